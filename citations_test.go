@@ -81,7 +81,7 @@ func add(to map[string]bool, what *regexp.Regexp, text string) {
 	}
 }
 
-// find answers the path of a file that a line of another names: from the root, from its own folder, or by name alone from anywhere.
+// find returns the path of a file that a line of another names: from the root, from its own folder, or by name alone from anywhere.
 func (r *repository) find(from, cited string) (string, bool) {
 	for _, dir := range []string{".", path.Dir(from), "docs", path.Dir(path.Dir(from))} {
 		if whole := path.Join(dir, cited); r.files[whole] {
@@ -91,7 +91,7 @@ func (r *repository) find(from, cited string) (string, bool) {
 	return "", !strings.Contains(cited, "/") && r.names[cited]
 }
 
-// mustExist tells whether a name that fits no file is a mistake: where its folder is ours, and elsewhere of documents and Go files in prose.
+// mustExist reports whether a name that fits no file is a mistake: where its folder is ours, and elsewhere of documents and Go files in prose.
 func (r *repository) mustExist(cited, says string) bool {
 	top, _, deep := strings.Cut(cited, "/")
 	document := strings.HasSuffix(cited, ".md") || strings.HasSuffix(cited, ".go")

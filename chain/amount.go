@@ -80,13 +80,13 @@ func ParseWhole(text string, decimals uint8) (Amount, error) {
 	return ParseAmount(cmp.Or(digits, "0"))
 }
 
-// IsZero tells whether there is nothing.
+// IsZero reports whether there is nothing.
 func (a Amount) IsZero() bool { return a.n.IsZero() }
 
 // Cmp is -1, 0 or 1 as a is below, equal to or above b.
 func (a Amount) Cmp(b Amount) int { return a.n.Cmp(&b.n) }
 
-// Less tells whether a is below b.
+// Less reports whether a is below b.
 func (a Amount) Less(b Amount) bool { return a.n.Lt(&b.n) }
 
 // Add is a+b, or ErrAmount above 2^256-1.

@@ -44,7 +44,7 @@ type Verdict struct {
 	Text   string // one line for people, empty when authorized
 }
 
-// VerdictState says whether a claim's payment may be bound.
+// VerdictState reports whether a claim's payment may be bound.
 type VerdictState string
 
 // The states of a verdict.

@@ -140,9 +140,9 @@ type SignedTx struct {
 
 // Rules are what signing for a ledger takes, and nothing else: they ask no node and hold no key.
 type Rules interface {
-	// Digest answers what is to be signed, once it is sure that the order's transaction does what its payment says at its slot, and no more.
+	// Digest returns what is to be signed, once it is sure that the order's transaction does what its payment says at its slot, and no more.
 	Digest(o Order) ([]byte, error)
-	// Fee answers the most native coin that the transaction of an order may take for its fee.
+	// Fee returns the most native coin that the transaction of an order may take for its fee.
 	Fee(o Order) (Amount, error)
 	// Seal puts a signature of the order's digest to its transaction. One that is not the slot's account's is an error.
 	Seal(o Order, public, signature []byte) (SignedTx, error)
@@ -159,16 +159,16 @@ type AccountHead struct {
 // Every method is safe to repeat and bounded in time; a node's fault comes back as ErrUnavailable.
 type Chain interface {
 	ID() ID
-	// Head answers the latest and the final point on which the configured nodes agree.
+	// Head returns the latest and the final point on which the configured nodes agree.
 	Head(ctx context.Context) (Head, error)
-	// Block answers the block at a height of the current line, complete and verified as far as the ledger allows.
+	// Block returns the block at a height of the current line, complete and verified as far as the ledger allows.
 	// ErrNotFound means that the line does not reach there (yet, or any more).
 	Block(ctx context.Context, height uint64) (Block, error)
-	// CheckAddress answers the canonical form of a payable address, or why it is not one (ErrAddress, ErrLabel). It asks no node.
+	// CheckAddress returns the canonical form of a payable address, or why it is not one (ErrAddress, ErrLabel). It asks no node.
 	CheckAddress(addr, label string) (string, error)
-	// Balance answers what an account of ours can spend now.
+	// Balance returns what an account of ours can spend now.
 	Balance(ctx context.Context, account string, asset Asset) (Amount, error)
-	// AccountHead answers where the account's own sequence stands.
+	// AccountHead returns where the account's own sequence stands.
 	AccountHead(ctx context.Context, account string) (AccountHead, error)
 	// Estimate tries a payment against the latest block as Prepare would make it, and answers the most native coin that its fee may take: zero on a
 	// ledger without fees, and where the fee comes out of what is moved. ErrRefused and ErrGasLimit: a majority of the nodes sees it fail, for good
@@ -176,7 +176,7 @@ type Chain interface {
 	Estimate(ctx context.Context, account string, pay Payment) (Amount, error)
 	// Cost is the most native coin that an attempt may take from its account: its fee and what it moves. It asks no node.
 	Cost(a Attempt) (Amount, error)
-	// Underpriced tells whether an attempt waits in a node's pool because blocks ask for more than it offers: only then a replacement helps.
+	// Underpriced reports whether an attempt waits in a node's pool because blocks ask for more than it offers: only then a replacement helps.
 	Underpriced(ctx context.Context, slot Slot, a Attempt) (bool, error)
 	// Prepare builds a transaction; it signs and sends nothing. The attempt's Raw has no signature yet; where the ledger links an account's blocks,
 	// its Hash is final. With earlier attempts it makes a replacement that the ledger will prefer, or answers ErrNoReplacement when the same bytes

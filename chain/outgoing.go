@@ -17,7 +17,7 @@ type Outgoing struct {
 	Payment uint64 // number of the payment, where the transaction carries it; 0: it does not
 }
 
-// Did tells whether the transaction is what was signed: a signer's digest without the purpose, which no block shows. A sweep may have brought less.
+// Did reports whether the transaction is what was signed: a signer's digest without the purpose, which no block shows. A sweep may have brought less.
 func (o Outgoing) Did(digest string) bool {
 	purpose, rest, _ := strings.Cut(digest, "|")
 	switch Purpose(purpose) {
@@ -29,7 +29,7 @@ func (o Outgoing) Did(digest string) bool {
 	return rest == fmt.Sprintf("%s|%s|%s|%s|", o.Asset, o.To, o.Amount, o.Label)
 }
 
-// Is tells whether the transaction is what was signed for a payment.
+// Is reports whether the transaction is what was signed for a payment.
 func (o Outgoing) Is(digest string, payment uint64) bool {
 	return o.Did(digest) && (o.Payment == 0 || o.Payment == payment)
 }

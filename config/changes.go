@@ -56,7 +56,7 @@ func (n Network) taking(later Network) Network {
 	return n
 }
 
-// sameCoin tells whether a token stands for the same asset, counted and deposited in the same way. What is under way was counted so.
+// sameCoin reports whether a token stands for the same asset, counted and deposited in the same way. What is under way was counted so.
 func (t Token) sameCoin(o Token) bool {
 	return t.Asset == o.Asset && t.Decimals == o.Decimals && t.AssetDecimals == o.AssetDecimals && t.Type == o.Type
 }

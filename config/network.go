@@ -264,7 +264,7 @@ func (c Config) OwnAccounts(n Network) (list []OwnAccount) {
 	return list
 }
 
-// Retired tells whether a stored account paid users once and does no more: it is retired, or has left the configuration.
+// Retired reports whether a stored account paid users once and does no more: it is retired, or has left the configuration.
 func (c Config) Retired(a records.Account) bool {
 	if a.Kind != records.KindHot && a.Kind != records.KindGateway && a.Kind != records.KindGas {
 		return false

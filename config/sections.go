@@ -26,7 +26,7 @@ func (c Embedded) Check() error {
 	return nil
 }
 
-// OnThisMachine tells whether only this machine reaches a listener at an address.
+// OnThisMachine reports whether only this machine reaches a listener at an address.
 func OnThisMachine(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	return err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())

@@ -11,10 +11,10 @@ import (
 	"gatewayd/signer/remote"
 )
 
-// Signs tells whether the configuration is that of `gatewayd signer`.
+// Signs reports whether the configuration is that of `gatewayd signer`.
 func (c Config) Signs() bool { return c.Signer.Place.Listen != "" }
 
-// Remote tells whether another process signs.
+// Remote reports whether another process signs.
 func (w Wallet) Remote() bool { return w.Signer != "" }
 
 // Target is where it answers.

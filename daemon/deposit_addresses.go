@@ -95,7 +95,7 @@ type publicKeys struct {
 // Address is the deposit address.
 func (k publicKeys) Address(string) (string, error) { return k.key.Address(k.index) }
 
-// OwnDeposit tells whether an address is the one of an index, of the first seed or a successor.
+// OwnDeposit reports whether an address is the one of an index, of the first seed or a successor.
 func OwnDeposit(keys Keys, cfg config.Config, id chain.ID, index uint32, address string) (bool, error) {
 	on, ok := cfg.Chain(id)
 	if !ok || !on.Source {

@@ -113,7 +113,7 @@ func (w Dependencies) delegation(network string) Delegation {
 // pushAccounts lets the pushes know the API keys.
 type pushAccounts struct{ apikey.Accounts }
 
-// SignIn answers whose key has signed.
+// SignIn returns whose key has signed.
 func (a pushAccounts) SignIn(ctx context.Context, key, timestamp, signature string) (string, error) {
 	owner, err := a.Accounts.SignIn(ctx, key, timestamp, signature)
 	for _, refused := range []error{apikey.ErrUnknown, apikey.ErrTimestamp, apikey.ErrSignature, apikey.ErrRepeated} {

@@ -57,7 +57,7 @@ func openFeed(chains []config.Chain, id string) (feedReader, error) {
 	return reader, nil
 }
 
-// Feed answers the price that a feed tells, and when it was agreed on.
+// Feed returns the price that a feed tells, and when it was agreed on.
 func (f feeds) Feed(ctx context.Context, id, address string) (decimal.Decimal, time.Time, error) {
 	source := f[chain.ID(id)]
 	if source == nil {

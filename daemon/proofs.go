@@ -90,7 +90,7 @@ type accountPath struct {
 	path  string
 }
 
-// Known tells whether the configuration has an account at a path.
+// Known reports whether the configuration has an account at a path.
 func (p *Proofs) Known(id chain.ID, path string) bool {
 	return (*p.paths.Load())[accountPath{id, path}]
 }
@@ -152,7 +152,7 @@ func (w watched) Accounts(_ context.Context, id chain.ID) (list []string, err er
 	return list, nil
 }
 
-// Owned answers which of the candidates are ours.
+// Owned returns which of the candidates are ours.
 func (w watched) Owned(ctx context.Context, id chain.ID, candidates []string) (map[string]bool, error) {
 	owned, err := w.guard.Owned(ctx, id, candidates)
 	if err != nil {

@@ -135,7 +135,7 @@ func (n *walletNode) connect(ctx context.Context) (*client.Client, error) {
 	return kept, nil
 }
 
-// keep answers the connection that is there; the one given takes the place of none.
+// keep returns the connection that is there; the one given takes the place of none.
 func (n *walletNode) keep(c *client.Client) *client.Client {
 	n.mu.Lock()
 	defer n.mu.Unlock()

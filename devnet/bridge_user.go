@@ -140,7 +140,7 @@ func (u *BridgeUser) SendToGateway(ctx context.Context, gateway string, gross ch
 	return hash, nil
 }
 
-// Paid says whether a fresh account on the source chain has exactly an amount of the user's token, and prints that.
+// Paid reports whether a fresh account on the source chain has exactly an amount of the user's token, and prints that.
 func (u *BridgeUser) Paid(ctx context.Context, to common.Address, want chain.Amount) error {
 	got, err := u.Eth.Balance(ctx, u.Token.Asset, to)
 	if err != nil {

@@ -163,7 +163,7 @@ func (o *Operator) makeQuote(ctx context.Context, token core.TokenID, kind dex.Q
 	return o.Call(ctx, dex.FundTradeAdmin, uint8(SetQuoteToken), core.VITE, core.VITE, false, token, uint8(kind), uint8(0), 0, uint8(0), 0)
 }
 
-// opened tells whether a token has its market.
+// opened reports whether a token has its market.
 func (o *Operator) opened(ctx context.Context, token core.TokenID) (bool, error) {
 	_, err := o.Node.Market(ctx, token, core.VITE)
 	if errors.Is(err, client.ErrNoMarket) {

@@ -9,7 +9,7 @@ import (
 	"gatewayd/exchangeapi/rates"
 )
 
-// exchangeRates answers the tokens asked for, or all, of those whose rate is known. Besides usdRate and cnyRate, which are null when no source
+// exchangeRates returns the tokens asked for, or all, of those whose rate is known. Besides usdRate and cnyRate, which are null when no source
 // says them, there is a member for every further currency.
 func (n *network) exchangeRates(_ context.Context, p params) (any, error) {
 	symbols, ids := p.list("tokenSymbols"), p.list("tokenIds")

@@ -65,13 +65,13 @@ func (p *pools) query(ctx context.Context) (client.TradeMining, error) {
 	return m, nil
 }
 
-// refusesMining tells whether a node has answered that it does not know: it lacks the query, or has no VX to mine.
+// refusesMining reports whether a node has answered that it does not know: it lacks the query, or has no VX to mine.
 func refusesMining(err error) bool {
 	var refusal *client.Error
 	return errors.As(err, &refusal) && !errors.Is(err, client.ErrShuttingDown)
 }
 
-// mining answers what traders mine in the day that runs, and the day's fees: on a chain where VX is mined those of the
+// mining returns what traders mine in the day that runs, and the day's fees: on a chain where VX is mined those of the
 // markets that mine, else all.
 func (n *network) mining(ctx context.Context, _ params) (any, error) {
 	m, err := n.pools.query(ctx)

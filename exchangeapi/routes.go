@@ -74,7 +74,7 @@ func (n *network) proving() map[string]endpoint {
 	}
 }
 
-// endpoint answers the data of one request.
+// endpoint returns the data for one request.
 type endpoint func(context.Context, params) (data any, err error)
 
 // route tells echo what to answer where.

@@ -47,7 +47,7 @@ func (f tickerFilter) fits(t *index.Ticker) bool {
 		(f.trade == "" || t.TradeSymbol == f.trade) && (f.quoteType == 0 || t.QuoteType == f.quoteType)
 }
 
-// tickers answers all pairs that fit; unknown symbols are left out. Besides the published filters it takes those that the web wallet and a
+// tickers returns all pairs that fit; unknown symbols are left out. Besides the published filters it takes those that the web wallet and a
 // wrapper send (docs/exchange-rules.md 1.7).
 func (n *network) tickers(_ context.Context, p params) (any, error) {
 	f := tickerFilter{symbols: append(p.list("symbols"), p.list("symbol")...), quote: p.get("quoteTokenSymbol"), trade: p.get("tradeTokenSymbol")}

@@ -105,7 +105,7 @@ type hold struct {
 
 func newHolds() *holds { return &holds{known: lru.NewBasicLRU[string, hold](maxHolds)} }
 
-// keep answers the cost to quote: the held one, unless it has ended or the present one is not above it.
+// keep returns the cost to quote: the held one, unless it has ended or the present one is not above it.
 func (h *holds) keep(key string, cost chain.Amount, now time.Time) chain.Amount {
 	h.mu.Lock()
 	defer h.mu.Unlock()

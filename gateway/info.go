@@ -76,7 +76,7 @@ type binding struct {
 	state string // of the deposit channel
 }
 
-// bind answers the user's inbound address or label, making it the first time. A reader is enough for users who came before; newcomers are
+// bind returns the user's inbound address or label, making it the first time. A reader is enough for users who came before; newcomers are
 // counted, because each takes an address that is watched for ever.
 func (n *network) bind(ctx context.Context, token records.Token, owner, client string) (records.Binding, string, error) {
 	known, err := callStore(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (binding, error) { return n.known(tx, token, owner) })
@@ -130,7 +130,7 @@ func (n *network) known(tx *records.Tx, token records.Token, owner string) (k bi
 	return k, err
 }
 
-// isOurs tells whether an address is an account of the gateway.
+// isOurs reports whether an address is an account of the gateway.
 func isOurs(tx *records.Tx, id chain.ID, address string) (bool, error) {
 	_, err := tx.Account(id, address)
 	switch {

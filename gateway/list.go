@@ -60,7 +60,7 @@ func (n *network) withdrawRecords(ctx context.Context, q query) (any, error) {
 	return withdrawRecords{total, items, explorers{n.ExchangeExplorer, n.SourceExplorer}}, err
 }
 
-// list answers one page of a user's records, newest first. A user nobody knows has none.
+// list returns one page of a user's records, newest first. A user nobody knows has none.
 func (n *network) list(ctx context.Context, q query, d records.Direction) ([]item, int, error) {
 	owner, err := q.wallet(n.exchange)
 	if err != nil {

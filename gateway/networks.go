@@ -33,7 +33,7 @@ type listedToken struct {
 	Decimals uint8  `json:"decimals"`
 }
 
-// listNetworks answers the networks of the moment.
+// listNetworks returns the networks of the moment.
 func (s *Server) listNetworks(c echo.Context) error {
 	list := []listedNetwork{}
 	for i, n := range *s.served.Load() {

@@ -30,7 +30,7 @@ func readQuery(raw string) (query, error) {
 	return query{values: values}, nil
 }
 
-// optional answers a parameter, "" when it is absent.
+// optional returns a parameter, "" when it is absent.
 func (q query) optional(field string) (string, error) {
 	v, err := q.anyLength(field)
 	if err == nil && tooLong(v) {
@@ -52,7 +52,7 @@ func (q query) anyLength(field string) (string, error) {
 
 func tooLong(value string) bool { return utf8.RuneCountInString(value) > maxValue }
 
-// required answers a parameter that must not be absent or empty.
+// required returns a parameter that must not be absent or empty.
 func (q query) required(field string) (string, error) {
 	v, err := q.optional(field)
 	if err == nil && v == "" {

@@ -42,7 +42,7 @@ func endpoints() map[string]endpoint {
 	}
 }
 
-// endpoint answers the data of one request.
+// endpoint returns the data for one request.
 type endpoint func(*network, context.Context, query) (data any, err error)
 
 // Parts are what the gateway works with.
@@ -75,7 +75,7 @@ type store interface {
 	Update(ctx context.Context, f func(*records.Tx) error) error
 }
 
-// addressChecker answers the canonical form of a payable address, or chain.ErrAddress or chain.ErrLabel. It asks no node.
+// addressChecker returns the canonical form of a payable address, or chain.ErrAddress or chain.ErrLabel. It asks no node.
 type addressChecker interface {
 	CheckAddress(addr, label string) (string, error)
 }

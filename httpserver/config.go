@@ -50,13 +50,13 @@ const (
 	Redirect = "redirect"
 )
 
-// Secured tells whether the server speaks HTTPS itself.
+// Secured reports whether the server speaks HTTPS itself.
 func (c Config) Secured() bool { return c.files() || c.acme() }
 
 func (c Config) files() bool { return c.TLS.Cert != "" }
 func (c Config) acme() bool  { return len(c.ACME.Domains) > 0 }
 
-// Reachable tells whether those who can connect are served: false for plain HTTP on an address beyond this machine, without a proxy in front.
+// Reachable reports whether those who can connect are served: false for plain HTTP on an address beyond this machine, without a proxy in front.
 func (c Config) Reachable() bool {
 	host, _, err := net.SplitHostPort(c.Listen)
 	local := err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
@@ -121,7 +121,7 @@ func isListen(s string) bool {
 	return err == nil && port != ""
 }
 
-// isDomain tells whether a certificate can be had by the challenges that we answer: of one name, not of all below it, nor of an address.
+// isDomain reports whether a certificate can be had by the challenges that we answer: of one name, not of all below it, nor of an address.
 func isDomain(s string) bool {
 	u, err := url.Parse("//" + s)
 	_, notIP := netip.ParseAddr(s)

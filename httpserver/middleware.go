@@ -63,7 +63,7 @@ func ClientOf(r *http.Request) string {
 	return clientOf(echo.ExtractIPDirect()(r))
 }
 
-// Secure tells whether nobody on the way could read the request: TLS here or at a proxy we trust, unless that proxy says otherwise, or no way
+// Secure reports whether nobody on the way could read the request: TLS here or at a proxy we trust, unless that proxy says otherwise, or no way
 // at all.
 func (m *Middleware) Secure(r *http.Request) bool {
 	if r.TLS != nil {
@@ -80,7 +80,7 @@ func (m *Middleware) Secure(r *http.Request) bool {
 	return from.Addr().Unmap().IsLoopback()
 }
 
-// isIn tells whether an address is in one of the networks.
+// isIn reports whether an address is in one of the networks.
 func isIn(networks []netip.Prefix, addr netip.Addr) bool {
 	addr = addr.Unmap().WithZone("")
 	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(addr) })

@@ -24,7 +24,7 @@ type Waiting struct {
 // ErrNothingWaits says that no payment of a record may be approved.
 var ErrNothingWaits = errors.New("there is nothing to approve")
 
-// WaitingPayment answers the payment of a record that may be approved.
+// WaitingPayment returns the payment of a record that may be approved.
 func (d *Session) WaitingPayment(ctx context.Context, record uint64) (w Waiting, err error) {
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
 		payments, err := tx.PaymentsOf(record)
@@ -109,7 +109,7 @@ func (d *Session) Approver(key string) (name string, known bool, err error) {
 // LimitsReport is the name of the daemon's report of the signer's limits.
 const LimitsReport = "limits"
 
-// Limits answers how much of the signer's limits is used, and when that was read.
+// Limits returns how much of the signer's limits is used, and when that was read.
 func (d *Session) Limits(ctx context.Context) (r checks.Report, at time.Time, err error) {
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
 		r, at, err = LimitsOf(tx)

@@ -7,7 +7,7 @@ import (
 	"gatewayd/records"
 )
 
-// Conditions answers what keeps money from moving on the configured networks, or may soon.
+// Conditions returns what keeps money from moving on the configured networks, or may soon.
 func (d *Session) Conditions(ctx context.Context) (report status.Report, err error) {
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
 		networks, err := Networks(tx, d.Config)

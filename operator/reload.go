@@ -93,7 +93,7 @@ func absolute(path string) string {
 	return path
 }
 
-// Configured tells whether the daemon has read what the file says now, and which keys of that wait for its next start.
+// Configured reports whether the daemon has read what the file says now, and which keys of that wait for its next start.
 func (d *Session) Configured(ctx context.Context) (known bool, waits []string, err error) {
 	mine, err := d.Config.Fingerprint()
 	if err != nil {

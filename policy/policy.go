@@ -67,12 +67,12 @@ func (a Asset) Text(n chain.Amount) string {
 	return n.Whole(a.Decimals) + " " + cmp.Or(a.Symbol, a.Token)
 }
 
-// Token answers the network's token by id.
+// Token returns the network's token by id.
 func (n Network) Token(id string) (Token, bool) {
 	return n.find(func(t Token) bool { return t.TokenID == id })
 }
 
-// ByAsset answers the network's token by its source asset and binding type: two tokens may share an asset when their types differ.
+// ByAsset returns the network's token by its source asset and binding type: two tokens may share an asset when their types differ.
 func (n Network) ByAsset(asset chain.Asset, bindingType int) (Token, bool) {
 	return n.find(func(t Token) bool { return t.Asset == asset && t.Type == bindingType })
 }
@@ -107,7 +107,7 @@ type Depth struct {
 	Tag   bool   `json:"tag" yaml:"tag"`
 }
 
-// Reached tells whether a block at height is final under the rule.
+// Reached reports whether a block at height is final under the rule.
 func (d Depth) Reached(height, head, final uint64) bool {
 	if d.Tag {
 		return height <= final
@@ -141,7 +141,7 @@ func (t Token) SourceSymbol() string {
 	return cmp.Or(symbol, string(t.Asset))
 }
 
-// Paying answers the accounts that pay on a chain of the network. The first is the published one.
+// Paying returns the accounts that pay on a chain of the network. The first is the published one.
 func (n Network) Paying(id chain.ID) []string {
 	pool, first := n.Gateways, n.Gateway
 	if id == n.Source {
@@ -153,7 +153,7 @@ func (n Network) Paying(id chain.ID) []string {
 	return pool
 }
 
-// Pays tells whether an account pays users on a chain of the network. One that is retired does not.
+// Pays reports whether an account pays users on a chain of the network. One that is retired does not.
 func (n Network) Pays(id chain.ID, account string) bool {
 	return slices.Contains(n.Paying(id), account)
 }

@@ -55,14 +55,14 @@ func (tx *Tx) addAccount(a Account) error {
 	return tx.log("account", a.Account, "added", fmt.Sprintf("%s on %s", a.Kind, a.Chain))
 }
 
-// Account answers one account of ours, or ErrNotFound.
+// Account returns one account of ours, or ErrNotFound.
 func (tx *Tx) Account(id chain.ID, account string) (Account, error) {
 	var r accountRow
 	err := tx.one(&r, `SELECT `+accountColumns+` FROM accounts WHERE chain = ? AND account = ?`, string(id), account)
 	return r.account(), sqlstore.Doing(err, "reading the account %s on %s", account, id)
 }
 
-// Accounts answers our accounts on a chain, in order of their making: of the kinds given, else of all kinds.
+// Accounts returns our accounts on a chain, in order of their making: of the kinds given, else of all kinds.
 func (tx *Tx) Accounts(id chain.ID, kinds ...AccountKind) ([]Account, error) {
 	if len(kinds) == 0 {
 		kinds = []AccountKind{KindDeposit, KindShared, KindHot, KindGas, KindGateway}
@@ -130,7 +130,7 @@ func (tx *Tx) SetAccountState(id chain.ID, account string, s AccountState, why s
 	return sqlstore.Doing(err, "setting the account %s on %s to %s", account, id, s)
 }
 
-// StoppedOwn answers the accounts of a chain that sign nothing any more, but for deposit addresses: those that pay, and what they share.
+// StoppedOwn returns the accounts of a chain that sign nothing any more, but for deposit addresses: those that pay, and what they share.
 func (tx *Tx) StoppedOwn(id chain.ID) ([]Account, error) {
 	var rows []accountRow
 	err := tx.list(&rows, `SELECT `+accountColumns+` FROM accounts WHERE chain = ? AND kind <> 'deposit' AND state IN ('halted','recovering') ORDER BY seq`, string(id))

@@ -58,7 +58,7 @@ func (tx *Tx) addApproval(id uint64, a chain.Approval) error {
 	return tx.logPayment(id, "approved", "by the key "+a.Key)
 }
 
-// Approvals answers what approvers have signed of payments, in the order of their keys.
+// Approvals returns what approvers have signed of payments, in the order of their keys.
 func (tx *Tx) Approvals(payments []uint64) (map[uint64][]chain.Approval, error) {
 	out := map[uint64][]chain.Approval{}
 	if len(payments) == 0 {

@@ -121,7 +121,7 @@ func (s Slot) key() slotKey {
 	return slotKey{string(s.Chain), s.Account, s.Branch, s.Nonce, s.PaymentID}
 }
 
-// nextAttempts answers which seq the next attempt has, of those slots that are open.
+// nextAttempts returns which seq the next attempt has, of those slots that are open.
 func (tx *Tx) nextAttempts(list []Signed) (map[slotKey]int, error) {
 	payments := make([]uint64, len(list))
 	for i, s := range list {
@@ -144,7 +144,7 @@ func (tx *Tx) nextAttempts(list []Signed) (map[slotKey]int, error) {
 	return out, err
 }
 
-// knownHashes answers which of the attempts' hashes a chain's attempts have already.
+// knownHashes returns which of the attempts' hashes a chain's attempts have already.
 func (tx *Tx) knownHashes(id chain.ID, list []Signed) (map[string]bool, error) {
 	out := map[string]bool{}
 	err := sqlstore.InGroups(hashesOf(list), func(set string, in []any, _ int) error {
@@ -239,7 +239,7 @@ func (tx *Tx) linkSeenOne(id chain.ID, s Signed) error {
 	return tx.markMined(id, []OwnTx{{BlockHash: block, OwnTx: chain.OwnTx{Tx: hash}}}, map[string]attemptSlot{hash: {s.Slot.Account, s.Slot.Branch, s.Slot.Nonce}})
 }
 
-// Attempts answers the attempts of a slot in order.
+// Attempts returns the attempts of a slot in order.
 func (tx *Tx) Attempts(s Slot) ([]Attempt, error) {
 	var rows []attemptRow
 	err := tx.list(&rows, `SELECT `+attemptColumns+` FROM attempts WHERE chain = ? AND account = ? AND lineage = ? AND number = ? ORDER BY seq`,
@@ -256,7 +256,7 @@ func (tx *Tx) Attempts(s Slot) ([]Attempt, error) {
 	return out, nil
 }
 
-// AttemptByHash answers the attempt with a hash and its slot; false when the hash is none of ours.
+// AttemptByHash returns the attempt with a hash and its slot; false when the hash is none of ours.
 func (tx *Tx) AttemptByHash(id chain.ID, hash string) (Slot, Attempt, bool, error) {
 	var r attemptRow
 	found, err := tx.get(&r, `SELECT `+attemptColumns+` FROM attempts WHERE chain = ? AND hash = ?`, string(id), hash)

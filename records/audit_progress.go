@@ -18,7 +18,7 @@ func AuditRef(address string, asset chain.Asset, height uint64) string {
 	return fmt.Sprintf("%s%s:%s:%d", auditPrefix, address, asset, height)
 }
 
-// FoundByAudit tells whether only balances show a transfer. It stands in no block then.
+// FoundByAudit reports whether only balances show a transfer. It stands in no block then.
 func (t Transfer) FoundByAudit() bool { return isAuditRef(t.Ref) }
 
 func isAuditRef(ref string) bool { return strings.HasPrefix(ref, auditPrefix) }
@@ -38,7 +38,7 @@ type balanceAuditRow struct {
 	AuditedAt int64  `db:"audited_at"`
 }
 
-// BalanceAudit answers how far a chain's coin was compared; false when the chain is not followed yet.
+// BalanceAudit returns how far a chain's coin was compared; false when the chain is not followed yet.
 func (tx *Tx) BalanceAudit(id chain.ID) (BalanceAudit, bool, error) {
 	a, found, err := tx.balanceAudit(id)
 	return a, found, sqlstore.Doing(err, "reading the balance audit of %s", id)
@@ -50,7 +50,7 @@ func (tx *Tx) balanceAudit(id chain.ID) (BalanceAudit, bool, error) {
 	return BalanceAudit{r.Folded, r.Looked, r.Audited, sqlstore.TimeOrZero(r.AuditedAt)}, found, err
 }
 
-// HoldingsAfter answers a page of what the accounts of a chain must hold at the block that BalanceAudit calls folded: those after an account,
+// HoldingsAfter returns a page of what the accounts of a chain must hold at the block that BalanceAudit calls folded: those after an account,
 // in order of accounts. Accounts that are younger than that block are left out.
 func (tx *Tx) HoldingsAfter(id chain.ID, account string, limit int) ([]Holding, error) {
 	return tx.holdings(`WHERE h.chain = ? AND h.account > ? AND h.since <= (SELECT folded FROM balance_audits WHERE chain = h.chain)
@@ -82,7 +82,7 @@ func holdingsOf(rows []holdingRow) (out []Holding, err error) {
 	return out, nil
 }
 
-// HoldingsOf answers what some accounts must hold, in order of accounts.
+// HoldingsOf returns what some accounts must hold, in order of accounts.
 func (tx *Tx) HoldingsOf(id chain.ID, accounts []string) ([]Holding, error) {
 	accounts = slices.Sorted(slices.Values(accounts))
 	rows, err := tx.holdingRows(id, accounts)

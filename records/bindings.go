@@ -36,7 +36,7 @@ func (r bindingRow) binding() Binding {
 	return r.Binding
 }
 
-// BindAddress answers the owner's own inbound address on a network, making it the first time: derive is asked for the address and the key path
+// BindAddress returns the owner's own inbound address on a network, making it the first time: derive is asked for the address and the key path
 // of the next free index, or answers signguard.ErrTaken for one that was given before this database was restored, and the address becomes an account of
 // ours. An address may be shown once the transaction is stored, not before.
 func (tx *Tx) BindAddress(network string, id chain.ID, owner string, derive func(index uint32) (address, keyPath string, err error)) (Binding, error) {
@@ -81,7 +81,7 @@ func firstFree(index int64, derive func(uint32) (string, string, error)) (int64,
 	return 0, "", "", fmt.Errorf("%w: all %d addresses are given", ErrFull, int64(maxIndex)+1)
 }
 
-// BindLabel answers the owner's label on the shared inbound address of a network, making it the first time with makeLabel, which is asked
+// BindLabel returns the owner's label on the shared inbound address of a network, making it the first time with makeLabel, which is asked
 // again while its label is taken.
 func (tx *Tx) BindLabel(network string, id chain.ID, owner, shared string, makeLabel func() string) (Binding, error) {
 	b, found, err := tx.BindingByOwner(network, TypeLabel, owner)
@@ -122,7 +122,7 @@ func (tx *Tx) addBinding(b Binding, index sql.NullInt64) (_ Binding, err error) 
 	return r.binding(), tx.log("binding", fmt.Sprint(r.ID), "bound", fmt.Sprintf("%s to %s %s on %s", r.Owner, r.Address, r.Label, r.Network))
 }
 
-// NextBinding answers from when on one more binding may be made, if at most that many, over all networks, are to be made in any span of time.
+// NextBinding returns from when on one more binding may be made, if at most that many, over all networks, are to be made in any span of time.
 func (tx *Tx) NextBinding(most int, span time.Duration) (time.Time, error) {
 	newest, err := tx.sql.NewestID("bindings")
 	if err != nil {
@@ -136,12 +136,12 @@ func (tx *Tx) NextBinding(most int, span time.Duration) (time.Time, error) {
 	return sqlstore.FromMillis(at).Add(span), sqlstore.Doing(err, "reading when a binding was made")
 }
 
-// BindingByAddress answers whose inbound address it is (type 0).
+// BindingByAddress returns whose inbound address it is (type 0).
 func (tx *Tx) BindingByAddress(id chain.ID, address string) (Binding, bool, error) {
 	return tx.binding(`chain = ? AND address = ? AND type = 0`, string(id), address)
 }
 
-// BindingByLabel answers whose label it is on a network (type 1).
+// BindingByLabel returns whose label it is on a network (type 1).
 func (tx *Tx) BindingByLabel(network, label string) (Binding, bool, error) {
 	if !sqlstore.Storable(label) {
 		return Binding{}, false, nil // a label of ours is plain text
@@ -149,7 +149,7 @@ func (tx *Tx) BindingByLabel(network, label string) (Binding, bool, error) {
 	return tx.binding(`network = ? AND label = ? AND type = 1`, network, label)
 }
 
-// BindingByOwner answers the binding of an owner on a network, by type.
+// BindingByOwner returns the binding of an owner on a network, by type.
 func (tx *Tx) BindingByOwner(network string, bindingType int, owner string) (Binding, bool, error) {
 	return tx.binding(`network = ? AND type = ? AND owner = ?`, network, bindingType, owner)
 }
@@ -160,7 +160,7 @@ func (tx *Tx) binding(where string, args ...any) (Binding, bool, error) {
 	return r.binding(), found, sqlstore.Doing(err, "reading a binding")
 }
 
-// Bindings answers those with a higher id than after, lowest first, at most limit of them.
+// Bindings returns those with a higher id than after, lowest first, at most limit of them.
 func (tx *Tx) Bindings(after uint64, limit int) ([]Binding, error) {
 	var rows []bindingRow
 	err := tx.list(&rows, `SELECT `+bindingColumns+` FROM bindings WHERE id > ? ORDER BY id LIMIT ? + 0`, after, clampLimit(limit))

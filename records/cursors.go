@@ -29,7 +29,7 @@ func (r cursorRow) cursor() Cursor {
 	}
 }
 
-// Cursor answers how far a chain has been followed; Missing when it was never started.
+// Cursor returns how far a chain has been followed; Missing when it was never started.
 func (tx *Tx) Cursor(id chain.ID) (Cursor, error) {
 	r, found, err := tx.cursorRow(id)
 	if err != nil {
@@ -60,7 +60,7 @@ func (tx *Tx) runningCursor(id chain.ID) (cursorRow, error) {
 	return r, nil
 }
 
-// Cursors answers all cursors, by chain.
+// Cursors returns all cursors, by chain.
 func (tx *Tx) Cursors() ([]Cursor, error) {
 	var rows []cursorRow
 	err := tx.list(&rows, `SELECT `+cursorColumns+` FROM cursors ORDER BY chain`)

@@ -183,7 +183,7 @@ func (tx *Tx) holdingRows(id chain.ID, accounts []string) (rows []holdingRow, er
 // OnLeftBlock tells of a row m that its block is known to have left the line.
 const OnLeftBlock = `EXISTS (SELECT 1 FROM blocks b WHERE b.chain = m.chain AND b.hash = m.block_hash AND b.canonical = 0)`
 
-// CoinMoves answers the movements of coin of some accounts in the blocks of the line above one height and up to another, as the books have them.
+// CoinMoves returns the movements of coin of some accounts in the blocks of the line above one height and up to another, as the books have them.
 func (tx *Tx) CoinMoves(id chain.ID, above, upTo uint64, accounts []string) ([]CoinMove, error) {
 	all, err := tx.coinMoves(id, above, upTo)
 	if err != nil {

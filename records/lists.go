@@ -12,7 +12,7 @@ const maxPage = 1000
 
 func clampLimit(limit int) int { return min(max(limit, 1), maxPage) }
 
-// Record answers one record by the id of its transfer, or ErrNotFound.
+// Record returns one record by the id of its transfer, or ErrNotFound.
 func (tx *Tx) Record(transferID uint64) (Record, error) {
 	t, err := tx.Transfer(transferID)
 	if err != nil {
@@ -64,7 +64,7 @@ func (tx *Tx) RecordsOf(transfers []Transfer) ([]Record, error) {
 	return out, nil
 }
 
-// Heads answers the cursors by chain. Head is never below what was followed.
+// Heads returns the cursors by chain. Head is never below what was followed.
 func (tx *Tx) Heads() (map[chain.ID]Cursor, error) {
 	cursors, err := tx.Cursors()
 	if err != nil {
@@ -94,7 +94,7 @@ func (r *Record) Add(p *Payment, newest string) {
 	}
 }
 
-// livePayments answers the payments that are not void, by transfer.
+// livePayments returns the payments that are not void, by transfer.
 func (tx *Tx) livePayments(ids []uint64) (map[uint64][]Payment, error) {
 	var rows []paymentRow
 	err := tx.listIn(&rows, `SELECT `+paymentColumns+` FROM payments WHERE transfer_id IN (?) AND state <> 'void' ORDER BY id`, ids)
@@ -109,7 +109,7 @@ func (tx *Tx) livePayments(ids []uint64) (map[uint64][]Payment, error) {
 	return out, nil
 }
 
-// NewestAttempts answers the newest attempt of each payment in a slot that is not void.
+// NewestAttempts returns the newest attempt of each payment in a slot that is not void.
 func (tx *Tx) NewestAttempts(ids []uint64) (map[uint64]string, error) {
 	var rows []struct {
 		PaymentID uint64 `db:"payment_id"`
@@ -128,7 +128,7 @@ func (tx *Tx) NewestAttempts(ids []uint64) (map[uint64]string, error) {
 	return out, nil
 }
 
-// BusyAccounts answers the accounts of a chain that have something to do: queued payments, slots in no block yet, or a recovery; by account.
+// BusyAccounts returns the accounts of a chain that have something to do: queued payments, slots in no block yet, or a recovery; by account.
 // Accounts are found by stepping from one to the next in the indexes of what is queued and what is unmined, not by reading all of it.
 func (tx *Tx) BusyAccounts(id chain.ID) ([]Account, error) {
 	var rows []accountRow
@@ -146,7 +146,7 @@ func (tx *Tx) BusyAccounts(id chain.ID) ([]Account, error) {
 	return sqlstore.Each(rows, accountRow.account), sqlstore.Doing(err, "reading the busy accounts of %s", id)
 }
 
-// UnknownTx answers a transaction of an adopted account that stands in a block of the line, final or not, and that we never signed:
+// UnknownTx returns a transaction of an adopted account that stands in a block of the line, final or not, and that we never signed:
 // somebody else has the key, or this database is behind its chain.
 func (tx *Tx) UnknownTx(id chain.ID, account string) (hash string, found bool, err error) {
 	found, err = tx.get(&hash, `SELECT e.tx FROM effects e
@@ -157,7 +157,7 @@ func (tx *Tx) UnknownTx(id chain.ID, account string) (hash string, found bool, e
 	return hash, found, sqlstore.Doing(err, "looking for foreign transactions of %s on %s", account, id)
 }
 
-// TransfersFrom answers the transfers that stand in blocks of a chain at or above a height, by height and id; of that height only those with ids
+// TransfersFrom returns the transfers that stand in blocks of a chain at or above a height, by height and id; of that height only those with ids
 // above after.
 func (tx *Tx) TransfersFrom(id chain.ID, height, after uint64, limit int) ([]Transfer, error) {
 	out, err := tx.TransfersWhere(`WHERE chain = ? AND height >= ? AND (height > ? OR id > ?) AND state <> 'orphaned' ORDER BY height, id LIMIT ? + 0`,
@@ -165,7 +165,7 @@ func (tx *Tx) TransfersFrom(id chain.ID, height, after uint64, limit int) ([]Tra
 	return out, sqlstore.Doing(err, "reading the transfers of %s from block %d", id, height)
 }
 
-// OwnTxsFrom answers what our accounts did in final blocks of a chain at or above a height, by height, account and number; of that height only
+// OwnTxsFrom returns what our accounts did in final blocks of a chain at or above a height, by height, account and number; of that height only
 // what comes after a row of it. A zero row but for its height begins there.
 func (tx *Tx) OwnTxsFrom(id chain.ID, after OwnTx, limit int) ([]OwnTx, error) {
 	var rows []ownTxRow

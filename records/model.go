@@ -199,7 +199,7 @@ const (
 	KindGateway AccountKind = "gateway" // the gateway's address on the exchange chain: takes withdrawals, pays deposits
 )
 
-// AccountState tells whether an account may sign.
+// AccountState reports whether an account may sign.
 type AccountState string
 
 // The states of an account. A new account has not been compared with its ledger yet.

@@ -54,7 +54,7 @@ func (tx *Tx) MoveOrder(payment uint64) (m Move, found bool, err error) {
 	return m, found, err
 }
 
-// Moved answers the newest payments to the cold address and those that operators have ordered, the newest first.
+// Moved returns the newest payments to the cold address and those that operators have ordered, the newest first.
 func (tx *Tx) Moved(limit int) ([]MovedPayment, error) {
 	var rows []struct {
 		paymentRow

@@ -83,7 +83,7 @@ func (tx *Tx) reclassify(t Transfer) error {
 	return tx.logTransfer(t.ID, string(t.State), fmt.Sprintf("decided again as a %s: %s", t.Direction, t.Reason))
 }
 
-// Incidents answers the ids of a chain's transfers that were decided and whose blocks left the chain, oldest first; at most 1000.
+// Incidents returns the ids of a chain's transfers that were decided and whose blocks left the chain, oldest first; at most 1000.
 func (tx *Tx) Incidents(id chain.ID) (ids []uint64, err error) {
 	err = tx.list(&ids, `SELECT id FROM transfers WHERE chain = ? AND incident <> '' ORDER BY id LIMIT ? + 0`, string(id), maxPage)
 	return ids, sqlstore.Doing(err, "reading the incidents of %s", id)
@@ -242,7 +242,7 @@ func (tx *Tx) incidentLosses(transfers []Transfer) (map[uint64]Loss, error) {
 	return tx.losses(ids)
 }
 
-// losses answers what was written off of transfers.
+// losses returns what was written off of transfers.
 func (tx *Tx) losses(ids []uint64) (map[uint64]Loss, error) {
 	var rows []struct {
 		Loss

@@ -67,7 +67,7 @@ type attemptSlot struct {
 	Number  uint64 `db:"number"`
 }
 
-// ourHashes answers those of a chain's hashes that we signed.
+// ourHashes returns those of a chain's hashes that we signed.
 func (tx *Tx) ourHashes(id chain.ID, hashes []string) (map[string]attemptSlot, error) {
 	out := map[string]attemptSlot{}
 	err := sqlstore.InGroups(hashes, func(set string, in []any, _ int) error {
@@ -125,7 +125,7 @@ func (tx *Tx) markKnown(id chain.ID, account string, number uint64, hash string)
 	return err
 }
 
-// MinedAt answers the height at which a transaction of an account's number stands in the line; false where it stands in none of its blocks.
+// MinedAt returns the height at which a transaction of an account's number stands in the line; false where it stands in none of its blocks.
 func (tx *Tx) MinedAt(id chain.ID, account string, number uint64, hash string) (height uint64, found bool, err error) {
 	found, err = tx.get(&height, `SELECT e.height FROM effects e WHERE e.chain = ? AND e.account = ? AND e.number = ? AND e.tx = ? AND (e.settled = 1
 		OR EXISTS (SELECT 1 FROM blocks b WHERE b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1))`, string(id), account, number, hash)
@@ -135,7 +135,7 @@ func (tx *Tx) MinedAt(id chain.ID, account string, number uint64, hash string) (
 	return height, found, nil
 }
 
-// UnsettledOwnTxs answers the own transactions in final blocks of the line that were not acted on yet, by account and number: at most limit.
+// UnsettledOwnTxs returns the own transactions in final blocks of the line that were not acted on yet, by account and number: at most limit.
 func (tx *Tx) UnsettledOwnTxs(id chain.ID, limit int) ([]OwnTx, error) {
 	c, err := tx.Cursor(id)
 	if err != nil {

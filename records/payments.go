@@ -143,14 +143,14 @@ func (tx *Tx) checkCause(transferID uint64, excludes string) (owner string, err 
 	return t.Owner, nil
 }
 
-// Payment answers one payment, or ErrNotFound.
+// Payment returns one payment, or ErrNotFound.
 func (tx *Tx) Payment(id uint64) (Payment, error) {
 	var r paymentRow
 	err := tx.one(&r, `SELECT `+paymentColumns+` FROM payments WHERE id = ?`, id)
 	return r.payment(), sqlstore.Doing(err, "reading payment %d", id)
 }
 
-// PaymentsOf answers all payments that a transfer caused, oldest first.
+// PaymentsOf returns all payments that a transfer caused, oldest first.
 func (tx *Tx) PaymentsOf(transferID uint64) ([]Payment, error) {
 	var rows []paymentRow
 	err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE transfer_id = ? ORDER BY id`, transferID)

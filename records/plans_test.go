@@ -141,7 +141,7 @@ type compared struct{ column, values string }
 // openStates are values that rows have only until they are done with: there are few such rows, whatever the history.
 var openStates = []string{"'seen'", "'held'", "'queued'", "'bound'", "'open'", "'forked'", "'halted'", "'recovering'", "0"}
 
-// open tells whether the values are spelled out and all of them are of rows that are not done with.
+// open reports whether the values are spelled out and all of them are of rows that are not done with.
 func (c compared) open() bool {
 	values := strings.Split(strings.ReplaceAll(c.values, " ", ""), ",")
 	return c.values != "" && !slices.ContainsFunc(values, func(v string) bool { return !slices.Contains(openStates, v) })

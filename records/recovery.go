@@ -17,7 +17,7 @@ const operatorLine = 1 << 62
 const accepted = `EXISTS (SELECT 1 FROM history h WHERE h.subject = 'account' AND h.subject_id = e.account AND h.event = 'accepted'
 	AND substr(h.detail, 1, length(e.tx) + 1) = e.tx || ' ')`
 
-// UnknownTxs answers the final transactions of an account that we did not sign, as far as our records know, and that no operator has
+// UnknownTxs returns the final transactions of an account that we did not sign, as far as our records know, and that no operator has
 // settled or accepted; by number. What the account did before it was adopted is history.
 func (tx *Tx) UnknownTxs(id chain.ID, account string) ([]OwnTx, error) {
 	out, err := tx.unknownTxs(id, account, `AND NOT `+accepted)
@@ -32,7 +32,7 @@ func (tx *Tx) unknownTxs(id chain.ID, account, but string) ([]OwnTx, error) {
 	return sqlstore.Each(rows, ownTxRow.ownTx), err
 }
 
-// Unexplained answers the accounts of a chain that have UnknownTxs.
+// Unexplained returns the accounts of a chain that have UnknownTxs.
 func (tx *Tx) Unexplained(id chain.ID) ([]string, error) {
 	var accounts []string
 	err := tx.list(&accounts, `SELECT DISTINCT e.account FROM effects e
@@ -172,7 +172,7 @@ func (tx *Tx) voidBlockedSlots(a Account) error {
 	return nil
 }
 
-// CanSettleUnknownTx tells whether a payment that is not paid may be settled by a unknown transaction: no slot of it can pay it any more, or it has none.
+// CanSettleUnknownTx reports whether a payment that is not paid may be settled by a unknown transaction: no slot of it can pay it any more, or it has none.
 func (tx *Tx) CanSettleUnknownTx(p Payment) (bool, error) {
 	slots, err := tx.Slots(p.ID)
 	if err != nil {
@@ -312,7 +312,7 @@ func (tx *Tx) CheckRead(a Account, at Resumption) error {
 	return err
 }
 
-// OwnTxByHash answers what a transaction of ours did in a final block; false when no final block that we have read has it.
+// OwnTxByHash returns what a transaction of ours did in a final block; false when no final block that we have read has it.
 func (tx *Tx) OwnTxByHash(hash string) (OwnTx, bool, error) {
 	var r ownTxRow
 	const columns = `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.fee `
@@ -325,7 +325,7 @@ func (tx *Tx) OwnTxByHash(hash string) (OwnTx, bool, error) {
 	return r.ownTx(), found, sqlstore.Doing(err, "looking for transaction %s", hash)
 }
 
-// UnpaidPayments answers the payments of an account that are queued, held or bound, oldest first.
+// UnpaidPayments returns the payments of an account that are queued, held or bound, oldest first.
 func (tx *Tx) UnpaidPayments(id chain.ID, account string) ([]Payment, error) {
 	var rows []paymentRow
 	err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE chain = ? AND account = ? AND state IN ('queued','held','bound') ORDER BY id`,
@@ -333,7 +333,7 @@ func (tx *Tx) UnpaidPayments(id chain.ID, account string) ([]Payment, error) {
 	return paymentsOf(rows), sqlstore.Doing(err, "reading the unpaid payments of %s on %s", account, id)
 }
 
-// Refundable answers the transfers on a chain that brought an amount, or after the fee of a withdrawal have left that, and are neither credited nor
+// Refundable returns the transfers on a chain that brought an amount, or after the fee of a withdrawal have left that, and are neither credited nor
 // refunded yet, oldest first.
 func (tx *Tx) Refundable(id chain.ID, asset chain.Asset, amount chain.Amount) ([]Transfer, error) {
 	out, err := tx.TransfersWhere(`WHERE chain = ? AND asset = ? AND (amount = ? OR (net = ? AND direction = 'withdrawal')) AND direction <> 'funding'
@@ -343,14 +343,14 @@ func (tx *Tx) Refundable(id chain.ID, asset chain.Asset, amount chain.Amount) ([
 	return out, sqlstore.Doing(err, "looking for refunds of %s %s on %s", amount, asset, id)
 }
 
-// StoppedAccounts answers the accounts of a chain that are halted or recovering, by account.
+// StoppedAccounts returns the accounts of a chain that are halted or recovering, by account.
 func (tx *Tx) StoppedAccounts(id chain.ID) ([]Account, error) {
 	var rows []accountRow
 	err := tx.list(&rows, `SELECT `+accountColumns+` FROM accounts WHERE chain = ? AND state IN ('halted','recovering') ORDER BY account`, string(id))
 	return sqlstore.Each(rows, accountRow.account), sqlstore.Doing(err, "reading the stopped accounts of %s", id)
 }
 
-// BlockAt answers the hash of our line's block at a height; false when it is not known.
+// BlockAt returns the hash of our line's block at a height; false when it is not known.
 func (tx *Tx) BlockAt(id chain.ID, height uint64) (hash string, found bool, err error) {
 	found, err = tx.get(&hash, `SELECT hash FROM blocks WHERE chain = ? AND height = ? AND canonical = 1`, string(id), height)
 	return hash, found, sqlstore.Doing(err, "reading block %d of %s", height, id)
@@ -392,7 +392,7 @@ func (tx *Tx) addCancel(id chain.ID, account string, number uint64, a chain.Atte
 	return tx.log("account", account, "cancels", fmt.Sprintf("number %d on %s by %s", number, id, a.Hash))
 }
 
-// Cancels answers the cancellations signed at a number, in order.
+// Cancels returns the cancellations signed at a number, in order.
 func (tx *Tx) Cancels(id chain.ID, account string, number uint64) ([]Attempt, error) {
 	var rows []attemptRow
 	err := tx.list(&rows, `SELECT chain, account, 0 AS lineage, number, seq, 'cancel' AS kind, hash, raw, tip, cap, head, created_at
@@ -409,7 +409,7 @@ func (tx *Tx) Cancels(id chain.ID, account string, number uint64) ([]Attempt, er
 	return out, nil
 }
 
-// IsCancel tells whether a transaction is a stored cancellation.
+// IsCancel reports whether a transaction is a stored cancellation.
 func (tx *Tx) IsCancel(id chain.ID, hash string) (bool, error) {
 	return tx.exists(`SELECT 1 FROM cancels WHERE chain = ? AND hash = ?`, string(id), hash)
 }

@@ -7,7 +7,7 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// Began answers the block after which a chain has been followed: nothing at or below it was ever booked. ErrNotFound when it was never started.
+// Began returns the block after which a chain has been followed: nothing at or below it was ever booked. ErrNotFound when it was never started.
 func (tx *Tx) Began(id chain.ID) (height uint64, err error) {
 	var detail string
 	err = tx.one(&detail, `SELECT detail FROM history WHERE subject = 'chain' AND subject_id = ? AND event = 'started' ORDER BY seq LIMIT 1`, string(id))
@@ -17,7 +17,7 @@ func (tx *Tx) Began(id chain.ID) (height uint64, err error) {
 	return height, sqlstore.Doing(err, "looking where %s began", id)
 }
 
-// TransferByRef answers the transfer with a reference, orphaned or not, or ErrNotFound.
+// TransferByRef returns the transfer with a reference, orphaned or not, or ErrNotFound.
 func (tx *Tx) TransferByRef(id chain.ID, ref string) (Transfer, error) {
 	found, err := tx.TransfersWhere(`WHERE chain = ? AND ref = ?`, string(id), ref)
 	if err == nil && len(found) == 0 {
@@ -29,7 +29,7 @@ func (tx *Tx) TransferByRef(id chain.ID, ref string) (Transfer, error) {
 	return found[0], nil
 }
 
-// HasOwnTx tells whether what an account of ours did is stored as a block shows it.
+// HasOwnTx reports whether what an account of ours did is stored as a block shows it.
 func (tx *Tx) HasOwnTx(e OwnTx) (bool, error) {
 	found, err := tx.exists(`SELECT 1 FROM effects WHERE chain = ? AND account = ? AND number = ? AND tx = ? AND block_hash = ?`,
 		string(e.Chain), e.Account, e.Number, e.Tx, e.BlockHash)
@@ -94,7 +94,7 @@ func (tx *Tx) SeeLateOwnTx(e OwnTx) (fresh bool, err error) {
 	return true, tx.addMoves(e.Chain, moves)
 }
 
-// BeforeAddress tells whether a block was followed before an account was stored: what it shows there was nobody's deposit then.
+// BeforeAddress reports whether a block was followed before an account was stored: what it shows there was nobody's deposit then.
 func (tx *Tx) BeforeAddress(id chain.ID, account string, height uint64) (bool, error) {
 	held, err := tx.HoldingsOf(id, []string{account})
 	if err != nil || len(held) == 0 {

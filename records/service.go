@@ -25,7 +25,7 @@ func (tx *Tx) rank(p Payment, owner string) (rank uint64, err error) {
 	return rank, err
 }
 
-// QueuedAssets answers which assets the queued payments of an account and class move.
+// QueuedAssets returns which assets the queued payments of an account and class move.
 func (tx *Tx) QueuedAssets(id chain.ID, account string, class Class) ([]chain.Asset, error) {
 	var assets []chain.Asset
 	err := tx.list(&assets, `WITH RECURSIVE queued (asset) AS (
@@ -36,7 +36,7 @@ func (tx *Tx) QueuedAssets(id chain.ID, account string, class Class) ([]chain.As
 	return assets, sqlstore.Doing(err, "reading the queued assets of %s on %s", account, id)
 }
 
-// QueuedPayments answers what of a class and an asset waits to be bound to a slot of an account, in the order of service: round robin by user,
+// QueuedPayments returns what of a class and an asset waits to be bound to a slot of an account, in the order of service: round robin by user,
 // then by age. Credits and refunds of the tokens in except are passed over, which costs a look at each of them.
 func (tx *Tx) QueuedPayments(id chain.ID, account string, class Class, asset chain.Asset, limit int, except ...string) ([]Payment, error) {
 	var rows []paymentRow
@@ -49,14 +49,14 @@ func (tx *Tx) QueuedPayments(id chain.ID, account string, class Class, asset cha
 	return paymentsOf(rows), sqlstore.Doing(err, "reading the queued payments of %s on %s", account, id)
 }
 
-// HeldFor answers the payments that are held for a reason and have a higher number than after, lowest first, at most limit of them.
+// HeldFor returns the payments that are held for a reason and have a higher number than after, lowest first, at most limit of them.
 func (tx *Tx) HeldFor(reason string, after uint64, limit int) ([]Payment, error) {
 	var rows []paymentRow
 	err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE state = 'held' AND reason = ? AND id > ? ORDER BY id LIMIT ?`, reason, after, limit)
 	return paymentsOf(rows), sqlstore.Doing(err, "reading what is held for %q", reason)
 }
 
-// Moves answers the payments of a purpose that no transfer asks for, such as sweeps, newest first and older than before, which is 0 for the newest.
+// Moves returns the payments of a purpose that no transfer asks for, such as sweeps, newest first and older than before, which is 0 for the newest.
 func (tx *Tx) Moves(purpose chain.Purpose, before uint64, limit int) ([]Payment, error) {
 	var rows []paymentRow
 	err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE transfer_id IS NULL AND purpose = ? AND id < ? ORDER BY id DESC LIMIT ? + 0`,

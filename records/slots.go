@@ -205,7 +205,7 @@ func (tx *Tx) unmined(id chain.ID, account string) (n int, err error) {
 	return n, err
 }
 
-// Slots answers all slots that a payment has had, oldest first.
+// Slots returns all slots that a payment has had, oldest first.
 func (tx *Tx) Slots(paymentID uint64) ([]Slot, error) {
 	rows, err := tx.slotRows(`WHERE payment_id = ? ORDER BY gen`, paymentID)
 	if err != nil {
@@ -230,13 +230,13 @@ const (
 	unminedSlots = `s.chain = ? AND s.account = ? AND s.state = 'open' AND s.mined_in = ''`
 )
 
-// OpenSlots answers all slots of an account that wait for a final block, lowest number first. There may be tens of thousands. All of them
+// OpenSlots returns all slots of an account that wait for a final block, lowest number first. There may be tens of thousands. All of them
 // stand on the account's current line.
 func (tx *Tx) OpenSlots(id chain.ID, account string) ([]OpenSlot, error) {
 	return tx.readOpen(openSlots, id, account)
 }
 
-// UnminedSlots answers the open slots of an account that stand in no block of the line yet, lowest number first: what is to be signed and sent.
+// UnminedSlots returns the open slots of an account that stand in no block of the line yet, lowest number first: what is to be signed and sent.
 func (tx *Tx) UnminedSlots(id chain.ID, account string) ([]OpenSlot, error) {
 	return tx.readOpen(unminedSlots, id, account)
 }

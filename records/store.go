@@ -49,7 +49,7 @@ func LockFile(path, role string) string { return sqlstore.LockFile(path, role) }
 // Size is how many bytes the database takes on its disk.
 func (s *Store) Size(ctx context.Context) (int64, error) { return s.db.Size(ctx) }
 
-// Led tells whether somebody holds a role now, as far as that can be told from outside.
+// Led reports whether somebody holds a role now, as far as that can be told from outside.
 func (s *Store) Led(ctx context.Context, role string) (bool, error) { return s.db.Led(ctx, role) }
 
 // Update runs f in one writing transaction; there is one at a time, in all processes together. An error of f rolls back and comes out as it is.

@@ -21,7 +21,7 @@ type sweepableRow struct {
 	CameAt int64        `db:"came_at"`
 }
 
-// SweepCandidates answers the deposit addresses of a chain to which something came since they were swept last, by address. What a sweep left
+// SweepCandidates returns the deposit addresses of a chain to which something came since they were swept last, by address. What a sweep left
 // behind for its fee is no reason to look again, unless it brought less than it asked for.
 func (tx *Tx) SweepCandidates(id chain.ID) ([]SweepCandidate, error) {
 	var rows []struct {
@@ -160,7 +160,7 @@ func (tx *Tx) swept(p Payment, brought chain.Amount) error {
 	return tx.logPayment(p.ID, "swept", fmt.Sprintf("%s of %s, the rest was kept for its fee", brought, p.Amount))
 }
 
-// SweepUnderWay tells whether a sweep of the same account and asset, or a gas payment to the same address, is queued, bound or held.
+// SweepUnderWay reports whether a sweep of the same account and asset, or a gas payment to the same address, is queued, bound or held.
 func (tx *Tx) SweepUnderWay(p Payment) (busy bool, err error) {
 	if p.Purpose == chain.Gas {
 		busy, err = tx.gasUnderWay(p)

@@ -88,7 +88,7 @@ func (tx *Tx) rowOf(t Transfer) (transferRow, error) {
 	}, nil
 }
 
-// sameFacts tells whether the chain says the same about two sightings of a ref.
+// sameFacts reports whether the chain says the same about two sightings of a ref.
 func (r transferRow) sameFacts(o transferRow) bool {
 	return r.Tx == o.Tx && r.Sender == o.Sender && r.Account == o.Account && r.Asset == o.Asset &&
 		r.Amount == o.Amount && r.Memo == o.Memo && r.Failed == o.Failed
@@ -231,7 +231,7 @@ func (tx *Tx) replaceTransfer(known, r transferRow) (Transfer, bool, error) {
 	return t, true, err
 }
 
-// Transfer answers one transfer, or ErrNotFound.
+// Transfer returns one transfer, or ErrNotFound.
 func (tx *Tx) Transfer(id uint64) (Transfer, error) {
 	found, err := tx.TransfersWhere(`WHERE id = ?`, id)
 	if err == nil && len(found) == 0 {
@@ -264,7 +264,7 @@ func (tx *Tx) TransfersByID(ids []uint64) (map[uint64]Transfer, error) {
 	return out, nil
 }
 
-// DueTransfers answers the seen transfers of a chain that the cursor's height or its final point decides now: at most limit.
+// DueTransfers returns the seen transfers of a chain that the cursor's height or its final point decides now: at most limit.
 func (tx *Tx) DueTransfers(id chain.ID, limit int) ([]Transfer, error) {
 	c, err := tx.Cursor(id)
 	if err != nil {

@@ -34,15 +34,15 @@ func (tx *Tx) log(subject, id, event, detail string) error {
 	return tx.sql.LogEvent(subject, id, event, detail)
 }
 
-// History answers the lines about one subject, oldest first.
+// History returns the lines about one subject, oldest first.
 func (tx *Tx) History(subject, id string) ([]Event, error) { return tx.sql.History(subject, id) }
 
-// HistoryAfter answers the lines after one, oldest first.
+// HistoryAfter returns the lines after one, oldest first.
 func (tx *Tx) HistoryAfter(seq uint64, limit int) ([]Event, error) {
 	return tx.sql.HistoryAfter(seq, clampLimit(limit))
 }
 
-// HistoryBefore answers the lines before one, newest first; before 0 from the end on. people leaves out what the daemon did by itself.
+// HistoryBefore returns the lines before one, newest first; before 0 from the end on. people leaves out what the daemon did by itself.
 func (tx *Tx) HistoryBefore(seq uint64, people bool, limit int) ([]Event, error) {
 	return tx.sql.HistoryBefore(cmp.Or(seq, math.MaxInt64), people, clampLimit(limit))
 }

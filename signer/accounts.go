@@ -40,7 +40,7 @@ func (s *Signer) wallet() (Wallet, error) {
 	return w, nil
 }
 
-// Accounts answers the addresses of the keys at paths on a ledger, in their order.
+// Accounts returns the addresses of the keys at paths on a ledger, in their order.
 func (s *Signer) Accounts(_ context.Context, id chain.ID, paths ...string) ([]string, error) {
 	w, err := s.wallet()
 	switch {
@@ -67,7 +67,7 @@ func (s *Signer) addresses(w Wallet, id chain.ID, paths ...string) (list []strin
 	return list, nil
 }
 
-// DepositKey answers the extended public key of a source chain's deposit addresses.
+// DepositKey returns the extended public key of a source chain's deposit addresses.
 func (s *Signer) DepositKey(_ context.Context, id chain.ID) (DepositKey, error) {
 	w, err := s.wallet()
 	if err != nil {
@@ -102,12 +102,12 @@ func (s *Signer) Identity(ctx context.Context) (signguard.Identity, error) {
 	return s.guard.Identity(ctx)
 }
 
-// First answers the lowest number that an account signed at.
+// First returns the lowest number that an account signed at.
 func (s *Signer) First(ctx context.Context, id chain.ID, account string) (number uint64, ok bool, err error) {
 	return s.guard.First(ctx, id, account)
 }
 
-// Agent answers an account's delegation address on a network of the exchange API.
+// Agent returns an account's delegation address on a network of the exchange API.
 func (s *Signer) Agent(_ context.Context, network string, owner core.Address) (core.Address, error) {
 	w, err := s.wallet()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 type Ledger interface {
 	Head(ctx context.Context) (chain.Head, error)
 	Block(ctx context.Context, height uint64) (chain.Block, error)
-	// Describe answers what a transaction of ours asks for, proven by its hash.
+	// Describe returns what a transaction of ours asks for, proven by its hash.
 	Describe(ctx context.Context, hash string) (chain.Outgoing, error)
 }
 
@@ -46,7 +46,7 @@ func (s *Signer) ReadOutcomes(ctx context.Context, id chain.ID, height uint64) e
 	return s.guard.Decide(ctx, list)
 }
 
-// SignedAt answers what was signed at a number of an account, whatever became of it.
+// SignedAt returns what was signed at a number of an account, whatever became of it.
 func (s *Signer) SignedAt(ctx context.Context, id chain.ID, account string, number uint64) ([]signguard.Signed, error) {
 	return s.guard.SignedAt(ctx, id, account, number)
 }

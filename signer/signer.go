@@ -49,7 +49,7 @@ type Signer struct {
 
 // Budget bounds what the fees on a ledger may take over time.
 type Budget interface {
-	// Bounds tells whether a ledger has one.
+	// Bounds reports whether a ledger has one.
 	Bounds(id chain.ID) bool
 	// TakeFees counts the most that transactions at slots may take, in order, and answers how many may be signed and why the next may not.
 	TakeFees(ctx context.Context, id chain.ID, slots []chain.Slot, most []chain.Amount) (passed int, why string, err error)
@@ -202,7 +202,7 @@ func (s *Signer) Free(ctx context.Context, paymentID uint64) error {
 	return err
 }
 
-// Next answers where the signatures of an account end.
+// Next returns where the signatures of an account end.
 func (s *Signer) Next(ctx context.Context, id chain.ID, account string) (branch, number uint64, ok bool, err error) {
 	return s.guard.Next(ctx, id, account)
 }

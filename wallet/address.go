@@ -58,7 +58,7 @@ func (m *Manager) touch(s *store) {
 	s.used = m.cfg.Now()
 }
 
-// Unlocked tells whether a store is unlocked; an unknown one is not.
+// Unlocked reports whether a store is unlocked; an unknown one is not.
 func (m *Manager) Unlocked(name string) bool {
 	s, err := m.find(name)
 	return err == nil && m.opened(s) != nil

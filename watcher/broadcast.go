@@ -47,7 +47,7 @@ func (p *payer) send(ctx context.Context, a records.Account, cur records.Cursor)
 	return nil
 }
 
-// unsent tells whether something signed was not handed to the nodes since the newest block.
+// unsent reports whether something signed was not handed to the nodes since the newest block.
 func (p *payer) unsent(slots []records.OpenSlot, cur records.Cursor) bool {
 	for _, s := range slots {
 		if n := len(s.Attempts); n > 0 && p.sent[s.Attempts[n-1].Hash] != cur.Height {

@@ -103,7 +103,7 @@ func (r *rig) blocksUntilSent(n int) (credits, payouts int) {
 	return credits, payouts
 }
 
-// waits tells whether a user's payment has no slot yet.
+// waits reports whether a user's payment has no slot yet.
 func (r *rig) waits(id chain.ID, account string) (found bool) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) error {

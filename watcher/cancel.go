@@ -32,7 +32,7 @@ func (p *payer) recover(ctx context.Context, a records.Account, cur records.Curs
 	return errors.Join(p.signAndSend(ctx, a, cur), p.cancel(ctx, a, max(tip.Next, a.Next), end, cur))
 }
 
-// unknown tells whether blocks show transactions of the account that our records do not know and nobody has explained.
+// unknown reports whether blocks show transactions of the account that our records do not know and nobody has explained.
 func (p *payer) unknown(ctx context.Context, a records.Account) (found bool, err error) {
 	err = p.Store.View(ctx, func(tx *records.Tx) error {
 		final, err := tx.UnknownTxs(p.id, a.Account)

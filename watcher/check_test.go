@@ -94,7 +94,7 @@ func (m *model) settle() error {
 // patienceOf is how many blocks a model may take to come to rest. The accounts of a pool may have to wait for each other's money several times.
 func patienceOf(accounts int) int { return 150 + 300*(accounts-1) }
 
-// atRest tells whether every claim is final, paid, and the payments themselves are final.
+// atRest reports whether every claim is final, paid, and the payments themselves are final.
 func (m *model) atRest() bool {
 	if m.checkPayees() != nil {
 		return false

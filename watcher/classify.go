@@ -247,7 +247,7 @@ func (w *Watcher) payoutAddress(tx *records.Tx, n records.Network, token records
 	return nil
 }
 
-// payable answers the canonical form of an address that a chain can pay.
+// payable returns the canonical form of an address that a chain can pay.
 func (w *Watcher) payable(id chain.ID, address, label string) (string, bool) {
 	canonical, err := w.Chains[id].CheckAddress(address, label)
 	return canonical, err == nil

@@ -83,7 +83,7 @@ func outcome(t records.Transfer) records.TransferState {
 	}
 }
 
-// isDust tells whether a withdrawal is refused and so small that neither its receive nor its refund is made by itself: both use the quota and the
+// isDust reports whether a withdrawal is refused and so small that neither its receive nor its refund is made by itself: both use the quota and the
 // slots that credits need, while sending it costs next to nothing.
 func isDust(t records.Transfer, state records.TransferState) bool {
 	return state == records.Refused && t.Direction == records.Withdrawal && t.Amount.Less(t.Policy.MinRefund)

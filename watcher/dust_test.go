@@ -138,7 +138,7 @@ func TestRefundsLeaveRoomForLaterCredits(t *testing.T) {
 	r.requireSound()
 }
 
-// waitsLow tells whether a refund has no slot yet.
+// waitsLow reports whether a refund has no slot yet.
 func (r *rig) waitsLow() (found bool) {
 	r.view(func(tx *records.Tx) error {
 		assets, err := tx.QueuedAssets("vite", r.net.Gateway, records.ClassRefund)

@@ -105,7 +105,7 @@ func (f *follower) settleOrStepBack(ctx context.Context, cur records.Cursor, hea
 	return err
 }
 
-// cursor answers where we stand; a chain that was never followed starts at its final point.
+// cursor returns where we stand; a chain that was never followed starts at its final point.
 func (f *follower) cursor(ctx context.Context, head chain.Head) (cur records.Cursor, err error) {
 	read := func(tx *records.Tx) error {
 		cur, err = tx.Cursor(f.id)

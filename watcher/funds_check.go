@@ -80,7 +80,7 @@ func (a deferral) reason() string {
 	return ""
 }
 
-// fails tells whether the payment is given up: it was never bound, and its payee takes nothing. What we send ourselves is tried again instead.
+// fails reports whether the payment is given up: it was never bound, and its payee takes nothing. What we send ourselves is tried again instead.
 func (a deferral) fails() bool {
 	return (errors.Is(a.why, chain.ErrRefused) || errors.Is(a.why, chain.ErrGasLimit)) &&
 		(a.payment.Purpose == chain.Credit || a.payment.Purpose == chain.Refund)

@@ -111,7 +111,7 @@ func (w *Watcher) Credit(tx *records.Tx, o Order) error {
 	return w.release(tx, t)
 }
 
-// creditable tells whether a transfer is a deposit that waits for a decision.
+// creditable reports whether a transfer is a deposit that waits for a decision.
 func creditable(t records.Transfer) error {
 	switch {
 	case t.Direction != records.Deposit:

@@ -270,7 +270,7 @@ func (p *payer) recordSigned(at chain.Slot) {
 	}
 }
 
-// endsBefore tells whether the records of an account end before a signature of it.
+// endsBefore reports whether the records of an account end before a signature of it.
 func endsBefore(a records.Account, branch, number uint64) bool {
 	return a.State == records.AccountNew || branch > a.Branch || (branch == a.Branch && number > a.Next)
 }

@@ -11,7 +11,7 @@ import (
 // A stuck transaction is replaced by one with the same number, payment and payee, and higher fees (E4). It is prepared, signed and stored like a first
 // attempt (sign.go), with the attempts before it; this is when. The fees are raised by the ledger's adapter: chain/ethereum/fee.go, replace.
 
-// mayReplace tells whether an attempt is ReplaceAfter blocks old, and whether it may need a replacement was not asked since the newest block.
+// mayReplace reports whether an attempt is ReplaceAfter blocks old, and whether it may need a replacement was not asked since the newest block.
 func (p *payer) mayReplace(newest records.Attempt, cur records.Cursor) bool {
 	return cur.Height >= newest.Head+p.cfg.ReplaceAfter && p.same[newest.Hash] != cur.Height
 }
@@ -26,7 +26,7 @@ func (p *payer) checkUnderpriced(ctx context.Context, at chain.Slot, newest chai
 	return err
 }
 
-// keepsAttempt tells whether an attempt stays the newest: no replacement would help, or none can be paid.
+// keepsAttempt reports whether an attempt stays the newest: no replacement would help, or none can be paid.
 func keepsAttempt(err error) bool {
 	return errors.Is(err, chain.ErrNoReplacement) || errors.Is(err, chain.ErrFeeCeiling) || errors.Is(err, errNoCoin)
 }

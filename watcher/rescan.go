@@ -40,7 +40,7 @@ type BlockDifference struct {
 	Record uint64 // id of the transfer in the records; 0 if there is none
 }
 
-// Mends tells whether booking the block again would mend it.
+// Mends reports whether booking the block again would mend it.
 func (d BlockDifference) Mends() bool {
 	return d.Kind == MissingTransfer || d.Kind == MissingOwn || d.Kind == OtherBlock
 }

@@ -12,7 +12,7 @@ import (
 	"gatewayd/records"
 )
 
-// retired tells whether an account pays users no more. It is watched, receives, and sends what it has to those that pay.
+// retired reports whether an account pays users no more. It is watched, receives, and sends what it has to those that pay.
 func (w *Watcher) retired(a records.Account) bool {
 	n := w.network(a.Network)
 	return paysUsers(a) && n.Name != "" && !n.Pays(a.Chain, a.Account)

@@ -255,7 +255,7 @@ func (g *gate) transfer(id uint64) (records.Transfer, error) {
 	return g.tx.Transfer(id)
 }
 
-// isOpen tells whether a channel lets payments of a class leave.
+// isOpen reports whether a channel lets payments of a class leave.
 func (g *gate) isOpen(k channelKey, class records.Class) (bool, error) {
 	c, err := g.channel(k)
 	if class == records.ClassRefund {

@@ -151,7 +151,7 @@ func (f *follower) settleFailed(ctx context.Context, tx *records.Tx, slot record
 	return f.giveUp(tx, p, t, records.ReasonPayoutFailed, t.Net)
 }
 
-// withdrawalOf answers a payment and, if it is the payout of a withdrawal, that.
+// withdrawalOf returns a payment and, if it is the payout of a withdrawal, that.
 func withdrawalOf(tx *records.Tx, payment uint64) (p records.Payment, t records.Transfer, err error) {
 	if p, err = tx.Payment(payment); err != nil || p.Purpose != chain.Credit {
 		return p, t, err
@@ -178,7 +178,7 @@ var errAnswerPending = errors.New("the chain was not asked yet why a payout fail
 
 // failureChecker is a chain that can tell whether a payment failed in a final block because our account lacked something.
 type failureChecker interface {
-	// FailedForUs tells whether an attempt of a payment that failed in the block at a final height did so for want of ours: the account had less of
+	// FailedForUs reports whether an attempt of a payment that failed in the block at a final height did so for want of ours: the account had less of
 	// the asset than the payment says, moved being what its transactions before that one took in the same block, or the attempt used up all the
 	// gas that we gave it, and we would have given more. chain.ErrUnavailable: no majority of the nodes tells, or keeps the state of that block.
 	FailedForUs(ctx context.Context, height uint64, account string, pay chain.Payment, moved chain.Amount, a chain.Attempt) (bool, error)

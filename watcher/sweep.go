@@ -20,7 +20,7 @@ type sweeper interface {
 
 // sweptReader is a chain where the fee of a sweep of native coin comes out of what is swept: a replacement with a higher fee brings less.
 type sweptReader interface {
-	// Swept answers the amount in an attempt's bytes. It asks no node.
+	// Swept returns the amount in an attempt's bytes. It asks no node.
 	Swept(a chain.Attempt) (chain.Amount, error)
 }
 

@@ -19,7 +19,7 @@ func (limitedPayer) PayoutCost(context.Context, chain.Asset) (chain.Amount, erro
 	return units(payoutFee), nil
 }
 
-// lacking answers which directions lack what.
+// lacking returns which directions lack what.
 func (r *rig) lacking() (list []string) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) error {

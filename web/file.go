@@ -72,7 +72,7 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// hasTag tells whether a client's list of tags has one, by the weak comparison.
+// hasTag reports whether a client's list of tags has one, by the weak comparison.
 func hasTag(list, tag string) bool {
 	for one := range strings.SplitSeq(list, ",") {
 		if one = strings.TrimSpace(one); one == "*" || strings.TrimPrefix(one, "W/") == strings.TrimPrefix(tag, "W/") {
@@ -82,7 +82,7 @@ func hasTag(list, tag string) bool {
 	return false
 }
 
-// takesGzip tells whether a client reads gzip: every browser does, and says so without conditions.
+// takesGzip reports whether a client reads gzip: every browser does, and says so without conditions.
 func takesGzip(accepts string) bool {
 	for one := range strings.SplitSeq(accepts, ",") {
 		name, quality, _ := strings.Cut(strings.TrimSpace(one), ";")

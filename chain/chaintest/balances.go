@@ -98,7 +98,7 @@ func (c *Chain) BendBalances(f func(account string, height uint64) *chain.Amount
 	c.bend = f
 }
 
-// FailedForUs tells whether a transaction in a block failed because its account had too little. Like balances it is forgotten after a while.
+// FailedForUs reports whether a transaction in a block failed because its account had too little. Like balances it is forgotten after a while.
 func (c *Chain) FailedForUs(ctx context.Context, height uint64, _ string, _ chain.Payment, _ chain.Amount, a chain.Attempt) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -276,7 +276,7 @@ func (c *Chain) readmit(txs []*tx) {
 }
 
 // Drop makes the ledger forget a transaction that stands in no block. On the linked ledger its successors go with it.
-// It tells whether there was one.
+// It reports whether there was one.
 func (c *Chain) Drop(hash string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -362,7 +362,7 @@ func (c *Chain) SetStake(blocks uint64) {
 	c.stake = blocks
 }
 
-// spent tells whether an account's stake does not pay for a block of that number before the next snapshot block.
+// spent reports whether an account's stake does not pay for a block of that number before the next snapshot block.
 func (c *Chain) spent(account string, number uint64) bool {
 	if c.stake == 0 {
 		return false

@@ -8,7 +8,7 @@ import (
 	"gatewayd/chain"
 )
 
-// Describe answers what a transaction of ours in the line asks for.
+// Describe returns what a transaction of ours in the line asks for.
 func (c *Chain) Describe(ctx context.Context, hash string) (chain.Outgoing, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -46,7 +46,7 @@ func (c *Chain) admitNonce(t *tx) error {
 	return nil
 }
 
-// known tells whether the ledger has the transaction already, in the line or waiting.
+// known reports whether the ledger has the transaction already, in the line or waiting.
 func (c *Chain) known(hash string) bool {
 	if _, ok := c.mined[hash]; ok {
 		return true

@@ -178,7 +178,7 @@ func (c *Chain) AccountHead(ctx context.Context, account string) (chain.AccountH
 	return tip, nil
 }
 
-// settled tells whether nothing of the account stands above the final block.
+// settled reports whether nothing of the account stands above the final block.
 func (c *Chain) settled(account string) bool {
 	for _, t := range c.waiting {
 		if t.account == account {
@@ -341,7 +341,7 @@ func (c *Chain) Cost(a chain.Attempt) (chain.Amount, error) {
 	return t.cost()
 }
 
-// Underpriced tells whether an attempt waits in the pool and its account is held back or its cap is below the base fee.
+// Underpriced reports whether an attempt waits in the pool and its account is held back or its cap is below the base fee.
 func (c *Chain) Underpriced(ctx context.Context, slot chain.Slot, a chain.Attempt) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

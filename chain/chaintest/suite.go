@@ -36,7 +36,7 @@ type Harness struct {
 	Addresses []AddressCase
 	Depth     int // Mine(Depth) makes final what stands in a block now
 
-	// Outsider answers a new valid address that is not ours, in canonical form.
+	// Outsider returns a new valid address that is not ours, in canonical form.
 	Outsider func(t *testing.T) string
 	// Deposit sends units from an outside user and answers the transaction's hash. It stands in a block after Mine(1).
 	Deposit func(t *testing.T, to string, asset chain.Asset, amount chain.Amount) string

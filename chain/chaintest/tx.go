@@ -95,12 +95,12 @@ func (t *tx) cost() (chain.Amount, error) {
 	return fee.Add(t.Amount)
 }
 
-// outranks tells whether t replaces old in the pool: a tenth more on both fees, as go-ethereum's pool asks.
+// outranks reports whether t replaces old in the pool: a tenth more on both fees, as go-ethereum's pool asks.
 func (t *tx) outranks(old *tx) bool {
 	return atLeast(t.Tip, old.Tip, 11, 10) && atLeast(t.Cap, old.Cap, 11, 10)
 }
 
-// atLeast tells whether a >= b*k/d.
+// atLeast reports whether a >= b*k/d.
 func atLeast(a, b chain.Amount, k, d uint64) bool {
 	l, errL := a.Mul(d)
 	r, errR := b.Mul(k)

@@ -16,7 +16,7 @@ import (
 	"gatewayd/chain/quorum"
 )
 
-// Balance answers what the latest block leaves an account, in wei or the token's units. Of several nodes' answers it takes what a majority
+// Balance returns what the latest block leaves an account, in wei or the token's units. Of several nodes' answers it takes what a majority
 // says, else the middle one, the lower of two: one node alone cannot raise or lower it. chain.ErrUnavailable: also while the nodes agree on no block.
 func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) (chain.Amount, error) {
 	owner, err := parseAddress(account)
@@ -97,7 +97,7 @@ type nonces struct {
 // tip is the part of the nonces on which nodes must agree.
 func (n nonces) tip() chain.AccountHead { return chain.AccountHead{Next: n.latest, Settled: n.settled} }
 
-// AccountHead answers where an account's nonce stands as of the agreed latest block. A majority of the nodes must say the same of it, and also of
+// AccountHead returns where an account's nonce stands as of the agreed latest block. A majority of the nodes must say the same of it, and also of
 // whether anything is waiting, else Settled is false. chain.ErrUnavailable: there is no majority, so nothing is known; one node that lies or is
 // late cannot decide.
 func (c *Chain) AccountHead(ctx context.Context, account string) (chain.AccountHead, error) {

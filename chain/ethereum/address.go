@@ -19,7 +19,7 @@ import (
 // lastPrecompile is the end of the range that EVM chains keep for built-in contracts (P256VERIFY of EIP-7951 stands at 0x100).
 const lastPrecompile = 0x1ff
 
-// CheckAddress answers the EIP-55 form of an address that can be paid. ErrAddress: not 0x and 40 hex digits, a wrong checksum, the zero
+// CheckAddress returns the EIP-55 form of an address that can be paid. ErrAddress: not 0x and 40 hex digits, a wrong checksum, the zero
 // address, a built-in contract, or one of the bridged token contracts. ErrLabel: not empty and not printable UTF-8 of up to 64 bytes.
 func (c *SigningRules) CheckAddress(addr, label string) (string, error) {
 	to, err := parseAddress(addr)
@@ -53,7 +53,7 @@ func parseAddress(text string) (common.Address, error) {
 	return address, nil
 }
 
-// CanonicalAddress answers the EIP-55 form of an address, which is how senders are told of. ErrAddress: it is none, or its checksum is wrong.
+// CanonicalAddress returns the EIP-55 form of an address, which is how senders are told of. ErrAddress: it is none, or its checksum is wrong.
 func CanonicalAddress(text string) (string, error) {
 	address, err := parseAddress(text)
 	if err != nil {
@@ -74,7 +74,7 @@ type party struct {
 	sent     uint64
 }
 
-// Party tells whether code stands at an address and how many transactions it has sent, as the latest blocks of the nodes have it: the most that
+// Party reports whether code stands at an address and how many transactions it has sent, as the latest blocks of the nodes have it: the most that
 // any of them says, which only ever makes a caller more careful. An account that delegates (EIP-7702) still has its owner's key and is no contract.
 func (c *Chain) Party(ctx context.Context, address string) (contract bool, sent uint64, err error) {
 	a, err := parseAddress(address)

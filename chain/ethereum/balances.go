@@ -42,13 +42,13 @@ const balanceProgram = "0x3d3d5b813560601c31815260200190601401903682106002573df3
 // errNoOverride is a node that does not lay the program where it is asked to.
 var errNoOverride = errors.New("the node does not override state")
 
-// AuditsBalances tells whether the coin of our accounts is to be compared with the books.
+// AuditsBalances reports whether the coin of our accounts is to be compared with the books.
 func (c *Chain) AuditsBalances() bool { return c.config.Balances != balancesOff }
 
 // BalancePage is how many accounts BalancesAt is best asked for at once.
 func (c *Chain) BalancePage() int { return balancePage }
 
-// BalancesAt answers the native coin of some accounts, in wei and in their order, after the block at a final height. A majority of the
+// BalancesAt returns the native coin of some accounts, in wei and in their order, after the block at a final height. A majority of the
 // nodes must say the same of each account. chain.ErrUnavailable: they do not, keep no state of that block, or agree on no block.
 func (c *Chain) BalancesAt(ctx context.Context, height uint64, accounts []string) ([]chain.Amount, error) {
 	all, answers, err := c.electBalances(ctx, "balances", height, accounts, func(ctx context.Context, n *node, owners []common.Address) ([]uint256.Int, error) {
@@ -224,7 +224,7 @@ type moment struct {
 	height uint64
 }
 
-// PastBalances answers the native coin of accounts at final heights in wei, in their order: nil where no majority of the nodes still knows it.
+// PastBalances returns the native coin of accounts at final heights in wei, in their order: nil where no majority of the nodes still knows it.
 func (c *Chain) PastBalances(ctx context.Context, of []chain.Moment) ([]*chain.Amount, error) {
 	moments := make([]moment, len(of))
 	for i, m := range of {
@@ -298,7 +298,7 @@ const tokenReader = "0x676174657761792d746f6b656e732d2d4c6f6f6b"
 const tokenProgram = "0x6370a0823160e01b600052604060205b803560601c60045260208260246000600035" +
 	"5afa3d60201416156043579060200190601401368110600f5750604090036040f35b60006000fd"
 
-// HoldingsAt answers what accounts hold of an asset after the block at a final height, in the asset's smallest unit and in their order. A
+// HoldingsAt returns what accounts hold of an asset after the block at a final height, in the asset's smallest unit and in their order. A
 // majority of the nodes must say the same of each. chain.ErrUnavailable: they do not, keep no state of that block, or agree on no block.
 func (c *Chain) HoldingsAt(ctx context.Context, height uint64, asset chain.Asset, accounts []string) ([]chain.Amount, error) {
 	if asset == chain.Native {

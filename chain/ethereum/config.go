@@ -36,10 +36,10 @@ type Config struct {
 	// Traces says how native coin moved by contracts is found before EIP-7708: "auto" (default) where a node can trace,
 	// "on" always (a node that cannot is no node), "off" never.
 	Traces string `yaml:"traces"`
-	// Balances says whether the coin of our accounts is compared with the books, which finds what neither traces nor EIP-7708 show: "auto"
+	// Balances reports whether the coin of our accounts is compared with the books, which finds what neither traces nor EIP-7708 show: "auto"
 	// (default) or "off", for chains that charge fees which no receipt tells.
 	Balances string `yaml:"balances"`
-	// ShowFailed says whether users are shown transactions that failed and would have paid them; default true.
+	// ShowFailed reports whether users are shown transactions that failed and would have paid them; default true.
 	ShowFailed *bool `yaml:"show_failed"`
 	// Accounts is how many accounts of ours pay withdrawals or did, 1 to 64; default 1. Retired are the indexes, from 0 on, of those that pay no more.
 	Accounts int   `yaml:"accounts"`

@@ -14,7 +14,7 @@ import (
 	"gatewayd/chain"
 )
 
-// Describe answers what a transaction asks for: coins, or one transfer of a token. Its hash is recomputed from the fields that a node
+// Describe returns what a transaction asks for: coins, or one transfer of a token. Its hash is recomputed from the fields that a node
 // shows, so that one node suffices and none can lie. ErrNotFound: the nodes that answered do not know it. ErrUnavailable: none answered.
 func (c *Chain) Describe(ctx context.Context, hash string) (chain.Outgoing, error) {
 	var want common.Hash

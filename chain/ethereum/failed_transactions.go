@@ -118,7 +118,7 @@ type outcome struct {
 	height, gas uint64
 }
 
-// FailedForUs tells whether an attempt of a token payment that failed in a final block failed for want of ours: after the block before, and less
+// FailedForUs reports whether an attempt of a token payment that failed in a final block failed for want of ours: after the block before, and less
 // what our own transactions had moved by then, the account had less of the token than the payment says; or it used up all the gas that it was
 // given while the configuration allows more. chain.ErrUnavailable: no majority of the nodes tells, or keeps that state.
 func (c *Chain) FailedForUs(ctx context.Context, height uint64, account string, pay chain.Payment, moved chain.Amount, a chain.Attempt) (bool, error) {

@@ -140,7 +140,7 @@ func (m message) brings(holds *uint256.Int, gas uint64, offer fees) *uint256.Int
 	return lower(m.value, new(uint256.Int).Sub(holds, fee))
 }
 
-// sweeps answers the native coin of the account that a sweep empties, nil for other payments. Only a sweep to an account of ours may bring
+// sweeps returns the native coin of the account that a sweep empties, nil for other payments. Only a sweep to an account of ours may bring
 // less than it asks for, so none goes elsewhere.
 func (c *Chain) sweeps(ctx context.Context, msg message) (*uint256.Int, error) {
 	if msg.asked.Purpose != chain.Sweep {

@@ -109,7 +109,7 @@ func TestPricesKeepTheirPromises(t *testing.T) {
 	})
 }
 
-// eighthMore tells whether after >= 9/8 before and after > before, in integers without limit.
+// eighthMore reports whether after >= 9/8 before and after > before, in integers without limit.
 func eighthMore(before, after *uint256.Int) bool {
 	nine := new(big.Int).Mul(before.ToBig(), big.NewInt(9))
 	eight := new(big.Int).Mul(after.ToBig(), big.NewInt(8))

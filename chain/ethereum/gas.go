@@ -45,7 +45,7 @@ func (c *Chain) gas(ctx context.Context, msg message, earlier attempts) (uint64,
 	return min(least+refusedGas, most), nil
 }
 
-// isFinalFailure tells whether an estimate says that the message fails for good.
+// isFinalFailure reports whether an estimate says that the message fails for good.
 func isFinalFailure(err error) bool {
 	return errors.Is(err, chain.ErrRefused) || errors.Is(err, chain.ErrGasLimit)
 }
@@ -118,7 +118,7 @@ func estimateOn(ctx context.Context, n *node, msg message, most uint64) (estimat
 	return estimate{}, err
 }
 
-// isRefusal tells whether a node refused by itself, in whatever words.
+// isRefusal reports whether a node refused by itself, in whatever words.
 func isRefusal(err error) bool {
 	var remote rpc.Error
 	return errors.As(err, &remote)

@@ -109,7 +109,7 @@ type Fees struct {
 	OverCeiling bool         // no payment can be signed now
 }
 
-// Fees answers what the chain asks for now, as Sign would see it.
+// Fees returns what the chain asks for now, as Sign would see it.
 func (c *Chain) Fees(ctx context.Context) (Fees, error) {
 	now, err := c.gasPrices(ctx)
 	if err != nil {

@@ -53,7 +53,7 @@ func (v view) key() (key struct{ latest, final common.Hash }) {
 	return key
 }
 
-// Head answers the highest block that a majority of the nodes has and agrees on, and the highest final one likewise. With a count of
+// Head returns the highest block that a majority of the nodes has and agrees on, and the highest final one likewise. With a count of
 // confirmations the final block is counted down from the agreed latest one. Nothing is remembered: a final point that the nodes take back is
 // gone from the next answer, and whether that contradicts what was settled the records know.
 func (c *Chain) Head(ctx context.Context) (chain.Head, error) {

@@ -19,7 +19,7 @@ import (
 // thousand, and they only go to a list for people to look at.
 const maxUnbridged = 100
 
-// Block answers the block at a height with all transfers to us and all our own transactions in it.
+// Block returns the block at a height with all transfers to us and all our own transactions in it.
 //
 // References: "<tx>:val" for the value of the transaction itself, "<tx>:log:<n>" for the n-th log of the transaction, "<tx>:call:<path>"
 // for a call inside it, "<tx>:fail" for a transaction that failed and would have paid us (failed_transactions.go). From the Amsterdam fork on, internal native
@@ -165,7 +165,7 @@ type searcher struct {
 	ownTxs       []chain.OwnTx
 }
 
-// incoming tells whether a movement comes to us from somebody else.
+// incoming reports whether a movement comes to us from somebody else.
 func (s *searcher) incoming(m movement) bool {
 	return s.ours[m.to] && !s.ours[m.from] && !m.amount.IsZero()
 }
@@ -285,7 +285,7 @@ func (s *searcher) ownTx(t *transaction) error {
 	return nil
 }
 
-// didAsAsked tells whether a transaction did what its fields say: it succeeded and, if it is a token payment, the token wrote exactly its event.
+// didAsAsked reports whether a transaction did what its fields say: it succeeded and, if it is a token payment, the token wrote exactly its event.
 func (t *transaction) didAsAsked() bool {
 	want, _, isToken := readTransferCall(t.input)
 	if !t.ok || t.to == nil || !isToken {

@@ -164,7 +164,7 @@ func (n *node) fault(method string, err error) error {
 	return err
 }
 
-// Willing tells whether the node is asked first: one that refuses requests for coming too soon is not.
+// Willing reports whether the node is asked first: one that refuses requests for coming too soon is not.
 func (n *node) Willing() bool { return n.Node.Willing() && (n.only || n.limiter.left() <= 0) }
 
 // connect dials once; HTTP has nothing to dial, WebSocket and IPC reconnect by themselves afterwards.

@@ -76,7 +76,7 @@ func (c *Chain) probe(ctx context.Context, n *node) (r Report) {
 	return r
 }
 
-// logsCoin tells whether the header of a block says that the chain logs movements of its coin.
+// logsCoin reports whether the header of a block says that the chain logs movements of its coin.
 func (n *node) logsCoin(ctx context.Context, height uint64) (bool, error) {
 	var header struct {
 		AccessListHash *common.Hash `json:"blockAccessListHash"`
@@ -100,7 +100,7 @@ func (c *Chain) probeBalances(ctx context.Context, n *node, v view) (int, error)
 	return int(n.most.Load()), nil
 }
 
-// offers tells whether a node has a method.
+// offers reports whether a node has a method.
 func offers(ctx context.Context, n *node, method string, args ...any) (bool, error) {
 	var ignored []struct{}
 	err := n.call(ctx, &ignored, method, args...)

@@ -81,7 +81,7 @@ func (c *SigningRules) SetMaxFee(gwei string) error {
 	return nil
 }
 
-// isToken tells whether a contract is a bridged token.
+// isToken reports whether a contract is a bridged token.
 func (c *SigningRules) isToken(contract common.Address) bool { return (*c.tokens.Load())[contract] }
 
 // message is what a payment does on the chain, whatever it pays for gas.

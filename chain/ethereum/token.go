@@ -82,7 +82,7 @@ func balanceCall(account common.Address) []byte {
 	return append([]byte(selectorBalanceOf), common.LeftPadBytes(account[:], wordSize)...)
 }
 
-// isNativeLog tells whether the protocol itself wrote a log, for native coin that moved (EIP-7708). No contract can stand there.
+// isNativeLog reports whether the protocol itself wrote a log, for native coin that moved (EIP-7708). No contract can stand there.
 func isNativeLog(emitter common.Address) bool { return emitter == params.SystemAddress }
 
 const (

@@ -90,7 +90,7 @@ func (c *Chain) internals(ctx context.Context, b *block) (traceVotes, error) {
 	return all, nil
 }
 
-// decide answers the movements to us on which enough votes agree.
+// decide returns the movements to us on which enough votes agree.
 func (v traceVotes) decide(ours func(internal) bool) ([]internal, error) {
 	hits := make([][]internal, len(v.votes))
 	for i, vote := range v.votes {
@@ -185,7 +185,7 @@ func appendMoves(moves []internal, calls []frameJSON, tx int, above string) []in
 	return moves
 }
 
-// moves tells whether a frame carries value away. DELEGATECALL and CALLCODE name a value that stays where it is.
+// moves reports whether a frame carries value away. DELEGATECALL and CALLCODE name a value that stays where it is.
 func (f *frameJSON) moves() bool {
 	switch f.Type {
 	case "CALL", "CREATE", "CREATE2", "SELFDESTRUCT":

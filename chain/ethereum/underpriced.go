@@ -31,7 +31,7 @@ type waiting struct {
 	newest   uint64 // that block
 }
 
-// Underpriced tells whether an attempt waits in the pool of a node because it offers too little: less than blocks take now, by the middle of what
+// Underpriced reports whether an attempt waits in the pool of a node because it offers too little: less than blocks take now, by the middle of what
 // the nodes say, or, as long as it does not offer twice the usual tip, so little that a block with room passed it over, which was made after an
 // earlier call saw it in the pool. What no pool has, be it refused, forgotten or not affordable, would not be taken at a higher price either.
 func (c *Chain) Underpriced(ctx context.Context, slot chain.Slot, a chain.Attempt) (bool, error) {
@@ -62,7 +62,7 @@ func (c *Chain) Underpriced(ctx context.Context, slot chain.Slot, a chain.Attemp
 	return now.above(tx, c.minTip, passed), nil
 }
 
-// passedOver tells whether a transaction that waits in a pool was left out of a block that could have had it.
+// passedOver reports whether a transaction that waits in a pool was left out of a block that could have had it.
 func (c *Chain) passedOver(hash common.Hash, w waiting) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,7 +82,7 @@ func anyPooled(answers []quorum.Answer[*node, waiting]) bool {
 	return slices.ContainsFunc(answers, func(a quorum.Answer[*node, waiting]) bool { return a.Err == nil && a.Value.pooled })
 }
 
-// above tells whether blocks ask for more than a transaction offers.
+// above reports whether blocks ask for more than a transaction offers.
 func (m gasPrices) above(tx *types.Transaction, floor *uint256.Int, passed bool) bool {
 	tip, ceiling := uint256.MustFromBig(tx.GasTipCap()), uint256.MustFromBig(tx.GasFeeCap())
 	usual := higher(m.tip, floor)

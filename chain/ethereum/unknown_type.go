@@ -64,7 +64,7 @@ func blameUnknown(elected *block, answers []answer[*block]) {
 	}
 }
 
-// proven tells whether one of the answers needs no vote.
+// proven reports whether one of the answers needs no vote.
 func proven(answers []answer[*block]) bool {
 	good, _ := quorum.Good(answers)
 	return slices.ContainsFunc(good, func(a answer[*block]) bool { return !a.Value.unknown })

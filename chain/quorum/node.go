@@ -88,7 +88,7 @@ func (n *Node) State() chain.NodeState {
 	return s
 }
 
-// Willing tells whether the node is asked first: it answers, it was not wrong lately, and it does not still work on an earlier question.
+// Willing reports whether the node is asked first: it answers, it was not wrong lately, and it does not still work on an earlier question.
 func (n *Node) Willing() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

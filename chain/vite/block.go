@@ -19,7 +19,7 @@ const (
 	scannedAtOnce = 64
 )
 
-// Block answers the snapshot block at a height with the transfers and own transactions that it confirmed. Zero amounts, genesis and sends
+// Block returns the snapshot block at a height with the transfers and own transactions that it confirmed. Zero amounts, genesis and sends
 // between our own accounts are no transfers. What it rests on is LineMode; a node whose answer does not hold is passed over, and when
 // none is left the block is ErrUnavailable.
 func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
@@ -122,7 +122,7 @@ func (n *node) provenChunks(ctx context.Context, nc *client.Client, proof string
 	return n.readLine(ctx, from, to)
 }
 
-// blocks answers what the node shows in its own way, which the caller compares with others' answers.
+// blocks returns what the node shows in its own way, which the caller compares with others' answers.
 func (n *node) blocks(ctx context.Context, nc *client.Client, c *Chain, from, to uint64) ([]chain.Block, error) {
 	if err := enter(ctx, n.scanning); err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ func (c *Chain) common(ctx context.Context, reader *node, chunks []client.Chunk)
 
 var errMinority = errors.New("half of the nodes or more have another block")
 
-// shared tells whether enough other nodes have a block of the reader's.
+// shared reports whether enough other nodes have a block of the reader's.
 func (c *Chain) shared(ctx context.Context, reader *node, p chain.Point) (bool, error) {
 	var others []*node
 	for _, n := range c.nodes {

@@ -86,7 +86,7 @@ func sendAll(ctx context.Context, nc *client.Client, blocks []signed) (int, erro
 	}
 }
 
-// hasAll answers how many of the blocks the node has, up to the first that it has not: another one stands in its place.
+// hasAll returns how many of the blocks the node has, up to the first that it has not: another one stands in its place.
 func hasAll(ctx context.Context, nc *client.Client, blocks []signed) (int, error) {
 	hashes := make([]core.Hash, len(blocks))
 	for i, b := range blocks {

@@ -90,7 +90,7 @@ func (c *Chain) Rules() chain.Rules { return c.SigningRules }
 // ID names the ledger in records and configuration.
 func (c *Chain) ID() chain.ID { return c.cfg.ID }
 
-// CheckAddress answers the lower-case form of a user's address. Contracts, among them the built-in ones, and the zero address,
+// CheckAddress returns the lower-case form of a user's address. Contracts, among them the built-in ones, and the zero address,
 // where money is lost, are ErrAddress; addresses here have no labels (ErrLabel). It asks no node.
 func (c *Chain) CheckAddress(addr, label string) (string, error) {
 	to, err := payable(addr)

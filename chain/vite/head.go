@@ -60,7 +60,7 @@ func headerAt(ctx context.Context, c *client.Client, height uint64) (header, err
 	return headerOf(b), nil
 }
 
-// Head answers the highest snapshot block that more than half of the nodes have in common, and the final one below it. Nothing is remembered:
+// Head returns the highest snapshot block that more than half of the nodes have in common, and the final one below it. Nothing is remembered:
 // whether the nodes contradict what was settled the records know.
 func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	latest, err := c.latest(ctx)

@@ -74,7 +74,7 @@ func TestChangedFinalHashIsReported(t *testing.T) {
 	require.NotEqual(t, before.Final.Hash, after.Final.Hash)
 }
 
-// lowered answers an older block as the newest.
+// lowered returns an older block as the newest.
 func lowered(t *testing.T, l *ledger, by uint64) lie {
 	return onMethod("ledger_getLatestSnapshotBlock", func(_ string, _ []any, _ any) any {
 		return l.ask(t, "ledger_getSnapshotBlockByHeight", strconv.FormatUint(l.height()-by, 10))

@@ -92,7 +92,7 @@ func newLineReader(ctx context.Context, nc *client.Client, proof string) (*lineR
 	return r, err
 }
 
-// provable tells whether the hashes of the newest snapshot block and of the newest with content come out. Which rule a chain has must
+// provable reports whether the hashes of the newest snapshot block and of the newest with content come out. Which rule a chain has must
 // not be found out by a block that fails later: that one is a lie, and ends the reading.
 func (r *lineReader) provable(ctx context.Context, chunks []client.Chunk) (bool, error) {
 	newest := len(chunks) - 1
@@ -110,7 +110,7 @@ func (r *lineReader) provable(ctx context.Context, chunks []client.Chunk) (bool,
 	return true, nil
 }
 
-// sealed tells whether the hash of a snapshot block covers what it says, with its version or without.
+// sealed reports whether the hash of a snapshot block covers what it says, with its version or without.
 func (r *lineReader) sealed(ctx context.Context, b *client.SnapshotBlock) (bool, error) {
 	name, err := r.upgradeName(ctx, b.Version)
 	if err != nil {

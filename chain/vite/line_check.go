@@ -18,7 +18,7 @@ type firstSight struct {
 	head    core.HashHeight
 }
 
-// check tells whether chunks from a height on are what a true line can hold:
+// check reports whether chunks from a height on are what a true line can hold:
 //
 //   - each snapshot block follows the one before, is signed, and its hash covers its content
 //   - its content names the last of the listed blocks of each account, and no others
@@ -50,7 +50,7 @@ func (r *lineReader) check(ctx context.Context, from uint64, chunks []client.Chu
 	return r.prove(ctx, chunks[len(chunks)-1].Snapshot.Version, sights)
 }
 
-// checkSnapshot tells whether a snapshot block may follow the last one.
+// checkSnapshot reports whether a snapshot block may follow the last one.
 func (r *lineReader) checkSnapshot(ctx context.Context, b *client.SnapshotBlock) error {
 	if want := r.last.height + 1; b.Height != want {
 		return fmt.Errorf("snapshot block %d: the node answered block %d", want, b.Height)
@@ -103,7 +103,7 @@ func (r *lineReader) checkContent(c *client.Chunk) (sights []firstSight, err err
 	return sights, nil
 }
 
-// checkFollows tells whether an account's newest block may have been before. One that is seen for the first time is answered, but for
+// checkFollows reports whether an account's newest block may have been before. One that is seen for the first time is answered, but for
 // a user's first block: it is a receive, and nothing can be left out after it.
 func (r *lineReader) checkFollows(a core.Address, before core.HashHeight) ([]firstSight, error) {
 	head, known := r.heads[a]
@@ -120,7 +120,7 @@ func (r *lineReader) checkFollows(a core.Address, before core.HashHeight) ([]fir
 	return nil, nil
 }
 
-// checkHash tells whether a block's hash covers its fields, and the sends in it. Genesis blocks have hashes of their own making, and move
+// checkHash reports whether a block's hash covers its fields, and the sends in it. Genesis blocks have hashes of their own making, and move
 // nothing.
 func checkHash(b *client.AccountBlock, snapshot uint64) error {
 	if b.BlockType == core.GenesisReceive && b.Height == 1 && snapshot == genesisHeight && len(b.Triggered) == 0 {
@@ -228,7 +228,7 @@ func (r *lineReader) proveIn(ctx context.Context, newest uint32, sights []firstS
 	return nil
 }
 
-// checkProof tells whether a snapshot block below the line can be one.
+// checkProof reports whether a snapshot block below the line can be one.
 func (r *lineReader) checkProof(ctx context.Context, newest uint32, b *client.SnapshotBlock) error {
 	fits, err := r.sealed(ctx, b)
 	switch {

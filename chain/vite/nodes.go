@@ -131,7 +131,7 @@ var errLie = errors.New("the node's answer contradicts itself")
 // quorum is the number of nodes that must say the same.
 func (c *Chain) quorum() int { return len(c.nodes)/2 + 1 }
 
-// agreed answers what more than half of the nodes say; identity makes equal answers equal. Where more than half say that a thing
+// agreed returns what more than half of the nodes say; identity makes equal answers equal. Where more than half say that a thing
 // is not there it is ErrNotFound, where more than half say that a block cannot be paid for now it is ErrNotNow, and everything else
 // is ErrUnavailable.
 func agreed[T any](ctx context.Context, c *Chain, identity func(T) string, q question[T]) (T, error) {

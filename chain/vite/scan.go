@@ -34,7 +34,7 @@ type scan struct {
 
 func (s *scan) covers(height uint64) bool { return height >= s.from && height <= s.top.Height }
 
-// scanned answers the blocks of a range of heights as the lists of a node without chunks have them; what it cannot read beyond the
+// scanned returns the blocks of a range of heights as the lists of a node without chunks have them; what it cannot read beyond the
 // first one is left out. The caller has entered scanning.
 func (n *node) scanned(ctx context.Context, nc *client.Client, from, to uint64, own func(context.Context) (accountSet, error)) ([]chain.Block, error) {
 	var blocks []chain.Block
@@ -95,7 +95,7 @@ func (n *node) refresh(ctx context.Context, nc *client.Client, head header, own 
 // errReplaced tells of a re-org in the middle of our reading.
 var errReplaced = errors.New("the snapshot chain changed while it was read")
 
-// onLine tells whether the node's line still holds a block.
+// onLine reports whether the node's line still holds a block.
 func onLine(ctx context.Context, nc *client.Client, p chain.Point) (bool, error) {
 	b, err := nc.SnapshotBlockByHeight(ctx, p.Height)
 	return b != nil && b.Hash.String() == p.Hash, err

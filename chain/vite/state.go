@@ -13,7 +13,7 @@ import (
 	"gatewayd/vite/core"
 )
 
-// Balance answers what the account has received and not spent, confirmed or not; what waits to be received does not count.
+// Balance returns what the account has received and not spent, confirmed or not; what waits to be received does not count.
 // ErrUnavailable: also while the nodes have no block in common.
 func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) (chain.Amount, error) {
 	owner, err := core.ParseAddress(account)
@@ -39,7 +39,7 @@ func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) 
 	return amount, nil
 }
 
-// AccountHead answers where the account's own chain ends, blocks that no snapshot has confirmed yet included. Settled means that its
+// AccountHead returns where the account's own chain ends, blocks that no snapshot has confirmed yet included. Settled means that its
 // newest block is final, or that there is none. Hash is all zeros for an account without a block.
 func (c *Chain) AccountHead(ctx context.Context, account string) (chain.AccountHead, error) {
 	owner, err := core.ParseAddress(account)
@@ -85,7 +85,7 @@ type Token struct {
 	Decimals uint8
 }
 
-// TokenInfo answers what the ledger says about an asset, ErrNotFound for an unknown one.
+// TokenInfo returns what the ledger says about an asset, ErrNotFound for an unknown one.
 func (c *Chain) TokenInfo(ctx context.Context, asset chain.Asset) (Token, error) {
 	id, err := core.ParseTokenID(string(asset))
 	if err != nil {
@@ -124,10 +124,10 @@ type Quota struct {
 	Stake   chain.Amount // VITE staked for the account, smallest unit
 }
 
-// PoW tells whether blocks that the quota does not pay for are worked for.
+// PoW reports whether blocks that the quota does not pay for are worked for.
 func (c *Chain) PoW() bool { return c.cfg.PoW }
 
-// Quota answers the quota that the account has by stake, from the first node that answers: it changes with every snapshot block.
+// Quota returns the quota that the account has by stake, from the first node that answers: it changes with every snapshot block.
 func (c *Chain) Quota(ctx context.Context, account string) (Quota, error) {
 	owner, err := core.ParseAddress(account)
 	if err != nil {
@@ -146,7 +146,7 @@ func (c *Chain) Quota(ctx context.Context, account string) (Quota, error) {
 	return Quota{first.Current, first.Max, chain.AmountOf(&first.Stake)}, nil
 }
 
-// CreditQuota answers the quota that an account's stake can give it, and what one payment takes of it: nothing where proof of work is done.
+// CreditQuota returns the quota that an account's stake can give it, and what one payment takes of it: nothing where proof of work is done.
 func (c *Chain) CreditQuota(ctx context.Context, account string) (has, takes uint64, err error) {
 	if c.cfg.PoW {
 		return 0, 0, nil
@@ -164,7 +164,7 @@ type supply struct {
 	owned       bool
 }
 
-// Circulating answers how much of an asset is in other hands than the accounts given: all there is, less what these have and what waits for them to
+// Circulating returns how much of an asset is in other hands than the accounts given: all there is, less what these have and what waits for them to
 // receive. owned tells whether one of them is the token's owner on the ledger. chain.ErrNotFound: an unknown token, or a node that does not sum up what
 // waits.
 func (c *Chain) Circulating(ctx context.Context, asset chain.Asset, accounts []string) (amount chain.Amount, owned bool, err error) {

@@ -51,7 +51,7 @@ func (own accountSet) blockOf(c *client.Chunk) (chain.Block, error) {
 	return block, nil
 }
 
-// isTransfer tells whether a block moves value to an account of ours from another one, ours or not: it has to be received in any case. What
+// isTransfer reports whether a block moves value to an account of ours from another one, ours or not: it has to be received in any case. What
 // moves nothing is none, and costs nothing.
 func (own accountSet) isTransfer(b *client.AccountBlock) bool {
 	return b.IsSend() && own[b.ToAddress] && b.ToAddress != b.Address && !b.Amount.IsZero()
@@ -105,7 +105,7 @@ func memoOf(data []byte) chain.Memo {
 	return memo
 }
 
-// Describe answers what an account block of a user's address asks for. Hash and signature are checked, so that one node suffices and none
+// Describe returns what an account block of a user's address asks for. Hash and signature are checked, so that one node suffices and none
 // can lie. ErrNotFound: the nodes that answered do not know it. ErrUnavailable: none answered.
 func (c *Chain) Describe(ctx context.Context, hash string) (chain.Outgoing, error) {
 	want, err := core.ParseHash(hash)

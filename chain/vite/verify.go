@@ -17,7 +17,7 @@ func signedPart(b *client.AccountBlock) *core.AccountBlock {
 	}
 }
 
-// checkSend tells whether a block that a node showed as a send to an account of ours can be one. Of a user's send everything but
+// checkSend reports whether a block that a node showed as a send to an account of ours can be one. Of a user's send everything but
 // its place is proven by hash and signature. A contract's send carries no signature and hashes the place inside its host, which
 // the node does not name, so that only its shape can be looked at (docs/exchange-chain-wire.md 4.2).
 func checkSend(b *client.AccountBlock, to core.Address) error {
@@ -44,7 +44,7 @@ func checkContractSend(b *client.AccountBlock) error {
 	return nil
 }
 
-// checkOwn tells whether a block stands in the account's own chain: made with the account's key, at the height and hash that the
+// checkOwn reports whether a block stands in the account's own chain: made with the account's key, at the height and hash that the
 // block after it names. The genesis block has no signature.
 func checkOwn(b *client.AccountBlock, account core.Address, height uint64, hash core.Hash) error {
 	switch {

@@ -38,7 +38,7 @@ func apikeyCommand(w streams) *cobra.Command {
 	return c
 }
 
-// open answers the configuration and its keys; close them.
+// open returns the configuration and its keys; close them.
 func (d *keyCommands) open(ctx context.Context) (config.Config, *apikey.Store, error) {
 	cfg, err := config.Load(*d.path)
 	if err != nil {

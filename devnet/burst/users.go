@@ -299,7 +299,7 @@ func (b *Burst) withdrawAll(ctx context.Context) error {
 	})
 }
 
-// count says whether the user has exactly the deposit, since what they had before was withdrawn, and the payee exactly the withdrawal.
+// count reports whether the user has exactly the deposit, since what they had before was withdrawn, and the payee exactly the withdrawal.
 func (u *burstUser) count(ctx context.Context, b *Burst) error {
 	if err := u.ReceiveAll(ctx); err != nil {
 		return err

@@ -161,7 +161,7 @@ var errNoSession = errors.New("the demo user's API key is being made")
 // sessionTimeout is how long a page waits for the key, which is made in the first seconds.
 const sessionTimeout = 10 * time.Second
 
-// getSession answers the demo user's API key, and has the market maker know that somebody watches.
+// getSession returns the demo user's API key, and has the market maker know that somebody watches.
 func (u *Users) getSession(ctx context.Context, _ *json.Decoder) (any, error) {
 	u.watched.markSeen()
 	ctx, cancel := context.WithTimeout(ctx, sessionTimeout)

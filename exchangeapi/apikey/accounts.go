@@ -19,7 +19,7 @@ type Accounts struct {
 	Network string
 }
 
-// SignIn answers whose key it is that has signed "key=<key>&timestamp=<Unix milliseconds>": ErrUnknown, ErrTimestamp, ErrSignature, ErrRepeated.
+// SignIn returns whose key it is that has signed "key=<key>&timestamp=<Unix milliseconds>": ErrUnknown, ErrTimestamp, ErrSignature, ErrRepeated.
 func (a Accounts) SignIn(ctx context.Context, key, timestamp, signature string) (core.Address, error) {
 	found, secret, err := a.Find(ctx, a.Network, key)
 	if err != nil {
@@ -35,7 +35,7 @@ func (a Accounts) SignIn(ctx context.Context, key, timestamp, signature string) 
 	return found.Owner, a.UseOnce(ctx, "pushes "+signed, replayRetention)
 }
 
-// IsActive tells whether a key has not ended.
+// IsActive reports whether a key has not ended.
 func (a Accounts) IsActive(ctx context.Context, key string) (bool, error) {
 	_, _, err := a.Find(ctx, a.Network, key)
 	if errors.Is(err, ErrUnknown) {

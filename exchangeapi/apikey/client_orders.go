@@ -114,7 +114,7 @@ func (s *Store) clientOrder(ctx context.Context, where string, args ...any) (Cli
 // maxOrderIDs bounds the order ids of one query.
 const maxOrderIDs = 200
 
-// ClientIDs answers what clients call orders that are on the chain, by order id. Orders that have no such id are left out: none will ever have one, since
+// ClientIDs returns what clients call orders that are on the chain, by order id. Orders that have no such id are left out: none will ever have one, since
 // an id is stored before its order is sent, so that is remembered, too.
 func (s *Store) ClientIDs(ctx context.Context, orders []string) (map[string]string, error) {
 	if s.unnamed.Load() {

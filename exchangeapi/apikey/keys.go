@@ -185,12 +185,12 @@ func (r keyRow) key() (Key, error) {
 	return k, nil
 }
 
-// isKey tells whether a text has the form of a key. PostgreSQL refuses to look for texts that are none of its own.
+// isKey reports whether a text has the form of a key. PostgreSQL refuses to look for texts that are none of its own.
 func isKey(text string) bool {
 	return len(text) == keyDigits && strings.Trim(text, "0123456789ABCDEF") == ""
 }
 
-// Find answers a key that is good on a network, or was so keyCacheTTL ago, with its secret; ErrUnknown.
+// Find returns a key that is good on a network, or was so keyCacheTTL ago, with its secret; ErrUnknown.
 func (s *Store) Find(ctx context.Context, network, key string) (Key, string, error) {
 	if !isKey(key) {
 		return Key{}, "", ErrUnknown
@@ -215,7 +215,7 @@ func (s *Store) Find(ctx context.Context, network, key string) (Key, string, err
 	return found, secret, nil
 }
 
-// OfOwner answers the good key of an account; ErrUnknown.
+// OfOwner returns the good key of an account; ErrUnknown.
 func (s *Store) OfOwner(ctx context.Context, network string, owner core.Address) (Key, error) {
 	row, err := s.row(ctx, `WHERE network = ? AND owner = ? AND revoked IS NULL`, network, owner.String())
 	if err != nil {
@@ -236,7 +236,7 @@ func (s *Store) row(ctx context.Context, where string, args ...any) (keyRow, err
 	return row, nil
 }
 
-// List answers all keys, newest first; revoked ones too.
+// List returns all keys, newest first; revoked ones too.
 func (s *Store) List(ctx context.Context) ([]Key, error) {
 	var rows []keyRow
 	if err := s.db.SelectContext(ctx, &rows, `SELECT `+keyColumns+` FROM api_keys ORDER BY created DESC, api_key`); err != nil {

@@ -108,7 +108,7 @@ func (c *Client) callWithRetry(ctx context.Context, call func() error) error {
 	}
 }
 
-// isEarly says whether the call was refused for coming too often, with a time to come again.
+// isEarly reports whether the call was refused for coming too often, with a time to come again.
 func (e *Error) isEarly() bool {
 	return e.RetryAfter > 0 && (e.Code == CodeTooFrequent || e.HTTP == http.StatusTooManyRequests)
 }

@@ -189,7 +189,7 @@ func (s *Stream) readFrame(ws *websocket.Conn) (frame, error) {
 	return s.Shape.frame(kind, data)
 }
 
-// checkAnswer answers which of the topics that were asked for are still to be confirmed. A topic that the answer leaves out is an error: servers leave out
+// checkAnswer returns which of the topics that were asked for are still to be confirmed. A topic that the answer leaves out is an error: servers leave out
 // silently what is no topic as long as one of a message is.
 func (s *Stream) checkAnswer(list string, asked []string) (rest []string, err error) {
 	n := min(maxTopics, len(asked))

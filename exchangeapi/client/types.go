@@ -48,7 +48,7 @@ func (s Status) String() string {
 	return names[s]
 }
 
-// Final says whether an order of this status changes no more.
+// Final reports whether an order of this status changes no more.
 func (s Status) Final() bool {
 	switch s {
 	case Filled, Cancelled, PartiallyCancelled, Failed, Expired:

@@ -284,7 +284,7 @@ type Update struct {
 	At       time.Time // of the commit
 }
 
-// ValidAddress tells whether text is an account's address in the form that updates name it by: small letters, and the checksum right.
+// ValidAddress reports whether text is an account's address in the form that updates name it by: small letters, and the checksum right.
 func ValidAddress(text string) bool {
 	a, err := core.ParseAddress(text)
 	return err == nil && a.String() == text

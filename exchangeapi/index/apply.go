@@ -30,7 +30,7 @@ func newChanges(r *rules) *changes {
 	}
 }
 
-// isEmpty tells whether subscribers are to hear of nothing.
+// isEmpty reports whether subscribers are to hear of nothing.
 func (e *changes) isEmpty() bool {
 	return len(e.orders)+len(e.trades)+len(e.bars)+len(e.accounts) == 0 && !e.undone
 }

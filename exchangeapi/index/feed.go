@@ -70,7 +70,7 @@ func (f *feed) end(s *Subscription) {
 	}
 }
 
-// wanted tells whether anybody listens.
+// wanted reports whether anybody listens.
 func (f *feed) wanted() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

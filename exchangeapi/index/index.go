@@ -140,7 +140,7 @@ func (x *Index) Ready() error {
 	return nil
 }
 
-// Reached tells whether the node, or the process that follows it for us, has been heard of since the start. Until then nobody knows how old what is
+// Reached reports whether the node, or the process that follows it for us, has been heard of since the start. Until then nobody knows how old what is
 // stored is.
 func (x *Index) Reached() bool { return x.reached.Load() }
 

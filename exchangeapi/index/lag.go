@@ -53,7 +53,7 @@ func (l *lagging) setUpToDate(current bool, now time.Time) {
 	}
 }
 
-// reminderDue tells whether the lag is to be logged again, and if so takes it as logged.
+// reminderDue reports whether the lag is to be logged again, and if so takes it as logged.
 func (l *lagging) reminderDue(every time.Duration, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

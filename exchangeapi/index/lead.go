@@ -16,7 +16,7 @@ type leadership struct {
 	conn *sqlx.Conn // nil while another process leads
 }
 
-// lead tells whether this process is the one that follows, and becomes it if there is none. A database of SQLite is taken for ours alone. The lock
+// lead reports whether this process is the one that follows, and becomes it if there is none. A database of SQLite is taken for ours alone. The lock
 // keeps processes out of each other's way, no more: what makes double work impossible is the comparison of cursors in each transaction.
 func (s *store) lead(ctx context.Context) (bool, error) {
 	if s.lock == "" {

@@ -88,7 +88,7 @@ func (o *orderRow) trueStatus() Status {
 	return Open
 }
 
-// over tells whether nothing can become of the order any more.
+// over reports whether nothing can become of the order any more.
 func (o *orderRow) over() bool { return o.Placed > 0 && o.ended() || o.Placed == 0 && o.Refused }
 
 func (o *orderRow) ended() bool { return o.State > dex.PartiallyFilled }

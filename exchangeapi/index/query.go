@@ -212,7 +212,7 @@ func (x *Index) tokenLabel(ctx context.Context, id core.TokenID) (string, uint8,
 
 const lastGrant = "SELECT granted FROM ex_grants WHERE principal = ? AND agent = ? AND market = ? ORDER BY height DESC, pos DESC LIMIT 1"
 
-// Granted tells whether a principal lets an agent trade in a market. Errors: ErrUnknownMarket.
+// Granted reports whether a principal lets an agent trade in a market. Errors: ErrUnknownMarket.
 func (x *Index) Granted(ctx context.Context, principal, agent core.Address, symbol string) (bool, error) {
 	m, err := x.market(symbol)
 	if err != nil {

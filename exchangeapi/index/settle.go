@@ -67,7 +67,7 @@ func (a *applier) receipt(c contract, send string) (*blockRow, error) {
 	return &row, nil
 }
 
-// relayed tells whether dexTrade refused what a block of dexFund passed on to it.
+// relayed reports whether dexTrade refused what a block of dexFund passed on to it.
 func (a *applier) relayed(f *blockRow) (refused bool, err error) {
 	if f.Relay == "" {
 		return false, nil

@@ -170,7 +170,7 @@ func (r *reader) headers(ctx context.Context, top *client.AccountBlock, n int) (
 	return list, nil
 }
 
-// linked tells whether the list is n blocks, each the next one's successor, down from top.
+// linked reports whether the list is n blocks, each the next one's successor, down from top.
 func linked(list []header, top *client.AccountBlock, n int) bool {
 	if len(list) != n || list[0].hash != top.Hash {
 		return false
@@ -186,7 +186,7 @@ func linked(list []header, top *client.AccountBlock, n int) bool {
 // resultAt is where a contract's receive block says how it went: after a hash (docs/exchange-rules.md 2.12).
 const resultAt = core.HashSize
 
-// done tells whether the block did what it was asked for.
+// done reports whether the block did what it was asked for.
 func (h *header) done() bool {
 	return h.receive && len(h.result) > resultAt && h.result[resultAt] == 0
 }

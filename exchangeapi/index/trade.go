@@ -107,7 +107,7 @@ func (i Interval) length() (span int64, ok bool) {
 	return 0, false
 }
 
-// Valid tells whether it is one of the seven.
+// Valid reports whether it is one of the seven.
 func (i Interval) Valid() bool {
 	_, ok := i.length()
 	return ok

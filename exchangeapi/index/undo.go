@@ -86,7 +86,7 @@ func (a *applier) failedRoots(height uint64) (roots []string, err error) {
 	return roots, err
 }
 
-// restore answers the orders that blocks above a height changed as they were before, in the order of the first change.
+// restore returns the orders that blocks above a height changed as they were before, in the order of the first change.
 func (a *applier) restore(height uint64) (orders []*orderRow, err error) {
 	var rows []undoRow
 	if err := a.list(&rows, "SELECT "+undoColumns+" FROM ex_undo WHERE height > ? ORDER BY height, pos", height); err != nil {

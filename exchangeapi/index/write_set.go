@@ -125,7 +125,7 @@ func (a *applier) writeBlocks() error {
 	return a.insert("ex_blocks", "contract, "+blockColumns, blockWidth, values, "")
 }
 
-// settled tells whether a block is too old to be taken back.
+// settled reports whether a block is too old to be taken back.
 func (a *applier) settled(c contract, height uint64) bool { return height+a.depth < a.tops[c] }
 
 func (a *applier) writeUndo() error {

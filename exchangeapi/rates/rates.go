@@ -30,7 +30,7 @@ type Quote map[string]Price
 // maxAhead is how far a source's clock may be before ours.
 const maxAhead = 5 * time.Minute
 
-// Stale tells whether it is too old, or of the future.
+// Stale reports whether it is too old, or of the future.
 func (p Price) Stale(now time.Time) bool { return now.After(p.until) || p.At.Sub(now) > maxAhead }
 
 // from is a price that was reckoned from two: as good as the worse of them.

@@ -25,7 +25,7 @@ const (
 	sourceTimeout = 10 * time.Second
 )
 
-// read answers the source's text and the time that stands for coins without one.
+// read returns the source's text and the time that stands for coins without one.
 func (r *Rates) read(ctx context.Context) ([]byte, time.Time, error) {
 	if r.cfg.File == "" {
 		text, err := r.download(ctx)
@@ -150,7 +150,7 @@ func checkPrice(value decimal.Decimal) error {
 
 // Feeds reads price feeds on source chains.
 type Feeds interface {
-	// Feed answers the price that the contract at an address of a chain tells, and when it was agreed on there.
+	// Feed returns the price that the contract at an address of a chain tells, and when it was agreed on there.
 	Feed(ctx context.Context, chain, address string) (value decimal.Decimal, at time.Time, err error)
 }
 

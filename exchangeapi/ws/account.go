@@ -13,9 +13,9 @@ import (
 
 // Accounts are the API keys of the network, and what clients call their orders: apikey.Accounts.
 type Accounts interface {
-	// SignIn answers whose key has signed key and timestamp. Errors that are not the client's fault wrap none of ErrSignIn.
+	// SignIn returns whose key has signed key and timestamp. Errors that are not the client's fault wrap none of ErrSignIn.
 	SignIn(ctx context.Context, key, timestamp, signature string) (owner string, err error)
-	// IsActive says whether a key has not ended.
+	// IsActive reports whether a key has not ended.
 	IsActive(ctx context.Context, key string) (bool, error)
 	ClientIDs(ctx context.Context, orders []string) (map[string]string, error)
 }
@@ -53,7 +53,7 @@ func (c *conn) signIn(req request) fault {
 	return noFault
 }
 
-// mayHear says whether a connection may have a topic: an account's own wants its signature.
+// mayHear reports whether a connection may have a topic: an account's own wants its signature.
 func (t *table) mayHear(c *conn, what topic) bool {
 	if what.kind != kindAccount {
 		return true

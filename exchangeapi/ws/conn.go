@@ -97,7 +97,7 @@ func (c *conn) queued() (entries, bytes int) {
 	return len(c.queue), c.size
 }
 
-// full says whether e is too much. One entry always fits into an empty queue.
+// full reports whether e is too much. One entry always fits into an empty queue.
 func (c *conn) full(e entry) bool {
 	return len(c.queue) >= c.hub.cfg.QueueEntries || len(c.queue) > 0 && c.size+len(e.frames) > c.hub.cfg.QueueBytes
 }

@@ -73,7 +73,7 @@ func (p *publisher) resync() {
 	}
 }
 
-// lossless says whether each push of the kind counts; the others are states, of which the newest counts.
+// lossless reports whether each push of the kind counts; the others are states, of which the newest counts.
 func (k kind) lossless() bool { return k <= kindDepthUpdate }
 
 // push is a payload for a topic. Of equal states only the newest counts.
@@ -152,7 +152,7 @@ func gatherOrder(list *[kinds][]push, o order) {
 	}
 }
 
-// closed says whether nothing can follow the order's status.
+// closed reports whether nothing can follow the order's status.
 func (o order) closed() bool {
 	switch o.Status {
 	case index.Filled, index.Cancelled, index.PartiallyCancelled, index.Failed, index.Expired:

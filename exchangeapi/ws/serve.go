@@ -204,7 +204,7 @@ func (h *Hub) sub(c *conn, req request) ([]string, fault) {
 	return taken, noFault
 }
 
-// known says whether a topic can ever have a push in a shape: its pair exists, and the wallets' lists of orders are for
+// known reports whether a topic can ever have a push in a shape: its pair exists, and the wallets' lists of orders are for
 // their shape alone.
 func (h *Hub) known(t topic, s shape) bool {
 	if (t.kind == kindOpen || t.kind == kindHistory) && s != binaryShape {

@@ -126,7 +126,7 @@ func (s shape) frame(r reply) []byte {
 // bracketed prints topics as the command shape does: one text, the list in brackets.
 func bracketed(topics []string) string { return "[" + strings.Join(topics, ", ") + "]" }
 
-// checkClientID says whether a client may call itself so. The name is repeated in each binary push.
+// checkClientID reports whether a client may call itself so. The name is repeated in each binary push.
 func checkClientID(id string) fault {
 	if len(id) > clientIDLength {
 		return illegalClientID

@@ -125,7 +125,7 @@ func (g *group) empty() bool {
 	return true
 }
 
-// wants says whether c has a subscription of one of the kinds.
+// wants reports whether c has a subscription of one of the kinds.
 func (t *table) wants(c *conn, wanted func(kind) bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -137,7 +137,7 @@ func (t *table) wants(c *conn, wanted func(kind) bool) bool {
 	return false
 }
 
-// followed says whether anybody follows the updates of a book.
+// followed reports whether anybody follows the updates of a book.
 func (t *table) followed() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -166,7 +166,7 @@ func (t *table) wantedOrders(us []index.Update) (ids []string, accounts map[stri
 	return ids, accounts
 }
 
-// has says whether anybody wants the topic.
+// has reports whether anybody wants the topic.
 func (t *table) has(name string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -38,7 +38,7 @@ type topic struct {
 	step   int    // kindDepthStep
 }
 
-// validInterval says whether s names a length of candles.
+// validInterval reports whether s names a length of candles.
 func validInterval(s string) bool {
 	switch s {
 	case "minute", "minute30", "hour", "hour6", "hour12", "day", "week":
@@ -47,7 +47,7 @@ func validInterval(s string) bool {
 	return false
 }
 
-// validCategory says whether s names a quote token category. Four are published.
+// validCategory reports whether s names a quote token category. Four are published.
 func validCategory(s string) bool {
 	switch s {
 	case "VITE", "ETH", "USDT", "BTC":
@@ -156,13 +156,13 @@ func (t topic) walletOrders(rest string) (topic, bool) {
 	return t, index.ValidAddress(address)
 }
 
-// validSymbol says whether s has the form of a pair's symbol: two tokens with an underscore between them.
+// validSymbol reports whether s has the form of a pair's symbol: two tokens with an underscore between them.
 func validSymbol(s string) bool {
 	trade, quote, found := strings.Cut(s, "_")
 	return found && validToken(trade) && validToken(quote)
 }
 
-// validToken says whether s has the form of a token's symbol: capitals and digits, and for most a dash and a number.
+// validToken reports whether s has the form of a token's symbol: capitals and digits, and for most a dash and a number.
 func validToken(s string) bool {
 	if s == "" || len(s) > 24 {
 		return false

@@ -14,7 +14,7 @@ import (
 // maxCached bounds the memory: a page has 30 lines at most, a line some 400 bytes.
 const maxCached = 4096
 
-// settled tells whether the record is final and its payment paid: its line is kept with the first page that its wallet was shown. What may still change is
+// settled reports whether the record is final and its payment paid: its line is kept with the first page that its wallet was shown. What may still change is
 // read each time. Only SQLite's lines are kept: a server's standby that takes over may have lost commits that were read already, and give an id again. The guards of the database let nothing change then that a line shows, but the
 // state and the time of the block (docs/adr/016-what-may-be-kept.md).
 func settled(r *records.Record) bool {
@@ -90,7 +90,7 @@ func (p *page) readChanged(kept []Line) error {
 	return p.readMissing(missing, places)
 }
 
-// is tells whether the record's line is still this one.
+// is reports whether the record's line is still this one.
 func (m mark) is(l *Line) bool {
 	return l.settled && l.ID == m.id && m.final && l.At.UnixMilli() == m.blockAt
 }

@@ -58,7 +58,7 @@ func NewPages() *Pages {
 // maxPage bounds what one page shows.
 const maxPage = 1000
 
-// Page answers a wallet's records of one token and direction, newest first, and how many there are in all. Orphaned withdrawals are left out:
+// Page returns a wallet's records of one token and direction, newest first, and how many there are in all. Orphaned withdrawals are left out:
 // nothing was received. limit is cut to 1..1000. The lines are for reading only: others may be reading them too.
 func (v *Pages) Page(tx *records.Tx, network, token, owner string, d records.Direction, offset, limit int) ([]Line, int, error) {
 	if !sqlstore.Storable(token) || !sqlstore.Storable(owner) {
@@ -241,10 +241,10 @@ func (l *listed) read(row []driver.Value, known *depthCache) (err error) {
 	return nil
 }
 
-// waits tells whether the record is shown by how far its chain has come.
+// waits reports whether the record is shown by how far its chain has come.
 func (l *listed) waits() bool { return l.state == records.Seen || l.state == records.Orphaned }
 
-// unpaid tells whether it has a payment on its way.
+// unpaid reports whether it has a payment on its way.
 func (l *listed) unpaid() bool { return l.payment > 0 && l.payoutTx == "" }
 
 // line is what wallets are told of a record; as much of the whole record is put together for it as LineOf looks at.

@@ -80,7 +80,7 @@ func payout(r *records.Record, waiting, sent, done string) string {
 	return waiting
 }
 
-// gone tells whether an orphaned transfer has been missing for twice its confirmations and for a day.
+// gone reports whether an orphaned transfer has been missing for twice its confirmations and for a day.
 func gone(r *records.Record) bool {
 	return r.At.Sub(r.ChangedAt) > goneFor && r.Head > r.Height+2*depth(r).Count
 }

@@ -51,7 +51,7 @@ func Text(raw []byte) (string, error) {
 	return s, nil
 }
 
-// plain tells whether JSON writes these bytes in a string as they are.
+// plain reports whether JSON writes these bytes in a string as they are.
 func plain(p []byte) bool {
 	for _, c := range p {
 		if c < ' ' || c > '~' || c == '"' || c == '\\' {

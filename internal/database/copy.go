@@ -77,7 +77,7 @@ const (
 	sharedSize  = 510
 )
 
-// InUse tells whether another process has a SQLite file open. It changes nothing. A file that is not there is not in use.
+// InUse reports whether another process has a SQLite file open. It changes nothing. A file that is not there is not in use.
 func InUse(path string) (bool, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {

@@ -36,7 +36,7 @@ func height(t *testing.T, n *ethtest.Node, tag rpc.BlockNumber) uint64 {
 	return header.Number.Uint64()
 }
 
-// mined tells whether a block holds the transaction.
+// mined reports whether a block holds the transaction.
 func mined(t *testing.T, n *ethtest.Node, hash common.Hash) bool {
 	t.Helper()
 	_, err := n.Client().TransactionReceipt(t.Context(), hash)

@@ -100,7 +100,7 @@ type Assertion struct {
 	Signature         []byte
 }
 
-// Verify tells whether an assertion is of a key, for a page and a challenge, by somebody who was there and was verified. It answers the key's counter.
+// Verify reports whether an assertion is of a key, for a page and a challenge, by somebody who was there and was verified. It answers the key's counter.
 func (s Site) Verify(k Key, challenge []byte, a Assertion) (count uint32, err error) {
 	if len(k.cose) == 0 || len(challenge) == 0 {
 		return 0, fmt.Errorf("%w: there is no key, or no challenge", ErrRefused)

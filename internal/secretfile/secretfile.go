@@ -15,7 +15,7 @@ var ErrExposed = errors.New("must be a plain file that its owner alone can read 
 // maxSize is far more than any password or key has.
 const maxSize = 4096
 
-// Read answers what stands in a secret file of up to 4096 bytes. The error is ErrExposed with the file's name, or that of opening it, which
+// Read returns what stands in a secret file of up to 4096 bytes. The error is ErrExposed with the file's name, or that of opening it, which
 // errors.Is compares with fs.ErrNotExist.
 func Read(path string) ([]byte, error) {
 	f, err := open(path)

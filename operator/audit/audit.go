@@ -225,7 +225,7 @@ type blockReader struct {
 	read  bool
 }
 
-// at answers the block at a height; one that the chain does not have is empty and differs from every record.
+// at returns the block at a height; one that the chain does not have is empty and differs from every record.
 func (r *blockReader) at(height uint64) (chain.Block, error) {
 	if r.read && r.last.Height == height {
 		return r.last, nil

@@ -76,7 +76,7 @@ func descriptors(list []access.Passkey) []protocol.CredentialDescriptor {
 	return out
 }
 
-// createPasskey answers what navigator.credentials.create() is asked for, as PublicKeyCredential.parseCreationOptionsFromJSON() reads it.
+// createPasskey returns what navigator.credentials.create() is asked for, as PublicKeyCredential.parseCreationOptionsFromJSON() reads it.
 func (c *Console) createPasskey(r request) error {
 	site, err := c.site()
 	if err != nil {
@@ -172,7 +172,7 @@ func (c *Console) removePasskey(r request) error {
 	return r.JSON(http.StatusOK, map[string]bool{"removed": true})
 }
 
-// askPasskey answers what navigator.credentials.get() is asked for, as PublicKeyCredential.parseRequestOptionsFromJSON() reads it. Anybody may ask.
+// askPasskey returns what navigator.credentials.get() is asked for, as PublicKeyCredential.parseRequestOptionsFromJSON() reads it. Anybody may ask.
 func (c *Console) askPasskey(x echo.Context) error {
 	site, err := c.site()
 	if err != nil {
@@ -244,7 +244,7 @@ func ownerOf(tx *records.Tx, credential json.RawMessage) (access.Passkey, error)
 	return p, err
 }
 
-// verified tells whether a passkey has signed a challenge, and how often it has signed.
+// verified reports whether a passkey has signed a challenge, and how often it has signed.
 func (c *Console) verified(site passkey.Site, p access.Passkey, raw []byte, credential json.RawMessage) (uint32, error) {
 	given, err := passkey.ParseCredential(credential)
 	if err != nil {

@@ -159,7 +159,7 @@ func (c *Console) mayTry(x echo.Context, name string) error {
 	return nil
 }
 
-// identify answers whose credentials these are, and which period the code is of.
+// identify returns whose credentials these are, and which period the code is of.
 func (c *Console) identify(ctx context.Context, g Gateway, given credentials) (u access.User, step uint64, err error) {
 	err = g.Session.Store.View(ctx, func(tx *records.Tx) error {
 		u, err = access.UserOf(tx, given.Name)

@@ -83,7 +83,7 @@ type configuration struct {
 	config.Reload
 }
 
-// configuration answers the last reading that the daemon has taken; none where no daemon has noted one.
+// configuration returns the last reading that the daemon has taken; none where no daemon has noted one.
 func (c *Console) configuration(r request) error {
 	last, report, found, err := r.Session.LastReload(r.Request().Context())
 	if err != nil {

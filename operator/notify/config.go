@@ -140,7 +140,7 @@ func wanted(list []Topic) []Topic {
 	return list
 }
 
-// local tells whether a host is this machine.
+// local reports whether a host is this machine.
 func local(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()

@@ -36,7 +36,7 @@ func (h Health) Well() bool { return h.Status == "ok" }
 // DownHealth is the health where the store does not answer, or not in time.
 func DownHealth() Health { return Health{Status: "down", Chains: []ChainHealth{}}.with(Down()) }
 
-// ReadHealth answers how it goes on networks and their chains.
+// ReadHealth returns how it goes on networks and their chains.
 func ReadHealth(tx *records.Tx, networks []records.Network) (Health, error) {
 	h := Health{Status: "ok", Chains: []ChainHealth{}}
 	report, err := Read(tx, networks)

@@ -12,7 +12,7 @@ import (
 // lateAfter is how long a payment may wait for its block. Bursts take their time: docs/operations.md has the figures.
 const lateAfter = 30 * time.Minute
 
-// late answers the payments that have waited too long for a block, of each paying account the oldest. They close no channel: one that cannot be paid
+// late returns the payments that have waited too long for a block, of each paying account the oldest. They close no channel: one that cannot be paid
 // for reasons of its own would let anybody close it.
 func late(tx *records.Tx, networks []records.Network) (found []Condition, err error) {
 	for _, n := range networks {

@@ -17,7 +17,7 @@ const (
 	alive = time.Minute
 )
 
-// Read answers how it goes on all networks, at the transaction's moment.
+// Read returns how it goes on all networks, at the transaction's moment.
 func Read(tx *records.Tx, networks []records.Network) (r Report, err error) {
 	for _, n := range networks {
 		found, err := blocking(tx, n)
@@ -56,7 +56,7 @@ func (r *Report) add(all ...Condition) {
 	}
 }
 
-// ReadChannel answers the state of one channel, at the cost of a few rows.
+// ReadChannel returns the state of one channel, at the cost of a few rows.
 func ReadChannel(tx *records.Tx, n records.Network, token string, d records.Direction) (Channel, error) {
 	found, err := blocking(tx, n)
 	if err != nil {
@@ -106,7 +106,7 @@ func flags(c Channel) []Condition {
 	return []Condition{one}
 }
 
-// blocking answers what keeps money of a network from moving, but for the channels' own flags.
+// blocking returns what keeps money of a network from moving, but for the channels' own flags.
 func blocking(tx *records.Tx, n records.Network) ([]Condition, error) {
 	age, ever, err := control.SinceBeat(tx, Role)
 	if err != nil {

@@ -86,7 +86,7 @@ type Condition struct {
 	Stops     bool              `json:"stops"` // money does not move because of it
 }
 
-// hits tells whether the condition is about a channel.
+// hits reports whether the condition is about a channel.
 func (c Condition) hits(n records.Network, token string, d records.Direction) bool {
 	return (c.Chain == "" || c.Chain == n.Source || c.Chain == n.Exchange) && (c.Network == "" || c.Network == n.Name) &&
 		(c.Token == "" || c.Token == token) && (c.Direction == "" || c.Direction == d)

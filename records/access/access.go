@@ -103,7 +103,7 @@ func Users(tx *records.Tx) ([]User, error) {
 	return sqlstore.Each(rows, userRow.user), sqlstore.Doing(err, "reading the console's users")
 }
 
-// UserOf answers one by name, or ErrNotFound.
+// UserOf returns one by name, or ErrNotFound.
 func UserOf(tx *records.Tx, name string) (User, error) {
 	var r userRow
 	err := tx.SQL().One(&r, `SELECT `+userColumns+` FROM console_users WHERE name = ?`, sqlstore.Note(name))

@@ -93,7 +93,7 @@ func Passkeys(tx *records.Tx, user string) ([]Passkey, error) {
 	return sqlstore.Each(rows, passkeyRow.passkey), sqlstore.Doing(err, "reading the passkeys of console user %s", user)
 }
 
-// PasskeyOf answers one by its id, or ErrNotFound.
+// PasskeyOf returns one by its id, or ErrNotFound.
 func PasskeyOf(tx *records.Tx, id string) (Passkey, error) {
 	var r passkeyRow
 	err := tx.SQL().One(&r, `SELECT id, user_name, label, public_key, sign_count, created_at, used_at FROM console_passkeys WHERE id = ?`, sqlstore.Note(id))

@@ -44,7 +44,7 @@ func SignOut(tx *records.Tx, token string) error {
 	return sqlstore.Doing(err, "signing out")
 }
 
-// SessionOf answers the session of a token, or ErrNotFound when there is none or it has ended. due tells that it is to be touched.
+// SessionOf returns the session of a token, or ErrNotFound when there is none or it has ended. due tells that it is to be touched.
 func SessionOf(tx *records.Tx, token string) (s Session, due bool, err error) {
 	var r struct {
 		userRow

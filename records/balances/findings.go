@@ -44,7 +44,7 @@ func (r findingRow) finding() Finding {
 
 const findingColumns = `chain, account, kind, amount, height, clean, confirmed, created_at`
 
-// Findings answers what differs on a chain, by account.
+// Findings returns what differs on a chain, by account.
 func Findings(tx *records.Tx, id chain.ID) ([]Finding, error) {
 	var rows []findingRow
 	err := tx.SQL().List(&rows, `SELECT `+findingColumns+` FROM balance_findings WHERE chain = ? ORDER BY account`, string(id))

@@ -18,7 +18,7 @@ type PoolAccount struct {
 	Waiting []uint64                     // payments to other accounts of ours that are queued and that no operator ordered
 }
 
-// Pool answers all accounts of a kind that a network has or had on a chain, in order of their making.
+// Pool returns all accounts of a kind that a network has or had on a chain, in order of their making.
 func Pool(tx *records.Tx, network string, id chain.ID, kind records.AccountKind) ([]PoolAccount, error) {
 	pool, err := poolOf(tx, network, id, kind)
 	return pool, sqlstore.Doing(err, "reading the paying accounts of %s on %s", network, id)

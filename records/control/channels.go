@@ -57,7 +57,7 @@ func (r channelRow) channel() Channel {
 	return c
 }
 
-// ChannelOf answers a channel; one that was never set is open.
+// ChannelOf returns a channel; one that was never set is open.
 func ChannelOf(tx *records.Tx, network, token string, d records.Direction) (Channel, error) {
 	r, err := readChannel(tx, network, token, d)
 	return r.channel(), sqlstore.Doing(err, "reading the channel %s %s %s", network, token, d)

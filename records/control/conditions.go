@@ -74,7 +74,7 @@ func deleteConditions(tx *records.Tx, source string, now []Condition) error {
 	return nil
 }
 
-// Conditions answers what all sources told last, the oldest first.
+// Conditions returns what all sources told last, the oldest first.
 func Conditions(tx *records.Tx) ([]Condition, error) {
 	var rows []conditionRow
 	err := tx.SQL().List(&rows, `SELECT kind, subject, chain, network, token, direction, stops, detail, since, seen FROM conditions ORDER BY since, source, kind, subject`)
@@ -90,7 +90,7 @@ func Beat(tx *records.Tx, role string) error {
 	return sqlstore.Doing(err, "noting the heartbeat of %s", role)
 }
 
-// SinceBeat answers how long ago a part of the daemon was last at work, by the database's clock; false when it never was.
+// SinceBeat returns how long ago a part of the daemon was last at work, by the database's clock; false when it never was.
 func SinceBeat(tx *records.Tx, role string) (age time.Duration, ever bool, err error) {
 	var at int64
 	ever, err = tx.SQL().Get(&at, `SELECT at FROM heartbeats WHERE role = ?`, role)

@@ -53,7 +53,7 @@ func newReload(tx *records.Tx) (id uint64, err error) {
 	return id, err
 }
 
-// OpenReload answers the oldest order that waits; false when there is none.
+// OpenReload returns the oldest order that waits; false when there is none.
 func OpenReload(tx *records.Tx) (Reload, bool, error) {
 	var r reloadRow
 	found, err := tx.SQL().Get(&r, `SELECT `+reloadColumns+` FROM reloads WHERE state = 'open' ORDER BY id LIMIT 1`)
@@ -78,14 +78,14 @@ func NoteReload(tx *records.Tx, r Reload) (err error) {
 	return EndReload(tx, r)
 }
 
-// ReloadByID answers an order, or ErrNotFound.
+// ReloadByID returns an order, or ErrNotFound.
 func ReloadByID(tx *records.Tx, id uint64) (Reload, error) {
 	var r reloadRow
 	err := tx.SQL().One(&r, `SELECT `+reloadColumns+` FROM reloads WHERE id = ?`, id)
 	return r.reload(), sqlstore.Doing(err, "reading the order %d", id)
 }
 
-// Configured answers the reading by whose configuration the daemon works, or worked last; false when none was noted.
+// Configured returns the reading by whose configuration the daemon works, or worked last; false when none was noted.
 func Configured(tx *records.Tx) (Reload, bool, error) {
 	var r reloadRow
 	found, err := tx.SQL().Get(&r, `SELECT `+reloadColumns+` FROM reloads WHERE state = 'done' ORDER BY id DESC LIMIT 1`)

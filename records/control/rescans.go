@@ -50,14 +50,14 @@ func OrderRescan(tx *records.Tx, id chain.ID, p chain.Point) error {
 	return sqlstore.Doing(err, "ordering block %d of %s to be read again", p.Height, id)
 }
 
-// OpenRescans answers the lowest blocks of a chain that wait to be read again: at most limit.
+// OpenRescans returns the lowest blocks of a chain that wait to be read again: at most limit.
 func OpenRescans(tx *records.Tx, id chain.ID, limit int) ([]Rescan, error) {
 	var rows []rescanRow
 	err := tx.SQL().List(&rows, `SELECT chain, height, hash, state, detail, actor, changed_at FROM rescans WHERE chain = ? AND state = 'open' ORDER BY height LIMIT ? + 0`, string(id), limit)
 	return sqlstore.Each(rows, rescanRow.rescan), sqlstore.Doing(err, "reading the ordered rescans of %s", id)
 }
 
-// RescanAt answers the order for a height, or ErrNotFound.
+// RescanAt returns the order for a height, or ErrNotFound.
 func RescanAt(tx *records.Tx, id chain.ID, height uint64) (Rescan, error) {
 	var r rescanRow
 	err := tx.SQL().One(&r, `SELECT chain, height, hash, state, detail, actor, changed_at FROM rescans WHERE chain = ? AND height = ?`, string(id), height)

@@ -37,14 +37,14 @@ func AddSubscriber(tx *records.Tx, name string) error {
 	return sqlstore.Doing(err, "adding the subscriber %s", name)
 }
 
-// SubscriberOf answers one by name, or ErrNotFound.
+// SubscriberOf returns one by name, or ErrNotFound.
 func SubscriberOf(tx *records.Tx, name string) (Subscriber, error) {
 	var r subscriberRow
 	err := tx.SQL().One(&r, `SELECT `+subscriberColumns+` FROM subscribers WHERE name = ?`, sqlstore.Note(name))
 	return r.subscriber(tx.SQL().Now()), sqlstore.Doing(err, "reading the subscriber %s", name)
 }
 
-// Subscribers answers all that there ever were.
+// Subscribers returns all that there ever were.
 func Subscribers(tx *records.Tx) ([]Subscriber, error) {
 	var rows []subscriberRow
 	err := tx.SQL().List(&rows, `SELECT `+subscriberColumns+` FROM subscribers ORDER BY name`)

@@ -19,7 +19,7 @@ type Waiting struct {
 	For     time.Duration // by now
 }
 
-// OldestWaiting answers the oldest payment of an account that is queued and the oldest that is signed or bound and stands in no block; at most two.
+// OldestWaiting returns the oldest payment of an account that is queued and the oldest that is signed or bound and stands in no block; at most two.
 func OldestWaiting(tx *records.Tx, id chain.ID, account string) ([]Waiting, error) {
 	type row struct {
 		Waiting
@@ -53,7 +53,7 @@ type Wait struct {
 	All     bool   // no payout of the token is queued that does not wait
 }
 
-// Waits answers which of a network's payouts on its source chain wait, and for what, by token and reason.
+// Waits returns which of a network's payouts on its source chain wait, and for what, by token and reason.
 func Waits(tx *records.Tx, network string, source chain.ID) ([]Wait, error) {
 	var rows []struct {
 		Wait
@@ -73,7 +73,7 @@ func Waits(tx *records.Tx, network string, source chain.ID) ([]Wait, error) {
 	return out, sqlstore.Doing(err, "reading what payouts of %s wait for", network)
 }
 
-// allWait tells whether every user's payment of an asset waits, at all accounts that pay on a chain of a network.
+// allWait reports whether every user's payment of an asset waits, at all accounts that pay on a chain of a network.
 func allWait(tx *records.Tx, network string, id chain.ID, asset chain.Asset) (bool, error) {
 	paying, err := tx.Accounts(id, records.KindHot)
 	for _, a := range paying {

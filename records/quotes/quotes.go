@@ -29,7 +29,7 @@ func Add(tx *records.Tx, network, token string, cost chain.Amount) error {
 	return sqlstore.Doing(err, "storing a quote for %s on %s", token, network)
 }
 
-// Since answers the lowest and the highest cost that was the current one at any time since a moment, the quote then in force included;
+// Since returns the lowest and the highest cost that was the current one at any time since a moment, the quote then in force included;
 // false when there is none. It is what a wallet may have been told: a user is charged the lowest, and may have sent what fits the highest.
 func Since(tx *records.Tx, network, token string, since time.Time) (lowest, highest chain.Amount, found bool, err error) {
 	var rows []row

@@ -36,7 +36,7 @@ type Server struct {
 	cmd    *exec.Cmd        // while it runs
 }
 
-// Postgres answers the server that the environment names, or starts a throw-away one that ends with the test. It skips the test only where
+// Postgres returns the server that the environment names, or starts a throw-away one that ends with the test. It skips the test only where
 // PostgreSQL is not installed at all.
 func Postgres(t testing.TB) *Server {
 	t.Helper()

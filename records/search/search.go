@@ -36,7 +36,7 @@ type Filter struct {
 	AfterID       uint64         // newer than this record, those that are nearest to it; 0 for no bound
 }
 
-// Records answers what a filter chooses, newest first.
+// Records returns what a filter chooses, newest first.
 func Records(tx *records.Tx, f Filter) ([]records.Record, error) {
 	where, args, err := f.clauses(tx)
 	if err != nil {
@@ -59,7 +59,7 @@ func Records(tx *records.Tx, f Filter) ([]records.Record, error) {
 	return nil, fmt.Errorf("reading records: %w", err)
 }
 
-// Count answers how many records a filter chooses in all, whatever its limit and page.
+// Count returns how many records a filter chooses in all, whatever its limit and page.
 func Count(tx *records.Tx, f Filter) (n uint64, err error) {
 	f.BeforeID, f.AfterID = 0, 0
 	where, args, err := f.clauses(tx)
@@ -170,7 +170,7 @@ func (f Filter) where(now time.Time) (string, []any) {
 	return strings.Join(clauses, " AND "), args
 }
 
-// Find answers the records that a text names: an id, a ref, a transaction that came in, or one of ours for it. At most 1000.
+// Find returns the records that a text names: an id, a ref, a transaction that came in, or one of ours for it. At most 1000.
 func Find(tx *records.Tx, text string) ([]records.Record, error) {
 	if !sqlstore.Storable(text) {
 		return nil, nil
@@ -196,7 +196,7 @@ const paymentsByHash = `FROM attempts a
 	JOIN slots s ON s.chain = a.chain AND s.account = a.account AND s.lineage = a.lineage AND s.number = a.number
 	JOIN payments p ON p.id = s.payment_id WHERE a.chain IN (SELECT chain FROM cursors) AND a.hash = ?`
 
-// HashesWith answers the hashes of transactions, to us and of ours, that begin with some hexadecimal digits: in order, at most limit.
+// HashesWith returns the hashes of transactions, to us and of ours, that begin with some hexadecimal digits: in order, at most limit.
 func HashesWith(tx *records.Tx, start string, limit int) (found []string, err error) {
 	if !sqlstore.Storable(start) || start == "" {
 		return nil, nil
@@ -223,7 +223,7 @@ type SlotAttempt struct {
 	Number uint64
 }
 
-// AttemptsOf answers every attempt made for a payment, in the order they were made.
+// AttemptsOf returns every attempt made for a payment, in the order they were made.
 func AttemptsOf(tx *records.Tx, paymentID uint64) ([]SlotAttempt, error) {
 	slots, err := tx.Slots(paymentID)
 	if err != nil {

@@ -53,7 +53,7 @@ CREATE INDEX IF NOT EXISTS authorizations_since ON authorizations (created_at);
 CREATE INDEX IF NOT EXISTS guard_of_cause ON guard (cause) WHERE live = 1 AND cause <> '';
 `
 
-// States answers what is known of each, in order. It changes nothing.
+// States returns what is known of each, in order. It changes nothing.
 func (g *Guard) States(ctx context.Context, wanted []Authorization) ([]State, error) {
 	return states(ctx, g.db, wanted)
 }
@@ -137,7 +137,7 @@ type known struct {
 	payments map[uint64][]liveRow // under the numbers
 }
 
-// states answers what is known of each, in order.
+// states returns what is known of each, in order.
 func states(ctx context.Context, db session, wanted []Authorization) ([]State, error) {
 	keys, payments := make([]string, len(wanted)), make([]uint64, len(wanted))
 	for i, w := range wanted {
@@ -247,7 +247,7 @@ func causesOf(ctx context.Context, t session, id chain.ID, group []Signature) ([
 	return causes, nil
 }
 
-// authorizationsOf answers the causes that are authorized for a group, and for which of them something is signed that is not void.
+// authorizationsOf returns the causes that are authorized for a group, and for which of them something is signed that is not void.
 func authorizationsOf(ctx context.Context, t session, id chain.ID, group []Signature) (living map[guardRow]string, undecided map[string]bool, err error) {
 	living, undecided = map[guardRow]string{}, map[string]bool{}
 	var payments []uint64

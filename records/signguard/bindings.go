@@ -116,12 +116,12 @@ func importOne(ctx context.Context, t session, b Binding) error {
 	return bind(ctx, t, b)
 }
 
-// OfAddress answers whose deposit address it is.
+// OfAddress returns whose deposit address it is.
 func (g *Guard) OfAddress(ctx context.Context, id chain.ID, address string) (Binding, bool, error) {
 	return lookUp(ctx, g.db, `chain = ? AND address = ? AND address <> ''`, string(id), address)
 }
 
-// OfLabel answers whose label it is on a network.
+// OfLabel returns whose label it is on a network.
 func (g *Guard) OfLabel(ctx context.Context, network, label string) (Binding, bool, error) {
 	return lookUp(ctx, g.db, `network = ? AND label = ? AND label <> ''`, network, label)
 }
@@ -140,7 +140,7 @@ func lookUp(ctx context.Context, db session, where string, args ...any) (Binding
 // addressBatch bounds the parameters of one query.
 const addressBatch = 500
 
-// Owned answers which of the candidates are deposit addresses that were given to users.
+// Owned returns which of the candidates are deposit addresses that were given to users.
 func (g *Guard) Owned(ctx context.Context, id chain.ID, candidates []string) (map[string]bool, error) {
 	owned := map[string]bool{}
 	for len(candidates) > 0 {
@@ -161,7 +161,7 @@ func (g *Guard) Owned(ctx context.Context, id chain.ID, candidates []string) (ma
 	return owned, nil
 }
 
-// Watched answers the height of a chain from which on causes are checked: the first that it is told, for good.
+// Watched returns the height of a chain from which on causes are checked: the first that it is told, for good.
 func (g *Guard) Watched(ctx context.Context, id chain.ID, height func() (uint64, error)) (since uint64, err error) {
 	var known []uint64
 	err = g.db.all(ctx, &known, `SELECT since FROM watched WHERE chain = ?`, string(id))

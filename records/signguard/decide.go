@@ -17,7 +17,7 @@ type Signed struct {
 	Live      bool   `json:"live" db:"live"`   // not decided
 }
 
-// SignedAt answers what was signed at a number of an account, whatever became of it.
+// SignedAt returns what was signed at a number of an account, whatever became of it.
 func (g *Guard) SignedAt(ctx context.Context, id chain.ID, account string, number uint64) (list []Signed, err error) {
 	err = g.db.all(ctx, &list, `SELECT lineage, digest, payment_id, cause, live FROM guard WHERE chain = ? AND account = ? AND number = ? ORDER BY lineage`,
 		string(id), account, number)
@@ -81,7 +81,7 @@ func decide(ctx context.Context, t session, o Outcome) error {
 	return err
 }
 
-// Undecided tells whether something that was signed for a payment is not proven void.
+// Undecided reports whether something that was signed for a payment is not proven void.
 func (g *Guard) Undecided(ctx context.Context, paymentID uint64) (bool, error) {
 	var n int
 	err := g.db.one(ctx, &n, `SELECT COUNT(*) FROM guard WHERE payment_id = ? AND live = 1`, paymentID)

@@ -131,7 +131,7 @@ func storeSignatures(ctx context.Context, t session, id chain.ID, fresh []Signat
 	return errors.Join(err, fmt.Errorf("%w: %d of %d signatures were written", ErrRefused, n, len(fresh)))
 }
 
-// signedAt answers what was first signed at the numbers of a group, which is not empty.
+// signedAt returns what was first signed at the numbers of a group, which is not empty.
 func signedAt(ctx context.Context, t session, id chain.ID, group []Signature) (map[uint64]guardRow, error) {
 	numbers := make([]uint64, len(group))
 	for i, w := range group {
@@ -152,7 +152,7 @@ func signedAt(ctx context.Context, t session, id chain.ID, group []Signature) (m
 	})
 }
 
-// Next answers where the account's signatures end: the newest branch and the number after the highest ever signed in it. ok is false for an
+// Next returns where the account's signatures end: the newest branch and the number after the highest ever signed in it. ok is false for an
 // account that never signed. Records that know less were restored from a backup.
 func (g *Guard) Next(ctx context.Context, id chain.ID, account string) (branch, number uint64, ok bool, err error) {
 	var rows []struct {
@@ -170,7 +170,7 @@ func (g *Guard) Next(ctx context.Context, id chain.ID, account string) (branch, 
 	return rows[0].Branch, rows[0].Number + 1, true, nil
 }
 
-// First answers the lowest number that the account signed at, in any branch; ok is false for an account that never signed.
+// First returns the lowest number that the account signed at, in any branch; ok is false for an account that never signed.
 func (g *Guard) First(ctx context.Context, id chain.ID, account string) (number uint64, ok bool, err error) {
 	var numbers []uint64
 	err = g.db.all(ctx, &numbers, `SELECT number FROM guard WHERE chain = ? AND account = ? ORDER BY number LIMIT 1`, string(id), account)

@@ -30,7 +30,7 @@ func (g *Guard) identify(ctx context.Context, t session) error {
 	return err
 }
 
-// Identity answers which sign-guard this is.
+// Identity returns which sign-guard this is.
 func (g *Guard) Identity(ctx context.Context) (id Identity, err error) {
 	err = g.db.one(ctx, &id, `SELECT id, commits FROM identity`)
 	return id, sqlstore.Doing(err, "reading the sign-guard's id")

@@ -23,7 +23,7 @@ type Fee struct {
 	At    time.Time
 }
 
-// CreditsSince answers the credits that were authorized since a time, the oldest first.
+// CreditsSince returns the credits that were authorized since a time, the oldest first.
 func (g *Guard) CreditsSince(ctx context.Context, at time.Time) ([]Authorization, error) {
 	var rows []struct {
 		Chain   chain.ID     `db:"chain"`
@@ -45,14 +45,14 @@ func (g *Guard) CreditsSince(ctx context.Context, at time.Time) ([]Authorization
 	return list, nil
 }
 
-// PaidTo tells whether a payee was ever paid on a chain, or is to be.
+// PaidTo reports whether a payee was ever paid on a chain, or is to be.
 func (g *Guard) PaidTo(ctx context.Context, id chain.ID, payee string) (bool, error) {
 	var found []int
 	err := g.db.all(ctx, &found, `SELECT 1 FROM authorizations WHERE payee = ? AND chain = ? LIMIT 1`, payee, string(id))
 	return len(found) > 0, sqlstore.Doing(err, "asking the sign-guard whether %s was paid on %s", payee, id)
 }
 
-// FeesSince answers the fees that were counted since a time, the oldest first.
+// FeesSince returns the fees that were counted since a time, the oldest first.
 func (g *Guard) FeesSince(ctx context.Context, at time.Time) ([]Fee, error) {
 	var rows []struct {
 		Chain chain.ID     `db:"chain"`
@@ -69,7 +69,7 @@ func (g *Guard) FeesSince(ctx context.Context, at time.Time) ([]Fee, error) {
 	return list, nil
 }
 
-// Fees answers what was counted of each slot: zero where nothing was.
+// Fees returns what was counted of each slot: zero where nothing was.
 func (g *Guard) Fees(ctx context.Context, id chain.ID, slots []chain.Slot) ([]chain.Amount, error) {
 	var list []chain.Amount
 	for _, group := range groups(slots, slotKey) {
@@ -89,7 +89,7 @@ func slotKey(s chain.Slot) (line, number, again any) {
 	return [2]any{s.Account, s.Branch}, s.Nonce, s.Nonce
 }
 
-// feesOf answers what was counted at the numbers of a group of slots.
+// feesOf returns what was counted at the numbers of a group of slots.
 func (g *Guard) feesOf(ctx context.Context, id chain.ID, group []chain.Slot) (map[uint64]chain.Amount, error) {
 	numbers := make([]uint64, len(group))
 	for i, s := range group {

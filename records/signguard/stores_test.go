@@ -17,7 +17,7 @@ type opener func() *signguard.Guard
 // databases makes them one by one.
 var databases sync.Mutex
 
-// emptyDatabase answers the URL of a database without tables.
+// emptyDatabase returns the URL of a database without tables.
 func emptyDatabase(t *testing.T) string {
 	t.Helper()
 	databases.Lock()

@@ -106,21 +106,21 @@ func (r eventRow) event() Event {
 
 func eventsOf(rows []eventRow) []Event { return Each(rows, eventRow.event) }
 
-// History answers the lines about one subject, oldest first.
+// History returns the lines about one subject, oldest first.
 func (tx *Tx) History(subject, id string) ([]Event, error) {
 	var rows []eventRow
 	err := tx.List(&rows, `SELECT `+eventColumns+` FROM history WHERE subject = ? AND subject_id = ? ORDER BY seq`, subject, id)
 	return eventsOf(rows), Doing(err, "reading the history of %s %s", subject, id)
 }
 
-// HistoryAfter answers the lines after one, oldest first.
+// HistoryAfter returns the lines after one, oldest first.
 func (tx *Tx) HistoryAfter(seq uint64, limit int) ([]Event, error) {
 	var rows []eventRow
 	err := tx.List(&rows, `SELECT `+eventColumns+` FROM history WHERE seq > ? ORDER BY seq LIMIT ? + 0`, seq, limit)
 	return eventsOf(rows), Doing(err, "reading the history")
 }
 
-// HistoryBefore answers the lines before one, newest first; people leaves out what the daemon did by itself.
+// HistoryBefore returns the lines before one, newest first; people leaves out what the daemon did by itself.
 func (tx *Tx) HistoryBefore(seq uint64, people bool, limit int) ([]Event, error) {
 	query := `SELECT ` + eventColumns + ` FROM history WHERE seq < ? ORDER BY seq DESC LIMIT ? + 0`
 	if people {

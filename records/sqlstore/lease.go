@@ -168,7 +168,7 @@ func (tx *Tx) Clock() (ms int64, err error) {
 	return ms, err
 }
 
-// Led tells whether somebody holds a role now, as far as that can be told from outside: on SQLite by the lock file, else by the database's clock.
+// Led reports whether somebody holds a role now, as far as that can be told from outside: on SQLite by the lock file, else by the database's clock.
 func (s *Store) Led(ctx context.Context, role string) (led bool, err error) {
 	if s.engine.file != "" {
 		l := flock.New(LockFile(s.engine.file, role))

@@ -29,7 +29,7 @@ func (s *Store) RawRead(ctx context.Context, f func(*Tx) error) error {
 	return f(tx)
 }
 
-// Raw tells whether the transaction is a RawRead of a file.
+// Raw reports whether the transaction is a RawRead of a file.
 func (tx *Tx) Raw() bool { return tx.raw != nil }
 
 // Rows hands the rows of a query to f, as the driver answers them. f must not keep the row.

@@ -122,7 +122,7 @@ func (tx *Tx) ListIn(into any, query string, args ...any) error {
 	return tx.List(into, query, args...)
 }
 
-// Exists tells whether a query has a row. The query selects 1.
+// Exists reports whether a query has a row. The query selects 1.
 func (tx *Tx) Exists(query string, args ...any) (bool, error) {
 	var one int
 	return tx.Get(&one, query+" LIMIT 1", args...)
@@ -217,7 +217,7 @@ func Note(s string) string {
 	return s
 }
 
-// Storable tells whether a column can hold a text as it is.
+// Storable reports whether a column can hold a text as it is.
 func Storable(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
 
 // Group is how many rows one statement takes at most.

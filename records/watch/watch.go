@@ -35,7 +35,7 @@ func New(s *records.Store) *Watch {
 	return &Watch{store: s, seed: maphash.MakeSeed(), sets: make(map[chain.ID]*watchSet)}
 }
 
-// Owned answers which of the candidates are accounts of ours on a chain. Accounts stored before the call count: whoever fetches a block first
+// Owned returns which of the candidates are accounts of ours on a chain. Accounts stored before the call count: whoever fetches a block first
 // and asks then misses no deposit to an address shown before the block.
 func (w *Watch) Owned(ctx context.Context, id chain.ID, candidates []string) (map[string]bool, error) {
 	owned := make(map[string]bool)
@@ -88,7 +88,7 @@ func (w *Watch) load(tx *records.Tx, id chain.ID, set *watchSet) error {
 	})
 }
 
-// Accounts answers our accounts on a chain that are not deposit addresses: the few that every block is searched for.
+// Accounts returns our accounts on a chain that are not deposit addresses: the few that every block is searched for.
 func (w *Watch) Accounts(ctx context.Context, id chain.ID) ([]string, error) {
 	var out []string
 	err := w.store.View(ctx, func(tx *records.Tx) error {

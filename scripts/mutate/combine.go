@@ -35,7 +35,7 @@ func (f function) key() string {
 	return f.of(f.decl.Recv.List[0].Type) + "." + f.decl.Name.Name
 }
 
-// functions answers the functions of a file, and the file's text without them.
+// functions returns the functions of a file, and the file's text without them.
 func functions(text string) (list []function, rest string, err error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "", text, parser.SkipObjectResolution)

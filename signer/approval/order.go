@@ -66,7 +66,7 @@ func Sign(key ed25519.PrivateKey, id chain.ID, c chain.Claim, until time.Time) (
 	return s, nil
 }
 
-// publicKey tells whether a signature is its own, of a text.
+// publicKey reports whether a signature is its own, of a text.
 type publicKey interface {
 	signed(text, signature []byte, s Signature) error
 }
@@ -88,7 +88,7 @@ func (k ed25519Key) signed(text, signature []byte, _ Signature) error {
 	return nil
 }
 
-// verify tells whether a signature of a key is for a payment and counts now.
+// verify reports whether a signature of a key is for a payment and counts now.
 func verify(key publicKey, s Signature, id chain.ID, c chain.Claim, now time.Time) error {
 	raw, err := base64.StdEncoding.DecodeString(s.Signature)
 	switch expires := time.Unix(s.Expires, 0); {

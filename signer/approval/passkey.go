@@ -31,7 +31,7 @@ func FromPasskey(key passkey.Key, a passkey.Assertion, expires int64, nonce stri
 	}
 }
 
-// VerifyPasskey tells whether an approval is of a passkey, for a payment, on a page, and counts now.
+// VerifyPasskey reports whether an approval is of a passkey, for a payment, on a page, and counts now.
 func VerifyPasskey(site passkey.Site, key passkey.Key, s Signature, id chain.ID, c chain.Claim, now time.Time) error {
 	return verify(passkeyOf{site, key}, s, id, c, now)
 }

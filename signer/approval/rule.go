@@ -82,7 +82,7 @@ func (r *Rule) Wanted(id chain.ID, p chain.Payment, paidBefore func() (bool, err
 	return fmt.Sprintf("%s are above %s, and %s was never paid before", t.Text(p.Amount), t.Text(t.first), p.To), nil
 }
 
-// Enough tells whether a claim has the signatures that it wants; if not, what is missing or wrong, in one line.
+// Enough reports whether a claim has the signatures that it wants; if not, what is missing or wrong, in one line.
 func (r *Rule) Enough(id chain.ID, c chain.Claim, now time.Time) (ok bool, why string) {
 	if len(r.approvers) == 0 {
 		return false, "no approvers are configured"
@@ -110,7 +110,7 @@ func (r *Rule) Enough(id chain.ID, c chain.Claim, now time.Time) (ok bool, why s
 	return false, why
 }
 
-// Verify answers whose signature it is, if it counts for the claim.
+// Verify returns whose signature it is, if it counts for the claim.
 func (r *Rule) Verify(id chain.ID, c chain.Claim, s Signature, now time.Time) (name string, err error) {
 	a, ok := r.approvers[s.Key]
 	if !ok {

@@ -33,7 +33,7 @@ func (c Config) Check() error {
 	return nil
 }
 
-// Wanted tells whether anybody is screened at all.
+// Wanted reports whether anybody is screened at all.
 func (c Config) Wanted() bool { return len(c.Files) > 0 || c.Screen.URL != "" }
 
 // Lists is safe for concurrent use.
@@ -65,7 +65,7 @@ func (l *Lists) Refresh() {
 	}
 }
 
-// Listed answers the name of the list that an address is on; empty for none. An error means that nobody can tell, and that nothing may pass.
+// Listed returns the name of the list that an address is on; empty for none. An error means that nobody can tell, and that nothing may pass.
 func (l *Lists) Listed(ctx context.Context, q Question) (name string, err error) {
 	if q.Address == "" {
 		return "", nil

@@ -93,7 +93,7 @@ func read(path string) (map[string]bool, error) {
 	return addrs, nil
 }
 
-// has tells whether an address is on the list. A list that was never read answers its fault.
+// has reports whether an address is on the list. A list that was never read answers its fault.
 func (l *list) has(address string) (bool, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

@@ -99,7 +99,7 @@ func newScreen(h Hook, now func() time.Time) (*screen, error) {
 	return s, nil
 }
 
-// listed answers the name of the list that an address is on, or nothing. An error means that nobody knows.
+// listed returns the name of the list that an address is on, or nothing. An error means that nobody knows.
 func (s *screen) listed(ctx context.Context, q Question) (name string, err error) {
 	if k, ok := s.cached(q); ok {
 		return k.listed, nil

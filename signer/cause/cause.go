@@ -29,7 +29,7 @@ type Reader interface {
 type bindings interface {
 	OfAddress(ctx context.Context, id chain.ID, address string) (signguard.Binding, bool, error)
 	OfLabel(ctx context.Context, network, label string) (signguard.Binding, bool, error)
-	// Watched answers the height from which on causes are checked: what came before may have been paid before the signer kept anything.
+	// Watched returns the height from which on causes are checked: what came before may have been paid before the signer kept anything.
 	Watched(ctx context.Context, id chain.ID, height func() (uint64, error)) (uint64, error)
 }
 
@@ -213,7 +213,7 @@ func (c *Checker) network(name string) (policy.Network, bool) {
 	return list[i], true
 }
 
-// own answers an account of ours of a network: one that the configuration names, or a deposit address, which has no kind.
+// own returns an account of ours of a network: one that the configuration names, or a deposit address, which has no kind.
 func (c *Checker) own(ctx context.Context, n policy.Network, id chain.ID, address string) (Account, bool, error) {
 	if a, ok := c.at(id, address); ok {
 		return a, a.Network == n.Name, nil

@@ -45,7 +45,7 @@ func (c Config) Check() error {
 	return nil
 }
 
-// Holds tells whether any of the sections holds anything.
+// Holds reports whether any of the sections holds anything.
 func (c Config) Holds() bool {
 	limited := len(c.Limits.Tokens) > 0 || c.Limits.GatewayDay != "" || len(c.Limits.Fees) > 0
 	approved := len(c.Approvals.Approvers) > 0 || len(c.Approvals.Tokens) > 0
@@ -181,7 +181,7 @@ func (s *Set) Listed(ctx context.Context, id chain.ID, claims []chain.Claim) ([]
 	return verdicts, nil
 }
 
-// isPayout tells whether a payment goes to others than ourselves.
+// isPayout reports whether a payment goes to others than ourselves.
 func isPayout(p chain.Purpose) bool { return p == chain.Credit || p == chain.Refund }
 
 // listed says why a payment is held; empty: it is not.

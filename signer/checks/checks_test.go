@@ -74,7 +74,7 @@ func (w *env) claim(to string, amount uint64) chain.Claim {
 	}
 }
 
-// asks answers the verdict on each, in words.
+// asks returns the verdict on each, in words.
 func (w *env) asks(claims ...chain.Claim) (words []string) {
 	w.t.Helper()
 	verdicts, err := w.Authorize(w.t.Context(), "eth", claims...)

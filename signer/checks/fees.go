@@ -42,5 +42,5 @@ func (s *Set) TakeFees(ctx context.Context, id chain.ID, slots []chain.Slot, mos
 	return passed, why, nil
 }
 
-// Bounds tells whether the fees of a chain have a budget.
+// Bounds reports whether the fees of a chain have a budget.
 func (s *Set) Bounds(id chain.ID) bool { return s.current().bounded[id] }

@@ -58,7 +58,7 @@ func (w *window) giveBack(amount chain.Amount) {
 	}
 }
 
-// over tells whether an amount more is above a limit; zero is no limit.
+// over reports whether an amount more is above a limit; zero is no limit.
 func (w *window) over(limit, amount chain.Amount) bool {
 	if limit.IsZero() {
 		return false

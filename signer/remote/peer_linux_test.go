@@ -28,7 +28,7 @@ func TestPeers(t *testing.T) {
 	require.False(t, answersUser(t, path, 2), "another user")
 }
 
-// answersUser tells whether a process of a user, of root's group, is answered at a socket.
+// answersUser reports whether a process of a user, of root's group, is answered at a socket.
 func answersUser(t *testing.T, path string, uid uintptr) bool {
 	t.Helper()
 	type answer struct {

@@ -150,7 +150,7 @@ func (l *Log) readHeader(genesis core.Hash) error {
 	return l.sync()
 }
 
-// HasOlderHashes tells whether the log was begun by a version that made the hashes of snapshot blocks in another way.
+// HasOlderHashes reports whether the log was begun by a version that made the hashes of snapshot blocks in another way.
 func HasOlderHashes(path string) (bool, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -140,7 +140,7 @@ func (l *link) close() {
 	}
 }
 
-// reachableScheme tells whether there could be a node at the target at another time.
+// reachableScheme reports whether there could be a node at the target at another time.
 func reachableScheme(target string) bool {
 	u, err := url.Parse(target)
 	if err != nil {

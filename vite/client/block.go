@@ -47,7 +47,7 @@ type AccountBlock struct {
 	Timestamp           int64 // Unix seconds of the first snapshot; 0 before
 }
 
-// IsSend tells whether the block debits its account.
+// IsSend reports whether the block debits its account.
 func (b *AccountBlock) IsSend() bool { return b.BlockType.IsSend() }
 
 // blockWire has both generations of member names; a node gives both, old ones only the older.

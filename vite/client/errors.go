@@ -45,7 +45,7 @@ var (
 	ErrChainForked     error = &Error{codeOther, "chain forked"}
 )
 
-// OutcomeUnknown tells whether a block may have been accepted although sending it gave err: a broken connection, a
+// OutcomeUnknown reports whether a block may have been accepted although sending it gave err: a broken connection, a
 // timeout, a node that is closing or crashed inside the call, or ErrPrevBlock. Look the block's hash up before anything else.
 func OutcomeUnknown(err error) bool {
 	if err == nil || errors.Is(err, core.ErrBlockJSON) {

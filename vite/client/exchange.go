@@ -93,7 +93,7 @@ func (c *Client) ExchangeTime(ctx context.Context) (int64, error) {
 	return callResult[int64](ctx, c, "dextrade_getTimestamp")
 }
 
-// IsAgent tells whether an agent may trade for a principal in a market. ErrNoMarket without one.
+// IsAgent reports whether an agent may trade for a principal in a market. ErrNoMarket without one.
 func (c *Client) IsAgent(ctx context.Context, principal, agent core.Address, trade, quote core.TokenID) (bool, error) {
 	return callResult[bool](ctx, c, "dex_isMarketDelegatedTo", principal, agent, trade, quote)
 }

@@ -228,7 +228,7 @@ func (c *Client) fallBack(ctx context.Context, r request, err error) {
 	}
 }
 
-// cutOff tells whether the connection ended while an answer was awaited.
+// cutOff reports whether the connection ended while an answer was awaited.
 func cutOff(err error) bool {
 	var closed *websocket.CloseError
 	var broken *net.OpError

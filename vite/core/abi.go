@@ -95,7 +95,7 @@ func (m Method) Signature() string { return joinSignature(m.name, m.inputs) }
 // Selector returns the first bytes of call data: of BLAKE2b-256 of the signature.
 func (m Method) Selector() [SelectorSize]byte { return m.selector }
 
-// Matches tells whether data is a call of this method.
+// Matches reports whether data is a call of this method.
 func (m Method) Matches(data []byte) bool { return bytes.HasPrefix(data, m.selector[:]) }
 
 // Pack returns the call data for the values (see Type). Errors are ErrABI.

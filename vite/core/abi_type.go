@@ -102,7 +102,7 @@ func (t Type) String() string {
 	return name
 }
 
-// dynamic tells whether the value stands in the tail, with its offset in the head.
+// dynamic reports whether the value stands in the tail, with its offset in the head.
 func (t Type) dynamic() bool { return t.list || t.kind == kindBytes || t.kind == kindString }
 
 func (t Type) element() Type { return Type{kind: t.kind, size: t.size} }
@@ -195,7 +195,7 @@ func decodeInt(w []byte, bits int) (any, error) {
 	return n, nil
 }
 
-// fitsInt tells whether n is in -2^(bits-1) .. 2^(bits-1)-1.
+// fitsInt reports whether n is in -2^(bits-1) .. 2^(bits-1)-1.
 func fitsInt(n *big.Int, bits int) bool {
 	if n.Sign() < 0 {
 		n = new(big.Int).Not(n) // -n-1, which has one bit less at the lower end

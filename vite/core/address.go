@@ -111,10 +111,10 @@ func (a Address) appendText(p []byte) []byte {
 	return hex.AppendEncode(p, sum[:])
 }
 
-// IsContract tells whether the address is a contract's.
+// IsContract reports whether the address is a contract's.
 func (a Address) IsContract() bool { return a[addressCore] == kindContract }
 
-// IsZero tells whether this is the zero address; what is sent there is lost.
+// IsZero reports whether this is the zero address; what is sent there is lost.
 func (a Address) IsZero() bool { return a == Address{} }
 
 // MarshalText writes what String returns.

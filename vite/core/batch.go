@@ -26,7 +26,7 @@ func ReadPoint(public []byte) *PublicPoint {
 	return p
 }
 
-// VerifyAll tells whether all signatures are good, for about half of what Verify costs for each. It checks one random linear
+// VerifyAll reports whether all signatures are good, for about half of what Verify costs for each. It checks one random linear
 // combination of all of Verify's equations. False says nothing about any of them: then ask Verify.
 //
 // True means that no one else than the keys' owners made the signatures, as with Verify. It is not quite that Verify would
@@ -83,7 +83,7 @@ func (c *combination) read(g *Signed) bool {
 	return true
 }
 
-// isCanonical tells whether a point is encoded as Verify would encode it again: its y is below the field's order, and not 1 or -1,
+// isCanonical reports whether a point is encoded as Verify would encode it again: its y is below the field's order, and not 1 or -1,
 // whose x is 0 and has no sign. No honest signature has such a point.
 func isCanonical(point []byte) bool {
 	y := [4]uint64{}
@@ -97,7 +97,7 @@ func isCanonical(point []byte) bool {
 	return !low && !high
 }
 
-// holds tells whether the sum of z*(s*B - R - k*A) is zero, each z being 128 bits that nobody knows before all is fixed. All z
+// holds reports whether the sum of z*(s*B - R - k*A) is zero, each z being 128 bits that nobody knows before all is fixed. All z
 // are odd, so that no error of a single signature vanishes.
 func (c *combination) holds() bool {
 	seed := blake2b.Sum256(c.transcript)

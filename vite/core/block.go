@@ -24,12 +24,12 @@ const (
 	GenesisReceive BlockType = 7
 )
 
-// IsSend tells whether a block of this type debits its account.
+// IsSend reports whether a block of this type debits its account.
 func (t BlockType) IsSend() bool {
 	return t == SendCreate || t == SendCall || t == SendReissue || t == SendRefund
 }
 
-// IsReceive tells whether a block of this type credits its account.
+// IsReceive reports whether a block of this type credits its account.
 func (t BlockType) IsReceive() bool {
 	return t == Receive || t == ReceiveError || t == GenesisReceive
 }
@@ -69,10 +69,10 @@ type AccountBlock struct {
 	Signature     []byte // 64 bytes; nil likewise
 }
 
-// IsSend tells whether the block debits its account.
+// IsSend reports whether the block debits its account.
 func (b *AccountBlock) IsSend() bool { return b.BlockType.IsSend() }
 
-// IsReceive tells whether the block credits its account.
+// IsReceive reports whether the block credits its account.
 func (b *AccountBlock) IsReceive() bool { return b.BlockType.IsReceive() }
 
 // ComputeHash returns the hash that the block's fields ask for (docs/exchange-chain-wire.md 4.2). The hashes of

@@ -129,7 +129,7 @@ func decodeAddressOnly(body []byte) (Comment, CommentReason) {
 	return Comment{Type: CommentAddress, Address: string(body)}, commentWellFormed
 }
 
-// androidLabel tells whether a type 0 body is laid out as a type 1 body, in bytes or in UTF-16
+// androidLabel reports whether a type 0 body is laid out as a type 1 body, in bytes or in UTF-16
 // units. Such a body is valid UTF-8 in general, so only its exact structure betrays it.
 func androidLabel(body []byte) bool {
 	address, label, reason := splitSized(body)
@@ -176,7 +176,7 @@ func takeSized(b []byte) (taken, rest []byte, ok bool) {
 	return b[1:end], b[end:], true
 }
 
-// utf16Sized tells whether body is size, address, size, label with sizes that count UTF-16 units
+// utf16Sized reports whether body is size, address, size, label with sizes that count UTF-16 units
 // and at least one of the two longer in UTF-8 than that.
 func utf16Sized(body []byte) bool {
 	address, rest, ok := takeUTF16(body)
@@ -215,7 +215,7 @@ func isASCII(b []byte) bool {
 	return true
 }
 
-// unsizedText tells whether body is bare printable text, as an address written without sizes is.
+// unsizedText reports whether body is bare printable text, as an address written without sizes is.
 func unsizedText(body []byte) bool {
 	for _, r := range string(body) {
 		if r == utf8.RuneError || !unicode.IsPrint(r) {

@@ -73,7 +73,7 @@ func (k PrivateKey) Bytes() []byte {
 	return append(append(make([]byte, 0, PrivateKeySize), s.seed[:]...), s.public[:]...)
 }
 
-// IsZero tells whether this is the zero value, which is no key.
+// IsZero reports whether this is the zero value, which is no key.
 func (k PrivateKey) IsZero() bool { return k.secret == nil }
 
 // String returns a fixed text, so that a key never reaches a log.
@@ -93,7 +93,7 @@ func (k PrivateKey) Sign(message []byte) []byte {
 	return append(encodedR, s.Bytes()...)
 }
 
-// Verify tells whether signature is public's over message. It is strict: the scalar must be below
+// Verify reports whether signature is public's over message. It is strict: the scalar must be below
 // the group order, so a signature cannot be altered and still hold.
 func Verify(public, message, signature []byte) bool {
 	if len(public) != PublicKeySize || len(signature) != SignatureSize {

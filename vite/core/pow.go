@@ -47,7 +47,7 @@ func Target(difficulty *big.Int) (target Hash, ok bool) {
 
 func powFloat() *big.Float { return new(big.Float).SetPrec(powPrecision) }
 
-// CheckPoW tells whether nonce, which must have 8 bytes, proves work of the difficulty for dataHash.
+// CheckPoW reports whether nonce, which must have 8 bytes, proves work of the difficulty for dataHash.
 func CheckPoW(dataHash Hash, nonce []byte, difficulty *big.Int) bool {
 	target, ok := Target(difficulty)
 	return ok && len(nonce) == NonceSize && meets(dataHash, [NonceSize]byte(nonce), target)

@@ -40,7 +40,7 @@ func (s *Seal) ComputeHash() Hash {
 	return blake2b.Sum256(append(p, s.tail()...))
 }
 
-// Fits tells whether a hash is this block's, wherever among name and version the content stands in it. With names of at most
+// Fits reports whether a hash is this block's, wherever among name and version the content stands in it. With names of at most
 // MaxUpgradeName characters no other content fits: one entry more or less is 61 bytes.
 func (s *Seal) Fits(h Hash) bool {
 	if len(s.Upgrade) > MaxUpgradeName {

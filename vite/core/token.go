@@ -82,7 +82,7 @@ func (t TokenID) appendText(p []byte) []byte {
 	return hex.AppendEncode(p, sum[:])
 }
 
-// IsZero tells whether the id means "no token".
+// IsZero reports whether the id means "no token".
 func (t TokenID) IsZero() bool { return t == TokenID{} }
 
 // MarshalText writes what String returns.
@@ -124,7 +124,7 @@ func ParseGID(s string) (GID, error) {
 // String returns 20 lower-case hex digits.
 func (g GID) String() string { return hex.EncodeToString(g[:]) }
 
-// IsZero tells whether all bytes are zero.
+// IsZero reports whether all bytes are zero.
 func (g GID) IsZero() bool { return g == GID{} }
 
 // MarshalText writes what String returns.

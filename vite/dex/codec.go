@@ -80,7 +80,7 @@ func (c *codec) next() {
 	c.field, c.kind, c.data = field, kind, c.data[size:]
 }
 
-// at tells whether the member that has come is the field, and takes it.
+// at reports whether the member that has come is the field, and takes it.
 func (c *codec) at(field protowire.Number) bool {
 	if c.taken {
 		c.next()

@@ -22,7 +22,7 @@ const (
 	QuoteUSD  QuoteType = 4
 )
 
-// Valid tells whether it is one of the four.
+// Valid reports whether it is one of the four.
 func (q QuoteType) Valid() bool { return q >= QuoteVITE && q <= QuoteUSD }
 
 // QuoteTypes lists the four types in the order of their numbers.

@@ -56,7 +56,7 @@ func (o *Order) worst() key {
 	return o.ID.key().opposite()
 }
 
-// rests tells whether what is left of an order of the type stays in the book.
+// rests reports whether what is left of an order of the type stays in the book.
 func (t Type) rests() bool { return t == Limit || t == PostOnly }
 
 // endUnfilled ends a taker that does not rest, if nothing has ended it before.

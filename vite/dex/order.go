@@ -35,7 +35,7 @@ const (
 	ImmediateOrCancel Type = 4 // what does not match is cancelled
 )
 
-// Valid tells whether the type is one of the five.
+// Valid reports whether the type is one of the five.
 func (t Type) Valid() bool { return t <= ImmediateOrCancel }
 
 // Status is the state of an order.
@@ -119,7 +119,7 @@ type Progress struct {
 // rest is the quantity that is not executed.
 func (o *Order) rest(z *uint256.Int) { z.Sub(&o.Quantity, &o.Executed.Quantity) }
 
-// done tells whether nothing worth a smallest unit is left (docs/exchange-rules.md 2.7, rule 6). A market order names no price,
+// done reports whether nothing worth a smallest unit is left (docs/exchange-rules.md 2.7, rule 6). A market order names no price,
 // so only an empty rest ends it.
 func (o *Order) done(s *Scale, p Price) bool {
 	var rest uint256.Int
@@ -171,5 +171,5 @@ func (o *Order) Cancel() {
 	o.end(Cancelled, reason)
 }
 
-// Ended tells whether the order is no longer in the book.
+// Ended reports whether the order is no longer in the book.
 func (p *Progress) Ended() bool { return p.Status == Filled || p.Status == Cancelled }

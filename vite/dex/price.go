@@ -189,7 +189,7 @@ func (s *Scale) Amount(z *uint256.Int, p Price, quantity *uint256.Int) (ok bool)
 	return z.BitLen() <= maxQuantityBits
 }
 
-// IsDust tells whether the quantity is worth less than one smallest quote unit at the price.
+// IsDust reports whether the quantity is worth less than one smallest quote unit at the price.
 func (s *Scale) IsDust(p Price, quantity *uint256.Int) bool {
 	var v uint256.Int
 	return s.value(&v, p, quantity) && v.Lt(&s.den)

@@ -69,7 +69,7 @@ type FeeSettlement struct {
 // NewSettlement is empty.
 func NewSettlement(m *Market) Settlement { return Settlement{Trade: m.Trade, Quote: m.Quote} }
 
-// Empty tells whether nothing changes.
+// Empty reports whether nothing changes.
 func (s *Settlement) Empty() bool { return len(s.Accounts) == 0 && len(s.Fees) == 0 }
 
 // AddResult adds what a match moves. The taker's own lock has been taken before.

@@ -83,7 +83,7 @@ func (b *Book) id(n uint32) (id OrderID) {
 	return id
 }
 
-// is tells whether the order in a slot has the id, whose seq it has.
+// is reports whether the order in a slot has the id, whose seq it has.
 func (b *Book) is(n uint32, id *OrderID) bool {
 	s := b.links.at(n)
 	head := tags(binary.BigEndian.Uint32(id[:])) // market and side

@@ -144,7 +144,7 @@ func (t *tree) move(to *branch, number uint32, from *branch, at int) {
 	}
 }
 
-// set says whether a place has orders.
+// set reports whether a place has orders.
 func (n *branch) set(i int, bit uint32) { n.live = n.live&^(1<<i) | bit<<i }
 
 // cut leaves the first keys.

@@ -17,7 +17,7 @@ func (h *History) findTop() (top uint64, err error) {
 	return top, err
 }
 
-// Reaches tells whether the history contains the snapshot block, and so everything up to it.
+// Reaches reports whether the history contains the snapshot block, and so everything up to it.
 func (h *History) Reaches(n *ledger.Snapshot) bool {
 	list, err := h.Snapshots(n.Height, 1)
 	return err == nil && len(list) == 1 && list[0].Hash == n.Hash
@@ -167,7 +167,7 @@ func (h *History) Link(e *ledger.Entry) error {
 	return nil
 }
 
-// Concerns tells whether the block moves the token. A genesis receive concerns each token that it credits.
+// Concerns reports whether the block moves the token. A genesis receive concerns each token that it credits.
 func (h *History) Concerns(e *ledger.Entry, token core.TokenID) (bool, error) {
 	if e.Block.BlockType != core.GenesisReceive {
 		return e.Transfer().Token == token, nil

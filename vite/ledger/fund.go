@@ -74,7 +74,7 @@ func checkAgentDeposit(b *core.AccountBlock, args []any) error {
 	return checkDeposit(b, nil)
 }
 
-// isUser tells whether the address can be someone's account on the exchange.
+// isUser reports whether the address can be someone's account on the exchange.
 func isUser(a core.Address) bool { return !a.IsZero() && !a.IsContract() }
 
 func agentDeposit(x *execution, args []any) error {

@@ -184,7 +184,7 @@ func transferTokenOwner(x *execution, args []any) error {
 	return nil
 }
 
-// ownsExchange tells whether the sender administers the exchange: its owner, who is the genesis's until one is stored.
+// ownsExchange reports whether the sender administers the exchange: its owner, who is the genesis's until one is stored.
 func (x *execution) ownsExchange() bool {
 	owner := x.state.Exchange.Roles.Owner
 	if owner.IsZero() {

@@ -15,7 +15,7 @@ func (j *journal) since(mark uint64) int { return int(j.mark() - mark) }
 
 func (j *journal) add(undo func()) { j.undo = append(j.undo, undo) }
 
-// reaches tells whether revert can go back to the mark.
+// reaches reports whether revert can go back to the mark.
 func (j *journal) reaches(mark uint64) bool { return mark >= j.dropped }
 
 // revert takes back everything since the mark.
@@ -75,7 +75,7 @@ func set[T any](j *journal, p *T, v T) {
 	j.add(func() { *p = old })
 }
 
-// DueForHistory tells whether a portion waits between two snapshot heights.
+// DueForHistory reports whether a portion waits between two snapshot heights.
 func (s *State) DueForHistory(from, upto uint64) bool {
 	if from >= upto {
 		return false

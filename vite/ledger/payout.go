@@ -37,7 +37,7 @@ const (
 	payStaking   PayKind = 4
 )
 
-// ofVX tells whether the payout is of mined VX.
+// ofVX reports whether the payout is of mined VX.
 func (k PayKind) ofVX() bool { return k == PayMining || k == payStaking }
 
 // PaymentsPerBlock bounds the accounts that one receive block of dexFund pays; the contract calls itself for the rest.
@@ -77,7 +77,7 @@ func periodJob(x *execution, args []any) error {
 	return x.work()
 }
 
-// due tells whether the contract has accounts to pay.
+// due reports whether the contract has accounts to pay.
 func (e *Exchange) due() bool {
 	return len(e.Mining.Payouts) > 0 || len(e.Unlocking) > 0 && e.Unlocking[0].Due <= e.Clock
 }

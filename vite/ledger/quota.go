@@ -48,10 +48,10 @@ func (s *State) Available(a *Account) uint64 {
 	return given - spent
 }
 
-// expired tells whether the window has moved past a usage.
+// expired reports whether the window has moved past a usage.
 func (s *State) expired(u usage) bool { return u.Height+core.QuotaWindow <= s.Height() }
 
-// Worked tells whether the account has used its one proof of work since the latest snapshot block.
+// Worked reports whether the account has used its one proof of work since the latest snapshot block.
 func (s *State) Worked(a *Account) bool { return a != nil && a.PowAt == s.Height() }
 
 // charge finds the quota for a block that costs cost: work first, then stake.

@@ -25,7 +25,7 @@ const (
 	OlderEmpty    = 'E'
 )
 
-// MakesSnapshot tells whether a record makes a snapshot block.
+// MakesSnapshot reports whether a record makes a snapshot block.
 func MakesSnapshot(kind byte) bool {
 	switch kind {
 	case RecordSnapshot, RecordEmpty, OlderSnapshot, OlderEmpty:

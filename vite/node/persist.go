@@ -80,7 +80,7 @@ func (n *Node) startingState(maxHeight uint64) (*ledger.State, blocklog.Place, e
 	return ledger.NewState(n.genesis, n.rules), blocklog.Place{}, nil
 }
 
-// logEndsBefore tells whether the log is older than a state file. ErrCorrupt: the log is missing or empty, as no copy of a running chain is.
+// logEndsBefore reports whether the log is older than a state file. ErrCorrupt: the log is missing or empty, as no copy of a running chain is.
 func (n *Node) logEndsBefore(at blocklog.Place) (bool, error) {
 	size := int64(0)
 	info, err := os.Stat(n.logPath())

@@ -43,7 +43,7 @@ func newSignatures(c *callers) *signatures {
 	}
 }
 
-// good tells whether the key's owner has signed the message.
+// good reports whether the key's owner has signed the message.
 func (s *signatures) good(public, message, sign []byte) bool {
 	s.mu.Lock()
 	g := s.join(core.Signed{Public: public, Message: message, Signature: sign})

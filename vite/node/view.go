@@ -216,7 +216,7 @@ func (v *View) older(list []*Block, a core.Address, from uint64, token *core.Tok
 	return list, next
 }
 
-// concerns tells whether a block in memory moves the token. A genesis receive concerns each token that it credits.
+// concerns reports whether a block in memory moves the token. A genesis receive concerns each token that it credits.
 func (v *View) concerns(e *ledger.Entry, token core.TokenID) bool {
 	if e.Block.BlockType == core.GenesisReceive {
 		_, had := v.balanceAt(e.Block.Address, token, 1)

@@ -108,7 +108,7 @@ func (v *View) Orders(market uint32, side dex.Side, begin, end int) []dex.Order 
 	return list
 }
 
-// IsAgent tells whether an agent may trade for a principal in a market.
+// IsAgent reports whether an agent may trade for a principal in a market.
 func (v *View) IsAgent(principal, agent core.Address, market uint32) bool {
 	_, granted := v.s.Exchange.Grants[ledger.Grant{Principal: principal, Agent: agent, Market: market}]
 	return granted
@@ -200,7 +200,7 @@ func (v *View) DividendPools() map[core.TokenID]uint256.Int {
 	return pools
 }
 
-// AutoLocksVX tells whether VX that the account mines is locked at once.
+// AutoLocksVX reports whether VX that the account mines is locked at once.
 func (v *View) AutoLocksVX(a core.Address) bool {
 	_, auto := v.s.Exchange.AutoLocks[a]
 	return auto

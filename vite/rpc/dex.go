@@ -257,7 +257,7 @@ func (e *exchangeAPI) granted(principal, agent addressArg, trade, quote tokenArg
 	return granted, err
 }
 
-// IsMarketGrantedToAgent tells whether the agent may trade for the principal in the market.
+// IsMarketGrantedToAgent reports whether the agent may trade for the principal in the market.
 func (d *dexfundAPI) IsMarketGrantedToAgent(principal, agent addressArg, trade, quote tokenArg) (bool, error) {
 	return d.granted(principal, agent, trade, quote)
 }

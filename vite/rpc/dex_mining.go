@@ -131,7 +131,7 @@ func (d *dexAPI) GetInviteCodeBinding(a addressArg) uint32 { return d.invitedBy(
 // GetInviteeCode is dex_getInviteCodeBinding.
 func (d *dexfundAPI) GetInviteeCode(a addressArg) uint32 { return d.invitedBy(a) }
 
-// IsAutoLockMinedVx tells whether VX that the account mines is locked for dividends at once.
+// IsAutoLockMinedVx reports whether VX that the account mines is locked for dividends at once.
 func (d *dexAPI) IsAutoLockMinedVx(a addressArg) bool {
 	return read(d.node, func(v *node.View) bool { return v.AutoLocksVX(a.Address) })
 }
@@ -140,11 +140,11 @@ func (e *exchangeAPI) feeTier(a addressArg) dex.FeeTier {
 	return read(e.node, func(v *node.View) dex.FeeTier { return v.FeeTier(a.Address) })
 }
 
-// HasStakedForVIP tells whether the account pays half the base fee.
+// HasStakedForVIP reports whether the account pays half the base fee.
 func (d *dexAPI) HasStakedForVIP(a addressArg) bool { return d.feeTier(a).VIP }
 
 // IsPledgeVip is dex_hasStakedForVIP.
 func (d *dexfundAPI) IsPledgeVip(a addressArg) bool { return d.feeTier(a).VIP }
 
-// HasStakedForSVIP tells whether the account pays no base fee, by its own stake or another's.
+// HasStakedForSVIP reports whether the account pays no base fee, by its own stake or another's.
 func (d *dexAPI) HasStakedForSVIP(a addressArg) bool { return d.feeTier(a).SVIP }

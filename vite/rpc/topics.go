@@ -122,7 +122,7 @@ func v1LogsOf(f node.LogFilter) topic {
 	}
 }
 
-// chosen tells whether an event is a log that the filter lets through: its contract, its height (0 is no bound), and each
+// chosen reports whether an event is a log that the filter lets through: its contract, its height (0 is no bound), and each
 // topic that the filter names.
 func chosen(e *node.Event, f *node.LogFilter) bool {
 	if e.Kind != node.EventLog || e.Log == nil {

@@ -46,7 +46,7 @@ func (c Config) Check() error {
 	return nil
 }
 
-// Enabled tells whether any key is in a module.
+// Enabled reports whether any key is in a module.
 func (c Config) Enabled() bool { return c.Module != "" }
 
 // Software are the keys that are in no module.

@@ -178,7 +178,7 @@ func (k *Keys) Sign(ctx context.Context, path string, digest []byte) (public, si
 	return nil, signature, err
 }
 
-// lost tells whether a new session may help.
+// lost reports whether a new session may help.
 func lost(err error) bool {
 	return slices.ContainsFunc([]pkcs11.Error{
 		pkcs11.CKR_SESSION_HANDLE_INVALID, pkcs11.CKR_SESSION_CLOSED, pkcs11.CKR_KEY_HANDLE_INVALID, pkcs11.CKR_USER_NOT_LOGGED_IN, pkcs11.CKR_DEVICE_REMOVED,

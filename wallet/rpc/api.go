@@ -180,7 +180,7 @@ func (a *api) DeriveByFullPath(ctx context.Context, store, path string) (derived
 	})
 }
 
-// GlobalCheckAddrUnlocked tells whether any unlocked store has the address.
+// GlobalCheckAddrUnlocked reports whether any unlocked store has the address.
 func (a *api) GlobalCheckAddrUnlocked(address addressArg) bool {
 	_, err := a.wallet.FindAnywhere(address.Address)
 	return counted(a, "globalCheckAddrUnlocked", err == nil)

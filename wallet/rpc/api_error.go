@@ -26,7 +26,7 @@ func required(member string) error {
 	return jsonrpc.NewError(codeParams, "invalid argument 0: "+member+" is required")
 }
 
-// isForCaller tells whether an error's text is for the caller. What is not here may carry anything, so it stays in the log.
+// isForCaller reports whether an error's text is for the caller. What is not here may carry anything, so it stays in the log.
 func isForCaller(err error) bool {
 	return slices.ContainsFunc([]error{
 		wallet.ErrUnknownStore, wallet.ErrLocked, wallet.ErrAddressNotFound, wallet.ErrRangeOrder, wallet.ErrRangeSize,

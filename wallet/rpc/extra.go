@@ -27,7 +27,7 @@ type maybeResult struct {
 	MayAddress core.Address
 }
 
-// IsMayValidKeystoreFile tells whether a file reads as a store, without a password.
+// IsMayValidKeystoreFile reports whether a file reads as a store, without a password.
 func (a *api) IsMayValidKeystoreFile(path string) maybeResult {
 	store, err := keystore.ReadFile(path)
 	a.called("isMayValidKeystoreFile", false)

@@ -50,7 +50,7 @@ type Config struct {
 	JWTSecretFile string `yaml:"jwt_secret_file"` // 32 bytes in hexadecimal, for the tokens that HTTP and WebSocket want; made if missing
 }
 
-// Enabled tells whether anything is served.
+// Enabled reports whether anything is served.
 func (c Config) Enabled() bool { return c.IPC != "" || c.HTTP != "" || c.WS != "" }
 
 // Check tells what is wrong with the configuration.

@@ -17,11 +17,11 @@ import (
 
 // balanceReader is a chain whose coin may come to us without a trace in any block's transactions: sent by contracts, or by the protocol itself.
 type balanceReader interface {
-	// AuditsBalances tells whether the operator wants it.
+	// AuditsBalances reports whether the operator wants it.
 	AuditsBalances() bool
 	// BalancePage is how many accounts BalancesAt takes at once.
 	BalancePage() int
-	// BalancesAt answers the coin of accounts after a final block, as a majority of the nodes says.
+	// BalancesAt returns the coin of accounts after a final block, as a majority of the nodes says.
 	BalancesAt(ctx context.Context, height uint64, accounts []string) ([]chain.Amount, error)
 	// PastBalances is BalancesAt for several heights; nil where the nodes keep no state that old.
 	PastBalances(ctx context.Context, of []chain.Moment) ([]*chain.Amount, error)
@@ -52,7 +52,7 @@ type Auditor struct {
 	next   time.Time     // when all accounts are compared again
 }
 
-// NewAuditor answers the auditor of a chain, which compares all accounts once in a period, or nil when its coin is not compared.
+// NewAuditor returns the auditor of a chain, which compares all accounts once in a period, or nil when its coin is not compared.
 func NewAuditor(p Parts, id chain.ID, period time.Duration) *Auditor {
 	c, ok := p.Chains[id].(balanceReader)
 	if !ok || !c.AuditsBalances() {

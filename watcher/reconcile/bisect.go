@@ -14,7 +14,7 @@ const maxParts = 16
 // maxSearch bounds how many blocks are searched for a surplus of an account of which the records do not say since when it is known.
 const maxSearch = 50_000
 
-// when tells whether coin came before its address was given to a user.
+// when reports whether coin came before its address was given to a user.
 type when int
 
 const (

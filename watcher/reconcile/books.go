@@ -225,7 +225,7 @@ func (p Parts) withUnswept(ctx context.Context, id chain.ID, asset chain.Asset, 
 	return have, err
 }
 
-// waitsForSweeps tells whether what lies on deposit addresses has been waited for too long.
+// waitsForSweeps reports whether what lies on deposit addresses has been waited for too long.
 func (r *Books) waitsForSweeps(pool string, asset chain.Asset, waits bool) bool {
 	key := pool + "/" + string(asset)
 	if !waits {

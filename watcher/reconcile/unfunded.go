@@ -19,7 +19,7 @@ type costQuoter interface {
 
 // quotaReader is a ledger that takes quota instead of fees.
 type quotaReader interface {
-	// CreditQuota answers the quota that an account's stake can give it, and what one credit takes of it: nothing where proof of work is done.
+	// CreditQuota returns the quota that an account's stake can give it, and what one credit takes of it: nothing where proof of work is done.
 	CreditQuota(ctx context.Context, account string) (has, takes uint64, err error)
 }
 
@@ -84,7 +84,7 @@ func (u *unfunded) checkSide(ctx context.Context, s side) error {
 	return err
 }
 
-// lacks answers what stops a side: what each payment takes, then each token.
+// lacks returns what stops a side: what each payment takes, then each token.
 func (u *unfunded) lacks(ctx context.Context, s side) (found []control.Condition, err error) {
 	common := u.coin
 	if s.direction == records.Deposit {
@@ -203,7 +203,7 @@ func (u *unfunded) holds(ctx context.Context, s side, asset chain.Asset, enough 
 	return u.withUnswept(ctx, s.chain, asset, sum)
 }
 
-// lasts tells whether something is short: at once when it was never enough since the process began, else after patience rounds in a row. Payments
+// lasts reports whether something is short: at once when it was never enough since the process began, else after patience rounds in a row. Payments
 // that are mined between two reads, and sweeps, make accounts look empty for a moment.
 func (u *unfunded) lasts(key string, short bool) bool {
 	rounds, was := u.short[key]

@@ -56,7 +56,7 @@ func leanRig(t *testing.T) (*rig, *lean, *lean) {
 	return r, eth, vite
 }
 
-// lacking answers which directions lack what.
+// lacking returns which directions lack what.
 func (r *rig) lacking() (list []string) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) error {

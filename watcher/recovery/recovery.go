@@ -160,7 +160,7 @@ func (s Position) moving() string {
 	return ""
 }
 
-// UnknownTxs answers the final transactions of an account that nobody has explained yet, with what they did. ErrBehind until the daemon has
+// UnknownTxs returns the final transactions of an account that nobody has explained yet, with what they did. ErrBehind until the daemon has
 // read every chain of the account's network to where it stood at the call, because what it paid for may stand in blocks not read yet. It
 // waits so long for that.
 func (r *Recovery) UnknownTxs(ctx context.Context, id chain.ID, account string, patience time.Duration) ([]UnknownTx, error) {
@@ -340,7 +340,7 @@ func (r *Recovery) paidBy(tx *records.Tx, f UnknownTx) (list []records.Payment, 
 	return list, nil
 }
 
-// fits tells whether a transaction did what a payment asks for.
+// fits reports whether a transaction did what a payment asks for.
 func fits(p records.Payment, out chain.Outgoing) bool {
 	if p.Purpose == chain.Receive || out.Source != "" {
 		return p.Purpose == chain.Receive && p.Source == out.Source

@@ -116,7 +116,7 @@ func (r *Recovery) settles(tx *records.Tx, record uint64, e records.OwnTx, out c
 	return id, err
 }
 
-// refundsNet tells whether an amount is what of a withdrawal goes back when its payout has failed.
+// refundsNet reports whether an amount is what of a withdrawal goes back when its payout has failed.
 func refundsNet(t records.Transfer, amount chain.Amount) bool {
 	return t.Direction == records.Withdrawal && amount == t.Net
 }
@@ -403,7 +403,7 @@ func (r *Recovery) explained(tx *records.Tx, a records.Account) error {
 	return nil
 }
 
-// harmlessAccount tells whether an account pays none of our users: nobody has to look at all deposit addresses before the hot account goes on.
+// harmlessAccount reports whether an account pays none of our users: nobody has to look at all deposit addresses before the hot account goes on.
 func (r *Recovery) harmlessAccount(tx *records.Tx, id chain.ID, account string) (bool, error) {
 	a, err := tx.Account(id, account)
 	return a.Kind == records.KindDeposit || a.Kind == records.KindGas, err

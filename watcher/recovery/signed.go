@@ -24,7 +24,7 @@ func (r *Recovery) trace(ctx context.Context, e records.OwnTx, out chain.Outgoin
 	return slices.DeleteFunc(list, func(s signguard.Signed) bool { return !out.Is(s.Digest, s.PaymentID) }), nil
 }
 
-// exact tells whether all of it names its cause: then it was signed for nothing else. What was signed before there were authorizations names a number only, and
+// exact reports whether all of it names its cause: then it was signed for nothing else. What was signed before there were authorizations names a number only, and
 // records that were restored give numbers again.
 func (s trace) exact() bool {
 	return len(s) > 0 && !slices.ContainsFunc(s, func(one signguard.Signed) bool { return one.Cause == "" })
@@ -79,7 +79,7 @@ func (s trace) transfer(t records.Transfer) bool {
 	return slices.ContainsFunc(s, func(one signguard.Signed) bool { return one.Cause == key })
 }
 
-// users tells whether it was signed for a transfer of a user's.
+// users reports whether it was signed for a transfer of a user's.
 func (s trace) users() bool { return s.exact() && strings.HasPrefix(s[0].Cause, transferKind) }
 
 // String names what it was signed for; empty where the sign-guard does not tell.

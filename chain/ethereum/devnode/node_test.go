@@ -80,7 +80,7 @@ func (b bundle) header(tag rpc.BlockNumber) *types.Header {
 	return header
 }
 
-// has tells whether the chain holds the transaction. For a moment after its start a node does not know what it lacks: it says that its
+// has reports whether the chain holds the transaction. For a moment after its start a node does not know what it lacks: it says that its
 // transaction index is being made.
 func (b bundle) has(hash common.Hash) bool {
 	b.Helper()

@@ -198,10 +198,10 @@ func Integer(n *hexutil.Big) *big.Int {
 // Word is Integer as a 256-bit word: the decoder lets nothing wider through.
 func Word(n *hexutil.Big) *uint256.Int { return uint256.MustFromBig(Integer(n)) }
 
-// Unknown tells whether the transaction is of a type that go-ethereum cannot encode.
+// Unknown reports whether the transaction is of a type that go-ethereum cannot encode.
 func (t *Tx) Unknown() bool { return t.Type > types.SetCodeTxType }
 
-// Unknown tells whether a transaction of the block is.
+// Unknown reports whether a transaction of the block is.
 func (b *Block) Unknown() bool {
 	for i := range b.Transactions {
 		if b.Transactions[i].Unknown() {

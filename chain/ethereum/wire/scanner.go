@@ -137,7 +137,7 @@ func (s *Scanner) str() []byte {
 	return nil
 }
 
-// escaped tells whether a text ends in an odd number of backslashes.
+// escaped reports whether a text ends in an odd number of backslashes.
 func escaped(text []byte) bool {
 	n := len(text) - len(bytes.TrimRight(text, `\`))
 	return n%2 == 1
