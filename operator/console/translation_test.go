@@ -16,7 +16,7 @@ import (
 
 // TestCodesAreTranslated: what the page is told in one code, it tells in Chinese; and what it has Chinese for, somebody says.
 func TestCodesAreTranslated(t *testing.T) {
-	page, err := os.ReadFile("../../web/ui/src/console/words.js")
+	page, err := os.ReadFile("../../web/ui/src/console/labels.js")
 	require.NoError(t, err)
 	list := func(name string) string {
 		found := regexp.MustCompile(`(?s)\n  ` + name + `: \{(.*?)\}`).FindSubmatch(page)

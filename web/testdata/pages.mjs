@@ -5,17 +5,17 @@ const from = (file) => import(process.argv[2] + "/" + file);
 const amount = await from("base/amount.js");
 const gateway = await from("bridge/gateway.js");
 const exchange = await from("trade/exchange.js");
-const { say } = await from("base/words.js");
-const bridgeWords = (await from("bridge/words.js")).words;
-const tradeWords = (await from("trade/words.js")).words;
-const { shared } = await from("base/words.js");
-const consoleWords = await from("console/words.js");
-const consoleTexts = (await from("console/texts.js")).texts;
+const { formatMessage } = await from("base/messages.js");
+const bridgeMessages = (await from("bridge/messages.js")).messages;
+const tradeMessages = (await from("trade/messages.js")).messages;
+const { shared } = await from("base/messages.js");
+const labels = await from("console/labels.js");
+const consoleMessages = (await from("console/messages.js")).messages;
 const money = await from("console/money.js");
 const route = await from("console/route.js");
 const demo = await from("console/demo.js");
 const keys = await from("keys/exchange.js");
-const keysWords = (await from("keys/words.js")).words;
+const keysMessages = (await from("keys/messages.js")).messages;
 
 // What is typed is an exact number of smallest units, or nothing.
 for (const [text, units] of Object.entries({ 1: 1_000_000n, "1.5": 1_500_000n, ".000001": 1n, "0": 0n, " 7 ": 7_000_000n, "1,000.10": 1_000_100_000n, "1.0000000": 1_000_000n, "2.": 2_000_000n })) {
@@ -50,21 +50,21 @@ for (const [kind, states] of Object.entries({
   deposit: ["OPPOSITE_PROCESSING", "OPPOSITE_CONFIRMED", "OPPOSITE_CONFIRMED_FAIL", "BELOW_MINIMUM", "TOT_PROCESSING", "TOT_CONFIRMED", "FAILED"],
   withdraw: ["TOT_PROCESSING", "TOT_CONFIRMED", "TOT_EXCEED_THE_LIMIT", "WRONG_WITHDRAW_ADDRESS", "OPPOSITE_PROCESSING", "OPPOSITE_CONFIRMED", "FAILED"],
 })) for (const state of states) {
-  assert.ok(bridgeWords.en[`${kind}_${state}`] && bridgeWords.zh[`${kind}_${state}`], state);
+  assert.ok(bridgeMessages.en[`${kind}_${state}`] && bridgeMessages.zh[`${kind}_${state}`], state);
   assert.notEqual(gateway.progress({ kind, state }).kind, "wait", state);
 }
 assert.equal(gateway.progress({ kind: "deposit", state: "NEW" }).kind, "wait");
-for (let status = 0; status <= 10; status++) assert.ok(tradeWords.en["status_" + status] && tradeWords.zh["status_" + status]);
+for (let status = 0; status <= 10; status++) assert.ok(tradeMessages.en["status_" + status] && tradeMessages.zh["status_" + status]);
 
 // Both languages say the same things with the same values in them.
-for (const words of [bridgeWords, tradeWords, keysWords, consoleTexts, shared]) {
-  assert.deepEqual(Object.keys(words.zh).sort(), Object.keys(words.en).sort());
-  for (const [key, text] of Object.entries(words.en)) {
+for (const messages of [bridgeMessages, tradeMessages, keysMessages, consoleMessages, shared]) {
+  assert.deepEqual(Object.keys(messages.zh).sort(), Object.keys(messages.en).sort());
+  for (const [key, text] of Object.entries(messages.en)) {
     const holes = (t) => [...t.matchAll(/\{\w+\}/g)].map(String).sort();
-    assert.deepEqual(holes(words.zh[key]), holes(text), key);
+    assert.deepEqual(holes(messages.zh[key]), holes(text), key);
   }
 }
-assert.equal(say("{a} of {b}", { a: 1 }), "1 of {b}");
+assert.equal(formatMessage("{a} of {b}", { a: 1 }), "1 of {b}");
 
 // The public sample of a signature.
 const sample = { amount: "10", key: "11111111", price: "0.1", side: "0", symbol: "VX_ETH-000", timestamp: "1" };
@@ -104,22 +104,22 @@ for (const [r, payments, at, failed, offered] of [
   [record({ state: "held", direction: "withdrawal" }), [], 1, true, ["refund", "reject", "settle"]],
   [record({ state: "orphaned", incident: "its block has left" }), [], 1, true, ["retry", "write-off"]],
 ]) {
-  const way = consoleWords.steps(r, payments, { ...consoleTexts.en, language: "en" });
+  const way = labels.steps(r, payments, { ...consoleMessages.en, language: "en" });
   assert.deepEqual([way.at, way.failed], [at, failed], JSON.stringify([r, payments]));
-  assert.deepEqual(consoleWords.ordersFor(r, payments), offered, JSON.stringify([r, payments]));
-  for (const order of offered) for (const text of ["order_" + order, "lead_" + order]) assert.ok(consoleTexts.en[text] && consoleTexts.zh[text], text);
+  assert.deepEqual(labels.ordersFor(r, payments), offered, JSON.stringify([r, payments]));
+  for (const order of offered) for (const text of ["order_" + order, "lead_" + order]) assert.ok(consoleMessages.en[text] && consoleMessages.zh[text], text);
 }
-assert.deepEqual(["done", "refunded", "orphaned", "held"], [record({ outTx: "x" }), record({ refundTx: "x", state: "refused" }), record({ incident: "x" }), record({ state: "held" })].map(consoleWords.stateOf));
+assert.deepEqual(["done", "refunded", "orphaned", "held"], [record({ outTx: "x" }), record({ refundTx: "x", state: "refused" }), record({ incident: "x" }), record({ state: "held" })].map(labels.stateOf));
 
-assert.equal(consoleWords.steps(record({ state: "held", reason: "unknown_label" }), [], { ...consoleTexts.zh, language: "zh" }).list[1], "已搁置：未知标签");
+assert.equal(labels.steps(record({ state: "held", reason: "unknown_label" }), [], { ...consoleMessages.zh, language: "zh" }).list[1], "已搁置：未知标签");
 
 // What the program says in one word is told in the reader's language, and as it is where nobody has translated it.
-assert.deepEqual([consoleWords.called("zh", "reason", "below_minimum"), consoleWords.called("en", "reason", "below_minimum"), consoleWords.called("zh", "reason", "new_reason"), consoleWords.called("en", "kind", "hot")],
+assert.deepEqual([labels.codeLabel("zh", "reason", "below_minimum"), labels.codeLabel("en", "reason", "below_minimum"), labels.codeLabel("zh", "reason", "new_reason"), labels.codeLabel("en", "kind", "hot")],
   ["低于最低金额", "below minimum", "new reason", "Pays withdrawals"]);
-assert.deepEqual([consoleWords.standing("account", "halted", "zh"), consoleWords.standing("account", "halted"), consoleWords.standing("account", "else", "zh")], [["bad", "已停用"], ["bad", "Halted"], ["wait", "else"]]);
-for (const list of Object.values(consoleWords.states)) for (const [kind, en, zh] of Object.values(list)) assert.ok(["wait", "run", "good", "warn", "bad"].includes(kind) && en && /[\u4e00-\u9fff]/.test(zh), en);
+assert.deepEqual([labels.stateLabel("account", "halted", "zh"), labels.stateLabel("account", "halted"), labels.stateLabel("account", "else", "zh")], [["bad", "已停用"], ["bad", "Halted"], ["wait", "else"]]);
+for (const list of Object.values(labels.states)) for (const [kind, en, zh] of Object.values(list)) assert.ok(["wait", "run", "good", "warn", "bad"].includes(kind) && en && /[\u4e00-\u9fff]/.test(zh), en);
 const chinese = (text) => !/[A-Za-z]{3,}/.test(text.replace(/`[^`]*`|\{\w+\}|https?:\S+|gatewayd|signer\.limits|signer\.approvals\.\w+|docs\/\S+|HTTPS|UTC/g, ""));
-for (const text of [...Object.values(consoleTexts.zh), ...Object.values(consoleWords.chinese).flatMap(Object.values), ...Object.values(consoleWords.refusals)]) assert.ok(chinese(text), text);
+for (const text of [...Object.values(consoleMessages.zh), ...Object.values(labels.chinese).flatMap(Object.values), ...Object.values(labels.refusals)]) assert.ok(chinese(text), text);
 
 // The demo operator's codes are those of every authenticator (RFC 6238, Appendix B, by their last six digits).
 const secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ";
@@ -157,7 +157,7 @@ const answers = (answer) => {
 await answers({ code: 0, data: {} }).issue({ a: "x y", b: "1+1" });
 assert.deepEqual([asked[0][0], asked[0][1].method, asked[0][1].body.toString(), asked[0][1].credentials], ["/test/api/v2/agent/key", "POST", "a=x+y&b=1%2B1", "omit"]);
 assert.equal(await answers({ code: 0, data: 1614571200999 }).seconds(), 1614571200);
-const told = async (answer) => answers(answer).seconds().then(() => assert.fail("it was taken"), (e) => keys.fault(e, { ...shared.en, ...keysWords.en }));
+const told = async (answer) => answers(answer).seconds().then(() => assert.fail("it was taken"), (e) => keys.fault(e, { ...shared.en, ...keysMessages.en }));
 assert.match(await told({ code: 1002, msg: "Invalid timestamp" }), /too old/);
 assert.equal(await told({ code: 1002, msg: "Invalid address" }), "Invalid address");
 assert.match(await told({ code: 1001, msg: "Too frequent request" }), /Too many requests/);

@@ -6,7 +6,7 @@ import { shown } from "./amount.js";
 import { base } from "./http.js";
 import { remembered, store } from "./store.js";
 import { loadSite, site } from "./use.js";
-import { language, useWords } from "./words.js";
+import { language, useMessages } from "./messages.js";
 import "./style.css";
 
 // Amount is a number of smallest units with its unit; hovering shows all its digits.
@@ -18,7 +18,7 @@ const utc = (at) => at.toISOString().replace("T", " ").slice(0, 19) + " UTC";
 
 // Time is a moment in the reader's zone; hovering shows it in UTC.
 export function Time({ ms, only }) {
-  const { language: lang } = useWords();
+  const { language: lang } = useMessages();
   const at = new Date(ms);
   const style = only === "time" ? { timeStyle: "medium" } : { dateStyle: "medium", timeStyle: "medium" };
   return <time class="num" dateTime={at.toISOString()} title={utc(at)}>
@@ -40,7 +40,7 @@ export function lasted(seconds, lang) {
 
 // Ago is how long ago a moment was; hovering shows it in UTC.
 export function Ago({ ms }) {
-  const { language: lang } = useWords();
+  const { language: lang } = useMessages();
   const at = new Date(ms);
   return <time class="num" dateTime={at.toISOString()} title={utc(at)}>{lasted((Date.now() - ms) / 1000, lang)}</time>;
 }
@@ -50,7 +50,7 @@ export const middle = (text, before = 10, after = 6) => (text.length > before + 
 
 // Short is an address or a hash, shortened in the middle, with a button that copies all of it, and a link to an explorer where there is one.
 export function Short({ text, link, what }) {
-  const w = useWords();
+  const w = useMessages();
   const name = <span title={text}>{middle(text)}</span>;
   return <span class="short">
     {link ? <a href={link} target="_blank" rel="noreferrer noopener" title={w.explorer}>{name}</a> : name}
@@ -60,7 +60,7 @@ export function Short({ text, link, what }) {
 
 // Copy puts a text onto the clipboard and says so.
 export function Copy({ text, what = "", wide = false, id }) {
-  const w = useWords();
+  const w = useMessages();
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text);
@@ -110,7 +110,7 @@ export const Blank = ({ children }) => <p class="blank">{children}</p>;
 
 // Loading stands where something is on its way.
 export function Loading() {
-  const w = useWords();
+  const w = useMessages();
   return <p class="blank" role="status"><State kind="run">{w.loading}</State></p>;
 }
 
@@ -122,7 +122,7 @@ export function trouble(error, w) {
 
 // Fault says that something could not be had, and offers to try again.
 export function Fault({ error, again }) {
-  const w = useWords();
+  const w = useMessages();
   return <div class="note bad" role="alert"><div class="row spread"><span>{trouble(error, w)}</span>
     {again && <button type="button" onClick={again}>{w.again}</button>}</div></div>;
 }
@@ -149,7 +149,7 @@ export function Table({ label, head, rows, id }) {
 
 // Pager turns to newer and older rows; null is a way that does not go.
 export function Pager({ newer, older }) {
-  const w = useWords();
+  const w = useMessages();
   return (newer || older) && <div class="row spread after">
     <button type="button" aria-disabled={!newer} onClick={() => newer?.()}>{w.newer}</button>
     <button type="button" aria-disabled={!older} onClick={() => older?.()}>{w.older}</button></div>;
@@ -211,7 +211,7 @@ const theme = remembered("theme", ["auto", "light", "dark"], "auto");
 
 // Top is the head of every page: the pages, the language, the colours.
 function Top({ active }) {
-  const w = useWords();
+  const w = useMessages();
   const links = site.use();
   const to = (link) => (/^https?:/.test(link) ? link : base() + "/" + link);
   return <header class="top"><div>
@@ -225,7 +225,7 @@ function Top({ active }) {
 }
 
 function ThemeButton() {
-  const w = useWords();
+  const w = useMessages();
   const now = theme.use();
   useEffect(() => {
     if (now === "auto") delete document.documentElement.dataset.theme;
@@ -239,7 +239,7 @@ function ThemeButton() {
 
 // Page is the frame of a page.
 function Page({ active, title, wide, children }) {
-  const w = useWords();
+  const w = useMessages();
   const { demo } = site.use();
   useEffect(() => {
     document.documentElement.lang = w.language === "zh" ? "zh-CN" : "en";

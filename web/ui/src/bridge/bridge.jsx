@@ -3,12 +3,12 @@ import { useMemo, useState } from "preact/hooks";
 import { Amount, Asked, Blank, Fault, Field, open, Short, Tabs } from "../base/components.jsx";
 import { ask, base } from "../base/http.js";
 import { site, useLater, usePoll } from "../base/use.js";
-import { say, useWords } from "../base/words.js";
+import { formatMessage, useMessages } from "../base/messages.js";
 import { Deposit } from "./deposit.jsx";
 import { Gateway, isWallet } from "./gateway.js";
 import { History } from "./records.jsx";
 import { Withdraw } from "./withdraw.jsx";
-import { words } from "./words.js";
+import { messages } from "./messages.js";
 
 // choiceOf reads "#eth/tti_…" from the page's address, so that a link can name network and token.
 function choiceOf(networks, hash) {
@@ -18,14 +18,14 @@ function choiceOf(networks, hash) {
 }
 
 function Bridge() {
-  const w = useWords(words);
+  const w = useMessages(messages);
   const networks = usePoll((signal) => ask(base() + "/networks.json", { signal }), 60_000, []);
   return <><div><h1>{w.title}</h1><p class="faint">{w.lead}</p></div>
     <Asked poll={networks} empty={w.none}>{(list) => <Chosen networks={list} />}</Asked></>;
 }
 
 function Chosen({ networks }) {
-  const w = useWords(words);
+  const w = useMessages(messages);
   const [hash, setHash] = useState(location.hash);
   const [typed, type] = useState("");
   const [wallet, setWallet] = useState(null); // the demo user's
@@ -41,7 +41,7 @@ function Chosen({ networks }) {
   return <>
     <section class="card grid" aria-label={w.what}>
       <div><label for="token">{w.token}</label>
-        <select id="token" value={network.name + "/" + token.tokenId} onChange={choose}>{networks.map((n) => <optgroup key={n.name} label={say(w.network, { name: n.name })}>
+        <select id="token" value={network.name + "/" + token.tokenId} onChange={choose}>{networks.map((n) => <optgroup key={n.name} label={formatMessage(w.network, { name: n.name })}>
           {n.tokens.map((t) => <option key={t.tokenId} value={n.name + "/" + t.tokenId}>{t.symbol}</option>)}</optgroup>)}</select></div>
       {wallet ? <DemoAccount wallet={wallet} token={token} balance={balance.data} leave={() => setWallet(null)} /> : <Account typed={typed} type={type} use={setWallet} />}
     </section>
@@ -50,7 +50,7 @@ function Chosen({ networks }) {
 }
 
 function Account({ typed, type, use }) {
-  const w = useWords(words);
+  const w = useMessages(messages);
   const { demo } = site.use();
   const rested = useLater(typed.trim());
   const [fault, setFault] = useState(null), [busy, setBusy] = useState(false);
@@ -72,14 +72,14 @@ function Account({ typed, type, use }) {
 }
 
 function DemoAccount({ wallet, token, balance, leave }) {
-  const w = useWords(words);
+  const w = useMessages(messages);
   return <div><span class="label">{w.demoIs}</span><p><Short text={wallet.address} what={w.demoIs} /></p><p class="small faint">{w.demoLead}</p>
     <p>{w.balance} <strong id="balance">{balance === null ? "–" : <Amount units={balance} decimals={token.decimals} unit={token.symbol} />}</strong></p>
     <button type="button" class="plain" onClick={leave}>{w.leave}</button></div>;
 }
 
 function Views({ gateway, address, wallet, balance, network }) {
-  const w = useWords(words);
+  const w = useMessages(messages);
   const [view, show] = useState("deposit");
   const meta = usePoll((signal) => gateway.meta(signal), 5000, [gateway]);
   const demo = wallet && { wallet, balance, usual: usual(gateway.token) };
@@ -93,4 +93,4 @@ function Views({ gateway, address, wallet, balance, network }) {
 // usual is what the demo user is proposed to deposit.
 const usual = (token) => ({ [token.tokenId]: token.symbol.startsWith("ETH") ? "0.5" : "100" });
 
-open({ active: "bridge", title: (lang) => words[lang].title }, Bridge);
+open({ active: "bridge", title: (lang) => messages[lang].title }, Bridge);

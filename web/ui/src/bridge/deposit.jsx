@@ -3,12 +3,12 @@ import { useState } from "preact/hooks";
 import { Amount, Asked, Field, Note, Qr, tell, trouble, Whole } from "../base/components.jsx";
 import { parse } from "../base/amount.js";
 import { usePoll } from "../base/use.js";
-import { say, useWords } from "../base/words.js";
+import { formatMessage, useMessages } from "../base/messages.js";
 import { Latest } from "./records.jsx";
-import { words } from "./words.js";
+import { messages } from "./messages.js";
 
 export function Deposit({ gateway, meta, wallet, demo, network }) {
-  const w = useWords(words);
+  const w = useMessages(messages);
   const info = usePoll((signal) => gateway.depositInfo(wallet, signal), 0, [gateway, wallet]);
   const { token } = gateway;
   if (meta.depositState === "CLOSED") return <><Note kind="bad">{w.depositClosed}</Note><Latest gateway={gateway} wallet={wallet} kind="deposit" id="latest-deposit" /></>;
@@ -16,21 +16,21 @@ export function Deposit({ gateway, meta, wallet, demo, network }) {
     {meta.depositState === "MAINTAIN" && <Note kind="warn">{w.depositMaintain}</Note>}
     <section class="card" id="deposit"><Asked poll={info}>{(d) => <div class="sides">
       <div>
-        <h2>{say(w.depositTo, { symbol: token.symbol, network: network.name })}</h2>
+        <h2>{formatMessage(w.depositTo, { symbol: token.symbol, network: network.name })}</h2>
         <Whole id="deposit-address" what={w.deposit} text={d.depositAddress} />
         {meta.type === 1 && <div id="deposit-label">
-          <h3 class="after">{say(w.labelIs, { name: d.labelName })}</h3>
+          <h3 class="after">{formatMessage(w.labelIs, { name: d.labelName })}</h3>
           <Whole id="deposit-label-text" what={d.labelName} text={d.label} />
-          <Note kind="warn">{say(w.labelWarning, { name: d.labelName })}</Note>
+          <Note kind="warn">{formatMessage(w.labelWarning, { name: d.labelName })}</Note>
         </div>}
         <dl class="facts">
           <dt>{w.minimum}</dt><dd><Amount units={BigInt(d.minimumDepositAmount)} decimals={token.decimals} unit={token.symbol} /> <span class="small faint">{w.belowLost}</span></dd>
-          <dt>{w.confirmations}</dt><dd>{say(w.blocks, { n: d.confirmationCount })}</dd>
+          <dt>{w.confirmations}</dt><dd>{formatMessage(w.blocks, { n: d.confirmationCount })}</dd>
         </dl>
         {d.noticeMsg && <Note>{d.noticeMsg}</Note>}
         {demo && <Pay gateway={gateway} info={d} demo={demo} network={network} />}
       </div>
-      <div class="codes"><Qr text={d.depositAddress} label={w.depositQr} />{meta.type === 1 && <Qr text={d.label} label={say(w.labelQr, { name: d.labelName })} />}</div>
+      <div class="codes"><Qr text={d.depositAddress} label={w.depositQr} />{meta.type === 1 && <Qr text={d.label} label={formatMessage(w.labelQr, { name: d.labelName })} />}</div>
     </div>}</Asked></section>
     <Latest gateway={gateway} wallet={wallet} kind="deposit" id="latest-deposit" />
   </>;
@@ -38,7 +38,7 @@ export function Deposit({ gateway, meta, wallet, demo, network }) {
 
 // Pay sends the deposit from the demo user's account on the source chain.
 function Pay({ gateway, info, demo, network }) {
-  const w = useWords(words);
+  const w = useMessages(messages);
   const { token } = gateway;
   const [text, type] = useState(demo.usual[token.tokenId] ?? "");
   const [busy, setBusy] = useState(false);
@@ -47,7 +47,7 @@ function Pay({ gateway, info, demo, network }) {
     e.preventDefault();
     const units = parse(text, token.decimals);
     if (busy) return;
-    if (!units) return setFault(say(w.amountWrong, { n: token.decimals }));
+    if (!units) return setFault(formatMessage(w.amountWrong, { n: token.decimals }));
     setBusy(true);
     setFault("");
     try {

@@ -80,7 +80,7 @@ export function progress(record) {
   return { at, kind };
 }
 
-// check finds what forbids a withdrawal of a net amount: a key of the page's words with values, or null. Balance null is not known.
+// check finds what forbids a withdrawal of a net amount: a key of the page's messages with values, or null. Balance null is not known.
 export function check({ net, fee, minimum, maximum, balance }) {
   if (net < minimum) return ["belowMinimum", minimum];
   if (maximum !== null && net > maximum) return ["aboveMaximum", maximum];

@@ -3,13 +3,13 @@ import { useState } from "preact/hooks";
 import { Amount, Asked, Field, Note, Qr, tell, trouble, Whole } from "../base/components.jsx";
 import { parse, plain, shown } from "../base/amount.js";
 import { useLater, usePoll } from "../base/use.js";
-import { say, useWords } from "../base/words.js";
+import { formatMessage, useMessages } from "../base/messages.js";
 import { check, comment, hex, paymentLink } from "./gateway.js";
 import { Latest } from "./records.jsx";
-import { words } from "./words.js";
+import { messages } from "./messages.js";
 
 export function Withdraw(props) {
-  const w = useWords(words);
+  const w = useMessages(messages);
   const { gateway, meta, wallet } = props;
   const info = usePoll((signal) => gateway.withdrawInfo(wallet, signal), 0, [gateway, wallet, meta.withdrawState]);
   const latest = <Latest gateway={gateway} wallet={wallet} kind="withdraw" id="latest-withdraw" />;
@@ -32,7 +32,7 @@ function useFee(gateway, wallet, net) {
 }
 
 function Form({ gateway, meta, wallet, demo, network, info }) {
-  const w = useWords(words);
+  const w = useMessages(messages);
   const { token } = gateway;
   const [to, setTo] = useState(""), [label, setLabel] = useState(""), [amount, setAmount] = useState("");
   const [busy, setBusy] = useState(false), [fault, setFault] = useState(""), [byHand, setByHand] = useState(null);
@@ -44,7 +44,7 @@ function Form({ gateway, meta, wallet, demo, network, info }) {
   const minimum = BigInt(info.minimumWithdrawAmount), maximum = info.maximumWithdrawAmount ? BigInt(info.maximumWithdrawAmount) : null;
   const balance = demo ? demo.balance : null;
   const wrong = net === null ? null : check({ net, fee: quote.fee, minimum, maximum, balance });
-  const amountFault = amount.trim() === "" ? "" : net === null ? say(w.amountWrong, { n: token.decimals }) : wrong ? say(w[wrong[0]], { limit: show(wrong[1]) })
+  const amountFault = amount.trim() === "" ? "" : net === null ? formatMessage(w.amountWrong, { n: token.decimals }) : wrong ? formatMessage(w[wrong[0]], { limit: show(wrong[1]) })
     : quote.error ? trouble(quote.error, w) : "";
   const toFault = address.error ? trouble(address.error, w) : address.settled && !address.data.isValidAddress ? address.data.message || w.toWrong : "";
   const ready = address.settled && address.data.isValidAddress && net !== null && !wrong && quote.fee !== null;
@@ -85,11 +85,11 @@ function Form({ gateway, meta, wallet, demo, network, info }) {
   };
   return <form onSubmit={submit}>
     <h2>{w.withdraw}</h2>
-    <Field id="to" class="code" label={say(w.to, { network: network.name })} hint={say(w.toHint, { symbol: token.symbol })} value={to} onInput={changed(setTo)}
+    <Field id="to" class="code" label={formatMessage(w.to, { network: network.name })} hint={formatMessage(w.toHint, { symbol: token.symbol })} value={to} onInput={changed(setTo)}
       fault={toFault} fine={address.settled && address.data.isValidAddress ? w.toFine : ""} />
-    {withLabel && <Field id="label" label={say(w.labelField, { name: info.labelName })} hint={w.labelHint} value={label} onInput={changed(setLabel)} />}
+    {withLabel && <Field id="label" label={formatMessage(w.labelField, { name: info.labelName })} hint={w.labelHint} value={label} onInput={changed(setLabel)} />}
     <Field id="amount" label={w.amount} inputMode="decimal" value={amount} onInput={changed(setAmount)} fault={amountFault}
-      hint={say(maximum === null ? w.rangeOpen : w.range, { min: show(minimum), max: maximum === null ? "" : show(maximum) })}>
+      hint={formatMessage(maximum === null ? w.rangeOpen : w.range, { min: show(minimum), max: maximum === null ? "" : show(maximum) })}>
       {demo && <button type="button" id="all" onClick={all}>{w.all}</button>}</Field>
     <dl class="facts" aria-live="polite">
       <dt>{w.fee}</dt><dd id="fee">{quote.fee === null ? "–" : <Amount units={quote.fee} decimals={token.decimals} unit={token.symbol} most={token.decimals} />}</dd>
@@ -104,7 +104,7 @@ function Form({ gateway, meta, wallet, demo, network, info }) {
 
 // ByHand is what a wallet elsewhere has to send.
 function ByHand({ gross, data, info, token }) {
-  const w = useWords(words);
+  const w = useMessages(messages);
   const link = paymentLink(info.gatewayAddress, token, gross, data);
   return <section class="sides after" id="by-hand">
     <div><h3>{w.byHand}</h3><p class="small">{w.byHandLead}</p>

@@ -2,14 +2,14 @@
 import { useState } from "preact/hooks";
 import { Asked, Short, State, Table } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
-import { say } from "../base/words.js";
+import { formatMessage } from "../base/messages.js";
 import { get, post } from "./api.js";
 import { Moves } from "./moves.jsx";
 import { Call, Heading, may, Money, Order, Standing } from "./parts.jsx";
-import { useTexts } from "./words.js";
+import { useConsoleMessages } from "./labels.js";
 
 export function Accounts() {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const accounts = usePoll((signal) => get("/accounts", {}, signal), 5_000, []);
   const balances = usePoll((signal) => get("/balances", {}, signal), 10_000, []);
   return <><Heading>{w.accounts}</Heading>
@@ -24,7 +24,7 @@ export function Accounts() {
 
 // AccountTable is our accounts, with what an operator can order of each.
 function AccountTable({ list, again }) {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const [ordered, set] = useState(null); // of which account
   const act = ordered && (ordered.state === "ok" ? "stop" : "resume");
   const orders = may("operator");
@@ -33,7 +33,7 @@ function AccountTable({ list, again }) {
       key: a.chain + a.address + a.network, cells: [<Short text={a.address} />, a.chain, <Call of="kind" word={a.kind} />, <Standing of="account" state={a.state} />, <span class="num">{a.next}</span>, a.why && <span class="wrap">{a.why}</span>,
         ...(orders ? [<button type="button" onClick={() => set(a)}>{a.state === "ok" ? w.stop : w.resume}<span class="unseen"> {a.address}</span></button>] : [])],
     }))} />
-    {ordered && <Order key={ordered.address} title={say(act === "stop" ? w.stopAccount : w.resumeAccount, { account: ordered.address })} action={act === "stop" ? w.stop : w.resume} danger={act === "stop"}
+    {ordered && <Order key={ordered.address} title={formatMessage(act === "stop" ? w.stopAccount : w.resumeAccount, { account: ordered.address })} action={act === "stop" ? w.stop : w.resume} danger={act === "stop"}
       lead={act === "stop" ? w.stopLead : w.resumeLead}
       act={({ why }) => post(`/accounts/${ordered.chain}/${ordered.address}/${act}`, { why })} done={() => { set(null); again(); }} cancel={() => set(null)} />}
   </>;

@@ -1,9 +1,9 @@
 // The console's API, below /console/api of the listener that the page came from, and who is signed in.
 import { base, Refused, request } from "../base/http.js";
 import { store } from "../base/store.js";
-import { language, say } from "../base/words.js";
-import { texts } from "./texts.js";
-import { refusals } from "./words.js";
+import { language, formatMessage } from "../base/messages.js";
+import { messages } from "./messages.js";
+import { refusals } from "./labels.js";
 
 // me is who is signed in: name, role and the token that orders carry. null is nobody; undefined until the server has said.
 export const me = store(undefined);
@@ -14,13 +14,13 @@ export function query(values) {
   return given.length ? "?" + new URLSearchParams(given.map(([name, value]) => [name, String(value)])) : "";
 }
 
-// told is what the server says, in the reader's language where it is known there.
-const told = (text) => (language.get() === "zh" && refusals[text]) || text;
+// translated is what the server says, in the reader's language where it is known there.
+const translated = (text) => (language.get() === "zh" && refusals[text]) || text;
 
 async function call(path, options) {
   const { status, data } = await request(base() + "/console/api" + path, { credentials: "same-origin", ...options });
   if (status === 401 && !options.method) me.set(null); // what a person sends is refused for other reasons as well
-  if (status >= 400) throw new Refused(told(data.error) || say(texts[language.get()].refuses, { status }), status);
+  if (status >= 400) throw new Refused(translated(data.error) || formatMessage(messages[language.get()].refuses, { status }), status);
   return data;
 }
 

@@ -2,15 +2,15 @@
 import { useState } from "preact/hooks";
 import { Asked, Copy, Facts, Note, Short, State, tell, Time, trouble } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
-import { say } from "../base/words.js";
+import { formatMessage } from "../base/messages.js";
 import { get, post } from "./api.js";
 import { Call, Heading, may, Money, Order, Reason, Told, Tx } from "./parts.jsx";
 import { possible, sign, why } from "./passkey.js";
 import { to } from "./route.js";
-import { useTexts } from "./words.js";
+import { useConsoleMessages } from "./labels.js";
 
 export function Approvals() {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const poll = usePoll((signal) => get("/approvals", {}, signal), 5_000, []);
   return <><Heading>{w.view_approvals}</Heading>
     <p class="faint">{w.approvalsLead}</p>
@@ -19,12 +19,12 @@ export function Approvals() {
 }
 
 function Waiting({ payment: p, again }) {
-  const w = useTexts();
-  return <section class="card" data-approval={p.record} aria-label={say(w.recordName, { name: p.record })}>
+  const w = useConsoleMessages();
+  return <section class="card" data-approval={p.record} aria-label={formatMessage(w.recordName, { name: p.record })}>
     <div class="row spread"><h2><Money network={p.network} asset={p.asset} amount={p.amount} /></h2><State kind="warn">{p.reason === "approval" ? w.wantsApproval : w.isHeld}</State></div>
     <Facts list={[
       [w.record, <a href={to("records", p.record)}>{p.record}</a>], [w.what, <Call of="purpose" word={p.purpose} />], [w.chain, p.chain], [w.to, <Payee address={p.payee} />], [w.label, p.label], [w.ourAccount, <Short text={p.account} />],
-      [w.becauseOf, <>{p.came} <Tx chain={p.inChain} hash={p.inTx} /> <span class="faint small">{say(w.block, { chain: p.inChain, height: p.inHeight.toLocaleString("en") })}</span></>],
+      [w.becauseOf, <>{p.came} <Tx chain={p.inChain} hash={p.inTx} /> <span class="faint small">{formatMessage(w.block, { chain: p.inChain, height: p.inHeight.toLocaleString("en") })}</span></>],
       [w.user, p.user && <Short text={p.user} />], [w.sender, p.sender && <Short text={p.sender} />], [w.heldBecause, <Reason word={p.reason} />], [w.heldSince, <Time ms={Date.parse(p.since)} />],
       [w.approvedBy, p.approved.length > 0 && <span data-approved={p.approved.length}>{p.approved.map((a, i) => <>{i > 0 && ", "}<span key={a.key} title={a.key}>{a.name || a.key.slice(0, 24) + "…"}</span></>)}</span>],
     ]} />
@@ -33,10 +33,10 @@ function Waiting({ payment: p, again }) {
 }
 
 // Payee is all of an address: one that resembles another differs where a short form is cut.
-const Payee = ({ address }) => <><code>{address}</code> <Copy text={address} what={useTexts().receiver} /></>;
+const Payee = ({ address }) => <><code>{address}</code> <Copy text={address} what={useConsoleMessages().receiver} /></>;
 
 function Decide({ payment: p, again }) {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const [busy, setBusy] = useState(false), [fault, setFault] = useState(""), [rejecting, reject] = useState(false);
   const approve = async () => {
     if (busy) return;
@@ -45,7 +45,7 @@ function Decide({ payment: p, again }) {
     try {
       const { expires, nonce, options } = await post(`/approvals/${p.record}/challenge`);
       await post("/approvals/" + p.record, { expires, nonce, credential: await sign(options) });
-      tell(say(w.approved, { id: p.record }));
+      tell(formatMessage(w.approved, { id: p.record }));
       again();
     } catch (error) {
       setFault(trouble(why(error, w), w));
@@ -53,10 +53,10 @@ function Decide({ payment: p, again }) {
     setBusy(false);
   };
   if (rejecting) {
-    return <Order title={say(w.rejectRecord, { id: p.record })} lead={w.rejectLead} action={w.reject} danger act={({ why: reason }) => post(`/approvals/${p.record}/reject`, { why: reason })}
+    return <Order title={formatMessage(w.rejectRecord, { id: p.record })} lead={w.rejectLead} action={w.reject} danger act={({ why: reason }) => post(`/approvals/${p.record}/reject`, { why: reason })}
       done={() => { reject(false); again(); }} cancel={() => reject(false)} />;
   }
   return <>{fault && <Note kind="bad" live>{fault}</Note>}
-    <p class="row after"><button type="button" class="main" aria-disabled={busy} onClick={approve}>{busy ? w.waitingForPasskey : w.approve}<span class="unseen"> {say(w.recordName, { name: p.record })}</span></button>
-      <button type="button" onClick={() => reject(true)}>{w.reject}<span class="unseen"> {say(w.recordName, { name: p.record })}</span></button></p></>;
+    <p class="row after"><button type="button" class="main" aria-disabled={busy} onClick={approve}>{busy ? w.waitingForPasskey : w.approve}<span class="unseen"> {formatMessage(w.recordName, { name: p.record })}</span></button>
+      <button type="button" onClick={() => reject(true)}>{w.reject}<span class="unseen"> {formatMessage(w.recordName, { name: p.record })}</span></button></p></>;
 }

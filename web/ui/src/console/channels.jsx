@@ -2,16 +2,16 @@
 import { useState } from "preact/hooks";
 import { Asked, State, Time } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
-import { say } from "../base/words.js";
+import { formatMessage } from "../base/messages.js";
 import { get, post } from "./api.js";
 import { Heading, may, Order, Standing } from "./parts.jsx";
-import { called, standing, useTexts } from "./words.js";
+import { codeLabel, stateLabel, useConsoleMessages } from "./labels.js";
 
 const often = 5_000;
 const states = ["OPEN", "MAINTAIN", "CLOSED"];
 
 export function Channels() {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const poll = usePoll((signal) => get("/channels", {}, signal), often, []);
   return <><Heading>{w.channels}</Heading>
     <p class="faint">{w.channelsLead}</p>
@@ -20,16 +20,16 @@ export function Channels() {
 
 function Channel({ channel: c, again }) {
   const [next, set] = useState("");
-  const w = useTexts();
-  const direction = called(w.language, "direction", c.direction), name = `${c.symbol} ${direction}`;
-  const word = (state) => standing("channel", state, w.language)[1];
+  const w = useConsoleMessages();
+  const direction = codeLabel(w.language, "direction", c.direction), name = `${c.symbol} ${direction}`;
+  const word = (state) => stateLabel("channel", state, w.language)[1];
   return <section class="card" data-channel={c.token + " " + c.direction} aria-label={name}>
     <div class="row spread"><h2>{c.symbol} <span class="faint">{direction}</span></h2><Standing of="channel" state={c.state} /></div>
     <p class="small faint">{c.network}{c.changed && <>, {w.changed} <Time ms={Date.parse(c.changed.includes("T") ? c.changed : c.changed.replace(" ", "T") + "Z")} /></>}</p>
     {c.why && <p class="wrap">{c.why}</p>}
-    {c.automatic && c.automatic !== "OPEN" && <p class="small"><State kind="warn">{say(w.daemonSet, { state: word(c.automatic) })}</State></p>}
-    {may("operator") && (next ? <Order title={`${name}: ${word(next)}`} action={say(w.setTo, { state: word(next) })} lead={next === "OPEN" ? w.openLead : w.closedLead} danger={next === "CLOSED"}
+    {c.automatic && c.automatic !== "OPEN" && <p class="small"><State kind="warn">{formatMessage(w.daemonSet, { state: word(c.automatic) })}</State></p>}
+    {may("operator") && (next ? <Order title={`${name}: ${word(next)}`} action={formatMessage(w.setTo, { state: word(next) })} lead={next === "OPEN" ? w.openLead : w.closedLead} danger={next === "CLOSED"}
       act={({ why }) => post(`/channels/${c.network}/${c.token}/${c.direction}`, { state: next, why, clear: next === "OPEN" })} done={() => { set(""); again(); }} cancel={() => set("")} />
-      : <p class="row after">{states.filter((s) => s !== c.operator || c.state !== s).map((s) => <button type="button" key={s} onClick={() => set(s)}>{word(s)}<span class="unseen"> {say(w.forChannel, { name })}</span></button>)}</p>)}
+      : <p class="row after">{states.filter((s) => s !== c.operator || c.state !== s).map((s) => <button type="button" key={s} onClick={() => set(s)}>{word(s)}<span class="unseen"> {formatMessage(w.forChannel, { name })}</span></button>)}</p>)}
   </section>;
 }

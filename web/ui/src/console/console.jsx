@@ -15,9 +15,9 @@ import { Held, Records } from "./records.jsx";
 import { go, route, to } from "./route.js";
 import { SignIn } from "./signin.jsx";
 import { Status } from "./status.jsx";
-import { texts } from "./texts.js";
+import { messages } from "./messages.js";
 import { Upkeep } from "./upkeep.jsx";
-import { called, useTexts } from "./words.js";
+import { codeLabel, useConsoleMessages } from "./labels.js";
 import { You } from "./you.jsx";
 
 const views = [
@@ -68,7 +68,7 @@ function useResting() {
 }
 
 function SignedIn({ who }) {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const at = route.use();
   const known = usePoll((signal) => get("/tokens", {}, signal).then((list) => { networks.set(grouped(list)); return list; }), 60_000, []);
   const resting = useResting();
@@ -78,11 +78,11 @@ function SignedIn({ who }) {
   const leave = () => signOut().then(() => go("status"), (error) => tell(trouble(error, w)));
   return <>
     <nav class="views" aria-label={w.title}>{views.map((v) => <a key={v.id} href={to(v.id)} aria-current={v.id === at.view ? "page" : undefined}>{w["view_" + v.id]}</a>)}
-      <span class="who small"><span>{who.name}, {called(w.language, "role", who.role)}</span> <button type="button" id="sign-out" onClick={leave}>{w.signOut}</button></span></nav>
+      <span class="who small"><span>{who.name}, {codeLabel(w.language, "role", who.role)}</span> <button type="button" id="sign-out" onClick={leave}>{w.signOut}</button></span></nav>
     {resting ? <Note live>{w.resting}</Note>
       : known.data === null ? (known.error ? <Fault error={known.error} again={known.again} /> : <Loading />)
         : View ? <View key={at.view + at.name} /> : <Blank>{w.noView}</Blank>}
   </>;
 }
 
-open({ active: "console", title: (lang) => texts[lang].title, wide: true }, Console);
+open({ active: "console", title: (lang) => messages[lang].title, wide: true }, Console);

@@ -2,15 +2,15 @@
 import { grouped } from "../base/amount.js";
 import { Ago, Asked, Blank, Note, State, Table } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
-import { say } from "../base/words.js";
+import { formatMessage } from "../base/messages.js";
 import { get } from "./api.js";
 import { networks } from "./money.js";
 import { Heading, Money, Told } from "./parts.jsx";
 import { LimitTable } from "./status.jsx";
-import { useTexts } from "./words.js";
+import { useConsoleMessages } from "./labels.js";
 
 export function Limits() {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const poll = usePoll((signal) => get("/limits", {}, signal), 5_000, []);
   const [before, after] = w.toldAgo.split("{ago}");
   return <><Heading>{w.limitsTitle}</Heading><Asked poll={poll}>{(l) => <>
@@ -18,7 +18,7 @@ export function Limits() {
       {l.at && <p class="small faint">{before}<Ago ms={Date.parse(l.at)} />{after}</p>}
       {l.fault && <Note kind="bad">{l.fault}</Note>}
       {l.lists && <Note kind="warn">{l.lists}</Note>}
-      {(l.unpriced ?? []).length > 0 && <Note kind="warn">{say(w.unpriced, { tokens: l.unpriced.join(", ") })}</Note>}
+      {(l.unpriced ?? []).length > 0 && <Note kind="warn">{formatMessage(w.unpriced, { tokens: l.unpriced.join(", ") })}</Note>}
       {(l.limits ?? []).length === 0 ? <Blank><Told>{w.unlimited}</Told></Blank> : <LimitTable list={l.limits} />}</section>
     <Prices list={l.prices ?? []} />
     <Fees quotes={l.quotes ?? []} />
@@ -35,7 +35,7 @@ const none = <span class="faint">–</span>;
 
 // Prices are what the limit of the whole gateway reckons by.
 function Prices({ list }) {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const known = useTokens();
   return <section class="card" id="prices"><h2>{w.prices}</h2>
     {list.length === 0 ? <Blank><Told>{w.noPrices}</Told></Blank> : <><p class="small faint">{w.pricesLead}</p>
@@ -50,20 +50,20 @@ const percent = (ppm) => String(ppm / 10_000);
 
 // Fees are what users pay for a payout, what it costs now, and the rate between coin and token that both are reckoned by.
 function Fees({ quotes }) {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const cost = (t) => quotes.find((q) => q.network === t.network && q.token === t.token)?.cost;
-  const rule = (t) => (t.fee.kind === "flat" ? <Own token={t} amount={t.fee.amount} /> : say(w["fee_" + t.fee.kind], { percent: percent(t.fee.ppm) }));
+  const rule = (t) => (t.fee.kind === "flat" ? <Own token={t} amount={t.fee.amount} /> : formatMessage(w["fee_" + t.fee.kind], { percent: percent(t.fee.ppm) }));
   const bound = (t, amount) => (t.fee.kind === "flat" || amount === "0" ? none : <Own token={t} amount={amount} />);
   const rate = (t) => (t.asset === "native" ? w.isCoin : t.fee.rate ? <span class="num">{grouped(t.fee.rate)}<span class="unit">{t.symbol}</span></span> : none);
   return <section class="card" id="fees"><h2>{w.fees}</h2>
     <Table label={w.fees} head={[w.token, ">" + w.feeRule, ">" + w.feeLeast, ">" + w.feeMost, ">" + w.payoutCosts, ">" + w.ceiling, ">" + w.coinRate]} rows={useTokens().map((t) => ({
       key: t.network + t.token, cells: [<Name token={t} />, rule(t), bound(t, t.fee.min), bound(t, t.fee.max), <Own token={t} amount={cost(t)} />,
-        t.ceilingTimes ? say(w.ceilingTimes, { n: t.ceilingTimes }) : w.ceilingChain, rate(t)],
+        t.ceilingTimes ? formatMessage(w.ceilingTimes, { n: t.ceilingTimes }) : w.ceilingChain, rate(t)],
     }))} /></section>;
 }
 
 function Rules() {
-  const w = useTexts();
+  const w = useConsoleMessages();
   return <section class="card"><h2>{w.tokens}</h2>
     <Table id="rules" label={w.tokens} head={[w.token, ">" + w.depositFrom, ">" + w.withdrawFrom, ">" + w.withdrawUpTo, ">" + w.hotLeast, ">" + w.hotMost]} rows={useTokens().map((t) => ({
       key: t.network + t.token, cells: [<Name token={t} />, <Own token={t} amount={t.minDeposit} />, <Own token={t} amount={t.minWithdraw} />, t.maxWithdraw === "0" ? w.any : <Own token={t} amount={t.maxWithdraw} />,

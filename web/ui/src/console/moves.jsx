@@ -5,11 +5,11 @@ import { usePoll } from "../base/use.js";
 import { get } from "./api.js";
 import { networkOf, networks } from "./money.js";
 import { Money, Reason, Standing, Tx } from "./parts.jsx";
-import { useTexts } from "./words.js";
+import { useConsoleMessages } from "./labels.js";
 
 export function Moves() {
   const [purpose, choose] = useState("sweep"), [pages, turn] = useState([""]);
-  const w = useTexts();
+  const w = useConsoleMessages();
   const kinds = [{ id: "sweep", name: w.sweeps }, { id: "gas", name: w.feeCoin }, { id: "cold", name: w.toCold }];
   const before = pages.at(-1);
   const known = networks.use();

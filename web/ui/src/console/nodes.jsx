@@ -3,17 +3,17 @@ import { Ago, Asked, State, Table } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
 import { get } from "./api.js";
 import { Heading } from "./parts.jsx";
-import { useTexts } from "./words.js";
+import { useConsoleMessages } from "./labels.js";
 
 function Well({ node: n }) {
-  const w = useTexts();
+  const w = useConsoleMessages();
   if (n.leftOut) return <State kind="bad">{w.leftOut}</State>;
   if (!n.up) return <State kind="bad">{w.silent}</State>;
   return n.why ? <State kind="warn">{w.wrongly}</State> : <State kind="good">{w.answers}</State>;
 }
 
 export function Nodes() {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const poll = usePoll((signal) => get("/nodes", {}, signal), 5_000, []);
   return <><Heading>{w.nodes}</Heading>
     <p class="faint">{w.nodesLead}</p>

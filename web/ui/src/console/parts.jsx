@@ -2,10 +2,10 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Note, Short, State, tell, trouble } from "../base/components.jsx";
 import { shown } from "../base/amount.js";
-import { say } from "../base/words.js";
+import { formatMessage } from "../base/messages.js";
 import { me } from "./api.js";
 import { assetOf, linkTo, networks } from "./money.js";
-import { called, standing, useTexts } from "./words.js";
+import { codeLabel, stateLabel, useConsoleMessages } from "./labels.js";
 
 // Heading is a view's name. It gets the focus when the view opens, so that who hears the page hears where he is.
 export function Heading({ children }) {
@@ -18,20 +18,20 @@ export function Heading({ children }) {
 export const Told = ({ children }) => children.split("`").map((part, i) => (i % 2 ? <code key={i}>{part}</code> : part));
 
 // Call is a word of the program in the reader's language.
-export const Call = ({ of, word }) => called(useTexts().language, of, word);
+export const Call = ({ of, word }) => codeLabel(useConsoleMessages().language, of, word);
 
 // Standing is a state as a word of its list.
 export function Standing({ of, state }) {
-  const [kind, word] = standing(of, state, useTexts().language);
+  const [kind, word] = stateLabel(of, state, useConsoleMessages().language);
   return <State kind={kind}><span data-state={state}>{word}</span></State>;
 }
 
 // Money is an amount of what moves on a chain.
 export function Money({ network, asset, amount }) {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const known = assetOf(networks.use(), network, asset);
   if (amount === undefined || amount === null || amount === "") return <span class="faint">–</span>;
-  if (!known) return <span class="num">{shown(BigInt(amount), 0)}<span class="unit">{say(w.unknownUnits, { asset: asset || w.unknownToken })}</span></span>;
+  if (!known) return <span class="num">{shown(BigInt(amount), 0)}<span class="unit">{formatMessage(w.unknownUnits, { asset: asset || w.unknownToken })}</span></span>;
   const whole = shown(BigInt(amount), known.decimals), unit = known.symbol ?? w.coins;
   return <span class="num" title={whole + " " + unit}>{shown(BigInt(amount), known.decimals, 8)}<span class="unit">{unit}</span></span>;
 }
@@ -50,7 +50,7 @@ export const may = (role) => me.get()?.role === role;
 
 // Order is a form that orders something: what it asks besides, and always why. `act` gets the values and is done when it returns.
 export function Order({ title, lead, fields = [], action, danger, act, done, cancel }) {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const [values, set] = useState({}), [busy, setBusy] = useState(false), [fault, setFault] = useState("");
   const first = useRef(null);
   useEffect(() => { first.current.querySelector("input, textarea, select").focus(); }, []);
@@ -62,7 +62,7 @@ export function Order({ title, lead, fields = [], action, danger, act, done, can
     setFault("");
     try {
       await act({ ...values, why: values.why.trim() });
-      tell(say(w.done, { what: action }));
+      tell(formatMessage(w.done, { what: action }));
       done();
     } catch (error) {
       setFault(trouble(error, w));

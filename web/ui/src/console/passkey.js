@@ -14,5 +14,5 @@ export async function make(options) {
   return (await navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) })).toJSON();
 }
 
-// why is what went wrong with a passkey, in the page's words: browsers do not tell whether somebody said no or nothing was there.
+// why is what went wrong with a passkey, as the page says it: browsers do not tell whether somebody said no or nothing was there.
 export const why = (error, w) => (error.name === "NotAllowedError" ? new Refused(w.passkeyUnused, error.name) : error);

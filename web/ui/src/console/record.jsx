@@ -2,13 +2,13 @@
 import { useState } from "preact/hooks";
 import { Asked, Blank, Facts, Note, Short, State, Steps, Table, Time } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
-import { say } from "../base/words.js";
-import { words as bridge } from "../bridge/words.js";
+import { formatMessage } from "../base/messages.js";
+import { messages as bridge } from "../bridge/messages.js";
 import { get, post } from "./api.js";
 import { chainsOf, networkOf, networks } from "./money.js";
 import { Call, Heading, may, Money, Order, Reason, Standing, Told, Tx } from "./parts.jsx";
 import { route } from "./route.js";
-import { asks, ordersFor, stateOf, steps, useTexts } from "./words.js";
+import { asks, ordersFor, stateOf, steps, useConsoleMessages } from "./labels.js";
 
 const often = 3_000;
 
@@ -16,10 +16,10 @@ const often = 3_000;
 export const clock = (text) => Date.parse(text.includes("T") ? text : text.replace(" ", "T") + "Z");
 
 export function RecordView() {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const { name } = route.use();
   const poll = usePoll((signal) => get("/records/" + encodeURIComponent(name), {}, signal), often, [name]);
-  return <><Heading>{say(w.recordName, { name: name.length > 20 ? name.slice(0, 10) + "…" : name })}</Heading>
+  return <><Heading>{formatMessage(w.recordName, { name: name.length > 20 ? name.slice(0, 10) + "…" : name })}</Heading>
     <Asked poll={poll} empty={w.noHash}>{(list) => list.map((story) => <Story key={story.record.id} story={story} again={poll.again} />)}</Asked></>;
 }
 
@@ -30,7 +30,7 @@ function shownAs(r, language) {
 }
 
 function Story({ story, again }) {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const { record: r } = story;
   const payments = story.payments ?? [];
   const { to } = chainsOf(networks.use(), r), from = story.in.chain;
@@ -46,7 +46,7 @@ function Story({ story, again }) {
         [w.direction, <Call of="direction" word={r.direction} />], [w.network, r.network], [w.seen, <Time ms={Date.parse(r.seen)} />], [w.reason, r.reason && <Reason word={r.reason} />],
         [w.user, r.wallet && <Short text={r.wallet} />], [w.from, r.from && <Short text={r.from} />], [w.cameTo, r.to && <Short text={r.to} />], [w.label, r.label],
         [w.paidTo, r.payee && <Short text={r.payee} />], [w.net, r.token && <Money network={r.network} asset={r.token} amount={r.net} />], [w.fee, r.token && <Money network={r.network} asset={r.token} amount={r.fee} />],
-        [w.in, <><Tx chain={from} hash={r.inTx} /> <span class="faint small">{say(w.block, { chain: from, height: story.in.height.toLocaleString("en") })}, <Depth at={story.in} /></span></>], [w.out, r.outTx && <Tx chain={to} hash={r.outTx} />], [w.refund, r.refundTx && <Tx chain={from} hash={r.refundTx} />],
+        [w.in, <><Tx chain={from} hash={r.inTx} /> <span class="faint small">{formatMessage(w.block, { chain: from, height: story.in.height.toLocaleString("en") })}, <Depth at={story.in} /></span></>], [w.out, r.outTx && <Tx chain={to} hash={r.outTx} />], [w.refund, r.refundTx && <Tx chain={from} hash={r.refundTx} />],
         [w.walletsShow, r.publicState && shownAs(r, w.language)], [w.writtenOff, r.lost && <Money network={r.network} asset={r.lostAsset} amount={r.lost} />],
       ]} />
     </section>
@@ -59,28 +59,28 @@ function Story({ story, again }) {
 
 // Depth is how deep a transaction stands in its chain, and how deep it has to.
 function Depth({ at }) {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const n = at.confirmations.toLocaleString("en");
-  const what = at.wanted > 0 ? say(w.confirmationsOf, { n, m: at.wanted.toLocaleString("en") }) : say(at.confirmations === 1 ? w.confirmation : w.confirmations, { n });
-  return <span class="num">{at.final ? say(w.andFinal, { what }) : what}</span>;
+  const what = at.wanted > 0 ? formatMessage(w.confirmationsOf, { n, m: at.wanted.toLocaleString("en") }) : formatMessage(at.confirmations === 1 ? w.confirmation : w.confirmations, { n });
+  return <span class="num">{at.final ? formatMessage(w.andFinal, { what }) : what}</span>;
 }
 
 function Payment({ payment: p }) {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const network = networkOf(networks.use(), p.chain, p.asset);
   const attempts = p.attempts ?? [];
-  return <article class="payment" data-payment={p.id} aria-label={say(w.paymentName, { id: p.id })}>
-    <div class="row spread"><h3><Call of="purpose" word={p.purpose} /> <span class="faint small">{say(w.paymentOn, { id: p.id, chain: p.chain })}</span></h3><span><Standing of="payment" state={p.state} /> <Reason word={p.reason} /></span></div>
+  return <article class="payment" data-payment={p.id} aria-label={formatMessage(w.paymentName, { id: p.id })}>
+    <div class="row spread"><h3><Call of="purpose" word={p.purpose} /> <span class="faint small">{formatMessage(w.paymentOn, { id: p.id, chain: p.chain })}</span></h3><span><Standing of="payment" state={p.state} /> <Reason word={p.reason} /></span></div>
     <Facts list={[[w.amount, p.purpose !== "receive" && <Money network={network} asset={p.asset} amount={p.amount} />], [w.ourAccount, <Short text={p.account} />], [w.to, p.payee && <Short text={p.payee} />],
-      [w.label, p.label], [w.transaction, (p.tx || p.mined) && <><Tx chain={p.chain} hash={p.tx || p.mined.tx} /> {p.mined && <span class="faint small">{say(w.blockOf, { height: p.mined.height.toLocaleString("en") })}<Depth at={p.mined} /></span>}</>]]} />
-    {attempts.length > 0 && <Table label={say(w.attempts, { id: p.id })} head={[w.signed, ">" + w.number, ">" + w.attempt, w.kind, w.hash]} rows={attempts.map((a) => ({
+      [w.label, p.label], [w.transaction, (p.tx || p.mined) && <><Tx chain={p.chain} hash={p.tx || p.mined.tx} /> {p.mined && <span class="faint small">{formatMessage(w.blockOf, { height: p.mined.height.toLocaleString("en") })}<Depth at={p.mined} /></span>}</>]]} />
+    {attempts.length > 0 && <Table label={formatMessage(w.attempts, { id: p.id })} head={[w.signed, ">" + w.number, ">" + w.attempt, w.kind, w.hash]} rows={attempts.map((a) => ({
       key: a.hash, cells: [<Time ms={clock(a.at)} />, <span class="num">{a.number}</span>, <span class="num">{a.seq}</span>, <Call of="attempt" word={a.kind} />, <Tx chain={p.chain} hash={a.hash} />],
     }))} />}
   </article>;
 }
 
 function History({ list }) {
-  const w = useTexts();
+  const w = useConsoleMessages();
   return <section class="card" id="story"><h2>{w.whatHappened}</h2>
     <Table label={w.whatHappened} head={[w.when, w.who, w.what, w.detail]} rows={list.map((e, i) => ({
       key: i, cells: [<Time ms={clock(e.at)} />, e.actor, e.what, e.detail && <span class="wrap long">{e.detail}</span>],
@@ -94,15 +94,15 @@ const trimmed = (values) => Object.fromEntries(Object.entries(values).map(([name
 
 // Orders are the buttons that may fit, for who has the role.
 function Orders({ record, payments, advice, again }) {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const [open, set] = useState("");
   const fitting = ordersFor(record, payments);
   if (fitting.length === 0) return null;
-  if (!may("operator")) return <Note>{advice ? <Told>{say(w.operatorNeeded, { advice })}</Told> : w.operatorCan}</Note>;
+  if (!may("operator")) return <Note>{advice ? <Told>{formatMessage(w.operatorNeeded, { advice })}</Told> : w.operatorCan}</Note>;
   const name = w["order_" + open];
   return <section class="card" id="orders"><h2>{w.youCan}</h2>
-    {advice && <p class="small faint"><Told>{say(w.byCommand, { advice })}</Told></p>}
-    {open ? <Order key={open} title={say(w.orderOf, { order: name, id: record.id })} lead={w["lead_" + open]} action={name} danger={open === "write-off" || open === "reject"}
+    {advice && <p class="small faint"><Told>{formatMessage(w.byCommand, { advice })}</Told></p>}
+    {open ? <Order key={open} title={formatMessage(w.orderOf, { order: name, id: record.id })} lead={w["lead_" + open]} action={name} danger={open === "write-off" || open === "reject"}
       fields={fields(open, w)} act={(values) => post(`/records/${record.id}/${open}`, trimmed(values))} done={() => { set(""); again(); }} cancel={() => set("")} />
       : <p class="row">{fitting.map((order) => <button type="button" key={order} id={"order-" + order} onClick={() => set(order)}>{w["order_" + order]}</button>)}</p>}
     <p class="small faint"><State kind="wait">{w.noHand}</State></p>

@@ -6,18 +6,18 @@ import { get } from "./api.js";
 import { chainsOf, networks } from "./money.js";
 import { Call, Heading, Money, Reason, Standing, Tx } from "./parts.jsx";
 import { go, route, to } from "./route.js";
-import { called, stateOf, useTexts } from "./words.js";
+import { codeLabel, stateOf, useConsoleMessages } from "./labels.js";
 
 const often = 5_000;
 
 export function Records() {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const { query } = route.use();
   return <><Heading>{w.records}</Heading><Search key={JSON.stringify(query)} query={query} /><List query={query} empty={w.noRecord} id="records" /></>;
 }
 
 export function Held() {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const { query } = route.use();
   return <><Heading>{w.view_held}</Heading>
     <p class="faint">{w.heldLead}{" "}
@@ -32,7 +32,7 @@ const choices = {
 };
 
 function Search({ query }) {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const list = networks.use();
   const [values, set] = useState(query);
   const entered = (name) => (e) => set({ ...values, [name]: e.currentTarget.value });
@@ -49,8 +49,8 @@ function Search({ query }) {
     {Text({ name: "hash", label: w.hashOf, class: "code", wide: true, placeholder: w.hashHint })}
     {Text({ name: "address", label: w.address, class: "code", wide: true, placeholder: w.addressHint })}
     {Text({ name: "amount", label: w.amountIn, inputMode: "decimal", placeholder: "1.5" })}
-    {Choice({ name: "state", label: w.state, options: choices.state.map((s) => [s, called(w.language, "filter", s)]) })}
-    {Choice({ name: "direction", label: w.direction, options: choices.direction.map((d) => [d, called(w.language, "direction", d)]) })}
+    {Choice({ name: "state", label: w.state, options: choices.state.map((s) => [s, codeLabel(w.language, "filter", s)]) })}
+    {Choice({ name: "direction", label: w.direction, options: choices.direction.map((d) => [d, codeLabel(w.language, "direction", d)]) })}
     {Choice({ name: "token", label: w.token, options: ["", ...tokens].map((t) => [t, t]) })}
     {Text({ name: "from", label: w.seenFrom, type: "date" })}
     {Text({ name: "until", label: w.seenBefore, type: "date" })}
@@ -72,7 +72,7 @@ function Turn({ query, page, view }) {
 }
 
 export function RecordTable({ list, id }) {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const known = networks.use();
   return <Table id={id} label={w.records} head={[w.record, w.seen, w.direction, ">" + w.amount, w.state, w.user, w.in, w.out]} rows={list.map((r) => {
     const { from, to: paid } = chainsOf(known, r);

@@ -2,15 +2,15 @@
 import { useState } from "preact/hooks";
 import { Field, Note, trouble } from "../base/components.jsx";
 import { site } from "../base/use.js";
-import { say } from "../base/words.js";
+import { formatMessage } from "../base/messages.js";
 import { post, signed } from "./api.js";
 import { codeAt, demoOf } from "./demo.js";
 import { Told } from "./parts.jsx";
 import { possible, sign, why } from "./passkey.js";
-import { useTexts } from "./words.js";
+import { useConsoleMessages } from "./labels.js";
 
 export function SignIn({ ended }) {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const { demo: development } = site.use();
   const demo = development ? demoOf(location.hash) : null;
   const [values, set] = useState({ name: "", password: "", code: "" }), [busy, setBusy] = useState(false), [fault, setFault] = useState("");
@@ -36,7 +36,7 @@ export function SignIn({ ended }) {
     <h1 id="sign-in-title" tabIndex={-1}>{w.signInTitle}</h1>
     {ended && <Note kind="warn" live>{w.ended}</Note>}
     {demo && <Note><div class="row spread"><span>{w.demoLead}</span>
-      <button type="button" id="demo-sign-in" onClick={() => attempt(async () => ({ name: demo.name, password: demo.password, code: await codeAt(demo.secret, Date.now()) }))}>{say(w.demoSignIn, { name: demo.name })}</button></div></Note>}
+      <button type="button" id="demo-sign-in" onClick={() => attempt(async () => ({ name: demo.name, password: demo.password, code: await codeAt(demo.secret, Date.now()) }))}>{formatMessage(w.demoSignIn, { name: demo.name })}</button></div></Note>}
     {possible() && <p><button type="button" class="main" id="passkey-sign-in" aria-disabled={busy} onClick={byPasskey}>{w.byPasskey}</button></p>}
     <form onSubmit={submit}>
       <Field id="name" label={w.name} autocomplete="username" autocapitalize="off" required value={values.name} onInput={entered("name")} />

@@ -2,22 +2,22 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Asked, Facts, Note, Short, State, Table, Time, trouble } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
-import { say } from "../base/words.js";
+import { formatMessage } from "../base/messages.js";
 import { get, post } from "./api.js";
 import { networkOf, networks } from "./money.js";
 import { Call, Heading, may, Money, Order, Told, Tx } from "./parts.jsx";
 import { to } from "./route.js";
-import { useTexts } from "./words.js";
+import { useConsoleMessages } from "./labels.js";
 
 export function Upkeep() {
-  const w = useTexts();
+  const w = useConsoleMessages();
   return <><Heading>{w.view_upkeep}</Heading><p class="faint">{w.upkeepLead}</p>
     {may("operator") && <Rescan />}
     <Configuration /></>;
 }
 
-// readAll has a range read, as much in each request as there is time for. `told` gets what is known so far, `end` ends it between two requests.
-async function readAll(chain, order, told, end) {
+// readAll has a range read, as much in each request as there is time for. `progress` gets what is known so far, `end` ends it between two requests.
+async function readAll(chain, order, progress, end) {
   const all = { chain, forgotten: 0, list: [] };
   for (let from = order.from; from && !end.aborted;) {
     const part = await post(`/chains/${encodeURIComponent(chain)}/rescan`, { ...order, from });
@@ -27,12 +27,12 @@ async function readAll(chain, order, told, end) {
     all.list = [...all.list, ...part.differences];
     order = { ...order, to: part.to }; // the newest of the first look, not of each
     from = part.next;
-    told({ ...all, whole: !from });
+    progress({ ...all, whole: !from });
   }
 }
 
 function Rescan() {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const chains = [...new Set(networks.use().flatMap((n) => [n.source, n.exchange]))];
   const [values, set] = useState({ chain: chains[0] ?? "", from: "", to: "" }), [fault, setFault] = useState(""), [found, tellFound] = useState(null), [busy, setBusy] = useState(false), [booking, book] = useState(null); // booking is the range
   const running = useRef(null);
@@ -76,14 +76,14 @@ function Rescan() {
 
 // Found is how blocks and records differ.
 function Found({ found, busy, book, booking }) {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const known = networks.use();
   const state = (d) => (d.booked ? <State kind={{ done: "good", open: "wait", failed: "bad" }[d.booked] ?? "wait"}><span data-booked={d.booked}>{w["booked_" + d.booked]}</span></State> : d.mends ? <State kind="warn">{w.mends}</State> : "–");
   const bookable = found.list.some((d) => d.mends && !d.booked);
   const n = (height) => height.toLocaleString("en");
   return <div id="found" role="status">
-    <p class="small">{found.whole || !busy ? say(w.readAll, { chain: found.chain, from: n(found.from), to: n(found.to) }) : say(w.readUpTo, { height: n(found.to) })}</p>
-    {found.forgotten > 0 && <p class="small faint">{say(w.forgotten, { n: n(found.forgotten) })}</p>}
+    <p class="small">{found.whole || !busy ? formatMessage(w.readAll, { chain: found.chain, from: n(found.from), to: n(found.to) }) : formatMessage(w.readUpTo, { height: n(found.to) })}</p>
+    {found.forgotten > 0 && <p class="small faint">{formatMessage(w.forgotten, { n: n(found.forgotten) })}</p>}
     {found.list.length === 0 ? !busy && <Note kind="good">{w.missNothing}</Note>
       : <Table label={w.differences} head={[">" + w.height, w.what, w.transaction, w.from, w.to, ">" + w.amount, w.record, w.bookedState]} rows={found.list.map((d, i) => ({
         key: i, cells: [<span class="num">{n(d.height)}</span>, <strong data-difference={d.kind}><Call of="difference" word={d.kind} /></strong>, <Tx chain={found.chain} hash={d.tx} />, d.from && <Short text={d.from} />, d.to && <Short text={d.to} />,
@@ -95,7 +95,7 @@ function Found({ found, busy, book, booking }) {
 }
 
 function Configuration() {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const poll = usePoll((signal) => get("/configuration", {}, signal), 10_000, []);
   const [ordering, order] = useState(false), [done, set] = useState(null);
   const reload = async ({ why }) => set(await post("/configuration/reload", { why }));
@@ -111,11 +111,11 @@ function Configuration() {
 
 // Reloaded is what came of an order to read it again.
 function Reloaded({ answer: a }) {
-  const w = useTexts();
+  const w = useConsoleMessages();
   if (a.state === "open") return <Note kind="warn" live>{w.reloadOpen}</Note>;
-  if (a.refused) return <Note kind="bad" live><span data-reload="refused">{say(w.reloadRefused, { why: a.refused })}</span></Note>;
+  if (a.refused) return <Note kind="bad" live><span data-reload="refused">{formatMessage(w.reloadRefused, { why: a.refused })}</span></Note>;
   if (a.taken.length + a.restart.length === 0) return <Note live><span data-reload="same">{w.nothingChanged}</span></Note>;
   return <div class="after" data-reload="taken" role="status">{a.taken.length > 0 && <><h3>{w.taken}</h3><Table label={w.taken} head={[w.key, w.was, w.now]} rows={a.taken.map((c) => ({
     key: c.key, cells: [<code>{c.key}</code>, <span class="wrap">{c.was || "–"}</span>, <span class="wrap">{c.now || "–"}</span>],
-  }))} /></>}{a.more > 0 && <p class="small">{say(w.more, { n: a.more })}</p>}</div>;
+  }))} /></>}{a.more > 0 && <p class="small">{formatMessage(w.more, { n: a.more })}</p>}</div>;
 }

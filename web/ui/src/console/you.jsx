@@ -2,14 +2,14 @@
 import { useState } from "preact/hooks";
 import { Asked, Copy, Facts, Field, Note, Table, tell, Time, trouble } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
-import { say } from "../base/words.js";
+import { formatMessage } from "../base/messages.js";
 import { get, me, post } from "./api.js";
 import { Call, Heading, Told } from "./parts.jsx";
 import { make, possible, why } from "./passkey.js";
-import { useTexts } from "./words.js";
+import { useConsoleMessages } from "./labels.js";
 
 export function You() {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const who = me.use();
   const poll = usePoll((signal) => get("/passkeys", {}, signal), 0, []);
   return <><Heading>{w.view_you}</Heading>
@@ -21,7 +21,7 @@ export function You() {
 }
 
 function Passkeys({ list, again }) {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const remove = async (p) => {
     try {
       await post(`/passkeys/${encodeURIComponent(p.id)}/remove`);
@@ -35,13 +35,13 @@ function Passkeys({ list, again }) {
     <Table id="passkeys" label={w.passkeys} head={[w.name, w.added, w.usedLast, w.remove]} rows={list.map((p) => ({
       key: p.id, cells: [<strong>{p.label}</strong>, <Time ms={Date.parse(p.created)} />, p.used ? <Time ms={Date.parse(p.used)} /> : w.never, <button type="button" onClick={() => remove(p)}>{w.remove}<span class="unseen"> {p.label}</span></button>],
     }))} />
-    {me.get().role === "approver" && list.map((p) => <div key={p.id} class="after"><p class="small"><Told>{say(w.approverLine, { label: p.label })}</Told></p>
-      <div class="joined"><div class="whole" data-approver={p.label}>{p.approver}</div><Copy text={p.approver} what={say(w.lineOf, { label: p.label })} wide /></div></div>)}
+    {me.get().role === "approver" && list.map((p) => <div key={p.id} class="after"><p class="small"><Told>{formatMessage(w.approverLine, { label: p.label })}</Told></p>
+      <div class="joined"><div class="whole" data-approver={p.label}>{p.approver}</div><Copy text={p.approver} what={formatMessage(w.lineOf, { label: p.label })} wide /></div></div>)}
   </>;
 }
 
 function Add({ again }) {
-  const w = useTexts();
+  const w = useConsoleMessages();
   const [label, setLabel] = useState(""), [busy, setBusy] = useState(false), [fault, setFault] = useState("");
   const add = async (e) => {
     e.preventDefault();

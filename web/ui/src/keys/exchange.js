@@ -42,7 +42,7 @@ export class Exchange {
 // advice is the page's word for what the exchange says is wrong, where that is not enough to know what to do.
 const advice = { "Invalid timestamp": "tooOld", "Invalid signature": "notSigned", "Invalid pubKey: not the account's": "otherKey" };
 
-// fault is why the exchange has refused, in the page's words where it has some.
+// fault is why the exchange has refused, in the page's messages where it has one.
 export function fault(error, w) {
   if (error.code === 1001) return w.tooMany;
   return w[advice[error.message]] ?? (error.message || w.refuses);

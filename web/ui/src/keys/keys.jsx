@@ -4,9 +4,9 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Copy, open, tell, Time, trouble } from "../base/components.jsx";
 import { grouped, plain } from "../base/amount.js";
 import { base, Refused } from "../base/http.js";
-import { say, useWords } from "../base/words.js";
+import { formatMessage, useMessages } from "../base/messages.js";
 import { challenge, command, enough, Exchange, fault as faultOf, isAddress, life, signed } from "./exchange.js";
-import { words } from "./words.js";
+import { messages } from "./messages.js";
 
 const exchange = new Exchange(base());
 
@@ -36,7 +36,7 @@ async function ask(account) {
 }
 
 function Keys() {
-  const w = useWords(words);
+  const w = useMessages(messages);
   const { during, fault, complain } = useWork(w);
   const [address, setAddress] = useState(""), [account, setAccount] = useState(null), [proof, setProof] = useState(null), [issued, setIssued] = useState(null), [focus, setFocus] = useState("");
   const look = async (whose) => {
@@ -88,14 +88,14 @@ function Keys() {
 }
 
 function What() {
-  const w = useWords(words);
+  const w = useMessages(messages);
   return <section class="card" aria-labelledby="what"><h2 id="what">{w.what}</h2><p>{w.lead}</p>
     <ol class="ways">{[w.way1, w.way2, w.way3, w.way4].map((way) => <li key={way}>{way}</li>)}</ol></section>;
 }
 
 // Issued shows a key and its secret, once.
 function Issued({ made, hide }) {
-  const w = useWords(words);
+  const w = useMessages(messages);
   const row = (name, id, value) => <><dt>{name}</dt><dd class="row"><code id={"new-" + id}>{value}</code> <Copy id={"copy-" + id} text={value} what={name} wide /></dd></>;
   return <section class="card strong" id="issued" aria-labelledby="yours" hidden={!made}><h2 id="yours" tabIndex={-1}>{w.yours}</h2>
     <p><strong>{w.once}</strong> {w.put}</p>
@@ -104,7 +104,7 @@ function Issued({ made, hide }) {
 }
 
 function Account({ account }) {
-  const w = useWords(words);
+  const w = useMessages(messages);
   const { info, pairs, cycle } = account ?? {};
   return <section class="card" id="account" aria-labelledby="found" hidden={!account}><h2 id="found" tabIndex={-1}>{w.found}</h2>{account && <dl class="facts">
     <dt>{w.agent}</dt><dd><code id="agent">{info.agentAddress}</code> <Copy text={info.agentAddress} what={w.agent} /></dd>
@@ -113,7 +113,7 @@ function Account({ account }) {
     <dt>{w.pairs}</dt><dd id="pairs">{pairs.length ? pairs.join(", ") : w.noPairs}</dd>
     <dt>{w.key}</dt><dd><code id="key">{info.apiKey || w.none}</code></dd>
     <dt>{w.created}</dt><dd id="created">{info.createTime ? <Time ms={info.createTime * 1000} /> : "–"}</dd>
-    <dt>{w.calls}</dt><dd id="calls">{say(w.callsEach, { n: info.maxCount, each: cycle === 60 ? w.aMinute : say(w.inSeconds, { n: cycle }) })}</dd>
+    <dt>{w.calls}</dt><dd id="calls">{formatMessage(w.callsEach, { n: info.maxCount, each: cycle === 60 ? w.aMinute : formatMessage(w.inSeconds, { n: cycle }) })}</dd>
   </dl>}</section>;
 }
 
@@ -129,7 +129,7 @@ function useAge(proof) {
 }
 
 function Proof({ proof, fault, send, refuse, renew }) {
-  const w = useWords(words);
+  const w = useMessages(messages);
   const [pasted, setPasted] = useState(""), [signature, setSignature] = useState("");
   const stale = useAge(proof), before = useRef(null);
   if (before.current !== proof) { // what was pasted is of another text
@@ -159,4 +159,4 @@ function Proof({ proof, fault, send, refuse, renew }) {
     <p id="refused" class="hint bad" role="alert">{fault}</p></section>;
 }
 
-open({ active: "keys", title: (lang) => words[lang].title }, Keys);
+open({ active: "keys", title: (lang) => messages[lang].title }, Keys);

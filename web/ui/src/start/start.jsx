@@ -2,9 +2,9 @@
 import { open, State } from "../base/components.jsx";
 import { ask, base } from "../base/http.js";
 import { site, usePoll } from "../base/use.js";
-import { useWords } from "../base/words.js";
+import { useMessages } from "../base/messages.js";
 
-const words = {
+const messages = {
   en: {
     title: "A gateway and its exchange", lead: "Bring tokens in from another chain, trade them, and take them home again.",
     bridgeLead: "Deposit from the source chain and withdraw to it; see where each transfer stands.", tradeLead: "Order books, candles, your orders and balances, live.",
@@ -20,7 +20,7 @@ const words = {
 };
 
 function Start() {
-  const w = useWords(words);
+  const w = useMessages(messages);
   const links = site.use();
   const health = usePoll(() => ask(base() + "/health"), 5000, []);
   const to = (link) => (/^https?:/.test(link) ? link : base() + "/" + link);
@@ -39,4 +39,4 @@ function Start() {
   </>;
 }
 
-open({ active: "start", title: (lang) => words[lang].title }, Start);
+open({ active: "start", title: (lang) => messages[lang].title }, Start);

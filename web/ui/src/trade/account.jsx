@@ -3,11 +3,11 @@ import { useState } from "preact/hooks";
 import { Asked, Blank, Copy, Fault, Field, Note, Short, State, tell, Time, trouble } from "../base/components.jsx";
 import { compare, isDecimal, product } from "../base/amount.js";
 import { site, usePoll } from "../base/use.js";
-import { say, useWords } from "../base/words.js";
+import { formatMessage, useMessages } from "../base/messages.js";
 import { demoSession, query, Session } from "./exchange.js";
 import { useFeed } from "./feed.js";
 import { number, placesOf } from "./market.jsx";
-import { words } from "./words.js";
+import { messages } from "./messages.js";
 
 // useAccount is what the exchange knows of an address: balances and open orders, asked for again when an order is pushed.
 export function useAccount(address) {
@@ -23,7 +23,7 @@ export function useAccount(address) {
 
 // Account is where a session begins: the demo user's, or a key and its secret, which stay in this page's memory and are forgotten with it.
 export function Account({ session, use }) {
-  const w = useWords(words);
+  const w = useMessages(messages);
   const { demo, keys } = site.use();
   const [form, set] = useState({ address: "", key: "", secret: "" });
   const [fault, setFault] = useState(null), [busy, setBusy] = useState(false);
@@ -59,7 +59,7 @@ const sides = ["buy", "sell"];
 
 // OrderForm places an order of the pair; `proposed` is a price that somebody has pressed in the book.
 export function OrderForm({ pair, session, account, price, setPrice }) {
-  const w = useWords(words);
+  const w = useMessages(messages);
   const [side, setSide] = useState(0), [quantity, setQuantity] = useState("");
   const [busy, setBusy] = useState(false), [fault, setFault] = useState("");
   const limits = usePoll((signal) => query("/limit", {}, signal), 0, []);
@@ -68,12 +68,12 @@ export function OrderForm({ pair, session, account, price, setPrice }) {
   const good = isDecimal(price, pair.pricePrecision) && isDecimal(quantity, pair.quantityPrecision);
   const total = good ? product(price, quantity) : null;
   const wrong = () => {
-    if (price && !isDecimal(price, pair.pricePrecision)) return say(w.digits, { what: w.price, n: pair.pricePrecision });
-    if (quantity && !isDecimal(quantity, pair.quantityPrecision)) return say(w.digits, { what: w.quantity, n: pair.quantityPrecision });
+    if (price && !isDecimal(price, pair.pricePrecision)) return formatMessage(w.digits, { what: w.price, n: pair.pricePrecision });
+    if (quantity && !isDecimal(quantity, pair.quantityPrecision)) return formatMessage(w.digits, { what: w.quantity, n: pair.quantityPrecision });
     if (total === null) return "";
-    if (compare(total, least) < 0) return say(w.small, { least: number(least, 8), symbol: pair.quoteTokenSymbol });
+    if (compare(total, least) < 0) return formatMessage(w.small, { least: number(least, 8), symbol: pair.quoteTokenSymbol });
     const [have, need, symbol] = side === 0 ? [available(pair.quoteTokenSymbol), total, pair.quoteTokenSymbol] : [available(pair.tradeTokenSymbol), quantity, pair.tradeTokenSymbol];
-    return account.balances.data && compare(need, have) > 0 ? say(w.poor, { have: number(have, 8), symbol }) : "";
+    return account.balances.data && compare(need, have) > 0 ? formatMessage(w.poor, { have: number(have, 8), symbol }) : "";
   };
   const said = wrong(), ready = total !== null && !said && session?.key;
   const part = (share) => {
@@ -110,7 +110,7 @@ export function OrderForm({ pair, session, account, price, setPrice }) {
 }
 
 export function Balances({ account }) {
-  const w = useWords(words);
+  const w = useMessages(messages);
   return <section class="card" id="balances"><h2>{w.balances}</h2><Asked poll={account.balances} empty={w.nothing} none={(b) => Object.keys(b).length === 0}>{(all) =>
     <div class="scroll" tabIndex={0} role="region" aria-label={w.balances}><table><thead><tr><th>{w.token}</th><th class="right">{w.available}</th><th class="right">{w.locked}</th></tr></thead>
       <tbody>{Object.entries(all).sort().map(([symbol, b]) => <tr key={symbol}><td>{symbol}</td><td class="right num">{number(b.available, 4)}</td><td class="right num">{number(b.locked, 4)}</td></tr>)}</tbody></table></div>}</Asked></section>;
@@ -120,12 +120,12 @@ export function Balances({ account }) {
 const standing = ["wait", "run", "run", "run", "good", "run", "run", "wait", "warn", "bad", "wait"];
 
 const Status = ({ order }) => {
-  const w = useWords(words);
+  const w = useMessages(messages);
   return <State kind={standing[order.status] ?? "wait"}>{w["status_" + order.status] ?? order.status}</State>;
 };
 
 function Orders({ list, act }) {
-  const w = useWords(words);
+  const w = useMessages(messages);
   return <div class="scroll" tabIndex={0} role="region" aria-label={w.orders}><table>
     <thead><tr><th>{w.time}</th><th>{w.pair}</th><th>{w.side}</th><th class="right">{w.price}</th><th class="right">{w.quantity}</th><th class="right">{w.filled}</th><th>{w.state}</th><th>{w.id}</th>{act && <th><span class="unseen">{w.cancel}</span></th>}</tr></thead>
     <tbody>{list.map((o) => <tr key={o.orderId} data-order={o.orderId} data-status={o.status}><td><Time ms={o.createTime * 1000} /></td><td>{o.symbol}</td><td class={o.side === 1 ? "down" : "up"}>{o.side === 1 ? w.sell : w.buy}</td>
@@ -135,7 +135,7 @@ function Orders({ list, act }) {
 }
 
 export function OpenOrders({ session, account, pair }) {
-  const w = useWords(words);
+  const w = useMessages(messages);
   const [fault, setFault] = useState("");
   const during = async (act) => {
     setFault("");
@@ -148,7 +148,7 @@ export function OpenOrders({ session, account, pair }) {
     }
   };
   return <section class="card" id="open-orders"><div class="row spread"><h2>{w.openOrders}</h2>
-    {session.key && account.open.data?.some((o) => o.symbol === pair.symbol) && <button type="button" onClick={() => during(() => session.cancelAll(pair.symbol))}>{say(w.cancelAll, { pair: pair.symbol })}</button>}</div>
+    {session.key && account.open.data?.some((o) => o.symbol === pair.symbol) && <button type="button" onClick={() => during(() => session.cancelAll(pair.symbol))}>{formatMessage(w.cancelAll, { pair: pair.symbol })}</button>}</div>
     {fault && <Note kind="bad" live>{fault}</Note>}
     <Asked poll={account.open} empty={w.noOrders}>{(list) => <Orders list={list} act={session.key ? (o) => during(() => session.cancel(o.symbol, o.orderId)) : null} />}</Asked></section>;
 }
@@ -156,7 +156,7 @@ export function OpenOrders({ session, account, pair }) {
 const pageSize = 20;
 
 export function OrderHistory({ session }) {
-  const w = useWords(words);
+  const w = useMessages(messages);
   const [page, turn] = useState(0);
   const poll = usePoll((signal) => query("/orders", { address: session.address, offset: page * pageSize, limit: pageSize, total: 1 }, signal), 4000, [session.address, page]);
   return <section class="card" id="order-history"><h2>{w.orderHistory}</h2><Asked poll={poll} empty={w.noOrders} none={(d) => !d.order?.length && page === 0}>{(d) => <>
@@ -166,4 +166,4 @@ export function OrderHistory({ session }) {
   </>}</Asked></section>;
 }
 
-export const NoAccount = () => <Blank>{useWords(words).needsAccount}</Blank>;
+export const NoAccount = () => <Blank>{useMessages(messages).needsAccount}</Blank>;

@@ -4,10 +4,10 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { grouped } from "../base/amount.js";
 import { Blank, Fault } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
-import { useWords } from "../base/words.js";
+import { useMessages } from "../base/messages.js";
 import { bars, sums } from "./exchange.js";
 import { useFeed } from "./feed.js";
-import { words } from "./words.js";
+import { messages } from "./messages.js";
 
 // colours reads tokens of the stylesheet as the chart's canvas wants them.
 function colours() {
@@ -60,7 +60,7 @@ const pushed = (k) => ({ time: k.t, open: Number(k.o), high: Number(k.h), low: N
 const intervals = ["minute", "minute30", "hour", "hour6", "day", "week"];
 
 export function Candles({ pair, places }) {
-  const w = useWords(words);
+  const w = useMessages(messages);
   const place = useRef(null), chart = useRef(null), newest = useRef(0);
   const [interval, choose] = useState("minute");
   const poll = usePoll((signal) => bars(pair.symbol, interval, signal), 60_000, [pair.symbol, interval]);
@@ -102,7 +102,7 @@ const reach = 0.05; // how far from the best price the depth is drawn, as a shar
 
 // Depth draws how much both sides of the book hold up to each price.
 export function Depth({ book }) {
-  const w = useWords(words);
+  const w = useMessages(messages);
   const middle = Number((book.bids[0] ?? book.asks[0] ?? ["0"])[0]);
   const near = (side) => side.filter(([price]) => Math.abs(Number(price) / middle - 1) <= reach);
   const bids = sums(near(book.bids)), asks = sums(near(book.asks));

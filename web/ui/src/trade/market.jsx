@@ -3,10 +3,10 @@ import { useState } from "preact/hooks";
 import { Asked, Blank, State, Time } from "../base/components.jsx";
 import { cut, grouped } from "../base/amount.js";
 import { usePoll } from "../base/use.js";
-import { useWords } from "../base/words.js";
+import { useMessages } from "../base/messages.js";
 import { query, sums } from "./exchange.js";
 import { live, useFeed } from "./feed.js";
-import { words } from "./words.js";
+import { messages } from "./messages.js";
 
 // number shows a decimal with at most so many digits behind the point.
 export const number = (text, most) => grouped(cut(String(text), most));
@@ -16,14 +16,14 @@ export const placesOf = (pair, price) => Math.min(pair.pricePrecision, Number(pr
 
 // Live says whether what is shown is.
 export function Live() {
-  const w = useWords(words);
+  const w = useMessages(messages);
   const now = live.use();
   const kind = { open: "good", waiting: "wait", broken: "warn" }[now];
   return <span id="live" data-live={now} role="status"><State kind={kind}>{w["live_" + now]}</State></span>;
 }
 
 export function Figures({ pair }) {
-  const w = useWords(words);
+  const w = useMessages(messages);
   const [push, set] = useState(null);
   const poll = usePoll(async (signal) => (await query("/ticker/24hr", { symbols: pair.symbol }, signal))[0] ?? null, 30_000, [pair.symbol]);
   useFeed(`market.${pair.symbol}.tickers`, (t) => set({ symbol: t.s, closePrice: t.cp, priceChangePercent: t.pCp, highPrice: t.hp, lowPrice: t.lp, amount: t.a }), poll.again);
@@ -51,7 +51,7 @@ const rows = 12; // of each side
 
 // Book shows the best prices of both sides; pressing one proposes it.
 export function Book({ pair, poll, book, propose }) {
-  const w = useWords(words);
+  const w = useMessages(messages);
   return <section class="card" id="book"><h2>{w.book}</h2><Asked poll={poll}>{() => {
     const asks = sums(book.asks.slice(0, rows)), bids = sums(book.bids.slice(0, rows));
     if (!asks.length && !bids.length) return <Blank>{w.emptyBook}</Blank>;
@@ -70,7 +70,7 @@ export function Book({ pair, poll, book, propose }) {
 const kept = 40; // trades that are shown
 
 export function Trades({ pair }) {
-  const w = useWords(words);
+  const w = useMessages(messages);
   const [pushed, set] = useState([]);
   const poll = usePoll(async (signal) => {
     const list = await query("/trades", { symbol: pair.symbol, limit: kept }, signal);

@@ -2,22 +2,22 @@
 import { useEffect, useState } from "preact/hooks";
 import { Asked, open, Tabs } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
-import { useWords } from "../base/words.js";
+import { useMessages } from "../base/messages.js";
 import { Account, Balances, NoAccount, OpenOrders, OrderForm, OrderHistory, useAccount } from "./account.jsx";
 import { Candles, Depth } from "./chart.jsx";
 import { query } from "./exchange.js";
 import { Book, Figures, Live, placesOf, Trades, useBook } from "./market.jsx";
-import { words } from "./words.js";
+import { messages } from "./messages.js";
 
 function Trade() {
-  const w = useWords(words);
+  const w = useMessages(messages);
   const markets = usePoll((signal) => query("/markets", { limit: 500 }, signal), 60_000, []);
   const [session, use] = useState(null);
   return <Asked poll={markets} empty={w.noMarkets}>{(list) => <Market markets={list} session={session} use={use} />}</Asked>;
 }
 
 function Market({ markets, session, use }) {
-  const w = useWords(words);
+  const w = useMessages(messages);
   const [symbol, setSymbol] = useState(decodeURIComponent(location.hash.slice(1)));
   const pair = markets.find((m) => m.symbol === symbol) ?? markets.find((m) => m.symbol.startsWith("ETH")) ?? markets[0];
   const [price, setPrice] = useState("");
@@ -47,4 +47,4 @@ function Market({ markets, session, use }) {
   </>;
 }
 
-open({ active: "trade", wide: true, title: (lang) => words[lang].title }, Trade);
+open({ active: "trade", wide: true, title: (lang) => messages[lang].title }, Trade);

@@ -1,5 +1,5 @@
-// The console's texts in both languages. Text between backticks is what a person types elsewhere.
-export const texts = {
+// The console's messages in both languages. Text between backticks is what a person types elsewhere.
+export const messages = {
   en: {
     title: "Console", view_status: "Status", view_held: "Needs you", view_approvals: "Approvals", view_records: "Records", view_channels: "Channels", view_accounts: "Accounts", view_nodes: "Nodes",
     view_limits: "Limits", view_upkeep: "Upkeep", view_log: "Log", view_you: "You", signOut: "Sign out", noView: "There is no such view.", refuses: "The server refuses: {status}",

@@ -1,5 +1,5 @@
-// The bridge page's words.
-export const words = {
+// The bridge page's messages.
+export const messages = {
   en: {
     title: "Bridge", lead: "Move tokens between the source chain and the exchange chain.",
     deposit: "Deposit", withdraw: "Withdraw", history: "History", what: "What you move", token: "Token", network: "Network {name}",

@@ -1,5 +1,5 @@
-// The trade page's words.
-export const words = {
+// The trade page's messages.
+export const messages = {
   en: {
     title: "Trade", pair: "Pair", last: "Last price", change: "24 hours", high: "High", low: "Low", volume: "Volume", noMarkets: "There are no markets yet.",
     live_open: "Live", live_waiting: "Connecting", live_broken: "Disconnected, connecting again",

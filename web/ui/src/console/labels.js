@@ -1,8 +1,8 @@
-// States and kinds as words, and what may be ordered of a record.
-import { say, useWords } from "../base/words.js";
-import { texts } from "./texts.js";
+// Labels of states and codes, and what may be ordered of a record.
+import { formatMessage, useMessages } from "../base/messages.js";
+import { messages } from "./messages.js";
 
-export const useTexts = () => useWords(texts);
+export const useConsoleMessages = () => useMessages(messages);
 
 // states are how things stand: how that is shown (wait, run, good, warn, bad), and its word in both languages. What is not in a list is shown as it is.
 export const states = {
@@ -16,16 +16,16 @@ export const states = {
   chain: { following: ["good", "Follows", "跟随中"], halted: ["bad", "Halted", "已停止"], "not started": ["wait", "Not started", "未开始"] },
 };
 
-// standing is how a state is shown, and its word.
-export function standing(of, state, language = "en") {
+// stateLabel is how a state is shown, and its word.
+export function stateLabel(of, state, language = "en") {
   const [kind, en, zh] = states[of]?.[state] ?? ["wait", state, state];
   return [kind, language === "zh" ? zh : en];
 }
 
-// plainly is a word of the program with spaces: "below_minimum" is "below minimum".
-export const plainly = (word) => word.replaceAll("_", " ");
+// spaced is a word of the program with spaces: "below_minimum" is "below minimum".
+export const spaced = (word) => word.replaceAll("_", " ");
 
-// chinese are words of the program, by what they are words of.
+// chinese are labels of the program's codes, by what they are codes of.
 export const chinese = {
   // What keeps money from moving, or an operator should know of: `Kinds` of operator/status.
   condition: {
@@ -50,14 +50,14 @@ export const chinese = {
   difference: { missing_transfer: "缺少转账", missing_own: "缺少我方交易", other_block: "所在区块不同", other_facts: "内容不同", not_on_chain: "链上没有", other_line: "区块不同" },
 };
 
-// english are words of the program that its own form does not tell well.
+// english are labels of codes that do not tell well what they mean.
 const english = {
   kind: { hot: "Pays withdrawals", gas: "Pays fees of sweeps", gateway: "Gateway's on the exchange chain", cold: "Kept offline" },
   purpose: { credit: "Pays the user", refund: "Refund", receive: "Takes the block in", sweep: "Sweep", gas: "Coin for fees", cancel: "Takes the place of another", cold: "To cold storage" },
 };
 
-// called is a word of the program in the reader's language; one that has none there stays as it is.
-export const called = (language, of, word) => (language === "zh" ? chinese : english)[of]?.[word] ?? plainly(word ?? "");
+// codeLabel is a word of the program in the reader's language; one that has none there stays as it is.
+export const codeLabel = (language, of, word) => (language === "zh" ? chinese : english)[of]?.[word] ?? spaced(word ?? "");
 
 // refusals are what the server says often, in Chinese. What else it says is told in its own words.
 export const refusals = {
@@ -99,7 +99,7 @@ export function ordersFor(record, payments) {
 export function steps(record, payments, w) {
   const back = payments.some((p) => p.purpose === "refund" && p.state !== "void");
   const payment = payments.filter((p) => p.purpose === (back ? "refund" : "credit") && p.state !== "void").at(-1);
-  const decided = ["held", "refused"].includes(record.state) ? say(w["step_" + record.state], { reason: called(w.language, "reason", record.reason) }) : w.step_final;
+  const decided = ["held", "refused"].includes(record.state) ? formatMessage(w["step_" + record.state], { reason: codeLabel(w.language, "reason", record.reason) }) : w.step_final;
   const list = [w.step_seen, decided, back ? w.step_refundSigned : w.step_paymentSigned, back ? w.step_refundFinal : w.step_paymentFinal];
   const failed = Boolean(record.incident) || ["held", "refused", "orphaned"].includes(record.state) && !payment;
   if (!payment) return { list, at: ["seen", "orphaned"].includes(record.state) || failed ? 1 : 2, failed };

@@ -1,4 +1,4 @@
-// The languages of the pages. A page has its words as { en: {...}, zh: {...} }; those that all pages share are here.
+// The languages of the pages. A page has its messages as { en: {...}, zh: {...} }; those that all pages share are here.
 import { remembered } from "./store.js";
 
 const system = /^zh\b/i.test(globalThis.navigator?.language ?? "") ? "zh" : "en";
@@ -24,13 +24,13 @@ export const shared = {
   },
 };
 
-// say puts values into a text: say("{n} of {m}", { n: 1, m: 2 }).
-export function say(text, values = {}) {
+// formatMessage puts values into a text: formatMessage("{n} of {m}", { n: 1, m: 2 }).
+export function formatMessage(text, values = {}) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
 }
 
-// useWords is a page's words in the reader's language, with the shared ones beneath.
-export function useWords(own = { en: {}, zh: {} }) {
+// useMessages is a page's messages in the reader's language, with the shared ones beneath.
+export function useMessages(own = { en: {}, zh: {} }) {
   const now = language.use();
   return { ...shared[now], ...own[now], language: now };
 }

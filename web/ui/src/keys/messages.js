@@ -1,5 +1,5 @@
-// The words of the page of API keys.
-export const words = {
+// The messages of the page of API keys.
+export const messages = {
   en: {
     title: "API keys", what: "What a key is",
     lead: "With an API key a program can place and cancel orders for your account on the exchange. It cannot withdraw anything, and your wallet's own key stays with you.",
