@@ -67,7 +67,7 @@ func readBody(r *http.Request) (map[string]string, error) {
 	switch {
 	case len(text) == 0:
 		return nil, nil
-	case isJSON || text[0] == '{':
+	case text[0] == '{' || isJSON && !bytes.Contains(text, []byte("=")): // a form that is said to be JSON is a form
 		return readObject(text)
 	case err == nil && media == "multipart/form-data":
 		return readParts(text, with["boundary"])

@@ -76,7 +76,7 @@ func TestParametersAnywhere(t *testing.T) { // behaviour 6 and 7
 		{"DELETE", "/orders", func() []string { return []string{"symbol", symbol} }},
 	}
 	for _, o := range operations {
-		for _, place := range []string{"query", "form", "bare form", "parts", "json", "json of numbers", "bare json", "split"} {
+		for _, place := range []string{"query", "form", "bare form", "form marked as json", "parts", "json", "json of numbers", "bare json", "split"} {
 			w.clock.pass(time.Millisecond)
 			v := w.sign(o.fields()...)
 			target, body, media := o.path, "", ""
@@ -87,6 +87,8 @@ func TestParametersAnywhere(t *testing.T) { // behaviour 6 and 7
 				body, media = v.Encode(), "application/x-www-form-urlencoded"
 			case "bare form":
 				body = v.Encode()
+			case "form marked as json":
+				body, media = v.Encode(), "application/json"
 			case "parts":
 				body, media = parts(t, v)
 			case "json":
