@@ -21,7 +21,7 @@ const keysMessages = (await from("keys/messages.js")).messages;
 for (const [text, units] of Object.entries({ 1: 1_000_000n, "1.5": 1_500_000n, ".000001": 1n, "0": 0n, " 7 ": 7_000_000n, "1,000.10": 1_000_100_000n, "1.0000000": 1_000_000n, "2.": 2_000_000n })) {
   assert.equal(amount.parse(text, 6), units, text);
 }
-for (const bad of ["", ".", "1.0000001", "-1", "1e3", "0x10", "1,5", "1 0", "9".repeat(61), "１"]) assert.equal(amount.parse(bad, 6), null, bad);
+for (const bad of ["", ".", "1.0000001", "-1", "1e3", "0x10", "1,5", "0,125", "1,23,456", "1 0", "9".repeat(61), "１"]) assert.equal(amount.parse(bad, 6), null, bad);
 for (const decimals of [0, 6, 18]) for (const units of [0n, 1n, 10n ** 18n, 123_456_789n, 2n ** 256n - 1n]) {
   if (amount.plain(units, decimals).length <= 60) assert.equal(amount.parse(amount.plain(units, decimals), decimals), units);
 }
@@ -29,6 +29,7 @@ assert.equal(amount.shown(1_234_567_890_123_456_789n, 15, 2), "1,234.56", "cut, 
 assert.equal(amount.shown(-1_500n, 3), "-1.5");
 assert.equal(amount.shown(999_999n, 6, 2), "0.99");
 assert.deepEqual([amount.product("0.1", "0.2"), amount.product("125909.6", "0.01"), amount.product("3", "0")], ["0.02", "1259.096", "0"]);
+assert.deepEqual([amount.product("125,648.2", " 2 "), amount.product("1.", ".5")], ["251296.4", "0.5"], "as they may be typed");
 assert.deepEqual([amount.compare("1.10", "1.1"), amount.compare("0.9", "1"), amount.compare("10", "9.99")], [0, -1, 1]);
 
 // The comment of both binding types, byte by byte; lengths count bytes.
@@ -72,6 +73,16 @@ assert.equal(exchange.line(sample), "amount=10&key=11111111&price=0.1&side=0&sym
 const { createHmac } = await import("node:crypto");
 assert.equal(await exchange.sign("secret é", exchange.line(sample)), createHmac("sha256", "secret é").update(exchange.line(sample)).digest("hex"));
 assert.deepEqual(exchange.sums([["2", "1"], ["1", "0.5"]]).map((l) => l.sum), [1, 1.5]);
+
+// What people put between the digits of an order is not sent.
+const sent = [];
+globalThis.location = { pathname: "/trade" };
+globalThis.fetch = async (url, options) => {
+  sent.push(options.body);
+  return { status: 200, json: async () => ({ code: 0, data: 0 }) };
+};
+await new exchange.Session({ address: "a", key: "k", secret: "s" }).place("VX_VITE", 1, "125,648.2", " 2. ");
+assert.match(sent[1], /^amount=2&key=k&price=125648\.2&side=1&/);
 
 // Where in the console somebody is: what a link says is what it leads to.
 for (const [link, where] of [

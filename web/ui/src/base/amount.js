@@ -1,8 +1,15 @@
 // Amounts are whole numbers of smallest units (BigInt), or decimals as text; no floating point comes near them.
 
+// bare is a typed decimal as programs write it: no space around it, no commas between thousands, no point at its end. Other commas stay, and make it no
+// number: "0,125" and "1,5" are other people's 0.125 and 1.5.
+export function bare(text) {
+  const trimmed = text.trim().replace(/\.$/, "");
+  return /^[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/.test(trimmed) ? trimmed.replaceAll(",", "") : trimmed;
+}
+
 // parse reads a decimal that a person has typed: smallest units, or null for what is no amount of a token with so many decimals.
 export function parse(text, decimals) {
-  const m = /^(\d{1,60})(?:\.(\d*))?$|^\.(\d+)$/.exec(text.trim().replace(/,(?=\d{3})/g, ""));
+  const m = /^(\d{1,60})(?:\.(\d+))?$|^\.(\d+)$/.exec(bare(text));
   if (!m) return null;
   const fraction = (m[2] ?? m[3] ?? "").replace(/0+$/, "");
   if (fraction.length > decimals) return null;
@@ -36,8 +43,9 @@ export function grouped(text) {
   return [whole.replace(/\B(?=(\d{3})+$)/g, ","), ...rest].join(".");
 }
 
-// product multiplies two decimals exactly.
+// product multiplies two decimals exactly, as they were typed.
 export function product(a, b) {
+  [a, b] = [bare(a), bare(b)];
   const scale = (text) => (text.split(".")[1] ?? "").length;
   const units = (text) => BigInt(text.replace(".", "") || "0");
   return plain(units(a) * units(b), scale(a) + scale(b));
@@ -50,7 +58,7 @@ export function compare(a, b) {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
-// isDecimal tells whether a text is a decimal above zero with at most so many digits behind the point.
+// isDecimal reports whether a text is a decimal above zero with at most so many digits behind the point.
 export function isDecimal(text, most) {
   const units = parse(text, most);
   return units !== null && units > 0n;

@@ -1,7 +1,7 @@
 // Whose account it is, what it has, and its orders.
 import { useState } from "preact/hooks";
 import { Asked, Blank, Copy, Fault, Field, Note, Short, State, tell, Time, trouble } from "../base/components.jsx";
-import { compare, isDecimal, product } from "../base/amount.js";
+import { bare, compare, isDecimal, product } from "../base/amount.js";
 import { site, usePoll } from "../base/use.js";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { demoSession, query, Session } from "./exchange.js";
@@ -79,8 +79,9 @@ export function OrderForm({ pair, session, account, price, setPrice }) {
   const part = (share) => {
     const symbol = side === 0 ? pair.quoteTokenSymbol : pair.tradeTokenSymbol;
     const have = Number(available(symbol)) * share * (side === 0 ? 0.995 : 1); // room for the fee of a buyer
-    const much = side === 0 ? have / Number(price || Infinity) : have;
-    setQuantity(much > 0 ? String(Math.floor(much * 1e6) / 1e6) : "");
+    const much = side === 0 ? have / Number(bare(price) || Infinity) : have;
+    const step = 10 ** Math.min(6, pair.quantityPrecision);
+    setQuantity(much > 0 ? String(Math.floor(much * step) / step) : "");
   };
   const submit = async (e) => {
     e.preventDefault();

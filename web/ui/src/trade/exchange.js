@@ -1,4 +1,5 @@
 // The exchange's public API, as docs/exchange-api.md says: queries, and calls signed in the page with a key that stays in its memory.
+import { bare } from "../base/amount.js";
 import { ask, Away, base, Refused } from "../base/http.js";
 
 const api = () => base() + "/api/v2";
@@ -39,7 +40,7 @@ export class Session {
     return answered(ask(url, { method, ...options }));
   }
 
-  place(symbol, side, price, amount) { return this.call("POST", "/order", { symbol, side: String(side), price, amount }); }
+  place(symbol, side, price, amount) { return this.call("POST", "/order", { symbol, side: String(side), price: bare(price), amount: bare(amount) }); }
   cancel(symbol, orderId) { return this.call("DELETE", "/order", { symbol, orderId }); }
   cancelAll(symbol) { return this.call("DELETE", "/orders", { symbol }); }
 }
