@@ -147,7 +147,11 @@ func (l *ledgerAPI) GetVmLogsByFilter(f logFilter) ([]shownLogEntry, error) {
 		return nil, err
 	}
 	var refused error
-	entries, err := recall(l.node, func(v *node.View) (list []node.LogEntry) { list, refused = v.FindLogs(chosen); return list })
+	entries, err := recall(l.node, func(v *node.View) (list []node.LogEntry) {
+		fromNewest(v, chosen.Ranges)
+		list, refused = v.FindLogs(chosen)
+		return list
+	})
 	if err == nil {
 		err = onWire(refused)
 	}
@@ -157,6 +161,15 @@ func (l *ledgerAPI) GetVmLogsByFilter(f logFilter) ([]shownLogEntry, error) {
 		shown = append(shown, shownLogEntry{showLog(&e.VMLog), e.Block.Hash, decimal(e.Block.Height), e.Address})
 	}
 	return shown, err
+}
+
+// fromNewest puts the newest block for a height 0 that a range begins with. A stream of events has no bound there instead.
+func fromNewest(v *node.View, ranges map[core.Address]node.HeightRange) {
+	for a, r := range ranges {
+		if r.From == 0 {
+			ranges[a] = node.HeightRange{From: v.HeadID(a).Height, To: r.To}
+		}
+	}
 }
 
 // GetVmlogsByFilter is the same under the name that the JavaScript client uses.

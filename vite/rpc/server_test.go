@@ -162,6 +162,22 @@ func TestClientSeesContractEvents(t *testing.T) {
 	require.Equal(t, core.NewTokenID(issue.Address, found[0].Height, issue.Hash), id)
 }
 
+// A range that begins at 0 begins at the newest block of its contract.
+func TestLogsFromZero(t *testing.T) {
+	f := start(t, nil)
+	f.line()
+	heights := func(from, to string) (list []string) {
+		params := fmt.Sprintf(`[{"addressHeightRange":{"%s":{"fromHeight":%q,"toHeight":%q}}}]`, core.AssetContract, from, to)
+		found, _ := f.invoke("ledger_getVmLogsByFilter", params).Result.([]any)
+		for _, e := range found {
+			list = append(list, e.(map[string]any)["accountBlockHeight"].(string))
+		}
+		return list
+	}
+	require.Equal(t, []string{"1", "2"}, heights("1", "0"))
+	require.Equal(t, []string{"2"}, heights("0", "0"))
+}
+
 func TestOlderNames(t *testing.T) {
 	f := start(t, nil)
 	bob := f.bob.Address()
