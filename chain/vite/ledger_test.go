@@ -131,6 +131,8 @@ func (l *ledger) genesis() viteledger.Genesis {
 	g := viteledger.Genesis{Time: l.clock.Now().Add(-time.Hour)}
 	g.Tokens = []viteledger.TokenInfo{{
 		ID: goldID(), Name: "Gold", Symbol: "GOLD", Decimals: 6, Owner: l.stranger.Address(), ReIssuable: true, MaxSupply: *million,
+	}, {
+		ID: core.VX, Name: "ViteX Coin", Symbol: "VX", Decimals: 18, Owner: l.stranger.Address(),
 	}}
 	for _, a := range []core.Address{l.payer, l.poor, l.stranger.Address()} {
 		g.Accounts = append(g.Accounts, viteledger.GenesisAccount{Address: a, Balances: map[core.TokenID]uint256.Int{core.VITE: *million}})

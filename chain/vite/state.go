@@ -81,7 +81,7 @@ func (c *Chain) tip(ctx context.Context, nc *client.Client, account core.Address
 // Token describes a token.
 type Token struct {
 	ID       core.TokenID
-	Symbol   string // as wallets show it: symbol and three-digit index ("ETH-000"), VITE itself without
+	Symbol   string // as wallets show it: symbol and three-digit index ("ETH-000"); VITE, VCP and VX without
 	Decimals uint8
 }
 
@@ -111,11 +111,14 @@ func token(ctx context.Context, nc *client.Client, id core.TokenID) (Token, erro
 		return Token{}, fmt.Errorf("the node answered token %s", info.ID)
 	}
 	t := Token{ID: id, Symbol: info.Symbol, Decimals: info.Decimals}
-	if id != core.VITE {
+	if !slices.Contains(unique, info.Symbol) {
 		t.Symbol = fmt.Sprintf("%s-%03d", info.Symbol, info.Index)
 	}
 	return t, nil
 }
+
+// unique are the symbols that the ledger gives to no second token.
+var unique = []string{"VITE", "VCP", "VX"}
 
 // Quota is what an account may spend on blocks; a transfer with our data costs 21448, a receive 21000 (docs/exchange-chain-wire.md 4.6).
 type Quota struct {

@@ -9,7 +9,7 @@ import (
 	"gatewayd/vite/core"
 )
 
-// TokenInfo describes a token. Its display symbol is Symbol, "-" and Index in three digits, except for VITE itself.
+// TokenInfo describes a token. Its display symbol is Symbol, "-" and Index in three digits, except for VITE, VCP and VX.
 type TokenInfo struct {
 	ID              core.TokenID
 	Name            string
