@@ -16,6 +16,9 @@ const wordSize = 32
 // ErrABI marks call data, a value or a signature that the contract call codec refuses.
 var ErrABI = errors.New("invalid contract call encoding")
 
+// ErrNotCanonical is the ErrABI of data that can be read but does not encode to itself again.
+var ErrNotCanonical = fmt.Errorf("%w: not in canonical form", ErrABI)
+
 type kind uint8
 
 const (

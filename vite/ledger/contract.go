@@ -58,7 +58,7 @@ func checkCall(b *core.AccountBlock) error {
 	}
 	args, err := m.Unpack(b.Data)
 	if err != nil {
-		return badArguments(m, b.Data)
+		return badArguments(m, b.Data, err)
 	}
 	return m.check(b, args)
 }
@@ -66,8 +66,12 @@ func checkCall(b *core.AccountBlock) error {
 // maxCallSlots is more words of 32 bytes than any call of a built-in contract needs.
 const maxCallSlots = 24
 
-// badArguments tells trailing bytes, which a real node finds only when it makes the block again, from other faults.
-func badArguments(m *method, data []byte) error {
+// badArguments tells data that does not encode to itself again, which a real node finds only when it makes the block again,
+// from other faults. Part of a word behind it is such data, too.
+func badArguments(m *method, data []byte, err error) error {
+	if errors.Is(err, core.ErrNotCanonical) {
+		return ErrInconsistent
+	}
 	const word = 32
 	for end := core.SelectorSize; end < len(data) && end <= maxCallSlots*word; end += word {
 		if _, err := m.Unpack(data[:end]); err == nil {

@@ -266,6 +266,11 @@ func callRefusals() []refusal {
 			b.Data = append(b.Data, make([]byte, 30)...)
 			return b
 		}, ledger.ErrInconsistent},
+		{"call data with bytes in its padding", rich, func(l *testChain, u user) *core.AccountBlock {
+			b := l.call(u, core.AssetContract, core.IssueToken, issueArgs("GTT")...)
+			b.Data[len(b.Data)-1] = 1
+			return b
+		}, ledger.ErrInconsistent},
 		{"call data too short", rich, func(l *testChain, u user) *core.AccountBlock {
 			b := l.call(u, core.AssetContract, core.ReIssue, core.VITE, *uint256.NewInt(1), u.addr)
 			b.Data = b.Data[:40]
