@@ -190,14 +190,15 @@ func Fingerprint(p chain.Payment) string {
 	return fmt.Sprintf("%s|%s|%s|%s|%s|%s", p.Purpose, p.Asset, p.To, p.Amount, p.Label, p.Source)
 }
 
-// Free tells the sign-guard that a payment lost its slot. A signer with nodes of its own must have seen that by ReadOutcomes.
+// Free tells the sign-guard that a payment lost its slot. A signer with nodes of its own must have seen that by ReadOutcomes; otherwise it is
+// signguard.ErrRefused.
 func (s *Signer) Free(ctx context.Context, paymentID uint64) error {
 	if s.ledgers == nil {
 		return s.guard.Free(ctx, paymentID)
 	}
 	undecided, err := s.guard.Undecided(ctx, paymentID)
 	if err == nil && undecided {
-		err = fmt.Errorf("%w to free payment %d: no final block that it has read shows that it lost its slot", ErrRefused, paymentID)
+		err = fmt.Errorf("%w to free payment %d: %w: no final block that it has read shows that it lost its slot", ErrRefused, paymentID, signguard.ErrRefused)
 	}
 	return err
 }

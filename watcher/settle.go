@@ -10,6 +10,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/signguard"
 )
 
 // errFailed marks the last step of a payment that failed on its chain.
@@ -141,7 +142,8 @@ func (f *follower) settleFailed(ctx context.Context, tx *records.Tx, slot record
 	}
 	f.log.WithFields(logrus.Fields{"payment": slot.PaymentID, "tx": e.Tx, "height": e.Height, "again": again}).Warn("payment failed on chain")
 	paymentTrace(slot, e.Tx).Done(ctx, "final", time.Now(), errFailed)
-	if err := f.Signer.Free(ctx, slot.PaymentID); err != nil { // proven by the final block, so also right if this transaction is lost
+	// Proven by the final block, so also right if this transaction is lost. A signer with nodes of its own does not free what moved something else.
+	if err := f.Signer.Free(ctx, slot.PaymentID); err != nil && (e.Void || !errors.Is(err, signguard.ErrRefused)) {
 		return fmt.Errorf("freeing the sign-guard: %w", err)
 	}
 	if err := tx.SettleVoid(slot, e.Tx, e.BlockHash, reason, again); err != nil || again || !e.Void || t.ID == 0 {

@@ -83,6 +83,7 @@ type orderSigner interface {
 	Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error)
 	// ReadOutcomes lets the signer see for itself what a final block shows of its signatures.
 	ReadOutcomes(ctx context.Context, id chain.ID, height uint64) error
+	// Free is signguard.ErrRefused while the signer has not seen that the payment lost its slot, if it reads blocks itself.
 	Free(ctx context.Context, paymentID uint64) error
 	Next(ctx context.Context, id chain.ID, account string) (branch, number uint64, ok bool, err error)
 }
