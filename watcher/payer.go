@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/sirupsen/logrus"
 
@@ -26,7 +27,9 @@ type payer struct {
 
 	waiting map[uint64]uint64 // payment -> cursor height at which it was last tried and had to wait
 	short   map[string]bool   // accounts that had too little coin for fees when they last tried
-	ends    map[signedBy]end  // where the sign-guard said last that an account's signatures end: an older one says less
+
+	endsMu sync.Mutex       // AskHeld looks for retired accounts beside the rounds
+	ends   map[signedBy]end // where the sign-guard said last that an account's signatures end: an older one says less
 }
 
 type signedBy struct {
@@ -243,16 +246,18 @@ func (p *payer) unmined(ctx context.Context, a records.Account) (slots []records
 
 // signedMore says what the sign-guard knows of an account and our records do not, or what it has forgotten since it was last asked.
 func (p *payer) signedMore(ctx context.Context, a records.Account) (why string, err error) {
+	by := signedBy{a.Chain, a.Account}
+	was := p.endOf(by) // before the sign-guard is asked: what is signed meanwhile need not be in its answer
 	branch, number, signed, err := p.Signer.Next(ctx, a.Chain, a.Account)
 	if err != nil {
 		return "", err
 	}
-	by, now := signedBy{a.Chain, a.Account}, end{branch, number}
-	was := p.ends[by]
-	p.ends[by] = now
+	now := end{branch, number}
 	if now.before(was) {
+		p.setEnd(by, now)
 		return fmt.Sprintf("the sign-guard knew signatures up to %d/%d, and knows only those up to %d/%d now: an older one was put in its place", was.branch, was.number, branch, number), nil
 	}
+	p.raiseEnd(by, now)
 	if !signed || !endsBefore(a, branch, number) {
 		return "", nil
 	}
@@ -264,9 +269,27 @@ func (p *payer) signedMore(ctx context.Context, a records.Account) (why string, 
 
 // recordSigned moves the end of an account's signatures past a slot that the sign-guard has passed.
 func (p *payer) recordSigned(at chain.Slot) {
-	by, now := signedBy{p.id, at.Account}, end{at.Branch, at.Nonce + 1}
-	if p.ends[by].before(now) {
-		p.ends[by] = now
+	p.raiseEnd(signedBy{p.id, at.Account}, end{at.Branch, at.Nonce + 1})
+}
+
+func (p *payer) endOf(by signedBy) end {
+	p.endsMu.Lock()
+	defer p.endsMu.Unlock()
+	return p.ends[by]
+}
+
+func (p *payer) setEnd(by signedBy, e end) {
+	p.endsMu.Lock()
+	defer p.endsMu.Unlock()
+	p.ends[by] = e
+}
+
+// raiseEnd is setEnd unless the end is known to be further.
+func (p *payer) raiseEnd(by signedBy, e end) {
+	p.endsMu.Lock()
+	defer p.endsMu.Unlock()
+	if p.ends[by].before(e) {
+		p.ends[by] = e
 	}
 }
 

@@ -239,3 +239,46 @@ func TestSweepToARetiredAccountIsMadeAnew(t *testing.T) {
 	r.requireHolding(r.eth, address, usdEth, 0)
 	r.requireSound()
 }
+
+// nextHook is a signer that does something once, after it was asked where an account's signatures end and before the answer arrives.
+type nextHook struct {
+	orderSigner
+	account string
+	do      func()
+}
+
+// Next does it.
+func (s *nextHook) Next(ctx context.Context, id chain.ID, account string) (branch, number uint64, ok bool, err error) {
+	branch, number, ok, err = s.orderSigner.Next(ctx, id, account)
+	if do := s.do; account == s.account && do != nil {
+		s.do = nil
+		do()
+	}
+	return branch, number, ok, err
+}
+
+// TestHandingOverWhilePaymentsAreSigned: what is signed while AskHeld asks where signatures end is no sign of an older sign-guard.
+func TestHandingOverWhilePaymentsAreSigned(t *testing.T) {
+	r := poolRig(t)
+	hook := &nextHook{orderSigner: r.parts.Signer}
+	r.parts.Signer = hook
+	r.restart()
+	r.retireFirst()
+	r.rest()
+	_, withdrawals := r.burst(10)
+	r.vite.Mine(finality + 1)
+	for range 3 {
+		require.NoError(t, r.w.followers["vite"].round(t.Context()))
+	}
+	before := r.account("eth", r.net.Hot).Next
+	hook.account, hook.do = r.net.Hot, r.step
+	require.NoError(t, r.w.AskHeld(t.Context()))
+	require.Nil(t, hook.do, "the hot account was asked about")
+	require.Greater(t, r.account("eth", r.net.Hot).Next, before, "it has signed meanwhile")
+	require.Equal(t, records.AccountOK, r.account("eth", r.net.Hot).State)
+	r.rest()
+	for _, hash := range withdrawals {
+		require.Equal(t, records.Paid, r.payment(hash).State)
+	}
+	r.requireSound()
+}
