@@ -142,6 +142,9 @@ func (w *Watcher) applyVerdicts(ctx context.Context, list []judgement) error {
 // apply changes nothing for a payment that is held for the same reason.
 func (j judgement) apply(tx *records.Tx) error {
 	q, v := j.payment, j.verdict
+	if err := checkHeld(tx, q); err != nil {
+		return err
+	}
 	switch {
 	case v.State == chain.Authorized && q.State == records.HeldPayment:
 		return tx.MovePayment(q.ID, records.HeldPayment, records.Queued, "")
@@ -157,6 +160,18 @@ func (j judgement) apply(tx *records.Tx) error {
 		return tx.NoteHeld(q.ID, v.Reason)
 	}
 	return tx.MovePayment(q.ID, records.Queued, records.HeldPayment, v.Reason)
+}
+
+// checkHeld is records.ErrConflict when a held payment is not held for the reason any more with which it was read: an operator may hold it now.
+func checkHeld(tx *records.Tx, q records.Payment) error {
+	if q.State != records.HeldPayment {
+		return nil
+	}
+	now, err := tx.Payment(q.ID)
+	if err == nil && (now.State != q.State || now.Reason != q.Reason) {
+		err = fmt.Errorf("%w: payment %d is %s: %s", records.ErrConflict, q.ID, now.State, now.Reason)
+	}
+	return err
 }
 
 // AskHeld asks the signer again about what it holds: what it authorizes now is queued. Run does so by itself.

@@ -125,6 +125,30 @@ func TestOperatorsHold(t *testing.T) {
 	r.requireSound()
 }
 
+// TestOperatorHoldsWhileTheSignerIsAsked: an order that arrives between the question and its answer stands, whatever the answer is.
+func TestOperatorHoldsWhileTheSignerIsAsked(t *testing.T) {
+	for _, answer := range []chain.Verdict{{State: chain.Authorized}, {State: chain.HeldClaim, Reason: chain.ReasonApproval}} {
+		r := setup(t)
+		hash, ask := "", false
+		r.restartChecked(func(c chain.Claim) chain.Verdict {
+			if !ask || c.Payment.Purpose != chain.Credit {
+				return chain.Verdict{State: chain.HeldClaim, Reason: chain.ReasonLimit}
+			}
+			r.update(func(tx *records.Tx) error { return r.w.Hold(tx, Order{Record: r.transfer(hash).ID, Why: "ticket 1"}) })
+			return answer
+		})
+		owner, _ := r.user()
+		hash = r.withdraw(owner, r.eth.Address("payee"), 1000)
+		r.rest()
+		require.Equal(t, records.HeldLimit, r.payment(hash).Reason)
+		ask = true
+		require.NoError(t, r.w.AskHeld(t.Context()))
+		ask = false
+		p := r.payment(hash)
+		require.Equal(t, []any{records.HeldPayment, records.ReasonOperator}, []any{p.State, p.Reason}, "%s", answer.State)
+	}
+}
+
 // TestGroupsAreAuthorizedAtOnce: what is bound together costs one question before it, and one signature's commit after.
 func TestGroupsAreAuthorizedAtOnce(t *testing.T) {
 	r := setup(t)

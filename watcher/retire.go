@@ -45,25 +45,11 @@ func (p *payer) handOverQueued(ctx context.Context, a records.Account) error {
 
 // handOverHeld moves the payments of retired accounts that the signer holds to accounts that pay.
 func (p *payer) handOverHeld(ctx context.Context) error {
-	var list []records.Payment
 	var from []records.Account
 	err := p.Store.View(ctx, func(tx *records.Tx) error {
 		all, err := tx.Accounts(p.id, records.KindHot, records.KindGateway)
-		if err != nil {
-			return err
-		}
 		from = slices.DeleteFunc(all, func(a records.Account) bool { return a.State != records.AccountOK || !p.retired(a) })
-		for _, reason := range records.AskedAgain() {
-			if len(from) == 0 {
-				return nil
-			}
-			held, err := tx.HeldFor(reason, 0, maxGroup)
-			if err != nil {
-				return err
-			}
-			list = append(list, held...)
-		}
-		return nil
+		return err
 	})
 	if err != nil || len(from) == 0 {
 		return err
@@ -72,9 +58,38 @@ func (p *payer) handOverHeld(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.requeueElsewhere(ctx, slices.DeleteFunc(list, func(q records.Payment) bool {
-		return behind[q.Network] || !slices.ContainsFunc(from, func(a records.Account) bool { return a.Chain == q.Chain && a.Account == q.Account })
-	}))
+	from = slices.DeleteFunc(from, func(a records.Account) bool { return behind[a.Network] })
+	var list []records.Payment
+	err = p.Store.View(ctx, func(tx *records.Tx) (err error) {
+		list, err = heldOf(tx, from)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return p.requeueElsewhere(ctx, list)
+}
+
+// heldOf returns payments of accounts that the signer holds: all of them, or at least maxGroup.
+func heldOf(tx *records.Tx, accounts []records.Account) (list []records.Payment, err error) {
+	for _, reason := range records.AskedAgain() {
+		for after := uint64(0); len(list) < maxGroup; {
+			held, err := tx.HeldFor(reason, after, maxGroup)
+			if err != nil {
+				return nil, err
+			}
+			if len(held) == 0 {
+				break
+			}
+			after = held[len(held)-1].ID
+			for _, q := range held {
+				if slices.ContainsFunc(accounts, func(a records.Account) bool { return a.Chain == q.Chain && a.Account == q.Account }) {
+					list = append(list, q)
+				}
+			}
+		}
+	}
+	return list, nil
 }
 
 // requeueElsewhere voids each payment and queues it again at the account that pays for its transfer now.
@@ -86,6 +101,9 @@ func (p *payer) requeueElsewhere(ctx context.Context, list []records.Payment) er
 		var id uint64
 		next := q
 		err := p.Store.Update(ctx, func(tx *records.Tx) error {
+			if err := checkHeld(tx, q); err != nil {
+				return err
+			}
 			t, err := tx.Transfer(q.TransferID)
 			if err != nil {
 				return err

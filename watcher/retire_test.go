@@ -2,6 +2,7 @@ package watcher
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -281,4 +282,36 @@ func TestHandingOverWhilePaymentsAreSigned(t *testing.T) {
 		require.Equal(t, records.Paid, r.payment(hash).State)
 	}
 	r.requireSound()
+}
+
+// TestManyHeldPaymentsHideNone: as many as are read at a time are held of accounts that pay, before what a retired account has to hand over.
+func TestManyHeldPaymentsHideNone(t *testing.T) {
+	r := poolRig(t)
+	r.restartChecked(func(c chain.Claim) chain.Verdict {
+		if c.Payment.Purpose == chain.Credit {
+			return chain.Verdict{State: chain.HeldClaim, Reason: chain.ReasonLimit}
+		}
+		return chain.Verdict{State: chain.Authorized}
+	})
+	owner, _ := r.user()
+	gone := r.net.Hots[0]
+	var hashes []string
+	for i := range maxGroup * 2 {
+		hashes = append(hashes, r.withdraw(owner, r.eth.Address(fmt.Sprint("payee ", i)), 1000))
+	}
+	r.rest()
+	held := func() (n int) {
+		r.view(func(tx *records.Tx) error {
+			list, err := tx.UnpaidPayments("eth", gone)
+			n = len(list)
+			return err
+		})
+		return n
+	}
+	require.Positive(t, held())
+	r.retireFirst()
+	for range 3 {
+		require.NoError(t, r.w.AskHeld(t.Context()))
+	}
+	require.Zero(t, held())
 }
