@@ -2,6 +2,7 @@ package watcher
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 
@@ -79,6 +80,72 @@ func TestHeldCreditIsPaidOnlyOnceItsDepositIsBack(t *testing.T) {
 	}
 	require.Equal(t, records.Paid, r.payment(hash).State)
 	r.requireHolding(r.vite, owner, usd, 500)
+	r.requireSound()
+}
+
+// TestPayoutOfALostWithdrawalFails: it is not refunded by itself, because nothing has come in for it, and keeps nobody else waiting.
+func TestPayoutOfALostWithdrawalFails(t *testing.T) {
+	r := setup(t)
+	r.net.Tokens[0].Policy.WithdrawConfirmations = records.Depth{Count: 2}
+	r.parts.Networks = []records.Network{r.net}
+	r.restart()
+	r.run(3)
+	owner, _ := r.user()
+	payee := r.eth.Address("a contract that takes nothing when it counts")
+	r.eth.RejectUnseen(payee, true)
+	hash := r.withdraw(owner, payee, 1000)
+	r.run(3)
+	require.Equal(t, records.Bound, r.payment(hash).State, "two blocks are enough")
+	r.vite.Reorg(3, false)
+	r.rest()
+	require.NotEmpty(t, r.transfer(hash).Incident)
+	require.Equal(t, []any{records.HeldPayment, records.ReasonPayoutFailed}, []any{r.payment(hash).State, r.payment(hash).Reason})
+
+	r.update(func(tx *records.Tx) error { return control.SetAutomatic(tx, "main", usd, records.Withdrawal, "OPEN", "") })
+	other := r.withdraw(owner, r.eth.Address("payee"), 1000)
+	r.rest()
+	require.Equal(t, records.Paid, r.payment(other).State)
+
+	r.vite.Gossip()
+	r.rest()
+	require.Empty(t, r.transfer(hash).Incident)
+	r.update(func(tx *records.Tx) error { return r.w.Refund(tx, Order{Record: r.transfer(hash).ID}) })
+	r.rest()
+	r.requireHolding(r.vite, owner, usd, 1000)
+	r.requireSound()
+}
+
+// TestRefusedPayoutOfALostWithdrawalWaits: an operator lets it go although its withdrawal has left the line, and its payee refuses. It is refunded when the
+// withdrawal is back, not before, and not lost.
+func TestRefusedPayoutOfALostWithdrawalWaits(t *testing.T) {
+	r := setup(t)
+	r.net.Tokens[0].Policy.WithdrawConfirmations = records.Depth{Count: 2}
+	r.parts.Networks = []records.Network{r.net}
+	r.restart()
+	r.run(3)
+	r.setChannel(records.Withdrawal, "MAINTAIN")
+	owner, _ := r.user()
+	payee := r.eth.Address("a contract that takes nothing")
+	r.eth.Reject(payee, true)
+	hash := r.withdraw(owner, payee, 1000)
+	r.run(3)
+	r.vite.Reorg(3, false)
+	r.run(1)
+	require.Equal(t, records.HeldPayment, r.payment(hash).State)
+
+	r.setChannel(records.Withdrawal, "OPEN")
+	r.update(func(tx *records.Tx) error {
+		err := control.SetAutomatic(tx, "main", usd, records.Withdrawal, "OPEN", "")
+		return errors.Join(err, r.w.Retry(tx, Order{Record: r.transfer(hash).ID}))
+	})
+	r.rest()
+	r.requireState(hash, records.Final, "")
+	require.Equal(t, records.Queued, r.payment(hash).State)
+
+	r.vite.Gossip()
+	r.rest()
+	r.requireState(hash, records.Refused, records.ReasonPayeeRefuses)
+	r.requireHolding(r.vite, owner, usd, 1000)
 	r.requireSound()
 }
 
