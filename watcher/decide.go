@@ -34,8 +34,8 @@ func (f *follower) decideFinal(tx *records.Tx, cur records.Cursor) (more bool, e
 // decide acts on what classify found. Money that is taken in on the exchange chain is received first.
 func (w *Watcher) decide(tx *records.Tx, t records.Transfer) error {
 	n := w.network(t.Network)
-	if _, ok := n.Token(t.Token); !ok && t.Token != "" && t.Reason == "" {
-		t.Reason = records.ReasonUnknownToken // it has left the configuration since
+	if _, ok := n.Token(t.Token); !ok && t.Token != "" && (t.Reason == "" || n.Name == "") {
+		t.Reason = records.ReasonUnknownToken // it has left the configuration since, or its network has
 	}
 	state := outcome(t)
 	if isDust(t, state) {

@@ -101,7 +101,9 @@ func TestPayoutOfALostWithdrawalFails(t *testing.T) {
 	require.NotEmpty(t, r.transfer(hash).Incident)
 	require.Equal(t, []any{records.HeldPayment, records.ReasonPayoutFailed}, []any{r.payment(hash).State, r.payment(hash).Reason})
 
-	r.update(func(tx *records.Tx) error { return control.SetAutomatic(tx, "main", usd, records.Withdrawal, "OPEN", "") })
+	r.update(func(tx *records.Tx) error {
+		return control.SetAutomatic(tx, "main", usd, records.Withdrawal, "OPEN", "")
+	})
 	other := r.withdraw(owner, r.eth.Address("payee"), 1000)
 	r.rest()
 	require.Equal(t, records.Paid, r.payment(other).State)
@@ -202,6 +204,44 @@ func TestRemovedTokenDoesNotStopTheOthers(t *testing.T) {
 	require.Equal(t, records.Paid, r.payment(stays).State)
 	require.NotEqual(t, records.Seen, r.transfer(gone).State)
 	require.Empty(t, r.payments(gone))
+}
+
+// TestRemovedNetworkStopsNoChain: what is under way when the operators remove a network waits for them, and is refunded when it is back.
+func TestRemovedNetworkStopsNoChain(t *testing.T) {
+	r := setup(t)
+	payee, contract := r.eth.Address("payee"), r.eth.Address("a contract that takes nothing when it counts")
+	r.eth.RejectUnseen(contract, true)
+	r.eth.Hold(r.net.Hot, true)
+	owner, _ := r.user()
+	sent := r.withdraw(owner, contract, 1000)
+	r.run(finality + 2)
+	require.Equal(t, records.Bound, r.payment(sent).State)
+	r.setChannel(records.Withdrawal, "MAINTAIN")
+	waits := r.withdraw(owner, payee, 1000)
+	r.run(finality + 2)
+	require.Equal(t, records.Queued, r.payment(waits).State)
+	refused := r.order(owner, usd, 1000, chain.Memo{Type: -1})
+	r.run(1)
+	require.Equal(t, records.Seen, r.transfer(refused).State)
+	r.setChannel(records.Withdrawal, "OPEN")
+	r.eth.Reject(payee, true)
+
+	r.parts.Networks = nil
+	r.restart()
+	r.eth.Hold(r.net.Hot, false)
+	r.rest()
+	r.requireState(refused, records.Held, records.ReasonUnknownToken)
+	require.Equal(t, []any{records.HeldPayment, records.ReasonPayoutFailed}, []any{r.payment(sent).State, r.payment(sent).Reason})
+	require.Equal(t, records.Queued, r.payment(waits).State)
+
+	r.parts.Networks = []records.Network{r.net}
+	r.restart()
+	for _, hash := range []string{sent, refused} {
+		r.update(func(tx *records.Tx) error { return r.w.Refund(tx, Order{Record: r.transfer(hash).ID}) })
+	}
+	r.rest()
+	r.requireHolding(r.vite, owner, usd, 3000)
+	r.requireSound()
 }
 
 // Two daemons on one database without any lease: constraints alone keep every payment single.

@@ -122,7 +122,7 @@ func (f *follower) handleUnknownTx(tx *records.Tx, e records.OwnTx) error {
 
 // settleFailed settles a slot whose transaction failed, and frees its payment. A failed payout is refunded to the sender of the withdrawal less the fee he
 // paid, because its payee may have made it fail and could do so again at our cost. A payout that failed because our account lacked something is tried once
-// more, as other payments are. When something moved that the payment does not say (a token that takes fees), or the withdrawal has left its chain, the payment is
+// more, as other payments are. When something moved that the payment does not say (a token that takes fees), or the withdrawal cannot be given back, the payment is
 // held for an operator.
 func (f *follower) settleFailed(ctx context.Context, tx *records.Tx, slot records.Slot, att records.Attempt, e records.OwnTx) error {
 	p, t, err := withdrawalOf(tx, slot.PaymentID)
@@ -147,7 +147,7 @@ func (f *follower) settleFailed(ctx context.Context, tx *records.Tx, slot record
 	if err := f.Signer.Free(ctx, slot.PaymentID); err != nil && (e.Void || !errors.Is(err, signguard.ErrRefused)) {
 		return fmt.Errorf("freeing the sign-guard: %w", err)
 	}
-	if err := tx.SettleVoid(slot, e.Tx, e.BlockHash, reason, again); err != nil || again || !e.Void || t.ID == 0 || t.Incident != "" {
+	if err := tx.SettleVoid(slot, e.Tx, e.BlockHash, reason, again); err != nil || again || !e.Void || t.ID == 0 || f.cannotGiveBack(t) {
 		return err
 	}
 	p.State = records.HeldPayment
@@ -166,10 +166,10 @@ func withdrawalOf(tx *records.Tx, payment uint64) (p records.Payment, t records.
 }
 
 // giveUp turns a payout of a withdrawal that is queued or held into a refund of an amount. The payout is void first, so the two can never both live.
-// ErrConflict, with nothing changed: the withdrawal has left its chain, so that there is nothing to give back.
+// ErrConflict, with nothing changed: cannotGiveBack.
 func (w *Watcher) giveUp(tx *records.Tx, p records.Payment, t records.Transfer, reason string, back chain.Amount) error {
-	if t.Incident != "" {
-		return fmt.Errorf("%w: transfer %d has left its chain", records.ErrConflict, t.ID)
+	if w.cannotGiveBack(t) {
+		return fmt.Errorf("%w: transfer %d has left its chain, or its network the configuration", records.ErrConflict, t.ID)
 	}
 	if err := tx.MovePayment(p.ID, p.State, records.VoidPayment, reason); err != nil {
 		return err
@@ -178,6 +178,11 @@ func (w *Watcher) giveUp(tx *records.Tx, p records.Payment, t records.Transfer, 
 		return err
 	}
 	return queueRefund(tx, w.network(t.Network), t, t.From, back)
+}
+
+// cannotGiveBack reports whether no refund of a withdrawal can be ordered: it has left its chain, or its network the configuration.
+func (w *Watcher) cannotGiveBack(t records.Transfer) bool {
+	return t.Incident != "" || w.network(t.Network).Name == ""
 }
 
 // errAnswerPending says that the chain was not asked yet why a payout failed, or that the signer has not read the block yet.
