@@ -403,3 +403,48 @@ func TestUnknownNetworkChainIsRefused(t *testing.T) {
 	_, err = New(Config{Sweep: "CRON_TZ=UTC"}, r.parts)
 	require.Error(t, err)
 }
+
+// blindedSigner is a signer whose nodes do not have the blocks that it is to read, as often as it is asked up to a bound.
+type blindedSigner struct {
+	orderSigner
+	asked, most int
+}
+
+// ReadOutcomes fails, and sees the block when it was asked too often.
+func (s *blindedSigner) ReadOutcomes(ctx context.Context, id chain.ID, height uint64) error {
+	if s.asked++; s.asked <= s.most {
+		return chain.ErrNotNow
+	}
+	return s.orderSigner.ReadOutcomes(ctx, id, height)
+}
+
+// TestManyFailuresWaitForTheSigner: as many failed payouts as are settled at a time wait until the signer has seen their blocks. The round ends all the same.
+func TestManyFailuresWaitForTheSigner(t *testing.T) {
+	const most, depth = 2_000, 64
+	r := setupAt(t, depth, finality)
+	s := &blindedSigner{orderSigner: r.parts.Signer, most: most}
+	r.parts.Signer = s
+	r.restart()
+	owner, _ := r.user()
+	payee := r.eth.Address("a contract that takes nothing when it counts")
+	r.eth.RejectUnseen(payee, true)
+	var hashes []string
+	for range maxSettled + 20 {
+		hashes = append(hashes, r.withdraw(owner, payee, 200))
+	}
+	r.run(finality + maxSettled/16 + 8)
+	r.eth.Mine(depth)
+	r.step()
+	require.Positive(t, s.asked)
+	require.Less(t, s.asked, most)
+	r.view(func(tx *records.Tx) error {
+		waiting, err := tx.UnsettledOwnTxs("eth", maxSettled)
+		require.Len(t, waiting, maxSettled)
+		return err
+	})
+	s.most = 0
+	r.rest()
+	for _, hash := range hashes {
+		r.requireState(hash, records.Refused, records.ReasonPayoutFailed)
+	}
+}

@@ -21,13 +21,13 @@ const maxGen = 1
 
 // settleOwnTxs lets final blocks decide our slots: paid when one of our attempts stands there and did what it says (E6), void when it
 // failed (E7), and the account stops when something stands there that we never signed (E9). A payout that failed for a reason which only the chain
-// knows is left for a later call, and queued in f.failures. more is set when others may be left.
+// knows is left for a later call, and queued in f.failures. more is set when others may be left; it is not while all of a group wait.
 func (f *follower) settleOwnTxs(ctx context.Context, tx *records.Tx) (more bool, err error) {
 	ownTxs, err := tx.UnsettledOwnTxs(f.id, maxSettled)
 	if err != nil {
 		return false, err
 	}
-	more = len(ownTxs) == maxSettled
+	full, settled := len(ownTxs) == maxSettled, 0
 	for len(ownTxs) > 0 {
 		paid, err := tx.SettlePaidPrefix(f.id, ownTxs)
 		if err != nil {
@@ -38,27 +38,32 @@ func (f *follower) settleOwnTxs(ctx context.Context, tx *records.Tx) (more bool,
 			paymentTrace(s, s.Tx).Done(ctx, "final", time.Now(), nil)
 		}
 		f.addBranchBlocks(paid, ownTxs)
+		settled += len(paid)
 		ownTxs = ownTxs[len(paid):]
 		if len(ownTxs) == 0 {
 			break
 		}
-		if err := f.settleNext(ctx, tx, ownTxs[0]); err != nil {
+		done, err := f.settleNext(ctx, tx, ownTxs[0])
+		if err != nil {
 			return false, err
+		}
+		if done {
+			settled++
 		}
 		ownTxs = ownTxs[1:]
 	}
-	return more, nil
+	return full && settled > 0, nil
 }
 
 // settleNext settles one own transaction, unless that has to wait for an answer of the chain or of the signer.
-func (f *follower) settleNext(ctx context.Context, tx *records.Tx, e records.OwnTx) error {
+func (f *follower) settleNext(ctx context.Context, tx *records.Tx, e records.OwnTx) (done bool, err error) {
 	switch err := f.settleOwnTx(ctx, tx, e); {
 	case errors.Is(err, errAnswerPending):
-		return nil
+		return false, nil
 	case err != nil:
-		return fmt.Errorf("settling our transaction %s: %w", e.Tx, err)
+		return false, fmt.Errorf("settling our transaction %s: %w", e.Tx, err)
 	}
-	return tx.MarkSettled(e)
+	return true, tx.MarkSettled(e)
 }
 
 func (f *follower) settleOwnTx(ctx context.Context, tx *records.Tx, e records.OwnTx) error {
