@@ -10,6 +10,7 @@ package signer
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync"
@@ -100,6 +101,7 @@ func (s *Signer) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) (
 	wanted := make([]signguard.Signature, len(orders))
 	for i, o := range orders {
 		wanted[i] = signguard.Signature{Slot: o.Slot, Digest: Fingerprint(o.Payment), PaymentID: o.Payment.ID, Cancel: o.Payment.Purpose == chain.Cancel}
+		wanted[i].Hash = hex.EncodeToString(digests[i]) // of a linked block, which is signed by its hash
 		wanted[i].Receive, wanted[i].Evidence = o.Payment.Purpose == chain.Receive, s.ledgers != nil
 	}
 	if err := s.mayCancel(ctx, id, orders); err != nil {

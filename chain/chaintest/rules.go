@@ -2,6 +2,7 @@ package chaintest
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,12 +11,18 @@ import (
 )
 
 // Rules are what transactions of a ledger in memory are signed by.
-func (c *Chain) Rules() chain.Rules { return rules{c.cfg.ID} }
+func (c *Chain) Rules() chain.Rules { return rules{c.cfg.ID, c.cfg.Linked} }
 
-type rules struct{ id chain.ID }
+type rules struct {
+	id     chain.ID
+	linked bool
+}
 
 // Digest passes what the payment asks for, whatever it offers for its fee; a native sweep may bring less.
 func (r rules) Digest(o chain.Order) ([]byte, error) {
+	if !r.linked && o.Slot.Branch != 0 {
+		return nil, fmt.Errorf("branch: %d, where the ledger counts nonces", o.Slot.Branch)
+	}
 	asked, err := decode(o.Unsigned)
 	if err != nil {
 		return nil, err
@@ -33,7 +40,7 @@ func (r rules) Digest(o chain.Order) ([]byte, error) {
 	if string(a) != string(b) {
 		return nil, fmt.Errorf("the transaction is %s, not %s", a, b)
 	}
-	return []byte(asked.hash), nil
+	return hex.DecodeString(asked.hash)
 }
 
 // Fee is all gas at the most that the transaction offers; nothing where blocks are linked.

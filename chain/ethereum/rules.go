@@ -213,6 +213,8 @@ func (c *SigningRules) ordered(o chain.Order) (*types.Transaction, error) {
 func (c *SigningRules) compare(tx *types.Transaction, slot chain.Slot, msg message) error {
 	legacy := tx.Type() == types.LegacyTxType
 	switch {
+	case slot.Branch != 0: // what ends a line of linked blocks would free payments that are still good here
+		return fmt.Errorf("branch: %d, where the ledger counts nonces", slot.Branch)
 	case !legacy && tx.Type() != types.DynamicFeeTxType:
 		return fmt.Errorf("type %d: a transaction of type 0 or 2 is wanted", tx.Type())
 	case !legacy && (!tx.ChainId().IsUint64() || tx.ChainId().Uint64() != c.chainID):

@@ -109,6 +109,9 @@ func TestWhatIsNotThePaymentIsNotSigned(t *testing.T) {
 		require.ErrorContains(t, err, c.why, c.name)
 		require.NotContains(t, err.Error(), "\n", c.name)
 	}
+	slot.Branch = 1
+	_, err := rules.Digest(chain.Order{Slot: slot, Payment: native, Unsigned: unsignedOf(t, good(native))})
+	require.ErrorContains(t, err, "branch: 1, where the ledger counts nonces")
 }
 
 // TestSweepsMayBringLess: the fee of a native sweep comes out of what it moves.

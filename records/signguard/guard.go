@@ -50,6 +50,7 @@ type guardRow struct {
 type Signature struct {
 	Slot      chain.Slot
 	Digest    string
+	Hash      string // of the block, as what follows it names it; where the ledger links blocks
 	PaymentID uint64
 	Cancel    bool // a cancellation, which pays nothing
 	Receive   bool // it pays nobody and needs no authorization
@@ -103,6 +104,9 @@ func allow(ctx context.Context, t session, id chain.ID, group []Signature) error
 	}
 	causes, err := causesOf(ctx, t, id, fresh)
 	if err != nil {
+		return err
+	}
+	if err := checkLinks(ctx, t, id, group); err != nil {
 		return err
 	}
 	return storeSignatures(ctx, t, id, fresh, causes)

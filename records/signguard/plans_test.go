@@ -66,7 +66,8 @@ func pay(t *testing.T, g *signguard.Guard, from, count uint64, on chain.ID, bran
 	var fees []signguard.Fee
 	for id := from; id < from+count; id++ {
 		a, s := leave(fmt.Sprint("cause ", id), "credit|bob", id), signature(id, "credit|bob", id)
-		a.Chain, a.Payee, s.Slot.Branch, s.Evidence = on, fmt.Sprint("payee ", id), branch, id%2 == 0
+		a.Chain, a.Payee, s.Slot.Branch, s.Evidence = on, fmt.Sprint("payee ", id), branch, id%2 == 0 || branch > 0
+		s.Hash, s.Slot.Prev = fmt.Sprint("hash ", id), fmt.Sprint("hash ", id-1)
 		leaves, signatures, fees = append(leaves, a), append(signatures, s), append(fees, signguard.Fee{Slot: s.Slot})
 	}
 	_, err := g.States(t.Context(), leaves)
@@ -88,7 +89,7 @@ func observed(t *testing.T, g *signguard.Guard, name string) (db *sqlx.DB, run [
 			run = append(run, text)
 		}
 	})
-	pay(t, g, 3*historyOfPlans, 200, "vite", 1)
+	pay(t, g, 2*historyOfPlans+1, 200, "vite", 1)
 	pay(t, g, 4*historyOfPlans, 1, "eth", 0)
 	for _, paid := range []bool{true, false} {
 		_, err := g.SignedAt(t.Context(), "eth", "0xhot", 4*historyOfPlans)

@@ -15,6 +15,8 @@ func custodyRules() []mutant {
 		{name: "custody: a number is one payment's", rule: "a payment's number is not taken over while it is signed for", file: guard, old: "!own && g.binds(w) {", new: "!own && false {", suite: leave},
 		{name: "custody: paid is paid", rule: "what was paid is never authorized again", file: guard, old: "case r.State == string(Spent):\n\t\treturn Spent", new: "case false:\n\t\treturn Spent", suite: decides},
 		{name: "custody: no second line", rule: "a payment is signed in one line at a time", file: guard, old: "if w.Evidence && undecided[cause] {", new: "if w.Evidence && undecided[cause] && false {", suite: decides},
+		{name: "custody: blocks follow their line", rule: "a line of linked blocks ends with what follows it, and nothing else is signed in it", file: "records/signguard/links.go", old: "if !slices.Contains(known, w.Slot.Prev) && (", new: "if false && (", suite: claims},
+		{name: "custody: nonces have one line", rule: "a ledger that counts nonces has one line", file: "chain/ethereum/rules.go", old: "case slot.Branch != 0:", new: "case false:", suite: suite{"./chain/ethereum", "^TestWhatIsNotThePaymentIsNotSigned$"}},
 		{name: "custody: a cause is named", rule: "a credit names its transfer", file: "signer/authorize.go", old: "c.Cause.Ref == \"\":", new: "c.Cause.Ref == \"\" && false:", suite: leave},
 		{name: "custody: every check is asked", rule: "a claim passes all checks", file: "signer/authorize.go", old: "if verdicts[i].State != chain.Authorized {", new: "if verdicts[i].State == chain.RefusedClaim {", suite: leave},
 		{name: "custody: final for us", rule: "outcomes are read from final blocks", file: "signer/decide.go", old: "if height > head.Final.Height {", new: "if false {", suite: decides},

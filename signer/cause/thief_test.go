@@ -34,6 +34,7 @@ type thief struct {
 	approver     string // public key of a person whose private key the thief does not have
 	now          time.Time
 	paid         chain.Claim
+	paidAt       uint64      // its block
 	waiting      chain.Order // of a payment that is signed and in no block
 }
 
@@ -65,7 +66,8 @@ func newThief(t *testing.T) *thief {
 	w.mine()
 	head, err := w.eth.Head(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, th.ReadOutcomes(t.Context(), "eth", head.Final.Height-1)) // its block
+	th.paidAt = head.Final.Height - 1
+	require.NoError(t, th.ReadOutcomes(t.Context(), "eth", th.paidAt))
 	return th
 }
 
@@ -381,6 +383,52 @@ var ways = []way{
 		o := th.order("vite", c.Account, c.Payment)
 		o.Slot.Branch = 2
 		return th.sign("vite", o)
+	}},
+	{"A payout in another line of its nonces, which a sweep has overtaken", "counts nonces", func(th *thief) error {
+		c := th.altered(th.ordered(), func(*chain.Claim) {})
+		s := th.altered(th.sweep(), func(s *chain.Claim) { s.Account, s.Payment.To = th.eth.Address("hot"), th.eth.Address("hot 2") })
+		if _, err := th.Authorize(th.t.Context(), "eth", c, s); err != nil {
+			return err
+		}
+		used := th.order("eth", s.Account, s.Payment)
+		used.Slot.Branch, used.Slot.Nonce = 7, 0 // the first payment's, which is paid
+		a, err := th.eth.Prepare(th.t.Context(), used.Slot, used.Payment, nil)
+		if err != nil {
+			return err
+		}
+		used.Unsigned = a.Raw
+		o := th.order("eth", c.Account, c.Payment)
+		o.Slot.Branch = 7
+		if err := th.sign("eth", o, used); err != nil {
+			return err
+		}
+		return errors.Join(th.ReadOutcomes(th.t.Context(), "eth", th.paidAt), th.take("eth", c))
+	}},
+	{"A credit in the line of a block that is overtaken, behind another block", "does not follow", func(th *thief) error {
+		c, other := th.altered(th.usd(), func(*chain.Claim) {}), th.altered(th.usd(), func(*chain.Claim) {})
+		if _, err := th.Authorize(th.t.Context(), "vite", c, other); err != nil {
+			return err
+		}
+		th.last++
+		behind := th.order("vite", c.Account, chain.Payment{ID: th.last, Purpose: chain.Receive, Source: "never sent"})
+		behind.Slot.Branch = 7
+		if _, err := th.Sign(th.t.Context(), "vite", behind); err != nil { // it is never sent
+			return err
+		}
+		if err := th.take("vite", other); err != nil {
+			return err
+		}
+		head, err := th.vite.Head(th.t.Context())
+		if err != nil {
+			return err
+		}
+		o := th.order("vite", c.Account, c.Payment)
+		o.Slot.Branch = 7
+		if err := th.sign("vite", o); err != nil {
+			return err
+		}
+		th.mine()
+		return errors.Join(th.ReadOutcomes(th.t.Context(), "vite", head.Latest.Height), th.take("vite", c))
 	}},
 	{"A listed sender whose name is changed", "came from", payoutWith(func(th *thief, c *chain.Claim) { c.Cause.Sender = th.vite.Address("somebody") })},
 	{"A listed sender", "is on the list", func(th *thief) error { return th.take("eth", th.large("wanted", 10_000)) }},
