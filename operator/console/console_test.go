@@ -180,6 +180,9 @@ func TestGuessesAreBounded(t *testing.T) {
 		}
 	}
 	require.Equal(t, 5, refused)
+	p.advance(time.Minute)
+	status, _ := p.ask(http.MethodPost, "/sign-in", map[string]string{"name": "vi\x00ewer", "password": password, "code": p.code()})
+	require.Equal(t, http.StatusUnauthorized, status, "another spelling is nobody's: it would be counted apart")
 	p.signIn("operator")
 	p.signIn("viewer")
 }

@@ -106,7 +106,10 @@ func Users(tx *records.Tx) ([]User, error) {
 // UserOf returns one by name, or ErrNotFound.
 func UserOf(tx *records.Tx, name string) (User, error) {
 	var r userRow
-	err := tx.SQL().One(&r, `SELECT `+userColumns+` FROM console_users WHERE name = ?`, sqlstore.Note(name))
+	if !names.MatchString(name) { // a user has one spelling, by which tries to sign in are counted
+		return User{}, fmt.Errorf("reading a console user: %w", records.ErrNotFound)
+	}
+	err := tx.SQL().One(&r, `SELECT `+userColumns+` FROM console_users WHERE name = ?`, name)
 	return r.user(), sqlstore.Doing(err, "reading a console user")
 }
 
