@@ -161,7 +161,13 @@ func (m *Manager) Add(name string) (path string, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.stores[path] == nil {
-		m.stores[path] = newStore(path, m.dir.Path(), file.PrimaryAddress())
+		s := newStore(path, m.dir.Path(), file.PrimaryAddress())
+		for _, other := range m.stores {
+			if other.primary == s.primary {
+				s.tries = other.tries
+			}
+		}
+		m.stores[path] = s
 	}
 	return path, nil
 }

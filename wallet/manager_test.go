@@ -178,6 +178,22 @@ func TestIdleStoresLock(t *testing.T) {
 	})
 }
 
+// TestGuessesAreCountedOverAllPaths: a store that is added again by another path, or as a copy, gives no further guesses.
+func TestGuessesAreCountedOverAllPaths(t *testing.T) {
+	m := manager(t, nil)
+	made := recovered(t, m, abandon, "pw")
+	for range freeGuesses {
+		require.ErrorIs(t, m.Unlock(t.Context(), made.Path, "wrong"), keystore.ErrPassword)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(made.Path, link))
+	path, err := m.Add(link)
+	require.NoError(t, err)
+	var throttled *ThrottledError
+	require.ErrorAs(t, m.Unlock(t.Context(), made.Path, "pw"), &throttled)
+	require.ErrorAs(t, m.Unlock(t.Context(), path, "pw"), &throttled)
+}
+
 // TestGuessesAreThrottled: the pause doubles, holds for the right password too, and ends with it.
 func TestGuessesAreThrottled(t *testing.T) {
 	now := time.Unix(0, 0)

@@ -23,15 +23,20 @@ type store struct {
 	standard bool         // in the standard directory
 	primary  core.Address // as the file states it
 
-	checking chan struct{} // capacity 1: held by the one password check at a time; guards guesses
-	guesses  guesses
+	*tries
 
 	open *unlocked // nil while locked
 	used time.Time // when the keys served last
 }
 
+// tries are those of passwords. Stores of one address share them: a file has many paths, and copies.
+type tries struct {
+	checking chan struct{} // capacity 1: held by the one password check at a time; guards guesses
+	guesses  guesses
+}
+
 func newStore(path, standardDir string, primary core.Address) *store {
-	return &store{path: path, standard: filepath.Dir(path) == standardDir, primary: primary, checking: make(chan struct{}, 1)}
+	return &store{path: path, standard: filepath.Dir(path) == standardDir, primary: primary, tries: &tries{checking: make(chan struct{}, 1)}}
 }
 
 func (s *store) lock() {
@@ -42,7 +47,7 @@ func (s *store) lock() {
 }
 
 // acquire waits until no other password of the store is checked; release ends it.
-func (s *store) acquire(ctx context.Context) error {
+func (s *tries) acquire(ctx context.Context) error {
 	select {
 	case s.checking <- struct{}{}:
 		return nil
@@ -51,7 +56,7 @@ func (s *store) acquire(ctx context.Context) error {
 	}
 }
 
-func (s *store) release() { <-s.checking }
+func (s *tries) release() { <-s.checking }
 
 // unlocked are a store's keys in memory, with the addresses that it is asked for.
 type unlocked struct {
