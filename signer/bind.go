@@ -3,6 +3,7 @@ package signer
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"gatewayd/records/signguard"
 )
@@ -26,6 +27,9 @@ func (s *Signer) GiveAddress(ctx context.Context, b signguard.Binding) (address 
 // GiveLabel notes for good that a label is a user's, before it is shown to anybody, or is signguard.ErrTaken. What came before with the label is nobody's,
 // as far as the signer's own nodes tell.
 func (s *Signer) GiveLabel(ctx context.Context, b signguard.Binding) error {
+	if strings.ContainsFunc(b.Label, func(r rune) bool { return 'a' <= r && r <= 'z' }) { // senders who write another's label so mean that one
+		return fmt.Errorf("%w to give a label with small letters: those of users have capitals", ErrRefused)
+	}
 	b.Since = 0
 	if l, ok := s.ledgers[b.Chain]; ok {
 		head, err := l.Head(ctx)

@@ -250,6 +250,15 @@ var ways = []way{
 	{"A user's label bound to him", "was given before", func(th *thief) error {
 		return th.GiveLabel(th.t.Context(), signguard.Binding{Network: "main", Chain: "eth", Label: "LABEL", User: th.owner})
 	}},
+	{"A user's label bound to him in small letters, as senders may write it", "small letters", func(th *thief) error {
+		if err := th.GiveLabel(th.t.Context(), signguard.Binding{Network: "main", Chain: "eth", Label: "label", User: th.owner}); err != nil {
+			return err
+		}
+		th.mine()
+		c := th.deposited(chain.Memo{Type: -1, Label: "label"}, th.eth.Address("hot"), chain.Native, 1234)
+		c.Payment.Asset, c.Payment.To, c.Cause.Token, c.Cause.User = coin, th.owner, coin, th.owner
+		return th.take("vite", th.altered(c, func(*chain.Claim) {}))
+	}},
 	{"A label bound after its deposit", "before its label was given", func(th *thief) error {
 		c := th.deposited(chain.Memo{Type: -1, Label: "NOBODYS"}, th.eth.Address("hot"), chain.Native, 1234)
 		c.Payment.Asset, c.Payment.To, c.Cause.Token, c.Cause.User = coin, th.owner, coin, th.owner
