@@ -78,6 +78,8 @@ func wellFormed(c chain.Claim) chain.Verdict {
 		return refusal("it names no payment or no account")
 	case p.Purpose != chain.Credit && p.Purpose != chain.Refund && p.Purpose != chain.Sweep && p.Purpose != chain.Gas && p.Purpose != chain.Cold && p.Purpose != chain.Receive:
 		return refusal(fmt.Sprintf("purpose %q is never authorized", p.Purpose))
+	case hasSource(p):
+		return refusal("a " + string(p.Purpose) + " takes nothing in, and has no source")
 	case (p.Purpose == chain.Credit || p.Purpose == chain.Refund) && c.Cause.Ref == "":
 		return refusal("a " + string(p.Purpose) + " names the transfer that it answers")
 	}
@@ -97,6 +99,9 @@ func wellFormed(c chain.Claim) chain.Verdict {
 	}
 	return chain.Verdict{}
 }
+
+// hasSource reports whether a payment that takes nothing in names a source. It would stand behind the label in the fingerprint, and could be part of it.
+func hasSource(p chain.Payment) bool { return p.Purpose != chain.Receive && p.Source != "" }
 
 func refusal(text string) chain.Verdict {
 	return chain.Verdict{State: chain.RefusedClaim, Reason: chain.ReasonRefused, Text: text}

@@ -171,6 +171,9 @@ func (s *Signer) mayCancel(ctx context.Context, id chain.ID, orders []chain.Orde
 func digests(rules chain.Rules, orders []chain.Order) (list [][]byte, refused error) {
 	for _, o := range orders {
 		digest, err := rules.Digest(o)
+		if err == nil && hasSource(o.Payment) {
+			err = fmt.Errorf("source: a %s takes nothing in", o.Payment.Purpose)
+		}
 		if err != nil {
 			return list, fmt.Errorf("%w payment %d at %d of %s: %w", ErrRefused, o.Payment.ID, o.Slot.Nonce, o.Slot.Account, err)
 		}

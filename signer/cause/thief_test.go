@@ -211,6 +211,15 @@ var ways = []way{
 	{"A withdrawal from before the signer watched", "before the signer watched", payoutWith(func(th *thief, c *chain.Claim) { c.Cause.Height, c.Payment.To = 1, th.payee })},
 	{"A withdrawal paid to another", "names", payoutWith(func(th *thief, c *chain.Claim) { c.Payment.To = th.payee })},
 	{"A withdrawal paid with another label", "names", payoutWith(func(_ *thief, c *chain.Claim) { c.Payment.Label = "mine" })},
+	{"A withdrawal paid with a longer label, authorized as label and source", "takes nothing in", func(th *thief) error {
+		c := th.altered(th.withdrawn(chain.Memo{Type: 0, Address: th.eth.Address("payee"), Label: "12"}), func(c *chain.Claim) { c.Payment.Label, c.Payment.Source = "12", "3|" })
+		verdicts, err := th.Authorize(th.t.Context(), "eth", c)
+		if err == nil && verdicts[0].State != chain.Authorized {
+			err = errors.New(verdicts[0].Text)
+		}
+		c.Payment.Label, c.Payment.Source = "12|3", ""
+		return errors.Join(err, th.sign("eth", th.order("eth", c.Account, c.Payment)))
+	}},
 	{"A withdrawal of another user's claimed as his", "is money of", payoutWith(func(th *thief, c *chain.Claim) { c.Cause.User = th.owner })},
 	{"A larger payout", "pays out 999000 at most", payoutWith(func(_ *thief, c *chain.Claim) { c.Payment.Amount = amount(999_001) })},
 	{"A payout without its fee", "pays out 999000 at most", payoutWith(func(_ *thief, c *chain.Claim) { c.Payment.Amount = amount(1_000_000) })},
