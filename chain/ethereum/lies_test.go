@@ -45,6 +45,7 @@ func lies(b *bundle) map[string]lie {
 		"our receiver":                full(transactions(item(1, set("to", ours)))),
 		"sender is said to be ours":   full(transactions(item(0, set("from", b.hot.Account)))),
 		"sender is said to be other":  full(transactions(item(0, set("from", other)))),
+		"ours is said not to send":    full(transactions(item(1, set("from", other)))),
 		"ours is said to send":        full(transactions(item(2, set("from", ours)))),
 		"data changed":                full(transactions(item(0, set("input", "0x31")))),
 		"nonce changed":               full(transactions(item(1, set("nonce", "0x77")))),
@@ -152,6 +153,28 @@ func TestALyingNodeIsNeverBelieved(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestOurPaymentsCannotBeHidden: a node that names strangers as the senders of our payments is found out, and the next one is asked. It would keep our slots
+// open for ever.
+func TestOurPaymentsCannotBeHidden(t *testing.T) {
+	b := setup(t)
+	b.broadcast(b.sign(b.next(b.hot), credit(b.usdt, outsider("payee"), 5)))
+	b.mine(1)
+	want := b.newest()
+	require.Len(t, want.OwnTxs, 1)
+	hiding := about(fullBlock, within("transactions", item(0, func(r any) any {
+		if tx, full := r.(map[string]any); full {
+			tx["from"] = outsider("other").Hex()
+		}
+		return r
+	})))
+	_, err := b.nodes(hiding).Block(t.Context(), b.height())
+	require.ErrorIs(t, err, chain.ErrUnavailable)
+	require.ErrorContains(t, err, "its sender is "+b.hot.Account)
+	block, err := b.nodes(hiding, truth, truth).Block(t.Context(), b.height())
+	require.NoError(t, err)
+	require.Equal(t, want, block)
 }
 
 // orderOfLies makes sure that the block's transactions stand in the order that the lies are about.

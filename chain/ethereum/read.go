@@ -260,6 +260,16 @@ func (c *Chain) checkSender(t *transaction) error {
 	return nil
 }
 
+// disguised reports whether a transaction that looks like a payment of ours was signed by another account than the node says: no root covers the sender, so
+// the node may hide one of ours. To recover the sender of every transaction would cost more than the rest of the block.
+func (c *Chain) disguised(t *transaction) bool {
+	if t.signed == nil || t.to == nil || len(t.input) > maxLabel && !c.isToken(*t.to) {
+		return false
+	}
+	from, err := types.Sender(c.sender, t.signed)
+	return err == nil && from != t.from
+}
+
 // fee is the native coin that a transaction burnt.
 func (t *transaction) fee() (chain.Amount, error) {
 	fee, over := new(uint256.Int).MulOverflow(t.price, uint256.NewInt(t.gasUsed))
