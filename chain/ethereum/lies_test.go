@@ -177,6 +177,29 @@ func TestOurPaymentsCannotBeHidden(t *testing.T) {
 	require.Equal(t, want, block)
 }
 
+// TestHonestTracesOfFalselyNamedTransactions: a node that gives a transaction another hash, in the block and in its receipt, does not make the honest nodes'
+// traces of that block wrong.
+func TestHonestTracesOfFalselyNamedTransactions(t *testing.T) {
+	b := eventful(t)
+	other := "0x" + strings.Repeat("1", 64)
+	renamed := func(q request, result any) any {
+		switch {
+		case q.Method == fullBlock && q.Params[1] == true:
+			return within("transactions", item(0, set("hash", other)))(result)
+		case q.Method == receipts:
+			return item(0, set("transactionHash", other))(result)
+		}
+		return result
+	}
+	adapter := b.nodes(renamed, truth, truth)
+	block, err := adapter.Block(t.Context(), b.height())
+	require.NoError(t, err)
+	require.Equal(t, b.newest(), block)
+	for _, honest := range adapter.Nodes()[1:] {
+		require.Zero(t, honest.Faults, honest.LastFault)
+	}
+}
+
 // orderOfLies makes sure that the block's transactions stand in the order that the lies are about.
 func (b *bundle) orderOfLies(height uint64) string {
 	b.Helper()

@@ -155,7 +155,7 @@ func readTraces(traces []traceJSON, b *block) ([]internal, error) {
 	}
 	var moves []internal
 	for i, t := range traces {
-		if t.TxHash != nil && *t.TxHash != b.txs[i].claimed {
+		if t.TxHash != nil && *t.TxHash != b.txs[i].hash() {
 			return nil, fmt.Errorf("trace %d is of another transaction", i)
 		}
 		if t.Result == nil {
