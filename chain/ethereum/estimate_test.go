@@ -62,6 +62,21 @@ func TestEstimateByAMajority(t *testing.T) {
 	}
 }
 
+// One node of three that wants much more or less gas than the others changes no fee: fees are held against what users paid.
+func TestEstimateIsTheMiddleOne(t *testing.T) {
+	b := setup(t)
+	for _, asset := range []chain.Asset{chain.Native, b.usdt} {
+		pay := credit(asset, outsider("payee"), 77)
+		want, err := b.chain.Estimate(t.Context(), b.hot.Account, pay)
+		require.NoError(t, err)
+		for _, gas := range []string{"0x493e0", "0x1"} {
+			got, err := b.nodes(about("eth_estimateGas", instead(gas)), truth, truth).Estimate(t.Context(), b.hot.Account, pay)
+			require.NoError(t, err)
+			require.Equal(t, want, got, "%s of %s", gas, asset)
+		}
+	}
+}
+
 // Tokens that the account does not have are no refusal by anybody.
 func TestEstimateOfTokensThatAreMissing(t *testing.T) {
 	b := setup(t)

@@ -27,7 +27,7 @@ type estimate struct {
 	verdict verdict // empty when it was estimated
 }
 
-// gas is how much a message may use: the nodes' highest estimate with a margin, at least what every transaction of its size costs, within
+// gas is how much a message may use: the nodes' middle estimate with a margin, at least what every transaction of its size costs, within
 // the configured bound. A message that would be refused gets enough to be refused with. Unused gas is not paid.
 func (c *Chain) gas(ctx context.Context, msg message, earlier attempts) (uint64, error) {
 	least, most := c.gasBounds(msg)
@@ -66,13 +66,16 @@ func (c *Chain) estimate(ctx context.Context, msg message) (gas uint64, err erro
 	same := quorum.Same[*node](c.majority(), func(e estimate) estimate { return e })
 	good, faults := quorum.Good(quorum.Ask(ctx, c.nodes, question, same))
 	votes := make(map[verdict]int)
+	var estimates []uint64
 	for _, a := range good {
-		votes[a.Value.verdict]++
-		gas = max(gas, a.Value.gas)
+		if votes[a.Value.verdict]++; a.Value.verdict == "" {
+			estimates = append(estimates, a.Value.gas)
+		}
 	}
 	switch failing := votes[verdictReverted] + votes[verdictGasLimit]; {
 	case votes[""] >= c.majority():
-		return min(gas, maxGasBound), nil
+		slices.Sort(estimates)
+		return min(estimates[len(estimates)/2], maxGasBound), nil // of two the higher one
 	case failing >= c.majority() && votes[verdictGasLimit] > votes[verdictReverted]:
 		return 0, c.refusal(ctx, msg, fmt.Errorf("%w: %d", chain.ErrGasLimit, most))
 	case failing >= c.majority():
