@@ -2,6 +2,7 @@ package ethereum_test
 
 import (
 	"bytes"
+	"context"
 	"math/big"
 	"net/http"
 	"strings"
@@ -198,6 +199,25 @@ func TestHonestTracesOfFalselyNamedTransactions(t *testing.T) {
 	for _, honest := range adapter.Nodes()[1:] {
 		require.Zero(t, honest.Faults, honest.LastFault)
 	}
+}
+
+// TestATracerThatHangsDelaysNoBlock: a node that hangs in that call alone is not waited for, while a majority of all nodes traces alike.
+func TestATracerThatHangsDelaysNoBlock(t *testing.T) {
+	b := eventful(t)
+	hanging := newLiar(t, b.dev.URL(), func(q request, result any) any {
+		if q.Method == traces {
+			<-t.Context().Done()
+		}
+		return result
+	})
+	config := b.config()
+	config.Nodes, config.Timeout = []string{hanging.url, b.dev.URL(), b.dev.WSURL()}, 10*time.Minute
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	block, err := b.adapter(config).Block(ctx, b.height())
+	require.NoError(t, err)
+	require.NoError(t, ctx.Err())
+	require.Equal(t, b.newest(), block)
 }
 
 // orderOfLies makes sure that the block's transactions stand in the order that the lies are about.

@@ -64,30 +64,47 @@ type vote struct {
 	moves []internal
 }
 
-// internals asks all nodes for the native coin moved by contracts in a block. A node that cannot trace has no voice; one that could not
-// answer is waited for as one that could have said something else. With traces "auto", a block that no node can trace is counted and
-// passes without.
+// internals asks the nodes for the native coin moved by contracts in a block. A node that cannot trace has no voice; one that could not
+// answer is waited for as one that could have said something else, unless a majority of all nodes traces alike. With traces "auto", a block that no node can
+// trace is counted and passes without.
 func (c *Chain) internals(ctx context.Context, b *block) (traceVotes, error) {
 	if c.config.Traces == tracesOff || !b.needsTrace() {
 		return traceVotes{}, nil
 	}
 	question := func(ctx context.Context, n *node) (*[]internal, error) { return c.trace(ctx, n, b) }
-	good, faults := quorum.Good(quorum.All(ctx, c.nodes, question))
+	good, faults := quorum.Good(quorum.Ask(ctx, c.nodes, question, c.tracedAlike))
 	var all traceVotes
+	voices := len(c.nodes)
 	for _, a := range good {
 		if a.Value != nil {
 			all.votes = append(all.votes, vote{a.Node, *a.Value})
+		} else {
+			voices--
 		}
 	}
-	if len(all.votes)+len(faults) == 0 && c.config.Traces == tracesAuto {
+	if voices == 0 && c.config.Traces == tracesAuto {
 		c.untraced.Add(1)
 		return traceVotes{}, nil
 	}
-	all.need = (len(all.votes)+len(faults))/2 + 1
+	all.need = voices/2 + 1
 	if len(all.votes) < all.need {
 		return traceVotes{}, unavailable(append(faults, fmt.Errorf("block %d: not enough nodes could trace it", b.number)))
 	}
 	return all, nil
+}
+
+// tracedAlike reports whether a majority of all nodes names the same movements.
+func (c *Chain) tracedAlike(answers []answer[*[]internal]) bool {
+	good, _ := quorum.Good(answers)
+	return slices.ContainsFunc(good, func(mine answer[*[]internal]) bool {
+		same := 0
+		for _, other := range good {
+			if mine.Value != nil && other.Value != nil && slices.Equal(*mine.Value, *other.Value) {
+				same++
+			}
+		}
+		return same >= c.majority()
+	})
 }
 
 // decide returns the movements to us on which enough votes agree.
