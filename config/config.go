@@ -15,6 +15,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"gatewayd/chain"
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/vite"
 	"gatewayd/gateway"
@@ -107,6 +108,11 @@ func (c *Config) Fill() {
 		for i, text := range n.Funders {
 			if address, err := CanonicalAddress(text); err == nil { // Check names those that are none
 				n.Funders[i] = address
+			}
+		}
+		for i, t := range n.Tokens {
+			if address, err := CanonicalAddress(string(t.Asset)); err == nil { // transfers name contracts so
+				n.Tokens[i].Asset = chain.Asset(address)
 			}
 		}
 	}

@@ -70,6 +70,21 @@ func TestFundersInAnySpelling(t *testing.T) {
 	}
 }
 
+// TestAssetsInAnySpelling: transfers name a token's contract in one spelling, and a token that is configured in another would never be credited.
+func TestAssetsInAnySpelling(t *testing.T) {
+	t.Parallel()
+	const contract = "0x0b2128da640718D96484EB736ee7E650B56254ff"
+	for _, spelling := range []string{contract, strings.ToLower(contract), "0x" + strings.ToUpper(contract[2:])} {
+		cfg := liveConfig()
+		token := cfg.Networks[0].Tokens[0]
+		token.Token, token.Asset = "tti_687d8a93915393b219212c73", chain.Asset(spelling)
+		cfg.Networks[0].Tokens = []Token{token}
+		cfg.Fill()
+		_, served := cfg.NetworkRecords()[0].ByAsset(contract, token.Type)
+		require.True(t, served, spelling)
+	}
+}
+
 // TestRetiredAccountsAreChecked: only what is there is retired, and somebody is left to pay.
 func TestRetiredAccountsAreChecked(t *testing.T) {
 	for _, c := range []struct {
