@@ -56,6 +56,7 @@ var errorPatterns = []errorPattern{
 	{"too many concurrent requests", verdictLimited},
 	{"already known", verdictKnown},              // geth, erigon, reth
 	{"alreadyknown", verdictKnown},               // nethermind
+	{"unknown transaction", verdictOther},        // a type that the node does not take
 	{"known transaction", verdictKnown},          // besu, old geth
 	{"already imported", verdictKnown},           // anvil, parity
 	{"existing tx with same hash", verdictKnown}, // erigon

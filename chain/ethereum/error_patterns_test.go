@@ -75,7 +75,7 @@ func TestClassifyKnowsEveryClient(t *testing.T) {
 			"the method debug_traceBlockByHash does not exist/is not available", "Method not found", "rpc method is not whitelisted",
 			"Unsupported method: eth_getBlockReceipts", "this method is not supported", "rpc method is unsupported",
 		},
-		verdictOther: {"something else", "", txpool.ErrNegativeValue.Error()},
+		verdictOther: {"something else", "", txpool.ErrNegativeValue.Error(), "unknown transaction type: 2"},
 	}
 	for want, texts := range cases {
 		for _, text := range texts {
