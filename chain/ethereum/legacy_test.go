@@ -1,6 +1,7 @@
 package ethereum_test
 
 import (
+	"fmt"
 	"math/big"
 	"math/rand/v2"
 	"testing"
@@ -116,6 +117,20 @@ func TestLegacySweeps(t *testing.T) {
 	b.broadcast(b.sign(slot, sweep, first))
 	b.mine(1)
 	require.True(t, b.newest().OwnTxs[0].OK)
+}
+
+// TestRefundedGasHidesNoTransfer: before London half of the gas may come back, and a contract that destroys itself for us takes less than a plain payment.
+func TestRefundedGasHidesNoTransfer(t *testing.T) {
+	b := setup(t, legacy)
+	const made = "0x75" + "73%x" + "ff" + "600052" + "6016600af3" // returns: PUSH20 ours SELFDESTRUCT
+	b.must(b.dev.SendETH(addr(b.inbox), big.NewInt(1))) // to make an account costs more
+	at := b.deploy(fmt.Sprintf(made, addr(b.inbox)))
+	tx := b.call(at, 33, nil)
+	b.mine(1)
+	receipt, err := b.dev.Client().TransactionReceipt(t.Context(), tx)
+	require.NoError(t, err)
+	require.Less(t, receipt.GasUsed, uint64(21_000))
+	require.Equal(t, []chain.Transfer{b.incoming(tx, "call:0", at, chain.Native, 33)}, b.newest().Transfers)
 }
 
 // TestBaseFeeComesWithAFork: a payment waits while the chain gets its base fee. Either kind replaces the other, the payee has it once,

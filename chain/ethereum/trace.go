@@ -48,9 +48,10 @@ type frameJSON struct {
 	Calls []frameJSON     `json:"calls"`
 }
 
-// needsTrace is false when every transaction that succeeded used no more gas than a plain payment: then no contract ran.
+// needsTrace is false when every transaction that succeeded used as much gas as a plain payment, or none: then no contract ran. Where half of the gas may be
+// refunded (before London), a contract may have used less.
 func (b *block) needsTrace() bool {
-	return !b.nativeLogs && slices.ContainsFunc(b.txs, func(t transaction) bool { return t.ok && t.gasUsed > minGas })
+	return !b.nativeLogs && slices.ContainsFunc(b.txs, func(t transaction) bool { return t.ok && t.gasUsed != 0 && t.gasUsed != minGas })
 }
 
 // traceVotes is what the nodes that trace say about one block.
