@@ -397,6 +397,21 @@ func TestUnverifiedChainTrustsTheNode(t *testing.T) {
 	}
 }
 
+// TestUnverifiedReceiptsOfTheChainItself: Polygon's nodes list a transaction of the chain's own last, whose receipt counts no gas, not even that of the block.
+func TestUnverifiedReceiptsOfTheChainItself(t *testing.T) {
+	b := eventful(t)
+	config := b.config()
+	config.Traces = "off"
+	lastCountsNothing := about(receipts, item(-1, set("cumulativeGasUsed", "0x0", "gasUsed", "0x0")))
+	config.Nodes = []string{newLiar(t, b.dev.URL(), lastCountsNothing).url}
+	_, err := b.adapter(config).Block(t.Context(), b.height())
+	require.ErrorIs(t, err, chain.ErrUnavailable, "where blocks are proven")
+	config.Unverified = true
+	block, err := b.adapter(config).Block(t.Context(), b.height())
+	require.NoError(t, err)
+	require.Equal(t, b.newest().OwnTxs, block.OwnTxs)
+}
+
 func TestErrorsShowNoAddresses(t *testing.T) {
 	b := setup(t)
 	config := b.config()
