@@ -123,7 +123,7 @@ func TestLegacySweeps(t *testing.T) {
 func TestRefundedGasHidesNoTransfer(t *testing.T) {
 	b := setup(t, legacy)
 	const made = "0x75" + "73%x" + "ff" + "600052" + "6016600af3" // returns: PUSH20 ours SELFDESTRUCT
-	b.must(b.dev.SendETH(addr(b.inbox), big.NewInt(1))) // to make an account costs more
+	b.must(b.dev.SendETH(addr(b.inbox), big.NewInt(1)))           // to make an account costs more
 	at := b.deploy(fmt.Sprintf(made, addr(b.inbox)))
 	tx := b.call(at, 33, nil)
 	b.mine(1)

@@ -29,15 +29,28 @@ func (s *Scanner) address() *common.Address {
 	return &a
 }
 
+// What an element of a list is written in at least, in bytes: an empty object of three would take a hundred times its size in memory.
+const (
+	leastHash        = len(`null`)
+	leastTransaction = 128
+	leastReceipt     = 128
+	leastLog         = 64
+	leastAccess      = 48
+)
+
 // list reads an array, or null as none.
-func list[T any](s *Scanner, room int, element func(*Scanner, *T)) []T {
+func list[T any](s *Scanner, room, least int, element func(*Scanner, *T)) []T {
 	if s.Null() {
 		return nil
 	}
 	all := make([]T, 0, room)
 	s.array(func() {
+		start := s.at
 		all = append(all, *new(T))
 		element(s, &all[len(all)-1])
+		if s.err == nil && s.at-start < least {
+			s.Fail(errShort)
+		}
 	})
 	return all
 }
@@ -92,7 +105,7 @@ func (b *Block) scanBody(s *Scanner, name []byte) bool {
 	case "nonce":
 		s.fixed(b.Nonce[:])
 	case "transactions":
-		b.Transactions = list(s, 256, scanTransaction)
+		b.Transactions = list(s, 256, leastTransaction, scanTransaction)
 	default:
 		return false
 	}
@@ -179,9 +192,9 @@ func (t *Tx) scanRest(s *Scanner, name []byte) bool {
 	case "maxFeePerBlobGas":
 		t.BlobFeeCap = s.big()
 	case "blobVersionedHashes":
-		t.BlobHashes = list(s, 6, scanHash)
+		t.BlobHashes = list(s, 6, leastHash, scanHash)
 	case "accessList":
-		t.AccessList = list(s, 0, scanAccess)
+		t.AccessList = list(s, 0, leastAccess, scanAccess)
 	case "authorizationList":
 		t.AuthList = scanAuthorizations(s)
 	default:
@@ -198,7 +211,7 @@ func scanAccess(s *Scanner, entry *types.AccessTuple) {
 		case "address":
 			s.fixed(entry.Address[:])
 		case "storageKeys":
-			entry.StorageKeys = list(s, 0, scanHash)
+			entry.StorageKeys = list(s, 0, leastHash, scanHash)
 		default:
 			s.Skip()
 		}
@@ -218,7 +231,7 @@ func scanAuthorizations(s *Scanner) []types.SetCodeAuthorization {
 }
 
 // ScanReceipts reads the receipts of a block.
-func ScanReceipts(s *Scanner) []Receipt { return list(s, 256, scanReceipt) }
+func ScanReceipts(s *Scanner) []Receipt { return list(s, 256, leastReceipt, scanReceipt) }
 
 func scanReceipt(s *Scanner, r *Receipt) {
 	s.Object(func(name []byte) {
@@ -236,7 +249,7 @@ func scanReceipt(s *Scanner, r *Receipt) {
 		case "logsBloom":
 			s.fixed(r.Bloom[:])
 		case "logs":
-			r.Logs = list(s, 4, scanLog)
+			r.Logs = list(s, 4, leastLog, scanLog)
 		case "effectiveGasPrice":
 			r.Price = s.big()
 		case "l1Fee":
@@ -253,7 +266,7 @@ func scanLog(s *Scanner, l *Log) {
 		case "address":
 			s.fixed(l.Address[:])
 		case "topics":
-			l.Topics = list(s, 4, scanHash)
+			l.Topics = list(s, 4, leastHash, scanHash)
 		case "data":
 			l.Data = s.Bytes()
 		default:

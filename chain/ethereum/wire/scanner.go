@@ -19,7 +19,10 @@ type Scanner struct {
 	err  error
 }
 
-var errCut = errors.New("the text ends inside a value")
+var (
+	errCut   = errors.New("the text ends inside a value")
+	errShort = errors.New("an element of a list is too short to be one")
+)
 
 // ErrMalformed is an answer that is not of the shape that was asked for.
 var ErrMalformed = errors.New("malformed JSON")

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -101,6 +102,29 @@ func TestScannerRefuses(t *testing.T) {
 		for _, text := range c.bad {
 			require.Error(t, c.read(text), text)
 		}
+	}
+}
+
+// TestEmptyElementsTakeNoMemory: a list of what is nothing is refused at its first element.
+func TestEmptyElementsTakeNoMemory(t *testing.T) {
+	nothing := strings.Repeat("{},", 1<<16) + "{}"
+	for _, text := range []string{
+		`{"transactions":[` + nothing + `]}`,
+		`{"transactions":[{"accessList":[` + nothing + `]}]}`,
+		`[` + nothing + `]`,
+		`[{"logs":[` + nothing + `]}]`,
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		s := NewScanner([]byte(text))
+		if text[0] == '[' {
+			ScanReceipts(s)
+		} else {
+			ScanBlock(s)
+		}
+		require.ErrorIs(t, s.End(), errShort)
+		runtime.ReadMemStats(&after)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(2*len(text)))
 	}
 }
 
