@@ -3,17 +3,13 @@
 package config
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-
-	"github.com/goccy/go-yaml"
 
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum"
@@ -55,9 +51,9 @@ func Load(path string) (Config, error) {
 	if err != nil {
 		return Config{}, unread(path, err)
 	}
-	var c Config
-	if err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&c); err != nil && !errors.Is(err, io.EOF) {
-		return Config{}, fmt.Errorf("configuration %s:\n%s", path, yaml.FormatError(err, false, true))
+	c, err := decode(path, text)
+	if err != nil {
+		return Config{}, err
 	}
 	c.Fill()
 	if err := c.Check(); err != nil {
@@ -133,6 +129,9 @@ func (c Config) Check() error {
 	add("watcher", c.Watcher.Check())
 	add("status", c.Status.Check())
 	add("alerts", c.Alerts.Check())
+	if len(c.Networks) > 0 && c.Database.URL != "" {
+		add("database", c.Database.Check())
+	}
 	if c.Exchange != nil {
 		add("exchange", c.Exchange.Check())
 	}

@@ -109,7 +109,7 @@ type Log struct {
 // Check refuses levels and formats that do not exist.
 func (l Log) Check() error {
 	if _, err := logrus.ParseLevel(l.LevelOrInfo()); err != nil {
-		return err
+		return fmt.Errorf("level %q: error, warn, info or debug is wanted", l.Level)
 	}
 	if l.Format != "" && l.Format != "text" && l.Format != "json" {
 		return fmt.Errorf("format %q: text or json is wanted", l.Format)

@@ -73,6 +73,9 @@ func (c Config) Check() error {
 	if c.File != "" && c.URL != "" {
 		return errors.New("file and url exclude each other")
 	}
+	if c.MaxAge < 0 {
+		return errors.New("max_age must be above zero")
+	}
 	if u, err := url.Parse(c.URL); c.URL != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
 		return errors.New("url: http(s)://host/path is wanted")
 	}

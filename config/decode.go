@@ -1,0 +1,114 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+
+	"gatewayd/chain"
+)
+
+// decode reads a file strictly. What does not fit is an error with its place.
+func decode(path string, text []byte) (c Config, err error) {
+	err = yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&c)
+	switch {
+	case err == nil, errors.Is(err, io.EOF):
+		return c, nil
+	case errors.Is(err, chain.ErrAmount):
+		return Config{}, fmt.Errorf("configuration %s: %w", path, amountFault(text, err))
+	}
+	return Config{}, fmt.Errorf("configuration %s:\n%s", path, inYAMLTerms(yaml.FormatError(err, false, true)))
+}
+
+// goTypes is how the decoder says that a value is of another type than its key.
+var goTypes = regexp.MustCompile(`cannot unmarshal .+? into Go (?:struct field \S+|value) of type ([^\s(]+(?:\{\})?)( \( overflow \))?`)
+
+// inYAMLTerms puts what the decoder says in Go's types into the words of the file.
+func inYAMLTerms(text string) string {
+	return goTypes.ReplaceAllStringFunc(text, func(found string) string {
+		match := goTypes.FindStringSubmatch(found)
+		kind, overflow := strings.TrimLeft(match[1], "*"), match[2] != ""
+		switch {
+		case overflow:
+			return "a number out of range"
+		case kind == "time.Duration":
+			return "a time with its unit is wanted, such as 30s"
+		case kind == "bool":
+			return "true or false is wanted"
+		case kind == "string":
+			return "a text is wanted"
+		case strings.HasPrefix(kind, "int"), strings.HasPrefix(kind, "uint"):
+			return "a whole number is wanted"
+		case strings.HasPrefix(kind, "float"):
+			return "a number is wanted"
+		case strings.HasPrefix(kind, "["):
+			return "a list is wanted"
+		}
+		return "a value of another kind is wanted: config.example.yaml shows it"
+	})
+}
+
+// amountFault names the first value that is no amount: the decoder does not tell where it stands.
+func amountFault(text []byte, err error) error {
+	file, parseErr := parser.ParseBytes(text, 0)
+	if parseErr != nil {
+		return err
+	}
+	find := &amountFinder{keys: map[string]bool{}}
+	amountKeys(reflect.TypeFor[Config](), find.keys)
+	for _, doc := range file.Docs {
+		ast.Walk(find, doc.Body)
+	}
+	if find.found == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", find.found, err)
+}
+
+// amountFinder looks for the first value of a key for amounts that is none.
+type amountFinder struct {
+	keys  map[string]bool
+	found string
+}
+
+func (f *amountFinder) Visit(n ast.Node) ast.Visitor {
+	v, ok := n.(*ast.MappingValueNode)
+	if !ok || f.found != "" || !f.keys[v.Key.GetToken().Value] {
+		return f
+	}
+	if _, scalar := v.Value.(ast.ScalarNode); scalar {
+		value := v.Value.GetToken().Value
+		if _, err := chain.ParseAmount(value); err != nil {
+			f.found = fmt.Sprintf("line %d: %s %q", v.Value.GetToken().Position.Line, v.Key.GetToken().Value, value)
+		}
+	}
+	return f
+}
+
+// amountKeys collects the keys whose values are amounts.
+func amountKeys(t reflect.Type, keys map[string]bool) {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		amountKeys(t.Elem(), keys)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			f := t.Field(i)
+			key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			switch {
+			case !f.IsExported() || key == "-":
+			case f.Type == reflect.TypeFor[chain.Amount](), f.Type == reflect.TypeFor[*chain.Amount]():
+				keys[key] = true
+			default:
+				amountKeys(f.Type, keys)
+			}
+		}
+	}
+}

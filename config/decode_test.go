@@ -1,0 +1,37 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestFaultsInTheFilesTerms: who reads them knows YAML and the example, not Go's types, and finds the place.
+func TestFaultsInTheFilesTerms(t *testing.T) {
+	t.Parallel()
+	example, err := os.ReadFile("../config.example.yaml")
+	require.NoError(t, err)
+	for _, c := range []struct{ old, wrong, says string }{
+		{"chain_id: 1\n", "chain_id: one\n", "] a whole number is wanted\n"},
+		{"poll: 1s", "poll: 1", "] a time with its unit is wanted, such as 30s\n"},
+		{"on_demand: false", "on_demand: maybe", "] true or false is wanted\n"},
+		{"level: info", "level: [a]", "] a text is wanted\n"},
+		{"max_unmined: 16", "max_unmined: 99999999999999999999", "] a number out of range\n"},
+		{`min_deposit: "5000000"`, `min_deposit: "5.5"`, `: min_deposit "5.5": not an amount: decimal digits only`},
+		{`min: "1000000", max`, `min: "1e6", max`, `: min "1e6": not an amount: decimal digits only`},
+		{`min_refund: "100000000000000"`, `min_refund: "-1"`, `: min_refund "-1": not an amount: decimal digits only`},
+		{"level: info", "level: loud", `log: level "loud": error, warn, info or debug is wanted`},
+		{"url: sqlite:data/gatewayd.db", "url: mysql://db/gatewayd", "database: records url: sqlite:PATH or postgres://... is wanted"},
+		{"max_age: 1h", "max_age: -1h", "exchange: rates: max_age must be above zero"},
+	} {
+		require.Contains(t, string(example), c.old)
+		path := filepath.Join(t.TempDir(), "config.yaml")
+		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(example), c.old, c.wrong, 1)), 0o600))
+		_, err := Load(path)
+		require.ErrorContains(t, err, c.says, c.wrong)
+		require.NotContains(t, err.Error(), "unmarshal")
+	}
+}
