@@ -13,6 +13,7 @@ import (
 	"html/template"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -81,7 +82,7 @@ func render(text []byte) ([]byte, error) {
 	if err := json.Unmarshal(text, &d); err != nil {
 		return nil, err
 	}
-	t, err := template.New("page").Parse(page)
+	t, err := template.New("page").Funcs(template.FuncMap{"prose": prose, "marked": marked}).Parse(page)
 	if err != nil {
 		return nil, err
 	}
@@ -303,4 +304,20 @@ func lastReference(raw json.RawMessage) string {
 	}
 	name, _, _ := strings.Cut(string(raw[at+len(mark):]), `"`)
 	return name
+}
+
+// quoted is what descriptions set between back-quotes: names and values.
+var quoted = regexp.MustCompile("`([^`\n]+)`")
+
+// marked is a description with its names and values set as such.
+func marked(text string) template.HTML {
+	return template.HTML(quoted.ReplaceAllString(template.HTMLEscapeString(text), "<code>$1</code>"))
+}
+
+// prose is a description of paragraphs, which the browser breaks into lines.
+func prose(text string) (html template.HTML) {
+	for _, paragraph := range strings.Split(strings.TrimSpace(text), "\n\n") {
+		html += "<p>" + marked(paragraph) + "</p>"
+	}
+	return html
 }

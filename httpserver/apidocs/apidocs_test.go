@@ -57,3 +57,8 @@ func TestUnreadableDocument(t *testing.T) {
 	_, err := Handler([]byte("no document"))
 	require.ErrorContains(t, err, "making the page")
 }
+
+// TestDescriptionsAreRead: a document's lines and marks are those of its source, not of a page.
+func TestDescriptionsAreRead(t *testing.T) {
+	require.Equal(t, "<p>A <code>code</code> of\ntwo lines.</p><p>A &lt;b&gt; ` b.</p>", string(prose("A `code` of\ntwo lines.\n\nA <b> ` b.\n")))
+}
