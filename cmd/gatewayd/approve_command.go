@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"crypto/ed25519"
 	"fmt"
@@ -85,7 +84,7 @@ func approve(ctx context.Context, w streams, d *operator.Session, id uint64, key
 	showWaiting(w, d, waiting)
 	if !yes {
 		fmt.Fprint(w.stdout, "Approve exactly this payment? Type yes: ")
-		answer, _ := bufio.NewReader(w.stdin).ReadString('\n')
+		answer, _ := w.readLine() // without an answer nothing is approved
 		if strings.TrimSpace(answer) != "yes" {
 			return fmt.Errorf("nothing was approved")
 		}

@@ -36,7 +36,9 @@ func chainRunCommand(w streams) *cobra.Command {
 		Long: "Run an embedded exchange chain alone, as a process of its own, for others to use like a node elsewhere. Without --genesis it begins as that of\n" +
 			"`gatewayd dev`, whose keys are known to everybody; without --dir nothing of it is kept.",
 		Example: "  gatewayd chain run --public --listen 127.0.0.1:48132 --ws 127.0.0.1:41420",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runChain(cmd.Context(), o, w) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return untilInterrupted(cmd.Context(), runChain(cmd.Context(), o, w))
+		},
 	}
 	f := c.Flags()
 	f.StringVar(&o.Dir, "dir", "", "keep the chain in this directory")

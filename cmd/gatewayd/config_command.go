@@ -229,7 +229,7 @@ func (q question) ask(w streams, to *pflag.Flag) error {
 	}
 	fmt.Fprint(w.stderr, prompt+": ")
 	for n := 0; ; n++ {
-		line, err := readLine(w.stdin)
+		line, err := w.readLine()
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("reading from standard input: %w", err)
 		}

@@ -30,7 +30,7 @@ func devCommand(w streams) *cobra.Command {
 			if err := o.CheckDepths(); err != nil {
 				return err
 			}
-			return runDev(cmd.Context(), o, market, w)
+			return untilInterrupted(cmd.Context(), runDev(cmd.Context(), o, market, w))
 		},
 	}
 	f := c.Flags()

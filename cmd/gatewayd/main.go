@@ -9,6 +9,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -19,13 +20,17 @@ import (
 
 	"gatewayd/internal/buildinfo"
 	"gatewayd/operator"
+	"gatewayd/records"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err := run(ctx, os.Args[1:], streams{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv})
-	if err != nil && ctx.Err() == nil {
+	err := run(ctx, os.Args[1:], streams{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, interrupted: ctx.Done()})
+	if err != nil && ctx.Err() != nil && !errors.Is(err, records.ErrUnknownOutcome) {
+		err = errInterrupted // what is left of the command's own words says no more
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "gatewayd:", err)
 		os.Exit(exitCode(err))
 	}
@@ -36,6 +41,7 @@ type streams struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	getenv         func(string) string
+	interrupted    <-chan struct{} // closed by the signal that ends the program; nil: there is none
 }
 
 // run is the program without the process around it.
@@ -54,7 +60,9 @@ func rootCommand(w streams) *cobra.Command {
 		Short:         "A gateway daemon: deposits and withdrawals between a source chain and the exchange chain",
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		Version:       buildinfo.Read().Version,
 	}
+	root.SetVersionTemplate("gatewayd {{.Version}}\n")
 	root.AddCommand(
 		devCommand(w), runCommand(w), signerCommand(w), demoCommand(w),
 		recordsCommand(w), channelCommand(w), accountCommand(w), chainCommand(w), rescanCommand(w), auditCommand(w), doctorCommand(w), reloadCommand(w), apikeyCommand(w),

@@ -47,7 +47,7 @@ func runCommand(w streams) *cobra.Command {
 		signal.Notify(hangups, syscall.SIGHUP)
 		defer signal.Stop(hangups)
 		out.Hangups = hangups
-		return daemon.Serve(cmd.Context(), cfg, out)
+		return untilInterrupted(cmd.Context(), daemon.Serve(cmd.Context(), cfg, out))
 	}
 	return c
 }
@@ -115,6 +115,9 @@ func healthCommand(w streams) *cobra.Command {
 	c := &cobra.Command{
 		Use: "health", Short: "Ask a running daemon or signer whether it is well; exit code 1 when it is not", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if file != "" && cmd.Flags().Changed("url") {
+				return operator.Usagef("--url and --config: one of them is wanted")
+			}
 			asks := func() error { return daemon.AskHealth(cmd.Context(), url) }
 			if file != "" {
 				cfg, err := config.Load(file)
@@ -132,6 +135,5 @@ func healthCommand(w streams) *cobra.Command {
 	}
 	c.Flags().StringVar(&url, "url", "http://127.0.0.1:8080/health", "health address of the daemon")
 	c.Flags().StringVarP(&file, "config", "c", "", "configuration file of the daemon or the signer: where it listens is asked")
-	c.MarkFlagsMutuallyExclusive("url", "config")
 	return c
 }

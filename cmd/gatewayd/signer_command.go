@@ -45,7 +45,7 @@ func signerCommand(w streams) *cobra.Command {
 		hangups := make(chan os.Signal, 1) // one more reading makes up for all that were asked for meanwhile
 		signal.Notify(hangups, syscall.SIGHUP)
 		defer signal.Stop(hangups)
-		return daemon.ServeSigner(cmd.Context(), cfg, daemon.Dependencies{Keys: keys, Getenv: w.getenv, Hangups: hangups, Log: log})
+		return untilInterrupted(cmd.Context(), daemon.ServeSigner(cmd.Context(), cfg, daemon.Dependencies{Keys: keys, Getenv: w.getenv, Hangups: hangups, Log: log}))
 	}
 	c.AddCommand(signerBackupCommand(w, path), signerImportCommand(w, path))
 	return c

@@ -10,18 +10,34 @@ import (
 	"gatewayd/operator"
 )
 
-// exitUsage is the exit code of a command that was written wrongly: nothing was done. Everything else that fails ends with 1.
-const exitUsage = 2
+// exitUsage is the exit code of a command that was written wrongly: nothing was done. exitInterrupted is that of one that a signal ended before
+// it was done, as shells have it. Everything else that fails ends with 1.
+const (
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+var errInterrupted = errors.New("interrupted before it was done")
 
 // exitCode is what the process ends with.
 func exitCode(err error) int {
-	if err == nil {
+	switch {
+	case err == nil:
 		return 0
-	}
-	if errors.As(err, new(operator.UsageError)) {
+	case errors.Is(err, errInterrupted):
+		return exitInterrupted
+	case errors.As(err, new(operator.UsageError)):
 		return exitUsage
 	}
 	return 1
+}
+
+// untilInterrupted is the error of a command that runs until a signal ends it: then it has done what it was to do.
+func untilInterrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 // strictUsage makes wrong flags, arguments and commands of a whole tree usage errors. Without it cobra answers an unknown

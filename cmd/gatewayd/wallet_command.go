@@ -170,15 +170,54 @@ func terminal(w streams) (*os.File, bool) {
 func promptSecret(w streams, prompt string) (string, error) {
 	fmt.Fprint(w.stderr, prompt)
 	if f, ok := terminal(w); ok {
-		line, err := term.ReadPassword(int(f.Fd()))
-		fmt.Fprintln(w.stderr)
-		return string(line), err
+		return promptTerminal(w, int(f.Fd()))
 	}
-	line, err := readLine(w.stdin)
+	line, err := w.readLine()
 	if err != nil {
 		return "", fmt.Errorf("reading from standard input: %w", err)
 	}
 	return line, nil
+}
+
+// promptTerminal gives the terminal its echo back when it is interrupted.
+func promptTerminal(w streams, terminal int) (string, error) {
+	before, err := term.GetState(terminal)
+	if err != nil {
+		return "", fmt.Errorf("the terminal: %w", err)
+	}
+	line, err := w.answer(func() (string, error) {
+		line, err := term.ReadPassword(terminal)
+		return string(line), err
+	})
+	fmt.Fprintln(w.stderr)
+	if errors.Is(err, errInterrupted) {
+		err = errors.Join(err, term.Restore(terminal, before))
+	}
+	return line, err
+}
+
+// readLine is the next line of standard input.
+func (w streams) readLine() (string, error) {
+	return w.answer(func() (string, error) { return readLine(w.stdin) })
+}
+
+// answer waits for what a person types, or for the signal that ends the program: nothing else ends a read.
+func (w streams) answer(read func() (string, error)) (string, error) {
+	type answer struct {
+		text string
+		err  error
+	}
+	answers := make(chan answer, 1) // so that the read ends when nobody waits for it any more
+	go func() {
+		text, err := read()
+		answers <- answer{text, err}
+	}()
+	select {
+	case a := <-answers:
+		return a.text, a.err
+	case <-w.interrupted:
+		return "", errInterrupted
+	}
 }
 
 // maxLine is more than any mnemonic or password has.

@@ -287,7 +287,8 @@ func (d *walletCommands) serveCommand() *cobra.Command {
 			if node != "" {
 				nodes = []string{node}
 			}
-			return daemon.ServeWallet(cmd.Context(), cfg, wallet.Config{Dir: d.dir, AutoLock: cfg.AutoLock}, daemon.NewWalletLedger(nodes, nil), daemon.Dependencies{Log: log})
+			err = daemon.ServeWallet(cmd.Context(), cfg, wallet.Config{Dir: d.dir, AutoLock: cfg.AutoLock}, daemon.NewWalletLedger(nodes, nil), daemon.Dependencies{Log: log})
+			return untilInterrupted(cmd.Context(), err)
 		},
 	}
 	f := c.Flags()
