@@ -71,7 +71,11 @@ func (d *Doctor) examine(ctx context.Context) {
 	}
 	d.wallet(len(accounts) > 0 && accounts[0].Hot != "")
 	for _, n := range d.Config.Networks {
-		d.Warn(len(n.Funders) > 0, "network "+n.Name+" funders", fmt.Sprintf("%d addresses", len(n.Funders)),
+		found := fmt.Sprintf("%d addresses", len(n.Funders))
+		if len(n.Funders) == 1 {
+			found = "1 address"
+		}
+		d.Warn(len(n.Funders) > 0, "network "+n.Name+" funders", found,
 			"list the addresses that you top up from in funders: what comes from others is taken for a user's transfer")
 	}
 	d.chains(ctx, accounts)
@@ -124,7 +128,7 @@ func (d *Doctor) accounts(ctx context.Context) []records.Network {
 		return nil
 	}
 	if err != nil {
-		d.add(false, "database", err.Error(), "correct database.url, or start the database server")
+		d.add(false, "database", operator.PlainError(err).Error(), "correct database.url, or start the database server")
 		return nil
 	}
 	defer store.Close()
@@ -202,7 +206,11 @@ func (d *Doctor) source(ctx context.Context, c ethereum.Config, adapter *ethereu
 		d.add(r.ChainID == c.ChainID, what+" chain id", fmt.Sprint(r.ChainID), fmt.Sprintf("chain_id says %d: choose the node of that chain or correct chain_id", c.ChainID))
 		d.drift(what, d.Now().Sub(r.HeadTime))
 		tag := c.Finality == "" || c.Finality == "finalized" || c.Finality == "safe"
-		d.add(!tag || r.Final > 0, what+" finality", fmt.Sprintf("final height %d, head %d", r.Final, r.Head.Height), "the node knows no such block yet: wait, or set finality to a count of confirmations")
+		finality := fmt.Sprintf("final height %d, head %d", r.Final, r.Head.Height)
+		if !tag {
+			finality = fmt.Sprintf("%s confirmations, head %d", c.Finality, r.Head.Height)
+		}
+		d.add(!tag || r.Final > 0, what+" finality", finality, "the node knows no such block yet: wait, or set finality to a count of confirmations")
 		d.contractCoin(c, what, r)
 		d.add(r.Limited == 0, what+" request limits", limitsSeen(r.Limited, c.RequestsPerSecond),
 			"set requests_per_second to what the node's terms allow, a batch of n calls counting n, or take a larger plan; until then the daemon pauses as the node asks")
@@ -322,7 +330,7 @@ func (d *Doctor) holds(ctx context.Context, c chain.Chain, account string, asset
 		d.add(false, what, err.Error(), "the node must answer balances")
 		return
 	}
-	d.add(!have.IsZero(), what, have.String(), advice)
+	d.add(!have.IsZero(), what, d.Config.AssetAmount(c.ID(), asset, have), advice)
 }
 
 // retired tells what accounts that pay no more still hold: a running daemon sends it to those that pay, as far as it is worth its fee.
