@@ -21,7 +21,7 @@ func (r *Recovery) AdoptGuard(ctx context.Context, why string) (halted []records
 			return err
 		}
 		if found && was.ID == now.ID {
-			return Usagef("the records go with this sign-guard (%s) already: there is nothing to adopt", now.ID)
+			return fmt.Errorf("the records go with this sign-guard (%s) already: there is nothing to adopt", now.ID)
 		}
 		why := fmt.Sprintf("sign-guard %s was adopted, which does not know what was signed before: %s", now.ID, why)
 		halted, err = control.AdoptGuard(tx, control.Guard(now), r.Config.ChainIDs(), why)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os/user"
 	"slices"
+	"strings"
 
 	"github.com/sirupsen/logrus"
 
@@ -105,9 +106,21 @@ func Networks(tx *records.Tx, cfg config.Config) (list []records.Network, err er
 func ChainOf(c config.Config, name string) (chain.ID, error) {
 	ids := c.ChainIDs()
 	if !slices.Contains(ids, chain.ID(name)) {
-		return "", Usagef("there is no chain %q: one of %v is wanted", name, ids)
+		names := make([]string, len(ids))
+		for i, id := range ids {
+			names[i] = string(id)
+		}
+		return "", Usagef("there is no chain %q: one of %s is wanted", name, strings.Join(names, ", "))
 	}
 	return chain.ID(name), nil
+}
+
+// SpelledAddress is an address as the records have it; a text that is none stays as it is.
+func SpelledAddress(text string) string {
+	if address, err := config.CanonicalAddress(text); err == nil {
+		return address
+	}
+	return text
 }
 
 // OwnAccount is one of our accounts by the name of its chain and its address.

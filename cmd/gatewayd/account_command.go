@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -78,6 +79,7 @@ func accountShowCommand(w streams, config *string) *cobra.Command {
 	c := recoveryCommand(config, &cobra.Command{
 		Use: "show CHAIN ADDRESS", Short: "Show what an account has signed and what the ledger shows that our records do not know", Args: cobra.ExactArgs(2),
 	}, func(ctx context.Context, r *operator.Recovery, args []string) error {
+		args[1] = operator.SpelledAddress(args[1])
 		id, err := r.OwnAccount(ctx, args[0], args[1])
 		if err != nil {
 			return err
@@ -168,6 +170,9 @@ func accountAdoptGuardCommand(w streams, config *string) *cobra.Command {
 			"what was signed, so every account that pays is stopped until you have looked at what it signed. docs/operations.md has the steps (\"Recovery\").\n" +
 			"Several daemons on one database want the same wallet.signer instead.",
 	}, func(ctx context.Context, r *operator.Recovery, _ []string) error {
+		if why == "" {
+			return operator.Usagef("--why is wanted: it is kept in the history")
+		}
 		halted, err := r.AdoptGuard(ctx, why)
 		if err != nil {
 			return err
@@ -178,8 +183,7 @@ func accountAdoptGuardCommand(w streams, config *string) *cobra.Command {
 		fmt.Fprintln(w.stdout, "The sign-guard is adopted. Start the daemon, then `gatewayd account show` and `account resume` for each account.")
 		return nil
 	})
-	c.Flags().StringVar(&why, "why", "", "the reason, for the history")
-
+	c.Flags().StringVar(&why, "why", "", "reason, kept in the history")
 	return c
 }
 
@@ -189,6 +193,7 @@ func accountSettleCommand(w streams, config *string) *cobra.Command {
 		Long: "Settle every unknown final transaction of a stopped account to the unpaid payment that it was signed for, as the sign-guard knows. Where that does not\n" +
 			"tell, the oldest that asks for exactly what it did is taken. Read `gatewayd account show` first: it says which that will be.",
 	}, func(ctx context.Context, r *operator.Recovery, args []string) error {
+		args[1] = operator.SpelledAddress(args[1])
 		id, err := r.OwnAccount(ctx, args[0], args[1])
 		if err != nil {
 			return err
@@ -231,7 +236,7 @@ func accountResumeCommand(w streams, config *string) *cobra.Command {
 			"address of the chain.",
 		Example: "  gatewayd account resume eth 0x… --accept 0x… --why 'paid by hand on Tuesday'\n  gatewayd account resume eth deposits",
 	}, func(ctx context.Context, r *operator.Recovery, args []string) error {
-		account := args[1]
+		account := operator.SpelledAddress(args[1])
 		id, err := operator.ChainOf(r.Config, args[0])
 		if err == nil && account != allDeposits {
 			id, err = r.OwnAccount(ctx, args[0], account)
@@ -278,10 +283,12 @@ func resumeDeposits(ctx context.Context, r *operator.Recovery, w io.Writer, id c
 		stopped, err = tx.StoppedAccounts(id)
 		return err
 	})
+	stopped = slices.DeleteFunc(stopped, func(a records.Account) bool { return a.Kind != records.KindDeposit })
+	if err == nil && len(stopped) == 0 {
+		_, err = fmt.Fprintf(w, "No deposit address of %s is stopped.\n", id)
+	}
 	for _, a := range stopped {
-		if a.Kind == records.KindDeposit {
-			err = errors.Join(err, resumeAccount(ctx, r, w, id, a.Account, why))
-		}
+		err = errors.Join(err, resumeAccount(ctx, r, w, id, a.Account, why))
 	}
 	return err
 }
@@ -293,6 +300,7 @@ func accountStopCommand(w streams, config *string) *cobra.Command {
 	}
 	c.Flags().StringVar(&why, "why", "an operator stopped it", "reason, kept in the history")
 	c.RunE = onSession(config, func(ctx context.Context, d *operator.Session, args []string) error {
+		args[1] = operator.SpelledAddress(args[1])
 		id, err := d.OwnAccount(ctx, args[0], args[1])
 		if err != nil {
 			return err

@@ -25,8 +25,10 @@ func accountMoveCommand(w streams, config *string) *cobra.Command {
 	c.Flags().StringVar(&o.To, "to", "", "`cold`, or the address of another account of ours that pays")
 	c.Flags().StringVar(&o.Why, "why", "", "reason, kept in the history")
 	c.Flags().BoolVar(&f.json, "json", false, "answer JSON, amounts in smallest units")
-	_ = c.MarkFlagRequired("to")
 	c.RunE = onSession(config, func(ctx context.Context, d *operator.Session, args []string) error {
+		if o.To == "" {
+			return operator.Usagef("--to is wanted: `cold`, or the address of another account of ours that pays")
+		}
 		o.Chain, o.Account, o.Amount, o.Token = args[0], args[1], args[2], args[3]
 		m, err := move.Send(ctx, d, o)
 		if err != nil {

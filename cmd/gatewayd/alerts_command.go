@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -24,6 +25,8 @@ func alertsCommand(w streams) *cobra.Command {
 	return c
 }
 
+const noReceiver = "the configuration names no receiver: config.example.yaml has the section alerts"
+
 // receiverRow is one line of `alerts list --json`.
 type receiverRow struct {
 	Receiver string `json:"receiver"`
@@ -40,6 +43,10 @@ func alertsListCommand(w streams, path *string) *cobra.Command {
 		RunE: onSession(path, func(ctx context.Context, d *operator.Session, _ []string) error {
 			list, err := receiverRows(ctx, d)
 			if err != nil {
+				return err
+			}
+			if len(list) == 0 && !f.json {
+				_, err := fmt.Fprintln(w.stdout, noReceiver)
 				return err
 			}
 			rows := make([][]string, len(list))
@@ -89,7 +96,7 @@ func alertsTestCommand(w streams, path *string) *cobra.Command {
 			}
 			list := notify.Test(cmd.Context(), cfg.Alerts)
 			if len(list) == 0 {
-				return fmt.Errorf("the configuration names no receiver: config.example.yaml has the section alerts")
+				return errors.New(noReceiver)
 			}
 			rows, failed := make([][]string, len(list)), 0
 			for i, r := range list {

@@ -14,6 +14,7 @@ import (
 	"gatewayd/daemon"
 	"gatewayd/devnet"
 	"gatewayd/exchangeapi/apikey"
+	"gatewayd/operator"
 	"gatewayd/signer/remote"
 	"gatewayd/vite/core"
 	"gatewayd/wallet"
@@ -98,10 +99,10 @@ func (d *keyCommands) issueCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			owner, err := core.ParseAddress(args[0])
 			if err != nil {
-				return err
+				return operator.Usagef("ADDRESS %q: an address of the exchange chain is wanted, vite_ and 50 characters", args[0])
 			}
 			if d.network != config.MainExchange && d.network != config.TestExchange {
-				return fmt.Errorf("network %q: main or test is wanted", d.network)
+				return operator.Usagef("--network %q: main or test is wanted", d.network)
 			}
 			cfg, store, err := d.open(cmd.Context())
 			if err != nil {
@@ -167,9 +168,13 @@ func (d *keyCommands) limitCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			calls, err := strconv.ParseUint(args[1], 10, 31)
 			if err != nil {
-				return fmt.Errorf("calls %q: a whole number is wanted", args[1])
+				return operator.Usagef("CALLS %q: a whole number is wanted", args[1])
 			}
-			return d.change(cmd.Context(), func(k *apikey.Store) error { return k.SetLimit(cmd.Context(), args[0], int(calls)) })
+			done := fmt.Sprintf("%s has %d calls in a cycle, within a second.", args[0], calls)
+			if calls == 0 {
+				done = args[0] + " has the configuration's number of calls in a cycle, within a second."
+			}
+			return d.change(cmd.Context(), func(k *apikey.Store) error { return k.SetLimit(cmd.Context(), args[0], int(calls)) }, done)
 		},
 	}
 }
@@ -178,16 +183,21 @@ func (d *keyCommands) revokeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke KEY", Short: "End a key for good; the account may get another", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return d.change(cmd.Context(), func(k *apikey.Store) error { return k.Revoke(cmd.Context(), args[0]) })
+			return d.change(cmd.Context(), func(k *apikey.Store) error { return k.Revoke(cmd.Context(), args[0]) }, args[0]+" is revoked: it is refused within a second.")
 		},
 	}
 }
 
-func (d *keyCommands) change(ctx context.Context, f func(*apikey.Store) error) error {
+// change changes a key and says that it is done.
+func (d *keyCommands) change(ctx context.Context, f func(*apikey.Store) error, done string) error {
 	_, store, err := d.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	return f(store)
+	if err := f(store); err != nil || d.json {
+		return err
+	}
+	_, err = fmt.Fprintln(d.w.stdout, done)
+	return err
 }

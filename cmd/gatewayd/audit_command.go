@@ -92,7 +92,9 @@ func printTotals(c config.Config, w io.Writer, name string, t books.Totals) {
 		fmt.Fprintf(w, "  %-10s %-8s %6d  amount %s on %s\n", p.Purpose, p.State, p.Count, c.AssetAmount(p.Chain, p.Asset, p.Amount), p.Chain)
 	}
 	for _, id := range slices.Sorted(maps.Keys(t.NetworkFees)) {
-		fmt.Fprintf(w, "  fees burnt on %s: %s\n", id, c.AssetAmount(id, chain.Native, t.NetworkFees[id]))
+		if burnt := t.NetworkFees[id]; !burnt.IsZero() {
+			fmt.Fprintf(w, "  fees burnt on %s: %s\n", id, c.AssetAmount(id, chain.Native, burnt))
+		}
 	}
 }
 

@@ -130,6 +130,9 @@ func consolePasskeysCommand(w streams, config *string) *cobra.Command {
 			"signer.approvals.approvers of what signs: ask its owner whether it is theirs before you put it there.",
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, args []string) error {
 			list, err := passkeysOf(ctx, d, args)
+			if errors.Is(err, records.ErrNotFound) {
+				return fmt.Errorf("there is no user %q: `gatewayd console list` shows them", args[0])
+			}
 			if err != nil {
 				return err
 			}
@@ -151,6 +154,11 @@ func consolePasskeysCommand(w streams, config *string) *cobra.Command {
 // passkeysOf are those of a user that is named, or of all.
 func passkeysOf(ctx context.Context, d *operator.Session, names []string) (list []access.Passkey, err error) {
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
+		for _, name := range names {
+			if _, err := access.UserOf(tx, name); err != nil {
+				return err
+			}
+		}
 		if len(names) == 0 {
 			users, err := access.Users(tx)
 			if err != nil {

@@ -34,7 +34,7 @@ func (a *audit) balances(ctx context.Context, c chain.Chain) {
 // AcceptShortage lets the books take over a shortage that the daemon has confirmed, on whichever chain the account has one.
 func AcceptShortage(ctx context.Context, d *operator.Session, account, why string, w io.Writer) error {
 	if why == "" {
-		return errors.New("--why is wanted: the history keeps who accepted a loss, and for what reason")
+		return operator.Usagef("--why is wanted: the history keeps who accepted a loss, and for what reason")
 	}
 	for _, c := range d.Config.Chains() {
 		var lost chain.Amount
@@ -56,7 +56,7 @@ func AcceptShortage(ctx context.Context, d *operator.Session, account, why strin
 		err = a.writeOff(operator.AsOperator(ctx), account, why, w)
 	}
 	if errors.Is(err, records.ErrNotFound) {
-		return fmt.Errorf("%w: the daemon has confirmed no shortage of %s", records.ErrNotFound, account)
+		return fmt.Errorf("the daemon has confirmed no shortage of %s: `gatewayd audit` names those that it has", account)
 	}
 	return err
 }

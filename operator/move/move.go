@@ -120,6 +120,7 @@ func voidWaiting(tx *records.Tx, p records.Payment) (instead uint64, err error) 
 
 // payment is the payment that an order asks for.
 func payment(ctx context.Context, d *operator.Session, o Order) (p records.Payment, err error) {
+	o.Account = operator.SpelledAddress(o.Account)
 	id, err := d.OwnAccount(ctx, o.Chain, o.Account)
 	if err != nil {
 		return p, err
@@ -139,7 +140,7 @@ func payment(ctx context.Context, d *operator.Session, o Order) (p records.Payme
 	if err != nil {
 		return p, err
 	}
-	p = records.Payment{Purpose: chain.Sweep, Network: n.Name, Token: t.TokenID, Chain: id, Account: o.Account, Asset: t.Asset, Payee: o.To}
+	p = records.Payment{Purpose: chain.Sweep, Network: n.Name, Token: t.TokenID, Chain: id, Account: o.Account, Asset: t.Asset, Payee: operator.SpelledAddress(o.To)}
 	decimals := t.AssetDecimals
 	if id == n.Exchange {
 		p.Asset, decimals = chain.Asset(t.TokenID), t.Decimals

@@ -117,6 +117,14 @@ func setChannel(tx *records.Tx, network, token string, d records.Direction, acto
 	}
 	return tx.Log(records.Event{
 		Actor: actor, Subject: "channel", SubjectID: fmt.Sprintf("%s/%s/%s", network, token, d), Event: r.channel().State(),
-		Detail: fmt.Sprintf("operator %s (%s), automatic %s (%s)", r.Operator, r.ByHand, r.Automatic, r.Found),
+		Detail: "operator " + because(r.Operator, r.ByHand) + ", automatic " + because(r.Automatic, r.Found),
 	})
+}
+
+// because is a state with its reason, if it has one.
+func because(state, why string) string {
+	if why == "" {
+		return state
+	}
+	return state + " (" + why + ")"
 }
