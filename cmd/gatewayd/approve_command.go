@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -104,11 +105,25 @@ func approve(ctx context.Context, w streams, d *operator.Session, id uint64, key
 // showWaiting prints a payment in full: what is signed is what is read here.
 func showWaiting(w streams, d *operator.Session, x operator.Waiting) {
 	p, t := x.Payment, x.Transfer
-	fmt.Fprintf(w.stdout, "Payment %d pays %s\n", p.ID, d.Config.AssetAmount(p.Chain, p.Asset, p.Amount))
-	fmt.Fprintf(w.stdout, "  to      %s %s\n  on      %s, from %s\n", p.Payee, p.PayeeLabel, p.Chain, p.Account)
-	fmt.Fprintf(w.stdout, "  as      %s of the %s %d of %s on %s\n", p.Purpose, t.Direction, t.ID, d.Config.AssetAmount(t.Chain, t.Asset, t.Amount), t.Chain)
-	fmt.Fprintf(w.stdout, "  sent by %s\n  in      %s, block %d\n  user    %s\n", t.From, t.Tx, t.Height, t.Owner)
-	fmt.Fprintf(w.stdout, "  state   %s %s, %d approvals\n", p.State, p.Reason, len(x.Known))
+	for _, line := range []string{
+		fmt.Sprintf("Payment %d pays %s", p.ID, d.Config.AssetAmount(p.Chain, p.Asset, p.Amount)),
+		fmt.Sprintf("  to      %s %s", p.Payee, p.PayeeLabel), fmt.Sprintf("  on      %s, from %s", p.Chain, p.Account),
+		fmt.Sprintf("  as      %s of the %s %d of %s on %s", p.Purpose, t.Direction, t.ID, d.Config.AssetAmount(t.Chain, t.Asset, t.Amount), t.Chain),
+		fmt.Sprintf("  sent by %s", t.From), fmt.Sprintf("  in      %s, block %d", t.Tx, t.Height), fmt.Sprintf("  user    %s", t.Owner),
+		fmt.Sprintf("  state   %s %s, %d approvals", p.State, p.Reason, len(x.Known)),
+	} {
+		fmt.Fprintln(w.stdout, printable(line))
+	}
+}
+
+// printable is a line without what moves a terminal's cursor: whoever owns the database could write another payment over this one.
+func printable(line string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, line)
 }
 
 func recordsApproveCommand(w streams, config *string) *cobra.Command {
