@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
@@ -83,6 +84,22 @@ func TestAssetsInAnySpelling(t *testing.T) {
 		_, served := cfg.NetworkRecords()[0].ByAsset(contract, token.Type)
 		require.True(t, served, spelling)
 	}
+}
+
+// TestNetworkFeeWantsAPrice: without one nothing is ever quoted, for that token and for those behind it.
+func TestNetworkFeeWantsAPrice(t *testing.T) {
+	t.Parallel()
+	token := Token{
+		Token: "tti_687d8a93915393b219212c73", Asset: "0x0b2128da640718D96484EB736ee7E650B56254ff", Deposits: records.Depth{Count: 1}, Withdrawals: records.Depth{Count: 1},
+		Fee: records.Fee{Kind: "network"},
+	}
+	require.EqualError(t, token.Check(), "fee kind network: rate, the price of one coin in whole tokens, must be above zero")
+	token.Fee.Rate = decimal.NewFromInt(-1)
+	require.Error(t, token.Check())
+	token.Fee.Rate = decimal.NewFromFloat(3100.5)
+	require.NoError(t, token.Check())
+	token.Asset, token.Fee.Rate = chain.Native, decimal.Zero
+	require.NoError(t, token.Check())
 }
 
 // TestRetiredAccountsAreChecked: only what is there is retired, and somebody is left to pay.

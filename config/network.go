@@ -156,6 +156,8 @@ func (t Token) Check() error {
 		return bounds
 	case t.Deposits.Count == 0 || t.Withdrawals.Count == 0:
 		return errors.New("deposit_confirmations.count and withdraw_confirmations.count must be at least 1")
+	case t.Fee.Kind == "network" && t.Asset != chain.Native && !t.Fee.Rate.IsPositive():
+		return errors.New("fee kind network: rate, the price of one coin in whole tokens, must be above zero")
 	}
 	return t.Fee.Check()
 }
