@@ -208,15 +208,17 @@ func printNeeds(w io.Writer, cfg config.Config, o overview.Overview) {
 	default:
 		fmt.Fprintf(w, "%d records need you: `gatewayd records list --needs-operator`\n", o.NeedsOperator)
 	}
+	quiet := o.NeedsOperator == 0 && len(o.Conditions) == 0
 	for _, c := range o.Chains {
 		if c.Fault != "" {
+			quiet = false
 			printWrapped(w, fmt.Sprintf("%s does not answer this command: %s", c.ID, c.Fault))
 		}
 	}
 	for _, c := range o.Conditions {
 		printCondition(w, cfg, c)
 	}
-	if o.NeedsOperator == 0 && len(o.Conditions) == 0 {
+	if quiet {
 		fmt.Fprintln(w, "Nothing needs you.")
 	}
 }

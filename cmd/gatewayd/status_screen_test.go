@@ -17,6 +17,18 @@ import (
 	"gatewayd/records"
 )
 
+// TestAnUnreadableChainIsNoQuiet: nobody is told that nothing needs them while this command sees no node.
+func TestAnUnreadableChainIsNoQuiet(t *testing.T) {
+	cfg, err := config.Load("../../config.example.yaml")
+	require.NoError(t, err)
+	o := wellGateway(cfg, time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC))
+	o.Chains[0].Fault = "no connection"
+	var b bytes.Buffer
+	require.NoError(t, printStatus(&b, cfg, o))
+	require.Contains(t, b.String(), "does not answer this command: no connection")
+	require.NotContains(t, b.String(), "Nothing needs you.")
+}
+
 // TestStatusScreens compares screens with testdata/status; GATEWAYD_UPDATE=1 writes them.
 func TestStatusScreens(t *testing.T) {
 	cfg, err := config.Load("../../config.example.yaml")

@@ -8,6 +8,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -45,6 +46,9 @@ func NewKey(path string) (string, error) {
 		return "", fmt.Errorf("writing the key: %w", err)
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("%w: %s: a key is never overwritten, name another file", fs.ErrExist, path)
+	}
 	if err != nil {
 		return "", fmt.Errorf("writing the key: %w", err)
 	}
