@@ -17,6 +17,7 @@ import (
 	"gatewayd/config"
 	"gatewayd/daemon"
 	"gatewayd/devnet"
+	"gatewayd/operator"
 	"gatewayd/vite/genesis"
 	"gatewayd/vite/ledger"
 	"gatewayd/vite/node"
@@ -54,6 +55,9 @@ const publicUsage = "the exchange chain answers only what the public port of a r
 
 // runChain serves the chain until ctx ends.
 func runChain(ctx context.Context, o chainRunOptions, w streams) error {
+	if o.interval <= 0 {
+		return operator.Usagef("--snapshot-interval %s: a time above zero is wanted, such as 1s", o.interval)
+	}
 	genesis, err := o.genesis()
 	if err != nil {
 		return err

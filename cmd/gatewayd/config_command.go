@@ -233,6 +233,9 @@ func (q question) ask(w streams, to *pflag.Flag) error {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("reading from standard input: %w", err)
 		}
+		if err != nil && n == 0 { // nobody's key has ended the question's line
+			fmt.Fprintln(w.stderr)
+		}
 		line = strings.TrimSpace(line)
 		switch {
 		case line == "" && q.needed && n == 0:

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"gatewayd/devnet/demo"
 	"gatewayd/devnet/exchangedemo"
 	"gatewayd/internal/ethtest"
+	"gatewayd/operator"
 )
 
 func demoCommand(w streams) *cobra.Command {
@@ -95,7 +95,7 @@ func demoBurstCommand(w streams) *cobra.Command {
 			"  gatewayd demo burst --count 500",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.Count < 1 || o.Count > burst.MaxBurst {
-				return fmt.Errorf("--count %d: from 1 to %d users are wanted", o.Count, burst.MaxBurst)
+				return operator.Usagef("--count %d: from 1 to %d users are wanted", o.Count, burst.MaxBurst)
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), o.Patience)
 			defer cancel()

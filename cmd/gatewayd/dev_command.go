@@ -14,6 +14,7 @@ import (
 	"gatewayd/daemon"
 	"gatewayd/devnet"
 	"gatewayd/devnet/demouser"
+	"gatewayd/operator"
 )
 
 func devCommand(w streams) *cobra.Command {
@@ -28,7 +29,7 @@ func devCommand(w streams) *cobra.Command {
 			"  gatewayd dev --confirmations 180 --finality 64 --period 250ms --snapshot-interval 250ms",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.CheckDepths(); err != nil {
-				return err
+				return operator.Usagef("%w", err)
 			}
 			return untilInterrupted(cmd.Context(), runDev(cmd.Context(), o, market, w))
 		},

@@ -15,9 +15,11 @@ import (
 	"gatewayd/config"
 	"gatewayd/daemon"
 	"gatewayd/internal/secretfile"
+	"gatewayd/operator"
 	"gatewayd/vite/core"
 	"gatewayd/wallet"
 	"gatewayd/wallet/hsm"
+	"gatewayd/wallet/keystore"
 )
 
 // unlock opens the configured store with the password from a file, an environment variable or the terminal.
@@ -35,9 +37,22 @@ func unlockStore(store string, from passwordSource, w streams) (*wallet.Keys, er
 	}
 	keys, err := wallet.Unlock(store, password)
 	if err != nil {
-		return nil, fmt.Errorf("unlocking the wallet: %w", err)
+		return nil, fmt.Errorf("unlocking the wallet: %w", wrongPassword(err, store))
 	}
 	return keys, nil
+}
+
+// passwordError says in words that a password is not a store's: the store's own text is what the wallet's JSON-RPC answers.
+type passwordError struct{ store string }
+
+func (e passwordError) Error() string { return "the password does not open " + e.store }
+func (e passwordError) Unwrap() error { return keystore.ErrPassword }
+
+func wrongPassword(err error, store string) error {
+	if errors.Is(err, keystore.ErrPassword) {
+		return passwordError{store}
+	}
+	return err
 }
 
 // openKeys unlocks the store and its successors, and logs in to the hardware security module if that has some of the keys. Close them.
@@ -319,11 +334,11 @@ const maxSigned = 1024
 func checkSignable(text string) error {
 	switch {
 	case text == "" || len(text) > maxSigned:
-		return fmt.Errorf("text: 1 to %d characters are wanted", maxSigned)
+		return operator.Usagef("--text: 1 to %d characters are wanted", maxSigned)
 	case len(text) == core.HashSize:
-		return fmt.Errorf("text: %d characters are as long as the hash of a block, whose signature moves money", core.HashSize)
+		return operator.Usagef("--text: %d characters are as long as the hash of a block, whose signature moves money", core.HashSize)
 	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }):
-		return errors.New("text: plain letters, digits and signs are wanted")
+		return operator.Usagef("--text: plain letters, digits and signs are wanted")
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"gatewayd/config"
 	"gatewayd/daemon"
+	"gatewayd/operator"
 	"gatewayd/wallet"
 	"gatewayd/wallet/keystore"
 )
@@ -115,22 +116,25 @@ func (d *walletCommands) unlock(ctx context.Context, name string) (*wallet.Manag
 	if err != nil {
 		return nil, err
 	}
-	return m, m.Unlock(ctx, name, password)
+	return m, wrongPassword(m.Unlock(ctx, name, password), name)
 }
+
+// maxAddresses is what the wallet derives at once.
+const maxAddresses = 5000
 
 func (d *walletCommands) addressesCommand() *cobra.Command {
 	var from, count uint32
 	c := &cobra.Command{
 		Use: "addresses STORE", Short: "List a store's addresses on the exchange chain", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if count > maxAddresses || from+count < from {
+				return operator.Usagef("--from %d --count %d: at most %d addresses are listed at once", from, count, maxAddresses)
+			}
 			m, err := d.unlock(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			defer m.LockAll()
-			if from+count < from {
-				return wallet.ErrRangeSize
-			}
 			list, err := m.Addresses(args[0], from, from+count)
 			if err != nil {
 				return err
@@ -159,6 +163,9 @@ func (d *walletCommands) exportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "export STORE", Short: "Print a store's mnemonic, or the private key of one of its accounts", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("index") && index < 0 { // what is left out stands for the mnemonic
+				return operator.Usagef("--index %d: the number of an account is wanted, from 0 on", index)
+			}
 			out, err := d.export(cmd.Context(), args[0], index)
 			if err != nil {
 				return err
@@ -199,7 +206,7 @@ func (d *walletCommands) export(ctx context.Context, name string, index int) (ex
 		return exported{}, err
 	}
 	words, err := m.Mnemonic(ctx, name, password)
-	return exported{Mnemonic: words}, err
+	return exported{Mnemonic: words}, wrongPassword(err, name)
 }
 
 func (d *walletCommands) passwdCommand() *cobra.Command {
@@ -225,7 +232,7 @@ func (d *walletCommands) passwdCommand() *cobra.Command {
 				return err
 			}
 			if err := m.ChangePassword(cmd.Context(), path, old, password); err != nil {
-				return err
+				return wrongPassword(err, args[0])
 			}
 			return d.printWritten(path, "Password changed")
 		},
@@ -262,7 +269,7 @@ func (d *walletCommands) importCommand() *cobra.Command {
 			}
 			path, err := m.Import(cmd.Context(), args[0], password)
 			if err != nil {
-				return err
+				return wrongPassword(err, args[0])
 			}
 			return d.printWritten(path, "Store")
 		},

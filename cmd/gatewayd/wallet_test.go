@@ -80,6 +80,7 @@ func TestWalletCommands(t *testing.T) {
 	require.Contains(t, changed, made.Path)
 	_, err = walletRun(t, "first password\n", "export", walletFirst, "--dir", dir)
 	require.ErrorIs(t, err, keystore.ErrPassword)
+	require.EqualError(t, err, "the password does not open "+walletFirst)
 	words, err := walletRun(t, "", "export", walletFirst, "--dir", dir, "--password-env", "WALLET_PASSWORD")
 	require.NoError(t, err)
 	require.Equal(t, walletMnemonic+"\n", words)
@@ -124,6 +125,9 @@ func TestWalletCommandsRefuse(t *testing.T) {
 		{"pw\n", []string{"addresses", "none"}, "no such file"},
 		{"pw\n", []string{"import", "/none"}, "no such file"},
 		{"", []string{"export"}, "accepts 1 arg"},
+		{"pw\n", []string{"export", "none", "--index", "-5"}, "--index -5: the number of an account is wanted"},
+		{"pw\n", []string{"addresses", "none", "--count", "5001"}, "at most 5000 addresses are listed at once"},
+		{"pw\n", []string{"sign", "none"}, "--text: 1 to 1024 characters are wanted"},
 		{"", []string{"serve", "--http", "0.0.0.0:1"}, "not an address of this machine alone"},
 		{"", []string{"serve", "--http", "127.0.0.1:0"}, "jwt_secret_file"},
 	} {
