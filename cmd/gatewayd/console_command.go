@@ -183,6 +183,8 @@ func passkeysOf(ctx context.Context, d *operator.Session, names []string) (list 
 func consoleRemovePasskeyCommand(w streams, config *string) *cobra.Command {
 	return &cobra.Command{
 		Use: "remove-passkey NAME ID", Short: "Take a user's passkey away, and sign them out", Args: cobra.ExactArgs(2),
+		Long:    "Take a user's passkey away, and sign them out. `gatewayd console passkeys` lists the ids. One that begins with - stands behind --.",
+		Example: "  gatewayd console remove-passkey anna -- -YRVhzWFQMW0lnrDGL28IQ",
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, args []string) error {
 			err := d.Change(ctx, func(tx *records.Tx) error { return access.RemovePasskey(tx, args[0], args[1], "") })
 			if errors.Is(err, records.ErrNotFound) {

@@ -21,7 +21,10 @@ import (
 // what was paid for it before, and has it as written off afterwards.
 func TestIncidentIsWrittenOff(t *testing.T) {
 	t.Parallel()
-	w := prepareFaultyEnv(t, startRichExchange, func(_ *faultyEnv, c *config.Config) { c.Networks[0].Tokens[1].Deposits = records.Depth{Count: 1} })
+	w := prepareFaultyEnv(t, startRichExchange, func(_ *faultyEnv, c *config.Config) {
+		c.Networks[0].Tokens[1].Deposits = records.Depth{Count: 1}
+		c.Ethereum[0].Finality = "finalized" // what HoldFinality holds
+	})
 	w.startDaemon(t)
 	waitFor(t, "the gateway", func() bool { return w.readHealth(t).code != 0 })
 	w.addUser(t)
@@ -68,7 +71,10 @@ func TestIncidentIsWrittenOff(t *testing.T) {
 // is lost, and one command ends it.
 func TestHeldIncidentIsGivenUp(t *testing.T) {
 	t.Parallel()
-	w := prepareFaultyEnv(t, startRichExchange, func(_ *faultyEnv, c *config.Config) { c.Networks[0].Tokens[1].Deposits = records.Depth{Count: 1} })
+	w := prepareFaultyEnv(t, startRichExchange, func(_ *faultyEnv, c *config.Config) {
+		c.Networks[0].Tokens[1].Deposits = records.Depth{Count: 1}
+		c.Ethereum[0].Finality = "finalized" // what HoldFinality holds
+	})
 	w.startDaemon(t)
 	waitFor(t, "the gateway", func() bool { return w.readHealth(t).code != 0 })
 	w.addUser(t)

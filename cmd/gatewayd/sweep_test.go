@@ -63,7 +63,7 @@ func TestSweepWhenFeesRise(t *testing.T) {
 	r.waitingPayout(t)
 	asked, paid := r.sweptAmount(t, records.Bound), r.sweptAmount(t, records.Paid)
 	require.Zero(t, paid.Sign())
-	require.NoError(t, r.Source.SetBaseFee(new(big.Int).Mul(r.Source.BaseFee(), big.NewInt(9)))) // empty blocks make it fall: it must rise over the cap
+	require.NoError(t, r.Source.SetBaseFee(new(big.Int).Mul(r.Source.BaseFee(), big.NewInt(1000)))) // empty blocks make it fall: it must rise over the cap
 	r.Source.DropAll()
 	r.Source.StartMining()
 	waitFor(t, "the sweep", func() bool { return r.sweptAmount(t, records.Paid).Sign() > 0 })
