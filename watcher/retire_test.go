@@ -295,9 +295,8 @@ func TestManyHeldPaymentsHideNone(t *testing.T) {
 	})
 	owner, _ := r.user()
 	gone := r.net.Hots[0]
-	var hashes []string
 	for i := range maxGroup * 2 {
-		hashes = append(hashes, r.withdraw(owner, r.eth.Address(fmt.Sprint("payee ", i)), 1000))
+		r.withdraw(owner, r.eth.Address(fmt.Sprint("payee ", i)), 1000)
 	}
 	r.rest()
 	held := func() (n int) {

@@ -73,7 +73,7 @@ func blank(t testing.TB, rp, origin string, cose map[int]any) *Authenticator {
 	a.cose, err = mode.Marshal(cose)
 	require.NoError(t, err)
 	_, _ = rand.Read(a.ID) // never fails
-	a.ID[0] &= 0x7f       // its text begins with a letter, so that no command takes it for a flag
+	a.ID[0] &= 0x7f        // its text begins with a letter, so that no command takes it for a flag
 	return a
 }
 
