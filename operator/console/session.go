@@ -121,7 +121,16 @@ func (c *Console) signIn(x echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.begin(x, g, u.Name, func(tx *records.Tx) error { return access.UseCode(tx, u.Name, step) })
+	return c.begin(x, g, u.Name, func(tx *records.Tx) error {
+		now, err := access.UserOf(tx, u.Name)
+		switch {
+		case err != nil:
+			return err
+		case now.Password != u.Password: // it was changed while it was tried
+			return errCredentials
+		}
+		return access.UseCode(tx, u.Name, step)
+	})
 }
 
 // begin begins a session of a user, once what proved that it is them is used up.

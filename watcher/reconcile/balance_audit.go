@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -333,15 +332,11 @@ func (a *Auditor) setChannels(ctx context.Context, n records.Network, why string
 }
 
 func (a *Auditor) setChannel(ctx context.Context, n records.Network, t records.Token, d records.Direction, want, why string) error {
-	var c control.Channel
-	err := a.Store.View(ctx, func(tx *records.Tx) (err error) {
-		c, err = control.ChannelOf(tx, n.Name, t.TokenID, d)
+	return a.Store.Update(ctx, func(tx *records.Tx) error {
+		changed, err := setAutomatic(tx, n, t, d, shortagePrefix, want, why)
+		if changed {
+			a.log.WithFields(logrus.Fields{"network": n.Name, "token": t.TokenID}).Errorf("channel of %ss: automatic %s %s", d, want, why)
+		}
 		return err
 	})
-	ours := c.Automatic == control.ChannelOpen || strings.HasPrefix(c.Why, shortagePrefix)
-	if err != nil || !ours || c.Automatic == want {
-		return err
-	}
-	a.log.WithFields(logrus.Fields{"network": n.Name, "token": t.TokenID}).Errorf("channel of %ss: automatic %s %s", d, want, why)
-	return a.Store.Update(ctx, func(tx *records.Tx) error { return control.SetAutomatic(tx, n.Name, t.TokenID, d, want, why) })
 }

@@ -255,20 +255,15 @@ func (r *Books) setChannel(ctx context.Context, n records.Network, t records.Tok
 	if shortfall != "" {
 		found = append(found, shortfall)
 	}
-	want, why := "OPEN", ""
+	want, why := control.ChannelOpen, ""
 	if len(found) > 0 {
-		want, why = "MAINTAIN", prefix+strings.Join(found, "; ")
+		want, why = control.ChannelMaintain, prefix+strings.Join(found, "; ")
 	}
 	return r.Store.Update(ctx, func(tx *records.Tx) error {
-		c, err := control.ChannelOf(tx, n.Name, t.TokenID, d)
-		if err != nil {
-			return err
+		changed, err := setAutomatic(tx, n, t, d, prefix, want, why)
+		if changed {
+			r.Log.WithField("network", n.Name).WithField("token", t.TokenID).Warnf("channel of %ss: automatic %s %s", d, want, why)
 		}
-		ours := c.Automatic == "OPEN" || strings.HasPrefix(c.Why, prefix)
-		if !ours || c.Automatic == want {
-			return nil
-		}
-		r.Log.WithField("network", n.Name).WithField("token", t.TokenID).Warnf("channel of %ss: automatic %s %s", d, want, why)
-		return control.SetAutomatic(tx, n.Name, t.TokenID, d, want, why)
+		return err
 	})
 }

@@ -326,16 +326,12 @@ func (v *Solvency) check(ctx context.Context, n records.Network, t records.Token
 func (v *Solvency) setChannels(ctx context.Context, n records.Network, t records.Token, want, why string) error {
 	return v.Store.Update(ctx, func(tx *records.Tx) error {
 		for _, d := range []records.Direction{records.Deposit, records.Withdrawal} {
-			c, err := control.ChannelOf(tx, n.Name, t.TokenID, d)
+			changed, err := setAutomatic(tx, n, t, d, solvencyPrefix, want, why)
 			if err != nil {
 				return err
 			}
-			if ours := c.Automatic == control.ChannelOpen || strings.HasPrefix(c.Why, solvencyPrefix); !ours || c.Automatic == want {
-				continue
-			}
-			v.Log.WithFields(logrus.Fields{"network": n.Name, "token": t.TokenID}).Errorf("channel of %ss: automatic %s %s", d, want, why)
-			if err := control.SetAutomatic(tx, n.Name, t.TokenID, d, want, why); err != nil {
-				return err
+			if changed {
+				v.Log.WithFields(logrus.Fields{"network": n.Name, "token": t.TokenID}).Errorf("channel of %ss: automatic %s %s", d, want, why)
 			}
 		}
 		return nil
