@@ -54,6 +54,18 @@ func TestAccountTopic(t *testing.T) {
 	require.Equal(t, []any{0.0, true, trade.BuyFee}, []any{fill["side"], fill["maker"], fill["f"]})
 }
 
+// TestRefusedListsSubscribeNothing: a list is subscribed to as a whole or not at all, whatever stands ahead of the topic for which it is refused.
+func TestRefusedListsSubscribeNothing(t *testing.T) {
+	r := setup(t, Config{Topics: 2})
+	c := r.dial("/v2/ws")
+	ticker, depth, trade := tickerTopic("VX_VITE"), depthTopic("VX_VITE"), tradeTopic("VX_VITE")
+	require.Equal(t, 1002.0, fields(t, c.ask(subscribe(ticker, accountTopic(address))))["code"])
+	require.Equal(t, 1001.0, fields(t, c.ask(subscribe(ticker, depth, trade)))["code"])
+	require.Zero(t, r.hub.Stats().Subscriptions)
+	require.Equal(t, 0.0, fields(t, c.ask(subscribe(ticker, depth)))["code"])
+	require.Equal(t, 0.0, fields(t, c.ask(subscribe(depth, ticker)))["code"], "again, at the limit")
+}
+
 // TestEndedKey: who has signed in with a key that ends is closed.
 func TestEndedKey(t *testing.T) {
 	r := setup(t, Config{Expiry: 100 * time.Millisecond, Close: time.Hour})

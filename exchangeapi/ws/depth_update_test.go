@@ -3,6 +3,7 @@ package ws
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -38,7 +39,9 @@ func (c *client) update() (u heardUpdate) {
 	return push.Data
 }
 
-func subscribe(topic string) string { return `{"command":"sub","params":["` + topic + `"]}` }
+func subscribe(topics ...string) string {
+	return `{"command":"sub","params":["` + strings.Join(topics, `","`) + `"]}`
+}
 
 // follow subscribes to the book's updates and is the book at the start; the answer may come before it or after.
 func (c *client) follow() heardUpdate {

@@ -184,7 +184,7 @@ func (c *conn) do(req request) reply {
 // list is what was asked for.
 func (h *Hub) sub(c *conn, req request) ([]string, fault) {
 	var taken []string
-	clientID := strings.Clone(req.clientID)
+	var topics []topic
 	for _, name := range req.topics {
 		t, ok := parseTopic(strings.Clone(name)) // a subscription that lives must not hold the whole message
 		if !ok || !h.known(t, req.shape) {
@@ -193,13 +193,13 @@ func (h *Hub) sub(c *conn, req request) ([]string, fault) {
 		if !h.table.mayHear(c, t) {
 			return req.topics, notSignedIn
 		}
-		if !h.table.add(c, t, req.shape, clientID, h.cfg.Topics) {
-			return req.topics, visitLimit
-		}
-		taken = append(taken, name)
+		taken, topics = append(taken, name), append(topics, t)
 	}
-	if len(taken) == 0 {
+	switch {
+	case len(topics) == 0:
 		return req.topics, illegalTopic
+	case !h.table.add(c, topics, req.shape, strings.Clone(req.clientID), h.cfg.Topics):
+		return req.topics, visitLimit
 	}
 	return taken, noFault
 }

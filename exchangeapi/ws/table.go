@@ -39,18 +39,31 @@ type subKey struct {
 	shape shape
 }
 
-// add subscribes c, once. It is false when c has as many subscriptions as it may have, or all connections together have.
-func (t *table) add(c *conn, what topic, s shape, clientID string, limit int) bool {
+// add subscribes c to each topic, once. It is false, and nothing is changed, when c would have more subscriptions than it may have, or all connections together.
+func (t *table) add(c *conn, topics []topic, s shape, clientID string, limit int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	fresh := map[string]bool{}
+	for _, what := range topics {
+		if c.subs[subKey{what.name, s}] == nil {
+			fresh[what.name] = true
+		}
+	}
+	if len(fresh) > 0 && (len(c.subs)+len(fresh) > limit || t.count+len(fresh) > t.most) {
+		return false
+	}
+	for _, what := range topics {
+		t.addLocked(c, what, s, clientID)
+	}
+	return true
+}
+
+func (t *table) addLocked(c *conn, what topic, s shape, clientID string) {
 	key := subKey{what.name, s}
 	if old := c.subs[key]; old != nil {
 		old.clientID = clientID
 		t.refresh(old)
-		return true
-	}
-	if len(c.subs) >= limit || t.count >= t.most {
-		return false
+		return
 	}
 	g := t.groups[what.name]
 	if g == nil {
@@ -68,7 +81,6 @@ func (t *table) add(c *conn, what topic, s shape, clientID string, limit int) bo
 		t.books++
 	}
 	t.refresh(sub)
-	return true
 }
 
 // refresh has a subscriber to a book's updates given the whole book, also one that asks again.
