@@ -14,7 +14,6 @@ import (
 	"gatewayd/chain/ethereum/contracts"
 	"gatewayd/devnet"
 	"gatewayd/devnet/burst"
-	"gatewayd/records"
 )
 
 // publicNodes is an environment whose nodes offer what public nodes do: nobody traces.
@@ -106,7 +105,7 @@ func TestShortageIsAnIncident(t *testing.T) {
 	require.Contains(t, r.mustCommand(t, "audit", "--accept", hot, "--why", "a test"), "are 0.000000000000000005 ETH lower now")
 	waitFor(t, "open channels", func() bool { return !short() })
 	_, err = r.command(t, "audit", "--accept", hot, "--why", "again")
-	require.ErrorIs(t, err, records.ErrNotFound)
+	require.ErrorContains(t, err, "the daemon has confirmed no shortage of "+hot)
 	r.waitUntilSettled(t)
 	u.mustDeposit(t, u.Times(1))
 }

@@ -250,7 +250,7 @@ func (w *faultyEnv) checkWarning(t *testing.T, c cell) {
 	require.True(t, ok, "status:\n%s", out)
 	require.Contains(t, out, "note "+string(c.kind)+": ", "status:\n%s", out)
 	require.Contains(t, w.mustCommand(t, "health"), "well")
-	out, ok = w.runCommand(t, "audit")
+	out, ok = w.commandShows(t, "audit", func(out string) bool { return !strings.Contains(out, "too few nodes of the chain answer") })
 	require.Equal(t, !c.stopsAccount, ok, "audit:\n%s", out)
 	if c.stopsAccount {
 		require.Contains(t, out, c.names)
@@ -292,6 +292,18 @@ func requireWarningDocumented(t *testing.T, k status.Kind) {
 	require.Empty(t, stops)
 }
 
+// commandShows runs a command until it shows something: on a busy machine nodes are silent for a moment now and then, and that is told instead.
+func (w *faultyEnv) commandShows(t *testing.T, command string, shows func(out string) bool) (out string, ok bool) {
+	t.Helper()
+	defer func() {
+		if t.Failed() {
+			t.Log(out)
+		}
+	}()
+	waitFor(t, command, func() bool { out, ok = w.runCommand(t, command); return shows(out) })
+	return out, ok
+}
+
 // checkCommands looks at the commands, which work beside the daemon and without it.
 func (w *faultyEnv) checkCommands(t *testing.T, c cell) {
 	t.Helper()
@@ -302,13 +314,11 @@ func (w *faultyEnv) checkCommands(t *testing.T, c cell) {
 		require.Equal(t, state == control.ChannelMaintain && direction != c.besides, strings.Contains(row, c.names), "channel list says why:\n%s", out)
 		require.Contains(t, row, "OPEN", "the operator's state stays as it is")
 	}
-	out, ok := w.runCommand(t, "doctor")
+	out, ok := w.commandShows(t, "doctor", func(out string) bool { return strings.Contains(findLine(out, "FIX  status "+string(c.kind)), c.names) })
 	require.False(t, ok, "doctor:\n%s", out)
-	require.Contains(t, findLine(out, "FIX  status "+string(c.kind)), c.names, "doctor:\n%s", out)
-	out, ok = w.runCommand(t, "status")
+	out, ok = w.commandShows(t, "status", func(out string) bool { return strings.Contains(out, "STOP "+string(c.kind)+": ") })
 	require.False(t, ok, "status:\n%s", out)
 	require.Contains(t, out, "MONEY DOES NOT MOVE")
-	require.Contains(t, out, "STOP "+string(c.kind)+": ", "status:\n%s", out)
 	for _, l := range strings.Split(out, "\n") {
 		require.LessOrEqual(t, utf8.RuneCountInString(l), columns, l)
 	}
