@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"regexp"
 	"strings"
+	"time"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -25,35 +25,42 @@ func decode(path string, text []byte) (c Config, err error) {
 	case errors.Is(err, chain.ErrAmount):
 		return Config{}, fmt.Errorf("configuration %s: %w", path, amountFault(text, err))
 	}
-	return Config{}, fmt.Errorf("configuration %s:\n%s", path, inYAMLTerms(yaml.FormatError(err, false, true)))
+	return Config{}, fmt.Errorf("configuration %s:\n%s", path, inYAMLTerms(err))
 }
 
-// goTypes is how the decoder says that a value is of another type than its key.
-var goTypes = regexp.MustCompile(`cannot unmarshal .+? into Go (?:struct field \S+|value) of type ([^\s(]+(?:\{\})?)( \( overflow \))?`)
+// inYAMLTerms is what the decoder says, in the words of the file instead of Go's types.
+func inYAMLTerms(err error) string {
+	var mismatch *yaml.TypeError
+	var overflow *yaml.OverflowError
+	switch {
+	case errors.As(err, &mismatch):
+		return yaml.FormatErrorWithToken(wanted(mismatch.DstType), mismatch.Token, false, true)
+	case errors.As(err, &overflow):
+		return yaml.FormatErrorWithToken("a number out of range", overflow.Token, false, true)
+	}
+	return yaml.FormatError(err, false, true)
+}
 
-// inYAMLTerms puts what the decoder says in Go's types into the words of the file.
-func inYAMLTerms(text string) string {
-	return goTypes.ReplaceAllStringFunc(text, func(found string) string {
-		match := goTypes.FindStringSubmatch(found)
-		kind, overflow := strings.TrimLeft(match[1], "*"), match[2] != ""
-		switch {
-		case overflow:
-			return "a number out of range"
-		case kind == "time.Duration":
-			return "a time with its unit is wanted, such as 30s"
-		case kind == "bool":
-			return "true or false is wanted"
-		case kind == "string":
-			return "a text is wanted"
-		case strings.HasPrefix(kind, "int"), strings.HasPrefix(kind, "uint"):
-			return "a whole number is wanted"
-		case strings.HasPrefix(kind, "float"):
-			return "a number is wanted"
-		case strings.HasPrefix(kind, "["):
-			return "a list is wanted"
-		}
-		return "a value of another kind is wanted: config.example.yaml shows it"
-	})
+// wanted says what a key of a type takes.
+func wanted(t reflect.Type) string {
+	if t == reflect.TypeFor[time.Duration]() {
+		return "a time with its unit is wanted, such as 30s"
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return wanted(t.Elem())
+	case reflect.Bool:
+		return "true or false is wanted"
+	case reflect.String:
+		return "a text is wanted"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return "a whole number is wanted"
+	case reflect.Float32, reflect.Float64:
+		return "a number is wanted"
+	case reflect.Slice:
+		return "a list is wanted"
+	}
+	return "a value of another kind is wanted: config.example.yaml shows it"
 }
 
 // amountFault names the first value that is no amount: the decoder does not tell where it stands.

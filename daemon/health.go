@@ -5,16 +5,14 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	neturl "net/url"
 	"strings"
-	"syscall"
 	"time"
 
+	"gatewayd/chain"
 	"gatewayd/config"
 )
 
@@ -91,25 +89,10 @@ func get(ctx context.Context, url, what string, read func(*http.Response) error)
 	defer client.CloseIdleConnections()
 	res, err := client.Do(req)
 	if err != nil {
-		return fmt.Errorf("%s: nobody answers at %s: %w", what, url, plainCause(err))
+		return fmt.Errorf("%s: nobody answers at %s: %s", what, url, chain.PlainError(err))
 	}
 	defer res.Body.Close()
 	return read(res)
-}
-
-// plainCause is what the system says of a connection, without the request and the address, which stand before it.
-func plainCause(err error) error {
-	var system syscall.Errno
-	var asked *neturl.Error
-	switch {
-	case errors.As(err, &system):
-		return system
-	case errors.Is(err, context.DeadlineExceeded):
-		return errors.New("no answer within three seconds")
-	case errors.As(err, &asked):
-		return asked.Err
-	}
-	return err
 }
 
 // maxHealth bounds what is read of an answer.

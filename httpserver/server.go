@@ -181,7 +181,7 @@ func (s *Server) tlsConfig() *tls.Config {
 	return nil
 }
 
-// plainHandler returns what comes to the plain listener beside an HTTPS one.
+// plainHandler answers what comes to the plain listener beside an HTTPS one.
 func (s *Server) plainHandler() http.Handler {
 	if s.acme != nil {
 		return s.acme.HTTPHandler(s.Handler)

@@ -34,7 +34,7 @@ func checkLinks(ctx context.Context, t session, id chain.ID, group []Signature) 
 		return err
 	}
 	var begins []uint64
-	if err := t.all(ctx, &begins, `SELECT number FROM guard WHERE chain = ? AND account = ? AND lineage = ? AND number >= 0 ORDER BY number LIMIT 1`,
+	if err := t.all(ctx, &begins, `SELECT number FROM guard WHERE chain = ? AND account = ? AND lineage = ? AND number >= 0 ORDER BY number LIMIT 1`, // with a bound, so that both engines seek
 		string(id), line.Account, line.Branch); err != nil {
 		return err
 	}
