@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -197,8 +198,10 @@ func (d *Doctor) configured(ctx context.Context, k *operator.Session) {
 const maxDrift = 2 * time.Minute
 
 func (d *Doctor) source(ctx context.Context, c ethereum.Config, adapter *ethereum.Chain, networks []records.Network) {
+	answered := false
 	for _, r := range adapter.Probe(ctx) {
 		what := fmt.Sprintf("chain %s %s", c.ID, r.Node)
+		answered = answered || r.Err == nil || r.ChainID != 0
 		if r.Err != nil {
 			d.add(false, what, r.Err.Error(), "start the node or correct its URL; a node must offer blocks, receipts and the finality tag that is configured")
 			continue
@@ -215,12 +218,21 @@ func (d *Doctor) source(ctx context.Context, c ethereum.Config, adapter *ethereu
 		d.add(r.Limited == 0, what+" request limits", limitsSeen(r.Limited, c.RequestsPerSecond),
 			"set requests_per_second to what the node's terms allow, a batch of n calls counting n, or take a larger plan; until then the daemon pauses as the node asks")
 	}
+	if !answered {
+		d.unanswered(c.ID)
+		return
+	}
 	d.fees(ctx, c, adapter)
 	for _, n := range networks {
 		if n.Source == c.ID {
 			d.sourceTokens(ctx, adapter, n)
 		}
 	}
+}
+
+// unanswered says once what all that is asked of a chain's nodes would say.
+func (d *Doctor) unanswered(id chain.ID) {
+	d.add(false, fmt.Sprintf("chain %s", id), "no node answers: its tokens, accounts and fees were not checked", "start a node or correct its URL, then check again")
 }
 
 // contractCoin tells how coin that contracts send to users is found by a node, and how soon: by traces, by the chain's own logs, by comparing
@@ -387,6 +399,10 @@ func (d *Doctor) exchange(ctx context.Context, c vite.Config, adapter *vite.Chai
 		}
 		d.drift(what, s.Age)
 		d.add(s.Line == vite.LineProven, what+" line", s.Line.String(), lineAdvice(s.Line))
+	}
+	if !slices.Contains(slices.Collect(maps.Values(answers)), true) {
+		d.unanswered(c.ID)
+		return
 	}
 	d.BridgeCalls(ctx, c, adapter, answers)
 	for _, n := range networks {
