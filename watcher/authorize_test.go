@@ -73,7 +73,11 @@ func TestHeldPaymentsBlockNobody(t *testing.T) {
 	require.Equal(t, []any{records.Paid, ""}, state(paid))
 	require.Equal(t, []any{records.HeldPayment, records.HeldListed}, state(held))
 	require.Equal(t, []any{records.HeldPayment, records.HeldRefused}, state(refused))
-	require.Equal(t, []any{records.Queued, ""}, state(later))
+	require.Equal(t, []any{records.Queued, ""}, state(later), "it has not waited for long")
+	r.parts.Now = func() time.Time { return time.Now().Add(2 * noteLaterAfter) }
+	r.restart()
+	r.rest()
+	require.Equal(t, []any{records.Queued, records.WaitsSigner}, state(later))
 
 	verdicts[listed] = chain.Verdict{State: chain.HeldClaim, Reason: chain.ReasonLimit, Text: "too much today"}
 	require.NoError(t, r.w.AskHeld(t.Context()))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sirupsen/logrus"
 
@@ -65,6 +66,14 @@ func waitsOrFails(err error) bool {
 	return slices.ContainsFunc([]error{chain.ErrRefused, chain.ErrGasLimit, chain.ErrFeeCeiling, chain.ErrNotNow}, func(why error) bool { return errors.Is(err, why) })
 }
 
+// noteLaterAfter is how long the signer may be behind the chain before its payments say so.
+const noteLaterAfter = time.Minute
+
+// passes reports whether the payment waits for what mostly passes by itself, and not long yet.
+func (a deferral) passes(now time.Time) bool {
+	return errors.Is(a.why, errLater) && now.Sub(a.payment.ChangedAt) < noteLaterAfter
+}
+
 // reason is why the payment waits, as the records name it; empty for what passes by itself.
 func (a deferral) reason() string {
 	switch {
@@ -76,6 +85,8 @@ func (a deferral) reason() string {
 		return records.WaitsFeeCeiling
 	case errors.Is(a.why, errNoCoin):
 		return records.WaitsNoCoin
+	case errors.Is(a.why, errLater):
+		return records.WaitsSigner
 	}
 	return ""
 }
@@ -104,7 +115,7 @@ func (p *payer) deferAll(ctx context.Context, a records.Account, cur records.Cur
 		if !errors.Is(s.why, errNoCoin) && len(p.waiting) < maxWaiting {
 			p.waiting[s.payment.ID] = cur.Height
 		}
-		if s.fails() || s.reason() != "" && s.reason() != s.payment.Reason {
+		if s.fails() || !s.passes(p.Now()) && s.reason() != "" && s.reason() != s.payment.Reason {
 			changed = append(changed, s)
 		}
 	}
@@ -135,6 +146,11 @@ func (p *payer) deferAll(ctx context.Context, a records.Account, cur records.Cur
 
 func (p *payer) deferOne(tx *records.Tx, s deferral) error {
 	q := s.payment
+	if errors.Is(s.why, errLater) {
+		if err := tx.Log(records.Event{Subject: "payment", SubjectID: fmt.Sprint(q.ID), Event: "signer", Detail: s.why.Error()}); err != nil {
+			return err
+		}
+	}
 	if !s.fails() {
 		return tx.NoteWaiting(q.ID, s.reason())
 	}

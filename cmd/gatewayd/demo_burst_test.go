@@ -14,7 +14,8 @@ import (
 	"gatewayd/devnet/burst"
 )
 
-// TestDemoBurst has a few users do it on the usual clock, and reads the result as programs do.
+// TestDemoBurst has a few users do it on the usual clock, and reads the result as programs do. Blocks come by the clock, so a busy machine may be later than is
+// promised; the command says so then. TestBurst holds the promise itself.
 func TestDemoBurst(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *devnet.Options) { o.Period, o.Interval = time.Second, time.Second })
@@ -22,7 +23,10 @@ func TestDemoBurst(t *testing.T) {
 	w := testStreams(t)
 	w.stdout = &out
 	info := filepath.Join(filepath.Dir(r.Info.Config), "dev.json")
-	require.NoError(t, run(t.Context(), []string{"demo", "burst", "--json", "--count", "7", "--info", info}, w), out.String())
+	late := run(t.Context(), []string{"demo", "burst", "--json", "--count", "7", "--info", info}, w)
+	if late != nil {
+		require.ErrorIs(t, late, burst.ErrPromise, out.String())
+	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	var last struct {
 		Event string
@@ -31,10 +35,12 @@ func TestDemoBurst(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(lines[len(lines)-1]), &last))
 	require.Equal(t, "result", last.Event)
 	require.Equal(t, 7, last.Data.Count)
+	kept := true
 	for _, leg := range []burst.LegResult{last.Data.Deposits, last.Data.Withdrawals} {
 		require.LessOrEqual(t, leg.FirstPaid, leg.LastPaid)
-		require.LessOrEqual(t, leg.Took, leg.Promised)
+		kept = kept && leg.Took <= leg.Promised
 	}
+	require.Equal(t, kept, late == nil)
 	require.Equal(t, last.Data.Deposits.Sent+2, last.Data.Deposits.Final, "three blocks deep")
 	require.Equal(t, last.Data.Withdrawals.Sent+1, last.Data.Withdrawals.Final, "two blocks deep")
 	r.waitUntilSettled(t)

@@ -125,8 +125,14 @@ func blocking(tx *records.Tx, n records.Network) ([]Condition, error) {
 		}
 		found = append(found, more...)
 	}
-	waits, err := waiting(tx, n)
-	return append(found, unless(found, NoCoin, waits)...), err
+	for _, id := range []chain.ID{n.Source, n.Exchange} {
+		waits, err := waiting(tx, n, id)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, unless(found, NoCoin, waits)...)
+	}
+	return found, nil
 }
 
 // unless leaves out of more what found says of whole networks already.
@@ -137,22 +143,29 @@ func unless(found []Condition, k Kind, more []Condition) []Condition {
 	return slices.DeleteFunc(more, func(c Condition) bool { return c.Kind == k })
 }
 
-// waiting is what the payers have noted on payouts that they tried and keep back: the account cannot pay the fee of the next one, or fees are too
-// high. They try again by themselves.
-func waiting(tx *records.Tx, n records.Network) (found []Condition, err error) {
-	all, err := control.Waits(tx, n.Name, n.Source)
+// waiting is what the payers have noted on payments that they tried and keep back: the account cannot pay the fee of the next one, fees are too
+// high, or the signer is behind. They try again by themselves.
+func waiting(tx *records.Tx, n records.Network, id chain.ID) (found []Condition, err error) {
+	direction := records.Withdrawal
+	if id == n.Exchange {
+		direction = records.Deposit
+	}
+	all, err := control.Waits(tx, n.Name, id)
 	for _, w := range all {
-		c := Condition{Chain: n.Source, Network: n.Name, Token: w.Token, Direction: records.Withdrawal, Subject: w.Account, Stops: true}
+		c := Condition{Chain: id, Network: n.Name, Token: w.Token, Direction: direction, Subject: w.Account, Stops: true}
 		switch {
+		case w.Reason == records.WaitsSigner:
+			c.Kind, c.Stops = PaymentsLate, false
+			c.Detail = fmt.Sprintf("%d payments of %s on %s wait for the signer, which cannot tell yet whether they may be paid; the log of each says why", w.Count, w.Account, id)
 		case w.Reason == records.WaitsNoCoin:
 			c.Kind = NoCoin
-			c.Detail = fmt.Sprintf("account %s on %s holds too little coin for the fees of its payouts: top it up", w.Account, n.Source)
+			c.Detail = fmt.Sprintf("account %s on %s holds too little coin for the fees of its payouts: top it up", w.Account, id)
 		case w.All:
 			c.Kind = FeesTooHigh
-			c.Detail = fmt.Sprintf("fees on %s are above what payouts may cost (fee.ceiling, max_fee_gwei): they leave when fees fall", n.Source)
+			c.Detail = fmt.Sprintf("fees on %s are above what payouts may cost (fee.ceiling, max_fee_gwei): they leave when fees fall", id)
 		default:
 			c.Kind, c.Stops = FeesHigh, false
-			c.Detail = fmt.Sprintf("fees on %s are above what %d payouts may cost (fee.ceiling): they leave when fees fall", n.Source, w.Count)
+			c.Detail = fmt.Sprintf("fees on %s are above what %d payouts may cost (fee.ceiling): they leave when fees fall", id, w.Count)
 		}
 		found = append(found, c)
 	}

@@ -47,30 +47,30 @@ func OldestWaiting(tx *records.Tx, id chain.ID, account string) ([]Waiting, erro
 // Wait is what of a token's payouts waits for one reason.
 type Wait struct {
 	Token   string `db:"token"`
-	Reason  string `db:"reason"` // WaitsNoCoin or WaitsFeeCeiling
+	Reason  string `db:"reason"` // WaitsNoCoin, WaitsFeeCeiling or WaitsSigner
 	Count   uint64 `db:"count"`
 	Account string `db:"account"` // one of the accounts that they are to be paid from
 	All     bool   // no payout of the token is queued that does not wait
 }
 
-// Waits returns which of a network's payouts on its source chain wait, and for what, by token and reason.
-func Waits(tx *records.Tx, network string, source chain.ID) ([]Wait, error) {
+// Waits returns which of a network's payments to users on a chain wait, and for what, by token and reason.
+func Waits(tx *records.Tx, network string, id chain.ID) ([]Wait, error) {
 	var rows []struct {
 		Wait
 		Asset chain.Asset `db:"asset"`
 	}
 	err := tx.SQL().List(&rows, `SELECT token, reason, COUNT(*) AS count, MIN(account) AS account, MIN(asset) AS asset FROM payments
-		WHERE network = ? AND state = 'queued' AND reason <> '' AND reason IN ('no_coin','fee_ceiling') AND purpose = 'credit' AND chain = ?
-		GROUP BY token, reason ORDER BY token, reason`, network, string(source))
+		WHERE network = ? AND state = 'queued' AND reason <> '' AND reason IN ('no_coin','fee_ceiling','signer') AND purpose = 'credit' AND chain = ?
+		GROUP BY token, reason ORDER BY token, reason`, network, string(id))
 	out := make([]Wait, len(rows))
 	for i, r := range rows {
 		if err != nil {
 			break
 		}
 		out[i] = r.Wait
-		out[i].All, err = allWait(tx, network, source, r.Asset)
+		out[i].All, err = allWait(tx, network, id, r.Asset)
 	}
-	return out, sqlstore.Doing(err, "reading what payouts of %s wait for", network)
+	return out, sqlstore.Doing(err, "reading what payments of %s on %s wait for", network, id)
 }
 
 // allWait reports whether every user's payment of an asset waits, at all accounts that pay on a chain of a network.

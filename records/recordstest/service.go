@@ -103,6 +103,8 @@ func testWaits(t *testing.T, url string) {
 	require.ErrorIs(t, note(two, records.WaitsNoCoin), records.ErrConflict, "it waits no more")
 	want.Count = 1
 	require.Equal(t, []control.Wait{want}, waits())
+	require.NoError(t, note(one, records.WaitsSigner))
+	require.Equal(t, []control.Wait{{Token: Token, Reason: records.WaitsSigner, Count: 1, Account: Hot}}, waits(), "what waits for the signer stops nobody")
 }
 
 // testHeldFor finds what is held for a reason, a page at a time.
