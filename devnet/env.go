@@ -231,9 +231,10 @@ func (d *Env) openSource(ctx context.Context, o Options) (url string, chainID ui
 // Config is the configuration of the development environment.
 func Config(o Options, sourceURL string, chainID uint64, exchangeURL string) config.Config {
 	o = o.withDefaults()
+	oldBlocks := o.Source != "" || o.Legacy // see devnode.Config.Legacy
 	c := config.Config{
 		Data: o.Dir, Log: config.Log{Level: "warn"},
-		Ethereum:  []ethereum.Config{{ID: "eth", ChainID: chainID, Nodes: []string{sourceURL}, Finality: strconv.FormatInt(o.Finality, 10), Accounts: o.Accounts, OnDemand: o.Source != ""}},
+		Ethereum:  []ethereum.Config{{ID: "eth", ChainID: chainID, Nodes: []string{sourceURL}, Finality: strconv.FormatInt(o.Finality, 10), Accounts: o.Accounts, OnDemand: oldBlocks}},
 		Vite:      []vite.Config{{ID: "vite", Nodes: []string{exchangeURL}, Confirmations: uint64(o.Confirmations), Accounts: o.Accounts}},
 		Gateway:   gateway.Config{Config: httpserver.Config{Listen: o.Listen}},
 		Operators: config.Operators{Config: httpserver.Config{Listen: cmp.Or(o.Operators, daemon.AnyPort)}},

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/config"
 	"gatewayd/devnet"
 )
 
@@ -17,6 +18,9 @@ import (
 func TestLegacySource(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *devnet.Options) { o.Legacy = true })
+	cfg, err := config.Load(r.Info.Config)
+	require.NoError(t, err)
+	require.True(t, cfg.Ethereum[0].OnDemand, "its blocks bear the time of an hour ago, which is no sign of a standstill")
 	users := []*testUser{r.newCustomer(t, "ETH"), r.newCustomer(t, "USDT"), r.newCustomer(t, "DAI")}
 	for _, u := range users {
 		to, sent := u.withdrawToPayee(t, u.Times(5))

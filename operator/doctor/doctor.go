@@ -207,7 +207,9 @@ func (d *Doctor) source(ctx context.Context, c ethereum.Config, adapter *ethereu
 			continue
 		}
 		d.add(r.ChainID == c.ChainID, what+" chain id", fmt.Sprint(r.ChainID), fmt.Sprintf("chain_id says %d: choose the node of that chain or correct chain_id", c.ChainID))
-		d.drift(what, d.Now().Sub(r.HeadTime))
+		if !c.OnDemand {
+			d.drift(what, d.Now().Sub(r.HeadTime))
+		}
 		tag := c.Finality == "" || c.Finality == "finalized" || c.Finality == "safe"
 		finality := fmt.Sprintf("final height %d, head %d", r.Final, r.Head.Height)
 		if !tag {
