@@ -26,7 +26,16 @@ import (
 // keepIdle connections per node serve the blocks that are fetched ahead.
 const keepIdle = 8
 
-var errTooLarge = errors.New("the answer is larger than max_response")
+// maxPlain is how long an answer over HTTP may be that is not read with a Scanner. An RPC client needs a hundred times the room of a text that is made for
+// that. The longest there is are two headers, which come with the hashes of all transactions.
+const maxPlain = 2 << 20
+
+var errTooLarge = errors.New("the answer is larger than max_response, or than any to this question")
+
+// plainAnswer is the key of requests that maxPlain holds for.
+type plainAnswer struct{}
+
+func plain(ctx context.Context) context.Context { return context.WithValue(ctx, plainAnswer{}, true) }
 
 // node is one endpoint. It connects when first asked.
 type node struct {
@@ -83,7 +92,7 @@ func (n *node) call(ctx context.Context, out any, method string, args ...any) er
 		return err
 	}
 	return n.exchange(ctx, method, 1, func(ctx context.Context, client *rpc.Client) error {
-		return client.CallContext(ctx, out, method, args...)
+		return client.CallContext(plain(ctx), out, method, args...)
 	})
 }
 
@@ -94,7 +103,7 @@ func (n *node) ready(ctx context.Context) error {
 	}
 	var id hexutil.Uint64
 	err := n.exchange(ctx, "eth_chainId", 1, func(ctx context.Context, client *rpc.Client) error {
-		return client.CallContext(ctx, &id, "eth_chainId")
+		return client.CallContext(plain(ctx), &id, "eth_chainId")
 	})
 	if err != nil {
 		return err
@@ -232,7 +241,11 @@ func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	t.limiter.pauseAsTold(response)
-	response.Body = &boundedBody{response.Body, t.limit}
+	limit := t.limit
+	if r.Context().Value(plainAnswer{}) != nil {
+		limit = min(limit, maxPlain)
+	}
+	response.Body = &boundedBody{response.Body, limit}
 	return response, nil
 }
 
@@ -296,7 +309,7 @@ func (n *node) batchOnce(ctx context.Context, elems []rpc.BatchElem) error {
 		for i := range elems {
 			elems[i].Error = nil // of an earlier try
 		}
-		if err := client.BatchCallContext(ctx, elems); err != nil {
+		if err := client.BatchCallContext(plain(ctx), elems); err != nil {
 			return wholeBatch(err)
 		}
 		return n.plainErrors(elems)

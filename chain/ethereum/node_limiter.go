@@ -16,6 +16,8 @@ import (
 var errLimited = errors.New("the node's limit of requests is reached")
 
 const (
+	// maxBatch is how many calls go in one request at most.
+	maxBatch = 100
 	// minBurst requests may go at once whatever the rate, so that the largest fixed batch fits.
 	minBurst = 4
 	// firstPause follows a refusal; each further one in a row doubles it, up to lastPause. A node that names a time gets what it names, up to
@@ -46,9 +48,9 @@ func newNodeLimiter(perSecond int) *nodeLimiter {
 // most is how many requests may go at once.
 func (p *nodeLimiter) most() int {
 	if p.rate == nil {
-		return receiptBatch
+		return maxBatch
 	}
-	return min(p.rate.Burst(), receiptBatch)
+	return min(p.rate.Burst(), maxBatch)
 }
 
 // wait lets count requests go when their time has come. With patience it also waits for the end of a pause. errLimited: it would be too late

@@ -67,7 +67,7 @@ func TestConfiguredRate(t *testing.T) {
 		require.ErrorIs(t, p.wait(short, 5, false), errLimited)
 	})
 	require.Equal(t, minBurst, newNodeLimiter(1).most(), "the largest fixed batch fits")
-	require.Equal(t, receiptBatch, newNodeLimiter(1000).most())
+	require.Equal(t, maxBatch, newNodeLimiter(1000).most())
 }
 
 // synctestAdvance lets the time of a bubble pass.

@@ -79,6 +79,14 @@ func TestAnswersAreBounded(t *testing.T) {
 		require.ErrorIs(t, err, chain.ErrUnavailable)
 		require.Less(t, sent.Load(), int64(1<<24), "the connection is cut long before the end")
 	})
+	t.Run("what is short by its nature", func(t *testing.T) {
+		sent.Store(0)
+		config := answers(t, func(w http.ResponseWriter, _ *http.Request) { endless(w, w.Write) })
+		config.MaxResponse = 0 // the default
+		_, err := adapterOf(t, config).Head(t.Context())
+		require.ErrorIs(t, err, chain.ErrUnavailable)
+		require.Less(t, sent.Load(), int64(1<<24))
+	})
 	t.Run("compressed", func(t *testing.T) {
 		config := answers(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")

@@ -2,7 +2,6 @@ package ethereum
 
 import (
 	"crypto/ecdsa"
-	"encoding/json"
 	"os"
 	"regexp"
 	"strings"
@@ -146,8 +145,9 @@ func TestReadTraces(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			frame := `{"result":` + call("CALL", `,"value":"0x9","calls":[`+c.calls+`]`) + `}`
-			var traces []traceJSON
-			require.NoError(t, json.Unmarshal([]byte("["+frame+","+frame+"]"), &traces))
+			s := wire.NewScanner([]byte("[" + frame + "," + frame + "]"))
+			traces := wire.ScanTraces(s)
+			require.NoError(t, s.End())
 			moves, err := readTraces(traces, b)
 			require.NoError(t, err)
 			var paths []string
@@ -260,8 +260,9 @@ func FuzzBlock(f *testing.F) {
 func FuzzTraces(f *testing.F) {
 	f.Add([]byte(`[{"txHash":null,"result":{"type":"CALL","calls":[{"type":"CALL","value":"0x1"}]}}]`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		var traces []traceJSON
-		if json.Unmarshal(text, &traces) != nil {
+		s := wire.NewScanner(text)
+		traces := wire.ScanTraces(s)
+		if s.End() != nil {
 			return
 		}
 		moves, err := readTraces(traces, &block{txs: []transaction{{ok: true}}})

@@ -11,6 +11,7 @@ import (
 	"github.com/holiman/uint256"
 
 	"gatewayd/chain"
+	"gatewayd/chain/ethereum/wire"
 	"gatewayd/chain/quorum"
 )
 
@@ -102,8 +103,13 @@ func (c *Chain) probeBalances(ctx context.Context, n *node, v view) (int, error)
 
 // offers reports whether a node has a method.
 func offers(ctx context.Context, n *node, method string, args ...any) (bool, error) {
-	var ignored []struct{}
-	err := n.call(ctx, &ignored, method, args...)
+	skipList := func(s *wire.Scanner) {
+		if c := s.Peek(); c != '[' && c != 'n' {
+			s.Fail(errors.New("a list wanted"))
+		}
+		s.Skip()
+	}
+	err := n.scan(ctx, skipList, method, args...)
 	if err != nil && classify(err) == verdictNoMethod {
 		return false, nil
 	}

@@ -10,16 +10,13 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/ethereum/go-ethereum/core/types"
-	"github.com/ethereum/go-ethereum/rpc"
 	"github.com/ethereum/go-ethereum/trie"
 	"github.com/holiman/uint256"
+	"golang.org/x/sync/errgroup"
 
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum/wire"
 )
-
-// receiptBatch is how many receipts are asked for in one request where a node has no call for a whole block's.
-const receiptBatch = 100
 
 // block is one block with everything in it, proven unless the chain is unverified.
 type block struct {
@@ -153,22 +150,14 @@ func (n *node) receipts(ctx context.Context, raw *wire.Block) ([]wire.Receipt, e
 
 func (n *node) receiptsOneByOne(ctx context.Context, raw *wire.Block) ([]wire.Receipt, error) {
 	receipts := make([]wire.Receipt, len(raw.Transactions))
-	for start := 0; start < len(receipts); start += receiptBatch {
-		elems := make([]rpc.BatchElem, 0, receiptBatch)
-		for i := start; i < min(start+receiptBatch, len(receipts)); i++ {
-			hash := raw.Transactions[i].Hash
-			elems = append(elems, rpc.BatchElem{Method: "eth_getTransactionReceipt", Args: []any{hash}, Result: &receipts[i]})
-		}
-		if err := n.batch(ctx, elems); err != nil {
-			return nil, err
-		}
-		for _, elem := range elems {
-			if elem.Error != nil {
-				return nil, elem.Error
-			}
-		}
+	asking, ctx := errgroup.WithContext(ctx)
+	asking.SetLimit(keepIdle)
+	for i := range receipts {
+		asking.Go(func() error {
+			return n.scan(ctx, func(s *wire.Scanner) { wire.ScanReceipt(s, &receipts[i]) }, "eth_getTransactionReceipt", raw.Transactions[i].Hash)
+		})
 	}
-	return receipts, nil
+	return receipts, asking.Wait()
 }
 
 // attach proves the receipts and lays each beside its transaction.

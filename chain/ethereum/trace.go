@@ -7,9 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/ethereum/go-ethereum/common"
-	"github.com/ethereum/go-ethereum/common/hexutil"
-
 	"gatewayd/chain/ethereum/wire"
 	"gatewayd/chain/quorum"
 )
@@ -30,22 +27,6 @@ type internal struct {
 	movement
 	tx   int
 	path string // where in the tree of calls: "0", "0.2"
-}
-
-// traceJSON is one transaction's tree of calls (callTracer).
-type traceJSON struct {
-	TxHash *common.Hash `json:"txHash"`
-	Result *frameJSON   `json:"result"`
-	Error  string       `json:"error"`
-}
-
-type frameJSON struct {
-	Type  string          `json:"type"`
-	From  common.Address  `json:"from"`
-	To    *common.Address `json:"to"`
-	Value *hexutil.Big    `json:"value"`
-	Error string          `json:"error"`
-	Calls []frameJSON     `json:"calls"`
 }
 
 // needsTrace is false when every transaction that succeeded used as much gas as a plain payment, or none: then no contract ran. Where half of the gas may be
@@ -146,8 +127,8 @@ func (c *Chain) trace(ctx context.Context, n *node, b *block) (*[]internal, erro
 	if n.tracing.Load() == tracingNo {
 		return nil, nil
 	}
-	var traces []traceJSON
-	err := n.call(ctx, &traces, "debug_traceBlockByHash", b.hash, map[string]any{"tracer": "callTracer"})
+	var traces []wire.Trace
+	err := n.scan(ctx, func(s *wire.Scanner) { traces = wire.ScanTraces(s) }, "debug_traceBlockByHash", b.hash, map[string]any{"tracer": "callTracer"})
 	switch {
 	case err == nil:
 	case classify(err) == verdictNoState:
@@ -167,7 +148,7 @@ func (c *Chain) trace(ctx context.Context, n *node, b *block) (*[]internal, erro
 }
 
 // readTraces takes the movements out of a block's traces, which must be those of the block's transactions in their order.
-func readTraces(traces []traceJSON, b *block) ([]internal, error) {
+func readTraces(traces []wire.Trace, b *block) ([]internal, error) {
 	if len(traces) != len(b.txs) {
 		return nil, fmt.Errorf("%d traces for %d transactions", len(traces), len(b.txs))
 	}
@@ -188,14 +169,14 @@ func readTraces(traces []traceJSON, b *block) ([]internal, error) {
 }
 
 // appendMoves walks the calls below a frame that was not reverted. A frame with an error undid itself and everything below it.
-func appendMoves(moves []internal, calls []frameJSON, tx int, above string) []internal {
+func appendMoves(moves []internal, calls []wire.Frame, tx int, above string) []internal {
 	for i := range calls {
 		f := &calls[i]
 		if f.Error != "" {
 			continue
 		}
 		path := above + strconv.Itoa(i)
-		if f.moves() {
+		if carries(f) {
 			moves = append(moves, internal{movement{f.From, *f.To, *wire.Word(f.Value)}, tx, path})
 		}
 		moves = appendMoves(moves, f.Calls, tx, path+".")
@@ -203,8 +184,8 @@ func appendMoves(moves []internal, calls []frameJSON, tx int, above string) []in
 	return moves
 }
 
-// moves reports whether a frame carries value away. DELEGATECALL and CALLCODE name a value that stays where it is.
-func (f *frameJSON) moves() bool {
+// carries reports whether a frame carries value away. DELEGATECALL and CALLCODE name a value that stays where it is.
+func carries(f *wire.Frame) bool {
 	switch f.Type {
 	case "CALL", "CREATE", "CREATE2", "SELFDESTRUCT":
 		return f.To != nil && f.Value != nil && f.Value.ToInt().Sign() > 0 && *f.To != f.From

@@ -36,6 +36,7 @@ const (
 	leastReceipt     = 128
 	leastLog         = 64
 	leastAccess      = 48
+	leastFrame       = 64
 )
 
 // list reads an array, or null as none.
@@ -231,9 +232,13 @@ func scanAuthorizations(s *Scanner) []types.SetCodeAuthorization {
 }
 
 // ScanReceipts reads the receipts of a block.
-func ScanReceipts(s *Scanner) []Receipt { return list(s, 256, leastReceipt, scanReceipt) }
+func ScanReceipts(s *Scanner) []Receipt { return list(s, 256, leastReceipt, ScanReceipt) }
 
-func scanReceipt(s *Scanner, r *Receipt) {
+// ScanReceipt reads one; null leaves it as it is.
+func ScanReceipt(s *Scanner, r *Receipt) {
+	if s.Null() {
+		return
+	}
 	s.Object(func(name []byte) {
 		switch string(name) {
 		case "type":

@@ -140,6 +140,14 @@ func (s *Scanner) str() []byte {
 	return nil
 }
 
+// word is str as a text of its own; null is empty.
+func (s *Scanner) word() string {
+	if s.Null() {
+		return ""
+	}
+	return string(s.str())
+}
+
 // escaped reports whether a text ends in an odd number of backslashes.
 func escaped(text []byte) bool {
 	n := len(text) - len(bytes.TrimRight(text, `\`))

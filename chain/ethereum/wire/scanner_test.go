@@ -108,24 +108,50 @@ func TestScannerRefuses(t *testing.T) {
 // TestEmptyElementsTakeNoMemory: a list of what is nothing is refused at its first element.
 func TestEmptyElementsTakeNoMemory(t *testing.T) {
 	nothing := strings.Repeat("{},", 1<<16) + "{}"
-	for _, text := range []string{
-		`{"transactions":[` + nothing + `]}`,
-		`{"transactions":[{"accessList":[` + nothing + `]}]}`,
-		`[` + nothing + `]`,
-		`[{"logs":[` + nothing + `]}]`,
+	block, receipts, traces := func(s *Scanner) { ScanBlock(s) }, func(s *Scanner) { ScanReceipts(s) }, func(s *Scanner) { ScanTraces(s) }
+	for text, read := range map[string]func(*Scanner){
+		`{"transactions":[` + nothing + `]}`:                  block,
+		`{"transactions":[{"accessList":[` + nothing + `]}]}`: block,
+		`[` + nothing + `]`:                                   receipts,
+		`[{"logs":[` + nothing + `]}]`:                        receipts,
+		`[{},` + nothing + `]`:                                traces,
+		`[{"result":{"calls":[` + nothing + `]}}]`:            traces,
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		s := NewScanner([]byte(text))
-		if text[0] == '[' {
-			ScanReceipts(s)
-		} else {
-			ScanBlock(s)
-		}
+		read(s)
 		require.ErrorIs(t, s.End(), errShort)
 		runtime.ReadMemStats(&after)
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(2*len(text)))
 	}
+}
+
+// TestTraces reads what is needed of a tree, and none that is deeper than the EVM nests calls, which would take the program's stack.
+func TestTraces(t *testing.T) {
+	const frame = `"type":"CALL","from":"0x00000000000000000000000000000000000000aa","to":null,"value":"0x10","gas":"0x5208"`
+	s := NewScanner([]byte(`[{"txHash":null,"result":{` + frame + `,"error":"a \"quoted\" one","calls":[{` + frame + `}]}},{"result":null,"error":"out of time"}]`))
+	all := ScanTraces(s)
+	require.NoError(t, s.End())
+	require.Len(t, all, 2)
+	require.Nil(t, all[1].Result)
+	require.Equal(t, "out of time", all[1].Error)
+	require.Equal(t, "CALL", all[0].Result.Type)
+	require.NotEmpty(t, all[0].Result.Error)
+	below := all[0].Result.Calls
+	require.Len(t, below, 1)
+	require.Equal(t, byte(0xaa), below[0].From[19])
+	require.Nil(t, below[0].To)
+	require.EqualValues(t, 16, below[0].Value.ToInt().Uint64())
+
+	nested := func(depth int) *Scanner {
+		s := NewScanner([]byte(`[{"result":` + strings.Repeat(`{`+frame+`,"calls":[`, depth-1) + `{` + frame + `}` + strings.Repeat(`]}`, depth-1) + `}]`))
+		ScanTraces(s)
+		return s
+	}
+	require.NoError(t, nested(maxDepth).End())
+	require.ErrorIs(t, nested(maxDepth+1).End(), errDeep)
+	require.ErrorIs(t, nested(1_000_000).End(), errDeep)
 }
 
 func FuzzScanner(f *testing.F) {
@@ -133,7 +159,7 @@ func FuzzScanner(f *testing.F) {
 	f.Add(recorded(f, "receipts"))
 	f.Add([]byte(`{"id":1,"error":{"code":1,"message":"\u00e9"}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		for _, read := range []func(*Scanner){func(s *Scanner) { ScanBlock(s) }, func(s *Scanner) { ScanReceipts(s) }, (*Scanner).Skip} {
+		for _, read := range []func(*Scanner){func(s *Scanner) { ScanBlock(s) }, func(s *Scanner) { ScanReceipts(s) }, func(s *Scanner) { ScanTraces(s) }, (*Scanner).Skip} {
 			s := &Scanner{text: text}
 			read(s)
 			if s.End() == nil {
