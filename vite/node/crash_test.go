@@ -87,6 +87,7 @@ func crashChild(dir string) error {
 	var out sync.Mutex
 	g, ctx := errgroup.WithContext(context.Background())
 	g.Go(func() error { return n.Run(ctx) })
+	g.Go(func() error { return printHeads(n, &out) })
 	for i, u := range users {
 		g.Go(func() error {
 			for {
@@ -107,6 +108,28 @@ func crashChild(dir string) error {
 		})
 	}
 	return g.Wait()
+}
+
+// printHeads prints for ever what blocks dexTrade has come to have, which nobody submits.
+func printHeads(n *Node, out *sync.Mutex) error {
+	for last := (core.Hash{}); ; {
+		var head *Block
+		n.Read(func(v *View) { head = v.AccountHead(core.DexTradeContract) })
+		if head.Hash == last {
+			time.Sleep(100 * time.Microsecond)
+			continue
+		}
+		last = head.Hash
+		if err := n.Flush(); err != nil {
+			return err
+		}
+		out.Lock()
+		_, err := fmt.Fprintln(os.Stdout, head.Hash)
+		out.Unlock()
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // crashStep receives if something waits, else calls the exchange or sends.
@@ -138,7 +161,7 @@ func crashCall(v *View, u user, height uint64) ([]byte, error) {
 	return dex.FundPlaceOrder.Pack(coin, core.VITE, sell, uint8(dex.Limit), "10", whole(10+height%7))
 }
 
-// TestKill kills a process that submits, again and again, and finds every acknowledged block after each restart, and the
+// TestKill kills a process that submits, again and again, and finds after each restart every block that was acknowledged or made durable, and the
 // exchange's books in order.
 func TestKill(t *testing.T) {
 	binary, err := os.Executable()

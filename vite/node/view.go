@@ -34,6 +34,9 @@ func (n *Node) Read(f func(v *View)) error {
 	return nil
 }
 
+// Flush returns once everything that views have shown so far is on disk.
+func (n *Node) Flush() error { return n.log.Flush() }
+
 func (n *Node) read(f func(v *View)) *View {
 	n.mu.RLock()
 	defer n.mu.RUnlock()

@@ -48,9 +48,14 @@ func recallSnapshot(n *node.Node, f func(v *node.View) *node.SnapshotBlock) (*sh
 	return showSnapshot(b), err
 }
 
-// GetLatestAccountBlock includes blocks that are in no snapshot yet; null without any block.
+// GetLatestAccountBlock includes blocks that are in no snapshot yet; null without any block. The block is on disk: who follows an account up to here
+// reads nothing that the end of this process could take back.
 func (l *ledgerAPI) GetLatestAccountBlock(a addressArg) (*shownBlock, error) {
-	return recallBlock(l.node, func(v *node.View) *node.Block { return v.AccountHead(a.Address) })
+	b, err := recallBlock(l.node, func(v *node.View) *node.Block { return v.AccountHead(a.Address) })
+	if err != nil {
+		return nil, err
+	}
+	return b, onWire(l.node.Flush())
 }
 
 // GetAccountBlockByHash is null for an unknown hash.
