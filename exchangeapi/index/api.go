@@ -278,7 +278,7 @@ type Update struct {
 	Orders   []Order   // each change of an order, 1, 2, 6 and 9 included, oldest first
 	Trades   []Trade   // each fill once, oldest first
 	Depths   []Depth   // full book (MaxDepth levels) of each market whose book changed
-	Tickers  []Ticker  // of each market that traded
+	Tickers  []Ticker  // of each market that traded, or of which trades have become a day old
 	Bars     []Bar     // those that changed, of all intervals, by market, length and time
 	Accounts []string  // addresses whose exchange balance may have changed
 	At       time.Time // of the commit

@@ -92,6 +92,18 @@ func (f *feed) publish(u Update) {
 	}
 }
 
+// announceAged tells of tickers that time has changed.
+func (x *Index) announceAged() {
+	x.commits.Lock()
+	defer x.commits.Unlock()
+	if !x.feed.wanted() {
+		return
+	}
+	if aged := x.agedTickers(); len(aged) > 0 {
+		x.feed.publish(Update{At: x.config.Now(), Tickers: aged})
+	}
+}
+
 // update makes what a commit is told as. moved are the markets whose books changed.
 func (x *Index) update(e *changes, moved map[uint32]bool) Update {
 	u := Update{Undone: e.undone, At: x.config.Now()}
@@ -116,7 +128,7 @@ func (x *Index) update(e *changes, moved map[uint32]bool) Update {
 			u.Depths = append(u.Depths, x.depth(m, MaxDepth, m.pair.PricePrecision))
 		}
 		if traded[m.ID] || e.undone {
-			u.Tickers = append(u.Tickers, x.ticker(m))
+			u.Tickers = append(u.Tickers, x.tellTicker(m))
 		}
 	}
 	for a := range e.accounts {

@@ -87,6 +87,30 @@ func (x *Index) ticker(m *market) Ticker {
 	return x.cache.window(m.ID).ticker(m, x.config.Now().Unix())
 }
 
+// tellTicker is ticker for subscribers.
+func (x *Index) tellTicker(m *market) Ticker {
+	x.cache.mu.Lock()
+	defer x.cache.mu.Unlock()
+	w := x.cache.window(m.ID)
+	w.told = w.ticker(m, x.config.Now().Unix())
+	return w.told
+}
+
+// agedTickers are those that differ from what was told last, because trades are more than a day old now.
+func (x *Index) agedTickers() (aged []Ticker) {
+	x.cache.mu.Lock()
+	defer x.cache.mu.Unlock()
+	now := x.config.Now().Unix()
+	for _, m := range x.cache.rules.sorted() {
+		w := x.cache.window(m.ID)
+		before := w.told
+		if w.told = w.ticker(m, now); before != (Ticker{}) && before != w.told {
+			aged = append(aged, w.told)
+		}
+	}
+	return aged
+}
+
 // Depth is a market's book, at most limit levels (and MaxDepth) on each side. precision is the decimals to merge prices to,
 // at most the market's own, which nil means. Errors: ErrUnknownMarket.
 func (x *Index) Depth(symbol string, limit int, precision *int) (Depth, error) {
@@ -146,6 +170,7 @@ type window struct {
 
 	shown    Ticker  // of shownFor
 	shownFor *market // nil: the figures have changed since
+	told     Ticker  // to subscribers; zero: not yet
 }
 
 type point struct {

@@ -25,6 +25,9 @@ const (
 	checkSendsEvery = 200
 )
 
+// agingEvery is how often subscribers are told of tickers that time has changed.
+const agingEvery = 10 * time.Second
+
 // Run follows the chain until ctx ends, which is no error. What the node or the database refuses is logged and tried again.
 func (x *Index) Run(ctx context.Context) error {
 	woken := make(chan struct{}, 1) // one is enough: a poll reads everything
@@ -32,14 +35,17 @@ func (x *Index) Run(ctx context.Context) error {
 	defer listener.Wait()
 	defer x.store.stopLeading(ctx)
 	listener.Go(func() { x.listen(ctx, woken) })
-	tick := time.NewTicker(x.config.Poll)
+	tick, aging := time.NewTicker(x.config.Poll), time.NewTicker(agingEvery)
 	defer tick.Stop()
+	defer aging.Stop()
 	for n := 0; ctx.Err() == nil; n++ {
 		x.poll(ctx, n)
 		select {
 		case <-ctx.Done():
 		case <-tick.C:
 		case <-woken:
+		case <-aging.C:
+			x.announceAged()
 		}
 	}
 	return nil

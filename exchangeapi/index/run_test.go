@@ -100,6 +100,37 @@ func TestAnnounced(t *testing.T) {
 	await(t, updates, func(u Update) bool { return len(u.Depths) == 1 })
 }
 
+// TestAgedTickers: a ticker is told again when a trade has become a day old, once.
+func TestAgedTickers(t *testing.T) {
+	r := newRig(t)
+	x := r.caught(sqliteURL(t))
+	updates := x.Subscribe(1000)
+	r.order(r.alice, dex.Sell, "10", coins(20))
+	r.order(r.bob, dex.Buy, "10", coins(15))
+	r.catchUp(x)
+	var told []Ticker
+	read := func() {
+		for told = nil; len(updates.updates) > 0; {
+			u, err := updates.Next(t.Context())
+			require.NoError(t, err)
+			told = append(told, u.Tickers...)
+		}
+	}
+	read()
+	require.NotEmpty(t, told)
+	require.Equal(t, "15.00", told[len(told)-1].Quantity[:5])
+	x.announceAged()
+	read()
+	require.Empty(t, told)
+	r.clock.Add(day)
+	x.announceAged()
+	x.announceAged()
+	read()
+	require.Len(t, told, 1)
+	require.Equal(t, x.Tickers()[0], told[0])
+	require.Equal(t, "0.00", told[0].Quantity[:4])
+}
+
 // TestFreshChain: a chain that began anew, as development chains do, takes the place of the one before.
 func TestFreshChain(t *testing.T) {
 	r := newRig(t)
