@@ -88,7 +88,6 @@ check "generator of the site" scripts/npm-install.sh site
 check "geth, abigen, gotestsum and oapi-codegen" scripts/go-tool.sh geth abigen gotestsum oapi-codegen
 check "promtool" scripts/promtool.sh
 check "gofmt" formatted
-check "go vet" go vet ./...
 check "go vet with PKCS#11" go vet -tags pkcs11 ./wallet/hsm ./cmd/gatewayd
 check "PKCS#11, on SoftHSM2" go test -count=1 -tags pkcs11 -run 'Module|Session' ./wallet/hsm ./cmd/gatewayd
 check "contracts are as generated" scripts/contracts.sh --check
