@@ -10,25 +10,27 @@ cd "$(dirname "$0")/.."
 raced=(./records/... ./exchangeapi/index/... ./exchangeapi/ws/...)
 both=(./watcher/...)
 
-# events prints the event streams (go doc test2json) of all tests. The machines have two cores: the programs' own tests and the
-# drill, which wait for blocks most of their time, run beside all others, which run one package after the other; four of the programs' at a time.
+# events prints the event streams (go doc test2json) of all tests. The machines have two cores: the programs' own tests, four at a time, and the drill wait
+# for blocks most of their time and run beside all others, which run one package after the other. When the programs are done, the race detector takes their place.
 events() {
-	local tests=(go test -json -count=1 -timeout 80m) code=0 late=0 beside=() at
+	local tests=(go test -json -count=1 -timeout 80m) code=0 late=0 drill beside
 	if [ $# -gt 0 ]; then
 		"${tests[@]}" -p 2 "$@"
 		return
 	fi
 	"${tests[@]}" ./devnet/drill >build/drill.json &
-	beside+=($!)
-	"${tests[@]}" -p 1 -parallel 4 ./cmd/... >build/programs.json &
-	beside+=($!)
+	drill=$!
+	{
+		"${tests[@]}" -p 1 -parallel 4 ./cmd/... >build/programs.json || touch build/programs.failed
+		"${tests[@]}" -p 2 -race "${raced[@]}" "${both[@]}" >build/raced.json
+	} &
+	beside=$!
 	# shellcheck disable=SC2046
 	"${tests[@]}" -p 1 $(go list ./... | grep -vxFf <(go list "${raced[@]}" ./cmd/... ./devnet/drill)) || code=1
-	"${tests[@]}" -p 2 -race "${raced[@]}" "${both[@]}" || code=1
-	for at in "${beside[@]}"; do
-		wait "$at" || late=1
-	done
-	cat build/drill.json build/programs.json
+	wait "$drill" || late=1
+	wait "$beside" || code=1
+	[ ! -e build/programs.failed ] || late=1
+	cat build/drill.json build/programs.json build/raced.json
 	[ $late = 0 ] || again || code=1
 	return $code
 }
@@ -79,7 +81,7 @@ linted() {
 }
 
 mkdir -p build/bin
-rm -f build/again.json build/events.code
+rm -f build/again.json build/events.code build/programs.failed
 check "npm packages" scripts/npm-install.sh
 check "linter of API descriptions" scripts/npm-install.sh redocly
 check "browser" scripts/browser.sh
