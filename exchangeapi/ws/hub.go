@@ -132,7 +132,7 @@ type Stats struct {
 	QueueEntries, QueueBytes   int   // of all connections together
 	Slow                       int64 // connections closed because their client was too slow
 	Overtaken                  int64 // states that a newer one replaced in a slow client's queue
-	Rounds                     int64 // rounds of pushes
+	Rounds                     int64 // rounds of pushes that are over
 }
 
 // Stats counts.

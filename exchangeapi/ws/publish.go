@@ -47,7 +47,7 @@ func newPublisher(h *Hub) *publisher {
 func (p *publisher) round(us []index.Update, lost bool) {
 	p.n++
 	p.at = p.hub.now().UnixMilli()
-	p.hub.rounds.Add(1)
+	defer p.hub.rounds.Add(1)
 	if lost {
 		p.resync()
 	}
