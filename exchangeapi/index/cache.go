@@ -97,7 +97,7 @@ func (m *cache) replace(c *contents) {
 	}
 	for i := range c.before {
 		w := m.window(c.before[i].Market)
-		w.before, w.last = c.before[i].Price.Price, c.before[i].Price.Price
+		w.Before, w.Last = c.before[i].Price.Price, c.before[i].Price.Price
 	}
 	for i := range c.trades {
 		m.window(c.trades[i].Market).add(&c.trades[i])

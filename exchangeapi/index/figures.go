@@ -3,10 +3,10 @@ package index
 import (
 	"cmp"
 
-	"github.com/holiman/uint256"
 	"github.com/shopspring/decimal"
 
 	"gatewayd/exchangeapi/index/numbers"
+	"gatewayd/exchangeapi/index/rolling"
 	"gatewayd/vite/core"
 	"gatewayd/vite/dex"
 )
@@ -64,7 +64,7 @@ func (x *Index) Fees(since int64) map[dex.QuoteType]decimal.Decimal {
 		if m == nil {
 			continue
 		}
-		if n := w.feesSince(since); !n.IsZero() {
+		if n := w.FeesSince(since); !n.IsZero() {
 			sums[m.QuoteType] = sums[m.QuoteType].Add(numbers.Whole(&n, m.QuoteDecimals))
 		}
 	}
@@ -159,76 +159,23 @@ func (b *book) best(m *market) BookTicker {
 	return BookTicker{m.Symbol, bid.Price, ask.Price, bid.Quantity, ask.Quantity}
 }
 
-// window is a market's trades of the last 24 hours and the price before them. It is not safe for concurrent use.
+// window is a market's trades of the last 24 hours and its ticker. It is not safe for concurrent use.
 type window struct {
-	trades           []point // oldest first
-	dropped          int     // trades that have left: trades[i] has number dropped+i
-	quantity, amount uint256.Int
-	highs, lows      extreme
-	before           dex.Price // of the last trade that left; zero if none did
-	last             dex.Price // of the last trade ever; zero without one
-
+	rolling.Window
 	shown    Ticker  // of shownFor
 	shownFor *market // nil: the figures have changed since
 	told     Ticker  // to subscribers; zero: not yet
 }
 
-type point struct {
-	at               int64
-	price            dex.Price
-	quantity, amount uint256.Int
-	fees             uint256.Int // base fees of both sides
-}
-
-// extreme keeps the numbers of those trades that can still become the highest (lowest) price, the present one first.
-type extreme struct {
-	candidates []candidate
-	sign       int // 1: highest, -1: lowest
-}
-
-type candidate struct {
-	number int
-	price  dex.Price
-}
-
-func newWindow() *window { return &window{highs: extreme{sign: 1}, lows: extreme{sign: -1}} }
-
-func (e *extreme) add(c candidate) {
-	n := len(e.candidates)
-	for n > 0 && e.sign*e.candidates[n-1].price.Compare(c.price) <= 0 {
-		n--
-	}
-	e.candidates = append(e.candidates[:n], c)
-}
-
-func (e *extreme) drop(number int) {
-	if len(e.candidates) > 0 && e.candidates[0].number == number {
-		e.candidates = e.candidates[1:]
-	}
-}
+func newWindow() *window { return &window{Window: rolling.New()} }
 
 func (w *window) add(t *tradeRow) {
-	p := point{t.At, t.Price.Price, t.Quantity.Int, t.Amount.Int, t.BaseFees.Int}
-	c := candidate{w.dropped + len(w.trades), p.price}
-	w.trades = append(w.trades, p)
-	w.highs.add(c)
-	w.lows.add(c)
-	w.quantity.Add(&w.quantity, &p.quantity)
-	w.amount.Add(&w.amount, &p.amount)
-	w.last, w.shownFor = p.price, nil
+	w.Add(rolling.Trade{At: t.At, Price: t.Price.Price, Quantity: t.Quantity.Int, Amount: t.Amount.Int, Fees: t.BaseFees.Int})
+	w.shownFor = nil
 }
 
-// slide drops the trades that are a day old at a time in Unix seconds.
 func (w *window) slide(now int64) {
-	for len(w.trades) > 0 && w.trades[0].at <= now-day {
-		p := &w.trades[0]
-		w.quantity.Sub(&w.quantity, &p.quantity)
-		w.amount.Sub(&w.amount, &p.amount)
-		w.highs.drop(w.dropped)
-		w.lows.drop(w.dropped)
-		w.before = p.price
-		w.trades = w.trades[1:]
-		w.dropped++
+	if w.Slide(now) {
 		w.shownFor = nil
 	}
 }
@@ -240,14 +187,11 @@ type figures struct {
 }
 
 func (w *window) figures(m *market) figures {
-	f := figures{before: numbers.Decimal(w.before), last: numbers.Decimal(w.last)}
-	f.open, f.high, f.low = f.last, f.last, f.last
-	if len(w.trades) > 0 {
-		f.open = numbers.Decimal(w.trades[0].price)
-		f.high, f.low = numbers.Decimal(w.highs.candidates[0].price), numbers.Decimal(w.lows.candidates[0].price)
+	open, high, low := w.Prices()
+	return figures{
+		open: numbers.Decimal(open), before: numbers.Decimal(w.Before), last: numbers.Decimal(w.Last), high: numbers.Decimal(high), low: numbers.Decimal(low),
+		quantity: numbers.Whole(&w.Quantity, m.TradeDecimals), amount: numbers.Whole(&w.Amount, m.QuoteDecimals),
 	}
-	f.quantity, f.amount = numbers.Whole(&w.quantity, m.TradeDecimals), numbers.Whole(&w.amount, m.QuoteDecimals)
-	return f
 }
 
 // ticker shows the figures of now, which most readers find as the last one left them.
@@ -269,12 +213,4 @@ func (f *figures) ticker(m *market) Ticker {
 		ClosePrice: numbers.Cut(f.last, pp), PriceChange: numbers.Cut(change, pp), ChangePercent: numbers.Cut(numbers.Ratio(change, f.open, wideDecimals), wideDecimals),
 		HighPrice: numbers.Cut(f.high, pp), LowPrice: numbers.Cut(f.low, pp), Quantity: numbers.Cut(f.quantity, pp), Amount: numbers.Cut(f.amount, pp),
 	}
-}
-
-// feesSince sums the base fees of the trades at a time and later.
-func (w *window) feesSince(at int64) (sum uint256.Int) {
-	for i := len(w.trades) - 1; i >= 0 && w.trades[i].at >= at; i-- {
-		sum.Add(&sum, &w.trades[i].fees)
-	}
-	return sum
 }
