@@ -74,7 +74,9 @@ func (u *BridgeUser) Times(n uint64) chain.Amount {
 // Whole is an amount of whole tokens.
 func (u *BridgeUser) Whole(tokens uint64) chain.Amount { return Whole(tokens, u.Token.Decimals) }
 
-func (u *BridgeUser) text(a chain.Amount) string { return a.Whole(u.Token.Decimals) + " " + u.Token.Symbol }
+func (u *BridgeUser) text(a chain.Amount) string {
+	return a.Whole(u.Token.Decimals) + " " + u.Token.Symbol
+}
 
 // Deposit asks the gateway where to pay and pays there.
 func (u *BridgeUser) Deposit(ctx context.Context, amount chain.Amount) (common.Hash, error) {

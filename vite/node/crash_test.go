@@ -116,7 +116,7 @@ func printHeads(n *Node, out *sync.Mutex) error {
 		var head *Block
 		n.Read(func(v *View) { head = v.AccountHead(core.DexTradeContract) })
 		if head.Hash == last {
-			time.Sleep(100 * time.Microsecond)
+			<-time.After(100 * time.Microsecond)
 			continue
 		}
 		last = head.Hash
