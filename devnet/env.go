@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -275,7 +274,7 @@ func (d *Env) describe(ctx context.Context, cfg config.Config, keys *wallet.Keys
 		return fmt.Errorf("writing the configuration: %w", err)
 	}
 	path := filepath.Join(cfg.Data, "config.yaml")
-	if err := os.WriteFile(path, text, 0o600); err != nil {
+	if err := replaceFile(path, text); err != nil {
 		return err
 	}
 	d.Info = NewInfo(cfg, path, d.Exchange.WSURL())

@@ -107,7 +107,7 @@ func (i Info) Write(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(path, text, 0o600); err != nil {
+	if err := replaceFile(path, text); err != nil {
 		return fmt.Errorf("describing the development environment: %w", err)
 	}
 	return nil
@@ -177,4 +177,20 @@ func (i Info) exchangeAPI() string {
 	}
 	root := RootOf(i.API)
 	return fmt.Sprintf("%s  (pushes ws%s/ws)", i.API, strings.TrimPrefix(root, "http"))
+}
+
+// replaceFile writes a file that nobody reads in part: commands may run while an environment starts.
+func replaceFile(path string, text []byte) error {
+	made, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = made.Write(text)
+	if err = errors.Join(err, made.Close()); err == nil {
+		err = os.Rename(made.Name(), path)
+	}
+	if err != nil {
+		os.Remove(made.Name())
+	}
+	return err
 }

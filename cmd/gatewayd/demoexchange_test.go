@@ -38,7 +38,7 @@ func TestDemoExchange(t *testing.T) {
 	for _, want := range []string{
 		"5. Every topic in three shapes", "market.DEMO-000_USDT-000.kline.week  o 1 h 1 l 0.9 c 0.9 v 12", `as {"message":{"asks":`, "of protobuf: ",
 		"S1, Alice sells 10 at 1: 4 Filled", "B3, Bob buys 5 at 0.9: 8 Partially Cancelled", "S4, Alice sells 3 at 1.3: 7 Cancelled",
-		"permission was revoked: code 1002, No permission", "key was removed: code 1002, Invalid key", " has 10000000\n",
+		"permission was revoked: code 1002, No permission", "key was removed: code 1002, Invalid key", " has 10 USDT-000\n",
 	} {
 		require.Contains(t, out.String(), want)
 	}
