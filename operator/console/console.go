@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/sirupsen/logrus"
 
+	"gatewayd/chain"
 	"gatewayd/httpserver"
 	"gatewayd/internal/passkey"
 	"gatewayd/operator"
@@ -140,6 +141,8 @@ func (c *Console) answerError(x echo.Context, err error) error {
 	case errors.Is(err, watcher.ErrNothingToDo), errors.Is(err, records.ErrConflict), errors.Is(err, recovery.ErrNothingToDo), errors.Is(err, recovery.ErrNotAtRest), errors.Is(err, recovery.ErrForked),
 		errors.Is(err, operator.ErrNoDaemon), errors.Is(err, operator.ErrUnreadable), errors.Is(err, operator.ErrTooMany):
 		f = fault{http.StatusConflict, c.inWholeUnits(operator.PlainError(err).Error())}
+	case errors.Is(err, chain.ErrUnavailable):
+		f = fault{http.StatusServiceUnavailable, operator.PlainError(err).Error()}
 	default:
 		c.Log.WithError(err).WithField("path", x.Path()).Error("the console could not answer")
 		f = fault{http.StatusInternalServerError, "this did not work; the daemon's log says why"}
