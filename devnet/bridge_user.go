@@ -74,10 +74,6 @@ func (u *BridgeUser) Times(n uint64) chain.Amount {
 // Whole is an amount of whole tokens.
 func (u *BridgeUser) Whole(tokens uint64) chain.Amount { return Whole(tokens, u.Token.Decimals) }
 
-func (u *BridgeUser) text(a chain.Amount) string {
-	return a.Whole(u.Token.Decimals) + " " + u.Token.Symbol
-}
-
 // Deposit asks the gateway where to pay and pays there.
 func (u *BridgeUser) Deposit(ctx context.Context, amount chain.Amount) (common.Hash, error) {
 	info, err := u.Gateway.DepositInfo(ctx, u.Token.Token, u.Vite.Address().String())
@@ -88,7 +84,7 @@ func (u *BridgeUser) Deposit(ctx context.Context, amount chain.Amount) (common.H
 	if err != nil {
 		return common.Hash{}, fmt.Errorf("depositing: %w", err)
 	}
-	fmt.Fprintf(u.Out, "deposit of %s to %s %s\n  %s\n", u.text(amount), info.DepositAddress, info.Label, hash)
+	fmt.Fprintf(u.Out, "deposit of %s to %s %s\n  %s\n", u.Token.Text(amount), info.DepositAddress, info.Label, hash)
 	return hash, nil
 }
 
@@ -128,7 +124,7 @@ func (u *BridgeUser) Withdraw(ctx context.Context, to common.Address, net chain.
 		return core.Hash{}, err
 	}
 	hash, err := u.SendToGateway(ctx, info.GatewayAddress, gross, data)
-	fmt.Fprintf(u.Out, "withdrawal of %s (+ fee %s) to %s %s\n  %s\n", u.text(net), u.text(fee), to, label, hash)
+	fmt.Fprintf(u.Out, "withdrawal of %s (+ fee %s) to %s %s\n  %s\n", u.Token.Text(net), u.Token.Text(fee), to, label, hash)
 	return hash, err
 }
 
@@ -153,7 +149,7 @@ func (u *BridgeUser) Paid(ctx context.Context, to common.Address, want chain.Amo
 	if got.Cmp(want.Uint256().ToBig()) != 0 {
 		return fmt.Errorf("%s has %s, not %s, in smallest units", to, got, want)
 	}
-	fmt.Fprintf(u.Out, "  %s has %s\n", to, u.text(want))
+	fmt.Fprintf(u.Out, "  %s has %s\n", to, u.Token.Text(want))
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/crypto"
 
+	"gatewayd/chain"
 	"gatewayd/chain/ethereum/devnode"
 	"gatewayd/config"
 	"gatewayd/vite/core"
@@ -50,6 +51,9 @@ type Token struct {
 
 // ID is the token on the exchange chain.
 func (t Token) ID() core.TokenID { return MustToken(t.Token) }
+
+// Text is an amount as people read it: "0.5 ETH-000".
+func (t Token) Text(a chain.Amount) string { return a.Whole(t.Decimals) + " " + t.Symbol }
 
 // Withdrawal is the data of a block that has the gateway pay an address; label is for tokens that have one.
 func (t Token) Withdrawal(to common.Address, label string) ([]byte, error) {

@@ -177,5 +177,5 @@ func (s *stage) honest(ctx context.Context) error {
 
 // amount is an amount of the user's token for people.
 func (s *stage) amount(a chain.Amount) string {
-	return a.Whole(s.user.Token.Decimals) + " " + s.user.Token.Symbol
+	return s.user.Token.Text(a)
 }

@@ -7,7 +7,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -392,17 +391,18 @@ func (d *Doctor) capacity(what string, c operator.Capacity, err error) {
 }
 
 func (d *Doctor) exchange(ctx context.Context, c vite.Config, adapter *vite.Chain, networks []records.Network) {
-	answers := map[int]bool{}
+	answers := map[int]bool{} // only those that do
 	for _, s := range adapter.NodeInfo(ctx) {
 		what := fmt.Sprintf("chain %s node %d", c.ID, s.Number)
-		if answers[s.Number] = s.Err == nil; s.Err != nil {
+		if s.Err != nil {
 			d.add(false, what, s.Err.Error(), "start the node or correct its URL")
 			continue
 		}
+		answers[s.Number] = true
 		d.drift(what, s.Age)
 		d.add(s.Line == vite.LineProven, what+" line", s.Line.String(), lineAdvice(s.Line))
 	}
-	if !slices.Contains(slices.Collect(maps.Values(answers)), true) {
+	if len(answers) == 0 {
 		d.unanswered(c.ID)
 		return
 	}
