@@ -55,22 +55,24 @@ func (w *faultyEnv) checkSurfaces(t *testing.T, c cell) {
 	w.checkWallets(t, c)
 	w.checkCommands(t, c)
 	w.waitForMetrics(t, c, true)
-	w.checkConsole(t, c, true)
+	w.waitForConsole(t, c, true)
 	w.waitForAlerts(t, c, "condition.began")
 }
 
-// checkConsole checks the console's first page, as a user with the role of a viewer.
-func (w *faultyEnv) checkConsole(t *testing.T, c cell, stops bool) {
+// waitForConsole waits for the condition on the console's first page, as a user with the role of a viewer.
+func (w *faultyEnv) waitForConsole(t *testing.T, c cell, stops bool) {
 	t.Helper()
 	if w.viewer == nil {
 		w.signIn(t)
 	}
-	answer, err := w.viewer.Get(w.info.Operators + "/console/api/overview")
-	require.NoError(t, err)
-	defer answer.Body.Close()
-	var page struct{ Conditions []status.Condition }
-	require.NoError(t, json.NewDecoder(answer.Body).Decode(&page))
-	require.True(t, slices.ContainsFunc(page.Conditions, func(x status.Condition) bool { return x.Kind == c.kind && x.Stops == stops && x.Detail != "" }), "console: %+v", page)
+	waitFor(t, string(c.kind)+" on the console", func() bool {
+		answer, err := w.viewer.Get(w.info.Operators + "/console/api/overview")
+		require.NoError(t, err)
+		defer answer.Body.Close()
+		var page struct{ Conditions []status.Condition }
+		require.NoError(t, json.NewDecoder(answer.Body).Decode(&page))
+		return slices.ContainsFunc(page.Conditions, func(x status.Condition) bool { return x.Kind == c.kind && x.Stops == stops && x.Detail != "" })
+	})
 }
 
 // signIn makes a console user and signs in.
@@ -257,7 +259,7 @@ func (w *faultyEnv) checkWarning(t *testing.T, c cell) {
 		require.Contains(t, findLine(w.mustCommand(t, "account", "list"), c.names), "halted")
 		require.Contains(t, w.mustCommand(t, "records", "list", "--needs-operator"), "halted")
 	}
-	w.checkConsole(t, c, false)
+	w.waitForConsole(t, c, false)
 	out = w.mustCommand(t, "channel", "list")
 	for direction, state := range map[string]string{"deposit": c.deposit, "withdrawal": c.withdraw} {
 		require.Equal(t, state == control.ChannelMaintain, strings.Contains(findLine(out, "USDT-000", direction), control.ChannelMaintain), "channel list:\n%s", out)
