@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/crypto/blake2b"
 
 	"gatewayd/chain"
 	"gatewayd/vite/client"
@@ -163,6 +164,20 @@ func TestLyingChunks(t *testing.T) {
 		{"contract's payee", inTriggered(func(_ map[string]any, sends []any) { sends[0].(map[string]any)["toAddress"] = someUser })},
 		{"contract's amount", inTriggered(func(_ map[string]any, sends []any) { sends[0].(map[string]any)["amount"] = number("78") })},
 		{"contract's send twice", inTriggered(func(host map[string]any, sends []any) { host["sendBlockList"] = append(sends, sends[0]) })},
+		{"comment shown as a fee", s.inSends(commentAsFee)},
+		{"comment shown as a fee, and the fee as part of the nonce", s.inSends(func(b map[string]any) {
+			commentAsFee(b)
+			b["logHash"], b["nonce"] = nil, base64.StdEncoding.EncodeToString(make([]byte, core.HashSize+core.NonceSize))
+		})},
+		{"contract's sends shown as part of the nonce", inTriggered(func(host map[string]any, sends []any) {
+			nonce := make([]byte, core.NonceSize)
+			for _, item := range sends {
+				h, err := core.ParseHash(item.(map[string]any)["hash"].(string))
+				require.NoError(t, err)
+				nonce = append(nonce, h[:]...)
+			}
+			host["nonce"], host["sendBlockList"] = base64.StdEncoding.EncodeToString(nonce), []any{}
+		})},
 		{"a user's send in a receive", inChunks(func(c map[string]any) {
 			for _, b := range blocksIn(c) {
 				if b := b.(map[string]any); b["accountAddress"] == s.inbox.String() {
@@ -227,6 +242,17 @@ func TestLyingChunks(t *testing.T) {
 			require.Equal(t, s.honest, catchUp(t, honestAtFirst, 1), "the lie leaves nothing behind")
 		})
 	}
+}
+
+// commentAsFee shows what a block's hash covers in another way: the hash of its data as its fee, and its fee as the hash of logs.
+func commentAsFee(b map[string]any) {
+	data, _ := b["data"].(string)
+	raw, err := base64.StdEncoding.DecodeString(data)
+	if err != nil || len(raw) == 0 {
+		return
+	}
+	sum := blake2b.Sum256(raw)
+	b["data"], b["fee"], b["logHash"] = nil, json.Number(new(big.Int).SetBytes(sum[:]).String()), strings.Repeat("0", 64)
 }
 
 // invent adds a signed first block of an account to a chunk with a deposit: a deposit of its own, that no snapshot confirms.

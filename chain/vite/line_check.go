@@ -126,9 +126,15 @@ func checkHash(b *client.AccountBlock, snapshot uint64) error {
 	if b.BlockType == core.GenesisReceive && b.Height == 1 && snapshot == genesisHeight && len(b.Triggered) == 0 {
 		return nil
 	}
+	if err := checkShape(b); err != nil {
+		return err
+	}
 	whole := signedPart(b)
 	for i := range b.Triggered {
 		t := &b.Triggered[i]
+		if err := checkShape(t); err != nil {
+			return err
+		}
 		send := signedPart(t)
 		if !b.Address.IsContract() || t.Address != b.Address || i > maxTriggered || send.ComputeTriggeredHash(whole, uint8(i)) != t.Hash {
 			return fmt.Errorf("block %s: send %d in it: %w", b.Hash, i, core.ErrBlockHash)

@@ -3,6 +3,7 @@ package vite
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"gatewayd/vite/client"
 	"gatewayd/vite/core"
@@ -15,6 +16,31 @@ func signedPart(b *client.AccountBlock) *core.AccountBlock {
 		Amount: b.Amount, TokenID: b.TokenID, SendBlockHash: b.SendBlockHash, Data: b.Data, Fee: b.Fee, VMLogHash: b.VMLogHash,
 		Nonce: b.Nonce, Difficulty: b.Difficulty, Hash: b.Hash, PublicKey: b.PublicKey, Signature: b.Signature,
 	}
+}
+
+// maxFee is far above any fee, which the ledger's rules set, and far below any hash.
+const maxFee = 128 // bits
+
+// checkShape reports whether a block has the shape that makes its hash mean one thing. What is hashed has no lengths in it: the hash of the
+// data could be shown as a fee, and what a contract sends as the end of a longer nonce (docs/exchange-chain-wire.md 4.2).
+func checkShape(b *client.AccountBlock) error {
+	switch {
+	case b.BlockType.IsSend() && b.Fee.BitLen() > maxFee:
+		return fmt.Errorf("%w: block %s: no fee is as large as %s", errLie, b.Hash, b.Fee.Dec())
+	case len(b.Nonce) != 0 && len(b.Nonce) != core.NonceSize:
+		return fmt.Errorf("%w: block %s: nonce of %d bytes", errLie, b.Hash, len(b.Nonce))
+	case b.Address.IsContract() && slices.ContainsFunc(b.Nonce, func(x byte) bool { return x != 0 }):
+		return fmt.Errorf("%w: block %s: contracts do no work", errLie, b.Hash)
+	}
+	return nil
+}
+
+// verify looks at shape, hash, signature and key of a user's block.
+func verify(b *client.AccountBlock) error {
+	if err := checkShape(b); err != nil {
+		return err
+	}
+	return signedPart(b).Verify()
 }
 
 // checkSend reports whether a block that a node showed as a send to an account of ours can be one. Of a user's send everything but
@@ -31,7 +57,7 @@ func checkSend(b *client.AccountBlock, to core.Address) error {
 	case b.BlockType != core.SendCall || b.Height == 0:
 		return fmt.Errorf("%w: send %s: users make no block of type %d at height %d", errLie, b.Hash, b.BlockType, b.Height)
 	}
-	if err := signedPart(b).Verify(); err != nil {
+	if err := verify(b); err != nil {
 		return fmt.Errorf("%w: send %s: %w", errLie, b.Hash, err)
 	}
 	return nil
@@ -55,7 +81,7 @@ func checkOwn(b *client.AccountBlock, account core.Address, height uint64, hash 
 	case b.BlockType == core.GenesisReceive && height == 1:
 		return nil
 	}
-	if err := signedPart(b).Verify(); err != nil {
+	if err := verify(b); err != nil {
 		return fmt.Errorf("%w: block at height %d: %w", errLie, height, err)
 	}
 	return nil
