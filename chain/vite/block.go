@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"gatewayd/chain"
 	"gatewayd/chain/quorum"
@@ -66,11 +67,17 @@ func (c *Chain) provenBlocks(ctx context.Context, from, to uint64) (blocks []cha
 		return c.provenBy(ctx, n, nc, from, to)
 	})
 	start, without := int(c.reader.Load()), false
-	for _, n := range quorum.Order(slices.Concat(c.nodes[start:], c.nodes[:start])) {
-		blocks, err := read.put(ctx, n)
+	nodes := quorum.Order(slices.Concat(c.nodes[start:], c.nodes[:start]))
+	for i, n := range nodes {
+		begun := time.Now()
+		blocks, err := read.putWithin(ctx, n, len(nodes)-i)
 		switch {
 		case err == nil:
-			c.reader.Store(int64(n.number - 1))
+			next := n.number - 1
+			if c.tooSlow(time.Since(begun), len(blocks)) {
+				next = n.number % len(c.nodes)
+			}
+			c.reader.Store(int64(next))
 			return blocks, true, nil
 		case errors.Is(err, errNoProof):
 			without = true
@@ -87,10 +94,18 @@ func (c *Chain) provenBlocks(ctx context.Context, from, to uint64) (blocks []cha
 	return nil, true, disagreement(faults, c.quorum())
 }
 
+// slowest is the speed below which another node reads next: far above that at which blocks are made.
+const slowest = 10 // blocks a second
+
+// tooSlow reports whether a node's answer took so long that another one should read.
+func (c *Chain) tooSlow(took time.Duration, blocks int) bool {
+	return took > c.cfg.Timeout/4 && took > time.Duration(blocks)*time.Second/slowest
+}
+
 // provenBy reads from one node. Our accounts are asked for after its chunks were read: an address is shown to a user only after it is
 // listed, so that no deposit can be in a chunk that was read before its address was.
 func (c *Chain) provenBy(ctx context.Context, n *node, nc *client.Client, from, to uint64) ([]chain.Block, error) {
-	chunks, err := n.provenChunks(ctx, nc, c.cfg.Proof, from, to)
+	chunks, err := n.provenChunks(ctx, nc, c, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -107,12 +122,12 @@ func (c *Chain) provenBy(ctx context.Context, n *node, nc *client.Client, from, 
 // errNoProof tells of a node that does not show what a proof needs.
 var errNoProof = errors.New("the node cannot prove what it says")
 
-func (n *node) provenChunks(ctx context.Context, nc *client.Client, proof string, from, to uint64) ([]client.Chunk, error) {
+func (n *node) provenChunks(ctx context.Context, nc *client.Client, c *Chain, from, to uint64) ([]client.Chunk, error) {
 	if err := enter(ctx, n.scanning); err != nil {
 		return nil, err
 	}
 	defer leave(n.scanning)
-	r, err := n.lineOf(ctx, nc, proof)
+	r, err := n.lineOf(ctx, nc, c)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +143,7 @@ func (n *node) blocks(ctx context.Context, nc *client.Client, c *Chain, from, to
 		return nil, err
 	}
 	defer leave(n.scanning)
-	r, err := n.lineOf(ctx, nc, c.cfg.Proof)
+	r, err := n.lineOf(ctx, nc, c)
 	if err != nil {
 		return nil, err
 	}
@@ -147,9 +162,9 @@ func (n *node) blocks(ctx context.Context, nc *client.Client, c *Chain, from, to
 }
 
 // lineOf asks what the node can do once, and again after it refused a call that it had before. The caller has entered scanning.
-func (n *node) lineOf(ctx context.Context, nc *client.Client, proof string) (_ *lineReader, err error) {
+func (n *node) lineOf(ctx context.Context, nc *client.Client, c *Chain) (_ *lineReader, err error) {
 	if n.line == nil {
-		n.line, err = newLineReader(ctx, nc, proof)
+		n.line, err = c.newLineReader(ctx, n, nc)
 	}
 	return n.line, err
 }

@@ -14,8 +14,11 @@ import (
 // maxRaw is far above any block that Sign makes and below what a node reads (128 KiB).
 const maxRaw = 64 << 10
 
-// Broadcast hands signed blocks to all nodes, in order. An error is nil when at least one node has the block, now or already. It may be repeated.
-// What it answers is for the log: only a final block tells whether a block is on the ledger.
+// broadcastTimeoutCalls is how many times as long as one call Broadcast may take.
+const broadcastTimeoutCalls = 4
+
+// Broadcast hands signed blocks to all nodes, in order, and waits until more than half of them have all, not for slow ones. An error is nil when at
+// least one node has the block, now or already. It may be repeated. What it answers is for the log: only a final block tells whether a block is on the ledger.
 func (c *Chain) Broadcast(ctx context.Context, attempts []chain.Attempt) []error {
 	errs := make([]error, len(attempts))
 	blocks := make([]signed, 0, len(attempts))
@@ -30,11 +33,13 @@ func (c *Chain) Broadcast(ctx context.Context, attempts []chain.Attempt) []error
 	if len(blocks) == 0 {
 		return errs
 	}
+	ctx, cancel := context.WithTimeout(ctx, broadcastTimeoutCalls*c.cfg.Timeout)
+	defer cancel()
 	taken := 0 // the most that a node took
 	var refused []error
-	for _, said := range askAll(ctx, c.nodes, func(ctx context.Context, _ *node, nc *client.Client) (int, error) {
+	for _, said := range ask(ctx, c.nodes, func(ctx context.Context, _ *node, nc *client.Client) (int, error) {
 		return sendAll(ctx, nc, blocks)
-	}) {
+	}, func(answers []answer[int]) bool { return countOf(answers, len(blocks)) >= c.quorum() }) {
 		taken = max(taken, said.Value)
 		refused = append(refused, said.Err)
 	}
@@ -76,14 +81,17 @@ func sendAll(ctx context.Context, nc *client.Client, blocks []signed) (int, erro
 	for _, b := range blocks[known:] {
 		rest = append(rest, b.raw)
 	}
-	for {
-		taken, err := nc.SendRawTransactions(ctx, rest)
-		known += taken
-		if !errors.Is(err, client.ErrAlreadyReceived) {
-			return known, err
-		}
-		known, rest = known+1, rest[taken+1:] // what the block was to receive is received, which was wanted
+	taken, err := nc.SendRawTransactions(ctx, rest)
+	known += taken
+	if !errors.Is(err, client.ErrAlreadyReceived) || !blocks[known].block.IsReceive() {
+		return known, err
 	}
+	// What the block was to receive is received, which was wanted. What follows it is tried once.
+	rest = rest[taken+1:]
+	if taken, err = 0, nil; len(rest) > 0 {
+		taken, err = nc.SendRawTransactions(ctx, rest)
+	}
+	return known + 1 + taken, err
 }
 
 // hasAll returns how many of the blocks the node has, up to the first that it has not: another one stands in its place.

@@ -340,6 +340,56 @@ func TestFirstSightIsProven(t *testing.T) {
 	}
 }
 
+// TestFirstSightIsConfirmed has a node hide a block and sign, with a key of its own, a snapshot block below the line that says where the account was before.
+func TestFirstSightIsConfirmed(t *testing.T) {
+	s := newChunkScene(t)
+	two := uint64(slices.IndexFunc(s.honest, func(b chain.Block) bool { return len(b.Transfers) == 2 && b.Height > 5 }) + 1)
+	cut := without(func(b map[string]any) bool { return b["amount"] == json.Number("21") })
+	forged := s.forgedSnapshot(t, s.honest[two-2].Hash, s.contentBefore(t, two))
+	p := newLiar(t, s.ledger)
+	p.tell(func(method string, params []any, r any) any {
+		r = cut(method, params, r)
+		r = eachBlock(func(b map[string]any) { set(b, forged["hash"], "firstSnapshotHash", "confirmedHash") })(method, params, r)
+		return onMethod("ledger_getSnapshotBlockByHash", func(string, []any, any) any { return forged })(method, params, r)
+	})
+	c := s.openWith(t, Config{Proof: proofRequired}, p.URL, s.ws, newLiar(t, s.ledger).URL)
+	got, err := c.Block(t.Context(), two)
+	require.NoError(t, err)
+	require.Equal(t, s.honest[two-1], got)
+	require.NotZero(t, c.Nodes()[0].Faults)
+}
+
+// forgedSnapshot is a true snapshot block with another content, signed by nobody's key.
+func (s *scene) forgedSnapshot(t *testing.T, hash string, content any) map[string]any {
+	t.Helper()
+	b := s.ask(t, "ledger_getSnapshotBlockByHash", hash).(map[string]any)
+	key := keyOf(t, "nobody's producer")
+	public := key.Public()
+	set(b, content, "snapshotContent", "snapshotData")
+	set(b, base64.StdEncoding.EncodeToString(public[:]), "publicKey")
+	set(b, key.Address().String(), "producer")
+	raw, err := json.Marshal(b)
+	require.NoError(t, err)
+	var shown client.SnapshotBlock
+	require.NoError(t, json.Unmarshal(raw, &shown))
+	nc, err := client.Dial(t.Context(), s.url, client.Options{})
+	require.NoError(t, err)
+	defer nc.Close()
+	upgrades, err := nc.Upgrades(t.Context())
+	require.NoError(t, err)
+	var name string
+	for _, u := range upgrades {
+		if u.Version == shown.Version {
+			name = u.Name
+		}
+	}
+	seal := shown.Seal(name)
+	sealed := seal.ComputeHash()
+	set(b, sealed.String(), "hash")
+	set(b, base64.StdEncoding.EncodeToString(key.Sign(sealed[:])), "signature")
+	return b
+}
+
 // contentBefore names the first of the blocks at a snapshot height as confirmed before it.
 func (s *scene) contentBefore(t *testing.T, height uint64) any {
 	chunk := s.askChunks(t, int(height), int(height)).([]any)[0].(map[string]any)

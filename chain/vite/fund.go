@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"time"
 
 	"gatewayd/chain"
+	"gatewayd/chain/quorum"
 	"gatewayd/vite/client"
 	"gatewayd/vite/core"
 )
@@ -51,9 +53,7 @@ func (c *Chain) fund(ctx context.Context, b *core.AccountBlock) (left uint64, er
 	if has := c.budgetFor(b); has >= need {
 		return has - need, nil
 	}
-	due, err := agreed(ctx, c, price.String, func(ctx context.Context, _ *node, nc *client.Client) (price, error) {
-		return quote(ctx, nc, b, need)
-	})
+	due, err := c.agreedPrice(ctx, b, need)
 	if err != nil || due.difficulty == nil {
 		return due.left, err
 	}
@@ -61,6 +61,26 @@ func (c *Chain) fund(ctx context.Context, b *core.AccountBlock) (left uint64, er
 		return 0, fmt.Errorf("%w: out of quota, and proof of work is not configured", chain.ErrNotNow)
 	}
 	return 0, c.grind(ctx, b, due.difficulty)
+}
+
+// agreedPrice is what more than half of the nodes want, and what as many say is left at least.
+func (c *Chain) agreedPrice(ctx context.Context, b *core.AccountBlock, need uint64) (price, error) {
+	answers := ask(ctx, c.nodes, func(ctx context.Context, _ *node, nc *client.Client) (price, error) {
+		return quote(ctx, nc, b, need)
+	}, quorum.Same[*node](c.quorum(), price.String))
+	due, found := quorum.Agreed(answers, c.quorum(), price.String)
+	if !found {
+		return price{}, disagreement(answers, c.quorum())
+	}
+	var left []uint64
+	for _, a := range answers {
+		if a.Err == nil && a.Value.String() == due.String() {
+			left = append(left, a.Value.left)
+		}
+	}
+	slices.Sort(left)
+	due.left = left[len(left)-c.quorum()]
+	return due, nil
 }
 
 // budgetFor is the quota known to be left for a block: none unless it follows the block that was signed last, a moment ago.

@@ -45,10 +45,12 @@ const maxHeads = 200_000
 
 // lineReader reads a node's chunks and checks them. One goroutine uses it at a time.
 type lineReader struct {
-	client *client.Client
-	mode   LineMode
-	names  map[uint32]string // of upgrades, by version
-	size   uint64            // heights to ask for at once: halved when an answer is too large or fails, doubled when one is whole
+	client  *client.Client
+	confirm func(ctx context.Context, sights []firstSight, in []core.Hash) error // what other nodes have where accounts were before
+	mode    LineMode
+	names   map[uint32]string // of upgrades, by version
+	asked   bool              // for the upgrades, since the last read began
+	size    uint64            // heights to ask for at once: halved when an answer is too large or fails, doubled when one is whole
 
 	// The heights from first to last were read in a row and are one line. heads are the newest blocks of all accounts that it
 	// moved; of other accounts nothing is known.
@@ -64,7 +66,7 @@ type point struct {
 }
 
 // newLineReader asks a node what it can do: whether it has chunks, and whether the hash of a snapshot block comes out as it says.
-func newLineReader(ctx context.Context, nc *client.Client, proof string) (*lineReader, error) {
+func (c *Chain) newLineReader(ctx context.Context, n *node, nc *client.Client) (*lineReader, error) {
 	r := &lineReader{client: nc, mode: LineUnproven, names: make(map[uint32]string), size: client.MaxChunks, heads: make(map[core.Address]core.HashHeight)}
 	latest, err := latestHeader(ctx, nc)
 	if err != nil {
@@ -82,8 +84,11 @@ func newLineReader(ctx context.Context, nc *client.Client, proof string) (*lineR
 		return nil, fmt.Errorf("asking for chunks: %w", err)
 	case len(chunks) == 0:
 		return nil, fmt.Errorf("asking for chunks: none up to the newest block %d", latest.Height)
-	case proof == proofOff:
+	case c.cfg.Proof == proofOff:
 		return r, nil
+	}
+	r.confirm = func(ctx context.Context, sights []firstSight, in []core.Hash) error {
+		return c.confirmSights(ctx, n, sights, in)
 	}
 	proven, err := r.provable(ctx, chunks)
 	if proven {
@@ -124,11 +129,16 @@ func (r *lineReader) sealed(ctx context.Context, b *client.SnapshotBlock) (bool,
 	return seal.Fits(b.Hash), nil
 }
 
-// upgradeName is asked for when a version is seen for the first time; one that the node does not list is named by its number.
+// upgradeName is asked for when a version is seen for the first time, once in a read; one that the node does not list is named by its number.
 func (r *lineReader) upgradeName(ctx context.Context, version uint32) (string, error) {
-	if name, known := r.names[version]; known || version == 0 {
+	name, known := r.names[version]
+	switch {
+	case known || version == 0:
 		return name, nil
+	case r.asked: // a line of a hostile node's own may have a new version in each block
+		return strconv.FormatUint(uint64(version), 10), nil
 	}
+	r.asked = true
 	upgrades, err := r.client.Upgrades(ctx)
 	if err != nil && !errors.Is(err, client.ErrMethod) {
 		return "", fmt.Errorf("%w: asking for the upgrades: %w", errAsking, err)
@@ -144,6 +154,7 @@ func (r *lineReader) upgradeName(ctx context.Context, version uint32) (string, e
 // read answers checked chunks from a height on, at least one, consecutive, to at most another height. It ends early where the line
 // or a bound on the answer's size ends it. ErrNotFound: the line does not reach there.
 func (r *lineReader) read(ctx context.Context, from, to uint64) ([]client.Chunk, error) {
+	r.asked = false
 	chunks, err := r.ask(ctx, from, to)
 	if err == nil && len(chunks) == 0 {
 		// A node that has the block does not answer nothing.

@@ -179,6 +179,16 @@ func checkSigned(chunks []client.Chunk) error {
 	return nil
 }
 
+// countOf is how many nodes gave an answer.
+func countOf[T comparable](answers []answer[T], value T) (n int) {
+	for _, a := range answers {
+		if a.Err == nil && a.Value == value {
+			n++
+		}
+	}
+	return n
+}
+
 // errSight tells of an account whose blocks before the line are not what the node says.
 var errSight = errors.New("the node does not prove where the account was before")
 
@@ -207,31 +217,79 @@ func (r *lineReader) prove(ctx context.Context, newest uint32, sights []firstSig
 // proveIn looks for each head in the content of the snapshot block that is said to have confirmed it. Of rules older than the newest,
 // and of a genesis, it is not known how they made hashes: there the content is believed.
 func (r *lineReader) proveIn(ctx context.Context, newest uint32, sights []firstSight, in []core.Hash) error {
-	contents := make(map[core.Hash]*client.SnapshotBlock, len(in))
-	for _, h := range in {
-		contents[h] = nil
-	}
-	list := slices.Collect(maps.Keys(contents))
-	found, err := r.client.SnapshotBlocksByHash(ctx, list)
+	found, err := contentsOf(ctx, r.client, in)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errAsking, err)
 	}
-	for i, b := range found {
-		if b == nil || b.Hash != list[i] || b.Height >= r.first {
-			return fmt.Errorf("snapshot block %s: %w", list[i], errSight)
+	for _, b := range found {
+		if b.Height >= r.first {
+			return fmt.Errorf("snapshot block %s: %w", b.Hash, errSight)
 		}
 		if err := r.checkProof(ctx, newest, b); err != nil {
 			return err
 		}
-		contents[list[i]] = b
 	}
 	for i, s := range sights {
-		named := contents[in[i]].Content[s.account]
-		if s.head != (core.HashHeight{Hash: named.Hash, Height: named.Height}) {
+		if !s.namedIn(found[in[i]]) {
 			return fmt.Errorf("account %s, block %d: %w", s.account, s.head.Height, errSight)
 		}
 	}
-	return nil
+	return r.confirm(ctx, sights, in)
+}
+
+// contentsOf asks a node for snapshot blocks; those that it does not have are missing.
+func contentsOf(ctx context.Context, nc *client.Client, hashes []core.Hash) (map[core.Hash]*client.SnapshotBlock, error) {
+	contents := make(map[core.Hash]*client.SnapshotBlock, len(hashes))
+	for _, h := range hashes {
+		contents[h] = nil
+	}
+	list := slices.Collect(maps.Keys(contents))
+	found, err := nc.SnapshotBlocksByHash(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	clear(contents)
+	for i, b := range found {
+		if b != nil && b.Hash == list[i] {
+			contents[b.Hash] = b
+		}
+	}
+	return contents, nil
+}
+
+// namedIn reports whether a snapshot block, if there is one, names the account's block as its newest.
+func (s firstSight) namedIn(b *client.SnapshotBlock) bool {
+	if b == nil {
+		return false
+	}
+	named := b.Content[s.account]
+	return s.head == core.HashHeight{Hash: named.Hash, Height: named.Height}
+}
+
+// confirmSights is an error unless more than half of the nodes have the snapshot blocks which the reader shows for first sights, with the same
+// account blocks in them. Nothing links those blocks to the line that is read, and anybody can sign one with a key of his own.
+func (c *Chain) confirmSights(ctx context.Context, reader *node, sights []firstSight, in []core.Hash) error {
+	need := c.quorum() - 1 // besides the reader
+	if need == 0 {
+		return nil
+	}
+	others := slices.DeleteFunc(slices.Clone(c.nodes), func(n *node) bool { return n == reader })
+	answers := ask(ctx, others, func(ctx context.Context, _ *node, nc *client.Client) (bool, error) {
+		found, err := contentsOf(ctx, nc, in)
+		for i, s := range sights {
+			if err == nil && !s.namedIn(found[in[i]]) {
+				return false, nil
+			}
+		}
+		return true, err
+	}, func(answers []answer[bool]) bool { return countOf(answers, true) >= need })
+	switch {
+	case countOf(answers, true) >= need:
+		return nil
+	case countOf(answers, false) >= c.quorum():
+		return fmt.Errorf("%w: more than half of the nodes do not have it there", errSight)
+	}
+	return fmt.Errorf("%w: too few nodes tell where accounts were before", errAsking)
 }
 
 // checkProof reports whether a snapshot block below the line can be one.

@@ -125,6 +125,17 @@ func (q question[T]) put(ctx context.Context, n *node) (value T, err error) {
 	return value, err
 }
 
+// putWithin asks one node, which gets an equal share of the time that is left for it and those after it: one that answers each call just in
+// time must leave enough to the others.
+func (q question[T]) putWithin(ctx context.Context, n *node, shares int) (T, error) {
+	if deadline, ok := ctx.Deadline(); ok {
+		limited, cancel := context.WithTimeout(ctx, time.Until(deadline)/time.Duration(shares))
+		defer cancel()
+		ctx = limited
+	}
+	return q.put(ctx, n)
+}
+
 // errLie is an answer that is not as the node says: hashes, links or signatures do not fit.
 var errLie = errors.New("the node's answer contradicts itself")
 

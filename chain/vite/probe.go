@@ -29,7 +29,7 @@ func (c *Chain) NodeInfo(ctx context.Context) []NodeStatus {
 		}
 		n.RecordHead(h.Height, h.time)
 		s := NodeStatus{Latest: h.Point, Age: c.now().Sub(h.time)}
-		s.Line, err = n.lineMode(ctx, nc, c.cfg.Proof)
+		s.Line, err = n.lineMode(ctx, nc, c)
 		return s, err
 	})
 	all := make([]NodeStatus, len(answers))
@@ -40,12 +40,12 @@ func (c *Chain) NodeInfo(ctx context.Context) []NodeStatus {
 	return all
 }
 
-func (n *node) lineMode(ctx context.Context, nc *client.Client, proof string) (LineMode, error) {
+func (n *node) lineMode(ctx context.Context, nc *client.Client, c *Chain) (LineMode, error) {
 	if err := enter(ctx, n.scanning); err != nil {
 		return 0, err
 	}
 	defer leave(n.scanning)
-	r, err := n.lineOf(ctx, nc, proof)
+	r, err := n.lineOf(ctx, nc, c)
 	if err != nil {
 		return 0, err
 	}

@@ -1,0 +1,152 @@
+package vite
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/chaintest"
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
+)
+
+// slowTimeout is the limit of one call in these tests; slowly lets most of it pass.
+const slowTimeout = time.Second
+
+func slowly() { <-time.After(slowTimeout * 3 / 4) }
+
+// TestSlowReader has one of three nodes answer each call just in time, first with a line of its own of which every block is another question, then block by block: the
+// others get their share of the time, and one of them reads next.
+func TestSlowReader(t *testing.T) {
+	s := newChunkScene(t)
+	for name, l := range map[string]lie{
+		"a question for each block": onMethod("ledger_getChunks", func(_ string, params []any, _ any) any {
+			slowly()
+			return strangeLine(t, 2, 40)
+		}),
+		"a block for each call": onMethod("ledger_getChunks", func(_ string, params []any, r any) any {
+			slowly()
+			list, _ := r.([]any)
+			return list[:min(1, len(list))]
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newLiar(t, s.ledger)
+			upgrades := 0
+			p.tell(func(method string, params []any, r any) any {
+				if method == "ledger_getUpgradeInfo" {
+					upgrades++
+					slowly()
+				}
+				return l(method, params, r)
+			})
+			others := []*liar{newLiar(t, s.ledger), newLiar(t, s.ledger)}
+			c := s.openWith(t, Config{Timeout: slowTimeout}, p.URL, others[0].URL, others[1].URL)
+			for range 2 {
+				_, err := c.Blocks(t.Context(), 2, uint64(len(s.honest)))
+				require.NoError(t, err)
+			}
+			require.NotZero(t, others[0].counted()["ledger_getChunks"]+others[1].counted()["ledger_getChunks"])
+			require.LessOrEqual(t, upgrades, 3, "once for each reading")
+		})
+	}
+}
+
+// strangeLine are snapshot blocks of nobody's, each of another version.
+func strangeLine(t *testing.T, from, to uint64) (list []any) {
+	key := keyOf(t, "nobody's producer")
+	public := key.Public()
+	var last core.Hash
+	for h := from; h <= to; h++ {
+		seal := core.Seal{PreviousHash: last, Height: h, Time: 1735787045, Version: uint32(100 + h), Upgrade: fmt.Sprint(100 + h)}
+		hash := seal.ComputeHash()
+		list = append(list, map[string]any{"AccountBlocks": nil, "SnapshotBlock": map[string]any{
+			"height": h, "hash": hash.String(), "previousHash": last.String(), "timestamp": 1735787045, "version": 100 + h, "seed": 0,
+			"producer": key.Address().String(), "publicKey": base64.StdEncoding.EncodeToString(public[:]), "signature": base64.StdEncoding.EncodeToString(key.Sign(hash[:])),
+		}})
+		last = hash
+	}
+	return list
+}
+
+// TestSlowBroadcast has one of three nodes refuse block after block as received already, just in time for each.
+func TestSlowBroadcast(t *testing.T) {
+	l := newLedger(t)
+	batches := 0
+	p := newLiar(t, l)
+	p.serveInstead(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		asked := decode(body)
+		if list, ok := asked.([]any); ok {
+			batches++
+			slowly()
+			var out []any
+			for _, q := range list {
+				out = append(out, map[string]any{"jsonrpc": "2.0", "id": q.(map[string]any)["id"], "error": client.ErrAlreadyReceived})
+			}
+			json.NewEncoder(w).Encode(out)
+			return
+		}
+		var result any
+		if asked := asked.(map[string]any); asked["method"] != "ledger_getLatestAccountBlock" {
+			answer, err := post(l.url, body)
+			if err != nil {
+				return
+			}
+			result = answer.(map[string]any)["result"]
+		}
+		json.NewEncoder(w).Encode(map[string]any{"jsonrpc": "2.0", "id": asked.(map[string]any)["id"], "result": result})
+	})
+	c := l.openWith(t, Config{Timeout: slowTimeout}, p.URL, newLiar(t, l).URL, newLiar(t, l).URL)
+	slot := l.slot(t)
+	var list []chain.Attempt
+	for i := range 20 {
+		a, err := chaintest.Sign(t.Context(), l.open(t), l.keys, slot, l.credit(uint64(i+1), l.newUser(t), 5), nil)
+		require.NoError(t, err)
+		list = append(list, a)
+		slot.Nonce, slot.Prev = slot.Nonce+1, a.Hash
+	}
+	for _, err := range c.Broadcast(t.Context(), list) {
+		require.NoError(t, err)
+	}
+	require.Equal(t, list[len(list)-1].Hash, l.slot(t).Prev)
+	c.Close()
+	require.LessOrEqual(t, batches, 2)
+}
+
+// TestQuotaThatOneNodeInvents: more than half of the nodes must say what is left for the blocks that follow.
+func TestQuotaThatOneNodeInvents(t *testing.T) {
+	l := newLedger(t)
+	var urls []string
+	for i := range 3 {
+		p := newLiar(t, l)
+		if i == 0 {
+			p.tell(onMethod("contract_getQuotaByAccount", func(_ string, _ []any, r any) any {
+				set(r.(map[string]any), "18446744073709551615", "currentQuota", "maxQuota")
+				return r
+			}))
+		}
+		urls = append(urls, p.URL)
+	}
+	c := l.open(t, urls...)
+	quota, err := l.open(t).Quota(t.Context(), l.payer.String())
+	require.NoError(t, err)
+	b := l.draft(l.payer, core.SendCall)
+	b.ToAddress = l.newUser(t)
+	for range 20 {
+		due, err := c.agreedPrice(t.Context(), b, 21_000)
+		require.NoError(t, err)
+		require.LessOrEqual(t, due.left, quota.Current)
+	}
+}
