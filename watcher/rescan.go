@@ -1,6 +1,7 @@
 package watcher
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -113,7 +114,8 @@ func (w *Watcher) compareTransfer(tx *records.Tx, id chain.ID, b chain.Block, t 
 	}
 	d.Record = known.ID
 	switch {
-	case known.Tx != t.Tx || known.From != t.From || known.To != t.To || known.Asset != t.Asset || known.Amount != t.Amount || known.Failed != t.Failed:
+	case known.Tx != t.Tx || known.From != t.From || known.To != t.To || known.Asset != t.Asset || known.Amount != t.Amount ||
+		known.Failed != t.Failed || !bytes.Equal(known.Memo.Raw, t.Memo.Raw):
 		d.Kind = OtherFacts
 	case known.State == records.Orphaned || known.BlockHash != b.Hash:
 		d.Kind = OtherBlock

@@ -77,3 +77,29 @@ func TestRescanCreditsNothingFromBeforeTheAddress(t *testing.T) {
 	r.requireHolding(r.vite, owner, usd, 500)
 	r.requireSound()
 }
+
+// A comment that the records have otherwise than the chain, because a node hid it when it was read, is shown by reading the blocks again.
+func TestRescanShowsAnotherComment(t *testing.T) {
+	r := setup(t)
+	_, address := r.user()
+	hash := r.deposit(address, 50_000)
+	r.rest()
+	head, err := r.eth.Head(t.Context())
+	require.NoError(t, err)
+	blocks, err := r.w.ReadBlocks(t.Context(), "eth", 1, head.Latest.Height)
+	require.NoError(t, err)
+	for i := range blocks {
+		for j := range blocks[i].Transfers {
+			found, _, err := r.w.Compare(t.Context(), "eth", blocks[i:i+1])
+			require.NoError(t, err)
+			require.Empty(t, found)
+			blocks[i].Transfers[j].Memo.Raw = []byte("another")
+			found, _, err = r.w.Compare(t.Context(), "eth", blocks[i:i+1])
+			require.NoError(t, err)
+			require.Len(t, found, 1)
+			require.Equal(t, []any{OtherFacts, hash, r.transfer(hash).ID}, []any{found[0].Kind, found[0].Tx, found[0].Record})
+			return
+		}
+	}
+	t.Fatal("no block with a transfer")
+}

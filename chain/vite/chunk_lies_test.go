@@ -402,14 +402,14 @@ func TestTooLargeAnswersAreReadInSmallerOnes(t *testing.T) {
 	s := newChunkScene(t)
 	blanks := bytes.Repeat([]byte{' '}, 1<<20)
 	p := newLiar(t, s.ledger)
-	large := 0
+	large, most := 0, int64(3)
 	p.serveInstead(func(w http.ResponseWriter, r *http.Request) {
 		body := []byte(readAll(r.Body))
 		asked := decode(body).(map[string]any)
 		params, _ := asked["params"].([]any)
-		if asked["method"] == "ledger_getChunks" && span(params) > 3 {
+		if asked["method"] == "ledger_getChunks" && span(params) > most {
 			large++
-			for range 33 { // over the client's 32 MiB
+			for range 2 { // over max_response
 				if _, err := w.Write(blanks); err != nil {
 					return
 				}
@@ -423,7 +423,7 @@ func TestTooLargeAnswersAreReadInSmallerOnes(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		json.NewEncoder(w).Encode(answer)
 	})
-	c := s.open(t, p.URL)
+	c := s.openWith(t, Config{MaxResponse: 1 << 20}, p.URL)
 	var got []chain.Block
 	for from := uint64(1); from <= uint64(len(s.honest)); from = uint64(len(got)) + 1 {
 		blocks, err := c.Blocks(t.Context(), from, uint64(len(s.honest)))
@@ -433,6 +433,9 @@ func TestTooLargeAnswersAreReadInSmallerOnes(t *testing.T) {
 	}
 	require.Equal(t, s.honest, got)
 	require.NotZero(t, large)
+	most = 0
+	_, err := c.Block(t.Context(), 2)
+	require.ErrorContains(t, err, "max_response")
 }
 
 // span is how many heights are asked for.

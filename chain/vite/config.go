@@ -22,6 +22,7 @@ const (
 	defaultPoWTimeout    = 5 * time.Minute
 	defaultTag           = "gate"
 	defaultMaxUnmined    = 256
+	defaultMaxResponse   = 64 << 20
 
 	defaultProof  = "auto"
 	proofRequired = "required"
@@ -42,6 +43,7 @@ type Config struct {
 	Timeout       time.Duration `yaml:"timeout"`       // of one call to a node; 20s
 	Accounts      int           `yaml:"accounts"`      // of ours that pay deposits or did, 1 to 64, each with a quota of its own; 1
 	Retired       []int         `yaml:"retired"`       // the indexes, from 0 on, of those that pay no more
+	MaxResponse   int64         `yaml:"max_response"`  // bytes of one answer of a node; 64 MiB. A snapshot block is read whole, with all that it confirms
 	PoW           bool          `yaml:"pow"`           // grind for blocks that the account's stake does not pay for
 	PoWTimeout    time.Duration `yaml:"pow_timeout"`   // of one grinding; 5m
 	Proof         string        `yaml:"proof"`         // of what a node shows of the line: auto (where it can be had), required, off; auto
@@ -67,6 +69,8 @@ func (c Config) Check() error {
 		return fmt.Errorf("confirmations: %d is over %d", c.Confirmations, maxConfirmations)
 	case c.Timeout < 0 || c.Timeout > maxTimeout:
 		return fmt.Errorf("timeout: must be from 0s to %s", maxTimeout)
+	case c.MaxResponse != 0 && (c.MaxResponse < 1<<16 || c.MaxResponse > 1<<30):
+		return errors.New("max_response: must be from 64 KiB to 1 GiB")
 	case c.PoWTimeout < 0 || c.PoWTimeout > maxPoWTimeout:
 		return fmt.Errorf("pow_timeout: must be from 0s to %s", maxPoWTimeout)
 	}
@@ -138,6 +142,7 @@ func checkTag(tag string) error {
 func (c Config) withDefaults() Config {
 	c.Confirmations = cmp.Or(c.Confirmations, defaultConfirmations)
 	c.Timeout = cmp.Or(c.Timeout, defaultTimeout)
+	c.MaxResponse = cmp.Or(c.MaxResponse, defaultMaxResponse)
 	c.PoWTimeout = cmp.Or(c.PoWTimeout, defaultPoWTimeout)
 	c.Proof = cmp.Or(c.Proof, defaultProof)
 	c.MaxUnmined = cmp.Or(c.MaxUnmined, defaultMaxUnmined)

@@ -26,6 +26,7 @@ func TestConfigCheck(t *testing.T) {
 		{"no URL", func(c *Config) { c.Nodes = []string{"http://secret\x7f"} }, "nodes[0]: not a URL"},
 		{"confirmations", func(c *Config) { c.Confirmations = 100_001 }, "confirmations: 100001 is over 100000"},
 		{"timeout", func(c *Config) { c.Timeout = -1 }, "timeout: must be from 0s to 10m0s"},
+		{"answers", func(c *Config) { c.MaxResponse = 1 << 31 }, "max_response: must be from 64 KiB to 1 GiB"},
 		{"pow timeout", func(c *Config) { c.PoWTimeout = 2 * time.Hour }, "pow_timeout: must be from 0s to 1h0m0s"},
 		{"tag length", func(c *Config) { c.Tag = "gates" }, "tag: 5 characters, want 4"},
 		{"tag characters", func(c *Config) { c.Tag = "ga e" }, "tag: visible ASCII characters only"},

@@ -81,7 +81,7 @@ func (c *Chain) newLineReader(ctx context.Context, n *node, nc *client.Client) (
 		r.mode = LineLists
 		return r, nil
 	case err != nil:
-		return nil, fmt.Errorf("asking for chunks: %w", err)
+		return nil, fmt.Errorf("asking for chunks: %w", tooLargeFor(err))
 	case len(chunks) == 0:
 		return nil, fmt.Errorf("asking for chunks: none up to the newest block %d", latest.Height)
 	case c.cfg.Proof == proofOff:
@@ -184,7 +184,7 @@ func (r *lineReader) ask(ctx context.Context, from, to uint64) ([]client.Chunk, 
 			continue
 		case err != nil:
 			r.size = max(1, n/2)
-			return nil, fmt.Errorf("chunks from %d to %d: %w", from, from+n-1, err)
+			return nil, fmt.Errorf("chunks from %d to %d: %w", from, from+n-1, tooLargeFor(err))
 		case uint64(len(chunks)) > n:
 			return nil, fmt.Errorf("chunks from %d to %d: %d answered", from, from+n-1, len(chunks))
 		}
@@ -193,6 +193,14 @@ func (r *lineReader) ask(ctx context.Context, from, to uint64) ([]client.Chunk, 
 		}
 		return chunks, nil
 	}
+}
+
+// tooLargeFor names the setting that bounds an answer.
+func tooLargeFor(err error) error {
+	if errors.Is(err, client.ErrTooLarge) {
+		return fmt.Errorf("%w: over max_response", err)
+	}
+	return err
 }
 
 // errAsking is a question that a check needs an answer to, and the node does not answer.

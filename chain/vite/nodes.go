@@ -18,11 +18,12 @@ import (
 // node is one configured node: its connection and what was last gathered from it.
 type node struct {
 	*quorum.Node
-	number  int // from 1, its place in the configuration: errors name nodes by it, never by an address that may hold a secret
-	target  string
-	timeout time.Duration
-	dial    func(ctx context.Context, network, address string) (net.Conn, error)
-	log     logrus.FieldLogger // nil: nobody is told
+	number      int // from 1, its place in the configuration: errors name nodes by it, never by an address that may hold a secret
+	target      string
+	timeout     time.Duration
+	maxResponse int64
+	dial        func(ctx context.Context, network, address string) (net.Conn, error)
+	log         logrus.FieldLogger // nil: nobody is told
 
 	dialing chan struct{}  // capacity 1: holds a token while someone looks at client
 	client  *client.Client // nil until first used
@@ -34,7 +35,7 @@ type node struct {
 
 func newNode(number int, target string, cfg Config) *node {
 	n := &node{
-		Node: quorum.New(hostOf(target), len(cfg.Nodes) == 1, cfg.Log), number: number, target: target, timeout: cfg.Timeout, dial: cfg.Dial,
+		Node: quorum.New(hostOf(target), len(cfg.Nodes) == 1, cfg.Log), number: number, target: target, timeout: cfg.Timeout, maxResponse: cfg.MaxResponse, dial: cfg.Dial,
 		dialing: make(chan struct{}, 1), scanning: make(chan struct{}, 1),
 	}
 	if cfg.Log != nil {
@@ -60,7 +61,7 @@ func (n *node) connect(ctx context.Context) (*client.Client, error) {
 	if n.client != nil {
 		return n.client, nil
 	}
-	c, err := client.Dial(ctx, n.target, client.Options{Timeout: n.timeout, Dial: n.dial, Log: n.log, Called: n.RecordCall})
+	c, err := client.Dial(ctx, n.target, client.Options{Timeout: n.timeout, MaxResponse: n.maxResponse, Dial: n.dial, Log: n.log, Called: n.RecordCall})
 	if err != nil {
 		n.RecordCall(ctx, err)
 		return nil, err

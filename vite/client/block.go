@@ -105,18 +105,12 @@ func (b *AccountBlock) decode(raw []byte, outer bool) error {
 	if isNull(list) {
 		list = w.SendBlockList
 	}
-	if isNull(list) || !outer {
+	if !outer {
 		return nil
 	}
-	var inner []json.RawMessage
-	if err := json.Unmarshal(list, &inner); err != nil {
+	var err error
+	if b.Triggered, err = readList(list, func(b *AccountBlock, raw []byte) error { return b.decode(raw, false) }); err != nil {
 		return fmt.Errorf("triggeredSendBlockList: %w", err)
-	}
-	b.Triggered = make([]AccountBlock, len(inner))
-	for i := range inner {
-		if err := b.Triggered[i].decode(inner[i], false); err != nil {
-			return fmt.Errorf("triggeredSendBlockList %d: %w", i, err)
-		}
 	}
 	return nil
 }

@@ -307,7 +307,7 @@ func TestOlderNames(t *testing.T) {
 	h := strings.Repeat("01", 32)
 	require.NoError(t, json.Unmarshal([]byte(`{"blockType":4,"height":"7","prevHash":"`+h+`","accountAddress":"`+alice+`",
 		"fromBlockHash":"`+h+`","quota":"5","quotaUsed":"6","confirmedTimes":"8","confirmedHash":"`+h+`","logHash":"`+h+`",
-		"sendBlockList":[{"blockType":3,"height":"0"}]}`), &b))
+		"sendBlockList":[{"blockType":3,"height":"0","hash":"`+h+`"}]}`), &b))
 	require.Equal(t, addr(t, alice), b.Address)
 	require.Equal(t, hash(t, h), b.PreviousHash)
 	require.Equal(t, hash(t, h), b.SendBlockHash)

@@ -53,7 +53,7 @@ func (c *Client) TokenInfo(ctx context.Context, id core.TokenID) (*TokenInfo, er
 
 // TokensByOwner lists the tokens that an account owns.
 func (c *Client) TokensByOwner(ctx context.Context, owner core.Address) ([]TokenInfo, error) {
-	return callResult[[]TokenInfo](ctx, c, "contract_getTokenInfoListByOwner", owner)
+	return callList[TokenInfo](ctx, c, "contract_getTokenInfoListByOwner", owner)
 }
 
 // Quota is an account's quota: Current can be spent now, Max is reached after 75 idle snapshots.

@@ -70,7 +70,7 @@ func (c *Client) Market(ctx context.Context, trade, quote core.TokenID) (Market,
 
 // Markets lists all markets.
 func (c *Client) Markets(ctx context.Context) ([]Market, error) {
-	return callResult[[]Market](ctx, c, "dexfund_getAllTradePairs")
+	return callList[Market](ctx, c, "dexfund_getAllTradePairs")
 }
 
 // ExchangeToken is a token as the exchange knows it; QuoteType 0 is none that others are quoted in.

@@ -41,13 +41,13 @@ func (c *Client) AccountBlockByHeight(ctx context.Context, a core.Address, heigh
 // AccountBlocks lists an account's blocks from origin (included; nil = the newest) towards older ones, n at most
 // (MaxPage). A token filter needs a node with open plug-ins.
 func (c *Client) AccountBlocks(ctx context.Context, a core.Address, origin *core.Hash, token *core.TokenID, n int) ([]AccountBlock, error) {
-	return callResult[[]AccountBlock](ctx, c, "ledger_getAccountBlocks", a, origin, token, n)
+	return callList[AccountBlock](ctx, c, "ledger_getAccountBlocks", a, origin, token, n)
 }
 
 // UnreceivedBlocks lists the sends that wait for an account, sends outside any snapshot included. They are ordered by
 // send hash, not by time, and pages shift when one is received: take page 0, or read all of them.
 func (c *Client) UnreceivedBlocks(ctx context.Context, a core.Address, page, size int) ([]AccountBlock, error) {
-	return callResult[[]AccountBlock](ctx, c, "ledger_getUnreceivedBlocksByAddress", a, page, size)
+	return callList[AccountBlock](ctx, c, "ledger_getUnreceivedBlocksByAddress", a, page, size)
 }
 
 // AccountInfo is an account's balances: received ones, or in a summary the unreceived ones.
@@ -100,7 +100,7 @@ func (c *Client) AccountInfo(ctx context.Context, a core.Address) (AccountInfo, 
 
 // UnreceivedSummaries is UnreceivedSummary for several accounts, in their order.
 func (c *Client) UnreceivedSummaries(ctx context.Context, accounts []core.Address) ([]AccountInfo, error) {
-	return callResult[[]AccountInfo](ctx, c, "ledger_getUnreceivedTransactionSummaryInBatch", accounts)
+	return callList[AccountInfo](ctx, c, "ledger_getUnreceivedTransactionSummaryInBatch", accounts)
 }
 
 // Intent describes a block that is about to be made, for RequiredQuota and PoWDifficulty.
@@ -157,7 +157,7 @@ func (c *Client) SnapshotBlockByHeight(ctx context.Context, height uint64) (*Sna
 
 // Upgrades lists the rule changes of the chain, oldest first.
 func (c *Client) Upgrades(ctx context.Context) ([]Upgrade, error) {
-	return callResult[[]Upgrade](ctx, c, "ledger_getUpgradeInfo")
+	return callList[Upgrade](ctx, c, "ledger_getUpgradeInfo")
 }
 
 // VMLog is one event of a contract.

@@ -101,8 +101,8 @@ type Chunk struct {
 // UnmarshalJSON reads either generation of member names: encoding/json looks at them without regard to case.
 func (c *Chunk) UnmarshalJSON(raw []byte) error {
 	var w struct {
-		Blocks   []AccountBlock `json:"accountBlocks"`
-		Snapshot *SnapshotBlock `json:"snapshotBlock"`
+		Blocks   json.RawMessage `json:"accountBlocks"`
+		Snapshot *SnapshotBlock  `json:"snapshotBlock"`
 	}
 	if err := json.Unmarshal(raw, &w); err != nil {
 		return fmt.Errorf("chunk: %w", err)
@@ -110,7 +110,11 @@ func (c *Chunk) UnmarshalJSON(raw []byte) error {
 	if w.Snapshot == nil {
 		return errors.New("chunk: without a snapshot block")
 	}
-	*c = Chunk{*w.Snapshot, w.Blocks}
+	blocks, err := readList(w.Blocks, (*AccountBlock).UnmarshalJSON)
+	if err != nil {
+		return fmt.Errorf("accountBlocks: %w", err)
+	}
+	*c = Chunk{*w.Snapshot, blocks}
 	return nil
 }
 
@@ -119,7 +123,7 @@ func (c *Chunk) UnmarshalJSON(raw []byte) error {
 // signatures cover and no more: no confirmations, no token info, and of a receive no amount. ErrMethod: the node is too old, or the
 // method is switched off.
 func (c *Client) Chunks(ctx context.Context, from, to uint64) ([]Chunk, error) {
-	return callResult[[]Chunk](ctx, c, "ledger_getChunks", decimal(from), decimal(to))
+	return callList[Chunk](ctx, c, "ledger_getChunks", decimal(from), decimal(to))
 }
 
 // SnapshotBlocksByHash asks for many snapshot blocks at once. The answers stand in the order of the hashes, nil for unknown ones.
