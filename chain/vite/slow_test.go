@@ -26,11 +26,24 @@ func slowly() { <-time.After(slowTimeout * 3 / 4) }
 // others get their share of the time, and one of them reads next.
 func TestSlowReader(t *testing.T) {
 	s := newChunkScene(t)
+	crowd := s.invented(t, 2, 2_500)
+	asked := 0
 	for name, l := range map[string]lie{
 		"a question for each block": onMethod("ledger_getChunks", func(_ string, params []any, _ any) any {
 			slowly()
 			return strangeLine(t, 2, 40)
 		}),
+		"a question for each hundred accounts": func(method string, _ []any, r any) any {
+			switch method {
+			case "ledger_getChunks":
+				return crowd
+			case "ledger_getAccountBlockByHash":
+				if asked++; asked%100 == 1 { // once in a batch
+					slowly()
+				}
+			}
+			return r
+		},
 		"a block for each call": onMethod("ledger_getChunks", func(_ string, params []any, r any) any {
 			slowly()
 			list, _ := r.([]any)
@@ -57,6 +70,30 @@ func TestSlowReader(t *testing.T) {
 			require.LessOrEqual(t, upgrades, 3, "once for each reading")
 		})
 	}
+}
+
+// invented is a chunk that a node makes up, with a block of each of many accounts that nobody has seen before.
+func (s *scene) invented(t *testing.T, height uint64, accounts int) any {
+	t.Helper()
+	key := keyOf(t, "nobody's producer")
+	public := key.Public()
+	content, shown := make(map[string]any, accounts), make([]any, 0, accounts)
+	seal := core.Seal{PreviousHash: core.Hash{1}, Height: height, Time: 1735787045, Content: make(map[core.Address]core.HashHeight, accounts)}
+	for i := range accounts {
+		b := core.AccountBlock{BlockType: core.Receive, Height: 5, Address: core.ContractAddress(core.Address{}, uint64(i), core.Hash{}), SendBlockHash: core.Hash{2}}
+		b.Hash = b.ComputeHash()
+		seal.Content[b.Address] = core.HashHeight{Hash: b.Hash, Height: b.Height}
+		content[b.Address.String()] = map[string]any{"hash": b.Hash.String(), "height": b.Height}
+		shown = append(shown, map[string]any{
+			"blockType": 4, "height": b.Height, "hash": b.Hash.String(), "accountAddress": b.Address.String(), "fromBlockHash": b.SendBlockHash.String(),
+			"prevHash": b.PreviousHash.String(),
+		})
+	}
+	hash := seal.ComputeHash()
+	return []any{map[string]any{"AccountBlocks": shown, "SnapshotBlock": map[string]any{
+		"height": height, "hash": hash.String(), "previousHash": seal.PreviousHash.String(), "timestamp": seal.Time, "version": 0, "seed": 0, "snapshotContent": content,
+		"producer": key.Address().String(), "publicKey": base64.StdEncoding.EncodeToString(public[:]), "signature": base64.StdEncoding.EncodeToString(key.Sign(hash[:])),
+	}}}
 }
 
 // strangeLine are snapshot blocks of nobody's, each of another version.

@@ -22,13 +22,11 @@ func signedPart(b *client.AccountBlock) *core.AccountBlock {
 const maxFee = 128 // bits
 
 // checkShape reports whether a block has the shape that makes its hash mean one thing. What is hashed has no lengths in it: the hash of the
-// data could be shown as a fee, and what a contract sends as the end of a longer nonce (docs/exchange-chain-wire.md 4.2).
+// data could be shown as a fee, and what a contract sends as part of a nonce (docs/exchange-chain-wire.md 4.2).
 func checkShape(b *client.AccountBlock) error {
 	switch {
 	case b.BlockType.IsSend() && b.Fee.BitLen() > maxFee:
 		return fmt.Errorf("%w: block %s: no fee is as large as %s", errLie, b.Hash, b.Fee.Dec())
-	case len(b.Nonce) != 0 && len(b.Nonce) != core.NonceSize:
-		return fmt.Errorf("%w: block %s: nonce of %d bytes", errLie, b.Hash, len(b.Nonce))
 	case b.Address.IsContract() && slices.ContainsFunc(b.Nonce, func(x byte) bool { return x != 0 }):
 		return fmt.Errorf("%w: block %s: contracts do no work", errLie, b.Hash)
 	}
