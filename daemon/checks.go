@@ -88,6 +88,7 @@ func heldConditions(tx *records.Tx) (list []control.Condition, err error) {
 		{records.HeldListed, status.PaymentsListed, "are held because of a list of addresses"},
 		{records.HeldUnproven, status.PaymentsHeld, "are held, because no final transfer proves them"},
 		{records.HeldRefused, status.PaymentsHeld, "are refused by the signer"},
+		{records.ReasonPayoutDiffers, status.PaymentsHeld, "may be paid: their transactions did not move exactly what they say"},
 	} {
 		held, err := tx.HeldFor(h.reason, 0, maxHeldRead)
 		if err != nil {

@@ -257,3 +257,66 @@ func (tx *Tx) losses(ids []uint64) (map[uint64]Loss, error) {
 	}
 	return out, nil
 }
+
+// DifferingTx returns the transaction of a payment that is final on its chain and moved something, but not what the payment says, unless an operator has said that
+// nothing moved (NothingMoved); the newest. A payment that has one may be paid: it is not made again, nor given back.
+func (tx *Tx) DifferingTx(paymentID uint64) (e OwnTx, found bool, err error) {
+	var r ownTxRow
+	found, err = tx.get(&r, `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.void, e.fee FROM slots s CROSS JOIN attempts a CROSS JOIN effects e
+		WHERE s.payment_id = ? AND s.state = 'void' AND a.chain = s.chain AND a.account = s.account AND a.lineage = s.lineage AND a.number = s.number
+		AND a.hash = s.tx AND a.kind <> 'cancel' AND e.chain = s.chain AND e.account = s.account AND e.number = s.number AND e.tx = s.tx
+		AND e.block_hash = s.block_hash AND e.ok = 0 AND e.void = 0
+		AND NOT EXISTS (SELECT 1 FROM history h WHERE h.subject = 'payment' AND h.subject_id = ? AND h.event = 'nothing_moved' AND h.detail = e.tx)
+		ORDER BY s.gen DESC LIMIT 1`, paymentID, fmt.Sprint(paymentID))
+	return r.ownTx(), found, sqlstore.Doing(err, "looking for what payment %d moved", paymentID)
+}
+
+// NothingMoved keeps in the history an operator's word that a payment's DifferingTx moved nothing, as of a token that answers false: it may be made again, or
+// given back. ErrConflict: it is none.
+func (tx *Tx) NothingMoved(paymentID uint64, hash string) error {
+	e, found, err := tx.DifferingTx(paymentID)
+	if err == nil && (!found || e.Tx != hash) {
+		err = fmt.Errorf("%w: %s is no transaction of it that moved something else", ErrConflict, hash)
+	}
+	if err == nil {
+		err = tx.logPayment(paymentID, "nothing_moved", hash)
+	}
+	return sqlstore.Doing(err, "noting that payment %d moved nothing", paymentID)
+}
+
+// SettleDiffering records an operator's word that a held payment was paid by its DifferingTx: payment and a slot of the operators' line are paid, for good.
+// ErrConflict: it is none, or the payment is not held, or a slot of it is not decided.
+func (tx *Tx) SettleDiffering(paymentID uint64, hash string) error {
+	return sqlstore.Doing(tx.settleDiffering(paymentID, hash), "settling payment %d by %s", paymentID, hash)
+}
+
+func (tx *Tx) settleDiffering(paymentID uint64, hash string) error {
+	e, found, err := tx.DifferingTx(paymentID)
+	if err == nil && (!found || e.Tx != hash) {
+		err = fmt.Errorf("%w: %s is no transaction of it that moved something else", ErrConflict, hash)
+	}
+	if err == nil {
+		err = tx.checkFinal(e.Chain, e.BlockHash)
+	}
+	if err != nil {
+		return err
+	}
+	err = tx.change(`UPDATE payments SET state = 'queued', changed_at = ? WHERE id = ? AND state = 'held'`, tx.millis(), paymentID)
+	if err != nil {
+		return err
+	}
+	s, err := tx.operatorSlot(paymentID, e)
+	if err == nil {
+		err = tx.decideSlot(s, SlotPaid, hash, e.BlockHash)
+	}
+	if err == nil {
+		err = tx.change(`UPDATE payments SET state = 'paid', reason = '', tx = ?, changed_at = ? WHERE id = ? AND state = 'bound'`, hash, tx.millis(), paymentID)
+	}
+	if err == nil {
+		err = tx.noteSweep(paymentID)
+	}
+	if err != nil {
+		return err
+	}
+	return tx.logPayment(paymentID, string(Paid), fmt.Sprintf("%s in block %s, slot %s", hash, e.BlockHash, s.name()))
+}

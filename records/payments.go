@@ -158,15 +158,34 @@ func (tx *Tx) PaymentsOf(transferID uint64) ([]Payment, error) {
 }
 
 // MovePayment takes a payment between queued and held, or from either to void, which frees its transfer for another payment. Binding and
-// settling have their own methods. ErrConflict: it is in another state, the arrow does not exist, or a slot of it is not decided.
+// settling have their own methods. ErrConflict: it is in another state, the arrow does not exist, a slot of it is not decided, or it would be made again or
+// given back while it has a DifferingTx.
 func (tx *Tx) MovePayment(id uint64, from, to PaymentState, reason string) error {
 	return sqlstore.Doing(tx.movePayment(id, from, to, reason), "moving payment %d from %s to %s", id, from, to)
+}
+
+// checkOutcome is ErrConflict for a credit or refund that may be paid already. What moves between our own accounts is counted anew by what they hold.
+func (tx *Tx) checkOutcome(id uint64) error {
+	e, differs, err := tx.DifferingTx(id)
+	if err != nil || !differs {
+		return err
+	}
+	p, err := tx.Payment(id)
+	if err == nil && (p.Purpose == chain.Credit || p.Purpose == chain.Refund) {
+		err = fmt.Errorf("%w: its transaction %s is final on %s and moved something", ErrConflict, e.Tx, e.Chain)
+	}
+	return err
 }
 
 func (tx *Tx) movePayment(id uint64, from, to PaymentState, reason string) error {
 	waits := from == Queued || from == HeldPayment
 	if !waits || from == to || to == Bound || to == Paid {
 		return fmt.Errorf("%w: there is no such arrow", ErrConflict)
+	}
+	if from == HeldPayment || to == VoidPayment {
+		if err := tx.checkOutcome(id); err != nil {
+			return err
+		}
 	}
 	if to == VoidPayment {
 		undecided, err := tx.exists(`SELECT 1 FROM slots WHERE payment_id = ? AND state IN ('open','forked')`, id)

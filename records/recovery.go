@@ -174,6 +174,10 @@ func (tx *Tx) voidBlockedSlots(a Account) error {
 
 // CanSettleUnknownTx reports whether a payment that is not paid may be settled by a unknown transaction: no slot of it can pay it any more, or it has none.
 func (tx *Tx) CanSettleUnknownTx(p Payment) (bool, error) {
+	_, differs, err := tx.DifferingTx(p.ID)
+	if err != nil || differs {
+		return false, err
+	}
 	slots, err := tx.Slots(p.ID)
 	if err != nil {
 		return false, err

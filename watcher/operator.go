@@ -15,6 +15,8 @@ type Order struct {
 	To     string // the wallet to credit, or whom to refund; empty: the owner, or the sender
 	Why    string
 	Small  bool // credit even what is below the minimum
+
+	NothingMoved bool // of a payment whose transaction differs from it: it moved nothing, provably
 }
 
 // log writes an order into the record's history before it is carried out.
@@ -26,6 +28,20 @@ func (o Order) log(tx *records.Tx, what string) error {
 		what += ": " + o.Why
 	}
 	return tx.Log(records.Event{Subject: "transfer", SubjectID: fmt.Sprint(o.Record), Event: "ordered", Detail: what})
+}
+
+// checkOutcome refuses to make a payment again, or to give it back, when a transaction of it is final that moved something else than it says, unless the
+// order says that nothing moved: that is kept in the history.
+func (o Order) checkOutcome(tx *records.Tx, p records.Payment) error {
+	e, differs, err := tx.DifferingTx(p.ID)
+	if err != nil || !differs {
+		return err
+	}
+	if o.NothingMoved {
+		return tx.NothingMoved(p.ID, e.Tx)
+	}
+	return fmt.Errorf("%w: payment %d may be paid: transaction %s of it is final on %s and did not move exactly what it says. Look at it: "+
+		"`gatewayd records settle %d %[3]s` if it paid, --nothing-moved if it provably moved nothing", ErrNothingToDo, p.ID, e.Tx, e.Chain, p.TransferID)
 }
 
 // Retry sends a stuck transfer on its way again: a held payment is queued, a deposit below its minimum, or of which
@@ -44,6 +60,9 @@ func (w *Watcher) Retry(tx *records.Tx, o Order) error {
 	}
 	for _, p := range payments {
 		if p.State == records.HeldPayment {
+			if err := o.checkOutcome(tx, p); err != nil {
+				return err
+			}
 			return tx.MovePayment(p.ID, records.HeldPayment, records.Queued, records.ReasonOperator)
 		}
 	}
@@ -213,7 +232,7 @@ func (w *Watcher) Refund(tx *records.Tx, o Order) error {
 	if err != nil {
 		return err
 	}
-	if err := w.voidCredit(tx, t.ID); err != nil {
+	if err := w.voidCredit(tx, o); err != nil {
 		return err
 	}
 	if err := tx.MoveTransfer(t.ID, t.State, records.Refused, records.ReasonOperator); err != nil {
@@ -269,6 +288,15 @@ func (w *Watcher) WriteOff(tx *records.Tx, o Order) error {
 	if err := o.log(tx, "write-off"); err != nil {
 		return err
 	}
+	payments, err := tx.PaymentsOf(t.ID)
+	for _, p := range payments {
+		if err == nil && p.State == records.HeldPayment {
+			err = o.checkOutcome(tx, p)
+		}
+	}
+	if err != nil {
+		return err
+	}
 	_, err = tx.WriteOff(t.ID)
 	if errors.Is(err, records.ErrConflict) {
 		err = fmt.Errorf("%w: %w", ErrNothingToDo, err)
@@ -292,9 +320,9 @@ func (w *Watcher) refundee(tx *records.Tx, t records.Transfer, to string) (strin
 	return payee, tx.AllowRefundTo(t.ID, payee)
 }
 
-// voidCredit frees the transfer from a payout that has not been bound.
-func (w *Watcher) voidCredit(tx *records.Tx, id uint64) error {
-	payments, err := tx.PaymentsOf(id)
+// voidCredit frees the order's transfer from a payout that has not been bound.
+func (w *Watcher) voidCredit(tx *records.Tx, o Order) error {
+	payments, err := tx.PaymentsOf(o.Record)
 	if err != nil {
 		return err
 	}
@@ -304,6 +332,9 @@ func (w *Watcher) voidCredit(tx *records.Tx, id uint64) error {
 		}
 		if p.Purpose == chain.Refund || (p.State != records.Queued && p.State != records.HeldPayment) {
 			return fmt.Errorf("%w: payment %d is a %s and %s", ErrNothingToDo, p.ID, p.Purpose, p.State)
+		}
+		if err := o.checkOutcome(tx, p); err != nil {
+			return err
 		}
 		if err := tx.MovePayment(p.ID, p.State, records.VoidPayment, records.ReasonOperator); err != nil {
 			return err
@@ -350,7 +381,7 @@ func (w *Watcher) orderRefund(tx *records.Tx, t records.Transfer, to string, amo
 		}
 		return w.Refund(tx, o)
 	}
-	if err := w.voidCredit(tx, t.ID); err != nil {
+	if err := w.voidCredit(tx, Order{Record: t.ID}); err != nil {
 		return err
 	}
 	if err := tx.MoveTransfer(t.ID, t.State, records.Refused, records.ReasonPayoutFailed); err != nil {

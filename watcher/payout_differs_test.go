@@ -9,6 +9,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
+	"gatewayd/records/search"
 	"gatewayd/signer"
 )
 
@@ -57,4 +58,82 @@ func TestPayoutThatMovedSomethingElseStopsNoOther(t *testing.T) {
 	r.rest()
 	require.Equal(t, records.Paid, r.payment(deposited).State)
 	r.requireHolding(r.vite, other, usd, minimum)
+}
+
+// What may be paid is neither made again nor given back, whoever orders it and under whatever reason it is held, until an operator has said what the transaction did.
+func TestPayoutThatDiffersIsNotMadeAgain(t *testing.T) {
+	for name, order := range map[string]func(*rig, *records.Tx, Order) error{
+		"retry":  func(r *rig, tx *records.Tx, o Order) error { return r.w.Retry(tx, o) },
+		"refund": func(r *rig, tx *records.Tx, o Order) error { return r.w.Refund(tx, o) },
+		"reject": func(r *rig, tx *records.Tx, o Order) error { return r.w.Reject(tx, o) },
+		"held, then retried": func(r *rig, tx *records.Tx, o Order) error {
+			if err := r.w.Hold(tx, o); err != nil {
+				return err
+			}
+			return r.w.Retry(tx, o)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, hash, owner, payee := differing(t)
+			before := r.vite.Holding(owner, usd)
+			o := Order{Record: r.transfer(hash).ID, Why: "a test"}
+			paid := r.attemptsOf(r.payment(hash))[0].Hash
+			err := r.store.Update(t.Context(), func(tx *records.Tx) error { return order(r, tx, o) })
+			require.ErrorIs(t, err, ErrNothingToDo)
+			require.ErrorContains(t, err, paid)
+			r.rest()
+			r.requireHolding(r.eth, payee, usdEth, (1000-fee)*100)
+			require.Equal(t, before, r.vite.Holding(owner, usd))
+
+			r.parts.Chains["eth"] = r.eth
+			r.restart()
+			o.NothingMoved = true
+			r.update(func(tx *records.Tx) error { return order(r, tx, o) })
+			r.rest()
+			moved := r.eth.Holding(payee, usdEth) != units((1000-fee)*100) || r.vite.Holding(owner, usd) != before
+			require.True(t, moved, "the operator says that nothing had moved")
+		})
+	}
+}
+
+// An operator who has found that a transaction which differs did pay settles its payment by it, once.
+func TestPayoutThatDiffersIsSettled(t *testing.T) {
+	r, hash, owner, payee := differing(t)
+	before := r.vite.Holding(owner, usd)
+	paid := r.attemptsOf(r.payment(hash))[0].Hash
+	ops, record := r.operatorRecovery(), r.transfer(hash).ID
+	require.Error(t, ops.Settle(t.Context(), record, "another"))
+	require.NoError(t, ops.Settle(t.Context(), record, paid))
+	p := r.payment(hash)
+	require.Equal(t, []any{records.Paid, paid}, []any{p.State, p.Tx})
+	require.Error(t, ops.Settle(t.Context(), record, paid), "once")
+	o := Order{Record: record, NothingMoved: true}
+	for _, order := range []func(*records.Tx, Order) error{r.w.Retry, r.w.Refund, r.w.Reject} {
+		require.ErrorIs(t, r.store.Update(t.Context(), func(tx *records.Tx) error { return order(tx, o) }), ErrNothingToDo)
+	}
+	r.rest()
+	r.requireHolding(r.eth, payee, usdEth, (1000-fee)*100)
+	require.Equal(t, before, r.vite.Holding(owner, usd))
+	r.requireSound()
+}
+
+// differing is a gateway with a withdrawal of 1000 whose payout moved something else than it says.
+func differing(t *testing.T) (r *rig, hash, owner, payee string) {
+	r = setup(t)
+	owner, _ = r.user()
+	r.parts.Chains["eth"] = taxed{r.eth}
+	r.restart()
+	payee = r.eth.Address("payee")
+	hash = r.withdraw(owner, payee, 1000)
+	r.rest()
+	require.Equal(t, records.ReasonPayoutDiffers, r.payment(hash).Reason)
+	return r, hash, owner, payee
+}
+
+func (r *rig) attemptsOf(p records.Payment) (list []search.SlotAttempt) {
+	r.view(func(tx *records.Tx) (err error) {
+		list, err = search.AttemptsOf(tx, p.ID)
+		return err
+	})
+	return list
 }

@@ -140,5 +140,6 @@ func recordsRejectCommand(w streams, config *string) *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&o.To, "to", "", "address to refund instead of the sender, on the chain that the transfer came by")
 	f.StringVar(&o.Why, "why", "", "who rejects it and why, kept in the history")
+	nothingMovedFlag(c, &o)
 	return c
 }

@@ -18,7 +18,13 @@ func recordsRetryCommand(w streams, config *string) *cobra.Command {
 		Use: "retry ID", Short: "Send a held payment on its way again, or credit a deposit that was below the minimum",
 	})
 	c.Flags().StringVar(&o.Why, "why", "", "reason, kept in the history")
+	nothingMovedFlag(c, &o)
 	return c
+}
+
+// nothingMovedFlag is the operator's word that a transaction which differs from its payment (payout_differs) moved nothing.
+func nothingMovedFlag(c *cobra.Command, o *watcher.Order) {
+	c.Flags().BoolVar(&o.NothingMoved, "nothing-moved", false, "the transaction on the chain that differs from the payment (payout_differs) provably moved nothing")
 }
 
 func recordsHoldCommand(w streams, config *string) *cobra.Command {
@@ -58,6 +64,7 @@ func recordsRefundCommand(w streams, config *string) *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&o.To, "to", "", "address to refund instead of the sender, on the chain that the transfer came by")
 	f.StringVar(&o.Why, "why", "", "reason, kept in the history")
+	nothingMovedFlag(c, &o)
 	return c
 }
 

@@ -19,6 +19,7 @@ type recordOrder struct {
 	To           string `json:"to"`
 	Why          string `json:"why"`
 	BelowMinimum bool   `json:"belowMinimum"`
+	NothingMoved bool   `json:"nothingMoved"`
 }
 
 func (c *Console) orderRecord(r request) error {
@@ -36,7 +37,7 @@ func (c *Console) orderRecord(r request) error {
 	if r.Rules == nil {
 		return errNotLeading
 	}
-	order := watcher.Order{Record: id, To: o.To, Why: o.Why, Small: o.BelowMinimum}
+	order := watcher.Order{Record: id, To: o.To, Why: o.Why, Small: o.BelowMinimum, NothingMoved: o.NothingMoved}
 	err = r.Session.OrderRecord(r.ctx(), r.Rules, r.Param("order"), order)
 	if errors.Is(err, operator.ErrNoOrder) {
 		return refusal(http.StatusNotFound, err.Error())

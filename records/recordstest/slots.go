@@ -185,7 +185,7 @@ func testSettleVoid(t *testing.T, url string) {
 	_, p := r.Owe(records.Withdrawal, 500)
 	void := func(s records.Slot, requeue bool) {
 		hash := r.Sign(s, records.AttemptPay)
-		b := r.Mine(Source, "", chain.OwnTx{Account: Hot, Number: s.Nonce, Tx: hash})
+		b := r.Mine(Source, "", chain.OwnTx{Account: Hot, Number: s.Nonce, Tx: hash, Void: true})
 		err := r.Try(func(tx *records.Tx) error { return tx.SettleVoid(s, hash, b.Hash, "reverted", requeue) })
 		require.ErrorIs(t, err, records.ErrNotFinal)
 		r.Finalize(Source)
@@ -203,4 +203,48 @@ func testSettleVoid(t *testing.T, url string) {
 	r.Do(func(tx *records.Tx) error { return tx.MovePayment(p, records.HeldPayment, records.Queued, "") })
 	r.Pay(p)
 	require.Equal(t, records.Paid, r.Payment(p).State)
+}
+
+// testDiffering: what a transaction that moved something else than its payment says may have paid is neither made again nor given back, before an operator has said
+// what it did.
+func testDiffering(t *testing.T, url string) {
+	r := newRig(t, url)
+	differ := func(p uint64) (hash string) {
+		s := r.Bind(p)
+		hash = r.Sign(s, records.AttemptPay)
+		b := r.Mine(Source, "", chain.OwnTx{Account: Hot, Number: s.Nonce, Tx: hash})
+		r.Finalize(Source)
+		r.Do(func(tx *records.Tx) error { return tx.SettleVoid(s, hash, b.Hash, records.ReasonPayoutDiffers, false) })
+		return hash
+	}
+	move := func(p uint64, to records.PaymentState) error {
+		return r.Try(func(tx *records.Tx) error { return tx.MovePayment(p, records.HeldPayment, to, "") })
+	}
+	nothing := func(p uint64, hash string) error {
+		return r.Try(func(tx *records.Tx) error { return tx.NothingMoved(p, hash) })
+	}
+	settle := func(p uint64, hash string) error {
+		return r.Try(func(tx *records.Tx) error { return tx.SettleDiffering(p, hash) })
+	}
+	_, paid := r.Owe(records.Withdrawal, 500)
+	_, again := r.Owe(records.Withdrawal, 600)
+	hash, first := differ(paid), differ(again)
+	for _, to := range []records.PaymentState{records.Queued, records.VoidPayment} {
+		require.ErrorIs(t, move(paid, to), records.ErrConflict)
+	}
+	require.ErrorIs(t, settle(paid, first), records.ErrConflict, "another payment's")
+	require.NoError(t, settle(paid, hash))
+	got := r.Payment(paid)
+	require.Equal(t, []any{records.Paid, hash, ""}, []any{got.State, got.Tx, got.Reason})
+	require.ErrorIs(t, settle(paid, hash), records.ErrConflict, "once")
+
+	require.ErrorIs(t, nothing(again, hash), records.ErrConflict, "another payment's")
+	require.NoError(t, nothing(again, first))
+	require.ErrorIs(t, nothing(again, first), records.ErrConflict, "once")
+	require.ErrorIs(t, settle(again, first), records.ErrConflict, "nothing moved")
+	require.NoError(t, move(again, records.Queued))
+	second := differ(again)
+	require.ErrorIs(t, move(again, records.Queued), records.ErrConflict, "what was said of the first is not said of the second")
+	require.NoError(t, settle(again, second))
+	r.sound()
 }

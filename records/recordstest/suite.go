@@ -39,6 +39,7 @@ func Run(t *testing.T, url func(t testing.TB) string) {
 		{"attempts", testAttempts},
 		{"settle", testSettle},
 		{"settle void", testSettleVoid},
+		{"differing", testDiffering},
 		{"groups", testGroups},
 		{"not plain", testNotPlain},
 		{"branch", testBranch},

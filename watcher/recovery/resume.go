@@ -15,7 +15,11 @@ import (
 // Settle records that a final transaction of ours which our records do not know paid a record: its credit, its refund or its receive, whichever
 // asks for exactly what the transaction did. When it is the record's refund and none is ordered, the refund is ordered first: also one to somebody else than
 // the sender, since an operator names the record. ErrNothingToDo: the transaction is none such, or does not fit, or a slot of the payment is not decided.
+// It also settles a held payment of which the transaction moved something else than the payment says, as an operator has seen (payout_differs).
 func (r *Recovery) Settle(ctx context.Context, record uint64, hash string) error {
+	if done, err := r.settleDiffering(ctx, record, hash); err != nil || done {
+		return err
+	}
 	e, err := r.ownTx(ctx, hash)
 	if err != nil {
 		return err
@@ -45,6 +49,27 @@ func (r *Recovery) Settle(ctx context.Context, record uint64, hash string) error
 		}
 		return tx.SettleUnknownTx(p, hash)
 	})
+}
+
+// settleDiffering settles the payment of a record that a transaction of its own may have paid; false when there is none.
+func (r *Recovery) settleDiffering(ctx context.Context, record uint64, hash string) (done bool, err error) {
+	err = r.Store.Update(ctx, func(tx *records.Tx) error {
+		payments, err := tx.PaymentsOf(record)
+		if err != nil {
+			return err
+		}
+		for _, p := range payments {
+			e, differs, err := tx.DifferingTx(p.ID)
+			if err != nil {
+				return err
+			}
+			if done = differs && e.Tx == hash && p.State == records.HeldPayment; done {
+				return tx.SettleDiffering(p.ID, hash)
+			}
+		}
+		return nil
+	})
+	return done && err == nil, err
 }
 
 // credited is an unexplained transaction that is what the record's unpaid credit asks for, or empty.
