@@ -21,7 +21,7 @@ type sweepableRow struct {
 	CameAt int64        `db:"came_at"`
 }
 
-// SweepCandidates returns the deposit addresses of a chain to which something came since they were swept last, by address. What a sweep left
+// SweepCandidates returns the deposit addresses of a chain to which something came since they were swept last, by address, coin last of each. What a sweep left
 // behind for its fee is no reason to look again, unless it brought less than it asked for.
 func (tx *Tx) SweepCandidates(id chain.ID) ([]SweepCandidate, error) {
 	var rows []struct {
@@ -32,7 +32,7 @@ func (tx *Tx) SweepCandidates(id chain.ID) ([]SweepCandidate, error) {
 	}
 	err := tx.list(&rows, `SELECT a.chain, a.account, a.kind, a.network, a.key_path, a.state, a.why, a.lineage, a.base, a.next, a.created_at, s.asset, s.came, s.went
 		FROM sweepable s CROSS JOIN accounts a WHERE s.chain = ? AND s.open = 1 AND a.chain = s.chain AND a.account = s.account
-		ORDER BY s.account, s.asset`, string(id))
+		ORDER BY s.account, CASE WHEN s.asset = 'native' THEN 1 ELSE 0 END, s.asset`, string(id))
 	if err != nil {
 		return nil, fmt.Errorf("looking for deposits to sweep on %s: %w", id, err)
 	}
@@ -160,21 +160,25 @@ func (tx *Tx) swept(p Payment, brought chain.Amount) error {
 	return tx.logPayment(p.ID, "swept", fmt.Sprintf("%s of %s, the rest was kept for its fee", brought, p.Amount))
 }
 
-// SweepUnderWay reports whether a sweep of the same account and asset, or a gas payment to the same address, is queued, bound or held.
-func (tx *Tx) SweepUnderWay(p Payment) (busy bool, err error) {
+// SweepUnderWay returns the sweep of the same account and asset, or for a gas payment the one to the same address, that is queued, bound or held; false: none is.
+func (tx *Tx) SweepUnderWay(p Payment) (under Payment, busy bool, err error) {
+	var r paymentRow
 	if p.Purpose == chain.Gas {
-		busy, err = tx.gasUnderWay(p)
+		busy, err = tx.get(&r, `SELECT `+paymentColumns+` FROM payments WHERE chain = ? AND payee = ? AND purpose = 'gas' AND state IN ('queued','bound','held')
+			ORDER BY id LIMIT 1`, string(p.Chain), p.Payee)
 	} else {
-		busy, err = tx.sweepUnderWay(p)
+		busy, err = tx.get(&r, `SELECT `+paymentColumns+` FROM payments WHERE chain = ? AND account = ? AND asset = ? AND purpose = 'sweep'
+			AND state IN ('queued','bound','held') ORDER BY id LIMIT 1`, string(p.Chain), p.Account, string(p.Asset))
 	}
-	return busy, sqlstore.Doing(err, "looking for a %s under way", p.Purpose)
+	return r.payment(), busy, sqlstore.Doing(err, "looking for a %s under way", p.Purpose)
 }
 
-func (tx *Tx) sweepUnderWay(p Payment) (bool, error) {
-	return tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND account = ? AND asset = ? AND purpose = 'sweep' AND state IN ('queued','bound','held')`,
-		string(p.Chain), p.Account, string(p.Asset))
-}
-
-func (tx *Tx) gasUnderWay(p Payment) (bool, error) {
-	return tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND payee = ? AND purpose = 'gas' AND state IN ('queued','bound','held')`, string(p.Chain), p.Payee)
+// TokenSweepUnderWay reports whether a sweep of a token from an address, or the gas for one, is queued or bound: it needs the coin that is there.
+func (tx *Tx) TokenSweepUnderWay(id chain.ID, account string) (busy bool, err error) {
+	busy, err = tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND account = ? AND purpose = 'sweep' AND state IN ('queued','bound') AND asset <> 'native'`,
+		string(id), account)
+	if err == nil && !busy {
+		busy, err = tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND payee = ? AND purpose = 'gas' AND state IN ('queued','bound')`, string(id), account)
+	}
+	return busy, sqlstore.Doing(err, "looking for token sweeps of %s", account)
 }

@@ -2,6 +2,7 @@ package watcher
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/sirupsen/logrus"
@@ -122,11 +123,13 @@ func (w *Watcher) sweepCoins(ctx context.Context, c sweeper, p records.Payment, 
 		return err
 	}
 	coins, err := w.Chains[p.Chain].Balance(ctx, p.Account, chain.Native)
-	if err != nil || coins.Less(worth) {
+	if err != nil {
 		return err
 	}
-	if p.Amount, err = smaller(coins, booked).Sub(cost); err != nil {
-		return err
+	if !coins.Less(worth) {
+		if p.Amount, err = smaller(coins, booked).Sub(cost); err != nil {
+			return err
+		}
 	}
 	return w.queueSweep(ctx, p)
 }
@@ -151,7 +154,7 @@ func (w *Watcher) sweepToken(ctx context.Context, n records.Network, c sweeper, 
 		p.Amount, err = w.Chains[p.Chain].Balance(ctx, p.Account, p.Asset)
 		p.Amount = smaller(p.Amount, booked)
 	}
-	if err != nil || p.Amount.IsZero() {
+	if err != nil {
 		return err
 	}
 	return w.queueSweep(ctx, p)
@@ -164,11 +167,18 @@ func smaller(a, b chain.Amount) chain.Amount {
 	return b
 }
 
-// queueSweep adds the payment unless one of its kind is under way.
+// queueSweep adds the payment, if there is anything to pay, unless one of its kind is under way. One that waits and asks for more is counted anew. Coin stays while
+// a token's sweep of the address needs some of it.
 func (w *Watcher) queueSweep(ctx context.Context, p records.Payment) error {
-	return w.Store.Update(ctx, func(tx *records.Tx) error {
-		busy, err := tx.SweepUnderWay(p)
-		if err != nil || busy {
+	err := w.Store.Update(ctx, func(tx *records.Tx) error {
+		under, busy, err := tx.SweepUnderWay(p)
+		if err == nil && busy && under.State == records.Queued && p.Amount.Less(under.Amount) {
+			busy, err = false, tx.MovePayment(under.ID, records.Queued, records.VoidPayment, "counted anew")
+		}
+		if err == nil && !busy && p.Asset == chain.Native && p.Purpose == chain.Sweep {
+			busy, err = tx.TokenSweepUnderWay(p.Chain, p.Account)
+		}
+		if err != nil || busy || p.Amount.IsZero() {
 			return err
 		}
 		id, err := tx.QueuePayment(p)
@@ -177,4 +187,8 @@ func (w *Watcher) queueSweep(ctx context.Context, p records.Payment) error {
 		}
 		return err
 	})
+	if errors.Is(err, records.ErrConflict) { // an older line of ours may still carry it out
+		return nil
+	}
+	return err
 }

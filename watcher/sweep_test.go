@@ -208,3 +208,72 @@ func TestCoinWaitsForItsVerdict(t *testing.T) {
 	r.requireHolding(r.eth, at, usdEth, 0)
 	r.requireSound()
 }
+
+// heavy is a ledger whose tokens take three times the gas of coin, as on Ethereum.
+type heavy struct{ sweepable }
+
+func (s heavy) SweepCost(context.Context) (chain.Amount, error)      { return units(248), nil }
+func (s heavy) TokenSweepCost(context.Context) (chain.Amount, error) { return units(943), nil }
+func (s heavy) Estimate(ctx context.Context, account string, pay chain.Payment) (chain.Amount, error) {
+	fee, err := s.Chain.Estimate(ctx, account, pay)
+	if err == nil && pay.Asset != chain.Native {
+		fee, err = fee.Mul(3)
+	}
+	return fee, err
+}
+
+// heavyRig is a gateway on such a ledger, with a deposit of a token and one of coin, both credited, at one address.
+func heavyRig(t *testing.T) (r *rig, address string) {
+	r = sweepRig(t)
+	r.parts.Chains["eth"] = heavy{sweepable{r.eth}}
+	r.restart()
+	r.vite.Endow(r.net.Gateway, "tti_native", units(stock))
+	_, address = r.user()
+	r.eth.Deposit(r.eth.Address("x"), address, chain.Native, units(10_000), chain.Memo{Type: -1})
+	r.deposit(address, 50_000)
+	r.rest()
+	return r, address
+}
+
+func (r *rig) moves(purpose chain.Purpose) (list []records.Payment) {
+	r.t.Helper()
+	r.view(func(tx *records.Tx) (err error) {
+		list, err = tx.Moves(purpose, 0, 100)
+		return err
+	})
+	return list
+}
+
+// Coin beside a token: the token's sweep takes gas from it, and the rest is swept after it.
+func TestCoinBesideATokenIsSwept(t *testing.T) {
+	r, address := heavyRig(t)
+	r.sweep()
+	require.Len(t, r.moves(chain.Sweep), 1, "the coin waits for the token's sweep")
+	r.eth.SetBaseFee(35) // 10 gas of the ledger in memory burn 370 then: what 30 gas burn at a base fee of 10 and a tip of 2
+	r.rest()
+	r.eth.SetBaseFee(10)
+	for range 4 {
+		r.sweep()
+		r.rest()
+	}
+	r.requireHolding(r.eth, address, usdEth, 0)
+	require.True(t, r.eth.Holding(address, chain.Native).Less(units(1_000)))
+	r.requireSound()
+}
+
+// A sweep that waits and asks for more than is there by now, as an earlier version queued beside a token's, is counted anew.
+func TestSweepThatAsksForTooMuchIsCountedAnew(t *testing.T) {
+	r, address := heavyRig(t)
+	r.update(func(tx *records.Tx) error {
+		_, err := tx.QueuePayment(records.Payment{
+			Purpose: chain.Sweep, Network: r.net.Name, Chain: "eth", Account: address, Asset: chain.Native, Payee: r.net.Hot, Amount: units(9_999),
+		})
+		return err
+	})
+	for range 4 {
+		r.sweep()
+		r.rest()
+	}
+	require.True(t, r.eth.Holding(address, chain.Native).Less(units(1_000)))
+	r.requireSound()
+}

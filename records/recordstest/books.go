@@ -200,7 +200,7 @@ func testSweeps(t *testing.T, url string) {
 	sweep := records.Payment{Purpose: chain.Sweep, Network: Network, Token: Token, Chain: Source, Account: "0xdeposit0", Asset: chain.Native, Amount: chain.NewAmount(100), Payee: Hot}
 	gas := records.Payment{Purpose: chain.Gas, Network: Network, Token: Token, Chain: Source, Account: GasTank, Asset: chain.Native, Amount: chain.NewAmount(3), Payee: "0xdeposit0"}
 	underWay := func(p records.Payment) (yes bool) {
-		r.See(func(tx *records.Tx) (err error) { yes, err = tx.SweepUnderWay(p); return err })
+		r.See(func(tx *records.Tx) (err error) { _, yes, err = tx.SweepUnderWay(p); return err })
 		return yes
 	}
 	require.False(t, underWay(sweep))
@@ -211,6 +211,19 @@ func testSweeps(t *testing.T, url string) {
 	_, err = queue(r, gas)
 	require.NoError(t, err)
 	require.True(t, underWay(gas))
+	tokens := func() (yes bool) {
+		r.See(func(tx *records.Tx) (err error) { yes, err = tx.TokenSweepUnderWay(Source, "0xdeposit0"); return err })
+		return yes
+	}
+	require.True(t, tokens(), "its gas")
+	r.Do(func(tx *records.Tx) error {
+		under, _, err := tx.SweepUnderWay(gas)
+		if err != nil {
+			return err
+		}
+		return tx.MovePayment(under.ID, records.Queued, records.VoidPayment, "")
+	})
+	require.False(t, tokens(), "a sweep of coin is none of a token")
 	r.See(func(tx *records.Tx) error {
 		moves, err := tx.Moves(chain.Sweep, 0, 10)
 		require.Len(t, moves, 1)
