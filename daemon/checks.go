@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"gatewayd/chain"
 	"gatewayd/operator"
 	"gatewayd/operator/status"
 	"gatewayd/records"
@@ -88,6 +89,7 @@ func heldConditions(tx *records.Tx) (list []control.Condition, err error) {
 		{records.HeldListed, status.PaymentsListed, "are held because of a list of addresses"},
 		{records.HeldUnproven, status.PaymentsHeld, "are held, because no final transfer proves them"},
 		{records.HeldRefused, status.PaymentsHeld, "are refused by the signer"},
+		{records.ReasonPayoutFailed, status.PaymentsHeld, "have failed on their chain, and none of them was a payout"},
 		{records.ReasonPayoutDiffers, status.PaymentsHeld, "may be paid: their transactions did not move exactly what they say"},
 	} {
 		held, err := tx.HeldFor(h.reason, 0, maxHeldRead)
@@ -103,8 +105,20 @@ func heldConditions(tx *records.Tx) (list []control.Condition, err error) {
 		}
 		list = append(list, control.Condition{
 			Kind: string(h.kind), Subject: h.reason,
-			Detail: fmt.Sprintf("%s payments %s; the first is record %d", count, h.what, held[0].TransferID),
+			Detail: fmt.Sprintf("%s payments %s; the first is %s", count, h.what, nameOf(held[0])),
 		})
 	}
 	return list, nil
+}
+
+// nameOf is what operators find a payment by: its record or, where it has none, its number and the account that it empties or fills.
+func nameOf(p records.Payment) string {
+	account := p.Payee
+	switch {
+	case p.TransferID != 0:
+		return fmt.Sprintf("record %d", p.TransferID)
+	case p.Purpose == chain.Sweep:
+		account = p.Account
+	}
+	return fmt.Sprintf("payment %d, the %s of %s for %s on %s", p.ID, p.Purpose, p.Asset, account, p.Chain)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/sirupsen/logrus"
 
@@ -28,9 +30,13 @@ type sweptReader interface {
 // sweepFactor is how many times the cost a deposit must be worth before native coin is swept (docs/payment-rules.md 6).
 const sweepFactor = 3
 
+// sweepPause is how long a sweep or its gas stays held after it has failed on its chain, before it is counted anew: it may fail for a fee again.
+const sweepPause = 6 * time.Hour
+
 // Sweep queues the transfers that bring final deposits from their addresses to the hot account, and the gas that token transfers
 // need. It pays nothing itself.
 func (w *Watcher) Sweep(ctx context.Context) error {
+	var faults []error
 	for _, n := range w.networks() {
 		c, ok := w.Chains[n.Source].(sweeper)
 		if !ok {
@@ -52,12 +58,12 @@ func (w *Watcher) Sweep(ctx context.Context) error {
 				continue
 			}
 			if err := w.sweepOne(ctx, n, c, s); err != nil {
-				return fmt.Errorf("sweeping %s of %s: %w", s.Asset, s.Account.Account, err)
+				faults = append(faults, fmt.Errorf("sweeping %s of %s: %w", s.Asset, s.Account.Account, err))
 			}
 		}
 	}
 	w.wake()
-	return nil
+	return errors.Join(faults...)
 }
 
 // notToSweep returns the accounts that hold money of senders on the blocklist, or of senders that were not checked yet. It is not mixed with other money
@@ -167,13 +173,16 @@ func smaller(a, b chain.Amount) chain.Amount {
 	return b
 }
 
-// queueSweep adds the payment, if there is anything to pay, unless one of its kind is under way. One that waits and asks for more is counted anew. Coin stays while
-// a token's sweep of the address needs some of it.
+// queueSweep adds the payment, if there is anything to pay, unless one of its kind is under way. Coin stays while a token's sweep of the address needs some of it.
 func (w *Watcher) queueSweep(ctx context.Context, p records.Payment) error {
+	var refused []records.Payment
 	err := w.Store.Update(ctx, func(tx *records.Tx) error {
 		under, busy, err := tx.SweepUnderWay(p)
-		if err == nil && busy && under.State == records.Queued && p.Amount.Less(under.Amount) {
-			busy, err = false, tx.MovePayment(under.ID, records.Queued, records.VoidPayment, "counted anew")
+		if err == nil && busy && under.State == records.HeldPayment && under.Reason == records.HeldRefused {
+			refused = append(refused, under)
+		}
+		if err == nil && busy {
+			busy, err = w.keepSweep(tx, under, p)
 		}
 		if err == nil && !busy && p.Asset == chain.Native && p.Purpose == chain.Sweep {
 			busy, err = tx.TokenSweepUnderWay(p.Chain, p.Account)
@@ -190,5 +199,26 @@ func (w *Watcher) queueSweep(ctx context.Context, p records.Payment) error {
 	if errors.Is(err, records.ErrConflict) { // an older line of ours may still carry it out
 		return nil
 	}
-	return err
+	if err != nil || len(refused) == 0 {
+		return err
+	}
+	return w.askAgain(ctx, p.Chain, refused) // its refusal rests on its configuration, which may be another one by now
+}
+
+// keepSweep voids the payment under way, and reports false, when it waits and asks for more than is there, or has failed provably and long ago. What people or
+// the signer hold, and what may have moved something, stays.
+func (w *Watcher) keepSweep(tx *records.Tx, under, want records.Payment) (bool, error) {
+	failed := under.State == records.HeldPayment && slices.Contains(failedReasons(), under.Reason) && w.Now().Sub(under.ChangedAt) >= sweepPause
+	if !failed && (under.State != records.Queued || !want.Amount.Less(under.Amount)) {
+		return true, nil
+	}
+	if _, differs, err := tx.DifferingTx(under.ID); err != nil || differs {
+		return true, err
+	}
+	return false, tx.MovePayment(under.ID, under.State, records.VoidPayment, "counted anew")
+}
+
+// failedReasons are why a sweep or its gas is held of which nothing can have moved.
+func failedReasons() []string {
+	return []string{records.ReasonPayoutFailed, records.ReasonPayeeRefuses, records.ReasonPayeeGas}
 }

@@ -277,3 +277,85 @@ func TestSweepThatAsksForTooMuchIsCountedAnew(t *testing.T) {
 	require.True(t, r.eth.Holding(address, chain.Native).Less(units(1_000)))
 	r.requireSound()
 }
+
+// A sweep that failed twice, as of a token that is paused, is counted anew after a while: money that comes later leaves with it.
+func TestSweepThatFailedIsCountedAnewLater(t *testing.T) {
+	r, address := heldSweep(t, records.ReasonPayoutFailed)
+	r.sweep()
+	r.rest()
+	require.Equal(t, records.HeldPayment, r.moves(chain.Sweep)[0].State, "not at once: it costs a fee each time")
+	r.now = r.now.Add(sweepPause)
+	for range 2 {
+		r.sweep()
+		r.rest()
+	}
+	r.requireHolding(r.eth, address, usdEth, 0)
+	r.requireSound()
+}
+
+// What the signer refused is asked about again in each round: somebody may have told it of the address since.
+func TestRefusedSweepIsAskedAgain(t *testing.T) {
+	r, address := heldSweep(t, records.HeldRefused)
+	for range 2 {
+		r.sweep()
+		r.rest()
+	}
+	r.requireHolding(r.eth, address, usdEth, 0)
+	require.Len(t, r.moves(chain.Sweep), 1)
+	r.requireSound()
+}
+
+// heldSweep is a gateway with a deposit of a token whose sweep is held for a reason.
+func heldSweep(t *testing.T, reason string) (r *rig, address string) {
+	r = sweepRig(t)
+	_, address = r.user()
+	r.deposit(address, 50_000)
+	r.rest()
+	r.sweep()
+	r.rest()
+	r.sweep()
+	r.update(func(tx *records.Tx) error {
+		return tx.MovePayment(r.moves(chain.Sweep)[0].ID, records.Queued, records.HeldPayment, reason)
+	})
+	return r, address
+}
+
+// taxedSweep is taxed with own addresses.
+type taxedSweep struct{ taxed }
+
+func (s taxedSweep) SweepCost(context.Context) (chain.Amount, error) { return units(sweepCost), nil }
+func (s taxedSweep) TokenSweepCost(context.Context) (chain.Amount, error) {
+	return units(sweepCost), nil
+}
+
+// A sweep that moved something else than it says stays, however old, until an operator has settled it; then what came later is swept.
+func TestSweepThatDiffersIsSettledByAnOperator(t *testing.T) {
+	r := sweepRig(t)
+	_, address := r.user()
+	r.deposit(address, 50_000)
+	r.rest()
+	r.parts.Chains["eth"] = sweepable{r.eth}
+	r.sweep()
+	r.rest()
+	r.parts.Chains["eth"] = taxedSweep{taxed{r.eth}}
+	r.restart()
+	r.sweep()
+	r.rest()
+	r.parts.Chains["eth"] = sweepable{r.eth}
+	r.restart()
+	held := r.moves(chain.Sweep)[0]
+	require.Equal(t, []any{records.HeldPayment, records.ReasonPayoutDiffers}, []any{held.State, held.Reason})
+	r.deposit(address, 40_000)
+	r.rest()
+	r.now = r.now.Add(2 * sweepPause)
+	r.sweep()
+	r.rest()
+	require.Len(t, r.moves(chain.Sweep), 1)
+	require.NoError(t, r.operatorRecovery().Settle(t.Context(), 0, r.attemptsOf(held)[0].Hash))
+	for range 3 {
+		r.sweep()
+		r.rest()
+	}
+	r.requireHolding(r.eth, address, usdEth, 0)
+	r.requireSound()
+}

@@ -319,7 +319,7 @@ func recordsSettleCommand(w streams, config *string) *cobra.Command {
 		Use: "settle ID HASH", Short: "Say that a final transaction of ours, which the records do not know or which differs, paid a record", Args: cobra.ExactArgs(2),
 		Long: "Say that a final transaction of a stopped account of ours, which the records do not know, paid a record: its credit, its refund or its\n" +
 			"receive. The transaction is read from the nodes and must do exactly what the record asks for. Or say that the transaction of a held payment paid\n" +
-			"it, though it moved something else than the payment says (payout_differs): that you have looked at it is enough, whatever it moved.",
+			"it, though it moved something else than the payment says (payout_differs): that you have looked at it is enough, whatever it moved. ID 0 is for sweeps, which have no record.",
 	}, func(ctx context.Context, r *operator.Recovery, args []string) error {
 		id, err := recordID(args[0])
 		if err != nil {

@@ -51,21 +51,27 @@ func (r *Recovery) Settle(ctx context.Context, record uint64, hash string) error
 	})
 }
 
-// settleDiffering settles the payment of a record that a transaction of its own may have paid; false when there is none.
+// settleDiffering settles the held payment of a record, or a sweep, gas or cold payment as of record 0, that a transaction of its own may have paid; false when it
+// is none of such a payment.
 func (r *Recovery) settleDiffering(ctx context.Context, record uint64, hash string) (done bool, err error) {
 	err = r.Store.Update(ctx, func(tx *records.Tx) error {
-		payments, err := tx.PaymentsOf(record)
-		if err != nil {
-			return err
-		}
-		for _, p := range payments {
-			e, differs, err := tx.DifferingTx(p.ID)
+		for id := range r.Chains {
+			s, _, known, err := tx.AttemptByHash(id, hash)
 			if err != nil {
 				return err
 			}
-			if done = differs && e.Tx == hash && p.State == records.HeldPayment; done {
+			if !known {
+				continue
+			}
+			p, err := tx.Payment(s.PaymentID)
+			if err != nil {
+				return err
+			}
+			e, differs, err := tx.DifferingTx(p.ID)
+			if done = err == nil && differs && e.Tx == hash && p.TransferID == record && p.State == records.HeldPayment; done {
 				return tx.SettleDiffering(p.ID, hash)
 			}
+			return err
 		}
 		return nil
 	})
