@@ -180,7 +180,7 @@ func (tx *Tx) holdingRows(id chain.ID, accounts []string) (rows []holdingRow, er
 	return rows, nil
 }
 
-// OnLeftBlock tells of a row m that its block is known to have left the line.
+// OnLeftBlock tells of a row m that its block is known to have left the line. Of decided transfers whose block was pruned since, their incident tells it.
 const OnLeftBlock = `EXISTS (SELECT 1 FROM blocks b WHERE b.chain = m.chain AND b.hash = m.block_hash AND b.canonical = 0)`
 
 // CoinMoves returns the movements of coin of some accounts in the blocks of the line above one height and up to another, as the books have them.
@@ -205,7 +205,7 @@ func (tx *Tx) coinMoves(id chain.ID, above, upTo uint64) ([]CoinMove, error) {
 		Height  uint64       `db:"height"`
 		Amount  chain.Amount `db:"amount"`
 	}
-	err := tx.list(&in, `SELECT account, height, amount FROM transfers m WHERE chain = ? AND asset = 'native' AND failed = 0
+	err := tx.list(&in, `SELECT account, height, amount FROM transfers m WHERE chain = ? AND asset = 'native' AND failed = 0 AND incident = ''
 		AND height > ? AND height <= ? AND state <> 'orphaned' AND NOT EXISTS (SELECT 1 FROM audit_matches x WHERE x.transfer_id = m.id)
 		AND NOT `+OnLeftBlock, string(id), above, upTo)
 	if err != nil {

@@ -186,6 +186,12 @@ func (tx *Tx) seeAgain(known, fresh transferRow) (Transfer, bool, error) {
 	case known.State == string(Seen) && !same:
 		return Transfer{}, false, fmt.Errorf("%w: the ref stands for something else in block %d", ErrConflict, known.Height)
 	case known.BlockHash == fresh.BlockHash && known.State != string(Orphaned):
+		if same && known.Incident != "" { // the very block that had left the line is back
+			if err := tx.clearIncident(known.ID); err != nil {
+				return Transfer{}, false, err
+			}
+			known.Incident = ""
+		}
 		t, err := known.transfer()
 		return t, false, err
 	}
@@ -327,8 +333,8 @@ func (tx *Tx) mayOrphan(id uint64, from TransferState) error {
 	return err
 }
 
-// offLine is the condition that the block of a transfer t is known to have left the line.
-const offLine = `EXISTS (SELECT 1 FROM blocks b WHERE b.chain = t.chain AND b.hash = t.block_hash AND b.canonical = 0)
+// offLine is the condition that the block of a transfer t is known to have left the line: an incident says so when the block was pruned.
+const offLine = `t.incident <> '' OR EXISTS (SELECT 1 FROM blocks b WHERE b.chain = t.chain AND b.hash = t.block_hash AND b.canonical = 0)
 	OR EXISTS (SELECT 1 FROM blocks b WHERE b.chain = t.chain AND b.height = t.height AND b.canonical = 1 AND b.hash <> t.block_hash)`
 
 // onLine is ErrConflict when the transfer's block is known to have left the line. Blocks that were pruned or never followed prove nothing.

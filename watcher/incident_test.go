@@ -374,3 +374,36 @@ func TestSameBytesAfterReplacementAndReorg(t *testing.T) {
 	require.Positive(t, r.eth.Calls(chaintest.CallBroadcast))
 	r.requireSound()
 }
+
+// What a credit rests on has left the chain for good: neither an operator's retry nor the pruning of old blocks pays it or counts it as come.
+func TestLostCreditStaysUnpaidWhenItsBlockIsPruned(t *testing.T) {
+	r := hastyRig(t)
+	owner, address := r.user()
+	r.setChannel(records.Deposit, "MAINTAIN")
+	hash := r.deposit(address, 50_000)
+	r.run(3)
+	r.eth.Reorg(3, false)
+	r.run(1)
+	require.Equal(t, records.HeldPayment, r.payment(hash).State)
+	r.setChannel(records.Deposit, "OPEN")
+	r.update(func(tx *records.Tx) error { return control.SetAutomatic(tx, "main", usd, records.Deposit, "OPEN", "") })
+	r.update(func(tx *records.Tx) error { return r.w.Retry(tx, Order{Record: r.transfer(hash).ID}) })
+	r.rest()
+	r.requireHolding(r.vite, owner, usd, 0)
+	came := func() (s books.Sheet) {
+		r.view(func(tx *records.Tx) (err error) {
+			s, err = books.SheetOf(tx, r.net, r.net.Tokens[0])
+			return err
+		})
+		return s
+	}
+	before := came().Came
+	r.update(func(tx *records.Tx) error {
+		_, err := tx.PruneBlocks("eth", 5) // what Books does by itself a million blocks later
+		return err
+	})
+	r.rest()
+	require.NotEmpty(t, r.transfer(hash).Incident)
+	r.requireHolding(r.vite, owner, usd, 0)
+	require.Equal(t, before, came().Came)
+}

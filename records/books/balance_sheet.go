@@ -46,7 +46,7 @@ func SheetOf(tx *records.Tx, n records.Network, t records.Token) (s Sheet, err e
 
 // sheetMoves adds up what came and went of an asset, and what has come above the final block and counts already.
 func sheetMoves(tx *records.Tx, s *Sheet, id chain.ID, asset chain.Asset) error {
-	err := tx.SQL().One(&s.Came, `SELECT COALESCE(amount_sum(m.amount), '0') FROM transfers m WHERE m.chain = ? AND m.asset = ? AND m.failed = 0
+	err := tx.SQL().One(&s.Came, `SELECT COALESCE(amount_sum(m.amount), '0') FROM transfers m WHERE m.chain = ? AND m.asset = ? AND m.failed = 0 AND m.incident = ''
 		AND m.state <> 'orphaned' AND m.height <= ? AND NOT `+records.OnLeftBlock, string(id), string(asset), s.Height)
 	if err == nil {
 		err = tx.SQL().One(&s.Paid, `SELECT COALESCE(amount_sum(amount), '0') FROM payments
