@@ -76,7 +76,7 @@ func Remedy(k status.Kind) string {
 	case status.HotAbove:
 		return "configure the token's `cold` address, here and for the signer, or raise hot_max; `gatewayd account move CHAIN ADDRESS AMOUNT TOKEN --to cold` sends some at once"
 	case status.ChecksFail:
-		return "mend the file or the service that it names: until then limits, lists or screening do less than they say, or hold more"
+		return "mend the file, the service or the node that it names: until then limits, lists, screening or comparisons do less than they say, or hold more"
 	case status.ChannelClosed:
 		return ""
 	}

@@ -50,6 +50,35 @@ func TestShortfallClosesTheChannelUntilItIsMended(t *testing.T) {
 	r.requireSound()
 }
 
+// silent is a ledger of which no node tells a balance.
+type silent struct{ *chaintest.Chain }
+
+func (silent) Balance(context.Context, string, chain.Asset) (chain.Amount, error) {
+	return chain.Amount{}, chain.ErrUnavailable
+}
+
+// A chain whose nodes tell no balances keeps no other chain's shortfall from closing its channel.
+func TestShortfallClosesTheChannelBesideASilentChain(t *testing.T) {
+	r := setup(t)
+	owner, _ := r.user()
+	for range 22 { // more than the hot account has
+		r.withdraw(owner, r.eth.Address("payee"), maximum+fee)
+	}
+	_, address := r.user()
+	r.rest()
+	r.setChannel(records.Deposit, "MAINTAIN")
+	r.deposit(address, 50_000) // so that the gateway owes something too
+	r.rest()
+	r.parts.Chains["vite"] = silent{r.vite}
+	r.restart()
+	books := r.w.books()
+	for range 3 {
+		require.ErrorIs(t, books.Round(t.Context()), chain.ErrUnavailable)
+	}
+	require.Equal(t, "MAINTAIN", r.channel(records.Withdrawal).Automatic)
+	require.Equal(t, "OPEN", r.channel(records.Deposit).Automatic, "nobody knows")
+}
+
 func TestQuietBooksChangeNothing(t *testing.T) {
 	r := setup(t)
 	owner, address := r.user()

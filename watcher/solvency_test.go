@@ -105,3 +105,56 @@ func TestMissingTokensCloseTheirChannels(t *testing.T) {
 	require.Equal(t, control.ChannelMaintain, r.channel(records.Deposit).Automatic, "what is mended is not the incident")
 	require.Equal(t, others, r.channel(records.Deposit).Why)
 }
+
+// deaf is a ledger with a token that tells no balances any more.
+type deaf struct{ counted }
+
+func (d deaf) HoldingsAt(ctx context.Context, height uint64, asset chain.Asset, accounts []string) ([]chain.Amount, error) {
+	if asset == "odd" {
+		return nil, chain.ErrUnavailable
+	}
+	return d.counted.HoldingsAt(ctx, height, asset, accounts)
+}
+
+// A token that cannot be compared keeps no other from being compared, costs no more than the others, and is told of.
+func TestTokenThatTellsNoBalancesHidesNoOther(t *testing.T) {
+	r := setup(t)
+	c := r.countHoldings()
+	odd := r.net.Tokens[0]
+	odd.TokenID, odd.Symbol, odd.Asset = "tti_odd", "ODD", "odd"
+	r.net.Tokens = append([]records.Token{odd}, r.net.Tokens...)
+	r.parts.Networks = []records.Network{r.net}
+	r.parts.Chains["eth"] = deaf{c}
+	r.restart()
+	_, address := r.user()
+	r.deposit(address, 50_000)
+	r.rest()
+	check := r.w.solvency()
+	conditions := func() (list []control.Condition) {
+		r.view(func(tx *records.Tx) (err error) { list, err = control.Conditions(tx); return err })
+		return list
+	}
+	round := func() {
+		r.run(1)
+		r.now = r.now.Add(25 * time.Hour)
+		require.ErrorIs(t, check.Round(t.Context()), chain.ErrUnavailable)
+	}
+	round()
+	require.Empty(t, conditions(), "not for long yet")
+	require.NoError(t, check.Round(t.Context()), "it is not asked about before its time")
+	c.lost[address] = units(50_000)
+	round()
+	round()
+	require.Equal(t, control.ChannelMaintain, r.channel(records.Withdrawal).Automatic)
+	found := conditions()
+	require.Len(t, found, 1)
+	require.Contains(t, found[0].Detail, "what is held and owed of ODD was not compared since 2026-03-0")
+
+	r.parts.Chains["eth"] = c
+	delete(c.lost, address)
+	check.Chains["eth"] = c
+	r.run(1)
+	r.now = r.now.Add(25 * time.Hour)
+	require.NoError(t, check.Round(t.Context()))
+	require.Empty(t, conditions())
+}

@@ -59,7 +59,7 @@ const (
 	PaymentsHeld    Kind = "payments_held"    // the signer holds payments that nothing proves, or has refused some
 	HotBelow        Kind = "hot_below"        // the hot accounts have less of a token than hot_min
 	HotAbove        Kind = "hot_above"        // the hot accounts have more of a token than hot_max
-	ChecksFail      Kind = "checks_fail"      // a list, the screening service or a price that the signer checks by is not there
+	ChecksFail      Kind = "checks_fail"      // a list, the screening service or a price that the signer checks by is not there, or balances cannot be compared
 )
 
 // Kinds are all that a condition can be, those that stop money first.

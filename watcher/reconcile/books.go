@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,25 +71,26 @@ func (r *Books) books(ctx context.Context) error {
 		return err
 	}
 	r.low = nil
+	var faults []error
 	for _, n := range r.Networks() {
-		hot, err := r.shortfalls(ctx, n, n.Source, records.KindHot)
-		if err != nil {
-			return err
-		}
-		gateway, err := r.shortfalls(ctx, n, n.Exchange, records.KindGateway)
-		if err != nil {
-			return err
-		}
+		hot, hotErr := r.shortfalls(ctx, n, n.Source, records.KindHot)
+		gateway, gatewayErr := r.shortfalls(ctx, n, n.Exchange, records.KindGateway)
+		faults = append(faults, hotErr, gatewayErr)
 		for _, t := range n.Tokens {
-			if err := r.setChannel(ctx, n, t, records.Withdrawal, breaches, hot[t.Asset]); err != nil {
-				return err
-			}
-			if err := r.setChannel(ctx, n, t, records.Deposit, breaches, gateway[chain.Asset(t.TokenID)]); err != nil {
-				return err
-			}
+			faults = append(faults,
+				r.setKnown(ctx, n, t, records.Withdrawal, breaches, hot, t.Asset),
+				r.setKnown(ctx, n, t, records.Deposit, breaches, gateway, chain.Asset(t.TokenID)))
 		}
 	}
-	return r.reportLow(ctx)
+	return errors.Join(append(faults, r.reportLow(ctx))...)
+}
+
+// setKnown is setChannel, unless nobody could tell what the accounts hold: then only books that do not fit move the channel.
+func (r *Books) setKnown(ctx context.Context, n records.Network, t records.Token, d records.Direction, breaches []string, s shortfalls, asset chain.Asset) error {
+	if unknown := s.found == nil || s.unknown[asset]; unknown && len(breaches) == 0 {
+		return nil
+	}
+	return r.setChannel(ctx, n, t, d, breaches, s.found[asset])
 }
 
 // reportLow stores which accounts wait for sweeps, when that may differ from what is stored.
@@ -152,47 +154,66 @@ func (r *Books) prune(ctx context.Context) error {
 	return nil
 }
 
+// shortfalls are the assets of which the paying accounts of a chain have owed more than is held, with the words for it, and those that no node told of.
+type shortfalls struct {
+	found   map[chain.Asset]string // nil: of nothing is it known
+	unknown map[chain.Asset]bool
+}
+
 // shortfalls says of which assets the paying accounts of a chain have owed more than the gateway holds for patience rounds. What is on its way
-// between them, and deposits that still lie on their own addresses, count as held.
-func (r *Books) shortfalls(ctx context.Context, n records.Network, id chain.ID, kind records.AccountKind) (map[chain.Asset]string, error) {
+// between them, and deposits that still lie on their own addresses, count as held. An asset whose balances cannot be read keeps no other from being judged.
+func (r *Books) shortfalls(ctx context.Context, n records.Network, id chain.ID, kind records.AccountKind) (s shortfalls, err error) {
 	var pool []books.PoolAccount
-	err := r.Store.View(ctx, func(tx *records.Tx) (err error) {
+	err = r.Store.View(ctx, func(tx *records.Tx) (err error) {
 		pool, err = books.Pool(tx, n.Name, id, kind)
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return s, err
 	}
 	owed, err := books.PoolSum(pool, func(a books.PoolAccount) map[chain.Asset]chain.Amount { return a.Owed })
 	if err != nil {
-		return nil, fmt.Errorf("summing what is owed on %s: %w", id, err)
+		return s, fmt.Errorf("summing what is owed on %s: %w", id, err)
 	}
-	found := map[chain.Asset]string{}
+	s = shortfalls{map[chain.Asset]string{}, map[chain.Asset]bool{}}
+	var faults []error
 	for asset, sum := range owed {
-		have, err := Held(ctx, r.Chains[id], pool, asset)
+		short, err := r.shortfall(ctx, n, id, pool, asset, sum)
 		if err != nil {
-			return nil, err
+			faults, s.unknown[asset] = append(faults, err), true
 		}
-		all := have
-		if have.Less(sum) {
-			if all, err = r.withUnswept(ctx, id, asset, have); err != nil {
-				return nil, err
-			}
-		}
-		pool, short := n.Name+"/"+string(id), all.Less(sum)
-		if waits := have.Less(sum) && !short; r.waitsForSweeps(pool, asset, waits) {
-			short = true
-		} else if waits {
-			r.low = append(r.low, control.Condition{
-				Kind: string(status.FundsUnswept), Chain: id, Network: n.Name, Subject: n.Paying(id)[0] + "/" + string(asset),
-				Detail: fmt.Sprintf("%s holds %s and owes %s: the rest lies on deposit addresses until they are swept", n.Paying(id)[0], n.AmountText(id, asset, have), n.AmountText(id, asset, sum)),
-			})
-		}
-		if r.lasts(pool, asset, short) {
-			found[asset] = fmt.Sprintf("%s holds %s and owes %s: top it up", n.Paying(id)[0], n.AmountText(id, asset, have), n.AmountText(id, asset, sum))
+		if short != "" {
+			s.found[asset] = short
 		}
 	}
-	return found, nil
+	return s, errors.Join(faults...)
+}
+
+// shortfall judges one asset; empty while enough is held.
+func (r *Books) shortfall(ctx context.Context, n records.Network, id chain.ID, accounts []books.PoolAccount, asset chain.Asset, owed chain.Amount) (string, error) {
+	have, err := Held(ctx, r.Chains[id], accounts, asset)
+	if err != nil {
+		return "", err
+	}
+	all := have
+	if have.Less(owed) {
+		if all, err = r.withUnswept(ctx, id, asset, have); err != nil {
+			return "", err
+		}
+	}
+	pool, short := n.Name+"/"+string(id), all.Less(owed)
+	if waits := have.Less(owed) && !short; r.waitsForSweeps(pool, asset, waits) {
+		short = true
+	} else if waits {
+		r.low = append(r.low, control.Condition{
+			Kind: string(status.FundsUnswept), Chain: id, Network: n.Name, Subject: n.Paying(id)[0] + "/" + string(asset),
+			Detail: fmt.Sprintf("%s holds %s and owes %s: the rest lies on deposit addresses until they are swept", n.Paying(id)[0], n.AmountText(id, asset, have), n.AmountText(id, asset, owed)),
+		})
+	}
+	if r.lasts(pool, asset, short) {
+		return fmt.Sprintf("%s holds %s and owes %s: top it up", n.Paying(id)[0], n.AmountText(id, asset, have), n.AmountText(id, asset, owed)), nil
+	}
+	return "", nil
 }
 
 // Held is what the accounts of a pool have of an asset on their ledger, with what is on its way between them.

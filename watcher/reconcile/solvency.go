@@ -10,6 +10,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"gatewayd/chain"
+	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/books"
 	"gatewayd/records/control"
@@ -264,34 +265,67 @@ type Solvency struct {
 	Parts
 	most   time.Duration // between two comparisons
 	next   time.Time
-	before map[tokenKey]uint64 // height of the last sheet that did not fit
+	before map[tokenKey]uint64    // height of the last sheet that did not fit
+	failed map[tokenKey]time.Time // since when no sheet could be drawn
+	told   int                    // how many of them the last round told of; -1: what an earlier process told may still be written down
 }
+
+// untold is how long a sheet may not be drawn before that is told of: nodes are away for a moment now and then.
+const untold = 5 * time.Minute
 
 // tokenKey names a token of a network.
 type tokenKey struct{ network, token string }
 
 // NewSolvency compares at least once in a time.
 func NewSolvency(p Parts, most time.Duration) *Solvency {
-	return &Solvency{Parts: p, most: most, before: map[tokenKey]uint64{}}
+	return &Solvency{Parts: p, most: most, before: map[tokenKey]uint64{}, failed: map[tokenKey]time.Time{}, told: -1}
 }
 
-// Round compares all tokens when it is time.
+// Round compares all tokens when it is time. One that cannot be compared keeps no other back, and is told of when that lasts.
 func (v *Solvency) Round(ctx context.Context) error {
 	if v.Now().Before(v.next) {
 		return nil
 	}
 	begun := time.Now()
+	var faults []error
+	var tell []control.Condition
 	for _, n := range v.Networks() {
 		for _, t := range n.Tokens {
-			if err := v.check(ctx, n, t); err != nil {
-				return fmt.Errorf("comparing what is held and owed of %s on %s: %w", t.Symbol, n.Name, err)
+			err := v.check(ctx, n, t)
+			key := tokenKey{n.Name, t.TokenID}
+			if err == nil {
+				delete(v.failed, key)
+				continue
+			}
+			faults = append(faults, fmt.Errorf("comparing what is held and owed of %s on %s: %w", t.Symbol, n.Name, err))
+			since, again := v.failed[key]
+			if !again {
+				since, v.failed[key] = v.Now(), v.Now()
+			}
+			if v.Now().Sub(since) >= untold {
+				tell = append(tell, control.Condition{
+					Kind: string(status.ChecksFail), Chain: n.Source, Network: n.Name, Token: t.TokenID, Subject: "solvency " + n.Name + " " + t.TokenID,
+					Detail: fmt.Sprintf("what is held and owed of %s was not compared since %s: %s", t.Symbol, since.UTC().Format(time.DateTime), chain.PlainError(err)),
+				})
 			}
 		}
 	}
 	if len(v.before) == 0 {
 		v.next = v.Now().Add(min(v.most, share*time.Since(begun)))
 	}
-	return nil
+	return errors.Join(append(faults, v.tell(ctx, tell))...)
+}
+
+// tell stores what was not compared for long, when that may differ from what is stored.
+func (v *Solvency) tell(ctx context.Context, list []control.Condition) error {
+	if len(list) == 0 && v.told == 0 {
+		return nil
+	}
+	err := v.Store.Update(ctx, func(tx *records.Tx) error { return control.NoteConditions(tx, "solvency", list) })
+	if err == nil {
+		v.told = len(list)
+	}
+	return err
 }
 
 // check judges one token. A sheet that does not fit is looked at again at a later final block before it closes anything: the books of a block
