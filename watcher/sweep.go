@@ -146,6 +146,10 @@ func (w *Watcher) sweepToken(ctx context.Context, n records.Network, c sweeper, 
 	if err != nil {
 		return err
 	}
+	least, err := leastSweep(ctx, n, c, p.Asset, need)
+	if err != nil || booked.Less(least) {
+		return err
+	}
 	coins, err := w.Chains[p.Chain].Balance(ctx, p.Account, chain.Native)
 	if err != nil {
 		return err
@@ -164,6 +168,37 @@ func (w *Watcher) sweepToken(ctx context.Context, n records.Network, c sweeper, 
 		return err
 	}
 	return w.queueSweep(ctx, p)
+}
+
+// leastSweep is the least of an asset that is swept: its smallest deposit, which several smaller ones may make up together, and where the price of coin is known
+// what the transfer and its gas may cost, as of coin. need is what the transfer takes. It is nothing where the asset is not served any more.
+func leastSweep(ctx context.Context, n records.Network, c sweeper, asset chain.Asset, need chain.Amount) (least chain.Amount, err error) {
+	cost, err := c.SweepCost(ctx)
+	if err == nil {
+		cost, err = cost.Add(need)
+	}
+	if err == nil {
+		cost, err = cost.Mul(sweepFactor)
+	}
+	for _, t := range n.Tokens {
+		if t.Asset != asset || err != nil {
+			continue
+		}
+		units := t.Policy.MinDeposit
+		if t.Policy.Fee.Rate.IsPositive() {
+			var worth chain.Amount
+			if worth, err = t.Policy.Fee.FromNative(cost, n.CoinDecimals, t); err == nil && units.Less(worth) {
+				units = worth
+			}
+		}
+		if err == nil {
+			units, _, err = units.Rescale(t.Decimals, t.AssetDecimals)
+		}
+		if least.IsZero() || units.Less(least) {
+			least = units
+		}
+	}
+	return least, err
 }
 
 func smaller(a, b chain.Amount) chain.Amount {

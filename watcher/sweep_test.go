@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
@@ -356,6 +357,59 @@ func TestSweepThatDiffersIsSettledByAnOperator(t *testing.T) {
 		r.sweep()
 		r.rest()
 	}
+	r.requireHolding(r.eth, address, usdEth, 0)
+	r.requireSound()
+}
+
+// Dust of a token is not swept: it would cost a top-up and a transfer each time. Together it may be worth that.
+func TestDustOfATokenIsNotSwept(t *testing.T) {
+	r := sweepRig(t)
+	_, address := r.user()
+	gas := r.eth.Holding(r.net.Gas, chain.Native)
+	hash := r.deposit(address, 1)
+	r.rest()
+	r.requireState(hash, records.Refused, records.ReasonBelowMinimum)
+	sweeps := func() {
+		for range 4 {
+			r.sweep()
+			r.rest()
+		}
+	}
+	sweeps()
+	require.Empty(t, r.moves(chain.Gas))
+	require.Equal(t, gas, r.eth.Holding(r.net.Gas, chain.Native))
+	r.deposit(address, minimum*100-2)
+	r.rest()
+	sweeps()
+	r.requireHolding(r.eth, address, usdEth, minimum*100-1)
+	r.deposit(address, 1)
+	r.rest()
+	sweeps()
+	r.requireHolding(r.eth, address, usdEth, 0)
+	r.requireSound()
+}
+
+// Where the price of coin is known, a token is swept when it is worth three times its top-up and its transfer, as coin is.
+func TestTokenSweepIsWorthItsCost(t *testing.T) {
+	r := sweepRig(t)
+	r.net.CoinDecimals = 4
+	r.net.Tokens[0].Policy.Fee.Rate = decimal.NewFromInt(20) // 0.05 coin each for top-up and transfer are two tokens
+	r.parts.Networks = []records.Network{r.net}
+	r.restart()
+	_, address := r.user()
+	sweeps := func() {
+		for range 4 {
+			r.sweep()
+			r.rest()
+		}
+	}
+	r.deposit(address, 59_999)
+	r.rest()
+	sweeps()
+	r.requireHolding(r.eth, address, usdEth, 59_999)
+	r.deposit(address, 1)
+	r.rest()
+	sweeps()
 	r.requireHolding(r.eth, address, usdEth, 0)
 	r.requireSound()
 }
