@@ -75,8 +75,9 @@ var mayImport = map[string][]string{
 	"exchangeapi":               {"vite/core", "vite/dex", "vite/client", "exchangeapi/apikey", "exchangeapi/index", "exchangeapi/rates", "httpserver", "httpserver/apidocs"},
 	"exchangeapi/apikey":        {"vite/core", "internal/database"},
 	"exchangeapi/rates":         {},
-	"exchangeapi/index":         {"vite/core", "vite/dex", "vite/client", "exchangeapi/index/numbers", "exchangeapi/index/rolling", "internal/database"},
+	"exchangeapi/index":         {"vite/core", "vite/dex", "vite/client", "exchangeapi/index/numbers", "exchangeapi/index/query", "exchangeapi/index/rolling", "internal/database"},
 	"exchangeapi/index/numbers": {"vite/dex"},
+	"exchangeapi/index/query":   {},
 	"exchangeapi/index/rolling": {"vite/dex"},
 	"exchangeapi/ws":            {"exchangeapi/index", "httpserver"},
 	"exchangeapi/client":        {},
@@ -133,7 +134,7 @@ var testsMayImport = []string{
 }
 
 // pure are packages whose results depend on their arguments alone.
-var pure = []string{"policy", "exchangeapi/index/numbers", "exchangeapi/index/rolling", "vite/core", "vite/dex", "vite/ledger"}
+var pure = []string{"policy", "exchangeapi/index/numbers", "exchangeapi/index/query", "exchangeapi/index/rolling", "vite/core", "vite/dex", "vite/ledger"}
 
 // datesOnly are pure packages that name moments, but have no clock.
 var datesOnly = []string{"vite/ledger"}

@@ -78,7 +78,7 @@ func (t *tx) load(precisions map[string]Precision, now int64) (c contents, err e
 			c.before = append(c.before, row)
 		}
 		var recent []tradeRow
-		err = t.list(&recent, "SELECT "+tradeColumns+" FROM ex_trades WHERE market = ? AND at > ? ORDER BY height, pos", id, now-day)
+		err = t.list(&recent, "SELECT "+tradeColumns+" FROM ex_trades WHERE market = ? AND at > ? ORDER BY at, height, pos", id, now-day)
 		if err != nil {
 			return c, fmt.Errorf("reading the trades of a day: %w", err)
 		}

@@ -16,7 +16,7 @@ func TestPlans(t *testing.T) {
 		orderByInner:     "ex_orders_inner",
 		orderByCancel:    "ex_orders_cancel",
 		sendsInQuestion:  "ex_orders_waiting",
-		lastTradeBefore:  "ex_trades_time",
+		lastTradeBefore:  "ex_trades_at",
 		ordersByInners:   "ex_orders_inner",
 		receiptsBySend:   "ex_blocks_send",
 		requestsToCancel: "ex_blocks_cancels",

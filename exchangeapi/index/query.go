@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"gatewayd/exchangeapi/index/numbers"
+	"gatewayd/exchangeapi/index/query"
 	"gatewayd/vite/core"
 )
 
@@ -22,6 +22,7 @@ const (
 // The orders of lists.
 const (
 	newestOrders = "created DESC, serial DESC, id DESC"
+	newestTrades = "at DESC, height DESC, pos DESC" // as in lastTradeBefore
 	newestEvents = "height DESC, pos DESC"
 	newestBars   = "start DESC"
 )
@@ -69,21 +70,23 @@ func (x *Index) Orders(ctx context.Context, f OrderFilter, p Page) (Orders, erro
 	return result, nil
 }
 
-func (f *OrderFilter) where(r *rules) (*where, error) {
-	w := newWhere("ex_orders WHERE owner = ?", f.Owner.String())
+func (f *OrderFilter) where(r *rules) (*query.List, error) {
+	w := query.From("ex_orders WHERE owner = ?", f.Owner.String())
 	if f.Symbol != "" && r.bySymbol[f.Symbol] == nil {
 		return nil, ErrUnknownMarket
 	}
 	if f.Symbol != "" || f.TradeSymbol != "" || f.QuoteSymbol != "" {
-		w.in("market", r.matching(f))
+		w.In("market", r.matching(f))
+		w.Wide = true
 	}
-	w.between("created", f.Start, f.End)
-	w.side(f.Side)
+	w.Between("created", f.Start, f.End)
+	w.Side(f.Side)
+	w.Wide = w.Wide || f.Side != nil || f.Status != nil || f.OpenOnly
 	if f.Status != nil {
-		w.in("status", f.Status.set())
+		w.In("status", f.Status.set())
 	}
 	if f.OpenOnly {
-		w.and("(status IN (3,5) OR status = 6 AND placed > 0)")
+		w.And("(status IN (3,5) OR status = 6 AND placed > 0)")
 	}
 	return w, nil
 }
@@ -119,7 +122,7 @@ func (x *Index) Trades(ctx context.Context, f TradeFilter, p Page) (Trades, erro
 	}
 	result := Trades{List: make([]Trade, 0, rowCapacity(p))}
 	var row tradeRow
-	result.Total, err = x.store.page(ctx, f.where(m), shownOfTrade, newestEvents, p, &row, func() { result.List = append(result.List, row.view(m)) })
+	result.Total, err = x.store.page(ctx, f.where(m), shownOfTrade, newestTrades, p, &row, func() { result.List = append(result.List, row.view(m)) })
 	if err != nil {
 		return Trades{}, fmt.Errorf("reading trades of %s: %w", f.Symbol, err)
 	}
@@ -130,13 +133,13 @@ func (x *Index) Trades(ctx context.Context, f TradeFilter, p Page) (Trades, erro
 const tradesOfOrder = "(SELECT " + shownOfTrade + ", pos, market FROM ex_trades WHERE taker = ? UNION SELECT " + shownOfTrade +
 	", pos, market FROM ex_trades WHERE maker = ?) AS of_order WHERE +market = ?"
 
-func (f *TradeFilter) where(m *market) *where {
-	w := newWhere("ex_trades WHERE market = ?", int64(m.ID))
+func (f *TradeFilter) where(m *market) *query.List {
+	w := query.From("ex_trades WHERE market = ?", int64(m.ID))
 	if f.Order != nil {
-		w = newWhere(tradesOfOrder, f.Order.String(), f.Order.String(), int64(m.ID))
+		w = query.From(tradesOfOrder, f.Order.String(), f.Order.String(), int64(m.ID))
 	}
-	w.between("at", f.Start, f.End)
-	w.side(f.Side)
+	w.Between("at", f.Start, f.End)
+	w.Side(f.Side)
 	return w
 }
 
@@ -150,8 +153,8 @@ func (x *Index) Bars(ctx context.Context, f BarFilter) ([]Bar, error) {
 	if !ok {
 		return nil, fmt.Errorf("interval %.20q is none of the seven", f.Interval)
 	}
-	w := newWhere("ex_bars WHERE market = ? AND span = ?", int64(m.ID), length)
-	w.between("start", f.Start, f.End)
+	w := query.From("ex_bars WHERE market = ? AND span = ?", int64(m.ID), length)
+	w.Between("start", f.Start, f.End)
 	p := Page{Limit: f.Limit}
 	bars := make([]Bar, 0, rowCapacity(p))
 	var row barRow
@@ -166,7 +169,7 @@ func (x *Index) Bars(ctx context.Context, f BarFilter) ([]Bar, error) {
 // none.
 func (x *Index) Transfers(ctx context.Context, owner core.Address, token core.TokenID, p Page) (Transfers, error) {
 	p.Total = true
-	w := newWhere("ex_transfers WHERE account = ? AND token = ?", owner.String(), token.String())
+	w := query.From("ex_transfers WHERE account = ? AND token = ?", owner.String(), token.String())
 	result := Transfers{List: []Transfer{}}
 	var amounts []amount
 	var row struct {
@@ -260,53 +263,6 @@ func (x *Index) Grants(ctx context.Context, principal, agent core.Address) ([]st
 	}
 	slices.Sort(symbols)
 	return symbols, nil
-}
-
-// where is a table with the condition of a query, put together from the members of a filter.
-type where struct {
-	text strings.Builder
-	args []any
-}
-
-// newWhere begins with the table and the condition that always holds.
-func newWhere(text string, args ...any) *where {
-	w := &where{args: args}
-	w.text.WriteString(text)
-	return w
-}
-
-func (w *where) and(condition string, args ...any) {
-	w.text.WriteString(" AND ")
-	w.text.WriteString(condition)
-	w.args = append(w.args, args...)
-}
-
-// between is and of a time with its bounds, both included; 0 is none.
-func (w *where) between(column string, start, end int64) {
-	if start > 0 {
-		w.and(column+" >= ?", start)
-	}
-	if end > 0 {
-		w.and(column+" <= ?", end)
-	}
-}
-
-func (w *where) side(side *int) {
-	if side != nil {
-		w.and("side = ?", int64(*side))
-	}
-}
-
-// in is and of a column with a list, which is not empty.
-func (w *where) in(column string, list []int64) {
-	w.and(column + " IN (?" + strings.Repeat(",?", len(list)-1) + ")")
-	for _, n := range list {
-		w.args = append(w.args, n)
-	}
-}
-
-func pageQuery(columns, order string, w *where) string {
-	return "SELECT " + columns + " FROM " + w.text.String() + " ORDER BY " + order + " LIMIT ? + 0 OFFSET ?"
 }
 
 // rowCapacity is how many rows of a page to have room for before they are read.

@@ -13,6 +13,7 @@ import (
 	"github.com/holiman/uint256"
 	"github.com/jmoiron/sqlx"
 
+	"gatewayd/exchangeapi/index/query"
 	"gatewayd/internal/database"
 	"gatewayd/vite/dex"
 )
@@ -23,8 +24,12 @@ var migrations embed.FS
 // versions is the table of our migrations: the database may be shared with other packages' tables.
 const versions = "ex_versions"
 
-// readers is how many queries of one process run at a time.
-const readers = 8
+// readers is how many queries of one process run at a time, wideReaders how many of them may read much more than they give: the others are for what
+// orders and cancels ask.
+const (
+	readers     = 8
+	wideReaders = 2
+)
 
 // txLimit bounds one transaction.
 const txLimit = time.Minute
@@ -49,8 +54,9 @@ var errCommit = errors.New("committing")
 // store is the index's database.
 type store struct {
 	db            *database.DB
-	writes, reads *sqlx.DB // its connections
-	lock          string   // SQL that makes a writing transaction the only one; empty where BEGIN does it
+	writes, reads *sqlx.DB      // its connections
+	wide          chan struct{} // as many as there are wide reads; capacity wideReaders
+	lock          string        // SQL that makes a writing transaction the only one; empty where BEGIN does it
 	leader        leadership
 }
 
@@ -63,7 +69,7 @@ func openStore(ctx context.Context, url string) (*store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the index: %w", err)
 	}
-	s := &store{db: db, writes: db.Writes, reads: db.Reads}
+	s := &store{db: db, writes: db.Writes, reads: db.Reads, wide: make(chan struct{}, wideReaders)}
 	if db.File == "" {
 		s.lock = "SELECT pg_advisory_xact_lock(7310293846)"
 	}
@@ -128,7 +134,7 @@ func (s *store) update(ctx context.Context, f func(*tx) error) error {
 }
 
 // read runs f on a connection for reading, without a transaction: each query sees a moment of its own. What SQLite runs is not interrupted: database/sql
-// and the driver would each start a goroutine for every query that could be.
+// would start a goroutine for every query that could be. So f reads little.
 func (s *store) read(ctx context.Context, f func(*tx) error) error {
 	conn, err := s.reads.Connx(ctx)
 	if err != nil {
@@ -141,21 +147,37 @@ func (s *store) read(ctx context.Context, f func(*tx) error) error {
 	return f(&tx{ctx, conn})
 }
 
+// readWide is view for what may read much more than it gives: no longer than ctx lasts, and few at a time.
+func (s *store) readWide(ctx context.Context, f func(*tx) error) error {
+	select {
+	case s.wide <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("waiting for other lists: %w", context.Cause(ctx))
+	}
+	defer func() { <-s.wide }()
+	return s.view(ctx, f)
+}
+
+// MaxOffset is the most rows that a page leaves out: they are read all the same. Pages further back are empty; times lead there.
+const MaxOffset = 10_000
+
 // page reads the rows of a page into row, one after the other, and counts all matches if asked to; -1 if not.
-func (s *store) page(ctx context.Context, w *where, columns, order string, p Page, row any, each func()) (total int, err error) {
+func (s *store) page(ctx context.Context, l *query.List, columns, order string, p Page, row any, each func()) (total int, err error) {
 	run := s.read
-	if p.Total {
-		run = s.view
+	if l.Wide || p.Total {
+		run = s.readWide
 	}
 	total = -1
 	err = run(ctx, func(t *tx) error {
 		if p.Total {
-			if _, err := t.one(&total, "SELECT COUNT(*) FROM "+w.text.String(), w.args...); err != nil {
+			if _, err := t.one(&total, l.Count(), l.Args()...); err != nil {
 				return err
 			}
 		}
-		args := append(w.args[:len(w.args):len(w.args)], max(0, p.Limit), max(0, p.Offset))
-		return t.each(row, each, pageQuery(columns, order, w), args...)
+		if p.Offset > MaxOffset {
+			return nil
+		}
+		return t.each(row, each, l.Page(columns, order), l.Args(max(0, p.Limit), max(0, p.Offset))...)
 	})
 	return total, err
 }

@@ -223,7 +223,7 @@ func (a *applier) rebuildBars(market uint32, from int64) error {
 		}
 	}
 	var trades []tradeRow
-	err := a.list(&trades, "SELECT "+tradeColumns+" FROM ex_trades WHERE market = ? AND at >= ? ORDER BY height, pos", market, oldest)
+	err := a.list(&trades, "SELECT "+tradeColumns+" FROM ex_trades WHERE market = ? AND at >= ? ORDER BY at, height, pos", market, oldest)
 	if err != nil {
 		return fmt.Errorf("reading trades for bars: %w", err)
 	}
