@@ -92,29 +92,14 @@ func (n *network) cancelAll(ctx context.Context, key apikey.Key, p params) (any,
 
 // living are the orders of a pair that can be cancelled: in the book, or on the way to it.
 func (n *network) living(ctx context.Context, owner core.Address, symbol string) ([]core.Hash, error) {
-	pending, received := index.PendingRequest, index.Received
-	filters := []index.OrderFilter{
-		{Owner: owner, Symbol: symbol, OpenOnly: true},
-		{Owner: owner, Symbol: symbol, Status: &received},
-		{Owner: owner, Symbol: symbol, Status: &pending},
+	page, err := n.Index.Orders(ctx, index.OrderFilter{Owner: owner, Symbol: symbol, Cancellable: true}, index.Page{Limit: maxCancels})
+	if err != nil {
+		return nil, err
 	}
-	var ids []core.Hash
-	seen := map[core.Hash]bool{}
-	for _, f := range filters {
-		page, err := n.Index.Orders(ctx, f, index.Page{Limit: maxCancels})
-		if err != nil {
-			return nil, err
-		}
-		for i := range page.List {
-			o := &page.List[i]
-			id, err := core.ParseHash(o.ID)
-			if err != nil {
-				return nil, fmt.Errorf("order %s: %w", o.ID, err)
-			}
-			if cancellable(o, symbol) == nil && !seen[id] && len(ids) < maxCancels {
-				seen[id] = true
-				ids = append(ids, id)
-			}
+	ids := make([]core.Hash, len(page.List))
+	for i := range page.List {
+		if ids[i], err = core.ParseHash(page.List[i].ID); err != nil {
+			return nil, fmt.Errorf("order %s: %w", page.List[i].ID, err)
 		}
 	}
 	return ids, nil

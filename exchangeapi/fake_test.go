@@ -36,11 +36,13 @@ type fakeIndex struct {
 	unreached   bool
 	page        index.Page
 	orderFilter index.OrderFilter
-	tradeFilter index.TradeFilter
-	barFilter   index.BarFilter
-	paid        map[dex.QuoteType]decimal.Decimal
-	paidSince   int64
-	merge       *int
+
+	orderQueries int
+	tradeFilter  index.TradeFilter
+	barFilter    index.BarFilter
+	paid         map[dex.QuoteType]decimal.Decimal
+	paidSince    int64
+	merge        *int
 }
 
 func (s *fakeIndex) Markets() []index.Market { return s.markets }
@@ -76,10 +78,11 @@ func (s *fakeIndex) Orders(_ context.Context, f index.OrderFilter, p index.Page)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.orderFilter, s.page = f, p
+	s.orderQueries++
 	open := []index.Status{index.Open, index.PartiallyFilled, index.PendingCancel}
 	found := slices.DeleteFunc(slices.Clone(s.list), func(o index.Order) bool {
 		return o.Address != f.Owner.String() || f.Symbol != "" && o.Symbol != f.Symbol ||
-			f.OpenOnly && !slices.Contains(open, o.Status) || f.Status != nil && *f.Status != o.Status
+			f.OpenOnly && !slices.Contains(open, o.Status) || f.Cancellable && (o.Status < index.PendingRequest || o.Status > index.PartiallyFilled || o.Status == index.Filled) || f.Status != nil && *f.Status != o.Status
 	})
 	return index.Orders{List: cut(found, p.Offset, p.Limit), Total: total(len(found), p)}, s.fault
 }

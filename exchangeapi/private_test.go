@@ -428,8 +428,10 @@ func TestCancelAll(t *testing.T) { // behaviour 29
 	w.addOrder(200, index.PendingRequest)
 	w.addOrder(201, index.PendingCancel)
 	w.addOrder(202, index.Filled)
+	before := w.index.orderQueries
 	list := w.cancelAll().list(t)
 	require.Len(t, list, 151)
+	require.Equal(t, before+1, w.index.orderQueries, "orders are read once")
 	require.Len(t, w.fakeNode.calls(w.key.Agent), 151)
 	require.Len(t, w.index.cancels, 151)
 

@@ -124,6 +124,7 @@ type OrderFilter struct {
 	Side        *int    // nil: both
 	Status      *Status // 3 and 5 are one set, 7 and 8 are one set; nil: all
 	OpenOnly    bool    // statuses 3 and 5, and 6 while it is still in the book
+	Cancellable bool    // statuses 1, 2, 3 and 5: in the book or on the way to it, and not being cancelled
 }
 
 // Orders is a page of orders, newest first. Total is -1 if it was not asked for.

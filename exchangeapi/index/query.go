@@ -75,20 +75,34 @@ func (f *OrderFilter) where(r *rules) (*query.List, error) {
 	if f.Symbol != "" && r.bySymbol[f.Symbol] == nil {
 		return nil, ErrUnknownMarket
 	}
+	living := f.OpenOnly || f.Cancellable || f.Status != nil && f.Status.living()
+	if living {
+		w.And(livingOrders)
+	}
 	if f.Symbol != "" || f.TradeSymbol != "" || f.QuoteSymbol != "" {
 		w.In("market", r.matching(f))
-		w.Wide = true
+		w.Wide = !living
 	}
 	w.Between("created", f.Start, f.End)
 	w.Side(f.Side)
-	w.Wide = w.Wide || f.Side != nil || f.Status != nil || f.OpenOnly
 	if f.Status != nil {
 		w.In("status", f.Status.set())
 	}
+	w.Wide = w.Wide || !living && (f.Side != nil || f.Status != nil)
 	if f.OpenOnly {
 		w.And("(status IN (3,5) OR status = 6 AND placed > 0)")
 	}
+	if f.Cancellable {
+		w.And("status <> 6")
+	}
 	return w, nil
+}
+
+// livingOrders are those that have not ended: the condition of ex_orders_living as it stands there.
+const livingOrders = "status IN (1,2,3,5,6)"
+
+func (s Status) living() bool {
+	return s == PendingRequest || s == Received || s == Open || s == PartiallyFilled || s == PendingCancel
 }
 
 // matching are the ids of the markets that a filter names; 0, which is none, if there is none.

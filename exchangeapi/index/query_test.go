@@ -32,8 +32,11 @@ func TestPagePlans(t *testing.T) {
 	for text, want := range map[string]string{
 		orderOfID:                           "SEARCH ex_orders USING INDEX sqlite_autoindex_ex_orders_1 (id=?)",
 		orders(OrderFilter{}):               "SEARCH ex_orders USING INDEX ex_orders_owner (owner=?)",
-		orders(OrderFilter{OpenOnly: true}): "SEARCH ex_orders USING INDEX ex_orders_owner (owner=?)",
-		orders(OrderFilter{Start: 1, End: 2, Side: &side, Status: &open, QuoteSymbol: "VITE"}): "SEARCH ex_orders USING INDEX ex_orders_owner (owner=? AND created>? AND created<?)",
+		orders(OrderFilter{OpenOnly: true}): "SEARCH ex_orders USING INDEX ex_orders_living (owner=?)",
+		orders(OrderFilter{Cancellable: true, QuoteSymbol: "VITE"}):                            "SEARCH ex_orders USING INDEX ex_orders_living (owner=?)",
+		orders(OrderFilter{Status: new(PendingRequest)}):                                       "SEARCH ex_orders USING INDEX ex_orders_living (owner=?)",
+		orders(OrderFilter{Status: new(Filled)}):                                               "SEARCH ex_orders USING INDEX ex_orders_owner (owner=?)",
+		orders(OrderFilter{Start: 1, End: 2, Side: &side, Status: &open, QuoteSymbol: "VITE"}): "SEARCH ex_orders USING INDEX ex_orders_living (owner=? AND created>? AND created<?)",
 		trades(TradeFilter{}):                              "SEARCH ex_trades USING INDEX ex_trades_at (market=?)",
 		trades(TradeFilter{Start: 1}):                      "SEARCH ex_trades USING INDEX ex_trades_at (market=? AND at>?)",
 		trades(TradeFilter{End: 2}):                        "SEARCH ex_trades USING INDEX ex_trades_at (market=? AND at<?)",
@@ -103,6 +106,7 @@ func TestWide(t *testing.T) {
 	}{
 		"all": {OrderFilter{}, false}, "times": {OrderFilter{Start: 1, End: 2}, false}, "side": {OrderFilter{Side: &side}, true},
 		"tokens": {OrderFilter{QuoteSymbol: "VITE"}, true}, "status": {OrderFilter{Status: new(Filled)}, true},
+		"open": {OrderFilter{Status: new(Open), Side: &side}, false}, "living": {OrderFilter{OpenOnly: true, QuoteSymbol: "VITE"}, false},
 	} {
 		w, err := c.filter.where(rules)
 		require.NoError(t, err)

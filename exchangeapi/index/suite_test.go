@@ -120,6 +120,7 @@ func testLists(t *testing.T, url string) {
 		"beyond":       {OrderFilter{}, Page{9, 2, true}, nil, 5},
 		"open":         {OrderFilter{Status: &open}, page, []string{ids[3], ids[2], ids[1]}, -1},
 		"open only":    {OrderFilter{OpenOnly: true}, page, []string{ids[3], ids[2], ids[1]}, -1},
+		"cancellable":  {OrderFilter{Cancellable: true, Symbol: "COIN-000_VITE"}, page, []string{ids[3], ids[2], ids[1]}, -1},
 		"cancelled":    {OrderFilter{Status: &cancelled}, page, []string{gone.String()}, -1},
 		"side":         {OrderFilter{Side: &sell, Status: &cancelled}, page, nil, -1},
 		"time":         {OrderFilter{Start: startTime + 60, End: startTime + 120}, page, []string{ids[2], ids[1]}, -1},
