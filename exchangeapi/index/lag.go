@@ -82,11 +82,17 @@ func (x *Index) Lag() Lag {
 	return lag
 }
 
-// progress logs, from time to time, that the index is catching up.
+// progress tells that the index is catching up when the node has more than one batch, and logs it from time to time. recordOutcome says when it is over.
 func (x *Index) progress(t *batch) {
 	x.lag.setTops(t)
 	x.reached.Store(true)
-	if t.more && x.lag.reminderDue(progressEvery, x.config.Now()) {
+	if !t.more {
+		return
+	}
+	now := x.config.Now()
+	x.lag.setUpToDate(false, now)
+	x.caught.Store(false)
+	if x.lag.reminderDue(progressEvery, now) {
 		lag := x.Lag()
 		x.log.WithField("missing", lag.Missing).WithField("for", lag.For.Round(time.Second)).Info("the exchange index catches up with the chain")
 	}

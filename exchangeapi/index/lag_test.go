@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -111,4 +112,44 @@ func TestProgress(t *testing.T) {
 	top, err := r.client.LatestAccountBlock(t.Context(), core.DexFundContract)
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, missing, top.Height, "all of dexFund, and what there is of dexTrade")
+}
+
+// watched is a node that calls back whenever blocks are read.
+type watched struct {
+	*client.Client
+	read func()
+}
+
+func (w *watched) Call(ctx context.Context, result any, method string, params ...any) error {
+	if w.read != nil {
+		w.read()
+	}
+	return w.Client.Call(ctx, result, method, params...)
+}
+
+// An index that was up to date and meets more than one batch is behind until it has stored all of it.
+func TestBehindAgain(t *testing.T) {
+	r := newRig(t)
+	r.span = 5
+	node := &watched{Client: r.client}
+	x := r.openOn(sqliteURL(t), node)
+	x.poll(t.Context(), 1)
+	require.NoError(t, x.Ready())
+	var missing []uint64
+	node.read = func() {
+		if x.Ready() != nil {
+			missing = append(missing, x.Lag().Missing)
+		}
+	}
+	r.order(r.alice, dex.Sell, "10", coins(20))
+	x.poll(t.Context(), 1)
+	require.Empty(t, missing, "one batch is no delay")
+	for range 30 {
+		r.order(r.alice, dex.Sell, "10", coins(20))
+	}
+	x.poll(t.Context(), 1)
+	require.NotEmpty(t, missing)
+	require.Greater(t, slices.Max(missing), r.span)
+	require.NoError(t, x.Ready())
+	require.Equal(t, Lag{}, x.Lag())
 }
