@@ -112,10 +112,28 @@ func (x *Index) poll(ctx context.Context, n int) {
 	if err == nil && n%checkSendsEvery == 0 {
 		err = x.upkeep(ctx, n)
 	}
+	if err == nil {
+		err = x.judgeHead(ctx)
+	}
 	if ctx.Err() != nil {
 		return
 	}
 	x.recordOutcome(err)
+}
+
+// judgeHead is an error while the node's chain stands still: to have all of it is not to be up to date then.
+func (x *Index) judgeHead(ctx context.Context) error {
+	if now := x.config.Now(); x.head.Due(now) {
+		newest, err := x.node.LatestSnapshotBlock(ctx)
+		if err == nil && newest == nil {
+			err = errors.New("there is none")
+		}
+		if err != nil {
+			return fmt.Errorf("reading the newest snapshot block: %w", err)
+		}
+		x.head.See(newest.Height, newest.Time, now)
+	}
+	return x.head.Standstill(x.config.Now())
 }
 
 func pointerTo(err error) *error {
@@ -135,7 +153,7 @@ func (x *Index) catchUp(ctx context.Context) error {
 	case !leads:
 		return x.standBy(ctx)
 	}
-	if x.trouble.Load() != nil {
+	if before := x.trouble.Load(); before != nil && standstill(*before) == nil {
 		if err := x.recover(ctx); err != nil {
 			return err
 		}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"gatewayd/exchangeapi/index/judge"
 	"gatewayd/internal/database"
 	"gatewayd/vite/client"
 	"gatewayd/vite/core"
@@ -59,6 +60,7 @@ func (c Config) Check() error {
 
 // queries are what the index asks a node besides blocks and events.
 type queries interface {
+	LatestSnapshotBlock(context.Context) (*client.SnapshotBlock, error)
 	TokenInfo(context.Context, core.TokenID) (*client.TokenInfo, error)
 	Funds(context.Context, core.Address) (map[core.TokenID]client.Fund, error)
 }
@@ -92,6 +94,7 @@ type Index struct {
 	reached atomic.Bool
 	trouble atomic.Pointer[error]
 	lag     lagging
+	head    judge.Head // of the goroutine that follows
 
 	span, retainedBlocks uint64 // the constants, but for tests
 }
@@ -129,7 +132,7 @@ func (x *Index) Close() error { return x.store.close() }
 // errBehind is Ready's answer while blocks that the node has are not yet in the index.
 var errBehind = errors.New("the index has not caught up with the chain")
 
-// Ready is nil while the index is as new as the node, as far as the last poll showed, else why it is not.
+// Ready is nil while the index is as new as the node and the node's chain goes on, as far as the last poll showed, else why it is not.
 func (x *Index) Ready() error {
 	if err := x.trouble.Load(); err != nil {
 		return *err

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"sync"
 	"time"
+
+	"gatewayd/exchangeapi/index/judge"
 )
 
 // Lag is how far the index is behind its node.
@@ -41,15 +43,15 @@ func (l *lagging) setTops(t *batch) {
 	}
 }
 
-// setUpToDate sets whether the last poll left the index up to date.
-func (l *lagging) setUpToDate(current bool, now time.Time) {
+// setUpToDate sets whether the last poll left the index up to date, and if not, since when at the latest.
+func (l *lagging) setUpToDate(current bool, since time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case current:
 		l.since = time.Time{}
-	case l.since.IsZero():
-		l.since = now
+	case l.since.IsZero(), since.Before(l.since):
+		l.since = since
 	}
 }
 
@@ -101,7 +103,11 @@ func (x *Index) progress(t *batch) {
 // recordOutcome records the outcome of a poll for Ready and Lag. It logs changes, and repeats an error while it lasts.
 func (x *Index) recordOutcome(err error) {
 	now := x.config.Now()
-	x.lag.setUpToDate(err == nil, now)
+	since := now
+	if s := standstill(err); s != nil {
+		since = s.Since
+	}
+	x.lag.setUpToDate(err == nil, since)
 	before := x.trouble.Swap(pointerTo(err))
 	fresh := err != nil && (before == nil || (*before).Error() != err.Error())
 	reminds := x.lag.reminderDue(remindEvery, now) && !errors.Is(err, errMovedByOther) // to stand by is no trouble
@@ -116,4 +122,10 @@ func (x *Index) recordOutcome(err error) {
 	if err == nil || errors.Is(err, errMovedByOther) {
 		x.reached.Store(true)
 	}
+}
+
+// standstill is what an error says of the node's chain standing still; nil if nothing.
+func standstill(err error) (s *judge.StandstillError) {
+	_ = errors.As(err, &s)
+	return s
 }

@@ -91,6 +91,7 @@ func TestLag(t *testing.T) {
 	require.Len(t, again, 1)
 	require.Equal(t, time.Minute, again[0]["for"])
 	node.down.Store(false)
+	r.snapshot()
 	x.poll(t.Context(), 1)
 	require.Equal(t, Lag{}, x.Lag())
 	require.Empty(t, r.warnings())
@@ -150,6 +151,31 @@ func TestBehindAgain(t *testing.T) {
 	x.poll(t.Context(), 1)
 	require.NotEmpty(t, missing)
 	require.Greater(t, slices.Max(missing), r.span)
+	require.NoError(t, x.Ready())
+	require.Equal(t, Lag{}, x.Lag())
+}
+
+// A node that answers but whose chain stands still is told of, with the age of its newest block, until that is a new one.
+func TestStandstill(t *testing.T) {
+	r := newRig(t)
+	r.order(r.alice, dex.Sell, "10", coins(20))
+	r.snapshot()
+	x := r.open(sqliteURL(t))
+	x.poll(t.Context(), 1)
+	require.NoError(t, x.Ready())
+	r.clock.Add(60)
+	x.poll(t.Context(), 1)
+	require.NoError(t, x.Ready())
+	r.clock.Add(1)
+	for range 3 {
+		x.poll(t.Context(), 1)
+		require.ErrorContains(t, x.Ready(), "stands still")
+		require.Equal(t, Lag{For: 61 * time.Second}, x.Lag())
+	}
+	require.Len(t, r.warnings(), 1)
+	r.snapshot()
+	r.clock.Add(9)
+	x.poll(t.Context(), 1)
 	require.NoError(t, x.Ready())
 	require.Equal(t, Lag{}, x.Lag())
 }

@@ -1,0 +1,54 @@
+// Package judge judges what a node answers about its chain: whether that stands still. It asks nothing and has no clock.
+package judge
+
+import (
+	"fmt"
+	"time"
+)
+
+const (
+	askEvery    = 10 * time.Second
+	maxHeadAge  = time.Minute
+	stillBlocks = 3 // so many times the time between two blocks, where that is long
+)
+
+// Head judges the newest snapshot block of a node, which answers as ever when its chain stands still or it does not follow the chain any more. The zero
+// value is ready. It is not safe for concurrent use.
+type Head struct {
+	asked    time.Time
+	height   uint64
+	time     time.Time
+	interval time.Duration // the shortest between two blocks that was seen; 0: none yet
+}
+
+// Due reports whether the node is to be asked.
+func (h *Head) Due(now time.Time) bool { return now.Sub(h.asked).Abs() >= askEvery }
+
+// See takes the node's answer.
+func (h *Head) See(height uint64, at, now time.Time) {
+	if h.height > 0 && height > h.height && at.After(h.time) {
+		interval := at.Sub(h.time) / time.Duration(height-h.height)
+		if h.interval == 0 || interval < h.interval {
+			h.interval = interval
+		}
+	}
+	h.height, h.time, h.asked = height, at, now
+}
+
+// Standstill is an error while the chain stands still.
+func (h *Head) Standstill(now time.Time) error {
+	if h.height == 0 || now.Sub(h.time) <= max(maxHeadAge, stillBlocks*h.interval) {
+		return nil
+	}
+	return &StandstillError{h.height, h.time}
+}
+
+// StandstillError says since when a node has told of no new snapshot block.
+type StandstillError struct {
+	Height uint64
+	Since  time.Time
+}
+
+func (e *StandstillError) Error() string {
+	return fmt.Sprintf("the node's newest snapshot block, %d, is of %s: its chain stands still, or it does not follow the chain", e.Height, e.Since.UTC().Format(time.RFC3339))
+}
