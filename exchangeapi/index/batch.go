@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"gatewayd/vite/client"
 	"gatewayd/vite/core"
 )
 
@@ -129,11 +130,39 @@ func (x *Index) rollback(ctx context.Context, t *batch) error {
 
 func (x *Index) reader(c contract) *reader { return &reader{x.node, c, x.span} }
 
+// next reads what follows a cursor. A chain that does not reach it is waited for: of several nodes behind one address one may lag. Blocks were taken back
+// where its newest one is another than the stored one, and where Shorter says so.
+func (x *Index) next(ctx context.Context, c contract, at cursor, most uint64) (blockRange, error) {
+	p, err := x.reader(c).next(ctx, at, most)
+	if err != nil {
+		return p, err
+	}
+	if x.shorter[c].TookBack(p.shorter, x.config.Now()) {
+		p.forked = true
+	} else if p.shorter && p.newest != nil {
+		p.forked, err = x.differs(ctx, c, p.newest)
+	}
+	return p, err
+}
+
+// differs reports whether another block is stored in the place of one.
+func (x *Index) differs(ctx context.Context, c contract, b *client.AccountBlock) (bool, error) {
+	var stored string
+	err := x.store.read(ctx, func(t *tx) error {
+		_, err := t.one(&stored, "SELECT hash FROM ex_blocks WHERE contract = ? AND height = ?", c, b.Height)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("reading block %d of dex %s: %w", b.Height, c, err)
+	}
+	return stored != "" && stored != b.Hash.String(), nil
+}
+
 // trades reads blocks of dexTrade up to a height.
 func (x *Index) trades(most uint64) batches {
 	return func(ctx context.Context, from map[contract]cursor) (t batch, err error) {
 		t.from = from
-		t.trades, err = x.reader(trade).next(ctx, from[trade], most)
+		t.trades, err = x.next(ctx, trade, from[trade], most)
 		t.more = t.trades.more
 		return t, err
 	}
@@ -151,14 +180,14 @@ func (x *Index) both() batches {
 		if top != nil {
 			t.most = top.Height
 		}
-		t.funds, err = x.reader(fund).next(ctx, from[fund], math.MaxUint64)
+		t.funds, err = x.next(ctx, fund, from[fund], math.MaxUint64)
 		if t.more = t.funds.more; t.funds.forked {
 			w = nil
 		}
 		if err != nil || !t.more {
 			return t, err
 		}
-		if t.trades, err = x.reader(trade).next(ctx, from[trade], t.most); err != nil || t.trades.forked {
+		if t.trades, err = x.next(ctx, trade, from[trade], t.most); err != nil || t.trades.forked {
 			w = nil
 			return t, err
 		}

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"gatewayd/vite/client"
+	"gatewayd/exchangeapi/index/notices"
 	"gatewayd/vite/core"
 )
 
@@ -51,59 +51,22 @@ func (x *Index) Run(ctx context.Context) error {
 	return nil
 }
 
-// resubscribeAfter is how long after a failed subscription the next one is tried.
-const resubscribeAfter = 15 * time.Second
-
-// listen subscribes to new blocks, again and again. A node without subscriptions is polled by the clock alone, so nothing is lost by it.
+// listen is woken by new blocks where the node tells of them. Others are polled by the clock alone, so nothing is lost by it.
 func (x *Index) listen(ctx context.Context, woken chan<- struct{}) {
-	node, ok := x.node.(announcer)
+	node, ok := x.node.(notices.Node)
 	if !ok {
 		return
 	}
-	for ctx.Err() == nil {
-		if err := wakeOnBlocks(ctx, node, woken); err != nil && ctx.Err() == nil {
-			x.log.WithError(err).Debug("the node does not tell of new blocks; it is asked instead")
+	notices.Listen(ctx, node, x.log, [2]core.Address{fund.address(), trade.address()}, func(removed bool) {
+		if removed {
+			x.shorter[fund].Removed(x.config.Now())
+			x.shorter[trade].Removed(x.config.Now())
 		}
 		select {
-		case <-ctx.Done():
-		case <-time.After(resubscribeAfter):
+		case woken <- struct{}{}:
+		default: // it is awake already
 		}
-	}
-}
-
-// wakeOnBlocks wakes the loop for each block of dexFund or dexTrade until a subscription breaks or ctx ends.
-func wakeOnBlocks(ctx context.Context, node announcer, woken chan<- struct{}) error {
-	events := make(chan []client.BlockEvent, 1)
-	funds, err := node.SubscribeAccount(ctx, fund.address(), events)
-	if err != nil {
-		return err
-	}
-	defer funds.Close()
-	trades, err := node.SubscribeAccount(ctx, trade.address(), events)
-	if err != nil {
-		return err
-	}
-	defer trades.Close()
-	wake(woken) // for what came before
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case err := <-funds.Err():
-			return err
-		case err := <-trades.Err():
-			return err
-		case <-events:
-			wake(woken)
-		}
-	}
-}
-
-func wake(woken chan<- struct{}) {
-	select {
-	case woken <- struct{}{}:
-	default: // it is awake already
-	}
+	})
 }
 
 // poll brings the index up to date. It is the loop's body.

@@ -71,11 +71,6 @@ type Node interface {
 	queries
 }
 
-// announcer is a Node that tells of new blocks by itself; *client.Client is one over a WebSocket or a Unix socket.
-type announcer interface {
-	SubscribeAccount(context.Context, core.Address, chan<- []client.BlockEvent) (*client.Subscription, error)
-}
-
 // Index follows the exchange. It is safe for use by many goroutines; one Run at a time and one process per database follow
 // the chain, any number may read. Of several that run on one database of PostgreSQL one follows; the others answer what it has stored,
 // tell their subscribers that they miss something (ErrLagged), are not Ready, and take over when it ends.
@@ -95,6 +90,7 @@ type Index struct {
 	trouble atomic.Pointer[error]
 	lag     lagging
 	head    judge.Head // of the goroutine that follows
+	shorter map[contract]*judge.Shorter
 
 	span, retainedBlocks uint64 // the constants, but for tests
 }
@@ -117,7 +113,7 @@ func New(ctx context.Context, c Config, n Node, log logrus.FieldLogger) (*Index,
 	x := &Index{
 		config: c, node: n, log: log, store: s, cache: newCache(c.Precisions),
 		feed: feed{subscribers: map[*Subscription]struct{}{}}, cursors: map[contract]cursor{},
-		span: span, retainedBlocks: retainedBlocks,
+		shorter: map[contract]*judge.Shorter{fund: {}, trade: {}}, span: span, retainedBlocks: retainedBlocks,
 	}
 	x.lag.setUpToDate(false, c.Now())
 	if err := x.reload(ctx); err != nil {

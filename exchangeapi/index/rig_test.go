@@ -218,8 +218,12 @@ func (r *rig) caught(url string) *Index {
 	return x
 }
 
+// catchUp has the node's word where it took blocks back, as Run hears it.
 func (r *rig) catchUp(x *Index) {
 	r.t.Helper()
+	for _, shorter := range x.shorter {
+		shorter.Removed(r.now())
+	}
 	require.NoError(r.t, x.catchUp(r.t.Context()))
 }
 

@@ -251,3 +251,96 @@ func TestReceivedBeforeOpen(t *testing.T) {
 	wakeOnBlocks()
 	require.Equal(t, []Status{Received, Open}, statuses)
 }
+
+// lagsBehind is a node that answers now and then as it did before.
+type lagsBehind struct {
+	*client.Client
+	old atomic.Pointer[map[core.Address]*client.AccountBlock] // nil: it does not lag
+}
+
+func (l *lagsBehind) LatestAccountBlock(ctx context.Context, a core.Address) (*client.AccountBlock, error) {
+	if old := l.old.Load(); old != nil {
+		return (*old)[a], nil
+	}
+	return l.Client.LatestAccountBlock(ctx, a)
+}
+
+// newest are the newest blocks of both contracts.
+func (r *rig) newest() *map[core.Address]*client.AccountBlock {
+	blocks := map[core.Address]*client.AccountBlock{}
+	for _, c := range []contract{fund, trade} {
+		b, err := r.client.LatestAccountBlock(r.t.Context(), c.address())
+		require.NoError(r.t, err)
+		blocks[c.address()] = b
+	}
+	return &blocks
+}
+
+// TestLaggingAnswer: an answer of a node that lags takes nothing back, and nothing is pushed twice; a shorter chain that lasts, and one with another block, do.
+func TestLaggingAnswer(t *testing.T) {
+	r := newRig(t)
+	r.order(r.alice, dex.Sell, "10", coins(40))
+	before := r.newest()
+	r.order(r.bob, dex.Buy, "10", coins(20))
+	node := &lagsBehind{Client: r.client}
+	x := r.openOn(sqliteURL(t), node)
+	poll := func() {
+		x.poll(t.Context(), 1)
+		require.NoError(t, x.Ready())
+	}
+	poll()
+	updates := x.Subscribe(100)
+	for range 3 {
+		node.old.Store(before)
+		poll()
+		r.clock.Add(20)
+		node.old.Store(&map[core.Address]*client.AccountBlock{}) // of a node that has just begun
+		poll()
+		node.old.Store(nil)
+		poll()
+	}
+	require.Empty(t, queuedUpdates(updates))
+	require.Len(t, mustTrades(t, x), 1)
+	r.same(x)
+
+	r.snapshot()
+	height := r.head()
+	r.order(r.bob, dex.Buy, "10", coins(20))
+	r.snapshot()
+	poll()
+	require.Len(t, mustTrades(t, x), 2)
+	require.NoError(t, r.chain.Rollback(height))
+	poll()
+	require.Len(t, mustTrades(t, x), 2)
+	r.clock.Add(30)
+	poll()
+	require.Len(t, mustTrades(t, x), 1, "it lasts")
+
+	for range 3 {
+		r.order(r.bob, dex.Buy, "9", coins(20))
+	}
+	r.snapshot()
+	poll()
+	require.NoError(t, r.chain.Rollback(height))
+	r.order(r.alice, dex.Sell, "11", coins(20))
+	poll()
+	require.Len(t, mustTrades(t, x), 1)
+	r.same(x)
+}
+
+// TestRemovedBlocks: a node that says itself that it took blocks back is believed at once.
+func TestRemovedBlocks(t *testing.T) {
+	r := newRig(t)
+	x := r.open(sqliteURL(t))
+	updates := x.Subscribe(1000)
+	run(t, x)
+	r.order(r.alice, dex.Sell, "10", coins(20))
+	r.snapshot()
+	height := r.head()
+	await(t, updates, func(u Update) bool { return len(u.Depths) == 1 })
+	r.order(r.bob, dex.Buy, "10", coins(20))
+	r.snapshot()
+	await(t, updates, func(u Update) bool { return len(u.Trades) == 1 })
+	require.NoError(t, r.chain.Rollback(height))
+	await(t, updates, func(u Update) bool { return u.Undone })
+}

@@ -87,6 +87,9 @@ type blockRange struct {
 	more   bool   // the chain goes on after them
 	top    uint64 // height of the newest block that the node has told of
 	forked bool   // the block at the cursor is not in the chain any more
+
+	shorter bool                 // the chain does not reach the cursor
+	newest  *client.AccountBlock // then its newest block; nil: it has none
 }
 
 // next reads the blocks after the cursor up to a height, at most span of them.
@@ -123,9 +126,9 @@ func (r *reader) line(ctx context.Context, at cursor, most uint64) (p blockRange
 	}
 	limit := min(most, at.height+r.span)
 	switch {
-	case top == nil:
-		return blockRange{forked: at.height > 0}, nil, nil
-	case top.Height < at.height, top.Height == at.height && top.Hash != at.hash:
+	case top == nil, top.Height < at.height:
+		return blockRange{shorter: at.height > 0, newest: top}, nil, nil
+	case top.Height == at.height && top.Hash != at.hash:
 		return blockRange{forked: true}, nil, nil
 	}
 	p.top = top.Height

@@ -1,4 +1,4 @@
-// Package judge judges what a node answers about its chain: whether that stands still. It asks nothing and has no clock.
+// Package judge judges what a node answers about its chain: whether that stands still, and whether it took blocks back. It asks nothing and has no clock.
 package judge
 
 import (

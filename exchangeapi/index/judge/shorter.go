@@ -1,0 +1,37 @@
+package judge
+
+import (
+	"sync"
+	"time"
+)
+
+// patience is how long a chain that is shorter than what is stored is taken for that of a node that lags others behind one address.
+const patience = 30 * time.Second
+
+// Shorter judges whether a chain that is shorter than what is stored took blocks back. The zero value is ready, and safe for concurrent use.
+type Shorter struct {
+	mu      sync.Mutex
+	since   time.Time // zero: it is not shorter
+	removed time.Time // when the node said so itself; zero: never
+}
+
+// Removed takes the node's word that blocks were removed.
+func (s *Shorter) Removed(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.removed = now
+}
+
+// TookBack takes whether an answer is shorter, and reports whether that means that blocks were taken back: the node has said so, or it has lasted.
+func (s *Shorter) TookBack(shorter bool, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case !shorter:
+		s.since = time.Time{}
+		return false
+	case s.since.IsZero():
+		s.since = now
+	}
+	return now.Sub(s.since) >= patience || now.Sub(s.removed) < patience
+}

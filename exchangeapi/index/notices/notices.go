@@ -1,0 +1,63 @@
+// Package notices hears a node tell of new blocks by itself, as long as it does.
+package notices
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"gatewayd/vite/client"
+	"gatewayd/vite/core"
+)
+
+// Node tells of new blocks by itself; *client.Client is one over a WebSocket or a Unix socket.
+type Node interface {
+	SubscribeAccount(context.Context, core.Address, chan<- []client.BlockEvent) (*client.Subscription, error)
+}
+
+// resubscribeAfter is how long after a failed subscription the next one is tried.
+const resubscribeAfter = 15 * time.Second
+
+// Listen subscribes to the blocks of two accounts until ctx ends, again and again, and tells of those that came, and whether some were removed. Of a node
+// without subscriptions it tells nothing.
+func Listen(ctx context.Context, node Node, log logrus.FieldLogger, accounts [2]core.Address, tell func(removed bool)) {
+	for ctx.Err() == nil {
+		if err := hear(ctx, node, accounts, tell); err != nil && ctx.Err() == nil {
+			log.WithError(err).Debug("the node does not tell of new blocks; it is asked instead")
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(resubscribeAfter):
+		}
+	}
+}
+
+// hear tells of each block until a subscription breaks or ctx ends.
+func hear(ctx context.Context, node Node, accounts [2]core.Address, tell func(removed bool)) error {
+	events := make(chan []client.BlockEvent, 1)
+	first, err := node.SubscribeAccount(ctx, accounts[0], events)
+	if err != nil {
+		return err
+	}
+	defer first.Close()
+	second, err := node.SubscribeAccount(ctx, accounts[1], events)
+	if err != nil {
+		return err
+	}
+	defer second.Close()
+	tell(false) // for what came before
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-first.Err():
+			return err
+		case err := <-second.Err():
+			return err
+		case list := <-events:
+			tell(slices.ContainsFunc(list, func(e client.BlockEvent) bool { return e.Removed }))
+		}
+	}
+}
