@@ -30,6 +30,9 @@ func (x *Index) Market(symbol string) (Market, error) {
 	return x.figures(m), nil
 }
 
+// HasMarket reports whether there is a market of a symbol.
+func (x *Index) HasMarket(symbol string) bool { return x.cache.current().bySymbol[symbol] != nil }
+
 func (x *Index) figures(m *market) Market {
 	x.cache.mu.Lock()
 	defer x.cache.mu.Unlock()

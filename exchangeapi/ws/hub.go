@@ -47,7 +47,7 @@ type updates interface {
 
 // books answers from the index's memory.
 type books interface {
-	Market(symbol string) (index.Market, error)
+	HasMarket(symbol string) bool
 	Depth(symbol string, limit int, precision *int) (index.Depth, error)
 }
 

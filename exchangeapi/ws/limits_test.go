@@ -189,7 +189,7 @@ func TestRunReportsTheFeed(t *testing.T) {
 
 type brokenFeed struct{ err error }
 
-func (b brokenFeed) Market(string) (index.Market, error)          { return index.Market{}, b.err }
+func (b brokenFeed) HasMarket(string) bool                        { return false }
 func (b brokenFeed) Depth(string, int, *int) (index.Depth, error) { return index.Depth{}, b.err }
 func (b brokenFeed) Subscribe(int) brokenFeed                     { return b }
 func (b brokenFeed) Next(context.Context) (index.Update, error)   { return index.Update{}, b.err }
@@ -276,4 +276,20 @@ func TestConnectionsOfAClient(t *testing.T) {
 	for range 3 {
 		r.dial("/ws") // this machine's own are not counted
 	}
+}
+
+// What a sub names again, or more than a connection may have, is not looked for.
+func TestLookups(t *testing.T) {
+	r := setup(t, Config{Topics: 3})
+	c := r.dial("/v2/ws")
+	before := r.feed.lookups.Load()
+	topics := `"market.VX_VITE.trade"` + strings.Repeat(`,"market.VX_VITE.trade","market.VX_VITE.depth"`, 500)
+	c.ask(`{"command":"sub","params":[` + topics + `]}`)
+	require.EqualValues(t, 2, r.feed.lookups.Load()-before)
+	require.Equal(t, 2, r.hub.Stats().Subscriptions)
+	for i := range 500 {
+		topics += fmt.Sprintf(`,"market.VX-%d_VITE.trade"`, i)
+	}
+	require.NotEqual(t, 0.0, fields(t, c.ask(`{"command":"sub","params":[`+topics+`]}`))["code"])
+	require.EqualValues(t, 2, r.feed.lookups.Load()-before)
 }

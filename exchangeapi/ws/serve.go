@@ -180,20 +180,23 @@ func (c *conn) do(req request) reply {
 	return r
 }
 
-// sub subscribes to what is a topic of what was asked for, and lists that. Only where nothing is, it is a fault, and the
+// sub subscribes to what is a topic of what was asked for, and lists that, each once. Only where nothing is, it is a fault, and the
 // list is what was asked for.
 func (h *Hub) sub(c *conn, req request) ([]string, fault) {
+	wanted := distinct(req)
+	if len(wanted) > h.cfg.Topics {
+		return req.topics, visitLimit
+	}
 	var taken []string
 	var topics []topic
-	for _, name := range req.topics {
-		t, ok := parseTopic(strings.Clone(name)) // a subscription that lives must not hold the whole message
-		if !ok || !h.known(t, req.shape) {
+	for _, t := range wanted {
+		if t.symbol != "" && !h.books.HasMarket(t.symbol) {
 			continue
 		}
 		if !h.table.mayHear(c, t) {
 			return req.topics, notSignedIn
 		}
-		taken, topics = append(taken, name), append(topics, t)
+		taken, topics = append(taken, t.name), append(topics, t)
 	}
 	switch {
 	case len(topics) == 0:
@@ -204,15 +207,18 @@ func (h *Hub) sub(c *conn, req request) ([]string, fault) {
 	return taken, noFault
 }
 
-// known reports whether a topic can ever have a push in a shape: its pair exists, and the wallets' lists of orders are for
-// their shape alone.
-func (h *Hub) known(t topic, s shape) bool {
-	if (t.kind == kindOpen || t.kind == kindHistory) && s != binaryShape {
-		return false
+// distinct are the topics that a request names, each once, whether their pairs exist or not. The wallets' lists of orders are for their shape alone.
+func distinct(req request) (list []topic) {
+	seen := map[string]bool{}
+	for _, name := range req.topics {
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		t, ok := parseTopic(strings.Clone(name)) // a subscription that lives must not hold the whole message
+		if ok && (t.kind != kindOpen && t.kind != kindHistory || req.shape == binaryShape) {
+			list = append(list, t)
+		}
 	}
-	if t.symbol == "" {
-		return true
-	}
-	_, err := h.books.Market(t.symbol)
-	return err == nil
+	return list
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,6 +28,8 @@ const (
 // fakeFeed is an index that says what the test wants.
 type fakeFeed struct {
 	books map[string]index.Depth // by market; others are unknown
+
+	lookups atomic.Int64 // of markets
 
 	mu     sync.Mutex
 	subs   []*fakeUpdates
@@ -64,11 +67,10 @@ func (f *fakeFeed) ClientIDs(_ context.Context, orders []string) (map[string]str
 	return f.called, f.broken
 }
 
-func (f *fakeFeed) Market(symbol string) (index.Market, error) {
-	if _, ok := f.books[symbol]; !ok {
-		return index.Market{}, index.ErrUnknownMarket
-	}
-	return index.Market{Pair: index.Pair{Symbol: symbol}}, nil
+func (f *fakeFeed) HasMarket(symbol string) bool {
+	f.lookups.Add(1)
+	_, ok := f.books[symbol]
+	return ok
 }
 
 func (f *fakeFeed) Depth(symbol string, _ int, precision *int) (index.Depth, error) {

@@ -40,10 +40,8 @@ type publicTrades struct {
 	wanted  chan struct{} // closed when the hub listens
 }
 
-// Market knows all there are.
-func (t *publicTrades) Market(symbol string) (index.Market, error) {
-	return index.Market{Pair: index.Pair{Symbol: symbol}}, nil
-}
+// HasMarket knows all there are.
+func (t *publicTrades) HasMarket(string) bool { return true }
 
 // Depth is empty.
 func (t *publicTrades) Depth(symbol string, _ int, _ *int) (index.Depth, error) {
