@@ -120,6 +120,9 @@ func reIssueWith(event core.Event) func(*execution, []any) error {
 		if over || !token.ReIssuable || token.TotalSupply.Gt(&token.MaxSupply) {
 			return errSupply
 		}
+		if to.IsContract() && !x.state.steps.toContracts {
+			return errNoReceiver
+		}
 		put(&x.state.journal, x.state.Tokens, id, token)
 		x.mint(to, id, amount)
 		return x.emit(event, id)

@@ -31,6 +31,7 @@ var (
 	errNotOwner    = errors.New("sender does not own it")
 	errNoSuchToken = errors.New("token does not exist")
 	errSupply      = errors.New("over the maximal supply, or none may be issued")
+	errNoReceiver  = errors.New("contracts do not receive what is minted")
 	errTooMany     = errors.New("no index is left for the symbol")
 	errNoStake     = errors.New("no such stake")
 	errStakeLocked = errors.New("stake has not expired")

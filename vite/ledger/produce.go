@@ -11,13 +11,19 @@ import (
 	"gatewayd/vite/core"
 )
 
-// A step is what contracts do at a time; users' blocks come between steps. It ends after so many receives, and before the second
-// call by which a contract goes on with a long work of its own (paymentsPerBlock).
-const (
-	stepReceives = 1000
-	stepOwnCalls = 1
-	// An older version did this at a time, so its logs say.
-	olderReceives = 10_000
+// stepRules are how contracts work at a time, which the kind of a record tells. Users' blocks come between steps.
+type stepRules struct {
+	receives int // a step ends after so many,
+	ownCalls int // before the next call by which a contract goes on with a long work of its own (PaymentsPerBlock),
+	weight   int // and with the receive that makes its blocks so heavy
+	// toContracts: contracts are minted for, and get refunds, which they send back in turn for ever.
+	toContracts bool
+}
+
+var (
+	steps        = stepRules{receives: 1000, ownCalls: 1, weight: 1 << 20}
+	loopingSteps = stepRules{receives: 1000, ownCalls: 1, weight: math.MaxInt, toContracts: true}
+	olderSteps   = stepRules{receives: 10_000, ownCalls: 10_000, weight: math.MaxInt, toContracts: true}
 )
 
 // Contract receives end in a byte that tells how the call went.
@@ -30,11 +36,11 @@ const (
 var errTooManySends = errors.New("contract makes too many sends")
 
 // Step lets contracts receive what waits for them, in the order of arrival, and what they send each other meanwhile.
-func (s *State) Step() { s.Produce(stepReceives, stepOwnCalls) }
+func (s *State) Step() { s.Produce(s.steps.receives, s.steps.ownCalls) }
 
 // Produce is a step of so many receives and calls of a contract by itself.
 func (s *State) Produce(receives, ownCalls int) {
-	for ; receives > 0 && len(s.Pending) > 0; receives-- {
+	for weight := s.steps.weight; receives > 0 && weight > 0 && len(s.Pending) > 0; receives-- {
 		next := s.Pending[0]
 		if next.Block.Address == next.Block.ToAddress {
 			if ownCalls == 0 {
@@ -44,6 +50,7 @@ func (s *State) Produce(receives, ownCalls int) {
 		}
 		set(&s.journal, &s.Pending, s.Pending[1:])
 		s.receive(next)
+		weight -= s.Recent[len(s.Recent)-1].weight()
 	}
 }
 
@@ -58,7 +65,8 @@ type execution struct {
 }
 
 // receive makes the contract's receive block for a send: it credits the amount and executes the call. A failed call
-// leaves no trace but its block, status 1, and the sends that give amount and fee back.
+// leaves no trace but its block, status 1, and the sends that give amount and fee back. What a contract has sent stays: contracts take
+// no refund, and would send it back.
 func (s *State) receive(send *Entry) {
 	acc := s.account(send.Block.ToAddress)
 	tip := acc.Head()
@@ -73,7 +81,10 @@ func (s *State) receive(send *Entry) {
 		s.journal.revert(mark)
 		s.credit(acc, send.Block.TokenID, send.Block.Amount)
 		status = StatusFailed
-		x.refund()
+		x.logs, x.sends = nil, nil
+		if s.steps.toContracts || !send.Block.Address.IsContract() {
+			x.refund()
+		}
 	}
 	x.finish(send, status)
 }
@@ -104,7 +115,6 @@ func (x *execution) payForSends() error {
 
 // refund gives back what a failed call came with. It cannot fail: the amount was just credited.
 func (x *execution) refund() {
-	x.logs, x.sends = nil, nil
 	if !x.send.Amount.IsZero() {
 		x.transfer(x.send.Address, x.send.TokenID, x.send.Amount)
 	}

@@ -14,24 +14,37 @@ import (
 // snapshot block, of which an idle chain makes one a second, only its beginning.
 const (
 	recordBlock    = 'B' // the user's block
-	RecordStep     = 't' // of contracts
-	RecordSnapshot = 's' // a step; seconds since the block before, hash
-	RecordEmpty    = 'e' // the same, with the beginning of the hash
-	RecordDrop     = 'D' // hashes
+	RecordStep     = 'u' // of contracts
+	RecordSnapshot = 'v' // a step; seconds since the block before, hash
+	RecordEmpty    = 'w' // the same, with the beginning of the hash
+	RecordDrop     = 'd' // hashes
 	RecordRollback = 'R' // height
-	// The following are read only: their steps are of olderReceives.
-	OlderStep     = 'T'
-	OlderSnapshot = 'S'
-	OlderEmpty    = 'E'
+	// The following are read only: loopingSteps, and olderSteps.
+	LoopingStep     = 't'
+	LoopingSnapshot = 's'
+	LoopingEmpty    = 'e'
+	LoopingDrop     = 'D'
+	OlderStep       = 'T'
+	OlderSnapshot   = 'S'
+	OlderEmpty      = 'E'
 )
+
+// olderKinds are what records of older versions are now, and how contracts worked then.
+var olderKinds = map[byte]struct {
+	kind  byte
+	steps stepRules
+}{
+	LoopingStep: {RecordStep, loopingSteps}, LoopingSnapshot: {RecordSnapshot, loopingSteps},
+	LoopingEmpty: {RecordEmpty, loopingSteps}, LoopingDrop: {RecordDrop, loopingSteps},
+	OlderStep: {RecordStep, olderSteps}, OlderSnapshot: {RecordSnapshot, olderSteps}, OlderEmpty: {RecordEmpty, olderSteps},
+}
 
 // MakesSnapshot reports whether a record makes a snapshot block.
 func MakesSnapshot(kind byte) bool {
-	switch kind {
-	case RecordSnapshot, RecordEmpty, OlderSnapshot, OlderEmpty:
-		return true
+	if older, known := olderKinds[kind]; known {
+		kind = older.kind
 	}
-	return false
+	return kind == RecordSnapshot || kind == RecordEmpty
 }
 
 func BlockRecord(b *core.AccountBlock) []byte {
@@ -81,24 +94,21 @@ func (s *State) Replay(record []byte) error {
 	if len(record) == 0 {
 		return fmt.Errorf("%w: empty record", ErrCorrupt)
 	}
-	r := &Reader{Data: record[1:]}
-	switch record[0] {
+	r, kind := &Reader{Data: record[1:]}, record[0]
+	if older, known := olderKinds[kind]; known {
+		kind, s.steps = older.kind, older.steps
+		defer func() { s.steps = steps }()
+	}
+	switch kind {
 	case recordBlock:
 		return s.replayBlock(r)
 	case RecordStep:
 		s.Step()
 		return nil
 	case RecordSnapshot:
-		return s.replaySnapshot(r, core.HashSize, s.Step)
+		return s.replaySnapshot(r, core.HashSize)
 	case RecordEmpty:
-		return s.replaySnapshot(r, checkSize, s.Step)
-	case OlderStep:
-		s.OlderStep()
-		return nil
-	case OlderSnapshot:
-		return s.replaySnapshot(r, core.HashSize, s.OlderStep)
-	case OlderEmpty:
-		return s.replaySnapshot(r, checkSize, s.OlderStep)
+		return s.replaySnapshot(r, checkSize)
 	case RecordDrop:
 		doomed := r.hashes()
 		if r.Err == nil {
@@ -108,10 +118,8 @@ func (s *State) Replay(record []byte) error {
 	case RecordRollback:
 		return s.replayRollback(r)
 	}
-	return fmt.Errorf("%w: record of kind %q", ErrCorrupt, record[0])
+	return fmt.Errorf("%w: record of kind %q", ErrCorrupt, kind)
 }
-
-func (s *State) OlderStep() { s.Produce(olderReceives, olderReceives) }
 
 func (r *Reader) hashes() []core.Hash {
 	var list []core.Hash
@@ -139,7 +147,7 @@ func (s *State) replayBlock(r *Reader) error {
 // checkSize is how much of the hash an empty snapshot block's record has.
 const checkSize = 4
 
-func (s *State) replaySnapshot(r *Reader, hashSize int, step func()) error {
+func (s *State) replaySnapshot(r *Reader, hashSize int) error {
 	passed, want := r.Uint(), make([]byte, hashSize)
 	r.raw(want)
 	if passed > maxPassed {
@@ -149,7 +157,7 @@ func (s *State) replaySnapshot(r *Reader, hashSize int, step func()) error {
 		return r.Err
 	}
 	at := s.Latest().Time.Add(time.Duration(passed) * time.Second)
-	step()
+	s.Step()
 	if n := s.Seal(at); !bytes.Equal(n.Hash[:hashSize], want) {
 		return fmt.Errorf("%w: snapshot block %d comes out as %s, was %x", ErrCorrupt, n.Height, n.Hash, want)
 	}

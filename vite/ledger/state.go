@@ -59,6 +59,7 @@ type State struct {
 	Rollbacks uint64                      // never taken back
 	Exchange  Exchange
 	Floor     uint64 // the lowest snapshot height that the journal reaches
+	steps     stepRules
 }
 
 // Rules are what the genesis fixes for ever.
@@ -153,6 +154,7 @@ func emptyState(r Rules) *State {
 		Stakes:    map[core.Address][]Stake{},
 		touched:   map[Holding]struct{}{},
 		Exchange:  newExchange(),
+		steps:     steps,
 	}
 }
 

@@ -176,6 +176,61 @@ func TestReIssue(t *testing.T) {
 	}
 }
 
+// contracts are where nothing can be minted to: built-in ones, one of whom mints, and a user's.
+func (l *testChain) contracts() map[string]core.Address {
+	creation := l.creation(l.rich)
+	l.called(l.rich, creation)
+	return map[string]core.Address{"dexFund": core.DexFundContract, "asset": core.AssetContract, "a user's": creation.ToAddress}
+}
+
+// TestMintToContracts: contracts give back to nobody but users, or two of them would send each other an amount for ever.
+func TestMintToContracts(t *testing.T) {
+	for _, method := range []core.Method{core.ReIssue, core.Issue} {
+		l := setup(t)
+		id := l.issue(l.rich, gtt)
+		l.quotas()
+		for name, to := range l.contracts() {
+			l.quotas()
+			t.Run(method.Name()+" to "+name, func(t *testing.T) {
+				h := l.do(l.rich, l.call(l.rich, core.AssetContract, method, id, *uint256.NewInt(1), to))
+				for range 20 {
+					l.state.Step()
+				}
+				require.Empty(t, l.state.Pending)
+				received := l.block(l.block(h).Received.Hash)
+				require.Equal(t, byte(ledger.StatusFailed), received.Data[32])
+				require.Equal(t, "1000", l.token(id).TotalSupply.Dec())
+				require.Equal(t, "0", l.balance(to, id))
+			})
+		}
+		checkBooks(t, l.state, uint256.Int{})
+	}
+}
+
+// TestLogsWithMintsToContracts: a log of a version in which contracts sent each other what was minted leads to where it led then; now it ends.
+func TestLogsWithMintsToContracts(t *testing.T) {
+	l := setup(t)
+	id := l.issue(l.rich, gtt)
+	l.quotas()
+	for name, to := range l.contracts() {
+		t.Run(name, func(t *testing.T) {
+			l.quotas()
+			l.do(l.rich, l.call(l.rich, core.AssetContract, core.ReIssue, id, *uint256.NewInt(1), to))
+			require.NoError(t, l.state.Replay([]byte{ledger.LoopingStep}))
+			require.Len(t, l.state.Pending, 1)
+			require.Equal(t, core.SendCall, l.state.Pending[0].Block.BlockType)
+			blocks := len(l.state.Recent)
+			require.NoError(t, l.state.Replay([]byte{ledger.LoopingStep}))
+			require.Greater(t, len(l.state.Recent), blocks)
+			require.Len(t, l.state.Pending, 1)
+
+			l.state.Step()
+			require.Empty(t, l.state.Pending)
+			checkBooks(t, l.state, uint256.Int{})
+		})
+	}
+}
+
 func TestBurn(t *testing.T) {
 	l := setup(t)
 	open := l.issue(l.rich, gtt)

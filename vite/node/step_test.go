@@ -56,7 +56,7 @@ func (l *testChain) paid() (amounts [stepPayers]string, count int) {
 func TestADayIsPaidInSteps(t *testing.T) {
 	atOnce := chainBeforePayout(t, "", 0)
 	atOnce.startNextDay()
-	atOnce.state.OlderStep()
+	require.NoError(t, atOnce.state.Replay([]byte{ledger.OlderStep}))
 	want, count := atOnce.paid()
 	require.Equal(t, stepPayers, count)
 
