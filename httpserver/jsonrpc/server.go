@@ -189,7 +189,7 @@ func (s *Server) webSocket() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.serving.Add(1)
 		defer s.serving.Done()
-		upgrade.ServeHTTP(w, r)
+		upgrade.ServeHTTP(pacedUpgrade{w, s.cfg.MaxMessage}, r)
 	})
 }
 

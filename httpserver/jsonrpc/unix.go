@@ -79,7 +79,7 @@ func (s *Server) serveUnix(l net.Listener) error {
 		if err != nil {
 			return fmt.Errorf("accepting on the Unix socket: %w", err)
 		}
-		conn := &messageConn{Conn: c, name: "ipc-" + strconv.Itoa(id), limit: s.cfg.MaxMessage, left: s.cfg.MaxMessage}
+		conn := &messageConn{Conn: c, name: "ipc-" + strconv.Itoa(id), limit: s.cfg.MaxMessage, left: s.cfg.MaxMessage, backlog: newBacklog()}
 		s.peers.add(conn.name, c)
 		serving.Go(func() {
 			defer s.peers.remove(conn.name)
@@ -90,29 +90,68 @@ func (s *Server) serveUnix(l net.Listener) error {
 
 var errMessageSize = errors.New("message is too large")
 
-// messageConn bounds each JSON text of a stream, where the library reads without a bound. It follows strings and
+// messageConn bounds each JSON text of a stream, where the library reads without a bound, and those that are not answered. It follows strings and
 // brackets just far enough to see where an object or array ends; what stands between them counts with the next.
 type messageConn struct {
 	net.Conn
+	*backlog
 	name   string
 	limit  int
 	left   int // bytes that the text may still have
 	depth  int
 	quoted bool
 	escape bool
+	ahead  []byte // what has been read, and not been given yet
+	buffer [4 << 10]byte
+	text   []byte // as far as it has been given
 }
 
+// Read gives the bytes of one text at most.
 func (c *messageConn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	for _, b := range p[:n] {
+	if len(c.ahead) == 0 {
+		n, err := c.Conn.Read(c.buffer[:])
+		if c.ahead = c.buffer[:n]; n == 0 {
+			return 0, err
+		}
+	}
+	for n := range min(len(p), len(c.ahead)) {
+		b := c.ahead[n]
 		if c.left--; c.left < 0 {
 			return 0, errMessageSize
 		}
+		c.text = append(c.text, b)
 		if c.ends(b) {
 			c.left = c.limit
+			err := c.asked(c.text)
+			c.text = nil
+			if err != nil {
+				return 0, err
+			}
+			return c.give(p, n+1), nil
 		}
 	}
+	return c.give(p, min(len(p), len(c.ahead))), nil
+}
+
+func (c *messageConn) give(p []byte, n int) int {
+	copy(p, c.ahead[:n])
+	c.ahead = c.ahead[n:]
+	return n
+}
+
+// Write gets one message at a time.
+func (c *messageConn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	c.wrote(p)
+	if err != nil {
+		_ = c.Close()
+	}
 	return n, err
+}
+
+func (c *messageConn) Close() error {
+	c.close()
+	return c.Conn.Close()
 }
 
 // ends follows the text by one byte and tells whether that was its last.

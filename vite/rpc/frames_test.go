@@ -13,6 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// Bits of a frame's first two bytes (RFC 6455 5.2).
+const (
+	finalBit  = 0x80
+	textFrame = 1
+	maskBit   = 0x80
+)
+
 // A message in several frames is refused as a real node refuses it: each frame is taken for a message, and the connection ends with 1000.
 func TestFragmentedMessage(t *testing.T) {
 	f := start(t, nil)

@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"bufio"
-	"encoding/binary"
 	"errors"
 	"io"
 	"net"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"gatewayd/httpserver/jsonrpc"
 	"gatewayd/vite/ledger"
 	"gatewayd/vite/node"
 )
@@ -100,15 +100,8 @@ func (s *Server) healthy() bool {
 // fragmentRefusal is what a real node answers to a part of a message. It has no id.
 const fragmentRefusal = `{"jsonrpc":"2.0","error":{"code":-32600,"message":"unexpected EOF"}}`
 
-// Bits of a frame's first two bytes, and the codes of frames that carry messages.
-const (
-	finalBit  = 0x80
-	codeBits  = 0x0f
-	maskBit   = 0x80
-	sizeBits  = 0x7f
-	textFrame = 1
-	lastData  = 2 // 0 goes on with a message, 1 and 2 begin one, the others are control frames
-)
+// What begins the frame that carries the refusal: the last of a text.
+const finalText = 0x80 | 1
 
 var errFrameSize = errors.New("frame is too large")
 
@@ -135,14 +128,14 @@ type frameConn struct {
 // Read gives the bytes of whole messages and of control frames. It is io.EOF after a fragment has been refused.
 func (c *frameConn) Read(p []byte) (int, error) {
 	if c.left == 0 {
-		final, size, err := c.peek()
+		f, err := jsonrpc.PeekFrame(c.in)
 		if err != nil {
 			return 0, err
 		}
-		if !final {
+		if !f.Final {
 			return 0, c.refuse()
 		}
-		c.left = size
+		c.left = f.Size()
 	}
 	n, err := c.in.Read(p[:min(uint64(len(p)), c.left)])
 	c.left -= uint64(n)
@@ -155,55 +148,24 @@ func (c *frameConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// peek looks at the next frame without reading it. Size counts its header too.
-func (c *frameConn) peek() (final bool, size uint64, err error) {
-	head, err := c.in.Peek(2)
-	if err != nil {
-		return false, 0, err
-	}
-	final = head[0]&finalBit != 0
-	header, payload := 2, uint64(head[1]&sizeBits)
-	if head[1]&maskBit != 0 {
-		header += 4
-	}
-	more := map[uint64]int{126: 2, 127: 8}[payload]
-	if more > 0 {
-		if head, err = c.in.Peek(2 + more); err != nil {
-			return false, 0, err
-		}
-		var length [8]byte
-		copy(length[8-more:], head[2:])
-		header, payload = header+more, binary.BigEndian.Uint64(length[:])
-	}
-	if payload >= 1<<63 { // RFC 6455 5.2
-		return false, 0, errFrameSize
-	}
-	return final, uint64(header) + payload, nil
-}
-
 // refuse reads the message to its end, so that the client does not write to a closed connection and miss the answer.
 func (c *frameConn) refuse() error {
 	for read := uint64(0); ; {
-		head, err := c.in.Peek(1)
+		f, err := jsonrpc.PeekFrame(c.in)
 		if err != nil {
 			return err
 		}
-		data := head[0]&codeBits <= lastData
-		final, size, err := c.peek()
-		if err != nil {
-			return err
-		}
-		if read += size; read > maxMessage {
+		if read += f.Size(); read > maxMessage {
 			return errFrameSize
 		}
-		if _, err := c.in.Discard(int(size)); err != nil {
+		if _, err := c.in.Discard(int(f.Size())); err != nil {
 			return err
 		}
-		if final && data {
+		if f.Final && f.Data {
 			break
 		}
 	}
-	frame := append([]byte{finalBit | textFrame, byte(len(fragmentRefusal))}, fragmentRefusal...)
+	frame := append([]byte{finalText, byte(len(fragmentRefusal))}, fragmentRefusal...)
 	if _, err := c.Write(frame); err != nil {
 		return err
 	}

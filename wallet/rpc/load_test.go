@@ -1,9 +1,10 @@
 package rpc
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -12,12 +13,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"gatewayd/wallet"
 	"gatewayd/wallet/keystore"
 )
 
-// TestTwoThousandCalls puts them on one connection at once, 50 wrong passwords and 100 right ones among them. Each password
+// TestTwoThousandCalls makes them at once, 50 wrong passwords and 100 right ones among them. Each password
 // check takes 32 MiB, so that together they would take almost 5 GiB if nothing bounded them.
 func TestTwoThousandCalls(t *testing.T) {
 	r := start(t, func(c *wallet.Config) {
@@ -29,33 +31,31 @@ func TestTwoThousandCalls(t *testing.T) {
 	require.NoError(t, err)
 	other := "vite_a63bb1ccb9dd038fa8e78a23a57a789701de21dba46c65dccf"
 	require.NoError(t, r.wallet.Unlock(t.Context(), other, password))
-	conn, err := net.Dial("unix", r.server.cfg.IPC)
-	require.NoError(t, err)
-	defer conn.Close()
 	runtime.GC()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 
-	sent := make(chan error, 1)
-	go func() {
-		w := bufio.NewWriter(conn)
-		for id := range 2000 {
-			method, params := "deriveByIndex", fmt.Sprintf("[%q,%d]", other, id)
-			switch {
-			case id%40 == 0:
-				method, params = "unlock", fmt.Sprintf("[%q,%q]", alice, "wrong")
-			case id%20 == 1:
-				method, params = "extractMnemonic", fmt.Sprintf("[%q,%q]", other, password)
-			}
-			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%d,"method":"wallet_%s","params":%s}`, id, method, params)
+	const callers, each = 125, 16 // so many calls of a connection are worked on at once
+	calls := make([]bytes.Buffer, callers)
+	for id := range callers * each {
+		method, params := "deriveByIndex", fmt.Sprintf("[%q,%d]", other, id)
+		switch {
+		case id%40 == 0:
+			method, params = "unlock", fmt.Sprintf("[%q,%q]", alice, "wrong")
+		case id%20 == 1:
+			method, params = "extractMnemonic", fmt.Sprintf("[%q,%q]", other, password)
 		}
-		sent <- w.Flush()
-	}()
+		fmt.Fprintf(&calls[id%callers], `{"jsonrpc":"2.0","id":%d,"method":"wallet_%s","params":%s}`, id, method, params)
+	}
+	answers := make(chan answer, callers*each) // all
+	var group errgroup.Group
+	for i := range calls {
+		group.Go(func() error { return callAll(r.server.cfg.IPC, &calls[i], each, answers) })
+	}
+	require.NoError(t, group.Wait())
+	close(answers)
 	counts := map[string]int{}
-	answers := json.NewDecoder(conn)
-	for range 2000 {
-		var a answer
-		require.NoError(t, answers.Decode(&a))
+	for a := range answers {
 		if a.Error == nil {
 			counts["done"]++
 			continue
@@ -63,7 +63,6 @@ func TestTwoThousandCalls(t *testing.T) {
 		seen.note(a.Error.Message)
 		counts[strings.TrimRight(a.String(), "0123456789 s")]++
 	}
-	require.NoError(t, <-sent)
 	runtime.ReadMemStats(&after)
 	require.Less(t, int64(after.HeapSys)-int64(before.HeapSys), int64(512<<20))
 	require.GreaterOrEqual(t, counts["done"], 1850+1, "all derivations, and passwords that found a place")
@@ -90,4 +89,25 @@ func TestStandardCost(t *testing.T) {
 	left, err := os.ReadDir(r.wallet.Dir())
 	require.NoError(t, err)
 	require.Len(t, left, 1)
+}
+
+// callAll makes calls over a connection and reads their answers.
+func callAll(socket string, calls io.WriterTo, count int, answers chan<- answer) error {
+	conn, err := net.Dial("unix", socket)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if _, err := calls.WriteTo(conn); err != nil {
+		return err
+	}
+	in := json.NewDecoder(conn)
+	for range count {
+		var a answer
+		if err := in.Decode(&a); err != nil {
+			return err
+		}
+		answers <- a
+	}
+	return nil
 }
