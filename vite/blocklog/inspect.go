@@ -1,6 +1,8 @@
 package blocklog
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
 	"io"
 
@@ -31,7 +33,7 @@ func Inspect(file io.ReaderAt, size int64, each func(record []byte) error) (Summ
 		case err != nil:
 			return s, fmt.Errorf("reading the block log: %w", err)
 		case length == 0:
-			return s, checkTail(file, s.Bytes, size)
+			return s, checkTail(file, Place{Offset: s.Bytes, Frame: s.Frames}, size)
 		case number != s.Frames:
 			return s, fmt.Errorf("%w: frame %d stands at byte %d instead of frame %d", ErrCorrupt, number, s.Bytes, s.Frames)
 		}
@@ -44,14 +46,86 @@ func Inspect(file io.ReaderAt, size int64, each func(record []byte) error) (Summ
 	return s, nil
 }
 
-// checkTail refuses a log in which a whole frame follows what is no frame.
-func checkTail(file io.ReaderAt, from, size int64) error {
-	good, err := findFrame(file, from+1, size)
+// checkTail refuses a log in which good frames follow what is no frame. What looks like a frame inside of a torn one is what a user has sent: those that
+// follow damage have higher numbers and lead to the end, one after the other.
+func checkTail(file io.ReaderAt, at Place, size int64) error {
+	number, end, err := claimed(file, at.Offset, size)
 	if err != nil {
 		return fmt.Errorf("reading the block log: %w", err)
 	}
-	if good > 0 {
-		return fmt.Errorf("%w: bytes %d to %d are damaged, and good blocks follow; restore the file from a copy", ErrCorrupt, from, good)
+	// A frame that was to end where the log does, or later, is the last one, unless its length is what was damaged.
+	last := end >= size && number == at.Frame
+	for from := at.Offset + 1; ; {
+		good, err := findFrame(file, from, size)
+		if err != nil {
+			return fmt.Errorf("reading the block log: %w", err)
+		}
+		if good == 0 {
+			return nil
+		}
+		first, end, next, err := run(file, good, size)
+		if err == nil && first > at.Frame {
+			leads := end == size
+			if !leads && !last {
+				leads, err = tornAt(file, Place{Offset: end, Frame: next}, size)
+			}
+			if leads {
+				return fmt.Errorf("%w: bytes %d to %d are damaged, and good blocks follow; restore the file from a copy", ErrCorrupt, at.Offset, good)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("reading the block log: %w", err)
+		}
+		from = end
 	}
-	return nil
+}
+
+// claimed is the number that a frame's head has, and where it says that the frame ends; 0 and 0 for what is no head.
+func claimed(file io.ReaderAt, from, size int64) (number uint64, end int64, err error) {
+	head := make([]byte, min(int64(maxFrameHead), size-from))
+	if _, err := file.ReadAt(head, from); err != nil {
+		return 0, 0, err
+	}
+	_, number, headSize, payloadSize := parseFrameHead(head)
+	if headSize == 0 {
+		return 0, 0, nil
+	}
+	return number, from + int64(headSize) + payloadSize, nil
+}
+
+// run reads whole frames with numbers in a row, from one that there is: its number, where the last one ends, and what number is next.
+func run(file io.ReaderAt, from, size int64) (first uint64, end int64, next uint64, err error) {
+	frames := newFrameReader(file, from, size)
+	for end = from; end < size; next++ {
+		_, number, length, err := frames.next()
+		if err != nil {
+			return 0, 0, 0, err
+		}
+		if end == from {
+			first, next = number, number
+		}
+		if length == 0 || number != next {
+			break
+		}
+		end += length
+	}
+	return first, end, next, nil
+}
+
+// tornAt reports whether the log ends with the frame that is due, torn, or with zeros.
+func tornAt(file io.ReaderAt, due Place, size int64) (bool, error) {
+	number, end, err := claimed(file, due.Offset, size)
+	if err != nil || size-due.Offset < int64(maxFrameHead) || number == due.Frame && end >= size {
+		return err == nil, err
+	}
+	in := bufio.NewReader(io.NewSectionReader(file, due.Offset, size-due.Offset))
+	for {
+		b, err := in.ReadByte()
+		if b != 0 || err != nil {
+			if errors.Is(err, io.EOF) {
+				return true, nil
+			}
+			return false, err
+		}
+	}
 }

@@ -168,10 +168,10 @@ func HasOlderHashes(path string) (bool, error) {
 	return string(got[:n]) == OlderHashesMagic, nil
 }
 
-// cutTail removes a torn last frame, or the zeros that an older version took behind the last. If a whole frame follows the
+// cutTail removes a torn last frame, or the zeros that an older version took behind the last. If good frames follow the
 // fault, it is not the last: data would be lost silently.
 func (l *Log) cutTail(size int64) error {
-	if err := checkTail(l.file, l.next.Offset, size); err != nil {
+	if err := checkTail(l.file, l.next, size); err != nil {
 		return err
 	}
 	if err := l.file.Truncate(l.next.Offset); err != nil {

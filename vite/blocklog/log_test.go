@@ -89,6 +89,47 @@ func TestDamagedMiddleIsRefused(t *testing.T) {
 	require.ErrorIs(t, err, ErrCorrupt, "a frame cut out")
 }
 
+// TestFramesInsideATornFrame: a user's data may look like frames. They do not keep the torn frame that they stand in from being cut.
+func TestFramesInsideATornFrame(t *testing.T) {
+	many := func(first uint64, count int) (p []byte) {
+		for i := range count {
+			p = appendFrame(p, first+uint64(i), []byte("\x01x"))
+		}
+		return p
+	}
+	const cut = 4096
+	for name, inside := range map[string][]byte{
+		"one": many(9, 1), "the next": many(3, 1), "an older one": many(0, 1), "many": many(9, 100), "of all numbers": append(many(9, 10), many(3, 20)...),
+		"with one that goes on": append(many(9, 1), appendFrame(nil, 10, make([]byte, 10_000))...),
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "log")
+			fill(t, path, 2)
+			l := openFile(t, path)
+			data := putFrame(t, l, append(inside, bytes.Repeat([]byte{'x'}, 8000)...))
+			require.NoError(t, l.Close())
+			records, err := replayed(t, data[:cut])
+			require.NoError(t, err)
+			require.Len(t, records, 2)
+			_, err = Inspect(bytes.NewReader(data[:cut]), cut, func([]byte) error { return nil })
+			require.NoError(t, err)
+		})
+	}
+}
+
+// TestDamageBeforeATornFrameIsRefused: damage in the middle is told although the last frame is torn, or has zeros behind it.
+func TestDamageBeforeATornFrameIsRefused(t *testing.T) {
+	data, ends := fill(t, filepath.Join(t.TempDir(), "log"), 4)
+	bad := bytes.Clone(data)
+	bad[ends[1]-1] ^= 0x40
+	for size := ends[2]; size <= ends[3]; size++ {
+		_, err := replayed(t, bad[:size])
+		require.ErrorIs(t, err, ErrCorrupt, "%d bytes", size)
+	}
+	_, err := replayed(t, withSpace(bad))
+	require.ErrorIs(t, err, ErrCorrupt)
+}
+
 func TestForeignLogIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	fill(t, path, 1)
