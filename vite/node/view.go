@@ -271,8 +271,10 @@ func (v *View) UnreceivedSummary(a core.Address) AccountInfo {
 	acc.Unreceived.Scan(func(e *ledger.Entry) bool {
 		info.BlockCount++
 		if id := e.Block.TokenID; !id.IsZero() {
-			sum := sums[id]
-			sum.Token = v.Token(id)
+			sum, known := sums[id]
+			if !known {
+				sum.Token = v.Token(id)
+			}
 			sum.Amount.Add(&sum.Amount, &e.Block.Amount)
 			sum.Transactions++
 			sums[id] = sum

@@ -152,16 +152,28 @@ func (l *ledgerAPI) GetUnreceivedTransactionSummaryByAddress(a addressArg) accou
 }
 
 // GetUnreceivedTransactionSummaryInBatch answers in the order of the accounts.
-func (l *ledgerAPI) GetUnreceivedTransactionSummaryInBatch(accounts []addressArg) ([]accountInfo, error) {
+func (l *ledgerAPI) GetUnreceivedTransactionSummaryInBatch(ctx context.Context, accounts []addressArg) ([]accountInfo, error) {
+	return summaries(ctx, l.node, accounts, showAccount)
+}
+
+// summaries sums the unreceived sends of accounts, of each once however often it is named. The chain goes on between two accounts.
+func summaries[T any](ctx context.Context, n *node.Node, accounts []addressArg, show func(node.AccountInfo) T) ([]T, error) {
 	if len(accounts) > maxCount {
 		return nil, errCount
 	}
-	var shown []accountInfo
-	readInMemory(l.node, func(v *node.View) {
-		for _, a := range accounts {
-			shown = append(shown, showAccount(v.UnreceivedSummary(a.Address)))
+	var shown []T
+	known := make(map[core.Address]T, len(accounts))
+	for _, a := range accounts {
+		if err := ctx.Err(); err != nil {
+			return nil, onWire(err)
 		}
-	})
+		one, ok := known[a.Address]
+		if !ok {
+			one = show(read(n, func(v *node.View) node.AccountInfo { return v.UnreceivedSummary(a.Address) }))
+			known[a.Address] = one
+		}
+		shown = append(shown, one)
+	}
 	return shown, nil
 }
 

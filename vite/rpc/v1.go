@@ -137,17 +137,8 @@ func (o *onroadAPI) GetOnroadBlocksInBatch(pages []onroadPage) (map[core.Address
 }
 
 // GetOnroadInfoInBatch answers in the order of the accounts.
-func (o *onroadAPI) GetOnroadInfoInBatch(accounts []addressArg) ([]v1Account, error) {
-	if len(accounts) > maxCount {
-		return nil, errCount
-	}
-	var shown []v1Account
-	readInMemory(o.ledger.node, func(v *node.View) {
-		for _, a := range accounts {
-			shown = append(shown, showV1Account(v.UnreceivedSummary(a.Address)))
-		}
-	})
-	return shown, nil
+func (o *onroadAPI) GetOnroadInfoInBatch(ctx context.Context, accounts []addressArg) ([]v1Account, error) {
+	return summaries(ctx, o.ledger.node, accounts, showV1Account)
 }
 
 type mintageAPI struct{ contract *contractAPI }
