@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"gatewayd/chain"
@@ -44,19 +45,36 @@ func (d *Daemon) followHot(ctx context.Context) error {
 	}
 }
 
+// record stores the conditions of all tokens. What cannot be read of one token leaves its own conditions as they were, and no other's.
 func (d hotWatch) record(ctx context.Context) error {
 	var found []control.Condition
+	var faults []error
+	unread := map[string]bool{}
 	for _, n := range d.monitor.Networks() {
 		for _, t := range n.Tokens {
 			some, err := d.checkBounds(ctx, n, t)
 			if err != nil {
-				return err
+				faults = append(faults, fmt.Errorf("token %s of %s: %w", t.TokenID, n.Name, err))
+				unread[tokenKey(n.Name, t.TokenID)] = true
+				continue
 			}
 			found = append(found, some...)
 		}
 	}
-	return d.Store.Update(ctx, func(tx *records.Tx) error { return control.NoteConditions(tx, "hot", found) })
+	err := d.Store.Update(ctx, func(tx *records.Tx) error {
+		before, err := control.Conditions(tx)
+		if err != nil {
+			return err
+		}
+		before = slices.DeleteFunc(before, func(c control.Condition) bool {
+			return c.Kind != string(status.HotBelow) && c.Kind != string(status.HotAbove) || !unread[tokenKey(c.Network, c.Token)]
+		})
+		return control.NoteConditions(tx, "hot", append(before, found...))
+	})
+	return errors.Join(append(faults, err)...)
 }
+
+func tokenKey(network, token string) string { return network + " " + token }
 
 // checkBounds returns a condition while the hot accounts have less or more of a token than hot_min and hot_max allow.
 func (d hotWatch) checkBounds(ctx context.Context, n records.Network, t records.Token) (found []control.Condition, err error) {
@@ -74,7 +92,7 @@ func (d hotWatch) checkBounds(ctx context.Context, n records.Network, t records.
 		c.Detail = fmt.Sprintf("the hot accounts of %s have %s, and should have %s: send at least %s to %s", n.Source, text(have), text(t.HotMin), text(missing), n.Hot)
 		found = append(found, c)
 	}
-	key := n.Name + " " + t.TokenID
+	key := tokenKey(n.Name, t.TokenID)
 	over, err := have.Sub(t.HotMax)
 	if err != nil || over.IsZero() || t.HotMax.IsZero() {
 		delete(d.over, key)

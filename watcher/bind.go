@@ -18,20 +18,22 @@ const maxPasses = 8
 // bind gives slots to queued payments in the order of service, as far as the account's balance, its channels and the bound of what is in no
 // block yet allow.
 func (p *payer) bind(ctx context.Context, a records.Account, cur records.Cursor) error {
+	t := &fundsCheck{}
 	for range maxPasses {
-		chosen, more, err := p.chooseNext(ctx, a, cur)
-		if err != nil {
+		var chosen []records.Payment
+		var err error
+		if chosen, t, err = p.chooseNext(ctx, a, cur); err != nil {
 			return err
 		}
 		leaving, err := p.authorized(ctx, a, cur, chosen)
-		if err != nil {
-			return err
+		if err == nil {
+			err = p.bindChosen(ctx, leaving)
 		}
-		if err := p.bindChosen(ctx, leaving); err != nil || !more && len(leaving) == len(chosen) {
-			return err
+		if err != nil || !t.overtaken() && len(leaving) == len(chosen) {
+			return errors.Join(append(t.faults, err)...)
 		}
 	}
-	return nil
+	return errors.Join(t.faults...)
 }
 
 func (p *payer) bindChosen(ctx context.Context, chosen []records.Payment) error {
@@ -50,12 +52,12 @@ func (p *payer) bindChosen(ctx context.Context, chosen []records.Payment) error 
 	return errors.Join(faults...)
 }
 
-// chooseNext returns what can be bound now and defers what cannot. more is set when there may be payments behind the deferred ones.
-func (p *payer) chooseNext(ctx context.Context, a records.Account, cur records.Cursor) (chosen []records.Payment, more bool, err error) {
+// chooseNext returns what can be bound now, and defers what the check has found to wait.
+func (p *payer) chooseNext(ctx context.Context, a records.Account, cur records.Cursor) (chosen []records.Payment, t *fundsCheck, err error) {
 	maxUnmined := p.chain.MaxUnmined()
 	var unmined []records.OpenSlot
 	var waiting queue
-	t := &fundsCheck{short: map[chain.Asset]bool{}}
+	t = &fundsCheck{short: map[chain.Asset]bool{}}
 	err = p.Store.View(ctx, func(tx *records.Tx) (err error) {
 		if unmined, err = tx.UnminedSlots(p.id, a.Account); err != nil || len(unmined) >= maxUnmined {
 			return err
@@ -67,18 +69,18 @@ func (p *payer) chooseNext(ctx context.Context, a records.Account, cur records.C
 		return err
 	})
 	if err != nil || len(t.ceilings) == 0 {
-		return nil, false, err
+		return nil, t, err
 	}
 	if t.funds, err = newSpendable(p.chain, a.Account, unmined); err != nil {
-		return nil, false, err
+		return nil, t, err
 	}
 	if priced, err := t.funds.reserve(ctx, unmined); err != nil || !priced {
-		return nil, false, err
+		return nil, t, err
 	}
 	if chosen, err = choose(ctx, waiting, t, unmined, maxUnmined); err != nil {
-		return nil, false, err
+		return nil, t, err
 	}
-	return chosen, len(t.deferrals) > 0 && !t.noCoin, p.deferAll(ctx, a, cur, t.deferrals)
+	return chosen, t, p.deferAll(ctx, a, cur, t.deferrals)
 }
 
 // bindGroup binds payments in one transaction, which checks once more that each may leave.

@@ -2,6 +2,7 @@ package watcher
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"gatewayd/chain"
@@ -12,6 +13,7 @@ import (
 // quote stores what a payout of each token with a network-cost fee costs now. Wallets are quoted the newest one, withdrawals are
 // charged the lowest of the last minutes, so a quote holds while a user confirms (docs/gateway-clients.md 5).
 func (w *Watcher) quote(ctx context.Context) error {
+	var faults []error // one network's nodes or one token keep no other quote back
 	for _, n := range w.networks() {
 		c, ok := w.Chains[n.Source].(costQuoter)
 		for _, t := range n.Tokens {
@@ -19,14 +21,13 @@ func (w *Watcher) quote(ctx context.Context) error {
 				continue
 			}
 			if !ok {
-				return fmt.Errorf("token %s: chain %s has no network cost; choose another fee kind", t.TokenID, n.Source)
-			}
-			if err := w.quoteToken(ctx, c, n, t); err != nil {
-				return fmt.Errorf("quoting token %s: %w", t.TokenID, err)
+				faults = append(faults, fmt.Errorf("token %s: chain %s has no network cost; choose another fee kind", t.TokenID, n.Source))
+			} else if err := w.quoteToken(ctx, c, n, t); err != nil {
+				faults = append(faults, fmt.Errorf("quoting token %s: %w", t.TokenID, err))
 			}
 		}
 	}
-	return nil
+	return errors.Join(faults...)
 }
 
 func (w *Watcher) quoteToken(ctx context.Context, c costQuoter, n records.Network, t records.Token) error {

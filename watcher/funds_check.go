@@ -27,7 +27,11 @@ type fundsCheck struct {
 	short     map[chain.Asset]bool
 	noCoin    bool
 	deferrals []deferral
+	faults    []error // of single assets, while the chain answers
 }
+
+// errAsset is why payments of one asset wait: nodes that answer otherwise cannot tell its balance or what paying it costs, or it is not configured any more.
+var errAsset = errors.New("the asset cannot be paid now")
 
 // deferral is a payment that is not bound now, and why.
 type deferral struct {
@@ -36,7 +40,8 @@ type deferral struct {
 }
 
 // affordable returns the payments that can be paid now. Once an asset falls short, all later payments of it wait, and once coin for fees falls short, all later
-// payments wait: otherwise small payments would overtake a large one for ever. A payment that waits for another reason is overtaken.
+// payments wait: otherwise small payments would overtake a large one for ever. A payment that waits for another reason is overtaken. An asset that only faults
+// are said of falls short for this round, and keeps no other back; while the chain does not answer at all, nothing can be paid.
 func (t *fundsCheck) affordable(ctx context.Context, list []records.Payment) (out []records.Payment, err error) {
 	for _, q := range list {
 		if t.short[q.Asset] || t.noCoin {
@@ -49,16 +54,28 @@ func (t *fundsCheck) affordable(ctx context.Context, list []records.Payment) (ou
 			out = append(out, q)
 		case errors.Is(err, errShort):
 			t.short[q.Asset] = true
+			if q.Reason == records.WaitsAsset {
+				t.deferrals = append(t.deferrals, deferral{q, err})
+			}
 		case errors.Is(err, errNoCoin):
 			t.noCoin = true
 			t.deferrals = append(t.deferrals, deferral{q, err})
 		case waitsOrFails(err):
 			t.deferrals = append(t.deferrals, deferral{q, err})
-		default:
+		case !t.funds.answers(ctx):
 			return nil, err
+		default:
+			t.short[q.Asset] = true
+			t.deferrals = append(t.deferrals, deferral{q, fmt.Errorf("%w: %w", errAsset, err)})
+			t.faults = append(t.faults, fmt.Errorf("asset %s: %w", q.Asset, err))
 		}
 	}
 	return out, nil
+}
+
+// overtaken reports whether there may be payments behind what waits.
+func (t *fundsCheck) overtaken() bool {
+	return !t.noCoin && slices.ContainsFunc(t.deferrals, deferral.steppedOver)
 }
 
 // waitsOrFails reports whether an error concerns one payment only; others, as the fault of a node, concern all.
@@ -66,13 +83,17 @@ func waitsOrFails(err error) bool {
 	return slices.ContainsFunc([]error{chain.ErrRefused, chain.ErrGasLimit, chain.ErrFeeCeiling, chain.ErrNotNow}, func(why error) bool { return errors.Is(err, why) })
 }
 
-// noteLaterAfter is how long the signer may be behind the chain before its payments say so.
+// noteLaterAfter is how long the signer may be behind the chain, or an asset without an answer, before the payments say so.
 const noteLaterAfter = time.Minute
 
 // passes reports whether the payment waits for what mostly passes by itself, and not long yet.
 func (a deferral) passes(now time.Time) bool {
-	return errors.Is(a.why, errLater) && now.Sub(a.payment.ChangedAt) < noteLaterAfter
+	return (errors.Is(a.why, errLater) || errors.Is(a.why, errAsset)) && now.Sub(a.payment.ChangedAt) < noteLaterAfter
 }
+
+// steppedOver reports whether the payment alone waits: those behind it go on, and it is tried again after tryAgain blocks. What a whole asset or account waits
+// for is tried in each round.
+func (a deferral) steppedOver() bool { return waitsOrFails(a.why) || errors.Is(a.why, errLater) }
 
 // reason is why the payment waits, as the records name it; empty for what passes by itself.
 func (a deferral) reason() string {
@@ -87,6 +108,8 @@ func (a deferral) reason() string {
 		return records.WaitsNoCoin
 	case errors.Is(a.why, errLater):
 		return records.WaitsSigner
+	case errors.Is(a.why, errAsset):
+		return records.WaitsAsset
 	}
 	return ""
 }
@@ -112,10 +135,10 @@ func (p *payer) deferAll(ctx context.Context, a records.Account, cur records.Cur
 	p.logShortOfCoin(a.Account, list)
 	var changed []deferral
 	for _, s := range list {
-		if !errors.Is(s.why, errNoCoin) && len(p.waiting) < maxWaiting {
+		if s.steppedOver() && len(p.waiting) < maxWaiting {
 			p.waiting[s.payment.ID] = cur.Height
 		}
-		if s.fails() || !s.passes(p.Now()) && s.reason() != "" && s.reason() != s.payment.Reason {
+		if s.fails() || !s.passes(p.Now()) && (s.reason() != "" || errors.Is(s.why, errShort)) && s.reason() != s.payment.Reason {
 			changed = append(changed, s)
 		}
 	}
@@ -146,8 +169,8 @@ func (p *payer) deferAll(ctx context.Context, a records.Account, cur records.Cur
 
 func (p *payer) deferOne(tx *records.Tx, s deferral) error {
 	q := s.payment
-	if errors.Is(s.why, errLater) {
-		if err := tx.Log(records.Event{Subject: "payment", SubjectID: fmt.Sprint(q.ID), Event: "signer", Detail: s.why.Error()}); err != nil {
+	if errors.Is(s.why, errLater) || errors.Is(s.why, errAsset) {
+		if err := tx.Log(records.Event{Subject: "payment", SubjectID: fmt.Sprint(q.ID), Event: s.reason(), Detail: s.why.Error()}); err != nil {
 			return err
 		}
 	}

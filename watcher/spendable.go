@@ -86,6 +86,12 @@ func (s *spendable) checkPayment(ctx context.Context, q records.Payment, asked c
 	return fee, s.checkBalance(ctx, chain.Native, need, errNoCoin)
 }
 
+// answers reports whether nodes tell the account's coin: then the fault of an asset is its own.
+func (s *spendable) answers(ctx context.Context) bool {
+	_, err := s.chain.Balance(ctx, s.account, chain.Native)
+	return err == nil
+}
+
 // checkBalance returns the error short unless the account has the amount beside what is taken already.
 func (s *spendable) checkBalance(ctx context.Context, asset chain.Asset, amount chain.Amount, short error) error {
 	have, ok := s.have[asset]

@@ -144,7 +144,7 @@ func unless(found []Condition, k Kind, more []Condition) []Condition {
 }
 
 // waiting is what the payers have noted on payments that they tried and keep back: the account cannot pay the fee of the next one, fees are too
-// high, or the signer is behind. They try again by themselves.
+// high, the signer is behind, or nodes cannot answer for one asset. They try again by themselves.
 func waiting(tx *records.Tx, n records.Network, id chain.ID) (found []Condition, err error) {
 	direction := records.Withdrawal
 	if id == n.Exchange {
@@ -157,6 +157,9 @@ func waiting(tx *records.Tx, n records.Network, id chain.ID) (found []Condition,
 		case w.Reason == records.WaitsSigner:
 			c.Kind, c.Stops = PaymentsLate, false
 			c.Detail = fmt.Sprintf("%d payments of %s on %s wait for the signer, which cannot tell yet whether they may be paid; the log of each says why", w.Count, w.Account, id)
+		case w.Reason == records.WaitsAsset:
+			c.Kind, c.Stops = PaymentsLate, false
+			c.Detail = fmt.Sprintf("payments of %s on %s wait: its nodes cannot tell what account %s has of it or what paying it costs, or it is not configured any more; the log of each says why", w.Token, id, w.Account)
 		case w.Reason == records.WaitsNoCoin:
 			c.Kind = NoCoin
 			c.Detail = fmt.Sprintf("account %s on %s holds too little coin for the fees of its payouts: top it up", w.Account, id)

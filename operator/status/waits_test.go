@@ -10,8 +10,8 @@ import (
 	"gatewayd/records/recordstest"
 )
 
-// TestWaitsForTheSigner tells of payments that the signer cannot judge, in both directions; they close no channel.
-func TestWaitsForTheSigner(t *testing.T) {
+// TestWaitsAreLate tells of payments that the signer cannot judge or that a silent asset keeps back, in both directions; they close no channel.
+func TestWaitsAreLate(t *testing.T) {
 	r := recordstest.NewRig(t)
 	n := records.Network{Name: recordstest.Network, Source: recordstest.Source, Exchange: recordstest.Exchange}
 	for id, d := range map[chain.ID]records.Direction{n.Source: records.Withdrawal, n.Exchange: records.Deposit} {
@@ -22,10 +22,12 @@ func TestWaitsForTheSigner(t *testing.T) {
 		}
 		see()
 		require.Empty(t, found)
-		require.NoError(t, r.Try(func(tx *records.Tx) error { return tx.NoteWaiting(payment, records.WaitsSigner) }))
-		see()
-		require.Len(t, found, 1)
-		require.Equal(t, []any{PaymentsLate, id, d, false}, []any{found[0].Kind, found[0].Chain, found[0].Direction, found[0].Stops})
-		require.Contains(t, found[0].Detail, "wait for the signer")
+		for reason, says := range map[string]string{records.WaitsSigner: "wait for the signer", records.WaitsAsset: "its nodes cannot tell"} {
+			require.NoError(t, r.Try(func(tx *records.Tx) error { return tx.NoteWaiting(payment, reason) }))
+			see()
+			require.Len(t, found, 1)
+			require.Equal(t, []any{PaymentsLate, id, d, false}, []any{found[0].Kind, found[0].Chain, found[0].Direction, found[0].Stops})
+			require.Contains(t, found[0].Detail, says)
+		}
 	}
 }

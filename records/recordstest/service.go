@@ -105,6 +105,8 @@ func testWaits(t *testing.T, url string) {
 	require.Equal(t, []control.Wait{want}, waits())
 	require.NoError(t, note(one, records.WaitsSigner))
 	require.Equal(t, []control.Wait{{Token: Token, Reason: records.WaitsSigner, Count: 1, Account: Hot}}, waits(), "what waits for the signer stops nobody")
+	require.NoError(t, note(one, records.WaitsAsset))
+	require.Equal(t, []control.Wait{{Token: Token, Reason: records.WaitsAsset, Count: 1, Account: Hot}}, waits(), "nor does what waits for its asset")
 }
 
 // testHeldFor finds what is held for a reason, a page at a time.
