@@ -66,11 +66,22 @@ func (tx *Tx) bindAddress(network string, id chain.ID, owner string, derive func
 	return tx.addBinding(b, sql.NullInt64{Int64: index, Valid: true})
 }
 
-// firstFree derives the address of the lowest index that was never given, from index on.
+// singleSteps is how many indexes in a row may have been given before some are skipped.
+const singleSteps = 16
+
+// firstFree derives the address of an index that was never given, from index on: the lowest, unless many in a row were given. Then it looks further on in steps
+// that double, because each step asks the signer in a transaction that keeps all others waiting, and a restore passes over thousands.
 func firstFree(index int64, derive func(uint32) (string, string, error)) (int64, string, string, error) {
-	for ; index <= maxIndex; index++ {
+	for tried, step := 0, int64(1); index <= maxIndex; tried++ {
 		address, path, err := derive(uint32(index))
 		if errors.Is(err, signguard.ErrTaken) {
+			if tried >= singleSteps {
+				step *= 2
+			}
+			if index+step > maxIndex {
+				step = 1
+			}
+			index += step
 			continue
 		}
 		if err != nil {
