@@ -24,6 +24,8 @@ import (
 type DB struct {
 	Writes, Reads *sqlx.DB
 	File          string // of SQLite; empty for a server
+
+	server *pgx.ConnConfig // of the connections to a server
 }
 
 // SQLite is how the connections to a file are opened.
@@ -163,7 +165,7 @@ func openPostgres(ctx context.Context, url string, p Postgres) (*DB, error) {
 	for name, value := range p.Params {
 		c.RuntimeParams[name] = value
 	}
-	db := &DB{Writes: connectPostgres(c, p.Writers)}
+	db := &DB{Writes: connectPostgres(c, p.Writers), server: c}
 	if db.Reads = db.Writes; p.Readers > 0 {
 		db.Reads = connectPostgres(c, p.Readers)
 	}

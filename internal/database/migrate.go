@@ -2,12 +2,14 @@ package database
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 )
@@ -30,19 +32,22 @@ type Schema struct {
 
 // Migrate brings the schema forward. There is no way back: a database of a newer program is ErrNewer.
 func (db *DB) Migrate(ctx context.Context, s Schema) error {
+	pool := db.Writes.DB
 	dialect, options := goose.DialectSQLite3, []goose.ProviderOption{goose.WithDisableGlobalRegistry(true)}
 	if s.Table != "" {
 		options = append(options, goose.WithTableName(s.Table))
 	}
 	if db.File == "" {
 		dialect = goose.DialectPostgres
+		pool = db.unlimited()
+		defer pool.Close()
 		session, err := lock.NewPostgresSessionLocker()
 		if err != nil {
 			return err
 		}
 		options = append(options, goose.WithSessionLocker(session))
 	}
-	p, err := goose.NewProvider(dialect, db.Writes.DB, layers(s.Folders), options...)
+	p, err := goose.NewProvider(dialect, pool, layers(s.Folders), options...)
 	if err != nil {
 		return fmt.Errorf("reading the migrations: %w", err)
 	}
@@ -64,6 +69,16 @@ func (db *DB) Migrate(ctx context.Context, s Schema) error {
 		return fmt.Errorf("migrating from schema %d to %d: %w", current, target, err)
 	}
 	return nil
+}
+
+// unlimited is connections to a server whose statements may take any time: a migration of years of history does, and one that a limit ends leaves a schema that
+// no program takes.
+func (db *DB) unlimited() *sql.DB {
+	c := db.server.Copy()
+	for _, limit := range []string{"statement_timeout", "idle_in_transaction_session_timeout", "lock_timeout"} {
+		c.RuntimeParams[limit] = "0"
+	}
+	return stdlib.OpenDB(*c)
 }
 
 // layers is the SQL files of several folders as one folder, the first layer first.
