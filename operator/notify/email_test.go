@@ -72,7 +72,7 @@ func TestEmail(t *testing.T) {
 	m, err := mail.ReadMessage(strings.NewReader(p.mails[0]))
 	require.NoError(t, err)
 	require.Equal(t, "gatewayd main: money does not move: nodes_unreachable and 2 more", m.Header.Get("Subject"))
-	require.Regexp(t, `^<main-h\d+-h\d+@example\.org>$`, m.Header.Get("Message-Id"))
+	require.Regexp(t, `^<main-h\d+-[0-9a-f]{8}-h\d+-[0-9a-f]{8}@example\.org>$`, m.Header.Get("Message-Id"))
 	body, err := io.ReadAll(m.Body)
 	require.NoError(t, err)
 	for _, want := range []string{"no node answers", "it lies", "it sleeps"} {

@@ -36,7 +36,8 @@ type Change struct {
 
 // eventOf makes an event of a line of the history; nil for one that is of none of the topics.
 func eventOf(tx *records.Tx, line records.Event, wanted []Topic) (*Event, error) {
-	e := &Event{ID: fmt.Sprintf("h%d", line.Seq), At: line.At, Actor: line.Actor, seq: line.Seq}
+	// By the digest: after a restore the history goes on with numbers that other lines had, and receivers know the ids of those.
+	e := &Event{ID: fmt.Sprintf("h%d-%.8s", line.Seq, line.Digest), At: line.At, Actor: line.Actor, seq: line.Seq}
 	if e.topic = topicOf(line); !slices.Contains(wanted, e.topic) {
 		return nil, nil
 	}

@@ -133,7 +133,8 @@ func (r *rig) waitUntilJoined(name string) {
 func (r *rig) waitUntilRecorded(name string, o *webhookReceiver) {
 	r.T.Helper()
 	o.mu.Lock()
-	last, err := strconv.ParseUint(strings.TrimPrefix(o.events[len(o.events)-1].ID, "h"), 10, 64)
+	number, _, _ := strings.Cut(strings.TrimPrefix(o.events[len(o.events)-1].ID, "h"), "-")
+	last, err := strconv.ParseUint(number, 10, 64)
 	o.mu.Unlock()
 	require.NoError(r.T, err)
 	require.Eventually(r.T, func() bool { return r.subscriber(name).Seq >= last }, eventTimeout, 10*time.Millisecond)
@@ -188,7 +189,7 @@ func TestEveryEventOnce(t *testing.T) {
 	defer o.mu.Unlock()
 	seen := map[string]bool{}
 	for i, id := range o.ids {
-		require.Regexp(t, `^main-h\d+$`, id)
+		require.Regexp(t, `^main-h\d+-[0-9a-f]{8}$`, id)
 		require.Equal(t, "main-"+o.events[i].ID, id)
 		require.False(t, seen[id])
 		seen[id] = true
@@ -240,6 +241,25 @@ func TestSilentReceiver(t *testing.T) {
 	bad.failing(0)
 	require.Equal(t, []string{"condition.began"}, bad.waitForTypes(1))
 	require.Eventually(t, func() bool { return !r.hasCondition(status.NotTold) }, eventTimeout, 10*time.Millisecond)
+}
+
+// After a restore the history goes on with numbers that other lines had: their events have other ids.
+func TestSameNumberInTwoHistories(t *testing.T) {
+	t.Parallel()
+	ids := map[string]bool{}
+	for _, detail := range []string{"before the restore", "after it"} {
+		o := newWebhookReceiver(t)
+		r := newRig(t, notify.Config{Webhooks: []notify.Webhook{o.cfg}})
+		end := r.run()
+		r.waitUntilJoined("webhook:office")
+		one := away
+		one.Detail = detail
+		r.conditions(one)
+		o.waitForTypes(1)
+		end()
+		ids[o.events[0].ID] = true
+	}
+	require.Len(t, ids, 2)
 }
 
 func (r *rig) hasCondition(kind status.Kind) (found bool) {
