@@ -79,10 +79,13 @@ func (n *Notifier) follow(ctx context.Context, r receiver) error {
 	}
 }
 
+// due reports whether a receiver is to be tried again. What is further away than any pause was noted by a clock that was ahead.
+func due(next, now time.Time) bool { return !now.Before(next) || next.Sub(now) > longPause }
+
 // step delivers what comes next, and answers whether there may be more.
 func (n *Notifier) step(ctx context.Context, r receiver) (more bool, err error) {
 	place, events, upTo, err := n.next(ctx, r)
-	if err != nil || upTo == place.Seq || time.Now().Before(place.NextAt) {
+	if err != nil || upTo == place.Seq || !due(place.NextAt, time.Now()) {
 		return false, err
 	}
 	var failed error

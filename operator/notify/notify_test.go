@@ -243,6 +243,22 @@ func TestSilentReceiver(t *testing.T) {
 	require.Eventually(t, func() bool { return !r.hasCondition(status.NotTold) }, eventTimeout, 10*time.Millisecond)
 }
 
+// A clock that was ahead when a delivery failed mutes no receiver until the time that it showed.
+func TestClockThatWasAhead(t *testing.T) {
+	t.Parallel()
+	o := newWebhookReceiver(t)
+	r := newRig(t, notify.Config{Webhooks: []notify.Webhook{o.cfg}})
+	end := r.run()
+	r.waitUntilJoined("webhook:office")
+	end()
+	r.Do(func(tx *records.Tx) error {
+		return control.Refused(tx, "webhook:office", "no connection", time.Now().Add(8*time.Hour))
+	})
+	r.conditions(away)
+	defer r.run()()
+	require.Equal(t, []string{"condition.began"}, o.waitForTypes(1))
+}
+
 // After a restore the history goes on with numbers that other lines had: their events have other ids.
 func TestSameNumberInTwoHistories(t *testing.T) {
 	t.Parallel()

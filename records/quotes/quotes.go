@@ -30,11 +30,11 @@ func Add(tx *records.Tx, network, token string, cost chain.Amount) error {
 }
 
 // Since returns the lowest and the highest cost that was the current one at any time since a moment, the quote then in force included;
-// false when there is none. It is what a wallet may have been told: a user is charged the lowest, and may have sent what fits the highest.
+// false when there is none. Quotes of a clock that was ahead do not count until their time. It is what a wallet may have been told: a user is charged the lowest, and may have sent what fits the highest.
 func Since(tx *records.Tx, network, token string, since time.Time) (lowest, highest chain.Amount, found bool, err error) {
 	var rows []row
-	err = tx.SQL().List(&rows, `SELECT at, cost FROM quotes WHERE network = ? AND token = ? AND at >= COALESCE(
-		(SELECT MAX(at) FROM quotes WHERE network = ? AND token = ? AND at <= ?), 0)`, network, token, network, token, since.UnixMilli())
+	err = tx.SQL().List(&rows, `SELECT at, cost FROM quotes WHERE network = ? AND token = ? AND at <= ? AND at >= COALESCE(
+		(SELECT MAX(at) FROM quotes WHERE network = ? AND token = ? AND at <= ?), 0)`, network, token, tx.SQL().Millis(), network, token, since.UnixMilli())
 	if err != nil {
 		return lowest, highest, false, fmt.Errorf("reading the quotes for %s on %s: %w", token, network, err)
 	}

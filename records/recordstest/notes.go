@@ -117,6 +117,11 @@ func testQuotes(t *testing.T, url string) {
 	add(500)
 	cost, _ := lowest(start)
 	require.Equal(t, chain.NewAmount(500), cost, "old quotes are forgotten")
+	r.Pass(8 * time.Hour) // the clock is ahead for a moment
+	add(5)
+	r.Pass(-8 * time.Hour)
+	ahead, _ := lowest(r.Now())
+	require.Equal(t, chain.NewAmount(500), ahead, "what is to come is charged nobody")
 }
 
 func testHistory(t *testing.T, url string) {
