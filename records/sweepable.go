@@ -175,10 +175,11 @@ func (tx *Tx) SweepUnderWay(p Payment) (under Payment, busy bool, err error) {
 
 // TokenSweepUnderWay reports whether a sweep of a token from an address, or the gas for one, is queued or bound: it needs the coin that is there.
 func (tx *Tx) TokenSweepUnderWay(id chain.ID, account string) (busy bool, err error) {
-	busy, err = tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND account = ? AND purpose = 'sweep' AND state IN ('queued','bound') AND asset <> 'native'`,
+	busy, err = tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND account = ? AND purpose = 'sweep' AND state IN ('queued','bound','held')
+		AND state <> 'held' AND asset <> 'native'`,
 		string(id), account)
 	if err == nil && !busy {
-		busy, err = tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND payee = ? AND purpose = 'gas' AND state IN ('queued','bound')`, string(id), account)
+		busy, err = tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND payee = ? AND purpose = 'gas' AND state IN ('queued','bound','held') AND state <> 'held'`, string(id), account)
 	}
 	return busy, sqlstore.Doing(err, "looking for token sweeps of %s", account)
 }
