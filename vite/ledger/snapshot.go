@@ -12,6 +12,13 @@ import (
 	"gatewayd/vite/core"
 )
 
+// maxRecent is the weight of blocks that may wait for a snapshot block. What one confirms with the step before it is then some 8 MiB of JSON, which
+// clients take in one answer.
+const maxRecent = 2 << 20
+
+// Full reports whether a snapshot block is due whatever the time.
+func (s *State) Full() bool { return s.recentWeight >= maxRecent }
+
 // Seal makes the snapshot block of everything recent. now is cut to whole seconds; the chain's time never goes back.
 func (s *State) Seal(now time.Time) *Snapshot {
 	n := &Snapshot{
@@ -95,6 +102,7 @@ func (s *State) confirm(n *Snapshot) {
 	}
 	if len(s.Recent) > 0 {
 		set(&s.journal, &s.Recent, nil)
+		set(&s.journal, &s.recentWeight, 0)
 	}
 	if len(s.touched) > 0 {
 		set(&s.journal, &s.touched, map[Holding]struct{}{})

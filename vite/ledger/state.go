@@ -60,6 +60,8 @@ type State struct {
 	Exchange  Exchange
 	Floor     uint64 // the lowest snapshot height that the journal reaches
 	steps     stepRules
+
+	recentWeight int // of Recent
 }
 
 // Rules are what the genesis fixes for ever.
@@ -268,6 +270,7 @@ func (s *State) append(a *Account, e *Entry) {
 	put(&s.journal, s.Blocks, e.Block.Hash, e)
 	set(&s.journal, &a.Blocks, AccountChain{BlockID{e.Block.Height, e.Block.Hash}, append(a.Blocks.Recent, e)})
 	set(&s.journal, &s.Recent, append(s.Recent, e))
+	set(&s.journal, &s.recentWeight, s.recentWeight+e.weight())
 }
 
 // open offers a send to its addressee.

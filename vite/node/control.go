@@ -60,6 +60,11 @@ func (n *Node) tick() (more bool, err error) {
 		if len(n.state.Pending) == 0 {
 			return nil, nil, nil
 		}
+		if n.state.Full() {
+			_, record, events := n.seal()
+			more = len(n.state.Pending) > 0
+			return record, events, nil
+		}
 		before := len(n.state.Recent)
 		n.state.Step()
 		more = len(n.state.Pending) > 0
@@ -74,12 +79,9 @@ func (n *Node) Snapshot() (ledger.Point, error) {
 	defer n.control.Unlock()
 	var made *ledger.Snapshot
 	var file *checkpoint
-	added, err := n.step(func() ([]byte, eventList, error) {
-		before := len(n.state.Recent)
-		n.state.Step()
-		came := n.state.Recent[before:]
-		made = n.state.Seal(n.config.Now())
-		return n.state.SnapshotRecord(), func() []Event { return append(eventsOf(came), snapshotEvent(made)) }, nil
+	added, err := n.step(func() (record []byte, events eventList, err error) {
+		made, record, events = n.seal()
+		return record, events, nil
 	}, func() (err error) {
 		file, err = n.dueCheckpoint(n.config.StateEvery)
 		return err
@@ -94,6 +96,15 @@ func (n *Node) Snapshot() (ledger.Point, error) {
 		return ledger.Point{}, err
 	}
 	return made.Point, nil
+}
+
+// seal makes a snapshot block after a step of the contracts. It is called with the lock.
+func (n *Node) seal() (*ledger.Snapshot, []byte, eventList) {
+	before := len(n.state.Recent)
+	n.state.Step()
+	came := n.state.Recent[before:]
+	made := n.state.Seal(n.config.Now())
+	return made, n.state.SnapshotRecord(), func() []Event { return append(eventsOf(came), snapshotEvent(made)) }
 }
 
 // DropUnconfirmed loses an account block that is in no snapshot yet, with everything that depends on it, as real nodes do.

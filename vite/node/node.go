@@ -307,7 +307,12 @@ func (n *Node) accept(b *core.AccountBlock, v ledger.Verdict, record []byte) (ui
 		return 0, err
 	}
 	n.wake()
-	return n.append(record, func() []Event { return eventsOf(n.state.Recent[before:]) }), nil
+	added := n.append(record, func() []Event { return eventsOf(n.state.Recent[before:]) })
+	if n.state.Full() {
+		_, snapshot, events := n.seal()
+		added = n.append(snapshot, events)
+	}
+	return added, nil
 }
 
 func (n *Node) usable() error {
