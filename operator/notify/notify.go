@@ -47,10 +47,36 @@ func pause(attempts int) time.Duration {
 // Run tells all receivers until ctx ends. One that does not answer holds up nobody else.
 func (n *Notifier) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return n.dropRemoved(ctx) })
 	for _, r := range n.Config.receivers() {
 		g.Go(func() error { return n.follow(ctx, r) })
 	}
 	return g.Wait()
+}
+
+// source is what a receiver's conditions stand under.
+const source = "notify:"
+
+// dropRemoved drops what earlier daemons noted on receivers that are not configured any more: nobody else ends it. It ends when that is done.
+func (n *Notifier) dropRemoved(ctx context.Context) error {
+	var keep []string
+	for _, name := range Names(n.Config) {
+		keep = append(keep, source+name)
+	}
+	for {
+		err := n.Store.Update(ctx, func(tx *records.Tx) error { return control.DropSources(tx, source, keep) })
+		switch {
+		case err == nil || ctx.Err() != nil:
+			return nil
+		case errors.Is(err, records.ErrFenced):
+			return err
+		}
+		n.Log.WithError(err).Debug("dropping the conditions of receivers that are configured no more")
+		select {
+		case <-ctx.Done():
+		case <-time.After(poll):
+		}
+	}
 }
 
 // follow ends with ctx, or when the lease is lost.
@@ -102,10 +128,10 @@ func (n *Notifier) step(ctx context.Context, r receiver) (more bool, err error) 
 	}
 	return failed == nil, n.Store.Update(ctx, func(tx *records.Tx) error {
 		if failed != nil {
-			return errors.Join(control.Refused(tx, r.name(), failed.Error(), time.Now().Add(pause(place.Attempts))), control.NoteConditions(tx, "notify:"+r.name(), silentCondition(r, place, failed)))
+			return errors.Join(control.Refused(tx, r.name(), failed.Error(), time.Now().Add(pause(place.Attempts))), control.NoteConditions(tx, source+r.name(), silentCondition(r, place, failed)))
 		}
 		if place.Attempts > 0 {
-			err = control.NoteConditions(tx, "notify:"+r.name(), nil)
+			err = control.NoteConditions(tx, source+r.name(), nil)
 		}
 		return errors.Join(err, control.Took(tx, r.name(), upTo))
 	})

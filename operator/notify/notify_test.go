@@ -243,6 +243,34 @@ func TestSilentReceiver(t *testing.T) {
 	require.Eventually(t, func() bool { return !r.hasCondition(status.NotTold) }, eventTimeout, 10*time.Millisecond)
 }
 
+// What was noted on a receiver that is configured no more is nobody's to end.
+func TestRemovedReceiverIsForgotten(t *testing.T) {
+	t.Parallel()
+	o := newWebhookReceiver(t)
+	r := newRig(t, notify.Config{Webhooks: []notify.Webhook{o.cfg}})
+	silent := func(name string) {
+		r.Do(func(tx *records.Tx) error {
+			return control.NoteConditions(tx, "notify:"+name, []control.Condition{{Kind: string(status.NotTold), Subject: name}})
+		})
+	}
+	silent("webhook:office")
+	silent("webhook:renamed")
+	r.Do(func(tx *records.Tx) error { return control.NoteConditions(tx, "monitor", []control.Condition{away}) })
+	defer r.run()()
+	about := func() (subjects []string) {
+		r.See(func(tx *records.Tx) error {
+			all, err := control.Conditions(tx)
+			for _, c := range all {
+				subjects = append(subjects, c.Subject)
+			}
+			return err
+		})
+		return subjects
+	}
+	require.Eventually(t, func() bool { return len(about()) == 2 }, eventTimeout, 10*time.Millisecond)
+	require.ElementsMatch(t, []string{"", "webhook:office"}, about())
+}
+
 // A clock that was ahead when a delivery failed mutes no receiver until the time that it showed.
 func TestClockThatWasAhead(t *testing.T) {
 	t.Parallel()

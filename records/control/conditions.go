@@ -5,6 +5,7 @@ package control
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"gatewayd/chain"
@@ -55,6 +56,23 @@ func NoteConditions(tx *records.Tx, source string, now []Condition) error {
 		}
 	}
 	return sqlstore.Doing(deleteConditions(tx, source, now), "forgetting conditions of %s", source)
+}
+
+// DropSources drops what the sources whose names begin so have told, but for those that are kept.
+func DropSources(tx *records.Tx, prefix string, keep []string) error {
+	var sources []string
+	if err := tx.SQL().List(&sources, `SELECT DISTINCT source FROM conditions ORDER BY source`); err != nil {
+		return fmt.Errorf("reading whose conditions there are: %w", err)
+	}
+	for _, source := range sources {
+		if !strings.HasPrefix(source, prefix) || slices.Contains(keep, source) {
+			continue
+		}
+		if err := NoteConditions(tx, source, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // deleteConditions drops what a source does not tell any more.
