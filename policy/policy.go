@@ -178,3 +178,30 @@ func draw(account string, t chain.Transfer, from chain.ID) uint64 {
 	sum := sha256.Sum256([]byte(string(from) + "\n" + t.Ref + "\n" + account))
 	return binary.BigEndian.Uint64(sum[:])
 }
+
+// LeastSweep is the least of an asset that is worth a cost in coin: its smallest deposit, which several smaller ones may make up together, and where
+// the price of coin is known what the cost is worth. It is nothing where the asset is not served any more.
+func (n Network) LeastSweep(asset chain.Asset, cost chain.Amount) (least chain.Amount, err error) {
+	for _, t := range n.Tokens {
+		if t.Asset != asset {
+			continue
+		}
+		units := t.Policy.MinDeposit
+		if t.Policy.Fee.Rate.IsPositive() {
+			worth, err := t.Policy.Fee.FromNative(cost, n.CoinDecimals, t)
+			if err != nil {
+				return least, err
+			}
+			if units.Less(worth) {
+				units = worth
+			}
+		}
+		if units, _, err = units.Rescale(t.Decimals, t.AssetDecimals); err != nil {
+			return least, err
+		}
+		if least.IsZero() || units.Less(least) {
+			least = units
+		}
+	}
+	return least, nil
+}

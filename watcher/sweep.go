@@ -170,9 +170,8 @@ func (w *Watcher) sweepToken(ctx context.Context, n records.Network, c sweeper, 
 	return w.queueSweep(ctx, p)
 }
 
-// leastSweep is the least of an asset that is swept: its smallest deposit, which several smaller ones may make up together, and where the price of coin is known
-// what the transfer and its gas may cost, as of coin. need is what the transfer takes. It is nothing where the asset is not served any more.
-func leastSweep(ctx context.Context, n records.Network, c sweeper, asset chain.Asset, need chain.Amount) (least chain.Amount, err error) {
+// leastSweep is the least of an asset that is worth its transfer, which takes need, and its gas.
+func leastSweep(ctx context.Context, n records.Network, c sweeper, asset chain.Asset, need chain.Amount) (chain.Amount, error) {
 	cost, err := c.SweepCost(ctx)
 	if err == nil {
 		cost, err = cost.Add(need)
@@ -180,25 +179,10 @@ func leastSweep(ctx context.Context, n records.Network, c sweeper, asset chain.A
 	if err == nil {
 		cost, err = cost.Mul(sweepFactor)
 	}
-	for _, t := range n.Tokens {
-		if t.Asset != asset || err != nil {
-			continue
-		}
-		units := t.Policy.MinDeposit
-		if t.Policy.Fee.Rate.IsPositive() {
-			var worth chain.Amount
-			if worth, err = t.Policy.Fee.FromNative(cost, n.CoinDecimals, t); err == nil && units.Less(worth) {
-				units = worth
-			}
-		}
-		if err == nil {
-			units, _, err = units.Rescale(t.Decimals, t.AssetDecimals)
-		}
-		if least.IsZero() || units.Less(least) {
-			least = units
-		}
+	if err != nil {
+		return chain.Amount{}, err
 	}
-	return least, err
+	return n.LeastSweep(asset, cost)
 }
 
 func smaller(a, b chain.Amount) chain.Amount {
@@ -243,7 +227,8 @@ func (w *Watcher) queueSweep(ctx context.Context, p records.Payment) error {
 // keepSweep voids the payment under way, and reports false, when it waits and asks for more than is there, or has failed provably and long ago. What people or
 // the signer hold, and what may have moved something, stays.
 func (w *Watcher) keepSweep(tx *records.Tx, under, want records.Payment) (bool, error) {
-	failed := under.State == records.HeldPayment && slices.Contains(failedReasons(), under.Reason) && w.Now().Sub(under.ChangedAt) >= sweepPause
+	provable := []string{records.ReasonPayoutFailed, records.ReasonPayeeRefuses, records.ReasonPayeeGas} // of these nothing can have moved
+	failed := under.State == records.HeldPayment && slices.Contains(provable, under.Reason) && w.Now().Sub(under.ChangedAt) >= sweepPause
 	if !failed && (under.State != records.Queued || !want.Amount.Less(under.Amount)) {
 		return true, nil
 	}
@@ -251,9 +236,4 @@ func (w *Watcher) keepSweep(tx *records.Tx, under, want records.Payment) (bool, 
 		return true, err
 	}
 	return false, tx.MovePayment(under.ID, under.State, records.VoidPayment, "counted anew")
-}
-
-// failedReasons are why a sweep or its gas is held of which nothing can have moved.
-func failedReasons() []string {
-	return []string{records.ReasonPayoutFailed, records.ReasonPayeeRefuses, records.ReasonPayeeGas}
 }

@@ -40,7 +40,7 @@ func (db *DB) Migrate(ctx context.Context, s Schema) error {
 	if db.File == "" {
 		dialect = goose.DialectPostgres
 		pool = db.unlimited()
-		defer pool.Close()
+		defer func() { _ = pool.Close() }()
 		session, err := lock.NewPostgresSessionLocker()
 		if err != nil {
 			return err

@@ -36,5 +36,6 @@ func feeRules() []mutant {
 		{name: "ethereum: replaced when too cheap", rule: "what offers less than blocks take is replaced", file: "chain/ethereum/underpriced.go", old: "if short || lower(tip, room).Lt(usual) {", new: "if short && lower(tip, room).Lt(tip) {", suite: eth("TestUnderpricedIsWhatWaitsForItsPrice")},
 		{name: "ethereum: passed over by a later block", rule: "a block made before an attempt came has not passed it over", file: "chain/ethereum/underpriced.go", old: "return w.hadSpace && w.newest >= since+passedOverAfter", new: "return w.hadSpace && w.newest >= since", suite: eth("TestPassedOver")},
 		{name: "ethereum: passed over up to twice the tip", rule: "what a block passed over is replaced up to twice the usual tip only", file: "chain/ethereum/underpriced.go", old: "return passed && (over || tip.Lt(twice))", new: "return passed || over && tip.Lt(twice)", suite: eth("TestUnderpricedIsWhatWaitsForItsPrice")},
+		{name: "sweep: a token worth its cost", rule: "dust of a token is not swept", file: "watcher/sweep.go", old: "if err != nil || booked.Less(least) {", new: "if err != nil || least.Less(chain.Amount{}) {", suite: watch("TestDustOfATokenIsNotSwept")},
 	}
 }

@@ -2,6 +2,7 @@ package blocklog
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -66,7 +67,9 @@ func checkTail(file io.ReaderAt, at Place, size int64) error {
 		first, end, next, err := run(file, good, size)
 		if err == nil && first > at.Frame {
 			leads := end == size
-			if !leads && !last {
+			if !leads && last {
+				leads, err = wholeUpTo(file, at, good)
+			} else if !leads {
 				leads, err = tornAt(file, Place{Offset: end, Frame: next}, size)
 			}
 			if leads {
@@ -78,6 +81,24 @@ func checkTail(file io.ReaderAt, at Place, size int64) error {
 		}
 		from = end
 	}
+}
+
+// wholeUpTo reports whether the frame at a place is whole but for its length, which is up to a good frame: its sum tells.
+func wholeUpTo(file io.ReaderAt, at Place, good int64) (bool, error) {
+	if good-at.Offset > maxFrame {
+		return false, nil
+	}
+	shown := make([]byte, good-at.Offset)
+	if _, err := file.ReadAt(shown, at.Offset); err != nil {
+		return false, err
+	}
+	for head := len(appendFrame(nil, at.Frame, nil)); head <= min(maxFrameHead, len(shown)); head++ {
+		frame := appendFrame(nil, at.Frame, shown[head:])
+		if len(frame) == len(shown) && bytes.Equal(frame[:sumSize+len(frameMagic)], shown[:sumSize+len(frameMagic)]) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // claimed is the number that a frame's head has, and where it says that the frame ends; 0 and 0 for what is no head.
