@@ -26,7 +26,13 @@ func (g *Guard) CopyTo(ctx context.Context, to *Guard) error {
 		return fmt.Errorf("reading the sign-guard: %w", err)
 	}
 	defer from.Rollback()
-	return to.write(ctx, func(t session) error {
+	if err := g.takeTime(ctx, session{from}); err != nil {
+		return err
+	}
+	return to.writeUnlimited(ctx, func(t session) error {
+		if err := to.takeTime(ctx, t); err != nil {
+			return err
+		}
 		var used bool
 		if err := t.one(ctx, &used, `SELECT commits > 0 OR epoch > 0 FROM identity`); err != nil {
 			return err
@@ -44,6 +50,15 @@ func (g *Guard) CopyTo(ctx context.Context, to *Guard) error {
 		}
 		return nil
 	})
+}
+
+// takeTime ends the limits of a transaction on a server: the copy of years takes as long as it takes.
+func (g *Guard) takeTime(ctx context.Context, t session) error {
+	if g.file != "" {
+		return nil
+	}
+	_, err := t.exec(ctx, `SELECT set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)`)
+	return err
 }
 
 // snapshot is how one moment is read: a file's transaction is the only one.

@@ -156,3 +156,16 @@ func TestServersOfOthers(t *testing.T) {
 func TestServerCommitsAreDurable(t *testing.T) {
 	require.Equal(t, "on", openServer(t, emptyDatabase(t)).Setting(t, "synchronous_commit"))
 }
+
+// TestCopyTakesItsTime: no limit of a server ends the copy of what was signed in years.
+func TestCopyTakesItsTime(t *testing.T) {
+	url := emptyDatabase(t)
+	server := openServer(t, url)
+	recordstest.Do(t, url, `CREATE FUNCTION refuse_limits() RETURNS trigger AS $$ BEGIN
+		IF current_setting('statement_timeout') || current_setting('idle_in_transaction_session_timeout') <> '00' THEN RAISE EXCEPTION 'a limit'; END IF;
+		RETURN NEW; END $$ LANGUAGE plpgsql`)
+	recordstest.Do(t, url, `CREATE TRIGGER no_limits BEFORE INSERT ON guard FOR EACH ROW EXECUTE FUNCTION refuse_limits()`)
+	first := openGuard(t, filepath.Join(t.TempDir(), "guard.db"))
+	leaveAndSign(t, first, "a", 7, 1)
+	require.NoError(t, first.CopyTo(t.Context(), server))
+}

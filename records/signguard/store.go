@@ -196,6 +196,10 @@ func (g *Guard) enter(ctx context.Context, t session) error {
 func (g *Guard) write(ctx context.Context, f func(session) error) error {
 	ctx, cancel := context.WithTimeout(ctx, txLimit)
 	defer cancel()
+	return g.writeUnlimited(ctx, f)
+}
+
+func (g *Guard) writeUnlimited(ctx context.Context, f func(session) error) error {
 	t, err := g.pool.BeginTxx(ctx, nil)
 	if err != nil {
 		return err
