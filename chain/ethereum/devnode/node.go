@@ -69,7 +69,28 @@ func (n *Node) open() error {
 	n.client = ethclient.NewClient(n.stack.Attach())
 	n.contracts = ContractsOf(n.faucet())
 	if n.head().Number.Sign() == 0 {
-		return n.deploy()
+		if err := n.deploy(); err != nil {
+			return err
+		}
+	}
+	return n.awaitIndex()
+}
+
+// indexLimit is far above what go-ethereum takes to index the transactions of a line that was just replayed.
+const indexLimit = 5 * time.Minute
+
+// awaitIndex waits until transactions are found by their hashes: until then go-ethereum answers that indexing is in progress.
+func (n *Node) awaitIndex() error {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	late := time.NewTimer(indexLimit)
+	defer late.Stop()
+	for !n.backend.BlockChain().TxIndexDone() {
+		select {
+		case <-tick.C:
+		case <-late.C:
+			return errors.New("the transactions of the line are not indexed in time")
+		}
 	}
 	return nil
 }
