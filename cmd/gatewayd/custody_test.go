@@ -127,6 +127,10 @@ func TestPaymentsAreHeldForPeople(t *testing.T) {
 		_, ok := w.runCommand(t, "records", "reject", record, "--why", "twice")
 		require.False(t, ok)
 		w.waitUntilWell(t)
+		waitFor(t, "the warning's end", func() bool {
+			out, ok := w.runCommand(t, "status")
+			return ok && !strings.Contains(out, string(status.LimitReached))
+		})
 	})
 	t.Run("limits", func(t *testing.T) {
 		c := warned(status.LimitReached)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os/exec"
 	"slices"
@@ -227,6 +228,18 @@ func (w *drillEnv) waitForAlerts(ctx context.Context, each drill, enough func(al
 		return told, fmt.Errorf("the log must tell %q once when it begins and once when it is over: %w", each.Alert, err)
 	}
 	return told, nil
+}
+
+// stands reports whether a condition of a kind has begun in a log and is not over.
+func stands(log string, kind status.Kind) bool {
+	open := map[alertKey]bool{}
+	for line := range strings.Lines(log) {
+		var a alertLine
+		if json.Unmarshal([]byte(line), &a) == nil && a.Condition == kind && kind != "" {
+			open[a.alertKey] = a.Msg != "over"
+		}
+	}
+	return slices.Contains(slices.Collect(maps.Values(open)), true)
 }
 
 // alertBook has the alerts of a log: those of one kind of condition, and all others.
