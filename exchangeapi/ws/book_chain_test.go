@@ -84,6 +84,14 @@ func onChain(t *testing.T) *chainEnv {
 	t.Cleanup(web.Close)
 	e.url = "ws" + strings.TrimPrefix(web.URL, "http") + "/v2/ws"
 	require.Eventually(t, func() bool { _, err := e.index.Market(goldMarket); return err == nil }, waitTimeout, time.Millisecond)
+	require.Eventually(t, func() bool { // until the hub runs
+		c, answer, err := websocket.DefaultDialer.Dial(e.url, nil)
+		if err != nil {
+			return false
+		}
+		answer.Body.Close()
+		return c.Close() == nil
+	}, waitTimeout, time.Millisecond)
 	return e
 }
 

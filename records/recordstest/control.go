@@ -34,7 +34,10 @@ func testConditions(t *testing.T, url string) {
 	note("eth", down)
 	down.Since, down.Seen, short.Since, short.Seen = begun, r.Now(), begun, begun
 	require.Equal(t, []control.Condition{short, down}, told(), "what goes on keeps its time, what is over is gone, another source's stays")
-	note("eth")
+	r.Do(func(tx *records.Tx) error { return control.DropSources(tx, "b", []string{"books"}) })
+	require.Len(t, told(), 2)
+	r.Do(func(tx *records.Tx) error { return control.DropSources(tx, "e", []string{"books"}) })
+	require.Equal(t, []control.Condition{short}, told(), "those whose source is not kept are gone")
 	note("books")
 	require.Empty(t, told())
 
