@@ -173,7 +173,8 @@ func (tx *Tx) SweepUnderWay(p Payment) (under Payment, busy bool, err error) {
 	return r.payment(), busy, sqlstore.Doing(err, "looking for a %s under way", p.Purpose)
 }
 
-// TokenSweepUnderWay reports whether a sweep of a token from an address, or the gas for one, is queued or bound: it needs the coin that is there.
+// TokenSweepUnderWay reports whether a sweep of a token from an address, or the gas for one, is queued or bound: it needs the coin that is there. The
+// indexes of open payments name all three states, so the conditions name them too.
 func (tx *Tx) TokenSweepUnderWay(id chain.ID, account string) (busy bool, err error) {
 	busy, err = tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND account = ? AND purpose = 'sweep' AND state IN ('queued','bound','held')
 		AND state <> 'held' AND asset <> 'native'`,

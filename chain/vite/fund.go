@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"gatewayd/chain"
-	"gatewayd/chain/quorum"
 	"gatewayd/vite/client"
 	"gatewayd/vite/core"
 )
@@ -65,12 +64,11 @@ func (c *Chain) fund(ctx context.Context, b *core.AccountBlock) (left uint64, er
 
 // agreedPrice is what more than half of the nodes want, and what as many say is left at least.
 func (c *Chain) agreedPrice(ctx context.Context, b *core.AccountBlock, need uint64) (price, error) {
-	answers := ask(ctx, c.nodes, func(ctx context.Context, _ *node, nc *client.Client) (price, error) {
+	due, answers, err := agreedAmong(ctx, c, price.String, func(ctx context.Context, _ *node, nc *client.Client) (price, error) {
 		return quote(ctx, nc, b, need)
-	}, quorum.Same[*node](c.quorum(), price.String))
-	due, found := quorum.Agreed(answers, c.quorum(), price.String)
-	if !found {
-		return price{}, disagreement(answers, c.quorum())
+	})
+	if err != nil {
+		return price{}, err
 	}
 	var left []uint64
 	for _, a := range answers {

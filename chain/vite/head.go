@@ -151,12 +151,11 @@ const farAhead = 256
 
 // headerAt is the block at a height as the majority has it.
 func (c *Chain) headerAt(ctx context.Context, height uint64) (header, error) {
-	answers := ask(ctx, c.nodes, func(ctx context.Context, _ *node, nc *client.Client) (header, error) {
+	common, answers, err := agreedAmong(ctx, c, header.identity, func(ctx context.Context, _ *node, nc *client.Client) (header, error) {
 		return headerAt(ctx, nc, height)
-	}, quorum.Same[*node](c.quorum(), header.identity))
-	common, found := quorum.Agreed(answers, c.quorum(), header.identity)
-	if !found {
-		return header{}, disagreement(answers, c.quorum())
+	})
+	if err != nil {
+		return header{}, err
 	}
 	for _, a := range answers {
 		if a.Err == nil && a.Value.identity() != common.identity() {

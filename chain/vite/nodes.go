@@ -147,12 +147,18 @@ func (c *Chain) quorum() int { return len(c.nodes)/2 + 1 }
 // is not there it is ErrNotFound, where more than half say that a block cannot be paid for now it is ErrNotNow, and everything else
 // is ErrUnavailable.
 func agreed[T any](ctx context.Context, c *Chain, identity func(T) string, q question[T]) (T, error) {
-	answers := ask(ctx, c.nodes, q, quorum.Same[*node](c.quorum(), identity))
+	common, _, err := agreedAmong(ctx, c, identity, q)
+	return common, err
+}
+
+// agreedAmong is agreed with what each node said.
+func agreedAmong[T any](ctx context.Context, c *Chain, identity func(T) string, q question[T]) (common T, answers []answer[T], err error) {
+	answers = ask(ctx, c.nodes, q, quorum.Same[*node](c.quorum(), identity))
 	common, found := quorum.Agreed(answers, c.quorum(), identity)
 	if !found {
-		return common, disagreement(answers, c.quorum())
+		err = disagreement(answers, c.quorum())
 	}
-	return common, nil
+	return common, answers, err
 }
 
 func disagreement[T any](answers []answer[T], need int) error {
