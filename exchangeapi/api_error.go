@@ -188,5 +188,6 @@ func (s *Server) logCause(c echo.Context, r *apiError) {
 	case r.code == codeService:
 		level = logrus.ErrorLevel
 	}
-	s.Log.WithFields(logrus.Fields{"path": c.Request().URL.Path, "code": int(r.code)}).WithError(r.cause).Log(level, "exchange request")
+	e := s.Log.WithFields(logrus.Fields{"path": c.Request().URL.Path, "code": int(r.code)}).WithError(r.cause)
+	s.faults.Write(e, level, "exchange request")
 }

@@ -75,6 +75,7 @@ type Server struct {
 	echo       *echo.Echo
 	server     *httpserver.Server
 	middleware *httpserver.Middleware
+	faults     *httpserver.FaultLog
 	applicants *httpserver.Limit
 	calls      atomic.Pointer[apikey.Cycle] // of cfg, or as taken since
 	rates      *rates.Rates
@@ -109,7 +110,7 @@ func New(cfg Config, parts Parts) (*Server, error) {
 	cfg = cfg.withDefaults()
 	s := &Server{
 		Parts: parts, cfg: cfg, echo: echo.New(), rates: rates.New(cfg.Rates, parts.Feeds, parts.Now, parts.Log),
-		applicants: httpserver.NewLimit(cfg.keysPerSecond(), cfg.KeysPerHour, parts.Now),
+		applicants: httpserver.NewLimit(cfg.keysPerSecond(), cfg.KeysPerHour, parts.Now), faults: httpserver.NewFaultLog(parts.Now),
 	}
 	calls := cfg.calls()
 	s.calls.Store(&calls)
@@ -211,7 +212,7 @@ func (s *Server) readHealth(ctx context.Context) health {
 		h.Networks = append(h.Networks, network)
 	}
 	if err := s.Keys.Ping(ctx); err != nil {
-		s.Log.WithError(err).Error("exchange API health")
+		s.faults.Write(s.Log.WithError(err), logrus.ErrorLevel, "exchange API health")
 		h.Status = "down"
 	}
 	return h

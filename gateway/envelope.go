@@ -53,5 +53,6 @@ func (s *Server) logCause(c echo.Context, r *refusal) {
 	if errors.Is(r.cause, context.Canceled) {
 		level = logrus.DebugLevel
 	}
-	s.Log.WithFields(logrus.Fields{"path": c.Request().URL.Path, "subCode": int(r.fault)}).WithError(r.cause).Log(level, "gateway request")
+	e := s.Log.WithFields(logrus.Fields{"path": c.Request().URL.Path, "subCode": int(r.fault)}).WithError(r.cause)
+	s.faults.Write(e, level, "gateway request")
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/labstack/echo/v4"
+	"github.com/sirupsen/logrus"
 
 	"gatewayd/operator/status"
 	"gatewayd/records"
@@ -38,7 +39,7 @@ func (s *Server) readHealth(ctx context.Context) status.Health {
 	defer cancel()
 	h, err := callStore(ctx, s, s.Store.RawRead, func(tx *records.Tx) (status.Health, error) { return status.ReadHealth(tx, s.networks()) })
 	if err != nil {
-		s.Log.WithError(err).Error("gateway health")
+		s.faults.Write(s.Log.WithError(err), logrus.ErrorLevel, "gateway health")
 		return status.DownHealth()
 	}
 	return h

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sirupsen/logrus"
+
 	"gatewayd/chain"
 	"gatewayd/operator/status"
 	"gatewayd/records"
@@ -29,7 +31,7 @@ func (n *network) metaInfo(ctx context.Context, q query) (any, error) {
 		return metaInfo{token.Type, deposit.State(), withdraw.State()}, err
 	})
 	if err != nil { // without the records nothing moves, and the page needs no more than that
-		n.Log.WithError(err).Error("gateway meta-info")
+		n.faults.Write(n.Log.WithError(err), logrus.ErrorLevel, "gateway meta-info")
 		return metaInfo{token.Type, control.ChannelMaintain, control.ChannelMaintain}, nil
 	}
 	return info, nil

@@ -89,6 +89,7 @@ type Server struct {
 	echo          *echo.Echo
 	server        *httpserver.Server
 	middleware    *httpserver.Middleware
+	faults        *httpserver.FaultLog
 	texts         catalogue
 	bindingLimits *bindingLimits
 	pages         *view.Pages
@@ -125,7 +126,7 @@ func New(cfg Config, parts Parts) (*Server, error) {
 	cfg = cfg.withDefaults()
 	s := &Server{
 		Parts: parts, cfg: cfg, echo: echo.New(), holds: newHolds(), slots: semaphore.NewWeighted(maxCalls), next: make(chan func()),
-		bindingLimits: newBindingLimits(cfg, parts.Now, parts.Log), pages: view.NewPages(),
+		bindingLimits: newBindingLimits(cfg, parts.Now, parts.Log), pages: view.NewPages(), faults: httpserver.NewFaultLog(parts.Now),
 	}
 	var err error
 	if s.texts, err = loadCatalogue(); err != nil {

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -84,6 +85,10 @@ func TestStoreThatIsGone(t *testing.T) {
 	require.Equal(t, []int{200, 2, int(internal)}, []int{got.status, got.Code, got.SubCode})
 	require.NotContains(t, got.body, "the lease", "causes are for the log")
 	require.Contains(t, broken.logged.String(), "the lease is lost")
+	for range 200 {
+		require.Equal(t, int(internal), broken.get(at(eth, "/deposit-info", "tokenId", token, "walletAddress", alice)).SubCode)
+	}
+	require.Less(t, strings.Count(broken.logged.String(), "\n"), 50, "pages that ask again and again do not fill the log")
 }
 
 type fenced struct{}

@@ -39,8 +39,9 @@ type Parts struct {
 // Console answers people. It is safe for concurrent use.
 type Console struct {
 	Parts
-	tries *httpserver.Limit // to sign in, by name and by client
-	calm  chan struct{}     // room for passwords that are looked at at once: each takes 19 MB
+	faults *httpserver.FaultLog
+	tries  *httpserver.Limit // to sign in, by name and by client
+	calm   chan struct{}     // room for passwords that are looked at at once: each takes 19 MB
 
 	asked    *challenges   // what passkeys are to sign
 	verifies chan struct{} // room for one who reads all of the history
@@ -61,7 +62,10 @@ const maxBody = 16 << 10
 
 // New makes a console that has no routes yet.
 func New(p Parts) *Console {
-	return &Console{Parts: p, tries: httpserver.NewLimit(1/signInEvery.Seconds(), signInBurst, p.Now), calm: make(chan struct{}, signIns), asked: newChallenges(p.Now), verifies: make(chan struct{}, 1)}
+	return &Console{
+		Parts: p, faults: httpserver.NewFaultLog(p.Now), tries: httpserver.NewLimit(1/signInEvery.Seconds(), signInBurst, p.Now),
+		calm: make(chan struct{}, signIns), asked: newChallenges(p.Now), verifies: make(chan struct{}, 1),
+	}
 }
 
 // Routes puts the console on a server.
@@ -144,7 +148,7 @@ func (c *Console) answerError(x echo.Context, err error) error {
 	case errors.Is(err, chain.ErrUnavailable):
 		f = fault{http.StatusServiceUnavailable, operator.PlainError(err).Error()}
 	default:
-		c.Log.WithError(err).WithField("path", x.Path()).Error("the console could not answer")
+		c.faults.Write(c.Log.WithError(err).WithField("path", x.Path()), logrus.ErrorLevel, "the console could not answer")
 		f = fault{http.StatusInternalServerError, "this did not work; the daemon's log says why"}
 	}
 	return x.JSON(f.code, map[string]string{"error": f.text})
