@@ -1,6 +1,7 @@
 package history
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -113,12 +114,15 @@ func (h *History) up(a core.Address, from, to uint64, f func(*ledger.Entry) (boo
 	return h.scan(blockKey(a, from), blockKey(a, to+1), false, visit(f))
 }
 
-// Logs visits those blocks of an account from one height to another that have a wanted log, ascending.
+// Logs visits those blocks of an account from one height to another that have a wanted log, ascending, until ctx ends.
 func (h *History) Logs(
-	a core.Address, from, to uint64, wanted func(ledger.VMLog) bool, f func(*ledger.Entry) (more bool),
+	ctx context.Context, a core.Address, from, to uint64, wanted func(ledger.VMLog) bool, f func(*ledger.Entry) (more bool),
 ) error {
 	all := visit(func(e *ledger.Entry) (bool, error) { return f(e), nil })
 	return h.scan(blockKey(a, from), blockKey(a, to+1), false, func(key, value []byte) (bool, error) {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
 		r := &ledger.Reader{Data: value}
 		r.Point()
 		list := r.Logs()

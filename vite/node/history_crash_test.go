@@ -285,7 +285,7 @@ func (l *testChain) readSome(chance *rand.Rand, received []core.Hash) error {
 		b = v.BlockByHash(received[at])
 		byHeight = v.BlockByHeight(l.rich.addr, uint64(at)+2)
 		page = v.BlockPage(l.rich.addr, 0, len(received))
-		older, _ = v.Blocks(l.rich.addr, &received[at], nil, 5)
+		older, _ = v.Blocks(context.Background(), l.rich.addr, &received[at], nil, 5)
 	})
 	if err != nil {
 		return err

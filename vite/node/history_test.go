@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -98,7 +99,7 @@ func requireSameAccount(t require.TestingT, a, all *Node, address core.Address) 
 		origin := all.state.Accounts[address].Blocks.Recent[i].Block.Hash
 		for _, token := range append(ledger.SortedTokens(all.state.Tokens), core.TokenID{1}) {
 			both(t, a, all, "blocks of a token", func(v *View) []*Block {
-				list, err := v.Blocks(address, &origin, &token, 4)
+				list, err := v.Blocks(context.Background(), address, &origin, &token, 4)
 				require.NoError(t, err)
 				return list
 			})
@@ -129,7 +130,11 @@ func requireSameLogs(t require.TestingT, a, all *Node) {
 		}
 	}
 	for _, f := range filters {
-		both(t, a, all, "logs", func(v *View) []LogEntry { l, err := v.FindLogs(f); require.NoError(t, err); return l })
+		both(t, a, all, "logs", func(v *View) []LogEntry {
+			l, err := v.FindLogs(context.Background(), f)
+			require.NoError(t, err)
+			return l
+		})
 	}
 }
 
@@ -179,6 +184,44 @@ func TestExchangeHistory(t *testing.T) {
 	require.Equal(t, l.digest(), stateHash(all.state))
 	requireSameAnswers(t, l.Node, all)
 	require.Less(t, len(l.state.Blocks), 40, "most blocks have left memory")
+}
+
+// endsAfter is a context that ends once it has been asked so often.
+type endsAfter struct {
+	context.Context
+	left int
+}
+
+func (c *endsAfter) Err() error {
+	if c.left--; c.left < 0 {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// TestSearchesEnd: what may look at all blocks of an account ends with its caller.
+func TestSearchesEnd(t *testing.T) {
+	l := open(t, Config{Genesis: testGenesis(t), SnapshotInterval: -1, retention: smallMemory})
+	for range 100 {
+		l.do(l.rich, l.transfer(l.rich, l.staked.addr, 1))
+		l.snapshot()
+	}
+	searches := map[string]func(ctx context.Context, v *View){
+		"blocks of a token": func(ctx context.Context, v *View) { _, _ = v.Blocks(ctx, l.rich.addr, nil, &core.VX, 1) },
+		"logs": func(ctx context.Context, v *View) {
+			_, _ = v.FindLogs(ctx, LogFilter{Ranges: map[core.Address]HeightRange{l.rich.addr: {}}})
+		},
+	}
+	for name, search := range searches {
+		t.Run(name, func(t *testing.T) {
+			for _, left := range []int{0, 1, 5, 60} {
+				ctx := &endsAfter{t.Context(), left}
+				require.ErrorIs(t, l.Node.Read(func(v *View) { search(ctx, v) }), context.DeadlineExceeded)
+				require.Equal(t, -1, ctx.left, "it is asked no more")
+			}
+			require.NoError(t, l.Node.Read(func(v *View) { search(t.Context(), v) }))
+		})
+	}
 }
 
 // TestMemoryIsBounded: whatever has been settled leaves memory but for what rules need.

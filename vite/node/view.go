@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -117,7 +118,7 @@ func (v *View) BlockByHeight(a core.Address, height uint64) *Block {
 	if height < 1 || height > v.HeadID(a).Height {
 		return nil
 	}
-	if list := v.down(a, height, nil, 1); len(list) > 0 {
+	if list := v.down(context.Background(), a, height, nil, 1); len(list) > 0 {
 		return list[0]
 	}
 	return nil
@@ -153,12 +154,13 @@ func (v *View) BlocksBetween(a core.Address, from, to uint64) []*Block {
 	if from > to {
 		return nil
 	}
-	return v.down(a, to, nil, int(to-from)+1)
+	return v.down(context.Background(), a, to, nil, int(to-from)+1)
 }
 
 // Blocks lists up to count blocks newest first, from the origin (included; nil: the newest) on, only those that move
-// token unless that is nil. Empty if there are none; an origin that is not a block of the account's chain is ErrNoBlock.
-func (v *View) Blocks(a core.Address, origin *core.Hash, token *core.TokenID, count int) ([]*Block, error) {
+// token unless that is nil. Empty if there are none; an origin that is not a block of the account's chain is ErrNoBlock. It
+// may look at all blocks of the account; once ctx ends, Read returns its error.
+func (v *View) Blocks(ctx context.Context, a core.Address, origin *core.Hash, token *core.TokenID, count int) ([]*Block, error) {
 	from := v.HeadID(a).Height
 	if origin != nil {
 		b := v.BlockByHash(*origin)
@@ -167,13 +169,13 @@ func (v *View) Blocks(a core.Address, origin *core.Hash, token *core.TokenID, co
 		}
 		from = b.Height
 	}
-	return v.down(a, from, token, count), nil
+	return v.down(ctx, a, from, token, count), nil
 }
 
 // down lists up to count blocks of an account from a height downwards, only those that move token unless that is nil.
-func (v *View) down(a core.Address, from uint64, token *core.TokenID, count int) []*Block {
+func (v *View) down(ctx context.Context, a core.Address, from uint64, token *core.TokenID, count int) []*Block {
 	var list []*Block
-	for from > 0 && len(list) < count && v.err == nil {
+	for from > 0 && len(list) < count && v.goesOn(ctx) {
 		acc := v.s.Accounts[a]
 		if from = min(from, acc.Head().Height); from == 0 {
 			break // taken back meanwhile
@@ -185,17 +187,30 @@ func (v *View) down(a core.Address, from uint64, token *core.TokenID, count int)
 			from--
 			continue
 		}
-		list, from = v.older(list, a, from, token, count)
+		list, from = v.older(ctx, list, a, from, token, count)
 	}
 	return list
 }
 
+// goesOn is false once ctx or the reading has failed.
+func (v *View) goesOn(ctx context.Context) bool {
+	if v.err == nil {
+		v.err = ctx.Err()
+	}
+	return v.err == nil
+}
+
 // older continues a list from the history, and answers the height to go on from.
-func (v *View) older(list []*Block, a core.Address, from uint64, token *core.TokenID, count int) ([]*Block, uint64) {
+func (v *View) older(
+	ctx context.Context, list []*Block, a core.Address, from uint64, token *core.TokenID, count int,
+) ([]*Block, uint64) {
 	next := from
 	found := v.recall(func(h *history.History) (found []*ledger.Entry, err error) {
 		next = from
 		err = h.Down(a, from, func(e *ledger.Entry) (bool, error) {
+			if err := ctx.Err(); err != nil {
+				return false, err
+			}
 			if e.Block.Height != next {
 				return false, fmt.Errorf("%w: block %d of %s is missing", ledger.ErrCorrupt, next, a)
 			}
@@ -232,7 +247,7 @@ func (v *View) concerns(e *ledger.Entry, token core.TokenID) bool {
 func (v *View) BlockPage(a core.Address, page, size int) []*Block {
 	tip := v.HeadID(a).Height
 	from, to := pageOf(page, size, int(tip))
-	return v.down(a, tip-uint64(from), nil, to-from)
+	return v.down(context.Background(), a, tip-uint64(from), nil, to-from)
 }
 
 // pageOf is the range of a page among n items, empty for a page that does not exist.

@@ -1,7 +1,9 @@
 package node
 
 import (
+	"context"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -149,8 +151,9 @@ func (v *View) Logs(h core.Hash) ([]ledger.VMLog, error) {
 // maxLogPage is the size of a page of logs.
 const maxLogPage = 1000
 
-// FindLogs selects logs; an unknown contract has none. A page size over 1000 or a negative page is ErrBadPageSize.
-func (v *View) FindLogs(f LogFilter) ([]LogEntry, error) {
+// FindLogs selects logs; an unknown contract has none. A page size over 1000 or a negative page is ErrBadPageSize. It may
+// look at all blocks of the contracts; once ctx ends, Read returns its error.
+func (v *View) FindLogs(ctx context.Context, f LogFilter) ([]LogEntry, error) {
 	size := f.Size
 	if size == 0 {
 		size = maxLogPage
@@ -158,9 +161,12 @@ func (v *View) FindLogs(f LogFilter) ([]LogEntry, error) {
 	if size < 0 || size > maxLogPage || f.Page < 0 {
 		return nil, ledger.ErrBadPageSize
 	}
+	if f.Page > math.MaxInt/size {
+		return nil, nil
+	}
 	q := &logQuery{filter: f, skip: f.Page * size, size: size}
 	for _, a := range slices.SortedFunc(maps.Keys(f.Ranges), ledger.CompareAddresses) {
-		if r := f.Ranges[a]; !v.logs(q, a, max(r.From, 1), r.To) {
+		if r := f.Ranges[a]; !v.logs(ctx, q, a, max(r.From, 1), r.To) {
 			break
 		}
 	}
@@ -192,8 +198,8 @@ func (q *logQuery) add(e *ledger.Entry) bool {
 
 // logs goes on with the blocks of a range of heights (to 0: to the newest), and is false once the page is full. While it
 // reads the history, more of the range may leave memory.
-func (v *View) logs(q *logQuery, a core.Address, from, to uint64) bool {
-	for v.err == nil {
+func (v *View) logs(ctx context.Context, q *logQuery, a core.Address, from, to uint64) bool {
+	for v.goesOn(ctx) {
 		tip := v.HeadID(a).Height
 		if from > tip || to > 0 && from > to {
 			return true
@@ -212,7 +218,7 @@ func (v *View) logs(q *logQuery, a core.Address, from, to uint64) bool {
 		}
 		more := true
 		v.past(func(h *history.History) error {
-			return h.Logs(a, from, last, q.filter.wants, func(e *ledger.Entry) bool { more = q.add(e); return more })
+			return h.Logs(ctx, a, from, last, q.filter.wants, func(e *ledger.Entry) bool { more = q.add(e); return more })
 		})
 		if !more {
 			return false

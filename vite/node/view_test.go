@@ -27,23 +27,23 @@ func TestBlockLists(t *testing.T) {
 		sent = append(sent, l.do(l.rich, l.transfer(l.rich, l.staked.addr, uint64(i))))
 	}
 	l.Read(func(v *View) {
-		all, err := v.Blocks(l.rich.addr, nil, nil, 10)
+		all, err := v.Blocks(t.Context(), l.rich.addr, nil, nil, 10)
 		require.NoError(t, err)
 		require.Equal(t, []core.Hash{sent[3], sent[2], sent[1], sent[0], genesis}, hashes(all))
-		some, err := v.Blocks(l.rich.addr, &sent[2], nil, 2)
+		some, err := v.Blocks(t.Context(), l.rich.addr, &sent[2], nil, 2)
 		require.NoError(t, err)
 		require.Equal(t, []core.Hash{sent[2], sent[1]}, hashes(some))
 		vite := core.VITE
-		some, err = v.Blocks(l.rich.addr, nil, &vite, 10)
+		some, err = v.Blocks(t.Context(), l.rich.addr, nil, &vite, 10)
 		require.NoError(t, err)
 		require.Len(t, some, 5, "the genesis receive counts: it credits VITE")
-		some, err = v.Blocks(l.rich.addr, nil, &core.VX, 10)
+		some, err = v.Blocks(t.Context(), l.rich.addr, nil, &core.VX, 10)
 		require.NoError(t, err)
 		require.Empty(t, some)
-		some, err = v.Blocks(l.poor.addr, nil, nil, 10)
+		some, err = v.Blocks(t.Context(), l.poor.addr, nil, nil, 10)
 		require.NoError(t, err)
 		require.Empty(t, some)
-		_, err = v.Blocks(l.poor.addr, &sent[2], nil, 10)
+		_, err = v.Blocks(t.Context(), l.poor.addr, &sent[2], nil, 10)
 		require.Equal(t, error(ledger.ErrNoBlock), err)
 
 		require.Equal(t, []core.Hash{sent[3], sent[2]}, hashes(v.BlockPage(l.rich.addr, 0, 2)))
@@ -137,12 +137,13 @@ func TestFindLogs(t *testing.T) {
 		{"too many topics", LogFilter{Ranges: asset(1, 0), Topics: [][]core.Hash{{}, {}, {issued}}}, nil},
 		{"second page", LogFilter{Ranges: asset(1, 0), Page: 1, Size: 2}, []uint64{3}},
 		{"page beyond", LogFilter{Ranges: asset(1, 0), Page: 2, Size: 2}, nil},
+		{"page beyond all numbers", LogFilter{Ranges: asset(1, 0), Page: 1 << 62, Size: 4}, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var heights []uint64
 			l.Read(func(v *View) {
-				list, err := v.FindLogs(tt.filter)
+				list, err := v.FindLogs(t.Context(), tt.filter)
 				require.NoError(t, err)
 				for _, e := range list {
 					require.Equal(t, core.AssetContract, e.Address)
@@ -154,7 +155,7 @@ func TestFindLogs(t *testing.T) {
 	}
 	l.Read(func(v *View) {
 		for _, f := range []LogFilter{{Size: 1001}, {Size: -1}, {Page: -1}} {
-			_, err := v.FindLogs(f)
+			_, err := v.FindLogs(t.Context(), f)
 			require.Equal(t, error(ledger.ErrBadPageSize), err)
 		}
 		_, err := v.Logs(core.Hash{1})

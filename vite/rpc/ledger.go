@@ -2,15 +2,36 @@ package rpc
 
 import (
 	"context"
+	"errors"
 	"math/big"
+	"time"
 
+	"golang.org/x/sync/semaphore"
+
+	"gatewayd/httpserver/jsonrpc"
 	"gatewayd/vite/core"
 	"gatewayd/vite/ledger"
 	"gatewayd/vite/node"
 )
 
 // ledgerAPI is the module ledger (docs/exchange-chain-wire.md 5.5).
-type ledgerAPI struct{ node *node.Node }
+type ledgerAPI struct {
+	node     *node.Node
+	searches *semaphore.Weighted
+	patience time.Duration // with one search
+}
+
+// Bounds of what may look at all blocks of an account.
+const (
+	maxSearches = 4
+	searchTime  = 10 * time.Second
+)
+
+var errSearch = jsonrpc.Other("the search took too long: ask for fewer heights")
+
+func newLedgerAPI(n *node.Node) *ledgerAPI {
+	return &ledgerAPI{n, semaphore.NewWeighted(maxSearches), searchTime}
+}
 
 // readInMemory reads what every node has in memory, so that it cannot fail. What a view gives is complete only after the view has
 // closed, so it is shown by the caller.
@@ -27,6 +48,26 @@ func read[T any](n *node.Node, f func(v *node.View) T) T {
 func recall[T any](n *node.Node, f func(v *node.View) T) (T, error) {
 	var result T
 	err := n.Read(func(v *node.View) { result = f(v) })
+	return result, onWire(err)
+}
+
+// search is recall for what may look at all blocks of an account: few at a time, each for a while only.
+func search[T any](ctx context.Context, l *ledgerAPI, f func(ctx context.Context, v *node.View) (T, error)) (T, error) {
+	limited, cancel := context.WithTimeout(ctx, l.patience)
+	defer cancel()
+	var result T
+	var refused error
+	err := l.searches.Acquire(limited, 1)
+	if err == nil {
+		defer l.searches.Release(1)
+		err = l.node.Read(func(v *node.View) { result, refused = f(limited, v) })
+	}
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return result, errSearch
+	}
+	if err == nil {
+		err = refused
+	}
 	return result, onWire(err)
 }
 
@@ -73,7 +114,9 @@ func (l *ledgerAPI) GetAccountBlockByHeight(a addressArg, at heightArg) (*shownB
 }
 
 // GetAccountBlocks lists blocks from the origin (included; null: the newest) towards older ones.
-func (l *ledgerAPI) GetAccountBlocks(a addressArg, origin *hashArg, token *tokenArg, count int) ([]*shownBlock, error) {
+func (l *ledgerAPI) GetAccountBlocks(
+	ctx context.Context, a addressArg, origin *hashArg, token *tokenArg, count int,
+) ([]*shownBlock, error) {
 	if ok, err := page(0, count); !ok {
 		return nil, err
 	}
@@ -81,15 +124,10 @@ func (l *ledgerAPI) GetAccountBlocks(a addressArg, origin *hashArg, token *token
 	if token != nil {
 		id = &token.TokenID
 	}
-	var refused error
-	blocks, err := recallBlocks(l.node, func(v *node.View) (list []*node.Block) {
-		list, refused = v.Blocks(a.Address, origin.hashOf(), id, count)
-		return list
+	list, err := search(ctx, l, func(ctx context.Context, v *node.View) ([]*node.Block, error) {
+		return v.Blocks(ctx, a.Address, origin.hashOf(), id, count)
 	})
-	if err == nil {
-		err = onWire(refused)
-	}
-	return blocks, err
+	return showBlocks(list), err
 }
 
 // GetAccountBlocksByAddress lists blocks newest first; null beyond the end.

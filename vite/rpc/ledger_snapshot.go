@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"context"
 	"math/big"
 	"time"
 
@@ -141,20 +142,15 @@ type shownLogEntry struct {
 }
 
 // GetVmLogsByFilter lists events by contract and height; null when there is none.
-func (l *ledgerAPI) GetVmLogsByFilter(f logFilter) ([]shownLogEntry, error) {
+func (l *ledgerAPI) GetVmLogsByFilter(ctx context.Context, f logFilter) ([]shownLogEntry, error) {
 	chosen, err := f.filter()
 	if err != nil {
 		return nil, err
 	}
-	var refused error
-	entries, err := recall(l.node, func(v *node.View) (list []node.LogEntry) {
+	entries, err := search(ctx, l, func(ctx context.Context, v *node.View) ([]node.LogEntry, error) {
 		fromNewest(v, chosen.Ranges)
-		list, refused = v.FindLogs(chosen)
-		return list
+		return v.FindLogs(ctx, chosen)
 	})
-	if err == nil {
-		err = onWire(refused)
-	}
 	var shown []shownLogEntry
 	for i := range entries {
 		e := &entries[i]
@@ -173,8 +169,8 @@ func fromNewest(v *node.View, ranges map[core.Address]node.HeightRange) {
 }
 
 // GetVmlogsByFilter is the same under the name that the JavaScript client uses.
-func (l *ledgerAPI) GetVmlogsByFilter(f logFilter) ([]shownLogEntry, error) {
-	return l.GetVmLogsByFilter(f)
+func (l *ledgerAPI) GetVmlogsByFilter(ctx context.Context, f logFilter) ([]shownLogEntry, error) {
+	return l.GetVmLogsByFilter(ctx, f)
 }
 
 // GetConfirmedBalances gives balances as of a snapshot block. These amounts are JSON numbers of any size, and accounts

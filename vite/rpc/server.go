@@ -128,7 +128,7 @@ func New(n *node.Node, cfg Config) (*Server, error) {
 // register names the modules.
 func (s *Server) register() error {
 	exchange := exchangeAPI{s.node}
-	ledger, contract, util := &ledgerAPI{s.node}, &contractAPI{s.node}, &utilAPI{}
+	ledger, contract, util := newLedgerAPI(s.node), &contractAPI{s.node}, &utilAPI{}
 	if s.cfg.Workers > 0 {
 		util.slots = make(chan struct{}, s.cfg.Workers)
 	}

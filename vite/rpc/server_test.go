@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	gethrpc "github.com/ethereum/go-ethereum/rpc"
 	"github.com/gorilla/websocket"
@@ -389,6 +390,40 @@ func TestPoWByTheNode(t *testing.T) {
 	busy := &utilAPI{slots: make(chan struct{})} // no slot is ever free
 	_, err = busy.GetPoWNonce(ctx, "1000", hashArg{target})
 	require.Error(t, err, "who waits for a slot may leave")
+}
+
+// TestSearchesAreBounded: what may look at all blocks of an account waits for a slot, and ends, in its time.
+func TestSearchesAreBounded(t *testing.T) {
+	f := start(t, nil)
+	l := newLedgerAPI(f.node)
+	l.patience = time.Millisecond
+	logs := logFilter{AddressHeightRange: map[addressKey]heightRange{addressKey(f.alice.Address()): {"1", "0"}}}
+	ask := map[string]func(ctx context.Context) error{
+		"logs": func(ctx context.Context) error { _, err := l.GetVmLogsByFilter(ctx, logs); return err },
+		"blocks": func(ctx context.Context) error {
+			_, err := l.GetAccountBlocks(ctx, addressArg{f.alice.Address()}, nil, nil, 1)
+			return err
+		},
+		"slow": func(ctx context.Context) error {
+			_, err := search(ctx, l, func(ctx context.Context, v *node.View) ([]*node.Block, error) {
+				<-ctx.Done()
+				return v.Blocks(ctx, f.alice.Address(), nil, nil, 1)
+			})
+			return err
+		},
+	}
+	require.Equal(t, errSearch, ask["slow"](t.Context()))
+	require.True(t, l.searches.TryAcquire(maxSearches), "what has ended holds no slot")
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	for name, f := range ask {
+		require.Equal(t, errSearch, f(t.Context()), name)
+		require.ErrorContains(t, f(left), "shutting down", name)
+	}
+	l.searches.Release(maxSearches)
+	l.patience = searchTime
+	require.NoError(t, ask["logs"](t.Context()))
+	require.NoError(t, ask["blocks"](t.Context()))
 }
 
 func TestFaultsOnTheWire(t *testing.T) {

@@ -191,13 +191,15 @@ func (l *ledgerAPI) GetBlocksByAccAddr(a addressArg, index, size int) ([]*shownB
 }
 
 // GetBlocksByHash is ledger_getAccountBlocks of any token.
-func (l *ledgerAPI) GetBlocksByHash(a addressArg, origin *hashArg, count int) ([]*shownBlock, error) {
-	return l.GetAccountBlocks(a, origin, nil, count)
+func (l *ledgerAPI) GetBlocksByHash(ctx context.Context, a addressArg, origin *hashArg, count int) ([]*shownBlock, error) {
+	return l.GetAccountBlocks(ctx, a, origin, nil, count)
 }
 
 // GetBlocksByHashInToken is ledger_getAccountBlocks.
-func (l *ledgerAPI) GetBlocksByHashInToken(a addressArg, origin *hashArg, token *tokenArg, count int) ([]*shownBlock, error) {
-	return l.GetAccountBlocks(a, origin, token, count)
+func (l *ledgerAPI) GetBlocksByHashInToken(
+	ctx context.Context, a addressArg, origin *hashArg, token *tokenArg, count int,
+) ([]*shownBlock, error) {
+	return l.GetAccountBlocks(ctx, a, origin, token, count)
 }
 
 // GetVmLogList is ledger_getVmLogs.
