@@ -118,19 +118,18 @@ func TestPaymentsAreHeldForPeople(t *testing.T) {
 		w.waitUntilOver(t, c)
 	})
 	t.Run("rejections", func(t *testing.T) {
+		c := warned(status.LimitReached)
+		c.after = len(w.alerts.events(0))
 		before := w.user.spendable(t)
 		_, sent := w.user.withdrawToPayee(t, units(w.user.Token, 2_600))
 		record := w.waitForHeld(t, sent, records.HeldLimit) // over the limit first, whatever else it wants
+		w.waitForAlerts(t, c, "condition.began")
 		w.mustCommand(t, "records", "reject", record, "--why", "a test")
 		waitFor(t, "the refund", func() bool { return w.user.mustAwait(t, "/withdraw-records", sent, "FAILED").RefundState == "REFUNDED" })
 		require.Equal(t, before, w.user.spendable(t), "nothing is kept")
 		_, ok := w.runCommand(t, "records", "reject", record, "--why", "twice")
 		require.False(t, ok)
-		w.waitUntilWell(t)
-		waitFor(t, "the warning's end", func() bool {
-			out, ok := w.runCommand(t, "status")
-			return ok && !strings.Contains(out, string(status.LimitReached))
-		})
+		w.waitUntilOver(t, c)
 	})
 	t.Run("limits", func(t *testing.T) {
 		c := warned(status.LimitReached)

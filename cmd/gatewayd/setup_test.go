@@ -22,6 +22,7 @@ import (
 	"gatewayd/config"
 	"gatewayd/devnet"
 	"gatewayd/operator"
+	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/books"
 	"gatewayd/vite/client"
@@ -201,14 +202,26 @@ func findPayment(s operator.RecordDetail, purpose chain.Purpose) (p operator.Pay
 	return p
 }
 
-// waitUntilSettled waits until nothing is under way, and requires that books and chains agree and that every account may sign.
+// waitUntilSettled waits until nothing is under way or keeps money from moving, as on a busy machine a node that was silent for a
+// moment does, and requires that books and chains agree and that every account may sign.
 func (r *rig) waitUntilSettled(t *testing.T) {
 	t.Helper()
 	waitFor(t, "nothing under way", func() bool { return len(underWay(t, r.Daemon.Store, r.Daemon.Config)) == 0 })
+	waitFor(t, "nothing that stops money", func() bool {
+		return !slices.ContainsFunc(r.conditions(t), func(c status.Condition) bool { return c.Stops })
+	})
 	out, err := r.command(t, "audit")
 	require.NoError(t, err, out)
 	require.Contains(t, out, " 0 differences")
 	require.Empty(t, stoppedAccounts(t, r.Daemon.Store, r.Daemon.Config))
+}
+
+// conditions are what stands at the moment.
+func (r *rig) conditions(t *testing.T) []status.Condition {
+	t.Helper()
+	report, err := (&operator.Session{Config: r.Daemon.Config, Store: r.Daemon.Store}).Conditions(t.Context())
+	require.NoError(t, err)
+	return report.Conditions
 }
 
 // underWay lists what the books still have to do.
