@@ -64,8 +64,20 @@ type signed struct {
 }
 
 // sendAll hands an account's blocks to one node until it refuses one, and answers how many it has. A node refuses a block that it has already like
-// one that does not fit: so what it may have is asked for, and only the rest is sent.
+// one that does not fit, and it may get the blocks from another node meanwhile: after a refusal the rest is sent again while it has more each time.
 func sendAll(ctx context.Context, nc *client.Client, blocks []signed) (int, error) {
+	has, err := sendRest(ctx, nc, blocks)
+	for errors.Is(err, client.ErrPrevBlock) {
+		before := has
+		if has, err = sendRest(ctx, nc, blocks); has <= before {
+			break
+		}
+	}
+	return has, err
+}
+
+// sendRest asks for what the node may have of the blocks and sends it the others.
+func sendRest(ctx context.Context, nc *client.Client, blocks []signed) (int, error) {
 	latest, err := nc.LatestAccountBlock(ctx, blocks[0].block.Address)
 	if err != nil {
 		return 0, err

@@ -146,20 +146,67 @@ func TestSlowBroadcast(t *testing.T) {
 		json.NewEncoder(w).Encode(map[string]any{"jsonrpc": "2.0", "id": asked.(map[string]any)["id"], "result": result})
 	})
 	c := l.openWith(t, Config{Timeout: slowTimeout}, p.URL, newLiar(t, l).URL, newLiar(t, l).URL)
-	slot := l.slot(t)
-	var list []chain.Attempt
-	for i := range 20 {
-		a, err := chaintest.Sign(t.Context(), l.open(t), l.keys, slot, l.credit(uint64(i+1), l.newUser(t), 5), nil)
-		require.NoError(t, err)
-		list = append(list, a)
-		slot.Nonce, slot.Prev = slot.Nonce+1, a.Hash
-	}
+	list := l.credits(t, 20)
 	for _, err := range c.Broadcast(t.Context(), list) {
 		require.NoError(t, err)
 	}
 	require.Equal(t, list[len(list)-1].Hash, l.slot(t).Prev)
 	c.Close()
 	require.LessOrEqual(t, batches, 2)
+}
+
+// credits signs so many, one behind the other.
+func (l *ledger) credits(t *testing.T, n int) (list []chain.Attempt) {
+	t.Helper()
+	slot := l.slot(t)
+	for i := range n {
+		a, err := chaintest.Sign(t.Context(), l.open(t), l.keys, slot, l.credit(uint64(i+1), l.newUser(t), 5), nil)
+		require.NoError(t, err)
+		list = append(list, a)
+		slot.Nonce, slot.Prev = slot.Nonce+1, a.Hash
+	}
+	return list
+}
+
+// TestBlocksThatOtherNodesBring: nodes tell each other what they got, so a node may have a block before it looks at the batch that brings it.
+func TestBlocksThatOtherNodesBring(t *testing.T) {
+	l := newLedger(t)
+	p := newLiar(t, l)
+	brought := 0
+	p.serveInstead(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		if batch, ok := decode(body).([]any); ok && batch[0].(map[string]any)["method"] == "ledger_sendRawTransaction" {
+			first, err := json.Marshal(batch[:min(2, len(batch))])
+			if err != nil {
+				return
+			}
+			if _, err := post(l.url, first); err != nil {
+				return
+			}
+			brought++
+			batch = batch[:min(4, len(batch))] // the rest is cut off, as by another node that was faster
+			if body, err = json.Marshal(batch); err != nil {
+				return
+			}
+		}
+		answer, err := post(l.url, body)
+		if err != nil {
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(answer)
+	})
+	c := l.open(t, p.URL)
+	defer c.Close()
+	list := l.credits(t, 9)
+	for _, err := range c.Broadcast(t.Context(), list) {
+		require.NoError(t, err)
+	}
+	require.Equal(t, list[len(list)-1].Hash, l.slot(t).Prev)
+	require.Equal(t, 3, brought)
 }
 
 // TestQuotaThatOneNodeInvents: more than half of the nodes must say what is left for the blocks that follow.
