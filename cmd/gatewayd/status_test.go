@@ -241,18 +241,19 @@ func (w *faultyEnv) checkWarning(t *testing.T, c cell) {
 			return a.code == http.StatusOK && slices.ContainsFunc(a.Warnings, func(r reason) bool { return r.Kind == string(c.kind) })
 		})
 	}
-	require.Empty(t, w.requireServing(t), "/ready")
-	w.checkWallets(t, c)
+	waitFor(t, "/ready without stops", func() bool { return len(w.requireServing(t)) == 0 })
 	w.waitForMetrics(t, c, false)
+	w.checkWallets(t, c)
 	told := c.kind != status.ChannelClosed // that the operator knows
 	mark := map[bool]string{true: "WARN", false: "FIX "}[c.kind == status.NodeMended]
 	out, _ := w.runCommand(t, "doctor")
 	require.Equal(t, told, strings.Contains(out, mark+" status "+string(c.kind)), "doctor:\n%s", out)
-	out, ok := w.runCommand(t, "status")
-	require.True(t, ok, "status:\n%s", out)
-	require.Contains(t, out, "note "+string(c.kind)+": ", "status:\n%s", out)
-	require.Contains(t, w.mustCommand(t, "health"), "well")
-	out, ok = w.commandShows(t, "audit", func(out string) bool { return !strings.Contains(out, "too few nodes of the chain answer") })
+	waitFor(t, "a status with the warning alone", func() bool {
+		out, ok := w.runCommand(t, "status")
+		return ok && strings.Contains(out, "note "+string(c.kind)+": ")
+	})
+	waitFor(t, "gatewayd health", func() bool { out, ok := w.runCommand(t, "health"); return ok && strings.Contains(out, "well") })
+	out, ok := w.commandShows(t, "audit", func(out string) bool { return !strings.Contains(out, "too few nodes of the chain answer") })
 	require.Equal(t, !c.stopsAccount, ok, "audit:\n%s", out)
 	if c.stopsAccount {
 		require.Contains(t, out, c.names)
