@@ -20,7 +20,7 @@ import (
 )
 
 // TestConsoleRepairsInBrowser: a chain that has halted, a deposit that the records have lost, a refund that they do not know and the account that has
-// stopped because of it, and a configuration that has changed, first to something wrong. An operator mends all of it in the console.
+// stopped because of it, a deposit below the minimum that nobody is known for, and a configuration that has changed, first to something wrong. An operator mends all of it in the console.
 func TestConsoleRepairsInBrowser(t *testing.T) {
 	t.Parallel()
 	w := newFaultyEnv(t, func(_ *faultyEnv, c *config.Config) { c.Watcher.Reconcile = time.Hour }) // the lost deposit is not found by balances
@@ -30,6 +30,9 @@ func TestConsoleRepairsInBrowser(t *testing.T) {
 	require.NoError(t, w.source.Fork(common.HexToHash(head), true))
 	stray, err := w.user.Eth.Pay(t.Context(), "native", common.HexToAddress(w.hot(t)), ether(3), nil)
 	require.NoError(t, err)
+	minimum := w.cfg.Networks[0].Tokens[0].MinDeposit
+	small, err := w.user.Eth.Pay(t.Context(), "native", common.HexToAddress(w.hot(t)), new(big.Int).Rsh(minimum.Uint256().ToBig(), 1), nil)
+	require.NoError(t, err)
 	refund := w.sendWith(t, wallet.SourcePaths(ethereum.CoinType).Hot(0), ether(3)) // to goodPayee
 	w.writeConfig(t, w.info.Config, func(c *config.Config) {
 		c.Networks[0].Tokens[1].MinDeposit = multiple(c.Networks[0].Tokens[1].MinDeposit, 2)
@@ -37,10 +40,12 @@ func TestConsoleRepairsInBrowser(t *testing.T) {
 
 	drive(t, "testdata/console_repairs_browser.mjs", map[string]any{
 		"operators": w.info.Operators, "config": w.info.Config, "height": height, "lost": lost, "stray": stray.Hex(), "settles": refund,
+		"small": small.Hex(), "owner": w.user.Vite.Address().String(),
 		"users": map[string]any{"anna": w.consoleLogin(t, "anna", access.Operator)},
 	})
 	w.user.mustAwait(t, "/deposit-records", lost, "TOT_CONFIRMED")
 	require.Equal(t, refund, w.recordDetail(t, stray.Hex()).Record.RefundTx)
+	require.Equal(t, w.user.Vite.Address().String(), w.recordDetail(t, small.Hex()).Record.Wallet)
 	said := w.mustCommand(t, "history", "list", "--limit", "200")
 	for _, want := range []string{
 		"chain eth ordered resume: the nodes agree again", "settle by " + refund + ": the refund of Monday", "account " + w.hot(t) + " ordered resume on eth: its refund is explained",

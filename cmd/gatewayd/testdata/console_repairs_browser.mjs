@@ -1,7 +1,8 @@
 // Mends in the console what has stopped or is missing: node console_repairs_browser.mjs <JSON of what the test gives>
 // given besides what browser.mjs wants: operators (URL of the listener), users ({anna: {password, secret}}), config (the daemon's file, in which the
 // minimum of a deposit has changed), height and lost (block and hash of a deposit that the records have lost), stray (hash of a deposit that nobody is
-// known for), settles (hash of a transaction of ours that has refunded it), while the source chain has halted.
+// known for), settles (hash of a transaction of ours that has refunded it), small and owner (hash of a deposit below the minimum that nobody is known
+// for, and the wallet that is to get it), while the source chain has halted.
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { enter, launch, order, patience, view } from "./browser.mjs";
@@ -50,6 +51,18 @@ await v.at('#record [data-state="refunded"]').waitFor();
 await view(v, "Accounts");
 await insist(v, hot.getByRole("button", { name: "Resume" }), {}, "its refund is explained");
 await hot.locator('[data-state="ok"]').waitFor();
+
+// A deposit below the minimum is credited only by who says so.
+await v.page.goto(page + "#/records/" + given.small);
+await v.at("#order-credit").click();
+await v.at("#order-to").fill(given.owner);
+await v.at("#order-why").fill("ticket 12: the user's own account");
+await v.at("#order-send").click();
+await v.at(".order .note.bad").getByText("below").waitFor();
+await v.at("#order-belowMinimum").check();
+await v.fits(axe, "an order with a box");
+await v.at("#order-send").click();
+await v.at('#record [data-state="done"]').waitFor();
 
 // Blocks that are read again: what is written wrongly is said, a look changes nothing, and what is missing is booked.
 await view(v, "Upkeep");

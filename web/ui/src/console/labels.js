@@ -79,6 +79,13 @@ export function stateOf(record) {
 // asks is what an order asks besides the reason.
 export const asks = { credit: "wallet", refund: "address", settle: "hash" };
 
+// boxesOf are what an order may allow besides: of a payment whose transaction differs from it, people say that it moved nothing.
+export function boxesOf(order, payments) {
+  if (order === "credit") return ["belowMinimum"];
+  const differs = payments.some((p) => p.state === "held" && p.reason === "payout_differs");
+  return differs && ["retry", "refund", "reject"].includes(order) ? ["nothingMoved"] : [];
+}
+
 // ordersFor are the orders that may fit a record; the server decides.
 export function ordersFor(record, payments) {
   const list = [];

@@ -49,7 +49,7 @@ export const Reason = ({ word }) => (word ? <span class="small"><Call of="reason
 export const may = (role) => me.get()?.role === role;
 
 // Order is a form that orders something: what it asks besides, and always why. `act` gets the values and is done when it returns.
-export function Order({ title, lead, fields = [], action, danger, act, done, cancel }) {
+export function Order({ title, lead, fields = [], boxes = [], action, danger, act, done, cancel }) {
   const w = useConsoleMessages();
   const [values, set] = useState({}), [busy, setBusy] = useState(false), [fault, setFault] = useState("");
   const first = useRef(null);
@@ -74,6 +74,8 @@ export function Order({ title, lead, fields = [], action, danger, act, done, can
     <h3>{title}</h3>{lead && <p class="small">{lead}</p>}
     {fields.map(({ name, label, ...input }) => <div key={name}><label for={"order-" + name}>{label}</label>
       <input id={"order-" + name} autocomplete="off" spellcheck={false} value={values[name] ?? ""} onInput={entered(name)} {...input} /></div>)}
+    {boxes.map(({ name, label }) => <p key={name}><label><input id={"order-" + name} type="checkbox" checked={values[name] ?? false}
+      onChange={(e) => set({ ...values, [name]: e.currentTarget.checked })} /> {label}</label></p>)}
     <label for="order-why">{w.why}</label>
     <textarea id="order-why" rows="2" maxLength={500} value={values.why ?? ""} onInput={entered("why")} />
     {fault && <Note kind="bad" live>{fault}</Note>}

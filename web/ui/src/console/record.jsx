@@ -8,7 +8,7 @@ import { get, post } from "./api.js";
 import { chainsOf, networkOf, networks } from "./money.js";
 import { Call, Heading, may, Money, Order, Reason, Standing, Told, Tx } from "./parts.jsx";
 import { route } from "./route.js";
-import { asks, ordersFor, stateOf, steps, useConsoleMessages } from "./labels.js";
+import { asks, boxesOf, ordersFor, stateOf, steps, useConsoleMessages } from "./labels.js";
 
 const often = 3_000;
 
@@ -90,7 +90,7 @@ function History({ list }) {
 // fields are what an order asks besides the reason.
 const fields = (name, w) => (asks[name] ? [{ name: asks[name] === "hash" ? "hash" : "to", label: w["field_" + asks[name]], class: "code" }] : []);
 
-const trimmed = (values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value.trim()]));
+const trimmed = (values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, typeof value === "string" ? value.trim() : value]));
 
 // Orders are the buttons that may fit, for who has the role.
 function Orders({ record, payments, advice, again }) {
@@ -103,7 +103,7 @@ function Orders({ record, payments, advice, again }) {
   return <section class="card" id="orders"><h2>{w.youCan}</h2>
     {advice && <p class="small faint"><Told>{formatMessage(w.byCommand, { advice })}</Told></p>}
     {open ? <Order key={open} title={formatMessage(w.orderOf, { order: name, id: record.id })} lead={w["lead_" + open]} action={name} danger={open === "write-off" || open === "reject"}
-      fields={fields(open, w)} act={(values) => post(`/records/${record.id}/${open}`, trimmed(values))} done={() => { set(""); again(); }} cancel={() => set("")} />
+      fields={fields(open, w)} boxes={boxesOf(open, payments).map((box) => ({ name: box, label: w["box_" + box] }))} act={(values) => post(`/records/${record.id}/${open}`, trimmed(values))} done={() => { set(""); again(); }} cancel={() => set("")} />
       : <p class="row">{fitting.map((order) => <button type="button" key={order} id={"order-" + order} onClick={() => set(order)}>{w["order_" + order]}</button>)}</p>}
     <p class="small faint"><State kind="wait">{w.noHand}</State></p>
   </section>;
