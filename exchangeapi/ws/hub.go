@@ -128,7 +128,7 @@ func homes() map[string]shape {
 
 // Stats is what the hub does at the moment, and has done since its start.
 type Stats struct {
-	Connections, Subscriptions int
+	Connections, Subscriptions int   // connections whose handshake goes on count
 	QueueEntries, QueueBytes   int   // of all connections together
 	Slow                       int64 // connections closed because their client was too slow
 	Overtaken                  int64 // states that a newer one replaced in a slow client's queue
@@ -138,9 +138,10 @@ type Stats struct {
 // Stats counts.
 func (h *Hub) Stats() Stats {
 	s := Stats{Slow: h.slow.Load(), Overtaken: h.overtaken.Load(), Rounds: h.rounds.Load()}
-	open := h.connections()
-	s.Connections = len(open)
-	for _, c := range open {
+	h.mu.Lock()
+	s.Connections = h.clientConns
+	h.mu.Unlock()
+	for _, c := range h.connections() {
 		entries, bytes := c.queued()
 		s.QueueEntries, s.QueueBytes = s.QueueEntries+entries, s.QueueBytes+bytes
 	}
