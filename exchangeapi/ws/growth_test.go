@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -18,7 +19,7 @@ const maxSubscriptionBytes = 512
 // them than is allowed; a push concerns only those who want it; and what has ended is gone.
 func TestManySubscriptions(t *testing.T) {
 	const markets, connections, each = 10_000, 50, 2_000
-	r := setup(t, Config{Subscriptions: connections * each})
+	r := setup(t, Config{Subscriptions: connections * each, Expiry: time.Hour}) // subscribing to all of it may take minutes
 	symbols := make([]string, markets)
 	for i := range symbols {
 		symbols[i] = fmt.Sprintf("T%d-000_VITE", i)
