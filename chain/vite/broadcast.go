@@ -68,10 +68,11 @@ type signed struct {
 func sendAll(ctx context.Context, nc *client.Client, blocks []signed) (int, error) {
 	has, err := sendRest(ctx, nc, blocks)
 	for errors.Is(err, client.ErrPrevBlock) {
-		before := has
-		if has, err = sendRest(ctx, nc, blocks); has <= before {
+		more, again := sendRest(ctx, nc, blocks)
+		if more <= has {
 			break
 		}
+		has, err = more, again
 	}
 	return has, err
 }

@@ -209,6 +209,40 @@ func TestBlocksThatOtherNodesBring(t *testing.T) {
 	require.Equal(t, 3, brought)
 }
 
+// TestNodeThatFailsAfterARefusal: what a node took before it refused a block and then answered nothing more counts as sent.
+func TestNodeThatFailsAfterARefusal(t *testing.T) {
+	l := newLedger(t)
+	p := newLiar(t, l)
+	refused := false
+	p.serveInstead(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || refused {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		asked := decode(body)
+		answer, err := post(l.url, body)
+		if err != nil {
+			return
+		}
+		if batch, ok := asked.([]any); ok && batch[0].(map[string]any)["method"] == "ledger_sendRawTransaction" {
+			refused = true
+			for i, a := range answer.([]any)[2:] {
+				answer.([]any)[i+2] = map[string]any{"jsonrpc": "2.0", "id": a.(map[string]any)["id"], "error": client.ErrPrevBlock}
+			}
+		}
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(answer)
+	})
+	c := l.open(t, p.URL)
+	defer c.Close()
+	errs := c.Broadcast(t.Context(), l.credits(t, 4))
+	require.NoError(t, errs[0])
+	require.NoError(t, errs[1])
+	require.ErrorContains(t, errs[2], client.ErrPrevBlock.Error())
+	require.ErrorIs(t, errs[3], chain.ErrNotSent)
+}
+
 // TestQuotaThatOneNodeInvents: more than half of the nodes must say what is left for the blocks that follow.
 func TestQuotaThatOneNodeInvents(t *testing.T) {
 	l := newLedger(t)

@@ -20,7 +20,8 @@ import (
 )
 
 // TestConsoleRepairsInBrowser: a chain that has halted, a deposit that the records have lost, a refund that they do not know and the account that has
-// stopped because of it, a deposit below the minimum that nobody is known for, and a configuration that has changed, first to something wrong. An operator mends all of it in the console.
+// stopped because of it, a deposit below the minimum that nobody is known for, and a configuration that has changed, first to something wrong. An
+// operator mends all of it in the console.
 func TestConsoleRepairsInBrowser(t *testing.T) {
 	t.Parallel()
 	w := newFaultyEnv(t, func(_ *faultyEnv, c *config.Config) { c.Watcher.Reconcile = time.Hour }) // the lost deposit is not found by balances
