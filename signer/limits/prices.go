@@ -97,6 +97,9 @@ func parsePrice(text string) (token string, one price, err error) {
 	if one.worth, err = parseValue(fields[1]); err != nil {
 		return "", one, err
 	}
+	if one.worth.Sign() == 0 { // no limit would hold a token that is worth nothing
+		return "", one, errors.New("the price must be above zero")
+	}
 	if one.at, err = time.Parse(time.RFC3339, fields[2]); err != nil {
 		return "", one, fmt.Errorf("time %q: one like 2026-11-23T12:00:00Z is wanted", fields[2])
 	}
