@@ -188,6 +188,8 @@ type Placement struct {
 	Available uint256.Int
 	// Minimum is the least amount, in the decimals of the market's quote type.
 	Minimum uint256.Int
+	// OlderSplit splits the funds of a market buy as logs of older versions need it.
+	OlderSplit bool
 }
 
 // Reasons for which an order is not placed; their texts are a real node's.
@@ -231,8 +233,7 @@ func (m *Market) value(o *Order, p *Placement) error {
 		if p.Available.BitLen() > maxQuantityBits || p.Quantity.BitLen() > maxQuantityBits {
 			return ErrTooLarge
 		}
-		fee(&o.LockedFee, &p.Available, o.Rates.Highest())
-		o.Amount.Sub(&p.Available, &o.LockedFee)
+		o.splitFunds(&p.Available, p.OlderSplit)
 		return nil
 	}
 	if !scale.Amount(&o.Amount, o.ID.Price(), &o.Quantity) {
@@ -249,4 +250,17 @@ func (m *Market) value(o *Order, p *Placement) error {
 		fee(&o.LockedFee, &o.Amount, o.Rates.Highest())
 	}
 	return nil
+}
+
+// splitFunds divides the funds of a market buy into the amount and the fee to lock
+// (docs/exchange-rules.md 2.5). The funds are below 2^160, so nothing overflows.
+func (o *Order) splitFunds(funds *uint256.Int, older bool) {
+	rate := o.Rates.Highest()
+	if older {
+		fee(&o.LockedFee, funds, rate)
+		o.Amount.Sub(funds, &o.LockedFee)
+		return
+	}
+	fee(&o.Amount, funds, uint32(RateUnit*RateUnit/(RateUnit+uint64(rate))))
+	o.LockedFee.Sub(funds, &o.Amount)
 }

@@ -93,7 +93,7 @@ func (x *execution) place(market *dex.Market, owner core.Address, i orderCall) e
 	order, err := market.Place(&dex.Placement{
 		Owner: owner, Side: i.side, Type: i.kind, Price: price, Quantity: i.quantity, SendHash: x.send.Hash,
 		Time: e.Clock, Serial: e.Serial, FeeTier: e.FeeTier(owner), Available: balance.Available,
-		Minimum: e.Minimum(market.QuoteType),
+		Minimum: e.Minimum(market.QuoteType), OlderSplit: s.steps.olderSplit,
 	})
 	if err != nil {
 		return err

@@ -18,12 +18,15 @@ type stepRules struct {
 	weight   int // and with the receive that makes its blocks so heavy
 	// toContracts: contracts are minted for, and get refunds, which they send back in turn for ever.
 	toContracts bool
+	// olderSplit: a market buy locks the fee of all its funds (dex.Placement).
+	olderSplit bool
 }
 
 var (
-	steps        = stepRules{receives: 1000, ownCalls: 1, weight: 1 << 20}
-	loopingSteps = stepRules{receives: 1000, ownCalls: 1, weight: math.MaxInt, toContracts: true}
-	olderSteps   = stepRules{receives: 10_000, ownCalls: 10_000, weight: math.MaxInt, toContracts: true}
+	steps         = stepRules{receives: 1000, ownCalls: 1, weight: 1 << 20}
+	olderBuySteps = stepRules{receives: 1000, ownCalls: 1, weight: 1 << 20, olderSplit: true}
+	loopingSteps  = stepRules{receives: 1000, ownCalls: 1, weight: math.MaxInt, toContracts: true, olderSplit: true}
+	olderSteps    = stepRules{receives: 10_000, ownCalls: 10_000, weight: math.MaxInt, toContracts: true, olderSplit: true}
 )
 
 // Contract receives end in a byte that tells how the call went.

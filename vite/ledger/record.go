@@ -14,19 +14,23 @@ import (
 // snapshot block, of which an idle chain makes one a second, only its beginning.
 const (
 	recordBlock    = 'B' // the user's block
-	RecordStep     = 'u' // of contracts
-	RecordSnapshot = 'v' // a step; seconds since the block before, hash
-	RecordEmpty    = 'w' // the same, with the beginning of the hash
-	RecordDrop     = 'd' // hashes
+	RecordStep     = 'x' // of contracts
+	RecordSnapshot = 'y' // a step; seconds since the block before, hash
+	RecordEmpty    = 'z' // the same, with the beginning of the hash
+	RecordDrop     = 'c' // hashes
 	RecordRollback = 'R' // height
-	// The following are read only: loopingSteps, and olderSteps.
-	LoopingStep     = 't'
-	LoopingSnapshot = 's'
-	LoopingEmpty    = 'e'
-	LoopingDrop     = 'D'
-	OlderStep       = 'T'
-	OlderSnapshot   = 'S'
-	OlderEmpty      = 'E'
+	// The following are read only: olderBuySteps, loopingSteps and olderSteps.
+	OlderBuyStep     = 'u'
+	OlderBuySnapshot = 'v'
+	OlderBuyEmpty    = 'w'
+	OlderBuyDrop     = 'd'
+	LoopingStep      = 't'
+	LoopingSnapshot  = 's'
+	LoopingEmpty     = 'e'
+	LoopingDrop      = 'D'
+	OlderStep        = 'T'
+	OlderSnapshot    = 'S'
+	OlderEmpty       = 'E'
 )
 
 // olderKinds are what records of older versions are now, and how contracts worked then.
@@ -34,6 +38,8 @@ var olderKinds = map[byte]struct {
 	kind  byte
 	steps stepRules
 }{
+	OlderBuyStep: {RecordStep, olderBuySteps}, OlderBuySnapshot: {RecordSnapshot, olderBuySteps},
+	OlderBuyEmpty: {RecordEmpty, olderBuySteps}, OlderBuyDrop: {RecordDrop, olderBuySteps},
 	LoopingStep: {RecordStep, loopingSteps}, LoopingSnapshot: {RecordSnapshot, loopingSteps},
 	LoopingEmpty: {RecordEmpty, loopingSteps}, LoopingDrop: {RecordDrop, loopingSteps},
 	OlderStep: {RecordStep, olderSteps}, OlderSnapshot: {RecordSnapshot, olderSteps}, OlderEmpty: {RecordEmpty, olderSteps},
