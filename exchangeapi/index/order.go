@@ -3,6 +3,8 @@ package index
 import (
 	"fmt"
 
+	"github.com/holiman/uint256"
+
 	"gatewayd/exchangeapi/index/numbers"
 	"gatewayd/vite/dex"
 )
@@ -193,7 +195,27 @@ func (o *orderRow) ratios(m *market) (percent, average string) {
 		return none, none
 	}
 	percent = numbers.CutRatio(&o.Executed.Int, m.TradeDecimals, &o.Quantity.Int, m.TradeDecimals, pp)
+	if o.atLimit(m) {
+		return percent, numbers.Price(o.Price.Price, pp)
+	}
 	return percent, numbers.CutRatio(&o.ExecutedAmount.Int, m.QuoteDecimals, &o.Executed.Int, m.TradeDecimals, pp)
+}
+
+// atLimit reports whether the executed amount is not better than the limit price. The chain fills no
+// order at a worse price: what is missing or too much is the rounding of amounts to smallest units.
+func (o *orderRow) atLimit(m *market) bool {
+	if dex.Type(o.Type) == dex.MarketPrice {
+		return false
+	}
+	scale, err := dex.NewScale(m.TradeDecimals, m.QuoteDecimals)
+	var worth uint256.Int
+	if err != nil || !scale.Amount(&worth, o.Price.Price, &o.Executed.Int) {
+		return false
+	}
+	if o.Side == sideNumber(dex.Sell) {
+		return !o.ExecutedAmount.Gt(&worth)
+	}
+	return !o.ExecutedAmount.Lt(&worth)
 }
 
 // worth is the amount to show: the exact product, not the chain's rounded amount. A market order has no price, so it shows
