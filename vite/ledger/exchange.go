@@ -74,6 +74,7 @@ var (
 	errAgentMarket   = errors.New("order is of another market")
 	errMarketRules   = errors.New("invalid market settings")
 	errMarketNumber  = errors.New("too many markets")
+	errOperatorRate  = errors.New("operator's fee rate is out of range")
 )
 
 func newExchange() Exchange {

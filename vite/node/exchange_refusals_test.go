@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/holiman/uint256"
@@ -40,8 +41,6 @@ func TestRefusedAtOnce(t *testing.T) {
 		{"agent lists of two lengths", dex.FundConfigAgents, []any{uint8(1), l.rich.addr, []core.TokenID{coin}, []core.TokenID{}}, ledger.ErrDexParam},
 		{"agent action", dex.FundConfigAgents, []any{uint8(3), l.rich.addr, []core.TokenID{coin}, []core.TokenID{core.VITE}}, ledger.ErrDexParam},
 		{"no market setting", dex.FundMarketAdmin, []any{uint8(0), coin, core.VITE, user, int32(0), int32(0), false}, ledger.ErrDexParam},
-		{"high rate", dex.FundMarketAdmin, []any{uint8(2), coin, core.VITE, user, int32(201), int32(0), false}, ledger.ErrDexParam},
-		{"negative rate", dex.FundMarketAdmin, []any{uint8(4), coin, core.VITE, user, int32(0), int32(-1), false}, ledger.ErrDexParam},
 		{"market to a contract", dex.FundMarketAdmin, []any{uint8(1), coin, core.VITE, contract, int32(0), int32(0), false}, ledger.ErrDexParam},
 		{"token to a contract", dex.FundTransferTokenOwner, []any{coin, contract}, ledger.ErrDexParam},
 		{"stake action", dex.FundStakeForVIP, []any{uint8(0)}, ledger.ErrDexParam},
@@ -71,7 +70,6 @@ func TestRefusedAtOnce(t *testing.T) {
 		arg    any
 		want   *ledger.Error
 	}{
-		{"cancel of no id", dex.TradeCancel, make([]byte, 21), ledger.ErrDexParam},
 		{"order past dexFund", dex.TradePlaceOrder, []byte{}, ledger.ErrNoMethod},
 		{"market past dexFund", dex.TradeSyncMarket, []byte{}, ledger.ErrNoMethod},
 	} {
@@ -119,6 +117,10 @@ func TestRefusedByContract(t *testing.T) {
 		{"market in a token that is no quote", l.rich, dex.FundOpenMarket, []any{core.VITE, coin}},
 		{"settings of another's market", l.poor, dex.FundMarketAdmin, []any{uint8(2), coin, core.VITE, poor, int32(1), int32(0), false}},
 		{"settings of no market", l.rich, dex.FundMarketAdmin, []any{uint8(2), gold, core.VITE, poor, int32(1), int32(0), false}},
+		{"taker rate above the bound", l.rich, dex.FundMarketAdmin, []any{uint8(2), coin, core.VITE, poor, int32(201), int32(0), false}},
+		{"maker rate above the bound", l.rich, dex.FundMarketAdmin, []any{uint8(4), coin, core.VITE, poor, int32(0), int32(1 << 30), false}},
+		{"negative rate", l.rich, dex.FundMarketAdmin, []any{uint8(4), coin, core.VITE, poor, int32(0), int32(-1), false}},
+		{"rate above the bound by its older name", l.rich, dex.OldFundMarketAdmin, []any{uint8(2), coin, core.VITE, poor, int32(201), int32(0), false}},
 		{"another's token", l.poor, dex.FundTransferTokenOwner, []any{coin, poor}},
 		{"exchange settings by a user", l.poor, dex.FundDexAdmin, []any{uint8(8), poor, poor, poor, true, poor, poor}},
 		{"trade settings by a user", l.poor, dex.FundTradeAdmin, []any{uint8(4), coin, coin, false, coin, uint8(1), uint8(1), 1, uint8(0), 0}},
@@ -148,6 +150,29 @@ func TestRefusedByContract(t *testing.T) {
 			require.Equal(t, before, l.exchangeDigest())
 			l.snapshot()
 		})
+	}
+}
+
+// TestMalformedCancelFailsInContract: the node accepts a cancel whatever its id is. dexTrade refuses it.
+func TestMalformedCancelFailsInContract(t *testing.T) {
+	l := openExchange(t, Config{})
+	l.deposit(l.staked, coin, whole(100))
+	open := l.openOrder(l.order(l.staked, dex.Sell, "10", 20)).ID
+	otherSide := open
+	otherSide[3] = 7
+	noMarket := dex.NewOrderID(9, dex.Sell, open.Price(), open.Time(), 0)
+	for name, id := range map[string][]byte{
+		"empty": {}, "one byte short": open[:21], "one byte too many": append(open[:], 0), "side of neither kind": otherSide[:],
+		"all ones": bytes.Repeat([]byte{0xff}, 22), "long": bytes.Repeat([]byte{1}, 200), "unknown market": noMarket[:],
+	} {
+		for _, method := range []core.Method{dex.TradeCancel, dex.OldTradeCancel} {
+			t.Run(name+" "+method.Name(), func(t *testing.T) {
+				before := l.exchangeDigest()
+				require.Equal(t, byte(ledger.StatusFailed), statusOf(l.called(l.staked, l.call(l.staked, core.DexTradeContract, method, id))))
+				require.Equal(t, before, l.exchangeDigest())
+				l.snapshot()
+			})
+		}
 	}
 }
 
