@@ -26,7 +26,6 @@ const (
 	walletOurs        fault = 1012
 	amountFormat      fault = 1020
 	amountTooLarge    fault = 1021
-	amountBelowFee    fault = 1022
 	flagFormat        fault = 1023
 	numberFormat      fault = 1030
 	tooManyRequests   fault = 1040
@@ -47,7 +46,7 @@ const (
 var faultTexts = map[fault]string{
 	parameterMissing: "parameter_missing", parameterRepeated: "parameter_repeated", parameterTooLong: "parameter_too_long",
 	queryMalformed: "query_malformed", tokenUnknown: "token_unknown", walletInvalid: "wallet_invalid", walletOurs: "wallet_ours",
-	amountFormat: "amount_format", amountTooLarge: "amount_too_large", amountBelowFee: "amount_below_fee", flagFormat: "flag_format",
+	amountFormat: "amount_format", amountTooLarge: "amount_too_large", flagFormat: "flag_format",
 	numberFormat: "number_format", tooManyRequests: "too_many_requests", tooManyBindings: "too_many_bindings", bindingsFull: "bindings_full",
 	pathUnknown: "path_unknown", methodUnknown: "method_unknown", httpsWanted: "https_wanted", internal: "internal", busy: "busy",
 	depositClosed: "deposit_closed", withdrawMaintain: "withdraw_maintain", withdrawClosed: "withdraw_closed", feeUnknown: "fee_unknown",

@@ -17,8 +17,8 @@ type withdrawFee struct {
 	Fee chain.Amount `json:"fee"`
 }
 
-// withdrawFee quotes what a withdrawal costs. When the amount contains the fee, the fee is what remains beside the greatest net amount that
-// fits, which is also how the watcher splits what arrives.
+// withdrawFee quotes what a withdrawal costs. When the amount contains the fee, the fee is the rest
+// next to the greatest net amount that fits; the watcher splits what arrives in the same way.
 func (n *network) withdrawFee(ctx context.Context, q query) (any, error) {
 	owner, err := q.wallet(n.exchange)
 	if err != nil {
@@ -40,11 +40,14 @@ func (n *network) withdrawFee(ctx context.Context, q query) (any, error) {
 	return withdrawFee{fee}, err
 }
 
+// quote returns the fee. An amount that contains the fee and does not cover it is fee entirely: the
+// wallet then shows a net amount of zero and its own reason, and quotes the true fee for that. An
+// error would leave the web wallet's button "All" without any effect (docs/gateway-clients.md 5).
 func quote(f records.Fee, amount, cost chain.Amount, contains bool) (chain.Amount, error) {
 	if contains {
 		_, fee, ok := f.NetOf(amount, cost)
 		if !ok {
-			return fee, refuse(amountBelowFee)
+			return amount, nil
 		}
 		return fee, nil
 	}
