@@ -43,6 +43,9 @@ func (r *rig) suite(send func(string) string) {
 		{"isUnlocked", []any{alice}, "true"},
 		{"deriveByFullPath", []any{alice, "m/44/666666/0"}, "-32002 invalid derivation path"},
 		{"deriveByIndex", []any{alice, 1 << 31}, "-32002 no public derivation for ed25519"},
+		{"deriveForIndexPath", []any{alice, 1 << 31}, "-32002 no public derivation for ed25519"},
+		{"deriveForIndexPath", []any{alice, 0}, fmt.Sprintf(`{"bip44Path":"m/44'/666666'/0'","address":%q,`+
+			`"privateKey":"+8kCh8fDD6ZnINBBsuDTeEOq0/CKuT4nHS6bUOR1SVtUy6lwMbV9L/EOue5oJXgaAP0x/yjYGaAmYyy+ALaneg=="}`, alice)},
 		{"listEntropyStoreAddresses", []any{alice, 0, 2}, fmt.Sprintf("[%q,%q]", alice, bob)},
 		{"listEntropyStoreAddresses", []any{alice, 2, 2}, "[]"},
 		{"listEntropyStoreAddresses", []any{alice, 5, 3}, "-32002 from value > to"},

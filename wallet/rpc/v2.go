@@ -26,6 +26,11 @@ func (a *api) DeriveAddressByIndex(ctx context.Context, store string, index uint
 	return a.DeriveByIndex(ctx, store, index)
 }
 
+// DeriveForIndexPath is DeriveByIndex by the name that a published sample uses.
+func (a *api) DeriveForIndexPath(ctx context.Context, store string, index uint32) (derivedResult, error) {
+	return a.DeriveByIndex(ctx, store, index)
+}
+
 func (a *api) DeriveAddressByPath(ctx context.Context, store, path string) (derivedResult, error) {
 	return a.DeriveByFullPath(ctx, store, path)
 }
