@@ -112,6 +112,12 @@ func (e *Exchange) FeeTier(a core.Address) dex.FeeTier {
 	return dex.FeeTier{VIP: isVIP, SVIP: isSVIP, Invited: invited}
 }
 
+// VIPStake is the id of the stake that gives an account half the base fee.
+func (e *Exchange) VIPStake(a core.Address) (id core.Hash, staked bool) {
+	id, staked = e.Vips[vip{a, false}]
+	return id, staked
+}
+
 // OpenOrder is a copy of an order in its book.
 func (e *Exchange) OpenOrder(id dex.OrderID) (dex.Order, bool) {
 	book := e.Books[id.Market()]

@@ -53,6 +53,12 @@ func (e *Exchange) freeCode(a core.Address) (uint32, bool) {
 	return 0, false
 }
 
+// HasCode reports whether an account invites with the code.
+func (e *Exchange) HasCode(code uint32) bool {
+	_, known := e.owners[code]
+	return known
+}
+
 // bindInvite makes the sender the invited account of the code's owner.
 func bindInvite(x *execution, args []any) error {
 	code, e, me := args[0].(uint32), &x.state.Exchange, x.send.Address

@@ -22,6 +22,32 @@ type mining struct {
 	Stakes    lockup                  // VITE staked to mine
 	Until     map[core.Address]uint64 // snapshot height from which such a stake may be taken back
 	Earned    map[uint32]uint256.Int  // operators' fees not paid yet, by market
+	Cycles    map[int64]Cycle         // the cycles that are over, for queries
+}
+
+// Cycle is the VX that a cycle gave.
+type Cycle struct {
+	_      struct{}    `cbor:",toarray"`
+	Total  uint256.Int // released, at most the pool
+	Mined  uint256.Int // in all cycles before
+	Shares dex.Shares
+}
+
+// cycle is the VX that a cycle gives out of the present pool.
+func (m *mining) cycle(period int64) Cycle {
+	c := Cycle{Total: dex.Released(period), Mined: m.Mined, Shares: dex.SharesOf(period, m.Pool)}
+	if c.Total.Gt(&m.Pool) {
+		c.Total = m.Pool
+	}
+	return c
+}
+
+// Cycle is the VX that a cycle gave or will give. It is zero for a cycle before the first one.
+func (m *mining) Cycle(period int64) Cycle {
+	if period >= m.Period {
+		return m.cycle(period)
+	}
+	return m.Cycles[period]
 }
 
 // feeBook is what was paid in a cycle against one type of quote token, in the type's decimals.
@@ -71,7 +97,7 @@ func (c *credits) UnmarshalCBOR(data []byte) error {
 func newMining() mining {
 	m := mining{
 		Leasts: map[dex.QuoteType]uint256.Int{}, Earned: map[uint32]uint256.Int{}, Stakes: lockup{Credits: newCredits()},
-		Until: map[core.Address]uint64{},
+		Until: map[core.Address]uint64{}, Cycles: map[int64]Cycle{},
 	}
 	for i := range m.Books {
 		m.Books[i].Credits = newCredits()
@@ -164,7 +190,9 @@ func (s *State) closeCycle() {
 	if now == m.Period {
 		return
 	}
-	shares := dex.SharesOf(m.Period, m.Pool)
+	ended := m.cycle(m.Period)
+	put(&s.journal, m.Cycles, m.Period, ended)
+	shares := ended.Shares
 	for _, q := range dex.QuoteTypes() {
 		book := m.Book(q)
 		s.openMining(payout{

@@ -23,7 +23,7 @@ import (
 //	state-<log offset, 16 hex digits>-<snapshot height>   "vitestat" ‖ format ‖ genesis digest 32 ‖ offset ‖ frame ‖ state ‖ CRC-32C 4
 const (
 	stateMagic  = "vitestat"
-	stateFormat = 6
+	stateFormat = 7
 	statePrefix = "state-"
 	keepStates  = 2
 )

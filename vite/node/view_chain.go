@@ -76,9 +76,11 @@ func (v *View) SnapshotByHeight(height uint64) *SnapshotBlock {
 	return nil
 }
 
-// SnapshotBefore is the newest snapshot block that is older than a time; nil without one. It looks at about as many blocks as
-// the height has binary digits.
-func (v *View) SnapshotBefore(t time.Time) *SnapshotBlock {
+// SnapshotBefore is the newest snapshot block that is older than a time; nil without one.
+func (v *View) SnapshotBefore(t time.Time) *SnapshotBlock { return v.snapshotBlock(v.newestBefore(t)) }
+
+// newestBefore looks at about as many blocks as the height has binary digits.
+func (v *View) newestBefore(t time.Time) *ledger.Snapshot {
 	low, high := uint64(0), v.s.Height() // low is older, what is above high is not
 	var found *ledger.Snapshot
 	for low < high && v.err == nil {
@@ -93,7 +95,32 @@ func (v *View) SnapshotBefore(t time.Time) *SnapshotBlock {
 			high = middle - 1
 		}
 	}
-	return v.snapshotBlock(found)
+	return found
+}
+
+// Producer makes snapshot blocks.
+type Producer struct {
+	Name    string
+	Address core.Address
+}
+
+// producerName is the name of the first producer of a private network.
+const producerName = "s1"
+
+// Producers lists who makes snapshot blocks on this chain.
+func (v *View) Producers() []Producer {
+	return []Producer{{producerName, v.s.Rules.Producer.Address()}}
+}
+
+// SnapshotsBetween counts the snapshot blocks from a time up to another one, without the genesis.
+func (v *View) SnapshotsBetween(from, to time.Time) uint64 {
+	heightBefore := func(t time.Time) uint64 {
+		if n := v.newestBefore(t); n != nil {
+			return n.Height - 1
+		}
+		return 0
+	}
+	return heightBefore(to) - heightBefore(from)
 }
 
 // snapshotAt is nil for a height that the chain does not have.

@@ -1,6 +1,8 @@
 package node
 
 import (
+	"bytes"
+
 	"github.com/holiman/uint256"
 
 	"gatewayd/vite/core"
@@ -108,6 +110,40 @@ func (v *View) Orders(market uint32, side dex.Side, begin, end int) []dex.Order 
 	return list
 }
 
+// bookPrefix is how many bytes of an order's id name its market and side.
+const bookPrefix = 4
+
+// WalkOrders shows the open orders whose ids begin with a prefix. It looks at no more orders than
+// limit; complete is false if there may be others.
+func (v *View) WalkOrders(prefix []byte, limit int, f func(*dex.Order)) (complete bool) {
+	if id, err := dex.OrderIDFromBytes(prefix); err == nil {
+		if o := v.Order(id); o != nil {
+			f(o)
+		}
+		return true
+	}
+	complete = true
+	for number := range uint32(len(v.s.Exchange.Markets)) {
+		for _, side := range []dex.Side{dex.Buy, dex.Sell} {
+			first := dex.NewOrderID(number+1, side, dex.Price{}, 0, 0)
+			if common := min(len(prefix), bookPrefix); !bytes.Equal(first[:common], prefix[:common]) {
+				continue
+			}
+			v.s.Exchange.Books[number+1].Walk(side, func(o *dex.Order) bool {
+				if limit--; limit < 0 {
+					complete = false
+					return false
+				}
+				if bytes.HasPrefix(o.ID[:], prefix) {
+					f(o)
+				}
+				return bytes.Compare(o.ID[:min(len(prefix), len(o.ID))], prefix) <= 0
+			})
+		}
+	}
+	return complete
+}
+
 // IsAgent reports whether an agent may trade for a principal in a market.
 func (v *View) IsAgent(principal, agent core.Address, market uint32) bool {
 	_, granted := v.s.Exchange.Grants[ledger.Grant{Principal: principal, Agent: agent, Market: market}]
@@ -161,28 +197,24 @@ func (v *View) ExchangeBooks() ExchangeBooks {
 	return books
 }
 
-// Mining is what the cycle that runs will give to those who trade.
+// Mining is the VX of one cycle.
 type Mining struct {
+	ledger.Cycle
 	Period int64
-	Mined  uint256.Int // VX, in all cycles before
 	Pool   uint256.Int // VX that is still to be mined
-	Total  uint256.Int // VX that the cycle sets free, by trading and otherwise; at most the pool
-	Shares dex.Shares  // VX for who has traded or staked
 	Staked uint256.Int // VITE staked to mine
-	// Fees are the base fees of the markets that mine, in the decimals of the quote type, as they were paid.
+	// Fees are the base fees of the running cycle in the markets that mine, as they were paid, in the
+	// decimals of the quote type.
 	Fees map[dex.QuoteType]uint256.Int
 }
 
-// Mining is what the cycle that runs will give.
-func (v *View) Mining() Mining {
+// Mining is the VX that the running cycle will give.
+func (v *View) Mining() Mining { return v.MiningOf(v.s.Exchange.Mining.Period) }
+
+// MiningOf is the VX that a cycle gave or will give.
+func (v *View) MiningOf(period int64) Mining {
 	m := &v.s.Exchange.Mining
-	info := Mining{
-		Period: m.Period, Mined: m.Mined, Pool: m.Pool, Total: dex.Released(m.Period), Shares: dex.SharesOf(m.Period, m.Pool),
-		Staked: m.Stakes.Sum, Fees: map[dex.QuoteType]uint256.Int{},
-	}
-	if info.Total.Gt(&m.Pool) {
-		info.Total = m.Pool
-	}
+	info := Mining{Cycle: m.Cycle(period), Period: period, Pool: m.Pool, Staked: m.Stakes.Sum, Fees: map[dex.QuoteType]uint256.Int{}}
 	for _, q := range dex.QuoteTypes() {
 		info.Fees[q] = m.Book(q).Fees
 	}
@@ -229,6 +261,15 @@ func (v *View) InviteCode(a core.Address) uint32 { return v.s.Exchange.Codes[a] 
 func (v *View) InvitedBy(a core.Address) uint32 {
 	return v.s.Exchange.Codes[v.s.Exchange.Inviters[a]]
 }
+
+// Inviter is the account that invited another one.
+func (v *View) Inviter(a core.Address) (inviter core.Address, invited bool) {
+	inviter, invited = v.s.Exchange.Inviters[a]
+	return inviter, invited
+}
+
+// InviteCodeKnown reports whether an account invites with the code.
+func (v *View) InviteCodeKnown(code uint32) bool { return v.s.Exchange.HasCode(code) }
 
 // totals are sums by token.
 type totals map[core.TokenID]uint256.Int

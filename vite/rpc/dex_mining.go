@@ -53,6 +53,24 @@ func (d *dexAPI) GetCurrentMiningInfo() *miningInfo {
 	return &miningInfo{showMined(&m), m.Shares.Staking.Dec()}
 }
 
+// GetMiningInfo is dex_getCurrentMiningInfo for a cycle, past ones as they were.
+func (d *dexAPI) GetMiningInfo(cycle heightArg) (*miningInfo, error) {
+	period, err := cycle.cycle()
+	if err != nil {
+		return nil, err
+	}
+	m := read(d.node, func(v *node.View) node.Mining { return v.MiningOf(period) })
+	return &miningInfo{showMined(&m), m.Shares.Staking.Dec()}, nil
+}
+
+// GetPeriodIdByTimestamp is the cycle that a time in Unix seconds is in.
+func (d *dexAPI) GetPeriodIdByTimestamp(seconds int64) (uint64, error) {
+	if seconds < dex.FirstPeriod {
+		return 0, errCycleTime
+	}
+	return uint64(dex.PeriodOf(seconds)), nil
+}
+
 // GetCurrentVxMineInfo is dex_getCurrentMiningInfo under older names.
 func (d *dexfundAPI) GetCurrentVxMineInfo() *v1MiningInfo {
 	m := d.mining()
@@ -130,6 +148,27 @@ func (d *dexAPI) GetInviteCodeBinding(a addressArg) uint32 { return d.invitedBy(
 
 // GetInviteeCode is dex_getInviteCodeBinding.
 func (d *dexfundAPI) GetInviteeCode(a addressArg) uint32 { return d.invitedBy(a) }
+
+// GetInviter gives the inviters of the accounts that were invited; others are left out.
+func (d *dexAPI) GetInviter(invited []addressArg) (map[core.Address]core.Address, error) {
+	if len(invited) > maxCount {
+		return nil, errCount
+	}
+	inviters := map[core.Address]core.Address{}
+	readInMemory(d.node, func(v *node.View) {
+		for _, a := range invited {
+			if inviter, ok := v.Inviter(a.Address); ok {
+				inviters[a.Address] = inviter
+			}
+		}
+	})
+	return inviters, nil
+}
+
+// IsInviteCodeValid reports whether an account invites with the code.
+func (d *dexAPI) IsInviteCodeValid(code uint32) bool {
+	return read(d.node, func(v *node.View) bool { return v.InviteCodeKnown(code) })
+}
 
 // IsAutoLockMinedVx reports whether VX that the account mines is locked for dividends at once.
 func (d *dexAPI) IsAutoLockMinedVx(a addressArg) bool {

@@ -63,12 +63,17 @@ func openOrder(o *dex.Order) (*shownOrder, error) {
 }
 
 // GetOrderById is an open order by its id of 44 hexadecimal digits.
-func (d *dextradeAPI) GetOrderById(id string) (*shownOrder, error) {
+func (d *dextradeAPI) GetOrderById(id string) (*shownOrder, error) { return d.orderByID(id) }
+
+// GetOrderById is dextrade_getOrderById.
+func (d *dexAPI) GetOrderById(id string) (*shownOrder, error) { return d.orderByID(id) }
+
+func (e *exchangeAPI) orderByID(id string) (*shownOrder, error) {
 	parsed, err := dex.ParseOrderID(id)
 	if err != nil {
 		return nil, jsonrpc.Other("invalid order id")
 	}
-	return openOrder(read(d.node, func(v *node.View) *dex.Order { return v.Order(parsed) }))
+	return openOrder(read(e.node, func(v *node.View) *dex.Order { return v.Order(parsed) }))
 }
 
 func (e *exchangeAPI) orderBySend(h hashArg) (*shownOrder, error) {

@@ -82,7 +82,7 @@ func dexGenesis(t testing.TB) (g ledger.Genesis, keys []core.PrivateKey) {
 	gtt := g.Tokens[1].ID
 	for _, k := range keys {
 		g.Accounts = append(g.Accounts, ledger.GenesisAccount{Address: k.Address(), Balances: map[core.TokenID]uint256.Int{
-			core.VITE: vite(1_000_000), gtt: *uint256.NewInt(1_000_000_000_000), dex.VX: vite(1_000_000),
+			core.VITE: vite(5_000_000), gtt: *uint256.NewInt(1_000_000_000_000), dex.VX: vite(1_000_000),
 		}})
 		g.Stakes = append(g.Stakes, ledger.GenesisStake{Staker: owner, Beneficiary: k.Address(), Amount: vite(1_000_000)})
 	}

@@ -28,6 +28,27 @@ func (n *netAPI) SyncInfo() syncInfo {
 	return syncInfo{From: "0", To: "0", Current: decimal(head.Height), State: 2, Status: "Sync done"}
 }
 
+type syncDetail struct {
+	From        uint64   `json:"from"`
+	To          uint64   `json:"to"`
+	Current     uint64   `json:"current"`
+	State       string   `json:"state"`
+	Status      string   `json:"status"`
+	Tasks       []string `json:"tasks"`
+	Connections []string `json:"connections"`
+	Chunks      []string `json:"chunks"`
+	Caches      []string `json:"caches"`
+}
+
+// SyncDetail shows no downloads: there are no peers.
+func (n *netAPI) SyncDetail() syncDetail {
+	info, height := n.SyncInfo(), n.NodeInfo().Height
+	return syncDetail{
+		Current: height, State: info.Status, Status: info.Status,
+		Tasks: []string{}, Connections: []string{}, Chunks: []string{}, Caches: []string{},
+	}
+}
+
 type nodeInfo struct {
 	ID                    core.Hash    `json:"id"`
 	Name                  string       `json:"name"`

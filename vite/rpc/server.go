@@ -4,7 +4,7 @@
 //	HTTP ─ host check ─ CORS ─ /health ─┐
 //	WebSocket ─ host check ─────────────┼─ httpserver/jsonrpc ─ one type per module ─ node.Node
 //	Unix socket (0600) ─────────────────┘        ledger contract net util subscribe dex dexfund dextrade
-//	                                             tx pledge onroad mintage pow health
+//	                                             tx pledge onroad mintage register vote pow sbpstats health
 //
 // It owns the wire shapes and the transports' bounds. It does not own the ledger (vite/node), hashing and keys (vite/core),
 // the transports (httpserver/jsonrpc), or the JSON-RPC envelope, which is go-ethereum's. Where that makes answers differ from a real
@@ -135,6 +135,7 @@ func (s *Server) register() error {
 	modules := map[string]any{
 		"ledger": ledger, "contract": contract, "net": &netAPI{s.node}, "util": util, "subscribe": s.subscribe,
 		"tx": &txAPI{ledger}, "pledge": &pledgeAPI{s.node}, "onroad": &onroadAPI{ledger}, "mintage": &mintageAPI{contract},
+		"register": &registerAPI{contract}, "vote": &voteAPI{contract}, "sbpstats": &sbpstatsAPI{s.cfg.Now},
 		"pow": &powAPI{util}, "health": &healthAPI{s.healthy},
 		"dex": &dexAPI{exchange}, "dexfund": &dexfundAPI{exchange}, "dextrade": &dextradeAPI{exchange},
 	}
