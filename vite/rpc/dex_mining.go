@@ -53,6 +53,9 @@ func (d *dexAPI) GetCurrentMiningInfo() *miningInfo {
 	return &miningInfo{showMined(&m), m.Shares.Staking.Dec()}
 }
 
+// GetCurrentMiningAmountInfo is an older name of dex_getCurrentMiningInfo.
+func (d *dexAPI) GetCurrentMiningAmountInfo() *miningInfo { return d.GetCurrentMiningInfo() }
+
 // GetMiningInfo is dex_getCurrentMiningInfo for a cycle, past ones as they were.
 func (d *dexAPI) GetMiningInfo(cycle heightArg) (*miningInfo, error) {
 	period, err := cycle.cycle()

@@ -192,6 +192,7 @@ func TestMiningInfoByCycle(t *testing.T) {
 	info := func(cycle any) string { return r.invoke("dex_getMiningInfo", fmt.Sprintf(`[%v]`, cycle)).shown(t) }
 	running := r.invoke("dex_getCurrentMiningInfo", `[]`).shown(t)
 	require.JSONEq(t, running, info(period))
+	require.JSONEq(t, running, r.invoke("dex_getCurrentMiningAmountInfo", `[]`).shown(t))
 	require.JSONEq(t, running, info(fmt.Sprintf("%q", fmt.Sprint(period))))
 	nothing := `{"historyMinedSum":"0","total":"0","feeMineTotal":"0","stakingMine":"0","makerMine":"0","feeMineDetail":{"1":"0","2":"0","3":"0","4":"0"}}`
 	require.JSONEq(t, nothing, info(period-1))

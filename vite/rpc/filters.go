@@ -185,3 +185,28 @@ func (s *subscribeAPI) NewVmLogFilter(f logFilter) (gethrpc.ID, error) {
 	}
 	return s.filters.install(&filter{topic: logsOf(chosen)})
 }
+
+// The names of filters that older clients use.
+
+// CreateSnapshotBlockFilter is subscribe_newSnapshotBlockFilter.
+func (s *subscribeAPI) CreateSnapshotBlockFilter() (gethrpc.ID, error) {
+	return s.NewSnapshotBlockFilter()
+}
+
+// CreateAccountBlockFilter is subscribe_newAccountBlockFilter.
+func (s *subscribeAPI) CreateAccountBlockFilter() (gethrpc.ID, error) {
+	return s.NewAccountBlockFilter()
+}
+
+// CreateAccountBlockFilterByAddress is subscribe_newAccountBlockByAddressFilter.
+func (s *subscribeAPI) CreateAccountBlockFilterByAddress(a addressArg) (gethrpc.ID, error) {
+	return s.NewAccountBlockByAddressFilter(a)
+}
+
+// CreateUnreceivedBlockFilterByAddress is subscribe_newUnreceivedBlockByAddressFilter.
+func (s *subscribeAPI) CreateUnreceivedBlockFilterByAddress(a addressArg) (gethrpc.ID, error) {
+	return s.NewUnreceivedBlockByAddressFilter(a)
+}
+
+// CreateVmlogFilter is subscribe_newVmLogFilter.
+func (s *subscribeAPI) CreateVmlogFilter(f logFilter) (gethrpc.ID, error) { return s.NewVmLogFilter(f) }

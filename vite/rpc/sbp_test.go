@@ -51,6 +51,7 @@ func TestProducerQueries(t *testing.T) {
 		{"register_getAvailableReward", gid + `,"none"`, `null`},
 		{"register_getCandidateList", ``, fmt.Sprintf(`[{"name":"s1","nodeAddr":%q,"voteNum":"0"}]`, p)},
 		{"contract_getDelegatedStakeInfo", fmt.Sprintf(`{"stakeAddress":%[1]s,"delegateAddress":%[1]s,"beneficiary":%[1]s,"bid":2}`, other), `null`},
+		{"pledge_getAgentPledgeInfo", fmt.Sprintf(`{"pledgeAddr":%[1]s,"agentAddr":%[1]s,"beneficialAddr":%[1]s,"bid":2}`, other), `null`},
 		{"net_syncDetail", ``, `{"from":0,"to":0,"current":10,"state":"Sync done","status":"Sync done","tasks":[],"connections":[],"chunks":[],"caches":[]}`},
 	} {
 		require.JSONEq(t, tt.want, f.invoke(tt.method, `[`+tt.params+`]`).shown(t), "%s %s", tt.method, tt.params)

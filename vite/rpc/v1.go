@@ -57,6 +57,24 @@ func (t *txAPI) CalcPoWDifficulty(i v1Intent) (*v1Difficulty, error) {
 	return &v1Difficulty{quota, need.RequiredQuota, need.Difficulty, units(quota, 4), need.QC, need.IsCongestion}, nil
 }
 
+type v1RequiredQuota struct {
+	QuotaRequired string `json:"quotaRequired"`
+	UTRequired    string `json:"utRequired"`
+}
+
+// CalcQuotaRequired is ledger_getRequiredQuota.
+func (t *txAPI) CalcQuotaRequired(i v1Intent) (*v1RequiredQuota, error) {
+	need, err := t.ledger.GetRequiredQuota(intent{i.SelfAddr, i.PrevHash, i.BlockType, i.ToAddr, i.Data})
+	if err != nil {
+		return nil, err
+	}
+	quota, err := heightArg(need.RequiredQuota).height()
+	if err != nil {
+		return nil, err
+	}
+	return &v1RequiredQuota{need.RequiredQuota, units(quota, 4)}, nil
+}
+
 type pledgeAPI struct{ node *node.Node }
 
 type pledgeQuota struct {
@@ -107,6 +125,16 @@ func (p *pledgeAPI) GetPledgeList(a addressArg, index, size int) (*pledgeList, e
 	}
 	return shown, nil
 }
+
+type agentPledgeQuery struct {
+	PledgeAddr     addressArg `json:"pledgeAddr"`
+	AgentAddr      addressArg `json:"agentAddr"`
+	BeneficialAddr addressArg `json:"beneficialAddr"`
+	Bid            uint8      `json:"bid"`
+}
+
+// GetAgentPledgeInfo is contract_getDelegatedStakeInfo.
+func (p *pledgeAPI) GetAgentPledgeInfo(agentPledgeQuery) *pledgeInfo { return nil }
 
 type onroadAPI struct{ ledger *ledgerAPI }
 

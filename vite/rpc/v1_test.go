@@ -113,3 +113,19 @@ func TestMarketById(t *testing.T) {
 		r.invoke("dexfund_getMarketInfo", fmt.Sprintf("[%q,%q]", shown["tradeToken"], shown["quoteToken"])).Result)
 	require.JSONEq(t, `{"code":-37007,"message":"trade market not exists"}`, r.invoke("dextrade_getMarketInfoById", `[9]`).shown(t))
 }
+
+// TestOlderNamesOfQuotaAndFilters: older names answer as the newer ones.
+func TestOlderNamesOfQuotaAndFilters(t *testing.T) {
+	f := start(t, nil)
+	who := f.alice.Address().String()
+	require.JSONEq(t, `{"quotaRequired":"21000","utRequired":"1"}`,
+		f.invoke("tx_calcQuotaRequired", `[{"selfAddr":"`+who+`","blockType":2,"toAddr":"`+who+`"}]`).shown(t))
+	for name, params := range map[string]string{
+		"createSnapshotBlockFilter": ``, "createAccountBlockFilter": ``, "createAccountBlockFilterByAddress": `"` + who + `"`,
+		"createUnreceivedBlockFilterByAddress": `"` + who + `"`, "createVmlogFilter": `{"addressHeightRange":{"` + who + `":{"fromHeight":"0","toHeight":"0"}}}`,
+	} {
+		id := f.invoke("subscribe_"+name, `[`+params+`]`).Result
+		require.IsType(t, "", id, name)
+		require.Equal(t, true, f.invoke("subscribe_uninstallFilter", `["`+id.(string)+`"]`).Result, name)
+	}
+}

@@ -49,7 +49,13 @@ type jsSession struct {
 		Code    int    `json:"code"`
 		Message string `json:"message"`
 	} `json:"refusal"`
-	History []string `json:"history"`
+	History  []string          `json:"history"`
+	Producer sbpInfo           `json:"producer"`
+	Voted    any               `json:"voted"`
+	Cycle    int64             `json:"cycle"`
+	Rewards  *sbpRewards       `json:"rewards"`
+	Storage  map[string]string `json:"storage"`
+	Synced   uint64            `json:"synced"`
 }
 
 // The public client library, unchanged, lives with our node over each transport.
@@ -121,6 +127,13 @@ func (f *fixture) judge(t *testing.T, told jsSession) {
 	require.Equal(t, "insufficient balance for transfer", told.Refusal.Message)
 	require.Contains(t, told.History, "IssueToken")
 	require.Contains(t, told.History, "StakeForQuota")
+
+	require.Equal(t, f.producer(), told.Producer.BlockProducingAddress)
+	require.Nil(t, told.Voted)
+	require.Positive(t, told.Cycle)
+	require.Contains(t, told.Rewards.RewardMap, told.Producer.Name)
+	require.Empty(t, told.Storage)
+	require.NotZero(t, told.Synced)
 
 	nonce, err := base64.StdEncoding.DecodeString(told.Nonce)
 	require.NoError(t, err)

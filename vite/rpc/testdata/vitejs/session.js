@@ -55,6 +55,14 @@ const session = async () => {
     const balance = await api.getBalanceInfo(fresh.address);
     const received = await until(() => events.find(e => e.hash === send.hash && e.received));
 
+    const producers = await api.request('contract_getSBPVoteList');
+    const producer = await api.request('contract_getSBP', producers[0].sbpName);
+    const voted = await api.request('contract_getVotedSBP', rich.address);
+    const cycle = await api.request('sbpstats_time2Index', null, 2);
+    const rewards = await api.request('contract_getSBPRewardByCycle', String(cycle));
+    const storage = await api.request('contract_getContractStorage', constant.DexTrade_ContractAddress, '');
+    const sync = await api.request('net_syncDetail');
+
     await enough(rich.address);
     const issue = await richAccount.issueToken({
         tokenName: 'Session Token', tokenSymbol: 'SESS', decimals: 8, isReIssuable: true, isOwnerBurnOnly: false,
@@ -78,7 +86,8 @@ const session = async () => {
         fresh: fresh.address, send: send.hash, receive: receive.hash, arrival, received, nonce, token,
         balance: balance.balance.balanceInfoMap[vite].balance,
         refusal: { code: refusal.code, message: refusal.message },
-        history: history.map(b => b.transactionType)
+        history: history.map(b => b.transactionType),
+        producer, voted, cycle, rewards, storage, synced: sync.current
     };
 };
 
