@@ -97,9 +97,9 @@ func TestAllButton(t *testing.T) {
 	})
 }
 
-// allButton is what a wallet does for its button "All": it quotes the balance with the fee contained,
-// shows the rest, quotes that, and compares it with the minimum and the balance. It returns the amount
-// shown, the fee shown and the wallet's reason for not sending.
+// allButton is what a wallet does for its button "All": it quotes the balance with the fee
+// contained, shows the rest, quotes that, and compares it with the minimum and the balance. It
+// returns the amount shown, the fee shown and the wallet's reason for not sending.
 func (r *rig) allButton(t *testing.T, token, flag, balance, minimum string) (net, fee, reason string) {
 	quoted := func(amount, contains string) chain.Amount {
 		got := r.get(at(eth, "/withdraw-fee", "tokenId", token, "walletAddress", alice, "amount", amount, "containsFee", contains))
@@ -127,7 +127,8 @@ func (r *rig) allButton(t *testing.T, token, flag, balance, minimum string) (net
 	return rest.String(), final.String(), reason
 }
 
-// TestAllButtonBelowTheFee: a user with less than the fee sees the fee and a reason, in each wallet.
+// TestAllButtonBelowTheFee: a user with less than the fee sees the fee and a reason, in each
+// wallet.
 func TestAllButtonBelowTheFee(t *testing.T) {
 	r := setup(t)
 	for _, tt := range []struct{ token, balance, minimum, net, fee, reason string }{

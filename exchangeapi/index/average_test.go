@@ -22,8 +22,9 @@ func executedRow(t *testing.T, side dex.Side, kind dex.Type, limit, executed, am
 	}
 }
 
-// TestAveragePrice: an order's average is never worse than its limit, and is the limit where only the
-// rounding of its amount differs from it. Quantities have 8 decimals, amounts 6, prices 6 or 2.
+// TestAveragePrice: an order's average is never worse than its limit, and is the limit where
+// only the rounding of its amount differs from it. Quantities have 8 decimals, amounts 6, prices
+// 6 or 2.
 func TestAveragePrice(t *testing.T) {
 	six, two := Pair{PricePrecision: 6}, Pair{PricePrecision: 2}
 	for name, test := range map[string]struct {

@@ -201,8 +201,9 @@ func (o *orderRow) ratios(m *market) (percent, average string) {
 	return percent, numbers.CutRatio(&o.ExecutedAmount.Int, m.QuoteDecimals, &o.Executed.Int, m.TradeDecimals, pp)
 }
 
-// atLimit reports whether the executed amount is not better than the limit price. The chain fills no
-// order at a worse price: what is missing or too much is the rounding of amounts to smallest units.
+// atLimit reports whether the executed amount is not better than the limit price. The chain
+// fills no order at a worse price: what is missing or too much is the rounding of amounts to
+// smallest units.
 func (o *orderRow) atLimit(m *market) bool {
 	if dex.Type(o.Type) == dex.MarketPrice {
 		return false

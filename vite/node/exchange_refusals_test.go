@@ -153,7 +153,8 @@ func TestRefusedByContract(t *testing.T) {
 	}
 }
 
-// TestMalformedCancelFailsInContract: the node accepts a cancel whatever its id is. dexTrade refuses it.
+// TestMalformedCancelFailsInContract: the node accepts a cancel whatever its id is. dexTrade
+// refuses it.
 func TestMalformedCancelFailsInContract(t *testing.T) {
 	l := openExchange(t, Config{})
 	l.deposit(l.staked, coin, whole(100))

@@ -38,7 +38,8 @@ func TestOlderMarketBuys(t *testing.T) {
 	require.Equal(t, want, open(t, config).digest())
 }
 
-// TestMarketBuyFillsFurther: of 1,000,000 VITE at a rate sum of 400, 996,010 buy and 5.96 come back.
+// TestMarketBuyFillsFurther: of 1,000,000 VITE at a rate sum of 400, 996,010 buy and 5.96 come
+// back.
 func TestMarketBuyFillsFurther(t *testing.T) {
 	l := openExchange(t, Config{})
 	l.fund(l.rich, dex.FundMarketAdmin, uint8(2|4), coin, core.VITE, core.Address{}, int32(200), int32(0), false)

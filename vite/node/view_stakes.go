@@ -42,7 +42,8 @@ type ExchangeStakes struct {
 	List  []ExchangeStake
 }
 
-// VIPStakes lists one page (from 0) of what the account staked for lower fees, the first to expire first.
+// VIPStakes lists one page (from 0) of what the account staked for lower fees, the first to
+// expire first.
 func (v *View) VIPStakes(staker core.Address, page, size int) ExchangeStakes {
 	var all []ExchangeStake
 	for id, k := range v.s.Exchange.FeeStakes {

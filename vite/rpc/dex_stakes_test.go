@@ -115,7 +115,8 @@ func (r *dexReplay) stakeShown(t *testing.T, list, id string) exchangeStake {
 	return exchangeStake{}
 }
 
-// TestInvitationQueries: inviters are found for many accounts at once; a code is valid once an account has it.
+// TestInvitationQueries: inviters are found for many accounts at once; a code is valid once an
+// account has it.
 func TestInvitationQueries(t *testing.T) {
 	r := exchangeFixture(t)
 	who := r.first.Address().String()

@@ -23,7 +23,8 @@ func unserved(t *testing.T) map[string]bool {
 	return listed
 }
 
-// TestPublishedMethods: a method that documents or public clients name is served or listed, and none is both.
+// TestPublishedMethods: a method that documents or public clients name is served or listed, and
+// none is both.
 func TestPublishedMethods(t *testing.T) {
 	f, listed := start(t, nil), unserved(t)
 	names, err := os.ReadFile("testdata/published-methods.txt")

@@ -17,7 +17,8 @@ func (f *fixture) producer() core.Address {
 	return read(f.node, func(v *node.View) *node.SnapshotBlock { return v.SnapshotByHash(v.Head().Hash) }).Producer
 }
 
-// TestProducerQueries: the chain's producer is found by name and by account, in both generations of names.
+// TestProducerQueries: the chain's producer is found by name and by account, in both generations
+// of names.
 func TestProducerQueries(t *testing.T) {
 	f := start(t, nil)
 	f.advance(10)
@@ -58,8 +59,8 @@ func TestProducerQueries(t *testing.T) {
 	}
 }
 
-// TestProducedBlocksByCycle counts the snapshot blocks of days. The genesis is of the first day of all;
-// the blocks after it were made around the end of another day.
+// TestProducedBlocksByCycle counts the snapshot blocks of days. The genesis is of the first day
+// of all; the blocks after it were made around the end of another day.
 func TestProducedBlocksByCycle(t *testing.T) {
 	f := start(t, nil)
 	const day = 2740

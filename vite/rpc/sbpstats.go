@@ -31,7 +31,8 @@ var (
 	errCycle     = jsonrpc.Other("cycle is out of range")
 )
 
-// cycleStart is when a cycle begins, in Unix seconds. All kinds begin with the exchange's first day.
+// cycleStart is when a cycle begins, in Unix seconds. All kinds begin with the exchange's first
+// day.
 func cycleStart(kind int, cycle int64) int64 { return dex.FirstPeriod + cycle*cycleSeconds[kind] }
 
 // cycle is a cycle's number, small enough that its times fit.
