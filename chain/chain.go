@@ -69,7 +69,7 @@ type OwnTx struct {
 	Number  uint64 // nonce, or height in the account's chain
 	Tx      string
 	OK      bool   // it did what its own fields say (status 1, and for a token transfer its event)
-	Void    bool   // it provably moved nothing but its fee (status 0). Neither OK nor Void: something moved, but not what the fields say
+	Void    bool   // it provably moved nothing but its fee: status 0, or no event and unchanged balances. Neither OK nor Void: something moved, but not what the fields say
 	Fee     Amount // native coin burnt for it
 	To      string // who got Value; empty when nobody did
 	Value   Amount // native coin that the transaction itself moved from Account to To, by the block; zero when it failed
@@ -198,6 +198,7 @@ var (
 	ErrFeeCeiling    = errors.New("the fee ceiling is reached")
 	ErrRefused       = errors.New("the receiver refuses the payment")
 	ErrGasLimit      = errors.New("the receiver needs more gas than a payment may use")
+	ErrFalse         = errors.New("the token answers false")
 	ErrNotSent       = errors.New("not sent: what it follows was refused")
 	ErrAddress       = errors.New("not a payable address")
 	ErrLabel         = errors.New("not a usable label")

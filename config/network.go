@@ -58,9 +58,11 @@ type Token struct {
 	Cold          string        `yaml:"cold"`       // address on the source chain that the operators keep offline; what is above hot_max goes there, its transfers are funding
 	HotMin        chain.Amount  `yaml:"hot_min"`    // what the hot accounts should have together; less is told
 	HotMax        chain.Amount  `yaml:"hot_max"`    // the same of more
-	Deposits      records.Depth `yaml:"deposit_confirmations"`
-	Withdrawals   records.Depth `yaml:"withdraw_confirmations"`
-	Fee           records.Fee   `yaml:"fee"`
+	// FrozenDeposits lets deposits go on while the token refuses every payment of a hot account.
+	FrozenDeposits bool          `yaml:"frozen_deposits"`
+	Deposits       records.Depth `yaml:"deposit_confirmations"`
+	Withdrawals    records.Depth `yaml:"withdraw_confirmations"`
+	Fee            records.Fee   `yaml:"fee"`
 }
 
 // CanonicalAddress is an address of either chain as transfers name their senders.
@@ -200,7 +202,7 @@ func (t Token) minRefund() chain.Amount {
 func (t Token) token() records.Token {
 	least, most, _ := t.hotBounds() // Check has found no fault with them
 	return records.Token{
-		HotMin: least, HotMax: most, Cold: t.coldAddress(),
+		HotMin: least, HotMax: most, Cold: t.coldAddress(), FrozenDeposits: t.FrozenDeposits,
 		TokenID: t.Token, Symbol: t.Symbol, Decimals: t.Decimals, Asset: t.Asset, AssetDecimals: t.AssetDecimals, Type: t.Type, LabelName: t.LabelName, Issued: t.Issued,
 		Policy: records.Policy{
 			Type: t.Type, Decimals: t.Decimals, AssetDecimals: t.AssetDecimals,

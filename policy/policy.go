@@ -48,7 +48,9 @@ type Token struct {
 	HotMin        chain.Amount // what the hot accounts should have, in the asset's units; zero: not watched
 	HotMax        chain.Amount // the same of more
 	Cold          string       // canonical address on the source chain where what is more goes, and from where it comes back; empty for none
-	Policy        Policy
+	// FrozenDeposits lets deposits go on while the token refuses every payment of a hot account.
+	FrozenDeposits bool
+	Policy         Policy
 }
 
 // Asset is a gateway token as one of its chains has it.

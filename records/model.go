@@ -71,6 +71,8 @@ const (
 	WaitsNoCoin     = "no_coin"     // the paying account holds too little coin for the fee
 	WaitsFeeCeiling = "fee_ceiling" // the fee would be above the payment's ceiling or the chain's
 	WaitsSigner     = "signer"      // the signer cannot tell yet whether it may be paid: a final block must show it
+	WaitsFrozen     = "frozen"      // the token refuses every payment of the account: its channels are stopped
+	WaitsTokenLimit = "token_limit" // the token refuses payments of this amount, to any payee
 	WaitsAsset      = "asset"       // nodes that answer otherwise cannot tell its asset's balance or fee, or the asset is not configured
 )
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"gatewayd/chain"
 	"gatewayd/records"
 )
 
@@ -57,7 +56,7 @@ func (p *payer) chooseNext(ctx context.Context, a records.Account, cur records.C
 	maxUnmined := p.chain.MaxUnmined()
 	var unmined []records.OpenSlot
 	var waiting queue
-	t = &fundsCheck{short: map[chain.Asset]bool{}}
+	t = &fundsCheck{short: p.stillFrozen(a, cur), refuser: func(ctx context.Context, q records.Payment, why error) error { return p.refuser(ctx, a, q, why) }}
 	err = p.Store.View(ctx, func(tx *records.Tx) (err error) {
 		if unmined, err = tx.UnminedSlots(p.id, a.Account); err != nil || len(unmined) >= maxUnmined {
 			return err

@@ -24,6 +24,7 @@ const (
 type fundsCheck struct {
 	funds     *spendable
 	ceilings  map[uint64]chain.Amount // by payment, see Watcher.ceilings
+	refuser   func(context.Context, records.Payment, error) error
 	short     map[chain.Asset]bool
 	noCoin    bool
 	deferrals []deferral
@@ -48,6 +49,9 @@ func (t *fundsCheck) affordable(ctx context.Context, list []records.Payment) (ou
 			continue
 		}
 		fee, err := t.funds.checkPayment(ctx, q, chainPayment(q, t.ceilings[q.ID]))
+		if err != nil {
+			err = t.refuser(ctx, q, err)
+		}
 		switch {
 		case err == nil:
 			t.funds.countPayment(q, fee)
@@ -59,6 +63,9 @@ func (t *fundsCheck) affordable(ctx context.Context, list []records.Payment) (ou
 			}
 		case errors.Is(err, errNoCoin):
 			t.noCoin = true
+			t.deferrals = append(t.deferrals, deferral{q, err})
+		case errors.Is(err, errFrozen):
+			t.short[q.Asset] = true
 			t.deferrals = append(t.deferrals, deferral{q, err})
 		case waitsOrFails(err):
 			t.deferrals = append(t.deferrals, deferral{q, err})
@@ -80,7 +87,7 @@ func (t *fundsCheck) overtaken() bool {
 
 // waitsOrFails reports whether an error concerns one payment only; others, as the fault of a node, concern all.
 func waitsOrFails(err error) bool {
-	return slices.ContainsFunc([]error{chain.ErrRefused, chain.ErrGasLimit, chain.ErrFeeCeiling, chain.ErrNotNow}, func(why error) bool { return errors.Is(err, why) })
+	return slices.ContainsFunc([]error{chain.ErrRefused, chain.ErrGasLimit, chain.ErrFeeCeiling, chain.ErrNotNow, errTokenLimit}, func(why error) bool { return errors.Is(err, why) })
 }
 
 // noteLaterAfter is how long the signer may be behind the chain, or an asset without an answer, before the payments say so.
@@ -110,6 +117,10 @@ func (a deferral) reason() string {
 		return records.WaitsSigner
 	case errors.Is(a.why, errAsset):
 		return records.WaitsAsset
+	case errors.Is(a.why, errFrozen):
+		return records.WaitsFrozen
+	case errors.Is(a.why, errTokenLimit):
+		return records.WaitsTokenLimit
 	}
 	return ""
 }
@@ -135,10 +146,13 @@ func (p *payer) deferAll(ctx context.Context, a records.Account, cur records.Cur
 	p.logShortOfCoin(a.Account, list)
 	var changed []deferral
 	for _, s := range list {
+		if errors.Is(s.why, errFrozen) {
+			p.frozen[paidFrom{a.Account, s.payment.Asset}] = cur.Height
+		}
 		if s.steppedOver() && len(p.waiting) < maxWaiting {
 			p.waiting[s.payment.ID] = cur.Height
 		}
-		if s.fails() || !s.passes(p.Now()) && (s.reason() != "" || errors.Is(s.why, errShort)) && s.reason() != s.payment.Reason {
+		if s.fails() || errors.Is(s.why, errFrozen) || !s.passes(p.Now()) && (s.reason() != "" || errors.Is(s.why, errShort)) && s.reason() != s.payment.Reason {
 			changed = append(changed, s)
 		}
 	}
@@ -146,10 +160,13 @@ func (p *payer) deferAll(ctx context.Context, a records.Account, cur records.Cur
 		return nil
 	}
 	err := p.Store.Update(ctx, func(tx *records.Tx) error {
+		if err := p.closeFrozenOf(tx, a, changed); err != nil {
+			return err
+		}
 		gate := newGate(tx)
 		for _, s := range changed {
 			ok, err := gate.mayLeave(s.payment)
-			if err == nil && ok {
+			if ok = ok || errors.Is(s.why, errFrozen); err == nil && ok {
 				err = p.deferOne(tx, s)
 			}
 			if err != nil && !errors.Is(err, records.ErrConflict) { // an operator was faster
@@ -167,12 +184,42 @@ func (p *payer) deferAll(ctx context.Context, a records.Account, cur records.Cur
 	return nil
 }
 
+// stillFrozen are the assets that were refused to an account less than tryAgain blocks ago.
+func (p *payer) stillFrozen(a records.Account, cur records.Cursor) map[chain.Asset]bool {
+	still := map[chain.Asset]bool{}
+	for from, height := range p.frozen {
+		switch {
+		case cur.Height >= height+tryAgain || cur.Height < height:
+			delete(p.frozen, from)
+		case from.account == a.Account:
+			still[from.asset] = true
+		}
+	}
+	return still
+}
+
+// closeFrozenOf stops the channels of the assets that deferrals show to be frozen.
+func (p *payer) closeFrozenOf(tx *records.Tx, a records.Account, list []deferral) error {
+	for _, s := range list {
+		if !errors.Is(s.why, errFrozen) {
+			continue
+		}
+		if err := p.closeFrozen(tx, p.network(a.Network), s.payment.Asset, a.Account, s.why); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (p *payer) deferOne(tx *records.Tx, s deferral) error {
 	q := s.payment
 	if errors.Is(s.why, errLater) || errors.Is(s.why, errAsset) {
 		if err := tx.Log(records.Event{Subject: "payment", SubjectID: fmt.Sprint(q.ID), Event: s.reason(), Detail: s.why.Error()}); err != nil {
 			return err
 		}
+	}
+	if !s.fails() && s.reason() == q.Reason {
+		return nil
 	}
 	if !s.fails() {
 		return tx.NoteWaiting(q.ID, s.reason())

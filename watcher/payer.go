@@ -25,11 +25,17 @@ type payer struct {
 	sent  map[string]uint64 // attempt hash -> cursor height at which it was last sent
 	same  map[string]uint64 // attempt hash -> cursor height at which it was last found to need no replacement
 
-	waiting map[uint64]uint64 // payment -> cursor height at which it was last tried and had to wait
-	short   map[string]bool   // accounts that had too little coin for fees when they last tried
+	waiting map[uint64]uint64   // payment -> cursor height at which it was last tried and had to wait
+	short   map[string]bool     // accounts that had too little coin for fees when they last tried
+	frozen  map[paidFrom]uint64 // cursor height at which a token last refused every payment of an account
 
 	endsMu sync.Mutex       // AskHeld looks for retired accounts beside the rounds
 	ends   map[signedBy]end // where the sign-guard said last that an account's signatures end: an older one says less
+}
+
+type paidFrom struct {
+	account string
+	asset   chain.Asset
 }
 
 type signedBy struct {

@@ -138,8 +138,8 @@ func (f *follower) settleFailed(ctx context.Context, tx *records.Tx, slot record
 	if !e.Void {
 		reason = records.ReasonPayoutDiffers
 	}
-	if again && t.ID != 0 && att.Kind != "cancel" {
-		if again, err = f.failedForUs(tx, p, att, e); err != nil {
+	if e.Void && att.Kind != "cancel" {
+		if again, err = f.blame(tx, failure{e, p, att.Attempt, chain.Amount{}}, t, again); err != nil {
 			return err
 		}
 	}
@@ -188,71 +188,4 @@ func (w *Watcher) giveUp(tx *records.Tx, p records.Payment, t records.Transfer, 
 // cannotGiveBack reports whether no refund of a withdrawal can be ordered: it has left its chain, or its network the configuration.
 func (w *Watcher) cannotGiveBack(t records.Transfer) bool {
 	return t.Incident != "" || w.network(t.Network).Name == ""
-}
-
-// errAnswerPending says that the chain was not asked yet why a payout failed, or that the signer has not read the block yet.
-var errAnswerPending = errors.New("the chain was not asked yet why a payout failed, or the signer was not shown the block")
-
-// failureChecker is a chain that can tell whether a payment failed in a final block because our account lacked something.
-type failureChecker interface {
-	// FailedForUs reports whether an attempt of a payment that failed in the block at a final height did so for want of ours: the account had less of
-	// the asset than the payment says, moved being what its transactions before that one took in the same block, or the attempt used up all the
-	// gas that we gave it, and we would have given more. chain.ErrUnavailable: no majority of the nodes tells, or keeps the state of that block.
-	FailedForUs(ctx context.Context, height uint64, account string, pay chain.Payment, moved chain.Amount, a chain.Attempt) (bool, error)
-}
-
-// failureQueries holds the failed payouts about which the chain must be asked, outside the database transaction that settles, and the answers until they are
-// used. Its keys are transactions in blocks. The answers decide how often a payout is tried, never whether one is paid.
-type failureQueries struct {
-	open  map[string]failure
-	known map[string]bool
-}
-
-// failure is a payout that a final block shows to have failed.
-type failure struct {
-	ownTx   records.OwnTx
-	payment records.Payment
-	attempt chain.Attempt
-	moved   chain.Amount
-}
-
-func txInBlock(e records.OwnTx) string { return e.Tx + " " + e.BlockHash }
-
-// failedForUs reports whether a payout failed because our account lacked something, so that it is tried again. errAnswerPending: ask again after
-// askWhyFailed.
-func (f *follower) failedForUs(tx *records.Tx, p records.Payment, att records.Attempt, e records.OwnTx) (bool, error) {
-	if _, ok := f.chain.(failureChecker); !ok || p.Asset == chain.Native { // coins that an account lacks keep a transaction out of blocks
-		return !ok && p.Asset != chain.Native, nil
-	}
-	if ours, ok := f.failures.known[txInBlock(e)]; ok {
-		return ours, nil
-	}
-	moved, err := tx.PaidBefore(e, p.Asset)
-	if err != nil {
-		return false, err
-	}
-	if f.failures.open == nil {
-		f.failures = failureQueries{map[string]failure{}, map[string]bool{}}
-	}
-	f.failures.open[txInBlock(e)] = failure{e, p, att.Attempt, moved}
-	return false, errAnswerPending
-}
-
-// askWhyFailed asks the chain about the payouts in f.failures and reports whether there were any. Where no majority of nodes answers, the payout counts as
-// one to be tried again: that happens once at most, and a second failure costs the same as the first.
-func (f *follower) askWhyFailed(ctx context.Context) (asked bool, err error) {
-	f.failures.known = map[string]bool{}
-	for at, q := range f.failures.open {
-		ours, err := f.chain.(failureChecker).FailedForUs(ctx, q.ownTx.Height, q.ownTx.Account, chainPayment(q.payment, chain.Amount{}), q.moved, q.attempt)
-		if err != nil && ctx.Err() != nil {
-			return false, err
-		}
-		if err != nil {
-			f.log.WithField("payment", q.payment.ID).WithError(err).Warn("asking why a payout failed")
-		}
-		f.failures.known[at] = ours || err != nil
-		asked = true
-	}
-	clear(f.failures.open)
-	return asked, nil
 }

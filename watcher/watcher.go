@@ -137,7 +137,7 @@ func New(cfg Config, p Parts) (*Watcher, error) {
 		log := p.Log.WithField("chain", id)
 		w.wakes[id] = make(chan struct{}, 1)
 		w.followers[id] = &follower{Watcher: w, id: id, chain: c, log: log}
-		w.payers[id] = &payer{Watcher: w, id: id, chain: c, log: log, sent: map[string]uint64{}, same: map[string]uint64{}, waiting: map[uint64]uint64{}, short: map[string]bool{}, ends: map[signedBy]end{}}
+		w.payers[id] = &payer{Watcher: w, id: id, chain: c, log: log, sent: map[string]uint64{}, same: map[string]uint64{}, waiting: map[uint64]uint64{}, short: map[string]bool{}, frozen: map[paidFrom]uint64{}, ends: map[signedBy]end{}}
 	}
 	for _, n := range p.Networks {
 		if p.Chains[n.Source] == nil || p.Chains[n.Exchange] == nil {
@@ -180,6 +180,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 	}
 	g.Go(func() error { return w.loop(ctx, "reconcile", "", w.cfg.Reconcile, nil, w.books().Round) })
 	g.Go(func() error { return w.loop(ctx, "solvency", "", w.cfg.Reconcile, nil, w.solvency().Round) })
+	g.Go(func() error { return w.loop(ctx, "tokens", "", w.cfg.Reconcile, nil, w.TryTokens) })
 	g.Go(func() error { return w.loop(ctx, "level", "", w.cfg.Level, nil, w.Level) })
 	g.Go(func() error { return w.loop(ctx, "cold", "", w.cfg.Level, nil, w.Cold) })
 	g.Go(func() error { return w.loop(ctx, "held", "", askHeldEvery, w.askHeld, w.AskHeld) })

@@ -102,6 +102,7 @@ func (c *Chain) search(ctx context.Context, b *block) (chain.Block, error) {
 			return chain.Block{}, fmt.Errorf("%w: %w", errLie, err)
 		}
 	}
+	s.markSilent(ctx)
 	return chain.Block{Point: b.point(), Parent: b.parent.Hex(), Time: b.time, Transfers: s.transfers, OwnTxs: s.ownTxs}, nil
 }
 
@@ -163,6 +164,7 @@ type searcher struct {
 	unbridged    int
 	transfers    []chain.Transfer
 	ownTxs       []chain.OwnTx
+	ownAt        []int // which transaction of the block each own one is
 }
 
 // incoming reports whether a movement comes to us from somebody else.
@@ -190,7 +192,7 @@ func (s *searcher) transaction(i int) error {
 		return err
 	}
 	if mine {
-		return s.ownTx(t)
+		return s.ownTx(t, i)
 	}
 	return nil
 }
@@ -272,7 +274,7 @@ func (s *searcher) calls(t *transaction, i int) {
 }
 
 // ownTx reports a transaction of ours.
-func (s *searcher) ownTx(t *transaction) error {
+func (s *searcher) ownTx(t *transaction, i int) error {
 	fee, err := t.fee()
 	if err != nil {
 		return err
@@ -282,7 +284,7 @@ func (s *searcher) ownTx(t *transaction) error {
 	if m, ok := t.movement(); ok && t.ok && !m.amount.IsZero() {
 		e.To, e.Value = m.to.Hex(), chain.AmountOf(&m.amount)
 	}
-	s.ownTxs = append(s.ownTxs, e)
+	s.ownTxs, s.ownAt = append(s.ownTxs, e), append(s.ownAt, i)
 	return nil
 }
 

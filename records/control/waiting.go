@@ -47,7 +47,7 @@ func OldestWaiting(tx *records.Tx, id chain.ID, account string) ([]Waiting, erro
 // Wait is what of a token's payouts waits for one reason.
 type Wait struct {
 	Token   string `db:"token"`
-	Reason  string `db:"reason"` // WaitsNoCoin, WaitsFeeCeiling, WaitsSigner or WaitsAsset
+	Reason  string `db:"reason"` // WaitsNoCoin, WaitsFeeCeiling, WaitsSigner, WaitsAsset or WaitsTokenLimit
 	Count   uint64 `db:"count"`
 	Account string `db:"account"` // one of the accounts that they are to be paid from
 	All     bool   // no payout of the token is queued that does not wait
@@ -60,7 +60,7 @@ func Waits(tx *records.Tx, network string, id chain.ID) ([]Wait, error) {
 		Asset chain.Asset `db:"asset"`
 	}
 	err := tx.SQL().List(&rows, `SELECT token, reason, COUNT(*) AS count, MIN(account) AS account, MIN(asset) AS asset FROM payments
-		WHERE network = ? AND state = 'queued' AND reason <> '' AND reason IN ('no_coin','fee_ceiling','signer','asset') AND purpose = 'credit' AND chain = ?
+		WHERE network = ? AND state = 'queued' AND reason <> '' AND reason IN ('no_coin','fee_ceiling','signer','asset','token_limit') AND purpose = 'credit' AND chain = ?
 		GROUP BY token, reason ORDER BY token, reason`, network, string(id))
 	out := make([]Wait, len(rows))
 	for i, r := range rows {

@@ -360,7 +360,7 @@ func (v *Solvency) check(ctx context.Context, n records.Network, t records.Token
 func (v *Solvency) setChannels(ctx context.Context, n records.Network, t records.Token, want, why string) error {
 	return v.Store.Update(ctx, func(tx *records.Tx) error {
 		for _, d := range []records.Direction{records.Deposit, records.Withdrawal} {
-			changed, err := setAutomatic(tx, n, t, d, solvencyPrefix, want, why)
+			changed, err := SetAutomatic(tx, n, t, d, solvencyPrefix, want, why)
 			if err != nil {
 				return err
 			}

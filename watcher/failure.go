@@ -1,0 +1,134 @@
+package watcher
+
+import (
+	"context"
+	"errors"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// errAnswerPending says that the chain was not asked yet why a payout failed, or that the signer has not read the block yet.
+var errAnswerPending = errors.New("the chain was not asked yet why a payout failed, or the signer was not shown the block")
+
+// failureChecker is a chain that can tell whether a payment failed in a final block because our account lacked something.
+type failureChecker interface {
+	// FailedForUs reports whether an attempt of a payment that failed in the block at a final height did so for want of ours: the account had less of
+	// the asset than the payment says, moved being what its transactions before that one took in the same block, or the attempt used up all the
+	// gas that we gave it, and we would have given more. chain.ErrUnavailable: no majority of the nodes tells, or keeps the state of that block.
+	FailedForUs(ctx context.Context, height uint64, account string, pay chain.Payment, moved chain.Amount, a chain.Attempt) (bool, error)
+}
+
+// cause is for whose want a payment failed on its chain.
+type cause struct {
+	ours    bool  // our account lacked something
+	refused error // errFrozen or errTokenLimit: the token refused it to any payee
+}
+
+// failureQueries holds the failed payments about which the chain must be asked, outside the database transaction that settles, and the answers until they are
+// used. Its keys are transactions in blocks. The answers decide how often a payment is tried, never whether one is paid.
+type failureQueries struct {
+	open  map[string]failure
+	known map[string]cause
+}
+
+// failure is a payment that a final block shows to have failed.
+type failure struct {
+	ownTx   records.OwnTx
+	payment records.Payment
+	attempt chain.Attempt
+	moved   chain.Amount
+}
+
+func txInBlock(e records.OwnTx) string { return e.Tx + " " + e.BlockHash }
+
+// blame reports whether a payment that failed is tried again. again says whether that would be its first time. A withdrawal's payout is
+// tried again if it failed for want of ours; other payments always are. What the token refuses to any payee costs no try: it waits, and
+// the channels stop if the token refuses every payment of the account. errAnswerPending: ask again after askWhyFailed.
+func (f *follower) blame(tx *records.Tx, q failure, t records.Transfer, again bool) (bool, error) {
+	if q.payment.Asset == chain.Native { // coins that an account lacks keep a transaction out of blocks
+		return again && t.ID == 0, nil
+	}
+	_, checks := f.chain.(failureChecker)
+	tries, err := f.mayBeFrozen(tx, q)
+	if err != nil {
+		return false, err
+	}
+	if !tries && (!checks || t.ID == 0 || !again) {
+		return again, nil
+	}
+	why, ok := f.failures.known[txInBlock(q.ownTx)]
+	if !ok {
+		return false, f.ask(tx, q)
+	}
+	if errors.Is(why.refused, errFrozen) {
+		return true, f.closeFrozen(tx, f.network(q.payment.Network), q.payment.Asset, q.payment.Account, why.refused)
+	}
+	if why.refused != nil {
+		return true, nil
+	}
+	return again && (t.ID == 0 || why.ours), nil
+}
+
+// mayBeFrozen reports whether the chain can tell that a token refuses every payment of the account that made one.
+func (f *follower) mayBeFrozen(tx *records.Tx, q failure) (bool, error) {
+	if _, ok := f.chain.(trier); !ok {
+		return false, nil
+	}
+	a, err := tx.Account(f.id, q.ownTx.Account)
+	return a.Kind == records.KindHot, err
+}
+
+// ask has askWhyFailed ask about a payment.
+func (f *follower) ask(tx *records.Tx, q failure) (err error) {
+	if q.moved, err = tx.PaidBefore(q.ownTx, q.payment.Asset); err != nil {
+		return err
+	}
+	if f.failures.open == nil {
+		f.failures = failureQueries{map[string]failure{}, map[string]cause{}}
+	}
+	f.failures.open[txInBlock(q.ownTx)] = q
+	return errAnswerPending
+}
+
+// askWhyFailed asks the chain about the payments in f.failures and reports whether there were any. Where no majority of nodes answers, the payment counts as
+// one to be tried again: that happens once at most, and a second failure costs the same as the first.
+func (f *follower) askWhyFailed(ctx context.Context) (asked bool, err error) {
+	f.failures.known = map[string]cause{}
+	for at, q := range f.failures.open {
+		why, err := f.whyFailed(ctx, q)
+		if err != nil && ctx.Err() != nil {
+			return false, err
+		}
+		if err != nil {
+			f.log.WithField("payment", q.payment.ID).WithError(err).Warn("asking why a payment failed")
+			why.ours = true
+		}
+		f.failures.known[at] = why
+		asked = true
+	}
+	clear(f.failures.open)
+	return asked, nil
+}
+
+// whyFailed asks whom the token refused on the block and on the one before it, since the account may have been frozen or freed in it.
+func (f *follower) whyFailed(ctx context.Context, q failure) (why cause, err error) {
+	var faults error
+	if _, ok := f.chain.(trier); ok && f.network(q.payment.Network).Pays(f.id, q.ownTx.Account) {
+		for _, height := range []uint64{q.ownTx.Height, q.ownTx.Height - 1} {
+			err := f.whoRefuses(ctx, height, q.ownTx.Account, q.payment)
+			switch {
+			case errors.Is(err, errFrozen), errors.Is(err, errTokenLimit):
+				return cause{refused: err}, nil
+			case errors.Is(err, chain.ErrUnavailable):
+				faults = err
+			}
+		}
+	}
+	c, ok := f.chain.(failureChecker)
+	if !ok {
+		return cause{ours: true}, faults
+	}
+	ours, err := c.FailedForUs(ctx, q.ownTx.Height, q.ownTx.Account, chainPayment(q.payment, chain.Amount{}), q.moved, q.attempt)
+	return cause{ours: ours}, errors.Join(faults, err)
+}

@@ -1,0 +1,168 @@
+package watcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// trier is a chain that can try token payments on the state after a block without sending them. Height 0 is the newest block.
+// Each payment gets nil, or chain.ErrRefused, chain.ErrFalse or chain.ErrNotNow (the account holds less). chain.ErrUnavailable: no
+// majority of the nodes tells.
+type trier interface {
+	Try(ctx context.Context, height uint64, account string, pays []chain.Payment) ([]error, error)
+}
+
+// What a token refuses besides a payee. Neither is the payee's fault, so the payment waits.
+var (
+	errFrozen     = errors.New("the token refuses every payment of the account")
+	errTokenLimit = errors.New("the token refuses payments of this amount, to other payees too")
+)
+
+const (
+	// maxOthers bounds to how many addresses besides the payee a payment is tried.
+	maxOthers = 8
+	// queuedOthers is how many of them are payees of queued payments.
+	queuedOthers = 3
+	// triedAmounts is how many amounts are tried to each of them: the least unit, the smallest withdrawal and the same amount.
+	triedAmounts = 3
+)
+
+// whoRefuses finds out, on the state after one block, whom a token refuses when a payment of a hot account fails: chain.ErrRefused: the
+// payee. errFrozen: it refuses every payee, because it is paused or its issuer has frozen the account. errTokenLimit: such an amount.
+// chain.ErrNotNow: on that block it refuses nothing, or the account holds too little to tell.
+func (w *Watcher) whoRefuses(ctx context.Context, height uint64, account string, q records.Payment) error {
+	n := w.network(q.Network)
+	others, err := w.otherPayees(ctx, n, account, q.Asset, q.Payee)
+	if err != nil {
+		return err
+	}
+	pay := chainPayment(q, chain.Amount{})
+	amounts := append(leastAmounts(n, q.Asset), q.Amount)
+	results, err := w.Chains[q.Chain].(trier).Try(ctx, height, account, append([]chain.Payment{pay}, trials(pay, others, amounts)...))
+	if err != nil {
+		return fmt.Errorf("asking whom the token refuses: %w", err)
+	}
+	return refused(results[0], results[1:])
+}
+
+// trials are payments of each amount to each payee.
+func trials(pay chain.Payment, payees []string, amounts []chain.Amount) (list []chain.Payment) {
+	for _, to := range payees {
+		for _, amount := range amounts {
+			one := pay
+			one.To, one.Amount, one.Label = to, amount, ""
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// refused says whom a token refuses, by the outcome of a payment and of its trials, triedAmounts to each other payee.
+func refused(own error, others []error) error {
+	if own == nil || errors.Is(own, chain.ErrNotNow) {
+		return fmt.Errorf("%w: the token does not refuse it any more", chain.ErrNotNow)
+	}
+	answersFalse := errors.Is(own, chain.ErrFalse)
+	pays, limited := false, true
+	for to := range slices.Chunk(others, triedAmounts) {
+		small, same := to[:triedAmounts-1], to[triedAmounts-1]
+		if slices.ContainsFunc(small, func(err error) bool { return passes(err, answersFalse) }) {
+			pays, limited = true, limited && refuses(same, answersFalse)
+		}
+	}
+	switch {
+	case pays && limited:
+		return errTokenLimit
+	case !pays && slices.ContainsFunc(others, func(err error) bool { return refuses(err, answersFalse) }):
+		return frozenError(answersFalse)
+	}
+	return chain.ErrRefused
+}
+
+// passes reports whether a tried payment would succeed. Some tokens answer false when they pay, so that tells nothing unless the
+// payment in question was refused so.
+func passes(err error, falseRefuses bool) bool {
+	return err == nil || errors.Is(err, chain.ErrFalse) && !falseRefuses
+}
+
+func refuses(err error, falseRefuses bool) bool {
+	return errors.Is(err, chain.ErrRefused) || errors.Is(err, chain.ErrFalse) && falseRefuses
+}
+
+// frozenError is errFrozen, which says so if the token answers false instead of reverting.
+func frozenError(answersFalse bool) error {
+	if answersFalse {
+		return fmt.Errorf("%w: %w", errFrozen, chain.ErrFalse)
+	}
+	return errFrozen
+}
+
+// leastAmounts are what is tried first: the least unit of an asset, and the smallest withdrawal for tokens that refuse dust.
+func leastAmounts(n records.Network, asset chain.Asset) []chain.Amount {
+	least := chain.NewAmount(1)
+	small := least
+	for _, t := range n.Tokens {
+		if t.Asset != asset {
+			continue
+		}
+		if amount, _, err := t.Policy.MinWithdraw.Rescale(t.Decimals, t.AssetDecimals); err == nil && !amount.IsZero() {
+			small = amount
+		}
+	}
+	return []chain.Amount{least, small}
+}
+
+// otherPayees are addresses that an account of a network may pay an asset to, without one: ours, those of the operators, and payees of
+// queued payments. A token that lets only chosen addresses receive it lets some of these.
+func (w *Watcher) otherPayees(ctx context.Context, n records.Network, account string, asset chain.Asset, without string) (list []string, err error) {
+	var queued []records.Payment
+	err = w.Store.View(ctx, func(tx *records.Tx) error {
+		queued, err = tx.QueuedPayments(n.Source, account, records.ClassUser, asset, queuedOthers+1)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	add := func(address string) {
+		canonical, ok := w.payable(n.Source, address, "")
+		if ok && canonical != account && canonical != without && !slices.Contains(list, canonical) && len(list) < maxOthers {
+			list = append(list, canonical)
+		}
+	}
+	for _, q := range queued {
+		add(q.Payee)
+	}
+	add(n.Gas)
+	add(n.Shared)
+	for _, t := range n.Tokens {
+		if t.Asset == asset && t.Cold != "" {
+			add(t.Cold)
+		}
+	}
+	for _, address := range slices.Concat(n.Funders, n.Paying(n.Source)) {
+		add(address)
+	}
+	return list, nil
+}
+
+// refuser tells the refusal of a payee from that of the paying account: why comes from the estimate of a payment. It returns why where
+// it is none of a token, or cannot be told.
+func (p *payer) refuser(ctx context.Context, a records.Account, q records.Payment, why error) error {
+	final := errors.Is(why, chain.ErrRefused) || errors.Is(why, chain.ErrGasLimit)
+	if _, ok := p.chain.(trier); !ok || !final || q.Asset == chain.Native || a.Kind != records.KindHot {
+		return why
+	}
+	head, err := p.chain.Head(ctx)
+	if err != nil {
+		return err
+	}
+	if err := p.whoRefuses(ctx, head.Latest.Height, a.Account, q); !errors.Is(err, chain.ErrRefused) {
+		return err
+	}
+	return why
+}
