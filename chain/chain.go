@@ -189,6 +189,13 @@ type Chain interface {
 	MaxUnmined() int
 }
 
+// Refusal is an error of Broadcast: no node has the attempt, and a majority refuses it. It decides nothing about the payment.
+type Refusal struct {
+	Text string // which nodes refuse it and in which words, on one line of bounded length
+}
+
+func (r Refusal) Error() string { return "refused by " + r.Text }
+
 // What callers test for with errors.Is.
 var (
 	ErrNotFound      = errors.New("not found on the ledger")

@@ -53,6 +53,8 @@ func Remedy(k status.Kind) string {
 		return "stake VITE with the gateway's account as the beneficiary, or set pow: true; the channels open by themselves"
 	case status.NoCoin:
 		return "send coin to the account from an address in `funders`; what waits is paid by itself"
+	case status.PaymentRefused:
+		return "correct the setting of the node that its text names (a cap of fees or of gas, a full pool), or add a node that takes the transaction; it is sent again with each block"
 	case status.FeesTooHigh, status.FeesHigh:
 		return "wait until fees fall, or raise the token's fee.ceiling or the chain's max_fee_gwei"
 	case status.FundsUnswept:

@@ -11,6 +11,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/control"
 )
 
 // payer is the one place money leaves from: it owns the sequence of every account of ours on one chain.
@@ -25,8 +26,11 @@ type payer struct {
 	sent  map[string]uint64 // attempt hash -> cursor height at which it was last sent
 	same  map[string]uint64 // attempt hash -> cursor height at which it was last found to need no replacement
 
-	waiting map[uint64]uint64   // payment -> cursor height at which it was last tried and had to wait
-	short   map[string]bool     // accounts that had too little coin for fees when they last tried
+	waiting map[uint64]uint64  // payment -> cursor height at which it was last tried and had to wait
+	short   map[string]bool    // accounts that had too little coin for fees when they last tried
+	refused map[string]refusal // by account, what the nodes refuse of it
+	told    []control.Condition
+	hasTold bool                // else what an earlier process told may still be stored
 	frozen  map[paidFrom]uint64 // cursor height at which a token last refused every payment of an account
 
 	endsMu sync.Mutex       // AskHeld looks for retired accounts beside the rounds
@@ -74,6 +78,7 @@ func (p *payer) round(ctx context.Context) error {
 		return err
 	}
 	var faults []error
+	p.forgetRefusals(accounts)
 	for _, a := range accounts {
 		if err := p.pay(ctx, a, cur, behind[a.Network]); err != nil {
 			faults = append(faults, fmt.Errorf("account %s: %w", a.Account, err))
@@ -84,7 +89,7 @@ func (p *payer) round(ctx context.Context) error {
 			faults = append(faults, fmt.Errorf("account %s: %w", a.Account, err))
 		}
 	}
-	return errors.Join(faults...)
+	return errors.Join(append(faults, p.tellRefusals(ctx))...)
 }
 
 // unadopted returns the idle accounts that are not adopted yet. They are adopted before they have anything to pay, so that a transaction which somebody else
@@ -171,8 +176,12 @@ func (p *payer) networksBehind(ctx context.Context, busy []records.Account) (map
 // signAndSend signs the bound slots that have no signature, and sends or re-sends those that are in no block.
 func (p *payer) signAndSend(ctx context.Context, a records.Account, cur records.Cursor) error {
 	slots, err := p.unmined(ctx, a)
-	if err != nil || len(slots) == 0 {
+	if err != nil {
 		return err
+	}
+	p.dropMined(a, slots)
+	if len(slots) == 0 {
+		return nil
 	}
 	signed, err := p.sign(ctx, a, slots, cur)
 	if signed == 0 && !p.unsent(slots, cur) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
@@ -18,7 +19,7 @@ import (
 const sendBatch = 32
 
 // Broadcast hands the bytes of attempts to all nodes, in order. An error is nil when one of the nodes says it has the transaction, now or already;
-// else it tells what each said. Neither decides anything: a node may forget, lie, or be cut off after it took the bytes.
+// else it tells what each said: a chain.Refusal if a majority refuses it. Neither decides anything: a node may forget, lie, or be cut off after it took the bytes.
 func (c *Chain) Broadcast(ctx context.Context, attempts []chain.Attempt) []error {
 	errs := make([]error, len(attempts))
 	var good []chain.Attempt
@@ -55,17 +56,47 @@ func (c *Chain) sendAll(ctx context.Context, attempts []chain.Attempt) []error {
 	answers, faults := quorum.Good(quorum.All(ctx, c.nodes, question))
 	errs := make([]error, len(attempts))
 	for i, a := range attempts {
-		said, taken := faults, false
+		said, taken := slices.Clone(faults), false
 		for _, answer := range answers {
 			taken = taken || answer.Value[i] == nil
 			said = append(said, answer.Value[i])
 		}
 		if !taken {
-			errs[i] = fmt.Errorf("broadcasting %s: %w", a.Hash, unavailable(said))
+			errs[i] = fmt.Errorf("broadcasting %s: %w", a.Hash, c.refusedBy(said))
 		}
 	}
 	return errs
 }
+
+// maxRefusals is how many nodes' words a refusal has.
+const maxRefusals = 3
+
+// refusedBy is a chain.Refusal if a majority of the nodes refuses a transaction and none has seen its nonce used.
+func (c *Chain) refusedBy(said []error) error {
+	var words []string
+	for _, err := range said {
+		var r refusedSend
+		switch {
+		case !errors.As(err, &r):
+		case r.verdict == verdictNonceUsed: // a block has it, or another attempt of its slot
+			return unavailable(said)
+		default:
+			words = append(words, r.node+": "+r.text)
+		}
+	}
+	if len(words) < c.majority() {
+		return unavailable(said)
+	}
+	return chain.Refusal{Text: strings.Join(words[:min(len(words), maxRefusals)], "; ")}
+}
+
+// refusedSend is one node's refusal to take a transaction.
+type refusedSend struct {
+	node, text string
+	verdict    verdict
+}
+
+func (r refusedSend) Error() string { return fmt.Sprintf("%s: %s: %s", r.node, r.verdict, r.text) }
 
 // send hands attempts to one node, a few in a request, and answers what it said of each.
 func send(ctx context.Context, n *node, attempts []chain.Attempt) []error {
@@ -95,10 +126,14 @@ func sent(n *node, err error, got, want common.Hash) error {
 	switch v := classify(err); v {
 	case verdictKnown:
 		return nil
-	case verdictTransport, verdictOther:
+	case verdictTransport, verdictLimited, verdictBatchSize:
 		return err
 	default:
-		return fmt.Errorf("%s: %w", v, err)
+		var remote rpc.Error
+		if errors.As(err, &remote) {
+			return refusedSend{n.name, remote.Error(), v}
+		}
+		return err
 	}
 }
 

@@ -37,6 +37,7 @@ const (
 	NoFunds        Kind = "no_funds"          // the accounts that pay a token hold less than its smallest payment
 	NoCoin         Kind = "no_coin"           // a paying account holds too little coin for the fees of its payouts
 	NoQuota        Kind = "no_quota"          // no account of the gateway has a stake that pays for a credit
+	PaymentRefused Kind = "payment_refused"   // the nodes refuse a signed transaction; it stops money if it is the next of a paying account
 	FeesTooHigh    Kind = "fees_too_high"     // every payout would cost more than it may
 	ChannelStopped Kind = "channel_stopped"   // the daemon found a reason to stop the channel: a shortage, books that do not fit
 )
@@ -66,7 +67,7 @@ const (
 func Kinds() []Kind {
 	return []Kind{
 		StoreDown, DaemonDown, SignerAway, ChainHalted, NodesDown, NodesDisagree, NodesStale, FollowerStuck, FollowerBehind, AccountStopped,
-		NoFunds, NoCoin, NoQuota, FeesTooHigh, ChannelStopped,
+		NoFunds, NoCoin, NoQuota, PaymentRefused, FeesTooHigh, ChannelStopped,
 		NodeFaulty, NodeMended, FundsUnswept, FeesHigh, PaymentsLate, AccountIdle, ChannelClosed, NotTold, ConfigRefused,
 		LimitReached, ApprovalsWanted, PaymentsListed, PaymentsHeld, HotBelow, HotAbove, ChecksFail,
 	}

@@ -1,0 +1,95 @@
+package watcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"gatewayd/chain"
+	"gatewayd/operator/status"
+	"gatewayd/records"
+	"gatewayd/records/control"
+)
+
+// tellRefusedAfter is how long nodes must refuse a transaction before that is a condition: a full pool may have room again in the next
+// block.
+const tellRefusedAfter = 15 * time.Second
+
+// refusal is a signed transaction that the nodes refuse.
+type refusal struct {
+	account records.Account
+	slot    records.Slot
+	hash    string
+	next    bool // nothing of the account comes before it
+	since   time.Time
+	text    string
+}
+
+// noteAnswers keeps what the nodes answered to attempts, which are some of the unmined slots of an account, in order. The first that is
+// refused is kept: what follows it cannot stand in a block before it.
+func (p *payer) noteAnswers(a records.Account, unmined []records.OpenSlot, of []records.Slot, list []chain.Attempt, answers []error) {
+	for i, err := range answers {
+		known, has := p.refused[a.Account]
+		same := has && known.slot.Nonce == of[i].Nonce && known.slot.Branch == of[i].Branch
+		var said chain.Refusal
+		switch {
+		case err == nil && same:
+			delete(p.refused, a.Account)
+		case !errors.As(err, &said), has && known.slot.Nonce < of[i].Nonce:
+		default:
+			r := refusal{a, of[i], list[i].Hash, unmined[0].Nonce == of[i].Nonce, p.Now(), said.Text}
+			if same {
+				r.since = known.since
+			}
+			p.refused[a.Account] = r
+		}
+	}
+}
+
+// dropMined forgets the refusal of a slot that stands in a block.
+func (p *payer) dropMined(a records.Account, unmined []records.OpenSlot) {
+	r, has := p.refused[a.Account]
+	waits := func(s records.OpenSlot) bool { return s.Nonce == r.slot.Nonce && s.Branch == r.slot.Branch }
+	if has && !slices.ContainsFunc(unmined, waits) {
+		delete(p.refused, a.Account)
+	}
+}
+
+// forgetRefusals drops those of accounts that have nothing to send, or may not.
+func (p *payer) forgetRefusals(busy []records.Account) {
+	maps.DeleteFunc(p.refused, func(account string, _ refusal) bool {
+		return !slices.ContainsFunc(busy, func(a records.Account) bool { return a.Account == account && !stopped(a) })
+	})
+}
+
+// tellRefusals stores what is refused for some time as conditions, when that differs from what is stored.
+func (p *payer) tellRefusals(ctx context.Context) error {
+	var now []control.Condition
+	for _, account := range slices.Sorted(maps.Keys(p.refused)) {
+		if r := p.refused[account]; p.Now().Sub(r.since) >= tellRefusedAfter {
+			now = append(now, r.condition(p.id))
+		}
+	}
+	if p.hasTold && slices.Equal(now, p.told) {
+		return nil
+	}
+	err := p.Store.Update(ctx, func(tx *records.Tx) error { return control.NoteConditions(tx, "refused:"+string(p.id), now) })
+	if err != nil {
+		return fmt.Errorf("telling what nodes refuse: %w", err)
+	}
+	p.told, p.hasTold = now, true
+	return nil
+}
+
+func (r refusal) condition(id chain.ID) control.Condition {
+	c := control.Condition{Kind: string(status.PaymentRefused), Chain: id, Network: r.account.Network, Subject: r.account.Account}
+	if r.account.Kind == records.KindHot {
+		c.Direction, c.Stops = records.Withdrawal, r.next
+	}
+	c.Detail = fmt.Sprintf("the nodes of %s refuse transaction %s of %s account %s at number %d (payment %d): %s",
+		id, r.hash, r.account.Kind, r.account.Account, r.slot.Nonce, r.slot.PaymentID, r.text)
+	return c
+}
