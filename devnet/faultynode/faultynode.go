@@ -31,7 +31,11 @@ type Fault struct {
 	Refuses func(request []byte) bool // with an internal error
 	Delay   time.Duration             // before each answer
 	Lie     Lie
+	Refusal Refusal
 }
+
+// Refusal is a method that a node refuses, in its own words; the zero value is none.
+type Refusal struct{ Method, Text string }
 
 // Lie answers a call with something else than its result.
 type Lie func(method string, params []any, result json.RawMessage) any
@@ -97,6 +101,9 @@ func (n *Node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not today", http.StatusInternalServerError)
 		return
 	}
+	if f.Refusal.Method != "" && f.Refusal.answer(w, asked) {
+		return
+	}
 	r.Body = io.NopCloser(bytes.NewReader(asked))
 	n.proxy(asked, f.Lie).ServeHTTP(w, r)
 }
@@ -157,6 +164,36 @@ func bend(asked, answered []byte, tell Lie) ([]byte, error) {
 		return json.Marshal(answers)
 	}
 	return json.Marshal(answers[0])
+}
+
+// answer refuses a request, or a batch in which the method is.
+func (f Refusal) answer(w http.ResponseWriter, asked []byte) bool {
+	batch := bytes.HasPrefix(bytes.TrimSpace(asked), []byte("["))
+	if !batch {
+		asked = inBrackets(asked)
+	}
+	var requests []struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+	}
+	if json.Unmarshal(asked, &requests) != nil {
+		return false
+	}
+	var answers []any
+	refuses := false
+	for _, q := range requests {
+		refuses = refuses || q.Method == f.Method
+		answers = append(answers, map[string]any{"jsonrpc": "2.0", "id": q.ID, "error": map[string]any{"code": -32000, "message": f.Text}})
+	}
+	var answer any = answers
+	if !batch && refuses {
+		answer = answers[0]
+	}
+	if refuses {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(answer) // a client that is gone needs none
+	}
+	return refuses
 }
 
 func inBrackets(text []byte) []byte { return append(append([]byte("["), text...), ']') }

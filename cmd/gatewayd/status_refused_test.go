@@ -1,0 +1,33 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/config"
+	"gatewayd/devnet/faultynode"
+	"gatewayd/operator/status"
+	"gatewayd/records/control"
+)
+
+// TestRefusedPaymentOnEverySurface has the only node refuse a payout in words that nobody knows: every surface has them within a minute,
+// and they go when the node takes it.
+func TestRefusedPaymentOnEverySurface(t *testing.T) {
+	t.Parallel()
+	w := newFaultyEnv(t, func(w *faultyEnv, c *config.Config) {
+		w.alerts = newReceiver(t)
+		c.Alerts = w.alerts.config()
+	})
+	const words = "tx fee (1.50 ether) exceeds the configured cap (1.00 ether)"
+	w.node.Fail(faultynode.Fault{Refusal: faultynode.Refusal{Method: "eth_sendRawTransaction", Text: words}})
+	c := cell{kind: status.PaymentRefused, chain: "eth", deposit: control.ChannelOpen, withdraw: control.ChannelMaintain, names: words, after: len(w.alerts.events(0))}
+	to, sent := w.user.withdrawToPayee(t, units(w.user.Token, 10_000))
+	w.checkSurfaces(t, c)
+	out, _ := w.runCommand(t, "channel", "list")
+	require.Contains(t, out, w.hot(t), "it names the account")
+	w.node.Fail(faultynode.Fault{})
+	w.user.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
+	w.user.requirePaid(t, to, units(w.user.Token, 10_000))
+	w.waitUntilOver(t, c)
+}
