@@ -103,10 +103,15 @@ func heldConditions(tx *records.Tx) (list []control.Condition, err error) {
 		if len(held) == maxHeldRead {
 			count = "at least " + count
 		}
-		list = append(list, control.Condition{
-			Kind: string(h.kind), Subject: h.reason,
-			Detail: fmt.Sprintf("%s payments %s; the first is %s", count, h.what, nameOf(held[0])),
-		})
+		detail := fmt.Sprintf("%s payments %s; the first is %s", count, h.what, nameOf(held[0]))
+		advice, err := operator.PaymentAdvice(tx, held[0])
+		if err != nil {
+			return nil, err
+		}
+		if advice != "" {
+			detail += ": " + advice
+		}
+		list = append(list, control.Condition{Kind: string(h.kind), Subject: h.reason, Detail: detail})
 	}
 	return list, nil
 }

@@ -72,7 +72,7 @@ func Remedy(k status.Kind) string {
 	case status.PaymentsListed:
 		return "`gatewayd records show ID` names the list; `gatewayd records reject ID`, or take the address off the list"
 	case status.PaymentsHeld:
-		return "`gatewayd records show ID` says why; `gatewayd approve ID` or `gatewayd records reject ID`"
+		return "`gatewayd records list --needs-operator`, then `gatewayd records show ID`, which names the commands that fit each"
 	case status.HotBelow:
 		return "send what it says to the hot account, from the cold address or another funder"
 	case status.HotAbove:

@@ -52,6 +52,7 @@ type PaymentRow struct {
 	Label    string       `json:"label"`
 	Tx       string       `json:"tx"` // that paid it, from a final block; empty until then
 	Mined    *MinedIn     `json:"mined,omitempty"`
+	Advice   string       `json:"advice,omitempty"` // the commands that fit a held payment
 	Attempts []AttemptRow `json:"attempts"`
 }
 
@@ -184,6 +185,10 @@ func paymentOf(tx *records.Tx, p records.Payment, at records.Cursor) (PaymentRow
 		ID: p.ID, Purpose: string(p.Purpose), State: string(p.State), Reason: p.Reason, Chain: string(p.Chain), Account: p.Account,
 		Asset: string(p.Asset), Amount: p.Amount.String(), Payee: p.Payee, Label: p.PayeeLabel, Tx: p.Tx, Attempts: []AttemptRow{},
 	}
+	var err error
+	if row.Advice, err = PaymentAdvice(tx, p); err != nil {
+		return row, err
+	}
 	attempts, err := search.AttemptsOf(tx, p.ID)
 	if err != nil {
 		return row, err
@@ -253,6 +258,15 @@ func (r RecordRow) Advice() string {
 		return fmt.Sprintf("ask the contract's owner, then `gatewayd records refund %d --to ADDR`", r.ID)
 	}
 	return ""
+}
+
+// Advice is that of the record or, where it has none, of its held payment.
+func (s RecordDetail) Advice() string {
+	advice := s.Record.Advice()
+	for _, p := range s.Payments {
+		advice = cmp.Or(advice, p.Advice)
+	}
+	return advice
 }
 
 // Moves are payments of a purpose that no transfer asks for, such as sweeps, newest first and older than before; 0 for the newest.

@@ -231,7 +231,7 @@ func printRecord(w io.Writer, cfg config.Config, s operator.RecordDetail) {
 	if note := r.Note(); note != "" {
 		fmt.Fprintf(w, "  note   %s\n", note)
 	}
-	if advice := r.Advice(); advice != "" {
+	if advice := s.Advice(); advice != "" {
 		fmt.Fprintf(w, "  next   %s\n", advice)
 	}
 	if r.OutTx != "" {

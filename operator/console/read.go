@@ -125,7 +125,7 @@ func (c *Console) record(r request) error {
 		for j := range d.History {
 			d.History[j].Detail = r.Session.Config.InWholeUnits(d.History[j].Detail)
 		}
-		out[i] = recordView{d, d.Record.Note(), d.Record.Advice()}
+		out[i] = recordView{d, d.Record.Note(), d.Advice()}
 	}
 	return r.JSON(http.StatusOK, out)
 }

@@ -1,0 +1,57 @@
+package operator
+
+import (
+	"fmt"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// PaymentAdvice names the commands that fit a held payment, as they are to be typed; empty for one that needs none.
+func PaymentAdvice(tx *records.Tx, p records.Payment) (string, error) {
+	if p.State != records.HeldPayment {
+		return "", nil
+	}
+	e, differs, err := tx.DifferingTx(p.ID)
+	if err != nil {
+		return "", err
+	}
+	if differs {
+		return differingAdvice(p, e.Tx), nil
+	}
+	return heldAdvice(p), nil
+}
+
+// differingAdvice is for a payment whose transaction did not move exactly what it says.
+func differingAdvice(p records.Payment, hash string) string {
+	settle := fmt.Sprintf("look at %s: `gatewayd records settle %d %[1]s` if it paid, whatever it moved", hash, p.TransferID)
+	switch {
+	case p.TransferID == 0:
+		return settle
+	case p.Purpose != chain.Credit:
+		return settle + fmt.Sprintf("; if it provably moved nothing `gatewayd records retry %d --nothing-moved`", p.TransferID)
+	}
+	return settle + fmt.Sprintf("; if it provably moved nothing `gatewayd records retry %d --nothing-moved` or `gatewayd records refund %[1]d --nothing-moved`", p.TransferID)
+}
+
+// heldAdvice is for a payment of which nothing can have been paid. What has no record is counted again by itself.
+func heldAdvice(p records.Payment) string {
+	if p.TransferID == 0 {
+		return ""
+	}
+	retry := fmt.Sprintf("`gatewayd records retry %d`", p.TransferID)
+	reject := ""
+	if p.Purpose == chain.Credit {
+		reject = fmt.Sprintf(", or `gatewayd records reject %d` to send it back", p.TransferID)
+	}
+	approve := fmt.Sprintf("`gatewayd approve %d --key FILE`", p.TransferID)
+	switch p.Reason {
+	case records.HeldApproval, records.HeldUnproven:
+		return approve + reject
+	case records.HeldLimit:
+		return "it leaves when the limit frees: `gatewayd limits`" + reject
+	case records.HeldListed:
+		return "take the address off the list that the history names" + reject
+	}
+	return retry + " once the cause is gone" + reject
+}
