@@ -42,7 +42,7 @@ func heldAdvice(p records.Payment) string {
 	retry := fmt.Sprintf("`gatewayd records retry %d`", p.TransferID)
 	reject := ""
 	if p.Purpose == chain.Credit {
-		reject = fmt.Sprintf(", or `gatewayd records reject %d` to send it back", p.TransferID)
+		reject = fmt.Sprintf(", or `gatewayd records reject %d --why …` to send it back", p.TransferID)
 	}
 	approve := fmt.Sprintf("`gatewayd approve %d --key FILE`", p.TransferID)
 	switch p.Reason {

@@ -68,9 +68,9 @@ func Remedy(k status.Kind) string {
 	case status.LimitReached:
 		return "`gatewayd limits` shows how much is used and when it frees; what is held is paid then, or when signer.limits allows more"
 	case status.ApprovalsWanted:
-		return "`gatewayd records list --needs-operator`, then `gatewayd approve ID`, or `gatewayd records reject ID`"
+		return "`gatewayd records list --needs-operator`, then `gatewayd approve ID --key FILE`, or `gatewayd records reject ID --why …`"
 	case status.PaymentsListed:
-		return "`gatewayd records show ID` names the list; `gatewayd records reject ID`, or take the address off the list"
+		return "`gatewayd records show ID` names the list; `gatewayd records reject ID --why …`, or take the address off the list"
 	case status.PaymentsHeld:
 		return "`gatewayd records list --needs-operator`, then `gatewayd records show ID`, which names the commands that fit each"
 	case status.HotBelow:

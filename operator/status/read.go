@@ -162,7 +162,7 @@ func waiting(tx *records.Tx, n records.Network, id chain.ID) (found []Condition,
 			c.Detail = fmt.Sprintf("payments of %s on %s wait: its nodes cannot tell what account %s has of it or what paying it costs, or it is not configured any more; the log of each says why", w.Token, id, w.Account)
 		case w.Reason == records.WaitsTokenLimit:
 			c.Kind, c.Stops = PaymentsLate, false
-			c.Detail = fmt.Sprintf("the token of %d payments of %s on %s refuses amounts as large as theirs from account %s, to any payee: lower max_withdraw, and wait or send them back (`gatewayd records reject ID`)", w.Count, w.Token, id, w.Account)
+			c.Detail = fmt.Sprintf("the token of %d payments of %s on %s refuses amounts as large as theirs from account %s, to any payee: lower max_withdraw, and wait or send them back (`gatewayd records reject ID --why …`)", w.Count, w.Token, id, w.Account)
 		case w.Reason == records.WaitsNoCoin:
 			c.Kind = NoCoin
 			c.Detail = fmt.Sprintf("account %s on %s holds too little coin for the fees of its payouts: top it up", w.Account, id)
