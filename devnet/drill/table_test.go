@@ -82,6 +82,21 @@ func moneyDrills() []drill {
 			shows: noWithdrawals(status.NoCoin, "too little coin for the fees"),
 		},
 		{
+			group: moneyGroup, Name: "frozen-account", Title: "The token's issuer freezes the hot account", token: 1,
+			cause: (*drillEnv).freezeAccount, mend: (*drillEnv).unfreezeAccount, Alert: status.ChannelStopped,
+			shows: nothingMoves(status.ChannelStopped, "can pay no USDT to anybody"),
+		},
+		{
+			group: moneyGroup, Name: "paused-token", Title: "The token's issuer pauses all transfers", token: 1,
+			cause: (*drillEnv).pauseToken, mend: (*drillEnv).unpauseToken, Alert: status.ChannelStopped,
+			shows: nothingMoves(status.ChannelStopped, "can pay no USDT to anybody"),
+		},
+		{
+			group: moneyGroup, Name: "refused-payment", Title: "Every source node refuses a payout in words of its own",
+			cause: (*drillEnv).refusePayouts, mend: (*drillEnv).acceptPayouts, Alert: status.PaymentRefused,
+			shows: noWithdrawals(status.PaymentRefused, "exceeds the configured cap"),
+		},
+		{
 			group: moneyGroup, Name: "dust-storm", Title: "Strangers withdraw one unit hundreds of times",
 			cause: (*drillEnv).stormDust, shows: works(onChannels, "OPEN"),
 		},
