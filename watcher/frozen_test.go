@@ -20,6 +20,7 @@ type issued struct {
 	frozen map[string]bool
 	limit  chain.Amount // zero: none
 	quiet  bool         // it refuses by the answer false, which no estimate shows
+	empty  bool         // nobody holds any of it
 }
 
 func (c *issued) refuses(account string, pay chain.Payment) bool {
@@ -38,7 +39,7 @@ func (c *issued) Try(_ context.Context, _ uint64, account string, pays []chain.P
 	results := make([]error, len(pays))
 	for i, pay := range pays {
 		switch {
-		case c.Holding(account, pay.Asset).Less(pay.Amount):
+		case c.empty, c.Holding(account, pay.Asset).Less(pay.Amount):
 			results[i] = chain.ErrNotNow
 		case c.refuses(account, pay) && c.quiet:
 			results[i] = chain.ErrFalse
@@ -129,6 +130,21 @@ func TestFrozenAccountIsFoundUnasked(t *testing.T) {
 	deposited := r.deposit(address, minimum*100)
 	r.rest()
 	require.Equal(t, records.Paid, r.payment(deposited).State)
+}
+
+// An account that holds nothing of a token tells nothing of it: its channels stay as they are.
+func TestEmptyFrozenAccountStaysClosed(t *testing.T) {
+	r := setup(t)
+	token := r.issue()
+	token.frozen[r.net.Hot] = true
+	r.tryTokens()
+	r.requireChannels(usd, closed, closed)
+	token.empty, token.frozen[r.net.Hot] = true, false
+	r.tryTokens()
+	r.requireChannels(usd, closed, closed)
+	token.empty = false
+	r.tryTokens()
+	r.requireChannels(usd, opened, opened)
 }
 
 // A payee whom the issuer has frozen is refunded, and stops nobody.

@@ -166,7 +166,8 @@ func (p *payer) deferAll(ctx context.Context, a records.Account, cur records.Cur
 		gate := newGate(tx)
 		for _, s := range changed {
 			ok, err := gate.mayLeave(s.payment)
-			if ok = ok || errors.Is(s.why, errFrozen); err == nil && ok {
+			ok = ok || errors.Is(s.why, errFrozen) // its channel has just been stopped, and the note says why it waits
+			if err == nil && ok {
 				err = p.deferOne(tx, s)
 			}
 			if err != nil && !errors.Is(err, records.ErrConflict) { // an operator was faster

@@ -141,6 +141,7 @@ func TestTokenWithoutItsEventIsNotPaid(t *testing.T) {
 		effects := b.newest().OwnTxs
 		require.Len(t, effects, 1)
 		require.Equal(t, ok, effects[0].OK)
+		require.Equal(t, at == liar, effects[0].Void, "the fee token has moved something")
 	}
 }
 

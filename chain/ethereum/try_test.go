@@ -2,6 +2,7 @@ package ethereum_test
 
 import (
 	"math/big"
+	"strings"
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -77,6 +78,20 @@ func TestSilentPaymentIsVoidByItsBalances(t *testing.T) {
 	effects := b.newest().OwnTxs
 	require.Len(t, effects, 1)
 	require.Equal(t, []bool{false, true}, []bool{effects[0].OK, effects[0].Void})
+
+	newest := b.newest().Hash
+	drained := func(q request, result any) any { // the balance after the block is lower
+		if q.Method != "eth_call" {
+			return result
+		}
+		if at, is := q.Params[1].(map[string]any); is && at["blockHash"] == newest {
+			return "0x" + strings.Repeat("0", 64)
+		}
+		return result
+	}
+	moved, err := b.nodes(drained).Block(t.Context(), b.height())
+	require.NoError(t, err)
+	require.Equal(t, []bool{false, false}, []bool{moved.OwnTxs[0].OK, moved.OwnTxs[0].Void}, "something moved without an event")
 
 	quiet := b.nodes(about("eth_call", instead(rpcError{-32000, "missing trie node"})))
 	block, err := quiet.Block(t.Context(), b.height())
