@@ -78,7 +78,7 @@ func (p *payer) round(ctx context.Context) error {
 		return err
 	}
 	var faults []error
-	p.forgetRefusals(accounts)
+	p.dropIdleRefusals(accounts)
 	for _, a := range accounts {
 		if err := p.pay(ctx, a, cur, behind[a.Network]); err != nil {
 			faults = append(faults, fmt.Errorf("account %s: %w", a.Account, err))

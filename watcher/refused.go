@@ -58,8 +58,8 @@ func (p *payer) dropMined(a records.Account, unmined []records.OpenSlot) {
 	}
 }
 
-// forgetRefusals drops those of accounts that have nothing to send, or may not.
-func (p *payer) forgetRefusals(busy []records.Account) {
+// dropIdleRefusals drops those of accounts that have nothing to send, or may not.
+func (p *payer) dropIdleRefusals(busy []records.Account) {
 	maps.DeleteFunc(p.refused, func(account string, _ refusal) bool {
 		return !slices.ContainsFunc(busy, func(a records.Account) bool { return a.Account == account && !stopped(a) })
 	})

@@ -10,7 +10,7 @@ func sourceRules() []mutant {
 	return []mutant{
 		{name: "silent: the balances", rule: "a payment without an event is void only if the account's balances show that nothing moved", file: "chain/ethereum/silent.go", old: "return !have.Lt(want)", new: "return true", suite: eth("TestSilentPaymentIsVoidByItsBalances")},
 		{name: "silent: no balances", rule: "without balances nothing is void", file: "chain/ethereum/silent.go", old: "if !found {\n\t\treturn false", new: "if !found {\n\t\treturn true", suite: eth("TestSilentPaymentIsVoidByItsBalances")},
-		{name: "silent: an event of the account", rule: "a payment with an event of its account is not void", file: "chain/ethereum/silent.go", old: "l.Address == *t.to && m.from == t.from {", new: "false {", suite: eth("TestTokenWithoutItsEventIsNotPaid")},
+		{name: "silent: an event of the account", rule: "a payment with an event of its account is not void", file: "chain/ethereum/silent.go", old: "l.Address == *t.to && m.from == t.from {", new: "m.from != t.from {", suite: eth("TestTokenWithoutItsEventIsNotPaid")},
 		{name: "signer: ethereum, the chain id", rule: "nothing is signed for another chain", file: "chain/ethereum/rules.go", old: "case !legacy && (!tx.ChainId().IsUint64() || tx.ChainId().Uint64() != c.chainID):", new: "case false:", suite: eth(rules)},
 		{name: "signer: ethereum, the nonce", rule: "nothing is signed at another nonce", file: "chain/ethereum/rules.go", old: "case tx.Nonce() != slot.Nonce:", new: "case false:", suite: eth(rules)},
 		{name: "signer: ethereum, the receiver", rule: "nothing is signed to another receiver", file: "chain/ethereum/rules.go", old: "case *tx.To() != msg.to:", new: "case false:", suite: eth(rules)},
