@@ -22,7 +22,7 @@ func TestWaitsAreLate(t *testing.T) {
 		}
 		see()
 		require.Empty(t, found)
-		for reason, says := range map[string]string{records.WaitsSigner: "wait for the signer", records.WaitsAsset: "its nodes cannot tell"} {
+		for reason, says := range map[string]string{records.WaitsSigner: "wait for the signer", records.WaitsAsset: "its nodes cannot tell", records.WaitsTokenLimit: "refuses amounts as large as theirs"} {
 			require.NoError(t, r.Try(func(tx *records.Tx) error { return tx.NoteWaiting(payment, reason) }))
 			see()
 			require.Len(t, found, 1)
