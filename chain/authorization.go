@@ -42,7 +42,29 @@ type Verdict struct {
 	State  VerdictState
 	Reason string // one word, empty when authorized
 	Text   string // one line for people, empty when authorized
+
+	Arrival *Arrival `json:"-"` // coin at a deposit address that the payment uses up; for the sign-guard alone
 }
+
+// Arrival is native coin that came to a deposit address and that a payment credits or refunds. The sum of them never exceeds what arrived there.
+type Arrival struct {
+	Chain   ID
+	Address string
+	Amount  Amount
+	Height  uint64  // of the block that shows it
+	Proof   Proof   // what shows it
+	Limit   *Amount // the most that may be counted at the address, by its balance at a final block; nil: not read
+}
+
+// Proof names what shows that coin arrived.
+type Proof string
+
+// The proofs of arrivals.
+const (
+	ByBlock   Proof = "block"   // a transfer in a block
+	ByBalance Proof = "balance" // the balance of its address
+	ByPeople  Proof = "people"  // approvals
+)
 
 // VerdictState reports whether a claim's payment may be bound.
 type VerdictState string

@@ -57,7 +57,7 @@ func NewProofs(cfg config.Config, keys addresses, guard *signguard.Guard, log lo
 		readers[c.ID], p.Ledgers[c.ID] = adapter, ledger
 	}
 	p.Checker = cause.New(cause.Parts{
-		Chains: readers, Accounts: *p.accounts.Load(), Bindings: guard, Networks: func() []policy.Network { return *p.networks.Load() },
+		Chains: readers, Accounts: *p.accounts.Load(), Bindings: guard, Coin: guard, Networks: func() []policy.Network { return *p.networks.Load() },
 	})
 	return p, nil
 }
@@ -95,18 +95,31 @@ func (p *Proofs) Known(id chain.ID, path string) bool {
 	return (*p.paths.Load())[accountPath{id, path}]
 }
 
-// Run begins to watch the chains, which waits for their nodes.
+// openingsEvery is how often the signer reads what newly given addresses held: full nodes keep the state of 128 blocks.
+const openingsEvery = time.Second
+
+// Run begins to watch the chains, which waits for their nodes, and then reads the opening balances of deposit addresses.
 func (p *Proofs) Run(ctx context.Context) error {
+	began := false
 	for {
-		err := p.Checker.Begin(ctx)
-		if err == nil || ctx.Err() != nil {
+		var err error
+		if !began {
+			err = p.Checker.Begin(ctx)
+			began = err == nil
+		}
+		if began {
+			err = p.Checker.ReadOpenings(ctx)
+		}
+		if ctx.Err() != nil {
 			return nil
 		}
-		p.log.WithError(err).Warn("waiting for the signer's own nodes")
+		if err != nil {
+			p.log.WithError(err).Warn("waiting for the signer's own nodes")
+		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(time.Second):
+		case <-time.After(openingsEvery):
 		}
 	}
 }

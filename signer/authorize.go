@@ -34,7 +34,7 @@ func (s *Signer) Authorize(ctx context.Context, id chain.ID, claims ...chain.Cla
 	}
 	s.authorizing.Lock()
 	defer s.authorizing.Unlock()
-	g := claimGroup{id: id, now: s.now(), evidence: s.ledgers != nil, claims: claims, verdicts: make([]chain.Verdict, len(claims)), checked: map[int]bool{}}
+	g := claimGroup{id: id, now: s.now(), evidence: s.ledgers != nil, claims: claims, verdicts: make([]chain.Verdict, len(claims)), checked: map[int]bool{}, arrivals: map[int]*chain.Arrival{}}
 	for i, c := range claims {
 		g.verdicts[i] = wellFormed(c)
 	}
@@ -114,7 +114,8 @@ type claimGroup struct {
 	evidence bool // the signer sees for itself what became of signatures
 	claims   []chain.Claim
 	verdicts []chain.Verdict
-	checked  map[int]bool // open claims that were authorized before, under another number
+	checked  map[int]bool           // open claims that were authorized before, under another number
+	arrivals map[int]*chain.Arrival // of open claims
 }
 
 // open returns the claims without a verdict and their indexes; unchecked leaves out those that were authorized before.
@@ -141,8 +142,12 @@ func (g *claimGroup) runCheck(ctx context.Context, check Check) error {
 		return fmt.Errorf("checking payments: %w", err)
 	}
 	for i, n := range at {
+		if a := verdicts[i].Arrival; a != nil {
+			g.arrivals[n] = a
+		}
 		if verdicts[i].State != chain.Authorized {
 			g.verdicts[n] = verdicts[i]
+			g.verdicts[n].Arrival = nil
 		}
 	}
 	return nil
@@ -157,6 +162,7 @@ func (g *claimGroup) askGuard(ctx context.Context, ask func(context.Context, []s
 	wanted := make([]signguard.Authorization, len(at))
 	for i, c := range claims {
 		wanted[i] = g.authorization(c)
+		wanted[i].Arrival = g.arrivals[at[i]]
 	}
 	states, err := ask(ctx, wanted)
 	if err != nil {
@@ -178,6 +184,10 @@ func verdictOf(s signguard.State) chain.Verdict {
 		return refusal("another payment is signed for the same cause")
 	case signguard.Spent:
 		return refusal("its cause is paid")
+	case signguard.Overdrawn:
+		return chain.Verdict{State: chain.HeldClaim, Reason: chain.ReasonUnproven, Text: "more would be credited at its deposit address than its balance shows"}
+	case signguard.Uncounted:
+		return chain.Verdict{State: chain.LaterClaim, Text: "the balance of its deposit address is to be read first"}
 	}
 	return chain.Verdict{}
 }

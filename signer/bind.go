@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"gatewayd/chain"
 	"gatewayd/records/signguard"
 )
 
@@ -20,8 +21,23 @@ func (s *Signer) GiveAddress(ctx context.Context, b signguard.Binding) (address 
 			return "", fmt.Errorf("%w to give %s: address %d of %s is %s", ErrRefused, b.Address, b.Index, b.Chain, ours)
 		}
 	}
-	b.Since = 0
+	if b.Since, err = s.latest(ctx, b.Chain); err != nil {
+		return "", err
+	}
 	return b.Address, s.guard.GiveAddress(ctx, b)
+}
+
+// latest is the newest block of a chain by the signer's own nodes; 0 without any.
+func (s *Signer) latest(ctx context.Context, id chain.ID) (uint64, error) {
+	l, ok := s.ledgers[id]
+	if !ok {
+		return 0, nil
+	}
+	head, err := l.Head(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("reading where %s stands: %w", id, err)
+	}
+	return head.Latest.Height, nil
 }
 
 // GiveLabel notes for good that a label is a user's, before it is shown to anybody, or is signguard.ErrTaken. What came before with the label is nobody's,
@@ -30,13 +46,10 @@ func (s *Signer) GiveLabel(ctx context.Context, b signguard.Binding) error {
 	if strings.ContainsFunc(b.Label, func(r rune) bool { return 'a' <= r && r <= 'z' }) { // senders who write another's label so mean that one
 		return fmt.Errorf("%w to give a label with small letters: those of users have capitals", ErrRefused)
 	}
-	b.Since = 0
-	if l, ok := s.ledgers[b.Chain]; ok {
-		head, err := l.Head(ctx)
-		if err != nil {
-			return fmt.Errorf("reading where %s stands: %w", b.Chain, err)
-		}
-		b.Since = head.Latest.Height
+	since, err := s.latest(ctx, b.Chain)
+	if err != nil {
+		return err
 	}
+	b.Since = since
 	return s.guard.GiveLabel(ctx, b)
 }

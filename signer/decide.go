@@ -43,7 +43,36 @@ func (s *Signer) ReadOutcomes(ctx context.Context, id chain.ID, height uint64) e
 		}
 		list = append(list, some...)
 	}
-	return s.guard.Decide(ctx, list)
+	if err := s.guard.Decide(ctx, list); err != nil {
+		return err
+	}
+	return s.noteSpent(ctx, id, block)
+}
+
+// noteSpent stores what deposit addresses have paid in a final block: by it and their balances the signer knows what arrived there (package cause).
+func (s *Signer) noteSpent(ctx context.Context, id chain.ID, block chain.Block) error {
+	accounts := make([]string, len(block.OwnTxs))
+	for i, tx := range block.OwnTxs {
+		accounts[i] = tx.Account
+	}
+	given, err := s.guard.Owned(ctx, id, accounts)
+	if err != nil {
+		return err
+	}
+	var list []signguard.Spending
+	for _, tx := range block.OwnTxs {
+		if !given[tx.Account] {
+			continue
+		}
+		spent := tx.Fee
+		if tx.To != tx.Account { // what it sends to itself is still there
+			if spent, err = spent.Add(tx.Value); err != nil {
+				return fmt.Errorf("adding up what %s has paid: %w", tx.Account, err)
+			}
+		}
+		list = append(list, signguard.Spending{Chain: id, Account: tx.Account, Number: tx.Number, Amount: spent, Height: block.Height})
+	}
+	return s.guard.NoteSpent(ctx, list)
 }
 
 // SignedAt returns what was signed at a number of an account, whatever became of it.

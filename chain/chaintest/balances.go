@@ -62,6 +62,15 @@ func (c *Chain) BalancesAt(ctx context.Context, height uint64, accounts []string
 	return out, nil
 }
 
+// ProvenBalance is the native coin of an account after a final block.
+func (c *Chain) ProvenBalance(ctx context.Context, height uint64, account string) (chain.Amount, error) {
+	list, err := c.BalancesAt(ctx, height, []string{account})
+	if err != nil {
+		return chain.Amount{}, err
+	}
+	return list[0], nil
+}
+
 // PastBalances is the native coin of accounts after blocks; nil where the state is gone.
 func (c *Chain) PastBalances(ctx context.Context, of []chain.Moment) ([]*chain.Amount, error) {
 	c.mu.Lock()

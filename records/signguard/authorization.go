@@ -28,7 +28,8 @@ type Authorization struct {
 	Asset     chain.Asset
 	Amount    chain.Amount
 	At        time.Time
-	Evidence  bool // what is signed stays so until a final block has decided it; otherwise new lines end old ones, and the daemon is believed
+	Evidence  bool           // what is signed stays so until a final block has decided it; otherwise new lines end old ones, and the daemon is believed
+	Arrival   *chain.Arrival // coin at a deposit address that the payment uses up; nil for none
 }
 
 // State is what the sign-guard knows of a cause.
@@ -42,6 +43,9 @@ const (
 	Waits   State = "waits"   // authorized under another number, whose signature is not decided
 	Taken   State = "taken"   // something else is signed for the same cause, and not proven void
 	Spent   State = "spent"   // paid
+
+	Overdrawn State = "overdrawn" // more would be counted at its deposit address than arrived there
+	Uncounted State = "uncounted" // coin that only balances show was credited at its address since the claim was checked
 )
 
 const authorizationSchema = `CREATE TABLE IF NOT EXISTS authorizations (
@@ -64,6 +68,9 @@ func (g *Guard) Authorize(ctx context.Context, wanted []Authorization) (list []S
 		for _, group := range groups(wanted, Authorization.groupKey) {
 			some, err := states(ctx, t, group)
 			if err != nil {
+				return err
+			}
+			if err := countArrivals(ctx, t, group, some); err != nil {
 				return err
 			}
 			var granted []Authorization

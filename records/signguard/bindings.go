@@ -65,6 +65,9 @@ func (g *Guard) GiveLabel(ctx context.Context, b Binding) error {
 }
 
 func bind(ctx context.Context, t session, b Binding) error {
+	if err := open(ctx, t, b); err != nil {
+		return err
+	}
 	return once(t.exec(ctx, `INSERT INTO bindings (`+bindingColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 		b.Network, string(b.Chain), b.Index, b.Address, b.Label, b.User, b.Since))
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // tables are all that a sign-guard knows.
-var tables = []string{"identity", "guard", "given", "authorizations", "fees", "bindings", "watched", "links"}
+var tables = []string{"identity", "guard", "given", "authorizations", "fees", "bindings", "watched", "links", "openings", "arrivals", "spent"}
 
 // copyGroup is how many rows are written by one statement.
 const copyGroup = 500

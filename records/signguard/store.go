@@ -84,7 +84,7 @@ func (g *Guard) make(ctx context.Context) error {
 		if err := g.addColumn(ctx, t, "guard", "cause", "TEXT NOT NULL DEFAULT ''"); err != nil {
 			return err
 		}
-		_, err := t.exec(ctx, authorizationSchema+spendingSchema+bindingSchema+linkSchema)
+		_, err := t.exec(ctx, authorizationSchema+spendingSchema+bindingSchema+linkSchema+arrivalSchema)
 		return err
 	})
 }

@@ -62,10 +62,11 @@ type blockReads struct {
 	heads       map[chain.ID]chain.Head
 	unreachable map[chain.ID]error
 	readNow     map[blockKey]map[string]chain.Transfer
+	balances    map[chain.ID]map[chain.Moment]chain.Amount
 }
 
 func (c *Checker) newReads() *blockReads {
-	return &blockReads{c.blocks, map[chain.ID]chain.Head{}, map[chain.ID]error{}, map[blockKey]map[string]chain.Transfer{}}
+	return &blockReads{c.blocks, map[chain.ID]chain.Head{}, map[chain.ID]error{}, map[blockKey]map[string]chain.Transfer{}, map[chain.ID]map[chain.Moment]chain.Amount{}}
 }
 
 func (l *blockReads) head(ctx context.Context, id chain.ID, r Reader) (chain.Head, error) {
@@ -121,4 +122,24 @@ func (l *blockReads) read(ctx context.Context, r Reader, k blockKey, head chain.
 		l.put(k, transfers)
 	}
 	return transfers, nil
+}
+
+// balance reads the balance of an account once for a group.
+func (l *blockReads) balance(ctx context.Context, r balanceReader, at chain.Moment, id chain.ID) (chain.Amount, error) {
+	if err := l.unreachable[id]; err != nil {
+		return chain.Amount{}, err
+	}
+	if known, ok := l.balances[id][at]; ok {
+		return known, nil
+	}
+	balance, err := r.ProvenBalance(ctx, at.Height, at.Account)
+	if err != nil {
+		l.unreachable[id] = err
+		return balance, err
+	}
+	if l.balances[id] == nil {
+		l.balances[id] = map[chain.Moment]chain.Amount{}
+	}
+	l.balances[id][at] = balance
+	return balance, nil
 }

@@ -59,6 +59,7 @@ type Parts struct {
 	Networks func() []policy.Network // as configured now
 	Accounts []Account               // of all networks, also those that paid once
 	Bindings bindings
+	Coin     coinBooks
 }
 
 // Checker answers claims. It is safe for concurrent use.
@@ -139,11 +140,12 @@ func (c *Checker) Check(ctx context.Context, id chain.ID, claims []chain.Claim) 
 	reads := c.newReads()
 	verdicts := make([]chain.Verdict, len(claims))
 	for i, claim := range claims {
-		err := c.prove(ctx, reads, id, claim)
+		arrival, err := c.prove(ctx, reads, id, claim)
 		verdict, ok := verdictOf(err)
 		if !ok {
 			return nil, fmt.Errorf("proving payment %d: %w", claim.Payment.ID, err)
 		}
+		verdict.Arrival = arrival
 		verdicts[i] = verdict
 	}
 	return verdicts, nil
@@ -163,45 +165,59 @@ func verdictOf(err error) (v chain.Verdict, ok bool) {
 	return v, false
 }
 
-// prove is nil when the claim's cause allows all of it.
-func (c *Checker) prove(ctx context.Context, reads *blockReads, id chain.ID, claim chain.Claim) error {
+// prove is nil when the claim's cause allows all of it. It returns the coin at a deposit address that the payment uses up, if any.
+func (c *Checker) prove(ctx context.Context, reads *blockReads, id chain.ID, claim chain.Claim) (*chain.Arrival, error) {
 	n, ok := c.network(claim.Cause.Network)
 	if !ok || id != n.Source && id != n.Exchange {
-		return refused("the signer has no network %q on %s", claim.Cause.Network, id)
+		return nil, refused("the signer has no network %q on %s", claim.Cause.Network, id)
 	}
 	payer, ours, err := c.own(ctx, n, id, claim.Account)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !ours {
-		return refused("%s is no account of %s", claim.Account, n.Name)
+		return nil, refused("%s is no account of %s", claim.Account, n.Name)
 	}
 	switch claim.Payment.Purpose {
 	case chain.Credit, chain.Refund:
 		if payer.Retired { // nobody is to be refused because signer and daemon have not learnt of it at one moment
-			return later("%s is retired and pays nobody: other accounts of %s do", claim.Account, n.Name)
+			return nil, later("%s is retired and pays nobody: other accounts of %s do", claim.Account, n.Name)
 		}
 	case chain.Sweep, chain.Gas:
-		return c.internal(ctx, n, id, payer, claim)
+		return nil, c.internal(ctx, n, id, payer, claim)
 	case chain.Cold:
-		return cold(n, id, payer, claim)
+		return nil, cold(n, id, payer, claim)
 	default:
-		return refused("nothing allows a %s", claim.Payment.Purpose)
+		return nil, refused("nothing allows a %s", claim.Payment.Purpose)
 	}
+	if _, _, _, found := foundCoin(claim.Cause.Ref); found {
+		return c.found(ctx, reads, n, id, claim)
+	}
+	return c.answer(ctx, reads, n, id, claim)
+}
+
+// answer proves a credit or refund by the transfer that it answers.
+func (c *Checker) answer(ctx context.Context, reads *blockReads, n policy.Network, id chain.ID, claim chain.Claim) (*chain.Arrival, error) {
 	t, err := c.transfer(ctx, reads, n, claim.Cause)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if claim.Cause.Sender != t.From {
-		return refused("transfer %s came from %s, not from %s", t.Ref, t.From, claim.Cause.Sender)
+		return nil, refused("transfer %s came from %s, not from %s", t.Ref, t.From, claim.Cause.Sender)
 	}
-	if claim.Payment.Purpose == chain.Refund {
-		return c.refund(ctx, n, id, t, claim)
+	switch {
+	case claim.Payment.Purpose == chain.Refund:
+		err = c.refund(ctx, n, id, t, claim)
+	case t.chain == n.Source:
+		err = c.deposit(ctx, n, id, t, claim)
+	default:
+		err = c.withdrawal(ctx, n, id, t, claim)
 	}
-	if t.chain == n.Source {
-		return c.deposit(ctx, n, id, t, claim)
+	arrival := c.arrivalOf(n, t)
+	if err == nil && arrival != nil {
+		err = c.bounded(ctx, reads, arrival, claim)
 	}
-	return c.withdrawal(ctx, n, id, t, claim)
+	return arrival, err
 }
 
 func (c *Checker) network(name string) (policy.Network, bool) {

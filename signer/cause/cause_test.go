@@ -61,7 +61,7 @@ func setup(t *testing.T) *env {
 			{Chain: "eth", Address: w.eth.Address("gas"), Network: "main", Kind: cause.Gas},
 			{Chain: "vite", Address: w.vite.Address("gateway"), Network: "main", Kind: cause.Gateway},
 		},
-		Bindings: w.guard,
+		Bindings: w.guard, Coin: w.guard,
 	})
 	for _, account := range []string{w.eth.Address("hot"), w.eth.Address("gas"), w.address} {
 		w.eth.Endow(account, chain.Native, amount(1_000_000_000))
@@ -74,6 +74,7 @@ func setup(t *testing.T) *env {
 	require.NoError(t, w.guard.GiveAddress(t.Context(), signguard.Binding{Network: "main", Chain: "eth", Address: w.address, User: w.user}))
 	require.NoError(t, w.guard.GiveLabel(t.Context(), signguard.Binding{Network: "main", Chain: "eth", Label: "LABEL", User: w.user, Since: 5}))
 	require.NoError(t, w.checker.Begin(t.Context()))
+	require.NoError(t, w.checker.ReadOpenings(t.Context()))
 	return w
 }
 
@@ -214,7 +215,7 @@ func TestAlteredClaims(t *testing.T) {
 		"credit: account":         {"vite", deposit, func(c *chain.Claim) { c.Account = viteThief }, chain.RefusedClaim, "is no account of main"},
 		"credit: network":         {"vite", deposit, func(c *chain.Claim) { c.Cause.Network = "other" }, chain.RefusedClaim, "no network"},
 		"credit: ref":             {"vite", deposit, func(c *chain.Claim) { c.Cause.Ref = "invented" }, chain.HeldClaim, "shows no transfer"},
-		"credit: audit":           {"vite", deposit, func(c *chain.Claim) { c.Cause.Ref = "audit:x:native:1" }, chain.HeldClaim, "shows no transfer"},
+		"credit: audit":           {"vite", deposit, func(c *chain.Claim) { c.Cause.Ref = "audit:x:native:1" }, chain.RefusedClaim, "names no coin"},
 		"credit: height":          {"vite", deposit, func(c *chain.Claim) { c.Cause.Height++ }, chain.HeldClaim, "shows no transfer"},
 		"credit: future":          {"vite", deposit, func(c *chain.Claim) { c.Cause.Height = 1 << 40 }, chain.LaterClaim, "not yet at"},
 		"credit: before":          {"vite", deposit, func(c *chain.Claim) { c.Cause.Height = 1 }, chain.HeldClaim, "before the signer watched"},

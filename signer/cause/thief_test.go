@@ -199,7 +199,7 @@ var ways = []way{
 	{"A deposit that no block has", "shows no transfer", creditWith(func(th *thief, c *chain.Claim) {
 		c.Cause.Ref, c.Payment.To, c.Cause.User = "invented", th.owner, th.owner
 	})},
-	{"Coin that only balances show", "shows no transfer", creditWith(func(th *thief, c *chain.Claim) { c.Cause.Ref, c.Payment.To = "audit:a:native:9", th.owner })},
+	{"Coin that only balances show, at no address", "names no coin", creditWith(func(th *thief, c *chain.Claim) { c.Cause.Ref, c.Payment.To = "audit:a:native:9", th.owner })},
 	{"A withdrawal in a block to come", "not yet at", payoutWith(func(th *thief, c *chain.Claim) { c.Cause.Height, c.Payment.To = 1<<40, th.payee })},
 	{"A withdrawal that is not final", "is not final yet", func(th *thief) error { return th.take("eth", th.fresh()) }},
 	{"A withdrawal whose block has left the chain", "shows no transfer", func(th *thief) error {

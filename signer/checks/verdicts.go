@@ -28,11 +28,19 @@ func (s *Set) Unless(check Func) Func {
 				continue
 			}
 			if ok, missing := s.current().approvals.Enough(id, claims[i], s.Now()); ok {
-				verdicts[i] = chain.Verdict{State: chain.Authorized}
+				verdicts[i] = chain.Verdict{State: chain.Authorized, Arrival: approved(v.Arrival)}
 			} else {
 				verdicts[i].Text += "; " + missing
 			}
 		}
 		return verdicts, nil
 	}
+}
+
+// approved is an arrival that people have accepted. It counts at its address, and no limit is kept.
+func approved(a *chain.Arrival) *chain.Arrival {
+	if a == nil {
+		return nil
+	}
+	return &chain.Arrival{Chain: a.Chain, Address: a.Address, Amount: a.Amount, Height: a.Height, Proof: chain.ByPeople}
 }
