@@ -26,6 +26,7 @@ type env struct {
 	guard     *signguard.Guard
 	network   policy.Network
 	checker   *cause.Checker
+	accounts  []cause.Account
 	user      string
 	address   string
 }
@@ -51,17 +52,15 @@ func setup(t *testing.T) *env {
 	w.user, w.address = w.vite.Address("user"), w.eth.Address("deposit/0")
 	w.eth.Own(w.eth.Address("old hot"), w.eth.Address("hot"), w.eth.Address("gas"), w.address)
 	w.vite.Own(w.vite.Address("gateway"))
+	w.accounts = []cause.Account{
+		{Chain: "eth", Address: w.eth.Address("hot"), Network: "main", Kind: cause.Hot, Shared: true},
+		{Chain: "eth", Address: w.eth.Address("hot 2"), Network: "main", Kind: cause.Hot},
+		{Chain: "eth", Address: w.eth.Address("old hot"), Network: "main", Kind: cause.Hot, Shared: true, Retired: true},
+		{Chain: "eth", Address: w.eth.Address("gas"), Network: "main", Kind: cause.Gas},
+		{Chain: "vite", Address: w.vite.Address("gateway"), Network: "main", Kind: cause.Gateway},
+	}
 	w.checker = cause.New(cause.Parts{
-		Chains:   map[chain.ID]cause.Reader{"eth": w.eth, "vite": w.vite},
-		Networks: func() []policy.Network { return []policy.Network{w.network} },
-		Accounts: []cause.Account{
-			{Chain: "eth", Address: w.eth.Address("hot"), Network: "main", Kind: cause.Hot, Shared: true},
-			{Chain: "eth", Address: w.eth.Address("hot 2"), Network: "main", Kind: cause.Hot},
-			{Chain: "eth", Address: w.eth.Address("old hot"), Network: "main", Kind: cause.Hot, Shared: true, Retired: true},
-			{Chain: "eth", Address: w.eth.Address("gas"), Network: "main", Kind: cause.Gas},
-			{Chain: "vite", Address: w.vite.Address("gateway"), Network: "main", Kind: cause.Gateway},
-		},
-		Bindings: w.guard, Coin: w.guard,
+		Chains: map[chain.ID]cause.Reader{"eth": w.eth, "vite": w.vite}, Networks: w.networks, Accounts: w.accounts, Bindings: w.guard, Coin: w.guard,
 	})
 	for _, account := range []string{w.eth.Address("hot"), w.eth.Address("gas"), w.address} {
 		w.eth.Endow(account, chain.Native, amount(1_000_000_000))
@@ -77,6 +76,8 @@ func setup(t *testing.T) *env {
 	require.NoError(t, w.checker.ReadOpenings(t.Context()))
 	return w
 }
+
+func (w *env) networks() []policy.Network { return []policy.Network{w.network} }
 
 // find is the transfer of a transaction in its block.
 func (w *env) find(c *chaintest.Chain, hash string) (t chain.Transfer, height uint64) {
