@@ -156,6 +156,14 @@ func (tx *Tx) UnsettledOwnTxs(id chain.ID, limit int) ([]OwnTx, error) {
 	return out, nil
 }
 
+// OwnTxsOf returns what an account did in final blocks, by number, from one number on: at most limit.
+func (tx *Tx) OwnTxsOf(id chain.ID, account string, from uint64, limit int) ([]OwnTx, error) {
+	var rows []ownTxRow
+	err := tx.list(&rows, `SELECT chain, tx, block_hash, height, account, number, ok, void, fee FROM effects
+		WHERE chain = ? AND account = ? AND number >= ? AND settled = 1 ORDER BY number LIMIT ? + 0`, string(id), account, from, limit)
+	return sqlstore.Each(rows, ownTxRow.ownTx), sqlstore.Doing(err, "reading what %s on %s did", account, id)
+}
+
 // MarkSettled records that an own transaction was acted on. ErrConflict: it was already, or it is not stored.
 func (tx *Tx) MarkSettled(e OwnTx) error {
 	err := tx.change(`UPDATE effects SET settled = 1 WHERE chain = ? AND account = ? AND number = ? AND tx = ? AND block_hash = ? AND settled = 0`,

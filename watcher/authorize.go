@@ -56,9 +56,9 @@ func (w *Watcher) claim(ctx context.Context, id chain.ID, list []records.Payment
 	verdicts := make([]chain.Verdict, len(list))
 	var at []int
 	var claims []chain.Claim
-	err := w.Store.View(ctx, func(tx *records.Tx) error {
-		transfers, err := tx.TransfersByID(causes(list))
-		if err != nil {
+	var transfers map[uint64]records.Transfer
+	err := w.Store.View(ctx, func(tx *records.Tx) (err error) {
+		if transfers, err = tx.TransfersByID(causes(list)); err != nil {
 			return err
 		}
 		approvals, err := tx.Approvals(idsOf(list))
@@ -75,6 +75,36 @@ func (w *Watcher) claim(ctx context.Context, id chain.ID, list []records.Payment
 	if err != nil || len(claims) == 0 {
 		return verdicts, err
 	}
+	answers, err := w.askSigner(ctx, id, claims)
+	if err != nil {
+		return nil, err
+	}
+	unproven := map[int]records.Transfer{}
+	for i, n := range at {
+		verdicts[n] = answers[i]
+		if answers[i].State == chain.HeldClaim && answers[i].Reason == chain.ReasonUnproven {
+			unproven[i] = transfers[list[n].TransferID]
+		}
+	}
+	read, err := w.showSpent(ctx, unproven)
+	if err != nil || len(read) == 0 {
+		return verdicts, err
+	}
+	again := make([]chain.Claim, len(read))
+	for i, n := range read {
+		again[i] = claims[n]
+	}
+	if answers, err = w.askSigner(ctx, id, again); err != nil {
+		return nil, err
+	}
+	for i, n := range read {
+		verdicts[at[n]] = answers[i]
+	}
+	return verdicts, nil
+}
+
+// askSigner asks the signer for leave to pay.
+func (w *Watcher) askSigner(ctx context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
 	answers, err := w.Signer.Authorize(ctx, id, claims...)
 	if err == nil && len(answers) != len(claims) {
 		err = fmt.Errorf("%d verdicts for %d payments", len(answers), len(claims))
@@ -82,10 +112,7 @@ func (w *Watcher) claim(ctx context.Context, id chain.ID, list []records.Payment
 	if err != nil {
 		return nil, fmt.Errorf("asking the signer for leave to pay: %w", err)
 	}
-	for i, n := range at {
-		verdicts[n] = answers[i]
-	}
-	return verdicts, nil
+	return answers, nil
 }
 
 func idsOf(list []records.Payment) []uint64 {

@@ -117,8 +117,9 @@ type Watcher struct {
 	followers        map[chain.ID]*follower
 	payers           map[chain.ID]*payer
 	wakes            map[chain.ID]chan struct{} // capacity 1, no data: there is something to look at in the database
-	askHeld          chan struct{}              // capacity 1, no data: the signer may answer otherwise now
-	fundsChecked     chan struct{}              // closed by markFundsChecked
+	spent            spentShown
+	askHeld          chan struct{} // capacity 1, no data: the signer may answer otherwise now
+	fundsChecked     chan struct{} // closed by markFundsChecked
 	markFundsChecked func()
 }
 

@@ -62,13 +62,16 @@ func (c *Chain) BalancesAt(ctx context.Context, height uint64, accounts []string
 	return out, nil
 }
 
-// ProvenBalance is the native coin of an account after a final block.
+// ProvenBalance is the native coin of an account after a final block; chain.ErrNotFound where the state is gone.
 func (c *Chain) ProvenBalance(ctx context.Context, height uint64, account string) (chain.Amount, error) {
-	list, err := c.BalancesAt(ctx, height, []string{account})
+	list, err := c.PastBalances(ctx, []chain.Moment{{Account: account, Height: height}})
 	if err != nil {
 		return chain.Amount{}, err
 	}
-	return list[0], nil
+	if list[0] == nil {
+		return chain.Amount{}, fmt.Errorf("balance at block %d of %s: %w", height, c.cfg.ID, chain.ErrNotFound)
+	}
+	return *list[0], nil
 }
 
 // PastBalances is the native coin of accounts after blocks; nil where the state is gone.

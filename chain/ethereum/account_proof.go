@@ -30,7 +30,8 @@ type accountProof struct {
 }
 
 // ProvenBalance returns the native coin of an account after a final block, in wei. One node proves it by the state root of the block on which a majority
-// agrees. Where no node offers proofs of that block, a majority must report the same balance. chain.ErrUnavailable: neither is to be had.
+// agrees. Where no node offers proofs of that block, a majority must report the same balance. chain.ErrNotFound: the nodes do not keep the state of that block.
+// chain.ErrUnavailable: neither is to be had now.
 func (c *Chain) ProvenBalance(ctx context.Context, height uint64, account string) (chain.Amount, error) {
 	owner, err := parseAddress(account)
 	if err != nil {
@@ -43,10 +44,13 @@ func (c *Chain) ProvenBalance(ctx context.Context, height uint64, account string
 		}
 	}
 	all, err := c.BalancesAt(ctx, height, []string{account})
-	if err != nil {
-		return chain.Amount{}, err
+	switch {
+	case err == nil:
+		return all[0], nil
+	case classify(err) == verdictNoState:
+		return chain.Amount{}, fmt.Errorf("%w: %w", chain.ErrNotFound, err)
 	}
-	return all[0], nil
+	return chain.Amount{}, err
 }
 
 // proveBalance asks one node after the other for a proof; ok is false when none gives one. A wrong proof counts against its node only where another node

@@ -128,7 +128,7 @@ func TestFalseProofs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			liar := newLiar(t, b.dev.URL(), withoutBalances(tell))
 			_, err := b.suspicious(0, liar).ProvenBalance(t.Context(), height, b.inbox.Account)
-			require.ErrorIs(t, err, chain.ErrUnavailable)
+			require.ErrorIs(t, err, chain.ErrNotFound) // the balances were refused, too
 			have, err := b.suspicious(1, liar, newLiar(t, b.dev.URL(), withoutBalances(tell))).ProvenBalance(t.Context(), height, b.inbox.Account)
 			require.NoError(t, err)
 			require.Equal(t, chain.AmountOf(uint256.MustFromBig(ether(3))), have)

@@ -74,9 +74,16 @@ func newFaultyEnv(t *testing.T, adjust func(*faultyEnv, *config.Config)) *faulty
 // prepareFaultyEnv makes everything but the hot account's money, the daemon and the user.
 func prepareFaultyEnv(t *testing.T, exchange func(*testing.T, *wallet.Keys) *daemon.Embedded, adjust func(*faultyEnv, *config.Config)) *faultyEnv {
 	t.Helper()
+	return prepareFaultyEnvOn(t, devnode.Config{}, exchange, adjust)
+}
+
+// prepareFaultyEnvOn is prepareFaultyEnv with a source node that offers what its configuration says.
+func prepareFaultyEnvOn(t *testing.T, source devnode.Config, exchange func(*testing.T, *wallet.Keys) *daemon.Embedded, adjust func(*faultyEnv, *config.Config)) *faultyEnv {
+	t.Helper()
 	w := &faultyEnv{}
 	var err error
-	w.source, err = devnode.Start(devnode.Config{Period: 200 * time.Millisecond, FinalityDepth: 3})
+	source.Period, source.FinalityDepth = 200*time.Millisecond, 3
+	w.source, err = devnode.Start(source)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, w.source.Close()) })
 	w.keys, err = wallet.FromMnemonic(devnet.Mnemonic)

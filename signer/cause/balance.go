@@ -2,6 +2,7 @@ package cause
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,7 +14,8 @@ import (
 
 // balanceReader is a chain whose coin may arrive without a trace in any block's transactions: sent by contracts, or by the protocol.
 type balanceReader interface {
-	// ProvenBalance returns the coin of an account after a final block, proven by the block's state root or by a majority of the nodes.
+	// ProvenBalance returns the coin of an account after a final block, proven by the block's state root or by a majority of the nodes. chain.ErrNotFound:
+	// they do not keep the state of that block.
 	ProvenBalance(ctx context.Context, height uint64, account string) (chain.Amount, error)
 	// PastBalances returns the coin of accounts after blocks, as a majority of the nodes reports it; nil where they keep no state that old.
 	PastBalances(ctx context.Context, of []chain.Moment) ([]*chain.Amount, error)
@@ -147,7 +149,10 @@ func (c *Checker) limit(ctx context.Context, reads *blockReads, a *chain.Arrival
 		return later("the balance of %s is read when block %d is final: our nodes are final at %d", a.Address, a.Height, head.Final.Height)
 	}
 	balance, err := reads.balance(ctx, reader, chain.Moment{Account: a.Address, Height: head.Final.Height}, a.Chain)
-	if err != nil {
+	switch {
+	case errors.Is(err, chain.ErrNotFound):
+		return unproven("our nodes of %s do not keep the state of their final block %d, so that nothing proves what %s holds", a.Chain, head.Final.Height, a.Address)
+	case err != nil:
 		return nodesFailed(a.Chain, err)
 	}
 	most, err := coin.Limit(balance)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/chain/chaintest"
 	"gatewayd/records/signguard"
 	"gatewayd/signer"
 	"gatewayd/signer/cause"
@@ -279,9 +280,15 @@ func TestFoundCoinIsCreditedOnce(t *testing.T) {
 		},
 		"while the nodes are away": func(c *counted) {
 			height := c.hide(500)
-			c.eth.BendBalances(func(string, uint64) *chain.Amount { return nil })
-			c.eth.KeepBalances(1)
+			c.eth.Lie(chaintest.Always(chaintest.Refuse, chaintest.CallBalances))
 			c.stops(c.found(height, 500), chain.LaterClaim, "our nodes of eth")
+			c.eth.Lie(chaintest.Honest)
+			c.passes(c.found(height, 500))
+		},
+		"while the nodes keep no state": func(c *counted) {
+			height := c.hide(500)
+			c.eth.KeepBalances(1)
+			c.stops(c.found(height, 500), chain.HeldClaim, "do not keep the state")
 		},
 	} {
 		t.Run(name, func(t *testing.T) { try(newCounted(t)) })

@@ -134,7 +134,9 @@ func (l *blockReads) balance(ctx context.Context, r balanceReader, at chain.Mome
 	}
 	balance, err := r.ProvenBalance(ctx, at.Height, at.Account)
 	if err != nil {
-		l.unreachable[id] = err
+		if !errors.Is(err, chain.ErrNotFound) {
+			l.unreachable[id] = err
+		}
 		return balance, err
 	}
 	if l.balances[id] == nil {

@@ -93,7 +93,8 @@ func (n *Node) build(parent *types.Header, seconds uint64, c content) (*types.Bl
 	args := &miner.BuildPayloadArgs{
 		Parent:       parent.Hash(),
 		Timestamp:    seconds,
-		FeeRecipient: feeRecipient(),
+		FeeRecipient: n.feeRecipient(),
+		Withdrawals:  n.withdrawals,
 	}
 	if !n.config.Legacy {
 		args.BeaconRoot = &common.Hash{}
@@ -116,9 +117,29 @@ func (n *Node) build(parent *types.Header, seconds uint64, c content) (*types.Bl
 	return block, nil
 }
 
-// feeRecipient is an account that nobody has the key of.
-func feeRecipient() common.Address {
+// feeRecipient is who gets the tips of new blocks: an account that nobody has the key of, unless PayTips has named another.
+func (n *Node) feeRecipient() common.Address {
+	if n.tips != (common.Address{}) {
+		return n.tips
+	}
 	return common.BytesToAddress(crypto.Keccak256([]byte("gatewayd development chain fees")))
+}
+
+// PayTips makes an account the recipient of the tips of new blocks; the zero address ends it.
+func (n *Node) PayTips(to common.Address) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.tips = to
+}
+
+// Withdraw makes a block that pays what validators withdraw. No transaction shows it.
+func (n *Node) Withdraw(list ...*types.Withdrawal) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.withdrawals = list
+	defer func() { n.withdrawals = nil }()
+	_, err := n.mineOne(content{pool: true})
+	return err
 }
 
 // adopt makes the last of the built blocks the head: first on disk, then for everybody.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/eth"
 	"github.com/ethereum/go-ethereum/ethclient"
@@ -33,6 +34,9 @@ type Node struct {
 	log       *blockLog  // nil without Dir
 	paused    bool       // StopMining
 	holdFinal bool       // HoldFinality
+
+	tips        common.Address    // PayTips
+	withdrawals types.Withdrawals // of the block that Withdraw makes
 }
 
 // Start builds the chain, replays its block log or puts the test contracts on it, serves JSON-RPC and begins to make

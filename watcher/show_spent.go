@@ -1,0 +1,81 @@
+package watcher
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// maxSpentBlocks bounds how many blocks are shown to the signer for one address at a time. The rest follows when it is asked again.
+const maxSpentBlocks = 64
+
+// spentShown is how far the signer has read what deposit addresses have paid.
+type spentShown struct {
+	mu   sync.Mutex
+	next map[depositAddress]uint64 // number of the first transaction that it has not read
+}
+
+type depositAddress struct {
+	chain   chain.ID
+	address string
+}
+
+// showSpent has the signer read the blocks in which deposit addresses have paid, for payments that it holds as unproven, and returns the indexes of those for
+// which it has read any. The balance of an address alone does not show how much arrived there when some of it was swept.
+func (w *Watcher) showSpent(ctx context.Context, causes map[int]records.Transfer) (read []int, err error) {
+	tried := map[depositAddress]bool{}
+	for i, t := range causes {
+		at := depositAddress{t.Chain, t.To}
+		if t.Direction != records.Deposit || t.Asset != chain.Native {
+			continue
+		}
+		if shown, asked := tried[at]; asked {
+			if shown {
+				read = append(read, i)
+			}
+			continue
+		}
+		if tried[at], err = w.showSpentAt(ctx, at); err != nil {
+			return nil, err
+		}
+		if tried[at] {
+			read = append(read, i)
+		}
+	}
+	return read, nil
+}
+
+// showSpentAt reports whether the signer has read any block. One that its nodes do not have yet is shown again later.
+func (w *Watcher) showSpentAt(ctx context.Context, at depositAddress) (read bool, err error) {
+	w.spent.mu.Lock()
+	next := w.spent.next[at]
+	w.spent.mu.Unlock()
+	var list []records.OwnTx
+	err = w.Store.View(ctx, func(tx *records.Tx) (err error) {
+		list, err = tx.OwnTxsOf(at.chain, at.address, next, maxSpentBlocks)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("reading what %s has paid: %w", at.address, err)
+	}
+	for _, own := range list {
+		if err := w.Signer.ReadOutcomes(ctx, at.chain, own.Height); err != nil {
+			if ctx.Err() != nil {
+				return false, err
+			}
+			w.Log.WithField("chain", at.chain).WithField("height", own.Height).WithError(err).Warn("showing the signer what a deposit address has paid")
+			break
+		}
+		next, read = own.Number+1, true
+	}
+	w.spent.mu.Lock()
+	defer w.spent.mu.Unlock()
+	if w.spent.next == nil {
+		w.spent.next = map[depositAddress]uint64{}
+	}
+	w.spent.next[at] = max(w.spent.next[at], next)
+	return read, nil
+}
