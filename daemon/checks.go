@@ -66,6 +66,12 @@ func checkConditions(r checks.Report) (list []control.Condition) {
 			list = append(list, control.Condition{Kind: string(status.ChecksFail), Subject: subject, Detail: fault})
 		}
 	}
+	for id, why := range r.Unprovable {
+		list = append(list, control.Condition{
+			Kind: string(status.ChecksFail), Chain: id, Subject: "proofs " + string(id),
+			Detail: "the signer cannot prove coin that contracts send: " + why,
+		})
+	}
 	if len(r.Unpriced) > 0 {
 		list = append(list, control.Condition{
 			Kind: string(status.ChecksFail), Subject: "gateway_day", Detail: "the limit of the whole gateway does not count " + strings.Join(r.Unpriced, ", ") + ": there is no fresh price",
@@ -87,7 +93,7 @@ func heldConditions(tx *records.Tx) (list []control.Condition, err error) {
 		{records.HeldApproval, status.ApprovalsWanted, "wait for approvals"},
 		{records.HeldLimit, status.LimitReached, "are held by a limit"},
 		{records.HeldListed, status.PaymentsListed, "are held because of a list of addresses"},
-		{records.HeldUnproven, status.PaymentsHeld, "are held, because no final transfer proves them"},
+		{records.HeldUnproven, status.PaymentsHeld, "are held, because the signer cannot prove them"},
 		{records.HeldRefused, status.PaymentsHeld, "are refused by the signer"},
 		{records.ReasonPayoutFailed, status.PaymentsHeld, "have failed on their chain, and none of them was a payout"},
 		{records.ReasonPayoutDiffers, status.PaymentsHeld, "may be paid: their transactions did not move exactly what they say"},

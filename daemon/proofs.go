@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -26,8 +27,10 @@ type Proofs struct {
 	accounts atomic.Pointer[[]cause.Account]
 	paths    atomic.Pointer[map[accountPath]bool]
 	keys     addresses
-	log      logrus.FieldLogger
-	closers  []func()
+
+	unprovable atomic.Pointer[map[chain.ID]string]
+	log        logrus.FieldLogger
+	closers    []func()
 }
 
 // addresses derive an account of ours on a chain.
@@ -98,9 +101,13 @@ func (p *Proofs) Known(id chain.ID, path string) bool {
 // openingsEvery is how often the signer reads what newly given addresses held: full nodes keep the state of 128 blocks.
 const openingsEvery = time.Second
 
-// Run begins to watch the chains, which waits for their nodes, and then reads the opening balances of deposit addresses.
+// provableEvery is how often it is checked whether balances can be proven.
+const provableEvery = time.Minute
+
+// Run begins to watch the chains, which waits for their nodes. Then it reads the opening balances of deposit addresses, and checks that balances can be proven.
 func (p *Proofs) Run(ctx context.Context) error {
-	began := false
+	var checked time.Time
+	began, told := false, false
 	for {
 		var err error
 		if !began {
@@ -108,20 +115,48 @@ func (p *Proofs) Run(ctx context.Context) error {
 			began = err == nil
 		}
 		if began {
+			if time.Since(checked) >= provableEvery {
+				p.checkProvable(ctx)
+				checked = time.Now()
+			}
 			err = p.Checker.ReadOpenings(ctx)
 		}
 		if ctx.Err() != nil {
 			return nil
 		}
-		if err != nil {
+		if err != nil && !told {
 			p.log.WithError(err).Warn("waiting for the signer's own nodes")
 		}
+		told = err != nil
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-time.After(openingsEvery):
 		}
 	}
+}
+
+func (p *Proofs) checkProvable(ctx context.Context) {
+	faults := map[chain.ID]string{}
+	for _, a := range *p.accounts.Load() {
+		if _, checked := faults[a.Chain]; checked || a.Kind != cause.Hot {
+			continue
+		}
+		faults[a.Chain] = ""
+		if err := p.Checker.Provable(ctx, a.Chain, a.Address); err != nil {
+			faults[a.Chain] = chain.PlainError(err)
+		}
+	}
+	maps.DeleteFunc(faults, func(_ chain.ID, why string) bool { return why == "" })
+	p.unprovable.Store(&faults)
+}
+
+// Unprovable returns the chains on which the signer cannot prove what an account holds, and why.
+func (p *Proofs) Unprovable() map[chain.ID]string {
+	if faults := p.unprovable.Load(); faults != nil {
+		return *faults
+	}
+	return nil
 }
 
 // Close ends the connections to the nodes.

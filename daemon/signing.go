@@ -135,6 +135,11 @@ func newSigner(ctx context.Context, cfg config.Config, keys Keys, guard *signgua
 	if proofs != nil {
 		p.Checks = append([]signer.Check{set.Unless(proofs.Checker.Check)}, p.Checks...)
 		p.Ledgers, p.Known = proofs.Ledgers, proofs.Known
+		p.Report = func() checks.Report {
+			r := set.Report()
+			r.Unprovable = proofs.Unprovable()
+			return r
+		}
 	}
 	return signer.New(p), set, nil
 }

@@ -54,7 +54,7 @@ func (n *network) depositInfo(ctx context.Context, q query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, state, err := n.bind(ctx, token, owner, q.client)
+	b, known, err := n.bind(ctx, token, owner, q.client)
 	if err != nil {
 		return nil, err
 	}
@@ -65,8 +65,11 @@ func (n *network) depositInfo(ctx context.Context, q query) (any, error) {
 	if token.Type == records.TypeLabel { // a label stays its user's, and the address may be another since he got it
 		info.DepositAddress = n.Shared
 	}
-	if state == control.ChannelMaintain {
+	switch {
+	case known.state == control.ChannelMaintain:
 		info.NoticeMsg = n.texts.text(q.lang, "notice_deposit_maintain")
+	case known.held:
+		info.NoticeMsg = n.texts.text(q.lang, "notice_deposit_held")
 	}
 	return info, nil
 }
@@ -76,23 +79,24 @@ type binding struct {
 	records.Binding
 	found bool
 	state string // of the deposit channel
+	held  bool   // a deposit of the user waits for people, because the signer cannot prove it
 }
 
 // bind returns the user's inbound address or label, making it the first time. A reader is enough for users who came before; newcomers are
 // counted, because each takes an address that is watched for ever.
-func (n *network) bind(ctx context.Context, token records.Token, owner, client string) (records.Binding, string, error) {
+func (n *network) bind(ctx context.Context, token records.Token, owner, client string) (records.Binding, binding, error) {
 	known, err := callStore(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (binding, error) { return n.known(tx, token, owner) })
 	if err != nil {
-		return records.Binding{}, "", err
+		return records.Binding{}, known, err
 	}
 	if known.state == control.ChannelClosed {
-		return records.Binding{}, "", refuse(depositClosed)
+		return records.Binding{}, known, refuse(depositClosed)
 	}
 	if known.found {
-		return known.Binding, known.state, nil
+		return known.Binding, known, nil
 	}
 	if wait := n.bindingLimits.count(client); wait > 0 {
-		return records.Binding{}, "", refuseUntil(tooManyBindings, wait)
+		return records.Binding{}, known, refuseUntil(tooManyBindings, wait)
 	}
 	b, err := callStore(ctx, n.Server, n.Store.Update, func(tx *records.Tx) (records.Binding, error) {
 		if err := n.bindingLimits.checkDay(tx); err != nil {
@@ -103,7 +107,7 @@ func (n *network) bind(ctx context.Context, token records.Token, owner, client s
 		}
 		return tx.BindAddress(n.Name, n.Network.Source, owner, func(index uint32) (string, string, error) { return n.derive(owner, index) })
 	})
-	return b, known.state, err
+	return b, known, err
 }
 
 // bindLabel gives a new user a label. Who else has to know of it is told before it is stored, and may refuse it: then another is tried with the next call.
@@ -128,7 +132,9 @@ func (n *network) known(tx *records.Tx, token records.Token, owner string) (k bi
 	if err != nil {
 		return k, err
 	}
-	k.Binding, k.found, err = tx.BindingByOwner(n.Name, token.Type, owner)
+	if k.Binding, k.found, err = tx.BindingByOwner(n.Name, token.Type, owner); err == nil && k.found {
+		k.held, err = tx.HeldDeposit(records.HeldUnproven, n.Name, token.TokenID, owner)
+	}
 	return k, err
 }
 

@@ -72,7 +72,9 @@ func Remedy(k status.Kind) string {
 	case status.PaymentsListed:
 		return "`gatewayd records show ID` names the list; `gatewayd records reject ID --why …`, or take the address off the list"
 	case status.PaymentsHeld:
-		return "`gatewayd records list --needs-operator`, then `gatewayd records show ID`, which names the commands that fit each"
+		return "`gatewayd records list --needs-operator`, then `gatewayd records show ID`, which gives the reason and the commands that fit. " +
+			"What is unproven is credited when an approver signs it: `gatewayd approve ID --key FILE`, with the approver's key in signer.approvals " +
+			"of the signer's configuration (`gatewayd approver new FILE`). Or `gatewayd records reject ID --why ...`"
 	case status.HotBelow:
 		return "send what it says to the hot account, from the cold address or another funder"
 	case status.HotAbove:

@@ -56,6 +56,18 @@ func (tx *Tx) HeldFor(reason string, after uint64, limit int) ([]Payment, error)
 	return paymentsOf(rows), sqlstore.Doing(err, "reading what is held for %q", reason)
 }
 
+// maxHeldOf bounds how many held payments are searched for those of one owner.
+const maxHeldOf = 1_000
+
+// HeldDeposit reports whether a credit of an owner's deposit of a token is among the first payments that are held for a reason.
+func (tx *Tx) HeldDeposit(reason, network, token, owner string) (bool, error) {
+	var one int
+	found, err := tx.get(&one, `SELECT 1 FROM (SELECT transfer_id FROM payments WHERE state = 'held' AND reason = ? AND id > ? ORDER BY id LIMIT ? + 0) p
+		JOIN transfers t ON t.id = p.transfer_id WHERE t.network = ? AND t.token = ? AND t.owner = ? AND t.direction = 'deposit' LIMIT 1`,
+		reason, 0, maxHeldOf, network, token, owner)
+	return found, sqlstore.Doing(err, "looking for held deposits of %s", owner)
+}
+
 // Moves returns the payments of a purpose that no transfer asks for, such as sweeps, newest first and older than before, which is 0 for the newest.
 func (tx *Tx) Moves(purpose chain.Purpose, before uint64, limit int) ([]Payment, error) {
 	var rows []paymentRow

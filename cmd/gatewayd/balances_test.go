@@ -79,7 +79,7 @@ func TestCoinSentByAContract(t *testing.T) {
 	require.Len(t, rows, 2)
 	require.Contains(t, r.mustCommand(t, "records", "show", in.BlockHash.Hex()), "balances alone show it")
 	doctor := r.mustCommand(t, "doctor")
-	require.Contains(t, doctor, "coin sent by contracts: credited within 1m0s: found by balances only")
+	require.Contains(t, doctor, "coin sent by contracts: found by balances within 1m0s")
 }
 
 // TestShortageIsAnIncident takes coin away from the hot account's books: the channels of the coin close, and `audit` says which account, until an

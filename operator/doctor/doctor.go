@@ -257,10 +257,35 @@ func (d *Doctor) contractCoin(c ethereum.Config, what string, r ethereum.Report)
 	case r.Traces:
 		d.add(true, what, "credited at once: the node traces it", "")
 	case !off && r.Balances > 0:
-		d.add(true, what, fmt.Sprintf("credited within %s: found by balances only, the node does not trace", period), "")
+		d.balanceCoin(c.ID, what, period)
 	default:
 		d.add(false, what, "never credited: the node does not trace, and balances are not compared", never)
 	}
+}
+
+// balanceCoin reports what becomes of coin that only balances show. A signer in another process must prove it by nodes of its own.
+func (d *Doctor) balanceCoin(id chain.ID, what string, period time.Duration) {
+	found := fmt.Sprintf("found by balances within %s, because the node does not trace; ", period)
+	if d.Config.Wallet.Signer == "" {
+		d.add(true, what, found+"credited when a later final block shows it too", "")
+		return
+	}
+	unprovable, approvers, err := d.signerProofs()
+	if err != nil {
+		d.add(false, what, found+"not credited: the signer, which must prove it, does not answer", "start the signer, then check again")
+		return
+	}
+	why := unprovable[id]
+	if why == "" {
+		d.add(true, what, found+"credited when the signer has proven it by a later final block", "")
+		return
+	}
+	release := "`gatewayd approve ID --key FILE` credits what is held"
+	if approvers == 0 {
+		release = "to credit what is held, add an approver to signer.approvals of the signer's configuration (`gatewayd approver new FILE`), then `gatewayd approve ID --key FILE`"
+	}
+	d.add(false, what, found+"then held, because the signer cannot prove it: "+why,
+		fmt.Sprintf("give the signer a node of %s that keeps the state of its final block (`ethereum.nodes` of its own configuration); %s", id, release))
 }
 
 func limitsSeen(refused uint64, configured int) string {

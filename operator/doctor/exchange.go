@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"gatewayd/chain"
 	"gatewayd/config"
 	"gatewayd/daemon"
 	"gatewayd/exchangeapi/rates"
@@ -197,6 +198,19 @@ func (d *Doctor) signer() {
 		return
 	}
 	d.add(true, what, cfg.Signer+" signs; sign-guard "+guard.ID, "")
+}
+
+// signerProofs asks the signer of another process where it cannot prove coin that only balances show, and why, and how many approvers it has.
+func (d *Doctor) signerProofs() (unprovable map[chain.ID]string, approvers int, err error) {
+	client, err := remote.Dial(d.Config.Wallet.Target())
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { _ = client.Close() }()
+	ctx, cancel := context.WithTimeout(context.Background(), signerTime)
+	defer cancel()
+	report, err := client.Report(ctx)
+	return report.Unprovable, report.Approvers, err
 }
 
 // signerTime bounds its answer.

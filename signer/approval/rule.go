@@ -82,6 +82,9 @@ func (r *Rule) Wanted(id chain.ID, p chain.Payment, paidBefore func() (bool, err
 	return fmt.Sprintf("%s are above %s, and %s was never paid before", t.Text(p.Amount), t.Text(t.first), p.To), nil
 }
 
+// Approvers is how many people's approvals count.
+func (r *Rule) Approvers() int { return len(r.approvers) }
+
 // Enough reports whether a claim has the signatures that it wants; if not, what is missing or wrong, in one line.
 func (r *Rule) Enough(id chain.ID, c chain.Claim, now time.Time) (ok bool, why string) {
 	if len(r.approvers) == 0 {

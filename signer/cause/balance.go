@@ -140,12 +140,12 @@ func (c *Checker) limit(ctx context.Context, reads *blockReads, a *chain.Arrival
 	case err != nil:
 		return err
 	case !coin.Opened:
-		return later("what %s held when it was given out is not read yet", a.Address)
 	case a.Height <= coin.Since && a.Proof == chain.ByBlock: // part of the opening balance
 		return nil
 	case a.Height <= coin.Since:
 		return unproven("coin at %s came by block %d, and its balance is known from block %d on", a.Address, a.Height, coin.Since)
-	case a.Height > head.Final.Height:
+	}
+	if a.Height > head.Final.Height {
 		return later("the balance of %s is read when block %d is final: our nodes are final at %d", a.Address, a.Height, head.Final.Height)
 	}
 	balance, err := reads.balance(ctx, reader, chain.Moment{Account: a.Address, Height: head.Final.Height}, a.Chain)
@@ -154,6 +154,8 @@ func (c *Checker) limit(ctx context.Context, reads *blockReads, a *chain.Arrival
 		return unproven("our nodes of %s do not keep the state of their final block %d, so that nothing proves what %s holds", a.Chain, head.Final.Height, a.Address)
 	case err != nil:
 		return nodesFailed(a.Chain, err)
+	case !coin.Opened:
+		return later("what %s held when it was given out is not read yet", a.Address)
 	}
 	most, err := coin.Limit(balance)
 	if err != nil {
@@ -169,6 +171,23 @@ func (c *Checker) limit(ctx context.Context, reads *blockReads, a *chain.Arrival
 			most, a.Address, coin.Since, head.Final.Height, coin.Counted, a.Amount)
 	}
 	return nil
+}
+
+// Provable reports why the balance of an account at the final block of a chain cannot be proven; nil: it can be. A chain whose coin is always in transfers
+// needs no proof.
+func (c *Checker) Provable(ctx context.Context, id chain.ID, account string) error {
+	reader, ok := c.parts.Chains[id].(balanceReader)
+	if !ok {
+		return nil
+	}
+	head, err := c.parts.Chains[id].Head(ctx)
+	if err == nil {
+		_, err = reader.ProvenBalance(ctx, head.Final.Height, account)
+	}
+	if errors.Is(err, chain.ErrNotFound) {
+		return fmt.Errorf("its nodes do not keep the state of the final block %d", head.Final.Height)
+	}
+	return err
 }
 
 // arrivalOf is the coin at a deposit address that a credit or refund of a transfer uses up; nil for other transfers.

@@ -262,13 +262,16 @@ func (s *Set) Authorized(id chain.ID, claims []chain.Claim) {
 type Report struct {
 	limits.Report
 	Lists string `json:"lists,omitempty"` // what does not work of lists and screening
+
+	Approvers  int                 `json:"approvers"`            // people whose approvals count
+	Unprovable map[chain.ID]string `json:"unprovable,omitempty"` // chains on which the signer cannot prove coin that only balances show, and why
 }
 
 // Report tells how it stands.
 func (s *Set) Report() Report {
 	r := s.current()
 	r.lists.Refresh()
-	report := Report{Report: r.limits.Report()}
+	report := Report{Report: r.limits.Report(), Approvers: r.approvals.Approvers()}
 	report.Lines = append(report.Lines, r.fees.Lines()...)
 	if err := r.lists.Fault(); err != nil {
 		report.Lists = strings.ReplaceAll(err.Error(), "\n", "; ")
