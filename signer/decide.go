@@ -70,7 +70,7 @@ func (s *Signer) noteSpent(ctx context.Context, id chain.ID, block chain.Block) 
 				return fmt.Errorf("adding up what %s has paid: %w", tx.Account, err)
 			}
 		}
-		list = append(list, signguard.Spending{Chain: id, Account: tx.Account, Number: tx.Number, Amount: spent, Height: block.Height})
+		list = append(list, signguard.Spending{Chain: id, Address: tx.Account, Number: tx.Number, Amount: spent, Height: block.Height})
 	}
 	return s.guard.NoteSpent(ctx, list)
 }

@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS arrivals (
 CREATE INDEX IF NOT EXISTS arrivals_at ON arrivals (address, chain);
 CREATE INDEX IF NOT EXISTS arrivals_by_balance ON arrivals (address, chain) WHERE proof = 'balance';
 CREATE TABLE IF NOT EXISTS spent (
-	chain TEXT NOT NULL, account TEXT NOT NULL, number BIGINT NOT NULL, amount TEXT NOT NULL, height BIGINT NOT NULL, PRIMARY KEY (account, chain, number));
+	chain TEXT NOT NULL, address TEXT NOT NULL, number BIGINT NOT NULL, amount TEXT NOT NULL, height BIGINT NOT NULL, PRIMARY KEY (address, chain, number));
 INSERT INTO openings (chain, address, since, amount) SELECT chain, address, 0, '' FROM bindings WHERE address <> '' AND NOT EXISTS (SELECT 1 FROM openings);
 `
 
@@ -91,7 +91,7 @@ func coinAt(ctx context.Context, db session, id chain.ID, address, cause string,
 		return c, err
 	}
 	c.Opened, c.Since, c.Opening = true, opening[0].Since, opening[0].Amount
-	c.Spent, err = sum(ctx, db, `SELECT amount FROM spent WHERE account = ? AND chain = ? AND height > ? AND height <= ?`, address, string(id), c.Since, clamp(height))
+	c.Spent, err = sum(ctx, db, `SELECT amount FROM spent WHERE address = ? AND chain = ? AND height > ? AND height <= ?`, address, string(id), c.Since, clamp(height))
 	if err != nil {
 		return c, err
 	}
@@ -232,7 +232,7 @@ func (w Authorization) checkArrival(ctx context.Context, t session) (State, erro
 // Spending is coin that a deposit address has paid in a final block, by its own transaction: what it sent and its fee.
 type Spending struct {
 	Chain   chain.ID
-	Account string
+	Address string
 	Number  uint64
 	Amount  chain.Amount
 	Height  uint64
@@ -245,10 +245,10 @@ func (g *Guard) NoteSpent(ctx context.Context, list []Spending) error {
 	}
 	err := g.update(ctx, func(t session) error {
 		for _, s := range list {
-			_, err := t.exec(ctx, `INSERT INTO spent (chain, account, number, amount, height) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-				string(s.Chain), s.Account, s.Number, s.Amount.String(), s.Height)
+			_, err := t.exec(ctx, `INSERT INTO spent (chain, address, number, amount, height) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+				string(s.Chain), s.Address, s.Number, s.Amount.String(), s.Height)
 			if err != nil {
-				return fmt.Errorf("number %d of %s: %w", s.Number, s.Account, err)
+				return fmt.Errorf("number %d of %s: %w", s.Number, s.Address, err)
 			}
 		}
 		return nil

@@ -67,6 +67,7 @@ func pay(t *testing.T, g *signguard.Guard, from, count uint64, on chain.ID, bran
 	for id := from; id < from+count; id++ {
 		a, s := leave(fmt.Sprint("cause ", id), "credit|bob", id), signature(id, "credit|bob", id)
 		a.Chain, a.Payee, s.Slot.Branch, s.Evidence = on, fmt.Sprint("payee ", id), branch, id%2 == 0 || branch > 0
+		a.Arrival = &chain.Arrival{Chain: "eth", Address: fmt.Sprint("address ", id), Amount: chain.NewAmount(id), Height: id, Proof: chain.ByBlock}
 		s.Hash, s.Slot.Prev = fmt.Sprint("hash ", id), fmt.Sprint("hash ", id-1)
 		leaves, signatures, fees = append(leaves, a), append(signatures, s), append(fees, signguard.Fee{Slot: s.Slot})
 	}
@@ -103,6 +104,11 @@ func observed(t *testing.T, g *signguard.Guard, name string) (db *sqlx.DB, run [
 	_, _, _, err = g.Next(t.Context(), "eth", "0xhot")
 	require.NoError(t, err)
 	require.NoError(t, g.Free(t.Context(), 7))
+	_, err = g.ShownByBalance(t.Context(), "eth", "address 7")
+	require.NoError(t, err)
+	_, err = g.CoinAt(t.Context(), "eth", "address 7", "cause 8", 9)
+	require.NoError(t, err)
+	require.NoError(t, g.NoteSpent(t.Context(), []signguard.Spending{{Chain: "eth", Address: "address 7"}}))
 	_, err = g.Fees(t.Context(), "eth", []chain.Slot{{Account: "0xhot", Nonce: 7}, {Account: "0xhot", Nonce: 8}})
 	require.NoError(t, err)
 	return db, run
@@ -110,7 +116,7 @@ func observed(t *testing.T, g *signguard.Guard, name string) (db *sqlx.DB, run [
 
 var (
 	// few is what a row is found by, or few of them are.
-	few = regexp.MustCompile(`\b(cause|number|payment_id|payee|only)\b`)
+	few = regexp.MustCompile(`\b(cause|number|payment_id|payee|only|address)\b`)
 	// line is the end of an account's line, of which one row is read.
 	line         = regexp.MustCompile(`^SEARCH (m|guard) USING COVERING INDEX sqlite_autoindex_guard_1 \(chain=\? AND account=\?\)$`)
 	placeholders = regexp.MustCompile(`\$(\d+)`)
@@ -154,7 +160,7 @@ func requireFewPostgres(t *testing.T, db *sqlx.DB, text string) {
 		if strings.Contains(s, "Scan using") || strings.Contains(s, "Bitmap Index Scan") {
 			require.Contains(t, steps[i+1], "Index Cond", "%s\n%s", text, strings.Join(steps, "\n"))
 			if !strings.Contains(text, "DESC LIMIT 1") {
-				require.Regexp(t, `\((cause|number|payment_id|payee|only|lineage IS NOT NULL)\b`, strings.ReplaceAll(steps[i+1], `"`, ""), "%s\n%s", text, strings.Join(steps, "\n"))
+				require.Regexp(t, `\((cause|number|payment_id|payee|only|address|lineage IS NOT NULL)\b`, strings.ReplaceAll(steps[i+1], `"`, ""), "%s\n%s", text, strings.Join(steps, "\n"))
 			}
 		}
 	}
