@@ -99,6 +99,15 @@ func falseProofs(t *testing.T, b *bundle, before uint64) map[string]lie {
 		"no answer":              about(proofMethod, instead(nil)),
 		"proof of other account": about(proofMethod, instead(proofOf(b.hot.Account, b.height()))),
 		"proof of earlier block": about(proofMethod, instead(proofOf(b.inbox.Account, before))),
+		"state of earlier block": func(q request, result any) any {
+			switch {
+			case q.Method == fullBlock && q.Params[1] == false && result != nil && q.Params[0] == hexutil.EncodeUint64(before+1):
+				return set("stateRoot", rootAt(t, b, before))(result)
+			case q.Method == proofMethod:
+				return proofOf(b.inbox.Account, before)
+			}
+			return result
+		},
 		"state root changed": func(q request, result any) any {
 			if q.Method == fullBlock && q.Params[1] == false && result != nil {
 				return set("stateRoot", "0x"+strings.Repeat("11", 32))(result)
@@ -106,6 +115,13 @@ func falseProofs(t *testing.T, b *bundle, before uint64) map[string]lie {
 			return result
 		},
 	}
+}
+
+func rootAt(t *testing.T, b *bundle, height uint64) string {
+	t.Helper()
+	header, err := b.dev.Client().HeaderByNumber(t.Context(), bigInt(height))
+	require.NoError(t, err)
+	return header.Root.Hex()
 }
 
 func make100(node any) []any {

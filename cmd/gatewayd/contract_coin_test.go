@@ -232,7 +232,7 @@ func TestUnprovenCoinIsApproved(t *testing.T) {
 	streams := testStreams(t)
 	streams.stdout = &printed
 	require.NoError(t, run(t.Context(), []string{"approver", "new", key}, streams))
-	public := regexp.MustCompile(`[A-Za-z0-9+/=]{40,}`).FindString(printed.String())
+	public := regexp.MustCompile(`ed25519:[A-Za-z0-9+/=]{44}`).FindString(printed.String())
 	require.NotEmpty(t, public)
 	v.signer.changeConfig(t, func(c *config.Config) {
 		c.Signer.Approvals = approval.Config{Needed: 1, Approvers: []approval.Approver{{Name: "ann", Key: public}}}

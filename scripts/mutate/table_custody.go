@@ -9,7 +9,21 @@ func custodyRules() []mutant {
 	bound := suite{"./records/signguard", "^(TestBindings|TestImportedBindings|TestWatchedFromTheFirstTime|TestAuthorizations|TestLacksAuthorizations)$"}
 	const cause, transfer, pay = "signer/cause/cause.go", "signer/cause/transfer.go", "signer/cause/pay.go"
 	const guard, bindings = "records/signguard/authorization.go", "records/signguard/bindings.go"
+	const found, coin = "signer/cause/balance.go", "records/signguard/arrivals.go"
+	counts := suite{"./signer/cause", "^(TestFoundCoinIsCreditedOnce|TestFoundCoinByChance|TestOpenings)$"}
+	books := suite{"./records/signguard", "^(TestCoinIsCounted|TestApprovedCoinCounts)$"}
 	return []mutant{
+		{name: "found: no more than arrived", rule: "what only balances show is credited as far as it arrived", file: found, old: "if most.Less(total) {", new: "if false && most.Less(total) {", suite: counts},
+		{name: "found: counted at the commit", rule: "the commit that authorizes keeps the limit of an address", file: coin, old: "if a.Limit.Less(total) {", new: "if false && a.Limit.Less(total) {", suite: books},
+		{name: "found: what is credited counts", rule: "a credit uses up what arrived", file: coin, old: "c.Counted, err = counted.Add(gas)", new: "_, c.Counted = counted, gas", suite: books},
+		{name: "found: our own coin is none", rule: "coin that we sent for fees is no deposit", file: coin, old: "c.Counted, err = counted.Add(gas)", new: "_, c.Counted = gas, counted", suite: books},
+		{name: "found: what was there before is none", rule: "coin from before an address was given is nobody's", file: coin, old: "return total.Sub(c.Opening)", new: "return total, nil", suite: books},
+		{name: "found: later deposits keep the limit", rule: "a deposit is not credited again after it was claimed as found", file: found, old: "if err != nil || !bounded {\n\t\treturn err", new: "if err != nil || bounded {\n\t\treturn err", suite: counts},
+		{name: "found: spent by final blocks", rule: "what an address has paid counts up to the balance's block", file: coin, old: "height > ? AND height <= ?`, address", new: "height > ? AND height >= 0 * ?`, address", suite: books},
+		{name: "found: to its own user", rule: "found coin is its address's user's", file: found, old: "case p.To != b.User || claim.Cause.User != b.User:", new: "case false:", suite: counts},
+		{name: "found: approved coin counts", rule: "what people have approved uses up what arrived", file: "signer/checks/verdicts.go", old: "Arrival: approved(v.Arrival)", new: "Arrival: nil", suite: checked("TestApprovedArrivalsCount")},
+		{name: "found: proven by the root", rule: "a balance is that of the block's state root", file: "chain/ethereum/account_proof.go", old: "hash != block {", new: "hash != block && false {", suite: suite{"./chain/ethereum", "^TestFalseProofs$"}},
+		{name: "found: what was spent is shown", rule: "the signer reads what swept addresses have paid before found coin is held", file: "watcher/show_spent.go", old: "next, read = own.Number+1, true", new: "next, read = own.Number+1, false", suite: watch("TestSignerReadsWhatAddressesSpent")},
 		{name: "custody: nothing without leave", rule: "nothing is signed without an authorization", file: guard, old: "\t\tif !found {\n\t\t\treturn nil, w.withSlot(id, ErrUnauthorized)", new: "\t\tif !found && false {\n\t\t\treturn nil, w.withSlot(id, ErrUnauthorized)", suite: leave},
 		{name: "custody: one for a cause", rule: "a cause has one authorization", file: guard, old: "\tcase r.Signed:\n\t\treturn Taken", new: "\tcase r.Signed:\n\t\treturn Unknown", suite: leave},
 		{name: "custody: a number is one payment's", rule: "a payment's number is not taken over while it is signed for", file: guard, old: "!own && g.binds(w) {", new: "!own && false {", suite: leave},

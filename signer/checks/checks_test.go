@@ -205,6 +205,30 @@ func TestApprovalsOverruleWhatNobodyProves(t *testing.T) {
 	}
 }
 
+// TestApprovedArrivalsCount: coin that people have approved is counted at its address, without a limit.
+func TestApprovedArrivalsCount(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ann")
+	public, err := approval.NewKey(file)
+	require.NoError(t, err)
+	key, err := approval.ReadKey(file)
+	require.NoError(t, err)
+	w := setup(t, checks.Config{Approvals: approval.Config{Approvers: []approval.Approver{{Name: "ann", Key: public}}}})
+	require.Equal(t, 1, w.set.Report().Approvers)
+	limit := chain.NewAmount(3)
+	a := chain.Arrival{Chain: "eth", Address: "0xin", Amount: chain.NewAmount(5), Height: 7, Proof: chain.ByBalance, Limit: &limit}
+	check := w.set.Unless(func(context.Context, chain.ID, []chain.Claim) ([]chain.Verdict, error) {
+		return []chain.Verdict{{State: chain.HeldClaim, Reason: chain.ReasonUnproven, Text: "too little", Arrival: &a}}, nil
+	})
+	c := w.claim("a", 1)
+	s, err := approval.Sign(key, "eth", c, begin.Add(time.Hour))
+	require.NoError(t, err)
+	c.Approvals = []chain.Approval{s}
+	verdicts, err := check(t.Context(), "eth", []chain.Claim{c})
+	require.NoError(t, err)
+	a.Proof, a.Limit = chain.ByPeople, nil
+	require.Equal(t, []chain.Verdict{{State: chain.Authorized, Arrival: &a}}, verdicts)
+}
+
 // TestFeesAreBounded: signing stops where the budget of a day ends, cancellations too; a replacement takes what it offers more; a start and a clock that
 // is set back give nothing back.
 func TestFeesAreBounded(t *testing.T) {
