@@ -98,6 +98,16 @@ func (p *Proofs) Known(id chain.ID, path string) bool {
 	return (*p.paths.Load())[accountPath{id, path}]
 }
 
+// Source returns the source chain of a configured network.
+func (p *Proofs) Source(network string) (chain.ID, bool) {
+	for _, n := range *p.networks.Load() {
+		if n.Name == network {
+			return n.Source, true
+		}
+	}
+	return "", false
+}
+
 // openingsEvery is how often the signer reads what newly given addresses held: full nodes keep the state of 128 blocks.
 const openingsEvery = time.Second
 

@@ -134,7 +134,7 @@ func newSigner(ctx context.Context, cfg config.Config, keys Keys, guard *signgua
 	}
 	if proofs != nil {
 		p.Checks = append([]signer.Check{set.Unless(proofs.Checker.Check)}, p.Checks...)
-		p.Ledgers, p.Known = proofs.Ledgers, proofs.Known
+		p.Ledgers, p.Known, p.Source = proofs.Ledgers, proofs.Known, proofs.Source
 		p.Report = func() checks.Report {
 			r := set.Report()
 			r.Unprovable = proofs.Unprovable()

@@ -56,8 +56,8 @@ func TestInfo(t *testing.T) {
 			`{"minimumWithdrawAmount":"20","maximumWithdrawAmount":"` + noMaximum + `","gatewayAddress":"vite_gateway","labelName":"Memo"}`,
 		},
 		{
-			"same token on the other network", at(bsc, "/deposit-info", "tokenId", token, "walletAddress", bob),
-			`{"depositAddress":"0xin0","minimumDepositAmount":"10","confirmationCount":12}`,
+			"same token and address on the other network", at(bsc, "/deposit-info", "tokenId", token, "walletAddress", bob),
+			`{"depositAddress":"0xin1","minimumDepositAmount":"10","confirmationCount":12}`,
 		},
 	}
 	for _, tt := range tests {

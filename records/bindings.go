@@ -37,7 +37,7 @@ func (r bindingRow) binding() Binding {
 }
 
 // BindAddress returns the owner's own inbound address on a network, making it the first time: derive is asked for the address and the key path
-// of the next free index, or answers signguard.ErrTaken for one that was given before this database was restored, and the address becomes an account of
+// of the next free index of all chains, which may share their keys, or answers signguard.ErrTaken for one that was given before this database was restored, and the address becomes an account of
 // ours. An address may be shown once the transaction is stored, not before.
 func (tx *Tx) BindAddress(network string, id chain.ID, owner string, derive func(index uint32) (address, keyPath string, err error)) (Binding, error) {
 	b, found, err := tx.BindingByOwner(network, TypeAddress, owner)
@@ -51,11 +51,18 @@ func (tx *Tx) bindAddress(network string, id chain.ID, owner string, derive func
 	if owner == "" {
 		return Binding{}, errors.New("binding owner: empty")
 	}
-	var index int64
-	if err := tx.one(&index, `SELECT COALESCE(MAX(path_index) + 1, 0) FROM bindings WHERE chain = ?`, string(id)); err != nil {
+	own, next, err := tx.indexesFor(id, owner)
+	if err != nil {
 		return Binding{}, err
 	}
-	index, address, path, err := firstFree(index, derive)
+	index, address, path, err := int64(0), "", "", error(signguard.ErrTaken)
+	if own.Valid {
+		index = own.Int64
+		address, path, err = derive(uint32(index))
+	}
+	if errors.Is(err, signguard.ErrTaken) {
+		index, address, path, err = firstFree(next, derive)
+	}
 	if err != nil {
 		return Binding{}, err
 	}
@@ -64,6 +71,21 @@ func (tx *Tx) bindAddress(network string, id chain.ID, owner string, derive func
 	}
 	b := Binding{Network: network, Type: TypeAddress, Owner: owner, Chain: id, Address: address}
 	return tx.addBinding(b, sql.NullInt64{Int64: index, Valid: true})
+}
+
+// indexesFor returns the index that an owner has on another chain and not on this one, and the first that no chain has given. The source chains of one kind share
+// their keys, so an index has one owner on all of them. Both queries step through the few networks and chains by their indexes.
+func (tx *Tx) indexesFor(id chain.ID, owner string) (own sql.NullInt64, next int64, err error) {
+	_, err = tx.get(&own, `WITH RECURSIVE n(network) AS (SELECT MIN(network) FROM bindings UNION ALL
+		SELECT (SELECT MIN(network) FROM bindings WHERE network > n.network) FROM n WHERE n.network IS NOT NULL)
+		SELECT b.path_index FROM n JOIN bindings b ON b.network = n.network AND b.type = 0 AND b.owner = ?
+		WHERE b.chain <> ? AND NOT EXISTS (SELECT 1 FROM bindings o WHERE o.chain = ? AND o.path_index = b.path_index) ORDER BY b.id LIMIT 1`, owner, string(id), string(id))
+	if err != nil {
+		return own, 0, err
+	}
+	return own, next, tx.one(&next, `WITH RECURSIVE c(chain) AS (SELECT MIN(chain) FROM bindings UNION ALL
+		SELECT (SELECT MIN(chain) FROM bindings WHERE chain > c.chain) FROM c WHERE c.chain IS NOT NULL)
+		SELECT COALESCE(MAX(last) + 1, 0) FROM (SELECT (SELECT MAX(path_index) FROM bindings b WHERE b.chain = c.chain) AS last FROM c) AS ends`)
 }
 
 // singleSteps is how many indexes in a row may have been given before some are skipped.

@@ -4,52 +4,121 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"gatewayd/chain"
 	"gatewayd/records/signguard"
 )
 
-// GiveAddress notes for good that the deposit address of an index is a user's, before it is shown to anybody, and answers it; or is signguard.ErrTaken. Keys
-// that tell their addresses are asked for it: none but theirs is given out.
+// A daemon that is stolen must not fill the disk with bindings. Real gateways stay below: by default they give out 10,000 a day.
+const (
+	bindingsPerHour = 2_000
+	bindingsAtOnce  = 10_000
+)
+
+// bindTimeout bounds the wait for the nodes, because the daemon holds up its records meanwhile.
+const bindTimeout = 2 * time.Second
+
+// GiveAddress notes permanently that the deposit address of an index is a user's, before it is shown to anybody, and answers it; or is signguard.ErrTaken. Keys
+// that tell their addresses are asked for it: none but theirs is given out. What came up to the newest block is nobody's, as far as the signer's own nodes show.
 func (s *Signer) GiveAddress(ctx context.Context, b signguard.Binding) (address string, err error) {
+	if err := s.checkBinding(b); err != nil {
+		return "", err
+	}
 	if _, tells := s.keys.(Wallet); tells {
 		ours, err := s.deposit(b.Chain, b.Index)
 		if err != nil {
 			return "", err
 		}
 		if b.Address != ours {
-			return "", fmt.Errorf("%w to give %s: address %d of %s is %s", ErrRefused, b.Address, b.Index, b.Chain, ours)
+			return "", fmt.Errorf("%w to give %.64q: address %d of %s is %s", ErrRefused, b.Address, b.Index, b.Chain, ours)
 		}
 	}
-	if b.Since, err = s.latest(ctx, b.Chain); err != nil {
+	if err := s.guard.MayGiveAddress(ctx, b); err != nil { // before nodes are asked: after a restore the daemon tries many that were given
 		return "", err
 	}
-	return b.Address, s.guard.GiveAddress(ctx, b)
+	return b.Address, s.bind(ctx, b, s.guard.GiveAddress)
 }
 
-// latest is the newest block of a chain by the signer's own nodes; 0 without any.
-func (s *Signer) latest(ctx context.Context, id chain.ID) (uint64, error) {
-	l, ok := s.ledgers[id]
-	if !ok {
-		return 0, nil
-	}
-	head, err := l.Head(ctx)
-	if err != nil {
-		return 0, fmt.Errorf("reading where %s stands: %w", id, err)
-	}
-	return head.Latest.Height, nil
-}
-
-// GiveLabel notes for good that a label is a user's, before it is shown to anybody, or is signguard.ErrTaken. What came before with the label is nobody's,
-// as far as the signer's own nodes tell.
+// GiveLabel notes permanently that a label is a user's, before it is shown to anybody, or is signguard.ErrTaken. What came with the label up to the newest block
+// is nobody's, as far as the signer's own nodes show.
 func (s *Signer) GiveLabel(ctx context.Context, b signguard.Binding) error {
-	if strings.ContainsFunc(b.Label, func(r rune) bool { return 'a' <= r && r <= 'z' }) { // senders who write another's label so mean that one
-		return fmt.Errorf("%w to give a label with small letters: those of users have capitals", ErrRefused)
-	}
-	since, err := s.latest(ctx, b.Chain)
-	if err != nil {
+	if err := s.checkBinding(b); err != nil {
 		return err
 	}
-	b.Since = since
-	return s.guard.GiveLabel(ctx, b)
+	if err := chain.CheckUserLabel(b.Label); err != nil {
+		return fmt.Errorf("%w to give a label: %w", ErrRefused, err)
+	}
+	return s.bind(ctx, b, s.guard.GiveLabel)
+}
+
+// checkBinding refuses what no daemon of ours asks for: a network that the signer does not have, or texts of any size.
+func (s *Signer) checkBinding(b signguard.Binding) error {
+	for _, text := range []string{b.Network, string(b.Chain), b.Address, b.User} {
+		if len(text) > maxBindingText || !utf8.ValidString(text) || strings.Contains(text, "\x00") {
+			return fmt.Errorf("%w to bind: plain texts of at most %d bytes are wanted", ErrRefused, maxBindingText)
+		}
+	}
+	if s.source == nil {
+		return nil
+	}
+	if id, ok := s.source(b.Network); !ok || id != b.Chain {
+		return fmt.Errorf("%w to bind: it has no network %q with deposits on %q", ErrRefused, b.Network, b.Chain)
+	}
+	return nil
+}
+
+// maxBindingText is more than the longest address of any ledger.
+const maxBindingText = 128
+
+// bind stores a binding as of the newest block that the signer knows. One that is not stored does not count for the bound of bindings.
+func (s *Signer) bind(ctx context.Context, b signguard.Binding, store func(context.Context, signguard.Binding) error) (err error) {
+	if b.Since, err = s.newestBlock(ctx, b.Chain); err != nil {
+		return err
+	}
+	now := s.now()
+	place := s.bindings.ReserveN(now, 1)
+	if wait := place.DelayFrom(now); wait > 0 {
+		place.CancelAt(now)
+		return fmt.Errorf("%w: %w: %d addresses and labels were given out at once, and %d an hour are the most: again in %s",
+			ErrRefused, chain.ErrNotNow, bindingsAtOnce, bindingsPerHour, wait.Round(time.Second))
+	}
+	if err = store(ctx, b); err != nil {
+		place.CancelAt(now)
+	}
+	return err
+}
+
+// newestBlock is the highest block of a chain that the signer's own nodes have ever shown to it: one that they no longer know may have had the deposit. Without
+// nodes of its own it is 0.
+func (s *Signer) newestBlock(ctx context.Context, id chain.ID) (uint64, error) {
+	if s.ledgers == nil {
+		return 0, nil
+	}
+	l, ok := s.ledgers[id]
+	if !ok {
+		return 0, fmt.Errorf("%w to bind on %q: it has no nodes of it", ErrRefused, id)
+	}
+	ctx, cancel := context.WithTimeout(ctx, bindTimeout)
+	defer cancel()
+	head, err := s.head(ctx, id, l)
+	if err != nil {
+		return 0, err
+	}
+	s.headsMu.Lock()
+	defer s.headsMu.Unlock()
+	return max(head.Latest.Height, s.heads[id]), nil
+}
+
+// head reads where a chain stands, and remembers the highest block.
+func (s *Signer) head(ctx context.Context, id chain.ID, l Ledger) (chain.Head, error) {
+	head, err := l.Head(ctx)
+	if err != nil {
+		return head, fmt.Errorf("reading where %s stands: %w", id, err)
+	}
+	s.headsMu.Lock()
+	defer s.headsMu.Unlock()
+	s.heads[id] = max(s.heads[id], head.Latest.Height)
+	return head, nil
 }

@@ -3,7 +3,9 @@ package signer_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -48,12 +50,100 @@ func TestAddressesAreOurs(t *testing.T) {
 	require.ErrorIs(t, err, signguard.ErrTaken)
 
 	w.eth.Mine(7)
-	require.NoError(t, w.GiveLabel(t.Context(), signguard.Binding{Network: "main", Chain: "eth", Label: "L", User: "alice"}))
-	given, _, err := w.guard.OfLabel(t.Context(), "main", "L")
+	label := signguard.Binding{Network: "main", Chain: "eth", Label: "ABCD2345", User: "alice"}
+	require.NoError(t, w.GiveLabel(t.Context(), label))
+	given, _, err := w.guard.OfLabel(t.Context(), "main", label.Label)
 	require.NoError(t, err)
 	head, err := w.eth.Head(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, head.Latest.Height, given.Since)
+	b.Index, b.Address = 2, w.eth.Address("deposit 2")
+	_, err = w.GiveAddress(t.Context(), b)
+	require.NoError(t, err)
+	given, _, err = w.guard.OfAddress(t.Context(), "eth", b.Address)
+	require.NoError(t, err)
+	require.Equal(t, head.Latest.Height, given.Since, "whatever the daemon names")
 	w.eth.Lie(chaintest.Always(chaintest.Refuse, chaintest.CallHead))
-	require.Error(t, w.GiveLabel(t.Context(), signguard.Binding{Network: "main", Chain: "eth", Label: "M", User: "alice"}), "nobody tells since when")
+	label.Label = "ABCD2346"
+	require.Error(t, w.GiveLabel(t.Context(), label), "the signer does not know since when")
+	b.Index, b.Address = 3, w.eth.Address("deposit 3")
+	_, err = w.GiveAddress(t.Context(), b)
+	require.Error(t, err, "the signer does not know since when")
+}
+
+// TestBindingsKeepTheHighestBlock: nodes that go back do not let a binding reach back.
+func TestBindingsKeepTheHighestBlock(t *testing.T) {
+	w := seeing(t)
+	w.Signer = signer.New(signer.Parts{Guard: w.guard, Ledgers: map[chain.ID]signer.Ledger{"eth": w.eth}})
+	w.eth.Mine(9)
+	label := signguard.Binding{Network: "main", Chain: "eth", Label: "ABCD2345", User: "alice"}
+	require.NoError(t, w.GiveLabel(t.Context(), label))
+	head, err := w.eth.Head(t.Context())
+	require.NoError(t, err)
+	w.eth.Lie(chaintest.Always(chaintest.Stale, chaintest.CallHead))
+	label.Label = "ABCD2346"
+	require.NoError(t, w.GiveLabel(t.Context(), label))
+	given, _, err := w.guard.OfLabel(t.Context(), "main", label.Label)
+	require.NoError(t, err)
+	require.Equal(t, head.Latest.Height, given.Since)
+}
+
+// TestBindingsOfOtherChains: a binding counts by the blocks of its network's source chain, so none is given on another chain.
+func TestBindingsOfOtherChains(t *testing.T) {
+	w := seeing(t)
+	label := signguard.Binding{Network: "main", Chain: "bsc", Label: "ABCD2345", User: "eve"}
+	require.ErrorIs(t, w.GiveLabel(t.Context(), label), signer.ErrRefused, "no nodes of it")
+	source := func(network string) (chain.ID, bool) { return "eth", network == "main" }
+	w.Signer = signer.New(signer.Parts{Guard: w.guard, Source: source, Ledgers: map[chain.ID]signer.Ledger{"eth": w.eth, "vite": w.vite}})
+	label.Chain = "vite"
+	require.ErrorContains(t, w.GiveLabel(t.Context(), label), `no network "main" with deposits on "vite"`)
+	label.Network = "other"
+	require.ErrorContains(t, w.GiveLabel(t.Context(), label), `no network "other"`)
+	label.Network, label.Chain = "main", "eth"
+	require.NoError(t, w.GiveLabel(t.Context(), label))
+}
+
+// TestLabelsHaveOneFormat: a label that looks like a user's, or that fills the disk, is refused in words.
+func TestLabelsHaveOneFormat(t *testing.T) {
+	w := seeing(t)
+	for name, label := range map[string]string{
+		"a letter like another": "ABCD2I45", "a digit like a letter": "ABCD2O45", "a space behind": "ABCD2345 ", "a space in front": " ABCD234", "too short": "ABCD234",
+		"too long": "ABCD23456", "zero width": "ABCD234\u200b", "zero width, by length": "ABCDE\u200b", "full width": "\uff21\uff22CD2345", "full width, by length": "\uff21\uff2223",
+		"NUL": "ABCD234\x00", "not UTF-8": "ABCD234\xff", "small letters": "abcd2345", "Greek": "\u0391BCD234", "a new line": "ABCD234\n", "much": strings.Repeat("A", 100_000), "none": "",
+	} {
+		err := w.GiveLabel(t.Context(), signguard.Binding{Network: "main", Chain: "eth", Label: label, User: "eve"})
+		require.ErrorIs(t, err, signer.ErrRefused, name)
+		require.Less(t, len(err.Error()), 300, name)
+		require.NotContains(t, err.Error(), "\n", name)
+	}
+	for name, b := range map[string]signguard.Binding{
+		"a long user": {User: strings.Repeat("u", 100_000)}, "a user with NUL": {User: "eve\x00"}, "a user that is not UTF-8": {User: "eve\xff"},
+	} {
+		b.Network, b.Chain, b.Label = "main", "eth", "ABCD2345"
+		require.ErrorIs(t, w.GiveLabel(t.Context(), b), signer.ErrRefused, name)
+		b.Label, b.Index, b.Address = "", 1, w.eth.Address("deposit 1")
+		_, err := w.GiveAddress(t.Context(), b)
+		require.ErrorIs(t, err, signer.ErrRefused, name)
+	}
+}
+
+// TestBindingsAreBounded: nobody fills the disk with bindings. What is refused uses up nothing, and an hour allows more.
+func TestBindingsAreBounded(t *testing.T) {
+	w := seeing(t)
+	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	w.Signer = signer.New(signer.Parts{Guard: w.guard, Now: func() time.Time { return now }})
+	give := func(user string) error {
+		return w.GiveLabel(t.Context(), signguard.Binding{Network: "main", Chain: "eth", Label: "ABCD2345", User: user})
+	}
+	for range 10_000 {
+		require.NoError(t, give("alice"))
+	}
+	require.ErrorIs(t, give("alice"), chain.ErrNotNow)
+	require.ErrorIs(t, give("alice"), signer.ErrRefused)
+	now = now.Add(time.Hour)
+	require.ErrorIs(t, give("eve"), signguard.ErrTaken)
+	for range 2_000 {
+		require.NoError(t, give("alice"))
+	}
+	require.ErrorIs(t, give("alice"), chain.ErrNotNow)
 }

@@ -24,9 +24,9 @@ func (s *Signer) ReadOutcomes(ctx context.Context, id chain.ID, height uint64) e
 	if !ok {
 		return nil
 	}
-	head, err := l.Head(ctx)
+	head, err := s.head(ctx, id, l)
 	if err != nil {
-		return fmt.Errorf("reading where %s stands: %w", id, err)
+		return err
 	}
 	if height > head.Final.Height {
 		return fmt.Errorf("%w: block %d of %s is not final, our nodes are final at %d", chain.ErrNotNow, height, id, head.Final.Height)

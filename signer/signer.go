@@ -16,6 +16,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"gatewayd/chain"
 	"gatewayd/records/signguard"
 	"gatewayd/signer/checks"
@@ -45,7 +47,11 @@ type Signer struct {
 	now         func() time.Time
 	authorized  func(id chain.ID, claims []chain.Claim)
 	report      func() checks.Report
-	authorizing sync.Mutex // held while claims are checked: what they count stays true until it is written
+	source      func(network string) (chain.ID, bool)
+	bindings    *rate.Limiter // of new addresses and labels
+	headsMu     sync.Mutex
+	heads       map[chain.ID]uint64 // the highest block seen of each chain
+	authorizing sync.Mutex          // held while claims are checked: what they count stays true until it is written
 }
 
 // Budget bounds what the fees on a ledger may take over time.
@@ -71,6 +77,9 @@ type Parts struct {
 	// Known tells which paths are accounts of the configuration; nil: any. Of no other an address is told.
 	Known func(id chain.ID, path string) bool
 
+	// Source returns the source chain of a network of the configuration; nil: bindings are given on any.
+	Source func(network string) (chain.ID, bool)
+
 	// Ledgers are the chains as the signer's own nodes show them. With them it believes final blocks, not the daemon; nil: it has none.
 	Ledgers map[chain.ID]Ledger
 }
@@ -80,7 +89,10 @@ func New(p Parts) *Signer {
 	if p.Now == nil {
 		p.Now = time.Now
 	}
-	return &Signer{keys: p.Keys, guard: p.Guard, rules: p.Rules, checks: p.Checks, fees: p.Fees, now: p.Now, authorized: p.Authorized, report: p.Report, known: p.Known, ledgers: p.Ledgers}
+	return &Signer{
+		keys: p.Keys, guard: p.Guard, rules: p.Rules, checks: p.Checks, fees: p.Fees, now: p.Now, authorized: p.Authorized, report: p.Report, known: p.Known,
+		source: p.Source, ledgers: p.Ledgers, heads: map[chain.ID]uint64{}, bindings: rate.NewLimiter(rate.Every(time.Hour/bindingsPerHour), bindingsAtOnce),
+	}
 }
 
 // Sign signs orders of one ledger whose payments are authorized, in order, as far as the rules pass them: fewer than were asked for come with an error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/signguard"
 	"gatewayd/records/watch"
 )
 
@@ -106,6 +108,30 @@ func testBindingsBound(t *testing.T, url string) {
 	require.Zero(t, wait())
 	bind("other")
 	require.Equal(t, 20*time.Minute, wait())
+}
+
+// testIndexesOfChains: source chains share their keys, so an index is one owner's on all of them, and an owner has the same on each.
+func testIndexesOfChains(t *testing.T, url string) {
+	r := newRig(t, url)
+	bind := func(network string, id chain.ID, owner string, given ...uint32) (b records.Binding) {
+		r.Do(func(tx *records.Tx) (err error) {
+			b, err = tx.BindAddress(network, id, owner, func(index uint32) (string, string, error) {
+				if slices.Contains(given, index) {
+					return "", "", signguard.ErrTaken
+				}
+				return derive(index)
+			})
+			return err
+		})
+		return b
+	}
+	require.Equal(t, uint32(0), bind(Network, Source, Alice).PathIndex)
+	require.Equal(t, uint32(1), bind("side", "bsc", Bob).PathIndex, "0 is Alice's everywhere")
+	require.Equal(t, uint32(0), bind("side", "bsc", Alice).PathIndex)
+	require.Equal(t, uint32(2), bind(Network, Source, "vite_carol").PathIndex)
+	require.Equal(t, uint32(1), bind(Network, Source, Bob).PathIndex)
+	require.Equal(t, uint32(3), bind("second", Source, Alice).PathIndex, "a second network of the same chain")
+	require.Equal(t, uint32(4), bind("side", "bsc", "vite_carol", 2).PathIndex, "what the sign-guard refuses of an older gateway")
 }
 
 func testBindings(t *testing.T, url string) {

@@ -22,6 +22,7 @@ func Run(t *testing.T, url func(t testing.TB) string) {
 		{"prune", testPrune},
 		{"accounts", testAccounts},
 		{"bindings", testBindings},
+		{"indexes of chains", testIndexesOfChains},
 		{"bound of bindings", testBindingsBound},
 		{"parallel bindings", testParallelBindings},
 		{"watch", testWatch},

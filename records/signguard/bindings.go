@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jmoiron/sqlx"
 
@@ -19,7 +20,7 @@ type Binding struct {
 	Address string   `json:"address" db:"address"` // of a deposit address; empty of a label
 	Label   string   `json:"label" db:"label"`
 	User    string   `json:"user" db:"user_account"` // exchange-chain address
-	Since   uint64   `json:"since" db:"since"`       // height of the source chain before which nothing counts for the binding
+	Since   uint64   `json:"since" db:"since"`       // newest block of the source chain when it was given: what came up to there does not count for it; 0: everything counts
 }
 
 const bindingSchema = `CREATE TABLE IF NOT EXISTS bindings (
@@ -32,18 +33,42 @@ CREATE TABLE IF NOT EXISTS watched (chain TEXT NOT NULL PRIMARY KEY, since BIGIN
 
 const bindingColumns = `network, chain, path_index, address, label, user_account, since`
 
-// GiveAddress gives the address of an index to a user for good, or is ErrTaken when the index was given before.
+// GiveAddress gives the address of an index to a user permanently, or is ErrTaken when the index was given before, here or to another user on another chain: the
+// chains of one kind share their keys, and what the first user sends there on any of them is his.
 func (g *Guard) GiveAddress(ctx context.Context, b Binding) error {
 	if b.Address == "" || b.Label != "" || b.User == "" || b.Network == "" {
 		return fmt.Errorf("giving address %d of %s: %w: address, user and network are wanted", b.Index, b.Chain, ErrRefused)
 	}
 	err := g.update(ctx, func(t session) error {
+		if err := mayGive(ctx, t, b); err != nil {
+			return err
+		}
 		if err := once(t.exec(ctx, `INSERT INTO given (chain, path_index) VALUES (?, ?) ON CONFLICT DO NOTHING`, string(b.Chain), b.Index)); err != nil {
 			return err
 		}
 		return bind(ctx, t, b)
 	})
 	return sqlstore.Doing(err, "giving address %d of %s", b.Index, b.Chain)
+}
+
+// MayGiveAddress is ErrTaken for an index that GiveAddress would refuse. It changes nothing.
+func (g *Guard) MayGiveAddress(ctx context.Context, b Binding) error {
+	return sqlstore.Doing(mayGive(ctx, g.db, b), "giving address %d of %s", b.Index, b.Chain)
+}
+
+// mayGive is ErrTaken for an index that was given on the chain, or on another one to another user or to an unknown one.
+func mayGive(ctx context.Context, t session, b Binding) error {
+	var given []chain.ID
+	err := t.all(ctx, &given, `SELECT g.chain FROM given g WHERE g.path_index = ? AND (g.chain = ? OR NOT EXISTS (
+		SELECT 1 FROM bindings o WHERE o.chain = g.chain AND o.path_index = g.path_index AND o.address <> '' AND o.user_account = ?)) ORDER BY g.chain`,
+		b.Index, string(b.Chain), b.User)
+	switch {
+	case err != nil || len(given) == 0:
+		return err
+	case slices.Contains(given, b.Chain):
+		return ErrTaken
+	}
+	return fmt.Errorf("%w: to another user on %s", ErrTaken, given[0])
 }
 
 // GiveLabel gives a label to a user for good, or is ErrTaken when it is another's. The user's own label is given again as it is.

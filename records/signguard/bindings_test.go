@@ -2,10 +2,12 @@ package signguard_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/chain"
 	"gatewayd/records/signguard"
 )
 
@@ -50,6 +52,38 @@ func TestBindings(t *testing.T) {
 		_, ok, err = g.OfAddress(t.Context(), "bsc", "0xa")
 		require.NoError(t, err)
 		require.False(t, ok)
+	})
+}
+
+// TestAnIndexHasOneOwner: the chains of one kind share their keys, so an index is one user's on all of them.
+func TestAnIndexHasOneOwner(t *testing.T) {
+	onBoth(t, func(t *testing.T, open opener) {
+		g := open()
+		give := func(id chain.ID, index uint32, user string) error {
+			return g.GiveAddress(t.Context(), signguard.Binding{Network: "n " + string(id), Chain: id, Index: index, Address: fmt.Sprint("0x", index), User: user})
+		}
+		require.NoError(t, give("eth", 7, "alice"))
+		require.ErrorIs(t, give("bsc", 7, "eve"), signguard.ErrTaken)
+		require.NoError(t, give("bsc", 7, "alice"), "she has the same address on both")
+		require.ErrorIs(t, give("arb", 7, "eve"), signguard.ErrTaken)
+		require.NoError(t, g.GiveIndex(t.Context(), "eth", 8))
+		require.ErrorIs(t, give("bsc", 8, "eve"), signguard.ErrTaken, "given before the sign-guard kept to whom")
+		require.NoError(t, g.PassOver(t.Context(), "eth", 3))
+		require.ErrorIs(t, give("bsc", 11, "eve"), signguard.ErrTaken, "forgotten by a backup on any chain")
+		require.NoError(t, give("bsc", 12, "eve"))
+		require.NoError(t, g.PassOver(t.Context(), "eth", 1))
+		require.ErrorIs(t, give("eth", 13, "alice"), signguard.ErrTaken, "after the last of all chains")
+
+		both := []signguard.Binding{{Network: "main", Chain: "eth", Index: 20, Address: "0x20", User: "alice"}, {Network: "side", Chain: "bsc", Index: 20, Address: "0x20", User: "bob"}}
+		_, err := g.Import(t.Context(), both)
+		require.NoError(t, err, "two users of an older gateway share an index, and each keeps his address")
+		for _, b := range both {
+			known, found, err := g.OfAddress(t.Context(), b.Chain, b.Address)
+			require.NoError(t, err)
+			require.True(t, found)
+			require.Equal(t, b.User, known.User)
+		}
+		require.ErrorIs(t, give("arb", 20, "alice"), signguard.ErrTaken, "bob sends there too")
 	})
 }
 

@@ -36,6 +36,7 @@ const guardSchema = `CREATE TABLE IF NOT EXISTS guard (
 	digest TEXT NOT NULL, payment_id BIGINT NOT NULL, live INT NOT NULL CHECK (live IN (0,1)), cause TEXT NOT NULL DEFAULT '',
 	PRIMARY KEY (chain, account, lineage, number));
 CREATE TABLE IF NOT EXISTS given (chain TEXT NOT NULL, path_index BIGINT NOT NULL, PRIMARY KEY (chain, path_index));
+CREATE INDEX IF NOT EXISTS given_index ON given (path_index);
 CREATE UNIQUE INDEX IF NOT EXISTS guard_live_payment ON guard (payment_id, chain, account, lineage) WHERE live = 1;
 CREATE INDEX IF NOT EXISTS guard_number ON guard (chain, account, number, lineage);
 DROP INDEX IF EXISTS guard_of_payment;
@@ -252,11 +253,12 @@ func (g *Guard) Lacks(ctx context.Context, other string) (what string, err error
 	return strings.Join(missing, ""), sqlstore.Doing(err, "comparing the sign-guard with %s", other)
 }
 
-// PassOver takes the next count addresses of a chain as given: what a guard from a backup has forgotten of them is nobody else's then.
+// PassOver takes the next count addresses of a chain as given, after the last that was given on any: what a guard from a backup has forgotten of them is no
+// other user's then.
 func (g *Guard) PassOver(ctx context.Context, id chain.ID, count int) error {
 	err := g.update(ctx, func(t session) error {
 		var next int64
-		if err := t.one(ctx, &next, `SELECT COALESCE(MAX(path_index) + 1, 0) FROM given WHERE chain = ?`, string(id)); err != nil {
+		if err := t.one(ctx, &next, `SELECT COALESCE(MAX(path_index) + 1, 0) FROM given`); err != nil {
 			return err
 		}
 		_, err := t.exec(ctx, `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?)

@@ -71,7 +71,7 @@ func setup(t *testing.T) *env {
 	w.eth.Mine(10)
 	w.vite.Mine(10)
 	require.NoError(t, w.guard.GiveAddress(t.Context(), signguard.Binding{Network: "main", Chain: "eth", Address: w.address, User: w.user}))
-	require.NoError(t, w.guard.GiveLabel(t.Context(), signguard.Binding{Network: "main", Chain: "eth", Label: "LABEL", User: w.user, Since: 5}))
+	require.NoError(t, w.guard.GiveLabel(t.Context(), signguard.Binding{Network: "main", Chain: "eth", Label: "ABCD2345", User: w.user, Since: 5}))
 	require.NoError(t, w.checker.Begin(t.Context()))
 	require.NoError(t, w.checker.ReadOpenings(t.Context()))
 	return w
@@ -169,7 +169,7 @@ func TestHonestClaims(t *testing.T) {
 	w := setup(t)
 	ok := chain.Verdict{State: chain.Authorized}
 	require.Equal(t, ok, w.verdict("vite", w.usd()))
-	labelled := w.deposited(chain.Memo{Type: -1, Label: "label"}, w.eth.Address("hot"), chain.Native, 1234)
+	labelled := w.deposited(chain.Memo{Type: -1, Label: "abcd2345"}, w.eth.Address("hot"), chain.Native, 1234)
 	labelled.Payment.Asset, labelled.Cause.Token = coin, coin
 	require.Equal(t, ok, w.verdict("vite", labelled))
 	require.Equal(t, ok, w.verdict("eth", w.ordered()))
@@ -266,8 +266,8 @@ func TestTransfersThatProveNothing(t *testing.T) {
 	early := w.deposited(chain.Memo{Type: -1, Label: "OTHER"}, w.eth.Address("hot"), chain.Native, 1234)
 	early.Payment.Asset, early.Cause.Token = coin, coin
 	refused("vite", early, chain.HeldClaim, "given nobody")
-	require.NoError(t, w.guard.GiveLabel(t.Context(), signguard.Binding{Network: "main", Chain: "eth", Label: "OTHER", User: w.user, Since: early.Cause.Height + 1}))
-	refused("vite", early, chain.HeldClaim, "before its label was given")
+	require.NoError(t, w.guard.GiveLabel(t.Context(), signguard.Binding{Network: "main", Chain: "eth", Label: "OTHER", User: w.user, Since: early.Cause.Height}))
+	refused("vite", early, chain.HeldClaim, "before its address or label was given")
 	funding := w.eth.Deposit(w.eth.Address("treasury"), w.eth.Address("hot"), chain.Native, amount(50), chain.Memo{Type: -1})
 	w.eth.Mine(1)
 	in, height := w.find(w.eth, funding)
@@ -348,7 +348,7 @@ func TestRetiredAccountsAtTheSigner(t *testing.T) {
 	paid.Account = next
 	require.Equal(t, chain.Authorized, w.verdict("eth", paid).State, "a withdrawal to a retired address of the gateway is paid")
 	require.Equal(t, chain.LaterClaim, w.verdict("vite", w.refunded()).State)
-	labelled := w.deposited(chain.Memo{Type: -1, Label: "label"}, old, chain.Native, 1234)
+	labelled := w.deposited(chain.Memo{Type: -1, Label: "abcd2345"}, old, chain.Native, 1234)
 	labelled.Account, labelled.Payment.Asset, labelled.Cause.Token = w.vite.Address("gateway"), coin, coin
 	require.Equal(t, chain.LaterClaim, w.verdict("vite", labelled).State)
 	w.checker.Take([]cause.Account{

@@ -70,10 +70,10 @@ func (c *Checker) depositor(ctx context.Context, n policy.Network, t provenTrans
 	switch {
 	case err != nil:
 		return b, bindingType, err
-	case !known || b.Network != n.Name:
+	case !known || b.Network != n.Name || b.Chain != t.chain:
 		return b, bindingType, unproven("the signer has given nobody what transfer %s came to", t.Ref)
-	case t.height < b.Since:
-		return b, bindingType, unproven("transfer %s came before its label was given to anybody", t.Ref)
+	case t.height <= b.Since:
+		return b, bindingType, unproven("transfer %s came before its address or label was given to anybody, which was at block %d", t.Ref, b.Since)
 	}
 	return b, bindingType, nil
 }

@@ -95,7 +95,7 @@ func TestTransfersOfNoTokenWaitForTheFinalBlock(t *testing.T) {
 // TestAccountsBelongToTheirNetwork: a label or a comment at an account of another network proves nothing for this one.
 func TestAccountsBelongToTheirNetwork(t *testing.T) {
 	w := setup(t)
-	labelled := w.deposited(chain.Memo{Type: -1, Label: "LABEL"}, w.eth.Address("hot"), chain.Native, 1234)
+	labelled := w.deposited(chain.Memo{Type: -1, Label: "ABCD2345"}, w.eth.Address("hot"), chain.Native, 1234)
 	labelled.Payment.Asset, labelled.Cause.Token = coin, coin
 	payout := w.ordered()
 	require.Equal(t, chain.Authorized, w.verdict("vite", labelled).State)

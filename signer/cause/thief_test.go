@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,6 +88,7 @@ func (th *thief) start() {
 		Keys: testKeys{th.eth}, Guard: th.guard, Rules: map[chain.ID]chain.Rules{"eth": th.eth.Rules(), "vite": th.vite.Rules()},
 		Checks:  []signer.Check{set.Unless(th.checker.Check), checks.Func(set.Listed), checks.Func(set.Limited), checks.Func(set.Approved)},
 		Ledgers: map[chain.ID]signer.Ledger{"eth": th.eth, "vite": th.vite}, Fees: set, Authorized: set.Authorized, Now: set.Now, Report: set.Report,
+		Source: func(network string) (chain.ID, bool) { return "eth", network == "main" },
 	})
 }
 
@@ -256,25 +258,36 @@ var ways = []way{
 		_, err := th.GiveAddress(th.t.Context(), signguard.Binding{Network: "main", Chain: "eth", Index: 0, Address: th.address, User: th.owner})
 		return errors.Join(err, creditWith(func(th *thief, c *chain.Claim) { c.Payment.To, c.Cause.User = th.owner, th.owner })(th))
 	}},
-	{"A user's label bound to him", "was given before", func(th *thief) error {
-		return th.GiveLabel(th.t.Context(), signguard.Binding{Network: "main", Chain: "eth", Label: "LABEL", User: th.owner})
-	}},
-	{"A user's label bound to him in small letters, as senders may write it", "small letters", func(th *thief) error {
-		if err := th.GiveLabel(th.t.Context(), signguard.Binding{Network: "main", Chain: "eth", Label: "label", User: th.owner}); err != nil {
-			return err
+	{"A user's label bound to him", "was given before", func(th *thief) error { return th.label("ABCD2345") }},
+	{"A user's label bound to him in small letters, as senders may write it", "small letters", func(th *thief) error { return th.label("abcd2345") }},
+	{"A label that looks like a user's", "no letter", func(th *thief) error { return th.label("ABCD234I") }},
+	{"A user's label with a space, a zero-width space, NUL or full-width letters", "has 8 letters", func(th *thief) error {
+		for _, label := range []string{"ABCD2345 ", "ABCD2345\u200b", "ABCD2345\x00", "\uff21\uff22CD2345"} {
+			if err := th.label(label); err == nil || !strings.Contains(err.Error(), "has 8 letters") {
+				return err
+			}
 		}
-		th.mine()
-		c := th.deposited(chain.Memo{Type: -1, Label: "label"}, th.eth.Address("hot"), chain.Native, 1234)
-		c.Payment.Asset, c.Payment.To, c.Cause.Token, c.Cause.User = coin, th.owner, coin, th.owner
-		return th.take("vite", th.altered(c, func(*chain.Claim) {}))
+		return th.label("ABCD2345 ")
 	}},
-	{"A label bound after its deposit", "before its label was given", func(th *thief) error {
-		c := th.deposited(chain.Memo{Type: -1, Label: "NOBODYS"}, th.eth.Address("hot"), chain.Native, 1234)
-		c.Payment.Asset, c.Payment.To, c.Cause.Token, c.Cause.User = coin, th.owner, coin, th.owner
-		if err := th.GiveLabel(th.t.Context(), signguard.Binding{Network: "main", Chain: "eth", Label: "NOBODYS", User: th.owner}); err != nil {
-			return err
-		}
-		return th.take("vite", th.altered(c, func(*chain.Claim) {}))
+	{"Labels of 100 kB, to fill the disk", "not 100000 bytes", func(th *thief) error { return th.label(strings.Repeat("A", 100_000)) }},
+	{"A label bound after its deposit", "before its address or label was given", func(th *thief) error {
+		return th.labelled("BND23456", func() error { th.mine(); return th.label("BND23456") })
+	}},
+	{"A label bound in its deposit's own block", "before its address or label was given", func(th *thief) error {
+		return th.labelled("BND23457", func() error { return th.label("BND23457") })
+	}},
+	{"A label bound on another chain, whose blocks are lower", "with deposits on", func(th *thief) error {
+		return th.labelled("BND23458", func() error {
+			return th.GiveLabel(th.t.Context(), signguard.Binding{Network: "main", Chain: "vite", Label: "BND23458", User: th.owner})
+		})
+	}},
+	{"An address bound after its deposit", "before its address or label was given", func(th *thief) error { return th.addressed(9, th.mine) }},
+	{"An address bound in its deposit's own block", "before its address or label was given", func(th *thief) error { return th.addressed(10, func() {}) }},
+	{"A user's address bound to him on another chain with the same keys", "to another user on eth", func(th *thief) error {
+		th.Signer = signer.New(signer.Parts{Keys: testKeys{th.eth}, Guard: th.guard, Ledgers: map[chain.ID]signer.Ledger{"bsc": th.eth}})
+		defer th.start()
+		_, err := th.GiveAddress(th.t.Context(), signguard.Binding{Network: "side", Chain: "bsc", Index: 0, Address: th.address, User: th.owner})
+		return err
 	}},
 	{"His own address given out as ours", "address 7 of eth is", func(th *thief) error {
 		_, err := th.GiveAddress(th.t.Context(), signguard.Binding{Network: "main", Chain: "eth", Index: 7, Address: th.payee, User: th.owner})
@@ -491,6 +504,48 @@ var ways = []way{
 		return nil
 	}},
 	{"More at once than is ever needed", "are the most", func(th *thief) error { return th.sign("eth", make([]chain.Order, signer.MaxOrders+1)...) }},
+}
+
+// label has a label bound to him.
+func (th *thief) label(label string) error {
+	return th.GiveLabel(th.t.Context(), signguard.Binding{Network: "main", Chain: "eth", Label: label, User: th.owner})
+}
+
+// labelled is a deposit with a label that nobody has, for which he asks as soon as it is his.
+func (th *thief) labelled(label string, bind func() error) error {
+	hash := th.eth.Deposit(th.eth.Address("sender"), th.eth.Address("hot"), chain.Native, amount(1234), chain.Memo{Type: -1, Label: label})
+	th.eth.Mine(1)
+	in, height := th.find(th.eth, hash)
+	if err := bind(); err != nil {
+		return err
+	}
+	th.mine()
+	return th.take("vite", th.credit(in, height, coin))
+}
+
+// addressed is a deposit to an address that nobody has, for which he asks as soon as it is his.
+func (th *thief) addressed(index uint32, wait func()) error {
+	address := th.eth.Address(fmt.Sprint("deposit/", index))
+	th.eth.Own(address)
+	hash := th.eth.Deposit(th.eth.Address("sender"), address, "usd", amount(123_400), chain.Memo{Type: -1})
+	th.eth.Mine(1)
+	in, height := th.find(th.eth, hash)
+	wait()
+	if _, err := th.GiveAddress(th.t.Context(), signguard.Binding{Network: "main", Chain: "eth", Index: index, Address: address, User: th.owner}); err != nil {
+		return err
+	}
+	th.mine()
+	return th.take("vite", th.credit(in, height, usd))
+}
+
+// credit is a claim of a deposit of 12.34 for him.
+func (th *thief) credit(in chain.Transfer, height uint64, token string) chain.Claim {
+	th.last++
+	return chain.Claim{
+		Account: th.vite.Address("gateway"),
+		Payment: chain.Payment{ID: th.last, Purpose: chain.Credit, Asset: chain.Asset(token), To: th.owner, Amount: amount(1234)},
+		Cause:   chain.Cause{Network: "main", Token: token, User: th.owner, Chain: "eth", Height: height, Ref: in.Ref, Sender: in.From},
+	}
 }
 
 // large is a withdrawal by a user of so much, with all of its net amount to be paid.

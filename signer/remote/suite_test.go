@@ -310,7 +310,7 @@ func (w *env) testGuard() {
 	given.Index, given.Address = 8, w.eth.Address("thief")
 	_, err = w.GiveAddress(ctx, given)
 	require.ErrorIs(t, err, signer.ErrRefused)
-	label := signguard.Binding{Network: "main", Chain: "eth", Label: "L", User: "alice"}
+	label := signguard.Binding{Network: "main", Chain: "eth", Label: "ABCD2345", User: "alice"}
 	require.NoError(t, w.GiveLabel(ctx, label))
 	label.User = "eve"
 	require.ErrorIs(t, w.GiveLabel(ctx, label), signguard.ErrTaken)
