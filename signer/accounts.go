@@ -104,6 +104,9 @@ func (s *Signer) Identity(ctx context.Context) (signguard.Identity, error) {
 
 // First returns the lowest number that an account signed at.
 func (s *Signer) First(ctx context.Context, id chain.ID, account string) (number uint64, ok bool, err error) {
+	if err := checkTexts(string(id), account); err != nil {
+		return 0, false, err
+	}
 	return s.guard.First(ctx, id, account)
 }
 

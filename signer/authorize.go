@@ -74,6 +74,8 @@ func (s *Signer) reportAuthorized(id chain.ID, g claimGroup, at []int, checked [
 func wellFormed(c chain.Claim) chain.Verdict {
 	p := c.Payment
 	switch {
+	case p.ID > maxNumber || c.Cause.Height > maxNumber:
+		return refusal(fmt.Sprintf("payment %d at block %d: numbers up to %d are kept", p.ID, c.Cause.Height, uint64(maxNumber)))
 	case p.ID == 0 || c.Account == "":
 		return refusal("it names no payment or no account")
 	case p.Purpose != chain.Credit && p.Purpose != chain.Refund && p.Purpose != chain.Sweep && p.Purpose != chain.Gas && p.Purpose != chain.Cold && p.Purpose != chain.Receive:

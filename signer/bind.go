@@ -3,9 +3,7 @@ package signer
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"gatewayd/chain"
 	"gatewayd/records/signguard"
@@ -55,10 +53,11 @@ func (s *Signer) GiveLabel(ctx context.Context, b signguard.Binding) error {
 
 // checkBinding refuses what no daemon of ours asks for: a network that the signer does not have, or texts of any size.
 func (s *Signer) checkBinding(b signguard.Binding) error {
-	for _, text := range []string{b.Network, string(b.Chain), b.Address, b.User} {
-		if len(text) > maxBindingText || !utf8.ValidString(text) || strings.Contains(text, "\x00") {
-			return fmt.Errorf("%w to bind: plain texts of at most %d bytes are wanted", ErrRefused, maxBindingText)
-		}
+	if err := checkTexts(b.Network, string(b.Chain), b.Address, b.User); err != nil {
+		return err
+	}
+	if most := max(len(b.Network), len(b.Chain), len(b.Address), len(b.User)); most > maxBindingText {
+		return fmt.Errorf("%w to bind: texts of at most %d bytes are wanted, not %d", ErrRefused, maxBindingText, most)
 	}
 	if s.source == nil {
 		return nil

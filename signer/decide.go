@@ -1,6 +1,7 @@
 package signer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -20,6 +21,9 @@ type Ledger interface {
 // ReadOutcomes reads a final block that the daemon names, and stores what became of the signatures at the numbers which it uses up: what was paid is spent for
 // good, what failed or was overtaken is void. A signer without nodes of its own takes the daemon's word instead, by Free and Release.
 func (s *Signer) ReadOutcomes(ctx context.Context, id chain.ID, height uint64) error {
+	if err := checkNumber("block", height); err != nil {
+		return err
+	}
 	l, ok := s.ledgers[id]
 	if !ok {
 		return nil
@@ -77,6 +81,9 @@ func (s *Signer) noteSpent(ctx context.Context, id chain.ID, block chain.Block) 
 
 // SignedAt returns what was signed at a number of an account, whatever became of it.
 func (s *Signer) SignedAt(ctx context.Context, id chain.ID, account string, number uint64) ([]signguard.Signed, error) {
+	if err := cmp.Or(checkTexts(string(id), account), checkNumber("number", number)); err != nil {
+		return nil, err
+	}
 	return s.guard.SignedAt(ctx, id, account, number)
 }
 

@@ -9,6 +9,7 @@
 package signer
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -104,6 +105,9 @@ func (s *Signer) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) (
 		return nil, fmt.Errorf("%w: it knows no chain %q", ErrRefused, id)
 	case len(orders) > MaxOrders:
 		return nil, fmt.Errorf("%w: %d orders at once, %d are the most", ErrRefused, len(orders), MaxOrders)
+	}
+	if err := checkSlots(orders); err != nil {
+		return nil, err
 	}
 	digests, refused := digests(rules, orders)
 	orders = orders[:len(digests)]
@@ -210,6 +214,9 @@ func Fingerprint(p chain.Payment) string {
 // Free tells the sign-guard that a payment lost its slot. A signer with nodes of its own must have seen that by ReadOutcomes; otherwise it is
 // signguard.ErrRefused.
 func (s *Signer) Free(ctx context.Context, paymentID uint64) error {
+	if err := checkNumber("payment", paymentID); err != nil {
+		return err
+	}
 	if s.ledgers == nil {
 		return s.guard.Free(ctx, paymentID)
 	}
@@ -222,11 +229,17 @@ func (s *Signer) Free(ctx context.Context, paymentID uint64) error {
 
 // Next returns where the signatures of an account end.
 func (s *Signer) Next(ctx context.Context, id chain.ID, account string) (branch, number uint64, ok bool, err error) {
+	if err := checkTexts(string(id), account); err != nil {
+		return 0, 0, false, err
+	}
 	return s.guard.Next(ctx, id, account)
 }
 
 // Release tells the sign-guard that final blocks have used up an account's numbers below next. A signer with nodes of its own knows by ReadOutcomes.
 func (s *Signer) Release(ctx context.Context, id chain.ID, account string, next uint64) error {
+	if err := cmp.Or(checkTexts(string(id), account), checkNumber("number", next)); err != nil {
+		return err
+	}
 	if s.ledgers != nil {
 		return nil
 	}

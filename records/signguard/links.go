@@ -22,7 +22,10 @@ func checkLinks(ctx context.Context, t session, id chain.ID, group []Signature) 
 		return nil
 	}
 	before := slices.Clone(group)
-	for i := range before {
+	for i, w := range before {
+		if w.Slot.Nonce == 0 {
+			return w.withSlot(id, fmt.Errorf("%w: a block of a linked ledger has no number 0", ErrRefused))
+		}
 		before[i].Slot.Nonce--
 	}
 	signed, err := signedAt(ctx, t, id, before)

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"gatewayd/chain"
 	"gatewayd/policy"
@@ -60,6 +61,7 @@ type Parts struct {
 	Accounts []Account               // of all networks, also those that paid once
 	Bindings bindings
 	Coin     coinBooks
+	Now      func() time.Time // of what is counted by the hour; nil means time.Now
 }
 
 // Checker answers claims. It is safe for concurrent use.
@@ -67,6 +69,8 @@ type Checker struct {
 	parts  Parts
 	ours   atomic.Pointer[map[accountKey]Account] // exchanged as a whole, never written to
 	blocks *blockCache
+
+	gasBook *gasBook
 }
 
 type accountKey struct {
@@ -76,7 +80,7 @@ type accountKey struct {
 
 // New is a checker that has read nothing yet.
 func New(p Parts) *Checker {
-	c := &Checker{parts: p, blocks: newBlockCache()}
+	c := &Checker{parts: p, blocks: newBlockCache(), gasBook: newGasBook(p.Now)}
 	c.Take(p.Accounts)
 	return c
 }
@@ -261,6 +265,8 @@ func (c *Checker) internal(ctx context.Context, n policy.Network, id chain.ID, f
 		return refused("a sweep goes to an account that pays")
 	case p.Purpose == chain.Sweep && to.Retired:
 		return later("%s is retired: a sweep goes to an account that pays", p.To)
+	case p.Purpose == chain.Gas:
+		return c.gas(ctx, n, id, claim)
 	}
 	return nil
 }

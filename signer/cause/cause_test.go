@@ -51,13 +51,14 @@ func setup(t *testing.T) *env {
 	}
 	w.user, w.address = w.vite.Address("user"), w.eth.Address("deposit/0")
 	w.eth.Own(w.eth.Address("old hot"), w.eth.Address("hot"), w.eth.Address("gas"), w.address)
-	w.vite.Own(w.vite.Address("gateway"))
+	w.vite.Own(w.vite.Address("gateway"), w.vite.Address("gateway of other"))
 	w.accounts = []cause.Account{
 		{Chain: "eth", Address: w.eth.Address("hot"), Network: "main", Kind: cause.Hot, Shared: true},
 		{Chain: "eth", Address: w.eth.Address("hot 2"), Network: "main", Kind: cause.Hot},
 		{Chain: "eth", Address: w.eth.Address("old hot"), Network: "main", Kind: cause.Hot, Shared: true, Retired: true},
 		{Chain: "eth", Address: w.eth.Address("gas"), Network: "main", Kind: cause.Gas},
 		{Chain: "vite", Address: w.vite.Address("gateway"), Network: "main", Kind: cause.Gateway},
+		{Chain: "vite", Address: w.vite.Address("gateway of other"), Network: "other", Kind: cause.Gateway},
 	}
 	w.checker = cause.New(cause.Parts{
 		Chains: map[chain.ID]cause.Reader{"eth": w.eth, "vite": w.vite}, Networks: w.networks, Accounts: w.accounts, Bindings: w.guard, Coin: w.guard,

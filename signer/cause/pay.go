@@ -191,6 +191,13 @@ func (c *Checker) refund(ctx context.Context, n policy.Network, id chain.ID, t p
 	if err := c.refuseOwnMoney(ctx, n, t); err != nil {
 		return err
 	}
+	_, ours, err := c.own(ctx, n, t.chain, t.To)
+	switch {
+	case err != nil:
+		return err
+	case !ours: // networks share their ledgers, and each has money of its own
+		return refused("transfer %s did not come to an account of %s, which owes nothing for it", t.Ref, n.Name)
+	}
 	reader, ok := c.parts.Chains[id]
 	if !ok || id != t.chain {
 		return refused("transfer %s is refunded on %s", t.Ref, t.chain)

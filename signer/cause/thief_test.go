@@ -297,6 +297,22 @@ var ways = []way{
 	{"Coin for gas to him", "our own accounts only", sweepWith(func(th *thief, c *chain.Claim) {
 		c.Account, c.Payment = th.eth.Address("gas"), chain.Payment{ID: c.Payment.ID, Purpose: chain.Gas, Asset: chain.Native, To: th.payee, Amount: amount(5)}
 	})},
+	{"The gas account emptied into addresses that nobody uses", "has nothing to sweep", func(th *thief) error {
+		address := th.eth.Address("deposit/11")
+		if _, err := th.GiveAddress(th.t.Context(), signguard.Binding{Network: "main", Chain: "eth", Index: 11, Address: address, User: th.owner}); err != nil {
+			return err
+		}
+		return th.take("eth", th.gas(address))
+	}},
+	{"The gas account emptied into a user's address, again and again", "times in an hour", func(th *thief) error {
+		for range 100 {
+			verdicts, err := th.Authorize(th.t.Context(), "eth", th.gas(th.address))
+			if err != nil || verdicts[0].State != chain.Authorized {
+				return errors.Join(err, errors.New(verdicts[0].Text))
+			}
+		}
+		return nil
+	}},
 	{"Money brought to a retired account of ours", "is retired: a sweep goes", sweepWith(func(th *thief, c *chain.Claim) {
 		c.Account, c.Payment.To = th.eth.Address("hot"), th.eth.Address("old hot")
 	})},
@@ -327,6 +343,15 @@ var ways = []way{
 	}},
 	{"A refund to him", "wants people's approval", refundWith(func(th *thief, c *chain.Claim) { c.Payment.To = th.owner })},
 	{"A larger refund", "is of 10000, not of 10001", refundWith(func(_ *thief, c *chain.Claim) { c.Payment.Amount = amount(10_001) })},
+	{"A refund of another network's money", "did not come to an account of main", func(th *thief) error {
+		hash := th.vite.Deposit(th.owner, th.vite.Address("gateway of other"), usd, amount(10_000), chain.Memo{Type: -1})
+		th.vite.Mine(1)
+		in, height := th.find(th.vite, hash)
+		th.mine()
+		return refundWith(func(th *thief, c *chain.Claim) {
+			c.Cause.Height, c.Cause.Ref, c.Cause.Sender, c.Cause.User, c.Payment.To = height, in.Ref, in.From, in.From, in.From
+		})(th)
+	}},
 	{"A refund of the operators' own money", "owed nothing", func(th *thief) error {
 		hash := th.eth.Deposit(th.eth.Address("treasury"), th.eth.Address("hot"), chain.Native, amount(50), chain.Memo{Type: -1})
 		th.eth.Mine(1)
@@ -503,7 +528,21 @@ var ways = []way{
 		}
 		return nil
 	}},
+	{"Numbers that no database keeps", "the greatest that it keeps", func(th *thief) error {
+		o := th.waiting
+		o.Slot.Nonce = 1 << 63
+		return th.sign("eth", o)
+	}},
 	{"More at once than is ever needed", "are the most", func(th *thief) error { return th.sign("eth", make([]chain.Order, signer.MaxOrders+1)...) }},
+}
+
+// gas is a claim of coin for gas for an account.
+func (th *thief) gas(to string) chain.Claim {
+	th.last++
+	return chain.Claim{
+		Account: th.eth.Address("gas"), Cause: chain.Cause{Network: "main"},
+		Payment: chain.Payment{ID: th.last, Purpose: chain.Gas, Asset: chain.Native, To: to, Amount: amount(5)},
+	}
 }
 
 // label has a label bound to him.

@@ -1,0 +1,151 @@
+package cause
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"gatewayd/chain"
+	"gatewayd/policy"
+)
+
+// Coin for gas stays ours, but what lies at addresses that nobody uses is out of reach: a stolen daemon could empty the gas account into them.
+const (
+	gasFactor     = 6 // times the cost of a token's transfer now: of what an account is given and has; prices of daemon and signer differ
+	gasPerAddress = 30
+	gasPerHour    = 5_000
+)
+
+// balances and costs are what a ledger offers besides Reader.
+type balances interface {
+	Balance(ctx context.Context, account string, asset chain.Asset) (chain.Amount, error)
+}
+type costs interface {
+	// TokenSweepCost is the native coin that an address needs to send one token payment.
+	TokenSweepCost(ctx context.Context) (chain.Amount, error)
+}
+
+// gas passes coin for the fees of an account that has something of a token, as far as sweeping that costs.
+func (c *Checker) gas(ctx context.Context, n policy.Network, id chain.ID, claim chain.Claim) error {
+	p := claim.Payment
+	if reader, ok := c.parts.Chains[id].(balances); ok {
+		sweepable, err := hasTokens(ctx, reader, n, p.To)
+		switch {
+		case err != nil:
+			return nodesFailed(id, err)
+		case !sweepable:
+			return later("%s has nothing to sweep that is worth it: coin for gas goes where tokens are", p.To)
+		}
+		if err := boundGas(ctx, reader, id, p); err != nil {
+			return err
+		}
+	}
+	return c.gasBook.count(id, p.To, claim.Key(id))
+}
+
+// hasTokens reports whether an account has as much of a token as a deposit has at least.
+func hasTokens(ctx context.Context, reader balances, n policy.Network, account string) (bool, error) {
+	for _, t := range n.Tokens {
+		if t.Asset == chain.Native {
+			continue
+		}
+		least, err := n.LeastSweep(t.Asset, chain.Amount{})
+		if err != nil {
+			return false, err
+		}
+		has, err := reader.Balance(ctx, account, t.Asset)
+		if err != nil {
+			return false, err
+		}
+		if !has.IsZero() && !has.Less(least) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// boundGas refuses more coin than a few transfers cost, and waits while the account has that much.
+func boundGas(ctx context.Context, reader balances, id chain.ID, p chain.Payment) error {
+	costs, ok := reader.(costs)
+	if !ok {
+		return nil
+	}
+	cost, err := costs.TokenSweepCost(ctx)
+	if err != nil {
+		return nodesFailed(id, err)
+	}
+	most, err := cost.Mul(gasFactor)
+	if err != nil {
+		return err
+	}
+	has, err := reader.Balance(ctx, p.To, chain.Native)
+	switch {
+	case err != nil:
+		return nodesFailed(id, err)
+	case most.Less(p.Amount):
+		return later("coin for gas to %s is bounded by %s, what %d transfers of a token cost now: %s are more", p.To, most, gasFactor, p.Amount)
+	case !has.Less(most):
+		return later("%s has %s, which pays for its transfers", p.To, has)
+	}
+	return nil
+}
+
+// gasBook counts payments of coin for gas by account and ledger, each once. It is safe for concurrent use.
+type gasBook struct {
+	now  func() time.Time
+	mu   sync.Mutex
+	paid []gasPayment // of the last hour, oldest first
+	of   map[accountKey]int
+	on   map[chain.ID]int
+	keys map[string]bool
+}
+
+type gasPayment struct {
+	accountKey
+	key string
+	at  time.Time
+}
+
+func newGasBook(now func() time.Time) *gasBook {
+	if now == nil {
+		now = time.Now
+	}
+	return &gasBook{now: now, of: map[accountKey]int{}, on: map[chain.ID]int{}, keys: map[string]bool{}}
+}
+
+// count counts a payment, or answers later. The same payment counts once.
+func (b *gasBook) count(id chain.ID, account, key string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.now()
+	b.expire(now)
+	to := accountKey{id, account}
+	switch {
+	case b.keys[key]:
+		return nil
+	case b.of[to] >= gasPerAddress:
+		return later("%s got coin for gas %d times in an hour, which is the most", account, gasPerAddress)
+	case b.on[id] >= gasPerHour:
+		return later("coin for gas was paid %d times on %s in an hour, which is the most", gasPerHour, id)
+	}
+	b.of[to]++
+	b.on[id]++
+	b.keys[key] = true
+	b.paid = append(b.paid, gasPayment{to, key, now})
+	return nil
+}
+
+// expire forgets what is an hour old, and what a clock that was set back would keep for longer.
+func (b *gasBook) expire(now time.Time) {
+	for len(b.paid) > 0 && now.Sub(b.paid[0].at).Abs() >= time.Hour {
+		first := b.paid[0]
+		b.paid = b.paid[1:]
+		delete(b.keys, first.key)
+		if b.on[first.chain]--; b.on[first.chain] == 0 {
+			delete(b.on, first.chain)
+		}
+		if b.of[first.accountKey]--; b.of[first.accountKey] == 0 {
+			delete(b.of, first.accountKey)
+		}
+	}
+}
