@@ -7,6 +7,7 @@ package chain
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -105,6 +106,11 @@ type Payment struct {
 	Label   string // the user's label on a shared destination; empty for none
 	Source  string // Receive: hash of the transfer to take in
 	MaxFee  Amount // ceiling of the ledger fee in native coin; zero means the adapter's own ceiling
+}
+
+// Fingerprint contains everything that decides who gets what.
+func (p Payment) Fingerprint() string {
+	return fmt.Sprintf("%s|%s|%s|%s|%s|%s", p.Purpose, p.Asset, p.To, p.Amount, p.Label, p.Source)
 }
 
 // Slot is the one place on a ledger that a payment is bound to before it is signed.

@@ -131,9 +131,11 @@ func newSigner(ctx context.Context, cfg config.Config, keys Keys, guard *signgua
 	p := signer.Parts{
 		Keys: SigningKeys(keys, cfg), Guard: guard, Rules: rules, Fees: set, Authorized: set.Authorized, Now: set.Now, Report: set.Report,
 		Checks: []signer.Check{checks.Func(set.Listed), checks.Func(set.Limited), checks.Func(set.Approved)},
+		Again:  []signer.Check{checks.Func(set.Listed)}, Listed: checks.Func(set.Listed),
 	}
 	if proofs != nil {
 		p.Checks = append([]signer.Check{set.Unless(proofs.Checker.Check)}, p.Checks...)
+		p.Again = append([]signer.Check{checks.Func(proofs.Checker.Standing)}, p.Again...)
 		p.Ledgers, p.Known, p.Source = proofs.Ledgers, proofs.Known, proofs.Source
 		p.Report = func() checks.Report {
 			r := set.Report()

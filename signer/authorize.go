@@ -23,8 +23,9 @@ type Check interface {
 	Check(ctx context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error)
 }
 
-// Authorize answers for claims of one ledger, in order, whether their payments may be bound and signed. A cause has one authorization for good, unless
-// nothing of it can be paid any more; the same claim is answered the same again. What is new costs one durable commit for the group.
+// Authorize answers for claims of one ledger, in order, whether their payments may be bound and signed. A cause has one authorization permanently, unless
+// nothing of it can be paid any more. The same claim is answered the same again for grantLifetime, and checked again after that, and counted once. What is new costs
+// one durable commit for the group.
 func (s *Signer) Authorize(ctx context.Context, id chain.ID, claims ...chain.Claim) ([]chain.Verdict, error) {
 	if _, ok := s.rules[id]; !ok {
 		return nil, fmt.Errorf("%w: it knows no chain %q", ErrRefused, id)
@@ -34,11 +35,11 @@ func (s *Signer) Authorize(ctx context.Context, id chain.ID, claims ...chain.Cla
 	}
 	s.authorizing.Lock()
 	defer s.authorizing.Unlock()
-	g := claimGroup{id: id, now: s.now(), evidence: s.ledgers != nil, claims: claims, verdicts: make([]chain.Verdict, len(claims)), checked: map[int]bool{}, arrivals: map[int]*chain.Arrival{}}
+	g := claimGroup{id: id, now: s.now(), granted: s.grants.has, evidence: s.ledgers != nil, claims: claims, verdicts: make([]chain.Verdict, len(claims)), checked: map[int]bool{}, arrivals: map[int]*chain.Arrival{}}
 	for i, c := range claims {
 		g.verdicts[i] = wellFormed(c)
 	}
-	if err := g.askGuard(ctx, s.guard.States); err != nil {
+	if err := g.askGuard(ctx, s.guard.States, true); err != nil {
 		return nil, err
 	}
 	for _, check := range s.checks {
@@ -46,9 +47,15 @@ func (s *Signer) Authorize(ctx context.Context, id chain.ID, claims ...chain.Cla
 			return nil, err
 		}
 	}
+	moved, _ := g.open(false)
 	asked, claims := g.open(true)
-	if err := g.askGuard(ctx, s.guard.Authorize); err != nil {
+	if err := g.askGuard(ctx, s.guard.Authorize, false); err != nil {
 		return nil, err
+	}
+	for _, i := range moved {
+		if g.verdicts[i].State == chain.Authorized {
+			s.grants.put(id, g.now, g.claims[i])
+		}
 	}
 	s.reportAuthorized(id, g, asked, claims)
 	return g.verdicts, nil
@@ -113,6 +120,7 @@ func refusal(text string) chain.Verdict {
 type claimGroup struct {
 	id       chain.ID
 	now      time.Time
+	granted  func(id chain.ID, now time.Time, c chain.Claim) bool
 	evidence bool // the signer sees for itself what became of signatures
 	claims   []chain.Claim
 	verdicts []chain.Verdict
@@ -136,12 +144,9 @@ func (g *claimGroup) runCheck(ctx context.Context, check Check) error {
 	if len(at) == 0 {
 		return nil
 	}
-	verdicts, err := check.Check(ctx, g.id, claims)
-	if err == nil && len(verdicts) != len(claims) {
-		err = fmt.Errorf("%d verdicts for %d claims", len(verdicts), len(claims))
-	}
+	verdicts, err := judge(ctx, g.id, check, claims)
 	if err != nil {
-		return fmt.Errorf("checking payments: %w", err)
+		return err
 	}
 	for i, n := range at {
 		if a := verdicts[i].Arrival; a != nil {
@@ -155,8 +160,20 @@ func (g *claimGroup) runCheck(ctx context.Context, check Check) error {
 	return nil
 }
 
-// askGuard asks the sign-guard about the open claims. A claim that it does not know stays open.
-func (g *claimGroup) askGuard(ctx context.Context, ask func(context.Context, []signguard.Authorization) ([]signguard.State, error)) error {
+// judge asks a check about claims.
+func judge(ctx context.Context, id chain.ID, check Check, claims []chain.Claim) ([]chain.Verdict, error) {
+	verdicts, err := check.Check(ctx, id, claims)
+	if err == nil && len(verdicts) != len(claims) {
+		err = fmt.Errorf("%d verdicts for %d claims", len(verdicts), len(claims))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("checking payments: %w", err)
+	}
+	return verdicts, nil
+}
+
+// askGuard asks the sign-guard about the open claims. A claim that it does not know stays open, and at first one that was authorized and is not granted now.
+func (g *claimGroup) askGuard(ctx context.Context, ask func(context.Context, []signguard.Authorization) ([]signguard.State, error), first bool) error {
 	at, claims := g.open(false)
 	if len(at) == 0 {
 		return nil
@@ -171,7 +188,11 @@ func (g *claimGroup) askGuard(ctx context.Context, ask func(context.Context, []s
 		return err
 	}
 	for i, n := range at {
-		g.verdicts[n], g.checked[n] = verdictOf(states[i]), states[i] == signguard.Moved
+		state := states[i]
+		if first && (state == signguard.Living || state == signguard.Moved) && !g.granted(g.id, g.now, claims[i]) {
+			state = signguard.Unknown
+		}
+		g.verdicts[n], g.checked[n] = verdictOf(state), state == signguard.Moved
 	}
 	return nil
 }

@@ -44,6 +44,9 @@ type Signer struct {
 	ledgers     map[chain.ID]Ledger
 	known       func(id chain.ID, path string) bool
 	checks      []Check
+	again       []Check
+	listed      Check // nil for none
+	grants      *grants
 	fees        Budget
 	now         func() time.Time
 	authorized  func(id chain.ID, claims []chain.Claim)
@@ -70,6 +73,10 @@ type Parts struct {
 	Rules  map[chain.ID]chain.Rules // by ledger
 	Checks []Check                  // of claims, in order
 	Fees   Budget                   // nil for none
+	// Again are the checks that each first signature must pass once more, of what may have changed since the authorization; nil: all of Checks.
+	Again []Check
+	// Listed is the check that signatures for other fees must pass, which nothing else is known of than the payment; nil for none.
+	Listed Check
 	// Authorized is told what was authorized just now, before the next claims are checked; nil for nobody.
 	Authorized func(id chain.ID, claims []chain.Claim)
 	Now        func() time.Time     // of authorizations; nil means time.Now
@@ -90,7 +97,11 @@ func New(p Parts) *Signer {
 	if p.Now == nil {
 		p.Now = time.Now
 	}
+	if p.Again == nil {
+		p.Again = p.Checks
+	}
 	return &Signer{
+		again: p.Again, listed: p.Listed, grants: newGrants(),
 		keys: p.Keys, guard: p.Guard, rules: p.Rules, checks: p.Checks, fees: p.Fees, now: p.Now, authorized: p.Authorized, report: p.Report, known: p.Known,
 		source: p.Source, ledgers: p.Ledgers, heads: map[chain.ID]uint64{}, bindings: rate.NewLimiter(rate.Every(time.Hour/bindingsPerHour), bindingsAtOnce),
 	}
@@ -111,6 +122,16 @@ func (s *Signer) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) (
 	}
 	digests, refused := digests(rules, orders)
 	orders = orders[:len(digests)]
+	if len(orders) == 0 {
+		return nil, refused
+	}
+	may, later, err := s.mayBeSigned(ctx, id, orders)
+	if err != nil {
+		return nil, err
+	}
+	if orders = orders[:may]; later != nil {
+		refused = later
+	}
 	if len(orders) == 0 {
 		return nil, refused
 	}
@@ -206,9 +227,9 @@ func (s *Signer) seal(ctx context.Context, rules chain.Rules, o chain.Order, dig
 	return rules.Seal(o, public, signature)
 }
 
-// Fingerprint is the text by which the sign-guard tells payments at a slot apart: everything that decides who gets what. It is not what is signed.
+// Fingerprint is the text by which the sign-guard tells payments at a slot apart. It is not what is signed.
 func Fingerprint(p chain.Payment) string {
-	return fmt.Sprintf("%s|%s|%s|%s|%s|%s", p.Purpose, p.Asset, p.To, p.Amount, p.Label, p.Source)
+	return p.Fingerprint()
 }
 
 // Free tells the sign-guard that a payment lost its slot. A signer with nodes of its own must have seen that by ReadOutcomes; otherwise it is

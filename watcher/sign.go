@@ -46,7 +46,11 @@ func (p *payer) sign(ctx context.Context, a records.Account, slots []records.Ope
 	if errors.Is(signErr, signguard.ErrRefused) {
 		return 0, p.haltAccount(ctx, a.Account, signErr)
 	}
-	if errors.Is(signErr, chain.ErrNotNow) { // the budget of fees is used up; the condition says so
+	if errors.Is(signErr, chain.ErrNotNow) { // the budget of fees is used up, or a payee is listed now; conditions report both
+		if n := len(made); n < len(ready) && len(ready[n].prev) > 0 {
+			p.same[ready[n].prev[len(ready[n].prev)-1].Hash] = cur.Height // what follows it is signed in the next round
+			p.wake()
+		}
 		p.log.WithError(signErr).Debug("bound, and may not be signed now")
 		signErr = nil
 	}

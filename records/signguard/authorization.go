@@ -62,7 +62,7 @@ func (g *Guard) States(ctx context.Context, wanted []Authorization) ([]State, er
 	return states(ctx, g.db, wanted)
 }
 
-// Authorize gives leave for those that may have it, in one durable commit, and answers the state of each: Living is authorized.
+// Authorize gives leave for those that may have it, in one durable commit, and answers the state of each: Living is authorized, as of the time that it is asked at.
 func (g *Guard) Authorize(ctx context.Context, wanted []Authorization) (list []State, err error) {
 	err = g.update(ctx, func(t session) error {
 		for _, group := range groups(wanted, Authorization.groupKey) {
@@ -75,7 +75,7 @@ func (g *Guard) Authorize(ctx context.Context, wanted []Authorization) (list []S
 			}
 			var granted []Authorization
 			for i, s := range some {
-				if s == Unknown || s == Moved {
+				if s == Unknown || s == Moved || s == Living {
 					some[i], granted = Living, append(granted, group[i])
 				}
 			}
@@ -113,7 +113,7 @@ func authorize(ctx context.Context, t session, granted []Authorization) error {
 		(cause, digest, chain, account, payment_id, network, token, user_account, payee, asset, amount, created_at, state)`, rows, `
 		ON CONFLICT (cause) DO UPDATE SET digest = excluded.digest, chain = excluded.chain, account = excluded.account, payment_id = excluded.payment_id,
 			network = excluded.network, token = excluded.token, user_account = excluded.user_account, payee = excluded.payee, asset = excluded.asset,
-			amount = excluded.amount, created_at = CASE WHEN authorizations.digest = excluded.digest THEN authorizations.created_at ELSE excluded.created_at END`)
+			amount = excluded.amount, created_at = excluded.created_at`)
 	return err
 }
 

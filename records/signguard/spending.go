@@ -25,24 +25,44 @@ type Fee struct {
 
 // CreditsSince returns the credits that were authorized since a time, the oldest first.
 func (g *Guard) CreditsSince(ctx context.Context, at time.Time) ([]Authorization, error) {
-	var rows []struct {
-		Chain   chain.ID     `db:"chain"`
-		User    string       `db:"user_account"`
-		Payee   string       `db:"payee"`
-		Asset   chain.Asset  `db:"asset"`
-		Amount  chain.Amount `db:"amount"`
-		Created int64        `db:"created_at"`
-	}
-	err := g.db.all(ctx, &rows, `SELECT chain, user_account, payee, asset, amount, created_at FROM authorizations
-		WHERE created_at >= ? AND digest LIKE 'credit|%' ORDER BY created_at`, at.UnixMilli())
+	var rows []authorizedRow
+	err := g.db.all(ctx, &rows, `SELECT `+authorizedColumns+` WHERE created_at >= ? AND digest LIKE 'credit|%' ORDER BY created_at`, at.UnixMilli())
 	if err != nil {
 		return nil, fmt.Errorf("reading what was authorized since %s: %w", at.UTC().Format(time.RFC3339), err)
 	}
-	list := make([]Authorization, len(rows))
-	for i, r := range rows {
-		list[i] = Authorization{Chain: r.Chain, User: r.User, Payee: r.Payee, Asset: r.Asset, Amount: r.Amount, At: time.UnixMilli(r.Created)}
-	}
-	return list, nil
+	return sqlstore.Each(rows, authorizedRow.authorization), nil
+}
+
+// AuthorizationsOf returns what is authorized for causes.
+func (g *Guard) AuthorizationsOf(ctx context.Context, causes []string) (map[string]Authorization, error) {
+	list := map[string]Authorization{}
+	err := sqlstore.InGroups(causes, func(set string, in []any, _ int) error {
+		var rows []authorizedRow
+		err := g.db.all(ctx, &rows, `SELECT `+authorizedColumns+` WHERE cause IN `+set, in...)
+		for _, r := range rows {
+			list[r.Cause] = r.authorization()
+		}
+		return err
+	})
+	return list, sqlstore.Doing(err, "reading what is authorized for %d causes", len(causes))
+}
+
+const authorizedColumns = `cause, digest, chain, account, user_account, payee, asset, amount, created_at FROM authorizations`
+
+type authorizedRow struct {
+	Cause   string       `db:"cause"`
+	Digest  string       `db:"digest"`
+	Account string       `db:"account"`
+	Chain   chain.ID     `db:"chain"`
+	User    string       `db:"user_account"`
+	Payee   string       `db:"payee"`
+	Asset   chain.Asset  `db:"asset"`
+	Amount  chain.Amount `db:"amount"`
+	Created int64        `db:"created_at"`
+}
+
+func (r authorizedRow) authorization() Authorization {
+	return Authorization{Key: r.Cause, Digest: r.Digest, Account: r.Account, Chain: r.Chain, User: r.User, Payee: r.Payee, Asset: r.Asset, Amount: r.Amount, At: time.UnixMilli(r.Created)}
 }
 
 // PaidTo reports whether a payee was ever paid on a chain, or is to be.

@@ -169,30 +169,59 @@ func verdictOf(err error) (v chain.Verdict, ok bool) {
 	return v, false
 }
 
-// prove is nil when the claim's cause allows all of it. It returns the coin at a deposit address that the payment uses up, if any.
-func (c *Checker) prove(ctx context.Context, reads *blockReads, id chain.ID, claim chain.Claim) (*chain.Arrival, error) {
+// Standing answers of each claim whether our accounts and our configuration still allow it, whatever its cause: what may change between an authorization and the
+// signature.
+func (c *Checker) Standing(ctx context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
+	verdicts := make([]chain.Verdict, len(claims))
+	for i, claim := range claims {
+		_, err := c.standing(ctx, id, claim)
+		verdict, ok := verdictOf(err)
+		if !ok {
+			return nil, fmt.Errorf("checking payment %d again: %w", claim.Payment.ID, err)
+		}
+		verdicts[i] = verdict
+	}
+	return verdicts, nil
+}
+
+// standing is nil when a claim's account may pay it. What has no transfer is allowed by that but for coin for gas.
+func (c *Checker) standing(ctx context.Context, id chain.ID, claim chain.Claim) (policy.Network, error) {
 	n, ok := c.network(claim.Cause.Network)
 	if !ok || id != n.Source && id != n.Exchange {
-		return nil, refused("the signer has no network %q on %s", claim.Cause.Network, id)
+		return n, refused("the signer has no network %q on %s", claim.Cause.Network, id)
 	}
 	payer, ours, err := c.own(ctx, n, id, claim.Account)
 	if err != nil {
-		return nil, err
+		return n, err
 	}
 	if !ours {
-		return nil, refused("%s is no account of %s", claim.Account, n.Name)
+		return n, refused("%s is no account of %s", claim.Account, n.Name)
 	}
 	switch claim.Payment.Purpose {
 	case chain.Credit, chain.Refund:
 		if payer.Retired { // nobody is to be refused because signer and daemon have not learnt of it at one moment
-			return nil, later("%s is retired and pays nobody: other accounts of %s do", claim.Account, n.Name)
+			return n, later("%s is retired and pays nobody: other accounts of %s do", claim.Account, n.Name)
 		}
 	case chain.Sweep, chain.Gas:
-		return nil, c.internal(ctx, n, id, payer, claim)
+		return n, c.internal(ctx, n, id, payer, claim)
 	case chain.Cold:
-		return nil, cold(n, id, payer, claim)
+		return n, cold(n, id, payer, claim)
 	default:
-		return nil, refused("nothing allows a %s", claim.Payment.Purpose)
+		return n, refused("nothing allows a %s", claim.Payment.Purpose)
+	}
+	return n, nil
+}
+
+// prove is nil when the claim's cause allows all of it. It returns the coin at a deposit address that the payment uses up, if any.
+func (c *Checker) prove(ctx context.Context, reads *blockReads, id chain.ID, claim chain.Claim) (*chain.Arrival, error) {
+	n, err := c.standing(ctx, id, claim)
+	switch {
+	case err != nil:
+		return nil, err
+	case claim.Payment.Purpose == chain.Gas:
+		return nil, c.gas(ctx, n, id, claim)
+	case claim.Payment.Purpose != chain.Credit && claim.Payment.Purpose != chain.Refund:
+		return nil, nil
 	}
 	if _, _, _, found := foundCoin(claim.Cause.Ref); found {
 		return c.found(ctx, reads, n, id, claim)
@@ -265,8 +294,6 @@ func (c *Checker) internal(ctx context.Context, n policy.Network, id chain.ID, f
 		return refused("a sweep goes to an account that pays")
 	case p.Purpose == chain.Sweep && to.Retired:
 		return later("%s is retired: a sweep goes to an account that pays", p.To)
-	case p.Purpose == chain.Gas:
-		return c.gas(ctx, n, id, claim)
 	}
 	return nil
 }

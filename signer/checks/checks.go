@@ -58,6 +58,7 @@ type Asset = policy.Asset
 // history is what the sign-guard keeps.
 type history interface {
 	CreditsSince(ctx context.Context, at time.Time) ([]signguard.Authorization, error)
+	AuthorizationsOf(ctx context.Context, causes []string) (map[string]signguard.Authorization, error)
 	PaidTo(ctx context.Context, id chain.ID, payee string) (bool, error)
 	FeesSince(ctx context.Context, at time.Time) ([]signguard.Fee, error)
 	Fees(ctx context.Context, id chain.ID, slots []chain.Slot) ([]chain.Amount, error)
@@ -70,7 +71,8 @@ type Set struct {
 	now     func() time.Time
 
 	mu    sync.RWMutex
-	rules rules // exchanged as a whole
+	rules rules                  // exchanged as a whole
+	was   map[string]*limits.Use // as what the claims that were asked about last had been counted before, by cause
 }
 
 // rules are the checks by one configuration.
@@ -125,7 +127,7 @@ func (s *Set) counted(ctx context.Context, cfg limits.Config, assets []Asset) (*
 	}
 	uses := make([]limits.Use, len(past))
 	for i, a := range past {
-		uses[i] = limits.Use{At: a.At, Chain: a.Chain, Asset: a.Asset, Users: usersOf(a.User, a.Payee), Amount: a.Amount}
+		uses[i] = counted(a)
 	}
 	l.Load(uses)
 	return l, nil
@@ -138,6 +140,11 @@ func (s *Set) countedFees(ctx context.Context, budgets []limits.FeeBudget) (*lim
 		f.Load(p.Chain, p.At, p.Most)
 	}
 	return f, err
+}
+
+// counted is what an authorization was counted as.
+func counted(a signguard.Authorization) limits.Use {
+	return limits.Use{At: a.At, Chain: a.Chain, Asset: a.Asset, Users: usersOf(a.User, a.Payee), Amount: a.Amount}
 }
 
 func usersOf(user, payee string) []string {
@@ -204,15 +211,19 @@ func listed(ctx context.Context, lists *blocklist.Lists, id chain.ID, c chain.Cl
 	return ""
 }
 
-// Limited holds what is over a limit. Refunds are not limited: they go back to where the money came from.
-func (s *Set) Limited(_ context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
+// Limited holds what is over a limit. Refunds are not limited: they go back to where the money came from. What was authorized before and is authorized again counts
+// once, as of the last time.
+func (s *Set) Limited(ctx context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
+	if err := s.readCounted(ctx, id, claims); err != nil {
+		return nil, err
+	}
 	verdicts := make([]chain.Verdict, len(claims))
 	var uses []limits.Use
 	var at []int
 	for i, c := range claims {
 		verdicts[i].State = chain.Authorized
 		if c.Payment.Purpose == chain.Credit {
-			uses, at = append(uses, useOf(id, c)), append(at, i)
+			uses, at = append(uses, s.useOf(id, c)), append(at, i)
 		}
 	}
 	for i, why := range s.current().limits.Check(uses) {
@@ -223,16 +234,53 @@ func (s *Set) Limited(_ context.Context, id chain.ID, claims []chain.Claim) ([]c
 	return verdicts, nil
 }
 
-func useOf(id chain.ID, c chain.Claim) limits.Use {
-	return limits.Use{Chain: id, Asset: c.Payment.Asset, Users: usersOf(c.Cause.User, c.Payment.To), Amount: c.Payment.Amount}
+// before is what the sign-guard has authorized for the claims' causes before.
+func (s *Set) before(ctx context.Context, id chain.ID, claims []chain.Claim) (map[string]signguard.Authorization, error) {
+	keys := make([]string, len(claims))
+	for i, c := range claims {
+		keys[i] = c.Key(id)
+	}
+	return s.history.AuthorizationsOf(ctx, keys)
 }
 
-// Approved holds what wants approvals and has too few.
+// readCounted remembers as what the claims were counted before.
+func (s *Set) readCounted(ctx context.Context, id chain.ID, claims []chain.Claim) error {
+	known, err := s.before(ctx, id, claims)
+	if err != nil {
+		return err
+	}
+	was := map[string]*limits.Use{}
+	for key, a := range known {
+		if strings.HasPrefix(a.Digest, string(chain.Credit)+"|") {
+			use := counted(a)
+			was[key] = &use
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.was = was
+	return nil
+}
+
+func (s *Set) useOf(id chain.ID, c chain.Claim) limits.Use {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return limits.Use{Chain: id, Asset: c.Payment.Asset, Users: usersOf(c.Cause.User, c.Payment.To), Amount: c.Payment.Amount, Was: s.was[c.Key(id)]}
+}
+
+// Approved holds what wants approvals and has too few. What was authorized before as it is had enough, and stays approved.
 func (s *Set) Approved(ctx context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
 	rule := s.current().approvals
+	known, err := s.before(ctx, id, claims)
+	if err != nil {
+		return nil, err
+	}
 	verdicts := make([]chain.Verdict, len(claims))
 	for i, c := range claims {
 		verdicts[i].State = chain.Authorized
+		if was := known[c.Key(id)]; was.Chain == id && was.Account == c.Account && was.Digest == c.Payment.Fingerprint() {
+			continue
+		}
 		why, err := rule.Wanted(id, c.Payment, func() (bool, error) { return s.history.PaidTo(ctx, id, c.Payment.To) })
 		if err != nil {
 			return nil, err
@@ -252,7 +300,7 @@ func (s *Set) Authorized(id chain.ID, claims []chain.Claim) {
 	var uses []limits.Use
 	for _, c := range claims {
 		if c.Payment.Purpose == chain.Credit {
-			uses = append(uses, useOf(id, c))
+			uses = append(uses, s.useOf(id, c))
 		}
 	}
 	s.current().limits.Count(uses)

@@ -27,6 +27,7 @@ type Use struct {
 	Asset  chain.Asset
 	Users  []string // who gets it: the user and the payee, each once
 	Amount chain.Amount
+	Was    *Use // as what it was counted before: it counts once, as of the last time; nil: never
 }
 
 // assetKey is an asset of a chain.
@@ -141,21 +142,50 @@ func (l *Limits) Check(uses []Use) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.begin()
-	why, passed := make([]string, len(uses)), []Use{}
+	why, undo := make([]string, len(uses)), []func(){}
 	for i, u := range uses {
-		if why[i] = l.exceeds(u); why[i] != "" {
+		back := l.takeOut(u.Was)
+		if why[i] = l.exceeds(u); why[i] == "" {
+			if err := l.count(u); err != nil {
+				why[i] = err.Error()
+			}
+		}
+		if why[i] != "" {
+			back()
 			continue
 		}
-		if err := l.count(u); err != nil {
-			why[i] = err.Error()
-			continue
-		}
-		passed = append(passed, u)
+		undo = append(undo, back, func() { l.uncount(u) })
 	}
-	for _, u := range slices.Backward(passed) {
-		l.uncount(u)
+	for _, f := range slices.Backward(undo) {
+		f()
 	}
 	return why
+}
+
+// takeOut removes what was counted before, as far as it has not expired, and answers how to put it back.
+func (l *Limits) takeOut(was *Use) (back func()) {
+	if was == nil {
+		return func() {}
+	}
+	a, ok := l.assets[assetKey{was.Chain, was.Asset}]
+	if !ok {
+		return func() {}
+	}
+	var out []*window
+	windows := []*window{&a.day, &a.hour}
+	for _, user := range was.Users {
+		windows = append(windows, l.user(*was, user))
+	}
+	for _, w := range windows {
+		if w.takeOut(was.At, was.Amount) {
+			out = append(out, w)
+		}
+	}
+	return func() {
+		for _, w := range out {
+			w.putBack(was.At, was.Amount)
+		}
+	}
 }
 
 // Count keeps what was authorized, as of now.
@@ -164,6 +194,7 @@ func (l *Limits) Count(uses []Use) {
 	defer l.mu.Unlock()
 	l.begin()
 	for _, u := range uses {
+		l.takeOut(u.Was)
 		_ = l.count(u)
 	}
 }

@@ -1,6 +1,8 @@
 package limits
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"gatewayd/chain"
@@ -56,6 +58,31 @@ func (w *window) giveBack(amount chain.Amount) {
 	if w.parts[last].amount, _ = w.parts[last].amount.Sub(amount); w.parts[last].amount.IsZero() {
 		w.parts = w.parts[:last]
 	}
+}
+
+// takeOut removes an amount of the minute in which it was counted, unless that has expired.
+func (w *window) takeOut(at time.Time, amount chain.Amount) bool {
+	i, found := w.find(at)
+	if !found || w.parts[i].amount.Less(amount) {
+		return false
+	}
+	w.parts[i].amount, _ = w.parts[i].amount.Sub(amount)
+	w.sum, _ = w.sum.Sub(amount)
+	return true
+}
+
+// putBack adds what takeOut removed.
+func (w *window) putBack(at time.Time, amount chain.Amount) {
+	i, found := w.find(at)
+	if !found {
+		w.parts = slices.Insert(w.parts, i, part{minute: minuteOf(at)})
+	}
+	w.parts[i].amount, _ = w.parts[i].amount.Add(amount)
+	w.sum, _ = w.sum.Add(amount)
+}
+
+func (w *window) find(at time.Time) (int, bool) {
+	return slices.BinarySearchFunc(w.parts, minuteOf(at), func(p part, minute int64) int { return cmp.Compare(p.minute, minute) })
 }
 
 // over reports whether an amount more is above a limit; zero is no limit.

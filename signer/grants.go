@@ -1,0 +1,174 @@
+package signer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"gatewayd/chain"
+	"gatewayd/records/signguard"
+)
+
+// grantLifetime is how long an authorization may be signed after its checks. A daemon that is stolen cannot collect authorizations of several days, each within
+// its day's limit, and have all of them signed at one moment.
+const grantLifetime = 10 * time.Minute
+
+// grant is a claim that has passed the checks.
+type grant struct {
+	claim chain.Claim
+	at    time.Time
+}
+
+func (o grant) old(now time.Time) bool { return now.Sub(o.at).Abs() >= grantLifetime }
+
+// grantKey is a payment as an order names it.
+type grantKey struct {
+	chain   chain.ID
+	account string
+	payment uint64
+	digest  string
+}
+
+func keyOf(id chain.ID, account string, p chain.Payment) grantKey {
+	return grantKey{id, account, p.ID, Fingerprint(p)}
+}
+
+// grants are the authorizations that may be signed now. They are kept in memory: after a start each payment is checked again before it is signed.
+type grants struct {
+	mu      sync.Mutex
+	of      map[string]grantKey // by cause, which has one
+	claims  map[grantKey]grant
+	expired time.Time // when old ones were removed last
+}
+
+func newGrants() *grants { return &grants{of: map[string]grantKey{}, claims: map[grantKey]grant{}} }
+
+// put keeps a claim that was authorized at a time, in the place of any other for its cause.
+func (g *grants) put(id chain.ID, at time.Time, c chain.Claim) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	cause, key := c.Key(id), keyOf(id, c.Account, c.Payment)
+	delete(g.claims, g.of[cause])
+	g.of[cause], g.claims[key] = key, grant{c, at}
+	if at.Sub(g.expired).Abs() < grantLifetime {
+		return
+	}
+	g.expired = at
+	for key, one := range g.claims {
+		if one.old(at) {
+			g.remove(key)
+		}
+	}
+}
+
+func (g *grants) remove(key grantKey) {
+	if one, ok := g.claims[key]; ok {
+		delete(g.of, one.claim.Key(key.chain))
+		delete(g.claims, key)
+	}
+}
+
+// has reports whether a cause is granted to the same account for the same, whatever number the payment had.
+func (g *grants) has(id chain.ID, now time.Time, c chain.Claim) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	key, ok := g.of[c.Key(id)]
+	return ok && key.account == c.Account && key.digest == Fingerprint(c.Payment) && !g.claims[key].old(now)
+}
+
+// claim returns the claim that is granted for an order.
+func (g *grants) claim(id chain.ID, now time.Time, o chain.Order) (chain.Claim, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	one, ok := g.claims[keyOf(id, o.Slot.Account, o.Payment)]
+	return one.claim, ok && !one.old(now)
+}
+
+// drop forgets what was granted for an order that would not be authorized now.
+func (g *grants) drop(id chain.ID, o chain.Order) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.remove(keyOf(id, o.Slot.Account, o.Payment))
+}
+
+// mayBeSigned is signguard.ErrUnauthorized for orders whose payments were authorized too long ago, or would not be authorized now: addresses may be listed,
+// accounts retired, and the cold address another since. What was signed at its slot before may be signed again, for other fees too, unless its payee is listed:
+// it answers how many orders may be signed, and why the next may not.
+func (s *Signer) mayBeSigned(ctx context.Context, id chain.ID, orders []chain.Order) (passed int, why, err error) {
+	now := s.now()
+	var granted, signed chosen
+	for i, o := range orders {
+		if o.Payment.Purpose == chain.Cancel || o.Payment.Purpose == chain.Receive {
+			continue
+		}
+		if claim, ok := s.grants.claim(id, now, o); ok {
+			granted.add(i, claim)
+			continue
+		}
+		before, err := s.wasSigned(ctx, id, o)
+		switch {
+		case err != nil:
+			return 0, nil, err
+		case !before:
+			return 0, nil, unauthorized(o, fmt.Sprintf("it was never authorized, or more than %s ago", grantLifetime))
+		}
+		signed.add(i, chain.Claim{Account: o.Slot.Account, Payment: o.Payment})
+	}
+	for _, check := range s.again {
+		at, text, err := granted.refusedBy(ctx, id, check)
+		if err != nil {
+			return 0, nil, err
+		}
+		if at >= 0 {
+			s.grants.drop(id, orders[at])
+			return 0, nil, unauthorized(orders[at], text)
+		}
+	}
+	if s.listed == nil {
+		return len(orders), nil, nil
+	}
+	at, text, err := signed.refusedBy(ctx, id, s.listed)
+	if err != nil || at < 0 {
+		return len(orders), nil, err
+	}
+	return at, fmt.Errorf("%w: payment %d is not signed again: %s", chain.ErrNotNow, orders[at].Payment.ID, text), nil
+}
+
+func unauthorized(o chain.Order, text string) error {
+	return fmt.Errorf("signing payment %d at %d of %s: %w: %s", o.Payment.ID, o.Slot.Nonce, o.Slot.Account, signguard.ErrUnauthorized, text)
+}
+
+// chosen are claims of some of a list of orders.
+type chosen struct {
+	at     []int
+	claims []chain.Claim
+}
+
+func (c *chosen) add(i int, claim chain.Claim) {
+	c.at, c.claims = append(c.at, i), append(c.claims, claim)
+}
+
+// refusedBy returns the first order whose claim a check does not pass, and why; -1 for none.
+func (c chosen) refusedBy(ctx context.Context, id chain.ID, check Check) (at int, text string, err error) {
+	if len(c.claims) == 0 {
+		return -1, "", nil
+	}
+	verdicts, err := judge(ctx, id, check, c.claims)
+	if err != nil {
+		return -1, "", err
+	}
+	for i, v := range verdicts {
+		if v.State != chain.Authorized {
+			return c.at[i], v.Text, nil
+		}
+	}
+	return -1, "", nil
+}
+
+// wasSigned reports whether something was signed at an order's slot before. The sign-guard decides whether it was the same.
+func (s *Signer) wasSigned(ctx context.Context, id chain.ID, o chain.Order) (bool, error) {
+	list, err := s.guard.SignedAt(ctx, id, o.Slot.Account, o.Slot.Nonce)
+	return slices.ContainsFunc(list, func(w signguard.Signed) bool { return w.Branch == o.Slot.Branch }), err
+}
