@@ -61,7 +61,7 @@ func checkConditions(r checks.Report) (list []control.Condition) {
 			Kind: string(status.LimitReached), Chain: l.Chain, Network: l.Network, Token: l.Token, Subject: strings.TrimSpace(l.Window + " " + string(l.Chain) + " " + l.Token), Detail: l.String(),
 		})
 	}
-	for subject, fault := range map[string]string{"prices": r.Fault, "lists": r.Lists} {
+	for subject, fault := range map[string]string{"prices": r.Fault, "lists": r.Lists, "clock": r.Clock} {
 		if fault != "" {
 			list = append(list, control.Condition{Kind: string(status.ChecksFail), Subject: subject, Detail: fault})
 		}

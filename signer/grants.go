@@ -17,8 +17,9 @@ const grantLifetime = 10 * time.Minute
 
 // grant is a claim that has passed the checks.
 type grant struct {
-	claim chain.Claim
-	at    time.Time
+	claim  chain.Claim
+	at     time.Time
+	signed *chain.Slot // where it was signed last; nil: not since
 }
 
 func (o grant) old(now time.Time) bool { return now.Sub(o.at).Abs() >= grantLifetime }
@@ -51,7 +52,7 @@ func (g *grants) put(id chain.ID, at time.Time, c chain.Claim) {
 	defer g.mu.Unlock()
 	cause, key := c.Key(id), keyOf(id, c.Account, c.Payment)
 	delete(g.claims, g.of[cause])
-	g.of[cause], g.claims[key] = key, grant{c, at}
+	g.of[cause], g.claims[key] = key, grant{claim: c, at: at}
 	if at.Sub(g.expired).Abs() < grantLifetime {
 		return
 	}
@@ -78,12 +79,29 @@ func (g *grants) has(id chain.ID, now time.Time, c chain.Claim) bool {
 	return ok && key.account == c.Account && key.digest == Fingerprint(c.Payment) && !g.claims[key].old(now)
 }
 
-// claim returns the claim that is granted for an order.
-func (g *grants) claim(id chain.ID, now time.Time, o chain.Order) (chain.Claim, bool) {
+// find returns what is granted for an order.
+func (g *grants) find(id chain.ID, now time.Time, o chain.Order) (grant, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	one, ok := g.claims[keyOf(id, o.Slot.Account, o.Payment)]
-	return one.claim, ok && !one.old(now)
+	return one, ok && !one.old(now)
+}
+
+// sign remembers where orders were signed.
+func (g *grants) sign(id chain.ID, orders []chain.Order) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, o := range orders {
+		key := keyOf(id, o.Slot.Account, o.Payment)
+		if one, ok := g.claims[key]; ok {
+			one.signed = &o.Slot
+			g.claims[key] = one
+		}
+	}
+}
+
+func (o grant) signedAt(at chain.Slot) bool {
+	return o.signed != nil && o.signed.Branch == at.Branch && o.signed.Nonce == at.Nonce
 }
 
 // drop forgets what was granted for an order that would not be authorized now.
@@ -103,16 +121,19 @@ func (s *Signer) mayBeSigned(ctx context.Context, id chain.ID, orders []chain.Or
 		if o.Payment.Purpose == chain.Cancel || o.Payment.Purpose == chain.Receive {
 			continue
 		}
-		if claim, ok := s.grants.claim(id, now, o); ok {
-			granted.add(i, claim)
+		one, ok := s.grants.find(id, now, o)
+		if ok && !one.signedAt(o.Slot) {
+			granted.add(i, one.claim)
 			continue
 		}
-		before, err := s.wasSigned(ctx, id, o)
-		switch {
-		case err != nil:
-			return 0, nil, err
-		case !before:
-			return 0, nil, unauthorized(o, fmt.Sprintf("it was never authorized, or more than %s ago", grantLifetime))
+		if !ok {
+			before, err := s.wasSigned(ctx, id, o)
+			if err == nil && !before {
+				err = unauthorized(o, fmt.Sprintf("it was never authorized, or more than %s ago", grantLifetime))
+			}
+			if err != nil {
+				return 0, nil, err
+			}
 		}
 		signed.add(i, chain.Claim{Account: o.Slot.Account, Payment: o.Payment})
 	}

@@ -157,6 +157,7 @@ func (s *Signer) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) (
 	if err := s.guard.Allow(ctx, id, wanted...); err != nil {
 		return nil, err
 	}
+	s.grants.sign(id, orders)
 	signed := make([]chain.SignedTx, len(orders))
 	for i, o := range orders {
 		var err error

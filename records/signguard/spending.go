@@ -3,6 +3,7 @@ package signguard
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"gatewayd/chain"
@@ -31,6 +32,17 @@ func (g *Guard) CreditsSince(ctx context.Context, at time.Time) ([]Authorization
 		return nil, fmt.Errorf("reading what was authorized since %s: %w", at.UTC().Format(time.RFC3339), err)
 	}
 	return sqlstore.Each(rows, authorizedRow.authorization), nil
+}
+
+// Newest returns the greatest time of what was authorized or of fees that were counted; zero for nothing.
+func (g *Guard) Newest(ctx context.Context) (time.Time, error) {
+	var times []int64
+	err := g.db.all(ctx, &times, `SELECT at FROM (SELECT created_at AS at FROM authorizations ORDER BY created_at DESC LIMIT 1) AS a
+		UNION ALL SELECT at FROM (SELECT at FROM fees ORDER BY at DESC LIMIT 1) AS f`)
+	if err != nil || len(times) == 0 {
+		return time.Time{}, sqlstore.Doing(err, "reading when something was authorized last")
+	}
+	return time.UnixMilli(slices.Max(times)), nil
 }
 
 // AuthorizationsOf returns what is authorized for causes.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +37,7 @@ type thief struct {
 	now          time.Time
 	paid         chain.Claim
 	paidAt       uint64      // its block
+	list         string      // of addresses, which is the owner's
 	waiting      chain.Order // of a payment that is signed and in no block
 }
 
@@ -77,6 +79,7 @@ func (th *thief) start() {
 	th.t.Helper()
 	assets := []checks.Asset{{Network: "main", Token: usd, Symbol: "USD", Chain: "eth", Asset: "usd", Decimals: 4, TokenDecimals: 2}}
 	list := filepath.Join(th.t.TempDir(), "list")
+	th.list = list
 	require.NoError(th.t, os.WriteFile(list, []byte(th.vite.Address("wanted")+"\n"), 0o600))
 	set, err := checks.New(th.t.Context(), checks.Config{
 		Limits:    limits.Config{Tokens: []limits.Token{{Network: "main", Token: usd, PerDay: amount(200_000)}}, Fees: []limits.FeeBudget{{Chain: "eth", PerDay: amount(20_000)}}},
@@ -510,6 +513,36 @@ var ways = []way{
 		th.start()
 		return th.overLimit()
 	}},
+	{"Authorizations of several days, signed at one moment", "more than 10m0s ago", func(th *thief) error {
+		c := th.large("patient", 10_000)
+		th.now = th.now.Add(96 * time.Hour)
+		verdicts, err := th.Authorize(th.t.Context(), "eth", c)
+		if err != nil || verdicts[0].State != chain.Authorized {
+			return errors.Join(err, errors.New(verdicts[0].Text))
+		}
+		th.now = th.now.Add(25 * time.Hour)
+		return th.sign("eth", th.order("eth", c.Account, c.Payment))
+	}},
+	{"A payment whose payee is listed after it was authorized", "is on the list", func(th *thief) error {
+		return th.changed(th.large("listed later", 1_000), func(c chain.Claim) {
+			require.NoError(th.t, os.WriteFile(th.list, []byte(c.Payment.To+"\n"), 0o600))
+		})
+	}},
+	{"A payment whose account is retired after it was authorized", "is retired and pays nobody", func(th *thief) error {
+		defer th.checker.Take(th.accounts)
+		return th.changed(th.large("rich", 1_000), func(c chain.Claim) {
+			retired := slices.Clone(th.accounts)
+			for i := range retired {
+				retired[i].Retired = retired[i].Retired || retired[i].Address == c.Account
+			}
+			th.checker.Take(retired)
+		})
+	}},
+	{"Cold money to an address that is the cold one no more", "the cold address of tti_usd is", func(th *thief) error {
+		cold := th.network.Tokens[0].Cold
+		defer func() { th.network.Tokens[0].Cold = cold }()
+		return th.changed(th.altered(th.cold(), func(*chain.Claim) {}), func(chain.Claim) { th.network.Tokens[0].Cold = th.eth.Address("new cold") })
+	}},
 	{"Gas paid to a miner, again and again", "fees", func(th *thief) error {
 		for range 200 {
 			if err := sweepWith(func(th *thief, c *chain.Claim) {
@@ -534,6 +567,16 @@ var ways = []way{
 		return th.sign("eth", o)
 	}},
 	{"More at once than is ever needed", "are the most", func(th *thief) error { return th.sign("eth", make([]chain.Order, signer.MaxOrders+1)...) }},
+}
+
+// changed has a claim authorized, changes what the signer's owner decides, and has the payment signed.
+func (th *thief) changed(c chain.Claim, change func(chain.Claim)) error {
+	verdicts, err := th.Authorize(th.t.Context(), "eth", c)
+	if err != nil || verdicts[0].State != chain.Authorized {
+		return errors.Join(err, errors.New(verdicts[0].Text))
+	}
+	change(c)
+	return th.sign("eth", th.order("eth", c.Account, c.Payment))
 }
 
 // gas is a claim of coin for gas for an account.

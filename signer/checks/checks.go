@@ -58,6 +58,8 @@ type Asset = policy.Asset
 // history is what the sign-guard keeps.
 type history interface {
 	CreditsSince(ctx context.Context, at time.Time) ([]signguard.Authorization, error)
+	// Newest returns the greatest time of what was authorized or of fees that were counted; zero for nothing.
+	Newest(ctx context.Context) (time.Time, error)
 	AuthorizationsOf(ctx context.Context, causes []string) (map[string]signguard.Authorization, error)
 	PaidTo(ctx context.Context, id chain.ID, payee string) (bool, error)
 	FeesSince(ctx context.Context, at time.Time) ([]signguard.Fee, error)
@@ -69,6 +71,7 @@ type history interface {
 type Set struct {
 	history history
 	now     func() time.Time
+	clock   *limits.Clock
 
 	mu    sync.RWMutex
 	rules rules                  // exchanged as a whole
@@ -86,7 +89,7 @@ type rules struct {
 
 // New makes the checks of a checked configuration, and counts what the sign-guard knows of the last day.
 func New(ctx context.Context, cfg Config, assets []Asset, h history, now func() time.Time) (*Set, error) {
-	s := &Set{history: h, now: now}
+	s := &Set{history: h, now: now, clock: limits.NewClock(now)}
 	return s, s.Reconfigure(ctx, cfg, assets)
 }
 
@@ -97,12 +100,18 @@ func (s *Set) Reconfigure(ctx context.Context, cfg Config, assets []Asset) error
 	if r.lists, err = blocklist.New(cfg.BlockList, s.now); err != nil {
 		return fmt.Errorf("block_list: %w", err)
 	}
+	newest, err := s.history.Newest(ctx)
+	if err != nil {
+		return err
+	}
+	s.clock.Restore(newest)
+	since := s.clock.Now().Add(-limits.Past)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r.limits, err = s.counted(ctx, cfg.Limits, assets); err != nil {
+	if r.limits, err = s.counted(ctx, cfg.Limits, assets, since); err != nil {
 		return fmt.Errorf("limits: %w", err)
 	}
-	if r.fees, err = s.countedFees(ctx, cfg.Limits.Fees); err != nil {
+	if r.fees, err = s.countedFees(ctx, cfg.Limits.Fees, since); err != nil {
 		return fmt.Errorf("limits: %w", err)
 	}
 	for _, f := range cfg.Limits.Fees {
@@ -115,13 +124,13 @@ func (s *Set) Reconfigure(ctx context.Context, cfg Config, assets []Asset) error
 	return nil
 }
 
-// counted are limits with what was authorized in the last day, by the greatest time that the sign-guard knows.
-func (s *Set) counted(ctx context.Context, cfg limits.Config, assets []Asset) (*limits.Limits, error) {
-	l, err := limits.New(cfg, assets, s.now)
+// counted are limits with what was authorized in the last day, by the clock of the limits.
+func (s *Set) counted(ctx context.Context, cfg limits.Config, assets []Asset, since time.Time) (*limits.Limits, error) {
+	l, err := limits.NewOn(s.clock, cfg, assets)
 	if err != nil {
 		return nil, err
 	}
-	past, err := s.history.CreditsSince(ctx, s.now().Add(-limits.Past))
+	past, err := s.history.CreditsSince(ctx, since)
 	if err != nil {
 		return nil, err
 	}
@@ -133,9 +142,9 @@ func (s *Set) counted(ctx context.Context, cfg limits.Config, assets []Asset) (*
 	return l, nil
 }
 
-func (s *Set) countedFees(ctx context.Context, budgets []limits.FeeBudget) (*limits.Fees, error) {
-	f := limits.NewFees(budgets, s.now)
-	past, err := s.history.FeesSince(ctx, s.now().Add(-limits.Past))
+func (s *Set) countedFees(ctx context.Context, budgets []limits.FeeBudget, since time.Time) (*limits.Fees, error) {
+	f := limits.NewFeesOn(s.clock, budgets)
+	past, err := s.history.FeesSince(ctx, since)
 	for _, p := range past {
 		f.Load(p.Chain, p.At, p.Most)
 	}
@@ -160,7 +169,7 @@ func (s *Set) current() rules {
 }
 
 // Now is the time of what is authorized now: it never goes back.
-func (s *Set) Now() time.Time { return s.current().limits.Now() }
+func (s *Set) Now() time.Time { return s.clock.Now() }
 
 // maxAtOnce bounds the questions to a screening service at one time.
 const maxAtOnce = 16
@@ -288,7 +297,7 @@ func (s *Set) Approved(ctx context.Context, id chain.ID, claims []chain.Claim) (
 		if why == "" {
 			continue
 		}
-		if ok, missing := rule.Enough(id, c, s.Now()); !ok {
+		if ok, missing := rule.Enough(id, c, s.clock.Wall()); !ok {
 			verdicts[i] = chain.Verdict{State: chain.HeldClaim, Reason: chain.ReasonApproval, Text: why + ": " + missing}
 		}
 	}

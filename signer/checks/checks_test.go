@@ -284,3 +284,95 @@ func TestFeesAreBounded(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, n)
 }
+
+// TestAJumpAndAStart: a clock that is a year ahead during a start frees nothing, and a right one later is a day behind at most.
+func TestAJumpAndAStart(t *testing.T) {
+	w := setup(t, limited(func(t *limits.Token) { t.PerDay = chain.NewAmount(100) }))
+	require.Equal(t, []string{"authorized"}, w.asks(w.claim("a", 100)))
+	for _, at := range []time.Duration{365 * 24 * time.Hour, time.Hour, 366 * 24 * time.Hour} {
+		w.now = begin.Add(at)
+		w.start()
+		require.Contains(t, w.asks(w.claim("b", 1))[0], "held limit", at)
+	}
+	w.now = begin.Add(2 * time.Hour)
+	w.start()
+	w.now = begin.Add(25 * time.Hour)
+	require.Equal(t, []string{"authorized"}, w.asks(w.claim("b", 1)))
+}
+
+// TestAuthorizationsOfDays: what was authorized day after day, within each day's limit, is not signed at one moment. It is asked for again, and counts once.
+func TestAuthorizationsOfDays(t *testing.T) {
+	w := setup(t, limited(func(t *limits.Token) { t.PerDay = chain.NewAmount(100) }))
+	w.eth.Endow(w.eth.Address("hot"), token, chain.NewAmount(10_000))
+	w.eth.Endow(w.eth.Address("hot"), chain.Native, chain.NewAmount(1_000_000))
+	var claims []chain.Claim
+	for day := range 4 {
+		w.now = begin.Add(time.Duration(day) * 25 * time.Hour)
+		for range 2 {
+			claims = append(claims, w.claim("a", 50))
+			require.Equal(t, []string{"authorized"}, w.asks(claims[len(claims)-1]))
+		}
+	}
+	sign := func(number uint64, c chain.Claim) error {
+		slot := chain.Slot{Account: c.Account, Key: "hot", Nonce: number}
+		a, err := w.eth.Prepare(t.Context(), slot, c.Payment, nil)
+		require.NoError(t, err)
+		_, err = w.Sign(t.Context(), "eth", chain.Order{Slot: slot, Payment: c.Payment, Unsigned: a.Raw})
+		return err
+	}
+	for _, c := range claims[:6] {
+		require.ErrorIs(t, sign(0, c), signguard.ErrUnauthorized)
+		require.Contains(t, w.asks(c)[0], "held limit", "the day is used up")
+	}
+	require.NoError(t, sign(0, claims[6]))
+	w.now = w.now.Add(9 * time.Minute)
+	require.NoError(t, sign(1, claims[7]))
+	w.now = w.now.Add(time.Hour)
+	require.NoError(t, sign(0, claims[6]), "what was signed is signed again as it is")
+	w.start()
+	require.NoError(t, sign(1, claims[7]), "after a start too")
+	w.now = w.now.Add(24 * time.Hour)
+	late := claims[0]
+	require.Equal(t, []string{"authorized", "authorized"}, w.asks(late, claims[1]))
+	w.now = w.now.Add(10 * time.Minute)
+	require.ErrorIs(t, sign(2, late), signguard.ErrUnauthorized)
+	require.Equal(t, []string{"authorized"}, w.asks(late), "it counts once")
+	require.NoError(t, sign(2, late))
+	require.Contains(t, w.asks(w.claim("b", 1))[0], "of which 100 USDT are used")
+	w.start()
+	require.Contains(t, w.asks(w.claim("b", 1))[0], "of which 100 USDT are used")
+}
+
+// TestListedBeforeTheSignature: lists are asked again at each signature, and at those for other fees.
+func TestListedBeforeTheSignature(t *testing.T) {
+	list := filepath.Join(t.TempDir(), "list")
+	require.NoError(t, os.WriteFile(list, []byte("# none\n"), 0o600))
+	w := setup(t, checks.Config{BlockList: blocklist.Config{Files: []blocklist.List{{Name: "sanctions", File: list}}}})
+	hot := w.eth.Address("hot")
+	w.eth.Endow(hot, token, chain.NewAmount(10_000))
+	w.eth.Endow(hot, chain.Native, chain.NewAmount(1_000_000))
+	w.Signer = signer.New(signer.Parts{
+		Keys: chaintest.NoKeys{}, Guard: w.guard, Rules: map[chain.ID]chain.Rules{"eth": w.eth.Rules()}, Now: w.set.Now,
+		Checks: []signer.Check{checks.Func(w.set.Listed)}, Listed: checks.Func(w.set.Listed),
+	})
+	order := func(number uint64, p chain.Payment) chain.Order {
+		slot := chain.Slot{Account: hot, Key: "hot", Nonce: number}
+		a, err := w.eth.Prepare(t.Context(), slot, p, nil)
+		require.NoError(t, err)
+		return chain.Order{Slot: slot, Payment: p, Unsigned: a.Raw}
+	}
+	first, second := w.claim("a", 5), w.claim("b", 5)
+	require.Equal(t, []string{"authorized", "authorized"}, w.asks(first, second))
+	_, err := w.Sign(t.Context(), "eth", order(0, first.Payment))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(list, []byte(first.Payment.To+"\n"+second.Cause.Sender+"\n"), 0o600))
+	_, err = w.Sign(t.Context(), "eth", order(1, second.Payment))
+	require.ErrorIs(t, err, signguard.ErrUnauthorized)
+	require.ErrorContains(t, err, "is on the list sanctions")
+	require.Contains(t, w.asks(second)[0], "held listed")
+	_, err = w.Sign(t.Context(), "eth", order(0, first.Payment))
+	require.ErrorIs(t, err, chain.ErrNotNow)
+	require.ErrorContains(t, err, "is on the list sanctions")
+	_, err = w.Sign(t.Context(), "eth", order(0, chain.Payment{Purpose: chain.Cancel, Asset: chain.Native, To: hot}))
+	require.NoError(t, err, "a cancellation is")
+}

@@ -27,7 +27,7 @@ func (s *Set) Unless(check Func) Func {
 			if v.State != chain.HeldClaim || v.Reason != chain.ReasonUnproven {
 				continue
 			}
-			if ok, missing := s.current().approvals.Enough(id, claims[i], s.Now()); ok {
+			if ok, missing := s.current().approvals.Enough(id, claims[i], s.clock.Wall()); ok {
 				verdicts[i] = chain.Verdict{State: chain.Authorized, Arrival: approved(v.Arrival)}
 			} else {
 				verdicts[i].Text += "; " + missing

@@ -14,7 +14,7 @@ import (
 // Fees bounds the coin that fees on each chain may take in a day. It counts the most that a signed transaction may take; of a slot that is signed
 // again for more, the difference. It is safe for concurrent use.
 type Fees struct {
-	now    func() time.Time
+	clock  *Clock
 	mu     sync.Mutex
 	latest time.Time
 	most   map[chain.ID]chain.Amount
@@ -23,7 +23,12 @@ type Fees struct {
 
 // NewFees has counted nothing yet.
 func NewFees(budgets []FeeBudget, now func() time.Time) *Fees {
-	f := &Fees{now: now, most: map[chain.ID]chain.Amount{}, spent: map[chain.ID]*window{}}
+	return NewFeesOn(NewClock(now), budgets)
+}
+
+// NewFeesOn is NewFees with a clock that others count by too.
+func NewFeesOn(clock *Clock, budgets []FeeBudget) *Fees {
+	f := &Fees{clock: clock, most: map[chain.ID]chain.Amount{}, spent: map[chain.ID]*window{}}
 	for _, b := range budgets {
 		f.most[b.Chain] = b.PerDay
 	}
@@ -36,6 +41,7 @@ func (f *Fees) Load(id chain.ID, at time.Time, fee chain.Amount) {
 	defer f.mu.Unlock()
 	if f.latest.Before(at) {
 		f.latest = at
+		f.clock.Restore(at)
 	}
 	_ = f.of(id).add(f.latest, fee)
 }
@@ -50,9 +56,7 @@ func (f *Fees) of(id chain.ID) *window {
 }
 
 func (f *Fees) begin(id chain.ID) *window {
-	if now := f.now(); f.latest.Before(now) {
-		f.latest = now
-	}
+	f.latest = f.clock.Now()
 	w := f.of(id)
 	w.expire(f.latest)
 	return w
@@ -69,7 +73,7 @@ func (f *Fees) Take(id chain.ID, fees []chain.Amount) (passed int, at time.Time,
 		}
 		most := f.most[id]
 		if w.over(most, fee) {
-			return i, f.latest, fmt.Sprintf("fees on %s may take %s wei in a day, of which %s are used: %s more %s", id, most, w.sum, fee, whenAllowed(w.allowedAt(most, fee)))
+			return i, f.latest, fmt.Sprintf("fees on %s may take %s wei in a day, of which %s are used: %s more %s", id, most, w.sum, fee, whenAllowed(f.clock.Shown(w.allowedAt(most, fee))))
 		}
 		if err := w.add(f.latest, fee); err != nil {
 			return i, f.latest, err.Error()

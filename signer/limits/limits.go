@@ -5,7 +5,7 @@
 //	authorizations of the last day ─Load─▶ windows ─Check─▶ passes, or is held and says until when
 //	                                          ▲──Count── what was authorized
 //
-// A window is the last hour or day, not one of the calendar. It goes by the greatest time that was ever seen: a clock that is set back frees nothing.
+// A window is the last hour or day, not one of the calendar. It goes by a Clock: one that is set back or ahead frees nothing.
 package limits
 
 import (
@@ -52,10 +52,10 @@ type userKey struct {
 type Limits struct {
 	cfg    Config
 	budget *big.Rat // gateway_day; nil for none
-	now    func() time.Time
+	clock  *Clock
 
 	mu           sync.Mutex
-	latest       time.Time // the greatest time seen
+	latest       time.Time // of what was counted last
 	assets       map[assetKey]*limitedAsset
 	users        map[userKey]*window
 	usersExpired int64 // minute in which users were looked through last
@@ -64,8 +64,13 @@ type Limits struct {
 
 // New has counted nothing yet. The configuration was checked; an amount that the asset's units cannot count is an error.
 func New(cfg Config, assets []policy.Asset, now func() time.Time) (*Limits, error) {
+	return NewOn(NewClock(now), cfg, assets)
+}
+
+// NewOn is New with a clock that others count by too.
+func NewOn(clock *Clock, cfg Config, assets []policy.Asset) (*Limits, error) {
 	cfg = cfg.WithDefaults()
-	l := &Limits{cfg: cfg, now: now, assets: map[assetKey]*limitedAsset{}, users: map[userKey]*window{}, prices: prices{path: cfg.Prices}}
+	l := &Limits{cfg: cfg, clock: clock, assets: map[assetKey]*limitedAsset{}, users: map[userKey]*window{}, prices: prices{path: cfg.Prices}}
 	if cfg.GatewayDay != "" {
 		var err error
 		if l.budget, err = parseValue(cfg.GatewayDay); err != nil {
@@ -116,7 +121,10 @@ func (l *Limits) Load(past []Use) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, u := range past {
-		l.advance(u.At)
+		if l.latest.Before(u.At) {
+			l.latest = u.At
+			l.clock.Restore(u.At)
+		}
 		_ = l.count(u) // more than an amount can be has no place in any limit
 	}
 	l.expire()
@@ -126,14 +134,8 @@ func (l *Limits) Load(past []Use) {
 func (l *Limits) Now() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.advance(l.now())
+	l.latest = l.clock.Now()
 	return l.latest
-}
-
-func (l *Limits) advance(t time.Time) {
-	if l.latest.Before(t) {
-		l.latest = t
-	}
 }
 
 // Check returns for each payment why it is held, or an empty text. Payments that pass count for those after them in the same call only; Count counts them for
@@ -201,7 +203,7 @@ func (l *Limits) Count(uses []Use) {
 
 // begin brings all windows to now.
 func (l *Limits) begin() {
-	l.advance(l.now())
+	l.latest = l.clock.Now()
 	l.prices.refresh()
 	l.expire()
 }
@@ -280,7 +282,7 @@ func (l *Limits) exceeds(u Use) string {
 	for _, bound := range append(bounds, bound{"an hour", &a.hour, a.most.PerHour}, bound{"a day", &a.day, a.most.PerDay}) {
 		if bound.w.over(bound.most, u.Amount) {
 			return fmt.Sprintf("the limit of %s is %s, of which %s are used: %s more %s", bound.what, a.Text(bound.most), a.Text(bound.w.sum), a.Text(u.Amount),
-				whenAllowed(bound.w.allowedAt(bound.most, u.Amount)))
+				whenAllowed(l.clock.Shown(bound.w.allowedAt(bound.most, u.Amount))))
 		}
 	}
 	return l.exceedsAll(u, a)
@@ -298,7 +300,7 @@ func (l *Limits) exceedsAll(u Use, a *limitedAsset) string {
 	if l.budget == nil {
 		return ""
 	}
-	worth, ok := l.prices.current(a.Token, l.latest, l.cfg.PriceAge)
+	worth, ok := l.prices.current(a.Token, l.clock.Wall(), l.cfg.PriceAge)
 	if !ok { // Report says so
 		return ""
 	}
@@ -315,7 +317,7 @@ func (l *Limits) exceedsAll(u Use, a *limitedAsset) string {
 func (l *Limits) value() (sum *big.Rat, unpriced []string) {
 	sum = new(big.Rat)
 	for _, a := range l.assets {
-		worth, ok := l.prices.current(a.Token, l.latest, l.cfg.PriceAge)
+		worth, ok := l.prices.current(a.Token, l.clock.Wall(), l.cfg.PriceAge)
 		switch {
 		case ok:
 			sum.Add(sum, valueOf(a.day.sum, a.Decimals, worth))

@@ -29,6 +29,7 @@ type Report struct {
 	Unpriced []string `json:"unpriced"` // tokens that the limit of the whole gateway does not count: no fresh price
 	Prices   []Price  `json:"prices,omitempty"`
 	Fault    string   `json:"fault,omitempty"`
+	Clock    string   `json:"clock,omitempty"` // how the system's clock has jumped
 }
 
 // Price is what the limit of the whole gateway reckons a token by.
@@ -47,7 +48,7 @@ func (l *Limits) Report() Report {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.begin()
-	r := Report{Lines: []Line{}, Unpriced: []string{}}
+	r := Report{Lines: []Line{}, Unpriced: []string{}, Clock: l.clock.Jump()}
 	for _, a := range l.assets {
 		r.Lines = append(r.Lines, l.linesOf(a)...)
 	}
@@ -72,7 +73,7 @@ func (l *Limits) priced() (list []Price) {
 	for _, a := range l.assets {
 		one, ok := l.prices.known[a.Token]
 		if ok && !slices.ContainsFunc(list, func(p Price) bool { return p.Token == a.Token }) {
-			_, fresh := l.prices.current(a.Token, l.latest, l.cfg.PriceAge)
+			_, fresh := l.prices.current(a.Token, l.clock.Wall(), l.cfg.PriceAge)
 			list = append(list, Price{Token: a.Token, Worth: decimal(one.worth) + " " + l.cfg.Currency, At: one.at, Fresh: fresh})
 		}
 	}
