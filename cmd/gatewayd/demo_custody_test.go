@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDemoCustody has the demo's thief try nineteen ways through the signer's socket with real blocks, and shows what holds payments, on each source chain.
+// TestDemoCustody has the demo's thief try twenty-five ways through the signer's socket with real blocks, and shows what holds payments, on each source chain.
 func TestDemoCustody(t *testing.T) {
 	t.Parallel()
 	for source, period := range map[string]string{"embedded": "200ms", "geth": "1s"} {
@@ -17,7 +17,7 @@ func TestDemoCustody(t *testing.T) {
 			require.NoError(t, err, string(out))
 			for _, line := range []string{
 				"shows no transfer", "pays out 12000000 at most", "the signer has no network", "it is for something else than this payment", "fee per gas: ",
-				"19 ways, not one unit", "gatewayd approve ", "the limit of a day is 20 USDT-000", "is on the list sanctions", "refunded, all of it", "ok, retired",
+				"25 ways, not one unit", "gatewayd approve ", "the limit of a day is 20 USDT-000", "is on the list sanctions", "refunded, all of it", "ok, retired",
 				"Nothing left the gateway that no user's transfer orders.",
 			} {
 				require.Contains(t, string(out), line)

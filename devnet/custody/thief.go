@@ -89,6 +89,9 @@ func (s *stage) thief(ctx context.Context) (err error) {
 		{"the withdrawal that was paid, under a new number", th.paid, func(*chain.Claim) {}},
 		{"a refund of what was paid", th.paid, func(c *chain.Claim) { c.Payment.Purpose = chain.Refund }},
 		{"a sweep to him", th.paid, func(c *chain.Claim) { c.Payment.Purpose, c.Payment.To, c.Cause.Ref = chain.Sweep, th.payee, "" }},
+		{"a refund out of another network's account", th.paid, func(c *chain.Claim) {
+			c.Cause.Network, c.Payment.Purpose = "other", chain.Refund
+		}},
 		{"coin for gas to him", th.paid, func(c *chain.Claim) {
 			c.Payment.Purpose, c.Payment.Asset, c.Payment.To, c.Cause.Ref = chain.Gas, chain.Native, th.payee, ""
 		}},
@@ -185,6 +188,9 @@ func (th *thief) tryOrders(ctx context.Context) error {
 		}
 		th.logAnswer(way.what, err.Error())
 	}
+	if err := th.tryBindings(ctx); err != nil {
+		return err
+	}
 	address, err := th.signer.GiveAddress(ctx, signguard.Binding{Network: "eth", Chain: "eth", Index: 0, Address: th.payee, User: "vite_thief"})
 	if err == nil {
 		return fmt.Errorf("an address of his own: %w: %s", errPassed, address)
@@ -198,6 +204,35 @@ func (th *thief) tryOrders(ctx context.Context) error {
 		return fmt.Errorf("%w: the thief has %s", errPassed, has)
 	}
 	th.Note("%d ways, not one unit", th.refused)
+	return nil
+}
+
+// tryBindings asks for labels and addresses that are not his, and for numbers that no database keeps.
+func (th *thief) tryBindings(ctx context.Context) error {
+	bind := func(label string) error {
+		return th.signer.GiveLabel(ctx, signguard.Binding{Network: "eth", Chain: "eth", Label: label, User: "vite_thief"})
+	}
+	for _, way := range []struct {
+		what string
+		try  func() error
+	}{
+		{"a label that looks like a user's", func() error { return bind("ABCD234I") }},
+		{"a label with a zero-width space", func() error { return bind("ABCD2345\u200b") }},
+		{"a label of 100 kB", func() error { return bind(strings.Repeat("A", 100_000)) }},
+		{"a label counted by the blocks of the other chain", func() error {
+			return th.signer.GiveLabel(ctx, signguard.Binding{Network: "eth", Chain: "vite", Label: "ABCD2345", User: "vite_thief"})
+		}},
+		{"number 2^63 of an account", func() error {
+			_, err := th.signer.SignedAt(ctx, "eth", th.paid.Account, 1<<63)
+			return err
+		}},
+	} {
+		err := way.try()
+		if err == nil {
+			return fmt.Errorf("%s: %w", way.what, errPassed)
+		}
+		th.logAnswer(way.what, err.Error())
+	}
 	return nil
 }
 

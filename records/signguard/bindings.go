@@ -62,13 +62,13 @@ func mayGive(ctx context.Context, t session, b Binding) error {
 	err := t.all(ctx, &given, `SELECT g.chain FROM given g WHERE g.path_index = ? AND (g.chain = ? OR NOT EXISTS (
 		SELECT 1 FROM bindings o WHERE o.chain = g.chain AND o.path_index = g.path_index AND o.address <> '' AND o.user_account = ?)) ORDER BY g.chain`,
 		b.Index, string(b.Chain), b.User)
-	switch {
-	case err != nil || len(given) == 0:
+	if err != nil || len(given) == 0 {
 		return err
-	case slices.Contains(given, b.Chain):
-		return ErrTaken
 	}
-	return fmt.Errorf("%w: to another user on %s", ErrTaken, given[0])
+	if err = ErrTaken; !slices.Contains(given, b.Chain) {
+		err = fmt.Errorf("%w: to another user on %s", ErrTaken, given[0])
+	}
+	return err
 }
 
 // GiveLabel gives a label to a user for good, or is ErrTaken when it is another's. The user's own label is given again as it is.

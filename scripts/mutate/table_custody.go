@@ -6,7 +6,11 @@ func custodyRules() []mutant {
 	leave := suite{"./signer", "^(TestNothingIsSignedWithoutAuthorization|TestCausesAreAuthorizedOnce|TestNumbersOfPaymentsComeAgain|TestMalformedClaims|TestChecksRunInOrder)$"}
 	decides := suite{"./signer", "^(TestOnlyFinalBlocksFree|TestNumbersComeAgainWhenDecided|TestVoidByAFinalBlock|TestNoOtherLineHasIt|TestMarksTellPaymentsApart|TestAddressesAreOurs)$"}
 	settles := suite{"./watcher", "^(TestSettlesWhatWasSigned|TestSettlesNobodyElses|TestGuardThatForgets)$"}
-	bound := suite{"./records/signguard", "^(TestBindings|TestImportedBindings|TestWatchedFromTheFirstTime|TestAuthorizations|TestLacksAuthorizations)$"}
+	bound := suite{"./records/signguard", "^(TestBindings|TestAnIndexHasOneOwner|TestImportedBindings|TestWatchedFromTheFirstTime|TestAuthorizations|TestLacksAuthorizations)$"}
+	binds := suite{"./signer", "^(TestAddressesAreOurs|TestBindings.*|TestLabelsHaveOneFormat|TestNumbersOutOfRange)$"}
+	signs := suite{"./signer/checks", "^(TestAuthorizationsOfDays|TestListedBeforeTheSignature)$"}
+	clock := suite{"./signer/limits", "^(TestAJumpOfTheClock|TestAClockThatStaysAhead|TestAClockThatWasAhead)$"}
+	gas := suite{"./signer/cause", "^(TestGasGoesWhereTokensAre|TestGasIsCounted)$"}
 	const cause, transfer, pay = "signer/cause/cause.go", "signer/cause/transfer.go", "signer/cause/pay.go"
 	const guard, bindings = "records/signguard/authorization.go", "records/signguard/bindings.go"
 	const found, coin = "signer/cause/balance.go", "records/signguard/arrivals.go"
@@ -44,7 +48,26 @@ func custodyRules() []mutant {
 		{name: "custody: settled for nobody else", rule: "what was signed for another transfer settles no payment alike", file: "watcher/recovery/signed.go", old: "case !s.exact():\n\t\treturn alike, false, nil", new: "default:\n\t\treturn alike, false, nil", suite: settles},
 		{name: "custody: a sign-guard forgets nothing", rule: "a sign-guard that knows less than before stops the account", file: "watcher/payer.go", old: "if now.before(was) {", new: "if false {", suite: settles},
 		{name: "custody: addresses are ours", rule: "only addresses of our keys are given out", file: "signer/bind.go", old: "if b.Address != ours {", new: "if false {", suite: decides},
-		{name: "custody: a label counts from then on", rule: "nothing that came before counts for a label", file: pay, old: "case t.height < b.Since:", new: "case false:", suite: claims},
+		{name: "custody: a label counts from then on", rule: "nothing that came before counts for a label", file: pay, old: "case t.height <= b.Since:", new: "case t.height < b.Since:", suite: claims},
+		{name: "custody: a binding counts on its chain", rule: "a binding counts on the chain that it was given on", file: pay, old: "case !known || b.Network != n.Name || b.Chain != t.chain:", new: "case !known || b.Network != n.Name:", suite: claims},
+		{name: "custody: bindings of the configuration", rule: "bindings are given on the source chain of a network", file: "signer/bind.go", old: "if id, ok := s.source(b.Network); !ok || id != b.Chain {", new: "if false {", suite: binds},
+		{name: "custody: the newest block", rule: "a binding has the newest block that was ever seen", file: "signer/bind.go", old: "return max(head.Latest.Height, s.heads[id]), nil", new: "return head.Latest.Height, nil", suite: binds},
+		{name: "custody: bindings are bounded", rule: "a stolen daemon does not fill the disk with bindings", file: "signer/bind.go", old: "wait > 0 {", new: "false {", suite: binds},
+		{name: "custody: labels have one format", rule: "a label that looks like a user's is given to nobody", file: "chain/label.go", old: "case !strings.ContainsRune(LabelLetters, r):", new: "case false:", suite: binds},
+		{name: "custody: an index on all chains", rule: "an index has one owner on all chains", file: bindings, old: "if err != nil || len(given) == 0 {", new: "if err != nil || !slices.Contains(given, b.Chain) {", suite: bound},
+		{name: "custody: authorizations expire", rule: "what was authorized long ago is checked again", file: "signer/grants.go", old: "now.Sub(o.at).Abs() >= grantLifetime", new: "false", suite: signs},
+		{name: "custody: checked at the signature", rule: "what has changed since the authorization is checked again", file: "signer/grants.go", old: "if at >= 0 {\n\t\t\ts.grants.drop", new: "if false {\n\t\t\ts.grants.drop", suite: signs},
+		{name: "custody: listed since", rule: "no other fees for a payee who is listed now", file: "signer/grants.go", old: "if err != nil || at < 0 {", new: "if true {", suite: signs},
+		{name: "custody: counted once", rule: "what is authorized again counts once", file: "signer/limits/limits.go", old: "l.takeOut(u.Was)\n\t\t_ = l.count(u)", new: "_ = l.count(u)", suite: signs},
+		{name: "custody: the account may still pay", rule: "a retired account signs nothing new", file: cause, old: "if payer.Retired {", new: "if false {", suite: claims},
+		{name: "custody: a jump frees nothing", rule: "a clock that jumps ahead frees no limit", file: "signer/limits/clock.go", old: "if passed > maxStep {\n\t\tpassed = 0", new: "if false {\n\t\tpassed = 0", suite: clock},
+		{name: "custody: a jump keeps nothing", rule: "a clock that was ahead keeps no limit used", file: "signer/limits/clock.go", old: "c.time = c.time.Add(passed)", new: "_ = passed", suite: clock},
+		{name: "custody: a refund's network", rule: "a refund leaves an account of the network that was paid", file: pay, old: "case !ours: // networks share", new: "case false: // networks share", suite: claims},
+		{name: "custody: gas goes where tokens are", rule: "coin for gas goes to accounts with tokens", file: "signer/cause/gas.go", old: "case !sweepable:", new: "case false:", suite: gas},
+		{name: "custody: gas is bounded", rule: "coin for gas is at most what a few transfers cost", file: "signer/cause/gas.go", old: "case most.Less(p.Amount):", new: "case false:", suite: gas},
+		{name: "custody: gas is enough", rule: "an account that has its gas gets none", file: "signer/cause/gas.go", old: "case !has.Less(most):", new: "case false:", suite: gas},
+		{name: "custody: gas is counted", rule: "an hour bounds the gas of an account", file: "signer/cause/gas.go", old: "case b.of[to] >= gasPerAddress:", new: "case false:", suite: gas},
+		{name: "custody: numbers are kept", rule: "numbers out of range are refused", file: "signer/ranges.go", old: "if n > maxNumber {", new: "if false {", suite: binds},
 		{name: "custody: a label is one user's", rule: "a binding is written once", file: bindings, old: "case found && known.User == b.User && known.Chain == b.Chain:\n\t\treturn nil", new: "case found && known.Chain == b.Chain:\n\t\treturn nil", suite: bound},
 		{name: "custody: an index is one user's", rule: "an address is given once", file: bindings, old: "); err != nil || n == 1 {\n\t\treturn err\n\t}\n\treturn ErrTaken", new: "); err != nil || n <= 1 {\n\t\treturn err\n\t}\n\treturn ErrTaken", suite: bound},
 		{name: "custody: our own depth", rule: "a transfer is as deep as the signer's policy wants", file: transfer, old: "!depth.Reached(t.height, head.Latest.Height, head.Final.Height)", new: "!depth.Reached(t.height, t.height, t.height)", suite: claims},
