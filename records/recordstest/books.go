@@ -65,7 +65,13 @@ func testWork(t *testing.T, url string) {
 		require.Len(t, effects, 1)
 		require.Equal(t, second, effects[0].Tx)
 		none, err := tx.OwnTxsFrom(Exchange, effects[0], 10)
+		require.NoError(t, err)
 		require.Empty(t, none)
+		own, err := tx.OwnTxsOf(Exchange, Gateway, 0, 10)
+		require.NoError(t, err)
+		require.Equal(t, effects, own)
+		later, err := tx.OwnTxsOf(Exchange, Gateway, effects[0].Number+1, 10)
+		require.Empty(t, later)
 		return err
 	})
 }
