@@ -136,7 +136,7 @@ func New(cfg Config, p Parts) (*Watcher, error) {
 	for id, c := range p.Chains {
 		log := p.Log.WithField("chain", id)
 		w.wakes[id] = make(chan struct{}, 1)
-		w.followers[id] = &follower{Watcher: w, id: id, chain: c, log: log}
+		w.followers[id] = &follower{Watcher: w, id: id, chain: c, log: log, ahead: newReadAhead()}
 		w.payers[id] = &payer{Watcher: w, id: id, chain: c, log: log, sent: map[string]uint64{}, same: map[string]uint64{}, waiting: map[uint64]uint64{}, short: map[string]bool{}, ends: map[signedBy]end{}}
 	}
 	for _, n := range p.Networks {

@@ -60,8 +60,8 @@ func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
 		}
 		faults = append(faults, n.blame(fmt.Errorf("%s: block %d: %w", n.name, height, err)))
 	}
-	if len(faults) == 1 && errors.Is(faults[0], chain.ErrNotFound) && want == nil {
-		return chain.Block{}, faults[0]
+	if len(c.nodes) == 1 && (errors.Is(faults[0], chain.ErrNotFound) || classify(faults[0]) == verdictUnknownBlock) {
+		return chain.Block{}, fmt.Errorf("block %d: %w", height, chain.ErrNotFound)
 	}
 	return chain.Block{}, fmt.Errorf("reading block %d: %w", height, unavailable(faults))
 }
@@ -71,7 +71,7 @@ func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
 func (n *node) blame(err error) error {
 	var refusal rpc.Error
 	v := classify(err)
-	denied := errors.Is(err, chain.ErrNotFound) || errors.As(err, &refusal) && (v == verdictUnknownBlock || v == verdictOther)
+	denied := errors.Is(err, chain.ErrNotFound) || errors.Is(err, errNoReceipts) || errors.As(err, &refusal) && (v == verdictUnknownBlock || v == verdictOther)
 	if errors.Is(err, errLie) || denied && !n.only {
 		n.RecordWrong("block", err)
 	}

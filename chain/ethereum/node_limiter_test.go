@@ -25,7 +25,7 @@ func TestPauses(t *testing.T) {
 		}
 		require.EqualValues(t, 16, p.count())
 		synctestAdvance(time.Nanosecond)
-		p.accepted()
+		p.accepted(1)
 		p.refused()
 		require.LessOrEqual(t, p.left(), firstPause, "a good answer ends the row")
 	})

@@ -94,6 +94,9 @@ func (n *node) putBuffer(answer *bytes.Buffer) {
 // readAnswer takes the result, or the error, out of a JSON-RPC answer to request 1.
 func readAnswer(text []byte, read func(*wire.Scanner)) error {
 	s := wire.NewScanner(text)
+	if c := s.Peek(); c != '{' && c != 0 {
+		return errNotJSON
+	}
 	var refusal *refusal
 	answered, mine := false, false
 	s.Object(func(name []byte) {
