@@ -51,7 +51,7 @@ func isLoopback(address string) bool {
 
 // boundedTransport cuts answers off after limit bytes (uncompressed), with an error, obeys those that ask for a pause and refuses pages for people.
 type boundedTransport struct {
-	base    *http.Transport
+	base    http.RoundTripper
 	limit   int64
 	limiter *nodeLimiter
 }
@@ -99,7 +99,11 @@ func showsPage(response *http.Response, body *bufio.Reader) bool {
 }
 
 // CloseIdleConnections lets http.Client end kept connections.
-func (t boundedTransport) CloseIdleConnections() { t.base.CloseIdleConnections() }
+func (t boundedTransport) CloseIdleConnections() {
+	if base, ok := t.base.(interface{ CloseIdleConnections() }); ok {
+		base.CloseIdleConnections()
+	}
+}
 
 type boundedBody struct {
 	io.ReadCloser
