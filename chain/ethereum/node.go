@@ -42,6 +42,8 @@ type node struct {
 
 	answers sync.Pool // *bytes.Buffer: room of earlier answers
 
+	blockBytes, receiptBytes atomic.Int64 // of one block's answer, by the last answers
+
 	most       atomic.Int32 // elements that it takes in a batch
 	perCall    atomic.Int32 // balances that it reads in one call; 0: it does not override state
 	rightChain atomic.Bool

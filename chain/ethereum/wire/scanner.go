@@ -111,8 +111,8 @@ func (s *Scanner) Object(field func(name []byte)) {
 	}
 }
 
-// array calls element for each element; element must read it.
-func (s *Scanner) array(element func()) {
+// Array calls element for each element; element must read it.
+func (s *Scanner) Array(element func()) {
 	s.expect('[')
 	if s.take(']') {
 		return
