@@ -23,8 +23,8 @@ const (
 	enoughRate  = 1000
 )
 
-// nodeRate is the rate of calls that a node accepts: the configured one, or what its refusals show (additive growth would take too long for rates
-// that differ by a factor of a hundred, so the growth is multiplicative and careful at first). The caller locks.
+// nodeRate is the rate of calls that a node accepts: the configured one, or what its refusals show. Growth is multiplicative and small at
+// first: rates of providers differ by a factor of a hundred. The caller locks.
 type nodeRate struct {
 	bucket     *rate.Limiter
 	configured rate.Limit // rate.Inf: none
@@ -92,6 +92,7 @@ func (r *nodeRate) lower(now time.Time, pause time.Duration) {
 	}
 	r.set(now, max(leastRate, keptShare*min(shown, r.bucket.Limit())))
 	r.growth, r.growAt = firstGrowth, now.Add(pause+r.hold)
+	r.asked, r.accepted = [2]int{}, [2]int{} // each refusal counts what led to it
 }
 
 // grow raises a lowered rate when it is time.
