@@ -208,7 +208,7 @@ func (f *follower) apply(ctx context.Context, blocks []chain.Block) error {
 				return err
 			}
 		}
-		return nil
+		return tx.NoteTracing(f.id, blocks)
 	})
 }
 

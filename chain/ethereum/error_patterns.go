@@ -197,7 +197,7 @@ func plainError(err error) error {
 		return fmt.Errorf("%w: HTTP status %d %s", errLimited, status.StatusCode, http.StatusText(status.StatusCode))
 	}
 	if errors.As(err, &status) {
-		return fmt.Errorf("HTTP status %d %s", status.StatusCode, http.StatusText(status.StatusCode))
+		return httpStatus(status.StatusCode)
 	}
 	var page htmlAnswer
 	if errors.As(err, &page) {

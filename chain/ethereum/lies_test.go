@@ -334,42 +334,6 @@ func TestReceiptsOneByOneAreProvenToo(t *testing.T) {
 	}
 }
 
-func TestTracesNotOffered(t *testing.T) {
-	b := eventful(t)
-	none := func() lie {
-		return about(traces, instead(rpcError{-32601, "the method debug_traceBlockByHash does not exist/is not available"}))
-	}
-	adapter := b.suspicious(0, newLiar(t, b.dev.URL(), none()))
-	block, err := adapter.Block(t.Context(), b.height())
-	require.NoError(t, err)
-	require.Len(t, block.Transfers, 2)
-	require.EqualValues(t, 1, adapter.Untraced())
-
-	config := b.config()
-	config.Nodes, config.Traces = []string{newLiar(t, b.dev.URL(), none()).url}, "on"
-	_, err = b.adapter(config).Block(t.Context(), b.height())
-	require.ErrorIs(t, err, chain.ErrUnavailable)
-
-	block, err = b.suspicious(1, newLiar(t, b.dev.URL(), none()), newLiar(t, b.dev.URL(), none())).Block(t.Context(), b.height())
-	require.NoError(t, err)
-	require.Equal(t, b.newest(), block)
-}
-
-func TestATracerThatStopsIsAFault(t *testing.T) {
-	b := eventful(t)
-	node := newLiar(t, b.dev.URL(), truth)
-	adapter := b.suspicious(0, node)
-	_, err := adapter.Block(t.Context(), b.height())
-	require.NoError(t, err)
-	node.tell(about(traces, instead(rpcError{-32601, "method not found"})))
-	_, err = adapter.Block(t.Context(), b.height())
-	require.ErrorIs(t, err, chain.ErrUnavailable)
-	node.tell(about(traces, instead(rpcError{-32000, "required historical state unavailable (reexec=128)"})))
-	_, err = adapter.Block(t.Context(), b.height())
-	require.NoError(t, err)
-	require.EqualValues(t, 1, adapter.Untraced())
-}
-
 func TestASilentNodeOfThreeChangesNothing(t *testing.T) {
 	b := eventful(t)
 	silent := newLiar(t, b.dev.URL(), func(request, any) any { <-t.Context().Done(); return nil })

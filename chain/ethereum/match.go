@@ -83,7 +83,7 @@ var errLie = errors.New("the node's answer contradicts itself")
 
 // search finds what concerns us in a block.
 func (c *Chain) search(ctx context.Context, b *block) (chain.Block, error) {
-	calls, err := c.internals(ctx, b)
+	calls, tracing, err := c.internals(ctx, b)
 	if err != nil {
 		return chain.Block{}, err
 	}
@@ -102,7 +102,9 @@ func (c *Chain) search(ctx context.Context, b *block) (chain.Block, error) {
 			return chain.Block{}, fmt.Errorf("%w: %w", errLie, err)
 		}
 	}
-	return chain.Block{Point: b.point(), Parent: b.parent.Hex(), Time: b.time, Transfers: s.transfers, OwnTxs: s.ownTxs}, nil
+	return chain.Block{
+		Point: b.point(), Parent: b.parent.Hex(), Time: b.time, Transfers: s.transfers, OwnTxs: s.ownTxs, Tracing: tracing,
+	}, nil
 }
 
 // candidates are all addresses of a block that could be ours and matter.

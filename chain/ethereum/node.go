@@ -49,7 +49,7 @@ type node struct {
 	rightChain atomic.Bool
 	hasFinal   atomic.Bool // it has shown a final block
 	noReceipts atomic.Bool // eth_getBlockReceipts is not offered
-	tracing    atomic.Int32
+	tracer     tracer
 }
 
 func newNode(index int, address string, config Config) *node {
@@ -66,6 +66,9 @@ func newNode(index int, address string, config Config) *node {
 	}
 	n.most.Store(maxBatch)
 	n.perCall.Store(balancePage)
+	if config.Log != nil {
+		n.tracer.log = config.Log.WithField("node", hostOf(address))
+	}
 	return n
 }
 
@@ -159,6 +162,9 @@ func (n *node) try(ctx context.Context, do func(context.Context, *rpc.Client) er
 func (n *node) record(ctx context.Context, err error) {
 	if classify(err) != verdictTransport {
 		err = nil
+	}
+	if err != nil && ctx.Value(optionalCall{}) != nil {
+		return
 	}
 	if err != nil {
 		err = plainError(err)
