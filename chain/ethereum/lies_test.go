@@ -83,7 +83,6 @@ func lies(b *bundle) map[string]lie {
 		"trace hides a transfer":      about(traces, item(-1, within("result", set("calls", []any{})))),
 		"trace of another":            about(traces, item(0, set("txHash", zeroHash))),
 		"trace left out":              about(traces, without),
-		"trace with an error":         about(traces, item(0, instead(map[string]any{"error": "timeout"}))),
 		"other chain":                 about("eth_chainId", instead("0x539539")),
 		"HTML":                        func(request, any) any { return raw{200, []byte("<html>busy</html>")} },
 		"status 503":                  func(request, any) any { return raw{503, []byte("down")} },

@@ -3,6 +3,7 @@ package faultynode
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,8 +12,11 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/gorilla/websocket"
 )
 
 // Node stands between a program and one node and fails as nodes do.
@@ -31,6 +35,7 @@ type Fault struct {
 	Refuses func(request []byte) bool // with an internal error
 	Delay   time.Duration             // before each answer
 	Lie     Lie
+	Habit   *Habit // of the endpoint, over HTTP and WebSocket
 }
 
 // Lie answers a call with something else than its result.
@@ -70,6 +75,11 @@ func (n *Node) GoTo(honest string) error {
 	return nil
 }
 
+// SocketURL is its address for WebSocket connections.
+func (n *Node) SocketURL() string { return "ws" + strings.TrimPrefix(n.URL, "http") }
+
+func (n *Node) upstream(ctx context.Context) *Upstream { return &Upstream{ctx, n.honest.Load().String()} }
+
 // Fail gives it another fault from now on.
 func (n *Node) Fail(f Fault) { n.fault.Store(&f) }
 
@@ -77,6 +87,10 @@ func (n *Node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f := n.fault.Load()
 	if f.Dead {
 		panic(http.ErrAbortHandler) // the connection ends
+	}
+	if websocket.IsWebSocketUpgrade(r) {
+		n.serveSocket(w, r)
+		return
 	}
 	asked, err := io.ReadAll(io.LimitReader(r.Body, maxNodeBody)) // then a client that gives up is noticed
 	if err != nil {
@@ -95,6 +109,10 @@ func (n *Node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if f.Refuses != nil && f.Refuses(asked) {
 		http.Error(w, "not today", http.StatusInternalServerError)
+		return
+	}
+	if f.Habit != nil {
+		f.Habit.serve(w, n.upstream(r.Context()), asked)
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(asked))
