@@ -50,6 +50,7 @@ type node struct {
 	hasFinal   atomic.Bool // it has shown a final block
 	noReceipts atomic.Bool // eth_getBlockReceipts is not offered
 	tracer     tracer
+	denials    denials // of blocks
 }
 
 func newNode(index int, address string, config Config) *node {

@@ -17,8 +17,8 @@ func (s httpStatus) Error() string {
 	return fmt.Sprintf("HTTP status %d %s", int(s), http.StatusText(int(s)))
 }
 
-// denials are texts by which providers refuse a method that the plan or the endpoint does not include. Lower case.
-var denials = []string{
+// refusedMethods are texts by which providers refuse a method that the plan or the endpoint does not include. Lower case.
+var refusedMethods = []string{
 	"unauthorized", "not authorized", "not allowed", "forbidden", "access denied", "permission denied", "upgrade", "not included",
 	"not enabled", "disabled", "not supported", "not available on", "not offered", "restricted",
 }
@@ -46,7 +46,7 @@ func notOffered(err error) bool {
 		return true
 	case verdictOther:
 		text := strings.ToLower(remote.Error())
-		return remote.ErrorCode() == codeUnsupported || slices.ContainsFunc(denials, func(d string) bool { return strings.Contains(text, d) })
+		return remote.ErrorCode() == codeUnsupported || slices.ContainsFunc(refusedMethods, func(d string) bool { return strings.Contains(text, d) })
 	}
 	return false
 }
