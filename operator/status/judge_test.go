@@ -98,8 +98,17 @@ func TestJudge(t *testing.T) {
 		"one of two is down":             {watched{}, []moment{{at: 0, nodes: []chain.NodeState{up, down}}, {at: 20 * s, nodes: []chain.NodeState{up, down}, want: NodesDown}}},
 		"the follower is stuck": {watched{interval: s}, []moment{
 			{at: 0, head: 10, cursor: 10}, {at: 10 * s, head: 20, cursor: 12}, {at: 20 * s, head: 30, cursor: 12}, {at: 40 * s, head: 50, cursor: 12},
-			{at: 50 * s, head: 60, cursor: 12, want: FollowerStuck}, {at: 60 * s, head: 70, cursor: 13}, {at: 70 * s, head: 80, cursor: 80},
+			{at: 50 * s, head: 60, cursor: 12, want: FollowerStuck}, {at: 60 * s, head: 70, cursor: 13, want: FollowerBehind}, {at: 70 * s, head: 80, cursor: 80},
 		}},
+		"a follower that moves, but is minutes behind": {watched{interval: 12 * s}, []moment{
+			{at: 0, head: 130, cursor: 100}, {at: 10 * s, head: 131, cursor: 101}, {at: 20 * s, head: 132, cursor: 102, want: FollowerBehind},
+			{at: 30 * s, head: 133, cursor: 120, want: FollowerBehind}, {at: 40 * s, head: 134, cursor: 132}, {at: 50 * s, head: 135, cursor: 130},
+		}},
+		"a follower that is behind for a moment": {watched{interval: s}, []moment{
+			{at: 0, head: 100, cursor: 50}, {at: 10 * s, head: 110, cursor: 109}, {at: 20 * s, head: 150, cursor: 110}, {at: 30 * s, head: 160, cursor: 159},
+		}},
+		"a fresh chain at its genesis":                              {watched{interval: s}, []moment{{at: 0, head: 1, cursor: 0}, {at: 10 * s, head: 11, cursor: 10}, {at: 20 * s, head: 21, cursor: 21}}},
+		"a chain that the nodes have made long ago, at its genesis": {watched{}, []moment{{at: 0, head: 5, cursor: 5, age: 1e6 * time.Hour}}},
 		"the follower decides nothing": {watched{interval: s}, []moment{
 			{at: 0, head: 10, final: 5, cursor: 10, settled: 5}, {at: 10 * s, head: 20, final: 15, cursor: 20, settled: 5}, {at: 20 * s, head: 30, final: 25, cursor: 20, settled: 5},
 			{at: 30 * s, head: 40, final: 35, cursor: 20, settled: 5}, {at: 40 * s, head: 50, final: 45, cursor: 20, settled: 5},
@@ -147,4 +156,32 @@ func TestNodeFaults(t *testing.T) {
 	require.Equal(t, []string{"node a:1 of chain eth is left out for now: 3 wrong answers, the last: an old block"}, told(time.Hour, out))
 	require.Equal(t, []string{"node a:1 of chain eth does not answer: connection refused"}, told(2*time.Hour, dead))
 	require.Empty(t, told(3*time.Hour, again))
+}
+
+// TestTracingLost: blocks that pass untraced for more than a moment are reported where some were traced before; with traces on
+// the chain stands, which is reported at once.
+func TestTracingLost(t *testing.T) {
+	w := &watched{id: "eth", every: 10 * s}
+	loss := chain.TracingLoss{Height: 17, Why: "no node can trace the block: node 1 (a:1): method not found"}
+	noted := records.Tracing{Traced: true, LostAt: begin, Untraced: 1234}
+	for name, c := range map[string]struct {
+		after time.Duration
+		loss  chain.TracingLoss
+		noted records.Tracing
+		want  string
+	}{
+		"nothing is lost":         {time.Minute, chain.TracingLoss{}, noted, ""},
+		"for a moment":            {10 * s, loss, noted, ""},
+		"no node ever traced":     {time.Minute, loss, records.Tracing{LostAt: begin, Untraced: 9}, ""},
+		"for longer":              {15 * s, loss, noted, "blocks of chain eth have passed untraced since 12:00:00 UTC, 1234 so far: " + loss.Why + ". Balances show what contracts sent in them"},
+		"where traces must be":    {0, chain.TracingLoss{Height: 17, Why: loss.Why, Required: true}, records.Tracing{}, "chain eth waits at block 17, because traces is on: " + loss.Why},
+		"traced again since then": {time.Minute, loss, records.Tracing{Traced: true}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found, is := w.tracing(begin.Add(c.after), c.loss, c.noted)
+			require.Equal(t, c.want != "", is)
+			require.Equal(t, c.want, found.Detail)
+			require.Equal(t, c.loss.Required, found.Stops)
+		})
+	}
 }
