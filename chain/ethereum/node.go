@@ -324,7 +324,7 @@ func (n *node) single(ctx context.Context, elem *rpc.BatchElem) error {
 	elem.Error = nil // of an earlier try
 	err := n.call(ctx, elem.Result, elem.Method, elem.Args...)
 	var refusal rpc.Error
-	if errors.As(err, &refusal) && classify(err) != verdictLimited {
+	if errors.As(err, &refusal) && classify(err) != verdictLimited || notOffered(err) {
 		elem.Error = err
 		return nil
 	}

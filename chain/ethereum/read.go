@@ -156,9 +156,9 @@ func (n *node) receipts(ctx context.Context, raw *wire.Block) ([]wire.Receipt, e
 	var receipts []wire.Receipt
 	err := n.scan(ctx, func(s *wire.Scanner) { receipts = wire.ScanReceipts(s) }, "eth_getBlockReceipts", raw.Hash)
 	switch {
-	case err != nil && classify(err) == verdictNoMethod:
-		n.noReceipts.Store(true)
-		return n.receiptsOneByOne(ctx, raw)
+	case notOffered(err):
+		receipts, err = n.receiptsOneByOne(ctx, raw)
+		n.noReceipts.Store(err == nil)
 	case err == nil && receipts == nil:
 		return nil, fmt.Errorf("%s: block %d: %w", n.name, uint64(*raw.Number), errNoReceipts)
 	}

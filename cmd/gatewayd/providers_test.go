@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"slices"
@@ -18,8 +19,8 @@ import (
 type providerHabit struct {
 	name  string
 	habit func(name string) faultynode.Habit
-	// names is what the surfaces must show while it lasts; empty: nothing in particular.
-	names status.Kind
+	// names are conditions of which the surfaces must show one while it lasts.
+	names []status.Kind
 	// total: no money moves while it lasts; it must move by itself afterwards.
 	total bool
 	// quiet: no surface warns.
@@ -31,10 +32,11 @@ type providerHabit struct {
 // providerHabits are the rows of docs/operations.md, "Habits of providers".
 func providerHabits() []providerHabit {
 	const trace = "debug_traceBlockByHash"
+	lost := []status.Kind{status.TracingLost}
 	return []providerHabit{
-		{name: "traces end", names: status.TracingLost, habit: func(n string) faultynode.Habit { return faultynode.WithoutMethods(n, trace) }},
-		{name: "traces are denied", names: status.TracingLost, habit: func(n string) faultynode.Habit { return faultynode.DeniedMethods(n, trace) }},
-		{name: "traces hang", names: status.TracingLost, habit: func(n string) faultynode.Habit { return faultynode.HangingMethods(n, trace) }},
+		{name: "traces end", names: lost, habit: func(n string) faultynode.Habit { return faultynode.WithoutMethods(n, trace) }},
+		{name: "traces are denied", names: lost, habit: func(n string) faultynode.Habit { return faultynode.DeniedMethods(n, trace) }},
+		{name: "traces hang", names: lost, habit: func(n string) faultynode.Habit { return faultynode.HangingMethods(n, trace) }},
 		{name: "old traces are pruned", habit: func(n string) faultynode.Habit { return faultynode.PrunedTraces(n, 1) }},
 		{name: "429 above ten calls a second", pace: 4 * time.Second, habit: func(n string) faultynode.Habit { return faultynode.RateLimited(n, 10, "5") }},
 		{name: "a free tier of 25 calls a second", pace: 2 * time.Second, habit: func(n string) faultynode.Habit { return faultynode.RateLimited(n, 25, "") }},
@@ -48,7 +50,7 @@ func providerHabits() []providerHabit {
 		{name: "no receipts of blocks, fee history or tip", quiet: true, habit: func(n string) faultynode.Habit {
 			return faultynode.WithoutMethods(n, "eth_getBlockReceipts", "eth_feeHistory", "eth_maxPriorityFeePerGas")
 		}},
-		{name: "no tags of finality", total: true, names: status.NodesDown, habit: faultynode.WithoutTags},
+		{name: "no tags of finality", total: true, names: []status.Kind{status.NodesDown, status.NodesDisagree}, habit: faultynode.WithoutTags},
 		{name: "old state is pruned", habit: func(n string) faultynode.Habit { return faultynode.PrunedState(n, 2) }},
 		{name: "a pool of machines, some behind", habit: func(n string) faultynode.Habit { return faultynode.Pool(n, 2) }},
 	}
@@ -99,10 +101,10 @@ func (w *providerEnv) tryHabit(t *testing.T, h providerHabit) {
 	list, from := w.send(t, providerTransfers(t)), len(w.log.String())
 	seen := w.watchWarnings(t)
 	w.have(func() faultynode.Habit { return h.habit(h.name) })
-	if h.names != "" {
-		waitFor(t, string(h.names), func() bool {
+	if h.names != nil {
+		waitFor(t, fmt.Sprint("one of ", h.names), func() bool {
 			a := w.readHealth(t)
-			return slices.ContainsFunc(append(a.Reasons, a.Warnings...), func(r reason) bool { return r.Kind == string(h.names) })
+			return slices.ContainsFunc(append(a.Reasons, a.Warnings...), func(r reason) bool { return slices.Contains(h.names, status.Kind(r.Kind)) })
 		})
 	}
 	if h.total {

@@ -78,7 +78,9 @@ func (n *Node) GoTo(honest string) error {
 // SocketURL is its address for WebSocket connections.
 func (n *Node) SocketURL() string { return "ws" + strings.TrimPrefix(n.URL, "http") }
 
-func (n *Node) upstream(ctx context.Context) *Upstream { return &Upstream{ctx, n.honest.Load().String()} }
+func (n *Node) upstream(ctx context.Context) *Upstream {
+	return &Upstream{ctx, n.honest.Load().String()}
+}
 
 // Fail gives it another fault from now on.
 func (n *Node) Fail(f Fault) { n.fault.Store(&f) }

@@ -211,4 +211,6 @@ func Pool(name string, lag uint64) Habit {
 }
 
 // ClosedSockets ends WebSocket connections after a while.
-func ClosedSockets(name string, after time.Duration) Habit { return Habit{Name: name, CloseAfter: after} }
+func ClosedSockets(name string, after time.Duration) Habit {
+	return Habit{Name: name, CloseAfter: after}
+}

@@ -257,10 +257,18 @@ func (d *Doctor) contractCoin(c ethereum.Config, what string, r ethereum.Report)
 	case r.Traces:
 		d.add(true, what, "credited at once: the node traces it", "")
 	case !off && r.Balances > 0:
-		d.add(true, what, fmt.Sprintf("credited within %s: found by balances only, the node does not trace", period), "")
+		d.add(true, what, fmt.Sprintf("credited within %s: found by balances only, the node does not trace%s", period, because(r.NoTraces)), "")
 	default:
-		d.add(false, what, "never credited: the node does not trace, and balances are not compared", never)
+		d.add(false, what, "never credited: the node does not trace, and balances are not compared"+because(r.NoTraces), never)
 	}
+}
+
+// because is an error as the end of a sentence.
+func because(err error) string {
+	if err == nil {
+		return ""
+	}
+	return " (" + chain.PlainError(err) + ")"
 }
 
 func limitsSeen(refused uint64, configured int) string {

@@ -104,7 +104,7 @@ func (w *watched) silent(now time.Time, s observation) control.Condition {
 		}
 	}
 	kind, what := NodesDown, "too few nodes of chain %s answer, for %s: %s"
-	if up > len(s.nodes)/2 {
+	if up > len(s.nodes)/2 && len(s.nodes) > 1 {
 		kind, what, why = NodesDisagree, "the nodes of chain %s agree on nothing, for %s: %s", nil
 	}
 	if len(why) == 0 {
