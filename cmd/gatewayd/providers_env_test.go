@@ -102,18 +102,24 @@ type transfersUnderWay struct {
 func (w *providerEnv) send(t *testing.T, count int) (list transfersUnderWay) {
 	t.Helper()
 	list.amount = w.user.Times(2)
-	place, err := w.user.Gateway.DepositInfo(t.Context(), w.user.Token.Token, w.user.Vite.Address().String())
-	require.NoError(t, err)
-	call := contracts.NewTestToken().PackTransfer(common.HexToAddress(place.DepositAddress), list.amount.Uint256().ToBig())
-	call = append(call, place.Label...)
+	token, call := w.depositCall(t, list.amount)
 	for range count {
-		hash, err := w.user.Eth.Submit(t.Context(), common.HexToAddress(w.user.Token.Asset), nil, call)
+		hash, err := w.user.Eth.Submit(t.Context(), token, nil, call)
 		require.NoError(t, err)
 		list.deposits = append(list.deposits, hash.Hex())
 		payee, sent := w.user.withdrawToPayee(t, list.amount)
 		list.payees, list.withdrawals = append(list.payees, payee), append(list.withdrawals, sent)
 	}
 	return list
+}
+
+// depositCall is a token's transfer to the user's deposit address: a contract's transaction, so that its block needs a trace.
+func (w *providerEnv) depositCall(t *testing.T, amount chain.Amount) (token common.Address, call []byte) {
+	t.Helper()
+	place, err := w.user.Gateway.DepositInfo(t.Context(), w.user.Token.Token, w.user.Vite.Address().String())
+	require.NoError(t, err)
+	call = contracts.NewTestToken().PackTransfer(common.HexToAddress(place.DepositAddress), amount.Uint256().ToBig())
+	return common.HexToAddress(w.user.Token.Asset), append(call, place.Label...)
 }
 
 // await waits until all of them have arrived, exactly once.

@@ -25,8 +25,8 @@ type providerHabit struct {
 	total bool
 	// quiet: no surface warns.
 	quiet bool
-	// pace is the time between blocks; 0: a second.
-	pace time.Duration
+	// blockTime is the time between blocks; 0: a second.
+	blockTime time.Duration
 }
 
 // providerHabits are the rows of docs/operations.md, "Habits of providers".
@@ -38,8 +38,8 @@ func providerHabits() []providerHabit {
 		{name: "traces are denied", names: lost, habit: func(n string) faultynode.Habit { return faultynode.DeniedMethods(n, trace) }},
 		{name: "traces hang", names: lost, habit: func(n string) faultynode.Habit { return faultynode.HangingMethods(n, trace) }},
 		{name: "old traces are pruned", habit: func(n string) faultynode.Habit { return faultynode.PrunedTraces(n, 1) }},
-		{name: "429 above ten calls a second", pace: 4 * time.Second, habit: func(n string) faultynode.Habit { return faultynode.RateLimited(n, 10, "5") }},
-		{name: "a free tier of 25 calls a second", pace: 2 * time.Second, habit: func(n string) faultynode.Habit { return faultynode.RateLimited(n, 25, "") }},
+		{name: "429 above ten calls a second", blockTime: 4 * time.Second, habit: func(n string) faultynode.Habit { return faultynode.RateLimited(n, 10, "5") }},
+		{name: "a free tier of 25 calls a second", blockTime: 2 * time.Second, habit: func(n string) faultynode.Habit { return faultynode.RateLimited(n, 25, "") }},
 		{name: "30 % HTML with status 502", habit: func(n string) faultynode.Habit { return faultynode.Pages(n, 0.3, http.StatusBadGateway) }},
 		{name: "20 % HTML with status 200", habit: func(n string) faultynode.Habit { return faultynode.Pages(n, 0.2, http.StatusOK) }},
 		{name: "20 % header not found", quiet: true, habit: func(n string) faultynode.Habit { return faultynode.HeaderNotFound(n, 0.2) }},
@@ -93,8 +93,8 @@ func (w *providerEnv) tryHabit(t *testing.T, h providerHabit) {
 		t.SkipNow()
 	}
 	w.have(func() faultynode.Habit { return faultynode.Habit{} })
-	pace := max(h.pace, time.Second)
-	require.NoError(t, w.anvil.SetPeriod(pace))
+	blockTime := max(h.blockTime, time.Second)
+	require.NoError(t, w.anvil.SetPeriod(blockTime))
 	if h.quiet {
 		w.waitUntilWell(t)
 	}
@@ -130,4 +130,29 @@ func (w *providerEnv) leaveHabits(t *testing.T) {
 	out, err := w.command(t, "audit")
 	require.NoError(t, err, out)
 	require.Contains(t, out, " 0 differences")
+}
+
+// TestAbsenceOnAPruningNode: the daemon was away for 3,900 blocks, and the only node has traces of the newest ones alone. It
+// catches up by itself, every surface reports from the first moment that it is behind, and what users sent meanwhile arrives.
+func TestAbsenceOnAPruningNode(t *testing.T) {
+	t.Parallel()
+	w := newProviderEnv(t, 1, false)
+	w.await(t, w.send(t, 1))
+	token, call := w.depositCall(t, w.user.Times(2))
+	w.have(func() faultynode.Habit { return faultynode.PrunedTraces("pruned", 3) })
+	w.kill(t)
+	var sent []string
+	for range 13 {
+		hash, err := w.user.Eth.Submit(t.Context(), token, nil, call)
+		require.NoError(t, err)
+		sent = append(sent, hash.Hex())
+		require.NoError(t, w.anvil.Mine(300))
+	}
+	seen := w.watchWarnings(t)
+	w.start(t)
+	for _, hash := range sent {
+		w.user.mustAwait(t, "/deposit-records", hash, "TOT_CONFIRMED")
+	}
+	require.Contains(t, seen.end(), string(status.FollowerBehind))
+	w.leaveHabits(t)
 }
