@@ -29,7 +29,7 @@ type providerHabit struct {
 	blockTime time.Duration
 }
 
-// providerHabits are the rows of docs/operations.md, "Habits of providers".
+// providerHabits are those of docs/operations.md#habits-of-providers.
 func providerHabits() []providerHabit {
 	const trace = "debug_traceBlockByHash"
 	lost := []status.Kind{status.TracingLost}
