@@ -271,7 +271,7 @@ func (n *node) batchOnce(ctx context.Context, elems []rpc.BatchElem) error {
 	if len(elems) == 1 {
 		return n.single(ctx, &elems[0])
 	}
-	return n.exchange(ctx, elems[0].Method, len(elems), func(ctx context.Context, client *rpc.Client) error {
+	err := n.exchange(ctx, elems[0].Method, len(elems), func(ctx context.Context, client *rpc.Client) error {
 		for i := range elems {
 			elems[i].Error = nil // of an earlier try
 		}
@@ -280,7 +280,15 @@ func (n *node) batchOnce(ctx context.Context, elems []rpc.BatchElem) error {
 		}
 		return n.plainErrors(elems)
 	})
+	if n.losesRefusals() && len(elems) > 1 && errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && n.single(ctx, &elems[0]) == nil {
+		return errBatchSize
+	}
+	return err
 }
+
+// losesRefusals reports whether the refusal of a batch gets lost: over WebSocket and IPC it names no call, so that the RPC
+// client waits for its time limit. The answer to a single call then tells that the batch was the reason.
+func (n *node) losesRefusals() bool { return !strings.HasPrefix(n.address, "http") }
 
 // errBatchSize is a node that refuses a batch as a whole.
 var errBatchSize = errors.New("the node takes no batch of that size")

@@ -10,6 +10,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum"
+	"gatewayd/devnet/faultynode"
 )
 
 // untraceable are answers to a request for a block's traces by nodes that cannot give them now.
@@ -120,4 +121,23 @@ func TestTracersThatDisagreeRemainADispute(t *testing.T) {
 	_, err := adapter.Block(t.Context(), b.height())
 	require.ErrorIs(t, err, chain.ErrUnavailable)
 	require.ErrorContains(t, err, "differently")
+}
+
+// TestBatchesThatAreRefusedOverWebSocket: the refusal names no call there, so it never reaches the caller. The calls are made
+// one by one then.
+func TestBatchesThatAreRefusedOverWebSocket(t *testing.T) {
+	b := eventful(t)
+	node, err := faultynode.Open(b.dev.URL())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, node.Close()) })
+	refuses := faultynode.Batches("no batches", 1, 0)
+	node.Fail(faultynode.Fault{Habit: &refuses})
+	config := b.config()
+	config.Nodes, config.Timeout = []string{node.SocketURL()}, time.Second
+	adapter := b.adapter(config)
+	head, err := adapter.Head(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, b.newest().Point, head.Latest)
+	_, err = adapter.Head(t.Context())
+	require.NoError(t, err)
 }
