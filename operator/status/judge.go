@@ -17,6 +17,8 @@ const (
 	// time, and farBehind how far without delay.
 	behindAtMost = 30 * time.Second
 	farBehind    = 10 * time.Minute
+	// leastInterval stands for a time between blocks that is not known, or that a test node made up.
+	leastInterval = 100 * time.Millisecond
 	// faultFor is how long a node's wrong answer is a condition, and rightAfter after how long without another one the node counts as right again.
 	faultFor   = 10 * time.Minute
 	rightAfter = time.Minute
@@ -164,7 +166,7 @@ func (w *watched) catchingUp(now time.Time, head chain.Head, cur records.Cursor)
 	if !cur.Missing && cur.Height < head.Latest.Height {
 		lag = head.Latest.Height - cur.Height
 	}
-	late := time.Duration(lag) * w.interval
+	late := time.Duration(lag) * max(w.interval, leastInterval)
 	if late <= behindAtMost {
 		w.behind = time.Time{}
 		return c, false

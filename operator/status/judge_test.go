@@ -108,6 +108,9 @@ func TestJudge(t *testing.T) {
 		"a follower that is behind for a moment": {watched{interval: s}, []moment{
 			{at: 0, head: 100, cursor: 50}, {at: 10 * s, head: 110, cursor: 109}, {at: 20 * s, head: 150, cursor: 110}, {at: 30 * s, head: 160, cursor: 159},
 		}},
+		"thousands of blocks behind, at an unknown pace": {watched{}, []moment{
+			{at: 0, head: 3900, cursor: 10}, {at: 20 * s, head: 3920, cursor: 11, want: FollowerBehind},
+		}},
 		"a fresh chain at its genesis":                              {watched{interval: s}, []moment{{at: 0, head: 1, cursor: 0}, {at: 10 * s, head: 11, cursor: 10}, {at: 20 * s, head: 21, cursor: 21}}},
 		"a chain that the nodes have made long ago, at its genesis": {watched{}, []moment{{at: 0, head: 5, cursor: 5, age: 1e6 * time.Hour}}},
 		"the follower decides nothing": {watched{interval: s}, []moment{
