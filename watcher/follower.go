@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/sirupsen/logrus"
-	"golang.org/x/sync/errgroup"
 
 	"gatewayd/chain"
 	"gatewayd/records"
@@ -25,19 +24,11 @@ type follower struct {
 	settled      chain.Head // the head up to which everything was decided; zero after the cursor has moved
 	failures     failureQueries
 	signerBlocks signerBlocks
+	ahead        readAhead
 }
 
-// rangeReader is a chain that answers many blocks in few calls.
-type rangeReader interface {
-	// Blocks answers consecutive blocks of the line from a height on, at least one and none above to.
-	Blocks(ctx context.Context, from, to uint64) ([]chain.Block, error)
-}
-
-// What is read and stored together while catching up.
-const (
-	maxBlocks = 256  // blocks
-	maxRows   = 1000 // transfers to us and transactions of ours in one database transaction
-)
+// maxRows bounds the transfers to us and transactions of ours in one database transaction.
+const maxRows = 1000
 
 // round brings the cursor to the head and decides what has become final.
 func (f *follower) round(ctx context.Context) error {
@@ -74,17 +65,22 @@ func shorterLine(height uint64, cur records.Cursor) error {
 }
 
 // follow applies blocks up to the head. It changes direction once at most: a node that lags behind on a fork would otherwise make it step forward and back
-// for ever, and the next round may ask a better node.
+// for ever, and the next round may ask a better node. When blocks cannot be read after others were applied, the round ends without an error: the
+// next one reads only what is missing.
 func (f *follower) follow(ctx context.Context, cur records.Cursor, head chain.Head) error {
-	back, again := false, false
+	back, again, progress := false, false, false
 	for cur.Height < head.Latest.Height || (cur.Height == head.Latest.Height && cur.Hash != head.Latest.Hash) {
 		next, err := f.advance(ctx, cur, head)
 		switch {
+		case progress && errors.Is(err, errReading):
+			f.log.WithError(err).Debug("reading again in the next round")
+			return nil
 		case err != nil:
 			return err
 		case next.Missing:
 			return nil
 		case next.Height >= cur.Height:
+			progress = progress || next.Height > cur.Height
 			again = back
 		case again:
 			return nil
@@ -132,7 +128,7 @@ func (f *follower) advance(ctx context.Context, cur records.Cursor, head chain.H
 	if cur.Height >= head.Latest.Height {
 		return f.stepBackIfProven(ctx, cur, head)
 	}
-	blocks, err := f.fetch(ctx, cur.Height+1, min(head.Latest.Height, cur.Height+maxBlocks))
+	blocks, fresh, err := f.next(ctx, cur.Height+1, head.Latest.Height)
 	if errors.Is(err, chain.ErrNotFound) {
 		cur.Missing = true
 		return cur, nil
@@ -141,10 +137,17 @@ func (f *follower) advance(ctx context.Context, cur records.Cursor, head chain.H
 		return cur, err
 	}
 	line := linked(blocks, cur.Hash)
-	if len(line) == 0 {
+	if len(line) < len(blocks) {
+		f.ahead.forget()
+	}
+	switch {
+	case len(line) == 0 && fresh:
 		return f.stepBackIfProven(ctx, cur, head)
+	case len(line) == 0: // kept blocks may be older than the chain's change
+		return f.advance(ctx, cur, head)
 	}
 	if err := f.applyAll(ctx, line); err != nil {
+		f.ahead.forget()
 		return cur, err
 	}
 	cur.Point = line[len(line)-1].Point
@@ -163,30 +166,6 @@ func linked(blocks []chain.Block, hash string) []chain.Block {
 		hash = b.Hash
 	}
 	return blocks
-}
-
-// fetch reads blocks in order of height: in one go where the chain can, else in parallel.
-func (f *follower) fetch(ctx context.Context, from, to uint64) ([]chain.Block, error) {
-	if r, ok := f.chain.(rangeReader); ok {
-		blocks, err := r.Blocks(ctx, from, to)
-		if err != nil {
-			return nil, fmt.Errorf("reading blocks %d to %d: %w", from, to, err)
-		}
-		return blocks, nil
-	}
-	blocks := make([]chain.Block, to-from+1)
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(f.cfg.FetchAhead)
-	for i := range blocks {
-		g.Go(func() (err error) {
-			blocks[i], err = f.chain.Block(gctx, from+uint64(i))
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return nil, fmt.Errorf("reading blocks %d to %d: %w", from, to, err)
-	}
-	return blocks, nil
 }
 
 // applyAll stores blocks, as many in a transaction as there is room for. A group that fails is stored block by block, so that what is good
@@ -229,7 +208,7 @@ func (f *follower) apply(ctx context.Context, blocks []chain.Block) error {
 				return err
 			}
 		}
-		return nil
+		return tx.NoteTracing(f.id, blocks)
 	})
 }
 
@@ -294,6 +273,7 @@ func (f *follower) stepBackIfProven(ctx context.Context, cur records.Cursor, hea
 // stepBack leaves the cursor's block. Transfers that were decided on it are an incident: their payments stop where they still can.
 func (f *follower) stepBack(ctx context.Context, cur records.Cursor) (records.Cursor, error) {
 	f.settled = chain.Head{}
+	f.ahead.forget()
 	err := f.Store.Update(ctx, func(tx *records.Tx) error {
 		left, err := tx.StepBack(f.id)
 		if err != nil {

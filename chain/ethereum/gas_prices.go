@@ -58,7 +58,7 @@ func gasPricesOf(ctx context.Context, n *node) (gasPrices, error) {
 	if newest == nil {
 		return gasPrices{}, fmt.Errorf("%s: no latest block", n.name)
 	}
-	if err := elems[1].Error; newest.Base == nil || err != nil && classify(err) == verdictNoMethod {
+	if err := elems[1].Error; newest.Base == nil || notOffered(err) {
 		return gasPrice(ctx, n)
 	} else if err != nil {
 		return gasPrices{}, err

@@ -257,15 +257,14 @@ func (d *Doctor) contractCoin(c ethereum.Config, what string, r ethereum.Report)
 	case r.Traces:
 		d.add(true, what, "credited at once: the node traces it", "")
 	case !off && r.Balances > 0:
-		d.balanceCoin(c.ID, what, period)
+		d.balanceCoin(c.ID, what, fmt.Sprintf("found by balances within %s, because the node does not trace%s; ", period, because(r.NoTraces)))
 	default:
-		d.add(false, what, "never credited: the node does not trace, and balances are not compared", never)
+		d.add(false, what, "never credited: the node does not trace, and balances are not compared"+because(r.NoTraces), never)
 	}
 }
 
 // balanceCoin reports what becomes of coin that only balances show. A signer in another process must prove it by nodes of its own.
-func (d *Doctor) balanceCoin(id chain.ID, what string, period time.Duration) {
-	found := fmt.Sprintf("found by balances within %s, because the node does not trace; ", period)
+func (d *Doctor) balanceCoin(id chain.ID, what, found string) {
 	if d.Config.Wallet.Signer == "" {
 		d.add(true, what, found+"credited when a later final block shows it too", "")
 		return
@@ -286,6 +285,14 @@ func (d *Doctor) balanceCoin(id chain.ID, what string, period time.Duration) {
 	}
 	d.add(false, what, found+"then held, because the signer cannot prove it: "+why,
 		fmt.Sprintf("give the signer a node of %s that keeps the state of its final block (`ethereum.nodes` of its own configuration); %s", id, release))
+}
+
+// because is an error as the end of a sentence.
+func because(err error) string {
+	if err == nil {
+		return ""
+	}
+	return " (" + chain.PlainError(err) + ")"
 }
 
 func limitsSeen(refused uint64, configured int) string {

@@ -91,6 +91,7 @@ func Run(t *testing.T, url func(t testing.TB) string) {
 		{"holdings of older rows", testHoldingsOfOlderRows},
 		{"findings", testFindings},
 		{"first looks", testFirstLooks},
+		{"tracing", testTracing},
 		{"conditions", testConditions}, {"guards", testGuards}, {"lacking_guards", testLackingGuards},
 		{"what waits", testWaiting},
 		{"why payouts wait", testWaits},
