@@ -138,7 +138,7 @@ func (f *follower) advance(ctx context.Context, cur records.Cursor, head chain.H
 	}
 	line := linked(blocks, cur.Hash)
 	if len(line) < len(blocks) {
-		f.ahead.forget()
+		f.ahead.drop()
 	}
 	switch {
 	case len(line) == 0 && fresh:
@@ -147,7 +147,7 @@ func (f *follower) advance(ctx context.Context, cur records.Cursor, head chain.H
 		return f.advance(ctx, cur, head)
 	}
 	if err := f.applyAll(ctx, line); err != nil {
-		f.ahead.forget()
+		f.ahead.drop()
 		return cur, err
 	}
 	cur.Point = line[len(line)-1].Point
@@ -155,17 +155,6 @@ func (f *follower) advance(ctx context.Context, cur records.Cursor, head chain.H
 		return cur, err
 	}
 	return f.cursor(ctx, head)
-}
-
-// linked is as many of the blocks as follow each other and a hash.
-func linked(blocks []chain.Block, hash string) []chain.Block {
-	for i, b := range blocks {
-		if b.Parent != hash {
-			return blocks[:i]
-		}
-		hash = b.Hash
-	}
-	return blocks
 }
 
 // applyAll stores blocks, as many in a transaction as there is room for. A group that fails is stored block by block, so that what is good
@@ -273,7 +262,7 @@ func (f *follower) stepBackIfProven(ctx context.Context, cur records.Cursor, hea
 // stepBack leaves the cursor's block. Transfers that were decided on it are an incident: their payments stop where they still can.
 func (f *follower) stepBack(ctx context.Context, cur records.Cursor) (records.Cursor, error) {
 	f.settled = chain.Head{}
-	f.ahead.forget()
+	f.ahead.drop()
 	err := f.Store.Update(ctx, func(tx *records.Tx) error {
 		left, err := tx.StepBack(f.id)
 		if err != nil {

@@ -34,14 +34,14 @@ var errReading = errors.New("reading blocks")
 
 // readAhead keeps blocks that were read and not applied yet, so that one failed call does not cost the blocks around it.
 type readAhead struct {
-	size uint64 // of the next range
-	kept map[uint64]chain.Block
+	size   uint64 // of the next range
+	blocks map[uint64]chain.Block
 }
 
-func newReadAhead() readAhead { return readAhead{size: maxBlocks, kept: map[uint64]chain.Block{}} }
+func newReadAhead() readAhead { return readAhead{size: maxBlocks, blocks: map[uint64]chain.Block{}} }
 
-// forget drops all kept blocks: they may be of a branch that the chain has left.
-func (a *readAhead) forget() { clear(a.kept) }
+// drop removes all kept blocks: they may be of a branch that the chain has left.
+func (a *readAhead) drop() { clear(a.blocks) }
 
 // gap returns the first run of heights within the size from a height on that are not kept. ok is false when there is none.
 func (a *readAhead) gap(from, top uint64) (first, last uint64, ok bool) {
@@ -54,13 +54,13 @@ func (a *readAhead) gap(from, top uint64) (first, last uint64, ok bool) {
 }
 
 func (a *readAhead) has(height uint64) bool {
-	_, ok := a.kept[height]
+	_, ok := a.blocks[height]
 	return ok
 }
 
 // run returns the kept blocks from a height on up to the first that is missing.
 func (a *readAhead) run(from uint64) (blocks []chain.Block) {
-	for b, ok := a.kept[from]; ok; b, ok = a.kept[from] {
+	for b, ok := a.blocks[from]; ok; b, ok = a.blocks[from] {
 		blocks = append(blocks, b)
 		from++
 	}
@@ -69,13 +69,13 @@ func (a *readAhead) run(from uint64) (blocks []chain.Block) {
 
 // keep adds blocks and drops those below a height.
 func (a *readAhead) keep(blocks []chain.Block, from uint64) {
-	for height := range a.kept {
+	for height := range a.blocks {
 		if height < from {
-			delete(a.kept, height)
+			delete(a.blocks, height)
 		}
 	}
 	for _, b := range blocks {
-		a.kept[b.Height] = b
+		a.blocks[b.Height] = b
 	}
 }
 
@@ -146,4 +146,15 @@ func (f *follower) readEach(ctx context.Context, from, to uint64) ([]chain.Block
 		}
 	}
 	return good, first
+}
+
+// linked returns as many of the blocks as follow each other and a hash.
+func linked(blocks []chain.Block, hash string) []chain.Block {
+	for i, b := range blocks {
+		if b.Parent != hash {
+			return blocks[:i]
+		}
+		hash = b.Hash
+	}
+	return blocks
 }

@@ -49,9 +49,9 @@ func (d BlockDifference) Mends() bool {
 // ReadBlocks reads blocks of a chain from one height to another, some of them at least, as the daemon does: agreed and proven.
 func (w *Watcher) ReadBlocks(ctx context.Context, id chain.ID, from, to uint64) ([]chain.Block, error) {
 	blocks, err := w.followers[id].readRange(ctx, from, min(to, from+maxBlocks-1))
-	kept := newReadAhead()
-	kept.keep(blocks, from)
-	if blocks = kept.run(from); len(blocks) > 0 {
+	read := newReadAhead()
+	read.keep(blocks, from)
+	if blocks = read.run(from); len(blocks) > 0 {
 		return blocks, nil
 	}
 	return nil, err

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// keptShare of the calls that a node accepted in a second is the rate after it has refused one.
-	keptShare = 0.7
+	// acceptedShare of the calls that a node accepted in a second is the rate after it has refused one.
+	acceptedShare = 0.7
 	// leastRate is the lowest rate, in calls a second. A node that accepts fewer is served by pauses.
 	leastRate = 2
 	// burstShare of a rate that a refusal has lowered may go at once, so that no second has more calls than the node has shown to accept.
@@ -54,19 +54,19 @@ func (r *nodeRate) most() int { return min(r.bucket.Burst(), maxBatch) }
 // reserve takes room for calls and returns when they may go.
 func (r *nodeRate) reserve(now time.Time, calls int) *rate.Reservation {
 	r.grow(now)
-	r.turn(now)
+	r.rollover(now)
 	r.asked[0] += calls
 	return r.bucket.ReserveN(now, min(calls, r.bucket.Burst()))
 }
 
 // accept counts calls that were answered.
 func (r *nodeRate) accept(now time.Time, calls int) {
-	r.turn(now)
+	r.rollover(now)
 	r.accepted[0] += calls
 }
 
-// turn begins a new second when the current one is over.
-func (r *nodeRate) turn(now time.Time) {
+// rollover begins a new second when the current one is over.
+func (r *nodeRate) rollover(now time.Time) {
 	switch passed := now.Sub(r.second); {
 	case passed < time.Second:
 		return
@@ -82,7 +82,7 @@ func (r *nodeRate) turn(now time.Time) {
 
 // lower answers a refusal: the rate becomes a share of what the node has accepted in a second; of what it was asked when it accepted nothing.
 func (r *nodeRate) lower(now time.Time, pause time.Duration) {
-	r.turn(now)
+	r.rollover(now)
 	shown := rate.Limit(max(r.accepted[0], r.accepted[1]))
 	if shown == 0 {
 		shown = rate.Limit(max(r.asked[0], r.asked[1]))
@@ -90,7 +90,7 @@ func (r *nodeRate) lower(now time.Time, pause time.Duration) {
 	if !r.growAt.IsZero() && r.growth > firstGrowth {
 		r.hold = min(2*r.hold, lastHold)
 	}
-	r.set(now, max(leastRate, keptShare*min(shown, r.bucket.Limit())))
+	r.set(now, max(leastRate, acceptedShare*min(shown, r.bucket.Limit())))
 	r.growth, r.growAt = firstGrowth, now.Add(pause+r.hold)
 	r.asked, r.accepted = [2]int{}, [2]int{} // each refusal counts what led to it
 }

@@ -18,7 +18,7 @@ import (
 	"gatewayd/chain/ethereum"
 )
 
-// one by one is what a range has to be equal to.
+// oneByOne returns the blocks that a range has to be equal to.
 func (b *bundle) oneByOne(from, to uint64) (list []chain.Block) {
 	b.Helper()
 	for height := from; height <= to; height++ {
@@ -198,22 +198,22 @@ func TestLargeAnswersAreCut(t *testing.T) {
 // readAll reads a range as the follower does: what is missing is asked for again, a few times.
 func readAll(t *testing.T, adapter *ethereum.Chain, from, to uint64) (list []chain.Block, err error) {
 	t.Helper()
-	kept := map[uint64]chain.Block{}
+	known := map[uint64]chain.Block{}
 	for range 8 {
 		var blocks []chain.Block
 		blocks, err = adapter.Blocks(t.Context(), from, to)
 		for _, b := range blocks {
-			kept[b.Height] = b
+			known[b.Height] = b
 		}
-		for _, ok := kept[from]; ok; _, ok = kept[from] {
+		for _, ok := known[from]; ok; _, ok = known[from] {
 			from++
 		}
 		if from > to {
 			break
 		}
 	}
-	for _, height := range slices.Sorted(maps.Keys(kept)) {
-		list = append(list, kept[height])
+	for _, height := range slices.Sorted(maps.Keys(known)) {
+		list = append(list, known[height])
 	}
 	return list, err
 }

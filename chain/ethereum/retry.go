@@ -20,8 +20,8 @@ const (
 	firstBackoff = 50 * time.Millisecond
 	lastBackoff  = 800 * time.Millisecond
 
-	// triesAlone bounds the tries of one call to the only node, triesOfSeveral those to one of several nodes.
-	triesAlone     = 5
+	// triesOfOne bounds the tries of one call to the only node, triesOfSeveral those to one of several nodes.
+	triesOfOne     = 5
 	triesOfSeveral = 3
 	// triesAnnounced bounds how often the only node is asked for a block that it has announced: 3 seconds in total.
 	triesAnnounced = 8
@@ -57,7 +57,7 @@ func (b *backoff) wait(ctx context.Context) bool {
 // tries bounds the tries of one call. With several nodes the others answer meanwhile.
 func (n *node) tries() int {
 	if n.only {
-		return triesAlone
+		return triesOfOne
 	}
 	return triesOfSeveral
 }
