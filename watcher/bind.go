@@ -59,7 +59,10 @@ func (p *payer) chooseNext(ctx context.Context, a records.Account, cur records.C
 	var waiting queue
 	t = &fundsCheck{short: map[chain.Asset]bool{}}
 	err = p.Store.View(ctx, func(tx *records.Tx) (err error) {
-		if unmined, err = tx.UnminedSlots(p.id, a.Account); err != nil || len(unmined) >= maxUnmined {
+		if n, err := tx.CountUnmined(p.id, a.Account); err != nil || n >= maxUnmined {
+			return err
+		}
+		if unmined, err = tx.UnminedSlots(p.id, a.Account); err != nil {
 			return err
 		}
 		if waiting, err = p.readQueue(tx, a, min(maxUnmined-len(unmined), maxGroup), p.stepOver(cur)); err != nil {
