@@ -39,9 +39,9 @@ func TestCapacity(t *testing.T) {
 		{"more than can be counted", payer{holds: chain.MustAmount("115792089237316195423570985008687907853269984665640564039457584007913129639935"), least: chain.NewAmount(1)},
 			Capacity{Funds: n(math.MaxUint64)}, "funds for over 1000000"},
 	}
-	poll := func(p payer, d time.Duration) payer { p.pace.Poll = d; return p }
+	poll := func(p payer, d time.Duration) payer { p.inclusion.Poll = d; return p }
 	seen := func(p payer, count, blocks uint64) payer {
-		p.pace = Pace{Seen: records.Inclusion{Count: count, Blocks: blocks}, Poll: time.Second}
+		p.inclusion = Inclusion{Seen: records.Inclusion{Count: count, Blocks: blocks}, Poll: time.Second}
 		return p
 	}
 	sixteen := payer{unmined: 16, interval: time.Second}
