@@ -22,6 +22,7 @@ type follower struct {
 	log   logrus.FieldLogger
 
 	settled      chain.Head // the head up to which everything was decided; zero after the cursor has moved
+	news         bool       // something has changed that a payer may work on, since the payers were woken last
 	failures     failureQueries
 	signerBlocks signerBlocks
 	ahead        readAhead
@@ -52,7 +53,10 @@ func (f *follower) round(ctx context.Context) error {
 	if err := f.settleOrStepBack(ctx, cur, head); err != nil {
 		return f.haltOn(ctx, err, head)
 	}
-	f.wake()
+	if f.news { // most blocks have nothing for us, and a payer's round costs more than such a block
+		f.news = false
+		f.wake()
+	}
 	if head.Latest.Height < cur.Final.Height {
 		return shorterLine(head.Latest.Height, cur)
 	}
@@ -146,8 +150,15 @@ func (f *follower) advance(ctx context.Context, cur records.Cursor, head chain.H
 	case len(line) == 0: // kept blocks may be older than the chain's change
 		return f.advance(ctx, cur, head)
 	}
-	if err := f.applyAll(ctx, line); err != nil {
+	stored, err := f.applyAndSettle(ctx, line, head)
+	if err == nil && !stored {
+		err = f.applyAll(ctx, line)
+		stored = err == nil
+	}
+	if !stored {
 		f.ahead.drop()
+	}
+	if err != nil {
 		return cur, err
 	}
 	cur.Point = line[len(line)-1].Point
@@ -155,6 +166,31 @@ func (f *follower) advance(ctx context.Context, cur records.Cursor, head chain.H
 		return cur, err
 	}
 	return f.cursor(ctx, head)
+}
+
+// applyAndSettle stores blocks that one transaction takes, and settles in the same transaction: at the head of a chain that is one durable
+// commit a block instead of two. It stores nothing where that does not work, so that applying and settling apart can show which one fails.
+func (f *follower) applyAndSettle(ctx context.Context, blocks []chain.Block, head chain.Head) (stored bool, err error) {
+	if groupSize(blocks) < len(blocks) {
+		return false, nil
+	}
+	both := func(ctx context.Context, head chain.Head) (more bool, err error) {
+		err = f.Store.Update(ctx, func(tx *records.Tx) error {
+			if err := f.applyBlocks(tx, blocks); err != nil {
+				return err
+			}
+			more, err = f.settleIn(ctx, tx, head)
+			return err
+		})
+		stored = err == nil
+		return more, err
+	}
+	f.settled = chain.Head{}
+	err = f.settleFrom(ctx, head, both)
+	if !stored && ctx.Err() == nil && !errors.Is(err, records.ErrFenced) && !errors.Is(err, records.ErrUnknownOutcome) {
+		err = nil
+	}
+	return stored, err
 }
 
 // applyAll stores blocks, as many in a transaction as there is room for. A group that fails is stored block by block, so that what is good
@@ -191,20 +227,23 @@ func groupSize(blocks []chain.Block) int {
 // apply stores blocks, their transfers and our own transactions in them in one transaction.
 func (f *follower) apply(ctx context.Context, blocks []chain.Block) error {
 	f.settled = chain.Head{}
-	return f.Store.Update(ctx, func(tx *records.Tx) error {
-		for _, b := range blocks {
-			if err := f.applyBlock(tx, b); err != nil {
-				return err
-			}
+	return f.Store.Update(ctx, func(tx *records.Tx) error { return f.applyBlocks(tx, blocks) })
+}
+
+func (f *follower) applyBlocks(tx *records.Tx, blocks []chain.Block) error {
+	for _, b := range blocks {
+		if err := f.applyBlock(tx, b); err != nil {
+			return err
 		}
-		return tx.NoteTracing(f.id, blocks)
-	})
+	}
+	return tx.NoteTracing(f.id, blocks)
 }
 
 func (f *follower) applyBlock(tx *records.Tx, b chain.Block) error {
 	if err := tx.Advance(f.id, b); err != nil {
 		return err
 	}
+	f.news = f.news || len(b.Transfers) > 0 || len(b.OwnTxs) > 0
 	for _, t := range b.Transfers {
 		if err := f.storeTransfer(tx, t, b); err != nil {
 			return fmt.Errorf("transfer %s: %w", t.Ref, err)
@@ -231,6 +270,7 @@ func (f *follower) storeRow(tx *records.Tx, row records.Transfer, b chain.Block)
 	row.Height, row.BlockHash, row.BlockAt = b.Height, b.Hash, b.Time
 	row, changed, err = tx.SeeTransfer(row)
 	if err == nil && changed {
+		f.news = true
 		f.log.WithFields(logrus.Fields{"transfer": row.ID, "tx": row.Tx, "height": b.Height, "state": row.State}).Info("transfer seen")
 	}
 	return changed, err
@@ -261,7 +301,7 @@ func (f *follower) stepBackIfProven(ctx context.Context, cur records.Cursor, hea
 
 // stepBack leaves the cursor's block. Transfers that were decided on it are an incident: their payments stop where they still can.
 func (f *follower) stepBack(ctx context.Context, cur records.Cursor) (records.Cursor, error) {
-	f.settled = chain.Head{}
+	f.settled, f.news = chain.Head{}, true
 	f.ahead.drop()
 	err := f.Store.Update(ctx, func(tx *records.Tx) error {
 		left, err := tx.StepBack(f.id)
@@ -315,8 +355,13 @@ func (f *follower) settle(ctx context.Context, head chain.Head) error {
 	if head == f.settled {
 		return nil
 	}
-	for {
-		more, err := f.settleGroup(ctx, head)
+	return f.settleFrom(ctx, head, f.settleGroup)
+}
+
+// settleFrom settles in groups, the first of them by another function.
+func (f *follower) settleFrom(ctx context.Context, head chain.Head, group func(context.Context, chain.Head) (more bool, err error)) error {
+	for ; ; group = f.settleGroup {
+		more, err := group(ctx, head)
 		if err != nil {
 			return err
 		}
@@ -338,27 +383,33 @@ func (f *follower) settle(ctx context.Context, head chain.Head) error {
 
 func (f *follower) settleGroup(ctx context.Context, head chain.Head) (more bool, err error) {
 	err = f.Store.Update(ctx, func(tx *records.Tx) error {
-		if err := tx.SetHead(f.id, head); err != nil {
-			return err
-		}
-		cur, err := tx.Cursor(f.id)
-		if err != nil {
-			return err
-		}
-		transfers, err := f.decideFinal(tx, cur)
-		if err != nil {
-			return err
-		}
-		ownTxs, err := f.settleOwnTxs(ctx, tx)
-		if err != nil {
-			return err
-		}
-		if more = transfers || ownTxs; more || len(f.failures.open) > 0 {
-			return nil
-		}
-		return reconcile.FoldCoin(tx, f.chain)
+		more, err = f.settleIn(ctx, tx, head)
+		return err
 	})
 	return more, err
+}
+
+// settleIn decides a group in a transaction.
+func (f *follower) settleIn(ctx context.Context, tx *records.Tx, head chain.Head) (more bool, err error) {
+	if err := tx.SetHead(f.id, head); err != nil {
+		return false, err
+	}
+	cur, err := tx.Cursor(f.id)
+	if err != nil {
+		return false, err
+	}
+	transfers, err := f.decideFinal(tx, cur)
+	if err != nil {
+		return false, err
+	}
+	ownTxs, err := f.settleOwnTxs(ctx, tx)
+	if err != nil {
+		return false, err
+	}
+	if more = transfers || ownTxs; more || len(f.failures.open) > 0 {
+		return more, nil
+	}
+	return more, reconcile.FoldCoin(tx, f.chain)
 }
 
 // haltOn stops the chain for good when its past has changed below the final point. What was decided in blocks that are gone is marked and named.

@@ -41,8 +41,11 @@ type Config struct {
 	Solvency     time.Duration `yaml:"solvency"`      // longest time between two comparisons of everything held of each token with the books and with what is owed; default 24h. They are made at each reconciliation as long as they take less than a 200th of the time
 }
 
+// DefaultPoll is Config.Poll where that is not set.
+const DefaultPoll = time.Second
+
 func (c Config) withDefaults() Config {
-	setDefault(&c.Poll, time.Second)
+	setDefault(&c.Poll, DefaultPoll)
 	setDefault(&c.ReplaceAfter, 3)
 	setDefault(&c.FetchAhead, 8)
 	setDefault(&c.Sweep, "*/10 * * * *")

@@ -20,6 +20,13 @@ const feeBlocks = 10
 // gasPrices asks all nodes. A majority must see the same kind of chain, with or without a base fee; of their numbers the middle one counts,
 // base fee and tip each for itself.
 func (c *Chain) gasPrices(ctx context.Context) (gasPrices, error) {
+	return chain.Once(ctx, pricesOf{c}, c.askGasPrices)
+}
+
+// pricesOf is the question for a chain's prices in a group of payments.
+type pricesOf struct{ *Chain }
+
+func (c *Chain) askGasPrices(ctx context.Context) (gasPrices, error) {
 	good, faults := quorum.Good(quorum.Ask(ctx, c.nodes, gasPricesOf, quorum.Same[*node](c.majority(), gasPrices.key)))
 	for _, legacy := range []bool{false, true} {
 		var bases, tips []*uint256.Int

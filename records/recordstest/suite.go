@@ -56,6 +56,7 @@ func Run(t *testing.T, url func(t testing.TB) string) {
 		{"operators' lists", testLists},
 		{"totals", testTotals},
 		{"flow", testFlow},
+		{"inclusion", testInclusion},
 		{"subscribers", testSubscribers},
 		{"access", testAccess},
 		{"work", testWork},

@@ -1,4 +1,4 @@
-// Package bridge has the cases of the bridge: a signer apart, starting, and reading a source chain.
+// Package bridge has the cases of the bridge: a payment, a signer apart, starting, and reading a source chain.
 package bridge
 
 import (
@@ -21,7 +21,7 @@ import (
 
 // Cases are all of this package, in the order in which they are shown.
 func Cases() []bench.Case {
-	return append([]bench.Case{signerCase(), startCase()}, sourceCases()...)
+	return append([]bench.Case{paymentCase(), signerCase(), startCase()}, sourceCases()...)
 }
 
 // startCase is what a newcomer waits for.
