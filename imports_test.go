@@ -131,7 +131,7 @@ var mayImport = map[string][]string{
 var testsMayImport = []string{
 	"chain/chaintest", "records/balances", "records/books", "records/control", "records/recordstest", "records/quotes", "records/recordstest/seed", "records/search", "records/watch", "signer",
 	"signer/approval", "signer/blocklist", "signer/checks", "signer/limits",
-	"chain/ethereum/contracts", "chain/ethereum/devnode", "internal/budget", "internal/ethtest", "internal/passkey", "internal/passkeytest",
+	"chain/ethereum/contracts", "chain/ethereum/devnode", "internal/budget", "internal/ethtest", "internal/passkey", "internal/passkeytest", "devnet/faultynode",
 	"vite/core", "vite/client", "vite/dex", "vite/ledger", "vite/node", "vite/rpc",
 }
 

@@ -41,6 +41,7 @@ type Block struct {
 	Time      time.Time
 	Transfers []Transfer // into our accounts, from accounts that are not ours; where value must be received, from others of ours too
 	OwnTxs    []OwnTx    // what our accounts did
+	Tracing   Tracing    // whether coin moved by contracts was searched for
 }
 
 // Transfer is one movement of value into an account of ours.

@@ -10,6 +10,7 @@ import (
 	"github.com/holiman/uint256"
 
 	"gatewayd/chain"
+	"gatewayd/records"
 )
 
 // quotaPerPayment is what one payment on the exchange chain costs of its account's quota: a transfer with the data that we write into it.
@@ -17,8 +18,9 @@ const quotaPerPayment = 21_448
 
 // payer is what is known of the account that makes the payments of a channel. The zero value of a part means that it is not known or does not bound anything.
 type payer struct {
-	unmined  int           // transactions that may be in no block yet, of all its accounts
-	interval time.Duration // between blocks of its chain
+	unmined   int           // transactions that may be in no block yet, of all its accounts
+	interval  time.Duration // between blocks of its chain
+	inclusion Inclusion
 
 	quota *uint64 // that its stake gives with each snapshot block; nil where payments need none
 	pow   bool    // without enough quota it works for its blocks, one in each snapshot block at most
@@ -30,9 +32,24 @@ type payer struct {
 	same  bool         // it pays with the coin that fees are paid with
 }
 
+// Inclusion measures the time until a payment is in a block. That time bounds payments: only max_unmined of them may wait for a block.
+type Inclusion struct {
+	Seen records.Inclusion // of the last hour
+	Poll time.Duration     // between two looks at the chain's head
+}
+
+// time returns the time from a signature until the block is read that has the transaction. If no payment was seen within the last
+// hour, it is taken for the next block, and half a poll on average to see each of the two blocks.
+func (i Inclusion) time(interval time.Duration) time.Duration {
+	if i.Seen.Count == 0 {
+		return interval + i.Poll
+	}
+	return time.Duration(float64(interval) * float64(max(i.Seen.Blocks, i.Seen.Count)) / float64(i.Seen.Count))
+}
+
 // Capacity is what settings and accounts allow a channel. A part that is nil bounds nothing, or is not known.
 type Capacity struct {
-	Unmined *uint64 `json:"by_unmined,omitempty"` // payments a minute by max_unmined: so many transactions in each block
+	Unmined *uint64 `json:"by_unmined,omitempty"` // payments a minute by max_unmined: so many transactions in the time until one is in a block
 	Quota   *uint64 `json:"by_quota,omitempty"`   // payments a minute by the stake of the paying account
 	Funds   *uint64 `json:"by_funds,omitempty"`   // payments of the smallest amount that the paying account holds enough for
 	Fees    *uint64 `json:"by_fees,omitempty"`    // payments whose fee it can pay
@@ -42,7 +59,7 @@ type Capacity struct {
 func capacityOf(p payer) Capacity {
 	var c Capacity
 	if p.unmined > 0 && p.interval > 0 {
-		c.Unmined = aMinute(uint64(p.unmined), p.interval)
+		c.Unmined = aMinute(uint64(p.unmined), p.inclusion.time(p.interval))
 	}
 	if p.quota != nil && p.interval > 0 {
 		c.Quota = aMinute(*p.quota, p.interval*quotaPerPayment)

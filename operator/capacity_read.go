@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"gatewayd/config"
 	"gatewayd/records"
 	"gatewayd/vite/core"
+	"gatewayd/watcher"
 )
 
 // known takes a time between blocks that cannot be told yet as not known.
@@ -37,13 +39,13 @@ type (
 )
 
 // WithdrawalCapacity asks what the hot accounts can pay of a token.
-func WithdrawalCapacity(ctx context.Context, c feePayer, n records.Network, t records.Token) (Capacity, error) {
+func WithdrawalCapacity(ctx context.Context, c feePayer, n records.Network, t records.Token, inclusion Inclusion) (Capacity, error) {
 	interval, err := known(c.BlockInterval(ctx))
 	if err != nil {
 		return Capacity{}, err
 	}
 	accounts := n.Paying(n.Source)
-	p := payer{unmined: len(accounts) * c.MaxUnmined(), interval: interval, same: t.Asset == chain.Native}
+	p := payer{unmined: len(accounts) * c.MaxUnmined(), interval: interval, inclusion: inclusion, same: t.Asset == chain.Native}
 	if p.least, _, err = t.Policy.MinWithdraw.Rescale(t.Decimals, t.AssetDecimals); err != nil {
 		return Capacity{}, fmt.Errorf("minimum of %s: %w", t.Symbol, err)
 	}
@@ -60,7 +62,7 @@ func WithdrawalCapacity(ctx context.Context, c feePayer, n records.Network, t re
 }
 
 // DepositCapacity asks what the gateway's accounts on the exchange chain can pay of a token.
-func DepositCapacity(ctx context.Context, c quotaPayer, n records.Network, t records.Token) (Capacity, error) {
+func DepositCapacity(ctx context.Context, c quotaPayer, n records.Network, t records.Token, inclusion Inclusion) (Capacity, error) {
 	interval, err := known(c.BlockInterval(ctx))
 	if err != nil {
 		return Capacity{}, err
@@ -78,7 +80,7 @@ func DepositCapacity(ctx context.Context, c quotaPayer, n records.Network, t rec
 		return Capacity{}, err
 	}
 	return capacityOf(payer{
-		unmined: len(accounts) * c.MaxUnmined(), interval: interval, quota: &each, pow: c.PoW(), holds: held, least: t.Policy.MinDeposit,
+		unmined: len(accounts) * c.MaxUnmined(), interval: interval, inclusion: inclusion, quota: &each, pow: c.PoW(), holds: held, least: t.Policy.MinDeposit,
 	}), nil
 }
 
@@ -120,7 +122,10 @@ func (d *Session) Capacities(ctx context.Context) (map[ChannelID]Capacity, error
 			return nil, err
 		}
 		for _, n := range networks {
-			addCapacities(ctx, all, adapter, n)
+			if err := d.addCapacities(ctx, all, adapter, n); err != nil {
+				adapter.Close()
+				return nil, err
+			}
 		}
 		adapter.Close()
 	}
@@ -128,21 +133,39 @@ func (d *Session) Capacities(ctx context.Context) (map[ChannelID]Capacity, error
 }
 
 // addCapacities keeps what a chain answers of a network's channels that are paid on it.
-func addCapacities(ctx context.Context, all map[ChannelID]Capacity, adapter config.Adapter, n records.Network) {
+func (d *Session) addCapacities(ctx context.Context, all map[ChannelID]Capacity, adapter config.Adapter, n records.Network) error {
+	inclusion, err := d.Inclusion(ctx, n, adapter.ID())
+	if err != nil {
+		return err
+	}
 	for _, t := range n.Tokens {
 		id, c, err := ChannelID{n.Name, t.TokenID, records.Withdrawal}, Capacity{}, chain.ErrNotFound
 		switch a := adapter.(type) {
 		case feePayer:
 			if n.Source == a.ID() && n.Hot != "" {
-				c, err = WithdrawalCapacity(ctx, a, n, t)
+				c, err = WithdrawalCapacity(ctx, a, n, t, inclusion)
 			}
 		case quotaPayer:
 			if id.Direction = records.Deposit; n.Exchange == a.ID() && n.Gateway != "" {
-				c, err = DepositCapacity(ctx, a, n, t)
+				c, err = DepositCapacity(ctx, a, n, t, inclusion)
 			}
 		}
 		if err == nil {
 			all[id] = c
 		}
 	}
+	return nil
+}
+
+// inclusionSpan is how long ago a payment counts for the inclusion.
+const inclusionSpan = time.Hour
+
+// Inclusion returns the inclusion of a network's payments on one of its chains.
+func (d *Session) Inclusion(ctx context.Context, n records.Network, id chain.ID) (Inclusion, error) {
+	p := Inclusion{Poll: cmp.Or(d.Config.Watcher.Poll, watcher.DefaultPoll)}
+	err := d.Store.View(ctx, func(tx *records.Tx) (err error) {
+		p.Seen, err = tx.Inclusion(id, n.Paying(id), time.Now().Add(-inclusionSpan))
+		return err
+	})
+	return p, err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/records"
 	"gatewayd/vite/core"
 )
 
@@ -37,6 +38,26 @@ func TestCapacity(t *testing.T) {
 		{"no minimum", payer{holds: chain.NewAmount(1234)}, Capacity{}, "unknown"},
 		{"more than can be counted", payer{holds: chain.MustAmount("115792089237316195423570985008687907853269984665640564039457584007913129639935"), least: chain.NewAmount(1)},
 			Capacity{Funds: n(math.MaxUint64)}, "funds for over 1000000"},
+	}
+	poll := func(p payer, d time.Duration) payer { p.inclusion.Poll = d; return p }
+	seen := func(p payer, count, blocks uint64) payer {
+		p.inclusion = Inclusion{Seen: records.Inclusion{Count: count, Blocks: blocks}, Poll: time.Second}
+		return p
+	}
+	sixteen := payer{unmined: 16, interval: time.Second}
+	for _, tt := range []struct {
+		name  string
+		payer payer
+		want  uint64
+	}{
+		{"nothing was paid, blocks come as often as they are looked for", poll(sixteen, time.Second), 480},
+		{"nothing was paid, blocks come rarely", poll(payer{unmined: 16, interval: 12 * time.Second}, time.Second), 73},
+		{"each payment was in the next block", seen(sixteen, 20, 20), 960},
+		{"a payment was in a block after 3.4 blocks", seen(sixteen, 20, 68), 282},
+		{"four accounts", seen(payer{unmined: 64, interval: time.Second}, 20, 68), 1129},
+		{"blocks that were read late count for one each", seen(sixteen, 20, 5), 960},
+	} {
+		require.Equal(t, Capacity{Unmined: &tt.want}, capacityOf(tt.payer), tt.name)
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

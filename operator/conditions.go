@@ -35,6 +35,8 @@ func Remedy(k status.Kind) string {
 		return "start the node, correct its URL, or take another one"
 	case status.NodeMended:
 		return "nothing; if it happens again and again take another node"
+	case status.TracingLost:
+		return "enable the node's debug API (debug_traceBlockByHash) or add a node that has it, or set traces: off to rely on balances"
 	case status.NodesDisagree:
 		return "find out which node is wrong, for instance by a block explorer, and take it out of the configuration"
 	case status.NodesStale:

@@ -2,6 +2,7 @@ package records
 
 import (
 	"fmt"
+	"time"
 
 	"gatewayd/chain"
 	"gatewayd/records/sqlstore"
@@ -192,6 +193,33 @@ func (tx *Tx) PaidBefore(e OwnTx, asset chain.Asset) (sum chain.Amount, err erro
 	}
 	if err != nil {
 		return chain.Amount{}, fmt.Errorf("adding up what was paid before %s on %s: %w", e.Tx, e.Chain, err)
+	}
+	return sum, nil
+}
+
+// Inclusion counts transactions of ours and the blocks until they stood in one, each counted from the newest block that we knew when it
+// was first signed.
+type Inclusion struct {
+	Count  uint64 `db:"count"`
+	Blocks uint64 `db:"blocks"`
+}
+
+// inclusionSample bounds how many transactions of an account Inclusion reads.
+const inclusionSample = 64
+
+// Inclusion returns the inclusion of the newest transactions of accounts that were signed since a moment.
+func (tx *Tx) Inclusion(id chain.ID, accounts []string, since time.Time) (sum Inclusion, err error) {
+	for _, account := range accounts {
+		var i Inclusion
+		err := tx.one(&i, `SELECT COUNT(*) AS count, COALESCE(SUM(e.height - f.head), 0) AS blocks
+			FROM (SELECT tx, height FROM effects WHERE chain = ? AND account = ? ORDER BY number DESC LIMIT ?) e
+			JOIN attempts a ON a.chain = ? AND a.hash = e.tx
+			JOIN attempts f ON f.chain = a.chain AND f.account = a.account AND f.lineage = a.lineage AND f.number = a.number AND f.seq = 0
+			WHERE f.created_at >= ? AND e.height > f.head`, string(id), account, inclusionSample, string(id), since.UnixMilli())
+		if err != nil {
+			return Inclusion{}, fmt.Errorf("reading how soon transactions of %s on %s stood in blocks: %w", account, id, err)
+		}
+		sum.Count, sum.Blocks = sum.Count+i.Count, sum.Blocks+i.Blocks
 	}
 	return sum, nil
 }

@@ -27,6 +27,7 @@ var knownScans = []knownScan{
 	{by: "control.AdoptGuard", with: "ORDER BY number DESC LIMIT 1", why: "the same, when a sign-guard is adopted"},
 	{by: "(*Tx).Accounts", without: "kind <> 'deposit'", why: "asked for all addresses of users, it answers them; nothing asks in the course of things"},
 	{by: "books.SignedSince", why: "a day's slots at the end of an account's line; where they begin is found by halving, a row at a time"},
+	{by: "(*Tx).Inclusion", with: "ORDER BY number DESC LIMIT ?", why: "the newest 64 transactions of an account, at the end of the index"},
 	{by: "(*Tx).HistoryAfter", why: "reads what is new since the last call, a thousand lines at most"},
 	{by: "(*Tx).HistoryBefore", why: "a page of a thousand lines at most"},
 	{by: "(*Tx).Moves", why: "a page of a thousand payments at most"},

@@ -84,7 +84,7 @@ func (tx *Tx) bindSlots(payments []uint64, maxUnmined int) (bound []Slot, waitin
 	if err != nil {
 		return nil, nil, err
 	}
-	unmined, err := tx.unmined(a.Chain, a.Account)
+	unmined, err := tx.CountUnmined(a.Chain, a.Account)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -199,8 +199,8 @@ func (p bindRow) checkBindable(a Account) error {
 	return nil
 }
 
-// unmined counts the slots of an account that stand in no block of the line yet.
-func (tx *Tx) unmined(id chain.ID, account string) (n int, err error) {
+// CountUnmined counts the slots that UnminedSlots returns.
+func (tx *Tx) CountUnmined(id chain.ID, account string) (n int, err error) {
 	err = tx.one(&n, `SELECT COUNT(*) FROM slots WHERE chain = ? AND account = ? AND state = 'open' AND mined_in = ''`, string(id), account)
 	return n, err
 }

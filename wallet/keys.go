@@ -57,9 +57,13 @@ type Keys struct {
 	exchange keystore.Keys
 	source   keystore.ExtendedKey
 	signers  *lru.Cache[string, core.PrivateKey] // of the exchange chain, by path: deriving one takes twice as long as signing
+
+	// sources are the same of the source chains, where deriving takes ten times as long as signing. Parents are in it as well:
+	// from its parent a deposit address takes one level instead of five.
+	sources *lru.Cache[string, keystore.ExtendedKey]
 }
 
-// maxSigners is how many keys that have signed are kept derived, 300 bytes each.
+// maxSigners bounds the derived keys of each cache, 300 bytes each. The caches live as long as the seed's own keys in Keys.
 const maxSigners = 4096
 
 // FromMnemonic takes a BIP-39 mnemonic with an empty passphrase, as the exchange chain's nodes do.
@@ -96,7 +100,10 @@ func fromEntropy(secret []byte) (*Keys, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Keys{exchange: keystore.NewKeys(seed), source: source, signers: lru.NewCache[string, core.PrivateKey](maxSigners)}, nil
+	return &Keys{
+		exchange: keystore.NewKeys(seed), source: source,
+		signers: lru.NewCache[string, core.PrivateKey](maxSigners), sources: lru.NewCache[string, keystore.ExtendedKey](maxSigners),
+	}, nil
 }
 
 // Address is the canonical address of the key at a path, on the ledger that the path's coin type names. Errors are ErrPath.
@@ -108,7 +115,7 @@ func (k *Keys) Address(path string) (string, error) {
 		}
 		return key.Address().String(), nil
 	}
-	key, err := k.sourceKey(path)
+	key, err := k.sourceKey(path, k.source.Derive)
 	if err != nil {
 		return "", err
 	}
@@ -119,7 +126,7 @@ func (k *Keys) Address(path string) (string, error) {
 // Ed25519-BLAKE2b signature, for a source chain the 65 bytes R, S, V with V 0 or 1, which tell the public key.
 func (k *Keys) Sign(_ context.Context, path string, digest []byte) (public, signature []byte, err error) {
 	if !strings.HasPrefix(path, exchangePrefix) {
-		key, err := k.sourceKey(path)
+		key, err := k.sourceKey(path, k.deriveSigner)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -151,13 +158,36 @@ func (k *Keys) exchangeKey(path string) (core.PrivateKey, error) {
 	return key, nil
 }
 
-func (k *Keys) sourceKey(path string) (*ecdsa.PrivateKey, error) {
+func (k *Keys) sourceKey(path string, derive func(string) (keystore.ExtendedKey, error)) (*ecdsa.PrivateKey, error) {
 	if !strings.HasPrefix(path, ethereumPrefix) {
 		return nil, fmt.Errorf("%w: %q", ErrPath, path)
 	}
-	key, err := k.source.Derive(path)
+	key, err := derive(path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %q: %w", ErrPath, path, err)
 	}
 	return key.Private(), nil
+}
+
+// deriveSigner derives a key of a source chain that signs, and keeps it and its parent.
+func (k *Keys) deriveSigner(path string) (keystore.ExtendedKey, error) {
+	if key, known := k.sources.Get(path); known {
+		return key, nil
+	}
+	parent, index, err := keystore.ParentPath(path)
+	if err != nil {
+		return keystore.ExtendedKey{}, err
+	}
+	above, known := k.sources.Get(parent)
+	if !known {
+		if above, err = k.source.Derive(parent); err != nil {
+			return keystore.ExtendedKey{}, err
+		}
+		k.sources.Add(parent, above)
+	}
+	key, err := above.Child(index)
+	if err == nil {
+		k.sources.Add(path, key)
+	}
+	return key, err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/internal/budget"
 	"gatewayd/vite/core"
 	"gatewayd/wallet/keystore"
 )
@@ -109,4 +110,78 @@ func TestSignersAreKept(t *testing.T) {
 		}
 	}
 	require.Equal(t, 3, keys.signers.Len(), "an address alone keeps nothing")
+}
+
+// TestSourceSignersAreKept: a key of a source chain signs for its own path only, as long as it is kept and after it was displaced,
+// and addresses alone keep nothing.
+func TestSourceSignersAreKept(t *testing.T) {
+	keys, err := FromMnemonic(junk)
+	require.NoError(t, err)
+	digest := bytes.Repeat([]byte{7}, 32)
+	eth := SourcePaths(60)
+	sign := func(path string) {
+		_, sig, err := keys.Sign(t.Context(), path, digest)
+		require.NoError(t, err)
+		key, err := crypto.SigToPub(digest, sig)
+		require.NoError(t, err)
+		address, err := keys.Address(path)
+		require.NoError(t, err)
+		require.Equal(t, address, crypto.PubkeyToAddress(*key).Hex(), path)
+	}
+	for range 2 {
+		for _, path := range []string{eth.Hot(0), eth.Hot(1), eth.Gas(), eth.Deposit(0), eth.Deposit(1), "m/44'/60'/7'", "m/44'/60'/7'/0'/3"} {
+			sign(path)
+		}
+	}
+	require.Equal(t, 7+5, keys.sources.Len(), "with their parents")
+	_, err = keys.Address(eth.Deposit(2))
+	require.NoError(t, err)
+	require.Equal(t, 12, keys.sources.Len(), "an address alone keeps nothing")
+	for n := range uint32(maxSigners + 10) {
+		_, _, err := keys.Sign(t.Context(), eth.Deposit(n), digest)
+		require.NoError(t, err)
+	}
+	require.Equal(t, maxSigners, keys.sources.Len(), "it is bounded")
+	sign(eth.Deposit(0))
+	_, _, err = keys.Sign(t.Context(), "m/44'/60'/4294967295", digest)
+	require.ErrorIs(t, err, ErrPath)
+}
+
+// BenchmarkBudgetSign compares a signature by a key at a path with one by the bare key, on a source chain: by the hot account, and by
+// deposit addresses in turn of which none has signed before. Budgets: 1.15 times and 4 times.
+func BenchmarkBudgetSign(b *testing.B) {
+	const signatures = 2000
+	keys, err := FromMnemonic(junk)
+	require.NoError(b, err)
+	digest, eth := bytes.Repeat([]byte{7}, 32), SourcePaths(60)
+	bare, err := keys.source.Derive(eth.Hot(0))
+	require.NoError(b, err)
+	yardstick := func() budget.Cost {
+		return budget.Measure(signatures, func() {
+			for range signatures {
+				_, err := crypto.Sign(digest, bare.Private())
+				require.NoError(b, err)
+			}
+		})
+	}
+	next := uint32(0)
+	for _, c := range []struct {
+		name   string
+		budget float64
+		path   func() string
+	}{
+		{"hot", 1.15, func() string { return eth.Hot(0) }},
+		{"new", 4, func() string { next++; return eth.Deposit(next) }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			budget.Compare(b, c.budget, budget.Cost.PerCPU, func() budget.Cost {
+				return budget.Measure(signatures, func() {
+					for range signatures {
+						_, _, err := keys.Sign(b.Context(), c.path(), digest)
+						require.NoError(b, err)
+					}
+				})
+			}, yardstick)
+		})
+	}
 }

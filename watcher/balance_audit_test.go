@@ -528,3 +528,36 @@ func TestRefusedBalances(t *testing.T) {
 	require.Len(t, r.found(), 1)
 	r.requireSound()
 }
+
+// TestUntracedBlocksMakeTheAuditDue: a block that no node could trace is covered by a comparison of all balances as soon as it
+// is final, not after a period, and again by the daemon that comes after a crash.
+func TestUntracedBlocksMakeTheAuditDue(t *testing.T) {
+	r := newCoinRig(t)
+	owner, address := r.user()
+	r.settle(finality + 2)
+	r.eth.SetTracing(chain.Untraced)
+	r.eth.Hide(address, units(3000))
+	for range finality + 4 {
+		r.now = r.now.Add(10 * time.Second)
+		r.settle(1)
+	}
+	require.Len(t, r.found(), 1)
+	r.eth.SetTracing(chain.Traced)
+	r.settle(3*finality + 6)
+	r.requireHolding(r.vite, owner, "tti_native", 3000)
+
+	r.view(func(tx *records.Tx) error {
+		state, err := tx.Tracing("eth")
+		require.True(t, state.Traced)
+		require.Zero(t, state.LostAt)
+		return err
+	})
+	r.now = r.now.Add(10 * time.Second)
+	r.settle(1)
+	r.view(func(tx *records.Tx) error {
+		state, err := tx.Tracing("eth")
+		require.EqualValues(t, -1, state.First, "every untraced block is covered")
+		return err
+	})
+	r.requireSound()
+}

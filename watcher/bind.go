@@ -58,7 +58,10 @@ func (p *payer) chooseNext(ctx context.Context, a records.Account, cur records.C
 	var waiting queue
 	t = &fundsCheck{short: p.stillFrozen(a, cur), refuser: func(ctx context.Context, q records.Payment, why error) error { return p.refuser(ctx, a, q, why) }}
 	err = p.Store.View(ctx, func(tx *records.Tx) (err error) {
-		if unmined, err = tx.UnminedSlots(p.id, a.Account); err != nil || len(unmined) >= maxUnmined {
+		if n, err := tx.CountUnmined(p.id, a.Account); err != nil || n >= maxUnmined {
+			return err
+		}
+		if unmined, err = tx.UnminedSlots(p.id, a.Account); err != nil {
 			return err
 		}
 		if waiting, err = p.readQueue(tx, a, min(maxUnmined-len(unmined), maxGroup), p.stepOver(cur)); err != nil {

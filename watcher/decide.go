@@ -28,6 +28,7 @@ func (f *follower) decideFinal(tx *records.Tx, cur records.Cursor) (more bool, e
 		}
 		decided++
 	}
+	f.news = f.news || decided > 0
 	return len(due) == maxSettled && decided > 0, nil
 }
 

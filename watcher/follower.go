@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/sirupsen/logrus"
-	"golang.org/x/sync/errgroup"
 
 	"gatewayd/chain"
 	"gatewayd/records"
@@ -23,21 +22,14 @@ type follower struct {
 	log   logrus.FieldLogger
 
 	settled      chain.Head // the head up to which everything was decided; zero after the cursor has moved
+	news         bool       // something has changed that a payer may work on, since the payers were woken last
 	failures     failureQueries
 	signerBlocks signerBlocks
+	ahead        readAhead
 }
 
-// rangeReader is a chain that answers many blocks in few calls.
-type rangeReader interface {
-	// Blocks answers consecutive blocks of the line from a height on, at least one and none above to.
-	Blocks(ctx context.Context, from, to uint64) ([]chain.Block, error)
-}
-
-// What is read and stored together while catching up.
-const (
-	maxBlocks = 256  // blocks
-	maxRows   = 1000 // transfers to us and transactions of ours in one database transaction
-)
+// maxRows bounds the transfers to us and transactions of ours in one database transaction.
+const maxRows = 1000
 
 // round brings the cursor to the head and decides what has become final.
 func (f *follower) round(ctx context.Context) error {
@@ -61,7 +53,10 @@ func (f *follower) round(ctx context.Context) error {
 	if err := f.settleOrStepBack(ctx, cur, head); err != nil {
 		return f.haltOn(ctx, err, head)
 	}
-	f.wake()
+	if f.news { // most blocks have nothing for us, and a payer's round costs more than such a block
+		f.news = false
+		f.wake()
+	}
 	if head.Latest.Height < cur.Final.Height {
 		return shorterLine(head.Latest.Height, cur)
 	}
@@ -74,17 +69,22 @@ func shorterLine(height uint64, cur records.Cursor) error {
 }
 
 // follow applies blocks up to the head. It changes direction once at most: a node that lags behind on a fork would otherwise make it step forward and back
-// for ever, and the next round may ask a better node.
+// for ever, and the next round may ask a better node. When blocks cannot be read after others were applied, the round ends without an error: the
+// next one reads only what is missing.
 func (f *follower) follow(ctx context.Context, cur records.Cursor, head chain.Head) error {
-	back, again := false, false
+	back, again, progress := false, false, false
 	for cur.Height < head.Latest.Height || (cur.Height == head.Latest.Height && cur.Hash != head.Latest.Hash) {
 		next, err := f.advance(ctx, cur, head)
 		switch {
+		case progress && errors.Is(err, errReading):
+			f.log.WithError(err).Debug("reading again in the next round")
+			return nil
 		case err != nil:
 			return err
 		case next.Missing:
 			return nil
 		case next.Height >= cur.Height:
+			progress = progress || next.Height > cur.Height
 			again = back
 		case again:
 			return nil
@@ -132,7 +132,7 @@ func (f *follower) advance(ctx context.Context, cur records.Cursor, head chain.H
 	if cur.Height >= head.Latest.Height {
 		return f.stepBackIfProven(ctx, cur, head)
 	}
-	blocks, err := f.fetch(ctx, cur.Height+1, min(head.Latest.Height, cur.Height+maxBlocks))
+	blocks, fresh, err := f.next(ctx, cur.Height+1, head.Latest.Height)
 	if errors.Is(err, chain.ErrNotFound) {
 		cur.Missing = true
 		return cur, nil
@@ -141,10 +141,24 @@ func (f *follower) advance(ctx context.Context, cur records.Cursor, head chain.H
 		return cur, err
 	}
 	line := linked(blocks, cur.Hash)
-	if len(line) == 0 {
-		return f.stepBackIfProven(ctx, cur, head)
+	if len(line) < len(blocks) {
+		f.ahead.drop()
 	}
-	if err := f.applyAll(ctx, line); err != nil {
+	switch {
+	case len(line) == 0 && fresh:
+		return f.stepBackIfProven(ctx, cur, head)
+	case len(line) == 0: // kept blocks may be older than the chain's change
+		return f.advance(ctx, cur, head)
+	}
+	stored, err := f.applyAndSettle(ctx, line, head)
+	if err == nil && !stored {
+		err = f.applyAll(ctx, line)
+		stored = err == nil
+	}
+	if !stored {
+		f.ahead.drop()
+	}
+	if err != nil {
 		return cur, err
 	}
 	cur.Point = line[len(line)-1].Point
@@ -154,39 +168,29 @@ func (f *follower) advance(ctx context.Context, cur records.Cursor, head chain.H
 	return f.cursor(ctx, head)
 }
 
-// linked is as many of the blocks as follow each other and a hash.
-func linked(blocks []chain.Block, hash string) []chain.Block {
-	for i, b := range blocks {
-		if b.Parent != hash {
-			return blocks[:i]
-		}
-		hash = b.Hash
+// applyAndSettle stores blocks that one transaction takes, and settles in the same transaction: at the head of a chain that is one durable
+// commit a block instead of two. It stores nothing where that does not work, so that applying and settling apart can show which one fails.
+func (f *follower) applyAndSettle(ctx context.Context, blocks []chain.Block, head chain.Head) (stored bool, err error) {
+	if groupSize(blocks) < len(blocks) {
+		return false, nil
 	}
-	return blocks
-}
-
-// fetch reads blocks in order of height: in one go where the chain can, else in parallel.
-func (f *follower) fetch(ctx context.Context, from, to uint64) ([]chain.Block, error) {
-	if r, ok := f.chain.(rangeReader); ok {
-		blocks, err := r.Blocks(ctx, from, to)
-		if err != nil {
-			return nil, fmt.Errorf("reading blocks %d to %d: %w", from, to, err)
-		}
-		return blocks, nil
-	}
-	blocks := make([]chain.Block, to-from+1)
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(f.cfg.FetchAhead)
-	for i := range blocks {
-		g.Go(func() (err error) {
-			blocks[i], err = f.chain.Block(gctx, from+uint64(i))
+	both := func(ctx context.Context, head chain.Head) (more bool, err error) {
+		err = f.Store.Update(ctx, func(tx *records.Tx) error {
+			if err := f.applyBlocks(tx, blocks); err != nil {
+				return err
+			}
+			more, err = f.settleIn(ctx, tx, head)
 			return err
 		})
+		stored = err == nil
+		return more, err
 	}
-	if err := g.Wait(); err != nil {
-		return nil, fmt.Errorf("reading blocks %d to %d: %w", from, to, err)
+	f.settled = chain.Head{}
+	err = f.settleFrom(ctx, head, both)
+	if !stored && ctx.Err() == nil && !errors.Is(err, records.ErrFenced) && !errors.Is(err, records.ErrUnknownOutcome) {
+		err = nil
 	}
-	return blocks, nil
+	return stored, err
 }
 
 // applyAll stores blocks, as many in a transaction as there is room for. A group that fails is stored block by block, so that what is good
@@ -223,20 +227,23 @@ func groupSize(blocks []chain.Block) int {
 // apply stores blocks, their transfers and our own transactions in them in one transaction.
 func (f *follower) apply(ctx context.Context, blocks []chain.Block) error {
 	f.settled = chain.Head{}
-	return f.Store.Update(ctx, func(tx *records.Tx) error {
-		for _, b := range blocks {
-			if err := f.applyBlock(tx, b); err != nil {
-				return err
-			}
+	return f.Store.Update(ctx, func(tx *records.Tx) error { return f.applyBlocks(tx, blocks) })
+}
+
+func (f *follower) applyBlocks(tx *records.Tx, blocks []chain.Block) error {
+	for _, b := range blocks {
+		if err := f.applyBlock(tx, b); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return tx.NoteTracing(f.id, blocks)
 }
 
 func (f *follower) applyBlock(tx *records.Tx, b chain.Block) error {
 	if err := tx.Advance(f.id, b); err != nil {
 		return err
 	}
+	f.news = f.news || len(b.Transfers) > 0 || len(b.OwnTxs) > 0
 	for _, t := range b.Transfers {
 		if err := f.storeTransfer(tx, t, b); err != nil {
 			return fmt.Errorf("transfer %s: %w", t.Ref, err)
@@ -263,6 +270,7 @@ func (f *follower) storeRow(tx *records.Tx, row records.Transfer, b chain.Block)
 	row.Height, row.BlockHash, row.BlockAt = b.Height, b.Hash, b.Time
 	row, changed, err = tx.SeeTransfer(row)
 	if err == nil && changed {
+		f.news = true
 		f.log.WithFields(logrus.Fields{"transfer": row.ID, "tx": row.Tx, "height": b.Height, "state": row.State}).Info("transfer seen")
 	}
 	return changed, err
@@ -293,7 +301,8 @@ func (f *follower) stepBackIfProven(ctx context.Context, cur records.Cursor, hea
 
 // stepBack leaves the cursor's block. Transfers that were decided on it are an incident: their payments stop where they still can.
 func (f *follower) stepBack(ctx context.Context, cur records.Cursor) (records.Cursor, error) {
-	f.settled = chain.Head{}
+	f.settled, f.news = chain.Head{}, true
+	f.ahead.drop()
 	err := f.Store.Update(ctx, func(tx *records.Tx) error {
 		left, err := tx.StepBack(f.id)
 		if err != nil {
@@ -346,8 +355,13 @@ func (f *follower) settle(ctx context.Context, head chain.Head) error {
 	if head == f.settled {
 		return nil
 	}
-	for {
-		more, err := f.settleGroup(ctx, head)
+	return f.settleFrom(ctx, head, f.settleGroup)
+}
+
+// settleFrom settles in groups, the first of them by another function.
+func (f *follower) settleFrom(ctx context.Context, head chain.Head, group func(context.Context, chain.Head) (more bool, err error)) error {
+	for ; ; group = f.settleGroup {
+		more, err := group(ctx, head)
 		if err != nil {
 			return err
 		}
@@ -369,27 +383,33 @@ func (f *follower) settle(ctx context.Context, head chain.Head) error {
 
 func (f *follower) settleGroup(ctx context.Context, head chain.Head) (more bool, err error) {
 	err = f.Store.Update(ctx, func(tx *records.Tx) error {
-		if err := tx.SetHead(f.id, head); err != nil {
-			return err
-		}
-		cur, err := tx.Cursor(f.id)
-		if err != nil {
-			return err
-		}
-		transfers, err := f.decideFinal(tx, cur)
-		if err != nil {
-			return err
-		}
-		ownTxs, err := f.settleOwnTxs(ctx, tx)
-		if err != nil {
-			return err
-		}
-		if more = transfers || ownTxs; more || len(f.failures.open) > 0 {
-			return nil
-		}
-		return reconcile.FoldCoin(tx, f.chain)
+		more, err = f.settleIn(ctx, tx, head)
+		return err
 	})
 	return more, err
+}
+
+// settleIn decides a group in a transaction.
+func (f *follower) settleIn(ctx context.Context, tx *records.Tx, head chain.Head) (more bool, err error) {
+	if err := tx.SetHead(f.id, head); err != nil {
+		return false, err
+	}
+	cur, err := tx.Cursor(f.id)
+	if err != nil {
+		return false, err
+	}
+	transfers, err := f.decideFinal(tx, cur)
+	if err != nil {
+		return false, err
+	}
+	ownTxs, err := f.settleOwnTxs(ctx, tx)
+	if err != nil {
+		return false, err
+	}
+	if more = transfers || ownTxs; more || len(f.failures.open) > 0 {
+		return more, nil
+	}
+	return more, reconcile.FoldCoin(tx, f.chain)
 }
 
 // haltOn stops the chain for good when its past has changed below the final point. What was decided in blocks that are gone is marked and named.

@@ -34,3 +34,20 @@ func TestLoopTellsAFaultOnce(t *testing.T) {
 		require.Equal(t, []string{"trying again", "going on"}, told)
 	})
 }
+
+// TestLoopDoesNotTellWhatHealsSoon: a round that fails for less than three seconds, again and again, leaves no line.
+func TestLoopDoesNotTellWhatHealsSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log, hook := test.NewNullLogger()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		w, begin := &Watcher{Parts: Parts{Log: log}}, time.Now()
+		require.NoError(t, w.loop(ctx, "follower", "eth", 100*time.Millisecond, nil, func(context.Context) error {
+			if time.Since(begin)%(4*time.Second) < 2900*time.Millisecond {
+				return errors.New("header not found")
+			}
+			return nil
+		}))
+		require.Empty(t, hook.AllEntries())
+	})
+}

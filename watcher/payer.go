@@ -118,7 +118,8 @@ func (p *payer) pay(ctx context.Context, a records.Account, cur records.Cursor, 
 			return err
 		}
 	}
-	return errors.Join(p.bind(ctx, a, cur), p.signAndSend(ctx, a, cur))
+	together := chain.InGroup(ctx)
+	return errors.Join(p.bind(together, a, cur), p.signAndSend(together, a, cur))
 }
 
 // mayHavePaid is the paying accounts of this chain, and for a source chain those that refund what is not paid here.

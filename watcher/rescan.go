@@ -48,7 +48,13 @@ func (d BlockDifference) Mends() bool {
 
 // ReadBlocks reads blocks of a chain from one height to another, some of them at least, as the daemon does: agreed and proven.
 func (w *Watcher) ReadBlocks(ctx context.Context, id chain.ID, from, to uint64) ([]chain.Block, error) {
-	return w.followers[id].fetch(ctx, from, min(to, from+maxBlocks-1))
+	blocks, err := w.followers[id].readRange(ctx, from, min(to, from+maxBlocks-1))
+	read := newReadAhead()
+	read.keep(blocks, from)
+	if blocks = read.run(from); len(blocks) > 0 {
+		return blocks, nil
+	}
+	return nil, err
 }
 
 // Compare tells how consecutive blocks differ from the records. forgotten is how many of them the records have no hash of any more.

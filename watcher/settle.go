@@ -28,6 +28,7 @@ func (f *follower) settleOwnTxs(ctx context.Context, tx *records.Tx) (more bool,
 		return false, err
 	}
 	full, settled := len(ownTxs) == maxSettled, 0
+	f.news = f.news || len(ownTxs) > 0
 	for len(ownTxs) > 0 {
 		paid, err := tx.SettlePaidPrefix(f.id, ownTxs)
 		if err != nil {

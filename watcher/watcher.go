@@ -32,7 +32,7 @@ import (
 type Config struct {
 	Poll         time.Duration `yaml:"poll"`          // how often a chain's head is asked; default 1s
 	ReplaceAfter uint64        `yaml:"replace_after"` // blocks that a payout may stay unmined before its fee is raised; default 3
-	FetchAhead   int           `yaml:"fetch_ahead"`   // blocks read in parallel while catching up; default 8
+	FetchAhead   int           `yaml:"fetch_ahead"`   // blocks read in parallel from a chain that answers no ranges; default 8
 	Sweep        string        `yaml:"sweep"`         // cron schedule of sweeping deposit addresses, UTC; default every 10 minutes
 	Reconcile    time.Duration `yaml:"reconcile"`     // how often books and balances are compared; default 15s
 	Level        time.Duration `yaml:"level"`         // how often the accounts of a pool share what they hold, and what is above hot_max goes to the cold address; default 15s
@@ -41,8 +41,11 @@ type Config struct {
 	Solvency     time.Duration `yaml:"solvency"`      // longest time between two comparisons of everything held of each token with the books and with what is owed; default 24h. They are made at each reconciliation as long as they take less than a 200th of the time
 }
 
+// DefaultPoll is Config.Poll where that is not set.
+const DefaultPoll = time.Second
+
 func (c Config) withDefaults() Config {
-	setDefault(&c.Poll, time.Second)
+	setDefault(&c.Poll, DefaultPoll)
 	setDefault(&c.ReplaceAfter, 3)
 	setDefault(&c.FetchAhead, 8)
 	setDefault(&c.Sweep, "*/10 * * * *")
@@ -137,7 +140,7 @@ func New(cfg Config, p Parts) (*Watcher, error) {
 	for id, c := range p.Chains {
 		log := p.Log.WithField("chain", id)
 		w.wakes[id] = make(chan struct{}, 1)
-		w.followers[id] = &follower{Watcher: w, id: id, chain: c, log: log}
+		w.followers[id] = &follower{Watcher: w, id: id, chain: c, log: log, ahead: newReadAhead()}
 		w.payers[id] = &payer{Watcher: w, id: id, chain: c, log: log, sent: map[string]uint64{}, same: map[string]uint64{}, waiting: map[uint64]uint64{}, short: map[string]bool{}, frozen: map[paidFrom]uint64{}, refused: map[string]refusal{}, ends: map[signedBy]end{}}
 	}
 	for _, n := range p.Networks {
@@ -243,16 +246,19 @@ func (w *Watcher) Step(ctx context.Context) error {
 	return nil
 }
 
+// briefFault is how long a loop fails before the log shows it: what is over within that time needs no reader.
+const briefFault = 3 * time.Second
+
 // sameFault is how long a loop that fails says nothing more when the words of its fault change: several nodes fail in any order.
 const sameFault = time.Minute
 
-// loop repeats a round at every tick and wake. A fault of a node or a lost commit is logged once while it lasts and waited out;
+// loop repeats a round at every tick and wake. A fault of a node or a lost commit is waited out, and logged once if it lasts;
 // losing the lease or the database's trust ends the process.
 func (w *Watcher) loop(ctx context.Context, name string, id chain.ID, every time.Duration, wake <-chan struct{}, round func(context.Context) error) error {
 	log := w.Log.WithFields(logrus.Fields{"loop": name, "chain": id})
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	last, told := "", time.Time{}
+	faults := loopFaults{log: log}
 	for {
 		err := round(ctx)
 		switch {
@@ -260,12 +266,10 @@ func (w *Watcher) loop(ctx context.Context, name string, id chain.ID, every time
 			return nil
 		case errors.Is(err, records.ErrFenced):
 			return fmt.Errorf("%s %s: %w", name, id, err)
-		case err != nil && (last == "" || err.Error() != last && time.Since(told) > sameFault):
-			log.WithError(err).Warn("trying again")
-			last, told = err.Error(), time.Now()
-		case err == nil && last != "":
-			log.Info("going on")
-			last = ""
+		case err != nil:
+			faults.add(err)
+		default:
+			faults.end()
 		}
 		select {
 		case <-ctx.Done():
@@ -274,6 +278,33 @@ func (w *Watcher) loop(ctx context.Context, name string, id chain.ID, every time
 		case <-wake:
 		}
 	}
+}
+
+// loopFaults decides which faults of a loop the log shows.
+type loopFaults struct {
+	log   logrus.FieldLogger
+	since time.Time // of the first fault in a row; zero: the last round was good
+	last  string    // the fault that was logged last; empty: none since the loop worked
+	at    time.Time // when
+}
+
+func (f *loopFaults) add(err error) {
+	now := time.Now()
+	if f.since.IsZero() {
+		f.since = now
+	}
+	news := f.last == "" || err.Error() != f.last && now.Sub(f.at) > sameFault
+	if news && now.Sub(f.since) >= briefFault {
+		f.log.WithError(err).Warn("trying again")
+		f.last, f.at = err.Error(), now
+	}
+}
+
+func (f *loopFaults) end() {
+	if f.last != "" {
+		f.log.Info("going on")
+	}
+	f.last, f.since = "", time.Time{}
 }
 
 // wake wakes the payers: some transaction may have queued work for any of them.

@@ -17,6 +17,13 @@ func (c *Chain) Take(from string, amount chain.Amount) string {
 	return c.Send(Out{To: from, Asset: chain.Native, Amount: amount, Taken: true})
 }
 
+// SetTracing is what blocks say from now on of their traces.
+func (c *Chain) SetTracing(t chain.Tracing) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tracing = t
+}
+
 // KeepBalances bounds how many blocks below the newest PastBalances still knows; more than 512 are never known.
 func (c *Chain) KeepBalances(blocks uint64) {
 	c.mu.Lock()

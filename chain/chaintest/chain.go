@@ -50,7 +50,9 @@ type Chain struct {
 
 	past uint64 // see KeepBalances
 	page int    // see SetBalancePage
-	bend func(account string, height uint64) *chain.Amount
+
+	tracing chain.Tracing // see SetTracing
+	bend    func(account string, height uint64) *chain.Amount
 }
 
 // block is one block of the line. after is nil once it is older than keepStates.

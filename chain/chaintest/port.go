@@ -78,7 +78,7 @@ func (c *Chain) at(height uint64, f Fault) *block {
 
 // show is a block as the gateway sees it.
 func (c *Chain) show(b *block) chain.Block {
-	out := chain.Block{Point: b.Point, Parent: b.parent, Time: b.at}
+	out := chain.Block{Point: b.Point, Parent: b.parent, Time: b.at, Tracing: c.tracing}
 	for i, t := range b.txs {
 		if t.Key == "" {
 			out.Transfers = append(out.Transfers, c.transfers(t)...)

@@ -1,6 +1,7 @@
 package ethereum
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -159,6 +160,21 @@ func classifyTransport(err error) verdict {
 	return verdictTransport
 }
 
+// htmlAnswer is a page for people where JSON was asked for, as load balancers and their error pages answer.
+type htmlAnswer struct{ status int }
+
+func (e htmlAnswer) Error() string {
+	return fmt.Sprintf("answers HTML instead of JSON (HTTP status %d)", e.status)
+}
+
+// errNotJSON is another text where JSON was asked for.
+var errNotJSON = errors.New("answers something other than JSON")
+
+func isNotJSON(err error) bool {
+	var syntax *json.SyntaxError
+	return errors.Is(err, errNotJSON) || errors.As(err, &syntax) && syntax.Offset <= 1
+}
+
 // remoteError is a node's refusal with the text cut to what a log line bears.
 type remoteError struct {
 	code int
@@ -181,7 +197,14 @@ func plainError(err error) error {
 		return fmt.Errorf("%w: HTTP status %d %s", errLimited, status.StatusCode, http.StatusText(status.StatusCode))
 	}
 	if errors.As(err, &status) {
-		return fmt.Errorf("HTTP status %d %s", status.StatusCode, http.StatusText(status.StatusCode))
+		return httpStatus(status.StatusCode)
+	}
+	var page htmlAnswer
+	if errors.As(err, &page) {
+		return page
+	}
+	if isNotJSON(err) {
+		return errNotJSON
 	}
 	var address *url.Error
 	if errors.As(err, &address) {

@@ -32,8 +32,8 @@ type Chain struct {
 	confirmations uint64
 	minTip        *uint256.Int
 
-	untraced atomic.Uint64
-	united   atomic.Bool // the last Head found a block that a majority has
+	loss   traceLoss
+	united atomic.Bool // the last Head found a block that a majority has
 
 	mu     sync.Mutex
 	used   map[chain.Asset][]uint64 // gas that our last payments used
@@ -79,10 +79,6 @@ func (c *Chain) Close() {
 // Rules are what its payments are signed by. They take over the tokens and the ceiling that the chain is given later.
 func (c *Chain) Rules() chain.Rules { return c.SigningRules }
 
-// Untraced counts the blocks in which a contract may have moved native coin that no node could trace. What such a block paid to us is
-// only seen in balances, by BalancesAt.
-func (c *Chain) Untraced() uint64 { return c.untraced.Load() }
-
 // assetOf is how the port writes a token contract.
 func assetOf(token common.Address) chain.Asset { return chain.Asset(token.Hex()) }
 
@@ -96,6 +92,7 @@ func (c *Chain) Nodes() []chain.NodeState {
 }
 
 var (
-	_ chain.Chain       = (*Chain)(nil)
-	_ chain.NodeWatcher = (*Chain)(nil)
+	_ chain.Chain          = (*Chain)(nil)
+	_ chain.NodeWatcher    = (*Chain)(nil)
+	_ chain.TracingWatcher = (*Chain)(nil)
 )

@@ -20,6 +20,13 @@ const feeBlocks = 10
 // gasPrices asks all nodes. A majority must see the same kind of chain, with or without a base fee; of their numbers the middle one counts,
 // base fee and tip each for itself.
 func (c *Chain) gasPrices(ctx context.Context) (gasPrices, error) {
+	return chain.Once(ctx, pricesOf{c}, c.askGasPrices)
+}
+
+// pricesOf is the question for a chain's prices in a group of payments.
+type pricesOf struct{ *Chain }
+
+func (c *Chain) askGasPrices(ctx context.Context) (gasPrices, error) {
 	good, faults := quorum.Good(quorum.Ask(ctx, c.nodes, gasPricesOf, quorum.Same[*node](c.majority(), gasPrices.key)))
 	for _, legacy := range []bool{false, true} {
 		var bases, tips []*uint256.Int
@@ -58,7 +65,7 @@ func gasPricesOf(ctx context.Context, n *node) (gasPrices, error) {
 	if newest == nil {
 		return gasPrices{}, fmt.Errorf("%s: no latest block", n.name)
 	}
-	if err := elems[1].Error; newest.Base == nil || err != nil && classify(err) == verdictNoMethod {
+	if err := elems[1].Error; newest.Base == nil || notOffered(err) {
 		return gasPrice(ctx, n)
 	} else if err != nil {
 		return gasPrices{}, err

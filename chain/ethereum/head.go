@@ -111,8 +111,30 @@ func blameMinority(views []answer[view], latest, final *headerRef) {
 	}
 }
 
-// viewOf asks for chain id, latest and final block in one request, so that the three belong together.
-func (c *Chain) viewOf(ctx context.Context, n *node) (view, error) {
+// viewOf asks where a node stands. One that has shown a latest and a final block before is asked again while one of them is missing.
+func (c *Chain) viewOf(ctx context.Context, n *node) (v view, err error) {
+	once := func() error {
+		v, err = c.viewOnce(ctx, n)
+		if err == nil && v.final == nil && n.hasFinal.Load() {
+			return chain.ErrNotFound
+		}
+		return err
+	}
+	if n.announced(1) {
+		_ = n.again(ctx, once) // v and err are those of the last try
+	} else {
+		_ = once()
+	}
+	if errors.Is(err, errNoLatest) {
+		return view{}, n.RecordWrong("head", err)
+	}
+	return v, err
+}
+
+var errNoLatest = errors.New("no latest block")
+
+// viewOnce asks for chain id, latest and final block in one request, so that the three belong together.
+func (c *Chain) viewOnce(ctx context.Context, n *node) (view, error) {
 	var id hexutil.Uint64
 	var latest, final *headerRef
 	elems := []rpc.BatchElem{
@@ -136,7 +158,7 @@ func (c *Chain) viewOf(ctx context.Context, n *node) (view, error) {
 
 func (c *Chain) readView(n *node, elems []rpc.BatchElem, latest, final *headerRef) (view, error) {
 	if latest == nil {
-		return view{}, n.RecordWrong("head", fmt.Errorf("%s: no latest block", n.name))
+		return view{}, fmt.Errorf("%s: %w", n.name, errNoLatest)
 	}
 	if err := latest.check(); err != nil {
 		return view{}, n.RecordWrong("head", fmt.Errorf("%s: latest: %w", n.name, err))
@@ -159,6 +181,7 @@ func (c *Chain) readView(n *node, elems []rpc.BatchElem, latest, final *headerRe
 		return view{}, n.RecordWrong("final", fmt.Errorf("%s: its %s block %d is above its latest block %d", n.name, c.tag, uint64(*final.Number), uint64(*latest.Number)))
 	}
 	v.final = final
+	n.hasFinal.Store(true)
 	return v, nil
 }
 

@@ -83,7 +83,6 @@ func lies(b *bundle) map[string]lie {
 		"trace hides a transfer":      about(traces, item(-1, within("result", set("calls", []any{})))),
 		"trace of another":            about(traces, item(0, set("txHash", zeroHash))),
 		"trace left out":              about(traces, without),
-		"trace with an error":         about(traces, item(0, instead(map[string]any{"error": "timeout"}))),
 		"other chain":                 about("eth_chainId", instead("0x539539")),
 		"HTML":                        func(request, any) any { return raw{200, []byte("<html>busy</html>")} },
 		"status 503":                  func(request, any) any { return raw{503, []byte("down")} },
@@ -332,42 +331,6 @@ func TestReceiptsOneByOneAreProvenToo(t *testing.T) {
 		_, err := b.suspicious(0, lying).Block(t.Context(), b.height())
 		require.ErrorIs(t, err, chain.ErrUnavailable, name)
 	}
-}
-
-func TestTracesNotOffered(t *testing.T) {
-	b := eventful(t)
-	none := func() lie {
-		return about(traces, instead(rpcError{-32601, "the method debug_traceBlockByHash does not exist/is not available"}))
-	}
-	adapter := b.suspicious(0, newLiar(t, b.dev.URL(), none()))
-	block, err := adapter.Block(t.Context(), b.height())
-	require.NoError(t, err)
-	require.Len(t, block.Transfers, 2)
-	require.EqualValues(t, 1, adapter.Untraced())
-
-	config := b.config()
-	config.Nodes, config.Traces = []string{newLiar(t, b.dev.URL(), none()).url}, "on"
-	_, err = b.adapter(config).Block(t.Context(), b.height())
-	require.ErrorIs(t, err, chain.ErrUnavailable)
-
-	block, err = b.suspicious(1, newLiar(t, b.dev.URL(), none()), newLiar(t, b.dev.URL(), none())).Block(t.Context(), b.height())
-	require.NoError(t, err)
-	require.Equal(t, b.newest(), block)
-}
-
-func TestATracerThatStopsIsAFault(t *testing.T) {
-	b := eventful(t)
-	node := newLiar(t, b.dev.URL(), truth)
-	adapter := b.suspicious(0, node)
-	_, err := adapter.Block(t.Context(), b.height())
-	require.NoError(t, err)
-	node.tell(about(traces, instead(rpcError{-32601, "method not found"})))
-	_, err = adapter.Block(t.Context(), b.height())
-	require.ErrorIs(t, err, chain.ErrUnavailable)
-	node.tell(about(traces, instead(rpcError{-32000, "required historical state unavailable (reexec=128)"})))
-	_, err = adapter.Block(t.Context(), b.height())
-	require.NoError(t, err)
-	require.EqualValues(t, 1, adapter.Untraced())
 }
 
 func TestASilentNodeOfThreeChangesNothing(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
+	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/rpc"
@@ -49,6 +51,7 @@ func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
 			faults = append(faults, n.blame(err))
 			continue
 		}
+		n.denials.end()
 		if b.unknown && len(c.nodes) > 1 {
 			if b, err = c.voted(ctx, nodes, height, want); err != nil {
 				return chain.Block{}, fmt.Errorf("reading block %d: %w", height, err)
@@ -60,22 +63,47 @@ func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
 		}
 		faults = append(faults, n.blame(fmt.Errorf("%s: block %d: %w", n.name, height, err)))
 	}
-	if len(faults) == 1 && errors.Is(faults[0], chain.ErrNotFound) && want == nil {
-		return chain.Block{}, faults[0]
+	if len(c.nodes) == 1 && (errors.Is(faults[0], chain.ErrNotFound) || classify(faults[0]) == verdictUnknownBlock) {
+		return chain.Block{}, fmt.Errorf("block %d: %w", height, chain.ErrNotFound)
 	}
 	return chain.Block{}, fmt.Errorf("reading block %d: %w", height, unavailable(faults))
 }
 
 // blame counts an answer about a block that the node has shown to be wrong by itself: what it names does not fit together, or it refuses a block
-// that it has just named. It answers err.
+// that it has just named, for longer than the machines of a pool need to get it. It answers err.
 func (n *node) blame(err error) error {
 	var refusal rpc.Error
 	v := classify(err)
-	denied := errors.Is(err, chain.ErrNotFound) || errors.As(err, &refusal) && (v == verdictUnknownBlock || v == verdictOther)
-	if errors.Is(err, errLie) || denied && !n.only {
+	denied := errors.Is(err, chain.ErrNotFound) || errors.Is(err, errNoReceipts) || errors.As(err, &refusal) && (v == verdictUnknownBlock || v == verdictOther)
+	if errors.Is(err, errLie) || denied && !n.only && n.denials.last(time.Now()) {
 		n.RecordWrong("block", err)
 	}
 	return err
+}
+
+// briefDenial is how long a node may refuse blocks that it has named before that counts as wrong.
+const briefDenial = 3 * time.Second
+
+// denials remembers since when a node has refused blocks that it has named.
+type denials struct {
+	mu    sync.Mutex
+	since time.Time // zero: it gave the last block that it was asked for
+}
+
+// last records a refusal, and reports whether they have lasted.
+func (d *denials) last(now time.Time) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.since.IsZero() {
+		d.since = now
+	}
+	return now.Sub(d.since) >= briefDenial
+}
+
+func (d *denials) end() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.since = time.Time{}
 }
 
 // errLie is something in a block that its roots cover and that is not as the node says.
@@ -83,7 +111,7 @@ var errLie = errors.New("the node's answer contradicts itself")
 
 // search finds what concerns us in a block.
 func (c *Chain) search(ctx context.Context, b *block) (chain.Block, error) {
-	calls, err := c.internals(ctx, b)
+	calls, tracing, err := c.internals(ctx, b)
 	if err != nil {
 		return chain.Block{}, err
 	}
@@ -103,7 +131,9 @@ func (c *Chain) search(ctx context.Context, b *block) (chain.Block, error) {
 		}
 	}
 	s.markSilent(ctx)
-	return chain.Block{Point: b.point(), Parent: b.parent.Hex(), Time: b.time, Transfers: s.transfers, OwnTxs: s.ownTxs}, nil
+	return chain.Block{
+		Point: b.point(), Parent: b.parent.Hex(), Time: b.time, Transfers: s.transfers, OwnTxs: s.ownTxs, Tracing: tracing,
+	}, nil
 }
 
 // candidates are all addresses of a block that could be ours and matter.

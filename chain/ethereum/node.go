@@ -5,10 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -25,17 +24,6 @@ import (
 
 // keepIdle connections per node serve the blocks that are fetched ahead.
 const keepIdle = 8
-
-// maxPlain is how long an answer over HTTP may be that is not read with a Scanner. An RPC client needs a hundred times the room of a text that is made for
-// that. The longest there is are two headers, which come with the hashes of all transactions.
-const maxPlain = 2 << 20
-
-var errTooLarge = errors.New("the answer is larger than max_response, or than any to this question")
-
-// plainAnswer is the key of requests that maxPlain holds for.
-type plainAnswer struct{}
-
-func plain(ctx context.Context) context.Context { return context.WithValue(ctx, plainAnswer{}, true) }
 
 // node is one endpoint. It connects when first asked.
 type node struct {
@@ -54,11 +42,15 @@ type node struct {
 
 	answers sync.Pool // *bytes.Buffer: room of earlier answers
 
+	blockBytes, receiptBytes atomic.Int64 // of one block's answer, by the last answers
+
 	most       atomic.Int32 // elements that it takes in a batch
 	perCall    atomic.Int32 // balances that it reads in one call; 0: it does not override state
 	rightChain atomic.Bool
+	hasFinal   atomic.Bool // it has shown a final block
 	noReceipts atomic.Bool // eth_getBlockReceipts is not offered
-	tracing    atomic.Int32
+	tracer     tracer
+	denials    denials // of blocks
 }
 
 func newNode(index int, address string, config Config) *node {
@@ -73,8 +65,11 @@ func newNode(index int, address string, config Config) *node {
 		only:    alone,
 		limiter: newNodeLimiter(config.RequestsPerSecond),
 	}
-	n.most.Store(int32(n.limiter.most()))
+	n.most.Store(maxBatch)
 	n.perCall.Store(balancePage)
+	if config.Log != nil {
+		n.tracer.log = config.Log.WithField("node", hostOf(address))
+	}
 	return n
 }
 
@@ -119,8 +114,9 @@ func (n *node) checkChain(id uint64) error {
 	return nil
 }
 
-// exchange runs one request, of count calls, within the time limit, and keeps count of failures. A node that refuses it for coming too soon is
-// asked again after its pause if there is no other node to ask.
+// exchange runs one request, of count calls, and keeps count of failures. What is transient is tried again within the time limit of one call. A node that
+// refuses the request for coming too soon is asked again after its pause if there is no other node to ask, and if the request is not too large for the
+// rate that follows from the refusal.
 func (n *node) exchange(ctx context.Context, method string, count int, do func(context.Context, *rpc.Client) error) (err error) {
 	if err := n.Ready(); err != nil {
 		return err
@@ -129,6 +125,7 @@ func (n *node) exchange(ctx context.Context, method string, count int, do func(c
 	defer func() { done(err) }()
 	waiting, cancel := context.WithTimeout(ctx, n.timeout)
 	defer cancel()
+	again := newBackoff(n.tries(), n.timeout)
 	for {
 		if err := n.limiter.wait(waiting, count, n.only); err != nil {
 			return n.fault(method, err)
@@ -136,13 +133,17 @@ func (n *node) exchange(ctx context.Context, method string, count int, do func(c
 		err := n.try(ctx, do)
 		switch {
 		case err == nil:
-			n.limiter.accepted()
+			n.record(ctx, nil)
+			n.limiter.accepted(count)
 			return nil
-		case classify(err) != verdictLimited:
-			return n.fault(method, err)
-		}
-		n.limiter.refused()
-		if !n.only {
+		case classify(err) == verdictLimited:
+			n.limiter.refused()
+			if !n.only || count > n.limiter.most() {
+				n.record(ctx, nil)
+				return n.fault(method, err)
+			}
+		case !transient(err) || !again.wait(waiting):
+			n.record(ctx, err)
 			return n.fault(method, err)
 		}
 	}
@@ -155,12 +156,21 @@ func (n *node) try(ctx context.Context, do func(context.Context, *rpc.Client) er
 	if err == nil {
 		err = do(ctx, client)
 	}
-	if classify(err) == verdictTransport { // a refusal is an answer
-		n.RecordCall(ctx, plainError(err))
-	} else {
-		n.RecordCall(ctx, nil)
-	}
 	return err
+}
+
+// record keeps how a call ended after its last try: a refusal is an answer.
+func (n *node) record(ctx context.Context, err error) {
+	if classify(err) != verdictTransport {
+		err = nil
+	}
+	if err != nil && ctx.Value(optionalCall{}) != nil {
+		return
+	}
+	if err != nil {
+		err = plainError(err)
+	}
+	n.RecordCall(ctx, err)
 }
 
 // fault names what was asked of whom. An answer that is not of the shape that the method has is wrong.
@@ -203,69 +213,6 @@ func (n *node) close() {
 	}
 }
 
-// httpClient reads bounded answers, follows no redirects and asks a node on this machine not to compress: that costs more than it saves.
-func (n *node) httpClient() *http.Client {
-	transport := &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         (&net.Dialer{Timeout: n.timeout}).DialContext,
-		ForceAttemptHTTP2:   true,
-		MaxIdleConnsPerHost: keepIdle,
-		IdleConnTimeout:     time.Minute,
-		TLSHandshakeTimeout: n.timeout,
-		DisableCompression:  isLoopback(n.address),
-	}
-	return &http.Client{
-		Transport:     boundedTransport{transport, n.limit, n.limiter},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-}
-
-func isLoopback(address string) bool {
-	u, err := url.Parse(address)
-	if err != nil {
-		return false
-	}
-	return u.Hostname() == "localhost" || strings.HasPrefix(u.Hostname(), "127.") || u.Hostname() == "::1"
-}
-
-// boundedTransport cuts answers off after limit bytes (uncompressed), with an error, and heeds those that ask for a pause.
-type boundedTransport struct {
-	base    *http.Transport
-	limit   int64
-	limiter *nodeLimiter
-}
-
-func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	response, err := t.base.RoundTrip(r)
-	if err != nil {
-		return nil, err
-	}
-	t.limiter.pauseAsTold(response)
-	limit := t.limit
-	if r.Context().Value(plainAnswer{}) != nil {
-		limit = min(limit, maxPlain)
-	}
-	response.Body = &boundedBody{response.Body, limit}
-	return response, nil
-}
-
-// CloseIdleConnections lets http.Client end kept connections.
-func (t boundedTransport) CloseIdleConnections() { t.base.CloseIdleConnections() }
-
-type boundedBody struct {
-	io.ReadCloser
-	left int64
-}
-
-func (b *boundedBody) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, errTooLarge
-	}
-	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
-	b.left -= int64(n)
-	return n, err
-}
-
 // unavailable is chain.ErrUnavailable with what the nodes said, on one line.
 func unavailable(faults []error) error {
 	if len(faults) == 0 {
@@ -286,10 +233,9 @@ func (n *node) batch(ctx context.Context, elems []rpc.BatchElem) error {
 		return err
 	}
 	for len(elems) > 0 {
-		size := min(len(elems), int(n.most.Load()))
+		size := n.batchSize(len(elems))
 		err := n.batchOnce(ctx, elems[:size])
-		if size > 1 && classify(err) == verdictBatchSize {
-			n.most.Store(int32(size / 2))
+		if n.cut(size, err) {
 			continue
 		}
 		if err != nil {
@@ -300,12 +246,32 @@ func (n *node) batch(ctx context.Context, elems []rpc.BatchElem) error {
 	return nil
 }
 
-// batchOnce asks in one request. A node that takes no batches is asked without.
+// batchSize is how many of count calls go in the next request.
+func (n *node) batchSize(count int) int {
+	return min(count, int(n.most.Load()), n.limiter.most())
+}
+
+// cut reports whether a refused batch of a size is to be asked for in smaller ones.
+func (n *node) cut(size int, err error) bool {
+	if size == 1 || err == nil {
+		return false
+	}
+	switch classify(err) {
+	case verdictBatchSize:
+		n.most.Store(int32(min(int(n.most.Load()), size/2)))
+		return true
+	case verdictLimited:
+		return n.only && size > n.limiter.most()
+	}
+	return false
+}
+
+// batchOnce asks in one request. A single call needs no batch, which some nodes refuse.
 func (n *node) batchOnce(ctx context.Context, elems []rpc.BatchElem) error {
-	if n.most.Load() == 1 {
+	if len(elems) == 1 {
 		return n.single(ctx, &elems[0])
 	}
-	return n.exchange(ctx, elems[0].Method, len(elems), func(ctx context.Context, client *rpc.Client) error {
+	err := n.exchange(ctx, elems[0].Method, len(elems), func(ctx context.Context, client *rpc.Client) error {
 		for i := range elems {
 			elems[i].Error = nil // of an earlier try
 		}
@@ -314,16 +280,27 @@ func (n *node) batchOnce(ctx context.Context, elems []rpc.BatchElem) error {
 		}
 		return n.plainErrors(elems)
 	})
+	if n.losesRefusals() && len(elems) > 1 && errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && n.single(ctx, &elems[0]) == nil {
+		return errBatchSize
+	}
+	return err
 }
+
+// losesRefusals reports whether the refusal of a batch gets lost: over WebSocket and IPC it names no call, so that the RPC
+// client waits for its time limit. The answer to a single call then tells that the batch was the reason.
+func (n *node) losesRefusals() bool { return !strings.HasPrefix(n.address, "http") }
 
 // errBatchSize is a node that refuses a batch as a whole.
 var errBatchSize = errors.New("the node takes no batch of that size")
+
+// batchRefusals are the HTTP statuses of nodes that refuse batches. What they refuse for another reason they refuse call by call too.
+var batchRefusals = []int{http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge}
 
 // wholeBatch reads the refusal of a whole batch: an error page, or one object where a list should be.
 func wholeBatch(err error) error {
 	var status rpc.HTTPError
 	var shape *json.UnmarshalTypeError
-	refused := errors.As(err, &status) && (status.StatusCode == http.StatusBadRequest || status.StatusCode == http.StatusRequestEntityTooLarge)
+	refused := errors.As(err, &status) && slices.Contains(batchRefusals, status.StatusCode)
 	if refused || errors.As(err, &shape) && shape.Value == "object" && shape.Field == "" {
 		return errBatchSize
 	}
@@ -355,7 +332,7 @@ func (n *node) single(ctx context.Context, elem *rpc.BatchElem) error {
 	elem.Error = nil // of an earlier try
 	err := n.call(ctx, elem.Result, elem.Method, elem.Args...)
 	var refusal rpc.Error
-	if errors.As(err, &refusal) && classify(err) != verdictLimited {
+	if errors.As(err, &refusal) && classify(err) != verdictLimited || notOffered(err) {
 		elem.Error = err
 		return nil
 	}

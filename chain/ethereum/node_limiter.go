@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"sync"
 	"time"
-
-	"golang.org/x/time/rate"
 )
 
 // errLimited is a node that has had enough of our requests for now. It works, so it is not counted as broken.
@@ -27,53 +25,64 @@ const (
 	longestPause = 2 * time.Minute
 )
 
-// nodeLimiter keeps the requests to one node within what it allows: the configured rate, and pauses when it says that they were too many.
+// nodeLimiter keeps the requests to one node within what it allows: a rate, and pauses when it refuses some for being too many.
 type nodeLimiter struct {
-	rate *rate.Limiter // nil: as fast as they come
-
 	mu       sync.Mutex
+	rate     *nodeRate
 	till     time.Time // no request before
 	streak   int       // refusals in a row
 	refusals uint64
 }
 
-func newNodeLimiter(perSecond int) *nodeLimiter {
-	p := new(nodeLimiter)
-	if perSecond > 0 {
-		p.rate = rate.NewLimiter(rate.Limit(perSecond), max(perSecond, minBurst))
-	}
-	return p
-}
+func newNodeLimiter(perSecond int) *nodeLimiter { return &nodeLimiter{rate: newNodeRate(perSecond)} }
 
-// most is how many requests may go at once.
+// most is how many calls may go at once.
 func (p *nodeLimiter) most() int {
-	if p.rate == nil {
-		return maxBatch
-	}
-	return min(p.rate.Burst(), maxBatch)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.rate.most()
 }
 
-// wait lets count requests go when their time has come. With patience it also waits for the end of a pause. errLimited: it would be too late
-// for ctx.
+// wait returns when count calls may go. With patience it also waits for the end of a pause. errLimited: that is too late for ctx.
 func (p *nodeLimiter) wait(ctx context.Context, count int, patience bool) error {
-	if left := p.left(); left > 0 {
-		deadline, bounded := ctx.Deadline()
-		if !patience || bounded && time.Until(deadline) < left {
-			return errLimited
+	for {
+		if left := p.left(); left > 0 {
+			if !patience {
+				return errLimited
+			}
+			if err := sleep(ctx, left); err != nil {
+				return err
+			}
+			continue
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(left):
+		p.mu.Lock()
+		now := time.Now()
+		room := p.rate.reserve(now, count)
+		p.mu.Unlock()
+		if err := sleep(ctx, room.DelayFrom(now)); err != nil {
+			room.Cancel()
+			return err
+		}
+		if p.left() <= 0 { // else a pause has begun meanwhile
+			return nil
 		}
 	}
-	if p.rate == nil {
-		return nil
-	}
-	if err := p.rate.WaitN(ctx, min(count, p.rate.Burst())); err != nil && ctx.Err() == nil {
+}
+
+// sleep waits; errLimited, at once, if the deadline of ctx comes first.
+func sleep(ctx context.Context, length time.Duration) error {
+	if deadline, bounded := ctx.Deadline(); bounded && time.Until(deadline) < length {
 		return errLimited
 	}
-	return ctx.Err()
+	if length <= 0 {
+		return ctx.Err()
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(length):
+		return nil
+	}
 }
 
 // left is how long a pause still lasts.
@@ -91,7 +100,7 @@ func (p *nodeLimiter) refused() {
 	p.pause(0)
 }
 
-// pause begins a pause: of the length that the node has named, or twice as long as the last one. Requests that were under way together are
+// pause begins a pause and lowers the rate. The pause has the length that the node has named, or twice that of the last one. Requests that were under way together are
 // refused together, which lengthens it once.
 func (p *nodeLimiter) pause(named time.Duration) {
 	p.mu.Lock()
@@ -108,13 +117,16 @@ func (p *nodeLimiter) pause(named time.Duration) {
 	}
 	p.streak++
 	p.till = now.Add(length)
+	p.rate.lower(now, length)
 }
 
-// accepted ends a row of refusals.
-func (p *nodeLimiter) accepted() {
+// accepted counts calls that were answered, and ends a row of refusals.
+func (p *nodeLimiter) accepted(count int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if time.Now().After(p.till) {
+	now := time.Now()
+	p.rate.accept(now, count)
+	if now.After(p.till) {
 		p.streak = 0
 	}
 }

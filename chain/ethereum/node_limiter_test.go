@@ -25,7 +25,7 @@ func TestPauses(t *testing.T) {
 		}
 		require.EqualValues(t, 16, p.count())
 		synctestAdvance(time.Nanosecond)
-		p.accepted()
+		p.accepted(1)
 		p.refused()
 		require.LessOrEqual(t, p.left(), firstPause, "a good answer ends the row")
 	})
@@ -68,6 +68,45 @@ func TestConfiguredRate(t *testing.T) {
 	})
 	require.Equal(t, minBurst, newNodeLimiter(1).most(), "the largest fixed batch fits")
 	require.Equal(t, maxBatch, newNodeLimiter(1000).most())
+}
+
+// TestTheRateFollowsRefusals has a node refuse what is above ten calls a second for an hour, with a pause of five seconds each time: most of what it allows
+// is used. Soon after the node has lifted its limit nothing is bounded.
+func TestTheRateFollowsRefusals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, node := newNodeLimiter(0), perSecond(10, 5*time.Second)
+		accepted := 0
+		for begun := time.Now(); time.Since(begun) < time.Hour; {
+			require.NoError(t, p.wait(t.Context(), 1, true))
+			if refusal := node(nil, make([]call, 1)); refusal != nil {
+				p.pauseAsTold(refusal)
+				p.refused()
+				continue
+			}
+			p.accepted(1)
+			accepted++
+			synctestAdvance(time.Millisecond)
+		}
+		require.Greater(t, accepted, 5*3600)
+		require.Less(t, p.count(), uint64(80))
+		for begun := time.Now(); time.Since(begun) < 10*time.Minute; synctestAdvance(time.Second) {
+			require.NoError(t, p.wait(t.Context(), 1, true))
+			p.accepted(1)
+		}
+		require.Equal(t, maxBatch, p.most())
+	})
+}
+
+// TestARefusedBatchLowersTheRate: where nothing was accepted, what was asked for counts.
+func TestARefusedBatchLowersTheRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newNodeLimiter(0)
+		for _, most := range []int{maxBatch, 23, 5, 1, 1} { // a third of 0.7 of what was asked
+			require.Equal(t, most, p.most())
+			require.NoError(t, p.wait(t.Context(), most, true))
+			p.refused()
+		}
+	})
 }
 
 // synctestAdvance lets the time of a bubble pass.

@@ -42,9 +42,14 @@ func (n *node) scan(ctx context.Context, read func(*wire.Scanner), method string
 	})
 }
 
-// post asks over HTTP without the RPC client. The client bounds the answer and follows no redirect, like the other calls.
+// post asks over HTTP without the RPC client, which would read the answer four times.
 func (n *node) post(ctx context.Context, read func(*wire.Scanner), method string, args []any) error {
-	body, err := json.Marshal(question{"2.0", 1, method, args})
+	return n.postBody(ctx, question{"2.0", 1, method, args}, func(text []byte) error { return readAnswer(text, read) })
+}
+
+// postBody sends a request of any form. The client bounds the answer and follows no redirect, like the other calls. take must not keep parts of the text.
+func (n *node) postBody(ctx context.Context, content any, take func(text []byte) error) error {
+	body, err := json.Marshal(content)
 	if err != nil {
 		return fmt.Errorf("encoding the request: %w", err)
 	}
@@ -70,7 +75,7 @@ func (n *node) post(ctx context.Context, read func(*wire.Scanner), method string
 	if _, err := answer.ReadFrom(response.Body); err != nil {
 		return fmt.Errorf("reading the answer: %w", err)
 	}
-	return readAnswer(answer.Bytes(), read)
+	return take(answer.Bytes())
 }
 
 // buffer is room for an answer: that of an earlier one, if there was one. What is read from an answer never keeps a part of its text.
@@ -94,6 +99,9 @@ func (n *node) putBuffer(answer *bytes.Buffer) {
 // readAnswer takes the result, or the error, out of a JSON-RPC answer to request 1.
 func readAnswer(text []byte, read func(*wire.Scanner)) error {
 	s := wire.NewScanner(text)
+	if c := s.Peek(); c != '{' && c != 0 {
+		return errNotJSON
+	}
 	var refusal *refusal
 	answered, mine := false, false
 	s.Object(func(name []byte) {

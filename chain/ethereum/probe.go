@@ -24,6 +24,7 @@ type Report struct {
 	Final    uint64    // height by the configured tag; 0 when finality is a count or the node has no such block yet
 	Receipts bool      // eth_getBlockReceipts; without it receipts are asked for one by one
 	Traces   bool      // debug_traceBlockByHash
+	NoTraces error     // why it does not trace
 	Logs     bool      // the chain logs each movement of its coin (EIP-7708)
 	Balances int       // how many accounts' coin it tells of in one request, as of a final block; 0: none
 	NoState  error     // why it tells of none
@@ -69,12 +70,25 @@ func (c *Chain) probe(ctx context.Context, n *node) (r Report) {
 	if c.config.Traces == tracesOff {
 		return r
 	}
-	traces, err := offers(ctx, n, "debug_traceBlockByHash", v.latest.Hash, map[string]any{"tracer": "callTracer"})
-	r.Traces, r.Err = traces, errors.Join(r.Err, err)
-	if r.Err == nil && !traces && c.config.Traces == tracesOn {
-		r.Err = fmt.Errorf("%s: it cannot trace, and traces are on", n.name)
+	r.NoTraces = probeTraces(ctx, n, *v.latest.Hash)
+	if r.Traces = r.NoTraces == nil; !r.Traces && c.config.Traces == tracesOn {
+		r.Err = fmt.Errorf("%s: it cannot trace, and traces are on: %w", n.name, r.NoTraces)
 	}
 	return r
+}
+
+// probeTraces returns why a node does not trace its newest block.
+func probeTraces(ctx context.Context, n *node, newest common.Hash) error {
+	var traces []wire.Trace
+	if err := n.scan(ctx, func(s *wire.Scanner) { traces = wire.ScanTraces(s) }, methodTrace, newest, callTracer()); err != nil {
+		return err
+	}
+	for i, t := range traces {
+		if t.Result == nil {
+			return fmt.Errorf("%s: %w: %d: %s", n.name, errNoTrace, i, printable(t.Error))
+		}
+	}
+	return nil
 }
 
 // logsCoin reports whether the header of a block says that the chain logs movements of its coin.
@@ -110,7 +124,7 @@ func offers(ctx context.Context, n *node, method string, args ...any) (bool, err
 		s.Skip()
 	}
 	err := n.scan(ctx, skipList, method, args...)
-	if err != nil && classify(err) == verdictNoMethod {
+	if notOffered(err) {
 		return false, nil
 	}
 	return err == nil, err

@@ -39,17 +39,25 @@ func (r *headerRef) point() chain.Point {
 // headerAt asks one node for its block at a height; nil when it has none.
 func headerAt(ctx context.Context, n *node, height uint64) (*headerRef, error) {
 	var ref *headerRef
-	if err := n.call(ctx, &ref, "eth_getBlockByNumber", hexutil.EncodeUint64(height), false); err != nil {
-		if classify(err) == verdictUnknownBlock {
-			return nil, nil
+	once := func() error {
+		ref = nil
+		err := n.call(ctx, &ref, "eth_getBlockByNumber", hexutil.EncodeUint64(height), false)
+		if err == nil && ref == nil {
+			err = chain.ErrNotFound
 		}
+		return err
+	}
+	err := once()
+	if missing(err) && n.announced(height) {
+		err = n.again(ctx, once)
+	}
+	switch {
+	case missing(err):
+		return nil, nil
+	case err != nil:
 		return nil, err
 	}
-	if ref == nil {
-		return nil, nil
-	}
-	err := ref.check()
-	if err == nil && uint64(*ref.Number) != height {
+	if err = ref.check(); err == nil && uint64(*ref.Number) != height {
 		err = fmt.Errorf("the node answers block %d", uint64(*ref.Number))
 	}
 	if err != nil {

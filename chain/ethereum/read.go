@@ -57,8 +57,22 @@ func (t *transaction) hash() common.Hash {
 	return t.claimed
 }
 
+// errNoReceipts is a node that has no receipts of a block that it has just shown.
+var errNoReceipts = errors.New("the node has no receipts of a block that it has shown")
+
 // read fetches a block from one node and proves it. want is the hash that the nodes agreed on; nil for whatever the node has at the height.
-func (c *Chain) read(ctx context.Context, n *node, height uint64, want *common.Hash) (*block, error) {
+func (c *Chain) read(ctx context.Context, n *node, height uint64, want *common.Hash) (b *block, err error) {
+	once := func() error {
+		b, err = c.readOnce(ctx, n, height, want)
+		return err
+	}
+	if want == nil && !n.announced(height) {
+		return b, once()
+	}
+	return b, n.again(ctx, once)
+}
+
+func (c *Chain) readOnce(ctx context.Context, n *node, height uint64, want *common.Hash) (*block, error) {
 	var raw *wire.Block
 	if err := n.scan(ctx, func(s *wire.Scanner) { raw = wire.ScanBlock(s) }, "eth_getBlockByNumber", hexutil.EncodeUint64(height), true); err != nil {
 		return nil, err
@@ -141,9 +155,12 @@ func (n *node) receipts(ctx context.Context, raw *wire.Block) ([]wire.Receipt, e
 	}
 	var receipts []wire.Receipt
 	err := n.scan(ctx, func(s *wire.Scanner) { receipts = wire.ScanReceipts(s) }, "eth_getBlockReceipts", raw.Hash)
-	if err != nil && classify(err) == verdictNoMethod {
-		n.noReceipts.Store(true)
-		return n.receiptsOneByOne(ctx, raw)
+	switch {
+	case notOffered(err):
+		receipts, err = n.receiptsOneByOne(ctx, raw)
+		n.noReceipts.Store(err == nil)
+	case err == nil && receipts == nil:
+		return nil, fmt.Errorf("%s: block %d: %w", n.name, uint64(*raw.Number), errNoReceipts)
 	}
 	return receipts, err
 }

@@ -6,21 +6,19 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 
+	"gatewayd/chain"
 	"gatewayd/chain/ethereum/wire"
 	"gatewayd/chain/quorum"
 )
 
-// Whether a node can trace; found out at its first trace and kept until the program ends, so that a node that loses the ability later
-// is noticed as a fault.
-const (
-	tracingUnknown = int32(iota)
-	tracingYes
-	tracingNo
-)
-
 // errTraceDispute: the next attempt may find the nodes of one mind.
 var errTraceDispute = errors.New("the nodes trace the block differently")
+
+// errUntraceable: no node can trace the block.
+var errUntraceable = errors.New("no node can trace the block")
 
 // internal is native coin that moved inside a transaction. Only a trace tells: it is in no root.
 type internal struct {
@@ -35,7 +33,7 @@ func (b *block) needsTrace() bool {
 	return !b.nativeLogs && slices.ContainsFunc(b.txs, func(t transaction) bool { return t.ok && t.gasUsed != 0 && t.gasUsed != minGas })
 }
 
-// traceVotes is what the nodes that trace say about one block.
+// traceVotes holds the answers of the nodes that traced one block.
 type traceVotes struct {
 	votes []vote
 	need  int // so many must say the same
@@ -46,27 +44,56 @@ type vote struct {
 	moves []internal
 }
 
-// internals asks the nodes for the native coin moved by contracts in a block. A node that cannot trace has no voice; one that could not
-// answer is waited for as one that could have said something else, unless a majority of all nodes traces alike. With traces "auto", a block that no node can
-// trace is counted and passes without.
-func (c *Chain) internals(ctx context.Context, b *block) (traceVotes, error) {
-	if c.config.Traces == tracesOff || !b.needsTrace() {
-		return traceVotes{}, nil
+// traceAnswer is one node's answer: the movements, or why the node cannot trace the block.
+type traceAnswer struct {
+	moves  []internal
+	cannot error
+}
+
+// internals asks the nodes for the native coin that contracts moved in a block. A block that no node can trace passes
+// with traces "auto" and is marked chain.Untraced; with traces "on" it does not pass.
+func (c *Chain) internals(ctx context.Context, b *block) (traceVotes, chain.Tracing, error) {
+	needed := b.needsTrace()
+	if c.config.Traces == tracesOff || b.nativeLogs || !needed && !c.loss.mayProbe(time.Now()) {
+		return traceVotes{}, chain.TracingUnneeded, nil
 	}
-	question := func(ctx context.Context, n *node) (*[]internal, error) { return c.trace(ctx, n, b) }
+	all, err := c.askTraces(ctx, b)
+	switch {
+	case err == nil:
+		c.loss.end()
+		if !needed {
+			all = traceVotes{}
+		}
+		return all, chain.Traced, nil
+	case !needed: // it was only to see whether nodes trace again
+		return traceVotes{}, chain.TracingUnneeded, nil
+	case !errors.Is(err, errUntraceable):
+		return traceVotes{}, chain.TracingUnneeded, err
+	}
+	c.loss.begin(b.number, err)
+	if c.config.Traces == tracesAuto {
+		return traceVotes{}, chain.Untraced, nil
+	}
+	return traceVotes{}, chain.TracingUnneeded, unavailable([]error{fmt.Errorf("block %d: %w", b.number, err)})
+}
+
+// askTraces collects the votes about one block. A node that cannot trace it has no vote. A node that did not answer may
+// have another opinion: it counts as a vote that is missing, until its tracer gives up on it.
+func (c *Chain) askTraces(ctx context.Context, b *block) (traceVotes, error) {
+	question := func(ctx context.Context, n *node) (traceAnswer, error) { return c.trace(ctx, n, b) }
 	good, faults := quorum.Good(quorum.Ask(ctx, c.nodes, question, c.tracedAlike))
 	var all traceVotes
-	voices := len(c.nodes)
+	var reasons []string
 	for _, a := range good {
-		if a.Value != nil {
-			all.votes = append(all.votes, vote{a.Node, *a.Value})
-		} else {
-			voices--
+		if a.Value.cannot != nil {
+			reasons = append(reasons, a.Value.cannot.Error())
+			continue
 		}
+		all.votes = append(all.votes, vote{a.Node, a.Value.moves})
 	}
-	if voices == 0 && c.config.Traces == tracesAuto {
-		c.untraced.Add(1)
-		return traceVotes{}, nil
+	voices := len(c.nodes) - len(reasons)
+	if voices == 0 {
+		return traceVotes{}, fmt.Errorf("%w: %s", errUntraceable, strings.Join(reasons, "; "))
 	}
 	all.need = voices/2 + 1
 	if len(all.votes) < all.need {
@@ -76,12 +103,12 @@ func (c *Chain) internals(ctx context.Context, b *block) (traceVotes, error) {
 }
 
 // tracedAlike reports whether a majority of all nodes names the same movements.
-func (c *Chain) tracedAlike(answers []answer[*[]internal]) bool {
+func (c *Chain) tracedAlike(answers []answer[traceAnswer]) bool {
 	good, _ := quorum.Good(answers)
-	return slices.ContainsFunc(good, func(mine answer[*[]internal]) bool {
+	return slices.ContainsFunc(good, func(mine answer[traceAnswer]) bool {
 		same := 0
 		for _, other := range good {
-			if mine.Value != nil && other.Value != nil && slices.Equal(*mine.Value, *other.Value) {
+			if mine.Value.cannot == nil && other.Value.cannot == nil && slices.Equal(mine.Value.moves, other.Value.moves) {
 				same++
 			}
 		}
@@ -122,30 +149,54 @@ func (v traceVotes) blame(agreed []internal, hits [][]internal) {
 	}
 }
 
-// trace asks one node. The answer is nil when the node does not trace at all or has no state of that block any more.
-func (c *Chain) trace(ctx context.Context, n *node, b *block) (*[]internal, error) {
-	if n.tracing.Load() == tracingNo {
-		return nil, nil
+// trace asks one node.
+func (c *Chain) trace(ctx context.Context, n *node, b *block) (traceAnswer, error) {
+	begin := time.Now()
+	if why := n.tracer.absent(begin); why != nil {
+		return traceAnswer{cannot: why}, nil
 	}
-	var traces []wire.Trace
-	err := n.scan(ctx, func(s *wire.Scanner) { traces = wire.ScanTraces(s) }, "debug_traceBlockByHash", b.hash, map[string]any{"tracer": "callTracer"})
+	moves, err := n.traceBlock(ctx, b)
 	switch {
 	case err == nil:
-	case classify(err) == verdictNoState:
-		return nil, nil
-	case classify(err) == verdictNoMethod && n.tracing.Load() == tracingUnknown:
-		n.tracing.Store(tracingNo)
-		return nil, nil
-	default:
+		n.tracer.works()
+		return traceAnswer{moves: moves}, nil
+	case ctx.Err() != nil:
+		return traceAnswer{}, err
+	case errors.Is(err, errNoTrace) || lacksState(err):
+		n.tracer.answered()
+		return traceAnswer{cannot: err}, nil
+	case notOffered(err):
+		n.tracer.lose(time.Now(), err)
+		return traceAnswer{cannot: err}, nil
+	case n.tracer.failed(begin, time.Now(), err):
+		return traceAnswer{cannot: err}, nil
+	}
+	return traceAnswer{}, err
+}
+
+// traceBlock returns a block's movements as one node traces them.
+func (n *node) traceBlock(ctx context.Context, b *block) ([]internal, error) {
+	var traces []wire.Trace
+	err := n.scan(optional(ctx), func(s *wire.Scanner) { traces = wire.ScanTraces(s) }, methodTrace, b.hash, callTracer())
+	if err != nil {
 		return nil, err
 	}
-	n.tracing.Store(tracingYes)
 	moves, err := readTraces(traces, b)
+	if errors.Is(err, errNoTrace) {
+		return nil, fmt.Errorf("%s: block %d: %w", n.name, b.number, err)
+	}
 	if err != nil {
 		return nil, n.RecordWrong("trace", fmt.Errorf("%s: trace of block %d: %w", n.name, b.number, err))
 	}
-	return &moves, nil
+	return moves, nil
 }
+
+const methodTrace = "debug_traceBlockByHash"
+
+func callTracer() map[string]any { return map[string]any{"tracer": "callTracer"} }
+
+// errNoTrace is a transaction without a trace: a node that no longer keeps the state of an old block answers so.
+var errNoTrace = errors.New("the node has no trace of a transaction")
 
 // readTraces takes the movements out of a block's traces, which must be those of the block's transactions in their order.
 func readTraces(traces []wire.Trace, b *block) ([]internal, error) {
@@ -158,7 +209,7 @@ func readTraces(traces []wire.Trace, b *block) ([]internal, error) {
 			return nil, fmt.Errorf("trace %d is of another transaction", i)
 		}
 		if t.Result == nil {
-			return nil, fmt.Errorf("trace %d is missing: %s", i, printable(t.Error))
+			return nil, fmt.Errorf("%w: %d: %s", errNoTrace, i, printable(t.Error))
 		}
 		if !b.txs[i].ok || t.Result.Error != "" {
 			continue

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,11 +20,29 @@ import (
 func TestDemoBurst(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *devnet.Options) { o.Period, o.Interval = time.Second, time.Second })
+	demoBurst(t, r, 7)
+}
+
+// TestDemoBurstOfManyAccounts counts what every account of the gateway pays.
+func TestDemoBurstOfManyAccounts(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(o *devnet.Options) { o.Period, o.Interval, o.Accounts = time.Second, time.Second, 3 })
+	r.waitUntilLevelled(t)
+	demoBurst(t, r, 24)
+	paid := r.payersOf(t)
+	for id, accounts := range paid {
+		require.Greater(t, len(accounts), 1, "%s: %v", id, paid)
+	}
+}
+
+// demoBurst runs the command and checks its result.
+func demoBurst(t *testing.T, r *rig, count int) {
+	t.Helper()
 	var out bytes.Buffer
 	w := testStreams(t)
 	w.stdout = &out
 	info := filepath.Join(filepath.Dir(r.Info.Config), "dev.json")
-	late := run(t.Context(), []string{"demo", "burst", "--json", "--count", "7", "--info", info}, w)
+	late := run(t.Context(), []string{"demo", "burst", "--json", "--count", strconv.Itoa(count), "--info", info, "--timeout", "5m"}, w)
 	if late != nil {
 		require.ErrorIs(t, late, burst.ErrPromise, out.String())
 	}
@@ -34,7 +53,7 @@ func TestDemoBurst(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal([]byte(lines[len(lines)-1]), &last))
 	require.Equal(t, "result", last.Event)
-	require.Equal(t, 7, last.Data.Count)
+	require.Equal(t, count, last.Data.Count)
 	kept := true
 	for _, leg := range []burst.LegResult{last.Data.Deposits, last.Data.Withdrawals} {
 		require.LessOrEqual(t, leg.FirstPaid, leg.LastPaid)

@@ -47,6 +47,10 @@ func TestWarningsOnEverySurface(t *testing.T) {
 		cause, remedy func()
 	}{
 		{"one of three nodes is dead", status.NodeFaulty, func() { fail(faultynode.Fault{Dead: true}, nodes[2]) }, func() { fail(faultynode.Fault{}, nodes[2]) }},
+		{"no node traces any more", status.TracingLost, func() { w.loseTraces(t, nodes) }, func() {
+			fail(faultynode.Fault{}, nodes...)
+			w.user.mustDeposit(t, units(w.user.Token, 10_000)) // a block of a contract, though any block would do
+		}},
 		{"deposits that are not swept", status.FundsUnswept, func() { w.oweWhatIsUnswept(t) }, func() { w.topUp(t) }},
 		{"a payout that no node passes on", status.PaymentsLate, func() {
 			fail(faultynode.Fault{Refuses: rawTransaction.Match}, nodes...)
@@ -92,6 +96,17 @@ func (w *faultyEnv) longWarnings(t *testing.T, liar *faultynode.Node, back *rece
 	w.start(t)
 	w.waitUntilHidden(t, of(status.NodeMended, "eth"))
 	w.waitForReceiver(t, of(status.NodeMended, "eth"), "condition.over")
+}
+
+// loseTraces has nodes deny traces, and the chain a contract's transaction that they traced before.
+func (w *faultyEnv) loseTraces(t *testing.T, nodes []*faultynode.Node) {
+	t.Helper()
+	w.user.mustDeposit(t, units(w.user.Token, 10_000))
+	denied := faultynode.DeniedMethods("no traces", "debug_traceBlockByHash")
+	for _, n := range nodes {
+		n.Fail(faultynode.Fault{Habit: &denied})
+	}
+	w.user.mustDeposit(t, units(w.user.Token, 10_000))
 }
 
 // oweWhatIsUnswept has users withdraw more than the hot account holds, and no more than what lies on their addresses adds to that.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"slices"
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -30,8 +29,9 @@ type Watch struct {
 
 	byPayee map[common.Address]int // users' places in the list
 	byUser  map[core.Address]int
-	scanned uint64 // source blocks up to here have been looked at
-	seen    uint64 // and the gateway's account up to this height
+	senders map[core.Address]bool // sponsors, whose sends to users are no credits
+	scanned uint64                // source blocks up to here were read
+	seen    uint64                // and snapshot blocks up to here
 	told    string
 	toldAt  time.Time
 }
@@ -40,7 +40,7 @@ type Watch struct {
 func (b *Burst) watch(ctx context.Context) (*Watch, error) {
 	n := len(b.Users)
 	w := &Watch{
-		Burst: b, byPayee: make(map[common.Address]int, n), byUser: make(map[core.Address]int, n),
+		Burst: b, byPayee: make(map[common.Address]int, n), byUser: make(map[core.Address]int, n), senders: map[core.Address]bool{},
 		Deposits: newLeg(n, b.info.Finality, b.info.Confirmations), Withdrawals: newLeg(n, b.info.Confirmations, b.info.Finality),
 	}
 	for i, u := range b.Users {
@@ -49,11 +49,10 @@ func (b *Burst) watch(ctx context.Context) (*Watch, error) {
 	if err := w.heads(ctx); err != nil {
 		return nil, err
 	}
-	latest, err := b.Node.LatestAccountBlock(ctx, b.home)
-	if err != nil {
-		return nil, err
+	for _, s := range b.Sponsors {
+		w.senders[s.Address()] = true
 	}
-	w.scanned, w.seen = w.SourceHead, latest.Height
+	w.scanned, w.seen = w.SourceHead, w.ExchangeHead
 	return w, nil
 }
 
@@ -144,43 +143,41 @@ func (w *Watch) withdrawalsIn(ctx context.Context) error {
 	return nil
 }
 
-// credits reads what is new in the gateway's account, as far as snapshot blocks hold it.
+// chunksAtOnce bounds what one answer of the node holds.
+const chunksAtOnce = 50
+
+// credits reads new snapshot blocks for sends to users. The gateway may pay from any number of accounts, so every sender counts
+// but the sponsors, who gave the users what they withdraw.
 func (w *Watch) credits(ctx context.Context) error {
-	blocks, err := w.newest(ctx)
-	if err != nil {
-		return fmt.Errorf("reading the gateway's account: %w", err)
-	}
-	for _, b := range slices.Backward(blocks) {
-		if b.FirstSnapshotHeight == 0 {
+	for w.seen < w.ExchangeHead {
+		chunks, err := w.Node.Chunks(ctx, w.seen+1, min(w.seen+chunksAtOnce, w.ExchangeHead))
+		if err != nil {
+			return fmt.Errorf("reading snapshot blocks from %d: %w", w.seen+1, err)
+		}
+		if len(chunks) == 0 {
 			return nil
 		}
-		w.seen = b.Height
-		if i, ours := w.byUser[b.ToAddress]; ours && b.IsSend() {
-			if err := w.Deposits.Pay(i, b.FirstSnapshotHeight, chain.AmountOf(&b.Amount), w.Users[i].Deposit); err != nil {
-				return fmt.Errorf("credit of %s: %w", b.ToAddress, err)
+		for _, c := range chunks {
+			if err := w.creditsOf(c); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
 }
 
-// newest are the blocks of the gateway's account that have not been seen in a snapshot block, newest first.
-func (w *Watch) newest(ctx context.Context) (list []client.AccountBlock, err error) {
-	latest, err := w.Node.LatestAccountBlock(ctx, w.home)
-	if err != nil {
-		return nil, err
-	}
-	from, height := &latest.Hash, latest.Height
-	for height > w.seen {
-		page, err := w.Node.AccountBlocks(ctx, w.home, from, nil, int(min(height-w.seen, client.MaxPage)))
-		if err != nil || len(page) == 0 {
-			return nil, err
+func (w *Watch) creditsOf(c client.Chunk) error {
+	for _, b := range c.Blocks {
+		i, ours := w.byUser[b.ToAddress]
+		if !ours || !b.IsSend() || w.senders[b.Address] {
+			continue
 		}
-		list = append(list, page...)
-		last := page[len(page)-1]
-		from, height = &last.PreviousHash, last.Height-1
+		if err := w.Deposits.Pay(i, c.Snapshot.Height, chain.AmountOf(&b.Amount), w.Users[i].Deposit); err != nil {
+			return fmt.Errorf("credit of %s: %w", b.ToAddress, err)
+		}
 	}
-	return list, nil
+	w.seen = c.Snapshot.Height
+	return nil
 }
 
 // payouts looks at source blocks for payments to the users' payees.

@@ -3,6 +3,7 @@
 package custody
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,8 @@ type Options struct {
 	// Period is the time between blocks of both chains.
 	Period time.Duration
 	Inside bool // the signer is inside the daemon, for who compares
+	// Depths of final blocks of the source chain and of the exchange chain; 0: those of a development environment.
+	Finality, Confirmations int64
 }
 
 // stage is where the demo plays.
@@ -97,7 +100,7 @@ func With(ctx context.Context, o Options, f func(context.Context, *Processes) er
 // startSource starts the source chain.
 func startSource(ctx context.Context, o Options) (url string, chainID uint64, stop func() error, err error) {
 	if o.Source == "embedded" {
-		n, err := devnode.Start(devnode.Config{Period: o.Period, FinalityDepth: devnet.Finality})
+		n, err := devnode.Start(devnode.Config{Period: o.Period, FinalityDepth: uint64(cmp.Or(o.Finality, int64(devnet.Finality)))})
 		if err != nil {
 			return "", 0, nil, err
 		}

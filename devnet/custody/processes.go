@@ -38,6 +38,7 @@ func (p *Processes) file(name string) string { return filepath.Join(p.dir, name)
 // configure makes the wallet and both configurations: the keys are in the signer's only.
 func (p *Processes) configure(ctx context.Context, o Options, source string, chainID uint64, exchange string) error {
 	options := devnet.Options{Dir: p.file("daemon"), Sweep: devnet.EveryMinute, Period: o.Period, Interval: o.Period}
+	options.Finality, options.Confirmations = o.Finality, o.Confirmations
 	if o.Source != "embedded" {
 		options.Source = source
 	}

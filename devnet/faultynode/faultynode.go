@@ -3,6 +3,7 @@ package faultynode
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,8 +12,11 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/gorilla/websocket"
 )
 
 // Node stands between a program and one node and fails as nodes do.
@@ -32,6 +36,7 @@ type Fault struct {
 	Delay   time.Duration             // before each answer
 	Lie     Lie
 	Refusal Refusal
+	Habit   *Habit // of the endpoint, over HTTP and WebSocket
 }
 
 // Refusal is a method that a node refuses, in its own words; the zero value is none.
@@ -74,6 +79,13 @@ func (n *Node) GoTo(honest string) error {
 	return nil
 }
 
+// SocketURL is its address for WebSocket connections.
+func (n *Node) SocketURL() string { return "ws" + strings.TrimPrefix(n.URL, "http") }
+
+func (n *Node) upstream(ctx context.Context) *Upstream {
+	return &Upstream{ctx, n.honest.Load().String()}
+}
+
 // Fail gives it another fault from now on.
 func (n *Node) Fail(f Fault) { n.fault.Store(&f) }
 
@@ -81,6 +93,10 @@ func (n *Node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f := n.fault.Load()
 	if f.Dead {
 		panic(http.ErrAbortHandler) // the connection ends
+	}
+	if websocket.IsWebSocketUpgrade(r) {
+		n.serveSocket(w, r)
+		return
 	}
 	asked, err := io.ReadAll(io.LimitReader(r.Body, maxNodeBody)) // then a client that gives up is noticed
 	if err != nil {
@@ -102,6 +118,10 @@ func (n *Node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if f.Refusal.Method != "" && f.Refusal.answer(w, asked) {
+		return
+	}
+	if f.Habit != nil {
+		f.Habit.serve(w, n.upstream(r.Context()), asked)
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(asked))

@@ -45,6 +45,7 @@ type Console struct {
 
 	asked    *challenges   // what passkeys are to sign
 	verifies chan struct{} // room for one who reads all of the history
+	profiles chan struct{} // capacity 1: held by the one CPU profile at a time
 }
 
 // Tries to sign in that a name, and a client, have: so many at once, then one in ten seconds.
@@ -64,7 +65,7 @@ const maxBody = 16 << 10
 func New(p Parts) *Console {
 	return &Console{
 		Parts: p, faults: httpserver.NewFaultLog(p.Now), tries: httpserver.NewLimit(1/signInEvery.Seconds(), signInBurst, p.Now),
-		calm: make(chan struct{}, signIns), asked: newChallenges(p.Now), verifies: make(chan struct{}, 1),
+		calm: make(chan struct{}, signIns), asked: newChallenges(p.Now), verifies: make(chan struct{}, 1), profiles: make(chan struct{}, 1),
 	}
 }
 
@@ -82,6 +83,7 @@ func (c *Console) Routes(e *echo.Echo) {
 	} {
 		api.GET(path, c.signed(read, ""))
 	}
+	api.GET("/profile/:name", c.signed(c.profile, access.Operator))
 	api.POST("/records/:id/settle", c.signed(c.settle, access.Operator))
 	api.POST("/accounts/:chain/:account/stop", c.signed(c.stopAccount, access.Operator))
 	api.POST("/accounts/:chain/:account/resume", c.signed(c.resumeAccount, access.Operator))

@@ -33,12 +33,34 @@ type Finding struct {
 
 // Doctor checks a configuration against the live nodes. It changes nothing.
 type Doctor struct {
-	Config   config.Config
-	Now      func() time.Time
-	Getenv   func(string) string
-	unlock   func(config.Wallet) error // nil when the wallet opens with its password from a file or a variable
-	runs     bool                      // a daemon does, as the records say
-	Findings []Finding
+	Config     config.Config
+	Now        func() time.Time
+	Getenv     func(string) string
+	unlock     func(config.Wallet) error // nil when the wallet opens with its password from a file or a variable
+	runs       bool                      // a daemon does, as the records say
+	inclusions map[networkChain]operator.Inclusion
+	Findings   []Finding
+}
+
+// networkChain names a network's chain.
+type networkChain struct {
+	network string
+	chain   chain.ID
+}
+
+// readInclusions reads the inclusion of payments from the records.
+func (d *Doctor) readInclusions(ctx context.Context, s *operator.Session, networks []records.Network) error {
+	d.inclusions = map[networkChain]operator.Inclusion{}
+	for _, n := range networks {
+		for _, id := range []chain.ID{n.Source, n.Exchange} {
+			p, err := s.Inclusion(ctx, n, id)
+			if err != nil {
+				return err
+			}
+			d.inclusions[networkChain{n.Name, id}] = p
+		}
+	}
+	return nil
 }
 
 func (d *Doctor) add(ok bool, what, found, advice string) {
@@ -132,7 +154,11 @@ func (d *Doctor) accounts(ctx context.Context) []records.Network {
 		return nil
 	}
 	defer store.Close()
-	networks, err := (&operator.Session{Config: d.Config, Store: store}).Networks(ctx)
+	session := &operator.Session{Config: d.Config, Store: store}
+	networks, err := session.Networks(ctx)
+	if err == nil {
+		err = d.readInclusions(ctx, session, networks)
+	}
 	if err != nil {
 		d.add(false, "database", err.Error(), "the database answers but cannot be read; see its log")
 		return nil
@@ -142,8 +168,8 @@ func (d *Doctor) accounts(ctx context.Context) []records.Network {
 		d.add(false, "accounts", "the daemon has never run with this database", firstRun)
 		return networks
 	}
-	d.running(ctx, &operator.Session{Config: d.Config, Store: store})
-	d.configured(ctx, &operator.Session{Config: d.Config, Store: store})
+	d.running(ctx, session)
+	d.configured(ctx, session)
 	return networks
 }
 
@@ -257,15 +283,14 @@ func (d *Doctor) contractCoin(c ethereum.Config, what string, r ethereum.Report)
 	case r.Traces:
 		d.add(true, what, "credited at once: the node traces it", "")
 	case !off && r.Balances > 0:
-		d.balanceCoin(c.ID, what, period)
+		d.balanceCoin(c.ID, what, fmt.Sprintf("found by balances within %s, because the node does not trace%s; ", period, because(r.NoTraces)))
 	default:
-		d.add(false, what, "never credited: the node does not trace, and balances are not compared", never)
+		d.add(false, what, "never credited: the node does not trace, and balances are not compared"+because(r.NoTraces), never)
 	}
 }
 
 // balanceCoin reports what becomes of coin that only balances show. A signer in another process must prove it by nodes of its own.
-func (d *Doctor) balanceCoin(id chain.ID, what string, period time.Duration) {
-	found := fmt.Sprintf("found by balances within %s, because the node does not trace; ", period)
+func (d *Doctor) balanceCoin(id chain.ID, what, found string) {
 	if d.Config.Wallet.Signer == "" {
 		d.add(true, what, found+"credited when a later final block shows it too", "")
 		return
@@ -286,6 +311,14 @@ func (d *Doctor) balanceCoin(id chain.ID, what string, period time.Duration) {
 	}
 	d.add(false, what, found+"then held, because the signer cannot prove it: "+why,
 		fmt.Sprintf("give the signer a node of %s that keeps the state of its final block (`ethereum.nodes` of its own configuration); %s", id, release))
+}
+
+// because is an error as the end of a sentence.
+func because(err error) string {
+	if err == nil {
+		return ""
+	}
+	return " (" + chain.PlainError(err) + ")"
 }
 
 func limitsSeen(refused uint64, configured int) string {
@@ -337,7 +370,7 @@ func (d *Doctor) sourceTokens(ctx context.Context, adapter *ethereum.Chain, n re
 		d.Warn(t.AssetDecimals == t.Decimals, what+" equal decimals", fmt.Sprintf("%d and %d", t.AssetDecimals, t.Decimals), "mobile wallets show a wrong minimum when they differ; prefer a gateway token with the asset's decimals")
 		if n.Hot != "" {
 			d.holds(ctx, adapter, n.Hot, t.Asset, what+" hot account", "send some to "+n.Hot+" "+fromFunder+", so that withdrawals can be paid")
-			c, err := operator.WithdrawalCapacity(ctx, adapter, n, t)
+			c, err := operator.WithdrawalCapacity(ctx, adapter, n, t, d.inclusions[networkChain{n.Name, n.Source}])
 			d.capacity(what+" withdrawals", c, err)
 		}
 	}
@@ -464,7 +497,7 @@ func (d *Doctor) exchangeTokens(ctx context.Context, c vite.Config, adapter *vit
 		d.add(info.Symbol == t.Symbol, what+" symbol", info.Symbol, "symbol differs from the chain's; wallets show the chain's")
 		if n.Gateway != "" {
 			d.holds(ctx, adapter, n.Gateway, chain.Asset(t.TokenID), what+" at the gateway address", "issue or send some to "+n.Gateway+" "+fromFunder+", so that deposits can be paid")
-			each, err := operator.DepositCapacity(ctx, adapter, n, t)
+			each, err := operator.DepositCapacity(ctx, adapter, n, t, d.inclusions[networkChain{n.Name, n.Exchange}])
 			d.capacity(what+" deposits", each, err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/devnet/faultynode"
 )
 
 // sourceFindings are the doctor's findings for a source chain, by their subject.
@@ -78,4 +80,31 @@ func TestDoctorOfRequestLimits(t *testing.T) {
 	found = sourceFindings(t, c)[what(target.Host)]
 	require.True(t, found.OK)
 	require.Equal(t, "none met, no bound of ours", found.Found)
+}
+
+// TestDoctorOfProviders: a node that refuses batches in any way is checked like others, as the daemon uses it; one that does
+// not trace now is no fault, and its reason is shown.
+func TestDoctorOfProviders(t *testing.T) {
+	t.Parallel()
+	dev, err := devnode.Start(devnode.Config{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, dev.Close()) }()
+	for _, h := range []faultynode.Habit{
+		faultynode.Batches("an error", 1, 0), faultynode.Batches("forbidden", 1, http.StatusForbidden), faultynode.Batches("too large", 10, http.StatusRequestEntityTooLarge),
+		faultynode.WithoutMethods("few methods", "eth_getBlockReceipts", "eth_feeHistory", "eth_maxPriorityFeePerGas"),
+		faultynode.DeniedMethods("denied", "debug_traceBlockByHash", "eth_getBlockReceipts"),
+	} {
+		t.Run(h.Name, func(t *testing.T) {
+			node, err := faultynode.Open(dev.URL())
+			require.NoError(t, err)
+			defer func() { require.NoError(t, node.Close()) }()
+			node.Fail(faultynode.Fault{Habit: &h})
+			found := sourceFindings(t, ethereum.Config{ID: "eth", ChainID: dev.ChainID(), Nodes: []string{node.URL}})
+			for what, f := range found {
+				require.True(t, f.OK || strings.HasSuffix(what, "finality"), "%s: %s", what, f.Found)
+			}
+			coin := found["chain eth node 1 ("+strings.TrimPrefix(node.URL, "http://")+") coin sent by contracts"]
+			require.Equal(t, h.Name == "denied", strings.Contains(coin.Found, "HTTP status 403"), coin.Found)
+		})
+	}
 }

@@ -13,8 +13,12 @@ import (
 const (
 	// stillBlocks is how many blocks must be missing before the head is said to stand still.
 	stillBlocks = 8
-	// behindAtMost is how far behind, in blocks' time, the follower may be while it catches up.
-	behindAtMost = 10 * time.Minute
+	// behindAtMost is how far behind the nodes' head, in blocks' time, the follower may be for a short
+	// time, and farBehind how far without delay.
+	behindAtMost = 30 * time.Second
+	farBehind    = 10 * time.Minute
+	// leastInterval stands for a time between blocks that is not known, or that a test node made up.
+	leastInterval = 100 * time.Millisecond
 	// faultFor is how long a node's wrong answer is a condition, and rightAfter after how long without another one the node counts as right again.
 	faultFor   = 10 * time.Minute
 	rightAfter = time.Minute
@@ -38,6 +42,7 @@ type observation struct {
 	head  chain.Head
 	err   error
 	nodes []chain.NodeState
+	loss  chain.TracingLoss
 }
 
 // fault remembers how many wrong answers a node had given when it was last seen to give one.
@@ -60,6 +65,7 @@ type watched struct {
 	aged    time.Time   // since when the newest block is too old; zero: it is not
 	cursor  records.Cursor
 	waiting time.Time // since when the follower stands below the head without moving; zero: it does not
+	behind  time.Time // since when the follower is more than behindAtMost below the head; zero: it is not
 	faults  map[string]fault
 }
 
@@ -100,7 +106,7 @@ func (w *watched) silent(now time.Time, s observation) control.Condition {
 		}
 	}
 	kind, what := NodesDown, "too few nodes of chain %s answer, for %s: %s"
-	if up > len(s.nodes)/2 {
+	if up > len(s.nodes)/2 && len(s.nodes) > 1 {
 		kind, what, why = NodesDisagree, "the nodes of chain %s agree on nothing, for %s: %s", nil
 	}
 	if len(why) == 0 {
@@ -142,6 +148,7 @@ func (w *watched) following(now time.Time, head chain.Head, cur records.Cursor) 
 		w.waiting = time.Time{}
 	}
 	if w.cursor = cur; !below {
+		w.behind = time.Time{}
 		return c, false
 	}
 	if w.waiting.IsZero() {
@@ -150,13 +157,44 @@ func (w *watched) following(now time.Time, head chain.Head, cur records.Cursor) 
 	if stood := now.Sub(w.waiting); stood > w.maxBehind() {
 		return w.stopping(FollowerStuck, "chain %s is not followed for %s: the records are at block %d, the nodes at %d", w.id, stood.Truncate(time.Second), cur.Height, head.Latest.Height), true
 	}
-	if cur.Missing || cur.Height >= head.Latest.Height {
+	return w.catchingUp(now, head, cur)
+}
+
+// catchingUp compares the stored height with the nodes' head. A chain that was not followed before is not behind.
+func (w *watched) catchingUp(now time.Time, head chain.Head, cur records.Cursor) (c control.Condition, is bool) {
+	lag := uint64(0)
+	if !cur.Missing && cur.Height < head.Latest.Height {
+		lag = head.Latest.Height - cur.Height
+	}
+	late := time.Duration(lag) * max(w.interval, leastInterval)
+	if late <= behindAtMost {
+		w.behind = time.Time{}
 		return c, false
 	}
-	if lag := head.Latest.Height - cur.Height; time.Duration(lag)*w.interval > behindAtMost {
-		return w.stopping(FollowerBehind, "chain %s is caught up with: the records are %d blocks behind the nodes", w.id, lag), true
+	if w.behind.IsZero() {
+		w.behind = now
 	}
-	return c, false
+	if late <= farBehind && now.Sub(w.behind) < w.maxFailing() {
+		return c, false
+	}
+	return w.stopping(FollowerBehind, "chain %s is behind: the records are at block %d, the nodes at %d, %s later", w.id, cur.Height, head.Latest.Height, late.Truncate(time.Second)), true
+}
+
+// tracing reports blocks that no node can trace. A loss that lasts a few seconds is not worth a condition.
+func (w *watched) tracing(now time.Time, loss chain.TracingLoss, noted records.Tracing) (c control.Condition, is bool) {
+	switch {
+	case loss.Why == "":
+		return c, false
+	case loss.Required:
+		return w.stopping(TracingLost, "chain %s waits at block %d, because traces is on: %s", w.id, loss.Height, loss.Why), true
+	case !noted.Traced, noted.LostAt.IsZero(), now.Sub(noted.LostAt) < w.maxFailing():
+		return c, false
+	}
+	return control.Condition{
+		Kind: string(TracingLost), Chain: w.id,
+		Detail: fmt.Sprintf("blocks of chain %s have passed untraced since %s, %d so far: %s. Balances show what contracts sent in them",
+			w.id, noted.LostAt.UTC().Format("15:04:05 UTC"), noted.Untraced, loss.Why),
+	}, true
 }
 
 // judgeNodes returns the conditions of single nodes. Whether the others suffice is another condition.

@@ -90,16 +90,29 @@ func TestJudge(t *testing.T) {
 			{at: 0, head: 10, cursor: 10, age: 24 * time.Hour}, {at: 10 * s, head: 500, cursor: 500, age: 23 * time.Hour},
 			{at: 20 * s, head: 700, cursor: 700, age: 22 * time.Hour, want: NodesStale}, {at: 30 * s, head: 9000, cursor: 9000},
 		}},
-		"the first block of a new chain": {watched{}, []moment{{at: 0, head: 1, cursor: 1, age: 1e6 * time.Hour}, {at: 10 * s, head: 2, cursor: 2}}},
-		"blocks ahead of the clock":      {watched{interval: s}, []moment{{at: 0, head: 10, cursor: 10, age: -time.Hour}, {at: 10 * s, head: 11, cursor: 11, age: -time.Hour}}},
-		"one lost answer":                {watched{}, []moment{{at: 0, head: 10, cursor: 10}, {at: 10 * s, cursor: 10}, {at: 20 * s, head: 11, cursor: 11}, {at: 30 * s, cursor: 11}, {at: 40 * s, head: 12, cursor: 12}}},
-		"nobody answers":                 {watched{}, []moment{{at: 0, nodes: []chain.NodeState{down}}, {at: 20 * s, nodes: []chain.NodeState{down}, want: NodesDown}, {at: 30 * s, head: 10, cursor: 10}}},
-		"they disagree":                  {watched{}, []moment{{at: 0, nodes: []chain.NodeState{up, up}}, {at: 20 * s, nodes: []chain.NodeState{up, up}, want: NodesDisagree}}},
-		"one of two is down":             {watched{}, []moment{{at: 0, nodes: []chain.NodeState{up, down}}, {at: 20 * s, nodes: []chain.NodeState{up, down}, want: NodesDown}}},
+		"the first block of a new chain":            {watched{}, []moment{{at: 0, head: 1, cursor: 1, age: 1e6 * time.Hour}, {at: 10 * s, head: 2, cursor: 2}}},
+		"blocks ahead of the clock":                 {watched{interval: s}, []moment{{at: 0, head: 10, cursor: 10, age: -time.Hour}, {at: 10 * s, head: 11, cursor: 11, age: -time.Hour}}},
+		"one lost answer":                           {watched{}, []moment{{at: 0, head: 10, cursor: 10}, {at: 10 * s, cursor: 10}, {at: 20 * s, head: 11, cursor: 11}, {at: 30 * s, cursor: 11}, {at: 40 * s, head: 12, cursor: 12}}},
+		"nobody answers":                            {watched{}, []moment{{at: 0, nodes: []chain.NodeState{down}}, {at: 20 * s, nodes: []chain.NodeState{down}, want: NodesDown}, {at: 30 * s, head: 10, cursor: 10}}},
+		"they disagree":                             {watched{}, []moment{{at: 0, nodes: []chain.NodeState{up, up}}, {at: 20 * s, nodes: []chain.NodeState{up, up}, want: NodesDisagree}}},
+		"the only node answers what cannot be used": {watched{}, []moment{{at: 0, nodes: []chain.NodeState{up}}, {at: 20 * s, nodes: []chain.NodeState{up}, want: NodesDown}}},
+		"one of two is down":                        {watched{}, []moment{{at: 0, nodes: []chain.NodeState{up, down}}, {at: 20 * s, nodes: []chain.NodeState{up, down}, want: NodesDown}}},
 		"the follower is stuck": {watched{interval: s}, []moment{
 			{at: 0, head: 10, cursor: 10}, {at: 10 * s, head: 20, cursor: 12}, {at: 20 * s, head: 30, cursor: 12}, {at: 40 * s, head: 50, cursor: 12},
-			{at: 50 * s, head: 60, cursor: 12, want: FollowerStuck}, {at: 60 * s, head: 70, cursor: 13}, {at: 70 * s, head: 80, cursor: 80},
+			{at: 50 * s, head: 60, cursor: 12, want: FollowerStuck}, {at: 60 * s, head: 70, cursor: 13, want: FollowerBehind}, {at: 70 * s, head: 80, cursor: 80},
 		}},
+		"a follower that moves, but is minutes behind": {watched{interval: 12 * s}, []moment{
+			{at: 0, head: 130, cursor: 100}, {at: 10 * s, head: 131, cursor: 101}, {at: 20 * s, head: 132, cursor: 102, want: FollowerBehind},
+			{at: 30 * s, head: 133, cursor: 120, want: FollowerBehind}, {at: 40 * s, head: 134, cursor: 132}, {at: 50 * s, head: 135, cursor: 130},
+		}},
+		"a follower that is behind for a moment": {watched{interval: s}, []moment{
+			{at: 0, head: 100, cursor: 50}, {at: 10 * s, head: 110, cursor: 109}, {at: 20 * s, head: 150, cursor: 110}, {at: 30 * s, head: 160, cursor: 159},
+		}},
+		"thousands of blocks behind, at an unknown pace": {watched{}, []moment{
+			{at: 0, head: 3900, cursor: 10}, {at: 20 * s, head: 3920, cursor: 11, want: FollowerBehind},
+		}},
+		"a fresh chain at its genesis":                              {watched{interval: s}, []moment{{at: 0, head: 1, cursor: 0}, {at: 10 * s, head: 11, cursor: 10}, {at: 20 * s, head: 21, cursor: 21}}},
+		"a chain that the nodes have made long ago, at its genesis": {watched{}, []moment{{at: 0, head: 5, cursor: 5, age: 1e6 * time.Hour}}},
 		"the follower decides nothing": {watched{interval: s}, []moment{
 			{at: 0, head: 10, final: 5, cursor: 10, settled: 5}, {at: 10 * s, head: 20, final: 15, cursor: 20, settled: 5}, {at: 20 * s, head: 30, final: 25, cursor: 20, settled: 5},
 			{at: 30 * s, head: 40, final: 35, cursor: 20, settled: 5}, {at: 40 * s, head: 50, final: 45, cursor: 20, settled: 5},
@@ -147,4 +160,32 @@ func TestNodeFaults(t *testing.T) {
 	require.Equal(t, []string{"node a:1 of chain eth is left out for now: 3 wrong answers, the last: an old block"}, told(time.Hour, out))
 	require.Equal(t, []string{"node a:1 of chain eth does not answer: connection refused"}, told(2*time.Hour, dead))
 	require.Empty(t, told(3*time.Hour, again))
+}
+
+// TestTracingLost: blocks that pass untraced for more than a moment are reported where some were traced before; with traces on
+// the chain stands, which is reported at once.
+func TestTracingLost(t *testing.T) {
+	w := &watched{id: "eth", every: 10 * s}
+	loss := chain.TracingLoss{Height: 17, Why: "no node can trace the block: node 1 (a:1): method not found"}
+	noted := records.Tracing{Traced: true, LostAt: begin, Untraced: 1234}
+	for name, c := range map[string]struct {
+		after time.Duration
+		loss  chain.TracingLoss
+		noted records.Tracing
+		want  string
+	}{
+		"nothing is lost":         {time.Minute, chain.TracingLoss{}, noted, ""},
+		"for a moment":            {10 * s, loss, noted, ""},
+		"no node ever traced":     {time.Minute, loss, records.Tracing{LostAt: begin, Untraced: 9}, ""},
+		"for longer":              {15 * s, loss, noted, "blocks of chain eth have passed untraced since 12:00:00 UTC, 1234 so far: " + loss.Why + ". Balances show what contracts sent in them"},
+		"where traces must be":    {0, chain.TracingLoss{Height: 17, Why: loss.Why, Required: true}, records.Tracing{}, "chain eth waits at block 17, because traces is on: " + loss.Why},
+		"traced again since then": {time.Minute, loss, records.Tracing{Traced: true}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found, is := w.tracing(begin.Add(c.after), c.loss, c.noted)
+			require.Equal(t, c.want != "", is)
+			require.Equal(t, c.want, found.Detail)
+			require.Equal(t, c.loss.Required, found.Stops)
+		})
+	}
 }

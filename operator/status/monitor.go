@@ -163,7 +163,16 @@ func (m *Monitor) note(tx *records.Tx, seen map[chain.ID]observation) error {
 		if err != nil {
 			return err
 		}
-		if err := control.NoteConditions(tx, "chain:"+string(id), m.watched[id].judge(m.Now(), seen[id], cur)); err != nil {
+		noted, err := tx.Tracing(id)
+		if err != nil {
+			return err
+		}
+		w := m.watched[id]
+		found := w.judge(m.Now(), seen[id], cur)
+		if c, ok := w.tracing(m.Now(), seen[id].loss, noted); ok {
+			found = append(found, c)
+		}
+		if err := control.NoteConditions(tx, "chain:"+string(id), found); err != nil {
 			return err
 		}
 	}
@@ -183,6 +192,9 @@ func (m *Monitor) see(ctx context.Context, id chain.ID, c chain.Chain) observati
 	}
 	if n, ok := c.(chain.NodeWatcher); ok {
 		s.nodes = n.Nodes()
+	}
+	if t, ok := c.(chain.TracingWatcher); ok {
+		s.loss = t.TracingLoss()
 	}
 	return s
 }

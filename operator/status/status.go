@@ -32,7 +32,7 @@ const (
 	NodesDisagree  Kind = "nodes_disagree"    // they answer, and no majority says the same
 	NodesStale     Kind = "nodes_stale"       // the newest block is too old
 	FollowerStuck  Kind = "follower_stuck"    // the nodes go on and the records do not
-	FollowerBehind Kind = "follower_behind"   // the records are far behind the nodes, and catch up
+	FollowerBehind Kind = "follower_behind"   // the records are behind the nodes, and catch up
 	AccountStopped Kind = "account_stopped"   // an account that pays is halted or recovering
 	NoFunds        Kind = "no_funds"          // the accounts that pay a token hold less than its smallest payment
 	NoCoin         Kind = "no_coin"           // a paying account holds too little coin for the fees of its payouts
@@ -46,6 +46,7 @@ const (
 const (
 	NodeFaulty    Kind = "node_faulty"    // one of several nodes is down, lies or is left out
 	NodeMended    Kind = "node_mended"    // one of several nodes was wrong not long ago, and is right again
+	TracingLost   Kind = "tracing_lost"   // no node traces blocks any more; with traces "on" that stops the chain
 	FundsUnswept  Kind = "funds_unswept"  // payments wait for deposits to be swept
 	FeesHigh      Kind = "fees_high"      // some payouts would cost more than they may, and wait
 	PaymentsLate  Kind = "payments_late"  // a payment has waited for longer than it should
@@ -68,7 +69,7 @@ func Kinds() []Kind {
 	return []Kind{
 		StoreDown, DaemonDown, SignerAway, ChainHalted, NodesDown, NodesDisagree, NodesStale, FollowerStuck, FollowerBehind, AccountStopped,
 		NoFunds, NoCoin, NoQuota, PaymentRefused, FeesTooHigh, ChannelStopped,
-		NodeFaulty, NodeMended, FundsUnswept, FeesHigh, PaymentsLate, AccountIdle, ChannelClosed, NotTold, ConfigRefused,
+		NodeFaulty, NodeMended, TracingLost, FundsUnswept, FeesHigh, PaymentsLate, AccountIdle, ChannelClosed, NotTold, ConfigRefused,
 		LimitReached, ApprovalsWanted, PaymentsListed, PaymentsHeld, HotBelow, HotAbove, ChecksFail,
 	}
 }

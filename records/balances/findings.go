@@ -176,5 +176,8 @@ func NoteLooked(tx *records.Tx, id chain.ID, height uint64) error {
 func NoteAudited(tx *records.Tx, id chain.ID, height uint64) error {
 	_, err := tx.SQL().Exec(`UPDATE balance_audits SET audited = ?, audited_at = ?, looked = CASE WHEN looked < ? THEN ? ELSE looked END WHERE chain = ? AND audited <= ?`,
 		height, tx.SQL().Millis(), height, height, string(id), height)
-	return sqlstore.Doing(err, "noting the balance audit of %s", id)
+	if err != nil {
+		return sqlstore.Doing(err, "noting the balance audit of %s", id)
+	}
+	return tx.CoverUntraced(id, height)
 }

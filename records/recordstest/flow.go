@@ -1,6 +1,7 @@
 package recordstest
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -64,4 +65,43 @@ func testFlow(t *testing.T, url string) {
 		return tx.MovePayment(payments[6], records.Queued, records.HeldPayment, "")
 	})
 	require.Equal(t, chain.NewAmount(106), backlog()[0].Amount, "what an operator keeps back is still owed")
+}
+
+// testInclusion: how many blocks the transactions of accounts took, by the head at their first signature.
+func testInclusion(t *testing.T, url string) {
+	r := newRig(t, url)
+	of := func(ago time.Duration, accounts ...string) (i records.Inclusion) {
+		r.See(func(tx *records.Tx) (err error) {
+			i, err = tx.Inclusion(Exchange, accounts, r.Now().Add(-ago))
+			return err
+		})
+		return i
+	}
+	pay := func(blocks int, kinds ...string) {
+		_, p := r.Owe(records.Deposit, 100)
+		s := r.Bind(p)
+		head := r.Cursor(Exchange).Height
+		var hash string
+		for i, kind := range kinds {
+			hash = fmt.Sprintf("included-%d-%d", s.Nonce, i)
+			r.Do(func(tx *records.Tx) error {
+				return tx.AddAttempt(s, records.Attempt{
+					Attempt: chain.Attempt{Seq: i, Hash: hash, Raw: []byte(hash), FeeCap: chain.NewAmount(9)}, Kind: kind, Head: head + uint64(i),
+				})
+			})
+		}
+		for range blocks - 1 {
+			r.Mine(Exchange, "")
+		}
+		r.Settle(s, hash)
+	}
+	require.Zero(t, of(time.Hour, Gateway))
+	pay(3, records.AttemptPay)
+	r.Pass(2 * time.Hour)
+	pay(1, records.AttemptPay)
+	pay(5, records.AttemptPay, records.AttemptReplace, records.AttemptReplace)
+	require.Equal(t, records.Inclusion{Count: 2, Blocks: 6}, of(time.Hour, Gateway), "a replaced transaction counts from its first signature")
+	require.Equal(t, records.Inclusion{Count: 2, Blocks: 6}, of(time.Hour, Gateway, "another"))
+	require.Equal(t, records.Inclusion{Count: 3, Blocks: 9}, of(3*time.Hour, Gateway))
+	require.Zero(t, of(time.Hour, "another"))
 }

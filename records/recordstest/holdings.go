@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mattn/go-sqlite3"
 	"github.com/stretchr/testify/require"
@@ -342,4 +343,39 @@ func testFirstLooks(t *testing.T, url string) {
 		require.Equal(t, []any{uint64(105), int64(105), int64(105)}, []any{a.Folded, a.Looked, a.Audited})
 		return err
 	})
+}
+
+// testTracing: a loss of traces lasts from the first untraced block to the next traced one. What no comparison of balances
+// covers is kept apart from that.
+func testTracing(t *testing.T, url string) {
+	r := newRig(t, url)
+	note := func(from uint64, blocks ...chain.Tracing) (state records.Tracing) {
+		var list []chain.Block
+		for i, b := range blocks {
+			list = append(list, chain.Block{Point: chain.Point{Height: from + uint64(i)}, Tracing: b})
+		}
+		r.Do(func(tx *records.Tx) error { return tx.NoteTracing(Source, list) })
+		r.See(func(tx *records.Tx) (err error) { state, err = tx.Tracing(Source); return err })
+		return state
+	}
+	nothing := records.Tracing{First: -1, Last: -1}
+	require.Equal(t, nothing, note(1, chain.TracingUnneeded))
+	state := note(2, chain.Untraced, chain.TracingUnneeded, chain.Untraced)
+	require.False(t, state.LostAt.IsZero())
+	lost := state.LostAt
+	require.Equal(t, records.Tracing{LostAt: lost, Untraced: 2, First: 2, Last: 4}, state)
+	r.Pass(time.Minute)
+	require.Equal(t, records.Tracing{LostAt: lost, Untraced: 3, First: 2, Last: 5}, note(5, chain.Untraced), "since the first of them")
+	require.Equal(t, records.Tracing{Traced: true, First: 2, Last: 5}, note(6, chain.Traced), "balances still have to be compared")
+	cover := func(height uint64) (state records.Tracing) {
+		r.Do(func(tx *records.Tx) error { return tx.CoverUntraced(Source, height) })
+		r.See(func(tx *records.Tx) (err error) { state, err = tx.Tracing(Source); return err })
+		return state
+	}
+	require.Equal(t, records.Tracing{Traced: true, First: 2, Last: 5}, cover(1))
+	require.Equal(t, records.Tracing{Traced: true, First: 4, Last: 5}, cover(3))
+	require.Equal(t, records.Tracing{Traced: true, First: -1, Last: -1}, cover(5))
+	state = note(7, chain.Traced, chain.Untraced)
+	require.Equal(t, records.Tracing{Traced: true, LostAt: state.LostAt, Untraced: 1, First: 8, Last: 8}, state)
+	require.True(t, state.LostAt.After(lost))
 }

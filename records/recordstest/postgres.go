@@ -212,11 +212,13 @@ func (s *Server) Database(t testing.TB) string {
 	return s.at(t, name)
 }
 
-// Copy makes a database with all that the one at url has, to which nobody is connected, that ends with the test, and answers its URL. Not for parallel use.
-func (s *Server) Copy(t testing.TB, url string) string {
+// Copy makes a copy of the database at a URL, to which no client may be connected. It ends with the test. Not for parallel use.
+func (s *Server) Copy(t testing.TB, from string) string {
 	t.Helper()
+	template, err := databaseOf(from)
+	require.NoError(t, err)
 	name := newName()
-	s.create(t, name, path.Base(url))
+	s.create(t, name, template)
 	t.Cleanup(func() { s.exec(t, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
 	return s.at(t, name)
 }
@@ -228,6 +230,15 @@ func (s *Server) Empty(t testing.TB) string {
 	s.create(t, name, "template1")
 	t.Cleanup(func() { s.exec(t, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
 	return s.at(t, name)
+}
+
+// databaseOf is the name of a URL's database. The parameters may name a socket's folder.
+func databaseOf(text string) (string, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "", err
+	}
+	return path.Base(u.Path), nil
 }
 
 // newName is one that no test beside has, of this process or another.

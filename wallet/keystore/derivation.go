@@ -151,6 +151,16 @@ func (k ExtendedKey) Derive(path string) (ExtendedKey, error) {
 	return k, nil
 }
 
+// ParentPath splits a path of at least one level into its parent and the last level, the argument of
+// Child. The error is ErrPath.
+func ParentPath(path string) (parent string, index uint32, err error) {
+	levels, err := parsePath(path)
+	if err != nil || len(levels) == 0 {
+		return "", 0, ErrPath
+	}
+	return path[:strings.LastIndexByte(path, '/')], levels[len(levels)-1], nil
+}
+
 // Private returns the key to sign with. It is a secret.
 func (k ExtendedKey) Private() *ecdsa.PrivateKey { return k.secret().private }
 

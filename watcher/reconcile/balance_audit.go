@@ -26,10 +26,11 @@ type balanceReader interface {
 	PastBalances(ctx context.Context, of []chain.Moment) ([]*chain.Amount, error)
 }
 
-// untracedCounter counts the blocks in which contracts may have sent coin that no node could trace: what such blocks brought, only balances show.
-type untracedCounter interface {
-	Untraced() uint64
-}
+// Comparisons that untraced blocks make due are at least auditGap apart, and take an auditShare-th of the time at most.
+const (
+	auditGap   = 10 * time.Second
+	auditShare = 20
+)
 
 // shortagePrefix marks the automatic stops that the balance audit may lift again.
 const shortagePrefix = "balances: "
@@ -39,8 +40,9 @@ const shortagePrefix = "balances: "
 //
 //	every account ──BalancesAt──▶ NoteLooks ──▶ finding ──(a later final block shows it too)──▶ locateArrivals ──▶ CreditSurplus ──▶ decideFinal
 //
-// All accounts are compared at start and once in a period, new ones as soon as the block that they are known from is final: that one
-// comparison tells what came before an address was given from what came after.
+// All accounts are compared at start, once in a period, and soon after a block that no node could
+// trace; new ones as soon as the block that they are known from is final: that one comparison
+// tells what came before an address was given from what came after.
 type Auditor struct {
 	Parts
 	id     chain.ID
@@ -49,6 +51,7 @@ type Auditor struct {
 	period time.Duration // between two comparisons of all accounts
 	folded uint64        // final block of the last round
 	next   time.Time     // when all accounts are compared again
+	early  time.Time     // when they may be compared before that, because of blocks that no node could trace
 }
 
 // NewAuditor returns the auditor of a chain, which compares all accounts once in a period, or nil when its coin is not compared.
@@ -71,11 +74,11 @@ func FoldCoin(tx *records.Tx, c chain.Chain) error {
 
 // Round compares again the accounts that differed, then those that are new, or all accounts when that is due.
 func (a *Auditor) Round(ctx context.Context) error {
-	state, ready, err := a.state(ctx)
+	state, tracing, ready, err := a.state(ctx)
 	if err != nil || !ready {
 		return err
 	}
-	due := !a.Now().Before(a.next)
+	due := a.due(state, tracing)
 	if !due && state.Folded == a.folded {
 		return nil
 	}
@@ -94,17 +97,27 @@ func (a *Auditor) Round(ctx context.Context) error {
 	return a.applyShortages(ctx)
 }
 
+// due reports whether all accounts are to be compared now: once in a period, and when an untraced block has become final.
+func (a *Auditor) due(state records.BalanceAudit, tracing records.Tracing) bool {
+	now := a.Now()
+	uncovered := tracing.First >= 0 && tracing.First <= int64(state.Folded)
+	return !now.Before(a.next) || uncovered && !now.Before(a.early)
+}
+
 // state is how far the books are; not ready while the chain is not followed.
-func (a *Auditor) state(ctx context.Context) (state records.BalanceAudit, ready bool, err error) {
+func (a *Auditor) state(ctx context.Context) (state records.BalanceAudit, tracing records.Tracing, ready bool, err error) {
 	err = a.Store.View(ctx, func(tx *records.Tx) error {
 		cur, err := tx.Cursor(a.id)
 		if err != nil || cur.Halted || cur.Missing {
 			return err
 		}
+		if tracing, err = tx.Tracing(a.id); err != nil {
+			return err
+		}
 		state, ready, err = tx.BalanceAudit(a.id)
 		return err
 	})
-	return state, ready, err
+	return state, tracing, ready, err
 }
 
 // recheckFindings compares accounts that differed at an earlier block.
@@ -132,7 +145,7 @@ func (a *Auditor) recheckFindings(ctx context.Context, state records.BalanceAudi
 
 // compareAll compares every account, page by page, each at the block that is final then.
 func (a *Auditor) compareAll(ctx context.Context) error {
-	lowest, count := uint64(0), 0
+	lowest, count, begin := uint64(0), 0, time.Now()
 	err := forEachPage(ctx, a.Store, a.id, a.chain, func(looks []balances.Look, height uint64) error {
 		if lowest == 0 {
 			lowest = height // final blocks never go back, so the first page's is the lowest
@@ -147,12 +160,12 @@ func (a *Auditor) compareAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	regular := !a.Now().Before(a.next)
 	a.next = a.Now().Add(a.period)
-	fields := logrus.Fields{"accounts": count, "height": lowest}
-	if c, ok := a.chain.(untracedCounter); ok {
-		fields["untraced"] = c.Untraced()
+	a.early = a.Now().Add(max(auditGap, auditShare*time.Since(begin)))
+	if regular { // those of untraced blocks may come every few seconds
+		a.log.WithFields(logrus.Fields{"accounts": count, "height": lowest}).Info("balances compared with the books")
 	}
-	a.log.WithFields(fields).Info("balances compared with the books")
 	return nil
 }
 

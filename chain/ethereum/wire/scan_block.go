@@ -44,9 +44,12 @@ func list[T any](s *Scanner, room, least int, element func(*Scanner, *T)) []T {
 	if s.Null() {
 		return nil
 	}
-	all := make([]T, 0, room)
-	s.array(func() {
+	all := []T{}
+	s.Array(func() {
 		start := s.at
+		if cap(all) == 0 { // an empty list needs no room
+			all = make([]T, 0, room)
+		}
 		all = append(all, *new(T))
 		element(s, &all[len(all)-1])
 		if s.err == nil && s.at-start < least {

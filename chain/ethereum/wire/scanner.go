@@ -19,10 +19,10 @@ type Scanner struct {
 	err  error
 }
 
-var (
-	errCut   = errors.New("the text ends inside a value")
-	errShort = errors.New("an element of a list is too short to be one")
-)
+var errShort = errors.New("an element of a list is too short to be one")
+
+// ErrCut is an answer that ends before its last value does.
+var ErrCut = errors.New("the text ends inside a value")
 
 // ErrMalformed is an answer that is not of the shape that was asked for.
 var ErrMalformed = errors.New("malformed JSON")
@@ -76,7 +76,11 @@ func (s *Scanner) take(c byte) bool {
 }
 
 func (s *Scanner) expect(c byte) {
-	if !s.take(c) {
+	switch {
+	case s.take(c):
+	case s.at >= len(s.text):
+		s.Fail(ErrCut)
+	default:
 		s.Fail(fmt.Errorf("%q wanted", c))
 	}
 }
@@ -107,8 +111,8 @@ func (s *Scanner) Object(field func(name []byte)) {
 	}
 }
 
-// array calls element for each element; element must read it.
-func (s *Scanner) array(element func()) {
+// Array calls element for each element; element must read it.
+func (s *Scanner) Array(element func()) {
 	s.expect('[')
 	if s.take(']') {
 		return
@@ -136,7 +140,7 @@ func (s *Scanner) str() []byte {
 			return s.text[start : s.at-1]
 		}
 	}
-	s.Fail(errCut)
+	s.Fail(ErrCut)
 	return nil
 }
 
@@ -160,7 +164,7 @@ func (s *Scanner) Skip() {
 	for s.err == nil {
 		switch s.Peek() {
 		case 0:
-			s.Fail(errCut)
+			s.Fail(ErrCut)
 		case '"':
 			s.str()
 		case '{', '[':

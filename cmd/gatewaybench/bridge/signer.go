@@ -31,18 +31,27 @@ const (
 	signerPatience = 15 * time.Minute // of a part; a daemon that has ended pays nothing more
 )
 
-func payApart(ctx context.Context, r *bench.Run) (bench.Figure, error)  { return pay(ctx, r, false) }
-func payInside(ctx context.Context, r *bench.Run) (bench.Figure, error) { return pay(ctx, r, true) }
+func payApart(ctx context.Context, r *bench.Run) (bench.Figure, error) {
+	return payBy(ctx, r, custody.Options{})
+}
 
-// pay has the chains in this process and measures the others: the daemon's and the signer's.
-func pay(ctx context.Context, r *bench.Run, inside bool) (f bench.Figure, err error) {
-	exe, err := gatewayd()
-	if err != nil {
+func payInside(ctx context.Context, r *bench.Run) (bench.Figure, error) {
+	return payBy(ctx, r, custody.Options{Inside: true})
+}
+
+// payBy is pay by the program next to this one.
+func payBy(ctx context.Context, r *bench.Run, o custody.Options) (f bench.Figure, err error) {
+	if o.Program, err = gatewayd(); err != nil {
 		return bench.Figure{}, err
 	}
+	return pay(ctx, r, o)
+}
+
+// pay has the chains in this process and measures the others: the daemon's and the signer's.
+func pay(ctx context.Context, r *bench.Run, o custody.Options) (f bench.Figure, err error) {
 	ctx, stop := context.WithTimeout(ctx, signerPatience)
 	defer stop()
-	o := custody.Options{Program: exe, Source: "embedded", Period: signerPeriod, Inside: inside}
+	o.Source, o.Period = "embedded", signerPeriod
 	err = custody.With(ctx, o, func(ctx context.Context, p *custody.Processes) error {
 		if err := p.Start(ctx); err != nil {
 			return err

@@ -1,4 +1,4 @@
-// Package bridge has the cases of the bridge: a signer apart and starting.
+// Package bridge has the cases of the bridge: a payment, a signer apart, starting, and reading a source chain.
 package bridge
 
 import (
@@ -20,7 +20,9 @@ import (
 )
 
 // Cases are all of this package, in the order in which they are shown.
-func Cases() []bench.Case { return []bench.Case{signerCase(), startCase()} }
+func Cases() []bench.Case {
+	return append([]bench.Case{paymentCase(), signerCase(), startCase()}, sourceCases()...)
+}
 
 // startCase is what a newcomer waits for.
 func startCase() bench.Case {

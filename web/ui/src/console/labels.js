@@ -30,7 +30,7 @@ export const chinese = {
   // What keeps money from moving, or an operator should know of: `Kinds` of operator/status.
   condition: {
     store_down: "数据库无响应", daemon_down: "守护进程未运行", signer_away: "签名器无响应", chain_halted: "链已停止", nodes_unreachable: "节点无法访问", nodes_disagree: "节点不一致", nodes_stale: "节点停滞", follower_stuck: "跟随停滞",
-    follower_behind: "跟随落后", account_stopped: "账户已停用", no_funds: "资金不足", no_coin: "手续费币不足", no_quota: "配额不足", payment_refused: "节点拒收付款", fees_too_high: "手续费过高", channel_stopped: "通道已停止", node_faulty: "节点故障", node_mended: "节点已恢复",
+    follower_behind: "跟随落后", account_stopped: "账户已停用", no_funds: "资金不足", no_coin: "手续费币不足", no_quota: "配额不足", payment_refused: "节点拒收付款", fees_too_high: "手续费过高", channel_stopped: "通道已停止", node_faulty: "节点故障", node_mended: "节点已恢复", tracing_lost: "无法追踪区块",
     funds_unswept: "资金未归集", fees_high: "手续费偏高", payments_late: "付款延迟", account_idle: "账户闲置", channel_closed: "通道已关闭", not_told: "通知未送达", config_refused: "配置被拒绝", limit_reached: "达到限额",
     approvals_wanted: "等待审批", payments_listed: "付款命中名单", payments_held: "付款被搁置", hot_below: "热账户低于下限", hot_above: "热账户高于上限", checks_fail: "检查失效",
   },

@@ -1,0 +1,50 @@
+package bridge
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"gatewayd/cmd/gatewaybench/bench"
+	"gatewayd/devnet/custody"
+)
+
+// otherProgram names another build of gatewayd in the environment. The payment case measures it in turn with this one.
+const otherProgram = "GATEWAYD_OTHER"
+
+// Depths of production.
+const (
+	productionFinality      = 64
+	productionConfirmations = 180
+)
+
+// paymentCase is what a payment costs the complete daemon: real keys, SQLite, both chains over HTTP, blocks that become final at the depths of
+// production. What the daemon does while it waits is in it. The chains' own work is not.
+func paymentCase() bench.Case {
+	c := bench.Case{
+		Name: "payment", Unit: "payment", Ours: payDeep,
+		About: "deposits and withdrawals through a complete daemon at 180 and 64 confirmations; yardstick: the build that " + otherProgram + " names",
+		Goals: []bench.Goal{{Of: bench.CPU, Budget: 1.5 * float64(time.Millisecond), Limit: 0.5 * float64(time.Millisecond), Absolute: true}},
+	}
+	if os.Getenv(otherProgram) != "" {
+		c.Yardsticks = []bench.Side{{Name: "other", Part: payOther}}
+		c.Goals = append(c.Goals, bench.Goal{Of: bench.CPU, Budget: 0.5, Limit: 0.25})
+	}
+	return c
+}
+
+func deep() custody.Options {
+	return custody.Options{Inside: true, Finality: productionFinality, Confirmations: productionConfirmations}
+}
+
+func payDeep(ctx context.Context, r *bench.Run) (bench.Figure, error) { return payBy(ctx, r, deep()) }
+
+func payOther(ctx context.Context, r *bench.Run) (bench.Figure, error) {
+	o := deep()
+	o.Program = os.Getenv(otherProgram)
+	if _, err := os.Stat(o.Program); err != nil {
+		return bench.Figure{}, fmt.Errorf("%w: %w", bench.ErrSkip, err)
+	}
+	return pay(ctx, r, o)
+}

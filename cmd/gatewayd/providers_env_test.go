@@ -1,0 +1,179 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/goccy/go-yaml"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/ethereum/contracts"
+	"gatewayd/config"
+	"gatewayd/devnet"
+	"gatewayd/devnet/faultynode"
+	"gatewayd/internal/ethtest"
+	"gatewayd/wallet"
+)
+
+// providerTransfers is how many deposits, and how many withdrawals, are made under each habit.
+func providerTransfers(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("GATEWAYD_HABIT_TRANSFERS")
+	if text == "" {
+		return 2
+	}
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err)
+	return n
+}
+
+// providerEnv is a daemon with a signer of its own whose source nodes, anvil behind proxies, have habits of providers.
+type providerEnv struct {
+	*faultyEnv
+	anvil *ethtest.Node
+	nodes []*faultynode.Node
+}
+
+// newProviderEnv starts one with a number of source nodes, reached over HTTP or WebSocket.
+func newProviderEnv(t *testing.T, count int, sockets bool) *providerEnv {
+	t.Helper()
+	w := &providerEnv{faultyEnv: new(faultyEnv), anvil: startAnvil(t, time.Second)}
+	var err error
+	w.keys, err = wallet.FromMnemonic(devnet.Mnemonic)
+	require.NoError(t, err)
+	w.rich = startRichExchange(t, w.keys)
+	var urls []string
+	for range count {
+		n := openFaultyNode(t, w.anvil.URL())
+		w.nodes = append(w.nodes, n)
+		urls = append(urls, n.URL)
+		if sockets {
+			urls[len(urls)-1] = n.SocketURL()
+		}
+	}
+	o := quickOptions(t.TempDir())
+	o.Listen, o.Operators, o.Poll = freeAddress(t), freeAddress(t), time.Second/2
+	c := devnet.Config(o, urls[0], w.anvil.ChainID(), w.rich.URL())
+	c.Log.Level, c.Status.Every, c.Watcher.Reconcile = "info", 2*time.Second, time.Second
+	c.Ethereum[0].Nodes, c.Ethereum[0].Timeout, c.Ethereum[0].Finality = urls, 4*time.Second, "finalized"
+	stores, store, password := recovered(t)
+	c.Wallet = config.Wallet{Store: filepath.Join(stores, store), PasswordFile: password}
+	signer := splitSigner(t, &c)
+	path := filepath.Join(c.Data, "config.yaml")
+	text, err := yaml.Marshal(c)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	w.cfg, w.info = c, devnet.NewInfo(c, path, "")
+	w.info.Source, w.info.Exchange, w.info.Operators = w.anvil.URL(), w.rich.URL(), "http://"+o.Operators
+	w.rig = &rig{Env: &devnet.Env{Info: w.info}, t: t}
+	w.gateway, w.health = w.info.Gateway, devnet.RootOf(w.info.Gateway)+"/health"
+	require.NoError(t, devnet.FundSource(t.Context(), w.info, w.keys, nil))
+	signer.start(t)
+	w.start(t)
+	w.addUser(t)
+	_, err = w.user.Faucet.Pay(t.Context(), w.user.Token.Asset, w.user.Eth.Address(), units(w.user.Token, 1_000_000).Uint256().ToBig(), nil)
+	require.NoError(t, err)
+	return w
+}
+
+// have gives every source node a habit of its own kind.
+func (w *providerEnv) have(habit func() faultynode.Habit) {
+	for _, n := range w.nodes {
+		h := habit()
+		n.Fail(faultynode.Fault{Habit: &h})
+	}
+}
+
+// transfersUnderWay are deposits and withdrawals that were sent.
+type transfersUnderWay struct {
+	deposits, withdrawals []string // hashes
+	payees                []string
+	amount                chain.Amount
+}
+
+// send has the user deposit and withdraw so many times, one after the other.
+func (w *providerEnv) send(t *testing.T, count int) (list transfersUnderWay) {
+	t.Helper()
+	list.amount = w.user.Times(2)
+	token, call := w.depositCall(t, list.amount)
+	for range count {
+		hash, err := w.user.Eth.Submit(t.Context(), token, nil, call)
+		require.NoError(t, err)
+		list.deposits = append(list.deposits, hash.Hex())
+		payee, sent := w.user.withdrawToPayee(t, list.amount)
+		list.payees, list.withdrawals = append(list.payees, payee), append(list.withdrawals, sent)
+	}
+	return list
+}
+
+// depositCall is a token's transfer to the user's deposit address: a contract's transaction, so that its block needs a trace.
+func (w *providerEnv) depositCall(t *testing.T, amount chain.Amount) (token common.Address, call []byte) {
+	t.Helper()
+	place, err := w.user.Gateway.DepositInfo(t.Context(), w.user.Token.Token, w.user.Vite.Address().String())
+	require.NoError(t, err)
+	call = contracts.NewTestToken().PackTransfer(common.HexToAddress(place.DepositAddress), amount.Uint256().ToBig())
+	return common.HexToAddress(w.user.Token.Asset), append(call, place.Label...)
+}
+
+// await waits until all of them have arrived, exactly once.
+func (w *providerEnv) await(t *testing.T, list transfersUnderWay) {
+	t.Helper()
+	for _, hash := range list.deposits {
+		w.user.mustAwait(t, "/deposit-records", hash, "TOT_CONFIRMED")
+	}
+	for i, hash := range list.withdrawals {
+		w.user.mustAwait(t, "/withdraw-records", hash, "OPPOSITE_CONFIRMED")
+		w.user.requirePaid(t, list.payees[i], list.amount)
+	}
+}
+
+// warnings collects the kinds of conditions that /health has while a test runs.
+type warnings struct {
+	mu    sync.Mutex
+	kinds []string
+	stop  chan struct{} // closed to end
+	ended chan struct{} // closed at the end
+}
+
+func (w *providerEnv) watchWarnings(t *testing.T) *warnings {
+	t.Helper()
+	k := &warnings{stop: make(chan struct{}), ended: make(chan struct{})}
+	go func() {
+		defer close(k.ended)
+		tick := time.NewTicker(200 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-k.stop:
+				return
+			case <-tick.C:
+				k.add(askHealth(t, w.health))
+			}
+		}
+	}()
+	return k
+}
+
+func (k *warnings) add(h health) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, r := range append(h.Reasons, h.Warnings...) {
+		if !slices.Contains(k.kinds, r.Kind) {
+			k.kinds = append(k.kinds, r.Kind)
+		}
+	}
+}
+
+// end stops watching and returns what was seen.
+func (k *warnings) end() []string {
+	close(k.stop)
+	<-k.ended
+	return k.kinds
+}

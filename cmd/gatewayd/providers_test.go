@@ -1,0 +1,159 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/devnet/faultynode"
+	"gatewayd/operator/status"
+)
+
+// providerHabit is a habit of providers and what must happen while it lasts.
+type providerHabit struct {
+	name  string
+	habit func(name string) faultynode.Habit
+	// names are conditions of which the surfaces must show one while it lasts.
+	names []status.Kind
+	// total: no money moves while it lasts; it must move by itself afterwards.
+	total bool
+	// quiet: no surface warns.
+	quiet bool
+	// blockTime is the time between blocks; 0: a second.
+	blockTime time.Duration
+}
+
+// providerHabits are those of docs/operations.md#habits-of-providers.
+func providerHabits() []providerHabit {
+	const trace = "debug_traceBlockByHash"
+	lost := []status.Kind{status.TracingLost}
+	return []providerHabit{
+		{name: "traces end", names: lost, habit: func(n string) faultynode.Habit { return faultynode.WithoutMethods(n, trace) }},
+		{name: "traces are denied", names: lost, habit: func(n string) faultynode.Habit { return faultynode.DeniedMethods(n, trace) }},
+		{name: "traces hang", names: lost, habit: func(n string) faultynode.Habit { return faultynode.HangingMethods(n, trace) }},
+		{name: "old traces are pruned", habit: func(n string) faultynode.Habit { return faultynode.PrunedTraces(n, 1) }},
+		{name: "429 above ten calls a second", blockTime: 4 * time.Second, habit: func(n string) faultynode.Habit { return faultynode.RateLimited(n, 10, "5") }},
+		{name: "a free tier of 25 calls a second", blockTime: 2 * time.Second, habit: func(n string) faultynode.Habit { return faultynode.RateLimited(n, 25, "") }},
+		{name: "30 % HTML with status 502", habit: func(n string) faultynode.Habit { return faultynode.Pages(n, 0.3, http.StatusBadGateway) }},
+		{name: "20 % HTML with status 200", habit: func(n string) faultynode.Habit { return faultynode.Pages(n, 0.2, http.StatusOK) }},
+		{name: "20 % header not found", quiet: true, habit: func(n string) faultynode.Habit { return faultynode.HeaderNotFound(n, 0.2) }},
+		{name: "null for an announced block", quiet: true, habit: func(n string) faultynode.Habit { return faultynode.NullAnnounced(n, 1500*time.Millisecond) }},
+		{name: "batches are an error", quiet: true, habit: func(n string) faultynode.Habit { return faultynode.Batches(n, 1, 0) }},
+		{name: "batches are forbidden", quiet: true, habit: func(n string) faultynode.Habit { return faultynode.Batches(n, 1, http.StatusForbidden) }},
+		{name: "batches of ten calls", quiet: true, habit: func(n string) faultynode.Habit { return faultynode.Batches(n, 10, 0) }},
+		{name: "no receipts of blocks, fee history or tip", quiet: true, habit: func(n string) faultynode.Habit {
+			return faultynode.WithoutMethods(n, "eth_getBlockReceipts", "eth_feeHistory", "eth_maxPriorityFeePerGas")
+		}},
+		{name: "no tags of finality", total: true, names: []status.Kind{status.NodesDown, status.NodesDisagree}, habit: faultynode.WithoutTags},
+		{name: "old state is pruned", habit: func(n string) faultynode.Habit { return faultynode.PrunedState(n, 2) }},
+		{name: "a pool of machines, some behind", habit: func(n string) faultynode.Habit { return faultynode.Pool(n, 2) }},
+	}
+}
+
+// TestProviderHabits runs the daemon and a signer of its own on one node and on three with each habit of providers. Deposits and withdrawals
+// under way arrive while the habit lasts, or after it where nothing could be read.
+func TestProviderHabits(t *testing.T) {
+	t.Parallel()
+	for name, count := range map[string]int{"one node": 1, "three nodes": 3} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newProviderEnv(t, count, false)
+			for _, h := range providerHabits() {
+				t.Run(h.name, func(t *testing.T) { w.tryHabit(t, h) })
+			}
+			w.leaveHabits(t)
+		})
+	}
+}
+
+// TestProviderHabitsOverWebSocket is the same for what a connection makes different.
+func TestProviderHabitsOverWebSocket(t *testing.T) {
+	t.Parallel()
+	w := newProviderEnv(t, 1, true)
+	for _, h := range providerHabits() {
+		if h.name == "traces end" || h.name == "batches are an error" {
+			h.quiet = false // the first batch is known to be refused when its time is over
+			t.Run(h.name, func(t *testing.T) { w.tryHabit(t, h) })
+		}
+	}
+	w.tryHabit(t, providerHabit{name: "connections are closed", quiet: true, habit: func(n string) faultynode.Habit {
+		return faultynode.ClosedSockets(n, 3*time.Second)
+	}})
+	w.leaveHabits(t)
+}
+
+// tryHabit has transfers under way while a habit begins.
+func (w *providerEnv) tryHabit(t *testing.T, h providerHabit) {
+	if only := os.Getenv("GATEWAYD_HABIT"); only != "" && !strings.Contains(h.name, only) {
+		t.SkipNow()
+	}
+	w.have(func() faultynode.Habit { return faultynode.Habit{} })
+	blockTime := max(h.blockTime, time.Second)
+	require.NoError(t, w.anvil.SetPeriod(blockTime))
+	if h.quiet {
+		w.waitUntilWell(t)
+	}
+	list, from := w.send(t, providerTransfers(t)), len(w.log.String())
+	seen := w.watchWarnings(t)
+	w.have(func() faultynode.Habit { return h.habit(h.name) })
+	if h.names != nil {
+		waitFor(t, fmt.Sprint("one of ", h.names), func() bool {
+			a := w.readHealth(t)
+			return slices.ContainsFunc(append(a.Reasons, a.Warnings...), func(r reason) bool { return slices.Contains(h.names, status.Kind(r.Kind)) })
+		})
+	}
+	if h.total {
+		w.have(func() faultynode.Habit { return faultynode.Habit{} })
+	}
+	w.await(t, list)
+	kinds := seen.end()
+	if h.quiet {
+		require.Empty(t, kinds)
+		require.NotContains(t, w.log.String()[from:], "level=warning")
+	}
+}
+
+// leaveHabits requires that nothing is left of all habits once they are over.
+func (w *providerEnv) leaveHabits(t *testing.T) {
+	t.Helper()
+	w.have(func() faultynode.Habit { return faultynode.Habit{} })
+	require.NoError(t, w.anvil.SetPeriod(time.Second))
+	waitFor(t, "no condition that stops or warns, but of nodes that were wrong", func() bool {
+		a := w.readHealth(t)
+		return a.code == http.StatusOK && !slices.ContainsFunc(a.Warnings, func(r reason) bool { return r.Kind != string(status.NodeMended) })
+	})
+	out, err := w.command(t, "audit")
+	require.NoError(t, err, out)
+	require.Contains(t, out, " 0 differences")
+}
+
+// TestAbsenceOnAPruningNode: the daemon was away for 3,900 blocks, and the only node has traces of the newest ones alone. It
+// reports from its first check on that it is behind, catches up by itself, and what users sent meanwhile arrives.
+func TestAbsenceOnAPruningNode(t *testing.T) {
+	t.Parallel()
+	w := newProviderEnv(t, 1, false)
+	w.await(t, w.send(t, 1))
+	token, call := w.depositCall(t, w.user.Times(2))
+	w.kill(t)
+	var sent []string
+	for range 13 {
+		hash, err := w.user.Eth.Submit(t.Context(), token, nil, call)
+		require.NoError(t, err)
+		sent = append(sent, hash.Hex())
+		require.NoError(t, w.anvil.Mine(300))
+	}
+	w.nodes[0].Fail(faultynode.Fault{Refuses: wholeBlock.Match})
+	w.startDaemon(t)
+	w.waitForCondition(t, status.FollowerBehind)
+	w.have(func() faultynode.Habit { return faultynode.PrunedTraces("pruned", 3) })
+	for _, hash := range sent {
+		w.user.mustAwait(t, "/deposit-records", hash, "TOT_CONFIRMED")
+	}
+	w.leaveHabits(t)
+}
