@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -28,9 +29,9 @@ func statusCommand(w streams) *cobra.Command {
 	var watch bool
 	var every time.Duration
 	c := &cobra.Command{
-		Use: "status", Short: "Show on one screen how the gateway does and what needs you", Args: cobra.NoArgs,
-		Long: "Show on one screen how the gateway does: the chains and their nodes, what each channel's accounts hold and owe, how long that lasts\n" +
-			"at the last day's flow, payments a minute now and possible, and what needs you. Exit code 1 when money does not move.",
+		Use: "status", Short: "Show on one screen the state of the gateway and what needs attention", Args: cobra.NoArgs,
+		Long: "Show on one screen the state of the gateway: the chains and their nodes, what each channel's accounts hold and owe, how long that lasts\n" +
+			"at the last day's flow, payments a minute now and possible, and what needs attention. Exit code 1 unless payments flow.",
 		Example: "  gatewayd status\n  gatewayd status --watch --every 10s",
 	}
 	path := configFlag(c)
@@ -56,7 +57,7 @@ func statusCommand(w streams) *cobra.Command {
 			err = printStatus(w.stdout, d.Config, o)
 		}
 		if err == nil && !o.Flows {
-			err = fmt.Errorf("money does not move as it should")
+			err = errors.New(strings.TrimSuffix(o.Headline, "."))
 		}
 		return err
 	})
@@ -93,11 +94,7 @@ func watchStatus(ctx context.Context, w io.Writer, d *operator.Session, every ti
 
 // printStatus fits a terminal of 100 columns.
 func printStatus(w io.Writer, cfg config.Config, o overview.Overview) error {
-	verdict := "Money moves."
-	if !o.Flows {
-		verdict = "MONEY DOES NOT MOVE as it should: see the end."
-	}
-	fmt.Fprintf(w, "%-75s%s UTC\n\n", verdict, o.At.UTC().Format(time.DateTime))
+	fmt.Fprintf(w, "%-75s%s UTC\n\n", o.Headline, o.At.UTC().Format(time.DateTime))
 	if err := printChains(w, o); err != nil {
 		return err
 	}
@@ -204,22 +201,16 @@ func printNeeds(w io.Writer, cfg config.Config, o overview.Overview) {
 	switch o.NeedsOperator {
 	case 0:
 	case 1:
-		fmt.Fprintln(w, "1 record needs you: `gatewayd records list --needs-operator`")
+		fmt.Fprintln(w, "1 record needs attention: `gatewayd records list --needs-operator`")
 	default:
-		fmt.Fprintf(w, "%d records need you: `gatewayd records list --needs-operator`\n", o.NeedsOperator)
+		fmt.Fprintf(w, "%d records need attention: `gatewayd records list --needs-operator`\n", o.NeedsOperator)
 	}
 	quiet := o.NeedsOperator == 0 && len(o.Conditions) == 0
-	for _, c := range o.Chains {
-		if c.Fault != "" {
-			quiet = false
-			printWrapped(w, fmt.Sprintf("%s does not answer this command: %s", c.ID, c.Fault))
-		}
-	}
 	for _, c := range o.Conditions {
 		printCondition(w, cfg, c)
 	}
 	if quiet {
-		fmt.Fprintln(w, "Nothing needs you.")
+		fmt.Fprintln(w, "Nothing needs attention.")
 	}
 }
 

@@ -25,12 +25,16 @@ const (
 // Overview is `status --json`. Amounts are in smallest units: of the gateway token for deposits, of the source chain's asset for withdrawals.
 type Overview struct {
 	At            time.Time          `json:"at"`
-	Flows         bool               `json:"flows"` // all money moves that operators let move
+	State         status.State       `json:"state"`
+	Headline      string             `json:"headline"` // the state as a sentence
+	Flows         bool               `json:"flows"`    // nothing blocks payments that operators allow
 	Conditions    []status.Condition `json:"conditions"`
 	NeedsOperator uint64             `json:"needsOperator"` // records that wait for a decision of an operator
 	Chains        []Chain            `json:"chains"`
 	Channels      []Channel          `json:"channels"`
 	Limits        []limits.Line      `json:"limits"` // of the signer; empty where nothing is limited or no daemon has told yet
+
+	report status.Report
 }
 
 // Chain is how far a chain is read, and what its nodes say.
@@ -87,6 +91,7 @@ func Read(ctx context.Context, d *operator.Session) (Overview, error) {
 	if err := g.Wait(); err != nil {
 		return Overview{}, err
 	}
+	o.judge()
 	for i := range o.Channels {
 		c := &o.Channels[i]
 		c.Holds, c.Cold = held(balances, *c, paying(*c)), held(balances, *c, records.KindCold)
@@ -97,12 +102,27 @@ func Read(ctx context.Context, d *operator.Session) (Overview, error) {
 	return o, o.addRunways(networks)
 }
 
+// judge sets the headline, by what the records contain and by what the nodes have answered just now.
+func (o *Overview) judge() {
+	var pending uint64
+	for _, c := range o.Channels {
+		pending += c.Waiting
+	}
+	for _, c := range o.Chains {
+		if c.Fault != "" {
+			o.report.AddSilent(c.ID, c.Fault)
+		}
+	}
+	o.State, o.Headline, o.Flows = o.report.State(pending), o.report.Headline(pending), o.report.Flows()
+	o.Conditions = append([]status.Condition{}, o.report.Conditions...)
+}
+
 func (o *Overview) fromRecords(tx *records.Tx, d *operator.Session, networks []records.Network) error {
 	report, err := status.Read(tx, networks)
 	if err != nil {
 		return err
 	}
-	o.Flows, o.Conditions = report.Flows(), append([]status.Condition{}, report.Conditions...)
+	o.report = report
 	if o.NeedsOperator, err = search.Count(tx, search.Filter{NeedsOperator: true}); err != nil {
 		return err
 	}

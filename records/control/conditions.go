@@ -108,14 +108,19 @@ func Beat(tx *records.Tx, role string) error {
 	return sqlstore.Doing(err, "noting the heartbeat of %s", role)
 }
 
-// SinceBeat returns how long ago a part of the daemon was last at work, by the database's clock; false when it never was.
-func SinceBeat(tx *records.Tx, role string) (age time.Duration, ever bool, err error) {
-	var at int64
+// Heartbeat is the last sign of life of a part of the daemon, by the database's clock.
+type Heartbeat struct {
+	At  time.Time
+	Age time.Duration
+}
+
+// LastBeat returns the last heartbeat of a part of the daemon; false if there was none.
+func LastBeat(tx *records.Tx, role string) (beat Heartbeat, ever bool, err error) {
+	var at, now int64
 	ever, err = tx.SQL().Get(&at, `SELECT at FROM heartbeats WHERE role = ?`, role)
 	if err == nil && ever {
-		var now int64
 		now, err = tx.SQL().Clock()
-		age = time.Duration(now-at) * time.Millisecond
+		beat = Heartbeat{time.UnixMilli(at).UTC(), time.Duration(now-at) * time.Millisecond}
 	}
-	return age, ever, sqlstore.Doing(err, "reading the heartbeat of %s", role)
+	return beat, ever, sqlstore.Doing(err, "reading the heartbeat of %s", role)
 }
