@@ -244,7 +244,7 @@ func (w *faultyEnv) checkWarning(t *testing.T, c cell) {
 	w.waitForMetrics(t, c, false)
 	w.checkWallets(t, c)
 	told := c.kind != status.ChannelClosed // that the operator knows
-	mark := map[bool]string{true: "WARN", false: "FIX "}[c.kind == status.NodeMended]
+	mark := map[bool]string{true: "WARN", false: "cures"}[c.kind == status.NodeMended]
 	out, _ := w.runCommand(t, "doctor")
 	require.Equal(t, told, strings.Contains(out, mark+" status "+string(c.kind)), "doctor:\n%s", out)
 	waitFor(t, "a status with the warning alone", func() bool {
@@ -316,7 +316,7 @@ func (w *faultyEnv) checkCommands(t *testing.T, c cell) {
 		require.Equal(t, state == control.ChannelMaintain && direction != c.besides, strings.Contains(row, c.names), "channel list says why:\n%s", out)
 		require.Contains(t, row, "OPEN", "the operator's state stays as it is")
 	}
-	out, ok := w.commandShows(t, "doctor", func(out string) bool { return strings.Contains(findLine(out, "FIX  status "+string(c.kind)), c.names) })
+	out, ok := w.commandShows(t, "doctor", func(out string) bool { return strings.Contains(findLine(out, "cures status "+string(c.kind)), c.names) })
 	require.False(t, ok, "doctor:\n%s", out)
 	out, ok = w.commandShows(t, "status", func(out string) bool { return strings.Contains(out, "STOP "+string(c.kind)+": ") })
 	require.False(t, ok, "status:\n%s", out)
