@@ -24,6 +24,7 @@ type Query struct {
 	From, Until   string // times of first sight: 2026-11-23, or 2026-11-23T10:00:00Z
 	Older         time.Duration
 	Unattributed  bool
+	UnknownTokens bool
 	NeedsOperator bool
 	Limit         int
 	Before, After uint64
@@ -70,7 +71,7 @@ func (d *Session) Filter(ctx context.Context, q Query) (f search.Filter, err err
 	return search.Filter{
 		Address: address, Amounts: amounts, From: from, Until: until, AfterID: q.After,
 		Network: q.Network, Token: token, Direction: records.Direction(q.Direction), State: records.TransferState(q.State), Reason: q.Reason, Owner: wallet,
-		Tx: q.Hash, OlderThan: q.Older, NeedsOperator: q.NeedsOperator, Unattributed: q.Unattributed, Limit: q.Limit, BeforeID: q.Before,
+		Tx: q.Hash, OlderThan: q.Older, NeedsOperator: q.NeedsOperator, Unattributed: q.Unattributed, UnknownTokens: q.UnknownTokens, Limit: q.Limit, BeforeID: q.Before,
 	}, err
 }
 

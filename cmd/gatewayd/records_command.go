@@ -178,6 +178,7 @@ func queryFlags(q *operator.Query, f *pflag.FlagSet, all bool) {
 	f.StringVar(&q.Until, "until", "", "only records first seen before this day or moment (UTC)")
 	f.BoolVar(&q.Unattributed, "unattributed", false, "only what is held and nobody is known whose it is")
 	f.DurationVar(&q.Older, "older", 0, "only records seen longer ago than this")
+	f.BoolVar(&q.UnknownTokens, "unknown-tokens", false, "only transfers of tokens that no network has ever served: they need no operator")
 	f.BoolVar(&q.NeedsOperator, "needs-operator", false, "only what waits for an operator: held transfers, held payments, and what was decided and left its chain")
 	q.Limit = operator.MaxLimit
 	if !all {

@@ -54,6 +54,7 @@ var (
 
 	transfers     = gauge("transfers", "Transfers that are seen and not decided, or held for an operator.", "network", "direction", "state")
 	transfersAge  = gauge("transfers_oldest_age_seconds", "Since when the oldest of them is there.", "network", "direction", "state")
+	unknownTotal  = counter("unknown_token_transfers_total", "Transfers of tokens that no network has ever served, since the process began.", "network", "chain")
 	transferTotal = counter("transfers_total", "Transfers that entered a state since the process began.", "network", "direction", "state")
 	payments      = gauge("payments", "Payments that are not done with: queued, bound, held.", "network", "chain", "purpose", "state")
 	paymentsAge   = gauge("payments_oldest_age_seconds", "Since when the oldest of them is ordered.", "network", "chain", "purpose", "state")
@@ -79,7 +80,7 @@ var (
 var all = []metric{
 	buildInfo, leader, diskFree, diskSize, databaseSize, indexReady, indexLag, indexMissing, sockets, subscriptions, queueEntries, queueBytes, socketsSlow,
 	socketsOvertaken, readAt, readTook, chainHeight, chainHead, chainFinal, chainHeadAge, chainHalted, nodeUp, nodeHead, nodeLag, nodeFaults, nodeLeftOut,
-	transfers, transfersAge, transferTotal, payments, paymentsAge, paymentTotal, slots, slotsAge, attemptTotal, feeTotal, accounts, balance, owed, quota,
+	transfers, transfersAge, transferTotal, unknownTotal, payments, paymentsAge, paymentTotal, slots, slotsAge, attemptTotal, feeTotal, accounts, balance, owed, quota,
 	quotaMost, balancesAt, conditions, channelState,
 }
 

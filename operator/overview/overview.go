@@ -3,6 +3,7 @@ package overview
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -108,7 +109,7 @@ func (o *Overview) judge() {
 	for _, c := range o.Channels {
 		pending += c.Waiting
 	}
-	for _, c := range o.Chains {
+	for _, c := range slices.Backward(o.Chains) { // the first one is the headline
 		if c.Fault != "" {
 			o.report.AddSilent(c.ID, c.Fault)
 		}
