@@ -170,7 +170,7 @@ func FundSource(ctx context.Context, info Info, keys *wallet.Keys, mine func() e
 	for _, g := range gifts {
 		have, err := faucet.Balance(ctx, g.Asset, g.To)
 		if err != nil {
-			return fmt.Errorf("asking for %s of %s: %w (are the test contracts on the node? gatewayd demo --source puts them there)", g.Asset, g.To, err)
+			return fmt.Errorf("asking for %s of %s: %w", g.Asset, g.To, err)
 		}
 		if have.Sign() > 0 {
 			continue

@@ -114,4 +114,3 @@ func faultsOf(r doctor.Report) (list []string) {
 	}
 	return list
 }
-
