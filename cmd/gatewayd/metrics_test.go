@@ -93,7 +93,7 @@ func TestMetricsOfAnEnvironment(t *testing.T) {
 		"gatewayd_index_ready{exchange=main}":                                                                               1,
 		"gatewayd_accounts{chain=eth,kind=hot,network=eth,state=ok}":                                                        1,
 		"gatewayd_channel_state{direction=deposit,network=eth,state=OPEN,token=" + u.Token.Token + "}":                      1,
-		"gatewayd_account_owed{account=" + hot + ",asset=" + u.Token.Asset + ",chain=eth,kind=hot,network=eth,symbol=USDT}": 0,
+		"gatewayd_account_pending{account=" + hot + ",asset=" + u.Token.Asset + ",chain=eth,kind=hot,network=eth,symbol=USDT}": 0,
 	} {
 		value, there := got[name]
 		require.True(t, there, name)

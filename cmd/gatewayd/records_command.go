@@ -41,7 +41,7 @@ func recordsCommand(w streams) *cobra.Command {
 // summary is a record for people: what fits a terminal.
 func summary(c config.Config, r records.Record, now time.Time) []string {
 	row := operator.RowOf(r)
-	state := cmp.Or(row.Public, row.State)
+	state := row.Status
 	if r.Reason != "" {
 		state += " (" + r.Reason + ")"
 	}
@@ -212,7 +212,7 @@ func showRecords(ctx context.Context, d *operator.Session, w io.Writer, f format
 
 func printRecord(w io.Writer, cfg config.Config, s operator.RecordDetail) {
 	r := s.Record
-	fmt.Fprintf(w, "Record %d: %s on %s, %s", r.ID, r.Direction, r.Network, r.Public)
+	fmt.Fprintf(w, "Record %d: %s on %s, %s", r.ID, r.Direction, r.Network, r.Status)
 	if r.Reason != "" {
 		fmt.Fprintf(w, " (%s)", r.Reason)
 	}

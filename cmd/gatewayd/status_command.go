@@ -128,7 +128,7 @@ func printChains(w io.Writer, o overview.Overview) error {
 
 func printFunds(w io.Writer, cfg config.Config, o overview.Overview) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "CHANNEL\tSTATE\tHOLDS\tCOLD\tOWED\tOUT IN A DAY\tLASTS")
+	fmt.Fprintln(t, "CHANNEL\tSTATE\tHOLDS\tCOLD\tPENDING\tOUT IN A DAY\tLASTS")
 	for _, c := range o.Channels {
 		holds, cold, lasts := unknownText, "-", "-"
 		if c.Holds != nil {
@@ -141,7 +141,7 @@ func printFunds(w io.Writer, cfg config.Config, o overview.Overview) error {
 			lasts = roundedDuration(hours(*c.Runway))
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", channelName(c), c.State, holds, cold,
-			shortAmount(cfg.AssetAmount(c.Chain, c.Asset, c.Owed)), shortAmount(cfg.AssetAmount(c.Chain, c.Asset, c.DayOut)), lasts)
+			shortAmount(cfg.AssetAmount(c.Chain, c.Asset, c.Pending)), shortAmount(cfg.AssetAmount(c.Chain, c.Asset, c.DayOut)), lasts)
 	}
 	return flushTable(t, w)
 }
@@ -256,8 +256,8 @@ func roundedDuration(d time.Duration) string {
 func balancesCommand(w streams) *cobra.Command {
 	var f format
 	c := &cobra.Command{
-		Use: "balances", Short: "Show what each account that pays has, and what it owes to users", Args: cobra.NoArgs,
-		Long: "Show what each account that pays has by the nodes' newest block, and what of it is owed to users.\n" +
+		Use: "balances", Short: "Show the balance of each paying account, and its pending payments to users", Args: cobra.NoArgs,
+		Long: "Show the balance of each paying account by the nodes' newest block, and its payments to users that no block contains yet.\n" +
 			"`gatewayd audit` has the whole balance sheet, with what still lies on users' addresses, at the last final block.",
 	}
 	path := configFlag(c)
@@ -277,17 +277,17 @@ func balancesCommand(w streams) *cobra.Command {
 			if b.Retired {
 				kind += ", retired"
 			}
-			rows[i] = []string{b.Network, string(b.Chain), kind, shortHash(b.Account), has, owedText(d.Config, b)}
+			rows[i] = []string{b.Network, string(b.Chain), kind, shortHash(b.Account), has, pendingText(d.Config, b)}
 		}
-		return f.table(w.stdout, []string{"network", "chain", "kind", "account", "has", "owed to users"}, rows, list)
+		return f.table(w.stdout, []string{"network", "chain", "kind", "account", "has", "pending"}, rows, list)
 	})
 	return c
 }
 
-// owedText leaves an account that pays no user empty.
-func owedText(cfg config.Config, b overview.Balance) string {
+// pendingText leaves an account that pays no user empty.
+func pendingText(cfg config.Config, b overview.Balance) string {
 	if b.Kind == records.KindGas || b.Kind == records.KindCold {
 		return "-"
 	}
-	return cfg.AssetAmount(b.Chain, b.Asset, b.Owed)
+	return cfg.AssetAmount(b.Chain, b.Asset, b.Pending)
 }

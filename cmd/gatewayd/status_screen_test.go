@@ -76,7 +76,7 @@ func wellGateway(cfg config.Config, now time.Time) overview.Overview {
 		c := &o.Channels[i]
 		holds := mustAmount("123456789012345678901234567890")
 		possible, runway := uint64(2835), 77.5+2000*float64(i)
-		c.State, c.Holds, c.Owed, c.Waiting, c.Oldest = "OPEN", &holds, mustAmount("1234567890123456789"), 12_345, &queued
+		c.State, c.Holds, c.Pending, c.Waiting, c.Oldest = "OPEN", &holds, mustAmount("1234567890123456789"), 12_345, &queued
 		c.DayCount, c.DayOut, c.PerMinute, c.Possible, c.Runway = 86_400, mustAmount("98765432109876543210987"), 181.25, &possible, &runway
 	}
 	return o

@@ -66,7 +66,7 @@ var (
 
 	accounts   = gauge("accounts", "Accounts that are no user's, by state: new, ok, halted, recovering.", "network", "chain", "kind", "state")
 	balance    = gauge("account_balance", "What a paying account holds of an asset, in whole units, as the nodes say.", "network", "chain", "kind", "account", "asset", "symbol")
-	owed       = gauge("account_owed", "What it owes of the asset to users and has not brought into a block, in whole units.", "network", "chain", "kind", "account", "asset", "symbol")
+	owed       = gauge("account_pending", "Payments of the asset to users that no block contains yet, in whole units.", "network", "chain", "kind", "account", "asset", "symbol")
 	quota      = gauge("account_quota", "The quota of a gateway account now.", "network", "chain", "account")
 	quotaMost  = gauge("account_quota_max", "What it gets when it rests.", "network", "chain", "account")
 	balancesAt = gauge("balances_timestamp_seconds", "When balances and quota were last asked for.")

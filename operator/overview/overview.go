@@ -63,7 +63,7 @@ type Channel struct {
 	Why       string            `json:"why,omitempty"`
 	Holds     *chain.Amount     `json:"holds,omitempty"` // what the accounts that pay have; left out where the nodes do not answer
 	Cold      *chain.Amount     `json:"cold,omitempty"`  // at the cold address; left out where there is none, or the nodes do not answer
-	Owed      chain.Amount      `json:"owed"`
+	Pending   chain.Amount      `json:"pending"` // payments to users that no block contains yet
 	Waiting   uint64            `json:"waiting"` // payments that are in no block yet
 	Oldest    *time.Time        `json:"oldest,omitempty"`
 	DayCount  uint64            `json:"dayPayments"` // signed within the last day
@@ -182,7 +182,7 @@ func (o *Overview) channelOf(tx *records.Tx, d *operator.Session, networks []rec
 		known[key] = all
 	}
 	waiting, day := known[key].waiting[row.Asset], known[key].day[row.Asset]
-	row.Owed, row.Waiting, row.DayCount, row.DayOut = waiting.Amount, waiting.Count, day.Count, day.Amount
+	row.Pending, row.Waiting, row.DayCount, row.DayOut = waiting.Amount, waiting.Count, day.Count, day.Amount
 	if waiting.Count > 0 {
 		row.Oldest = &waiting.Oldest
 	}

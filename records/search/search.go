@@ -22,6 +22,7 @@ type Filter struct {
 	Token         string
 	Direction     records.Direction
 	State         records.TransferState
+	Outcomes      []Choice // any of these
 	Reason        string
 	Owner         string
 	Tx            string
@@ -162,6 +163,10 @@ func (f Filter) where(now time.Time) (string, []any) {
 	}
 	if f.Unattributed {
 		add(`state = 'held' AND state <> 'final' AND owner = '' AND NOT ` + records.OfUnknownToken)
+	}
+	if len(f.Outcomes) > 0 {
+		where, values := anyOf(f.Outcomes)
+		add(where, values...)
 	}
 	if f.UnknownTokens {
 		add(records.OfUnknownToken)
