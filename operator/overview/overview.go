@@ -63,8 +63,8 @@ type Channel struct {
 	Why       string            `json:"why,omitempty"`
 	Holds     *chain.Amount     `json:"holds,omitempty"` // what the accounts that pay have; left out where the nodes do not answer
 	Cold      *chain.Amount     `json:"cold,omitempty"`  // at the cold address; left out where there is none, or the nodes do not answer
-	Pending   chain.Amount      `json:"pending"` // payments to users that no block contains yet
-	Waiting   uint64            `json:"waiting"` // payments that are in no block yet
+	Pending   chain.Amount      `json:"pending"`         // payments to users that no block contains yet
+	Waiting   uint64            `json:"waiting"`         // payments that are in no block yet
 	Oldest    *time.Time        `json:"oldest,omitempty"`
 	DayCount  uint64            `json:"dayPayments"` // signed within the last day
 	DayOut    chain.Amount      `json:"dayOut"`

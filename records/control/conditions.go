@@ -100,9 +100,13 @@ func Conditions(tx *records.Tx) ([]Condition, error) {
 }
 
 // Beat records that a part of the daemon is at work, by the database's clock.
-func Beat(tx *records.Tx, role string) error {
+func Beat(tx *records.Tx, role string) error { return BeatAt(tx, role, 0) }
+
+// BeatAt is Beat as of so long after the database's present time.
+func BeatAt(tx *records.Tx, role string, after time.Duration) error {
 	now, err := tx.SQL().Clock()
 	if err == nil {
+		now += after.Milliseconds()
 		_, err = tx.SQL().Exec(`INSERT INTO heartbeats (role, at) VALUES (?, ?) ON CONFLICT (role) DO UPDATE SET at = excluded.at`, role, now)
 	}
 	return sqlstore.Doing(err, "noting the heartbeat of %s", role)
