@@ -112,7 +112,7 @@ var mayImport = map[string][]string{
 	"operator/move":             {"chain", "operator", "records", "records/books"},
 	"operator/notify":           {"chain", "internal/secretfile", "operator/status", "records", "records/control"},
 	"operator/overview":         {"chain", "operator", "operator/status", "records", "records/books", "records/control", "records/search", "signer/limits"},
-	"operator/doctor":           {"chain", "chain/ethereum", "chain/vite", "config", "daemon", "exchangeapi", "exchangeapi/apikey", "exchangeapi/index", "exchangeapi/rates", "httpserver", "operator", "operator/status", "records", "signer/remote", "vite/client", "vite/core"},
+	"operator/doctor":           {"chain", "chain/ethereum", "chain/vite", "config", "daemon", "exchangeapi", "exchangeapi/apikey", "exchangeapi/index", "exchangeapi/rates", "httpserver", "operator", "operator/status", "records", "records/books", "signer/remote", "vite/client", "vite/core"},
 	"operator/traces":           {"internal/tracing"},
 	"operator/console":          {"chain", "config", "httpserver", "internal/passkey", "operator", "operator/overview", "operator/status", "records", "records/access", "records/quotes", "records/control", "signer/approval", "signer/checks", "watcher", "watcher/recovery"},
 	"operator/setup":            {"chain", "chain/ethereum", "chain/vite"},

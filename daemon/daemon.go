@@ -167,6 +167,9 @@ func (d *Daemon) withAccounts(ctx context.Context, cfg config.Config) ([]records
 				}
 				networks[i] = config.WithAccount(networks[i], a)
 			}
+			if err := tx.ServeTokens(networks[i]); err != nil {
+				return err
+			}
 		}
 		return nil
 	})

@@ -21,7 +21,7 @@ const (
 	awaitRemind = time.Minute
 )
 
-// logWaiting logs what the program waits for at its start, repeats it from time to time, and logs when each is there. It returns when all are, or with ctx.
+// logWaiting logs what the program waits for at its start, warns while that lasts, and logs when each is there. It returns when all are, or with ctx.
 func logWaiting(ctx context.Context, log logrus.FieldLogger, all []awaitedService) error {
 	var g errgroup.Group
 	for _, d := range all {
@@ -34,7 +34,8 @@ func logWaiting(ctx context.Context, log logrus.FieldLogger, all []awaitedServic
 }
 
 func (d awaitedService) waitAndLog(ctx context.Context, log logrus.FieldLogger) {
-	var told time.Time // zero until the log knows of the waiting
+	var told time.Time // zero until the log contains the first line
+	level := logrus.InfoLevel
 	for ctx.Err() == nil {
 		err := d.askOnce(ctx)
 		switch {
@@ -46,8 +47,8 @@ func (d awaitedService) waitAndLog(ctx context.Context, log logrus.FieldLogger) 
 			log.Infof("%s: there now", d.name)
 			return
 		case time.Since(told) >= awaitRemind:
-			log.WithError(err).Warnf("waiting for %s", d.name)
-			told = time.Now()
+			log.WithError(err).Log(level, "waiting for "+d.name)
+			told, level = time.Now(), logrus.WarnLevel
 		}
 		select {
 		case <-ctx.Done():

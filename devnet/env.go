@@ -29,8 +29,8 @@ import (
 	"gatewayd/watcher"
 )
 
-// Mnemonic is everybody's: development chains only.
-const Mnemonic = "test test test test test test test test test test test junk"
+// Mnemonic is public: for development chains only. It differs from that of anvil and hardhat, whose funded accounts would be the gateway's own.
+const Mnemonic = "climb weasel symbol pluck police congress industry crunch lawsuit auto arch gallery"
 
 // EveryMinute is soon enough to be seen by somebody who tries things out.
 const EveryMinute = "* * * * *"
@@ -215,7 +215,7 @@ func (d *Env) openSource(ctx context.Context, o Options) (url string, chainID ui
 			return "", 0, err
 		}
 		defer u.Client.Close()
-		return o.Source, u.Chain.Uint64(), nil
+		return o.Source, u.Chain.Uint64(), prepareOutside(ctx, u)
 	}
 	d.Source, err = devnode.Start(devnode.Config{
 		Dir: filepath.Join(o.Dir, "source"), Listen: o.SourceListen, Period: o.Period, FinalityDepth: uint64(o.Finality), Legacy: o.Legacy, London: o.London, Public: o.Public,

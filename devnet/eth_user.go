@@ -70,6 +70,13 @@ func (u *EthUser) Submit(ctx context.Context, to common.Address, value *big.Int,
 
 // Sign makes a transaction for a nonce with twice the fee that the next block takes, or a gas price where there is no base fee.
 func (u *EthUser) Sign(ctx context.Context, nonce uint64, to common.Address, value *big.Int, data []byte) (*types.Transaction, error) {
+	return u.sign(ctx, nonce, &to, value, data, callGas)
+}
+
+// callGas is enough for every call of a user.
+const callGas = 400_000
+
+func (u *EthUser) sign(ctx context.Context, nonce uint64, to *common.Address, value *big.Int, data []byte, gas uint64) (*types.Transaction, error) {
 	head, err := u.Client.HeaderByNumber(ctx, nil)
 	if err != nil {
 		return nil, fmt.Errorf("asking for the head: %w", err)
@@ -77,10 +84,10 @@ func (u *EthUser) Sign(ctx context.Context, nonce uint64, to common.Address, val
 	tip := big.NewInt(1_000_000_000)
 	var content types.TxData
 	if head.BaseFee == nil {
-		content = &types.LegacyTx{Nonce: nonce, GasPrice: tip, Gas: 400_000, To: &to, Value: value, Data: data}
+		content = &types.LegacyTx{Nonce: nonce, GasPrice: tip, Gas: gas, To: to, Value: value, Data: data}
 	} else {
 		fee := new(big.Int).Add(new(big.Int).Mul(head.BaseFee, big.NewInt(2)), tip)
-		content = &types.DynamicFeeTx{ChainID: u.Chain, Nonce: nonce, GasTipCap: tip, GasFeeCap: fee, Gas: 400_000, To: &to, Value: value, Data: data}
+		content = &types.DynamicFeeTx{ChainID: u.Chain, Nonce: nonce, GasTipCap: tip, GasFeeCap: fee, Gas: gas, To: to, Value: value, Data: data}
 	}
 	tx, err := types.SignNewTx(u.Key, types.LatestSignerForChainID(u.Chain), content)
 	if err != nil {

@@ -52,15 +52,14 @@ func (a Asset) Units(thousandths uint64) chain.Amount {
 // Tokens are native coin and two tokens, one of them with a label instead of an address per user.
 func Tokens() []Asset {
 	contracts := devnode.ContractsOf(crypto.PubkeyToAddress(devnode.FaucetKey().PublicKey))
-	supply := Whole(1_000_000_000, 18)
-	token := func(id core.TokenID, name, symbol string, decimals uint8) ledger.TokenInfo {
-		return ledger.TokenInfo{ID: id, Name: name, Symbol: symbol, Decimals: decimals, TotalSupply: *supply.Uint256()}
+	token := func(id core.TokenID, name, symbol string, decimals uint8, supply uint64) ledger.TokenInfo {
+		return ledger.TokenInfo{ID: id, Name: name, Symbol: symbol, Decimals: decimals, TotalSupply: *Whole(supply, decimals).Uint256()}
 	}
 	return []Asset{
-		{TokenInfo: token(MustToken("tti_687d8a93915393b219212c73"), "Ether", "ETH", 18), asset: chain.Native, minimum: 10, maximum: 100_000},
-		{TokenInfo: token(MustToken("tti_80f3751485e4e83456059473"), "Tether USD", "USDT", 6), asset: chain.Asset(contracts.USDT.Hex()), minimum: 1000, maximum: 1_000_000},
+		{TokenInfo: token(MustToken("tti_687d8a93915393b219212c73"), "Ether", "ETH", 18, 1_000_000), asset: chain.Native, minimum: 10, maximum: 100_000},
+		{TokenInfo: token(MustToken("tti_80f3751485e4e83456059473"), "Tether USD", "USDT", 6, 500_000_000), asset: chain.Asset(contracts.USDT.Hex()), minimum: 1000, maximum: 1_000_000},
 		{
-			TokenInfo: token(core.TokenID([]byte("DAI BY TAG")), "Labelled Dai", "DAI", 18), asset: chain.Asset(contracts.DAI.Hex()),
+			TokenInfo: token(core.TokenID([]byte("DAI BY TAG")), "Labelled Dai", "DAI", 18, 100_000_000), asset: chain.Asset(contracts.DAI.Hex()),
 			binding: 1, labelName: "Memo", minimum: 1000, maximum: 1_000_000,
 		},
 	}
@@ -170,7 +169,7 @@ func FundSource(ctx context.Context, info Info, keys *wallet.Keys, mine func() e
 	for _, g := range gifts {
 		have, err := faucet.Balance(ctx, g.Asset, g.To)
 		if err != nil {
-			return fmt.Errorf("asking for %s of %s: %w (are the test contracts on the node? gatewayd demo --source puts them there)", g.Asset, g.To, err)
+			return fmt.Errorf("asking for %s of %s: %w", g.Asset, g.To, err)
 		}
 		if have.Sign() > 0 {
 			continue

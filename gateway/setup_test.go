@@ -22,9 +22,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/httpserver"
-	"gatewayd/operator/status"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/records/recordstest"
 )
 
@@ -98,7 +96,7 @@ type change func(*Config, *Parts)
 func setup(t testing.TB, changes ...change) *rig {
 	t.Helper()
 	r := &rig{Rig: recordstest.NewRig(t), logged: &bytes.Buffer{}}
-	r.Do(func(tx *records.Tx) error { return control.Beat(tx, status.Role) })
+	r.Do(recordstest.Alive)
 	log := logrus.New()
 	log.SetOutput(r.logged)
 	log.SetLevel(logrus.WarnLevel) // what is of interest to tests

@@ -24,6 +24,7 @@ type Query struct {
 	From, Until   string // times of first sight: 2026-11-23, or 2026-11-23T10:00:00Z
 	Older         time.Duration
 	Unattributed  bool
+	UnknownTokens bool
 	NeedsOperator bool
 	Limit         int
 	Before, After uint64
@@ -35,8 +36,9 @@ const (
 	MaxLimit     = 1000
 )
 
+// States are the words for a record's state that a query may have. The states as wallets see them are understood, too.
 func States() []string {
-	return []string{string(records.Seen), string(records.Final), string(records.Orphaned), string(records.Held), string(records.Refused)}
+	return append([]string{string(records.Seen), string(records.Final), string(records.Orphaned), string(records.Held), string(records.Refused)}, search.Outcomes()...)
 }
 
 // Directions are the words that a query may have.
@@ -46,6 +48,10 @@ func Directions() []string {
 
 // Filter checks every word of a query: nothing matches one that does not exist, which would look like good news.
 func (d *Session) Filter(ctx context.Context, q Query) (f search.Filter, err error) {
+	outcomes, known := choicesOf(q.State)
+	if known {
+		q.State = ""
+	}
 	token, tokenErr := anyToken(d.Config, q.Token)
 	wallet, walletErr := walletAddress(q.Wallet)
 	err = errors.Join(oneOf("network", q.Network, d.Config.NetworkNames()), tokenErr, oneOf("direction", q.Direction, Directions()), oneOf("state", q.State, States()),
@@ -69,8 +75,8 @@ func (d *Session) Filter(ctx context.Context, q Query) (f search.Filter, err err
 	}
 	return search.Filter{
 		Address: address, Amounts: amounts, From: from, Until: until, AfterID: q.After,
-		Network: q.Network, Token: token, Direction: records.Direction(q.Direction), State: records.TransferState(q.State), Reason: q.Reason, Owner: wallet,
-		Tx: q.Hash, OlderThan: q.Older, NeedsOperator: q.NeedsOperator, Unattributed: q.Unattributed, Limit: q.Limit, BeforeID: q.Before,
+		Network: q.Network, Token: token, Direction: records.Direction(q.Direction), State: records.TransferState(q.State), Outcomes: outcomes, Reason: q.Reason, Owner: wallet,
+		Tx: q.Hash, OlderThan: q.Older, NeedsOperator: q.NeedsOperator, Unattributed: q.Unattributed, UnknownTokens: q.UnknownTokens, Limit: q.Limit, BeforeID: q.Before,
 	}, err
 }
 

@@ -22,7 +22,8 @@ type RecordRow struct {
 	Token     string `json:"token"`
 	Wallet    string `json:"wallet"`
 	State     string `json:"state"`
-	Public    string `json:"publicState"`
+	Status    string `json:"status"`      // the state as operators see it: docs/glossary.md
+	Public    string `json:"publicState"` // the state as wallets see it
 	Reason    string `json:"reason"`
 	Asset     string `json:"asset"`
 	Amount    string `json:"amount"`
@@ -46,7 +47,7 @@ type RecordRow struct {
 }
 
 var RecordHeader = []string{
-	"id", "network", "direction", "token", "wallet", "state", "publicState", "reason", "asset", "amount", "net", "fee",
+	"id", "network", "direction", "token", "wallet", "state", "status", "reason", "asset", "amount", "net", "fee",
 	"from", "payee", "label", "inTx", "outTx", "refundTx", "seen", "to", "memo", "memoText", "fault", "incident", "lost", "lostAsset",
 }
 
@@ -60,7 +61,7 @@ func RowOf(r records.Record) RecordRow {
 	}
 	row := RecordRow{
 		ID: r.ID, Network: r.Network, Direction: string(r.Direction), Token: r.Token, Wallet: r.Owner,
-		State: string(r.State), Public: public, Reason: r.Reason,
+		State: string(r.State), Status: search.OutcomeOf(&r), Public: public, Reason: r.Reason,
 		Asset: string(r.Asset), Amount: r.Amount.String(), Net: r.Net.String(), Fee: r.Fee.String(),
 		From: r.From, Payee: r.Payee, Label: label, InTx: r.Tx, OutTx: r.CreditTx, RefundTx: r.RefundTx, Seen: r.SeenAt.UTC().Format(time.RFC3339),
 		To: r.To, Memo: hex.EncodeToString(r.Memo.Raw), MemoText: plainText(r.Memo.Raw), Fault: r.Memo.Fault, Incident: r.Incident,
@@ -82,7 +83,7 @@ func plainText(raw []byte) string {
 
 func (r RecordRow) Cells() []string {
 	return []string{
-		strconv.FormatUint(r.ID, 10), r.Network, r.Direction, r.Token, r.Wallet, r.State, r.Public, r.Reason, r.Asset, r.Amount, r.Net, r.Fee,
+		strconv.FormatUint(r.ID, 10), r.Network, r.Direction, r.Token, r.Wallet, r.State, r.Status, r.Reason, r.Asset, r.Amount, r.Net, r.Fee,
 		r.From, r.Payee, r.Label, r.InTx, r.OutTx, r.RefundTx, r.Seen, r.To, r.Memo, r.MemoText, r.Fault, r.Incident, r.Lost, r.LostAsset,
 	}
 }

@@ -1,6 +1,6 @@
 # What package-test.sh and image-test.sh share: both chains, the configuration of a gateway whose signer is another user's, and a user of it.
 # They set `program`, the command that runs gatewayd as the daemon's user, and `folder`, where that user may write.
-token=tti_687d8a93915393b219212c73 everybody='test test test test test test test test test test test junk'
+token=tti_687d8a93915393b219212c73 everybody='climb weasel symbol pluck police congress industry crunch lawsuit auto arch gallery'
 source=http://127.0.0.1:18545 exchange=http://127.0.0.1:18133 gateway=127.0.0.1:8081
 
 # chains starts them as processes of their own; everybody's accounts have coins there, and nobody uses the gateway that comes with the first:

@@ -45,7 +45,7 @@ func (w *Watcher) decide(tx *records.Tx, t records.Transfer) error {
 	if err := tx.MoveTransfer(t.ID, records.Seen, state, t.Reason); err != nil {
 		return err
 	}
-	w.Log.WithFields(logrus.Fields{"transfer": t.ID, "state": state, "reason": t.Reason}).Info("transfer decided")
+	w.Log.WithFields(logrus.Fields{"transfer": t.ID, "state": state, "reason": t.Reason}).Log(levelOf(tx, t), "transfer decided")
 	t.State = state
 	return w.queueFollowing(tx, n, t)
 }

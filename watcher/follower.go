@@ -271,7 +271,7 @@ func (f *follower) storeRow(tx *records.Tx, row records.Transfer, b chain.Block)
 	row, changed, err = tx.SeeTransfer(row)
 	if err == nil && changed {
 		f.news = true
-		f.log.WithFields(logrus.Fields{"transfer": row.ID, "tx": row.Tx, "height": b.Height, "state": row.State}).Info("transfer seen")
+		f.log.WithFields(logrus.Fields{"transfer": row.ID, "tx": row.Tx, "height": b.Height, "state": row.State}).Log(levelOf(tx, row), "transfer seen")
 	}
 	return changed, err
 }

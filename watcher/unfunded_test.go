@@ -10,6 +10,7 @@ import (
 	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/control"
+	"gatewayd/records/recordstest"
 )
 
 // limitedPayer is poor, and tells what a payout costs.
@@ -71,7 +72,7 @@ func TestNoCoinIsToldOnce(t *testing.T) {
 		})
 		return list
 	}
-	r.update(func(tx *records.Tx) error { return control.Beat(tx, status.Role) })
+	r.update(recordstest.Alive)
 	require.Equal(t, []string{usd}, []string{told()[0].Token})
 	require.NoError(t, r.w.books().Round(t.Context()))
 	require.Len(t, told(), 1)

@@ -189,6 +189,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 	g.Go(func() error { return w.loop(ctx, "cold", "", w.cfg.Level, nil, w.Cold) })
 	g.Go(func() error { return w.loop(ctx, "held", "", askHeldEvery, w.askHeld, w.AskHeld) })
 	g.Go(func() error { return w.loop(ctx, "quotes", "", w.cfg.QuoteEvery, nil, w.quote) })
+	g.Go(func() error { return w.loop(ctx, "unknown tokens", "", unknownTokensCheck, nil, w.reportUnknownTokens) })
 	g.Go(func() error { return w.calendar(ctx) })
 	return g.Wait()
 }

@@ -130,7 +130,7 @@ func printSheet(w io.Writer, r audit.SheetRow) {
 	if r.Supply != nil {
 		line("in circulation", *r.Supply)
 	}
-	line("to be paid", r.Unpaid)
+	line("pending", r.Unpaid)
 	line("OWED", r.Owed)
 	if !r.WrittenOff.IsZero() {
 		line("written off", r.WrittenOff)

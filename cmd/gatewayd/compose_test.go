@@ -135,7 +135,7 @@ func TestCompose(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(cfg.Data, "guard.db"))
 	require.FileExists(t, filepath.Join(h.dir, "signer", "guard.db"))
 	info := devnet.NewInfo(cfg, path, "")
-	info.FaucetKey = gethDevKey
+	info.FaucetKey, info.Mnemonic = gethDevKey, composeMnemonic
 	u, err := devnet.NewBridgeUser(t.Context(), info, info.Tokens[0], 0, t.Output())
 	require.NoError(t, err)
 	defer u.Close()
@@ -150,6 +150,9 @@ func TestCompose(t *testing.T) {
 		return err == nil && strings.Contains(string(body), "gatewayd_chain_height{")
 	})
 }
+
+// composeMnemonic is of the wallet in ops/compose, for which its chain's genesis is.
+const composeMnemonic = "test test test test test test test test test test test junk"
 
 // gethDevKey is the key of the account of geth --dev. Everybody knows it.
 const gethDevKey = "b71c71a67e1177ad4e901695e1b4b9ee17ae16c6668d313eac2f96dbcda3f291"

@@ -180,14 +180,12 @@ With --signer the keys are those of ` + "`gatewayd signer`" + ` as another user 
 		if err != nil {
 			return err
 		}
-		var findings []doctor.Finding
 		for _, cfg := range made {
 			if err := printPlan(w.stdout, cfg); err != nil {
 				return err
 			}
-			findings = append(findings, doctor.Nodes(cmd.Context(), cfg)...)
 		}
-		return printFindings(w, format{}, findings)
+		return printDoctor(w, format{}, doctor.Nodes(cmd.Context(), made...))
 	}
 	return c
 }

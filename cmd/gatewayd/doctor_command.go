@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +20,7 @@ func doctorCommand(w streams) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return printFindings(w, f, doctor.Run(cmd.Context(), cfg, w.getenv, func(c config.Wallet) error {
+		return printDoctor(w, f, doctor.Run(cmd.Context(), cfg, w.getenv, func(c config.Wallet) error {
 			_, closeKeys, err := openKeys(c, w)
 			if err == nil {
 				closeKeys()
@@ -30,30 +31,48 @@ func doctorCommand(w streams) *cobra.Command {
 	return c
 }
 
-func printFindings(w streams, f format, findings []doctor.Finding) error {
+func printDoctor(w streams, f format, r doctor.Report) (err error) {
 	if f.json {
-		if err := printJSON(w.stdout, findings); err != nil {
-			return err
-		}
+		err = printJSON(w.stdout, r)
+	} else {
+		printFine(w.stdout, r.Findings)
+		printCures(w.stdout, r)
 	}
 	bad := 0
-	for _, x := range findings {
-		mark := "ok  "
-		switch {
-		case !x.OK:
-			mark, bad = "FIX ", bad+1
-		case x.Warning:
-			mark = "WARN"
+	for _, x := range r.Findings {
+		if !x.OK {
+			bad++
 		}
-		if !f.json {
-			fmt.Fprintf(w.stdout, "%s %s: %s\n", mark, x.What, x.Found)
-			if x.Advice != "" {
-				fmt.Fprintf(w.stdout, "     %s\n", x.Advice)
+	}
+	if err == nil && bad > 0 {
+		err = fmt.Errorf("%d of %d checks need fixing", bad, len(r.Findings))
+	}
+	return err
+}
+
+// printFine prints what needs no fixing.
+func printFine(w io.Writer, findings []doctor.Finding) {
+	for _, x := range findings {
+		switch {
+		case x.OK && x.Warning:
+			fmt.Fprintf(w, "WARN %s: %s\n     %s\n", x.What, x.Found, x.Advice)
+		case x.OK:
+			fmt.Fprintf(w, "ok   %s: %s\n", x.What, x.Found)
+		}
+	}
+}
+
+// printCures prints what to do, in order, each with the findings that it resolves.
+func printCures(w io.Writer, r doctor.Report) {
+	if len(r.Cures) > 0 {
+		fmt.Fprintln(w, "\nFIX, in this order:")
+	}
+	for _, c := range r.Cures {
+		fmt.Fprintf(w, "%d. %s\n", c.Number, c.Do)
+		for _, f := range r.Findings {
+			if f.Cure == c.Number {
+				fmt.Fprintf(w, "   cures %s: %s\n", f.What, f.Found)
 			}
 		}
 	}
-	if bad > 0 {
-		return fmt.Errorf("%d of %d checks need fixing", bad, len(findings))
-	}
-	return nil
 }

@@ -83,17 +83,17 @@ func TestMetricsOfAnEnvironment(t *testing.T) {
 	hot, gateway := r.Daemon.Networks[0].Hot, r.Daemon.Networks[0].Gateway
 	for name, want := range map[string]float64{
 		fmt.Sprintf(credit, "vite"): 1,
-		"gatewayd_transfers_total{direction=deposit,network=eth,state=final}":                                               1,
-		"gatewayd_transfers_total{direction=withdrawal,network=eth,state=final}":                                            1,
-		"gatewayd_attempts_total{chain=vite,kind=pay,network=eth,purpose=credit}":                                           1,
-		"gatewayd_transfers{direction=deposit,network=eth,state=held}":                                                      0,
-		"gatewayd_slots{chain=eth,state=unmined}":                                                                           0,
-		"gatewayd_chain_halted{chain=eth}":                                                                                  0,
-		"gatewayd_leader{}":                                                                                                 1,
-		"gatewayd_index_ready{exchange=main}":                                                                               1,
-		"gatewayd_accounts{chain=eth,kind=hot,network=eth,state=ok}":                                                        1,
-		"gatewayd_channel_state{direction=deposit,network=eth,state=OPEN,token=" + u.Token.Token + "}":                      1,
-		"gatewayd_account_owed{account=" + hot + ",asset=" + u.Token.Asset + ",chain=eth,kind=hot,network=eth,symbol=USDT}": 0,
+		"gatewayd_transfers_total{direction=deposit,network=eth,state=final}":                                                  1,
+		"gatewayd_transfers_total{direction=withdrawal,network=eth,state=final}":                                               1,
+		"gatewayd_attempts_total{chain=vite,kind=pay,network=eth,purpose=credit}":                                              1,
+		"gatewayd_transfers{direction=deposit,network=eth,state=held}":                                                         0,
+		"gatewayd_slots{chain=eth,state=unmined}":                                                                              0,
+		"gatewayd_chain_halted{chain=eth}":                                                                                     0,
+		"gatewayd_leader{}":                                                                                                    1,
+		"gatewayd_index_ready{exchange=main}":                                                                                  1,
+		"gatewayd_accounts{chain=eth,kind=hot,network=eth,state=ok}":                                                           1,
+		"gatewayd_channel_state{direction=deposit,network=eth,state=OPEN,token=" + u.Token.Token + "}":                         1,
+		"gatewayd_account_pending{account=" + hot + ",asset=" + u.Token.Asset + ",chain=eth,kind=hot,network=eth,symbol=USDT}": 0,
 	} {
 		value, there := got[name]
 		require.True(t, there, name)

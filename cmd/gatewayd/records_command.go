@@ -41,7 +41,7 @@ func recordsCommand(w streams) *cobra.Command {
 // summary is a record for people: what fits a terminal.
 func summary(c config.Config, r records.Record, now time.Time) []string {
 	row := operator.RowOf(r)
-	state := cmp.Or(row.Public, row.State)
+	state := row.Status
 	if r.Reason != "" {
 		state += " (" + r.Reason + ")"
 	}
@@ -178,6 +178,7 @@ func queryFlags(q *operator.Query, f *pflag.FlagSet, all bool) {
 	f.StringVar(&q.Until, "until", "", "only records first seen before this day or moment (UTC)")
 	f.BoolVar(&q.Unattributed, "unattributed", false, "only what is held and nobody is known whose it is")
 	f.DurationVar(&q.Older, "older", 0, "only records seen longer ago than this")
+	f.BoolVar(&q.UnknownTokens, "unknown-tokens", false, "only transfers of tokens that no network has ever served: they need no operator")
 	f.BoolVar(&q.NeedsOperator, "needs-operator", false, "only what waits for an operator: held transfers, held payments, and what was decided and left its chain")
 	q.Limit = operator.MaxLimit
 	if !all {
@@ -211,7 +212,7 @@ func showRecords(ctx context.Context, d *operator.Session, w io.Writer, f format
 
 func printRecord(w io.Writer, cfg config.Config, s operator.RecordDetail) {
 	r := s.Record
-	fmt.Fprintf(w, "Record %d: %s on %s, %s", r.ID, r.Direction, r.Network, r.Public)
+	fmt.Fprintf(w, "Record %d: %s on %s, %s", r.ID, r.Direction, r.Network, r.Status)
 	if r.Reason != "" {
 		fmt.Fprintf(w, " (%s)", r.Reason)
 	}

@@ -215,7 +215,7 @@ func (w *faultyEnv) requireRefused(t *testing.T, unchanged func()) {
 	require.NoError(t, os.WriteFile(w.info.Config, good, 0o600))
 	out, err := w.command(t, "doctor")
 	require.Error(t, err)
-	require.Contains(t, findLine(out, "FIX  status config_refused"), fault)
+	require.Contains(t, findLine(out, "cures status config_refused"), fault)
 	w.mustCommand(t, "reload")
 	w.waitUntilWell(t)
 }

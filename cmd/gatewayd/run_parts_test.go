@@ -59,6 +59,13 @@ func (p *program) logged() string { return p.log.String() }
 func startProgram(t *testing.T, args ...string) *program {
 	t.Helper()
 	p := &program{cmd: exec.Command("gatewayd", args...), exited: make(chan error, 1)}
+	p.start(t)
+	return p
+}
+
+// start runs the program until it ends or the test does.
+func (p *program) start(t *testing.T) {
+	t.Helper()
 	p.cmd.Stderr = &p.log
 	require.NoError(t, p.cmd.Start())
 	go func() { p.exited <- p.cmd.Wait() }()
@@ -68,7 +75,6 @@ func startProgram(t *testing.T, args ...string) *program {
 			t.Log(p.logged())
 		}
 	})
-	return p
 }
 
 // waitForLog waits until the log has a text.

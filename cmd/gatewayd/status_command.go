@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -28,9 +29,9 @@ func statusCommand(w streams) *cobra.Command {
 	var watch bool
 	var every time.Duration
 	c := &cobra.Command{
-		Use: "status", Short: "Show on one screen how the gateway does and what needs you", Args: cobra.NoArgs,
-		Long: "Show on one screen how the gateway does: the chains and their nodes, what each channel's accounts hold and owe, how long that lasts\n" +
-			"at the last day's flow, payments a minute now and possible, and what needs you. Exit code 1 when money does not move.",
+		Use: "status", Short: "Show on one screen the state of the gateway and what needs attention", Args: cobra.NoArgs,
+		Long: "Show on one screen the state of the gateway: the chains and their nodes, what each channel's accounts hold and owe, how long that lasts\n" +
+			"at the last day's flow, payments a minute now and possible, and what needs attention. Exit code 1 unless payments flow.",
 		Example: "  gatewayd status\n  gatewayd status --watch --every 10s",
 	}
 	path := configFlag(c)
@@ -56,7 +57,7 @@ func statusCommand(w streams) *cobra.Command {
 			err = printStatus(w.stdout, d.Config, o)
 		}
 		if err == nil && !o.Flows {
-			err = fmt.Errorf("money does not move as it should")
+			err = errors.New(strings.TrimSuffix(o.Headline, "."))
 		}
 		return err
 	})
@@ -93,11 +94,7 @@ func watchStatus(ctx context.Context, w io.Writer, d *operator.Session, every ti
 
 // printStatus fits a terminal of 100 columns.
 func printStatus(w io.Writer, cfg config.Config, o overview.Overview) error {
-	verdict := "Money moves."
-	if !o.Flows {
-		verdict = "MONEY DOES NOT MOVE as it should: see the end."
-	}
-	fmt.Fprintf(w, "%-75s%s UTC\n\n", verdict, o.At.UTC().Format(time.DateTime))
+	fmt.Fprintf(w, "%-75s%s UTC\n\n", o.Headline, o.At.UTC().Format(time.DateTime))
 	if err := printChains(w, o); err != nil {
 		return err
 	}
@@ -131,7 +128,7 @@ func printChains(w io.Writer, o overview.Overview) error {
 
 func printFunds(w io.Writer, cfg config.Config, o overview.Overview) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "CHANNEL\tSTATE\tHOLDS\tCOLD\tOWED\tOUT IN A DAY\tLASTS")
+	fmt.Fprintln(t, "CHANNEL\tSTATE\tHOLDS\tCOLD\tPENDING\tOUT IN A DAY\tLASTS")
 	for _, c := range o.Channels {
 		holds, cold, lasts := unknownText, "-", "-"
 		if c.Holds != nil {
@@ -144,7 +141,7 @@ func printFunds(w io.Writer, cfg config.Config, o overview.Overview) error {
 			lasts = roundedDuration(hours(*c.Runway))
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", channelName(c), c.State, holds, cold,
-			shortAmount(cfg.AssetAmount(c.Chain, c.Asset, c.Owed)), shortAmount(cfg.AssetAmount(c.Chain, c.Asset, c.DayOut)), lasts)
+			shortAmount(cfg.AssetAmount(c.Chain, c.Asset, c.Pending)), shortAmount(cfg.AssetAmount(c.Chain, c.Asset, c.DayOut)), lasts)
 	}
 	return flushTable(t, w)
 }
@@ -204,22 +201,16 @@ func printNeeds(w io.Writer, cfg config.Config, o overview.Overview) {
 	switch o.NeedsOperator {
 	case 0:
 	case 1:
-		fmt.Fprintln(w, "1 record needs you: `gatewayd records list --needs-operator`")
+		fmt.Fprintln(w, "1 record needs attention: `gatewayd records list --needs-operator`")
 	default:
-		fmt.Fprintf(w, "%d records need you: `gatewayd records list --needs-operator`\n", o.NeedsOperator)
+		fmt.Fprintf(w, "%d records need attention: `gatewayd records list --needs-operator`\n", o.NeedsOperator)
 	}
 	quiet := o.NeedsOperator == 0 && len(o.Conditions) == 0
-	for _, c := range o.Chains {
-		if c.Fault != "" {
-			quiet = false
-			printWrapped(w, fmt.Sprintf("%s does not answer this command: %s", c.ID, c.Fault))
-		}
-	}
 	for _, c := range o.Conditions {
 		printCondition(w, cfg, c)
 	}
 	if quiet {
-		fmt.Fprintln(w, "Nothing needs you.")
+		fmt.Fprintln(w, "Nothing needs attention.")
 	}
 }
 
@@ -265,8 +256,8 @@ func roundedDuration(d time.Duration) string {
 func balancesCommand(w streams) *cobra.Command {
 	var f format
 	c := &cobra.Command{
-		Use: "balances", Short: "Show what each account that pays has, and what it owes to users", Args: cobra.NoArgs,
-		Long: "Show what each account that pays has by the nodes' newest block, and what of it is owed to users.\n" +
+		Use: "balances", Short: "Show the balance of each paying account, and its pending payments to users", Args: cobra.NoArgs,
+		Long: "Show the balance of each paying account by the nodes' newest block, and its payments to users that no block contains yet.\n" +
 			"`gatewayd audit` has the whole balance sheet, with what still lies on users' addresses, at the last final block.",
 	}
 	path := configFlag(c)
@@ -286,17 +277,17 @@ func balancesCommand(w streams) *cobra.Command {
 			if b.Retired {
 				kind += ", retired"
 			}
-			rows[i] = []string{b.Network, string(b.Chain), kind, shortHash(b.Account), has, owedText(d.Config, b)}
+			rows[i] = []string{b.Network, string(b.Chain), kind, shortHash(b.Account), has, pendingText(d.Config, b)}
 		}
-		return f.table(w.stdout, []string{"network", "chain", "kind", "account", "has", "owed to users"}, rows, list)
+		return f.table(w.stdout, []string{"network", "chain", "kind", "account", "has", "pending"}, rows, list)
 	})
 	return c
 }
 
-// owedText leaves an account that pays no user empty.
-func owedText(cfg config.Config, b overview.Balance) string {
+// pendingText leaves an account that pays no user empty.
+func pendingText(cfg config.Config, b overview.Balance) string {
 	if b.Kind == records.KindGas || b.Kind == records.KindCold {
 		return "-"
 	}
-	return cfg.AssetAmount(b.Chain, b.Asset, b.Owed)
+	return cfg.AssetAmount(b.Chain, b.Asset, b.Pending)
 }

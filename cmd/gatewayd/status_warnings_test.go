@@ -179,7 +179,7 @@ func (w *faultyEnv) checkWithoutStore(t *testing.T, c cell) {
 	require.Equal(t, 2, getEnvelope(t, w.gateway+"/withdraw-info"+query, nil), "withdraw-info")
 	out, ok := w.runCommand(t, "doctor")
 	require.False(t, ok)
-	require.Contains(t, out, "FIX  database: PostgreSQL does not answer at the address of `database.url`")
+	require.Contains(t, out, "cures database: PostgreSQL does not answer at the address of `database.url`")
 	for _, command := range [][]string{{"channel", "list"}, {"status"}, {"audit"}, {"account", "list"}, {"records", "list"}} {
 		out, ok := w.runCommand(t, command...)
 		require.False(t, ok, "%v:\n%s", command, out)

@@ -135,7 +135,7 @@ func storeDrills() []drill {
 func nothingMoves(kind status.Kind, why string) surfaces {
 	return surfaces{
 		onHealth: {"503 ", string(kind)}, onMeta: {`"depositState":"MAINTAIN"`, `"withdrawState":"MAINTAIN"`}, onDeposit: {`"code":0`, "noticeMsg"},
-		onWithdrawal: {`"code":2`}, onChannels: {"MAINTAIN", why}, onDoctor: {"rc 1", "FIX  status " + string(kind), why},
+		onWithdrawal: {`"code":2`}, onChannels: {"MAINTAIN", why}, onDoctor: {"rc 1", "cures status " + string(kind), why},
 	}
 }
 
@@ -158,7 +158,7 @@ func well() surfaces {
 		status.StoreDown, status.DaemonDown, status.SignerAway, status.ChainHalted, status.NodesDown, status.NodesDisagree, status.NodesStale, status.FollowerStuck,
 		status.FollowerBehind, status.AccountStopped, status.ChannelStopped,
 	} {
-		quiet = append(quiet, "!FIX  status "+string(kind))
+		quiet = append(quiet, "!cures status "+string(kind))
 	}
 	return surfaces{
 		onHealth: {"200 ", `"status":"ok"`}, onMeta: {`"depositState":"OPEN"`, `"withdrawState":"OPEN"`},

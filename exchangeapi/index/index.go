@@ -115,7 +115,7 @@ func New(ctx context.Context, c Config, n Node, log logrus.FieldLogger) (*Index,
 		feed: feed{subscribers: map[*Subscription]struct{}{}}, cursors: map[contract]cursor{},
 		shorter: map[contract]*judge.Shorter{fund: {}, trade: {}}, span: span, retainedBlocks: retainedBlocks,
 	}
-	x.lag.setUpToDate(false, c.Now())
+	x.lag.open(c.Now())
 	if err := x.reload(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the index: %w", err), s.close())
 	}

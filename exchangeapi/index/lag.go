@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sirupsen/logrus"
+
 	"gatewayd/exchangeapi/index/judge"
 )
 
@@ -21,12 +23,31 @@ const (
 	progressEvery = 10 * time.Second
 )
 
+// warnAfter is how long an index may take to catch up for the first time before its log warns.
+const warnAfter = time.Minute
+
 // lagging remembers what Lag tells.
 type lagging struct {
 	mu       sync.Mutex
 	since    time.Time // zero while up to date
 	tops     map[contract]uint64
 	reported time.Time // when it was last logged
+	opened   time.Time
+	once     bool // it has been up to date since it was opened
+}
+
+// open sets when the index was opened: it is behind from then until its first poll.
+func (l *lagging) open(now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.since, l.opened = now, now
+}
+
+// starting reports whether the index may still catch up for the first time, as it does at every start.
+func (l *lagging) starting(now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.once && now.Sub(l.opened) < warnAfter
 }
 
 // setTops sets the newest heights that the node is known to have.
@@ -49,7 +70,7 @@ func (l *lagging) setUpToDate(current bool, since time.Time) {
 	defer l.mu.Unlock()
 	switch {
 	case current:
-		l.since = time.Time{}
+		l.since, l.once = time.Time{}, true
 	case l.since.IsZero(), since.Before(l.since):
 		l.since = since
 	}
@@ -112,9 +133,12 @@ func (x *Index) recordOutcome(err error) {
 	fresh := err != nil && (before == nil || (*before).Error() != err.Error())
 	reminds := x.lag.reminderDue(remindEvery, now) && !errors.Is(err, errMovedByOther) // to stand by is no trouble
 	switch {
-	case fresh || err != nil && reminds:
-		lag := x.Lag()
-		x.log.WithError(err).WithField("missing", lag.Missing).WithField("for", lag.For.Round(time.Second)).Warn("the exchange index is not up to date")
+	case fresh || (err != nil && reminds):
+		lag, level := x.Lag(), logrus.WarnLevel
+		if x.lag.starting(now) {
+			level = logrus.InfoLevel
+		}
+		x.log.WithError(err).WithFields(logrus.Fields{"missing": lag.Missing, "for": lag.For.Round(time.Second)}).Log(level, "the exchange index is not up to date")
 	case err == nil && before != nil:
 		x.log.Info("the exchange index is up to date again")
 	}

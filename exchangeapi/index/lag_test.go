@@ -179,3 +179,16 @@ func TestStandstill(t *testing.T) {
 	require.NoError(t, x.Ready())
 	require.Equal(t, Lag{}, x.Lag())
 }
+
+// TestStartOnAnOldChain: a chain that was not extended while its only node was stopped has an old head at the start. That is a warning after a minute.
+func TestStartOnAnOldChain(t *testing.T) {
+	r := newRig(t)
+	r.clock.Add(30 * 24 * 3600)
+	x := r.open(sqliteURL(t))
+	x.poll(t.Context(), 1)
+	require.Error(t, x.Ready(), "what it has is old")
+	require.Empty(t, r.warnings())
+	r.clock.Add(61)
+	x.poll(t.Context(), 1)
+	require.Len(t, r.warnings(), 1)
+}

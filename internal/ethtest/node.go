@@ -44,6 +44,8 @@ type Config struct {
 	Period time.Duration
 	// Fork is the URL of another anvil whose chain this one continues from its head on, as a branch of its own (anvil only).
 	Fork string
+	// Bare leaves the node as a newcomer starts it: without the test tokens and without coins for the faucet.
+	Bare bool
 }
 
 // Node is a running child process.
@@ -95,8 +97,8 @@ func (n *Node) start(ctx context.Context, c Config) error {
 	if n.chainID, err = n.client.ChainID(ctx); err != nil {
 		return fmt.Errorf("reading the chain id: %w", err)
 	}
-	if c.Fork != "" {
-		return nil // the contracts are there
+	if c.Fork != "" || c.Bare {
+		return nil // the contracts are there, or not wanted
 	}
 	if n.kind == Anvil {
 		if err := n.call("anvil_setBalance", n.faucet(), plenty); err != nil {

@@ -65,7 +65,7 @@ func (n *Node) arguments(c Config) ([]string, error) {
 		}
 		return arguments, nil
 	case Geth:
-		data, password, err := n.prepareGeth()
+		data, password, err := n.prepareGeth(c.Bare)
 		return []string{
 			"--dev", "--dev.period", seconds, "--dev.gaslimit", "30000000",
 			"--datadir", data, "--password", password,
@@ -78,13 +78,16 @@ func (n *Node) arguments(c Config) ([]string, error) {
 }
 
 // prepareGeth puts the faucet's key where geth --dev looks for the account that it gives all coins to.
-func (n *Node) prepareGeth() (data, password string, err error) {
+func (n *Node) prepareGeth(bare bool) (data, password string, err error) {
 	data, password = filepath.Join(n.dir, "data"), filepath.Join(n.dir, "password")
 	if err := os.RemoveAll(data); err != nil {
 		return "", "", fmt.Errorf("clearing geth's folder: %w", err)
 	}
 	if err := os.WriteFile(password, []byte("\n"), 0o600); err != nil {
 		return "", "", fmt.Errorf("writing geth's password: %w", err)
+	}
+	if bare {
+		return data, password, nil
 	}
 	store := keystore.NewKeyStore(filepath.Join(data, "keystore"), keystore.LightScryptN, keystore.LightScryptP)
 	if _, err := store.ImportECDSA(devnode.FaucetKey(), ""); err != nil {

@@ -69,8 +69,8 @@ func (c *Console) records(r request) error {
 	}
 	f, err := r.Session.Filter(r.Request().Context(), operator.Query{
 		Address: r.QueryParam("address"), Amount: r.QueryParam("amount"), From: r.QueryParam("from"), Until: r.QueryParam("until"),
-		Unattributed: r.QueryParam("unattributed") == "true",
-		Network:      r.QueryParam("network"), Token: r.QueryParam("token"), Direction: r.QueryParam("direction"), State: r.QueryParam("state"),
+		Unattributed: r.QueryParam("unattributed") == "true", UnknownTokens: r.QueryParam("unknownTokens") == "true",
+		Network: r.QueryParam("network"), Token: r.QueryParam("token"), Direction: r.QueryParam("direction"), State: r.QueryParam("state"),
 		Reason: r.QueryParam("reason"), Wallet: r.QueryParam("wallet"), Hash: r.QueryParam("hash"), NeedsOperator: r.QueryParam("needsOperator") == "true",
 		Limit: int(min(limit, operator.MaxLimit+1)), Before: before, After: after,
 	})

@@ -29,6 +29,9 @@ type Finding struct {
 	Warning bool   `json:"warning,omitempty"`
 	Found   string `json:"found"`
 	Advice  string `json:"advice,omitempty"`
+	Cure    int    `json:"cure,omitempty"` // number of the cure that resolves a fault
+
+	act *act // that resolves it; nil: what Advice tells
 }
 
 // Doctor checks a configuration against the live nodes. It changes nothing.
@@ -40,6 +43,10 @@ type Doctor struct {
 	runs       bool                      // a daemon does, as the records say
 	inclusions map[networkChain]operator.Inclusion
 	Findings   []Finding
+
+	wants map[need]chain.Amount
+	has   map[holding]chain.Amount
+	owed  map[holding]chain.Amount // by the records
 }
 
 // networkChain names a network's chain.
@@ -78,11 +85,11 @@ func (d *Doctor) Warn(fine bool, what, found, advice string) {
 }
 
 // Run looks at everything once.
-func Run(ctx context.Context, cfg config.Config, getenv func(string) string, unlock func(config.Wallet) error) []Finding {
+func Run(ctx context.Context, cfg config.Config, getenv func(string) string, unlock func(config.Wallet) error) Report {
 	d := &Doctor{Config: cfg, Now: time.Now, Getenv: getenv, unlock: unlock}
 	d.examine(ctx)
 	d.ExchangeAPI(ctx)
-	return d.Findings
+	return d.report()
 }
 
 // examine looks at the chains, then at the networks that stand on them, then at what the daemon itself serves.
@@ -109,10 +116,13 @@ func (d *Doctor) examine(ctx context.Context) {
 }
 
 // Nodes looks at the chains alone, as one can before the daemon has run for the first time.
-func Nodes(ctx context.Context, cfg config.Config) []Finding {
-	d := &Doctor{Config: cfg, Now: time.Now}
-	d.chains(ctx, cfg.NetworkRecords())
-	return d.Findings
+func Nodes(ctx context.Context, all ...config.Config) Report {
+	d := &Doctor{Now: time.Now}
+	for _, cfg := range all {
+		d.Config = cfg
+		d.chains(ctx, cfg.NetworkRecords())
+	}
+	return d.report()
 }
 
 func (d *Doctor) chains(ctx context.Context, networks []records.Network) {
@@ -159,6 +169,9 @@ func (d *Doctor) accounts(ctx context.Context) []records.Network {
 	if err == nil {
 		err = d.readInclusions(ctx, session, networks)
 	}
+	if err == nil {
+		err = store.View(ctx, func(tx *records.Tx) error { return d.readOwed(tx, networks) })
+	}
 	if err != nil {
 		d.add(false, "database", err.Error(), "the database answers but cannot be read; see its log")
 		return nil
@@ -168,13 +181,13 @@ func (d *Doctor) accounts(ctx context.Context) []records.Network {
 		d.add(false, "accounts", "the daemon has never run with this database", firstRun)
 		return networks
 	}
-	d.running(ctx, session)
+	d.running(ctx, session, networks)
 	d.configured(ctx, session)
 	return networks
 }
 
 // running tells what the running daemon and its records know of money that does not move.
-func (d *Doctor) running(ctx context.Context, k *operator.Session) {
+func (d *Doctor) running(ctx context.Context, k *operator.Session, networks []records.Network) {
 	report, err := k.Conditions(ctx)
 	if err != nil {
 		d.add(false, "status", err.Error(), "the database answers but cannot be read; see its log")
@@ -196,6 +209,9 @@ func (d *Doctor) running(ctx context.Context, k *operator.Session) {
 			continue
 		}
 		d.add(false, "status "+string(c.Kind), told, operator.Remedy(c.Kind))
+		if a, ok := actOn(c, networks); ok {
+			d.resolves(a)
+		}
 	}
 	if found == 0 {
 		d.add(true, "status", "the daemon runs, nothing keeps money from moving", "")
@@ -229,6 +245,7 @@ func (d *Doctor) source(ctx context.Context, c ethereum.Config, adapter *ethereu
 		answered = answered || r.Err == nil || r.ChainID != 0
 		if r.Err != nil {
 			d.add(false, what, r.Err.Error(), "start the node or correct its URL; a node must offer blocks, receipts and the finality tag that is configured")
+			d.resolves(atNodes(c.ID))
 			continue
 		}
 		d.add(r.ChainID == c.ChainID, what+" chain id", fmt.Sprint(r.ChainID), fmt.Sprintf("chain_id says %d: choose the node of that chain or correct chain_id", c.ChainID))
@@ -260,6 +277,7 @@ func (d *Doctor) source(ctx context.Context, c ethereum.Config, adapter *ethereu
 // unanswered says once what all that is asked of a chain's nodes would say.
 func (d *Doctor) unanswered(id chain.ID) {
 	d.add(false, fmt.Sprintf("chain %s", id), "no node answers: its tokens, accounts and fees were not checked", "start a node or correct its URL, then check again")
+	d.resolves(atNodes(id))
 }
 
 // contractCoin tells how coin that contracts send to users is found by a node, and how soon: by traces, by the chain's own logs, by comparing
@@ -369,17 +387,19 @@ func (d *Doctor) sourceTokens(ctx context.Context, adapter *ethereum.Chain, n re
 		}
 		d.Warn(t.AssetDecimals == t.Decimals, what+" equal decimals", fmt.Sprintf("%d and %d", t.AssetDecimals, t.Decimals), "mobile wallets show a wrong minimum when they differ; prefer a gateway token with the asset's decimals")
 		if n.Hot != "" {
-			d.holds(ctx, adapter, n.Hot, t.Asset, what+" hot account", "send some to "+n.Hot+" "+fromFunder+", so that withdrawals can be paid")
+			d.holds(ctx, adapter, n.Hot, t.Asset, what+" hot account", "send some to "+n.Hot+" "+fromFunder+", so that withdrawals can be paid", toHot(n, t.Asset, forPayouts(t)))
 			c, err := operator.WithdrawalCapacity(ctx, adapter, n, t, d.inclusions[networkChain{n.Name, n.Source}])
 			d.capacity(what+" withdrawals", c, err)
 		}
 	}
 	if n.Hot != "" {
 		for i, account := range n.Paying(n.Source) {
-			d.holds(ctx, adapter, account, chain.Native, "network "+n.Name+" hot account's coin for fees"+ordinal(i), "send some coin to "+n.Hot+" "+fromFunder+": a running daemon shares it with the others")
+			d.holds(ctx, adapter, account, chain.Native, "network "+n.Name+" hot account's coin for fees"+ordinal(i), "send some coin to "+n.Hot+" "+fromFunder+": a running daemon shares it with the others",
+				toHot(n, chain.Native, forFees))
 		}
 		d.retired(ctx, adapter, n, n.RetiredHots)
-		d.holds(ctx, adapter, n.Gas, chain.Native, "network "+n.Name+" gas account", "send some coin to "+n.Gas+" "+fromFunder+": it pays for sweeping tokens off deposit addresses")
+		d.holds(ctx, adapter, n.Gas, chain.Native, "network "+n.Name+" gas account", "send some coin to "+n.Gas+" "+fromFunder+": it pays for sweeping tokens off deposit addresses", toGas(n))
+		d.sourceNeeds(ctx, adapter, n)
 	}
 }
 
@@ -394,14 +414,19 @@ func NodeFirst(err error, advice string) string {
 	return advice
 }
 
-// holds checks that an account has something of an asset.
-func (d *Doctor) holds(ctx context.Context, c chain.Chain, account string, asset chain.Asset, what, advice string) {
+// holds checks that an account has something of an asset, which a resolves otherwise.
+func (d *Doctor) holds(ctx context.Context, c chain.Chain, account string, asset chain.Asset, what, advice string, a act) {
 	have, err := c.Balance(ctx, account, asset)
 	if err != nil {
 		d.add(false, what, err.Error(), "the node must answer balances")
 		return
 	}
+	if d.has == nil {
+		d.has = map[holding]chain.Amount{}
+	}
+	d.has[holding{c.ID(), account, asset}] = have
 	d.add(!have.IsZero(), what, d.Config.AssetAmount(c.ID(), asset, have), advice)
+	d.resolves(a)
 }
 
 // retired tells what accounts that pay no more still hold: a running daemon sends it to those that pay, as far as it is worth its fee.
@@ -454,6 +479,7 @@ func (d *Doctor) exchange(ctx context.Context, c vite.Config, adapter *vite.Chai
 		what := fmt.Sprintf("chain %s node %d", c.ID, s.Number)
 		if s.Err != nil {
 			d.add(false, what, s.Err.Error(), "start the node or correct its URL")
+			d.resolves(atNodes(c.ID))
 			continue
 		}
 		answers[s.Number] = true
@@ -496,7 +522,8 @@ func (d *Doctor) exchangeTokens(ctx context.Context, c vite.Config, adapter *vit
 		d.add(info.Decimals == t.Decimals, what+" decimals", fmt.Sprint(info.Decimals), fmt.Sprintf("decimals says %d: correct it", t.Decimals))
 		d.add(info.Symbol == t.Symbol, what+" symbol", info.Symbol, "symbol differs from the chain's; wallets show the chain's")
 		if n.Gateway != "" {
-			d.holds(ctx, adapter, n.Gateway, chain.Asset(t.TokenID), what+" at the gateway address", "issue or send some to "+n.Gateway+" "+fromFunder+", so that deposits can be paid")
+			d.holds(ctx, adapter, n.Gateway, chain.Asset(t.TokenID), what+" at the gateway address", "issue or send some to "+n.Gateway+" "+fromFunder+", so that deposits can be paid", toGateway(n, t))
+			d.needs(toGateway(n, t), t.Policy.MinDeposit, chain.Amount{}, true)
 			each, err := operator.DepositCapacity(ctx, adapter, n, t, d.inclusions[networkChain{n.Name, n.Exchange}])
 			d.capacity(what+" deposits", each, err)
 		}
@@ -506,7 +533,7 @@ func (d *Doctor) exchangeTokens(ctx context.Context, c vite.Config, adapter *vit
 	}
 	d.retired(ctx, adapter, n, n.RetiredGateways)
 	for i, account := range n.Paying(n.Exchange) {
-		d.quota(ctx, adapter, "network "+n.Name+ordinal(i), account, c.PoW)
+		d.quota(ctx, adapter, "network "+n.Name+ordinal(i), stakeFor(n, account), c.PoW)
 	}
 }
 
@@ -518,15 +545,16 @@ func ordinal(i int) string {
 	return fmt.Sprintf(" account %d", i+1)
 }
 
-// quota looks whether an account's stake pays for its payments.
-func (d *Doctor) quota(ctx context.Context, adapter *vite.Chain, what, account string, pow bool) {
-	q, err := adapter.Quota(ctx, account)
+// quota checks that an account's stake pays for its payments.
+func (d *Doctor) quota(ctx context.Context, adapter *vite.Chain, what string, stake act, pow bool) {
+	q, err := adapter.Quota(ctx, stake.account)
 	if err != nil {
 		d.add(false, what+" quota", err.Error(), "the node must answer contract_getQuotaByAccount")
 		return
 	}
 	d.add(q.Max >= minQuota || pow, what+" quota", fmt.Sprintf("%d now, %d at most", q.Current, q.Max),
-		"stake VITE for "+account+" (10000 VITE pay for one transfer a second), or set pow: true for a slow gateway")
+		fmt.Sprintf("stake VITE for %s (%d VITE pay for one transfer a second), or set pow: true for a slow gateway", stake.account, stakeVITE))
+	d.resolves(stake)
 }
 
 // operators looks at the listener for operators: whether a running daemon answers there, and who else can ask.

@@ -61,7 +61,7 @@ func TestFiguresOfRows(t *testing.T) {
 		require.Contains(t, first, line+"\n")
 	}
 	_, payment := r.Owe(records.Withdrawal, 300)
-	require.Contains(t, read(), `gatewayd_account_owed{account="`+recordstest.Hot+`",asset="native",chain="eth",kind="hot",network="eth",symbol="ETH"} 2.99`+"\n")
+	require.Contains(t, read(), `gatewayd_account_pending{account="`+recordstest.Hot+`",asset="native",chain="eth",kind="hot",network="eth",symbol="ETH"} 2.99`+"\n")
 	r.Pay(payment)
 	for range 2 {
 		again := read()

@@ -54,6 +54,7 @@ var (
 
 	transfers     = gauge("transfers", "Transfers that are seen and not decided, or held for an operator.", "network", "direction", "state")
 	transfersAge  = gauge("transfers_oldest_age_seconds", "Since when the oldest of them is there.", "network", "direction", "state")
+	unknownTotal  = counter("unknown_token_transfers_total", "Transfers of tokens that no network has ever served, since the process began.", "network", "chain")
 	transferTotal = counter("transfers_total", "Transfers that entered a state since the process began.", "network", "direction", "state")
 	payments      = gauge("payments", "Payments that are not done with: queued, bound, held.", "network", "chain", "purpose", "state")
 	paymentsAge   = gauge("payments_oldest_age_seconds", "Since when the oldest of them is ordered.", "network", "chain", "purpose", "state")
@@ -65,7 +66,7 @@ var (
 
 	accounts   = gauge("accounts", "Accounts that are no user's, by state: new, ok, halted, recovering.", "network", "chain", "kind", "state")
 	balance    = gauge("account_balance", "What a paying account holds of an asset, in whole units, as the nodes say.", "network", "chain", "kind", "account", "asset", "symbol")
-	owed       = gauge("account_owed", "What it owes of the asset to users and has not brought into a block, in whole units.", "network", "chain", "kind", "account", "asset", "symbol")
+	owed       = gauge("account_pending", "Payments of the asset to users that no block contains yet, in whole units.", "network", "chain", "kind", "account", "asset", "symbol")
 	quota      = gauge("account_quota", "The quota of a gateway account now.", "network", "chain", "account")
 	quotaMost  = gauge("account_quota_max", "What it gets when it rests.", "network", "chain", "account")
 	balancesAt = gauge("balances_timestamp_seconds", "When balances and quota were last asked for.")
@@ -79,7 +80,7 @@ var (
 var all = []metric{
 	buildInfo, leader, diskFree, diskSize, databaseSize, indexReady, indexLag, indexMissing, sockets, subscriptions, queueEntries, queueBytes, socketsSlow,
 	socketsOvertaken, readAt, readTook, chainHeight, chainHead, chainFinal, chainHeadAge, chainHalted, nodeUp, nodeHead, nodeLag, nodeFaults, nodeLeftOut,
-	transfers, transfersAge, transferTotal, payments, paymentsAge, paymentTotal, slots, slotsAge, attemptTotal, feeTotal, accounts, balance, owed, quota,
+	transfers, transfersAge, transferTotal, unknownTotal, payments, paymentsAge, paymentTotal, slots, slotsAge, attemptTotal, feeTotal, accounts, balance, owed, quota,
 	quotaMost, balancesAt, conditions, channelState,
 }
 

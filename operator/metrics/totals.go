@@ -16,6 +16,7 @@ type totals struct {
 	seq       uint64              // line of the history up to which all is counted
 	folded    map[chain.ID]uint64 // final height up to which fees are counted
 	transfers map[[3]string]uint64
+	unknown   map[[2]string]uint64
 	payments  map[[4]string]uint64
 	attempts  map[[4]string]uint64
 	fees      map[chain.ID]chain.Amount
@@ -23,7 +24,7 @@ type totals struct {
 
 func newTotals() *totals {
 	return &totals{
-		folded: map[chain.ID]uint64{}, transfers: map[[3]string]uint64{}, payments: map[[4]string]uint64{}, attempts: map[[4]string]uint64{},
+		folded: map[chain.ID]uint64{}, transfers: map[[3]string]uint64{}, unknown: map[[2]string]uint64{}, payments: map[[4]string]uint64{}, attempts: map[[4]string]uint64{},
 		fees: map[chain.ID]chain.Amount{},
 	}
 }
@@ -52,12 +53,19 @@ func (t *totals) read(tx *records.Tx, p *page, networks []records.Network, decim
 	if err != nil {
 		return err
 	}
+	unknown, err := books.UnknownTokensBetween(tx, t.seq, upTo)
+	if err != nil {
+		return err
+	}
 	fees, err := t.newFees(tx, networks)
 	if err != nil {
 		return err
 	}
 	t.seq = upTo
 	t.count(transfers, payments)
+	for _, e := range unknown {
+		t.unknown[[2]string{e.Network, e.Chain}] += e.Count
+	}
 	for id, f := range fees {
 		t.folded[id] = f.upTo
 		if sum, err := t.fees[id].Add(f.sum); err == nil {
@@ -77,6 +85,7 @@ func (t *totals) know(networks []records.Network) {
 			}
 		}
 		for _, id := range []chain.ID{n.Source, n.Exchange} {
+			t.unknown[[2]string{n.Name, string(id)}] += 0
 			for _, purpose := range purposes {
 				for _, s := range paymentStates {
 					t.payments[[4]string{n.Name, string(id), string(purpose), s}] += 0
@@ -135,6 +144,9 @@ func (t *totals) newFees(tx *records.Tx, networks []records.Network) (map[chain.
 func (t *totals) show(p *page, decimals map[chain.ID]uint8) {
 	for labels, n := range t.transfers {
 		p.set(transferTotal, float64(n), labels[:]...)
+	}
+	for labels, n := range t.unknown {
+		p.set(unknownTotal, float64(n), labels[:]...)
 	}
 	for labels, n := range t.payments {
 		p.set(paymentTotal, float64(n), labels[:]...)

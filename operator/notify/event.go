@@ -50,7 +50,10 @@ func eventOf(tx *records.Tx, line records.Event, wanted []Topic) (*Event, error)
 		return nil, fmt.Errorf("line %d of the history: %w", line.Seq, err)
 	}
 	if line.Subject == "transfer" {
-		return e, e.ofRecord(tx, id, Change{"transfer", line.Event, line.Detail})
+		if err := e.ofRecord(tx, id, Change{"transfer", line.Event, line.Detail}); err != nil || slices.Contains(wanted, e.topic) {
+			return e, err
+		}
+		return nil, nil
 	}
 	p, err := tx.Payment(id)
 	if err != nil || p.TransferID == 0 || (p.Purpose != chain.Credit && p.Purpose != chain.Refund) {
@@ -79,10 +82,14 @@ func (e *Event) ofRecord(tx *records.Tx, id uint64, c Change) error {
 		return err
 	}
 	e.record, e.Change, e.Type = &r, &c, "record.changed"
+	unknown, err := tx.OfUnknownToken(r.Transfer)
+	if unknown {
+		e.topic = Records // nobody has to act
+	}
 	if e.topic == Attention {
 		e.Type = "record.attention"
 	}
-	return nil
+	return err
 }
 
 // text is the event for people: a subject, and lines.

@@ -21,7 +21,7 @@ type Balance struct {
 	Retired bool                `json:"retired,omitempty"` // it pays no more; what it has moves to those that pay
 	Asset   chain.Asset         `json:"asset"`
 	Amount  *chain.Amount       `json:"amount,omitempty"` // in smallest units; left out where the nodes do not answer
-	Owed    chain.Amount        `json:"owed"`             // of it to users
+	Pending chain.Amount        `json:"pending"`          // payments to users that no block contains yet
 	Fault   string              `json:"fault,omitempty"`
 }
 
@@ -77,7 +77,7 @@ func ownBalances(tx *records.Tx, d *operator.Session) (list []Balance, err error
 					return nil, err
 				}
 				for _, asset := range assetsOf(n, a.Kind) {
-					list = append(list, Balance{Network: n.Name, Chain: id, Kind: a.Kind, Account: a.Account, Retired: d.Config.Retired(a), Asset: asset, Owed: owed[asset]})
+					list = append(list, Balance{Network: n.Name, Chain: id, Kind: a.Kind, Account: a.Account, Retired: d.Config.Retired(a), Asset: asset, Pending: owed[asset]})
 				}
 			}
 		}

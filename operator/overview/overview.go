@@ -3,6 +3,7 @@ package overview
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -25,12 +26,16 @@ const (
 // Overview is `status --json`. Amounts are in smallest units: of the gateway token for deposits, of the source chain's asset for withdrawals.
 type Overview struct {
 	At            time.Time          `json:"at"`
-	Flows         bool               `json:"flows"` // all money moves that operators let move
+	State         status.State       `json:"state"`
+	Headline      string             `json:"headline"` // the state as a sentence
+	Flows         bool               `json:"flows"`    // nothing blocks payments that operators allow
 	Conditions    []status.Condition `json:"conditions"`
 	NeedsOperator uint64             `json:"needsOperator"` // records that wait for a decision of an operator
 	Chains        []Chain            `json:"chains"`
 	Channels      []Channel          `json:"channels"`
 	Limits        []limits.Line      `json:"limits"` // of the signer; empty where nothing is limited or no daemon has told yet
+
+	report status.Report
 }
 
 // Chain is how far a chain is read, and what its nodes say.
@@ -58,8 +63,8 @@ type Channel struct {
 	Why       string            `json:"why,omitempty"`
 	Holds     *chain.Amount     `json:"holds,omitempty"` // what the accounts that pay have; left out where the nodes do not answer
 	Cold      *chain.Amount     `json:"cold,omitempty"`  // at the cold address; left out where there is none, or the nodes do not answer
-	Owed      chain.Amount      `json:"owed"`
-	Waiting   uint64            `json:"waiting"` // payments that are in no block yet
+	Pending   chain.Amount      `json:"pending"`         // payments to users that no block contains yet
+	Waiting   uint64            `json:"waiting"`         // payments that are in no block yet
 	Oldest    *time.Time        `json:"oldest,omitempty"`
 	DayCount  uint64            `json:"dayPayments"` // signed within the last day
 	DayOut    chain.Amount      `json:"dayOut"`
@@ -87,6 +92,7 @@ func Read(ctx context.Context, d *operator.Session) (Overview, error) {
 	if err := g.Wait(); err != nil {
 		return Overview{}, err
 	}
+	o.judge()
 	for i := range o.Channels {
 		c := &o.Channels[i]
 		c.Holds, c.Cold = held(balances, *c, paying(*c)), held(balances, *c, records.KindCold)
@@ -97,12 +103,27 @@ func Read(ctx context.Context, d *operator.Session) (Overview, error) {
 	return o, o.addRunways(networks)
 }
 
+// judge sets the headline, by what the records contain and by what the nodes have answered just now.
+func (o *Overview) judge() {
+	var pending uint64
+	for _, c := range o.Channels {
+		pending += c.Waiting
+	}
+	for _, c := range slices.Backward(o.Chains) { // the first one is the headline
+		if c.Fault != "" {
+			o.report.AddSilent(c.ID, c.Fault)
+		}
+	}
+	o.State, o.Headline, o.Flows = o.report.State(pending), o.report.Headline(pending), o.report.Flows()
+	o.Conditions = append([]status.Condition{}, o.report.Conditions...)
+}
+
 func (o *Overview) fromRecords(tx *records.Tx, d *operator.Session, networks []records.Network) error {
 	report, err := status.Read(tx, networks)
 	if err != nil {
 		return err
 	}
-	o.Flows, o.Conditions = report.Flows(), append([]status.Condition{}, report.Conditions...)
+	o.report = report
 	if o.NeedsOperator, err = search.Count(tx, search.Filter{NeedsOperator: true}); err != nil {
 		return err
 	}
@@ -161,7 +182,7 @@ func (o *Overview) channelOf(tx *records.Tx, d *operator.Session, networks []rec
 		known[key] = all
 	}
 	waiting, day := known[key].waiting[row.Asset], known[key].day[row.Asset]
-	row.Owed, row.Waiting, row.DayCount, row.DayOut = waiting.Amount, waiting.Count, day.Count, day.Amount
+	row.Pending, row.Waiting, row.DayCount, row.DayOut = waiting.Amount, waiting.Count, day.Count, day.Amount
 	if waiting.Count > 0 {
 		row.Oldest = &waiting.Oldest
 	}

@@ -18,7 +18,7 @@ func (o *Overview) addRunways(networks []records.Network) error {
 		if err != nil {
 			return err
 		}
-		free, err := c.Holds.Sub(c.Owed)
+		free, err := c.Holds.Sub(c.Pending)
 		if err != nil { // less than is owed
 			free = chain.Amount{}
 		}

@@ -10,7 +10,7 @@ import (
 // Health is the answer of /health, for supervisors: well while all money moves that operators let move, else with the reasons. Strangers
 // read it, so it names kinds and chains, never accounts, nodes or amounts.
 type Health struct {
-	Status   string        `json:"status"` // ok, halted (a chain is), stopped (something else is), or down when the store does not answer
+	Status   string        `json:"status"` // ok, halted (a chain is), stopped (something else is), unknown (the daemon or nodes are silent), down (the store is)
 	Reasons  []Reason      `json:"reasons"`
 	Warnings []Reason      `json:"warnings"` // money moves, but operators should look
 	Chains   []ChainHealth `json:"chains"`
@@ -36,14 +36,17 @@ func (h Health) Well() bool { return h.Status == "ok" }
 // DownHealth is the health where the store does not answer, or not in time.
 func DownHealth() Health { return Health{Status: "down", Chains: []ChainHealth{}}.with(Down()) }
 
-// ReadHealth returns how it goes on networks and their chains.
+// ReadHealth returns the health of the given networks and their chains.
 func ReadHealth(tx *records.Tx, networks []records.Network) (Health, error) {
 	h := Health{Status: "ok", Chains: []ChainHealth{}}
 	report, err := Read(tx, networks)
 	if err != nil {
 		return Health{}, err
 	}
-	if !report.Flows() {
+	switch report.State(0) {
+	case Unknown:
+		h.Status = "unknown"
+	case Blocked:
 		h.Status = "stopped"
 	}
 	for _, id := range chainsOf(networks) {

@@ -96,8 +96,35 @@ func (m *Monitor) Reconfigure(networks []records.Network) { m.served.Store(&netw
 // Networks are those whose conditions are told.
 func (m *Monitor) Networks() []records.Network { return *m.served.Load() }
 
-// Run looks until ctx ends. It never fails: a store that does not take what it finds shows by itself.
+// Run watches until ctx ends. It never fails: a store that refuses its findings is a condition of its own.
 func (m *Monitor) Run(ctx context.Context) error {
+	var g errgroup.Group
+	g.Go(func() error { return m.beat(ctx) })
+	g.Go(func() error { return m.watch(ctx) })
+	return g.Wait()
+}
+
+// beat stores a sign of life every second, also while nodes do not answer. The store's errors are conditions, which watch reports.
+func (m *Monitor) beat(ctx context.Context) error {
+	tick := time.NewTicker(beatEvery)
+	defer tick.Stop()
+	for {
+		m.beatOnce(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func (m *Monitor) beatOnce(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	_ = m.Store.Update(ctx, func(tx *records.Tx) error { return control.Beat(tx, Role) })
+}
+
+func (m *Monitor) watch(ctx context.Context) error {
 	tick := time.NewTicker(m.Config.Every)
 	defer tick.Stop()
 	for {

@@ -13,8 +13,10 @@ import (
 const (
 	// Role is the heartbeat of the daemon that leads.
 	Role = "daemon"
-	// alive is how old the daemon's last sign of life may be.
-	alive = time.Minute
+	// beatEvery is the time between two signs of life of the daemon.
+	beatEvery = time.Second
+	// alive is how old the last one may be.
+	alive = 5 * beatEvery
 )
 
 // Read returns how it goes on all networks, at the transaction's moment.
@@ -108,12 +110,12 @@ func flags(c Channel) []Condition {
 
 // blocking returns what keeps money of a network from moving, but for the channels' own flags.
 func blocking(tx *records.Tx, n records.Network) ([]Condition, error) {
-	age, ever, err := control.SinceBeat(tx, Role)
+	beat, ever, err := control.LastBeat(tx, Role)
 	if err != nil {
 		return nil, err
 	}
-	found, running := daemonDown(age, ever)
-	if running { // what a dead one told last is no news
+	found, running := daemonDown(beat, ever)
+	if running { // the conditions of a dead daemon are out of date
 		if found, err = told(tx, n); err != nil {
 			return nil, err
 		}
@@ -178,12 +180,12 @@ func waiting(tx *records.Tx, n records.Network, id chain.ID) (found []Condition,
 	return found, err
 }
 
-func daemonDown(age time.Duration, ever bool) (found []Condition, running bool) {
+func daemonDown(beat control.Heartbeat, ever bool) (found []Condition, running bool) {
 	switch {
 	case !ever:
 		return []Condition{{Kind: DaemonDown, Detail: "the daemon has never run with this database", Stops: true}}, false
-	case age > alive:
-		return []Condition{{Kind: DaemonDown, Detail: fmt.Sprintf("the daemon does not run: it was last seen %s ago", age.Truncate(time.Second)), Stops: true}}, false
+	case beat.Age > alive:
+		return []Condition{{Kind: DaemonDown, Detail: "the daemon does not answer", Since: beat.At.Truncate(time.Second), Stops: true}}, false
 	}
 	return nil, true
 }

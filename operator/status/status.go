@@ -25,7 +25,7 @@ type Kind string
 // What keeps money from moving.
 const (
 	StoreDown      Kind = "store_down"        // the database does not answer
-	DaemonDown     Kind = "daemon_down"       // no daemon has worked on the database for a minute
+	DaemonDown     Kind = "daemon_down"       // no daemon has worked on the database for some seconds
 	SignerAway     Kind = "signer_away"       // the signer does not answer, or is another one than the records go with
 	ChainHalted    Kind = "chain_halted"      // the chain changed below a final block
 	NodesDown      Kind = "nodes_unreachable" // too few of the nodes answer

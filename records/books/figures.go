@@ -12,7 +12,7 @@ import (
 // Figures are counts for operators' instruments, which ask every few seconds: they look at what is not done with, and of the history at what is new
 // since they were asked last.
 
-// OpenTransfers are the transfers of a direction that are not decided: seen or held.
+// OpenTransfers are the transfers of a direction that are not decided: seen or held. Those of unknown tokens do not count.
 type OpenTransfers struct {
 	Network   string                `db:"network"`
 	Direction records.Direction     `db:"direction"`
@@ -27,8 +27,8 @@ func OpenTransfersOf(tx *records.Tx) ([]OpenTransfers, error) {
 		OpenTransfers
 		Since int64 `db:"since"`
 	}
-	err := tx.SQL().List(&rows, `SELECT network, direction, state, COUNT(*) AS count, MIN(seen_at) AS since FROM transfers
-		WHERE state IN ('seen','held') AND state <> 'final' GROUP BY network, direction, state`)
+	err := tx.SQL().List(&rows, `SELECT network, direction, state, COUNT(*) AS count, MIN(seen_at) AS since FROM transfers t
+		WHERE state IN ('seen','held') AND state <> 'final' AND NOT `+records.OfUnknownToken+` GROUP BY network, direction, state`)
 	if err != nil {
 		return nil, fmt.Errorf("counting open transfers: %w", err)
 	}
@@ -123,6 +123,14 @@ func EventsSince(tx *records.Tx, seq uint64) (transfers, payments []Events, upTo
 			WHERE h.seq > ? AND h.seq <= ? AND h.subject = 'payment' GROUP BY p.network, p.chain, p.purpose, h.event`, seq, upTo)
 	}
 	return transfers, payments, upTo, sqlstore.Doing(err, "counting the events after line %d", seq)
+}
+
+// UnknownTokensBetween counts the transfers of unknown tokens that were seen first in the lines of the history after one up to another.
+func UnknownTokensBetween(tx *records.Tx, seq, upTo uint64) (seen []Events, err error) {
+	err = tx.SQL().List(&seen, `SELECT t.network, t.chain, h.event, COUNT(*) AS count FROM history h
+		JOIN transfers t ON t.id = CASE WHEN h.subject = 'transfer' THEN CAST(h.subject_id AS BIGINT) END
+		WHERE h.seq > ? AND h.seq <= ? AND h.subject = 'transfer' AND h.event = 'seen' AND `+records.OfUnknownToken+` GROUP BY t.network, t.chain, h.event`, seq, upTo)
+	return seen, sqlstore.Doing(err, "counting the transfers of unknown tokens after line %d", seq)
 }
 
 // FeesBetween sums what our own transactions paid for their blocks, of the canonical blocks of a chain above one height up to another.

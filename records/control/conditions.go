@@ -100,22 +100,31 @@ func Conditions(tx *records.Tx) ([]Condition, error) {
 }
 
 // Beat records that a part of the daemon is at work, by the database's clock.
-func Beat(tx *records.Tx, role string) error {
+func Beat(tx *records.Tx, role string) error { return BeatAt(tx, role, 0) }
+
+// BeatAt is Beat as of so long after the database's present time.
+func BeatAt(tx *records.Tx, role string, after time.Duration) error {
 	now, err := tx.SQL().Clock()
 	if err == nil {
+		now += after.Milliseconds()
 		_, err = tx.SQL().Exec(`INSERT INTO heartbeats (role, at) VALUES (?, ?) ON CONFLICT (role) DO UPDATE SET at = excluded.at`, role, now)
 	}
 	return sqlstore.Doing(err, "noting the heartbeat of %s", role)
 }
 
-// SinceBeat returns how long ago a part of the daemon was last at work, by the database's clock; false when it never was.
-func SinceBeat(tx *records.Tx, role string) (age time.Duration, ever bool, err error) {
-	var at int64
+// Heartbeat is the last sign of life of a part of the daemon, by the database's clock.
+type Heartbeat struct {
+	At  time.Time
+	Age time.Duration
+}
+
+// LastBeat returns the last heartbeat of a part of the daemon; false if there was none.
+func LastBeat(tx *records.Tx, role string) (beat Heartbeat, ever bool, err error) {
+	var at, now int64
 	ever, err = tx.SQL().Get(&at, `SELECT at FROM heartbeats WHERE role = ?`, role)
 	if err == nil && ever {
-		var now int64
 		now, err = tx.SQL().Clock()
-		age = time.Duration(now-at) * time.Millisecond
+		beat = Heartbeat{time.UnixMilli(at).UTC(), time.Duration(now-at) * time.Millisecond}
 	}
-	return age, ever, sqlstore.Doing(err, "reading the heartbeat of %s", role)
+	return beat, ever, sqlstore.Doing(err, "reading the heartbeat of %s", role)
 }

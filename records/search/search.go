@@ -22,6 +22,7 @@ type Filter struct {
 	Token         string
 	Direction     records.Direction
 	State         records.TransferState
+	Outcomes      []Choice // any of these
 	Reason        string
 	Owner         string
 	Tx            string
@@ -29,8 +30,9 @@ type Filter struct {
 	Amounts       []chain.Amount // came in, one of these
 	From, Until   time.Time      // first seen in this time; zero: without an end
 	OlderThan     time.Duration  // first seen longer ago
-	Unattributed  bool           // held, and nobody is known whose it is
-	NeedsOperator bool           // held, with a held payment, or decided and gone from its chain; not what is written off
+	Unattributed  bool           // held, and its owner is not known; not of unknown tokens
+	UnknownTokens bool           // of tokens that no network has ever served
+	NeedsOperator bool           // held, with a held payment, or decided and gone from its chain; not what is written off or of unknown tokens
 	Limit         int            // up to 1000, which 0 stands for too
 	BeforeID      uint64         // older than this record; 0 for the newest
 	AfterID       uint64         // newer than this record, those that are nearest to it; 0 for no bound
@@ -160,12 +162,19 @@ func (f Filter) where(now time.Time) (string, []any) {
 		add(`seen_at < ?`, now.Add(-f.OlderThan).UnixMilli())
 	}
 	if f.Unattributed {
-		add(`state = 'held' AND state <> 'final' AND owner = ''`)
+		add(`state = 'held' AND state <> 'final' AND owner = '' AND NOT ` + records.OfUnknownToken)
+	}
+	if len(f.Outcomes) > 0 {
+		where, values := anyOf(f.Outcomes)
+		add(where, values...)
+	}
+	if f.UnknownTokens {
+		add(records.OfUnknownToken)
 	}
 	if f.NeedsOperator {
 		add(`id IN (SELECT h.id FROM transfers h WHERE h.state = 'held' AND h.state <> 'final' UNION SELECT p.transfer_id FROM payments p WHERE p.state = 'held'
 			UNION SELECT g.id FROM transfers g WHERE g.incident <> '')
-			AND NOT EXISTS (SELECT 1 FROM write_offs o WHERE o.transfer_id = t.id)`)
+			AND NOT EXISTS (SELECT 1 FROM write_offs o WHERE o.transfer_id = t.id) AND NOT ` + records.OfUnknownToken)
 	}
 	return strings.Join(clauses, " AND "), args
 }

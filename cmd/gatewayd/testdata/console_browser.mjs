@@ -72,7 +72,7 @@ async function asOperator() {
   await v.at("#search").click();
   await v.sees("No record is like that.");
 
-  await view(v, "Needs you");
+  await view(v, "Needs attention");
   await v.at("#held tbody tr").nth(1).waitFor();
   await v.at("#held").getByRole("link", { name: String(given.credit), exact: true }).click();
   await order(v, v.at("#order-credit"), { to: given.wallet }, "ticket 4711");
@@ -154,7 +154,7 @@ async function byKeyboard() {
 // asViewer: no buttons; and the server refuses who presses some all the same, who has no token, and who comes from another page.
 async function asViewer() {
   const v = await enter(await begin(), page, "vera", given.users.vera);
-  for (const name of ["Needs you", "Channels", "Accounts", "Nodes", "Limits", "Log", "Upkeep"]) await view(v, name);
+  for (const name of ["Needs attention", "Channels", "Accounts", "Nodes", "Limits", "Log", "Maintenance"]) await view(v, name);
   await v.at("#configuration code").first().waitFor();
   assert.equal(await v.at("#rescan, #reload").count(), 0, "a viewer orders nothing");
   await v.page.goto(page + "#/channels");

@@ -65,7 +65,7 @@ await v.at("#order-send").click();
 await v.at('#record [data-state="done"]').waitFor();
 
 // Blocks that are read again: what is written wrongly is said, a look changes nothing, and what is missing is booked.
-await view(v, "Upkeep");
+await view(v, "Maintenance");
 await v.at("#rescan-look").click();
 await v.sees("The number of a block is wanted.");
 await v.at("#rescan-chain").selectOption("eth");
@@ -87,7 +87,7 @@ await v.until(async () => {
 });
 await v.page.goto(page + "#/records/" + given.lost);
 await v.at('#record [data-state="done"]').waitFor();
-await view(v, "Upkeep");
+await view(v, "Maintenance");
 await v.at("#rescan-from").fill(String(given.height));
 await v.at("#rescan-to").fill(String(given.height));
 await v.until(async () => {

@@ -7,6 +7,7 @@ import (
 )
 
 const (
+	firstHeight = 1 // of a chain's first block, whose time is the chain's own choice
 	askEvery    = 10 * time.Second
 	maxHeadAge  = time.Minute
 	stillBlocks = 3 // so many times the time between two blocks, where that is long
@@ -17,7 +18,7 @@ const (
 type Head struct {
 	asked    time.Time
 	height   uint64
-	time     time.Time
+	time     time.Time     // of the newest block; of a chain that has only its first block, when that was seen first
 	interval time.Duration // the shortest between two blocks that was seen; 0: none yet
 }
 
@@ -26,7 +27,13 @@ func (h *Head) Due(now time.Time) bool { return now.Sub(h.asked).Abs() >= askEve
 
 // See takes the node's answer.
 func (h *Head) See(height uint64, at, now time.Time) {
-	if h.height > 0 && height > h.height && at.After(h.time) {
+	if height == firstHeight {
+		at = now
+		if h.height == firstHeight {
+			at = h.time
+		}
+	}
+	if h.height > firstHeight && height > h.height && at.After(h.time) {
 		interval := at.Sub(h.time) / time.Duration(height-h.height)
 		if h.interval == 0 || interval < h.interval {
 			h.interval = interval

@@ -26,3 +26,18 @@ func TestHead(t *testing.T) {
 	h.See(16, at(1300), at(1300))
 	require.Error(t, h.Standstill(at(1391)), "an outage makes nobody more patient")
 }
+
+// A fresh chain has one block, whose time means nothing: the chain stands still when no second block follows.
+func TestHeadOfAFreshChain(t *testing.T) {
+	first, start := time.Date(2019, 5, 21, 4, 0, 0, 0, time.UTC), time.Unix(1_700_000_000, 0)
+	var h Head
+	h.See(1, first, start)
+	require.NoError(t, h.Standstill(start.Add(time.Minute)))
+	h.See(1, first, start.Add(time.Minute))
+	var standstill *StandstillError
+	require.ErrorAs(t, h.Standstill(start.Add(time.Minute+time.Second)), &standstill)
+	require.Equal(t, start, standstill.Since)
+	h.See(2, start.Add(62*time.Second), start.Add(62*time.Second))
+	require.NoError(t, h.Standstill(start.Add(62*time.Second)))
+	require.Zero(t, h.interval, "the time from the first block to the second is no interval")
+}

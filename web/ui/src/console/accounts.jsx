@@ -15,9 +15,9 @@ export function Accounts() {
   return <><Heading>{w.accounts}</Heading>
     <section class="card"><h2>{w.accounts}</h2><Asked poll={accounts} empty={w.noAccounts}>{(list) => <AccountTable list={list} again={accounts.again} />}</Asked></section>
     <section class="card"><h2>{w.balances}</h2><Asked poll={balances} empty={w.noAccounts}>{(list) =>
-      <Table id="balances" label={w.balances} head={[w.account, w.chain, w.whatFor, ">" + w.holdsNow, ">" + w.owedToUsers]} rows={list.map((b) => ({
+      <Table id="balances" label={w.balances} head={[w.account, w.chain, w.whatFor, ">" + w.holdsNow, ">" + w.pending]} rows={list.map((b) => ({
         key: b.chain + b.account + b.asset, cells: [<Short text={b.account} />, b.chain, <Call of="kind" word={b.kind} />,
-          b.fault ? <State kind="bad">{b.fault}</State> : <Money network={b.network} asset={b.asset} amount={b.amount} />, <Money network={b.network} asset={b.asset} amount={b.owed} />],
+          b.fault ? <State kind="bad">{b.fault}</State> : <Money network={b.network} asset={b.asset} amount={b.amount} />, <Money network={b.network} asset={b.asset} amount={b.pending} />],
       }))} />}</Asked></section>
     <Moves /></>;
 }

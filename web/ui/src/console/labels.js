@@ -7,8 +7,8 @@ export const useConsoleMessages = () => useMessages(messages);
 // states are how things stand: how that is shown (wait, run, good, warn, bad), and its word in both languages. What is not in a list is shown as it is.
 export const states = {
   record: {
-    seen: ["run", "Seen, not final", "已发现，未终定"], final: ["run", "Final", "已终定"], orphaned: ["warn", "Left the chain", "已脱离链"], held: ["warn", "Held", "已搁置"], refused: ["bad", "Refused", "已拒绝"],
-    done: ["good", "Done", "已完成"], refunded: ["good", "Refunded", "已退款"],
+    seen: ["run", "Seen", "已发现，未终定"], final: ["run", "Final", "已终定"], pending: ["wait", "Pending", "待付款"], sent: ["run", "Sent", "已发送"], orphaned: ["warn", "Left the chain", "已脱离链"], held: ["warn", "Held", "已搁置"], refused: ["bad", "Refused", "已拒绝"],
+    done: ["good", "Done", "已完成"], refunding: ["run", "Refunding", "退款中"], refunded: ["good", "Refunded", "已退款"],
   },
   payment: { queued: ["wait", "Waits", "等待"], bound: ["run", "Signed", "已签名"], paid: ["good", "Paid", "已付款"], held: ["warn", "Held", "已搁置"], void: ["wait", "Void", "作废"] },
   channel: { OPEN: ["good", "OPEN", "开放"], MAINTAIN: ["warn", "MAINTAIN", "维护"], CLOSED: ["bad", "CLOSED", "关闭"] },
@@ -41,7 +41,7 @@ export const chinese = {
     before_address: "早于地址分配", time_unproven: "时间无法证明", found_by_audit: "审计发现", limit: "限额", approval: "待审批", listed: "命中名单", unproven: "无法证明", signer_refuses: "签名器拒绝",
   },
   direction: { deposit: "充值", withdrawal: "提现", funding: "注资" },
-  filter: { seen: "已发现", final: "已终定", held: "已搁置", refused: "已拒绝", orphaned: "已脱离链" },
+  filter: { seen: "已发现", pending: "待付款", sent: "已发送", done: "已完成", held: "已搁置", refused: "已拒绝", refunding: "退款中", refunded: "已退款", orphaned: "已脱离链" },
   kind: { hot: "支付提现", gas: "支付归集手续费", gateway: "交易所链上的网关账户", cold: "离线保管" },
   purpose: { credit: "付给用户", refund: "退款", receive: "接收区块", sweep: "归集", gas: "手续费币", cancel: "替换另一笔", cold: "转入冷存储" },
   window: { hour: "每小时", day: "每天", user: "每用户每天", transfer: "每笔", gateway: "整个网关每天", fees: "每天手续费" },
@@ -68,13 +68,6 @@ export const refusals = {
   "this did not work; the daemon's log says why": "未能完成；原因见守护进程日志", "there is no such record": "没有这条记录", "the history is being verified: try again when that is done": "正在验证日志，请稍后再试",
   "this is no passkey of yours": "这不是您的通行密钥", "this passkey approves nothing: its line is not in signer.approvals.approvers": "此通行密钥不能审批：它不在 signer.approvals.approvers 中",
 };
-
-// stateOf is what became of a record as a whole.
-export function stateOf(record) {
-  if (record.incident) return "orphaned";
-  if (record.refundTx) return "refunded";
-  return record.state === "final" && record.outTx ? "done" : record.state;
-}
 
 // asks is what an order asks besides the reason.
 export const asks = { credit: "wallet", refund: "address", settle: "hash" };

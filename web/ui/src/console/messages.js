@@ -1,8 +1,8 @@
 // The console's messages in both languages. Text between backticks is what a person types elsewhere.
 export const messages = {
   en: {
-    title: "Console", view_status: "Status", view_held: "Needs you", view_approvals: "Approvals", view_records: "Records", view_channels: "Channels", view_accounts: "Accounts", view_nodes: "Nodes",
-    view_limits: "Limits", view_upkeep: "Upkeep", view_log: "Log", view_you: "You", signOut: "Sign out", noView: "There is no such view.", refuses: "The server refuses: {status}",
+    title: "Console", view_status: "Status", view_held: "Needs attention", view_approvals: "Approvals", view_records: "Records", view_channels: "Channels", view_accounts: "Accounts", view_nodes: "Nodes",
+    view_limits: "Limits", view_upkeep: "Maintenance", view_log: "Log", view_you: "You", signOut: "Sign out", noView: "There is no such view.", refuses: "The server refuses: {status}",
     resting: "Nobody was here for twenty minutes, so the page has stopped asking. Move the pointer or press a key to go on.",
 
     signInTitle: "Sign in to the console", ended: "Your session has ended. Sign in again.", demoLead: "Development environment: the demo operator may sign in with one press.", demoSignIn: "Sign in as {name}",
@@ -13,16 +13,16 @@ export const messages = {
     why: "Why", sayWhy: "Say why: it stands in the log beside your name.", cancel: "Cancel", done: "Done: {what}.", of: "{n} of {m}", on: "on {chain}", block: "on {chain}, block {height}",
     unknownUnits: "units of {asset}", unknownToken: "an unknown token", coins: "coins",
 
-    glance: "At a glance", money: "Money", moves: "Moves", stuck: "Does not all move", nothing: "Nothing", oneRecord: "{n} record", someRecords: "{n} records", aMinute: "Payments a minute", oldest: "Oldest waiting", noneWaits: "none waits",
+    glance: "At a glance", money: "Payments", flowing: "Flowing", idle: "No pending payments", blocked: "Blocked", unknown: "Unknown", silentDaemon: "The daemon does not answer.", nothing: "Nothing", oneRecord: "{n} record", someRecords: "{n} records", aMinute: "Payments a minute", oldest: "Oldest waiting", noneWaits: "none",
     shortest: "Shortest runway", noEnd: "no end", overAYear: "over a year", conditions: "Conditions", allWell: "Nothing stops money, and nothing is unusual.", what: "What", where: "Where", meaning: "What it means", since: "Since",
     chains: "Chains", chain: "Chain", state: "State", read: "Read", final: "Final", newestOfNodes: "Newest of the nodes", behind: "Behind", age: "Age", nodes: "Nodes", resumeChain: "Resume {chain}", resume: "Resume",
-    resumeChainLead: "Follows it again, if its nodes agree with our final blocks.", channels: "Channels", channel: "Channel", holds: "Holds", owed: "Owed", waiting: "Waiting", lastDay: "Last day", perMinute: "A minute", runway: "Runway",
+    resumeChainLead: "Follows it again, if its nodes agree with our final blocks.", channels: "Channels", channel: "Channel", holds: "Holds", pending: "Pending", waiting: "Waiting", lastDay: "Last day", perMinute: "A minute", runway: "Runway",
     runwayHint: "How long what the accounts hold lasts, less what they owe, if as much goes out and comes in as in the last day.", inPayments: "in {n}", sinceAgo: "since {ago}",
     signerLimits: "Limits of the signer", limits: "Limits", limit: "Limit", ofWhat: "Of", used: "Used",
 
     heldLead: "Records that wait for a decision: nobody can be named, a payment is held, or a block has left its chain.", allOfThem: "All of them", onlyUnattributed: "Only those that nobody can be named for", noneHeld: "Nothing waits for you.",
     records: "Records", noRecord: "No record is like that.", all: "all", hashOf: "Hash of a transaction", hashHint: "all of it, or its beginning", address: "Address", addressHint: "user, sender, payee or deposit address", amountIn: "Amount in",
-    direction: "Direction", token: "Token", seenFrom: "Seen from (UTC)", seenBefore: "Seen before (UTC)", search: "Search", allRecords: "All records", record: "Record", seen: "Seen", amount: "Amount", user: "User", in: "In", out: "Out",
+    direction: "Direction", token: "Token", seenFrom: "Seen from (UTC)", seenBefore: "Seen before (UTC)", search: "Search", allRecords: "All records", unknownTokens: "Unknown tokens", record: "Record", seen: "Seen", amount: "Amount", user: "User", in: "In", out: "Out",
     recordName: "Record {name}", noHash: "No record has this hash.", progress: "Progress", network: "Network", reason: "Reason", from: "From", cameTo: "Came to", label: "Label", paidTo: "Paid to", net: "Net", fee: "Fee", refund: "Refund",
     walletsShow: "What wallets show", writtenOff: "Written off", payments: "Payments", noPayments: "Nothing is paid for it yet.", paymentOn: "payment {id} on {chain}", payment: "Payment", paymentName: "Payment {id}",
     confirmation: "{n} confirmation", confirmations: "{n} confirmations", confirmationsOf: "{n} of {m} confirmations", andFinal: "{what}, final", ourAccount: "From our account", to: "To", transaction: "Transaction", blockOf: "block {height}, ",
@@ -49,7 +49,7 @@ export const messages = {
     channelsLead: "A channel that is not OPEN tells wallets so. What has come in is settled all the same.", noToken: "No token is configured.", changed: "changed", daemonSet: "The daemon has set it to {state}", setTo: "Set to {state}",
     openLead: "Opens it again, also where the daemon had stopped it.", closedLead: "Wallets are told that it is not open.", forChannel: "for {name}",
 
-    accounts: "Accounts", noAccounts: "There are no accounts yet.", balances: "Balances", account: "Account", whatFor: "What for", holdsNow: "Holds", owedToUsers: "Of it owed to users", next: "Next number", order: "Order", stop: "Stop",
+    accounts: "Accounts", noAccounts: "There are no accounts yet.", balances: "Balances", account: "Account", whatFor: "What for", holdsNow: "Holds", next: "Next number", order: "Order", stop: "Stop",
     stopLead: "Nothing is signed with its key until it is resumed.", resumeLead: "It signs again, once everything that it ever signed is decided and explained.",
     stopAccount: "Stop {account}", resumeAccount: "Resume {account}", between: "Between our accounts", sweeps: "Sweeps", feeCoin: "Coin for fees", toCold: "To cold", noMoves: "Nothing has moved.", movesLabel: "Moves",
 
@@ -94,16 +94,16 @@ export const messages = {
     why: "原因", sayWhy: "请填写原因：它会与您的名称一起写入日志。", cancel: "取消", done: "已完成：{what}。", of: "{n} / {m}", on: "链 {chain}", block: "链 {chain}，区块 {height}",
     unknownUnits: "单位（{asset}）", unknownToken: "未知代币", coins: "原生币",
 
-    glance: "概览", money: "资金", moves: "流动正常", stuck: "部分资金受阻", nothing: "无", oneRecord: "{n} 条记录", someRecords: "{n} 条记录", aMinute: "每分钟付款", oldest: "最久等待", noneWaits: "无等待",
+    glance: "概览", money: "付款", flowing: "流动正常", idle: "无待付款项", blocked: "付款受阻", unknown: "未知", silentDaemon: "守护进程无响应。", nothing: "无", oneRecord: "{n} 条记录", someRecords: "{n} 条记录", aMinute: "每分钟付款", oldest: "最久等待", noneWaits: "无等待",
     shortest: "最短可维持时间", noEnd: "无限期", overAYear: "一年以上", conditions: "状况", allWell: "没有资金受阻，也没有异常。", what: "内容", where: "位置", meaning: "说明", since: "持续",
     chains: "链", chain: "链", state: "状态", read: "已读取", final: "已终定", newestOfNodes: "节点最新", behind: "落后", age: "时长", nodes: "节点", resumeChain: "恢复 {chain}", resume: "恢复",
-    resumeChainLead: "若节点与我们的终定区块一致，则重新跟随该链。", channels: "通道", channel: "通道", holds: "持有", owed: "应付", waiting: "等待", lastDay: "最近一天", perMinute: "每分钟", runway: "可维持",
+    resumeChainLead: "若节点与我们的终定区块一致，则重新跟随该链。", channels: "通道", channel: "通道", holds: "持有", pending: "待付", waiting: "等待", lastDay: "最近一天", perMinute: "每分钟", runway: "可维持",
     runwayHint: "扣除应付后，按最近一天的流出与流入，账户持有的资金还能维持多久。", inPayments: "共 {n} 笔", sinceAgo: "已等 {ago}",
     signerLimits: "签名器限额", limits: "限额", limit: "限额", ofWhat: "对象", used: "已用",
 
     heldLead: "等待决定的记录：无法确认归属、付款被搁置，或区块已脱离其链。", allOfThem: "全部", onlyUnattributed: "仅显示无法确认归属的", noneHeld: "没有等待您处理的内容。",
     records: "记录", noRecord: "没有符合条件的记录。", all: "全部", hashOf: "交易哈希", hashHint: "完整哈希或开头部分", address: "地址", addressHint: "用户、付款人、收款人或充值地址", amountIn: "转入金额",
-    direction: "方向", token: "代币", seenFrom: "发现时间起（UTC）", seenBefore: "发现时间止（UTC）", search: "查找", allRecords: "全部记录", record: "记录", seen: "发现时间", amount: "金额", user: "用户", in: "转入", out: "转出",
+    direction: "方向", token: "代币", seenFrom: "发现时间起（UTC）", seenBefore: "发现时间止（UTC）", search: "查找", allRecords: "全部记录", unknownTokens: "未知代币", record: "记录", seen: "发现时间", amount: "金额", user: "用户", in: "转入", out: "转出",
     recordName: "记录 {name}", noHash: "没有记录使用此哈希。", progress: "进度", network: "网络", reason: "原因", from: "来自", cameTo: "转入账户", label: "标签", paidTo: "付至", net: "净额", fee: "手续费", refund: "退款",
     walletsShow: "钱包显示", writtenOff: "已核销", payments: "付款", noPayments: "尚未为其付款。", paymentOn: "付款 {id}，链 {chain}", payment: "付款", paymentName: "付款 {id}",
     confirmation: "{n} 次确认", confirmations: "{n} 次确认", confirmationsOf: "{n} / {m} 次确认", andFinal: "{what}，已终定", ourAccount: "我方账户", to: "收款方", transaction: "交易", blockOf: "区块 {height}，",
@@ -130,7 +130,7 @@ export const messages = {
     channelsLead: "通道未开放时，钱包会得知。已转入的款项仍会处理完毕。", noToken: "没有配置代币。", changed: "更改于", daemonSet: "守护进程已将其设为 {state}", setTo: "设为 {state}",
     openLead: "重新开放，包括被守护进程停止的情况。", closedLead: "钱包会被告知该通道未开放。", forChannel: "{name}",
 
-    accounts: "账户", noAccounts: "暂无账户。", balances: "余额", account: "账户", whatFor: "用途", holdsNow: "持有", owedToUsers: "其中应付用户", next: "下一序号", order: "指令", stop: "停用",
+    accounts: "账户", noAccounts: "暂无账户。", balances: "余额", account: "账户", whatFor: "用途", holdsNow: "持有", next: "下一序号", order: "指令", stop: "停用",
     stopLead: "恢复之前，不再使用其密钥签名。", resumeLead: "当其签过的所有交易都已确定并得到解释后，重新开始签名。",
     stopAccount: "停用 {account}", resumeAccount: "恢复 {account}", between: "我方账户之间", sweeps: "归集", feeCoin: "手续费币", toCold: "转入冷存储", noMoves: "没有转移。", movesLabel: "转移",
 

@@ -8,7 +8,7 @@ import { get, post } from "./api.js";
 import { chainsOf, networkOf, networks } from "./money.js";
 import { Call, Heading, may, Money, Order, Reason, Standing, Told, Tx } from "./parts.jsx";
 import { route } from "./route.js";
-import { asks, boxesOf, ordersFor, stateOf, steps, useConsoleMessages } from "./labels.js";
+import { asks, boxesOf, ordersFor, steps, useConsoleMessages } from "./labels.js";
 
 const often = 3_000;
 
@@ -37,7 +37,7 @@ function Story({ story, again }) {
   const way = steps(r, payments, w);
   return <>
     <section class="card" id="record">
-      <div class="row spread"><strong class="large"><Money network={r.network} asset={r.asset} amount={r.amount} /></strong><Standing of="record" state={stateOf(r)} /></div>
+      <div class="row spread"><strong class="large"><Money network={r.network} asset={r.asset} amount={r.amount} /></strong><Standing of="record" state={r.status} /></div>
       <Steps list={way.list} at={way.at} failed={way.failed} label={w.progress} />
       {!story.in.final && <p class="small faint" id="depth"><Depth at={story.in} /></p>}
       {story.note && <Note>{story.note}</Note>}

@@ -6,7 +6,7 @@ import { get } from "./api.js";
 import { chainsOf, networks } from "./money.js";
 import { Call, Heading, Money, Reason, Standing, Tx } from "./parts.jsx";
 import { go, route, to } from "./route.js";
-import { codeLabel, stateOf, useConsoleMessages } from "./labels.js";
+import { codeLabel, useConsoleMessages } from "./labels.js";
 
 const often = 5_000;
 
@@ -27,7 +27,7 @@ export function Held() {
 
 // choices are what a search can choose from; "" is all.
 const choices = {
-  state: ["", "seen", "final", "held", "refused", "orphaned"],
+  state: ["", "seen", "pending", "sent", "done", "held", "refused", "refunding", "refunded", "orphaned"],
   direction: ["", "deposit", "withdrawal", "funding"],
 };
 
@@ -54,7 +54,7 @@ function Search({ query }) {
     {Choice({ name: "token", label: w.token, options: ["", ...tokens].map((t) => [t, t]) })}
     {Text({ name: "from", label: w.seenFrom, type: "date" })}
     {Text({ name: "until", label: w.seenBefore, type: "date" })}
-    <p class="row"><button class="main" id="search">{w.search}</button><a href={to("records")}>{w.allRecords}</a></p>
+    <p class="row"><button class="main" id="search">{w.search}</button><a href={to("records")}>{w.allRecords}</a><a href={to("records", "", { unknownTokens: true })}>{w.unknownTokens}</a></p>
   </form>;
 }
 
@@ -77,6 +77,6 @@ export function RecordTable({ list, id }) {
   return <Table id={id} label={w.records} head={[w.record, w.seen, w.direction, ">" + w.amount, w.state, w.user, w.in, w.out]} rows={list.map((r) => {
     const { from, to: paid } = chainsOf(known, r);
     return { key: r.id, cells: [<a href={to("records", r.id)}>{r.id}</a>, <Time ms={Date.parse(r.seen)} />, <Call of="direction" word={r.direction} />, <Money network={r.network} asset={r.asset} amount={r.amount} />,
-      <><Standing of="record" state={stateOf(r)} /> {stateOf(r) !== "done" && <Reason word={r.reason} />}</>, r.wallet && <Short text={r.wallet} />, <Tx chain={from} hash={r.inTx} />, <Tx chain={r.refundTx ? from : paid} hash={r.refundTx || r.outTx} />] };
+      <><Standing of="record" state={r.status} /> {r.status !== "done" && <Reason word={r.reason} />}</>, r.wallet && <Short text={r.wallet} />, <Tx chain={from} hash={r.inTx} />, <Tx chain={r.refundTx ? from : paid} hash={r.refundTx || r.outTx} />] };
   })} />;
 }

@@ -14,7 +14,7 @@ export function Status() {
   const w = useConsoleMessages();
   const poll = usePoll((signal) => get("/overview", {}, signal), often, []);
   return <><Heading>{w.view_status}</Heading><Asked poll={poll}>{(o) => <>
-    <Figures o={o} />
+    <Figures o={o} silent={poll.error !== null} />
     <Conditions list={o.conditions} />
     <Chains list={o.chains ?? []} again={poll.again} />
     <Channels list={o.channels} conditions={o.conditions} />
@@ -25,14 +25,18 @@ export function Status() {
 // runwayOf is how long money lasts, in words; none is longer than anybody plans.
 export const runwayOf = (hours, w) => (hours === undefined || hours === null ? w.noEnd : hours > 24 * 365 ? w.overAYear : lasted(hours * 3600, w.language));
 
-function Figures({ o }) {
+// payments are the states of payments, as the headline of the server has them: how each is shown, and its words.
+const payments = { flowing: ["good", "flowing"], idle: ["good", "idle"], blocked: ["bad", "blocked"], unknown: ["bad", "unknown"] };
+
+function Figures({ o, silent }) {
   const w = useConsoleMessages();
+  const [kind, word] = payments[silent ? "unknown" : o.state];
   const channels = o.channels ?? [];
   const rate = channels.reduce((sum, c) => sum + c.perMinute, 0);
   const oldest = channels.map((c) => c.oldest).filter(Boolean).sort()[0];
   const shortest = channels.map((c) => c.runwayHours).filter((h) => h !== undefined).sort((a, b) => a - b)[0];
   return <section class="tiles" aria-label={w.glance}>
-    <Tile name={w.money}>{o.flows ? <State kind="good">{w.moves}</State> : <State kind="bad">{w.stuck}</State>}</Tile>
+    <Tile name={w.money}><span id="headline" title={silent ? w.silentDaemon : o.headline}><State kind={kind}>{w[word]}</State></span></Tile>
     <Tile name={w.view_held}><a href={to("held")} id="needs-you">{o.needsOperator === 0 ? <State kind="good">{w.nothing}</State> : <State kind="warn">{formatMessage(o.needsOperator === 1 ? w.oneRecord : w.someRecords, { n: o.needsOperator })}</State>}</a></Tile>
     <Tile name={w.aMinute}><span class="num">{rate.toFixed(1)}</span></Tile>
     <Tile name={w.oldest}>{oldest ? <Ago ms={Date.parse(oldest)} /> : <span class="faint">{w.noneWaits}</span>}</Tile>
@@ -77,10 +81,10 @@ const notTold = (why, conditions) => conditions.reduce((left, c) => left.replace
 function Channels({ list, conditions }) {
   const w = useConsoleMessages();
   return <section class="card" id="flows"><h2>{w.channels}</h2>
-    <Table label={w.channels} head={[w.channel, w.state, ">" + w.holds, ">" + w.owed, ">" + w.waiting, ">" + w.lastDay, ">" + w.perMinute, ">" + w.runway]} rows={(list ?? []).map((c) => ({
+    <Table label={w.channels} head={[w.channel, w.state, ">" + w.holds, ">" + w.pending, ">" + w.waiting, ">" + w.lastDay, ">" + w.perMinute, ">" + w.runway]} rows={(list ?? []).map((c) => ({
       key: c.network + c.token + c.direction, cells: [<><strong>{c.symbol}</strong> <span class="faint"><Call of="direction" word={c.direction} /></span></>,
         <><Standing of="channel" state={c.state} />{notTold(c.why, conditions) && <div class="small wrap">{notTold(c.why, conditions)}</div>}</>, <Money network={c.network} asset={c.asset} amount={c.holds} />,
-        <Money network={c.network} asset={c.asset} amount={c.owed} />, <><span class="num">{c.waiting}</span>{c.oldest && <> <span class="faint small">{w.sinceAgo.split("{ago}")[0]}<Ago ms={Date.parse(c.oldest)} /></span></>}</>,
+        <Money network={c.network} asset={c.asset} amount={c.pending} />, <><span class="num">{c.waiting}</span>{c.oldest && <> <span class="faint small">{w.sinceAgo.split("{ago}")[0]}<Ago ms={Date.parse(c.oldest)} /></span></>}</>,
         <><Money network={c.network} asset={c.asset} amount={c.dayOut} /> <span class="faint small">{formatMessage(w.inPayments, { n: c.dayPayments })}</span></>,
         <span class="num">{c.perMinute.toFixed(1)}{c.possiblePerMinute !== undefined && <span class="faint"> {formatMessage(w.of, { n: "", m: c.possiblePerMinute }).trim()}</span>}</span>, <span class="num" title={w.runwayHint}>{runwayOf(c.runwayHours, w)}</span>],
     }))} />

@@ -1,0 +1,45 @@
+package watcher
+
+import (
+	"context"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"gatewayd/records"
+	"gatewayd/records/control"
+)
+
+const (
+	unknownTokensRole  = "unknown_tokens" // of the heartbeat that is the time of the last line
+	unknownTokensEvery = 24 * time.Hour
+	unknownTokensCheck = time.Minute
+)
+
+// reportUnknownTokens logs at most once a day how many transfers of tokens came in that no network serves.
+func (w *Watcher) reportUnknownTokens(ctx context.Context) error {
+	var transfers, tokens uint64
+	err := w.Store.Update(ctx, func(tx *records.Tx) (err error) {
+		last, ever, err := control.LastBeat(tx, unknownTokensRole)
+		if err != nil || (ever && last.Age < unknownTokensEvery) {
+			return err
+		}
+		if transfers, tokens, err = tx.UnknownTokens(last.At); err != nil || transfers == 0 {
+			return err
+		}
+		return control.Beat(tx, unknownTokensRole)
+	})
+	if err == nil && transfers > 0 {
+		w.Log.WithFields(logrus.Fields{"transfers": transfers, "tokens": tokens}).
+			Info("transfers of unknown tokens came in: `gatewayd records list --unknown-tokens` lists them")
+	}
+	return err
+}
+
+// levelOf is the level at which the log has a transfer's steps: unknown tokens have a line a day instead.
+func levelOf(tx *records.Tx, t records.Transfer) logrus.Level {
+	if unknown, err := tx.OfUnknownToken(t); err == nil && unknown {
+		return logrus.DebugLevel
+	}
+	return logrus.InfoLevel
+}
