@@ -135,7 +135,7 @@ func newSigner(ctx context.Context, cfg config.Config, keys Keys, guard *signgua
 	}
 	if proofs != nil {
 		p.Checks = append([]signer.Check{set.Unless(proofs.Checker.Check)}, p.Checks...)
-		p.Again = append([]signer.Check{checks.Func(proofs.Checker.Standing)}, p.Again...)
+		p.Again = append([]signer.Check{checks.Func(proofs.Checker.Recheck)}, p.Again...)
 		p.Ledgers, p.Known, p.Source = proofs.Ledgers, proofs.Known, proofs.Source
 		p.Report = func() checks.Report {
 			r := set.Report()

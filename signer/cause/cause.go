@@ -169,12 +169,12 @@ func verdictOf(err error) (v chain.Verdict, ok bool) {
 	return v, false
 }
 
-// Standing answers of each claim whether our accounts and our configuration still allow it, whatever its cause: what may change between an authorization and the
+// Recheck answers of each claim whether our accounts and our configuration still allow it, whatever its cause: what may change between an authorization and the
 // signature.
-func (c *Checker) Standing(ctx context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
+func (c *Checker) Recheck(ctx context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
 	verdicts := make([]chain.Verdict, len(claims))
 	for i, claim := range claims {
-		_, err := c.standing(ctx, id, claim)
+		_, err := c.allowed(ctx, id, claim)
 		verdict, ok := verdictOf(err)
 		if !ok {
 			return nil, fmt.Errorf("checking payment %d again: %w", claim.Payment.ID, err)
@@ -184,8 +184,8 @@ func (c *Checker) Standing(ctx context.Context, id chain.ID, claims []chain.Clai
 	return verdicts, nil
 }
 
-// standing is nil when a claim's account may pay it. What has no transfer is allowed by that but for coin for gas.
-func (c *Checker) standing(ctx context.Context, id chain.ID, claim chain.Claim) (policy.Network, error) {
+// allowed is nil when a claim's account may pay it. What has no transfer is allowed by that but for coin for gas.
+func (c *Checker) allowed(ctx context.Context, id chain.ID, claim chain.Claim) (policy.Network, error) {
 	n, ok := c.network(claim.Cause.Network)
 	if !ok || id != n.Source && id != n.Exchange {
 		return n, refused("the signer has no network %q on %s", claim.Cause.Network, id)
@@ -214,7 +214,7 @@ func (c *Checker) standing(ctx context.Context, id chain.ID, claim chain.Claim) 
 
 // prove is nil when the claim's cause allows all of it. It returns the coin at a deposit address that the payment uses up, if any.
 func (c *Checker) prove(ctx context.Context, reads *blockReads, id chain.ID, claim chain.Claim) (*chain.Arrival, error) {
-	n, err := c.standing(ctx, id, claim)
+	n, err := c.allowed(ctx, id, claim)
 	switch {
 	case err != nil:
 		return nil, err
