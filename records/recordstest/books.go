@@ -65,6 +65,12 @@ func testWork(t *testing.T, url string) {
 		require.Len(t, effects, 1)
 		require.Equal(t, second, effects[0].Tx)
 		none, err := tx.OwnTxsFrom(Exchange, effects[0], 10)
+		require.NoError(t, err)
+		require.Empty(t, none)
+		of, err := tx.OwnTxsOf(Exchange, Gateway, 1, 10)
+		require.NoError(t, err)
+		require.Equal(t, effects, of)
+		none, err = tx.OwnTxsOf(Exchange, Gateway, 2, 10)
 		require.Empty(t, none)
 		return err
 	})

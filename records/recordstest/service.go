@@ -138,4 +138,17 @@ func testHeldFor(t *testing.T, url string) {
 	r.Do(func(tx *records.Tx) error { return tx.MovePayment(two, records.HeldPayment, records.Queued, "") })
 	require.Empty(t, held(records.HeldApproval, 0, 9))
 	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.NoteHeld(two, records.HeldLimit) }), records.ErrConflict, "it is held no more")
+
+	in, credit := r.Owe(records.Deposit, 800)
+	r.Do(func(tx *records.Tx) error {
+		return tx.MovePayment(credit, records.Queued, records.HeldPayment, records.HeldUnproven)
+	})
+	r.See(func(tx *records.Tx) error {
+		for owner, want := range map[string]bool{in.Owner: true, "somebody else": false} {
+			found, err := tx.HeldDeposit(records.HeldUnproven, in.Network, in.Token, owner)
+			require.NoError(t, err)
+			require.Equal(t, want, found, owner)
+		}
+		return nil
+	})
 }
