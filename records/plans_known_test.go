@@ -38,6 +38,7 @@ var knownScans = []knownScan{
 	{by: "(*Tx).MarkLost", why: "when a chain has halted; it visits what may be lost"},
 	{by: "(*Tx).TransfersFrom", why: "a page from a height on"},
 	{by: "(*Tx).OwnTxsFrom", why: "a page from a height on"},
+	{by: "(*Tx).OwnTxsOf", why: "a page of an account's transactions, from the first on that the signer was not shown"},
 	{by: "books.EventsSince", with: "seq > ", why: "reads what is new since the last look, ten thousand lines at most"},
 	{by: "books.FeesBetween", with: "height > ", why: "reads the blocks between two looks"},
 	{by: "(*Tx).FoldHoldings", with: "height <= ", why: "reads the blocks that have become final since the last call"},
