@@ -94,6 +94,7 @@ func Run(t *testing.T, url func(t testing.TB) string) {
 		{"findings", testFindings},
 		{"first looks", testFirstLooks},
 		{"tracing", testTracing},
+		{"unknown tokens", testUnknownTokens},
 		{"conditions", testConditions}, {"guards", testGuards}, {"lacking_guards", testLackingGuards},
 		{"what waits", testWaiting},
 		{"why payouts wait", testWaits},
