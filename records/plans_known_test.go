@@ -39,7 +39,6 @@ var knownScans = []knownScan{
 	{by: "(*Tx).MarkLost", why: "when a chain has halted; it visits what may be lost"},
 	{by: "(*Tx).TransfersFrom", why: "a page from a height on"},
 	{by: "(*Tx).OwnTxsFrom", why: "a page from a height on"},
-	{by: "(*Tx).UnknownTokens", why: "once a day, for one line of the log"},
 	{by: "books.UnknownTokensBetween", with: "seq > ", why: "reads what is new since the last metrics"},
 	{by: "(*Tx).OwnTxsOf", why: "a page of one deposit address from a number on, when coin there waits for a proof"},
 	{by: "books.EventsSince", with: "seq > ", why: "reads what is new since the last look, ten thousand lines at most"},
