@@ -11,12 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// minMedianLines is the smallest acceptable median of lines per file. Generated code is not counted.
+// minMedianLines is the smallest acceptable median of lines per file. Generated code is not
+// counted.
 const minMedianLines = 120
 
 var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
-// TestSizesStayReadable checks the median file length. Test files, and suites that import testing, are not counted.
+// TestSizesStayReadable checks the median file length. Test files, and suites that import testing,
+// are not counted.
 func TestSizesStayReadable(t *testing.T) {
 	var all []int
 	for _, from := range list(t) {

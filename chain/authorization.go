@@ -46,7 +46,8 @@ type Verdict struct {
 	Arrival *Arrival `json:"-"` // coin at a deposit address that the payment uses up; for the sign-guard alone
 }
 
-// Arrival is native coin that came to a deposit address and that a payment credits or refunds. The sum of them never exceeds what arrived there.
+// Arrival is native coin that came to a deposit address and that a payment credits or refunds. The
+// sum of them never exceeds what arrived there.
 type Arrival struct {
 	Chain   ID
 	Address string

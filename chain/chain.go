@@ -196,7 +196,8 @@ type Chain interface {
 	MaxUnmined() int
 }
 
-// Refusal is an error of Broadcast: no node has the attempt, and a majority refuses it. It decides nothing about the payment.
+// Refusal is an error of Broadcast: no node has the attempt, and a majority refuses it. It decides
+// nothing about the payment.
 type Refusal struct {
 	Text string // which nodes refuse it and in which words, on one line of bounded length
 }

@@ -13,13 +13,14 @@ type group struct {
 	answers map[any]any
 }
 
-// InGroup returns a context for a group of payments that are prepared together. Under it an adapter may ask once what is the same for
-// all of them, such as prices.
+// InGroup returns a context for a group of payments that are prepared together. Under it an adapter
+// may ask once what is the same for all of them, such as prices.
 func InGroup(ctx context.Context) context.Context {
 	return context.WithValue(ctx, groupKey{}, &group{answers: map[any]any{}})
 }
 
-// Once answers a question: from the context's group if it was answered there, otherwise by ask. An error is not kept.
+// Once answers a question: from the context's group if it was answered there, otherwise by ask. An
+// error is not kept.
 func Once[T any](ctx context.Context, question any, ask func(context.Context) (T, error)) (T, error) {
 	g, ok := ctx.Value(groupKey{}).(*group)
 	if !ok {

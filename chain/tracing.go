@@ -4,7 +4,8 @@ package chain
 type Tracing uint8
 
 const (
-	// TracingUnneeded: no contract can have moved coin, the chain logs such movements, or tracing is off.
+	// TracingUnneeded: no contract can have moved coin, the chain logs such movements, or tracing
+	// is off.
 	TracingUnneeded Tracing = iota
 	// Traced: enough nodes traced the block.
 	Traced
@@ -12,7 +13,8 @@ const (
 	Untraced
 )
 
-// TracingLoss describes why blocks cannot be traced now. The zero value means that nothing is missing.
+// TracingLoss describes why blocks cannot be traced now. The zero value means that nothing is
+// missing.
 type TracingLoss struct {
 	Height   uint64 // of the last block that needed a trace and got none
 	Why      string

@@ -108,13 +108,15 @@ func (p *Proofs) Source(network string) (chain.ID, bool) {
 	return "", false
 }
 
-// openingsEvery is how often the signer reads what newly given addresses held: full nodes keep the state of 128 blocks.
+// openingsEvery is how often the signer reads what newly given addresses held: full nodes keep the
+// state of 128 blocks.
 const openingsEvery = time.Second
 
 // provableEvery is how often it is checked whether balances can be proven.
 const provableEvery = time.Minute
 
-// Run begins to watch the chains, which waits for their nodes. Then it reads the opening balances of deposit addresses, and checks that balances can be proven.
+// Run begins to watch the chains, which waits for their nodes. Then it reads the opening balances
+// of deposit addresses, and checks that balances can be proven.
 func (p *Proofs) Run(ctx context.Context) error {
 	var checked time.Time
 	began, told := false, false

@@ -21,7 +21,8 @@ const (
 	awaitRemind = time.Minute
 )
 
-// logWaiting logs what the program waits for at its start, warns while that lasts, and logs when each is there. It returns when all are, or with ctx.
+// logWaiting logs what the program waits for at its start, warns while that lasts, and logs when
+// each is there. It returns when all are, or with ctx.
 func logWaiting(ctx context.Context, log logrus.FieldLogger, all []awaitedService) error {
 	var g errgroup.Group
 	for _, d := range all {

@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWaitingAtTheStart: what a start waits for is information at first, and a warning when it lasts for a minute.
+// TestWaitingAtTheStart: what a start waits for is information at first, and a warning when it
+// lasts for a minute.
 func TestWaitingAtTheStart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

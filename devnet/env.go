@@ -29,7 +29,8 @@ import (
 	"gatewayd/watcher"
 )
 
-// Mnemonic is public: for development chains only. It differs from that of anvil and hardhat, whose funded accounts would be the gateway's own.
+// Mnemonic is public: for development chains only. It differs from that of anvil and hardhat, whose
+// funded accounts would be the gateway's own.
 const Mnemonic = "climb weasel symbol pluck police congress industry crunch lawsuit auto arch gallery"
 
 // EveryMinute is soon enough to be seen by somebody who tries things out.

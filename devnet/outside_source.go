@@ -19,7 +19,8 @@ const (
 	deployGas    = 5_000_000
 )
 
-// prepareOutside gives the faucet coins of a development node's own accounts, and puts the test tokens on its chain, unless they are there.
+// prepareOutside gives the faucet coins of a development node's own accounts, and puts the test
+// tokens on its chain, unless they are there.
 func prepareOutside(ctx context.Context, faucet *EthUser) error {
 	if err := fillFaucet(ctx, faucet); err != nil {
 		return err

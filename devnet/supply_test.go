@@ -9,7 +9,8 @@ import (
 	"gatewayd/wallet"
 )
 
-// TestSuppliesAreSensible: people see supplies of a size that tokens have, in whole units of each token's own decimals.
+// TestSuppliesAreSensible: people see supplies of a size that tokens have, in whole units of each
+// token's own decimals.
 func TestSuppliesAreSensible(t *testing.T) {
 	keys, err := wallet.FromMnemonic(Mnemonic)
 	require.NoError(t, err)

@@ -7,7 +7,8 @@ import (
 	"gatewayd/records"
 )
 
-// PaymentAdvice names the commands that fit a held payment, as they are to be typed; empty for one that needs none.
+// PaymentAdvice names the commands that fit a held payment, as they are to be typed; empty for one
+// that needs none.
 func PaymentAdvice(tx *records.Tx, p records.Payment) (string, error) {
 	if p.State != records.HeldPayment {
 		return "", nil
@@ -34,7 +35,8 @@ func differingAdvice(p records.Payment, hash string) string {
 	return settle + fmt.Sprintf("; if it provably moved nothing `gatewayd records retry %d --nothing-moved` or `gatewayd records refund %[1]d --nothing-moved`", p.TransferID)
 }
 
-// heldAdvice is for a payment of which nothing can have been paid. What has no record is counted again by itself.
+// heldAdvice is for a payment of which nothing can have been paid. What has no record is counted
+// again by itself.
 func heldAdvice(p records.Payment) string {
 	if p.TransferID == 0 {
 		return ""

@@ -32,14 +32,16 @@ type payer struct {
 	same  bool         // it pays with the coin that fees are paid with
 }
 
-// Inclusion measures the time until a payment is in a block. That time bounds payments: only max_unmined of them may wait for a block.
+// Inclusion measures the time until a payment is in a block. That time bounds payments: only
+// max_unmined of them may wait for a block.
 type Inclusion struct {
 	Seen records.Inclusion // of the last hour
 	Poll time.Duration     // between two looks at the chain's head
 }
 
-// time returns the time from a signature until the block is read that has the transaction. If no payment was seen within the last
-// hour, it is taken for the next block, and half a poll on average to see each of the two blocks.
+// time returns the time from a signature until the block is read that has the transaction. If no
+// payment was seen within the last hour, it is taken for the next block, and half a poll on average
+// to see each of the two blocks.
 func (i Inclusion) time(interval time.Duration) time.Duration {
 	if i.Seen.Count == 0 {
 		return interval + i.Poll

@@ -38,7 +38,8 @@ func publicStates() map[string][]search.Choice {
 	}
 }
 
-// choicesOf returns what a state chooses beyond the state of transfers: an outcome, or a state as wallets see it. false: there is no such state.
+// choicesOf returns what a state chooses beyond the state of transfers: an outcome, or a state as
+// wallets see it. false: there is no such state.
 func choicesOf(state string) (list []search.Choice, known bool) {
 	if slices.Contains(search.Outcomes(), state) {
 		return []search.Choice{{Outcome: state}}, true

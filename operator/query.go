@@ -36,7 +36,8 @@ const (
 	MaxLimit     = 1000
 )
 
-// States are the words for a record's state that a query may have. The states as wallets see them are understood, too.
+// States are the words for a record's state that a query may have. The states as wallets see them
+// are understood, too.
 func States() []string {
 	return append([]string{string(records.Seen), string(records.Final), string(records.Orphaned), string(records.Held), string(records.Refused)}, search.Outcomes()...)
 }

@@ -43,7 +43,8 @@ func TestFeeRulesAreChecked(t *testing.T) {
 	require.ErrorContains(t, policy.Fee{Kind: "gross"}.Check(), `fee kind "gross"`)
 }
 
-// TestCeilingOfAPayout: a ceiling of zero means none, so a fee too small for one unit of coin gets a ceiling of 1.
+// TestCeilingOfAPayout: a ceiling of zero means none, so a fee too small for one unit of coin gets
+// a ceiling of 1.
 func TestCeilingOfAPayout(t *testing.T) {
 	priced := func(rate string) policy.Token {
 		return policy.Token{TokenID: "usd", Decimals: 6, Asset: "usd", Policy: policy.Policy{Fee: policy.Fee{Kind: "flat", Rate: decimal.RequireFromString(rate)}}}

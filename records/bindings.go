@@ -36,9 +36,11 @@ func (r bindingRow) binding() Binding {
 	return r.Binding
 }
 
-// BindAddress returns the owner's own inbound address on a network, making it the first time: derive is asked for the address and the key path
-// of the next free index of all chains, which may share their keys, or answers signguard.ErrTaken for one that was given before this database was restored, and the address becomes an account of
-// ours. An address may be shown once the transaction is stored, not before.
+// BindAddress returns the owner's own inbound address on a network, making it the first time:
+// derive is asked for the address and the key path of the next free index of all chains, which may
+// share their keys, or answers signguard.ErrTaken for one that was given before this database was
+// restored, and the address becomes an account of ours. An address may be shown once the
+// transaction is stored, not before.
 func (tx *Tx) BindAddress(network string, id chain.ID, owner string, derive func(index uint32) (address, keyPath string, err error)) (Binding, error) {
 	b, found, err := tx.BindingByOwner(network, TypeAddress, owner)
 	if err == nil && !found {
@@ -73,8 +75,9 @@ func (tx *Tx) bindAddress(network string, id chain.ID, owner string, derive func
 	return tx.addBinding(b, sql.NullInt64{Int64: index, Valid: true})
 }
 
-// indexesFor returns the index that an owner has on another chain and not on this one, and the first that no chain has given. The source chains of one kind share
-// their keys, so an index has one owner on all of them. Both queries step through the few networks and chains by their indexes.
+// indexesFor returns the index that an owner has on another chain and not on this one, and the
+// first that no chain has given. The source chains of one kind share their keys, so an index has
+// one owner on all of them. Both queries step through the few networks and chains by their indexes.
 func (tx *Tx) indexesFor(id chain.ID, owner string) (own sql.NullInt64, next int64, err error) {
 	_, err = tx.get(&own, `WITH RECURSIVE n(network) AS (SELECT MIN(network) FROM bindings UNION ALL
 		SELECT (SELECT MIN(network) FROM bindings WHERE network > n.network) FROM n WHERE n.network IS NOT NULL)

@@ -157,7 +157,8 @@ func (tx *Tx) UnsettledOwnTxs(id chain.ID, limit int) ([]OwnTx, error) {
 	return out, nil
 }
 
-// OwnTxsOf returns what an account did in final blocks, by number, from one number on: at most limit.
+// OwnTxsOf returns what an account did in final blocks, by number, from one number on: at most
+// limit.
 func (tx *Tx) OwnTxsOf(id chain.ID, account string, from uint64, limit int) ([]OwnTx, error) {
 	var rows []ownTxRow
 	err := tx.list(&rows, `SELECT chain, tx, block_hash, height, account, number, ok, void, fee FROM effects
@@ -197,8 +198,8 @@ func (tx *Tx) PaidBefore(e OwnTx, asset chain.Asset) (sum chain.Amount, err erro
 	return sum, nil
 }
 
-// Inclusion counts transactions of ours and the blocks until they stood in one, each counted from the newest block that we knew when it
-// was first signed.
+// Inclusion counts transactions of ours and the blocks until they stood in one, each counted from
+// the newest block that we knew when it was first signed.
 type Inclusion struct {
 	Count  uint64 `db:"count"`
 	Blocks uint64 `db:"blocks"`
@@ -207,7 +208,8 @@ type Inclusion struct {
 // inclusionSample bounds how many transactions of an account Inclusion reads.
 const inclusionSample = 64
 
-// Inclusion returns the inclusion of the newest transactions of accounts that were signed since a moment.
+// Inclusion returns the inclusion of the newest transactions of accounts that were signed since a
+// moment.
 func (tx *Tx) Inclusion(id chain.ID, accounts []string, since time.Time) (sum Inclusion, err error) {
 	for _, account := range accounts {
 		var i Inclusion

@@ -59,7 +59,8 @@ func (tx *Tx) HeldFor(reason string, after uint64, limit int) ([]Payment, error)
 // maxHeldOf bounds how many held payments are searched for those of one owner.
 const maxHeldOf = 1_000
 
-// HeldDeposit reports whether a credit of an owner's deposit of a token is among the first payments that are held for a reason.
+// HeldDeposit reports whether a credit of an owner's deposit of a token is among the first payments
+// that are held for a reason.
 func (tx *Tx) HeldDeposit(reason, network, token, owner string) (bool, error) {
 	var one int
 	found, err := tx.get(&one, `SELECT 1 FROM (SELECT transfer_id FROM payments WHERE state = 'held' AND reason = ? AND id > ? ORDER BY id LIMIT ? + 0) p

@@ -32,7 +32,8 @@ func (tx *Tx) Tracing(id chain.ID) (Tracing, error) {
 	return Tracing{r.Traced == 1, sqlstore.TimeOrZero(r.LostAt), r.Untraced, r.First, r.Last}, sqlstore.Doing(err, "reading how %s was traced", id)
 }
 
-// NoteTracing records which of the blocks that are applied were traced. Most groups of blocks change nothing.
+// NoteTracing records which of the blocks that are applied were traced. Most groups of blocks
+// change nothing.
 func (tx *Tx) NoteTracing(id chain.ID, blocks []chain.Block) error {
 	if !slices.ContainsFunc(blocks, func(b chain.Block) bool { return b.Tracing != chain.TracingUnneeded }) {
 		return nil
@@ -70,7 +71,8 @@ func (t *Tracing) add(b chain.Block, now time.Time) {
 	}
 }
 
-// CoverUntraced records that all balances were compared at a height: untraced blocks up to there need nothing more.
+// CoverUntraced records that all balances were compared at a height: untraced blocks up to there
+// need nothing more.
 func (tx *Tx) CoverUntraced(id chain.ID, height uint64) error {
 	_, err := tx.exec(`UPDATE tracing SET first = CASE WHEN last > ? THEN ? ELSE -1 END, last = CASE WHEN last > ? THEN last ELSE -1 END
 		WHERE chain = ? AND first >= 0 AND first <= ?`, height, height+1, height, string(id), height)

@@ -7,8 +7,9 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// OfUnknownToken chooses among transfers t those of tokens that no network has ever served: anybody can send such tokens, in any number. Coin, and tokens
-// that were served once, have a value for the users who send them, so those need an operator.
+// OfUnknownToken chooses among transfers t those of tokens that no network has ever served: anybody
+// can send such tokens, in any number. Coin, and tokens that were served once, have a value for the
+// users who send them, so those need an operator.
 const OfUnknownToken = `(t.reason = '` + ReasonUnknownToken + `' AND t.reason <> '' AND t.token = '' AND t.asset <> '` + string(chain.Native) + `'
 	AND NOT EXISTS (SELECT 1 FROM served_tokens k WHERE k.chain = t.chain AND k.asset = t.asset))`
 
@@ -34,7 +35,8 @@ func (tx *Tx) OfUnknownToken(t Transfer) (bool, error) {
 	return !served, sqlstore.Doing(err, "reading whether %s was served", t.Asset)
 }
 
-// UnknownTokens counts the transfers of unknown tokens that were seen since a moment, and the tokens.
+// UnknownTokens counts the transfers of unknown tokens that were seen since a moment, and the
+// tokens.
 func (tx *Tx) UnknownTokens(since time.Time) (transfers, tokens uint64, err error) {
 	var sum struct {
 		Transfers uint64 `db:"transfers"`

@@ -23,9 +23,10 @@ type Check interface {
 	Check(ctx context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error)
 }
 
-// Authorize answers for claims of one ledger, in order, whether their payments may be bound and signed. A cause has one authorization permanently, unless
-// nothing of it can be paid any more. The same claim is answered the same again for grantLifetime, and checked again after that, and counted once. What is new costs
-// one durable commit for the group.
+// Authorize answers for claims of one ledger, in order, whether their payments may be bound and
+// signed. A cause has one authorization permanently, unless nothing of it can be paid any more. The
+// same claim is answered the same again for grantLifetime, and checked again after that, and
+// counted once. What is new costs one durable commit for the group.
 func (s *Signer) Authorize(ctx context.Context, id chain.ID, claims ...chain.Claim) ([]chain.Verdict, error) {
 	if _, ok := s.rules[id]; !ok {
 		return nil, fmt.Errorf("%w: it knows no chain %q", ErrRefused, id)
@@ -172,7 +173,8 @@ func judge(ctx context.Context, id chain.ID, check Check, claims []chain.Claim) 
 	return verdicts, nil
 }
 
-// askGuard asks the sign-guard about the open claims. A claim that it does not know stays open, and at first one that was authorized and is not granted now.
+// askGuard asks the sign-guard about the open claims. A claim that it does not know stays open, and
+// at first one that was authorized and is not granted now.
 func (g *claimGroup) askGuard(ctx context.Context, ask func(context.Context, []signguard.Authorization) ([]signguard.State, error), first bool) error {
 	at, claims := g.open(false)
 	if len(at) == 0 {

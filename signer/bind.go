@@ -9,7 +9,8 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// A daemon that is stolen must not fill the disk with bindings. Real gateways stay below: by default they give out 10,000 a day.
+// A daemon that is stolen must not fill the disk with bindings. Real gateways stay below: by
+// default they give out 10,000 a day.
 const (
 	bindingsPerHour = 2_000
 	bindingsAtOnce  = 10_000
@@ -18,8 +19,10 @@ const (
 // bindTimeout bounds the wait for the nodes, because the daemon holds up its records meanwhile.
 const bindTimeout = 2 * time.Second
 
-// GiveAddress notes permanently that the deposit address of an index is a user's, before it is shown to anybody, and answers it; or is signguard.ErrTaken. Keys
-// that tell their addresses are asked for it: none but theirs is given out. What came up to the newest block is nobody's, as far as the signer's own nodes show.
+// GiveAddress notes permanently that the deposit address of an index is a user's, before it is
+// shown to anybody, and answers it; or is signguard.ErrTaken. Keys that tell their addresses are
+// asked for it: none but theirs is given out. What came up to the newest block is nobody's, as far
+// as the signer's own nodes show.
 func (s *Signer) GiveAddress(ctx context.Context, b signguard.Binding) (address string, err error) {
 	if err := s.checkBinding(b); err != nil {
 		return "", err
@@ -39,8 +42,9 @@ func (s *Signer) GiveAddress(ctx context.Context, b signguard.Binding) (address 
 	return b.Address, s.bind(ctx, b, s.guard.GiveAddress)
 }
 
-// GiveLabel notes permanently that a label is a user's, before it is shown to anybody, or is signguard.ErrTaken. What came with the label up to the newest block
-// is nobody's, as far as the signer's own nodes show.
+// GiveLabel notes permanently that a label is a user's, before it is shown to anybody, or is
+// signguard.ErrTaken. What came with the label up to the newest block is nobody's, as far as the
+// signer's own nodes show.
 func (s *Signer) GiveLabel(ctx context.Context, b signguard.Binding) error {
 	if err := s.checkBinding(b); err != nil {
 		return err
@@ -51,7 +55,8 @@ func (s *Signer) GiveLabel(ctx context.Context, b signguard.Binding) error {
 	return s.bind(ctx, b, s.guard.GiveLabel)
 }
 
-// checkBinding refuses what no daemon of ours asks for: a network that the signer does not have, or texts of any size.
+// checkBinding refuses what no daemon of ours asks for: a network that the signer does not have, or
+// texts of any size.
 func (s *Signer) checkBinding(b signguard.Binding) error {
 	if err := checkTexts(b.Network, string(b.Chain), b.Address, b.User); err != nil {
 		return err
@@ -71,7 +76,8 @@ func (s *Signer) checkBinding(b signguard.Binding) error {
 // maxBindingText is more than the longest address of any ledger.
 const maxBindingText = 128
 
-// bind stores a binding as of the newest block that the signer knows. One that is not stored does not count for the bound of bindings.
+// bind stores a binding as of the newest block that the signer knows. One that is not stored does
+// not count for the bound of bindings.
 func (s *Signer) bind(ctx context.Context, b signguard.Binding, store func(context.Context, signguard.Binding) error) (err error) {
 	if b.Since, err = s.newestBlock(ctx, b.Chain); err != nil {
 		return err
@@ -89,8 +95,8 @@ func (s *Signer) bind(ctx context.Context, b signguard.Binding, store func(conte
 	return err
 }
 
-// newestBlock is the highest block of a chain that the signer's own nodes have ever shown to it: one that they no longer know may have had the deposit. Without
-// nodes of its own it is 0.
+// newestBlock is the highest block of a chain that the signer's own nodes have ever shown to it:
+// one that they no longer know may have had the deposit. Without nodes of its own it is 0.
 func (s *Signer) newestBlock(ctx context.Context, id chain.ID) (uint64, error) {
 	if s.ledgers == nil {
 		return 0, nil

@@ -88,7 +88,8 @@ func TestBindingsKeepTheHighestBlock(t *testing.T) {
 	require.Equal(t, head.Latest.Height, given.Since)
 }
 
-// TestBindingsOfOtherChains: a binding counts by the blocks of its network's source chain, so none is given on another chain.
+// TestBindingsOfOtherChains: a binding counts by the blocks of its network's source chain, so none
+// is given on another chain.
 func TestBindingsOfOtherChains(t *testing.T) {
 	w := seeing(t)
 	label := signguard.Binding{Network: "main", Chain: "bsc", Label: "ABCD2345", User: "eve"}
@@ -103,7 +104,8 @@ func TestBindingsOfOtherChains(t *testing.T) {
 	require.NoError(t, w.GiveLabel(t.Context(), label))
 }
 
-// TestLabelsHaveOneFormat: a label that looks like a user's, or that fills the disk, is refused in words.
+// TestLabelsHaveOneFormat: a label that looks like a user's, or that fills the disk, is refused in
+// words.
 func TestLabelsHaveOneFormat(t *testing.T) {
 	w := seeing(t)
 	for name, label := range map[string]string{
@@ -127,7 +129,8 @@ func TestLabelsHaveOneFormat(t *testing.T) {
 	}
 }
 
-// TestBindingsAreBounded: nobody fills the disk with bindings. What is refused uses up nothing, and an hour allows more.
+// TestBindingsAreBounded: nobody fills the disk with bindings. What is refused uses up nothing, and
+// an hour allows more.
 func TestBindingsAreBounded(t *testing.T) {
 	w := seeing(t)
 	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)

@@ -53,7 +53,8 @@ func (s *Signer) ReadOutcomes(ctx context.Context, id chain.ID, height uint64) e
 	return s.noteSpent(ctx, id, block)
 }
 
-// noteSpent stores what deposit addresses have paid in a final block: by it and their balances the signer knows what arrived there (package cause).
+// noteSpent stores what deposit addresses have paid in a final block: by it and their balances the
+// signer knows what arrived there (package cause).
 func (s *Signer) noteSpent(ctx context.Context, id chain.ID, block chain.Block) error {
 	accounts := make([]string, len(block.OwnTxs))
 	for i, tx := range block.OwnTxs {

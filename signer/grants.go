@@ -11,8 +11,9 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// grantLifetime is how long an authorization may be signed after its checks. A daemon that is stolen cannot collect authorizations of several days, each within
-// its day's limit, and have all of them signed at one moment.
+// grantLifetime is how long an authorization may be signed after its checks. A daemon that is
+// stolen cannot collect authorizations of several days, each within its day's limit, and have all
+// of them signed at one moment.
 const grantLifetime = 10 * time.Minute
 
 // grant is a claim that has passed the checks.
@@ -36,7 +37,8 @@ func keyOf(id chain.ID, account string, p chain.Payment) grantKey {
 	return grantKey{id, account, p.ID, Fingerprint(p)}
 }
 
-// grants are the authorizations that may be signed now. They are kept in memory: after a start each payment is checked again before it is signed.
+// grants are the authorizations that may be signed now. They are kept in memory: after a start each
+// payment is checked again before it is signed.
 type grants struct {
 	mu      sync.Mutex
 	of      map[string]grantKey // by cause, which has one
@@ -71,7 +73,8 @@ func (g *grants) remove(key grantKey) {
 	}
 }
 
-// has reports whether a cause is granted to the same account for the same, whatever number the payment had.
+// has reports whether a cause is granted to the same account for the same, whatever number the
+// payment had.
 func (g *grants) has(id chain.ID, now time.Time, c chain.Claim) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -111,9 +114,10 @@ func (g *grants) drop(id chain.ID, o chain.Order) {
 	g.remove(keyOf(id, o.Slot.Account, o.Payment))
 }
 
-// mayBeSigned is signguard.ErrUnauthorized for orders whose payments were authorized too long ago, or would not be authorized now: addresses may be listed,
-// accounts retired, and the cold address another since. What was signed at its slot before may be signed again, for other fees too, unless its payee is listed:
-// it answers how many orders may be signed, and why the next may not.
+// mayBeSigned is signguard.ErrUnauthorized for orders whose payments were authorized too long ago,
+// or would not be authorized now: addresses may be listed, accounts retired, and the cold address
+// another since. What was signed at its slot before may be signed again, for other fees too, unless
+// its payee is listed: it answers how many orders may be signed, and why the next may not.
 func (s *Signer) mayBeSigned(ctx context.Context, id chain.ID, orders []chain.Order) (passed int, why, err error) {
 	now := s.now()
 	var granted, signed chosen
@@ -188,7 +192,8 @@ func (c chosen) refusedBy(ctx context.Context, id chain.ID, check Check) (at int
 	return -1, "", nil
 }
 
-// wasSigned reports whether something was signed at an order's slot before. The sign-guard decides whether it was the same.
+// wasSigned reports whether something was signed at an order's slot before. The sign-guard decides
+// whether it was the same.
 func (s *Signer) wasSigned(ctx context.Context, id chain.ID, o chain.Order) (bool, error) {
 	list, err := s.guard.SignedAt(ctx, id, o.Slot.Account, o.Slot.Nonce)
 	return slices.ContainsFunc(list, func(w signguard.Signed) bool { return w.Branch == o.Slot.Branch }), err

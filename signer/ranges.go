@@ -9,7 +9,8 @@ import (
 	"gatewayd/chain"
 )
 
-// maxNumber bounds every number that a caller names: the sign-guard's databases count up to 2^63 - 1, and what follows a number must fit as well.
+// maxNumber bounds every number that a caller names: the sign-guard's databases count up to 2^63 -
+// 1, and what follows a number must fit as well.
 const maxNumber = math.MaxInt64 - 1
 
 // checkNumber refuses a number that the sign-guard cannot keep.

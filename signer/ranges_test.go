@@ -12,7 +12,8 @@ import (
 	"gatewayd/signer"
 )
 
-// TestNumbersOutOfRange: a number or text that the sign-guard's database cannot keep is refused in words, by every call, before the database sees it.
+// TestNumbersOutOfRange: a number or text that the sign-guard's database cannot keep is refused in
+// words, by every call, before the database sees it.
 func TestNumbersOutOfRange(t *testing.T) {
 	w := seeing(t)
 	hot := w.eth.Address("hot")

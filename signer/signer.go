@@ -73,9 +73,11 @@ type Parts struct {
 	Rules  map[chain.ID]chain.Rules // by ledger
 	Checks []Check                  // of claims, in order
 	Fees   Budget                   // nil for none
-	// Again are the checks that each first signature must pass once more, of what may have changed since the authorization; nil: all of Checks.
+	// Again are the checks that each first signature must pass once more, of what may have changed
+	// since the authorization; nil: all of Checks.
 	Again []Check
-	// Listed is the check that signatures for other fees must pass, which nothing else is known of than the payment; nil for none.
+	// Listed is the check that signatures for other fees must pass, which nothing else is known of
+	// than the payment; nil for none.
 	Listed Check
 	// Authorized is told what was authorized just now, before the next claims are checked; nil for nobody.
 	Authorized func(id chain.ID, claims []chain.Claim)
@@ -85,7 +87,8 @@ type Parts struct {
 	// Known tells which paths are accounts of the configuration; nil: any. Of no other an address is told.
 	Known func(id chain.ID, path string) bool
 
-	// Source returns the source chain of a network of the configuration; nil: bindings are given on any.
+	// Source returns the source chain of a network of the configuration; nil: bindings are given on
+	// any.
 	Source func(network string) (chain.ID, bool)
 
 	// Ledgers are the chains as the signer's own nodes show them. With them it believes final blocks, not the daemon; nil: it has none.
@@ -228,7 +231,8 @@ func (s *Signer) seal(ctx context.Context, rules chain.Rules, o chain.Order, dig
 	return rules.Seal(o, public, signature)
 }
 
-// Fingerprint is the text by which the sign-guard tells payments at a slot apart. It is not what is signed.
+// Fingerprint is the text by which the sign-guard tells payments at a slot apart. It is not what is
+// signed.
 func Fingerprint(p chain.Payment) string {
 	return p.Fingerprint()
 }

@@ -58,12 +58,13 @@ type Keys struct {
 	source   keystore.ExtendedKey
 	signers  *lru.Cache[string, core.PrivateKey] // of the exchange chain, by path: deriving one takes twice as long as signing
 
-	// sources are the same of the source chains, where deriving takes ten times as long as signing. Parents are in it as well:
-	// from its parent a deposit address takes one level instead of five.
+	// sources are the same of the source chains, where deriving takes ten times as long as signing.
+	// Parents are in it as well: from its parent a deposit address takes one level instead of five.
 	sources *lru.Cache[string, keystore.ExtendedKey]
 }
 
-// maxSigners bounds the derived keys of each cache, 300 bytes each. The caches live as long as the seed's own keys in Keys.
+// maxSigners bounds the derived keys of each cache, 300 bytes each. The caches live as long as the
+// seed's own keys in Keys.
 const maxSigners = 4096
 
 // FromMnemonic takes a BIP-39 mnemonic with an empty passphrase, as the exchange chain's nodes do.

@@ -112,8 +112,8 @@ func TestSignersAreKept(t *testing.T) {
 	require.Equal(t, 3, keys.signers.Len(), "an address alone keeps nothing")
 }
 
-// TestSourceSignersAreKept: a key of a source chain signs for its own path only, as long as it is kept and after it was displaced,
-// and addresses alone keep nothing.
+// TestSourceSignersAreKept: a key of a source chain signs for its own path only, as long as it is
+// kept and after it was displaced, and addresses alone keep nothing.
 func TestSourceSignersAreKept(t *testing.T) {
 	keys, err := FromMnemonic(junk)
 	require.NoError(t, err)
@@ -147,8 +147,9 @@ func TestSourceSignersAreKept(t *testing.T) {
 	require.ErrorIs(t, err, ErrPath)
 }
 
-// BenchmarkBudgetSign compares a signature by a key at a path with one by the bare key, on a source chain: by the hot account, and by
-// deposit addresses in turn of which none has signed before. Budgets: 1.15 times and 4 times.
+// BenchmarkBudgetSign compares a signature by a key at a path with one by the bare key, on a source
+// chain: by the hot account, and by deposit addresses in turn of which none has signed before.
+// Budgets: 1.15 times and 4 times.
 func BenchmarkBudgetSign(b *testing.B) {
 	const signatures = 2000
 	keys, err := FromMnemonic(junk)

@@ -529,8 +529,9 @@ func TestRefusedBalances(t *testing.T) {
 	r.requireSound()
 }
 
-// TestUntracedBlocksMakeTheAuditDue: a block that no node could trace is covered by a comparison of all balances as soon as it
-// is final, not after a period, and again by the daemon that comes after a crash.
+// TestUntracedBlocksMakeTheAuditDue: a block that no node could trace is covered by a comparison of
+// all balances as soon as it is final, not after a period, and again by the daemon that comes after
+// a crash.
 func TestUntracedBlocksMakeTheAuditDue(t *testing.T) {
 	r := newCoinRig(t)
 	owner, address := r.user()

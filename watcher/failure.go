@@ -8,14 +8,18 @@ import (
 	"gatewayd/records"
 )
 
-// errAnswerPending says that the chain was not asked yet why a payout failed, or that the signer has not read the block yet.
+// errAnswerPending says that the chain was not asked yet why a payout failed, or that the signer
+// has not read the block yet.
 var errAnswerPending = errors.New("the chain was not asked yet why a payout failed, or the signer was not shown the block")
 
-// failureChecker is a chain that can tell whether a payment failed in a final block because our account lacked something.
+// failureChecker is a chain that can tell whether a payment failed in a final block because our
+// account lacked something.
 type failureChecker interface {
-	// FailedForUs reports whether an attempt of a payment that failed in the block at a final height did so for want of ours: the account had less of
-	// the asset than the payment says, moved being what its transactions before that one took in the same block, or the attempt used up all the
-	// gas that we gave it, and we would have given more. chain.ErrUnavailable: no majority of the nodes tells, or keeps the state of that block.
+	// FailedForUs reports whether an attempt of a payment that failed in the block at a final
+	// height did so for want of ours: the account had less of the asset than the payment says,
+	// moved being what its transactions before that one took in the same block, or the attempt used
+	// up all the gas that we gave it, and we would have given more. chain.ErrUnavailable: no
+	// majority of the nodes tells, or keeps the state of that block.
 	FailedForUs(ctx context.Context, height uint64, account string, pay chain.Payment, moved chain.Amount, a chain.Attempt) (bool, error)
 }
 
@@ -25,8 +29,9 @@ type cause struct {
 	refused error // errFrozen or errTokenLimit: the token refused it to any payee
 }
 
-// failureQueries holds the failed payments about which the chain must be asked, outside the database transaction that settles, and the answers until they are
-// used. Its keys are transactions in blocks. The answers decide how often a payment is tried, never whether one is paid.
+// failureQueries holds the failed payments about which the chain must be asked, outside the
+// database transaction that settles, and the answers until they are used. Its keys are transactions
+// in blocks. The answers decide how often a payment is tried, never whether one is paid.
 type failureQueries struct {
 	open  map[string]failure
 	known map[string]cause
@@ -42,9 +47,10 @@ type failure struct {
 
 func txInBlock(e records.OwnTx) string { return e.Tx + " " + e.BlockHash }
 
-// blame reports whether a payment that failed is tried again. again says whether that would be its first time. A withdrawal's payout is
-// tried again if it failed for want of ours; other payments always are. What the token refuses to any payee costs no try: it waits, and
-// the channels stop if the token refuses every payment of the account. errAnswerPending: ask again after askWhyFailed.
+// blame reports whether a payment that failed is tried again. again says whether that would be its
+// first time. A withdrawal's payout is tried again if it failed for want of ours; other payments
+// always are. What the token refuses to any payee costs no try: it waits, and the channels stop if
+// the token refuses every payment of the account. errAnswerPending: ask again after askWhyFailed.
 func (f *follower) blame(tx *records.Tx, q failure, t records.Transfer, again bool) (bool, error) {
 	if q.payment.Asset == chain.Native { // coins that an account lacks keep a transaction out of blocks
 		return again && t.ID == 0, nil
@@ -70,7 +76,8 @@ func (f *follower) blame(tx *records.Tx, q failure, t records.Transfer, again bo
 	return again && (t.ID == 0 || why.ours), nil
 }
 
-// mayBeFrozen reports whether the chain can tell that a token refuses every payment of the account that made one.
+// mayBeFrozen reports whether the chain can tell that a token refuses every payment of the account
+// that made one.
 func (f *follower) mayBeFrozen(tx *records.Tx, q failure) (bool, error) {
 	if _, ok := f.chain.(trier); !ok {
 		return false, nil
@@ -91,8 +98,9 @@ func (f *follower) ask(tx *records.Tx, q failure) (err error) {
 	return errAnswerPending
 }
 
-// askWhyFailed asks the chain about the payments in f.failures and reports whether there were any. Where no majority of nodes answers, the payment counts as
-// one to be tried again: that happens once at most, and a second failure costs the same as the first.
+// askWhyFailed asks the chain about the payments in f.failures and reports whether there were any.
+// Where no majority of nodes answers, the payment counts as one to be tried again: that happens
+// once at most, and a second failure costs the same as the first.
 func (f *follower) askWhyFailed(ctx context.Context) (asked bool, err error) {
 	f.failures.known = map[string]cause{}
 	for at, q := range f.failures.open {
@@ -111,7 +119,8 @@ func (f *follower) askWhyFailed(ctx context.Context) (asked bool, err error) {
 	return asked, nil
 }
 
-// whyFailed asks whom the token refused on the block and on the one before it, since the account may have been frozen or freed in it.
+// whyFailed asks whom the token refused on the block and on the one before it, since the account
+// may have been frozen or freed in it.
 func (f *follower) whyFailed(ctx context.Context, q failure) (why cause, err error) {
 	var faults error
 	if _, ok := f.chain.(trier); ok && f.network(q.payment.Network).Pays(f.id, q.ownTx.Account) {

@@ -68,9 +68,10 @@ func shorterLine(height uint64, cur records.Cursor) error {
 	return fmt.Errorf("the nodes' line ends at block %d, below our final block %d: %w", height, cur.Final.Height, chain.ErrUnavailable)
 }
 
-// follow applies blocks up to the head. It changes direction once at most: a node that lags behind on a fork would otherwise make it step forward and back
-// for ever, and the next round may ask a better node. When blocks cannot be read after others were applied, the round ends without an error: the
-// next one reads only what is missing.
+// follow applies blocks up to the head. It changes direction once at most: a node that lags behind
+// on a fork would otherwise make it step forward and back for ever, and the next round may ask a
+// better node. When blocks cannot be read after others were applied, the round ends without an
+// error: the next one reads only what is missing.
 func (f *follower) follow(ctx context.Context, cur records.Cursor, head chain.Head) error {
 	back, again, progress := false, false, false
 	for cur.Height < head.Latest.Height || (cur.Height == head.Latest.Height && cur.Hash != head.Latest.Hash) {
@@ -168,8 +169,9 @@ func (f *follower) advance(ctx context.Context, cur records.Cursor, head chain.H
 	return f.cursor(ctx, head)
 }
 
-// applyAndSettle stores blocks that one transaction takes, and settles in the same transaction: at the head of a chain that is one durable
-// commit a block instead of two. It stores nothing where that does not work, so that applying and settling apart can show which one fails.
+// applyAndSettle stores blocks that one transaction takes, and settles in the same transaction: at
+// the head of a chain that is one durable commit a block instead of two. It stores nothing where
+// that does not work, so that applying and settling apart can show which one fails.
 func (f *follower) applyAndSettle(ctx context.Context, blocks []chain.Block, head chain.Head) (stored bool, err error) {
 	if groupSize(blocks) < len(blocks) {
 		return false, nil

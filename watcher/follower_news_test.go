@@ -8,7 +8,8 @@ import (
 	"gatewayd/chain"
 )
 
-// TestBlocksWithoutNews: a block that has nothing for us is one durable commit and wakes no payer; one with a transfer wakes them.
+// TestBlocksWithoutNews: a block that has nothing for us is one durable commit and wakes no payer;
+// one with a transfer wakes them.
 func TestBlocksWithoutNews(t *testing.T) {
 	r := setup(t)
 	counted := &countingStore{Store: r.store}

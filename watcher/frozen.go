@@ -13,14 +13,16 @@ import (
 )
 
 const (
-	// frozenPrefix begins the reason of channels that are stopped because a token refuses every payment of a hot account.
+	// frozenPrefix begins the reason of channels that are stopped because a token refuses every
+	// payment of a hot account.
 	frozenPrefix = "frozen: "
 	// byFalse is in the reason where the token answers false instead of reverting.
 	byFalse = "the token answers false"
 )
 
-// closeFrozen stops the channels of an asset that a hot account cannot pay. Deposits stop too, unless the token's policy lets them
-// go on. Nothing is written where the channels are stopped already.
+// closeFrozen stops the channels of an asset that a hot account cannot pay. Deposits stop too,
+// unless the token's policy lets them go on. Nothing is written where the channels are stopped
+// already.
 func (w *Watcher) closeFrozen(tx *records.Tx, n records.Network, asset chain.Asset, account string, why error) error {
 	for _, t := range n.Tokens {
 		if t.Asset != asset {
@@ -68,8 +70,9 @@ func (w *Watcher) setFrozen(tx *records.Tx, n records.Network, t records.Token, 
 	return err
 }
 
-// TryTokens tries whether each hot account can pay each of its tokens at all, and stops or opens the channels by that. It sends nothing.
-// An account that holds none of a token tells nothing of it.
+// TryTokens tries whether each hot account can pay each of its tokens at all, and stops or opens
+// the channels by that. It sends nothing. An account that holds none of a token tells nothing of
+// it.
 func (w *Watcher) TryTokens(ctx context.Context) error {
 	var faults []error
 	for _, n := range w.networks() {
@@ -117,7 +120,8 @@ func (w *Watcher) tryNetwork(ctx context.Context, c trier, n records.Network) er
 	})
 }
 
-// tokensToTry are the tokens of a network's source chain, and those of which a channel is stopped because they answer false.
+// tokensToTry are the tokens of a network's source chain, and those of which a channel is stopped
+// because they answer false.
 func (w *Watcher) tokensToTry(ctx context.Context, n records.Network) (assets []chain.Asset, answerFalse map[chain.Asset]bool, err error) {
 	answerFalse = make(map[chain.Asset]bool)
 	seen := make(map[chain.Asset]bool)

@@ -79,8 +79,9 @@ const (
 	closed = control.ChannelMaintain
 )
 
-// A hot account that the token's issuer has frozen refunds nobody: its token's channels stop with the reason, what is owed waits, and
-// leaves when the account is free again. Coin of the same account is paid as ever.
+// A hot account that the token's issuer has frozen refunds nobody: its token's channels stop with
+// the reason, what is owed waits, and leaves when the account is free again. Coin of the same
+// account is paid as ever.
 func TestFrozenAccountPaysLater(t *testing.T) {
 	r := setup(t)
 	token := r.issue()
@@ -178,8 +179,9 @@ func TestTokenLimitDelaysOnlyWhatIsAbove(t *testing.T) {
 	r.requireSound()
 }
 
-// A payment that fails on its chain because the account is frozen by then is neither refunded nor held, however often that happens: it is
-// made again after each final block once the account is free.
+// A payment that fails on its chain because the account is frozen by then is neither refunded nor
+// held, however often that happens: it is made again after each final block once the account is
+// free.
 func TestPaymentsUnderWayOutliveAFreeze(t *testing.T) {
 	for name, quiet := range map[string]bool{"reverts": false, "answers false": true} {
 		t.Run(name, func(t *testing.T) {

@@ -35,7 +35,8 @@ func TestLoopTellsAFaultOnce(t *testing.T) {
 	})
 }
 
-// TestLoopDoesNotTellWhatHealsSoon: a round that fails for less than three seconds, again and again, leaves no line.
+// TestLoopDoesNotTellWhatHealsSoon: a round that fails for less than three seconds, again and
+// again, leaves no line.
 func TestLoopDoesNotTellWhatHealsSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, hook := test.NewNullLogger()

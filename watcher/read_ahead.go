@@ -14,16 +14,18 @@ import (
 
 // rangeReader is a chain that answers many blocks in few calls.
 type rangeReader interface {
-	// Blocks returns blocks of the canonical chain in order of height, none below from or above to. Without an error they are consecutive from
-	// from on, and at least one. With an error some are missing. chain.ErrNotFound: the chain does not reach from.
+	// Blocks returns blocks of the canonical chain in order of height, none below from or above to.
+	// Without an error they are consecutive from from on, and at least one. With an error some are
+	// missing. chain.ErrNotFound: the chain does not reach from.
 	Blocks(ctx context.Context, from, to uint64) ([]chain.Block, error)
 }
 
-// maxBlocks bounds what is read together while catching up, and what is kept until it can be applied.
+// maxBlocks bounds what is read together while catching up, and what is kept until it can be
+// applied.
 const maxBlocks = 256
 
-// A range that takes longer than slowRange is followed by one of half the size, so that progress is stored often; after one that takes less than
-// quickRange the size doubles.
+// A range that takes longer than slowRange is followed by one of half the size, so that progress is
+// stored often; after one that takes less than quickRange the size doubles.
 const (
 	slowRange  = 5 * time.Second
 	quickRange = 2 * time.Second
@@ -32,7 +34,8 @@ const (
 // errReading marks errors of reading blocks: what was read before stays good.
 var errReading = errors.New("reading blocks")
 
-// readAhead keeps blocks that were read and not applied yet, so that one failed call does not cost the blocks around it.
+// readAhead keeps blocks that were read and not applied yet, so that one failed call does not cost
+// the blocks around it.
 type readAhead struct {
 	size   uint64 // of the next range
 	blocks map[uint64]chain.Block
@@ -43,7 +46,8 @@ func newReadAhead() readAhead { return readAhead{size: maxBlocks, blocks: map[ui
 // drop removes all kept blocks: they may be of a branch that the chain has left.
 func (a *readAhead) drop() { clear(a.blocks) }
 
-// gap returns the first run of heights within the size from a height on that are not kept. ok is false when there is none.
+// gap returns the first run of heights within the size from a height on that are not kept. ok is
+// false when there is none.
 func (a *readAhead) gap(from, top uint64) (first, last uint64, ok bool) {
 	top = min(top, from+a.size-1)
 	for first = from; first <= top && a.has(first); first++ {
@@ -79,7 +83,8 @@ func (a *readAhead) keep(blocks []chain.Block, from uint64) {
 	}
 }
 
-// resize makes the next range smaller after one that failed or was slow, and larger again after quick ones.
+// resize makes the next range smaller after one that failed or was slow, and larger again after
+// quick ones.
 func (a *readAhead) resize(failed bool, took time.Duration) {
 	switch {
 	case failed || took > slowRange:
@@ -89,8 +94,8 @@ func (a *readAhead) resize(failed bool, took time.Duration) {
 	}
 }
 
-// next returns consecutive blocks from a height on, at least one: those kept, with the first gap in them read. fresh reports whether the first of them
-// was read just now.
+// next returns consecutive blocks from a height on, at least one: those kept, with the first gap in
+// them read. fresh reports whether the first of them was read just now.
 func (f *follower) next(ctx context.Context, from, top uint64) (blocks []chain.Block, fresh bool, err error) {
 	fresh = !f.ahead.has(from)
 	if first, last, ok := f.ahead.gap(from, top); ok {
@@ -105,7 +110,8 @@ func (f *follower) next(ctx context.Context, from, top uint64) (blocks []chain.B
 	return nil, fresh, err
 }
 
-// readRange reads blocks in order of height: in one go where the chain can, else in parallel. With an error some are missing.
+// readRange reads blocks in order of height: in one go where the chain can, else in parallel. With
+// an error some are missing.
 func (f *follower) readRange(ctx context.Context, from, to uint64) (blocks []chain.Block, err error) {
 	if r, ok := f.chain.(rangeReader); ok {
 		blocks, err = r.Blocks(ctx, from, to)
@@ -118,7 +124,8 @@ func (f *follower) readRange(ctx context.Context, from, to uint64) (blocks []cha
 	return blocks, err
 }
 
-// readEach reads blocks one by one, some in parallel. After a failure it begins no further ones, and completes those under way.
+// readEach reads blocks one by one, some in parallel. After a failure it begins no further ones,
+// and completes those under way.
 func (f *follower) readEach(ctx context.Context, from, to uint64) ([]chain.Block, error) {
 	blocks, errs := make([]chain.Block, to-from+1), make([]error, to-from+1)
 	var failed atomic.Bool

@@ -72,7 +72,8 @@ func bothWays(t *testing.T, test func(t *testing.T, ranges bool)) {
 	}
 }
 
-// TestOneFailedCallCostsOneCall has one call of 200 fail: the round ends well, and no other block is read twice.
+// TestOneFailedCallCostsOneCall has one call of 200 fail: the round ends well, and no other block
+// is read twice.
 func TestOneFailedCallCostsOneCall(t *testing.T) {
 	bothWays(t, func(t *testing.T, ranges bool) {
 		failed := false
@@ -93,7 +94,8 @@ func TestOneFailedCallCostsOneCall(t *testing.T) {
 	})
 }
 
-// TestBlocksBeyondAGapAreKept has one block fail for some rounds. The blocks below it are applied at once and those above it are not read again.
+// TestBlocksBeyondAGapAreKept has one block fail for some rounds. The blocks below it are applied
+// at once and those above it are not read again.
 func TestBlocksBeyondAGapAreKept(t *testing.T) {
 	bothWays(t, func(t *testing.T, ranges bool) {
 		open := false
@@ -114,7 +116,8 @@ func TestBlocksBeyondAGapAreKept(t *testing.T) {
 	})
 }
 
-// TestProgressWhileCallsFail reads 600 blocks though three calls of ten fail for as long as it takes.
+// TestProgressWhileCallsFail reads 600 blocks though three calls of ten fail for as long as it
+// takes.
 func TestProgressWhileCallsFail(t *testing.T) {
 	bothWays(t, func(t *testing.T, ranges bool) {
 		random := rand.New(rand.NewPCG(1, 2))
@@ -132,7 +135,8 @@ func TestProgressWhileCallsFail(t *testing.T) {
 	})
 }
 
-// TestKeptBlocksOfALeftBranchAreReadAgain keeps blocks above a gap while the chain changes below it.
+// TestKeptBlocksOfALeftBranchAreReadAgain keeps blocks above a gap while the chain changes below
+// it.
 func TestKeptBlocksOfALeftBranchAreReadAgain(t *testing.T) {
 	bothWays(t, func(t *testing.T, ranges bool) {
 		open := false

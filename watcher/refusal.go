@@ -10,9 +10,9 @@ import (
 	"gatewayd/records"
 )
 
-// trier is a chain that can try token payments on the state after a block without sending them. Height 0 is the newest block.
-// Each payment gets nil, or chain.ErrRefused, chain.ErrFalse or chain.ErrNotNow (the account holds less). chain.ErrUnavailable: no
-// majority of the nodes tells.
+// trier is a chain that can try token payments on the state after a block without sending them.
+// Height 0 is the newest block. Each payment gets nil, or chain.ErrRefused, chain.ErrFalse or
+// chain.ErrNotNow (the account holds less). chain.ErrUnavailable: no majority of the nodes tells.
 type trier interface {
 	Try(ctx context.Context, height uint64, account string, pays []chain.Payment) ([]error, error)
 }
@@ -28,13 +28,15 @@ const (
 	maxOthers = 8
 	// queuedOthers is how many of them are payees of queued payments.
 	queuedOthers = 3
-	// triedAmounts is how many amounts are tried to each of them: the least unit, the smallest withdrawal and the same amount.
+	// triedAmounts is how many amounts are tried to each of them: the least unit, the smallest
+	// withdrawal and the same amount.
 	triedAmounts = 3
 )
 
-// whoRefuses finds out, on the state after one block, whom a token refuses when a payment of a hot account fails: chain.ErrRefused: the
-// payee. errFrozen: it refuses every payee, because it is paused or its issuer has frozen the account. errTokenLimit: such an amount.
-// chain.ErrNotNow: on that block it refuses nothing, or the account holds too little to tell.
+// whoRefuses finds out, on the state after one block, whom a token refuses when a payment of a hot
+// account fails: chain.ErrRefused: the payee. errFrozen: it refuses every payee, because it is
+// paused or its issuer has frozen the account. errTokenLimit: such an amount. chain.ErrNotNow: on
+// that block it refuses nothing, or the account holds too little to tell.
 func (w *Watcher) whoRefuses(ctx context.Context, height uint64, account string, q records.Payment) error {
 	n := w.network(q.Network)
 	others, err := w.otherPayees(ctx, n, account, q.Asset, q.Payee)
@@ -62,7 +64,8 @@ func trials(pay chain.Payment, payees []string, amounts []chain.Amount) (list []
 	return list
 }
 
-// refused says whom a token refuses, by the outcome of a payment and of its trials, triedAmounts to each other payee.
+// refused says whom a token refuses, by the outcome of a payment and of its trials, triedAmounts to
+// each other payee.
 func refused(own error, others []error) error {
 	if own == nil || errors.Is(own, chain.ErrNotNow) {
 		return fmt.Errorf("%w: the token does not refuse it any more", chain.ErrNotNow)
@@ -84,8 +87,8 @@ func refused(own error, others []error) error {
 	return chain.ErrRefused
 }
 
-// passes reports whether a tried payment would succeed. Some tokens answer false when they pay, so that tells nothing unless the
-// payment in question was refused so.
+// passes reports whether a tried payment would succeed. Some tokens answer false when they pay, so
+// that tells nothing unless the payment in question was refused so.
 func passes(err error, falseRefuses bool) bool {
 	return err == nil || errors.Is(err, chain.ErrFalse) && !falseRefuses
 }
@@ -102,7 +105,8 @@ func frozenError(answersFalse bool) error {
 	return errFrozen
 }
 
-// leastAmounts are what is tried first: the least unit of an asset, and the smallest withdrawal for tokens that refuse dust.
+// leastAmounts are what is tried first: the least unit of an asset, and the smallest withdrawal for
+// tokens that refuse dust.
 func leastAmounts(n records.Network, asset chain.Asset) []chain.Amount {
 	least := chain.NewAmount(1)
 	small := least
@@ -117,8 +121,9 @@ func leastAmounts(n records.Network, asset chain.Asset) []chain.Amount {
 	return []chain.Amount{least, small}
 }
 
-// otherPayees are addresses that an account of a network may pay an asset to, without one: ours, those of the operators, and payees of
-// queued payments. A token that lets only chosen addresses receive it lets some of these.
+// otherPayees are addresses that an account of a network may pay an asset to, without one: ours,
+// those of the operators, and payees of queued payments. A token that lets only chosen addresses
+// receive it lets some of these.
 func (w *Watcher) otherPayees(ctx context.Context, n records.Network, account string, asset chain.Asset, without string) (list []string, err error) {
 	var queued []records.Payment
 	err = w.Store.View(ctx, func(tx *records.Tx) error {
@@ -150,8 +155,8 @@ func (w *Watcher) otherPayees(ctx context.Context, n records.Network, account st
 	return list, nil
 }
 
-// refuser tells the refusal of a payee from that of the paying account: why comes from the estimate of a payment. It returns why where
-// it is none of a token, or cannot be told.
+// refuser tells the refusal of a payee from that of the paying account: why comes from the estimate
+// of a payment. It returns why where it is none of a token, or cannot be told.
 func (p *payer) refuser(ctx context.Context, a records.Account, q records.Payment, why error) error {
 	final := errors.Is(why, chain.ErrRefused) || errors.Is(why, chain.ErrGasLimit)
 	if _, ok := p.chain.(trier); !ok || !final || q.Asset == chain.Native || a.Kind != records.KindHot {

@@ -14,8 +14,8 @@ import (
 	"gatewayd/records/control"
 )
 
-// tellRefusedAfter is how long nodes must refuse a transaction before that is a condition: a full pool may have room again in the next
-// block.
+// tellRefusedAfter is how long nodes must refuse a transaction before that is a condition: a full
+// pool may have room again in the next block.
 const tellRefusedAfter = 15 * time.Second
 
 // refusal is a signed transaction that the nodes refuse.
@@ -28,8 +28,9 @@ type refusal struct {
 	text    string
 }
 
-// noteAnswers keeps what the nodes answered to attempts, which are some of the unmined slots of an account, in order. The first that is
-// refused is kept: what follows it cannot stand in a block before it.
+// noteAnswers keeps what the nodes answered to attempts, which are some of the unmined slots of an
+// account, in order. The first that is refused is kept: what follows it cannot stand in a block
+// before it.
 func (p *payer) noteAnswers(a records.Account, unmined []records.OpenSlot, of []records.Slot, list []chain.Attempt, answers []error) {
 	for i, err := range answers {
 		known, has := p.refused[a.Account]
@@ -65,7 +66,8 @@ func (p *payer) dropIdleRefusals(busy []records.Account) {
 	})
 }
 
-// tellRefusals stores what is refused for some time as conditions, when that differs from what is stored.
+// tellRefusals stores what is refused for some time as conditions, when that differs from what is
+// stored.
 func (p *payer) tellRefusals(ctx context.Context) error {
 	var now []control.Condition
 	for _, account := range slices.Sorted(maps.Keys(p.refused)) {

@@ -9,7 +9,8 @@ import (
 	"gatewayd/records"
 )
 
-// maxSpentBlocks bounds how many blocks are shown to the signer for one address at a time. The rest follows when it is asked again.
+// maxSpentBlocks bounds how many blocks are shown to the signer for one address at a time. The rest
+// follows when it is asked again.
 const maxSpentBlocks = 64
 
 // spentShown is how far the signer has read what deposit addresses have paid.
@@ -23,8 +24,9 @@ type depositAddress struct {
 	address string
 }
 
-// showSpent has the signer read the blocks in which deposit addresses have paid, for payments that it holds as unproven, and returns the indexes of those for
-// which it has read any. The balance of an address alone does not show how much arrived there when some of it was swept.
+// showSpent has the signer read the blocks in which deposit addresses have paid, for payments that
+// it holds as unproven, and returns the indexes of those for which it has read any. The balance of
+// an address alone does not show how much arrived there when some of it was swept.
 func (w *Watcher) showSpent(ctx context.Context, causes map[int]records.Transfer) (read []int, err error) {
 	tried := map[depositAddress]bool{}
 	for i, t := range causes {
@@ -48,7 +50,8 @@ func (w *Watcher) showSpent(ctx context.Context, causes map[int]records.Transfer
 	return read, nil
 }
 
-// showSpentAt reports whether the signer has read any block. One that its nodes do not have yet is shown again later.
+// showSpentAt reports whether the signer has read any block. One that its nodes do not have yet is
+// shown again later.
 func (w *Watcher) showSpentAt(ctx context.Context, at depositAddress) (read bool, err error) {
 	w.spent.mu.Lock()
 	next := w.spent.next[at]

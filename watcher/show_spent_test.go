@@ -35,8 +35,8 @@ func (s *readingSigner) Authorize(ctx context.Context, id chain.ID, claims ...ch
 	return verdicts, nil
 }
 
-// TestSignerReadsWhatAddressesSpent: coin at an address that was swept before is held by a signer that has not seen the sweep. The daemon shows it the sweep's
-// block and asks again at once.
+// TestSignerReadsWhatAddressesSpent: coin at an address that was swept before is held by a signer
+// that has not seen the sweep. The daemon shows it the sweep's block and asks again at once.
 func TestSignerReadsWhatAddressesSpent(t *testing.T) {
 	r := newCoinRig(t)
 	owner, address := r.user()

@@ -16,7 +16,8 @@ const (
 	unknownTokensCheck = time.Minute
 )
 
-// reportUnknownTokens logs at most once a day how many transfers of tokens came in that no network serves.
+// reportUnknownTokens logs at most once a day how many transfers of tokens came in that no network
+// serves.
 func (w *Watcher) reportUnknownTokens(ctx context.Context) error {
 	var transfers, tokens uint64
 	err := w.Store.Update(ctx, func(tx *records.Tx) (err error) {
@@ -36,7 +37,8 @@ func (w *Watcher) reportUnknownTokens(ctx context.Context) error {
 	return err
 }
 
-// levelOf is the level at which the log has a transfer's steps: unknown tokens have a line a day instead.
+// levelOf is the level at which the log has a transfer's steps: unknown tokens have a line a day
+// instead.
 func levelOf(tx *records.Tx, t records.Transfer) logrus.Level {
 	if unknown, err := tx.OfUnknownToken(t); err == nil && unknown {
 		return logrus.DebugLevel

@@ -13,8 +13,9 @@ import (
 	"gatewayd/records/search"
 )
 
-// TestUnknownTokensNeedNoOperator: what anybody sends of tokens that no network serves is stored and listed, needs no operator, and is a line a day in the
-// log. Coin, and tokens that were served once, still need an operator.
+// TestUnknownTokensNeedNoOperator: what anybody sends of tokens that no network serves is stored
+// and listed, needs no operator, and is a line a day in the log. Coin, and tokens that were served
+// once, still need an operator.
 func TestUnknownTokensNeedNoOperator(t *testing.T) {
 	r := setup(t)
 	r.update(func(tx *records.Tx) error { return tx.ServeTokens(r.net) })
@@ -63,7 +64,8 @@ func TestUnknownTokensNeedNoOperator(t *testing.T) {
 	require.Equal(t, 2, steps, "of the coin")
 }
 
-// TestTokensServedOnceNeedAnOperator: what users send of a token that was taken out of the configuration is not lost among unknown ones.
+// TestTokensServedOnceNeedAnOperator: what users send of a token that was taken out of the
+// configuration is not lost among unknown ones.
 func TestTokensServedOnceNeedAnOperator(t *testing.T) {
 	r := setup(t)
 	r.update(func(tx *records.Tx) error { return tx.ServeTokens(r.net) })

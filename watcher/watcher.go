@@ -247,14 +247,15 @@ func (w *Watcher) Step(ctx context.Context) error {
 	return nil
 }
 
-// briefFault is how long a loop fails before the log shows it: what is over within that time needs no reader.
+// briefFault is how long a loop fails before the log shows it: what is over within that time needs
+// no reader.
 const briefFault = 3 * time.Second
 
 // sameFault is how long a loop that fails says nothing more when the words of its fault change: several nodes fail in any order.
 const sameFault = time.Minute
 
-// loop repeats a round at every tick and wake. A fault of a node or a lost commit is waited out, and logged once if it lasts;
-// losing the lease or the database's trust ends the process.
+// loop repeats a round at every tick and wake. A fault of a node or a lost commit is waited out,
+// and logged once if it lasts; losing the lease or the database's trust ends the process.
 func (w *Watcher) loop(ctx context.Context, name string, id chain.ID, every time.Duration, wake <-chan struct{}, round func(context.Context) error) error {
 	log := w.Log.WithFields(logrus.Fields{"loop": name, "chain": id})
 	tick := time.NewTicker(every)

@@ -69,7 +69,8 @@ func (c *Chain) BalancesAt(ctx context.Context, height uint64, accounts []string
 	return out, nil
 }
 
-// ProvenBalance is the native coin of an account after a final block; chain.ErrNotFound where the state is gone.
+// ProvenBalance is the native coin of an account after a final block; chain.ErrNotFound where the
+// state is gone.
 func (c *Chain) ProvenBalance(ctx context.Context, height uint64, account string) (chain.Amount, error) {
 	list, err := c.PastBalances(ctx, []chain.Moment{{Account: account, Height: height}})
 	if err != nil {

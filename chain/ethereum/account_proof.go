@@ -18,20 +18,23 @@ import (
 	"gatewayd/chain/quorum"
 )
 
-// Bounds of an account proof. A path has one node for each half byte of its key at most, and the largest node has 17 hashes.
+// Bounds of an account proof. A path has one node for each half byte of its key at most, and the
+// largest node has 17 hashes.
 const (
 	maxProofNodes = 64 + 1
 	maxProofNode  = 1 << 10
 )
 
-// accountProof is the answer of eth_getProof (EIP-1186) as far as it is used: the balance is in the last node.
+// accountProof is the answer of eth_getProof (EIP-1186) as far as it is used: the balance is in the
+// last node.
 type accountProof struct {
 	Nodes []hexutil.Bytes `json:"accountProof"`
 }
 
-// ProvenBalance returns the native coin of an account after a final block, in wei. One node proves it by the state root of the block on which a majority
-// agrees. Where no node offers proofs of that block, a majority must report the same balance. chain.ErrNotFound: the nodes do not keep the state of that block.
-// chain.ErrUnavailable: neither is to be had now.
+// ProvenBalance returns the native coin of an account after a final block, in wei. One node proves
+// it by the state root of the block on which a majority agrees. Where no node offers proofs of that
+// block, a majority must report the same balance. chain.ErrNotFound: the nodes do not keep the
+// state of that block. chain.ErrUnavailable: neither is to be had now.
 func (c *Chain) ProvenBalance(ctx context.Context, height uint64, account string) (chain.Amount, error) {
 	owner, err := parseAddress(account)
 	if err != nil {
@@ -53,8 +56,9 @@ func (c *Chain) ProvenBalance(ctx context.Context, height uint64, account string
 	return chain.Amount{}, err
 }
 
-// proveBalance asks one node after the other for a proof; ok is false when none gives one. A wrong proof counts against its node only where another node
-// proves the same account: the state of some chains has another form.
+// proveBalance asks one node after the other for a proof; ok is false when none gives one. A wrong
+// proof counts against its node only where another node proves the same account: the state of some
+// chains has another form.
 func (c *Chain) proveBalance(ctx context.Context, height uint64, owner common.Address) (balance chain.Amount, ok bool, err error) {
 	ref, having, err := c.agreeAt(ctx, height)
 	if err != nil {
@@ -115,7 +119,8 @@ func (n *node) stateRoot(ctx context.Context, block common.Hash, height uint64) 
 	return raw.Root, nil
 }
 
-// balance is that of an account under a state root; zero where the proof shows that there is no such account.
+// balance is that of an account under a state root; zero where the proof shows that there is no
+// such account.
 func (p *accountProof) balance(root common.Hash, owner common.Address) (balance chain.Amount, err error) {
 	if p == nil || len(p.Nodes) == 0 || len(p.Nodes) > maxProofNodes {
 		return balance, fmt.Errorf("%w: it has no path, or one that is too long", errLie)

@@ -30,7 +30,8 @@ func withoutBalances(tell lie) lie {
 
 func honestly(_ request, result any) any { return result }
 
-// TestProvenBalance: balances are those of the block, also of accounts that do not exist, on each kind of node.
+// TestProvenBalance: balances are those of the block, also of accounts that do not exist, on each
+// kind of node.
 func TestProvenBalance(t *testing.T) {
 	b := setup(t, public)
 	before := b.height()
@@ -71,7 +72,8 @@ func TestProvenBalanceOnGeth(t *testing.T) {
 	require.Equal(t, chain.NewAmount(77), have)
 }
 
-// falseProofs are answers that do not fit the block's hash. Each claims another balance than the block has, or hides it.
+// falseProofs are answers that do not fit the block's hash. Each claims another balance than the
+// block has, or hides it.
 func falseProofs(t *testing.T, b *bundle, before uint64) map[string]lie {
 	t.Helper()
 	proofOf := func(account string, height uint64) any {
@@ -132,7 +134,8 @@ func make100(node any) []any {
 	return list
 }
 
-// TestFalseProofs: a proof that does not fit the state root is never believed. Where another node proves the account, the lie counts against its node.
+// TestFalseProofs: a proof that does not fit the state root is never believed. Where another node
+// proves the account, the lie counts against its node.
 func TestFalseProofs(t *testing.T) {
 	b := setup(t, public)
 	before := b.height()
@@ -152,7 +155,8 @@ func TestFalseProofs(t *testing.T) {
 	}
 }
 
-// TestProofIsHeldAgainstTheAgreedBlock: a node that is on another branch alone proves its own state, which nobody asked for.
+// TestProofIsHeldAgainstTheAgreedBlock: a node that is on another branch alone proves its own
+// state, which nobody asked for.
 func TestProofIsHeldAgainstTheAgreedBlock(t *testing.T) {
 	b := setup(t, public)
 	b.must(b.dev.SendETH(addr(b.inbox), ether(3)))

@@ -18,8 +18,10 @@ import (
 // sendBatch is how many transactions go to a node in one request.
 const sendBatch = 32
 
-// Broadcast hands the bytes of attempts to all nodes, in order. An error is nil when one of the nodes says it has the transaction, now or already;
-// else it tells what each said: a chain.Refusal if a majority refuses it. Neither decides anything: a node may forget, lie, or be cut off after it took the bytes.
+// Broadcast hands the bytes of attempts to all nodes, in order. An error is nil when one of the
+// nodes says it has the transaction, now or already; else it tells what each said: a chain.Refusal
+// if a majority refuses it. Neither decides anything: a node may forget, lie, or be cut off after
+// it took the bytes.
 func (c *Chain) Broadcast(ctx context.Context, attempts []chain.Attempt) []error {
 	errs := make([]error, len(attempts))
 	var good []chain.Attempt
@@ -71,7 +73,8 @@ func (c *Chain) sendAll(ctx context.Context, attempts []chain.Attempt) []error {
 // maxRefusals is how many nodes' words a refusal has.
 const maxRefusals = 3
 
-// refusedBy is a chain.Refusal if a majority of the nodes refuses a transaction and none has seen its nonce used.
+// refusedBy is a chain.Refusal if a majority of the nodes refuses a transaction and none has seen
+// its nonce used.
 func (c *Chain) refusedBy(said []error) error {
 	var words []string
 	for _, err := range said {

@@ -16,7 +16,8 @@ import (
 	"gatewayd/chain/ethereum/wire"
 )
 
-// Batches of calls with large answers hold as many as make about targetAnswer bytes, and firstCalls while the size of an answer is unknown.
+// Batches of calls with large answers hold as many as make about targetAnswer bytes, and firstCalls
+// while the size of an answer is unknown.
 const (
 	targetAnswer = 4 << 20
 	firstCalls   = 8
@@ -25,8 +26,8 @@ const (
 // errNoAnswer is a call of a batch that the answer leaves out.
 var errNoAnswer = errors.New("the node left the call out of its answer")
 
-// calls are calls of one method whose answers are large. They go to one node in batches, and each has its own outcome: asking again leaves out those
-// that were answered.
+// calls are calls of one method whose answers are large. They go to one node in batches, and each
+// has its own outcome: asking again leaves out those that were answered.
 type calls[T any] struct {
 	method string
 	params [][]any
@@ -68,7 +69,8 @@ func (c *calls[T]) size(n *node, count int) int {
 	return min(size, n.batchSize(count))
 }
 
-// ask asks a node for everything, and a second time for what it has left out. An error is one of the node as a whole; values may be there all the same.
+// ask asks a node for everything, and a second time for what it has left out. An error is one of
+// the node as a whole; values may be there all the same.
 func (c *calls[T]) ask(ctx context.Context, n *node) error {
 	if err := n.ready(ctx); err != nil {
 		return err
@@ -89,7 +91,8 @@ func (c *calls[T]) ask(ctx context.Context, n *node) error {
 	return nil
 }
 
-// heavier notes an answer that was too long or took too long, and reports whether smaller batches may help.
+// heavier notes an answer that was too long or took too long, and reports whether smaller batches
+// may help.
 func (c *calls[T]) heavier(size int, err error) bool {
 	if size == 1 || !errors.Is(err, errTooLarge) && !errors.Is(err, context.DeadlineExceeded) {
 		return false

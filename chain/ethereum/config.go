@@ -64,8 +64,8 @@ type Config struct {
 	// Timeout bounds each call of a node; default 10 s. MaxResponse bounds its answer in bytes; default 64 MiB.
 	Timeout     time.Duration `yaml:"timeout"`
 	MaxResponse int64         `yaml:"max_response"`
-	// RequestsPerSecond bounds the calls to each of the nodes, those in a batch counted one by one; default 0, no bound. Below it the rate follows the
-	// refusals of the node in any case.
+	// RequestsPerSecond bounds the calls to each of the nodes, those in a batch counted one by one;
+	// default 0, no bound. Below it the rate follows the refusals of the node in any case.
 	RequestsPerSecond int `yaml:"requests_per_second"`
 	// MaxUnmined bounds the transactions of one account that are in no block yet; default 16, what a node's pool keeps of one account for sure.
 	// What is in a block and waits for finality does not count.

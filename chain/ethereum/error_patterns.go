@@ -160,7 +160,8 @@ func classifyTransport(err error) verdict {
 	return verdictTransport
 }
 
-// htmlAnswer is a page for people where JSON was asked for, as load balancers and their error pages answer.
+// htmlAnswer is a page for people where JSON was asked for, as load balancers and their error pages
+// answer.
 type htmlAnswer struct{ status int }
 
 func (e htmlAnswer) Error() string {

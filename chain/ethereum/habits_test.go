@@ -13,8 +13,8 @@ import (
 	"gatewayd/chain"
 )
 
-// follow reads a chain as the daemon does, block after block with a look at the head each second, for some time. It returns the blocks read in each
-// minute and how many rounds failed.
+// follow reads a chain as the daemon does, block after block with a look at the head each second,
+// for some time. It returns the blocks read in each minute and how many rounds failed.
 func follow(t *testing.T, c *Chain, ranges bool, minutes int) (read []int, failed int) {
 	t.Helper()
 	next := uint64(1)
@@ -61,7 +61,8 @@ func step(ctx context.Context, c *Chain, ranges bool, next *uint64) error {
 	return nil
 }
 
-// TestReadingContinuesUnderEveryHabit has one node, then three, keep a habit for four minutes: blocks are read in each of them.
+// TestReadingContinuesUnderEveryHabit has one node, then three, keep a habit for four minutes:
+// blocks are read in each of them.
 func TestReadingContinuesUnderEveryHabit(t *testing.T) {
 	for name, h := range habits() {
 		for _, way := range []struct {
@@ -123,7 +124,8 @@ func TestOneFailedCallIsRepeated(t *testing.T) {
 	}
 }
 
-// TestPermanentRefusalsAreNotRepeated: asking again costs the provider's patience and changes nothing.
+// TestPermanentRefusalsAreNotRepeated: asking again costs the provider's patience and changes
+// nothing.
 func TestPermanentRefusalsAreNotRepeated(t *testing.T) {
 	for name, answer := range map[string]habit{
 		"forbidden":  func(*provider, []call) *http.Response { return httpAnswer(403, "text/html", "<html>Forbidden</html>") },

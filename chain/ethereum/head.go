@@ -111,7 +111,8 @@ func blameMinority(views []answer[view], latest, final *headerRef) {
 	}
 }
 
-// viewOf asks where a node stands. One that has shown a latest and a final block before is asked again while one of them is missing.
+// viewOf asks where a node stands. One that has shown a latest and a final block before is asked
+// again while one of them is missing.
 func (c *Chain) viewOf(ctx context.Context, n *node) (v view, err error) {
 	once := func() error {
 		v, err = c.viewOnce(ctx, n)
@@ -133,7 +134,8 @@ func (c *Chain) viewOf(ctx context.Context, n *node) (v view, err error) {
 
 var errNoLatest = errors.New("no latest block")
 
-// viewOnce asks for chain id, latest and final block in one request, so that the three belong together.
+// viewOnce asks for chain id, latest and final block in one request, so that the three belong
+// together.
 func (c *Chain) viewOnce(ctx context.Context, n *node) (view, error) {
 	var id hexutil.Uint64
 	var latest, final *headerRef

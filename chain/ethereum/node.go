@@ -114,9 +114,10 @@ func (n *node) checkChain(id uint64) error {
 	return nil
 }
 
-// exchange runs one request, of count calls, and keeps count of failures. What is transient is tried again within the time limit of one call. A node that
-// refuses the request for coming too soon is asked again after its pause if there is no other node to ask, and if the request is not too large for the
-// rate that follows from the refusal.
+// exchange runs one request, of count calls, and keeps count of failures. What is transient is
+// tried again within the time limit of one call. A node that refuses the request for coming too
+// soon is asked again after its pause if there is no other node to ask, and if the request is not
+// too large for the rate that follows from the refusal.
 func (n *node) exchange(ctx context.Context, method string, count int, do func(context.Context, *rpc.Client) error) (err error) {
 	if err := n.Ready(); err != nil {
 		return err
@@ -286,14 +287,16 @@ func (n *node) batchOnce(ctx context.Context, elems []rpc.BatchElem) error {
 	return err
 }
 
-// losesRefusals reports whether the refusal of a batch gets lost: over WebSocket and IPC it names no call, so that the RPC
-// client waits for its time limit. The answer to a single call then tells that the batch was the reason.
+// losesRefusals reports whether the refusal of a batch gets lost: over WebSocket and IPC it names
+// no call, so that the RPC client waits for its time limit. The answer to a single call then tells
+// that the batch was the reason.
 func (n *node) losesRefusals() bool { return !strings.HasPrefix(n.address, "http") }
 
 // errBatchSize is a node that refuses a batch as a whole.
 var errBatchSize = errors.New("the node takes no batch of that size")
 
-// batchRefusals are the HTTP statuses of nodes that refuse batches. What they refuse for another reason they refuse call by call too.
+// batchRefusals are the HTTP statuses of nodes that refuse batches. What they refuse for another
+// reason they refuse call by call too.
 var batchRefusals = []int{http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge}
 
 // wholeBatch reads the refusal of a whole batch: an error page, or one object where a list should be.

@@ -25,7 +25,8 @@ const (
 	longestPause = 2 * time.Minute
 )
 
-// nodeLimiter keeps the requests to one node within what it allows: a rate, and pauses when it refuses some for being too many.
+// nodeLimiter keeps the requests to one node within what it allows: a rate, and pauses when it
+// refuses some for being too many.
 type nodeLimiter struct {
 	mu       sync.Mutex
 	rate     *nodeRate
@@ -43,7 +44,8 @@ func (p *nodeLimiter) most() int {
 	return p.rate.most()
 }
 
-// wait returns when count calls may go. With patience it also waits for the end of a pause. errLimited: that is too late for ctx.
+// wait returns when count calls may go. With patience it also waits for the end of a pause.
+// errLimited: that is too late for ctx.
 func (p *nodeLimiter) wait(ctx context.Context, count int, patience bool) error {
 	for {
 		if left := p.left(); left > 0 {
@@ -100,8 +102,9 @@ func (p *nodeLimiter) refused() {
 	p.pause(0)
 }
 
-// pause begins a pause and lowers the rate. The pause has the length that the node has named, or twice that of the last one. Requests that were under way together are
-// refused together, which lengthens it once.
+// pause begins a pause and lowers the rate. The pause has the length that the node has named, or
+// twice that of the last one. Requests that were under way together are refused together, which
+// lengthens it once.
 func (p *nodeLimiter) pause(named time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -70,8 +70,9 @@ func TestConfiguredRate(t *testing.T) {
 	require.Equal(t, maxBatch, newNodeLimiter(1000).most())
 }
 
-// TestTheRateFollowsRefusals has a node refuse what is above ten calls a second for an hour, with a pause of five seconds each time: most of what it allows
-// is used. Soon after the node has lifted its limit nothing is bounded.
+// TestTheRateFollowsRefusals has a node refuse what is above ten calls a second for an hour, with a
+// pause of five seconds each time: most of what it allows is used. Soon after the node has lifted
+// its limit nothing is bounded.
 func TestTheRateFollowsRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, node := newNodeLimiter(0), perSecond(10, 5*time.Second)

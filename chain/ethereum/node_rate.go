@@ -7,15 +7,19 @@ import (
 )
 
 const (
-	// acceptedShare of the calls that a node accepted in a second is the rate after it has refused one.
+	// acceptedShare of the calls that a node accepted in a second is the rate after it has refused
+	// one.
 	acceptedShare = 0.7
-	// leastRate is the lowest rate, in calls a second. A node that accepts fewer is served by pauses.
+	// leastRate is the lowest rate, in calls a second. A node that accepts fewer is served by
+	// pauses.
 	leastRate = 2
-	// burstShare of a rate that a refusal has lowered may go at once, so that no second has more calls than the node has shown to accept.
+	// burstShare of a rate that a refusal has lowered may go at once, so that no second has more
+	// calls than the node has shown to accept.
 	burstShare = 3
 
-	// A lowered rate is held for firstHold, twice as long after each refusal that ends its growth, at most lastHold. Then it grows: by a tenth, and
-	// after each growthEvery by twice as much as before, at most to the double. Above enoughRate nothing is bounded any more.
+	// A lowered rate is held for firstHold, twice as long after each refusal that ends its growth,
+	// at most lastHold. Then it grows: by a tenth, and after each growthEvery by twice as much as
+	// before, at most to the double. Above enoughRate nothing is bounded any more.
 	firstHold   = 10 * time.Second
 	lastHold    = 2 * time.Minute
 	growthEvery = 10 * time.Second
@@ -23,8 +27,9 @@ const (
 	enoughRate  = 1000
 )
 
-// nodeRate is the rate of calls that a node accepts: the configured one, or what its refusals show. Growth is multiplicative and small at
-// first: rates of providers differ by a factor of a hundred. The caller locks.
+// nodeRate is the rate of calls that a node accepts: the configured one, or what its refusals show.
+// Growth is multiplicative and small at first: rates of providers differ by a factor of a hundred.
+// The caller locks.
 type nodeRate struct {
 	bucket     *rate.Limiter
 	configured rate.Limit // rate.Inf: none
@@ -80,7 +85,8 @@ func (r *nodeRate) rollover(now time.Time) {
 	r.asked[0], r.accepted[0] = 0, 0
 }
 
-// lower answers a refusal: the rate becomes a share of what the node has accepted in a second; of what it was asked when it accepted nothing.
+// lower answers a refusal: the rate becomes a share of what the node has accepted in a second; of
+// what it was asked when it accepted nothing.
 func (r *nodeRate) lower(now time.Time, pause time.Duration) {
 	r.rollover(now)
 	shown := rate.Limit(max(r.accepted[0], r.accepted[1]))

@@ -17,7 +17,8 @@ func (s httpStatus) Error() string {
 	return fmt.Sprintf("HTTP status %d %s", int(s), http.StatusText(int(s)))
 }
 
-// refusedMethods are texts by which providers refuse a method that the plan or the endpoint does not include. Lower case.
+// refusedMethods are texts by which providers refuse a method that the plan or the endpoint does
+// not include. Lower case.
 var refusedMethods = []string{
 	"unauthorized", "not authorized", "not allowed", "forbidden", "access denied", "permission denied", "upgrade", "not included",
 	"not enabled", "disabled", "not supported", "not available on", "not offered", "restricted",
@@ -30,8 +31,9 @@ const (
 	codeUnsupported = -32004 // a method
 )
 
-// notOffered reports whether a node refuses a method as such: it does not know it, or does not let this client call it.
-// It is asked only about methods that the adapter can do without, because a denial may concern the client, too.
+// notOffered reports whether a node refuses a method as such: it does not know it, or does not let
+// this client call it. It is asked only about methods that the adapter can do without, because a
+// denial may concern the client, too.
 func notOffered(err error) bool {
 	var status httpStatus
 	if errors.As(err, &status) {

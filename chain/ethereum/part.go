@@ -15,9 +15,11 @@ import (
 )
 
 const (
-	// searchedAtOnce bounds the blocks of a part that are searched at the same time: a search may wait for traces.
+	// searchedAtOnce bounds the blocks of a part that are searched at the same time: a search may
+	// wait for traces.
 	searchedAtOnce = 4
-	// maxSingles bounds the blocks of a part that are read one by one because the batch left them out.
+	// maxSingles bounds the blocks of a part that are read one by one because the batch left them
+	// out.
 	maxSingles = 8
 )
 
@@ -75,7 +77,8 @@ func (p *part) read(ctx context.Context) {
 	p.attach(ctx)
 }
 
-// prove goes down from the last block. With several nodes the parent's hash in a proven block is the hash that the block below must have.
+// prove goes down from the last block. With several nodes the parent's hash in a proven block is
+// the hash that the block below must have.
 func (p *part) prove(ctx context.Context, answers *calls[*wire.Block], answering bool) {
 	want, several, singles := p.top, p.top != nil, 0
 	for i := len(p.raws) - 1; i >= 0; i-- {
@@ -150,7 +153,8 @@ func (p *part) attach(ctx context.Context) {
 	_ = g.Wait() // faults are kept by finish
 }
 
-// receipts asks for those of all blocks that have transactions; nil for a block whose receipts are missing.
+// receipts asks for those of all blocks that have transactions; nil for a block whose receipts are
+// missing.
 func (p *part) receipts(ctx context.Context) ([][]wire.Receipt, error) {
 	lists := make([][]wire.Receipt, len(p.proven))
 	var which []int

@@ -47,7 +47,8 @@ func (n *node) post(ctx context.Context, read func(*wire.Scanner), method string
 	return n.postBody(ctx, question{"2.0", 1, method, args}, func(text []byte) error { return readAnswer(text, read) })
 }
 
-// postBody sends a request of any form. The client bounds the answer and follows no redirect, like the other calls. take must not keep parts of the text.
+// postBody sends a request of any form. The client bounds the answer and follows no redirect, like
+// the other calls. take must not keep parts of the text.
 func (n *node) postBody(ctx context.Context, content any, take func(text []byte) error) error {
 	body, err := json.Marshal(content)
 	if err != nil {

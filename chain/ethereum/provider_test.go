@@ -23,7 +23,8 @@ import (
 	"gatewayd/chain"
 )
 
-// provider is a node of empty blocks in memory, with a habit of providers. It works in the time of a synctest bubble.
+// provider is a node of empty blocks in memory, with a habit of providers. It works in the time of
+// a synctest bubble.
 type provider struct {
 	headers []*types.Header
 	habit   habit
@@ -34,7 +35,8 @@ type provider struct {
 	calls    int // calls in them
 }
 
-// habit answers a request in the place of the provider; nil: it does not. The provider's lock is held.
+// habit answers a request in the place of the provider; nil: it does not. The provider's lock is
+// held.
 type habit func(p *provider, calls []call) *http.Response
 
 type call struct {

@@ -18,9 +18,11 @@ const (
 	partsAtOnce = 4
 )
 
-// Blocks returns the blocks from one height to another as Block does, in a few batches. With an error some are missing, and the others are in order.
+// Blocks returns the blocks from one height to another as Block does, in a few batches. With an
+// error some are missing, and the others are in order.
 //
-// With several nodes a majority agrees on the last block of each batch, and the hashes of parents prove those below it.
+// With several nodes a majority agrees on the last block of each batch, and the hashes of parents
+// prove those below it.
 func (c *Chain) Blocks(ctx context.Context, from, to uint64) ([]chain.Block, error) {
 	if c.addresses == nil || to < from {
 		return nil, fmt.Errorf("reading blocks %d to %d: nothing is asked for, or no addresses are known", from, to)

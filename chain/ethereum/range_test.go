@@ -119,7 +119,8 @@ func counted(t *testing.T, to string) *counter {
 	return c
 }
 
-// TestOneElementOfABatchCostsItself has one block fail in a batch in each of the ways that nodes know: the others are not asked for again.
+// TestOneElementOfABatchCostsItself has one block fail in a batch in each of the ways that nodes
+// know: the others are not asked for again.
 func TestOneElementOfABatchCostsItself(t *testing.T) {
 	b := setup(t)
 	height := b.mine(40)
@@ -160,7 +161,8 @@ func TestOneElementOfABatchCostsItself(t *testing.T) {
 	}
 }
 
-// TestEmptyBlocksComeInFewRequests: for 200 blocks there are ten or so, once the size of an answer is known.
+// TestEmptyBlocksComeInFewRequests: for 200 blocks there are ten or so, once the size of an answer
+// is known.
 func TestEmptyBlocksComeInFewRequests(t *testing.T) {
 	b := setup(t)
 	height := b.mine(220)
@@ -218,7 +220,8 @@ func readAll(t *testing.T, adapter *ethereum.Chain, from, to uint64) (list []cha
 	return list, err
 }
 
-// TestALyingNodeIsNeverBelievedInRanges: whatever a node changes in a batch, no block with it is returned, and the others' blocks are read.
+// TestALyingNodeIsNeverBelievedInRanges: whatever a node changes in a batch, no block with it is
+// returned, and the others' blocks are read.
 func TestALyingNodeIsNeverBelievedInRanges(t *testing.T) {
 	b := eventful(t)
 	height := b.mine(2)

@@ -9,7 +9,8 @@ import (
 	"gatewayd/chain"
 )
 
-// What a majority of the nodes refuses is a chain.Refusal with their words, whatever these are, as long as no node has the transaction.
+// What a majority of the nodes refuses is a chain.Refusal with their words, whatever these are, as
+// long as no node has the transaction.
 func TestRefusalsAreTold(t *testing.T) {
 	b := setup(t)
 	a := b.sign(b.next(b.hot), credit(chain.Native, outsider("payee"), 77))

@@ -16,18 +16,22 @@ import (
 )
 
 const (
-	// firstBackoff is the wait before the second try of a call. Each further wait is twice as long, up to lastBackoff.
+	// firstBackoff is the wait before the second try of a call. Each further wait is twice as long,
+	// up to lastBackoff.
 	firstBackoff = 50 * time.Millisecond
 	lastBackoff  = 800 * time.Millisecond
 
-	// triesOfOne bounds the tries of one call to the only node, triesOfSeveral those to one of several nodes.
+	// triesOfOne bounds the tries of one call to the only node, triesOfSeveral those to one of
+	// several nodes.
 	triesOfOne     = 5
 	triesOfSeveral = 3
-	// triesAnnounced bounds how often the only node is asked for a block that it has announced: 3 seconds in total.
+	// triesAnnounced bounds how often the only node is asked for a block that it has announced: 3
+	// seconds in total.
 	triesAnnounced = 8
 )
 
-// backoff is the policy for repeating a call: few tries, longer waits between them, and no try after a deadline.
+// backoff is the policy for repeating a call: few tries, longer waits between them, and no try
+// after a deadline.
 type backoff struct {
 	left  int // tries after the current one
 	next  time.Duration
@@ -62,8 +66,9 @@ func (n *node) tries() int {
 	return triesOfSeveral
 }
 
-// again repeats a question about a block that the node has announced while the answer is that it has no such block: behind one address there may be
-// several nodes, some of which receive a block later.
+// again repeats a question about a block that the node has announced while the answer is that it
+// has no such block: behind one address there may be several nodes, some of which receive a block
+// later.
 func (n *node) again(ctx context.Context, ask func() error) error {
 	tries := triesOfSeveral
 	if n.only {
@@ -85,8 +90,8 @@ func missing(err error) bool {
 // announced reports whether the node's newest block is at a height or above.
 func (n *node) announced(height uint64) bool { return height <= n.State().Head }
 
-// transient reports whether the same call may succeed a moment later. Refusals in JSON-RPC, answers of another shape, answers that are too long and
-// exceeded time limits are not transient.
+// transient reports whether the same call may succeed a moment later. Refusals in JSON-RPC, answers
+// of another shape, answers that are too long and exceeded time limits are not transient.
 func transient(err error) bool {
 	var status rpc.HTTPError
 	var shape *json.UnmarshalTypeError

@@ -12,11 +12,12 @@ import (
 	"gatewayd/chain/quorum"
 )
 
-// silentCall is an account of ours and a token that it called without an event of a transfer from the account.
+// silentCall is an account of ours and a token that it called without an event of a transfer from
+// the account.
 type silentCall struct{ account, token common.Address }
 
-// silent reports whether a transaction is a token payment that succeeded and wrote no event of a transfer from its sender: the token
-// answered false, or it is no ERC-20.
+// silent reports whether a transaction is a token payment that succeeded and wrote no event of a
+// transfer from its sender: the token answered false, or it is no ERC-20.
 func (t *transaction) silent() bool {
 	_, _, isToken := readTransferCall(t.input)
 	if !t.ok || t.to == nil || !isToken {
@@ -30,8 +31,8 @@ func (t *transaction) silent() bool {
 	return true
 }
 
-// markSilent marks as void the silent payments of ours of which the balances prove that they moved nothing. Without that proof a
-// payment stays neither paid nor void, and people decide.
+// markSilent marks as void the silent payments of ours of which the balances prove that they moved
+// nothing. Without that proof a payment stays neither paid nor void, and people decide.
 func (s *searcher) markSilent(ctx context.Context) {
 	proven := make(map[silentCall]bool)
 	for i, at := range s.ownAt {
@@ -49,8 +50,8 @@ func (s *searcher) markSilent(ctx context.Context) {
 	}
 }
 
-// eventsExplain reports whether a majority of the nodes shows that the account has at least as much of the token after the block as the
-// token's events say.
+// eventsExplain reports whether a majority of the nodes shows that the account has at least as much
+// of the token after the block as the token's events say.
 func (c *Chain) eventsExplain(ctx context.Context, b *block, call silentCall) bool {
 	question := func(ctx context.Context, n *node) ([2]uint256.Int, error) { return n.balancesAround(ctx, b, call) }
 	key := func(held [2]uint256.Int) [2]uint256.Int { return held }

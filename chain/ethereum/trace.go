@@ -50,8 +50,9 @@ type traceAnswer struct {
 	cannot error
 }
 
-// internals asks the nodes for the native coin that contracts moved in a block. A block that no node can trace passes
-// with traces "auto" and is marked chain.Untraced; with traces "on" it does not pass.
+// internals asks the nodes for the native coin that contracts moved in a block. A block that no
+// node can trace passes with traces "auto" and is marked chain.Untraced; with traces "on" it does
+// not pass.
 func (c *Chain) internals(ctx context.Context, b *block) (traceVotes, chain.Tracing, error) {
 	needed := b.needsTrace()
 	if c.config.Traces == tracesOff || b.nativeLogs || !needed && !c.loss.mayProbe(time.Now()) {
@@ -77,8 +78,9 @@ func (c *Chain) internals(ctx context.Context, b *block) (traceVotes, chain.Trac
 	return traceVotes{}, chain.TracingUnneeded, unavailable([]error{fmt.Errorf("block %d: %w", b.number, err)})
 }
 
-// askTraces collects the votes about one block. A node that cannot trace it has no vote. A node that did not answer may
-// have another opinion: it counts as a vote that is missing, until its tracer gives up on it.
+// askTraces collects the votes about one block. A node that cannot trace it has no vote. A node
+// that did not answer may have another opinion: it counts as a vote that is missing, until its
+// tracer gives up on it.
 func (c *Chain) askTraces(ctx context.Context, b *block) (traceVotes, error) {
 	question := func(ctx context.Context, n *node) (traceAnswer, error) { return c.trace(ctx, n, b) }
 	good, faults := quorum.Good(quorum.Ask(ctx, c.nodes, question, c.tracedAlike))
@@ -195,7 +197,8 @@ const methodTrace = "debug_traceBlockByHash"
 
 func callTracer() map[string]any { return map[string]any{"tracer": "callTracer"} }
 
-// errNoTrace is a transaction without a trace: a node that no longer keeps the state of an old block answers so.
+// errNoTrace is a transaction without a trace: a node that no longer keeps the state of an old
+// block answers so.
 var errNoTrace = errors.New("the node has no trace of a transaction")
 
 // readTraces takes the movements out of a block's traces, which must be those of the block's transactions in their order.

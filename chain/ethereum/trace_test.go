@@ -39,7 +39,8 @@ func untraceable() map[string]any {
 	}
 }
 
-// TestABlockThatNoNodeTracesPassesUntraced: one node, and three of them, lose the ability in any way after it worked.
+// TestABlockThatNoNodeTracesPassesUntraced: one node, and three of them, lose the ability in any
+// way after it worked.
 func TestABlockThatNoNodeTracesPassesUntraced(t *testing.T) {
 	b := eventful(t)
 	for name, told := range untraceable() {
@@ -82,8 +83,8 @@ func TestABlockThatNoNodeTracesPassesUntraced(t *testing.T) {
 	}
 }
 
-// TestANodeThatTracesAgainIsUsedAgain: at once where one block was the reason, after a pause where it was the method. A
-// block that needs no trace is enough to notice it.
+// TestANodeThatTracesAgainIsUsedAgain: at once where one block was the reason, after a pause where
+// it was the method. A block that needs no trace is enough to notice it.
 func TestANodeThatTracesAgainIsUsedAgain(t *testing.T) {
 	b := eventful(t)
 	node := newLiar(t, b.dev.URL(), about(traces, instead(untraceable()["pruned, by transaction"])))
@@ -110,7 +111,8 @@ func TestANodeThatTracesAgainIsUsedAgain(t *testing.T) {
 	require.Equal(t, chain.Traced, read(old))
 }
 
-// TestTracersThatDisagreeRemainADispute: a node that cannot trace does not decide between two that can.
+// TestTracersThatDisagreeRemainADispute: a node that cannot trace does not decide between two that
+// can.
 func TestTracersThatDisagreeRemainADispute(t *testing.T) {
 	b := eventful(t)
 	invented := about(traces, item(3, within("result", set("calls", []any{map[string]any{
@@ -123,8 +125,8 @@ func TestTracersThatDisagreeRemainADispute(t *testing.T) {
 	require.ErrorContains(t, err, "differently")
 }
 
-// TestBatchesThatAreRefusedOverWebSocket: the refusal names no call there, so it never reaches the caller. The calls are made
-// one by one then.
+// TestBatchesThatAreRefusedOverWebSocket: the refusal names no call there, so it never reaches the
+// caller. The calls are made one by one then.
 func TestBatchesThatAreRefusedOverWebSocket(t *testing.T) {
 	b := eventful(t)
 	node, err := faultynode.Open(b.dev.URL())

@@ -12,23 +12,27 @@ import (
 )
 
 const (
-	// traceFailures calls in a row, for at least tracePatience, must fail before a node counts as one that does not trace.
+	// traceFailures calls in a row, for at least tracePatience, must fail before a node counts as
+	// one that does not trace.
 	traceFailures = 2
 	tracePatience = 15 * time.Second
-	// A node that does not trace is asked again after firstRetrace, then after twice the pause, at most lastRetrace.
+	// A node that does not trace is asked again after firstRetrace, then after twice the pause, at
+	// most lastRetrace.
 	firstRetrace = 5 * time.Second
 	lastRetrace  = time.Minute
 )
 
-// optionalCall is the key of calls that the adapter can do without: their failure does not count against the node.
+// optionalCall is the key of calls that the adapter can do without: their failure does not count
+// against the node.
 type optionalCall struct{}
 
 func optional(ctx context.Context) context.Context {
 	return context.WithValue(ctx, optionalCall{}, true)
 }
 
-// tracer remembers whether one node traces. Providers withdraw the method, restrict it to a plan, or serve it by some
-// machines of a pool only, so the answer is never permanent: a node that does not trace is asked again after a pause.
+// tracer remembers whether one node traces. Providers withdraw the method, restrict it to a plan,
+// or serve it by some machines of a pool only, so the answer is never permanent: a node that does
+// not trace is asked again after a pause.
 type tracer struct {
 	log logrus.FieldLogger // nil: no log
 
@@ -68,7 +72,8 @@ func (t *tracer) answered() {
 	t.failures = 0
 }
 
-// lose records that the node does not trace. Calls that were under way together lengthen the pause once.
+// lose records that the node does not trace. Calls that were under way together lengthen the pause
+// once.
 func (t *tracer) lose(now time.Time, why error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -91,7 +96,8 @@ func (t *tracer) loseLocked(now time.Time, why error) {
 	t.why, t.till, t.failures = why, now.Add(t.pause), 0
 }
 
-// failed records a call without a usable answer, and reports whether the node counts as one that does not trace.
+// failed records a call without a usable answer, and reports whether the node counts as one that
+// does not trace.
 func (t *tracer) failed(begin, now time.Time, why error) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -130,7 +136,8 @@ func (l *traceLoss) end() {
 	l.why = nil
 }
 
-// mayProbe reports whether a block that needs no trace should be traced now, and counts that as done.
+// mayProbe reports whether a block that needs no trace should be traced now, and counts that as
+// done.
 func (l *traceLoss) mayProbe(now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestATracerIsAskedAgainAfterAPause: the pause doubles up to a minute, calls that were under way together count once.
+// TestATracerIsAskedAgainAfterAPause: the pause doubles up to a minute, calls that were under way
+// together count once.
 func TestATracerIsAskedAgainAfterAPause(t *testing.T) {
 	log, hook := logtest.NewNullLogger()
 	x, now, gone := &tracer{log: log}, time.Unix(1_800_000_000, 0), errors.New("no such method")
@@ -33,7 +34,8 @@ func TestATracerIsAskedAgainAfterAPause(t *testing.T) {
 	require.NoError(t, x.absent(now.Add(firstRetrace)), "the pause is short again")
 }
 
-// TestATracerThatDoesNotAnswerIsGivenUp: one lost answer is none, nor are eight at once; fifteen seconds of them are.
+// TestATracerThatDoesNotAnswerIsGivenUp: one lost answer is none, nor are eight at once; fifteen
+// seconds of them are.
 func TestATracerThatDoesNotAnswerIsGivenUp(t *testing.T) {
 	x, begin, late := new(tracer), time.Unix(1_800_000_000, 0), errors.New("no answer in time")
 	for range 8 {

@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// maxPlain is how long an answer over HTTP may be that is not read with a Scanner. An RPC client needs a hundred times the room of a text that is made for
-// that. The longest there is are two headers, which come with the hashes of all transactions.
+// maxPlain is how long an answer over HTTP may be that is not read with a Scanner. An RPC client
+// needs a hundred times the room of a text that is made for that. The longest there is are two
+// headers, which come with the hashes of all transactions.
 const maxPlain = 2 << 20
 
 var errTooLarge = errors.New("the answer is larger than max_response, or than any to this question")
@@ -24,7 +25,8 @@ type plainAnswer struct{}
 
 func plain(ctx context.Context) context.Context { return context.WithValue(ctx, plainAnswer{}, true) }
 
-// httpClient reads bounded answers, follows no redirects and asks a node on this machine not to compress: that costs more than it saves.
+// httpClient reads bounded answers, follows no redirects and asks a node on this machine not to
+// compress: that costs more than it saves.
 func (n *node) httpClient() *http.Client {
 	transport := &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
@@ -49,7 +51,8 @@ func isLoopback(address string) bool {
 	return u.Hostname() == "localhost" || strings.HasPrefix(u.Hostname(), "127.") || u.Hostname() == "::1"
 }
 
-// boundedTransport cuts answers off after limit bytes (uncompressed), with an error, obeys those that ask for a pause and refuses pages for people.
+// boundedTransport cuts answers off after limit bytes (uncompressed), with an error, obeys those
+// that ask for a pause and refuses pages for people.
 type boundedTransport struct {
 	base    http.RoundTripper
 	limit   int64
@@ -78,7 +81,8 @@ func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// showsPage reports whether an answer is HTML where JSON is expected. A status that refuses the request counts for itself, whatever the page.
+// showsPage reports whether an answer is HTML where JSON is expected. A status that refuses the
+// request counts for itself, whatever the page.
 func showsPage(response *http.Response, body *bufio.Reader) bool {
 	if response.StatusCode >= 300 && response.StatusCode < 500 {
 		return false

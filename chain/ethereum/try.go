@@ -27,9 +27,11 @@ const (
 // trialErrors are the outcomes as the port names them.
 var trialErrors = map[trial]error{trialReverts: chain.ErrRefused, trialFalse: chain.ErrFalse, trialShort: chain.ErrNotNow}
 
-// Try tries token payments of an account on the state after the block at a height, and sends nothing. Height 0 is the newest block of
-// each node. Each payment gets nil if it would succeed, chain.ErrRefused if it reverts, chain.ErrFalse if the token answers false,
-// and chain.ErrNotNow if the account holds less than that. chain.ErrUnavailable: no majority of the nodes tells, or keeps that state.
+// Try tries token payments of an account on the state after the block at a height, and sends
+// nothing. Height 0 is the newest block of each node. Each payment gets nil if it would succeed,
+// chain.ErrRefused if it reverts, chain.ErrFalse if the token answers false, and chain.ErrNotNow if
+// the account holds less than that. chain.ErrUnavailable: no majority of the nodes tells, or keeps
+// that state.
 func (c *Chain) Try(ctx context.Context, height uint64, account string, pays []chain.Payment) ([]error, error) {
 	msgs := make([]message, len(pays))
 	for i, pay := range pays {

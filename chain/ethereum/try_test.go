@@ -12,7 +12,8 @@ import (
 	"gatewayd/chain/ethereum/contracts"
 )
 
-// freezable deploys a token that can be frozen, of which the hot account has a million, and makes it a configured one.
+// freezable deploys a token that can be frozen, of which the hot account has a million, and makes
+// it a configured one.
 func (b *bundle) freezable() common.Address {
 	b.Helper()
 	at := b.deploy(contracts.FreezableTokenMetaData.Bin, contracts.NewFreezableToken().PackConstructor("Freezable", "FRZ", 6)...)
@@ -62,8 +63,8 @@ func TestPaymentsAreTried(t *testing.T) {
 	require.Error(t, err, "coin is not tried")
 }
 
-// A token payment that succeeds without its event is void if the account's balances prove that nothing moved, and neither paid nor void
-// if they do not, or if no node tells them.
+// A token payment that succeeds without its event is void if the account's balances prove that
+// nothing moved, and neither paid nor void if they do not, or if no node tells them.
 func TestSilentPaymentIsVoidByItsBalances(t *testing.T) {
 	b := setup(t)
 	at, frozen := b.freezable(), contracts.NewFreezableToken()

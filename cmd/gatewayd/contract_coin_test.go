@@ -31,7 +31,8 @@ import (
 	"gatewayd/signer/approval"
 )
 
-// newContractPayers is a daemon and its signer, each a process, on a source node that does not trace.
+// newContractPayers is a daemon and its signer, each a process, on a source node that does not
+// trace.
 func newContractPayers(t *testing.T, signerNode func(daemons string) string) (*faultyEnv, *daemonProcess) {
 	t.Helper()
 	v := &daemonProcess{}
@@ -51,7 +52,8 @@ func newContractPayers(t *testing.T, signerNode func(daemons string) string) (*f
 	return w, v
 }
 
-// contractPayer pays an address in a way that no transaction's own value shows, and returns how much.
+// contractPayer pays an address in a way that no transaction's own value shows, and returns how
+// much.
 type contractPayer struct {
 	name string
 	pay  func(t *testing.T, w *faultyEnv, u *testUser, to common.Address) *big.Int
@@ -130,8 +132,9 @@ var contractPayers = []contractPayer{
 	}},
 }
 
-// TestCoinOfContractsIsProven: users of exchanges, smart wallets and validators pay on a node that does not trace, with a signer in a process of its own. The
-// signer proves what arrived, and everything is credited without a person: twice, with an ordinary deposit between.
+// TestCoinOfContractsIsProven: users of exchanges, smart wallets and validators pay on a node that
+// does not trace, with a signer in a process of its own. The signer proves what arrived, and
+// everything is credited without a person: twice, with an ordinary deposit between.
 func TestCoinOfContractsIsProven(t *testing.T) {
 	t.Parallel()
 	w, v := newContractPayers(t, func(daemons string) string { return daemons })
@@ -197,7 +200,8 @@ func nodeWithoutState(t *testing.T, node string) string {
 	return server.URL
 }
 
-// TestUnprovenCoinIsApproved: the signer's node keeps no state. Doctor, status, the record and the wallet say what is so, and the advice works as it is given.
+// TestUnprovenCoinIsApproved: the signer's node keeps no state. Doctor, status, the record and the
+// wallet say what is so, and the advice works as it is given.
 func TestUnprovenCoinIsApproved(t *testing.T) {
 	t.Parallel()
 	w, v := newContractPayers(t, func(daemons string) string { return nodeWithoutState(t, daemons) })

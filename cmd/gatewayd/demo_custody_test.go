@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDemoCustody has the demo's thief try twenty-five ways through the signer's socket with real blocks, and shows what holds payments, on each source chain.
+// TestDemoCustody has the demo's thief try twenty-five ways through the signer's socket with real
+// blocks, and shows what holds payments, on each source chain.
 func TestDemoCustody(t *testing.T) {
 	t.Parallel()
 	for source, period := range map[string]string{"embedded": "200ms", "geth": "1s"} {

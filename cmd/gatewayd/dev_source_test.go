@@ -18,8 +18,8 @@ import (
 	"gatewayd/internal/ethtest"
 )
 
-// TestDevOnPlainNodes: `gatewayd dev --source` works with anvil and geth --dev as a newcomer starts them. Their own accounts pay for the faucet, and none of
-// them is an account of the gateway.
+// TestDevOnPlainNodes: `gatewayd dev --source` works with anvil and geth --dev as a newcomer starts
+// them. Their own accounts pay for the faucet, and none of them is an account of the gateway.
 func TestDevOnPlainNodes(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []ethtest.Kind{ethtest.Anvil, ethtest.Geth} {
@@ -34,7 +34,8 @@ func TestDevOnPlainNodes(t *testing.T) {
 	}
 }
 
-// TestDevOnANodeWithoutAccounts: where no account of the node pays for the faucet, the error names what is missing and what to do.
+// TestDevOnANodeWithoutAccounts: where no account of the node pays for the faucet, the error names
+// what is missing and what to do.
 func TestDevOnANodeWithoutAccounts(t *testing.T) {
 	t.Parallel()
 	node, err := url.Parse(startBare(t, ethtest.Anvil).URL())

@@ -14,7 +14,8 @@ import (
 	"gatewayd/devnet"
 )
 
-// TestDevStartsWithoutWarnings: a clean start of `gatewayd dev` logs nothing, on a fresh chain and on one of an earlier day, until the markets have orders.
+// TestDevStartsWithoutWarnings: a clean start of `gatewayd dev` logs nothing, on a fresh chain and
+// on one of an earlier day, until the markets have orders.
 func TestDevStartsWithoutWarnings(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -19,7 +19,8 @@ import (
 	"gatewayd/wallet/keystore"
 )
 
-// TestDoctorOrdersByCure: the doctor of a new gateway lists each act of the operator once, with amount and address, and doing that is enough.
+// TestDoctorOrdersByCure: the doctor of a new gateway lists each act of the operator once, with
+// amount and address, and doing that is enough.
 func TestDoctorOrdersByCure(t *testing.T) {
 	t.Parallel()
 	var funder *devnet.ViteUser

@@ -81,8 +81,9 @@ func (r *frozenRig) waitForStates(t *testing.T, u *testUser, want string) {
 	waitFor(t, "channels that are "+want, func() bool { return r.channelStates(t, u) == [2]string{want, want} })
 }
 
-// TestFrozenHotAccountOnAnvil: while the token's issuer has frozen the hot account, or paused the token, withdrawals wait and nothing is
-// refunded, deposits are not credited, every surface tells it, and other tokens go on. Everything leaves when the freeze ends.
+// TestFrozenHotAccountOnAnvil: while the token's issuer has frozen the hot account, or paused the
+// token, withdrawals wait and nothing is refunded, deposits are not credited, every surface tells
+// it, and other tokens go on. Everything leaves when the freeze ends.
 func TestFrozenHotAccountOnAnvil(t *testing.T) {
 	t.Parallel()
 	r := newFrozenRig(t)
@@ -141,7 +142,8 @@ func (r *frozenRig) requireFrozenEverywhere(t *testing.T, u *testUser) {
 	}
 }
 
-// TestFrozenPayeeOnAnvil: a payee whom the issuer has frozen is refunded at once, and nobody else waits for it.
+// TestFrozenPayeeOnAnvil: a payee whom the issuer has frozen is refunded at once, and nobody else
+// waits for it.
 func TestFrozenPayeeOnAnvil(t *testing.T) {
 	t.Parallel()
 	r := newFrozenRig(t)
@@ -158,8 +160,9 @@ func TestFrozenPayeeOnAnvil(t *testing.T) {
 	require.Equal(t, [2]string{control.ChannelOpen, control.ChannelOpen}, r.channelStates(t, u))
 }
 
-// TestFreezeOfPaymentsUnderWayOnAnvil: payments that are signed when the freeze begins fail on the chain, by a revert or by answering
-// false. They are made again after their final block, once the account is free; nobody is refunded and no operator is needed.
+// TestFreezeOfPaymentsUnderWayOnAnvil: payments that are signed when the freeze begins fail on the
+// chain, by a revert or by answering false. They are made again after their final block, once the
+// account is free; nobody is refunded and no operator is needed.
 func TestFreezeOfPaymentsUnderWayOnAnvil(t *testing.T) {
 	t.Parallel()
 	for name, quiet := range map[string]bool{"reverts": false, "answers false": true} {

@@ -28,8 +28,8 @@ func (r *rig) hint(t *testing.T, name string) (commands []string) {
 	return commands
 }
 
-// TestHintsWork makes each kind of held record several times and runs each of the commands that `records show` advises, as they are
-// printed: none is refused.
+// TestHintsWork makes each kind of held record several times and runs each of the commands that
+// `records show` advises, as they are printed: none is refused.
 func TestHintsWork(t *testing.T) {
 	t.Parallel()
 	n := startAnvil(t, 0)
@@ -78,7 +78,8 @@ func TestHintsWork(t *testing.T) {
 	}
 }
 
-// taxedWithdrawals makes the token of a user take a fee of each transfer, and returns what makes a withdrawal of it.
+// taxedWithdrawals makes the token of a user take a fee of each transfer, and returns what makes a
+// withdrawal of it.
 func (r *rig) taxedWithdrawals(t *testing.T, n *ethtest.Node, u *testUser) func() string {
 	t.Helper()
 	at, err := n.Deploy(common.FromHex(contracts.FeeTokenMetaData.Bin))
@@ -105,7 +106,8 @@ func (r *rig) heldFor(t *testing.T, hash, reason string) bool {
 	return false
 }
 
-// heldByOperator is a withdrawal that waits because its channel is closed, and that an operator holds.
+// heldByOperator is a withdrawal that waits because its channel is closed, and that an operator
+// holds.
 func (r *rig) heldByOperator(t *testing.T, u *testUser) string {
 	t.Helper()
 	set := func(state string) {

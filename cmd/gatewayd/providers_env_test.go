@@ -34,7 +34,8 @@ func providerTransfers(t *testing.T) int {
 	return n
 }
 
-// providerEnv is a daemon with a signer of its own whose source nodes, anvil behind proxies, have habits of providers.
+// providerEnv is a daemon with a signer of its own whose source nodes, anvil behind proxies, have
+// habits of providers.
 type providerEnv struct {
 	*faultyEnv
 	anvil *ethtest.Node
@@ -113,7 +114,8 @@ func (w *providerEnv) send(t *testing.T, count int) (list transfersUnderWay) {
 	return list
 }
 
-// depositCall is a token's transfer to the user's deposit address: a contract's transaction, so that its block needs a trace.
+// depositCall is a token's transfer to the user's deposit address: a contract's transaction, so
+// that its block needs a trace.
 func (w *providerEnv) depositCall(t *testing.T, amount chain.Amount) (token common.Address, call []byte) {
 	t.Helper()
 	place, err := w.user.Gateway.DepositInfo(t.Context(), w.user.Token.Token, w.user.Vite.Address().String())

@@ -56,8 +56,9 @@ func providerHabits() []providerHabit {
 	}
 }
 
-// TestProviderHabits runs the daemon and a signer of its own on one node and on three with each habit of providers. Deposits and withdrawals
-// under way arrive while the habit lasts, or after it where nothing could be read.
+// TestProviderHabits runs the daemon and a signer of its own on one node and on three with each
+// habit of providers. Deposits and withdrawals under way arrive while the habit lasts, or after it
+// where nothing could be read.
 func TestProviderHabits(t *testing.T) {
 	t.Parallel()
 	for name, count := range map[string]int{"one node": 1, "three nodes": 3} {
@@ -133,8 +134,9 @@ func (w *providerEnv) leaveHabits(t *testing.T) {
 	require.Contains(t, out, " 0 differences")
 }
 
-// TestAbsenceOnAPruningNode: the daemon was away for 3,900 blocks, and the only node has traces of the newest ones alone. It
-// reports from its first check on that it is behind, catches up by itself, and what users sent meanwhile arrives.
+// TestAbsenceOnAPruningNode: the daemon was away for 3,900 blocks, and the only node has traces of
+// the newest ones alone. It reports from its first check on that it is behind, catches up by
+// itself, and what users sent meanwhile arrives.
 func TestAbsenceOnAPruningNode(t *testing.T) {
 	t.Parallel()
 	w := newProviderEnv(t, 1, false)

@@ -77,7 +77,8 @@ func prepareFaultyEnv(t *testing.T, exchange func(*testing.T, *wallet.Keys) *dae
 	return prepareFaultyEnvOn(t, devnode.Config{}, exchange, adjust)
 }
 
-// prepareFaultyEnvOn is prepareFaultyEnv with a source node that offers what its configuration says.
+// prepareFaultyEnvOn is prepareFaultyEnv with a source node that offers what its configuration
+// says.
 func prepareFaultyEnvOn(t *testing.T, source devnode.Config, exchange func(*testing.T, *wallet.Keys) *daemon.Embedded, adjust func(*faultyEnv, *config.Config)) *faultyEnv {
 	t.Helper()
 	w := &faultyEnv{}

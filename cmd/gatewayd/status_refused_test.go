@@ -11,8 +11,8 @@ import (
 	"gatewayd/records/control"
 )
 
-// TestRefusedPaymentOnEverySurface has the only node refuse a payout in words that nobody knows: every surface has them within a minute,
-// and they go when the node takes it.
+// TestRefusedPaymentOnEverySurface has the only node refuse a payout in words that nobody knows:
+// every surface has them within a minute, and they go when the node takes it.
 func TestRefusedPaymentOnEverySurface(t *testing.T) {
 	t.Parallel()
 	w := newFaultyEnv(t, func(w *faultyEnv, c *config.Config) {

@@ -146,8 +146,8 @@ func (w *Watch) withdrawalsIn(ctx context.Context) error {
 // chunksAtOnce bounds what one answer of the node holds.
 const chunksAtOnce = 50
 
-// credits reads new snapshot blocks for sends to users. The gateway may pay from any number of accounts, so every sender counts
-// but the sponsors, who gave the users what they withdraw.
+// credits reads new snapshot blocks for sends to users. The gateway may pay from any number of
+// accounts, so every sender counts but the sponsors, who gave the users what they withdraw.
 func (w *Watch) credits(ctx context.Context) error {
 	for w.seen < w.ExchangeHead {
 		chunks, err := w.Node.Chunks(ctx, w.seen+1, min(w.seen+chunksAtOnce, w.ExchangeHead))

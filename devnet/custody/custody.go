@@ -32,7 +32,8 @@ type Options struct {
 	// Period is the time between blocks of both chains.
 	Period time.Duration
 	Inside bool // the signer is inside the daemon, for who compares
-	// Depths of final blocks of the source chain and of the exchange chain; 0: those of a development environment.
+	// Depths of final blocks of the source chain and of the exchange chain; 0: those of a
+	// development environment.
 	Finality, Confirmations int64
 }
 

@@ -207,7 +207,8 @@ func (th *thief) tryOrders(ctx context.Context) error {
 	return nil
 }
 
-// tryBindings asks for labels and addresses that are not his, and for numbers that no database keeps.
+// tryBindings asks for labels and addresses that are not his, and for numbers that no database
+// keeps.
 func (th *thief) tryBindings(ctx context.Context) error {
 	bind := func(label string) error {
 		return th.signer.GiveLabel(ctx, signguard.Binding{Network: "eth", Chain: "eth", Label: label, User: "vite_thief"})

@@ -12,7 +12,8 @@ import (
 
 var issuer = contracts.NewFreezableToken()
 
-// issue gives a user's token an issuer who can freeze and pause it, and sends his order. Balances stay.
+// issue gives a user's token an issuer who can freeze and pause it, and sends his order. Balances
+// stay.
 func (w *drillEnv) issue(ctx context.Context, u *drillUser, order []byte) error {
 	code := append(common.FromHex(contracts.FreezableTokenMetaData.Bin), issuer.PackConstructor("Tether USD", "USDT", 6)...)
 	at, err := w.anvil.Deploy(code)
@@ -31,7 +32,8 @@ func (w *drillEnv) issue(ctx context.Context, u *drillUser, order []byte) error 
 	return err
 }
 
-// refusedWithdrawal sends the issuer's order and has a user withdraw at once, before anybody has noticed it.
+// refusedWithdrawal sends the issuer's order and has a user withdraw at once, before anybody has
+// noticed it.
 func (w *drillEnv) refusedWithdrawal(ctx context.Context, order []byte) (err error) {
 	u := w.users[1]
 	if err := w.issue(ctx, u, order); err != nil {

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// Habit is a way in which a provider's endpoint differs from a plain node. Its functions may be called concurrently.
+// Habit is a way in which a provider's endpoint differs from a plain node. Its functions may be
+// called concurrently.
 type Habit struct {
 	Name string
 	// Whole answers a request, single or batch, without asking the node; nil passes it on.
@@ -108,7 +109,8 @@ func (u *Upstream) post(body []byte) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(response.Body, maxNodeBody))
 }
 
-// answer is what the endpoint answers to a request: the text of the calls' answers, or a reply of its own.
+// answer is what the endpoint answers to a request: the text of the calls' answers, or a reply of
+// its own.
 func (h Habit) answer(up *Upstream, asked []byte) ([]byte, *Reply, error) {
 	batch := bytes.HasPrefix(bytes.TrimSpace(asked), []byte("["))
 	if !batch {

@@ -37,8 +37,8 @@ func echo(t *testing.T) *Node {
 	return n
 }
 
-// TestHabitsOverBothTransports: a habit holds for single calls and batches, over HTTP and WebSocket, and changes while a
-// connection is open.
+// TestHabitsOverBothTransports: a habit holds for single calls and batches, over HTTP and
+// WebSocket, and changes while a connection is open.
 func TestHabitsOverBothTransports(t *testing.T) {
 	n := echo(t)
 	conn, _, err := websocket.DefaultDialer.Dial(n.SocketURL(), nil)

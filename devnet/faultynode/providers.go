@@ -52,7 +52,8 @@ func HangingMethods(name string, methods ...string) Habit {
 	}}
 }
 
-// PrunedTraces has traces of the newest blocks only: of older ones each transaction has an error, as anvil answers.
+// PrunedTraces has traces of the newest blocks only: of older ones each transaction has an error,
+// as anvil answers.
 func PrunedTraces(name string, keep uint64) Habit {
 	return Habit{Name: name, After: func(up *Upstream, c Call, a *Answer) {
 		var traces []json.RawMessage
@@ -110,7 +111,8 @@ func Pages(name string, share float64, status int) Habit {
 	}}
 }
 
-// HeaderNotFound refuses a share of the calls about blocks, as machines of a pool do that are behind.
+// HeaderNotFound refuses a share of the calls about blocks, as machines of a pool do that are
+// behind.
 func HeaderNotFound(name string, share float64) Habit {
 	return Habit{Name: name, After: func(_ *Upstream, c Call, a *Answer) {
 		if strings.Contains(c.Method, "Block") && rand.Float64() < share {
@@ -143,7 +145,8 @@ func NullAnnounced(name string, late time.Duration) Habit {
 	}}
 }
 
-// Batches takes at most so many calls in a request, and answers an HTTP status to more; 0 for a JSON-RPC error.
+// Batches takes at most so many calls in a request, and answers an HTTP status to more; 0 for a
+// JSON-RPC error.
 func Batches(name string, most, status int) Habit {
 	return Habit{Name: name, Whole: func(calls []Call) *Reply {
 		if len(calls) <= most {
@@ -182,7 +185,8 @@ func PrunedState(name string, keep uint64) Habit {
 	}}
 }
 
-// Pool answers each request from one of several machines, all but one of which are some blocks behind.
+// Pool answers each request from one of several machines, all but one of which are some blocks
+// behind.
 func Pool(name string, lag uint64) Habit {
 	behind := func(up *Upstream) uint64 {
 		head, late := up.head(), rand.Uint64N(lag+1)

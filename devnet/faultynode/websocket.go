@@ -10,7 +10,8 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// serveSocket answers the requests of one WebSocket connection, each by the habit that the node has then.
+// serveSocket answers the requests of one WebSocket connection, each by the habit that the node has
+// then.
 func (n *Node) serveSocket(w http.ResponseWriter, r *http.Request) {
 	upgrader := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
 	conn, err := upgrader.Upgrade(w, r, nil)

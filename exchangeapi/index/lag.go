@@ -43,7 +43,8 @@ func (l *lagging) open(now time.Time) {
 	l.since, l.opened = now, now
 }
 
-// starting reports whether the index may still catch up for the first time, as it does at every start.
+// starting reports whether the index may still catch up for the first time, as it does at every
+// start.
 func (l *lagging) starting(now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

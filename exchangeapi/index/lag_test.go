@@ -180,7 +180,8 @@ func TestStandstill(t *testing.T) {
 	require.Equal(t, Lag{}, x.Lag())
 }
 
-// TestStartOnAnOldChain: a chain that was not extended while its only node was stopped has an old head at the start. That is a warning after a minute.
+// TestStartOnAnOldChain: a chain that was not extended while its only node was stopped has an old
+// head at the start. That is a warning after a minute.
 func TestStartOnAnOldChain(t *testing.T) {
 	r := newRig(t)
 	r.clock.Add(30 * 24 * 3600)

@@ -44,7 +44,8 @@ type Config struct {
 	Period time.Duration
 	// Fork is the URL of another anvil whose chain this one continues from its head on, as a branch of its own (anvil only).
 	Fork string
-	// Bare leaves the node as a newcomer starts it: without the test tokens and without coins for the faucet.
+	// Bare leaves the node as a newcomer starts it: without the test tokens and without coins for
+	// the faucet.
 	Bare bool
 }
 

@@ -11,11 +11,13 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// maxProfile bounds the time of a CPU profile, in seconds. It is below the listener's time for an answer.
+// maxProfile bounds the time of a CPU profile, in seconds. It is below the listener's time for an
+// answer.
 const maxProfile = 8
 
-// profile answers a profile of this process for `go tool pprof`: what takes its CPU for some seconds from now, or one of the Go
-// runtime's own profiles. They contain names of functions and counts, no values.
+// profile answers a profile of this process for `go tool pprof`: what takes its CPU for some
+// seconds from now, or one of the Go runtime's own profiles. They contain names of functions and
+// counts, no values.
 func (c *Console) profile(r request) error {
 	name := r.Param("name")
 	if name == "cpu" {

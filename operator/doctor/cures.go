@@ -8,7 +8,8 @@ import (
 	"gatewayd/chain"
 )
 
-// Cure is one act of an operator, with the findings that it resolves. Amounts are in smallest units.
+// Cure is one act of an operator, with the findings that it resolves. Amounts are in smallest
+// units.
 type Cure struct {
 	Number  int           `json:"number"` // in the order in which to act
 	Do      string        `json:"do"`
@@ -33,7 +34,8 @@ const (
 	stageRunning              // what the running daemon reports
 )
 
-// act is what resolves a finding: one of several findings may have the same. Findings without one have their advice as it.
+// act is what resolves a finding: one of several findings may have the same. Findings without one
+// have their advice as it.
 type act struct {
 	stage   stage
 	do      string // instead of an account: what to do
@@ -101,7 +103,8 @@ type cureGroup struct {
 	findings []int
 }
 
-// report groups the faults by what resolves them. Equal findings of several configurations are reported once.
+// report groups the faults by what resolves them. Equal findings of several configurations are
+// reported once.
 func (d *Doctor) report() Report {
 	r := Report{Cures: []Cure{}}
 	for _, f := range d.Findings {
@@ -166,7 +169,8 @@ func (d *Doctor) cure(a act, purposes []string) Cure {
 	return c
 }
 
-// missing returns what an account needs for all purposes beyond its balance, in round figures; false if that is not known.
+// missing returns what an account needs for all purposes beyond its balance, in round figures;
+// false if that is not known.
 func (d *Doctor) missing(a act, purposes []string) (sum chain.Amount, ok bool) {
 	for _, p := range purposes {
 		want, known := d.wants[need{a.holding(), p}]
@@ -203,7 +207,8 @@ func roundUp(a chain.Amount) chain.Amount {
 	return high
 }
 
-// sentence begins a text with a capital letter, unless it begins with a command or a configuration key.
+// sentence begins a text with a capital letter, unless it begins with a command or a configuration
+// key.
 func sentence(text string) string {
 	first, _, _ := strings.Cut(text, " ")
 	if first == "" || strings.ContainsAny(first, "`_.") {

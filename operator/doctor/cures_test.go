@@ -10,7 +10,8 @@ import (
 	"gatewayd/records"
 )
 
-// TestCuresAreGrouped: each act is listed once, in the order in which to act, with every finding that it resolves.
+// TestCuresAreGrouped: each act is listed once, in the order in which to act, with every finding
+// that it resolves.
 func TestCuresAreGrouped(t *testing.T) {
 	n := records.Network{Name: "eth", Source: "eth", Exchange: "vite", Hot: "0xHot", Gas: "0xGas", Gateway: "vite_g", Tokens: []records.Token{{}}}
 	n.Tokens[0].TokenID, n.Tokens[0].Symbol, n.Tokens[0].Asset = "tti_1", "ETH-000", chain.Native

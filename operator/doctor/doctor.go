@@ -307,7 +307,8 @@ func (d *Doctor) contractCoin(c ethereum.Config, what string, r ethereum.Report)
 	}
 }
 
-// balanceCoin reports what becomes of coin that only balances show. A signer in another process must prove it by nodes of its own.
+// balanceCoin reports what becomes of coin that only balances show. A signer in another process
+// must prove it by nodes of its own.
 func (d *Doctor) balanceCoin(id chain.ID, what, found string) {
 	if d.Config.Wallet.Signer == "" {
 		d.add(true, what, found+"credited when a later final block shows it too", "")

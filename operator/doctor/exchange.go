@@ -200,7 +200,8 @@ func (d *Doctor) signer() {
 	d.add(true, what, cfg.Signer+" signs; sign-guard "+guard.ID, "")
 }
 
-// signerProofs asks the signer of another process where it cannot prove coin that only balances show, and why, and how many approvers it has.
+// signerProofs asks the signer of another process where it cannot prove coin that only balances
+// show, and why, and how many approvers it has.
 func (d *Doctor) signerProofs() (unprovable map[chain.ID]string, approvers int, err error) {
 	client, err := remote.Dial(d.Config.Wallet.Target())
 	if err != nil {

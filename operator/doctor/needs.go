@@ -12,7 +12,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// supply is how many payments of the minimum, or fees of payments, an account that has too little should be able to pay.
+// supply is how many payments of the minimum, or fees of payments, an account that has too little
+// should be able to pay.
 const supply = 100
 
 // stakeVITE is the stake that pays for one transfer a second, in whole VITE.
@@ -125,7 +126,8 @@ func (d *Doctor) readOwed(tx *records.Tx, networks []records.Network) error {
 	return nil
 }
 
-// needs notes how much of an asset an account should have for a purpose: so much for each of many payments, at least a minimum, and what it owes already.
+// needs notes how much of an asset an account should have for a purpose: so much for each of many
+// payments, at least a minimum, and what it owes already.
 func (d *Doctor) needs(a act, each, least chain.Amount, owes bool) {
 	want, err := each.Mul(supply)
 	if err == nil && want.Less(least) {

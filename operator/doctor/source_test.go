@@ -82,8 +82,8 @@ func TestDoctorOfRequestLimits(t *testing.T) {
 	require.Equal(t, "none met, no bound of ours", found.Found)
 }
 
-// TestDoctorOfProviders: a node that refuses batches in any way is checked like others, as the daemon uses it; one that does
-// not trace now is no fault, and its reason is shown.
+// TestDoctorOfProviders: a node that refuses batches in any way is checked like others, as the
+// daemon uses it; one that does not trace now is no fault, and its reason is shown.
 func TestDoctorOfProviders(t *testing.T) {
 	t.Parallel()
 	dev, err := devnode.Start(devnode.Config{})

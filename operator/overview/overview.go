@@ -103,7 +103,8 @@ func Read(ctx context.Context, d *operator.Session) (Overview, error) {
 	return o, o.addRunways(networks)
 }
 
-// judge sets the headline, by what the records contain and by what the nodes have answered just now.
+// judge sets the headline, by what the records contain and by what the nodes have answered just
+// now.
 func (o *Overview) judge() {
 	var pending uint64
 	for _, c := range o.Channels {

@@ -60,7 +60,8 @@ func (r Report) Headline(pending uint64) string {
 	return "Unknown: " + what + "."
 }
 
-// AddSilent adds that the nodes of a chain did not answer the process that reads the report. The daemon notices that later.
+// AddSilent adds that the nodes of a chain did not answer the process that reads the report. The
+// daemon notices that later.
 func (r *Report) AddSilent(id chain.ID, why string) {
 	known := func(c Condition) bool { return c.Chain == id && (c.Kind == NodesDown || c.Kind == NodesDisagree) }
 	if slices.ContainsFunc(r.Conditions, known) {

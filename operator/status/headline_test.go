@@ -37,7 +37,8 @@ func TestHeadline(t *testing.T) {
 	}
 }
 
-// TestSilentNodes: nodes that do not answer this process are a condition, unless the daemon knows it already.
+// TestSilentNodes: nodes that do not answer this process are a condition, unless the daemon knows
+// it already.
 func TestSilentNodes(t *testing.T) {
 	var r Report
 	r.AddSilent("eth", "no connection")
@@ -46,7 +47,8 @@ func TestSilentNodes(t *testing.T) {
 	require.Equal(t, Unknown, r.State(0))
 }
 
-// TestSilentDaemon: some seconds after its last sign of life nothing is known about payments, on every surface, and only once.
+// TestSilentDaemon: some seconds after its last sign of life nothing is known about payments, on
+// every surface, and only once.
 func TestSilentDaemon(t *testing.T) {
 	r := recordstest.NewRig(t)
 	n := records.Network{Name: recordstest.Network, Source: recordstest.Source, Exchange: recordstest.Exchange}

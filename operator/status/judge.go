@@ -13,11 +13,12 @@ import (
 const (
 	// stillBlocks is how many blocks must be missing before the head is said to stand still.
 	stillBlocks = 8
-	// behindAtMost is how far behind the nodes' head, in blocks' time, the follower may be for a short
-	// time, and farBehind how far without delay.
+	// behindAtMost is how far behind the nodes' head, in blocks' time, the follower may be for a
+	// short time, and farBehind how far without delay.
 	behindAtMost = 30 * time.Second
 	farBehind    = 10 * time.Minute
-	// leastInterval stands for a time between blocks that is not known, or that a test node made up.
+	// leastInterval stands for a time between blocks that is not known, or that a test node made
+	// up.
 	leastInterval = 100 * time.Millisecond
 	// faultFor is how long a node's wrong answer is a condition, and rightAfter after how long without another one the node counts as right again.
 	faultFor   = 10 * time.Minute
@@ -160,7 +161,8 @@ func (w *watched) following(now time.Time, head chain.Head, cur records.Cursor) 
 	return w.catchingUp(now, head, cur)
 }
 
-// catchingUp compares the stored height with the nodes' head. A chain that was not followed before is not behind.
+// catchingUp compares the stored height with the nodes' head. A chain that was not followed before
+// is not behind.
 func (w *watched) catchingUp(now time.Time, head chain.Head, cur records.Cursor) (c control.Condition, is bool) {
 	lag := uint64(0)
 	if !cur.Missing && cur.Height < head.Latest.Height {
@@ -180,7 +182,8 @@ func (w *watched) catchingUp(now time.Time, head chain.Head, cur records.Cursor)
 	return w.stopping(FollowerBehind, "chain %s is behind: the records are at block %d, the nodes at %d, %s later", w.id, cur.Height, head.Latest.Height, late.Truncate(time.Second)), true
 }
 
-// tracing reports blocks that no node can trace. A loss that lasts a few seconds is not worth a condition.
+// tracing reports blocks that no node can trace. A loss that lasts a few seconds is not worth a
+// condition.
 func (w *watched) tracing(now time.Time, loss chain.TracingLoss, noted records.Tracing) (c control.Condition, is bool) {
 	switch {
 	case loss.Why == "":

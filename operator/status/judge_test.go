@@ -162,8 +162,8 @@ func TestNodeFaults(t *testing.T) {
 	require.Empty(t, told(3*time.Hour, again))
 }
 
-// TestTracingLost: blocks that pass untraced for more than a moment are reported where some were traced before; with traces on
-// the chain stands, which is reported at once.
+// TestTracingLost: blocks that pass untraced for more than a moment are reported where some were
+// traced before; with traces on the chain stands, which is reported at once.
 func TestTracingLost(t *testing.T) {
 	w := &watched{id: "eth", every: 10 * s}
 	loss := chain.TracingLoss{Height: 17, Why: "no node can trace the block: node 1 (a:1): method not found"}

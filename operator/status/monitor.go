@@ -96,7 +96,8 @@ func (m *Monitor) Reconfigure(networks []records.Network) { m.served.Store(&netw
 // Networks are those whose conditions are told.
 func (m *Monitor) Networks() []records.Network { return *m.served.Load() }
 
-// Run watches until ctx ends. It never fails: a store that refuses its findings is a condition of its own.
+// Run watches until ctx ends. It never fails: a store that refuses its findings is a condition of
+// its own.
 func (m *Monitor) Run(ctx context.Context) error {
 	var g errgroup.Group
 	g.Go(func() error { return m.beat(ctx) })
@@ -104,7 +105,8 @@ func (m *Monitor) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// beat stores a sign of life every second, also while nodes do not answer. The store's errors are conditions, which watch reports.
+// beat stores a sign of life every second, also while nodes do not answer. The store's errors are
+// conditions, which watch reports.
 func (m *Monitor) beat(ctx context.Context) error {
 	tick := time.NewTicker(beatEvery)
 	defer tick.Stop()

@@ -12,7 +12,8 @@ import (
 // Figures are counts for operators' instruments, which ask every few seconds: they look at what is not done with, and of the history at what is new
 // since they were asked last.
 
-// OpenTransfers are the transfers of a direction that are not decided: seen or held. Those of unknown tokens do not count.
+// OpenTransfers are the transfers of a direction that are not decided: seen or held. Those of
+// unknown tokens do not count.
 type OpenTransfers struct {
 	Network   string                `db:"network"`
 	Direction records.Direction     `db:"direction"`
@@ -125,7 +126,8 @@ func EventsSince(tx *records.Tx, seq uint64) (transfers, payments []Events, upTo
 	return transfers, payments, upTo, sqlstore.Doing(err, "counting the events after line %d", seq)
 }
 
-// UnknownTokensBetween counts the transfers of unknown tokens that were seen first in the lines of the history after one up to another.
+// UnknownTokensBetween counts the transfers of unknown tokens that were seen first in the lines of
+// the history after one up to another.
 func UnknownTokensBetween(tx *records.Tx, seq, upTo uint64) (seen []Events, err error) {
 	err = tx.SQL().List(&seen, `SELECT t.network, t.chain, h.event, COUNT(*) AS count FROM history h
 		JOIN transfers t ON t.id = CASE WHEN h.subject = 'transfer' THEN CAST(h.subject_id AS BIGINT) END

@@ -110,7 +110,8 @@ func testBindingsBound(t *testing.T, url string) {
 	require.Equal(t, 20*time.Minute, wait())
 }
 
-// testIndexesOfChains: source chains share their keys, so an index is one owner's on all of them, and an owner has the same on each.
+// testIndexesOfChains: source chains share their keys, so an index is one owner's on all of them,
+// and an owner has the same on each.
 func testIndexesOfChains(t *testing.T, url string) {
 	r := newRig(t, url)
 	bind := func(network string, id chain.ID, owner string, given ...uint32) (b records.Binding) {

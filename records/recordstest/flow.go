@@ -67,7 +67,8 @@ func testFlow(t *testing.T, url string) {
 	require.Equal(t, chain.NewAmount(106), backlog()[0].Amount, "what an operator keeps back is still owed")
 }
 
-// testInclusion: how many blocks the transactions of accounts took, by the head at their first signature.
+// testInclusion: how many blocks the transactions of accounts took, by the head at their first
+// signature.
 func testInclusion(t *testing.T, url string) {
 	r := newRig(t, url)
 	of := func(ago time.Duration, accounts ...string) (i records.Inclusion) {

@@ -345,8 +345,8 @@ func testFirstLooks(t *testing.T, url string) {
 	})
 }
 
-// testTracing: a loss of traces lasts from the first untraced block to the next traced one. What no comparison of balances
-// covers is kept apart from that.
+// testTracing: a loss of traces lasts from the first untraced block to the next traced one. What no
+// comparison of balances covers is kept apart from that.
 func testTracing(t *testing.T, url string) {
 	r := newRig(t, url)
 	note := func(from uint64, blocks ...chain.Tracing) (state records.Tracing) {

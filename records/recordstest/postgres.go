@@ -212,7 +212,8 @@ func (s *Server) Database(t testing.TB) string {
 	return s.at(t, name)
 }
 
-// Copy makes a copy of the database at a URL, to which no client may be connected. It ends with the test. Not for parallel use.
+// Copy makes a copy of the database at a URL, to which no client may be connected. It ends with the
+// test. Not for parallel use.
 func (s *Server) Copy(t testing.TB, from string) string {
 	t.Helper()
 	template, err := databaseOf(from)

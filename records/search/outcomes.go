@@ -8,7 +8,8 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// The states of a record as operators see them: the state of its transfer, and how far the payment for it is. docs/glossary.md has the table.
+// The states of a record as operators see them: the state of its transfer, and how far the payment
+// for it is. docs/glossary.md has the table.
 const (
 	Pending   = "pending"   // final, and its payment is not signed
 	Sent      = "sent"      // its payment is signed, and in no final block
@@ -43,7 +44,8 @@ func OutcomeOf(r *records.Record) string {
 	return Pending
 }
 
-// Choice is one of several outcomes that a filter chooses: of transfers in one direction, for one of some reasons or for none of them.
+// Choice is one of several outcomes that a filter chooses: of transfers in one direction, for one
+// of some reasons or for none of them.
 type Choice struct {
 	Direction records.Direction // empty: any
 	Outcome   string            // or the state of a transfer

@@ -9,12 +9,14 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// The books of the coin at deposit addresses. They bound what may be credited of coin that no block shows:
+// The books of the coin at deposit addresses. They bound what may be credited of coin that no block
+// shows:
 //
 //	balance at a final block + spent since - opening   is what arrived since the books were opened
 //	counted + gas                                      is what is credited of it, and our own coin for fees
 //
-// An opening without an amount is not read yet. A height below zero belongs to arrivals that always count.
+// An opening without an amount is not read yet. A height below zero belongs to arrivals that always
+// count.
 const arrivalSchema = `CREATE TABLE IF NOT EXISTS openings (
 	chain TEXT NOT NULL, address TEXT NOT NULL, since BIGINT NOT NULL, amount TEXT NOT NULL, PRIMARY KEY (chain, address));
 CREATE INDEX IF NOT EXISTS openings_wanted ON openings (chain) WHERE amount = '';
@@ -27,7 +29,8 @@ CREATE TABLE IF NOT EXISTS spent (
 INSERT INTO openings (chain, address, since, amount) SELECT chain, address, 0, '' FROM bindings WHERE address <> '' AND NOT EXISTS (SELECT 1 FROM openings);
 `
 
-// Opening is a deposit address whose balance at the block in which it was given out is still to be read.
+// Opening is a deposit address whose balance at the block in which it was given out is still to be
+// read.
 type Opening struct {
 	Address string `db:"address"`
 	Since   uint64 `db:"since"` // 0: given out before the books were kept
@@ -39,7 +42,8 @@ func (g *Guard) Unopened(ctx context.Context, id chain.ID, limit int) (list []Op
 	return list, sqlstore.Doing(err, "asking the sign-guard for addresses without an opening balance")
 }
 
-// Open stores what an address held after the block at a height. Only what arrived above that height is provable by balances. The first opening stays.
+// Open stores what an address held after the block at a height. Only what arrived above that height
+// is provable by balances. The first opening stays.
 func (g *Guard) Open(ctx context.Context, id chain.ID, address string, height uint64, balance chain.Amount) error {
 	err := g.update(ctx, func(t session) error {
 		_, err := t.exec(ctx, `UPDATE openings SET amount = ?, since = ? WHERE chain = ? AND address = ? AND amount = ''`, balance.String(), height, string(id), address)
@@ -66,7 +70,8 @@ type Coin struct {
 	Counted chain.Amount // what was credited or refunded of what arrived since, and our own coin for fees
 }
 
-// Limit returns the most that may be counted at the address when its balance is that of the height which Coin was asked for.
+// Limit returns the most that may be counted at the address when its balance is that of the height
+// which Coin was asked for.
 func (c Coin) Limit(balance chain.Amount) (chain.Amount, error) {
 	total, err := balance.Add(c.Spent)
 	if err != nil || total.Less(c.Opening) {
@@ -122,15 +127,17 @@ func sum(ctx context.Context, db session, query string, args ...any) (total chai
 	return total, nil
 }
 
-// ShownByBalance reports whether coin at an address was credited that only its balance shows. Every later credit of coin there needs a limit.
+// ShownByBalance reports whether coin at an address was credited that only its balance shows. Every
+// later credit of coin there needs a limit.
 func (g *Guard) ShownByBalance(ctx context.Context, id chain.ID, address string) (bool, error) {
 	var found []int
 	err := g.db.all(ctx, &found, `SELECT 1 FROM arrivals WHERE address = ? AND chain = ? AND proof = 'balance' LIMIT 1`, address, string(id))
 	return len(found) > 0, sqlstore.Doing(err, "asking the sign-guard for coin at %s on %s", address, id)
 }
 
-// countArrivals stores the coin that the authorizations of a group use up, and changes the states of those which may not use it: Overdrawn or Uncounted.
-// Most have no limit to keep, and are stored by one statement.
+// countArrivals stores the coin that the authorizations of a group use up, and changes the states
+// of those which may not use it: Overdrawn or Uncounted. Most have no limit to keep, and are stored
+// by one statement.
 func countArrivals(ctx context.Context, t session, group []Authorization, states []State) error {
 	bounded, err := boundedAddresses(ctx, t, group)
 	if err != nil {
@@ -151,7 +158,8 @@ func countArrivals(ctx context.Context, t session, group []Authorization, states
 	return insertArrivals(ctx, t, free)
 }
 
-// boundedAddresses returns the addresses of a group's arrivals at which a limit counts: where coin was credited by balances, or is to be now.
+// boundedAddresses returns the addresses of a group's arrivals at which a limit counts: where coin
+// was credited by balances, or is to be now.
 func boundedAddresses(ctx context.Context, t session, group []Authorization) (map[[2]string]bool, error) {
 	bounded, asked := map[[2]string]bool{}, map[string]bool{}
 	var addresses []string
@@ -229,7 +237,8 @@ func (w Authorization) checkArrival(ctx context.Context, t session) (State, erro
 	return Living, nil
 }
 
-// Spending is coin that a deposit address has paid in a final block, by its own transaction: what it sent and its fee.
+// Spending is coin that a deposit address has paid in a final block, by its own transaction: what
+// it sent and its fee.
 type Spending struct {
 	Chain   chain.ID
 	Address string

@@ -49,7 +49,8 @@ func eachStore(t *testing.T, test func(t *testing.T, g *signguard.Guard)) {
 	t.Run("server", func(t *testing.T) { test(t, openServer(t, emptyDatabase(t))) })
 }
 
-// TestCoinIsCounted: the sum of what is credited at an address stays within the limit of each claim, in the commit that authorizes it.
+// TestCoinIsCounted: the sum of what is credited at an address stays within the limit of each
+// claim, in the commit that authorizes it.
 func TestCoinIsCounted(t *testing.T) {
 	eachStore(t, func(t *testing.T, g *signguard.Guard) {
 		take := arrivals(t, g)
@@ -79,7 +80,8 @@ func TestCoinIsCounted(t *testing.T) {
 	})
 }
 
-// TestApprovedCoinCounts: what people have approved is not credited once more by the balance, and our own coin for fees never is.
+// TestApprovedCoinCounts: what people have approved is not credited once more by the balance, and
+// our own coin for fees never is.
 func TestApprovedCoinCounts(t *testing.T) {
 	eachStore(t, func(t *testing.T, g *signguard.Guard) {
 		take := arrivals(t, g)

@@ -62,7 +62,8 @@ func (g *Guard) States(ctx context.Context, wanted []Authorization) ([]State, er
 	return states(ctx, g.db, wanted)
 }
 
-// Authorize gives leave for those that may have it, in one durable commit, and answers the state of each: Living is authorized, as of the time that it is asked at.
+// Authorize gives leave for those that may have it, in one durable commit, and answers the state of
+// each: Living is authorized, as of the time that it is asked at.
 func (g *Guard) Authorize(ctx context.Context, wanted []Authorization) (list []State, err error) {
 	err = g.update(ctx, func(t session) error {
 		for _, group := range groups(wanted, Authorization.groupKey) {

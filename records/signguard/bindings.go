@@ -33,8 +33,9 @@ CREATE TABLE IF NOT EXISTS watched (chain TEXT NOT NULL PRIMARY KEY, since BIGIN
 
 const bindingColumns = `network, chain, path_index, address, label, user_account, since`
 
-// GiveAddress gives the address of an index to a user permanently, or is ErrTaken when the index was given before, here or to another user on another chain: the
-// chains of one kind share their keys, and what the first user sends there on any of them is his.
+// GiveAddress gives the address of an index to a user permanently, or is ErrTaken when the index
+// was given before, here or to another user on another chain: the chains of one kind share their
+// keys, and what the first user sends there on any of them is his.
 func (g *Guard) GiveAddress(ctx context.Context, b Binding) error {
 	if b.Address == "" || b.Label != "" || b.User == "" || b.Network == "" {
 		return fmt.Errorf("giving address %d of %s: %w: address, user and network are wanted", b.Index, b.Chain, ErrRefused)
@@ -56,7 +57,8 @@ func (g *Guard) MayGiveAddress(ctx context.Context, b Binding) error {
 	return sqlstore.Doing(mayGive(ctx, g.db, b), "giving address %d of %s", b.Index, b.Chain)
 }
 
-// mayGive is ErrTaken for an index that was given on the chain, or on another one to another user or to an unknown one.
+// mayGive is ErrTaken for an index that was given on the chain, or on another one to another user
+// or to an unknown one.
 func mayGive(ctx context.Context, t session, b Binding) error {
 	var given []chain.ID
 	err := t.all(ctx, &given, `SELECT g.chain FROM given g WHERE g.path_index = ? AND (g.chain = ? OR NOT EXISTS (

@@ -55,7 +55,8 @@ func TestBindings(t *testing.T) {
 	})
 }
 
-// TestAnIndexHasOneOwner: the chains of one kind share their keys, so an index is one user's on all of them.
+// TestAnIndexHasOneOwner: the chains of one kind share their keys, so an index is one user's on all
+// of them.
 func TestAnIndexHasOneOwner(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opener) {
 		g := open()

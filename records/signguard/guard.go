@@ -253,8 +253,8 @@ func (g *Guard) Lacks(ctx context.Context, other string) (what string, err error
 	return strings.Join(missing, ""), sqlstore.Doing(err, "comparing the sign-guard with %s", other)
 }
 
-// PassOver takes the next count addresses of a chain as given, after the last that was given on any: what a guard from a backup has forgotten of them is no
-// other user's then.
+// PassOver takes the next count addresses of a chain as given, after the last that was given on
+// any: what a guard from a backup has forgotten of them is no other user's then.
 func (g *Guard) PassOver(ctx context.Context, id chain.ID, count int) error {
 	err := g.update(ctx, func(t session) error {
 		var next int64

@@ -34,7 +34,8 @@ func (g *Guard) CreditsSince(ctx context.Context, at time.Time) ([]Authorization
 	return sqlstore.Each(rows, authorizedRow.authorization), nil
 }
 
-// Newest returns the greatest time of what was authorized or of fees that were counted; zero for nothing.
+// Newest returns the greatest time of what was authorized or of fees that were counted; zero for
+// nothing.
 func (g *Guard) Newest(ctx context.Context) (time.Time, error) {
 	var times []int64
 	err := g.db.all(ctx, &times, `SELECT at FROM (SELECT created_at AS at FROM authorizations ORDER BY created_at DESC LIMIT 1) AS a

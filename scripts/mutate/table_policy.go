@@ -1,6 +1,7 @@
 package main
 
-// policyRules are bounds of claims, prices and fees that the tests of their own packages must catch.
+// policyRules are bounds of claims, prices and fees that the tests of their own packages must
+// catch.
 func policyRules() []mutant {
 	claims := suite{"./signer/cause", "^(TestGasIsPaidInCoinOnly|TestColdMoneyLeavesTheSourceOnly|TestCommentsHaveTheTokensType|TestPayoutsAreAtMostTheMaximum|TestRefundsHaveNoLabel|TestTheDeeperTokenOfAnAssetCounts|TestTransfersOfNoTokenWaitForTheFinalBlock|TestAccountsBelongToTheirNetwork)$"}
 	users := suite{"./signer/checks", "^TestUserAndPayeeAreCounted$"}

@@ -12,12 +12,15 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// balanceReader is a chain whose coin may arrive without a trace in any block's transactions: sent by contracts, or by the protocol.
+// balanceReader is a chain whose coin may arrive without a trace in any block's transactions: sent
+// by contracts, or by the protocol.
 type balanceReader interface {
-	// ProvenBalance returns the coin of an account after a final block, proven by the block's state root or by a majority of the nodes. chain.ErrNotFound:
-	// they do not keep the state of that block.
+	// ProvenBalance returns the coin of an account after a final block, proven by the block's state
+	// root or by a majority of the nodes. chain.ErrNotFound: they do not keep the state of that
+	// block.
 	ProvenBalance(ctx context.Context, height uint64, account string) (chain.Amount, error)
-	// PastBalances returns the coin of accounts after blocks, as a majority of the nodes reports it; nil where they keep no state that old.
+	// PastBalances returns the coin of accounts after blocks, as a majority of the nodes reports
+	// it; nil where they keep no state that old.
 	PastBalances(ctx context.Context, of []chain.Moment) ([]*chain.Amount, error)
 }
 
@@ -29,7 +32,8 @@ type coinBooks interface {
 	Open(ctx context.Context, id chain.ID, address string, height uint64, balance chain.Amount) error
 }
 
-// foundPrefix begins the refs of coin that the daemon found by balances: "audit:<address>:<asset>:<block>".
+// foundPrefix begins the refs of coin that the daemon found by balances:
+// "audit:<address>:<asset>:<block>".
 const foundPrefix = "audit:"
 
 // foundCoin reads such a ref. ok is false for refs of transfers in blocks.
@@ -49,8 +53,10 @@ func foundCoin(ref string) (address string, asset chain.Asset, height uint64, ok
 	return parts[0], chain.Asset(parts[1]), height, true
 }
 
-// found proves the credit of coin that no block shows. How it came and when is not proven: only that at the user's own deposit address more coin arrived
-// since it was given out than was credited, refunded or sent there by ourselves. That holds in whatever order such coin and other deposits are claimed.
+// found proves the credit of coin that no block shows. How it came and when is not proven: only
+// that at the user's own deposit address more coin arrived since it was given out than was
+// credited, refunded or sent there by ourselves. That holds in whatever order such coin and other
+// deposits are claimed.
 func (c *Checker) found(ctx context.Context, reads *blockReads, n policy.Network, id chain.ID, claim chain.Claim) (*chain.Arrival, error) {
 	address, asset, height, _ := foundCoin(claim.Cause.Ref)
 	b, err := c.foundFor(ctx, n, claim.Cause, address, asset, height)
@@ -99,7 +105,8 @@ func (c *Checker) foundFor(ctx context.Context, n policy.Network, cause chain.Ca
 	return b, err
 }
 
-// foundWorth is the coin that a credit uses up. One that is not the user's, or not in the token of the coin, is refused.
+// foundWorth is the coin that a credit uses up. One that is not the user's, or not in the token of
+// the coin, is refused.
 func foundWorth(n policy.Network, id chain.ID, b signguard.Binding, claim chain.Claim) (chain.Amount, error) {
 	p := claim.Payment
 	token, ok := tokenOf(n, chain.Native, byAddress)
@@ -125,7 +132,8 @@ func foundWorth(n policy.Network, id chain.ID, b signguard.Binding, claim chain.
 	return worth, nil
 }
 
-// limit sets the most that may be counted at an arrival's address, by its balance at our final block, and reports whether the arrival is within it.
+// limit sets the most that may be counted at an arrival's address, by its balance at our final
+// block, and reports whether the arrival is within it.
 func (c *Checker) limit(ctx context.Context, reads *blockReads, a *chain.Arrival, claim chain.Claim) error {
 	reader, ok := c.parts.Chains[a.Chain].(balanceReader)
 	if !ok {
@@ -173,8 +181,8 @@ func (c *Checker) limit(ctx context.Context, reads *blockReads, a *chain.Arrival
 	return nil
 }
 
-// Provable reports why the balance of an account at the final block of a chain cannot be proven; nil: it can be. A chain whose coin is always in transfers
-// needs no proof.
+// Provable reports why the balance of an account at the final block of a chain cannot be proven;
+// nil: it can be. A chain whose coin is always in transfers needs no proof.
 func (c *Checker) Provable(ctx context.Context, id chain.ID, account string) error {
 	reader, ok := c.parts.Chains[id].(balanceReader)
 	if !ok {
@@ -190,7 +198,8 @@ func (c *Checker) Provable(ctx context.Context, id chain.ID, account string) err
 	return err
 }
 
-// arrivalOf is the coin at a deposit address that a credit or refund of a transfer uses up; nil for other transfers.
+// arrivalOf is the coin at a deposit address that a credit or refund of a transfer uses up; nil for
+// other transfers.
 func (c *Checker) arrivalOf(n policy.Network, t provenTransfer) *chain.Arrival {
 	if _, configured := c.at(t.chain, t.To); configured || t.chain != n.Source || t.Asset != chain.Native {
 		return nil
@@ -198,7 +207,8 @@ func (c *Checker) arrivalOf(n policy.Network, t provenTransfer) *chain.Arrival {
 	return &chain.Arrival{Chain: t.chain, Address: t.To, Amount: t.Amount, Height: t.height, Proof: chain.ByBlock}
 }
 
-// bounded checks an arrival that a block shows. Where coin was credited by balances, that may have been the same coin: then it must fit into what arrived.
+// bounded checks an arrival that a block shows. Where coin was credited by balances, that may have
+// been the same coin: then it must fit into what arrived.
 func (c *Checker) bounded(ctx context.Context, reads *blockReads, a *chain.Arrival, claim chain.Claim) error {
 	bounded, err := c.parts.Coin.ShownByBalance(ctx, a.Chain, a.Address)
 	if err != nil || !bounded {
@@ -210,8 +220,9 @@ func (c *Checker) bounded(ctx context.Context, reads *blockReads, a *chain.Arriv
 // openings is how many opening balances are read at once.
 const openings = 256
 
-// ReadOpenings reads the balances that deposit addresses had in the block in which they were given out: only what arrived later may be credited by balances.
-// Of addresses whose balance is not kept any more, or that were given out before the sign-guard kept count, the newest block's is taken.
+// ReadOpenings reads the balances that deposit addresses had in the block in which they were given
+// out: only what arrived later may be credited by balances. Of addresses whose balance is not kept
+// any more, or that were given out before the sign-guard kept count, the newest block's is taken.
 func (c *Checker) ReadOpenings(ctx context.Context) error {
 	for id, r := range c.parts.Chains {
 		reader, ok := r.(balanceReader)

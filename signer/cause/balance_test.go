@@ -40,7 +40,8 @@ func (c *counted) restart() {
 	})
 }
 
-// hide sends coin to the address in a way that no block shows, and returns its block, which is final.
+// hide sends coin to the address in a way that no block shows, and returns its block, which is
+// final.
 func (c *counted) hide(units uint64) uint64 {
 	c.t.Helper()
 	hash := c.eth.Hide(c.address, amount(units))
@@ -106,7 +107,8 @@ func (c *counted) stops(claim chain.Claim, state chain.VerdictState, text string
 	require.Contains(c.t, v.Text, text)
 }
 
-// send has a payment between our own accounts authorized, signed and mined, and returns its block, which is final.
+// send has a payment between our own accounts authorized, signed and mined, and returns its block,
+// which is final.
 func (c *counted) send(from, to string, purpose chain.Purpose, units uint64) uint64 {
 	c.t.Helper()
 	claim := c.altered(chain.Claim{
@@ -123,8 +125,9 @@ func (c *counted) sweepCoin(units uint64) uint64 {
 	return c.send(c.address, c.eth.Address("hot"), chain.Sweep, units)
 }
 
-// TestFoundCoinIsCreditedOnce: whoever owns the daemon claims coin that only balances show in every way that he can think of. What is credited of an address
-// is never more than what arrived there from strangers since it was given out.
+// TestFoundCoinIsCreditedOnce: whoever owns the daemon claims coin that only balances show in every
+// way that he can think of. What is credited of an address is never more than what arrived there
+// from strangers since it was given out.
 func TestFoundCoinIsCreditedOnce(t *testing.T) {
 	const none = "and "
 	for name, try := range map[string]func(c *counted){
@@ -295,7 +298,8 @@ func TestFoundCoinIsCreditedOnce(t *testing.T) {
 	}
 }
 
-// TestFoundCoinByChance: an address is paid, filled with gas and swept, and its coin is claimed, in an order that chance decides.
+// TestFoundCoinByChance: an address is paid, filled with gas and swept, and its coin is claimed, in
+// an order that chance decides.
 func TestFoundCoinByChance(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -331,7 +335,8 @@ func TestFoundCoinByChance(t *testing.T) {
 	}
 }
 
-// TestOpenings: what an address held in the block in which it was given out is never credited; where that state is gone, what it holds now is not.
+// TestOpenings: what an address held in the block in which it was given out is never credited;
+// where that state is gone, what it holds now is not.
 func TestOpenings(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -169,8 +169,8 @@ func verdictOf(err error) (v chain.Verdict, ok bool) {
 	return v, false
 }
 
-// Recheck answers of each claim whether our accounts and our configuration still allow it, whatever its cause: what may change between an authorization and the
-// signature.
+// Recheck answers of each claim whether our accounts and our configuration still allow it, whatever
+// its cause: what may change between an authorization and the signature.
 func (c *Checker) Recheck(ctx context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
 	verdicts := make([]chain.Verdict, len(claims))
 	for i, claim := range claims {
@@ -184,7 +184,8 @@ func (c *Checker) Recheck(ctx context.Context, id chain.ID, claims []chain.Claim
 	return verdicts, nil
 }
 
-// allowed is nil when a claim's account may pay it. What has no transfer is allowed by that but for coin for gas.
+// allowed is nil when a claim's account may pay it. What has no transfer is allowed by that but for
+// coin for gas.
 func (c *Checker) allowed(ctx context.Context, id chain.ID, claim chain.Claim) (policy.Network, error) {
 	n, ok := c.network(claim.Cause.Network)
 	if !ok || id != n.Source && id != n.Exchange {
@@ -212,7 +213,8 @@ func (c *Checker) allowed(ctx context.Context, id chain.ID, claim chain.Claim) (
 	return n, nil
 }
 
-// prove is nil when the claim's cause allows all of it. It returns the coin at a deposit address that the payment uses up, if any.
+// prove is nil when the claim's cause allows all of it. It returns the coin at a deposit address
+// that the payment uses up, if any.
 func (c *Checker) prove(ctx context.Context, reads *blockReads, id chain.ID, claim chain.Claim) (*chain.Arrival, error) {
 	n, err := c.allowed(ctx, id, claim)
 	switch {

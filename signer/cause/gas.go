@@ -9,7 +9,8 @@ import (
 	"gatewayd/policy"
 )
 
-// Coin for gas stays ours, but what lies at addresses that nobody uses is out of reach: a stolen daemon could empty the gas account into them.
+// Coin for gas stays ours, but what lies at addresses that nobody uses is out of reach: a stolen
+// daemon could empty the gas account into them.
 const (
 	gasFactor     = 6 // times the cost of a token's transfer now: of what an account is given and has; prices of daemon and signer differ
 	gasPerAddress = 30
@@ -25,7 +26,8 @@ type costs interface {
 	TokenSweepCost(ctx context.Context) (chain.Amount, error)
 }
 
-// gas passes coin for the fees of an account that has something of a token, as far as sweeping that costs.
+// gas passes coin for the fees of an account that has something of a token, as far as sweeping that
+// costs.
 func (c *Checker) gas(ctx context.Context, n policy.Network, id chain.ID, claim chain.Claim) error {
 	p := claim.Payment
 	if reader, ok := c.parts.Chains[id].(balances); ok {
@@ -90,7 +92,8 @@ func boundGas(ctx context.Context, reader balances, id chain.ID, p chain.Payment
 	return nil
 }
 
-// gasBook counts payments of coin for gas by account and ledger, each once. It is safe for concurrent use.
+// gasBook counts payments of coin for gas by account and ledger, each once. It is safe for
+// concurrent use.
 type gasBook struct {
 	now  func() time.Time
 	mu   sync.Mutex

@@ -72,7 +72,8 @@ func (w *gasEnv) asks(to string, units uint64) chain.Verdict {
 	})
 }
 
-// TestGasGoesWhereTokensAre: an address gets coin as far as sweeping its tokens costs, and none without tokens.
+// TestGasGoesWhereTokensAre: an address gets coin as far as sweeping its tokens costs, and none
+// without tokens.
 func TestGasGoesWhereTokensAre(t *testing.T) {
 	w := setupGas(t)
 	for i := range w.network.Tokens {
@@ -101,7 +102,8 @@ func TestGasGoesWhereTokensAre(t *testing.T) {
 	require.Equal(t, chain.LaterClaim, w.asks(used, 100).State)
 }
 
-// TestGasIsCounted: an hour bounds the payments to an address and on a ledger. The same payment counts once, and no clock frees or keeps any.
+// TestGasIsCounted: an hour bounds the payments to an address and on a ledger. The same payment
+// counts once, and no clock frees or keeps any.
 func TestGasIsCounted(t *testing.T) {
 	w := setupGas(t)
 	address := w.given(21, 1_000)

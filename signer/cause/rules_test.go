@@ -25,7 +25,8 @@ func TestGasIsPaidInCoinOnly(t *testing.T) {
 	w.requireVerdict("eth", gas, chain.RefusedClaim, "only the gas account pays for gas, in coin")
 }
 
-// TestColdMoneyLeavesTheSourceOnly uses a hot account on the exchange chain, where no cold address exists.
+// TestColdMoneyLeavesTheSourceOnly uses a hot account on the exchange chain, where no cold address
+// exists.
 func TestColdMoneyLeavesTheSourceOnly(t *testing.T) {
 	w := setup(t)
 	w.checker.Take([]cause.Account{{Chain: "vite", Address: w.vite.Address("gateway"), Network: "main", Kind: cause.Hot}})
@@ -59,7 +60,8 @@ func TestRefundsHaveNoLabel(t *testing.T) {
 	w.requireVerdict("vite", c, chain.HeldClaim, "wants people's approval")
 }
 
-// TestTheDeeperTokenOfAnAssetCounts: two tokens share an asset, and the second waits for more blocks.
+// TestTheDeeperTokenOfAnAssetCounts: two tokens share an asset, and the second waits for more
+// blocks.
 func TestTheDeeperTokenOfAnAssetCounts(t *testing.T) {
 	for _, deeper := range []int{0, 1} {
 		w := setup(t)
@@ -92,7 +94,8 @@ func TestTransfersOfNoTokenWaitForTheFinalBlock(t *testing.T) {
 	require.Equal(t, chain.Authorized, w.verdict("eth", c).State)
 }
 
-// TestAccountsBelongToTheirNetwork: a label or a comment at an account of another network proves nothing for this one.
+// TestAccountsBelongToTheirNetwork: a label or a comment at an account of another network proves
+// nothing for this one.
 func TestAccountsBelongToTheirNetwork(t *testing.T) {
 	w := setup(t)
 	labelled := w.deposited(chain.Memo{Type: -1, Label: "ABCD2345"}, w.eth.Address("hot"), chain.Native, 1234)

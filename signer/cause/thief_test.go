@@ -569,7 +569,8 @@ var ways = []way{
 	{"More at once than is ever needed", "are the most", func(th *thief) error { return th.sign("eth", make([]chain.Order, signer.MaxOrders+1)...) }},
 }
 
-// changed has a claim authorized, changes what the signer's owner decides, and has the payment signed.
+// changed has a claim authorized, changes what the signer's owner decides, and has the payment
+// signed.
 func (th *thief) changed(c chain.Claim, change func(chain.Claim)) error {
 	verdicts, err := th.Authorize(th.t.Context(), "eth", c)
 	if err != nil || verdicts[0].State != chain.Authorized {

@@ -58,7 +58,8 @@ type Asset = policy.Asset
 // history is what the sign-guard keeps.
 type history interface {
 	CreditsSince(ctx context.Context, at time.Time) ([]signguard.Authorization, error)
-	// Newest returns the greatest time of what was authorized or of fees that were counted; zero for nothing.
+	// Newest returns the greatest time of what was authorized or of fees that were counted; zero
+	// for nothing.
 	Newest(ctx context.Context) (time.Time, error)
 	AuthorizationsOf(ctx context.Context, causes []string) (map[string]signguard.Authorization, error)
 	PaidTo(ctx context.Context, id chain.ID, payee string) (bool, error)
@@ -220,8 +221,8 @@ func listed(ctx context.Context, lists *blocklist.Lists, id chain.ID, c chain.Cl
 	return ""
 }
 
-// Limited holds what is over a limit. Refunds are not limited: they go back to where the money came from. What was authorized before and is authorized again counts
-// once, as of the last time.
+// Limited holds what is over a limit. Refunds are not limited: they go back to where the money came
+// from. What was authorized before and is authorized again counts once, as of the last time.
 func (s *Set) Limited(ctx context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
 	if err := s.readCounted(ctx, id, claims); err != nil {
 		return nil, err
@@ -277,7 +278,8 @@ func (s *Set) useOf(id chain.ID, c chain.Claim) limits.Use {
 	return limits.Use{Chain: id, Asset: c.Payment.Asset, Users: usersOf(c.Cause.User, c.Payment.To), Amount: c.Payment.Amount, Was: s.was[c.Key(id)]}
 }
 
-// Approved holds what wants approvals and has too few. What was authorized before as it is had enough, and stays approved.
+// Approved holds what wants approvals and has too few. What was authorized before as it is had
+// enough, and stays approved.
 func (s *Set) Approved(ctx context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
 	rule := s.current().approvals
 	known, err := s.before(ctx, id, claims)

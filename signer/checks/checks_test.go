@@ -205,7 +205,8 @@ func TestApprovalsOverruleWhatNobodyProves(t *testing.T) {
 	}
 }
 
-// TestApprovedArrivalsCount: coin that people have approved is counted at its address, without a limit.
+// TestApprovedArrivalsCount: coin that people have approved is counted at its address, without a
+// limit.
 func TestApprovedArrivalsCount(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ann")
 	public, err := approval.NewKey(file)
@@ -285,7 +286,8 @@ func TestFeesAreBounded(t *testing.T) {
 	require.Equal(t, 2, n)
 }
 
-// TestAJumpAndAStart: a clock that is a year ahead during a start frees nothing, and a right one later is a day behind at most.
+// TestAJumpAndAStart: a clock that is a year ahead during a start frees nothing, and a right one
+// later is a day behind at most.
 func TestAJumpAndAStart(t *testing.T) {
 	w := setup(t, limited(func(t *limits.Token) { t.PerDay = chain.NewAmount(100) }))
 	require.Equal(t, []string{"authorized"}, w.asks(w.claim("a", 100)))
@@ -300,7 +302,8 @@ func TestAJumpAndAStart(t *testing.T) {
 	require.Equal(t, []string{"authorized"}, w.asks(w.claim("b", 1)))
 }
 
-// TestAuthorizationsOfDays: what was authorized day after day, within each day's limit, is not signed at one moment. It is asked for again, and counts once.
+// TestAuthorizationsOfDays: what was authorized day after day, within each day's limit, is not
+// signed at one moment. It is asked for again, and counts once.
 func TestAuthorizationsOfDays(t *testing.T) {
 	w := setup(t, limited(func(t *limits.Token) { t.PerDay = chain.NewAmount(100) }))
 	w.eth.Endow(w.eth.Address("hot"), token, chain.NewAmount(10_000))
@@ -343,7 +346,8 @@ func TestAuthorizationsOfDays(t *testing.T) {
 	require.Contains(t, w.asks(w.claim("b", 1))[0], "of which 100 USDT are used")
 }
 
-// TestListedBeforeTheSignature: lists are asked again at each signature, and at those for other fees.
+// TestListedBeforeTheSignature: lists are asked again at each signature, and at those for other
+// fees.
 func TestListedBeforeTheSignature(t *testing.T) {
 	list := filepath.Join(t.TempDir(), "list")
 	require.NoError(t, os.WriteFile(list, []byte("# none\n"), 0o600))

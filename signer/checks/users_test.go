@@ -9,7 +9,8 @@ import (
 	"gatewayd/signer/limits"
 )
 
-// TestUserAndPayeeAreCounted: the limit of a user counts both names of a payment, before and after a restart.
+// TestUserAndPayeeAreCounted: the limit of a user counts both names of a payment, before and after
+// a restart.
 func TestUserAndPayeeAreCounted(t *testing.T) {
 	w := setup(t, limited(func(t *limits.Token) { t.PerUserDay = chain.NewAmount(100) }))
 	require.Equal(t, []string{"authorized"}, w.asks(w.claim("a", 60)))

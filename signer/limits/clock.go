@@ -6,15 +6,18 @@ import (
 	"time"
 )
 
-// A clock that is ahead by at most maxStep is believed after a start: the signer was off for so long. While it runs, the monotonic clock of time.Now shows what has
-// passed, and only small corrections are taken over.
+// A clock that is ahead by at most maxStep is believed after a start: the signer was off for so
+// long. While it runs, the monotonic clock of time.Now shows what has passed, and only small
+// corrections are taken over.
 const (
 	maxStep       = 31 * 24 * time.Hour
 	maxCorrection = time.Minute
 )
 
-// Clock is the time by which limits are counted. It never goes back. A jump of the system's clock neither frees what is used nor keeps it used: from then on the
-// clock advances by the time that passes, until a day later nothing is left that the jump could free. It is safe for concurrent use.
+// Clock is the time by which limits are counted. It never goes back. A jump of the system's clock
+// neither frees what is used nor keeps it used: from then on the clock advances by the time that
+// passes, until a day later nothing is left that the jump could free. It is safe for concurrent
+// use.
 type Clock struct {
 	now func() time.Time
 
@@ -83,7 +86,8 @@ func (c *Clock) read() time.Time {
 	return c.time
 }
 
-// step returns how much time has passed since the last reading, and how far ahead a clock may be that is believed.
+// step returns how much time has passed since the last reading, and how far ahead a clock may be
+// that is believed.
 func (c *Clock) step(reading time.Time) (passed, tolerance time.Duration) {
 	if c.last.IsZero() {
 		return 0, maxStep

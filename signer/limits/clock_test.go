@@ -12,7 +12,8 @@ import (
 
 const year = 365 * 24 * time.Hour
 
-// TestAJumpOfTheClock: a clock that is a year ahead once frees nothing, and keeps nothing used for a year. The jump is reported for a day.
+// TestAJumpOfTheClock: a clock that is a year ahead once frees nothing, and keeps nothing used for
+// a year. The jump is reported for a day.
 func TestAJumpOfTheClock(t *testing.T) {
 	w := setup(t, token(func(t *limits.Token) { t.PerDay = units(100) }))
 	require.Empty(t, w.pays(payout("a", 60)))
@@ -49,7 +50,8 @@ func TestAClockThatStaysAhead(t *testing.T) {
 	require.Equal(t, w.now, w.Now())
 }
 
-// TestAClockThatWasAhead: what was counted a year ahead before a start expires a day of running later.
+// TestAClockThatWasAhead: what was counted a year ahead before a start expires a day of running
+// later.
 func TestAClockThatWasAhead(t *testing.T) {
 	w := setup(t, token(func(t *limits.Token) { t.PerDay = units(100) }))
 	used := payout("a", 100)

@@ -1,11 +1,13 @@
-// Package limits bounds what leaves the gateway: of a token by transfer, by payee and day, by hour and by day, of all tokens together by day in a
-// currency, and the coin that fees may take. It counts what the sign-guard keeps for good, so that nothing that a daemon forgets or does gives a
+// Package limits bounds what leaves the gateway: of a token by transfer, by payee and day, by hour
+// and by day, of all tokens together by day in a currency, and the coin that fees may take. It
+// counts what the sign-guard keeps for good, so that nothing that a daemon forgets or does gives a
 // limit back.
 //
 //	authorizations of the last day ─Load─▶ windows ─Check─▶ passes, or is held and says until when
 //	                                          ▲──Count── what was authorized
 //
-// A window is the last hour or day, not one of the calendar. It goes by a Clock: one that is set back or ahead frees nothing.
+// A window is the last hour or day, not one of the calendar. It goes by a Clock: one that is set
+// back or ahead frees nothing.
 package limits
 
 import (
@@ -164,7 +166,8 @@ func (l *Limits) Check(uses []Use) []string {
 	return why
 }
 
-// takeOut removes what was counted before, as far as it has not expired, and answers how to put it back.
+// takeOut removes what was counted before, as far as it has not expired, and answers how to put it
+// back.
 func (l *Limits) takeOut(was *Use) (back func()) {
 	if was == nil {
 		return func() {}

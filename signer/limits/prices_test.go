@@ -24,7 +24,8 @@ func TestPricesOfTheFuture(t *testing.T) {
 	}
 }
 
-// TestPriceOfZero: a token worth nothing would not be limited, so the file is refused and the earlier prices stay.
+// TestPriceOfZero: a token worth nothing would not be limited, so the file is refused and the
+// earlier prices stay.
 func TestPriceOfZero(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "prices")
 	require.NoError(t, os.WriteFile(path, []byte("tti_1 1 2026-11-23T12:00:00Z\n"), 0o600))

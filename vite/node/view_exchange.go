@@ -203,8 +203,8 @@ type Mining struct {
 	Period int64
 	Pool   uint256.Int // VX that is still to be mined
 	Staked uint256.Int // VITE staked to mine
-	// Fees are the base fees of the running cycle in the markets that mine, as they were paid, in the
-	// decimals of the quote type.
+	// Fees are the base fees of the running cycle in the markets that mine, as they were paid, in
+	// the decimals of the quote type.
 	Fees map[dex.QuoteType]uint256.Int
 }
 

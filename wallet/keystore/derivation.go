@@ -151,8 +151,8 @@ func (k ExtendedKey) Derive(path string) (ExtendedKey, error) {
 	return k, nil
 }
 
-// ParentPath splits a path of at least one level into its parent and the last level, the argument of
-// Child. The error is ErrPath.
+// ParentPath splits a path of at least one level into its parent and the last level, the argument
+// of Child. The error is ErrPath.
 func ParentPath(path string) (parent string, index uint32, err error) {
 	levels, err := parsePath(path)
 	if err != nil || len(levels) == 0 {

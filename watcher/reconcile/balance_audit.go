@@ -26,7 +26,8 @@ type balanceReader interface {
 	PastBalances(ctx context.Context, of []chain.Moment) ([]*chain.Amount, error)
 }
 
-// Comparisons that untraced blocks make due are at least auditGap apart, and take an auditShare-th of the time at most.
+// Comparisons that untraced blocks make due are at least auditGap apart, and take an auditShare-th
+// of the time at most.
 const (
 	auditGap   = 10 * time.Second
 	auditShare = 20
@@ -97,7 +98,8 @@ func (a *Auditor) Round(ctx context.Context) error {
 	return a.applyShortages(ctx)
 }
 
-// due reports whether all accounts are to be compared now: once in a period, and when an untraced block has become final.
+// due reports whether all accounts are to be compared now: once in a period, and when an untraced
+// block has become final.
 func (a *Auditor) due(state records.BalanceAudit, tracing records.Tracing) bool {
 	now := a.Now()
 	uncovered := tracing.First >= 0 && tracing.First <= int64(state.Folded)

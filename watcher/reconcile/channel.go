@@ -7,8 +7,9 @@ import (
 	"gatewayd/records/control"
 )
 
-// SetAutomatic sets the automatic state of a channel as a check has found it. The check's causes begin with prefix: what another check or an operator has stopped
-// stays as it is. changed reports whether the channel was in the other state before.
+// SetAutomatic sets the automatic state of a channel as a check has found it. The check's causes
+// begin with prefix: what another check or an operator has stopped stays as it is. changed reports
+// whether the channel was in the other state before.
 func SetAutomatic(tx *records.Tx, n records.Network, t records.Token, d records.Direction, prefix, want, why string) (changed bool, err error) {
 	c, err := control.ChannelOf(tx, n.Name, t.TokenID, d)
 	ours := c.Automatic == control.ChannelOpen || strings.HasPrefix(c.Why, prefix)

@@ -117,7 +117,8 @@ func (n *Node) build(parent *types.Header, seconds uint64, c content) (*types.Bl
 	return block, nil
 }
 
-// feeRecipient is who gets the tips of new blocks: an account that nobody has the key of, unless PayTips has named another.
+// feeRecipient is who gets the tips of new blocks: an account that nobody has the key of, unless
+// PayTips has named another.
 func (n *Node) feeRecipient() common.Address {
 	if n.tips != (common.Address{}) {
 		return n.tips

@@ -10,7 +10,8 @@ import (
 	"gatewayd/devnet/custody"
 )
 
-// otherProgram names another build of gatewayd in the environment. The payment case measures it in turn with this one.
+// otherProgram names another build of gatewayd in the environment. The payment case measures it in
+// turn with this one.
 const otherProgram = "GATEWAYD_OTHER"
 
 // Depths of production.
@@ -19,8 +20,9 @@ const (
 	productionConfirmations = 180
 )
 
-// paymentCase is what a payment costs the complete daemon: real keys, SQLite, both chains over HTTP, blocks that become final at the depths of
-// production. What the daemon does while it waits is in it. The chains' own work is not.
+// paymentCase is what a payment costs the complete daemon: real keys, SQLite, both chains over
+// HTTP, blocks that become final at the depths of production. What the daemon does while it waits
+// is in it. The chains' own work is not.
 func paymentCase() bench.Case {
 	c := bench.Case{
 		Name: "payment", Unit: "payment", Ours: payDeep,

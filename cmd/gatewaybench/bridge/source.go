@@ -25,14 +25,16 @@ const (
 	fullBlocks  = 720  // a tenth of it
 	blockTxs    = 200
 
-	// emptyBudget is the CPU of an empty block, fullBudget the time of a full one that reads a day in three minutes.
+	// emptyBudget is the CPU of an empty block, fullBudget the time of a full one that reads a day
+	// in three minutes.
 	emptyBudget = 400 * time.Microsecond
 	fullBudget  = 3 * time.Minute / 7200
 
 	sourceHelper = "node"
 )
 
-// sourceCases read a source chain from a node that answers from memory in a process of its own: the real adapter, watcher and records on disk.
+// sourceCases read a source chain from a node that answers from memory in a process of its own: the
+// real adapter, watcher and records on disk.
 func sourceCases() []bench.Case {
 	return []bench.Case{
 		{
@@ -56,7 +58,8 @@ func sourceCases() []bench.Case {
 	}
 }
 
-// catchUp measures one step of a watcher that is so many blocks behind. Without networks nothing is decided or paid.
+// catchUp measures one step of a watcher that is so many blocks behind. Without networks nothing is
+// decided or paid.
 func catchUp(blocks, txs int) bench.Part {
 	return func(ctx context.Context, r *bench.Run) (f bench.Figure, err error) {
 		err = withSource(ctx, r, r.N(blocks), txs, func(url string) error {

@@ -20,14 +20,16 @@ import (
 	"gatewayd/cmd/gatewaybench/bench"
 )
 
-// sourceNode answers with blocks from memory. All full ones have the same transactions, so that only their headers differ.
+// sourceNode answers with blocks from memory. All full ones have the same transactions, so that
+// only their headers differ.
 type sourceNode struct {
 	headers  []*types.Header
 	txs      string // the JSON of the transactions
 	receipts string
 }
 
-// serveSource is a helper: its argument is how many blocks there are, and how many transactions are in each.
+// serveSource is a helper: its argument is how many blocks there are, and how many transactions are
+// in each.
 func serveSource(_ context.Context, r *bench.Run, say func(string)) error {
 	var blocks, txs int
 	if _, err := fmt.Sscan(r.Argument, &blocks, &txs); err != nil {
@@ -72,7 +74,8 @@ func newSourceNode(blocks, count int) (*sourceNode, error) {
 	return n, nil
 }
 
-// transactions are, by turns, payments of coin, transfers of a token and calls of a contract that writes three logs.
+// transactions are, by turns, payments of coin, transfers of a token and calls of a contract that
+// writes three logs.
 func transactions(count int) (txs types.Transactions, receipts types.Receipts, err error) {
 	key, err := crypto.ToECDSA(crypto.Keccak256([]byte("source")))
 	if err != nil {

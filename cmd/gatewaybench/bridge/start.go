@@ -1,4 +1,5 @@
-// Package bridge has the cases of the bridge: a payment, a signer apart, starting, and reading a source chain.
+// Package bridge has the cases of the bridge: a payment, a signer apart, starting, and reading a
+// source chain.
 package bridge
 
 import (
