@@ -68,7 +68,16 @@ func newFaultyEnv(t *testing.T, adjust func(*faultyEnv, *config.Config)) *faulty
 	require.NoError(t, devnet.FundSource(t.Context(), w.info, w.keys, nil))
 	w.start(t)
 	w.addUser(t)
+	w.giveAddress(t)
 	return w
+}
+
+// giveAddress has the user's deposit address given out: a separate signer gives out none while its
+// nodes are away.
+func (w *faultyEnv) giveAddress(t *testing.T) {
+	t.Helper()
+	query := "?tokenId=" + w.token(t, "USDT").Token + "&walletAddress=" + w.user.Vite.Address().String()
+	waitFor(t, "a deposit address", func() bool { return getEnvelope(t, w.gateway+"/deposit-info"+query, nil) == 0 })
 }
 
 // prepareFaultyEnv makes everything but the hot account's money, the daemon and the user.

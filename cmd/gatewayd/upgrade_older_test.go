@@ -62,7 +62,8 @@ func unpackEnv(t *testing.T) (v *daemonProcess, env archivedEnv) {
 	return v, env
 }
 
-// replaceInConfig replaces texts in the configuration and writes dev.json for the users.
+// replaceInConfig replaces texts in the configuration and writes dev.json for the users, whose
+// mnemonic stays.
 func (v *daemonProcess) replaceInConfig(t *testing.T, names map[string]string) {
 	t.Helper()
 	path := filepath.Join(v.dir, "config.yaml")
@@ -75,7 +76,11 @@ func (v *daemonProcess) replaceInConfig(t *testing.T, names map[string]string) {
 	require.NoError(t, os.WriteFile(path, text, 0o600))
 	cfg, err := config.Load(path)
 	require.NoError(t, err)
-	require.NoError(t, devnet.NewInfo(cfg, path, "").Write(filepath.Join(v.dir, "dev.json")))
+	info := devnet.NewInfo(cfg, path, "")
+	if before, err := devnet.ReadInfo(filepath.Join(v.dir, "dev.json")); err == nil {
+		info.Mnemonic = before.Mnemonic
+	}
+	require.NoError(t, info.Write(filepath.Join(v.dir, "dev.json")))
 }
 
 // restoreUsers makes the archived users, with what they have done. Their keys follow from their numbers.
