@@ -124,13 +124,13 @@ func TestCatchingUpOnEverySurface(t *testing.T) {
 		c.Alerts = w.alerts.config()
 		c.Status.Every = 5 * time.Second // three looks must see it move
 	})
-	c := cell{kind: status.FollowerBehind, chain: "eth", deposit: control.ChannelMaintain, withdraw: control.ChannelMaintain, names: "is caught up with", after: len(w.alerts.events(0))}
+	c := cell{kind: status.FollowerBehind, chain: "eth", deposit: control.ChannelMaintain, withdraw: control.ChannelMaintain, names: "is behind", after: len(w.alerts.events(0))}
 	w.kill(t)
 	_, err := w.source.Mine(5_000)
 	require.NoError(t, err)
 	w.node.Fail(faultynode.Fault{Refuses: func(asked []byte) bool {
 		if wholeBlock.Match(asked) {
-			<-time.After(50 * time.Millisecond) // a slow node
+			<-time.After(time.Second) // a slow node, which answers ranges of blocks
 		}
 		return false
 	}})
