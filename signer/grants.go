@@ -114,13 +114,43 @@ func (g *grants) drop(id chain.ID, o chain.Order) {
 	g.remove(keyOf(id, o.Slot.Account, o.Payment))
 }
 
-// mayBeSigned is signguard.ErrUnauthorized for orders whose payments were authorized too long ago,
-// or would not be authorized now: addresses may be listed, accounts retired, and the cold address
-// another since. What was signed at its slot before may be signed again, for other fees too, unless
-// its payee is listed: it answers how many orders may be signed, and why the next may not.
+// mayBeSigned returns how many orders may be signed, and why the next may not:
+// signguard.ErrUnauthorized for a payment that was authorized too long ago, or would not be
+// authorized now, because addresses may be listed, accounts retired, and the cold address another
+// since. What was signed at its slot before may be signed again, for other fees too, unless its
+// payee is listed. An order that waits does not keep back those before it.
 func (s *Signer) mayBeSigned(ctx context.Context, id chain.ID, orders []chain.Order) (passed int, why, err error) {
+	granted, signed, passed, why, err := s.sortOrders(ctx, id, orders)
+	if err != nil {
+		return 0, nil, err
+	}
+	for _, check := range s.again {
+		at, text, err := granted.refusedBy(ctx, id, check)
+		if err != nil {
+			return 0, nil, err
+		}
+		if at >= 0 && at < passed {
+			s.grants.drop(id, orders[at])
+			passed, why = at, unauthorized(orders[at], text)
+		}
+	}
+	if s.listed == nil {
+		return passed, why, nil
+	}
+	at, text, err := signed.refusedBy(ctx, id, s.listed)
+	if err != nil {
+		return 0, nil, err
+	}
+	if at >= 0 && at < passed {
+		passed, why = at, fmt.Errorf("%w: payment %d is not signed again: %s", chain.ErrNotNow, orders[at].Payment.ID, text)
+	}
+	return passed, why, nil
+}
+
+// sortOrders returns the orders that are granted, and those that were signed before, up to the
+// first that is neither.
+func (s *Signer) sortOrders(ctx context.Context, id chain.ID, orders []chain.Order) (granted, signed chosen, passed int, why, err error) {
 	now := s.now()
-	var granted, signed chosen
 	for i, o := range orders {
 		if o.Payment.Purpose == chain.Cancel || o.Payment.Purpose == chain.Receive {
 			continue
@@ -132,33 +162,16 @@ func (s *Signer) mayBeSigned(ctx context.Context, id chain.ID, orders []chain.Or
 		}
 		if !ok {
 			before, err := s.wasSigned(ctx, id, o)
-			if err == nil && !before {
-				err = unauthorized(o, fmt.Sprintf("it was never authorized, or more than %s ago", grantLifetime))
-			}
 			if err != nil {
-				return 0, nil, err
+				return granted, signed, 0, nil, err
+			}
+			if !before {
+				return granted, signed, i, unauthorized(o, fmt.Sprintf("it was never authorized, or more than %s ago", grantLifetime)), nil
 			}
 		}
 		signed.add(i, chain.Claim{Account: o.Slot.Account, Payment: o.Payment})
 	}
-	for _, check := range s.again {
-		at, text, err := granted.refusedBy(ctx, id, check)
-		if err != nil {
-			return 0, nil, err
-		}
-		if at >= 0 {
-			s.grants.drop(id, orders[at])
-			return 0, nil, unauthorized(orders[at], text)
-		}
-	}
-	if s.listed == nil {
-		return len(orders), nil, nil
-	}
-	at, text, err := signed.refusedBy(ctx, id, s.listed)
-	if err != nil || at < 0 {
-		return len(orders), nil, err
-	}
-	return at, fmt.Errorf("%w: payment %d is not signed again: %s", chain.ErrNotNow, orders[at].Payment.ID, text), nil
+	return granted, signed, len(orders), nil, nil
 }
 
 func unauthorized(o chain.Order, text string) error {

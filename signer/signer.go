@@ -111,7 +111,7 @@ func New(p Parts) *Signer {
 }
 
 // Sign signs orders of one ledger whose payments are authorized, in order, as far as the rules pass them: fewer than were asked for come with an error
-// that is ErrRefused. The sign-guard passes all of those or none, and is signguard.ErrUnauthorized when one has no authorization and was not signed before.
+// that is ErrRefused, or signguard.ErrUnauthorized when the next has no authorization and was not signed before. The sign-guard passes all of those or none.
 func (s *Signer) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error) {
 	rules, ok := s.rules[id]
 	switch {

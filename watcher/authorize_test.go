@@ -2,6 +2,7 @@ package watcher
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -200,6 +201,55 @@ func TestBoundBeforeAuthorizations(t *testing.T) {
 	clear(verdicts)
 	r.rest()
 	require.Equal(t, []records.PaymentState{records.Paid, records.Paid}, []records.PaymentState{r.payment(first).State, r.payment(second).State})
+	r.requireSound()
+}
+
+// loses signs, and its answers are lost.
+type loses struct{ orderSigner }
+
+func (l loses) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error) {
+	_, err := l.orderSigner.Sign(ctx, id, orders...)
+	return nil, errors.Join(errSilent, err)
+}
+
+// TestHeldPaymentKeepsBackNothingBeforeIt: what was signed before a crash is signed again as it is,
+// whatever is held behind it, by a signer with nodes of its own too.
+func TestHeldPaymentKeepsBackNothingBeforeIt(t *testing.T) {
+	r := setup(t)
+	late := r.eth.Address("late")
+	owner, _ := r.user()
+	verdicts := claimVerdicts{}
+	process := func() orderSigner {
+		return signer.New(signer.Parts{
+			Keys: chaintest.NoKeys{}, Guard: r.guard, Rules: rulesOf(r.eth, r.vite), Checks: []signer.Check{verdicts},
+			Ledgers: map[chain.ID]signer.Ledger{"eth": r.eth, "vite": r.vite},
+		})
+	}
+	r.parts.Signer = allows{process()}
+	r.restart()
+	first, second := r.withdraw(owner, r.eth.Address("payee"), 1000), r.withdraw(owner, late, 1000)
+	verdicts[late] = chain.Verdict{State: chain.HeldClaim, Reason: chain.ReasonLimit, Text: "too much today"}
+	r.vite.Mine(finality + 1)
+	for range 3 {
+		require.NoError(t, r.w.followers["vite"].round(t.Context()))
+	}
+	require.NoError(t, r.bindOnly("eth", r.net.Hot))
+	require.Equal(t, []records.PaymentState{records.Bound, records.Bound}, []records.PaymentState{r.payment(first).State, r.payment(second).State})
+	r.parts.Signer = loses{process()}
+	r.restart()
+	_ = r.w.Step(t.Context())
+	require.Empty(t, r.attemptsOf(r.payment(first)))
+
+	r.parts.Signer = process()
+	r.restart()
+	for range 3 * finality {
+		r.eth.Mine(1)
+		_ = r.w.Step(t.Context()) // the second one is held
+	}
+	require.Equal(t, []records.PaymentState{records.Paid, records.Bound}, []records.PaymentState{r.payment(first).State, r.payment(second).State})
+	clear(verdicts)
+	r.rest()
+	require.Equal(t, records.Paid, r.payment(second).State)
 	r.requireSound()
 }
 

@@ -60,6 +60,38 @@ func TestPayoutThatMovedSomethingElseStopsNoOther(t *testing.T) {
 	r.requireHolding(r.vite, other, usd, minimum)
 }
 
+// proven is a ledger whose nodes prove by balances that a silent payment moved nothing.
+type proven struct{ taxed }
+
+func (c proven) Block(ctx context.Context, height uint64) (chain.Block, error) {
+	b, err := c.taxed.Block(ctx, height)
+	for i := range b.OwnTxs {
+		b.OwnTxs[i].Void = true
+	}
+	return b, err
+}
+
+// The signer's nodes may have dropped the balances that prove a silent payment void. The payment is
+// held, and the chain's other payments become final.
+func TestVoidThatTheSignerDoesNotSeeStopsNoOther(t *testing.T) {
+	r := setup(t)
+	r.parts.Chains["eth"] = proven{taxed{r.eth}}
+	r.parts.Signer = signer.New(signer.Parts{
+		Keys: chaintest.NoKeys{}, Guard: r.guard, Rules: rulesOf(r.eth, r.vite), Ledgers: map[chain.ID]signer.Ledger{"eth": taxed{r.eth}, "vite": r.vite},
+	})
+	r.restart()
+	owner, _ := r.user()
+	hash := r.withdraw(owner, r.eth.Address("payee"), 1000)
+	r.rest()
+	require.Equal(t, []any{records.HeldPayment, records.ReasonPayoutDiffers}, []any{r.payment(hash).State, r.payment(hash).Reason})
+
+	other, address := r.user()
+	deposited := r.deposit(address, minimum*100)
+	r.rest()
+	require.Equal(t, records.Paid, r.payment(deposited).State)
+	r.requireHolding(r.vite, other, usd, minimum)
+}
+
 // What may be paid is neither made again nor given back, whoever orders it and under whatever reason it is held, until an operator has said what the transaction did.
 func TestPayoutThatDiffersIsNotMadeAgain(t *testing.T) {
 	for name, order := range map[string]func(*rig, *records.Tx, Order) error{

@@ -149,8 +149,14 @@ func (f *follower) settleFailed(ctx context.Context, tx *records.Tx, slot record
 	}
 	f.log.WithFields(logrus.Fields{"payment": slot.PaymentID, "tx": e.Tx, "height": e.Height, "again": again}).Warn("payment failed on chain")
 	paymentTrace(slot, e.Tx).Done(ctx, "final", time.Now(), errFailed)
-	// Proven by the final block, so also right if this transaction is lost. A signer with nodes of its own does not free what moved something else.
-	if err := f.Signer.Free(ctx, slot.PaymentID); err != nil && (e.Void || !errors.Is(err, signguard.ErrRefused)) {
+	// Proven by the final block, so also right if this transaction is lost. A signer with nodes of
+	// its own does not free what moved something else, nor a silent payment when its nodes no
+	// longer have the balances that prove it void.
+	err = f.Signer.Free(ctx, slot.PaymentID)
+	switch refused := errors.Is(err, signguard.ErrRefused); {
+	case refused && e.Void && slot.Branch == 0:
+		again, reason, e.Void = false, records.ReasonPayoutDiffers, false
+	case err != nil && (e.Void || !refused):
 		return fmt.Errorf("freeing the sign-guard: %w", err)
 	}
 	if err := tx.SettleVoid(slot, e.Tx, e.BlockHash, reason, again); err != nil || again || !e.Void || t.ID == 0 || f.cannotGiveBack(t) {

@@ -154,7 +154,9 @@ func (p *payer) signGroup(ctx context.Context, ready []prepared, cur records.Cur
 	}
 	signed, err := p.Signer.Sign(ctx, p.id, orders...)
 	if errors.Is(err, signguard.ErrUnauthorized) {
-		signed, err = p.signAuthorized(ctx, ready, orders)
+		var more []chain.SignedTx
+		more, err = p.signAuthorized(ctx, ready[len(signed):], orders[len(signed):])
+		signed = append(signed, more...)
 	}
 	if err != nil {
 		err = fmt.Errorf("asking the signer: %w", err)
