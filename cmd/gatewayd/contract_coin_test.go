@@ -215,7 +215,7 @@ func TestUnprovenCoinIsApproved(t *testing.T) {
 	out, _ := v.runCommand(t, "doctor") // it has other things to say
 	require.Contains(t, out, "FIX")
 	require.Contains(t, out, "then held, because the signer cannot prove it")
-	require.Contains(t, out, "give the signer a node of eth that keeps the state of its final block")
+	require.Contains(t, out, "Give the signer a node of eth that keeps the state of its final block")
 	require.Contains(t, out, "add an approver to signer.approvals of the signer's configuration")
 	out, err = v.runCommand(t, "records", "show", held[0])
 	require.NoError(t, err)
