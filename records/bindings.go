@@ -57,8 +57,9 @@ func (tx *Tx) bindAddress(network string, id chain.ID, owner string, derive func
 	if err != nil {
 		return Binding{}, err
 	}
-	index, address, path, err := int64(0), "", "", error(signguard.ErrTaken)
-	if own.Valid {
+	var index int64
+	var address, path string
+	if err = signguard.ErrTaken; own.Valid {
 		index = own.Int64
 		address, path, err = derive(uint32(index))
 	}

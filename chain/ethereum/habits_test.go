@@ -25,7 +25,7 @@ func follow(t *testing.T, c *Chain, ranges bool, minutes int) (read []int, faile
 				require.ErrorIs(t, err, chain.ErrUnavailable)
 				failed++
 			}
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 		}
 		read = append(read, int(next-before))
 	}

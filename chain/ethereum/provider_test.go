@@ -77,7 +77,7 @@ func (p *provider) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := json.Unmarshal(text, &calls); err != nil {
 		return nil, err
 	}
-	time.Sleep(50 * time.Millisecond) // on the way
+	<-time.After(50 * time.Millisecond) // on the way
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.requests++

@@ -18,7 +18,7 @@ func (n *Node) serveSocket(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // Upgrade has answered
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	conn.SetReadLimit(maxNodeBody)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -37,7 +37,7 @@ func (n *Node) serveSocket(w http.ResponseWriter, r *http.Request) {
 			writing.Lock()
 			defer writing.Unlock()
 			if end || conn.WriteMessage(websocket.TextMessage, text) != nil {
-				conn.Close()
+				_ = conn.Close() // the connection ends
 			}
 		})
 	}
@@ -47,7 +47,7 @@ func (n *Node) serveSocket(w http.ResponseWriter, r *http.Request) {
 func (n *Node) endSocket(ctx context.Context, conn *websocket.Conn) {
 	begin, tick := time.Now(), time.NewTicker(50*time.Millisecond)
 	defer tick.Stop()
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	for {
 		select {
 		case <-ctx.Done():

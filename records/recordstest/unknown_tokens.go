@@ -30,6 +30,7 @@ func testUnknownTokens(t *testing.T, url string) {
 				return err
 			}
 			unknown, err := tx.OfUnknownToken(in)
+			require.NoError(t, err)
 			require.Equal(t, asset == "0xspam" || asset == "0xspam2", unknown, asset)
 			held[asset] = in.ID
 			return tx.MoveTransfer(in.ID, records.Seen, records.Held, in.Reason)

@@ -7,24 +7,9 @@ func custodyRules() []mutant {
 	decides := suite{"./signer", "^(TestOnlyFinalBlocksFree|TestNumbersComeAgainWhenDecided|TestVoidByAFinalBlock|TestNoOtherLineHasIt|TestMarksTellPaymentsApart|TestAddressesAreOurs)$"}
 	settles := suite{"./watcher", "^(TestSettlesWhatWasSigned|TestSettlesNobodyElses|TestGuardThatForgets)$"}
 	bound := suite{"./records/signguard", "^(TestBindings|TestAnIndexHasOneOwner|TestImportedBindings|TestWatchedFromTheFirstTime|TestAuthorizations|TestLacksAuthorizations)$"}
-	binds := suite{"./signer", "^(TestAddressesAreOurs|TestBindings.*|TestLabelsHaveOneFormat|TestNumbersOutOfRange)$"}
-	signs := suite{"./signer/checks", "^(TestAuthorizationsOfDays|TestListedBeforeTheSignature)$"}
-	clock := suite{"./signer/limits", "^(TestAJumpOfTheClock|TestAClockThatStaysAhead|TestAClockThatWasAhead)$"}
-	gas := suite{"./signer/cause", "^(TestGasGoesWhereTokensAre|TestGasIsCounted)$"}
 	const cause, transfer, pay = "signer/cause/cause.go", "signer/cause/transfer.go", "signer/cause/pay.go"
 	const guard, bindings = "records/signguard/authorization.go", "records/signguard/bindings.go"
-	const found, coin = "signer/cause/balance.go", "records/signguard/arrivals.go"
-	counts := suite{"./signer/cause", "^(TestFoundCoinIsCreditedOnce|TestFoundCoinByChance|TestOpenings)$"}
-	books := suite{"./records/signguard", "^(TestCoinIsCounted|TestApprovedCoinCounts)$"}
 	return []mutant{
-		{name: "found: no more than arrived", rule: "what only balances show is credited as far as it arrived", file: found, old: "if most.Less(total) {", new: "if false && most.Less(total) {", suite: counts},
-		{name: "found: counted at the commit", rule: "the commit that authorizes keeps the limit of an address", file: coin, old: "if a.Limit.Less(total) {", new: "if false && a.Limit.Less(total) {", suite: books},
-		{name: "found: what is credited counts", rule: "a credit uses up what arrived", file: coin, old: "c.Counted, err = counted.Add(gas)", new: "_, c.Counted = counted, gas", suite: books},
-		{name: "found: our own coin is none", rule: "coin that we sent for fees is no deposit", file: coin, old: "c.Counted, err = counted.Add(gas)", new: "_, c.Counted = gas, counted", suite: books},
-		{name: "found: what was there before is none", rule: "coin from before an address was given is nobody's", file: coin, old: "return total.Sub(c.Opening)", new: "return total, nil", suite: books},
-		{name: "found: later deposits keep the limit", rule: "a deposit is not credited again after it was claimed as found", file: found, old: "if err != nil || !bounded {\n\t\treturn err", new: "if err != nil || bounded {\n\t\treturn err", suite: counts},
-		{name: "found: spent by final blocks", rule: "what an address has paid counts up to the balance's block", file: coin, old: "height > ? AND height <= ?`, address", new: "height > ? AND height >= 0 * ?`, address", suite: books},
-		{name: "found: to its own user", rule: "found coin is its address's user's", file: found, old: "case p.To != b.User || claim.Cause.User != b.User:", new: "case false:", suite: counts},
 		{name: "found: approved coin counts", rule: "what people have approved uses up what arrived", file: "signer/checks/verdicts.go", old: "Arrival: approved(v.Arrival)", new: "Arrival: nil", suite: checked("TestApprovedArrivalsCount")},
 		{name: "found: proven by the root", rule: "a balance is that of the block's state root", file: "chain/ethereum/account_proof.go", old: "hash != block {", new: "hash != block && false {", suite: suite{"./chain/ethereum", "^TestFalseProofs$"}},
 		{name: "found: what was spent is shown", rule: "the signer reads what swept addresses have paid before found coin is held", file: "watcher/show_spent.go", old: "next, read = own.Number+1, true", new: "next, read = own.Number+1, false", suite: watch("TestSignerReadsWhatAddressesSpent")},
@@ -50,24 +35,9 @@ func custodyRules() []mutant {
 		{name: "custody: addresses are ours", rule: "only addresses of our keys are given out", file: "signer/bind.go", old: "if b.Address != ours {", new: "if false {", suite: decides},
 		{name: "custody: a label counts from then on", rule: "nothing that came before counts for a label", file: pay, old: "case t.height <= b.Since:", new: "case t.height < b.Since:", suite: claims},
 		{name: "custody: a binding counts on its chain", rule: "a binding counts on the chain that it was given on", file: pay, old: "case !known || b.Network != n.Name || b.Chain != t.chain:", new: "case !known || b.Network != n.Name:", suite: claims},
-		{name: "custody: bindings of the configuration", rule: "bindings are given on the source chain of a network", file: "signer/bind.go", old: "if id, ok := s.source(b.Network); !ok || id != b.Chain {", new: "if false {", suite: binds},
-		{name: "custody: the newest block", rule: "a binding has the newest block that was ever seen", file: "signer/bind.go", old: "return max(head.Latest.Height, s.heads[id]), nil", new: "return head.Latest.Height, nil", suite: binds},
-		{name: "custody: bindings are bounded", rule: "a stolen daemon does not fill the disk with bindings", file: "signer/bind.go", old: "wait > 0 {", new: "false {", suite: binds},
-		{name: "custody: labels have one format", rule: "a label that looks like a user's is given to nobody", file: "chain/label.go", old: "case !strings.ContainsRune(LabelLetters, r):", new: "case !strings.ContainsRune(LabelLetters, r) && false:", suite: binds},
 		{name: "custody: an index on all chains", rule: "an index has one owner on all chains", file: bindings, old: "if err != nil || len(given) == 0 {", new: "if err != nil || !slices.Contains(given, b.Chain) {", suite: bound},
-		{name: "custody: authorizations expire", rule: "what was authorized long ago is checked again", file: "signer/grants.go", old: "now.Sub(o.at).Abs() >= grantLifetime", new: "false", suite: signs},
-		{name: "custody: checked at the signature", rule: "what has changed since the authorization is checked again", file: "signer/grants.go", old: "if at >= 0 && at < passed {\n\t\t\ts.grants.drop", new: "if false {\n\t\t\ts.grants.drop", suite: signs},
-		{name: "custody: listed since", rule: "no other fees for a payee who is listed now", file: "signer/grants.go", old: "if at >= 0 && at < passed {\n\t\tpassed, why", new: "if false {\n\t\tpassed, why", suite: signs},
-		{name: "custody: counted once", rule: "what is authorized again counts once", file: "signer/limits/limits.go", old: "l.takeOut(u.Was)\n\t\t_ = l.count(u)", new: "_ = l.count(u)", suite: signs},
 		{name: "custody: the account may still pay", rule: "a retired account signs nothing new", file: cause, old: "if payer.Retired {", new: "if false {", suite: claims},
-		{name: "custody: a jump frees nothing", rule: "a clock that jumps ahead frees no limit", file: "signer/limits/clock.go", old: "if passed > maxStep {\n\t\tpassed = 0", new: "if false {\n\t\tpassed = 0", suite: clock},
-		{name: "custody: a jump keeps nothing", rule: "a clock that was ahead keeps no limit used", file: "signer/limits/clock.go", old: "c.time = c.time.Add(passed)", new: "_ = passed", suite: clock},
 		{name: "custody: a refund's network", rule: "a refund leaves an account of the network that was paid", file: pay, old: "case !ours: // networks share", new: "case !ours && false: // networks share", suite: claims},
-		{name: "custody: gas goes where tokens are", rule: "coin for gas goes to accounts with tokens", file: "signer/cause/gas.go", old: "case !sweepable:", new: "case !sweepable && false:", suite: gas},
-		{name: "custody: gas is bounded", rule: "coin for gas is at most what a few transfers cost", file: "signer/cause/gas.go", old: "case most.Less(p.Amount):", new: "case false:", suite: gas},
-		{name: "custody: gas is enough", rule: "an account that has its gas gets none", file: "signer/cause/gas.go", old: "case !has.Less(most):", new: "case false:", suite: gas},
-		{name: "custody: gas is counted", rule: "an hour bounds the gas of an account", file: "signer/cause/gas.go", old: "case b.of[to] >= gasPerAddress:", new: "case false:", suite: gas},
-		{name: "custody: numbers are kept", rule: "numbers out of range are refused", file: "signer/ranges.go", old: "if n > maxNumber {", new: "if false {", suite: binds},
 		{name: "custody: a label is one user's", rule: "a binding is written once", file: bindings, old: "case found && known.User == b.User && known.Chain == b.Chain:\n\t\treturn nil", new: "case found && known.Chain == b.Chain:\n\t\treturn nil", suite: bound},
 		{name: "custody: an index is one user's", rule: "an address is given once", file: bindings, old: "); err != nil || n == 1 {\n\t\treturn err\n\t}\n\treturn ErrTaken", new: "); err != nil || n <= 1 {\n\t\treturn err\n\t}\n\treturn ErrTaken", suite: bound},
 		{name: "custody: our own depth", rule: "a transfer is as deep as the signer's policy wants", file: transfer, old: "!depth.Reached(t.height, head.Latest.Height, head.Final.Height)", new: "!depth.Reached(t.height, t.height, t.height)", suite: claims},
@@ -95,5 +65,41 @@ func custodyRules() []mutant {
 		{name: "custody: cold money's account", rule: "cold money leaves a hot account", file: cause, old: "case id != n.Source || from.Kind != Hot:", new: "case id != n.Source:", suite: claims},
 		{name: "custody: cold money's asset", rule: "cold money is in its token's asset", file: cause, old: "case !known || p.Asset != token.Asset:", new: "case !known:", suite: claims},
 		{name: "custody: gas leaves the gas account", rule: "coin for gas leaves the gas account only", file: cause, old: "case p.Purpose == chain.Gas && (from.Kind != Gas || p.Asset != chain.Native):", new: "case false:", suite: claims},
+	}
+}
+
+// signatureRules are those of bindings, of the moment of the signature, and of coin at deposit addresses.
+func signatureRules() []mutant {
+	binds := suite{"./signer", "^(TestAddressesAreOurs|TestBindings.*|TestLabelsHaveOneFormat|TestNumbersOutOfRange)$"}
+	signs := suite{"./signer/checks", "^(TestAuthorizationsOfDays|TestListedBeforeTheSignature)$"}
+	clock := suite{"./signer/limits", "^(TestAJumpOfTheClock|TestAClockThatStaysAhead|TestAClockThatWasAhead)$"}
+	gas := suite{"./signer/cause", "^(TestGasGoesWhereTokensAre|TestGasIsCounted)$"}
+	const found, coin = "signer/cause/balance.go", "records/signguard/arrivals.go"
+	counts := suite{"./signer/cause", "^(TestFoundCoinIsCreditedOnce|TestFoundCoinByChance|TestOpenings)$"}
+	books := suite{"./records/signguard", "^(TestCoinIsCounted|TestApprovedCoinCounts)$"}
+	return []mutant{
+		{name: "found: no more than arrived", rule: "what only balances show is credited as far as it arrived", file: found, old: "if most.Less(total) {", new: "if false && most.Less(total) {", suite: counts},
+		{name: "found: counted at the commit", rule: "the commit that authorizes keeps the limit of an address", file: coin, old: "if a.Limit.Less(total) {", new: "if false && a.Limit.Less(total) {", suite: books},
+		{name: "found: what is credited counts", rule: "a credit uses up what arrived", file: coin, old: "c.Counted, err = counted.Add(gas)", new: "_, c.Counted = counted, gas", suite: books},
+		{name: "found: our own coin is none", rule: "coin that we sent for fees is no deposit", file: coin, old: "c.Counted, err = counted.Add(gas)", new: "_, c.Counted = gas, counted", suite: books},
+		{name: "found: what was there before is none", rule: "coin from before an address was given is nobody's", file: coin, old: "return total.Sub(c.Opening)", new: "return total, nil", suite: books},
+		{name: "found: later deposits keep the limit", rule: "a deposit is not credited again after it was claimed as found", file: found, old: "if err != nil || !bounded {\n\t\treturn err", new: "if err != nil || bounded {\n\t\treturn err", suite: counts},
+		{name: "found: spent by final blocks", rule: "what an address has paid counts up to the balance's block", file: coin, old: "height > ? AND height <= ?`, address", new: "height > ? AND height >= 0 * ?`, address", suite: books},
+		{name: "found: to its own user", rule: "found coin is its address's user's", file: found, old: "case p.To != b.User || claim.Cause.User != b.User:", new: "case false:", suite: counts},
+		{name: "custody: bindings of the configuration", rule: "bindings are given on the source chain of a network", file: "signer/bind.go", old: "if id, ok := s.source(b.Network); !ok || id != b.Chain {", new: "if false {", suite: binds},
+		{name: "custody: the newest block", rule: "a binding has the newest block that was ever seen", file: "signer/bind.go", old: "return max(head.Latest.Height, s.heads[id]), nil", new: "return head.Latest.Height, nil", suite: binds},
+		{name: "custody: bindings are bounded", rule: "a stolen daemon does not fill the disk with bindings", file: "signer/bind.go", old: "wait > 0 {", new: "false {", suite: binds},
+		{name: "custody: labels have one format", rule: "a label that looks like a user's is given to nobody", file: "chain/label.go", old: "case !strings.ContainsRune(LabelLetters, r):", new: "case !strings.ContainsRune(LabelLetters, r) && false:", suite: binds},
+		{name: "custody: authorizations expire", rule: "what was authorized long ago is checked again", file: "signer/grants.go", old: "now.Sub(o.at).Abs() >= grantLifetime", new: "false", suite: signs},
+		{name: "custody: checked at the signature", rule: "what has changed since the authorization is checked again", file: "signer/grants.go", old: "if at >= 0 && at < passed {\n\t\t\ts.grants.drop", new: "if false {\n\t\t\ts.grants.drop", suite: signs},
+		{name: "custody: listed since", rule: "no other fees for a payee who is listed now", file: "signer/grants.go", old: "if at >= 0 && at < passed {\n\t\tpassed, why", new: "if false {\n\t\tpassed, why", suite: signs},
+		{name: "custody: counted once", rule: "what is authorized again counts once", file: "signer/limits/limits.go", old: "l.takeOut(u.Was)\n\t\t_ = l.count(u)", new: "_ = l.count(u)", suite: signs},
+		{name: "custody: a jump frees nothing", rule: "a clock that jumps ahead frees no limit", file: "signer/limits/clock.go", old: "if passed > maxStep {\n\t\tpassed = 0", new: "if false {\n\t\tpassed = 0", suite: clock},
+		{name: "custody: a jump keeps nothing", rule: "a clock that was ahead keeps no limit used", file: "signer/limits/clock.go", old: "c.time = c.time.Add(passed)", new: "_ = passed", suite: clock},
+		{name: "custody: gas goes where tokens are", rule: "coin for gas goes to accounts with tokens", file: "signer/cause/gas.go", old: "case !sweepable:", new: "case !sweepable && false:", suite: gas},
+		{name: "custody: gas is bounded", rule: "coin for gas is at most what a few transfers cost", file: "signer/cause/gas.go", old: "case most.Less(p.Amount):", new: "case false:", suite: gas},
+		{name: "custody: gas is enough", rule: "an account that has its gas gets none", file: "signer/cause/gas.go", old: "case !has.Less(most):", new: "case false:", suite: gas},
+		{name: "custody: gas is counted", rule: "an hour bounds the gas of an account", file: "signer/cause/gas.go", old: "case b.of[to] >= gasPerAddress:", new: "case false:", suite: gas},
+		{name: "custody: numbers are kept", rule: "numbers out of range are refused", file: "signer/ranges.go", old: "if n > maxNumber {", new: "if false {", suite: binds},
 	}
 }

@@ -99,8 +99,8 @@ type sbpRewards struct {
 
 // rewards are null for a cycle that has not begun.
 func (c *contractAPI) rewards(cycle int64) (*sbpRewards, error) {
-	start := cycleStart(dayCycle, cycle)
-	shown := &sbpRewards{map[string]sbpReward{}, start, cycleStart(dayCycle, cycle+1), decimal(uint64(cycle))}
+	start := dayStart(cycle)
+	shown := &sbpRewards{map[string]sbpReward{}, start, dayStart(cycle + 1), decimal(uint64(cycle))}
 	begun := false
 	blocks, err := recall(c.node, func(v *node.View) uint64 {
 		begun = v.Head().Time.Unix() >= start

@@ -64,12 +64,12 @@ func TestProducerQueries(t *testing.T) {
 func TestProducedBlocksByCycle(t *testing.T) {
 	f := start(t, nil)
 	const day = 2740
-	f.clock.Store(cycleStart(dayCycle, day+1) - 4)
+	f.clock.Store(dayStart(day+1) - 4)
 	f.advance(8) // the blocks 2 to 4 before the end of the day, 5 to 8 from there on
 	produced := func(blocks int, cycle int64) string {
 		return fmt.Sprintf(`{"rewardMap":{"s1":{"blockProducingReward":"0","votingReward":"0","totalReward":"0","producedBlocks":"%[1]d",
 			"targetBlocks":"%[1]d","allRewardWithdrawed":false}},"startTime":%[2]d,"endTime":%[3]d,"cycle":"%[4]d"}`,
-			blocks, cycleStart(dayCycle, cycle), cycleStart(dayCycle, cycle+1), cycle)
+			blocks, dayStart(cycle), dayStart(cycle+1), cycle)
 	}
 	for _, tt := range []struct{ method, params, want string }{
 		{"contract_getSBPRewardByCycle", `"2740"`, produced(3, day)},
@@ -77,13 +77,13 @@ func TestProducedBlocksByCycle(t *testing.T) {
 		{"contract_getSBPRewardByCycle", `"0"`, produced(0, 0)},
 		{"contract_getSBPRewardByCycle", `"2742"`, `null`},
 		{"contract_getSBPRewardByCycle", `"4294967296"`, `{"code":-32002,"message":"cycle is out of range"}`},
-		{"contract_getSBPRewardByTimestamp", fmt.Sprint(cycleStart(dayCycle, day+1)), produced(4, day+1)},
-		{"contract_getSBPRewardByTimestamp", fmt.Sprint(cycleStart(dayCycle, day+1) - 1), produced(3, day)},
+		{"contract_getSBPRewardByTimestamp", fmt.Sprint(dayStart(day + 1)), produced(4, day+1)},
+		{"contract_getSBPRewardByTimestamp", fmt.Sprint(dayStart(day+1) - 1), produced(3, day)},
 		{"contract_getSBPRewardByTimestamp", `5`, `{"code":-32002,"message":"time is before the first cycle"}`},
-		{"register_getRewardByDay", `"00000000000000000001",` + fmt.Sprint(cycleStart(dayCycle, day)),
+		{"register_getRewardByDay", `"00000000000000000001",` + fmt.Sprint(dayStart(day)),
 			`{"s1":{"totalReward":"0","blockReward":"0","voteReward":"0","expectedBlockNum":"3","blockNum":"3"}}`},
 		{"register_getRewardByIndex", `"00000000000000000001","2740"`, fmt.Sprintf(`{"rewardMap":{"s1":{"totalReward":"0","blockReward":"0",
-			"voteReward":"0","expectedBlockNum":"3","blockNum":"3"}},"startTime":%d,"endTime":%d}`, cycleStart(dayCycle, day), cycleStart(dayCycle, day+1))},
+			"voteReward":"0","expectedBlockNum":"3","blockNum":"3"}},"startTime":%d,"endTime":%d}`, dayStart(day), dayStart(day+1))},
 		{"register_getRewardByIndex", `"00000000000000000001","2742"`, `null`},
 	} {
 		require.JSONEq(t, tt.want, f.invoke(tt.method, `[`+tt.params+`]`).shown(t), "%s %s", tt.method, tt.params)

@@ -31,9 +31,9 @@ var (
 	errCycle     = jsonrpc.Other("cycle is out of range")
 )
 
-// cycleStart is when a cycle begins, in Unix seconds. All kinds begin with the exchange's first
-// day.
-func cycleStart(kind int, cycle int64) int64 { return dex.FirstPeriod + cycle*cycleSeconds[kind] }
+// dayStart is when a cycle of a day begins, in Unix seconds. All kinds of cycles begin with the
+// exchange's first day.
+func dayStart(cycle int64) int64 { return dex.FirstPeriod + cycle*cycleSeconds[dayCycle] }
 
 // cycle is a cycle's number, small enough that its times fit.
 func (h heightArg) cycle() (int64, error) {
