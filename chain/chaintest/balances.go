@@ -17,7 +17,7 @@ func (c *Chain) Take(from string, amount chain.Amount) string {
 	return c.Send(Out{To: from, Asset: chain.Native, Amount: amount, Taken: true})
 }
 
-// SetTracing is what blocks say from now on of their traces.
+// SetTracing sets the tracing state that later blocks report.
 func (c *Chain) SetTracing(t chain.Tracing) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -156,7 +156,7 @@ func TestFalseProofs(t *testing.T) {
 }
 
 // TestProofIsHeldAgainstTheAgreedBlock: a node that is on another branch alone proves its own
-// state, which nobody asked for.
+// state, which the caller did not ask for.
 func TestProofIsHeldAgainstTheAgreedBlock(t *testing.T) {
 	b := setup(t, public)
 	b.must(b.dev.SendETH(addr(b.inbox), ether(3)))

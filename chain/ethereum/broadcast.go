@@ -70,7 +70,7 @@ func (c *Chain) sendAll(ctx context.Context, attempts []chain.Attempt) []error {
 	return errs
 }
 
-// maxRefusals is how many nodes' words a refusal has.
+// maxRefusals bounds how many nodes' texts a refusal contains.
 const maxRefusals = 3
 
 // refusedBy is a chain.Refusal if a majority of the nodes refuses a transaction and none has seen

@@ -60,7 +60,7 @@ func (c *calls[T]) open() (list []int) {
 // answered reports whether a call has its value.
 func (c *calls[T]) answered(i int) bool { return c.errs[i] == nil }
 
-// size is how many calls go in a batch.
+// size returns the number of calls in a batch.
 func (c *calls[T]) size(n *node, count int) int {
 	size := firstCalls
 	if weight := c.weight.Load(); weight > 0 {

@@ -247,7 +247,7 @@ func (n *node) batch(ctx context.Context, elems []rpc.BatchElem) error {
 	return nil
 }
 
-// batchSize is how many of count calls go in the next request.
+// batchSize returns how many of count calls the next request takes.
 func (n *node) batchSize(count int) int {
 	return min(count, int(n.most.Load()), n.limiter.most())
 }

@@ -37,7 +37,7 @@ type nodeLimiter struct {
 
 func newNodeLimiter(perSecond int) *nodeLimiter { return &nodeLimiter{rate: newNodeRate(perSecond)} }
 
-// most is how many calls may go at once.
+// most returns the number of calls that may go at once.
 func (p *nodeLimiter) most() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

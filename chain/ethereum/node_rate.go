@@ -53,7 +53,7 @@ func newNodeRate(perSecond int) *nodeRate {
 	return r
 }
 
-// most is how many calls may go at once.
+// most returns the number of calls that may go at once.
 func (r *nodeRate) most() int { return min(r.bucket.Burst(), maxBatch) }
 
 // reserve takes room for calls and returns when they may go.

@@ -237,7 +237,7 @@ func bothHabits(list ...habit) habit {
 
 func honest(*provider, []call) *http.Response { return nil }
 
-// habits are what providers do to those who read a chain.
+// habits are the known faults of providers.
 func habits() map[string]func() habit {
 	always := func(h habit) func() habit { return func() habit { return h } }
 	return map[string]func() habit{

@@ -59,7 +59,7 @@ func (c *Chain) Blocks(ctx context.Context, from, to uint64) ([]chain.Block, err
 	return slices.Concat(parts...), nil
 }
 
-// partSize is how many of count blocks go in one batch, by the size of the last ones.
+// partSize returns how many of count blocks one batch takes, by the size of the last ones.
 func (c *Chain) partSize(count uint64) uint64 {
 	size := uint64(partBlocks)
 	for _, n := range c.nodes {

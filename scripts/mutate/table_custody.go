@@ -68,7 +68,7 @@ func custodyRules() []mutant {
 	}
 }
 
-// signatureRules are those of bindings, of the moment of the signature, and of coin at deposit addresses.
+// signatureRules are the rules of bindings, of signing, and of coin at deposit addresses.
 func signatureRules() []mutant {
 	binds := suite{"./signer", "^(TestAddressesAreOurs|TestBindings.*|TestLabelsHaveOneFormat|TestNumbersOutOfRange)$"}
 	signs := suite{"./signer/checks", "^(TestAuthorizationsOfDays|TestListedBeforeTheSignature)$"}
