@@ -781,8 +781,7 @@ func (freezableToken *FreezableToken) UnpackError(raw []byte) (any, error) {
 	return nil, errors.New("Unknown error")
 }
 
-// FreezableTokenAllowanceTooLow represents a AllowanceTooLow error raised by the FreezableToken
-// contract.
+// FreezableTokenAllowanceTooLow represents a AllowanceTooLow error raised by the FreezableToken contract.
 type FreezableTokenAllowanceTooLow struct {
 	Spender common.Address
 	Has     *big.Int
@@ -808,8 +807,7 @@ func (freezableToken *FreezableToken) UnpackAllowanceTooLowError(raw []byte) (*F
 	return out, nil
 }
 
-// FreezableTokenBalanceTooLow represents a BalanceTooLow error raised by the FreezableToken
-// contract.
+// FreezableTokenBalanceTooLow represents a BalanceTooLow error raised by the FreezableToken contract.
 type FreezableTokenBalanceTooLow struct {
 	Account common.Address
 	Has     *big.Int
