@@ -22,15 +22,18 @@ type ledger interface {
 	SendRawTransaction(ctx context.Context, b *core.AccountBlock) error
 }
 
-// agents are the delegation addresses: one for each account, derived from the daemon's wallet, so that none is ever lost.
+// agents are the delegation addresses: one for each account, derived from the daemon's wallet, so
+// that none is ever lost.
 type agents interface {
 	// Agent is the delegation address of an account.
 	Agent(ctx context.Context, owner core.Address) (core.Address, error)
-	// SignAgent signs a block with the key of the account's delegation address: an order, a cancellation or a receive.
+	// SignAgent signs a block with the key of the account's delegation address: an order, a
+	// cancellation or a receive.
 	SignAgent(ctx context.Context, owner core.Address, b *core.AccountBlock) (public, signature []byte, err error)
 }
 
-// sender puts calls of dexFund on the chains of delegation addresses, one request at a time for each.
+// sender puts calls of dexFund on the chains of delegation addresses, one request at a time for
+// each.
 type sender struct {
 	ledger ledger
 	agents agents
@@ -74,8 +77,9 @@ func (s *sender) forKey(key apikey.Key) *accountSender {
 	return a
 }
 
-// accountSender is a delegation address with its head. The head is remembered only from one block that the node took to the next: nobody else makes blocks
-// of the address unless another program has the same wallet or the node loses some, and then the node refuses what does not stand on its head.
+// accountSender is a delegation address with its head. The head is cached only from one accepted
+// block to the next. If another program uses the same wallet, or the node loses blocks, the node
+// refuses a block that does not link to its head.
 type accountSender struct {
 	*sender
 	owner, agent core.Address
@@ -107,7 +111,8 @@ func (a *accountSender) readHead(ctx context.Context) error {
 	return nil
 }
 
-// receiveFirst receives what somebody has sent to the address: the chain wants every account's first block to be that.
+// receiveFirst receives a pending transfer to the address. The chain requires a receive as every
+// account's first block.
 func (a *accountSender) receiveFirst(ctx context.Context) error {
 	waiting, err := a.ledger.UnreceivedBlocks(ctx, a.agent, 0, 1)
 	if err != nil {
@@ -120,13 +125,13 @@ func (a *accountSender) receiveFirst(ctx context.Context) error {
 	return err
 }
 
-// call sends a call of dexFund and answers its hash: the id of the order or of the cancel request. It tells each hash that may become that before it
-// is sent; nil tells nobody.
+// call sends a call of dexFund and returns its hash: the ID of the order or of the cancel request.
+// It passes each candidate hash to before, which may be nil, ahead of sending.
 func (a *accountSender) call(ctx context.Context, data []byte, before func(context.Context, core.Hash) error) (core.Hash, error) {
 	return a.submit(ctx, &core.AccountBlock{BlockType: core.SendCall, ToAddress: core.DexFundContract, TokenID: core.VITE, Data: data}, before)
 }
 
-// maxTries bounds how often a block is built anew because another program has used the head.
+// maxTries bounds how often a block is rebuilt because another program has used the head.
 const maxTries = 3
 
 func (a *accountSender) submit(ctx context.Context, b *core.AccountBlock, before func(context.Context, core.Hash) error) (core.Hash, error) {
@@ -178,11 +183,11 @@ func (a *accountSender) sign(ctx context.Context, b *core.AccountBlock) error {
 // errOutcomeUnknown marks a block of which it is not known whether the chain has it.
 var errOutcomeUnknown = errors.New("the outcome is not known")
 
-// lookUpTimeout is how long a node may take to tell what became of a block.
+// lookUpTimeout bounds the query for the outcome of a block.
 const lookUpTimeout = 5 * time.Second
 
-// lookUp asks the node whether it has a block whose sending ended without a clear answer. It answers false without an error only for a block that stood
-// on an old head.
+// lookUp asks the node whether it has a block whose sending ended without a clear answer. It
+// answers false without an error only for a block that stood on an old head.
 func (a *accountSender) lookUp(h core.Hash, sent error) (taken bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), lookUpTimeout)
 	defer cancel()

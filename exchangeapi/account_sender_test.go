@@ -31,7 +31,7 @@ func TestTipIsRemembered(t *testing.T) {
 	require.Len(t, w.fakeNode.calls(w.key.Agent), 6)
 }
 
-// A node that loses blocks makes the remembered tip a wrong one. The next order stands on the new tip.
+// A node that loses blocks invalidates the cached tip. The next order links to the new tip.
 func TestTipThatTheNodeLost(t *testing.T) {
 	w := setup(t)
 	for range 3 {
@@ -44,13 +44,13 @@ func TestTipThatTheNodeLost(t *testing.T) {
 	require.Len(t, chain, 3)
 	require.Equal(t, chain[1].Hash, chain[2].PreviousHash)
 
-	delete(w.fakeNode.blocks, w.key.Agent) // all of them: the address has to be opened anew
+	delete(w.fakeNode.blocks, w.key.Agent) // all blocks: the address has to be opened again
 	w.buy("102", "1").refused(t, codeNetwork, "did not take")
 	w.buy("102", "1").refused(t, codeNetwork, "not on the chain yet")
 	require.Empty(t, w.fakeNode.calls(w.key.Agent))
 }
 
-// Cancels of one request stand on each other, and the next request on the last of them.
+// Cancels of one request link to each other, and the next request links to the last of them.
 func TestTipAfterCancels(t *testing.T) {
 	w := setup(t)
 	for i := range 5 {

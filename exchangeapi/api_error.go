@@ -32,7 +32,7 @@ const (
 	codeFunds     code = 1007 // too little on the exchange
 )
 
-// Texts that clients look for, or that the samples have.
+// Texts that clients search for, or that the samples contain.
 const (
 	textSymbol     = "Invalid symbol"
 	textSignature  = "Invalid signature"
@@ -48,8 +48,10 @@ const (
 // apiError is an answer without success: the one error that clients see.
 type apiError struct {
 	code
-	msg   string
-	http  int           // status; 0 is 200, which every answer with a code of its own has: bots take any other for a broken line
+	msg string
+	// status; 0 is 200, which every answer with a code of its own has: bots treat any other as a
+	// connection fault
+	http  int
 	retry time.Duration // when asking again makes sense; zero for never or not known
 	cause error         // for the log only
 }
@@ -109,7 +111,8 @@ func echoError(h *echo.HTTPError) *apiError {
 	return r
 }
 
-// nodeTexts are the exchange's own words and what they are to a client (docs/exchange-rules.md 1.2).
+// nodeTexts are the exchange's own words and what they are to a client (docs/exchange-rules.md
+// 1.2).
 func nodeTexts() []struct {
 	text string
 	code code
@@ -138,7 +141,8 @@ func nodeTexts() []struct {
 	}
 }
 
-// nodeError turns the exchange chain's answer into a client's; whatever is not known by its words is a problem of the network.
+// nodeError turns the exchange chain's answer into a client's; whatever is not known by its words
+// is a problem of the network.
 func nodeError(err error) error {
 	var said *client.Error
 	if errors.Is(err, client.ErrOutOfQuota) || errors.Is(err, client.ErrQuotaLimit) {
@@ -157,7 +161,7 @@ func nodeError(err error) error {
 	return reject(codeNetwork, "The exchange chain did not take the request").because(err)
 }
 
-// onError is where every request without success ends: the client gets code and text, the log gets the cause.
+// onError handles every failed request: the client gets code and text, the log gets the cause.
 func (s *Server) onError(err error, c echo.Context) {
 	r := apiErrorOf(err)
 	s.logCause(c, r)

@@ -11,7 +11,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// The window of a wallet's proof: wallets put the newest snapshot block's time into it, which may be a little old.
+// The window of a wallet's proof: wallets put the newest snapshot block's time into it, which may
+// be a little old.
 const (
 	proofAge   = 5 * time.Minute
 	proofAhead = time.Minute
@@ -20,7 +21,8 @@ const (
 // removalPrefix keeps a proof that asks for a key from removing one.
 const removalPrefix = "remove_"
 
-// agentInfo tells an account's delegation address and key. The members are those that the web wallet reads (docs/exchange-rules.md 1.10).
+// agentInfo contains an account's delegation address and key. The web wallet reads these members
+// (docs/exchange-rules.md 1.10).
 type agentInfo struct {
 	AgentAddress string  `json:"agentAddress"`
 	APIKey       *string `json:"apiKey"`
@@ -32,7 +34,8 @@ type agentInfo struct {
 	ExpireTime   *int64  `json:"expireTime"`
 }
 
-// info answers for any account: its delegation address follows from the daemon's wallet and needs no key to exist.
+// info answers for any account: its delegation address follows from the daemon's wallet and needs
+// no key to exist.
 func (n *network) info(ctx context.Context, p params) (any, error) {
 	owner, agent, err := n.accountOf(ctx, p)
 	if err != nil {
@@ -58,7 +61,8 @@ func (n *network) info(ctx context.Context, p params) (any, error) {
 	return out, nil
 }
 
-// agentPackage is what keys can do. There is one, for nothing; operators raise single keys' limits.
+// agentPackage describes the limits of a key. There is one package, free of charge; operators raise
+// the limits of single keys.
 type agentPackage struct {
 	Type     int    `json:"type"`
 	MaxCount int    `json:"maxCount"` // private calls in a cycle
@@ -71,7 +75,8 @@ func (n *network) packages(context.Context, params) (any, error) {
 	return []agentPackage{{MaxCount: calls.Limit, Cycle: int64(calls.Length / time.Second), Amount: "0"}}, nil
 }
 
-// grants lists the pairs that an account lets its delegation address trade, as the exchange chain has them.
+// grants lists the pairs that an account lets its delegation address trade, as the exchange chain
+// has them.
 func (n *network) grants(ctx context.Context, p params) (any, error) {
 	owner, agent, err := n.accountOf(ctx, p)
 	if err != nil {
@@ -89,7 +94,8 @@ type issuedKey struct {
 	CreateTime   int64  `json:"createTime"` // Unix seconds
 }
 
-// apply issues a key to who proves to hold the account's key, by its signature of "<delegation address>_<time>".
+// apply issues a key to who proves to hold the account's key, by its signature of "<delegation
+// address>_<time>".
 func (n *network) apply(ctx context.Context, p params) (any, error) {
 	owner, agent, err := n.checkProof(ctx, p, "")
 	if err != nil {

@@ -29,7 +29,7 @@ func walletOf(name string) wallet {
 	return wallet{k, must(fakeAgents{"main"}.Agent(context.Background(), k.Address()))}
 }
 
-// proof is what the wallet sends to apply for a key or, with the prefix, to remove it.
+// proof returns the wallet's request for a key or, with the prefix, its request to remove it.
 func (w wallet) proof(prefix string, at int64) url.Values {
 	time := strconv.FormatInt(at, 10)
 	public := w.key.Public()
@@ -135,7 +135,7 @@ func TestGrantsAndPackages(t *testing.T) {
 	require.Equal(t, map[string]any{"type": json.Number("0"), "maxCount": json.Number("1000"), "cycle": json.Number("60"), "amount": "0"}, packages[0])
 }
 
-// Pages of any origin can ask for keys: a form is what a browser sends without asking first.
+// Pages of any origin can request keys: browsers send a form without a preflight request.
 func TestKeysForPagesOfOtherOrigins(t *testing.T) {
 	w := setup(t)
 	for _, path := range []string{"/agent/info", "/agent/grants", "/agent/package", "/agent/key", "/agent/removal"} {

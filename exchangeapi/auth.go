@@ -18,8 +18,8 @@ type private struct {
 	act      func(ctx context.Context, key apikey.Key, p params) (data any, err error)
 }
 
-// replayText is the text that the replay guard lets through once. That of a test differs from that of the order it tests: scripts sign once, test, and
-// then place what they tested.
+// replayText is the text that the replay guard lets through once. That of a test differs from that
+// of the order it tests: scripts sign once, test, and then place what they tested.
 func (o private) replayText(signed string) string {
 	if o.test {
 		return "test " + signed
@@ -27,8 +27,8 @@ func (o private) replayText(signed string) string {
 	return signed
 }
 
-// authorise checks a private request in the order of docs/exchange-rules.md 1.3: the signature comes before the count, else anybody could use up
-// a known key's calls.
+// authorise checks a private request in the order of docs/exchange-rules.md 1.3: the signature
+// comes before the count, else anybody could use up a known key's calls.
 func (n *network) authorise(ctx context.Context, o private, p params) (key apikey.Key, u apikey.Usage, err error) {
 	for _, name := range append([]string{"key", "timestamp", apikey.SignatureName}, o.required...) {
 		if _, err := p.required(name); err != nil {
@@ -54,7 +54,8 @@ func (n *network) authorise(ctx context.Context, o private, p params) (key apike
 	return key, u, err
 }
 
-// countCall uses a call up and counts it, by the key's own limit or the configuration's. A call that costs more than that takes all of it.
+// countCall uses a call up and counts it, by the key's own limit or the configuration's. A call
+// that costs more than that takes all of it.
 func (n *network) countCall(ctx context.Context, c apikey.Call, limit int) (apikey.Usage, error) {
 	c.Cycle = *n.calls.Load()
 	if limit > 0 {
@@ -77,7 +78,7 @@ func (n *network) countCall(ctx context.Context, c apikey.Call, limit int) (apik
 	return u, r
 }
 
-// The headers that tell a client what of its key's calls is used.
+// Headers that report the used part of a key's cycle.
 const (
 	headerUsed  = "X-RateLimit-Used"
 	headerLimit = "X-RateLimit-Limit"

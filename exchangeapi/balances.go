@@ -7,7 +7,7 @@ import (
 	"gatewayd/vite/core"
 )
 
-// accounts are what accounts have on the exchange and whom they trust.
+// accounts reads the balances of accounts on the exchange and their delegations.
 type accounts interface {
 	Balances(ctx context.Context, owner core.Address) ([]index.Balance, error)
 	Granted(ctx context.Context, principal, agent core.Address, symbol string) (bool, error)

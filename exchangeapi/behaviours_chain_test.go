@@ -15,7 +15,8 @@ import (
 	embedded "gatewayd/vite/node"
 )
 
-// The tests named TestBehaviourNN are numbered cases of docs/exchange-rules.md 5: what users see over REST of what the embedded chain does.
+// The tests named TestBehaviourNN are numbered cases of docs/exchange-rules.md 5: what users see
+// over REST of what the embedded chain does.
 
 const btcPair = "GOLD-000_BTC-000" // prices with 8 decimals, quantities with 8 that are shown
 
@@ -216,7 +217,8 @@ func TestBehaviour24SelfTrade(t *testing.T) {
 	require.Len(t, list, 2)
 }
 
-// 101 makers: a hundred fills, and the rest is cancelled. The block of dexTrade has 201 events, more than one page of some readers.
+// 101 makers: a hundred fills, and the rest is cancelled. The block of dexTrade has 201 events,
+// more than one page of some readers.
 func TestBehaviour25AHundredFills(t *testing.T) {
 	c := onChain(t)
 	var makers []string
@@ -386,7 +388,8 @@ func TestBehaviour34OnlyLimitOrders(t *testing.T) {
 	require.Equal(t, json.Number("0"), c.becomes(id, index.Open)["type"])
 }
 
-// Between fill and settlement a balance may be the old one; once the contracts have done, what users have and the fees are what there was.
+// Between fill and settlement a balance may be the old one. After settlement the users' balances
+// and the fees add up to the initial total.
 func TestBehaviour35NothingIsLostInSettlement(t *testing.T) {
 	c := onChain(t)
 	sum := func(symbol string) (all decimal.Decimal) {

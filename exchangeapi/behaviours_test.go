@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEveryBehaviourHasATest: testdata/behaviours.txt names tests that exist, and leaves none of the sixty cases out. A test whose name has a number
-// is in the list under it.
+// TestEveryBehaviourHasATest: testdata/behaviours.txt names tests that exist, and leaves none of
+// the sixty cases out. A test whose name has a number is in the list under it.
 func TestEveryBehaviourHasATest(t *testing.T) {
 	f, err := os.Open("testdata/behaviours.txt")
 	require.NoError(t, err)
@@ -70,7 +70,8 @@ func testsOf(t *testing.T, folder string) map[string]bool {
 	return names
 }
 
-// TestEverySampleHasATest: nothing in the sample files is of a kind that the tests of samples do not walk. Who adds a sample, adds its check here.
+// TestEverySampleHasATest: nothing in the sample files is of a kind that the tests of samples do
+// not walk. Who adds a sample, adds its check here.
 func TestEverySampleHasATest(t *testing.T) {
 	text, err := fs.ReadFile(os.DirFS("testdata"), "rest_samples.json")
 	require.NoError(t, err)

@@ -46,7 +46,8 @@ const (
 // indexedOwner has every hundredth order.
 func indexedOwner(i int) string { return core.Address{byte(i % benchOwners), 1}.String() }
 
-// fillIndex copies the one filled order that there is; in the order of ids nobody's orders are neighbours.
+// fillIndex copies the one filled order. In the order of IDs no two orders of one account are
+// adjacent.
 func fillIndex(b *testing.B, db *sqlx.DB, orders int) {
 	db.MustExec(`CREATE TEMP TABLE owners (n INTEGER PRIMARY KEY, address TEXT)`)
 	for i := range benchOwners {
@@ -64,8 +65,9 @@ func fillIndex(b *testing.B, db *sqlx.DB, orders int) {
 	db.MustExec(`PRAGMA wal_checkpoint(TRUNCATE)`)
 }
 
-// BenchmarkBudgetGet has a trading client read one order and twenty, of 1,000,000 in SQLite: at most the CPU that it takes what anybody would write in an
-// afternoon, with sqlx, encoding/json and echo on the same file, for the same answer byte for byte.
+// BenchmarkBudgetGet reads one order and twenty, of 1,000,000 in SQLite. The yardstick is ordinary
+// code with sqlx, encoding/json and echo on the same file, which gives the same answer byte for
+// byte. The server may use at most the same CPU.
 func BenchmarkBudgetGet(b *testing.B) {
 	orders, requests := scaled(1_000_000), scaled(5_000)
 	c := onChain(b, unlimited)
@@ -184,8 +186,9 @@ func plainOrders(db *sqlx.DB, gold core.TokenID) http.Handler {
 	return e
 }
 
-// BenchmarkBudgetOrder is an order's whole way over REST into the book: key, rules, JSON-RPC, chain, match. It may take 2.5 times the CPU of its parts alone:
-// HTTP, HMAC, a signature, its check and an append to a log.
+// BenchmarkBudgetOrder measures an order's complete path over REST into the book: key, rules,
+// JSON-RPC, chain, match. It may take 2.5 times the CPU of its parts measured alone: HTTP, HMAC, a
+// signature, its check and an append to a log.
 func BenchmarkBudgetOrder(b *testing.B) {
 	orders := scaled(4000)
 	traders, envs := make([]wallet, benchTraders), make([]apiEnv, benchTraders)
@@ -260,7 +263,8 @@ func (w *apiEnv) order(n int) error {
 	return err
 }
 
-// orderParts is what an order takes at the least. The client's half of a request's authentication is in its HTTP.
+// orderParts measures the minimum work of an order. The client's half of a request's authentication
+// is part of the HTTP figure.
 type orderParts struct {
 	apiEnv // its URL is that of a server that knows the answer
 	signer core.PrivateKey

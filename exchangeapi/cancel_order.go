@@ -19,8 +19,8 @@ type cancelled struct {
 	Status        index.Status `json:"status"`
 }
 
-// cancel asks the exchange to end one order. The order's own pair is named to the chain, whose check looks at what is named only
-// (docs/exchange-rules.md 2.11).
+// cancel asks the exchange to end one order. It passes the order's own pair to the chain, which
+// checks only the pair that is passed (docs/exchange-rules.md 2.11).
 func (n *network) cancel(ctx context.Context, key apikey.Key, p params) (any, error) {
 	m, err := n.pair(p)
 	if err != nil {
@@ -69,7 +69,8 @@ func cancellable(order *index.Order, symbol string) error {
 // maxCancels bounds one request. What is left can be cancelled by the next.
 const maxCancels = 1000
 
-// cancelAll cancels every order of a pair that is not ended and not being cancelled. A later failure keeps what was done: the answer lists it.
+// cancelAll cancels every order of a pair that is not ended and not being cancelled. A later
+// failure keeps what was done: the answer lists it.
 func (n *network) cancelAll(ctx context.Context, key apikey.Key, p params) (any, error) {
 	m, err := n.pair(p)
 	if err != nil {
@@ -105,7 +106,8 @@ func (n *network) living(ctx context.Context, owner core.Address, symbol string)
 	return ids, nil
 }
 
-// cancelEach sends one request for each order, one after the other, and answers those that the node took.
+// cancelEach sends one request for each order, one after the other, and answers those that the node
+// took.
 func (n *network) cancelEach(ctx context.Context, key apikey.Key, m index.Market, ids []core.Hash) ([]cancelled, error) {
 	done := []cancelled{}
 	if len(ids) == 0 {

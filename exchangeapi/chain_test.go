@@ -23,7 +23,8 @@ import (
 
 const pairOnChain = "GOLD-000_VITE" // price 4 and quantity 2 decimals; both tokens have 18
 
-// exchangeChain is the embedded exchange chain behind its JSON-RPC, an index that follows it, and the server on both.
+// exchangeChain is the embedded exchange chain behind its JSON-RPC, an index that follows it, and
+// the server on both.
 type exchangeChain struct {
 	*apiEnv
 	node              *embedded.Node
@@ -152,7 +153,8 @@ func (c *exchangeChain) submit(w wallet, b *core.AccountBlock) core.Hash {
 	return b.Hash
 }
 
-// join gives a wallet an API key over HTTP, its delegation address something to receive, and the pair's permission.
+// join gives a wallet an API key over HTTP, its delegation address something to receive, and the
+// pair's permission.
 func (c *exchangeChain) join(w wallet) {
 	issued := c.form("POST", api+"/agent/key", w.proof("", c.clock.Now().Unix())).object(c.t)
 	c.key.Key, c.secret, c.owner = issued["apiKey"].(string), issued["apiSecret"].(string), w.key.Address()
@@ -236,7 +238,8 @@ func TestFundsOnTheChain(t *testing.T) { // behaviours 11, 17 and 60
 	require.Equal(t, map[string]any{"available": "100000.00000000", "locked": "0.00000000"}, balance()["VITE"])
 	c.place("0", "99800.40", "1").refused(t, codeFunds, textFunds) // 99,800.40 and 0.2 % of it are 100,000.0008
 	first := c.place("0", "99800.39", "1").object(t)["orderId"].(string)
-	// No contract has taken the first: the funds look free, the second is sent as well and fails.
+	// No contract has taken the first order: the funds seem free, so the second order is sent as
+	// well and fails.
 	second := c.place("0", "99800.39", "1").object(t)["orderId"].(string)
 	c.becomes(second, index.PendingRequest)
 	c.work()

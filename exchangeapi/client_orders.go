@@ -12,13 +12,14 @@ import (
 	"gatewayd/vite/core"
 )
 
-// maxClientID is how long a client order id may be: room for a UUID.
+// maxClientID is the maximum length of a client order ID: room for a UUID.
 const maxClientID = 36
 
 // clientIDAlphabet has nothing that needs encoding, so that there is one way to sign an id.
 const clientIDAlphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
-// abandonedAfter is when an order that was about to be sent has been sent, or never will be: a request takes a minute at most.
+// abandonedAfter is when an order that was about to be sent has been sent, or never will be: a
+// request takes a minute at most.
 const abandonedAfter = 2 * time.Minute
 
 // clientID reads a client order id; "" when it is absent.
@@ -44,7 +45,8 @@ func (n *network) orderID(ctx context.Context, owner core.Address, p params) (co
 	return n.Keys.OrderOf(ctx, n.Name, owner, clientID)
 }
 
-// checkUnused refuses an id that the key has used. It is asked first: an order that was placed may be what keeps it from being placed again.
+// checkUnused refuses an id that the key has used. It is asked first: an order that was placed may
+// be what keeps it from being placed again.
 func (n *network) checkUnused(ctx context.Context, key apikey.Key, clientID string) error {
 	if clientID == "" {
 		return nil
@@ -57,8 +59,8 @@ func (n *network) checkUnused(ctx context.Context, key apikey.Key, clientID stri
 	return rejectTaken(err)
 }
 
-// freeAbandoned frees an id whose order never reached the chain, because the program ended before it was sent. It was made long ago, so nobody is about to
-// send it any more.
+// freeAbandoned frees an ID whose order never reached the chain, because the program ended before
+// it was sent. The ID is too old for an order that is still being sent.
 func (n *network) freeAbandoned(ctx context.Context, taken *apikey.TakenError) error {
 	block, err := n.Node.AccountBlockByHash(ctx, taken.Order)
 	switch {
@@ -70,7 +72,8 @@ func (n *network) freeAbandoned(ctx context.Context, taken *apikey.TakenError) e
 	return n.Keys.UnbindOrder(ctx, taken.ClientOrder)
 }
 
-// rejectTaken tells a client which order has the id, so that one whose answer was lost learns what became of it.
+// rejectTaken returns an error with the order that has the ID, so that a client that lost an answer
+// learns the outcome.
 func rejectTaken(err error) error {
 	var taken *apikey.TakenError
 	if errors.As(err, &taken) {
@@ -79,7 +82,8 @@ func rejectTaken(err error) error {
 	return err
 }
 
-// clientOrderBinding binds the client's id to the block that is about to be sent: whatever the chain may have is found by it.
+// clientOrderBinding binds the client's id to the block that is about to be sent: whatever the
+// chain may have is found by it.
 type clientOrderBinding struct {
 	*network
 	apikey.ClientOrder
@@ -100,7 +104,8 @@ func (t *clientOrderBinding) bind(ctx context.Context, order core.Hash) error {
 	return rejectTaken(err)
 }
 
-// unbindIfRefused frees the id when the order was plainly refused. Where it may have been taken, the id stays with it.
+// unbindIfRefused frees the id when the order was plainly refused. Where it may have been taken,
+// the id stays with it.
 func (t *clientOrderBinding) unbindIfRefused(err error) {
 	if err == nil || errors.Is(err, errOutcomeUnknown) {
 		return

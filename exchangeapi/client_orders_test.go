@@ -21,7 +21,8 @@ func (w *apiEnv) buyAs(id string) reply {
 	return w.form("POST", api+"/order", w.sign("symbol", symbol, "amount", "100", "price", "1", "side", "0", "clientOrderId", id))
 }
 
-// TestClientOrderID: it is answered, found, shown in every list and cancelled by, and a repeat names the order that has it.
+// TestClientOrderID: it is answered, found, shown in every list and cancelled by, and a repeat
+// names the order that has it.
 func TestClientOrderID(t *testing.T) {
 	w := setup(t)
 	placed := w.buyAs("my-order.1").object(t)
@@ -69,7 +70,8 @@ func TestWrongClientOrderIDs(t *testing.T) {
 	require.Len(t, w.fakeNode.calls(w.key.Agent), 2)
 }
 
-// TestClientOrderIDOfARefusedOrder: the id of an order that the chain plainly refused is free; where the order may have been taken, it is not.
+// TestClientOrderIDOfARefusedOrder: the id of an order that the chain plainly refused is free;
+// where the order may have been taken, it is not.
 func TestClientOrderIDOfARefusedOrder(t *testing.T) {
 	w := setup(t)
 	w.fakeNode.quota[w.key.Agent] = 0
@@ -88,7 +90,8 @@ func TestClientOrderIDOfARefusedOrder(t *testing.T) {
 	w.buyAs("b").refused(t, codeFailed, "clientOrderId b belongs to order ")
 }
 
-// TestClientOrderIDOfARetry: a block that another program's block overtook is made anew, and the id goes with it.
+// TestClientOrderIDOfARetry: a block that lost the race against another program's block is rebuilt
+// with the same ID.
 func TestClientOrderIDOfARetry(t *testing.T) {
 	w := setup(t)
 	tries := 0
@@ -105,7 +108,8 @@ func TestClientOrderIDOfARetry(t *testing.T) {
 	require.Equal(t, placed["orderId"], order.String())
 }
 
-// TestClientOrderIDBeforeTheChain: the id is stored before the chain has the order, so that an order is never without it.
+// TestClientOrderIDBeforeTheChain: the id is stored before the chain has the order, so that an
+// order is never without it.
 func TestClientOrderIDBeforeTheChain(t *testing.T) {
 	w := setup(t)
 	seen := false

@@ -12,7 +12,8 @@ import (
 	"gatewayd/exchangeapi/index"
 )
 
-// signedAs is a private request in a form in which a public client sends it (docs/adr/020-clients.md).
+// signedAs is a private request in a form in which a public client sends it
+// (docs/adr/020-clients.md).
 type signedAs struct {
 	client       string
 	method, path string
@@ -51,7 +52,8 @@ func TestSignedRequestsOfPublicClients(t *testing.T) {
 	}
 }
 
-// Clients send parameters without a value, parameters of older versions, and limits beyond the greatest.
+// Clients send parameters without a value, parameters of older versions, and limits beyond the
+// greatest.
 func TestReadsOfPublicClients(t *testing.T) {
 	w := setup(t)
 	who := "address=" + w.owner.String()
@@ -76,7 +78,8 @@ func TestReadsOfPublicClients(t *testing.T) {
 	}
 }
 
-// A wallet in a browser marks its reads as JSON, so the browser asks first; and it reads errors, too.
+// A wallet in a browser marks its reads as JSON, so the browser asks first; and it reads errors,
+// too.
 func TestPagesOfAnyOrigin(t *testing.T) {
 	w := setup(t)
 	ask := func(method, target string, header map[string]string) *http.Response {

@@ -12,7 +12,8 @@ import (
 	"gatewayd/httpserver"
 )
 
-// Config says where the exchange API listens and what it allows. The zero value serves 127.0.0.1:8090 in plain HTTP.
+// Config sets where the exchange API listens and its limits. The zero value serves 127.0.0.1:8090
+// in plain HTTP.
 type Config struct {
 	httpserver.Config `yaml:",inline"` // default: 50 requests a second, 200 at once, 16384 connections, WebSockets included
 	RequestTimeout    time.Duration    `yaml:"request_timeout"` // default 5 s; cancelling all orders of a pair may take six times that
@@ -24,7 +25,8 @@ type Config struct {
 
 	Rates     rates.Config        `yaml:"rates"`
 	Operators map[string]Operator `yaml:"operators"` // by address; what the market query shows of a market's operator
-	// Tokens is what the token queries show of a token, by token id, and Gateway who bridges those that are bridged.
+	// Tokens adds descriptions to tokens in the token queries, by token ID. Gateway describes the
+	// bridge of bridged tokens.
 	Tokens     map[string]TokenInfo  `yaml:"tokens"`
 	Gateway    GatewayInfo           `yaml:"gateway"`
 	DepthSteps map[string]DepthSteps `yaml:"depth_steps"` // by pair; which merging steps its depth view should offer, where not all
@@ -39,7 +41,7 @@ type DepthSteps struct {
 // maxDepthStep is more than any price has decimals.
 const maxDepthStep = 18
 
-// Operator is what is known of a market's operator beside the address.
+// Operator describes a market's operator in addition to the address.
 type Operator struct {
 	Name string `yaml:"name"`
 	Logo string `yaml:"logo"` // URL
@@ -54,19 +56,20 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Taking is the configuration with what a running server takes over from a newer one: how much clients may ask for.
+// Taking is the configuration with what a running server takes over from a newer one: how much
+// clients may ask for.
 func (c Config) Taking(next Config) Config {
 	c.RatePerSecond, c.Burst = next.RatePerSecond, next.Burst
 	c.CallLimit, c.CallCycle, c.KeysPerHour = next.CallLimit, next.CallCycle, next.KeysPerHour
 	return c
 }
 
-// calls is how many private calls a key has without a limit of its own.
+// calls returns the default limit of a key's private calls.
 func (c Config) calls() apikey.Cycle { return apikey.Cycle{Limit: c.CallLimit, Length: c.CallCycle} }
 
 func (c Config) keysPerSecond() float64 { return float64(c.KeysPerHour) / time.Hour.Seconds() }
 
-// Check tells every rule that the configuration breaks.
+// Check reports every rule that the configuration breaks.
 func (c Config) Check() error {
 	c = c.withDefaults()
 	faults := []error{c.Config.Check()}

@@ -9,8 +9,8 @@ import (
 	"gatewayd/exchangeapi/rates"
 )
 
-// exchangeRates returns the tokens asked for, or all, of those whose rate is known. Besides usdRate and cnyRate, which are null when no source
-// says them, there is a member for every further currency.
+// exchangeRates returns the requested tokens, or all, whose rate is known. usdRate and cnyRate are
+// null when no source has them. Every further currency adds a member.
 func (n *network) exchangeRates(_ context.Context, p params) (any, error) {
 	symbols, ids := p.list("tokenSymbols"), p.list("tokenIds")
 	list := []map[string]any{}
@@ -26,7 +26,8 @@ func (n *network) exchangeRates(_ context.Context, p params) (any, error) {
 	return list, nil
 }
 
-// rateItem is a quote as clients get it, as old as the oldest of its prices; nil when there is none.
+// rateItem is a quote as clients get it, as old as the oldest of its prices; nil when there is
+// none.
 func rateItem(q rates.Quote, now time.Time) map[string]any {
 	if len(q) == 0 {
 		return nil

@@ -76,7 +76,7 @@ func TestNoRates(t *testing.T) {
 	w.get(api+"/usd-cny").refused(t, codeGeneral, "No USD-CNY rate")
 }
 
-// oracle says what the test wants, by address.
+// oracle returns the test's prices, by address.
 type oracle struct {
 	mu   sync.Mutex
 	said map[string]string // prices; a missing one is an error

@@ -182,7 +182,8 @@ func (s *fakeIndex) NoteCancel(_ context.Context, c index.CancelRequest) error {
 	return nil
 }
 
-// fakeNode takes blocks as a node of the exchange chain does: whole, signed, on the tip, paid for.
+// fakeNode accepts blocks as a node of the exchange chain does: complete, signed, linked to the
+// tip, with quota.
 type fakeNode struct {
 	mu         sync.Mutex
 	blocks     map[core.Address][]*core.AccountBlock
@@ -195,7 +196,7 @@ type fakeNode struct {
 	mined      client.TradeMining
 	minedFault error
 	minedAsked int
-	answer     func(taken error) error          // what the caller hears instead; nil tells the truth
+	answer     func(taken error) error          // replaces the caller's answer; nil keeps the true one
 	before     func(b *core.AccountBlock) error // runs ahead of a block; an error refuses it
 }
 
@@ -335,7 +336,7 @@ func (p fakeAgents) SignAgent(_ context.Context, owner core.Address, block *core
 	return b[:], k.Sign(block.Hash[:]), nil
 }
 
-// clock stands still until it is moved.
+// clock does not move until it is advanced.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time

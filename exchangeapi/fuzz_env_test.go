@@ -76,7 +76,7 @@ func newFuzzEnv(t testing.TB, changes ...change) *fuzzEnv {
 	return r
 }
 
-// servers is where a path of the description is served.
+// servers returns the server of a path in the description.
 func servers(doc *openapi3.T, path string) string {
 	if list := doc.Paths.Value(path).Servers; len(list) > 0 {
 		return list[0].URL
@@ -159,7 +159,7 @@ func (r *fuzzEnv) recordTrades(t testing.TB) (heard func() []string) {
 	}
 }
 
-// sendFuzzed sends the request that the bytes stand for and checks the answer.
+// sendFuzzed sends the request encoded by the bytes and checks the answer.
 func (r *fuzzEnv) sendFuzzed(t require.TestingT, data []byte) {
 	d := &dice{data}
 	if d.roll(12) == 11 {
@@ -206,7 +206,8 @@ func headSize(r *http.Request) int {
 	return n
 }
 
-// sendRaw sends bytes as they are. Whatever is answered, the service has not broken; what the HTTP library itself does not support is 501 or 505.
+// sendRaw sends bytes as they are. Whatever is answered, the service has not broken; what the HTTP
+// library itself does not support is 501 or 505.
 func (r *fuzzEnv) sendRaw(t require.TestingT, d *dice) {
 	c, err := net.Dial("tcp", r.server.Addr())
 	require.NoError(t, err)
@@ -237,8 +238,9 @@ func (r *fuzzEnv) checkHonestClient(t require.TestingT) {
 	require.Equal(t, []any{http.StatusOK, code(0)}, []any{response.StatusCode, out.Code})
 }
 
-// FuzzREST sends requests to every operation of the description, signed and not, with values that are right, nearly right and wild, and at the HTTP of it.
-// A run of ten minutes: go test ./exchangeapi -run '^$' -fuzz FuzzREST -fuzztime 10m -parallel 1
+// FuzzREST sends requests to every operation of the description, signed and unsigned, with valid,
+// nearly valid and random values, and to the HTTP layer itself. A run of ten minutes: go test
+// ./exchangeapi -run '^$' -fuzz FuzzREST -fuzztime 10m -parallel 1
 func FuzzREST(f *testing.F) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for n := range 256 {
@@ -279,8 +281,9 @@ func start(t testing.TB, part func(context.Context) error) (stop func()) {
 	}
 }
 
-// TestUnderFire sends fuzzed requests for a while, GATEWAYD_FUZZ_TIME if that is set, and then finds everything as it was: goroutines, memory, and a listener who has
-// heard every trade in order. On PostgreSQL the API keys are asked for in another engine's texts.
+// TestUnderFire sends fuzzed requests for a while, GATEWAYD_FUZZ_TIME if that is set, and then
+// finds everything as it was: goroutines, memory, and a listener who has heard every trade in
+// order. On PostgreSQL the API keys are asked for in another engine's texts.
 func TestUnderFire(t *testing.T) {
 	t.Run("SQLite", func(t *testing.T) { runFuzzed(t) })
 	t.Run("PostgreSQL", func(t *testing.T) {
@@ -328,16 +331,17 @@ func runFuzzed(t *testing.T, changes ...change) {
 	r.checkHeardAll(t, heard)
 }
 
-// chainBlock is about what a block of the chain in memory takes, with its place in the index and the rest.
+// chainBlock is about what a block of the chain in memory takes, with its place in the index and
+// the rest.
 const chainBlock = 1500
 
-// footprint is what a server takes.
+// footprint is the resource use of a server.
 type footprint struct {
 	goroutines   int
 	heap, blocks int64
 }
 
-// measureIdle measures the server when nothing goes on.
+// measureIdle measures the server without load.
 func (r *fuzzEnv) measureIdle(t testing.TB) (f footprint) {
 	r.client.CloseIdleConnections()
 	http.DefaultClient.CloseIdleConnections()

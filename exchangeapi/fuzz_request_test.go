@@ -109,7 +109,8 @@ type fuzzRequest struct {
 	signed bool // properly
 }
 
-// newRequest makes a request out of dice. Most of its values are right, else nothing behind the first check is ever reached.
+// newRequest makes a request out of dice. Most of its values are right, else nothing behind the
+// first check is ever reached.
 func (r *fuzzEnv) newRequest(d *dice) fuzzRequest {
 	s := fuzzRequest{operation: r.operations[d.roll(len(r.operations))], values: map[string]string{}}
 	for _, name := range s.names {
@@ -267,7 +268,7 @@ func encoded(values map[string]string) string {
 	return v.Encode()
 }
 
-// printable is what a header may hold; the rest is what raw requests are for.
+// printable drops the bytes that a header may not contain; raw requests cover those.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

@@ -34,7 +34,7 @@ func namesOf(p index.Pair) pairNames {
 	return pairNames{p.Symbol, p.TradeSymbol, p.QuoteSymbol, p.TradeToken, p.QuoteToken}
 }
 
-// wholeTokens is an amount in whole tokens, as short as it goes.
+// wholeTokens formats an amount in tokens, without trailing zeros.
 func wholeTokens(raw *uint256.Int, decimals uint8) string {
 	return decimal.NewFromBigInt(raw.ToBig(), -int32(decimals)).String()
 }
@@ -87,7 +87,8 @@ func (n *network) market(ctx context.Context, p params) (any, error) {
 	}, nil
 }
 
-// symbol finds the market of a public request; an unknown one is the public sample's "Invalid symbol".
+// symbol finds the market of a public request; an unknown one is the public sample's "Invalid
+// symbol".
 func (n *network) symbol(p params) (index.Market, error) {
 	symbol, err := p.required("symbol")
 	if err != nil {

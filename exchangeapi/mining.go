@@ -14,9 +14,9 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// fees are what was paid for trading.
+// fees reads the fees paid for trading.
 type fees interface {
-	// Fees are the base fees of the trades since a time in Unix seconds, in whole tokens.
+	// Fees returns the base fees of the trades since a time in Unix seconds, in tokens.
 	Fees(since int64) map[dex.QuoteType]decimal.Decimal
 }
 
@@ -31,13 +31,13 @@ const vxDecimals = 18
 // cycleStart is when the exchange's day began, in Unix seconds.
 func cycleStart(now int64) int64 { return now - (now-dex.FirstPeriod)%dex.PeriodTime }
 
-// pools remembers what the node says of the cycle's mining for a moment: the query is public.
+// pools caches the node's mining data of the cycle for a moment: the query is public.
 type pools struct {
 	node querier
 	now  func() time.Time
 
 	mu   sync.Mutex
-	last client.TradeMining // empty when the node does not know of mining
+	last client.TradeMining // empty when the node does not support mining
 	read time.Time
 }
 
@@ -46,7 +46,8 @@ const poolsTTL = time.Second
 
 func newPools(q querier, now func() time.Time) *pools { return &pools{node: q, now: now} }
 
-// query asks the node for the cycle's mining; the answer is empty when it does not know of mining.
+// query asks the node for the cycle's mining; the answer is empty when the node does not support
+// it.
 func (p *pools) query(ctx context.Context) (client.TradeMining, error) {
 	now := p.now()
 	p.mu.Lock()
@@ -65,14 +66,15 @@ func (p *pools) query(ctx context.Context) (client.TradeMining, error) {
 	return m, nil
 }
 
-// refusesMining reports whether a node has answered that it does not know: it lacks the query, or has no VX to mine.
+// refusesMining reports whether a node has answered that it does not know: it lacks the query, or
+// has no VX to mine.
 func refusesMining(err error) bool {
 	var refusal *client.Error
 	return errors.As(err, &refusal) && !errors.Is(err, client.ErrShuttingDown)
 }
 
-// mining returns what traders mine in the day that runs, and the day's fees: on a chain where VX is mined those of the
-// markets that mine, else all.
+// mining returns what traders mine in the day that runs, and the day's fees: on a chain where VX is
+// mined those of the markets that mine, else all.
 func (n *network) mining(ctx context.Context, _ params) (any, error) {
 	m, err := n.pools.query(ctx)
 	if err != nil {
@@ -87,7 +89,7 @@ func (n *network) mining(ctx context.Context, _ params) (any, error) {
 	return out, nil
 }
 
-// feesPaid are the fees of the day, in whole tokens.
+// feesPaid returns the fees of the day, in tokens.
 func (n *network) feesPaid(m *client.TradeMining) map[dex.QuoteType]decimal.Decimal {
 	for _, vx := range m.VX {
 		if !vx.IsZero() {
@@ -101,7 +103,7 @@ func (n *network) feesPaid(m *client.TradeMining) map[dex.QuoteType]decimal.Deci
 	return n.Index.Fees(cycleStart(n.Now().Unix()))
 }
 
-// units turns smallest units into whole tokens.
+// units converts smallest units to tokens.
 func units(n uint256.Int, decimals uint8) decimal.Decimal {
 	return decimal.NewFromBigInt(n.ToBig(), -int32(decimals))
 }

@@ -11,7 +11,8 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// TestMiningOnTheChain: the day's fees and its VX are shown while it runs, and in the next day the traders have the VX.
+// TestMiningOnTheChain: the day's fees and its VX are shown while it runs, and in the next day the
+// traders have the VX.
 func TestMiningOnTheChain(t *testing.T) {
 	c := onChain(t)
 	pools := func() (vx, fee any) {

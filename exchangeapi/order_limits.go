@@ -22,14 +22,16 @@ type querier interface {
 	TradeMining(ctx context.Context) (client.TradeMining, error)
 }
 
-// orderLimits are what an account may place orders under: dex_getPlaceOrderInfo (docs/exchange-rules.md 3.5).
+// orderLimits are the limits for an account's orders: dex_getPlaceOrderInfo (docs/exchange-rules.md
+// 3.5).
 type orderLimits struct {
 	available uint256.Int // of the token that the order would lock, smallest units
 	minimum   uint256.Int // least amount, in the decimals of the quote type
 	feeTier   dex.FeeTier
 }
 
-// orderMinimums asks for them and remembers the least amount of each quote type for a while: the limit query is public.
+// orderMinimums asks for them and remembers the least amount of each quote type for a while: the
+// limit query is public.
 type orderMinimums struct {
 	node querier
 	now  func() time.Time
@@ -43,7 +45,8 @@ type minimum struct {
 	read   time.Time
 }
 
-// minimumTTL is for how long a least amount is not asked for again; administrators change it hardly ever.
+// minimumTTL is for how long a least amount is not asked for again; administrators change it hardly
+// ever.
 const minimumTTL = time.Minute
 
 func newOrderMinimums(q querier, now func() time.Time) *orderMinimums {
@@ -62,7 +65,8 @@ func (q *orderMinimums) query(ctx context.Context, owner core.Address, m index.M
 	return t, nil
 }
 
-// of is the least amount of an order in a market, in the decimals of its quote type. While the node does not answer, the last one holds.
+// of is the least amount of an order in a market, in the decimals of its quote type. While the node
+// does not answer, the last one holds.
 func (q *orderMinimums) of(ctx context.Context, m index.Market) (uint256.Int, error) {
 	q.mu.Lock()
 	last, ok := q.known[m.QuoteType]
@@ -86,7 +90,7 @@ type limitsAnswer struct {
 	DepthStepsLimit map[string]DepthSteps `json:"depthStepsLimit"`
 }
 
-// limits tells the least amount of an order for each quote token that has a market.
+// limits returns the minimum amount of an order for each quote token that has a market.
 func (n *network) limits(ctx context.Context, _ params) (any, error) {
 	out := limitsAnswer{MinAmount: map[string]string{}, DepthStepsLimit: map[string]DepthSteps{}}
 	maps.Copy(out.DepthStepsLimit, n.cfg.DepthSteps)

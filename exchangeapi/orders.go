@@ -9,7 +9,7 @@ import (
 	"gatewayd/vite/core"
 )
 
-// orders are what accounts have placed.
+// orders reads the accounts' orders.
 type orders interface {
 	Order(ctx context.Context, owner core.Address, id core.Hash) (*index.Order, error)
 	Orders(ctx context.Context, f index.OrderFilter, p index.Page) (index.Orders, error)

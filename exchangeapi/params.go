@@ -17,19 +17,20 @@ import (
 )
 
 const (
-	maxQuery  = 8192  // bytes of a whole query string: room for a list of symbols
-	maxBody   = 16384 // bytes of a whole body
+	maxQuery  = 8192  // bytes of a complete query string: room for a list of symbols
+	maxBody   = 16384 // bytes of a complete body
 	maxValue  = 4096  // bytes of one parameter
 	maxParams = 64
 )
 
-// params are the parameters of one request, as text, exactly as they came. A name stands once.
+// params are the parameters of one request, as text, exactly as received. Each name occurs once.
 type params struct {
 	query, body map[string]string
 }
 
-// readParams reads query string and body. Clients put parameters of POST and DELETE into the query string, a form or a flat JSON object
-// (docs/exchange-rules.md 1.1), whatever the content type says, and tools into parts; a body of GET is not read.
+// readParams reads query string and body. Clients put parameters of POST and DELETE into the query
+// string, a form or a flat JSON object (docs/exchange-rules.md 1.1), whatever the content type.
+// Some tools use multipart. The body of a GET is not read.
 func readParams(r *http.Request) (params, error) {
 	if len(r.URL.RawQuery) > maxQuery {
 		return params{}, reject(codeParameter, "The query string is too long")
@@ -67,7 +68,7 @@ func readBody(r *http.Request) (map[string]string, error) {
 	switch {
 	case len(text) == 0:
 		return nil, nil
-	case text[0] == '{' || isJSON && !bytes.Contains(text, []byte("=")): // a form that is said to be JSON is a form
+	case text[0] == '{' || isJSON && !bytes.Contains(text, []byte("=")): // a form with the content type of JSON is a form
 		return readObject(text)
 	case err == nil && media == "multipart/form-data":
 		return readParts(text, with["boundary"])
@@ -100,7 +101,7 @@ func readParts(text []byte, boundary string) (map[string]string, error) {
 	}
 }
 
-// put adds a parameter that does not stand there yet.
+// put adds a parameter that is not present yet.
 func put(out map[string]string, name, value string) error {
 	if _, twice := out[name]; twice || len(out) >= maxParams {
 		return reject(codeParameter, "Parameter %s stands twice", shown(name))
@@ -127,7 +128,8 @@ func readForm(text string) (map[string]string, error) {
 	return out, nil
 }
 
-// readObject reads a flat JSON object. Numbers keep the text they came with: that is what was signed.
+// readObject reads a flat JSON object. Numbers keep their original text, because that text was
+// signed.
 func readObject(text []byte) (map[string]string, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -205,7 +207,8 @@ func (p params) required(name string) (string, error) {
 	return v, nil
 }
 
-// number reads a whole number from least to most in plain digits; absent answers absent.
+// number parses an integer between least and most in plain digits. It returns absent if the
+// parameter is missing.
 func (p params) number(name string, absent, least, most int64) (int64, error) {
 	text := p.get(name)
 	if text == "" {
@@ -218,7 +221,8 @@ func (p params) number(name string, absent, least, most int64) (int64, error) {
 	return n, nil
 }
 
-// limit reads how much is wanted. More than the most is cut, not refused: the official bot connector asks depth for 1000.
+// limit reads how much is wanted. More than the most is cut, not refused: the official bot
+// connector asks depth for 1000.
 func (p params) limit(absent, most int) (int, error) {
 	n, err := p.number("limit", int64(absent), 1, 1<<40)
 	return int(min(n, int64(most))), err

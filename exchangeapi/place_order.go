@@ -15,13 +15,15 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// notes tell the index what the node has just taken from us, before any contract has.
+// notes passes blocks that the node has just accepted from us to the index, before a contract has
+// processed them.
 type notes interface {
 	NotePlacement(ctx context.Context, p index.Placement) error
 	NoteCancel(ctx context.Context, c index.CancelRequest) error
 }
 
-// noteTimeout bounds writing a note. It is written even when the client has gone: the block is on the chain.
+// noteTimeout bounds writing a note. It is written even when the client has gone: the block is on
+// the chain.
 const noteTimeout = 5 * time.Second
 
 // orderRequest is the order that a request describes, checked against its market.
@@ -48,7 +50,8 @@ func (n *network) testOrder(ctx context.Context, key apikey.Key, p params) (any,
 	return nil, err
 }
 
-// checkedOrder reads the order that a request describes and asks the market, the permission, the least amount and the balance whether it could be placed.
+// checkedOrder reads the order that a request describes and asks the market, the permission, the
+// least amount and the balance whether it could be placed.
 func (n *network) checkedOrder(ctx context.Context, key apikey.Key, p params) (orderRequest, error) {
 	w, err := n.orderRequest(p)
 	if err != nil {
@@ -66,7 +69,8 @@ func (n *network) checkedOrder(ctx context.Context, key apikey.Key, p params) (o
 	return w, n.checkFunds(ctx, key.Owner, w)
 }
 
-// place puts a limit order on the chain. It answers as soon as the node has the block; whatever the exchange makes of it shows as a status.
+// place puts a limit order on the chain. It answers as soon as the node has the block; whatever the
+// exchange makes of it shows as a status.
 func (n *network) place(ctx context.Context, key apikey.Key, p params) (any, error) {
 	w, err := n.checkedOrder(ctx, key, p)
 	if err != nil {
@@ -149,7 +153,7 @@ func (n *network) orderRequest(p params) (orderRequest, error) {
 	return w, nil
 }
 
-// priceDecimals is how many decimals a price has on the chain.
+// priceDecimals is the number of decimals of a price on the chain.
 const priceDecimals = 12
 
 // readPrice reads a price as the chain does and refuses decimals beyond the market's.
@@ -186,7 +190,8 @@ func readQuantity(text string, m index.Market) (uint256.Int, error) {
 	return *quantity, nil
 }
 
-// checkPermission asks the chain whether the account has granted the pair to the key's delegation address.
+// checkPermission asks the chain whether the account has granted the pair to the key's delegation
+// address.
 func (n *network) checkPermission(ctx context.Context, key apikey.Key, symbol string) error {
 	granted, err := n.Index.Granted(ctx, key.Owner, key.Agent, symbol)
 	if err != nil {
@@ -198,7 +203,8 @@ func (n *network) checkPermission(ctx context.Context, key apikey.Key, symbol st
 	return nil
 }
 
-// checkFunds applies the exchange's own rules to the order: the least amount and what the account has. The chain has the last word.
+// checkFunds applies the exchange's own rules to the order: the least amount and what the account
+// has. The chain has the last word.
 func (n *network) checkFunds(ctx context.Context, owner core.Address, w orderRequest) error {
 	limits, err := n.orderMinimums.query(ctx, owner, w.market, w.side)
 	if err != nil {

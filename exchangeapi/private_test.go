@@ -216,7 +216,8 @@ func TestRepeatsAreRefused(t *testing.T) { // behaviour 8
 	require.Len(t, w.fakeNode.calls(w.key.Agent), 1)
 }
 
-// One signature fits every cut of its text into parameters; none of them is taken a second time, on either engine's guard.
+// One signature fits every cut of its text into parameters; none of them is taken a second time, on
+// either engine's guard.
 func TestRecutParametersAreRepeats(t *testing.T) {
 	shared := func(_ *Config, p *Parts) {
 		keys, err := apikey.Open(t.Context(), apikey.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "keys.db"), Secret: testSecret, Shared: true, Now: p.Now})
@@ -326,7 +327,8 @@ func TestCallLimit(t *testing.T) { // behaviour 12
 	test().refused(t, codeFrequent, textFrequent)
 }
 
-// TestReconfigure: a running server takes other limits from its next call on, and refuses wrong ones.
+// TestReconfigure: a running server takes other limits from its next call on, and refuses wrong
+// ones.
 func TestReconfigure(t *testing.T) {
 	w := setup(t, func(c *Config, _ *Parts) { c.CallLimit = 2 })
 	test := func() reply {
@@ -459,7 +461,8 @@ func TestAccountThatIsNotOnTheChain(t *testing.T) {
 	require.Equal(t, core.Receive, w.fakeNode.blocks[w.key.Agent][0].BlockType)
 }
 
-// A node that does not answer clearly: the order is placed once or not at all, and the client is told which, or where to look.
+// A node that does not answer clearly: the order is placed once or not at all, and the client
+// learns which, or where to look it up.
 func TestUnclearAnswers(t *testing.T) {
 	lost := errors.New("connection reset by peer")
 	tests := []struct {
@@ -542,7 +545,8 @@ func TestTestNetwork(t *testing.T) {
 	require.Equal(t, agent.String(), w.get("/test" + api + "/agent/info?address=" + w.owner.String()).object(t)["agentAddress"])
 }
 
-// TestCallCosts: a key has 60 a minute unless somebody says otherwise, and cancelling all orders of a pair costs five of them, or all where there are fewer.
+// TestCallCosts: a key has 60 calls a minute by default. Cancelling all orders of a pair costs five
+// of them, or all that remain where there are fewer.
 func TestCallCosts(t *testing.T) {
 	w := setup(t, func(c *Config, _ *Parts) { c.CallLimit = 0 })
 	require.Equal(t, []string{"1", "60"}, []string{w.buy("100", "1").header.Get(headerUsed), w.buy("100", "1").header.Get(headerLimit)})

@@ -232,7 +232,8 @@ func TestMiningPoolsWithoutNode(t *testing.T) {
 	w.get(api+"/trade_fee_info").refused(t, codeNetwork, "")
 }
 
-// A node that does not know of mining, or has nothing to mine, leaves the fees that the index has seen.
+// With a node that does not support mining, or has nothing to mine, the answer contains the fees
+// from the index.
 func TestMiningPoolsOfOtherNodes(t *testing.T) {
 	for name, fault := range map[string]error{"no such query": client.ErrMethod, "no VX": nil, "another refusal": &client.Error{Code: -32001}} {
 		t.Run(name, func(t *testing.T) { feesOnly(t, fault) })

@@ -19,7 +19,8 @@ import (
 // prefix is before every path of the API.
 const prefix = "/api/v2"
 
-// public is the table of everything that anybody may read. The agent paths are an older service's that wallets know.
+// public is the table of everything that anybody may read. The agent paths are an older service's
+// that wallets know.
 func (n *network) public() map[string]endpoint {
 	return map[string]endpoint{
 		"/ping":              n.ping,
@@ -63,7 +64,8 @@ func (n *network) private() map[string]private {
 	}
 }
 
-// costOfMany is what cancelling all orders of a pair costs: it may put a thousand blocks on the chain.
+// costOfMany is the cost of cancelling all orders of a pair, which may put a thousand blocks on the
+// chain.
 const costOfMany = 5
 
 // proving is the table of what needs a wallet's signature.
@@ -77,7 +79,7 @@ func (n *network) proving() map[string]endpoint {
 // endpoint returns the data for one request.
 type endpoint func(context.Context, params) (data any, err error)
 
-// route tells echo what to answer where.
+// route registers the handlers with echo.
 func (s *Server) route() error {
 	s.echo.HTTPErrorHandler = s.onError
 	s.echo.Pre(s.before()...)
@@ -137,8 +139,9 @@ func (s *Server) routeNetwork(base string, part Network) {
 	}
 }
 
-// requireIndexReached refuses all requests until the exchange chain's node has been heard of: what an index has from before, if it has anything, may be of any
-// age, and a pair that is not in it may exist.
+// requireIndexReached refuses all requests until the exchange chain's node has been heard of: what
+// an index has from before, if it has anything, may be of any age, and a pair that is not in it may
+// exist.
 func (n *network) requireIndexReached(h echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if n.Index.Reached() {
@@ -158,7 +161,7 @@ func (s *Server) get(path string, h echo.HandlerFunc) {
 	s.echo.HEAD(path, h)
 }
 
-// slowTimes is how many requests' times a slow operation may take.
+// slowTimes is the timeout of a slow operation in request timeouts.
 const slowTimes = 6
 
 func (n *network) answerPublic(e endpoint) echo.HandlerFunc {
@@ -177,7 +180,8 @@ func (n *network) answerPublic(e endpoint) echo.HandlerFunc {
 	}
 }
 
-// answerPrivate does not stop when the client hangs up: what is sent to the chain half-way would have no one to know of it.
+// answerPrivate does not stop when the client disconnects: otherwise the result of a half-finished
+// send would be lost.
 func (n *network) answerPrivate(operation private) echo.HandlerFunc {
 	life := n.cfg.RequestTimeout
 	if operation.slow {
@@ -214,8 +218,9 @@ func (n *network) answerProving(e endpoint) echo.HandlerFunc {
 	}
 }
 
-// before are the steps ahead of routing, outermost first, so that they hold for errors and unknown paths too. Plain HTTP is turned away because
-// who reads a request on the way could repeat it in its five seconds.
+// before are the steps ahead of routing, outermost first, so that they hold for errors and unknown
+// paths too. Plain HTTP is turned away because who reads a request on the way could repeat it in
+// its five seconds.
 func (s *Server) before() []echo.MiddlewareFunc {
 	return []echo.MiddlewareFunc{
 		httpserver.Observe(s.Tell), httpserver.CatchPanics(), headers, s.middleware.CORS(pages()),
@@ -240,7 +245,8 @@ func headers(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// pages lets pages of other origins use every endpoint. No cookies are read, so nothing is given away to any page.
+// pages lets pages of other origins use every endpoint. No cookies are read, so nothing is given
+// away to any page.
 func pages() httpserver.Pages {
 	return httpserver.Pages{
 		Methods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete, http.MethodOptions},

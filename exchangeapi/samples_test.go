@@ -48,15 +48,15 @@ func samples(t testing.TB) (f sampleFile) {
 	return f
 }
 
-// Members that our answers have beside some samples: total is promised by the parameter's text, website stands in one sample of two, the others are
-// marks of ours.
+// Members that our answers have in addition to some samples: the parameter's text promises total,
+// one sample of two has website, the others are marks of ours.
 var ours = map[string]bool{"total": true, "website": true, "stale": true, "updateTime": true}
 
 // Members that a directory of tokens would fill: null here, and in the first samples.
 var directory = map[string]bool{"urlIcon": true, "gateway": true, "links": true, "overview": true}
 
-// sameShape tells where an answer differs from a sample in its members and their types. A null of the sample may be anything, lists and maps by
-// symbol are compared by their first elements.
+// sameShape reports where an answer differs from a sample in its members and their types. A null of
+// the sample may be anything. Lists and maps by symbol are compared by their first elements.
 func sameShape(at string, sample, got any) error {
 	switch s := sample.(type) {
 	case nil:
@@ -130,7 +130,8 @@ func newSampleEnv(t testing.TB) *apiEnv {
 	return w
 }
 
-// Every sample of every endpoint: the same members with the same types. The samples' pairs and accounts become the environment's.
+// Every sample of every endpoint: the same members with the same types. The samples' pairs and
+// accounts become the environment's.
 func TestSamples(t *testing.T) {
 	w := newSampleEnv(t)
 	require.Eventually(t, func() bool { return len(w.server.rates.Of("VITE")) > 0 }, waiting, tick)

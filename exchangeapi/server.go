@@ -1,8 +1,10 @@
-// Package exchangeapi is the exchange's public REST API: /api/v2 of docs/exchange-api.md for one or more networks, API keys, and beside them the
-// API's description (/openapi.json). WebSocket pushes are mounted here and made elsewhere (exchangeapi/ws).
+// Package exchangeapi is the exchange's public REST API: /api/v2 of docs/exchange-api.md for one or
+// more networks, with API keys and the API's description (/openapi.json). WebSocket pushes are
+// mounted here and implemented in exchangeapi/ws.
 //
-// It owns requests, answers, and the account chains of the delegation addresses, on which it puts orders and cancels. It owns no orders and no money:
-// what is asked is read from the index, what is placed is decided by the exchange chain. API keys are kept in apikey, exchange rates in rates.
+// It owns requests, answers, and the account chains of the delegation addresses, on which it puts
+// orders and cancels. It owns no orders and no money: queries read the index, and the exchange
+// chain decides orders. Package apikey stores API keys, package rates exchange rates.
 //
 //	client ──▶ CORS ▸ https ▸ path ▸ rate ▸ route ▸ bind ─┬─ public ──────────────────────────▶ index
 //	                                                      └─ key ▸ time ▸ signature ▸ count ─▶ rules ▸ sign ▸ node
@@ -26,14 +28,14 @@ import (
 	"gatewayd/httpserver"
 )
 
-// Parts are what the exchange API works with.
+// Parts are the dependencies of the exchange API.
 type Parts struct {
 	Networks []Network
 	Keys     *apikey.Store
 	Feeds    rates.Feeds              // nil when the configuration names no feed
 	Pages    map[string]http.Handler  // pages for people, by path below each base path
 	Log      *logrus.Logger           // nil means standard error
-	Tell     func(httpserver.Request) // of every request that was answered; nil for nobody
+	Tell     func(httpserver.Request) // receives every answered request; may be nil
 	Now      func() time.Time         // nil means time.Now
 }
 
@@ -48,7 +50,7 @@ type Network struct {
 	Sockets  http.Handler         // of the WebSocket paths below the base path; nil for none
 }
 
-// exchangeIndex is what is known of the exchange: *index.Index.
+// exchangeIndex reads the state of the exchange: *index.Index.
 type exchangeIndex interface {
 	markets
 	orders
@@ -156,7 +158,8 @@ func checkNetwork(before []string, base string, n Network) error {
 // Handler is everything the server answers, without listeners and TLS.
 func (s *Server) Handler() http.Handler { return s.echo }
 
-// Run listens and serves until ctx ends, then lets the requests that run end. It serves once. WebSockets are their hub's to end.
+// Run listens and serves until ctx ends, then lets the requests that run end. It serves once.
+// WebSockets are their hub's to end.
 func (s *Server) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.server.Run(ctx) })
@@ -167,11 +170,12 @@ func (s *Server) Run(ctx context.Context) error {
 // Ready returns nil once the server listens, or ctx's error.
 func (s *Server) Ready(ctx context.Context) error { return s.server.Ready(ctx) }
 
-// Addr is where the server listens, once it is ready; "" before.
+// Addr returns the server's address once it is ready; "" before.
 func (s *Server) Addr() string { return s.server.Addr() }
 
-// health is the answer of /health, for supervisors: 200 while every network's index is as new as its node and the key store answers, else 503.
-// It has no envelope, and does not say why: the log does.
+// health is the answer of /health for supervisors: 200 while every network's index is up to date
+// with its node and the key store answers, else 503. It has no envelope and no reason: the log
+// contains the reason.
 type health struct {
 	Status   string          `json:"status"` // ok, behind, or down when the key store does not answer
 	Networks []networkHealth `json:"networks"`
@@ -196,7 +200,7 @@ func (s *Server) health(c echo.Context) error {
 // wellStatus is the status of a health with nothing to do.
 const wellStatus = "ok"
 
-// Well tells what /health does.
+// Well reports the result of /health.
 func (s *Server) Well(ctx context.Context) bool { return s.readHealth(ctx).Status == wellStatus }
 
 func (s *Server) readHealth(ctx context.Context) health {

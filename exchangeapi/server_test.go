@@ -157,7 +157,8 @@ func TestHealth(t *testing.T) {
 	require.Contains(t, text, `"status":"down"`)
 }
 
-// Until the node has been heard of, no answer could be right; the service says so in its own envelope.
+// Before the first answer of the node no answer could be right; the service returns an error in its
+// own envelope.
 func TestNothingIsAnsweredBeforeTheNode(t *testing.T) {
 	socket := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"code":0,"msg":"ok","data":null}`)

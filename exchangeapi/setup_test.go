@@ -40,7 +40,8 @@ const (
 	api    = prefix
 )
 
-// apiEnv is a server that listens, on a fake index and a fake node, with an account that has a key and all it needs.
+// apiEnv is a server that listens, on a fake index and a fake node, with an account that has a key
+// and all it needs.
 type apiEnv struct {
 	t        testing.TB
 	index    *fakeIndex
@@ -127,7 +128,8 @@ func openKeys(t testing.TB, url string, now func() time.Time) *apikey.Store {
 	return keys
 }
 
-// equip gives the account a key, its delegation address a first block and quota, the pair's permission and funds.
+// equip gives the account a key, its delegation address a first block and quota, the pair's
+// permission and funds.
 func (w *apiEnv) equip(a agents) {
 	agent, err := a.Agent(w.t.Context(), w.owner)
 	require.NoError(w.t, err)
@@ -141,7 +143,7 @@ func (w *apiEnv) equip(a agents) {
 	require.NoError(w.t, w.fakeNode.accept(first))
 }
 
-// whole is an amount of tokens with 18 decimals.
+// whole returns an amount of n tokens with 18 decimals.
 func whole(n uint64) uint256.Int {
 	var z uint256.Int
 	z.Mul(uint256.NewInt(n), uint256.NewInt(1e18))
@@ -231,7 +233,7 @@ func (w *apiEnv) read(t require.TestingT, request *http.Request, status int, hea
 	clean := request.Clone(context.Background())
 	clean.URL = &url.URL{Path: path.Clean("/" + request.URL.Path)}
 	route, values, err := w.spec.FindRoute(clean)
-	if err != nil { // unknown path or method: the answer says so
+	if err != nil { // unknown path or method: the answer contains the error
 		require.Contains(t, []int{http.StatusNotFound, http.StatusMethodNotAllowed}, status, out.body)
 		require.NotEmpty(t, out.Msg)
 		return out
@@ -295,7 +297,8 @@ func (w *apiEnv) form(method, endpoint string, v url.Values) reply {
 	return w.do(request)
 }
 
-// buy places a buy order of the account; each has a timestamp of its own, so that none repeats another.
+// buy places a buy order of the account; each has a timestamp of its own, so that none is a
+// repetition.
 func (w *apiEnv) buy(amount, price string) reply {
 	w.t.Helper()
 	w.clock.pass(time.Millisecond)

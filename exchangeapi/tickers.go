@@ -10,7 +10,7 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// books are prices and quantities as they stand.
+// books reads current prices and quantities.
 type books interface {
 	Depth(symbol string, limit int, precision *int) (index.Depth, error)
 	BookTicker(symbol string) (index.BookTicker, error)
@@ -47,8 +47,8 @@ func (f tickerFilter) fits(t *index.Ticker) bool {
 		(f.trade == "" || t.TradeSymbol == f.trade) && (f.quoteType == 0 || t.QuoteType == f.quoteType)
 }
 
-// tickers returns all pairs that fit; unknown symbols are left out. Besides the published filters it takes those that the web wallet and a
-// wrapper send (docs/exchange-rules.md 1.7).
+// tickers returns all pairs that fit; unknown symbols are left out. Besides the published filters
+// it takes those that the web wallet and a wrapper send (docs/exchange-rules.md 1.7).
 func (n *network) tickers(_ context.Context, p params) (any, error) {
 	f := tickerFilter{symbols: append(p.list("symbols"), p.list("symbol")...), quote: p.get("quoteTokenSymbol"), trade: p.get("tradeTokenSymbol")}
 	if category := p.get("quoteTokenCategory"); category != "" {
@@ -94,8 +94,9 @@ func (n *network) bookTicker(_ context.Context, p params) (any, error) {
 	return bookTicker{t.Symbol, t.BidPrice, t.BidQuantity, t.AskPrice, t.AskQuantity, nil}, nil
 }
 
-// depth is {"timestamp","asks","bids"}: asks ascend, bids descend. It is the largest answer that is asked for all the time, so it is printed without
-// reflection, which would take half as long again as the whole answer.
+// depth is {"timestamp","asks","bids"}: asks ascend, bids descend. It is the largest of the
+// frequent answers. It is formatted without reflection, which would cost half as much again as the
+// complete answer.
 type depth index.Depth
 
 func (d depth) appendJSON(b []byte) []byte {

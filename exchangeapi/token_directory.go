@@ -13,7 +13,8 @@ import (
 	"gatewayd/httpserver"
 )
 
-// TokenInfo is what an operator says of a token beside what the chain knows. Empty members are null in answers.
+// TokenInfo is an operator's description of a token in addition to the chain's data. Empty members
+// are null in answers.
 type TokenInfo struct {
 	Icon      string              `yaml:"icon"` // URL
 	Website   string              `yaml:"website"`
@@ -102,8 +103,8 @@ func checkLinks(byKind map[string][]string) error {
 	return nil
 }
 
-// gatewayDetail is the gateway of a token (docs/exchange-rules.md 1.1 has a real one). Whether a directory counts it as official, and at which level,
-// is not the gateway's to say.
+// gatewayDetail is the gateway of a token (docs/exchange-rules.md 1.1 has a real one). The gateway
+// does not decide whether a directory counts it as official, and at which level.
 type gatewayDetail struct {
 	Name           *string             `json:"name"`
 	Icon           *string             `json:"icon"`
@@ -158,7 +159,7 @@ func (n *network) gatewayOf(id, originalSymbol string) *gatewayDetail {
 	}
 }
 
-// orNull is how an empty text is answered.
+// orNull returns nil for an empty text.
 func orNull(text string) *string {
 	if text == "" {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"gatewayd/vite/core"
 )
 
-// describedToken is a configuration that says of VX what the public sample says of its token.
+// describedToken is a configuration that describes VX like the public sample.
 const describedToken = `
 tokens:
   %TOKEN%:
@@ -71,7 +71,8 @@ func TestTokenDetailsOfTheConfiguration(t *testing.T) {
 	require.Equal(t, map[string]any{symbol: map[string]any{"min": json.Number("5"), "max": json.Number("8")}}, steps)
 }
 
-// epicSample is the public example of a token that is bridged, in shape: what it does not say is whatever it is.
+// epicSample is the public example of a bridged token, as a shape: members that the sample leaves
+// open may have any value.
 func epicSample(t *testing.T) any {
 	for _, e := range samples(t).Endpoints {
 		if e.Path == "/api/v2/token/detail" {

@@ -48,7 +48,8 @@ const (
 	reissueNo  = 2
 )
 
-// tokenDetail has members that the chain knows nothing of: they come from the configuration, or are null.
+// tokenDetail has members that the chain does not have: they come from the configuration, or are
+// null.
 type tokenDetail struct {
 	TokenID        string  `json:"tokenId"`
 	Name           string  `json:"name"`
@@ -100,7 +101,7 @@ func (n *network) detailOf(t index.Token) tokenDetail {
 	return detail
 }
 
-// accuracy is one smallest unit in whole tokens, with all its decimals.
+// accuracy formats one smallest unit in tokens, with all its decimals.
 func accuracy(decimals uint8) string {
 	return decimal.NewFromBigInt(big.NewInt(1), -int32(decimals)).StringFixed(int32(decimals))
 }
@@ -122,7 +123,8 @@ func (n *network) unmapped(_ context.Context, p params) (any, error) {
 	})
 }
 
-// namesBeside names the tokens that are wanted beside the quote token that is asked for.
+// namesBeside returns the names of the wanted tokens that are traded against the requested quote
+// token.
 func (n *network) namesBeside(p params, wanted func(t, quote index.Token, traded bool) bool) (any, error) {
 	quote, err := n.quoteToken(p)
 	if err != nil {

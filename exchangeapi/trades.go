@@ -8,7 +8,7 @@ import (
 	"gatewayd/vite/core"
 )
 
-// history is what has happened.
+// history reads past trades.
 type history interface {
 	Trades(ctx context.Context, f index.TradeFilter, p index.Page) (index.Trades, error)
 	Bars(ctx context.Context, f index.BarFilter) ([]index.Bar, error)
@@ -100,7 +100,8 @@ func (p params) trades() (f index.TradeFilter, page index.Page, err error) {
 	return f, page, err
 }
 
-// bars are parallel lists, one element for each bar, oldest first. Values are numbers in the public sample.
+// bars are parallel lists, one element for each bar, oldest first. Values are numbers in the public
+// sample.
 type bars struct {
 	T []int64       `json:"t"` // starts, Unix seconds
 	C []json.Number `json:"c"`

@@ -20,7 +20,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// Whatever is asked wherever, signed or not, the answer fits the description and never is a fault of the service.
+// Whatever is asked wherever, signed or not, the answer fits the description and never is a fault
+// of the service.
 func TestWalk(t *testing.T) {
 	w := newSampleEnv(t)
 	id := w.addOrder(2, index.Open)

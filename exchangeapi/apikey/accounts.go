@@ -7,7 +7,7 @@ import (
 	"gatewayd/vite/core"
 )
 
-// Refusals of SignIn beside ErrUnknown and ErrRepeated. Test with errors.Is.
+// Errors of SignIn in addition to ErrUnknown and ErrRepeated. Test with errors.Is.
 var (
 	ErrTimestamp = errors.New("the timestamp is not in its window")
 	ErrSignature = errors.New("the signature is not the key's")
@@ -19,7 +19,8 @@ type Accounts struct {
 	Network string
 }
 
-// SignIn returns whose key it is that has signed "key=<key>&timestamp=<Unix milliseconds>": ErrUnknown, ErrTimestamp, ErrSignature, ErrRepeated.
+// SignIn returns whose key it is that has signed "key=<key>&timestamp=<Unix milliseconds>":
+// ErrUnknown, ErrTimestamp, ErrSignature, ErrRepeated.
 func (a Accounts) SignIn(ctx context.Context, key, timestamp, signature string) (core.Address, error) {
 	found, secret, err := a.Find(ctx, a.Network, key)
 	if err != nil {

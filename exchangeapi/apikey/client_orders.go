@@ -14,7 +14,8 @@ import (
 // ErrNoOrder: no order was placed under that client order id.
 var ErrNoOrder = errors.New("no such client order id")
 
-// ClientOrder ties the id that a client gave to an order to the order. An id is good for one order of its API key.
+// ClientOrder ties the id that a client gave to an order to the order. An id is good for one order
+// of its API key.
 type ClientOrder struct {
 	Key      string
 	ClientID string
@@ -47,7 +48,8 @@ func (r clientOrderRow) clientOrder() (ClientOrder, error) {
 	return ClientOrder{Key: r.Key, ClientID: r.ClientID, Order: order, Created: time.UnixMilli(r.Created).UTC()}, nil
 }
 
-// BindOrder stores the client order id of an order that is about to be sent; *TakenError when the key has used the id.
+// BindOrder stores the client order id of an order that is about to be sent; *TakenError when the
+// key has used the id.
 func (s *Store) BindOrder(ctx context.Context, c ClientOrder) error {
 	s.unnamed.Store(false)
 	r, err := s.db.ExecContext(ctx, s.db.Rebind(`INSERT INTO api_client_orders (api_key, client_id, order_id, created) VALUES (?, ?, ?, ?)
@@ -78,7 +80,8 @@ func (s *Store) CheckUnused(ctx context.Context, key, clientID string) error {
 	return &TakenError{found}
 }
 
-// UnbindOrder frees a client order id whose order will never be. It leaves the id alone where it belongs to another order.
+// UnbindOrder frees a client order id whose order will never be. It leaves the id alone where it
+// belongs to another order.
 func (s *Store) UnbindOrder(ctx context.Context, c ClientOrder) error {
 	_, err := s.db.ExecContext(ctx, s.db.Rebind(`DELETE FROM api_client_orders WHERE api_key = ? AND client_id = ? AND order_id = ?`),
 		c.Key, c.ClientID, c.Order.String())
@@ -89,7 +92,8 @@ func (s *Store) UnbindOrder(ctx context.Context, c ClientOrder) error {
 	return nil
 }
 
-// newestKey: an account has one good key at a time. Ids of keys that have ended are still found, those of the newest key first.
+// newestKey: an account has one good key at a time. Ids of keys that have ended are still found,
+// those of the newest key first.
 const newestKey = `JOIN api_keys k USING (api_key) WHERE k.network = ? AND k.owner = ? AND client_id = ? ORDER BY k.created DESC, api_key LIMIT 1`
 
 // OrderOf is the order that an account placed under a client order id; ErrNoOrder.
@@ -114,8 +118,9 @@ func (s *Store) clientOrder(ctx context.Context, where string, args ...any) (Cli
 // maxOrderIDs bounds the order ids of one query.
 const maxOrderIDs = 200
 
-// ClientIDs returns what clients call orders that are on the chain, by order id. Orders that have no such id are left out: none will ever have one, since
-// an id is stored before its order is sent, so that is remembered, too.
+// ClientIDs returns what clients call orders that are on the chain, by order id. Orders that have
+// no such id are left out: none will ever have one, since an id is stored before its order is sent,
+// so that is remembered, too.
 func (s *Store) ClientIDs(ctx context.Context, orders []string) (map[string]string, error) {
 	if s.unnamed.Load() {
 		return nil, nil
@@ -140,7 +145,8 @@ func (s *Store) ClientIDs(ctx context.Context, orders []string) (map[string]stri
 	return found, nil
 }
 
-// loadUnnamed reads whether there are no client order ids. A program that alone places orders need not query them while there are none.
+// loadUnnamed reads whether there are no client order ids. A program that alone places orders need
+// not query them while there are none.
 func (s *Store) loadUnnamed(ctx context.Context) error {
 	var some bool
 	if err := s.db.GetContext(ctx, &some, `SELECT EXISTS (SELECT 1 FROM api_client_orders)`); err != nil {

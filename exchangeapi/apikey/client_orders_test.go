@@ -11,7 +11,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// keyOrders: an id is good for one order of a key, and is found by either side, also after a restart and by a newer key.
+// keyOrders: an id is good for one order of a key, and is found by either side, also after a
+// restart and by a newer key.
 func keyOrders(t *testing.T, url string) {
 	c := testClock()
 	k, owner := openKeys(t, url, c.Now), keyOf("owner").Address()
@@ -74,7 +75,7 @@ func keyPlans(t *testing.T, url string) {
 	explain := "EXPLAIN QUERY PLAN "
 	if k.db.DriverName() != "sqlite3" {
 		k.db.SetMaxOpenConns(1)
-		_, err := k.db.Exec("SET enable_seqscan = off") // the tables are empty, so that reading them whole would be cheapest
+		_, err := k.db.Exec("SET enable_seqscan = off") // the tables are empty, so the planner would prefer a sequential scan
 		require.NoError(t, err)
 		explain = "EXPLAIN "
 	}

@@ -35,7 +35,7 @@ func openDatabase(ctx context.Context, url string) (*sqlx.DB, error) {
 	return db.Writes, nil
 }
 
-// Schema is what a database of API keys is made by.
+// Schema returns the schema of a database of API keys.
 func Schema() database.Schema {
 	folder, err := fs.Sub(migrations, "migrations")
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package apikey keeps API keys with their sealed secrets and what clients call their orders, checks what is signed with the keys, and lets each signed
-// request through once and a key's calls only so often (docs/adr/015-once.md). It knows no HTTP.
+// Package apikey stores API keys with their sealed secrets and the clients' order IDs. It verifies
+// signatures made with the keys, accepts each signed request once, and limits a key's calls
+// (docs/adr/015-once.md). It does not handle HTTP.
 package apikey
 
 import (
@@ -28,13 +29,15 @@ var (
 	ErrNewer     = database.ErrNewer
 )
 
-// Config says where API keys are kept and what their secrets are encrypted with.
+// Config selects the store of API keys and the key that encrypts their secrets.
 type Config struct {
 	// URL is "sqlite:PATH" or "postgres://user@host/name?...". The password of a server belongs in PGPASSFILE or PGPASSWORD.
 	URL string
-	// Secret is the 32-byte key that secrets are encrypted with. Another one than the database was made with is ErrWrongSeal.
+	// Secret is the 32-byte key that secrets are encrypted with. Another one than the database was
+	// made with is ErrWrongSeal.
 	Secret []byte
-	// Shared guards against repeats in the database also where that is SQLite's, for several programs on one file.
+	// Shared guards against repeats in the database also where that is SQLite's, for several
+	// programs on one file.
 	Shared bool
 	Now    func() time.Time // nil means time.Now
 }
@@ -50,8 +53,8 @@ type Key struct {
 	Revoked time.Time // zero while the key is good
 }
 
-// Store keeps API keys. It is safe for concurrent use, also by several programs on one database; private requests are served by one of them only
-// where it is SQLite's.
+// Store keeps API keys. It is safe for concurrent use, also by several programs on one database;
+// private requests are served by one of them only where it is SQLite's.
 type Store struct {
 	db    *sqlx.DB
 	seal  sealer
@@ -70,7 +73,8 @@ type cachedKey struct {
 	read   time.Time
 }
 
-// keyCacheTTL is for how long a key is not read again: so late at most does another program's change take effect. Our own take effect at once.
+// keyCacheTTL is for how long a key is not read again: so late at most does another program's
+// change take effect. Our own take effect at once.
 const keyCacheTTL = time.Second
 
 // maxCachedKeys bounds the keys in memory, 300 bytes each.
@@ -118,10 +122,11 @@ func (s *Store) Ping(ctx context.Context) error {
 	return nil
 }
 
-// pingTimeout is how long a database that is well takes at most.
+// pingTimeout bounds the answer of a healthy database.
 const pingTimeout = 3 * time.Second
 
-// Issue makes a key for an account and answers its secret, which nobody can read again. ErrExists: one account has one key on a network.
+// Issue creates a key for an account and returns its secret, which cannot be read again. ErrExists:
+// one account has one key on a network.
 func (s *Store) Issue(ctx context.Context, network string, owner, agent core.Address) (Key, string, error) {
 	key := Key{Key: randomText(), Network: network, Owner: owner, Agent: agent, Created: s.now().UTC().Truncate(time.Millisecond)}
 	secret := randomText()
@@ -185,12 +190,14 @@ func (r keyRow) key() (Key, error) {
 	return k, nil
 }
 
-// isKey reports whether a text has the form of a key. PostgreSQL refuses to look for texts that are none of its own.
+// isKey reports whether a text has the form of a key. PostgreSQL refuses to compare other texts
+// with its UUID column.
 func isKey(text string) bool {
 	return len(text) == keyDigits && strings.Trim(text, "0123456789ABCDEF") == ""
 }
 
-// Find returns a key that is good on a network, or was so keyCacheTTL ago, with its secret; ErrUnknown.
+// Find returns a key that is good on a network, or was so keyCacheTTL ago, with its secret;
+// ErrUnknown.
 func (s *Store) Find(ctx context.Context, network, key string) (Key, string, error) {
 	if !isKey(key) {
 		return Key{}, "", ErrUnknown
@@ -252,12 +259,13 @@ func (s *Store) List(ctx context.Context) ([]Key, error) {
 	return list, nil
 }
 
-// Revoke ends a key for good; ErrUnknown if it is not a good one. The account may get another.
+// Revoke ends a key permanently; ErrUnknown if it is not valid. The account may get another.
 func (s *Store) Revoke(ctx context.Context, key string) error {
 	return s.change(ctx, key, `UPDATE api_keys SET revoked = ? WHERE api_key = ? AND revoked IS NULL`, s.now().UnixMilli())
 }
 
-// SetLimit sets how many private calls a key has in a cycle; 0 is the configuration's number. ErrUnknown.
+// SetLimit sets how many private calls a key has in a cycle; 0 is the configuration's number.
+// ErrUnknown.
 func (s *Store) SetLimit(ctx context.Context, key string, calls int) error {
 	if calls < 0 {
 		return errors.New("the limit must not be negative")

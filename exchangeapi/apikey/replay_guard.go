@@ -28,32 +28,34 @@ type Call struct {
 	Cycle Cycle
 }
 
-// Cycle is how much private calls of a key may cost together and for how long they count.
+// Cycle limits the total cost of a key's private calls within a period.
 type Cycle struct {
 	Limit  int
 	Length time.Duration
 }
 
-// Usage is what of a key's cycle is used. It is zero where that was not looked at.
+// Usage is the used part of a key's cycle. It is zero where it was not read.
 type Usage struct {
 	Used, Limit int
 	Reset       time.Duration // until the cycle ends
 }
 
-// replayGuard lets every call through once and no more of a key than its cycle has (docs/adr/015-once.md).
+// replayGuard lets every call through once and no more of a key than its cycle has
+// (docs/adr/015-once.md).
 type replayGuard interface {
 	call(ctx context.Context, c Call) (u Usage, wait time.Duration, err error)
 	// close makes what is known durable. There are no calls after it.
 	close() error
 }
 
-// Count uses a call up and counts it; ErrRepeated, ErrOverrun, ErrForgotten. A call that is refused leaves no trace. wait is when asking again makes
-// sense.
+// Count uses a call up and counts it; ErrRepeated, ErrOverrun, ErrForgotten. A call that is refused
+// leaves no trace. wait is when asking again makes sense.
 func (s *Store) Count(ctx context.Context, c Call) (u Usage, wait time.Duration, err error) {
 	return s.guard.call(ctx, c)
 }
 
-// UseOnce remembers a signed text for a while; ErrRepeated if it was used before, by whatever program on the database.
+// UseOnce remembers a signed text for a while; ErrRepeated if it was used before, by whatever
+// program on the database.
 func (s *Store) UseOnce(ctx context.Context, text string, life time.Duration) error {
 	return inTx(ctx, s.db, func(tx *sqlx.Tx) error { return storeText(ctx, tx, text, s.now(), life) })
 }
@@ -73,7 +75,8 @@ func inTx(ctx context.Context, db *sqlx.DB, f func(*sqlx.Tx) error) error {
 	return nil
 }
 
-// databaseGuard counts in the database, for several programs at a time: every call is a transaction.
+// databaseGuard counts in the database, for several programs at a time: every call is a
+// transaction.
 type databaseGuard struct {
 	db  *sqlx.DB
 	now func() time.Time
@@ -110,7 +113,8 @@ func storeText(ctx context.Context, tx *sqlx.Tx, text string, now time.Time, lif
 	return err
 }
 
-// count starts a cycle with its first call and refuses what is beyond the limit until the cycle has passed.
+// count starts a cycle with its first call and refuses what is beyond the limit until the cycle has
+// passed.
 func (g *databaseGuard) count(ctx context.Context, tx *sqlx.Tx, c Call) (u Usage, wait time.Duration, err error) {
 	now := g.now().UnixMilli()
 	passed := now - c.Cycle.Length.Milliseconds()
@@ -132,7 +136,7 @@ func (g *databaseGuard) count(ctx context.Context, tx *sqlx.Tx, c Call) (u Usage
 	return row.usage(c.Cycle, now), 0, nil
 }
 
-// usedCalls are what the calls of a key's cycle cost.
+// usedCalls is the cost of the calls in a key's cycle.
 type usedCalls struct {
 	Started int64 `db:"started"` // Unix milliseconds
 	Calls   int   `db:"calls"`

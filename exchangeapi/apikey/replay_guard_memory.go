@@ -12,9 +12,10 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// memoryGuard counts in memory, as the only program that serves calls from its database. What the memory of a program before has known is replaced by
-// one durable watermark: calls are let through only with timestamps below it, it is moved ahead before they are, and who takes over refuses what is
-// below it.
+// memoryGuard counts in memory, as the only program that serves calls from its database. What the
+// memory of a program before has known is replaced by one durable watermark: calls are let through
+// only with timestamps below it, it is moved ahead before they are, and who takes over refuses what
+// is below it.
 //
 //	refused (used, or not known) ◀── floor ── known one by one, in used ──▶ until ── not before the watermark is moved ──▶
 type memoryGuard struct {
@@ -30,8 +31,9 @@ type memoryGuard struct {
 	counted map[string]bool // keys whose cycles are not stored
 }
 
-// watermarkStep is how far the watermark is moved ahead of a call: so long at most does a program after a crash refuse what it cannot know, and so often does
-// a busy one write.
+// watermarkStep is the distance by which the watermark is moved ahead of a call. After a crash a
+// program refuses unknown requests for at most this long. A busy program writes the watermark once
+// in this time.
 const watermarkStep = 200 * time.Millisecond
 
 // watermarkTimeout bounds a write of the watermark, for which all calls wait.
@@ -95,8 +97,8 @@ func (g *memoryGuard) write(f func(context.Context, *sqlx.Tx) error) error {
 	return inTx(ctx, g.db, func(tx *sqlx.Tx) error { return f(ctx, tx) })
 }
 
-// takeOver makes the watermark ours, so that no other program can move it any more, and answers where it stood. In a database of before there were watermarks,
-// calls have been counted up to now.
+// takeOver makes the watermark ours, so that no other program can move it any more, and answers
+// where it stood. In a database of before there were watermarks, calls have been counted up to now.
 func (g *memoryGuard) takeOver(ctx context.Context, tx *sqlx.Tx) (program string, before int64, err error) {
 	err = tx.GetContext(ctx, &before, `SELECT until FROM api_mark WHERE id = 1`)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -165,7 +167,8 @@ func (g *memoryGuard) close() error {
 	return err
 }
 
-// generations are used requests in two generations, so that forgetting is cheap: the older one as a whole.
+// generations holds used requests in two generations, so that expiry is cheap: the older generation
+// is dropped at once.
 type generations struct {
 	young, old generation
 	youngSince int64 // when young began, Unix milliseconds
@@ -186,8 +189,8 @@ func (h *generation) end() int64 {
 	return h.last + 1
 }
 
-// expire drops the older generation once nothing in it could pass the window, and the younger when it is as old. It answers below which timestamp
-// nothing is known any more.
+// expire drops the older generation once nothing in it could pass the window, and the younger when
+// it is as old. It answers below which timestamp nothing is known any more.
 func (h *generations) expire(now int64) (floor int64) {
 	age := now - h.youngSince
 	if age < replayRetention.Milliseconds() {

@@ -20,7 +20,8 @@ type program struct {
 	key   string
 }
 
-// openAfterKill opens the database of those before. It is not closed: a program that is killed does not do so.
+// openAfterKill opens the database of those before. It is not closed: a program that is killed does
+// not do so.
 func openAfterKill(t *testing.T, url string, c *clock) *program {
 	k, err := Open(t.Context(), Config{URL: url, Secret: testSecret, Now: c.Now})
 	require.NoError(t, err)
@@ -48,7 +49,8 @@ func (p *program) use(c Call) error {
 
 func sqliteURL(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "keys.db") }
 
-// A program that was killed has used what the next one does not know. That refuses all which it may have been.
+// A program that was killed has used what the next one does not know. That refuses all which it may
+// have been.
 func TestOnceAfterAKill(t *testing.T) {
 	url, c := sqliteURL(t), testClock()
 	first := openAfterKill(t, url, c)
@@ -85,7 +87,8 @@ func TestOnceAfterAnEnd(t *testing.T) {
 	require.Equal(t, time.Millisecond, wait)
 }
 
-// Of two programs at a time, what one has used the other refuses, and the older cannot go on.
+// With two programs at a time, one refuses requests that the other has used, and the older program
+// cannot continue.
 func TestOnceWithARival(t *testing.T) {
 	url, c := sqliteURL(t), testClock()
 	first := openAfterKill(t, url, c)
@@ -122,7 +125,8 @@ func TestOnceWithoutTheDatabase(t *testing.T) {
 	require.ErrorContains(t, k.use(k.at(time.Second)), "moving the mark")
 }
 
-// Whatever happens, no request is let through twice, and one that is new and in time is unless a program has just been killed.
+// Whatever happens, no request is let through twice, and one that is new and in time is unless a
+// program has just been killed.
 func TestOnceAtRandom(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

@@ -19,14 +19,16 @@ const SignatureName = "signature"
 const (
 	maxAhead = 1000 * time.Millisecond // excluded
 	maxAge   = 5000 * time.Millisecond // included
-	// replayRetention is for how long a signed request is remembered: longer than it could pass the window.
+	// replayRetention is for how long a signed request is remembered: longer than it could pass the
+	// window.
 	replayRetention = maxAge + maxAhead
 )
 
 // Request is the parameters of a request, as they came in its two parts.
 type Request struct{ Query, Body map[string]string }
 
-// SignedAt reads a timestamp, in Unix milliseconds, and tells whether it is neither too old nor too far ahead.
+// SignedAt parses a timestamp in Unix milliseconds and reports whether it is neither too old nor
+// too far ahead.
 func SignedAt(timestamp string, now time.Time) (at int64, ok bool) {
 	at, err := strconv.ParseInt(timestamp, 10, 64)
 	if err != nil || at > 1<<53 || strings.Trim(timestamp, "0123456789") != "" || timestamp[0] == '0' {
@@ -36,9 +38,11 @@ func SignedAt(timestamp string, now time.Time) (at int64, ok bool) {
 	return at, age > -maxAhead.Milliseconds() && age <= maxAge.Milliseconds()
 }
 
-// Verify finds the text that was signed with the secret; ok is false if the signature fits none. Clients sign one of several texts, all with names in
-// byte order and values as they came: decoded, with encoded values, or with the query string's part ahead of the body's. A repeated request is
-// recognised by this text and not by its parameters, because other parameters may make the same text ("xa=1&xb=2" is also the value "1&xb=2" of xa).
+// Verify finds the text that was signed with the secret; ok is false if the signature fits none.
+// Clients sign one of several texts, all with names in byte order. The values are decoded, or
+// encoded, or the query string's part precedes the body's. A repeated request is recognised by this
+// text and not by its parameters, because other parameters may give the same text ("xa=1&xb=2" is
+// also the value "1&xb=2" of xa).
 func (r Request) Verify(secret, signature string) (text string, ok bool) {
 	given, err := hex.DecodeString(signature)
 	if err != nil {
@@ -54,7 +58,8 @@ func (r Request) Verify(secret, signature string) (text string, ok bool) {
 	return text, ok
 }
 
-// signable are the texts that the signature may be of. Usually nothing needs encoding, and there is one.
+// signable are the texts that the signature may be of. Usually nothing needs encoding, and there is
+// one.
 func (r Request) signable() []string {
 	all := map[string]string{}
 	maps.Copy(all, r.Query)

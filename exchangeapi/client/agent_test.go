@@ -69,7 +69,7 @@ func TestRemoveKey(t *testing.T) {
 	require.ErrorIs(t, c.RemoveKey(context.Background(), w), broken)
 }
 
-// Errors tell what they are by their code, and when to come again.
+// Errors identify their kind by code, and contain the time of the next attempt.
 func TestErrorCodes(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "50")

@@ -9,7 +9,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// envelope is a message of the shape Binary: 1 client id, 2 topics, 3 operation, 4 payload, 5 error code.
+// envelope is a message of the shape Binary: 1 client id, 2 topics, 3 operation, 4 payload, 5 error
+// code.
 type envelope struct {
 	clientID, topics, op string
 	payload              []byte
@@ -72,7 +73,8 @@ func readMessage(data []byte) (*message, error) {
 	return m, nil
 }
 
-// last is the value of a member that is there once: of several the last. nil if it is left out, which is its zero.
+// last is the value of a member that is there once: of several the last. nil if it is left out,
+// which is its zero.
 func (m *message) last(n protowire.Number, kind protowire.Type) []byte {
 	list := m.fields[n]
 	if len(list) == 0 {

@@ -15,7 +15,8 @@ import (
 	"gatewayd/exchangeapi/client"
 )
 
-// sampleAPI stands for an exchange API in these examples: it gives one answer by path, and one push to whom subscribes.
+// sampleAPI imitates an exchange API in these examples: one answer per path, and one push to each
+// subscriber.
 func sampleAPI() *httptest.Server {
 	mux := http.NewServeMux()
 	for path, answer := range map[string]string{
@@ -89,7 +90,7 @@ func ExampleClient_Place() {
 	// Output: c35dd986 true
 }
 
-// The calls of a cycle are used up: the answer says when the next begins.
+// The calls of a cycle are used up: the answer contains the start of the next cycle.
 func ExampleError() {
 	api := sampleAPI()
 	defer api.Close()

@@ -30,13 +30,14 @@ func (o NewOrder) params() params {
 	}
 }
 
-// TestOrder has an order checked as Place has it, with its signature, the permission and the balance; nothing is placed.
+// TestOrder has an order checked as Place has it, with its signature, the permission and the
+// balance; nothing is placed.
 func (c *Client) TestOrder(ctx context.Context, o NewOrder) error {
 	return c.private(ctx, http.MethodPost, "order/test", o.params(), nil)
 }
 
-// Place places an order. Its status is PendingRequest then; pushes and Order tell what becomes of it. An error of the
-// network does not say that no order was placed.
+// Place places an order. Its status is then PendingRequest; pushes and Order report its later
+// states. An error of the network does not mean that no order was placed.
 func (c *Client) Place(ctx context.Context, o NewOrder) (Placed, error) {
 	var p Placed
 	err := c.private(ctx, http.MethodPost, "order", o.params(), &p)
@@ -57,8 +58,9 @@ func (c *Client) CancelAll(ctx context.Context, symbol string) ([]Cancellation, 
 	return done, err
 }
 
-// Sign is the signature of a request: HMAC-SHA256 over name=value pairs, sorted by name and
-// joined by &, the values exactly as they are sent, before any URL encoding. signature itself is not among the values.
+// Sign is the signature of a request: HMAC-SHA256 over name=value pairs, sorted by name and joined
+// by &, the values exactly as they are sent, before any URL encoding. signature itself is not among
+// the values.
 func Sign(secret string, values map[string]string) string {
 	pairs := make([]string, 0, len(values))
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -116,8 +118,9 @@ func (p params) encode() string {
 	return v.Encode()
 }
 
-// Wallet is an account as it proves itself: to apply for an API key the account's own key signs a text once. Orders are
-// signed with the API key's secret, so the account's key is needed no more after that.
+// Wallet is an account as it proves itself: to apply for an API key the account's own key signs a
+// text once. Orders are signed with the API key's secret, so the account's key is needed no more
+// after that.
 type Wallet struct {
 	Address   string
 	PublicKey []byte // 32 bytes
@@ -144,7 +147,7 @@ type IssuedKey struct {
 	CreateTime   int64  `json:"createTime"` // Unix seconds
 }
 
-// Package is what API keys can do.
+// Package describes the rights of API keys.
 type Package struct {
 	Type     int    `json:"type"`
 	MaxCount int    `json:"maxCount"` // private calls in a cycle
@@ -152,7 +155,8 @@ type Package struct {
 	Amount   string `json:"amount"`   // price
 }
 
-// Agent asks for the delegation address of an account. It needs no API key: the address is there before.
+// Agent asks for the delegation address of an account. It needs no API key: the address is there
+// before.
 func (c *Client) Agent(ctx context.Context, address string) (Agent, error) {
 	return fetch[Agent](ctx, c, "agent/info", param{"address", address})
 }
@@ -169,7 +173,8 @@ func (c *Client) Apply(ctx context.Context, w Wallet) (IssuedKey, error) {
 	return issued, err
 }
 
-// RemoveKey ends the account's API key. What was granted to the delegation address on the chain stays granted.
+// RemoveKey ends the account's API key. What was granted to the delegation address on the chain
+// stays granted.
 func (c *Client) RemoveKey(ctx context.Context, w Wallet) error {
 	return c.prove(ctx, w, "agent/removal", "remove_", nil)
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Page chooses a part of a list. Zero members take the API's defaults; Total asks for the number of all matches.
+// Page chooses a part of a list. Zero members take the API's defaults; Total asks for the number of
+// all matches.
 type Page struct {
 	Offset, Limit int
 	Total         bool
@@ -69,8 +70,8 @@ func (c *Client) Time(ctx context.Context) (time.Time, error) {
 	return time.UnixMilli(ms), err
 }
 
-// ServerClock asks for the server's time and answers a clock that goes by it, for the member Now of a client on a machine whose own clock is
-// wrong. It is right to half the time that the answer takes.
+// ServerClock asks for the server's time and returns a clock that follows it, for the member Now of
+// a client on a machine whose own clock is wrong. Its error is at most half of the answer's delay.
 func (c *Client) ServerClock(ctx context.Context) (func() time.Time, error) {
 	asked := time.Now()
 	theirs, err := c.Time(ctx)
@@ -89,7 +90,8 @@ func (c *Client) Tokens(ctx context.Context, category, like string, p Page) ([]T
 	return fetch[[]Token](ctx, c, "tokens", append(p.params(), param{"category", category}, param{"tokenSymbolLike", like})...)
 }
 
-// Token is all about the token of a symbol or, if that is empty, of an id. It is nil if there is none.
+// Token is all about the token of a symbol or, if that is empty, of an id. It is nil if there is
+// none.
 func (c *Client) Token(ctx context.Context, symbol, id string) (*TokenDetail, error) {
 	return fetch[*TokenDetail](ctx, c, "token/detail", param{"tokenSymbol", symbol}, param{"tokenId", id})
 }
@@ -129,7 +131,8 @@ func (c *Client) Orders(ctx context.Context, f OrderFilter, p Page) (Orders, err
 	return fetch[Orders](ctx, c, "orders", append(f.params(), p.params()...)...)
 }
 
-// Tickers lists the 24-hour figures of pairs; of all without symbols, of one quote token if that is given.
+// Tickers lists the 24-hour figures of pairs; of all without symbols, of one quote token if that is
+// given.
 func (c *Client) Tickers(ctx context.Context, quoteTokenSymbol string, symbols ...string) ([]Ticker, error) {
 	return fetch[[]Ticker](ctx, c, "ticker/24hr", param{"quoteTokenSymbol", quoteTokenSymbol}, param{"symbols", strings.Join(symbols, ",")})
 }
@@ -150,7 +153,8 @@ func (c *Client) TradeRecords(ctx context.Context, f TradeFilter, p Page) (Trade
 		number("startTime", f.StartTime), number("endTime", f.EndTime), code("side", f.Side))...)
 }
 
-// Depth is a book. Precision is how many decimals prices are merged to; nil does not merge.
+// Depth returns a book. Precision is the number of decimals to which prices are merged; nil does
+// not merge.
 func (c *Client) Depth(ctx context.Context, symbol string, limit int, precision *int) (Depth, error) {
 	return fetch[Depth](ctx, c, "depth", param{"symbol", symbol}, number("limit", limit), code("precision", precision))
 }
@@ -166,22 +170,22 @@ func (c *Client) Transfers(ctx context.Context, address, tokenID string, p Page)
 	return fetch[Transfers](ctx, c, "deposit-withdraw", append(p.params(), param{"address", address}, param{"tokenId", tokenID})...)
 }
 
-// Rates is what tokens are worth, by symbols; of all known without symbols.
+// Rates returns the values of tokens by symbols, or of all known tokens without symbols.
 func (c *Client) Rates(ctx context.Context, symbols ...string) ([]Rate, error) {
 	return fetch[[]Rate](ctx, c, "exchange-rate", param{"tokenSymbols", strings.Join(symbols, ",")})
 }
 
-// RatesByID is what tokens are worth, by ids.
+// RatesByID returns the values of tokens by IDs.
 func (c *Client) RatesByID(ctx context.Context, ids ...string) ([]Rate, error) {
 	return fetch[[]Rate](ctx, c, "exchange-rate", param{"tokenIds", strings.Join(ids, ",")})
 }
 
-// USDCNY is what a dollar is worth in yuan.
+// USDCNY returns the price of a dollar in yuan.
 func (c *Client) USDCNY(ctx context.Context) (decimal.Decimal, error) {
 	return fetch[decimal.Decimal](ctx, c, "usd-cny")
 }
 
-// Balance is what an address has on the exchange, by token symbol.
+// Balance returns the funds of an address on the exchange, by token symbol.
 func (c *Client) Balance(ctx context.Context, address string) (map[string]Balance, error) {
 	return fetch[map[string]Balance](ctx, c, "balance", param{"address", address})
 }

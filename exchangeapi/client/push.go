@@ -61,8 +61,8 @@ type PushedTrade struct {
 	BlockHeight uint64          `json:"bh"`
 }
 
-// PushedTicker is the figures of a pair over 24 hours as pushes show them. encoding/json takes members whose names differ in
-// case only for one another, so pCp and pcp are told apart by UnmarshalJSON.
+// PushedTicker contains the figures of a pair over 24 hours as in pushes. encoding/json confuses
+// members whose names differ in case only, so UnmarshalJSON separates pCp and pcp.
 type PushedTicker struct {
 	PushedPair
 	OpenPrice          decimal.Decimal `json:"op"`
@@ -108,7 +108,8 @@ type PushedKline struct {
 	Volume decimal.Decimal `json:"v"`
 }
 
-// Order reads a push of order.<address>, or of the wallets' topics market.<symbol>.order.<address>.open and .history.
+// Order reads a push of order.<address>, or of the wallets' topics
+// market.<symbol>.order.<address>.open and .history.
 func (p Push) Order() (PushedOrder, error) {
 	if strings.HasPrefix(p.Topic, "market.") {
 		return readPush(p, (*message).listedOrder)
@@ -119,7 +120,7 @@ func (p Push) Order() (PushedOrder, error) {
 // Trades reads a push of market.<symbol>.trade.
 func (p Push) Trades() ([]PushedTrade, error) { return readPush(p, (*message).trades) }
 
-// Depth reads a push of market.<symbol>.depth: the whole book, not a difference.
+// Depth reads a push of market.<symbol>.depth: the complete book, not a difference.
 func (p Push) Depth() (Depth, error) { return readPush(p, (*message).depth) }
 
 // Ticker reads a push of the tickers topics.

@@ -1,10 +1,12 @@
-// Package client is a client of the exchange API (docs/exchange-api.md) for bots and tests: API keys, signed and public
-// REST calls, and a subscription to pushes, in any of the three shapes, that connects again by itself.
+// Package client is a client of the exchange API (docs/exchange-api.md) for bots and tests: API
+// keys, signed and public REST calls, and a subscription to pushes, in any of the three shapes,
+// that reconnects automatically.
 //
 //	c := client.Client{Base: "http://127.0.0.1:8090", Key: key, Secret: secret}
 //	placed, err := c.Place(ctx, client.NewOrder{Symbol: "VX_VITE", Side: client.Buy, Amount: amount, Price: price})
 //
-// It owns no state but its connections, and knows nothing of this module's other packages: it can be copied out.
+// It owns no state but its connections, and does not import this module's other packages: it can be
+// copied out.
 package client
 
 import (
@@ -25,7 +27,8 @@ import (
 // maxAnswer is the largest answer that is read.
 const maxAnswer = 16 << 20
 
-// Code says what kind an error of the API is. It is an error, so errors.Is(err, client.CodeBalance) asks for it.
+// Code is the kind of an API error. It is an error, so errors.Is(err, client.CodeBalance) matches
+// it.
 type Code int
 
 // The codes.
@@ -48,10 +51,10 @@ type Error struct {
 	Code       Code // of the envelope; zero if the answer had none
 	HTTP       int  // status
 	Msg        string
-	RetryAfter time.Duration // when asking again makes sense; zero if the API does not say
+	RetryAfter time.Duration // when to ask again; zero if the API does not state it
 }
 
-// Error prints what the API said.
+// Error returns the API's text.
 func (e *Error) Error() string {
 	return fmt.Sprintf("exchange API: %s: %s (HTTP %d)", e.Code.Error(), e.Msg, e.HTTP)
 }
@@ -59,15 +62,17 @@ func (e *Error) Error() string {
 // Unwrap is the code.
 func (e *Error) Unwrap() error { return e.Code }
 
-// Client calls the REST API. It may be used by several goroutines. Key and Secret are needed for private calls only.
+// Client calls the REST API. It may be used by several goroutines. Key and Secret are needed for
+// private calls only.
 type Client struct {
 	Base   string // "https://host", on the test network "https://host/test"; an /api/v2 at its end is left out
 	Key    string
 	Secret string
 	HTTP   *http.Client     // nil: a client with a timeout of 15 seconds
 	Now    func() time.Time // signs requests; nil: time.Now. The server takes 5 s of lag and 1 s of lead: see ServerClock
-	// Patience is how long a call may wait in all when the API says that it comes too often and when to come again. Such a call was not
-	// carried out, so it is made again, signed anew; one that would have to wait longer fails at once. Zero does not wait.
+	// Patience bounds the total wait of a call that the API refuses as too frequent, with the time
+	// of the next attempt. Such a call was not carried out, so it is signed and sent again. A call
+	// that would have to wait longer fails at once. Zero does not wait.
 	Patience time.Duration
 }
 

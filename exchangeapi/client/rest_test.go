@@ -291,7 +291,7 @@ func TestErrors(t *testing.T) {
 	require.Nil(t, unknown)
 }
 
-// An error of the network tells nothing that could be replayed.
+// An error of the network contains nothing that could be replayed.
 func TestErrorsKeepSignatures(t *testing.T) {
 	c := &Client{Base: "http://127.0.0.1:1", Key: key, Secret: secret}
 	_, err := c.CancelAll(context.Background(), "VX_VITE")

@@ -9,17 +9,19 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Shape is the way in which a stream and the server speak. The server hears any shape on any of its paths.
+// Shape is the way in which a stream and the server speak. The server hears any shape on any of its
+// paths.
 type Shape int
 
 // The shapes.
 const (
-	// Command is JSON with the members command and params. Pushes say their topic and time. Its path is /v2/ws.
+	// Command is JSON with the members command and params. Pushes contain their topic and time. Its
+	// path is /v2/ws.
 	Command Shape = iota
-	// OpType is JSON with clientId, opType and topics; its path is /ws. A push is its payload
-	// alone: on a stream of several topics nothing says which it belongs to, and Push.Topic is empty.
+	// OpType is JSON with clientId, opType and topics; its path is /ws. A push consists of its
+	// payload alone. On a stream of several topics its topic is unknown, and Push.Topic is empty.
 	OpType
-	// Binary is protobuf, as wallets speak it. Pushes say their topic. Its path is /websocket.
+	// Binary is protobuf, as wallets use it. Pushes contain their topic. Its path is /websocket.
 	Binary
 )
 
@@ -36,7 +38,7 @@ func (s Shape) String() string {
 	return fmt.Sprintf("shape %d", int(s))
 }
 
-// path is where a server serves the shape.
+// path returns the server's path of the shape.
 func (s Shape) path() string {
 	switch s {
 	case OpType:
@@ -48,7 +50,7 @@ func (s Shape) path() string {
 	}
 }
 
-// SocketURL is where pushes of a shape are had.
+// SocketURL returns the URL for pushes in a shape.
 func (c *Client) SocketURL(s Shape) string {
 	if rest, ok := strings.CutPrefix(c.base(), "http"); ok {
 		return "ws" + rest + s.path()
@@ -63,7 +65,7 @@ const (
 	opPush = "push"
 )
 
-// message is what a client says.
+// message encodes a client's request.
 func (s Shape) message(clientID, op string, topics []string) (kind int, data []byte) {
 	switch s {
 	case Binary:
@@ -86,7 +88,7 @@ func object(members map[string]any) []byte {
 // errFrame marks a frame that is not of the stream's shape.
 var errFrame = errors.New("not a frame of the stream's shape")
 
-// frame reads what the server says.
+// frame decodes a server's message.
 func (s Shape) frame(kind int, data []byte) (frame, error) {
 	switch {
 	case (s == Binary) != (kind == websocket.BinaryMessage):
@@ -133,7 +135,7 @@ func opTypeFrame(data []byte) (frame, error) {
 	return frame{event: m.OpType, code: m.ErrorCode, msg: errorText(m.ErrorCode), topics: m.Topics}, nil
 }
 
-// errorText says an error code of the shapes that send no words.
+// errorText returns the text of an error code for the shapes that send codes only.
 func errorText(code int) string {
 	switch code {
 	case 0:

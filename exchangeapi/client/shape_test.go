@@ -32,7 +32,7 @@ func binarySamples(t testing.TB) map[string][]byte {
 	return samples
 }
 
-// What a client says is what the samples have, in all shapes.
+// The client's requests equal the samples, in all shapes.
 func TestMessages(t *testing.T) {
 	topics := []string{"market.VX_VITE.trade", "market.VX_VITE.depth"}
 	tests := []struct {
@@ -97,7 +97,7 @@ func TestBinaryFrames(t *testing.T) {
 	require.ErrorContains(t, err, "reading a push of t")
 }
 
-// A member of the wrong kind is told by its number, and no figure is made up.
+// A member of the wrong kind is reported by its number, and no figure is made up.
 func TestBinaryPushesAreChecked(t *testing.T) {
 	text := func(n protowire.Number, s string) []byte {
 		return protowire.AppendString(protowire.AppendTag(nil, n, protowire.BytesType), s)
@@ -154,7 +154,7 @@ func TestOpTypeStream(t *testing.T) {
 	}
 }
 
-// A topic that the server leaves out is told, not missed for ever.
+// A topic that the server leaves out is reported, not missed forever.
 func TestStreamMissesATopic(t *testing.T) {
 	url := server(t, func(_ int64, ws *websocket.Conn, _ map[string]any) {
 		_ = ws.WriteMessage(websocket.TextMessage, []byte(`{"code":0,"event":"sub","topic":"[a]"}`))

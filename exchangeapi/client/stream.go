@@ -16,35 +16,40 @@ import (
 var ErrRefused = errors.New("the topics are refused")
 
 const (
-	// maxPush is the largest push that is read: a book of a hundred levels a side has some ten thousand bytes.
+	// maxPush is the largest push that is read: a book of a hundred levels a side has some ten
+	// thousand bytes.
 	maxPush = 1 << 20
-	// maxTopics is how many topics one message asks for: servers bound the size of a message.
+	// maxTopics bounds the topics of one message: servers bound the size of a message.
 	maxTopics = 200
-	// dialTimeout is how long connecting, and one write, may take.
+	// dialTimeout bounds connecting, and one write.
 	dialTimeout = 15 * time.Second
 )
 
-// Stream hears pushes of topics and connects again whenever the connection ends. The members are set before Run.
+// Stream hears pushes of topics and connects again whenever the connection ends. The members are
+// set before Run.
 type Stream struct {
-	URL    string // "wss://host/v2/ws", or what Client.SocketURL says for the shape
+	URL    string // "wss://host/v2/ws", or the result of Client.SocketURL for the shape
 	Shape  Shape
 	Topics []string // see docs/exchange-api.md, "Topics"
-	// ClientID is what the shapes OpType and Binary call the client; empty: "client".
+	// ClientID is the client's name in the shapes OpType and Binary; empty: "client".
 	ClientID string
 
-	// Handle gets each push, one after the other, and has to keep up: the server leaves a client who is too slow, and what
-	// happens until the stream has connected again is missed. Its error ends Run.
+	// Handle gets each push, one after the other, and has to keep up: the server leaves a client
+	// who is too slow, and what happens until the stream has connected again is missed. Its error
+	// ends Run.
 	Handle func(Push) error
-	// Connected is called each time the topics are subscribed: what happened before has to be read over REST. May be nil.
+	// Connected is called each time the topics are subscribed: what happened before has to be read
+	// over REST. May be nil.
 	Connected func()
 
 	Ping   time.Duration // between signs of life; zero: 10 s
 	Silent time.Duration // without a frame the connection is taken for dead; zero: 60 s
-	// Retry is the time before the second attempt to connect; it doubles up to a minute. Zero: half a second.
+	// Retry is the time before the second attempt to connect; it doubles up to a minute. Zero: half
+	// a second.
 	Retry time.Duration
 }
 
-// frame is what the server sends, in any shape: an answer or a push.
+// frame is a message of the server, in any shape: an answer or a push.
 type frame struct {
 	event  string // sub, pong, push ...
 	code   int    // of an answer; zero is good
@@ -58,8 +63,9 @@ type handlerError struct{ error }
 
 func (h handlerError) Unwrap() error { return h.error }
 
-// Run hears pushes until ctx ends (then it is nil), Handle fails, or the topics are refused (ErrRefused). Topics that were
-// taken once and are refused later are asked for again: a server that starts may not know all pairs yet.
+// Run hears pushes until ctx ends (then it is nil), Handle fails, or the topics are refused
+// (ErrRefused). Topics that were taken once and are refused later are asked for again: a server
+// that starts may not know all pairs yet.
 func (s *Stream) Run(ctx context.Context) error {
 	pause := s.retry()
 	taken := false
@@ -102,7 +108,8 @@ func (s *Stream) clientID() string {
 	return s.ClientID
 }
 
-// session is one connection, from dialling to its end. It says whether the topics were subscribed.
+// session runs one connection, from dialling to its end. It reports whether the topics were
+// subscribed.
 func (s *Stream) session(ctx context.Context) (subscribed bool, err error) {
 	dialer := websocket.Dialer{HandshakeTimeout: dialTimeout}
 	ws, answer, err := dialer.DialContext(ctx, s.URL, nil)
@@ -118,7 +125,8 @@ func (s *Stream) session(ctx context.Context) (subscribed bool, err error) {
 	return s.read(ws)
 }
 
-// writeLoop is the connection's one writer: it subscribes, pings, and closes the connection when ctx ends.
+// writeLoop is the connection's one writer: it subscribes, pings, and closes the connection when
+// ctx ends.
 func (s *Stream) writeLoop(ctx context.Context, ws *websocket.Conn) {
 	defer func() { _ = ws.Close() }() // the reader sees it
 	for topics := range slices.Chunk(s.Topics, maxTopics) {
@@ -189,8 +197,9 @@ func (s *Stream) readFrame(ws *websocket.Conn) (frame, error) {
 	return s.Shape.frame(kind, data)
 }
 
-// checkAnswer returns which of the topics that were asked for are still to be confirmed. A topic that the answer leaves out is an error: servers leave out
-// silently what is no topic as long as one of a message is.
+// checkAnswer returns which of the topics that were asked for are still to be confirmed. A topic
+// that the answer leaves out is an error: servers leave out silently what is no topic as long as
+// one of a message is.
 func (s *Stream) checkAnswer(list string, asked []string) (rest []string, err error) {
 	n := min(maxTopics, len(asked))
 	taken := strings.Split(strings.Trim(list, "[]"), ",")
@@ -205,7 +214,8 @@ func (s *Stream) checkAnswer(list string, asked []string) (rest []string, err er
 	return asked[n:], nil
 }
 
-// withTopic is the push with its topic: the shape OpType does not say it, but with one topic there is no other.
+// withTopic adds the topic to a push. The shape OpType does not send it, but with one topic there
+// is no other.
 func (s *Stream) withTopic(p Push) Push {
 	if p.Topic == "" && len(s.Topics) == 1 {
 		p.Topic = s.Topics[0]

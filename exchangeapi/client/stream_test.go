@@ -72,7 +72,7 @@ func TestStreamReconnects(t *testing.T) {
 	goleak.VerifyNone(t, before, goleak.IgnoreAnyFunction("net/http.(*Server).Serve"), goleak.IgnoreAnyFunction("net/http/httptest.(*Server).goServe.func1"))
 }
 
-// requirePushes looks at one figure or more of each published push.
+// requirePushes checks at least one figure of each published push.
 func requirePushes(t *testing.T, got []Push) {
 	t.Helper()
 	order, err := got[0].Order()
@@ -140,7 +140,7 @@ func TestStreamPingsAndEnds(t *testing.T) {
 	require.Equal(t, map[string]any{"command": "ping"}, <-heard)
 }
 
-// A server that says nothing is left.
+// A client disconnects from a server that sends nothing.
 func TestStreamLeavesTheSilent(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	url := server(t, func(n int64, ws *websocket.Conn, _ map[string]any) {

@@ -7,7 +7,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// The types carry the names of docs/exchange-api.md. Amounts and prices are decimals of tokens, not smallest units.
+// The types carry the names of docs/exchange-api.md. Amounts and prices are decimals of tokens, not
+// smallest units.
 
 // Side is the direction of an order or of a trade's taker.
 type Side int
@@ -241,14 +242,15 @@ type TradeRecords struct {
 	Total int           `json:"total"`
 }
 
-// Depth is a book, asks ascending, bids descending. Timestamp is in Unix milliseconds, and zero in pushes.
+// Depth is a book, asks ascending, bids descending. Timestamp is in Unix milliseconds, and zero in
+// pushes.
 type Depth struct {
 	Timestamp int64   `json:"timestamp"`
 	Asks      []Level `json:"asks"`
 	Bids      []Level `json:"bids"`
 }
 
-// Level is a price of a book and what stands there.
+// Level is a price of a book with the quantity at this price.
 type Level struct{ Price, Quantity decimal.Decimal }
 
 // UnmarshalJSON reads a list of price and quantity.
@@ -293,7 +295,7 @@ type Transfer struct {
 	Type        int             `json:"type"`
 }
 
-// Rate is what a token is worth. A currency in which no source says it is not valid.
+// Rate is the value of a token. A currency without a source is not valid.
 type Rate struct {
 	TokenID     string              `json:"tokenId"`
 	TokenSymbol string              `json:"tokenSymbol"`
@@ -303,13 +305,14 @@ type Rate struct {
 	UpdateTime  int64               `json:"updateTime"` // of the oldest price, Unix seconds
 }
 
-// Balance is what an account has of a token.
+// Balance is an account's balance of a token.
 type Balance struct {
 	Available decimal.Decimal `json:"available"`
 	Locked    decimal.Decimal `json:"locked"`
 }
 
-// TradeFeeInfo is the trade mining of the cycle, by quote market: "1" VITE, "2" ETH, "3" BTC, "4" USDT.
+// TradeFeeInfo is the trade mining of the cycle, by quote market: "1" VITE, "2" ETH, "3" BTC, "4"
+// USDT.
 type TradeFeeInfo struct {
 	TradePoolVX  map[string]decimal.Decimal `json:"tradePoolVx"`
 	TradePoolFee map[string]decimal.Decimal `json:"tradePoolFee"`

@@ -16,9 +16,10 @@ import (
 
 const fewBlocks = 300
 
-// TestAbsence: over a WebSocket of a node with the limits of a real one's public port, an index catches up from the genesis, and again after an
-// absence in which as much has happened. GATEWAYD_ABSENCE is how many snapshot blocks, of which every second one has an order: a day has
-// 86,400; 300 otherwise.
+// TestAbsence: over a WebSocket of a node with the limits of a real one's public port, an index
+// catches up from the genesis, and again after an absence of the same length. GATEWAYD_ABSENCE is
+// the number of snapshot blocks, of which every second one has an order: a day has 86,400; default
+// 300.
 func TestAbsence(t *testing.T) {
 	blocks := fewBlocks
 	if text := os.Getenv("GATEWAYD_ABSENCE"); text != "" {
@@ -65,7 +66,8 @@ func (r *rig) public() *client.Client {
 	return c
 }
 
-// trade makes snapshot blocks, and an order in every second one: of three, two fill each other and one is cancelled.
+// trade makes snapshot blocks, and an order in every second one: of three, two fill each other and
+// one is cancelled.
 func (r *rig) trade(blocks int) {
 	r.t.Helper()
 	for i := range blocks {

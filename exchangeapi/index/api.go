@@ -10,15 +10,18 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// ErrUnknownMarket marks a symbol that no market has. Symbols are compared as they are, lower case is unknown.
+// ErrUnknownMarket marks a symbol that no market has. Symbols are compared as they are, lower case
+// is unknown.
 var ErrUnknownMarket = errors.New("invalid symbol")
 
-// ErrLagged ends a subscription whose reader fell behind: what is missing has to be read anew after subscribing again.
+// ErrLagged ends a subscription whose reader fell behind: missing data has to be read again after a
+// new subscription.
 var ErrLagged = errors.New("the reader of the changes is too slow")
 
-// Every number in the types below that is a string is a decimal text without exponent, cut (never rounded) to the decimals
-// of docs/exchange-rules.md 1.6: PricePrecision (pp) or QuantityPrecision (qp) of the market, 8, or the token's own. Ids are
-// lower-case hexadecimal, addresses and token ids their usual texts.
+// Every number in the types below that is a string is a decimal text without exponent, cut (never
+// rounded) to the decimals of docs/exchange-rules.md 1.6: PricePrecision (pp) or QuantityPrecision
+// (qp) of the market, 8, or the token's own. Ids are lower-case hexadecimal, addresses and token
+// ids their usual texts.
 
 // wideDecimals are those of numbers that do not follow a market's precision.
 const wideDecimals = 8
@@ -107,8 +110,8 @@ const (
 	Expired            Status = 10
 )
 
-// Page cuts a list: Offset entries are left out, at most Limit are given (Limit above zero, the caller clamps). Total asks
-// for the number of all matches.
+// Page cuts a list: Offset entries are left out, at most Limit are given (Limit above zero, the
+// caller clamps). Total asks for the number of all matches.
 type Page struct {
 	Offset, Limit int
 	Total         bool
@@ -163,11 +166,11 @@ type Trades struct {
 	Total int
 }
 
-// Level is a price of the book and what stands there.
+// Level is a price of the book with the quantity at this price.
 type Level struct{ Price, Quantity string } // pp (or the precision asked for), qp
 
-// Depth is the book of a market: asks ascending, bids descending, no level without quantity. The lists are shared: do not
-// change them.
+// Depth is the book of a market: asks ascending, bids descending, no level without quantity. The
+// lists are shared: do not change them.
 type Depth struct {
 	Symbol     string
 	Time       int64 // Unix milliseconds, when it was read
@@ -184,8 +187,9 @@ type BookTicker struct {
 	BidQuantity, AskQuantity string // qp
 }
 
-// Ticker is the figures of a market over the last 24 hours. Prices, Quantity and Amount have pp decimals. Without a trade in
-// that time Open, Close, High and Low are the last price before it, and all are zero for a market that never traded.
+// Ticker contains the figures of a market over the last 24 hours. Prices, Quantity and Amount have
+// pp decimals. Without a trade in that time Open, Close, High and Low are the last price before it.
+// All are zero for a market that never traded.
 type Ticker struct {
 	Pair
 	QuoteType      dex.QuoteType
@@ -245,7 +249,7 @@ type Transfers struct {
 	Total int
 }
 
-// Balance is what an account has on the exchange of one token.
+// Balance is an account's balance of one token on the exchange.
 type Balance struct {
 	Token                   core.TokenID
 	Symbol                  string
@@ -271,8 +275,8 @@ type CancelRequest struct {
 	Order core.Hash
 }
 
-// Update is what one commit changed, in the order in which it is to be pushed: orders, trades, depths, tickers, bars. A read
-// after an Update is never older than it.
+// Update contains the changes of one commit, in the order of pushes: orders, trades, depths,
+// tickers, bars. A read after an Update is never older than it.
 type Update struct {
 	Seq      uint64    // counts up by one from the subscription's first; a gap never happens, ErrLagged comes instead
 	Undone   bool      // the chain took blocks back: what is here is the state after that, trades are gone from the lists
@@ -285,7 +289,8 @@ type Update struct {
 	At       time.Time // of the commit
 }
 
-// ValidAddress reports whether text is an account's address in the form that updates name it by: small letters, and the checksum right.
+// ValidAddress reports whether text is an account's address in the form that updates name it by:
+// small letters, and the checksum right.
 func ValidAddress(text string) bool {
 	a, err := core.ParseAddress(text)
 	return err == nil && a.String() == text

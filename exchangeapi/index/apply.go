@@ -9,10 +9,11 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// errHistory marks an event that does not fit what is stored: the index does not hold the chain from its beginning.
+// errHistory marks an event that does not fit what is stored: the index does not hold the chain
+// from its beginning.
 var errHistory = errors.New("the event does not fit the index")
 
-// changes is what a transaction changed, for the cache and the subscribers.
+// changes collects the changes of a transaction, for the cache and the subscribers.
 type changes struct {
 	orders   []orderRow             // each change
 	final    map[*orderRow]struct{} // the orders that changed, as they are after the transaction
@@ -157,7 +158,8 @@ func (a *applier) placed(b *block, pos int, p *dex.Placed) error {
 	return nil
 }
 
-// placedName is the id of an order: its send, which orders did not name before an upgrade of the network.
+// placedName is the id of an order: its send, which orders did not name before an upgrade of the
+// network.
 func placedName(p *dex.Placed) string {
 	if p.Order.SendHash.IsZero() {
 		return p.Order.ID.String()
@@ -165,7 +167,8 @@ func placedName(p *dex.Placed) string {
 	return p.Order.SendHash.String()
 }
 
-// errAhead marks an event of dexTrade that rests on a block of dexFund not yet stored: dexFund is read again first.
+// errAhead marks an event of dexTrade that rests on a block of dexFund not yet stored: dexFund is
+// read again first.
 var errAhead = errors.New("not announced yet")
 
 // progressed stores the new state of an order. Its cancel request is decided when it ends.
@@ -176,13 +179,13 @@ func (a *applier) progressed(o *orderRow) {
 	a.changed(o)
 }
 
-// changed stores an order and tells of it.
+// changed stores an order and announces it.
 func (a *applier) changed(o *orderRow) {
 	a.save(o)
 	a.orders = append(a.orders, *o)
 }
 
-// changedIfSeen stores an order and tells of it if its status is another than before.
+// changedIfSeen stores an order, and announces it if its status has changed.
 func (a *applier) changedIfSeen(o *orderRow) {
 	before := o.Status
 	if a.save(o); o.Status != before {
@@ -212,8 +215,9 @@ func (a *applier) updated(b *block, pos int, u *dex.Updated) error {
 	return nil
 }
 
-// asked stores what a user's call of dexFund means for lists: an order that now waits for dexTrade or failed, a cancel that does, or, on chains that do
-// not announce transfers, a deposit or withdrawal.
+// asked stores what a user's call of dexFund means for lists: an order that now waits for dexTrade
+// or failed, a cancel that does, or, on chains that do not announce transfers, a deposit or
+// withdrawal.
 func (a *applier) asked(b *block) error {
 	c := &b.asked
 	switch {
@@ -235,8 +239,8 @@ func announcesTransfer(events []event) bool {
 	return slices.ContainsFunc(events, func(e event) bool { return e.transfer != nil })
 }
 
-// receivedOrder stores that dexFund took an order's send, as done or as failed. A refused order of a market that does not
-// exist has no place in any list.
+// receivedOrder stores that dexFund took an order's send, as done or as failed. A refused order of
+// a market that does not exist has no place in any list.
 func (a *applier) receivedOrder(b *block) error {
 	p := b.asked.place
 	o, err := a.order(p.Hash.String())
@@ -262,7 +266,8 @@ func (a *applier) receivedOrder(b *block) error {
 	return a.settleOrder(o)
 }
 
-// receivedCancel stores that dexFund passed a cancel on to dexTrade, whoever asked for it. An order that has ended, or failed, stays as it is.
+// receivedCancel stores that dexFund passed a cancel on to dexTrade, whoever asked for it. An order
+// that has ended, or failed, stays as it is.
 func (a *applier) receivedCancel(b *block) error {
 	o, err := a.order(b.asked.cancel.String())
 	if err != nil || o == nil || o.over() {
@@ -273,7 +278,8 @@ func (a *applier) receivedCancel(b *block) error {
 	return nil
 }
 
-// clockOf is the exchange's time of a block; before the time oracle has spoken the time of its snapshot.
+// clockOf is the exchange's time of a block; before the time oracle has spoken the time of its
+// snapshot.
 func (a *applier) clockOf(b *block) int64 {
 	if a.clock > 0 {
 		return a.clock
@@ -307,8 +313,9 @@ const (
 	kindWithdrawal = 2
 )
 
-// transfer stores a deposit for who has it, a withdrawal for who had it. A transfer inside the exchange is neither. Of a plain
-// deposit or withdrawal the contract itself is the other end (recorded from a real node: vite/rpc/testdata/dex.jsonl).
+// transfer stores a deposit for who has it, a withdrawal for who had it. A transfer inside the
+// exchange is neither. Of a plain deposit or withdrawal the contract itself is the other end
+// (recorded from a real node: vite/rpc/testdata/dex.jsonl).
 func (a *applier) transfer(b *block, pos int, t *dex.Transfer) error {
 	a.touch(t.From, t.To)
 	n := amount{t.Amount}

@@ -13,7 +13,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// batch is what is stored in one transaction: some blocks of each contract, so that neither waits for the other while there is much of both.
+// batch is stored in one transaction: some blocks of each contract, so that neither contract waits
+// for the other while both have many blocks.
 type batch struct {
 	from          map[contract]cursor
 	funds, trades blockRange
@@ -28,7 +29,7 @@ func (t *batch) of(c contract) *blockRange {
 	return &t.trades
 }
 
-// ends is where the next batch begins.
+// ends returns the start of the next batch.
 func (t *batch) ends() map[contract]cursor {
 	at := maps.Clone(t.from)
 	for c := range at {
@@ -43,7 +44,8 @@ func (t *batch) ends() map[contract]cursor {
 // batches gives what follows cursors.
 type batches func(ctx context.Context, from map[contract]cursor) (batch, error)
 
-// storeAll stores batch after batch until there are no more, and reads the next one while it stores one. It answers the last.
+// storeAll stores batch after batch until there are no more, and reads the next one while it stores
+// one. It answers the last.
 func (x *Index) storeAll(ctx context.Context, read batches) (batch, error) {
 	t, err := read.retryOnce(ctx, x.allCursors())
 	for err == nil {
@@ -62,7 +64,8 @@ func (x *Index) storeAll(ctx context.Context, read batches) (batch, error) {
 	return t, err
 }
 
-// retryOnce reads once more when the chain has moved meanwhile; if it moves on, the next poll does.
+// retryOnce reads a second time if the chain has moved meanwhile. If it moves again, the next poll
+// reads it.
 func (read batches) retryOnce(ctx context.Context, from map[contract]cursor) (batch, error) {
 	t, err := read(ctx, from)
 	if errors.Is(err, errMoved) {
@@ -71,7 +74,7 @@ func (read batches) retryOnce(ctx context.Context, from map[contract]cursor) (ba
 	return t, err
 }
 
-// allCursors is how far the contracts are stored.
+// allCursors returns the stored heights of the contracts.
 func (x *Index) allCursors() map[contract]cursor {
 	return map[contract]cursor{fund: x.at(fund), trade: x.at(trade)}
 }
@@ -117,7 +120,7 @@ func (x *Index) storeBatch(ctx context.Context, t *batch) error {
 	})
 }
 
-// errMovedByOther marks a database that somebody else moved on.
+// errMovedByOther marks a database that another process has advanced.
 var errMovedByOther = errors.New("another process follows the chain into this index")
 
 // rollback takes back what the chain took back.
@@ -130,8 +133,9 @@ func (x *Index) rollback(ctx context.Context, t *batch) error {
 
 func (x *Index) reader(c contract) *reader { return &reader{x.node, c, x.span} }
 
-// next reads what follows a cursor. A chain that does not reach it is waited for: of several nodes behind one address one may lag. Blocks were taken back
-// where its newest one is another than the stored one, and where Shorter says so.
+// next reads the blocks after a cursor. It waits for a chain that does not reach the cursor: of
+// several nodes behind one address one may lag. Blocks were removed if the newest one differs from
+// the stored one, or if Shorter reports it.
 func (x *Index) next(ctx context.Context, c contract, at cursor, most uint64) (blockRange, error) {
 	p, err := x.reader(c).next(ctx, at, most)
 	if err != nil {
@@ -168,7 +172,8 @@ func (x *Index) trades(most uint64) batches {
 	}
 }
 
-// both reads blocks of dexFund, and as long as that has more than one batch takes, blocks of dexTrade with them.
+// both reads blocks of dexFund, and as long as that has more than one batch takes, blocks of
+// dexTrade with them.
 func (x *Index) both() batches {
 	var w waiting // nil: not known
 	return func(ctx context.Context, from map[contract]cursor) (t batch, err error) {
@@ -202,7 +207,7 @@ func (x *Index) both() batches {
 	}
 }
 
-// waiting is what blocks of dexFund passed on and no block of dexTrade in the index has received.
+// waiting holds the sends of dexFund that no block of dexTrade in the index has received.
 type waiting map[core.Hash]struct{}
 
 // relaysWaiting lists them.
@@ -234,7 +239,8 @@ func (w waiting) add(blocks []block) {
 	}
 }
 
-// take gives the blocks of dexTrade up to the first that rests on a block of dexFund which is not there yet.
+// take gives the blocks of dexTrade up to the first that rests on a block of dexFund which is not
+// there yet.
 func (w waiting) take(blocks []block) []block {
 	for i := range blocks {
 		b := &blocks[i]

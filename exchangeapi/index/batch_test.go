@@ -10,7 +10,8 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// TestNeitherWaits: when there is much of both contracts, trades do not wait until all of dexFund is stored, and no order is open before it was received.
+// TestNeitherWaits: when both contracts have many blocks, trades do not wait until all of dexFund
+// is stored, and no order is open before it was received.
 func TestNeitherWaits(t *testing.T) {
 	r := newRig(t)
 	r.span = 10
@@ -39,7 +40,8 @@ func TestNeitherWaits(t *testing.T) {
 	r.same(x)
 }
 
-// TestCutWhereItRests: blocks of dexTrade are taken up to the one whose block of dexFund is not there.
+// TestCutWhereItRests: blocks of dexTrade are taken up to the one whose block of dexFund is not
+// there.
 func TestCutWhereItRests(t *testing.T) {
 	sends := func(b ...byte) (list []block) {
 		for _, n := range b {
@@ -57,7 +59,8 @@ func TestCutWhereItRests(t *testing.T) {
 	require.Empty(t, w)
 }
 
-// testDeep: of what is too old to be taken back, only what is asked for is kept; the rest is the same, and so is taking back.
+// testDeep: of what is too old to be taken back, only what is asked for is kept; the rest is the
+// same, and so is taking back.
 func testDeep(t *testing.T, url string) {
 	r := newRig(t)
 	for i := range 60 {

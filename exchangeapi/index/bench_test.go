@@ -27,7 +27,8 @@ func BenchmarkFollow(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/300, "µs/order")
 }
 
-// BenchmarkTip follows one order that another fills, as they come: three blocks of dexFund and two of dexTrade.
+// BenchmarkTip follows one order that another fills, as they come: three blocks of dexFund and two
+// of dexTrade.
 func BenchmarkTip(b *testing.B) {
 	r := newRig(b)
 	x := r.caught(sqliteURL(b))

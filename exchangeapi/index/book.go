@@ -10,7 +10,7 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// book is what rests in a market, by price. It is not safe for concurrent use.
+// book holds the resting orders of a market, by price. It is not safe for concurrent use.
 type book struct {
 	resting map[string]resting // by the order's id
 	sides   [2]side            // buys, sells
@@ -39,7 +39,7 @@ type level struct {
 
 func newBook() *book { return &book{resting: map[string]resting{}, sides: [2]side{{}, {sells: true}}} }
 
-// set makes an order rest with a quantity, zero for not at all, and tells whether that changed anything.
+// set gives an order a resting quantity, zero for none, and reports whether that changed anything.
 func (b *book) set(o *orderRow) bool {
 	rest := o.rest()
 	old, known := b.resting[o.ID]
@@ -106,8 +106,9 @@ func (s *side) depth(m *market, limit, places int) []Level {
 	return s.shown[:min(limit, len(s.shown)):min(limit, len(s.shown))]
 }
 
-// merged lists the best levels, prices merged to so many decimals: asks up, bids down, so that nobody is promised a better
-// price than there is. What is too little to be shown is left out.
+// merged lists the best levels with prices merged to so many decimals. Asks are rounded up and bids
+// down, so that no level shows a better price than exists. Quantities too small to show are left
+// out.
 func (s *side) merged(m *market, limit, places int) []Level {
 	list := make([]Level, 0, min(limit, len(s.levels)))
 	var sum uint256.Int

@@ -7,7 +7,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// cache is what is answered without the database: rules, books and windows. It follows the database after each commit.
+// cache answers queries without the database: rules, books and windows. It follows the database
+// after each commit.
 type cache struct {
 	mu      sync.Mutex
 	rules   *rules
@@ -47,7 +48,7 @@ func (m *cache) window(id uint32) *window {
 	return w
 }
 
-// contents is what load reads.
+// contents is the result of load.
 type contents struct {
 	rules  *rules
 	orders []orderRow // in a book
@@ -55,8 +56,8 @@ type contents struct {
 	before []tradeRow // the last one before, of each market
 }
 
-// lastTradeBefore orders by time first, as the index does that it reads; the exchange's clock never goes back, so that is the
-// order of the chain.
+// lastTradeBefore orders by time first, as the index does that it reads; the exchange's clock never
+// goes back, so that is the order of the chain.
 const lastTradeBefore = "SELECT " + tradeColumns + " FROM ex_trades WHERE market = ? AND at <= ? ORDER BY at DESC, height DESC, pos DESC LIMIT 1"
 
 // load reads the contents of the cache from the database.

@@ -57,7 +57,7 @@ func TestDepth(t *testing.T) {
 	require.Equal(t, 1, b.sides[1].orders)
 }
 
-// TestWindow compares the sliding figures with figures computed anew from all trades.
+// TestWindow compares the sliding figures with figures computed from all trades.
 func TestWindow(t *testing.T) {
 	m, w := testMarket(), newWindow()
 	f := w.figures(m)
@@ -117,7 +117,8 @@ func TestBarStart(t *testing.T) {
 	require.False(t, Interval("month").Valid())
 }
 
-// TestSlowSubscriber: who falls behind gets what was queued, then the reason; others get everything.
+// TestSlowSubscriber: who falls behind gets what was queued, then the reason; others get
+// everything.
 func TestSlowSubscriber(t *testing.T) {
 	x := &Index{feed: feed{subscribers: map[*Subscription]struct{}{}}}
 	slow, quick := x.Subscribe(2), x.Subscribe(10)

@@ -11,7 +11,7 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// statuses takes the statuses of an order that were told since the last time.
+// statuses returns the statuses of an order that were announced since the last call.
 func statuses(s *Subscription, id core.Hash) (list []Status) {
 	for _, u := range queuedUpdates(s) {
 		for _, o := range u.Orders {
@@ -23,7 +23,8 @@ func statuses(s *Subscription, id core.Hash) (list []Status) {
 	return list
 }
 
-// testCancels: nobody notes the cancels, so only the chain tells of them, and each still passes through 6.
+// testCancels: without notes of the cancels only the chain reports them, and each order still
+// passes through 6.
 func testCancels(t *testing.T, url string) {
 	r := newRig(t)
 	x := r.caught(url)
@@ -79,7 +80,8 @@ func testCancels(t *testing.T, url string) {
 	r.same(x)
 }
 
-// legal is what may follow a status (docs/exchange-rules.md 4.3). Executed figures change without the status.
+// legal lists the statuses that may follow a status (docs/exchange-rules.md 4.3). Executed figures
+// change without the status.
 var legal = map[Status][]Status{
 	Unknown:         {PendingRequest, Received, Failed},
 	PendingRequest:  {Received, Failed},
@@ -89,8 +91,8 @@ var legal = map[Status][]Status{
 	PendingCancel:   {PendingCancel, Cancelled, PartiallyCancelled, Filled, Open, PartiallyFilled},
 }
 
-// TestLegalStatuses: orders and cancels at random, noted before or after the contracts work, or never, read in turns of any size: what subscribers are
-// told of an order are steps that follow each other.
+// TestLegalStatuses: random orders and cancels, noted before or after the contracts process them,
+// or never, read in batches of any size. Subscribers receive legal sequences of statuses.
 func TestLegalStatuses(t *testing.T) {
 	r := newRig(t)
 	r.span = 4

@@ -9,10 +9,10 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// call is what a user asked dexFund for, as far as the index has a use for it.
+// call is a user's call of dexFund, as far as the index needs it.
 type call struct {
 	place   *Placement // an order
-	market  uint32     // of the order, where the contract says it; else its tokens do
+	market  uint32     // of the order, where the contract's event contains it; else its tokens do
 	cancel  core.Hash  // the order that is to be cancelled
 	clock   int64      // the time oracle's time
 	deposit bool
@@ -53,7 +53,8 @@ func relayedOrder(b *block) (c call, err error) {
 	return c, nil
 }
 
-// readCall reads a call of dexFund by a user. Data that is no call, or a call of no interest, is the zero value.
+// readCall reads a call of dexFund by a user. Data that is no call, or a call of no interest, is
+// the zero value.
 func readCall(b *block) call {
 	switch data := b.call; {
 	case dex.FundPlaceOrder.Matches(data):
@@ -122,7 +123,8 @@ type event struct {
 	transfer *dex.Transfer
 }
 
-// readEvent decodes a log of either contract. A log of a known name that cannot be read is dex.ErrWire.
+// readEvent decodes a log of either contract. A log of a known name that cannot be read is
+// dex.ErrWire.
 func readEvent(log client.VMLog) (e event, err error) {
 	if len(log.Topics) == 0 {
 		return e, nil

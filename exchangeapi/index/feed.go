@@ -12,7 +12,8 @@ type feed struct {
 	subscribers map[*Subscription]struct{}
 }
 
-// Subscription is a bounded queue of updates. Updates are shared with other subscribers: do not change them.
+// Subscription is a bounded queue of updates. Updates are shared with other subscribers: do not
+// change them.
 type Subscription struct {
 	feed    *feed
 	updates chan Update // capacity: as asked, what the reader may be behind
@@ -20,7 +21,8 @@ type Subscription struct {
 	seq     uint64
 }
 
-// Subscribe gives all updates from now on. A reader that falls capacity updates behind gets what is queued, then ErrLagged.
+// Subscribe gives all updates from now on. A reader that falls capacity updates behind gets what is
+// queued, then ErrLagged.
 func (x *Index) Subscribe(capacity int) *Subscription {
 	s := &Subscription{feed: &x.feed, updates: make(chan Update, max(1, capacity)), lagged: make(chan struct{})}
 	x.feed.mu.Lock()
@@ -46,7 +48,7 @@ func (s *Subscription) Next(ctx context.Context) (Update, error) {
 	}
 }
 
-// rest is what was queued before the end.
+// rest returns the updates that were queued before the end.
 func (s *Subscription) rest() (Update, error) {
 	select {
 	case u := <-s.updates:
@@ -92,7 +94,7 @@ func (f *feed) publish(u Update) {
 	}
 }
 
-// announceAged tells of tickers that time has changed.
+// announceAged announces tickers that time has changed.
 func (x *Index) announceAged() {
 	x.commits.Lock()
 	defer x.commits.Unlock()
@@ -104,7 +106,7 @@ func (x *Index) announceAged() {
 	}
 }
 
-// update makes what a commit is told as. moved are the markets whose books changed.
+// update builds the Update of a commit. moved are the markets whose books changed.
 func (x *Index) update(e *changes, moved map[uint32]bool) Update {
 	u := Update{Undone: e.undone, At: x.config.Now()}
 	traded := map[uint32]bool{}

@@ -56,8 +56,9 @@ func (m *cache) tokenName(id core.TokenID, symbol string) string {
 	return cmp.Or(m.infos[id].Name, symbol)
 }
 
-// Fees are the base fees (the taker's and the maker's, without the operators') of the trades at a Unix second and later, at
-// most 24 hours ago, by the type of the quote token in whole tokens. A type without trades is left out.
+// Fees returns the base fees (the taker's and the maker's, without the operators') of the trades
+// since a Unix second, at most 24 hours ago. They are grouped by the type of the quote token, in
+// tokens. A type without trades is left out.
 func (x *Index) Fees(since int64) map[dex.QuoteType]decimal.Decimal {
 	x.cache.mu.Lock()
 	defer x.cache.mu.Unlock()
@@ -99,7 +100,8 @@ func (x *Index) tellTicker(m *market) Ticker {
 	return w.told
 }
 
-// agedTickers are those that differ from what was told last, because trades are more than a day old now.
+// agedTickers returns the tickers that differ from the last announced ones, because trades are now
+// more than a day old.
 func (x *Index) agedTickers() (aged []Ticker) {
 	x.cache.mu.Lock()
 	defer x.cache.mu.Unlock()
@@ -114,8 +116,8 @@ func (x *Index) agedTickers() (aged []Ticker) {
 	return aged
 }
 
-// Depth is a market's book, at most limit levels (and MaxDepth) on each side. precision is the decimals to merge prices to,
-// at most the market's own, which nil means. Errors: ErrUnknownMarket.
+// Depth is a market's book, at most limit levels (and MaxDepth) on each side. precision is the
+// decimals to merge prices to, at most the market's own, which nil means. Errors: ErrUnknownMarket.
 func (x *Index) Depth(symbol string, limit int, precision *int) (Depth, error) {
 	m, err := x.market(symbol)
 	if err != nil {
@@ -162,7 +164,8 @@ func (b *book) best(m *market) BookTicker {
 	return BookTicker{m.Symbol, bid.Price, ask.Price, bid.Quantity, ask.Quantity}
 }
 
-// window is a market's trades of the last 24 hours and its ticker. It is not safe for concurrent use.
+// window is a market's trades of the last 24 hours and its ticker. It is not safe for concurrent
+// use.
 type window struct {
 	rolling.Window
 	shown    Ticker  // of shownFor
@@ -207,7 +210,8 @@ func (w *window) ticker(m *market, now int64) Ticker {
 	return w.shown
 }
 
-// ticker shows the figures (docs/exchange-rules.md 1.5, 1.6: all strings have the price's decimals).
+// ticker shows the figures (docs/exchange-rules.md 1.5, 1.6: all strings have the price's
+// decimals).
 func (f *figures) ticker(m *market) Ticker {
 	pp := m.pair.PricePrecision
 	change := f.last.Sub(f.open)

@@ -12,23 +12,25 @@ import (
 	"gatewayd/vite/core"
 )
 
-// retainedBlocks is how many blocks of each contract stay for taking back and for finding what became of a send. A node whose chain
-// parts from ours further back is another chain's, or wants a new index.
+// retainedBlocks is the number of blocks of each contract that are kept, for rollbacks and for
+// finding the outcome of a send. A node whose chain diverges further back belongs to another chain,
+// or needs a new index.
 const retainedBlocks = 10_000
 
 // ErrForked marks a node whose chain has nothing in common with the stored blocks.
 var ErrForked = errors.New("the node's chain and the index have parted too long ago: wrong node, or delete the index to build it anew")
 
-// Upkeep happens once per so many looks at the chain.
+// Maintenance runs once per this many polls of the chain.
 const (
 	pruneEvery      = 1000
 	checkSendsEvery = 200
 )
 
-// agingEvery is how often subscribers are told of tickers that time has changed.
+// agingEvery is the interval at which subscribers receive tickers that time has changed.
 const agingEvery = 10 * time.Second
 
-// Run follows the chain until ctx ends, which is no error. What the node or the database refuses is logged and tried again.
+// Run follows the chain until ctx ends, which is no error. What the node or the database refuses is
+// logged and tried again.
 func (x *Index) Run(ctx context.Context) error {
 	woken := make(chan struct{}, 1) // one is enough: a poll reads everything
 	var listener sync.WaitGroup
@@ -51,7 +53,8 @@ func (x *Index) Run(ctx context.Context) error {
 	return nil
 }
 
-// listen is woken by new blocks where the node tells of them. Others are polled by the clock alone, so nothing is lost by it.
+// listen is woken by new blocks where the node announces them. Other nodes are polled by the clock
+// alone, so nothing is lost.
 func (x *Index) listen(ctx context.Context, woken chan<- struct{}) {
 	node, ok := x.node.(notices.Node)
 	if !ok {
@@ -84,7 +87,8 @@ func (x *Index) poll(ctx context.Context, n int) {
 	x.recordOutcome(err)
 }
 
-// judgeHead is an error while the node's chain stands still: to have all of it is not to be up to date then.
+// judgeHead returns an error while the node's chain does not advance: a complete copy of a stalled
+// chain is not up to date.
 func (x *Index) judgeHead(ctx context.Context) error {
 	if now := x.config.Now(); x.head.Due(now) {
 		newest, err := x.node.LatestSnapshotBlock(ctx)
@@ -106,9 +110,10 @@ func pointerTo(err error) *error {
 	return &err
 }
 
-// catchUp stores all that the node has. dexTrade's events rest on dexFund's, so of dexTrade it stores what was there before dexFund was read to its end:
-// what came after that is for the next poll, for its block of dexFund may not be stored yet, and an order would be open before it was received. Twice at
-// most when several nodes answer and one lags the other.
+// catchUp stores all blocks of the node. Events of dexTrade depend on those of dexFund. So of
+// dexTrade it stores only blocks that existed before dexFund was read to its end. Later blocks wait
+// for the next poll: their block of dexFund may not be stored yet, and an order would be open
+// before it was received. It reads at most twice when several nodes answer and one lags behind.
 func (x *Index) catchUp(ctx context.Context) error {
 	switch leads, err := x.store.lead(ctx); {
 	case err != nil:
@@ -134,7 +139,8 @@ func (x *Index) catchUp(ctx context.Context) error {
 	return errAhead
 }
 
-// recover reads everything anew after trouble: the database may have kept what the cache does not know of.
+// recover reads everything again after an error: the database may contain changes that the cache
+// lacks.
 func (x *Index) recover(ctx context.Context) error {
 	x.commits.Lock()
 	defer x.commits.Unlock()
@@ -146,7 +152,8 @@ func (x *Index) recover(ctx context.Context) error {
 
 const tookBackMessage = "the exchange chain took blocks back"
 
-// takeBack finds the last block that the index and the node have in common and undoes what came after.
+// takeBack finds the last block that the index and the node have in common and undoes what came
+// after.
 func (x *Index) takeBack(ctx context.Context, c contract) error {
 	common, err := x.lastCommon(ctx, c)
 	if err != nil {
@@ -156,8 +163,9 @@ func (x *Index) takeBack(ctx context.Context, c contract) error {
 	return x.write(ctx, nil, func(a *applier) error { return a.undo(c, common.height) })
 }
 
-// lastCommon is the newest stored block that the node's chain has; the zero cursor if the chain begins anew and all is still
-// stored. A block names its predecessor, so below a common block all are.
+// lastCommon returns the newest stored block that is in the node's chain. It returns the zero
+// cursor if the chain has restarted and all blocks are still stored. A block names its predecessor,
+// so all blocks below a common block are common.
 func (x *Index) lastCommon(ctx context.Context, c contract) (cursor, error) {
 	var rows []blockRow
 	err := x.store.view(ctx, func(t *tx) error {
@@ -189,7 +197,8 @@ func (x *Index) lastCommon(ctx context.Context, c contract) (cursor, error) {
 	return cursor{}, nil
 }
 
-// gapless cuts rows, newest first, at the first block that is missing: what is older cannot be taken back.
+// gapless cuts rows, newest first, at the first block that is missing: what is older cannot be
+// taken back.
 func gapless(rows []blockRow) []blockRow {
 	for i := range rows {
 		if rows[i].Height+uint64(i) != rows[0].Height {
@@ -199,7 +208,7 @@ func gapless(rows []blockRow) []blockRow {
 	return rows
 }
 
-// upkeep deletes what is too old to be taken back and checks orders that nobody received.
+// upkeep deletes blocks that are too old for a rollback, and checks orders without a receive.
 func (x *Index) upkeep(ctx context.Context, n int) error {
 	if n%pruneEvery == 0 {
 		if err := x.prune(ctx); err != nil {

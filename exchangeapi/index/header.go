@@ -11,10 +11,12 @@ import (
 	"gatewayd/vite/core"
 )
 
-// A node's answer names most members twice, in two generations of names, and shows the sends of a contract's block twice in full. To read all of it, as
-// package client does, costs more than everything else that the index does with it; so here is read what is wanted only.
+// A node's answer names most members twice, in two generations of names, and shows the sends of a
+// contract's block twice in full. To read all of it, as package client does, costs more than
+// everything else that the index does with it; so here is read what is wanted only.
 
-// header is a contract's block as far as the index has a use for it (docs/exchange-chain-wire.md 5.4).
+// header is a contract's block as far as the index has a use for it (docs/exchange-chain-wire.md
+// 5.4).
 type header struct {
 	block
 	receive  bool

@@ -40,7 +40,7 @@ func glued(t testing.TB, list json.RawMessage, more []json.RawMessage) json.RawM
 	return list
 }
 
-// TestHeaders: what is picked out of a node's answers is what package client reads in full.
+// TestHeaders: the members extracted from a node's answers equal those that package client decodes.
 func TestHeaders(t *testing.T) {
 	blocks, events := answers(t)
 	var picked []wireBlock
@@ -72,7 +72,7 @@ func TestHeaders(t *testing.T) {
 	require.Empty(t, none)
 }
 
-// differs tells what is not as in the whole block.
+// differs returns the difference to the complete block.
 func (h *header) differs(b *client.AccountBlock) error {
 	var sends []core.Hash
 	var settled [][]byte
@@ -131,7 +131,8 @@ func readHeader(text string) (header, error) {
 	return w.header()
 }
 
-// TestCallsNotAsked: what an order or a cancel asked for is seen from what dexFund passed on, so their sends are not read.
+// TestCallsNotAsked: what an order or a cancel asked for is seen from what dexFund passed on, so
+// their sends are not read.
 func TestCallsNotAsked(t *testing.T) {
 	r := newRig(t)
 	node := &counting{Client: r.client}

@@ -1,11 +1,12 @@
-// Package index follows the exchange on the exchange chain and keeps what the exchange API answers from: orders, trades,
-// bars, books, tickers, tokens, markets, deposits and withdrawals.
+// Package index follows the exchange on the exchange chain and stores the data of the exchange API:
+// orders, trades, bars, books, tickers, tokens, markets, deposits and withdrawals.
 //
 //	node ─▶ blocks of dexFund, dexTrade ─▶ ONE SQL TRANSACTION: rows + cursors ─▶ books in memory ─▶ Update to subscribers
 //
-// It owns its database, on SQLite or PostgreSQL, which can always be built anew from the chain; only notes of orders that no
-// contract has received yet are lost by that. It serves no HTTP, signs and sends nothing, and computes no amounts: they are
-// taken from the chain's events (docs/exchange-rules.md 2.6).
+// It owns its database, on SQLite or PostgreSQL, which can always be rebuilt from the chain; a
+// rebuild loses only notes of orders that no contract has received yet. It serves no HTTP, signs
+// and sends nothing, and computes no amounts: they are taken from the chain's events
+// (docs/exchange-rules.md 2.6).
 package index
 
 import (
@@ -25,24 +26,24 @@ import (
 	"gatewayd/vite/core"
 )
 
-// Config says where the index is and how it shows numbers.
+// Config selects the index database and the format of numbers.
 type Config struct {
 	// URL is "sqlite:PATH" or "postgres://user@host/name?...". The tables' names begin with ex_, so a server's database may be
 	// shared. The password of a server belongs in PGPASSFILE or PGPASSWORD.
 	URL string `yaml:"url"`
-	// Poll is how often the node is asked where it does not tell by itself; 300 ms if zero.
+	// Poll is the interval at which a node without subscriptions is asked; 300 ms if zero.
 	Poll time.Duration `yaml:"poll"`
-	// Precisions are the decimals of markets, by symbol. Without a line a market's prices have as many as its quote token and
-	// its quantities as many as its trade token, at most 8.
+	// Precisions are the decimals of markets, by symbol. Without a line a market's prices have as
+	// many as its quote token and its quantities as many as its trade token, at most 8.
 	Precisions map[string]Precision `yaml:"precisions"`
 	// Now gives the time of day for tickers; nil means time.Now.
 	Now func() time.Time `yaml:"-"`
 }
 
-// defaultPoll is how often the node is asked.
+// defaultPoll is the default interval between two polls of the node.
 const defaultPoll = 300 * time.Millisecond
 
-// Check tells what is wrong with the configuration.
+// Check reports every fault of the configuration.
 func (c Config) Check() error {
 	if err := database.CheckURL(c.URL); err != nil {
 		return err
@@ -58,7 +59,7 @@ func (c Config) Check() error {
 	return nil
 }
 
-// queries are what the index asks a node besides blocks and events.
+// queries are the index's requests to a node in addition to blocks and events.
 type queries interface {
 	LatestSnapshotBlock(context.Context) (*client.SnapshotBlock, error)
 	TokenInfo(context.Context, core.TokenID) (*client.TokenInfo, error)
@@ -71,9 +72,10 @@ type Node interface {
 	queries
 }
 
-// Index follows the exchange. It is safe for use by many goroutines; one Run at a time and one process per database follow
-// the chain, any number may read. Of several that run on one database of PostgreSQL one follows; the others answer what it has stored,
-// tell their subscribers that they miss something (ErrLagged), are not Ready, and take over when it ends.
+// Index follows the exchange. It is safe for use by many goroutines. One Run at a time and one
+// process per database follow the chain; any number may read. Of several processes on one
+// PostgreSQL database one follows. The others answer from the stored data, end subscriptions that
+// miss updates (ErrLagged), are not Ready, and take over when it ends.
 type Index struct {
 	config Config
 	node   Node
@@ -81,7 +83,7 @@ type Index struct {
 	store  *store
 	cache  *cache
 	feed   feed
-	// commits holds back the next commit until the cache and the subscribers know of this one.
+	// commits delays the next commit until the cache and the subscribers have the present one.
 	commits sync.Mutex
 	noted   noteBatch
 	cursors map[contract]cursor // under commits
@@ -95,7 +97,8 @@ type Index struct {
 	span, retainedBlocks uint64 // the constants, but for tests
 }
 
-// New opens the index's database and reads what is needed to answer. ErrNewer: a later program wrote the database.
+// New opens the index's database and reads what is needed to answer. ErrNewer: a later program
+// wrote the database.
 func New(ctx context.Context, c Config, n Node, log logrus.FieldLogger) (*Index, error) {
 	if err := c.Check(); err != nil {
 		return nil, fmt.Errorf("index: %w", err)
@@ -128,7 +131,8 @@ func (x *Index) Close() error { return x.store.close() }
 // errBehind is Ready's answer while blocks that the node has are not yet in the index.
 var errBehind = errors.New("the index has not caught up with the chain")
 
-// Ready is nil while the index is as new as the node and the node's chain goes on, as far as the last poll showed, else why it is not.
+// Ready returns nil while the index is up to date with the node and the node's chain advances, as
+// of the last poll. Otherwise it returns the reason.
 func (x *Index) Ready() error {
 	if err := x.trouble.Load(); err != nil {
 		return *err
@@ -139,8 +143,8 @@ func (x *Index) Ready() error {
 	return nil
 }
 
-// Reached reports whether the node, or the process that follows it for us, has been heard of since the start. Until then nobody knows how old what is
-// stored is.
+// Reached reports whether the node, or the process that follows it for us, has answered since the
+// start. Until then the age of the stored data is unknown.
 func (x *Index) Reached() bool { return x.reached.Load() }
 
 // reload reads cache and cursors from the database. It is called under commits.
@@ -164,7 +168,7 @@ func (x *Index) reload(ctx context.Context) error {
 	return nil
 }
 
-// at is how far a contract is stored.
+// at returns the stored height of a contract.
 func (x *Index) at(c contract) cursor {
 	x.commits.Lock()
 	defer x.commits.Unlock()
@@ -180,8 +184,8 @@ func (t *tx) cursor(c contract) (cursor, error) {
 	return cursor{tip.Height, hash}, err
 }
 
-// write runs f in one transaction, then brings the cache up to date and tells the subscribers, in this order and before the
-// next commit. tops are the newest heights that are known of the chains that f stores blocks of.
+// write runs f in one transaction, then updates the cache and the subscribers, in this order and
+// before the next commit. tops are the newest known heights of the chains whose blocks f stores.
 func (x *Index) write(ctx context.Context, tops map[contract]uint64, f func(*applier) error) error {
 	x.commits.Lock()
 	defer x.commits.Unlock()

@@ -11,7 +11,7 @@ import (
 	"gatewayd/exchangeapi/index/judge"
 )
 
-// Lag is how far the index is behind its node.
+// Lag is the distance of the index from its node.
 type Lag struct {
 	For     time.Duration // since when it is not up to date; zero while it is
 	Missing uint64        // blocks that the node is known to have and the index has not; more may have come since
@@ -23,10 +23,10 @@ const (
 	progressEvery = 10 * time.Second
 )
 
-// warnAfter is how long an index may take to catch up for the first time before its log warns.
+// warnAfter is the duration of a first catch-up after which the log warns.
 const warnAfter = time.Minute
 
-// lagging remembers what Lag tells.
+// lagging stores the state for Lag.
 type lagging struct {
 	mu       sync.Mutex
 	since    time.Time // zero while up to date
@@ -65,7 +65,8 @@ func (l *lagging) setTops(t *batch) {
 	}
 }
 
-// setUpToDate sets whether the last poll left the index up to date, and if not, since when at the latest.
+// setUpToDate sets whether the last poll left the index up to date, and if not, since when at the
+// latest.
 func (l *lagging) setUpToDate(current bool, since time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,7 +89,7 @@ func (l *lagging) reminderDue(every time.Duration, now time.Time) bool {
 	return true
 }
 
-// Lag tells how far the index is behind, as far as it knows.
+// Lag returns the known distance of the index from its node.
 func (x *Index) Lag() Lag {
 	at, now := x.allCursors(), x.config.Now()
 	x.lag.mu.Lock()
@@ -106,7 +107,8 @@ func (x *Index) Lag() Lag {
 	return lag
 }
 
-// progress tells that the index is catching up when the node has more than one batch, and logs it from time to time. recordOutcome says when it is over.
+// progress records that the index is catching up when the node has more than one batch, and logs it
+// from time to time. recordOutcome records the end.
 func (x *Index) progress(t *batch) {
 	x.lag.setTops(t)
 	x.reached.Store(true)
@@ -122,7 +124,8 @@ func (x *Index) progress(t *batch) {
 	}
 }
 
-// recordOutcome records the outcome of a poll for Ready and Lag. It logs changes, and repeats an error while it lasts.
+// recordOutcome records the outcome of a poll for Ready and Lag. It logs changes, and repeats an
+// error while it lasts.
 func (x *Index) recordOutcome(err error) {
 	now := x.config.Now()
 	since := now
@@ -132,7 +135,7 @@ func (x *Index) recordOutcome(err error) {
 	x.lag.setUpToDate(err == nil, since)
 	before := x.trouble.Swap(pointerTo(err))
 	fresh := err != nil && (before == nil || (*before).Error() != err.Error())
-	reminds := x.lag.reminderDue(remindEvery, now) && !errors.Is(err, errMovedByOther) // to stand by is no trouble
+	reminds := x.lag.reminderDue(remindEvery, now) && !errors.Is(err, errMovedByOther) // a standby process is not a fault
 	switch {
 	case fresh || (err != nil && reminds):
 		lag, level := x.Lag(), logrus.WarnLevel
@@ -149,7 +152,7 @@ func (x *Index) recordOutcome(err error) {
 	}
 }
 
-// standstill is what an error says of the node's chain standing still; nil if nothing.
+// standstill returns the StandstillError in an error, or nil.
 func standstill(err error) (s *judge.StandstillError) {
 	_ = errors.As(err, &s)
 	return s

@@ -15,7 +15,8 @@ import (
 	"gatewayd/vite/rpc"
 )
 
-// publicPort is the chain as a real node shows it: over a WebSocket that takes messages of one frame, without private methods.
+// publicPort is the chain as a real node shows it: over a WebSocket that takes messages of one
+// frame, without private methods.
 func (r *rig) publicPort() *client.Client {
 	server, err := rpc.New(r.chain, rpc.Config{WS: "127.0.0.1:0", Public: true, Now: r.now})
 	require.NoError(r.t, err)
@@ -30,7 +31,8 @@ func (r *rig) publicPort() *client.Client {
 	return c
 }
 
-// TestCatchUpOverWebSocket: what users sent is asked for in batches of 14 KB, from the first block and after an absence.
+// TestCatchUpOverWebSocket: what users sent is asked for in batches of 14 KB, from the first block
+// and after an absence.
 func TestCatchUpOverWebSocket(t *testing.T) {
 	r := newRig(t)
 	busy := func() {
@@ -54,7 +56,7 @@ func TestCatchUpOverWebSocket(t *testing.T) {
 	r.same(x)
 }
 
-// warnings are the log's, with how far behind they say the index is.
+// warnings returns the log's warnings with their lag.
 func (r *rig) warnings() (list []logrus.Fields) {
 	for _, e := range r.logged.AllEntries() {
 		if e.Level == logrus.WarnLevel {
@@ -65,7 +67,7 @@ func (r *rig) warnings() (list []logrus.Fields) {
 	return list
 }
 
-// An index that is behind says so at once, again while it lasts, and with how much it is behind.
+// An index that is behind reports it at once, again while it lasts, and with the lag.
 func TestLag(t *testing.T) {
 	r := newRig(t)
 	node := &flaky{Client: r.client}
@@ -97,7 +99,7 @@ func TestLag(t *testing.T) {
 	require.Empty(t, r.warnings())
 }
 
-// Catching up for long is told too, with what is missing.
+// A long catch-up is reported too, with the missing blocks.
 func TestProgress(t *testing.T) {
 	r := newRig(t)
 	x := r.open(sqliteURL(t))
@@ -128,7 +130,8 @@ func (w *watched) Call(ctx context.Context, result any, method string, params ..
 	return w.Client.Call(ctx, result, method, params...)
 }
 
-// An index that was up to date and meets more than one batch is behind until it has stored all of it.
+// An index that was up to date and meets more than one batch is behind until it has stored all of
+// it.
 func TestBehindAgain(t *testing.T) {
 	r := newRig(t)
 	r.span = 5
@@ -155,7 +158,8 @@ func TestBehindAgain(t *testing.T) {
 	require.Equal(t, Lag{}, x.Lag())
 }
 
-// A node that answers but whose chain stands still is told of, with the age of its newest block, until that is a new one.
+// A node that answers but whose chain does not advance is reported, with the age of its newest
+// block, until a new block arrives.
 func TestStandstill(t *testing.T) {
 	r := newRig(t)
 	r.order(r.alice, dex.Sell, "10", coins(20))

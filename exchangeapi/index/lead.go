@@ -8,16 +8,19 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// followerLockID is the lock of PostgreSQL that the one following process of a database holds as long as its connection lives.
+// followerLockID is the lock of PostgreSQL that the one following process of a database holds as
+// long as its connection lives.
 const followerLockID = "7310293847"
 
-// leadership is a process's place as the one that follows. It belongs to the goroutine that follows.
+// leadership is a process's place as the one that follows. It belongs to the goroutine that
+// follows.
 type leadership struct {
 	conn *sqlx.Conn // nil while another process leads
 }
 
-// lead reports whether this process is the one that follows, and becomes it if there is none. A database of SQLite is taken for ours alone. The lock
-// keeps processes out of each other's way, no more: what makes double work impossible is the comparison of cursors in each transaction.
+// lead reports whether this process is the one that follows, and becomes it if there is none. A
+// database of SQLite is taken for ours alone. The lock keeps processes out of each other's way, no
+// more: what makes double work impossible is the comparison of cursors in each transaction.
 func (s *store) lead(ctx context.Context) (bool, error) {
 	if s.lock == "" {
 		return true, nil
@@ -71,8 +74,8 @@ func (x *Index) standBy(ctx context.Context) error {
 	return errors.Join(errMovedByOther, err)
 }
 
-// resync reads everything anew. Where others have stored what our subscribers were not told of, these are told that something is missing. It is called
-// under commits.
+// resync reads everything again. If other processes have stored changes that our subscribers did
+// not receive, it ends their subscriptions. It is called under commits.
 func (x *Index) resync(ctx context.Context) error {
 	before := x.cursors
 	if err := x.reload(ctx); err != nil {
@@ -87,7 +90,7 @@ func (x *Index) resync(ctx context.Context) error {
 	return nil
 }
 
-// endAll ends every subscription: a subscriber that goes on must not believe that it knows everything.
+// endAll ends every subscription, so that no subscriber assumes that its data is complete.
 func (f *feed) endAll() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

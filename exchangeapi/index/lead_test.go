@@ -9,8 +9,8 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// TestReplicas: of two on one database one follows. The other answers what is stored, does not keep from its subscribers that they miss something, and
-// takes over.
+// TestReplicas: of two on one database one follows. The other answers what is stored, does not keep
+// from its subscribers that they miss something, and takes over.
 func TestReplicas(t *testing.T) {
 	r := newRig(t)
 	url := recordstest.Postgres(t).Database(t)

@@ -15,7 +15,8 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// Precision is how many decimals a market's numbers are shown with. It is a setting of this service; the chain takes more.
+// Precision is the number of decimals of a market's numbers. It is a setting of this service; the
+// chain accepts more.
 type Precision struct {
 	Price    int `yaml:"price"`
 	Quantity int `yaml:"quantity"`
@@ -37,7 +38,8 @@ type market struct {
 	pair Pair
 }
 
-// rules is what was announced of markets and tokens. A value is never changed once others see it: clone it first.
+// rules holds the announced rules of markets and tokens. A published value is never changed: clone
+// it first.
 type rules struct {
 	precisions map[string]Precision
 	byID       map[uint32]*market
@@ -138,8 +140,8 @@ func (t *tx) announced(table string, f func(data []byte) error) error {
 	return nil
 }
 
-// Tokens lists the tokens of the exchange by symbol. A token that the node could not be asked about yet shows what the
-// exchange announced, without name and supply.
+// Tokens lists the tokens of the exchange by symbol. A token that the node could not be asked about
+// yet shows what the exchange announced, without name and supply.
 func (x *Index) Tokens() []Token {
 	x.cache.mu.Lock()
 	defer x.cache.mu.Unlock()
@@ -214,8 +216,9 @@ func (x *Index) queryToken(ctx context.Context, id core.TokenID) {
 	x.cache.infos[id] = tokenOf(info)
 }
 
-// Balances asks the node what an account has on the exchange, by symbol; none is an empty list. The node, because fees,
-// mined tokens and stakes move balances without an event; it may lag a fill by its settlement (docs/exchange-rules.md 2.1).
+// Balances asks the node what an account has on the exchange, by symbol; none is an empty list. The
+// node, because fees, mined tokens and stakes move balances without an event; it may lag a fill by
+// its settlement (docs/exchange-rules.md 2.1).
 func (x *Index) Balances(ctx context.Context, owner core.Address) ([]Balance, error) {
 	funds, err := x.node.Funds(ctx, owner)
 	if err != nil {

@@ -12,8 +12,9 @@ import (
 // ErrOrder marks a note that cannot be kept: of no market, or with a price that is none.
 var ErrOrder = errors.New("invalid order")
 
-// NotePlacement shows an order as pending request (1) until a contract's block says more. It may come before or after that
-// block. Note only what a node has accepted. An order whose send the node loses again becomes failed (9). Errors: ErrOrder.
+// NotePlacement shows an order as pending request (1) until a contract's block contains its result.
+// It may come before or after that block. Note only blocks that a node has accepted. An order whose
+// send the node loses becomes failed (9). Errors: ErrOrder.
 func (x *Index) NotePlacement(ctx context.Context, p Placement) error {
 	return x.note(ctx, func(a *applier) error {
 		known, err := a.order(p.Hash.String())
@@ -34,8 +35,9 @@ func (x *Index) NotePlacement(ctx context.Context, p Placement) error {
 	})
 }
 
-// NoteCancel shows an order as pending cancel (6), once it stands in the book and until the cancel is decided. It may come before or after the blocks
-// that decide; an order that is unknown or has ended stays as it is. The blocks themselves tell of requests, too: this is the word that comes first.
+// NoteCancel shows a resting order as pending cancel (6) until the cancel is decided. It may come
+// before or after the blocks that decide; an order that is unknown or has ended does not change.
+// The blocks themselves contain requests, too; the note only arrives earlier.
 func (x *Index) NoteCancel(ctx context.Context, c CancelRequest) error {
 	return x.note(ctx, func(a *applier) error {
 		o, err := a.order(c.Order.String())
@@ -52,7 +54,8 @@ func (x *Index) NoteCancel(ctx context.Context, c CancelRequest) error {
 	})
 }
 
-// Sends that no contract has received after so many seconds are looked up on the node, so many at a time.
+// Sends that no contract has received after so many seconds are looked up on the node, so many at a
+// time.
 const (
 	unreceivedAfterSeconds = 60
 	maxSendsChecked        = 100
@@ -63,8 +66,8 @@ const sendsInQuestion = "SELECT " + orderColumns + ` FROM ex_orders WHERE id IN 
 	SELECT id FROM ex_orders WHERE status = 1 AND noted <= ? UNION ALL SELECT id FROM ex_orders WHERE cancel <> '' AND noted <= ?)
 	ORDER BY noted LIMIT ? + 0`
 
-// checkUnreceived asks the node for old sends of ours that no contract received. What the node does not know any more is lost: the
-// order failed, or the cancel did.
+// checkUnreceived asks the node for old sends of ours that no contract received. What the node does
+// not know any more is lost: the order failed, or the cancel did.
 func (x *Index) checkUnreceived(ctx context.Context) error {
 	var waiting []orderRow
 	err := x.store.view(ctx, func(t *tx) error {
@@ -121,8 +124,8 @@ func (x *Index) failLost(ctx context.Context, id, send string) error {
 	})
 }
 
-// noteBatch is the notes that nobody writes yet. Who gets the right to commit writes all of them, so that callers who wait for it at the same time share
-// one transaction.
+// noteBatch collects notes that are not being written yet. The caller that gets the right to commit
+// writes all of them, so that concurrent callers share one transaction.
 type noteBatch struct {
 	mu   sync.Mutex
 	list []*note

@@ -72,8 +72,8 @@ func testNotes(t *testing.T, url string) {
 	testLost(t, r, x)
 }
 
-// testCancelRefused: a cancel by somebody else fails in dexTrade, and the order shows its true state again, whichever is
-// known first.
+// testCancelRefused: another user's cancel fails in dexTrade, and the order shows its true state
+// again, whichever is known first.
 func testCancelRefused(t *testing.T, r *rig, x *Index) {
 	id := r.order(r.alice, dex.Sell, "10", coins(20))
 	r.catchUp(x)
@@ -111,7 +111,7 @@ func testFillWins(t *testing.T, r *rig, x *Index) {
 	require.Equal(t, Filled, r.find(x, r.alice, id).Status)
 }
 
-// testLost: what the node no longer knows of has failed.
+// testLost: an order that the node no longer has counts as failed.
 func testLost(t *testing.T, r *rig, x *Index) {
 	id := core.Hash{9, 9}
 	r.note(x, r.alice, id, 1, "10", 20)
@@ -126,7 +126,7 @@ func testLost(t *testing.T, r *rig, x *Index) {
 	require.Equal(t, Open, r.find(x, r.alice, retainedBlocks).Status)
 }
 
-// Callers who come while somebody else commits share the next transaction, and one who is wrong fails alone.
+// Callers that arrive during a commit share the next transaction, and an invalid call fails alone.
 func TestNotesTogether(t *testing.T) {
 	r := newRig(t)
 	x := r.caught("sqlite:" + filepath.Join(t.TempDir(), "index.db"))

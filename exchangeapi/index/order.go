@@ -32,7 +32,7 @@ type orderRow struct {
 	Status Status `db:"status"`
 }
 
-// progress is what dexTrade's events change of an order.
+// progress contains an order's changes by dexTrade's events.
 type progress struct {
 	State          dex.Status `db:"state"`
 	Reason         dex.Reason `db:"reason"`
@@ -58,14 +58,15 @@ const (
 const orderColumns = `id, inner_id, owner, market, side, type, price, quantity, amount, created, serial,
 	noted, received, received_at, refused, placed, state, reason, executed, executed_amount, base_fee, operator_fee, cancel, status`
 
-// An order by what only some orders have. The second condition tells SQLite that the index, which has only these, will do.
+// Conditions that only some orders meet. The second condition lets SQLite use the partial index,
+// which contains only these.
 const (
 	orderByInner  = "SELECT " + orderColumns + " FROM ex_orders WHERE inner_id = ? AND inner_id <> ''"
 	orderByCancel = "SELECT " + orderColumns + " FROM ex_orders WHERE cancel = ? AND cancel <> ''"
 )
 
-// publicStatus is the status that REST shows (docs/exchange-rules.md 4.2, 4.3). A cancel of an order that is not in the book yet is not shown: 6 comes after 3
-// or 5 only.
+// publicStatus is the status that REST shows (docs/exchange-rules.md 4.2, 4.3). A cancel of an
+// order that is not in the book yet is not shown: 6 comes after 3 or 5 only.
 func (o *orderRow) publicStatus() Status {
 	switch {
 	case o.Placed > 0 && o.ended():
@@ -111,7 +112,7 @@ func (o *orderRow) endStatus() Status {
 	return PartiallyCancelled
 }
 
-// rest is the quantity that stands in the book.
+// rest returns the resting quantity.
 func (o *orderRow) rest() (n amount) {
 	if o.Placed == 0 || o.ended() || o.Executed.Gt(&o.Quantity.Int) {
 		return n
@@ -187,7 +188,7 @@ func (o *orderRow) view(m *market) Order {
 	}
 }
 
-// ratios are how much of the order is executed, and at which price on average.
+// ratios returns the executed share of the order and its average price.
 func (o *orderRow) ratios(m *market) (percent, average string) {
 	pp := m.pair.PricePrecision
 	if o.Executed.IsZero() {
@@ -219,8 +220,8 @@ func (o *orderRow) atLimit(m *market) bool {
 	return !o.ExecutedAmount.Lt(&worth)
 }
 
-// worth is the amount to show: the exact product, not the chain's rounded amount. A market order has no price, so it shows
-// what it set aside.
+// worth is the amount to show: the exact product, not the chain's rounded amount. A market order
+// has no price, so it shows what it set aside.
 func (o *orderRow) worth(m *market) string {
 	if o.Price.IsZero() {
 		return numbers.Amount(&o.Amount.Int, m.QuoteDecimals, wideDecimals)

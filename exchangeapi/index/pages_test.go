@@ -32,7 +32,8 @@ func (p *paged) Call(ctx context.Context, result any, method string, params ...a
 	return nil
 }
 
-// TestPagesCutABlock: blocks of 201 events, of which a page of a thousand ends in the middle of one (behaviours 25 and 57).
+// TestPagesCutABlock: blocks of 201 events, of which a page of a thousand ends in the middle of one
+// (behaviours 25 and 57).
 func TestPagesCutABlock(t *testing.T) {
 	r := newRig(t)
 	const takers = 6

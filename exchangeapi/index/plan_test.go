@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPlans: what is asked for each event must not look through all orders.
+// TestPlans: the queries of each event must not scan all orders.
 func TestPlans(t *testing.T) {
 	s, err := openStore(t.Context(), sqliteURL(t))
 	require.NoError(t, err)

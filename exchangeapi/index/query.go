@@ -50,7 +50,8 @@ func (x *Index) Order(ctx context.Context, owner core.Address, id core.Hash) (*O
 	return &view, nil
 }
 
-// Orders lists orders newest first. Errors: ErrUnknownMarket for a Symbol; unknown token symbols match nothing.
+// Orders lists orders newest first. Errors: ErrUnknownMarket for a Symbol; unknown token symbols
+// match nothing.
 func (x *Index) Orders(ctx context.Context, f OrderFilter, p Page) (Orders, error) {
 	r := x.cache.current()
 	w, err := f.where(r)
@@ -98,7 +99,8 @@ func (f *OrderFilter) where(r *rules) (*query.List, error) {
 	return w, nil
 }
 
-// livingOrders are those that have not ended: the condition of ex_orders_living as it stands there.
+// livingOrders selects orders that have not ended: the condition of ex_orders_living, in the same
+// text.
 const livingOrders = "status IN (1,2,3,5,6)"
 
 func (s Status) living() bool {
@@ -143,7 +145,8 @@ func (x *Index) Trades(ctx context.Context, f TradeFilter, p Page) (Trades, erro
 	return result, nil
 }
 
-// tradesOfOrder are found by the order alone: a market may have had millions since. The sign keeps SQLite from the market's index.
+// tradesOfOrder are found by the order alone: a market may have had millions since. The sign keeps
+// SQLite from the market's index.
 const tradesOfOrder = "(SELECT " + shownOfTrade + ", pos, market FROM ex_trades WHERE taker = ? UNION SELECT " + shownOfTrade +
 	", pos, market FROM ex_trades WHERE maker = ?) AS of_order WHERE +market = ?"
 
@@ -157,7 +160,8 @@ func (f *TradeFilter) where(m *market) *query.List {
 	return w
 }
 
-// Bars lists a market's newest bars, oldest first. Errors: ErrUnknownMarket; a name that is no interval.
+// Bars lists a market's newest bars, oldest first. Errors: ErrUnknownMarket; a name that is no
+// interval.
 func (x *Index) Bars(ctx context.Context, f BarFilter) ([]Bar, error) {
 	m, err := x.market(f.Symbol)
 	if err != nil {
@@ -179,8 +183,8 @@ func (x *Index) Bars(ctx context.Context, f BarFilter) ([]Bar, error) {
 	return bars, nil
 }
 
-// Transfers lists an account's deposits and withdrawals of a token, newest first. A token that the exchange does not know has
-// none.
+// Transfers lists an account's deposits and withdrawals of a token, newest first. A token that the
+// exchange does not know has none.
 func (x *Index) Transfers(ctx context.Context, owner core.Address, token core.TokenID, p Page) (Transfers, error) {
 	p.Total = true
 	w := query.From("ex_transfers WHERE account = ? AND token = ?", owner.String(), token.String())
@@ -213,7 +217,8 @@ func (x *Index) Transfers(ctx context.Context, owner core.Address, token core.To
 	return result, nil
 }
 
-// tokenLabel is a token's symbol as transfers show it, without the suffix, and its decimals. Deposits may be of tokens without a market: those the node is asked about.
+// tokenLabel is a token's symbol as transfers show it, without the suffix, and its decimals.
+// Deposits may be of tokens without a market: those the node is asked about.
 func (x *Index) tokenLabel(ctx context.Context, id core.TokenID) (string, uint8, error) {
 	for range 2 {
 		x.cache.mu.Lock()
@@ -279,5 +284,5 @@ func (x *Index) Grants(ctx context.Context, principal, agent core.Address) ([]st
 	return symbols, nil
 }
 
-// rowCapacity is how many rows of a page to have room for before they are read.
+// rowCapacity is the number of rows of a page to allocate before reading.
 func rowCapacity(p Page) int { return min(max(0, p.Limit), 100) }

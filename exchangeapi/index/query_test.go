@@ -69,7 +69,8 @@ func endless() *query.List {
 	return query.From("(WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers) SELECT n FROM numbers) AS endless WHERE n < ?", 0)
 }
 
-// TestWideReads: lists that read much end with who asked for them, and leave connections to what orders ask.
+// TestWideReads: lists that read much end with who asked for them, and leave connections to what
+// orders ask.
 func TestWideReads(t *testing.T) {
 	r := newRig(t)
 	x := r.caught(sqliteURL(t))

@@ -44,7 +44,8 @@ func newUser(t testing.TB, n uint64) user {
 	return user{key, key.Address()}
 }
 
-// rig is an exchange chain behind its JSON-RPC, with two markets: COIN-000_VITE (8 and 18 decimals) and GOLD-000_VITE.
+// rig is an exchange chain behind its JSON-RPC, with two markets: COIN-000_VITE (8 and 18 decimals)
+// and GOLD-000_VITE.
 type rig struct {
 	t                    testing.TB
 	chain                *node.Node

@@ -78,7 +78,7 @@ func TestRun(t *testing.T) {
 	require.Eventually(t, func() bool { return x.Ready() == nil }, waitTimeout, time.Millisecond)
 }
 
-// TestPollOnly: a node that cannot tell of blocks is asked.
+// TestPollOnly: a node that cannot announce blocks is polled.
 func TestPollOnly(t *testing.T) {
 	r := newRig(t)
 	x := r.openOn(sqliteURL(t), struct{ Node }{r.client})
@@ -88,7 +88,7 @@ func TestPollOnly(t *testing.T) {
 	await(t, updates, func(u Update) bool { return len(u.Depths) == 1 })
 }
 
-// TestAnnounced: a node that tells of blocks is not waited for.
+// TestAnnounced: blocks of a node with announcements arrive without a poll.
 func TestAnnounced(t *testing.T) {
 	r := newRig(t)
 	r.poll = time.Minute
@@ -100,7 +100,7 @@ func TestAnnounced(t *testing.T) {
 	await(t, updates, func(u Update) bool { return len(u.Depths) == 1 })
 }
 
-// TestAgedTickers: a ticker is told again when a trade has become a day old, once.
+// TestAgedTickers: a ticker is announced again when a trade has become a day old, once.
 func TestAgedTickers(t *testing.T) {
 	r := newRig(t)
 	x := r.caught(sqliteURL(t))
@@ -131,7 +131,7 @@ func TestAgedTickers(t *testing.T) {
 	require.Equal(t, "0.00", told[0].Quantity[:4])
 }
 
-// TestFreshChain: a chain that began anew, as development chains do, takes the place of the one before.
+// TestFreshChain: a restarted chain, as development chains do, replaces the one before.
 func TestFreshChain(t *testing.T) {
 	r := newRig(t)
 	r.order(r.alice, dex.Sell, "10", coins(20))
@@ -146,7 +146,8 @@ func TestFreshChain(t *testing.T) {
 	r.same(x)
 }
 
-// TestOtherChain: a chain that has nothing in common with the index is refused, and nothing is lost.
+// TestOtherChain: a chain that has nothing in common with the index is refused, and nothing is
+// lost.
 func TestOtherChain(t *testing.T) {
 	r := newRig(t)
 	url := sqliteURL(t)
@@ -161,7 +162,8 @@ func TestOtherChain(t *testing.T) {
 	require.Equal(t, before, dump(t, x))
 }
 
-// TestTwoFollowers: a second process that follows into the same database is noticed, and goes on from what is there.
+// TestTwoFollowers: a second process that follows into the same database is detected, and continues
+// from the stored state.
 func TestTwoFollowers(t *testing.T) {
 	r := newRig(t)
 	url := sqliteURL(t)
@@ -213,7 +215,7 @@ func TestNewerSchema(t *testing.T) {
 	require.ErrorIs(t, err, ErrNewer)
 }
 
-// busy is a node on which something happens right after it has told the newest block of dexFund.
+// busy is a node on which a change happens right after it has returned the newest block of dexFund.
 type busy struct {
 	*client.Client
 	happens func()
@@ -228,7 +230,8 @@ func (b *busy) LatestAccountBlock(ctx context.Context, a core.Address) (*client.
 	return top, err
 }
 
-// TestReceivedBeforeOpen: an order is received (2) before it is open (3), also when dexTrade has it while dexFund is being read.
+// TestReceivedBeforeOpen: an order is received (2) before it is open (3), also when dexTrade has it
+// while dexFund is being read.
 func TestReceivedBeforeOpen(t *testing.T) {
 	r := newRig(t)
 	node := &busy{Client: r.client}
@@ -276,7 +279,8 @@ func (r *rig) newest() *map[core.Address]*client.AccountBlock {
 	return &blocks
 }
 
-// TestLaggingAnswer: an answer of a node that lags takes nothing back, and nothing is pushed twice; a shorter chain that lasts, and one with another block, do.
+// TestLaggingAnswer: an answer of a node that lags takes nothing back, and nothing is pushed twice;
+// a shorter chain that lasts, and one with another block, do.
 func TestLaggingAnswer(t *testing.T) {
 	r := newRig(t)
 	r.order(r.alice, dex.Sell, "10", coins(40))
@@ -328,7 +332,7 @@ func TestLaggingAnswer(t *testing.T) {
 	r.same(x)
 }
 
-// TestRemovedBlocks: a node that says itself that it took blocks back is believed at once.
+// TestRemovedBlocks: a node that announces removed blocks itself is believed at once.
 func TestRemovedBlocks(t *testing.T) {
 	r := newRig(t)
 	x := r.open(sqliteURL(t))

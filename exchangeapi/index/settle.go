@@ -54,7 +54,7 @@ func (t *tx) tip(c contract) (row blockRow, err error) {
 	return row, err
 }
 
-// receipt is how a contract received a send; nil while it has not, or did long ago.
+// receipt returns a contract's receive of a send. It is nil before the receive, and long after it.
 func (a *applier) receipt(c contract, send string) (*blockRow, error) {
 	if row, known := a.receivers[c][send]; known {
 		return row, nil
@@ -76,8 +76,8 @@ func (a *applier) relayed(f *blockRow) (refused bool, err error) {
 	return r != nil && !r.OK, err
 }
 
-// settleOrder brings an order in line with the stored blocks that received its send. An order that neither a contract nor we
-// know of any more is deleted.
+// settleOrder updates an order from the stored blocks that received its send. An order that is in
+// no contract and in no note is deleted.
 func (a *applier) settleOrder(o *orderRow) error {
 	f, err := a.receipt(fund, o.ID)
 	if err != nil {
@@ -113,7 +113,8 @@ func (a *applier) settleOrder(o *orderRow) error {
 	return nil
 }
 
-// settleCancel forgets a cancel request that a contract refused: the order shows its true state again.
+// settleCancel forgets a cancel request that a contract refused: the order shows its true state
+// again.
 func (a *applier) settleCancel(request string) error {
 	o, err := a.cancelledBy(request)
 	if err != nil || o == nil {
@@ -141,7 +142,8 @@ func (a *applier) cancelledBy(request string) (*orderRow, error) {
 	return o, nil
 }
 
-// settleRequest brings the cancel request that an order shows in line with the stored blocks: one that was refused gives way to another that waits.
+// settleRequest brings the cancel request that an order shows in line with the stored blocks: one
+// that was refused gives way to another that waits.
 func (a *applier) settleRequest(o *orderRow, request string) error {
 	if o.over() || o.Cancel != "" && o.Cancel != request {
 		return nil
@@ -160,7 +162,8 @@ func (a *applier) settleRequest(o *orderRow, request string) error {
 // requestsToCancel lists the blocks of dexFund that passed on cancels of an order, newest first.
 const requestsToCancel = "SELECT " + blockColumns + " FROM ex_blocks WHERE cancels = ? AND cancels <> '' ORDER BY height DESC"
 
-// pending is the newest request to cancel an order that dexFund passed on and dexTrade has not decided; empty without one.
+// pending is the newest request to cancel an order that dexFund passed on and dexTrade has not
+// decided; empty without one.
 func (a *applier) pending(id string) (string, error) {
 	var rows []blockRow
 	if err := a.list(&rows, requestsToCancel, id); err != nil {
@@ -183,7 +186,8 @@ func (a *applier) pending(id string) (string, error) {
 	return "", nil
 }
 
-// cancelRefused looks at dexFund's receipt of a request and at dexTrade's of what dexFund passed on, or of the request itself.
+// cancelRefused reads dexFund's receive of a request, and dexTrade's receive of the resulting send,
+// or of the request itself.
 func (a *applier) cancelRefused(request string) (bool, error) {
 	f, err := a.receipt(fund, request)
 	if err != nil {
@@ -197,7 +201,8 @@ func (a *applier) cancelRefused(request string) (bool, error) {
 	return r != nil && !r.OK, err
 }
 
-// failure follows a failed block of dexTrade back to the user's send: an order that could not be matched, or a cancel.
+// failure follows a failed block of dexTrade back to the user's send: an order that could not be
+// matched, or a cancel.
 func (a *applier) failure(b *block) error {
 	if b.ok || b.send.IsZero() {
 		return nil

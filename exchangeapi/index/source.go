@@ -10,17 +10,18 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// span is how many blocks of a contract are read at a time. A node's answer stays far below what a client takes, also when each block has the most
-// settlements that one can have.
+// span is the number of blocks of a contract per read. A node's answer stays far below a client's
+// limit, even if each block has the maximum number of settlements.
 const span = 500
 
-// maxLogPages bounds what one range of blocks may have of logs: a block has at most 1 + 2*100 of them.
+// maxLogPages bounds what one range of blocks may have of logs: a block has at most 1 + 2*100 of
+// them.
 const maxLogPages = 1 + span*(1+2*dex.MaxFills)/client.MaxPage
 
 // errMoved marks answers that do not fit together because the chain moved between them: read again.
 var errMoved = errors.New("the chain moved while it was read")
 
-// ledger is what the index reads of account chains; *client.Client is one.
+// ledger reads account chains for the index; *client.Client is one.
 type ledger interface {
 	// LatestAccountBlock is nil for an account without a block.
 	LatestAccountBlock(context.Context, core.Address) (*client.AccountBlock, error)
@@ -68,7 +69,7 @@ type block struct {
 	asked  call    // dexFund only
 }
 
-// cursor is how far a contract is indexed; the zero value is nothing.
+// cursor is the indexed position of a contract; the zero value is the start.
 type cursor struct {
 	height uint64
 	hash   core.Hash
@@ -81,11 +82,11 @@ type reader struct {
 	span uint64
 }
 
-// blockRange is what follows a cursor.
+// blockRange contains the blocks after a cursor.
 type blockRange struct {
 	blocks []block
-	more   bool   // the chain goes on after them
-	top    uint64 // height of the newest block that the node has told of
+	more   bool   // the chain has further blocks
+	top    uint64 // height of the newest block reported by the node
 	forked bool   // the block at the cursor is not in the chain any more
 
 	shorter bool                 // the chain does not reach the cursor
@@ -118,7 +119,8 @@ func (r *reader) next(ctx context.Context, at cursor, most uint64) (blockRange, 
 	return p, nil
 }
 
-// line reads the headers after the cursor, newest first, and checks that they form one line that begins there.
+// line reads the headers after the cursor, newest first, and checks that they form one line that
+// begins there.
 func (r *reader) line(ctx context.Context, at cursor, most uint64) (p blockRange, list []header, err error) {
 	top, err := r.LatestAccountBlock(ctx, r.address())
 	if err != nil {
@@ -132,7 +134,7 @@ func (r *reader) line(ctx context.Context, at cursor, most uint64) (p blockRange
 		return blockRange{forked: true}, nil, nil
 	}
 	p.top = top.Height
-	if top.Height == at.height || limit <= at.height { // what is newer than most is looked at later, and so is whether ours still stands
+	if top.Height == at.height || limit <= at.height { // blocks above most are read later, and our newest block is checked then
 		return p, nil, nil
 	}
 	if top.Height > limit {
@@ -186,7 +188,8 @@ func linked(list []header, top *client.AccountBlock, n int) bool {
 	return true
 }
 
-// resultAt is where a contract's receive block says how it went: after a hash (docs/exchange-rules.md 2.12).
+// resultAt is the offset of the result in a contract's receive block: after a hash
+// (docs/exchange-rules.md 2.12).
 const resultAt = core.HashSize
 
 // done reports whether the block did what it was asked for.
@@ -194,7 +197,8 @@ func (h *header) done() bool {
 	return h.receive && len(h.result) > resultAt && h.result[resultAt] == 0
 }
 
-// addLogs reads the events of consecutive blocks, oldest first. headers are the same blocks, newest first.
+// addLogs reads the events of consecutive blocks, oldest first. headers are the same blocks, newest
+// first.
 func (r *reader) addLogs(ctx context.Context, blocks []block, headers []header) error {
 	first, last := blocks[0].height, blocks[len(blocks)-1].height
 	filter := client.LogFilter{
@@ -231,7 +235,8 @@ func (r *reader) addLog(blocks []block, e *logEntry) error {
 	return nil
 }
 
-// complete checks that each block that names a hash of events has some: a node may answer before it has stored them.
+// complete checks that each block that names a hash of events has some: a node may answer before it
+// has stored them.
 func (r *reader) complete(blocks []block, headers []header) error {
 	for i := range blocks {
 		if h := &headers[len(headers)-1-i]; !h.logged.IsZero() && len(blocks[i].logs) == 0 {
@@ -241,8 +246,8 @@ func (r *reader) complete(blocks []block, headers []header) error {
 	return nil
 }
 
-// addCalls reads what users asked of dexFund: from its blocks where these show it, else from what was sent. What contracts sent is not needed, so a node
-// need not know it.
+// addCalls reads what users asked of dexFund: from its blocks where these show it, else from what
+// was sent. What contracts sent is not needed, so a node need not know it.
 func (r *reader) addCalls(ctx context.Context, blocks []block) error {
 	var hashes []core.Hash
 	var at []int
@@ -275,11 +280,12 @@ func (r *reader) addCalls(ctx context.Context, blocks []block) error {
 	return nil
 }
 
-// probeBlocks is how many of the newest blocks of each contract a probe reads.
+// probeBlocks is the number of newest blocks of each contract that a probe reads.
 const probeBlocks = 20
 
-// Probe asks a node all that an index asks: the newest blocks of both contracts with their events and calls, a token, an account's funds. It tells what the
-// node does not answer, and stores nothing. A chain without an exchange has nothing to read and passes.
+// Probe sends every kind of request that an index needs: the newest blocks of both contracts with
+// their events and calls, a token, an account's funds. It reports requests that the node does not
+// answer, and stores nothing. A chain without an exchange passes.
 func Probe(ctx context.Context, n Node) error {
 	for _, c := range []contract{fund, trade} {
 		err := probe(ctx, &reader{n, c, probeBlocks})

@@ -24,8 +24,8 @@ var migrations embed.FS
 // versions is the table of our migrations: the database may be shared with other packages' tables.
 const versions = "ex_versions"
 
-// readers is how many queries of one process run at a time, wideReaders how many of them may read much more than they give: the others are for what
-// orders and cancels ask.
+// readers bounds the concurrent queries of one process. wideReaders bounds those that may read much
+// more than they return; the others serve queries of orders and cancels.
 const (
 	readers     = 8
 	wideReaders = 2
@@ -34,21 +34,23 @@ const (
 // txLimit bounds one transaction.
 const txLimit = time.Minute
 
-// Statements of this package say LIMIT ? + 0: SQLite plans for the number behind a bare LIMIT ?, so it prepares the statement anew each time
-// that one is bound, which costs more than most queries.
+// Statements of this package use LIMIT ? + 0. SQLite plans for the number behind a bare LIMIT ?, so
+// it prepares the statement again for each bound number, which costs more than most queries.
 
-// What SQLite connections are set to. NORMAL, for a commit that a power cut undoes is only read from the chain once more.
+// Settings of SQLite connections. NORMAL is sufficient, because a commit lost in a power cut is
+// read from the chain again.
 const (
 	sqliteCommon = "?_journal_mode=WAL&_synchronous=NORMAL&_busy_timeout=5000&_stmt_cache_size=256"
 	sqliteWrites = sqliteCommon + "&_txlock=immediate"
-	// database/sql gives a connection to one goroutine at a time. Each has room for 8 MB of pages: an account's orders lie apart.
+	// database/sql gives a connection to one goroutine at a time. Each has room for 8 MB of pages:
+	// an account's orders lie apart.
 	sqliteReads = sqliteCommon + "&_query_only=true&_mutex=no&_cache_size=-8000"
 )
 
 // ErrNewer marks a database that a later program wrote.
 var ErrNewer = database.ErrNewer
 
-// errCommit marks a commit of which it is not known whether it happened: what is in memory has to be read anew.
+// errCommit marks a commit whose outcome is unknown: the state in memory has to be read again.
 var errCommit = errors.New("committing")
 
 // store is the index's database.
@@ -60,7 +62,8 @@ type store struct {
 	leader        leadership
 }
 
-// openStore opens the database and brings its schema up to date. A commit that a power cut undoes is only read from the chain once more.
+// openStore opens the database and migrates its schema. A commit lost in a power cut is read from
+// the chain again.
 func openStore(ctx context.Context, url string) (*store, error) {
 	db, err := database.Open(ctx, url, database.SQLite{Writes: sqliteWrites, Reads: sqliteReads, Readers: readers}, database.Postgres{
 		Writers: 2, Readers: readers, // migrations hold a writer for their lock, and who follows the chain for his
@@ -79,7 +82,7 @@ func openStore(ctx context.Context, url string) (*store, error) {
 	return s, nil
 }
 
-// Schema is what an index is made by.
+// Schema returns the schema of an index.
 func Schema() database.Schema {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -99,7 +102,7 @@ type tx struct {
 	tx  session
 }
 
-// session runs statements: a *sqlx.Tx, or a *sqlx.Conn where each statement stands alone.
+// session runs statements: a *sqlx.Tx, or a *sqlx.Conn without a transaction.
 type session interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	GetContext(ctx context.Context, into any, query string, args ...any) error
@@ -108,7 +111,8 @@ type session interface {
 	Rebind(query string) string
 }
 
-// update runs f in one writing transaction. An error of f rolls back and comes out as it is; errCommit is explained there.
+// update runs f in one writing transaction. An error of f rolls back and comes out as it is;
+// errCommit is explained there.
 func (s *store) update(ctx context.Context, f func(*tx) error) error {
 	// A stopping daemon must not cut a COMMIT: only the time limit does.
 	life, cancel := context.WithTimeout(context.WithoutCancel(ctx), txLimit)
@@ -133,8 +137,9 @@ func (s *store) update(ctx context.Context, f func(*tx) error) error {
 	return nil
 }
 
-// read runs f on a connection for reading, without a transaction: each query sees a moment of its own. What SQLite runs is not interrupted: database/sql
-// would start a goroutine for every query that could be. So f reads little.
+// read runs f on a connection for reading, without a transaction: each query sees its own state.
+// Queries on SQLite cannot be interrupted, because database/sql would start a goroutine for each.
+// So f reads little.
 func (s *store) read(ctx context.Context, f func(*tx) error) error {
 	conn, err := s.reads.Connx(ctx)
 	if err != nil {
@@ -147,7 +152,8 @@ func (s *store) read(ctx context.Context, f func(*tx) error) error {
 	return f(&tx{ctx, conn})
 }
 
-// readWide is view for what may read much more than it gives: no longer than ctx lasts, and few at a time.
+// readWide is view for what may read much more than it gives: no longer than ctx lasts, and few at
+// a time.
 func (s *store) readWide(ctx context.Context, f func(*tx) error) error {
 	select {
 	case s.wide <- struct{}{}:
@@ -158,10 +164,12 @@ func (s *store) readWide(ctx context.Context, f func(*tx) error) error {
 	return s.view(ctx, f)
 }
 
-// MaxOffset is the most rows that a page leaves out: they are read all the same. Pages further back are empty; times lead there.
+// MaxOffset is the most rows that a page leaves out: they are read all the same. Pages further back
+// are empty; times lead there.
 const MaxOffset = 10_000
 
-// page reads the rows of a page into row, one after the other, and counts all matches if asked to; -1 if not.
+// page reads the rows of a page into row, one after the other, and counts all matches if asked to;
+// -1 if not.
 func (s *store) page(ctx context.Context, l *query.List, columns, order string, p Page, row any, each func()) (total int, err error) {
 	run := s.read
 	if l.Wide || p.Total {
@@ -201,7 +209,7 @@ func (t *tx) exec(query string, args ...any) error {
 	return err
 }
 
-// one reads one row, or tells that there is none.
+// one reads one row, and reports whether it exists.
 func (t *tx) one(into any, query string, args ...any) (bool, error) {
 	err := t.tx.GetContext(t.ctx, into, t.tx.Rebind(query), args...)
 	if errors.Is(err, sql.ErrNoRows) {

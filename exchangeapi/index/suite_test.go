@@ -17,7 +17,7 @@ func TestPostgres(t *testing.T) {
 	suite(t, server.Database)
 }
 
-// suite is what holds on both engines.
+// suite contains the tests for both engines.
 func suite(t *testing.T, database func(testing.TB) string) {
 	for name, test := range map[string]func(*testing.T, string){
 		"Order":     testOrder,

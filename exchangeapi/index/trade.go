@@ -43,7 +43,8 @@ func (r *tradeRow) appendColumns(values []any) []any {
 		r.TakerInner, r.MakerInner, r.TakerFee.Dec(), r.MakerFee.Dec(), r.BaseFees.Dec(), r.At)
 }
 
-// trade stores a fill. Its two orders were announced by earlier events of the same block, or long before.
+// trade stores a fill. Its two orders were announced by earlier events of the same block, or long
+// before.
 func (a *applier) trade(b *block, pos int, t *dex.Trade) error {
 	taker, err := a.inner(t.Taker)
 	if err != nil {
@@ -64,8 +65,8 @@ func (a *applier) trade(b *block, pos int, t *dex.Trade) error {
 	return a.addToBars(&row)
 }
 
-// view is the trade as it is shown. Buyer and seller are what their names say; the public service once put the taker first
-// (docs/exchange-rules.md 1.8).
+// view converts the trade for the API. Buyer and seller are named by side; the public service once
+// named the taker first (docs/exchange-rules.md 1.8).
 func (r *tradeRow) view(m *market) Trade {
 	pp, qp := m.pair.PricePrecision, m.pair.QuantityPrecision
 	t := Trade{
@@ -175,7 +176,8 @@ func (r *barRow) view(m *market) Bar {
 	}
 }
 
-// addToBars takes a trade into its bars of all intervals. They are stored at the end of the transaction.
+// addToBars takes a trade into its bars of all intervals. They are stored at the end of the
+// transaction.
 func (a *applier) addToBars(t *tradeRow) error {
 	for _, i := range intervals {
 		k := barKey{t.Market, i.span, barStart(i.span, t.At)}
@@ -212,7 +214,7 @@ func sortedBars(bars map[barKey]barRow) []barRow {
 	})
 }
 
-// rebuildBars makes a market's bars anew from the trades at a time and later.
+// rebuildBars rebuilds a market's bars from the trades since a time.
 func (a *applier) rebuildBars(market uint32, from int64) error {
 	oldest := from
 	for _, i := range intervals {
@@ -233,7 +235,8 @@ func (a *applier) rebuildBars(market uint32, from int64) error {
 	return nil
 }
 
-// rebuildWith takes a trade into the bars that rebuildBars has deleted, not into those that were left.
+// rebuildWith takes a trade into the bars that rebuildBars has deleted, not into those that were
+// left.
 func (a *applier) rebuildWith(t *tradeRow, from int64) {
 	for _, i := range intervals {
 		if k := (barKey{t.Market, i.span, barStart(i.span, t.At)}); k.start >= barStart(i.span, from) {

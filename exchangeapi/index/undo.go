@@ -22,7 +22,8 @@ func (r *undoRow) appendColumns(values []any) []any {
 	return r.progress.appendColumns(append(values, r.Height, r.Pos, r.ID, r.Placed))
 }
 
-// remember stores what an order is before an event of dexTrade changes it, for as long as the event may be taken back.
+// remember stores what an order is before an event of dexTrade changes it, for as long as the event
+// may be taken back.
 func (a *applier) remember(b *block, pos int, o *orderRow) {
 	if !a.settled(trade, b.height) {
 		a.undoRows = append(a.undoRows, undoRow{b.height, pos, o.ID, o.Placed, o.progress})
@@ -42,7 +43,7 @@ func (a *applier) undo(c contract, height uint64) error {
 	return nil
 }
 
-// undoTrade puts orders back to what they were, drops trades and makes their bars anew.
+// undoTrade restores orders, drops trades and rebuilds their bars.
 func (a *applier) undoTrade(height uint64) error {
 	roots, err := a.failedRoots(height)
 	if err != nil {
@@ -86,7 +87,8 @@ func (a *applier) failedRoots(height uint64) (roots []string, err error) {
 	return roots, err
 }
 
-// restore returns the orders that blocks above a height changed as they were before, in the order of the first change.
+// restore returns the orders that blocks above a height changed as they were before, in the order
+// of the first change.
 func (a *applier) restore(height uint64) (orders []*orderRow, err error) {
 	var rows []undoRow
 	if err := a.list(&rows, "SELECT "+undoColumns+" FROM ex_undo WHERE height > ? ORDER BY height, pos", height); err != nil {
@@ -95,7 +97,7 @@ func (a *applier) restore(height uint64) (orders []*orderRow, err error) {
 	seen := map[string]bool{}
 	for _, row := range rows {
 		if seen[row.ID] {
-			continue // the oldest line is what it was
+			continue // the oldest row has not changed
 		}
 		seen[row.ID] = true
 		o, err := a.order(row.ID)
@@ -111,7 +113,8 @@ func (a *applier) restore(height uint64) (orders []*orderRow, err error) {
 	return orders, nil
 }
 
-// settleRestored stores a restored order. One that dexTrade has not taken any more is again what dexFund made of it. A cancel that was decided waits again.
+// settleRestored stores a restored order. One that dexTrade has not taken any more is again what
+// dexFund made of it. A cancel that was decided waits again.
 func (a *applier) settleRestored(o *orderRow) (err error) {
 	if o.Cancel == "" && !o.over() {
 		if o.Cancel, err = a.pending(o.ID); err != nil {

@@ -161,7 +161,8 @@ func TestEventVectors(t *testing.T) {
 	}
 }
 
-// TestPublicSample stores the fill of the public documentation and shows its numbers (docs/exchange-rules.md 2.5, example 1).
+// TestPublicSample stores the fill of the public documentation and shows its numbers
+// (docs/exchange-rules.md 2.5, example 1).
 func TestPublicSample(t *testing.T) {
 	x, err := New(t.Context(), Config{URL: sqliteURL(t)}, nil, quiet())
 	require.NoError(t, err)

@@ -60,7 +60,7 @@ func dumpOf(t testing.TB, x *Index, queries []string) []string {
 	return lines
 }
 
-// same proves that an index is what one made anew from the chain would be, on disk and in memory.
+// same proves that an index equals one rebuilt from the chain, on disk and in memory.
 func (r *rig) same(x *Index) {
 	r.t.Helper()
 	span := r.span
@@ -133,7 +133,7 @@ func testRollback(t *testing.T, url string) {
 	}
 	r.same(x)
 
-	// Blocks that stand in no snapshot are dropped, and others come in their place.
+	// Blocks without a snapshot are dropped, and others replace them.
 	waiting := r.order(r.bob, dex.Buy, "9", coins(50))
 	r.catchUp(x)
 	require.Equal(t, Open, r.find(x, r.bob, waiting).Status)
@@ -153,8 +153,8 @@ func (r *rig) head() uint64 {
 	return h
 }
 
-// breaking is a node whose events come, and then the process is killed: the n-th read of events is answered, and the context
-// ends before what was read is stored; or the reading breaks off.
+// breaking is a node whose events come, and then the process is killed: the n-th read of events is
+// answered, and the context ends before what was read is stored; or the reading breaks off.
 type breaking struct {
 	*client.Client
 	kill func()
@@ -174,7 +174,8 @@ func (b *breaking) Call(ctx context.Context, result any, method string, params .
 	return b.Client.Call(ctx, result, method, params...)
 }
 
-// testRestart: a block with many events is stored as one or not at all, wherever it is cut (behaviour 57).
+// testRestart: a block with many events is stored as one or not at all, wherever it is cut
+// (behaviour 57).
 func testRestart(t *testing.T, url string) {
 	r := newRig(t)
 	for i := range 5 {
@@ -215,8 +216,8 @@ func mustTrades(t *testing.T, x *Index) []Trade {
 	return list.List
 }
 
-// testWalk: users trade at random while the chain takes blocks back and the index is killed and opened again; it is then
-// what one made anew is.
+// testWalk: users trade at random while the chain removes blocks and the index is killed and opened
+// again; it then equals a rebuilt one.
 func testWalk(t *testing.T, url string) { walk(t, url, 0) }
 
 // testWalkInTurns is the same with turns of few blocks, which must not make a difference.

@@ -7,7 +7,8 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// writeSet is what a transaction has read and is going to write. A row that changes many times is written once, and many rows with one statement.
+// writeSet holds the rows that a transaction has read and will write. A row that changes many times
+// is written once, and many rows share one statement.
 type writeSet struct {
 	byID      map[string]*orderRow   // nil: there is none
 	byInner   map[string]*orderRow   // by inner id
@@ -17,7 +18,7 @@ type writeSet struct {
 	receivers map[contract]map[string]*blockRow // blocks by what they received; nil: none has
 	undoRows  []undoRow
 	depth     uint64              // blocks so far below the newest are not taken back
-	tops      map[contract]uint64 // heights of the newest blocks that the node has told of
+	tops      map[contract]uint64 // heights of the newest blocks reported by the node
 }
 
 func newWriteSet(depth uint64, tops map[contract]uint64) *writeSet {
@@ -55,7 +56,8 @@ func (a *applier) inner(id dex.OrderID) (*orderRow, error) {
 	return a.track(o), nil
 }
 
-// track remembers an order as it was read; one that is known already may have changed since, so that one counts.
+// track remembers an order as it was read; one that is known already may have changed since, so
+// that one counts.
 func (a *applier) track(o *orderRow) *orderRow {
 	if known := a.byID[o.ID]; known != nil {
 		return known
@@ -67,7 +69,8 @@ func (a *applier) track(o *orderRow) *orderRow {
 	return o
 }
 
-// save stores an order, at the transaction's end, with the status that follows from the rest of the row.
+// save stores an order, at the transaction's end, with the status that follows from the rest of the
+// row.
 func (a *applier) save(o *orderRow) {
 	o.Status = o.publicStatus()
 	a.byID[o.ID] = o
@@ -111,8 +114,8 @@ func (a *applier) writeOrders() error {
 	return a.insert("ex_orders", orderColumns, orderWidth, values, orderUpsert)
 }
 
-// writeBlocks leaves out the blocks that are too old to be taken back, except where they say how far the index is, or something waits for what they
-// passed on.
+// writeBlocks leaves out blocks that are too old for a rollback, unless they are the index's
+// position, or a receive of their sends is pending.
 func (a *applier) writeBlocks() error {
 	var values []any
 	for _, c := range []contract{fund, trade} {
@@ -167,7 +170,8 @@ func (t *tx) insert(table, columns string, width int, values []any, conflict str
 	return nil
 }
 
-// prefetch reads the orders that blocks are about, and how dexTrade received what blocks of dexFund passed on, with few queries.
+// prefetch reads the orders that blocks are about, and how dexTrade received what blocks of dexFund
+// passed on, with few queries.
 func (a *applier) prefetch(c contract, blocks []block) error {
 	var ids, inners, relays []any
 	for i := range blocks {
@@ -254,7 +258,8 @@ func rowsIn[T any](t *tx, query string, keys []any) (rows []T, err error) {
 	return rows, err
 }
 
-// many asks for keys in portions of few sizes, so that the statements stay prepared. The last portion is filled up with its last key.
+// many asks for keys in portions of few sizes, so that the statements stay prepared. The last
+// portion is filled up with its last key.
 func (t *tx) many(query string, keys []any, ask func(query string, keys []any) error) error {
 	for len(keys) > 0 {
 		size := manyRows

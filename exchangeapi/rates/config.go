@@ -13,30 +13,34 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// Config says where exchange rates come from: a file or an HTTP service, both in the format of CoinGecko's simple/price:
-// {"<coin>": {"usd": 0.03, "cny": 0.16, "last_updated_at": 1588214534}}, and price feeds on source chains, which go before them. Without any
-// there are no rates.
+// Config selects the sources of exchange rates. A file or an HTTP service uses the format of
+// CoinGecko's simple/price: {"<coin>": {"usd": 0.03, "cny": 0.16, "last_updated_at": 1588214534}}.
+// Price feeds on source chains take precedence. Without a source there are no rates.
 type Config struct {
 	File  string       `yaml:"file"`
 	URL   string       `yaml:"url"` // such as https://api.coingecko.com/api/v3/simple/price; coins and currencies are added to it
 	Feeds []FeedConfig `yaml:"feeds"`
-	// Coins name the coin of each token, by token id, symbol ("BTC-000") or symbol without suffix ("BTC").
+	// Coins name the coin of each token, by token id, symbol ("BTC-000") or symbol without suffix
+	// ("BTC").
 	Coins      map[string]string `yaml:"coins"`
 	Currencies []string          `yaml:"currencies"` // asked of the service; default usd and cny, which are always among them
-	// USDCNY is the coin whose cny and usd prices give the USD-CNY rate; default tether, or usd where a feed says the price of cny.
+	// USDCNY is the coin whose cny and usd prices give the USD-CNY rate; default tether, or usd
+	// where a feed has the price of cny.
 	USDCNY  string        `yaml:"usd_cny"`
 	Refresh string        `yaml:"refresh"` // cron; default every five minutes
 	MaxAge  time.Duration `yaml:"max_age"` // older rates are marked stale; default 1 hour. Feeds have their heartbeat instead
 }
 
-// FeedConfig is a price feed on a source chain: a contract with Chainlink's AggregatorV3Interface. The feed of a currency in usd (coin cny,
-// currency usd) gives the prices in that currency of all coins that have one in usd.
+// FeedConfig is a price feed on a source chain: a contract with Chainlink's AggregatorV3Interface.
+// The feed of a currency in usd (coin cny, currency usd) gives the prices in that currency of all
+// coins that have one in usd.
 type FeedConfig struct {
 	Coin     string `yaml:"coin"`
 	Currency string `yaml:"currency"` // default usd
 	Chain    string `yaml:"chain"`    // id of the source chain, whose configured nodes are asked
 	Address  string `yaml:"address"`  // of the contract
-	// Heartbeat is how long the feed may say nothing new, with some grace; an older price is marked stale. Default 1 hour and 5 minutes.
+	// Heartbeat is the maximum time between two updates of the feed, with some grace; an older
+	// price is marked stale. Default 1 hour and 5 minutes.
 	Heartbeat time.Duration `yaml:"heartbeat"`
 }
 
@@ -67,7 +71,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Check tells what is wrong with the configuration.
+// Check reports every fault of the configuration.
 func (c Config) Check() error {
 	c = c.withDefaults()
 	if c.File != "" && c.URL != "" {

@@ -1,5 +1,5 @@
-// Package rates knows what tokens cost in ordinary money: from a file, from an HTTP service, and from price feeds on source chains, which go before
-// them.
+// Package rates knows what tokens cost in ordinary money: from a file, from an HTTP service, and
+// from price feeds on source chains, which go before them.
 package rates
 
 import (
@@ -17,17 +17,17 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// Price is what one coin costs in one currency.
+// Price is the price of one coin in one currency.
 type Price struct {
 	Value decimal.Decimal
-	At    time.Time // as the source says
+	At    time.Time // the source's time
 	until time.Time // then it is stale
 }
 
 // Quote is the prices of one coin, by currency.
 type Quote map[string]Price
 
-// maxAhead is how far a source's clock may be before ours.
+// maxAhead bounds how far a source's clock may be ahead of ours.
 const maxAhead = 5 * time.Minute
 
 // Stale reports whether it is too old, or of the future.
@@ -45,7 +45,7 @@ func (p Price) from(value decimal.Decimal, other Price) Price {
 	return out
 }
 
-// Rates keeps the newest quotes. None is made up: what no source says is null, and what is old is marked.
+// Rates stores the newest quotes. A missing price is null, and an old price is marked.
 type Rates struct {
 	cfg    Config
 	feeds  Feeds
@@ -114,7 +114,8 @@ func (r *Rates) refreshQuotes(ctx context.Context) error {
 	return nil
 }
 
-// Of is the quote, in the configured currencies, of the thing that the configuration knows by the first of these names; empty when none is known.
+// Of is the quote, in the configured currencies, of the thing that the configuration knows by the
+// first of these names; empty when none is known.
 func (r *Rates) Of(names ...string) Quote {
 	for _, name := range names {
 		if coin := r.cfg.Coins[name]; coin != "" {
@@ -128,7 +129,7 @@ func (r *Rates) Of(names ...string) Quote {
 	return nil
 }
 
-// usdCNYDecimals is how exact the USD-CNY rate is; it is cut there.
+// usdCNYDecimals is the number of decimals of the USD-CNY rate, which is truncated.
 const usdCNYDecimals = 6
 
 // USDCNY is the ratio of two prices of one coin.
@@ -142,8 +143,8 @@ func (r *Rates) USDCNY() (ratio Price, known bool) {
 	return inCNY.from(value, inUSD), true
 }
 
-// coin is everything that is known of a coin's price: what feeds say, then what the file or service says, then what follows from the price in
-// usd and the feed of a currency.
+// coin returns every known price of a coin. Feeds take precedence over the file or service, and
+// these over the price derived from usd and a currency's feed.
 func (r *Rates) coin(name string) Quote {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -167,10 +168,11 @@ func (r *Rates) coin(name string) Quote {
 	return q
 }
 
-// crossDecimals is how exact a price is that follows from two; it is cut there.
+// crossDecimals is the number of decimals of a derived price, which is truncated.
 const crossDecimals = 18
 
-// Report is what the sources say now of one thing that the configuration names. Err is a source that cannot be used, or says nothing of it.
+// Report is the present result of the sources for one configured item. Err is set if a source
+// cannot be used or lacks the item.
 type Report struct {
 	What  string // "price feed ethereum in usd", "rate of ETH", "rates of the file or service"
 	Found string
@@ -178,7 +180,8 @@ type Report struct {
 	Err   error
 }
 
-// Probe asks every source of a configuration once, for an operator who wants to know whether it works. Nothing is kept.
+// Probe asks every source of a configuration once, for an operator who wants to know whether it
+// works. Nothing is kept.
 func Probe(ctx context.Context, cfg Config, from Feeds, now func() time.Time) []Report {
 	r := New(cfg, from, now, logrus.New())
 	defer r.client.CloseIdleConnections()
@@ -202,7 +205,7 @@ func Probe(ctx context.Context, cfg Config, from Feeds, now func() time.Time) []
 	return reports
 }
 
-// report tells what the sources give for a token.
+// report returns the sources' result for a token.
 func (r *Rates) report(token string) Report {
 	out := Report{What: "rate of " + token}
 	p, known := r.coin(r.cfg.Coins[token])[usd]

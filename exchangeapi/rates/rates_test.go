@@ -22,7 +22,7 @@ func quiet() *logrus.Logger {
 	return log
 }
 
-// oracle says what the test wants, by address.
+// oracle returns the test's prices, by address.
 type oracle struct {
 	mu   sync.Mutex
 	said map[string]string // prices; a missing one is an error
@@ -105,7 +105,8 @@ func FuzzRates(f *testing.F) {
 	})
 }
 
-// Feeds go before the file, coin by coin and currency by currency; what only the file says stays.
+// Feeds take precedence over the file, coin by coin and currency by currency; other prices of the
+// file remain.
 func TestFeedsBesideAFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "rates.json")
 	require.NoError(t, os.WriteFile(file, []byte(`{"ethereum":{"usd":1,"cny":2},"vite":{"usd":0.03}}`), 0o600))

@@ -25,7 +25,7 @@ const (
 	sourceTimeout = 10 * time.Second
 )
 
-// read returns the source's text and the time that stands for coins without one.
+// read returns the source's text and the time for coins without one.
 func (r *Rates) read(ctx context.Context) ([]byte, time.Time, error) {
 	if r.cfg.File == "" {
 		text, err := r.download(ctx)
@@ -87,8 +87,8 @@ func bounded(from io.Reader) ([]byte, error) {
 
 const updatedMember = "last_updated_at"
 
-// parseQuotes reads quotes by coin. A price that is no number above zero of sensible size refuses the whole text. at stands for coins without a
-// time, life is how long a price is good.
+// parseQuotes parses quotes by coin. A price that is not a number above zero of sensible size
+// rejects the complete text. at is the time of coins without one, life the validity of a price.
 func parseQuotes(text []byte, at time.Time, life time.Duration) (map[string]Quote, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -150,7 +150,8 @@ func checkPrice(value decimal.Decimal) error {
 
 // Feeds reads price feeds on source chains.
 type Feeds interface {
-	// Feed returns the price that the contract at an address of a chain tells, and when it was agreed on there.
+	// Feed returns the price in the contract at an address of a chain, and the time of its last
+	// update there.
 	Feed(ctx context.Context, chain, address string) (value decimal.Decimal, at time.Time, err error)
 }
 
@@ -173,7 +174,7 @@ func (r *Rates) refreshFeeds(ctx context.Context) error {
 			return nil
 		})
 	}
-	_ = g.Wait() // the faults say it
+	_ = g.Wait() // the faults contain the errors
 	return errors.Join(faults...)
 }
 

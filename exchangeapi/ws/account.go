@@ -13,7 +13,8 @@ import (
 
 // Accounts are the API keys of the network, and what clients call their orders: apikey.Accounts.
 type Accounts interface {
-	// SignIn returns whose key has signed key and timestamp. Errors that are not the client's fault wrap none of ErrSignIn.
+	// SignIn returns whose key has signed key and timestamp. Errors that are not the client's fault
+	// wrap none of ErrSignIn.
 	SignIn(ctx context.Context, key, timestamp, signature string) (owner string, err error)
 	// IsActive reports whether a key has not ended.
 	IsActive(ctx context.Context, key string) (bool, error)
@@ -63,7 +64,8 @@ func (t *table) mayHear(c *conn, what topic) bool {
 	return c.signedIn[what.name] != ""
 }
 
-// recheckKeys closes, again and again, the connections that have signed in with a key that has ended since.
+// recheckKeys closes, again and again, the connections that have signed in with a key that has
+// ended since.
 func (h *Hub) recheckKeys(ctx context.Context) error {
 	look := time.NewTicker(h.cfg.Expiry/2 + 1)
 	defer look.Stop()
@@ -158,8 +160,8 @@ func (f accountFill) appendProto(b []byte) []byte {
 	return protoItem(b, 2, m)
 }
 
-// gatherAccounts adds what of an update is for the accounts that somebody has signed in for: their orders, and then their fills. The orders of a fill change
-// with it, so they are in the same update.
+// gatherAccounts adds an update's changes for accounts with a signed-in client: their orders, and
+// then their fills. The orders of a fill change with it, so they are in the same update.
 func gatherAccounts(list *[kinds][]push, u index.Update, called map[string]string, wanted map[string]bool) {
 	if len(wanted) == 0 {
 		return

@@ -9,7 +9,8 @@ import (
 	"gatewayd/exchangeapi/index"
 )
 
-// TestAccountTopic: an account's orders and fills go to who has signed in with its key, and to nobody else.
+// TestAccountTopic: an account's orders and fills go to clients that have signed in with its key,
+// and to no other client.
 func TestAccountTopic(t *testing.T) {
 	r := setup(t, Config{})
 	own := accountTopic(address)
@@ -54,7 +55,8 @@ func TestAccountTopic(t *testing.T) {
 	require.Equal(t, []any{0.0, true, trade.BuyFee}, []any{fill["side"], fill["maker"], fill["f"]})
 }
 
-// TestRefusedListsSubscribeNothing: a list is subscribed to as a whole or not at all, whatever stands ahead of the topic for which it is refused.
+// TestRefusedListsSubscribeNothing: a list is subscribed completely or not at all, whatever
+// precedes the refused topic.
 func TestRefusedListsSubscribeNothing(t *testing.T) {
 	r := setup(t, Config{Topics: 2})
 	c := r.dial("/v2/ws")

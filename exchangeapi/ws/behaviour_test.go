@@ -14,7 +14,8 @@ import (
 	"gatewayd/exchangeapi/index"
 )
 
-// The tests named TestBehaviourNN are the numbered cases of docs/exchange-rules.md 5 that belong to WebSocket.
+// The tests named TestBehaviourNN are the numbered cases of docs/exchange-rules.md 5 that belong to
+// WebSocket.
 
 const subTrade = `{"command":"sub","params":["market.VX_VITE.trade"]}`
 
@@ -75,7 +76,7 @@ func TestBehaviour46QuietForAMinute(t *testing.T) {
 	require.Equal(t, "no sign of life", reason)
 }
 
-// The hub looks by itself, too.
+// The hub expires subscriptions without a request, too.
 func TestExpiryRuns(t *testing.T) {
 	r := setup(t, Config{Expiry: 50 * time.Millisecond})
 	c := r.dial("/v2/ws")

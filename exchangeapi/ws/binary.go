@@ -20,7 +20,8 @@ const (
 	envelopeSignature protowire.Number = 8
 )
 
-// parseBinary reads a client's envelope. Members that are not known are skipped; of one that is repeated, the last counts.
+// parseBinary reads a client's envelope. Members that are not known are skipped; of one that is
+// repeated, the last counts.
 func parseBinary(data []byte) (request, error) {
 	r := request{shape: binaryShape}
 	var topics string
@@ -74,15 +75,16 @@ func (r *request) member(field protowire.Number, kind protowire.Type, value []by
 	return nil
 }
 
-// binary encodes a reply as an envelope. Replies do not repeat the client's id (the published samples).
+// binary encodes a reply as an envelope. Replies do not repeat the client's id (the published
+// samples).
 func (r reply) binary() []byte {
 	b := protoText(nil, envelopeTopics, strings.Join(r.topics, ","))
 	b = protoText(b, envelopeOpType, r.op)
 	return protoInt(b, envelopeErrorCode, int64(r.fault))
 }
 
-// appendBinaryBody appends a push's envelope without the client's id. That is what all clients share: each one's id goes
-// ahead of it.
+// appendBinaryBody appends a push's envelope without the client's ID. All clients share it; each
+// client's ID precedes it.
 func appendBinaryBody(b []byte, name string, message []byte) []byte {
 	b = protoText(b, envelopeTopics, name)
 	b = protoText(b, envelopeOpType, opPush)

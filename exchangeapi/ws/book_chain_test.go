@@ -117,7 +117,7 @@ func (e *chainEnv) genesis() viteledger.Genesis {
 	return g
 }
 
-// open opens the exchange, gives everybody something to trade with, and opens the market.
+// open opens the exchange, gives every user funds to trade with, and opens the market.
 func (e *chainEnv) open(now time.Time) {
 	admin := e.keys[0].Address()
 	e.send(0, core.VITE, uint256.Int{}, dex.FundDexAdmin, uint8(55), admin, admin, admin, false, admin, admin)
@@ -157,7 +157,8 @@ func (e *chainEnv) send(who int, token core.TokenID, amount uint256.Int, m core.
 	return b.Hash
 }
 
-// builtBook is a book as a client builds it from pushes (docs/exchange-api.md, "A book from updates").
+// builtBook is a book as a client builds it from pushes (docs/exchange-api.md, "A book from
+// updates").
 type builtBook struct {
 	t          *testing.T
 	last       uint64
@@ -192,8 +193,10 @@ func (b *builtBook) equals(d index.Depth) bool {
 	return maps.Equal(b.asks, of(d.Asks)) && maps.Equal(b.bids, of(d.Bids))
 }
 
-// TestBookFromUpdates: after random orders and cancels, with the connection cut again and again, a book that is built from the updates is REST's. There are
-// more levels than a book shows, so that levels come into sight and leave it. GATEWAYD_TEST_BOOK_ORDERS is how many orders; all of them are 10,000.
+// TestBookFromUpdates: after random orders and cancels, with the connection cut repeatedly, a book
+// built from the updates equals that of REST. There are more levels than a book shows, so that
+// levels enter and leave the visible part. GATEWAYD_TEST_BOOK_ORDERS is the number of orders; a
+// full run has 10,000.
 func TestBookFromUpdates(t *testing.T) {
 	orders := 800
 	if text := os.Getenv("GATEWAYD_TEST_BOOK_ORDERS"); text != "" {
@@ -255,7 +258,8 @@ func (e *chainEnv) dial() *client {
 	return one
 }
 
-// settle reads pushes until the book is the one that REST answers, and the index has read the chain.
+// settle reads pushes until the book is the one that REST answers, and the index has read the
+// chain.
 func (e *chainEnv) settle(c *client, book *builtBook) {
 	e.t.Helper()
 	for until := time.Now().Add(waitTimeout); ; {

@@ -10,8 +10,9 @@ import (
 // Config bounds what clients may use. Zero members take their defaults.
 type Config struct {
 	Connections int `yaml:"connections"` // open at one time; further ones get 503; default 10,000
-	// ClientConnections is how many of them one client (address, IPv6 by /64) may have; further ones get 429; default 200. This machine's
-	// are not counted: a proxy here tells the client's address, and is in trust_proxy.
+	// ClientConnections bounds the connections of one client (address, IPv6 by /64); further ones
+	// get 429; default 200. Connections from this machine are not counted: a local proxy passes the
+	// client's address, and is in trust_proxy.
 	ClientConnections int `yaml:"client_connections"`
 
 	Topics        int `yaml:"topics"`         // of one connection; default 2,000: trade and depth of a thousand pairs
@@ -23,8 +24,8 @@ type Config struct {
 	UpdatesBehind int `yaml:"updates_behind"` // that may wait for the hub before the index lets it go; default 4,096
 
 	WriteTimeout time.Duration `yaml:"write_timeout"` // a client takes nothing for so long; default 10 s
-	// Expiry is how long subscriptions live without a frame from the client (published: 1 minute), Close how long the connection
-	// does; defaults 60 s and 120 s.
+	// Expiry is the lifetime of subscriptions without a frame from the client (published: 1
+	// minute), Close that of the connection; defaults 60 s and 120 s.
 	Expiry time.Duration `yaml:"expiry"`
 	Close  time.Duration `yaml:"close"`
 }

@@ -10,24 +10,27 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// maxJoined is how many bytes of waiting frames are written at once.
+// maxJoined bounds the bytes of queued frames in one write.
 const maxJoined = 64 << 10
 
 // idleQueueCapacity is the largest capacity that an empty queue keeps.
 const idleQueueCapacity = 8
 
-// closeTimeout is how long a connection that is being closed may take to hand over what was begun and its close frame.
+// closeTimeout bounds the time in which a closing connection sends the rest of its frame and its
+// close frame.
 const closeTimeout = 2 * time.Second
 
-// entry is what waits for a connection: whole frames, which other connections may share, so they are never changed.
+// entry is a queued item of a connection: complete frames, which other connections may share, so
+// they are never changed.
 type entry struct {
 	frames []byte
 	state  string // names what the frame is the newest state of; empty: never left out
 }
 
-// conn is one client. Its reader is a goroutine of its own; whoever has something for it calls push and flush. One
-// goroutine at a time writes, never waiting; what the socket does not take at once is left to a goroutine that lives
-// until the client has caught up. So an idle client costs one goroutine, and a slow one holds up nobody.
+// conn is one client. Its reader is a goroutine of its own; publishers call push and flush. One
+// goroutine at a time writes, without waiting. Bytes that the socket does not accept at once go to
+// a goroutine that lives until the client has caught up. So an idle client costs one goroutine, and
+// a slow one delays no other.
 type conn struct {
 	hub    *Hub
 	client string // what the connection is counted by
@@ -61,16 +64,17 @@ func (c *conn) attach(n net.Conn) {
 	c.socket.link = c
 }
 
-// send queues frames for this client alone and writes what can be written. It is false when the connection closes.
+// send queues frames for this client alone and writes what can be written. It is false when the
+// connection closes.
 func (c *conn) send(frames []byte) bool {
 	ok := c.push(entry{frames: frames})
 	c.flush(nil)
 	return ok
 }
 
-// push queues an entry; flush must follow. A client whose queue is full loses states that newer ones have overtaken,
-// and when that does not help, the connection: an order or a trade is never left out. It is false when the connection
-// closes.
+// push queues an entry; flush must follow. A client whose queue is full loses states that newer
+// ones have overtaken, and when that does not help, the connection: an order or a trade is never
+// left out. It is false when the connection closes.
 func (c *conn) push(e entry) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,7 +94,7 @@ func (c *conn) push(e entry) bool {
 	return true
 }
 
-// queued is what waits to be written.
+// queued returns the size of the queue.
 func (c *conn) queued() (entries, bytes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -102,7 +106,8 @@ func (c *conn) full(e entry) bool {
 	return len(c.queue) >= c.hub.cfg.QueueEntries || len(c.queue) > 0 && c.size+len(e.frames) > c.hub.cfg.QueueBytes
 }
 
-// dropOvertaken drops the states that newer ones in the queue, or the state that is about to come, have overtaken.
+// dropOvertaken drops the states that newer ones in the queue, or the state that is about to come,
+// have overtaken.
 func (c *conn) dropOvertaken(coming string) {
 	newer := map[string]bool{coming: true}
 	kept := len(c.queue)
@@ -128,8 +133,8 @@ func (e entry) kindName() string {
 	return "a state"
 }
 
-// end closes the connection with a code and a reason: what waits is forgotten, since the client cannot or need not have
-// it, and the close frame follows what was begun.
+// end closes the connection with a code and a reason: what waits is forgotten, since the client
+// cannot or need not have it, and the close frame follows what was begun.
 func (c *conn) end(code int, reason string) {
 	c.mu.Lock()
 	c.endLocked(code, reason)
@@ -148,17 +153,18 @@ func (c *conn) endLocked(code int, reason string) {
 	c.limitClose()
 }
 
-// limitClose lets neither the reader nor a write that is under way go on for long.
+// limitClose bounds the remaining time of the reader and of a write in progress.
 func (c *conn) limitClose() {
 	if c.socket == nil {
 		return
 	}
 	until := time.Now().Add(closeTimeout)
-	_ = c.socket.Conn.SetReadDeadline(until) // fails on closed sockets, which is what it is for
+	_ = c.socket.Conn.SetReadDeadline(until) // fails on closed sockets, which is intended
 	_ = c.socket.Conn.SetWriteDeadline(until)
 }
 
-// readerEnded closes the connection after its reader: what waits may still be written, then the socket closes.
+// readerEnded closes the connection after its reader: what waits may still be written, then the
+// socket closes.
 func (c *conn) readerEnded() {
 	c.mu.Lock()
 	c.closing, c.unread = true, true
@@ -167,13 +173,13 @@ func (c *conn) readerEnded() {
 	c.flush(nil)
 }
 
-// flush writes what waits as far as the socket takes it without waiting. scratch is room for joining entries and may be
-// nil.
+// flush writes what waits as far as the socket takes it without waiting. scratch is room for
+// joining entries and may be nil.
 func (c *conn) flush(scratch []byte) {
 	c.mu.Lock()
 	if c.writing {
 		c.mu.Unlock()
-		return // who writes looks again before he stops
+		return // the writer checks the queue again before it stops
 	}
 	c.writing = true
 	for {
@@ -195,8 +201,9 @@ func (c *conn) flush(scratch []byte) {
 	}
 }
 
-// next takes the next bytes to write from the queue: an entry as it is, or several joined in scratch. Where nothing is
-// left, the turn of this writer is over, and so is the connection if it was closing.
+// next takes the next bytes to write from the queue: an entry as it is, or several joined in
+// scratch. Where nothing is left, the turn of this writer is over, and so is the connection if it
+// was closing.
 func (c *conn) next(scratch []byte) (batch []byte, shared bool) {
 	if len(c.queue) == 0 {
 		c.writing = false
@@ -216,7 +223,8 @@ func (c *conn) next(scratch []byte) (batch []byte, shared bool) {
 	return batch, shared
 }
 
-// pop takes the first n entries off the queue. An empty queue keeps a little room for the next round and no more.
+// pop takes the first n entries off the queue. An empty queue keeps a little room for the next
+// round and no more.
 func (c *conn) pop(n int) {
 	clear(c.queue[:n])
 	switch {
@@ -251,8 +259,8 @@ func (c *conn) writeInBackground(rest []byte, shared bool) {
 	c.hub.running.Go(func() { c.writeRest(rest) })
 }
 
-// writeRest writes a rest and then all that waits, as slowly as the client reads, until the client has caught up or takes
-// nothing for the time of the configuration.
+// writeRest writes a rest and then the queue, as slowly as the client reads. It ends when the
+// client has caught up, or accepts nothing for the configured time.
 func (c *conn) writeRest(rest []byte) {
 	for rest != nil {
 		c.limitWrite(time.Now().Add(c.hub.cfg.WriteTimeout))
@@ -267,7 +275,7 @@ func (c *conn) writeRest(rest []byte) {
 	}
 }
 
-// limitWrite says until when writes may wait, unless the connection's last seconds are running already.
+// limitWrite sets the deadline of writes, unless the connection is already closing.
 func (c *conn) limitWrite(until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -276,7 +284,8 @@ func (c *conn) limitWrite(until time.Time) {
 	}
 }
 
-// abandon gives up a connection that cannot be written to. The reader sees the socket close and cleans up.
+// abandon gives up a connection that cannot be written to. The reader sees the socket close and
+// cleans up.
 func (c *conn) abandon() {
 	c.mu.Lock()
 	c.closing, c.queue, c.size = true, nil, 0

@@ -9,12 +9,13 @@ import (
 	"gatewayd/exchangeapi/index"
 )
 
-// depthUpdate is what changed of a book, or all of it. A level with quantity zero has gone. Numbers count the changes of a book: of two updates that follow
-// each other, the second begins with the number after the first one's last.
+// depthUpdate contains changes of a book, or all of it. A level with quantity zero was removed.
+// Numbers count the changes of a book: of two consecutive updates, the second begins with the
+// number after the first one's last.
 type depthUpdate struct {
 	symbol      string
 	first, last uint64
-	snapshot    bool // the whole book as it is after the change last
+	snapshot    bool // the complete book after the change last
 	asks, bids  []index.Level
 }
 
@@ -47,8 +48,8 @@ type bookState struct {
 	asks, bids []index.Level
 }
 
-// depthUpdates tells what the updates of a round changed of books, one push for each. Books that nobody follows are remembered, no more, and forgotten while
-// nobody follows any.
+// depthUpdates converts a round's updates to changes of books, one push for each. Of books without
+// a subscriber it stores only the numbers, while any book has one.
 func (p *publisher) depthUpdates(us []index.Update) []push {
 	if !p.hub.table.followed() {
 		p.resetBooks()
@@ -102,7 +103,8 @@ func (p *publisher) book(symbol string) *bookState {
 	return b
 }
 
-// resetBooks is for when updates were lost or not looked at. The numbers go on, so that no update seems to follow what came before.
+// resetBooks drops the stored books after lost or unread updates. The numbers continue, so that no
+// update seems to follow an earlier one.
 func (p *publisher) resetBooks() {
 	for _, b := range p.books {
 		if b.known {
@@ -111,7 +113,8 @@ func (p *publisher) resetBooks() {
 	}
 }
 
-// changedLevels lists the levels that differ from those before, in their order; gone ones with quantity 0. up is 1 where prices ascend, -1 where they descend.
+// changedLevels lists the levels that differ from those before, in their order; gone ones with
+// quantity 0. up is 1 where prices ascend, -1 where they descend.
 func changedLevels(before, after []index.Level, up int) (list []index.Level) {
 	for len(before)+len(after) > 0 {
 		switch order := up * compareHeads(before, after, up); {
@@ -142,13 +145,14 @@ func compareHeads(a, b []index.Level, up int) int {
 	return comparePrices(a[0].Price, b[0].Price)
 }
 
-// comparePrices compares decimal texts without sign and with equally many decimals, as the prices of a market are.
+// comparePrices compares decimal texts without sign and with equally many decimals, as the prices
+// of a market are.
 func comparePrices(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
 
-// sendSnapshots sends the whole book to those who have just subscribed to its updates; what follows builds on it. Who has much waiting is given it in a later
-// round. The table is locked.
+// sendSnapshots sends the complete book to new subscribers of its updates; later updates build on
+// it. A subscriber with a long queue gets it in a later round. The table is locked.
 func (p *publisher) sendSnapshots() {
 	var later []*subscription
 	for _, sub := range p.hub.table.fresh {
@@ -165,7 +169,8 @@ func (p *publisher) sendSnapshots() {
 	p.hub.table.fresh = later
 }
 
-// snapshot is a subscriber's first frame: the book as everybody has it who follows it. It is empty for a market that is gone.
+// snapshot returns a subscriber's first frame: the same book that all its subscribers have. It is
+// empty for a removed market.
 func (p *publisher) snapshot(sub *subscription) []byte {
 	symbol := sub.group.topic.symbol
 	book := p.book(symbol)

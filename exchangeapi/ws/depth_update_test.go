@@ -43,7 +43,8 @@ func subscribe(topics ...string) string {
 	return `{"command":"sub","params":["` + strings.Join(topics, `","`) + `"]}`
 }
 
-// follow subscribes to the book's updates and is the book at the start; the answer may come before it or after.
+// follow subscribes to the book's updates and is the book at the start; the answer may come before
+// it or after.
 func (c *client) follow() heardUpdate {
 	c.t.Helper()
 	c.sendText(subscribe(vxUpdates))
@@ -66,7 +67,8 @@ func (c *client) follow() heardUpdate {
 	return heardUpdate{}
 }
 
-// TestDepthUpdates: the book first, then what differs, numbered without a gap; a book that looks as before is not pushed.
+// TestDepthUpdates: the book first, then the differences, numbered without a gap; a book without a
+// change is not pushed.
 func TestDepthUpdates(t *testing.T) {
 	r := setup(t, Config{})
 	r.feed.books["VX_VITE"] = index.Depth{Symbol: "VX_VITE", Asks: levels("9.50", "1", "10.00", "2"), Bids: levels("9.00", "3", "8.00", "4")}
@@ -120,7 +122,8 @@ func TestDepthUpdatesInOtherShapes(t *testing.T) {
 	require.Equal(t, "9.50", string(memberOf(t, 1, memberOf(t, 5, message))))
 }
 
-// TestDepthUpdatesAfterALoss: where updates of the index were lost, who builds a book is told to begin again, and the numbers show it.
+// TestDepthUpdatesAfterALoss: after lost updates of the index, clients that build a book receive a
+// new snapshot, and the numbers show it.
 func TestDepthUpdatesAfterALoss(t *testing.T) {
 	r := setup(t, Config{})
 	r.feed.books["VX_VITE"] = index.Depth{Symbol: "VX_VITE", Asks: levels("9.50", "1")}
@@ -135,7 +138,8 @@ func TestDepthUpdatesAfterALoss(t *testing.T) {
 	require.Equal(t, [][2]string{{"9.70", "1"}}, next.Asks)
 }
 
-// TestManyBooksAtOnce: who subscribes to more books than may wait for him at one time is given them one after the other.
+// TestManyBooksAtOnce: who subscribes to more books than may wait for him at one time is given them
+// one after the other.
 func TestManyBooksAtOnce(t *testing.T) {
 	r := setup(t, Config{QueueEntries: 8})
 	asked := `{"command":"sub","params":["`

@@ -53,7 +53,7 @@ func TestDescriptionNamesThePaths(t *testing.T) {
 	require.ElementsMatch(t, slices.Collect(maps.Keys(homes())), described)
 }
 
-// All that the hub says in text is as described, and so is what clients were seen to send.
+// All texts of the hub match the description, and so do the known messages of clients.
 func TestDescriptionFitsMessages(t *testing.T) {
 	doc := served(t)
 	u := everything()

@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEverySampleHasATest: the published samples are those that the tests of samples walk, and no others. Who adds one, adds its check.
+// TestEverySampleHasATest: the published samples are those that the tests of samples walk, and no
+// others. Who adds one, adds its check.
 func TestEverySampleHasATest(t *testing.T) {
 	text, err := os.ReadFile("testdata/ws_samples.json")
 	require.NoError(t, err)

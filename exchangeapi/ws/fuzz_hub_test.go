@@ -91,7 +91,7 @@ func (b *fuzzHub) pushAndCheck(t require.TestingT) {
 	}
 }
 
-// runClient runs one client as the bytes say: a handshake, frames, and some end.
+// runClient runs one client from the bytes: a handshake, frames, and some end.
 func (b *fuzzHub) runClient(t require.TestingT, data []byte) {
 	d := &dice{data}
 	c, err := net.Dial("tcp", strings.TrimPrefix(b.url, "ws://"))
@@ -252,7 +252,8 @@ func corrupt(d *dice, b []byte) []byte {
 	return b
 }
 
-// readFrames reads what the hub sends until it ends. Whatever it was sent, it sends whole frames of the protocol.
+// readFrames reads the hub's frames until the end. Whatever the hub receives, it sends complete
+// frames of the protocol.
 func readFrames(r *bufio.Reader) error {
 	for {
 		first, err := r.ReadByte()
@@ -322,8 +323,9 @@ func (b *fuzzHub) waitUntilGone(t require.TestingT) {
 	}, waitTimeout, time.Millisecond)
 }
 
-// FuzzConnection is a client who sends anything after a good or bad handshake, to a hub whose other clients must hear every trade.
-// A run of ten minutes: go test ./exchangeapi/ws -run '^$' -fuzz FuzzConnection -fuzztime 10m -parallel 1
+// FuzzConnection is a client who sends anything after a good or bad handshake, to a hub whose other
+// clients must hear every trade. A run of ten minutes: go test ./exchangeapi/ws -run '^$' -fuzz
+// FuzzConnection -fuzztime 10m -parallel 1
 func FuzzConnection(f *testing.F) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for range 200 {
@@ -345,7 +347,8 @@ func wildBytes(random *rand.Rand) []byte {
 	return data
 }
 
-// TestUnderFire lets wild clients come for a while, GATEWAYD_FUZZ_TIME if that is set, eight at a time, and then finds everything as it was.
+// TestUnderFire lets wild clients come for a while, GATEWAYD_FUZZ_TIME if that is set, eight at a
+// time, and then finds everything as it was.
 func TestUnderFire(t *testing.T) {
 	long := 2 * time.Second
 	if text := os.Getenv("GATEWAYD_FUZZ_TIME"); text != "" {

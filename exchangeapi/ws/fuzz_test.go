@@ -13,7 +13,8 @@ import (
 	"gatewayd/exchangeapi/index"
 )
 
-// FuzzMessage hands any frame to a connection: there is always exactly one answer, well-formed, in one of the shapes.
+// FuzzMessage hands any frame to a connection: there is always exactly one answer, well-formed, in
+// one of the shapes.
 func FuzzMessage(f *testing.F) {
 	s := readSamples(f)
 	for _, m := range []json.RawMessage{s.NewJSON.Ping.Send, s.NewJSON.SubMany.Send, s.NewJSON.UnSub.Send, s.OldJSON.Sub.Send,
@@ -42,7 +43,7 @@ func FuzzMessage(f *testing.F) {
 	})
 }
 
-// requireAnswer checks that a frame is whole and what is in it can be read.
+// requireAnswer checks that a frame is complete and that its content can be read.
 func requireAnswer(t *testing.T, frame []byte) {
 	t.Helper()
 	opcode, payload := unframe(t, frame)

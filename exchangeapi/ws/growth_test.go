@@ -12,11 +12,13 @@ import (
 	"gatewayd/exchangeapi/index"
 )
 
-// maxSubscriptionBytes is more than a subscription to a topic that nobody else wants takes of memory.
+// maxSubscriptionBytes is more than the memory of a subscription to a topic without other
+// subscribers.
 const maxSubscriptionBytes = 512
 
-// Ten thousand markets and a hundred thousand subscriptions: each takes little, however long the message was that it came with; there are no more of
-// them than is allowed; a push concerns only those who want it; and what has ended is gone.
+// Ten thousand markets and a hundred thousand subscriptions: each takes little, however long the
+// message was that it came with; there are no more of them than is allowed; a push concerns only
+// those who want it; and what has ended is gone.
 func TestManySubscriptions(t *testing.T) {
 	const markets, connections, each = 10_000, 50, 2_000
 	r := setup(t, Config{Subscriptions: connections * each, Expiry: time.Hour}) // subscribing to all of it may take minutes
@@ -70,7 +72,7 @@ func interval(n int) index.Interval {
 	return []index.Interval{index.Minute, index.Minute30, index.Hour, index.Hour6, index.Hour12, index.Day, index.Week}[n%7]
 }
 
-// heap is what is in use.
+// heap returns the heap in use.
 func heap() int64 {
 	runtime.GC()
 	runtime.GC() // what pools kept over the first

@@ -1,16 +1,18 @@
-// Package ws pushes what happens on the exchange to WebSocket clients: the topics of docs/exchange-api.md in the three
-// shapes that clients speak (docs/exchange-rules.md 1.12).
+// Package ws pushes events of the exchange to WebSocket clients: the topics of docs/exchange-api.md
+// in the three shapes that clients use (docs/exchange-rules.md 1.12).
 //
-//	index ─▶ updates ─▶ round: what waits, merged ─▶ frames, one per topic and shape ─▶ queue ─▶ socket
-//	         after commit                                                               of each connection
+//	index ─▶ updates ─▶ round: queued updates, merged ─▶ frames, one per topic and shape ─▶ queue ─▶ socket
+//	         after commit                                                                   of each connection
 //
-// It owns connections, subscriptions and queues, and nothing that outlives them. It reads no chain and no database and
-// computes no figures: an update of exchangeapi/index says all that a push says.
+// It owns connections, subscriptions and queues, and nothing that outlives them. It reads no chain
+// and no database and computes no figures: an update of exchangeapi/index contains the complete
+// content of a push.
 //
-// Promises. Pushes leave after the index's commit, and of one update in the order orders, trades, depths, tickers,
-// candles. Orders, trades and changes of books are all pushed, or the connection is closed with a reason: a client who is too slow, and
-// everybody concerned if this process itself fell behind. Of depths, tickers and candles, which are whole states, a
-// newer one may take the place of an older one that was not sent yet.
+// Promises. Pushes leave after the index's commit, and those of one update in the order orders,
+// trades, depths, tickers, candles. Orders, trades and changes of books are all pushed, or the
+// connection is closed with a reason: a slow client's, or those of all affected clients if this
+// process itself fell behind. Depths, tickers and candles are complete states, so a newer one may
+// replace an older one that was not sent yet.
 package ws
 
 import (
@@ -33,7 +35,7 @@ import (
 	"gatewayd/httpserver"
 )
 
-// feed is the index as the hub uses it: what it tells, and the markets and books that a topic may ask for.
+// feed is the index as the hub uses it: its updates, and the markets and books of topics.
 type feed[S updates] interface {
 	books
 	Subscribe(capacity int) S
@@ -60,7 +62,7 @@ type Hub struct {
 	subscribe    func() updates
 	upgrader     websocket.Upgrader
 	description  []byte        // AsyncAPI, in JSON
-	snapshotsDue chan struct{} // capacity 1: somebody waits for a book
+	snapshotsDue chan struct{} // capacity 1: a subscriber waits for a book
 	now          func() time.Time
 
 	table   table
@@ -77,7 +79,8 @@ type Hub struct {
 	rounds    atomic.Int64
 }
 
-// New makes a hub that pushes what the feed (*index.Index) tells. Without accounts, nobody can sign in, and orders have no client order ids. It starts nothing.
+// New creates a hub that pushes the updates of the feed (*index.Index). Without accounts, no client
+// can sign in, and orders have no client order IDs. It starts nothing.
 func New[S updates](cfg Config, f feed[S], a Accounts, log *logrus.Entry) (*Hub, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, fmt.Errorf("exchange websocket: %w", err)
@@ -96,7 +99,7 @@ func New[S updates](cfg Config, f feed[S], a Accounts, log *logrus.Entry) (*Hub,
 		snapshotsDue: make(chan struct{}, 1),
 		subscribe:    func() updates { return f.Subscribe(cfg.UpdatesBehind) },
 		upgrader: websocket.Upgrader{
-			ReadBufferSize:  256, // clients say little, and this is held for each of them
+			ReadBufferSize:  256, // clients send little, and each connection holds this buffer
 			WriteBufferSize: 256,
 			WriteBufferPool: new(sync.Pool),
 			// Any page may connect: no cookie is read, so a page can do nothing here in its visitor's name.
@@ -109,8 +112,9 @@ func New[S updates](cfg Config, f feed[S], a Accounts, log *logrus.Entry) (*Hub,
 	}, nil
 }
 
-// Handler serves /ws, /v2/ws and /websocket, the homes of the three shapes (each serves all of them), and their
-// description at /asyncapi.json. A test network's base path is the caller's to strip.
+// Handler serves /ws, /v2/ws and /websocket, the homes of the three shapes (each serves all of
+// them), and their description at /asyncapi.json. A test network's base path is the caller's to
+// strip.
 func (h *Hub) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for path, home := range homes() {
@@ -126,9 +130,9 @@ func homes() map[string]shape {
 	return map[string]shape{"/v2/ws": commandShape, "/ws": opTypeShape, "/websocket": binaryShape}
 }
 
-// Stats is what the hub does at the moment, and has done since its start.
+// Stats contains the hub's present state and its counters since the start.
 type Stats struct {
-	Connections, Subscriptions int   // connections whose handshake goes on count
+	Connections, Subscriptions int   // includes connections during the handshake
 	QueueEntries, QueueBytes   int   // of all connections together
 	Slow                       int64 // connections closed because their client was too slow
 	Overtaken                  int64 // states that a newer one replaced in a slow client's queue
@@ -151,7 +155,8 @@ func (h *Hub) Stats() Stats {
 	return s
 }
 
-// Run pushes until ctx ends; then it closes all connections and waits for them. Its error is the feed's.
+// Run pushes until ctx ends; then it closes all connections and waits for them. Its error is the
+// feed's.
 func (h *Hub) Run(ctx context.Context) error {
 	queued := make(chan feedUpdate, maxMerged) // what arrives during a round is the next round
 	first := h.subscribe()
@@ -180,13 +185,14 @@ func (h *Hub) setOpen(open bool) {
 	h.mu.Unlock()
 }
 
-// feedUpdate is what the feed tells: an update, or that some were lost.
+// feedUpdate is an update of the feed, or the loss of some.
 type feedUpdate struct {
 	update index.Update
 	lost   bool
 }
 
-// follow reads the feed. When the hub was too slow for it, it subscribes anew and says that updates were lost.
+// follow reads the feed. If the hub was too slow for it, it subscribes again and reports the loss
+// of updates.
 func (h *Hub) follow(ctx context.Context, from updates, to chan<- feedUpdate) error {
 	defer func() { from.Close() }()
 	for {
@@ -207,7 +213,7 @@ func (h *Hub) follow(ctx context.Context, from updates, to chan<- feedUpdate) er
 	}
 }
 
-// push is the loop that owns rounds and looks for clients that have gone quiet.
+// push is the loop that runs rounds and closes silent clients.
 func (h *Hub) push(ctx context.Context, from <-chan feedUpdate) error {
 	p := newPublisher(h)
 	look := time.NewTicker(min(time.Second, h.cfg.Expiry/4+1))
@@ -227,7 +233,7 @@ func (h *Hub) push(ctx context.Context, from <-chan feedUpdate) error {
 	}
 }
 
-// wakeSnapshots wakes the publisher when a subscriber waits for a whole book.
+// wakeSnapshots wakes the publisher when a subscriber waits for a complete book.
 func (h *Hub) wakeSnapshots() {
 	h.table.mu.Lock()
 	waiting := len(h.table.fresh) > 0
@@ -257,7 +263,8 @@ func waiting(n feedUpdate, from <-chan feedUpdate) (us []index.Update, lost bool
 	}
 }
 
-// expire ends the subscriptions of clients that have given no sign of life, and later the connections.
+// expire ends the subscriptions of clients that have given no sign of life, and later the
+// connections.
 func (h *Hub) expire(now time.Time) {
 	for _, c := range h.connections() {
 		switch quiet := now.Sub(time.Unix(0, c.seen.Load())); {

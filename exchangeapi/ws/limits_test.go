@@ -41,7 +41,8 @@ func (r *rig) dialDeaf(message string) *client {
 	return deaf
 }
 
-// Case 52: a client who does not keep up is closed with a reason, the thousand others get every trade in time.
+// Case 52: a client who does not keep up is closed with a reason, the thousand others get every
+// trade in time.
 func TestBehaviour52SlowAmongAThousand(t *testing.T) {
 	const others, trades = 1000, 300
 	r := setup(t, Config{QueueBytes: 64 << 10})
@@ -79,7 +80,8 @@ func TestBehaviour52SlowAmongAThousand(t *testing.T) {
 	require.Equal(t, int64(1), r.hub.Stats().Slow)
 }
 
-// A client who is slow with depths sees fewer of them, in order and the last one for sure, but every trade.
+// A client who is slow with depths sees fewer of them, in order and the last one for sure, but
+// every trade.
 func TestBehaviour52StatesAreOvertaken(t *testing.T) {
 	r := setup(t, Config{QueueEntries: 8})
 	c := r.dialDeaf(`{"command":"sub","params":["market.VX_VITE.depth","market.VX_VITE.trade"]}`)
@@ -157,7 +159,7 @@ func TestConfigCheck(t *testing.T) {
 	require.ErrorContains(t, err, "connections")
 }
 
-// Run ends what it began: clients are told, and no goroutine is left.
+// Run cleans up: clients are notified, and no goroutine is left.
 func TestRunEnds(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	r := setup(t, Config{})
@@ -219,13 +221,14 @@ func TestTLS(t *testing.T) {
 	r.eventually(func() bool { return r.hub.Stats().Connections == 0 })
 }
 
-// The index is a feed. The types are what is tested: New asks nothing of it.
+// The index is a feed. The test checks the types: New asks nothing of it.
 func TestIndexIsAFeed(t *testing.T) {
 	_, err := New(Config{}, (*index.Index)(nil), nil, nil)
 	require.NoError(t, err)
 }
 
-// A client who was slow once and has caught up is as good as any, also after the time that his slow write had.
+// A client who was slow once and has caught up is as good as any, also after the time that his slow
+// write had.
 func TestSlowOnceIsForgiven(t *testing.T) {
 	r := setup(t, Config{WriteTimeout: 2 * time.Millisecond})
 	c := r.dial("/v2/ws")
@@ -244,7 +247,8 @@ func TestSlowOnceIsForgiven(t *testing.T) {
 	require.Equal(t, "01", tradeID(t, c.readFrame()))
 }
 
-// One client cannot take all places. Those of this machine are told apart by what a proxy says of them.
+// One client cannot take all places. Clients of this machine are distinguished by the proxy's
+// header.
 func TestConnectionsOfAClient(t *testing.T) {
 	front, err := httpserver.NewMiddleware(httpserver.Config{TrustProxy: []string{"127.0.0.0/8"}}, time.Now)
 	require.NoError(t, err)

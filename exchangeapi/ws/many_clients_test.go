@@ -51,7 +51,7 @@ func (r *rig) dialSmallBuffer(room int) *client {
 	return &client{r.t, c}
 }
 
-// tally are the pushes that somebody got: trades and orders are numbered, each kind for itself.
+// tally counts received pushes: trades and orders are numbered separately.
 type tally struct{ trades, orders int }
 
 // next takes a push; it must be the one after the last of its kind.
@@ -82,7 +82,7 @@ func (n *tally) follow(c *client, pause func()) error {
 	return nil
 }
 
-// pushAll tells a trade, and an order of each of two accounts.
+// pushAll publishes a trade, and an order of each of two accounts.
 func (r *rig) pushAll(n int) {
 	light, heavy := sampleOrder(), sampleOrder()
 	light.Address, light.ID = other, fmt.Sprintf("o%06d", n)
@@ -90,8 +90,9 @@ func (r *rig) pushAll(n int) {
 	r.feed.push(index.Update{Trades: []index.Trade{tradeOf(fmt.Sprintf("t%06d", n))}, Orders: []index.Order{light, heavy}})
 }
 
-// Case 52: sixty of a thousand clients do not read, read slowly or have vanished. The others hear every order and trade in order; a slow one hears them
-// in order, too, as long as it is there; what waits for anybody is bounded, and those who do not keep up are closed.
+// Case 52: sixty of a thousand clients do not read, read slowly or have vanished. The others hear
+// every order and trade in order; a slow one hears them in order, too, as long as it is there; what
+// waits for anybody is bounded, and those who do not keep up are closed.
 func TestBehaviour52Crowd(t *testing.T) {
 	before := runtime.GOMAXPROCS(4) // several workers write, whatever the machine has
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
@@ -175,8 +176,8 @@ func (r *rig) waitingMost() (most int) {
 	return most
 }
 
-// readBacklog reads what the system has kept for somebody who was deaf: it is in order, and not all. (Its end may be late: the kernel tries a client who
-// took nothing ever more rarely.)
+// readBacklog reads the system's buffer of a client that did not read: it is in order, and
+// incomplete. (Its end may be late: the kernel probes a silent client ever more rarely.)
 func (c *client) readBacklog(t *testing.T) {
 	t.Helper()
 	require.NoError(t, c.SetReadDeadline(time.Now().Add(100*time.Millisecond)))
@@ -194,7 +195,8 @@ func heapNow() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// A client who vanished without a word is closed when nothing has come from it for long, even if nothing is pushed to it.
+// A client that vanished without a close is closed after a long silence, even if nothing is pushed
+// to it.
 func TestBehaviour46Vanished(t *testing.T) {
 	r := setup(t, Config{})
 	r.dialSmallBuffer(64 << 10).ask(subTrade)

@@ -9,8 +9,8 @@ import (
 	"gatewayd/exchangeapi/index"
 )
 
-// TestClientOrderIDs: an order's push says what the client called it, in every shape. Only of orders that somebody hears of is it asked, and where it
-// cannot be known the order is pushed without.
+// TestClientOrderIDs: an order's push contains the client's order ID, in every shape. The ID is
+// read only for orders with a subscriber, and an order with an unknown ID is pushed without.
 func TestClientOrderIDs(t *testing.T) {
 	r := setup(t, Config{})
 	o := sampleOrder()

@@ -8,7 +8,7 @@ import (
 	"gatewayd/exchangeapi/index"
 )
 
-// payload is what a push carries, in the two languages of the shapes. Both append to b.
+// payload is the content of a push, in the two encodings of the shapes. Both append to b.
 type payload interface {
 	appendJSON(b []byte) []byte
 	appendProto(b []byte) []byte
@@ -39,11 +39,12 @@ func (o order) appendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-// listedOrder is an order on the wallets' topics of open and closed orders, which carry a list. They exist in the binary shape only.
+// listedOrder is an order on the wallets' topics of open and closed orders, which carry a list.
+// They exist in the binary shape only.
 type listedOrder struct{ order }
 
-// trades is the list that a trade push carries: always of one fill, because clients exist that read the first only
-// (docs/exchange-rules.md 1.12).
+// trades is the list that a trade push carries: always of one fill, because clients exist that read
+// the first only (docs/exchange-rules.md 1.12).
 type trades index.Trade
 
 func (t trades) appendJSON(b []byte) []byte {
@@ -143,8 +144,8 @@ func appendInt(b []byte, name string, n int64) []byte {
 	return strconv.AppendInt(append(b, name...), n, 10)
 }
 
-// appendNumber appends a decimal text as a JSON number, digit by digit: no float comes near it. Zeros at the end of the
-// fraction go, as they do in the samples.
+// appendNumber appends a decimal text as a JSON number, digit by digit: no float comes near it.
+// Zeros at the end of the fraction go, as they do in the samples.
 func appendNumber(b []byte, name, s string) []byte {
 	b = append(b, name...)
 	if s == "" {

@@ -9,8 +9,8 @@ import (
 	"gatewayd/exchangeapi/index"
 )
 
-// The payloads as protobuf messages; their names and field numbers are those of docs/exchange-rules.md 1.12 C. As protobuf
-// has it, zeros and empty texts are left out.
+// The payloads as protobuf messages; their names and field numbers are those of
+// docs/exchange-rules.md 1.12 C. As protobuf has it, zeros and empty texts are left out.
 
 // appendProto appends an OrderList of one order, as the wallets' topics have it.
 func (o listedOrder) appendProto(b []byte) []byte {
@@ -55,7 +55,8 @@ func (t trades) appendProto(b []byte) []byte {
 	return protoItem(b, 1, m)
 }
 
-// appendProto appends a DepthList. The amount of a level is not sent: clients compute it, and the samples have none.
+// appendProto appends a DepthList. The amount of a level is not sent: clients compute it, and the
+// samples have none.
 func (d depth) appendProto(b []byte) []byte {
 	b = protoLevels(b, 1, d.Asks)
 	return protoLevels(b, 2, d.Bids)
@@ -131,8 +132,8 @@ func protoItem(b []byte, field protowire.Number, m []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(b, field, protowire.BytesType), m)
 }
 
-// protoDouble appends a figure of a candle. The message has doubles there, so this is the one place where a price turns
-// into a float: on its way to a chart, and nothing is computed from it.
+// protoDouble appends a figure of a candle. The message has doubles there, so this is the one place
+// where a price turns into a float: on its way to a chart, and nothing is computed from it.
 func protoDouble(b []byte, field protowire.Number, s string) []byte {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || f == 0 {

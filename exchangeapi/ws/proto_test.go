@@ -58,7 +58,8 @@ func requireKnown(t *testing.T, m protoreflect.Message) {
 	})
 }
 
-// TestProtoFile: a generated reader of the published file reads all that is pushed in the binary shape, and a generated writer is understood.
+// TestProtoFile: a generated reader of the published file reads all that is pushed in the binary
+// shape, and a generated writer is understood.
 func TestProtoFile(t *testing.T) {
 	r := setup(t, Config{})
 	messages := servedProto(t, r)

@@ -13,14 +13,15 @@ import (
 	"gatewayd/exchangeapi/index"
 )
 
-// maxMerged is how many updates one round may merge.
+// maxMerged bounds the updates that one round merges.
 const maxMerged = 256
 
-// connsPerWorker is how many connections one worker takes at a time.
+// connsPerWorker is the number of connections per worker.
 const connsPerWorker = 32
 
-// flushWorkers is how many workers write a round. One processor is left for others, so that a burst does not hold up those who ask meanwhile; where
-// the clients share the machine it costs less, too: they stay awake, and each write need not wake one.
+// flushWorkers is the number of workers that write a round. One processor is left free, so that a
+// burst does not delay requests. Where the clients share the machine this also costs less: they
+// stay awake, and a write need not wake them.
 func flushWorkers() int { return max(1, runtime.GOMAXPROCS(0)-1) }
 
 // publisher turns updates into frames in queues. It belongs to one goroutine.
@@ -43,7 +44,8 @@ func newPublisher(h *Hub) *publisher {
 	return p
 }
 
-// round pushes updates as if they were one: a burst is encoded, queued and written once, not update by update.
+// round pushes updates as if they were one: a burst is encoded, queued and written once, not update
+// by update.
 func (p *publisher) round(us []index.Update, lost bool) {
 	p.n++
 	p.at = p.hub.now().UnixMilli()
@@ -63,7 +65,8 @@ func (p *publisher) round(us []index.Update, lost bool) {
 	p.touched = p.touched[:0]
 }
 
-// resync closes the connections that may have missed an order or a trade. A state that was lost is replaced by the next.
+// resync closes the connections that may have missed an order or a trade. A state that was lost is
+// replaced by the next.
 func (p *publisher) resync() {
 	p.resetBooks()
 	for _, c := range p.hub.connections() {
@@ -73,7 +76,8 @@ func (p *publisher) resync() {
 	}
 }
 
-// lossless reports whether each push of the kind counts; the others are states, of which the newest counts.
+// lossless reports whether each push of the kind counts; the others are states, of which the newest
+// counts.
 func (k kind) lossless() bool { return k <= kindDepthUpdate }
 
 // push is a payload for a topic. Of equal states only the newest counts.
@@ -84,8 +88,8 @@ type push struct {
 	payload payload
 }
 
-// gather lists what the updates push, in the order of docs/exchange-rules.md 4.4, without the states that later updates have
-// overtaken.
+// gather lists what the updates push, in the order of docs/exchange-rules.md 4.4, without the
+// states that later updates have overtaken.
 func (p *publisher) gather(us []index.Update) []push {
 	var list [kinds][]push
 	called, accounts := p.clientIDs(us)
@@ -118,10 +122,11 @@ func (p *publisher) gather(us []index.Update) []push {
 	return all
 }
 
-// clientIDsTimeout bounds the question for client order ids, for which all pushes wait. It is answered from memory but for an order's first push.
+// clientIDsTimeout bounds the question for client order ids, for which all pushes wait. It is
+// answered from memory but for an order's first push.
 const clientIDsTimeout = time.Second
 
-// clientIDs is what clients call the orders that somebody wants to hear of, and whose owners have signed in.
+// clientIDs returns the client order IDs of orders with a subscriber whose owners have signed in.
 func (p *publisher) clientIDs(us []index.Update) (called map[string]string, accounts map[string]bool) {
 	if p.hub.accounts == nil {
 		return nil, nil
@@ -139,8 +144,8 @@ func (p *publisher) clientIDs(us []index.Update) (called map[string]string, acco
 	return called, accounts
 }
 
-// gatherOrder adds the pushes of an order's change: to its owner, and to the wallets' two lists. The list of open orders
-// hears of an order's end, too, else it would keep the order.
+// gatherOrder adds the pushes of an order's change: to its owner, and to the wallets' two lists.
+// The list of open orders hears of an order's end, too, else it would keep the order.
 func gatherOrder(list *[kinds][]push, o order) {
 	add := func(k kind, name string, p payload) {
 		list[kindOrder] = append(list[kindOrder], push{topic: name, kind: k, payload: p})
@@ -161,7 +166,8 @@ func (o order) closed() bool {
 	return false
 }
 
-// depths is a book's pushes: the book, and the steps that somebody wants, which merge prices to so many decimals.
+// depths returns a book's pushes: the book, and the subscribed steps, which merge prices to so many
+// decimals.
 func (p *publisher) depths(d index.Depth) []push {
 	name := depthTopic(d.Symbol)
 	list := []push{{topic: name, kind: kindDepth, state: name, payload: depth(d)}}
@@ -224,14 +230,15 @@ func newest(list []push) []push {
 	return kept
 }
 
-// bundle is what goes to a group as one entry: a state, or all orders or trades of a round.
+// bundle is one queue entry of a group: a state, or all orders or trades of a round.
 type bundle struct {
 	group *group
 	push
 	payloads []payload
 }
 
-// bundle keeps the pushes that somebody wants, the orders and trades of a topic together. The table is locked.
+// bundle selects the pushes with a subscriber, and joins the orders and trades of a topic. The
+// table is locked.
 func (p *publisher) bundle(pushes []push) []bundle {
 	var list []bundle
 	at := make(map[*group]int)
@@ -250,7 +257,8 @@ func (p *publisher) bundle(pushes []push) []bundle {
 	return list
 }
 
-// queue encodes a bundle in each shape that is wanted and queues it for everybody. The table is locked.
+// queue encodes a bundle in each subscribed shape and queues it for all subscribers. The table is
+// locked.
 func (p *publisher) queue(b bundle) {
 	for s, subs := range b.group.subs {
 		switch {
@@ -326,7 +334,8 @@ func (p *publisher) give(c *conn, e entry) {
 	}
 }
 
-// flush writes what the round has queued. The workers share the connections; none of them ever waits for a client.
+// flush writes what the round has queued. The workers share the connections; none of them ever
+// waits for a client.
 func (p *publisher) flush() {
 	if len(p.touched) <= connsPerWorker || len(p.scratch) == 1 {
 		p.flushSome(p.touched, p.scratch[0])

@@ -57,8 +57,8 @@ func everything() index.Update {
 		Tickers: []index.Ticker{sampleTicker()}, Bars: []index.Bar{sampleBar()}}
 }
 
-// The pushes of the new shape are the published ones, byte for byte but for white space, the time, and pCp, which the
-// documentation lists and the sample lacks.
+// The pushes of the new shape equal the published ones, byte for byte except white space, the time,
+// and pCp, which the documentation lists and the sample lacks.
 func TestCommandPushesAreThePublished(t *testing.T) {
 	r := setup(t, Config{})
 	c := r.dial("/v2/ws")
@@ -145,7 +145,7 @@ func TestCommandAnswersAreThePublished(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// The requests of the opType shape are answered as docs/exchange-rules.md 1.12 says.
+// Requests of the opType shape are answered according to docs/exchange-rules.md 1.12.
 func TestOpTypeAnswers(t *testing.T) {
 	s := readSamples(t).OldJSON
 	c := setup(t, Config{}).dial("/ws")

@@ -11,7 +11,7 @@ import (
 	"gatewayd/httpserver"
 )
 
-// serve is the handler of a path whose clients speak a shape until they say otherwise.
+// serve returns the handler of a path whose clients start with the shape home.
 func (h *Hub) serve(home shape) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		client := httpserver.ClientOf(r)
@@ -26,7 +26,7 @@ func (h *Hub) serve(home shape) http.HandlerFunc {
 		}
 		c := &conn{hub: h, shape: home, client: client}
 		upgraded, err := h.upgrader.Upgrade(hijacker{w, c}, r, nil)
-		if err != nil { // the client has been told
+		if err != nil { // the client has received the error
 			h.release(c)
 			return
 		}
@@ -62,8 +62,8 @@ func (h *Hub) release(c *conn) {
 	h.running.Done()
 }
 
-// start begins to read. The handler returns at once, so that nothing of the HTTP server is held for a connection; Run
-// waits for the reader.
+// start begins to read. The handler returns at once, so that nothing of the HTTP server is held for
+// a connection; Run waits for the reader.
 func (c *conn) start(upgraded *websocket.Conn) {
 	c.ws = upgraded
 	c.alive()
@@ -79,7 +79,8 @@ func (c *conn) start(upgraded *websocket.Conn) {
 	go c.read()
 }
 
-// handleControls counts control frames as signs of life; a ping is answered by the library's own handler.
+// handleControls counts control frames as signs of life; a ping is answered by the library's own
+// handler.
 func (c *conn) handleControls() {
 	pong := c.ws.PingHandler()
 	c.ws.SetPingHandler(func(data string) error {
@@ -101,7 +102,7 @@ func (c *conn) read() {
 	for {
 		messageType, r, err := c.ws.NextReader()
 		if err != nil {
-			return // closed by either side, broken, or too large: the library has told the client
+			return // closed by either side, broken, or too large: the library has notified the client
 		}
 		data, err := io.ReadAll(r)
 		if err != nil {
@@ -140,7 +141,8 @@ func (c *conn) handle(messageType int, data []byte) {
 	}
 }
 
-// complaintShape is the shape in which a client is told that he cannot be understood: a binary frame gets a binary answer.
+// complaintShape is the shape of the answer to an unreadable message: a binary frame gets a binary
+// answer.
 func (c *conn) complaintShape(messageType int) shape {
 	switch {
 	case messageType == websocket.BinaryMessage:
@@ -180,8 +182,8 @@ func (c *conn) do(req request) reply {
 	return r
 }
 
-// sub subscribes to what is a topic of what was asked for, and lists that, each once. Only where nothing is, it is a fault, and the
-// list is what was asked for.
+// sub subscribes to the valid topics of a request, and lists them, each once. It is a fault only if
+// there are none; then the list is the request's.
 func (h *Hub) sub(c *conn, req request) ([]string, fault) {
 	wanted := distinct(req)
 	if len(wanted) > h.cfg.Topics {
@@ -207,7 +209,8 @@ func (h *Hub) sub(c *conn, req request) ([]string, fault) {
 	return taken, noFault
 }
 
-// distinct are the topics that a request names, each once, whether their pairs exist or not. The wallets' lists of orders are for their shape alone.
+// distinct are the topics that a request names, each once, whether their pairs exist or not. The
+// wallets' lists of orders are for their shape alone.
 func distinct(req request) (list []topic) {
 	seen := map[string]bool{}
 	for _, name := range req.topics {
@@ -215,7 +218,7 @@ func distinct(req request) (list []topic) {
 			continue
 		}
 		seen[name] = true
-		t, ok := parseTopic(strings.Clone(name)) // a subscription that lives must not hold the whole message
+		t, ok := parseTopic(strings.Clone(name)) // a living subscription must not retain the complete message
 		if ok && (t.kind != kindOpen && t.kind != kindHistory || req.shape == binaryShape) {
 			list = append(list, t)
 		}

@@ -25,7 +25,7 @@ const (
 	waitTimeout = time.Minute // a failing test waits so long
 )
 
-// fakeFeed is an index that says what the test wants.
+// fakeFeed is an index with contents set by the test.
 type fakeFeed struct {
 	books map[string]index.Depth // by market; others are unknown
 
@@ -109,7 +109,7 @@ func (f *fakeFeed) latest() *fakeUpdates {
 // push hands an update to the hub.
 func (f *fakeFeed) push(u index.Update) { f.latest().queue <- u }
 
-// fakeUpdates hands over what it is told, and lags once lag is closed.
+// fakeUpdates returns the test's updates, and lags once lag is closed.
 type fakeUpdates struct {
 	queue  chan index.Update
 	lag    chan struct{}
@@ -198,7 +198,7 @@ func (c *client) readFrame() string {
 	return string(data)
 }
 
-// ask says something and hears the answer.
+// ask sends a request and returns the answer.
 func (c *client) ask(text string) string {
 	c.t.Helper()
 	c.sendText(text)

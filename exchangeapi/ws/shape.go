@@ -7,9 +7,9 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// shape is the way in which a client speaks, and is spoken to. A client may use several on one connection; a push comes
-// in the shape in which its topic was asked for, a complaint about a message that cannot be read in that of the last
-// message that could, or else of the path.
+// shape is the format of a client's messages and of the answers. A client may use several on one
+// connection. A push has the shape of its subscription. An error about an unreadable message has
+// the shape of the last readable one, or else that of the path.
 type shape uint8
 
 // The shapes.
@@ -33,7 +33,7 @@ const (
 // clientIDLength is the longest name that a client may give itself.
 const clientIDLength = 128
 
-// fault is what is wrong with a message, in the numbers of the binary envelope.
+// fault is the error of a message, in the numbers of the binary envelope.
 type fault int
 
 // The faults.
@@ -48,7 +48,7 @@ const (
 	unavailable     fault = 7
 )
 
-// text says the fault in words.
+// text returns the fault's description.
 func (f fault) text() string {
 	switch f {
 	case illegalClientID:
@@ -82,7 +82,7 @@ func (f fault) code() int64 {
 	return 1002
 }
 
-// request is what a client says, in any shape.
+// request is a client's request, in any shape.
 type request struct {
 	shape                     shape
 	op                        string
@@ -91,7 +91,7 @@ type request struct {
 	key, timestamp, signature string // of opAuth
 }
 
-// reply is what a client is told about his request. A ping is answered with the operation pong.
+// reply is the answer to a client's request. A ping is answered with the operation pong.
 type reply struct {
 	op       string
 	topics   []string
@@ -126,7 +126,8 @@ func (s shape) frame(r reply) []byte {
 // bracketed prints topics as the command shape does: one text, the list in brackets.
 func bracketed(topics []string) string { return "[" + strings.Join(topics, ", ") + "]" }
 
-// checkClientID reports whether a client may call itself so. The name is repeated in each binary push.
+// checkClientID reports whether a client may call itself so. The name is repeated in each binary
+// push.
 func checkClientID(id string) fault {
 	if len(id) > clientIDLength {
 		return illegalClientID

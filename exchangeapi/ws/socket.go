@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// socket is the net.Conn that the WebSocket library gets. What the library writes by itself (the handshake, pongs and
-// closes) goes through the connection's queue as all else does, so frames never meet in the middle and several leave in
-// one write.
+// socket is the net.Conn of the WebSocket library. Data that the library writes itself (the
+// handshake, pongs and closes) passes through the connection's queue like all other data. So frames
+// never interleave, and several leave in one write.
 type socket struct {
 	net.Conn
 	raw  syscall.RawConn // nil where the transport is not a plain socket (TLS)
 	link *conn
 }
 
-// maxKernelBuffer is how many bytes the system may hold back for a client who does not read. By itself it takes megabytes for each, which no queue of
-// ours bounds.
+// maxKernelBuffer bounds the bytes that the system buffers for a client that does not read. Its
+// default is megabytes for each client, outside our queue's bound.
 const maxKernelBuffer = 256 << 10
 
 func newSocket(c net.Conn) *socket {
@@ -49,7 +49,7 @@ func limitKernelBuffer(c net.Conn) {
 	}
 }
 
-// Write queues what the library writes. It is a whole frame, or the answer to the handshake.
+// Write queues the library's data: a complete frame, or the answer to the handshake.
 func (s *socket) Write(b []byte) (int, error) {
 	if !s.link.send(append([]byte(nil), b...)) {
 		return 0, net.ErrClosed
@@ -57,13 +57,15 @@ func (s *socket) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// SetWriteDeadline does nothing: the library's deadlines are for its own writes, and those only queue.
+// SetWriteDeadline does nothing: the library's deadlines are for its own writes, and those only
+// queue.
 func (s *socket) SetWriteDeadline(time.Time) error { return nil }
 
 // SetDeadline sets the reading side's only.
 func (s *socket) SetDeadline(t time.Time) error { return s.Conn.SetReadDeadline(t) }
 
-// Close is for the connection to do when its queue is written; the library closes only where the handshake fails.
+// Close is for the connection to do when its queue is written; the library closes only where the
+// handshake fails.
 func (s *socket) Close() error { return s.Conn.Close() }
 
 // writeNow writes as much of b as the socket takes without waiting, which may be nothing.
@@ -112,18 +114,20 @@ func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return h.link.socket, buffers, nil
 }
 
-// Opcodes of the frames that pushes and replies travel in (RFC 6455, 5.2), with the bit that says that the message
-// ends with the frame.
+// Opcodes of the frames of pushes and replies (RFC 6455, 5.2), with the bit that marks the last
+// frame of a message.
 const (
 	textFrame   = 0x80 | 1
 	binaryFrame = 0x80 | 2
 )
 
-// frameHeader is the longest header of a server's frame: opcode, 127, and eight bytes of length. A server does not mask.
+// frameHeader is the longest header of a server's frame: opcode, 127, and eight bytes of length. A
+// server does not mask.
 const frameHeader = 10
 
-// appendFrame appends payload as one whole frame. A frame is encoded once and then belongs to all connections that get
-// it, so it is built here and not by the connection, which would build it anew for each.
+// appendFrame appends payload as one complete frame. A frame is encoded once and shared by all
+// connections that get it. So it is built here and not by the connection, which would build it for
+// each.
 func appendFrame(b []byte, opcode byte, payload []byte) []byte {
 	b = appendFrameHeader(b, opcode, len(payload))
 	return append(b, payload...)

@@ -6,8 +6,8 @@ import (
 	"gatewayd/exchangeapi/index"
 )
 
-// table says who gets what: for each topic that somebody wants, the subscriptions of each shape. One goroutine
-// publishes; the readers of all connections subscribe.
+// table maps each subscribed topic to its subscriptions, by shape. One goroutine publishes; the
+// readers of all connections subscribe.
 type table struct {
 	mu     sync.Mutex
 	groups map[string]*group // by topic
@@ -33,13 +33,14 @@ type subscription struct {
 	fresh    bool   // it waits for a book, and has no updates of it before
 }
 
-// subKey tells a connection's subscriptions apart: the same topic may be wanted in several shapes.
+// subKey identifies a connection's subscription: one topic may be subscribed in several shapes.
 type subKey struct {
 	topic string
 	shape shape
 }
 
-// add subscribes c to each topic, once. It is false, and nothing is changed, when c would have more subscriptions than it may have, or all connections together.
+// add subscribes c to each topic, once. It is false, and nothing is changed, when c would have more
+// subscriptions than it may have, or all connections together.
 func (t *table) add(c *conn, topics []topic, s shape, clientID string, limit int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -83,7 +84,8 @@ func (t *table) addLocked(c *conn, what topic, s shape, clientID string) {
 	t.refresh(sub)
 }
 
-// refresh has a subscriber to a book's updates given the whole book, also one that asks again.
+// refresh schedules the complete book for a subscriber to its updates, also after a repeated
+// request.
 func (t *table) refresh(sub *subscription) {
 	if sub.group.topic.kind == kindDepthUpdate && !sub.fresh {
 		sub.fresh = true
@@ -156,7 +158,8 @@ func (t *table) followed() bool {
 	return t.books > 0
 }
 
-// wantedOrders lists the orders of updates that somebody wants to hear of, and the accounts that somebody has signed in for.
+// wantedOrders lists the orders of updates that have a subscriber, and the accounts with a
+// signed-in client.
 func (t *table) wantedOrders(us []index.Update) (ids []string, accounts map[string]bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -20,7 +20,8 @@ type textMessage struct {
 	Signature json.RawMessage `json:"signature"`
 }
 
-// parseText reads a text frame. Members that are not known are left alone, for clients send more than they must.
+// parseText reads a text frame. Members that are not known are left alone, for clients send more
+// than they must.
 func parseText(data []byte) (request, error) {
 	var m textMessage
 	if err := json.Unmarshal(data, &m); err != nil {
@@ -38,7 +39,7 @@ func parseText(data []byte) (request, error) {
 	return request{}, fmt.Errorf("%w: neither command nor opType is given", errUnreadable)
 }
 
-// unquoted is a text, or a number as it stands there.
+// unquoted returns the content of a JSON string, or a number's text.
 func unquoted(raw json.RawMessage) string { return strings.Trim(string(raw), `"`) }
 
 // splitTopics reads topics that are separated by commas.
@@ -53,7 +54,8 @@ func splitTopics(s string) []string {
 	return list
 }
 
-// command encodes a reply in the command shape. A pong names the time and no topics (the published samples).
+// command encodes a reply in the command shape. A pong names the time and no topics (the published
+// samples).
 func (r reply) command() []byte {
 	b := appendInt(nil, `{"code":`, r.fault.code())
 	if r.op == "" {

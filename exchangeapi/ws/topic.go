@@ -6,7 +6,7 @@ import (
 	"gatewayd/exchangeapi/index"
 )
 
-// kind is what a topic is about.
+// kind is the subject of a topic.
 type kind uint8
 
 // The kinds of topics, in the order in which one event's pushes leave (docs/exchange-rules.md 4.4).
@@ -30,7 +30,7 @@ const topicLength = 160
 // maxDepthStep is the coarsest step of the wallets' depth topics.
 const maxDepthStep = 8
 
-// topic is what a client subscribes to: its text and what the text says.
+// topic is the subject of a subscription: its text and its parsed parts.
 type topic struct {
 	name   string
 	kind   kind
@@ -56,8 +56,8 @@ func validCategory(s string) bool {
 	return false
 }
 
-// parseTopic reads a topic's text; ok is false for what is no published topic and none of the wallets. Whether the pair
-// exists is not asked here.
+// parseTopic reads a topic's text; ok is false for what is no published topic and none of the
+// wallets. Whether the pair exists is not asked here.
 func parseTopic(name string) (t topic, ok bool) {
 	if len(name) > topicLength {
 		return topic{}, false
@@ -156,13 +156,15 @@ func (t topic) walletOrders(rest string) (topic, bool) {
 	return t, index.ValidAddress(address)
 }
 
-// validSymbol reports whether s has the form of a pair's symbol: two tokens with an underscore between them.
+// validSymbol reports whether s has the form of a pair's symbol: two tokens with an underscore
+// between them.
 func validSymbol(s string) bool {
 	trade, quote, found := strings.Cut(s, "_")
 	return found && validToken(trade) && validToken(quote)
 }
 
-// validToken reports whether s has the form of a token's symbol: capitals and digits, and for most a dash and a number.
+// validToken reports whether s has the form of a token's symbol: capitals and digits, and for most
+// a dash and a number.
 func validToken(s string) bool {
 	if s == "" || len(s) > 24 {
 		return false

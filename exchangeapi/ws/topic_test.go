@@ -117,7 +117,8 @@ func TestWalletOrderTopics(t *testing.T) {
 	require.Equal(t, 1002.0, fields(t, text.ask(`{"command":"sub","params":["`+open+`"]}`))["code"], "they are binary only")
 }
 
-// An account's own topic carries one bare Order, as the public documents name it and the public SDK reads it; the wallets' two topics carry a list.
+// An account's own topic carries one bare Order, as the public documents name it and the public SDK
+// reads it; the wallets' two topics carry a list.
 func TestBinaryOrders(t *testing.T) {
 	r := setup(t, Config{})
 	c := r.dial("/websocket")
@@ -189,7 +190,8 @@ func TestNumbers(t *testing.T) {
 	require.Equal(t, `{"x":"a\"b\u0001"`, string(appendText(nil, `{"x":`, "a\"b\x01")))
 }
 
-// A slip in an address is told at once; otherwise its owner would wait for pushes that never come.
+// A typing error in an address is reported at once; otherwise its owner would wait for pushes that
+// never come.
 func TestAddressesWithASlip(t *testing.T) {
 	slip := address[:len(address)-1] + "3"
 	for _, name := range []string{orderTopic(slip), openTopic("VX_VITE", slip), historyTopic("VX_VITE", slip)} {

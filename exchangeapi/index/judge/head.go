@@ -1,4 +1,5 @@
-// Package judge judges what a node answers about its chain: whether that stands still, and whether it took blocks back. It asks nothing and has no clock.
+// Package judge evaluates a node's answers about its chain: whether the chain stalls, and whether
+// it removed blocks. It sends no requests and has no clock.
 package judge
 
 import (
@@ -13,8 +14,8 @@ const (
 	stillBlocks = 3 // so many times the time between two blocks, where that is long
 )
 
-// Head judges the newest snapshot block of a node, which answers as ever when its chain stands still or it does not follow the chain any more. The zero
-// value is ready. It is not safe for concurrent use.
+// Head judges the newest snapshot block of a node. A node answers as usual when its chain stalls or
+// when it no longer follows the chain. The zero value is ready. It is not safe for concurrent use.
 type Head struct {
 	asked    time.Time
 	height   uint64
@@ -42,7 +43,7 @@ func (h *Head) See(height uint64, at, now time.Time) {
 	h.height, h.time, h.asked = height, at, now
 }
 
-// Standstill is an error while the chain stands still.
+// Standstill returns an error while the chain does not advance.
 func (h *Head) Standstill(now time.Time) error {
 	if h.height == 0 || now.Sub(h.time) <= max(maxHeadAge, stillBlocks*h.interval) {
 		return nil
@@ -50,7 +51,7 @@ func (h *Head) Standstill(now time.Time) error {
 	return &StandstillError{h.height, h.time}
 }
 
-// StandstillError says since when a node has told of no new snapshot block.
+// StandstillError contains the time of the last new snapshot block of a node.
 type StandstillError struct {
 	Height uint64
 	Since  time.Time

@@ -27,8 +27,8 @@ func TestHead(t *testing.T) {
 	require.Error(t, h.Standstill(at(1391)), "an outage makes nobody more patient")
 }
 
-// A fresh chain has one block, whose time means nothing: the chain stands still when no second
-// block follows.
+// A fresh chain has one block, whose time has no meaning: the chain stalls if no second block
+// follows.
 func TestHeadOfAFreshChain(t *testing.T) {
 	first, start := time.Date(2019, 5, 21, 4, 0, 0, 0, time.UTC), time.Unix(1_700_000_000, 0)
 	var h Head

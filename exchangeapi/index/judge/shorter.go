@@ -5,14 +5,16 @@ import (
 	"time"
 )
 
-// patience is how long a chain that is shorter than what is stored is taken for that of a node that lags others behind one address.
+// patience is how long a chain that is shorter than the stored one counts as that of a lagging node
+// behind one address.
 const patience = 30 * time.Second
 
-// Shorter judges whether a chain that is shorter than what is stored took blocks back. The zero value is ready, and safe for concurrent use.
+// Shorter judges whether a chain that is shorter than what is stored took blocks back. The zero
+// value is ready, and safe for concurrent use.
 type Shorter struct {
 	mu      sync.Mutex
 	since   time.Time // zero: it is not shorter
-	removed time.Time // when the node said so itself; zero: never
+	removed time.Time // when the node announced the removal itself; zero: never
 }
 
 // Removed takes the node's word that blocks were removed.
@@ -22,7 +24,8 @@ func (s *Shorter) Removed(now time.Time) {
 	s.removed = now
 }
 
-// TookBack takes whether an answer is shorter, and reports whether that means that blocks were taken back: the node has said so, or it has lasted.
+// TookBack records whether an answer is shorter, and reports whether blocks were removed: the node
+// has announced it, or the state has lasted.
 func (s *Shorter) TookBack(shorter bool, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

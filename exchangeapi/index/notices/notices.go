@@ -1,4 +1,4 @@
-// Package notices hears a node tell of new blocks by itself, as long as it does.
+// Package notices receives a node's announcements of new blocks.
 package notices
 
 import (
@@ -12,16 +12,17 @@ import (
 	"gatewayd/vite/core"
 )
 
-// Node tells of new blocks by itself; *client.Client is one over a WebSocket or a Unix socket.
+// Node announces new blocks; *client.Client is one over a WebSocket or a Unix socket.
 type Node interface {
 	SubscribeAccount(context.Context, core.Address, chan<- []client.BlockEvent) (*client.Subscription, error)
 }
 
-// resubscribeAfter is how long after a failed subscription the next one is tried.
+// resubscribeAfter is the delay between a failed subscription and the next one.
 const resubscribeAfter = 15 * time.Second
 
-// Listen subscribes to the blocks of two accounts until ctx ends, again and again, and tells of those that came, and whether some were removed. Of a node
-// without subscriptions it tells nothing.
+// Listen subscribes to the blocks of two accounts until ctx ends, repeatedly. It calls tell for new
+// blocks, with removed set if some were removed. It never calls tell for a node without
+// subscriptions.
 func Listen(ctx context.Context, node Node, log logrus.FieldLogger, accounts [2]core.Address, tell func(removed bool)) {
 	for ctx.Err() == nil {
 		if err := hear(ctx, node, accounts, tell); err != nil && ctx.Err() == nil {
@@ -34,7 +35,7 @@ func Listen(ctx context.Context, node Node, log logrus.FieldLogger, accounts [2]
 	}
 }
 
-// hear tells of each block until a subscription breaks or ctx ends.
+// hear calls tell for each block until a subscription breaks or ctx ends.
 func hear(ctx context.Context, node Node, accounts [2]core.Address, tell func(removed bool)) error {
 	events := make(chan []client.BlockEvent, 1)
 	first, err := node.SubscribeAccount(ctx, accounts[0], events)

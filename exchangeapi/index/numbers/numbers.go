@@ -1,5 +1,5 @@
-// Package numbers prints prices and amounts as the exchange shows them: decimal texts without exponent, cut to so many places and never rounded
-// (docs/exchange-rules.md 1.6).
+// Package numbers prints prices and amounts as the exchange shows them: decimal texts without
+// exponent, cut to so many places and never rounded (docs/exchange-rules.md 1.6).
 package numbers
 
 import (
@@ -14,7 +14,7 @@ import (
 // priceDecimals is the most that a price has.
 const priceDecimals = 12
 
-// Whole is an amount of smallest units as a number of tokens.
+// Whole converts smallest units to a number of tokens.
 func Whole(raw *uint256.Int, decimals uint8) decimal.Decimal {
 	return decimal.NewFromBigInt(raw.ToBig(), -int32(decimals))
 }
@@ -46,8 +46,8 @@ const zeros = "00000000000000000000000000000000000000000000000000000000000000000
 	"0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000" +
 	"00000000000000000000000000000000000000000000000000000000"
 
-// Digits puts the point before the last so many digits of a whole number, and leaves out or adds digits at the end until
-// there are so many places.
+// Digits puts the point before the last so many digits of an integer, and removes or adds digits at
+// the end until there are so many places.
 func Digits(digits string, decimals, places int) string {
 	if len(digits) <= decimals {
 		digits = zeros[:decimals+1-len(digits)] + digits
@@ -101,7 +101,7 @@ func CutRatio(a *uint256.Int, aDecimals uint8, b *uint256.Int, bDecimals uint8, 
 	return Digits(x.Div(&x, &y).Dec(), places, places) // by zero it is zero
 }
 
-// scaleUp multiplies n with a power of ten; over tells that it does not fit.
+// scaleUp multiplies n with a power of ten; over reports an overflow.
 func scaleUp(n *uint256.Int, power int) (over bool) {
 	for ; power > 0 && !over; power -= 19 {
 		ten := uint256.NewInt(1)

@@ -25,7 +25,7 @@ func FuzzCut(f *testing.F) {
 	})
 }
 
-// FuzzRatios holds products and ratios of whole numbers against the same by decimal arithmetic.
+// FuzzRatios compares products and ratios of integers with the same by decimal arithmetic.
 func FuzzRatios(f *testing.F) {
 	f.Add([]byte{1}, []byte{3}, uint8(18), uint8(18), uint8(8), uint64(1), uint64(1))
 	f.Add([]byte{7}, []byte{}, uint8(0), uint8(18), uint8(0), uint64(0), uint64(1))

@@ -1,4 +1,5 @@
-// Package query puts together the SQL of lists: a table, the members of a filter as conditions, an order and a page.
+// Package query puts together the SQL of lists: a table, the members of a filter as conditions, an
+// order and a page.
 package query
 
 import (
@@ -39,7 +40,7 @@ func (l *List) Between(column string, start, end int64) {
 	}
 }
 
-// Side adds a side, 0 or 1; nil is both. It stands there as it does in the condition of an index.
+// Side adds a side, 0 or 1; nil is both. The text equals the condition of an index.
 func (l *List) Side(side *int) {
 	if side != nil {
 		l.And("side = " + strconv.Itoa(*side))
@@ -62,7 +63,8 @@ func (l *List) Args(more ...any) []any {
 // Count is the query for the number of rows.
 func (l *List) Count() string { return "SELECT COUNT(*) FROM " + l.text.String() }
 
-// Page is the query for some of the rows: how many, and how many to leave out before, follow the arguments. "+ 0" is explained in exchangeapi/index/store.go.
+// Page is the query for some of the rows: how many, and how many to leave out before, follow the
+// arguments. "+ 0" is explained in exchangeapi/index/store.go.
 func (l *List) Page(columns, order string) string {
 	return "SELECT " + columns + " FROM " + l.text.String() + " ORDER BY " + order + " LIMIT ? + 0 OFFSET ?"
 }

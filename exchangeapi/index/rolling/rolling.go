@@ -1,4 +1,5 @@
-// Package rolling keeps a market's trades of the last 24 hours and what they sum up to (docs/exchange-rules.md 4.4).
+// Package rolling keeps a market's trades of the last 24 hours and what they sum up to
+// (docs/exchange-rules.md 4.4).
 package rolling
 
 import (
@@ -18,7 +19,8 @@ type Trade struct {
 	Fees             uint256.Int // base fees of both sides
 }
 
-// Window is the trades of the last 24 hours and the price before them. It is not safe for concurrent use.
+// Window is the trades of the last 24 hours and the price before them. It is not safe for
+// concurrent use.
 type Window struct {
 	Quantity, Amount uint256.Int // sums
 	Before           dex.Price   // of the last trade that left; zero if none did
@@ -29,7 +31,8 @@ type Window struct {
 	highs, lows extreme
 }
 
-// extreme keeps the numbers of those trades that can still become the highest (lowest) price, the present one first.
+// extreme keeps the numbers of those trades that can still become the highest (lowest) price, the
+// present one first.
 type extreme struct {
 	candidates []candidate
 	sign       int // 1: highest, -1: lowest
@@ -68,7 +71,8 @@ func (w *Window) Add(t Trade) {
 	w.Last = t.Price
 }
 
-// Slide drops the trades that are a day old at a time in Unix seconds, and reports whether there were any.
+// Slide drops the trades that are a day old at a time in Unix seconds, and reports whether there
+// were any.
 func (w *Window) Slide(now int64) (changed bool) {
 	for len(w.trades) > 0 && w.trades[0].At <= now-Day {
 		t := &w.trades[0]
@@ -84,7 +88,8 @@ func (w *Window) Slide(now int64) (changed bool) {
 	return changed
 }
 
-// Prices are the first, the highest and the lowest price in the window; the last one ever if it is empty.
+// Prices are the first, the highest and the lowest price in the window; the last one ever if it is
+// empty.
 func (w *Window) Prices() (first, high, low dex.Price) {
 	if len(w.trades) == 0 {
 		return w.Last, w.Last, w.Last

@@ -10,7 +10,7 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// TestWindow compares what the window keeps with what all its trades say.
+// TestWindow compares the window with figures computed from all its trades.
 func TestWindow(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	w := New()
