@@ -12,8 +12,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// TestCopyOfARunningLog: whatever is written meanwhile, a plain copy, in pieces of any size, is the beginning of the log, and
-// has all that was there before.
+// TestCopyOfARunningLog: whatever is written meanwhile, a plain copy, in pieces of any size, is the
+// beginning of the log, and has all that was there before.
 func TestCopyOfARunningLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	l := openFile(t, path)

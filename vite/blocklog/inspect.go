@@ -10,14 +10,15 @@ import (
 	"gatewayd/vite/core"
 )
 
-// Summary is what a log holds.
+// Summary describes the contents of a log.
 type Summary struct {
 	Genesis core.Hash
 	Frames  uint64
-	Bytes   int64 // of the header and the whole frames: behind them is a torn frame at most
+	Bytes   int64 // of the header and the complete frames: at most a torn frame follows
 }
 
-// Inspect reads a log, or a copy of one, from the first frame to the last and shows each record. It changes nothing; what a start would refuse is ErrCorrupt.
+// Inspect reads a log, or a copy of one, from the first frame to the last and shows each record. It
+// changes nothing; what a start would refuse is ErrCorrupt.
 func Inspect(file io.ReaderAt, size int64, each func(record []byte) error) (Summary, error) {
 	header := make([]byte, HeaderSize)
 	if _, err := file.ReadAt(header, 0); err != nil && size >= int64(HeaderSize) {
@@ -47,14 +48,16 @@ func Inspect(file io.ReaderAt, size int64, each func(record []byte) error) (Summ
 	return s, nil
 }
 
-// checkTail refuses a log in which good frames follow what is no frame. What looks like a frame inside of a torn one is what a user has sent: those that
-// follow damage have higher numbers and lead to the end, one after the other.
+// checkTail refuses a log in which valid frames follow invalid data. Data inside a torn frame that
+// looks like a frame was sent by a user. Frames after damage have higher numbers and lead to the
+// end, one after the other.
 func checkTail(file io.ReaderAt, at Place, size int64) error {
 	number, end, err := claimed(file, at.Offset, size)
 	if err != nil {
 		return fmt.Errorf("reading the block log: %w", err)
 	}
-	// A frame that was to end where the log does, or later, is the last one, unless its length is what was damaged.
+	// A frame that ends at or after the end of the log is the last one, unless its length is
+	// damaged.
 	last := end >= size && number == at.Frame
 	for from := at.Offset + 1; ; {
 		good, err := findFrame(file, from, size)
@@ -83,7 +86,8 @@ func checkTail(file io.ReaderAt, at Place, size int64) error {
 	}
 }
 
-// wholeUpTo reports whether the frame at a place is whole but for its length, which is up to a good frame: its sum tells.
+// wholeUpTo reports whether the frame at a place is complete except for its length, if it ends at
+// the next valid frame: its checksum decides.
 func wholeUpTo(file io.ReaderAt, at Place, good int64) (bool, error) {
 	if good-at.Offset > maxFrame {
 		return false, nil
@@ -101,7 +105,8 @@ func wholeUpTo(file io.ReaderAt, at Place, good int64) (bool, error) {
 	return false, nil
 }
 
-// claimed is the number that a frame's head has, and where it says that the frame ends; 0 and 0 for what is no head.
+// claimed returns the number in a frame's head and the frame's end according to the head; 0 and 0
+// for anything but a head.
 func claimed(file io.ReaderAt, from, size int64) (number uint64, end int64, err error) {
 	head := make([]byte, min(int64(maxFrameHead), size-from))
 	if _, err := file.ReadAt(head, from); err != nil {
@@ -114,7 +119,8 @@ func claimed(file io.ReaderAt, from, size int64) (number uint64, end int64, err 
 	return number, from + int64(headSize) + payloadSize, nil
 }
 
-// run reads whole frames with numbers in a row, from one that there is: its number, where the last one ends, and what number is next.
+// run reads complete frames with consecutive numbers, from an existing one. It returns the number
+// of the first, the end of the last one, and the next number.
 func run(file io.ReaderAt, from, size int64) (first uint64, end int64, next uint64, err error) {
 	frames := newFrameReader(file, from, size)
 	for end = from; end < size; next++ {

@@ -1,6 +1,6 @@
-// Package blocklog is a durable log of records. It appends them in frames with checksums, makes those of callers who wait at the
-// same time durable together, and replays them at a start, cutting off an end that a crash has torn. It does not know what a
-// record says (vite/ledger).
+// Package blocklog is a durable log of records. It appends them in frames with checksums and makes
+// the records of concurrent callers durable together. At a start it replays them and cuts off an
+// end that a crash has torn. It does not interpret records (vite/ledger).
 package blocklog
 
 import (
@@ -18,13 +18,14 @@ import (
 	"gatewayd/vite/core"
 )
 
-// The block log is a header and frames. A frame is what one write to the disk made durable: the records of all callers
-// that waited for it. A crash can only hurt the last frame, which no caller has been told of. The file only grows at its end, so a copy of it, made
-// at any moment by any means, is a log too, with a torn last frame at worst.
+// The block log is a header and frames. A frame contains the records that one write made durable:
+// those of all callers that waited for it. A crash can only damage the last frame, which no caller
+// has received an acknowledgement for. The file only grows at its end, so a copy of it, made at any
+// moment by any means, is a log too, with a torn last frame at worst.
 //
 //	header  "vitelog3" or "vitelog2" ‖ genesis digest 32
-//	frame   "VF" ‖ CRC-32C of what follows 4 ‖ number (varint) ‖ payload length (varint) ‖ payload
-//	payload records, each with its length in front
+//	frame   "VF" ‖ CRC-32C of the rest 4 ‖ number (varint) ‖ payload length (varint) ‖ payload
+//	payload records, each preceded by its length
 const (
 	logMagic         = "vitelog3"
 	OlderHashesMagic = "vitelog2" // the same with other hashes of snapshot blocks: see sealing
@@ -37,7 +38,8 @@ const (
 	logBuffer        = 1 << 20 // of reading
 )
 
-// ErrCorrupt marks a block log that is damaged other than at its torn end, or that does not belong to the chain.
+// ErrCorrupt marks a block log that is damaged other than at its torn end, or that does not belong
+// to the chain.
 var ErrCorrupt = errors.New("the block log is damaged")
 
 // Log appends records and makes them durable in groups.
@@ -60,7 +62,7 @@ type Log struct {
 	frame   []byte // buffer
 }
 
-// Place is where a frame begins: byte offset and frame number.
+// Place is the position of a frame: byte offset and frame number.
 type Place struct {
 	Offset int64
 	Frame  uint64
@@ -73,8 +75,9 @@ func NewMemory(yield func()) *Log {
 	return l
 }
 
-// Open opens or makes the log and replays its records from a place on (zero: the first), which must be one that here
-// has answered. A torn last frame is cut off. Damage elsewhere, and the log of another genesis, are ErrCorrupt.
+// Open opens or makes the log and replays its records from a place on (zero: the first), which must
+// be one that here has answered. A torn last frame is cut off. Damage elsewhere, and the log of
+// another genesis, are ErrCorrupt.
 func Open(path string, genesis core.Hash, yield func(), from Place, replay func(record []byte) error) (*Log, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -150,7 +153,8 @@ func (l *Log) readHeader(genesis core.Hash) error {
 	return l.sync()
 }
 
-// HasOlderHashes reports whether the log was begun by a version that made the hashes of snapshot blocks in another way.
+// HasOlderHashes reports whether the log was begun by a version that made the hashes of snapshot
+// blocks in another way.
 func HasOlderHashes(path string) (bool, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -168,8 +172,8 @@ func HasOlderHashes(path string) (bool, error) {
 	return string(got[:n]) == OlderHashesMagic, nil
 }
 
-// cutTail removes a torn last frame, or the zeros that an older version took behind the last. If good frames follow the
-// fault, it is not the last: data would be lost silently.
+// cutTail removes a torn last frame, or the zeros that an older version took behind the last. If
+// good frames follow the fault, it is not the last: data would be lost silently.
 func (l *Log) cutTail(size int64) error {
 	if err := checkTail(l.file, l.next, size); err != nil {
 		return err
@@ -195,8 +199,8 @@ func eachRecord(payload []byte, f func(record []byte) error) error {
 	return nil
 }
 
-// Add puts a record into the next frame and answers its number for wait. after, unless nil, is called once the record is
-// durable, in the order of the records.
+// Add puts a record into the next frame and answers its number for wait. after, unless nil, is
+// called once the record is durable, in the order of the records.
 func (l *Log) Add(record []byte, after func()) uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -210,8 +214,8 @@ func (l *Log) Add(record []byte, after func()) uint64 {
 	return l.added
 }
 
-// Wait returns once the record is on disk. The first caller that finds the disk idle writes for all who come meanwhile; the
-// others wait for it. An error is final: nothing is written any more.
+// Wait returns once the record is on disk. The first caller that finds the disk idle writes for all
+// who come meanwhile; the others wait for it. An error is final: nothing is written any more.
 func (l *Log) Wait(record uint64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -256,7 +260,7 @@ func (l *Log) writeFrame() {
 
 // write puts a frame on disk and answers where the one after it begins.
 func (l *Log) write(payload []byte) (next Place, err error) {
-	next = l.next // changed by the one who writes, so it stands while there is no lock
+	next = l.next // changed by the writer only, so it is stable without the lock
 	if l.file == nil {
 		return next, nil
 	}
@@ -283,7 +287,8 @@ func (l *Log) Err() error {
 	return l.err
 }
 
-// Here is where the next frame will begin. Nothing may wait to be written or be added meanwhile.
+// Here returns the place of the next frame. No write may be pending, and no record may be added
+// meanwhile.
 func (l *Log) Here() Place {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -318,7 +323,8 @@ func newFrameReader(file io.ReaderAt, offset, size int64) *frameReader {
 	return &frameReader{in: bufio.NewReaderSize(io.NewSectionReader(file, offset, size-offset), logBuffer), left: size - offset}
 }
 
-// next answers length 0 for anything but a whole frame. The payload is valid until the next call.
+// next returns length 0 for anything but a complete frame. The payload is valid until the next
+// call.
 func (r *frameReader) next() (payload []byte, number uint64, length int64, err error) {
 	head, err := r.in.Peek(int(min(int64(maxFrameHead), r.left)))
 	if err != nil {
@@ -372,7 +378,7 @@ func appendFrame(p []byte, number uint64, payload []byte) []byte {
 	return append(append(p, head...), payload...)
 }
 
-// findFrame is the offset of the first whole frame from an offset on, 0 if there is none.
+// findFrame returns the offset of the first complete frame from an offset on, 0 if there is none.
 func findFrame(file io.ReaderAt, from, size int64) (int64, error) {
 	buffer := make([]byte, logBuffer)
 	for from < size {

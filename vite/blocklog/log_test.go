@@ -89,7 +89,8 @@ func TestDamagedMiddleIsRefused(t *testing.T) {
 	require.ErrorIs(t, err, ErrCorrupt, "a frame cut out")
 }
 
-// TestFramesInsideATornFrame: a user's data may look like frames. They do not keep the torn frame that they stand in from being cut.
+// TestFramesInsideATornFrame: a user's data may look like frames. It does not prevent the cut of
+// the torn frame around it.
 func TestFramesInsideATornFrame(t *testing.T) {
 	many := func(first uint64, count int) (p []byte) {
 		for i := range count {
@@ -117,7 +118,8 @@ func TestFramesInsideATornFrame(t *testing.T) {
 	}
 }
 
-// TestDamageBeforeATornFrameIsRefused: damage in the middle is told although the last frame is torn, or has zeros behind it.
+// TestDamageBeforeATornFrameIsRefused: damage in the middle is reported although the last frame is
+// torn, or is followed by zeros.
 func TestDamageBeforeATornFrameIsRefused(t *testing.T) {
 	data, ends := fill(t, filepath.Join(t.TempDir(), "log"), 4)
 	bad := bytes.Clone(data)
@@ -145,7 +147,8 @@ func TestForeignLogIsRefused(t *testing.T) {
 	require.ErrorIs(t, err, ErrCorrupt)
 }
 
-// TestGroupCommit: records that come while the disk works share the next frame, and what waits for them runs in order.
+// TestGroupCommit: records that come while the disk works share the next frame, and what waits for
+// them runs in order.
 func TestGroupCommit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	l, err := Open(path, core.Hash{7}, noWait, Place{}, nil)
@@ -212,13 +215,14 @@ func putFrame(t *testing.T, l *Log, record []byte) []byte {
 	return data
 }
 
-// olderSpace is what an older version took behind the last frame; a log that it was killed with still has it.
+// olderSpace is the space that an older version allocated behind the last frame; a log of a killed
+// process still has it.
 const olderSpace = 256 << 10
 
 func withSpace(data []byte) []byte { return append(data, make([]byte, olderSpace)...) }
 
-// TestKillWithSpaceAhead: whatever part of the last frame a power failure leaves of it in the space, that frame is cut or
-// whole, and the ones before it stand.
+// TestKillWithSpaceAhead: whatever part of the last frame a power failure leaves in the space, that
+// frame is cut or complete, and the earlier ones remain.
 func TestKillWithSpaceAhead(t *testing.T) {
 	l := openFile(t, filepath.Join(t.TempDir(), "log"))
 	before := withSpace(putFrame(t, l, []byte("first")))
@@ -234,7 +238,7 @@ func TestKillWithSpaceAhead(t *testing.T) {
 	}
 }
 
-// requireCut finds the first record, and the second if it is whole.
+// requireCut finds the first record, and the second if whole is set.
 func requireCut(t *testing.T, data []byte, whole bool) {
 	records, err := replayed(t, data)
 	require.NoError(t, err)

@@ -10,7 +10,8 @@ import (
 	"github.com/ethereum/go-ethereum/rpc"
 )
 
-// Bounds of what is sent at once. A node takes bodies of 128 KiB over HTTP, and over a WebSocket only messages of one frame.
+// Bounds of what is sent at once. A node takes bodies of 128 KiB over HTTP, and over a WebSocket
+// only messages of one frame.
 const (
 	maxRequest    = 128 << 10
 	maxBatch      = 100      // requests in one JSON-RPC batch
@@ -21,10 +22,11 @@ const (
 // ErrRequestTooLarge is a single request that no node takes. It is not sent.
 var ErrRequestTooLarge = errors.New("the request is too large for a node")
 
-// batchLimit is what one batch may have.
+// batchLimit is the maximum size of one batch.
 type batchLimit struct{ requests, bytes int }
 
-// batch runs one method for many parameter lists; results[i] is decoded into what result(i) points to. Lists that are too long for one batch are cut.
+// batch runs one method for many parameter lists; results[i] is decoded into what result(i) points
+// to. Lists that are too long for one batch are cut.
 func (c *Client) batch(ctx context.Context, method string, n int, params func(int) []any, result func(int) any) error {
 	_, err := c.batchDone(ctx, method, n, params, result)
 	return err
@@ -63,7 +65,8 @@ func (c *Client) batchDone(ctx context.Context, method string, n int, params fun
 	return done, err
 }
 
-// batchOnce asks in one request and answers how many elements succeeded before the first that did not.
+// batchOnce asks in one request and answers how many elements succeeded before the first that did
+// not.
 func (c *Client) batchOnce(ctx context.Context, elems []rpc.BatchElem, size int) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -95,7 +98,7 @@ func encoded(method string, params []any) (args []any, size int, err error) {
 	return args, size, nil
 }
 
-// link is a connection that is made when it is first wanted. Once made, the library makes it anew after a break.
+// link is a connection that is made on first use. After that, the library reconnects after a break.
 type link struct {
 	dial func(context.Context) (*rpc.Client, error)
 	lock chan struct{} // one place: for it one waits no longer than a context lasts; guards what follows

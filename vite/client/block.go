@@ -10,11 +10,13 @@ import (
 	"gatewayd/vite/core"
 )
 
-// AccountBlock is an account block as a node shows it, display members included (docs/exchange-chain-wire.md 5.4).
+// AccountBlock is an account block as a node shows it, display members included
+// (docs/exchange-chain-wire.md 5.4).
 //
-// Trap: of a receive block the node shows its send's Amount, Fee, TokenID, FromAddress and ToAddress, which are not part
-// of the block's hash, but not the send's Data: the comment is read from the send block. A send made by a contract has
-// height 0 and no key or signature: only its Hash names it.
+// Trap: for a receive block the node shows its send's Amount, Fee, TokenID, FromAddress and
+// ToAddress, which are not part of the block's hash. It does not show the send's Data: the comment
+// is read from the send block. A send made by a contract has height 0 and no key or signature: only
+// its Hash identifies it.
 type AccountBlock struct {
 	BlockType     core.BlockType
 	Height        uint64
@@ -27,8 +29,8 @@ type AccountBlock struct {
 	ToAddress     core.Address
 	SendBlockHash core.Hash // zero for sends
 	TokenID       core.TokenID
-	Amount        uint256.Int // zero where the node says null
-	Fee           uint256.Int // zero where the node says null
+	Amount        uint256.Int // zero where the node returns null
+	Fee           uint256.Int // zero where the node returns null
 	Data          []byte
 	Difficulty    *big.Int // nil without PoW
 	Nonce         []byte   // nil without PoW
@@ -94,7 +96,8 @@ type blockWire struct {
 // UnmarshalJSON reads either generation of member names.
 func (b *AccountBlock) UnmarshalJSON(raw []byte) error { return b.decode(raw, true) }
 
-// decode reads a block. Triggered sends trigger nothing themselves, so one level is read and no deeper.
+// decode reads a block. Triggered sends trigger nothing themselves, so one level is read and no
+// deeper.
 func (b *AccountBlock) decode(raw []byte, outer bool) error {
 	var w blockWire
 	if err := json.Unmarshal(raw, &w); err != nil {

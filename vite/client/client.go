@@ -1,10 +1,13 @@
-// Package client is a typed client of a Vite node's JSON-RPC: of a real node and of the embedded one alike.
+// Package client is a typed client of a Vite node's JSON-RPC: of a real node and of the embedded
+// one alike.
 //
-// It owns the transport (HTTP, WebSocket, Unix socket) with its bounds, the node's JSON shapes in both generations of
-// member names, and the node's errors as values to test for. It does not sign, does not retry, does not resubscribe and
-// decides nothing about money: that is the adapter's work (chain/vite).
+// It owns the transport (HTTP, WebSocket, Unix socket) with its bounds, the node's JSON shapes in
+// both generations of member names, and the node's errors as sentinel values. It does not sign,
+// does not retry, does not resubscribe and decides nothing about money: the adapter does
+// (chain/vite).
 //
-// Shapes and methods: docs/exchange-chain-wire.md 5.3 to 5.7. Amounts are unsigned 256-bit integers in the token's smallest unit.
+// Shapes and methods: docs/exchange-chain-wire.md 5.3 to 5.7. Amounts are unsigned 256-bit integers
+// in the token's smallest unit.
 package client
 
 import (
@@ -23,7 +26,7 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// Limits used where Options says nothing.
+// Default limits of Options.
 const (
 	defaultTimeout     = 30 * time.Second
 	defaultMaxResponse = 32 << 20
@@ -34,18 +37,24 @@ type dialer = func(ctx context.Context, network, address string) (net.Conn, erro
 
 // Options bound what a node may cost us. The zero value means the defaults.
 type Options struct {
-	Timeout     time.Duration // of one call, connecting included; 30 s
-	MaxResponse int64         // bytes of one response or message; 32 MiB. A Unix socket is not bounded: its other end is our own machine
-	// Dial makes the connections of HTTP and WebSocket where not the network does: to a node in the same process.
+	Timeout time.Duration // of one call, connecting included; 30 s
+	// bytes of one response or message; 32 MiB. A Unix socket is not bounded: its other end is our
+	// own machine
+	MaxResponse int64
+	// Dial makes the connections of HTTP and WebSocket where not the network does: to a node in the
+	// same process.
 	Dial dialer
-	// HTTP is the same node's address over HTTP, for when its WebSocket ends at a request again and again. Without it the usual places are tried.
+	// HTTP is the same node's address over HTTP, for when its WebSocket ends at a request again and
+	// again. Without it the usual places are tried.
 	HTTP string
-	// Lazy makes a node that cannot be reached no error of Dial: each call connects then, until one has.
+	// Lazy makes a node that cannot be reached no error of Dial: each call connects then, until one
+	// has.
 	Lazy bool
-	// Log is told when requests go another way than they should; it should name the node, which the client does not: its address may hold a secret.
-	// nil: nobody is told.
+	// Log receives a message when requests switch to another transport. It should name the node,
+	// which the client does not: its address may contain a secret. May be nil.
 	Log logrus.FieldLogger
-	// Called is told of the end of each request: nil when the node answered, be it with a refusal; else why there was no answer. nil: nobody is told.
+	// Called is called at the end of each request: with nil when the node answered, even with a
+	// refusal, else with the failure. May be nil.
 	Called func(ctx context.Context, failure error)
 }
 
@@ -80,8 +89,9 @@ type Client struct {
 	called   func(ctx context.Context, failure error)
 }
 
-// Dial prepares a client of the node at target: "http(s)://host:port", "ws(s)://host:port" or the path of a Unix socket.
-// Over HTTP nothing is sent yet; the other two connect now, and again by themselves at the first call after a break.
+// Dial prepares a client of the node at target: "http(s)://host:port", "ws(s)://host:port" or the
+// path of a Unix socket. Over HTTP nothing is sent yet. The other two connect now, and reconnect
+// automatically at the first call after a break.
 func Dial(ctx context.Context, target string, o Options) (*Client, error) {
 	o = o.withDefaults()
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
@@ -112,14 +122,15 @@ func hostOf(target string) string {
 	return ""
 }
 
-// Close ends the connection and with it all subscriptions. Over HTTP it ends the connections that no call uses.
+// Close ends the connection and with it all subscriptions. Over HTTP it ends the connections that
+// no call uses.
 func (c *Client) Close() {
 	c.link.close()
 	c.http.CloseIdleConnections()
 }
 
-// Call runs any method: for modules without a method of their own here (dex_, dexfund_, ...). A null result leaves result
-// as it was. A node's refusal is an *Error.
+// Call runs any method: for modules without a method of their own here (dex_, dexfund_, ...). A
+// null result leaves result as it was. A node's refusal is an *Error.
 func (c *Client) Call(ctx context.Context, result any, method string, params ...any) error {
 	args, size, err := encoded(method, params)
 	if err != nil {
@@ -134,8 +145,8 @@ func (c *Client) Call(ctx context.Context, result any, method string, params ...
 	return nil
 }
 
-// fromRPC turns the transport library's errors into ours: a node's refusal into *Error, the rest without the node's
-// address (it may carry a provider's key) and without a body of unknown size.
+// fromRPC turns the transport library's errors into ours: a node's refusal into *Error, the rest
+// without the node's address (it may carry a provider's key) and without a body of unknown size.
 func fromRPC(err error) error {
 	var coded rpc.Error
 	if errors.As(err, &coded) {
@@ -156,7 +167,8 @@ func withoutAddress(err error) error {
 	return err
 }
 
-// httpClient follows no redirect: a node does not redirect, and a body of signed blocks goes to the configured host only.
+// httpClient follows no redirect: a node does not redirect, and a body of signed blocks goes to the
+// configured host only.
 func httpClient(o Options) *http.Client {
 	transport := &http.Transport{
 		DialContext:           o.Dial,
@@ -172,11 +184,12 @@ func httpClient(o Options) *http.Client {
 	}
 }
 
-// webSocketReadBuffer holds most answers whole.
+// webSocketReadBuffer is large enough for most answers.
 const webSocketReadBuffer = 8 << 10
 
-// webSocketDialer has a write buffer for the largest request, because the library sends as a frame what its buffer holds, and a node takes every frame
-// for a whole message. The pool lends the buffer for the time of one write.
+// webSocketDialer has a write buffer for the largest request. The library sends the contents of its
+// buffer as a frame, and a node takes every frame for a complete message. The pool lends the buffer
+// for the time of one write.
 func webSocketDialer(o Options) websocket.Dialer {
 	return websocket.Dialer{
 		NetDialContext: o.Dial, Proxy: http.ProxyFromEnvironment, HandshakeTimeout: o.Timeout,
@@ -211,7 +224,7 @@ type boundedBody struct {
 	left int64
 }
 
-// Read fails with ErrTooLarge once more than the bound has come.
+// Read fails with ErrTooLarge when more bytes than the bound have arrived.
 func (b *boundedBody) Read(p []byte) (int, error) {
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1]

@@ -24,7 +24,8 @@ const (
 	bob   = "vite_9010ff594b2aa3b14f2b7f0e9ef7eaba6f13fafedeac49d8e7"
 )
 
-// exchange is one recorded request with its answer; the recordings are those that the server's replay test uses.
+// exchange is one recorded request with its answer; the recordings are those that the server's
+// replay test uses.
 type exchange struct {
 	Label   string `json:"label"`
 	Request struct {
@@ -57,7 +58,8 @@ func recordingsIn(t testing.TB, name string) []exchange {
 	return all
 }
 
-// recorded is a client of a node that knows exactly the exchange with the label: it expects that request, gives that answer.
+// recorded is a client of a node that knows exactly the exchange with the label: it expects that
+// request, gives that answer.
 func recorded(t *testing.T, label string) *Client {
 	for _, e := range recordings(t) {
 		if e.Label == label {

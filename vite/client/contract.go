@@ -9,7 +9,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// TokenInfo describes a token. Its display symbol is Symbol, "-" and Index in three digits, except for VITE, VCP and VX.
+// TokenInfo describes a token. Its display symbol is Symbol, "-" and Index in three digits, except
+// for VITE, VCP and VX.
 type TokenInfo struct {
 	ID              core.TokenID
 	Name            string

@@ -18,7 +18,7 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("node error %d: %s", e.Code, shortened(e.Message)) }
 
-// Is makes errors.Is compare codes; for the code that stands for everything else (-32002) the texts count too.
+// Is makes errors.Is compare codes; for the general code (-32002) the texts count too.
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
 	if !ok || t.Code != e.Code {
@@ -30,7 +30,7 @@ func (e *Error) Is(target error) bool {
 // codeOther is the node's code for every method error without a code of its own.
 const codeOther = -32002
 
-// Refusals that a sender tells apart (docs/exchange-chain-wire.md 5.2). Test with errors.Is.
+// Refusals that a sender distinguishes (docs/exchange-chain-wire.md 5.2). Test with errors.Is.
 var (
 	ErrShuttingDown    error = &Error{-32000, "server is shutting down"}
 	ErrMethod          error = &Error{-32601, "no such method"}
@@ -45,8 +45,9 @@ var (
 	ErrChainForked     error = &Error{codeOther, "chain forked"}
 )
 
-// OutcomeUnknown reports whether a block may have been accepted although sending it gave err: a broken connection, a
-// timeout, a node that is closing or crashed inside the call, or ErrPrevBlock. Look the block's hash up before anything else.
+// OutcomeUnknown reports whether a block may have been accepted although sending it returned err: a
+// broken connection, a timeout, a node that is closing or crashed inside the call, or ErrPrevBlock.
+// Look up the block's hash before any other step.
 func OutcomeUnknown(err error) bool {
 	if err == nil || errors.Is(err, core.ErrBlockJSON) {
 		return false

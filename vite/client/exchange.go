@@ -11,10 +11,10 @@ import (
 	"gatewayd/vite/core"
 )
 
-// The exchange's queries (docs/exchange-rules.md 3.5). What a real node and the embedded one have in common is here; prices and
-// order ids are texts, which vite/dex reads.
+// The exchange's queries (docs/exchange-rules.md 3.5). What a real node and the embedded one have
+// in common is here; prices and order ids are texts, which vite/dex reads.
 
-// Fund is what an account has of a token on the exchange.
+// Fund is an account's balance of a token on the exchange.
 type Fund struct {
 	Token             *TokenInfo
 	Available, Locked uint256.Int
@@ -34,7 +34,8 @@ func (f *Fund) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Funds is what an account has on the exchange, by token; empty for one that has never been there.
+// Funds returns an account's balances on the exchange, by token; empty for an account that never
+// used it.
 func (c *Client) Funds(ctx context.Context, a core.Address) (map[core.TokenID]Fund, error) {
 	funds, err := callResult[map[core.TokenID]Fund](ctx, c, "dex_getAccountBalanceInfo", a, nil)
 	if errors.Is(err, ErrNoFundUser) {
@@ -88,7 +89,8 @@ func (c *Client) ExchangeToken(ctx context.Context, id core.TokenID) (ExchangeTo
 	return callResult[ExchangeToken](ctx, c, "dex_getTokenInfo", id)
 }
 
-// ExchangeTime is the exchange's clock in seconds. A node's public port answers it by this name only.
+// ExchangeTime is the exchange's clock in seconds. A node's public port answers it by this name
+// only.
 func (c *Client) ExchangeTime(ctx context.Context) (int64, error) {
 	return callResult[int64](ctx, c, "dextrade_getTimestamp")
 }
@@ -98,7 +100,7 @@ func (c *Client) IsAgent(ctx context.Context, principal, agent core.Address, tra
 	return callResult[bool](ctx, c, "dex_isMarketDelegatedTo", principal, agent, trade, quote)
 }
 
-// PlaceOrderInfo is what an account needs to know before it places an order.
+// PlaceOrderInfo contains an account's limits and fees for an order.
 type PlaceOrderInfo struct {
 	Available uint256.Int // of the token that the order locks
 	Minimum   uint256.Int // least amount, in the decimals of the market's quote type: 18, 18, 8, 6
@@ -120,16 +122,17 @@ func (c *Client) PlaceOrderInfo(ctx context.Context, a core.Address, trade, quot
 	return PlaceOrderInfo{uint256.Int(w.Available), uint256.Int(w.Minimum), w.FeeRate, w.VIP, w.SVIP, w.Invited}, err
 }
 
-// TradeMining is what the running cycle of the exchange gives to those who trade, by the type of the quote token, 1 to 4.
+// TradeMining is the reward of the exchange's running cycle for traders, by the type of the quote
+// token, 1 to 4.
 type TradeMining struct {
-	// VX is what the traders of each type share, in VX's smallest units.
+	// VX is the amount that the traders of each type share, in VX's smallest units.
 	VX map[uint8]uint256.Int
-	// Fees are what it is shared in proportion to, in the decimals of the type: 18, 18, 8, 6.
+	// Fees are the weights of the shares, in the decimals of the type: 18, 18, 8, 6.
 	Fees map[uint8]uint256.Int
 }
 
-// TradeMining asks two questions; between them a trade may have come, or the cycle may have ended. A node without VX to mine
-// may refuse to answer: an *Error.
+// TradeMining asks two questions; between them a trade may have come, or the cycle may have ended.
+// A node without VX to mine may refuse to answer: an *Error.
 func (c *Client) TradeMining(ctx context.Context) (TradeMining, error) {
 	info, err := callResult[struct {
 		Detail map[uint8]amount `json:"feeMineDetail"`

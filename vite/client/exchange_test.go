@@ -17,7 +17,8 @@ const (
 	traded = "tti_b60952f6f524f0e78c29a9d9"
 )
 
-// aliased is a client of a node that knows one recorded exchange under a newer or older name of its method.
+// aliased is a client of a node that knows one recorded exchange under a newer or older name of its
+// method.
 func aliased(t *testing.T, label, method string) *Client {
 	for _, e := range recordingsIn(t, "dex") {
 		if e.Label == label {

@@ -20,17 +20,18 @@ import (
 	"gatewayd/internal/tracing"
 )
 
-// A node, or a proxy before it, may end the WebSocket at a request each time that it is asked: the message is too large for it, or the answer. Asking the
-// same again would go on for ever, so after some times the client asks differently, and says so.
+// A node, or a proxy before it, may close the WebSocket at every attempt of a request: the message
+// is too large for it, or the answer. A plain repetition would never succeed, so after some
+// attempts the client changes the transport and logs it.
 const (
 	cutsToFallBack = 3
 	fallbackFor    = 10 * time.Minute // then it is tried as usual again
-	findTimeout    = 10 * time.Second // to look for the node's HTTP
+	findTimeout    = 10 * time.Second // for finding the node's HTTP
 	smallBatch     = 10               // requests
 	smallBytes     = 4 << 10
 )
 
-// way is how requests go to a node that is reached over a WebSocket.
+// way is the transport of requests to a node that is reached over a WebSocket.
 type way int
 
 const (
@@ -40,14 +41,14 @@ const (
 	last               // small batches, and no other way is known
 )
 
-// request is what counts as the same request: a method and about as many of them.
+// request identifies repetitions of a request: a method and a rounded batch size.
 type request struct {
 	method   string
 	requests int
 	bytes    int
 }
 
-// cut is how often the connection ended at a method, and the smallest request at which it did.
+// cut counts the connection's ends at a method, and the smallest request among them.
 type cut struct{ times, bytes int }
 
 // fallback chooses the way. A client without a WebSocket has none.
@@ -98,7 +99,7 @@ func (f *fallback) answered(r request) {
 	}
 }
 
-// wasCut counts, and tells whether it is time to ask differently.
+// wasCut counts an end of the connection, and reports whether to change the transport.
 func (f *fallback) wasCut(r request) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -114,7 +115,7 @@ func (f *fallback) wasCut(r request) bool {
 	return false
 }
 
-// switchTo goes another way from now on. It tells whether that is news.
+// switchTo changes the transport from now on. It reports whether that is a change.
 func (f *fallback) switchTo(w way, posts *rpc.Client) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -160,13 +161,14 @@ func (c *Client) try(ctx context.Context, r request, run func(over *rpc.Client) 
 	case err == nil || errors.As(err, &refused):
 		f.answered(r)
 	case (cutOff(err) || errors.Is(err, context.DeadlineExceeded) && f.ends.Load() > ends) && f.wasCut(r):
-		// Of a connection that ends just after the request was written the library does not tell; the request waits until its time is over.
+		// The library does not report a connection that ends just after the request was written;
+		// the request waits until its timeout.
 		c.fallBack(ctx, r, err)
 	}
 	return err
 }
 
-// posted looks at how a request over HTTP ended.
+// posted evaluates the result of a request over HTTP.
 func (f *fallback) posted(err error) {
 	if dialFailed(err) && f.switchTo(last, nil) {
 		f.log.WithError(withoutAddress(err)).Warn("the exchange chain's node does not answer over HTTP any more: it is asked in small batches over the WebSocket")
@@ -203,7 +205,8 @@ func (c *Client) batchLimit() batchLimit {
 	return batchLimit{maxBatch, maxBatchBytes}
 }
 
-// fallBack takes the next way: small batches for a batch that is not small yet, then HTTP if the node is there.
+// fallBack takes the next way: small batches for a batch that is not small yet, then HTTP if the
+// node is there.
 func (c *Client) fallBack(ctx context.Context, r request, err error) {
 	f := c.fallback
 	log := f.log.WithFields(logrus.Fields{"method": r.method, "requests": r.requests, "bytes": r.bytes}).WithError(withoutAddress(err))
@@ -244,7 +247,8 @@ func dialFailed(err error) bool {
 // errNoHTTP is deliberately without addresses, which may hold secrets.
 var errNoHTTP = errors.New("no address at which the same chain answers")
 
-// findHTTP looks for the same node's HTTP: at the address that was given, else where nodes usually have it. Only one that answers the same genesis is taken.
+// findHTTP searches for the same node's HTTP: at the configured address, else at the usual ones.
+// Only a server with the same genesis is accepted.
 func (c *Client) findHTTP(ctx context.Context) (*rpc.Client, error) {
 	socket, err := c.link.get(ctx)
 	if err != nil {
@@ -279,8 +283,8 @@ func genesisOf(ctx context.Context, over *rpc.Client) (string, error) {
 	return first.Hash, err
 }
 
-// httpTargets are where a node with a WebSocket at target may answer over HTTP: the usual ports of nodes, the same port, and the same path without its
-// last part.
+// httpTargets lists the addresses where a node with a WebSocket at target may answer over HTTP: the
+// usual ports of nodes, the same port, and the same path without its last part.
 func httpTargets(target, given string) (list []string) {
 	if given != "" {
 		list = append(list, given)

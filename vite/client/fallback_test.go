@@ -110,7 +110,7 @@ func (n *pickyNode) answer(over string, raw []byte) []byte {
 	return text
 }
 
-// picky is a client of such a node, a clock that it reads, and what it tells. Its URL has a secret.
+// picky returns a client of such a node, its clock, and its messages. Its URL contains a secret.
 func picky(t *testing.T, n *pickyNode) (c *Client, now *time.Time, told func() []string) {
 	n.t, n.asked = t, map[string]int{}
 	server := httptest.NewServer(n)

@@ -14,7 +14,8 @@ import (
 // MaxPage is the largest page that a node gives.
 const MaxPage = 1000
 
-// LatestAccountBlock is the newest block of an account, in a snapshot or not; nil for an account without a block.
+// LatestAccountBlock is the newest block of an account, in a snapshot or not; nil for an account
+// without a block.
 func (c *Client) LatestAccountBlock(ctx context.Context, a core.Address) (*AccountBlock, error) {
 	return callResult[*AccountBlock](ctx, c, "ledger_getLatestAccountBlock", a)
 }
@@ -24,7 +25,8 @@ func (c *Client) AccountBlockByHash(ctx context.Context, h core.Hash) (*AccountB
 	return callResult[*AccountBlock](ctx, c, "ledger_getAccountBlockByHash", h)
 }
 
-// AccountBlocksByHash asks for many blocks at once. The answers stand in the order of the hashes, nil for unknown ones.
+// AccountBlocksByHash asks for many blocks at once. The answers have the order of the hashes, nil
+// for unknown ones.
 func (c *Client) AccountBlocksByHash(ctx context.Context, hashes []core.Hash) ([]*AccountBlock, error) {
 	blocks := make([]*AccountBlock, len(hashes))
 	err := c.batch(ctx, "ledger_getAccountBlockByHash", len(hashes),
@@ -38,14 +40,15 @@ func (c *Client) AccountBlockByHeight(ctx context.Context, a core.Address, heigh
 	return callResult[*AccountBlock](ctx, c, "ledger_getAccountBlockByHeight", a, decimal(height))
 }
 
-// AccountBlocks lists an account's blocks from origin (included; nil = the newest) towards older ones, n at most
-// (MaxPage). A token filter needs a node with open plug-ins.
+// AccountBlocks lists an account's blocks from origin (included; nil = the newest) towards older
+// ones, n at most (MaxPage). A token filter needs a node with open plug-ins.
 func (c *Client) AccountBlocks(ctx context.Context, a core.Address, origin *core.Hash, token *core.TokenID, n int) ([]AccountBlock, error) {
 	return callList[AccountBlock](ctx, c, "ledger_getAccountBlocks", a, origin, token, n)
 }
 
-// UnreceivedBlocks lists the sends that wait for an account, sends outside any snapshot included. They are ordered by
-// send hash, not by time, and pages shift when one is received: take page 0, or read all of them.
+// UnreceivedBlocks lists the sends that wait for an account, sends outside any snapshot included.
+// They are ordered by send hash, not by time, and pages shift when one is received: take page 0, or
+// read all of them.
 func (c *Client) UnreceivedBlocks(ctx context.Context, a core.Address, page, size int) ([]AccountBlock, error) {
 	return callList[AccountBlock](ctx, c, "ledger_getUnreceivedBlocksByAddress", a, page, size)
 }
@@ -121,15 +124,16 @@ type intentWire struct {
 	Data         []byte         `json:"data,omitempty"`
 }
 
-// PoW says how a block can be paid for.
+// PoW describes the quota of a block, by stake or by proof of work.
 type PoW struct {
 	RequiredQuota uint64
 	Difficulty    *big.Int // nil: the account's quota suffices, no PoW needed
 	Congested     bool
 }
 
-// PoWDifficulty asks what PoW a block needs. ErrChainForked when PreviousHash is not the newest block, ErrPoWTwice while
-// a PoW block waits for its snapshot, ErrQuotaLimit over the limit of one block.
+// PoWDifficulty asks what PoW a block needs. ErrChainForked when PreviousHash is not the newest
+// block, ErrPoWTwice while a PoW block waits for its snapshot, ErrQuotaLimit over the limit of one
+// block.
 func (c *Client) PoWDifficulty(ctx context.Context, i Intent) (PoW, error) {
 	w, err := callResult[struct {
 		RequiredQuota count      `json:"requiredQuota"`
@@ -174,7 +178,8 @@ func (r HeightRange) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]string{"fromHeight": decimal(r.From), "toHeight": decimal(r.To)})
 }
 
-// LogFilter chooses events. Topics are matched by place: an empty list at a place matches everything there.
+// LogFilter chooses events. Topics are matched by place: an empty list at a place matches
+// everything there.
 type LogFilter struct {
 	Ranges map[core.Address]HeightRange `json:"addressHeightRange"`
 	Topics [][]core.Hash                `json:"topics,omitempty"`

@@ -9,7 +9,7 @@ import (
 	"reflect"
 )
 
-// errShort is an element that cannot be what it stands for.
+// errShort marks an element that is too short for its type.
 var errShort = errors.New("an element is too short")
 
 // callList runs a method whose result is a list; null is an empty one.
@@ -25,8 +25,9 @@ func callList[T any](ctx context.Context, c *Client, method string, params ...an
 	return list, nil
 }
 
-// readList reads a list element by element and ends at the first fault. An element has at least an eighth of the bytes that it takes in memory: a list
-// of empty ones would take hundreds of times its size.
+// readList reads a list element by element and ends at the first fault. An element has at least an
+// eighth of the bytes that it takes in memory: a list of empty ones would take hundreds of times
+// its size.
 func readList[T any](raw json.RawMessage, read func(e *T, raw []byte) error) (list []T, err error) {
 	if isNull(raw) {
 		return nil, nil

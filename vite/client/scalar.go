@@ -16,8 +16,8 @@ import (
 // maxDigits is the length of 2^256-1 in decimal: no amount of a node is longer.
 const maxDigits = 78
 
-// count reads the node's heights, counts and quota figures: decimal text in account-level objects, a number in snapshot
-// blocks. null and "" are zero.
+// count reads the node's heights, counts and quota figures: decimal text in account-level objects,
+// a number in snapshot blocks. null and "" are zero.
 type count uint64
 
 func (c *count) UnmarshalJSON(b []byte) error {
@@ -34,7 +34,8 @@ func (c *count) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// amount reads amounts, fees and supplies: decimal text, a number in ledger_getConfirmedBalances. null and "" are zero.
+// amount reads amounts, fees and supplies: decimal text, a number in ledger_getConfirmedBalances.
+// null and "" are zero.
 type amount uint256.Int
 
 func (a *amount) UnmarshalJSON(b []byte) error {
@@ -84,7 +85,8 @@ func (d *difficulty) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// unquoted is a JSON string's content or a number's text. Numbers and texts of digits need no unescaping.
+// unquoted is a JSON string's content or a number's text. Numbers and texts of digits need no
+// unescaping.
 func unquoted(b []byte) string {
 	if len(b) < 2 || b[0] != '"' {
 		return string(b)
@@ -99,9 +101,10 @@ func unquoted(b []byte) string {
 	return s
 }
 
-// SendRawTransaction hands a signed block to the node. An error does not always mean that the block was not taken: see
-// OutcomeUnknown, and note that a block that is already in the chain gives ErrPrevBlock. A block that is not fit to be
-// sent (core.EncodeBlock) is core.ErrBlockJSON and stays here.
+// SendRawTransaction hands a signed block to the node. An error does not always mean that the block
+// was not taken: see OutcomeUnknown, and note that a block that is already in the chain gives
+// ErrPrevBlock. A block that is not fit to be sent (core.EncodeBlock) is core.ErrBlockJSON and
+// stays here.
 func (c *Client) SendRawTransaction(ctx context.Context, b *core.AccountBlock) error {
 	raw, err := core.EncodeBlock(b)
 	if err != nil {
@@ -110,7 +113,8 @@ func (c *Client) SendRawTransaction(ctx context.Context, b *core.AccountBlock) e
 	return c.Call(ctx, nil, "ledger_sendRawTransaction", json.RawMessage(raw))
 }
 
-// SendRawTransactions hands signed blocks to the node as JSON, in order, and answers how many it took before the first refusal.
+// SendRawTransactions hands signed blocks to the node as JSON, in order, and answers how many it
+// took before the first refusal.
 func (c *Client) SendRawTransactions(ctx context.Context, blocks []json.RawMessage) (taken int, err error) {
 	return c.batchDone(ctx, "ledger_sendRawTransaction", len(blocks),
 		func(i int) []any { return []any{blocks[i]} }, func(int) any { return new(json.RawMessage) })

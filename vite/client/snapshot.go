@@ -10,7 +10,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// SnapshotBlock is one block of the snapshot chain: it confirms, per account, everything up to the named block.
+// SnapshotBlock is one block of the snapshot chain: it confirms, per account, everything up to the
+// named block.
 type SnapshotBlock struct {
 	Height       uint64
 	Hash         core.Hash
@@ -80,25 +81,26 @@ func (b *SnapshotBlock) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Upgrade is a snapshot height from which the rules of the chain changed. The members are capitalised on the wire.
+// Upgrade is a snapshot height from which the rules of the chain changed. The members are
+// capitalised on the wire.
 type Upgrade struct {
 	Name    string
 	Height  uint64
 	Version uint32
 }
 
-// MaxChunks is how many snapshot blocks Chunks may ask for at once.
+// MaxChunks bounds the snapshot blocks of one call of Chunks.
 const MaxChunks = 1000
 
-// Chunk is a snapshot block with all account blocks that it confirms, in an order in which no receive stands before its send.
-// The last block of each account in the list is the one that the snapshot's content names. Sends made by a contract stand in the
-// Triggered of its receive.
+// Chunk is a snapshot block with all account blocks that it confirms, in an order in which every
+// send precedes its receive. The last block of each account in the list is the one that the
+// snapshot's content names. Sends made by a contract are in the Triggered of its receive.
 type Chunk struct {
 	Snapshot SnapshotBlock
 	Blocks   []AccountBlock
 }
 
-// UnmarshalJSON reads either generation of member names: encoding/json looks at them without regard to case.
+// UnmarshalJSON accepts either generation of member names: encoding/json ignores their case.
 func (c *Chunk) UnmarshalJSON(raw []byte) error {
 	var w struct {
 		Blocks   json.RawMessage `json:"accountBlocks"`
@@ -118,15 +120,17 @@ func (c *Chunk) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Chunks lists the snapshot blocks of a range of heights, both ends included, at most MaxChunks, ascending, with what they confirm. It
-// ends early where the node's line ends, and is empty where nothing is there. Of account blocks it shows what their hashes and
-// signatures cover and no more: no confirmations, no token info, and of a receive no amount. ErrMethod: the node is too old, or the
-// method is switched off.
+// Chunks lists the snapshot blocks of a range of heights, both ends included, at most MaxChunks,
+// ascending, with what they confirm. It ends early where the node's line ends, and is empty where
+// nothing is there. Of account blocks it shows what their hashes and signatures cover and no more:
+// no confirmations, no token info, and of a receive no amount. ErrMethod: the node is too old, or
+// the method is switched off.
 func (c *Client) Chunks(ctx context.Context, from, to uint64) ([]Chunk, error) {
 	return callList[Chunk](ctx, c, "ledger_getChunks", decimal(from), decimal(to))
 }
 
-// SnapshotBlocksByHash asks for many snapshot blocks at once. The answers stand in the order of the hashes, nil for unknown ones.
+// SnapshotBlocksByHash asks for many snapshot blocks at once. The answers have the order of the
+// hashes, nil for unknown ones.
 func (c *Client) SnapshotBlocksByHash(ctx context.Context, hashes []core.Hash) ([]*SnapshotBlock, error) {
 	blocks := make([]*SnapshotBlock, len(hashes))
 	err := c.batch(ctx, "ledger_getSnapshotBlockByHash", len(hashes),
@@ -135,7 +139,8 @@ func (c *Client) SnapshotBlocksByHash(ctx context.Context, hashes []core.Hash) (
 	return blocks, err
 }
 
-// Seal is what the block's hash covers, with the name of the upgrade under whose rules it was made.
+// Seal returns the data that the block's hash covers, with the name of the upgrade whose rules
+// produced it.
 func (b *SnapshotBlock) Seal(upgrade string) core.Seal {
 	s := core.Seal{
 		PreviousHash: b.PreviousHash, Height: b.Height, Time: b.Time.Unix(), Seed: b.Seed, Upgrade: upgrade, Version: b.Version,

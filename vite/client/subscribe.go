@@ -9,8 +9,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// Subscription ends with Close, with the connection, or when the reader falls 20000 events behind. There is no
-// resubscribing here: after Err gives something, subscribe anew and catch up by reading what was missed.
+// Subscription ends with Close, with the connection, or when the reader falls 20000 events behind.
+// It does not resubscribe: after Err returns a value, subscribe again and read the missed events.
 type Subscription struct{ sub *rpc.ClientSubscription }
 
 // Err gives one error when the subscription broke and is closed by Close.
@@ -26,7 +26,8 @@ type BlockEvent struct {
 	Removed bool      `json:"removed"`
 }
 
-// SubscribeAccount streams the blocks of one account, at acceptance: before any snapshot. It needs a WebSocket or a Unix socket.
+// SubscribeAccount streams the blocks of one account, at acceptance: before any snapshot. It needs
+// a WebSocket or a Unix socket.
 func (c *Client) SubscribeAccount(ctx context.Context, a core.Address, events chan<- []BlockEvent) (*Subscription, error) {
 	return c.subscribe(ctx, events, "newAccountBlockByAddress", a)
 }

@@ -52,7 +52,7 @@ func MustMethod(signature string) Method {
 	return m
 }
 
-// splitSignature takes "Name(a,b)" apart. It does not look at the types.
+// splitSignature splits "Name(a,b)". It does not check the types.
 func splitSignature(s string) (name string, types []string, err error) {
 	name, rest, ok := strings.Cut(s, "(")
 	inner, closed := strings.CutSuffix(rest, ")")
@@ -139,9 +139,9 @@ type Event struct {
 	topic   Hash
 }
 
-// ParseEvent reads a signature whose arguments may be marked, as in
-// "burn(tokenId indexed,address,uint256)". Marked ones stand in the topics and must be of one word.
-// Errors are ErrABI.
+// ParseEvent reads a signature whose arguments may be marked, as in "burn(tokenId
+// indexed,address,uint256)". Marked ones are in the topics and must have one word. Errors are
+// ErrABI.
 func ParseEvent(signature string) (Event, error) {
 	name, types, err := splitSignature(signature)
 	if err != nil {

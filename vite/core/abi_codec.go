@@ -87,7 +87,8 @@ func (t Type) appendList(p []byte, v any) ([]byte, error) {
 
 // Unpack decodes data into one value per type, of the Go types that Type lists. It is as strict as
 // the node: data must be exactly what Pack makes of the values, so no trailing byte, odd offset or
-// dirty padding passes. Errors are ErrABI and name the argument, ErrNotCanonical where all of them can be read.
+// dirty padding passes. Errors are ErrABI and name the argument, ErrNotCanonical where all of them
+// can be read.
 func (a Arguments) Unpack(data []byte) ([]any, error) {
 	if len(data)%wordSize != 0 || len(data) < len(a)*wordSize {
 		return nil, fmt.Errorf("%w: %d bytes for %d arguments", ErrABI, len(data), len(a))

@@ -91,7 +91,7 @@ func TestCallVectors(t *testing.T) {
 	}
 }
 
-// checkBuiltin looks the call up in the tables, for the contracts that they cover.
+// checkBuiltin checks the call against the tables, for the contracts that they cover.
 func checkBuiltin(t *testing.T, contract, signature, fee string, data []byte) {
 	to, err := ParseAddress(contract)
 	if err != nil || to == DexFundContract {

@@ -105,7 +105,7 @@ func (t Type) String() string {
 	return name
 }
 
-// dynamic reports whether the value stands in the tail, with its offset in the head.
+// dynamic reports whether the value is in the tail, with its offset in the head.
 func (t Type) dynamic() bool { return t.list || t.kind == kindBytes || t.kind == kindString }
 
 func (t Type) element() Type { return Type{kind: t.kind, size: t.size} }

@@ -25,8 +25,8 @@ const (
 var ErrAddress = errors.New("invalid address")
 
 // Address names an account: 20 bytes of core and one byte that is 0 for a user's account and 1 for
-// a contract's (docs/exchange-chain-wire.md 1.2). The zero value is the zero address, which no one can sign for and
-// which stands for an omitted address on the wire.
+// a contract's (docs/exchange-chain-wire.md 1.2). The zero value is the zero address, which has no
+// key and represents an omitted address on the wire.
 type Address [AddressSize]byte
 
 // The built-in contracts (docs/exchange-chain-wire.md 1.4).
@@ -62,7 +62,8 @@ func ContractAddress(creator Address, height uint64, previous Hash) Address {
 }
 
 // ParseAddress reads "vite_", 40 hex digits of core and 10 of checksum. Hex digits may be upper
-// case, as the node accepts. The checksum tells users from contracts. Errors are ErrAddress.
+// case, as the node accepts. The checksum distinguishes users from contracts. Errors are
+// ErrAddress.
 func ParseAddress(s string) (Address, error) {
 	if len(s) != addressTextSize {
 		return Address{}, fmt.Errorf("%w: %d characters, want %d", ErrAddress, len(s), addressTextSize)

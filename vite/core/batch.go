@@ -7,14 +7,14 @@ import (
 	"golang.org/x/crypto/blake2b"
 )
 
-// Signed is a signature with what it is said to be of.
+// Signed is a signature with its claimed key and message.
 type Signed struct {
 	Public, Message, Signature []byte
 	// Point is Public read already, for one who sees the same keys again; nil is as good, and slower.
 	Point *PublicPoint
 }
 
-// PublicPoint is the point on the curve that a public key stands for.
+// PublicPoint is a public key's point on the curve.
 type PublicPoint struct{ point edwards25519.Point }
 
 // ReadPoint is the point of a public key; nil if that is none.
@@ -26,12 +26,14 @@ func ReadPoint(public []byte) *PublicPoint {
 	return p
 }
 
-// VerifyAll reports whether all signatures are good, for about half of what Verify costs for each. It checks one random linear
-// combination of all of Verify's equations. False says nothing about any of them: then ask Verify.
+// VerifyAll reports whether all signatures are good, for about half of Verify's cost for each. It
+// checks one random linear combination of all of Verify's equations. False does not identify the
+// bad ones: then call Verify for each.
 //
-// True means that no one else than the keys' owners made the signatures, as with Verify. It is not quite that Verify would
-// take them: owners who work together can make ones that hold in one list and not alone, their points being off by small
-// orders that cancel. So it suits who wants to know whose a message is, not who must agree with others bit for bit.
+// True means that only the keys' owners can have made the signatures, as with Verify. Verify may
+// still refuse some: cooperating owners can make signatures that hold in one list and not alone,
+// their points being off by small orders that cancel. So it is suitable for authentication, but not
+// where all parties must agree bit for bit.
 func VerifyAll(list []Signed) bool {
 	terms := newCombination(len(list))
 	for i := range list {
@@ -46,7 +48,7 @@ func VerifyAll(list []Signed) bool {
 type combination struct {
 	s, k       []*edwards25519.Scalar
 	points     []*edwards25519.Point // of each: R, A
-	transcript []byte                // what the factors come from: k, which commits to R, A and the message, and s
+	transcript []byte                // source of the factors: k, which commits to R, A and the message, and s
 	decoded    []edwards25519.Point  // for the points
 }
 
@@ -83,8 +85,9 @@ func (c *combination) read(g *Signed) bool {
 	return true
 }
 
-// isCanonical reports whether a point is encoded as Verify would encode it again: its y is below the field's order, and not 1 or -1,
-// whose x is 0 and has no sign. No honest signature has such a point.
+// isCanonical reports whether a point is encoded as Verify would encode it again: its y is below
+// the field's order, and not 1 or -1, whose x is 0 and has no sign. No honest signature has such a
+// point.
 func isCanonical(point []byte) bool {
 	y := [4]uint64{}
 	for i := range y {
@@ -97,8 +100,9 @@ func isCanonical(point []byte) bool {
 	return !low && !high
 }
 
-// holds reports whether the sum of z*(s*B - R - k*A) is zero, each z being 128 bits that nobody knows before all is fixed. All z
-// are odd, so that no error of a single signature vanishes.
+// holds reports whether the sum of z*(s*B - R - k*A) is zero. Each z has 128 bits that are
+// unpredictable before all inputs are fixed. All z are odd, so that no error of a single signature
+// vanishes.
 func (c *combination) holds() bool {
 	seed := blake2b.Sum256(c.transcript)
 	sum := edwards25519.NewScalar()

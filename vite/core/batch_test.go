@@ -50,7 +50,8 @@ func TestVerifyAllSeesEveryFault(t *testing.T) {
 	}
 }
 
-// TestVerifyAllTradesNothing: errors of two signatures must not cancel, as they would with equal factors.
+// TestVerifyAllTradesNothing: errors of two signatures must not cancel, as they would with equal
+// factors.
 func TestVerifyAllTradesNothing(t *testing.T) {
 	list := signedList(t, 2)
 	one, err := edwards25519.NewScalar().SetCanonicalBytes(append([]byte{1}, make([]byte, 31)...))
@@ -100,7 +101,8 @@ func TestUnusualPoints(t *testing.T) {
 	}
 }
 
-// TestVerifyAllAgainstSmallOrders: a signature that is off by a point of small order is refused, as Verify does.
+// TestVerifyAllAgainstSmallOrders: a signature that is off by a point of small order is refused, as
+// Verify does.
 func TestVerifyAllAgainstSmallOrders(t *testing.T) {
 	// y = 0 is a point of order 4.
 	small, err := edwards25519.NewIdentityPoint().SetBytes(make([]byte, 32))
@@ -148,7 +150,8 @@ func BenchmarkVerifyOne(b *testing.B) {
 	}
 }
 
-// TestVerifyAllWithPointsReadBefore: a point that is given counts as the key, so one of another key fails.
+// TestVerifyAllWithPointsReadBefore: a point that is given counts as the key, so one of another key
+// fails.
 func TestVerifyAllWithPointsReadBefore(t *testing.T) {
 	list := signedList(t, 6)
 	for i := range list {

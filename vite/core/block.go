@@ -9,7 +9,7 @@ import (
 	"golang.org/x/crypto/blake2b"
 )
 
-// BlockType says what an account block does (docs/exchange-chain-wire.md 4.1).
+// BlockType is the action of an account block (docs/exchange-chain-wire.md 4.1).
 type BlockType uint8
 
 // The types of account blocks. Users make SendCreate, SendCall and Receive; the others are made by
@@ -34,7 +34,7 @@ func (t BlockType) IsReceive() bool {
 	return t == Receive || t == ReceiveError || t == GenesisReceive
 }
 
-// What can be wrong with a signed block, in the order in which the node looks.
+// Faults of a signed block, in the order of the node's checks.
 var (
 	ErrBlockHash      = errors.New("block hash does not match its fields")
 	ErrBlockSignature = errors.New("block signature does not verify")
@@ -44,11 +44,11 @@ var (
 // NonceSize is the length of a proof-of-work nonce in bytes.
 const NonceSize = 8
 
-// AccountBlock is one block of one account's chain (docs/exchange-chain-wire.md 4). Amounts are in the token's
-// smallest unit, the fee in VITE's.
+// AccountBlock is one block of one account's chain (docs/exchange-chain-wire.md 4). Amounts are in
+// the token's smallest unit, the fee in VITE's.
 //
-// On a receive block ToAddress, Amount, TokenID and Fee are what a node shows of the send block;
-// they are neither hashed nor sent.
+// On a receive block ToAddress, Amount, TokenID and Fee are the send block's values as a node shows
+// them; they are neither hashed nor sent.
 type AccountBlock struct {
 	BlockType     BlockType
 	Height        uint64 // from 1; 0 only on a send made inside a contract's receive
@@ -75,8 +75,8 @@ func (b *AccountBlock) IsSend() bool { return b.BlockType.IsSend() }
 // IsReceive reports whether the block credits its account.
 func (b *AccountBlock) IsReceive() bool { return b.BlockType.IsReceive() }
 
-// ComputeHash returns the hash that the block's fields ask for (docs/exchange-chain-wire.md 4.2). The hashes of
-// triggered sends are taken from their Hash fields.
+// ComputeHash returns the hash that the block's fields ask for (docs/exchange-chain-wire.md 4.2).
+// The hashes of triggered sends are taken from their Hash fields.
 func (b *AccountBlock) ComputeHash() Hash {
 	// 256 bytes hold every block of a user, so the usual case does not allocate.
 	return blake2b.Sum256(b.appendPreimage(make([]byte, 0, 256)))
@@ -136,12 +136,13 @@ func (b *AccountBlock) SignWith(key PrivateKey) {
 	b.Signature = key.Sign(b.Hash[:])
 }
 
-// Verify checks what the block proves by itself: its hash, its signature and, for a user's account,
-// that the key is the account's own. Errors are ErrBlockHash, ErrBlockSignature and
-// ErrBlockProducer, looked at in this order.
+// Verify checks a block without other data: its hash, its signature and, for a user's account, that
+// the key is the account's own. Errors are ErrBlockHash, ErrBlockSignature and ErrBlockProducer, in
+// this order.
 func (b *AccountBlock) Verify() error { return b.VerifyBy(Verify) }
 
-// VerifyBy is Verify with another way to look at the signature, which must be one that only the key's owner can make.
+// VerifyBy is Verify with another signature check, which must accept only the key owner's
+// signatures.
 func (b *AccountBlock) VerifyBy(good func(public, message, signature []byte) bool) error {
 	if b.ComputeHash() != b.Hash {
 		return ErrBlockHash

@@ -139,7 +139,8 @@ func TestBlockTypes(t *testing.T) {
 	}
 }
 
-// TestLiveNodeBlocks takes blocks just as a node returned them, with everything it adds for display.
+// TestLiveNodeBlocks takes blocks just as a node returned them, with everything it adds for
+// display.
 func TestLiveNodeBlocks(t *testing.T) {
 	var v struct{ Blocks []json.RawMessage }
 	loadVectors(t, "node-blocks.json", &v)

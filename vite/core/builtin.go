@@ -4,14 +4,15 @@ import (
 	"github.com/holiman/uint256"
 )
 
-// Builtin is a method of a built-in contract with what a call of it costs (docs/exchange-chain-wire.md 4.5, 4.6).
+// Builtin is a method of a built-in contract with what a call of it costs
+// (docs/exchange-chain-wire.md 4.5, 4.6).
 type Builtin struct {
 	Method
 	Quota uint64 // flat, whatever the size of the data; 0 where the call costs as a transfer does
 }
 
-// Methods of the asset contract (docs/exchange-chain-wire.md 6.2). Mint, Issue, TransferOwner and ChangeTokenType
-// are older names, equal in everything but the selector.
+// Methods of the asset contract (docs/exchange-chain-wire.md 6.2). Mint, Issue, TransferOwner and
+// ChangeTokenType are older names, equal in everything but the selector.
 var (
 	IssueToken          = MustMethod("IssueToken(bool,string,string,uint256,uint8,uint256,bool)")
 	Mint                = MustMethod("Mint(bool,string,string,uint256,uint8,uint256,bool)")
@@ -25,8 +26,8 @@ var (
 	GetTokenInformation = MustMethod("GetTokenInformation(tokenId)")
 )
 
-// Methods of the quota contract (docs/exchange-chain-wire.md 6.3). Stake and Pledge are older forms that merge the
-// stakes of one beneficiary, CancelStake ends those.
+// Methods of the quota contract (docs/exchange-chain-wire.md 6.3). Stake and Pledge are older forms
+// that merge the stakes of one beneficiary, CancelStake ends those.
 var (
 	StakeForQuota      = MustMethod("StakeForQuota(address)")
 	CancelQuotaStaking = MustMethod("CancelQuotaStaking(bytes32)")
@@ -52,7 +53,7 @@ var (
 	IssueEvent             = MustEvent("issue(tokenId indexed)")
 )
 
-// Older names are priced as the newer ones that they stand for.
+// Older names cost the same as the newer names that replaced them.
 var builtinMethods = map[Address][]Builtin{
 	AssetContract: {
 		{IssueToken, 189000}, {Mint, 189000},

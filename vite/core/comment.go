@@ -30,8 +30,9 @@ var ErrNoComment = errors.New("no gateway comment")
 // records see them.
 type CommentReason string
 
-// Why a gateway comment is refused. The android ones are shapes that a published wallet writes;
-// they are recognised to tell the user and the operators what happened, but never guessed at.
+// Reasons for refusing a gateway comment. The android ones are shapes that a published wallet
+// writes. They are recognised to report the cause to the user and the operators, but never
+// interpreted.
 const (
 	CommentTooShort       CommentReason = "too_short"
 	CommentUnknownType    CommentReason = "unknown_type"
@@ -48,13 +49,14 @@ const (
 	commentWellFormed CommentReason = ""
 )
 
-// CommentError tells that block data is a gateway comment, but not one to act on.
+// CommentError reports that block data is a gateway comment that must not be executed.
 type CommentError struct{ Reason CommentReason }
 
 func (e *CommentError) Error() string { return "malformed gateway comment: " + string(e.Reason) }
 
-// Comment is what a withdrawal's block data says: where on the source chain to pay (docs/exchange-chain-wire.md 7).
-// The address may be empty or nonsense; whether it can be paid is the source chain's to say.
+// Comment is the content of a withdrawal's block data: the payee on the source chain
+// (docs/exchange-chain-wire.md 7). The address may be empty or nonsense; the source chain decides
+// whether it is payable.
 type Comment struct {
 	Type    uint8 // CommentAddress or CommentAddressLabel
 	Address string
@@ -92,8 +94,8 @@ func (c Comment) check() CommentReason {
 	return commentWellFormed
 }
 
-// DecodeComment reads block data. It is strict, since money follows what it says: every byte must
-// be accounted for. Data that is no gateway comment is ErrNoComment, a broken one *CommentError.
+// DecodeComment reads block data. It is strict, since it directs money: every byte must be
+// accounted for. Data that is no gateway comment is ErrNoComment, a broken one *CommentError.
 func DecodeComment(data []byte) (Comment, error) {
 	if len(data) < 2 || data[0] != commentFirst || data[1] != commentSecond {
 		return Comment{}, ErrNoComment
@@ -176,8 +178,8 @@ func takeSized(b []byte) (taken, rest []byte, ok bool) {
 	return b[1:end], b[end:], true
 }
 
-// utf16Sized reports whether body is size, address, size, label with sizes that count UTF-16 units
-// and at least one of the two longer in UTF-8 than that.
+// utf16Sized reports whether body is size, address, size, label with sizes that count UTF-16 units,
+// and at least one of the two is longer in UTF-8.
 func utf16Sized(body []byte) bool {
 	address, rest, ok := takeUTF16(body)
 	if !ok {

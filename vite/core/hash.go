@@ -44,7 +44,7 @@ func ParseHash(s string) (Hash, error) {
 // String returns 64 lower-case hex digits.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// IsZero reports whether all bytes are zero, which stands for "none" on the wire.
+// IsZero reports whether all bytes are zero, which means "none" on the wire.
 func (h Hash) IsZero() bool { return h == Hash{} }
 
 // MarshalText writes what String returns.

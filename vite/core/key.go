@@ -31,8 +31,8 @@ type PublicKey [PublicKeySize]byte
 func (p PublicKey) String() string { return hex.EncodeToString(p[:]) }
 
 // PrivateKey signs for one account: Ed25519 with every SHA-512 replaced by BLAKE2b-512
-// (docs/exchange-chain-wire.md 1.1), which is why crypto/ed25519 cannot be used. It prints as a fixed text, never as its secret.
-// The zero value is no key; using it panics.
+// (docs/exchange-chain-wire.md 1.1), so crypto/ed25519 cannot be used. It prints as a fixed text,
+// never as its secret. The zero value is no key; using it panics.
 type PrivateKey struct {
 	// A function, because fmt prints the unexported fields of a struct around a key without asking
 	// String, and with a wrong verb follows pointers; of a function it shows the address only.

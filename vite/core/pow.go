@@ -9,7 +9,8 @@ import (
 )
 
 // powPrecision is the mantissa that the chain's rules compute targets with. Every step rounds to
-// nearest even at this precision, so a target is the same everywhere, but is not the exact quotient.
+// nearest even at this precision, so a target is the same everywhere, but is not the exact
+// quotient.
 const powPrecision = 64
 
 // PoWDataHash returns what the nonce of a block is hashed with: it binds the work to one account
@@ -22,7 +23,8 @@ func PoWDataHash(a Address, previous Hash) Hash {
 }
 
 // Target returns the least 256-bit big-endian number that a nonce's hash must reach for the
-// difficulty, about 2^256/(1+1/difficulty). ok is false where no hash can: below zero and from 2^64.
+// difficulty, about 2^256/(1+1/difficulty). ok is false where no hash can: below zero and from
+// 2^64.
 func Target(difficulty *big.Int) (target Hash, ok bool) {
 	switch {
 	case difficulty.Sign() < 0:
@@ -47,7 +49,8 @@ func Target(difficulty *big.Int) (target Hash, ok bool) {
 
 func powFloat() *big.Float { return new(big.Float).SetPrec(powPrecision) }
 
-// CheckPoW reports whether nonce, which must have 8 bytes, proves work of the difficulty for dataHash.
+// CheckPoW reports whether nonce, which must have 8 bytes, proves work of the difficulty for
+// dataHash.
 func CheckPoW(dataHash Hash, nonce []byte, difficulty *big.Int) bool {
 	target, ok := Target(difficulty)
 	return ok && len(nonce) == NonceSize && meets(dataHash, [NonceSize]byte(nonce), target)

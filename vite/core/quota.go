@@ -9,12 +9,13 @@ import (
 	"github.com/holiman/uint256"
 )
 
-// Quota figures (docs/exchange-chain-wire.md 4.6). Quota is what a block costs instead of a gas fee; an account has
-// it by staked VITE and by proof of work. The figures hold for a chain that is not congested.
+// Quota figures (docs/exchange-chain-wire.md 4.6). Quota is the cost of a block in place of a gas
+// fee; an account gets it from staked VITE and from proof of work. The figures hold for a chain
+// that is not congested.
 const (
 	// QuotaPerUT is the quota of one "unit transaction", a transfer without data.
 	QuotaPerUT = 21000
-	// MaxBlockQuota is what one block may cost at most.
+	// MaxBlockQuota is the maximum cost of one block.
 	MaxBlockQuota = 1_000_000
 	// QuotaWindow is the number of snapshot blocks over which unused quota accumulates.
 	QuotaWindow = 75
@@ -126,7 +127,7 @@ func sectionsFor(quota uint64) (uint64, error) {
 	return (quota + quotaSection - 1) / quotaSection, nil
 }
 
-// wholeVITE converts whole VITE, of 18 decimals, to the smallest unit.
+// wholeVITE converts VITE, of 18 decimals, to the smallest unit.
 func wholeVITE(n uint32) uint256.Int {
 	var amount uint256.Int
 	amount.Mul(uint256.NewInt(uint64(n)), uint256.NewInt(1_000_000_000_000_000_000))

@@ -1,8 +1,8 @@
 package core
 
-// difficultyTable[i] is the difficulty from which one block's proof of work is worth (i+1)*280 quota:
-// ln((1+x)/(1-x)) / 6.259408129e-10 rounded up, x being the quota in millions. A test computes it
-// anew; where the published table and node answers speak, they agree.
+// difficultyTable[i] is the difficulty from which one block's proof of work is worth (i+1)*280
+// quota: ln((1+x)/(1-x)) / 6.259408129e-10 rounded up, x being the quota in millions. A test
+// recomputes it. It agrees with the published table and with node answers, as far as these go.
 var difficultyTable = [quotaSections]uint64{
 	894654, 1789307, 2683961, 3578615, 4473270, 5367925, 6262581, 7157239, 8051897,
 	8946557, 9841218, 10735880, 11630544, 12525211, 13419879, 14314549, 15209221, 16103896,

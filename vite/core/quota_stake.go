@@ -1,8 +1,8 @@
 package core
 
-// stakeTable[i] is the stake in whole VITE from which an account has (i+1)*280 quota per snapshot
-// block: ln((1+x)/(1-x)) / 4.201037667e-6 rounded up, x being the quota in millions. A test computes
-// it anew; where the published table and node answers speak, they agree.
+// stakeTable[i] is the stake in VITE from which an account has (i+1)*280 quota per snapshot block:
+// ln((1+x)/(1-x)) / 4.201037667e-6 rounded up, x being the quota in millions. A test recomputes it.
+// It agrees with the published table and with node answers, as far as these go.
 var stakeTable = [quotaSections]uint32{
 	134, 267, 400, 534, 667, 800, 934, 1067, 1200, 1334, 1467, 1600, 1733, 1867,
 	2000, 2133, 2267, 2400, 2533, 2667, 2800, 2933, 3066, 3200, 3333, 3466, 3600, 3733,

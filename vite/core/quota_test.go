@@ -162,7 +162,7 @@ func TestRequiredFee(t *testing.T) {
 	}
 }
 
-// TestQuotaTablesAreTheFormula computes both tables anew, with 200 bits.
+// TestQuotaTablesAreTheFormula recomputes both tables, with 200 bits.
 func TestQuotaTablesAreTheFormula(t *testing.T) {
 	const precision = 200
 	parse := func(s string) *big.Float {

@@ -15,7 +15,7 @@ type HashHeight struct {
 	Height uint64
 }
 
-// Seal is what the hash of a snapshot block covers.
+// Seal is the data that the hash of a snapshot block covers.
 type Seal struct {
 	PreviousHash Hash
 	Height       uint64
@@ -23,25 +23,28 @@ type Seal struct {
 	Seed         uint64
 	SeedHash     Hash // zero where a node shows null
 	Content      map[Address]HashHeight
-	// Upgrade and Version name the rules under which the block was made. Version 0 has neither of them in the hash.
+	// Upgrade and Version name the rules under which the block was made. Version 0 has neither of
+	// them in the hash.
 	Upgrade string
 	Version uint32
 }
 
-// ComputeHash returns the hash that the fields ask for: BLAKE2b-256 of
+// ComputeHash returns the hash of the fields: BLAKE2b-256 of
 //
 //	previous hash ‖ height 8 ‖ time 8 ‖ seed 8 ‖ seed hash 32 ‖ content ‖ upgrade's name ‖ version 4
 //	content: for each account in the order of addresses: address 21 ‖ hash 32 ‖ height 8
 //
-// That content stands before the upgrade's name is assumed (docs/exchange-chain-wire.md 4.9): no known block of a later version has any.
+// The position of the content before the upgrade's name is an assumption
+// (docs/exchange-chain-wire.md 4.9): no known block of a later version has content.
 func (s *Seal) ComputeHash() Hash {
 	p := s.head()
 	p = append(p, s.content()...)
 	return blake2b.Sum256(append(p, s.tail()...))
 }
 
-// Fits reports whether a hash is this block's, wherever among name and version the content stands in it. With names of at most
-// MaxUpgradeName characters no other content fits: one entry more or less is 61 bytes.
+// Fits reports whether a hash is this block's, with the content at any position around name and
+// version. With names of at most MaxUpgradeName characters no other content fits: one entry more or
+// less is 61 bytes.
 func (s *Seal) Fits(h Hash) bool {
 	if len(s.Upgrade) > MaxUpgradeName {
 		return false
@@ -63,7 +66,8 @@ func (s *Seal) Fits(h Hash) bool {
 	return false
 }
 
-// MaxUpgradeName is the longest name of an upgrade: names must not be able to hold an entry of the content.
+// MaxUpgradeName is the longest name of an upgrade: names must not be able to hold an entry of the
+// content.
 const MaxUpgradeName = 32
 
 const sealEntry = AddressSize + HashSize + 8

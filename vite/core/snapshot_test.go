@@ -56,7 +56,7 @@ func TestSealVectors(t *testing.T) {
 	}
 }
 
-// TestSealHidesNothingInAName has a node claim that an upgrade's name is what it left out of the content.
+// TestSealHidesNothingInAName: a node moves a part of the content into the upgrade's name.
 func TestSealHidesNothingInAName(t *testing.T) {
 	honest := Seal{Content: map[Address]HashHeight{{1}: {Hash{2}, 3}}, Upgrade: "14", Version: 14}
 	h := honest.ComputeHash()

@@ -26,8 +26,8 @@ var (
 	ErrGID = errors.New("invalid group id")
 )
 
-// TokenID names a token (docs/exchange-chain-wire.md 1.3). The zero value means "no token" and is legal only beside
-// an amount of zero.
+// TokenID names a token (docs/exchange-chain-wire.md 1.3). The zero value means "no token" and is
+// valid only with an amount of zero.
 type TokenID [TokenIDSize]byte
 
 // The tokens built into the chain, both of 18 decimals.
@@ -36,7 +36,7 @@ var (
 	VX   = TokenID([]byte("VITEX COIN"))
 )
 
-// NewTokenID returns the id of a token that issuer asked for with the send block sendHash and that
+// NewTokenID returns the ID of a token that issuer requested with the send block sendHash and that
 // the asset contract created with its receive block at contractHeight.
 func NewTokenID(issuer Address, contractHeight uint64, sendHash Hash) TokenID {
 	var t TokenID
@@ -44,7 +44,8 @@ func NewTokenID(issuer Address, contractHeight uint64, sendHash Hash) TokenID {
 	return t
 }
 
-// ParseTokenID reads "tti_", 20 hex digits and 4 of checksum, hex of either case. Errors are ErrTokenID.
+// ParseTokenID reads "tti_", 20 hex digits and 4 of checksum, hex of either case. Errors are
+// ErrTokenID.
 func ParseTokenID(s string) (TokenID, error) {
 	if len(s) != tokenTextSize {
 		return TokenID{}, fmt.Errorf("%w: %d characters, want %d", ErrTokenID, len(s), tokenTextSize)

@@ -22,8 +22,8 @@ const maxDecimal = 100
 // ErrBlockJSON marks JSON that is no account block, or a block that cannot be sent.
 var ErrBlockJSON = errors.New("invalid account block")
 
-// wireBlock is an account block in the node's JSON (docs/exchange-chain-wire.md 5.4, 5.6). The second group are the
-// older names of the same members; a node's answer carries both.
+// wireBlock is an account block in the node's JSON (docs/exchange-chain-wire.md 5.4, 5.6). The
+// second group are the older names of the same members; a node's answer carries both.
 type wireBlock struct {
 	BlockType     BlockType   `json:"blockType,omitempty"`
 	Height        string      `json:"height,omitempty"`
@@ -230,7 +230,7 @@ func (w *wireBlock) triggered(b *AccountBlock, nested bool) error {
 	return nil
 }
 
-// complete looks for members that a block of its type cannot be without. It runs after mergeNames.
+// complete checks for the mandatory members of the block's type. It runs after mergeNames.
 func (w *wireBlock) complete() error {
 	contract := w.Address != nil && w.Address.IsContract()
 	send := w.BlockType.IsSend()

@@ -10,8 +10,8 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// plainBook is a book as general libraries make it: a B-tree of price levels, in each the orders as a list, and a map of the orders by id. It computes
-// no amounts and no fees.
+// plainBook is a book as general libraries make it: a B-tree of price levels, in each the orders as
+// a list, and a map of the orders by id. It computes no amounts and no fees.
 type plainBook struct {
 	totals
 	orders      map[uint32]*plainOrder
@@ -125,8 +125,8 @@ func (b *plainBook) play(i int) { b.take(&b.steps[i]) }
 
 func (b *plainBook) result() (totals, error) { return b.totals, nil }
 
-// exchangeBook is the exchange's own book on a stream, with 18 decimals and the fees of both sides. An order that enters gets a number, which is its time
-// of placing and serial.
+// exchangeBook is the exchange's own book on a stream, with 18 decimals and the fees of both sides.
+// An order that enters gets a number, which is its time of placing and serial.
 type exchangeBook struct {
 	totals
 	market    dex.Market
@@ -142,14 +142,16 @@ type exchangeBook struct {
 	err      error
 }
 
-// prepared is a step whose order is placed: priced, valued, its fee locked. A running exchange has just decoded its order.
+// prepared is a step whose order is placed: priced, valued, its fee locked. A running exchange has
+// just decoded its order.
 type prepared struct {
 	enters, leaves bool
 	left           dex.OrderID
 	order          dex.Order
 }
 
-// realUnit makes a quantity of 1 a seventh of a token of 18 decimals. A power of two is taken out again by a shift.
+// realUnit makes a quantity of 1 a seventh of a token of 18 decimals. A power of two is taken out
+// again by a shift.
 const realUnit = 57
 
 // newExchangeBook is a book of tokens of 18 decimals.
@@ -157,7 +159,8 @@ func newExchangeBook(s *stream, rate int) (*exchangeBook, error) {
 	return newBookOf(s, rate, 18, realUnit)
 }
 
-// newBookOf is a book of tokens of so many decimals, in which a quantity of 1 is 2^unit of the smallest units.
+// newBookOf is a book of tokens of so many decimals, in which a quantity of 1 is 2^unit of the
+// smallest units.
 func newBookOf(s *stream, rate int, decimals uint8, unit uint) (*exchangeBook, error) {
 	b := &exchangeBook{
 		market: dex.Market{ID: 1, QuoteType: dex.QuoteVITE, TradeDecimals: decimals, QuoteDecimals: decimals}, rate: uint32(rate), unit: unit,

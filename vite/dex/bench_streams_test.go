@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// step is what an order stream asks of a book: an order enters, one leaves, or (a modify) one leaves and enters again as the newest.
+// step is one action of an order stream: an order enters, one leaves, or (a modify) one leaves and
+// enters again as the newest.
 type step struct {
 	enters, leaves  bool
 	id              uint32 // orders are counted from 1 as they first enter
@@ -18,14 +19,15 @@ type step struct {
 	sell, immediate bool  // what does not match of an immediate order is not kept
 }
 
-// stream is a function of its size and seed alone, the same on every machine. The first prefill steps fill the book and are not measured.
+// stream is a function of its size and seed alone, the same on every machine. The first prefill
+// steps fill the book and are not measured.
 type stream struct {
 	steps    []step
 	prefill  int
 	decimals int // a price of p means p / 10^decimals
 }
 
-// totals is what a book made of a stream. Books that match alike have the same.
+// totals is the result of a stream on a book. Books that match alike have the same.
 type totals struct {
 	trades, cancels int    // cancels that found their order
 	volume          uint64 // of all trades
@@ -42,11 +44,12 @@ func (t *totals) trade(taker, maker uint32, quantity, price uint64) {
 
 const (
 	prefilled = 10_000
-	// tickDecimals are the decimals of the prices in streams with whole ticks.
+	// tickDecimals are the decimals of the prices in streams with integral ticks.
 	tickDecimals = 3
 )
 
-// generator writes the steps of a stream, and plays them, so that it can cancel what is in the book.
+// generator writes the steps of a stream, and plays them, so that it can cancel what is in the
+// book.
 type generator struct {
 	random
 	stream
@@ -107,7 +110,8 @@ func (r *random) next() uint64 {
 // below draws from 0 to n-1.
 func (r *random) below(n int) int { return int(r.next() % uint64(n)) }
 
-// away is a price at a distance from the middle, on the order's own side of it, or across for a distance below zero.
+// away is a price at a distance from the middle, on the order's own side of it, or across for a
+// distance below zero.
 func (s *step) away(middle, distance int64) {
 	if !s.sell {
 		distance = -distance
@@ -115,8 +119,9 @@ func (s *step) away(middle, distance int64) {
 	s.price = max(1, middle+distance)
 }
 
-// nw1 is the neutral workload: 60 % orders that rest, spread evenly over 1,000 prices on each side; 30 % cancels of an order in the book, any as
-// likely as another; 10 % orders that take from the other side at any of its prices.
+// nw1 is the neutral workload: 60 % orders that rest, spread evenly over 1,000 prices on each side;
+// 30 % cancels of an order in the book, any as likely as another; 10 % orders that take from the
+// other side at any of its prices.
 func nw1(steps int) *stream {
 	const middle, band = 8192, 1000
 	g := newGenerator(42, prefilled, tickDecimals)
@@ -144,8 +149,9 @@ func nw1(steps int) *stream {
 	return &g.stream
 }
 
-// w2Normal is a stream in which the price swings by a hundredth: 54 % new orders, of which 15 % are immediate and cross, 5 % cross and are kept; 37 %
-// cancels, mostly of new orders; 9 % modifies. Some cancels come too late.
+// w2Normal is a stream in which the price swings by a hundredth: 54 % new orders, of which 15 % are
+// immediate and cross, 5 % cross and are kept; 37 % cancels, mostly of new orders; 9 % modifies.
+// Some cancels come too late.
 func w2Normal(steps int) *stream {
 	const recent = 4096 // the newest orders, of which one is cancelled or modified
 	g := newGenerator(23, prefilled, tickDecimals)
@@ -179,7 +185,8 @@ func (g *generator) arrive(way int) {
 	g.enter(s)
 }
 
-// swinging is an order away from the middle, or across it, after so many thousandths of the way. Small distances are likelier.
+// swinging is an order away from the middle, or across it, after so many thousandths of the way.
+// Small distances are likelier.
 func (g *generator) swinging(way int, direction int64) step {
 	const middle, depth = 10_000, 400
 	s := step{sell: g.below(2) == 1, quantity: uint32(1 + g.below(100))}
@@ -202,9 +209,10 @@ func triangle(at int) int {
 	return (at - 1000) * 10 / 250
 }
 
-// gaps is a stream whose prices have nine decimals and lie far apart: distances from the middle from one tick to 10^12, any power of two as likely as
-// another, each rounded to a tick size of its own from 1 to 10^6. Half of the steps are orders that rest, 40 % cancels, 10 % orders that cross some of
-// the other side.
+// gaps is a stream whose prices have nine decimals and wide gaps. Distances from the middle are
+// from one tick to 10^12, any power of two with the same probability. Each is rounded to a tick
+// size of its own from 1 to 10^6. Half of the steps are resting orders, 40 % cancels, 10 % orders
+// that cross some of the other side.
 func gaps(steps int) *stream {
 	g := newGenerator(7, prefilled, 9)
 	gapped := func(direction int64) {
@@ -230,8 +238,9 @@ func gaps(steps int) *stream {
 	return &g.stream
 }
 
-// recording is 20,000 records of 24 bytes, little endian: u8 kind, 0 new and 1 cancel; u8 1 = sell; u8 1 = immediate; u8 0; u32 quantity; u64 id; i64
-// price in ticks. Three engines of other people agree on what comes of it (TestRecorded).
+// recording is 20,000 records of 24 bytes, little endian: u8 kind, 0 new and 1 cancel; u8 1 = sell;
+// u8 1 = immediate; u8 0; u32 quantity; u64 id; i64 price in ticks. Three engines of other people
+// agree on what comes of it (TestRecorded).
 //
 //go:embed testdata/stream-20k.bin
 var recording []byte

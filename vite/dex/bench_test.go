@@ -16,8 +16,9 @@ type engine interface {
 	result() (totals, error)
 }
 
-// atOnce is how many steps are made ready at a time, for each book alike: so many that reading the clock does not count, and so few that prepared steps
-// come from the cache, as an order does that has just been decoded, and do not drive the book out of it.
+// atOnce is the number of steps prepared at a time, for each book alike. It is large enough that
+// reading the clock does not count. It is small enough that prepared steps come from the cache, as
+// a just decoded order does, without displacing the book.
 const atOnce = 512
 
 // play plays the stream; what fills the book is not measured.
@@ -49,11 +50,13 @@ func exchangeBookOf(t testing.TB, s *stream, rate int) *exchangeBook {
 	return b
 }
 
-// BenchmarkBudgetMatching puts the exchange's book, with 18 decimals and fees, beside the plain one, at 1, 10 and 1,000 orders in one second of the
-// exchange chain's clock, which an order's id begins with.
+// BenchmarkBudgetMatching compares the exchange's book, with 18 decimals and fees, with the plain
+// one, at 1, 10 and 1,000 orders in one second of the exchange chain's clock, which is the prefix
+// of an order's ID.
 //
-// The best general order books in Go that are published were run on the same streams by hand, on a quiet machine (ns of CPU a step): geseq 222 and
-// fmstephe 364 on nw1, 121 and 188 on w2 normal. Four fifths of the better one is the absolute goal.
+// The best published general order books in Go were run on the same streams by hand, on a quiet
+// machine (ns of CPU a step): geseq 222 and fmstephe 364 on nw1, 121 and 188 on w2 normal. Four
+// fifths of the better one is the absolute goal.
 func BenchmarkBudgetMatching(b *testing.B) {
 	scaled := func(steps int) int {
 		if testing.Short() {
@@ -65,7 +68,7 @@ func BenchmarkBudgetMatching(b *testing.B) {
 		name   string
 		stream *stream
 		repeat int
-		atMost float64 // ns a step; 0 where nobody has measured
+		atMost float64 // ns a step; 0 without a measurement
 	}{
 		{"recorded", recorded(b), max(1, scaled(30)), 0}, {"nw1", nw1(scaled(500_000)), 1, 0.8 * 222},
 		{"w2-normal", w2Normal(scaled(400_000)), 1, 0.8 * 121}, {"gaps", gaps(scaled(300_000)), 1, 0},
@@ -96,7 +99,8 @@ func BenchmarkBudgetMatching(b *testing.B) {
 	}
 }
 
-// TestRecorded plays the stream of which three engines of other people make the same, in whole units and with decimals.
+// TestRecorded plays the stream for which three independent engines give the same result, in whole
+// units and with decimals.
 func TestRecorded(t *testing.T) {
 	s := recorded(t)
 	whole := *s
@@ -109,7 +113,8 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// TestBooksTradeAlike: on every stream the exchange's book, however many orders share a second, makes the plain book's trades.
+// TestBooksTradeAlike: on every stream the exchange's book, however many orders share a second,
+// makes the plain book's trades.
 func TestBooksTradeAlike(t *testing.T) {
 	for name, s := range map[string]*stream{"nw1": nw1(20_000), "w2-normal": w2Normal(10_000), "gaps": gaps(10_000)} {
 		want, _ := s.play(t, newPlainBook())

@@ -1,19 +1,22 @@
-// Package dex is the exchange of the exchange chain as rules alone: prices, orders, books, matching, fees, settlement, and
-// the encodings of what the two exchange contracts say to each other and to the world.
+// Package dex contains the rules of the exchange chain's exchange: prices, orders, books, matching,
+// fees, settlement, and the encodings of the two exchange contracts' messages and events.
 //
 //	Terms (Market, Rates, limits) ─▶ Order ─▶ Book.Match ─▶ Result ─▶ Book.Apply
 //	                                                          ├─▶ Events (logs)
 //	                                                          └─▶ Settlement ─▶ Balance
 //
-// Everything is a function of its arguments: no clock, no I/O, no goroutine, nothing depends on the order of a map. Amounts
-// are integers in the token's smallest unit. Amounts and fees are rounded by one rule, exact decimal half-up (Scale.Amount,
-// fee); a real chain computes in binary floating point of 120 bits, which comes out one lower for some values that end in
-// exactly .5 (docs/exchange-rules.md 2.6). Who follows a real chain takes amounts from its events and does not compute them.
+// Everything is a function of its arguments: no clock, no I/O, no goroutine, nothing depends on the
+// order of a map. Amounts are integers in the token's smallest unit. Amounts and fees are rounded
+// by one rule, exact decimal half-up (Scale.Amount, fee). A real chain computes in binary floating
+// point of 120 bits, which is one lower for some values that end in exactly .5
+// (docs/exchange-rules.md 2.6). A follower of a real chain takes amounts from its events and does
+// not compute them.
 //
-// A Book matches in 128-bit numbers where all of a match fit (match128.go), else in 256 (match.go), to the same result. How it
-// is laid out in memory, and why: docs/adr/008.
+// A Book matches in 128-bit numbers where all numbers of a match fit (match128.go), else in 256
+// (match.go), with the same result. docs/adr/008 explains its layout in memory.
 //
-// The package does not own balances, books or markets: vite/ledger keeps them, undoes them and writes them to disk.
+// The package does not own balances, books or markets: vite/ledger stores them, rolls them back and
+// writes them to disk.
 package dex
 
 import (
@@ -24,9 +27,9 @@ import (
 // ErrDuplicate marks an order whose place in the book is taken: two orders of one time and serial.
 var ErrDuplicate = errors.New("order is in the book already")
 
-// Book holds the open orders of one market. Per side there are price levels, linked from best to worst, and in a level the
-// orders, linked from oldest to newest. An order has a slot; its place in the book is apart from what it says. Make it with
-// NewBook. It is not safe for concurrent use.
+// Book holds the open orders of one market. Each side has price levels, linked from best to worst,
+// and a level has orders, linked from oldest to newest. An order has a slot; its position in the
+// book is stored apart from its content. Create it with NewBook. It is not safe for concurrent use.
 type Book struct {
 	scale  Scale
 	links  slab[link] // by slot; 0 is none, and what is written there means nothing
@@ -88,7 +91,8 @@ func (b *Book) find(id *OrderID) uint32 {
 	return n
 }
 
-// Walk shows the orders of a side best first until f returns false. f must not keep the pointer or change the book.
+// Walk shows the orders of a side best first until f returns false. f must not keep the pointer or
+// change the book.
 func (b *Book) Walk(s Side, f func(*Order) bool) {
 	var o Order
 	l := b.side(s)
@@ -101,8 +105,8 @@ func (b *Book) Walk(s Side, f func(*Order) bool) {
 	}
 }
 
-// Put sets an order: its new state if it is in the book, else at its place by price and age. ErrDuplicate if another order
-// stands for its time and serial.
+// Put sets an order: its new state if it is in the book, else at its place by price and age.
+// ErrDuplicate if another order has its time and serial.
 func (b *Book) Put(o *Order) error {
 	n := b.bySeq.find(o.ID.seq())
 	if n == 0 {
@@ -128,7 +132,8 @@ func (b *Book) leave(id *OrderID) bool {
 	return true
 }
 
-// insert puts an order that is not in the book to its place by price and age. ErrDuplicate if that is another's.
+// insert puts an order that is not in the book to its place by price and age. ErrDuplicate if that
+// is another's.
 func (b *Book) insert(o *Order) error {
 	if b.free == 0 {
 		b.extend()

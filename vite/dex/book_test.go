@@ -12,7 +12,7 @@ import (
 	"gatewayd/vite/core"
 )
 
-// check is what must hold of a book after each step.
+// check verifies a book's invariants after each step.
 func (b *Book) check(t testing.TB) {
 	used := map[uint32]bool{0: true}
 	parts := map[uint32]bool{0: true}
@@ -84,7 +84,7 @@ func (b *Book) checkLevel(t testing.TB, l *ladder, level uint32, used, parts map
 	return count
 }
 
-// resting is an order as it could stand in a book.
+// resting returns an order that could rest in a book.
 func resting(side Side, price Price, time int64, serial uint32, quantity uint64) *Order {
 	o := &Order{ID: NewOrderID(1, side, price, time, serial), Quantity: *uint256.NewInt(quantity), Amount: *uint256.NewInt(quantity * price.Units)}
 	o.Owner, o.SendHash = core.Address{byte(serial)}, core.Hash{byte(time), byte(serial)}
@@ -133,7 +133,8 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// anyResting is an order of any kind that a book keeps: plain, partly filled, and such that no body has room for.
+// anyResting is an order of any kind that a book keeps: plain, partly filled, and such that no body
+// has room for.
 func anyResting(chance *rand.Rand, time int64, serial uint32) *Order {
 	price := Price{Units: chance.Uint64N(40), Frac: 1 + chance.Uint64N(3)}
 	o := resting(Side(chance.IntN(2) == 1), price, time, serial, 1000+chance.Uint64N(9))
@@ -195,7 +196,8 @@ func TestChanges(t *testing.T) {
 	require.Equal(t, left, b.orders())
 }
 
-// TestForgedID: an id with the time and serial of an order, but another price, side or market, names nothing.
+// TestForgedID: an id with the time and serial of an order, but another price, side or market,
+// names nothing.
 func TestForgedID(t *testing.T) {
 	b := plainBook(t)
 	o := resting(Sell, Price{Units: 5}, 7, 1, 10)

@@ -12,9 +12,10 @@ import (
 // ErrWire marks bytes that are not the message they should be.
 var ErrWire = errors.New("invalid exchange message")
 
-// codec goes through the members of a protobuf message, which are described once, by number, name, place and rule, in the order of their numbers. It
-// writes all of them, or reads those that come. Numbers are varints, amounts big-endian bytes without leading zeros; zero and empty members are left
-// out (docs/exchange-rules.md 3.2).
+// codec goes through the members of a protobuf message, which are described once, by number, name,
+// place and rule, in the order of their numbers. It writes all of them, or reads those that come.
+// Numbers are varints, amounts big-endian bytes without leading zeros; zero and empty members are
+// left out (docs/exchange-rules.md 3.2).
 type codec struct {
 	writing bool
 	data    []byte // what is written, or what follows the member that has come
@@ -35,7 +36,8 @@ func write(members func(*codec)) []byte {
 	return c.data
 }
 
-// read sets what members describes. Errors are ErrWire; members that are not described are skipped, as protobuf wants.
+// read sets what members describes. Errors are ErrWire; members that are not described are skipped,
+// as protobuf wants.
 func read(data []byte, members func(*codec)) error {
 	c := codec{data: data}
 	c.read(members)
@@ -95,7 +97,7 @@ func (c *codec) fail(name, rule string) {
 	}
 }
 
-// put writes a member, and reads none: that of a list, which may be empty, or one that repeats what others say.
+// put writes a member and reads none: a list, which may be empty, or a member that repeats others.
 func (c *codec) put(field protowire.Number, b []byte) {
 	if c.writing {
 		c.data = protowire.AppendBytes(protowire.AppendTag(c.data, field, protowire.BytesType), b)

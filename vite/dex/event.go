@@ -63,7 +63,7 @@ type Grant struct {
 	Market           uint32
 }
 
-// TransferKind tells what a Transfer was.
+// TransferKind is the purpose of a Transfer.
 type TransferKind uint8
 
 // The kinds of transfers.
@@ -93,7 +93,8 @@ func (r *Result) TradeOf(f *Fill, time int64) Trade {
 	}
 }
 
-// members describes an order; refund is the token of its refund. What repeats the id is written and not looked at.
+// members describes an order; refund is the token of its refund. What repeats the id is written and
+// not looked at.
 func (o *Order) members(c *codec, refund core.TokenID) {
 	price := o.ID.Price().Bytes()
 	c.orderID(1, "Id", &o.ID)

@@ -57,7 +57,8 @@ func (t *Token) members(c *codec) {
 // Encode is the data of a grantMarketToAgentEvent or revokeMarketFromAgentEvent.
 func (g *Grant) Encode() []byte { return write(g.members) }
 
-// DecodeGrant reads the data of a grantMarketToAgentEvent or revokeMarketFromAgentEvent. Errors are ErrWire.
+// DecodeGrant reads the data of a grantMarketToAgentEvent or revokeMarketFromAgentEvent. Errors are
+// ErrWire.
 func DecodeGrant(data []byte) (g Grant, err error) {
 	err = read(data, g.members)
 	return g, err
@@ -145,8 +146,8 @@ func (f *FeeSettlement) members(c *codec) {
 	c.amount(3, "OperatorFee", &f.OperatorFee)
 }
 
-// Events of mining, dividends and invitations, all of dexFund. Three of the names are a real chain's; no public source
-// tells their members, which are therefore this chain's own.
+// Events of mining, dividends and invitations, all of dexFund. Three of the names are a real
+// chain's. No public source documents their members, which are therefore this chain's own.
 const (
 	MiningEvent       = "tradeMiningEvent"            // Reward: VX for trading fees
 	StakingEvent      = "stakingMiningEvent"          // Reward: VX for staked VITE
@@ -161,8 +162,8 @@ type Reward struct {
 	Token   core.TokenID
 	Amount  uint256.Int
 	Period  int64
-	// Weight is what the amount is in proportion to: fees in the decimals of the quote type, locked VX, or staked VITE; for
-	// an operator the amount itself.
+	// Weight is the basis of the amount: fees in the decimals of the quote type, locked VX, or
+	// staked VITE; for an operator the amount itself.
 	Weight    uint256.Int
 	QuoteType QuoteType // of the fees
 	Market    uint32    // an operator's

@@ -51,7 +51,8 @@ func nameOf(t testing.TB, topic string) string {
 	return string(bytes.TrimRight(raw, "\x00"))
 }
 
-// TestRecordedEvents reads the reference engine's events, compares every member, and writes the same bytes.
+// TestRecordedEvents reads the reference engine's events, compares every member, and writes the
+// same bytes.
 func TestRecordedEvents(t *testing.T) {
 	for _, l := range recordedLogs(t) {
 		data, err := hex.DecodeString(l.Data)
@@ -124,7 +125,7 @@ func orderMember(t testing.TB, o *Order, name string, trade, quote core.TokenID)
 	return text
 }
 
-// asNumber is how a decoded JSON number of this size prints.
+// asNumber formats a decoded JSON number of this size.
 func asNumber(n int64) string {
 	var v any
 	if json.Unmarshal([]byte(fmt.Sprint(n)), &v) != nil {
@@ -150,8 +151,8 @@ func TestBadMessages(t *testing.T) {
 	}
 }
 
-// FuzzEvents: what decodes, encodes and decodes to the same.
-// TestSettlementInAnyOrder: members may come in any order, unknown ones are skipped, and a fault inside an item is the message's.
+// FuzzEvents: what decodes, encodes and decodes to the same. TestSettlementInAnyOrder: members may
+// come in any order, unknown ones are skipped, and a fault inside an item is the message's.
 func TestSettlementInAnyOrder(t *testing.T) {
 	var want Settlement
 	want.Trade[0], want.Quote[0] = 1, 2

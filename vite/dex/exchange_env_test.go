@@ -17,7 +17,8 @@ func load(t testing.TB, name string, v any) {
 	require.NoError(t, json.Unmarshal(raw, v))
 }
 
-// testMarket is one market with its accounts, run as the two contracts run it: place, match, settle.
+// testMarket is one market with its accounts, run as the two contracts run it: place, match,
+// settle.
 type testMarket struct {
 	t       testing.TB
 	market  Market
@@ -32,7 +33,7 @@ type testMarket struct {
 	blocks  uint64
 }
 
-// testFunds is what an account has of the market's two tokens.
+// testFunds is an account's balances of the market's two tokens.
 type testFunds struct{ trade, quote Balance }
 
 func newTestMarket(t testing.TB, m Market) *testMarket {
@@ -132,8 +133,8 @@ func (d *testMarket) settle(s Settlement) {
 	}
 }
 
-// check is what must hold after each step: money is conserved, what is locked is what the open orders lock, and the book is
-// in order and not crossed.
+// check verifies the invariants after each step: money is conserved, the locked amounts equal those
+// of the open orders, and the book is sorted and not crossed.
 func (d *testMarket) check() {
 	if d.blocks%16 == 0 {
 		d.book.check(d.t)

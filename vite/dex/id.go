@@ -32,10 +32,12 @@ const (
 // ErrOrderID marks bytes or a text that are no order id.
 var ErrOrderID = errors.New("invalid order id")
 
-// OrderID names an order. Within a market and a side, ids in byte order are the orders best price first, then older first.
+// OrderID names an order. Within a market and a side, ids in byte order are the orders best price
+// first, then older first.
 type OrderID [OrderIDSize]byte
 
-// NewOrderID makes an id. Market, time (seconds) and serial must be within their bounds; what is beyond is cut off.
+// NewOrderID makes an id. Market, time (seconds) and serial must be within their bounds; what is
+// beyond is cut off.
 func NewOrderID(market uint32, side Side, p Price, time int64, serial uint32) OrderID {
 	var id OrderID
 	var w [8]byte

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// ladder is the price levels of one side. A level whose orders have gone stays where it is for a while, because prices that
-// were used are soon used again.
+// ladder is the price levels of one side. A level whose orders have gone stays where it is for a
+// while, because prices that were used are soon used again.
 type ladder struct {
 	tree
 	side          Side
@@ -28,13 +28,14 @@ type level struct {
 	spot       uint32 // in the leaf, unless it has moved
 }
 
-// idleLevels is how many levels without orders there may be besides as many as have some: some of those that a price which
-// swings comes back to. They cost some 70 bytes each; many more are slower where prices seldom come back.
+// idleLevels is the number of levels without orders that may exist in addition to as many as have
+// orders: a swinging price returns to some of them. They cost some 70 bytes each; many more are
+// slower where prices seldom return.
 const idleLevels = 2048
 
-// minRecentBits is the first size of recent, the levels by a hash of their key. It may forget one, and may name one that has
-// gone or changed its key; the tree knows all. So a hash that somebody makes prices collide in costs searches in the tree
-// and nothing else.
+// minRecentBits is the first size of recent, the levels by a hash of their key. It may lose a
+// level, and may name one that was removed or changed its key; the tree has all levels. So prices
+// chosen to collide in the hash cost searches in the tree and nothing else.
 const minRecentBits = 6
 
 func newLadder(side Side) ladder {
@@ -43,7 +44,7 @@ func newLadder(side Side) ladder {
 	return l
 }
 
-// resetRecent makes recent anew.
+// resetRecent rebuilds recent.
 func (l *ladder) resetRecent(bits uint) {
 	l.recent = make([]uint32, 1<<bits)
 	l.shift = 64 - bits
@@ -59,7 +60,7 @@ func (l *ladder) at(k key) uint32 {
 	return l.search(k, place)
 }
 
-// search is at for a level that is not in its place in recent. It may be beside it.
+// search is at for a level that is not in its place in recent. It may be in the next place.
 func (l *ladder) search(k key, place uint64) uint32 {
 	beside := &l.recent[place^1]
 	if l.levels[*beside].key == k {
@@ -111,7 +112,8 @@ func (l *ladder) empty(n uint32) {
 	}
 }
 
-// maxReclaimSteps is how many nodes are searched for a level without orders when a new level is made.
+// maxReclaimSteps bounds the nodes that are searched for a level without orders when a new level is
+// made.
 const maxReclaimSteps = 4
 
 // reclaim takes a level without orders away, if the next nodes have one.
@@ -137,11 +139,12 @@ func (l *ladder) drop(n uint32) {
 	l.open--
 }
 
-// key is a price as it stands in order ids: the halves of a buy's are inverted, so that on either side the best comes first.
+// key is a price as in order IDs: the halves of a buy's are inverted, so that on either side the
+// best sorts first.
 type key struct{ hi, lo uint64 }
 
-// key is the price in an id. An id is copied as its first and its last 16 bytes, and what has just been copied is read
-// quickly only from one of the two, so no word here reaches over the seventh byte.
+// key returns the price in an ID. An ID is copied as its first and its last 16 bytes, and a just
+// copied word is read quickly only from one of the two. So no word here crosses the seventh byte.
 func (id *OrderID) key() key {
 	last := binary.BigEndian.Uint64(id[idTime-8:])
 	return key{uint64(binary.BigEndian.Uint16(id[idPrice:]))<<24 | last>>40, last & priceMask}

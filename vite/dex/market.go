@@ -11,7 +11,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// QuoteType is the kind of a quote token, which fixes its markets' limits. Zero is a token that nothing is quoted in.
+// QuoteType is the kind of a quote token, which fixes its markets' limits. Zero is a token that
+// nothing is quoted in.
 type QuoteType uint8
 
 // The quote types.
@@ -31,8 +32,8 @@ func QuoteTypes() []QuoteType { return []QuoteType{QuoteVITE, QuoteETH, QuoteBTC
 // String is the type's number.
 func (q QuoteType) String() string { return strconv.Itoa(int(q)) }
 
-// quoteRule is what a quote type fixes: the decimals in which its limits are stated, the least amount of an order, and the
-// most that a market order may be worth in whole tokens (docs/exchange-rules.md 2.4, 2.9).
+// quoteRule contains the limits of a quote type: the decimals of its limits, the minimum amount of
+// an order, and the maximum value of a market order in tokens (docs/exchange-rules.md 2.4, 2.9).
 type quoteRule struct {
 	decimals uint8
 	minimum  uint256.Int
@@ -52,18 +53,21 @@ func tokens(n uint64, decimals uint8) uint256.Int {
 	return z
 }
 
-// DefaultMinimum is the least amount of an order until the operator of the exchange sets another, in Decimals.
+// DefaultMinimum is the least amount of an order until the operator of the exchange sets another,
+// in Decimals.
 func (q QuoteType) DefaultMinimum() uint256.Int { return quoteRules[q].minimum }
 
 // Decimals are those of the type's minimum.
 func (q QuoteType) Decimals() uint8 { return quoteRules[q].decimals }
 
-// marketLimit is the most that a market order may be worth, in the smallest unit of a quote token with these decimals.
+// marketLimit is the most that a market order may be worth, in the smallest unit of a quote token
+// with these decimals.
 func (q QuoteType) marketLimit(decimals uint8) uint256.Int {
 	return tokens(quoteRules[q].volume, decimals)
 }
 
-// rescale converts between decimals; what does not fit into fewer decimals is cut off, what grows too large is the maximum.
+// rescale converts between decimals; what does not fit into fewer decimals is cut off, what grows
+// too large is the maximum.
 func rescale(n uint256.Int, from, to uint8) uint256.Int {
 	if from >= to {
 		unit := powerOfTen(int(from - to))
@@ -119,8 +123,8 @@ var (
 	ErrTokenPair  = errors.New("invalid token pair")
 )
 
-// NewMarket pairs two tokens (docs/exchange-rules.md 2.2). A quote token that is none is ErrQuoteToken; tokens that do not go
-// together are ErrTokenPair or ErrDecimals.
+// NewMarket pairs two tokens (docs/exchange-rules.md 2.2). A quote token that is none is
+// ErrQuoteToken; tokens that do not go together are ErrTokenPair or ErrDecimals.
 func NewMarket(id uint32, trade, quote *Token, owner core.Address, time int64) (Market, error) {
 	switch {
 	case !quote.QuoteType.Valid():
@@ -144,7 +148,7 @@ const (
 	vipRate  = 100
 )
 
-// FeeTier is what an account pays fees by.
+// FeeTier contains the properties of an account that determine its fees.
 type FeeTier struct{ VIP, SVIP, Invited bool }
 
 // Rates are the fee rates of an order that is placed now.
@@ -168,7 +172,8 @@ func (m *Market) Rates(s FeeTier) Rates {
 
 func invited(rate uint32) uint32 { return rate * 9 / 10 }
 
-// Minimum converts a least amount from the decimals of the quote type to those of the market's quote token.
+// Minimum converts a least amount from the decimals of the quote type to those of the market's
+// quote token.
 func (m *Market) Minimum(n uint256.Int) uint256.Int {
 	return rescale(n, m.QuoteType.Decimals(), m.QuoteDecimals)
 }
@@ -184,7 +189,7 @@ type Placement struct {
 	Time     int64 // of the exchange's clock, in seconds
 	Serial   uint32
 	FeeTier  FeeTier
-	// Available is what the owner has of the token that the order locks.
+	// Available is the owner's available balance of the token that the order locks.
 	Available uint256.Int
 	// Minimum is the least amount, in the decimals of the market's quote type.
 	Minimum uint256.Int
@@ -198,8 +203,9 @@ var (
 	ErrFunds    = errors.New("exceed fund available")
 )
 
-// Place makes an order of a placement (docs/exchange-rules.md 2.3 to 2.5). What it locks is Order.Locked. Errors: ErrTooSmall,
-// ErrTooLarge, ErrFunds. Whether the market takes orders now is not asked here.
+// Place makes an order of a placement (docs/exchange-rules.md 2.3 to 2.5). What it locks is
+// Order.Locked. Errors: ErrTooSmall, ErrTooLarge, ErrFunds. Whether the market takes orders now is
+// not asked here.
 func (m *Market) Place(p *Placement) (Order, error) {
 	o := Order{
 		ID:    NewOrderID(m.ID, p.Side, p.Price, p.Time, p.Serial),
@@ -222,8 +228,8 @@ func (m *Market) Place(p *Placement) (Order, error) {
 	return o, nil
 }
 
-// value finds the order's amount and, of a buy, the fee to lock. A market buy takes the whole available balance; a market
-// sell has no amount.
+// value computes the order's amount and, for a buy, the fee to lock. A market buy takes the
+// complete available balance; a market sell has no amount.
 func (m *Market) value(o *Order, p *Placement) error {
 	scale, err := NewScale(m.TradeDecimals, m.QuoteDecimals)
 	if err != nil {
@@ -240,7 +246,7 @@ func (m *Market) value(o *Order, p *Placement) error {
 		return ErrTooLarge
 	}
 	if o.Type == MarketPrice {
-		o.Amount.Clear() // the price of a market sell says nothing
+		o.Amount.Clear() // the price of a market sell has no meaning
 		return nil
 	}
 	if scale.IsDust(o.ID.Price(), &o.Quantity) {

@@ -6,10 +6,10 @@ import (
 	"gatewayd/vite/core"
 )
 
-// MaxFills is how many orders one taker may meet; what is left of it then is cancelled.
+// MaxFills bounds the orders that one taker may meet; its rest is then cancelled.
 const MaxFills = 100
 
-// Result is what becomes of an order that comes to a book, and of the orders that it meets.
+// Result is the outcome of a match for an incoming order and for the orders that it meets.
 type Result struct {
 	Taker *Order // after matching; it rests in the book unless it has ended
 	Fills []Fill
@@ -30,8 +30,9 @@ type Fill struct {
 	slot uint32
 }
 
-// Match finds out what becomes of a new order, writes it into the order, and does not change the book. The result, whose
-// memory is used again, holds until the book or the order changes. (docs/exchange-rules.md 2.7 to 2.9)
+// Match finds out what becomes of a new order, writes it into the order, and does not change the
+// book. The result, whose memory is used again, holds until the book or the order changes.
+// (docs/exchange-rules.md 2.7 to 2.9)
 func (b *Book) Match(taker *Order, r *Result) {
 	r.Taker, r.Fills = taker, r.Fills[:0]
 	switch other := &b.sides[taker.ID[idSide]&1^1]; {
@@ -68,7 +69,8 @@ func (o *Order) endUnfilled() {
 	o.end(Cancelled, reason)
 }
 
-// meet lets the taker meet the other side. Where all numbers fit, that is done in 128 bits, else again in 256.
+// meet lets the taker meet the other side. Where all numbers fit, that is done in 128 bits, else
+// again in 256.
 func (b *Book) meet(r *Result, other *ladder) {
 	if !b.fill128(r, other) {
 		r.Fills = r.Fills[:0]
@@ -107,8 +109,8 @@ func (o *Order) overLimit() bool {
 	return worth.Gt(&o.Limit)
 }
 
-// fill lets the taker meet the other side until it has ended, the prices part, or MaxFills is reached. This is the exact
-// way, for numbers of any size.
+// fill lets the taker meet the other side until it has ended, the prices part, or MaxFills is
+// reached. This is the exact way, for numbers of any size.
 func (b *Book) fill(r *Result, other *ladder) {
 	t, own, worst := r.Taker, r.Taker.ID.Price(), r.Taker.worst()
 	for at := other.best; at != 0 && worst.below(other.levels[at].key) == 0; at = other.after(at) {
@@ -146,8 +148,8 @@ func (b *Book) trade(r *Result, n uint32, price Price) bool {
 	return true
 }
 
-// measure finds quantity and amount of a fill. The parts of a buy never exceed its whole (rule 3); the quantity of a market
-// buy is what its budget pays for.
+// measure computes quantity and amount of a fill. The parts of a buy never exceed its total (rule
+// 3); the quantity of a market buy is the quantity that its budget pays for.
 func (b *Book) measure(f *Fill, taker, maker *Order) {
 	var rest uint256.Int
 	taker.rest(&f.Quantity)
@@ -171,7 +173,8 @@ func (b *Book) measure(f *Fill, taker, maker *Order) {
 	}
 }
 
-// charge finds the fees of a fill. A buyer's fees are at most what was locked for them, the base fee first.
+// charge finds the fees of a fill. A buyer's fees are at most what was locked for them, the base
+// fee first.
 func (o *Order) charge(base, operator, amount *uint256.Int, baseRate, operatorRate uint32) {
 	fee(base, amount, baseRate)
 	fee(operator, amount, operatorRate)
@@ -189,8 +192,9 @@ func (o *Order) charge(base, operator, amount *uint256.Int, baseRate, operatorRa
 	}
 }
 
-// Apply changes the book to what Match has found: the makers advance or leave, the taker rests unless it has ended. The
-// result must be of this book as it is. ErrDuplicate, with nothing changed, if the taker's time and serial are taken.
+// Apply changes the book to what Match has found: the makers advance or leave, the taker rests
+// unless it has ended. The result must be of this book as it is. ErrDuplicate, with nothing
+// changed, if the taker's time and serial are taken.
 func (b *Book) Apply(r *Result) error {
 	rests := !r.Taker.Ended()
 	if len(r.Fills) > 0 {

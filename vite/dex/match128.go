@@ -6,9 +6,9 @@ import (
 	"github.com/holiman/uint256"
 )
 
-// Matching in 128 bits: what fill does, for orders of the book that are not whole, prices that have a
-// unit, and takers whose numbers are below 2^bits128. It gives up where one of that is not so, and fill does it all again; both give
-// the same result where both can.
+// Matching in 128 bits: the work of fill, for orders of the book that are not whole, prices that
+// have a unit, and takers whose numbers are below 2^bits128. It stops where a condition fails, and
+// fill repeats all of it; both give the same result where both can.
 
 // taker128 is the taker while it is matched in 128 bits.
 type taker128 struct {
@@ -59,7 +59,7 @@ func (b *Book) fill128(r *Result, other *ladder) bool {
 	return true
 }
 
-// finish tells what has become of the taker.
+// finish sets the taker's outcome.
 func (t *taker128) finish(p *Progress, s *scale128) {
 	t.executed.widen(&p.Executed)
 	if p.Status = PartiallyFilled; !t.done(s) {
@@ -183,11 +183,11 @@ func (p *part) add(quantity, amount, base, operator u128) {
 	p.base, p.operator = p.base.add(base), p.operator.add(operator)
 }
 
-// u128 is a number of matching in 128 bits. Numbers that come to it are below 2^bits128, so that what is
-// done with them there (sums of a few, products with a rate) does not overflow; what grows beyond goes the exact way.
+// u128 is a 128-bit number of matching. Input numbers are below 2^bits128, so that the operations
+// here (sums of a few, products with a rate) do not overflow; larger numbers take the exact way.
 type u128 struct{ hi, lo uint64 }
 
-// bits128 leaves a rate's ten bits to 2^128. 2^118 is 3*10^17 whole tokens of 18 decimals.
+// bits128 leaves a rate's ten bits to 2^128. 2^118 is 3*10^17 tokens of 18 decimals.
 const bits128 = 118
 
 const maxHigh128 = 1<<(bits128-64) - 1
@@ -285,8 +285,8 @@ func scale128Of(exponent int) scale128 {
 	return s
 }
 
-// unit is what one smallest unit of quantity is worth at the price, before the division by den; 0 if that is zero or too
-// large.
+// unit is the value of one smallest unit of quantity at the price, before the division by den; 0 if
+// that is zero or too large.
 func (s *Scale) unit(p Price) uint64 {
 	over, one := bits.Mul64(p.Units, priceOne)
 	one, carry := bits.Add64(one, p.Frac, 0)

@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Fuzz128 compares the arithmetic in 128 bits with that in 256: amounts, dust and fees are the same or given up.
+// Fuzz128 compares the arithmetic in 128 bits with that in 256: amounts, dust and fees are the same
+// or given up.
 func Fuzz128(f *testing.F) {
 	f.Add(uint64(0), uint64(1e18), uint64(5), uint64(123_456_789_000), uint8(18), uint8(18), uint32(200))
 	f.Add(uint64(1)<<53, ^uint64(0), uint64(1e12-1), uint64(1e12-1), uint8(18), uint8(6), uint32(255))
@@ -62,7 +63,8 @@ func TestUnit(t *testing.T) {
 	}
 }
 
-// compareMatching lets one taker meet a book both ways, and compares. It tells whether the quick way went through.
+// compareMatching matches one taker against a book both ways, and compares. It reports whether the
+// fast way completed.
 func compareMatching(t testing.TB, b *Book, taker *Order) bool {
 	other := &b.sides[taker.ID[idSide]&1^1]
 	if taker.worst().below(other.levels[other.best].key) == 1 {

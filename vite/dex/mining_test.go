@@ -9,8 +9,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The two answers of the public trade_fee_info that are known, each the part of one quote type. The exchange computed its
-// rate in binary floating point, so only the first fifteen digits can be the same.
+// The two answers of the public trade_fee_info that are known, each the part of one quote type. The
+// exchange computed its rate in binary floating point, so only the first fifteen digits can be the
+// same.
 func TestReleaseAgainstPublicAnswers(t *testing.T) {
 	for period, want := range map[int64]string{
 		firstDecay + 117: "6005736536774939954301",
@@ -24,7 +25,7 @@ func TestReleaseAgainstPublicAnswers(t *testing.T) {
 func TestReleased(t *testing.T) {
 	for _, tt := range []struct {
 		period int64
-		want   string // whole VX and the first decimals
+		want   string // VX and the first decimals
 	}{
 		{-1, "0"},
 		{firstMining - 1, "0"},
@@ -45,8 +46,8 @@ func TestReleased(t *testing.T) {
 	}
 }
 
-// The published course adds up to the published supply of 29,328,807.8 VX, a little more than it in fact: the last of it is
-// cut by what the pool holds.
+// The published course adds up to the published supply of 29,328,807.8 VX, a little more than it in
+// fact: the last of it is cut by what the pool holds.
 func TestReleaseAddsUp(t *testing.T) {
 	var sum, day uint256.Int
 	for period := int64(0); period < firstDecay+8*365; period++ {

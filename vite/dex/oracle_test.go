@@ -14,15 +14,17 @@ import (
 	"gatewayd/vite/core"
 )
 
-// naive is the same exchange written again as plainly as can be: a list of orders that is searched and sorted for each
-// step, and exact rational numbers. It shares no code with the package but the names of states.
+// naive is the same exchange written again as plainly as can be: a list of orders that is searched
+// and sorted for each step, and exact rational numbers. It shares no code with the package but the
+// names of states.
 type naive struct {
 	orders []*naiveOrder
 	unit   *big.Rat // quote units per trade unit at price 1
 	funds  map[core.Address]*naiveFunds
 }
 
-// naiveFunds is what an account has available and locked of the trade token, then of the quote token.
+// naiveFunds is an account's available and locked balance of the trade token, then of the quote
+// token.
 type naiveFunds [4]*big.Int
 
 func (f *naiveFunds) add(i int, n *big.Int) { f[i] = new(big.Int).Add(f[i], n) }
@@ -290,7 +292,8 @@ func (o *naiveOrder) same(t testing.TB, p *Progress) {
 // source makes choices: from a fuzzer's bytes or rapid's.
 type source func(below int) int
 
-// session runs random steps through the package and the naive exchange, and compares everything after each.
+// session runs random steps through the package and the naive exchange, and compares everything
+// after each.
 func session(t testing.TB, steps int, next source) {
 	decimals := [][2]uint8{{0, 0}, {18, 18}, {18, 8}, {2, 18}, {6, 8}, {18, 0}}[next(6)]
 	d := newTestMarket(t, Market{

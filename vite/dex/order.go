@@ -23,7 +23,7 @@ func (s Side) String() string {
 	return "buy"
 }
 
-// Type is how an order wants to be matched (docs/exchange-rules.md 2.9).
+// Type is the matching mode of an order (docs/exchange-rules.md 2.9).
 type Type uint8
 
 // The types.
@@ -31,7 +31,7 @@ const (
 	Limit             Type = 0
 	MarketPrice       Type = 1 // any price; what does not match is cancelled
 	PostOnly          Type = 2 // never a taker
-	FillOrKill        Type = 3 // whole or not at all
+	FillOrKill        Type = 3 // completely or not at all
 	ImmediateOrCancel Type = 4 // what does not match is cancelled
 )
 
@@ -49,7 +49,8 @@ const (
 	Cancelled       Status = 3
 )
 
-// Reason tells why an order was cancelled. The numbers between are of orders that expired, which none does any more.
+// Reason is the cause of an order's cancellation. The missing numbers belong to expired orders,
+// which no longer exist.
 type Reason uint8
 
 // The reasons.
@@ -72,7 +73,7 @@ type Rates struct {
 // Highest is the larger of the two sums that an order can come to pay.
 func (r Rates) Highest() uint32 { return max(r.Taker+r.TakerOperator, r.Maker+r.MakerOperator) }
 
-// Execution is what of an order has been executed, in total. Fees are in the quote token.
+// Execution is the executed part of an order, in total. Fees are in the quote token.
 type Execution struct {
 	Quantity    uint256.Int // of the trade token
 	Amount      uint256.Int // of the quote token
@@ -119,8 +120,8 @@ type Progress struct {
 // rest is the quantity that is not executed.
 func (o *Order) rest(z *uint256.Int) { z.Sub(&o.Quantity, &o.Executed.Quantity) }
 
-// done reports whether nothing worth a smallest unit is left (docs/exchange-rules.md 2.7, rule 6). A market order names no price,
-// so only an empty rest ends it.
+// done reports whether nothing worth a smallest unit is left (docs/exchange-rules.md 2.7, rule 6).
+// A market order names no price, so only an empty rest ends it.
 func (o *Order) done(s *Scale, p Price) bool {
 	var rest uint256.Int
 	o.rest(&rest)
@@ -143,8 +144,9 @@ func (o *Order) end(status Status, reason Reason) {
 	o.locked(&o.Refund)
 }
 
-// Locked is what is locked for the order: quote tokens of a buy, trade tokens of a sell. It is meant for an order that has
-// not ended; of one that has, it is what its end released.
+// Locked returns the amount locked for the order: quote tokens of a buy, trade tokens of a sell. It
+// is meant for an order that has not ended; for an ended one it is the amount that its end
+// released.
 func (o *Order) Locked() uint256.Int {
 	var left uint256.Int
 	o.locked(&left)

@@ -11,8 +11,8 @@ import (
 	"github.com/holiman/uint256"
 )
 
-// Price is a price in quote tokens per trade token: Units + Frac/10^12, both below 10^12. Zero is the price of a market
-// order only. Prices are comparable with ==.
+// Price is a price in quote tokens per trade token: Units + Frac/10^12, both below 10^12. Zero is
+// the price of a market order only. Prices are comparable with ==.
 type Price struct{ Units, Frac uint64 }
 
 // PriceSize is the size of a price in an order id and in events.
@@ -20,7 +20,7 @@ const PriceSize = 10
 
 const (
 	priceDigits = 12
-	priceOne    = 1_000_000_000_000 // Frac of a whole unit
+	priceOne    = 1_000_000_000_000 // Frac of a complete unit
 	priceHalf   = PriceSize / 2
 	priceMask   = 1<<(8*priceHalf) - 1 // all bits of a half
 )
@@ -28,8 +28,9 @@ const (
 // ErrPrice marks a text or bytes that are no price.
 var ErrPrice = errors.New("invalid order price format")
 
-// ParsePrice reads up to 12 digits, and up to 12 decimals after a dot. Either side of the dot may be empty ("1.", ".5"), not both; there
-// is no sign, exponent or blank. Zero is a price here. Errors are ErrPrice. (docs/exchange-rules.md 2.3)
+// ParsePrice reads up to 12 digits, and up to 12 decimals after a dot. Either side of the dot may
+// be empty ("1.", ".5"), not both; there is no sign, exponent or blank. Zero is a price here.
+// Errors are ErrPrice. (docs/exchange-rules.md 2.3)
 func ParsePrice(s string) (Price, error) {
 	units, frac, _ := strings.Cut(s, ".")
 	if len(s) > 2*priceDigits+1 || units == "" && frac == "" {
@@ -68,7 +69,7 @@ func (p Price) String() string {
 	return strconv.FormatUint(p.Units, 10) + "." + strings.TrimRight(fmt.Sprintf("%012d", p.Frac), "0")
 }
 
-// IsZero tells a market order's price.
+// IsZero reports a market order's price.
 func (p Price) IsZero() bool { return p == Price{} }
 
 // Compare is -1, 0 or 1.
@@ -79,7 +80,8 @@ func (p Price) Compare(q Price) int {
 	return cmp.Compare(p.Frac, q.Frac)
 }
 
-// Bytes are the units in five bytes and the fraction in five, big endian, so that they order as prices do.
+// Bytes are the units in five bytes and the fraction in five, big endian, so that they order as
+// prices do.
 func (p Price) Bytes() [PriceSize]byte {
 	var w [8]byte
 	var b [PriceSize]byte
@@ -113,10 +115,11 @@ func (p Price) scaled(z *uint256.Int) {
 	z.Add(z, &part)
 }
 
-// RateUnit is what a fee rate is a part of: a rate of 200 is 0.2 %.
+// RateUnit is the denominator of a fee rate: a rate of 200 is 0.2 %.
 const RateUnit = 100_000
 
-// maxQuantityBits bounds order quantities, so that no product of this package exceeds 2^256 (a price has 80 bits).
+// maxQuantityBits bounds order quantities, so that no product of this package exceeds 2^256 (a
+// price has 80 bits).
 const maxQuantityBits = 160
 
 // maxDecimals bounds a token's decimals on the exchange; tokens in use have at most 18.
@@ -178,8 +181,9 @@ func (s *Scale) value(z *uint256.Int, p Price, quantity *uint256.Int) (ok bool) 
 	return !over && z.BitLen() < 255
 }
 
-// Amount is what the quantity costs at the price, rounded half up to the quote token's smallest unit. This is the one
-// rounding rule of amounts. ok is false if the quantity or the amount is too large.
+// Amount computes the cost of the quantity at the price, rounded half up to the quote token's
+// smallest unit. This is the only rounding rule of amounts. ok is false if the quantity or the
+// amount is too large.
 func (s *Scale) Amount(z *uint256.Int, p Price, quantity *uint256.Int) (ok bool) {
 	if !s.value(z, p, quantity) {
 		return false
@@ -208,7 +212,8 @@ func (s *Scale) affordable(z *uint256.Int, p Price, budget, max *uint256.Int) {
 	}
 }
 
-// fee is the rate's part of the amount, rounded half up. The amount is below 2^200, so nothing overflows.
+// fee is the rate's part of the amount, rounded half up. The amount is below 2^200, so nothing
+// overflows.
 func fee(z, amount *uint256.Int, rate uint32) {
 	var n uint256.Int
 	n.SetUint64(uint64(rate))

@@ -27,8 +27,9 @@ type randomCase struct {
 	}
 }
 
-// TestRandomFills plays the recorded random sequences. Where the reference engine's floating point met an exact half
-// (float_tie) our rule gives one more than it; from there the sequences part, which is all that may differ.
+// TestRandomFills plays the recorded random sequences. Where the reference engine's floating point
+// met an exact half (float_tie) our rule gives one more than it; from there the sequences part,
+// which is all that may differ.
 func TestRandomFills(t *testing.T) {
 	var doc struct{ Cases []randomCase }
 	load(t, "fills_random.json", &doc)

@@ -15,7 +15,8 @@ import (
 // update writes what the scripts give into them, instead of comparing.
 var update = flag.Bool("update", false, "rewrite testdata/*.book")
 
-// TestScripts plays testdata/*.book. A line without indent is a step, the indented lines below it are what comes of it:
+// TestScripts plays testdata/*.book. A line without indent is a step, the indented lines below it
+// are its results:
 //
 //	market 0 0 taker 0 maker 0        decimals of trade and quote token, operator's rates
 //	fund A 100 1000                   trade and quote tokens

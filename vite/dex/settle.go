@@ -8,10 +8,11 @@ import (
 	"gatewayd/vite/core"
 )
 
-// Balance is what an account has of a token on the exchange.
+// Balance is an account's balance of a token on the exchange.
 type Balance struct{ Available, Locked uint256.Int }
 
-// ErrSettlement marks a settlement that takes what is not there: books and balances have come apart.
+// ErrSettlement marks a settlement that takes what is not there: books and balances have come
+// apart.
 var ErrSettlement = errors.New("settlement exceeds what is locked")
 
 // Lock moves from available to locked, or is ErrFunds.
@@ -25,7 +26,7 @@ func (b Balance) Lock(n uint256.Int) (Balance, error) {
 	return b, nil
 }
 
-// Change is what a settlement does to one balance.
+// Change is a settlement's effect on one balance.
 type Change struct {
 	Inc     uint256.Int // comes to available
 	Reduce  uint256.Int // leaves locked
@@ -46,21 +47,21 @@ func (b Balance) Apply(c *Change) (Balance, error) {
 	return b, nil
 }
 
-// Settlement is what dexTrade tells dexFund after matches and cancels in one market. Each list is in order of first
-// appearance.
+// Settlement is dexTrade's message to dexFund after matches and cancels in one market. Each list is
+// in order of first appearance.
 type Settlement struct {
 	Trade, Quote core.TokenID
 	Accounts     []AccountSettlement
 	Fees         []FeeSettlement
 }
 
-// AccountSettlement is what changes for one account, in the market's two tokens.
+// AccountSettlement contains the changes of one account, in the market's two tokens.
 type AccountSettlement struct {
 	Owner        core.Address
 	Trade, Quote Change
 }
 
-// FeeSettlement is what one account has paid, in the quote token.
+// FeeSettlement is the fee paid by one account, in the quote token.
 type FeeSettlement struct {
 	Payer                core.Address
 	BaseFee, OperatorFee uint256.Int

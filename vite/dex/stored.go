@@ -6,8 +6,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// link is where an order is in the book, which is all that cancelling looks at. It is small, so that the links of many
-// orders stay in the cache.
+// link is an order's position in the book, which is sufficient for a cancel. It is small, so that
+// the links of many orders stay in the cache.
 type link struct {
 	seq        uint64 // OrderID.seq
 	prev, next uint32 // older and newer in the level
@@ -15,8 +15,8 @@ type link struct {
 	tags       tags
 }
 
-// body is what else there is of an order in the book, looked at when it trades or is shown: two cache lines, of which a
-// trade with a sell looks at the first alone.
+// body is the rest of an order in the book, read when it trades or is shown: two cache lines, of
+// which a trade with a sell reads only the first.
 type body struct {
 	rest   u128   // of the quantity
 	amount u128   // Order.Amount
@@ -33,7 +33,8 @@ type body struct {
 // maxBodyRate is the highest rate in a body; the rules of markets allow 200.
 const maxBodyRate = 1<<8 - 1
 
-// tags are the side, whether the order is whole, whether something is executed, its type and its market.
+// tags are the side, whether the order is whole, whether a part is executed, its type and its
+// market.
 type tags uint32
 
 const (
@@ -45,7 +46,8 @@ const (
 	tagTypes         = 1<<(tagMarket-tagTypeBits) - 1
 )
 
-// tagsOf are those of an order that is neither whole nor executed. The first four bytes of an id are market and side.
+// tagsOf returns the tags of an order that is neither whole nor executed. The first four bytes of
+// an ID are market and side.
 func tagsOf(o *Order) tags {
 	return tags(binary.BigEndian.Uint32(o.ID[:]))&^(1<<tagMarket-2) | tags(o.Type)&tagTypes<<tagTypeBits
 }
@@ -115,7 +117,8 @@ func (b *Book) load(n uint32, o *Order) {
 	}
 }
 
-// keep stores what a slot's order is, without its place. What a body cannot tell exactly is kept whole.
+// keep stores a slot's order without its place. An order that a body cannot represent exactly is
+// kept whole.
 func (b *Book) keep(n uint32, o *Order) {
 	x := b.bodies.at(n)
 	q, a, f, r := &o.Quantity, &o.Amount, &o.LockedFee, &o.Rates
@@ -130,8 +133,8 @@ func (b *Book) keep(n uint32, o *Order) {
 	}
 }
 
-// beyond is zero if the order, but for what of it is executed, is such that load makes the same order of its link and body.
-// Resting orders are such, but for amounts that no token has.
+// beyond is zero if load restores the order, except its executed part, from its link and body.
+// Resting orders meet this unless their amounts exceed every token's supply.
 func (o *Order) beyond() uint64 {
 	q, a, f, r, l, u := &o.Quantity, &o.Amount, &o.LockedFee, &o.Rates, &o.Limit, &o.Refund
 	beyond := q[3] | q[2] | a[3] | a[2] | f[3] | f[2] | (q[1]|a[1]|f[1])&^maxHigh128

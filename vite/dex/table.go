@@ -1,7 +1,7 @@
 package dex
 
-// table finds numbers above zero by keys, with open addresses. Nobody outside can choose the keys, so nobody can make them
-// collide.
+// table finds numbers above zero by keys, with open addressing. Users cannot choose the keys, so
+// they cannot make them collide.
 type table struct {
 	cells []cell // as many as a power of two
 	shift uint   // of a key's hash, to the cell it belongs to
@@ -37,7 +37,7 @@ func (t *table) find(key uint64) uint32 {
 	return 0
 }
 
-// claim sets the number of a key, unless it has one already, which is told.
+// claim sets the number of a key, unless it has one already, which is returned.
 func (t *table) claim(key uint64, number uint32) (taken uint32) {
 	c := &t.cells[t.at(key)]
 	if c.number != 0 {
@@ -61,7 +61,8 @@ func (t *table) grow() {
 	}
 }
 
-// remove takes a key that has a number out of the table, and moves the cells behind it up to where they belong.
+// remove takes a key that has a number out of the table, and moves the cells behind it up to where
+// they belong.
 func (t *table) remove(key uint64) {
 	mask, hole := uint(len(t.cells)-1), t.at(key)
 	for at := (hole + 1) & mask; t.cells[at].number != 0; at = (at + 1) & mask {
@@ -73,8 +74,8 @@ func (t *table) remove(key uint64) {
 	t.count--
 }
 
-// slab is numbered memory that grows without moving: numbers stand for pointers, so that a million orders are some blocks
-// without a pointer. Number 0 is none.
+// slab is numbered memory that grows without moving. Numbers replace pointers, so that a million
+// orders are some blocks without a pointer. Number 0 is none.
 type slab[T any] struct {
 	blocks []*[blockSize]T
 	count  uint32 // numbers given
@@ -83,7 +84,7 @@ type slab[T any] struct {
 // blockSize is small enough for the many books with few orders.
 const blockSize = 512
 
-// at is where a number's value is.
+// at returns a pointer to a number's value.
 func (s *slab[T]) at(n uint32) *T { return &s.blocks[n/blockSize][n%blockSize] }
 
 // add makes the next number.

@@ -2,8 +2,9 @@ package dex
 
 import "math/bits"
 
-// tree is a B+ tree of the keys of a side's levels. It also marks which levels have orders. Its nodes are numbered and hold no pointers. A search runs
-// only when a level comes or goes; the next level with orders is usually in the same leaf.
+// tree is a B+ tree of the keys of a side's levels. It also marks which levels have orders. Its
+// nodes are numbered and hold no pointers. A search runs only when a level comes or goes; the next
+// level with orders is usually in the same leaf.
 type tree struct {
 	levels []level // number 0 is none
 	nodes  []branch
@@ -18,8 +19,8 @@ const (
 	fanSteps = 5
 )
 
-// branch is a leaf, whose keys are those of levels, or above leaves, where a key is at or below all of its child. Beyond
-// count keys are lastKey and at is 0.
+// branch is a leaf, whose keys are those of levels, or above leaves, where a key is at or below all
+// of its child. Beyond count keys are lastKey and at is 0.
 type branch struct {
 	live         uint32 // bits of the places that have orders, in or below them
 	count        int32
@@ -29,7 +30,7 @@ type branch struct {
 	at           [fan]uint32 // level or node
 }
 
-// rank is how many keys of a branch come before k.
+// rank counts the keys of a branch before k.
 func (n *branch) rank(k key) int {
 	rank := uint64(0)
 	for half := uint64(1) << (fanSteps - 1); half > 0; half >>= 1 {
@@ -73,7 +74,8 @@ func (t *tree) release(n uint32) {
 	t.nodes[n].at[0], t.free = t.free, n
 }
 
-// add finds the level of a key. If there is none, which is 0, it sets the new one, which has no orders.
+// add finds the level of a key. If there is none, which is 0, it sets the new one, which has no
+// orders.
 func (t *tree) add(k key, level uint32) (found uint32) {
 	if t.nodes[t.root].count == fan {
 		t.raise()
@@ -115,7 +117,7 @@ func (t *tree) raise() {
 // bit is 1 if there are orders in the branch or below it.
 func (n *branch) bit() uint32 { return min(n.live, 1) }
 
-// split moves the second half of a full child to a new one beside it. The parent has room.
+// split moves the second half of a full child to a new sibling. The parent has room.
 func (t *tree) split(parent uint32, i int) {
 	left := t.nodes[parent].at[i]
 	right := t.take(t.nodes[left].leaf)
@@ -185,7 +187,7 @@ func (t *tree) remove(k key) {
 	}
 }
 
-// removeFrom leaves a branch empty only if it is the root or its parent is told.
+// removeFrom leaves a branch empty only if it is the root or its parent is updated.
 func (t *tree) removeFrom(n uint32, height int, k key) {
 	if height == 0 {
 		t.nodes[n].remove(t.nodes[n].rank(k))

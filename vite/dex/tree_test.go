@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// walk calls f for each key in order, and checks that branches are linked, bounded and marked as they should be. It tells
+// walk calls f for each key in order, and checks links, bounds and marks of branches. It reports
 // whether the branch has orders.
 func (t *tree) walk(tb testing.TB, n uint32, height int, from, below key, f func(key, uint32)) uint32 {
 	branch := &t.nodes[n]
@@ -44,7 +44,7 @@ func (t *tree) all(tb testing.TB) (keys []key, levels []uint32) {
 	return keys, levels
 }
 
-// treeModel is a tree beside a list that is kept sorted and the set of those that have orders.
+// treeModel is a tree with its model: a sorted list, and the set of keys that have orders.
 type treeModel struct {
 	tree
 	keys   []key
@@ -101,7 +101,8 @@ func (p *treeModel) check(t *testing.T) {
 	}
 }
 
-// TestTree plays adds, removes and orders that come and go: few keys and many, in growing and shrinking times.
+// TestTree plays adds, removes and orders that come and go: few keys and many, in growing and
+// shrinking times.
 func TestTree(t *testing.T) {
 	for _, span := range []uint64{3, 40, 1000, 1 << 30} {
 		chance := rand.New(rand.NewPCG(span, 1))

@@ -55,7 +55,8 @@ type fillTrade struct {
 	Timestamp                                                                                             int64
 }
 
-// elsewhere are the steps whose rule is not this package's: the contracts of vite/node decide who may act and when.
+// elsewhere are the steps whose rule is not this package's: the contracts of vite/node decide who
+// may act and when.
 var elsewhere = []string{
 	"trade market not granted", "trade market stopped", "dex stopped", "not own to initiator", "order not exists",
 	"invalid order hash", "invalid order quantity", "invalid order type",
@@ -120,7 +121,8 @@ func (d *testMarket) step(c *fillCase, i int) {
 	d.check()
 }
 
-// minimumOf is the least amount that the recorded scenario had set, in the decimals of its quote type.
+// minimumOf is the least amount that the recorded scenario had set, in the decimals of its quote
+// type.
 func minimumOf(name string) uint256.Int {
 	switch {
 	case strings.HasPrefix(name, "17"):
@@ -222,7 +224,8 @@ func (want *fillOrder) compare(t testing.TB, id OrderID, p *Progress) {
 	}, got)
 }
 
-// hundredFills plays the scenario that is only summed up: 101 sells of 1.0 at 1, and buys against them.
+// hundredFills plays the scenario that is only summed up: 101 sells of 1.0 at 1, and buys against
+// them.
 func (d *testMarket) hundredFills(c *fillCase) {
 	t, one := d.t, tokens(1, 18)
 	d.fund(user("A"), tokens(1000, 18), tokens(1000, 18))

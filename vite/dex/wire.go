@@ -34,7 +34,8 @@ var (
 // Methods of dexFund that only other contracts call.
 var (
 	FundSettleOrders = core.MustMethod("SettleOrders(bytes)")
-	// FundTokenInfo is the asset contract's answer: the token's id, whether it exists, decimals, symbol, index, owner.
+	// FundTokenInfo is the asset contract's answer: the token's id, whether it exists, decimals,
+	// symbol, index, owner.
 	FundTokenInfo = core.MustMethod("GetTokenInformationCallback(tokenId,bool,uint8,string,uint16,address)")
 )
 

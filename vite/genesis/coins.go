@@ -7,10 +7,11 @@ import (
 	"gatewayd/chain"
 )
 
-// coins is an amount in whole tokens as it is written: digits with underscores between them if wanted, and perhaps decimals.
+// coins is an amount in tokens as text: digits, optionally with underscores between them, and
+// optional decimals.
 type coins string
 
-// UnmarshalYAML takes numbers as they stand, so that none passes through a float.
+// UnmarshalYAML takes the text of numbers, so that none passes through a float.
 func (c *coins) UnmarshalYAML(raw []byte) error {
 	*c = coins(strings.Trim(strings.TrimSpace(string(raw)), `"'`))
 	return nil

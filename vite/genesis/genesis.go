@@ -1,5 +1,5 @@
-// Package genesis is the beginning of an embedded exchange chain: its JSON file, and the short YAML description that the file is made from
-// (docs/genesis.md).
+// Package genesis is the beginning of an embedded exchange chain: its JSON file, and the short YAML
+// description that the file is made from (docs/genesis.md).
 package genesis
 
 import (

@@ -14,8 +14,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// Plan is the YAML form of an embedded chain's beginning (docs/genesis.md). Amounts are in whole tokens. Tokens are
-// named by their symbols or ids.
+// Plan is the YAML form of an embedded chain's genesis (docs/genesis.md). Amounts are in tokens.
+// Tokens are named by their symbols or IDs.
 type Plan struct {
 	Time          time.Time     `yaml:"time"`
 	PoWDifficulty uint64        `yaml:"pow_difficulty"`
@@ -40,7 +40,7 @@ type planToken struct {
 type planAccount struct {
 	Address  core.Address     `yaml:"address"`
 	Balances map[string]coins `yaml:"balances"`
-	Stake    coins            `yaml:"stake"` // VITE staked for the account by itself
+	Stake    coins            `yaml:"stake"` // VITE staked by the account for itself
 }
 
 type planStake struct {
@@ -49,7 +49,7 @@ type planStake struct {
 	Amount      coins        `yaml:"amount"`
 }
 
-// File works out the whole and checks it.
+// File computes and checks the complete genesis file.
 func (p *Plan) File() (*File, error) {
 	f := &File{Time: p.Time, ExchangeOwner: p.ExchangeOwner, PoWDifficulty: p.PoWDifficulty}
 	tokens, err := p.tokens()
@@ -197,7 +197,7 @@ func (t *planToken) most() (chain.Amount, error) {
 	return chain.Amount{}, nil
 }
 
-// held is what accounts and stakes have of a token.
+// held sums the balances and stakes of a token.
 func (f *File) held(id core.TokenID) (sum chain.Amount, err error) {
 	for _, a := range f.Accounts {
 		if sum, err = sum.Add(a.Balances[id]); err != nil {

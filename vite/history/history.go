@@ -1,6 +1,7 @@
-// Package history keeps what clients can ask for and no later block depends on: old account blocks, snapshot blocks and balances,
-// in an ordered table of keys on disk that follows from the block log (docs/adr/010). It does not own the newest blocks, which
-// can still be taken back (vite/ledger), nor when to write (vite/node).
+// Package history keeps what clients can ask for and no later block depends on: old account blocks,
+// snapshot blocks and balances, in an ordered table of keys on disk that follows from the block log
+// (docs/adr/010). It does not own the newest blocks, which can still be taken back (vite/ledger),
+// nor when to write (vite/node).
 package history
 
 import (
@@ -20,34 +21,35 @@ import (
 	"gatewayd/vite/ledger"
 )
 
-// History is what clients can ask for and no later block depends on: old account blocks, snapshot blocks and balances, in
-// an ordered table of keys. All of it follows from the block log. It is complete up to a snapshot height; what is above is
-// in the state's memory. Its keys:
+// History stores data that clients can query and that no later block depends on: old account
+// blocks, snapshot blocks and balances, in an ordered key-value table. All of it follows from the
+// block log. It is complete up to a snapshot height; later data is in the state's memory. Its keys:
 //
 //	f                                   format of the table, digest of the genesis
 //	b address 21 ‖ height 8             account block with its logs and triggered sends
-//	h block hash 32                     where the block stands, and which block received it
+//	h block hash 32                     position of the block, and the block that received it
 //	s height 8 of the first             run of snapshot blocks
 //	t snapshot hash 8 ‖ height 8        (empty)
 //	p address 21 ‖ token 10 ‖ height 8  balance from that snapshot block on
 //
-// Nothing is written twice but h of a send that is received later. What is written is durable after sync, and a crash
-// before that loses the latest writes, in whole batches: the state files tell which height was synced.
+// Nothing is written twice except h of a send that is received later. Writes are durable after
+// sync. A crash before that loses the latest writes, in complete batches: the state files contain
+// the synced height.
 type History struct {
 	db      *pebble.DB
 	sealing ledger.Sealing
 	Top     uint64 // the snapshot height up to which it is complete; of the only writer
 	fs      vfs.FS
 	path    string
-	marker  string      // path of the file that has the history made anew at the next start; "" in memory
-	Damaged atomic.Bool // it is made anew at the next start
+	marker  string      // path of the file that requests a rebuild of the history at the next start; "" in memory
+	Damaged atomic.Bool // it is rebuilt at the next start
 	failed  atomic.Pointer[error]
 
-	use    sync.RWMutex // for reading: a read goes on; for writing: it is being closed
+	use    sync.RWMutex // read lock: a read is in progress; write lock: it is being closed
 	closed bool
 }
 
-// ErrClosed is what a closed node answers.
+// ErrClosed is the error of a closed node.
 var ErrClosed = errors.New("the node is closed")
 
 const (
@@ -69,8 +71,8 @@ const (
 	keyBalance  = 'p'
 )
 
-// Open opens or makes the history in dir. One that is damaged, or not of this genesis and format, is removed first:
-// it is made anew by replaying the block log. fs nil keeps it in memory.
+// Open opens or makes the history in dir. A damaged one, or one of another genesis or format, is
+// removed first: replaying the block log rebuilds it. fs nil keeps it in memory.
 func Open(fs vfs.FS, dir string, how ledger.Sealing) (*History, error) {
 	h := &History{sealing: how, fs: fs, path: filepath.Join(dir, DirName)}
 	if fs == nil {
@@ -87,7 +89,7 @@ func Open(fs vfs.FS, dir string, how ledger.Sealing) (*History, error) {
 	return h, h.remake() // if the machine is at fault and not the files, this fails, too
 }
 
-// remake begins anew. The table must be closed.
+// remake starts an empty history. The table must be closed.
 func (h *History) remake() error {
 	if err := h.fs.RemoveAll(h.path); err != nil {
 		return fmt.Errorf("removing the history: %w", err)
@@ -108,7 +110,8 @@ func (h *History) Reset() error {
 	return h.remake()
 }
 
-// damaged tells faults of the files from those of the machine, such as a missing right or a full disk.
+// damaged distinguishes faults of the files from those of the machine, such as a missing permission
+// or a full disk.
 func damaged(err error) bool {
 	return pebble.IsCorruptionError(err) || errors.Is(err, os.ErrNotExist) || errors.Is(err, ledger.ErrCorrupt)
 }
@@ -167,14 +170,16 @@ func (h *History) options() *pebble.Options {
 // fail ends writing.
 func (h *History) fail(err error) { h.failed.CompareAndSwap(nil, &err) }
 
-// corrupted is called for damage wherever it is found: by a read, which then fails, or in the background.
+// corrupted is called for damage wherever it is found: by a read, which then fails, or in the
+// background.
 func (h *History) corrupted(pebble.DataCorruptionInfo) {
 	if err := h.markDamaged(); err != nil {
 		h.fail(err)
 	}
 }
 
-// noLogger drops what the table's library would log: its errors come back as errors. A Fatalf must not return.
+// noLogger drops what the table's library would log: its errors come back as errors. A Fatalf must
+// not return.
 type noLogger struct{}
 
 func (noLogger) Infof(string, ...any)           {}
@@ -200,7 +205,7 @@ func (h *History) Sync() error {
 	return nil
 }
 
-// Close waits for the reads that go on.
+// Close waits for reads in progress.
 func (h *History) Close() error {
 	h.use.Lock()
 	defer h.use.Unlock()
@@ -211,7 +216,8 @@ func (h *History) Close() error {
 	return nil
 }
 
-// Read calls f while the history is open. Damage that f finds has the history made anew at the next start.
+// Read calls f while the history is open. If f finds damage, the history is rebuilt at the next
+// start.
 func (h *History) Read(f func(*History) error) error {
 	h.use.RLock()
 	defer h.use.RUnlock()
@@ -229,7 +235,7 @@ func (h *History) Read(f func(*History) error) error {
 	return err
 }
 
-// markDamaged has the history made anew at the next start.
+// markDamaged requests a rebuild of the history at the next start.
 func (h *History) markDamaged() error {
 	h.Damaged.Store(true)
 	if h.marker == "" {
@@ -254,8 +260,8 @@ func (h *History) get(key []byte) ([]byte, error) {
 	return append([]byte{}, value...), done.Close()
 }
 
-// scan visits the keys from lower on and below upper, in descending order if down, until f answers false. f must not keep
-// what it gets.
+// scan visits the keys from lower on and below upper, in descending order if down, until f answers
+// false. f must not keep what it gets.
 func (h *History) scan(lower, upper []byte, down bool, f func(key, value []byte) (bool, error)) (err error) {
 	iter, err := h.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {

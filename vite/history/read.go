@@ -24,7 +24,8 @@ func (h *History) Reaches(n *ledger.Snapshot) bool {
 	return err == nil && len(list) == 1 && list[0].Hash == n.Hash
 }
 
-// runs visits the runs of snapshot blocks from the one that contains the height, or the last, downwards.
+// runs visits the runs of snapshot blocks from the one that contains the height, or the last,
+// downwards.
 func (h *History) runs(height uint64, f func(run []*ledger.Snapshot) bool) error {
 	upper := []byte{keySnapshot + 1}
 	if height < ^uint64(0) {
@@ -65,7 +66,8 @@ func (h *History) SnapshotByHash(hash core.Hash) (found *ledger.Snapshot, err er
 	return found, err
 }
 
-// Balance is the balance as of a snapshot height; had is false if the account did not have the token yet.
+// Balance is the balance as of a snapshot height; had is false if the account did not have the
+// token yet.
 func (h *History) Balance(a core.Address, token core.TokenID, height uint64) (past ledger.PastBalance, had bool, err error) {
 	err = h.scan(balanceKey(a, token, 0), balanceKey(a, token, height+1), true, func(key, value []byte) (bool, error) {
 		r := &ledger.Reader{Data: value}
@@ -108,13 +110,14 @@ func (h *History) Location(hash core.Hash) (*Location, error) {
 	return &p, r.Err
 }
 
-// up visits the blocks of an account from one height to another, both included, ascending. Who received what they send is
-// not told: see link.
+// up visits the blocks of an account from one height to another, both included, ascending. It does
+// not return the receivers of their sends: see link.
 func (h *History) up(a core.Address, from, to uint64, f func(*ledger.Entry) (bool, error)) error {
 	return h.scan(blockKey(a, from), blockKey(a, to+1), false, visit(f))
 }
 
-// Logs visits those blocks of an account from one height to another that have a wanted log, ascending, until ctx ends.
+// Logs visits those blocks of an account from one height to another that have a wanted log,
+// ascending, until ctx ends.
 func (h *History) Logs(
 	ctx context.Context, a core.Address, from, to uint64, wanted func(ledger.VMLog) bool, f func(*ledger.Entry) (more bool),
 ) error {
@@ -171,7 +174,8 @@ func (h *History) Link(e *ledger.Entry) error {
 	return nil
 }
 
-// Concerns reports whether the block moves the token. A genesis receive concerns each token that it credits.
+// Concerns reports whether the block moves the token. A genesis receive concerns each token that it
+// credits.
 func (h *History) Concerns(e *ledger.Entry, token core.TokenID) (bool, error) {
 	if e.Block.BlockType != core.GenesisReceive {
 		return e.Transfer().Token == token, nil
@@ -180,7 +184,8 @@ func (h *History) Concerns(e *ledger.Entry, token core.TokenID) (bool, error) {
 	return had, err
 }
 
-// Chunks reads what the snapshot blocks from one height to another contain, until that weighs so much.
+// Chunks reads what the snapshot blocks from one height to another contain, until that weighs so
+// much.
 func (h *History) Chunks(from, to uint64, room int) (parts []ledger.Confirmed, err error) {
 	list, err := h.Snapshots(to, int(to-from)+1)
 	if err != nil {
@@ -203,7 +208,7 @@ func (h *History) Chunks(from, to uint64, room int) (parts []ledger.Confirmed, e
 	return parts, nil
 }
 
-// confirmed is what a snapshot block contains.
+// confirmed returns the content of a snapshot block.
 func (h *History) confirmed(n *ledger.Snapshot) (ledger.Confirmed, error) {
 	p := ledger.Confirmed{Snapshot: n}
 	for _, a := range n.Accounts() {
@@ -216,7 +221,8 @@ func (h *History) confirmed(n *ledger.Snapshot) (ledger.Confirmed, error) {
 	return p, nil
 }
 
-// confirmedBy are the account's blocks that the snapshot block is the first to contain, oldest first.
+// confirmedBy are the account's blocks that the snapshot block is the first to contain, oldest
+// first.
 func (h *History) confirmedBy(n *ledger.Snapshot, a core.Address) (list []*ledger.Entry, err error) {
 	err = h.Down(a, n.Content[a].Height, func(e *ledger.Entry) (bool, error) {
 		if e.Snapshot.Height < n.Height {

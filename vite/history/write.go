@@ -9,13 +9,14 @@ import (
 	"gatewayd/vite/ledger"
 )
 
-// What is taken from the state in one piece, while nothing can be added to it: as many snapshot blocks or bytes.
+// What is taken from the state in one piece, while nothing can be added to it: as many snapshot
+// blocks or bytes.
 const (
 	batchSnapshots = 64
 	batchBytes     = 1 << 20
 )
 
-// Batch is what one write adds to the history. It makes the history complete up to the height top.
+// Batch contains one write to the history. It makes the history complete up to the height top.
 type Batch struct {
 	batch *pebble.Batch
 	w     ledger.Writer // of one value after the other
@@ -24,7 +25,8 @@ type Batch struct {
 	upto  uint64 // it will be complete up to here after further batches
 }
 
-// NextBatch takes what the history lacks up to a snapshot height, or a part of it, from the state; nil if it lacks nothing.
+// NextBatch takes what the history lacks up to a snapshot height, or a part of it, from the state;
+// nil if it lacks nothing.
 func (h *History) NextBatch(s *ledger.State, upto uint64) (*Batch, error) {
 	if h.Top >= upto {
 		return nil, nil
@@ -81,8 +83,8 @@ func (c *Batch) block(e *ledger.Entry) error {
 	return c.place(e)
 }
 
-// place writes where a block stands, and who has received it if that goes into the history with it. If not, it is written
-// again with the receive.
+// place writes the position of a block, and its receiver if that is part of the same write.
+// Otherwise it is written again with the receive.
 func (c *Batch) place(e *ledger.Entry) error {
 	p := Location{address: e.Block.Address, At: e.At}
 	if r := e.Receive; r != nil && r.Snapshot != nil && r.Snapshot.Height <= c.upto {
@@ -198,7 +200,7 @@ func (h *History) unreceive(batch *pebble.Batch, send core.Hash) error {
 	return batch.Set(hashKey(send), w.Data, nil)
 }
 
-// Location is what a block's hash leads to.
+// Location is the result of a lookup by a block's hash.
 type Location struct {
 	address core.Address
 	At      ledger.Position

@@ -6,7 +6,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// Apply executes a user's block that checkPlace has passed and puts it into the chain, or refuses it and changes nothing.
+// Apply executes a user's block that checkPlace has passed and puts it into the chain, or refuses
+// it and changes nothing.
 func (s *State) Apply(b *core.AccountBlock) error {
 	switch {
 	case b.BlockType == core.SendCreate:
@@ -86,8 +87,8 @@ func (s *State) addCreate(b *core.AccountBlock) error {
 	return nil
 }
 
-// debitAndAppend takes amount and fee from the sender and offers the send. The fee that the block states must be the one
-// that it owes; whether the sender can pay is asked before that.
+// debitAndAppend takes amount and fee from the sender and offers the send. The fee that the block
+// states must be the one that it owes; whether the sender can pay is asked before that.
 func (s *State) debitAndAppend(b *core.AccountBlock, p price) error {
 	fee := core.RequiredFee(b.BlockType, b.ToAddress, b.Data)
 	acc := s.account(b.Address) // exists: height is above 1
@@ -113,7 +114,7 @@ func (s *State) debitAndAppend(b *core.AccountBlock, p price) error {
 	return nil
 }
 
-// vite is an amount of whole VITE in its smallest unit.
+// vite converts VITE to its smallest unit.
 func vite(n uint64) *uint256.Int {
 	return new(uint256.Int).Mul(uint256.NewInt(n), uint256.NewInt(1e18))
 }

@@ -10,7 +10,8 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// assetMethods issue and manage tokens (docs/exchange-chain-wire.md 6.2). The older names do the same; the first two emit their older events.
+// assetMethods issue and manage tokens (docs/exchange-chain-wire.md 6.2). The older names do the
+// same; the first two emit their older events.
 var assetMethods = []method{
 	{core.IssueToken, checkIssue, issueWith(core.IssueTokenEvent)},
 	{core.Mint, checkIssue, issueWith(core.MintEvent)},
@@ -42,7 +43,7 @@ func checkNoAmount(b *core.AccountBlock, _ []any) error {
 	return nil
 }
 
-// issuance is what IssueToken is called with.
+// issuance contains the arguments of IssueToken.
 type issuance struct {
 	reIssuable    bool
 	name, symbol  string
@@ -79,8 +80,8 @@ func (i issuance) supplied() bool {
 	return !i.total.IsZero() && i.max.IsZero() && !i.ownerBurnOnly
 }
 
-// issueWith makes the token and sends its first supply to the issuer. The id follows from the contract's own height, so it
-// is not known before.
+// issueWith makes the token and sends its first supply to the issuer. The id follows from the
+// contract's own height, so it is not known before.
 func issueWith(event core.Event) func(*execution, []any) error {
 	return func(x *execution, args []any) error {
 		i, s := issuanceOf(args), x.state

@@ -6,8 +6,9 @@ import (
 	"gatewayd/vite/core"
 )
 
-// The ladder of docs/exchange-chain-wire.md 5.6 runs through four functions, each used in this order: present, checkToken (state), checkAlone,
-// and then checkPlace (state). What a lower rung would refuse is not looked at before the rungs above have passed.
+// The ladder of docs/exchange-chain-wire.md 5.6 runs through four functions, each used in this
+// order: present, checkToken (state), checkAlone, and then checkPlace (state). What a lower rung
+// would refuse is not looked at before the rungs above have passed.
 
 // CheckParts checks that the block has the parts that every check needs.
 func CheckParts(b *core.AccountBlock) error {
@@ -30,15 +31,18 @@ func (s *State) CheckToken(b *core.AccountBlock) error {
 	return nil
 }
 
-// Verdict is what CheckBlock found out about a block. It is costly, and needs no state, so it runs outside the lock.
+// Verdict is the result of CheckBlock. It is costly, and needs no state, so it runs outside the
+// lock.
 type Verdict struct {
 	producer error // ErrProducer or nil
 	work     error // ErrPoWForm, ErrNonce or nil
-	// Send is what a receive names if memory has forgotten it, so that someone has received it; nil otherwise.
+	// Send is the send of a receive if memory no longer has it, so that it has been received; nil
+	// otherwise.
 	Send *Entry
 }
 
-// CheckBlock checks hash, signature (by good) and fields, and prepares the findings that the ladder wants further down.
+// CheckBlock checks hash, signature (by good) and fields, and prepares the findings that the ladder
+// wants further down.
 func CheckBlock(b *core.AccountBlock, good func(public, message, signature []byte) bool) (Verdict, error) {
 	var v Verdict
 	switch err := b.VerifyBy(good); {
@@ -135,8 +139,8 @@ func (s *State) CheckPlace(b *core.AccountBlock, v Verdict) error {
 }
 
 // Error is a refusal with the code and message of a real node (docs/exchange-chain-wire.md 5.2).
-// Every refusal by Submit, DropUnconfirmed, Rollback and the reads that can refuse is one; other errors are faults of
-// this node: a full disk, a cancelled context.
+// Every refusal by Submit, DropUnconfirmed, Rollback and the reads that can refuse is one; other
+// errors are faults of this node: a full disk, a cancelled context.
 type Error struct {
 	Code    int
 	Message string
@@ -144,7 +148,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// The refusals, in the order in which Submit looks for them; codes without a number of their own are -32002.
+// The refusals, in the order of Submit's checks; codes without a number of their own are -32002.
 var (
 	ErrEmptyBlock      = &Error{-32002, "empty block"}
 	ErrUnsigned        = &Error{-32002, "signature and publicKey all must have value"}

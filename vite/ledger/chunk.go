@@ -9,8 +9,8 @@ import (
 // Oldest is the height of the oldest snapshot block in memory.
 func (s *State) Oldest() uint64 { return s.Chain[0].Height }
 
-// Confirmed is what a snapshot block contains; ok is false if memory does not have it. After a start memory has the latest
-// snapshot block without its account blocks.
+// Confirmed returns the content of a snapshot block; ok is false if memory does not have it. After
+// a start memory has the latest snapshot block without its account blocks.
 func (s *State) Confirmed(height uint64) (p Confirmed, ok bool) {
 	n := s.SnapshotAt(height)
 	if n == nil {
@@ -27,7 +27,8 @@ func (s *State) Confirmed(height uint64) (p Confirmed, ok bool) {
 	return p, true
 }
 
-// Confirmed is what a chunk is made of: the blocks of each account apart, in the order of their heights.
+// Confirmed is the source of a chunk: the blocks of each account apart, in the order of their
+// heights.
 type Confirmed struct {
 	Snapshot *Snapshot
 	Accounts [][]*Entry
@@ -42,8 +43,8 @@ func (p Confirmed) Weight() (n int) {
 	return n
 }
 
-// Ordered orders the blocks: an account's block waits for the one before it, and a receive for its send, if that is among
-// them.
+// Ordered orders the blocks: an account's block waits for the one before it, and a receive for its
+// send, if that is among them.
 func (p Confirmed) Ordered() []*Entry {
 	if len(p.Accounts) == 0 {
 		return nil
@@ -55,11 +56,11 @@ func (p Confirmed) Ordered() []*Entry {
 	return o.list
 }
 
-// causalOrder puts blocks into a list as soon as what they need stands in it.
+// causalOrder appends a block to a list as soon as the list contains its dependencies.
 type causalOrder struct {
 	accounts [][]*Entry         // what is still to come
 	missing  map[core.Hash]bool // sends that are still to come
-	waiting  map[core.Hash]int  // the account that goes on after a send, which has one receive only
+	waiting  map[core.Hash]int  // the account that continues after a send, which has one receive only
 	list     []*Entry
 }
 
@@ -85,7 +86,8 @@ func (*causalOrder) sends(e *Entry, f func(core.Hash)) {
 	}
 }
 
-// advance lists an account's blocks up to the first that waits for a send, and then those of accounts that waited for them.
+// advance lists an account's blocks up to the first that waits for a send, and then those of
+// accounts that waited for them.
 func (o *causalOrder) advance(account int) {
 	for ready := []int{account}; len(ready) > 0; {
 		i := ready[len(ready)-1]

@@ -15,8 +15,9 @@ import (
 // ErrCorrupt marks stored data that is cut, or that leads to another chain than it did.
 var ErrCorrupt = errors.New("the chain's data is damaged")
 
-// Writer builds the bytes of the log and of state files: numbers as varints, byte strings with their length in front,
-// hashes and addresses as they are, maps in key order. Equal values give equal bytes.
+// Writer builds the bytes of the log and of state files: numbers as varints, byte strings with
+// their length in front, hashes and addresses as they are, maps in key order. Equal values give
+// equal bytes.
 type Writer struct{ Data []byte }
 
 func (w *Writer) Uint(n uint64)  { w.Data = binary.AppendUvarint(w.Data, n) }
@@ -101,7 +102,8 @@ func (r *Reader) int() int64 {
 	return n
 }
 
-// count reads the length of a list whose items take at least size bytes each, so that it cannot ask for much memory.
+// count reads the length of a list whose items take at least size bytes each, so that it cannot ask
+// for much memory.
 func (r *Reader) count(size int) int {
 	n := r.Uint()
 	if n > uint64(len(r.Data)/size) {

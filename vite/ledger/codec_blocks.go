@@ -7,8 +7,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// Entry writes an account block with everything that is known about it for good. Who received it may come later, and is
-// not part of it.
+// Entry writes an account block with all its permanent data. Its receiver may be known later, and
+// is not part of it.
 func (w *Writer) Entry(e *Entry) {
 	w.Uint(e.Snapshot.Height)
 	w.int(e.Snapshot.Time.Unix())
@@ -88,8 +88,8 @@ func (r *Reader) transfer(to core.Address) *core.AccountBlock {
 	}
 }
 
-// A run is snapshot blocks in a row, of which only the hash before the first is written: those of the blocks follow. An
-// empty block is three bytes.
+// A run is snapshot blocks in a row, of which only the hash before the first is written: those of
+// the blocks follow. An empty block is three bytes.
 func (w *Writer) Run(list []*Snapshot) {
 	before := list[0].Previous
 	w.Raw(before[:])

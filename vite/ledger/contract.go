@@ -6,8 +6,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// builtins are the contracts that this node runs. A further one is a table of methods like these, an entry in this list, and
-// fields of state that change through its journal.
+// builtins are the contracts that this node runs. A further one is a table of methods like these,
+// an entry in this list, and fields of state that change through its journal.
 var builtins = map[core.Address][]method{
 	core.AssetContract: assetMethods,
 	core.QuotaContract: quotaMethods,
@@ -16,12 +16,14 @@ var builtins = map[core.Address][]method{
 	core.DexTradeContract: tradeMethods,
 }
 
-// method is what a built-in contract can be asked for.
+// method is a method of a built-in contract.
 type method struct {
 	core.Method
-	// check refuses a send with an *Error before it is accepted. It sees the block alone, not the state.
+	// check refuses a send with an *Error before it is accepted. It sees the block alone, not the
+	// state.
 	check func(b *core.AccountBlock, args []any) error
-	// run does the work when the contract receives. An error undoes it and gives the amount back; its text goes nowhere.
+	// run does the work when the contract receives. An error undoes it and gives the amount back;
+	// its text goes nowhere.
 	run func(x *execution, args []any) error
 }
 
@@ -67,8 +69,9 @@ func checkCall(b *core.AccountBlock) error {
 // maxCallSlots is more words of 32 bytes than any call of a built-in contract needs.
 const maxCallSlots = 24
 
-// badArguments tells data that does not encode to itself again, which a real node finds only when it makes the block again,
-// from other faults. Part of a word behind it is such data, too.
+// badArguments separates data that does not encode to itself again from other faults. A real node
+// finds the former only when it builds the block again. A trailing part of a word is such data,
+// too.
 func badArguments(m *method, data []byte, err error) error {
 	if errors.Is(err, core.ErrNotCanonical) {
 		return ErrInconsistent
@@ -98,8 +101,9 @@ func (x *execution) call() error {
 	return m.run(x, args)
 }
 
-// create gives a new contract its code. There is no VM: no constructor runs, so none returns code, and what remains is the
-// byte that tells the kind of contract. Calls of such a contract fail and give back what they bring.
+// create gives a new contract its code. There is no VM: no constructor runs, so none returns code,
+// and only the byte for the kind of contract remains. Calls of such a contract fail and return
+// their amount.
 func (x *execution) create() error {
 	info := *x.self.Contract
 	info.Code = []byte{solidityContract}
@@ -135,7 +139,7 @@ func parseCreation(data []byte) (*ContractInfo, error) {
 	return info, nil
 }
 
-// builtinInfo is how a real node describes its built-in contracts.
+// builtinInfo is a real node's description of its built-in contracts.
 func builtinInfo() *ContractInfo {
 	return &ContractInfo{
 		GID: core.DelegateGID, ResponseLatency: 1, QuotaMultiplier: core.MinQuotaMultiplier, Builtin: true,

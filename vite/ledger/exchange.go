@@ -9,8 +9,9 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// Exchange is what the two exchange contracts keep (docs/exchange-rules.md). dexFund owns all of it but the books, which are
-// dexTrade's; both know hashes. Map values are replaced, never changed in place; books change by changeBook.
+// Exchange is the state of the two exchange contracts (docs/exchange-rules.md). dexFund owns all of
+// it except the books, which are dexTrade's; both use hashes. Map values are replaced, never
+// changed in place; books change by changeBook.
 type Exchange struct {
 	_        struct{} `cbor:",toarray"`
 	Roles    ExchangeRoles
@@ -41,7 +42,7 @@ type Exchange struct {
 // pair names a market by its tokens.
 type pair struct{ trade, quote core.TokenID }
 
-// feeIncome is what the exchange has taken in, in one token.
+// feeIncome is the exchange's income, in one token.
 type feeIncome struct{ Base, Operator, Listing uint256.Int }
 
 // Grant lets an agent trade for a principal in a market.
@@ -50,7 +51,8 @@ type Grant struct {
 	Market           uint32
 }
 
-// tokenInfoRequest is what to do once a token is known: open a market of it, or make it a quote token.
+// tokenInfoRequest is the action to take once a token is known: open a market of it, or make it a
+// quote token.
 type tokenInfoRequest struct {
 	Quote     core.TokenID
 	Creator   core.Address
@@ -137,7 +139,8 @@ func (s *State) debitExchange(a core.Address, token core.TokenID, amount uint256
 	return nil
 }
 
-// creditExchange adds to what an account has available. The sum of a token cannot exceed its supply, which is below 2^256.
+// creditExchange adds to what an account has available. The sum of a token cannot exceed its
+// supply, which is below 2^256.
 func (s *State) creditExchange(a core.Address, token core.TokenID, amount uint256.Int) {
 	b := s.Exchange.Funds[Holding{a, token}]
 	if _, over := b.Available.AddOverflow(&b.Available, &amount); over {
@@ -175,11 +178,12 @@ func (x *execution) announce(name string, data []byte) {
 // fromContract refuses the calls of users to what only contracts may call.
 func fromContract(*core.AccountBlock, []any) error { return ErrNoMethod }
 
-// ExchangeRoles says who runs the exchange. All are zero until the owner has set himself.
+// ExchangeRoles names the operators of the exchange. All are zero until the owner has set his own
+// address.
 type ExchangeRoles struct {
 	_          struct{} `cbor:",toarray"`
 	Owner      core.Address
-	Timer      core.Address // tells the exchange the time
+	Timer      core.Address // sets the exchange's clock
 	Trigger    core.Address
 	MineProxy  core.Address
 	Maintainer core.Address

@@ -7,7 +7,8 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// fundMethods are dexFund's: balances, markets, permissions, clock, and where orders enter (docs/exchange-rules.md 3.1).
+// fundMethods are dexFund's: balances, markets, permissions, clock, and where orders enter
+// (docs/exchange-rules.md 3.1).
 var fundMethods = []method{
 	{dex.FundDeposit, checkDeposit, deposit},
 	{dex.OldFundDeposit, checkDeposit, deposit},
@@ -108,7 +109,8 @@ func checkAssignedWithdraw(b *core.AccountBlock, args []any) error {
 	return checkWithdraw(b, args[1:])
 }
 
-// assignedWithdraw pays from the sender's balance to another account; the label goes with the payment.
+// assignedWithdraw pays from the sender's balance to another account; the label goes with the
+// payment.
 func assignedWithdraw(x *execution, args []any) error {
 	to, token, amount, label := args[0].(core.Address), args[1].(core.TokenID), args[2].(uint256.Int), args[3].([]byte)
 	if err := x.state.debitExchange(x.send.Address, token, amount); err != nil {

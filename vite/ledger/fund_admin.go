@@ -9,7 +9,7 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// OpenFee is what a new market costs its creator, in whole VITE.
+// OpenFee is the cost of a new market for its creator, in VITE.
 const OpenFee = 10_000
 
 func checkOpenMarket(b *core.AccountBlock, args []any) error {
@@ -19,7 +19,8 @@ func checkOpenMarket(b *core.AccountBlock, args []any) error {
 	return checkNoAmount(b, nil)
 }
 
-// openMarket opens a market at once, or, if the exchange does not know the trade token, when the asset contract has told.
+// openMarket opens a market at once or, if the exchange does not know the trade token, after the
+// asset contract's answer.
 func openMarket(x *execution, args []any) error {
 	trade, quote, e := args[0].(core.TokenID), args[1].(core.TokenID), &x.state.Exchange
 	if e.pairs[pair{trade, quote}] != 0 {
@@ -72,7 +73,8 @@ func (x *execution) openKnown(trade, quote core.TokenID, creator core.Address) e
 	return x.sendContractCall(core.DexTradeContract, dex.TradeSyncMarket, market.Encode())
 }
 
-// receiveTokenInfo takes the asset contract's answer and does what waited for it. What fails then shows in an errEvent.
+// receiveTokenInfo takes the asset contract's answer and does what waited for it. What fails then
+// shows in an errEvent.
 func receiveTokenInfo(x *execution, args []any) error {
 	s, e, id := x.state, &x.state.Exchange, args[0].(core.TokenID)
 	waiting := e.Asked[id]
@@ -197,7 +199,8 @@ func transferTokenOwner(x *execution, args []any) error {
 	return nil
 }
 
-// ownsExchange reports whether the sender administers the exchange: its owner, who is the genesis's until one is stored.
+// ownsExchange reports whether the sender administers the exchange: its owner, who is the genesis's
+// until one is stored.
 func (x *execution) ownsExchange() bool {
 	owner := x.state.Exchange.Roles.Owner
 	if owner.IsZero() {
@@ -301,8 +304,8 @@ func tradeAdmin(x *execution, args []any) error {
 	return nil
 }
 
-// flagMarket lets fees of a market mine VX, or makes it one without fees, or takes that back. Orders in the book keep the
-// rates that they were placed with.
+// flagMarket lets fees of a market mine VX, or makes it one without fees, or takes that back.
+// Orders in the book keep the rates that they were placed with.
 func (x *execution) flagMarket(market dex.Market, mask uint8, on bool) {
 	if mask&SetAllowMining != 0 {
 		market.AllowMining = on
@@ -328,8 +331,8 @@ func (x *execution) setQuote(id core.TokenID, quoteType dex.QuoteType) error {
 	return nil
 }
 
-// notifyTime sets the exchange's clock, which never goes back and skips no day. In another day the contract calls itself to
-// pay what the day before has left.
+// notifyTime sets the exchange's clock, which never goes back and skips no day. In another day the
+// contract calls itself to pay what the day before has left.
 func notifyTime(x *execution, args []any) error {
 	s, e, now := x.state, &x.state.Exchange, args[0].(int64)
 	switch {

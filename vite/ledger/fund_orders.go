@@ -54,7 +54,8 @@ func placeOwnOrder(x *execution, args []any) error {
 	return x.place(&market, x.send.Address, i)
 }
 
-// placeAgentOrder is an order of the principal in everything but the hash, which is that of the agent's block.
+// placeAgentOrder is an order of the principal in everything but the hash, which is that of the
+// agent's block.
 func placeAgentOrder(x *execution, args []any) error {
 	i, e := orderCallOf(args[1:]), &x.state.Exchange
 	market, err := e.Market(i.trade, i.quote)
@@ -107,9 +108,9 @@ func (x *execution) place(market *dex.Market, owner core.Address, i orderCall) e
 	return x.sendContractCall(core.DexTradeContract, dex.TradePlaceOrder, dex.EncodeOrder(&order))
 }
 
-// cancelThroughFund hands a cancel to dexTrade behind all orders that came through here before it. An agent names the
-// principal and must be granted the pair that he names; other than a real node's, this contract also looks at the pair of
-// the order (docs/exchange-rules.md 2.11).
+// cancelThroughFund passes a cancel to dexTrade, behind all orders that came through here before
+// it. An agent names the principal and must be granted the pair that he names. Unlike a real
+// node's, this contract also checks the pair of the order (docs/exchange-rules.md 2.11).
 func cancelThroughFund(x *execution, args []any) error {
 	hash, principal, e := args[0].(core.Hash), args[1].(core.Address), &x.state.Exchange
 	market, err := e.Market(args[2].(core.TokenID), args[3].(core.TokenID))
@@ -140,7 +141,8 @@ func checkAgents(b *core.AccountBlock, args []any) error {
 	return checkNoAmount(b, nil)
 }
 
-// configAgents grants or revokes, pair by pair; what is so already changes nothing and logs nothing.
+// configAgents grants or revokes, pair by pair; what is so already changes nothing and logs
+// nothing.
 func configAgents(x *execution, args []any) error {
 	s, e, grant := x.state, &x.state.Exchange, args[0].(uint8) == ActionAdd
 	trades, quotes := args[2].([]core.TokenID), args[3].([]core.TokenID)

@@ -11,7 +11,7 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// inviteFee is what a code to invite others with costs, in whole VITE.
+// inviteFee is the cost of an invitation code, in VITE.
 const inviteFee = 1000
 
 // Reasons for which an invitation is refused.
@@ -40,7 +40,8 @@ func createInviter(x *execution, _ []any) error {
 	return nil
 }
 
-// freeCode derives a code from the address; it does not look like its neighbours', so that a typing mistake finds none.
+// freeCode derives a code from the address. Codes of neighbouring addresses differ widely, so that
+// a typing mistake finds none.
 func (e *Exchange) freeCode(a core.Address) (uint32, bool) {
 	const attempts = 16
 	for i := range byte(attempts) {
@@ -75,13 +76,15 @@ func bindInvite(x *execution, args []any) error {
 	return nil
 }
 
-// vip names what a stake gives: lower fees for an account, or, for a hundred times as much, the lowest.
+// vip names what a stake gives: lower fees for an account, or, for a hundred times as much, the
+// lowest.
 type vip struct {
 	Account core.Address
 	Super   bool
 }
 
-// feeStake is VITE that dexFund holds for lower fees. An account has at most one of each kind, its own or another's for it.
+// feeStake is VITE that dexFund holds for lower fees. An account has at most one of each kind, its
+// own or another's for it.
 type feeStake struct {
 	Staker core.Address // who gets it back
 	Vip    vip
@@ -90,7 +93,7 @@ type feeStake struct {
 
 var errVIP = errors.New("no such stake, staked already, or not expired")
 
-// The stakes for lower fees in whole VITE (docs/exchange-rules.md 2.5).
+// The stakes for lower fees in VITE (docs/exchange-rules.md 2.5).
 const (
 	vipStake  = 10_000
 	SvipStake = 1_000_000

@@ -13,27 +13,28 @@ import (
 	"gatewayd/vite/core"
 )
 
-// Genesis is what the chain begins with. The same genesis gives the same hashes.
+// Genesis is the initial state of the chain. The same genesis gives the same hashes.
 type Genesis struct {
-	// Time of snapshot block 1, cut to whole seconds. Zero is 2019-05-21 04:00:00 UTC, as on the main network.
+	// Time of snapshot block 1, truncated to seconds. Zero is 2019-05-21 04:00:00 UTC, as on the
+	// main network.
 	Time time.Time
-	// ProducerSeed is the seed of the key that signs snapshot blocks and contract receives; all zero is a fixed
-	// well-known key.
+	// ProducerSeed is the seed of the key that signs snapshot blocks and contract receives; all
+	// zero is a fixed well-known key.
 	ProducerSeed [core.SeedSize]byte
-	// Tokens, VITE among them or not: without it VITE is added with its usual description and the supply that the
-	// accounts hold.
+	// Tokens, VITE among them or not: without it VITE is added with its usual description and the
+	// supply that the accounts hold.
 	Tokens []TokenInfo
 	// Accounts with balances, each balance's token being VITE or listed in Tokens.
 	Accounts []GenesisAccount
 	// Stakes of the older kind (zero id), besides the balances; they expire at height StakeLock.
 	Stakes []GenesisStake
-	// StakeLock is how many snapshot blocks a stake is locked; 0 is 259200, three days.
+	// StakeLock is the lock of a stake in snapshot blocks; 0 is 259200, three days.
 	StakeLock uint64
-	// ExchangeOwner is who may call dexFund's DexAdminConfig until that has stored an owner; zero: the exchange stays
-	// closed.
+	// ExchangeOwner is who may call dexFund's DexAdminConfig until that has stored an owner; zero:
+	// the exchange stays closed.
 	ExchangeOwner core.Address
-	// PoWDifficulty is the difficulty of the work that pays for one transfer; what more quota takes follows from it. 0 is that
-	// of the main network, 67108863; at most 2^40.
+	// PoWDifficulty is the difficulty of the work that pays for one transfer; what more quota takes
+	// follows from it. 0 is that of the main network, 67108863; at most 2^40.
 	PoWDifficulty uint64
 }
 
@@ -52,7 +53,7 @@ type GenesisStake struct {
 // ErrGenesis marks a genesis that contradicts itself.
 var ErrGenesis = errors.New("genesis is not valid")
 
-// Check tells what is wrong with the genesis; nil if a chain can begin with it. Errors are ErrGenesis.
+// Check reports faults of the genesis; nil if a chain can begin with it. Errors are ErrGenesis.
 func (g Genesis) Check() error {
 	_, err := g.Normalised()
 	return err
@@ -154,7 +155,7 @@ func (g Genesis) check(held map[core.TokenID]uint256.Int) error {
 	return nil
 }
 
-// Digest commits to the whole of a normalised genesis. The hash of snapshot block 1 contains it.
+// Digest commits to a complete normalised genesis. The hash of snapshot block 1 contains it.
 func (g Genesis) Digest() core.Hash {
 	w := &Writer{}
 	w.int(g.Time.Unix())
@@ -184,7 +185,7 @@ func (g Genesis) Digest() core.Hash {
 	return blake2b.Sum256(w.Data)
 }
 
-// Rules are what the genesis fixes for ever.
+// Rules returns the permanent rules of the genesis.
 func (g Genesis) Rules() (Rules, error) {
 	seed := g.ProducerSeed
 	if seed == ([core.SeedSize]byte{}) {
@@ -221,7 +222,8 @@ func NewState(g Genesis, r Rules) *State {
 	return s
 }
 
-// openContracts makes the built-in contracts' first blocks. The asset contract's has a log per token, as on a real chain.
+// openContracts makes the built-in contracts' first blocks. The asset contract's has a log per
+// token, as on a real chain.
 func (s *State) openContracts(g Genesis) {
 	for _, a := range slices.SortedFunc(maps.Keys(builtins), CompareAddresses) {
 		acc := s.account(a)

@@ -1,7 +1,8 @@
 package ledger
 
-// journal remembers how to take back what was done to the state, newest last. Every change of the state goes through put,
-// del or set, or adds its own undo, so that a failed contract call, a dropped block and a rollback are one mechanism.
+// journal stores the undo steps of the state's changes, newest last. Every change of the state
+// passes through put, del or set, or adds its own undo. So a failed contract call, a dropped block
+// and a rollback are one mechanism.
 type journal struct {
 	undo    []func()
 	dropped uint64 // entries forgotten at the front; marks count them
@@ -42,7 +43,7 @@ func (j *journal) dropBefore(mark uint64) {
 	j.dropped = mark
 }
 
-// Changes is how many changes of the state can be taken back.
+// Changes returns the number of changes of the state that can be rolled back.
 func (s *State) Changes() int { return len(s.journal.undo) }
 
 // put sets a key of a map.
@@ -68,7 +69,8 @@ func del[K comparable, V any](j *journal, m map[K]V, k K) {
 	j.add(func() { m[k] = old })
 }
 
-// set changes a variable. A slice may be appended to and cut at the front, but its elements must not be overwritten.
+// set changes a variable. A slice may be appended to and cut at the front, but its elements must
+// not be overwritten.
 func set[T any](j *journal, p *T, v T) {
 	old := *p
 	*p = v
@@ -87,11 +89,12 @@ func (s *State) DueForHistory(from, upto uint64) bool {
 	return upto-from >= s.Rules.Retention.Snapshots || blocks >= s.Rules.Retention.Blocks
 }
 
-// Irreversible is the snapshot height up to which nothing can be taken back, and the block of which taking back does not need.
+// Irreversible is the snapshot height up to which nothing can be taken back, and the block of which
+// taking back does not need.
 func (s *State) Irreversible() uint64 { return max(s.Floor, 1) - 1 }
 
-// Prune drops blocks and balances from memory that the history has, up to a snapshot height which must be settled. The
-// sends that no one has received stay.
+// Prune drops blocks and balances from memory that the history has, up to a snapshot height which
+// must be settled. The sends that no one has received stay.
 func (s *State) Prune(upto uint64) {
 	for s.Chain[0].Height <= upto {
 		n := s.Chain[0]
@@ -107,8 +110,8 @@ func (s *State) Prune(upto uint64) {
 	}
 }
 
-// pruneBlocks drops the blocks of an account that a snapshot block contains. What stays of them needs of the snapshot
-// block no more than its place.
+// pruneBlocks drops the blocks of an account that a snapshot block contains. What stays of them
+// needs of the snapshot block no more than its place.
 func (s *State) pruneBlocks(a *Account, n *Snapshot) {
 	list := a.Blocks.Recent
 	for len(list) > 0 && list[0].Snapshot != nil && list[0].Snapshot.Height <= n.Height {

@@ -9,7 +9,7 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// lockup is what accounts have locked of a token, to share in something by it.
+// lockup contains the accounts' locked amounts of a token, which entitle them to a share.
 type lockup struct {
 	_       struct{} `cbor:",toarray"`
 	Sum     uint256.Int
@@ -47,7 +47,8 @@ func lockVX(x *execution, args []any) error {
 	return x.unlock(locks, dex.VX, amount, dex.MinVXLock())
 }
 
-// SwitchAutoLock is the one thing that an account can switch: that VX which it mines is locked for dividends at once.
+// SwitchAutoLock is the one thing that an account can switch: that VX which it mines is locked for
+// dividends at once.
 const SwitchAutoLock = 1
 
 func checkSwitch(b *core.AccountBlock, args []any) error {
@@ -67,7 +68,8 @@ func switchConfig(x *execution, args []any) error {
 	return nil
 }
 
-// GiveMined gives mined VX to the account's balance, or into its lock if it wants that and the minimum is reached.
+// GiveMined gives mined VX to the account's balance, or into its lock if it wants that and the
+// minimum is reached.
 func (s *State) GiveMined(a core.Address, amount uint256.Int) {
 	locks := &s.Exchange.Locks
 	c, _ := locks.Credits.Get(Credit{Address: a})
@@ -83,7 +85,8 @@ func (s *State) GiveMined(a core.Address, amount uint256.Int) {
 	s.setLock(locks, c, sum)
 }
 
-// stakeForMining stakes VITE of the sender's balance to mine VX, or takes it back when the time of the latest stake is over.
+// stakeForMining stakes VITE of the sender's balance to mine VX, or takes it back when the time of
+// the latest stake is over.
 func stakeForMining(x *execution, args []any) error {
 	s, m, amount := x.state, &x.state.Exchange.Mining, args[1].(uint256.Int)
 	if args[0].(uint8) == ActionAdd {
@@ -119,7 +122,8 @@ func (x *execution) lock(in *lockup, token core.TokenID, amount, least uint256.I
 	return nil
 }
 
-// unlock takes out of a lockup; the amount comes to the balance after a while. All or a lawful rest may stay.
+// unlock takes out of a lockup; the amount comes to the balance after a while. All or a lawful rest
+// may stay.
 func (x *execution) unlock(in *lockup, token core.TokenID, amount, least uint256.Int) error {
 	s, e := x.state, &x.state.Exchange
 	c, locked := in.Credits.Get(Credit{Address: x.send.Address})
@@ -142,7 +146,7 @@ func (s *State) setLock(in *lockup, c Credit, sum uint256.Int) {
 	s.setCredit(in.Credits, c)
 }
 
-// release gives at most n owners back what they have unlocked, the oldest first, and tells how many.
+// release returns the unlocked amounts of at most n owners, the oldest first, and reports how many.
 func (s *State) release(n int) (done int) {
 	e := &s.Exchange
 	for done < n && len(e.Unlocking) > 0 && e.Unlocking[0].Due <= e.Clock {

@@ -8,8 +8,9 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// mining is what dexFund keeps to share out: the VX that is still to be mined, the fees of the day that runs, and what of
-// the days before is being paid. A cycle ends with the first tick of the clock in a later one.
+// mining is dexFund's state for distributions: the VX that is still to be mined, the fees of the
+// current day, and the unpaid rest of the days before. A cycle ends with the first tick of the
+// clock in a later one.
 type mining struct {
 	_         struct{}    `cbor:",toarray"`
 	Pool      uint256.Int // VX to mine
@@ -50,7 +51,7 @@ func (m *mining) Cycle(period int64) Cycle {
 	return m.Cycles[period]
 }
 
-// feeBook is what was paid in a cycle against one type of quote token, in the type's decimals.
+// feeBook contains the fees of a cycle against one type of quote token, in the type's decimals.
 type feeBook struct {
 	_       struct{}    `cbor:",toarray"`
 	Fees    uint256.Int // base fees
@@ -59,7 +60,8 @@ type feeBook struct {
 	Credits credits
 }
 
-// credits are accounts with a weight each, by address. A credit that is put in again counts instead of the one before.
+// credits are accounts with a weight each, by address. A credit that is put in again counts instead
+// of the one before.
 type credits struct{ *btree.BTreeG[Credit] }
 
 // Credit is the weight of an account.
@@ -122,7 +124,8 @@ func (s *State) setCredit(in credits, c Credit) {
 	})
 }
 
-// endow puts VX into the pool that is mined from. No one gets it back in another way than by mining.
+// endow puts VX into the pool that is mined from. No one gets it back in another way than by
+// mining.
 func endow(x *execution, _ []any) error {
 	m := &x.state.Exchange.Mining
 	var pool uint256.Int
@@ -138,7 +141,7 @@ func checkEndow(b *core.AccountBlock, _ []any) error {
 	return nil
 }
 
-// Book is where the fees of a quote type are added up.
+// Book returns the fee book of a quote type.
 func (m *mining) Book(q dex.QuoteType) *feeBook { return &m.Books[q-1] }
 
 // mine counts a base fee, in the market's quote token, for its payer and for who invited him.
@@ -183,8 +186,8 @@ func (c Credit) counted(least uint256.Int) uint256.Int {
 	return c.Weight
 }
 
-// closeCycle begins the cycle of the clock, if that is another one, and has the VX of the one before paid to those who
-// traded and those who have staked. What no one has mined stays in the pool.
+// closeCycle starts the cycle of the clock, if it is a new one. The VX of the previous cycle is
+// then paid to its traders and stakers. Unmined VX stays in the pool.
 func (s *State) closeCycle() {
 	m, now := &s.Exchange.Mining, dex.PeriodOf(s.Exchange.Clock)
 	if now == m.Period {
@@ -204,7 +207,8 @@ func (s *State) closeCycle() {
 	set(&s.journal, &m.Period, now)
 }
 
-// openMining takes what a payout of the cycle's VX gives out of the pool, if there is anyone to give it to.
+// openMining takes what a payout of the cycle's VX gives out of the pool, if there is anyone to
+// give it to.
 func (s *State) openMining(p payout) {
 	m := &s.Exchange.Mining
 	if p.Amount.IsZero() || p.Sum.IsZero() {

@@ -11,7 +11,8 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// payout is an amount of a token on its way to the accounts that it is shared out to, in proportion to their credits.
+// payout is an amount of a token on its way to the accounts that it is shared out to, in proportion
+// to their credits.
 type payout struct {
 	_      struct{} `cbor:",toarray"`
 	Kind   PayKind
@@ -22,11 +23,11 @@ type payout struct {
 	Left   uint256.Int // not paid yet
 	Least  uint256.Int // credits below it get nothing
 	Sum    uint256.Int // of the credits that count
-	// Credits are those that wait. Nobody but the payout changes them.
+	// Credits are the pending credits. Only the payout changes them.
 	Credits credits
 }
 
-// PayKind tells what a payout is for; the jobs of dexFund's period call have the same numbers.
+// PayKind is the purpose of a payout; the jobs of dexFund's period call have the same numbers.
 type PayKind uint8
 
 const (
@@ -40,7 +41,8 @@ const (
 // ofVX reports whether the payout is of mined VX.
 func (k PayKind) ofVX() bool { return k == PayMining || k == payStaking }
 
-// PaymentsPerBlock bounds the accounts that one receive block of dexFund pays; the contract calls itself for the rest.
+// PaymentsPerBlock bounds the accounts that one receive block of dexFund pays; the contract calls
+// itself for the rest.
 const PaymentsPerBlock = 100
 
 // Reasons for which a period job is refused.
@@ -56,7 +58,7 @@ func checkPeriodJob(b *core.AccountBlock, args []any) error {
 	return checkNoAmount(b, args)
 }
 
-// periodJob begins what is to be done after a cycle, or goes on with it.
+// periodJob starts or continues the work at the end of a cycle.
 func periodJob(x *execution, args []any) error {
 	period, kind, e := args[0].(uint64), PayKind(args[1].(uint8)), &x.state.Exchange
 	own := x.send.Address == x.self.address
@@ -82,7 +84,7 @@ func (e *Exchange) due() bool {
 	return len(e.Mining.Payouts) > 0 || len(e.Unlocking) > 0 && e.Unlocking[0].Due <= e.Clock
 }
 
-// callItself has the contract called once more if it has accounts to pay.
+// callItself schedules another call of the contract if it has accounts to pay.
 func (x *execution) callItself() error {
 	if !x.state.Exchange.due() {
 		return nil
@@ -100,8 +102,8 @@ func (x *execution) work() error {
 	return x.callItself()
 }
 
-// payNext pays at most n accounts of the first payout, and tells how many it has looked at. What is left at its end, by
-// cutting or because a credit was too small, goes back to where it came from.
+// payNext pays at most n accounts of the first payout, and returns how many it has visited. The
+// rest at its end, from truncation or from too small credits, returns to its source.
 func (x *execution) payNext(n int) (seen int) {
 	s, m := x.state, &x.state.Exchange.Mining
 	p, rest := m.Payouts[0], slices.Clone(m.Payouts[1:])
@@ -166,7 +168,8 @@ func (s *State) returnRest(p *payout) {
 	set(&s.journal, &s.Exchange.Mining.Pool, pool)
 }
 
-// openDividends takes a day's part out of each fee pool but VITE's, for those who have locked VX now.
+// openDividends takes a day's part out of each fee pool but VITE's, for those who have locked VX
+// now.
 func (s *State) openDividends(period int64) {
 	e := &s.Exchange
 	payouts := slices.Clone(e.Mining.Payouts)
@@ -187,7 +190,8 @@ func (s *State) openDividends(period int64) {
 	set(&s.journal, &e.Mining.Dividends, period)
 }
 
-// payOperators pays the operators' fees to the markets' owners, the markets with the lowest numbers first.
+// payOperators pays the operators' fees to the markets' owners, the markets with the lowest numbers
+// first.
 func (x *execution) payOperators(period uint64) error {
 	s, e := x.state, &x.state.Exchange
 	waiting := slices.Sorted(maps.Keys(e.Mining.Earned))

@@ -11,10 +11,11 @@ import (
 	"gatewayd/vite/core"
 )
 
-// stepRules are how contracts work at a time, which the kind of a record tells. Users' blocks come between steps.
+// stepRules bound one step of the contracts; the kind of a record selects them. Users' blocks come
+// between steps.
 type stepRules struct {
 	receives int // a step ends after so many,
-	ownCalls int // before the next call by which a contract goes on with a long work of its own (PaymentsPerBlock),
+	ownCalls int // before the next call by which a contract continues its own long work (PaymentsPerBlock),
 	weight   int // and with the receive that makes its blocks so heavy
 	// toContracts: contracts are minted for, and get refunds, which they send back in turn for ever.
 	toContracts bool
@@ -29,7 +30,7 @@ var (
 	olderSteps    = stepRules{receives: 10_000, ownCalls: 10_000, weight: math.MaxInt, toContracts: true, olderSplit: true}
 )
 
-// Contract receives end in a byte that tells how the call went.
+// Contract receives end in a byte with the result of the call.
 const (
 	StatusOK     = 0
 	StatusFailed = 1
@@ -38,10 +39,11 @@ const (
 // errTooManySends refuses a call that triggers more sends than their index byte can count.
 var errTooManySends = errors.New("contract makes too many sends")
 
-// Step lets contracts receive what waits for them, in the order of arrival, and what they send each other meanwhile.
+// Step lets contracts receive what waits for them, in the order of arrival, and what they send each
+// other meanwhile.
 func (s *State) Step() { s.Produce(s.steps.receives, s.steps.ownCalls) }
 
-// Produce is a step of so many receives and calls of a contract by itself.
+// Produce runs a step of so many receives and own calls of contracts.
 func (s *State) Produce(receives, ownCalls int) {
 	for weight := s.steps.weight; receives > 0 && weight > 0 && len(s.Pending) > 0; receives-- {
 		next := s.Pending[0]
@@ -67,9 +69,9 @@ type execution struct {
 	sends []*core.AccountBlock
 }
 
-// receive makes the contract's receive block for a send: it credits the amount and executes the call. A failed call
-// leaves no trace but its block, status 1, and the sends that give amount and fee back. What a contract has sent stays: contracts take
-// no refund, and would send it back.
+// receive makes the contract's receive block for a send: it credits the amount and executes the
+// call. A failed call leaves no trace but its block, status 1, and the sends that give amount and
+// fee back. What a contract has sent stays: contracts take no refund, and would send it back.
 func (s *State) receive(send *Entry) {
 	acc := s.account(send.Block.ToAddress)
 	tip := acc.Head()
@@ -131,7 +133,8 @@ func (x *execution) refund() {
 	}
 }
 
-// finish seals the receive block and puts it and its sends into the chain. The amount is credited already.
+// finish seals the receive block and puts it and its sends into the chain. The amount is credited
+// already.
 func (x *execution) finish(send *Entry, status byte) {
 	s, b := x.state, x.block
 	e := &Entry{Block: b, Send: send, Logs: x.logs}
@@ -173,8 +176,9 @@ func (x *execution) receipt(status byte) []byte {
 	return append(sum[:], status)
 }
 
-// LogHash commits to the logs of a receive block: topics and data of each, then address and previous hash of the block.
-// It fits the recorded block 200c5329… of the asset contract (docs/exchange-chain-wire.md 4.9).
+// LogHash commits to the logs of a receive block: topics and data of each, then address and
+// previous hash of the block. It fits the recorded block 200c5329… of the asset contract
+// (docs/exchange-chain-wire.md 4.9).
 func LogHash(logs []VMLog, b *core.AccountBlock) core.Hash {
 	var p []byte
 	for _, l := range logs {

@@ -13,12 +13,13 @@ type usage struct {
 	Height, Quota uint64
 }
 
-// price is what a block takes, and from where.
+// price is the cost of a block and its sources.
 type price struct {
 	byStake, total uint64
 }
 
-// PerSnapshot is the quota that the account's stake gives with each snapshot block. It is safe on a nil account.
+// PerSnapshot is the quota that the account's stake gives with each snapshot block. It is safe on a
+// nil account.
 func (a *Account) PerSnapshot() uint64 {
 	if a == nil {
 		return 0
@@ -26,8 +27,8 @@ func (a *Account) PerSnapshot() uint64 {
 	return core.QuotaForStake(a.Staked)
 }
 
-// Available is the stake quota that the account can use now: what the last 75 snapshot blocks gave, less what was spent
-// during them.
+// Available is the stake quota that the account can use now: what the last 75 snapshot blocks gave,
+// less what was spent during them.
 func (s *State) Available(a *Account) uint64 {
 	if a == nil {
 		return 0
@@ -51,7 +52,8 @@ func (s *State) Available(a *Account) uint64 {
 // expired reports whether the window has moved past a usage.
 func (s *State) expired(u usage) bool { return u.Height+core.QuotaWindow <= s.Height() }
 
-// Worked reports whether the account has used its one proof of work since the latest snapshot block.
+// Worked reports whether the account has used its one proof of work since the latest snapshot
+// block.
 func (s *State) Worked(a *Account) bool { return a != nil && a.PowAt == s.Height() }
 
 // charge finds the quota for a block that costs cost: work first, then stake.
@@ -93,8 +95,8 @@ func (s *State) spend(a *Account, b *core.AccountBlock, p price) {
 	set(&s.journal, &a.Using, usage{Height: s.Height(), Quota: p.byStake})
 }
 
-// Cost prices a block of a user. A contract that does not exist is ErrNoContract, an unknown method ErrNoMethod. A cost
-// above the block limit is answered as it is.
+// Cost prices a block of a user. A contract that does not exist is ErrNoContract, an unknown method
+// ErrNoMethod. A cost above the block limit is answered as it is.
 func (s *State) Cost(t core.BlockType, to core.Address, data []byte) (uint64, error) {
 	multiplier := uint8(core.MinQuotaMultiplier)
 	if t == core.SendCall && to.IsContract() {
@@ -127,7 +129,8 @@ const (
 	MaxDifficulty  = 1 << 40  // above it, work for the largest blocks would not fit a difficulty
 )
 
-// Work is the least difficulty that is worth a quota: the main network's, scaled by the genesis and rounded up.
+// Work is the least difficulty that is worth a quota: the main network's, scaled by the genesis and
+// rounded up.
 func (r *Rules) Work(quota uint64) (*big.Int, error) {
 	d, err := core.RequiredDifficulty(quota)
 	if err != nil {
@@ -138,8 +141,8 @@ func (r *Rules) Work(quota uint64) (*big.Int, error) {
 	return d.Div(d, big.NewInt(MainDifficulty)), nil
 }
 
-// QuotaForWork is what a difficulty is worth, the inverse of work. Each difficulty has one target, so a check of the nonce
-// does not depend on the scale.
+// QuotaForWork returns the quota of a difficulty, the inverse of work. Each difficulty has one
+// target, so a check of the nonce does not depend on the scale.
 func (r *Rules) QuotaForWork(difficulty *big.Int) uint64 {
 	d := new(big.Int).Mul(difficulty, big.NewInt(MainDifficulty))
 	return core.QuotaForDifficulty(d.Div(d, new(big.Int).SetUint64(r.Difficulty)))

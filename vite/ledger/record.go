@@ -9,9 +9,10 @@ import (
 	"gatewayd/vite/core"
 )
 
-// The records of the block log: one byte for the kind, then what that kind needs. Contract blocks and snapshot blocks are
-// not in it; they follow. A snapshot's record carries its hash, so that a replay that goes another way is found; that of an empty
-// snapshot block, of which an idle chain makes one a second, only its beginning.
+// The records of the block log: one byte for the kind, then what that kind needs. Contract blocks
+// and snapshot blocks are not in it; they follow. A snapshot's record carries its hash, so that a
+// replay that goes another way is found; that of an empty snapshot block, of which an idle chain
+// makes one a second, only its beginning.
 const (
 	recordBlock    = 'B' // the user's block
 	RecordStep     = 'x' // of contracts
@@ -33,7 +34,7 @@ const (
 	OlderEmpty       = 'E'
 )
 
-// olderKinds are what records of older versions are now, and how contracts worked then.
+// olderKinds maps records of older versions to present kinds and the contract rules of that time.
 var olderKinds = map[byte]struct {
 	kind  byte
 	steps stepRules
@@ -95,7 +96,7 @@ func RollbackRecord(height uint64) []byte {
 	return w.Data
 }
 
-// Replay does again what a record says. An error means that the log is not one that this program wrote.
+// Replay applies a record again. An error means that this program did not write the log.
 func (s *State) Replay(record []byte) error {
 	if len(record) == 0 {
 		return fmt.Errorf("%w: empty record", ErrCorrupt)
@@ -135,7 +136,7 @@ func (r *Reader) hashes() []core.Hash {
 	return list
 }
 
-// replayBlock does not verify the signature again: the record's checksum stands for it.
+// replayBlock does not verify the signature again: the record's checksum replaces it.
 func (s *State) replayBlock(r *Reader) error {
 	b := r.Block()
 	if r.Err != nil {
@@ -150,7 +151,7 @@ func (s *State) replayBlock(r *Reader) error {
 	return nil
 }
 
-// checkSize is how much of the hash an empty snapshot block's record has.
+// checkSize is the length of the hash prefix in an empty snapshot block's record.
 const checkSize = 4
 
 func (s *State) replaySnapshot(r *Reader, hashSize int) error {
@@ -170,7 +171,7 @@ func (s *State) replaySnapshot(r *Reader, hashSize int) error {
 	return nil
 }
 
-// maxPassed is the longest time between two snapshot blocks that a record can tell: 200 years.
+// maxPassed is the longest time between two snapshot blocks that a record can hold: 200 years.
 const maxPassed = 200 * 366 * 24 * 3600
 
 func (s *State) replayRollback(r *Reader) error {
@@ -190,8 +191,8 @@ func (s *State) Rollback(height uint64) {
 	s.Rollbacks++
 }
 
-// Drop loses blocks that are in no snapshot: it takes back everything since the latest one and does again what still
-// stands. A block that needs a lost one is lost with it.
+// Drop removes blocks that are in no snapshot: it rolls back everything since the latest one and
+// applies the remaining blocks again. A block that depends on a removed one is removed with it.
 func (s *State) Drop(doomed []core.Hash) {
 	recent := slices.Clone(s.Recent)
 	s.journal.revert(s.Latest().mark)

@@ -12,14 +12,15 @@ import (
 	"gatewayd/vite/core"
 )
 
-// maxRecent is the weight of blocks that may wait for a snapshot block. What one confirms with the step before it is then some 8 MiB of JSON, which
-// clients take in one answer.
+// maxRecent is the weight of blocks that may wait for a snapshot block. What one confirms with the
+// step before it is then some 8 MiB of JSON, which clients take in one answer.
 const maxRecent = 2 << 20
 
 // Full reports whether a snapshot block is due whatever the time.
 func (s *State) Full() bool { return s.recentWeight >= maxRecent }
 
-// Seal makes the snapshot block of everything recent. now is cut to whole seconds; the chain's time never goes back.
+// Seal makes the snapshot block of all recent blocks. now is truncated to seconds; the chain's time
+// never decreases.
 func (s *State) Seal(now time.Time) *Snapshot {
 	n := &Snapshot{
 		Point:      Point{Height: s.Height() + 1, Time: time.Unix(now.Unix(), 0).UTC()},
@@ -44,13 +45,14 @@ func (s *State) Seal(now time.Time) *Snapshot {
 	return n
 }
 
-// Sealing is how snapshot blocks get their hashes.
+// Sealing selects the hash function of snapshot blocks.
 type Sealing struct {
 	Genesis core.Hash // digest of the genesis
-	older   bool      // as an older version did it; a chain that began so goes on so
+	older   bool      // as in an older version; a chain that began with it continues with it
 }
 
-// ComputeHash is a real node's (core.Seal). The genesis stands in it as the seed hash of block 1, so that no two chains have a block in common.
+// ComputeHash is a real node's (core.Seal). It contains the genesis as the seed hash of block 1, so
+// that no two chains have a block in common.
 func (n *Snapshot) ComputeHash(how Sealing) core.Hash {
 	if how.older {
 		return n.olderHash(how.Genesis)
@@ -70,7 +72,7 @@ func (n *Snapshot) ComputeHash(how Sealing) core.Hash {
 	return s.ComputeHash()
 }
 
-// olderHash covers everything in the block, and the genesis, in a way of its own.
+// olderHash covers all fields of the block, and the genesis, in a format of its own.
 func (n *Snapshot) olderHash(genesis core.Hash) core.Hash {
 	p := slices.Clone(genesis[:])
 	p = append(p, n.Previous[:]...)
@@ -113,8 +115,8 @@ func (s *State) confirm(n *Snapshot) {
 	s.raiseFloor()
 }
 
-// raiseFloor gives up taking back what is too old or too much. It depends on the records alone, so that a replay can take
-// back whatever could be taken back before.
+// raiseFloor gives up taking back what is too old or too much. It depends on the records alone, so
+// that a replay can take back whatever could be taken back before.
 func (s *State) raiseFloor() {
 	floor, latest := max(s.Floor, 1), s.Height()
 	keep := &s.Rules.Retention
@@ -130,7 +132,7 @@ func (s *State) raiseFloor() {
 	}
 }
 
-// BalanceAt is the balance as of a snapshot height; known is false if memory does not tell it.
+// BalanceAt returns the balance as of a snapshot height; known is false if memory does not have it.
 func (a *Account) BalanceAt(token core.TokenID, height uint64) (past PastBalance, known bool) {
 	list := a.Past[token]
 	at, found := slices.BinarySearchFunc(list, height, func(p PastBalance, h uint64) int {

@@ -9,8 +9,9 @@ import (
 	"gatewayd/vite/core"
 )
 
-// quotaMethods lock VITE for quota (docs/exchange-chain-wire.md 6.3). StakeForQuota makes a stake of its own with an id; the older Stake and
-// Pledge add to one stake per beneficiary, which has none.
+// quotaMethods lock VITE for quota (docs/exchange-chain-wire.md 6.3). StakeForQuota makes a
+// separate stake with an ID; the older Stake and Pledge add to one stake per beneficiary, which has
+// none.
 var quotaMethods = []method{
 	{core.StakeForQuota, checkStake, stakeWithID},
 	{core.Stake, checkStake, stakeMerged},
@@ -22,7 +23,7 @@ var quotaMethods = []method{
 const (
 	// defaultStakeLock is three days of snapshot blocks.
 	defaultStakeLock = 259200
-	// minStake is in whole VITE.
+	// minStake is in VITE.
 	minStake = 134
 )
 
@@ -38,7 +39,7 @@ func stakeWithID(x *execution, args []any) error {
 	return nil
 }
 
-// stakeMerged adds to the beneficiary's stake and locks the whole of it anew.
+// stakeMerged adds to the beneficiary's stake and restarts the lock of its total.
 func stakeMerged(x *execution, args []any) error {
 	added := x.stake(args[0].(core.Address), core.Hash{})
 	if at := x.state.findStake(added.Staker, added.ID, added.Beneficiary); at >= 0 {
@@ -104,7 +105,8 @@ func (x *execution) cancel(id core.Hash, beneficiary core.Address, amount *uint2
 	return nil
 }
 
-// findStake is the place of a stake in its staker's list, -1 if there is none. A zero id asks for the beneficiary's.
+// findStake is the place of a stake in its staker's list, -1 if there is none. A zero id asks for
+// the beneficiary's.
 func (s *State) findStake(staker core.Address, id core.Hash, beneficiary core.Address) int {
 	return slices.IndexFunc(s.Stakes[staker], func(k Stake) bool {
 		return k.ID == id && (!id.IsZero() || k.Beneficiary == beneficiary)

@@ -1,17 +1,17 @@
-// Package ledger is the exchange chain's state and its rules: accounts, tokens, stakes and quota, the built-in contracts, and
-// what one record of the block log does to them.
+// Package ledger is the exchange chain's state and its rules: accounts, tokens, stakes and quota,
+// the built-in contracts, and the effect of one record of the block log.
 //
 //	user's block ─▶ CheckParts, CheckToken, CheckBlock, CheckPlace ─▶ Apply
-//	tick ─▶ Step: contracts receive        time ─▶ Seal: a snapshot block        record ─▶ Replay: the same again
+//	tick ─▶ Step: contracts receive    time ─▶ Seal: a snapshot block    record ─▶ Replay
 //
-// The built-in contracts issue tokens (asset), lend quota (quota), and run the exchange: dexFund keeps balances, markets and
-// permissions, dexTrade the books, by the rules of vite/dex.
+// The built-in contracts issue tokens (asset), lend quota (quota), and run the exchange: dexFund
+// keeps balances, markets and permissions, dexTrade the books, by the rules of vite/dex.
 //
 //	user ─▶ dexFund: lock, stamp ─▶ dexTrade: match, log ─▶ dexFund: settle
 //
-// A State is a pure function of the genesis and the records: times come from them, contract blocks are made anew on replay. The
-// package owns the bytes of records and of a whole state, and no files, locks or clock. Others read a State's fields and change
-// it by its methods only.
+// A State is a pure function of the genesis and the records: records contain times, and a replay
+// rebuilds contract blocks. The package owns the bytes of records and of a complete state, and no
+// files, locks or clock. Other packages read a State's fields and change it by its methods only.
 package ledger
 
 import (
@@ -25,10 +25,11 @@ import (
 	"gatewayd/vite/core"
 )
 
-// MaxRollback is how many snapshot blocks can be rolled back at most.
+// MaxRollback bounds a rollback in snapshot blocks.
 const MaxRollback = 1000
 
-// Retention bounds what is kept in memory for taking back, and how often it is relieved of what cannot be taken back any more.
+// Retention bounds what is kept in memory for taking back, and how often it is relieved of what
+// cannot be taken back any more.
 type Retention struct {
 	Depth   uint64 // snapshot blocks
 	Changes int    // of the state, unless one snapshot block has more
@@ -39,9 +40,9 @@ type Retention struct {
 
 var DefaultRetention = Retention{Depth: MaxRollback, Changes: 1 << 18, Snapshots: 64, Blocks: 4096}
 
-// State is the ledger at one moment: all that a later block can depend on, and the newest blocks. Older ones are in the
-// history, from which nothing here depends. It has no clock, no files and no locks; replaying the same records gives the
-// same state.
+// State is the ledger at one moment: all that a later block can depend on, and the newest blocks.
+// Older ones are in the history, from which nothing here depends. It has no clock, no files and no
+// locks; replaying the same records gives the same state.
 type State struct {
 	Rules     Rules
 	journal   journal
@@ -64,7 +65,7 @@ type State struct {
 	recentWeight int // of Recent
 }
 
-// Rules are what the genesis fixes for ever.
+// Rules are the permanent rules of the genesis.
 type Rules struct {
 	Producer  core.PrivateKey
 	Digest    core.Hash
@@ -73,7 +74,8 @@ type Rules struct {
 	Difficulty uint64
 	// exchangeOwner administers the exchange until an owner is stored; zero: no one.
 	exchangeOwner core.Address
-	// Retention is the same for all chains but in tests. Whether the chain can be rolled back depends on it.
+	// Retention is the same for all chains but in tests. Whether the chain can be rolled back
+	// depends on it.
 	Retention Retention
 	// OlderHashes is of a log that began under an older version: see sealing.
 	OlderHashes bool
@@ -106,7 +108,8 @@ type Account struct {
 	Contract   *ContractInfo                  // nil for users; replaced, never changed in place
 }
 
-// AccountChain is the blocks of an account: the newest of them, oldest first and without gaps, and the place of the last.
+// AccountChain is the blocks of an account: the newest of them, oldest first and without gaps, and
+// the place of the last.
 type AccountChain struct {
 	Head   BlockID
 	Recent []*Entry
@@ -138,8 +141,8 @@ type Entry struct {
 	Pruned    bool // it is in the history, and here only because no one has received it or its receive is new
 }
 
-// Position is where a block stands in the chain of its account: its height, or that of the receive which triggered it and its
-// number there, from 1.
+// Position is a block's place in the chain of its account: its height, or that of the receive which
+// triggered it and its number there, from 1.
 type Position struct {
 	Height uint64
 	Number int
@@ -181,7 +184,8 @@ func (s *State) account(a core.Address) *Account {
 	return acc
 }
 
-// Head is the height and hash that the next block builds on: zero before the first. It is safe on a nil account.
+// Head is the height and hash that the next block builds on: zero before the first. It is safe on a
+// nil account.
 func (a *Account) Head() BlockID {
 	if a == nil {
 		return BlockID{}
@@ -314,7 +318,7 @@ func (e *Entry) Transfer() Transfer {
 
 func (e *Entry) Id() BlockID { return BlockID{e.Block.Height, e.Block.Hash} }
 
-// BlockWeight is what a block counts besides its data.
+// BlockWeight is the weight of a block in addition to its data.
 const BlockWeight = 1 << 10
 
 // weight is about the size of the block with its triggered sends.
@@ -326,8 +330,8 @@ func (e *Entry) weight() int {
 	return n
 }
 
-// ConfirmedBy are the account's blocks that n was the first to contain, oldest first. A block that memory has forgotten and
-// a rollback has brought back has another copy of n.
+// ConfirmedBy are the account's blocks that n was the first to contain, oldest first. A block that
+// memory has forgotten and a rollback has brought back has another copy of n.
 func (a *Account) ConfirmedBy(n *Snapshot) []*Entry {
 	end := n.Content[a.address].Height
 	list := a.Blocks.Recent[:end+1-a.Blocks.Oldest()]
@@ -338,7 +342,7 @@ func (a *Account) ConfirmedBy(n *Snapshot) []*Entry {
 	return list[start:]
 }
 
-// EmptyKeyAddress is what a real node shows as the producer of a block without a key.
+// EmptyKeyAddress is the address that a real node shows as the producer of a block without a key.
 var EmptyKeyAddress = mustAddress("vite_3345524abf6bbe1809449224b5972c41790b6cf2e22fcb5caf")
 
 func mustAddress(s string) core.Address {

@@ -10,8 +10,9 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// stateImage is everything that a later block can depend on, as a state file has it. What follows from it (indexes, sums) is
-// left out, and so are the blocks, but for those that no one has received.
+// stateImage is everything that a later block can depend on, as a state file has it. What follows
+// from it (indexes, sums) is left out, and so are the blocks, but for those that no one has
+// received.
 type stateImage struct {
 	_         struct{} `cbor:",toarray"`
 	Rollbacks uint64
@@ -67,7 +68,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// EncodeState is the whole state as a state file has it.
+// EncodeState returns the complete state as in a state file.
 func EncodeState(s *State) []byte {
 	latest := &Writer{}
 	latest.Run([]*Snapshot{s.Latest()})
@@ -117,8 +118,8 @@ func (e *Exchange) orders() (list [][]byte) {
 	return list
 }
 
-// DecodeState rebuilds a state from what EncodeState has made of it, with what follows from it; nil for anything else. The
-// journal starts empty.
+// DecodeState rebuilds a state from what EncodeState has made of it, with what follows from it; nil
+// for anything else. The journal starts empty.
 func DecodeState(data []byte, r Rules) *State {
 	image := stateImage{Exchange: newExchange()}
 	if err := decoding.Unmarshal(data, &image); err != nil {
@@ -149,7 +150,8 @@ func DecodeState(data []byte, r Rules) *State {
 	return s
 }
 
-// openAccounts makes the accounts, of which a stake may have made some already, and what waits for contracts.
+// openAccounts makes the accounts, of which a stake may have made some already, and what waits for
+// contracts.
 func (s *State) openAccounts(images []accountImage, pending []core.Hash) bool {
 	for _, image := range images {
 		a := s.account(image.Address)

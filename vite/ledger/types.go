@@ -25,7 +25,7 @@ type BlockID struct {
 type Point struct {
 	Height uint64
 	Hash   core.Hash
-	Time   time.Time // whole seconds
+	Time   time.Time // full seconds
 }
 
 // TokenInfo is a token as the asset contract keeps it.

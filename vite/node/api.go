@@ -9,18 +9,20 @@ import (
 	"gatewayd/vite/ledger"
 )
 
-// Block is an account block with everything that the chain knows about it, taken at one moment. Section 5.4 of
-// docs/exchange-chain-wire.md names the JSON members. The caller owns it, but must not write through its pointers and slices.
+// Block is an account block with everything that the chain knows about it, taken at one moment.
+// Section 5.4 of docs/exchange-chain-wire.md names the JSON members. The caller owns it, but must
+// not write through its pointers and slices.
 type Block struct {
-	// AccountBlock is the block as it was hashed. A receive block's amount, token and so on are not in it: see Transfer.
-	// Blocks of the producer (contract receives, genesis) carry the producer's key and signature; contract-made sends
-	// (height 0) and genesis blocks carry none.
+	// AccountBlock is the block as it was hashed. A receive block's amount, token and so on are not
+	// in it: see Transfer. Blocks of the producer (contract receives, genesis) carry the producer's
+	// key and signature; contract-made sends (height 0) and genesis blocks carry none.
 	*core.AccountBlock
 
-	// Producer is the address of the key that signed the block; without a key it is the address of the empty key.
+	// Producer is the address of the key that signed the block; without a key it is the address of
+	// the empty key.
 	Producer core.Address
-	// Transfer is what the block moves: its own fields for a send, those of its send block for a receive, all zero for
-	// a genesis receive.
+	// Transfer contains the moved amount: the own fields of a send, those of its send block for a
+	// receive, all zero for a genesis receive.
 	Transfer ledger.Transfer
 	// TokenInfo describes Transfer.Token; nil for the zero token.
 	TokenInfo *ledger.TokenInfo
@@ -47,10 +49,11 @@ type SnapshotBlock struct {
 	Signature []byte // 64 bytes over Hash; nil at height 1
 	// Seed changes when the chain is rolled back, so that a block made again never has its old hash.
 	Seed uint64
-	// SeedHash stands in the hash: the digest of the genesis at height 1, else nil.
+	// SeedHash is part of the hash: the digest of the genesis at height 1, else nil.
 	SeedHash *core.Hash
 	Version  uint32
-	// Content names, per account, the newest block that this snapshot confirms. It is empty in most blocks, never nil.
+	// Content names, per account, the newest block that this snapshot confirms. It is empty in most
+	// blocks, never nil.
 	Content map[core.Address]ledger.BlockID
 }
 
@@ -59,18 +62,20 @@ type AccountInfo struct {
 	Address core.Address
 	// BlockCount is the height of the newest block; in a summary of unreceived sends their number.
 	BlockCount uint64
-	// Balances lists each token that the account has or had, ordered by token id; empty for an unused account.
+	// Balances lists each token that the account has or had, ordered by token id; empty for an
+	// unused account.
 	Balances []Balance
 }
 
-// Balance is an amount of one token. Transactions counts unreceived sends and is 0 in an account's own state.
+// Balance is an amount of one token. Transactions counts unreceived sends and is 0 in an account's
+// own state.
 type Balance struct {
 	Token        *ledger.TokenInfo
 	Amount       uint256.Int
 	Transactions uint64
 }
 
-// QuotaInfo is what contract_getQuotaByAccount answers.
+// QuotaInfo is the result of contract_getQuotaByAccount.
 type QuotaInfo struct {
 	Current uint64      // usable now, from stake
 	Max     uint64      // 75 times the quota per snapshot block
@@ -85,7 +90,7 @@ type Call struct {
 	Data      []byte
 }
 
-// PoWNeed is what ledger_getPoWDifficulty answers. This chain is never congested.
+// PoWNeed is the result of ledger_getPoWDifficulty. This chain is never congested.
 type PoWNeed struct {
 	RequiredQuota uint64
 	Difficulty    *big.Int // nil: the stake suffices
@@ -105,14 +110,16 @@ type Upgrade struct {
 	Version uint32
 }
 
-// EventKind tells what an Event is about.
+// EventKind is the subject of an Event.
 type EventKind uint8
 
 // The kinds of events.
 const (
-	// EventBlock: an account block (also a contract receive and the sends inside it) entered the chain. Block and Address are its own.
+	// EventBlock: an account block (also a contract receive and the sends inside it) entered the
+	// chain. Block and Address are its own.
 	EventBlock EventKind = iota + 1
-	// EventUnreceived: the unreceived list of Address changed. Block is the send. Received false: the send is new; true: it was just received.
+	// EventUnreceived: the unreceived list of Address changed. Block is the send. Received false:
+	// the send is new; true: it was just received.
 	EventUnreceived
 	// EventSnapshot: a snapshot block. Block is its height and hash.
 	EventSnapshot
@@ -120,8 +127,9 @@ const (
 	EventLog
 )
 
-// Event is a change of the chain. It is published once it is durable. Removed means that a rollback or a drop has taken
-// back what an earlier event announced; of one change all removals come first, newest first.
+// Event is a change of the chain. It is published once it is durable. Removed means that a rollback
+// or a drop has taken back what an earlier event announced; of one change all removals come first,
+// newest first.
 type Event struct {
 	Kind     EventKind
 	Block    ledger.BlockID

@@ -176,14 +176,16 @@ func TestReIssue(t *testing.T) {
 	}
 }
 
-// contracts are where nothing can be minted to: built-in ones, one of whom mints, and a user's.
+// contracts returns the addresses to which a mint fails: built-in ones, one of which mints, and a
+// user's.
 func (l *testChain) contracts() map[string]core.Address {
 	creation := l.creation(l.rich)
 	l.called(l.rich, creation)
 	return map[string]core.Address{"dexFund": core.DexFundContract, "asset": core.AssetContract, "a user's": creation.ToAddress}
 }
 
-// TestMintToContracts: contracts give back to nobody but users, or two of them would send each other an amount for ever.
+// TestMintToContracts: contracts return amounts to users only, or two of them would send each other
+// an amount forever.
 func TestMintToContracts(t *testing.T) {
 	for _, method := range []core.Method{core.ReIssue, core.Issue} {
 		l := setup(t)
@@ -207,7 +209,8 @@ func TestMintToContracts(t *testing.T) {
 	}
 }
 
-// TestLogsWithMintsToContracts: a log of a version in which contracts sent each other what was minted leads to where it led then; now it ends.
+// TestLogsWithMintsToContracts: a log of a version in which contracts sent each other what was
+// minted leads to where it led then; now it ends.
 func TestLogsWithMintsToContracts(t *testing.T) {
 	l := setup(t)
 	id := l.issue(l.rich, gtt)
@@ -303,7 +306,8 @@ func TestUnknownTokenAtTheContract(t *testing.T) {
 	require.Equal(t, byte(ledger.StatusFailed), received.Data[32])
 }
 
-// TestIssueFeeComesBack fills the indexes of a symbol, so that the contract refuses what the node has accepted.
+// TestIssueFeeComesBack fills the indexes of a symbol, so that the contract refuses what the node
+// has accepted.
 func TestIssueFeeComesBack(t *testing.T) {
 	l := setup(t)
 	l.state.Symbols["GTT"] = ledger.MaxTokenIndex + 1

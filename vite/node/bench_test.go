@@ -46,10 +46,11 @@ func (l *testChain) sends(u user, n int) []*core.AccountBlock {
 	return list
 }
 
-// perWindow is how many transfers the quota of a whole window pays for.
+// perWindow is the number of transfers that the quota of a complete window pays for.
 const perWindow = core.MaxStakeQuota * core.QuotaWindow / core.QuotaPerUT
 
-// signedBlocks is a chain in a directory and the signed blocks that it is to take: of each caller a list, n in all.
+// signedBlocks is a chain in a directory and the signed blocks that it is to take: of each caller a
+// list, n in all.
 func signedBlocks(b *testing.B, dir string, callers, n int) (l *testChain, lists [][]*core.AccountBlock) {
 	each := (n + callers - 1) / callers
 	of := (each + perWindow - 1) / perWindow // accounts of each caller
@@ -102,7 +103,7 @@ func inMemory(b *testing.B) string {
 	return dir
 }
 
-// benchBlocks is how many blocks are taken; from a disk by one caller, a tenth of them.
+// benchBlocks is the number of blocks; with a disk and one caller, a tenth of them.
 func benchBlocks() int {
 	if testing.Short() {
 		return 640
@@ -110,8 +111,8 @@ func benchBlocks() int {
 	return 20_000
 }
 
-// BenchmarkBudgetAccept has a block hashed, verified, applied and logged without waiting for a disk; the yardstick is its signature verified. The
-// signatures of 64 callers are checked together.
+// BenchmarkBudgetAccept has a block hashed, verified, applied and logged without waiting for a
+// disk; the yardstick is its signature verified. The signatures of 64 callers are checked together.
 func BenchmarkBudgetAccept(b *testing.B) {
 	config, users := benchConfig(b, "", 1)
 	block := open(b, config).sends(users[0], 1)[0]
@@ -130,8 +131,8 @@ func BenchmarkBudgetAccept(b *testing.B) {
 	})
 }
 
-// BenchmarkBudgetIntake has blocks made durable: by 64 callers, who share the disk, five times as many as by one; by one, six for ten pages of 4 KiB
-// that are overwritten and synced.
+// BenchmarkBudgetIntake has blocks made durable: by 64 callers, who share the disk, five times as
+// many as by one; by one, six for ten pages of 4 KiB that are overwritten and synced.
 func BenchmarkBudgetIntake(b *testing.B) {
 	single := submitting(b, 1, benchBlocks()/10, onDisk)
 	b.Run("grouped", func(b *testing.B) {

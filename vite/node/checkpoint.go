@@ -16,11 +16,12 @@ import (
 	"gatewayd/vite/ledger"
 )
 
-// A state file holds the whole state just after a snapshot block, so that a start need not replay the log from its
-// beginning; the blocks up to there are in the history by then. It is only a short cut: without it, or if it is damaged,
-// an older one or the genesis serves.
+// A state file holds the complete state just after a snapshot block, so that a start need not
+// replay the log from its beginning. The earlier blocks are in the history by then. It is only an
+// optimisation: without it, or if it is damaged, an older one or the genesis serves.
 //
-//	state-<log offset, 16 hex digits>-<snapshot height>   "vitestat" ‖ format ‖ genesis digest 32 ‖ offset ‖ frame ‖ state ‖ CRC-32C 4
+//	state-<log offset, 16 hex digits>-<snapshot height>
+//	"vitestat" ‖ format ‖ genesis digest 32 ‖ offset ‖ frame ‖ state ‖ CRC-32C 4
 const (
 	stateMagic  = "vitestat"
 	stateFormat = 7
@@ -52,7 +53,8 @@ func writeState(dir string, data []byte, at blocklog.Place, height uint64) error
 	return removeAll(names[keepStates:])
 }
 
-// heightOf is the snapshot height in a state file's name; a foreign name counts as the highest, so that it is not used.
+// heightOf is the snapshot height in a state file's name; a foreign name counts as the highest, so
+// that it is not used.
 func heightOf(path string) uint64 {
 	var offset, height uint64
 	if n, err := fmt.Sscanf(filepath.Base(path), statePrefix+"%x-%d", &offset, &height); n != 2 || err != nil {

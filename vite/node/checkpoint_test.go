@@ -14,8 +14,8 @@ import (
 	"gatewayd/vite/ledger"
 )
 
-// TestOlderStateFile: a state file from before there was mining is not read; the log gives the same state, with what is
-// mined, locked and shared out, and so does a state file of today.
+// TestOlderStateFile: a state file from before there was mining is not read; the log gives the same
+// state, with what is mined, locked and shared out, and so does a state file of today.
 func TestOlderStateFile(t *testing.T) {
 	config := Config{Dir: t.TempDir(), Genesis: exchangeGenesis(t), SnapshotInterval: -1, StateEvery: 1}
 	l := miningMarket(t, config)

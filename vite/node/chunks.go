@@ -7,19 +7,21 @@ import (
 	"gatewayd/vite/ledger"
 )
 
-// Chunk is a snapshot block with every account block that it is the first to contain, in an order in which none stands
-// before its predecessor or before the send that it receives. The sends of contracts stand in the receives that made them.
+// Chunk is a snapshot block with every account block that it is the first to contain. Each block
+// follows its predecessor, and each receive its send. The sends of contracts are in the receives
+// that made them.
 type Chunk struct {
 	Snapshot *SnapshotBlock
 	Blocks   []*Block
 }
 
-// maxChunks bounds one list of chunks in bytes of account blocks, so that what clients take of an answer (32 MiB) is not
-// exceeded by it; the chunk that exceeds it is the last.
+// maxChunks bounds one list of chunks in bytes of account blocks, so that an answer stays within
+// the clients' limit (32 MiB). The chunk that exceeds it is the last.
 const maxChunks = 10 << 20
 
-// Chunks lists the snapshot blocks between two heights, both included, ascending. It ends early at the chain's head or
-// with the chunk that has its 10,000th account block, sooner if they carry data, but never before the first chunk that there is.
+// Chunks lists the snapshot blocks between two heights, both included, ascending. It ends early at
+// the chain's head or with the chunk of its 10,000th account block, sooner if they carry data, but
+// never before the first existing chunk.
 func (v *View) Chunks(from, to uint64) []Chunk {
 	q := &chunkQuery{next: max(from, 1), weightLeft: maxChunks}
 	v.collect(q, to)
@@ -33,7 +35,7 @@ func (v *View) Chunks(from, to uint64) []Chunk {
 	return list
 }
 
-// collect goes on up to a height.
+// collect continues up to a height.
 func (v *View) collect(q *chunkQuery, to uint64) {
 	for v.err == nil && q.weightLeft > 0 && q.next <= min(to, v.s.Height()) {
 		if p, ok := v.s.Confirmed(q.next); !ok {
@@ -53,7 +55,8 @@ type chunkQuery struct {
 	parts      []ledger.Confirmed
 }
 
-// add is false for a snapshot block that does not continue the line, because the chain was rolled back meanwhile.
+// add is false for a snapshot block that does not continue the line, because the chain was rolled
+// back meanwhile.
 func (q *chunkQuery) add(p ledger.Confirmed) bool {
 	if n := len(q.parts); n > 0 && p.Snapshot.Previous != q.parts[n-1].Snapshot.Hash {
 		return false
@@ -64,7 +67,8 @@ func (q *chunkQuery) add(p ledger.Confirmed) bool {
 	return true
 }
 
-// olderChunks goes on with the history up to a height, and is false if the history does not have the next one.
+// olderChunks continues with the history up to a height, and is false if the history does not have
+// the next one.
 func (v *View) olderChunks(q *chunkQuery, to uint64) bool {
 	var parts []ledger.Confirmed
 	v.recall(func(h *history.History) (entries []*ledger.Entry, err error) {

@@ -15,8 +15,8 @@ func chunks(t require.TestingT, n *Node, from, to uint64) []Chunk {
 	return view(t, n, func(v *View) []Chunk { return v.Chunks(from, to) })
 }
 
-// requireWhole reads the line as a stranger would, who believes nothing: each chunk has exactly what its snapshot block says,
-// each account's blocks follow each other, hashes and signatures hold, and nothing is received before it is sent.
+// requireWhole checks the chain without trust: each chunk equals the content of its snapshot block,
+// each account's blocks are linked, hashes and signatures hold, and each receive follows its send.
 func requireWhole(t require.TestingT, list []Chunk) {
 	heads, sent := map[core.Address]ledger.BlockID{}, map[core.Hash]bool{}
 	for i, c := range list {
@@ -59,7 +59,8 @@ func requireSeal(t require.TestingT, n *SnapshotBlock) {
 	require.Equal(t, n.Hash, seal.ComputeHash())
 }
 
-// requireHashes recomputes what a client can: a contract's receive covers the sends in it, and they name their place in it.
+// requireHashes recomputes what a client can: a contract's receive covers the sends in it, and they
+// name their place in it.
 func requireHashes(t require.TestingT, b *Block) {
 	own := *b.AccountBlock
 	own.Triggered = nil
@@ -77,8 +78,8 @@ func requireHashes(t require.TestingT, b *Block) {
 	}
 }
 
-// tradingLine makes a chain with transfers, contracts that send to each other and to users, and empty snapshot blocks, and
-// receives and sends of one transfer in one snapshot block.
+// tradingLine makes a chain with transfers, contracts that send to each other and to users, empty
+// snapshot blocks, and receives and sends of one transfer in one snapshot block.
 func tradingLine(t testing.TB, l *testChain) {
 	l.snapshot()
 	for range 3 {
@@ -124,8 +125,8 @@ func TestChunksEndAtTheHead(t *testing.T) {
 	require.Empty(t, chunks(t, l.Node, 4, 3))
 }
 
-// TestChunksOfTheHistory: what has left memory is served as before, also after a start, which leaves the latest snapshot
-// block in memory without its account blocks.
+// TestChunksOfTheHistory: what has left memory is served as before, also after a start, which
+// leaves the latest snapshot block in memory without its account blocks.
 func TestChunksOfTheHistory(t *testing.T) {
 	config := Config{Dir: t.TempDir(), Genesis: testGenesis(t), SnapshotInterval: -1, StateEvery: 1, disk: vfs.NewMem()}
 	config.retention = ledger.Retention{Depth: 1, Changes: 1, Snapshots: 1, Blocks: 1}
@@ -161,7 +162,8 @@ func TestChunksAreBounded(t *testing.T) {
 	require.Equal(t, uint64(4), q.next)
 }
 
-// TestChunksWhileTheChainGoesOn: what is read is whole, although blocks leave memory or are taken back while they are read.
+// TestChunksWhileTheChainGoesOn: results are complete, although blocks leave memory or are rolled
+// back during the read.
 func TestChunksWhileTheChainGoesOn(t *testing.T) {
 	config := Config{Dir: t.TempDir(), Genesis: testGenesis(t), SnapshotInterval: -1, StateEvery: 2000, disk: vfs.NewMem()}
 	config.retention = ledger.Retention{Depth: 2, Changes: 50, Snapshots: 1, Blocks: 1}

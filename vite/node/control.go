@@ -14,8 +14,8 @@ import (
 // eventList lists the events of a step. It is called at once, but only if someone listens.
 type eventList func() []Event
 
-// change runs one step of the producer, or of a test, and waits until it is on disk. step answers the record to log, nil
-// for none, and the events to publish.
+// change runs one step of the producer, or of a test, and waits until it is on disk. step answers
+// the record to log, nil for none, and the events to publish.
 func (n *Node) change(step func() (record []byte, events eventList, err error)) error {
 	n.control.Lock()
 	defer n.control.Unlock()
@@ -26,7 +26,8 @@ func (n *Node) change(step func() (record []byte, events eventList, err error)) 
 	return n.log.Wait(added)
 }
 
-// step changes the state and logs it. after, unless nil, sees the state and the log as they are then.
+// step changes the state and logs it. after, unless nil, sees the state and the log as they are
+// then.
 func (n *Node) step(step func() ([]byte, eventList, error), after func() error) (uint64, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -45,7 +46,8 @@ func (n *Node) step(step func() ([]byte, eventList, error), after func() error) 
 	return added, after()
 }
 
-// Tick lets contracts receive what waits for them, step by step, so that others come in between. Run does it by itself.
+// Tick lets contracts receive their pending sends, step by step, so that other calls come in
+// between. Run calls it automatically.
 func (n *Node) Tick() error {
 	for {
 		if more, err := n.tick(); err != nil || !more {
@@ -54,7 +56,7 @@ func (n *Node) Tick() error {
 	}
 }
 
-// tick is one step of the contracts, and tells whether there is more to do.
+// tick runs one step of the contracts, and reports whether there is more to do.
 func (n *Node) tick() (more bool, err error) {
 	err = n.change(func() ([]byte, eventList, error) {
 		if len(n.state.Pending) == 0 {
@@ -73,7 +75,8 @@ func (n *Node) tick() (more bool, err error) {
 	return more, err
 }
 
-// Snapshot makes a snapshot block of all account blocks so far, after a step of the contracts. Run does it by itself.
+// Snapshot makes a snapshot block of all account blocks so far, after a step of the contracts. Run
+// calls it automatically.
 func (n *Node) Snapshot() (ledger.Point, error) {
 	n.control.Lock()
 	defer n.control.Unlock()
@@ -107,9 +110,9 @@ func (n *Node) seal() (*ledger.Snapshot, []byte, eventList) {
 	return made, n.state.SnapshotRecord(), func() []Event { return append(eventsOf(came), snapshotEvent(made)) }
 }
 
-// DropUnconfirmed loses an account block that is in no snapshot yet, with everything that depends on it, as real nodes do.
-// A contract's block takes its whole receive with it, which the contract then does again. Unknown: ErrNoBlock, in a
-// snapshot: ErrConfirmed.
+// DropUnconfirmed removes an account block that is in no snapshot yet, with all its dependents, as
+// real nodes do. A contract's block takes its complete receive with it, which the contract then
+// repeats. Unknown: ErrNoBlock, in a snapshot: ErrConfirmed.
 func (n *Node) DropUnconfirmed(hash core.Hash) error {
 	var old bool
 	err := n.history.Read(func(h *history.History) error {
@@ -159,9 +162,10 @@ func (n *Node) drop(which func(*ledger.Entry) bool) ([]byte, eventList, error) {
 	return ledger.DropRecord(doomed), func() []Event { return changes(before, n.state.Recent) }, nil
 }
 
-// Rollback takes back all snapshot blocks above height and all account blocks that are not in one at or below it, as a
-// re-organisation of the snapshot chain does. They do not come back by themselves; Submit takes them again where they fit.
-// ErrTooDeep unless 1 <= height < latest, at most 1000 blocks deep and not more changes deep than the chain remembers.
+// Rollback removes all snapshot blocks above height and all account blocks that are not in one at
+// or below it, as a re-organisation of the snapshot chain does. They do not return automatically;
+// Submit accepts them again where they fit. ErrTooDeep unless 1 <= height < latest, at most 1000
+// blocks deep and within the changes that the chain remembers.
 func (n *Node) Rollback(height uint64) error {
 	return n.change(func() ([]byte, eventList, error) {
 		latest := n.state.Height()
@@ -171,7 +175,8 @@ func (n *Node) Rollback(height uint64) error {
 		if err := n.reach(height); err != nil {
 			return nil, nil, err
 		}
-		// The shortcuts of the future go first: without them, whatever a crash leaves is made right by the next start.
+		// The shortcuts of the future go first: without them, whatever a crash leaves is made right
+		// by the next start.
 		if err := n.dropCheckpoints(height); err != nil {
 			return nil, nil, err
 		}
@@ -184,8 +189,8 @@ func (n *Node) Rollback(height uint64) error {
 	})
 }
 
-// reach makes sure that the journal goes back to the height. After a start from a state file it may not; then the chain is
-// loaded again from an older state, to the same end.
+// reach makes sure that the journal goes back to the height. After a start from a state file it may
+// not; then the chain is loaded again from an older state, to the same end.
 func (n *Node) reach(height uint64) error {
 	if height >= n.state.Floor {
 		return nil

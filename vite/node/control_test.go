@@ -84,8 +84,8 @@ func TestDropOfAContractBlock(t *testing.T) {
 	require.Len(t, l.unreceived(l.rich.addr), 1)
 }
 
-// TestDropMovesContractBlocks: a lost call changes the height of the contract's later receives, so a receive of what they
-// sent is lost too.
+// TestDropMovesContractBlocks: a lost call changes the height of the contract's later receives, so
+// a receive of what they sent is lost too.
 func TestDropMovesContractBlocks(t *testing.T) {
 	l := setup(t)
 	l.do(l.staked, l.receive(l.staked, l.incoming(l.staked)))
@@ -140,7 +140,8 @@ func TestRollback(t *testing.T) {
 	require.NotEqual(t, p4.Hash, again.Hash)
 }
 
-// stateWithoutRollbacks compares the state with an earlier one, but for the counter that a rollback moves.
+// stateWithoutRollbacks compares the state with an earlier one, but for the counter that a rollback
+// moves.
 func (l *testChain) stateWithoutRollbacks(want core.Hash) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

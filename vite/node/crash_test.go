@@ -110,7 +110,7 @@ func crashChild(dir string) error {
 	return g.Wait()
 }
 
-// printHeads prints for ever what blocks dexTrade has come to have, which nobody submits.
+// printHeads prints forever the new blocks of dexTrade, which no client submits.
 func printHeads(n *Node, out *sync.Mutex) error {
 	for last := (core.Hash{}); ; {
 		var head *Block
@@ -152,7 +152,8 @@ func crashStep(ctx context.Context, n *Node, u, to user) (core.Hash, error) {
 	return b.Hash, n.Submit(ctx, b)
 }
 
-// crashCall buys or sells about as much as it did the time before, so that most orders meet. Now and then half a day passes.
+// crashCall buys or sells about as much as it did the time before, so that most orders meet. Now
+// and then half a day passes.
 func crashCall(v *View, u user, height uint64) ([]byte, error) {
 	if height%12 == 0 && v.ExchangeRoles().Timer == u.addr {
 		return dex.FundNotifyTime.Pack(v.ExchangeTime() + dex.PeriodTime/2)
@@ -161,8 +162,8 @@ func crashCall(v *View, u user, height uint64) ([]byte, error) {
 	return dex.FundPlaceOrder.Pack(coin, core.VITE, sell, uint8(dex.Limit), "10", whole(10+height%7))
 }
 
-// TestKill kills a process that submits, again and again, and finds after each restart every block that was acknowledged or made durable, and the
-// exchange's books in order.
+// TestKill kills a submitting process repeatedly. After each restart every acknowledged or durable
+// block exists, and the exchange's books are consistent.
 func TestKill(t *testing.T) {
 	binary, err := os.Executable()
 	require.NoError(t, err)
@@ -193,7 +194,8 @@ func TestKill(t *testing.T) {
 	require.Greater(t, len(acknowledged), 1000)
 }
 
-// crashRound kills the child after it has acknowledged n blocks. Lines that it had written before it died count too.
+// crashRound kills the child after it has acknowledged n blocks. Lines that it had written before
+// it died count too.
 func crashRound(t *testing.T, binary, dir string, n int, acknowledged map[core.Hash]bool) {
 	cmd := exec.Command(binary)
 	cmd.Env = append(os.Environ(), crashDir+"="+dir)

@@ -7,7 +7,7 @@ import (
 	"gatewayd/vite/ledger"
 )
 
-// blockEvents are what the block's coming announces.
+// blockEvents returns the events of a new block.
 func blockEvents(e *ledger.Entry) []Event {
 	b := e.Block
 	list := []Event{{Kind: EventBlock, Block: e.Id(), Address: b.Address}}
@@ -68,8 +68,8 @@ func without(list, other []*ledger.Entry) []*ledger.Entry {
 	return rest
 }
 
-// eventsAbove are the events that a rollback to height takes back, in the order in which they came; blocks that share a snapshot
-// come by account.
+// eventsAbove are the events that a rollback to height takes back, in the order in which they came;
+// blocks that share a snapshot come by account.
 func eventsAbove(s *ledger.State, height uint64) []Event {
 	var events []Event
 	for h := height + 1; h <= s.Height(); h++ {
@@ -150,18 +150,19 @@ func (s *Subscription) end(err error) {
 	close(s.changes)
 }
 
-// Changes delivers what each change of the chain published, in order. The slices are shared: read only. The channel is
-// closed when the subscription ends.
+// Changes delivers what each change of the chain published, in order. The slices are shared: read
+// only. The channel is closed when the subscription ends.
 func (s *Subscription) Changes() <-chan []Event { return s.changes }
 
-// Sent is how many changes have been published to the subscription. The next one is the first that comes after this call.
+// Sent returns the number of changes published to the subscription. The next one is the first after
+// this call.
 func (s *Subscription) Sent() uint64 {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
 	return s.sent
 }
 
-// Err tells, after Changes was closed, why: ErrSlow, ErrClosed, or nil after Close.
+// Err returns the reason after Changes was closed: ErrSlow, ErrClosed, or nil after Close.
 func (s *Subscription) Err() error {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()

@@ -73,7 +73,7 @@ func (l *testChain) fund(u user, m core.Method, args ...any) core.Hash {
 	return l.head(u.addr).Hash
 }
 
-// fundStatus calls dexFund, lets everything happen, and tells dexFund's status.
+// fundStatus calls dexFund, runs all steps, and returns dexFund's status.
 func (l *testChain) fundStatus(u user, m core.Method, args ...any) byte {
 	l.t.Helper()
 	return statusOf(l.called(u, l.call(u, core.DexFundContract, m, args...)))
@@ -88,7 +88,7 @@ func (l *testChain) deposit(u user, token core.TokenID, amount uint256.Int) {
 	require.Equal(l.t, byte(ledger.StatusOK), statusOf(l.called(u, b)))
 }
 
-// order places an order for quantities of whole coins and answers its hash.
+// order places an order for a number of coins and returns its hash.
 func (l *testChain) order(u user, side dex.Side, price string, coins uint64) core.Hash {
 	l.t.Helper()
 	return l.fund(u, dex.FundPlaceOrder, coin, core.VITE, bool(side), uint8(dex.Limit), price, whole(coins))
@@ -108,8 +108,8 @@ func (l *testChain) openOrder(h core.Hash) (o *dex.Order) {
 	return o
 }
 
-// checkExchange proves that the exchange's contract holds what it owes, and that what is locked is what the open orders
-// lock, once nothing is on its way between the contracts.
+// checkExchange proves that the exchange's contract covers its liabilities, and that the locked
+// amounts equal those of the open orders, once no message between the contracts is pending.
 func checkExchange(t require.TestingT, s *ledger.State) {
 	books := (&View{s: s}).ExchangeBooks()
 	for id, sums := range books.Tokens {
@@ -166,8 +166,8 @@ func TestExchangeFlow(t *testing.T) {
 	checkBooks(t, l.state, uint256.Int{})
 }
 
-// TestFillThenCancel: a cancel that comes behind the order that fills the other one finds nothing, and a cancel through
-// dexFund finds an order that was sent just before it.
+// TestFillThenCancel: a cancel behind the order that fills the other one finds nothing, and a
+// cancel through dexFund finds an order that was sent just before it.
 func TestFillThenCancel(t *testing.T) {
 	l := openExchange(t, Config{})
 	l.deposit(l.staked, coin, whole(100))
@@ -287,8 +287,8 @@ func TestClosedExchange(t *testing.T) {
 	require.Equal(t, byte(ledger.StatusFailed), l.fundStatus(l.rich, dex.FundDexAdmin, uint8(1), owner, owner, owner, false, owner, owner))
 }
 
-// TestPendingMarket: a market of a token that the exchange does not know opens when the asset contract has answered, and
-// one whose creator cannot pay leaves an errEvent and no trace.
+// TestPendingMarket: a market of a token that the exchange does not know opens after the asset
+// contract's answer. One whose creator cannot pay leaves an errEvent and no trace.
 func TestPendingMarket(t *testing.T) {
 	l := openExchange(t, Config{})
 	h := l.fund(l.poor, dex.FundOpenMarket, gold, core.VITE)

@@ -157,7 +157,8 @@ func (w *walk) exchangeStep(t *rapid.T, digests map[uint64]core.Hash) {
 	}
 }
 
-// timePasses moves the clock by up to a day and begins some of what is due then; it may stop in the middle of it.
+// timePasses moves the clock by up to a day and begins some of what is due then; it may stop in the
+// middle of it.
 func (w *walk) timePasses(t *rapid.T) {
 	clock := w.state.Exchange.Clock
 	later := rapid.SampledFrom([]int64{1, dex.PeriodTime / 2, dex.PeriodTime}).Draw(t, "seconds")
@@ -187,8 +188,8 @@ func (w *walk) rollbackTo(t *rapid.T, digests map[uint64]core.Hash) {
 	require.Equal(t, digests[height], w.plainDigest(), "a rollback restores the exchange")
 }
 
-// openShares opens a second market, in dollars, has both mine VX, gives everyone something to trade with, and has them trade
-// once, so that there are fees to share out from the beginning.
+// openShares opens a second market, in dollars. Both markets mine VX, every user gets funds and
+// trades once, so that there are fees to distribute from the beginning.
 func (l *testChain) openShares() {
 	l.fund(l.rich, dex.FundTradeAdmin, uint8(ledger.SetQuoteToken), core.VITE, core.VITE, false, usd, uint8(dex.QuoteUSD), uint8(0), 0, uint8(0), 0)
 	l.fund(l.rich, dex.FundOpenMarket, coin, usd)
@@ -215,8 +216,9 @@ func (l *testChain) openShares() {
 	}
 }
 
-// TestExchangeWalks: whatever happens, the exchange holds what it owes, no token appears or vanishes, a rollback restores
-// the books, and a replay of the log, from its beginning and from a state file, leads to the same state.
+// TestExchangeWalks: after any sequence of steps, the exchange covers its liabilities, no token
+// appears or vanishes, and a rollback restores the books. A replay of the log, from its beginning
+// and from a state file, gives the same state.
 func TestExchangeWalks(t *testing.T) {
 	outer := t
 	rapid.Check(t, func(t *rapid.T) {

@@ -10,8 +10,8 @@ import (
 	"gatewayd/vite/ledger"
 )
 
-// TestFullSnapshotsComeEarly: whatever comes between two ticks of the clock, no snapshot block weighs more than clients read at once, and a replay makes
-// the same ones.
+// TestFullSnapshotsComeEarly: whatever comes between two ticks of the clock, no snapshot block
+// weighs more than clients read at once, and a replay makes the same ones.
 func TestFullSnapshotsComeEarly(t *testing.T) {
 	const senders, size, most = 200, 20 << 10, 3 << 20
 	config := Config{Dir: t.TempDir(), Genesis: testGenesis(t), SnapshotInterval: -1}

@@ -52,7 +52,8 @@ func writeAll(t *testing.T, fs vfs.FS, path string, data []byte) {
 	require.NoError(t, file.Close())
 }
 
-// copyDisk copies one folder to a disk of its own: again while files come or go under its hands, as the database tidies up in the background.
+// copyDisk copies one folder to a separate disk. It repeats while files appear or vanish, as the
+// database compacts in the background.
 func copyDisk(t *testing.T, from vfs.FS, path string) vfs.FS {
 	for {
 		to := vfs.NewMem()
@@ -72,7 +73,8 @@ func filesOf(t *testing.T, disk vfs.FS, path string) []string {
 	return names
 }
 
-// damages are some ways in which a file may be hurt: cut anywhere, emptied, a bit turned anywhere; nil: lost.
+// damages are some ways in which a file may be hurt: cut anywhere, emptied, a bit turned anywhere;
+// nil: lost.
 func damages(whole []byte) [][]byte {
 	list := [][]byte{nil}
 	step := max(len(whole)/8, 1)
@@ -85,8 +87,8 @@ func damages(whole []byte) [][]byte {
 	return list
 }
 
-// TestDamagedHistoryIsMadeAnew hurts each file of a history in turn. A start heals it, or the first read tells and the start
-// after that heals it.
+// TestDamagedHistoryIsMadeAnew damages each file of a history in turn. A start heals it, or the
+// first read reports it and the next start heals it.
 func TestDamagedHistoryIsMadeAnew(t *testing.T) {
 	disk := vfs.NewMem()
 	config := Config{Dir: t.TempDir(), Genesis: testGenesis(t), SnapshotInterval: -1, StateEvery: 2000, retention: smallMemory, disk: disk}
@@ -137,8 +139,8 @@ func requireHeals(t *testing.T, config Config, all *Node, what string) {
 	require.Fail(t, "the history stays damaged", what)
 }
 
-// TestHistoryAfterPowerLoss has the disk forget a random part of what the history had not synced, at random moments. The
-// log and the state files, which are synced, lose nothing.
+// TestHistoryAfterPowerLoss has the disk forget a random part of what the history had not synced,
+// at random moments. The log and the state files, which are synced, lose nothing.
 func TestHistoryAfterPowerLoss(t *testing.T) {
 	chance := rand.New(rand.NewPCG(1, 2))
 	disk := vfs.NewCrashableMem()
@@ -166,7 +168,8 @@ func TestHistoryAfterPowerLoss(t *testing.T) {
 	}
 }
 
-// TestSlowReaderHoldsUpNothing stops the disk in the middle of a query. Blocks and snapshot blocks go on.
+// TestSlowReaderHoldsUpNothing stops the disk in the middle of a query. Blocks and snapshot blocks
+// continue.
 func TestSlowReaderHoldsUpNothing(t *testing.T) {
 	disk := &slowDisk{FS: vfs.NewMem(), reached: make(chan struct{}, 1), release: make(chan struct{})}
 	config := Config{Dir: t.TempDir(), Genesis: testGenesis(t), SnapshotInterval: -1, StateEvery: 16, retention: smallMemory, disk: disk}
@@ -197,8 +200,8 @@ func TestSlowReaderHoldsUpNothing(t *testing.T) {
 	require.Equal(t, height+20, b.Confirmations+b.Snapshot.Height-1, "it is told as of the end of the read")
 }
 
-// TestCutLogWithHistory cuts the log anywhere behind the place of the newest state file, while the history knows more. What
-// the log still has is there; nothing else is.
+// TestCutLogWithHistory cuts the log anywhere behind the place of the newest state file, while the
+// history knows more. What the log still has is there; nothing else is.
 func TestCutLogWithHistory(t *testing.T) {
 	disk := vfs.NewMem()
 	config := Config{Dir: t.TempDir(), Genesis: testGenesis(t), SnapshotInterval: -1, StateEvery: 4000, retention: smallMemory, disk: disk}
@@ -237,8 +240,8 @@ func TestCutLogWithHistory(t *testing.T) {
 	}
 }
 
-// TestReadersWhileBlocksLeaveMemory: whatever was acknowledged is there for every reader, and what was received stays so,
-// while blocks move from memory to the history under the readers' hands.
+// TestReadersWhileBlocksLeaveMemory: every acknowledged block stays visible to every reader, and
+// received sends stay received, while blocks move from memory to the history during the reads.
 func TestReadersWhileBlocksLeaveMemory(t *testing.T) {
 	config := Config{Dir: t.TempDir(), Genesis: testGenesis(t), SnapshotInterval: -1, StateEvery: 4000, retention: smallMemory, disk: vfs.NewMem()}
 	l := open(t, config)

@@ -20,7 +20,8 @@ import (
 // keepAll never gives anything to the history.
 var keepAll = ledger.Retention{Depth: 1 << 40, Changes: 1 << 40, Snapshots: 1 << 40, Blocks: 1 << 40}
 
-// remade opens a copy of a node's log and nothing else, with everything in memory: what it answers, the node must answer.
+// remade opens a copy of a node's log and nothing else, with everything in memory: what it answers,
+// the node must answer.
 func remade(t testing.TB, config Config) *Node {
 	data, err := os.ReadFile(filepath.Join(config.Dir, LogName))
 	require.NoError(t, err)
@@ -138,8 +139,8 @@ func requireSameLogs(t require.TestingT, a, all *Node) {
 	}
 }
 
-// TestHistoryAnswersAsMemory: whatever happens, a node that keeps next to nothing in memory answers as one that keeps all;
-// also after a start.
+// TestHistoryAnswersAsMemory: whatever happens, a node that keeps next to nothing in memory answers
+// as one that keeps all; also after a start.
 func TestHistoryAnswersAsMemory(t *testing.T) {
 	outer := t
 	rapid.Check(t, func(t *rapid.T) {
@@ -199,7 +200,7 @@ func (c *endsAfter) Err() error {
 	return nil
 }
 
-// TestSearchesEnd: what may look at all blocks of an account ends with its caller.
+// TestSearchesEnd: a scan of an account's blocks ends with its caller.
 func TestSearchesEnd(t *testing.T) {
 	l := open(t, Config{Genesis: testGenesis(t), SnapshotInterval: -1, retention: smallMemory})
 	for range 100 {
@@ -262,8 +263,8 @@ func TestMemoryIsBounded(t *testing.T) {
 	require.Equal(t, error(ledger.ErrConfirmed), l.DropUnconfirmed(unreceived))
 }
 
-// TestStartIsShort: however long the log, a start reads no more of it than may lie behind the newest state file, and none of
-// the old blocks.
+// TestStartIsShort: however long the log, a start reads no more of it than may lie behind the
+// newest state file, and none of the old blocks.
 func TestStartIsShort(t *testing.T) {
 	const every = 20_000
 	config := Config{Dir: t.TempDir(), Genesis: testGenesis(t), SnapshotInterval: -1, StateEvery: every, retention: smallMemory, disk: vfs.NewMem()}

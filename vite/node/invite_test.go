@@ -11,7 +11,8 @@ import (
 	"gatewayd/vite/ledger"
 )
 
-// TestInvitations: an invited account pays nine tenths of all four rates, and its inviter mines with it.
+// TestInvitations: an invited account pays nine tenths of all four rates, and its inviter mines
+// with it.
 func TestInvitations(t *testing.T) {
 	l := miningMarket(t, Config{})
 	l.nextDay()
@@ -74,7 +75,8 @@ func TestStableMarket(t *testing.T) {
 	checkExchange(t, l.state)
 }
 
-// TestStakeForAnother: one account's stake frees another of the base fee, and belongs to who has staked.
+// TestStakeForAnother: one account's stake frees another of the base fee, and belongs to who has
+// staked.
 func TestStakeForAnother(t *testing.T) {
 	l := miningMarket(t, Config{})
 	l.deposit(l.rich, core.VITE, *vite(ledger.SvipStake))
@@ -116,7 +118,8 @@ func (l *testChain) lockAll() {
 	}
 }
 
-// TestDividends: each day a hundredth of the fees in other quote tokens than VITE goes to who has locked VX.
+// TestDividends: each day a hundredth of the fees in other quote tokens than VITE goes to who has
+// locked VX.
 func TestDividends(t *testing.T) {
 	l := miningMarket(t, Config{})
 	l.openShares()
@@ -177,7 +180,8 @@ func TestAutoLock(t *testing.T) {
 	require.NotEqual(t, before, l.vx(l.rich), "too little to lock")
 }
 
-// TestLockVX: VX comes back seven days after it was unlocked, and no account keeps less than the minimum locked.
+// TestLockVX: VX comes back seven days after it was unlocked, and no account keeps less than the
+// minimum locked.
 func TestLockVX(t *testing.T) {
 	l := miningMarket(t, Config{})
 	l.deposit(l.poor, dex.VX, *vite(100))

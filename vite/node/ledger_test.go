@@ -32,7 +32,8 @@ func (c *clock) Now() time.Time {
 type testChain struct {
 	*Node
 	t testing.TB
-	// rich has 10,000,000 VITE and a stake of 1,000,000; staked has the same stake and nothing else; poor has neither.
+	// rich has 10,000,000 VITE and a stake of 1,000,000; staked has the same stake and nothing
+	// else; poor has neither.
 	rich, staked, poor user
 }
 
@@ -226,7 +227,7 @@ func TestIssue(t *testing.T) {
 	require.Equal(t, "9999000000000000000000000", l.balance(l.rich.addr, core.VITE))
 }
 
-// vite is an amount of whole VITE in its smallest unit.
+// vite converts VITE to its smallest unit.
 func vite(n uint64) *uint256.Int {
 	return new(uint256.Int).Mul(uint256.NewInt(n), uint256.NewInt(1e18))
 }

@@ -11,7 +11,7 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// buyAtMarket deposits whole VITE, spends them at market prices and returns what is left of them.
+// buyAtMarket deposits VITE, spends them at market prices and returns the rest.
 func (l *testChain) buyAtMarket(u user, funds uint64) string {
 	l.t.Helper()
 	l.deposit(u, core.VITE, *vite(funds))
@@ -20,9 +20,9 @@ func (l *testChain) buyAtMarket(u user, funds uint64) string {
 	return l.has(u, core.VITE)[0]
 }
 
-// TestOlderMarketBuys: a log of an older version replays with the split of funds that it was made
-// with, and new orders in the same log have the current one. testdata/market-buy-older.log was
-// written at commit d3a6fe4; its last block is a market buy of 1000 VITE at 0.4 % fees.
+// TestOlderMarketBuys: a log of an older version replays with its own split of funds, and new
+// orders in the same log have the current one. testdata/market-buy-older.log was written at commit
+// d3a6fe4; its last block is a market buy of 1000 VITE at 0.4 % fees.
 func TestOlderMarketBuys(t *testing.T) {
 	dir := t.TempDir()
 	older, err := os.ReadFile("testdata/market-buy-older.log")

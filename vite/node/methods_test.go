@@ -20,9 +20,10 @@ const (
 	refused      = "refused"        // refused as unknown by every sender
 )
 
-// publishedCalls says of each published method of the exchange's contracts what this chain makes of it. Refused are mining by
-// making markets, which a real exchange decides off the chain, the clean-up of expired orders, which a real chain has not
-// known since orders do not expire, and the older names of what only contracts call.
+// publishedCalls maps each published method of the exchange's contracts to its result on this
+// chain. Three kinds are refused. Market making is rewarded off the chain on a real exchange. The
+// clean-up of expired orders no longer exists on a real chain. The older names of some calls belong
+// to contracts only.
 var publishedCalls = map[string]string{
 	"dexFund.Deposit()":                                                                                     works,
 	"dexFund.Withdraw(tokenId,uint256)":                                                                     works,
@@ -106,8 +107,8 @@ func selectors(t *testing.T) map[string][]byte {
 	return found
 }
 
-// TestPublishedCalls walks the published methods. A call that works is taken here, or refused for its arguments, which are
-// all zero.
+// TestPublishedCalls walks the published methods. A call that works is taken here, or refused for
+// its arguments, which are all zero.
 func TestPublishedCalls(t *testing.T) {
 	l := openExchange(t, Config{})
 	list := selectors(t)

@@ -11,7 +11,8 @@ import (
 	"gatewayd/vite/ledger"
 )
 
-// miningMarket opens the exchange, lets fees of its market mine, puts VX into the pool, and gives everyone coins and VITE.
+// miningMarket opens the exchange, lets fees of its market mine, puts VX into the pool, and gives
+// everyone coins and VITE.
 func miningMarket(t testing.TB, config Config) *testChain {
 	l := openExchange(t, config)
 	l.allowMining(coin, core.VITE)
@@ -78,7 +79,8 @@ func (l *testChain) rewards(event string, above uint64) (list []dex.Reward) {
 	return list
 }
 
-// TestTradeMining: who paid fees gets VX in proportion to them when the day is over, buyer and seller alike.
+// TestTradeMining: who paid fees gets VX in proportion to them when the day is over, buyer and
+// seller alike.
 func TestTradeMining(t *testing.T) {
 	l := miningMarket(t, Config{})
 	l.nextDay() // the listing of the market counted in the day before
@@ -120,7 +122,8 @@ func TestTradeMining(t *testing.T) {
 	require.Equal(t, part(4), l.vx(l.poor), "a day without trades mines nothing")
 }
 
-// TestNothingToMine: without VX in the pool nothing is paid and nothing is called, whatever was traded.
+// TestNothingToMine: without VX in the pool nothing is paid and nothing is called, whatever was
+// traded.
 func TestNothingToMine(t *testing.T) {
 	l := openExchange(t, Config{})
 	l.allowMining(coin, core.VITE)
@@ -136,7 +139,8 @@ func TestNothingToMine(t *testing.T) {
 	checkExchange(t, l.state)
 }
 
-// TestSmallPool: the pool is never overdrawn; its last VX goes to the one type that was traded, the rest stays.
+// TestSmallPool: the pool is never overdrawn; its last VX goes to the one type that was traded, the
+// rest stays.
 func TestSmallPool(t *testing.T) {
 	l := openExchange(t, Config{})
 	l.endow(*uint256.NewInt(1000))
@@ -146,7 +150,8 @@ func TestSmallPool(t *testing.T) {
 	checkExchange(t, l.state)
 }
 
-// TestStakingMining: staked VITE mines its part of the VX day by day, until it is taken back; then it waits for seven days.
+// TestStakingMining: staked VITE mines its part of the VX day by day, until it is taken back; then
+// it waits for seven days.
 func TestStakingMining(t *testing.T) {
 	l := miningMarket(t, Config{})
 	stake := func(u user, action int, n uint64) byte {
@@ -197,7 +202,8 @@ func TestMarketsThatDoNotMine(t *testing.T) {
 	require.Equal(t, "0", l.vx(l.poor))
 }
 
-// TestMiningMinimum: a minimum holds from the next cycle on, and who does not reach it leaves the share to the others.
+// TestMiningMinimum: a minimum holds from the next cycle on, and who does not reach it leaves the
+// share to the others.
 func TestMiningMinimum(t *testing.T) {
 	l := miningMarket(t, Config{})
 	l.tradeAdmin(ledger.SetMiningMinimum, coin, core.VITE, false, *uint256.NewInt(5e17))
@@ -214,8 +220,8 @@ func TestMiningMinimum(t *testing.T) {
 	checkExchange(t, l.state)
 }
 
-// TestManyPayers: a day's payments are spread over blocks of bounded size; in their middle the books balance and the state
-// can be written and read.
+// TestManyPayers: a day's payments are spread over blocks of bounded size; in their middle the
+// books balance and the state can be written and read.
 func TestManyPayers(t *testing.T) {
 	const payers = 2*ledger.PaymentsPerBlock + 50
 	l := miningMarket(t, Config{})

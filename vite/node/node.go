@@ -1,20 +1,21 @@
-// Package node is the embedded exchange chain: one producer, account chains and a snapshot chain with the rules of a real
-// Vite node that clients can see (docs/exchange-chain-wire.md 4 to 6).
+// Package node is the embedded exchange chain: one producer, account chains and a snapshot chain
+// with the rules of a real Vite node that clients can see (docs/exchange-chain-wire.md 4 to 6).
 //
 //	Submit ─▶ check (hash, signature, work) ─▶ ledger: check, apply ─▶ log ─▶ disk ─▶ events
 //	Run ──── tick: contracts receive ─────────▶    "        "           "
 //	    ──── snapshot: confirms ──────────────▶    "        "           "
 //	    ──── history: old blocks ──────────────▶ history ─▶ disk
 //	New ◀─── state file + rest of the log
-//	Read ─── View: what JSON-RPC shows, from the state or the history
+//	Read ─── View: data for JSON-RPC, from the state or the history
 //
-// In memory is what a later block can depend on (balances, unreceived sends, books, contracts), and of blocks those that can
-// be rolled back: the newest 1000 snapshot blocks, fewer of a busy chain. The rest is in the history, a table on disk that
-// follows from the log (docs/adr/010). A start loads the newest state file and replays the log from there.
+// Memory holds the data that a later block can depend on (balances, unreceived sends, books,
+// contracts), and the blocks that can be rolled back: the newest 1000 snapshot blocks, fewer of a
+// busy chain. The rest is in the history, a table on disk that follows from the log (docs/adr/010).
+// A start loads the newest state file and replays the log from there.
 //
-// The node owns the order of changes, the clock, the folder and who may come in. It does not own the rules and the contracts
-// (vite/ledger), the files' frames (vite/blocklog), old blocks (vite/history), JSON-RPC (vite/rpc), or consensus between several
-// producers, which it has not.
+// The node owns the order of changes, the clock, the folder and access. It does not own the rules
+// and the contracts (vite/ledger), the files' frames (vite/blocklog), old blocks (vite/history) or
+// JSON-RPC (vite/rpc). It has no consensus between several producers.
 package node
 
 import (
@@ -36,20 +37,23 @@ import (
 	"gatewayd/vite/ledger"
 )
 
-// Config says where the chain lives and how it runs.
+// Config sets the chain's folder and its parameters.
 type Config struct {
-	// Dir keeps the block log and the state files; empty keeps the chain in memory only. Only one node may have it open.
+	// Dir keeps the block log and the state files; empty keeps the chain in memory only. Only one
+	// node may have it open.
 	Dir     string
 	Genesis ledger.Genesis
-	// SnapshotInterval is the time between snapshot blocks while Run runs; 0 is one second, below 0 none but by Snapshot.
+	// SnapshotInterval is the time between snapshot blocks while Run runs; 0 is one second, below 0
+	// none but by Snapshot.
 	SnapshotInterval time.Duration
-	// StateEvery is the growth of the block log in bytes after which a state file is written; 0 is 16 MiB.
+	// StateEvery is the growth of the block log in bytes after which a state file is written; 0 is
+	// 16 MiB.
 	StateEvery int64
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
-	// Log is told what a start had to mend; nil means standard error.
+	// Log receives the repairs of a start; nil means standard error.
 	Log logrus.FieldLogger
-	// disk is where the history is, for tests; nil is the disk with Dir, memory without.
+	// disk is the history's file system, for tests; nil is the disk with Dir, memory without.
 	disk vfs.FS
 	// retention is the usual one unless a test sets it.
 	retention ledger.Retention
@@ -60,7 +64,8 @@ const (
 	defaultStateEvery = 16 << 20
 )
 
-// What stands in a chain's folder (docs/exchange-chain.md): the log of all blocks, and what keeps a second process out.
+// Files of a chain's folder (docs/exchange-chain.md): the log of all blocks, and the lock against a
+// second process.
 const (
 	LogName  = "blocks.log"
 	LockName = "LOCK"
@@ -75,7 +80,8 @@ type Node struct {
 	history *history.History
 	dirLock *flock.Flock // nil in memory
 	hub     hub
-	// woken wakes Run because a contract has something to receive. One waiting wake-up is enough, so its capacity is 1.
+	// woken wakes Run because a contract has something to receive. One waiting wake-up is enough,
+	// so its capacity is 1.
 	woken   chan struct{}
 	callers callers
 	// signatures checks those of callers who come at the same time together.
@@ -90,8 +96,8 @@ type Node struct {
 	closed bool
 }
 
-// New opens the chain: it makes the genesis, or loads the newest state file and replays the block log. It starts nothing.
-// Errors: ErrGenesis, ErrCorrupt, and the file system's.
+// New opens the chain: it makes the genesis, or loads the newest state file and replays the block
+// log. It starts nothing. Errors: ErrGenesis, ErrCorrupt, and the file system's.
 func New(config Config) (*Node, error) {
 	if config.SnapshotInterval == 0 {
 		config.SnapshotInterval = defaultInterval
@@ -155,7 +161,7 @@ func (n *Node) open() (err error) {
 	return nil
 }
 
-// openDir loads what is in the folder. If the history turns out to be damaged, it is made anew.
+// openDir loads the folder. If the history is damaged, it is rebuilt.
 func (n *Node) openDir() error {
 	err := n.openHistory()
 	if err != nil && n.history != nil && n.history.Damaged.Load() {
@@ -201,7 +207,8 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 }
 
-// wake wakes Run if contracts have something to receive. It is called with the lock, or before others know the node.
+// wake wakes Run if contracts have something to receive. It is called with the lock, or before
+// others know the node.
 func (n *Node) wake() {
 	if len(n.state.Pending) == 0 {
 		return
@@ -212,7 +219,8 @@ func (n *Node) wake() {
 	}
 }
 
-// Close closes the block log and ends the subscriptions. Run must have ended. It may be called twice.
+// Close closes the block log and ends the subscriptions. Run must have ended. It may be called
+// twice.
 func (n *Node) Close() error {
 	n.control.Lock()
 	defer n.control.Unlock()
@@ -238,9 +246,10 @@ func (n *Node) Close() error {
 	return nil
 }
 
-// Submit adds a user's signed block to the chain; it is on disk when Submit returns nil. A refusal is an *Error and
-// changes nothing; the same block again is ErrPrevious, as on a real node. Another error leaves the outcome open until the
-// node is opened anew. What the block points to belongs to the node from then on.
+// Submit adds a user's signed block to the chain; it is on disk when Submit returns nil. A refusal
+// is an *Error and changes nothing; the same block again is ErrPrevious, as on a real node. After
+// any other error the outcome is open until the node is reopened. The node owns the block's memory
+// from then on.
 func (n *Node) Submit(ctx context.Context, b *core.AccountBlock) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -277,7 +286,7 @@ func (n *Node) checkToken(b *core.AccountBlock) error {
 	return n.state.CheckToken(b)
 }
 
-// oldSend is what a receive names, if that is so old that memory has forgotten it; nil otherwise.
+// oldSend returns the send of a receive if memory no longer has it; nil otherwise.
 func (n *Node) oldSend(b *core.AccountBlock) (e *ledger.Entry, err error) {
 	if !b.IsReceive() || n.remembers(b.SendBlockHash) {
 		return nil, nil
@@ -322,8 +331,9 @@ func (n *Node) usable() error {
 	return n.log.Err()
 }
 
-// append puts a record into the log, with the events to publish once it is durable. It is called with the lock, so that
-// the log has the order of the changes. events is called at once, and only if someone listens.
+// append puts a record into the log, with the events to publish once it is durable. It is called
+// with the lock, so that the log has the order of the changes. events is called at once, and only
+// if someone listens.
 func (n *Node) append(record []byte, events func() []Event) uint64 {
 	if n.hub.idle() {
 		return n.log.Add(record, nil)
@@ -332,12 +342,12 @@ func (n *Node) append(record []byte, events func() []Event) uint64 {
 	return n.log.Add(record, func() { n.hub.publish(list) })
 }
 
-// Subscribe begins a stream of the events from now on. buffer is the number of changes (each a slice of events) that may
-// wait; a subscriber that lets more wait is dropped with ErrSlow.
+// Subscribe begins a stream of the events from now on. buffer is the number of changes (each a
+// slice of events) that may wait; a subscriber that lets more wait is dropped with ErrSlow.
 func (n *Node) Subscribe(buffer int) *Subscription { return n.hub.subscribe(buffer) }
 
 var (
-	// ErrClosed is what a closed node answers.
+	// ErrClosed is the error of a closed node.
 	ErrClosed = history.ErrClosed
 	// ErrSlow ends a subscription whose buffer was full when an event came.
 	ErrSlow = errors.New("subscriber is too slow")

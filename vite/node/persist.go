@@ -12,7 +12,8 @@ import (
 	"gatewayd/vite/ledger"
 )
 
-// load takes the newest usable state, the genesis at worst, makes the history end with it, and replays the log from there.
+// load takes the newest usable state, the genesis at worst, makes the history end with it, and
+// replays the log from there.
 func (n *Node) load() error {
 	s, from, err := n.startingState(math.MaxUint64)
 	if err != nil {
@@ -41,7 +42,8 @@ func (n *Node) reload(maxHeight uint64) (*ledger.State, error) {
 
 func (n *Node) logPath() string { return filepath.Join(n.config.Dir, LogName) }
 
-// trimHistory takes out of the history what the replay will put there again, and makes a damaged one anew.
+// trimHistory removes from the history the data that the replay will write again, and rebuilds a
+// damaged one.
 func (n *Node) trimHistory(from blocklog.Place, s *ledger.State) error {
 	if from == (blocklog.Place{}) {
 		return n.history.Reset()
@@ -49,7 +51,8 @@ func (n *Node) trimHistory(from blocklog.Place, s *ledger.State) error {
 	return n.history.Cut(s.Height())
 }
 
-// startingState is the newest state file of at most maxHeight that the log and the history reach, or the genesis.
+// startingState is the newest state file of at most maxHeight that the log and the history reach,
+// or the genesis.
 func (n *Node) startingState(maxHeight uint64) (*ledger.State, blocklog.Place, error) {
 	names, err := stateFiles(n.config.Dir)
 	if err != nil {
@@ -80,7 +83,8 @@ func (n *Node) startingState(maxHeight uint64) (*ledger.State, blocklog.Place, e
 	return ledger.NewState(n.genesis, n.rules), blocklog.Place{}, nil
 }
 
-// logEndsBefore reports whether the log is older than a state file. ErrCorrupt: the log is missing or empty, as no copy of a running chain is.
+// logEndsBefore reports whether the log is older than a state file. ErrCorrupt: the log is missing
+// or empty, as no copy of a running chain is.
 func (n *Node) logEndsBefore(at blocklog.Place) (bool, error) {
 	size := int64(0)
 	info, err := os.Stat(n.logPath())
@@ -96,8 +100,8 @@ func (n *Node) logEndsBefore(at blocklog.Place) (bool, error) {
 	return size < at.Offset, nil
 }
 
-// dropState removes a state file that is newer than the log: `cp -r` of a running chain copies the log before it. It must not stay, since the log
-// will grow past its place with other blocks.
+// dropState removes a state file that is newer than the log: `cp -r` of a running chain copies the
+// log before it. It must not stay, since the log will grow past its place with other blocks.
 func (n *Node) dropState(name string) error {
 	n.config.Log.WithField("file", name).Warn("the block log is older than this state file, as in a copy of a running chain: it is removed, the chain goes on from where the log ends")
 	if err := os.Remove(name); err != nil {
@@ -139,8 +143,9 @@ type checkpoint struct {
 	height uint64
 }
 
-// dueCheckpoint is the state as a file, if the log has grown by every bytes since the last one, and by half of what that one
-// took, so that a large state does not spend its time on being written; nil otherwise. It is called with the lock.
+// dueCheckpoint returns the state as a file if the log has grown by every bytes since the last one,
+// and by half of that one's size, so that a large state is not written all the time; nil otherwise.
+// It is called with the lock.
 func (n *Node) dueCheckpoint(every int64) (*checkpoint, error) {
 	if n.config.Dir == "" || len(n.state.Recent) > 0 {
 		return nil, nil
@@ -155,8 +160,8 @@ func (n *Node) dueCheckpoint(every int64) (*checkpoint, error) {
 	return &checkpoint{encodeFile(n.state, at), at, n.state.Height()}, nil
 }
 
-// prune relieves memory of what is settled, and writes the state file, unless it is nil. It is called with the control, but
-// not with the lock: the chain goes on.
+// prune releases the memory of settled data, and writes the state file, unless it is nil. It is
+// called with the control, but not with the lock: the chain continues.
 func (n *Node) prune(file *checkpoint) error {
 	if err := n.fillHistory(file != nil); err != nil || file == nil {
 		return err
@@ -171,7 +176,8 @@ func (n *Node) prune(file *checkpoint) error {
 	return nil
 }
 
-// fillHistory writes what the history lacks: what is settled if it is worth while, or everything that is in snapshots.
+// fillHistory writes what the history lacks: what is settled if it is worth while, or everything
+// that is in snapshots.
 func (n *Node) fillHistory(all bool) error {
 	n.mu.RLock()
 	upto, due := n.state.Height(), true
@@ -204,7 +210,8 @@ func (n *Node) fillSome(upto uint64) error {
 	return nil
 }
 
-// saveAtEnd spares the next start a replay, if there is much to replay. It is called when the chain does not change any more.
+// saveAtEnd spares the next start a replay, if there is much to replay. It is called when the chain
+// does not change any more.
 func (n *Node) saveAtEnd() error {
 	n.mu.Lock()
 	file, err := n.dueCheckpoint(n.config.StateEvery / 16)

@@ -66,7 +66,8 @@ func TestReplay(t *testing.T) {
 	again.do(again.rich, again.transfer(again.rich, again.staked.addr, 1))
 }
 
-// TestStateFiles: a start from a state file leads to where a replay of everything leads; damaged files are passed over.
+// TestStateFiles: a start from a state file leads to where a replay of everything leads; damaged
+// files are passed over.
 func TestStateFiles(t *testing.T) {
 	dir := t.TempDir()
 	config := Config{Dir: dir, Genesis: testGenesis(t), SnapshotInterval: -1, StateEvery: 1}
@@ -94,7 +95,7 @@ func TestStateFiles(t *testing.T) {
 	}
 }
 
-// TestCutStateFile: a state file that is not whole is passed over, wherever it ends.
+// TestCutStateFile: a truncated state file is ignored, wherever it ends.
 func TestCutStateFile(t *testing.T) {
 	l := setup(t)
 	data := encodeFile(l.state, blocklog.Place{Offset: 100, Frame: 3})
@@ -110,7 +111,8 @@ func TestCutStateFile(t *testing.T) {
 	require.Equal(t, blocklog.Place{Offset: 100, Frame: 3}, at)
 }
 
-// TestIdleChainIsSmall: an empty snapshot block, of which there is one a second, takes next to nothing.
+// TestIdleChainIsSmall: an empty snapshot block, of which there is one a second, takes next to
+// nothing.
 func TestIdleChainIsSmall(t *testing.T) {
 	l := setupIn(t, t.TempDir())
 	l.snapshot()
@@ -171,7 +173,8 @@ func TestOtherGenesisIsRefused(t *testing.T) {
 	require.NoError(t, again.Close())
 }
 
-// TestReplayThatGoesAnotherWay: rules that changed since the log was written are found by the snapshot hashes.
+// TestReplayThatGoesAnotherWay: rules that changed since the log was written are found by the
+// snapshot hashes.
 func TestReplayThatGoesAnotherWay(t *testing.T) {
 	dir := t.TempDir()
 	l := setupIn(t, dir)
@@ -298,7 +301,8 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// TestCopyOfARunningChain: what is copied while blocks come opens, and has every block that was acknowledged before.
+// TestCopyOfARunningChain: what is copied while blocks come opens, and has every block that was
+// acknowledged before.
 func TestCopyOfARunningChain(t *testing.T) {
 	config := Config{Dir: t.TempDir(), Genesis: testGenesis(t), SnapshotInterval: -1}
 	l := open(t, config)
@@ -330,8 +334,10 @@ func copyLog(t *testing.T, from, to string) {
 	require.NoError(t, out.Close())
 }
 
-// TestCopyOfARunningFolder: the whole folder, copied in any order of its files while blocks come and state files are written, opens, answers what a replay
-// of its log answers, and has every block that was acknowledged before. A state file that is newer than the log is removed, with one line each.
+// TestCopyOfARunningFolder: the complete folder, copied in any order of its files while blocks and
+// state files are written, opens. It gives the same answers as a replay of its log, and has every
+// block that was acknowledged before. A state file that is newer than the log is removed, with one
+// log line each.
 func TestCopyOfARunningFolder(t *testing.T) {
 	config := Config{Dir: t.TempDir(), Genesis: testGenesis(t), SnapshotInterval: -1, StateEvery: 2000, retention: smallMemory}
 	l := open(t, config)
@@ -376,7 +382,8 @@ func requireSound(t *testing.T, copied Config, acknowledged ledger.Point) {
 	require.NoError(t, again.Close())
 }
 
-// TestStateNewerThanTheLog: a state file goes when the log ends before its place, and an older one or the genesis serves.
+// TestStateNewerThanTheLog: a state file goes when the log ends before its place, and an older one
+// or the genesis serves.
 func TestStateNewerThanTheLog(t *testing.T) {
 	config := Config{Dir: t.TempDir(), Genesis: testGenesis(t), SnapshotInterval: -1, StateEvery: 2000, retention: smallMemory}
 	l := open(t, config)

@@ -18,7 +18,8 @@ type walk struct {
 	users []user
 }
 
-// step makes one random step. digests has the state at each snapshot height, without the count of rollbacks.
+// step makes one random step. digests has the state at each snapshot height, without the count of
+// rollbacks.
 func (w *walk) step(t *rapid.T, digests map[uint64]core.Hash) {
 	u := rapid.SampledFrom(w.users).Draw(t, "user")
 	switch rapid.IntRange(0, 11).Draw(t, "step") {
@@ -143,7 +144,7 @@ func (w *walk) plainDigest() core.Hash {
 	return stateHash(w.state)
 }
 
-// walkGenesis gives everybody something to begin with.
+// walkGenesis gives every user initial funds.
 func walkGenesis(t testing.TB) ledger.Genesis {
 	genesis := testGenesis(t)
 	for i := uint64(2); i < 4; i++ {
@@ -154,8 +155,8 @@ func walkGenesis(t testing.TB) ledger.Genesis {
 	return genesis
 }
 
-// TestRandomWalks: whatever happens, the books balance, the indexes follow from the blocks, a rollback restores what was,
-// and a replay of the log leads to the same state.
+// TestRandomWalks: after any sequence of steps, the books balance, the indexes follow from the
+// blocks, a rollback restores the earlier state, and a replay of the log gives the same state.
 func TestRandomWalks(t *testing.T) {
 	outer := t
 	rapid.Check(t, func(t *rapid.T) {

@@ -328,8 +328,8 @@ func creationRefusals() []refusal {
 	}
 }
 
-// TestRefusals walks the ladder of docs/exchange-chain-wire.md 5.6; most cases stand in the recordings of a live node (vite/rpc/testdata/ledger.jsonl)
-// with this code and message.
+// TestRefusals follows the order of checks in docs/exchange-chain-wire.md 5.6. Most cases are in
+// the recordings of a live node (vite/rpc/testdata/ledger.jsonl) with this code and message.
 func TestRefusals(t *testing.T) {
 	tests := slices.Concat(formRefusals(), receiveRefusals(), placeRefusals(), costRefusals(), callRefusals(), creationRefusals())
 	for _, tt := range tests {

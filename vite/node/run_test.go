@@ -14,7 +14,8 @@ import (
 	"gatewayd/vite/ledger"
 )
 
-// TestRun: snapshot blocks come at the interval, contracts receive at once, and Run ends with its context.
+// TestRun: snapshot blocks come at the interval, contracts receive at once, and Run ends with its
+// context.
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := open(t, Config{Genesis: testGenesis(t), Now: time.Now})

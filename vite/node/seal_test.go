@@ -11,7 +11,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// TestSealsAsRealNodesDo computes the hashes of snapshot blocks, with and without content, from what is shown of them.
+// TestSealsAsRealNodesDo computes the hashes of snapshot blocks, with and without content, from
+// what is shown of them.
 func TestSealsAsRealNodesDo(t *testing.T) {
 	l := setup(t)
 	l.do(l.rich, l.transfer(l.rich, l.staked.addr, 1))
@@ -39,7 +40,7 @@ func fits(b *SnapshotBlock) bool {
 	return s.Fits(b.Hash)
 }
 
-// TestOlderLogKeepsItsHashes goes on with a log that a version with hashes of its own began.
+// TestOlderLogKeepsItsHashes continues a log of a version that had its own hashes.
 func TestOlderLogKeepsItsHashes(t *testing.T) {
 	dir := t.TempDir()
 	g, err := testGenesis(t).Normalised()

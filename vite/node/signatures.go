@@ -9,16 +9,17 @@ import (
 	"gatewayd/vite/core"
 )
 
-// maxSigBatch bounds how many signatures are looked at together: more are hardly cheaper, and a bad one has all of them
-// looked at again.
+// maxSigBatch bounds how many signatures are looked at together: more are hardly cheaper, and a bad
+// one has all of them looked at again.
 const maxSigBatch = 64
 
-// perChecker is how many signatures must wait for each caller who checks already, for one more to check: fewer are cheaper to
-// leave to the next group.
+// perChecker is the number of pending signatures per active checker from which another one starts:
+// fewer are cheaper in the next group.
 const perChecker = 8
 
-// signatures checks signatures, those together that come while others are checked. They gather in groups, and one caller of
-// each group checks it for all. So a single caller waits for nobody, and many at a time cost half.
+// signatures checks signatures, and joins those that arrive during a check. They gather in groups,
+// and one caller of each group checks it for all. So a single caller does not wait, and many at a
+// time cost half.
 type signatures struct {
 	mu      sync.Mutex
 	waiting []*sigBatch // groups that are open to more, oldest first; all but the last are full
@@ -32,9 +33,9 @@ type signatures struct {
 type sigBatch struct {
 	list []core.Signed
 	good []bool        // once done
-	led  bool          // someone of the group checks it, or has been told to
-	lead chan struct{} // tells one of the group to check it; holds that word until he listens
-	done chan struct{} // closed when all of the group may look at good
+	led  bool          // a caller of the group checks it, or has been asked to
+	lead chan struct{} // asks one of the group to check it; buffers the request until he reads it
+	done chan struct{} // closed when all of the group may read good
 }
 
 func newSignatures(c *callers) *signatures {
@@ -111,7 +112,8 @@ func (s *signatures) loadPoints(list []core.Signed) {
 	}
 }
 
-// storePoints keeps the points of keys that have just signed; when they are too many, it begins anew.
+// storePoints caches the points of keys that have just signed; when there are too many, it clears
+// the cache.
 func (s *signatures) storePoints(g *sigBatch) {
 	for i := range g.list {
 		one := &g.list[i]
@@ -129,7 +131,7 @@ func (s *signatures) storePoints(g *sigBatch) {
 	}
 }
 
-// verifyBatch tells of each whether it is good. If not all are, each is looked at alone.
+// verifyBatch reports for each signature whether it is good. If not all are, each is checked alone.
 func verifyBatch(list []core.Signed) []bool {
 	results := make([]bool, len(list))
 	if len(list) > 1 && verifyAll(list) {
@@ -154,11 +156,12 @@ func verifyAll(list []core.Signed) bool {
 	return core.VerifyAll(list)
 }
 
-// callers counts those inside Submit. What is cheaper to do for many together (signatures, writes to the disk) lets the others
-// come before it begins.
+// callers counts those inside Submit. What is cheaper to do for many together (signatures, writes
+// to the disk) lets the others come before it begins.
 type callers struct{ inside atomic.Int32 }
 
-// yieldToOthers lets whoever could run do so. A single caller waits for nobody: it would only wake an idle processor.
+// yieldToOthers yields to runnable goroutines. A single caller does not yield: that would only wake
+// an idle processor.
 func (c *callers) yieldToOthers() {
 	if c.inside.Load() > 1 {
 		runtime.Gosched()

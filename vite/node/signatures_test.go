@@ -17,7 +17,8 @@ func signedBy(t testing.TB, n uint64, message byte) core.Signed {
 	return core.Signed{Public: public[:], Message: []byte{message}, Signature: u.key.Sign([]byte{message})}
 }
 
-// TestSignaturesTogether has many callers ask at a time, one in seven of them with a bad signature: each gets its own answer.
+// TestSignaturesTogether has many callers ask at a time, one in seven of them with a bad signature:
+// each gets its own answer.
 func TestSignaturesTogether(t *testing.T) {
 	for _, most := range []int{1, 2} {
 		s := newSignatures(&callers{})
@@ -49,7 +50,7 @@ func TestSignaturesTogether(t *testing.T) {
 func TestVerifyTogether(t *testing.T) {
 	s := newSignatures(&callers{})
 	s.most = 1
-	s.busy = 1 // somebody checks
+	s.busy = 1 // a check is in progress
 	const n = maxSigBatch + 10
 	var callers sync.WaitGroup
 	answers := make([]bool, n)
@@ -74,7 +75,8 @@ func TestVerifyTogether(t *testing.T) {
 	require.Empty(t, s.waiting)
 }
 
-// TestKeysAreRemembered: a key that has signed well is read once, one that has not is not kept, and memory is bounded.
+// TestKeysAreRemembered: a key that has signed well is read once, one that has not is not kept, and
+// memory is bounded.
 func TestKeysAreRemembered(t *testing.T) {
 	s := newSignatures(&callers{})
 	point := new(core.PublicPoint)

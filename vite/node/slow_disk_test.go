@@ -11,7 +11,7 @@ type slowDisk struct {
 	vfs.FS
 	slow    atomic.Bool
 	reached chan struct{} // gets a signal when a read waits
-	release chan struct{} // closed to let reads go on
+	release chan struct{} // closed to let reads continue
 }
 
 // Open opens a file for reading.

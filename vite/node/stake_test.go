@@ -91,7 +91,8 @@ func TestStakeMerged(t *testing.T) {
 	require.Equal(t, vite(10_000_000).Dec(), l.balance(l.rich.addr, core.VITE))
 }
 
-// TestQuotaWindow: quota accumulates over 75 snapshot blocks, and what was spent comes back when the window has passed.
+// TestQuotaWindow: quota accumulates over 75 snapshot blocks, and what was spent comes back when
+// the window has passed.
 func TestQuotaWindow(t *testing.T) {
 	l := setup(t)
 	per := core.QuotaForStake(*vite(1_000_000))

@@ -9,7 +9,7 @@ import (
 	"gatewayd/vite/ledger"
 )
 
-// stateHash commits to the whole state.
+// stateHash commits to the complete state.
 func stateHash(s *ledger.State) core.Hash {
 	return blake2b.Sum256(ledger.EncodeState(s))
 }
@@ -20,8 +20,8 @@ func (l *testChain) digest() core.Hash {
 	return stateHash(l.state)
 }
 
-// checkBooks proves that no token appears or vanishes: what accounts hold and what is on its way is what was issued, less
-// what was burnt and, for VITE, less fees.
+// checkBooks proves that no token appears or vanishes: balances and pending sends equal the issued
+// amount, less burns and, for VITE, less fees.
 func checkBooks(t require.TestingT, s *ledger.State, unallocated uint256.Int) {
 	sums := map[core.TokenID]*uint256.Int{}
 	add := func(id core.TokenID, amount uint256.Int) {
@@ -51,7 +51,7 @@ func checkBooks(t require.TestingT, s *ledger.State, unallocated uint256.Int) {
 	}
 }
 
-// checkLinks proves that what follows from the state file is what the state keeps.
+// checkLinks proves that the derived data of the state follows from the state file.
 func checkLinks(t require.TestingT, s *ledger.State) {
 	again := ledger.DecodeState(ledger.EncodeState(s), s.Rules)
 	require.NotNil(t, again)

@@ -15,8 +15,8 @@ const stepPayers = 5*ledger.PaymentsPerBlock + 50
 
 func stepPayer(i int) core.Address { return core.Address{byte(i), byte(i >> 8), 1} }
 
-// chainBeforePayout brings a chain to the evening of a day with many payers. With a folder it is opened anew, so that nothing of it is
-// only in memory; then a state file is only written when every bytes have come.
+// chainBeforePayout advances a chain to the end of a day with many payers. With a folder it is
+// reopened, so that no data is only in memory; then a state file is written only after every bytes.
 func chainBeforePayout(t *testing.T, dir string, every int64) *testChain {
 	config := Config{Dir: dir, Genesis: exchangeGenesis(t), StateEvery: 1}
 	l := miningMarket(t, config)
@@ -35,13 +35,13 @@ func chainBeforePayout(t *testing.T, dir string, every int64) *testChain {
 	return open(t, config)
 }
 
-// startNextDay has the clock tell the next day.
+// startNextDay sets the clock to the next day.
 func (l *testChain) startNextDay() {
 	l.t.Helper()
 	l.do(l.rich, l.call(l.rich, core.DexFundContract, dex.FundNotifyTime, l.state.Exchange.Clock+dex.PeriodTime))
 }
 
-// paid is what each payer has, and how many have something.
+// paid returns each payer's amount, and how many have one.
 func (l *testChain) paid() (amounts [stepPayers]string, count int) {
 	for i := range amounts {
 		if amounts[i] = l.vx(user{addr: stepPayer(i)}); amounts[i] != "0" {
@@ -51,8 +51,9 @@ func (l *testChain) paid() (amounts [stepPayers]string, count int) {
 	return amounts, count
 }
 
-// TestADayIsPaidInSteps: no step pays more than a block of payments, users' blocks and snapshot blocks come between steps, and
-// whatever is stopped and started meanwhile, everybody gets once what he would have got at once.
+// TestADayIsPaidInSteps: no step pays more than a block of payments, users' blocks and snapshot
+// blocks come between steps. Whatever is stopped and started meanwhile, every payer gets the same
+// amount once.
 func TestADayIsPaidInSteps(t *testing.T) {
 	atOnce := chainBeforePayout(t, "", 0)
 	atOnce.startNextDay()
@@ -92,7 +93,8 @@ func TestADayIsPaidInSteps(t *testing.T) {
 	}
 }
 
-// TestSnapshotsGoOnWhilePaying: a snapshot block pays no more than a step, and wakes the producer for the rest.
+// TestSnapshotsGoOnWhilePaying: a snapshot block pays no more than a step, and wakes the producer
+// for the rest.
 func TestSnapshotsGoOnWhilePaying(t *testing.T) {
 	l := chainBeforePayout(t, "", 0)
 	l.startNextDay()
@@ -109,7 +111,8 @@ func TestSnapshotsGoOnWhilePaying(t *testing.T) {
 	checkExchange(t, l.state)
 }
 
-// TestUsersWaitForNoPayments: an order that comes while a day is paid needs two steps, as its two contracts take their turns.
+// TestUsersWaitForNoPayments: an order that comes while a day is paid needs two steps, as its two
+// contracts take their turns.
 func TestUsersWaitForNoPayments(t *testing.T) {
 	l := chainBeforePayout(t, "", 0)
 	l.startNextDay()

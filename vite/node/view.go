@@ -20,10 +20,11 @@ type View struct {
 	err      error                   // of reading the history
 }
 
-// Read calls f with a view of one moment of the chain; several reads inside f fit each other, but that the chain may go on
-// while one of them looks up old blocks on the disk. The view must not be used after f; what it returned may be kept, and
-// is complete (producer's signatures) once Read has returned nil. f must not call the node. A view may show changes that
-// are still on their way to the disk; events never do. An error is a fault of the disk, or ErrClosed.
+// Read calls f with a view of one moment of the chain. Several reads inside f are consistent,
+// except that the chain may continue while one of them reads old blocks from the disk. The view
+// must not be used after f. Its results may be kept, and are complete (producer's signatures) once
+// Read has returned nil. f must not call the node. A view may show changes that are still being
+// written to the disk; events never do. An error is a fault of the disk, or ErrClosed.
 func (n *Node) Read(f func(v *View)) error {
 	v := n.read(f)
 	if v.err != nil {
@@ -46,7 +47,7 @@ func (n *Node) read(f func(v *View)) *View {
 	return v
 }
 
-// past reads the history, and lets the chain go on meanwhile.
+// past reads the history, while the chain continues.
 func (v *View) past(f func(h *history.History) error) {
 	if v.err == nil {
 		v.err = v.unlocked(func() error { return v.n.history.Read(f) })
@@ -56,8 +57,8 @@ func (v *View) past(f func(h *history.History) error) {
 // maxRecalls is more often than a block can be overtaken.
 const maxRecalls = 3
 
-// recall reads blocks from the history, again if one of them was overtaken meanwhile: unreceived there, and no longer in
-// memory as the unreceived are, because its receive has left memory.
+// recall reads blocks from the history, again if one of them was overtaken meanwhile: unreceived
+// there, and no longer in memory as the unreceived are, because its receive has left memory.
 func (v *View) recall(read func(h *history.History) ([]*ledger.Entry, error)) []*ledger.Entry {
 	for range maxRecalls {
 		var list []*ledger.Entry
@@ -92,7 +93,8 @@ func (v *View) unlocked(f func() error) error {
 // Head is the latest snapshot block.
 func (v *View) Head() ledger.Point { return v.s.Latest().Point }
 
-// HeadID is the height and hash of the account's newest block, in a snapshot or not; zero if it has none.
+// HeadID is the height and hash of the account's newest block, in a snapshot or not; zero if it has
+// none.
 func (v *View) HeadID(a core.Address) ledger.BlockID { return v.s.Accounts[a].Head() }
 
 // AccountHead is the newest block of the account, in a snapshot or not; nil if it has none.
@@ -133,7 +135,7 @@ func (v *View) HostByHash(h core.Hash) *Block {
 	return v.BlockByHeight(b.Address, v.hostHeight(h))
 }
 
-// hostHeight is where the receive stands that made a send.
+// hostHeight returns the height of the receive that made a send.
 func (v *View) hostHeight(h core.Hash) (height uint64) {
 	if e := v.s.Blocks[h]; e != nil {
 		return e.At.Height
@@ -148,7 +150,8 @@ func (v *View) hostHeight(h core.Hash) (height uint64) {
 	return height
 }
 
-// BlocksBetween lists the blocks from one height to another, both included, newest first; empty beyond the end.
+// BlocksBetween lists the blocks from one height to another, both included, newest first; empty
+// beyond the end.
 func (v *View) BlocksBetween(a core.Address, from, to uint64) []*Block {
 	from, to = max(from, 1), min(to, v.HeadID(a).Height)
 	if from > to {
@@ -157,9 +160,10 @@ func (v *View) BlocksBetween(a core.Address, from, to uint64) []*Block {
 	return v.down(context.Background(), a, to, nil, int(to-from)+1)
 }
 
-// Blocks lists up to count blocks newest first, from the origin (included; nil: the newest) on, only those that move
-// token unless that is nil. Empty if there are none; an origin that is not a block of the account's chain is ErrNoBlock. It
-// may look at all blocks of the account; once ctx ends, Read returns its error.
+// Blocks lists up to count blocks newest first, from the origin (included; nil: the newest) on,
+// only those that move token unless that is nil. Empty if there are none; an origin that is not a
+// block of the account's chain is ErrNoBlock. It may scan all blocks of the account; once ctx ends,
+// Read returns its error.
 func (v *View) Blocks(ctx context.Context, a core.Address, origin *core.Hash, token *core.TokenID, count int) ([]*Block, error) {
 	from := v.HeadID(a).Height
 	if origin != nil {
@@ -172,7 +176,8 @@ func (v *View) Blocks(ctx context.Context, a core.Address, origin *core.Hash, to
 	return v.down(ctx, a, from, token, count), nil
 }
 
-// down lists up to count blocks of an account from a height downwards, only those that move token unless that is nil.
+// down lists up to count blocks of an account from a height downwards, only those that move token
+// unless that is nil.
 func (v *View) down(ctx context.Context, a core.Address, from uint64, token *core.TokenID, count int) []*Block {
 	var list []*Block
 	for from > 0 && len(list) < count && v.goesOn(ctx) {
@@ -200,7 +205,7 @@ func (v *View) goesOn(ctx context.Context) bool {
 	return v.err == nil
 }
 
-// older continues a list from the history, and answers the height to go on from.
+// older continues a list from the history, and returns the next height.
 func (v *View) older(
 	ctx context.Context, list []*Block, a core.Address, from uint64, token *core.TokenID, count int,
 ) ([]*Block, uint64) {
@@ -234,7 +239,8 @@ func (v *View) older(
 	return list, next
 }
 
-// concerns reports whether a block in memory moves the token. A genesis receive concerns each token that it credits.
+// concerns reports whether a block in memory moves the token. A genesis receive concerns each token
+// that it credits.
 func (v *View) concerns(e *ledger.Entry, token core.TokenID) bool {
 	if e.Block.BlockType == core.GenesisReceive {
 		_, had := v.balanceAt(e.Block.Address, token, 1)
@@ -258,7 +264,8 @@ func pageOf(page, size, n int) (from, to int) {
 	return page * size, min((page+1)*size, n)
 }
 
-// Unreceived lists one page (from 0) of the sends to the account that it has not received, ordered by hash.
+// Unreceived lists one page (from 0) of the sends to the account that it has not received, ordered
+// by hash.
 func (v *View) Unreceived(a core.Address, page, size int) []*Block {
 	acc := v.s.Accounts[a]
 	if acc == nil {
@@ -274,8 +281,8 @@ func (v *View) Unreceived(a core.Address, page, size int) []*Block {
 	return list
 }
 
-// UnreceivedSummary counts and sums the sends to the account that it has not received. A send without a token counts, but
-// sums nowhere.
+// UnreceivedSummary counts and sums the sends to the account that it has not received. A send
+// without a token counts, but sums nowhere.
 func (v *View) UnreceivedSummary(a core.Address) AccountInfo {
 	info := AccountInfo{Address: a}
 	acc := v.s.Accounts[a]
@@ -316,8 +323,8 @@ func (v *View) AccountInfo(a core.Address) AccountInfo {
 	return info
 }
 
-// ConfirmedBalances are the balances of an account as of a snapshot block, tokens it never had left out.
-// ErrNoSnapshot for an unknown hash.
+// ConfirmedBalances are the balances of an account as of a snapshot block, tokens it never had left
+// out. ErrNoSnapshot for an unknown hash.
 func (v *View) ConfirmedBalances(
 	snapshot core.Hash, a core.Address, tokens []core.TokenID,
 ) (map[core.TokenID]uint256.Int, error) {
@@ -345,8 +352,8 @@ func (v *View) balanceAt(a core.Address, token core.TokenID, height uint64) (pas
 	return past, had
 }
 
-// block is what the chain knows about an entry, nil for nil. Memory knows more about a block than the history: that it was
-// received lately.
+// block returns the chain's data of an entry, nil for nil. Memory has more than the history: recent
+// receives.
 func (v *View) block(e *ledger.Entry) *Block {
 	if e == nil {
 		return nil

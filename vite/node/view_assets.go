@@ -20,7 +20,7 @@ func (v *View) Token(id core.TokenID) *ledger.TokenInfo {
 	return &own
 }
 
-// Tokens lists one page (from 0) of all tokens ordered by name, and tells how many there are.
+// Tokens lists one page (from 0) of all tokens ordered by name, and their total number.
 func (v *View) Tokens(page, size int) (total int, tokens []*ledger.TokenInfo) {
 	all := v.tokens(func(*ledger.TokenInfo) bool { return true })
 	from, to := pageOf(page, size, len(all))
@@ -57,14 +57,15 @@ func (v *View) Quota(a core.Address) QuotaInfo {
 	}
 }
 
-// RequiredQuota prices a block. ErrNoContract and ErrNoMethod as Submit has them; a price above the block limit is
-// answered.
+// RequiredQuota prices a block. ErrNoContract and ErrNoMethod as Submit has them; a price above the
+// block limit is answered.
 func (v *View) RequiredQuota(c Call) (uint64, error) {
 	return v.s.Cost(core.BlockType(c.BlockType), c.To, c.Data)
 }
 
-// PoWDifficulty tells which proof of work the block needs after previous. ErrForked if previous is not the newest block,
-// ErrPoWTwice if the stake does not suffice and the account has worked since the latest snapshot, ErrBlockLimit.
+// PoWDifficulty returns the proof of work that the block needs after previous. ErrForked if
+// previous is not the newest block, ErrPoWTwice if the stake does not suffice and the account has
+// worked since the latest snapshot, ErrBlockLimit.
 func (v *View) PoWDifficulty(c Call, previous core.Hash) (PoWNeed, error) {
 	acc := v.s.Accounts[c.Address]
 	if acc.Head().Hash != previous {
@@ -91,7 +92,8 @@ func (v *View) PoWDifficulty(c Call, previous core.Hash) (PoWNeed, error) {
 	return need, nil
 }
 
-// Work is the least difficulty that is worth a quota on this chain. Over 1,000,000 quota is core.ErrQuotaRange.
+// Work is the least difficulty that is worth a quota on this chain. Over 1,000,000 quota is
+// core.ErrQuotaRange.
 func (v *View) Work(quota uint64) (*big.Int, error) { return v.s.Rules.Work(quota) }
 
 // Stakes lists one page (from 0) of what the account has staked, oldest first.

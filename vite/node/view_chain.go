@@ -14,7 +14,8 @@ import (
 
 // LogFilter selects logs. Addresses are answered in address order, heights ascending.
 type LogFilter struct {
-	// Ranges gives the account heights per contract, both ends included; To 0 is the newest, From 0 is 1.
+	// Ranges gives the account heights per contract, both ends included; To 0 is the newest, From 0
+	// is 1.
 	Ranges map[core.Address]HeightRange
 	// Topics[i] lists what topic i may be; an empty list allows anything.
 	Topics [][]core.Hash
@@ -79,7 +80,7 @@ func (v *View) SnapshotByHeight(height uint64) *SnapshotBlock {
 // SnapshotBefore is the newest snapshot block that is older than a time; nil without one.
 func (v *View) SnapshotBefore(t time.Time) *SnapshotBlock { return v.snapshotBlock(v.newestBefore(t)) }
 
-// newestBefore looks at about as many blocks as the height has binary digits.
+// newestBefore reads about as many blocks as the height has binary digits.
 func (v *View) newestBefore(t time.Time) *ledger.Snapshot {
 	low, high := uint64(0), v.s.Height() // low is older, what is above high is not
 	var found *ledger.Snapshot
@@ -136,7 +137,8 @@ func (v *View) snapshotAt(height uint64) *ledger.Snapshot {
 	return list[0]
 }
 
-// Snapshots lists up to count blocks from height downwards; a height beyond the end begins at the latest.
+// Snapshots lists up to count blocks from height downwards; a height beyond the end begins at the
+// latest.
 func (v *View) Snapshots(height uint64, count int) []*SnapshotBlock {
 	var list []*SnapshotBlock
 	h := min(height, v.s.Height())
@@ -178,8 +180,8 @@ func (v *View) Logs(h core.Hash) ([]ledger.VMLog, error) {
 // maxLogPage is the size of a page of logs.
 const maxLogPage = 1000
 
-// FindLogs selects logs; an unknown contract has none. A page size over 1000 or a negative page is ErrBadPageSize. It may
-// look at all blocks of the contracts; once ctx ends, Read returns its error.
+// FindLogs selects logs; an unknown contract has none. A page size over 1000 or a negative page is
+// ErrBadPageSize. It may scan all blocks of the contracts; once ctx ends, Read returns its error.
 func (v *View) FindLogs(ctx context.Context, f LogFilter) ([]LogEntry, error) {
 	size := f.Size
 	if size == 0 {
@@ -223,8 +225,8 @@ func (q *logQuery) add(e *ledger.Entry) bool {
 	return true
 }
 
-// logs goes on with the blocks of a range of heights (to 0: to the newest), and is false once the page is full. While it
-// reads the history, more of the range may leave memory.
+// logs continues with the blocks of a range of heights (to 0: to the newest), and is false once the
+// page is full. While it reads the history, more of the range may leave memory.
 func (v *View) logs(ctx context.Context, q *logQuery, a core.Address, from, to uint64) bool {
 	for v.goesOn(ctx) {
 		tip := v.HeadID(a).Height

@@ -10,7 +10,7 @@ import (
 	"gatewayd/vite/ledger"
 )
 
-// ExchangeRoles says who runs the exchange.
+// ExchangeRoles returns the operators of the exchange.
 func (v *View) ExchangeRoles() ledger.ExchangeRoles { return v.s.Exchange.Roles }
 
 // ExchangeTime is the exchange's clock in seconds, 0 before the time oracle has spoken.
@@ -56,13 +56,13 @@ func (v *View) Markets() []dex.Market {
 	return list
 }
 
-// Fund is what an account has on the exchange of a token, and whether it ever had.
+// Fund returns an account's balance of a token on the exchange, and whether it ever had one.
 func (v *View) Fund(a core.Address, token core.TokenID) (dex.Balance, bool) {
 	b, had := v.s.Exchange.Funds[ledger.Holding{Address: a, Token: token}]
 	return b, had
 }
 
-// Funds is what an account has on the exchange, of each token that it ever had.
+// Funds returns an account's balances on the exchange, of each token that it ever had.
 func (v *View) Funds(a core.Address) map[core.TokenID]dex.Balance {
 	found := map[core.TokenID]dex.Balance{}
 	for id := range v.s.Tokens {
@@ -91,8 +91,8 @@ func (v *View) OrderBySend(h core.Hash) *dex.Order {
 	return v.Order(id)
 }
 
-// Orders lists the open orders of one side of a market, the best first, from number begin up to end. Nil for an unknown
-// market and for an empty range.
+// Orders lists the open orders of one side of a market, the best first, from number begin up to
+// end. Nil for an unknown market and for an empty range.
 func (v *View) Orders(market uint32, side dex.Side, begin, end int) []dex.Order {
 	book := v.s.Exchange.Books[market]
 	if book == nil || begin < 0 {
@@ -110,11 +110,11 @@ func (v *View) Orders(market uint32, side dex.Side, begin, end int) []dex.Order 
 	return list
 }
 
-// bookPrefix is how many bytes of an order's id name its market and side.
+// bookPrefix is the length of the market and side in an order's ID, in bytes.
 const bookPrefix = 4
 
-// WalkOrders shows the open orders whose ids begin with a prefix. It looks at no more orders than
-// limit; complete is false if there may be others.
+// WalkOrders shows the open orders whose IDs begin with a prefix. It visits at most limit orders;
+// complete is false if there may be others.
 func (v *View) WalkOrders(prefix []byte, limit int, f func(*dex.Order)) (complete bool) {
 	if id, err := dex.OrderIDFromBytes(prefix); err == nil {
 		if o := v.Order(id); o != nil {
@@ -150,7 +150,7 @@ func (v *View) IsAgent(principal, agent core.Address, market uint32) bool {
 	return granted
 }
 
-// FeeTier is what the account pays fees by.
+// FeeTier returns the account's fee tier.
 func (v *View) FeeTier(a core.Address) dex.FeeTier { return v.s.Exchange.FeeTier(a) }
 
 // OrderMinimum is the least amount of an order, in the decimals of the quote type.
@@ -244,7 +244,7 @@ func (v *View) LockedVX(a core.Address) uint256.Int {
 	return c.Weight
 }
 
-// Unlocking is what an account has unlocked of a token and not got back yet.
+// Unlocking returns the amount of a token that an account has unlocked and not received yet.
 func (v *View) Unlocking(a core.Address, token core.TokenID) (sum uint256.Int) {
 	for _, u := range v.s.Exchange.Unlocking {
 		if u.Owner == a && u.Token == token {

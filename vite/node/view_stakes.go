@@ -13,7 +13,7 @@ import (
 	"gatewayd/vite/ledger"
 )
 
-// StakePurpose is what an account staked VITE on the exchange for.
+// StakePurpose is the purpose of an account's stake on the exchange.
 type StakePurpose uint8
 
 // The purposes, by the numbers that wallets know them by.

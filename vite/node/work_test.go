@@ -38,7 +38,8 @@ func TestWorkIsScaled(t *testing.T) {
 	}
 }
 
-// TestWorkOfTheGenesis: a chain whose genesis asks for little work lets an account without a stake live by it.
+// TestWorkOfTheGenesis: a chain whose genesis asks for little work lets an account without a stake
+// live by it.
 func TestWorkOfTheGenesis(t *testing.T) {
 	genesis := testGenesis(t)
 	plain, err := genesis.Normalised()

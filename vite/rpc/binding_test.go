@@ -14,8 +14,9 @@ import (
 	"gatewayd/vite/core"
 )
 
-// binding relates what the recorded chain calls things to what our chain calls them: hashes, ids of issued tokens,
-// addresses of created contracts. It learns by seeing both in the same place and must never find a second meaning.
+// binding relates what the recorded chain calls things to what our chain calls them: hashes, ids of
+// issued tokens, addresses of created contracts. It learns by seeing both in the same place and
+// must never find a second meaning.
 type binding struct {
 	ours   map[string]string // by recorded name
 	theirs map[string]string // by our name
@@ -32,7 +33,7 @@ var hexHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 var subscriptionID = regexp.MustCompile(`^0x[0-9a-f]{1,32}$`)
 
-// relate learns that two names mean the same, or tells that they cannot.
+// relate records that two names mean the same, or returns a contradiction.
 func (b *binding) relate(recorded, our string) error {
 	known, ok := b.ours[recorded]
 	if !ok && b.theirs[our] == "" {
@@ -45,7 +46,8 @@ func (b *binding) relate(recorded, our string) error {
 	return nil
 }
 
-// translate turns recorded parameters into ours: whole texts that name something, and token ids inside call data.
+// translate converts recorded parameters to ours: complete texts that are names, and token IDs
+// inside call data.
 func (b *binding) translate(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -101,13 +103,14 @@ type comparison struct {
 	loose map[string]bool // members whose value may differ for this line; type and nullness still count
 }
 
-// ownValue are the members that carry a chain's own times, keys and random numbers: their values never compare.
+// ownValue are the members that carry a chain's own times, keys and random numbers: their values
+// never compare.
 var ownValue = map[string]bool{
 	"timestamp": true, "expirationTime": true, "signature": true, "publicKey": true, "producer": true, "seed": true,
 }
 
-// differ describes all places where two JSON values differ; nil if they do not. It goes on after a difference, because
-// names are learned on the way.
+// differ lists all differences of two JSON values; nil if there are none. It continues after a
+// difference, because it learns names on the way.
 func (c *comparison) differ(path string, want, got any) error {
 	if blank(want) && blank(got) && strings.HasSuffix(path, ".data") {
 		return nil // null and "" are both seen from real nodes for absent data

@@ -10,7 +10,8 @@ import (
 	"gatewayd/vite/node"
 )
 
-// maxRange is the most that the ends of a range of heights may lie apart. Both ends are included, so that it has one more.
+// maxRange is the most that the ends of a range of heights may lie apart. Both ends are included,
+// so that it has one more.
 const maxRange = 1000
 
 var (
@@ -43,14 +44,15 @@ func (l *ledgerAPI) chunks(start, end heightArg) ([]node.Chunk, error) {
 	return recall(l.node, func(v *node.View) []node.Chunk { return v.Chunks(from, to) })
 }
 
-// v1Chunk is a snapshot block with all account blocks that it confirms, these under the first generation of names.
+// v1Chunk is a snapshot block with all account blocks that it confirms, these under the first
+// generation of names.
 type v1Chunk struct {
 	AccountBlocks []*rawBlock
 	SnapshotBlock *shownSnapshot
 }
 
-// GetChunks reads the snapshot chain with everything that it confirms, ascending, both heights included. It ends early at
-// the head; without any it is an empty list.
+// GetChunks reads the snapshot chain with everything that it confirms, ascending, both heights
+// included. It ends early at the head; without any it is an empty list.
 func (l *ledgerAPI) GetChunks(start, end heightArg) ([]v1Chunk, error) {
 	list, err := l.chunks(start, end)
 	shown := make([]v1Chunk, len(list))
@@ -75,8 +77,7 @@ func (l *ledgerAPI) GetChunksV2(start, end heightArg) ([]chunk, error) {
 	return shown, err
 }
 
-// rawBlock is an account block with what it says itself and nothing of its surroundings. Its numbers are JSON numbers of
-// any size.
+// rawBlock is an account block with its own fields only. Its numbers are JSON numbers of any size.
 type rawBlock struct {
 	BlockType      core.BlockType `json:"blockType"`
 	Hash           core.Hash      `json:"hash"`

@@ -19,7 +19,8 @@ var blockMembers = []string{
 	"prevHash", "publicKey", "quota", "quotaUsed", "sendBlockList", "signature", "toAddress", "tokenId",
 }
 
-// line makes a chain whose 13th snapshot block has a transfer of more than 2^64 and a contract's receive with a send in it.
+// line makes a chain whose 13th snapshot block has a transfer of more than 2^64 and a contract's
+// receive with a send in it.
 func (f *fixture) line() {
 	f.advance(12) // quota for both blocks
 	data, err := core.IssueToken.Pack(true, "Gateway Test Token", "GTT", *uint256.NewInt(1000), uint8(6), *uint256.NewInt(2000), false)
@@ -157,7 +158,8 @@ func TestChunkRanges(t *testing.T) {
 	}
 }
 
-// BenchmarkChunks reads a thousand snapshot blocks, of which one in twenty has blocks, from the disk's part of the chain.
+// BenchmarkChunks reads a thousand snapshot blocks, of which one in twenty has blocks, from the
+// disk's part of the chain.
 func BenchmarkChunks(b *testing.B) {
 	for _, method := range []string{"ledger_getChunks", "ledger_getChunksV2"} {
 		b.Run(method, func(b *testing.B) {

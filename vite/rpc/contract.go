@@ -43,7 +43,8 @@ type stakeList struct {
 	StakeList        []stakeInfo `json:"stakeList"`
 }
 
-// stakeInfo is one stake. Delegated staking does not exist on this chain: those members have their empty values.
+// stakeInfo is one stake. Delegated staking does not exist on this chain: those members have their
+// empty values.
 type stakeInfo struct {
 	StakeAmount      string       `json:"stakeAmount"`
 	Beneficiary      core.Address `json:"beneficiary"`
@@ -149,7 +150,8 @@ type offChainCall struct {
 	Data    []byte     `json:"data"`
 }
 
-// CallOffChainMethod answers null without code. Code does not run here: this chain has built-in contracts only.
+// CallOffChainMethod answers null without code. Code does not run here: this chain has built-in
+// contracts only.
 func (c *contractAPI) CallOffChainMethod(q offChainCall) ([]byte, error) {
 	if len(q.Code) == 0 {
 		return nil, nil

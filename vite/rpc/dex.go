@@ -8,8 +8,8 @@ import (
 	"gatewayd/vite/node"
 )
 
-// The modules dex, dexfund and dextrade show the exchange (docs/exchange-rules.md 3.5). dex is the newest generation of names;
-// the other two are named after the contract that keeps what they show.
+// The modules dex, dexfund and dextrade show the exchange (docs/exchange-rules.md 3.5). dex is the
+// newest generation of names; the other two are named after the contract that keeps what they show.
 type (
 	dexAPI      struct{ exchangeAPI }
 	dexfundAPI  struct{ exchangeAPI }
@@ -19,7 +19,7 @@ type (
 	dexPrivateAPI struct{ exchangeAPI }
 )
 
-// exchangeAPI is what the modules share.
+// exchangeAPI is shared by the modules.
 type exchangeAPI struct{ node *node.Node }
 
 // Refusals of the exchange's queries.
@@ -31,7 +31,7 @@ var (
 	errOrderRange   = jsonrpc.Other("begin and end must span 0 to 10000 orders")
 )
 
-// errUninitialised is what a real node's panic shows before the exchange has an owner.
+// errUninitialised is the text of a real node's panic before the exchange has an owner.
 var errUninitialised = jsonrpc.NewError(jsonrpc.CodePanic, "server execute panic")
 
 // GetOwner is who administers the exchange.
@@ -102,7 +102,7 @@ func showDexToken(t *dex.Token) *dexToken {
 	return &dexToken{t.Symbol, t.Decimals, t.ID, t.Index, t.Owner, uint8(t.QuoteType)}
 }
 
-// fundInfo is what an account has of a token.
+// fundInfo is an account's balance of a token.
 type fundInfo struct {
 	TokenInfo *tokenInfo `json:"tokenInfo"`
 	Available string     `json:"available"`
@@ -145,7 +145,7 @@ func (e *exchangeAPI) funds(a addressArg, only *tokenArg) (map[core.TokenID]fund
 	return shown, nil
 }
 
-// GetAccountFundInfo is what an account has on the exchange, of all tokens or of one.
+// GetAccountFundInfo returns an account's balances on the exchange, of all tokens or of one.
 func (d *dexfundAPI) GetAccountFundInfo(a addressArg, only *tokenArg) (map[core.TokenID]fundInfo, error) {
 	return d.funds(a, only)
 }
@@ -155,7 +155,7 @@ func (d *dexAPI) GetAccountBalanceInfo(a addressArg, only *tokenArg) (map[core.T
 	return d.funds(a, only)
 }
 
-// marketPair is what both generations of names have in common.
+// marketPair contains the members that both generations of names have in common.
 type marketPair struct {
 	MarketID           uint32       `json:"marketId"`
 	MarketSymbol       string       `json:"marketSymbol"`
@@ -277,8 +277,8 @@ type placeOrderInfo struct {
 	IsInvited      bool   `json:"isInvited"`
 }
 
-// GetPlaceOrderInfo is what an account needs to know before it places an order. minTradeAmount is in the decimals of the
-// quote token's type, feeRate the highest that the order can come to pay, in parts of 100000.
+// GetPlaceOrderInfo returns an account's limits for an order. minTradeAmount is in the decimals of
+// the quote token's type, feeRate the highest possible rate of the order, in parts of 100000.
 func (d *dexAPI) GetPlaceOrderInfo(a addressArg, trade, quote tokenArg, side bool) (info *placeOrderInfo, err error) {
 	readInMemory(d.node, func(v *node.View) {
 		m := v.Market(trade.TokenID, quote.TokenID)

@@ -8,7 +8,8 @@ import (
 	"gatewayd/vite/node"
 )
 
-// minedShown is what both generations of names have in common. Amounts are VX in smallest units.
+// minedShown contains the members that both generations of names have in common. Amounts are VX in
+// smallest units.
 type minedShown struct {
 	HistoryMinedSum string            `json:"historyMinedSum"`
 	Total           string            `json:"total"`
@@ -27,7 +28,7 @@ type v1MiningInfo struct {
 	PledgeMine string `json:"pledgeMine"`
 }
 
-// nothing is what market making mines on this chain.
+// nothing is the reward of market making on this chain.
 const nothing = "0"
 
 func showMined(m *node.Mining) minedShown {
@@ -47,7 +48,8 @@ func (e *exchangeAPI) mining() node.Mining {
 	return read(e.node, func(v *node.View) node.Mining { return v.Mining() })
 }
 
-// GetCurrentMiningInfo is the VX that the running cycle gives to traders, by the type of the quote token, and to others.
+// GetCurrentMiningInfo is the VX that the running cycle gives to traders, by the type of the quote
+// token, and to others.
 func (d *dexAPI) GetCurrentMiningInfo() *miningInfo {
 	m := d.mining()
 	return &miningInfo{showMined(&m), m.Shares.Staking.Dec()}
@@ -91,7 +93,8 @@ func (d *dexAPI) GetCurrentStakingValidForMining() string { return d.staked() }
 // GetCurrentPledgeForVxSum is dex_getCurrentStakingValidForMining.
 func (d *dexfundAPI) GetCurrentPledgeForVxSum() string { return d.staked() }
 
-// miningFees are what was paid in the markets that mine, in the decimals of the quote token type.
+// miningFees returns the fees paid in the markets that mine, in the decimals of the quote token
+// type.
 func (e *exchangeAPI) miningFees() map[string]string {
 	m, shown := e.mining(), map[string]string{}
 	for q, f := range m.Fees {
@@ -100,7 +103,8 @@ func (e *exchangeAPI) miningFees() map[string]string {
 	return shown
 }
 
-// GetCurrentFeesValidForMining are the fees of the running cycle that mine, without what listings and invitations add.
+// GetCurrentFeesValidForMining are the fees of the running cycle that mine, without what listings
+// and invitations add.
 func (d *dexAPI) GetCurrentFeesValidForMining() map[string]string { return d.miningFees() }
 
 // GetCurrentFeesForMine is dex_getCurrentFeesValidForMining.

@@ -63,7 +63,8 @@ func TestMiningQueries(t *testing.T) {
 	require.NotContains(t, verified, `"balanceMatched":false`)
 }
 
-// TestMiningWithVX: what the pool holds is shown before it is mined, and VX locked for dividends beside its owner's balance.
+// TestMiningWithVX: the pool's balance is shown before it is mined, and VX locked for dividends is
+// shown with its owner's balance.
 func TestMiningWithVX(t *testing.T) {
 	r := exchangeFixture(t)
 	r.exchangeCall(t, dex.VX, 1000, dex.FundEndorseVX)

@@ -86,7 +86,8 @@ func (d *dextradeAPI) GetOrderBySendHash(h hashArg) (*shownOrder, error) { retur
 // GetOrderByTransactionHash is dextrade_getOrderBySendHash.
 func (d *dexAPI) GetOrderByTransactionHash(h hashArg) (*shownOrder, error) { return d.orderBySend(h) }
 
-// orderList is a part of a book, with dexTrade's newest block before and after it was read; both are one here.
+// orderList is a part of a book, with dexTrade's newest block before and after it was read; both
+// are one here.
 type orderList struct {
 	Orders     []*shownOrder `json:"orders"`
 	Size       int           `json:"size"`
@@ -130,7 +131,8 @@ func (e *exchangeAPI) orders(trade, quote tokenArg, parts ...bookPart) (list *or
 	return list, err
 }
 
-// GetOrdersFromMarket lists open orders of one side (true: sells), the best first, from number begin up to end.
+// GetOrdersFromMarket lists open orders of one side (true: sells), the best first, from number
+// begin up to end.
 func (d *dextradeAPI) GetOrdersFromMarket(trade, quote tokenArg, side bool, begin, end int) (*orderList, error) {
 	return d.orders(trade, quote, bookPart{dex.Side(side), begin, end})
 }
@@ -170,8 +172,8 @@ type verifiedBalances struct {
 	Balances       map[core.TokenID]verifiedBalance `json:"balances"`
 }
 
-// VerifyDexBalance holds what the exchange's contract has against what it owes. Stakes for lower fees and locked VX count as
-// the users', what is to be mined and shared out as fees.
+// VerifyDexBalance holds what the exchange's contract has against what it owes. Stakes for lower
+// fees and locked VX count as the users', what is to be mined and shared out as fees.
 func (d *dexPrivateAPI) VerifyDexBalance() verifiedBalances {
 	books := read(d.node, func(v *node.View) node.ExchangeBooks { return v.ExchangeBooks() })
 	shown := verifiedBalances{UserCount: books.Users, BalanceMatched: true, Balances: map[core.TokenID]verifiedBalance{}}

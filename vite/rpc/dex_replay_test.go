@@ -24,13 +24,15 @@ import (
 	"gatewayd/vite/node"
 )
 
-// dexSeeds are the accounts of the recorded exchange session: indexes 0 to 3 of the public test mnemonic "abandon ... art".
+// dexSeeds are the accounts of the recorded exchange session: indexes 0 to 3 of the public test
+// mnemonic "abandon ... art".
 var dexSeeds = []string{
 	"926773325d643ed6f351d49c2289228c5e7fbbc669e7ff9b6a01c0b41bc9a362", "50ea3cd306e8c9c90e0ccbbfa72941c622c6ba3ef78940c751b0ca6e9c2512b8",
 	"9304cc64e8520dc859681dbf0bae7c8b6a53e8f7fc641477f2b82840249223b6", "f95fd79e324b20014a5ccd96c0f34796d1fbf5fb169e50bd013b94e562e9c9be",
 }
 
-// dexLine is one recorded step: a query, or a call of an exchange contract with all that came of it.
+// dexLine is one recorded step: a query, or a call of an exchange contract with all that came of
+// it.
 type dexLine struct {
 	line
 	Method        string
@@ -55,7 +57,8 @@ type recordedStep struct {
 	Triggered []struct{ To, Amount, Token, Hash string }
 }
 
-// dexGenesis has the recorded chain's tokens, each account with more of them than it needs, and quota.
+// dexGenesis has the recorded chain's tokens, each account with more of them than it needs, and
+// quota.
 func dexGenesis(t testing.TB) (g ledger.Genesis, keys []core.PrivateKey) {
 	g.StakeLock = 1
 	for _, seed := range dexSeeds {
@@ -108,8 +111,9 @@ func newDexReplay(t *testing.T) *dexReplay {
 	return r
 }
 
-// TestDexReplay plays every call and query of the recorded session. Each receive of a contract must have the recorded
-// status, logs and sends, byte for byte but for the hashes of blocks; each query the recorded answer.
+// TestDexReplay plays every call and query of the recorded session. Each receive of a contract must
+// have the recorded status, logs and sends, byte for byte but for the hashes of blocks; each query
+// the recorded answer.
 func TestDexReplay(t *testing.T) {
 	file, err := os.Open("testdata/dex.jsonl")
 	require.NoError(t, err)
@@ -164,7 +168,8 @@ func (r *dexReplay) call(l *dexLine) error {
 	return errors.Join(all...)
 }
 
-// block makes the call anew from its name and parameters; where the recorded call is shown, its data must come out.
+// block rebuilds the call from its name and parameters; where the recorded call is shown, the data
+// must be equal.
 func (r *dexReplay) block(l *dexLine) (*core.AccountBlock, error) {
 	method, contract := dexMethod(l.Method)
 	args, err := arguments(method, l.Params)

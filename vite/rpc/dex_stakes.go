@@ -8,7 +8,7 @@ import (
 	"gatewayd/vite/node"
 )
 
-// exchangeStake is a stake that dexFund holds; bid is what it is for.
+// exchangeStake is a stake that dexFund holds; bid is its purpose.
 type exchangeStake struct {
 	stakeInfo
 	Principal *core.Address `json:"principal,omitempty"`
@@ -55,7 +55,7 @@ func (d *dexAPI) GetVIPStakeInfoList(a addressArg, index, size int) (*exchangeSt
 	})
 }
 
-// GetMiningStakeInfoList is what an account staked to mine.
+// GetMiningStakeInfoList lists an account's stakes for mining.
 func (d *dexAPI) GetMiningStakeInfoList(a addressArg, index, size int) (*exchangeStakes, error) {
 	return d.exchangeStakes(index, size, func(v *node.View, page, size int) node.ExchangeStakes {
 		return v.MiningStakes(a.Address, page, size)

@@ -12,8 +12,8 @@ import (
 	"gatewayd/vite/node"
 )
 
-// shownBlock is an account block as a node shows it, with both generations of names (docs/exchange-chain-wire.md 5.4). Pointers
-// and nil slices are null.
+// shownBlock is an account block as a node shows it, with both generations of names
+// (docs/exchange-chain-wire.md 5.4). Pointers and nil slices are null.
 type shownBlock struct {
 	BlockType              core.BlockType `json:"blockType"`
 	Height                 string         `json:"height"`
@@ -81,7 +81,8 @@ func showBlock(b *node.Block) *shownBlock {
 	return s
 }
 
-// setAmounts shows what moves. A genesis block moves nothing, and newly issued tokens come without a fee.
+// setAmounts shows what moves. A genesis block moves nothing, and newly issued tokens come without
+// a fee.
 func (s *shownBlock) setAmounts(b *node.Block) {
 	if b.BlockType != core.GenesisReceive {
 		s.Amount = amountText(&b.Transfer.Amount)
@@ -201,8 +202,9 @@ func showAccount(i node.AccountInfo) accountInfo {
 	return shown
 }
 
-// shownSnapshot is a snapshot block: its heights and seed are numbers, unlike everywhere else. Beyond height 1 the seed hashes are null:
-// this chain has one producer and draws no random numbers.
+// shownSnapshot is a snapshot block: its heights and seed are numbers, unlike everywhere else.
+// Beyond height 1 the seed hashes are null: this chain has one producer and draws no random
+// numbers.
 type shownSnapshot struct {
 	Producer        core.Address                `json:"producer"`
 	Hash            core.Hash                   `json:"hash"`

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	filterTTL      = 5 * time.Minute // a filter that nobody polls for so long is gone
+	filterTTL      = 5 * time.Minute // a filter without a poll for this long is removed
 	maxFilterItems = 10000           // items that may wait in one filter; one that overflows is gone, too: better none than a gap
 )
 
@@ -51,7 +51,8 @@ func (t *filterTable) follow(feed *node.Subscription) {
 	clear(t.filters)
 }
 
-// run fills the filters from the feed that the table follows until ctx ends, and from another one whenever it breaks.
+// run fills the filters from the feed that the table follows until ctx ends, and from another one
+// whenever it breaks.
 func (t *filterTable) run(ctx context.Context, n *node.Node) error {
 	for {
 		if err := t.fill(ctx, t.feed); err != nil || ctx.Err() != nil {
@@ -96,7 +97,7 @@ func (t *filterTable) add(change []node.Event) {
 	t.expire()
 }
 
-// expire drops what nobody polls. The lock is held.
+// expire removes filters without polls. The lock is held.
 func (t *filterTable) expire() {
 	now := t.now()
 	for id, f := range t.filters {
@@ -143,13 +144,14 @@ func (t *filterTable) uninstall(id gethrpc.ID) bool {
 	return ok
 }
 
-// changes are what came since the last poll.
+// changes contains the events since the last poll.
 type changes struct {
 	Result       []any      `json:"result"`
 	Subscription gethrpc.ID `json:"subscription"`
 }
 
-// GetChangesByFilterId gives what came since the last poll and keeps the filter alive for five minutes.
+// GetChangesByFilterId gives what came since the last poll and keeps the filter alive for five
+// minutes.
 func (s *subscribeAPI) GetChangesByFilterId(id gethrpc.ID) (*changes, error) {
 	return s.filters.poll(id)
 }

@@ -35,7 +35,8 @@ func vite(n uint64) uint256.Int {
 	return *new(uint256.Int).Mul(uint256.NewInt(n), uint256.NewInt(1e18))
 }
 
-// fixture is a node whose genesis mirrors the recorded one, and its server. Snapshot blocks come by hand only.
+// fixture is a node whose genesis mirrors the recorded one, and its server. Snapshot blocks come by
+// hand only.
 type fixture struct {
 	t      *testing.T
 	node   *node.Node

@@ -20,7 +20,8 @@ const (
 	maskBit   = 0x80
 )
 
-// A message in several frames is refused as a real node refuses it: each frame is taken for a message, and the connection ends with 1000.
+// A message in several frames is refused as a real node refuses it: each frame is taken for a
+// message, and the connection ends with 1000.
 func TestFragmentedMessage(t *testing.T) {
 	f := start(t, nil)
 	dialer := websocket.Dialer{WriteBufferSize: 256}
@@ -42,7 +43,7 @@ func TestFragmentedMessage(t *testing.T) {
 	require.True(t, websocket.IsCloseError(err, websocket.CloseNormalClosure), err)
 }
 
-// Whole frames of any size come through as they are, however the network cuts them.
+// Complete frames of any size pass unchanged, however the network splits them.
 func TestWholeFrames(t *testing.T) {
 	var sent bytes.Buffer
 	for _, size := range []int{0, 1, 125, 126, 4096, 65535, 65536, 200_000} {

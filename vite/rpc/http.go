@@ -18,11 +18,12 @@ import (
 	"gatewayd/vite/node"
 )
 
-// healthyAge is how old the latest snapshot block of a healthy node may be.
+// healthyAge bounds the age of a healthy node's latest snapshot block.
 const healthyAge = 3 * time.Minute
 
-// guard is what stands before the JSON-RPC server: the host check (against pages that point a name of theirs at a local
-// node), CORS and the health page. Method, content type and body size are checked by the JSON-RPC server itself.
+// guard precedes the JSON-RPC server: the host check (against pages whose name resolves to a local
+// node), CORS and the health page. The JSON-RPC server itself checks method, content type and body
+// size.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.hostAllowed(r.Host) {
@@ -94,10 +95,11 @@ func (s *Server) healthy() bool {
 	return s.cfg.Now().Sub(head.Time) < healthyAge
 }
 
-// A real node does not put the frames of a fragmented WebSocket message together (RFC 6455 5.4): it takes each for a whole message, says that it
-// ends too soon, and closes. A client that works here must work there, so the same happens here.
+// A real node does not join the frames of a fragmented WebSocket message (RFC 6455 5.4). It takes
+// each for a complete message, reports that it ends too soon, and closes. A client that works here
+// must work there, so this server does the same.
 
-// fragmentRefusal is what a real node answers to a part of a message. It has no id.
+// fragmentRefusal is a real node's answer to a part of a message. It has no ID.
 const fragmentRefusal = `{"jsonrpc":"2.0","error":{"code":-32600,"message":"unexpected EOF"}}`
 
 // What begins the frame that carries the refusal: the last of a text.
@@ -117,15 +119,16 @@ func (u frameUpgrade) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return &frameConn{Conn: c, in: bufio.NewReader(c)}, buffers, nil
 }
 
-// frameConn follows the frames that a client sends and ends at the first that is not a whole message.
+// frameConn follows a client's frames and ends at the first that is not a complete message.
 type frameConn struct {
 	net.Conn
 	in      *bufio.Reader
 	left    uint64     // bytes of the current frame that have not been read
-	writing sync.Mutex // the refusal is written beside the library's frames
+	writing sync.Mutex // the refusal is written between the library's frames
 }
 
-// Read gives the bytes of whole messages and of control frames. It is io.EOF after a fragment has been refused.
+// Read returns the bytes of complete messages and of control frames. It is io.EOF after a fragment
+// has been refused.
 func (c *frameConn) Read(p []byte) (int, error) {
 	if c.left == 0 {
 		f, err := jsonrpc.PeekFrame(c.in)
@@ -148,7 +151,8 @@ func (c *frameConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// refuse reads the message to its end, so that the client does not write to a closed connection and miss the answer.
+// refuse reads the message to its end, so that the client does not write to a closed connection and
+// miss the answer.
 func (c *frameConn) refuse() error {
 	for read := uint64(0); ; {
 		f, err := jsonrpc.PeekFrame(c.in)

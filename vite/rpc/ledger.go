@@ -21,7 +21,7 @@ type ledgerAPI struct {
 	patience time.Duration // with one search
 }
 
-// Bounds of what may look at all blocks of an account.
+// Bounds of calls that may scan all blocks of an account.
 const (
 	maxSearches = 4
 	searchTime  = 10 * time.Second
@@ -33,8 +33,8 @@ func newLedgerAPI(n *node.Node) *ledgerAPI {
 	return &ledgerAPI{n, semaphore.NewWeighted(maxSearches), searchTime}
 }
 
-// readInMemory reads what every node has in memory, so that it cannot fail. What a view gives is complete only after the view has
-// closed, so it is shown by the caller.
+// readInMemory reads what every node has in memory, so that it cannot fail. What a view gives is
+// complete only after the view has closed, so it is shown by the caller.
 func readInMemory(n *node.Node, f func(v *node.View)) { _ = n.Read(f) }
 
 // read is readInMemory for one value.
@@ -51,7 +51,7 @@ func recall[T any](n *node.Node, f func(v *node.View) T) (T, error) {
 	return result, onWire(err)
 }
 
-// search is recall for what may look at all blocks of an account: few at a time, each for a while only.
+// search is recall for scans of all blocks of an account: few at a time, each with a timeout.
 func search[T any](ctx context.Context, l *ledgerAPI, f func(ctx context.Context, v *node.View) (T, error)) (T, error) {
 	limited, cancel := context.WithTimeout(ctx, l.patience)
 	defer cancel()
@@ -89,8 +89,9 @@ func recallSnapshot(n *node.Node, f func(v *node.View) *node.SnapshotBlock) (*sh
 	return showSnapshot(b), err
 }
 
-// GetLatestAccountBlock includes blocks that are in no snapshot yet; null without any block. The block is on disk: who follows an account up to here
-// reads nothing that the end of this process could take back.
+// GetLatestAccountBlock includes blocks that are in no snapshot yet; null without any block. The
+// block is on disk: who follows an account up to here reads nothing that the end of this process
+// could take back.
 func (l *ledgerAPI) GetLatestAccountBlock(a addressArg) (*shownBlock, error) {
 	b, err := recallBlock(l.node, func(v *node.View) *node.Block { return v.AccountHead(a.Address) })
 	if err != nil {
@@ -194,7 +195,8 @@ func (l *ledgerAPI) GetUnreceivedTransactionSummaryInBatch(ctx context.Context, 
 	return summaries(ctx, l.node, accounts, showAccount)
 }
 
-// summaries sums the unreceived sends of accounts, of each once however often it is named. The chain goes on between two accounts.
+// summaries sums the unreceived sends of accounts, of each once even if it is named repeatedly. The
+// chain continues between two accounts.
 func summaries[T any](ctx context.Context, n *node.Node, accounts []addressArg, show func(node.AccountInfo) T) ([]T, error) {
 	if len(accounts) > maxCount {
 		return nil, errCount
@@ -279,7 +281,7 @@ type powDifficulty struct {
 	IsCongestion  bool   `json:"isCongestion"`
 }
 
-// GetPoWDifficulty tells which proof of work a block needs.
+// GetPoWDifficulty returns the proof of work that a block needs.
 func (l *ledgerAPI) GetPoWDifficulty(i intent) (*powDifficulty, error) {
 	c, err := i.call()
 	if err != nil {

@@ -2,10 +2,12 @@ package rpc
 
 import "testing"
 
-// ledgerBreak is where the recorded ledger session paused for the session of subscriptions: later blocks build on both.
+// ledgerBreak is the line at which the recorded ledger session paused for the session of
+// subscriptions: later blocks build on both.
 const ledgerBreak = 196
 
-// TestLedgerReplay plays the recorded ledger session, and in its pause the one of subscriptions, to our node.
+// TestLedgerReplay plays the recorded ledger session, and in its pause the one of subscriptions, to
+// our node.
 func TestLedgerReplay(t *testing.T) {
 	lines, events := recording(t, "ledger"), recording(t, "subscribe")
 	r := newReplay(start(t, nil), lines, events)
@@ -22,7 +24,8 @@ func TestLedgerReplay(t *testing.T) {
 	v.finish()
 }
 
-// reached are snapshot heights that the recorded chain had certainly reached by a line, where no answer tells.
+// reached contains snapshot heights that the recorded chain had certainly reached by a line, where
+// no answer contains them.
 var reached = map[int]uint64{2: 9, 109: 75, 119: 120, 136: 182, 158: 220, 196: 304, 200: 345}
 
 // looseAt are members whose recorded value depends on the recorded chain's own pace or hashes.

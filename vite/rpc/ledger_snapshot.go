@@ -55,7 +55,8 @@ func (l *ledgerAPI) GetSnapshotBlocks(from heightArg, count int) ([]*shownSnapsh
 	return showSnapshots(list), err
 }
 
-// GetSnapshotBlockBeforeTime is the newest block that is older than a time in Unix seconds; null without one.
+// GetSnapshotBlockBeforeTime is the newest block that is older than a time in Unix seconds; null
+// without one.
 func (l *ledgerAPI) GetSnapshotBlockBeforeTime(seconds int64) (*shownSnapshot, error) {
 	at := time.Unix(seconds, 0)
 	return recallSnapshot(l.node, func(v *node.View) *node.SnapshotBlock { return v.SnapshotBefore(at) })
@@ -100,7 +101,8 @@ type heightRange struct {
 	ToHeight   heightArg `json:"toHeight"`
 }
 
-// filter is the node's form of the filter; a filter without an address chooses nothing and is refused.
+// filter is the node's form of the filter; a filter without an address chooses nothing and is
+// refused.
 func (f *logFilter) filter() (node.LogFilter, error) {
 	if len(f.AddressHeightRange) == 0 {
 		return node.LogFilter{}, jsonrpc.Other("addressHeightRange is nil")
@@ -159,7 +161,8 @@ func (l *ledgerAPI) GetVmLogsByFilter(ctx context.Context, f logFilter) ([]shown
 	return shown, err
 }
 
-// fromNewest puts the newest block for a height 0 that a range begins with. A stream of events has no bound there instead.
+// fromNewest puts the newest block for a height 0 that a range begins with. A stream of events has
+// no bound there instead.
 func fromNewest(v *node.View, ranges map[core.Address]node.HeightRange) {
 	for a, r := range ranges {
 		if r.From == 0 {
@@ -173,8 +176,8 @@ func (l *ledgerAPI) GetVmlogsByFilter(ctx context.Context, f logFilter) ([]shown
 	return l.GetVmLogsByFilter(ctx, f)
 }
 
-// GetConfirmedBalances gives balances as of a snapshot block. These amounts are JSON numbers of any size, and accounts
-// that hold none of the tokens are left out.
+// GetConfirmedBalances gives balances as of a snapshot block. These amounts are JSON numbers of any
+// size, and accounts that hold none of the tokens are left out.
 func (l *ledgerAPI) GetConfirmedBalances(snapshot hashArg, accounts []addressArg, tokens []tokenArg) (map[core.Address]map[core.TokenID]*big.Int, error) {
 	if len(accounts)*len(tokens) > maxCount {
 		return nil, errCount

@@ -22,7 +22,7 @@ type syncInfo struct {
 	Status  string `json:"status"`
 }
 
-// SyncInfo says that there is nothing to catch up with.
+// SyncInfo reports a complete sync.
 func (n *netAPI) SyncInfo() syncInfo {
 	head := read(n.node, func(v *node.View) ledger.Point { return v.Head() })
 	return syncInfo{From: "0", To: "0", Current: decimal(head.Height), State: 2, Status: "Sync done"}
@@ -68,7 +68,7 @@ type serverStatus struct {
 	Connections []string `json:"connections"`
 }
 
-// NodeInfo has no peers to tell of.
+// NodeInfo has no peers.
 func (n *netAPI) NodeInfo() nodeInfo {
 	return nodeInfo{Height: read(n.node, func(v *node.View) ledger.Point { return v.Head() }).Height}
 }
@@ -87,7 +87,8 @@ func (h *healthAPI) Health() error {
 	return nil
 }
 
-// grindBatch is how many nonces are tried between two looks at the clock: some tens of milliseconds.
+// grindBatch is the number of nonces tried between two checks of the clock: some tens of
+// milliseconds.
 const grindBatch = 1 << 18
 
 // utilAPI is the module util.

@@ -55,7 +55,8 @@ func (h *hashArg) hashOf() *core.Hash {
 	return &h.Hash
 }
 
-// heightArg is a height as text or as a number. What does not parse is the method's error, not a parameter error.
+// heightArg is a height as text or as a number. What does not parse is the method's error, not a
+// parameter error.
 type heightArg string
 
 func (h *heightArg) UnmarshalJSON(raw []byte) error {
@@ -91,8 +92,9 @@ func page(index, size int) (ok bool, err error) {
 	return index >= 0 && size > 0, nil
 }
 
-// onWire gives an error the code and text of a real node. A fault of our own machine is told as a real node tells its
-// panics: the sender must take the outcome as unknown, and the text stays here, because node.Run ends with it.
+// onWire gives an error the code and text of a real node. A fault of our own machine looks like a
+// real node's panic: the sender must treat the outcome as unknown. The text is not sent, because
+// node.Run ends with it.
 func onWire(err error) error {
 	if err == nil {
 		return nil

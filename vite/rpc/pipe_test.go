@@ -12,7 +12,8 @@ import (
 	"gatewayd/vite/node"
 )
 
-// A subscriber inside the process who does not keep up loses the connection like any other, and connects anew with the next call.
+// A slow subscriber inside the process loses the connection like any other, and reconnects with the
+// next call.
 func TestPipeSubscriberIsDropped(t *testing.T) {
 	f := start(t, nil)
 	c, err := client.Dial(t.Context(), "ws://127.0.0.1", client.Options{Dial: f.server.Dial})

@@ -18,7 +18,8 @@ import (
 	"gatewayd/httpserver/jsonrpc"
 )
 
-// httpRequest is a recorded HTTP request. The sessions with a strictly configured node have method and parameters only.
+// httpRequest is a recorded HTTP request. The sessions with a strictly configured node have method
+// and parameters only.
 type httpRequest struct {
 	Method  string            `json:"method"`
 	Path    string            `json:"path"`
@@ -33,8 +34,8 @@ type httpResponse struct {
 	Body        string `json:"body"`
 }
 
-// TestProtocolReplay plays the recorded envelope, HTTP, Unix-socket and WebSocket sessions. Only methods of the chain's
-// height are called, so values do not count: shape, codes and texts do.
+// TestProtocolReplay plays the recorded envelope, HTTP, Unix-socket and WebSocket sessions. Only
+// methods of the chain's height are called, so values do not count: shape, codes and texts do.
 func TestProtocolReplay(t *testing.T) {
 	open := start(t, func(c *Config) { c.VirtualHosts = []string{"*"} })
 	strict := start(t, func(c *Config) { c.VirtualHosts = nil })
@@ -115,7 +116,7 @@ func (f *fixture) exchange(r httpRequest) httpResponse {
 	return httpResponse{resp.StatusCode, resp.Header.Get("Content-Type"), string(raw)}
 }
 
-// ipcSession is what a Unix-socket client saw.
+// ipcSession is the recording of a Unix-socket client.
 type ipcSession struct {
 	Closed bool   `json:"closed"`
 	Data   string `json:"data"`
@@ -142,7 +143,7 @@ func (f *fixture) playIPC(l line) error {
 	return f.session(read, expected, want.Closed)
 }
 
-// wsSession is what a WebSocket client saw.
+// wsSession is the recording of a WebSocket client.
 type wsSession struct {
 	ClosedByServer bool     `json:"closedByServer"`
 	Messages       []string `json:"messages"`
@@ -171,7 +172,8 @@ func (f *fixture) playWS(l line) error {
 // walletRequest is the call that the recording of the strict node's WebSocket does not show.
 const walletRequest = `{"jsonrpc":"2.0","id":1,"method":"wallet_listAllEntropyFiles","params":[]}`
 
-// session reads as many messages as were recorded. Answers come in any order; notifications come with snapshot blocks.
+// session reads as many messages as were recorded. Answers come in any order; notifications come
+// with snapshot blocks.
 func (f *fixture) session(read func() (string, error), expected []string, closed bool) error {
 	var got []string
 	for len(got) < len(expected) {
@@ -219,7 +221,8 @@ func takeMatching(got *[]string, want string) error {
 	return errors.Join(faults...)
 }
 
-// sameMessage compares messages but for what a moving chain changes: hashes, ids of subscriptions, heights.
+// sameMessage compares messages but for what a moving chain changes: hashes, ids of subscriptions,
+// heights.
 func sameMessage(want, got string) error {
 	if want == got {
 		return nil

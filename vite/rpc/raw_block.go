@@ -9,9 +9,10 @@ import (
 	"gatewayd/vite/ledger"
 )
 
-// AccountBlock is the block that ledger_sendRawTransaction takes, in either generation of member names
-// (docs/exchange-chain-wire.md 5.6). It is called as in a real node, because the name stands in the texts of parameter errors.
-// Absent identifiers count as zero, null ones are refused; quota and display members are ignored.
+// AccountBlock is the argument of ledger_sendRawTransaction, in either generation of member names
+// (docs/exchange-chain-wire.md 5.6). It has the name of a real node's type, because the name is
+// part of the texts of parameter errors. Absent identifiers count as zero, null ones are refused;
+// quota and display members are ignored.
 type AccountBlock struct {
 	BlockType      uint8      `json:"blockType"`
 	Height         string     `json:"height"`
@@ -35,7 +36,8 @@ type AccountBlock struct {
 	LogHash        *hashArg   `json:"logHash"`
 }
 
-// block is what was sent, ready to be submitted. Errors are the ones that a real node finds before it looks at the ledger.
+// block converts the argument for Submit. Errors are those that a real node finds before it reads
+// the ledger.
 func (b *AccountBlock) block() (*core.AccountBlock, error) {
 	height, err := strconv.ParseUint(b.Height, 10, 64)
 	if err != nil {
@@ -66,7 +68,8 @@ func (b *AccountBlock) block() (*core.AccountBlock, error) {
 	return block, setAmounts(block, amount, fee)
 }
 
-// work reads difficulty and nonce. A difficulty without a nonce is ignored, even if it is no number.
+// work reads difficulty and nonce. A difficulty without a nonce is ignored, even if it is no
+// number.
 func (b *AccountBlock) work() (*big.Int, error) {
 	if b.Nonce == nil {
 		return nil, nil
@@ -84,8 +87,8 @@ func optionalInteger(s *string) (*big.Int, error) {
 	return jsonrpc.Integer(*s)
 }
 
-// setAmounts brings amount and fee into the block. A node hashes their absolute bytes and finds a sign only afterwards,
-// and no block of 256-bit amounts has the hash of one with a larger amount.
+// setAmounts sets amount and fee of the block. A node hashes their absolute bytes and checks the
+// sign only afterwards, and no block of 256-bit amounts has the hash of one with a larger amount.
 func setAmounts(block *core.AccountBlock, amount, fee *big.Int) error {
 	overA := block.Amount.SetFromBig(new(big.Int).Abs(amount))
 	overF := block.Fee.SetFromBig(new(big.Int).Abs(fee))

@@ -9,9 +9,9 @@ import (
 	"gatewayd/vite/core"
 )
 
-// rebuild makes a recorded ledger_sendRawTransaction request anew for our chain: same fields, our place in the account's
-// chain, our hash and signature. What was wrong with the recorded block is wrong with the new one in the same way: its
-// place (misplaced), its hash, its signature, its key, the form of a member.
+// rebuild converts a recorded ledger_sendRawTransaction request for our chain: same fields, our
+// place in the account's chain, our hash and signature. A fault of the recorded block is reproduced
+// in the new one: its place (misplaced), its hash, its signature, its key, the form of a member.
 func (r *replay) rebuild(recorded map[string]any, label string) map[string]any {
 	old := lenient(recorded, r.names.translate(recorded).(map[string]any))
 	block := *old.block
@@ -125,7 +125,8 @@ func likeCase(old, text string) string {
 	return text
 }
 
-// likeBase64 keeps a URL-safe text as it was recorded: the node must refuse it before it looks at the bytes.
+// likeBase64 keeps a URL-safe text as recorded: the node must refuse it before it decodes the
+// bytes.
 func likeBase64(old string, signature []byte) string {
 	if strings.ContainsAny(old, "-_") {
 		return old
@@ -133,7 +134,8 @@ func likeBase64(old string, signature []byte) string {
 	return base64.StdEncoding.EncodeToString(signature)
 }
 
-// signer is the key that the recorded block names; the account's own where it names none that we have.
+// signer is the key that the recorded block names; the account's own where it names none that we
+// have.
 func (r *replay) signer(o *oldBlock) core.PrivateKey {
 	for _, k := range []core.PrivateKey{r.alice, r.bob, r.carol} {
 		if public := k.Public(); string(public[:]) == string(o.block.PublicKey) {

@@ -19,7 +19,7 @@ import (
 	"gatewayd/vite/node"
 )
 
-// line is one recorded exchange with a real node, or (event) a message that it sent by itself.
+// line is one recorded exchange with a real node, or (event) a message that it sent unasked.
 type line struct {
 	Label     string          `json:"label"`
 	Transport string          `json:"transport"`
@@ -45,7 +45,8 @@ func recording(t testing.TB, name string) []line {
 	return all
 }
 
-// differences reads the list in docs/node-differences.md of the recorded answers that ours differ from.
+// differences reads the list in docs/node-differences.md of the recorded answers that ours differ
+// from.
 func differences(t testing.TB, name string) map[string]bool {
 	doc, err := os.ReadFile("../../docs/node-differences.md")
 	require.NoError(t, err)
@@ -56,8 +57,9 @@ func differences(t testing.TB, name string) map[string]bool {
 	return listed
 }
 
-// verdicts collects, per label, whether our answer differed, and holds that against the list of differences: what is not
-// listed must be equal, and what is listed must be a recorded label that does differ.
+// verdicts collects, per label, whether our answer differed, and holds that against the list of
+// differences: what is not listed must be equal, and what is listed must be a recorded label that
+// does differ.
 type verdicts struct {
 	t      *testing.T
 	listed map[string]bool
@@ -154,7 +156,8 @@ func eachBlock(v any, f func(map[string]any)) {
 	}
 }
 
-// prepare brings our chain to where the recorded one was: blocks that the recording only shows, and time.
+// prepare brings our chain to where the recorded one was: blocks that the recording only shows, and
+// time.
 func (r *replay) prepare(c call, answer call) {
 	eachBlock(answer.Result, func(b map[string]any) {
 		if a := address(first(b, "address")); !a.IsContract() {
@@ -175,7 +178,8 @@ func (r *replay) prepare(c call, answer call) {
 	}
 }
 
-// learnReceive relates a contract's receive block, which the recording never names before it is asked for, by its send.
+// learnReceive relates a contract's receive block, which the recording never names before it is
+// asked for, by its send.
 func (r *replay) learnReceive(b map[string]any) {
 	send, err := core.ParseHash(r.names.ours[first(b, "sendBlockHash")])
 	if err != nil || !address(first(b, "address")).IsContract() {
@@ -186,8 +190,8 @@ func (r *replay) learnReceive(b map[string]any) {
 	}
 }
 
-// fill makes the recorded blocks of an account until its next height is the given one; where none was recorded, a payment
-// to itself stands in.
+// fill makes the recorded blocks of an account until its next height is the given one; a payment to
+// itself replaces a block that was not recorded.
 func (r *replay) fill(account core.Address, height uint64) {
 	for {
 		at, _ := r.next(account)
@@ -224,8 +228,8 @@ func (r *replay) request(c call, label string) call {
 	return call{Method: c.Method, Params: r.names.translate(c.Params)}
 }
 
-// nameNewest relates hashes that a request names without the recording having shown their blocks: the newest of the chain,
-// and of the account a block that nothing else tells of.
+// nameNewest relates hashes in a request whose blocks the recording does not show: the newest of
+// the chain, and of the account a block that no other line names.
 func (r *replay) nameNewest(method string, params []any, label string) {
 	switch method {
 	case "ledger_getConfirmedBalances":
@@ -268,7 +272,7 @@ func (f *fixture) post(c call) call {
 	return parseCall(f.t, raw)
 }
 
-// play replays one request and tells how our answer differs from the recorded one.
+// play replays one request and returns the differences between our answer and the recorded one.
 func (r *replay) play(l line, loose map[string]bool) error {
 	asked, want := parseCall(r.t, l.Request), parseCall(r.t, l.Response)
 	r.prepare(asked, want)

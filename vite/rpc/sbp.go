@@ -65,7 +65,7 @@ func (c *contractAPI) GetSBP(name string) *sbpInfo {
 	return nil
 }
 
-// sbpReward is what a producer made and got.
+// sbpReward contains a producer's blocks and reward.
 type sbpReward struct {
 	BlockProducingReward string `json:"blockProducingReward"`
 	VotingReward         string `json:"votingReward"`

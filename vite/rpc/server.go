@@ -9,8 +9,8 @@
 //
 // It owns the wire shapes and the transports' bounds. It does not own the ledger (vite/node),
 // hashing and keys (vite/core), the transports (httpserver/jsonrpc), or the JSON-RPC envelope,
-// which is go-ethereum's. Where that makes answers differ from a real node's,
-// docs/node-differences.md says so; the replay test holds every other recorded answer.
+// which is go-ethereum's. docs/node-differences.md lists the resulting differences from a real
+// node's answers; the replay test covers every other recorded answer.
 //
 // Wire: docs/exchange-chain-wire.md 5, docs/exchange-rules.md 3.5, testdata/*.jsonl.
 package rpc
@@ -39,16 +39,19 @@ const (
 	writeTimeout     = 30 * time.Second
 )
 
-// Config says where to listen. The zero value serves nothing.
+// Config selects the listening addresses. The zero value serves nothing.
 type Config struct {
 	HTTP string // host:port; empty: no HTTP
 	WS   string // host:port; empty: no WebSocket
-	IPC  string // path of the Unix socket; empty: none. A socket left by a dead process is replaced, a live one is not
+	// path of the Unix socket; empty: none. A socket left by a dead process is replaced, a live one
+	// is not
+	IPC string
 
 	VirtualHosts []string // names that a Host header may have, besides IP addresses; "*" allows all
 	Origins      []string // origins whose pages may call; empty: all
 
-	// Public serves what the public port of a real node serves and no more: no private methods, no search for PoW nonces.
+	// Public serves what the public port of a real node serves and no more: no private methods, no
+	// search for PoW nonces.
 	Public bool
 
 	Workers        int // searches for a PoW nonce that may run at a time; 0: util_getPoWNonce is "not supported"
@@ -58,7 +61,7 @@ type Config struct {
 	Now func() time.Time // clock of filters and health; nil: time.Now
 }
 
-// Check tells what is wrong with the configuration.
+// Check reports every fault of the configuration.
 func (c *Config) Check() error {
 	switch {
 	case c.Workers < 0:
@@ -155,8 +158,8 @@ func (s *Server) register() error {
 	return nil
 }
 
-// Run serves until ctx ends, then lets calls in flight finish for a few seconds and closes all connections. It returns
-// nil for an orderly end. A Server runs once.
+// Run serves until ctx ends, then lets calls in flight finish for a few seconds and closes all
+// connections. It returns nil for an orderly end. A Server runs once.
 func (s *Server) Run(ctx context.Context) error {
 	if err := s.Listen(); err != nil {
 		return err

@@ -121,7 +121,8 @@ func TestClientSubscribes(t *testing.T) {
 	expect(arrivals, `{"hash":%q,"received":false,"removed":true}`, hash)
 }
 
-// A contract's events reach the client as a stream, by block and by filter, and name the token that was issued.
+// A contract's events reach the client as a stream, by block and by filter, and name the token that
+// was issued.
 func TestClientSeesContractEvents(t *testing.T) {
 	f := start(t, nil)
 	f.advance(40)
@@ -304,7 +305,7 @@ func TestUnixMessageLimit(t *testing.T) {
 	}
 	request := `{"jsonrpc":"2.0","id":1,"method":"ledger_getLatestAccountBlock","params":["` + strings.Repeat("x", maxMessage/2) + `"]}`
 	conn := dial()
-	for range 4 { // more than the limit together, none by itself
+	for range 4 { // more than the limit together, none alone
 		_, err := io.WriteString(conn, request)
 		require.NoError(t, err)
 		answer := make([]byte, 4096)
@@ -358,7 +359,7 @@ func TestRunEndsWithTheNode(t *testing.T) {
 	require.ErrorIs(t, <-ended, node.ErrClosed)
 }
 
-// A subscriber whose stream broke must not go on believing in it.
+// A subscriber whose stream broke must notice it.
 func TestSlowSubscriberIsDropped(t *testing.T) {
 	f := start(t, nil)
 	feed := f.node.Subscribe(1)
@@ -392,7 +393,8 @@ func TestPoWByTheNode(t *testing.T) {
 	require.Error(t, err, "who waits for a slot may leave")
 }
 
-// TestSearchesAreBounded: what may look at all blocks of an account waits for a slot, and ends, in its time.
+// TestSearchesAreBounded: a scan of an account's blocks waits for a slot, and ends within its
+// timeout.
 func TestSearchesAreBounded(t *testing.T) {
 	f := start(t, nil)
 	l := newLedgerAPI(f.node)

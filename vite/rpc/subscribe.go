@@ -10,10 +10,12 @@ import (
 	"gatewayd/vite/node"
 )
 
-// changesBuffered is how many changes of the chain may wait for one subscriber; a slower one loses his connection.
+// changesBuffered is the number of changes that may wait for one subscriber; a slower one loses its
+// connection.
 const changesBuffered = 1024
 
-// subscribeAPI is the module subscribe: callbacks over WebSocket and Unix socket, polling filters over any transport.
+// subscribeAPI is the module subscribe: callbacks over WebSocket and Unix socket, polling filters
+// over any transport.
 type subscribeAPI struct {
 	node    *node.Node
 	filters *filterTable
@@ -23,7 +25,8 @@ type subscribeAPI struct {
 	running sync.WaitGroup    // the forwarders
 }
 
-// forward starts a subscription. The library ends it with its connection or on unsubscribing; the server's end ends it, too.
+// forward starts a subscription. The library ends it with its connection or on unsubscribing; the
+// server's end ends it, too.
 func (s *subscribeAPI) forward(ctx context.Context, t topic) (*gethrpc.Subscription, error) {
 	notifier, ok := gethrpc.NotifierFromContext(ctx)
 	if !ok {
@@ -47,8 +50,8 @@ func (s *subscribeAPI) forward(ctx context.Context, t topic) (*gethrpc.Subscript
 	return sub, nil
 }
 
-// pump hands changes over until the subscription ends. It is false when the subscriber did not keep up: he must not
-// believe in an unbroken stream, so he loses his connection.
+// pump hands changes over until the subscription ends. It is false when the subscriber did not keep
+// up: he must not believe in an unbroken stream, so he loses his connection.
 func (s *subscribeAPI) pump(n *gethrpc.Notifier, sub *gethrpc.Subscription, feed *node.Subscription, t topic) bool {
 	for {
 		select {

@@ -132,7 +132,8 @@ func TestFiltersExpire(t *testing.T) {
 	require.ErrorContains(t, poll(left), "filter not found")
 }
 
-// An empty poll is [] for most filters and null for the blocks of all accounts: a real node's habit.
+// An empty poll is [] for most filters and null for the blocks of all accounts: a real node's
+// habit.
 func TestEmptyPolls(t *testing.T) {
 	f := start(t, nil)
 	for method, empty := range map[string]any{"subscribe_newSnapshotBlockFilter": []any{}, "subscribe_newAccountBlockFilter": nil} {
@@ -159,7 +160,8 @@ func subscribeTo(id int, params ...any) map[string]any {
 	return map[string]any{"jsonrpc": "2.0", "id": id, "method": "subscribe_subscribe", "params": params}
 }
 
-// A filter that nobody polls does not grow without end: it goes, rather than give a list with a gap.
+// A filter without polls does not grow without bound: it is removed, because a list with a gap
+// would be wrong.
 func TestFilterOverflow(t *testing.T) {
 	table := newFilterTable(1, time.Now)
 	table.follow(start(t, nil).node.Subscribe(1))
@@ -176,7 +178,8 @@ func TestFilterOverflow(t *testing.T) {
 	require.Equal(t, errNoFilter, err)
 }
 
-// A filter has nothing of what was published before it was made, however late the table hears of it.
+// A filter has nothing of what was published before it was made, however late the table hears of
+// it.
 func TestFilterBeginsWhenItIsMade(t *testing.T) {
 	f := start(t, nil)
 	table := newFilterTable(1, time.Now)
@@ -194,7 +197,8 @@ func TestFilterBeginsWhenItIsMade(t *testing.T) {
 	require.Len(t, got.Result, 1)
 }
 
-// When the feed of the filters breaks they go, so that nobody takes a gap for silence; new ones live on the next feed.
+// When the feed of the filters breaks they are removed, so that no client takes a gap for silence;
+// new ones use the next feed.
 func TestFiltersGoWithTheirFeed(t *testing.T) {
 	f := start(t, nil)
 	table := newFilterTable(2, f.now)

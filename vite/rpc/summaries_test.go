@@ -10,7 +10,8 @@ import (
 	"gatewayd/vite/node"
 )
 
-// TestSummariesInBatch: an account is summed once however often it is named, and a caller who has gone is summed for no more.
+// TestSummariesInBatch: an account is summed once however often it is named, and a caller who has
+// gone is summed for no more.
 func TestSummariesInBatch(t *testing.T) {
 	f := start(t, nil)
 	f.advance(12) // quota for the send
@@ -19,7 +20,7 @@ func TestSummariesInBatch(t *testing.T) {
 	summed := 0
 	show := func(a node.AccountInfo) accountInfo {
 		if summed++; summed == 2 {
-			// The chain goes on between two accounts.
+			// The chain continues between two accounts.
 			_, err := f.node.Snapshot()
 			require.NoError(t, err)
 		}

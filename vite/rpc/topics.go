@@ -7,11 +7,11 @@ import (
 	"gatewayd/vite/node"
 )
 
-// topic picks from the chain's events what a subscriber asked for and shows it; ok is false for what does not concern
-// him. Members by topic: docs/exchange-chain-wire.md 5.7.
+// topic picks from the chain's events what a subscriber asked for and shows it; ok is false for
+// what does not concern him. Members by topic: docs/exchange-chain-wire.md 5.7.
 type topic func(e *node.Event) (item any, ok bool)
 
-// items are what one change of the chain means to a subscriber.
+// items converts one change of the chain for a subscriber.
 func (t topic) items(change []node.Event) []any {
 	var shown []any
 	for i := range change {
@@ -122,8 +122,8 @@ func v1LogsOf(f node.LogFilter) topic {
 	}
 }
 
-// chosen reports whether an event is a log that the filter lets through: its contract, its height (0 is no bound), and each
-// topic that the filter names.
+// chosen reports whether an event is a log that the filter lets through: its contract, its height
+// (0 is no bound), and each topic that the filter names.
 func chosen(e *node.Event, f *node.LogFilter) bool {
 	if e.Kind != node.EventLog || e.Log == nil {
 		return false

@@ -19,7 +19,8 @@ func snapshotEvents(n int) []node.Event {
 	return events
 }
 
-// The members of each topic in both generations, removals included: a chain of one producer shows them on roll-back only.
+// The members of each topic in both generations, removals included: a chain of one producer shows
+// them on roll-back only.
 func TestTopicMembers(t *testing.T) {
 	a := core.AssetContract
 	zero := core.Hash{}.String()

@@ -9,7 +9,8 @@ import (
 	"gatewayd/vite/node"
 )
 
-// The modules tx, pledge, onroad, mintage and pow are the first generation of names; clients still call these methods.
+// The modules tx, pledge, onroad, mintage and pow are the first generation of names; clients still
+// call these methods.
 
 type txAPI struct{ ledger *ledgerAPI }
 
@@ -36,7 +37,8 @@ type v1Difficulty struct {
 	IsCongestion  bool   `json:"isCongestion"`
 }
 
-// CalcPoWDifficulty is ledger_getPoWDifficulty, except that the caller may ask to pay by work alone.
+// CalcPoWDifficulty is ledger_getPoWDifficulty, except that the caller may ask to pay by work
+// alone.
 func (t *txAPI) CalcPoWDifficulty(i v1Intent) (*v1Difficulty, error) {
 	need, err := t.ledger.GetPoWDifficulty(intent{i.SelfAddr, i.PrevHash, i.BlockType, i.ToAddr, i.Data})
 	if err != nil {
@@ -86,7 +88,8 @@ type pledgeQuota struct {
 	PledgeAmount          string `json:"pledgeAmount"`
 }
 
-// GetPledgeQuota is the quota in units of one transfer. As on a real node utps is what can be spent now, not the rate.
+// GetPledgeQuota returns the quota in units of one transfer. As on a real node utps is the
+// spendable quota, not the rate.
 func (p *pledgeAPI) GetPledgeQuota(a addressArg) pledgeQuota {
 	q := read(p.node, func(v *node.View) node.QuotaInfo { return v.Quota(a.Address) })
 	return pledgeQuota{
@@ -195,7 +198,8 @@ func (p *powAPI) GetPowNonce(ctx context.Context, difficulty string, h hashArg) 
 	return p.util.GetPoWNonce(ctx, difficulty, h)
 }
 
-// The first generation of the ledger module's methods. A block has both generations of names in either; an account has not.
+// The first generation of the ledger module's methods. A block has both generations of names in
+// either; an account has not.
 
 // GetLatestSnapshotChainHash is ledger_getLatestSnapshotHash.
 func (l *ledgerAPI) GetLatestSnapshotChainHash() core.Hash { return l.GetLatestSnapshotHash() }
@@ -238,7 +242,7 @@ func (l *ledgerAPI) GetAccountByAccAddr(a addressArg) v1Account {
 	return showV1Account(read(l.node, func(v *node.View) node.AccountInfo { return v.AccountInfo(a.Address) }))
 }
 
-// GetRawBlockByHash is a block with what it says itself; null for an unknown hash.
+// GetRawBlockByHash returns a block with its own fields only; null for an unknown hash.
 func (l *ledgerAPI) GetRawBlockByHash(h hashArg) (*rawBlock, error) {
 	b, err := recall(l.node, func(v *node.View) *node.Block { return v.BlockByHash(h.Hash) })
 	return showRawBlock(b), err

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestV1Methods: methods under the first generation of names answer as those of the second. $A and $B are accounts, $S is a
-// block's hash, $T a token.
+// TestV1Methods: methods under the first generation of names answer as those of the second. $A and
+// $B are accounts, $S is a block's hash, $T a token.
 func TestV1Methods(t *testing.T) {
 	f := start(t, nil)
 	f.line()
@@ -63,8 +63,8 @@ func TestV1Shapes(t *testing.T) {
 		f.invoke("onroad_getOnroadInfoByAddress", `["`+bob+`"]`).Result)
 }
 
-// TestRawAndCompleteBlocks: a raw block is one of ledger_getChunks; the complete block of a contract's send is the receive
-// that made it.
+// TestRawAndCompleteBlocks: a raw block is one of ledger_getChunks; the complete block of a
+// contract's send is the receive that made it.
 func TestRawAndCompleteBlocks(t *testing.T) {
 	f := start(t, nil)
 	f.line()

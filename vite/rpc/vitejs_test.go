@@ -18,7 +18,8 @@ import (
 	"gatewayd/vite/node"
 )
 
-// vitejs gives the path of the public client library, installed by our script where it is not there yet.
+// vitejs gives the path of the public client library, installed by our script where it is not there
+// yet.
 func vitejs(t *testing.T) string {
 	for _, program := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -35,7 +36,7 @@ func vitejs(t *testing.T) string {
 	return library
 }
 
-// jsSession is what testdata/vitejs/session.js tells.
+// jsSession is the output of testdata/vitejs/session.js.
 type jsSession struct {
 	Fresh    string          `json:"fresh"`
 	Send     string          `json:"send"`
@@ -69,7 +70,8 @@ func TestPublicClientLibrary(t *testing.T) {
 	}
 }
 
-// startLive is start with a chain that makes snapshot blocks by itself, faster than a real one: quota comes with them.
+// startLive is start with a chain that makes snapshot blocks automatically, faster than a real one:
+// they bring quota.
 func startLive(t *testing.T) *fixture {
 	f := &fixture{t: t, alice: key(t, aliceSeed)}
 	var err error
@@ -103,7 +105,7 @@ func runSession(t *testing.T, library, transport, target string) jsSession {
 	return told
 }
 
-// judge holds what the library told against the chain.
+// judge compares the library's output with the chain.
 func (f *fixture) judge(t *testing.T, told jsSession) {
 	fresh, err := core.ParseAddress(told.Fresh)
 	require.NoError(t, err)
