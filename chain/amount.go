@@ -9,8 +9,9 @@ import (
 	"github.com/holiman/uint256"
 )
 
-// Amount is a count of an asset's smallest units: unsigned, 256 bits, exact. The zero value is zero and == compares.
-// Its text, in JSON and SQL alike, is the decimal number without sign or leading zeros.
+// Amount is a count of an asset's smallest units: unsigned, 256 bits, exact. The zero value is zero
+// and == compares. Its text, in JSON and SQL alike, is the decimal number without sign or leading
+// zeros.
 type Amount struct{ n uint256.Int }
 
 // maxDigits is the length of 2^256-1 in decimal.
@@ -29,7 +30,8 @@ func AmountOf(n *uint256.Int) Amount { return Amount{*n} }
 // Uint256 is the amount as go-ethereum's kind of integer: a copy.
 func (a Amount) Uint256() *uint256.Int { return a.n.Clone() }
 
-// ParseAmount reads a decimal integer of up to 78 digits below 2^256. Signs, blanks, points, exponents and an empty text are ErrAmount.
+// ParseAmount reads a decimal integer of up to 78 digits below 2^256. Signs, blanks, points,
+// exponents and an empty text are ErrAmount.
 func ParseAmount(s string) (Amount, error) {
 	if s == "" || len(s) > maxDigits {
 		return Amount{}, fmt.Errorf("%w: 1 to %d decimal digits wanted", ErrAmount, maxDigits)
@@ -57,7 +59,8 @@ func MustAmount(s string) Amount {
 
 func (a Amount) String() string { return a.n.Dec() }
 
-// Whole is the amount in whole units of an asset with so many decimals, exactly: 1500000 with 6 decimals is 1.5.
+// Whole formats the amount in whole units of an asset with so many decimals, exactly: 1500000 with
+// 6 decimals is 1.5.
 func (a Amount) Whole(decimals uint8) string {
 	digits := a.n.Dec()
 	if missing := int(decimals) + 1 - len(digits); missing > 0 {
@@ -70,7 +73,8 @@ func (a Amount) Whole(decimals uint8) string {
 	return whole + "." + part
 }
 
-// ParseWhole reads what Whole writes: 1.5 with 6 decimals is 1500000. More digits than the asset has are an error.
+// ParseWhole parses the output of Whole: 1.5 with 6 decimals is 1500000. More digits than the
+// asset's decimals are an error.
 func ParseWhole(text string, decimals uint8) (Amount, error) {
 	whole, part, _ := strings.Cut(text, ".")
 	if whole == "" || len(part) > int(decimals) || strings.HasSuffix(text, ".") {
@@ -116,7 +120,8 @@ func (a Amount) Mul(k uint64) (Amount, error) {
 	return r, nil
 }
 
-// MulDiv is floor(a*k/d) without an intermediate overflow, and whether something was cut. d must not be zero.
+// MulDiv is floor(a*k/d) without an intermediate overflow, and whether something was cut. d must
+// not be zero.
 func (a Amount) MulDiv(k, d uint64) (Amount, bool, error) {
 	var r Amount
 	kk, dd := uint256.NewInt(k), uint256.NewInt(d)
@@ -126,8 +131,8 @@ func (a Amount) MulDiv(k, d uint64) (Amount, bool, error) {
 	return r, !new(uint256.Int).MulMod(&a.n, kk, dd).IsZero(), nil
 }
 
-// Rescale turns an amount counted in units of 10^-from into units of 10^-to, cutting what does not fit, and answers the part that was
-// cut in the old units. Decimals go up to 77.
+// Rescale converts an amount from units of 10^-from to units of 10^-to. It truncates, and returns
+// the truncated part in the old units. Decimals go up to 77.
 func (a Amount) Rescale(from, to uint8) (scaled, dust Amount, err error) {
 	if from == to {
 		return a, Amount{}, nil

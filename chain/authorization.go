@@ -2,16 +2,19 @@ package chain
 
 import "fmt"
 
-// Cause is the final transfer that a payment answers, as the daemon names it. It is empty for what moves between our own accounts.
+// Cause is the final transfer that a payment answers, as the daemon names it. It is empty for what
+// moves between our own accounts.
 type Cause struct {
 	Network string // configured network of the payment; also where there is no transfer
 	Token   string // gateway token; empty where the asset is of none
-	User    string // whose money it is: the user's exchange-chain address; empty where nobody can be named
+	User    string // owner of the money: the user's exchange-chain address; empty if there is no single owner
 	Chain   ID     // ledger of the transfer; empty for none
 	Height  uint64 // of the transfer's block
 	Ref     string // of the transfer, see Transfer
 	Sender  string // of the transfer
-	Mark    string // where there is no transfer: tells the payment from any other that had its number; empty for payments from before there were marks
+	// without a transfer: distinguishes the payment from an earlier one with the same number; empty
+	// for payments older than marks
+	Mark string
 }
 
 // Claim asks for leave to pay from an account, before the payment is bound to a slot.
@@ -19,12 +22,13 @@ type Claim struct {
 	Account string
 	Payment Payment
 	Cause   Cause
-	// Approvals are what people have said of it. They count only where a check wants them.
+	// Approvals are people's approvals of the payment. They count only where a check requires them.
 	Approvals []Approval
 }
 
-// Key names what may be paid once on a ledger: the transfer that is credited or refunded, or a payment of ours to ourselves. Records that were restored give a
-// payment's number again, but not its mark.
+// Key names what may be paid once on a ledger: the transfer that is credited or refunded, or a
+// payment of ours to ourselves. Records that were restored give a payment's number again, but not
+// its mark.
 func (c Claim) Key(on ID) string {
 	p := c.Payment
 	if p.Purpose == Credit || p.Purpose == Refund {
@@ -37,7 +41,7 @@ func (c Claim) Key(on ID) string {
 	return key
 }
 
-// Verdict is what becomes of a claim.
+// Verdict is the result of a claim.
 type Verdict struct {
 	State  VerdictState
 	Reason string // one word, empty when authorized
@@ -73,9 +77,9 @@ type VerdictState string
 // The states of a verdict.
 const (
 	Authorized   VerdictState = "authorized"
-	HeldClaim    VerdictState = "held"    // until somebody decides or time passes: it is asked again
+	HeldClaim    VerdictState = "held"    // until a person decides or time passes: it is asked again
 	RefusedClaim VerdictState = "refused" // it contradicts what was paid or is known
-	LaterClaim   VerdictState = "later"   // nobody can tell yet
+	LaterClaim   VerdictState = "later"   // not known yet
 )
 
 // Reasons of verdicts.

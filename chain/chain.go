@@ -1,7 +1,9 @@
-// Package chain is the vocabulary of the gateway: what a ledger is, what moves on it and how the gateway pays on it.
+// Package chain is the vocabulary of the gateway: what a ledger is, what moves on it and how the
+// gateway pays on it.
 //
-// It owns the Chain port that every ledger adapter implements, the exact Amount type and the errors callers test for.
-// It knows no ledger, no database and no HTTP; it imports nothing else of this project.
+// It owns the Chain port that every ledger adapter implements, the exact Amount type and the errors
+// callers test for. It knows no ledger, no database and no HTTP; it imports nothing else of this
+// project.
 package chain
 
 import (
@@ -14,10 +16,12 @@ import (
 // ID names one ledger in configuration, database and logs: "eth", "bsc", "vite".
 type ID string
 
-// Asset names what is moved on one ledger: Native, the checksummed address of an ERC-20 contract, or a token id ("tti_...").
+// Asset names what is moved on one ledger: Native, the checksummed address of an ERC-20 contract,
+// or a token id ("tti_...").
 type Asset string
 
-// Native is the coin that pays the ledger's own fees. The exchange chain has none: its coin is a token like any other.
+// Native is the coin that pays the ledger's own fees. The exchange chain has none: its coin is a
+// token like any other.
 const Native Asset = "native"
 
 // Point is one block of a ledger's line.
@@ -26,8 +30,8 @@ type Point struct {
 	Hash   string
 }
 
-// Head is where a ledger stands now, as agreed by the configured nodes. Final may be lower than it was, when nodes take back what they said: what
-// was settled is the records' to keep.
+// Head is the present state of a ledger, as agreed by the configured nodes. Final may be lower than
+// before, when nodes withdraw earlier answers: the records keep settled results.
 type Head struct {
 	Latest Point
 	Final  Point
@@ -37,26 +41,30 @@ type Head struct {
 // Block is one block of the line with everything in it that touches the gateway's own accounts.
 type Block struct {
 	Point
-	Parent    string
-	Time      time.Time
-	Transfers []Transfer // into our accounts, from accounts that are not ours; where value must be received, from others of ours too
-	OwnTxs    []OwnTx    // what our accounts did
-	Tracing   Tracing    // whether coin moved by contracts was searched for
+	Parent string
+	Time   time.Time
+	// into our accounts, from accounts that are not ours; where value must be received, from others
+	// of ours too
+	Transfers []Transfer
+	OwnTxs    []OwnTx // what our accounts did
+	Tracing   Tracing // whether coin moved by contracts was searched for
 }
 
 // Transfer is one movement of value into an account of ours.
 type Transfer struct {
-	Ref    string // unique on its ledger and stable over re-orgs: the place inside the transaction, never inside the block
+	// unique on its ledger and stable over re-orgs: the place inside the transaction, never inside
+	// the block
+	Ref    string
 	Tx     string
 	From   string
 	To     string
 	Asset  Asset
 	Amount Amount
 	Memo   Memo
-	Failed bool // the transaction stands in the block but moved nothing
+	Failed bool // the transaction is in the block but moved nothing
 }
 
-// Memo is what the sender wrote beside the value. Adapters decode, they never guess.
+// Memo is the sender's note to the transfer. Adapters decode, they never guess.
 type Memo struct {
 	Raw     []byte
 	Type    int    // binding type that an exchange-chain gateway comment names; -1 when there is no such comment
@@ -70,11 +78,15 @@ type OwnTx struct {
 	Account string
 	Number  uint64 // nonce, or height in the account's chain
 	Tx      string
-	OK      bool   // it did what its own fields say (status 1, and for a token transfer its event)
-	Void    bool   // it provably moved nothing but its fee: status 0, or no event and unchanged balances. Neither OK nor Void: something moved, but not what the fields say
-	Fee     Amount // native coin burnt for it
-	To      string // who got Value; empty when nobody did
-	Value   Amount // native coin that the transaction itself moved from Account to To, by the block; zero when it failed
+	OK      bool // it did what its own fields request (status 1, and for a token transfer its event)
+	// it provably moved nothing but its fee: status 0, or no event and unchanged balances. Neither
+	// OK nor Void: something moved, but not what the fields request
+	Void bool
+	Fee  Amount // native coin burnt for it
+	To   string // payee of Value; empty without one
+	// native coin that the transaction itself moved from Account to To, by the block; zero when it
+	// failed
+	Value Amount
 }
 
 // Moment is an account as it was after the block at a height.
@@ -83,10 +95,11 @@ type Moment struct {
 	Height  uint64
 }
 
-// Purpose says why money or a block leaves an account of ours.
+// Purpose is the reason for a payment or a block of an account of ours.
 type Purpose string
 
-// The purposes of a payment. Receive moves nothing out: it takes an incoming transfer into the account's chain (exchange chain only).
+// The purposes of a payment. Receive moves nothing out: it takes an incoming transfer into the
+// account's chain (exchange chain only).
 const (
 	Credit  Purpose = "credit"
 	Refund  Purpose = "refund"
@@ -99,7 +112,9 @@ const (
 
 // Payment is one order to pay, as an adapter needs it to sign.
 type Payment struct {
-	ID      uint64 // of the payment row; written into the block where the ledger has room, so that the ledger alone tells what was paid
+	// of the payment row; written into the block where the ledger has room, so that the ledger
+	// alone identifies the payment
+	ID      uint64
 	Purpose Purpose
 	Asset   Asset
 	To      string
@@ -132,7 +147,8 @@ type Attempt struct {
 	FeeCap Amount
 }
 
-// Order is what a signer is asked for: a payment, the slot that it is bound to, and the transaction that makes it, as Prepare built it.
+// Order is the request to a signer: a payment, the slot that it is bound to, and the transaction
+// that makes it, as Prepare built it.
 type Order struct {
 	Slot     Slot
 	Payment  Payment
@@ -145,54 +161,65 @@ type SignedTx struct {
 	Raw  []byte
 }
 
-// Rules are what signing for a ledger takes, and nothing else: they ask no node and hold no key.
+// Rules check and complete an order for signing, and do nothing else: they ask no node and hold no
+// key.
 type Rules interface {
-	// Digest returns what is to be signed, once it is sure that the order's transaction does what its payment says at its slot, and no more.
+	// Digest returns the hash to sign. It first verifies that the order's transaction makes exactly
+	// its payment at its slot, and nothing else.
 	Digest(o Order) ([]byte, error)
 	// Fee returns the most native coin that the transaction of an order may take for its fee.
 	Fee(o Order) (Amount, error)
-	// Seal puts a signature of the order's digest to its transaction. One that is not the slot's account's is an error.
+	// Seal puts a signature of the order's digest to its transaction. One that is not the slot's
+	// account's is an error.
 	Seal(o Order, public, signature []byte) (SignedTx, error)
 }
 
-// AccountHead is where an account of ours stands on its ledger.
+// AccountHead is the state of an account of ours on its ledger.
 type AccountHead struct {
 	Next    uint64 // the next free number as the latest block has it
 	Hash    string // hash of the account's last block, where the ledger links them
 	Settled bool   // nothing of the account is waiting: latest, pending and final state agree
 }
 
-// Chain is one ledger as the gateway needs it: a line of blocks, each with the transfers that touch our accounts, and a way to pay.
-// Every method is safe to repeat and bounded in time; a node's fault comes back as ErrUnavailable.
+// Chain is one ledger as the gateway needs it: a line of blocks, each with the transfers that touch
+// our accounts, and a way to pay. Every method is safe to repeat and bounded in time; a node's
+// fault comes back as ErrUnavailable.
 type Chain interface {
 	ID() ID
 	// Head returns the latest and the final point on which the configured nodes agree.
 	Head(ctx context.Context) (Head, error)
-	// Block returns the block at a height of the current line, complete and verified as far as the ledger allows.
-	// ErrNotFound means that the line does not reach there (yet, or any more).
+	// Block returns the block at a height of the current line, complete and verified as far as the
+	// ledger allows. ErrNotFound means that the line does not reach there (yet, or any more).
 	Block(ctx context.Context, height uint64) (Block, error)
-	// CheckAddress returns the canonical form of a payable address, or why it is not one (ErrAddress, ErrLabel). It asks no node.
+	// CheckAddress returns the canonical form of a payable address, or why it is not one
+	// (ErrAddress, ErrLabel). It asks no node.
 	CheckAddress(addr, label string) (string, error)
 	// Balance returns what an account of ours can spend now.
 	Balance(ctx context.Context, account string, asset Asset) (Amount, error)
-	// AccountHead returns where the account's own sequence stands.
+	// AccountHead returns the state of the account's own sequence.
 	AccountHead(ctx context.Context, account string) (AccountHead, error)
-	// Estimate tries a payment against the latest block as Prepare would make it, and answers the most native coin that its fee may take: zero on a
-	// ledger without fees, and where the fee comes out of what is moved. ErrRefused and ErrGasLimit: a majority of the nodes sees it fail, for good
-	// as far as anybody can tell. ErrFeeCeiling, ErrNotNow: ask later.
+	// Estimate tries a payment against the latest block as Prepare would make it, and returns the
+	// maximum fee in native coin. It is zero on a ledger without fees, and where the fee is taken
+	// out of the moved amount. ErrRefused and ErrGasLimit: a majority of the nodes sees it fail,
+	// permanently as far as known. ErrFeeCeiling, ErrNotNow: ask later.
 	Estimate(ctx context.Context, account string, pay Payment) (Amount, error)
-	// Cost is the most native coin that an attempt may take from its account: its fee and what it moves. It asks no node.
+	// Cost is the most native coin that an attempt may take from its account: its fee and what it
+	// moves. It asks no node.
 	Cost(a Attempt) (Amount, error)
-	// Underpriced reports whether an attempt waits in a node's pool because blocks ask for more than it offers: only then a replacement helps.
+	// Underpriced reports whether an attempt waits in a node's pool because blocks ask for more
+	// than it offers: only then a replacement helps.
 	Underpriced(ctx context.Context, slot Slot, a Attempt) (bool, error)
-	// Prepare builds a transaction; it signs and sends nothing. The attempt's Raw has no signature yet; where the ledger links an account's blocks,
-	// its Hash is final. With earlier attempts it makes a replacement that the ledger will prefer, or answers ErrNoReplacement when the same bytes
-	// are to be sent again. ErrNotNow: ask later (no quota, earlier slots not accepted yet).
+	// Prepare builds a transaction; it signs and sends nothing. The attempt's Raw has no signature
+	// yet; where the ledger links an account's blocks, its Hash is final. With earlier attempts it
+	// makes a replacement that the ledger will prefer, or answers ErrNoReplacement when the same
+	// bytes are to be sent again. ErrNotNow: ask later (no quota, earlier slots not accepted yet).
 	Prepare(ctx context.Context, slot Slot, pay Payment, prev []Attempt) (Attempt, error)
-	// Broadcast hands stored bytes to all nodes, in order, and answers one error for each, nil where a node has it. Where the ledger links
-	// an account's blocks, what follows a refused one is not tried. The answers are information, never a decision.
+	// Broadcast hands stored bytes to all nodes, in order, and answers one error for each, nil
+	// where a node has it. Where the ledger links an account's blocks, what follows a refused one
+	// is not tried. The answers are information, never a decision.
 	Broadcast(ctx context.Context, attempts []Attempt) []error
-	// MaxUnmined is how many transactions of one account may be in no block yet: what the nodes keep of an account without losing any.
+	// MaxUnmined bounds the transactions of one account that are in no block yet: the number that
+	// nodes hold for an account without losing any.
 	MaxUnmined() int
 }
 

@@ -11,8 +11,9 @@ const (
 	intervalSpans  = 5   // in so many parts
 )
 
-// UsualInterval is the usual time between two blocks: over the newest hundred from first to newest, in five spans, the middle one by its length. So an outage, which
-// makes one span long, does not count. at answers the time of a block. ErrNotFound: there are too few blocks to tell.
+// UsualInterval returns the usual time between two blocks: over the newest hundred from first to
+// newest, in five spans, the median. So an outage, which makes one span long, does not count. at
+// returns the time of a block. ErrNotFound: there are too few blocks.
 func UsualInterval(first, newest uint64, at func(height uint64) (time.Time, error)) (time.Duration, error) {
 	if newest > first+intervalBlocks {
 		first = newest - intervalBlocks

@@ -9,12 +9,13 @@ import (
 	"time"
 )
 
-// NodeState is what an adapter knows of one node that it asks. It names no credentials, so it may be shown to operators.
+// NodeState is an adapter's view of one of its nodes. It contains no credentials, so it may be
+// shown to operators.
 type NodeState struct {
 	Name      string    // host and port of its URL
 	Up        bool      // its last call was answered
 	Why       string    // what was wrong with the last call or answer, empty when nothing
-	Head      uint64    // the newest height that it told
+	Head      uint64    // the newest height that it reported
 	HeadTime  time.Time // the time in that block, zero when unknown
 	AskedAt   time.Time // when it was last asked
 	Faults    uint64    // answers of it since the start that were proven wrong or that the other nodes contradicted
@@ -22,7 +23,8 @@ type NodeState struct {
 	LeftOut   bool      // not asked for now because of its faults
 }
 
-// PlainError is why a node gave no answer, as people are told it. What is no fault of the connection keeps its own words.
+// PlainError returns the reason for a missing answer of a node, in words for people. Other errors
+// keep their own text.
 func PlainError(err error) string {
 	var dns *net.DNSError
 	var op *net.OpError
@@ -41,6 +43,7 @@ func PlainError(err error) string {
 
 // NodeWatcher is offered by adapters that read their ledger through nodes.
 type NodeWatcher interface {
-	// Nodes tells the state of each configured node, in the order of the configuration. It asks nobody.
+	// Nodes returns the state of each configured node, in the order of the configuration. It sends
+	// no requests.
 	Nodes() []NodeState
 }

@@ -5,11 +5,12 @@ import (
 	"strings"
 )
 
-// Outgoing is what a transaction of an account of ours asks its ledger for, as its own signed bytes say. An adapter reads it for the
-// operators' recovery (Describe): whether it was also done, the OwnTx in its block tells.
+// Outgoing is the request in a transaction of an account of ours, according to its signed bytes. An
+// adapter reads it for the operators' recovery (Describe). The OwnTx in its block shows whether it
+// was executed.
 type Outgoing struct {
 	Asset  Asset
-	To     string // empty when it pays nobody: a receive, or a call that is no payment
+	To     string // empty without a payee: a receive, or a call that is no payment
 	Amount Amount
 	Label  string
 	Source string // of a receive: hash of the transfer that it takes in; everything else is empty then
@@ -17,7 +18,8 @@ type Outgoing struct {
 	Payment uint64 // number of the payment, where the transaction carries it; 0: it does not
 }
 
-// Did reports whether the transaction is what was signed: a signer's digest without the purpose, which no block shows. A sweep may have brought less.
+// Did reports whether the transaction matches a signed digest without the purpose, which no block
+// contains. A sweep may have moved less.
 func (o Outgoing) Did(digest string) bool {
 	purpose, rest, _ := strings.Cut(digest, "|")
 	switch Purpose(purpose) {
@@ -29,7 +31,7 @@ func (o Outgoing) Did(digest string) bool {
 	return rest == fmt.Sprintf("%s|%s|%s|%s|", o.Asset, o.To, o.Amount, o.Label)
 }
 
-// Is reports whether the transaction is what was signed for a payment.
+// Is reports whether the transaction was signed for the payment.
 func (o Outgoing) Is(digest string, payment uint64) bool {
 	return o.Did(digest) && (o.Payment == 0 || o.Payment == payment)
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// fault is the subCode of an answer without success. Its thousands are the envelope's code: 1 the request is wrong, 2 the gateway cannot.
-// docs/gateway-api.md lists them for wallets; a test holds both lists together.
+// fault is the subCode of an answer without success. Its thousands are the envelope's code: 1 the
+// request is wrong, 2 the gateway cannot. docs/gateway-api.md lists them for wallets; a test holds
+// both lists together.
 type fault int
 
 const (
@@ -54,7 +55,8 @@ var faultTexts = map[fault]string{
 
 func (f fault) code() int { return int(f) / 1000 }
 
-// status is 200 for everything a wallet can cause on a right path: Android and web lose the message of any other (docs/gateway-clients.md 3).
+// status is 200 for everything a wallet can cause on a right path: Android and web lose the message
+// of any other (docs/gateway-clients.md 3).
 func (f fault) status() int {
 	switch f {
 	case pathUnknown:

@@ -11,14 +11,14 @@ import (
 	"gatewayd/records"
 )
 
-// bindingLimits bounds who may take a new inbound address or label: each is watched for ever. Clients and sites are counted by each replica, in
-// bounded memory; the whole gateway by its records.
+// bindingLimits bounds new inbound addresses and labels: each is watched permanently. Clients and
+// sites are counted by each replica, in bounded memory; the gateway as one by its records.
 type bindingLimits struct {
 	clients, sites *httpserver.Limit
 	perDay         atomic.Int64
 	now            func() time.Time
 	log            *logrus.Logger
-	warned         rate.Sometimes // of the whole gateway's bound
+	warned         rate.Sometimes // for the limit of the complete gateway
 }
 
 func newBindingLimits(cfg Config, now func() time.Time, log *logrus.Logger) *bindingLimits {
@@ -27,14 +27,15 @@ func newBindingLimits(cfg Config, now func() time.Time, log *logrus.Logger) *bin
 	return n
 }
 
-// change takes other bounds. A client's bound that has changed begins anew for everybody.
+// change sets new limits. A changed limit of clients resets the count of every client.
 func (n *bindingLimits) change(cfg Config) {
 	n.clients.Change(float64(cfg.NewBindingsPerHour)/time.Hour.Seconds(), cfg.NewBindingsPerHour)
 	n.sites.Change(float64(cfg.NewBindingsPerSite)/time.Hour.Seconds(), cfg.NewBindingsPerSite)
 	n.perDay.Store(int64(cfg.NewBindingsPerDay))
 }
 
-// count counts a newcomer and answers how long the client must wait; 0 when it may go on. Who is refused as a client uses up nothing of the site.
+// count counts a new user and returns the client's waiting time; 0 when it may continue. A client
+// that is refused does not use up the site's limit.
 func (n *bindingLimits) count(client string) time.Duration {
 	if wait := n.clients.Take(client); wait > 0 {
 		return wait
@@ -42,7 +43,7 @@ func (n *bindingLimits) count(client string) time.Duration {
 	return n.sites.Take(httpserver.SiteOf(client))
 }
 
-// checkDay refuses everybody while a day has brought as many as it may.
+// checkDay refuses every new user once the day's limit is reached.
 func (n *bindingLimits) checkDay(tx *records.Tx) error {
 	perDay := int(n.perDay.Load())
 	next, err := tx.NextBinding(perDay, BindingsSpan)
@@ -60,5 +61,5 @@ func (n *bindingLimits) checkDay(tx *records.Tx) error {
 	return refuseUntil(bindingsFull, wait)
 }
 
-// BindingsSpan is what NewBindingsPerDay counts by.
+// BindingsSpan is the period of NewBindingsPerDay.
 const BindingsSpan = 24 * time.Hour

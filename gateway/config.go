@@ -11,15 +11,18 @@ import (
 	"gatewayd/httpserver"
 )
 
-// Config says where the gateway listens and what it allows. The zero value serves 127.0.0.1:8080 in plain HTTP.
+// Config sets the gateway's listeners and limits. The zero value serves 127.0.0.1:8080 in plain
+// HTTP.
 type Config struct {
 	httpserver.Config `yaml:",inline"` // default: 20 requests a second, 60 at once, 4096 connections
 	RequestTimeout    time.Duration    `yaml:"request_timeout"` // default 5 s
-	// NewBindingsPerHour bounds how many new inbound addresses or labels one client can take; default 30.
+	// NewBindingsPerHour bounds how many new inbound addresses or labels one client can take;
+	// default 30.
 	NewBindingsPerHour int `yaml:"new_bindings_per_hour"`
 	// NewBindingsPerSite bounds the same in an hour for all IPv6 clients of one /48; default 300.
 	NewBindingsPerSite int `yaml:"new_bindings_per_site"`
-	// NewBindingsPerDay bounds the same in any day for everybody together, on all networks; default 10,000.
+	// NewBindingsPerDay bounds the same in any day for all clients together, on all networks;
+	// default 10,000.
 	NewBindingsPerDay int `yaml:"new_bindings_per_day"`
 	// BridgePage serves the bridge page at /bridge and the start page at /; left out, they are served.
 	BridgePage *bool `yaml:"bridge_page"`
@@ -38,10 +41,11 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// maxRequestTimeout keeps every answer below the 10 s after which the impatient one of the wallets gives up (docs/gateway-clients.md 1).
+// maxRequestTimeout keeps every answer below the 10 s after which the impatient one of the wallets
+// gives up (docs/gateway-clients.md 1).
 const maxRequestTimeout = 9 * time.Second
 
-// Check tells every rule that the configuration breaks.
+// Check reports every rule that the configuration breaks.
 func (c Config) Check() error {
 	c = c.withDefaults()
 	faults := []error{c.Config.Check()}

@@ -11,7 +11,8 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// envelope is around every answer. Code is a JSON integer and data an object on success: clients trust that.
+// envelope is around every answer. Code is a JSON integer and data an object on success: clients
+// trust that.
 type envelope struct {
 	Code    int     `json:"code"`
 	SubCode int     `json:"subCode"`
@@ -19,7 +20,7 @@ type envelope struct {
 	Data    any     `json:"data"`
 }
 
-// answer does not use echo's JSON, which reads the query string once more for a parameter of its own.
+// answer does not use echo's JSON, which parses the query string again for a parameter of its own.
 func answer(c echo.Context, data any) error {
 	text, err := json.Marshal(envelope{Data: data})
 	if err != nil {
@@ -28,7 +29,8 @@ func answer(c echo.Context, data any) error {
 	return c.JSONBlob(http.StatusOK, append(text, '\n'))
 }
 
-// onError is where every request without success ends: the user gets a text in their language, the log gets the cause.
+// onError handles every failed request: the user gets a text in their language, the log gets the
+// cause.
 func (s *Server) onError(err error, c echo.Context) {
 	r := refusalOf(err)
 	s.logCause(c, r)

@@ -62,18 +62,21 @@ func quote(f records.Fee, amount, cost chain.Amount, contains bool) (chain.Amoun
 }
 
 const (
-	// quoteStep is how long all replicas quote the same cost, unless it falls.
+	// quoteStep is the period in which all replicas quote the same cost, unless it falls.
 	quoteStep = time.Minute
-	// holdTime is how long no second quote to a wallet is above the first. Wallets quote again before they send, and a fee that rose between
-	// makes their transfer exceed the balance (docs/gateway-clients.md 5).
+	// holdTime is the period in which no second quote to a wallet exceeds the first. Wallets quote
+	// again before they send, and a fee that rose meanwhile makes their transfer exceed the balance
+	// (docs/gateway-clients.md 5).
 	holdTime = time.Minute
-	// maxHoldTime bounds a hold that is renewed by asking again and again. Together with quoteStep and the time to send it stays within the ten
-	// minutes whose lowest cost the watcher charges, so nobody pays more than the quote.
+	// maxHoldTime bounds a hold that is renewed by repeated requests. Together with quoteStep and
+	// the time to send it stays within the ten minutes whose lowest cost the watcher charges, so no
+	// user pays more than the quote.
 	maxHoldTime = 6 * time.Minute
 )
 
-// cost is what the payout costs on the source chain, in units of the token, as far as the token's fee depends on it: the lowest cost that held
-// since the present minute began, and never more than this wallet was told a moment ago.
+// cost returns the payout's cost on the source chain, in units of the token, as far as the token's
+// fee depends on it. It is the lowest cost since the present minute began, and never more than this
+// wallet's quote of a moment ago.
 func (n *network) cost(ctx context.Context, token records.Token, owner string) (chain.Amount, error) {
 	if token.Policy.Fee.Kind != "network" {
 		return chain.Amount{}, nil
@@ -108,7 +111,8 @@ type hold struct {
 
 func newHolds() *holds { return &holds{known: lru.NewBasicLRU[string, hold](maxHolds)} }
 
-// keep returns the cost to quote: the held one, unless it has ended or the present one is not above it.
+// keep returns the cost to quote: the held one, unless it has ended or the present one is not above
+// it.
 func (h *holds) keep(key string, cost chain.Amount, now time.Time) chain.Amount {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -74,7 +74,8 @@ func TestWithdrawFee(t *testing.T) {
 	}
 }
 
-// The "All" button: the full balance is quoted with containsFee, then what is left is quoted without (docs/gateway-clients.md 5).
+// The "All" button: the full balance is quoted with containsFee, then what is left is quoted
+// without (docs/gateway-clients.md 5).
 func TestAllButton(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := records.Fee{
@@ -97,9 +98,9 @@ func TestAllButton(t *testing.T) {
 	})
 }
 
-// allButton is what a wallet does for its button "All": it quotes the balance with the fee
-// contained, shows the rest, quotes that, and compares it with the minimum and the balance. It
-// returns the amount shown, the fee shown and the wallet's reason for not sending.
+// allButton does what a wallet's button "All" does: it quotes the balance with the fee contained,
+// shows the rest, quotes that, and compares it with the minimum and the balance. It returns the
+// amount shown, the fee shown and the wallet's reason for not sending.
 func (r *rig) allButton(t *testing.T, token, flag, balance, minimum string) (net, fee, reason string) {
 	quoted := func(amount, contains string) chain.Amount {
 		got := r.get(at(eth, "/withdraw-fee", "tokenId", token, "walletAddress", alice, "amount", amount, "containsFee", contains))
@@ -186,7 +187,8 @@ func TestHoldsEnd(t *testing.T) {
 	require.Equal(t, amount(7), h.keep("b", amount(7), start), "holds are each wallet's own")
 }
 
-// Whatever is quoted was a cost in force within the ten minutes that the watcher looks back, so nobody is charged more.
+// Every quote was a cost in force within the ten minutes of the watcher's window, so no user is
+// charged more.
 func TestQuotesAreNeverBelowTheCharge(t *testing.T) {
 	const charged = 10 * time.Minute
 	rapid.Check(t, func(t *rapid.T) {

@@ -21,7 +21,7 @@ func (s *Server) health(c echo.Context) error {
 	return c.JSON(statusCode(h.Well()), h)
 }
 
-// ready asks the store alone: whether money moves is told by /health and the pages.
+// ready asks the store alone: /health and the pages report whether payments flow.
 func (s *Server) ready(c echo.Context) error {
 	r := readiness{s.readHealth(c.Request().Context()).Status != "down"}
 	return c.JSON(statusCode(r.Ready), r)

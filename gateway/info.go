@@ -37,8 +37,9 @@ func (n *network) metaInfo(ctx context.Context, q query) (any, error) {
 	return info, nil
 }
 
-// depositInfo is the data of /deposit-info. The label's keys are left out for type 0: Android takes any labelName, even
-// an empty one, for a reason to write length bytes into a withdrawal's comment (docs/gateway-clients.md 4.3).
+// depositInfo is the data of /deposit-info. The label's keys are left out for type 0: Android takes
+// any labelName, even an empty one, for a reason to write length bytes into a withdrawal's comment
+// (docs/gateway-clients.md 4.3).
 type depositInfo struct {
 	DepositAddress       string       `json:"depositAddress"`
 	LabelName            string       `json:"labelName,omitempty"`
@@ -74,7 +75,7 @@ func (n *network) depositInfo(ctx context.Context, q query) (any, error) {
 	return info, nil
 }
 
-// binding is what is known of a user before anything is written.
+// binding is the known data of a user before anything is written.
 type binding struct {
 	records.Binding
 	found bool
@@ -82,8 +83,9 @@ type binding struct {
 	held  bool   // a deposit of the user waits for people, because the signer cannot prove it
 }
 
-// bind returns the user's inbound address or label, making it the first time. A reader is enough for users who came before; newcomers are
-// counted, because each takes an address that is watched for ever.
+// bind returns the user's inbound address or label, making it the first time. A reader is enough
+// for users who came before; newcomers are counted, because each takes an address that is watched
+// for ever.
 func (n *network) bind(ctx context.Context, token records.Token, owner, client string) (records.Binding, binding, error) {
 	known, err := callStore(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (binding, error) { return n.known(tx, token, owner) })
 	if err != nil {
@@ -110,7 +112,8 @@ func (n *network) bind(ctx context.Context, token records.Token, owner, client s
 	return b, known, err
 }
 
-// bindLabel gives a new user a label. Who else has to know of it is told before it is stored, and may refuse it: then another is tried with the next call.
+// bindLabel gives a new user a label. The signer, if any, receives it before it is stored and may
+// refuse it; then the next call tries another.
 func (n *network) bindLabel(tx *records.Tx, owner string) (records.Binding, error) {
 	b, err := tx.BindLabel(n.Name, n.Network.Source, owner, n.Shared, n.Label)
 	if err == nil && n.giveLabel != nil {
@@ -158,7 +161,8 @@ type withdrawInfo struct {
 	LabelName             string       `json:"labelName,omitempty"`
 }
 
-// noMaximum is what wallets are told when there is none: they read "0" as "nothing may be withdrawn", and Android stops without a number.
+// noMaximum is the wallets' maximum when there is none: they read "0" as "nothing may be
+// withdrawn", and Android stops without a number.
 const noMaximum = "115792089237316195423570985008687907853269984665640564039457584007913129639935"
 
 func (n *network) withdrawInfo(ctx context.Context, q query) (any, error) {
@@ -169,11 +173,13 @@ func (n *network) withdrawInfo(ctx context.Context, q query) (any, error) {
 	channel, err := callStore(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (status.Channel, error) {
 		return status.ReadChannel(tx, n.Network, token.TokenID, records.Withdrawal)
 	})
-	if err != nil { // nobody may send now, and that is not the user's fault
+	if err != nil { // sending is not possible now, without the user's fault
 		return nil, &refusal{fault: withdrawMaintain, cause: err}
 	}
 	switch channel.State() {
-	case control.ChannelMaintain: // an error, because web and iOS do not look at the state before users send (docs/gateway-api.md#channel-states)
+	// an error, because web and iOS do not check the state before users send
+	// (docs/gateway-api.md#channel-states)
+	case control.ChannelMaintain:
 		return nil, refuse(withdrawMaintain)
 	case control.ChannelClosed:
 		return nil, refuse(withdrawClosed)

@@ -238,7 +238,8 @@ func TestNewcomersAreCounted(t *testing.T) {
 	require.Zero(t, from("192.0.2.1", "vite_f").Code)
 }
 
-// Who has many /64 of one /48 is counted by that, and does not use up what others of it have before it is refused there.
+// A client with many /64 networks of one /48 is counted by the /48. It does not use up the others'
+// share before it is refused.
 func TestNewcomersOfASiteAreCounted(t *testing.T) {
 	r := setup(t, func(c *Config, _ *Parts) {
 		c.TrustProxy, c.NewBindingsPerHour, c.NewBindingsPerSite = []string{"127.0.0.0/8"}, 2, 4
@@ -262,7 +263,8 @@ func TestNewcomersOfASiteAreCounted(t *testing.T) {
 	require.Zero(t, from("2001:db8:1:3::1"))
 }
 
-// A day brings so many new users and no more, from everywhere, for all replicas, and over restarts; known ones are served.
+// A day brings so many new users and no more, from everywhere, for all replicas, and over restarts;
+// known ones are served.
 func TestNewcomersOfADayAreCounted(t *testing.T) {
 	bound := func(c *Config, _ *Parts) { c.TrustProxy, c.NewBindingsPerDay = []string{"127.0.0.0/8"}, 3 }
 	r := setup(t, bound)

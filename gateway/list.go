@@ -10,7 +10,8 @@ import (
 )
 
 // item is one record as wallets read it. Numbers of units and milliseconds are strings, counts are
-// numbers. The refund keys are ours: clients ignore keys they do not know (docs/gateway-clients.md 4.4).
+// numbers. The refund keys are ours: clients ignore keys they do not know (docs/gateway-clients.md
+// 4.4).
 type item struct {
 	InTxHash              string       `json:"inTxHash"`
 	InTxConfirmedCount    uint64       `json:"inTxConfirmedCount"`
@@ -30,7 +31,8 @@ const (
 	refunded  = "REFUNDED"
 )
 
-// explorers are the URL templates of both chains, {$tx} standing for the hash. "In" is where the record's first transfer is.
+// explorers are the URL templates of both chains, with {$tx} for the hash. "In" belongs to the
+// record's first transfer.
 type explorers struct {
 	InTxExplorerFormat  string `json:"inTxExplorerFormat"`
 	OutTxExplorerFormat string `json:"outTxExplorerFormat"`
@@ -60,7 +62,7 @@ func (n *network) withdrawRecords(ctx context.Context, q query) (any, error) {
 	return withdrawRecords{total, items, explorers{n.ExchangeExplorer, n.SourceExplorer}}, err
 }
 
-// list returns one page of a user's records, newest first. A user nobody knows has none.
+// list returns one page of a user's records, newest first. An unknown user has none.
 func (n *network) list(ctx context.Context, q query, d records.Direction) ([]item, int, error) {
 	owner, err := q.wallet(n.exchange)
 	if err != nil {

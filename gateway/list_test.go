@@ -82,7 +82,7 @@ func TestNetworksAndTokensAreKeptApart(t *testing.T) {
 	require.Equal(t, []any{1.0, 0.0, 0.0}, []any{total(eth, token), total(bsc, token), total(eth, costly)})
 }
 
-// Android asks for 30 and takes a shorter page for the last; nobody gets more than 100.
+// Android asks for 30 and takes a shorter page for the last; no client gets more than 100.
 func TestPageSizes(t *testing.T) {
 	r := setup(t)
 	const all = 130
@@ -121,7 +121,8 @@ func TestPageSizes(t *testing.T) {
 	require.Empty(t, r.get(far).data(t)["depositRecords"])
 }
 
-// A user with 100,000 records reads any page; the rows are put in beside the store, which would take its time to log each.
+// A user with 100,000 records reads any page. The rows are inserted by SQL, because the store would
+// take too long to log each.
 func TestHundredThousandRecords(t *testing.T) {
 	r := setup(t)
 	first := r.Receive(records.Deposit, 1000)

@@ -15,7 +15,7 @@ import (
 
 func local() Config { return Config{Config: httpserver.Config{Listen: "127.0.0.1:0"}} }
 
-// Wallets that come over plain HTTP are told so in their own shape.
+// Wallets that use plain HTTP get the refusal in their own envelope.
 func TestPlainHTTPFromOutside(t *testing.T) {
 	url := at(eth, "/meta-info", "tokenId", token)
 	for policy, status := range map[string]int{httpserver.Refuse: 403, httpserver.Redirect: 308} {
@@ -66,7 +66,7 @@ func TestStop(t *testing.T) {
 	require.NoError(t, <-done)
 }
 
-// slow is a store that says when it is asked and answers when it may.
+// slow is a store that reports its requests and waits for permission to answer.
 type slow struct {
 	store
 	entered, letGo chan struct{}

@@ -10,7 +10,8 @@ import (
 //go:embed messages/*.json
 var messageFiles embed.FS
 
-// The languages that wallets ask for (docs/gateway-clients.md 2). The header is "undefined" or absent in the others: they read English.
+// The languages that wallets ask for (docs/gateway-clients.md 2). The header is "undefined" or
+// absent in the others: they read English.
 const (
 	english = "en"
 	chinese = "zh-cn"
@@ -44,7 +45,8 @@ func loadCatalogue() (catalogue, error) {
 	return c, nil
 }
 
-// text is a key's text in a language, args being placeholders and their values by turns ("{field}", "amount").
+// text is a key's text in a language, args being placeholders and their values by turns ("{field}",
+// "amount").
 func (c catalogue) text(lang, key string, args ...string) string {
 	return strings.NewReplacer(args...).Replace(c[lang][key])
 }

@@ -9,10 +9,12 @@ import (
 	"gatewayd/httpserver"
 )
 
-// specVersion is the version of the wallets' interface that we serve. Clients send theirs and act on nothing: all are served.
+// specVersion is the version of the wallets' interface that we serve. Clients send theirs and act
+// on nothing: all are served.
 const specVersion = "v1.0"
 
-// before are the steps ahead of routing, outermost first, so that they hold for errors and unknown paths too.
+// before are the steps ahead of routing, outermost first, so that they hold for errors and unknown
+// paths too.
 func (s *Server) before() []echo.MiddlewareFunc {
 	return []echo.MiddlewareFunc{
 		httpserver.Observe(s.Tell), httpserver.CatchPanics(), headers, s.middleware.CORS(pages()),
@@ -35,8 +37,9 @@ func headers(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// pages is what web wallets need: they send three headers that browsers ask leave for, and on vite.net hosts credentials, so that the origin
-// must be echoed (docs/gateway-clients.md 1). There are no cookies of ours, so that gives nothing away.
+// pages contains the permissions for web wallets. They send three headers that need a browser's
+// preflight and, on vite.net hosts, credentials, so that the origin must be echoed
+// (docs/gateway-clients.md 1). The gateway uses no cookies, so that discloses nothing.
 func pages() httpserver.Pages {
 	return httpserver.Pages{
 		Methods:     []string{http.MethodGet, http.MethodHead, http.MethodOptions},

@@ -6,8 +6,8 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// routePages serves the pages for people, and what they cannot learn from the endpoints that wallets call: wallets are told by a registry of
-// their own which networks and tokens a gateway has.
+// routePages serves the pages for people, and data for them that the wallets' endpoints lack:
+// wallets learn a gateway's networks and tokens from a registry of their own.
 func (s *Server) routePages() {
 	if len(s.Pages) > 0 {
 		s.get("/networks.json", s.listNetworks)
@@ -20,7 +20,8 @@ func (s *Server) routePages() {
 	}
 }
 
-// listedNetwork is one network as the bridge page begins with it; everything else it asks the network's endpoints.
+// listedNetwork is one network as the bridge page begins with it; everything else it asks the
+// network's endpoints.
 type listedNetwork struct {
 	Name   string        `json:"name"`
 	Path   string        `json:"path"` // of its endpoints

@@ -13,7 +13,8 @@ import (
 	"gatewayd/records/recordstest"
 )
 
-// A gateway with pages serves them, and the list of networks as it is at the moment; one without has none of it.
+// A gateway with pages serves them, and the list of networks as it is at the moment; one without
+// has none of it.
 func TestPages(t *testing.T) {
 	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write([]byte("page " + r.URL.Path)) })
 	r := setup(t, func(_ *Config, p *Parts) {

@@ -10,11 +10,11 @@ import (
 	"gatewayd/records"
 )
 
-// maxValue bounds one parameter, in characters: far more than any address, label or 256-bit number. All parameters together are bounded by
-// serve.MaxHeader.
+// maxValue bounds one parameter, in characters: far more than any address, label or 256-bit number.
+// All parameters together are bounded by serve.MaxHeader.
 const maxValue = 256
 
-// query is what a request asks for: its parameters, its language and who asks.
+// query is a parsed request: its parameters, its language and its client.
 type query struct {
 	values url.Values
 	lang   string
@@ -39,7 +39,7 @@ func (q query) optional(field string) (string, error) {
 	return v, err
 }
 
-// anyLength is optional for what users type and clients tell nothing about. One that stands twice has no meaning.
+// anyLength is optional for free text of users. A repeated one has no meaning.
 func (q query) anyLength(field string) (string, error) {
 	switch v := q.values[field]; len(v) {
 	case 0:
@@ -61,7 +61,8 @@ func (q query) required(field string) (string, error) {
 	return v, err
 }
 
-// amount reads an amount in smallest units. Wallets do send empty ones, decimals and negatives while users type (docs/gateway-clients.md 4.2).
+// amount reads an amount in smallest units. Wallets do send empty ones, decimals and negatives
+// while users type (docs/gateway-clients.md 4.2).
 func (q query) amount() (chain.Amount, error) {
 	text, err := q.required("amount")
 	if err != nil {
@@ -92,7 +93,8 @@ func (q query) containsFee() (bool, error) {
 	return false, refuse(flagFormat, "{field}", "containsFee")
 }
 
-// maxPageSize cuts what callers ask for. It must not fall below 30: Android would take the shorter page for the last (docs/gateway-clients.md 4.4).
+// maxPageSize cuts what callers ask for. It must not fall below 30: Android would take the shorter
+// page for the last (docs/gateway-clients.md 4.4).
 const maxPageSize = 100
 
 // page reads pageNum, from 1, and pageSize as what to skip and how many to answer.
@@ -109,7 +111,7 @@ func (q query) page() (offset, limit int, err error) {
 	return (num - 1) * size, size, nil
 }
 
-// number reads a whole number from 1. Those beyond 10^9 count as 10^9: nothing is that long.
+// number parses an integer from 1. Values above 10^9 count as 10^9: no list is that long.
 func (q query) number(field string) (int, error) {
 	text, err := q.required(field)
 	if err != nil {

@@ -48,7 +48,8 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// Whatever is asked wherever, the answer is an envelope that fits the description, and never a server error.
+// Whatever is asked wherever, the answer is an envelope that fits the description, and never a
+// server error.
 func TestWalk(t *testing.T) {
 	r := setup(t)
 	paths := []string{"", "/", "/nothing", eth, eth + "/", "/..", "/%2e%2e/", eth + "/meta-info/x"}

@@ -12,7 +12,8 @@ import (
 	"gatewayd/records/recordstest"
 )
 
-// TestReconfigure exchanges tokens and limits under requests: each is answered by the configuration of before or by the one after.
+// TestReconfigure exchanges tokens and limits under requests: each is answered by the configuration
+// of before or by the one after.
 func TestReconfigure(t *testing.T) {
 	r := setup(t, func(c *Config, _ *Parts) { c.TrustProxy, c.NewBindingsPerHour = []string{"127.0.0.0/8"}, 1 })
 	before := []records.Network{networkOf(recordstest.Network, recordstest.Source), networkOf("bsc", "bsc")}

@@ -1,8 +1,10 @@
-// Package gateway is the HTTP API that wallets call: the seven GET endpoints of docs/gateway-api.md under each network's base path, and
-// beside them the API's description (/openapi.json) and the state of the service (/health).
+// Package gateway is the HTTP API for wallets: the seven GET endpoints of docs/gateway-api.md under
+// each network's base path, the API's description (/openapi.json) and the state of the service
+// (/health).
 //
-// It owns requests, answers, their languages and the protection against misuse. It owns no money and no state: it reads the records and ties
-// users to inbound addresses in them. It asks no chain node, so every answer comes in bounded time whatever the nodes do.
+// It owns requests, answers, their languages and the protection against misuse. It owns no money
+// and no state: it reads the records and ties users to inbound addresses in them. It asks no chain
+// node, so every answer comes in bounded time whatever the nodes do.
 //
 //	wallet ──GET──▶ CORS ▸ https ▸ path ▸ rate ▸ route ▸ handler ──▶ records
 //	                                                     └─ bind, check, call, answer
@@ -45,12 +47,12 @@ func endpoints() map[string]endpoint {
 // endpoint returns the data for one request.
 type endpoint func(*network, context.Context, query) (data any, err error)
 
-// Parts are what the gateway works with.
+// Parts are the gateway's dependencies.
 type Parts struct {
 	Store  store
 	Routes []Route
 	Log    *logrus.Logger           // nil means standard error
-	Tell   func(httpserver.Request) // of every request that was answered; nil for nobody
+	Tell   func(httpserver.Request) // receives every answered request; may be nil
 	Now    func() time.Time         // nil means time.Now
 	Label  func() string            // makes a label for a user of a shared address; nil means eight random letters and digits
 	Pages  map[string]http.Handler  // pages for people, by path; none without the list of networks that they begin with
@@ -63,9 +65,10 @@ type Route struct {
 	Network  records.Network
 	Source   addressChecker // of the source chain
 	Exchange addressChecker // of the exchange chain
-	// Derive gives the inbound address of an index to a user of the exchange chain, and answers it and its key's derivation path.
+	// Derive gives the inbound address of an index to a user of the exchange chain, and answers it
+	// and its key's derivation path.
 	Derive func(owner string, index uint32) (address, keyPath string, err error)
-	// GiveLabel gives a label to a user; nil: nobody else has to know.
+	// GiveLabel registers a user's label with the signer; nil without a signer.
 	GiveLabel func(owner, label string) error
 }
 
@@ -75,7 +78,8 @@ type store interface {
 	Update(ctx context.Context, f func(*records.Tx) error) error
 }
 
-// addressChecker returns the canonical form of a payable address, or chain.ErrAddress or chain.ErrLabel. It asks no node.
+// addressChecker returns the canonical form of a payable address, or chain.ErrAddress or
+// chain.ErrLabel. It asks no node.
 type addressChecker interface {
 	CheckAddress(addr, label string) (string, error)
 }
@@ -85,7 +89,7 @@ type Server struct {
 	Parts
 	cfg           Config
 	bases         []string                   // of the routes
-	served        atomic.Pointer[[]*network] // in the order of Routes; exchanged as a whole, read once by each request
+	served        atomic.Pointer[[]*network] // in the order of Routes; replaced as one value, read once by each request
 	echo          *echo.Echo
 	server        *httpserver.Server
 	middleware    *httpserver.Middleware
@@ -142,7 +146,7 @@ func New(cfg Config, parts Parts) (*Server, error) {
 	return s, err
 }
 
-// route tells echo what to answer where.
+// route registers the handlers with echo.
 func (s *Server) route() error {
 	s.echo.HTTPErrorHandler = s.onError
 	s.echo.Pre(s.before()...)
@@ -189,8 +193,9 @@ func (s *Server) setNetworks(networks []records.Network) {
 	s.served.Store(&served)
 }
 
-// Reconfigure takes over what may change while it serves: the networks' tokens and explorers, how much a client may ask for, and how many new
-// users there may be. Each request is answered by the networks of before or by these. The networks are those of the routes, in their order.
+// Reconfigure takes over what may change while it serves: the networks' tokens and explorers, how
+// much a client may ask for, and how many new users there may be. Each request is answered by the
+// networks of before or by these. The networks are those of the routes, in their order.
 func (s *Server) Reconfigure(cfg Config, networks []records.Network) error {
 	if err := cfg.Check(); err != nil {
 		return fmt.Errorf("gateway configuration: %w", err)
@@ -274,5 +279,5 @@ func (s *Server) Handler() http.Handler { return s.echo }
 // Ready returns nil once the server listens, or ctx's error.
 func (s *Server) Ready(ctx context.Context) error { return s.server.Ready(ctx) }
 
-// Addr is where the server listens, once it is ready; "" before.
+// Addr returns the server's address once it is ready; "" before.
 func (s *Server) Addr() string { return s.server.Addr() }

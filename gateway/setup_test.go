@@ -26,7 +26,8 @@ import (
 	"gatewayd/records/recordstest"
 )
 
-// The world of the tests: recordstest's network under /gateway/eth, and the same token on a second network under /gateways/bsc.
+// The world of the tests: recordstest's network under /gateway/eth, and the same token on a second
+// network under /gateways/bsc.
 const (
 	eth, bsc   = "/gateway/eth", "/gateways/bsc"
 	token      = recordstest.Token // type 0, flat fee
@@ -163,7 +164,8 @@ func (a reply) data(t testing.TB) map[string]any {
 	return data
 }
 
-// get asks for a path; headers are names and values by turns. Every answer is held against the description.
+// get asks for a path; headers are names and values by turns. Every answer is held against the
+// description.
 func (r *rig) get(path string, headers ...string) reply {
 	return r.do(http.MethodGet, path, headers...)
 }
@@ -193,7 +195,7 @@ func (r *rig) checkSpec(request *http.Request, a reply) {
 	clean := request.Clone(request.Context())
 	clean.URL = &url.URL{Path: path.Clean("/" + request.URL.Path)}
 	route, params, err := r.spec.FindRoute(clean)
-	if err != nil { // unknown path or method: the answer says so
+	if err != nil { // unknown path or method: the answer contains the error
 		require.Contains(r.T, []int{http.StatusNotFound, http.StatusMethodNotAllowed}, a.status, a.body)
 		require.NotNil(r.T, a.Msg)
 		return

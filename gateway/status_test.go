@@ -13,8 +13,8 @@ import (
 	"gatewayd/records/recordstest"
 )
 
-// TestConditions: what keeps money from moving is maintenance to wallets, for the networks, tokens and directions that it is about, and a kind and
-// a chain to supervisors, never more.
+// TestConditions: a condition that blocks payments is maintenance to wallets, for its networks,
+// tokens and directions only. Supervisors get its kind and chain, never more.
 func TestConditions(t *testing.T) {
 	told := func(k status.Kind, id chain.ID, stops bool) func(*records.Tx) error {
 		return func(tx *records.Tx) error {
@@ -67,7 +67,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestNoDaemon: a gateway whose daemon has never been at work tells maintenance.
+// TestNoDaemon: a gateway whose daemon has never worked reports maintenance.
 func TestNoDaemon(t *testing.T) {
 	r := setup(t)
 	other := recordstest.Open(t)

@@ -8,12 +8,14 @@ import (
 	"gatewayd/records"
 )
 
-// maxCalls bounds the requests that are with the store at one time; the others wait within their own time.
+// maxCalls bounds the requests that are with the store at one time; the others wait within their
+// own time.
 const maxCalls = 256
 
 type transaction func(context.Context, func(*records.Tx) error) error
 
-// callStore runs f in a transaction and answers in ctx's time even when the store hangs; Run waits for calls that were left behind so.
+// callStore runs f in a transaction and answers in ctx's time even when the store hangs; Run waits
+// for calls that were left behind so.
 func callStore[T any](ctx context.Context, s *Server, in transaction, f func(*records.Tx) (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -22,7 +24,7 @@ func callStore[T any](ctx context.Context, s *Server, in transaction, f func(*re
 	if err := s.slots.Acquire(ctx, 1); err != nil {
 		return *new(T), fmt.Errorf("waiting for the store: %w", err)
 	}
-	done := make(chan result, 1) // one result, which nobody may come for
+	done := make(chan result, 1) // one result, which may never be read
 	s.call(func() {
 		defer s.slots.Release(1)
 		var r result
@@ -45,10 +47,11 @@ func callStore[T any](ctx context.Context, s *Server, in transaction, f func(*re
 	}
 }
 
-// idleCallTimeout is how long a goroutine that made a call waits for the next one.
+// idleCallTimeout is how long a worker goroutine waits for its next call.
 const idleCallTimeout = 100 * time.Millisecond
 
-// call runs f in a goroutine, rather in one that made a call before: its stack has grown to what the store needs, which costs more than a call.
+// call runs f in a goroutine, rather in one that made a call before: its stack has grown to what
+// the store needs, which costs more than a call.
 func (s *Server) call(f func()) {
 	select {
 	case s.next <- f:

@@ -12,7 +12,7 @@ import (
 	"gatewayd/records"
 )
 
-// hanging is a store that answers nobody until it is let go, whatever a context says.
+// hanging is a store that does not answer until it is released, whatever the context.
 type hanging struct {
 	store
 	letGo chan struct{}
@@ -44,7 +44,7 @@ func TestHangingStore(t *testing.T) {
 	require.Zero(t, r.get(at(eth, "/withdraw-fee", "tokenId", token, "walletAddress", alice, "amount", "1")).Code, "a flat fee needs no store")
 }
 
-// requireMaintenance: wallets are told that nothing moves, and supervisors why.
+// requireMaintenance: wallets see maintenance, and supervisors the reason.
 func requireMaintenance(t *testing.T, r *rig) {
 	t.Helper()
 	meta := r.get(at(eth, "/meta-info", "tokenId", token))

@@ -14,8 +14,9 @@ type verification struct {
 	Message        string `json:"message,omitempty"`
 }
 
-// verify judges an address as the watcher will when the money comes. A bad address is an answer, not an error: after an error the web wallet
-// never enables its button again (docs/gateway-clients.md 4.2).
+// verify judges an address as the watcher will when the money comes. A bad address is an answer,
+// not an error: after an error the web wallet never enables its button again
+// (docs/gateway-clients.md 4.2).
 func (n *network) verify(ctx context.Context, q query) (any, error) {
 	address, err := q.withdrawAddress()
 	if err != nil {
@@ -46,7 +47,8 @@ func (n *network) verify(ctx context.Context, q query) (any, error) {
 	return verification{IsValidAddress: true}, nil
 }
 
-// withdrawAddress reads what the user has typed so far, which may be nothing. The parameter itself must be there.
+// withdrawAddress reads what the user has typed so far, which may be nothing. The parameter itself
+// must be there.
 func (q query) withdrawAddress() (string, error) {
 	if !q.values.Has("withdrawAddress") {
 		return "", refuse(parameterMissing, "{field}", "withdrawAddress")
@@ -54,8 +56,9 @@ func (q query) withdrawAddress() (string, error) {
 	return q.anyLength("withdrawAddress")
 }
 
-// label reads the value of the user's label. Clients send it as label; the published interface calls the parameter labelName, where a caller may
-// have put the name itself. A token of type 0 has no label, whatever is sent.
+// label reads the value of the user's label. Clients send it as label; the published interface
+// calls the parameter labelName, where a caller may have put the name itself. A token of type 0 has
+// no label, whatever is sent.
 func (q query) label() (string, error) {
 	label, err := q.anyLength("label")
 	if err != nil {

@@ -14,13 +14,15 @@ import (
 	"gatewayd/records/recordstest"
 )
 
-// page is a script of another origin that sends credentials and three headers no browser lets through unasked: the web wallet on a vite.net host.
+// page is a script of another origin that sends credentials and three headers no browser lets
+// through unasked: the web wallet on a vite.net host.
 type page struct {
 	*rig
 	origin string
 }
 
-// fetch does what a browser does: preflight, judge, request, judge. What the script may not see comes back as a reason.
+// fetch does what a browser does: preflight, judge, request, judge. What the script may not see
+// comes back as a reason.
 func (p page) fetch(target string) (got reply, blocked string) {
 	asked := []string{"content-type", "lang", "version"}
 	pre := p.do(http.MethodOptions, target, "Origin", p.origin, "Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", strings.Join(asked, ","))

@@ -12,7 +12,8 @@ import (
 	"golang.org/x/crypto/acme/autocert"
 )
 
-// newACME makes the cache's directory, so that a start tells what else the first visitor would meet.
+// newACME makes the cache's directory, so that a fault shows at the start and not at the first
+// visit.
 func newACME(c ACME) (*autocert.Manager, error) {
 	if err := os.MkdirAll(c.Cache, 0o700); err != nil {
 		return nil, fmt.Errorf("making the cache of certificates: %w", err)
@@ -39,7 +40,8 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return c.current.Load(), nil
 }
 
-// reload reads the files when they changed since. Until both fit together the pair before stays in use.
+// reload reads the files when they changed since. Until both fit together the pair before stays in
+// use.
 func (c *certificate) reload() (changed bool, err error) {
 	stamp := ""
 	for _, file := range []string{c.files.Cert, c.files.Key} {

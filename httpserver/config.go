@@ -10,24 +10,29 @@ import (
 	"time"
 )
 
-// Config says where a server listens and whom it serves. It stands in the configuration of each server, among that server's own keys.
+// Config sets a server's listeners and clients. It is part of each server's configuration, among
+// that server's own keys.
 type Config struct {
 	Listen string `yaml:"listen"` // HTTPS when tls or acme is set, else plain HTTP
-	// PlainListen is a second, plain listener beside an HTTPS one (":80"): it answers ACME challenges and what PlainHTTP says.
+	// PlainListen is a second, plain listener in addition to an HTTPS one (":80"): it answers ACME
+	// challenges and follows PlainHTTP otherwise.
 	PlainListen string `yaml:"plain_listen"`
 	TLS         TLS    `yaml:"tls"`
 	ACME        ACME   `yaml:"acme"`
-	// PlainHTTP is what a request over plain HTTP from another machine gets: "refuse" (default) or "redirect" to https.
-	// Requests from this machine are served.
+	// PlainHTTP is the answer to plain HTTP from another machine: "refuse" (default) or "redirect"
+	// to https. Requests from this machine are served.
 	PlainHTTP string `yaml:"plain_http"`
-	// Origins are the web pages' origins that may call; none means any (no cookies are read, so any page may).
+	// Origins are the web pages' origins that may call; none means any (no cookies are read, so any
+	// page may).
 	Origins []string `yaml:"origins"`
-	// TrustProxy lists the networks (CIDR) of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed. What comes from them is taken
-	// for HTTPS unless it says otherwise.
-	TrustProxy     []string `yaml:"trust_proxy"`
-	RatePerSecond  float64  `yaml:"rate_per_second"` // requests of one client
-	Burst          int      `yaml:"burst"`
-	MaxConnections int      `yaml:"max_connections"` // open at one time on a listener; further ones wait. One client (address, IPv6 by /64) has a quarter of them
+	// TrustProxy lists the networks (CIDR) of proxies whose X-Forwarded-For and X-Forwarded-Proto
+	// are believed. Their requests count as HTTPS unless a header states otherwise.
+	TrustProxy    []string `yaml:"trust_proxy"`
+	RatePerSecond float64  `yaml:"rate_per_second"` // requests of one client
+	Burst         int      `yaml:"burst"`
+	// open at one time on a listener; further ones wait. One client (address, IPv6 by /64) has a
+	// quarter of them
+	MaxConnections int `yaml:"max_connections"`
 }
 
 // TLS names certificate and key files (PEM). They are read again when they change.
@@ -37,14 +42,15 @@ type TLS struct {
 	Reload time.Duration `yaml:"reload"` // how often the files are looked at; default 1 minute
 }
 
-// ACME gets certificates by itself (Let's Encrypt). The host must be reachable at port 443, or at port 80 through PlainListen.
+// ACME obtains certificates automatically (Let's Encrypt). The host must be reachable at port 443,
+// or at port 80 through PlainListen.
 type ACME struct {
 	Domains []string `yaml:"domains"`
 	Email   string   `yaml:"email"`
 	Cache   string   `yaml:"cache"` // directory of keys and certificates
 }
 
-// What PlainHTTP can say.
+// Values of PlainHTTP.
 const (
 	Refuse   = "refuse"
 	Redirect = "redirect"
@@ -56,14 +62,16 @@ func (c Config) Secured() bool { return c.files() || c.acme() }
 func (c Config) files() bool { return c.TLS.Cert != "" }
 func (c Config) acme() bool  { return len(c.ACME.Domains) > 0 }
 
-// Reachable reports whether those who can connect are served: false for plain HTTP on an address beyond this machine, without a proxy in front.
+// Reachable reports whether those who can connect are served: false for plain HTTP on an address
+// beyond this machine, without a proxy in front.
 func (c Config) Reachable() bool {
 	host, _, err := net.SplitHostPort(c.Listen)
 	local := err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
 	return local || c.Secured() || len(c.TrustProxy) > 0
 }
 
-// Or is the configuration with every empty field filled: from defaults where a server has its own, else with what suits all.
+// Or is the configuration with every empty field filled: from defaults where a server has its own,
+// else with what suits all.
 func (c Config) Or(defaults Config) Config {
 	if c.Listen == "" {
 		c.Listen = defaults.Listen
@@ -86,7 +94,7 @@ func (c Config) Or(defaults Config) Config {
 	return c
 }
 
-// Check tells every rule that the configuration, with its defaults in, breaks.
+// Check reports every rule that the configuration, with its defaults, breaks.
 func (c Config) Check() error {
 	var faults []error
 	want := func(ok bool, format string, args ...any) {
@@ -121,7 +129,8 @@ func isListen(s string) bool {
 	return err == nil && port != ""
 }
 
-// isDomain reports whether a certificate can be had by the challenges that we answer: of one name, not of all below it, nor of an address.
+// isDomain reports whether a certificate can be had by the challenges that we answer: of one name,
+// not of all below it, nor of an address.
 func isDomain(s string) bool {
 	u, err := url.Parse("//" + s)
 	_, notIP := netip.ParseAddr(s)

@@ -14,8 +14,9 @@ const (
 	faultsPerMinute = 10
 )
 
-// FaultLog writes into a log why requests failed: errors and warnings ten at once and ten a minute from then on, so that clients
-// that ask again and again do not fill it. It is safe for concurrent use.
+// FaultLog writes into a log why requests failed: errors and warnings ten at once and ten a minute
+// from then on, so that clients that ask again and again do not fill it. It is safe for concurrent
+// use.
 type FaultLog struct {
 	now    func() time.Time
 	levels map[logrus.Level]*faultLevel
@@ -35,7 +36,8 @@ func NewFaultLog(now func() time.Time) *FaultLog {
 	return l
 }
 
-// Write writes one entry, or counts it: the next line of its level says in the field more how many were left out before it.
+// Write writes one entry, or counts it: the next line of its level contains the number of omitted
+// lines in the field more.
 func (l *FaultLog) Write(e *logrus.Entry, level logrus.Level, text string) {
 	if f := l.levels[level]; f != nil {
 		if !f.lines.AllowN(l.now(), 1) {

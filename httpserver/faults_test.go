@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFaultLog: a flood of failing requests is a few lines a minute, which say how many they stand for.
+// TestFaultLog: a flood of failing requests gives a few lines a minute, with the number of requests
+// that they represent.
 func TestFaultLog(t *testing.T) {
 	log, hook := test.NewNullLogger()
 	log.SetLevel(logrus.DebugLevel)

@@ -27,7 +27,8 @@ func NewLimit(perSecond float64, burst int, now func() time.Time) *Limit {
 	return &Limit{now: now, rate: rate.Limit(perSecond), burst: burst, clients: lru.NewBasicLRU[string, *rate.Limiter](maxClients)}
 }
 
-// Change takes another bound. Then nothing counts that was taken before; with the same bound nothing changes.
+// Change takes another bound. Then nothing counts that was taken before; with the same bound
+// nothing changes.
 func (l *Limit) Change(perSecond float64, burst int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -37,7 +38,8 @@ func (l *Limit) Change(perSecond float64, burst int) {
 	l.rate, l.burst, l.clients = rate.Limit(perSecond), burst, lru.NewBasicLRU[string, *rate.Limiter](maxClients)
 }
 
-// Take counts one and answers how long the client must wait; 0 when it may go on. This machine ("") is not counted.
+// Take counts one and returns the client's waiting time; 0 when it may continue. This machine ("")
+// is not counted.
 func (l *Limit) Take(client string) time.Duration {
 	if client == "" {
 		return 0
@@ -62,7 +64,8 @@ func (l *Limit) clientRate(client string) *rate.Limiter {
 	return known
 }
 
-// ConnLimit bounds how many things each client may hold at one time. It is safe for concurrent use. Its memory is bounded by what is held.
+// ConnLimit bounds how many things each client may hold at one time. It is safe for concurrent use.
+// Its memory is bounded by what is held.
 type ConnLimit struct {
 	most int
 
@@ -73,7 +76,8 @@ type ConnLimit struct {
 // NewConnLimit gives each client so many places.
 func NewConnLimit(most int) *ConnLimit { return &ConnLimit{most: most, held: map[string]int{}} }
 
-// Enter takes a place; false when the client holds all of its own. Each that succeeds needs a Leave. This machine ("") is not counted.
+// Enter takes a place; false when the client holds all of its own. Each success needs a Leave. This
+// machine ("") is not counted.
 func (p *ConnLimit) Enter(client string) bool {
 	if client == "" {
 		return true
@@ -99,8 +103,8 @@ func (p *ConnLimit) Leave(client string) {
 	}
 }
 
-// SiteOf is the /48 that an IPv6 client of Middleware.Client belongs to, which one customer of a provider may have whole; "", which is not counted, for
-// any other client.
+// SiteOf returns the /48 of an IPv6 client of Middleware.Client, because one customer of a provider
+// may own all of it; "", which is not counted, for any other client.
 func SiteOf(client string) string {
 	p, err := netip.ParsePrefix(client)
 	if err != nil {
@@ -109,7 +113,8 @@ func SiteOf(client string) string {
 	return netip.PrefixFrom(p.Addr(), 48).Masked().String()
 }
 
-// clientOf is what an address is counted by: itself, for IPv6 the /64 that one customer has, "" for this machine.
+// clientOf returns the key by which an address is counted: itself, for IPv6 the /64 of one
+// customer, "" for this machine.
 func clientOf(ip string) string {
 	addr, err := netip.ParseAddr(ip)
 	if err != nil {

@@ -7,12 +7,14 @@ import (
 	"syscall"
 )
 
-// clientShare is the part of a listener that one client can have, so that none shuts the others out by connecting alone.
+// clientShare is the part of a listener that one client can have, so that none shuts the others out
+// by connecting alone.
 const clientShare = 4
 
-// limitListener is a listener with so many connections open at a time; further ones wait. A client who has his share is turned away; this machine and the
-// proxies we trust are not counted, for they bring many clients. Unlike those of netutil's, its connections can be asked for their socket: who takes
-// one over may write to it without a goroutine that waits.
+// limitListener is a listener with so many connections open at a time; further ones wait. A client
+// who has his share is turned away; this machine and the proxies we trust are not counted, for they
+// bring many clients. Unlike those of netutil's, its connections can be asked for their socket: who
+// takes one over may write to it without a goroutine that waits.
 type limitListener struct {
 	net.Listener
 	all     bool          // this machine's clients are counted, too
@@ -31,8 +33,9 @@ func newLimitListener(l net.Listener, most int, proxies []netip.Prefix) *limitLi
 	return r
 }
 
-// LimitListener is a listener of which no more than most connections are open at a time; further ones wait. One client (an address, of IPv6 a /64) has a
-// quarter of them, also one on this machine; his further ones are closed.
+// LimitListener is a listener of which no more than most connections are open at a time; further
+// ones wait. One client (an address, of IPv6 a /64) has a quarter of them, also one on this
+// machine; his further ones are closed.
 func LimitListener(l net.Listener, most int) net.Listener {
 	r := newLimitListener(l, most, nil)
 	r.all = true
@@ -53,12 +56,12 @@ func (r *limitListener) Accept() (net.Conn, error) {
 				<-r.slots
 			})}, nil
 		}
-		_ = c.Close() // what it says does not matter
+		_ = c.Close() // its error does not matter
 		<-r.slots
 	}
 }
 
-// client is whom a connection is counted for; "" for nobody.
+// client returns the client that a connection is counted for; "" for none.
 func (r *limitListener) client(from net.Addr) string {
 	addr, err := netip.ParseAddrPort(from.String())
 	if err != nil || isIn(r.proxies, addr.Addr()) {
@@ -85,7 +88,7 @@ func (r *limitListener) accept() (net.Conn, error) {
 	return c, nil
 }
 
-// Close lets nobody in any more; who is there may stay.
+// Close stops accepting connections; open connections may stay.
 func (r *limitListener) Close() error {
 	r.close()
 	return r.Listener.Close()

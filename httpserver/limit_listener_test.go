@@ -57,7 +57,7 @@ func TestRoom(t *testing.T) {
 	require.NoError(t, second.c.Close())
 }
 
-// callers is a listener whose connections come from the addresses that it is given.
+// callers is a listener whose connections come from the given addresses.
 type callers struct {
 	net.Listener
 	from chan string
@@ -81,7 +81,8 @@ type caller struct {
 
 func (c caller) RemoteAddr() net.Addr { return c.addr }
 
-// A client has a quarter of the places; others, this machine and a proxy's clients are let in beside him.
+// A client has a quarter of the places; other clients, this machine and a proxy's clients are still
+// admitted.
 func TestOneClientLeavesRoom(t *testing.T) {
 	l := callers{from: make(chan string, 16), ends: map[string]net.Conn{}}
 	r := newLimitListener(l, 8, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")})

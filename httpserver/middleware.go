@@ -14,7 +14,8 @@ import (
 	"github.com/labstack/echo/v4/middleware"
 )
 
-// Middleware is what stands ahead of a server's routes: who asks, whether anybody could read along, and whether he asks too much.
+// Middleware precedes a server's routes: it identifies the client, checks for HTTPS, and limits the
+// rate.
 type Middleware struct {
 	cfg      Config
 	proxies  []netip.Prefix
@@ -31,7 +32,8 @@ func NewMiddleware(cfg Config, now func() time.Time) (*Middleware, error) {
 	return &Middleware{cfg: cfg, proxies: proxies, extract: extractor(proxies), requests: NewLimit(cfg.RatePerSecond, cfg.Burst, now)}, nil
 }
 
-// extractor finds the client's address: the peer's, or behind proxies we trust the last one in X-Forwarded-For that is no such proxy.
+// extractor finds the client's address: the peer's, or behind proxies we trust the last one in
+// X-Forwarded-For that is no such proxy.
 func extractor(proxies []netip.Prefix) echo.IPExtractor {
 	if len(proxies) == 0 {
 		return echo.ExtractIPDirect()
@@ -45,12 +47,14 @@ func extractor(proxies []netip.Prefix) echo.IPExtractor {
 	return echo.ExtractIPFromXFFHeader(options...)
 }
 
-// Client is what a request is counted by: the client's address, for IPv6 its /64, "" for this machine.
+// Client returns the key by which a request is counted: the client's address, for IPv6 its /64, ""
+// for this machine.
 func (m *Middleware) Client(r *http.Request) string { return clientOf(m.extract(r)) }
 
 type clientKey struct{}
 
-// WithClient hands the client on to a handler that was mounted without a Middleware of its own; ClientOf is the reverse.
+// WithClient passes the client to a handler without a Middleware of its own; ClientOf is the
+// reverse.
 func (m *Middleware) WithClient(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), clientKey{}, m.Client(r)))
 }
@@ -63,8 +67,8 @@ func ClientOf(r *http.Request) string {
 	return clientOf(echo.ExtractIPDirect()(r))
 }
 
-// Secure reports whether nobody on the way could read the request: TLS here or at a proxy we trust, unless that proxy says otherwise, or no way
-// at all.
+// Secure reports whether the request could not be read on its way: TLS here or at a trusted proxy,
+// unless that proxy states otherwise, or no network at all.
 func (m *Middleware) Secure(r *http.Request) bool {
 	if r.TLS != nil {
 		return true
@@ -86,8 +90,8 @@ func isIn(networks []netip.Prefix, addr netip.Addr) bool {
 	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// OnlyHTTPS turns away plain HTTP from other machines: with a redirect where the configuration says so and the method allows it, else with the
-// server's own error.
+// OnlyHTTPS rejects plain HTTP from other machines: with a redirect if the configuration requests
+// it and the method allows it, else with the server's own error.
 func (m *Middleware) OnlyHTTPS(refusal func() error) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
@@ -103,7 +107,8 @@ func (m *Middleware) OnlyHTTPS(refusal func() error) echo.MiddlewareFunc {
 	}
 }
 
-// httpsHost is the host a client asked for, with the port of our HTTPS listener unless that is the usual one.
+// httpsHost is the host a client asked for, with the port of our HTTPS listener unless that is the
+// usual one.
 func (m *Middleware) httpsHost(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -130,14 +135,15 @@ func (m *Middleware) LimitRate(refusal func(wait time.Duration) error) echo.Midd
 	}
 }
 
-// Pages says what scripts of web pages may do.
+// Pages contains the permissions of scripts on web pages.
 type Pages struct {
 	Methods     []string
 	Expose      []string // answer headers that they may read
 	Credentials bool     // whether their requests may carry cookies of other services on our host
 }
 
-// CORS answers preflights and lets the pages of the configured origins, or of any, read answers. Any header that they ask leave for is granted.
+// CORS answers preflights and lets the pages of the configured origins, or of any, read answers.
+// Any header that they ask leave for is granted.
 func (m *Middleware) CORS(p Pages) echo.MiddlewareFunc {
 	return middleware.CORSWithConfig(middleware.CORSConfig{
 		AllowOriginFunc: func(origin string) (bool, error) {
@@ -155,8 +161,8 @@ func CatchPanics() echo.MiddlewareFunc {
 	return middleware.RecoverWithConfig(middleware.RecoverConfig{DisableErrorHandler: true, DisablePrintStack: true})
 }
 
-// CleanPath makes base//x and x/ the same as base/x, without a redirect: a preflight may not follow one, and operators do register base URLs
-// with a slash behind.
+// CleanPath makes base//x and x/ the same as base/x, without a redirect: a preflight may not follow
+// one, and operators do register base URLs with a slash behind.
 func CleanPath(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		u := c.Request().URL

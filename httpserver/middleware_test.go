@@ -174,7 +174,8 @@ func TestFrontNeedsNetworks(t *testing.T) {
 	require.ErrorContains(t, err, "trust_proxy")
 }
 
-// FuzzClient: whatever a stranger writes into headers, he is counted by his own address and his plain HTTP stays plain.
+// FuzzClient: whatever a stranger writes into headers, he is counted by his own address and his
+// plain HTTP stays plain.
 func FuzzClient(f *testing.F) {
 	for _, seed := range [][2]string{{"198.51.100.1", "https"}, {"127.0.0.1", ""}, {", ,", "HTTPS"}, {"[::1]", "x"}, {"10.0.0.1, 127.0.0.1", "https,https"}, {"::ffff:10.0.0.1", ""}} {
 		f.Add("192.0.2.1:999", seed[0], seed[1])

@@ -11,12 +11,14 @@ import (
 	"gatewayd/internal/tracing"
 )
 
-// Request is what is told of a request that was answered.
+// Request describes an answered request.
 type Request struct {
-	Route  string // method and path as the server knows them ("GET /health"), or one of the names below: there are never more than routes
+	// method and path as the server knows them ("GET /health"), or one of the names below: there
+	// are never more than routes
+	Route  string
 	Status int
 	Took   time.Duration
-	Socket bool // it became a WebSocket: Took is how long that was open
+	Socket bool // it became a WebSocket: Took is its duration
 }
 
 // Routes of requests that have none of their own.
@@ -25,7 +27,8 @@ const (
 	PreflightRoute = "preflight"
 )
 
-// Observe tells of every request, with errors written as the client gets them. It stands ahead of all others.
+// Observe calls tell for every request, with errors written as the client gets them. It precedes
+// all other middleware.
 func Observe(tell func(Request)) echo.MiddlewareFunc {
 	var known sync.Map // method and path of every route
 	var once sync.Once
@@ -70,7 +73,8 @@ func traced(c echo.Context) func(route string, status int) {
 	return done
 }
 
-// ObserveHandler is Observe for a server of one route, which serves what is asked of it whatever its path.
+// ObserveHandler is Observe for a server of one route, which serves what is asked of it whatever
+// its path.
 func ObserveHandler(tell func(Request), h http.Handler) http.Handler {
 	if tell == nil {
 		return h

@@ -38,7 +38,8 @@ func (d connListener) Close() error {
 
 func (d connListener) Addr() net.Addr { return &net.TCPAddr{} }
 
-// Whoever does not say what he wants, does not take what he asked for, or wants nothing any more is let go in bounded time.
+// A client that sends no request, does not read its answer, or stays idle is disconnected in
+// bounded time.
 func TestPatience(t *testing.T) {
 	const answer = 20 * time.Second
 	files := pairIn(t.TempDir())
@@ -89,7 +90,8 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// timeUntilHangUp connects to a server, acts, and answers after how long the server has hung up. The clock is the test's.
+// timeUntilHangUp connects to a server, acts, and answers after how long the server has hung up.
+// The clock is the test's.
 func timeUntilHangUp(t *testing.T, cfg Config, answer time.Duration, act func(*testing.T, net.Conn)) time.Duration {
 	log, _ := logtest.NewNullLogger()
 	s, err := New(cfg, Parts{Name: "test server", Answer: answer, Log: log, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -114,7 +116,8 @@ func timeUntilHangUp(t *testing.T, cfg Config, answer time.Duration, act func(*t
 	return took
 }
 
-// A stop does not wait for connections that a handler has taken over, as WebSockets: their owner tells them why and closes them.
+// A stop does not wait for connections that a handler has taken over, as WebSockets: their owner
+// closes them with a reason.
 func TestStopLeavesWhatWasTakenOver(t *testing.T) {
 	log, _ := logtest.NewNullLogger()
 	taken := make(chan net.Conn, 1)
@@ -145,7 +148,8 @@ func TestStopLeavesWhatWasTakenOver(t *testing.T) {
 	require.Equal(t, "the service stops", string(said))
 }
 
-// A cache that cannot be written would ask for a new certificate at each start, until the authority refuses.
+// A cache that cannot be written would ask for a new certificate at each start, until the authority
+// refuses.
 func TestCacheThatCannotBe(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))

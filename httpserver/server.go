@@ -1,10 +1,11 @@
-// Package httpserver is how this program serves HTTP: listeners, HTTPS, time and size limits, an orderly stop, and what stands ahead of every
-// server's routes.
+// Package httpserver serves HTTP for all servers of this program: listeners, HTTPS, time and size
+// limits, an orderly stop, and the middleware before every server's routes.
 //
-// It owns connections, certificates and the count of what each client takes. It owns no routes and no answers: a server hands it a handler, and
-// its own words for those who are turned away.
+// It owns connections, certificates and the clients' counters. It owns no routes and no answers: a
+// server passes it a handler, and its own texts for refusals.
 //
-//	client ──▶ Server: accept ▸ TLS ▸ headers in time ──▶ handler: Middleware: CORS ▸ only HTTPS ▸ path ▸ rate ──▶ the server's routes
+//	client ──▶ Server: accept ▸ TLS ▸ header timeout ──▶ handler
+//	                                                     Middleware: CORS ▸ only HTTPS ▸ path ▸ rate ──▶ routes
 package httpserver
 
 import (
@@ -34,7 +35,7 @@ const (
 	stopMargin    = time.Second      // beyond the time of an answer: every request that runs ends in it
 )
 
-// Parts are what a server serves.
+// Parts are a server's dependencies.
 type Parts struct {
 	Name    string // in logs and errors: "gateway"
 	Handler http.Handler
@@ -56,7 +57,8 @@ type Server struct {
 	addr, plainAddr string
 }
 
-// New takes a configuration that Check has found no fault with, reads the certificate and makes the directory of ACME. It starts nothing.
+// New takes a configuration that Check has found no fault with, reads the certificate and makes the
+// directory of ACME. It starts nothing.
 func New(cfg Config, parts Parts) (*Server, error) {
 	if parts.Log == nil {
 		parts.Log = logrus.New()
@@ -97,7 +99,7 @@ func (s *Server) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// listen opens the listener and, when there is one, the plain one beside it.
+// listen opens the listener and, if configured, the plain one.
 func (s *Server) listen(ctx context.Context) (l, plain net.Listener, err error) {
 	var open net.ListenConfig
 	if l, err = open.Listen(ctx, "tcp", s.cfg.Listen); err != nil || s.cfg.PlainListen == "" {
@@ -128,7 +130,8 @@ func (s *Server) setReady(l, plain net.Listener) {
 	}
 }
 
-// serve answers on one listener until ctx ends; with a TLS configuration in TLS. Connections that a handler has taken over are its to end.
+// serve answers on one listener until ctx ends; with a TLS configuration in TLS. Connections that a
+// handler has taken over are its to end.
 func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler, config *tls.Config) error {
 	server := &http.Server{
 		Handler: h, TLSConfig: config, MaxHeaderBytes: MaxHeader,
@@ -181,7 +184,7 @@ func (s *Server) tlsConfig() *tls.Config {
 	return nil
 }
 
-// plainHandler answers what comes to the plain listener beside an HTTPS one.
+// plainHandler answers requests to the plain listener of an HTTPS server.
 func (s *Server) plainHandler() http.Handler {
 	if s.acme != nil {
 		return s.acme.HTTPHandler(s.Handler)
@@ -199,7 +202,7 @@ func (s *Server) Ready(ctx context.Context) error {
 	}
 }
 
-// Addr is where the server listens (host:port), once it is ready; "" before.
+// Addr returns the server's address (host:port) once it is ready; "" before.
 func (s *Server) Addr() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -214,7 +217,7 @@ func (s *Server) URL() string {
 	return "http://" + s.Addr()
 }
 
-// PlainAddr is where the plain listener beside an HTTPS one listens; "" without one.
+// PlainAddr returns the address of an HTTPS server's plain listener; "" without one.
 func (s *Server) PlainAddr() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

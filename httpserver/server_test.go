@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// defaults are what the tests' servers start from.
+// defaults is the base configuration of the tests' servers.
 func defaults() Config {
 	return Config{Listen: "127.0.0.1:0", RatePerSecond: 100, Burst: 100, MaxConnections: 16}
 }
@@ -141,7 +141,7 @@ func TestCertificateReload(t *testing.T) {
 	require.NotSame(t, before, c.current.Load())
 }
 
-// The log tells what happens to the certificate while the server runs.
+// The log contains the certificate's changes while the server runs.
 func TestCertificateFollowed(t *testing.T) {
 	files := pairIn(t.TempDir())
 	writeCertificate(t, files, 1)
@@ -305,7 +305,7 @@ func TestWhereItListensIsLogged(t *testing.T) {
 	require.Contains(t, hook.LastEntry().Message, "other machines are turned away")
 }
 
-// What a client does wrong below HTTP is no news but for who looks for it.
+// Clients' faults below HTTP are logged at debug level only.
 func TestClientsNoise(t *testing.T) {
 	files := pairIn(t.TempDir())
 	writeCertificate(t, files, 1)

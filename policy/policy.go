@@ -1,4 +1,5 @@
-// Package policy is what operators decide of tokens: which are served, their fees, depths and limits. Its results depend on their arguments alone.
+// Package policy contains the operators' settings of tokens: which are served, their fees, depths
+// and limits. Its results depend on their arguments alone.
 package policy
 
 import (
@@ -11,8 +12,9 @@ import (
 	"gatewayd/chain"
 )
 
-// Network is one source chain under one base path, with the accounts that serve it.
-// The same token id may stand in several networks (docs/gateway-clients.md 1), so everything is keyed by (network, token).
+// Network is one source chain under one base path, with the accounts that serve it. The same token
+// ID may occur in several networks (docs/gateway-clients.md 1), so everything is keyed by (network,
+// token).
 type Network struct {
 	Name     string
 	Source   chain.ID
@@ -28,7 +30,7 @@ type Network struct {
 
 	Funders []string // canonical senders on either chain whose transfers are the operators' own money
 	Tokens  []Token
-	// CoinDecimals is what the source chain counts its coin with.
+	// CoinDecimals is the number of decimals of the source chain's coin.
 	CoinDecimals uint8
 	// Explorer templates with {$tx} in place of the hash.
 	SourceExplorer   string
@@ -47,8 +49,10 @@ type Token struct {
 	Issued        bool         // all of the token that exists is this gateway's to cover
 	HotMin        chain.Amount // what the hot accounts should have, in the asset's units; zero: not watched
 	HotMax        chain.Amount // the same of more
-	Cold          string       // canonical address on the source chain where what is more goes, and from where it comes back; empty for none
-	// FrozenDeposits lets deposits go on while the token refuses every payment of a hot account.
+	// canonical address on the source chain where what is more goes, and from where it comes back;
+	// empty for none
+	Cold string
+	// FrozenDeposits keeps deposits open while the token refuses every payment of a hot account.
 	FrozenDeposits bool
 	Policy         Policy
 }
@@ -74,7 +78,8 @@ func (n Network) Token(id string) (Token, bool) {
 	return n.find(func(t Token) bool { return t.TokenID == id })
 }
 
-// ByAsset returns the network's token by its source asset and binding type: two tokens may share an asset when their types differ.
+// ByAsset returns the network's token by its source asset and binding type: two tokens may share an
+// asset when their types differ.
 func (n Network) ByAsset(asset chain.Asset, bindingType int) (Token, bool) {
 	return n.find(func(t Token) bool { return t.Asset == asset && t.Type == bindingType })
 }
@@ -87,7 +92,7 @@ func (n Network) find(is func(Token) bool) (Token, bool) {
 	return n.Tokens[i], true
 }
 
-// Policy is what holds for a token at a moment. A transfer freezes it at first sight.
+// Policy contains a token's terms at a moment. A transfer freezes it at first sight.
 type Policy struct {
 	Type                  int          `json:"type"`
 	Decimals              uint8        `json:"decimals"`
@@ -102,8 +107,8 @@ type Policy struct {
 	Cost                  chain.Amount `json:"cost"` // network cost the fee was quoted with, in token units
 }
 
-// Depth says when a transfer is final: Count blocks deep (1 = in the latest block), and never before the chain's own final point when Tag is set.
-// Count is also what wallets show as the number of confirmations.
+// Depth defines finality: Count blocks deep (1 = in the latest block), and never before the chain's
+// own final point when Tag is set. Wallets show Count as the number of confirmations.
 type Depth struct {
 	Count uint64 `json:"count" yaml:"count"`
 	Tag   bool   `json:"tag" yaml:"tag"`
@@ -117,8 +122,8 @@ func (d Depth) Reached(height, head, final uint64) bool {
 	return head+1 >= height+d.Count
 }
 
-// AmountText is an amount of what moves on one of the network's chains, for people: whole units and the symbol, "0.5 ETH". What the network does not serve
-// stays in smallest units.
+// AmountText formats an amount on one of the network's chains for people: whole units and the
+// symbol, "0.5 ETH". An asset that the network does not serve stays in smallest units.
 func (n Network) AmountText(id chain.ID, asset chain.Asset, a chain.Amount) string {
 	for _, t := range n.Tokens {
 		switch {
@@ -134,7 +139,8 @@ func (n Network) AmountText(id chain.ID, asset chain.Asset, a chain.Amount) stri
 	return a.String() + " units of " + string(asset)
 }
 
-// SourceSymbol is the name of the token's asset on its own chain: the gateway token's without the number that the exchange chain adds.
+// SourceSymbol is the name of the token's asset on its own chain: the gateway token's without the
+// number that the exchange chain adds.
 func (t Token) SourceSymbol() string {
 	symbol, number, ok := strings.Cut(t.Symbol, "-")
 	if !ok || strings.Trim(number, "0123456789") != "" {
@@ -155,12 +161,14 @@ func (n Network) Paying(id chain.ID) []string {
 	return pool
 }
 
-// Pays reports whether an account pays users on a chain of the network. One that is retired does not.
+// Pays reports whether an account pays users on a chain of the network. One that is retired does
+// not.
 func (n Network) Pays(id chain.ID, account string) bool {
 	return slices.Contains(n.Paying(id), account)
 }
 
-// RefunderOf is the account of a transfer's own chain that gives it back: the one that it came to, unless that is retired.
+// RefunderOf is the account of a transfer's own chain that gives it back: the one that it came to,
+// unless that is retired.
 func (n Network) RefunderOf(t chain.Transfer, on chain.ID) string {
 	if n.Pays(on, t.To) {
 		return t.To
@@ -168,9 +176,10 @@ func (n Network) RefunderOf(t chain.Transfer, on chain.ID) string {
 	return n.PayerOf(on, t, on)
 }
 
-// PayerOf is the account of a chain that pays what a transfer causes. It depends on nothing but the transfer's place on its own ledger and
-// the set of accounts, so that a restored database gives the transfer to the account that may have paid it already, whose ledger tells. An
-// added account takes over its share of new transfers, no more.
+// PayerOf returns the account of a chain that pays for a transfer. It depends on nothing but the
+// transfer's place on its own ledger and the set of accounts. So a restored database gives the
+// transfer to the account that may have paid it already, which its ledger shows. An added account
+// takes over its share of new transfers only.
 func (n Network) PayerOf(id chain.ID, t chain.Transfer, from chain.ID) string {
 	return slices.MaxFunc(n.Paying(id), func(a, b string) int { return cmp.Compare(draw(a, t, from), draw(b, t, from)) })
 }
@@ -181,8 +190,9 @@ func draw(account string, t chain.Transfer, from chain.ID) uint64 {
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// LeastSweep is the least of an asset that is worth a cost in coin: its smallest deposit, which several smaller ones may make up together, and where
-// the price of coin is known what the cost is worth. It is nothing where the asset is not served any more.
+// LeastSweep is the least of an asset that is worth a cost in coin: its smallest deposit, which
+// several smaller ones may make up together, and where the price of coin is known what the cost is
+// worth. It is nothing where the asset is not served any more.
 func (n Network) LeastSweep(asset chain.Asset, cost chain.Amount) (least chain.Amount, err error) {
 	for _, t := range n.Tokens {
 		if t.Asset != asset {

@@ -26,7 +26,8 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// FuzzNetOf: whatever the rule, net and fee make up the gross exactly, the fee covers the rule's, and no greater net would fit.
+// FuzzNetOf: whatever the rule, net and fee make up the gross exactly, the fee covers the rule's,
+// and no greater net would fit.
 func FuzzNetOf(f *testing.F) {
 	f.Add("percent", uint64(1000), uint64(0), uint64(50000), uint64(0), uint64(0), uint64(1_230_000_000))
 	f.Add("percent", uint64(1_000_000), uint64(5), uint64(0), uint64(0), uint64(0), uint64(11))

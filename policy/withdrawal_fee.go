@@ -8,23 +8,24 @@ import (
 	"gatewayd/chain"
 )
 
-// Fee is a withdrawal fee rule. Kind "flat" takes Amount; "percent" takes PPM millionths of the net amount, rounded up, within Min and Max;
-// "network" takes the current cost of the payout (see Policy.Cost) within Min and Max.
+// Fee is a withdrawal fee rule. Kind "flat" takes Amount; "percent" takes PPM millionths of the net
+// amount, rounded up, within Min and Max; "network" takes the current cost of the payout (see
+// Policy.Cost) within Min and Max.
 type Fee struct {
 	Kind   string       `json:"kind" yaml:"kind"`
 	Amount chain.Amount `json:"amount" yaml:"amount"`
 	PPM    uint64       `json:"ppm" yaml:"ppm"`
 	Min    chain.Amount `json:"min" yaml:"min"`
 	Max    chain.Amount `json:"max" yaml:"max"` // zero: no maximum
-	// Rate is kind "network"'s price of one native coin in whole tokens; not needed when the token is the native coin.
-	// For other kinds it is optional, and lets payouts have a ceiling of their own.
+	// Rate is kind "network"'s price of one native coin in tokens; not needed when the token is the
+	// native coin. For other kinds it is optional, and gives payouts a ceiling of their own.
 	Rate decimal.Decimal `json:"rate,omitzero" yaml:"rate"`
-	// Ceiling is how many times the fee that its user paid a payout may cost; 0: five times, or with kind "percent", whose fee says nothing about
-	// costs, as much as the chain's own ceiling allows.
+	// Ceiling bounds a payout's cost as a multiple of its user's fee. 0 means five; with kind
+	// "percent", whose fee does not depend on costs, it means the chain's own ceiling.
 	Ceiling uint64 `json:"ceiling,omitempty" yaml:"ceiling"`
 }
 
-// Check tells what is wrong with the rule.
+// Check reports the rule's faults.
 func (f Fee) Check() error {
 	switch f.Kind {
 	case "flat", "percent", "network":
@@ -40,7 +41,8 @@ func (f Fee) Check() error {
 	return nil
 }
 
-// FromNative prices a payout's cost, in units of a coin of so many decimals, as token units, rounded up.
+// FromNative prices a payout's cost, in units of a coin of so many decimals, as token units,
+// rounded up.
 func (f Fee) FromNative(native chain.Amount, coinDecimals uint8, t Token) (chain.Amount, error) {
 	rate := f.rateOf(t)
 	if !rate.IsPositive() {
@@ -53,8 +55,8 @@ func (f Fee) FromNative(native chain.Amount, coinDecimals uint8, t Token) (chain
 // defaultCeiling is above what fees rise by between a quote and its payout on most days.
 const defaultCeiling = 5
 
-// CeilingTimes is how many times the fee that its user paid a payout may cost; 0 where the fee sets no bound, or the coin's price in the token is
-// not known.
+// CeilingTimes bounds a payout's cost as a multiple of its user's fee; 0 where the fee sets no
+// bound, or the coin's price in the token is not known.
 func (t Token) CeilingTimes() uint64 {
 	f := t.Policy.Fee
 	switch {
@@ -66,8 +68,9 @@ func (t Token) CeilingTimes() uint64 {
 	return f.Ceiling
 }
 
-// Ceiling is the most native coin, of so many decimals, that a payout may cost whose user paid a fee, in units of the token. It is zero, for no
-// ceiling of its own, where the fee is nothing or CeilingTimes is.
+// Ceiling returns the maximum cost in native coin, of so many decimals, of a payout whose user paid
+// a fee, in units of the token. It is zero, for no separate ceiling, where the fee or CeilingTimes
+// is zero.
 func (t Token) Ceiling(fee chain.Amount, coinDecimals uint8) chain.Amount {
 	times, rate := t.CeilingTimes(), t.Policy.Fee.rateOf(t)
 	if times == 0 || fee.IsZero() {
@@ -81,7 +84,7 @@ func (t Token) Ceiling(fee chain.Amount, coinDecimals uint8) chain.Amount {
 	return most
 }
 
-// rateOf is the price of one native coin in whole tokens; zero when it is not known.
+// rateOf returns the price of one native coin in tokens; zero when it is not known.
 func (f Fee) rateOf(t Token) decimal.Decimal {
 	if t.Asset == chain.Native {
 		return decimal.NewFromInt(1)
@@ -89,7 +92,8 @@ func (f Fee) rateOf(t Token) decimal.Decimal {
 	return f.Rate
 }
 
-// Of is the fee f(n) on a net amount: never falling with n, which is what NetOf relies on (docs/gateway-clients.md 5).
+// Of returns the fee f(n) on a net amount. It never falls with n, which NetOf relies on
+// (docs/gateway-clients.md 5).
 func (f Fee) Of(net, cost chain.Amount) (chain.Amount, error) {
 	switch f.Kind {
 	case "percent":
@@ -120,7 +124,8 @@ func (f Fee) clamp(fee chain.Amount) chain.Amount {
 	return fee
 }
 
-// NetOf is the greatest n with n + f(n) <= gross, and gross - n. ok is false when even n = 0 does not fit.
+// NetOf is the greatest n with n + f(n) <= gross, and gross - n. ok is false when even n = 0 does
+// not fit.
 func (f Fee) NetOf(gross, cost chain.Amount) (net, fee chain.Amount, ok bool) {
 	if !f.fits(chain.Amount{}, gross, cost) {
 		return chain.Amount{}, chain.Amount{}, false

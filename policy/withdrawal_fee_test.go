@@ -9,7 +9,7 @@ import (
 	"gatewayd/chain"
 )
 
-// What a payout costs in coin is worth the same in the token however finely the coin is counted, and so is what it may cost at most.
+// A payout's cost and its ceiling have the same value in the token, whatever the coin's decimals.
 func TestFeeInCoinsOfAnyDecimals(t *testing.T) {
 	priced := Token{TokenID: "usd", Decimals: 2, Asset: "usd", Policy: Policy{Fee: Fee{Kind: "network", Rate: decimal.NewFromInt(3000)}}}
 	coin := Token{TokenID: "coin", Decimals: 8, Asset: chain.Native, Policy: Policy{Fee: Fee{Kind: "network"}}}

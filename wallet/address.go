@@ -7,7 +7,7 @@ import (
 	"gatewayd/wallet/keystore"
 )
 
-// MaxRange is how many addresses one call derives.
+// MaxRange bounds the addresses of one derivation call.
 const MaxRange = 5000
 
 // Faults of a range of indexes, in the node's words.
@@ -16,7 +16,7 @@ var (
 	ErrRangeSize  = errors.New("endIndex-startIndex must be less than 5000")
 )
 
-// Location is where an address was found.
+// Location is the place of an address in a store.
 type Location struct {
 	Path  string // of the store, absolute
 	Index uint32
@@ -28,7 +28,8 @@ type Derived struct {
 	Key  core.PrivateKey
 }
 
-// opened are a store's keys if it is unlocked and was used lately, else nil. It does not count as use.
+// opened are a store's keys if it is unlocked and was used lately, else nil. It does not count as
+// use.
 func (m *Manager) opened(s *store) *unlocked {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -38,7 +39,8 @@ func (m *Manager) opened(s *store) *unlocked {
 	return s.open
 }
 
-// using is opened for work with the keys, which keeps the store unlocked. Errors are ErrUnknownStore and ErrLocked.
+// using is opened for work with the keys, which keeps the store unlocked. Errors are
+// ErrUnknownStore and ErrLocked.
 func (m *Manager) using(name string) (*unlocked, error) {
 	s, err := m.find(name)
 	if err != nil {
@@ -64,8 +66,8 @@ func (m *Manager) Unlocked(name string) bool {
 	return err == nil && m.opened(s) != nil
 }
 
-// Addresses derives those of indexes from up to, but not including, to; at most MaxRange. Errors are ErrUnknownStore,
-// ErrLocked, ErrRangeOrder, ErrRangeSize and keystore.ErrNotHardened.
+// Addresses derives those of indexes from up to, but not including, to; at most MaxRange. Errors
+// are ErrUnknownStore, ErrLocked, ErrRangeOrder, ErrRangeSize and keystore.ErrNotHardened.
 func (m *Manager) Addresses(name string, from, to uint32) ([]core.Address, error) {
 	u, err := m.using(name)
 	switch {
@@ -87,12 +89,14 @@ func (m *Manager) Addresses(name string, from, to uint32) ([]core.Address, error
 	return list, nil
 }
 
-// Derive gives the account at an index. Errors are ErrUnknownStore, ErrLocked and keystore.ErrNotHardened.
+// Derive gives the account at an index. Errors are ErrUnknownStore, ErrLocked and
+// keystore.ErrNotHardened.
 func (m *Manager) Derive(name string, index uint32) (Derived, error) {
 	return m.derive(name, keystore.IndexPath(index), func(k keystore.Keys) (core.PrivateKey, error) { return k.ByIndex(index) })
 }
 
-// DeriveByPath gives the account at a path of hardened levels. Errors are those of Derive and keystore.ErrPath.
+// DeriveByPath gives the account at a path of hardened levels. Errors are those of Derive and
+// keystore.ErrPath.
 func (m *Manager) DeriveByPath(name, path string) (Derived, error) {
 	return m.derive(name, path, func(k keystore.Keys) (core.PrivateKey, error) { return k.ByPath(path) })
 }
@@ -106,8 +110,8 @@ func (m *Manager) derive(name, path string, by func(keystore.Keys) (core.Private
 	return Derived{path, key}, err
 }
 
-// Find looks for an address in the search window of an unlocked store. Errors are ErrUnknownStore, ErrLocked and
-// ErrAddressNotFound.
+// Find searches the window of an unlocked store for an address. Errors are ErrUnknownStore,
+// ErrLocked and ErrAddressNotFound.
 func (m *Manager) Find(name string, a core.Address) (Location, error) {
 	s, err := m.find(name)
 	if err != nil {
@@ -128,7 +132,7 @@ func (u *unlocked) find(path string, a core.Address) (Location, error) {
 	return Location{path, index}, nil
 }
 
-// FindAnywhere looks through all unlocked stores in the order of Known. The error is ErrAddressNotFound.
+// FindAnywhere searches all unlocked stores in the order of Known. The error is ErrAddressNotFound.
 func (m *Manager) FindAnywhere(a core.Address) (Location, error) {
 	for _, s := range m.known() {
 		if u := m.opened(s); u != nil && u.has(a) {
@@ -138,8 +142,8 @@ func (m *Manager) FindAnywhere(a core.Address) (Location, error) {
 	return Location{}, ErrAddressNotFound
 }
 
-// Locate is Find for a store that may be locked: then only the address that its file states is known, which nothing has
-// proved.
+// Locate is Find for a store that may be locked: then only the address that its file states is
+// known, which nothing has proved.
 func (m *Manager) Locate(name string, a core.Address) (Location, error) {
 	s, err := m.find(name)
 	if err != nil {
@@ -151,7 +155,8 @@ func (m *Manager) Locate(name string, a core.Address) (Location, error) {
 	return m.Find(name, a)
 }
 
-// Primary is the first address of a known store, as its file states it. The error is ErrUnknownStore.
+// Primary is the first address of a known store, as its file states it. The error is
+// ErrUnknownStore.
 func (m *Manager) Primary(name string) (core.Address, error) {
 	s, err := m.find(name)
 	if err != nil {
@@ -160,7 +165,8 @@ func (m *Manager) Primary(name string) (core.Address, error) {
 	return s.primary, nil
 }
 
-// SignWith lends the key of an address in any unlocked store to f. Errors are ErrAddressNotFound and ErrLocked.
+// SignWith lends the key of an address in any unlocked store to f. Errors are ErrAddressNotFound
+// and ErrLocked.
 func (m *Manager) SignWith(a core.Address, f func(core.PrivateKey) error) error {
 	at, err := m.FindAnywhere(a)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 // DepositAccount is the BIP-44 account of users' deposit addresses, whose branch 0 has them all.
 func (p SourcePaths) DepositAccount() string { return fmt.Sprintf("m/44'/%d'/0'", p) }
 
-// DepositKey derives the deposit addresses of a source chain and signs for none: it is the extended public key of their account.
+// DepositKey derives the deposit addresses of a source chain and signs for none: it is the extended
+// public key of their account.
 type DepositKey struct {
 	Seed               int // which successor's; 0 for the first seed
 	account, addresses keystore.ExtendedPublicKey

@@ -8,7 +8,8 @@ import (
 	"gatewayd/wallet"
 )
 
-// TestDepositKeyHasTheAddresses: the public key derives the very addresses that the private keys sign for, and nothing hardened.
+// TestDepositKeyHasTheAddresses: the public key derives the very addresses that the private keys
+// sign for, and nothing hardened.
 func TestDepositKeyHasTheAddresses(t *testing.T) {
 	keys, err := wallet.FromMnemonic("test test test test test test test test test test test junk")
 	require.NoError(t, err)

@@ -20,8 +20,9 @@ const (
 	ethereumPrefix = "m/44'/60'/"
 )
 
-// SourcePaths are the paths of the gateway's accounts on a kind of source chain, named by its coin type (SLIP-44). Users' deposit
-// addresses and the operators' accounts are different BIP-44 accounts.
+// SourcePaths are the paths of the gateway's accounts on a kind of source chain, named by its coin
+// type (SLIP-44). Users' deposit addresses and the operators' accounts are different BIP-44
+// accounts.
 type SourcePaths uint32
 
 // Hot is the n-th account that pays.
@@ -38,10 +39,11 @@ func (p SourcePaths) Gas() string { return fmt.Sprintf("m/44'/%d'/1'/0/1", p) }
 // Deposit is the n-th user's deposit address.
 func (p SourcePaths) Deposit(n uint32) string { return fmt.Sprintf("m/44'/%d'/0'/0/%d", p, n) }
 
-// GatewayPath is where the gateway's n-th address on the exchange chain is derived.
+// GatewayPath is the derivation path of the gateway's n-th address on the exchange chain.
 func GatewayPath(n uint32) string { return keystore.IndexPath(n) }
 
-// GatewayPathOf is where the n-th account is derived that pays on the exchange chain for the gateway's address of an index: GatewayPath for 0.
+// GatewayPathOf is the derivation path of the n-th paying account on the exchange chain for the
+// gateway's address of an index: GatewayPath for 0.
 func GatewayPathOf(index uint32, n int) string {
 	if n == 0 {
 		return GatewayPath(index)
@@ -49,7 +51,7 @@ func GatewayPathOf(index uint32, n int) string {
 	return fmt.Sprintf("%s/%d'", GatewayPath(index), n)
 }
 
-// ErrPath says that a derivation path belongs to neither ledger.
+// ErrPath means that a derivation path belongs to neither ledger.
 var ErrPath = errors.New("not a path of the gateway's keys")
 
 // Keys derives and signs. It is safe for concurrent use and prints as a fixed text.
@@ -76,7 +78,7 @@ func FromMnemonic(mnemonic string) (*Keys, error) {
 	return fromEntropy(secret)
 }
 
-// Unlock opens an entropy store file. The error of a wrong password says no more than that.
+// Unlock opens an entropy store file. A wrong password gives an error without details.
 func Unlock(path, password string) (*Keys, error) {
 	store, err := keystore.ReadFile(path)
 	if err != nil {
@@ -107,7 +109,8 @@ func fromEntropy(secret []byte) (*Keys, error) {
 	}, nil
 }
 
-// Address is the canonical address of the key at a path, on the ledger that the path's coin type names. Errors are ErrPath.
+// Address is the canonical address of the key at a path, on the ledger that the path's coin type
+// names. Errors are ErrPath.
 func (k *Keys) Address(path string) (string, error) {
 	if strings.HasPrefix(path, exchangePrefix) {
 		key, err := k.exchangeKey(path)
@@ -123,8 +126,9 @@ func (k *Keys) Address(path string) (string, error) {
 	return crypto.PubkeyToAddress(key.PublicKey).Hex(), nil
 }
 
-// Sign signs a 32-byte hash with the key at a path, on the ledger that the path's coin type names: for the exchange chain public key and
-// Ed25519-BLAKE2b signature, for a source chain the 65 bytes R, S, V with V 0 or 1, which tell the public key.
+// Sign signs a 32-byte hash with the key at a path, on the ledger of the path's coin type. For the
+// exchange chain it returns public key and Ed25519-BLAKE2b signature. For a source chain it returns
+// the 65 bytes R, S, V with V 0 or 1, from which the public key is recovered.
 func (k *Keys) Sign(_ context.Context, path string, digest []byte) (public, signature []byte, err error) {
 	if !strings.HasPrefix(path, exchangePrefix) {
 		key, err := k.sourceKey(path, k.deriveSigner)

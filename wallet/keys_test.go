@@ -112,8 +112,8 @@ func TestSignersAreKept(t *testing.T) {
 	require.Equal(t, 3, keys.signers.Len(), "an address alone keeps nothing")
 }
 
-// TestSourceSignersAreKept: a key of a source chain signs for its own path only, as long as it is
-// kept and after it was displaced, and addresses alone keep nothing.
+// TestSourceSignersAreKept: a key of a source chain signs for its own path only, while it is cached
+// and after its eviction, and deriving addresses caches nothing.
 func TestSourceSignersAreKept(t *testing.T) {
 	keys, err := FromMnemonic(junk)
 	require.NoError(t, err)

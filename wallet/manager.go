@@ -1,11 +1,11 @@
 // Package wallet holds keys: the daemon's own, and those of the stores that people manage.
 //
 //	Keys     one seed, from which every account of the gateway is derived on both ledgers; unlocked at start
-//	Manager  entropy stores of a directory and elsewhere: locked or unlocked in memory, addresses, derivation
+//	Manager  entropy stores of a directory and others: locked or unlocked, addresses, derivation
 //
-// Keys answers addresses and signatures and never lets a key out, so that a separate signer may stand behind it. It knows no
-// transactions: the adapters build what is signed. Mnemonics and store files are in wallet/keystore, the wallet's JSON-RPC in
-// wallet/rpc.
+// Keys returns addresses and signatures and never discloses a key, so that a separate signer can
+// replace it. It does not interpret transactions: the adapters build the signed data. Mnemonics and
+// store files are in wallet/keystore, the wallet's JSON-RPC in wallet/rpc.
 package wallet
 
 import (
@@ -40,20 +40,22 @@ var (
 	ErrBusy            = errors.New("too many calls wait for a password to be checked")
 )
 
-// Config says where stores are and what using them may cost. Only Dir must be set.
+// Config sets the place of stores and the limits of their use. Only Dir must be set.
 type Config struct {
 	Dir      string        // the standard directory; made if it is missing
 	Stores   []string      // further stores, absolute paths
 	AutoLock time.Duration // an unlocked store is locked after not being used for this long; 0: ten minutes, negative: never
-	Memory   int64         // bytes that password checks may take together (a costlier one runs alone); 0: 512 MiB, two at the standard cost
-	Queue    int           // password checks at a time, waiting ones included; more are ErrBusy; 0: 64
-	Cost     keystore.Cost // of new stores; zero: the standard
+	// bytes that password checks may take together (a costlier one runs alone); 0: 512 MiB, two at
+	// the standard cost
+	Memory int64
+	Queue  int           // password checks at a time, waiting ones included; more are ErrBusy; 0: 64
+	Cost   keystore.Cost // of new stores; zero: the standard
 
 	Random io.Reader        // of new secrets; nil: crypto/rand
 	Now    func() time.Time // nil: time.Now
 }
 
-// Check tells what is wrong with the configuration.
+// Check reports every fault of the configuration.
 func (c Config) Check() error {
 	switch {
 	case c.Dir == "":
@@ -80,10 +82,10 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Manager keeps entropy stores and which of them are unlocked. A store is named by its absolute path, or by its file name
-// when it is in the standard directory; the standard file name is the primary address. Only stores that are known are found:
-// those of the standard directory at start, configured, created, imported and added ones. It is safe for concurrent use and
-// logs nothing.
+// Manager keeps entropy stores and which of them are unlocked. A store is named by its absolute
+// path, or by its file name when it is in the standard directory; the standard file name is the
+// primary address. Only stores that are known are found: those of the standard directory at start,
+// configured, created, imported and added ones. It is safe for concurrent use and logs nothing.
 type Manager struct {
 	cfg Config
 	dir keystore.Dir
@@ -91,11 +93,11 @@ type Manager struct {
 
 	mu     sync.Mutex
 	stores map[string]*store // by absolute path
-	wake   chan struct{}     // capacity 1, no data: a store was unlocked, so Run looks at the clock anew
+	wake   chan struct{}     // capacity 1, no data: a store was unlocked, so Run checks the clock again
 }
 
-// NewManager reads the standard directory and the configured stores, all of them locked. It starts nothing; Run locks idle
-// stores.
+// NewManager reads the standard directory and the configured stores, all of them locked. It starts
+// nothing; Run locks idle stores.
 func NewManager(cfg Config) (*Manager, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, fmt.Errorf("wallet: %w", err)
@@ -120,10 +122,12 @@ func NewManager(cfg Config) (*Manager, error) {
 // Dir is the standard directory, absolute.
 func (m *Manager) Dir() string { return m.dir.Path() }
 
-// Standard lists the stores of the standard directory, absolute paths in name order. It reads the directory each time.
+// Standard lists the stores of the standard directory, absolute paths in name order. It reads the
+// directory each time.
 func (m *Manager) Standard() ([]string, error) { return m.dir.List() }
 
-// Known lists the absolute paths of all known stores: those of the standard directory first, each part in name order.
+// Known lists the absolute paths of all known stores: those of the standard directory first, each
+// part in name order.
 func (m *Manager) Known() []string {
 	known := m.known()
 	paths := make([]string, len(known))
@@ -133,7 +137,8 @@ func (m *Manager) Known() []string {
 	return paths
 }
 
-// known is also the order in which stores are asked for an address, so that answers do not depend on chance.
+// known is also the order in which stores are asked for an address, so that answers do not depend
+// on chance.
 func (m *Manager) known() []*store {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -148,8 +153,8 @@ func (m *Manager) known() []*store {
 	})
 }
 
-// Add makes a store known and returns its absolute path; a known one stays as it is. Errors are keystore.ErrStore and those of
-// the file system.
+// Add makes a store known and returns its absolute path; a known one stays as it is. Errors are
+// keystore.ErrStore and those of the file system.
 func (m *Manager) Add(name string) (path string, err error) {
 	if path, err = m.dir.File(name); err != nil {
 		return "", err
@@ -172,8 +177,8 @@ func (m *Manager) Add(name string) (path string, err error) {
 	return path, nil
 }
 
-// Refresh makes the stores known that have come into the standard directory, and locks and forgets those everywhere whose
-// file has gone.
+// Refresh makes the stores known that have come into the standard directory, and locks and forgets
+// those everywhere whose file has gone.
 func (m *Manager) Refresh() error {
 	paths, err := m.dir.List()
 	if err != nil {
@@ -250,7 +255,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	}
 }
 
-// expire locks what was idle for too long and tells when to look again.
+// expire locks idle stores and returns the time until the next check.
 func (m *Manager) expire() time.Duration {
 	if m.cfg.AutoLock < 0 {
 		return time.Hour // nothing expires

@@ -138,7 +138,8 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// TestLockWipes: who holds keys of a store that is locked meanwhile gets an error, never keys of zeros.
+// TestLockWipes: who holds keys of a store that is locked meanwhile gets an error, never keys of
+// zeros.
 func TestLockWipes(t *testing.T) {
 	m := manager(t, nil)
 	made := recovered(t, m, abandon, "pw")
@@ -178,7 +179,8 @@ func TestIdleStoresLock(t *testing.T) {
 	})
 }
 
-// TestGuessesAreCountedOverAllPaths: a store that is added again by another path, or as a copy, gives no further guesses.
+// TestGuessesAreCountedOverAllPaths: a store that is added again by another path, or as a copy,
+// gives no further guesses.
 func TestGuessesAreCountedOverAllPaths(t *testing.T) {
 	m := manager(t, nil)
 	made := recovered(t, m, abandon, "pw")
@@ -226,7 +228,8 @@ func TestPauseIsBounded(t *testing.T) {
 	require.EqualError(t, g.check(time.Unix(299, 500)), "too many wrong passwords: try again in 1 s")
 }
 
-// TestPasswordChecksAreBounded: at no moment do more run than the memory is for, nor wait more than there are places.
+// TestPasswordChecksAreBounded: at no moment do more run than the memory is for, nor wait more than
+// there are places.
 func TestPasswordChecksAreBounded(t *testing.T) {
 	cost := keystore.LightCost()
 	d := newKDFLimiter(2*cost.Memory(), 8)
@@ -293,7 +296,8 @@ func TestImport(t *testing.T) {
 	require.ErrorIs(t, second(to.Import(t.Context(), made.Path, "pw")), keystore.ErrExists)
 }
 
-// TestUseFindsTheStore: with a name that store; without, only stores that can hold the address are tried.
+// TestUseFindsTheStore: with a name that store; without, only stores that can hold the address are
+// tried.
 func TestUseFindsTheStore(t *testing.T) {
 	m := manager(t, nil)
 	one := recovered(t, m, abandon, "pw")

@@ -10,15 +10,15 @@ import (
 	"gatewayd/wallet/keystore"
 )
 
-// Created tells of a new store. Mnemonic is a secret.
+// Created describes a new store. Mnemonic is a secret.
 type Created struct {
 	Mnemonic string
 	Primary  core.Address
 	Path     string
 }
 
-// Create makes a store of 24 new words in the standard directory; it stays locked. An empty password is taken, as by the
-// exchange chain's node.
+// Create makes a store of 24 new words in the standard directory; it stays locked. An empty
+// password is taken, as by the exchange chain's node.
 func (m *Manager) Create(ctx context.Context, password string) (Created, error) {
 	secret := make([]byte, 32)
 	defer clear(secret)
@@ -28,8 +28,9 @@ func (m *Manager) Create(ctx context.Context, password string) (Created, error) 
 	return m.create(ctx, secret, password)
 }
 
-// Recover makes a store of given words in the standard directory; it stays locked. Faults of the words are keystore's, and a
-// store that is there already is keystore.ErrExists: its file may be all that is left of it under another password.
+// Recover makes a store of given words in the standard directory; it stays locked. Faults of the
+// words are keystore's, and a store that is there already is keystore.ErrExists: its file may be
+// all that is left of it under another password.
 func (m *Manager) Recover(ctx context.Context, mnemonic, password string) (Created, error) {
 	secret, err := keystore.ParseMnemonic(mnemonic)
 	if err != nil {
@@ -76,8 +77,8 @@ func (m *Manager) keep(s *keystore.Store) (path string, err error) {
 	return m.Add(path)
 }
 
-// Import copies a store file into the standard directory under its standard name, once the password has proved that it opens
-// and belongs to its address. It never overwrites: keystore.ErrExists.
+// Import copies a store file into the standard directory under its standard name, once the password
+// has proved that it opens and belongs to its address. It never overwrites: keystore.ErrExists.
 func (m *Manager) Import(ctx context.Context, file, password string) (path string, err error) {
 	s, err := keystore.ReadFile(file)
 	if err != nil {
@@ -91,8 +92,9 @@ func (m *Manager) Import(ctx context.Context, file, password string) (path strin
 	return m.keep(s)
 }
 
-// Unlock keeps a store's keys in memory until it is locked or idle for too long. Of an unlocked store it checks the password
-// and changes nothing if that is wrong. Errors are ErrUnknownStore, keystore.ErrPassword, *ThrottledError and ErrBusy.
+// Unlock keeps a store's keys in memory until it is locked or idle for too long. Of an unlocked
+// store it checks the password and changes nothing if that is wrong. Errors are ErrUnknownStore,
+// keystore.ErrPassword, *ThrottledError and ErrBusy.
 func (m *Manager) Unlock(ctx context.Context, name, password string) error {
 	s, err := m.find(name)
 	if err != nil {
@@ -108,7 +110,7 @@ func (m *Manager) Unlock(ctx context.Context, name, password string) error {
 		u.wipe()
 		return ErrUnknownStore
 	}
-	if s.used = m.cfg.Now(); s.open != nil { // whoever works with those keys goes on
+	if s.used = m.cfg.Now(); s.open != nil { // current users of those keys continue
 		u.wipe()
 		return nil
 	}
@@ -134,8 +136,8 @@ func (m *Manager) unlock(ctx context.Context, s *store, password string) (*unloc
 	return newUnlocked(keys)
 }
 
-// check opens a store's file and returns its entropy, for the caller to clear. One password of a store is looked at at a
-// time, so that guesses cannot be hidden among each other.
+// check opens a store's file and returns its entropy, for the caller to clear. One password of a
+// store is looked at at a time, so that guesses cannot be hidden among each other.
 func (m *Manager) check(ctx context.Context, s *store, password string) (secret []byte, err error) {
 	leave, err := m.kdf.enter()
 	if err != nil {
@@ -166,7 +168,8 @@ func (m *Manager) check(ctx context.Context, s *store, password string) (secret 
 	return secret, err
 }
 
-// Mnemonic returns a store's words, whether it is unlocked or not, and changes nothing. Errors as of Unlock.
+// Mnemonic returns a store's words, whether it is unlocked or not, and changes nothing. Errors as
+// of Unlock.
 func (m *Manager) Mnemonic(ctx context.Context, name, password string) (string, error) {
 	s, err := m.find(name)
 	if err != nil {
@@ -180,8 +183,8 @@ func (m *Manager) Mnemonic(ctx context.Context, name, password string) (string, 
 	return keystore.Mnemonic(secret)
 }
 
-// ChangePassword writes a store anew under another password, in place of the old file: it is the old or the new one, whole,
-// at any moment. Errors as of Unlock.
+// ChangePassword rewrites a store under another password, in place of the old file: at any moment
+// the old or the new file exists completely. Errors as of Unlock.
 func (m *Manager) ChangePassword(ctx context.Context, name, old, password string) error {
 	s, err := m.find(name)
 	if err != nil {
@@ -199,8 +202,9 @@ func (m *Manager) ChangePassword(ctx context.Context, name, old, password string
 	return m.dir.Rewrite(s.path, sealed)
 }
 
-// Use lends the key of an address to f: of the named store, or without a name of the one that seems to hold the address. The
-// store stays locked or unlocked as it was. Errors as of Unlock, and ErrAddressNotFound.
+// Use lends the key of an address to f: of the named store, or without a name of the one that seems
+// to hold the address. The store stays locked or unlocked as it was. Errors as of Unlock, and
+// ErrAddressNotFound.
 func (m *Manager) Use(ctx context.Context, name string, a core.Address, password string, f func(Location, core.PrivateKey) error) error {
 	stores, err := m.candidates(name, a)
 	if err != nil {
@@ -233,9 +237,9 @@ func (u *unlocked) use(path string, a core.Address, f func(Location, core.Privat
 	return f(at, key)
 }
 
-// candidates are the stores that a password is tried on. Without a name these are stores whose first address it is and
-// unlocked ones that have it, else the only store if there is but one: a password is a wrong guess on every store that it is
-// not meant for.
+// candidates returns the stores to try a password on. Without a name these are stores whose first
+// address is a, and unlocked ones that contain it, else the only store if there is just one. On
+// every other store the password would count as a wrong guess.
 func (m *Manager) candidates(name string, a core.Address) ([]*store, error) {
 	if name != "" {
 		s, err := m.find(name)

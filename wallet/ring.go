@@ -36,16 +36,18 @@ type FirstKeys interface {
 	Sign(ctx context.Context, path string, digest []byte) (public, signature []byte, err error)
 }
 
-// Successor is a later seed. New deposit addresses are derived from the last one; Accounts are the paths of paying accounts that are its as well.
+// Successor is a later seed. New deposit addresses are derived from the last one; Accounts are the
+// paths of paying accounts that are its as well.
 type Successor struct {
 	Keys     *Keys
 	Accounts []string
 }
 
-// Ring is a seed with its successors, of which more may come while it is used. It is safe for concurrent use.
+// Ring is a seed with its successors, of which more may come while it is used. It is safe for
+// concurrent use.
 type Ring struct {
 	first FirstKeys
-	later atomic.Pointer[[]Successor] // exchanged as a whole, never written to
+	later atomic.Pointer[[]Successor] // replaced as one value, never modified
 }
 
 // NewRing is a seed without successors.
@@ -58,7 +60,7 @@ func NewRing(first FirstKeys) *Ring {
 // Take takes successors for those that it has.
 func (r *Ring) Take(list []Successor) { r.later.Store(&list) }
 
-// Seeds is how many seeds there are.
+// Seeds returns the number of seeds.
 func (r *Ring) Seeds() int { return 1 + len(*r.later.Load()) }
 
 // keys are those of a path, and the path below their seed.
@@ -112,5 +114,5 @@ func (r *Ring) DepositKey(p SourcePaths) (DepositKey, error) {
 	return key, err
 }
 
-// ErrSuccessors says that a seed that was used is to be left out or exchanged.
+// ErrSuccessors means that a used seed would be removed or replaced.
 var ErrSuccessors = errors.New("what successors have derived is watched and swept for ever: add new ones at the end, and take none away")

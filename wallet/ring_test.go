@@ -8,7 +8,8 @@ import (
 	"gatewayd/wallet"
 )
 
-// TestRing: each path is one seed's, for address and signature, and the newest seed gives the deposit addresses.
+// TestRing: each path is one seed's, for address and signature, and the newest seed gives the
+// deposit addresses.
 func TestRing(t *testing.T) {
 	words := []string{
 		"abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about",

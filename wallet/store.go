@@ -13,8 +13,8 @@ import (
 	"gatewayd/wallet/keystore"
 )
 
-// SearchWindow is how many addresses of a store, from index 0, are looked through for a given one, as on the exchange
-// chain's node.
+// SearchWindow is the number of addresses of a store, from index 0, that a search covers, as on the
+// exchange chain's node.
 const SearchWindow = 100
 
 // store is a known store file. Its open keys and their last use are guarded by Manager.mu.
@@ -29,7 +29,8 @@ type store struct {
 	used time.Time // when the keys served last
 }
 
-// tries are those of passwords. Stores of one address share them: a file has many paths, and copies.
+// tries are those of passwords. Stores of one address share them: a file has many paths, and
+// copies.
 type tries struct {
 	checking chan struct{} // capacity 1: held by the one password check at a time; guards guesses
 	guesses  guesses
@@ -103,14 +104,15 @@ const (
 	maxPause    = 5 * time.Minute
 )
 
-// guesses slows down who tries passwords: after the free ones each wrong one doubles the pause, in which even the right one
-// is not looked at. The count is in memory: who can restart the process can read the file and guess without it.
+// guesses slows down who tries passwords: after the free ones each wrong one doubles the pause, in
+// which even the right one is not looked at. The count is in memory: who can restart the process
+// can read the file and guess without it.
 type guesses struct {
 	wrong int // in a row
 	next  time.Time
 }
 
-// ThrottledError tells that a store takes no password for a while, because too many were wrong.
+// ThrottledError means that a store accepts no password for a while, because too many were wrong.
 type ThrottledError struct{ Wait time.Duration }
 
 func (e *ThrottledError) Error() string {
@@ -131,7 +133,8 @@ func (g *guesses) miss(now time.Time) {
 	}
 }
 
-// kdfLimiter bounds what scrypt takes: memory by weight, and how many callers may be inside or wait.
+// kdfLimiter bounds what scrypt takes: memory by weight, and how many callers may be inside or
+// wait.
 type kdfLimiter struct {
 	size    int64
 	memory  *semaphore.Weighted

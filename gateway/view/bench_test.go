@@ -10,7 +10,8 @@ import (
 	"gatewayd/records/recordstest"
 )
 
-// BenchmarkPage reads a wallet's page of 20 of a user who has 100,000 records: the first and the last.
+// BenchmarkPage reads a wallet's page of 20 of a user who has 100,000 records: the first and the
+// last.
 func BenchmarkPage(b *testing.B) {
 	r := recordstest.NewRig(b)
 	const rows = 100_000

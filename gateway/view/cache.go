@@ -14,15 +14,17 @@ import (
 // maxCached bounds the memory: a page has 30 lines at most, a line some 400 bytes.
 const maxCached = 4096
 
-// settled reports whether the record is final and its payment paid: its line is kept with the first page that its wallet was shown. What may still change is
-// read each time. Only SQLite's lines are kept: a server's standby that takes over may have lost commits that were read already, and give an id again. The guards of the database let nothing change then that a line shows, but the
-// state and the time of the block (docs/adr/016-what-may-be-kept.md).
+// settled reports whether the record is final and its payment paid: its line is kept with the first
+// page that its wallet was shown. What may still change is read each time. Only SQLite's lines are
+// kept: a server's standby that takes over may have lost commits that were read already, and give
+// an id again. The guards of the database let nothing change then that a line shows, but the state
+// and the time of the block (docs/adr/016-what-may-be-kept.md).
 func settled(r *records.Record) bool {
 	paid := r.Credit != nil && r.Credit.State == records.Paid || r.Refund != nil && r.Refund.State == records.Paid
 	return paid && r.State == records.Final && !r.BlockAt.IsZero()
 }
 
-// known is what is kept of the page; nil if it has to be read.
+// known returns the cached lines of the page; nil if it has to be read.
 func (p *page) known() []Line {
 	if !p.keeps() {
 		return nil
@@ -46,7 +48,7 @@ func (p *page) keep() {
 	}
 }
 
-// mark is what the index tells of a record.
+// mark is the index's data of a record.
 type mark struct {
 	row     int64 // SQLite's own name of the row
 	id      uint64
@@ -57,11 +59,12 @@ type mark struct {
 const (
 	pageMarks      = `SELECT t.rowid, t.id, t.state = 'final', t.block_at FROM transfers t`
 	pageMarksOrder = ` ORDER BY t.id DESC LIMIT ? + 0`
-	// The signs keep SQLite from taking the index, which would look through all records of the wallet.
+	// The plus signs keep SQLite from using the index, which would scan all records of the wallet.
 	pageOfRows = ` WHERE t.rowid IN (SELECT value FROM json_each(?)) AND +t.network = ? AND +t.token = ? AND +t.owner = ? AND +t.direction = ?`
 )
 
-// readChanged reads the page's lines but for those that are kept: which records there are, and whether these are as they were, the index tells.
+// readChanged reads the page's lines except the cached ones. The index shows which records exist,
+// and whether the cached ones have changed.
 func (p *page) readChanged(kept []Line) error {
 	marks, err := p.marks()
 	if err != nil {
@@ -95,8 +98,8 @@ func (m mark) is(l *Line) bool {
 	return l.settled && l.ID == m.id && m.final && l.At.UnixMilli() == m.blockAt
 }
 
-// readMissing reads the rows of a list with commas in front into their places. Where one of them is not the wallet's any more since the
-// marks were read, the whole page is read.
+// readMissing reads the rows of a comma-prefixed list into their places. If one of them no longer
+// belongs to the wallet since the marks were read, it reads the complete page.
 func (p *page) readMissing(list []byte, places map[uint64]int) error {
 	list[0] = '['
 	args := append([]any{string(append(list, ']'))}, p.args...)
@@ -127,7 +130,7 @@ func (p *page) marks() ([]mark, error) {
 	return marks, err
 }
 
-// depths is what a page needs of a policy.
+// depths contains the fields of a policy that a page needs.
 type depths struct {
 	Deposit    policy.Depth `json:"depositConfirmations"`
 	Withdrawal policy.Depth `json:"withdrawConfirmations"`
@@ -136,7 +139,8 @@ type depths struct {
 // depthCache keeps the depths of policies by their texts: there are few policies and many records.
 type depthCache struct{ known *lru.Cache[string, depths] }
 
-// knownPolicies bounds the memory of a depthCache: a text has some 300 bytes. A token whose fee follows the network has a policy for each cost.
+// knownPolicies bounds the memory of a depthCache: a text has some 300 bytes. A token whose fee
+// follows the network has a policy for each cost.
 const knownPolicies = 1000
 
 func (c *depthCache) of(policy string) (depths, error) {

@@ -1,4 +1,5 @@
-// Package view is what wallets are shown of the records: pages of lines, and the public names of their states. It changes nothing.
+// Package view converts records for wallets: pages of lines, and the public names of their states.
+// It changes nothing.
 package view
 
 import (
@@ -30,7 +31,7 @@ type Line struct {
 	settled bool // nothing of it changes any more; see settled
 }
 
-// LineOf is what wallets are told of a record.
+// LineOf converts a record for wallets.
 func LineOf(r *records.Record) Line {
 	l := Line{ID: r.ID, Tx: r.Tx, OutTx: r.CreditTx, Net: r.Net, Fee: r.Fee, State: PublicState(r), At: r.BlockAt}
 	l.Confirmed, l.Wanted = Confirmations(r)
@@ -44,7 +45,8 @@ func LineOf(r *records.Record) Line {
 	return l
 }
 
-// Pages reads pages of wallets, and keeps what it needs again. It is safe for use by many goroutines; each store wants one of its own.
+// Pages reads pages of wallets and caches data for the next read. It is safe for use by many
+// goroutines; each store needs one of its own.
 type Pages struct {
 	depths *depthCache
 	cache  *lru.Cache[wallet, []Line] // see settled
@@ -58,8 +60,9 @@ func NewPages() *Pages {
 // maxPage bounds what one page shows.
 const maxPage = 1000
 
-// Page returns a wallet's records of one token and direction, newest first, and how many there are in all. Orphaned withdrawals are left out:
-// nothing was received. limit is cut to 1..1000. The lines are for reading only: others may be reading them too.
+// Page returns a wallet's records of one token and direction, newest first, and how many there are
+// in all. Orphaned withdrawals are left out: nothing was received. limit is cut to 1..1000. The
+// lines are for reading only: others may be reading them too.
 func (v *Pages) Page(tx *records.Tx, network, token, owner string, d records.Direction, offset, limit int) ([]Line, int, error) {
 	if !sqlstore.Storable(token) || !sqlstore.Storable(owner) {
 		return nil, 0, nil // no row holds such a text
@@ -89,8 +92,8 @@ type wallet struct {
 	direction             records.Direction
 }
 
-// page is one reading of a page. Wallets ask for it all day, so it reads only what they are shown: one query, and others only for records that
-// are still on their way.
+// page is one reading of a page. Wallets ask for it all day, so it reads only what they are shown:
+// one query, and others only for records that are still on their way.
 type page struct {
 	*Pages
 	tx *records.Tx
@@ -118,7 +121,7 @@ func (p *page) read() (total int, err error) {
 		return 0, err
 	}
 	total = p.offset + len(p.out)
-	if p.more || len(p.out) == 0 && p.offset > 0 { // else the page is the last one and tells the total
+	if p.more || len(p.out) == 0 && p.offset > 0 { // else the page is the last one and determines the total
 		if err := p.tx.SQL().One(&total, `SELECT COUNT(*) FROM transfers t`+pageWhere+p.but, p.args...); err != nil {
 			return 0, err
 		}
@@ -126,8 +129,8 @@ func (p *page) read() (total int, err error) {
 	return total, p.finish()
 }
 
-// readAll reads the page's lines, and one row more to tell whether there are others. An offset is counted in the index alone, so that a far page
-// reads no rows on its way.
+// readAll reads the page's lines, and one row more to detect whether there are others. An offset is
+// counted in the index alone, so that a far page reads no rows on its way.
 func (p *page) readAll() error {
 	query, args := pageSelect+pageWhere+p.but+` ORDER BY t.id DESC LIMIT ? + 0`, append(p.args[:len(p.args):len(p.args)], int64(p.limit)+1)
 	if p.offset > 0 {
@@ -167,10 +170,11 @@ func (p *page) put(l *listed, place int) {
 	}
 }
 
-// usualPage is what wallets ask for at most.
+// usualPage is the largest page that wallets request.
 const usualPage = 30
 
-// finish completes the lines of records on their way: how far their chain has come, and the newest attempt of a payment that is not paid.
+// finish completes the lines of records on their way: how far their chain has come, and the newest
+// attempt of a payment that is not paid.
 func (p *page) finish() (err error) {
 	var unpaid []uint64
 	var heads map[chain.ID]records.Cursor
@@ -247,7 +251,7 @@ func (l *listed) waits() bool { return l.state == records.Seen || l.state == rec
 // unpaid reports whether it has a payment on its way.
 func (l *listed) unpaid() bool { return l.payment > 0 && l.payoutTx == "" }
 
-// line is what wallets are told of a record; as much of the whole record is put together for it as LineOf looks at.
+// line converts a record for wallets; it builds only the parts of the record that LineOf reads.
 func (p *page) line(l *listed) Line {
 	r := &p.record
 	*r = records.Record{Head: l.head, At: p.tx.SQL().Now()}

@@ -21,10 +21,12 @@ const (
 	Failed                = "FAILED"
 )
 
-// goneFor is how long a transfer must be missing from the line, at least, before wallets are told that it failed (docs/records.md#what-wallets-are-told).
+// goneFor is the minimum time for which a transfer must be missing from the chain before wallets
+// see it as failed (docs/records.md#what-wallets-are-told).
 const goneFor = 24 * time.Hour
 
-// PublicState is what wallets are told about a deposit or a withdrawal; docs/records.md has the table.
+// PublicState returns the state of a deposit or a withdrawal for wallets; docs/records.md has the
+// table.
 func PublicState(r *records.Record) string {
 	if r.Direction == records.Withdrawal {
 		return withdrawalState(r)
@@ -69,7 +71,7 @@ func withdrawalState(r *records.Record) string {
 	return payout(r, TotConfirmed, OppositeProcessing, OppositeConfirmed)
 }
 
-// payout tells how far the credit is: not signed yet, sent, or final.
+// payout returns the credit's progress: not signed yet, sent, or final.
 func payout(r *records.Record, waiting, sent, done string) string {
 	switch {
 	case r.Credit != nil && r.Credit.State == records.Paid:
@@ -80,7 +82,8 @@ func payout(r *records.Record, waiting, sent, done string) string {
 	return waiting
 }
 
-// gone reports whether an orphaned transfer has been missing for twice its confirmations and for a day.
+// gone reports whether an orphaned transfer has been missing for twice its confirmations and for a
+// day.
 func gone(r *records.Record) bool {
 	return r.At.Sub(r.ChangedAt) > goneFor && r.Head > r.Height+2*depth(r).Count
 }
@@ -92,7 +95,8 @@ func depth(r *records.Record) policy.Depth {
 	return r.Policy.DepositConfirmations
 }
 
-// Confirmations is how many blocks confirm the transfer and how many are wanted, as wallets show it: "have of want".
+// Confirmations returns the number of blocks that confirm the transfer and the number required, as
+// wallets show it: "have of want".
 func Confirmations(r *records.Record) (have, want uint64) {
 	want = depth(r).Count
 	switch {

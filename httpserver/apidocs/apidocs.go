@@ -1,5 +1,5 @@
-// Package apidocs is the page that shows an API's OpenAPI document to people: one file without scripts, made once from the document that programs are
-// served.
+// Package apidocs is the page that shows an API's OpenAPI document to people: one file without
+// scripts, made once from the document that programs are served.
 package apidocs
 
 import (
@@ -24,7 +24,7 @@ var page string
 //go:embed page.css
 var style string
 
-// document is what the page shows of an OpenAPI document. References are followed where they are needed.
+// document contains the displayed parts of an OpenAPI document. References are resolved on use.
 type document struct {
 	Info    struct{ Title, Version, Summary, Description string }
 	Servers []struct{ URL string }
@@ -117,7 +117,7 @@ func (d *document) operations() (list []operation, err error) {
 	return list, nil
 }
 
-// content is what of a request or an answer the page shows.
+// content contains the displayed parts of a request or an answer.
 type content struct {
 	Content map[string]struct {
 		Example json.RawMessage
@@ -193,7 +193,7 @@ func (d *document) follow(raw json.RawMessage) json.RawMessage {
 	return d.Components[kind][name]
 }
 
-// shape is what of a schema the page shows.
+// shape contains the displayed parts of a schema.
 type shape struct {
 	Ref         string `json:"$ref"`
 	Type        any
@@ -205,7 +205,8 @@ type shape struct {
 	AllOf       []json.RawMessage
 }
 
-// fullDescription is the description, with those of what a list's entries have besides the shape that they are of.
+// fullDescription is the description, with those of what a list's entries have besides the shape
+// that they are of.
 func (s shape) fullDescription() string {
 	var of shape
 	if s.Items == nil || json.Unmarshal(s.Items, &of) != nil {
@@ -306,7 +307,7 @@ func lastReference(raw json.RawMessage) string {
 	return name
 }
 
-// quoted is what descriptions set between back-quotes: names and values.
+// quoted matches names and values between back-quotes in descriptions.
 var quoted = regexp.MustCompile("`([^`\n]+)`")
 
 // marked is a description with its names and values set as such.

@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPagesOfBothAPIs: each operation and each shape of the documents stands on its page, and nothing on it needs a script or another server.
+// TestPagesOfBothAPIs: each operation and each shape of the documents is on its page, and no part
+// of it needs a script or another server.
 func TestPagesOfBothAPIs(t *testing.T) {
 	for path, want := range map[string][]string{
 		"../../gateway/openapi.yaml":     {"GET /deposit-info", "OPPOSITE_CONFIRMED: final there", "minimumDepositAmount", "0x52908400098527886E0F7030069857D2E4169EE7"},

@@ -13,17 +13,19 @@ import (
 	"sync"
 )
 
-// A connection's requests are read while at most maxOpen before them are not answered yet: the library begins each as soon as it is read, and keeps
-// the answer until the client has read those before it.
+// A connection's requests are read while at most maxOpen before them are not answered yet: the
+// library begins each as soon as it is read, and keeps the answer until the client has read those
+// before it.
 const (
 	maxOpen = 16
-	// maxSilent bounds what nobody answers, requests without an id: when they are done cannot be seen.
+	// maxSilent bounds requests without an ID, which have no answer: their end cannot be observed.
 	maxSilent = 100
 )
 
 var errSilent = errors.New("too many requests without an id")
 
-// backlog counts the requests of one connection that are not answered yet. One that is nil counts nothing.
+// backlog counts the requests of one connection that are not answered yet. One that is nil counts
+// nothing.
 type backlog struct {
 	open   chan struct{} // one element for each; its capacity is the bound
 	ended  chan struct{}
@@ -54,7 +56,7 @@ func (b *backlog) asked(message []byte) error {
 	}
 }
 
-// notification is how what a subscription tells begins; everything else that is written is an answer.
+// notification is the prefix of a subscription's messages; every other message is an answer.
 var notification = []byte(`{"jsonrpc":"2.0","method":`)
 
 // wrote takes note of a message of which this is the beginning.
@@ -70,7 +72,7 @@ func (b *backlog) wrote(beginning []byte) {
 
 func (b *backlog) close() { b.end.Do(func() { close(b.ended) }) }
 
-// message is what tells whether somebody answers.
+// message contains the members that determine whether a message gets an answer.
 type message struct {
 	Version       string          `json:"jsonrpc"`
 	ID            json.RawMessage `json:"id"`
@@ -78,7 +80,8 @@ type message struct {
 	Result, Error json.RawMessage
 }
 
-// wantsAnswer is false for requests without an id and for answers, which the library passes over in silence. A batch has one answer for all.
+// wantsAnswer is false for requests without an id and for answers, which the library passes over in
+// silence. A batch has one answer for all.
 func wantsAnswer(text []byte) bool {
 	text = bytes.TrimLeft(text, " \t\r\n")
 	if len(text) == 0 || text[0] != '[' {
@@ -102,13 +105,14 @@ func oneWantsAnswer(text []byte) bool {
 	return m.ID == nil || m.Result == nil && m.Error == nil
 }
 
-// Bits of a WebSocket frame's first two bytes, and the codes of frames that carry messages (RFC 6455 5.2).
+// Bits of a WebSocket frame's first two bytes, and the codes of frames that carry messages (RFC
+// 6455 5.2).
 const (
 	finalBit = 0x80
 	codeBits = 0x0f
 	maskBit  = 0x80
 	sizeBits = 0x7f
-	lastData = 2 // 0 goes on with a message, 1 and 2 begin one, the others are control frames
+	lastData = 2 // 0 continues a message, 1 and 2 begin one, the others are control frames
 	maskSize = 4
 )
 
@@ -126,7 +130,7 @@ type Frame struct {
 // Size counts header and payload.
 func (f Frame) Size() uint64 { return uint64(f.Header) + f.Payload }
 
-// PeekFrame looks at the next frame without reading it.
+// PeekFrame returns the next frame without consuming it.
 func PeekFrame(in *bufio.Reader) (f Frame, err error) {
 	head, err := in.Peek(2)
 	if err != nil {

@@ -29,7 +29,7 @@ func (s *slow) Wait() bool {
 
 func (s *slow) Quick() bool { return true }
 
-// Ticks tells so many numbers.
+// Ticks sends count numbers.
 func (s *slow) Ticks(ctx context.Context, count int) (*gethrpc.Subscription, error) {
 	notifier, _ := gethrpc.NotifierFromContext(ctx)
 	sub := notifier.CreateSubscription()
@@ -102,7 +102,7 @@ func overEachWay(t *testing.T, test func(t *testing.T, module *slow, c talk)) {
 					Guard: func(h http.Handler) http.Handler { return h }, Limit: func(l net.Listener) net.Listener { return l },
 				})
 				ctx, cancel := context.WithCancel(t.Context())
-				ended := make(chan error, 1) // 1: nobody waits for it if the test fails
+				ended := make(chan error, 1) // 1: no reader waits for it if the test fails
 				go func() { ended <- s.Run(ctx) }()
 				c := dial(t, s)
 				test(t, module, c)
@@ -117,7 +117,8 @@ func overEachWay(t *testing.T, test func(t *testing.T, module *slow, c talk)) {
 
 const waitCall = `{"jsonrpc":"2.0","id":1,"method":"slow_wait"}`
 
-// TestRequestsWaitForAnswers: a client who sends on and on has a few calls in flight, whatever a subscription tells meanwhile.
+// TestRequestsWaitForAnswers: a client that keeps sending has a few calls in flight, whatever a
+// subscription sends meanwhile.
 func TestRequestsWaitForAnswers(t *testing.T) {
 	overEachWay(t, func(t *testing.T, module *slow, c talk) {
 		require.NoError(t, c.write(`{"jsonrpc":"2.0","id":1,"method":"slow_subscribe","params":["ticks",100]}`))
@@ -144,7 +145,8 @@ func TestRequestsWaitForAnswers(t *testing.T) {
 	})
 }
 
-// TestEveryAnswerIsCounted: whatever is sent and however it is answered, nothing is waited for afterwards.
+// TestEveryAnswerIsCounted: whatever is sent and however it is answered, nothing is waited for
+// afterwards.
 func TestEveryAnswerIsCounted(t *testing.T) {
 	const quick = `{"jsonrpc":"2.0","id":1,"method":"slow_quick"}`
 	for name, text := range map[string]string{

@@ -19,7 +19,7 @@ type Error struct {
 	Message string
 }
 
-// NewError is an error with a code of its own.
+// NewError returns an error with its own code.
 func NewError(code int, message string) *Error { return &Error{code, message} }
 
 // Other is an error without one.
@@ -30,7 +30,7 @@ func (e *Error) Error() string { return e.Message }
 // ErrorCode is read by go-ethereum's rpc package.
 func (e *Error) ErrorCode() int { return e.Code }
 
-// What a node says of parameters that do not parse; the library puts "invalid argument N: " before them.
+// A node's texts about invalid parameters; the library puts "invalid argument N: " before them.
 var (
 	ErrAddress   = errors.New("error hex address or prefix")
 	errNotString = errors.New("not valid string")
@@ -61,7 +61,8 @@ func plain(p []byte) bool {
 	return true
 }
 
-// Parse reads a parameter that is text of some kind; what does not parse is refused with the kind's own error.
+// Parse reads a parameter that is text of some kind; what does not parse is refused with the kind's
+// own error.
 func Parse[T any](raw []byte, parse func(string) (T, error), refusal error) (value T, err error) {
 	s, err := Text(raw)
 	if err != nil {
@@ -76,7 +77,8 @@ func Parse[T any](raw []byte, parse func(string) (T, error), refusal error) (val
 // MaxWork is the greatest difficulty of a proof of work that a node works on.
 const MaxWork = 401749796600
 
-// maxInteger is more digits than any amount of 256 bits has, with room for the leading zeros that a node tolerates.
+// maxInteger is more digits than any amount of 256 bits has, with room for the leading zeros that a
+// node tolerates.
 const maxInteger = 200
 
 // Integer reads decimal digits with an optional sign and any leading zeros, as a node does.
@@ -92,7 +94,7 @@ func Integer(s string) (*big.Int, error) {
 // maxShown bounds a text that is given back.
 const maxShown = 200
 
-// Shortened is what is given back of a text that somebody sent.
+// Shortened truncates a client's text for an answer.
 func Shortened(s string) string {
 	if len(s) > maxShown {
 		return s[:maxShown] + "..."

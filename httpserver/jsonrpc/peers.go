@@ -9,10 +9,12 @@ import (
 	"sync/atomic"
 )
 
-// Drop closes the connection that go-ethereum's PeerInfo names by its remote address; one that has closed already is no fault.
+// Drop closes the connection that go-ethereum's PeerInfo names by its remote address; one that has
+// closed already is no fault.
 func (s *Server) Drop(peer string) { s.peers.drop(peer) }
 
-// peerTable knows the open connections by remote address: the JSON-RPC library offers no way to close a connection from inside.
+// peerTable knows the open connections by remote address: the JSON-RPC library offers no way to
+// close a connection from inside.
 type peerTable struct {
 	mu   sync.Mutex
 	open map[string]io.Closer
@@ -68,7 +70,8 @@ func (c *peerConn) Close() error {
 	return c.Conn.Close()
 }
 
-// pipes are connections from inside the process, which the WebSocket's server takes like those of its port.
+// pipes are connections from inside the process, which the WebSocket's server takes like those of
+// its port.
 type pipes struct {
 	dialled chan net.Conn // capacity 0: who dials waits until the server takes the connection
 	closed  chan struct{}
@@ -78,8 +81,9 @@ type pipes struct {
 
 func newPipes() *pipes { return &pipes{dialled: make(chan net.Conn), closed: make(chan struct{})} }
 
-// Dial connects from inside the process to the WebSocket, whatever the network and address, without a socket in between. It waits until Run takes
-// the connection. It is a dialler of network connections in the form that clients want.
+// Dial connects from inside the process to the WebSocket, whatever the network and address, without
+// a socket in between. It waits until Run takes the connection. It is a dialler of network
+// connections in the form that clients want.
 func (s *Server) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	p := s.pipes
 	near, far := net.Pipe()

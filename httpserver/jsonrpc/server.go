@@ -1,12 +1,13 @@
-// Package jsonrpc serves JSON-RPC 2.0 over HTTP, WebSocket, a Unix socket and connections from inside the process, for the exchange chain's node and for
-// the wallet.
+// Package jsonrpc serves JSON-RPC 2.0 over HTTP, WebSocket, a Unix socket and connections from
+// inside the process, for the exchange chain's node and for the wallet.
 //
 //	HTTP ────────────┐
 //	WebSocket, pipes ┼─ limit of connections ─ guard ─ go-ethereum rpc.Server ─ the caller's modules
 //	Unix socket ─────┘                                 (envelope, batches, dispatch, subscriptions)
 //
-// It owns listeners, bounds of size and time, who is connected, and an orderly end. The envelope is go-ethereum's. It owns no methods, and who may call
-// is for the caller's guard to say; the Unix socket has its owner only.
+// It owns listeners, bounds of size and time, the list of connections, and an orderly end. The
+// envelope is go-ethereum's. It owns no methods. The caller's guard decides access; the Unix socket
+// admits its owner only.
 package jsonrpc
 
 import (
@@ -35,10 +36,12 @@ const (
 	maxHeader     = 16 << 10
 )
 
-// Config says where to listen and what is too much.
+// Config sets listeners and limits.
 type Config struct {
-	Name          string // of what is served, in errors
-	HTTP, WS, IPC string // addresses, and the path of a Unix socket; empty: not served. HTTP may be unix:PATH, where HTTP is spoken over a socket
+	Name string // of what is served, in errors
+	// addresses, and the path of a Unix socket; empty: not served. HTTP may be unix:PATH, where
+	// HTTP is spoken over a socket
+	HTTP, WS, IPC string
 
 	TLS  *tls.Config // of HTTP and WS; nil: plain
 	Mode fs.FileMode // of sockets; 0: their owner's alone, 0600
@@ -50,7 +53,7 @@ type Config struct {
 	WriteTimeout     time.Duration
 
 	Origins []string                        // whose pages may open a WebSocket; "*" allows all
-	Guard   func(http.Handler) http.Handler // stands before the calls over HTTP and WebSocket
+	Guard   func(http.Handler) http.Handler // precedes the calls over HTTP and WebSocket
 	Limit   func(net.Listener) net.Listener // bounds the connections of one listener
 	Stop    func()                          // called when the end begins, so that what runs for a caller ends
 }
@@ -75,7 +78,8 @@ func New(geth *gethrpc.Server, cfg Config) *Server {
 	return &Server{cfg: cfg, geth: geth, peers: newPeerTable(), pipes: newPipes()}
 }
 
-// Listen binds the configured addresses, so that HTTPAddr and WSAddr are known; called again it does nothing. Run calls it by itself.
+// Listen binds the configured addresses, so that HTTPAddr and WSAddr are known; a second call does
+// nothing. Run calls it.
 func (s *Server) Listen() (err error) {
 	if s.bound {
 		return nil
@@ -139,8 +143,8 @@ func addressOf(l net.Listener) string {
 	return l.Addr().String()
 }
 
-// Run serves until ctx ends, then lets calls in flight finish for a few seconds and closes all connections. It returns nil for an orderly end. A Server
-// runs once.
+// Run serves until ctx ends, then lets calls in flight finish for a few seconds and closes all
+// connections. It returns nil for an orderly end. A Server runs once.
 func (s *Server) Run(ctx context.Context) error {
 	if err := s.Listen(); err != nil {
 		return err

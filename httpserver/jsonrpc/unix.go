@@ -15,8 +15,9 @@ import (
 	gethrpc "github.com/ethereum/go-ethereum/rpc"
 )
 
-// listenUnix makes a socket that nobody can reach at any moment whom its mode keeps out: in a private directory first, then moved to
-// its place with its mode, where it replaces the socket of a process that has gone, but nothing else.
+// listenUnix makes a socket that is never reachable by users whom its mode excludes. It is created
+// in a private directory, gets its mode, and moves to its place. There it replaces the socket of an
+// ended process, but nothing else.
 func listenUnix(path string, mode fs.FileMode) (net.Listener, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -90,8 +91,9 @@ func (s *Server) serveUnix(l net.Listener) error {
 
 var errMessageSize = errors.New("message is too large")
 
-// messageConn bounds each JSON text of a stream, where the library reads without a bound, and those that are not answered. It follows strings and
-// brackets just far enough to see where an object or array ends; what stands between them counts with the next.
+// messageConn bounds each JSON text of a stream, where the library reads without a bound, and the
+// number of unanswered ones. It parses strings and brackets just far enough to find the end of an
+// object or array; bytes between them count with the next.
 type messageConn struct {
 	net.Conn
 	*backlog
@@ -154,7 +156,7 @@ func (c *messageConn) Close() error {
 	return c.Conn.Close()
 }
 
-// ends follows the text by one byte and tells whether that was its last.
+// ends advances the text by one byte and reports whether that was its last.
 func (c *messageConn) ends(b byte) bool {
 	switch {
 	case c.escape:
@@ -172,7 +174,8 @@ func (c *messageConn) ends(b byte) bool {
 	return false
 }
 
-// namedConn has the name by which the library knows a connection: Unix sockets have no address of their own.
+// namedConn has the name by which the library knows a connection: Unix sockets have no address of
+// their own.
 type namedConn struct{ *messageConn }
 
 func (c namedConn) RemoteAddr() string { return c.name }

@@ -46,7 +46,8 @@ type pipe struct {
 
 func (p pipe) Read(b []byte) (int, error) { return p.Reader.Read(b) }
 
-// FuzzUnixMessages: whatever comes, brackets are counted from zero, and a stream ends at the bound and not before.
+// FuzzUnixMessages: whatever comes, brackets are counted from zero, and a stream ends at the bound
+// and not before.
 func FuzzUnixMessages(f *testing.F) {
 	const limit = 100
 	f.Add([]byte(`{"a":1}{"b":"}"} [1,2]`))
@@ -65,7 +66,7 @@ func FuzzUnixMessages(f *testing.F) {
 	})
 }
 
-// The end of an object is seen exactly there, and each has the whole bound.
+// The end of an object is found exactly, and each object has the full bound.
 func TestUnixMessageEnds(t *testing.T) {
 	c := &messageConn{}
 	ends := ""

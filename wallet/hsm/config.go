@@ -1,5 +1,6 @@
-// Package hsm keeps keys of a source chain in a hardware security module that is reached by PKCS#11: it signs, and gives no key away. The program has
-// it when it is built with the tag pkcs11, which wants a dynamic loader (docs/custody.md, "Keys in a hardware security module").
+// Package hsm keeps keys of a source chain in a hardware security module that is reached by
+// PKCS#11: it signs, and gives no key away. The program has it when it is built with the tag
+// pkcs11, which wants a dynamic loader (docs/custody.md, "Keys in a hardware security module").
 package hsm
 
 import (
@@ -9,7 +10,8 @@ import (
 	"strings"
 )
 
-// Config says which keys a module has. It has a PIN only by the name of a file or a variable.
+// Config selects the keys of a module. It names the PIN's file or variable, and never contains the
+// PIN.
 type Config struct {
 	Module  string            `yaml:"module"` // path of the module's shared library
 	Token   string            `yaml:"token"`  // label of the token
@@ -55,5 +57,5 @@ type Software interface {
 	Sign(ctx context.Context, path string, digest []byte) (public, signature []byte, err error)
 }
 
-// ErrModule says that a module cannot be used, and why.
+// ErrModule means that a module cannot be used; its text contains the reason.
 var ErrModule = errors.New("PKCS#11")

@@ -16,7 +16,8 @@ import (
 	"github.com/miekg/pkcs11"
 )
 
-// Keys sign with the keys of a module, and with others for all other paths. They are safe for concurrent use.
+// Keys sign with the keys of a module, and with others for all other paths. They are safe for
+// concurrent use.
 type Keys struct {
 	Software
 	config Config
@@ -83,7 +84,7 @@ func (k *Keys) login() error {
 	return nil
 }
 
-// slot is where the configured token is.
+// slot returns the slot of the configured token.
 func (k *Keys) slot() (uint, error) {
 	slots, err := k.module.GetSlotList(true)
 	if err != nil {
@@ -97,7 +98,7 @@ func (k *Keys) slot() (uint, error) {
 	return 0, fmt.Errorf("%w: token: none of %d slots has a token %q", ErrModule, len(slots), k.config.Token)
 }
 
-// find looks for the one key pair of a label.
+// find returns the only key pair of a label.
 func (k *Keys) find(label string) (p pair, err error) {
 	p.label = label
 	if p.private, err = k.object(label, pkcs11.CKO_PRIVATE_KEY); err != nil {
@@ -138,7 +139,8 @@ func (k *Keys) object(label string, class uint) (pkcs11.ObjectHandle, error) {
 	return found[0], nil
 }
 
-// parsePoint reads an uncompressed point of secp256k1, with or without the DER octet string that PKCS#11 puts around it.
+// parsePoint reads an uncompressed point of secp256k1, with or without the DER octet string that
+// PKCS#11 puts around it.
 func parsePoint(value []byte) (*ecdsa.PublicKey, error) {
 	var point []byte
 	if rest, err := asn1.Unmarshal(value, &point); err != nil || len(rest) > 0 {
@@ -200,7 +202,8 @@ func (k *Keys) sign(path string, digest []byte) ([]byte, error) {
 	return ethereumSignature(raw, digest, p)
 }
 
-// ethereumSignature puts S into the lower half of the curve's order, as source chains want it, and finds the recovery bit.
+// ethereumSignature puts S into the lower half of the curve's order, as source chains want it, and
+// finds the recovery bit.
 func ethereumSignature(raw, digest []byte, p pair) ([]byte, error) {
 	if len(raw) != 64 {
 		return nil, fmt.Errorf("%w: key %q gave a signature of %d bytes, and 64 are wanted: it is not on secp256k1", ErrModule, p.label, len(raw))

@@ -10,7 +10,7 @@ import (
 // Keys are none: this program was built without PKCS#11.
 type Keys struct{ Software }
 
-// Open says that this program has no PKCS#11.
+// Open returns an error: this program was built without PKCS#11.
 func Open(Config, string, Software) (*Keys, error) {
 	return nil, fmt.Errorf("%w: this program was built without it; `go build -tags pkcs11 ./cmd/gatewayd` makes one that has it", ErrModule)
 }

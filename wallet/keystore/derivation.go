@@ -65,7 +65,7 @@ func parsePath(path string) ([]uint32, error) {
 	return out, nil
 }
 
-// level is one of a path: its number, and whether the mark of a hardened one stands behind it.
+// level is one level of a path: its number, and whether it is marked as hardened.
 type level struct {
 	n      uint32
 	marked bool
@@ -88,12 +88,12 @@ func parseLevels(path string) ([]level, error) {
 	return levels, nil
 }
 
-// ErrNoChild tells that the rules of BIP-32 give no key at an index or for a seed; it happens once
-// in 2^127 cases.
+// ErrNoChild means that BIP-32 gives no key at an index or for a seed; it happens once in 2^127
+// cases.
 var ErrNoChild = errors.New("no key at this index")
 
-// ExtendedKey is a BIP-32 private key on secp256k1, the curve of Ethereum, with what its children
-// come from. It prints as a fixed text.
+// ExtendedKey is a BIP-32 private key on secp256k1, the curve of Ethereum, with its chain code. It
+// prints as a fixed text.
 type ExtendedKey struct {
 	secret func() *extended // a function, so that no way of printing reaches the secret
 }

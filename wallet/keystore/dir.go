@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// ErrExists tells that a file stands where a store was to be written. Another password for the same
-// entropy would be lost by overwriting, so that is never done silently.
+// ErrExists means that a file exists under the name of a new store. Overwriting would lose another
+// password for the same entropy, so that is never done silently.
 var ErrExists = errors.New("entropy store exists")
 
 // Dir is a directory of stores. Its files are named by their store's primary address, but any name
@@ -91,7 +91,8 @@ func ReadFile(path string) (*Store, error) {
 }
 
 // Create writes a new store under its standard name and returns the absolute path. The file appears
-// whole or not at all, readable by its owner alone. If the name is taken the error is ErrExists.
+// completely or not at all, readable by its owner alone. If the name is taken the error is
+// ErrExists.
 func (d Dir) Create(s *Store) (string, error) {
 	path := d.standard(s)
 	err := write(d.disk, path, s, func(temporary string) error {
@@ -107,8 +108,8 @@ func (d Dir) Create(s *Store) (string, error) {
 	return path, nil
 }
 
-// Replace writes a store under its standard name in place of the one that may be there, whose
-// password is then of no use any more: only for a caller who was told to.
+// Replace writes a store under its standard name in place of an existing one, whose password then
+// becomes useless: only for a caller with an explicit request.
 func (d Dir) Replace(s *Store) (string, error) {
 	path := d.standard(s)
 	if err := d.Rewrite(path, s); err != nil {
@@ -126,7 +127,8 @@ func (d Dir) standard(s *Store) string { return filepath.Join(d.path, s.PrimaryA
 
 // disk is the file system as writing a store needs it; tests let it fail at each step.
 type disk interface {
-	// Fill writes content to a new file of mode 0600 in dir, lets it reach the medium and returns its path.
+	// Fill writes content to a new file of mode 0600 in dir, lets it reach the medium and returns
+	// its path.
 	Fill(dir string, content []byte) (path string, err error)
 	Link(from, to string) error
 	Rename(from, to string) error
@@ -135,8 +137,9 @@ type disk interface {
 	Settle(dir string) error
 }
 
-// write puts a store at path in three steps, so that a death between any two of them leaves the old file or the new one
-// whole: the content goes to a file beside it, place gives that its name at once, and the name is made to last.
+// write puts a store at path in three steps, so that a crash between any two of them leaves the old
+// file or the new one complete. The content goes to a temporary file, place gives it the name at
+// once, and a sync makes the name durable.
 func write(d disk, path string, s *Store, place func(temporary string) error) error {
 	dir := filepath.Dir(path)
 	temporary, err := d.Fill(dir, s.Encode())

@@ -11,8 +11,9 @@ import (
 
 var errDead = errors.New("the process is gone")
 
-// dying is a real file system under a process that is killed after a number of steps: what was done stays, nothing is
-// done any more, cleaning up included. A file's content comes in pieces, as it may on a disk.
+// dying is a real file system under a process that is killed after a number of steps: what was done
+// stays, nothing is done any more, cleaning up included. A file's content comes in pieces, as it
+// may on a disk.
 type dying struct {
 	system
 	steps int // that are still done
@@ -54,8 +55,8 @@ func (d *dying) Settle(dir string) error {
 	return d.step("settle", func() error { return d.system.Settle(dir) })
 }
 
-// life makes a directory with one store, writes another over or beside it with a process that dies after some steps, and
-// returns what the next process finds.
+// life makes a directory with one store, writes another over or next to it with a process that dies
+// after some steps, and returns the state that the next process finds.
 func life(t *testing.T, steps int, act func(Dir, *Store) error) (found []string, d Dir, done []string, err error) {
 	t.Helper()
 	d = testDir(t)
@@ -102,7 +103,7 @@ func TestKilledWhileReplacing(t *testing.T) {
 		require.Equal(t, os.FileMode(0o600), mode(t, old))
 		if err == nil {
 			require.Equal(t, "settle", done[len(done)-1])
-			_, err := d.Replace(testStore(t, "newer")) // a file that a death left behind is in nobody's way
+			_, err := d.Replace(testStore(t, "newer")) // a file left by a crash blocks no later write
 			require.NoError(t, err)
 			opens(t, old, "newer")
 			return

@@ -10,8 +10,8 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 )
 
-// ExtendedPublicKey is a BIP-32 public key on secp256k1 with what its not hardened children come from. Whoever has it knows all addresses below it and
-// can sign for none.
+// ExtendedPublicKey is a BIP-32 public key on secp256k1 with its chain code, from which its
+// non-hardened children follow. Its holder can derive all addresses below it and can sign for none.
 type ExtendedPublicKey struct {
 	public *secp256k1.PublicKey
 	chain  [32]byte
@@ -37,7 +37,8 @@ func (k ExtendedPublicKey) Bytes() (public, chain []byte) {
 	return k.public.SerializeCompressed(), k.chain[:]
 }
 
-// Child returns the child at an index below 2^31. Errors are ErrPath for a hardened one, which takes the secret, and ErrNoChild.
+// Child returns the child at an index below 2^31. Errors are ErrPath for a hardened one, which
+// takes the secret, and ErrNoChild.
 func (k ExtendedPublicKey) Child(index uint32) (ExtendedPublicKey, error) {
 	if index >= hardened {
 		return ExtendedPublicKey{}, fmt.Errorf("%w: hardened children take the private key", ErrPath)

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPublicDerivation: below a public key come the public keys of the private one's children, and nothing hardened.
+// TestPublicDerivation: below a public key come the public keys of the private one's children, and
+// nothing hardened.
 func TestPublicDerivation(t *testing.T) {
 	root, err := NewExtendedKey(Seed(junk, ""))
 	require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 	"gatewayd/vite/core"
 )
 
-// node is a private key with the chain code that its children come from.
+// node is a private key with its chain code.
 type node struct {
 	key   [32]byte
 	chain [32]byte
@@ -44,7 +44,7 @@ type viteNodes struct {
 	wiped   bool
 }
 
-// ErrWiped tells that keys were asked after Wipe.
+// ErrWiped means that keys were used after Wipe.
 var ErrWiped = errors.New("keys are wiped")
 
 // NewKeys takes a seed, usually Seed's result.
@@ -104,8 +104,8 @@ func (k Keys) PrimaryAddress() core.Address {
 	return key.Address()
 }
 
-// Wipe overwrites the secret here and in every copy of k; keys that were derived before stay as they are. The caller sees
-// to it that nobody derives meanwhile.
+// Wipe overwrites the secret here and in every copy of k; keys that were derived before are not
+// affected. The caller prevents concurrent derivations.
 func (k Keys) Wipe() { *k.secret() = viteNodes{wiped: true} }
 
 // String returns a fixed text, so that keys never reach a log.

@@ -33,8 +33,8 @@ var (
 	ErrSize      = errors.New("entropy is not 16, 20, 24, 28 or 32 bytes")
 )
 
-// WordError tells that a word of a mnemonic is not in the English list. Word is part of what may be
-// a secret: Error leaves it out, a caller shows it to none but who sent it.
+// WordError means that a word of a mnemonic is not in the English list. Word is part of a possible
+// secret: Error omits it, and a caller shows it to its sender only.
 type WordError struct {
 	Position int // from 1
 	Word     string

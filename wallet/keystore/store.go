@@ -51,28 +51,28 @@ const (
 var (
 	// ErrStore marks text that is no store. The messages around it are the node's where it has one.
 	ErrStore = errors.New("not valid entropy store file")
-	// ErrPassword tells that the store did not open: wrong password, or altered content.
+	// ErrPassword means that the store did not open: wrong password, or altered content.
 	ErrPassword = errors.New("error decrypt store")
-	// ErrAddressMismatch tells that a store opened, but holds the entropy of another address.
+	// ErrAddressMismatch means that a store opened, but holds the entropy of another address.
 	ErrAddressMismatch = errors.New("address content not equal")
 )
 
-// storeError is a message of its own that still is ErrStore.
+// storeError is a message of its own that matches ErrStore.
 type storeError string
 
 func (e storeError) Error() string        { return string(e) }
 func (e storeError) Is(target error) bool { return target == ErrStore }
 
-// Cost is what scrypt is asked to do. Memory is 128*N*R bytes.
+// Cost contains the parameters of scrypt. Memory is 128*N*R bytes.
 type Cost struct{ N, R, P int }
 
-// StandardCost is what the node writes: 256 MiB and about a second. Bound how many run at a time.
+// StandardCost is the node's cost: 256 MiB and about a second. Bound the number of concurrent runs.
 func StandardCost() Cost { return Cost{N: 1 << 18, R: 8, P: 1} }
 
 // LightCost is for development and tests: 4 MiB and some milliseconds. The node reads it too.
 func LightCost() Cost { return Cost{N: 1 << 12, R: 8, P: 6} }
 
-// Memory is how many bytes scrypt takes for as long as it runs.
+// Memory returns the bytes that scrypt uses while it runs.
 func (c Cost) Memory() int64 { return 128 * int64(c.N) * int64(c.R) }
 
 func (c Cost) check() error {
@@ -95,7 +95,8 @@ type Store struct {
 	crypto  storeCrypto
 }
 
-// storeFile and below are the file's JSON (docs/exchange-chain-wire.md 3), members in the node's order.
+// storeFile and below are the file's JSON (docs/exchange-chain-wire.md 3), members in the node's
+// order.
 type storeFile struct {
 	PrimaryAddress   string      `json:"primaryAddress"`
 	Crypto           storeCrypto `json:"crypto"`
@@ -224,7 +225,7 @@ func (s *Store) PrimaryAddress() core.Address { return s.primary }
 // Created returns when the store was made, to the second, as the file states it.
 func (s *Store) Created() time.Time { return time.Unix(s.created, 0).UTC() }
 
-// Cost is what Open will take.
+// Cost returns the cost of Open.
 func (s *Store) Cost() Cost {
 	p := s.crypto.ScryptParams
 	return Cost{p.N, p.R, p.P}

@@ -9,8 +9,8 @@ import (
 	"gatewayd/wallet"
 )
 
-// api is the module wallet. This file has the methods of docs/wallet-rpc.md, v2.go their newer names, extra.go what a
-// node has besides.
+// api is the module wallet. This file has the methods of docs/wallet-rpc.md, v2.go their newer
+// names, extra.go what a node has besides.
 type api struct {
 	wallet *wallet.Manager
 	sender *sender
@@ -19,8 +19,8 @@ type api struct {
 	life   context.Context // ends with the server: a call over a connection outlives its caller otherwise
 }
 
-// serve runs a call for as long as caller and server live, and gives its error its code. Logged are methods and codes, never
-// parameters: a password in the wrong place is still a password.
+// serve runs a call for as long as caller and server live, and gives its error its code. Logged are
+// methods and codes, never parameters: a password in the wrong place is still a password.
 func serve[T any](ctx context.Context, a *api, method string, act func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -186,7 +186,8 @@ func (a *api) GlobalCheckAddrUnlocked(address addressArg) bool {
 	return counted(a, "globalCheckAddrUnlocked", err == nil)
 }
 
-// IsAddrUnlocked is false for an unknown store, a locked one, and one that does not have the address.
+// IsAddrUnlocked is false for an unknown store, a locked one, and one that does not have the
+// address.
 func (a *api) IsAddrUnlocked(store string, address addressArg) bool {
 	_, err := a.wallet.Find(store, address.Address)
 	return counted(a, "isAddrUnlocked", err == nil)
@@ -212,7 +213,7 @@ func (a *api) find(ctx context.Context, method, store string, address addressArg
 	return serve(ctx, a, method, func(context.Context) (wallet.Location, error) { return a.wallet.Find(store, address.Address) })
 }
 
-// GlobalFindAddr looks through all unlocked stores.
+// GlobalFindAddr searches all unlocked stores.
 func (a *api) GlobalFindAddr(ctx context.Context, address addressArg) (locationResult, error) {
 	at, err := a.findAnywhere(ctx, "globalFindAddr", address)
 	return locationResult(at), err
@@ -222,8 +223,8 @@ func (a *api) findAnywhere(ctx context.Context, method string, address addressAr
 	return serve(ctx, a, method, func(context.Context) (wallet.Location, error) { return a.wallet.FindAnywhere(address.Address) })
 }
 
-// AddEntropyStore makes a store known: null, or with an address the place of that address in it. Of a locked store only the
-// address that its file states can be placed.
+// AddEntropyStore makes a store known: null, or with an address the place of that address in it. Of
+// a locked store only the address that its file states can be placed.
 func (a *api) AddEntropyStore(ctx context.Context, store string, address *addressArg) (*locationResult, error) {
 	return serve(ctx, a, "addEntropyStore", func(context.Context) (*locationResult, error) {
 		path, err := a.wallet.Add(store)

@@ -12,21 +12,24 @@ import (
 	"gatewayd/wallet/keystore"
 )
 
-// Codes of a node besides those of jsonrpc (docs/exchange-chain-wire.md 5.2), and one that it does not have.
+// Codes of a node besides those of jsonrpc (docs/exchange-chain-wire.md 5.2), and one that it does
+// not have.
 const (
 	codeLimit    = -32005 // ours: too many calls, or too many wrong passwords
 	codeParams   = -32602
 	codePassword = -34001
 )
 
-// Refusal is a method's error as it goes onto the wire. A ledger returns it for what the exchange chain's node refused.
+// Refusal is a method's error as it goes onto the wire. A ledger returns it for what the exchange
+// chain's node refused.
 type Refusal = jsonrpc.Error
 
 func required(member string) error {
 	return jsonrpc.NewError(codeParams, "invalid argument 0: "+member+" is required")
 }
 
-// isForCaller reports whether an error's text is for the caller. What is not here may carry anything, so it stays in the log.
+// isForCaller reports whether an error's text is for the caller. What is not here may carry
+// anything, so it stays in the log.
 func isForCaller(err error) bool {
 	return slices.ContainsFunc([]error{
 		wallet.ErrUnknownStore, wallet.ErrLocked, wallet.ErrAddressNotFound, wallet.ErrRangeOrder, wallet.ErrRangeSize,
@@ -35,8 +38,8 @@ func isForCaller(err error) bool {
 	}, func(known error) bool { return errors.Is(err, known) })
 }
 
-// onWire gives an error its code and text. ok is false for a fault of our own machine, which is told as a node tells its
-// panics.
+// onWire gives an error its code and text. ok is false for a fault of our own machine, which looks
+// like a node's panic.
 func onWire(err error) (r *Refusal, ok bool) {
 	var (
 		word      *keystore.WordError

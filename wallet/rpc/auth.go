@@ -21,14 +21,15 @@ const (
 	secretSize = 32
 	maxToken   = 4 << 10
 
-	// tokenAge is how far a token's time may be from ours, as for Ethereum's engine API: tokens are made for a call.
+	// tokenAge bounds the difference between a token's time and ours, as for Ethereum's engine API:
+	// tokens are made for one call.
 	tokenAge = 60 * time.Second
 )
 
 var errToken = errors.New("invalid token")
 
-// loadSecret reads the 32 bytes that callers sign their tokens with, in hexadecimal, from a file that is its owner's alone. A
-// missing file is made.
+// loadSecret reads the 32 bytes that callers sign their tokens with, in hexadecimal, from a file
+// that is its owner's alone. A missing file is made.
 func loadSecret(path string) ([]byte, error) {
 	content, err := secretfile.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -56,8 +57,8 @@ func makeSecret(path string) ([]byte, error) {
 	return secret, errors.Join(err, f.Sync(), f.Close())
 }
 
-// checkToken is nil for a JSON Web Token of the secret: HMAC-SHA256, made within the last minute, not expired. The error says
-// no more than whether the time is the fault.
+// checkToken returns nil for a JSON Web Token of the secret: HMAC-SHA256, made within the last
+// minute, not expired. The error reveals only whether the time is the fault.
 func checkToken(secret []byte, token string, now time.Time) error {
 	parts := strings.Split(token, ".")
 	if len(token) > maxToken || len(parts) != 3 {

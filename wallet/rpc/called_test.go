@@ -25,7 +25,8 @@ func (c *calls) called(method string, failed bool) {
 	c.by[method]++
 }
 
-// TestCallsAreCounted: each call counts once by its method's name, over every transport and in batches; names that callers make up are one.
+// TestCallsAreCounted: each call counts once by its method's name, over every transport and in
+// batches; names that callers make up are one.
 func TestCallsAreCounted(t *testing.T) {
 	r := start(t, nil)
 	for _, over := range r.transports() {

@@ -14,12 +14,12 @@ import (
 // GetDataDir is the standard directory.
 func (a *api) GetDataDir() string { return counted(a, "getDataDir", a.wallet.Dir()) }
 
-// RefreshCache looks at the standard directory anew, and forgets stores whose file has gone.
+// RefreshCache reads the standard directory again, and removes stores whose file has gone.
 func (a *api) RefreshCache(ctx context.Context) (nothing, error) {
 	return serveNull(ctx, a, "refreshCache", func(context.Context) error { return a.wallet.Refresh() })
 }
 
-// String is what a node answers to wallet_string.
+// String returns a node's answer to wallet_string.
 func (a *api) String() string { return counted(a, "string", "WalletApi") }
 
 type maybeResult struct {

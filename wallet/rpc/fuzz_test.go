@@ -17,7 +17,8 @@ import (
 	"gatewayd/wallet/keystore"
 )
 
-// FuzzRequest: whatever a request says, the answer is JSON-RPC, no method crashes, and no store appears or opens by chance.
+// FuzzRequest: for any request, the answer is JSON-RPC, no method crashes, and no store appears or
+// opens by chance.
 func FuzzRequest(f *testing.F) {
 	for _, l := range recording(f) {
 		f.Add(string(l.Request))
@@ -57,7 +58,7 @@ func (emptyLedger) Submit(context.Context, *core.AccountBlock) error {
 	return &Refusal{Code: -32000, Message: "nowhere"}
 }
 
-// FuzzToken: what a secret has not signed is refused, however it looks.
+// FuzzToken: a token that the secret has not signed is refused, whatever its form.
 func FuzzToken(f *testing.F) {
 	secret, now := bytes.Repeat([]byte{9}, secretSize), time.Unix(1_000_000, 0)
 	other := signToken([]byte("other"), `{"alg":"HS256"}`, `{"iat":1000000}`)

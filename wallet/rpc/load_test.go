@@ -19,8 +19,9 @@ import (
 	"gatewayd/wallet/keystore"
 )
 
-// TestTwoThousandCalls makes them at once, 50 wrong passwords and 100 right ones among them. Each password
-// check takes 32 MiB, so that together they would take almost 5 GiB if nothing bounded them.
+// TestTwoThousandCalls makes them at once, 50 wrong passwords and 100 right ones among them. Each
+// password check takes 32 MiB, so that together they would take almost 5 GiB if nothing bounded
+// them.
 func TestTwoThousandCalls(t *testing.T) {
 	r := start(t, func(c *wallet.Config) {
 		c.Cost = keystore.Cost{N: 1 << 15, R: 8, P: 1}
@@ -77,8 +78,8 @@ func TestTwoThousandCalls(t *testing.T) {
 	require.Equal(t, 2000, total)
 }
 
-// TestStandardCost: a store of the node's own cost, as `gatewayd wallet new` makes it, through the whole wallet. A second and
-// 256 MiB for each of three checks.
+// TestStandardCost: a store of the node's own cost, as `gatewayd wallet new` makes it, through the
+// complete wallet. Each of three checks takes a second and 256 MiB.
 func TestStandardCost(t *testing.T) {
 	r := start(t, func(c *wallet.Config) { c.Cost = keystore.Cost{} })
 	r.recover()

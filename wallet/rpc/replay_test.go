@@ -51,8 +51,9 @@ func differences(t testing.TB) map[string]bool {
 	return listed
 }
 
-// What the recorded node had: where its files were, the secrets that it drew, and the store that it wrote for words with two
-// blanks between them, whose address belongs to no words. Ours is the address of the words.
+// Properties of the recorded node: its file paths, the secrets that it drew, and the store that it
+// wrote for words with two blanks between them, whose address belongs to no words. Ours is the
+// address of the words.
 const (
 	recordedRoot     = "/var/lib/node"
 	recordedMnemonic = "exist two actor blame group trash nuclear one three deputy pass drift marine spy velvet siege leisure shove index soda derive stone wolf run"

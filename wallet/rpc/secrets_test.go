@@ -15,7 +15,8 @@ import (
 	"gatewayd/wallet/keystore"
 )
 
-// seen holds every log line and every error of the whole test run, and the secrets that none of them may show.
+// seen holds every log line and every error of the test run, and the secrets that none of them may
+// show.
 var seen = &sink{secrets: map[string]bool{}}
 
 type sink struct {
@@ -35,7 +36,7 @@ func (s *sink) note(text string) {
 	s.text.WriteString(text + "\n")
 }
 
-// secret registers a password with what it protects: words, and the keys that come from them.
+// secret registers a password with the secrets behind it: words, and their keys.
 func (s *sink) secret(password, mnemonic string) {
 	entropyBytes, err := keystore.ParseMnemonic(mnemonic)
 	if err != nil {
@@ -83,7 +84,8 @@ func (s *sink) leaked() (found []string) {
 	return found
 }
 
-// TestMain searches what the run has logged and answered as errors. The envelope library's own log is in it, at its finest.
+// TestMain searches what the run has logged and answered as errors. The envelope library's own log
+// is in it, at its finest.
 func TestMain(m *testing.M) {
 	gethlog.SetDefault(gethlog.NewLogger(gethlog.NewTerminalHandlerWithLevel(seen, gethlog.LevelTrace, false)))
 	code := m.Run()
@@ -94,7 +96,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// TestSinkFindsSecrets: a search that could not find anything would say nothing.
+// TestSinkFindsSecrets: the search itself can find a secret.
 func TestSinkFindsSecrets(t *testing.T) {
 	own := &sink{secrets: map[string]bool{}}
 	own.secret(password, testMnemonic)

@@ -23,12 +23,13 @@ const (
 	workTimeout   = 10 * time.Minute // as a node's own
 	maxData       = 64 << 10
 
-	// grindBatch is how many nonces are tried between two looks at the clock: some tens of milliseconds.
+	// grindBatch is the number of nonces tried between two checks of the clock: some tens of
+	// milliseconds.
 	grindBatch = 1 << 18
 )
 
-// ledger is the exchange chain as sending needs it. What its node refuses is a *Refusal; of any other error nobody knows
-// what became of the call.
+// ledger is the exchange chain as sending needs it. A refusal of its node is a *Refusal; after any
+// other error the call's outcome is unknown.
 type ledger interface {
 	// Tip is an account's newest block; ok is false for an account without any.
 	Tip(ctx context.Context, a core.Address) (height uint64, hash core.Hash, ok bool, err error)
@@ -63,18 +64,21 @@ type v1Order struct {
 	Difficulty *string     `json:"difficulty"` // of a proof of work in place of quota
 }
 
-// CreateTxWithPassphrase sends a transfer and answers its hash. The store stays locked or unlocked as it was.
+// CreateTxWithPassphrase sends a transfer and answers its hash. The store stays locked or unlocked
+// as it was.
 func (a *api) CreateTxWithPassphrase(ctx context.Context, o v1Order) (core.Hash, error) {
 	return a.send(ctx, "createTxWithPassphrase", o, "toAddr", "tokenTypeId")
 }
 
-// order is a checked transfer: a block without its place, and the work that it shall have (nil: none).
+// order is a checked transfer: a block without its place, and the work that it shall have (nil:
+// none).
 type order struct {
 	block      core.AccountBlock
 	difficulty *big.Int
 }
 
-// order checks in the order in which a node does: numbers before names. The members that must be there are named as the caller's generation does.
+// order checks in the order in which a node does: numbers before names. The members that must be
+// there are named as the caller's generation does.
 func (w v1Order) order(toName, tokenName string) (o order, err error) {
 	amount, err := jsonrpc.Integer(w.Amount)
 	if err != nil {
@@ -163,7 +167,8 @@ func (s *sender) checkToken(ctx context.Context, id core.TokenID) error {
 	return nil
 }
 
-// unreachable keeps a node's refusal, and of anything else tells the act only: the cause may name hosts.
+// unreachable keeps a node's refusal, and of any other error only the act: the cause may contain
+// hosts.
 func unreachable(act string, err error) error {
 	var refused *Refusal
 	if errors.As(err, &refused) || errors.Is(err, context.Canceled) {
@@ -218,8 +223,8 @@ func (s *sender) grind(ctx context.Context, o *order) error {
 	return ctx.Err()
 }
 
-// submit does not end with its caller: a block that may be on its way has to be known to have arrived or not. Where that
-// stays open the hash is told, to be looked up before anything is sent again.
+// submit does not end with its caller, because the outcome of a sent block must be found out. If it
+// stays open, the error contains the hash, for a lookup before the next send.
 func (s *sender) submit(ctx context.Context, b *core.AccountBlock) error {
 	if err := ctx.Err(); err != nil {
 		return err

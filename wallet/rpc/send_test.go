@@ -97,7 +97,8 @@ func TestSendRefuses(t *testing.T) {
 	require.Equal(t, uint64(1), latest.Height, "nothing was sent")
 }
 
-// TestSendersOfOneAccountTakeTurns: each block stands on the one before, so none is lost to a race.
+// TestSendersOfOneAccountTakeTurns: each block links to the previous one, so none is lost to a
+// race.
 func TestSendersOfOneAccountTakeTurns(t *testing.T) {
 	r := start(t, nil)
 	r.recover()
@@ -159,7 +160,8 @@ func (l *brokenLedger) Submit(ctx context.Context, b *core.AccountBlock) error {
 	return l.chain.Submit(ctx, b)
 }
 
-// TestSendWithoutAnAnswer: what may have arrived is told with its hash, and what a cause says stays here.
+// TestSendWithoutAnAnswer: a block that may have arrived is reported with its hash, and the cause's
+// text is not sent.
 func TestSendWithoutAnAnswer(t *testing.T) {
 	r := start(t, nil)
 	r.recover()

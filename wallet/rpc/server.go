@@ -1,16 +1,18 @@
-// Package rpc serves a wallet's entropy stores over JSON-RPC 2.0 as the exchange chain's node does: the wallet_* methods of
-// both its generations, with its results, codes and texts.
+// Package rpc serves a wallet's entropy stores over JSON-RPC 2.0 as the exchange chain's node does:
+// the wallet_* methods of both its generations, with its results, codes and texts.
 //
 //	HTTP ────── loopback, no browser, bearer token ─┐
-//	WebSocket ─ loopback, no browser, bearer token ─┼─ httpserver/jsonrpc ─ api ─┬─ wallet.Manager: stores, keys, passwords
-//	Unix socket (0600) ─────────────────────────────┘                            └─ ledger: where a transaction goes
+//	WebSocket ─ loopback, no browser, bearer token ─┼─ jsonrpc ─ api ─┬─ wallet.Manager: stores, keys
+//	Unix socket (0600) ─────────────────────────────┘                 └─ ledger: target of transactions
 //
-// Whoever reaches it may do everything, so all three ways have one authority: a file's owner, or the holder of a secret. It
-// owns the wire shapes, who may call, the transports' bounds and the making of a transaction. It does not own stores and keys
-// (wallet), transports (httpserver/jsonrpc), nor the connection to the exchange chain, which the caller gives as a ledger.
+// Every caller has full access, so all three ways have one authority: a file's owner, or the holder
+// of a secret. It owns the wire shapes, access, the transports' bounds and the making of a
+// transaction. It does not own stores and keys (wallet), transports (httpserver/jsonrpc), nor the
+// connection to the exchange chain, which the caller passes as a ledger.
 //
-// Answers differ from a node's where docs/wallet-differences.md says so; a test replays recordings and reads that list.
-// Methods: docs/wallet-rpc.md; codes and transports: docs/exchange-chain-wire.md 5.1, 5.2.
+// docs/wallet-differences.md lists the differences from a node's answers; a test replays recordings
+// and reads that list. Methods: docs/wallet-rpc.md; codes and transports:
+// docs/exchange-chain-wire.md 5.1, 5.2.
 package rpc
 
 import (
@@ -38,11 +40,12 @@ const (
 	maxBatchResponse = 4 << 20
 	maxConnections   = 100 // of one transport
 
-	// writeTimeout leaves room for passwords that wait their turn. A call that works longer, on a nonce, needs another transport.
+	// writeTimeout leaves room for passwords that wait their turn. A call that works longer, on a
+	// nonce, needs another transport.
 	writeTimeout = 120 * time.Second
 )
 
-// Config says where to listen. The zero value serves nothing.
+// Config selects the listening addresses. The zero value serves nothing.
 type Config struct {
 	IPC           string `yaml:"ipc"`             // path of a Unix socket, reachable by its owner only
 	HTTP          string `yaml:"http"`            // loopback address and port
@@ -53,7 +56,7 @@ type Config struct {
 // Enabled reports whether anything is served.
 func (c Config) Enabled() bool { return c.IPC != "" || c.HTTP != "" || c.WS != "" }
 
-// Check tells what is wrong with the configuration.
+// Check reports every fault of the configuration.
 func (c Config) Check() error {
 	for name, address := range map[string]string{"http": c.HTTP, "ws": c.WS} {
 		switch {
@@ -76,13 +79,13 @@ func loopback(address string) bool {
 	return err == nil && at.Addr().IsLoopback()
 }
 
-// Parts are what the server works with.
+// Parts are the server's dependencies.
 type Parts struct {
 	Wallet *wallet.Manager
 	Ledger ledger // where transactions go; nil: sending is refused
 	Log    logrus.FieldLogger
-	Tell   func(httpserver.Request)         // of every request over HTTP; nil: nobody
-	Called func(method string, failed bool) // of every call, whatever brought it; over HTTP also of OtherMethod; nil: nobody
+	Tell   func(httpserver.Request)         // receives every request over HTTP; may be nil
+	Called func(method string, failed bool) // receives every call on any transport; over HTTP also of OtherMethod; may be nil
 	Now    func() time.Time                 // of tokens; nil: time.Now
 }
 
@@ -123,8 +126,8 @@ func New(cfg Config, p Parts) (*Server, error) {
 	return s, nil
 }
 
-// Listen binds the configured addresses, so that HTTPAddr and WSAddr are known; called again it does nothing. Run calls it by
-// itself.
+// Listen binds the configured addresses, so that HTTPAddr and WSAddr are known; called again it
+// does nothing. Run calls it by itself.
 func (s *Server) Listen() (err error) {
 	if s.secret == nil && (s.cfg.HTTP != "" || s.cfg.WS != "") {
 		if s.secret, err = loadSecret(s.cfg.JWTSecretFile); err != nil {
@@ -134,7 +137,8 @@ func (s *Server) Listen() (err error) {
 	return s.Server.Listen()
 }
 
-// Run serves until ctx ends, then ends calls and connections. It returns nil for an orderly end. A Server runs once.
+// Run serves until ctx ends, then ends calls and connections. It returns nil for an orderly end. A
+// Server runs once.
 func (s *Server) Run(ctx context.Context) error {
 	if err := s.Listen(); err != nil {
 		return err
@@ -142,7 +146,8 @@ func (s *Server) Run(ctx context.Context) error {
 	return s.Server.Run(ctx)
 }
 
-// guard keeps out web pages, also those that point a name of theirs at this machine, and who has no token.
+// guard keeps out web pages, also those that point a name of theirs at this machine, and who has no
+// token.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")

@@ -151,7 +151,7 @@ func (r *rig) post(text string, header http.Header) (status int, answer string) 
 	return resp.StatusCode, string(raw)
 }
 
-// closed is what a transport answers that closes the connection.
+// closed is the answer of a transport that closes the connection.
 const closed = "closed"
 
 func (r *rig) overWS(text string) string {

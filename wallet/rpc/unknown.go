@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// OtherMethod stands for all methods that the wallet does not have: callers must not make up names for figures.
+// OtherMethod represents all methods that the wallet does not have: callers must not create names
+// of metrics.
 const OtherMethod = "other"
 
 // methods are the names of what the module offers, as a request has them.
@@ -21,7 +22,8 @@ func methods(module any) map[string]bool {
 	return known
 }
 
-// countUnknown looks into a request over HTTP before it is served. Calls of methods that there are are counted where they are served, whatever brought them.
+// countUnknown inspects a request over HTTP before it is served. Calls of existing methods are
+// counted where they are served, on any transport.
 func (s *Server) countUnknown(r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1)) // what is larger is refused
 	r.Body = struct {

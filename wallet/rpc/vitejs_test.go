@@ -16,7 +16,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// vitejs gives the path of the public client library, installed by our script where it is not there yet.
+// vitejs gives the path of the public client library, installed by our script where it is not there
+// yet.
 func vitejs(t *testing.T) string {
 	for _, program := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -33,8 +34,9 @@ func vitejs(t *testing.T) string {
 	return library
 }
 
-// TestPublicClientLibrary: the library derives the same accounts from the words that our wallet drew, takes our signature and
-// makes the same, and gives the block that our wallet sent and the chain took the same hash.
+// TestPublicClientLibrary: the library derives the same accounts from the words that our wallet
+// drew. It accepts our signature and makes the same. It computes the same hash for the block that
+// our wallet sent and the chain accepted.
 func TestPublicClientLibrary(t *testing.T) {
 	library := vitejs(t)
 	r := start(t, nil)

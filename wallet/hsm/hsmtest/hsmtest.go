@@ -44,7 +44,8 @@ var softHSM = sync.OnceValues(func() (string, error) {
 	return strings.TrimSpace(string(out)), os.Setenv("SOFTHSM2_CONF", conf)
 })
 
-// Token is the configuration of a new token that has one key pair, called "hot", on a curve ("secp256k1", "prime256v1"), for a derivation path.
+// Token is the configuration of a new token that has one key pair, called "hot", on a curve
+// ("secp256k1", "prime256v1"), for a derivation path.
 func Token(t *testing.T, label, curve, path string) hsm.Config {
 	t.Helper()
 	library, err := softHSM()
