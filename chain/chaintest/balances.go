@@ -7,7 +7,8 @@ import (
 	"gatewayd/chain"
 )
 
-// Hide sends native coin to an account in a way that no block shows, as a contract does where no node traces.
+// Hide sends native coin to an account in a way that no block shows, as a contract does where no
+// node traces.
 func (c *Chain) Hide(to string, amount chain.Amount) string {
 	return c.Send(Out{To: to, Asset: chain.Native, Amount: amount, Hidden: true})
 }
@@ -24,7 +25,8 @@ func (c *Chain) SetTracing(t chain.Tracing) {
 	c.tracing = t
 }
 
-// KeepBalances bounds how many blocks below the newest PastBalances still knows; more than 512 are never known.
+// KeepBalances bounds how many blocks below the newest PastBalances still knows; more than 512 are
+// never known.
 func (c *Chain) KeepBalances(blocks uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -41,7 +43,7 @@ func (c *Chain) SetBalancePage(accounts int) {
 // AuditsBalances is true on the nonce ledger, whose own coin pays fees.
 func (c *Chain) AuditsBalances() bool { return !c.cfg.Linked }
 
-// BalancePage is how many accounts BalancesAt is asked for at once.
+// BalancePage returns the number of accounts per call of BalancesAt.
 func (c *Chain) BalancePage() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -96,7 +98,7 @@ func (c *Chain) PastBalances(ctx context.Context, of []chain.Moment) ([]*chain.A
 	return out, nil
 }
 
-// balanceAt is what an account had after a block, made up by BendBalances if the test says so.
+// balanceAt returns an account's balance after a block, or the value of BendBalances.
 func (c *Chain) balanceAt(account string, height uint64) *chain.Amount {
 	if c.bend != nil {
 		if told := c.bend(account, height); told != nil {
@@ -111,14 +113,16 @@ func (c *Chain) balanceAt(account string, height uint64) *chain.Amount {
 	return &have
 }
 
-// BendBalances makes all nodes tell other balances than the ledger's where f answers one. f runs under the ledger's lock.
+// BendBalances makes all nodes report balances other than the ledger's where f returns one. f runs
+// under the ledger's lock.
 func (c *Chain) BendBalances(f func(account string, height uint64) *chain.Amount) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.bend = f
 }
 
-// FailedForUs reports whether a transaction in a block failed because its account had too little. Like balances it is forgotten after a while.
+// FailedForUs reports whether a transaction in a block failed because its account had too little.
+// Like balances it is forgotten after a while.
 func (c *Chain) FailedForUs(ctx context.Context, height uint64, _ string, _ chain.Payment, _ chain.Amount, a chain.Attempt) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

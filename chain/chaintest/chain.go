@@ -9,10 +9,10 @@ import (
 	"gatewayd/chain"
 )
 
-// keepStates is how deep a test may roll back: older blocks forget the state after them.
+// keepStates bounds a test's rollback: older blocks lose their state.
 const keepStates = 512
 
-// Config says what kind of ledger is wanted. The zero value of every field but ID is usable.
+// Config selects the kind of ledger. The zero value of every field but ID is usable.
 type Config struct {
 	ID       chain.ID
 	Linked   bool             // linked accounts without fees and mempool, like the exchange chain
@@ -24,7 +24,8 @@ type Config struct {
 	MaxUnmined int // transactions of one account that may be in no block yet; 0: 16, or 256 when linked
 }
 
-// Chain is a ledger in memory with the controls a test needs. It implements chain.Chain. All methods may be called from any goroutine.
+// Chain is a ledger in memory with the controls a test needs. It implements chain.Chain. All
+// methods may be called from any goroutine.
 type Chain struct {
 	cfg Config
 
@@ -108,7 +109,8 @@ func (c *Chain) blockTime(height uint64) time.Time {
 	return time.Unix(1_700_000_000+10*int64(height), 0).UTC()
 }
 
-// Own makes accounts ours: their transfers and own transactions show in blocks that are read from now on.
+// Own makes accounts ours: their transfers and own transactions show in blocks that are read from
+// now on.
 func (c *Chain) Own(accounts ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,8 +122,8 @@ func (c *Chain) Own(accounts ...string) {
 // Address is the account of a key path on this ledger.
 func (c *Chain) Address(key string) string { return Address(c.cfg.ID, key) }
 
-// Endow gives an account a holding out of nothing, without any transfer: the operators' money from before the line's start.
-// It must come before the first Mine.
+// Endow gives an account a holding out of nothing, without any transfer: the operators' money from
+// before the line's start. It must come before the first Mine.
 func (c *Chain) Endow(account string, asset chain.Asset, amount chain.Amount) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -132,7 +134,7 @@ func (c *Chain) Endow(account string, asset chain.Asset, amount chain.Amount) {
 	c.line[0].after = c.cur.clone()
 }
 
-// Mine makes n blocks. The first takes in everything that can stand in it.
+// Mine makes n blocks. The first includes every transaction that is valid in it.
 func (c *Chain) Mine(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -222,15 +224,17 @@ func byAccountAndNumber(a, b *tx) int {
 	return 0
 }
 
-// Rollback removes the newest blocks. What stood in them waits again when keep is set, and is dropped otherwise.
+// Rollback removes the newest blocks. What stood in them waits again when keep is set, and is
+// dropped otherwise.
 func (c *Chain) Rollback(depth int, keep bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.rollback(depth, keep)
 }
 
-// Reorg replaces the newest blocks by one more than there were. With keep, what stood in them is mined again in the first new block,
-// else it is dropped and only a new Broadcast or Gossip brings it back.
+// Reorg replaces the newest blocks by one more than there were. With keep, their transactions are
+// mined again in the first new block. Otherwise they are dropped, and only a new Broadcast or
+// Gossip restores them.
 func (c *Chain) Reorg(depth int, keep bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -268,7 +272,8 @@ func (c *Chain) rollback(depth int, keep bool) {
 	c.readmit(waiting)
 }
 
-// readmit takes transactions back after the ledger changed below them. What no longer fits goes to the graveyard.
+// readmit takes transactions back after the ledger changed below them. What no longer fits goes to
+// the graveyard.
 func (c *Chain) readmit(txs []*tx) {
 	for _, t := range txs {
 		if err := c.admit(t); err != nil {
@@ -277,8 +282,8 @@ func (c *Chain) readmit(txs []*tx) {
 	}
 }
 
-// Drop makes the ledger forget a transaction that stands in no block. On the linked ledger its successors go with it.
-// It reports whether there was one.
+// Drop makes the ledger lose a transaction that is in no block. On the linked ledger its successors
+// are lost with it. It reports whether there was one.
 func (c *Chain) Drop(hash string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -294,7 +299,7 @@ func (c *Chain) Drop(hash string) bool {
 	return true
 }
 
-// Waiting is the hashes of what stands in no block yet.
+// Waiting returns the hashes of transactions that are in no block yet.
 func (c *Chain) Waiting() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -305,7 +310,8 @@ func (c *Chain) Waiting() []string {
 	return hashes
 }
 
-// Gossip brings back what was dropped, as far as it fits: any node that remembers a transaction may offer it again at any time.
+// Gossip brings back what was dropped, as far as it fits: any node that remembers a transaction may
+// offer it again at any time.
 func (c *Chain) Gossip() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -314,14 +320,16 @@ func (c *Chain) Gossip() {
 	c.readmit(dead)
 }
 
-// LoseDropped makes the nodes lose their memory of our own dropped transactions: only a new Broadcast brings them back.
+// LoseDropped makes the nodes lose their memory of our own dropped transactions: only a new
+// Broadcast brings them back.
 func (c *Chain) LoseDropped() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.dropped = slices.DeleteFunc(c.dropped, func(t *tx) bool { return c.owned[t.account] })
 }
 
-// Reject makes the nonce ledger fail every payment to an account: it stands in its block, burns its fee and moves nothing.
+// Reject makes the nonce ledger fail every payment to an account: it is included in a block, burns
+// its fee and moves nothing.
 func (c *Chain) Reject(account string, yes bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -336,7 +344,8 @@ func (c *Chain) RejectUnseen(account string, yes bool) {
 	c.hiding[account] = yes
 }
 
-// Hold keeps an account's transactions out of the blocks, as when they offer too little; only on the ledger with fees.
+// Hold keeps an account's transactions out of the blocks, as when they offer too little; only on
+// the ledger with fees.
 func (c *Chain) Hold(account string, yes bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -357,14 +366,16 @@ func (c *Chain) SetQuota(enough bool) {
 	c.noQuota = !enough
 }
 
-// SetStake bounds the blocks of each account in one snapshot block of the linked ledger: Sign answers ErrNotNow to more. 0 is no bound.
+// SetStake bounds the blocks of each account in one snapshot block of the linked ledger: Sign
+// answers ErrNotNow to more. 0 is no bound.
 func (c *Chain) SetStake(blocks uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stake = blocks
 }
 
-// spent reports whether an account's stake does not pay for a block of that number before the next snapshot block.
+// spent reports whether an account's stake does not pay for a block of that number before the next
+// snapshot block.
 func (c *Chain) spent(account string, number uint64) bool {
 	if c.stake == 0 {
 		return false
@@ -378,12 +389,14 @@ func (c *Chain) spent(account string, number uint64) bool {
 	return unconfirmed+number >= c.cur.nextNumber(account)+c.stake
 }
 
-// Deposit is an outside user's transfer. It stands in the next block; it answers the transaction's hash.
+// Deposit is an outside user's transfer. The next block includes it; it returns the transaction's
+// hash.
 func (c *Chain) Deposit(from, to string, asset chain.Asset, amount chain.Amount, memo chain.Memo) string {
 	return c.Send(Out{From: from, To: to, Asset: asset, Amount: amount, Memo: memo})
 }
 
-// Send is one transaction of an outside user with several movements; the linked ledger has room for one. It answers the hash.
+// Send is one transaction of an outside user with several movements; the linked ledger has room for
+// one. It answers the hash.
 func (c *Chain) Send(outs ...Out) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -394,8 +407,8 @@ func (c *Chain) Send(outs ...Out) string {
 	return c.push(&tx{Chain: c.cfg.ID, Serial: c.serial, Outs: outs})
 }
 
-// SendUnknownTx is a payment made with a key of ours by somebody else, at the account's next number. On the nonce ledger it displaces what we
-// have in the mempool there. It answers the hash.
+// SendUnknownTx is a payment that another holder of our key makes at the account's next number. On
+// the nonce ledger it displaces our transaction in the mempool there. It returns the hash.
 func (c *Chain) SendUnknownTx(key, to string, asset chain.Asset, amount chain.Amount) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,12 +1,14 @@
 // Package chaintest is a ledger in memory and the conformance suite of the chain.Chain port.
 //
-// It owns Chain, a small ledger that keeps the rules that matter to a payer, in two kinds, and Run, the suite that every adapter passes:
+// It owns Chain, a small ledger that keeps the rules that matter to a payer, in two kinds, and Run,
+// the suite that every adapter passes:
 //
 //	nonce ledger (like Ethereum)          linked ledger (like the exchange chain)
-//	mempool, one transaction per nonce    no mempool: a block is taken only on the account's tip
+//	mempool, one transaction per nonce    no mempool: a block must link to the account's tip
 //	fees, replacement by higher fees      no fees, no replacement
-//	balance moves when a block is mined   a send waits until the receiver's own block takes it in
+//	balance moves when a block is mined   a send is pending until the receiver's own block takes it
 //
-// Tests drive it: mine, re-organise, drop, gossip, endow, deposit, use a key behind our back, and lie in any call.
-// It owns no signature scheme (a transaction carries its key's path instead) and no network.
+// Tests drive it: mine, re-organise, drop, gossip, endow, deposit, use a key without our knowledge,
+// and lie in any call. It owns no signature scheme (a transaction carries its key's path instead)
+// and no network.
 package chaintest

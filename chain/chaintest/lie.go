@@ -16,10 +16,11 @@ const (
 	CallPool        Call = "pool"
 )
 
-// Fault is what a node does wrong in one call.
+// Fault is a node's wrong behaviour in one call.
 type Fault int
 
-// The faults. Fake is for Broadcast only, Stale for Head, Balance and Tip, Missing and Orphan for Block; elsewhere they are as None.
+// The faults. Fake is for Broadcast only, Stale for Head, Balance and Tip, Missing and Orphan for
+// Block; elsewhere they are as None.
 const (
 	None    Fault = iota
 	Refuse        // error, nothing done
@@ -30,7 +31,7 @@ const (
 	Orphan        // a node that lags behind on a branch the others have left: its block of that height
 )
 
-// staleBy is how many blocks old a stale answer is.
+// staleBy is the age of a stale answer in blocks.
 const staleBy = 3
 
 // Lie decides the fault of a call; n counts the calls of that kind from 1.
@@ -65,14 +66,15 @@ func Times(n int, f Fault, kind Call) Lie {
 	}
 }
 
-// Lie sets how the node lies from now on. The function runs under the ledger's lock and must not call it.
+// Lie sets how the node lies from now on. The function runs under the ledger's lock and must not
+// call it.
 func (c *Chain) Lie(l Lie) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lie = l
 }
 
-// Calls is how often the gateway asked.
+// Calls returns the number of the gateway's calls of a kind.
 func (c *Chain) Calls(kind Call) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

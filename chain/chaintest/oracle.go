@@ -6,7 +6,8 @@ import (
 	"gatewayd/chain"
 )
 
-// Find is the height of the block in which a transaction stands, and whether that block is final. ok is false when it stands in none.
+// Find returns the height of the block that includes a transaction, and whether that block is
+// final. ok is false when no block includes it.
 func (c *Chain) Find(hash string) (height uint64, final, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -14,12 +15,12 @@ func (c *Chain) Find(hash string) (height uint64, final, ok bool) {
 	return height, ok && height <= c.final, ok
 }
 
-// Holding is what an account has on the newest state, with what waits to be received.
+// Holding is an account's balance in the newest state, pending receives included.
 func (c *Chain) Holding(account string, asset chain.Asset) chain.Amount {
 	return c.Balances()[account][asset]
 }
 
-// Balances is everybody's holdings on the newest state, with what waits to be received.
+// Balances returns all holdings in the newest state, pending receives included.
 func (c *Chain) Balances() map[string]map[chain.Asset]chain.Amount {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -38,14 +39,15 @@ func (c *Chain) Balances() map[string]map[chain.Asset]chain.Amount {
 	return all
 }
 
-// Burnt is the native coin that fees took, over the whole line.
+// Burnt is the native coin spent on fees, over the complete chain.
 func (c *Chain) Burnt() chain.Amount {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.cur.burnt
 }
 
-// Paid counts, by payment id, the transactions of ours in the line that moved value. More than one is a double payment.
+// Paid counts, by payment id, the transactions of ours in the line that moved value. More than one
+// is a double payment.
 func (c *Chain) Paid() map[uint64]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

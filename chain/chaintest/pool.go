@@ -7,7 +7,7 @@ import (
 	"gatewayd/chain"
 )
 
-// admit takes a transaction that stands in no block, by the rules of the ledger's kind.
+// admit accepts a transaction that is in no block, by the rules of the ledger's kind.
 func (c *Chain) admit(t *tx) error {
 	if t.Chain != c.cfg.ID {
 		return fmt.Errorf("%w: %q, this is %q", errWrongChain, t.Chain, c.cfg.ID)

@@ -32,7 +32,8 @@ func (c *Chain) begin(ctx context.Context, kind Call) (Fault, error) {
 	return f, nil
 }
 
-// Head is the newest block and the newest final one. Its final point never goes back, even when the node's answer is stale.
+// Head is the newest block and the newest final one. Its final point never goes back, even when the
+// node's answer is stale.
 func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,7 +114,8 @@ func (c *Chain) transfers(t *tx) []chain.Transfer {
 	return in
 }
 
-// CheckAddress takes "<id>_" and 40 hex digits of either case. The nonce ledger has room for a label, the linked one has none.
+// CheckAddress takes "<id>_" and 40 hex digits of either case. The nonce ledger has room for a
+// label, the linked one has none.
 func (c *Chain) CheckAddress(addr, label string) (string, error) {
 	low := strings.ToLower(addr)
 	rest, ok := strings.CutPrefix(low, strings.ToLower(addressPrefix(c.cfg.ID)))
@@ -143,7 +145,7 @@ func (c *Chain) checkLabel(label string) error {
 
 func unprintable(r rune) bool { return !unicode.IsPrint(r) }
 
-// Balance is what the account can spend: on the linked ledger without what waits to be received.
+// Balance returns the spendable balance: on the linked ledger without pending receives.
 func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) (chain.Amount, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -162,7 +164,7 @@ func (c *Chain) seen(f Fault) *state {
 	return c.line[max(len(c.line)-1-staleBy, 0)].after
 }
 
-// AccountHead is where the account stands. A stale node answers as some blocks ago.
+// AccountHead returns the account's state. A stale node returns that of some blocks ago.
 func (c *Chain) AccountHead(ctx context.Context, account string) (chain.AccountHead, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -178,7 +180,7 @@ func (c *Chain) AccountHead(ctx context.Context, account string) (chain.AccountH
 	return tip, nil
 }
 
-// settled reports whether nothing of the account stands above the final block.
+// settled reports whether no transaction of the account is above the final block.
 func (c *Chain) settled(account string) bool {
 	for _, t := range c.waiting {
 		if t.account == account {
@@ -195,7 +197,8 @@ func (c *Chain) settled(account string) bool {
 	return true
 }
 
-// Prepare builds the transaction of a payment for a slot. The nonce ledger asks for its fee; the linked one needs the block before.
+// Prepare builds the transaction of a payment for a slot. The nonce ledger asks for its fee; the
+// linked one needs the block before.
 func (c *Chain) Prepare(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -238,7 +241,7 @@ func (c *Chain) shrink(t *tx) error {
 	return nil
 }
 
-// Swept is how much an attempt moves.
+// Swept returns the amount that an attempt moves.
 func (c *Chain) Swept(a chain.Attempt) (chain.Amount, error) {
 	t, err := decode(a.Raw)
 	if err != nil {
@@ -274,7 +277,8 @@ func (c *Chain) price(t *tx, ceiling chain.Amount, prev []chain.Attempt) error {
 	return c.checkCeiling(t, ceiling)
 }
 
-// checkCeiling holds the cap per gas under the configured ceiling and the whole fee under the payment's own.
+// checkCeiling checks the cap per gas against the configured ceiling and the total fee against the
+// payment's own.
 func (c *Chain) checkCeiling(t *tx, ceiling chain.Amount) error {
 	fee, err := t.Cap.Mul(gas)
 	if err != nil {
@@ -341,7 +345,8 @@ func (c *Chain) Cost(a chain.Attempt) (chain.Amount, error) {
 	return t.cost()
 }
 
-// Underpriced reports whether an attempt waits in the pool and its account is held back or its cap is below the base fee.
+// Underpriced reports whether an attempt waits in the pool and its account is held back or its cap
+// is below the base fee.
 func (c *Chain) Underpriced(ctx context.Context, slot chain.Slot, a chain.Attempt) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

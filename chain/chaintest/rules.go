@@ -10,7 +10,7 @@ import (
 	"gatewayd/chain"
 )
 
-// Rules are what transactions of a ledger in memory are signed by.
+// Rules returns the signing rules of a ledger in memory.
 func (c *Chain) Rules() chain.Rules { return rules{c.cfg.ID, c.cfg.Linked} }
 
 type rules struct {
@@ -18,7 +18,8 @@ type rules struct {
 	linked bool
 }
 
-// Digest passes what the payment asks for, whatever it offers for its fee; a native sweep may bring less.
+// Digest passes what the payment asks for, whatever it offers for its fee; a native sweep may bring
+// less.
 func (r rules) Digest(o chain.Order) ([]byte, error) {
 	if !r.linked && o.Slot.Branch != 0 {
 		return nil, fmt.Errorf("branch: %d, where the ledger counts nonces", o.Slot.Branch)
@@ -52,7 +53,7 @@ func (r rules) Fee(o chain.Order) (chain.Amount, error) {
 	return t.Cap.Mul(gas)
 }
 
-// Seal marks the transaction as signed. The signature is nobody's: keys here are names.
+// Seal marks the transaction as signed. There is no real signature: keys here are names.
 func (r rules) Seal(o chain.Order, _, _ []byte) (chain.SignedTx, error) {
 	t, err := decode(o.Unsigned)
 	if err != nil {

@@ -8,10 +8,11 @@ import (
 	"gatewayd/chain"
 )
 
-// gas is what every transaction of the nonce ledger burns.
+// gas is the fee of every transaction of the nonce ledger.
 const gas = 10
 
-// Why the ledger does not take a transaction. A caller of Broadcast sees them wrapped, as information.
+// Why the ledger does not take a transaction. A caller of Broadcast sees them wrapped, as
+// information.
 var (
 	errNumberLow    = errors.New("nonce too low")
 	errNumberHigh   = errors.New("nonce too high")
@@ -36,7 +37,7 @@ type send struct {
 	amount chain.Amount
 }
 
-// receipt is what became of a transaction in its block.
+// receipt is the result of a transaction in its block.
 type receipt struct {
 	ok    bool
 	short bool // it failed because its account had too little
@@ -90,7 +91,8 @@ func (s *state) lastHash(account string) string {
 	return zeroHash
 }
 
-// apply puts a transaction into the ledger at a base fee, or answers why it cannot stand in a block now. An error changes nothing.
+// apply executes a transaction at a base fee, or returns the reason why no block can include it
+// now. An error changes nothing.
 func (s *state) apply(t *tx, base chain.Amount) (receipt, error) {
 	switch {
 	case t.Key == "":
@@ -234,7 +236,8 @@ func price(t *tx, base chain.Amount) (chain.Amount, error) {
 	return per.Mul(gas)
 }
 
-// place names one movement inside a transaction: stable wherever the transaction is mined. The linked ledger moves one thing per block.
+// place names one movement inside a transaction: stable wherever the transaction is mined. The
+// linked ledger moves one thing per block.
 func place(t *tx, i int) string {
 	if len(t.Outs) == 1 {
 		return t.hash

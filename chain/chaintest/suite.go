@@ -16,7 +16,8 @@ type Account struct {
 	Key     string
 }
 
-// AddressCase is one line of the table that CheckAddress is tried on. Err is nil for a payable address, whose canonical form is Want.
+// AddressCase is one line of the table that CheckAddress is tried on. Err is nil for a payable
+// address, whose canonical form is Want.
 type AddressCase struct {
 	Address string
 	Label   string
@@ -24,8 +25,9 @@ type AddressCase struct {
 	Err     error
 }
 
-// Harness is one fresh ledger behind the adapter under test, with the controls that the suite needs.
-// Payer holds at least 1,000,000 units of Asset that it can spend at once, and where there are fees enough native coin for a hundred payments.
+// Harness is one fresh ledger behind the adapter under test, with the controls that the suite
+// needs. Payer holds at least 1,000,000 spendable units of Asset, and where there are fees enough
+// native coin for a hundred payments.
 type Harness struct {
 	Chain     Ledger
 	Keys      Keys
@@ -34,25 +36,28 @@ type Harness struct {
 	Payer     Account
 	Inbox     Account // another account of ours
 	Addresses []AddressCase
-	Depth     int // Mine(Depth) makes final what stands in a block now
+	Depth     int // Mine(Depth) makes the present blocks final
 
 	// Outsider returns a new valid address that is not ours, in canonical form.
 	Outsider func(t *testing.T) string
-	// Deposit sends units from an outside user and answers the transaction's hash. It stands in a block after Mine(1).
+	// Deposit sends units from an outside user and returns the transaction's hash. A block includes
+	// it after Mine(1).
 	Deposit func(t *testing.T, to string, asset chain.Asset, amount chain.Amount) string
-	// Holding is what the ledger itself says an account has, with what waits to be received.
+	// Holding returns the ledger's own balance of an account, pending receives included.
 	Holding func(t *testing.T, account string, asset chain.Asset) chain.Amount
-	// Mine makes blocks; what was broadcast or deposited before stands in the first.
+	// Mine makes blocks; the first includes earlier broadcasts and deposits.
 	Mine func(t *testing.T, blocks int)
-	// Reorg replaces the newest blocks by a longer branch; with keep what stood in them is in the new branch at once or after Mine(1),
-	// else it is gone until it is broadcast again. Nil when the ledger cannot be told to.
+	// Reorg replaces the newest blocks by a longer branch. With keep the new branch includes their
+	// transactions at once or after Mine(1); otherwise they are gone until a new broadcast. Nil
+	// when the ledger cannot do it.
 	Reorg func(t *testing.T, depth int, keep bool)
 }
 
-// waitTimeout is how long the suite waits for an adapter to see what the ledger has done.
+// waitTimeout bounds the suite's wait for an adapter to see the ledger's changes.
 const waitTimeout = 20 * time.Second
 
-// Run holds an adapter against the promises of chain.Chain. fresh makes a new ledger for each of the cases.
+// Run holds an adapter against the promises of chain.Chain. fresh makes a new ledger for each of
+// the cases.
 func Run(t *testing.T, fresh func(t *testing.T) Harness) {
 	cases := []struct {
 		name string
@@ -146,7 +151,7 @@ func (b *bench) transfers(t *testing.T, from uint64, hash string) []chain.Transf
 	return found
 }
 
-// ownTxs is what an account of ours did in the line from a height on.
+// ownTxs returns the transactions of an account of ours from a height on.
 func (b *bench) ownTxs(t *testing.T, from uint64, account string) []chain.OwnTx {
 	t.Helper()
 	var found []chain.OwnTx

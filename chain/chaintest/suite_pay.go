@@ -172,7 +172,7 @@ func testSettled(t *testing.T, b *bench) {
 
 	a := b.sign(t, b.slot(t), b.credit(1, b.Outsider(t), 5))
 	require.NoError(t, Send(b.ctx, b.Chain, a))
-	// A pool may count what it has taken a moment later.
+	// A pool may count an accepted transaction a moment later.
 	require.Eventually(t, func() bool {
 		waiting, err := b.Chain.AccountHead(b.ctx, b.Payer.Address)
 		return err == nil && !waiting.Settled
@@ -206,7 +206,8 @@ func testOverdraft(t *testing.T, b *bench) {
 	}
 }
 
-// testReceive is for linked ledgers: value is ours to spend once our own block took it in, and its transfer is still seen once.
+// testReceive is for linked ledgers: value is ours to spend once our own block took it in, and its
+// transfer is still seen once.
 func testReceive(t *testing.T, b *bench) {
 	if !b.Linked {
 		b.requireNothingToReceive(t)
@@ -234,7 +235,8 @@ func testReceive(t *testing.T, b *bench) {
 	b.requireBalance(t, sum)
 }
 
-// requireNothingToReceive shows that on a nonce ledger a deposit can be spent as soon as it is mined.
+// requireNothingToReceive shows that on a nonce ledger a deposit can be spent as soon as it is
+// mined.
 func (b *bench) requireNothingToReceive(t *testing.T) {
 	t.Helper()
 	before, err := b.Chain.Balance(b.ctx, b.Payer.Address, b.Asset)

@@ -13,7 +13,7 @@ import (
 // maxRaw bounds what Broadcast decodes.
 const maxRaw = 1 << 16
 
-// zeroHash is what the first block of a linked account follows.
+// zeroHash is the predecessor of a linked account's first block.
 const zeroHash = "0000000000000000000000000000000000000000000000000000000000000000"
 
 // Out is one movement of value that an outside user makes.
@@ -23,13 +23,13 @@ type Out struct {
 	Asset  chain.Asset
 	Amount chain.Amount
 	Memo   chain.Memo
-	Failed bool // nonce ledger: the transaction stands in a block and moves nothing
+	Failed bool // nonce ledger: a block includes the transaction, which moves nothing
 	Hidden bool // nonce ledger: only balances show it, as coin that a contract sent where no node traces
 	Taken  bool // nonce ledger: hidden, and it leaves To for nowhere
 }
 
-// tx is a transaction or account block. One of ours is told by its Key, which the account is derived from.
-// An outsider's has Outs and a serial number instead.
+// tx is a transaction or account block. One of ours has the Key of its account. An outsider's has
+// Outs and a serial number instead.
 type tx struct {
 	Chain   chain.ID
 	Key     string        `json:",omitempty"`
@@ -95,7 +95,8 @@ func (t *tx) cost() (chain.Amount, error) {
 	return fee.Add(t.Amount)
 }
 
-// outranks reports whether t replaces old in the pool: a tenth more on both fees, as go-ethereum's pool asks.
+// outranks reports whether t replaces old in the pool: a tenth more on both fees, as go-ethereum's
+// pool asks.
 func (t *tx) outranks(old *tx) bool {
 	return atLeast(t.Tip, old.Tip, 11, 10) && atLeast(t.Cap, old.Cap, 11, 10)
 }

@@ -16,8 +16,9 @@ import (
 	"gatewayd/chain/quorum"
 )
 
-// Balance returns what the latest block leaves an account, in wei or the token's units. Of several nodes' answers it takes what a majority
-// says, else the middle one, the lower of two: one node alone cannot raise or lower it. chain.ErrUnavailable: also while the nodes agree on no block.
+// Balance returns an account's balance in the latest block, in wei or the token's units. Of several
+// nodes' answers it takes that of a majority, else the median, the lower of two: one node alone
+// cannot raise or lower it. chain.ErrUnavailable: also while the nodes agree on no block.
 func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) (chain.Amount, error) {
 	owner, err := parseAddress(account)
 	if err != nil {
@@ -43,8 +44,8 @@ func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) 
 	return chain.AmountOf(balance), nil
 }
 
-// middle asks for a number. What a majority says alike is the answer; when all were heard and differ, it is the middle one of the answers, of
-// which there must be a majority.
+// middle asks for a number. It returns the answer of a majority. When all nodes answered and
+// differ, it returns the median of the answers, of which there must be a majority.
 func (c *Chain) middle(ctx context.Context, question func(context.Context, *node) (*uint256.Int, error)) (*uint256.Int, error) {
 	same := quorum.Same[*node](c.majority(), func(n *uint256.Int) uint256.Int { return *n })
 	good, faults := quorum.Good(quorum.Ask(ctx, c.nodes, question, same))
@@ -88,7 +89,7 @@ func tokenWord(ctx context.Context, n *node, token common.Address, data []byte) 
 	return new(uint256.Int).SetBytes(result), nil
 }
 
-// nonces is where one node sees an account.
+// nonces is one node's view of an account.
 type nonces struct {
 	latest, final uint64 // as of the blocks that were asked for
 	settled       bool   // its pool has nothing of the account, and both are equal
@@ -97,9 +98,10 @@ type nonces struct {
 // tip is the part of the nonces on which nodes must agree.
 func (n nonces) tip() chain.AccountHead { return chain.AccountHead{Next: n.latest, Settled: n.settled} }
 
-// AccountHead returns where an account's nonce stands as of the agreed latest block. A majority of the nodes must say the same of it, and also of
-// whether anything is waiting, else Settled is false. chain.ErrUnavailable: there is no majority, so nothing is known; one node that lies or is
-// late cannot decide.
+// AccountHead returns an account's nonce as of the agreed latest block. A majority of the nodes
+// must agree on it, and on whether transactions are pending, else Settled is false.
+// chain.ErrUnavailable: there is no majority, so nothing is known; one node that lies or is late
+// cannot decide.
 func (c *Chain) AccountHead(ctx context.Context, account string) (chain.AccountHead, error) {
 	owner, err := parseAddress(account)
 	if err != nil {
@@ -150,7 +152,8 @@ func noncesOf(ctx context.Context, n *node, owner common.Address, head chain.Hea
 	}
 	settled := true
 	if elems[2].Error != nil && classify(elems[2].Error) == verdictNoState {
-		// Finality stands so far behind that the node dropped the state: nothing of the account can be called settled.
+		// Finality is so far behind that the node dropped the state: the account cannot be called
+		// settled.
 		elems[2].Error, settled = nil, false
 	}
 	if err := errors.Join(elems[0].Error, elems[1].Error, elems[2].Error); err != nil {

@@ -16,11 +16,13 @@ import (
 	"gatewayd/chain/quorum"
 )
 
-// lastPrecompile is the end of the range that EVM chains keep for built-in contracts (P256VERIFY of EIP-7951 stands at 0x100).
+// lastPrecompile is the end of the range that EVM chains reserve for built-in contracts (P256VERIFY
+// of EIP-7951 has 0x100).
 const lastPrecompile = 0x1ff
 
-// CheckAddress returns the EIP-55 form of an address that can be paid. ErrAddress: not 0x and 40 hex digits, a wrong checksum, the zero
-// address, a built-in contract, or one of the bridged token contracts. ErrLabel: not empty and not printable UTF-8 of up to 64 bytes.
+// CheckAddress returns the EIP-55 form of an address that can be paid. ErrAddress: not 0x and 40
+// hex digits, a wrong checksum, the zero address, a built-in contract, or one of the bridged token
+// contracts. ErrLabel: not empty and not printable UTF-8 of up to 64 bytes.
 func (c *SigningRules) CheckAddress(addr, label string) (string, error) {
 	to, err := parseAddress(addr)
 	if err != nil {
@@ -38,7 +40,8 @@ func (c *SigningRules) CheckAddress(addr, label string) (string, error) {
 	return to.Hex(), nil
 }
 
-// parseAddress reads 0x and 40 hex digits. Digits in both cases carry a checksum, which must be right (EIP-55).
+// parseAddress reads 0x and 40 hex digits. Digits in both cases carry a checksum, which must be
+// right (EIP-55).
 func parseAddress(text string) (common.Address, error) {
 	if len(text) != 2+2*common.AddressLength || text[:2] != "0x" || !common.IsHexAddress(text) {
 		return common.Address{}, fmt.Errorf("%w: 0x and 40 hex digits wanted", chain.ErrAddress)
@@ -53,7 +56,8 @@ func parseAddress(text string) (common.Address, error) {
 	return address, nil
 }
 
-// CanonicalAddress returns the EIP-55 form of an address, which is how senders are told of. ErrAddress: it is none, or its checksum is wrong.
+// CanonicalAddress returns the EIP-55 form of an address, as in reports of senders. ErrAddress: it
+// is none, or its checksum is wrong.
 func CanonicalAddress(text string) (string, error) {
 	address, err := parseAddress(text)
 	if err != nil {
@@ -68,14 +72,15 @@ func isReserved(a common.Address) bool {
 	return n.IsUint64() && n.Uint64() <= lastPrecompile
 }
 
-// party is what one node says of an address.
+// party is one node's view of an address.
 type party struct {
 	contract bool
 	sent     uint64
 }
 
-// Party reports whether code stands at an address and how many transactions it has sent, as the latest blocks of the nodes have it: the most that
-// any of them says, which only ever makes a caller more careful. An account that delegates (EIP-7702) still has its owner's key and is no contract.
+// Party reports whether an address has code and how many transactions it has sent, as of the nodes'
+// latest blocks. It returns the maximum of the answers, which only makes a caller more careful. An
+// account that delegates (EIP-7702) still has its owner's key and is no contract.
 func (c *Chain) Party(ctx context.Context, address string) (contract bool, sent uint64, err error) {
 	a, err := parseAddress(address)
 	if err != nil {

@@ -17,18 +17,20 @@ import (
 )
 
 const (
-	// balancePage addresses are asked for in one call. Each costs some 3,000 gas (2,600 for the balance of an account that was not touched, the
-	// rest for its calldata), so that they fit into the 50 million gas that most nodes give a call. A node that gives less is asked for fewer.
+	// balancePage is the number of addresses per call. Each costs some 3,000 gas (2,600 for the
+	// balance of an untouched account, the rest for its calldata), so that they fit into the 50
+	// million gas that most nodes give a call. A node that gives less gets smaller pages.
 	balancePage = 14_000
-	// leastPage is how few are asked for at once before a node's refusal is taken to mean something else than their number.
+	// leastPage is the page size at which a node's refusal is no longer attributed to the size.
 	leastPage = 250
 )
 
-// balanceReader is where the program below is laid by the state override of one call: an address that nobody has a key of.
+// balanceReader is the address of the program below in the state override of one call. Its key is
+// unknown.
 const balanceReader = "0x676174657761792d62616c616e63652d4c6f6f6b"
 
-// balanceProgram reads addresses of 20 bytes from the calldata and answers a word with the balance of each. The stack holds where it reads
-// and where it writes:
+// balanceProgram reads addresses of 20 bytes from the calldata and answers a word with the balance
+// of each. The stack holds where it reads and where it writes:
 //
 //	        3d 3d             RETURNDATASIZE twice: zero, on forks before PUSH0 too
 //	loop:   5b 81 35 6060 1c  JUMPDEST DUP2 CALLDATALOAD PUSH 96 SHR    the next address
@@ -45,11 +47,12 @@ var errNoOverride = errors.New("the node does not override state")
 // AuditsBalances reports whether the coin of our accounts is to be compared with the books.
 func (c *Chain) AuditsBalances() bool { return c.config.Balances != balancesOff }
 
-// BalancePage is how many accounts BalancesAt is best asked for at once.
+// BalancePage returns the best number of accounts per call of BalancesAt.
 func (c *Chain) BalancePage() int { return balancePage }
 
-// BalancesAt returns the native coin of some accounts, in wei and in their order, after the block at a final height. A majority of the
-// nodes must say the same of each account. chain.ErrUnavailable: they do not, keep no state of that block, or agree on no block.
+// BalancesAt returns the native coin of some accounts, in wei and in their order, after the block
+// at a final height. A majority of the nodes must agree on each account. chain.ErrUnavailable: they
+// do not, keep no state of that block, or agree on no block.
 func (c *Chain) BalancesAt(ctx context.Context, height uint64, accounts []string) ([]chain.Amount, error) {
 	all, answers, err := c.electBalances(ctx, "balances", height, accounts, func(ctx context.Context, n *node, owners []common.Address) ([]uint256.Int, error) {
 		return n.balances(ctx, height, owners)
@@ -60,7 +63,8 @@ func (c *Chain) BalancesAt(ctx context.Context, height uint64, accounts []string
 	return all, err
 }
 
-// electBalances asks the nodes what accounts had at a height, and answers what a majority says of each. what is the balances' name in errors.
+// electBalances asks the nodes for balances at a height, and returns the majority's answer for each
+// account. what is the balances' name in errors.
 func (c *Chain) electBalances(ctx context.Context, what string, height uint64, accounts []string,
 	ask func(context.Context, *node, []common.Address) ([]uint256.Int, error),
 ) (all []chain.Amount, answers []answer[[]uint256.Int], err error) {
@@ -101,7 +105,7 @@ func blameBalances(height uint64, agreed []chain.Amount, answers []answer[[]uint
 	}
 }
 
-// elected is what a majority says of each account.
+// elected returns the majority's answer for each account.
 func (c *Chain) elected(answers []answer[[]uint256.Int], count int) ([]chain.Amount, error) {
 	good, _ := quorum.Good(answers)
 	if len(good) < c.majority() {
@@ -160,7 +164,8 @@ func (n *node) balances(ctx context.Context, height uint64, owners []common.Addr
 	return found, nil
 }
 
-// askFewer decides after a fault whether to ask again, for fewer at once or without overriding state.
+// askFewer decides after a fault whether to ask again, for fewer at once or without overriding
+// state.
 func (n *node) askFewer(size int, err error) bool {
 	var remote rpc.Error
 	switch v := classify(err); {
@@ -178,8 +183,9 @@ func (n *node) askFewer(size int, err error) bool {
 	return true
 }
 
-// runProgram lets the node run a program that answers one word for each owner, laid at an address by a state override for this one call. The
-// words are added to found; arguments stand before the owners.
+// runProgram lets the node run a program that returns one word for each owner, placed at an address
+// by a state override for this one call. The words are added to found; arguments precede the
+// owners.
 func (n *node) runProgram(ctx context.Context, found []uint256.Int, height uint64, reader, program string, input []byte, owners []common.Address) ([]uint256.Int, error) {
 	for _, owner := range owners {
 		input = append(input, owner[:]...)
@@ -199,7 +205,8 @@ func (n *node) runProgram(ctx context.Context, found []uint256.Int, height uint6
 	return found, nil
 }
 
-// singleBalances asks a node that does not override state for one balance after the other, many in a request.
+// singleBalances asks a node that does not override state for one balance after the other, many in
+// a request.
 func (n *node) singleBalances(ctx context.Context, found []uint256.Int, height uint64, owners []common.Address) ([]uint256.Int, error) {
 	moments := make([]moment, len(owners))
 	for i, owner := range owners {
@@ -224,7 +231,8 @@ type moment struct {
 	height uint64
 }
 
-// PastBalances returns the native coin of accounts at final heights in wei, in their order: nil where no majority of the nodes still knows it.
+// PastBalances returns the native coin of accounts at final heights in wei, in their order: nil
+// where no majority of the nodes still knows it.
 func (c *Chain) PastBalances(ctx context.Context, of []chain.Moment) ([]*chain.Amount, error) {
 	moments := make([]moment, len(of))
 	for i, m := range of {
@@ -252,7 +260,7 @@ func (c *Chain) PastBalances(ctx context.Context, of []chain.Moment) ([]*chain.A
 	return all, nil
 }
 
-// pastBalances asks one node for balances at several heights; nil where it refuses to say.
+// pastBalances asks one node for balances at several heights; nil where it refuses.
 func (n *node) pastBalances(ctx context.Context, moments []moment) ([]*uint256.Int, error) {
 	balances := make([]*hexutil.Big, len(moments))
 	elems := make([]rpc.BatchElem, len(moments))
@@ -275,31 +283,35 @@ func (n *node) pastBalances(ctx context.Context, moments []moment) ([]*uint256.I
 	return out, nil
 }
 
-// tokenPage addresses are asked for in one call: balanceOf of a token behind a proxy takes some 10,000 gas, of the 50 million that most nodes give.
+// tokenPage addresses are asked for in one call: balanceOf of a token behind a proxy takes some
+// 10,000 gas, of the 50 million that most nodes give.
 const tokenPage = 4_000
 
 // tokenReader is tokenProgram's place in one call; see balanceReader.
 const tokenReader = "0x676174657761792d746f6b656e732d2d4c6f6f6b"
 
-// tokenProgram reads a token's address (a word) and addresses of 20 bytes from the calldata and answers a word with what the token says of
-// each. It reverts when an answer is not one word. The stack holds where it writes and where it reads:
+// tokenProgram reads a token's address (a word) and addresses of 20 bytes from the calldata and
+// returns a word with the token's answer for each. It reverts when an answer is not one word. The
+// stack holds the write and the read position:
 //
 //	        63 70a08231 60e0 1b 6000 52   balanceOf's selector to the start of the memory
-//	        6040 6020                     where to write first, where to read first
-//	loop:   5b 80 35 6060 1c 6004 52      JUMPDEST DUP1 CALLDATALOAD PUSH 96 SHR PUSH 4 MSTORE     the next address behind the selector
-//	        6020 82 6024 6000             room for a word, where to write; 36 bytes from 0
-//	        6000 35 5a fa                 PUSH 0 CALLDATALOAD GAS STATICCALL                       the token is asked
+//	        6040 6020                     first write position, first read position
+//	loop:   5b 80 35 6060 1c 6004 52      JUMPDEST DUP1 CALLDATALOAD PUSH 96 SHR PUSH 4 MSTORE
+//	                                      the next address behind the selector
+//	        6020 82 6024 6000             room for a word, write position; 36 bytes from 0
+//	        6000 35 5a fa                 PUSH 0 CALLDATALOAD GAS STATICCALL    asks the token
 //	        3d 6020 14 16 15 6043 57      RETURNDATASIZE PUSH 32 EQ AND ISZERO PUSH fail JUMPI
-//	        90 6020 01 90                 where to write next
-//	        6014 01                       where to read next
+//	        90 6020 01 90                 next write position
+//	        6014 01                       next read position
 //	        36 81 10 600f 57              CALLDATASIZE DUP2 LT PUSH loop JUMPI
-//	        50 6040 90 03 6040 f3         POP PUSH 64 SWAP1 SUB PUSH 64 RETURN                     all that was written
+//	        50 6040 90 03 6040 f3         POP PUSH 64 SWAP1 SUB PUSH 64 RETURN  all words
 //	fail:   5b 6000 6000 fd               REVERT
 const tokenProgram = "0x6370a0823160e01b600052604060205b803560601c60045260208260246000600035" +
 	"5afa3d60201416156043579060200190601401368110600f5750604090036040f35b60006000fd"
 
-// HoldingsAt returns what accounts hold of an asset after the block at a final height, in the asset's smallest unit and in their order. A
-// majority of the nodes must say the same of each. chain.ErrUnavailable: they do not, keep no state of that block, or agree on no block.
+// HoldingsAt returns accounts' balances of an asset after the block at a final height, in the
+// asset's smallest unit and in their order. A majority of the nodes must agree on each.
+// chain.ErrUnavailable: they do not, keep no state of that block, or agree on no block.
 func (c *Chain) HoldingsAt(ctx context.Context, height uint64, asset chain.Asset, accounts []string) ([]chain.Amount, error) {
 	if asset == chain.Native {
 		return c.BalancesAt(ctx, height, accounts)
@@ -314,7 +326,8 @@ func (c *Chain) HoldingsAt(ctx context.Context, height uint64, asset chain.Asset
 	return all, err
 }
 
-// tokenBalances asks one node, in as few calls as it takes. Where the program cannot run, each account is asked for by itself.
+// tokenBalances asks one node, in as few calls as possible. Where the program cannot run, each
+// account takes one call.
 func (n *node) tokenBalances(ctx context.Context, height uint64, token common.Address, owners []common.Address) ([]uint256.Int, error) {
 	found := make([]uint256.Int, 0, len(owners))
 	for page := range slices.Chunk(owners, tokenPage) {

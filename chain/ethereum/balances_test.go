@@ -27,7 +27,7 @@ func refuseOverrides(q request, result any) any {
 	return result
 }
 
-// ignoreOverrides answers as a node that drops the third argument: nobody's code runs.
+// ignoreOverrides answers as a node that drops the third argument: no code runs.
 func ignoreOverrides(q request, result any) any {
 	if q.Method == "eth_call" && len(q.Params) > 2 {
 		return "0x"
@@ -104,7 +104,8 @@ func TestOneLiarChangesNoBalance(t *testing.T) {
 			return refuseOverrides(q, result)
 		},
 	}
-	believed := map[string]uint64{"another balance": 10, "none": 0, "by batches": 10, "too few": 12345} // of a majority that says the same
+	// by a majority with the same answer
+	believed := map[string]uint64{"another balance": 10, "none": 0, "by batches": 10, "too few": 12345}
 	for name, tell := range lies {
 		t.Run(name, func(t *testing.T) {
 			config := b.config()
@@ -229,7 +230,8 @@ func checksummed(addresses []string) []string {
 	return out
 }
 
-// TestBalanceCallFitsItsGas asks a real node, whose calls may use 50 million gas, for a whole page of addresses in one call.
+// TestBalanceCallFitsItsGas asks a real node, whose calls may use 50 million gas, for a full page
+// of addresses in one call.
 func TestBalanceCallFitsItsGas(t *testing.T) {
 	b := setup(t)
 	var calls atomic.Int64

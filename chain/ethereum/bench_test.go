@@ -21,10 +21,10 @@ import (
 	"gatewayd/internal/budget"
 )
 
-// cannedFile makes the test binary a node beside a benchmark, which answers what the file says.
+// cannedFile makes the test binary a node for a benchmark, which answers from the file.
 const cannedFile = "GATEWAYD_CANNED_FILE"
 
-// canned is what it answers: by method, the result.
+// canned contains the results by method.
 type canned map[string]json.RawMessage
 
 func TestMain(m *testing.M) {
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// serveCanned says its URL and serves until nobody wants it.
+// serveCanned prints its URL and serves until its input ends.
 func serveCanned(file string) error {
 	raw, err := os.ReadFile(file)
 	if err != nil {
@@ -68,7 +68,8 @@ func (c canned) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, call.ID, c[call.Method])
 }
 
-// cannedNode is a process that answers with a recorded block of 100 token payments, so that the time is the client's.
+// cannedNode is a process that answers with a recorded block of 100 token payments, so that the
+// time is the client's.
 func cannedNode(b *testing.B) (url string, height uint64) {
 	dev, err := devnode.Start(devnode.Config{})
 	require.NoError(b, err)
@@ -108,8 +109,8 @@ func cannedNode(b *testing.B) (url string, height uint64) {
 	return url, height
 }
 
-// BenchmarkBudgetFollow reads the same block with the adapter, which reads receipts, too, and proves both or takes a chain's word for them, and with the
-// usual client, which does neither.
+// BenchmarkBudgetFollow reads the same block in two ways. The adapter also reads receipts, and
+// proves both or trusts the chain. The usual client does neither.
 func BenchmarkBudgetFollow(b *testing.B) {
 	url, height := cannedNode(b)
 	client, err := ethclient.Dial(url)

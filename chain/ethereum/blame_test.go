@@ -9,8 +9,8 @@ import (
 	"gatewayd/chain/chaintest"
 )
 
-// A token payment that failed is told to have failed for want of ours when the account lacked the token then, by itself or by what its own payments
-// before had taken; whatever it has now.
+// A token payment failed for our account's lack of the token if the account lacked it then. The
+// lack may be original or caused by its own earlier payments; the present balance does not matter.
 func TestFailedForUs(t *testing.T) {
 	b := setup(t)
 	const all = 1_000_000_000
@@ -42,8 +42,8 @@ func TestFailedForUs(t *testing.T) {
 	require.ErrorIs(t, err, chain.ErrUnavailable, "it stands in another block")
 }
 
-// What used up all the gas that it was given failed for want of ours as long as the configuration allows more; what had as much as a payment may use
-// failed by its payee.
+// What used up all the gas that it was given failed for want of ours as long as the configuration
+// allows more; what had as much as a payment may use failed by its payee.
 func TestFailedForGas(t *testing.T) {
 	b := setup(t)
 	pay := credit(b.usdt, outsider("payee"), 5)

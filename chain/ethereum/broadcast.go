@@ -15,17 +15,17 @@ import (
 	"gatewayd/chain/quorum"
 )
 
-// sendBatch is how many transactions go to a node in one request.
+// sendBatch bounds the transactions per request.
 const sendBatch = 32
 
-// Broadcast hands the bytes of attempts to all nodes, in order. An error is nil when one of the
-// nodes says it has the transaction, now or already; else it tells what each said: a chain.Refusal
-// if a majority refuses it. Neither decides anything: a node may forget, lie, or be cut off after
-// it took the bytes.
+// Broadcast sends the bytes of attempts to all nodes, in order. An error is nil when one of the
+// nodes reports that it has the transaction, now or already. Otherwise it contains each node's
+// answer: a chain.Refusal if a majority refuses it. Neither decides anything: a node may forget,
+// lie, or be cut off after it took the bytes.
 func (c *Chain) Broadcast(ctx context.Context, attempts []chain.Attempt) []error {
 	errs := make([]error, len(attempts))
 	var good []chain.Attempt
-	var at []int // where the good ones stand
+	var at []int // positions of the valid ones
 	for i, a := range attempts {
 		if errs[i] = c.sendable(a); errs[i] == nil {
 			good, at = append(good, a), append(at, i)
@@ -37,7 +37,7 @@ func (c *Chain) Broadcast(ctx context.Context, attempts []chain.Attempt) []error
 	return errs
 }
 
-// sendable is why stored bytes are not what their attempt says.
+// sendable returns an error if stored bytes do not match their attempt.
 func (c *Chain) sendable(a chain.Attempt) error {
 	tx, err := readAttempt(a)
 	if err != nil {
@@ -101,7 +101,7 @@ type refusedSend struct {
 
 func (r refusedSend) Error() string { return fmt.Sprintf("%s: %s: %s", r.node, r.verdict, r.text) }
 
-// send hands attempts to one node, a few in a request, and answers what it said of each.
+// send sends attempts to one node, a few in a request, and returns its answer to each.
 func send(ctx context.Context, n *node, attempts []chain.Attempt) []error {
 	errs := make([]error, 0, len(attempts))
 	for part := range slices.Chunk(attempts, sendBatch) {
@@ -140,5 +140,5 @@ func sent(n *node, err error, got, want common.Hash) error {
 	}
 }
 
-// MaxUnmined is how many transactions of one account may be in no block yet.
+// MaxUnmined bounds the transactions of one account that are in no block yet.
 func (c *Chain) MaxUnmined() int { return c.config.MaxUnmined }

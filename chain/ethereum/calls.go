@@ -69,8 +69,8 @@ func (c *calls[T]) size(n *node, count int) int {
 	return min(size, n.batchSize(count))
 }
 
-// ask asks a node for everything, and a second time for what it has left out. An error is one of
-// the node as a whole; values may be there all the same.
+// ask sends all calls to a node, and a second time those without an answer. An error concerns the
+// node as a unit; values may exist all the same.
 func (c *calls[T]) ask(ctx context.Context, n *node) error {
 	if err := n.ready(ctx); err != nil {
 		return err
@@ -246,7 +246,7 @@ func (c *calls[T]) send(ctx context.Context, client *rpc.Client, which []int) er
 	return nil
 }
 
-// fault is why a value is missing, with the node's name.
+// fault returns the reason for a missing value, with the node's name.
 func (c *calls[T]) fault(n *node, i int) error {
 	return fmt.Errorf("%s: %s: %w", n.name, c.method, plainError(c.errs[i]))
 }

@@ -15,8 +15,8 @@ import (
 // public is a node without the debug API.
 func public(c *devnode.Config) { c.Public = true }
 
-// TestOneSourceOfCoinInABlock: a block in which the same coin is in a transaction's value, in a trace and in a log is reported once, whatever
-// the node offers and whatever is configured.
+// TestOneSourceOfCoinInABlock: a block in which the same coin is in a transaction's value, in a
+// trace and in a log is reported once, whatever the node offers and whatever is configured.
 func TestOneSourceOfCoinInABlock(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -65,7 +65,8 @@ func TestOneSourceOfCoinInABlock(t *testing.T) {
 	}
 }
 
-// TestRefsOfForwardedCoinSurviveAReorg: the transaction is mined again in another block, at another place.
+// TestRefsOfForwardedCoinSurviveAReorg: the transaction is mined again in another block, at another
+// place.
 func TestRefsOfForwardedCoinSurviveAReorg(t *testing.T) {
 	for name, fork := range map[string][]func(*devnode.Config){"traces": nil, "logs": {amsterdam}} {
 		t.Run(name, func(t *testing.T) {
@@ -88,7 +89,8 @@ func TestRefsOfForwardedCoinSurviveAReorg(t *testing.T) {
 	}
 }
 
-// TestReportsAddUpToBalances: what blocks report of an account, coming in and going out with fees, is what its balance does.
+// TestReportsAddUpToBalances: the reported movements of an account, incoming and outgoing with
+// fees, equal the change of its balance.
 func TestReportsAddUpToBalances(t *testing.T) {
 	forks(t, func(t *testing.T, b *bundle, _ bool) {
 		m := newMix(b, 11)
@@ -148,7 +150,8 @@ func TestReportsAddUpToBalances(t *testing.T) {
 	})
 }
 
-// pay signs and sends a payment of the hot account, of which nothing is in the pool but ahead payments.
+// pay signs and sends a payment of the hot account, of which nothing is in the pool but ahead
+// payments.
 func (m *mix) pay(ahead uint64, p chain.Payment) {
 	m.Helper()
 	slot := m.hot

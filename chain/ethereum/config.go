@@ -18,60 +18,68 @@ import (
 	"gatewayd/chain"
 )
 
-// CoinDecimals is what every EVM chain counts its coin with.
+// CoinDecimals is the number of decimals of every EVM chain's coin.
 const CoinDecimals = 18
 
 // CoinType is that of SLIP-44 which the keys of every EVM chain are derived with.
 const CoinType = 60
 
-// Config is one EVM chain. Empty fields take the defaults named beside them.
+// Config describes one EVM chain. Empty fields take the documented defaults.
 type Config struct {
 	ID      chain.ID `yaml:"id"`       // name of the ledger in configuration, database and logs
 	ChainID uint64   `yaml:"chain_id"` // EIP-155; a node of another chain is refused with ErrWrongChain
 	// Nodes are URLs (http, https, ws, wss) or the paths of IPC sockets. A majority of them must agree.
 	Nodes []string `yaml:"nodes"`
-	// Finality is the tag "finalized" (default) or "safe", or a count of confirmations: with "12" a block is final when it is
-	// the 12th from the top, itself included.
+	// Finality is the tag "finalized" (default) or "safe", or a count of confirmations: with "12" a
+	// block is final when it is the 12th from the top, itself included.
 	Finality string `yaml:"finality"`
-	// Traces says how native coin moved by contracts is found before EIP-7708: "auto" (default) where a node can trace,
-	// "on" always (a node that cannot is no node), "off" never.
+	// Traces selects how to find native coin moved by contracts before EIP-7708: "auto" (default)
+	// where a node can trace, "on" always (a node that cannot is not used), "off" never.
 	Traces string `yaml:"traces"`
-	// Balances reports whether the coin of our accounts is compared with the books, which finds what neither traces nor EIP-7708 show: "auto"
-	// (default) or "off", for chains that charge fees which no receipt tells.
+	// Balances selects whether our accounts' coin is compared with the books, which finds transfers
+	// that neither traces nor EIP-7708 show: "auto" (default) or "off", for chains with fees that
+	// receipts omit.
 	Balances string `yaml:"balances"`
-	// ShowFailed reports whether users are shown transactions that failed and would have paid them; default true.
+	// ShowFailed reports whether users are shown transactions that failed and would have paid them;
+	// default true.
 	ShowFailed *bool `yaml:"show_failed"`
-	// Accounts is how many accounts of ours pay withdrawals or did, 1 to 64; default 1. Retired are the indexes, from 0 on, of those that pay no more.
+	// Accounts is the number of our accounts that pay withdrawals or did, 1 to 64; default 1.
+	// Retired lists the indexes, from 0 on, of accounts that pay no more.
 	Accounts int   `yaml:"accounts"`
 	Retired  []int `yaml:"retired"`
-	// OnDemand says that blocks come only with transactions, as development nodes make them: then an old block is no sign of a node that
-	// stands still.
+	// OnDemand means that blocks come only with transactions, as on development nodes: then an old
+	// block does not indicate a stalled node.
 	OnDemand bool `yaml:"on_demand"`
-	// Unverified switches the proof of blocks off, for chains whose blocks go-ethereum cannot hash. The nodes are then trusted.
+	// Unverified switches the proof of blocks off, for chains whose blocks go-ethereum cannot hash.
+	// The nodes are then trusted.
 	Unverified bool `yaml:"unverified"`
 	// Tokens are the ERC-20 contracts that are bridged.
 	Tokens []chain.Asset `yaml:"tokens"`
-	// MaxFeeGwei is the ceiling of the fee per gas; default "300". MinTipGwei is the least tip offered; default "0.01".
-	// Both are decimal texts with up to 9 places.
+	// MaxFeeGwei is the ceiling of the fee per gas; default "300". MinTipGwei is the least tip
+	// offered; default "0.01". Both are decimal texts with up to 9 places.
 	MaxFeeGwei string `yaml:"max_fee_gwei"`
 	MinTipGwei string `yaml:"min_tip_gwei"`
-	// MaxGas bounds the gas of a token payment (default 500000), MaxNativeGas of a native one without its data (default 300000: from
-	// the Amsterdam fork on, a payment that creates its receiver's account takes more than 150000).
+	// MaxGas bounds the gas of a token payment (default 500000), MaxNativeGas of a native one
+	// without its data (default 300000: from the Amsterdam fork on, a payment that creates its
+	// receiver's account takes more than 150000).
 	MaxGas       uint64 `yaml:"max_gas"`
 	MaxNativeGas uint64 `yaml:"max_native_gas"`
-	// TokenGas is what a token payment is taken to need in estimates of cost until one was seen; default 80000.
+	// TokenGas is the gas of a token payment in cost estimates before the first one was observed;
+	// default 80000.
 	TokenGas uint64 `yaml:"token_gas"`
-	// Timeout bounds each call of a node; default 10 s. MaxResponse bounds its answer in bytes; default 64 MiB.
+	// Timeout bounds each call of a node; default 10 s. MaxResponse bounds its answer in bytes;
+	// default 64 MiB.
 	Timeout     time.Duration `yaml:"timeout"`
 	MaxResponse int64         `yaml:"max_response"`
 	// RequestsPerSecond bounds the calls to each of the nodes, those in a batch counted one by one;
 	// default 0, no bound. Below it the rate follows the refusals of the node in any case.
 	RequestsPerSecond int `yaml:"requests_per_second"`
-	// MaxUnmined bounds the transactions of one account that are in no block yet; default 16, what a node's pool keeps of one account for sure.
-	// What is in a block and waits for finality does not count.
+	// MaxUnmined bounds the transactions of one account that are in no block yet; default 16, what
+	// a node's pool keeps of one account for sure. What is in a block and waits for finality does
+	// not count.
 	MaxUnmined int `yaml:"max_unmined"`
 
-	Log logrus.FieldLogger `yaml:"-"` // told of nodes that do not answer or are wrong, when that changes; nil: nobody
+	Log logrus.FieldLogger `yaml:"-"` // receives changes of nodes that do not answer or are wrong; may be nil
 }
 
 const (
@@ -87,11 +95,12 @@ const (
 
 	// maxNodes bounds the calls that one question makes.
 	maxNodes = 16
-	// maxConfirmations is far above what any chain needs and keeps a typing error from stopping all credits for ever.
+	// maxConfirmations is far above what any chain needs and keeps a typing error from stopping all
+	// credits for ever.
 	maxConfirmations = 100_000
-	// minGas is what any transaction costs on the chains that exist.
+	// minGas is the cost of any transaction on existing chains.
 	minGas = 21_000
-	// maxGasBound is what a transaction may use at all (EIP-7825).
+	// maxGasBound is the maximum gas of any transaction (EIP-7825).
 	maxGasBound = 1 << 24
 
 	gweiDecimals = 9

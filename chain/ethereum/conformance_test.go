@@ -21,7 +21,7 @@ import (
 	"gatewayd/internal/ethtest"
 )
 
-// source is what all development chains have in common.
+// source is the common interface of all development chains.
 type source interface {
 	URL() string
 	ChainID() uint64
@@ -149,7 +149,8 @@ func newestTransactions(t *testing.T, client *ethclient.Client, depth int) types
 	return all
 }
 
-// TestOtherClients does on other programs what the other tests do on the embedded chain: every kind of deposit and a payment.
+// TestOtherClients does on other programs what the other tests do on the embedded chain: every kind
+// of deposit and a payment.
 func TestOtherClients(t *testing.T) {
 	for _, config := range []ethtest.Config{{Kind: ethtest.Anvil}, {Kind: ethtest.Anvil, Hardfork: "berlin"}, {Kind: ethtest.Geth}} {
 		t.Run(string(config.Kind)+config.Hardfork, func(t *testing.T) {
@@ -206,7 +207,8 @@ func awaitBalance(t *testing.T, adapter *ethereum.Chain, account string, of chai
 	}, 30*time.Second, 20*time.Millisecond)
 }
 
-// awaitTransfers reads blocks until count transfers were seen, and then whether one more block brings another.
+// awaitTransfers reads blocks until count transfers were seen, and then whether one more block
+// brings another.
 func awaitTransfers(t *testing.T, adapter *ethereum.Chain, from uint64, count int) []string {
 	t.Helper()
 	var got []string

@@ -131,7 +131,8 @@ func TestTracesOff(t *testing.T) {
 	require.Empty(t, b.newest().Transfers)
 }
 
-// A failed token payment is told of if its sender had the amount before the block and called the token itself.
+// A failed token payment is reported if its sender had the amount before the block and called the
+// token directly.
 func TestFailedPaymentsAreToldIfTheSenderHadTheAmount(t *testing.T) {
 	b := setup(t)
 	const had, tooLittle = 9, 30_000 // of gas

@@ -14,8 +14,9 @@ import (
 	"gatewayd/chain"
 )
 
-// Describe returns what a transaction asks for: coins, or one transfer of a token. Its hash is recomputed from the fields that a node
-// shows, so that one node suffices and none can lie. ErrNotFound: the nodes that answered do not know it. ErrUnavailable: none answered.
+// Describe returns what a transaction asks for: coins, or one transfer of a token. Its hash is
+// recomputed from the fields that a node shows, so that one node suffices and none can lie.
+// ErrNotFound: the nodes that answered do not know it. ErrUnavailable: none answered.
 func (c *Chain) Describe(ctx context.Context, hash string) (chain.Outgoing, error) {
 	var want common.Hash
 	if err := want.UnmarshalText([]byte(hash)); err != nil {
@@ -69,7 +70,8 @@ func outgoing(tx *types.Transaction) chain.Outgoing {
 	return chain.Outgoing{Asset: chain.Native, To: tx.To().Hex(), Amount: chain.AmountOf(uint256.MustFromBig(tx.Value())), Label: labelOf(tx.Data())}
 }
 
-// labelOf is the label that a payment carries. Bytes that are none are shown in hex: they equal no label of ours.
+// labelOf is the label that a payment carries. Bytes that are none are shown in hex: they equal no
+// label of ours.
 func labelOf(extra []byte) string {
 	if labelFault(extra) != "" {
 		return hexutil.Encode(extra[:min(len(extra), maxRawMemo)])

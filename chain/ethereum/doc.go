@@ -1,15 +1,20 @@
-// Package ethereum is the adapter for Ethereum and other EVM chains: it implements chain.Chain over the JSON-RPC of one or several nodes.
+// Package ethereum is the adapter for Ethereum and other EVM chains: it implements chain.Chain over
+// the JSON-RPC of one or several nodes.
 //
-// It owns how blocks are read and proven, how transfers and our own transactions are found in them, how payments are built, priced,
-// signed and sent, and what a node's answers mean. It does not own keys (a signer), our addresses (owned), records, or any decision
-// about money: it reports what stands on the chain and makes the bytes it is asked for.
+// It owns reading and proving blocks, finding transfers and our own transactions in them, building,
+// pricing, signing and sending payments, and the meaning of a node's answers. It does not own keys
+// (a signer), our addresses (owned), records, or any decision about money: it reports the chain's
+// content and makes the requested bytes.
 //
-//	nodes ──▶ agree on a hash ──▶ block + receipts ──▶ header hash, transaction root, receipts root ──▶ candidates ──▶ ours? ──▶ Block
-//	           (majority)          (any one node)       (recomputed here)                                (owned)
+//	nodes ──▶ agree on a hash ──▶ block + receipts ──▶ header hash, transaction and receipts roots
+//	           (majority)          (any one node)       (recomputed here)
+//	      ──▶ candidates ──▶ ours? (owned) ──▶ Block
 //
-// What a node can do: be late, be silent, be wrong. What it cannot do: leave out or invent a transaction or an event of a block on whose
-// hash the majority agrees. Three things are not in the roots: internal native transfers before EIP-7708 (traces; several nodes must
-// agree on each one that would be reported), the sender of a transaction (recovered here for each one that is reported; a node that lies
-// about the sender of one of ours can hide an OwnTx, never make one), and everything when Config.Unverified is set. Blocks with transactions
-// of types that are not known here are believed as a majority of the nodes shows them (unknown_type.go).
+// A node can be late, be silent, be wrong. It cannot leave out or invent a transaction or an event
+// of a block on whose hash the majority agrees. Three things are not in the roots. Internal native
+// transfers before EIP-7708 come from traces; several nodes must agree on each reported one. The
+// sender of a transaction is recovered here for each reported one; a node that lies about the
+// sender of one of ours can hide an OwnTx, never make one. Nothing is proven when Config.Unverified
+// is set. Blocks with transactions of unknown types are accepted as a majority of the nodes shows
+// them (unknown_type.go).
 package ethereum

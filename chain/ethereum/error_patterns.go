@@ -12,7 +12,8 @@ import (
 	"github.com/ethereum/go-ethereum/rpc"
 )
 
-// verdict is what a node's refusal means. It steers what is asked next, never whether money moved.
+// verdict is the meaning of a node's refusal. It determines the next question, never whether money
+// moved.
 type verdict string
 
 const (
@@ -34,14 +35,15 @@ const (
 	verdictBatchSize    verdict = "too many requests in one"
 )
 
-// errorPattern is one text by which some client says something. Texts are lower case.
+// errorPattern is a part of a client's error text. Texts are lower case.
 type errorPattern struct {
 	text    string
 	verdict verdict
 }
 
-// errorPatterns lists the clients' texts; the first that is contained decides, so the narrower stand before the wider. What a contract says when
-// it reverts follows the first three, and must not pass for the node's own words.
+// errorPatterns lists the clients' texts; the first match decides, so narrower patterns precede
+// wider ones. A contract's revert reason follows the first three, and must not be mistaken for the
+// node's own words.
 var errorPatterns = []errorPattern{
 	{"execution reverted", verdictReverted},
 	{"vm execution error", verdictReverted}, // nethermind, parity
@@ -116,10 +118,11 @@ var errorPatterns = []errorPattern{
 const (
 	codeReverted = 3 // eth_call and eth_estimateGas
 	codeNoMethod = -32601
-	codeLimited  = -32005 // EIP-1474; public nodes of BNB Smart Chain say no more than "limit exceeded"
+	codeLimited  = -32005 // EIP-1474; public nodes of BNB Smart Chain only return "limit exceeded"
 )
 
-// classify reads a node's error. It is the only place that matches the text of other people's programs.
+// classify reads a node's error. It is the only place that matches the text of other people's
+// programs.
 func classify(err error) verdict {
 	if err == nil {
 		return verdictOther
@@ -187,7 +190,8 @@ func (e remoteError) ErrorCode() int { return e.code }
 
 const maxRemoteText = 200
 
-// plainError takes out of an error what must not reach a log: addresses of nodes, which may hold keys, and whole answers.
+// plainError removes from an error everything that must not reach a log: addresses of nodes, which
+// may contain keys, and complete answers.
 func plainError(err error) error {
 	var remote rpc.Error
 	if errors.As(err, &remote) {

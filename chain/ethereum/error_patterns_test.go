@@ -16,7 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestClassifyKnowsEveryClient lists what clients were seen to say. geth's own are taken from its code, so that a new version shows.
+// TestClassifyKnowsEveryClient lists observed texts of clients. geth's own are taken from its code,
+// so that a new version shows.
 func TestClassifyKnowsEveryClient(t *testing.T) {
 	cases := map[verdict][]string{
 		verdictKnown: {

@@ -62,7 +62,8 @@ func TestEstimateByAMajority(t *testing.T) {
 	}
 }
 
-// One node of three that wants much more or less gas than the others changes no fee: fees are held against what users paid.
+// One node of three that wants much more or less gas than the others changes no fee: fees are held
+// against what users paid.
 func TestEstimateIsTheMiddleOne(t *testing.T) {
 	b := setup(t)
 	for _, asset := range []chain.Asset{chain.Native, b.usdt} {

@@ -13,11 +13,13 @@ import (
 	"gatewayd/chain"
 )
 
-// ErrWrongChain is a node that serves another chain than the configured one. Waiting does not help; the configuration does.
+// ErrWrongChain is a node that serves another chain than the configured one. Waiting does not help;
+// the configuration does.
 var ErrWrongChain = errors.New("the node serves another chain")
 
-// owned knows our addresses. It is asked after a block was read and before it is searched, so that no deposit can come before the
-// address it goes to. Candidates and the keys of the answer are in EIP-55 form.
+// owned knows our addresses. It is asked after a block was read and before it is searched, so that
+// no deposit can come before the address it goes to. Candidates and the keys of the answer are in
+// EIP-55 form.
 type owned interface {
 	Owned(ctx context.Context, id chain.ID, candidates []string) (map[string]bool, error)
 }
@@ -40,7 +42,8 @@ type Chain struct {
 	pooled map[common.Hash]uint64   // attempt -> newest block when Underpriced first saw it in a pool
 }
 
-// New is a chain that was not spoken to yet. Close it when done. Without addresses it cannot read a Block; everything else works.
+// New is a chain that was not spoken to yet. Close it when done. Without addresses it cannot read a
+// Block; everything else works.
 func New(config Config, addresses owned) (*Chain, error) {
 	if err := config.Check(); err != nil {
 		return nil, fmt.Errorf("configuration of chain %q: %w", config.ID, err)
@@ -76,13 +79,13 @@ func (c *Chain) Close() {
 	}
 }
 
-// Rules are what its payments are signed by. They take over the tokens and the ceiling that the chain is given later.
+// Rules returns its signing rules. They follow later changes of the chain's tokens and ceiling.
 func (c *Chain) Rules() chain.Rules { return c.SigningRules }
 
-// assetOf is how the port writes a token contract.
+// assetOf converts a token contract to the port's asset.
 func assetOf(token common.Address) chain.Asset { return chain.Asset(token.Hex()) }
 
-// Nodes tells the state of each configured node.
+// Nodes returns the state of each configured node.
 func (c *Chain) Nodes() []chain.NodeState {
 	states := make([]chain.NodeState, len(c.nodes))
 	for i, n := range c.nodes {

@@ -14,12 +14,14 @@ import (
 	"gatewayd/chain/quorum"
 )
 
-// maxFailed is how many failed token payments of a block are looked into: anybody can make them by the hundred, and they move nothing.
+// maxFailed bounds the failed token payments of a block that are examined: outsiders can make them
+// by the hundred, and they move nothing.
 const maxFailed = 20
 
 func (c *Chain) showsFailed() bool { return c.config.ShowFailed == nil || *c.config.ShowFailed }
 
-// failedToken is what a failed direct call of a bridged token's transfer would have moved.
+// failedToken returns the movement that a failed direct call of a bridged token's transfer
+// requested.
 func (c *Chain) failedToken(t *transaction) (movement, bool) {
 	if !c.showsFailed() || t.ok || t.to == nil || !c.isToken(*t.to) {
 		return movement{}, false
@@ -29,8 +31,8 @@ func (c *Chain) failedToken(t *transaction) (movement, bool) {
 	return m, ok
 }
 
-// failure reports a transaction that failed as a whole and would have paid us: native coin, which its sender has proven to have, or a token
-// that its sender had.
+// failure reports a failed transaction that would have paid us: native coin, which its sender
+// provably has, or a token that its sender had.
 func (s *searcher) failure(t *transaction, i int) {
 	if !s.chain.showsFailed() {
 		return
@@ -62,8 +64,9 @@ func (s *searcher) attempts() (list []attempt) {
 	return list
 }
 
-// fundedAttempts answers, by transaction, the failed token payments to us whose senders had what they say. Otherwise anybody could write amounts of
-// any size into a user's list. It is information and moves no money: where no majority of the nodes tells, nothing is reported.
+// fundedAttempts returns, by transaction, the failed token payments to us whose senders had the
+// amount. Otherwise an outsider could write amounts of any size into a user's list. The result is
+// information and moves no money: without a majority of the nodes, nothing is reported.
 func (s *searcher) fundedAttempts(ctx context.Context) map[int]movement {
 	tries := s.attempts()
 	if len(tries) == 0 || s.block.number == 0 {
@@ -93,7 +96,8 @@ func (s *searcher) fundedAttempts(ctx context.Context) map[int]movement {
 	return found
 }
 
-// heldBefore asks one node what the senders of attempts had of their tokens before a block; nil where the token does not say.
+// heldBefore asks one node for the token balances of attempts' senders before a block; nil where
+// the token does not answer.
 func (n *node) heldBefore(ctx context.Context, height uint64, tries []attempt) ([]*uint256.Int, error) {
 	results := make([]hexutil.Bytes, len(tries))
 	elems := make([]rpc.BatchElem, len(tries))
@@ -113,14 +117,16 @@ func (n *node) heldBefore(ctx context.Context, height uint64, tries []attempt) (
 	return words, nil
 }
 
-// outcome is what one node's receipt says of a transaction.
+// outcome is the content of one node's receipt of a transaction.
 type outcome struct {
 	height, gas uint64
 }
 
-// FailedForUs reports whether an attempt of a token payment that failed in a final block failed for want of ours: after the block before, and less
-// what our own transactions had moved by then, the account had less of the token than the payment says; or it used up all the gas that it was
-// given while the configuration allows more. chain.ErrUnavailable: no majority of the nodes tells, or keeps that state.
+// FailedForUs reports whether an attempt of a token payment that failed in a final block failed for
+// our own lack. One case is a balance below the payment's amount, after the block before and less
+// our own transactions' movements by then. The other is that it used up all its gas while the
+// configuration allows more. chain.ErrUnavailable: no majority of the nodes answers, or keeps that
+// state.
 func (c *Chain) FailedForUs(ctx context.Context, height uint64, account string, pay chain.Payment, moved chain.Amount, a chain.Attempt) (bool, error) {
 	tx, err := readAttempt(a)
 	if err != nil {

@@ -11,13 +11,15 @@ import (
 	"gatewayd/chain"
 )
 
-// fees are what a transaction offers per gas, in wei. Without a base fee there is one gas price, which is both.
+// fees are a transaction's offers per gas, in wei. Without a base fee there is one gas price, which
+// is both.
 type fees struct {
 	tip, cap *uint256.Int
 	legacy   bool // of a transaction with a gas price
 }
 
-// gasPrices is what the chain asks for at the moment. On a chain without a base fee, base is zero and tip is the gas price.
+// gasPrices are the chain's present prices. On a chain without a base fee, base is zero and tip is
+// the gas price.
 type gasPrices struct {
 	base, tip *uint256.Int
 	legacy    bool
@@ -32,8 +34,8 @@ func (m gasPrices) key() (key struct {
 	return key
 }
 
-// suggest is the offer that suits the prices: the tip most others paid, at least the floor, and room for the base fee to double; or the
-// gas price.
+// suggest is the offer that suits the prices: the tip most others paid, at least the floor, and
+// room for the base fee to double; or the gas price.
 func (m gasPrices) suggest(floor *uint256.Int) fees {
 	tip := higher(m.tip, floor)
 	if m.legacy {
@@ -49,8 +51,9 @@ func (m gasPrices) suggest(floor *uint256.Int) fees {
 	return fees{tip: tip, cap: ceiling}
 }
 
-// first prices a first attempt: the suggestion, cut to the ceiling as long as a block would still take it now with the least tip. A gas
-// price is not cut: nobody can say whether a lower one would do.
+// first prices a first attempt: the suggestion, reduced to the ceiling as long as a block would
+// still take it now with the least tip. A gas price is not reduced: it is unknown whether a lower
+// one would suffice.
 func (m gasPrices) first(floor, ceiling *uint256.Int) (fees, error) {
 	offer := m.suggest(floor)
 	if !offer.cap.Gt(ceiling) {
@@ -66,9 +69,10 @@ func (m gasPrices) first(floor, ceiling *uint256.Int) (fees, error) {
 	return fees{tip: lower(offer.tip, ceiling), cap: ceiling}, nil
 }
 
-// replace prices a replacement so that every client takes it: both fees an eighth higher (the clients want a tenth), or what is suggested
-// now if that is more. Under the ceiling it never stays below what is needed to replace. Either kind of transaction replaces the other:
-// clients compare a gas price with both fees.
+// replace prices a replacement so that every client takes it: both fees an eighth higher (the
+// clients want a tenth), or what is suggested now if that is more. Under the ceiling it never stays
+// below what is needed to replace. Either kind of transaction replaces the other: clients compare a
+// gas price with both fees.
 func (m gasPrices) replace(prev fees, floor, ceiling *uint256.Int) (fees, error) {
 	needed := fees{tip: raised(prev.tip), cap: raised(prev.cap)}
 	if needed.cap.Gt(ceiling) {
@@ -111,8 +115,9 @@ func lower(a, b *uint256.Int) *uint256.Int {
 	return a
 }
 
-// ceiling is the most that may be offered per gas: the chain's own, or what the payment allows for all its gas, if that is less. A sweep
-// empties its account, so its fees must also fit into what that holds (nil for other payments): nodes refuse what cannot be paid in full.
+// ceiling is the most that may be offered per gas: the chain's own, or what the payment allows for
+// all its gas, if that is less. A sweep empties its account, so its fees must also fit into what
+// that holds (nil for other payments): nodes refuse what cannot be paid in full.
 func (c *Chain) ceiling(msg message, gas uint64, holds *uint256.Int) (*uint256.Int, error) {
 	most := c.maxFee.Load()
 	if !msg.asked.MaxFee.IsZero() {
@@ -129,19 +134,21 @@ func (c *Chain) ceiling(msg message, gas uint64, holds *uint256.Int) (*uint256.I
 	return lower(most, perGas(left, gas)), nil
 }
 
-// least is what a sweep must bring of the native coin that it asks for: half, so that fees never eat more than arrives.
+// least is the minimum native coin that a sweep must bring: half of the requested amount, so that
+// fees never exceed the proceeds.
 func (m message) least() *uint256.Int {
 	return new(uint256.Int).Sub(m.value, new(uint256.Int).Rsh(m.value, 1))
 }
 
-// brings is what of a sweep's native coin is left beside its dearest fee, at most what it asks for. Under the ceiling it is never below least.
+// brings is a sweep's native coin less its maximum fee, at most the requested amount. Under the
+// ceiling it is never below least.
 func (m message) brings(holds *uint256.Int, gas uint64, offer fees) *uint256.Int {
 	fee := new(uint256.Int).Mul(offer.cap, uint256.NewInt(gas))
 	return lower(m.value, new(uint256.Int).Sub(holds, fee))
 }
 
-// sweeps returns the native coin of the account that a sweep empties, nil for other payments. Only a sweep to an account of ours may bring
-// less than it asks for, so none goes elsewhere.
+// sweeps returns the native coin of the account that a sweep empties, nil for other payments. Only
+// a sweep to an account of ours may bring less than it asks for, so none goes elsewhere.
 func (c *Chain) sweeps(ctx context.Context, msg message) (*uint256.Int, error) {
 	if msg.asked.Purpose != chain.Sweep {
 		return nil, nil
@@ -164,7 +171,7 @@ func (c *Chain) sweeps(ctx context.Context, msg message) (*uint256.Int, error) {
 	return balance.Uint256(), nil
 }
 
-// perGas is what a sum leaves for each gas.
+// perGas divides a sum by the gas.
 func perGas(sum *uint256.Int, gas uint64) *uint256.Int {
 	return new(uint256.Int).Div(sum, uint256.NewInt(gas))
 }

@@ -81,7 +81,8 @@ func drawWei(t *rapid.T, name string) *uint256.Int {
 	return n.Rsh(n, uint(256-bits))
 }
 
-// drawPrices is of either kind: a chain may get a base fee, or lose it in a re-org, while a payment waits.
+// drawPrices is of either kind: a chain may get a base fee, or lose it in a re-org, while a payment
+// waits.
 func drawPrices(t *rapid.T, name string) gasPrices {
 	if rapid.Bool().Draw(t, name+" legacy") {
 		return gasPrices{new(uint256.Int), drawWei(t, name+" price"), true}

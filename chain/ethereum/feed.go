@@ -14,8 +14,9 @@ import (
 	"gatewayd/chain/quorum"
 )
 
-// selectorLatestRound is latestRoundData() of Chainlink's AggregatorV3Interface, which answers the round, the answer (signed), when the round
-// began, when the answer was updated (Unix seconds), and the round that the answer is of.
+// selectorLatestRound is latestRoundData() of Chainlink's AggregatorV3Interface. It returns the
+// round, the answer (signed), the start of the round, the time of the answer (Unix seconds), and
+// the round of the answer.
 const selectorLatestRound = "\xfe\xaf\x96\x8c"
 
 const (
@@ -26,15 +27,17 @@ const (
 	maxFeedTime = 253402300799 // the last second of the year 9999
 )
 
-// Reading is what a price feed says: Answer / 10^Decimals, as of Updated. Whether that is too old is the reader's to judge.
+// Reading is a price feed's answer: Answer / 10^Decimals, as of Updated. The reader judges whether
+// it is too old.
 type Reading struct {
 	Answer   chain.Amount
 	Decimals uint8
 	Updated  time.Time
 }
 
-// Feed reads the price feed at an address. Of several nodes' readings the middle answer and the middle time count, so that one node alone cannot
-// move either. A feed whose answer is not above zero, or whose round is not complete, has no reading.
+// Feed reads the price feed at an address. Of several nodes' readings the middle answer and the
+// middle time count, so that one node alone cannot move either. A feed whose answer is not above
+// zero, or whose round is not complete, has no reading.
 func (c *Chain) Feed(ctx context.Context, address string) (Reading, error) {
 	feed, err := parseAddress(address)
 	if err != nil {
@@ -61,7 +64,7 @@ func (c *Chain) Feed(ctx context.Context, address string) (Reading, error) {
 	}, nil
 }
 
-// round is a feed's round as one node tells it.
+// round is a feed's round in one node's answer.
 type round struct{ answer, updated *uint256.Int }
 
 func (r round) key() [2]uint256.Int { return [2]uint256.Int{*r.answer, *r.updated} }

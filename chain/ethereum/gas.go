@@ -15,20 +15,21 @@ import (
 )
 
 const (
-	// gasPerByte is what a byte of call data costs at most (the floor of EIP-7623).
+	// gasPerByte is the maximum cost of a byte of call data (the floor of EIP-7623).
 	gasPerByte = 40
-	// refusedGas is what a receiver of native coin may use up to refuse it.
+	// refusedGas is the gas that a receiver of native coin may use to refuse it.
 	refusedGas = 79_000
 )
 
-// estimate is what one node thinks a message needs.
+// estimate is one node's estimate for a message.
 type estimate struct {
 	gas     uint64
 	verdict verdict // empty when it was estimated
 }
 
-// gas is how much a message may use: the nodes' middle estimate with a margin, at least what every transaction of its size costs, within
-// the configured bound. A message that would be refused gets enough to be refused with. Unused gas is not paid.
+// gas returns the gas limit of a message: the nodes' median estimate with a margin, at least the
+// intrinsic cost of its size, within the configured bound. A message that would be refused gets
+// enough to be refused. Unused gas is not paid.
 func (c *Chain) gas(ctx context.Context, msg message, earlier attempts) (uint64, error) {
 	least, most := c.gasBounds(msg)
 	need, err := c.estimate(ctx, msg)
@@ -45,12 +46,13 @@ func (c *Chain) gas(ctx context.Context, msg message, earlier attempts) (uint64,
 	return min(least+refusedGas, most), nil
 }
 
-// isFinalFailure reports whether an estimate says that the message fails for good.
+// isFinalFailure reports whether an estimate means that the message fails permanently.
 func isFinalFailure(err error) bool {
 	return errors.Is(err, chain.ErrRefused) || errors.Is(err, chain.ErrGasLimit)
 }
 
-// withMargin adds a quarter, for a state that is another when the transaction is mined. A plain payment runs no code and needs none.
+// withMargin adds a quarter, for a state that is another when the transaction is mined. A plain
+// payment runs no code and needs none.
 func withMargin(gas uint64) uint64 {
 	if gas == minGas {
 		return gas
@@ -58,8 +60,8 @@ func withMargin(gas uint64) uint64 {
 	return gas + gas/4
 }
 
-// estimate asks all nodes. ErrRefused and ErrGasLimit: a majority sees the message fail. ErrNotNow: the account holds too little, or a majority
-// refuses to say.
+// estimate asks all nodes. ErrRefused and ErrGasLimit: a majority sees the message fail. ErrNotNow:
+// the account holds too little, or a majority refuses to answer.
 func (c *Chain) estimate(ctx context.Context, msg message) (gas uint64, err error) {
 	_, most := c.gasBounds(msg)
 	question := func(ctx context.Context, n *node) (estimate, error) { return estimateOn(ctx, n, msg, most) }
@@ -88,7 +90,8 @@ func (c *Chain) estimate(ctx context.Context, msg message) (gas uint64, err erro
 	return 0, fmt.Errorf("estimating gas: %w", unavailable(faults))
 }
 
-// refusal tells a token payment that the account cannot afford from one that the token or the receiver refuses.
+// refusal distinguishes a token payment that the account cannot afford from one that the token or
+// the receiver refuses.
 func (c *Chain) refusal(ctx context.Context, msg message, why error) error {
 	if !msg.token {
 		return why
@@ -103,8 +106,8 @@ func (c *Chain) refusal(ctx context.Context, msg message, why error) error {
 	return why
 }
 
-// estimateOn has one node try the message with so much gas, so that a receiver cannot keep it busy. A refusal by the chain's rules is an answer,
-// and one that nobody understands as well.
+// estimateOn lets one node try the message with a gas limit, so that a receiver cannot keep it
+// busy. A refusal by the chain's rules is an answer, and so is an unknown one.
 func estimateOn(ctx context.Context, n *node, msg message, most uint64) (estimate, error) {
 	var gas hexutil.Uint64
 	err := n.call(ctx, &gas, "eth_estimateGas", map[string]any{
@@ -121,14 +124,15 @@ func estimateOn(ctx context.Context, n *node, msg message, most uint64) (estimat
 	return estimate{}, err
 }
 
-// isRefusal reports whether a node refused by itself, in whatever words.
+// isRefusal reports whether a node itself refused, in any words.
 func isRefusal(err error) bool {
 	var remote rpc.Error
 	return errors.As(err, &remote)
 }
 
-// Estimate tries a payment as Prepare would make it now, and answers the most that its fee may take, in wei: gas with a margin x the fee cap. The
-// fee of a native sweep comes out of what it moves, so that is nothing. Errors are those of the port.
+// Estimate tries a payment as Prepare would make it now, and answers the most that its fee may
+// take, in wei: gas with a margin x the fee cap. The fee of a native sweep comes out of what it
+// moves, so that is nothing. Errors are those of the port.
 func (c *Chain) Estimate(ctx context.Context, account string, pay chain.Payment) (chain.Amount, error) {
 	fee, err := c.estimateFee(ctx, account, pay)
 	if err != nil {
@@ -172,7 +176,7 @@ func (c *Chain) Cost(a chain.Attempt) (chain.Amount, error) {
 	return chain.AmountOf(cost), nil
 }
 
-// maxGasUses is how many payments of an asset the usual gas is taken from.
+// maxGasUses bounds the payments of an asset from which the usual gas is computed.
 const maxGasUses = 31
 
 // recordGasUse records how much gas a payment of ours has used.
@@ -190,7 +194,8 @@ func (c *Chain) recordGasUse(t *transaction) {
 	c.used[asset] = uses[max(0, len(uses)-maxGasUses):]
 }
 
-// usualGas is how much gas a payment of an asset is expected to use: the median of those seen last, so that one odd receiver does not count.
+// usualGas returns the expected gas of a payment of an asset: the median of the last payments, so
+// that one odd receiver does not count.
 func (c *Chain) usualGas(asset chain.Asset) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -203,8 +208,9 @@ func (c *Chain) usualGas(asset chain.Asset) uint64 {
 	return c.config.TokenGas
 }
 
-// PayoutCost is what one payment of an asset is expected to burn now, in wei: its gas x (base fee + tip, or the gas price), and an eighth more, since the
-// base fee may rise by that in a block. It is what users are charged by; the ceiling of a signed transaction is about twice as high.
+// PayoutCost returns the expected cost of one payment of an asset now, in wei: its gas x (base fee
+// + tip, or the gas price), plus an eighth, since the base fee may rise by that in a block. Users
+// are charged by it; the ceiling of a signed transaction is about twice as high.
 func (c *Chain) PayoutCost(ctx context.Context, asset chain.Asset) (chain.Amount, error) {
 	if asset != chain.Native {
 		if _, err := c.token(asset); err != nil {
@@ -218,14 +224,15 @@ func (c *Chain) PayoutCost(ctx context.Context, asset chain.Asset) (chain.Amount
 	return chain.AmountOf(raised(now.Price.Uint256())).Mul(c.usualGas(asset))
 }
 
-// SweepCost is what must stay behind when all native coin of one of our addresses is sent to another, in wei: the gas of a plain payment
-// at the fee cap that Sign would offer now, with room for one replacement.
+// SweepCost returns the remainder that must stay when all native coin of one of our addresses is
+// sent to another, in wei: the gas of a plain payment at the fee cap that Sign would offer now,
+// with room for one replacement.
 func (c *Chain) SweepCost(ctx context.Context) (chain.Amount, error) {
 	return c.costAtRaisedFee(ctx, minGas)
 }
 
-// TokenSweepCost is the native coin that an address needs to send one token payment, in wei: like SweepCost, with the gas of the dearest
-// of the configured tokens and Sign's margin.
+// TokenSweepCost is the native coin that an address needs to send one token payment, in wei: like
+// SweepCost, with the gas of the dearest of the configured tokens and Sign's margin.
 func (c *Chain) TokenSweepCost(ctx context.Context) (chain.Amount, error) {
 	gas := uint64(0)
 	for token := range *c.tokens.Load() {
@@ -234,7 +241,8 @@ func (c *Chain) TokenSweepCost(ctx context.Context) (chain.Amount, error) {
 	return c.costAtRaisedFee(ctx, withMargin(max(gas, c.config.TokenGas)))
 }
 
-// costAtRaisedFee is what gas costs at the fee cap that a first attempt would have now, raised once. ErrFeeCeiling: no attempt can be made now.
+// costAtRaisedFee returns the cost of gas at the fee cap of a first attempt made now, raised once.
+// ErrFeeCeiling: no attempt is possible now.
 func (c *Chain) costAtRaisedFee(ctx context.Context, gas uint64) (chain.Amount, error) {
 	now, err := c.gasPrices(ctx)
 	if err != nil {

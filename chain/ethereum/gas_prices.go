@@ -14,11 +14,11 @@ import (
 	"gatewayd/chain/quorum"
 )
 
-// feeBlocks is how many blocks the tip is taken from.
+// feeBlocks is the number of blocks from which the tip is computed.
 const feeBlocks = 10
 
-// gasPrices asks all nodes. A majority must see the same kind of chain, with or without a base fee; of their numbers the middle one counts,
-// base fee and tip each for itself.
+// gasPrices asks all nodes. A majority must see the same kind of chain, with or without a base fee;
+// of their numbers the middle one counts, base fee and tip each for itself.
 func (c *Chain) gasPrices(ctx context.Context) (gasPrices, error) {
 	return chain.Once(ctx, pricesOf{c}, c.askGasPrices)
 }
@@ -45,8 +45,9 @@ func (c *Chain) askGasPrices(ctx context.Context) (gasPrices, error) {
 	return gasPrices{}, fmt.Errorf("reading fees: %w", unavailable(faults))
 }
 
-// gasPricesOf asks one node. What decides is whether its newest block has a base fee: a node that knows eth_feeHistory answers it on a chain
-// without one too. Where there is a base fee and no eth_feeHistory, a gas price is what such a chain still takes.
+// gasPricesOf asks one node. The base fee of its newest block decides, because a node may answer
+// eth_feeHistory on a chain without one too. With a base fee and without eth_feeHistory, such a
+// chain still accepts a gas price.
 func gasPricesOf(ctx context.Context, n *node) (gasPrices, error) {
 	var newest *struct {
 		Base *hexutil.Big `json:"baseFeePerGas"`
@@ -85,13 +86,14 @@ func gasPrice(ctx context.Context, n *node) (gasPrices, error) {
 	return gasPrices{base: new(uint256.Int), tip: wire.Word(price), legacy: true}, nil
 }
 
-// feeHistory is what one node says of the last blocks.
+// feeHistory is one node's answer about the last blocks.
 type feeHistory struct {
 	Base    []*hexutil.Big   `json:"baseFeePerGas"`
 	Rewards [][]*hexutil.Big `json:"reward"`
 }
 
-// prices is the next block's base fee, and the median over the last blocks of each block's median tip.
+// prices is the next block's base fee, and the median over the last blocks of each block's median
+// tip.
 func (h feeHistory) prices(n *node) (gasPrices, error) {
 	if len(h.Base) == 0 || h.Base[len(h.Base)-1] == nil {
 		return gasPrices{}, fmt.Errorf("%s: eth_feeHistory: no base fee", n.name)
@@ -109,7 +111,7 @@ func (h feeHistory) prices(n *node) (gasPrices, error) {
 	return m, nil
 }
 
-// Fees is what a chain asks for at the moment, for people.
+// Fees are the chain's present prices, for people.
 type Fees struct {
 	Legacy      bool         // no base fee: payments are signed with a gas price (type 0) instead of with two fees (type 2)
 	Price       chain.Amount // wei per gas that a payment would cost now

@@ -13,8 +13,8 @@ import (
 	"gatewayd/chain"
 )
 
-// follow reads a chain as the daemon does, block after block with a look at the head each second,
-// for some time. It returns the blocks read in each minute and how many rounds failed.
+// follow reads a chain as the daemon does, block after block with a check of the head each second,
+// for some time. It returns the blocks read in each minute and the number of failed rounds.
 func follow(t *testing.T, c *Chain, ranges bool, minutes int) (read []int, failed int) {
 	t.Helper()
 	next := uint64(1)

@@ -15,10 +15,11 @@ import (
 	"gatewayd/chain/quorum"
 )
 
-// maxWalk is how far below the top the nodes may disagree before nothing is said about the head.
+// maxWalk bounds the depth of a disagreement of the nodes below the top, beyond which there is no
+// head.
 const maxWalk = 32
 
-// view is where one node stands.
+// view is one node's position.
 type view struct {
 	latest *headerRef
 	final  *headerRef // by the node's tag; nil when it has no such block yet: then the first block of the chain is final
@@ -44,7 +45,7 @@ func (v view) at(height uint64) *headerRef {
 	return nil
 }
 
-// key is equal for nodes that stand at the same place.
+// key is equal for nodes at the same position.
 func (v view) key() (key struct{ latest, final common.Hash }) {
 	key.latest = *v.latest.Hash
 	if v.final != nil {
@@ -53,9 +54,10 @@ func (v view) key() (key struct{ latest, final common.Hash }) {
 	return key
 }
 
-// Head returns the highest block that a majority of the nodes has and agrees on, and the highest final one likewise. With a count of
-// confirmations the final block is counted down from the agreed latest one. Nothing is remembered: a final point that the nodes take back is
-// gone from the next answer, and whether that contradicts what was settled the records know.
+// Head returns the highest block that a majority of the nodes has and agrees on, and the highest
+// final one likewise. With a count of confirmations the final block is counted down from the agreed
+// latest one. Nothing is remembered: a final point that the nodes take back is gone from the next
+// answer, and whether that contradicts what was settled the records know.
 func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	answers := quorum.Ask(ctx, c.nodes, c.viewOf, quorum.Same[*node](c.majority(), view.key))
 	views, faults := quorum.Good(answers)
@@ -83,8 +85,9 @@ func (c *Chain) agreedHead(ctx context.Context, views []answer[view]) (latest, f
 	return latest, final, nil
 }
 
-// checkCommonBlock is an error unless the nodes agree on a block: of several pasts, two may have left an account the same by chance, and what a majority says of it then is
-// not what any block says. The last Head tells; while it found none, and before the first, the nodes are asked.
+// checkCommonBlock returns an error unless the nodes agree on a block. On different branches, two
+// nodes may report the same balance by chance, and a majority's answer then belongs to no block. It
+// uses the last Head. If that found no common block, and before the first, it asks the nodes.
 func (c *Chain) checkCommonBlock(ctx context.Context) error {
 	if len(c.nodes) == 1 || c.united.Load() {
 		return nil
@@ -93,7 +96,8 @@ func (c *Chain) checkCommonBlock(ctx context.Context) error {
 	return err
 }
 
-// farAhead is how many blocks a node may be ahead of a majority before it is called wrong rather than quick.
+// farAhead is the lead in blocks over a majority from which a node counts as wrong rather than
+// fast.
 const farAhead = 256
 
 // blameMinority counts the answers of single nodes that differ from the majority's.
@@ -111,8 +115,8 @@ func blameMinority(views []answer[view], latest, final *headerRef) {
 	}
 }
 
-// viewOf asks where a node stands. One that has shown a latest and a final block before is asked
-// again while one of them is missing.
+// viewOf asks for a node's position. A node that has shown a latest and a final block before is
+// asked again while one of them is missing.
 func (c *Chain) viewOf(ctx context.Context, n *node) (v view, err error) {
 	once := func() error {
 		v, err = c.viewOnce(ctx, n)
@@ -197,8 +201,9 @@ func nthHighest(views []answer[view], n int, of func(view) uint64) uint64 {
 	return numbers[len(numbers)-n]
 }
 
-// agreedBelow goes down from a height, further with each step, to a block on which a majority agrees: at the top of a chain nodes differ for a moment. Where they
-// differ for long, each look at the head asks them a few times only.
+// agreedBelow descends from a height, further with each step, to a block on which a majority
+// agrees: at the top of a chain nodes differ for a moment. Where they differ for long, each check
+// of the head asks them a few times only.
 func (c *Chain) agreedBelow(ctx context.Context, views []answer[view], height uint64) (*headerRef, error) {
 	for step := uint64(0); ; step = max(1, 2*step) {
 		ref, err := c.agreed(ctx, views, height-step)
@@ -208,8 +213,9 @@ func (c *Chain) agreedBelow(ctx context.Context, views []answer[view], height ui
 	}
 }
 
-// agreed is the block at a height on which a majority agrees, from the views if they tell, else by asking. A block that is gone again is
-// chain.ErrUnavailable: the nodes have just said that they have it.
+// agreed returns the block at a height on which a majority agrees, from the views if they suffice,
+// else by asking. A block that is missing now is chain.ErrUnavailable: the nodes have just reported
+// it.
 func (c *Chain) agreed(ctx context.Context, views []answer[view], height uint64) (*headerRef, error) {
 	known := make([]answer[*headerRef], 0, len(views))
 	for _, v := range views {
@@ -238,8 +244,8 @@ func (c *Chain) finalBlock(ctx context.Context, views []answer[view], latest uin
 	return c.agreed(ctx, views, height)
 }
 
-// BlockInterval is the usual time between two blocks, by the newest ones; that of the first block of all is made up and does not count.
-// chain.ErrNotFound: there are too few to tell.
+// BlockInterval returns the usual time between two blocks, from the newest ones. The first block's
+// time is artificial and does not count. chain.ErrNotFound: there are too few blocks.
 func (c *Chain) BlockInterval(ctx context.Context) (time.Duration, error) {
 	head, err := c.Head(ctx)
 	if err != nil {

@@ -53,7 +53,7 @@ func TestFinalityByTagAndByCount(t *testing.T) {
 	}
 }
 
-// at makes a node say that a tag is another block.
+// at makes a node return another block for a tag.
 func at(tag string, height uint64) lie {
 	return func(q request, result any) any {
 		if q.Method != fullBlock || q.Params[0] != tag {
@@ -63,7 +63,8 @@ func at(tag string, height uint64) lie {
 	}
 }
 
-// TestAFinalBlockThatIsTakenBackIsForgotten: nodes that said too much are believed again once they say what is.
+// TestAFinalBlockThatIsTakenBackIsForgotten: nodes that reported too high a final block are
+// believed again once they report the true one.
 func TestAFinalBlockThatIsTakenBackIsForgotten(t *testing.T) {
 	b := setup(t)
 	b.mine(10)
@@ -88,7 +89,8 @@ func TestAFinalBlockThatIsTakenBackIsForgotten(t *testing.T) {
 	}
 }
 
-// TestChainShorterThanItsFinalBlock: the head is what the nodes say now; that it contradicts what was settled is for the records to say.
+// TestChainShorterThanItsFinalBlock: the head is the nodes' present answer; the records detect a
+// contradiction to settled results.
 func TestChainShorterThanItsFinalBlock(t *testing.T) {
 	b := setup(t)
 	b.mine(10)
@@ -183,7 +185,8 @@ func TestNodesAtDifferentHeights(t *testing.T) {
 	require.Equal(t, b.block(height-1), block)
 }
 
-// TestFinalByAMajority: one node of three that calls the newest block final, which all of them have, makes nothing final.
+// TestFinalByAMajority: one node of three that calls the newest block final, which all of them
+// have, makes nothing final.
 func TestFinalByAMajority(t *testing.T) {
 	b := setup(t)
 	height := b.mine(10)

@@ -25,7 +25,8 @@ func (b *bundle) requireKind(a chain.Attempt, want uint8) {
 	require.Equal(b, a.TipCap.String(), tx.GasTipCap().String())
 }
 
-// TestLegacyReplacementsAreTakenByGeth is TestReplacementsAreTakenByGeth on a chain without a base fee.
+// TestLegacyReplacementsAreTakenByGeth is TestReplacementsAreTakenByGeth on a chain without a base
+// fee.
 func TestLegacyReplacementsAreTakenByGeth(t *testing.T) {
 	b := setup(t, legacy)
 	config := b.config()
@@ -82,7 +83,8 @@ func TestLegacyCeiling(t *testing.T) {
 	require.Error(t, own.SetMaxFee("much"))
 }
 
-// TestLegacySweeps empties an address of coins to the last wei, and moves a token with just the coins that TokenSweepCost says.
+// TestLegacySweeps empties an address of coins to the last wei, and moves a token with exactly the
+// coins of TokenSweepCost.
 func TestLegacySweeps(t *testing.T) {
 	b := setup(t, legacy)
 	b.must(b.dev.SendETH(addr(b.inbox), big.NewInt(1e17)))
@@ -119,7 +121,8 @@ func TestLegacySweeps(t *testing.T) {
 	require.True(t, b.newest().OwnTxs[0].OK)
 }
 
-// TestRefundedGasHidesNoTransfer: before London half of the gas may come back, and a contract that destroys itself for us takes less than a plain payment.
+// TestRefundedGasHidesNoTransfer: before London half of the gas may come back, and a contract that
+// destroys itself for us takes less than a plain payment.
 func TestRefundedGasHidesNoTransfer(t *testing.T) {
 	b := setup(t, legacy)
 	const made = "0x75" + "73%x" + "ff" + "600052" + "6016600af3" // returns: PUSH20 ours SELFDESTRUCT
@@ -133,8 +136,8 @@ func TestRefundedGasHidesNoTransfer(t *testing.T) {
 	require.Equal(t, []chain.Transfer{b.incoming(tx, "call:0", at, chain.Native, 33)}, b.newest().Transfers)
 }
 
-// TestBaseFeeComesWithAFork: a payment waits while the chain gets its base fee. Either kind replaces the other, the payee has it once,
-// and the chain may even go back over the fork.
+// TestBaseFeeComesWithAFork: a payment waits while the chain gets its base fee. Either kind
+// replaces the other, the payee has it once, and the chain may even go back over the fork.
 func TestBaseFeeComesWithAFork(t *testing.T) {
 	const fork = 8
 	b := setup(t, func(c *devnode.Config) { c.Legacy, c.London = true, fork })
@@ -171,7 +174,8 @@ func TestBaseFeeComesWithAFork(t *testing.T) {
 	}
 }
 
-// TestWhoSaysWhetherThereIsABaseFee: one node of three decides nothing, and two that differ are asked again later.
+// TestWhoSaysWhetherThereIsABaseFee: one node of three decides nothing, and two that differ are
+// asked again later.
 func TestWhoSaysWhetherThereIsABaseFee(t *testing.T) {
 	b := setup(t)
 	hide := func(q request, result any) any {

@@ -26,7 +26,7 @@ type response struct {
 	Error   any             `json:"error,omitempty"`
 }
 
-// lie changes what an honest node answers; rpcError and raw say something else instead.
+// lie changes an honest node's answer; rpcError and raw replace it.
 type lie func(q request, result any) any
 
 // rpcError is a lie's refusal.
@@ -41,7 +41,7 @@ type raw struct {
 	body   []byte
 }
 
-// liar stands before an honest node.
+// liar is a proxy before an honest node.
 type liar struct {
 	t      *testing.T
 	honest string

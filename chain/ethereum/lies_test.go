@@ -22,8 +22,8 @@ const (
 	traces    = "debug_traceBlockByHash"
 )
 
-// lies about a block, each a false answer that the honest node never gives. The block has: coins to us, coins from us, a token to us
-// (in this order of transactions), and an internal transfer to us.
+// lies about a block, each a false answer that the honest node never gives. The block has: coins to
+// us, coins from us, a token to us (in this order of transactions), and an internal transfer to us.
 func lies(b *bundle) map[string]lie {
 	ours, other := b.inbox.Account, outsider("other").Hex()
 	zeroHash := "0x" + strings.Repeat("0", 64)
@@ -94,7 +94,8 @@ func lies(b *bundle) map[string]lie {
 	}
 }
 
-// unproven lies cannot be told from the truth with one node: traces are in no root, and what nobody can encode cannot be hashed.
+// unproven lies are indistinguishable from the truth with one node: traces are in no root, and
+// unknown encodings cannot be hashed.
 func unproven(name string) bool {
 	return strings.HasPrefix(name, "trace adds") || strings.HasPrefix(name, "trace hides") || name == "unknown type"
 }
@@ -155,8 +156,8 @@ func TestALyingNodeIsNeverBelieved(t *testing.T) {
 	}
 }
 
-// TestOurPaymentsCannotBeHidden: a node that names strangers as the senders of our payments is found out, and the next one is asked. It would keep our slots
-// open for ever.
+// TestOurPaymentsCannotBeHidden: a node that names strangers as the senders of our payments is
+// found out, and the next one is asked. It would keep our slots open for ever.
 func TestOurPaymentsCannotBeHidden(t *testing.T) {
 	b := setup(t)
 	b.broadcast(b.sign(b.next(b.hot), credit(b.usdt, outsider("payee"), 5)))
@@ -177,8 +178,8 @@ func TestOurPaymentsCannotBeHidden(t *testing.T) {
 	require.Equal(t, want, block)
 }
 
-// TestHonestTracesOfFalselyNamedTransactions: a node that gives a transaction another hash, in the block and in its receipt, does not make the honest nodes'
-// traces of that block wrong.
+// TestHonestTracesOfFalselyNamedTransactions: a node that gives a transaction another hash, in the
+// block and in its receipt, does not make the honest nodes' traces of that block wrong.
 func TestHonestTracesOfFalselyNamedTransactions(t *testing.T) {
 	b := eventful(t)
 	other := "0x" + strings.Repeat("1", 64)
@@ -200,7 +201,8 @@ func TestHonestTracesOfFalselyNamedTransactions(t *testing.T) {
 	}
 }
 
-// TestATracerThatHangsDelaysNoBlock: a node that hangs in that call alone is not waited for, while a majority of all nodes traces alike.
+// TestATracerThatHangsDelaysNoBlock: a node that hangs in that call alone is not waited for, while
+// a majority of all nodes traces alike.
 func TestATracerThatHangsDelaysNoBlock(t *testing.T) {
 	b := eventful(t)
 	hanging := newLiar(t, b.dev.URL(), func(q request, result any) any {
@@ -219,7 +221,7 @@ func TestATracerThatHangsDelaysNoBlock(t *testing.T) {
 	require.Equal(t, b.newest(), block)
 }
 
-// orderOfLies makes sure that the block's transactions stand in the order that the lies are about.
+// orderOfLies checks that the block's transactions have the order that the lies assume.
 func (b *bundle) orderOfLies(height uint64) string {
 	b.Helper()
 	block, err := b.dev.Client().BlockByNumber(b.Context(), new(big.Int).SetUint64(height))
@@ -251,7 +253,8 @@ func TestWrongChainIsItsOwnError(t *testing.T) {
 	}
 }
 
-// A node that was of our chain when it was first asked may be of another one later, as behind an address that is given to something else.
+// A node of our chain at the first question may belong to another one later, as behind an address
+// that is reassigned.
 func TestANodeThatLeavesItsChainIsNoNode(t *testing.T) {
 	b := setup(t)
 	moving := newLiar(t, b.dev.URL(), truth)
@@ -282,7 +285,8 @@ func TestAnotherChainWithTheSameNumberIsOutvoted(t *testing.T) {
 	require.ErrorIs(t, err, chain.ErrUnavailable)
 }
 
-// TestANodeWithTwoFaces names the agreed hash when asked for it and then serves a block that is sound in itself, of another chain.
+// TestANodeWithTwoFaces names the agreed hash when asked for it and then serves a block that is
+// sound in itself, of another chain.
 func TestANodeWithTwoFaces(t *testing.T) {
 	b, other := eventful(t), setup(t)
 	for other.height() < b.height() {
@@ -360,7 +364,8 @@ func TestUnverifiedChainTrustsTheNode(t *testing.T) {
 	}
 }
 
-// TestUnverifiedReceiptsOfTheChainItself: Polygon's nodes list a transaction of the chain's own last, whose receipt counts no gas, not even that of the block.
+// TestUnverifiedReceiptsOfTheChainItself: Polygon's nodes list a transaction of the chain's own
+// last, whose receipt counts no gas, not even that of the block.
 func TestUnverifiedReceiptsOfTheChainItself(t *testing.T) {
 	b := eventful(t)
 	config := b.config()

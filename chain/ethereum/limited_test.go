@@ -19,14 +19,15 @@ import (
 	"gatewayd/chain/ethereum"
 )
 
-// gate stands before a node and lets requests through, or answers them itself.
+// gate is a proxy before a node that passes requests, or answers them itself.
 type gate struct {
 	url   string
 	asked atomic.Int32 // HTTP requests
 	calls atomic.Int32 // calls let through, those of a batch one by one
 }
 
-// newGate asks refuse before each request, with how many calls are in it; true means that it has answered.
+// newGate asks refuse before each request, with how many calls are in it; true means that it has
+// answered.
 func newGate(t *testing.T, honest string, refuse func(w http.ResponseWriter, asked, calls int) bool) *gate {
 	t.Helper()
 	g, through := new(gate), newLiar(t, honest, func(_ request, result any) any { return result })
@@ -52,7 +53,7 @@ func newGate(t *testing.T, honest string, refuse func(w http.ResponseWriter, ask
 	return g
 }
 
-// tooMany is how providers refuse: by status with or without a time, or in a JSON-RPC answer.
+// tooMany is a provider's refusal: by status with or without a time, or in a JSON-RPC answer.
 func tooMany(kind string) func(w http.ResponseWriter) {
 	return func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "application/json")
@@ -71,7 +72,8 @@ func tooMany(kind string) func(w http.ResponseWriter) {
 	}
 }
 
-// TestALimitedNodeIsWaitedFor: the only node refuses for coming too soon. Whoever asks gets an answer all the same, a little later.
+// TestALimitedNodeIsWaitedFor: the only node refuses for coming too soon. Whoever asks gets an
+// answer all the same, a little later.
 func TestALimitedNodeIsWaitedFor(t *testing.T) {
 	for _, kind := range []string{"status", "retry-after", "answer"} {
 		t.Run(kind, func(t *testing.T) {
@@ -97,7 +99,8 @@ func TestALimitedNodeIsWaitedFor(t *testing.T) {
 	}
 }
 
-// TestALimitedNodeOfThreeIsSpared: it is asked again after its pause only, is never called broken, and the others answer meanwhile.
+// TestALimitedNodeOfThreeIsSpared: it is asked again after its pause only, is never called broken,
+// and the others answer meanwhile.
 func TestALimitedNodeOfThreeIsSpared(t *testing.T) {
 	for _, kind := range []string{"status", "retry-after", "unavailable"} {
 		t.Run(kind, func(t *testing.T) {
@@ -129,7 +132,8 @@ func TestALimitedNodeOfThreeIsSpared(t *testing.T) {
 	}
 }
 
-// TestBatchesAreCutToWhatANodeTakes: providers take 1, 3, 100 or 1,000 calls in a batch, and refuse larger ones in many ways.
+// TestBatchesAreCutToWhatANodeTakes: providers take 1, 3, 100 or 1,000 calls in a batch, and refuse
+// larger ones in many ways.
 func TestBatchesAreCutToWhatANodeTakes(t *testing.T) {
 	refusals := map[string]func(w http.ResponseWriter){
 		"an error page": func(w http.ResponseWriter) { w.WriteHeader(http.StatusBadRequest) },

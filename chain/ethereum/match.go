@@ -17,21 +17,23 @@ import (
 	"gatewayd/chain/quorum"
 )
 
-// maxUnbridged is how many transfers of tokens that are not bridged are reported of one block: anybody can write such events by the
-// thousand, and they only go to a list for people to look at.
+// maxUnbridged bounds the reported transfers of unbridged tokens per block: outsiders can write
+// such events by the thousand, and they only go to a list for people.
 const maxUnbridged = 100
 
 // Block returns the block at a height with all transfers to us and all our own transactions in it.
 //
-// References: "<tx>:val" for the value of the transaction itself, "<tx>:log:<n>" for the n-th log of the transaction, "<tx>:call:<path>"
-// for a call inside it, "<tx>:fail" for a transaction that failed and would have paid us (failed_transactions.go). From the Amsterdam fork on, internal native
-// transfers are read from the protocol's own logs (EIP-7708), before it from traces. A token is credited by its event: what a
-// fee-on-transfer token says in it is what arrived. Transfers of tokens that are not configured are reported with their contract as
-// asset, at most 100 of a block.
+// References: "<tx>:val" for the value of the transaction itself, "<tx>:log:<n>" for the n-th log
+// of the transaction, "<tx>:call:<path>" for a call inside it, "<tx>:fail" for a failed transaction
+// that would have paid us (failed_transactions.go). From the Amsterdam fork on, internal native
+// transfers are read from the protocol's own logs (EIP-7708), before it from traces. A token is
+// credited by its event: a fee-on-transfer token's event contains the received amount. Transfers of
+// tokens that are not configured are reported with their contract as asset, at most 100 of a block.
 //
-// With several nodes the hash must be that of a majority; the contents are taken from any of them, proven, but for blocks with transactions of
-// types that nobody here knows: those as a majority shows them (unknown_type.go). A node that cannot show the
-// block is passed over. chain.ErrNotFound and chain.ErrUnavailable are as the port has them.
+// With several nodes the hash must be that of a majority; the contents are taken from any of them,
+// proven. Exceptions are blocks with transactions of unknown types: those are taken as a majority
+// shows them (unknown_type.go). A node that cannot show the block is skipped. chain.ErrNotFound and
+// chain.ErrUnavailable are as the port has them.
 func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
 	if c.addresses == nil {
 		return chain.Block{}, fmt.Errorf("reading block %d: nobody says which addresses are ours", height)
@@ -69,8 +71,9 @@ func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
 	return chain.Block{}, fmt.Errorf("reading block %d: %w", height, unavailable(faults))
 }
 
-// blame counts an answer about a block that the node has shown to be wrong by itself: what it names does not fit together, or it refuses a block
-// that it has just named, for longer than the machines of a pool need to get it. It answers err.
+// blame counts an answer about a block that the node itself has shown to be wrong. Either its parts
+// do not fit together, or the node refuses a block that it has just named, for longer than the
+// machines of a pool need to get it. It returns err.
 func (n *node) blame(err error) error {
 	var refusal rpc.Error
 	v := classify(err)
@@ -106,7 +109,7 @@ func (d *denials) end() {
 	d.since = time.Time{}
 }
 
-// errLie is something in a block that its roots cover and that is not as the node says.
+// errLie marks a part of a block that contradicts its roots.
 var errLie = errors.New("the node's answer contradicts itself")
 
 // search finds what concerns us in a block.
@@ -197,13 +200,13 @@ type searcher struct {
 	ownAt        []int // which transaction of the block each own one is
 }
 
-// incoming reports whether a movement comes to us from somebody else.
+// incoming reports whether a movement comes to us from another party.
 func (s *searcher) incoming(m movement) bool {
 	return s.ours[m.to] && !s.ours[m.from] && !m.amount.IsZero()
 }
 
-// transaction reports what one transaction did for us. Whatever is reported, its sender is proven, and nothing that looks like a payment of ours is passed by
-// because a node names another sender.
+// transaction reports one transaction's effects for us. The sender of every report is proven, and a
+// possible payment of ours is not skipped because a node names another sender.
 func (s *searcher) transaction(i int) error {
 	t := &s.block.txs[i]
 	before := len(s.transfers)
@@ -274,8 +277,9 @@ func (s *searcher) logs(t *transaction) {
 	}
 }
 
-// ownLog is the ordinal of the protocol's log of the transaction's own value, which is reported by value already: the first that says the
-// same. A transaction that pays an account of ours directly runs no code there, so it has no second one. -1 if there is none.
+// ownLog is the ordinal of the protocol's log of the transaction's own value, which is reported by
+// value already: the first with equal content. A transaction that pays an account of ours directly
+// runs no code there, so it has no second one. -1 if there is none.
 func (t *transaction) ownLog() int {
 	own, ok := t.movement()
 	return slices.IndexFunc(t.logs, func(l wire.Log) bool {
@@ -284,8 +288,8 @@ func (t *transaction) ownLog() int {
 	})
 }
 
-// tokenMemo is what stands after the arguments of a direct call of the token's transfer. Inside other calls nobody can say whose
-// bytes they are.
+// tokenMemo returns the bytes after the arguments of a direct call of the token's transfer. Inside
+// other calls the owner of such bytes is unknown.
 func (t *transaction) tokenMemo(token common.Address, m movement) chain.Memo {
 	asked, extra, ok := readTransferCall(t.input)
 	if !ok || t.to == nil || *t.to != token || t.from != m.from || asked.to != m.to {
@@ -318,7 +322,8 @@ func (s *searcher) ownTx(t *transaction, i int) error {
 	return nil
 }
 
-// didAsAsked reports whether a transaction did what its fields say: it succeeded and, if it is a token payment, the token wrote exactly its event.
+// didAsAsked reports whether a transaction did what its fields request: it succeeded and, if it is
+// a token payment, the token wrote exactly its event.
 func (t *transaction) didAsAsked() bool {
 	want, _, isToken := readTransferCall(t.input)
 	if !t.ok || t.to == nil || !isToken {

@@ -38,7 +38,8 @@ func newMix(b *bundle, seed uint64) *mix {
 	return m
 }
 
-// endow makes all receivers exist, with coins and tokens: from Amsterdam on a batch to many new ones would run out of gas.
+// endow makes all receivers exist, with coins and tokens: from Amsterdam on a batch to many new
+// ones would run out of gas.
 func (m *mix) endow() {
 	receivers := slices.Clone(m.boxes)
 	for n := range strangers {
@@ -129,7 +130,7 @@ func (m *mix) topUp() {
 	m.broadcast(m.sign(slot, pay))
 }
 
-// got is what the adapter reports over a stretch of blocks.
+// got returns the adapter's reports over a range of blocks.
 func (m *mix) got(from uint64) map[string]string {
 	got := map[string]string{}
 	for height := from; height <= m.height(); height++ {

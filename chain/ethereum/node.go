@@ -114,10 +114,10 @@ func (n *node) checkChain(id uint64) error {
 	return nil
 }
 
-// exchange runs one request, of count calls, and keeps count of failures. What is transient is
-// tried again within the time limit of one call. A node that refuses the request for coming too
-// soon is asked again after its pause if there is no other node to ask, and if the request is not
-// too large for the rate that follows from the refusal.
+// exchange runs one request, of count calls, and counts failures. Transient failures are retried
+// within the time limit of one call. A node that refuses the request as too frequent is asked again
+// after its pause, if there is no other node and the request fits the rate that follows from the
+// refusal.
 func (n *node) exchange(ctx context.Context, method string, count int, do func(context.Context, *rpc.Client) error) (err error) {
 	if err := n.Ready(); err != nil {
 		return err
@@ -174,7 +174,8 @@ func (n *node) record(ctx context.Context, err error) {
 	n.RecordCall(ctx, err)
 }
 
-// fault names what was asked of whom. An answer that is not of the shape that the method has is wrong.
+// fault names what was asked of whom. An answer that is not of the shape that the method has is
+// wrong.
 func (n *node) fault(method string, err error) error {
 	err = fmt.Errorf("%s: %s: %w", n.name, method, plainError(err))
 	var shape *json.UnmarshalTypeError
@@ -184,17 +185,19 @@ func (n *node) fault(method string, err error) error {
 	return err
 }
 
-// Willing reports whether the node is asked first: one that refuses requests for coming too soon is not.
+// Willing reports whether the node is asked first: one that refuses requests for coming too soon is
+// not.
 func (n *node) Willing() bool { return n.Node.Willing() && (n.only || n.limiter.left() <= 0) }
 
-// connect dials once; HTTP has nothing to dial, WebSocket and IPC reconnect by themselves afterwards.
+// connect dials once. HTTP needs no dialling; WebSocket and IPC reconnect automatically afterwards.
 func (n *node) connect(ctx context.Context) (*rpc.Client, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.client != nil {
 		return n.client, nil
 	}
-	// An IPC socket belongs to a node on this machine under the operator's own rights; its answers are bounded in time only.
+	// An IPC socket belongs to a node on this machine under the operator's own rights; its answers
+	// are bounded in time only.
 	web := n.httpClient()
 	client, err := rpc.DialOptions(ctx, n.address, rpc.WithHTTPClient(web), rpc.WithWebsocketMessageSizeLimit(n.limit))
 	if err != nil {
@@ -214,7 +217,7 @@ func (n *node) close() {
 	}
 }
 
-// unavailable is chain.ErrUnavailable with what the nodes said, on one line.
+// unavailable returns chain.ErrUnavailable with the nodes' errors, on one line.
 func unavailable(faults []error) error {
 	if len(faults) == 0 {
 		return chain.ErrUnavailable
@@ -227,8 +230,8 @@ func unavailable(faults []error) error {
 	return fmt.Errorf("%w: %w", chain.ErrUnavailable, fmt.Errorf(format, args...))
 }
 
-// batch asks several things in one request, or in as many as the node wants it cut into. Each element's own Error is made plain but left to
-// the caller.
+// batch asks several things in one request, or in as many as the node wants it cut into. Each
+// element's own Error is made plain but left to the caller.
 func (n *node) batch(ctx context.Context, elems []rpc.BatchElem) error {
 	if err := n.ready(ctx); err != nil {
 		return err
@@ -287,19 +290,20 @@ func (n *node) batchOnce(ctx context.Context, elems []rpc.BatchElem) error {
 	return err
 }
 
-// losesRefusals reports whether the refusal of a batch gets lost: over WebSocket and IPC it names
-// no call, so that the RPC client waits for its time limit. The answer to a single call then tells
+// losesRefusals reports whether the refusal of a batch gets lost. Over WebSocket and IPC it names
+// no call, so that the RPC client waits for its time limit. The answer to a single call then shows
 // that the batch was the reason.
 func (n *node) losesRefusals() bool { return !strings.HasPrefix(n.address, "http") }
 
-// errBatchSize is a node that refuses a batch as a whole.
+// errBatchSize marks a node that refuses a batch as a unit.
 var errBatchSize = errors.New("the node takes no batch of that size")
 
 // batchRefusals are the HTTP statuses of nodes that refuse batches. What they refuse for another
 // reason they refuse call by call too.
 var batchRefusals = []int{http.StatusBadRequest, http.StatusForbidden, http.StatusRequestEntityTooLarge}
 
-// wholeBatch reads the refusal of a whole batch: an error page, or one object where a list should be.
+// wholeBatch reads the refusal of a complete batch: an error page, or one object in place of a
+// list.
 func wholeBatch(err error) error {
 	var status rpc.HTTPError
 	var shape *json.UnmarshalTypeError
@@ -310,7 +314,8 @@ func wholeBatch(err error) error {
 	return err
 }
 
-// plainErrors makes errors of elements plain, and those errors of the whole batch that say to ask otherwise or later.
+// plainErrors simplifies errors of elements, and returns those that require another batch size or a
+// later attempt as errors of the complete batch.
 func (n *node) plainErrors(elems []rpc.BatchElem) error {
 	missing := 0
 	for i := range elems {

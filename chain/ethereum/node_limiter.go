@@ -10,16 +10,18 @@ import (
 	"time"
 )
 
-// errLimited is a node that has had enough of our requests for now. It works, so it is not counted as broken.
+// errLimited is a node that has had enough of our requests for now. It works, so it is not counted
+// as broken.
 var errLimited = errors.New("the node's limit of requests is reached")
 
 const (
-	// maxBatch is how many calls go in one request at most.
+	// maxBatch bounds the calls of one request.
 	maxBatch = 100
 	// minBurst requests may go at once whatever the rate, so that the largest fixed batch fits.
 	minBurst = 4
-	// firstPause follows a refusal; each further one in a row doubles it, up to lastPause. A node that names a time gets what it names, up to
-	// longestPause: a day's allowance may be raised by its owner any minute.
+	// firstPause follows a refusal; each further one in a row doubles it, up to lastPause. A node
+	// that names a time gets what it names, up to longestPause: a day's allowance may be raised by
+	// its owner any minute.
 	firstPause   = 500 * time.Millisecond
 	lastPause    = 30 * time.Second
 	longestPause = 2 * time.Minute
@@ -87,7 +89,7 @@ func sleep(ctx context.Context, length time.Duration) error {
 	}
 }
 
-// left is how long a pause still lasts.
+// left returns the rest of a pause.
 func (p *nodeLimiter) left() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,7 +136,7 @@ func (p *nodeLimiter) accepted(count int) {
 	}
 }
 
-// count is how many requests were refused since the beginning.
+// count returns the number of refused requests since the start.
 func (p *nodeLimiter) count() uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,7 +158,8 @@ func (p *nodeLimiter) pauseAsTold(response *http.Response) {
 	}
 }
 
-// retryAfter reads the header of that name (RFC 9110, 10.2.3): seconds, or a date. Zero for anything else.
+// retryAfter reads the header of that name (RFC 9110, 10.2.3): seconds, or a date. Zero for
+// anything else.
 func retryAfter(text string, now time.Time) time.Duration {
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
 		return time.Duration(seconds) * time.Second

@@ -13,8 +13,8 @@ const (
 	// leastRate is the lowest rate, in calls a second. A node that accepts fewer is served by
 	// pauses.
 	leastRate = 2
-	// burstShare of a rate that a refusal has lowered may go at once, so that no second has more
-	// calls than the node has shown to accept.
+	// burstShare is the part of a lowered rate that may be used at once, so that no second has more
+	// calls than the node has accepted before.
 	burstShare = 3
 
 	// A lowered rate is held for firstHold, twice as long after each refusal that ends its growth,

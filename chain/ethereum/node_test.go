@@ -41,7 +41,7 @@ func TestEveryTransport(t *testing.T) {
 	}
 }
 
-// answers is a node that says the same to everybody.
+// answers is a node that gives every client the same answer.
 func answers(t *testing.T, handler http.HandlerFunc) ethereum.Config {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -65,7 +65,7 @@ func TestAnswersAreBounded(t *testing.T) {
 		for i := range chunk {
 			chunk[i] = '['
 		}
-		for range 1 << 14 { // 64 MiB if nobody stops it
+		for range 1 << 14 { // 64 MiB unless stopped
 			n, err := write(chunk)
 			if err != nil {
 				return

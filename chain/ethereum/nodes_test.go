@@ -39,7 +39,8 @@ func (b *bundle) everything(adapter *ethereum.Chain) {
 	require.NoError(b, err)
 }
 
-// TestEveryLieIsNoticed: whatever one of three nodes says wrongly is counted and logged, or the node counts as one that does not answer.
+// TestEveryLieIsNoticed: every wrong answer of one of three nodes is counted and logged, or the
+// node counts as unreachable.
 func TestEveryLieIsNoticed(t *testing.T) {
 	b := eventful(t)
 	order := b.orderOfLies(b.height())
@@ -100,7 +101,8 @@ func hostPort(t *testing.T, text string) string {
 	return u.Host
 }
 
-// TestAHangingNodeIsNotUp: it takes requests and never answers. Nobody waits for it for long, and it is known within its time limit.
+// TestAHangingNodeIsNotUp: the node accepts requests and never answers. No caller waits for it for
+// long, and it is detected within its time limit.
 func TestAHangingNodeIsNotUp(t *testing.T) {
 	b := eventful(t)
 	hanging := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -132,8 +134,9 @@ func on(dev *devnode.Node) lie {
 	}
 }
 
-// TestDisagreementEndsByItself: three nodes that show three pasts say nothing, not what accounts hold either, though two of them say the same of that. Once two are
-// on one chain again all of it is told as before, be the third one on its own for ever.
+// TestDisagreementEndsByItself: three nodes on three branches give no answer. That includes
+// balances, even if two of them agree on those. Once two are on one chain again all answers return,
+// whatever the third does.
 func TestDisagreementEndsByItself(t *testing.T) {
 	b := setup(t)
 	b.mine(10)

@@ -237,7 +237,8 @@ func FuzzMemo(f *testing.F) {
 	})
 }
 
-// FuzzBlock gives anything as a node's answers: it must be refused or be a block whose hash covers it, and never panic.
+// FuzzBlock gives anything as a node's answers: it must be refused or be a block whose hash covers
+// it, and never panic.
 func FuzzBlock(f *testing.F) {
 	f.Add(recorded(f, "block"), recorded(f, "receipts"))
 	f.Add([]byte(`{"number":"0x1","hash":"0x`+strings.Repeat("0", 64)+`","parentHash":"0x`+strings.Repeat("0", 64)+`"}`), []byte(`[{}]`))
@@ -307,7 +308,7 @@ func TestATokenPaymentIsKeptByItsOwnEventOnly(t *testing.T) {
 	}
 }
 
-// The call data that docs/gateway-api.md shows to integrators is what is read.
+// The call data example in docs/gateway-api.md is decoded correctly.
 func TestLabelOfTheDocs(t *testing.T) {
 	text, err := os.ReadFile("../../docs/gateway-api.md")
 	require.NoError(t, err)

@@ -19,7 +19,7 @@ func credit(of chain.Asset, to common.Address, amount uint64) chain.Payment {
 	return chain.Payment{ID: 1, Purpose: chain.Credit, Asset: of, To: to.Hex(), Amount: chain.NewAmount(amount)}
 }
 
-// holding is what the chain itself says an account has.
+// holding is the chain's own balance of an account.
 func (b *bundle) holding(of chain.Asset, account common.Address) uint64 {
 	b.Helper()
 	balance, err := b.chain.Balance(b.Context(), account.Hex(), of)
@@ -63,7 +63,7 @@ func TestPayments(t *testing.T) {
 	})
 }
 
-// feeOf is what the node says that an attempt burnt.
+// feeOf is the node's figure of an attempt's fee.
 func (b *bundle) feeOf(a chain.Attempt) chain.Amount {
 	b.Helper()
 	receipt, err := b.dev.Client().TransactionReceipt(b.Context(), common.HexToHash(a.Hash))
@@ -295,8 +295,8 @@ func TestNativeSweepEmptiesItsAddress(t *testing.T) {
 	})
 }
 
-// TestNativeSweepShrinks has the node forget a sweep that is just worth it, and the base fee rise: the replacement brings what its fee
-// leaves, but never less than half.
+// TestNativeSweepShrinks has the node forget a sweep that is just worth it, and the base fee rise:
+// the replacement brings what its fee leaves, but never less than half.
 func TestNativeSweepShrinks(t *testing.T) {
 	b := setup(t)
 	cost, err := b.chain.SweepCost(t.Context())
@@ -487,7 +487,8 @@ func TestTipOfDisagreeingNodes(t *testing.T) {
 	}
 }
 
-// Nodes that have a block more than the agreed one say of an account what the agreed block says, so that they are no liars.
+// Nodes that are a block ahead of the agreed one return an account's state as of the agreed block,
+// so they do not count as liars.
 func TestTipIsOfTheAgreedBlock(t *testing.T) {
 	b := setup(t)
 	b.mine(4)

@@ -14,7 +14,8 @@ import (
 	"gatewayd/chain/chaintest"
 )
 
-// waiting puts a transaction with given fees into the pool behind the adapter's back and shows it as an attempt.
+// waiting puts a transaction with given fees into the pool behind the adapter's back and shows it
+// as an attempt.
 func (b *bundle) waiting(slot chain.Slot, pay chain.Payment, tip, feeCap *big.Int, gas uint64) chain.Attempt {
 	b.Helper()
 	id, to := new(big.Int).SetUint64(b.dev.ChainID()), common.HexToAddress(pay.To)
@@ -29,8 +30,8 @@ func (b *bundle) waiting(slot chain.Slot, pay chain.Payment, tip, feeCap *big.In
 	return a
 }
 
-// TestReplacementsAreTakenByGeth tries the fees of a replacement on geth's own pool, for 1,000 random offers and some base fees. The pool
-// refuses what raises either fee by less than a tenth.
+// TestReplacementsAreTakenByGeth tries the fees of a replacement on geth's own pool, for 1,000
+// random offers and some base fees. The pool refuses what raises either fee by less than a tenth.
 func TestReplacementsAreTakenByGeth(t *testing.T) {
 	b := setup(t)
 	config := b.config()

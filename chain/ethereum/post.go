@@ -22,8 +22,8 @@ type question struct {
 	Params  []any  `json:"params"`
 }
 
-// scan is call for large answers: read takes the result as it comes. Over HTTP the answer is read in one pass; the other transports
-// hand over a copy.
+// scan is call for large answers: read takes the result as it comes. Over HTTP the answer is read
+// in one pass; the other transports hand over a copy.
 func (n *node) scan(ctx context.Context, read func(*wire.Scanner), method string, args ...any) error {
 	if err := n.ready(ctx); err != nil {
 		return err
@@ -79,7 +79,8 @@ func (n *node) postBody(ctx context.Context, content any, take func(text []byte)
 	return take(answer.Bytes())
 }
 
-// buffer is room for an answer: that of an earlier one, if there was one. What is read from an answer never keeps a part of its text.
+// buffer is room for an answer: that of an earlier one, if there was one. What is read from an
+// answer never keeps a part of its text.
 func (n *node) buffer() *bytes.Buffer {
 	if b, ok := n.answers.Get().(*bytes.Buffer); ok {
 		b.Reset()

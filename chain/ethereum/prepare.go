@@ -12,14 +12,19 @@ import (
 	"gatewayd/chain"
 )
 
-// Prepare makes one transaction for a slot, without its signature, with two fees (EIP-1559) or, on a chain without a base fee, with a gas price (EIP-155): the nonce is the slot's, receiver, value and data are the payment's alone. With earlier
-// attempts it is a replacement: the same message with both fees raised by an eighth or to what blocks ask, and no less gas. Earlier attempts
-// must be of this slot and this payment; only a cancellation may stand over a payment. Only a native sweep may bring less than it asks for,
-// down to half: its receiver is ours, and its fee comes out of what is swept. Swept tells how much that is.
+// Prepare makes one transaction for a slot, without its signature, with two fees (EIP-1559) or, on
+// a chain without a base fee, with a gas price (EIP-155). The nonce is the slot's; receiver, value
+// and data depend on the payment alone. With earlier attempts it is a replacement: the same message
+// with both fees raised by an eighth or to the blocks' price, and no less gas. Earlier attempts
+// must belong to this slot and this payment; only a cancellation may follow a payment. Only a
+// native sweep may bring less than requested, down to half: its receiver is ours, and its fee is
+// taken from the swept amount. Swept returns the amount.
 //
-// A payment that the chain would refuse (a receiver that takes no coins, a blocked one) is prepared all the same: its failure in a final
-// block is the proof that the slot is void. ErrFeeCeiling: not under the ceiling of the payment or the chain, or of what is left for fees
-// beside half of a swept amount. ErrNotNow: the account holds too little now. ErrAddress, ErrLabel, ErrAmount: the payment itself. ErrUnavailable: the nodes.
+// A payment that the chain would refuse (a receiver that takes no coins, a blocked one) is prepared
+// all the same: its failure in a final block is the proof that the slot is void. ErrFeeCeiling:
+// above the ceiling of the payment or the chain, or of the half of a swept amount that may go to
+// fees. ErrNotNow: the account holds too little now. ErrAddress, ErrLabel, ErrAmount: the payment
+// itself. ErrUnavailable: the nodes.
 func (c *Chain) Prepare(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
 	attempt, err := c.prepare(ctx, slot, pay, prev)
 	if err != nil {
@@ -83,7 +88,7 @@ func nextSeq(prev []chain.Attempt) int {
 	return next
 }
 
-// attempts is what the earlier attempts offered at most; gas 0 means that there were none.
+// attempts contains the maximum offers of earlier attempts; gas 0 means that there were none.
 type attempts struct {
 	fees fees
 	gas  uint64
@@ -119,7 +124,7 @@ func readAttempt(a chain.Attempt) (*types.Transaction, error) {
 	return &tx, nil
 }
 
-// checkAttempt makes sure that a replacement cannot pay somebody else than the attempt it replaces.
+// checkAttempt verifies that a replacement pays the same payee as the attempt it replaces.
 func (c *Chain) checkAttempt(tx *types.Transaction, slot chain.Slot, msg message) error {
 	if tx.Nonce() != slot.Nonce || tx.ChainId().Uint64() != c.chainID {
 		return fmt.Errorf("it has nonce %d of chain %s", tx.Nonce(), tx.ChainId())

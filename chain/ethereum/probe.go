@@ -15,19 +15,19 @@ import (
 	"gatewayd/chain/quorum"
 )
 
-// Report is what one node can do, for people who set the gateway up.
+// Report lists one node's abilities, for people who set the gateway up.
 type Report struct {
 	Node     string // number and host, without secrets
 	ChainID  uint64
 	Head     chain.Point
-	HeadTime time.Time // compare with the clock: a node that stands still, or a clock that is wrong
+	HeadTime time.Time // compare with the clock: an old time means a stalled node, or a clock that is wrong
 	Final    uint64    // height by the configured tag; 0 when finality is a count or the node has no such block yet
 	Receipts bool      // eth_getBlockReceipts; without it receipts are asked for one by one
 	Traces   bool      // debug_traceBlockByHash
 	NoTraces error     // why it does not trace
 	Logs     bool      // the chain logs each movement of its coin (EIP-7708)
-	Balances int       // how many accounts' coin it tells of in one request, as of a final block; 0: none
-	NoState  error     // why it tells of none
+	Balances int       // number of accounts' balances per request, as of a final block; 0: none
+	NoState  error     // reason for the missing balances
 	Limited  uint64    // requests that it refused since New for coming too soon
 	Err      error     // the first thing that did not work
 }
@@ -91,7 +91,7 @@ func probeTraces(ctx context.Context, n *node, newest common.Hash) error {
 	return nil
 }
 
-// logsCoin reports whether the header of a block says that the chain logs movements of its coin.
+// logsCoin reports whether a block's header shows that the chain logs movements of its coin.
 func (n *node) logsCoin(ctx context.Context, height uint64) (bool, error) {
 	var header struct {
 		AccessListHash *common.Hash `json:"blockAccessListHash"`

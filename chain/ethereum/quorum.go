@@ -12,10 +12,10 @@ import (
 	"gatewayd/chain/quorum"
 )
 
-// answer is what one node said to a question that several were asked.
+// answer is one node's answer to a question to several.
 type answer[T any] = quorum.Answer[*node, T]
 
-// majority is how many nodes must say the same.
+// majority is the number of nodes that must agree.
 func (c *Chain) majority() int { return len(c.nodes)/2 + 1 }
 
 // headerRef is a block as a node names it, without proof.
@@ -66,8 +66,8 @@ func headerAt(ctx context.Context, n *node, height uint64) (*headerRef, error) {
 	return ref, nil
 }
 
-// agreeAt is the block at a height on which a majority agrees, and the nodes that have it. chain.ErrNotFound: so many nodes have no block
-// there that no majority can be.
+// agreeAt is the block at a height on which a majority agrees, and the nodes that have it.
+// chain.ErrNotFound: so many nodes have no block there that no majority can be.
 func (c *Chain) agreeAt(ctx context.Context, height uint64) (*headerRef, []*node, error) {
 	question := func(ctx context.Context, n *node) (*headerRef, error) { return headerAt(ctx, n, height) }
 	decided := func(answers []answer[*headerRef]) bool {

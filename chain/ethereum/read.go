@@ -24,8 +24,8 @@ type block struct {
 	parent common.Hash
 	number uint64
 	time   time.Time
-	// nativeLogs: the protocol writes a log for each movement of native coin (EIP-7708, the Amsterdam fork, whose
-	// headers are known by their block access list).
+	// nativeLogs: the protocol writes a log for each movement of native coin (EIP-7708, the
+	// Amsterdam fork, whose headers are known by their block access list).
 	nativeLogs bool
 	unknown    bool // see unknown_type.go
 	txs        []transaction
@@ -60,7 +60,8 @@ func (t *transaction) hash() common.Hash {
 // errNoReceipts is a node that has no receipts of a block that it has just shown.
 var errNoReceipts = errors.New("the node has no receipts of a block that it has shown")
 
-// read fetches a block from one node and proves it. want is the hash that the nodes agreed on; nil for whatever the node has at the height.
+// read fetches a block from one node and proves it. want is the hash that the nodes agreed on; nil
+// for whatever the node has at the height.
 func (c *Chain) read(ctx context.Context, n *node, height uint64, want *common.Hash) (b *block, err error) {
 	once := func() error {
 		b, err = c.readOnce(ctx, n, height, want)
@@ -177,7 +178,7 @@ func (n *node) receiptsOneByOne(ctx context.Context, raw *wire.Block) ([]wire.Re
 	return receipts, asking.Wait()
 }
 
-// attach proves the receipts and lays each beside its transaction.
+// attach proves the receipts and links each to its transaction.
 func (c *Chain) attach(b *block, raw *wire.Block, receipts []wire.Receipt) error {
 	if len(receipts) != len(b.txs) {
 		return fmt.Errorf("%d receipts for %d transactions", len(receipts), len(b.txs))
@@ -217,7 +218,8 @@ func proveReceipts(want common.Hash, receipts []wire.Receipt) error {
 	return nil
 }
 
-// attach takes from a receipt what its root covers; usedBefore is the gas of the block's earlier transactions.
+// attach takes from a receipt what its root covers; usedBefore is the gas of the block's earlier
+// transactions.
 func (t *transaction) attach(r *wire.Receipt, usedBefore uint64, baseFee *hexutil.Big) error {
 	if r.TxHash == nil || *r.TxHash != t.claimed {
 		return fmt.Errorf("it is not that of transaction %s", t.claimed)
@@ -243,7 +245,7 @@ func (t *transaction) attach(r *wire.Receipt, usedBefore uint64, baseFee *hexuti
 	return nil
 }
 
-// effectivePrice is what a transaction pays per gas in a block with a base fee (nil before EIP-1559).
+// effectivePrice is a transaction's price per gas in a block with a base fee (nil before EIP-1559).
 func effectivePrice(tx *types.Transaction, baseFee *big.Int) *uint256.Int {
 	price := tx.GasFeeCap()
 	if baseFee != nil {
@@ -269,8 +271,9 @@ func (c *Chain) checkSender(t *transaction) error {
 	return nil
 }
 
-// disguised reports whether a transaction that looks like a payment of ours was signed by another account than the node says: no root covers the sender, so
-// the node may hide one of ours. To recover the sender of every transaction would cost more than the rest of the block.
+// disguised reports whether a transaction that looks like a payment of ours was signed by an
+// account other than the node's answer. No root covers the sender, so the node may hide one of
+// ours. Recovering the sender of every transaction would cost more than the rest of the block.
 func (c *Chain) disguised(t *transaction) bool {
 	if t.signed == nil || t.to == nil || len(t.input) > maxLabel && !c.isToken(*t.to) {
 		return false

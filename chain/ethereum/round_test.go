@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzRound: whatever a feed answers, a price is above zero, of sensible size, of its own round and of a time.
+// FuzzRound: for any answer of a feed, a price is above zero, of sensible size, of its own round
+// and has a time.
 func FuzzRound(f *testing.F) {
 	word := func(last ...byte) []byte { return append(make([]byte, wordSize-len(last)), last...) }
 	good := bytes.Join([][]byte{word(2), word(7), word(1), word(3), word(2)}, nil)

@@ -17,7 +17,8 @@ import (
 	"gatewayd/chain"
 )
 
-// SigningConfig is what signing for an EVM chain takes of its configuration. Its fields are those of Config.
+// SigningConfig is the part of an EVM chain's configuration that signing needs. Its fields are
+// those of Config.
 type SigningConfig struct {
 	ID           chain.ID      `yaml:"id"`
 	ChainID      uint64        `yaml:"chain_id"`
@@ -40,13 +41,13 @@ func (c SigningConfig) Check() error {
 	}.Check()
 }
 
-// SigningRules say which transactions may be signed for an EVM chain: those that do what their payments ask for, for gas under the chain's ceilings.
-// They are safe for concurrent use.
+// SigningRules decide which transactions may be signed for an EVM chain: those that do what their
+// payments request, for gas under the chain's ceilings. They are safe for concurrent use.
 type SigningRules struct {
 	chainID      uint64
 	sender       types.Signer
-	tokens       atomic.Pointer[map[common.Address]bool] // exchanged as a whole, never written to
-	maxFee       atomic.Pointer[uint256.Int]             // per gas; exchanged as a whole
+	tokens       atomic.Pointer[map[common.Address]bool] // replaced as one value, never modified
+	maxFee       atomic.Pointer[uint256.Int]             // per gas; replaced as one value
 	maxGas       uint64
 	maxNativeGas uint64
 }
@@ -61,8 +62,9 @@ func NewSigningRules(config SigningConfig) (*SigningRules, error) {
 	return r, r.SetMaxFee(config.MaxFeeGwei)
 }
 
-// AddTokens lets further contracts be read and paid from the next call on. It must not run beside itself. None is ever taken away: payments of a
-// token that is served no more may be under way, and what comes of it is held instead of passed by.
+// AddTokens adds contracts that are read and paid from the next call on. It must not run
+// concurrently with itself. No contract is ever removed: payments of a token that is no longer
+// served may be in progress, and the result is held instead of ignored.
 func (c *SigningRules) AddTokens(assets ...chain.Asset) {
 	all := maps.Clone(*c.tokens.Load())
 	for _, asset := range assets {
@@ -71,7 +73,8 @@ func (c *SigningRules) AddTokens(assets ...chain.Asset) {
 	c.tokens.Store(&all)
 }
 
-// SetMaxFee is the ceiling of the fee per gas from the next call on, in gwei; empty for the default.
+// SetMaxFee is the ceiling of the fee per gas from the next call on, in gwei; empty for the
+// default.
 func (c *SigningRules) SetMaxFee(gwei string) error {
 	most, err := parseGwei(cmp.Or(gwei, defaultMaxFee))
 	if err != nil {
@@ -84,7 +87,7 @@ func (c *SigningRules) SetMaxFee(gwei string) error {
 // isToken reports whether a contract is a bridged token.
 func (c *SigningRules) isToken(contract common.Address) bool { return (*c.tokens.Load())[contract] }
 
-// message is what a payment does on the chain, whatever it pays for gas.
+// message is a payment's effect on the chain, without its gas price.
 type message struct {
 	from  common.Address
 	to    common.Address
@@ -161,8 +164,9 @@ func (c *SigningRules) token(asset chain.Asset) (common.Address, error) {
 	return token, nil
 }
 
-// Digest makes the transaction that the order's payment asks for, with the fees of the one that is to be signed, and answers its hash for signing. Any
-// other transaction is an error that names what differs.
+// Digest builds the transaction that the order's payment requests, with the fees of the transaction
+// to sign, and returns its hash for signing. Any other transaction is an error that names the
+// difference.
 func (c *SigningRules) Digest(o chain.Order) ([]byte, error) {
 	tx, err := c.ordered(o)
 	if err != nil {
@@ -184,7 +188,8 @@ func (c *SigningRules) Fee(o chain.Order) (chain.Amount, error) {
 	return chain.AmountOf(fee), nil
 }
 
-// ordered is the order's transaction, made anew: only gas, fees and the amount of a native sweep are taken over.
+// ordered rebuilds the order's transaction: only gas, fees and the amount of a native sweep are
+// copied.
 func (c *SigningRules) ordered(o chain.Order) (*types.Transaction, error) {
 	msg, err := c.message(o.Slot, o.Payment)
 	if err != nil {
@@ -231,7 +236,8 @@ func (c *SigningRules) compare(tx *types.Transaction, slot chain.Slot, msg messa
 	return msg.compareValue(tx.Value())
 }
 
-// compareValue holds the coin that is moved against the payment: a sweep to ourselves may bring less, down to half.
+// compareValue holds the coin that is moved against the payment: a sweep to ourselves may bring
+// less, down to half.
 func (m message) compareValue(value *big.Int) error {
 	coin, over := uint256.FromBig(value)
 	if !over && coin.Eq(m.value) {
@@ -262,7 +268,8 @@ func (c *SigningRules) bound(tx *types.Transaction, msg message) error {
 	return nil
 }
 
-// Seal puts a signature of 65 bytes (R, S and the recovery bit) to the order's transaction, and makes sure that it is the account's.
+// Seal puts a signature of 65 bytes (R, S and the recovery bit) to the order's transaction, and
+// makes sure that it is the account's.
 func (c *SigningRules) Seal(o chain.Order, _, signature []byte) (sealed chain.SignedTx, err error) {
 	tx, err := c.ordered(o)
 	if err != nil {

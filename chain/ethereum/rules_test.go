@@ -42,7 +42,8 @@ func unsignedOf(t *testing.T, tx types.TxData) []byte {
 	return raw
 }
 
-// TestWhatIsNotThePaymentIsNotSigned alters one field of a transaction at a time: a thief who owns the daemon could ask for each of these.
+// TestWhatIsNotThePaymentIsNotSigned alters one field of a transaction at a time: a thief who owns
+// the daemon could ask for each of these.
 func TestWhatIsNotThePaymentIsNotSigned(t *testing.T) {
 	rules, slot := testRules(t), ruledSlot(t)
 	payee, thief, token := common.HexToAddress(ruledPayee), common.HexToAddress("0x00000000000000000000000000000000DeaDBeef"), common.HexToAddress(ruledToken)
@@ -149,7 +150,8 @@ func TestOrdersOfOtherKindsAreNotSigned(t *testing.T) {
 	require.ErrorContains(t, err, "not configured")
 }
 
-// TestSealWantsTheAccountsKey: a signature of another key would fill the slot with a transaction of another account.
+// TestSealWantsTheAccountsKey: a signature of another key would fill the slot with a transaction of
+// another account.
 func TestSealWantsTheAccountsKey(t *testing.T) {
 	rules, slot := testRules(t), ruledSlot(t)
 	pay := chain.Payment{ID: 1, Purpose: chain.Credit, Asset: chain.Native, To: ruledPayee, Amount: chain.NewAmount(5)}

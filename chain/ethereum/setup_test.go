@@ -77,7 +77,8 @@ func testKey(name string) *ecdsa.PrivateKey {
 
 func outsider(name string) common.Address { return crypto.PubkeyToAddress(testKey(name).PublicKey) }
 
-// bundle is an embedded chain, the adapter on it, a hot account with coins and tokens, and a deposit address.
+// bundle is an embedded chain, the adapter on it, a hot account with coins and tokens, and a
+// deposit address.
 type bundle struct {
 	*testing.T
 	dev   *devnode.Node
@@ -138,8 +139,8 @@ func (b *bundle) mine(count int) uint64 {
 	return b.height()
 }
 
-// mineOn makes blocks and waits until the pool knows them: for a moment after a block it judges transactions by the state before.
-// Looking for a transaction to drop waits for the pool.
+// mineOn makes blocks and waits until the pool knows them: for a moment after a block it judges
+// transactions by the state before. Looking for a transaction to drop waits for the pool.
 func mineOn(t *testing.T, dev *devnode.Node, count int) {
 	t.Helper()
 	_, err := dev.Mine(count)

@@ -50,8 +50,8 @@ func (s *searcher) markSilent(ctx context.Context) {
 	}
 }
 
-// eventsExplain reports whether a majority of the nodes shows that the account has at least as much
-// of the token after the block as the token's events say.
+// eventsExplain reports whether a majority of the nodes shows that the account's token balance
+// after the block is at least the amount of the token's events.
 func (c *Chain) eventsExplain(ctx context.Context, b *block, call silentCall) bool {
 	question := func(ctx context.Context, n *node) ([2]uint256.Int, error) { return n.balancesAround(ctx, b, call) }
 	key := func(held [2]uint256.Int) [2]uint256.Int { return held }

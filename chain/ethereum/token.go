@@ -29,7 +29,8 @@ type movement struct {
 	amount   uint256.Int
 }
 
-// transferCall is the call data of an ERC-20 payment, the label after the arguments: a contract does not read there.
+// transferCall is the call data of an ERC-20 payment, the label after the arguments: a contract
+// does not read there.
 func transferCall(to common.Address, amount *uint256.Int, label string) []byte {
 	word := amount.Bytes32()
 	data := make([]byte, 0, transferSize+len(label))
@@ -39,7 +40,8 @@ func transferCall(to common.Address, amount *uint256.Int, label string) []byte {
 	return append(data, label...)
 }
 
-// readTransferCall is the reverse: receiver, amount and the extra bytes. The sender is not in the data.
+// readTransferCall is the reverse: receiver, amount and the extra bytes. The sender is not in the
+// data.
 func readTransferCall(data []byte) (m movement, extra []byte, ok bool) {
 	if len(data) < transferSize || string(data[:4]) != selectorTransfer {
 		return movement{}, nil, false
@@ -53,8 +55,9 @@ func readTransferCall(data []byte) (m movement, extra []byte, ok bool) {
 	return m, data[transferSize:], true
 }
 
-// readTransferLog reads an event of exactly the ERC-20 shape: three topics (the event, from, to) and one word. Events of NFTs
-// share the topic but not the shape; EIP-7708 took topic and shape over from ERC-20.
+// readTransferLog reads an event of exactly the ERC-20 shape: three topics (the event, from, to)
+// and one word. Events of NFTs share the topic but not the shape; EIP-7708 took topic and shape
+// over from ERC-20.
 func readTransferLog(topics []common.Hash, data []byte) (m movement, ok bool) {
 	if len(topics) != 3 || topics[0] != params.EthTransferLogEvent || len(data) != wordSize {
 		return movement{}, false
@@ -82,19 +85,21 @@ func balanceCall(account common.Address) []byte {
 	return append([]byte(selectorBalanceOf), common.LeftPadBytes(account[:], wordSize)...)
 }
 
-// isNativeLog reports whether the protocol itself wrote a log, for native coin that moved (EIP-7708). No contract can stand there.
+// isNativeLog reports whether the protocol itself wrote a log, for native coin that moved
+// (EIP-7708). No contract can have that address.
 func isNativeLog(emitter common.Address) bool { return emitter == params.SystemAddress }
 
 const (
 	// maxLabel is the longest label in bytes.
 	maxLabel = 64
-	// maxRawMemo is how much of a longer memo is kept: enough to see what it was.
+	// maxRawMemo is the stored length of a longer memo: enough to identify it.
 	maxRawMemo = 256
 	// noComment: only the exchange chain has comments that name a binding type.
 	noComment = -1
 )
 
-// readMemo takes the extra bytes of a deposit as a label. What is no label is kept as bytes with the reason; nothing is repaired.
+// readMemo takes the extra bytes of a deposit as a label. What is no label is kept as bytes with
+// the reason; nothing is repaired.
 func readMemo(extra []byte) chain.Memo {
 	memo := chain.Memo{Type: noComment}
 	if len(extra) == 0 {
@@ -107,7 +112,7 @@ func readMemo(extra []byte) chain.Memo {
 	return memo
 }
 
-// labelFault says in one word why bytes are no label; empty when they are one, or none at all.
+// labelFault returns in one word why bytes are no label; empty when they are one, or none at all.
 func labelFault(label []byte) string {
 	if len(label) > maxLabel {
 		return "too_long"

@@ -12,7 +12,8 @@ import (
 	"gatewayd/chain"
 )
 
-// TestTokenBalancesAtABlock reads what many accounts hold of a token after one block, whatever the node's calls allow.
+// TestTokenBalancesAtABlock reads what many accounts hold of a token after one block, whatever the
+// node's calls allow.
 func TestTokenBalancesAtABlock(t *testing.T) {
 	b := setup(t)
 	token := b.dev.Contracts().USDT

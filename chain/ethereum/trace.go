@@ -20,15 +20,16 @@ var errTraceDispute = errors.New("the nodes trace the block differently")
 // errUntraceable: no node can trace the block.
 var errUntraceable = errors.New("no node can trace the block")
 
-// internal is native coin that moved inside a transaction. Only a trace tells: it is in no root.
+// internal is native coin that moved inside a transaction. Only a trace shows it: it is in no root.
 type internal struct {
 	movement
 	tx   int
 	path string // where in the tree of calls: "0", "0.2"
 }
 
-// needsTrace is false when every transaction that succeeded used as much gas as a plain payment, or none: then no contract ran. Where half of the gas may be
-// refunded (before London), a contract may have used less.
+// needsTrace is false when every transaction that succeeded used as much gas as a plain payment, or
+// none: then no contract ran. Where half of the gas may be refunded (before London), a contract may
+// have used less.
 func (b *block) needsTrace() bool {
 	return !b.nativeLogs && slices.ContainsFunc(b.txs, func(t transaction) bool { return t.ok && t.gasUsed != 0 && t.gasUsed != minGas })
 }
@@ -36,7 +37,7 @@ func (b *block) needsTrace() bool {
 // traceVotes holds the answers of the nodes that traced one block.
 type traceVotes struct {
 	votes []vote
-	need  int // so many must say the same
+	need  int // number of nodes that must agree
 }
 
 type vote struct {
@@ -201,7 +202,8 @@ func callTracer() map[string]any { return map[string]any{"tracer": "callTracer"}
 // block answers so.
 var errNoTrace = errors.New("the node has no trace of a transaction")
 
-// readTraces takes the movements out of a block's traces, which must be those of the block's transactions in their order.
+// readTraces takes the movements out of a block's traces, which must be those of the block's
+// transactions in their order.
 func readTraces(traces []wire.Trace, b *block) ([]internal, error) {
 	if len(traces) != len(b.txs) {
 		return nil, fmt.Errorf("%d traces for %d transactions", len(traces), len(b.txs))
@@ -222,7 +224,8 @@ func readTraces(traces []wire.Trace, b *block) ([]internal, error) {
 	return moves, nil
 }
 
-// appendMoves walks the calls below a frame that was not reverted. A frame with an error undid itself and everything below it.
+// appendMoves walks the calls below a frame that was not reverted. A frame with an error undid
+// itself and everything below it.
 func appendMoves(moves []internal, calls []wire.Frame, tx int, above string) []internal {
 	for i := range calls {
 		f := &calls[i]
@@ -238,7 +241,8 @@ func appendMoves(moves []internal, calls []wire.Frame, tx int, above string) []i
 	return moves
 }
 
-// carries reports whether a frame carries value away. DELEGATECALL and CALLCODE name a value that stays where it is.
+// carries reports whether a frame carries value away. DELEGATECALL and CALLCODE name a value that
+// stays where it is.
 func carries(f *wire.Frame) bool {
 	switch f.Type {
 	case "CALL", "CREATE", "CREATE2", "SELFDESTRUCT":

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// maxPlain is how long an answer over HTTP may be that is not read with a Scanner. An RPC client
-// needs a hundred times the room of a text that is made for that. The longest there is are two
-// headers, which come with the hashes of all transactions.
+// maxPlain bounds an answer over HTTP that is not read with a Scanner. An RPC client needs a
+// hundred times the memory of a malicious text. The longest valid answer is two headers, which come
+// with the hashes of all transactions.
 const maxPlain = 2 << 20
 
 var errTooLarge = errors.New("the answer is larger than max_response, or than any to this question")

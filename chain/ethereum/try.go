@@ -29,9 +29,9 @@ var trialErrors = map[trial]error{trialReverts: chain.ErrRefused, trialFalse: ch
 
 // Try tries token payments of an account on the state after the block at a height, and sends
 // nothing. Height 0 is the newest block of each node. Each payment gets nil if it would succeed,
-// chain.ErrRefused if it reverts, chain.ErrFalse if the token answers false, and chain.ErrNotNow if
-// the account holds less than that. chain.ErrUnavailable: no majority of the nodes tells, or keeps
-// that state.
+// chain.ErrRefused if it reverts, chain.ErrFalse if the token returns false, and chain.ErrNotNow if
+// the account holds less. chain.ErrUnavailable: no majority of the nodes answers, or keeps that
+// state.
 func (c *Chain) Try(ctx context.Context, height uint64, account string, pays []chain.Payment) ([]error, error) {
 	msgs := make([]message, len(pays))
 	for i, pay := range pays {
@@ -84,7 +84,7 @@ func (c *Chain) tryOn(ctx context.Context, n *node, at string, msgs []message) (
 	if err := n.batch(ctx, elems); err != nil {
 		return nil, err
 	}
-	for _, e := range elems[len(msgs):] { // a paused token may refuse to tell balances, too
+	for _, e := range elems[len(msgs):] { // a paused token may refuse to return balances, too
 		if v := classify(e.Error); e.Error != nil && v != verdictReverted && v != verdictGasLimit {
 			return nil, e.Error
 		}

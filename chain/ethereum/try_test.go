@@ -64,7 +64,7 @@ func TestPaymentsAreTried(t *testing.T) {
 }
 
 // A token payment that succeeds without its event is void if the account's balances prove that
-// nothing moved, and neither paid nor void if they do not, or if no node tells them.
+// nothing moved. It is neither paid nor void if they do not, or if no node returns them.
 func TestSilentPaymentIsVoidByItsBalances(t *testing.T) {
 	b := setup(t)
 	at, frozen := b.freezable(), contracts.NewFreezableToken()

@@ -17,23 +17,25 @@ import (
 )
 
 const (
-	// passedOverAfter is how many blocks after a transaction was seen in a pool one with room must be to have passed it over: the next one may have been
-	// put together before.
+	// passedOverAfter is the number of blocks after which a block with room counts as having
+	// ignored a transaction seen in a pool: the next one may have been built before.
 	passedOverAfter = 2
 	// maxPooled bounds how many transactions are remembered to have been seen in a pool.
 	maxPooled = 4096
 )
 
-// waiting is what one node says of a transaction of ours that stands in no block as far as we know.
+// waiting is one node's view of a transaction of ours that is in no known block.
 type waiting struct {
-	pooled   bool   // the node has it and it stands in no block of its line
+	pooled   bool   // the node has it and no block of its chain includes it
 	hadSpace bool   // nothing of its account comes before it, and the newest block had room for it
 	newest   uint64 // that block
 }
 
-// Underpriced reports whether an attempt waits in the pool of a node because it offers too little: less than blocks take now, by the middle of what
-// the nodes say, or, as long as it does not offer twice the usual tip, so little that a block with room passed it over, which was made after an
-// earlier call saw it in the pool. What no pool has, be it refused, forgotten or not affordable, would not be taken at a higher price either.
+// Underpriced reports whether an attempt waits in the pool of a node because its offer is too low.
+// One case is an offer below the present price, by the median of the nodes. The other applies below
+// twice the usual tip: a block with room ignored it, which was made after an earlier call saw it in
+// the pool. A transaction in no pool, be it refused, forgotten or not affordable, would not be
+// included at a higher price either.
 func (c *Chain) Underpriced(ctx context.Context, slot chain.Slot, a chain.Attempt) (bool, error) {
 	tx, err := readAttempt(a)
 	if err != nil {
@@ -62,14 +64,15 @@ func (c *Chain) Underpriced(ctx context.Context, slot chain.Slot, a chain.Attemp
 	return now.above(tx, c.minTip, passed), nil
 }
 
-// passedOver reports whether a transaction that waits in a pool was left out of a block that could have had it.
+// passedOver reports whether a transaction that waits in a pool was left out of a block that could
+// have had it.
 func (c *Chain) passedOver(hash common.Hash, w waiting) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	since, seen := c.pooled[hash]
 	if !seen {
 		if len(c.pooled) >= maxPooled {
-			clear(c.pooled) // they are seen anew
+			clear(c.pooled) // they are observed again
 		}
 		c.pooled[hash] = w.newest
 		return false

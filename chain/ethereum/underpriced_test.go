@@ -9,7 +9,8 @@ import (
 	"gatewayd/chain"
 )
 
-// What waits in a pool for too low a price may be replaced, and nothing else: neither what no pool has, nor what blocks would take.
+// What waits in a pool for too low a price may be replaced, and nothing else: neither what no pool
+// has, nor what blocks would take.
 func TestUnderpricedIsWhatWaitsForItsPrice(t *testing.T) {
 	b := setup(t)
 	require.NoError(t, b.dev.SetBaseFee(big.NewInt(5e9)))
@@ -57,14 +58,15 @@ func TestUnderpricedIsWhatWaitsForItsPrice(t *testing.T) {
 	}
 }
 
-// An attempt at the price that blocks ask is passed over only by a block that is two younger than the look that found it in the pool; a block made before
-// it came, however late it is looked at, says nothing.
+// An attempt at the blocks' price is ignored only by a block that is two younger than the check
+// that found it in the pool. A block made before the attempt arrived has no meaning, however late
+// it is checked.
 func TestPassedOver(t *testing.T) {
 	b := setup(t)
-	b.mine(11) // empty, so that the nodes tell of no tip
+	b.mine(11) // empty, so that the nodes report no tip
 	slot := b.next(b.hot)
 	a := b.sign(slot, credit(chain.Native, outsider("payee"), 77))
-	require.NoError(t, b.dev.SetMinTip(new(big.Int).Add(a.TipCap.Uint256().ToBig(), big.NewInt(1)))) // more than the nodes tell
+	require.NoError(t, b.dev.SetMinTip(new(big.Int).Add(a.TipCap.Uint256().ToBig(), big.NewInt(1)))) // more than the nodes report
 	b.broadcast(a)
 	low := func() bool {
 		yes, err := b.chain.Underpriced(t.Context(), slot, a)

@@ -14,11 +14,13 @@ import (
 	"gatewayd/chain/quorum"
 )
 
-// A block of unknown type holds a transaction of a type that go-ethereum does not know: the deposits and system transactions of chains that settle on
-// another one (Optimism 0x7e, Arbitrum 0x64 to 0x6a), or what a fork will bring. Nobody here can encode such a transaction or its receipt, so
-// the roots over both lists cannot be recomputed. The rest can: the header's hash, and of every transaction of a known type its hash and
-// sender. Which transactions the block has, what their receipts say, and everything about those of unknown types, is what a majority of the
-// nodes says alike. A block that one node shows proven needs no vote.
+// A block of unknown type holds a transaction of a type that go-ethereum does not know: the
+// deposits and system transactions of chains that settle on another one (Optimism 0x7e, Arbitrum
+// 0x64 to 0x6a), or of a later fork. Such a transaction and its receipt cannot be encoded here, so
+// the roots over both lists cannot be recomputed. The rest can: the header's hash, and the hash and
+// sender of every transaction of a known type. A majority of the nodes must agree on the block's
+// list of transactions, on their receipts, and on all data of unknown types. A proven block of one
+// node needs no vote.
 
 // proveKnownTypes computes the hash of each transaction of a known type in a block of unknown type.
 func (b *block) proveKnownTypes(raw *wire.Block) error {
@@ -39,8 +41,9 @@ func (b *block) proveKnownTypes(raw *wire.Block) error {
 	return nil
 }
 
-// voted is a block of unknown type as a majority of all nodes shows it, or a proven one if some node has that. It waits for all of them: liars who agree
-// on an unknown type to get out of their proofs must not be faster than one honest node.
+// voted is a block of unknown type as a majority of all nodes shows it, or a proven one if some
+// node has that. It waits for all of them: liars who agree on an unknown type to get out of their
+// proofs must not be faster than one honest node.
 func (c *Chain) voted(ctx context.Context, nodes []*node, height uint64, want *common.Hash) (*block, error) {
 	question := func(ctx context.Context, n *node) (*block, error) { return c.read(ctx, n, height, want) }
 	answers := quorum.Ask(ctx, nodes, question, proven)
@@ -88,7 +91,7 @@ func (c *Chain) elect(answers []answer[*block]) *block {
 	return nil
 }
 
-// digest stands for all that is reported of a block of unknown type.
+// digest represents all reported data of a block of unknown type.
 func (b *block) digest() common.Hash {
 	type entry struct {
 		Hash, Extra common.Hash

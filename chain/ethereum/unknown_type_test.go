@@ -11,7 +11,8 @@ import (
 	"gatewayd/chain/ethereum"
 )
 
-// typed changes the type of a block's transactions in the node's own words, as chains have them whose types go-ethereum does not know.
+// typed changes the type of a block's transactions in the node's own words, as chains have them
+// whose types go-ethereum does not know.
 func typed(kind string, which ...int) lie {
 	inBlock := func(result any) any {
 		block := result.(map[string]any)
@@ -49,7 +50,7 @@ func typed(kind string, which ...int) lie {
 	}
 }
 
-// also tells one lie after another.
+// also applies one lie after another.
 func also(first, second lie) lie {
 	return func(q request, result any) any { return second(q, first(q, result)) }
 }
@@ -64,7 +65,8 @@ func (b *bundle) nodes(tell ...lie) *ethereum.Chain {
 	return b.adapter(config)
 }
 
-// TestUnknownTypesStopNothing reads a block in which transactions are of unknown types: system ones, and such as pay us coins and tokens.
+// TestUnknownTypesStopNothing reads a block in which transactions are of unknown types: system
+// ones, and such as pay us coins and tokens.
 func TestUnknownTypesStopNothing(t *testing.T) {
 	b := eventful(t)
 	want, height := b.newest(), b.height()
@@ -84,7 +86,8 @@ func TestUnknownTypesStopNothing(t *testing.T) {
 	}
 }
 
-// TestUnknownTypesAreVotedOn: what cannot be proven is what a majority says alike, whoever is asked first.
+// TestUnknownTypesAreVotedOn: unprovable data is the majority's answer, whichever node is asked
+// first.
 func TestUnknownTypesAreVotedOn(t *testing.T) {
 	b := eventful(t)
 	honest, height := typed("0x7e", 0), b.height()
@@ -120,7 +123,8 @@ func TestUnknownTypesAreVotedOn(t *testing.T) {
 	require.ErrorIs(t, err, chain.ErrUnavailable, "a known type is proven whatever stands beside it")
 }
 
-// TestAnUnknownTypeHidesNothing: a liar cannot get out of its proofs by naming an unknown type, when others show the block proven.
+// TestAnUnknownTypeHidesNothing: a liar cannot get out of its proofs by naming an unknown type,
+// when others show the block proven.
 func TestAnUnknownTypeHidesNothing(t *testing.T) {
 	b := eventful(t)
 	want, height := b.newest(), b.height()

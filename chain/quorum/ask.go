@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// grace is how long one waits for the slower nodes: when the answers suffice, before they are left behind; when they do not, before the
-// nodes that were passed over are asked too.
+// grace is the wait for slower nodes: when the answers suffice, before these are abandoned; when
+// they do not, before the skipped nodes are asked too.
 const grace = 500 * time.Millisecond
 
 // longest ends what no other limit does: far above the time limit of any call.
@@ -21,7 +21,7 @@ type Member interface {
 	Willing() bool // may be asked first
 }
 
-// Answer is what one node said to a question.
+// Answer is one node's answer to a question.
 type Answer[N Member, T any] struct {
 	Node  N
 	Value T
@@ -31,9 +31,10 @@ type Answer[N Member, T any] struct {
 // Question is put to each node. It must end when its context does.
 type Question[N Member, T any] func(context.Context, N) (T, error)
 
-// Ask puts a question to the willing nodes, and to the others as well when those do not suffice. It ends a moment after the answers
-// suffice, or when all have answered; nodes that were too slow are missing in the answers. The last call of a slow node goes on, so that it is
-// known whether the node answers at all, until the node is closed.
+// Ask sends a question to the willing nodes, and to the others as well when those do not suffice.
+// It ends a moment after the answers suffice, or when all have answered; slow nodes are missing in
+// the answers. The last call of a slow node continues until the node is closed, so that it is known
+// whether the node answers at all.
 func Ask[N Member, T any](ctx context.Context, nodes []N, question Question[N, T], enough func([]Answer[N, T]) bool) []Answer[N, T] {
 	willing, others := split(nodes)
 	p := poll[N, T]{question: question, incoming: make(chan Answer[N, T], len(nodes)), calls: make(map[N]*call)}
@@ -109,7 +110,8 @@ type call struct {
 
 func (p *poll[N, T]) start(ctx context.Context, nodes []N) {
 	for _, n := range nodes {
-		// A context of its own, so that the call may outlive the question; the asker's end and time limit count until then.
+		// A context of its own, so that the call may outlive the question; the caller's
+		// cancellation and deadline count until then.
 		limit, ok := ctx.Deadline()
 		if !ok {
 			limit = time.Now().Add(longest)
@@ -156,7 +158,7 @@ func (p *poll[N, T]) leaveBehind() {
 	}
 }
 
-// keepLate takes over a call that nobody waits for; false when there is one already.
+// keepLate takes over an abandoned call; false when there is one already.
 func (n *Node) keepLate(c *call) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// said is how one node answers: a number after a time, or an error; a silent one waits for its context.
+// said is one node's answer: a number after a time, or an error; a silent one waits for its
+// context.
 type said struct {
 	value  int
 	after  time.Duration
@@ -50,7 +51,7 @@ func answer(ctx context.Context, m *member) (int, error) {
 
 func itself(n int) int { return n }
 
-// agree asks until two say the same, and tells how long that took.
+// agree asks until two answers agree, and returns the duration.
 func agree(ctx context.Context, nodes []*member) (value int, found bool, took time.Duration) {
 	begin := time.Now()
 	answers := Ask(ctx, nodes, answer, Same[*member](2, itself))
@@ -89,7 +90,8 @@ func TestTheSlowDecideWhenTheOthersDiffer(t *testing.T) {
 	}
 }
 
-// TestASilentNodeCostsOneWait: while it works on an earlier question, it is not asked another unless the others do not suffice.
+// TestASilentNodeCostsOneWait: while it works on an earlier question, it is not asked another
+// unless the others do not suffice.
 func TestASilentNodeCostsOneWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		nodes := members(t, said{value: 7}, said{value: 7}, said{silent: true})

@@ -14,35 +14,37 @@ import (
 )
 
 const (
-	// restAfter failed calls in a row a node is not called at all for firstRest, twice as long after each further failure, at most lastRest.
+	// restAfter failed calls in a row a node is not called at all for firstRest, twice as long
+	// after each further failure, at most lastRest.
 	restAfter = 3
 	firstRest = 5 * time.Second
 	lastRest  = 30 * time.Second
 
-	// leaveOutAfter wrong answers a node is left out for firstLeave, twice as long each time it is wrong again, at most lastLeave. Once it
-	// was right for pardonAfter, all is forgotten but the count.
+	// leaveOutAfter wrong answers a node is left out for firstLeave, twice as long each time it is
+	// wrong again, at most lastLeave. Once it was right for pardonAfter, all is forgotten but the
+	// count.
 	leaveOutAfter = 3
 	firstLeave    = time.Minute
 	lastLeave     = time.Hour
 	pardonAfter   = 10 * time.Minute
 
-	// maxText is how much of an error is kept for people.
+	// maxText bounds the stored text of an error.
 	maxText = 300
 )
 
 // ErrResting is a node that is not called because it did not answer lately.
 var ErrResting = errors.New("left alone after failing again and again")
 
-// Node is what is known of one node. It is safe for concurrent use. Make one with New.
+// Node is the known state of one node. It is safe for concurrent use. Create one with New.
 type Node struct {
 	name string
-	only bool               // the only node is never left alone: nobody else could answer
-	log  logrus.FieldLogger // nil: nobody is told
+	only bool               // the only node is never skipped: no other could answer
+	log  logrus.FieldLogger // may be nil
 
 	behind sync.WaitGroup // the call that was left behind
 
 	mu       sync.Mutex
-	state    chain.NodeState // Name and LeftOut are filled when told
+	state    chain.NodeState // Name and LeftOut are set in State
 	failures int             // calls in a row that were not answered
 	rest     time.Duration
 	restTill time.Time
@@ -60,7 +62,8 @@ type Node struct {
 	closed bool
 }
 
-// New is a node of which nothing is known yet. name is shown to people and must hold no secret; only says that no other node is configured.
+// New returns a node without known state. name is shown to people and must contain no secret; only
+// means that no other node is configured.
 func New(name string, only bool, log logrus.FieldLogger) *Node {
 	return &Node{name: name, only: only, log: log}
 }
@@ -79,7 +82,7 @@ func (n *Node) Close() {
 	n.behind.Wait()
 }
 
-// State tells what is known now.
+// State returns the present state.
 func (n *Node) State() chain.NodeState {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -88,7 +91,8 @@ func (n *Node) State() chain.NodeState {
 	return s
 }
 
-// Willing reports whether the node is asked first: it answers, it was not wrong lately, and it does not still work on an earlier question.
+// Willing reports whether the node is asked first: it answers, it was not wrong lately, and it does
+// not still work on an earlier question.
 func (n *Node) Willing() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -106,8 +110,8 @@ func (n *Node) Ready() error {
 	return nil
 }
 
-// RecordCall records how a call ended: nil when the node answered, be it with a refusal; else why there was no answer. A call whose ctx was
-// canceled says nothing about the node.
+// RecordCall records the end of a call: nil when the node answered, even with a refusal; else the
+// reason for the missing answer. A call whose ctx was canceled does not count.
 func (n *Node) RecordCall(ctx context.Context, failure error) {
 	if failure != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return
@@ -152,8 +156,8 @@ func (n *Node) RecordHead(height uint64, at time.Time) {
 	n.state.Head, n.state.HeadTime = height, at
 }
 
-// RecordWrong counts an answer that was proven wrong or that a majority contradicts, and answers err. kind is a word for what it was about: the log
-// is told when that changes, not each time.
+// RecordWrong counts an answer that was proven wrong or that a majority contradicts, and returns
+// err. kind is a word for its subject: the log receives changes only, not each answer.
 func (n *Node) RecordWrong(kind string, err error) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -161,8 +165,9 @@ func (n *Node) RecordWrong(kind string, err error) error {
 	return err
 }
 
-// RecordMinorityBlock counts a block of the node's own that a majority does not have, once for each such block: nodes that are honest may show a block that
-// the others leave for as long as it takes them to leave it too. It answers err.
+// RecordMinorityBlock counts a block of the node's own that a majority does not have, once for each
+// such block: nodes that are honest may show a block that the others leave for as long as it takes
+// them to leave it too. It answers err.
 func (n *Node) RecordMinorityBlock(block string, err error) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -192,13 +197,13 @@ func (n *Node) addStrike(kind string, err error) {
 	if n.strikes++; n.strikes < leaveOutAfter || n.only || now.Before(n.leaveTill) {
 		return
 	}
-	n.strikes = leaveOutAfter - 1 // once more, and it is left out again
+	n.strikes = leaveOutAfter - 1 // one more, and it is skipped again
 	n.leave = min(max(2*n.leave, firstLeave), lastLeave)
 	n.leaveTill, n.left = now.Add(n.leave), true
 	n.warn(fmt.Sprintf("the node is left out for %s: wrong %d times, last: %s", n.leave, n.state.Faults, n.state.LastFault), err)
 }
 
-// warn tells the log in words; what they stand for is a field where they are others.
+// warn logs in words; a technical term is added as a field where it differs.
 func (n *Node) warn(text string, err error) {
 	if n.log == nil {
 		return

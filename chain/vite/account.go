@@ -18,17 +18,19 @@ const (
 	ownPage    = 500
 	minPage    = 9 // a page of so few is not made smaller
 
-	// The second pass over a long unreceived list has other page limits, far from those of the first: see waiting.
+	// The second pass over a long unreceived list has other page limits, far from those of the
+	// first: see waiting.
 	secondPass = 618
-	// maxRepeats is how often a long list is read again because the account received meanwhile.
+	// maxRepeats bounds the repeated reads of a long list because the account received meanwhile.
 	maxRepeats = 8
 )
 
 // accountSet are accounts of ours.
 type accountSet map[core.Address]bool
 
-// sighting is something that concerns an account of ours with the place in the snapshot chain that the node gives it: a transfer,
-// an own transaction, or the reason why a claimed transfer cannot be true.
+// sighting is something that concerns an account of ours with the place in the snapshot chain that
+// the node gives it: a transfer, an own transaction, or the reason why a claimed transfer cannot be
+// true.
 type sighting struct {
 	height   uint64
 	snapshot core.Hash
@@ -37,7 +39,8 @@ type sighting struct {
 	fault    error
 }
 
-// accountReader gathers the sightings of one account that were confirmed first from height from to height to.
+// accountReader gathers the sightings of one account that were confirmed first from height from to
+// height to.
 type accountReader struct {
 	client   *client.Client
 	account  core.Address
@@ -51,8 +54,8 @@ type accountReader struct {
 	confirmed bool
 }
 
-// read looks at what waits first and at the own chain afterwards: a send that is received in between is then found in the second
-// place, and in the other order it would be found in neither.
+// read reads the pending sends first and the own chain afterwards. A send that is received in
+// between is then found in the second list; in the other order it would be found in neither.
 func (r *accountReader) read(ctx context.Context) ([]sighting, error) {
 	r.sends = make(map[core.Hash]client.AccountBlock)
 	for _, step := range []func(context.Context) error{r.waiting, r.ownChain, r.received} {
@@ -63,10 +66,11 @@ func (r *accountReader) read(ctx context.Context) ([]sighting, error) {
 	return append(r.transfers(), r.ownTxs...), nil
 }
 
-// waiting reads the unreceived list. It is ordered by hash and its pages shift when an item leaves it, so that an item at the start
-// of the next page can be missed. Items leave because the account receives them: a list of several pages counts only if the
-// account made no block meanwhile. They also leave because the node drops a send that is in no snapshot yet: hence a second
-// pass with other page limits, since one item cannot be at the limit in both.
+// waiting reads the unreceived list. It is ordered by hash and its pages shift when an item leaves
+// it, so that an item at the start of the next page can be missed. Items leave because the account
+// receives them: a list of several pages counts only if the account made no block meanwhile. They
+// also leave because the node drops a send that is in no snapshot yet. Hence a second pass uses
+// other page limits, since one item cannot be at the limit in both.
 func (r *accountReader) waiting(ctx context.Context) error {
 	for range maxRepeats {
 		before, err := r.latest(ctx)
@@ -100,8 +104,9 @@ func (r *accountReader) latest(ctx context.Context) (core.Hash, error) {
 	return b.Hash, nil
 }
 
-// waitingPass reads all pages of a size once and tells whether there were several. Blocks with much data can make a page larger
-// than a response may be: then it begins again with smaller pages.
+// waitingPass reads all pages of a size once and reports whether there were several. Blocks with
+// much data can make a page larger than the response limit: then it begins again with smaller
+// pages.
 func (r *accountReader) waitingPass(ctx context.Context, size int) (several bool, err error) {
 	for page := 0; page*size < maxWaiting; page++ {
 		list, err := r.client.UnreceivedBlocks(ctx, r.account, page, size)
@@ -133,8 +138,9 @@ func (r *accountReader) keepSend(b *client.AccountBlock) error {
 	return err
 }
 
-// ownChain reads the account's own blocks from the newest down to the first one that was confirmed before from: an account's
-// blocks are confirmed in their order, and a send never after the block that receives it.
+// ownChain reads the account's own blocks from the newest down to the first one that was confirmed
+// before from: an account's blocks are confirmed in their order, and a send never after the block
+// that receives it.
 func (r *accountReader) ownChain(ctx context.Context) error {
 	latest, err := r.client.LatestAccountBlock(ctx, r.account)
 	if err != nil || latest == nil {
@@ -164,7 +170,7 @@ func (r *accountReader) ownChain(ctx context.Context) error {
 	}
 }
 
-// keepOwn notes an own block, and tells whether it and all before it lie before the range.
+// keepOwn notes an own block, and reports whether it and all before it lie before the range.
 func (r *accountReader) keepOwn(b *client.AccountBlock) (done bool, err error) {
 	height, snapshot, ok, err := place(b)
 	switch {
@@ -188,7 +194,8 @@ func (r *accountReader) keepOwn(b *client.AccountBlock) (done bool, err error) {
 	return false, nil
 }
 
-// received reads the sends that the account's own blocks name. Their hashes stand in blocks that we signed.
+// received reads the sends that the account's own blocks name. The signed blocks contain their
+// hashes.
 func (r *accountReader) received(ctx context.Context) error {
 	missing := slices.DeleteFunc(r.named, func(h core.Hash) bool { _, known := r.sends[h]; return known })
 	for part := range slices.Chunk(missing, client.MaxPage) {

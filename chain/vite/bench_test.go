@@ -10,8 +10,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// BenchmarkCatchUp reads 20,000 snapshot blocks, a deposit in each tenth, from one node and from three: the adapter's share of
-// catching up after an absence.
+// BenchmarkCatchUp reads 20,000 snapshot blocks, a deposit in each tenth, from one node and from
+// three: the adapter's share of catching up after an absence.
 func BenchmarkCatchUp(b *testing.B) {
 	const blocks = 20_000
 	l := newLedger(b)
@@ -39,7 +39,8 @@ func BenchmarkCatchUp(b *testing.B) {
 	}
 }
 
-// BenchmarkBusyBlocks reads snapshot blocks of 200 sends each that do not concern us, and of 200 sends of nothing to us.
+// BenchmarkBusyBlocks reads snapshot blocks of 200 sends each that do not concern us, and of 200
+// sends of nothing to us.
 func BenchmarkBusyBlocks(b *testing.B) {
 	for name, pay := range map[string]func(l *ledger) core.Address{
 		"others": func(*ledger) core.Address { return keyOf(b, "someone").Address() },

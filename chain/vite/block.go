@@ -14,15 +14,16 @@ import (
 )
 
 const (
-	// blockTimeoutCalls is how many times as long as one call an answer may take: it needs several.
+	// blockTimeoutCalls is the time limit of an answer in call timeouts: it needs several.
 	blockTimeoutCalls = 15
 	// scannedAtOnce bounds the blocks that are answered at once where a node has no chunks.
 	scannedAtOnce = 64
 )
 
-// Block returns the snapshot block at a height with the transfers and own transactions that it confirmed. Zero amounts, genesis and sends
-// between our own accounts are no transfers. What it rests on is LineMode; a node whose answer does not hold is passed over, and when
-// none is left the block is ErrUnavailable.
+// Block returns the snapshot block at a height with the transfers and own transactions that it
+// confirmed. Zero amounts, genesis and sends between our own accounts are no transfers. What it
+// rests on is LineMode; a node whose answer does not hold is passed over, and when none is left the
+// block is ErrUnavailable.
 func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
 	blocks, err := c.Blocks(ctx, height, height)
 	if err != nil {
@@ -31,9 +32,9 @@ func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
 	return blocks[0], nil
 }
 
-// Blocks answers consecutive blocks of the current line from a height on, at least one, and none above another height. It may end
-// early, where the line ends or an answer grows too large; ErrNotFound: the line does not reach from. It asks for as many heights
-// at once as a node gives.
+// Blocks answers consecutive blocks of the current line from a height on, at least one, and none
+// above another height. It may end early, where the line ends or an answer grows too large;
+// ErrNotFound: the line does not reach from. It asks for as many heights at once as a node gives.
 func (c *Chain) Blocks(ctx context.Context, from, to uint64) ([]chain.Block, error) {
 	ctx, cancel := context.WithTimeout(ctx, blockTimeoutCalls*c.cfg.Timeout)
 	defer cancel()
@@ -59,8 +60,9 @@ func (c *Chain) blocks(ctx context.Context, from, to uint64) ([]chain.Block, err
 	return c.agreedBlocks(ctx, from, to)
 }
 
-// provenBlocks reads from one node after another until one proves blocks that more than half of the nodes have; the last that did comes
-// first. proven is false when a node that cannot may know better.
+// provenBlocks reads from one node after another until one proves blocks that more than half of the
+// nodes have; the last that did comes first. proven is false when a node that cannot may know
+// better.
 func (c *Chain) provenBlocks(ctx context.Context, from, to uint64) (blocks []chain.Block, proven bool, err error) {
 	var faults []answer[[]chain.Block]
 	read := question[[]chain.Block](func(ctx context.Context, n *node, nc *client.Client) ([]chain.Block, error) {
@@ -94,7 +96,8 @@ func (c *Chain) provenBlocks(ctx context.Context, from, to uint64) (blocks []cha
 	return nil, true, disagreement(faults, c.quorum())
 }
 
-// slowest is the speed below which another node reads next: far above that at which blocks are made.
+// slowest is the speed below which another node reads next: far above that at which blocks are
+// made.
 const slowest = 10 // blocks a second
 
 // tooSlow reports whether a node's answer took so long that another one should read.
@@ -102,8 +105,9 @@ func (c *Chain) tooSlow(took time.Duration, blocks int) bool {
 	return took > c.cfg.Timeout/4 && took > time.Duration(blocks)*time.Second/slowest
 }
 
-// provenBy reads from one node. Our accounts are asked for after its chunks were read: an address is shown to a user only after it is
-// listed, so that no deposit can be in a chunk that was read before its address was.
+// provenBy reads from one node. It reads our accounts after the node's chunks. An address is shown
+// to a user only after it is listed, so no deposit can be in a chunk that was read before its
+// address was listed.
 func (c *Chain) provenBy(ctx context.Context, n *node, nc *client.Client, from, to uint64) ([]chain.Block, error) {
 	chunks, err := n.provenChunks(ctx, nc, c, from, to)
 	if err != nil {
@@ -119,7 +123,7 @@ func (c *Chain) provenBy(ctx context.Context, n *node, nc *client.Client, from, 
 	return own.blocksOf(chunks)
 }
 
-// errNoProof tells of a node that does not show what a proof needs.
+// errNoProof marks a node that does not show the data for a proof.
 var errNoProof = errors.New("the node cannot prove what it says")
 
 func (n *node) provenChunks(ctx context.Context, nc *client.Client, c *Chain, from, to uint64) ([]client.Chunk, error) {
@@ -137,7 +141,8 @@ func (n *node) provenChunks(ctx context.Context, nc *client.Client, c *Chain, fr
 	return n.readLine(ctx, from, to)
 }
 
-// blocks returns what the node shows in its own way, which the caller compares with others' answers.
+// blocks returns what the node shows in its own way, which the caller compares with others'
+// answers.
 func (n *node) blocks(ctx context.Context, nc *client.Client, c *Chain, from, to uint64) ([]chain.Block, error) {
 	if err := enter(ctx, n.scanning); err != nil {
 		return nil, err
@@ -161,7 +166,8 @@ func (n *node) blocks(ctx context.Context, nc *client.Client, c *Chain, from, to
 	return own.blocksOf(chunks)
 }
 
-// lineOf asks what the node can do once, and again after it refused a call that it had before. The caller has entered scanning.
+// lineOf asks what the node can do once, and again after it refused a call that it had before. The
+// caller has entered scanning.
 func (n *node) lineOf(ctx context.Context, nc *client.Client, c *Chain) (_ *lineReader, err error) {
 	if n.line == nil {
 		n.line, err = c.newLineReader(ctx, n, nc)
@@ -177,7 +183,8 @@ func (n *node) readLine(ctx context.Context, from, to uint64) ([]client.Chunk, e
 	return chunks, err
 }
 
-// common cuts what a node proved to what more than half of the nodes have: hashes are links, so that the last one speaks for all.
+// common cuts what a node proved to what more than half of the nodes have: hashes are links, so
+// that the last one speaks for all.
 func (c *Chain) common(ctx context.Context, reader *node, chunks []client.Chunk) ([]client.Chunk, error) {
 	if len(c.nodes) == 1 {
 		return chunks, nil

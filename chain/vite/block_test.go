@@ -79,7 +79,8 @@ func TestNothingMovedIsNoTransfer(t *testing.T) {
 	require.Equal(t, []string{own.String(), taken.String(), back.String()}, ownTxsIn(blocks), "genesis is no effect")
 }
 
-// TestContractSends has the asset contract mint to an account of ours: its sends have no height, no key and no signature.
+// TestContractSends has the asset contract mint to an account of ours: its sends have no height, no
+// key and no signature.
 func TestContractSends(t *testing.T) {
 	l := newLedger(t)
 	c := l.open(t)

@@ -14,17 +14,19 @@ import (
 // maxRaw is far above any block that Sign makes and below what a node reads (128 KiB).
 const maxRaw = 64 << 10
 
-// broadcastTimeoutCalls is how many times as long as one call Broadcast may take.
+// broadcastTimeoutCalls is the time limit of Broadcast in call timeouts.
 const broadcastTimeoutCalls = 4
 
-// Broadcast hands signed blocks to all nodes, in order, and waits until more than half of them have all, not for slow ones. An error is nil when at
-// least one node has the block, now or already. It may be repeated. What it answers is for the log: only a final block tells whether a block is on the ledger.
+// Broadcast sends signed blocks to all nodes, in order, and waits until more than half of them have
+// all, not for slow ones. An error is nil when at least one node has the block, now or already. It
+// may be repeated. The result is for the log: only a final block shows whether a block is on the
+// ledger.
 func (c *Chain) Broadcast(ctx context.Context, attempts []chain.Attempt) []error {
 	errs := make([]error, len(attempts))
 	blocks := make([]signed, 0, len(attempts))
 	for i, a := range attempts {
 		b, err := signedBlock(a)
-		if err != nil { // what stands before it is sent all the same
+		if err != nil { // the earlier ones are sent all the same
 			refuseFrom(errs, i, fmt.Errorf("sending block %s: %w", a.Hash, err))
 			break
 		}
@@ -49,7 +51,7 @@ func (c *Chain) Broadcast(ctx context.Context, attempts []chain.Attempt) []error
 	return errs
 }
 
-// refuseFrom says that the attempt at i was refused, and so nothing behind it was sent.
+// refuseFrom records that the attempt at i was refused, and so no later one was sent.
 func refuseFrom(errs []error, i int, err error) {
 	errs[i] = err
 	for j := i + 1; j < len(errs); j++ {
@@ -63,8 +65,9 @@ type signed struct {
 	raw   []byte
 }
 
-// sendAll hands an account's blocks to one node until it refuses one, and answers how many it has. A node refuses a block that it has already like
-// one that does not fit, and it may get the blocks from another node meanwhile: after a refusal the rest is sent again while it has more each time.
+// sendAll hands an account's blocks to one node until it refuses one, and answers how many it has.
+// A node refuses a block that it has already like one that does not fit, and it may get the blocks
+// from another node meanwhile: after a refusal the rest is sent again while it has more each time.
 func sendAll(ctx context.Context, nc *client.Client, blocks []signed) (int, error) {
 	has, err := sendRest(ctx, nc, blocks)
 	for errors.Is(err, client.ErrPrevBlock) {
@@ -107,7 +110,8 @@ func sendRest(ctx context.Context, nc *client.Client, blocks []signed) (int, err
 	return known + 1 + taken, err
 }
 
-// hasAll returns how many of the blocks the node has, up to the first that it has not: another one stands in its place.
+// hasAll returns the number of blocks that the node has, up to the first missing one: another block
+// is in its place.
 func hasAll(ctx context.Context, nc *client.Client, blocks []signed) (int, error) {
 	hashes := make([]core.Hash, len(blocks))
 	for i, b := range blocks {
@@ -125,7 +129,7 @@ func hasAll(ctx context.Context, nc *client.Client, blocks []signed) (int, error
 	return len(blocks), nil
 }
 
-// MaxUnmined is how many blocks of one account may be in no snapshot block yet.
+// MaxUnmined bounds the blocks of one account that are in no snapshot block yet.
 func (c *Chain) MaxUnmined() int { return c.cfg.MaxUnmined }
 
 // Estimate is nothing: the ledger has no fees, and quota is asked for when a block is signed.
@@ -141,7 +145,8 @@ func (c *Chain) Underpriced(context.Context, chain.Slot, chain.Attempt) (bool, e
 	return false, nil
 }
 
-// signedBlock reads stored bytes back. Bytes that are not the block that their hash names are damaged, and not sent.
+// signedBlock reads stored bytes back. Bytes that are not the block that their hash names are
+// damaged, and not sent.
 func signedBlock(a chain.Attempt) (*core.AccountBlock, error) {
 	if len(a.Raw) > maxRaw {
 		return nil, fmt.Errorf("raw: %d bytes, at most %d", len(a.Raw), maxRaw)

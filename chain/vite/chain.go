@@ -1,23 +1,26 @@
-// Package vite is the adapter between the gateway and the exchange chain (Vite): it implements chain.Chain over the JSON-RPC of
-// one or more nodes, real or embedded.
+// Package vite is the adapter between the gateway and the exchange chain (Vite): it implements
+// chain.Chain over the JSON-RPC of one or more nodes, real or embedded.
 //
-// The line is the snapshot chain. It is read by chunks, each a snapshot block with all account blocks that it confirms, and recomputed:
+// Its block chain is the snapshot chain. It is read by chunks, each a snapshot block with all
+// account blocks that it confirms, and recomputed:
 //
-//	chunks ── check: links, hashes, contents, signatures ── what more than half of the nodes have ── our accounts ── Block(h), Blocks
+//	chunks ── check: links, hashes, contents, signatures ── majority of the nodes ── our accounts ── Block(h), Blocks
 //
-// So a node can neither leave out nor invent a transfer on a line that the majority has (docs/adr/023). A node without chunks is read
-// from the accounts' side, and the sends to an account of ours are put at the height whose snapshot block confirmed them first:
+// So a node can neither leave out nor invent a transfer on a chain that the majority has
+// (docs/adr/023). A node without chunks is read from the accounts' side, and the sends to an
+// account of ours are assigned to the height of the snapshot block that confirmed them first:
 //
 //	node ── unreceived sends of the account ─────────┐
-//	     ── own blocks, newest first ── receives ── their sends ┤── scan: height -> transfers, own transactions ── Block(h)
-//	                                └── own transactions ─────┘
+//	     ── own blocks, newest first ── receives ── their sends ┤── scan: height -> transfers, own transactions
+//	                                └── own transactions ─────┘   ── Block(h)
 //
-// A scan made at snapshot head S serves all heights up to S. What can be proven by hash and signature is checked, the rest (which
-// snapshot block confirmed a send, what a contract sent, that nothing was left out) is believed when the majority of the
-// configured nodes says the same.
+// A scan made at snapshot head S serves all heights up to S. Hashes and signatures prove what they
+// cover. The rest (which snapshot block confirmed a send, a contract's sends, completeness) is
+// believed when the majority of the configured nodes agrees.
 //
-// The package owns: reading and checking, payment data, building of account blocks and the rules of their signing, quota and proof of work. It owns
-// no keys, no database and no decision about money. See docs/payment-rules.md 3, docs/exchange-chain-wire.md 4 and 5.
+// The package owns: reading and checking, payment data, building of account blocks and the rules of
+// their signing, quota and proof of work. It owns no keys, no database and no decision about money.
+// See docs/payment-rules.md 3, docs/exchange-chain-wire.md 4 and 5.
 package vite
 
 import (
@@ -31,7 +34,7 @@ import (
 	"gatewayd/vite/core"
 )
 
-// accounts tells which accounts of a ledger are ours: a handful.
+// accounts lists our accounts of a ledger: a handful.
 type accounts interface {
 	Accounts(ctx context.Context, id chain.ID) ([]string, error)
 }
@@ -56,7 +59,8 @@ var (
 	_ chain.NodeWatcher = (*Chain)(nil)
 )
 
-// New prepares the adapter; it connects to nothing yet. own is asked again for every block. Who reads no Block may leave it out.
+// New prepares the adapter; it connects to nothing yet. own is asked again for every block. Who
+// reads no Block may leave it out.
 func New(cfg Config, own accounts) (*Chain, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
@@ -75,7 +79,7 @@ func (c *Chain) Close() {
 	}
 }
 
-// Nodes tells the state of each configured node.
+// Nodes returns the state of each configured node.
 func (c *Chain) Nodes() []chain.NodeState {
 	states := make([]chain.NodeState, len(c.nodes))
 	for i, n := range c.nodes {
@@ -84,14 +88,15 @@ func (c *Chain) Nodes() []chain.NodeState {
 	return states
 }
 
-// Rules are what its payments are signed by.
+// Rules returns its signing rules.
 func (c *Chain) Rules() chain.Rules { return c.SigningRules }
 
 // ID names the ledger in records and configuration.
 func (c *Chain) ID() chain.ID { return c.cfg.ID }
 
-// CheckAddress returns the lower-case form of a user's address. Contracts, among them the built-in ones, and the zero address,
-// where money is lost, are ErrAddress; addresses here have no labels (ErrLabel). It asks no node.
+// CheckAddress returns the lower-case form of a user's address. Contracts, among them the built-in
+// ones, and the zero address, where money is lost, are ErrAddress; addresses here have no labels
+// (ErrLabel). It asks no node.
 func (c *Chain) CheckAddress(addr, label string) (string, error) {
 	to, err := payable(addr)
 	if err != nil {

@@ -19,7 +19,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// newChunkScene is a scene with a mint to an account of ours, and a snapshot block that confirms two deposits of one sender.
+// newChunkScene is a scene with a mint to an account of ours, and a snapshot block that confirms
+// two deposits of one sender.
 func newChunkScene(t *testing.T) *scene {
 	t.Helper()
 	s := newScene(t)
@@ -72,7 +73,8 @@ func without(choose func(b map[string]any) bool) lie {
 	})
 }
 
-// named makes the content of each chunk name the last of the listed blocks, as a node would that wants to be believed.
+// named makes the content of each chunk name the last of the listed blocks, as a node would that
+// wants to be believed.
 func named(l lie) lie {
 	return func(method string, params []any, result any) any {
 		return inChunks(func(chunk map[string]any) {
@@ -244,7 +246,8 @@ func TestLyingChunks(t *testing.T) {
 	}
 }
 
-// commentAsFee shows what a block's hash covers in another way: the hash of its data as its fee, and its fee as the hash of logs.
+// commentAsFee shows what a block's hash covers in another way: the hash of its data as its fee,
+// and its fee as the hash of logs.
 func commentAsFee(b map[string]any) {
 	data, _ := b["data"].(string)
 	raw, err := base64.StdEncoding.DecodeString(data)
@@ -255,7 +258,8 @@ func commentAsFee(b map[string]any) {
 	b["data"], b["fee"], b["logHash"] = nil, json.Number(new(big.Int).SetBytes(sum[:]).String()), strings.Repeat("0", 64)
 }
 
-// invent adds a signed first block of an account to a chunk with a deposit: a deposit of its own, that no snapshot confirms.
+// invent adds a signed first block of an account to a chunk with a deposit: a deposit of its own,
+// that no snapshot confirms.
 func (s *scene) invent(t testing.TB, key core.PrivateKey, c map[string]any) {
 	t.Helper()
 	for _, b := range blocksIn(c) {
@@ -284,7 +288,8 @@ func (l *ledger) askChunks(t testing.TB, from, to int) any {
 	return answer.(map[string]any)["result"]
 }
 
-// requireProof reads all heights and counts the unavailable ones. What is answered is the whole truth.
+// requireProof reads all heights and counts the unavailable ones. Every answer is the complete
+// truth.
 func (s *scene) requireProof(t *testing.T, c *Chain) (unavailable int) {
 	t.Helper()
 	for i, honest := range s.honest {
@@ -300,8 +305,8 @@ func (s *scene) requireProof(t *testing.T, c *Chain) (unavailable int) {
 	return unavailable
 }
 
-// TestFirstSightIsProven has a node hide the first of two blocks that an account has in the first snapshot block that is read, and
-// invent where the account was before.
+// TestFirstSightIsProven: a node hides the first of two blocks that an account has in the first
+// snapshot block that is read, and invents the account's earlier head.
 func TestFirstSightIsProven(t *testing.T) {
 	s := newChunkScene(t)
 	two := uint64(slices.IndexFunc(s.honest, func(b chain.Block) bool { return len(b.Transfers) == 2 && b.Height > 5 }) + 1)
@@ -340,7 +345,8 @@ func TestFirstSightIsProven(t *testing.T) {
 	}
 }
 
-// TestFirstSightIsConfirmed has a node hide a block and sign, with a key of its own, a snapshot block below the line that says where the account was before.
+// TestFirstSightIsConfirmed: a node hides a block and signs, with a key of its own, a snapshot
+// block below the chain that contains the account's earlier head.
 func TestFirstSightIsConfirmed(t *testing.T) {
 	s := newChunkScene(t)
 	two := uint64(slices.IndexFunc(s.honest, func(b chain.Block) bool { return len(b.Transfers) == 2 && b.Height > 5 }) + 1)
@@ -359,7 +365,7 @@ func TestFirstSightIsConfirmed(t *testing.T) {
 	require.NotZero(t, c.Nodes()[0].Faults)
 }
 
-// forgedSnapshot is a true snapshot block with another content, signed by nobody's key.
+// forgedSnapshot is a true snapshot block with another content, signed by an unknown key.
 func (s *scene) forgedSnapshot(t *testing.T, hash string, content any) map[string]any {
 	t.Helper()
 	b := s.ask(t, "ledger_getSnapshotBlockByHash", hash).(map[string]any)
@@ -397,7 +403,8 @@ func (s *scene) contentBefore(t *testing.T, height uint64) any {
 	return map[string]any{b["accountAddress"].(string): map[string]any{"hash": b["hash"], "height": b["height"]}}
 }
 
-// TestTooLargeAnswersAreReadInSmallerOnes has a node whose answers to more than three heights at once are too large.
+// TestTooLargeAnswersAreReadInSmallerOnes has a node whose answers to more than three heights at
+// once are too large.
 func TestTooLargeAnswersAreReadInSmallerOnes(t *testing.T) {
 	s := newChunkScene(t)
 	blanks := bytes.Repeat([]byte{' '}, 1<<20)
@@ -438,7 +445,7 @@ func TestTooLargeAnswersAreReadInSmallerOnes(t *testing.T) {
 	require.ErrorContains(t, err, "max_response")
 }
 
-// span is how many heights are asked for.
+// span is the number of requested heights.
 func span(params []any) int64 {
 	from, ok := new(big.Int).SetString(params[0].(string), 10)
 	to, ok2 := new(big.Int).SetString(params[1].(string), 10)
@@ -448,7 +455,8 @@ func span(params []any) int64 {
 	return to.Sub(to, from).Int64() + 1
 }
 
-// TestCutAnswers has a node answer less than it was asked for: what it answers counts, the rest is asked for again.
+// TestCutAnswers has a node answer less than it was asked for: what it answers counts, the rest is
+// asked for again.
 func TestCutAnswers(t *testing.T) {
 	s := newChunkScene(t)
 	p := newLiar(t, s.ledger)

@@ -35,28 +35,35 @@ const (
 	maxPoWTimeout    = time.Hour
 )
 
-// Config describes one exchange chain and how far its nodes are believed. Zero values mean the defaults.
+// Config describes one exchange chain and how far its nodes are believed. Zero values mean the
+// defaults.
 type Config struct {
 	ID            chain.ID      `yaml:"id"`
 	Nodes         []string      `yaml:"nodes"`         // http(s)://, ws(s):// or the path of a Unix socket; each one node, not a balancer. More than half must agree
 	Confirmations uint64        `yaml:"confirmations"` // a snapshot block with this many blocks from itself to the latest is final; 180
 	Timeout       time.Duration `yaml:"timeout"`       // of one call to a node; 20s
-	Accounts      int           `yaml:"accounts"`      // of ours that pay deposits or did, 1 to 64, each with a quota of its own; 1
-	Retired       []int         `yaml:"retired"`       // the indexes, from 0 on, of those that pay no more
-	MaxResponse   int64         `yaml:"max_response"`  // bytes of one answer of a node; 64 MiB. A snapshot block is read whole, with all that it confirms
-	PoW           bool          `yaml:"pow"`           // grind for blocks that the account's stake does not pay for
-	PoWTimeout    time.Duration `yaml:"pow_timeout"`   // of one grinding; 5m
-	Proof         string        `yaml:"proof"`         // of what a node shows of the line: auto (where it can be had), required, off; auto
-	MaxUnmined    int           `yaml:"max_unmined"`   // blocks of one account that no snapshot block holds yet; 256
-	Tag           string        `yaml:"tag"`           // four characters in the data of our payments that tell this gateway from others; "gate"
+	// number of our accounts that pay deposits or did, 1 to 64, each with its own quota; 1
+	Accounts int   `yaml:"accounts"`
+	Retired  []int `yaml:"retired"` // the indexes, from 0 on, of those that pay no more
+	// bytes of one answer of a node; 64 MiB. A snapshot block is read with all the blocks that it
+	// confirms
+	MaxResponse int64         `yaml:"max_response"`
+	PoW         bool          `yaml:"pow"`         // grind for blocks that the account's stake does not pay for
+	PoWTimeout  time.Duration `yaml:"pow_timeout"` // of one grinding; 5m
+	Proof       string        `yaml:"proof"`       // of what a node shows of the line: auto (where it can be had), required, off; auto
+	MaxUnmined  int           `yaml:"max_unmined"` // blocks of one account that no snapshot block holds yet; 256
+	// four characters in the data of our payments that distinguish this gateway from others; "gate"
+	Tag string `yaml:"tag"`
 
-	// Dial makes the connections to nodes where not the network does: to one in the same process. It is given the address in the node's URL.
+	// Dial makes the connections to nodes where not the network does: to one in the same process.
+	// It is given the address in the node's URL.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error) `yaml:"-"`
-	Log  logrus.FieldLogger                                                   `yaml:"-"` // told when a node is asked in another way than it should be; nil: nobody
+	// receives a message when a node needs another transport; may be nil
+	Log logrus.FieldLogger `yaml:"-"`
 }
 
-// Check tells the first setting that cannot work, by its name in the configuration file. It never shows a node's address, which
-// may hold a provider's key.
+// Check returns the first invalid setting, by its name in the configuration file. It never shows a
+// node's address, which may contain a provider's key.
 func (c Config) Check() error {
 	if c.ID == "" {
 		return errors.New("id: missing")
@@ -150,8 +157,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// BlockInterval is the usual time between two snapshot blocks, by the newest ones; that of the genesis is made up and does not count.
-// chain.ErrNotFound: there are too few to tell.
+// BlockInterval returns the usual time between two snapshot blocks, from the newest ones. The time
+// of the genesis is artificial and does not count. chain.ErrNotFound: there are too few blocks.
 func (c *Chain) BlockInterval(ctx context.Context) (time.Duration, error) {
 	latest, err := c.latest(ctx)
 	if err != nil {

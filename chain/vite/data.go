@@ -8,7 +8,8 @@ import (
 	"gatewayd/chain"
 )
 
-// The layout of payment data: content type 0x0001 (binary, reserved by VEP-8), version, purpose, tag, id.
+// The layout of payment data: content type 0x0001 (binary, reserved by VEP-8), version, purpose,
+// tag, id.
 const (
 	dataSize    = 16
 	dataVersion = 1
@@ -20,16 +21,16 @@ const (
 // ErrPaymentData marks block data that is not ours.
 var ErrPaymentData = errors.New("no payment data")
 
-// PaymentData is what a payment of ours carries in its block, so that the ledger alone tells what was paid, even with every
-// database lost (docs/payment-rules.md 3).
+// PaymentData is the data in the block of a payment of ours, so that the ledger alone identifies
+// the payment, even with every database lost (docs/payment-rules.md 3).
 type PaymentData struct {
 	Tag     string // of the gateway, four characters
 	Purpose chain.Purpose
 	ID      uint64 // of the payment row
 }
 
-// EncodePaymentData gives 16 bytes: 0x0001, version 1, purpose, tag, id big-endian. Purposes that send nothing on this ledger and
-// tags of another length are ErrPaymentData.
+// EncodePaymentData gives 16 bytes: 0x0001, version 1, purpose, tag, id big-endian. Purposes that
+// send nothing on this ledger and tags of another length are ErrPaymentData.
 func EncodePaymentData(d PaymentData) ([]byte, error) {
 	code, err := purposeCode(d.Purpose)
 	if err != nil {

@@ -14,19 +14,20 @@ import (
 	"gatewayd/vite/core"
 )
 
-// grindStep is the number of nonces tried between two looks at the clock: some milliseconds.
+// grindStep is the number of nonces tried between two checks of the clock: some milliseconds.
 const grindStep = 1 << 16
 
-// budgetAge is how long a node's word about an account's quota is used for further blocks: about one snapshot block.
+// budgetAge is how long a node's answer about an account's quota is used for further blocks: about
+// one snapshot block.
 const budgetAge = time.Second
 
-// price is what a node wants for a block now.
+// price is a node's present price of a block.
 type price struct {
 	difficulty *big.Int // of the proof of work; nil when the account's quota pays
 	left       uint64   // quota that remains for the blocks after it
 }
 
-// String does not tell what is left: nodes that are a block apart agree all the same.
+// String omits the remaining quota: nodes that are a block apart agree all the same.
 func (p price) String() string {
 	if p.difficulty == nil {
 		return "quota"
@@ -41,9 +42,10 @@ type budget struct {
 	until time.Time
 }
 
-// fund sees to it that the block can be paid for, and adds proof of work where the stake does not suffice. It answers the quota that
-// remains. Nodes are asked once for a row of blocks, and again when what they said is used up or old. More than the quota pays for is
-// not signed: no block is on its way that must wait.
+// fund ensures that the block has enough quota, and adds proof of work where the stake does not
+// suffice. It returns the remaining quota. Nodes are asked once for a series of blocks, and again
+// when their answer is used up or old. No block beyond the quota is signed, so that no sent block
+// has to wait.
 func (c *Chain) fund(ctx context.Context, b *core.AccountBlock) (left uint64, err error) {
 	need, err := core.RequiredQuota(b.BlockType, b.ToAddress, b.Data, 0)
 	if err != nil {
@@ -62,7 +64,8 @@ func (c *Chain) fund(ctx context.Context, b *core.AccountBlock) (left uint64, er
 	return 0, c.grind(ctx, b, due.difficulty)
 }
 
-// agreedPrice is what more than half of the nodes want, and what as many say is left at least.
+// agreedPrice returns the price of more than half of the nodes, and the remaining quota that as
+// many report at least.
 func (c *Chain) agreedPrice(ctx context.Context, b *core.AccountBlock, need uint64) (price, error) {
 	due, answers, err := agreedAmong(ctx, c, price.String, func(ctx context.Context, _ *node, nc *client.Client) (price, error) {
 		return quote(ctx, nc, b, need)
@@ -81,7 +84,8 @@ func (c *Chain) agreedPrice(ctx context.Context, b *core.AccountBlock, need uint
 	return due, nil
 }
 
-// budgetFor is the quota known to be left for a block: none unless it follows the block that was signed last, a moment ago.
+// budgetFor is the quota known to be left for a block: none unless it follows the block that was
+// signed last, a moment ago.
 func (c *Chain) budgetFor(b *core.AccountBlock) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,8 +108,9 @@ func (c *Chain) prepared(b *core.AccountBlock, left uint64) {
 	c.budgets[b.Address] = budget{b.Hash, left, until}
 }
 
-// quote asks one node for the price. On the account's head the node knows it exactly. Before earlier blocks are there it cannot be asked;
-// then the block can count on what the stake gives beyond those.
+// quote asks one node for the price. On the account's head the node knows it exactly. Before
+// earlier blocks are there it cannot be asked; then the block can count on what the stake gives
+// beyond those.
 func quote(ctx context.Context, nc *client.Client, b *core.AccountBlock, need uint64) (price, error) {
 	latest, err := nc.LatestAccountBlock(ctx, b.Address)
 	if err != nil {
@@ -136,7 +141,8 @@ func quote(ctx context.Context, nc *client.Client, b *core.AccountBlock, need ui
 	}
 }
 
-// waitingQuota is what the blocks between an account's head and a later one cost, if each costs as much as that.
+// waitingQuota is the cost of the blocks between an account's head and a later one, if each costs
+// as much as that.
 func waitingQuota(number, head, need uint64) uint64 {
 	if number <= head+1 {
 		return 0
@@ -157,7 +163,7 @@ func quoteOnTip(ctx context.Context, nc *client.Client, b *core.AccountBlock) (p
 	}
 	due, err := nc.PoWDifficulty(ctx, intent)
 	if errors.Is(err, client.ErrPoWTwice) || errors.Is(err, client.ErrChainForked) || errors.Is(err, client.ErrCongested) {
-		// The next snapshot block, or the next look at the tip, ends each of these.
+		// The next snapshot block, or the next check of the tip, ends each of these.
 		return price{}, fmt.Errorf("%w: %w", chain.ErrNotNow, err)
 	}
 	return price{difficulty: due.Difficulty}, err

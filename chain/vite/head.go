@@ -17,10 +17,10 @@ import (
 // genesisHeight is the height of the first snapshot block.
 const genesisHeight = 1
 
-// headWait is how long Head waits for the slowest of several nodes.
+// headWait bounds the wait of Head for the slowest of several nodes.
 const headWait = 5 * time.Second
 
-// header is what matters of a snapshot block.
+// header contains the relevant fields of a snapshot block.
 type header struct {
 	chain.Point
 	parent string
@@ -60,8 +60,9 @@ func headerAt(ctx context.Context, c *client.Client, height uint64) (header, err
 	return headerOf(b), nil
 }
 
-// Head returns the highest snapshot block that more than half of the nodes have in common, and the final one below it. Nothing is remembered:
-// whether the nodes contradict what was settled the records know.
+// Head returns the highest snapshot block that more than half of the nodes have in common, and the
+// final one below it. Nothing is remembered: whether the nodes contradict what was settled the
+// records know.
 func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	latest, err := c.latest(ctx)
 	if ctx.Err() == nil {
@@ -79,8 +80,9 @@ func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	return chain.Head{Latest: latest.Point, Final: final.Point, Time: latest.time}, nil
 }
 
-// checkCommonBlock is an error unless the nodes have a block in common: of several pasts, two may have left an account the same by chance. The last Head tells; while it
-// found none, and before the first, the nodes are asked.
+// checkCommonBlock returns an error unless the nodes have a block in common: on different branches,
+// two may report the same balance by chance. It uses the last Head. If that found no common block,
+// and before the first, it asks the nodes.
 func (c *Chain) checkCommonBlock(ctx context.Context) error {
 	if len(c.nodes) == 1 || c.united.Load() {
 		return nil
@@ -96,8 +98,8 @@ func (c *Chain) finalHeight(latest uint64) uint64 {
 	return latest - c.cfg.Confirmations + 1
 }
 
-// latest is the highest block that a majority has in common: nodes differ in how far they are, and near the end in what they have
-// there, so it steps down until they agree.
+// latest is the highest block that a majority has in common: nodes differ in how far they are, and
+// near the end in what they have there, so it steps down until they agree.
 func (c *Chain) latest(ctx context.Context) (header, error) {
 	top, err := c.majorityTop(ctx)
 	if err != nil || len(c.nodes) == 1 {
@@ -117,7 +119,8 @@ func (c *Chain) latest(ctx context.Context) (header, error) {
 	}
 }
 
-// majorityTop is the newest block of that node which more than half of the nodes, itself included, have reached.
+// majorityTop is the newest block of that node which more than half of the nodes, itself included,
+// have reached.
 func (c *Chain) majorityTop(ctx context.Context) (header, error) {
 	if len(c.nodes) > 1 {
 		// Every further node may raise the head, but a dead one must not hold up the others.
@@ -146,7 +149,8 @@ func (c *Chain) majorityTop(ctx context.Context) (header, error) {
 	return top, nil
 }
 
-// farAhead is how many blocks a node may be ahead of more than half before it is called wrong rather than quick.
+// farAhead is the lead in blocks over more than half from which a node counts as wrong rather than
+// fast.
 const farAhead = 256
 
 // headerAt is the block at a height as the majority has it.

@@ -36,7 +36,8 @@ func TestHead(t *testing.T) {
 	require.Equal(t, h.Final, b.Point)
 }
 
-// TestAFinalBlockThatIsTakenBackIsForgotten: what was settled is the records' to keep, the adapter says what the nodes say now.
+// TestAFinalBlockThatIsTakenBackIsForgotten: the records keep settled results, the adapter reports
+// the nodes' present answer.
 func TestAFinalBlockThatIsTakenBackIsForgotten(t *testing.T) {
 	l := newLedger(t)
 	p := newLiar(t, l)
@@ -177,8 +178,9 @@ func (p *liar) follow(other *ledger) {
 	})
 }
 
-// TestDisagreementEndsByItself: three nodes that show three pasts say nothing of the line. Once two are on one ledger again, everything is told as before, with what
-// came meanwhile, be the third one on its own for ever; whatever a node had gathered of another past is forgotten.
+// TestDisagreementEndsByItself: three nodes on three branches give no chain. Once two are on one
+// ledger again, all answers return, with the blocks made meanwhile, whatever the third does. Cached
+// data of another branch is dropped.
 func TestDisagreementEndsByItself(t *testing.T) {
 	for name, node := range map[string]func(testing.TB, *ledger) *liar{"chunks": newLiar, "lists": newListNode} {
 		t.Run(name, func(t *testing.T) {

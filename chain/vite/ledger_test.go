@@ -32,7 +32,7 @@ const (
 
 var oneVITE = uint256.MustFromDecimal("1000000000000000000")
 
-// keyOf is a key of its own for each name.
+// keyOf returns a separate key for each name.
 func keyOf(t testing.TB, name string) core.PrivateKey {
 	t.Helper()
 	seed := blake2b.Sum256([]byte(name))
@@ -75,7 +75,8 @@ func (o *ownList) add(a core.Address) {
 	o.list = append(o.list, a.String())
 }
 
-// ledger is the embedded exchange chain, served over JSON-RPC, with a stranger who has money and stake.
+// ledger is the embedded exchange chain, served over JSON-RPC, with a stranger who has money and
+// stake.
 type ledger struct {
 	*embedded.Node
 	url, ws, ipc       string
@@ -87,7 +88,7 @@ type ledger struct {
 	clock              *clock
 }
 
-// clock goes on by a second at each reading of it that makes a block.
+// clock advances by a second at each reading of it that makes a block.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -238,7 +239,8 @@ func (l *ledger) deposit(t testing.TB, to core.Address, amount uint64, data stri
 	return l.send(t, l.stranger, to, core.VITE, amount, []byte(data))
 }
 
-// reorg replaces the newest snapshot blocks by one more than they were, and with keep submits their account blocks again.
+// reorg replaces the newest snapshot blocks by one more than they were, and with keep submits their
+// account blocks again.
 func (l *ledger) reorg(t testing.TB, deep int, keep bool) {
 	t.Helper()
 	floor := l.height() - uint64(deep)
@@ -250,7 +252,8 @@ func (l *ledger) reorg(t testing.TB, deep int, keep bool) {
 	l.mine(t, deep+1)
 }
 
-// above are the blocks of the known accounts that no snapshot block up to a height holds, each account's in its order.
+// above are the blocks of the known accounts that no snapshot block up to a height holds, each
+// account's in its order.
 func (l *ledger) above(height uint64) []*core.AccountBlock {
 	var lost []*core.AccountBlock
 	l.Read(func(v *embedded.View) {
@@ -281,7 +284,7 @@ func (l *ledger) resubmit(t testing.TB, blocks []*core.AccountBlock) {
 	}
 }
 
-// holding is what an account has, with what waits for it.
+// holding is an account's balance, pending receives included.
 func (l *ledger) holding(a core.Address, token core.TokenID) uint256.Int {
 	var sum uint256.Int
 	l.Read(func(v *embedded.View) {
@@ -296,7 +299,7 @@ func (l *ledger) holding(a core.Address, token core.TokenID) uint256.Int {
 	return sum
 }
 
-// newUser is an address that nobody used before.
+// newUser returns an unused address.
 func (l *ledger) newUser(t testing.TB) core.Address {
 	t.Helper()
 	l.strangers++

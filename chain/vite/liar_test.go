@@ -14,10 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// lie changes what a node answers to a method: result is decoded JSON with numbers kept as they were written.
+// lie changes what a node answers to a method: result is decoded JSON with numbers kept as they
+// were written.
 type lie func(method string, params []any, result any) any
 
-// liar stands between the adapter and the node. Without a lie it passes everything on and counts.
+// liar is a proxy between the adapter and the node. Without a lie it passes every call and counts.
 type liar struct {
 	*httptest.Server
 	node string
@@ -149,7 +150,7 @@ func (p *liar) bend(lie lie, request, answer any) any {
 	return said
 }
 
-// eachBlock changes every account block that a node shows, wherever it stands.
+// eachBlock changes every account block in a node's answers.
 func eachBlock(change func(block map[string]any)) lie {
 	return func(_ string, _ []any, result any) any {
 		switch v := result.(type) {
@@ -168,7 +169,7 @@ func eachBlock(change func(block map[string]any)) lie {
 	}
 }
 
-// onMethod tells a lie about one method only.
+// onMethod restricts a lie to one method.
 func onMethod(name string, l lie) lie {
 	return func(method string, params []any, result any) any {
 		if method != name {

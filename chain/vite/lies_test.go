@@ -81,8 +81,9 @@ func resealed(change func(b map[string]any)) func(map[string]any) {
 
 func text(data string) string { return base64.StdEncoding.EncodeToString([]byte(data)) }
 
-// TestLyingListNode asks for every height of a ledger whose node has no chunks and lies. Whatever it answers must be true; a lie that can be seen through
-// makes at least one height unavailable. A node that only leaves things out cannot be seen through by asking it alone.
+// TestLyingListNode asks for every height of a ledger whose node has no chunks and lies. Whatever
+// it answers must be true; a lie that can be seen through makes at least one height unavailable. A
+// node that only leaves things out cannot be seen through by asking it alone.
 func TestLyingListNode(t *testing.T) {
 	s := newScene(t)
 	foreign := keyOf(t, "someone else")
@@ -178,7 +179,8 @@ func TestLyingListNode(t *testing.T) {
 	}
 }
 
-// requireTruth reads all heights and counts the unavailable ones. What is answered may lack something, but holds nothing untrue.
+// requireTruth reads all heights and counts the unavailable ones. What is answered may lack
+// something, but holds nothing untrue.
 func (s *scene) requireTruth(t *testing.T, c *Chain) (unavailable int) {
 	t.Helper()
 	for i, honest := range s.honest {

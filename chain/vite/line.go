@@ -11,17 +11,20 @@ import (
 	"gatewayd/vite/core"
 )
 
-// LineMode is how a node shows the line, and with it what its word is worth.
+// LineMode is the way a node serves the chain, and with it the strength of its proof.
 type LineMode int
 
 // The ways to read a line.
 const (
-	// LineProven: chunks whose snapshot hashes cover their content. The node can neither leave out nor invent anything on a line that
-	// more than half of the nodes have; the producers' right to make blocks is believed.
+	// LineProven: chunks whose snapshot hashes cover their content. The node can neither leave out
+	// nor invent anything on a line that more than half of the nodes have; the producers' right to
+	// make blocks is believed.
 	LineProven LineMode = iota + 1
-	// LineUnproven: chunks, but by what rule snapshot blocks are hashed is not known. That a snapshot's content is complete is believed.
+	// LineUnproven: chunks, but by what rule snapshot blocks are hashed is not known. That a
+	// snapshot's content is complete is believed.
 	LineUnproven
-	// LineLists: no chunks. Sends are looked up in unreceived lists, which have no order and which strangers can fill.
+	// LineLists: no chunks. Sends are looked up in unreceived lists, which have no order and which
+	// strangers can fill.
 	LineLists
 )
 
@@ -37,7 +40,8 @@ func (m LineMode) String() string {
 	return "unknown"
 }
 
-// probeDepth is how far below its newest block a node is asked for one with content.
+// probeDepth is the distance below the newest block at which a node is asked for a block with
+// content.
 const probeDepth = 200
 
 // maxHeads bounds the accounts whose newest confirmed block is remembered: about 100 bytes each.
@@ -50,10 +54,10 @@ type lineReader struct {
 	mode    LineMode
 	names   map[uint32]string // of upgrades, by version
 	asked   bool              // for the upgrades, since the last read began
-	size    uint64            // heights to ask for at once: halved when an answer is too large or fails, doubled when one is whole
+	size    uint64            // heights per request: halved when an answer is too large or fails, doubled after a complete one
 
-	// The heights from first to last were read in a row and are one line. heads are the newest blocks of all accounts that it
-	// moved; of other accounts nothing is known.
+	// The heights from first to last were read in a row and are one line. heads are the newest
+	// blocks of all accounts that it moved; of other accounts nothing is known.
 	first uint64
 	last  point
 	heads map[core.Address]core.HashHeight
@@ -65,7 +69,8 @@ type point struct {
 	hash   core.Hash
 }
 
-// newLineReader asks a node what it can do: whether it has chunks, and whether the hash of a snapshot block comes out as it says.
+// newLineReader probes a node: whether it has chunks, and whether a recomputed hash of a snapshot
+// block equals the node's.
 func (c *Chain) newLineReader(ctx context.Context, n *node, nc *client.Client) (*lineReader, error) {
 	r := &lineReader{client: nc, mode: LineUnproven, names: make(map[uint32]string), size: client.MaxChunks, heads: make(map[core.Address]core.HashHeight)}
 	latest, err := latestHeader(ctx, nc)
@@ -97,8 +102,9 @@ func (c *Chain) newLineReader(ctx context.Context, n *node, nc *client.Client) (
 	return r, err
 }
 
-// provable reports whether the hashes of the newest snapshot block and of the newest with content come out. Which rule a chain has must
-// not be found out by a block that fails later: that one is a lie, and ends the reading.
+// provable reports whether the hashes of the newest snapshot block and of the newest with content
+// come out. Which rule a chain has must not be found out by a block that fails later: that one is a
+// lie, and ends the reading.
 func (r *lineReader) provable(ctx context.Context, chunks []client.Chunk) (bool, error) {
 	newest := len(chunks) - 1
 	full := newest
@@ -115,7 +121,8 @@ func (r *lineReader) provable(ctx context.Context, chunks []client.Chunk) (bool,
 	return true, nil
 }
 
-// sealed reports whether the hash of a snapshot block covers what it says, with its version or without.
+// sealed reports whether the hash of a snapshot block covers its fields, with its version or
+// without.
 func (r *lineReader) sealed(ctx context.Context, b *client.SnapshotBlock) (bool, error) {
 	name, err := r.upgradeName(ctx, b.Version)
 	if err != nil {
@@ -129,7 +136,8 @@ func (r *lineReader) sealed(ctx context.Context, b *client.SnapshotBlock) (bool,
 	return seal.Fits(b.Hash), nil
 }
 
-// upgradeName is asked for when a version is seen for the first time, once in a read; one that the node does not list is named by its number.
+// upgradeName is asked for when a version is seen for the first time, once in a read; one that the
+// node does not list is named by its number.
 func (r *lineReader) upgradeName(ctx context.Context, version uint32) (string, error) {
 	name, known := r.names[version]
 	switch {
@@ -151,8 +159,9 @@ func (r *lineReader) upgradeName(ctx context.Context, version uint32) (string, e
 	return names[version], nil
 }
 
-// read answers checked chunks from a height on, at least one, consecutive, to at most another height. It ends early where the line
-// or a bound on the answer's size ends it. ErrNotFound: the line does not reach there.
+// read answers checked chunks from a height on, at least one, consecutive, to at most another
+// height. It ends early where the line or a bound on the answer's size ends it. ErrNotFound: the
+// line does not reach there.
 func (r *lineReader) read(ctx context.Context, from, to uint64) ([]client.Chunk, error) {
 	r.asked = false
 	chunks, err := r.ask(ctx, from, to)

@@ -11,14 +11,15 @@ import (
 	"gatewayd/vite/core"
 )
 
-// firstSight is a block before the first one that the line shows of an account. That no block was left out between the two follows
-// from the snapshot block that confirmed it: its content must name it as the account's newest.
+// firstSight is a block before the first one that the line shows of an account. That no block was
+// left out between the two follows from the snapshot block that confirmed it: its content must name
+// it as the account's newest.
 type firstSight struct {
 	account core.Address
 	head    core.HashHeight
 }
 
-// check reports whether chunks from a height on are what a true line can hold:
+// check reports whether chunks from a height on can be part of a valid chain:
 //
 //   - each snapshot block follows the one before, is signed, and its hash covers its content
 //   - its content names the last of the listed blocks of each account, and no others
@@ -68,7 +69,8 @@ func (r *lineReader) checkSnapshot(ctx context.Context, b *client.SnapshotBlock)
 	return err
 }
 
-// checkContent compares the content with the blocks, moves the heads and answers where the accounts seen for the first time were before.
+// checkContent compares the content with the blocks, moves the heads and answers where the accounts
+// seen for the first time were before.
 func (r *lineReader) checkContent(c *client.Chunk) (sights []firstSight, err error) {
 	ends := make(map[core.Address]core.HashHeight, len(c.Snapshot.Content))
 	for i := range c.Blocks {
@@ -103,8 +105,9 @@ func (r *lineReader) checkContent(c *client.Chunk) (sights []firstSight, err err
 	return sights, nil
 }
 
-// checkFollows reports whether an account's newest block may have been before. One that is seen for the first time is answered, but for
-// a user's first block: it is a receive, and nothing can be left out after it.
+// checkFollows reports whether an account's newest block may have been before. One that is seen for
+// the first time is answered, but for a user's first block: it is a receive, and nothing can be
+// left out after it.
 func (r *lineReader) checkFollows(a core.Address, before core.HashHeight) ([]firstSight, error) {
 	head, known := r.heads[a]
 	switch {
@@ -120,8 +123,8 @@ func (r *lineReader) checkFollows(a core.Address, before core.HashHeight) ([]fir
 	return nil, nil
 }
 
-// checkHash reports whether a block's hash covers its fields, and the sends in it. Genesis blocks have hashes of their own making, and move
-// nothing.
+// checkHash reports whether a block's hash covers its fields, and the sends in it. Genesis blocks
+// have hashes of their own making, and move nothing.
 func checkHash(b *client.AccountBlock, snapshot uint64) error {
 	if b.BlockType == core.GenesisReceive && b.Height == 1 && snapshot == genesisHeight && len(b.Triggered) == 0 {
 		return nil
@@ -147,10 +150,12 @@ func checkHash(b *client.AccountBlock, snapshot uint64) error {
 	return nil
 }
 
-// maxTriggered is the highest index of a send in a contract's receive: it is one byte in the send's hash.
+// maxTriggered is the highest index of a send in a contract's receive: it is one byte in the send's
+// hash.
 const maxTriggered = 255
 
-// checkSigned looks at the signatures of the snapshot blocks, which only a producer's key can make. Block 1 has none.
+// checkSigned verifies the signatures of the snapshot blocks, which only a producer's key can make.
+// Block 1 has none.
 func checkSigned(chunks []client.Chunk) error {
 	signed := make([]core.Signed, 0, len(chunks))
 	points := make(map[string]*core.PublicPoint)
@@ -179,7 +184,7 @@ func checkSigned(chunks []client.Chunk) error {
 	return nil
 }
 
-// countOf is how many nodes gave an answer.
+// countOf is the number of nodes that gave an answer.
 func countOf[T comparable](answers []answer[T], value T) (n int) {
 	for _, a := range answers {
 		if a.Err == nil && a.Value == value {
@@ -189,10 +194,10 @@ func countOf[T comparable](answers []answer[T], value T) (n int) {
 	return n
 }
 
-// errSight tells of an account whose blocks before the line are not what the node says.
+// errSight marks an account whose earlier blocks differ from the node's answer.
 var errSight = errors.New("the node does not prove where the account was before")
 
-// prove looks up the snapshot blocks that confirmed what accounts had before they were first seen.
+// prove looks up the snapshot blocks that confirmed accounts' heads before their first sight.
 func (r *lineReader) prove(ctx context.Context, newest uint32, sights []firstSight) error {
 	if len(sights) == 0 {
 		return nil
@@ -214,8 +219,9 @@ func (r *lineReader) prove(ctx context.Context, newest uint32, sights []firstSig
 	return r.proveIn(ctx, newest, sights, hashes)
 }
 
-// proveIn looks for each head in the content of the snapshot block that is said to have confirmed it. Of rules older than the newest,
-// and of a genesis, it is not known how they made hashes: there the content is believed.
+// proveIn searches for each head in the content of the snapshot block that, by the node's answer,
+// confirmed it. The hash rules of older versions, and of a genesis, are unknown: there the content
+// is believed.
 func (r *lineReader) proveIn(ctx context.Context, newest uint32, sights []firstSight, in []core.Hash) error {
 	found, err := contentsOf(ctx, r.client, in)
 	if err != nil {
@@ -257,7 +263,8 @@ func contentsOf(ctx context.Context, nc *client.Client, hashes []core.Hash) (map
 	return contents, nil
 }
 
-// namedIn reports whether a snapshot block, if there is one, names the account's block as its newest.
+// namedIn reports whether a snapshot block, if there is one, names the account's block as its
+// newest.
 func (s firstSight) namedIn(b *client.SnapshotBlock) bool {
 	if b == nil {
 		return false
@@ -266,8 +273,9 @@ func (s firstSight) namedIn(b *client.SnapshotBlock) bool {
 	return s.head == core.HashHeight{Hash: named.Hash, Height: named.Height}
 }
 
-// confirmSights is an error unless more than half of the nodes have the snapshot blocks which the reader shows for first sights, with the same
-// account blocks in them. Nothing links those blocks to the line that is read, and anybody can sign one with a key of his own.
+// confirmSights returns an error unless more than half of the nodes have the snapshot blocks which
+// the reader shows for first sights, with the same account blocks in them. Nothing links those
+// blocks to the chain that is read, and any party can sign one with a key of its own.
 func (c *Chain) confirmSights(ctx context.Context, reader *node, sights []firstSight, in []core.Hash) error {
 	need := c.quorum() - 1 // besides the reader
 	if need == 0 {

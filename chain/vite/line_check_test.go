@@ -14,7 +14,7 @@ import (
 	"gatewayd/vite/core"
 )
 
-// understand checks chunks from block 1 on, as a reader does that was told of no others.
+// understand checks chunks from block 1 on, as a new reader does.
 func understand(t *testing.T, nc *client.Client, own accountSet, answer any) ([]chain.Block, error) {
 	t.Helper()
 	text, err := json.Marshal(answer)
@@ -31,7 +31,8 @@ func understand(t *testing.T, nc *client.Client, own accountSet, answer any) ([]
 	return own.blocksOf(chunks)
 }
 
-// TestEveryMemberCounts changes, empties and leaves out each member of an answer, one at a time: what comes out is the truth or an error.
+// TestEveryMemberCounts changes, empties and leaves out each member of an answer, one at a time:
+// what comes out is the truth or an error.
 func TestEveryMemberCounts(t *testing.T) {
 	s := newChunkScene(t)
 	own, err := s.open(t).ourAccounts(t.Context())
@@ -66,7 +67,7 @@ func TestEveryMemberCounts(t *testing.T) {
 	}
 }
 
-// TestGenesisMovesNothing puts a send to us into a block whose hash nobody computes.
+// TestGenesisMovesNothing puts a send to us into a block whose hash cannot be recomputed.
 func TestGenesisMovesNothing(t *testing.T) {
 	s := newChunkScene(t)
 	own, err := s.open(t).ourAccounts(t.Context())
@@ -84,7 +85,8 @@ func TestGenesisMovesNothing(t *testing.T) {
 	require.ErrorIs(t, err, core.ErrBlockHash)
 }
 
-// eachMember changes each value below one in turn, calls back and puts it back. The name it gives has no places in lists.
+// eachMember changes each value below one in turn, calls back and puts it back. The name it gives
+// has no places in lists.
 func eachMember(v any, at string, changed func(at string)) {
 	switch v := v.(type) {
 	case []any:

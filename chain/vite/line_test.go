@@ -83,7 +83,8 @@ func TestRangesOfBlocks(t *testing.T) {
 	}
 }
 
-// TestFreeSendsCostNothing fills the unreceived list of the account whose address is public with sends of nothing.
+// TestFreeSendsCostNothing fills the unreceived list of the account whose address is public with
+// sends of nothing.
 func TestFreeSendsCostNothing(t *testing.T) {
 	l := newLedger(t)
 	p := newLiar(t, l)
@@ -116,7 +117,8 @@ func TestFreeSendsCostNothing(t *testing.T) {
 	require.Equal(t, before, callsOfNext(), "with 3,000 of them waiting")
 }
 
-// TestAccountListedMeanwhile lists an account of ours while the block with its first deposit is being read.
+// TestAccountListedMeanwhile lists an account of ours while the block with its first deposit is
+// being read.
 func TestAccountListedMeanwhile(t *testing.T) {
 	l := newLedger(t)
 	late := l.newUser(t)
@@ -153,7 +155,7 @@ func TestReorgIsReadAnew(t *testing.T) {
 	require.Equal(t, []string{stays.String(), again.String()}, transfersIn(catchUp(t, c, 1)))
 }
 
-// otherRule makes snapshot blocks look as if they were made under rules that nobody knows.
+// otherRule makes snapshot blocks look as if they were made under unknown rules.
 var otherRule = inSnapshots(func(b map[string]any) { b["version"] = json.Number("99") })
 
 func TestLineModes(t *testing.T) {
@@ -189,7 +191,7 @@ func TestLineModes(t *testing.T) {
 	}
 }
 
-// TestUnprovenLineNeedsAgreement has one of three nodes lie where nobody can prove anything.
+// TestUnprovenLineNeedsAgreement: one of three nodes lies where no proof is possible.
 func TestUnprovenLineNeedsAgreement(t *testing.T) {
 	s := newChunkScene(t)
 	from := s.stranger.Address().String()
@@ -209,7 +211,7 @@ func TestUnprovenLineNeedsAgreement(t *testing.T) {
 	require.ErrorIs(t, err, chain.ErrUnavailable, "no two agree")
 }
 
-// otherHashes makes a node's line one of its own.
+// otherHashes gives a node a chain of its own.
 func otherHashes(method string, params []any, r any) any {
 	return otherRule(method, params, inSnapshots(func(b map[string]any) { b["timestamp"] = json.Number("5") })(method, params, r))
 }
@@ -268,7 +270,8 @@ func TestNodesThatLag(t *testing.T) {
 	}
 }
 
-// TestReaderOnAnotherBranch has the node that is read first follow a line of its own, which it proves.
+// TestReaderOnAnotherBranch: the node that is read first follows a branch of its own, which it
+// proves.
 func TestReaderOnAnotherBranch(t *testing.T) {
 	l := newLedger(t)
 	l.mine(t, 3)
@@ -293,7 +296,8 @@ func TestReaderOnAnotherBranch(t *testing.T) {
 	require.Equal(t, want, catchUp(t, c, 1))
 }
 
-// TestMethodThatGoes has a node lose its chunks: the call fails, and the node is asked anew what it can do.
+// TestMethodThatGoes: a node loses its chunks. The call fails, and the node's abilities are probed
+// again.
 func TestMethodThatGoes(t *testing.T) {
 	s := newChunkScene(t)
 	p := newLiar(t, s.ledger)
@@ -342,7 +346,8 @@ func TestCommonStart(t *testing.T) {
 	}
 }
 
-// TestGenesisIsNoOwnTx reads block 1, whose blocks have hashes of their own making and no signatures.
+// TestGenesisIsNoOwnTx reads block 1, whose blocks have hashes of their own making and no
+// signatures.
 func TestGenesisIsNoOwnTx(t *testing.T) {
 	l := newLedger(t)
 	b, err := l.open(t).Block(t.Context(), genesisHeight)

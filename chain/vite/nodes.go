@@ -18,14 +18,16 @@ import (
 // node is one configured node: its connection and what was last gathered from it.
 type node struct {
 	*quorum.Node
-	number      int // from 1, its place in the configuration: errors name nodes by it, never by an address that may hold a secret
+	// from 1, its place in the configuration: errors name nodes by it, never by an address that may
+	// hold a secret
+	number      int
 	target      string
 	timeout     time.Duration
 	maxResponse int64
 	dial        func(ctx context.Context, network, address string) (net.Conn, error)
-	log         logrus.FieldLogger // nil: nobody is told
+	log         logrus.FieldLogger // may be nil
 
-	dialing chan struct{}  // capacity 1: holds a token while someone looks at client
+	dialing chan struct{}  // capacity 1: holds a token while a goroutine uses client
 	client  *client.Client // nil until first used
 
 	scanning chan struct{} // capacity 1: holds a token while someone uses line or scan
@@ -52,7 +54,7 @@ func hostOf(target string) string {
 	return "socket"
 }
 
-// connect dials at the first use; after that the client mends its connection itself.
+// connect dials at the first use; after that the client reconnects automatically.
 func (n *node) connect(ctx context.Context) (*client.Client, error) {
 	if err := enter(ctx, n.dialing); err != nil {
 		return nil, err
@@ -92,10 +94,10 @@ func enter(ctx context.Context, door chan struct{}) error {
 
 func leave(door chan struct{}) { <-door }
 
-// question is what is asked of each node.
+// question is sent to each node.
 type question[T any] func(ctx context.Context, n *node, c *client.Client) (T, error)
 
-// answer is what one node said.
+// answer is one node's answer.
 type answer[T any] = quorum.Answer[*node, T]
 
 // ask puts a question to the nodes until enough is true of the answers.
@@ -126,8 +128,8 @@ func (q question[T]) put(ctx context.Context, n *node) (value T, err error) {
 	return value, err
 }
 
-// putWithin asks one node, which gets an equal share of the time that is left for it and those after it: one that answers each call just in
-// time must leave enough to the others.
+// putWithin asks one node, which gets an equal share of the time that is left for it and those
+// after it: one that answers each call just in time must leave enough to the others.
 func (q question[T]) putWithin(ctx context.Context, n *node, shares int) (T, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		limited, cancel := context.WithTimeout(ctx, time.Until(deadline)/time.Duration(shares))
@@ -137,21 +139,21 @@ func (q question[T]) putWithin(ctx context.Context, n *node, shares int) (T, err
 	return q.put(ctx, n)
 }
 
-// errLie is an answer that is not as the node says: hashes, links or signatures do not fit.
+// errLie marks an answer that contradicts itself: hashes, links or signatures do not fit.
 var errLie = errors.New("the node's answer contradicts itself")
 
-// quorum is the number of nodes that must say the same.
+// quorum is the number of nodes that must agree.
 func (c *Chain) quorum() int { return len(c.nodes)/2 + 1 }
 
-// agreed returns what more than half of the nodes say; identity makes equal answers equal. Where more than half say that a thing
-// is not there it is ErrNotFound, where more than half say that a block cannot be paid for now it is ErrNotNow, and everything else
-// is ErrUnavailable.
+// agreed returns the answer of more than half of the nodes; identity makes equal answers equal.
+// ErrNotFound: more than half report that the item does not exist. ErrNotNow: more than half report
+// that a block has no quota now. Any other disagreement is ErrUnavailable.
 func agreed[T any](ctx context.Context, c *Chain, identity func(T) string, q question[T]) (T, error) {
 	common, _, err := agreedAmong(ctx, c, identity, q)
 	return common, err
 }
 
-// agreedAmong is agreed with what each node said.
+// agreedAmong is agreed with each node's answer.
 func agreedAmong[T any](ctx context.Context, c *Chain, identity func(T) string, q question[T]) (common T, answers []answer[T], err error) {
 	answers = ask(ctx, c.nodes, q, quorum.Same[*node](c.quorum(), identity))
 	common, found := quorum.Agreed(answers, c.quorum(), identity)
@@ -181,7 +183,8 @@ func disagreement[T any](answers []answer[T], need int) error {
 	return unavailable(said)
 }
 
-// unavailable marks a node's fault. What one node of several did not find is no finding, so the word for it does not go on.
+// unavailable marks a node's fault. An item that one of several nodes did not find may exist, so
+// its error is not passed on.
 func unavailable(err error) error {
 	if errors.Is(err, chain.ErrNotFound) || errors.Is(err, chain.ErrNotNow) {
 		return fmt.Errorf("%w: %s", chain.ErrUnavailable, err.Error())

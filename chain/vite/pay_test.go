@@ -175,7 +175,7 @@ func TestProofOfWork(t *testing.T) {
 	require.Equal(t, *uint256.NewInt(5), l.holding(payee, core.VITE))
 }
 
-// stakeFor has the stranger stake whole VITE for an account.
+// stakeFor lets the stranger stake VITE for an account.
 func (l *ledger) stakeFor(t testing.TB, a core.Address, vite uint64) {
 	t.Helper()
 	data, err := core.StakeForQuota.Pack(a)
@@ -188,7 +188,8 @@ func (l *ledger) stakeFor(t testing.TB, a core.Address, vite uint64) {
 	l.mine(t, 2)
 }
 
-// TestPipelineOnRestedStake signs ahead of the account's head once the stake gives enough for the blocks before, too.
+// TestPipelineOnRestedStake signs ahead of the account's head once the stake gives enough for the
+// blocks before, too.
 func TestPipelineOnRestedStake(t *testing.T) {
 	l := newLedger(t)
 	l.stakeFor(t, l.poor, 1000)
@@ -242,7 +243,8 @@ func TestRowOfSlotsAsksOnce(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestBudgetGrowsOld asks again after a snapshot block, and for a block that does not follow the one signed last.
+// TestBudgetGrowsOld asks again after a snapshot block, and for a block that does not follow the
+// one signed last.
 func TestBudgetGrowsOld(t *testing.T) {
 	l := newLedger(t)
 	l.rest(t)

@@ -7,11 +7,14 @@ import (
 	"gatewayd/chain"
 )
 
-// Prepare builds the account block that carries out a payment at the slot's height, with its hash and without a signature. It sends nothing.
+// Prepare builds the account block that carries out a payment at the slot's height, with its hash
+// and without a signature. It sends nothing.
 //
-// Credit, Refund and Sweep send (type 2) with PaymentData; Receive takes in the send that pay.Source names (type 4). There is no
-// replacement: with an earlier attempt it is ErrNoReplacement. ErrNotNow: the account's quota cannot pay for the block, or the
-// account has to receive before it can send. Wrong orders are ErrAddress, ErrLabel, ErrAmount or an error that names the field.
+// Credit, Refund and Sweep send (type 2) with PaymentData; Receive takes in the send that
+// pay.Source names (type 4). There is no replacement: with an earlier attempt it is
+// ErrNoReplacement. ErrNotNow: the account's quota cannot pay for the block, or the account has to
+// receive before it can send. Wrong orders are ErrAddress, ErrLabel, ErrAmount or an error that
+// names the field.
 func (c *Chain) Prepare(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
 	a, err := c.prepare(ctx, slot, pay, prev)
 	if err != nil {

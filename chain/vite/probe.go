@@ -10,7 +10,7 @@ import (
 	"gatewayd/vite/core"
 )
 
-// NodeStatus is how one configured node is doing.
+// NodeStatus is the state of one configured node.
 type NodeStatus struct {
 	Number int           // from 1, its place in the configuration
 	Latest chain.Point   // its newest snapshot block
@@ -19,8 +19,9 @@ type NodeStatus struct {
 	Err    error         // why it gives no answer; nothing else is set then
 }
 
-// NodeInfo asks every node for its newest block and what it can do, in the order of the configuration. A healthy node's block is about a
-// second old; a node itself refuses blocks when clocks differ by more than ten minutes.
+// NodeInfo asks every node for its newest block and what it can do, in the order of the
+// configuration. A healthy node's block is about a second old; a node itself refuses blocks when
+// clocks differ by more than ten minutes.
 func (c *Chain) NodeInfo(ctx context.Context) []NodeStatus {
 	answers := askAll(ctx, c.nodes, func(ctx context.Context, n *node, nc *client.Client) (NodeStatus, error) {
 		h, err := latestHeader(ctx, nc)
@@ -52,15 +53,16 @@ func (n *node) lineMode(ctx context.Context, nc *client.Client, c *Chain) (LineM
 	return r.mode, nil
 }
 
-// NodeCalls is what a node's port lacks of what this adapter asks.
+// NodeCalls lists the adapter's calls that a node's port lacks.
 type NodeCalls struct {
 	Number  int      // from 1, its place in the configuration
 	Asked   int      // methods
-	Missing []string // of them, those that the port does not have; the module is what stands before the underscore
+	Missing []string // the missing ones; the module is the part before the underscore
 	Err     error    // why it could not be asked; nothing else counts then
 }
 
-// probe is a method with parameters that any chain has an answer to. Chunks and upgrades are not among them: a node may do without (LineMode).
+// probe is a method with parameters that any chain has an answer to. Chunks and upgrades are not
+// among them: a node may do without (LineMode).
 type probe struct {
 	method string
 	params []any
@@ -84,7 +86,8 @@ func probes() []probe {
 	}
 }
 
-// ProbeCalls asks every node each method that the adapter uses, in the order of the configuration. A refusal is an answer. It sends no block.
+// ProbeCalls asks every node each method that the adapter uses, in the order of the configuration.
+// A refusal is an answer. It sends no block.
 func (c *Chain) ProbeCalls(ctx context.Context) []NodeCalls {
 	all := make([]NodeCalls, len(c.nodes))
 	for _, a := range askAll(ctx, c.nodes, missingOf) {

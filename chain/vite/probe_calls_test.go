@@ -12,7 +12,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// What the probe asks is what the adapter asks, so that a port that lacks something is found before money waits for it.
+// The probe sends the same calls as the adapter, so that a missing method is found before money
+// waits for it.
 func TestProbeAsksWhatTheAdapterAsks(t *testing.T) {
 	l := newLedger(t)
 	asked := map[string]bool{}
@@ -53,7 +54,8 @@ func TestProbeAsksWhatTheAdapterAsks(t *testing.T) {
 	require.Equal(t, before, l.height(), "nothing was sent")
 }
 
-// rare is asked for only where a send was confirmed before what has been read, or where the stake does not pay for a block.
+// rare is asked for only where a send was confirmed before what has been read, or where the stake
+// does not pay for a block.
 func rare(method string) bool {
 	return method == "ledger_getSnapshotBlockByHash" || method == "ledger_getPoWDifficulty"
 }

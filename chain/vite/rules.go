@@ -9,7 +9,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// SigningConfig is what signing for an exchange chain takes of its configuration. Its fields are those of Config.
+// SigningConfig is the part of an exchange chain's configuration that signing needs. Its fields are
+// those of Config.
 type SigningConfig struct {
 	ID  chain.ID `yaml:"id"`
 	Tag string   `yaml:"tag"`
@@ -18,12 +19,13 @@ type SigningConfig struct {
 // Signing is the part of the configuration that signing takes.
 func (c Config) Signing() SigningConfig { return SigningConfig{ID: c.ID, Tag: c.Tag} }
 
-// Check tells the first setting that cannot work.
+// Check returns the first invalid setting.
 func (c SigningConfig) Check() error {
 	return Config{ID: c.ID, Tag: c.Tag, Nodes: []string{"https://no.node"}}.Check() // signing asks no node
 }
 
-// SigningRules say which blocks may be signed for the exchange chain: those that do what their payments ask for.
+// SigningRules decide which blocks may be signed for the exchange chain: those that do what their
+// payments request.
 type SigningRules struct{ tag string }
 
 // NewSigningRules are the rules of a checked configuration.
@@ -31,8 +33,8 @@ func NewSigningRules(c SigningConfig) SigningRules {
 	return SigningRules{Config{Tag: c.Tag}.withDefaults().Tag}
 }
 
-// Digest makes the block that the order's payment asks for, with the work of the one that is to be signed, and answers its hash. Any other block
-// is an error that names what differs.
+// Digest makes the block that the order's payment asks for, with the work of the one that is to be
+// signed, and answers its hash. Any other block is an error that names what differs.
 func (c SigningRules) Digest(o chain.Order) ([]byte, error) {
 	b, err := c.checked(o)
 	if err != nil {
@@ -44,7 +46,7 @@ func (c SigningRules) Digest(o chain.Order) ([]byte, error) {
 // Fee is zero: blocks take none.
 func (c SigningRules) Fee(chain.Order) (chain.Amount, error) { return chain.Amount{}, nil }
 
-// checked is the order's block, made anew: only the proof of work is taken over.
+// checked rebuilds the order's block: only the proof of work is copied.
 func (c SigningRules) checked(o chain.Order) (*core.AccountBlock, error) {
 	b, err := c.ordered(o.Slot, o.Payment)
 	if err != nil {
@@ -91,14 +93,15 @@ func compare(b, want *core.AccountBlock) error {
 	return nil
 }
 
-// Seal puts public key and signature into the order's block, and makes sure that they are the account's.
+// Seal puts public key and signature into the order's block, and makes sure that they are the
+// account's.
 func (c SigningRules) Seal(o chain.Order, public, signature []byte) (sealed chain.SignedTx, err error) {
 	b, err := c.checked(o)
 	if err != nil {
 		return sealed, err
 	}
 	b.PublicKey, b.Signature = public, signature
-	if err := b.Verify(); err != nil { // a wrong key would fill the slot with a block that nobody takes
+	if err := b.Verify(); err != nil { // a wrong key would fill the slot with an invalid block
 		return sealed, fmt.Errorf("key %s: %w", o.Slot.Key, err)
 	}
 	raw, err := core.EncodeBlock(b)
@@ -121,7 +124,8 @@ func (c SigningRules) ordered(slot chain.Slot, pay chain.Payment) (*core.Account
 	return b, c.fill(b, pay)
 }
 
-// blockAt is an empty block at the slot's place. The first block of an account has no previous one: "" or zeros.
+// blockAt is an empty block at the slot's place. The first block of an account has no previous one:
+// "" or zeros.
 func blockAt(slot chain.Slot) (*core.AccountBlock, error) {
 	account, err := core.ParseAddress(slot.Account)
 	switch {

@@ -10,7 +10,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// TestWhatIsNotThePaymentIsNotSigned alters one field of a block at a time: a thief who owns the daemon could ask for each of these.
+// TestWhatIsNotThePaymentIsNotSigned alters one field of a block at a time: a thief who owns the
+// daemon could ask for each of these.
 func TestWhatIsNotThePaymentIsNotSigned(t *testing.T) {
 	key, thief, payee := keyOf(t, "gateway"), keyOf(t, "thief").Address(), keyOf(t, "user").Address()
 	config := SigningConfig{ID: "vite", Tag: "gate"}

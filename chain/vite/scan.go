@@ -17,14 +17,15 @@ import (
 )
 
 const (
-	// scanMargin is how far below the asked height a scan begins, so that heights asked out of order, or again after a re-org, need
-	// no scan of their own.
+	// scanMargin is the distance below the asked height at which a scan begins, so that heights
+	// asked out of order, or again after a re-org, need no scan of their own.
 	scanMargin = 16
 	// readersPerScan is the number of accounts read at once.
 	readersPerScan = 4
 )
 
-// scan is everything that concerns our accounts from one snapshot height up to the newest at that moment.
+// scan is everything that concerns our accounts from one snapshot height up to the newest at that
+// moment.
 type scan struct {
 	from  uint64
 	top   chain.Point
@@ -34,8 +35,8 @@ type scan struct {
 
 func (s *scan) covers(height uint64) bool { return height >= s.from && height <= s.top.Height }
 
-// scanned returns the blocks of a range of heights as the lists of a node without chunks have them; what it cannot read beyond the
-// first one is left out. The caller has entered scanning.
+// scanned returns the blocks of a range of heights as the lists of a node without chunks have them;
+// what it cannot read beyond the first one is left out. The caller has entered scanning.
 func (n *node) scanned(ctx context.Context, nc *client.Client, from, to uint64, own func(context.Context) (accountSet, error)) ([]chain.Block, error) {
 	var blocks []chain.Block
 	for height := from; height <= to; height++ {
@@ -51,8 +52,8 @@ func (n *node) scanned(ctx context.Context, nc *client.Client, from, to uint64, 
 	return blocks, nil
 }
 
-// block is one of them. Our accounts are asked for after the block is known to exist, so that none can be added between it and the
-// question.
+// block is one of them. Our accounts are asked for after the block is known to exist, so that none
+// can be added between it and the question.
 func (n *node) block(ctx context.Context, nc *client.Client, height uint64, own func(context.Context) (accountSet, error)) (chain.Block, error) {
 	head, err := headerAt(ctx, nc, height)
 	if err != nil {
@@ -72,7 +73,8 @@ func (n *node) block(ctx context.Context, nc *client.Client, height uint64, own 
 	return b, err
 }
 
-// refresh makes the scan serve the block: an older scan does if the line still holds its top and our accounts are the same.
+// refresh makes the scan serve the block: an older scan does if the line still holds its top and
+// our accounts are the same.
 func (n *node) refresh(ctx context.Context, nc *client.Client, head header, own accountSet) error {
 	if s := n.scan; s != nil && s.covers(head.Height) && maps.Equal(s.own, own) {
 		same, err := onLine(ctx, nc, s.top)
@@ -92,7 +94,7 @@ func (n *node) refresh(ctx context.Context, nc *client.Client, head header, own 
 	return nil
 }
 
-// errReplaced tells of a re-org in the middle of our reading.
+// errReplaced reports a re-org during a read.
 var errReplaced = errors.New("the snapshot chain changed while it was read")
 
 // onLine reports whether the node's line still holds a block.
@@ -101,7 +103,8 @@ func onLine(ctx context.Context, nc *client.Client, p chain.Point) (bool, error)
 	return b != nil && b.Hash.String() == p.Hash, err
 }
 
-// gather scans our accounts up to the newest snapshot block. Whether that block still stands is looked at whenever the scan is used.
+// gather scans our accounts up to the newest snapshot block. Each use of the scan checks whether
+// that block is still in the chain.
 func gather(ctx context.Context, nc *client.Client, height uint64, own accountSet) (*scan, error) {
 	top, err := latestHeader(ctx, nc)
 	switch {

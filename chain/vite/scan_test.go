@@ -89,7 +89,8 @@ func TestReorgMovesAndRemovesTransfers(t *testing.T) {
 	require.Equal(t, []string{stays.String(), again.String()}, transfersIn(line(t, c, from)))
 }
 
-// TestLongUnreceivedList reads more waiting sends than a page holds, while some are received and others dropped.
+// TestLongUnreceivedList reads more waiting sends than a page holds, while some are received and
+// others dropped.
 func TestLongUnreceivedList(t *testing.T) {
 	l := newLedger(t)
 	l.rest(t)
@@ -113,7 +114,8 @@ func TestLongUnreceivedList(t *testing.T) {
 	requireSeenOnce()
 	require.Equal(t, 3+2+4, p.counted()["ledger_getUnreceivedBlocksByAddress"], "three accounts, and two more pages and a second pass of four for one")
 
-	// Much is received in the middle of both passes, so that sends get past the limits of both; then one is dropped in the next.
+	// Much is received in the middle of both passes, so that sends get past the limits of both;
+	// then one is dropped in the next.
 	l.mine(t, 1)
 	disturbed := 0
 	dropped := l.deposit(t, l.inbox, 1, "never confirmed")
@@ -140,7 +142,7 @@ func TestLongUnreceivedList(t *testing.T) {
 	require.Equal(t, 3, disturbed)
 }
 
-// TestReceivedWhileRead receives a deposit between the two readings that look for it.
+// TestReceivedWhileRead receives a deposit between the two reads that search for it.
 func TestReceivedWhileRead(t *testing.T) {
 	l := newLedger(t)
 	send := l.deposit(t, l.inbox, 1, "")
@@ -177,8 +179,9 @@ func TestReorgWhileRead(t *testing.T) {
 	require.Empty(t, transfersIn(line(t, c, 1)))
 }
 
-// TestReorgBeforeRead takes the line away between the reading of a block and that of what it confirmed: the block of the old line
-// must not come with what the new line holds, which is nothing.
+// TestReorgBeforeRead takes the line away between the reading of a block and that of what it
+// confirmed: the block of the old line must not come with what the new line holds, which is
+// nothing.
 func TestReorgBeforeRead(t *testing.T) {
 	l := newLedger(t)
 	l.deposit(t, l.inbox, 1, "")

@@ -22,8 +22,9 @@ const slowTimeout = time.Second
 
 func slowly() { <-time.After(slowTimeout * 3 / 4) }
 
-// TestSlowReader has one of three nodes answer each call just in time, first with a line of its own of which every block is another question, then block by block: the
-// others get their share of the time, and one of them reads next.
+// TestSlowReader: one of three nodes answers each call just in time, first with a chain of its own
+// of which every block needs another question, then block by block. The others get their share of
+// the time, and one of them reads next.
 func TestSlowReader(t *testing.T) {
 	s := newChunkScene(t)
 	crowd := s.invented(t, 2, 2_500)
@@ -72,7 +73,7 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// invented is a chunk that a node makes up, with a block of each of many accounts that nobody has seen before.
+// invented is a fabricated chunk, with a block of each of many unknown accounts.
 func (s *scene) invented(t *testing.T, height uint64, accounts int) any {
 	t.Helper()
 	key := keyOf(t, "nobody's producer")
@@ -96,7 +97,7 @@ func (s *scene) invented(t *testing.T, height uint64, accounts int) any {
 	}}}
 }
 
-// strangeLine are snapshot blocks of nobody's, each of another version.
+// strangeLine returns fabricated snapshot blocks, each of another version.
 func strangeLine(t *testing.T, from, to uint64) (list []any) {
 	key := keyOf(t, "nobody's producer")
 	public := key.Public()
@@ -113,7 +114,8 @@ func strangeLine(t *testing.T, from, to uint64) (list []any) {
 	return list
 }
 
-// TestSlowBroadcast has one of three nodes refuse block after block as received already, just in time for each.
+// TestSlowBroadcast has one of three nodes refuse block after block as received already, just in
+// time for each.
 func TestSlowBroadcast(t *testing.T) {
 	l := newLedger(t)
 	batches := 0
@@ -168,7 +170,8 @@ func (l *ledger) credits(t *testing.T, n int) (list []chain.Attempt) {
 	return list
 }
 
-// TestBlocksThatOtherNodesBring: nodes tell each other what they got, so a node may have a block before it looks at the batch that brings it.
+// TestBlocksThatOtherNodesBring: nodes exchange blocks, so a node may have a block before it
+// processes the batch with it.
 func TestBlocksThatOtherNodesBring(t *testing.T) {
 	l := newLedger(t)
 	p := newLiar(t, l)
@@ -209,7 +212,8 @@ func TestBlocksThatOtherNodesBring(t *testing.T) {
 	require.Equal(t, 3, brought)
 }
 
-// TestNodeThatFailsAfterARefusal: what a node took before it refused a block and then answered nothing more counts as sent.
+// TestNodeThatFailsAfterARefusal: what a node took before it refused a block and then answered
+// nothing more counts as sent.
 func TestNodeThatFailsAfterARefusal(t *testing.T) {
 	l := newLedger(t)
 	p := newLiar(t, l)
@@ -243,7 +247,8 @@ func TestNodeThatFailsAfterARefusal(t *testing.T) {
 	require.ErrorIs(t, errs[3], chain.ErrNotSent)
 }
 
-// TestQuotaThatOneNodeInvents: more than half of the nodes must say what is left for the blocks that follow.
+// TestQuotaThatOneNodeInvents: more than half of the nodes must agree on the quota for the
+// following blocks.
 func TestQuotaThatOneNodeInvents(t *testing.T) {
 	l := newLedger(t)
 	var urls []string

@@ -13,8 +13,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// Balance returns what the account has received and not spent, confirmed or not; what waits to be received does not count.
-// ErrUnavailable: also while the nodes have no block in common.
+// Balance returns what the account has received and not spent, confirmed or not; what waits to be
+// received does not count. ErrUnavailable: also while the nodes have no block in common.
 func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) (chain.Amount, error) {
 	owner, err := core.ParseAddress(account)
 	if err != nil {
@@ -39,8 +39,9 @@ func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) 
 	return amount, nil
 }
 
-// AccountHead returns where the account's own chain ends, blocks that no snapshot has confirmed yet included. Settled means that its
-// newest block is final, or that there is none. Hash is all zeros for an account without a block.
+// AccountHead returns where the account's own chain ends, blocks that no snapshot has confirmed yet
+// included. Settled means that its newest block is final, or that there is none. Hash is all zeros
+// for an account without a block.
 func (c *Chain) AccountHead(ctx context.Context, account string) (chain.AccountHead, error) {
 	owner, err := core.ParseAddress(account)
 	if err != nil {
@@ -85,7 +86,7 @@ type Token struct {
 	Decimals uint8
 }
 
-// TokenInfo returns what the ledger says about an asset, ErrNotFound for an unknown one.
+// TokenInfo returns the ledger's data of an asset, ErrNotFound for an unknown one.
 func (c *Chain) TokenInfo(ctx context.Context, asset chain.Asset) (Token, error) {
 	id, err := core.ParseTokenID(string(asset))
 	if err != nil {
@@ -120,7 +121,8 @@ func token(ctx context.Context, nc *client.Client, id core.TokenID) (Token, erro
 // unique are the symbols that the ledger gives to no second token.
 var unique = []string{"VITE", "VCP", "VX"}
 
-// Quota is what an account may spend on blocks; a transfer with our data costs 21448, a receive 21000 (docs/exchange-chain-wire.md 4.6).
+// Quota is an account's quota for blocks; a transfer with our data costs 21448, a receive 21000
+// (docs/exchange-chain-wire.md 4.6).
 type Quota struct {
 	Current uint64       // now
 	Max     uint64       // after 75 idle snapshot blocks
@@ -130,7 +132,8 @@ type Quota struct {
 // PoW reports whether blocks that the quota does not pay for are worked for.
 func (c *Chain) PoW() bool { return c.cfg.PoW }
 
-// Quota returns the quota that the account has by stake, from the first node that answers: it changes with every snapshot block.
+// Quota returns the quota that the account has by stake, from the first node that answers: it
+// changes with every snapshot block.
 func (c *Chain) Quota(ctx context.Context, account string) (Quota, error) {
 	owner, err := core.ParseAddress(account)
 	if err != nil {
@@ -149,7 +152,8 @@ func (c *Chain) Quota(ctx context.Context, account string) (Quota, error) {
 	return Quota{first.Current, first.Max, chain.AmountOf(&first.Stake)}, nil
 }
 
-// CreditQuota returns the quota that an account's stake can give it, and what one payment takes of it: nothing where proof of work is done.
+// CreditQuota returns the quota that an account's stake can give it, and what one payment takes of
+// it: nothing where proof of work is done.
 func (c *Chain) CreditQuota(ctx context.Context, account string) (has, takes uint64, err error) {
 	if c.cfg.PoW {
 		return 0, 0, nil
@@ -161,15 +165,15 @@ func (c *Chain) CreditQuota(ctx context.Context, account string) (has, takes uin
 	return max(q.Current, q.Max), takes, err
 }
 
-// supply is what one node says of a token.
+// supply is one node's data of a token.
 type supply struct {
 	total, ours chain.Amount
 	owned       bool
 }
 
-// Circulating returns how much of an asset is in other hands than the accounts given: all there is, less what these have and what waits for them to
-// receive. owned tells whether one of them is the token's owner on the ledger. chain.ErrNotFound: an unknown token, or a node that does not sum up what
-// waits.
+// Circulating returns the amount of an asset outside the given accounts: the supply, less their
+// balances and their pending receives. owned reports whether one of them is the token's owner on
+// the ledger. chain.ErrNotFound: an unknown token, or a node that does not sum up pending receives.
 func (c *Chain) Circulating(ctx context.Context, asset chain.Asset, accounts []string) (amount chain.Amount, owned bool, err error) {
 	id, err := core.ParseTokenID(string(asset))
 	if err != nil {

@@ -51,13 +51,14 @@ func (own accountSet) blockOf(c *client.Chunk) (chain.Block, error) {
 	return block, nil
 }
 
-// isTransfer reports whether a block moves value to an account of ours from another one, ours or not: it has to be received in any case. What
-// moves nothing is none, and costs nothing.
+// isTransfer reports whether a block moves value to an account of ours from another one, ours or
+// not: it has to be received in any case. What moves nothing is none, and costs nothing.
 func (own accountSet) isTransfer(b *client.AccountBlock) bool {
 	return b.IsSend() && own[b.ToAddress] && b.ToAddress != b.Address && !b.Amount.IsZero()
 }
 
-// checkUserSend looks at the signature of a user's send; its hash is checked. Contracts' blocks are signed by whoever produced them.
+// checkUserSend verifies the signature of a user's send; its hash is checked. Contracts' blocks are
+// signed by their producer.
 func checkUserSend(b *client.AccountBlock) error {
 	if b.Address.IsContract() {
 		return nil
@@ -69,7 +70,8 @@ func ownTxOf(b *client.AccountBlock) chain.OwnTx {
 	return chain.OwnTx{Account: b.Address.String(), Number: b.Height, Tx: b.Hash.String(), OK: true}
 }
 
-// transferOf describes a send. Its hash is unique on the ledger and the same in whichever snapshot block confirms it.
+// transferOf describes a send. Its hash is unique on the ledger and the same in whichever snapshot
+// block confirms it.
 func transferOf(b *client.AccountBlock) *chain.Transfer {
 	return &chain.Transfer{
 		Ref: b.Hash.String(), Tx: b.Hash.String(),
@@ -90,8 +92,8 @@ func sortBlock(b *chain.Block) {
 // noComment is the Memo.Type of data that orders nothing.
 const noComment = -1
 
-// memoOf decodes the data of a send. A wallet's plain text, or no data at all, is no fault: it just names no withdrawal. A broken
-// gateway comment keeps nothing of what it seemed to say.
+// memoOf decodes the data of a send. A wallet's plain text, or no data at all, is no fault: it
+// names no withdrawal. A broken gateway comment yields none of its fields.
 func memoOf(data []byte) chain.Memo {
 	memo := chain.Memo{Raw: data, Type: noComment}
 	comment, err := core.DecodeComment(data)
@@ -105,8 +107,9 @@ func memoOf(data []byte) chain.Memo {
 	return memo
 }
 
-// Describe returns what an account block of a user's address asks for. Hash and signature are checked, so that one node suffices and none
-// can lie. ErrNotFound: the nodes that answered do not know it. ErrUnavailable: none answered.
+// Describe returns what an account block of a user's address asks for. Hash and signature are
+// checked, so that one node suffices and none can lie. ErrNotFound: the nodes that answered do not
+// know it. ErrUnavailable: none answered.
 func (c *Chain) Describe(ctx context.Context, hash string) (chain.Outgoing, error) {
 	want, err := core.ParseHash(hash)
 	if err != nil {

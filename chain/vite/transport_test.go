@@ -26,7 +26,8 @@ func TestTransports(t *testing.T) {
 	require.Equal(t, want, line(t, l.open(t, l.ws, l.ipc, newLiar(t, l).URL), 1), "all at once")
 }
 
-// A node that ends the WebSocket at whatever it is asked is told to the operator by its number or host, never by its whole address.
+// A node that closes the WebSocket at every request is reported to the operator by its number or
+// host, never by its complete address.
 func TestNodeThatEndsTheWebSocket(t *testing.T) {
 	l := newLedger(t)
 	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -9,7 +9,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// signedPart is the block without what a node adds for display: what its hash and signature speak of.
+// signedPart is the block without what a node adds for display: what its hash and signature speak
+// of.
 func signedPart(b *client.AccountBlock) *core.AccountBlock {
 	return &core.AccountBlock{
 		BlockType: b.BlockType, Height: b.Height, PreviousHash: b.PreviousHash, Address: b.Address, ToAddress: b.ToAddress,
@@ -21,8 +22,9 @@ func signedPart(b *client.AccountBlock) *core.AccountBlock {
 // maxFee is far above any fee, which the ledger's rules set, and far below any hash.
 const maxFee = 128 // bits
 
-// checkShape reports whether a block has the shape that makes its hash mean one thing. What is hashed has no lengths in it: the hash of the
-// data could be shown as a fee, and what a contract sends as part of a nonce (docs/exchange-chain-wire.md 4.2).
+// checkShape reports whether a block has the shape that makes its hash mean one thing. What is
+// hashed has no lengths in it: the hash of the data could be shown as a fee, and what a contract
+// sends as part of a nonce (docs/exchange-chain-wire.md 4.2).
 func checkShape(b *client.AccountBlock) error {
 	switch {
 	case b.BlockType.IsSend() && b.Fee.BitLen() > maxFee:
@@ -33,7 +35,7 @@ func checkShape(b *client.AccountBlock) error {
 	return nil
 }
 
-// verify looks at shape, hash, signature and key of a user's block.
+// verify checks shape, hash, signature and key of a user's block.
 func verify(b *client.AccountBlock) error {
 	if err := checkShape(b); err != nil {
 		return err
@@ -41,9 +43,10 @@ func verify(b *client.AccountBlock) error {
 	return signedPart(b).Verify()
 }
 
-// checkSend reports whether a block that a node showed as a send to an account of ours can be one. Of a user's send everything but
-// its place is proven by hash and signature. A contract's send carries no signature and hashes the place inside its host, which
-// the node does not name, so that only its shape can be looked at (docs/exchange-chain-wire.md 4.2).
+// checkSend reports whether a block that a node showed as a send to an account of ours can be one.
+// For a user's send everything but its place is proven by hash and signature. A contract's send
+// carries no signature, and its hash covers the place inside its host, which the node does not
+// return. So only its shape can be checked (docs/exchange-chain-wire.md 4.2).
 func checkSend(b *client.AccountBlock, to core.Address) error {
 	switch {
 	case !b.BlockType.IsSend():
@@ -68,8 +71,8 @@ func checkContractSend(b *client.AccountBlock) error {
 	return nil
 }
 
-// checkOwn reports whether a block stands in the account's own chain: made with the account's key, at the height and hash that the
-// block after it names. The genesis block has no signature.
+// checkOwn reports whether a block is in the account's own chain: made with the account's key, at
+// the height and hash that the block after it names. The genesis block has no signature.
 func checkOwn(b *client.AccountBlock, account core.Address, height uint64, hash core.Hash) error {
 	switch {
 	case b.Address != account:
@@ -87,7 +90,8 @@ func checkOwn(b *client.AccountBlock, account core.Address, height uint64, hash 
 
 var errPlace = errors.New("a block is confirmed without a snapshot block or the other way round")
 
-// place is where the snapshot chain confirmed a block first; ok is false for a block that waits for that.
+// place returns the snapshot block that confirmed a block first; ok is false for an unconfirmed
+// block.
 func place(b *client.AccountBlock) (height uint64, snapshot core.Hash, ok bool, err error) {
 	switch {
 	case b.FirstSnapshotHash == nil && b.FirstSnapshotHeight == 0:

@@ -13,7 +13,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// TestRealNodesBlocks checks what a live node answered (see vite/rpc/testdata): nothing true is taken for a lie.
+// TestRealNodesBlocks checks what a live node answered (see vite/rpc/testdata): nothing true is
+// taken for a lie.
 func TestRealNodesBlocks(t *testing.T) {
 	var sends, fromContracts, own int
 	for _, b := range recordedBlocks(t) {

@@ -21,8 +21,8 @@ var ErrOtherChain = errors.New("the block log belongs to another chain")
 // ErrDamaged: the block log is broken before its end, which no crash does.
 var ErrDamaged = errors.New("the block log is damaged")
 
-// The file is a header (magic, chain id, genesis hash) and records of length (4 bytes), CRC-32C (4), payload. A record is
-// one step of the producer, synced before the next begins.
+// The file is a header (magic, chain id, genesis hash) and records of length (4 bytes), CRC-32C
+// (4), payload. A record is one step of the producer, synced before the next begins.
 const (
 	logName      = "blocks.log"
 	logMagic     = "gwblk\x00\x001"
@@ -30,18 +30,18 @@ const (
 	recordHeader = 8
 )
 
-// step is what the producer did at once: new blocks, oldest first, and the points that hold from then on.
+// step is one action of the producer: new blocks, oldest first, and the tags from then on.
 type step struct {
 	Blocks []*types.Block
 	Tip    tip
 }
 
-// tip says which block is the head and which one is final.
+// tip names the head and the final block.
 type tip struct {
 	Head, Final common.Hash
 }
 
-// history is what a block log held when it was opened.
+// history is the content of a block log when it was opened.
 type history struct {
 	tip    tip
 	blocks map[common.Hash]*types.Block
@@ -69,7 +69,8 @@ type blockLog struct {
 	file *os.File
 }
 
-// openLog opens or makes the log of dir, locks it, and reads it. An unfinished record at its end is cut off.
+// openLog opens or makes the log of dir, locks it, and reads it. An unfinished record at its end is
+// cut off.
 func openLog(dir string, chainID uint64, genesis common.Hash) (*blockLog, history, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, history{}, fmt.Errorf("making the chain's folder: %w", err)
@@ -127,7 +128,8 @@ func startFile(file *os.File, head []byte) error {
 	return file.Sync()
 }
 
-// readLog returns what content tells and how much of it is whole. Zero means that not even the header is.
+// readLog parses content and returns the length of its complete part. Zero means that not even the
+// header is complete.
 func readLog(content, head []byte) (history, int, error) {
 	past := history{blocks: make(map[common.Hash]*types.Block)}
 	if len(content) < logHeader {
@@ -153,7 +155,8 @@ func readLog(content, head []byte) (history, int, error) {
 	return past, at, nil
 }
 
-// wholeRecord returns the size of the record that rest begins with, if all of it is there and unhurt.
+// wholeRecord returns the size of the record that rest begins with, if all of it is there and
+// unhurt.
 func wholeRecord(rest []byte) (int, bool) {
 	if len(rest) < recordHeader {
 		return 0, false
@@ -165,7 +168,8 @@ func wholeRecord(rest []byte) (int, bool) {
 	return int(size), binary.BigEndian.Uint32(rest[4:]) == checksum(rest[recordHeader:size])
 }
 
-// checkTail tells an unfinished end from damage: a crash leaves nothing readable behind the record that it broke.
+// checkTail distinguishes an unfinished end from damage: a crash leaves nothing readable behind the
+// record that it broke.
 func checkTail(tail []byte) error {
 	if len(tail) < recordHeader {
 		return nil
@@ -196,8 +200,8 @@ func (h *history) add(payload []byte) error {
 	return nil
 }
 
-// append writes a step and returns when it is on disk. After an error the log takes no more: what stands behind the last
-// whole record is unknown, and the next open cuts it off.
+// append writes a step and returns when it is on disk. After an error the log accepts no more. The
+// data behind the last complete record is unknown, and the next open cuts it off.
 func (l *blockLog) append(s step) error {
 	payload, err := rlp.EncodeToBytes(s)
 	if err != nil {

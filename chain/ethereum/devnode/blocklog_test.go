@@ -19,7 +19,7 @@ func inDir(dir string) func(*devnode.Config) {
 	return func(c *devnode.Config) { c.Dir = dir }
 }
 
-// line reads the hashes of the whole chain.
+// line reads the hashes of the complete chain.
 func (b bundle) line() []common.Hash {
 	b.Helper()
 	var hashes []common.Hash
@@ -126,7 +126,8 @@ func TestDamagedLogIsRefused(t *testing.T) {
 	require.Equal(t, content, after, "a damaged log is left for people to look at")
 }
 
-// TestKilledChain kills the process that makes blocks as fast as it can, and expects every head that it showed.
+// TestKilledChain kills the process that makes blocks as fast as it can, and expects every head
+// that it showed.
 func TestKilledChain(t *testing.T) {
 	dir := t.TempDir()
 	var shown []common.Hash
@@ -142,7 +143,8 @@ func TestKilledChain(t *testing.T) {
 	}
 }
 
-// killAfterSomeBlocks runs TestHelperProcess and returns the heads that it printed before its death.
+// killAfterSomeBlocks runs TestHelperProcess and returns the heads that it printed before its
+// death.
 func killAfterSomeBlocks(t *testing.T, dir string) []common.Hash {
 	t.Helper()
 	child := exec.Command(os.Args[0], "-test.run=^TestHelperProcess$")

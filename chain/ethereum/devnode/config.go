@@ -23,36 +23,42 @@ const (
 	gasLimit             = 30_000_000
 )
 
-// Config says what chain to start. Its zero value is an on-demand chain in memory on a free loopback port.
+// Config describes the chain to start. Its zero value is an on-demand chain in memory on a free
+// loopback port.
 type Config struct {
-	// Dir keeps the chain: a block log in it is replayed by the next start. Empty means that the chain ends with the process.
+	// Dir keeps the chain: a block log in it is replayed by the next start. Empty means that the
+	// chain ends with the process.
 	Dir string
 	// Listen is the host and port of HTTP and WebSocket; default 127.0.0.1 and a free port.
 	Listen string
 	// ChainID is the EIP-155 chain id; default 1337.
 	ChainID uint64
-	// Period is the time between blocks, empty ones included. Zero means that blocks are made by Mine alone.
-	// Block times are whole seconds and always rise, so blocks faster than one a second run ahead of the clock.
+	// Period is the time between blocks, empty ones included. Zero means that only Mine makes
+	// blocks. Block times are full seconds and always rise, so blocks faster than one a second run
+	// ahead of the clock.
 	Period time.Duration
-	// FinalityDepth is how many blocks "finalized" stands behind the head; default 3. "safe" stands half as far.
+	// FinalityDepth is the distance of "finalized" from the head in blocks; default 3. "safe" has
+	// half the distance.
 	FinalityDepth uint64
 	// FaucetKey owns the test tokens and nearly all coins; default FaucetKey().
 	FaucetKey *ecdsa.PrivateKey
-	// Alloc gives accounts coins (in wei) at the beginning. It is part of the chain's identity, like ChainID.
+	// Alloc gives accounts coins (in wei) at the beginning. It is part of the chain's identity,
+	// like ChainID.
 	Alloc map[common.Address]*big.Int
-	// Amsterdam switches on the rules of that fork from the first block (among them EIP-7708: a log for each movement of
-	// native coin). Without it the rules are those of Osaka.
+	// Amsterdam switches on the rules of that fork from the first block (among them EIP-7708: a log
+	// for each movement of native coin). Without it the rules are those of Osaka.
 	Amsterdam bool
 	// Public leaves out what public nodes do not offer: the debug API.
 	Public bool
-	// Legacy makes a chain without a base fee, with the rules of Berlin: blocks are of the kind before proof of stake, and only
-	// transactions with a gas price are taken. London is then the first block with a base fee (the fork of that name); zero for never.
-	// Such a chain's blocks bear the time of an hour ago, for there blocks of the future are refused.
+	// Legacy makes a chain without a base fee, with the rules of Berlin: blocks are of the kind
+	// before proof of stake, and only transactions with a gas price are taken. London is then the
+	// first block with a base fee (the fork of that name); zero for never. Such a chain's blocks
+	// bear the time of an hour ago, for there blocks of the future are refused.
 	Legacy bool
 	London uint64
 }
 
-// Check says which field cannot be used.
+// Check names a field that cannot be used.
 func (c Config) Check() error {
 	if c.Period < 0 {
 		return errors.New("period: must not be negative")
@@ -95,7 +101,7 @@ func (c Config) endpoint() (host string, port int, err error) {
 	return host, int(number), nil
 }
 
-// FaucetKey is the key of every development chain's faucet. Everybody knows it.
+// FaucetKey is the key of every development chain's faucet. It is public.
 func FaucetKey() *ecdsa.PrivateKey { return publicKeyPair("faucet") }
 
 // burnerKey pays for the transactions that fill blocks in SetBaseFee.

@@ -165,7 +165,7 @@ func TestRejectorRefusesUntilTold(t *testing.T) {
 	require.EqualValues(t, 5, b.balance(address))
 }
 
-// frame is what callTracer tells of one call.
+// frame is callTracer's description of one call.
 type frame struct {
 	Type  string         `json:"type"`
 	To    common.Address `json:"to"`

@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLostDiskStopsTheChain: a block that cannot be kept is never shown, and Run says why there are no more.
+// TestLostDiskStopsTheChain: a block that cannot be stored is never shown, and Run returns the
+// reason for the stop.
 func TestLostDiskStopsTheChain(t *testing.T) {
 	n, err := Start(Config{Dir: t.TempDir()})
 	require.NoError(t, err)

@@ -12,8 +12,8 @@ import (
 	"gatewayd/chain/ethereum/contracts"
 )
 
-// Contracts are the addresses of what every development chain has from its first block on. They depend on the faucet's
-// key alone.
+// Contracts are the addresses of what every development chain has from its first block on. They
+// depend on the faucet's key alone.
 type Contracts struct {
 	USDT       common.Address // contracts.TestToken with 6 decimals
 	DAI        common.Address // contracts.TestToken with 18 decimals
@@ -26,7 +26,8 @@ const (
 	deployGas = 5_000_000
 )
 
-// ContractsOf returns the addresses that Deployment leads to when it is the first that the faucet sends.
+// ContractsOf returns the addresses that Deployment leads to when it is the first that the faucet
+// sends.
 func ContractsOf(faucet common.Address) Contracts {
 	return Contracts{
 		USDT:       crypto.CreateAddress(faucet, 0),
@@ -35,13 +36,14 @@ func ContractsOf(faucet common.Address) Contracts {
 	}
 }
 
-// Call is the part of a transaction that says what it does. A nil To creates a contract.
+// Call is the part of a transaction that defines its action. A nil To creates a contract.
 type Call struct {
 	To   *common.Address
 	Data []byte
 }
 
-// Deployment is what a faucet sends to a new chain, in this order: the contracts, and a billion of each token for itself.
+// Deployment lists a faucet's transactions on a new chain, in this order: the contracts, and a
+// billion of each token for itself.
 func Deployment(faucet common.Address) []Call {
 	token, at := contracts.NewTestToken(), ContractsOf(faucet)
 	code := func(arguments []byte) []byte {
@@ -85,17 +87,20 @@ func (n *Node) deploy() error {
 	return nil
 }
 
-// SendETH queues a payment of wei from the faucet and returns its hash. It is done when a block holds it.
+// SendETH queues a payment of wei from the faucet and returns its hash. It is done when a block
+// holds it.
 func (n *Node) SendETH(to common.Address, wei *big.Int) (common.Hash, error) {
 	return n.SendCall(to, wei, nil)
 }
 
-// SendToken queues a payment of a test token from the faucet, in the token's smallest unit, and returns its hash.
+// SendToken queues a payment of a test token from the faucet, in the token's smallest unit, and
+// returns its hash.
 func (n *Node) SendToken(token, to common.Address, amount *big.Int) (common.Hash, error) {
 	return n.SendCall(token, nil, contracts.NewTestToken().PackTransfer(to, amount))
 }
 
-// SendCall queues a call with value (wei, nil for none) and data from the faucet and returns its hash.
+// SendCall queues a call with value (wei, nil for none) and data from the faucet and returns its
+// hash.
 func (n *Node) SendCall(to common.Address, value *big.Int, data []byte) (common.Hash, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -106,8 +111,8 @@ func (n *Node) SendCall(to common.Address, value *big.Int, data []byte) (common.
 	return tx.Hash(), nil
 }
 
-// Deploy queues a contract creation from the faucet and returns the contract's address. Code is the binary with the
-// packed constructor arguments behind it.
+// Deploy queues a contract creation from the faucet and returns the contract's address. Code is the
+// binary with the packed constructor arguments behind it.
 func (n *Node) Deploy(code []byte) (common.Address, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -118,8 +123,8 @@ func (n *Node) Deploy(code []byte) (common.Address, error) {
 	return crypto.CreateAddress(n.faucet(), tx.Nonce()), nil
 }
 
-// send signs with the faucet's first free nonce and gives the transaction to the pool. The fee is ten times what is due now,
-// so that it also does when the base fee rises meanwhile.
+// send signs with the faucet's first free nonce and gives the transaction to the pool. The fee is
+// ten times what is due now, so that it also does when the base fee rises meanwhile.
 func (n *Node) send(to *common.Address, value *big.Int, data []byte, gas uint64) (*types.Transaction, error) {
 	if err := n.backend.TxPool().Sync(); err != nil {
 		return nil, fmt.Errorf("waiting for the pool: %w", err)

@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestUnknownTransactionsAreUnknownFromTheStart: a node that has just started knows which transactions it does not have.
+// TestUnknownTransactionsAreUnknownFromTheStart: a node that has just started knows which
+// transactions it does not have.
 func TestUnknownTransactionsAreUnknownFromTheStart(t *testing.T) {
 	for range 20 {
 		n, err := Start(Config{})

@@ -14,7 +14,8 @@ func TestCloseLeavesNothingBehind(t *testing.T) {
 	node, err := devnode.Start(devnode.Config{Period: devnode.DefaultPeriod, Dir: t.TempDir()})
 	require.NoError(t, err)
 	require.NoError(t, node.Close())
-	// Two of the libraries' own: one for the life of the process, one that ends some seconds after its database.
+	// Two of the libraries' own: one for the life of the process, one that ends some seconds after
+	// its database.
 	goleak.VerifyNone(t, before,
 		goleak.IgnoreAnyFunction("github.com/ethereum/go-ethereum/core.(*txSenderCacher).cache"),
 		goleak.IgnoreAnyFunction("github.com/syndtr/goleveldb/leveldb.(*DB).mpoolDrain"))

@@ -13,14 +13,15 @@ import (
 	"github.com/ethereum/go-ethereum/miner"
 )
 
-// content says what goes into a block: what the pool has to offer, or exactly txs.
+// content selects a block's transactions: those of the pool, or exactly txs.
 type content struct {
 	pool bool
 	txs  []*types.Transaction
 }
 
-// Mine makes count blocks at once, whatever the period, and returns the head's hash. Transactions that the pool accepted
-// before the call are in the first of them, as far as they fit and pay enough.
+// Mine makes count blocks at once, whatever the period, and returns the head's hash. Transactions
+// that the pool accepted before the call are in the first of them, as far as they fit and pay
+// enough.
 func (n *Node) Mine(count int) (common.Hash, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -35,7 +36,7 @@ func (n *Node) Mine(count int) (common.Hash, error) {
 // StopMining stops the blocks of the period. Mine still works.
 func (n *Node) StopMining() { n.setPaused(true) }
 
-// StartMining lets the blocks of the period go on.
+// StartMining resumes the blocks of the period.
 func (n *Node) StartMining() { n.setPaused(false) }
 
 func (n *Node) setPaused(paused bool) {
@@ -44,7 +45,8 @@ func (n *Node) setPaused(paused bool) {
 	n.paused = paused
 }
 
-// HoldFinality keeps "safe" and "finalized" where they are, as when the validators do not agree. Blocks go on.
+// HoldFinality keeps "safe" and "finalized" at their blocks, as when the validators do not agree.
+// Blocks continue.
 func (n *Node) HoldFinality(hold bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -84,8 +86,8 @@ func (n *Node) blockTime(parent *types.Header) uint64 {
 	return max(uint64(now.Unix()), parent.Time+1)
 }
 
-// build executes a new block on parent. Its randomness makes it differ from every other block, so that a re-organisation
-// with the same content is one.
+// build executes a new block on parent. Its randomness makes it differ from every other block, so
+// that a re-organisation with the same content is one.
 func (n *Node) build(parent *types.Header, seconds uint64, c content) (*types.Block, error) {
 	if err := n.promote(); err != nil {
 		return nil, err
@@ -117,8 +119,8 @@ func (n *Node) build(parent *types.Header, seconds uint64, c content) (*types.Bl
 	return block, nil
 }
 
-// feeRecipient is who gets the tips of new blocks: an account that nobody has the key of, unless
-// PayTips has named another.
+// feeRecipient receives the tips of new blocks: an account with an unknown key, unless PayTips has
+// named another.
 func (n *Node) feeRecipient() common.Address {
 	if n.tips != (common.Address{}) {
 		return n.tips
@@ -143,7 +145,7 @@ func (n *Node) Withdraw(list ...*types.Withdrawal) error {
 	return err
 }
 
-// adopt makes the last of the built blocks the head: first on disk, then for everybody.
+// adopt makes the last of the built blocks the head: first on disk, then for clients.
 func (n *Node) adopt(blocks []*types.Block) error {
 	return n.setHead(blocks[len(blocks)-1], blocks)
 }
@@ -166,8 +168,8 @@ func (n *Node) setHead(head *types.Block, fresh []*types.Block) error {
 	return nil
 }
 
-// finalFor returns the final block once head is the head. It moves forward along the chain; it goes back only where a
-// re-organisation took it away.
+// finalFor returns the final block once head is the head. It moves forward along the chain; it goes
+// back only where a re-organisation took it away.
 func (n *Node) finalFor(head *types.Block) (*types.Header, error) {
 	now := n.backend.BlockChain().CurrentFinalBlock()
 	standing := n.ancestor(head.Header(), now.Number.Uint64())
@@ -206,7 +208,7 @@ func (n *Node) ancestor(head *types.Header, number uint64) *types.Header {
 	return head
 }
 
-// publishTags tells the world what is final, and what is safe: half as far behind the head.
+// publishTags sets the final block, and the safe one: half as far behind the head.
 func (n *Node) publishTags(final *types.Header) {
 	chain := n.backend.BlockChain()
 	chain.SetFinalized(final)

@@ -15,8 +15,8 @@ import (
 	"github.com/ethereum/go-ethereum/node"
 )
 
-// Node is a running development chain. Its methods may be called from several goroutines; those that change the chain
-// take turns.
+// Node is a running development chain. Its methods may be called from several goroutines; those
+// that change the chain take turns.
 type Node struct {
 	config    Config
 	stack     *node.Node
@@ -39,10 +39,11 @@ type Node struct {
 	withdrawals types.Withdrawals // of the block that Withdraw makes
 }
 
-// Start builds the chain, replays its block log or puts the test contracts on it, serves JSON-RPC and begins to make
-// blocks. It answers requests when Start returns. Close it.
+// Start builds the chain, replays its block log or puts the test contracts on it, serves JSON-RPC
+// and begins to make blocks. It answers requests when Start returns. Close it.
 //
-// Errors: a setting that cannot be used; ErrOtherChain or ErrDamaged for the log in Dir; a port that is taken.
+// Errors: a setting that cannot be used; ErrOtherChain or ErrDamaged for the log in Dir; a port
+// that is taken.
 func Start(c Config) (*Node, error) {
 	if err := c.Check(); err != nil {
 		return nil, fmt.Errorf("devnode config: %w", err)
@@ -80,10 +81,12 @@ func (n *Node) open() error {
 	return n.awaitIndex()
 }
 
-// indexLimit is far above what go-ethereum takes to index the transactions of a line that was just replayed.
+// indexLimit is far above what go-ethereum takes to index the transactions of a line that was just
+// replayed.
 const indexLimit = 5 * time.Minute
 
-// awaitIndex waits until transactions are found by their hashes: until then go-ethereum answers that indexing is in progress.
+// awaitIndex waits until transactions are found by their hashes: until then go-ethereum answers
+// that indexing is in progress.
 func (n *Node) awaitIndex() error {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -128,7 +131,8 @@ func (n *Node) replay() error {
 	return nil
 }
 
-// produce makes a block each period until Close. A block that cannot be made or stored ends it: see Run.
+// produce makes a block each period until Close. A block that cannot be made or stored ends it: see
+// Run.
 func (n *Node) produce() {
 	defer close(n.stopped)
 	if n.config.Period == 0 {
@@ -160,8 +164,8 @@ func (n *Node) tick() error {
 	return err
 }
 
-// Run watches over a started node until ctx ends, then closes it. It returns early if blocks can no longer be made, for
-// example because the disk is full.
+// Run watches over a started node until ctx ends, then closes it. It returns early if blocks can no
+// longer be made, for example because the disk is full.
 func (n *Node) Run(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -191,10 +195,10 @@ func (n *Node) shut() error {
 	return err
 }
 
-// URL is where JSON-RPC answers over HTTP.
+// URL returns the HTTP address of JSON-RPC.
 func (n *Node) URL() string { return n.stack.HTTPEndpoint() }
 
-// WSURL is where JSON-RPC answers over WebSocket.
+// WSURL returns the WebSocket address of JSON-RPC.
 func (n *Node) WSURL() string { return n.stack.WSEndpoint() }
 
 // ChainID is the EIP-155 chain id.

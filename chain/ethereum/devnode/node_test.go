@@ -60,7 +60,7 @@ func (b bundle) sendETH(to common.Address, wei int64) common.Hash {
 	return hash
 }
 
-// balance is what the chain says at its head.
+// balance returns the chain's balance at its head.
 func (b bundle) balance(of common.Address) int64 {
 	b.Helper()
 	wei, err := b.web.BalanceAt(b.Context(), of, nil)
@@ -80,8 +80,8 @@ func (b bundle) header(tag rpc.BlockNumber) *types.Header {
 	return header
 }
 
-// has reports whether the chain holds the transaction. For a moment after its start a node does not know what it lacks: it says that its
-// transaction index is being made.
+// has reports whether the chain contains the transaction. For a moment after its start a node
+// reports that its transaction index is in progress.
 func (b bundle) has(hash common.Hash) bool {
 	b.Helper()
 	var err error

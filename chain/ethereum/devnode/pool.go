@@ -13,8 +13,9 @@ import (
 	"github.com/ethereum/go-ethereum/params"
 )
 
-// Drop makes the pool forget a transaction, as a node does that restarts or is short of memory. Later transactions of the
-// same sender stay and wait for the gap to close. It tells whether the transaction was there.
+// Drop removes a transaction from the pool, as happens in a node that restarts or is short of
+// memory. Later transactions of the same sender stay and wait until the gap closes. It reports
+// whether the transaction was there.
 func (n *Node) Drop(hash common.Hash) (bool, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -49,8 +50,9 @@ func (n *Node) Pending() []common.Hash {
 	return all
 }
 
-// dropFromPool empties the pool and gives back what was not to be forgotten: it has no way to remove one transaction. What the
-// pool no longer takes, for want of coins that a re-organisation took, is forgotten with the rest.
+// dropFromPool empties the pool and gives back what was not to be forgotten: it has no way to
+// remove one transaction. What the pool no longer takes, for want of coins that a re-organisation
+// took, is forgotten with the rest.
 func (n *Node) dropFromPool(lost map[common.Hash]bool) error {
 	pool := n.backend.TxPool()
 	if err := pool.Sync(); err != nil {
@@ -69,8 +71,9 @@ func (n *Node) dropFromPool(lost map[common.Hash]bool) error {
 	return nil
 }
 
-// promote waits until the pool has ready what it accepted. A transaction that follows one that is ready, and comes while the pool takes over a block, stays
-// queued in go-ethereum's pool until the one before it is mined: it is given to the pool again.
+// promote waits until all accepted transactions are executable in the pool. go-ethereum's pool
+// queues a transaction that follows an executable one and arrives during the import of a block,
+// until the one before it is mined. It is therefore submitted again.
 func (n *Node) promote() error {
 	pool := n.backend.TxPool()
 	if err := pool.Sync(); err != nil {
@@ -85,7 +88,8 @@ func (n *Node) promote() error {
 	return nil
 }
 
-// SetMinTip makes blocks leave out transactions whose tip per gas is lower. They stay in the pool: stuck, not refused.
+// SetMinTip makes blocks leave out transactions whose tip per gas is lower. They stay in the pool:
+// stuck, not refused.
 func (n *Node) SetMinTip(wei *big.Int) error {
 	if wei == nil || wei.Sign() < 0 {
 		return errors.New("the lowest tip must not be negative")
@@ -93,14 +97,16 @@ func (n *Node) SetMinTip(wei *big.Int) error {
 	return n.backend.Miner().SetGasTip(new(big.Int).Set(wei))
 }
 
-// BaseFee is what the next block takes per gas, in wei; on a chain without one, what the first block with one will take.
+// BaseFee returns the next block's price per gas, in wei; on a chain without a base fee, that of
+// the first block with one.
 func (n *Node) BaseFee() *big.Int {
 	return eip1559.CalcBaseFee(n.backend.BlockChain().Config(), n.head())
 }
 
-// SetBaseFee brings the base fee of the next block to target or just beyond, in the only way there is: by full blocks when
-// it has to rise (one for each eighth) and by empty ones when it has to fall. The pool's transactions are in none of them.
-// Returns an error if the protocol cannot reach target within a thousand blocks; 7 wei is its floor.
+// SetBaseFee brings the base fee of the next block to target or just beyond, in the only way there
+// is: by full blocks when it has to rise (one for each eighth) and by empty ones when it has to
+// fall. The pool's transactions are in none of them. Returns an error if the protocol cannot reach
+// target within a thousand blocks; 7 wei is its floor.
 func (n *Node) SetBaseFee(target *big.Int) error {
 	if n.config.Legacy {
 		return errors.New("a chain without a base fee from the beginning fills no blocks")

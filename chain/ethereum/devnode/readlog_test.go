@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzReadLog: whatever stands in the file, reading it does not panic, and what was read is the same when the rest is cut.
+// FuzzReadLog: for any content of the file, reading it does not panic, and the result is the same
+// when the rest is cut.
 func FuzzReadLog(f *testing.F) {
 	head := logHead(1, common.Hash{1})
 	payload, err := rlp.EncodeToBytes(step{Blocks: []*types.Block{types.NewBlockWithHeader(&types.Header{})}, Tip: tip{Head: common.Hash{2}}})

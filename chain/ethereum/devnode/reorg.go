@@ -8,18 +8,20 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 )
 
-// Fate is what becomes of the transactions of blocks that a re-organisation removes.
+// Fate selects the treatment of transactions in blocks that a re-organisation removes.
 type Fate int
 
 const (
-	Keep   Fate = iota // the new blocks hold them too, each at its old height
-	Return             // the new blocks are empty; the transactions wait in the pool for the next one (up to a depth of 64)
-	Lose               // the new blocks are empty and nobody knows the transactions any more
+	Keep Fate = iota // the new blocks hold them too, each at its old height
+	// the new blocks are empty; the transactions wait in the pool for the next one (up to a depth
+	// of 64)
+	Return
+	Lose // the new blocks are empty and the transactions are lost
 )
 
-// Reorg replaces the newest depth blocks with as many others, in one step as every observer sees it, and returns the
-// new head's hash. Depth may reach below the final block: that breaks the promise of finality, and "finalized" then shows
-// the new branch.
+// Reorg replaces the newest depth blocks with as many others, in one step as every observer sees
+// it, and returns the new head's hash. Depth may reach below the final block: that breaks the
+// promise of finality, and "finalized" then shows the new branch.
 func (n *Node) Reorg(depth int, fate Fate) (common.Hash, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -40,8 +42,8 @@ func (n *Node) Reorg(depth int, fate Fate) (common.Hash, error) {
 	return branch[len(branch)-1].Hash(), err
 }
 
-// Fork makes parent the head, so that the chain is shorter until blocks are made on it. Transactions of the blocks that
-// fall away return to the pool up to a depth of 64; with lose, nobody knows them any more.
+// Fork makes parent the head, so that the chain is shorter until new blocks follow. Transactions of
+// the removed blocks return to the pool up to a depth of 64; with lose, they are lost.
 func (n *Node) Fork(parent common.Hash, lose bool) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -75,7 +77,7 @@ func (n *Node) newest(depth int) ([]*types.Block, error) {
 	return removed, nil
 }
 
-// above returns the blocks of the chain that do not stand under block.
+// above returns the blocks of the chain that are not ancestors of block.
 func (n *Node) above(block *types.Block) ([]*types.Block, error) {
 	chain := n.backend.BlockChain()
 	for block != nil && chain.GetCanonicalHash(block.NumberU64()) != block.Hash() {
@@ -90,7 +92,7 @@ func (n *Node) above(block *types.Block) ([]*types.Block, error) {
 	return nil, nil
 }
 
-// buildBranch builds a block beside each of the removed ones.
+// buildBranch builds an alternative to each of the removed blocks.
 func (n *Node) buildBranch(removed []*types.Block, fate Fate) ([]*types.Block, error) {
 	branch := make([]*types.Block, 0, len(removed))
 	parent := n.backend.BlockChain().GetHeaderByHash(removed[0].ParentHash())

@@ -26,7 +26,8 @@ func gasSink() common.Address {
 	return common.HexToAddress("0x00000000000000000000000000000000000ba5ed")
 }
 
-// newStack builds the node with its chain at genesis in memory. Nothing runs and nothing listens yet.
+// newStack builds the node with its chain at genesis in memory. Nothing runs and nothing listens
+// yet.
 func newStack(c Config) (*node.Node, *eth.Ethereum, error) {
 	nodeConfig, err := nodeSettings(c)
 	if err != nil {
@@ -53,7 +54,7 @@ func nodeSettings(c Config) (*node.Config, error) {
 	}
 	settings := node.DefaultConfig
 	settings.Name = "gatewayd-devnode"
-	settings.DataDir = "" // in memory; the block log is what lasts
+	settings.DataDir = "" // in memory; the block log is durable
 	settings.IPCPath = ""
 	settings.P2P = p2p.Config{NoDiscovery: true, NoDial: true}
 	modules := []string{"eth", "net", "web3", "txpool"}
@@ -61,7 +62,7 @@ func nodeSettings(c Config) (*node.Config, error) {
 		modules = append(modules, "debug")
 	}
 	settings.HTTPHost, settings.HTTPPort, settings.HTTPModules = host, port, modules
-	settings.HTTPCors, settings.WSOrigins = []string{"*"}, []string{"*"} // pages of any origin may try it; its keys are everybody's
+	settings.HTTPCors, settings.WSOrigins = []string{"*"}, []string{"*"} // pages of any origin may try it; its keys are public
 	settings.WSHost, settings.WSPort, settings.WSModules = host, port, modules
 	return &settings, nil
 }
@@ -128,9 +129,9 @@ func legacyRules(c Config) *params.ChainConfig {
 
 // allocation gives the system contracts that blocks cannot do without, and the accounts with coins.
 //
-// Left out on purpose are the two contracts that write the parent's hashes into the state of each block (EIP-2935 and
-// EIP-4788): without them an empty block leaves the state as it was, and a chain that makes one each second for days
-// stays small.
+// Left out on purpose are the two contracts that write the parent's hashes into the state of each
+// block (EIP-2935 and EIP-4788): without them an empty block leaves the state as it was, and a
+// chain that makes one each second for days stays small.
 func allocation(c Config) types.GenesisAlloc {
 	alloc := core.SystemContractAllocs()
 	delete(alloc, params.HistoryStorageAddress)

@@ -11,8 +11,8 @@ import (
 	"github.com/holiman/uint256"
 )
 
-// The JSON shapes of a block. The Scanner reads them from whole blocks, encoding/json from single receipts. What is decoded wrongly
-// cannot be believed wrongly: the roots would not match.
+// The JSON shapes of a block. The Scanner reads them from complete blocks, encoding/json from
+// single receipts. Wrongly decoded data cannot be accepted: the roots would not match.
 
 // Block is a block with its transactions (eth_getBlockByNumber, true).
 type Block struct {
@@ -43,7 +43,7 @@ type Block struct {
 	Transactions     []Tx             `json:"transactions"`
 }
 
-// Header is what the block's hash is taken of.
+// Header returns the input of the block's hash.
 func (b *Block) Header() *types.Header {
 	return &types.Header{
 		ParentHash:          *b.ParentHash,
@@ -146,7 +146,8 @@ func (t *Tx) signedWide() (*types.Transaction, error) {
 	}), nil
 }
 
-// parity is the recovery bit of typed transactions, which clients write as yParity, as v, or as both.
+// parity is the recovery bit of typed transactions, which clients write as yParity, as v, or as
+// both.
 func (t *Tx) parity() *big.Int {
 	if t.YParity != nil {
 		return new(big.Int).SetUint64(uint64(*t.YParity))

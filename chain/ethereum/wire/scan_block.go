@@ -29,7 +29,8 @@ func (s *Scanner) address() *common.Address {
 	return &a
 }
 
-// What an element of a list is written in at least, in bytes: an empty object of three would take a hundred times its size in memory.
+// What an element of a list is written in at least, in bytes: an empty object of three would take a
+// hundred times its size in memory.
 const (
 	leastHash        = len(`null`)
 	leastTransaction = 128

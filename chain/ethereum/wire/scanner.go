@@ -10,9 +10,10 @@ import (
 	"github.com/ethereum/go-ethereum/common/hexutil"
 )
 
-// Scanner reads the JSON of blocks and receipts in one pass. encoding/json goes over such an answer four times on its way through an RPC
-// client, which is most of the cost of following a chain. The Scanner is strict where it decodes (hexadecimal as the JSON-RPC of Ethereum
-// writes it) and only counts brackets where it skips: what it skips decides nothing.
+// Scanner reads the JSON of blocks and receipts in one pass. encoding/json goes over such an answer
+// four times on its way through an RPC client, which is most of the cost of following a chain. The
+// Scanner is strict where it decodes (hexadecimal as the JSON-RPC of Ethereum writes it) and only
+// counts brackets where it skips: what it skips decides nothing.
 type Scanner struct {
 	text []byte
 	at   int
@@ -46,7 +47,7 @@ func (s *Scanner) Fail(err error) {
 	s.at = len(s.text)
 }
 
-// End is nil when one whole value was read and nothing follows it.
+// End returns nil when exactly one complete value was read.
 func (s *Scanner) End() error {
 	if s.Peek() != 0 {
 		s.Fail(errors.New("something follows the value"))
@@ -144,7 +145,7 @@ func (s *Scanner) str() []byte {
 	return nil
 }
 
-// word is str as a text of its own; null is empty.
+// word is str as a string of its own; null is empty.
 func (s *Scanner) word() string {
 	if s.Null() {
 		return ""
@@ -195,7 +196,7 @@ func (s *Scanner) plainWord() {
 	}
 }
 
-// digits reads "0x..." and answers what stands after the prefix.
+// digits reads "0x..." and returns the part after the prefix.
 func (s *Scanner) digits() []byte {
 	text := s.str()
 	if len(text) < 2 || text[0] != '0' || text[1] != 'x' && text[1] != 'X' {

@@ -20,7 +20,8 @@ func recorded(t testing.TB, name string) []byte {
 	return text
 }
 
-// compact is a text without spaces, and with a null and an unknown member in front of each object's own.
+// compact is a text without spaces, and with a null and an unknown member in front of each object's
+// own.
 func compact(t *testing.T, text []byte) []byte {
 	t.Helper()
 	var anything any
@@ -127,7 +128,8 @@ func TestEmptyElementsTakeNoMemory(t *testing.T) {
 	}
 }
 
-// TestTraces reads what is needed of a tree, and none that is deeper than the EVM nests calls, which would take the program's stack.
+// TestTraces reads what is needed of a tree, and none that is deeper than the EVM nests calls,
+// which would take the program's stack.
 func TestTraces(t *testing.T) {
 	const frame = `"type":"CALL","from":"0x00000000000000000000000000000000000000aa","to":null,"value":"0x10","gas":"0x5208"`
 	s := NewScanner([]byte(`[{"txHash":null,"result":{` + frame + `,"error":"a \"quoted\" one","calls":[{` + frame + `}]}},{"result":null,"error":"out of time"}]`))
