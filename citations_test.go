@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// citing are the kinds of files whose lines are looked at. What tests record of other programs (JSON) cites what it likes.
+// citing are the kinds of files whose lines are looked at. What tests record of other programs
+// (JSON) cites what it likes.
 var citing = []string{".go", ".md", ".yaml", ".yml", ".sql", ".sh", ".txt", ".js", ".mjs", ".html", ".css", ".sol", ".txtar", ".book", "Makefile", "Dockerfile", ".ci/run"}
 
 var (
@@ -32,7 +33,7 @@ var (
 	number       = regexp.MustCompile(`[0-9]+(?:\.[0-9]+)*`)
 )
 
-// repository is what lines may cite.
+// repository lists the files, tests and rules that may be cited.
 type repository struct {
 	text  map[string]string // of the files in citing, by path
 	files map[string]bool
@@ -81,7 +82,8 @@ func add(to map[string]bool, what *regexp.Regexp, text string) {
 	}
 }
 
-// find returns the path of a file that a line of another names: from the root, from its own folder, or by name alone from anywhere.
+// find returns the path of a file that a line of another names: from the root, from its own folder,
+// or by name alone from anywhere.
 func (r *repository) find(from, cited string) (string, bool) {
 	for _, dir := range []string{".", path.Dir(from), "docs", path.Dir(path.Dir(from))} {
 		if whole := path.Join(dir, cited); r.files[whole] {
@@ -91,7 +93,8 @@ func (r *repository) find(from, cited string) (string, bool) {
 	return "", !strings.Contains(cited, "/") && r.names[cited]
 }
 
-// mustExist reports whether a name that fits no file is a mistake: where its folder is ours, and elsewhere of documents and Go files in prose.
+// mustExist reports whether a name that fits no file is a mistake: where its folder is ours, and
+// elsewhere of documents and Go files in prose.
 func (r *repository) mustExist(cited, says string) bool {
 	top, _, deep := strings.Cut(cited, "/")
 	document := strings.HasSuffix(cited, ".md") || strings.HasSuffix(cited, ".go")
@@ -160,7 +163,8 @@ func (r *repository) wrongFunctions(line string) (list []string) {
 	return list
 }
 
-// wrongTests are names of tests that no test file has, and names of cases of the suite of package records that it has not.
+// wrongTests are names of tests that no test file has, and names of cases of the suite of package
+// records that it has not.
 func (r *repository) wrongTests(line string) (list []string) {
 	for _, c := range citedTest.FindAllStringSubmatch(line, -1) {
 		ofSuite := c[2] != "" && (c[1] == "TestSQLite" || c[1] == "TestPostgres")

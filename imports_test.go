@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// mayImport says, for each package of this module, which others of it the package may import. What is not here is
-// forbidden, so a new package needs a line. Nobody imports cmd, siblings do not import each other, and chain, the
-// vocabulary, stands on nothing.
+// mayImport lists, for each package of this module, the others that it may import. All other
+// imports are forbidden, so a new package needs a line. No package imports cmd, siblings do not
+// import each other, and chain, the vocabulary, imports nothing.
 var mayImport = map[string][]string{
 	"chain":                     {},
 	"chain/chaintest":           {"chain"},
@@ -126,8 +126,8 @@ var mayImport = map[string][]string{
 	"":                          {},
 }
 
-// testsMayImport are packages that exist for tests, and the exchange chain, on which the clients of it are tested. The
-// tests of a package may import them besides what the package itself may.
+// testsMayImport are packages that exist for tests, and the exchange chain, on which the clients of
+// it are tested. The tests of a package may import them besides what the package itself may.
 var testsMayImport = []string{
 	"chain/chaintest", "records/balances", "records/books", "records/control", "records/recordstest", "records/quotes", "records/recordstest/seed", "records/search", "records/watch", "signer",
 	"signer/approval", "signer/blocklist", "signer/checks", "signer/limits",
@@ -141,11 +141,11 @@ var pure = []string{"policy", "exchangeapi/index/numbers", "exchangeapi/index/qu
 // datesOnly are pure packages that name moments, but have no clock.
 var datesOnly = []string{"vite/ledger"}
 
-// clocks are what of package time they may not use.
+// clocks are the functions of package time that they may not use.
 var clocks = regexp.MustCompile(`\btime\.(Now|Since|Until|After|AfterFunc|Tick|Sleep|NewTimer|NewTicker|Local)\b`)
 
-// impure are libraries that bring in a clock, chance, the machine, other goroutines, or a log. A name stands for what is
-// below it, too.
+// impure are libraries with a clock, randomness, the machine, other goroutines, or a log. A name
+// includes the packages below it.
 var impure = []string{
 	"context", "crypto/rand", "database/sql", "embed", "io/fs", "io/ioutil", "log", "math/rand", "net", "os", "path/filepath",
 	"plugin", "runtime", "sync", "syscall", "testing", "time", "unique", "weak", "C",
@@ -154,7 +154,7 @@ var impure = []string{
 
 const module = "gatewayd"
 
-// source is what go list tells about a package.
+// source is go list's description of a package.
 type source struct {
 	ImportPath, Dir                    string
 	Imports, TestImports, XTestImports []string
@@ -248,7 +248,8 @@ func requireNoClock(t *testing.T, from source) {
 	}
 }
 
-// TestSQLIsWrittenInFewPackages: a statement of another package would pass by the transitions that records checks.
+// TestSQLIsWrittenInFewPackages: a statement of another package would pass by the transitions that
+// records checks.
 func TestSQLIsWrittenInFewPackages(t *testing.T) {
 	for _, from := range list(t) {
 		if slices.Contains(mayImport[from.name()], "records/sqlstore") {
@@ -264,7 +265,7 @@ func TestSQLIsWrittenInFewPackages(t *testing.T) {
 	}
 }
 
-// TestRulesAreAcyclic: a table that allowed a circle would say nothing.
+// TestRulesAreAcyclic: a table with a cycle would permit everything.
 func TestRulesAreAcyclic(t *testing.T) {
 	var visit func(name string, above []string)
 	visit = func(name string, above []string) {

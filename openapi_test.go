@@ -13,7 +13,8 @@ import (
 
 var descriptions = []string{"gateway/openapi.yaml", "exchangeapi/openapi.yaml"}
 
-// The descriptions of the APIs pass the rules that Redocly's linter has by default, without a warning.
+// The descriptions of the APIs pass the rules that Redocly's linter has by default, without a
+// warning.
 func TestDescriptionsPassRedocly(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("npm"); err != nil {
@@ -36,7 +37,8 @@ func TestDescriptionsPassRedocly(t *testing.T) {
 	}
 }
 
-// Two of these rules without the linter: who needs no security scheme says so, and every member that must be there is described.
+// Two of these rules without the linter: an operation without a security scheme states it, and
+// every required member is described.
 func TestDescriptionsNameWhatTheyRequire(t *testing.T) {
 	t.Parallel()
 	for _, path := range descriptions {

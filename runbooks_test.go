@@ -11,7 +11,7 @@ import (
 
 var kindOfCondition = regexp.MustCompile(`(?m)^\t\w+\s+Kind = "(\w+)"`)
 
-// TestEveryConditionHasARunbook: whoever is woken by a condition finds a row that says what to do.
+// TestEveryConditionHasARunbook: an operator alerted by a condition finds a row with instructions.
 func TestEveryConditionHasARunbook(t *testing.T) {
 	code, err := os.ReadFile("operator/status/status.go")
 	require.NoError(t, err)

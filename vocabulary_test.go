@@ -15,7 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// unusedNames are the first column of the table below "Words that are not used" in the glossary, in lower case.
+// unusedNames are the first column of the table below "Words that are not used" in the glossary, in
+// lower case.
 func unusedNames(t *testing.T) []string {
 	text, err := os.ReadFile("docs/glossary.md")
 	require.NoError(t, err)
@@ -48,7 +49,8 @@ func partsOf(name string) []string {
 
 var testFunc = regexp.MustCompile(`^(Test|Benchmark|Fuzz|Example)`)
 
-// declaredNames are what a file declares at its top: functions, methods, types with their fields and methods, constants and variables.
+// declaredNames are a file's top-level declarations: functions, methods, types with their fields
+// and methods, constants and variables.
 func declaredNames(file *ast.File) (names []string) {
 	add := func(ids ...*ast.Ident) {
 		for _, id := range ids {
@@ -96,7 +98,8 @@ func sources(t *testing.T, mode parser.Mode) map[string]*ast.File {
 	return files
 }
 
-// TestNamesAreTheFieldsWords holds file names and everything that files declare, tests too, against the glossary's list of words that are not used.
+// TestNamesAreTheFieldsWords holds file names and everything that files declare, tests too, against
+// the glossary's list of words that are not used.
 func TestNamesAreTheFieldsWords(t *testing.T) {
 	banned := unusedNames(t)
 	for path, file := range sources(t, 0) {
@@ -113,7 +116,7 @@ func TestNamesAreTheFieldsWords(t *testing.T) {
 
 var camelName = regexp.MustCompile(`^\w*[a-z][A-Z]\w*`)
 
-// TestDocCommentsNameTheirOwn refuses a comment that begins with a name which is not the one it stands on.
+// TestDocCommentsNameTheirOwn refuses a comment that begins with the name of another declaration.
 func TestDocCommentsNameTheirOwn(t *testing.T) {
 	for path, file := range sources(t, parser.ParseComments) {
 		check := func(doc *ast.CommentGroup, names ...*ast.Ident) {

@@ -7,7 +7,8 @@ import (
 	"gatewayd/chain"
 )
 
-// TokenAmount is an amount of a gateway token for people: "12.5 USDT-000". What the configuration does not know stays in smallest units.
+// TokenAmount is an amount of a gateway token for people: "12.5 USDT-000". What the configuration
+// does not know stays in smallest units.
 func (c Config) TokenAmount(token string, a chain.Amount) string {
 	for _, n := range c.Networks {
 		for _, t := range n.Tokens {
@@ -19,7 +20,8 @@ func (c Config) TokenAmount(token string, a chain.Amount) string {
 	return inUnits(a, token)
 }
 
-// AssetAmount is an amount of what moves on one chain, for people: a gateway token on an exchange chain, else a source chain's asset.
+// AssetAmount is an amount of what moves on one chain, for people: a gateway token on an exchange
+// chain, else a source chain's asset.
 func (c Config) AssetAmount(id chain.ID, asset chain.Asset, a chain.Amount) string {
 	k, known := c.Chain(id)
 	if known && !k.Source {
@@ -38,7 +40,8 @@ func (c Config) AssetAmount(id chain.ID, asset chain.Asset, a chain.Amount) stri
 	return inUnits(a, string(asset))
 }
 
-// coinDecimals is what a chain counts its coin with; of one that is not known here it is the first chain's.
+// coinDecimals returns the decimals of a chain's coin; an unknown chain has those of the first
+// chain.
 func (c Config) coinDecimals(id chain.ID) uint8 {
 	if k, known := c.Chain(id); known {
 		return k.Decimals
@@ -49,7 +52,7 @@ func (c Config) coinDecimals(id chain.ID) uint8 {
 	return 0
 }
 
-// inUnits is an amount of something that nobody told the decimals of.
+// inUnits formats an amount of an asset with unknown decimals.
 func inUnits(a chain.Amount, asset string) string {
 	if a.IsZero() {
 		return "0 of " + asset
@@ -57,10 +60,12 @@ func inUnits(a chain.Amount, asset string) string {
 	return a.String() + " units of " + cmp.Or(asset, "an unknown token")
 }
 
-// amountText is an amount in a text of the records or of the watcher: smallest units, and the asset as the records have it.
+// amountText is an amount in a text of the records or of the watcher: smallest units, and the asset
+// as the records have it.
 var amountText = regexp.MustCompile(`\b(\d+) (?:of )?(native|0x[0-9a-fA-F]{40}|tti_[0-9a-f]{24})\b`)
 
-// InWholeUnits is a text with its amounts as people read them. What nobody knows the decimals of stays as it is.
+// InWholeUnits converts the amounts in a text to whole units. Assets with unknown decimals do not
+// change.
 func (c Config) InWholeUnits(text string) string {
 	return amountText.ReplaceAllStringFunc(text, func(found string) string {
 		m := amountText.FindStringSubmatch(found)

@@ -14,11 +14,12 @@ import (
 	"gatewayd/chain/vite"
 )
 
-// Chain is one configured chain, of whatever kind. Which kinds there are, this file and signer.go know; docs/architecture.md 6 has what a new one needs.
+// Chain is one configured chain, of whatever kind. Which kinds there are, this file and signer.go
+// know; docs/architecture.md 6 has what a new one needs.
 type Chain struct {
 	ID       chain.ID
-	Kind     string // the section of the configuration that it stands in
-	Source   bool   // tokens come from it; false: they are bridged to it
+	Kind     string // its section of the configuration
+	Source   bool   // tokens originate there; false: they are bridged to it
 	Accounts int    // of each network that pay on it or did, at least one
 	Retired  []int  // the indexes of those that pay no more
 	OnDemand bool   // blocks come only with transactions
@@ -34,7 +35,8 @@ type Chain struct {
 	Settings interface{ Check() error }
 }
 
-// LinkedAdapter is the settings of a chain that has no section in the configuration: an adapter that is linked in, such as a test's.
+// LinkedAdapter is the settings of a chain that has no section in the configuration: an adapter
+// that is linked in, such as a test's.
 type LinkedAdapter interface {
 	Check() error
 	Open(ours Accounts, log logrus.FieldLogger) (Adapter, error)
@@ -57,20 +59,21 @@ func (c Config) Chains() (list []Chain) {
 	return append(list, c.Linked...)
 }
 
-// Adapter is what speaks to a chain.
+// Adapter connects to a chain.
 type Adapter interface {
 	chain.Chain
 	Rules() chain.Rules // by which its payments are signed
 	Close()
 }
 
-// Accounts tells adapters which accounts are ours.
+// Accounts lists our accounts for adapters.
 type Accounts interface {
 	Accounts(ctx context.Context, id chain.ID) ([]string, error)
 	Owned(ctx context.Context, id chain.ID, candidates []string) (map[string]bool, error)
 }
 
-// Open makes the adapter, which connects to nothing yet. Without our accounts it cannot read blocks.
+// Open makes the adapter, which connects to nothing yet. Without our accounts it cannot read
+// blocks.
 func (c Chain) Open(ours Accounts, log logrus.FieldLogger) (Adapter, error) {
 	if log != nil {
 		log = log.WithField("chain", c.ID)
@@ -119,7 +122,7 @@ func CheckAccounts(n int) error {
 	return nil
 }
 
-// count is how many accounts of each network there are.
+// count returns the number of accounts of each network.
 func (c Chain) count() int { return max(1, c.Accounts) }
 
 // checkRetired refuses to retire what is not there, or everything.
@@ -170,7 +173,8 @@ func (c Config) withTokens(e ethereum.Config) ethereum.Config {
 	return e
 }
 
-// takingChains takes the chains' own lists of tokens, the ceilings of their fees, and which accounts pay, from a newer configuration.
+// takingChains takes the chains' own lists of tokens, the ceilings of their fees, and which
+// accounts pay, from a newer configuration.
 func (c *Config) takingChains(next Config) {
 	c.Ethereum = slices.Clone(c.Ethereum)
 	for i, e := range c.Ethereum {
@@ -194,7 +198,8 @@ func (c *Config) takingChains(next Config) {
 // Dialer makes a connection.
 type Dialer = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// ExchangeNodes are the nodes of the first exchange chain, and what connects to them where not the network does.
+// ExchangeNodes are the nodes of the first exchange chain, and what connects to them where not the
+// network does.
 func (c Config) ExchangeNodes() ([]string, Dialer) {
 	if len(c.Vite) == 0 {
 		return nil, nil
@@ -202,7 +207,7 @@ func (c Config) ExchangeNodes() ([]string, Dialer) {
 	return c.Vite[0].Nodes, c.Vite[0].Dial
 }
 
-// Redial has the exchange chains' nodes that own says yes to reached at another URL by another way.
+// Redial replaces the URL and dialer of the exchange chains' nodes for which own returns true.
 func (c Config) Redial(own func(url string) bool, url string, dial Dialer) Config {
 	c.Vite = slices.Clone(c.Vite)
 	for i, v := range c.Vite {

@@ -12,8 +12,9 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// Taking is the configuration of a running daemon with what it takes over from a newer one: how much clients may ask for, how much is logged, what gas
-// may cost, which accounts pay, and of the networks that it serves funders, explorers and tokens. The rest takes a restart.
+// Taking returns the configuration of a running daemon with the settings that it takes over from a
+// newer one. These are the clients' limits, the log level, gas limits, the paying accounts, and for
+// its networks the funders, explorers and tokens. All other settings need a restart.
 func (c Config) Taking(next Config) Config {
 	c.Log.Level = next.Log.Level
 	c.Gateway.RatePerSecond, c.Gateway.Burst = next.Gateway.RatePerSecond, next.Gateway.Burst
@@ -56,7 +57,8 @@ func (n Network) taking(later Network) Network {
 	return n
 }
 
-// sameCoin reports whether a token stands for the same asset, counted and deposited in the same way. What is under way was counted so.
+// sameCoin reports whether a token has the same asset, with the same unit and binding. Payments in
+// progress were counted in it.
 func (t Token) sameCoin(o Token) bool {
 	return t.Asset == o.Asset && t.Decimals == o.Decimals && t.AssetDecimals == o.AssetDecimals && t.Type == o.Type
 }
@@ -81,7 +83,7 @@ func Changes(was, now Config) ([]Change, error) {
 	return compareTrees("", a, b), nil
 }
 
-// tree is the configuration as its file would say it, with every key.
+// tree returns the configuration as its file would contain it, with every key.
 func (c Config) tree() (tree any, err error) {
 	text, err := yaml.Marshal(c)
 	if err == nil {
@@ -93,7 +95,7 @@ func (c Config) tree() (tree any, err error) {
 	return tree, nil
 }
 
-// Fingerprint is the same for two files that say the same.
+// Fingerprint is the same for two files with the same content.
 func (c Config) Fingerprint() (string, error) {
 	tree, err := c.tree()
 	if err != nil {
@@ -144,7 +146,7 @@ func branches(part any) map[string]any {
 	return nil
 }
 
-// nameIn is what an element of a list is called; "" for what has no name.
+// nameIn returns the name of an element in a list; "" for an unnamed one.
 func nameIn(e map[string]any, list []any) string {
 	for _, key := range []string{"symbol", "name", "id", "token"} {
 		name, ok := e[key].(string)
@@ -186,14 +188,14 @@ func leaf(value any) string {
 	return fmt.Sprint(value)
 }
 
-// RememberFile is a configuration that may be changed from here on and still knows what its file says.
+// RememberFile returns a copy that may be changed later and still contains the file's content.
 func (c Config) RememberFile() Config {
 	asFile := c
 	c.asFile = &asFile
 	return c
 }
 
-// AsRead is the configuration as its file said it, with what was taken since.
+// AsRead returns the configuration of the file, with the settings taken over since.
 func (c Config) AsRead() Config {
 	if c.asFile != nil {
 		return *c.asFile
@@ -201,7 +203,7 @@ func (c Config) AsRead() Config {
 	return c
 }
 
-// String are what became of a key.
+// String describes the change of a key.
 func (c Change) String() string {
 	switch {
 	case c.Was == "":
@@ -212,7 +214,7 @@ func (c Change) String() string {
 	return c.Was + " -> " + c.Now
 }
 
-// Reload is what came of reading the configuration, for whoever ordered it.
+// Reload is the result of reading the configuration, for its caller.
 type Reload struct {
 	File    string   `json:"file"`
 	Taken   []Change `json:"taken"`

@@ -10,7 +10,8 @@ import (
 	"gatewayd/records"
 )
 
-// TestWhatIsTaken: the keys that a running daemon takes over, those that take a restart, and that a token's nature is among these.
+// TestWhatIsTaken: the keys that a running daemon takes over, those that take a restart, and that a
+// token's nature is among these.
 func TestWhatIsTaken(t *testing.T) {
 	const usdt = "networks.eth.tokens.USDT-000"
 	for name, c := range map[string]struct {
@@ -57,7 +58,8 @@ func TestWhatIsTaken(t *testing.T) {
 	}
 }
 
-// TestExchangeLimitsAreTaken: how much the exchange API's clients may ask for; the rest of its section takes a restart.
+// TestExchangeLimitsAreTaken: how much the exchange API's clients may ask for; the rest of its
+// section takes a restart.
 func TestExchangeLimitsAreTaken(t *testing.T) {
 	now, next := liveConfig(), liveConfig()
 	now.Exchange, next.Exchange = &Exchange{Node: "ws://x"}, &Exchange{Node: "ws://y"}

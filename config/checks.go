@@ -8,12 +8,13 @@ import (
 	"gatewayd/signer/remote"
 )
 
-// Signer is the section of what signs: what payments are held against, and where `gatewayd signer` answers the daemon. A daemon whose wallet names no
-// signer signs by itself.
+// Signer is the signer's section: the checks of payments, and the address of `gatewayd signer` for
+// the daemon. A daemon whose wallet names no signer signs itself.
 type Signer struct {
 	checks.Config `yaml:",inline"`
 	Place         remote.Config `yaml:",inline"`
-	// Guard is the PostgreSQL database of the sign-guard, which several signers share; empty: it is a file beside the signer's data.
+	// Guard is the PostgreSQL database of the sign-guard, which several signers share; empty: it is
+	// a file with the signer's data.
 	Guard string `yaml:"guard"`
 }
 

@@ -23,7 +23,8 @@ func hotToken(id string, kind int) Token {
 	return t
 }
 
-// TestColdAddress: the address is read in any spelling, its transfers are funding, and bounds count the asset's units.
+// TestColdAddress: the address is read in any spelling, its transfers are funding, and bounds count
+// the asset's units.
 func TestColdAddress(t *testing.T) {
 	token := hotToken("tti_687d8a93915393b219212c73", 0)
 	require.NoError(t, token.Check())

@@ -1,5 +1,6 @@
-// Package config is the configuration of the daemon: one YAML tree of the packages' own parts, its defaults, every rule that can be checked without
-// asking a node, and which of its keys a running daemon takes over.
+// Package config is the configuration of the daemon: one YAML tree of the packages' own parts, its
+// defaults, every rule that can be checked without asking a node, and the list of keys that a
+// running daemon takes over.
 package config
 
 import (
@@ -21,8 +22,8 @@ import (
 	"gatewayd/watcher"
 )
 
-// Config is the whole configuration: one tree of the packages' own parts. Unknown keys are errors. Secrets are named by file or
-// environment variable, never written here.
+// Config is the complete configuration: one tree of the packages' own parts. Unknown keys are
+// errors. Secrets are named by file or environment variable, never written here.
 type Config struct {
 	Data      string            `yaml:"data"` // directory of everything the daemon keeps
 	Log       Log               `yaml:"log"`
@@ -37,12 +38,12 @@ type Config struct {
 	Operators Operators         `yaml:"operators"`
 	Watcher   watcher.Config    `yaml:"watcher"`
 	Status    status.Config     `yaml:"status"`
-	Alerts    notify.Config     `yaml:"alerts"`   // who is told of conditions and records
+	Alerts    notify.Config     `yaml:"alerts"`   // receivers of conditions and records
 	Exchange  *Exchange         `yaml:"exchange"` // the exchange API; off when left out
 
 	Linked []Chain `yaml:"-"` // chains whose Settings are a LinkedAdapter
 	Path   string  `yaml:"-"` // of its file; empty for one that has none
-	asFile *Config // as the file says it, where this one was changed since
+	asFile *Config // the file's content, if this copy was changed since
 }
 
 // Load reads a file strictly: an unknown key or a wrong type is an error that shows its line.
@@ -63,7 +64,7 @@ func Load(path string) (Config, error) {
 	return c, nil
 }
 
-// unread says why a configuration cannot be read.
+// unread returns the reason why a configuration cannot be read.
 func unread(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return missingError{path, err}
@@ -71,7 +72,7 @@ func unread(path string, err error) error {
 	return fmt.Errorf("reading the configuration %s: %w", path, err)
 }
 
-// missingError says in words for people that a file is not there.
+// missingError reports a missing file in words for people.
 type missingError struct {
 	path string
 	error
@@ -114,7 +115,8 @@ func (c *Config) Fill() {
 	}
 }
 
-// Check tells every rule the configuration breaks that can be seen without asking a node; `gatewayd doctor` asks the nodes.
+// Check reports every rule that the configuration breaks, without asking a node; `gatewayd doctor`
+// asks the nodes.
 func (c Config) Check() error {
 	var faults []error
 	add := func(what string, err error) {

@@ -44,7 +44,7 @@ func TestMinRefund(t *testing.T) {
 	}
 }
 
-// TestFundersInAnySpelling: senders are compared with the one spelling that chains tell them in.
+// TestFundersInAnySpelling: senders are compared in the one spelling that chains report.
 func TestFundersInAnySpelling(t *testing.T) {
 	t.Parallel()
 	const vite = "vite_ab24ef68b84e642c0ddca06beec81c9acb1977bbd7da27a87a"
@@ -71,7 +71,8 @@ func TestFundersInAnySpelling(t *testing.T) {
 	}
 }
 
-// TestAssetsInAnySpelling: transfers name a token's contract in one spelling, and a token that is configured in another would never be credited.
+// TestAssetsInAnySpelling: transfers name a token's contract in one spelling, and a token that is
+// configured in another would never be credited.
 func TestAssetsInAnySpelling(t *testing.T) {
 	t.Parallel()
 	const contract = "0x0b2128da640718D96484EB736ee7E650B56254ff"
@@ -86,7 +87,8 @@ func TestAssetsInAnySpelling(t *testing.T) {
 	}
 }
 
-// TestNetworkFeeWantsAPrice: without one nothing is ever quoted, for that token and for those behind it.
+// TestNetworkFeeWantsAPrice: without one nothing is ever quoted, for that token and for those
+// behind it.
 func TestNetworkFeeWantsAPrice(t *testing.T) {
 	t.Parallel()
 	token := Token{
@@ -102,7 +104,8 @@ func TestNetworkFeeWantsAPrice(t *testing.T) {
 	require.NoError(t, token.Check())
 }
 
-// TestRetiredAccountsAreChecked: only what is there is retired, and somebody is left to pay.
+// TestRetiredAccountsAreChecked: only existing accounts can be retired, and one must be left to
+// pay.
 func TestRetiredAccountsAreChecked(t *testing.T) {
 	for _, c := range []struct {
 		accounts int
@@ -129,7 +132,8 @@ func TestRetiredAccountsAreChecked(t *testing.T) {
 	}
 }
 
-// TestTheFirstThatPaysIsPublished: retired accounts stay ours, in their places, and are none that pay.
+// TestTheFirstThatPaysIsPublished: retired accounts stay ours, in their places, and are none that
+// pay.
 func TestTheFirstThatPaysIsPublished(t *testing.T) {
 	cfg := liveConfig()
 	cfg.Ethereum[0].Accounts, cfg.Ethereum[0].Retired = 3, []int{0}

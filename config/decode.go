@@ -28,7 +28,7 @@ func decode(path string, text []byte) (c Config, err error) {
 	return Config{}, fmt.Errorf("configuration %s:\n%s", path, inYAMLTerms(err))
 }
 
-// inYAMLTerms is what the decoder says, in the words of the file instead of Go's types.
+// inYAMLTerms converts the decoder's error from Go's types to the file's terms.
 func inYAMLTerms(err error) string {
 	var mismatch *yaml.TypeError
 	var overflow *yaml.OverflowError
@@ -41,7 +41,7 @@ func inYAMLTerms(err error) string {
 	return yaml.FormatError(err, false, true)
 }
 
-// wanted says what a key of a type takes.
+// wanted describes the values of a key of a type.
 func wanted(t reflect.Type) string {
 	if t == reflect.TypeFor[time.Duration]() {
 		return "a time with its unit is wanted, such as 30s"
@@ -63,7 +63,7 @@ func wanted(t reflect.Type) string {
 	return "a value of another kind is wanted: config.example.yaml shows it"
 }
 
-// amountFault names the first value that is no amount: the decoder does not tell where it stands.
+// amountFault names the first value that is no amount: the decoder does not report its position.
 func amountFault(text []byte, err error) error {
 	file, parseErr := parser.ParseBytes(text, 0)
 	if parseErr != nil {
@@ -80,7 +80,7 @@ func amountFault(text []byte, err error) error {
 	return fmt.Errorf("%s: %w", find.found, err)
 }
 
-// amountFinder looks for the first value of a key for amounts that is none.
+// amountFinder finds the first invalid value of a key for amounts.
 type amountFinder struct {
 	keys  map[string]bool
 	found string

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFaultsInTheFilesTerms: who reads them knows YAML and the example, not Go's types, and finds the place.
+// TestFaultsInTheFilesTerms: who reads them knows YAML and the example, not Go's types, and finds
+// the place.
 func TestFaultsInTheFilesTerms(t *testing.T) {
 	t.Parallel()
 	example, err := os.ReadFile("../config.example.yaml")

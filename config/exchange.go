@@ -16,17 +16,19 @@ import (
 	"gatewayd/httpserver"
 )
 
-// Exchange is the section exchange of the configuration: the exchange's public API. Without the section there is none.
+// Exchange is the section exchange of the configuration: the exchange's public API. Without the
+// section there is none.
 type Exchange struct {
 	exchangeapi.Config `yaml:",inline"`
-	// Node is the URL of the exchange chain's node, best over WebSocket, which tells of new blocks by itself; without it the first node of the
-	// first chain in the list vite.
+	// Node is the URL of the exchange chain's node, preferably over WebSocket, which announces new
+	// blocks. The default is the first node of the first chain in the list vite.
 	Node    string       `yaml:"node"`
-	Index   index.Config `yaml:"index"` // its database is exchange.db in the data directory unless it says otherwise
+	Index   index.Config `yaml:"index"` // its default database is exchange.db in the data directory
 	Sockets ws.Config    `yaml:"sockets"`
 	Keys    string       `yaml:"keys"` // URL of the database of API keys; without it apikeys.db in the data directory
-	// The secrets of API keys are encrypted with 32 bytes in hexadecimal, from an environment variable or a file. The file is made if it is
-	// missing; without a name it is apikeys.secret in the data directory. Keep a copy apart: without it every account needs a new key.
+	// The secrets of API keys are encrypted with 32 bytes in hexadecimal, from an environment
+	// variable or a file. The file is made if it is missing; without a name it is apikeys.secret in
+	// the data directory. Keep a copy apart: without it every account needs a new key.
 	SecretFile string `yaml:"secret_file"`
 	SecretEnv  string `yaml:"secret_env"`
 	// KeyPage serves the page of API keys at /keys; left out, it is served.
@@ -36,7 +38,8 @@ type Exchange struct {
 	// Test is a test network under the path /test.
 	Test *ExchangeTest `yaml:"test"`
 
-	// What the rest of the configuration says: the chains, on some of which price feeds are read, and the tokens that the gateway bridges.
+	// From the rest of the configuration: the chains, on some of which price feeds are read, and
+	// the bridged tokens.
 	Chains  []Chain                          `yaml:"-"`
 	Bridged map[string][]exchangeapi.Bridged `yaml:"-"`
 	Dial    Dialer                           `yaml:"-"` // to a node in this process; nil for one elsewhere
@@ -74,7 +77,7 @@ func (c Exchange) WithDefaults(data string, nodes []string) Exchange {
 	return c
 }
 
-// Check tells every rule that the section breaks, once the defaults are in.
+// Check reports every rule that the section, with its defaults, breaks.
 func (c Exchange) Check() error {
 	faults := []error{c.Config.Check(), c.Index.Check(), c.Sockets.Check()}
 	for _, f := range c.Rates.Feeds {
@@ -97,7 +100,8 @@ func (c Exchange) Check() error {
 	return errors.Join(faults...)
 }
 
-// bridged are the tokens that the networks bridge with the first exchange chain, on which the exchange stands, by token id.
+// bridged returns the tokens that the networks bridge with the first exchange chain, which has the
+// exchange, by token ID.
 func (c Config) bridged() map[string][]exchangeapi.Bridged {
 	all := map[string][]exchangeapi.Bridged{}
 	i := slices.IndexFunc(c.Chains(), func(k Chain) bool { return !k.Source })
@@ -120,10 +124,12 @@ func (c Config) bridged() map[string][]exchangeapi.Bridged {
 	return all
 }
 
-// Public is where clients reach the exchange API as far as the configuration tells; "" where only its operator knows.
+// Public returns the exchange API's URL for clients, as far as the configuration contains it; ""
+// where only its operator knows it.
 func (c Exchange) Public() string { return publicURL(c.Config.Config) }
 
-// publicURL is where clients reach a server as far as its configuration tells; "" where only its operator knows.
+// publicURL returns a server's URL for clients, as far as its configuration contains it; "" where
+// only its operator knows it.
 func publicURL(c httpserver.Config) string {
 	host, port, err := net.SplitHostPort(c.Listen)
 	if err != nil || port == "0" {

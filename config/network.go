@@ -43,22 +43,26 @@ type Network struct {
 
 // Token is one gateway token. Amounts are integers in the gateway token's smallest unit.
 type Token struct {
-	Token         string        `yaml:"token"`
-	Symbol        string        `yaml:"symbol"`
-	Decimals      uint8         `yaml:"decimals"`
-	Asset         chain.Asset   `yaml:"asset"` // native, or the address of the ERC-20 contract
-	AssetDecimals uint8         `yaml:"asset_decimals"`
-	Type          int           `yaml:"type"`
-	LabelName     string        `yaml:"label_name"`
-	Issued        bool          `yaml:"issued"` // the gateway is the token's only issuer; known by itself where an account of the gateway owns the token
-	MinDeposit    chain.Amount  `yaml:"min_deposit"`
-	MinWithdraw   chain.Amount  `yaml:"min_withdraw"`
-	MaxWithdraw   chain.Amount  `yaml:"max_withdraw"`
-	MinRefund     *chain.Amount `yaml:"min_refund"` // default: a hundredth of MinWithdraw
-	Cold          string        `yaml:"cold"`       // address on the source chain that the operators keep offline; what is above hot_max goes there, its transfers are funding
-	HotMin        chain.Amount  `yaml:"hot_min"`    // what the hot accounts should have together; less is told
-	HotMax        chain.Amount  `yaml:"hot_max"`    // the same of more
-	// FrozenDeposits lets deposits go on while the token refuses every payment of a hot account.
+	Token         string      `yaml:"token"`
+	Symbol        string      `yaml:"symbol"`
+	Decimals      uint8       `yaml:"decimals"`
+	Asset         chain.Asset `yaml:"asset"` // native, or the address of the ERC-20 contract
+	AssetDecimals uint8       `yaml:"asset_decimals"`
+	Type          int         `yaml:"type"`
+	LabelName     string      `yaml:"label_name"`
+	// the gateway is the token's only issuer; detected automatically where an account of the
+	// gateway owns the token
+	Issued      bool          `yaml:"issued"`
+	MinDeposit  chain.Amount  `yaml:"min_deposit"`
+	MinWithdraw chain.Amount  `yaml:"min_withdraw"`
+	MaxWithdraw chain.Amount  `yaml:"max_withdraw"`
+	MinRefund   *chain.Amount `yaml:"min_refund"` // default: a hundredth of MinWithdraw
+	// address on the source chain that the operators keep offline; what is above hot_max goes
+	// there, its transfers are funding
+	Cold   string       `yaml:"cold"`
+	HotMin chain.Amount `yaml:"hot_min"` // minimum total of the hot accounts; less is reported
+	HotMax chain.Amount `yaml:"hot_max"` // the same of more
+	// FrozenDeposits keeps deposits open while the token refuses every payment of a hot account.
 	FrozenDeposits bool          `yaml:"frozen_deposits"`
 	Deposits       records.Depth `yaml:"deposit_confirmations"`
 	Withdrawals    records.Depth `yaml:"withdraw_confirmations"`
@@ -132,7 +136,7 @@ func (n Network) checkTokens() (faults []error) {
 	return faults
 }
 
-// Check tells what is wrong with a token by itself.
+// Check reports a token's faults without the rest of the configuration.
 func (t Token) Check() error {
 	_, _, bounds := t.hotBounds()
 	switch {
@@ -189,7 +193,7 @@ func isTokenID(text string) bool {
 	return err == nil
 }
 
-// minRefund is the smallest withdrawal that is refunded by itself.
+// minRefund is the smallest withdrawal that is refunded automatically.
 func (t Token) minRefund() chain.Amount {
 	if t.MinRefund != nil {
 		return *t.MinRefund
@@ -244,13 +248,15 @@ func (c Config) ChainIDs() (ids []chain.ID) {
 	return ids
 }
 
-// OwnAccount is a configured account. One that is retired is watched, receives, and sends what it has to those that pay.
+// OwnAccount is a configured account. A retired one is watched, receives, and sends its balance to
+// those that pay.
 type OwnAccount struct {
 	records.Account
 	Retired bool
 }
 
-// OwnAccounts are the configured accounts of a network, without their addresses. Of each kind the first that is not retired is the published one.
+// OwnAccounts are the configured accounts of a network, without their addresses. Of each kind the
+// first that is not retired is the published one.
 func (c Config) OwnAccounts(n Network) (list []OwnAccount) {
 	add := func(id chain.ID, kind records.AccountKind, path string, retired bool) {
 		list = append(list, OwnAccount{records.Account{Chain: id, Kind: kind, Network: n.Name, KeyPath: path, State: records.AccountNew}, retired})
@@ -268,7 +274,8 @@ func (c Config) OwnAccounts(n Network) (list []OwnAccount) {
 	return list
 }
 
-// Retired reports whether a stored account paid users once and does no more: it is retired, or has left the configuration.
+// Retired reports whether a stored account paid users once and does no more: it is retired, or has
+// left the configuration.
 func (c Config) Retired(a records.Account) bool {
 	if a.Kind != records.KindHot && a.Kind != records.KindGateway && a.Kind != records.KindGas {
 		return false
@@ -282,7 +289,8 @@ func (c Config) Retired(a records.Account) bool {
 	return true
 }
 
-// WithAccount adds an account to its network, with those that pay or with those that are retired. The first of a kind is the published one.
+// WithAccount adds an account to its network, with those that pay or with those that are retired.
+// The first of a kind is the published one.
 func WithAccount(n records.Network, a OwnAccount) records.Network {
 	address := a.Account.Account
 	switch {

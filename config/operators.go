@@ -11,8 +11,9 @@ import (
 	"gatewayd/operator/traces"
 )
 
-// Operators is the listener for operators and their tools: /health, /ready and /metrics. It tells amounts and accounts, so other machines reach it
-// over HTTPS, through a trusted proxy, or in plain where the section says so.
+// Operators is the listener for operators and their tools: /health, /ready and /metrics. It shows
+// amounts and accounts, so other machines reach it over HTTPS, through a trusted proxy, or in plain
+// HTTP where the section permits it.
 type Operators struct {
 	httpserver.Config `yaml:",inline"`
 	URL               string        `yaml:"url"`   // of the console, as people open it: what their passkeys are for
@@ -20,7 +21,7 @@ type Operators struct {
 	Traces            traces.Config `yaml:"traces"`
 }
 
-// OperatorsListen is where operators are answered unless the configuration says otherwise.
+// OperatorsListen is the default address of the operators' listener.
 const OperatorsListen = "127.0.0.1:8070"
 
 // WithDefaults is the section with every empty field filled.
@@ -29,8 +30,8 @@ func (c Operators) WithDefaults() Operators {
 	return c
 }
 
-// Site is the page that passkeys are for. Without a URL it is the host of the certificate, or localhost where other machines are not answered, at the port
-// that it listens on.
+// Site is the page that passkeys are for. Without a URL it is the host of the certificate, or
+// localhost where other machines are not answered, at the port that it listens on.
 func (c Operators) Site(listens string) (passkey.Site, error) {
 	if c.URL != "" {
 		return passkey.ParseSite(c.URL)
@@ -47,7 +48,8 @@ func (c Operators) Site(listens string) (passkey.Site, error) {
 	return passkey.Site{}, errors.New("it is not set")
 }
 
-// Check refuses a listener whose every request from other machines would be turned away, or read on the way by strangers.
+// Check refuses a listener whose every request from other machines would be turned away, or read on
+// the way by strangers.
 func (c Operators) Check() error {
 	c = c.WithDefaults()
 	faults := []error{c.Config.Check()}

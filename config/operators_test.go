@@ -8,7 +8,8 @@ import (
 	"gatewayd/httpserver"
 )
 
-// TestOperatorsListenHere: the listener that tells amounts is for this machine unless the configuration says how others reach it.
+// TestOperatorsListenHere: the listener that shows amounts is for this machine unless the
+// configuration defines the access of others.
 func TestOperatorsListenHere(t *testing.T) {
 	open := httpserver.Config{Listen: "0.0.0.0:8070"}
 	require.NoError(t, Operators{}.Check())

@@ -15,7 +15,8 @@ import (
 	"gatewayd/wallet/rpc"
 )
 
-// Check refuses listeners that strangers can reach, unless the section says that they may: the development methods are for this machine only.
+// Check refuses listeners that other machines can reach, unless the section permits it: the
+// development methods are for this machine only.
 func (c Embedded) Check() error {
 	for name, address := range map[string]string{"listen": c.Listen, "ws": c.WS} {
 		if address != "" && !c.Public && !OnThisMachine(address) {
@@ -38,16 +39,20 @@ type Embedded struct {
 	Listen  string `yaml:"listen"`  // address of its JSON-RPC
 	WS      string `yaml:"ws"`      // address of the same over WebSocket; the system chooses a port unless one is given
 	Genesis string `yaml:"genesis"` // JSON file; see docs/genesis.md
-	Public  bool   `yaml:"public"`  // answer only what the public port of a real node answers; without it other machines must not reach listen and ws
+	// answer only what the public port of a real node answers; without it other machines must not
+	// reach listen and ws
+	Public bool `yaml:"public"`
 }
 
-// WalletRPC serves the stores beside the daemon's own to node tools. Nothing is served unless an address is given.
+// WalletRPC serves the stores other than the daemon's own to node tools. Nothing is served unless
+// an address is given.
 type WalletRPC struct {
 	rpc.Config `yaml:",inline"`
 	AutoLock   time.Duration `yaml:"auto_lock"` // see wallet.Config
 }
 
-// Wallet names the entropy store with the daemon's keys and where its password comes from; or the signer that has them in a process of its own.
+// Wallet names the entropy store with the daemon's keys and the source of its password, or the
+// signer process that has the keys.
 type Wallet struct {
 	Signer    string     `yaml:"signer"`     // unix:/path of its socket, or https://host:port, several with commas between; then there is no store here
 	SignerTLS remote.TLS `yaml:"signer_tls"` // of https
@@ -71,7 +76,8 @@ type Successor struct {
 	Accounts     []string `yaml:"accounts"` // derivation paths
 }
 
-// checkSuccessors refuses seeds that stand twice, and passwords that somebody would have to type: they are read while the program runs.
+// checkSuccessors refuses repeated seeds, and passwords that a person would have to type: they are
+// read while the program runs.
 func (w Wallet) checkSuccessors() error {
 	stores, paths := map[string]bool{w.Store: true}, map[string]bool{}
 	for i, s := range w.Successors {
@@ -100,7 +106,7 @@ func storeIn(data, store string) string {
 	return filepath.Join(data, "wallet", store)
 }
 
-// Log says how much is logged and in which form: text for people, json for programs.
+// Log sets the level and the form of the log: text for people, json for programs.
 type Log struct {
 	Level  string `yaml:"level"`
 	Format string `yaml:"format"`
@@ -117,5 +123,5 @@ func (l Log) Check() error {
 	return nil
 }
 
-// LevelOrInfo is info unless it says otherwise.
+// LevelOrInfo returns the level, info by default.
 func (l Log) LevelOrInfo() string { return cmp.Or(l.Level, "info") }

@@ -17,10 +17,11 @@ func (c Config) Signs() bool { return c.Signer.Place.Listen != "" }
 // Remote reports whether another process signs.
 func (w Wallet) Remote() bool { return w.Signer != "" }
 
-// Target is where it answers.
+// Target returns the signer's address.
 func (w Wallet) Target() remote.Target { return remote.Target{URL: w.Signer, TLS: w.SignerTLS} }
 
-// checkSigner refuses a daemon that has keys beside a signer, and what only who has the keys can serve.
+// checkSigner refuses keys of a daemon with a separate signer, and services that need keys in the
+// daemon.
 func (c Config) checkSigner(add func(what string, err error)) {
 	add("signer", c.Signer.Place.Check())
 	add("signer.guard", c.checkGuard())
@@ -51,7 +52,8 @@ func (c Config) checkSigner(add func(what string, err error)) {
 	}
 }
 
-// checkGuard wants a server of its own for a sign-guard that is not a file: with the records', it would be restored as they are.
+// checkGuard requires a separate server for a sign-guard that is not a file: on the records'
+// server, it would be restored with them.
 func (c Config) checkGuard() error {
 	url := c.Signer.Guard
 	switch {
@@ -67,7 +69,7 @@ func (c Config) checkGuard() error {
 	return nil
 }
 
-// Rules are what signing for the chain takes, without asking a node.
+// Rules returns the signing rules of the chain, without asking a node.
 func (c Chain) Rules() (chain.Rules, error) {
 	switch s := c.Settings.(type) {
 	case ethereum.Config:

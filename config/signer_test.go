@@ -13,7 +13,8 @@ import (
 	"gatewayd/wallet/hsm"
 )
 
-// TestKeysAreInOnePlace: a daemon that asks a signer names no keys, and nothing that only who has them can hold or serve.
+// TestKeysAreInOnePlace: a daemon that asks a signer names no keys, and nothing that only who has
+// them can hold or serve.
 func TestKeysAreInOnePlace(t *testing.T) {
 	daemon := Config{Wallet: Wallet{Signer: "unix:/run/gatewayd-signer.sock"}}
 	faults := func(c Config) string {

@@ -16,7 +16,8 @@ import (
 	"gatewayd/signer/checks"
 )
 
-// followChecks records how much of the signer's limits is used and which payments wait for people, until ctx ends.
+// followChecks records how much of the signer's limits is used and which payments wait for people,
+// until ctx ends.
 func (d *Daemon) followChecks(ctx context.Context) error {
 	tick := time.NewTicker(cmp.Or(d.Config.Status.Every, 10*time.Second))
 	defer tick.Stop()
@@ -83,7 +84,7 @@ func checkConditions(r checks.Report) (list []control.Condition) {
 // maxHeldRead bounds how many held payments of a reason are counted.
 const maxHeldRead = 100
 
-// heldConditions are what the signer holds, by reason.
+// heldConditions returns the payments held by the signer, by reason.
 func heldConditions(tx *records.Tx) (list []control.Condition, err error) {
 	for _, h := range []struct {
 		reason string
@@ -122,7 +123,8 @@ func heldConditions(tx *records.Tx) (list []control.Condition, err error) {
 	return list, nil
 }
 
-// nameOf is what operators find a payment by: its record or, where it has none, its number and the account that it empties or fills.
+// nameOf returns an operator's name for a payment: its record or, without one, its number and the
+// account that it empties or fills.
 func nameOf(p records.Payment) string {
 	account := p.Payee
 	switch {

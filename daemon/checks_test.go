@@ -9,7 +9,7 @@ import (
 	"gatewayd/records"
 )
 
-// What has no record is told by its number and address.
+// Payments without a record are named by number and address.
 func TestHeldPaymentsAreNamed(t *testing.T) {
 	require.Equal(t, "record 17", nameOf(records.Payment{ID: 81, TransferID: 17, Purpose: chain.Refund}))
 	moved := records.Payment{ID: 81, Chain: "eth", Account: "0xA", Payee: "0xB", Asset: "native", Purpose: chain.Sweep}

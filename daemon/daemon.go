@@ -1,5 +1,6 @@
-// Package daemon is the running gateway: it wires a configuration to chains, records, watcher, gateway, exchange API and wallet, holds the lease, and
-// reads the configuration again when it is asked to. `gatewayd run` and the development environment of `gatewayd dev` are the same daemon.
+// Package daemon is the running gateway: it wires a configuration to chains, records, watcher,
+// gateway, exchange API and wallet, holds the lease, and reloads the configuration on request.
+// `gatewayd run` and the development environment of `gatewayd dev` are the same daemon.
 package daemon
 
 import (
@@ -35,7 +36,7 @@ type Daemon struct {
 	Store    *records.Store
 	Tenure   *tenure
 	signer   Signing
-	checks   *checks.Set // of the signer in this process; nil for one of its own
+	checks   *checks.Set // of the signer in this process; nil for a separate one
 	Chains   map[chain.ID]chain.Chain
 	Networks []records.Network
 	Watcher  *watcher.Watcher
@@ -57,7 +58,7 @@ func New(ctx context.Context, cfg config.Config, w Dependencies) (*Daemon, error
 	return d, nil
 }
 
-// open fills the daemon. When it fails, Close closes what it has opened.
+// open opens the daemon's parts. When it fails, Close closes those already open.
 func (d *Daemon) open(ctx context.Context) (err error) {
 	cfg, log := d.Config, d.log
 	if err = os.MkdirAll(cfg.Data, 0o700); err != nil {
@@ -113,7 +114,8 @@ func (d *Daemon) open(ctx context.Context) (err error) {
 	return d.newGateway(ctx)
 }
 
-// openStore opens the database, waits for a signer in another process, sees that its sign-guard is the one that the records go with, and waits for the lease.
+// openStore opens the database, waits for a separate signer, checks that its sign-guard belongs to
+// the records, and waits for the lease.
 func (d *Daemon) openStore(ctx context.Context, guard *signguard.Guard) error {
 	cfg := d.Config.Database
 	cfg.Migrating = func(from, to int64) {
@@ -144,8 +146,8 @@ func (d *Daemon) openStore(ctx context.Context, guard *signguard.Guard) error {
 	return nil
 }
 
-// withAccounts are the networks of a configuration with their accounts. It asks the signer for their addresses, and puts what is new into the database:
-// from then on it is watched, for ever.
+// withAccounts are the networks of a configuration with their accounts. It asks the signer for
+// their addresses, and puts what is new into the database: from then on it is watched, for ever.
 func (d *Daemon) withAccounts(ctx context.Context, cfg config.Config) ([]records.Network, error) {
 	lists, networks := make([][]config.OwnAccount, len(cfg.Networks)), make([]records.Network, len(cfg.Networks))
 	for i, n := range cfg.Networks {
@@ -198,7 +200,8 @@ func (d *Daemon) newGateway(ctx context.Context) error {
 	return err
 }
 
-// Run works until ctx ends, a part fails or the lease is lost, which is records.ErrFenced with what happened.
+// Run works until ctx ends, a part fails or the lease is lost, which is records.ErrFenced with what
+// happened.
 func (d *Daemon) Run(ctx context.Context) error {
 	d.deps.Operators.setLeader(d)
 	g, gctx := errgroup.WithContext(ctx)
@@ -215,7 +218,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	return d.Tenure.explain(g.Wait())
 }
 
-// figures are what the metrics show.
+// figures returns the sources of the metrics.
 func (d *Daemon) figures() metrics.Bridge {
 	b := metrics.Bridge{Store: d.Store, Chains: d.Chains, CoinDecimals: map[chain.ID]uint8{}, Networks: d.monitor.Networks, Every: d.Config.Status.Every}
 	for _, c := range d.Config.Chains() {
@@ -224,10 +227,12 @@ func (d *Daemon) figures() metrics.Bridge {
 	return b
 }
 
-// firstLook is how long the pages wait until the daemon has first read what it can pay with. Nodes that are slower or away are a condition of their own.
+// firstLook bounds the pages' wait for the daemon's first read of its balances. Slow or absent
+// nodes are a condition of their own.
 const firstLook = 10 * time.Second
 
-// serveGateway opens the pages when it is known whether there is anything to pay with: a new gateway invites nobody before.
+// serveGateway opens the pages when the balances are known: a new gateway without funds must not
+// invite users.
 func (d *Daemon) serveGateway(ctx context.Context) error {
 	select {
 	case <-d.Watcher.FundsChecked():

@@ -15,7 +15,8 @@ import (
 	"gatewayd/wallet"
 )
 
-// depositAddresses gives out the deposit addresses of a network: the signer remembers for good to whom it has given one, and both must derive the same.
+// depositAddresses assigns the deposit addresses of a network. The signer stores the owner of each
+// permanently, and both must derive the same.
 type depositAddresses struct {
 	network string
 	source  config.Chain
@@ -36,7 +37,8 @@ func (d *Daemon) deriver(ctx context.Context, n records.Network) (func(owner str
 // seedTimeout bounds the wait for a newer seed, because the caller holds up the records.
 const seedTimeout = 2 * time.Second
 
-// derive derives the address of an index. When the signer refuses it, derive reads the public key again: there may be a newer seed.
+// derive derives the address of an index. When the signer refuses it, derive reads the public key
+// again: there may be a newer seed.
 func (a *depositAddresses) derive(owner string, index uint32) (address, path string, err error) {
 	if address, path, err = a.deriveOnce(owner, index); !errors.Is(err, signer.ErrRefused) {
 		return address, path, err
@@ -125,7 +127,8 @@ func (d *Daemon) takeSuccessors(next config.Config) error {
 	return takeSuccessors(d.deps.Keys, next.Wallet)
 }
 
-// takeSuccessors has keys take the successors of a configuration, before anything is derived from them.
+// takeSuccessors has keys take the successors of a configuration, before anything is derived from
+// them.
 func takeSuccessors(keys Keys, cfg config.Wallet) error {
 	if ring, ok := keys.(interface{ TakeSuccessors(config.Wallet) error }); ok {
 		return ring.TakeSuccessors(cfg)

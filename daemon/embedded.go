@@ -38,7 +38,7 @@ func NewEmbedded(cfg node.Config) (*Embedded, error) {
 
 const AnyPort = "127.0.0.1:0"
 
-// StartEmbedded opens a chain and binds what the section says of its JSON-RPC.
+// StartEmbedded opens a chain and binds the section's JSON-RPC addresses.
 func StartEmbedded(cfg node.Config, section config.Embedded) (*Embedded, error) {
 	if err := section.Check(); err != nil {
 		return nil, err
@@ -63,21 +63,23 @@ func StartEmbedded(cfg node.Config, section config.Embedded) (*Embedded, error) 
 	return &Embedded{Node: n, RPC: s}, nil
 }
 
-// URL is where the chain's JSON-RPC answers.
+// URL returns the address of the chain's JSON-RPC.
 func (e *Embedded) URL() string { return "http://" + e.RPC.HTTPAddr() }
 
 // WSURL is the same over WebSocket.
 func (e *Embedded) WSURL() string { return "ws://" + e.RPC.WSAddr() }
 
-// Inside is a configuration as it should be in this chain's process: what would ask the chain at its port asks it from inside the process, over the same
-// JSON-RPC. So strangers who fill the port hold up nobody here.
+// Inside adapts a configuration to this chain's process: connections to the chain's port are made
+// inside the process, over the same JSON-RPC. So outsiders who fill the port do not delay the
+// daemon.
 func (e *Embedded) Inside(cfg config.Config) config.Config {
 	cfg = cfg.RememberFile().Redial(e.isOwn, e.WSURL(), e.Dial)
 	cfg.Exchange = e.insideExchange(cfg.Exchange)
 	return cfg
 }
 
-// insideExchange is Inside for an exchange configuration, whose index subscribes to new blocks over the WebSocket.
+// insideExchange is Inside for an exchange configuration, whose index subscribes to new blocks over
+// the WebSocket.
 func (e *Embedded) insideExchange(cfg *config.Exchange) *config.Exchange {
 	if cfg == nil || !e.isOwn(cfg.Node) {
 		return cfg
@@ -115,7 +117,8 @@ func (e *Embedded) Dial(ctx context.Context, network, address string) (net.Conn,
 	return new(net.Dialer).DialContext(ctx, network, address)
 }
 
-// Run makes blocks and answers until ctx ends; then it closes the chain, whose last state may fail to be written.
+// Run makes blocks and answers until ctx ends; then it closes the chain, whose last state may fail
+// to be written.
 func (e *Embedded) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return e.Node.Run(ctx) })

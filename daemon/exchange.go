@@ -59,7 +59,8 @@ func parseSecret(from, text string) ([]byte, error) {
 	return secret, nil
 }
 
-// writeNew writes a file for its owner only, all of it on disk; one that is there already is an error.
+// writeNew writes a file for its owner only, all of it on disk; one that is there already is an
+// error.
 func writeNew(path, text string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -75,7 +76,8 @@ type Agents interface {
 	SignAgent(ctx context.Context, network string, owner core.Address, block []byte) (public, signature []byte, err error)
 }
 
-// Delegation are the delegation addresses of one network of the exchange API. The signer has their keys, and signs orders and receives with them.
+// Delegation are the delegation addresses of one network of the exchange API. The signer has their
+// keys, and signs orders and receives with them.
 type Delegation struct {
 	Signer  Agents
 	Network string
@@ -146,7 +148,7 @@ func OpenExchange(ctx context.Context, cfg config.Exchange, w Dependencies) (*Ex
 	return e, nil
 }
 
-// open leaves what it has opened to Close when it fails.
+// open leaves its open parts to Close when it fails.
 func (e *Exchange) open(ctx context.Context, cfg config.Exchange, w Dependencies) error {
 	log, demo := w.Log, w.Demo
 	store, err := OpenKeys(ctx, cfg, w.Getenv)
@@ -245,7 +247,7 @@ func (e *Exchange) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// errNotReached: the first look at the chain is not over.
+// errNotReached: the first check of the chain is not complete.
 var errNotReached = errors.New("it has not answered yet")
 
 // Ready waits until the API listens and its nodes have been heard of.
@@ -265,7 +267,7 @@ func (e *Exchange) Ready(ctx context.Context) error {
 	return nil
 }
 
-// readyPoll is how often Ready looks.
+// readyPoll is the interval of Ready's checks.
 const readyPoll = 10 * time.Millisecond
 
 // Close closes what OpenExchange has opened, in reverse order; end Run first.
@@ -279,7 +281,8 @@ func (e *Exchange) Close() {
 	e.closers = nil
 }
 
-// serveExchange serves the exchange API until ctx ends; without a section in the configuration it does nothing.
+// serveExchange serves the exchange API until ctx ends; without a section in the configuration it
+// does nothing.
 func serveExchange(ctx context.Context, cfg *config.Exchange, limits *exchangeLimits, w Dependencies) error {
 	if cfg == nil {
 		return nil
@@ -297,7 +300,8 @@ func serveExchange(ctx context.Context, cfg *config.Exchange, limits *exchangeLi
 	return e.Run(ctx)
 }
 
-// exchangeLimits hands what the bridge's daemon has read again to the exchange API's server, which may come later. The zero value is ready.
+// exchangeLimits hands what the bridge's daemon has read again to the exchange API's server, which
+// may come later. The zero value is ready.
 type exchangeLimits struct {
 	mu     sync.Mutex
 	server *exchangeapi.Server

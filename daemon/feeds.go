@@ -23,7 +23,7 @@ type feedReader interface {
 	Close()
 }
 
-// OpenFeeds takes the chains that the feeds stand on. It asks nothing yet.
+// OpenFeeds selects the feeds' chains. It sends no requests yet.
 func OpenFeeds(chains []config.Chain, list []rates.FeedConfig) (feeds, error) {
 	open := feeds{}
 	for _, f := range list {
@@ -57,7 +57,7 @@ func openFeed(chains []config.Chain, id string) (feedReader, error) {
 	return reader, nil
 }
 
-// Feed returns the price that a feed tells, and when it was agreed on.
+// Feed returns a feed's price and the time of its last update.
 func (f feeds) Feed(ctx context.Context, id, address string) (decimal.Decimal, time.Time, error) {
 	source := f[chain.ID(id)]
 	if source == nil {

@@ -16,7 +16,8 @@ import (
 	"gatewayd/config"
 )
 
-// HealthURL is the URL of a daemon's health on this machine: at the gateway's listener, or the exchange API's where there is no bridge.
+// HealthURL is the URL of a daemon's health on this machine: at the gateway's listener, or the
+// exchange API's where there is no bridge.
 func HealthURL(cfg config.Config) string {
 	listen := cmp.Or(cfg.Gateway.Listen, "127.0.0.1:8080")
 	server := cfg.Gateway.Config
@@ -26,7 +27,8 @@ func HealthURL(cfg config.Config) string {
 	return urlHere(listen, server.Secured()) + "/health"
 }
 
-// OperatorsURL is the URL of the operators' listener on this machine; empty where the system chooses the port.
+// OperatorsURL is the URL of the operators' listener on this machine; empty where the system
+// chooses the port.
 func OperatorsURL(cfg config.Config) string {
 	section := cfg.Operators.WithDefaults()
 	if _, port, _ := net.SplitHostPort(section.Listen); port == "0" {
@@ -48,7 +50,8 @@ func urlHere(listen string, secured bool) string {
 	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
-// AskConfigured is nil when the daemon or the signer of a configuration says that it is well.
+// AskConfigured returns nil when the daemon or the signer of a configuration reports that it is
+// healthy.
 func AskConfigured(ctx context.Context, cfg config.Config) error {
 	if cfg.Signs() {
 		return cfg.Signer.Place.Ask(ctx)
@@ -56,7 +59,7 @@ func AskConfigured(ctx context.Context, cfg config.Config) error {
 	return AskHealth(ctx, HealthURL(cfg))
 }
 
-// AskHealth is nil when a daemon says that it is well.
+// AskHealth returns nil when a daemon reports that it is healthy.
 func AskHealth(ctx context.Context, url string) error {
 	return get(ctx, url, "asking for health", func(res *http.Response) error {
 		if res.StatusCode != http.StatusOK {

@@ -13,7 +13,7 @@ import (
 	"gatewayd/records/control"
 )
 
-// hotEvery is how often the hot accounts are compared with their bounds.
+// hotEvery is the interval at which the hot accounts are compared with their bounds.
 const hotEvery = time.Minute
 
 // hotWatch compares the hot accounts with their bounds.
@@ -22,7 +22,8 @@ type hotWatch struct {
 	over map[string]bool // tokens of which the last check found too much and no open move to the cold address
 }
 
-// followHot records the conditions of hot accounts that have less or more of a token than they should, until ctx ends.
+// followHot records the conditions of hot accounts that have less or more of a token than they
+// should, until ctx ends.
 func (d *Daemon) followHot(ctx context.Context) error {
 	h := hotWatch{d, map[string]bool{}}
 	tick := time.NewTicker(min(hotEvery, 10*d.monitor.Config.Every))
@@ -45,7 +46,8 @@ func (d *Daemon) followHot(ctx context.Context) error {
 	}
 }
 
-// record stores the conditions of all tokens. What cannot be read of one token leaves its own conditions as they were, and no other's.
+// record stores the conditions of all tokens. What cannot be read of one token leaves its own
+// conditions as they were, and no other's.
 func (d hotWatch) record(ctx context.Context) error {
 	var found []control.Condition
 	var faults []error
@@ -76,7 +78,8 @@ func (d hotWatch) record(ctx context.Context) error {
 
 func tokenKey(network, token string) string { return network + " " + token }
 
-// checkBounds returns a condition while the hot accounts have less or more of a token than hot_min and hot_max allow.
+// checkBounds returns a condition while the hot accounts have less or more of a token than hot_min
+// and hot_max allow.
 func (d hotWatch) checkBounds(ctx context.Context, n records.Network, t records.Token) (found []control.Condition, err error) {
 	if t.HotMin.IsZero() && t.HotMax.IsZero() {
 		return nil, nil
@@ -107,7 +110,8 @@ func (d hotWatch) checkBounds(ctx context.Context, n records.Network, t records.
 	return found, err
 }
 
-// whyNotMoved is the end of a sentence: why the excess is not moved to the cold address. It is empty when a move is open, or may be before the next check.
+// whyNotMoved is the end of a sentence: why the excess is not moved to the cold address. It is
+// empty when a move is open, or may be before the next check.
 func (d hotWatch) whyNotMoved(ctx context.Context, n records.Network, t records.Token, key string) (why string, err error) {
 	if t.Cold == "" {
 		return ", and the token has no cold address", nil

@@ -14,7 +14,7 @@ import (
 	"gatewayd/records/recordstest"
 )
 
-// silentAsset is a ledger whose nodes do not tell the balance of one asset.
+// silentAsset is a ledger whose nodes do not return the balance of one asset.
 type silentAsset struct {
 	*chaintest.Chain
 	asset chain.Asset
@@ -27,7 +27,7 @@ func (s silentAsset) Balance(ctx context.Context, account string, asset chain.As
 	return s.Chain.Balance(ctx, account, asset)
 }
 
-// A token whose balance cannot be read keeps its own conditions, and nobody else's.
+// A token whose balance cannot be read keeps its own conditions, and no other token's.
 func TestHotBoundsOfOthersGoOn(t *testing.T) {
 	eth := chaintest.New(chaintest.Config{ID: "eth", Finality: 1})
 	hot := eth.Address("hot")

@@ -27,8 +27,8 @@ import (
 	"gatewayd/web"
 )
 
-// Operators is the listener for operators and their tools: /health, /ready, /metrics and the console. It is there before the database and the nodes are, and
-// outlives tenures.
+// Operators is the listener for operators and their tools: /health, /ready, /metrics and the
+// console. It is there before the database and the nodes are, and outlives tenures.
 type Operators struct {
 	Metrics *metrics.Metrics
 	server  *httpserver.Server
@@ -47,7 +47,8 @@ type Operators struct {
 // operatorsTime bounds an answer.
 const operatorsTime = 5 * time.Second
 
-// NewOperators takes a configuration that Check has found no fault with. demo tells the console that this is a development environment. It starts nothing.
+// NewOperators takes a configuration that has passed Check. demo marks a development environment
+// for the console. It starts nothing.
 func NewOperators(cfg config.Config, demo bool, log *logrus.Logger) (*Operators, error) {
 	section := cfg.Operators.WithDefaults()
 	guard, err := httpserver.NewMiddleware(section.Config, time.Now)
@@ -78,17 +79,18 @@ func NewOperators(cfg config.Config, demo bool, log *logrus.Logger) (*Operators,
 	return o, err
 }
 
-// unservedOperators is for a daemon without a listener for operators: its state is set, and nobody reads it.
+// unservedOperators is for a daemon without a listener for operators: its state is set, but never
+// served.
 func unservedOperators() *Operators { return &Operators{Metrics: metrics.New("."), bridge: true} }
 
-// listenRetry is how often an address in use is tried again.
+// listenRetry is the interval at which an address in use is tried again.
 const listenRetry = time.Second
 
 // Serve listens until ctx ends.
 func (o *Operators) Serve(ctx context.Context) error { return o.server.Run(ctx) }
 
-// Run listens until ctx ends. An address that another process has, such as the daemon that this one stands by for, is waited for: money does
-// not wait for that.
+// Run listens until ctx ends. It waits for an address that another process has, such as the daemon
+// that this one is a standby for: payments do not wait for that.
 func (o *Operators) Run(ctx context.Context) error {
 	for told := false; ; told = true {
 		err := o.Serve(ctx)
@@ -109,7 +111,7 @@ func (o *Operators) Run(ctx context.Context) error {
 // Ready waits until it listens.
 func (o *Operators) Ready(ctx context.Context) error { return o.server.Ready(ctx) }
 
-// URL is where it listens, once it is ready.
+// URL returns the listener's URL once it is ready.
 func (o *Operators) URL() string { return o.server.URL() }
 
 // setStage sets why this process does not serve yet.
@@ -140,7 +142,7 @@ func (o *Operators) setConfig(cfg config.Config) {
 	o.cfg = cfg
 }
 
-// gateway is what the console works on, while the database is open.
+// gateway returns the console's data source while the database is open.
 func (o *Operators) gateway() (console.Gateway, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -241,12 +243,14 @@ const (
 	roleExchange = "exchange"
 )
 
-// readiness is the answer of /ready: whether this process does its work, and why not. One that stands by for another does.
+// readiness is the answer of /ready: whether this process does its work, and the reason if not. A
+// standby is ready.
 type readiness struct {
 	Ready   bool     `json:"ready"`
 	Role    string   `json:"role"`
 	Reasons []string `json:"reasons"`
-	// Stops are the conditions that keep money from moving, whoever works: they make nobody less ready.
+	// Stops are the conditions that block payments, whichever process works: they do not affect
+	// readiness.
 	Stops []status.Kind `json:"stops"`
 }
 
@@ -295,7 +299,7 @@ func codeOf(well bool) int {
 	return http.StatusServiceUnavailable
 }
 
-// databaseFiles are the paths of the databases beside the records, as far as they are files.
+// databaseFiles returns the paths of the other databases, as far as they are files.
 func databaseFiles(cfg config.Config) map[string]string {
 	list := map[string]string{}
 	if !cfg.Wallet.Remote() {

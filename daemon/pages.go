@@ -7,7 +7,8 @@ import (
 	"gatewayd/web"
 )
 
-// Demo is what the pages of a development environment can do besides: act for its demo user. It is for keys that everybody knows.
+// Demo contains the additional actions of a development environment's pages: acting for its demo
+// user. Its keys are public.
 type Demo struct {
 	Gateway  http.Handler            // of the paths below /demo on the gateway's listener
 	Exchange map[string]http.Handler // on the exchange API's listener, by path
@@ -30,7 +31,8 @@ func (d *Demo) exchange() map[string]http.Handler {
 // served is true for a page unless its flag is false.
 func served(flag *bool) bool { return flag == nil || *flag }
 
-// gatewayPages are the pages on the gateway's listener. Those of the exchange API are on another, so links to them are whole URLs.
+// gatewayPages are the pages on the gateway's listener. Those of the exchange API are on another,
+// so links to them are complete URLs.
 func gatewayPages(cfg config.Config, demo bool) map[string]http.Handler {
 	if !served(cfg.Gateway.BridgePage) {
 		return nil

@@ -19,7 +19,8 @@ import (
 	"gatewayd/signer/cause"
 )
 
-// Proofs is what a signer verifies through nodes of its own: the causes of payments, and which of its signatures are in blocks.
+// Proofs contains a signer's own verifications through its own nodes: the causes of payments, and
+// which of its signatures are in blocks.
 type Proofs struct {
 	Checker  *cause.Checker
 	Ledgers  map[chain.ID]signer.Ledger
@@ -38,7 +39,8 @@ type addresses interface {
 	Address(path string) (string, error)
 }
 
-// NewProofs connects to nothing yet. Its nodes, tokens, fees and depths are those of the signer's own configuration.
+// NewProofs connects to nothing yet. Its nodes, tokens, fees and depths are those of the signer's
+// own configuration.
 func NewProofs(cfg config.Config, keys addresses, guard *signguard.Guard, log logrus.FieldLogger) (*Proofs, error) {
 	p := &Proofs{Ledgers: map[chain.ID]signer.Ledger{}, keys: keys, log: log}
 	if err := p.Take(cfg); err != nil {
@@ -87,7 +89,7 @@ func (p *Proofs) Take(cfg config.Config) error {
 	return nil
 }
 
-// accountPath is where an account's key is derived.
+// accountPath is the derivation path of an account's key.
 type accountPath struct {
 	chain chain.ID
 	path  string
@@ -108,11 +110,11 @@ func (p *Proofs) Source(network string) (chain.ID, bool) {
 	return "", false
 }
 
-// openingsEvery is how often the signer reads what newly given addresses held: full nodes keep the
-// state of 128 blocks.
+// openingsEvery is the interval at which the signer reads the balances of newly given addresses:
+// full nodes keep the state of 128 blocks.
 const openingsEvery = time.Second
 
-// provableEvery is how often it is checked whether balances can be proven.
+// provableEvery is the interval at which the signer checks whether balances can be proven.
 const provableEvery = time.Minute
 
 // Run begins to watch the chains, which waits for their nodes. Then it reads the opening balances
@@ -178,7 +180,8 @@ func (p *Proofs) Close() {
 	}
 }
 
-// accountsOf derives the configured accounts of every network. Labels at those that pay on the source chain, or did, tell users apart.
+// accountsOf derives the configured accounts of every network. Accounts that pay on the source
+// chain, or did, distinguish users by labels.
 func accountsOf(cfg config.Config, keys addresses) (list []cause.Account, err error) {
 	kinds := map[records.AccountKind]cause.Kind{records.KindHot: cause.Hot, records.KindGas: cause.Gas, records.KindGateway: cause.Gateway}
 	for _, n := range cfg.Networks {
@@ -196,7 +199,8 @@ func accountsOf(cfg config.Config, keys addresses) (list []cause.Account, err er
 	return list, nil
 }
 
-// watched is the accounts that blocks are searched for: those of the configuration, and the deposit addresses that were given out.
+// watched is the accounts that blocks are searched for: those of the configuration, and the deposit
+// addresses that were given out.
 type watched struct {
 	guard    *signguard.Guard
 	accounts *atomic.Pointer[[]cause.Account]

@@ -17,7 +17,8 @@ import (
 	"gatewayd/records/control"
 )
 
-// followConfig reads the configuration again when an operator orders it or a SIGHUP asks for it, until ctx ends.
+// followConfig reads the configuration again when an operator orders it or a SIGHUP asks for it,
+// until ctx ends.
 func (d *Daemon) followConfig(ctx context.Context) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -44,7 +45,8 @@ func (d *Daemon) followConfig(ctx context.Context) error {
 	}
 }
 
-// serveReload reads the configuration if there is an order, or if it was asked for, and records the result.
+// serveReload reads the configuration if there is an order, or if it was asked for, and records the
+// result.
 func (d *Daemon) serveReload(ctx context.Context, asked bool) error {
 	var order control.Reload
 	found := false
@@ -75,7 +77,7 @@ func (d *Daemon) serveReload(ctx context.Context, asked bool) error {
 	return d.recordReload(ctx, order, found, next, report)
 }
 
-// readConfig reads the whole file and checks it as a start does. Nothing changes yet.
+// readConfig reads the complete file and checks it as a start does. Nothing changes yet.
 func (d *Daemon) readConfig() (next config.Config, report config.Reload, err error) {
 	report = config.Reload{File: d.Config.Path, Taken: []config.Change{}, Restart: []string{}}
 	if d.Config.Path == "" {
@@ -102,8 +104,8 @@ func (d *Daemon) readConfig() (next config.Config, report config.Reload, err err
 	return next, report.Bounded(), err
 }
 
-// apply puts another configuration and its networks into effect. Chains learn of new tokens first and users last: what a user sends of a new token, when he
-// is told of it, is read.
+// apply puts another configuration and its networks into effect. Chains learn of new tokens first
+// and users last: a user's transfer of a new token, sent once it is announced, is read.
 func (d *Daemon) apply(next config.Config, networks []records.Network) {
 	d.Config = d.Config.Taking(next)
 	d.deps.Operators.setConfig(d.Config)
@@ -158,7 +160,8 @@ func (d *Daemon) logReload(r config.Reload) {
 	log.WithFields(logrus.Fields{"changed": len(r.Taken), "restart": len(r.Restart)}).Info("the configuration was read again")
 }
 
-// recordReload stores the report for the order, or that a reading took place without one. A refusal is a condition until a reading succeeds.
+// recordReload stores the report for the order, or that a reading took place without one. A refusal
+// is a condition until a reading succeeds.
 func (d *Daemon) recordReload(ctx context.Context, order control.Reload, ordered bool, next config.Config, r config.Reload) error {
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -183,7 +186,8 @@ func (d *Daemon) recordReload(ctx context.Context, order control.Reload, ordered
 	})
 }
 
-// refresh reads the file once more under the lease: who has stood by for days would else lead with a configuration of days ago.
+// refresh reads the file again under the lease: a standby of several days would otherwise lead with
+// an old configuration.
 func (d *Daemon) refresh(ctx context.Context) error {
 	if d.Config.Path == "" {
 		return nil

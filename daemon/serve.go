@@ -16,16 +16,17 @@ import (
 	"gatewayd/signer/remote"
 )
 
-// Dependencies is what the daemon gets from its caller: keys or a signer, signals, the log and the operators' listener.
+// Dependencies are the parts that the caller supplies: keys or a signer, signals, the log and the
+// operators' listener.
 type Dependencies struct {
 	Keys    Keys    // of a signer in this process
 	Signer  Signing // the one in another process; nil: there is none
 	Getenv  func(string) string
-	Hangups chan os.Signal // SIGHUP; nil: nobody listens
+	Hangups chan os.Signal // SIGHUP; may be nil
 	Log     *logrus.Logger
 	// Operators shows the daemon's state; nil: there is no such listener.
 	Operators *Operators
-	// Demo is what a development environment adds to the pages; nil: there is nothing to add.
+	// Demo contains a development environment's additions to the pages; may be nil.
 	Demo *Demo
 }
 
@@ -36,8 +37,8 @@ func (w Dependencies) withOperators() Dependencies {
 	return w
 }
 
-// Serve starts the embedded exchange chain if there is one, and serves what the configuration has until ctx ends: the bridge of its networks, the
-// exchange API, the wallet's RPC.
+// Serve starts the embedded exchange chain if there is one, and serves what the configuration has
+// until ctx ends: the bridge of its networks, the exchange API, the wallet's RPC.
 func Serve(ctx context.Context, cfg config.Config, w Dependencies) error {
 	untrace, err := traces.Start(ctx, cfg.Operators.Traces, buildinfo.Read().Version, w.Log)
 	if err != nil {
@@ -93,7 +94,8 @@ func Serve(ctx context.Context, cfg config.Config, w Dependencies) error {
 	return g.Wait()
 }
 
-// ignoreHangups says of each SIGHUP that the exchange API by itself takes nothing over without a restart.
+// ignoreHangups logs for each SIGHUP that the exchange API alone takes nothing over without a
+// restart.
 func ignoreHangups(ctx context.Context, hangups <-chan os.Signal, log *logrus.Logger) error {
 	for {
 		select {

@@ -16,9 +16,11 @@ import (
 	"gatewayd/signer/remote"
 )
 
-// ServeSigner signs for daemons in other processes until ctx ends, and serves the wallet's RPC: all that has keys, and nothing else. It has the
-// sign-guard and nodes of its own, and no database. Of several that share a sign-guard one serves, and the others stand by. One that loses it closes
-// everything that it works with, and stands by as well: nothing that it knew is used again.
+// ServeSigner signs for daemons in other processes until ctx ends, and serves the wallet's RPC:
+// everything with keys, and nothing else. It has the sign-guard and nodes of its own, and no
+// database. Of several that share a sign-guard one serves, and the others are standbys. A signer
+// that loses the sign-guard closes all its parts and becomes a standby: no earlier state is used
+// again.
 func ServeSigner(ctx context.Context, cfg config.Config, w Dependencies) error {
 	if cfg.Signer.Place.Listen == "" {
 		return errors.New("signer.listen is not set: unix:/path of a socket or https://host:port")
@@ -53,7 +55,7 @@ func holdAndServe(ctx context.Context, cfg *config.Config, w Dependencies) (err 
 	return g.Wait()
 }
 
-// OpenGuard opens the sign-guard of a signer: a file beside its data, or on a server.
+// OpenGuard opens the sign-guard of a signer: a file with its data, or on a server.
 func OpenGuard(ctx context.Context, cfg config.Config) (guard *signguard.Guard, err error) {
 	if url := cfg.Signer.Guard; url != "" {
 		guard, err = signguard.OpenServer(ctx, url)
@@ -121,8 +123,8 @@ func adjust(c config.Chain, rules chain.Rules, log *logrus.Logger) {
 	}
 }
 
-// followRules reads the configuration again at each SIGHUP, and takes over new tokens, accounts, fees, depths, ceilings and the checks of payments. What is wrong changes
-// nothing.
+// followRules reads the configuration again at each SIGHUP, and takes over new tokens, accounts,
+// fees, depths, ceilings and the checks of payments. What is wrong changes nothing.
 func followRules(ctx context.Context, cfg *config.Config, rules map[chain.ID]chain.Rules, set *checks.Set, proofs *Proofs, w Dependencies) error {
 	for {
 		select {

@@ -22,7 +22,8 @@ import (
 	"gatewayd/signer/remote"
 )
 
-// signing is a signer with a fresh sign-guard in front of payouts that real transfers order, a group of them at once.
+// signing is a signer with a fresh sign-guard in front of payouts that real transfers order, a
+// group of them at once.
 type signing struct {
 	b         *testing.B
 	eth, vite *chaintest.Chain
@@ -60,7 +61,7 @@ func newSigning(b *testing.B) *signing {
 	return s
 }
 
-// find is where a transaction's transfer stands.
+// find returns the place of a transaction's transfer.
 func (s *signing) find(tx string) (height uint64, ref string) {
 	height, _, ok := s.vite.Find(tx)
 	require.True(s.b, ok)
@@ -122,8 +123,9 @@ func (s *signing) round(by interface {
 	})
 }
 
-// BenchmarkSignerBudget: leave and signature through a socket, with the causes proven, beside the same in one process without proofs. The CPU time of both
-// processes is at most 3 ms a payment more.
+// BenchmarkSignerBudget compares two ways: authorization and signature through a socket, with the
+// causes proven, and the same in one process without proofs. The CPU time of both processes is at
+// most 3 ms a payment more.
 func BenchmarkSignerBudget(b *testing.B) {
 	s := newSigning(b)
 	apart := func() budget.Cost {

@@ -21,7 +21,8 @@ import (
 	"gatewayd/wallet"
 )
 
-// Signing is what the daemon asks of the signer, in this process or in one of its own. It has every key and the sign-guard; the daemon has neither.
+// Signing is the daemon's interface to the signer, in this process or in a separate one. The signer
+// has every key and the sign-guard; the daemon has neither.
 type Signing interface {
 	Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error)
 	Authorize(ctx context.Context, id chain.ID, claims ...chain.Claim) ([]chain.Verdict, error)
@@ -96,7 +97,7 @@ func (k signingKeys) DepositKey(id chain.ID) (out signer.DepositKey, err error) 
 // Agent is the address of a path on the exchange chain.
 func (k signingKeys) Agent(path string) (core.Address, error) { return ExchangeAddress(k.Keys, path) }
 
-// GuardPath is where the sign-guard of a signer is kept, unless it is on a server.
+// GuardPath returns the file of a signer's sign-guard, unless it is on a server.
 func GuardPath(cfg config.Config) string { return filepath.Join(cfg.Data, "guard.db") }
 
 // openGuard opens the sign-guard of a signer in this process; nil where another process has it.
@@ -112,7 +113,8 @@ func (d *Daemon) openGuard() (*signguard.Guard, error) {
 	return guard, nil
 }
 
-// openSigner uses the signer of another process, or makes one from this process's keys and sign-guard.
+// openSigner uses the signer of another process, or makes one from this process's keys and
+// sign-guard.
 func (d *Daemon) openSigner(ctx context.Context, guard *signguard.Guard, rules map[chain.ID]chain.Rules) (err error) {
 	if d.deps.Signer != nil {
 		d.signer = d.deps.Signer
@@ -122,7 +124,8 @@ func (d *Daemon) openSigner(ctx context.Context, guard *signguard.Guard, rules m
 	return err
 }
 
-// newSigner makes a signer with all its checks. Without proofs the signer has no nodes: it does not verify the cause that the daemon gives for a payment.
+// newSigner makes a signer with all its checks. Without proofs the signer has no nodes: it does not
+// verify the cause that the daemon gives for a payment.
 func newSigner(ctx context.Context, cfg config.Config, keys Keys, guard *signguard.Guard, rules map[chain.ID]chain.Rules, proofs *Proofs) (*signer.Signer, *checks.Set, error) {
 	set, err := checks.New(ctx, cfg.Signer.Config, cfg.CheckedAssets(), guard, time.Now)
 	if err != nil {
@@ -146,7 +149,7 @@ func newSigner(ctx context.Context, cfg config.Config, keys Keys, guard *signgua
 	return signer.New(p), set, nil
 }
 
-// signerRetry is how often a signer that does not answer yet is asked again.
+// signerRetry is the interval at which an unreachable signer is asked again.
 const signerRetry = time.Second
 
 // awaitSigner waits for a signer in another process: nothing can be checked without it.
@@ -171,7 +174,8 @@ func (d *Daemon) awaitSigner(ctx context.Context) error {
 	}
 }
 
-// checkGuardEarly checks the sign-guard before the daemon waits for the lease: one that can never lead fails at once.
+// checkGuardEarly checks the sign-guard before the daemon waits for the lease: one that can never
+// lead fails at once.
 func (d *Daemon) checkGuardEarly(ctx context.Context, store *records.Store, guard *signguard.Guard) error {
 	if d.deps.Signer == nil {
 		now, err := guard.Identity(ctx)
@@ -190,7 +194,8 @@ func (d *Daemon) checkGuardEarly(ctx context.Context, store *records.Store, guar
 	return d.checkGuard(ctx, store, now)
 }
 
-// checkGuard refuses another sign-guard than the one that signed for these records: it may not know what was signed.
+// checkGuard refuses another sign-guard than the one that signed for these records: it may not know
+// what was signed.
 func (d *Daemon) checkGuard(ctx context.Context, store *records.Store, now signguard.Identity) error {
 	return store.View(ctx, func(tx *records.Tx) error {
 		was, found, err := control.GuardOf(tx)
@@ -211,8 +216,9 @@ func (d *Daemon) otherGuard(was, now string) error {
 		control.ErrOtherGuard, was, where, now)
 }
 
-// recordGuard records the sign-guard at the beginning of a tenure. One that knows less than the records have seen of it stops every account that pays, and one that
-// lacks signatures of theirs the accounts that these are of.
+// recordGuard records the sign-guard at the beginning of a tenure. A sign-guard with less than its
+// earlier recorded state stops every paying account. One that lacks signatures in the records stops
+// the accounts of these.
 func (d *Daemon) recordGuard(ctx context.Context) error {
 	now, err := d.signer.Identity(ctx)
 	if err != nil {
@@ -270,7 +276,8 @@ func (d *Daemon) signedEnds(ctx context.Context) (ends []control.End, err error)
 	return ends, nil
 }
 
-// guardState reads the sign-guard's identity for the monitor, which sees by it whether the signer answers.
+// guardState reads the sign-guard's identity for the monitor, which sees by it whether the signer
+// answers.
 func (d *Daemon) guardState(ctx context.Context) (control.Guard, error) {
 	now, err := d.signer.Identity(ctx)
 	return control.Guard(now), err

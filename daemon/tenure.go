@@ -17,16 +17,18 @@ import (
 // LeaseTTL is how long a dead daemon on PostgreSQL keeps others waiting.
 const LeaseTTL = 15 * time.Second
 
-// tenure is the time for which a daemon holds the lease: only then it signs. Losing it ends the daemon's work, not its process.
+// tenure is the time for which a daemon holds the lease: only then it signs. Losing it ends the
+// daemon's work, not its process.
 type tenure struct {
 	lease   *records.Lease
 	log     *logrus.Logger
-	renewed time.Time // when the database last said that the lease is ours
-	fault   error     // what it has answered since
+	renewed time.Time // when the database last confirmed that the lease is ours
+	fault   error     // its error since then
 }
 
-// takeTenure waits until the lease is free. One that was killed holds it a little longer on PostgreSQL, and no longer on SQLite. Who waits
-// already also waits for a database that does not answer: it is there for bad times.
+// takeTenure waits until the lease is free. One that was killed holds it a little longer on
+// PostgreSQL, and no longer on SQLite. Who waits already also waits for a database that does not
+// answer: it is there for bad times.
 func takeTenure(ctx context.Context, store *records.Store, log *logrus.Logger) (*tenure, error) {
 	holder, waiting, told := holderName(), false, ""
 	for {
@@ -53,7 +55,7 @@ func takeTenure(ctx context.Context, store *records.Store, log *logrus.Logger) (
 	}
 }
 
-// holderName is what other daemons' logs call this one: no two tenures have the same.
+// holderName is this daemon's name in other daemons' logs: no two tenures have the same.
 func holderName() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -87,7 +89,8 @@ func (t *tenure) renew(ctx context.Context) error {
 	}
 }
 
-// explain adds to the error of a lost lease how long the database was away. It returns other errors unchanged.
+// explain adds to the error of a lost lease how long the database was away. It returns other errors
+// unchanged.
 func (t *tenure) explain(err error) error {
 	away := time.Since(t.renewed).Round(time.Second)
 	switch {
@@ -108,8 +111,9 @@ func (t *tenure) End() {
 	}
 }
 
-// runTenures runs a daemon until ctx ends or a part fails. When it loses its lease (the database was away for longer than it lasts, or another
-// daemon has taken over) everything it works with is closed, and opened anew under the next lease: nothing that it knew is used again.
+// runTenures runs a daemon until ctx ends or a part fails. It loses its lease if the database was
+// away for longer than the lease lasts, or another daemon has taken over. Then all its parts are
+// closed, and reopened under the next lease: no earlier state is used again.
 func runTenures(ctx context.Context, d *Daemon) error {
 	for {
 		err := d.Run(ctx)
@@ -134,7 +138,7 @@ func reopen(ctx context.Context, d *Daemon) (*Daemon, error) {
 	for {
 		next, err := New(ctx, d.Config, d.deps)
 		if err == nil {
-			next.monitor.Alerts = d.monitor.Alerts // what was told is not told again
+			next.monitor.Alerts = d.monitor.Alerts // sent alerts are not sent again
 		}
 		if err == nil || ctx.Err() != nil || errors.Is(err, records.ErrNewer) {
 			return next, err

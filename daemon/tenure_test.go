@@ -15,7 +15,7 @@ import (
 	"gatewayd/records"
 )
 
-// A daemon whose lease somebody else has taken works no longer, and says who has it.
+// A daemon whose lease another one has taken stops working, and names the new holder.
 func TestTenureEndsWithItsLease(t *testing.T) {
 	path := "sqlite:" + filepath.Join(t.TempDir(), "records.db")
 	synctest.Test(t, func(t *testing.T) {

@@ -20,7 +20,8 @@ import (
 	"gatewayd/watcher"
 )
 
-// linked is a chain of a kind that the program does not know: all that a new one needs is this and its config.Chain.
+// linked is a chain of a kind that the program does not know: all that a new one needs is this and
+// its config.Chain.
 type linked struct{ *chaintest.Chain }
 
 func (linked) Close()       {}
@@ -44,8 +45,9 @@ func (l linked) Open(config.Accounts, logrus.FieldLogger) (config.Adapter, error
 	return l, nil
 }
 
-// TestThirdAdapter runs a deposit and a withdrawal through the whole daemon and its HTTP API on chains of a kind that is only
-// linked in: the daemon asks nothing of a source chain but what its adapter has.
+// TestThirdAdapter runs a deposit and a withdrawal through the complete daemon and its HTTP API on
+// chains of a kind that is only linked in: the daemon uses nothing of a source chain but its
+// adapter.
 func TestThirdAdapter(t *testing.T) {
 	const token, coinType = "tti_5649544520544f4b454e6e40", 7
 	source := chaintest.New(chaintest.Config{ID: "mem", Finality: 3, Now: time.Now})

@@ -14,7 +14,8 @@ type awaitedService struct {
 	ask  func(context.Context) error // nil once it is there
 }
 
-// How often what is awaited is asked for, how long it may take to answer, and how often the log repeats that it is waited for.
+// The interval of the checks while waiting, the timeout of each, and the interval of the log's
+// reminders.
 const (
 	awaitEvery  = time.Second
 	awaitTime   = 10 * time.Second

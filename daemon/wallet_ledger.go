@@ -13,10 +13,12 @@ import (
 	"gatewayd/wallet/rpc"
 )
 
-// walletTimeout bounds one call of one node, so that three of them fit into the wallet's patience with a signed block.
+// walletTimeout bounds one call of one node, so that three of them fit into the wallet's patience
+// with a signed block.
 const walletTimeout = 10 * time.Second
 
-// WalletLedger is the exchange chain as the wallet sends to it: the first of its nodes that answers.
+// WalletLedger is the exchange chain as the wallet sends to it: the first of its nodes that
+// answers.
 type WalletLedger struct{ nodes []*walletNode }
 
 // NewWalletLedger takes the URLs of nodes, and what connects to them where not the network does.
@@ -65,8 +67,9 @@ func firstAnswer[T any](ctx context.Context, l WalletLedger, ask func(*client.Cl
 	return value, err
 }
 
-// Submit hands a signed block to the nodes, one after the other, until one takes it: it is the same block everywhere. What the first node
-// refuses is refused. Once an earlier node may have it, only a node that takes it or shows it ends the doubt: no refusal does.
+// Submit hands a signed block to the nodes, one after the other, until one takes it: it is the same
+// block everywhere. What the first node refuses is refused. Once an earlier node may have it, only
+// a node that takes it or shows it ends the doubt: no refusal does.
 func (l WalletLedger) Submit(ctx context.Context, b *core.AccountBlock) error {
 	var doubt, unsent error
 	for _, n := range l.nodes {
@@ -96,14 +99,14 @@ func (l WalletLedger) Submit(ctx context.Context, b *core.AccountBlock) error {
 	return unsent
 }
 
-// neverLeft tells that no node was reached, or that the block is not fit to be sent.
+// neverLeft reports that no node was reached, or that the block is unfit to be sent.
 func neverLeft(err error) bool {
 	var op *net.OpError
 	return errors.Is(err, core.ErrBlockJSON) || (errors.As(err, &op) && op.Op == "dial")
 }
 
-// refusal keeps what the node said, with its code; whatever else went wrong leaves the outcome open. A block that does not fit behind the
-// tip is refused, not there already.
+// refusal keeps the node's answer, with its code; after any other error the outcome is open. A
+// block that does not link to the tip is refused, not there already.
 func refusal(err error) error {
 	var refused *client.Error
 	if errors.As(err, &refused) && (errors.Is(err, client.ErrPrevBlock) || !client.OutcomeUnknown(err)) {
@@ -112,7 +115,8 @@ func refusal(err error) error {
 	return err
 }
 
-// walletNode is one node, connected when it is first needed and again after a connection could not be made.
+// walletNode is one node, connected when it is first needed and again after a connection could not
+// be made.
 type walletNode struct {
 	target string
 	dial   config.Dialer // nil: the network's

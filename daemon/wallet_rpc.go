@@ -13,8 +13,9 @@ import (
 	"gatewayd/wallet/rpc"
 )
 
-// ServeWalletRPC serves the stores in the directory of the daemon's store until ctx ends. Without an address in cfg it does
-// nothing. Transactions go to the first of the exchange chain's nodes that answers; without nodes sending is refused.
+// ServeWalletRPC serves the stores in the directory of the daemon's store until ctx ends. Without
+// an address in cfg it does nothing. Transactions go to the first of the exchange chain's nodes
+// that answers; without nodes sending is refused.
 func ServeWalletRPC(ctx context.Context, cfg config.WalletRPC, store string, ledger WalletLedger, w Dependencies) error {
 	if !cfg.Enabled() {
 		return nil

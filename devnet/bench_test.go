@@ -25,9 +25,10 @@ import (
 
 const snapshotsADay = 86_400
 
-// BenchmarkBudgetCatchUp is about a daemon that was away for a day: the real watcher and the real adapter read what an embedded exchange chain in this process
-// has made meanwhile, 86,400 snapshot blocks, every twentieth with a send, prove it and store it on disk. The blocks have nothing for us in them, as nearly
-// all blocks of a chain. A day may take 5 minutes, a block 0.1 durable commits.
+// BenchmarkBudgetCatchUp measures a daemon that was away for a day. An embedded exchange chain in
+// this process has made 86,400 snapshot blocks, every twentieth with a send. The real watcher and
+// the real adapter read them, prove them and store them on disk. The blocks contain nothing for us,
+// like nearly all blocks of a chain. A day may take 5 minutes, a block 0.1 durable commits.
 func BenchmarkBudgetCatchUp(b *testing.B) {
 	blocks := snapshotsADay
 	if testing.Short() {
@@ -49,7 +50,8 @@ func BenchmarkBudgetCatchUp(b *testing.B) {
 	b.ReportMetric(0.1, "commits/budget")
 }
 
-// exchangeDay is where an embedded exchange chain answers whose clock went on by a second for each snapshot block.
+// exchangeDay returns the address of an embedded exchange chain whose clock advanced by a second
+// for each snapshot block.
 func exchangeDay(b *testing.B, blocks int) (url string) {
 	var seed [core.SeedSize]byte
 	key, err := core.NewPrivateKey(seed[:])
@@ -88,7 +90,8 @@ func exchangeDay(b *testing.B, blocks int) (url string) {
 	return l.WSURL()
 }
 
-// catchUp starts a new store at the chain's first block and takes one step, which reads all there is. Without networks nothing is signed.
+// catchUp starts a new store at the chain's first block and takes one step, which reads all there
+// is. Without networks nothing is signed.
 func catchUp(b *testing.B, url string) (cost budget.Cost, commits int64) {
 	store, err := records.Open(b.Context(), records.Config{URL: "sqlite:" + filepath.Join(b.TempDir(), "records.db")})
 	require.NoError(b, err)

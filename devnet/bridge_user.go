@@ -24,7 +24,8 @@ type BridgeUser struct {
 	Out     io.Writer
 }
 
-// NewBridgeUser gives a fresh source-chain account coins and tokens, and takes the n-th staked account of the exchange chain.
+// NewBridgeUser gives a fresh source-chain account coins and tokens, and takes the n-th staked
+// account of the exchange chain.
 func NewBridgeUser(ctx context.Context, info Info, t Token, n uint32, out io.Writer) (*BridgeUser, error) {
 	key, err := crypto.GenerateKey()
 	if err != nil {
@@ -71,7 +72,7 @@ func (u *BridgeUser) Times(n uint64) chain.Amount {
 	return a
 }
 
-// Whole is an amount of whole tokens.
+// Whole converts a number of tokens to an amount.
 func (u *BridgeUser) Whole(tokens uint64) chain.Amount { return Whole(tokens, u.Token.Decimals) }
 
 // Deposit asks the gateway where to pay and pays there.
@@ -93,7 +94,8 @@ func (u *BridgeUser) Collect(ctx context.Context, amount chain.Amount) error {
 	return u.Vite.Collect(ctx, u.Token.ID(), amount)
 }
 
-// Withdraw does what a wallet's withdraw page does: check the address, ask for the fee, send net + fee with the comment.
+// Withdraw does what a wallet's withdraw page does: check the address, ask for the fee, send net +
+// fee with the comment.
 func (u *BridgeUser) Withdraw(ctx context.Context, to common.Address, net chain.Amount) (core.Hash, error) {
 	wallet := u.Vite.Address().String()
 	var info WithdrawInfo
@@ -140,7 +142,8 @@ func (u *BridgeUser) SendToGateway(ctx context.Context, gateway string, gross ch
 	return hash, nil
 }
 
-// Paid reports whether a fresh account on the source chain has exactly an amount of the user's token, and prints that.
+// Paid reports whether a fresh account on the source chain has exactly an amount of the user's
+// token, and prints that.
 func (u *BridgeUser) Paid(ctx context.Context, to common.Address, want chain.Amount) error {
 	got, err := u.Eth.Balance(ctx, u.Token.Asset, to)
 	if err != nil {
@@ -153,7 +156,7 @@ func (u *BridgeUser) Paid(ctx context.Context, to common.Address, want chain.Amo
 	return nil
 }
 
-// errStuck says that a record ended in a state it cannot leave.
+// errStuck means that a record ended in a state it cannot leave.
 var errStuck = errors.New("the record ended in another state")
 
 // Await prints a record's states as they change until it has the wanted one.
@@ -176,7 +179,7 @@ func (u *BridgeUser) Await(ctx context.Context, path, hash, want string) (Public
 	return last, err
 }
 
-// ended tells the states that a record leaves only by an operator's hand.
+// ended reports whether a record leaves the state only by an operator's action.
 func ended(state string) bool {
 	switch state {
 	case "OPPOSITE_CONFIRMED_FAIL", "BELOW_MINIMUM", "FAILED", "TOT_EXCEED_THE_LIMIT", "WRONG_WITHDRAW_ADDRESS":
@@ -185,7 +188,7 @@ func ended(state string) bool {
 	return false
 }
 
-// NewPayee is a fresh account that nobody has paid before.
+// NewPayee returns a new account without any payment.
 func NewPayee() (common.Address, error) {
 	key, err := crypto.GenerateKey()
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 // demoOperator is who signs in to the console by a link.
 const demoOperator = "demo"
 
-// OpenConsole lets a demo operator sign in to the console of a ready environment, with a password and a second factor that are made anew each time, and
-// puts the link that carries them into Info. A browser sends nowhere what stands behind the hash.
+// OpenConsole signs a demo operator in to the console of a ready environment, with a new password
+// and a new second factor each time, and puts the link with them into Info. A browser does not send
+// the part after the hash.
 func (d *Env) OpenConsole(ctx context.Context) error {
 	user, password, err := console.NewUser(demoOperator, access.Operator)
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package devnet is the embedded environment of `gatewayd dev`: both chains in this process, the exchange's operator, users with wallets on both chains, and
-// the very same daemon that `gatewayd run` is, on a configuration written for it. All its keys are known to everybody.
+// Package devnet is the embedded environment of `gatewayd dev`: both chains in this process, the
+// exchange's operator, users with wallets on both chains, and the same daemon as `gatewayd run`,
+// with a configuration written for it. All its keys are public.
 package devnet
 
 import (
@@ -33,7 +34,7 @@ import (
 // funded accounts would be the gateway's own.
 const Mnemonic = "climb weasel symbol pluck police congress industry crunch lawsuit auto arch gallery"
 
-// EveryMinute is soon enough to be seen by somebody who tries things out.
+// EveryMinute is often enough for a person who tries things out.
 const EveryMinute = "* * * * *"
 
 // Options are the flags of `gatewayd dev`.
@@ -48,18 +49,20 @@ type Options struct {
 	Poll                                time.Duration // of the watcher; 0 is as fast as the chains
 	Sweep                               string        // schedule of sweeping deposit addresses
 	Accounts                            int           // that pay on each chain; 0 is 1
-	stake                               uint64        // whole VITE staked for each paying account on the exchange chain; 0: all that counts
-	Legacy                              bool          // no base fee on the embedded source chain
-	London                              uint64        // the first block with one all the same; 0 for none
-	Public                              bool          // both chains have a public node's methods only
-	Verbose                             bool
-	Demo                                *daemon.Demo // what the pages can do besides; nil for nothing
+	// VITE staked for each paying account on the exchange chain; 0: the maximum that counts
+	stake   uint64
+	Legacy  bool   // no base fee on the embedded source chain
+	London  uint64 // the first block with one all the same; 0 for none
+	Public  bool   // both chains have a public node's methods only
+	Verbose bool
+	Demo    *daemon.Demo // what the pages can do besides; nil for nothing
 
 	BalanceAudit time.Duration   // how often the coin of all accounts is compared with the books; 0: a minute
 	CoinPrice    decimal.Decimal // of the source chain's coin in the other tokens; zero: not known
 }
 
-// Env is what `gatewayd run` finds outside, and the very same daemon in it, on a configuration written for it.
+// Env is the surroundings of `gatewayd run`, and the same daemon in it, with a configuration
+// written for it.
 type Env struct {
 	Source   *devnode.Node // nil when the caller has a node
 	Exchange *daemon.Embedded
@@ -72,7 +75,8 @@ type Env struct {
 	closers  []func()
 }
 
-// Open makes both chains in o.dir, funds the gateway once and wires the daemon. Only the source chain makes blocks before Run.
+// Open makes both chains in o.dir, funds the gateway once and wires the daemon. Only the source
+// chain makes blocks before Run.
 func Open(ctx context.Context, o Options, stderr io.Writer, getenv func(string) string) (*Env, error) {
 	o = o.withDefaults()
 	d := &Env{api: make(chan *daemon.Exchange, 1)}
@@ -156,7 +160,8 @@ func (d *Env) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// serveAPI opens the exchange API, which follows the chain over what answers only while the chain runs, and serves it until ctx ends.
+// serveAPI opens the exchange API, which follows the chain over what answers only while the chain
+// runs, and serves it until ctx ends.
 func (d *Env) serveAPI(ctx context.Context) error {
 	api, err := d.openAPI(ctx)
 	if err != nil {
@@ -224,7 +229,7 @@ func (d *Env) openSource(ctx context.Context, o Options) (url string, chainID ui
 	if err != nil {
 		return "", 0, fmt.Errorf("embedded source chain: %w", err)
 	}
-	d.closers = append(d.closers, func() { _ = d.Source.Close() }) // Run tells what fails
+	d.closers = append(d.closers, func() { _ = d.Source.Close() }) // Run returns the failure
 	return d.Source.URL(), d.Source.ChainID(), nil
 }
 
@@ -263,7 +268,8 @@ func Config(o Options, sourceURL string, chainID uint64, exchangeURL string) con
 	return c
 }
 
-// describe writes the price list, the configuration for the operators' commands, and funds the gateway's accounts once.
+// describe writes the price list, the configuration for the operators' commands, and funds the
+// gateway's accounts once.
 func (d *Env) describe(ctx context.Context, cfg config.Config, keys *wallet.Keys) error {
 	if cfg.Exchange != nil {
 		if err := WritePrices(cfg.Exchange.Rates.File); err != nil {
@@ -292,15 +298,16 @@ func (d *Env) describe(ctx context.Context, cfg config.Config, keys *wallet.Keys
 	return nil
 }
 
-// Depths and clocks of a development environment that is asked for nothing else. In production an exchange chain is followed to 180 confirmations
-// and a source chain to 64 blocks or its own "finalized", which takes minutes: here money should arrive while somebody watches.
+// Default depths and clocks of a development environment. In production an exchange chain is
+// followed to 180 confirmations and a source chain to 64 blocks or its own "finalized", which takes
+// minutes. Here money should arrive while a person watches.
 const (
 	Confirmations = 2
 	Finality      = 3
 	Clock         = time.Second
 	devPoll       = 200 * time.Millisecond
 
-	// maxDevDepth is what the chains' own configurations allow.
+	// maxDevDepth is the limit of the chains' own configurations.
 	maxDevDepth = 100_000
 	// minDevClock is about what two chains, the daemon and its users manage on one small machine.
 	minDevClock = 10 * time.Millisecond

@@ -16,7 +16,8 @@ import (
 	"gatewayd/chain/ethereum/contracts"
 )
 
-// EthUser sends transactions of one key the way any wallet does: the faucet and the users of the demo.
+// EthUser sends transactions of one key the way any wallet does: the faucet and the users of the
+// demo.
 type EthUser struct {
 	Client *ethclient.Client
 	Key    *ecdsa.PrivateKey
@@ -29,7 +30,7 @@ func NewEthUser(ctx context.Context, url string, key *ecdsa.PrivateKey) (*EthUse
 	if err != nil {
 		return nil, fmt.Errorf("dialling the source node: %w", err)
 	}
-	asking, cancel := context.WithTimeout(ctx, 10*time.Second) // a node that hangs is told, not waited for
+	asking, cancel := context.WithTimeout(ctx, 10*time.Second) // a node that hangs is reported, not waited for
 	defer cancel()
 	id, err := client.ChainID(asking)
 	if err != nil {
@@ -68,7 +69,8 @@ func (u *EthUser) Submit(ctx context.Context, to common.Address, value *big.Int,
 	return tx.Hash(), nil
 }
 
-// Sign makes a transaction for a nonce with twice the fee that the next block takes, or a gas price where there is no base fee.
+// Sign makes a transaction for a nonce with twice the next block's fee, or a gas price where there
+// is no base fee.
 func (u *EthUser) Sign(ctx context.Context, nonce uint64, to common.Address, value *big.Int, data []byte) (*types.Transaction, error) {
 	return u.sign(ctx, nonce, &to, value, data, callGas)
 }
@@ -110,13 +112,14 @@ func (u *EthUser) Mined(ctx context.Context, hash common.Hash) error {
 	})
 }
 
-// Pay sends an asset: native coin with data as its whole call data, or a token with data after the call's arguments.
+// Pay sends an asset: native coin with data as its complete call data, or a token with data after
+// the call's arguments.
 func (u *EthUser) Pay(ctx context.Context, asset string, to common.Address, amount *big.Int, data []byte) (common.Hash, error) {
 	to, value, call := TransferOf(asset, to, amount, data)
 	return u.Send(ctx, to, value, call)
 }
 
-// TransferOf is what a transaction says to send an asset.
+// TransferOf returns the fields of a transaction that sends an asset.
 func TransferOf(asset string, to common.Address, amount *big.Int, data []byte) (target common.Address, value *big.Int, call []byte) {
 	if asset == "native" {
 		return to, amount, data
@@ -124,7 +127,7 @@ func TransferOf(asset string, to common.Address, amount *big.Int, data []byte) (
 	return common.HexToAddress(asset), new(big.Int), append(contracts.NewTestToken().PackTransfer(to, amount), data...)
 }
 
-// Balance is what an address has of an asset.
+// Balance returns an address's balance of an asset.
 func (u *EthUser) Balance(ctx context.Context, asset string, of common.Address) (*big.Int, error) {
 	if asset == "native" {
 		return u.Client.BalanceAt(ctx, of, nil)

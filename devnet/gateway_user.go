@@ -55,7 +55,8 @@ var errBusy = errors.New("the gateway is busy")
 
 const busyCode = 2002
 
-// Get asks one endpoint and reads data into an answer; an application error carries the gateway's message. A busy gateway is asked again for a minute.
+// Get asks one endpoint and reads data into an answer; an application error carries the gateway's
+// message. A busy gateway is asked again for a minute.
 func (g *GatewayUser) Get(ctx context.Context, path string, query map[string]string, into any) error {
 	for end := time.Now().Add(busyLimit); ; {
 		err := g.ask(ctx, path, query, into)

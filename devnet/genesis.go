@@ -22,13 +22,14 @@ import (
 	"gatewayd/wallet"
 )
 
-// Whole is an amount of whole tokens in smallest units.
+// Whole converts tokens to smallest units.
 func Whole(tokens uint64, decimals uint8) chain.Amount {
 	amount, _, _ := chain.NewAmount(tokens).Rescale(0, decimals)
 	return amount
 }
 
-// Users is how many exchange-chain accounts a development environment stakes quota for; the first is wallet path devUserBase.
+// Users is the number of exchange-chain accounts with staked quota in a development environment;
+// the first is wallet path devUserBase.
 const (
 	Users    = 20
 	UserBase = 10
@@ -73,17 +74,19 @@ func MustToken(text string) core.TokenID {
 	return id
 }
 
-// What is staked for accounts of a development environment, in whole VITE: for the gateway what gives an account all the quota there is, 47 transfers
-// with each snapshot block; for the others nine.
+// Stakes of a development environment's accounts, in VITE. The gateway has the stake for the
+// maximum quota of an account, 47 transfers with each snapshot block; the others have nine.
 const (
 	GatewayStake = 2_320_000
 	UserStake    = 100_000
 )
 
-// newcomerWork is the difficulty of the work that pays for a transfer of an account without a stake: a millisecond, on the main network half a minute.
+// newcomerWork is the difficulty of the work that pays for a transfer of an account without a
+// stake: a millisecond, on the main network half a minute.
 const newcomerWork = 1000
 
-// Genesis gives the gateway all its tokens, the exchange's operator the exchange's own one, and the exchange's operator and users stakes so that nobody has to grind.
+// Genesis gives the gateway all its tokens, and the exchange's operator the exchange's own token.
+// The operator and the users get stakes, so that proof of work is not needed.
 func Genesis(keys *wallet.Keys) (ledger.Genesis, error) {
 	gateway, err := daemon.ExchangeAddress(keys, wallet.GatewayPath(0))
 	if err != nil {
@@ -142,15 +145,15 @@ func stakePool(g *ledger.Genesis, keys *wallet.Keys, o Options) error {
 	return nil
 }
 
-// gift is what a new development environment gives one of the gateway's accounts.
+// gift is the initial balance of one of the gateway's accounts in a new development environment.
 type gift struct {
 	Asset  string
 	To     common.Address
 	Amount *big.Int
 }
 
-// FundSource gives the hot account coins and tokens and the gas account coins, unless they have some. mine makes a block at once on a chain
-// of ours; nil waits for the node's next one.
+// FundSource gives the hot account coins and tokens and the gas account coins, unless they have
+// some. mine makes a block at once on a chain of ours; nil waits for the node's next one.
 func FundSource(ctx context.Context, info Info, keys *wallet.Keys, mine func() error) error {
 	faucet, err := NewEthUser(ctx, info.Source, devnode.FaucetKey())
 	if err != nil {
@@ -197,7 +200,8 @@ func FundSource(ctx context.Context, info Info, keys *wallet.Keys, mine func() e
 	return nil
 }
 
-// Gifts are ten thousand of each asset for the hot account, and a hundred coins to top up deposit addresses with.
+// Gifts are ten thousand of each asset for the hot account, and a hundred coins to top up deposit
+// addresses with.
 func Gifts(info Info, keys *wallet.Keys) ([]gift, error) {
 	hot, err := keys.Address(wallet.SourcePaths(ethereum.CoinType).Hot(0))
 	if err != nil {

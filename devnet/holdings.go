@@ -17,8 +17,9 @@ import (
 	"gatewayd/wallet"
 )
 
-// Holdings is what a gateway has by the chains' own answers: by "source ASSET" of all its accounts there, by "exchange TOKEN" with what
-// waits to be received. It is reckoned without the daemon's records.
+// Holdings is a gateway's balances by the chains' own answers: by "source ASSET" of all its
+// accounts there, by "exchange TOKEN" with pending receives. It is computed without the daemon's
+// records.
 type Holdings map[string]*big.Int
 
 func (h Holdings) Add(what string, amount *big.Int) {
@@ -42,7 +43,7 @@ func (h Holdings) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// ReadHoldings asks both chains, and nobody else, for what a gateway's accounts have on the source chain and on the exchange chain.
+// ReadHoldings asks only the two chains for the balances of a gateway's accounts on them.
 func ReadHoldings(ctx context.Context, info Info, source *ethclient.Client, ours map[common.Address]bool, home core.Address) (Holdings, error) {
 	h := Holdings{}
 	eth := &EthUser{Client: source}
@@ -89,7 +90,7 @@ func exchangeHoldings(ctx context.Context, info Info, account core.Address, h Ho
 	}
 }
 
-// FeesOf is what accounts have paid for their transactions, by the receipts of all blocks.
+// FeesOf returns the fees of accounts' transactions, by the receipts of all blocks.
 func FeesOf(ctx context.Context, node *ethclient.Client, ours map[common.Address]bool) (*big.Int, error) {
 	sum := new(big.Int)
 	head, err := node.BlockNumber(ctx)

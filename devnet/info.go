@@ -21,7 +21,8 @@ import (
 	"gatewayd/wallet/keystore"
 )
 
-// Info is what the demo, tests and people need to use a development environment. Its file dev.json lies in its directory.
+// Info is the description of a development environment for the demo, tests and people. Its file
+// dev.json is in its directory.
 type Info struct {
 	Gateway    string  `json:"gateway"` // base URL of the network "eth"
 	Source     string  `json:"source"`
@@ -34,7 +35,8 @@ type Info struct {
 	Mnemonic   string  `json:"mnemonic"`
 	FaucetKey  string  `json:"faucetKey"`
 	Tokens     []Token `json:"tokens"`
-	// Depths of final blocks: Finality of the source chain, Confirmations of the exchange chain, a block itself included.
+	// Depths of final blocks: Finality of the source chain, Confirmations of the exchange chain, a
+	// block itself included.
 	Finality      uint64 `json:"finality"`
 	Confirmations uint64 `json:"confirmations"`
 }
@@ -55,7 +57,8 @@ func (t Token) ID() core.TokenID { return MustToken(t.Token) }
 // Text is an amount as people read it: "0.5 ETH-000".
 func (t Token) Text(a chain.Amount) string { return a.Whole(t.Decimals) + " " + t.Symbol }
 
-// Withdrawal is the data of a block that has the gateway pay an address; label is for tokens that have one.
+// Withdrawal is the data of a block that has the gateway pay an address; label is for tokens that
+// have one.
 func (t Token) Withdrawal(to common.Address, label string) ([]byte, error) {
 	comment := core.Comment{Type: uint8(t.Type), Address: to.Hex()}
 	if t.Type == 1 {
@@ -89,7 +92,7 @@ func (i Info) Token(symbol string) (Token, error) {
 	return Token{}, fmt.Errorf("the development environment has no token %s", symbol)
 }
 
-// Faucet is who has coins and tokens on the source chain for everybody.
+// Faucet returns the account with coins and tokens for all users on the source chain.
 func (i Info) Faucet(ctx context.Context) (*EthUser, error) {
 	key, err := crypto.HexToECDSA(i.FaucetKey)
 	if err != nil {
@@ -103,7 +106,7 @@ func (i Info) UserKey(n uint32) (core.PrivateKey, error) {
 	return keystore.NewKeys(keystore.Seed(i.Mnemonic, "")).ByIndex(UserBase + n%Users)
 }
 
-// InfoPath is where the newest development environment of this machine describes itself.
+// InfoPath is the description of the newest development environment on this machine.
 func InfoPath() string { return filepath.Join(os.TempDir(), "gatewayd-dev.json") }
 
 func (i Info) Write(path string) error {
@@ -174,7 +177,7 @@ func (i Info) pages() string {
 	return text
 }
 
-// exchangeAPI says where the exchange API is, with its pushes.
+// exchangeAPI describes the exchange API's address and pushes.
 func (i Info) exchangeAPI() string {
 	if i.API == "" {
 		return "none"
@@ -183,7 +186,7 @@ func (i Info) exchangeAPI() string {
 	return fmt.Sprintf("%s  (pushes ws%s/ws)", i.API, strings.TrimPrefix(root, "http"))
 }
 
-// replaceFile writes a file that nobody reads in part: commands may run while an environment starts.
+// replaceFile replaces a file atomically: commands may run while an environment starts.
 func replaceFile(path string, text []byte) error {
 	made, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {

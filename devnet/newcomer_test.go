@@ -16,7 +16,8 @@ import (
 	"gatewayd/wallet"
 )
 
-// TestNewcomerWithoutQuota: an account that nobody has staked for takes in its first transfer and sends it on, by work that is no work.
+// TestNewcomerWithoutQuota: an account without a stake receives its first transfer and sends it on,
+// with trivial proof of work.
 func TestNewcomerWithoutQuota(t *testing.T) {
 	keys, err := wallet.FromMnemonic(Mnemonic)
 	require.NoError(t, err)

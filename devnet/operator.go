@@ -15,7 +15,8 @@ import (
 	"gatewayd/wallet/keystore"
 )
 
-// devOperator is the wallet path index of the account that owns a development environment's exchange and its tokens.
+// devOperator is the wallet path index of the account that owns a development environment's
+// exchange and its tokens.
 const devOperator = 9
 
 // The operator's roles (all of them) and the call that makes a token one that others are quoted in.
@@ -27,7 +28,8 @@ const (
 // DollarSymbol is the gateway token in which users may open markets.
 const DollarSymbol = "USDT"
 
-// Operator opens the exchange on a development chain and keeps its clock, as the owner of a real one does.
+// Operator opens the exchange on a development chain and keeps its clock, as the owner of a real
+// one does.
 type Operator struct {
 	*ViteUser
 	markets []core.TokenID // tokens with a market against VITE
@@ -54,16 +56,19 @@ func NewOperator(ctx context.Context, url string) (*Operator, error) {
 }
 
 const (
-	// clockEvery is how often the exchange is told the time, at the beginning of each such span: its orders and candles carry the time told last, in
-	// whole seconds, and who asks for orders from the second on in which he placed one finds it.
+	// clockEvery is the interval at which the exchange's clock is set, at the beginning of each
+	// such span. Its orders and candles carry the last set time, in full seconds. So a query for
+	// orders since the second of an order's placement finds it.
 	clockEvery = time.Second
-	// clockStep is how far its clock goes at most in one call, in seconds: an exchange that rested for days catches up day by day.
+	// clockStep bounds the advance of its clock in one call, in seconds: an exchange that rested
+	// for days catches up day by day.
 	clockStep = 24 * 60 * 60
-	// marketsEvery is how often the operator looks for markets that users have opened.
+	// marketsEvery is the interval at which the operator checks for markets that users have opened.
 	marketsEvery = time.Second
 )
 
-// Run opens the exchange unless it is open, and tells it the time, and what is due when a day is over, until ctx ends.
+// Run opens the exchange unless it is open, sets its clock, and starts the work at the end of a
+// day, until ctx ends.
 func (o *Operator) Run(ctx context.Context) error {
 	defer o.Node.Close()
 	if err := o.Open(ctx); err != nil && ctx.Err() == nil {
@@ -118,7 +123,8 @@ func (o *Operator) Open(ctx context.Context) error {
 	return o.makeQuote(ctx, o.dollar, dex.QuoteUSD)
 }
 
-// openMarkets takes the roles, makes VITE a token that prices are in, and has a market opened of every gateway token, the last one last.
+// openMarkets takes the roles, makes VITE a token that prices are in, and has a market opened of
+// every gateway token, the last one last.
 func (o *Operator) openMarkets(ctx context.Context) error {
 	if opened, err := o.opened(ctx, o.markets[len(o.markets)-1]); err != nil || opened {
 		return err
@@ -172,13 +178,14 @@ func (o *Operator) opened(ctx context.Context, token core.TokenID) (bool, error)
 	return err == nil, err
 }
 
-// devOperatorPath is where the operator's key is derived.
+// devOperatorPath is the derivation path of the operator's key.
 func devOperatorPath() string { return wallet.GatewayPath(devOperator) }
 
 // setAllowMining is the call that lets a market's fees mine VX (docs/adr/009).
 const setAllowMining = 1
 
-// The supply of VX, in tenths, as the exchange has published it, and how much of it a development environment mines.
+// The supply of VX, in tenths, as the exchange has published it, and how much of it a development
+// environment mines.
 const (
 	devSupplyVX = 293_288_078
 	devMinedVX  = 290_000_000
@@ -196,7 +203,8 @@ func tenthsVX(n uint64) chain.Amount {
 	return amount
 }
 
-// mine puts VX into the pool that traders mine from, and has the fees of all markets mine it, where that is not so yet.
+// mine puts VX into the pool that traders mine from, and has the fees of all markets mine it, where
+// that is not so yet.
 func (o *Operator) mine(ctx context.Context) error {
 	pool, err := o.Node.TradeMining(ctx)
 	if err != nil {

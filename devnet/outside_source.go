@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	faucetCoins  = 30_000           // that the faucet should have on a node of the caller's, in whole coins
+	faucetCoins  = 30_000           // the faucet's target on a node of the caller's, in whole coins
 	outsidePause = 30 * time.Second // for a block of that node
 	deployGas    = 5_000_000
 )
@@ -90,7 +90,8 @@ func fillFaucet(ctx context.Context, faucet *EthUser) error {
 	return lackingCoins(faucet, have, want, len(accounts), refused)
 }
 
-// takeable is what an account can give away: of what it needs to have left, one coin for the fee.
+// takeable returns the amount that an account can give away, up to most; one coin remains for the
+// fee.
 func takeable(ctx context.Context, node *EthUser, from common.Address, most *big.Int) (*big.Int, error) {
 	has, err := node.Balance(ctx, "native", from)
 	if err != nil {

@@ -12,14 +12,15 @@ import (
 	"gatewayd/exchangeapi/rates"
 )
 
-// devPrices are made up, as everything in a development environment is, but for what clients must find: a price of every token of it, and
-// the tether's in two currencies, which is the USD-CNY rate.
+// devPrices are made up, as everything in a development environment is, but for what clients must
+// find: a price of every token of it, and the tether's in two currencies, which is the USD-CNY
+// rate.
 //
 //go:embed rates.json
 var devPrices []byte
 
-// Rates lets the exchange API answer from the price list in the environment's directory. It is there to be edited: what is changed is answered
-// seconds later, and nothing in it grows old.
+// Rates lets the exchange API answer from the price list in the environment's directory. It is
+// there to be edited: what is changed is answered seconds later, and nothing in it grows old.
 func Rates(dir string) rates.Config {
 	return rates.Config{
 		File: filepath.Join(dir, "rates.json"), Refresh: "@every 5s", MaxAge: 100 * 365 * 24 * time.Hour,

@@ -9,8 +9,8 @@ import (
 	"gatewayd/wallet"
 )
 
-// TestSuppliesAreSensible: people see supplies of a size that tokens have, in whole units of each
-// token's own decimals.
+// TestSuppliesAreSensible: supplies have the usual size of tokens, in whole units of each token's
+// own decimals.
 func TestSuppliesAreSensible(t *testing.T) {
 	keys, err := wallet.FromMnemonic(Mnemonic)
 	require.NoError(t, err)

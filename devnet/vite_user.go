@@ -12,7 +12,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// ViteUser is a wallet app on the exchange chain: it receives what arrives and sends with a comment.
+// ViteUser is a wallet app on the exchange chain: it receives what arrives and sends with a
+// comment.
 type ViteUser struct {
 	Node *client.Client
 	Key  core.PrivateKey
@@ -54,7 +55,7 @@ func (u *ViteUser) Collect(ctx context.Context, token core.TokenID, amount chain
 	})
 }
 
-// Balance is what the user can spend of a token.
+// Balance returns the user's spendable balance of a token.
 func (u *ViteUser) Balance(ctx context.Context, token core.TokenID) (chain.Amount, error) {
 	info, err := u.Node.AccountInfo(ctx, u.Address())
 	if err != nil {

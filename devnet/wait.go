@@ -12,7 +12,8 @@ import (
 	"gatewayd/daemon"
 )
 
-// AwaitDaemon finds the development environment and puts URLs over those of its description; one that was started just now gets half a minute to answer.
+// AwaitDaemon finds the development environment and puts URLs over those of its description; one
+// that was started just now gets half a minute to answer.
 func AwaitDaemon(ctx context.Context, infoPath string, over Info) (info Info, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -48,13 +49,14 @@ func Poll(ctx context.Context, done func() (bool, error)) error {
 	}
 }
 
-// Soon is how long one thing on the exchange chain may take; it takes a second or two, and more on a machine that has other work.
+// Soon bounds one action on the exchange chain; it takes a second or two, and more on a machine
+// with other work.
 const Soon = time.Minute
 
-// ErrLate says that something took too long.
+// ErrLate means that an action took too long.
 var ErrLate = errors.New("it took too long")
 
-// Within asks until the answer is yes, but not for longer than a while; what tells for what it waited.
+// Within polls until the answer is yes, but at most for limit; what names the subject in the error.
 func Within(ctx context.Context, limit time.Duration, what string, done func() (bool, error)) error {
 	asking, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -68,7 +70,7 @@ func Within(ctx context.Context, limit time.Duration, what string, done func() (
 	return nil
 }
 
-// burstWorkers is how many users act at the same time.
+// burstWorkers bounds the users that act at the same time.
 const burstWorkers = 16
 
 // Each does something for every one of n, several at a time.

@@ -12,13 +12,15 @@ import (
 	"sync"
 )
 
-// file is one file of the program as it is sent: whole, or compressed for those who can read that, once when it is first asked for.
+// file is one file of the program: uncompressed, or compressed on first use for clients that accept
+// it.
 type file struct {
 	name, mime, cache string
 	load              func() content
 }
 
-// content is what a file says. The tag is of the uncompressed text: weak, because both forms have it.
+// content is the content of a file. The tag is of the uncompressed text: weak, because both forms
+// have it.
 type content struct {
 	plain, zipped []byte
 	tag           string
@@ -82,7 +84,7 @@ func hasTag(list, tag string) bool {
 	return false
 }
 
-// takesGzip reports whether a client reads gzip: every browser does, and says so without conditions.
+// takesGzip reports whether a client accepts gzip: every browser does, without conditions.
 func takesGzip(accepts string) bool {
 	for one := range strings.SplitSeq(accepts, ",") {
 		name, quality, _ := strings.Cut(strings.TrimSpace(one), ";")

@@ -47,7 +47,8 @@ func bodyOf(t *testing.T, answer *http.Response) []byte {
 // pages are the built pages and the paths that they are at.
 var pages = []string{"/", "/bridge", "/trade", "/console", "/keys"}
 
-// The names of what a page loads hold a hash of it: browsers keep it for good, and ask of the page itself whether it has changed.
+// The names of a page's files contain a hash of their content: browsers cache them permanently, and
+// revalidate the page itself.
 func TestWhatBrowsersKeep(t *testing.T) {
 	for at := range every() {
 		answer := request(t, http.MethodGet, at)
@@ -88,7 +89,8 @@ func TestSlashBehind(t *testing.T) {
 	require.Equal(t, 200, request(t, http.MethodGet, "/keys?a=b/").StatusCode)
 }
 
-// TestNoSecretIsKept: nothing of the page of keys puts anything where a browser keeps it, and nothing of any page makes elements or programs of text.
+// TestNoSecretIsKept: nothing of the page of keys puts anything where a browser keeps it, and
+// nothing of any page makes elements or programs of text.
 func TestNoSecretIsKept(t *testing.T) {
 	for at, kept := range map[string]bool{"/keys": true, "/console": true, "/bridge": false} {
 		script := regexp.MustCompile(`assets/(?:keys|console|bridge)-[\w-]{8}\.js`).FindString(string(bodyOf(t, request(t, http.MethodGet, at))))
@@ -150,7 +152,8 @@ var (
 	imported = regexp.MustCompile(`(?:import|from)\s*["']\./([^"']+)["']`)
 )
 
-// firstLoad is what a browser fetches to show a page: the page, what it links, and what the scripts among that import.
+// firstLoad lists the files that a browser fetches to show a page: the page, its links, and the
+// imports of its scripts.
 func firstLoad(t *testing.T, at string) []string {
 	t.Helper()
 	loads := map[string]bool{at: true}
@@ -171,7 +174,7 @@ func firstLoad(t *testing.T, at string) []string {
 	return slices.Sorted(maps.Keys(loads))
 }
 
-// mostLoaded is how many bytes the first load of a page may take, compressed.
+// mostLoaded bounds the first load of a page in bytes, compressed.
 const mostLoaded = 300_000
 
 func TestFirstLoadIsSmall(t *testing.T) {
@@ -199,7 +202,7 @@ func TestBuiltPagesHaveNothingInline(t *testing.T) {
 	}
 }
 
-// The console's listener has a root of its own, which leads to the console, and links to no other page.
+// The console's listener has its own root, which leads to the console, and links to no other page.
 func TestConsoleListener(t *testing.T) {
 	for at, want := range map[string][]any{"/": {http.StatusFound, "/console"}, "/site.json": {http.StatusOK, ""}} {
 		answer := httptest.NewRecorder()
@@ -217,7 +220,8 @@ func TestSite(t *testing.T) {
 	require.Equal(t, Site{Keys: "keys", Demo: true}, site)
 }
 
-// TestSourcesAndBuild builds the pages beside what is committed and compares, and runs under Node what the sources decide.
+// TestSourcesAndBuild builds the pages and compares them with the committed ones, and runs the
+// sources' logic under Node.
 func TestSourcesAndBuild(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {

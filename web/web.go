@@ -1,8 +1,10 @@
-// Package web holds the pages that people open in a browser, as files in the program. It owns how they are served: their types, what browsers
-// may keep of them, and the headers that keep other pages and other scripts away from them. It owns no data and asks no server: a page's
-// script calls the public API as any client does.
+// Package web holds the pages that people open in a browser, as files in the program. It owns how
+// they are served: their types, what browsers may keep of them, and the headers that keep other
+// pages and other scripts away from them. It owns no data and asks no server: a page's script calls
+// the public API as any client does.
 //
-// The pages are built from ui by scripts/web.sh into dist, which is committed, so that building the program takes no Node.
+// The pages are built from ui by scripts/web.sh into dist, which is committed, so that building the
+// program takes no Node.
 package web
 
 import (
@@ -18,15 +20,16 @@ import (
 //go:embed dist
 var files embed.FS
 
-// Site says where the pages are, as links from the root of the listener that serves it: relative ones on the same listener, whole URLs on
-// another, nothing for a page that is not served or whose address only its operator knows.
+// Site contains the pages' addresses, as links from the root of the listener that serves it. Links
+// are relative on the same listener and complete URLs on another. A page that is not served, or
+// whose address only its operator knows, has none.
 type Site struct {
 	Bridge string `json:"bridge,omitempty"`
 	Trade  string `json:"trade,omitempty"`
 	Keys   string `json:"keys,omitempty"`
-	// Console is told on its own listener alone.
+	// Console is sent on its own listener alone.
 	Console string `json:"console,omitempty"`
-	// Demo tells the pages that this is a development environment, whose demo user they may act for.
+	// Demo marks a development environment for the pages, which may act for its demo user.
 	Demo bool `json:"demo,omitempty"`
 }
 
@@ -41,7 +44,8 @@ func Bridge() map[string]http.Handler {
 // Trade is the trade page, with what it loads. It works below any base path.
 func Trade() map[string]http.Handler { return with(built(), "/trade", page("dist/trade.html", asked)) }
 
-// Console is the operators' page, with what it loads. Who opens the root of its listener is led there.
+// Console is the operators' page, with what it loads. Who opens the root of its listener is led
+// there.
 func Console(demo bool) map[string]http.Handler {
 	pages := with(built(), "/console", page("dist/console.html", asked))
 	pages["/"] = http.RedirectHandler("console", http.StatusFound)
@@ -111,7 +115,8 @@ const (
 	fixed = "public, max-age=31536000, immutable"
 )
 
-// page serves one file. Its links are relative to its path without a slash behind, so with one it moves there.
+// page serves one file. Its links are relative to its path without a slash behind, so with one it
+// moves there.
 func page(name, cache string) http.HandlerFunc {
 	f := newFile(name, cache)
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -126,7 +131,8 @@ func page(name, cache string) http.HandlerFunc {
 	}
 }
 
-// asset serves one file that never changes under its name, but for the list of licences, whose name has no hash.
+// asset serves one file that never changes under its name, but for the list of licences, whose name
+// has no hash.
 func asset(name string) http.HandlerFunc {
 	cache := fixed
 	if path.Ext(name) == ".txt" {
@@ -139,7 +145,8 @@ func asset(name string) http.HandlerFunc {
 	}
 }
 
-// policy lets a page load what this server serves with it, talk to this server, and nothing else; no inline script or style, no frame around it.
+// policy lets a page load what this server serves with it, talk to this server, and nothing else;
+// no inline script or style, no frame around it.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // guard sets the headers that keep others away.

@@ -1,4 +1,4 @@
-// Command gatewaybench measures what the budgets promise, each figure beside a yardstick of the same run.
+// Command gatewaybench measures the budgets, each figure with a yardstick of the same run.
 //
 //	gatewaybench ──▶ bench (rounds, processes, table) ──▶ exchange, bridge (the cases and their yardsticks)
 package main
@@ -85,7 +85,7 @@ func measure(ctx context.Context, config bench.Config, stdout io.Writer, asJSON 
 	return err
 }
 
-// partCommand is what is started for each side of a round: this program again.
+// partCommand starts each side of a round: this program again.
 func partCommand(stdout, stderr io.Writer) *cobra.Command {
 	r := bench.Run{Stderr: stderr}
 	c := &cobra.Command{

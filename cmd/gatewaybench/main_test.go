@@ -41,8 +41,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestCases does every part of every case once, tiny, so that none is dead: what a goal is about must be reported, and what
-// must be the same must be.
+// TestCases does every part of every case once, tiny, so that none is dead: what a goal is about
+// must be reported, and what must be the same must be.
 func TestCases(t *testing.T) {
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
 		t.Setenv("TMPDIR", "/dev/shm") // what is measured here means nothing, so nothing need wait for a disk

@@ -1,4 +1,5 @@
-// Package burst has many users deposit and withdraw at once, and holds what becomes of it against a promise.
+// Package burst has many users deposit and withdraw at once, and holds what becomes of it against a
+// promise.
 package burst
 
 import (
@@ -23,10 +24,12 @@ type Options struct {
 	Patience time.Duration
 }
 
-// MaxBurst is how many transactions of one account the embedded source chain's pool holds beside those of others.
+// MaxBurst is the number of transactions of one account that the embedded source chain's pool holds
+// in addition to those of others.
 const MaxBurst = 4000
 
-// Run takes all steps: users get ready, all of them send, both chains are watched until everything is final, and then counted.
+// Run takes all steps: users get ready, all of them send, both chains are watched until everything
+// is final, and then counted.
 func Run(ctx context.Context, o Options, out io.Writer) error {
 	info, err := devnet.AwaitDaemon(ctx, o.Info, o.URLs)
 	if err != nil {
@@ -60,7 +63,8 @@ func Run(ctx context.Context, o Options, out io.Writer) error {
 	return result.Met()
 }
 
-// Send has every user deposit and every user withdraw, in as few blocks as they fit into, and begins to watch both chains before.
+// Send has every user deposit and every user withdraw, in as few blocks as they fit into, and
+// begins to watch both chains before.
 func (b *Burst) Send(ctx context.Context) (*Watch, error) {
 	b.log.Step(fmt.Sprintf("%d deposits and %d withdrawals at once", len(b.Users), len(b.Users)))
 	w, err := b.watch(ctx)
@@ -78,7 +82,7 @@ func (b *Burst) Send(ctx context.Context) (*Watch, error) {
 	return w, nil
 }
 
-// Count compares what everybody has with what they must have, on both chains.
+// Count compares all users' balances with the expected ones, on both chains.
 func (b *Burst) Count(ctx context.Context) error {
 	err := devnet.Each(ctx, len(b.Users), func(ctx context.Context, i int) error { return b.Users[i].count(ctx, b) })
 	if err != nil {
@@ -88,7 +92,7 @@ func (b *Burst) Count(ctx context.Context) error {
 	return nil
 }
 
-// Published waits until the gateway tells every user that all is done.
+// Published waits until the gateway reports every user's transfers as done.
 func (b *Burst) Published(ctx context.Context) error {
 	return devnet.Each(ctx, len(b.Users), func(ctx context.Context, i int) error {
 		u := b.Users[i]
@@ -108,5 +112,5 @@ func (b *Burst) Published(ctx context.Context) error {
 	})
 }
 
-// ErrAmount says that somebody has another amount than what is theirs.
+// ErrAmount means that a user's balance is wrong.
 var ErrAmount = errors.New("a balance is wrong")

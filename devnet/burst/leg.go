@@ -10,7 +10,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// Leg is one direction: users' transactions on one chain, and the gateway's payments for them on the other.
+// Leg is one direction: users' transactions on one chain, and the gateway's payments for them on
+// the other.
 type Leg struct {
 	Depth, payDepth uint64
 	In              []uint64 // height of each user's transaction; 0 while it is in no block
@@ -23,12 +24,14 @@ func newLeg(n int, depth, payDepth uint64) Leg {
 	return Leg{Depth: depth, payDepth: payDepth, In: make([]uint64, n), Out: make([]uint64, n)}
 }
 
-// Final is the block that makes the last of a list of heights final, false while one is in no block.
+// Final is the block that makes the last of a list of heights final, false while one is in no
+// block.
 func Final(heights []uint64, depth uint64) (uint64, bool) {
 	return slices.Max(heights) + depth - 1, slices.Min(heights) > 0
 }
 
-// Follow records the other chain's height when the last transaction has become final. It is true when that was now.
+// Follow records the other chain's height when the last transaction has become final. It is true
+// when that was now.
 func (l *Leg) Follow(here, there uint64) bool {
 	height, all := Final(l.In, l.Depth)
 	if l.ready || !all || here < height {
@@ -38,7 +41,7 @@ func (l *Leg) Follow(here, there uint64) bool {
 	return true
 }
 
-// Paid is how many payments are in a block.
+// Paid returns the number of payments in blocks.
 func (l *Leg) Paid() (n int) {
 	for _, height := range l.Out {
 		if height > 0 {
@@ -98,7 +101,8 @@ func (l *Leg) text(here uint64) string {
 	return fmt.Sprintf("final, %d of %d paid", l.Paid(), len(l.Out))
 }
 
-// LegResult is one direction. Sent and Final are heights of the users' chain, the others of the one that is paid on.
+// LegResult is one direction. Sent and Final are heights of the users' chain, the others of the one
+// that is paid on.
 type LegResult struct {
 	Sent      uint64 `json:"sent"`      // the last transaction of a user
 	Final     uint64 `json:"final"`     // makes it final
@@ -114,20 +118,22 @@ type LegResult struct {
 const Promise = "  deposits     n/100 snapshot blocks (at least 5), and as many as the quota of the gateway's account makes them wait\n" +
 	"  withdrawals  n/16 source blocks, because 16 payouts may be without a block at a time, and n/80 more (at least 10)\n"
 
-// What n deposits or withdrawals that are final at once may take to leave: 2,000 of them 20 snapshot blocks and 150 source blocks.
+// What n deposits or withdrawals that are final at once may take to leave: 2,000 of them 20
+// snapshot blocks and 150 source blocks.
 const (
 	creditsPerBlock, leastCreditBlocks = 100, 5
 	payoutsInPool                      = 16 // the daemon's bound of transactions of one account that are in no block
 	payoutsPerBlock, leastPayoutBlocks = 80, 10
 )
 
-// promisedCredits is in how many snapshot blocks after the last of n deposits was final all of them are credited. quota is what the gateway's
-// account has at that time, and each snapshot block gives it some more.
+// promisedCredits returns the number of snapshot blocks after the last of n deposits was final in
+// which all of them are credited. quota is the gateway account's quota at that time, and each
+// snapshot block adds to it.
 func promisedCredits(n, quota, eachBlock uint64) uint64 {
 	return max(ceil(n, creditsPerBlock), leastCreditBlocks) + quotaBlocks(n, quota, eachBlock)
 }
 
-// quotaBlocks is how many snapshot blocks n credits have to wait for quota.
+// quotaBlocks returns the number of snapshot blocks for which n credits wait for quota.
 func quotaBlocks(n, quota, eachBlock uint64) uint64 {
 	need := n * creditQuota()
 	switch {
@@ -139,7 +145,7 @@ func quotaBlocks(n, quota, eachBlock uint64) uint64 {
 	return ceil(need-quota, eachBlock)
 }
 
-// creditQuota is what a transfer costs with the 16 bytes that name its payment.
+// creditQuota is the cost of a transfer with the 16 bytes that name its payment.
 func creditQuota() uint64 {
 	cost, err := core.RequiredQuota(core.SendCall, core.Address{}, make([]byte, 16), core.MinQuotaMultiplier)
 	if err != nil {
@@ -148,23 +154,24 @@ func creditQuota() uint64 {
 	return cost
 }
 
-// promisedPayouts is in how many source blocks after the last of n withdrawals was final all of them are paid.
+// promisedPayouts is in how many source blocks after the last of n withdrawals was final all of
+// them are paid.
 func promisedPayouts(n uint64) uint64 {
 	return ceil(n, payoutsInPool) + max(ceil(n, payoutsPerBlock), leastPayoutBlocks)
 }
 
 func ceil(n, d uint64) uint64 { return (n + d - 1) / d }
 
-// Result is what a burst came to, in heights of the two chains.
+// Result is the outcome of a burst, in heights of the two chains.
 type Result struct {
 	Count       int       `json:"count"`
 	Deposits    LegResult `json:"deposits"`    // sent in source blocks, paid in snapshot blocks
 	Withdrawals LegResult `json:"withdrawals"` // sent in snapshot blocks, paid in source blocks
-	// QuotaBlocks is how many of the deposits' promised blocks are for quota.
+	// QuotaBlocks is the part of the deposits' promised blocks that is for quota.
 	QuotaBlocks uint64 `json:"quotaBlocks"`
 }
 
-// ErrPromise says that payments left later than promised.
+// ErrPromise means that payments left later than promised.
 var ErrPromise = errors.New("later than promised")
 
 // Met is nil if everything left within the promise.

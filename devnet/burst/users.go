@@ -18,7 +18,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// Burst is many users who deposit and withdraw at the same time. What they withdraw, sponsors have brought over the bridge before.
+// Burst is many users who deposit and withdraw at the same time. What they withdraw, sponsors have
+// brought over the bridge before.
 type Burst struct {
 	info     devnet.Info
 	log      *demo.Log
@@ -30,7 +31,8 @@ type Burst struct {
 	Users    []*burstUser
 }
 
-// burstUser deposits one amount and withdraws another one. The amounts differ between users, so that none can get another's unseen.
+// burstUser deposits one amount and withdraws another one. The amounts differ between users, so
+// that none can get another's unseen.
 type burstUser struct {
 	*devnet.ViteUser
 	Token     devnet.Token
@@ -43,7 +45,8 @@ type burstUser struct {
 	withdrawn core.Hash
 }
 
-// sponsor is one of the staked accounts of a development environment. It stakes for users and gives them what they withdraw.
+// sponsor is one of the staked accounts of a development environment. It stakes for users and gives
+// them what they withdraw.
 type sponsor struct {
 	*devnet.ViteUser
 	Token devnet.Token
@@ -111,7 +114,8 @@ func (b *Burst) Close() {
 	b.Node.Close()
 }
 
-// Prepare asks the gateway for every user's address and fee, and gives the users quota and what they will withdraw.
+// Prepare asks the gateway for every user's address and fee, and gives the users quota and what
+// they will withdraw.
 func (b *Burst) Prepare(ctx context.Context) error {
 	for _, part := range []struct {
 		title string
@@ -141,7 +145,8 @@ func (b *Burst) bind(ctx context.Context) error {
 	})
 }
 
-// bring gives the payer coins and tokens, deposits what each sponsor's users will withdraw, and waits until it is there.
+// bring gives the payer coins and tokens, deposits what each sponsor's users will withdraw, and
+// waits until it is there.
 func (b *Burst) bring(ctx context.Context) error {
 	var info devnet.WithdrawInfo
 	first := b.Sponsors[0]
@@ -179,7 +184,7 @@ func (b *Burst) bring(ctx context.Context) error {
 	})
 }
 
-// Total is what a sponsor's users send to withdraw.
+// Total is the sum of the withdrawals of a sponsor's users.
 func (s *sponsor) Total() (sum chain.Amount, err error) {
 	for _, u := range s.users {
 		if sum, err = sum.Add(u.Gross); err != nil {
@@ -189,7 +194,8 @@ func (s *sponsor) Total() (sum chain.Amount, err error) {
 	return sum, nil
 }
 
-// fundPayer has the faucet give the payer a hundredth of a coin for each transaction, and of each asset what will be deposited, twice over.
+// fundPayer has the faucet give the payer a hundredth of a coin for each transaction, and of each
+// asset what will be deposited, twice over.
 func (b *Burst) fundPayer(ctx context.Context) error {
 	faucet, err := b.info.Faucet(ctx)
 	if err != nil {
@@ -215,10 +221,12 @@ func (b *Burst) fundPayer(ctx context.Context) error {
 	return nil
 }
 
-// userQuota pays for what a user does within one window: receive what is withdrawn, withdraw, receive what was deposited; and one thing more.
+// userQuota pays for what a user does within one window: receive what is withdrawn, withdraw,
+// receive what was deposited; and one thing more.
 const userQuota = 4 * (core.QuotaPerUT + 2000)
 
-// handOut has each sponsor stake for its users and send them what they withdraw; the users receive it, which is their first block.
+// handOut has each sponsor stake for its users and send them what they withdraw; the users receive
+// it, which is their first block.
 func (b *Burst) handOut(ctx context.Context) error {
 	stake, err := core.RequiredStake(userQuota / core.QuotaWindow)
 	if err != nil {
@@ -299,7 +307,8 @@ func (b *Burst) withdrawAll(ctx context.Context) error {
 	})
 }
 
-// count reports whether the user has exactly the deposit, since what they had before was withdrawn, and the payee exactly the withdrawal.
+// count reports whether the user has exactly the deposit, since what they had before was withdrawn,
+// and the payee exactly the withdrawal.
 func (u *burstUser) count(ctx context.Context, b *Burst) error {
 	if err := u.ReceiveAll(ctx); err != nil {
 		return err

@@ -79,7 +79,8 @@ func (w *Watch) Run(ctx context.Context, tell func()) error {
 	}
 }
 
-// read reads what is new. The heads are read first: what is found in blocks then is at most one reading younger.
+// read reads what is new. The heads are read first: what is found in blocks then is at most one
+// reading younger.
 func (w *Watch) read(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{w.heads, w.depositsIn, w.withdrawalsIn} {
 		if err := step(ctx); err != nil {
@@ -180,7 +181,7 @@ func (w *Watch) creditsOf(c client.Chunk) error {
 	return nil
 }
 
-// payouts looks at source blocks for payments to the users' payees.
+// payouts searches source blocks for payments to the users' payees.
 func (w *Watch) payouts(ctx context.Context) error {
 	for w.scanned < w.SourceHead {
 		height := w.scanned + 1
@@ -203,7 +204,8 @@ func (w *Watch) payouts(ctx context.Context) error {
 	return nil
 }
 
-// payeeOf reads who gets what by a transaction: a transfer of a token if it looks like one, else of coins.
+// payeeOf returns the payee and the amount of a transaction: a transfer of a token if it has that
+// form, else of coins.
 func payeeOf(tx *types.Transaction) (to common.Address, amount chain.Amount) {
 	const selector, argument = 4, 32
 	call := contracts.NewTestToken().PackTransfer(common.Address{}, new(big.Int))
@@ -221,7 +223,7 @@ func payeeOf(tx *types.Transaction) (to common.Address, amount chain.Amount) {
 // AmountOf is a value of a transaction, which always fits.
 func AmountOf(value *big.Int) chain.Amount { return chain.AmountOf(uint256.MustFromBig(value)) }
 
-// Tell prints how far everything is, at most once a second and only what is new.
+// Tell prints the progress, at most once a second and only changes.
 func (w *Watch) Tell() {
 	if text := w.text(); text != w.told && time.Since(w.toldAt) >= time.Second {
 		w.told, w.toldAt = text, time.Now()

@@ -1,4 +1,5 @@
-// Package demo makes deposits and withdrawals as a user of a development environment, and prints what a demo does.
+// Package demo makes deposits and withdrawals as a user of a development environment, and prints
+// what a demo does.
 package demo
 
 import (

@@ -12,7 +12,8 @@ import (
 	"gatewayd/exchangeapi/client"
 )
 
-// Log prints what a demo does: lines for people, or one JSON object per event for programs. It may be used by several goroutines.
+// Log prints what a demo does: lines for people, or one JSON object per event for programs. It may
+// be used by several goroutines.
 type Log struct {
 	json  bool
 	steps atomic.Int64
@@ -40,7 +41,8 @@ type Event struct {
 	Counts    map[string]int  `json:"counts,omitempty"`
 }
 
-// emit prints one event; text is what people read of it. What cannot be written is somebody else's pipe that has closed.
+// emit prints one event; text is the form for people. A write fails only if the reader has closed
+// its pipe.
 func (l *Log) emit(e Event, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,7 +64,7 @@ func (l *Log) Step(title string) {
 	l.emit(Event{Event: "step", Step: step, Text: title}, fmt.Sprintf("\n%d. %s", step, title))
 }
 
-// Note tells one thing that happened.
+// Note prints one event.
 func (l *Log) Note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	l.emit(Event{Event: "note", Text: text}, "   "+text)
@@ -73,12 +75,12 @@ func (l *Log) Progress(counts map[string]int, text string) {
 	l.emit(Event{Event: "progress", Counts: counts}, "   "+text)
 }
 
-// Result tells the figures at the end.
+// Result prints the final figures.
 func (l *Log) Result(figures any, text string) {
 	l.emit(Event{Event: "result", Data: inJSON(figures)}, text)
 }
 
-// Order tells an order's status.
+// Order prints an order's status.
 func (l *Log) Order(id, what string, status client.Status) {
 	l.emit(Event{Event: "order", OrderID: id, Status: &status, Text: what}, fmt.Sprintf("   %s: %d %s", what, status, status))
 }
@@ -88,8 +90,9 @@ func (l *Log) Done(text string, counts map[string]int) {
 	l.emit(Event{Event: "done", Text: text, Counts: counts}, "\n"+text)
 }
 
-// Push tells a push. Programs get every one of every shape. People get every one in the first shape, and of the others one of each topic as it
-// came over the line, since they all say the same. Of protobuf programs get what was read from it.
+// Push prints a push. Programs get all pushes of all shapes. People get all pushes of the first
+// shape. Of the other shapes they get one push of each topic as received, since the content is the
+// same. For protobuf programs get the decoded form.
 func (l *Log) Push(p client.Push, value any, text string) {
 	e := Event{Event: "push", Shape: p.Shape.String(), Topic: p.Topic, Timestamp: p.Timestamp, Data: p.Data}
 	_, known := l.shown.LoadOrStore(e.Shape+" "+p.Topic, true)

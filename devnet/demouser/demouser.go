@@ -1,5 +1,6 @@
-// Package demouser is who the pages of a development environment act for: a user with money on both chains and an API key, and a market maker, so
-// that there is something to see. Both use the gateway and the exchange as everybody does; all their keys are known to everybody.
+// Package demouser contains the demo user of a development environment's pages, with money on both
+// chains and an API key, and a market maker that creates activity. Both use the gateway and the
+// exchange like any client; all their keys are public.
 //
 //	page ──▶ /demo/user, /demo/rpc, /demo/pay, /demo/session ──▶ this ──▶ both chains, gateway, exchange API
 package demouser
@@ -30,12 +31,13 @@ const (
 	makerIndex = devnet.Users - 4
 )
 
-// Options say what there is besides the demo user.
+// Options select the additions to the demo user.
 type Options struct {
 	Market bool // a market maker
 }
 
-// Users are the demo user and the market maker. Start it once the environment is ready; until then its handlers make who asks wait.
+// Users are the demo user and the market maker. Start it once the environment is ready; until then
+// its handlers make who asks wait.
 type Users struct {
 	o       Options
 	log     *logrus.Logger
@@ -54,7 +56,7 @@ func New(o Options, log *logrus.Logger) *Users {
 	return &Users{o: o, log: log, ready: make(chan struct{}), funded: make(chan struct{}), opened: make(chan struct{}), source: sourceKey("demo user"), watched: watch{now: time.Now}}
 }
 
-// sourceKey is a key of the source chain that everybody can derive.
+// sourceKey is a public key pair of the source chain.
 func sourceKey(name string) *ecdsa.PrivateKey {
 	key, err := crypto.ToECDSA(crypto.Keccak256([]byte("gatewayd development: " + name)))
 	if err != nil {
@@ -63,7 +65,8 @@ func sourceKey(name string) *ecdsa.PrivateKey {
 	return key
 }
 
-// Run funds both users and lets them act in an environment until ctx ends. What fails is told and tried again: the environment goes on without.
+// Run funds both users and lets them act in an environment until ctx ends. Failures are logged and
+// retried: the environment continues without them.
 func (u *Users) Run(ctx context.Context, info devnet.Info) error {
 	u.info = info
 	close(u.ready)
@@ -105,7 +108,7 @@ func (u *Users) retry(ctx context.Context, what string, act func() error) {
 	}
 }
 
-// What both get on the source chain, in whole coins or tokens.
+// The funds of both on the source chain, in whole coins or tokens.
 const (
 	coinGift  = 100
 	tokenGift = 100_000
@@ -172,14 +175,14 @@ func (u *Users) trader(ctx context.Context, name string, n uint32) (*trader.Trad
 	return &trader.Trader{ViteUser: user, Name: name, API: &client.Client{Base: u.info.API}, Note: note}, nil
 }
 
-// session is what a page needs to trade for the demo user.
+// session contains a page's data for trading as the demo user.
 type session struct {
 	Address string `json:"address"`
 	Key     string `json:"key"`
 	Secret  string `json:"secret"`
 }
 
-// tradedVITE is what the demo user has on the exchange to buy with.
+// tradedVITE is the demo user's balance on the exchange for buying.
 const tradedVITE = 200_000
 
 // openSession gets the demo user an API key that can trade in every market against VITE.
@@ -233,7 +236,7 @@ func marketOf(ctx context.Context, t *trader.Trader, k devnet.Token) (client.Mar
 	return client.MarketItem{}, fmt.Errorf("the API does not know the market of %s: %w", k.Symbol, err)
 }
 
-// stock puts whole tokens onto the exchange unless there are half as many.
+// stock deposits tokens on the exchange unless half of them are there.
 func stock(ctx context.Context, t *trader.Trader, token core.TokenID, symbol string, tokens uint64, decimals uint8) error {
 	have, err := t.API.Balance(ctx, t.Account())
 	if err != nil {

@@ -20,7 +20,8 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// How often the market maker does something: while somebody has opened the trade page lately or the environment is young, and else.
+// Intervals of the market maker's actions: while the trade page was opened recently or the
+// environment is young, and otherwise.
 const (
 	busyInterval = 2 * time.Second
 	idleInterval = time.Minute
@@ -31,7 +32,7 @@ const (
 	makerShare   = 4000 // what the maker has of each token, in thousandths of what orders of all levels take
 )
 
-// watch records when somebody last looked at a page.
+// watch records the last view of a page.
 type watch struct {
 	now  func() time.Time
 	last atomic.Int64 // Unix seconds
@@ -39,7 +40,7 @@ type watch struct {
 
 func (w *watch) markSeen() { w.last.Store(w.now().Unix()) }
 
-// interval is the time to the next act: shorter while somebody looks.
+// interval returns the time to the next action: shorter while a page is in use.
 func (w *watch) interval() time.Duration {
 	if w.now().Sub(time.Unix(w.last.Load(), 0)) < busyFor {
 		return busyInterval
@@ -47,7 +48,7 @@ func (w *watch) interval() time.Duration {
 	return idleInterval
 }
 
-// prices are what tokens are worth in VITE to begin with, by symbol: as rates.json has them.
+// prices are the tokens' initial values in VITE, by symbol: as in rates.json.
 var prices = map[string]float64{"ETH": 125_000, "USDT": 50, "DAI": 50}
 
 // book is one market as its maker sees it.
@@ -60,7 +61,8 @@ type book struct {
 	stocked bool                        // with tokens to sell
 }
 
-// makeMarkets brings the maker's tokens over the gateway and keeps small books until ctx ends. Bids need no tokens, so they come first.
+// makeMarkets brings the maker's tokens over the gateway and keeps small books until ctx ends. Bids
+// need no tokens, so they come first.
 func (u *Users) makeMarkets(ctx context.Context, source *ecdsa.PrivateKey) error {
 	u.watched.markSeen()
 	var m *maker
@@ -139,7 +141,7 @@ func (m *maker) open(ctx context.Context, u *Users, source *ecdsa.PrivateKey) er
 // symbolOf is a token's symbol without the number that makes it unique.
 func symbolOf(k devnet.Token) string { return k.Symbol[:len(k.Symbol)-len("-000")] }
 
-// makerTokens is what the maker brings of a token, in whole ones: some times what all its asks sell.
+// makerTokens is the maker's stock of a token, in whole tokens: a multiple of all its asks.
 func makerTokens(k devnet.Token) uint64 {
 	return uint64(makerShare*levels*orderVITE/1000/prices[symbolOf(k)]) + 1
 }
@@ -203,7 +205,8 @@ func (m *maker) cancel(ctx context.Context, id core.Hash, trade, quote string) e
 	return m.Call(ctx, dex.FundCancelBySendHash, id, m.Address(), t, q)
 }
 
-// act is one thing in one market: an order that fills a side, a trade, or an order that takes the place of the oldest.
+// act is one thing in one market: an order that fills a side, a trade, or an order that takes the
+// place of the oldest.
 func (m *maker) act(ctx context.Context, b *book) error {
 	if !b.stocked {
 		if err := m.restock(ctx, b); err != nil {
@@ -273,7 +276,8 @@ func priceDecimals(price float64) int {
 	return 4
 }
 
-// restock takes in the maker's tokens when they have come over the gateway, and puts them onto the exchange.
+// restock takes in the maker's tokens when they have come over the gateway, and puts them onto the
+// exchange.
 func (m *maker) restock(ctx context.Context, b *book) error {
 	if err := m.ReceiveAll(ctx); err != nil {
 		return err

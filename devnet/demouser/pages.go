@@ -18,7 +18,7 @@ import (
 	"gatewayd/devnet"
 )
 
-// Demo is what the pages can do for the demo user.
+// Demo returns the pages' actions for the demo user.
 func (u *Users) Demo() *daemon.Demo {
 	m := http.NewServeMux()
 	m.HandleFunc("GET /demo/user", u.serve(u.user))
@@ -62,7 +62,7 @@ func (u *Users) await(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// demoAccount is what a page needs to be the demo user's wallet.
+// demoAccount contains a page's data for acting as the demo user's wallet.
 type demoAccount struct {
 	Address    string `json:"address"`
 	PrivateKey string `json:"privateKey"` // seed and public key, as wallet libraries have it
@@ -77,7 +77,7 @@ func (u *Users) user(context.Context, *json.Decoder) (any, error) {
 	return demoAccount{Address: key.Address().String(), PrivateKey: hex.EncodeToString(key.Bytes()), Source: crypto.PubkeyToAddress(u.source.PublicKey).Hex()}, nil
 }
 
-// payment is what a page asks the demo user's account on the source chain to pay.
+// payment is a page's request for a payment by the demo user's account on the source chain.
 type payment struct {
 	TokenID string `json:"tokenId"`
 	To      string `json:"to"`
@@ -158,10 +158,10 @@ func (u *Users) rpc(w http.ResponseWriter, r *http.Request) {
 
 var errNoSession = errors.New("the demo user's API key is being made")
 
-// sessionTimeout is how long a page waits for the key, which is made in the first seconds.
+// sessionTimeout bounds a page's wait for the key, which is made in the first seconds.
 const sessionTimeout = 10 * time.Second
 
-// getSession returns the demo user's API key, and has the market maker know that somebody watches.
+// getSession returns the demo user's API key, and informs the market maker of a viewer.
 func (u *Users) getSession(ctx context.Context, _ *json.Decoder) (any, error) {
 	u.watched.markSeen()
 	ctx, cancel := context.WithTimeout(ctx, sessionTimeout)

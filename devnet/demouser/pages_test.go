@@ -71,7 +71,7 @@ func TestSessionBeforeAndAfter(t *testing.T) {
 	require.JSONEq(t, `{"address":"vite_1","key":"K","secret":"S"}`, asked(h, "GET", "/demo/session", ""))
 }
 
-// The market maker rests when nobody has looked for a while.
+// The market maker slows down without viewers.
 func TestPace(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	w := watch{now: func() time.Time { return now }}
@@ -84,7 +84,8 @@ func TestPace(t *testing.T) {
 	require.Equal(t, idleInterval, w.interval())
 }
 
-// The maker has tokens for all its asks, some times over, and every price names a token of the environment.
+// The maker has tokens for all its asks, some times over, and every price names a token of the
+// environment.
 func TestMakerHasEnough(t *testing.T) {
 	names := map[string]bool{}
 	for _, a := range devnet.Tokens() {

@@ -29,7 +29,8 @@ type Options struct {
 	Patience time.Duration
 }
 
-// exchangeDemo is one run: Alice issues a token and sells it to Bob for dollars that he brings over the gateway; she takes them out.
+// exchangeDemo is one run: Alice issues a token and sells it to Bob for dollars that he brings over
+// the gateway; she takes them out.
 type exchangeDemo struct {
 	info       devnet.Info
 	log        *demo.Log
@@ -46,7 +47,7 @@ type exchangeDemo struct {
 	sent       core.Hash      // of that withdrawal
 }
 
-// What is brought over the gateway and onto the exchange, and what Alice withdraws, in whole tokens.
+// The amounts that pass the gateway to the exchange, and Alice's withdrawal, in whole tokens.
 const (
 	bridgedDollars   = 50
 	depositedDollars = 40
@@ -116,7 +117,8 @@ func (d *exchangeDemo) run(ctx context.Context, keep bool) error {
 
 func (d *exchangeDemo) traders() []*user { return []*user{d.alice, d.bob} }
 
-// open makes both users, the last two of the accounts that have quota, and sends Bob's dollars on their way: that takes its time.
+// open makes both users, the last two of the accounts that have quota, and sends Bob's dollars on
+// their way: that takes its time.
 func (d *exchangeDemo) open(ctx context.Context) (err error) {
 	if d.alice, err = d.user(ctx, "Alice", devnet.Users-2); err != nil {
 		return err
@@ -201,7 +203,8 @@ func (d *exchangeDemo) join(ctx context.Context) error {
 	return nil
 }
 
-// fund moves what both trade with to the exchange. Once the API lists that, it knows the permissions, too, which came before.
+// fund moves what both trade with to the exchange. Once the API lists that, it knows the
+// permissions, too, which came before.
 func (d *exchangeDemo) fund(ctx context.Context) error {
 	if err := d.alice.ToExchange(ctx, d.own, depositedTokens, ownDecimals); err != nil {
 		return err
@@ -271,7 +274,8 @@ func (d *exchangeDemo) read(ctx context.Context) error {
 	return nil
 }
 
-// handOver prints what somebody needs to go on. The accounts are everybody's, so their keys are no secret.
+// handOver prints the data that a reader needs to continue. The accounts are public, so their keys
+// are no secret.
 func (d *exchangeDemo) handOver(context.Context) error {
 	d.log.Note("symbol=%s", d.market.Symbol)
 	for _, t := range d.traders() {
@@ -281,7 +285,8 @@ func (d *exchangeDemo) handOver(context.Context) error {
 	return nil
 }
 
-// takeOut revokes Alice's permission, withdraws everybody's dollars from the exchange, and sends part of what she earned to the source chain.
+// takeOut revokes Alice's permission, withdraws all dollars from the exchange, and sends part of
+// her earnings to the source chain.
 func (d *exchangeDemo) takeOut(ctx context.Context) (err error) {
 	a := d.alice
 	if err := a.ConfigAgent(ctx, trader.RevokePair, d.own, d.dollars); err != nil {

@@ -42,7 +42,8 @@ func (d *exchangeDemo) place(ctx context.Context, key string, t *user, side clie
 	return nil
 }
 
-// waitForStatus waits until REST and then all pushes show an order in a status, with what was executed and its fee.
+// waitForStatus waits until REST and then all pushes show an order in a status, with what was
+// executed and its fee.
 func (d *exchangeDemo) waitForStatus(ctx context.Context, key string, want client.Status, executed string) error {
 	o := d.orders[key]
 	err := devnet.Within(ctx, devnet.Soon, fmt.Sprintf("%s to be %s", o.name, want), func() (bool, error) {
@@ -68,7 +69,8 @@ func (d *exchangeDemo) waitForStatus(ctx context.Context, key string, want clien
 	return devnet.Within(ctx, devnet.Soon, fmt.Sprintf("pushes that say %s of %s", want, o.name), func() (bool, error) { return d.pushes.hasStatus(o.id, want), nil })
 }
 
-// trade has Alice sell 12 tokens to Bob in three fills: one better than his limit, one that ends her order, one that she takes herself.
+// trade has Alice sell 12 tokens to Bob in three fills: one better than his limit, one that ends
+// her order, one that she takes herself.
 func (d *exchangeDemo) trade(ctx context.Context) error {
 	if err := d.alice.API.TestOrder(ctx, d.request(client.Sell, "10", "1")); err != nil {
 		return fmt.Errorf("test order: %w", err)
@@ -109,8 +111,9 @@ func (d *exchangeDemo) trade(ctx context.Context) error {
 	return d.balances(ctx, "8", "2.7")
 }
 
-// balances waits until both have exactly what the fills leave them, with fees, and what the open orders lock of it: that of an order to buy with
-// the fee. Balances follow a fill when it is settled.
+// balances waits until both have exactly what the fills leave them, with fees, and what the open
+// orders lock of it: that of an order to buy with the fee. Balances follow a fill when it is
+// settled.
 func (d *exchangeDemo) balances(ctx context.Context, lockedTokens, lockedDollars string) error {
 	less, more := decimal.NewFromInt(1).Sub(d.fee), decimal.NewFromInt(1).Add(d.fee)
 	own, dollars := d.market.TradingCurrency, d.market.QuoteCurrency

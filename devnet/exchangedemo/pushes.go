@@ -52,7 +52,8 @@ func topicsOf(m client.Market, accounts ...string) []string {
 	return list
 }
 
-// subscribe opens one connection for all topics in the shapes whose pushes name their topic, and one per topic in the one whose pushes do not.
+// subscribe opens one connection for all topics in the shapes whose pushes name their topic, and
+// one per topic in the other shape.
 func (w *pushes) subscribe(ctx context.Context, api *client.Client, topics []string) error {
 	w.topics = topics
 	streams := 0
@@ -100,7 +101,7 @@ func (w *pushes) handle(p client.Push) error {
 	return nil
 }
 
-// readPush reads a push by its topic and says it in a few words.
+// readPush reads a push by its topic and summarises it in a few words.
 func readPush(p client.Push) (value any, text string, err error) {
 	switch {
 	case strings.HasPrefix(p.Topic, "order."):
@@ -160,7 +161,8 @@ func (w *pushes) hasStatus(order string, status client.Status) bool {
 	return true
 }
 
-// waitUntilEqual waits until every topic was pushed in every shape and all shapes agree: in each order and trade, and in the last state of everything else.
+// waitUntilEqual waits until every topic was pushed in every shape and all shapes agree: in each
+// order and trade, and in the last state of everything else.
 func (w *pushes) waitUntilEqual(ctx context.Context) error {
 	var differs string
 	err := devnet.Within(ctx, devnet.Soon, "the pushes of all shapes", func() (bool, error) {
@@ -192,7 +194,7 @@ func (w *pushes) difference() string {
 	return ""
 }
 
-// counts are how many pushes there were, by shape.
+// counts returns the number of pushes, by shape.
 func (w *pushes) counts() map[string]int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

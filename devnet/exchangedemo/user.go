@@ -15,7 +15,8 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// user is one person of the demo: a wallet on both chains, an API key, and what was on the exchange before.
+// user is one person of the demo: a wallet on both chains, an API key, and what was on the exchange
+// before.
 type user struct {
 	*devnet.BridgeUser
 	*trader.Trader
@@ -23,7 +24,8 @@ type user struct {
 	before map[string]client.Balance
 }
 
-// user makes a user of the gateway's dollars and notes what is on the exchange already: the environment may have been used.
+// user makes a user of the gateway's dollars and notes what is on the exchange already: the
+// environment may have been used.
 func (d *exchangeDemo) user(ctx context.Context, name string, n uint32) (*user, error) {
 	dollars, err := d.info.Token(devnet.DollarSymbol)
 	if err != nil {

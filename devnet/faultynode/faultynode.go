@@ -1,4 +1,5 @@
-// Package faultynode stands between a program and one node and fails as nodes do, for the drill and for tests.
+// Package faultynode is a proxy between a program and one node that fails as nodes do, for the
+// drill and for tests.
 package faultynode
 
 import (
@@ -19,7 +20,7 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Node stands between a program and one node and fails as nodes do.
+// Node is a proxy between a program and one node that fails as nodes do.
 type Node struct {
 	URL    string
 	honest atomic.Pointer[url.URL]
@@ -28,7 +29,7 @@ type Node struct {
 	ended  chan struct{}
 }
 
-// Fault is what is wrong with a node; the zero value is nothing.
+// Fault is a node's fault; the zero value is none.
 type Fault struct {
 	Dead    bool                      // connections end without an answer
 	Hangs   bool                      // requests are taken and never answered
@@ -69,7 +70,7 @@ func (n *Node) Close() error {
 	return n.server.Close()
 }
 
-// GoTo has it stand before another node.
+// GoTo switches the proxy to another node.
 func (n *Node) GoTo(honest string) error {
 	u, err := url.Parse(honest)
 	if err != nil {

@@ -109,7 +109,7 @@ func (u *Upstream) post(body []byte) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(response.Body, maxNodeBody))
 }
 
-// answer is what the endpoint answers to a request: the text of the calls' answers, or a reply of
+// answer returns the endpoint's answer to a request: the text of the calls' answers, or a reply of
 // its own.
 func (h Habit) answer(up *Upstream, asked []byte) ([]byte, *Reply, error) {
 	batch := bytes.HasPrefix(bytes.TrimSpace(asked), []byte("["))

@@ -68,7 +68,7 @@ func PrunedTraces(name string, keep uint64) Habit {
 	}}
 }
 
-// age is how many blocks are above the one that parameters name by hash.
+// age returns the number of blocks above the one that parameters name by hash.
 func (u *Upstream) age(params []any) uint64 {
 	var block struct{ Number string }
 	if len(params) == 0 || u.Ask(&block, "eth_getBlockByHash", params[0], false) != nil {

@@ -43,7 +43,7 @@ func (n *Node) serveSocket(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// endSocket closes a connection when its habit says so, or the node ends.
+// endSocket closes a connection when its habit requires it, or the node ends.
 func (n *Node) endSocket(ctx context.Context, conn *websocket.Conn) {
 	begin, tick := time.Now(), time.NewTicker(50*time.Millisecond)
 	defer tick.Stop()

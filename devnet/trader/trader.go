@@ -1,5 +1,5 @@
-// Package trader is one account of a development environment on its exchange: it deposits there, gets an API key, and lets its delegation address
-// trade. It places no orders: who uses it does.
+// Package trader is one account of a development environment on its exchange: it deposits there,
+// gets an API key, and lets its delegation address trade. It places no orders: who uses it does.
 package trader
 
 import (
@@ -21,13 +21,13 @@ type Trader struct {
 	Name  string
 	API   *client.Client
 	Agent core.Address                     // the delegation address, once Apply has asked for it
-	Note  func(format string, args ...any) // tells what is done
+	Note  func(format string, args ...any) // receives a description of each step
 }
 
 // Account is the account's address as text.
 func (t *Trader) Account() string { return t.Address().String() }
 
-// Wallet is how the account proves itself to the API.
+// Wallet returns the account's credentials for the API.
 func (t *Trader) Wallet() client.Wallet {
 	public := t.Key.Public()
 	return client.Wallet{
@@ -36,7 +36,7 @@ func (t *Trader) Wallet() client.Wallet {
 	}
 }
 
-// ToExchange deposits whole tokens on the exchange and waits until the API lists it.
+// ToExchange deposits tokens on the exchange and waits until the API lists the deposit.
 func (t *Trader) ToExchange(ctx context.Context, token core.TokenID, tokens uint64, decimals uint8) error {
 	data, err := dex.FundDeposit.Pack()
 	if err != nil {
@@ -50,7 +50,8 @@ func (t *Trader) ToExchange(ctx context.Context, token core.TokenID, tokens uint
 	})
 }
 
-// Apply gets an API key; one that an earlier demo has left is removed first, because nobody can read its secret again.
+// Apply gets an API key; one of an earlier demo is removed first, because its secret cannot be read
+// again.
 func (t *Trader) Apply(ctx context.Context) error {
 	info, err := t.API.Agent(ctx, t.Account())
 	if err != nil {
@@ -74,10 +75,12 @@ func (t *Trader) Apply(ctx context.Context) error {
 	return nil
 }
 
-// agentStake is what the demo stakes for a delegation address, in VITE: quota for some fifty orders in 75 seconds.
+// agentStake is the demo's stake for a delegation address, in VITE: quota for some fifty orders in
+// 75 seconds.
 const agentStake = 10_000
 
-// Equip sends the delegation address its first transfer, which puts it on the chain, and stakes for its quota.
+// Equip sends the delegation address its first transfer, which puts it on the chain, and stakes for
+// its quota.
 func (t *Trader) Equip(ctx context.Context) error {
 	latest, err := t.Node.LatestAccountBlock(ctx, t.Agent)
 	if err != nil {
@@ -114,7 +117,8 @@ const (
 	RevokePair = 2
 )
 
-// ConfigAgent grants a pair to the delegation address, or revokes it, and waits until the chain says so.
+// ConfigAgent grants a pair to the delegation address, or revokes it, and waits until the chain
+// shows it.
 func (t *Trader) ConfigAgent(ctx context.Context, action uint8, trade, quote core.TokenID) error {
 	err := t.Call(ctx, dex.FundConfigAgents, action, t.Agent, []core.TokenID{trade}, []core.TokenID{quote})
 	if err != nil {
@@ -143,8 +147,8 @@ const (
 	ListedWithdrawal = 2
 )
 
-// Moves does something that deposits or withdraws an amount of a token, and waits until that is the list's next entry. By then the API knows
-// all that the contract did before.
+// Moves does something that deposits or withdraws an amount of a token, and waits until that is the
+// list's next entry. By then the API knows all that the contract did before.
 func (t *Trader) Moves(ctx context.Context, kind int, token core.TokenID, amount decimal.Decimal, do func() error) error {
 	list := func() (client.Transfers, error) {
 		return t.API.Transfers(ctx, t.Account(), token.String(), client.Page{Limit: 1, Total: true})

@@ -1,8 +1,10 @@
-// Package budget holds Go benchmarks against what the program promises: what a unit of work costs beside a yardstick of the same run.
+// Package budget compares Go benchmarks with the program's budgets: the cost of a unit of work,
+// relative to a yardstick of the same run.
 //
 //	go test -run '^$' -bench Budget -benchtime 5x ./vite/dex
 //
-// does five rounds. Machines differ and are shared, so what counts is CPU time, and its ratio (docs/adr/011).
+// does five rounds. Machines differ and are shared, so budgets are ratios of CPU time
+// (docs/adr/011).
 package budget
 
 import (
@@ -12,7 +14,7 @@ import (
 	"time"
 )
 
-// Cost is what some units of work took of this process.
+// Cost is this process's cost for some units of work.
 type Cost struct {
 	Units     int
 	CPU, Wall time.Duration
@@ -45,18 +47,19 @@ func CPUTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// Compare measures ours and a yardstick by turns, a round for each of the benchmark's. It reports the medians: a unit's cost on either side and the
-// rounds' ratios, which the budget stands beside.
+// Compare measures ours and a yardstick by turns, a round for each of the benchmark's. It reports
+// the medians: a unit's cost on either side and the rounds' ratios, with the budget.
 func Compare(b *testing.B, budget float64, per func(Cost) float64, ours, yardstick func() Cost) {
 	own, other, ratio := rounds(b.N, per, ours, yardstick)
-	b.ReportMetric(0, "ns/op") // of a round it says nothing
+	b.ReportMetric(0, "ns/op") // meaningless for a round
 	b.ReportMetric(own, "ns/ours")
 	b.ReportMetric(other, "ns/yardstick")
 	b.ReportMetric(ratio, "ratio")
 	b.ReportMetric(budget, "budget")
 }
 
-// rounds goes forth and back: A B, B A. It answers the medians of both sides and of the rounds' ratios.
+// rounds goes forth and back: A B, B A. It answers the medians of both sides and of the rounds'
+// ratios.
 func rounds(n int, per func(Cost) float64, ours, yardstick func() Cost) (own, other, ratio float64) {
 	var all [3][]float64
 	for i := range n {

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// CompareHandlers puts the CPU of so many requests of one handler beside another's, whose first answers are the same byte for byte. target is the
-// path and query of each request.
+// CompareHandlers compares the CPU of so many requests of one handler with another's, whose first
+// answers are the same byte for byte. target is the path and query of each request.
 func CompareHandlers(b *testing.B, goal float64, requests int, target func(i int) string, ours, yardstick http.Handler) {
 	b.Helper()
 	ask := func(h http.Handler, i int) string {

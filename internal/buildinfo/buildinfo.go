@@ -1,4 +1,4 @@
-// Package buildinfo tells which gatewayd this is.
+// Package buildinfo identifies the build of gatewayd.
 package buildinfo
 
 import (
@@ -7,18 +7,19 @@ import (
 	"runtime/debug"
 )
 
-// What a release sets with the linker's -X, so that its bytes do not depend on the checkout it is built in.
+// What a release sets with the linker's -X, so that its bytes do not depend on the checkout it is
+// built in.
 var version, commit string
 
-// Info is what `gatewayd version` prints.
+// Info is the output of `gatewayd version`.
 type Info struct {
 	Version  string `json:"version"` // of the release; else what Go made of the checkout
-	Commit   string `json:"commit"`  // empty when nobody told; ends with +dirty when the checkout had changes
+	Commit   string `json:"commit"`  // empty when unknown; ends with +dirty when the checkout had changes
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 }
 
-// Read tells it of the running program.
+// Read describes the running program.
 func Read() Info {
 	info := Info{Version: version, Commit: commit, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if built, ok := debug.ReadBuildInfo(); ok {

@@ -15,11 +15,12 @@ import (
 	"github.com/mattn/go-sqlite3"
 )
 
-// copyStep is how many pages are copied before it is asked whether to go on.
+// copyStep is the number of pages copied between two checks of the context.
 const copyStep = 1024
 
-// CopySQLite copies the file of a SQLite database as it is at one moment, also while others write to it, to a new file. It reads one snapshot, so it neither
-// waits for who writes nor holds him up; what is written meanwhile stays in the write-ahead log until it has ended.
+// CopySQLite copies the file of a SQLite database as it is at one moment, also while others write
+// to it, to a new file. It reads one snapshot, so it neither waits for who writes nor holds him up;
+// what is written meanwhile stays in the write-ahead log until it has ended.
 func CopySQLite(ctx context.Context, from, to string) (err error) {
 	if _, err := os.Stat(from); err != nil {
 		return err
@@ -52,7 +53,8 @@ func openConn(dsn string) (*sqlite3.SQLiteConn, error) {
 	return c.(*sqlite3.SQLiteConn), nil
 }
 
-// copyPages holds one snapshot of the source from the first page to the last: without it each change by others would begin the copy again.
+// copyPages holds one snapshot of the source from the first page to the last: without it each
+// change by others would begin the copy again.
 func copyPages(ctx context.Context, source, target *sqlite3.SQLiteConn) error {
 	for _, statement := range []string{"BEGIN", "SELECT COUNT(*) FROM sqlite_schema"} {
 		if _, err := source.Exec(statement, nil); err != nil {
@@ -71,13 +73,15 @@ func copyPages(ctx context.Context, source, target *sqlite3.SQLiteConn) error {
 	return errors.Join(err, b.Finish())
 }
 
-// Bytes of the file that every connection to a database in WAL mode has locked as long as it is open, as SQLite's file format has them.
+// Bytes of the file that every open connection to a database in WAL mode has locked, according to
+// SQLite's file format.
 const (
 	sharedFirst = 0x40000000 + 2
 	sharedSize  = 510
 )
 
-// InUse reports whether another process has a SQLite file open. It changes nothing. A file that is not there is not in use.
+// InUse reports whether another process has a SQLite file open. It changes nothing. A file that is
+// not there is not in use.
 func InUse(path string) (bool, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {
@@ -94,7 +98,8 @@ func InUse(path string) (bool, error) {
 	return lock.Type != syscall.F_UNLCK, nil
 }
 
-// OpenCopy opens a SQLite file that nobody writes to, for reading. The file stays as it is, and nothing is put beside it.
+// OpenCopy opens a SQLite file without writers for reading. The file does not change, and no other
+// file is created.
 func OpenCopy(path string) (*sql.DB, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -104,7 +109,8 @@ func OpenCopy(path string) (*sql.DB, error) {
 	return sql.OpenDB(connector{dsn.String(), new(sqlite3.SQLiteDriver)}), nil
 }
 
-// CheckCopy reads a SQLite file that nobody writes to whole and answers the version of the schema that an owner has in it, 0 for none.
+// CheckCopy reads a complete SQLite file without writers and returns the version of an owner's
+// schema in it, 0 for none.
 func CheckCopy(ctx context.Context, path string, s Schema) (version int64, err error) {
 	db, err := OpenCopy(path)
 	if err != nil {

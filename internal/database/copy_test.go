@@ -14,7 +14,7 @@ import (
 
 const fileOptions = "?_journal_mode=WAL&_busy_timeout=5000&_txlock=immediate"
 
-// holdOpen tells a child of TestInUse which file to keep open.
+// holdOpen names the file that a child of TestInUse keeps open.
 const holdOpen = "DATABASE_TEST_HOLD_OPEN"
 
 func TestMain(m *testing.M) {
@@ -34,7 +34,8 @@ func TestMain(m *testing.M) {
 	_ = db.Close()
 }
 
-// A copy is of one moment: of rows that are always written two at a time it has an even number, however many come meanwhile, and it ends although they never do.
+// A copy is of one moment: of rows that are always written two at a time it has an even number,
+// however many are added meanwhile, and it ends although the writes never do.
 func TestCopyBesideAWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "source.db")
 	db, err := database.Open(t.Context(), "sqlite:"+path, database.SQLite{Writes: fileOptions}, database.Postgres{})

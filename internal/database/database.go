@@ -1,5 +1,6 @@
-// Package database opens the program's databases, SQLite files and PostgreSQL servers, and brings their schemas up to date. What is in them is their
-// owners': records, exchangeapi/index, exchangeapi/apikey and the sign-guard.
+// Package database opens the program's databases, SQLite files and PostgreSQL servers, and brings
+// their schemas up to date. What is in them is their owners': records, exchangeapi/index,
+// exchangeapi/apikey and the sign-guard.
 package database
 
 import (
@@ -28,23 +29,24 @@ type DB struct {
 	server *pgx.ConnConfig // of the connections to a server
 }
 
-// SQLite is how the connections to a file are opened.
+// SQLite contains the options of connections to a file.
 type SQLite struct {
 	Writes  string // options of the one connection that writes
 	Reads   string // options of those that read; empty: who writes reads as well
 	Readers int
-	Checked bool // after an unclean stop the file is read whole before it is used
-	// Connect is told of each new connection; nil for nobody.
+	Checked bool // after an unclean stop the complete file is checked before use
+	// Connect is called for each new connection; may be nil.
 	Connect func(*sqlite3.SQLiteConn) error
 }
 
-// Postgres is how the connections to a server are opened.
+// Postgres contains the options of connections to a server.
 type Postgres struct {
 	Params           map[string]string // of each session
 	Writers, Readers int               // no readers: who writes reads as well
 }
 
-// CheckURL tells what is wrong with an address: "sqlite:PATH" or "postgres://user@host/name?..." is wanted.
+// CheckURL reports the fault of an address: it must be "sqlite:PATH" or
+// "postgres://user@host/name?...".
 func CheckURL(url string) error {
 	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
 		switch {
@@ -98,7 +100,8 @@ func openSQLite(ctx context.Context, path string, s SQLite) (*DB, error) {
 	return db, nil
 }
 
-// prepareFile makes the file for its owner only and tells whether it was closed cleanly: then no write-ahead log is left.
+// prepareFile makes the file for its owner only and reports whether it was closed cleanly: then no
+// write-ahead log is left.
 func prepareFile(path string) (clean bool, err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -143,7 +146,8 @@ func limit(db *sql.DB, conns int) {
 	db.SetMaxIdleConns(conns)
 }
 
-// connector opens connections that know their owner's SQL functions, without a driver name registered for the whole program.
+// connector opens connections with their owner's SQL functions, without a driver name registered
+// for the complete program.
 type connector struct {
 	dsn    string
 	driver *sqlite3.SQLiteDriver

@@ -20,17 +20,20 @@ var (
 	ErrOlder = errors.New("the database was written by an older version")
 )
 
-// Schema is what the migrations of one owner are.
+// Schema contains the migrations of one owner.
 type Schema struct {
 	Folders []fs.FS // of SQL files; a file of an earlier one wins
 	Table   string  // of the versions: a database may be shared with other owners; empty for goose's own name
-	// Joins is set by who only joins the owner's daemon, and does not migrate under its feet: to him a database of an older program is ErrOlder.
+	// Joins is set by who only joins the owner's daemon, and does not migrate under its feet: to
+	// him a database of an older program is ErrOlder.
 	Joins bool
-	// Migrating is told before the schema is brought from one version to another, 0 being an empty database; nil for nobody.
+	// Migrating is called before the schema is migrated from one version to another, 0 being an
+	// empty database; may be nil.
 	Migrating func(from, to int64)
 }
 
-// Migrate brings the schema forward. There is no way back: a database of a newer program is ErrNewer.
+// Migrate brings the schema forward. There is no way back: a database of a newer program is
+// ErrNewer.
 func (db *DB) Migrate(ctx context.Context, s Schema) error {
 	pool := db.Writes.DB
 	dialect, options := goose.DialectSQLite3, []goose.ProviderOption{goose.WithDisableGlobalRegistry(true)}
@@ -71,8 +74,8 @@ func (db *DB) Migrate(ctx context.Context, s Schema) error {
 	return nil
 }
 
-// unlimited is connections to a server whose statements may take any time: a migration of years of history does, and one that a limit ends leaves a schema that
-// no program takes.
+// unlimited is connections to a server whose statements may take any time: a migration of years of
+// history does, and one that a limit ends leaves a schema that no program takes.
 func (db *DB) unlimited() *sql.DB {
 	c := db.server.Copy()
 	for _, limit := range []string{"statement_timeout", "idle_in_transaction_session_timeout", "lock_timeout"} {

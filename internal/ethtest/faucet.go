@@ -52,8 +52,8 @@ func (n *Node) awaitSuccess(ctx context.Context, hash common.Hash) error {
 	}
 }
 
-// Mine makes count blocks. geth has no such control, but makes a block for each transaction: the faucet pays itself nothing,
-// count times. With a period each of them waits for its block.
+// Mine makes count blocks. geth has no such control, but makes a block for each transaction: the
+// faucet pays itself nothing, count times. With a period each of them waits for its block.
 func (n *Node) Mine(count int) error {
 	if n.kind == Anvil {
 		return n.call("anvil_mine", hexNumber(uint64(count)))
@@ -73,24 +73,28 @@ func (n *Node) Mine(count int) error {
 	return nil
 }
 
-// SendETH sends wei from the faucet and returns the transaction's hash. It is done when a block holds it.
+// SendETH sends wei from the faucet and returns the transaction's hash. It is done when a block
+// holds it.
 func (n *Node) SendETH(to common.Address, wei *big.Int) (common.Hash, error) {
 	return n.SendCall(to, wei, nil)
 }
 
-// SendToken sends a test token from the faucet, in the token's smallest unit, and returns the transaction's hash.
+// SendToken sends a test token from the faucet, in the token's smallest unit, and returns the
+// transaction's hash.
 func (n *Node) SendToken(token, to common.Address, amount *big.Int) (common.Hash, error) {
 	return n.SendCall(token, nil, contracts.NewTestToken().PackTransfer(to, amount))
 }
 
-// SendCall sends a call with value (wei, nil for none) and data from the faucet and returns the transaction's hash.
+// SendCall sends a call with value (wei, nil for none) and data from the faucet and returns the
+// transaction's hash.
 func (n *Node) SendCall(to common.Address, value *big.Int, data []byte) (common.Hash, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
 	return n.send(ctx, &to, value, data, 1_000_000)
 }
 
-// Deploy sends a contract creation from the faucet, waits for its block, and returns the contract's address.
+// Deploy sends a contract creation from the faucet, waits for its block, and returns the contract's
+// address.
 func (n *Node) Deploy(code []byte) (common.Address, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
@@ -133,7 +137,8 @@ func (n *Node) send(ctx context.Context, to *common.Address, value *big.Int, dat
 	return tx.Hash(), nil
 }
 
-// order is a transaction of the kind that the chain takes: with a gas price where there is no base fee.
+// order is a transaction of the kind that the chain takes: with a gas price where there is no base
+// fee.
 func (n *Node) order(base *big.Int, nonce uint64, to *common.Address, value *big.Int, data []byte, gas uint64) types.TxData {
 	tip := big.NewInt(params.GWei)
 	if base == nil {

@@ -32,17 +32,19 @@ var ErrNotSupported = errors.New("not supported by this kind of node")
 // requestTimeout bounds each control; geth may take a while to make blocks on a busy machine.
 const requestTimeout = 30 * time.Second
 
-// Config says which node to start.
+// Config selects the node to start.
 type Config struct {
 	Kind Kind
-	// Dir is for the node's files and its log; empty means a temporary folder that Close removes. The chain does not
-	// outlive the process: neither program brings it back reliably.
+	// Dir is for the node's files and its log; empty means a temporary folder that Close removes.
+	// The chain does not outlive the process: neither program brings it back reliably.
 	Dir string
 	// Hardfork names the rules (anvil only); default prague. "berlin" is a chain without a base fee.
 	Hardfork string
-	// Period is the time between blocks in whole seconds; zero means a block for each transaction and for Mine.
+	// Period is the time between blocks in full seconds; zero means a block for each transaction
+	// and for Mine.
 	Period time.Duration
-	// Fork is the URL of another anvil whose chain this one continues from its head on, as a branch of its own (anvil only).
+	// Fork is the URL of another anvil whose chain this one continues from its head on, as a branch
+	// of its own (anvil only).
 	Fork string
 	// Bare leaves the node as a newcomer starts it: without the test tokens and without coins for
 	// the faucet.
@@ -65,10 +67,11 @@ type Node struct {
 	nonce   uint64     // the faucet's next, as far as this process has used it
 }
 
-// Start runs the program, waits until it answers, and puts the contracts on the chain. The context bounds the start alone;
-// the process lives until Close.
+// Start runs the program, waits until it answers, and deploys the contracts. The context bounds the
+// start alone; the process lives until Close.
 //
-// Errors: a program that is not installed (says which script installs it), one that ends early (says where its log is).
+// Errors: a program that is not installed (names the script that installs it), one that ends early
+// (names its log).
 func Start(ctx context.Context, c Config) (*Node, error) {
 	if c.Period%time.Second != 0 || c.Period < 0 {
 		return nil, fmt.Errorf("period %s: must be whole seconds", c.Period)
@@ -144,7 +147,7 @@ func (n *Node) Close() error {
 	return nil
 }
 
-// URL is where JSON-RPC answers over HTTP.
+// URL returns the HTTP address of JSON-RPC.
 func (n *Node) URL() string { return n.url }
 
 // ChainID is the EIP-155 chain id that the node chose.
@@ -159,7 +162,7 @@ func (n *Node) FaucetKey() *ecdsa.PrivateKey { return devnode.FaucetKey() }
 // Contracts are the addresses of what Start put on the chain.
 func (n *Node) Contracts() devnode.Contracts { return devnode.ContractsOf(n.faucet()) }
 
-// LogFile is where the program's own output goes.
+// LogFile returns the file of the program's own output.
 func (n *Node) LogFile() string { return filepath.Join(n.dir, string(n.kind)+".log") }
 
 // call uses a control of the node whose answer does not matter.
@@ -179,8 +182,9 @@ func (n *Node) only(kind Kind) error {
 	return nil
 }
 
-// SetHead takes the chain back to a height (geth only); blocks made from then on are another branch. The transactions of
-// the blocks that fall away return to the pool, and geth takes some ten seconds before it makes the first block again.
+// SetHead takes the chain back to a height (geth only); blocks made from then on are another
+// branch. The transactions of the blocks that fall away return to the pool, and geth takes some ten
+// seconds before it makes the first block again.
 func (n *Node) SetHead(height uint64) error {
 	if err := n.only(Geth); err != nil {
 		return err
@@ -191,7 +195,8 @@ func (n *Node) SetHead(height uint64) error {
 	return n.call("debug_setHead", hexNumber(height))
 }
 
-// Reorg replaces the newest depth blocks with as many others, without the transactions of the old ones (anvil only).
+// Reorg replaces the newest depth blocks with as many others, without the transactions of the old
+// ones (anvil only).
 func (n *Node) Reorg(depth uint64) error {
 	if err := n.only(Anvil); err != nil {
 		return err
@@ -215,7 +220,8 @@ func (n *Node) SetMining(on bool) error {
 	return n.call("anvil_setAutomine", on)
 }
 
-// SetPeriod sets the time between blocks in whole seconds; with zero the chain stands still (anvil only, started with a period).
+// SetPeriod sets the time between blocks in full seconds; zero stops the chain (anvil only, started
+// with a period).
 func (n *Node) SetPeriod(period time.Duration) error {
 	if err := n.only(Anvil); err != nil {
 		return err

@@ -58,7 +58,7 @@ func eventually(t *testing.T, holds func() bool) {
 	require.Eventually(t, holds, time.Minute, 10*time.Millisecond)
 }
 
-// TestFaucet is what every kind of node must do.
+// TestFaucet checks the duties of every kind of node.
 func TestFaucet(t *testing.T) {
 	for _, kind := range []ethtest.Kind{ethtest.Anvil, ethtest.Geth} {
 		t.Run(string(kind), func(t *testing.T) {

@@ -55,7 +55,8 @@ func (n *Node) arguments(c Config) ([]string, error) {
 	seconds := strconv.Itoa(int(c.Period / time.Second))
 	switch c.Kind {
 	case Anvil:
-		// The hardfork is pinned: gas costs differ between them. Two slots an epoch make a block final four later.
+		// The hardfork is pinned: gas costs differ between them. Two slots an epoch make a block
+		// final four later.
 		arguments := []string{"--host", "127.0.0.1", "--port", "0", "--hardfork", cmp.Or(c.Hardfork, "prague"), "--slots-in-an-epoch", "2"}
 		if c.Period > 0 {
 			arguments = append(arguments, "--block-time", seconds)
@@ -77,7 +78,8 @@ func (n *Node) arguments(c Config) ([]string, error) {
 	return nil, fmt.Errorf("unknown kind of node %q", c.Kind)
 }
 
-// prepareGeth puts the faucet's key where geth --dev looks for the account that it gives all coins to.
+// prepareGeth puts the faucet's key where geth --dev searches for the account that it gives all
+// coins to.
 func (n *Node) prepareGeth(bare bool) (data, password string, err error) {
 	data, password = filepath.Join(n.dir, "data"), filepath.Join(n.dir, "password")
 	if err := os.RemoveAll(data); err != nil {
@@ -96,7 +98,7 @@ func (n *Node) prepareGeth(bare bool) (data, password string, err error) {
 	return data, password, nil
 }
 
-// awaitAddress reads the log until it tells where the node listens.
+// awaitAddress reads the log until it contains the node's address.
 func (n *Node) awaitAddress(ctx context.Context) (string, error) {
 	tells := regexp.MustCompile(`Listening on (127\.0\.0\.1:\d+)|HTTP server started.* endpoint=(127\.0\.0\.1:\d+) auth=false`)
 	for tick := time.NewTicker(5 * time.Millisecond); ; {
@@ -122,8 +124,8 @@ func lastLine(log []byte) string {
 	return lines[len(lines)-1]
 }
 
-// find looks for a program where the project's scripts install it, and then in PATH. GATEWAYD_ANVIL or GATEWAYD_GETH
-// names another one.
+// find searches for a program where the project's scripts install it, and then in PATH.
+// GATEWAYD_ANVIL or GATEWAYD_GETH names another one.
 func find(kind Kind) (string, error) {
 	places := map[Kind]struct{ variable, path, script string }{
 		Anvil: {"GATEWAYD_ANVIL", "build/npm/node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil", "scripts/npm-install.sh"},

@@ -9,8 +9,8 @@ import (
 	"github.com/holiman/uint256"
 )
 
-// EveryTransactionType is one transaction of each type with all fields set, signed for chain 1 by key, and one without a
-// chain id.
+// EveryTransactionType is one transaction of each type with all fields set, signed for chain 1 by
+// key, and one without a chain id.
 func EveryTransactionType(key *ecdsa.PrivateKey) (types.Transactions, error) {
 	to, id := common.Address{7}, uint256.NewInt(1)
 	list := types.AccessList{{Address: to, StorageKeys: []common.Hash{{1}, {2}}}, {Address: common.Address{8}, StorageKeys: []common.Hash{}}}

@@ -1,5 +1,7 @@
-// Package passkey verifies what the authenticators of people sign (WebAuthn, Level 3): that one was there, was verified by finger, face or PIN, and meant
-// exactly one challenge, on one page. It keeps nothing and asks nobody: who uses it says which challenge was given out, and whose key it is.
+// Package passkey verifies the signatures of people's authenticators (WebAuthn, Level 3): that the
+// person was present, was verified by finger, face or PIN, and meant exactly one challenge, on one
+// page. It stores nothing and asks no server: the caller knows the challenge and the owner of the
+// key.
 package passkey
 
 import (
@@ -17,10 +19,10 @@ import (
 	"github.com/go-webauthn/webauthn/protocol/webauthncose"
 )
 
-// ErrRefused says why a signature or a new key is not taken, in one line.
+// ErrRefused contains the reason why a signature or a new key is refused, in one line.
 var ErrRefused = errors.New("the passkey's signature does not count")
 
-// Bounds of what comes from a browser, in bytes.
+// Bounds of a browser's data, in bytes.
 const (
 	maxID         = 1023 // by the standard
 	maxSigned     = 4096 // authenticator's data, and the browser's
@@ -48,13 +50,14 @@ func ParseSite(text string) (Site, error) {
 	return Site{RP: strings.ToLower(u.Hostname()), Origin: u.Scheme + "://" + strings.ToLower(u.Host)}, nil
 }
 
-// keyPrefix tells the public key of a passkey from other texts.
+// keyPrefix marks the public key of a passkey.
 const keyPrefix = "passkey:"
 
 // Key is the public key of a passkey. The zero Key verifies nothing.
 type Key struct{ cose []byte }
 
-// ParseKey reads what String writes. Keys are of ECDSA with P-256 and SHA-256 (ES256), or of Ed25519.
+// ParseKey reads what String writes. Keys are of ECDSA with P-256 and SHA-256 (ES256), or of
+// Ed25519.
 func ParseKey(text string) (Key, error) {
 	digits, is := strings.CutPrefix(text, keyPrefix)
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(digits)
@@ -93,14 +96,16 @@ func Parameters() []protocol.CredentialParameter {
 	}
 }
 
-// Assertion is what an authenticator signs: its own data and the browser's, which names the challenge and the page.
+// Assertion contains an authenticator's signed data: its own and the browser's, which names the
+// challenge and the page.
 type Assertion struct {
 	AuthenticatorData []byte
 	ClientData        []byte
 	Signature         []byte
 }
 
-// Verify reports whether an assertion is of a key, for a page and a challenge, by somebody who was there and was verified. It answers the key's counter.
+// Verify checks that an assertion belongs to a key, a page and a challenge, and that the person was
+// present and verified. It returns the key's counter.
 func (s Site) Verify(k Key, challenge []byte, a Assertion) (count uint32, err error) {
 	if len(k.cose) == 0 || len(challenge) == 0 {
 		return 0, fmt.Errorf("%w: there is no key, or no challenge", ErrRefused)
@@ -125,7 +130,7 @@ func (s Site) Verify(k Key, challenge []byte, a Assertion) (count uint32, err er
 	return p.Response.AuthenticatorData.Counter, nil
 }
 
-// refused says what the library found, without its own prose about it.
+// refused returns the library's finding, without its own prose.
 func refused(err error) error {
 	var detail *protocol.Error
 	if errors.As(err, &detail) {
@@ -161,8 +166,8 @@ type Registered struct {
 	Count uint32
 }
 
-// Register reads what toJSON() writes for a new passkey, and tells whether it was made for a page and a challenge, by somebody who was verified. Who made
-// the authenticator is not asked.
+// Register reads the output of toJSON() for a new passkey. It checks that it was made for a page
+// and a challenge, by a verified person. The authenticator's manufacturer is not checked.
 func (s Site) Register(challenge, text []byte) (r Registered, err error) {
 	p, err := protocol.ParseCredentialCreationResponseBytes(text)
 	if err != nil {

@@ -26,7 +26,7 @@ const (
 // Authenticator has one passkey. Its fields may be changed before it signs, to make it lie.
 type Authenticator struct {
 	RP, Origin string
-	Type       string // webauthn.get, unless a test says otherwise
+	Type       string // webauthn.get by default
 	Flags      byte   // of a signature
 	Count      uint32
 	Uncounted  bool // it does not count its signatures, as those that are synchronised

@@ -1,5 +1,5 @@
-// Package secretfile reads files that hold secrets: passwords and keys that are not encrypted. It owns the rule that such a file is its owner's
-// alone; what stands in the file is the callers' business.
+// Package secretfile reads files that hold secrets: passwords and keys that are not encrypted. It
+// enforces that such a file is accessible to its owner alone; the callers interpret the content.
 package secretfile
 
 import (
@@ -9,14 +9,15 @@ import (
 	"os"
 )
 
-// ErrExposed says that others than its owner may read or write a secret file, or that it is no plain file.
+// ErrExposed means that users other than its owner may read or write a secret file, or that it is
+// no plain file.
 var ErrExposed = errors.New("must be a plain file that its owner alone can read (chmod 600)")
 
 // maxSize is far more than any password or key has.
 const maxSize = 4096
 
-// Read returns what stands in a secret file of up to 4096 bytes. The error is ErrExposed with the file's name, or that of opening it, which
-// errors.Is compares with fs.ErrNotExist.
+// Read returns the content of a secret file of up to 4096 bytes. The error is ErrExposed with the
+// file's name, or that of opening it, which errors.Is compares with fs.ErrNotExist.
 func Read(path string) ([]byte, error) {
 	f, err := open(path)
 	if err != nil {
@@ -42,7 +43,7 @@ func Check(path string) error {
 	return f.Close()
 }
 
-// open looks at the file that it has opened, not at a name that may stand for another one by then.
+// open checks the opened file, not its name, which may refer to another file by then.
 func open(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {

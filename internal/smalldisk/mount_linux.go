@@ -6,7 +6,8 @@ import (
 	"syscall"
 )
 
-// OwnMounts lets a process mount without any rights: it gets name spaces of its own, in which its user has a number.
+// OwnMounts lets a process mount without any rights: it gets separate name spaces, in which its
+// user has a number.
 func OwnMounts(user int) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
@@ -15,7 +16,7 @@ func OwnMounts(user int) *syscall.SysProcAttr {
 	}
 }
 
-// MountsRefused tells that this system lets nobody have such name spaces.
+// MountsRefused reports that this system does not permit such name spaces.
 func MountsRefused(err error) bool {
 	return errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EINVAL)
 }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// OwnMounts, MountsRefused and Mount have no counterpart here: nobody mounts.
+// OwnMounts, MountsRefused and Mount have no counterpart here: mounting is not possible.
 func OwnMounts(int) *syscall.SysProcAttr { return nil }
 
 func MountsRefused(error) bool { return true }

@@ -1,4 +1,5 @@
-// Package smalldisk gives tests a disk that gets full: a file system in memory that only a child process sees.
+// Package smalldisk gives tests a disk that gets full: a file system in memory that only a child
+// process sees.
 package smalldisk
 
 import (

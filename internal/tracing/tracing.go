@@ -1,8 +1,8 @@
-// Package tracing makes the spans of gatewayd: of requests, of the steps of payments, and of the calls of nodes within both. It costs next to nothing
-// until operator/traces sends them somewhere.
+// Package tracing makes the spans of gatewayd: of requests, of the steps of payments, and of the
+// calls of nodes within both. It costs next to nothing until operator/traces exports them.
 //
-// A span has names, numbers and addresses that anybody can see on a chain: never a body, a parameter, a URL, a secret or the text of an error. What
-// an error was stands in the log.
+// A span has names, numbers and addresses that are public on a chain: never a body, a parameter, a
+// URL, a secret or the text of an error. The log contains the error.
 package tracing
 
 import (
@@ -23,7 +23,7 @@ const Name = "gatewayd"
 
 func tracer() trace.Tracer { return otel.Tracer(Name) }
 
-// Start begins a span. Its end says whether what it is about has failed.
+// Start begins a span. Its end records whether the action failed.
 func Start(ctx context.Context, name string, attributes ...attribute.KeyValue) (context.Context, func(error)) {
 	return start(ctx, name, trace.WithAttributes(attributes...))
 }
@@ -41,7 +41,8 @@ func start(ctx context.Context, name string, options ...trace.SpanStartOption) (
 	}
 }
 
-// Request begins a request that others make. Its end has the route, as a name that the server knows.
+// Request begins a request that others make. Its end has the route, as a name that the server
+// knows.
 func Request(ctx context.Context) (context.Context, func(route string, status int)) {
 	within, span := tracer().Start(ctx, "request", trace.WithSpanKind(trace.SpanKindServer))
 	if !span.IsRecording() {
@@ -65,7 +66,8 @@ func Call(ctx context.Context, method, node string) (context.Context, func(error
 	return start(ctx, method, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attribute.String("rpc.method", method), attribute.String("node", node)))
 }
 
-// Payment is one in all its steps. They are one trace, however many rounds, days and daemons are between them.
+// Payment is one in all its steps. They are one trace, however many rounds, days and daemons are
+// between them.
 type Payment struct {
 	Chain, Account string // that pays
 	ID             uint64
@@ -78,7 +80,7 @@ func (p Payment) Begin(ctx context.Context, step string) (context.Context, func(
 	return p.begin(ctx, step, time.Now())
 }
 
-// Done tells of a step that has ended now. What else was done in the same call is linked.
+// Done records a step that has ended now. Other steps of the same call are linked.
 func (p Payment) Done(ctx context.Context, step string, begun time.Time, err error) {
 	_, done := p.begin(ctx, step, begun, trace.WithLinks(trace.LinkFromContext(ctx)))
 	done(err)

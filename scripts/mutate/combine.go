@@ -13,8 +13,9 @@ import (
 	"strings"
 )
 
-// Building a test program takes longer than running it. So the mutants of a package that change one function each are built into one program:
-// it has every such function as it is and as each mutant has it, and calls what the environment names.
+// Building a test program takes longer than running it. So the mutants of a package that change one
+// function each are built into one program: it has every such function as it is and as each mutant
+// has it, and calls what the environment names.
 
 // switchName is the variable, in the environment, that holds the chosen mutant's name.
 const switchName = "GATEWAYD_MUTANT"
@@ -22,7 +23,7 @@ const switchName = "GATEWAYD_MUTANT"
 // function is a function's declaration in a text.
 type function struct {
 	decl *ast.FuncDecl
-	text string // the whole file
+	text string // the complete file
 	base int    // position of its first byte
 }
 
@@ -57,7 +58,8 @@ func functions(text string) (list []function, rest string, err error) {
 	return list, b.String() + text[from:], nil
 }
 
-// changedIn is the one function that a mutant changes; false when it changes something else, or a generic function.
+// changedIn is the one function that a mutant changes; false when it changes something else, or a
+// generic function.
 func changedIn(text, changed string) (was, is function, ok bool) {
 	before, restBefore, err := functions(text)
 	if err != nil {
@@ -134,7 +136,8 @@ func (f function) named(suffix string) string {
 	return text[:at] + suffix + text[at:]
 }
 
-// combined is a file with its functions and those of its mutants. It answers which mutants are in it.
+// combined is a file with its functions and those of its mutants. It answers which mutants are in
+// it.
 func combined(text string, mutants []mutant) (out string, in []string, err error) {
 	variants, originals := map[string][]string{}, map[string]function{}
 	var tail bytes.Buffer
@@ -170,8 +173,9 @@ func combined(text string, mutants []mutant) (out string, in []string, err error
 	return string(source), in, err
 }
 
-// combine builds the program of a package that has all mutants in it that the package's own tests are to find, as far as they change one function
-// each. Mutants that are not among the names get programs of their own.
+// combine builds the program of a package with all mutants that the package's own tests should
+// find, as far as they change one function each. Mutants that are not among the names get separate
+// programs.
 func (w *builder) combine(pkg string, mutants []mutant) (names []string, err error) {
 	files := map[string][]mutant{}
 	for _, m := range mutants {

@@ -1,11 +1,13 @@
-// Command mutate takes the rules of money out of the program, one at a time, and runs the tests that should turn red without each. It builds
-// the mutants by the go command's overlay: nothing in the tree is written. Developers run it as `make mutate`; docs/mutation.md has the last
-// table, which -o updates: several runs of parts make one table.
+// Command mutate removes the rules of money from the program, one at a time, and runs the tests
+// that should fail without each. It builds the mutants by the go command's overlay: nothing in the
+// tree is written. Developers run it as `make mutate`; docs/mutation.md has the last table, which
+// -o updates: several partial runs make one table.
 //
 //	mutate [-run REGEXP] [-jobs N] [-o FILE]
 //
-// It exits with 1 when a mutant survives that no reason excuses, does not apply any more, does not build, or dies without the rule being missed.
-// Tests of PostgreSQL want GATEWAYD_TEST_POSTGRES: scripts/postgres.sh.
+// It exits with 1 when a mutant survives without an accepted reason, no longer applies, does not
+// build, or dies for another cause. Tests of PostgreSQL need GATEWAYD_TEST_POSTGRES:
+// scripts/postgres.sh.
 package main
 
 import (
@@ -28,7 +30,8 @@ func main() {
 	}
 }
 
-// try runs the chosen mutants after the tests themselves: what is red without a mutant proves nothing with one.
+// try runs the chosen mutants after the tests themselves: what is red without a mutant proves
+// nothing with one.
 func try(only string, jobs int, out string) error {
 	pattern, err := regexp.Compile(only)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 
 const tableHead = "| Mutant | File | What is gone | Turned red | s |\n|---|---|---|---|--:|\n"
 
-// writeTable puts results into the table of a file. Other mutants of ours keep their rows, and what stands before the count stays; a file that is
-// missing gets the table alone.
+// writeTable puts results into the table of a file. Other existing mutants keep their rows, and the
+// text before the count stays; a file that is missing gets the table alone.
 func writeTable(file string, results []result) error {
 	text, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -29,7 +29,7 @@ func writeTable(file string, results []result) error {
 	return os.WriteFile(file, []byte(before+render(names, rows)), 0o644)
 }
 
-// split parts a file at the line of the count, which stands two lines above the table's head.
+// split splits a file at the line of the count, which is two lines above the table's head.
 func split(text string) (before, table string) {
 	at := strings.Index(text, tableHead)
 	if at < 0 {

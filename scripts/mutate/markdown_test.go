@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTableIsMerged: a run of a part changes its own rows only, and the count is that of the whole table.
+// TestTableIsMerged: a partial run changes its own rows only, and the count is that of the complete
+// table.
 func TestTableIsMerged(t *testing.T) {
 	list := table()
 	first, second := list[0], list[1]
@@ -29,7 +30,7 @@ func TestTableIsMerged(t *testing.T) {
 	}, lines[8:])
 }
 
-// TestLastTable: no row of docs/mutation.md says that a mutant of ours is not as it must be.
+// TestLastTable: no row of docs/mutation.md reports a bad result of an existing mutant.
 func TestLastTable(t *testing.T) {
 	text, err := os.ReadFile("../../docs/mutation.md")
 	require.NoError(t, err)

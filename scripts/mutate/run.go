@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// outcome is what became of a mutant.
+// outcome is the result of a mutant.
 type outcome string
 
 const (
@@ -28,7 +28,8 @@ const (
 // suite is a choice of tests of one package.
 type suite struct{ pkg, tests string }
 
-// mutant is one rule taken out: in the file, old becomes new. Without old, new is appended, and anchor must stand in the file.
+// mutant is one removed rule: in the file, old becomes new. Without old, new is appended, and the
+// file must contain anchor.
 type mutant struct {
 	name     string
 	rule     string // what is gone, in words
@@ -75,8 +76,8 @@ func (m mutant) apply(text string) (string, error) {
 	return strings.Replace(text, m.old, m.new, 1), nil
 }
 
-// builder builds and runs test programs. One of a package as it is serves all of its suites, and one that reads the migrations from a folder
-// serves all mutants of the schema.
+// builder builds and runs test programs. The unchanged program of a package serves all of its
+// suites. A program that reads the migrations from a folder serves all mutants of the schema.
 type builder struct {
 	dir      string
 	combined map[string]bool // names of the mutants that are in their package's program
@@ -156,7 +157,7 @@ func (w *builder) tryIn(m mutant) result {
 	return m.suite.run(p)
 }
 
-// trySchema runs the one program of its package on migrations of its own.
+// trySchema runs the one program of its package on changed migrations.
 func (w *builder) trySchema(m mutant, changed string) result {
 	root := filepath.Join(w.dir, fileName(m.name))
 	defer os.RemoveAll(root)
@@ -174,7 +175,8 @@ func (w *builder) trySchema(m mutant, changed string) result {
 	return m.suite.run(p, "GATEWAYD_MIGRATIONS="+root)
 }
 
-// migrations is where the schema's texts are. The programs that try mutants of it read them from a folder instead of from themselves.
+// migrations is the folder of the schema's texts. The programs that try its mutants read them from
+// a folder instead of from themselves.
 const migrations = "records/migrations"
 
 var fromFolder = []mutant{
@@ -198,7 +200,8 @@ func (w *builder) schema(pkg string) (*program, error) {
 	return w.get("schema "+pkg, pkg, overlay), err
 }
 
-// overlay writes changed files and what tells the go command to take them in place of those in the tree.
+// overlay writes changed files and the instruction for the go command to use them in place of those
+// in the tree.
 func (w *builder) overlay(name string, changed map[string]string) (string, error) {
 	name = filepath.Join(w.dir, fileName(name))
 	replace := map[string]string{}
@@ -219,10 +222,12 @@ func (w *builder) overlay(name string, changed map[string]string) (string, error
 	return name + ".json", os.WriteFile(name+".json", list, 0o600)
 }
 
-// limit is how long the tests of one mutant may take. They take seconds; the rest is for a machine with other work.
+// limit bounds the tests of one mutant. They take seconds; the rest is for a machine with other
+// work.
 const limit = "5m"
 
-// run runs the suite by a program. The models' random choices are always the same, so that a table can be repeated.
+// run runs the suite by a program. The models' random choices are always the same, so that a table
+// can be repeated.
 func (s suite) run(p *program, environment ...string) result {
 	if p.err != nil {
 		return result{outcome: broken, output: tail(p.said + p.err.Error())}
@@ -240,7 +245,7 @@ func (s suite) run(p *program, environment ...string) result {
 
 var failed = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 
-// judge reads what the go command said.
+// judge reads the go command's output.
 func judge(out string, err error) result {
 	r := result{output: tail(out)}
 	switch {

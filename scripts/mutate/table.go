@@ -17,7 +17,7 @@ func constraints(engine string) suite {
 	return suite{"./records", map[string]string{"sqlite": `^TestSQLite$/^constraints$`, "postgres": `^TestPostgres$/^constraints$`}[engine]}
 }
 
-// schema is what the database refuses by itself, on both engines.
+// schema contains the refusals of the database itself, on both engines.
 func schema() []mutant {
 	list := triggers("sqlite", guardFiles("sqlite"), "DROP TRIGGER %[1]s;")
 	list = append(list, triggers("postgres", guardFiles("postgres"), "DROP TRIGGER %[1]s ON %[2]s;")...)

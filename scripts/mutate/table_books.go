@@ -1,6 +1,7 @@
 package main
 
-// bookRules are those of the balance sheet, of operators' orders, of blocks that are read again, and of who is served first.
+// bookRules are those of the balance sheet, of operators' orders, of blocks that are read again,
+// and of who is served first.
 func bookRules() []mutant {
 	compared := suite{"./watcher/reconcile", "^TestBalanceSheetCompares$"}
 	const sheet = "TestSheetAsksEveryAccount|TestMissingTokensCloseTheirChannels"

@@ -5,7 +5,8 @@ func checked(tests string) suite { return suite{"./signer/checks", "^(" + tests 
 func approve(tests string) suite { return suite{"./signer/approval", "^(" + tests + ")$"} }
 func listed(tests string) suite  { return suite{"./signer/blocklist", "^(" + tests + ")$"} }
 
-// checkRules are what payments are held for before they are bound: limits, approvals of people, lists of addresses.
+// checkRules are the reasons to hold payments before they are bound: limits, approvals of people,
+// lists of addresses.
 func checkRules() []mutant {
 	return []mutant{
 		{name: "limits: a transfer", rule: "no transfer is above its limit", file: "signer/limits/limits.go", old: "!most.IsZero() && most.Less(u.Amount) {", new: "!most.IsZero() && most.Less(u.Amount) && false {", suite: limits("TestTransfersAreLimited")},

@@ -1,6 +1,7 @@
 package main
 
-// edgeRules are those of nodes that disagree, of the lease, of signed requests to the exchange, of secret files and of what strangers may take.
+// edgeRules are those of nodes that disagree, of the lease, of signed requests to the exchange, of
+// secret files and of what strangers may take.
 func edgeRules() []mutant {
 	quorum := suite{"./chain/quorum", "^(TestTheSlowDecideWhenTheOthersDiffer|TestASilentNodeCostsOneWait|TestALeftOutNodeIsHeardWhenItIsNeeded|TestFaultsAreCountedAndLoggedOncePerChange|TestALeftOutNodeIsTriedAgain|TestABlockBesideTheOthersCountsOnce)$"}
 	exchange := func(tests string) suite { return suite{"./exchangeapi", "^(" + tests + ")$"} }

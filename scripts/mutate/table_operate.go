@@ -1,6 +1,6 @@
 package main
 
-// operateRules are those of backups and of telling people.
+// operateRules are those of backups and of notifications.
 func operateRules() []mutant {
 	backup := func(test string) suite { return suite{"./operator/backup", "^" + test + "$"} }
 	told := suite{"./operator/notify", "^TestEveryEventOnce$"}

@@ -1,7 +1,8 @@
 package main
 
-// signerRules are those of the signer's process: who may ask it, what delegation addresses may sign, which sign-guard goes with which records; and what
-// retired accounts and successors of the wallet's seed may do.
+// signerRules are those of the signer's process: who may ask it, what delegation addresses may
+// sign, which sign-guard goes with which records; and what retired accounts and successors of the
+// wallet's seed may do.
 func signerRules() []mutant {
 	asks := func(tests string) suite { return suite{"./signer/remote", "^(" + tests + ")$"} }
 	agent := asks("TestConformance")

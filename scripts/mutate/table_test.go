@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTable keeps the table from rotting: each mutant still applies to its file and is still Go or SQL that was changed, each name is there
-// once, and the tests named exist. That the tests turn red is what `make mutate` shows.
+// TestTable checks the table: each mutant still applies to its file and is changed Go or SQL, each
+// name occurs once, and the named tests exist. `make mutate` shows that the tests fail.
 func TestTable(t *testing.T) {
 	t.Chdir("../..")
 	names, list := map[string]bool{}, table()

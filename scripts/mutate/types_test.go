@@ -18,7 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// checker finds out whether a changed file still goes with its package, by what the go command has built of all others.
+// checker finds out whether a changed file still goes with its package, by what the go command has
+// built of all others.
 type checker struct {
 	fset    *token.FileSet
 	exports map[string]string // import path -> file of its types

@@ -24,7 +24,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// Users of the image: the one that it runs as, distroless's nonroot, and the one that `gatewayd signer` runs as.
+// Users of the image: the one that it runs as, distroless's nonroot, and the one that `gatewayd
+// signer` runs as.
 const (
 	owner  = 65532
 	signer = 65533
@@ -77,7 +78,8 @@ func imageCommand(args []string) error {
 	return m.write(index, flags.Arg(0))
 }
 
-// of is the image of one root file system: one layer, and the configuration that the Dockerfile gives too.
+// of is the image of one root file system: one layer, and the configuration that the Dockerfile
+// gives too.
 func (m image) of(root string, p *v1.Platform) (v1.Image, error) {
 	var packed bytes.Buffer
 	if err := pack(&packed, root, m.created, writable); err != nil {
@@ -143,7 +145,8 @@ func (m image) write(index v1.ImageIndex, path string) error {
 	return out.Close()
 }
 
-// pack writes a folder as a tar of the same bytes each time: sorted, of one time, all of it root's; then the folders that are its users'.
+// pack writes a folder as a tar of the same bytes each time: sorted, of one time, all of it root's;
+// then the folders that are its users'.
 func pack(w io.Writer, root string, when time.Time, own []folder) error {
 	t := tar.NewWriter(w)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

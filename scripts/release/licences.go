@@ -25,7 +25,8 @@ type module struct {
 
 type licenceText struct{ name, text string }
 
-// linked are the modules of a binary, from its build information, with the licences that stand in the module cache.
+// linked returns the modules of a binary, from its build information, with the licences in the
+// module cache.
 func linked(binary string) (*debug.BuildInfo, []module, error) {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
@@ -55,7 +56,7 @@ func linked(binary string) (*debug.BuildInfo, []module, error) {
 	return info, modules, nil
 }
 
-// moduleDirs is where the modules' sources lie, by path; they are fetched if they are not there.
+// moduleDirs returns the folders of the modules' sources, by path; missing ones are fetched.
 func moduleDirs(modules []module) (map[string]string, error) {
 	args := []string{"mod", "download", "-json"}
 	for _, m := range modules {
@@ -78,7 +79,8 @@ func moduleDirs(modules []module) (map[string]string, error) {
 
 var licenceFile = regexp.MustCompile(`(?i)^(un)?(licen[cs]e|copying|notice|copyright)([-._].*)?$`)
 
-// licenceTexts are the licence files of a module's root; what stands above its Go code for those that have none.
+// licenceTexts returns the licence files of a module's root, or else the comments above its Go
+// code.
 func licenceTexts(dir string) ([]licenceText, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -115,7 +117,8 @@ func sourceHeader(dir string) ([]licenceText, error) {
 	return []licenceText{{filepath.Base(files[0]), header}}, nil
 }
 
-// licenceMarks are phrases that only one licence has. The first that is found counts, so those that contain others come first.
+// licenceMarks are phrases that only one licence has. The first that is found counts, so those that
+// contain others come first.
 var licenceMarks = []struct{ phrase, spdx string }{
 	{"GNU LESSER GENERAL PUBLIC LICENSE Version 3", "LGPL-3.0-or-later"},
 	{"Mozilla Public License Version 2.0", "MPL-2.0"},

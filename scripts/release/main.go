@@ -1,4 +1,5 @@
-// Command release makes those parts of a release that want more than a shell: what a binary is made of, and the container image.
+// Command release makes those parts of a release that want more than a shell: what a binary is made
+// of, and the container image.
 //
 //	release sbom --version V BINARY       CycloneDX (JSON) of the modules that the binary links
 //	release licences BINARY               the licences of the same modules, in full

@@ -1,15 +1,16 @@
-// Package bench measures what the budgets promise, each figure beside a yardstick of the same run.
+// Package bench measures the budgets, each figure with a yardstick of the same run.
 //
 //	Measure ── round 1 ─▶ process: ours      ─▶ Figure{units, CPU, wall, notes}
 //	       │            └▶ process: yardstick ─▶ Figure
 //	       ├── round 2 ...                       the other way round
 //	       └─▶ Result: median [least..most] of the rounds' ratios against each Goal
 //
-// Machines differ and are shared, so a budget is a ratio of what two parts of one round cost. Each part is a process of its own (the program itself,
-// asked for one part), measures only the section that matters, and reports CPU time per unit with wall time beside it. The result says during how
-// many rounds others used the machine.
+// Machines differ and are shared, so a budget is a ratio of the costs of two parts of one round.
+// Each part is a separate process (the program itself, called for one part). It measures only the
+// relevant section, and reports CPU time per unit with wall time. The result contains the number of
+// rounds in which others used the machine.
 //
-// The package does not know the cases; nothing but the cases and the program imports it.
+// The package does not know the cases; only the cases and the program import it.
 package bench
 
 import (
@@ -18,7 +19,8 @@ import (
 	"time"
 )
 
-// Case is one comparison: a part of gatewayd against yardsticks that do the same work in the plainest way, or against a figure that stands for itself.
+// Case is one comparison: a part of gatewayd against yardsticks that do the same work in the
+// plainest way, or against an absolute figure.
 type Case struct {
 	Name  string // one word, such as "ws-paced-1000"
 	About string // one line for --list
@@ -27,9 +29,10 @@ type Case struct {
 	Ours       Part
 	Yardsticks []Side
 	Goals      []Goal
-	// Same names notes that must read the same on every side of a round, or the case fails: a fast answer that is wrong is no answer.
+	// Same names notes that must read the same on every side of a round, or the case fails: a fast
+	// answer that is wrong is no answer.
 	Same []string
-	// Helpers are processes that a side starts beside itself, see Run.Start. It may be nil.
+	// Helpers are additional processes of a side, see Run.Start. It may be nil.
 	Helpers map[string]Helper
 }
 
@@ -39,14 +42,15 @@ type Side struct {
 	Part Part
 }
 
-// Part is one side of a case. It runs in a process of its own and may leave files only in the run's directory. An error that is ErrSkip says why it
-// cannot be done here.
+// Part is one side of a case. It runs in a separate process and may leave files only in the run's
+// directory. An error that is ErrSkip contains the reason why it is impossible here.
 type Part func(context.Context, *Run) (Figure, error)
 
-// Helper runs until its part ends it (AwaitEnd) or its work is done. The part reads the lines that it says.
+// Helper runs until its part ends it (AwaitEnd) or its work is done. The part reads its output
+// lines.
 type Helper func(ctx context.Context, r *Run, say func(string)) error
 
-// ErrSkip is a part that this machine cannot do, for a reason that the wrapping error tells.
+// ErrSkip marks a part that this machine cannot run; the wrapping error contains the reason.
 var ErrSkip = errors.New("skipped")
 
 // What a goal may be about, besides the name of a note.
@@ -55,7 +59,8 @@ const (
 	Wall = "wall" // time per unit by the clock
 )
 
-// Goal is a budget. A ratio is ours through the cheapest yardstick; what is measured is a cost, so less is better.
+// Goal is a budget. A ratio is ours through the cheapest yardstick; what is measured is a cost, so
+// less is better.
 type Goal struct {
 	Of     string  // CPU, Wall, or the name of a note that every side has
 	Budget float64 // what is promised
@@ -65,7 +70,7 @@ type Goal struct {
 	Added    bool // no ratio either: what ours costs more than the yardstick, in the unit of the measure
 }
 
-// Figure is what a part measured.
+// Figure is the measurement of a part.
 type Figure struct {
 	Units int             `json:"units"`
 	CPU   time.Duration   `json:"cpu_ns"`
@@ -73,7 +78,8 @@ type Figure struct {
 	Notes map[string]Note `json:"notes,omitempty"`
 }
 
-// Note is something else worth knowing about a part: a figure with its unit ("ns", "B", "" for a count).
+// Note is something else worth knowing about a part: a figure with its unit ("ns", "B", "" for a
+// count).
 type Note struct {
 	Value float64 `json:"value"`
 	Unit  string  `json:"unit,omitempty"`
@@ -99,7 +105,7 @@ func (f *Figure) cost(of string) (n Note, ok bool) {
 	return n, ok
 }
 
-// sides are what a round measures, ours first.
+// sides lists the parts of a round, ours first.
 func (c *Case) sides() []Side { return append([]Side{{ours, c.Ours}}, c.Yardsticks...) }
 
 // ours is the name of the side that is measured.

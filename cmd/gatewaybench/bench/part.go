@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// Run is what a part may know and use.
+// Run contains a part's parameters and tools.
 type Run struct {
 	Case, Side string
 	Scale      float64 // how much of the usual work
@@ -35,10 +35,12 @@ func (r *Run) arguments() []string {
 // N is n at the run's scale, at least 1.
 func (r *Run) N(n int) int { return max(1, int(math.Round(float64(n)*r.Scale))) }
 
-// UpTo is n, or less at scales below 1: for what makes a figure no better, or another one, when there is more of it.
+// UpTo is n, or less at scales below 1: for what makes a figure no better, or another one, when
+// there is more of it.
 func (r *Run) UpTo(n int) int { return min(n, r.N(n)) }
 
-// Measure does the work and returns what it cost: CPU of the whole process and time by the clock, with the note "allocs", allocations per unit.
+// Measure does the work and returns its cost: CPU of the complete process and wall time, with the
+// note "allocs", allocations per unit.
 func (r *Run) Measure(units int, work func() error) (Figure, error) {
 	stop, err := r.profile()
 	if err != nil {
@@ -82,7 +84,7 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// Process is a helper that runs beside a part.
+// Process is a helper that runs next to a part.
 type Process struct {
 	*exec.Cmd
 	in    io.Closer
@@ -113,7 +115,7 @@ func (r *Run) Start(ctx context.Context, helper, argument string) (*Process, err
 	return p, nil
 }
 
-// Line is what the helper says next.
+// Line returns the helper's next line.
 func (p *Process) Line() (string, error) {
 	if !p.lines.Scan() {
 		return "", errors.Join(errors.New("a helper ended before it said what was expected"), p.lines.Err())
@@ -135,14 +137,15 @@ func AwaitEnd() error {
 	return err
 }
 
-// outcome is what the process of a part prints, one line of JSON.
+// outcome is the output of a part's process, one line of JSON.
 type outcome struct {
 	Figure  Figure `json:"figure"`
 	Skipped string `json:"skipped,omitempty"`
 	Error   string `json:"error,omitempty"`
 }
 
-// RunPart does one part and prints its outcome to w as JSON: what Measure's child processes do. A helper prints what it says.
+// RunPart runs one part and prints its outcome to w as JSON: the work of Measure's child processes.
+// A helper prints its lines.
 func RunPart(ctx context.Context, cases []Case, r *Run, w io.Writer) error {
 	for i := range cases {
 		if c := &cases[i]; c.Name == r.Case {

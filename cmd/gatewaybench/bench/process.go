@@ -13,10 +13,11 @@ import (
 	"time"
 )
 
-// launch runs one part somewhere and reports what it measured, and how many cores others used meanwhile.
+// launch runs one part somewhere and reports what it measured, and how many cores others used
+// meanwhile.
 type launch func(context.Context, *Run) (f Figure, others float64, err error)
 
-// process runs the part in a process of its own, the program at exe.
+// process runs the part in a separate process, the program at exe.
 func process(exe string, stderr io.Writer) launch {
 	return func(ctx context.Context, r *Run) (Figure, float64, error) {
 		c := exec.CommandContext(ctx, exe, r.arguments()...)
@@ -57,7 +58,7 @@ type skipped string
 func (s skipped) Error() string        { return string(s) }
 func (s skipped) Is(target error) bool { return target == ErrSkip }
 
-// ticks is what the whole machine has been busy with so far, as the kernel counts.
+// ticks is the total busy time of the machine, from the kernel's counters.
 type ticks struct {
 	busy time.Duration // all processes, interrupts, and what a host took for others
 	at   time.Time     // zero where nothing is known
@@ -84,7 +85,8 @@ func parseStat(raw string, now time.Time) ticks {
 	return ticks{time.Duration(user+nice+system+irq+soft+steal) * time.Second / userHZ, now}
 }
 
-// others is how many cores were busy with something else than us between t and now, when we used that much.
+// others returns the number of cores that other work used between t and now, when we used that
+// much.
 func (t ticks) others(now ticks, used time.Duration) float64 {
 	elapsed := now.at.Sub(t.at)
 	if t.at.IsZero() || now.at.IsZero() || elapsed <= 0 {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Result is what the rounds of one case say.
+// Result is the outcome of the rounds of one case.
 type Result struct {
 	Case *Case `json:"-"`
 
@@ -30,7 +30,8 @@ type Measured struct {
 	Figure
 }
 
-// Verdict is a goal and how the rounds stand to it. Least, Median and Most are ratios, or costs for an absolute goal, or added costs.
+// Verdict compares the rounds with a goal. Least, Median and Most are ratios, or costs for an
+// absolute goal, or added costs.
 type Verdict struct {
 	Goal
 	Unit      string  `json:"unit"`
@@ -72,7 +73,8 @@ func (r *Result) judge() error {
 	return nil
 }
 
-// ratio is what the budget is about, or the cost that is. A cost too small to be measured counts as the least there is, so that JSON can say it.
+// ratio returns the budgeted ratio, or the cost itself for an absolute goal. A cost too small to
+// measure counts as the least possible, so that JSON can represent it.
 func (g Goal) ratio(cost, yard float64) float64 {
 	const least = 1e-9
 	switch {

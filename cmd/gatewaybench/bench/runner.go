@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Config says what to measure and how often.
+// Config selects the cases and the number of rounds.
 type Config struct {
 	Only    []string // names of cases, or beginnings of names; empty for all
 	Rounds  int
@@ -21,7 +21,7 @@ type Config struct {
 	Stderr io.Writer // progress
 }
 
-// quiet is how many cores others may use during a round that is not noisy.
+// quiet is the number of cores that others may use during a round that is not noisy.
 const quiet = 0.25
 
 // choose returns the cases that are wanted, or the first thing that is wrong.
@@ -51,7 +51,8 @@ type runner struct {
 	work   string // temporary directory
 }
 
-// Measure measures the chosen cases; each part is a process of this program. A case that fails does not stop the others: it is a result with an error.
+// Measure measures the chosen cases; each part is a process of this program. A case that fails does
+// not stop the others: it is a result with an error.
 func Measure(ctx context.Context, cases []Case, config Config) ([]Result, error) {
 	exe, err := os.Executable()
 	if err != nil {

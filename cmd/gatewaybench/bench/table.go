@@ -109,7 +109,7 @@ func show(v float64, unit string) string {
 	return digits(v) + " " + names[i]
 }
 
-// digits prints three digits that matter, and large figures whole.
+// digits prints three significant digits, and large figures in full.
 func digits(v float64) string {
 	switch a := math.Abs(v); {
 	case a >= 100 || a == math.Trunc(a):

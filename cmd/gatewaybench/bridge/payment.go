@@ -20,9 +20,9 @@ const (
 	productionConfirmations = 180
 )
 
-// paymentCase is what a payment costs the complete daemon: real keys, SQLite, both chains over
-// HTTP, blocks that become final at the depths of production. What the daemon does while it waits
-// is in it. The chains' own work is not.
+// paymentCase measures a payment's cost for the complete daemon: real keys, SQLite, both chains
+// over HTTP, blocks that become final at the depths of production. It includes the daemon's work
+// while it waits, but not the chains' own work.
 func paymentCase() bench.Case {
 	c := bench.Case{
 		Name: "payment", Unit: "payment", Ours: payDeep,

@@ -14,8 +14,9 @@ import (
 	"gatewayd/devnet/demo"
 )
 
-// signerCase is what it costs that the keys are not in the daemon: each payment is claimed over a socket, and the signer follows both chains by itself
-// to prove its cause. The clock says little here: 16 payouts wait for a block at a time.
+// signerCase measures the cost of a separate signer: each payment is claimed over a socket, and the
+// signer follows both chains itself to prove its cause. Wall time has little meaning here: 16
+// payouts wait for a block at a time.
 func signerCase() bench.Case {
 	return bench.Case{
 		Name: "signer", Unit: "payment", Ours: payApart,
@@ -70,7 +71,7 @@ func pay(ctx context.Context, r *bench.Run, o custody.Options) (f bench.Figure, 
 	return f, err
 }
 
-// measureBurst has everybody deposit and withdraw, waits until all payments are final, and counts.
+// measureBurst lets all users deposit and withdraw, waits until all payments are final, and counts.
 func measureBurst(ctx context.Context, b *burst.Burst, pids []int) (f bench.Figure, err error) {
 	before, err := cpuOf(pids)
 	if err != nil {

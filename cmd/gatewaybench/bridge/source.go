@@ -33,7 +33,7 @@ const (
 	sourceHelper = "node"
 )
 
-// sourceCases read a source chain from a node that answers from memory in a process of its own: the
+// sourceCases read a source chain from a node that answers from memory in a separate process: the
 // real adapter, watcher and records on disk.
 func sourceCases() []bench.Case {
 	return []bench.Case{

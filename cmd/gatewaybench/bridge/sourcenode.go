@@ -28,8 +28,7 @@ type sourceNode struct {
 	receipts string
 }
 
-// serveSource is a helper: its argument is how many blocks there are, and how many transactions are
-// in each.
+// serveSource is a helper: its argument contains the number of blocks, and of transactions in each.
 func serveSource(_ context.Context, r *bench.Run, say func(string)) error {
 	var blocks, txs int
 	if _, err := fmt.Sscan(r.Argument, &blocks, &txs); err != nil {

@@ -25,7 +25,7 @@ func Cases() []bench.Case {
 	return append([]bench.Case{paymentCase(), signerCase(), startCase()}, sourceCases()...)
 }
 
-// startCase is what a newcomer waits for.
+// startCase measures a newcomer's wait.
 func startCase() bench.Case {
 	return bench.Case{
 		Name: "dev", Unit: "start", Ours: startDev,
@@ -34,7 +34,7 @@ func startCase() bench.Case {
 	}
 }
 
-// startDev asks the gateway what `gatewayd dev` says to try first, as soon as it says so.
+// startDev sends the first request that `gatewayd dev` suggests, as soon as it prints it.
 func startDev(ctx context.Context, r *bench.Run) (f bench.Figure, err error) {
 	exe, err := gatewayd()
 	if err != nil {
@@ -42,7 +42,7 @@ func startDev(ctx context.Context, r *bench.Run) (f bench.Figure, err error) {
 	}
 	start := time.Now()
 	dev := exec.CommandContext(ctx, exe, "dev", "--listen", "127.0.0.1:0", "--exchange-listen", "127.0.0.1:0", "--api", "127.0.0.1:0")
-	dev.Env = append(os.Environ(), "TMPDIR="+r.Dir) // where it describes itself: somebody may have one of their own
+	dev.Env = append(os.Environ(), "TMPDIR="+r.Dir) // directory of its description: another environment may run
 	dev.Stderr = r.Stderr
 	out, err := dev.StdoutPipe()
 	if err == nil {
@@ -83,7 +83,7 @@ func answers(ctx context.Context, url string) error {
 	return err
 }
 
-// gatewayd is the program beside this one.
+// gatewayd returns the path of the program next to this one.
 func gatewayd() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -96,7 +96,7 @@ func gatewayd() (string, error) {
 	return exe, nil
 }
 
-// firstURL is what to try, once the environment is ready.
+// firstURL returns the suggested URL, once the environment is ready.
 func firstURL(out io.Reader) (string, error) {
 	curl := regexp.MustCompile(`^  curl '(.+)'$`)
 	for lines := bufio.NewScanner(out); lines.Scan(); {

@@ -20,7 +20,8 @@ import (
 	"gatewayd/devnet"
 )
 
-// Cases are pushes to many WebSocket clients, who are a process beside the hub's: what counts is what the hub's process uses.
+// Cases push to many WebSocket clients, which run in a process next to the hub's: only the hub's
+// process is measured.
 func Cases() []bench.Case {
 	burst, paced := []bench.Goal{{Of: bench.CPU, Budget: 0.1, Limit: 0.05}}, []bench.Goal{{Of: bench.CPU, Budget: 1, Limit: 0.9}}
 	memory := bench.Goal{Of: "idle", Budget: 12 << 10, Limit: 8 << 10, Absolute: true}
@@ -47,7 +48,7 @@ func wsCase(name, about string, load wsLoad, goals []bench.Goal, yardsticks ...s
 	return c
 }
 
-// wsLoad is what is pushed to whom.
+// wsLoad describes the pushes and their receivers.
 type wsLoad struct {
 	conns   int
 	ticks   int           // so many times
@@ -76,7 +77,7 @@ func newWSHub(ctx context.Context, name string, pushes int) (wsHub, error) {
 // part is the hub's process.
 func (l wsLoad) part(name string) bench.Part {
 	return func(ctx context.Context, r *bench.Run) (f bench.Figure, err error) {
-		l.conns, l.ticks = r.UpTo(l.conns), r.N(l.ticks) // more work is more pushes; how many clients there are is what the case is about
+		l.conns, l.ticks = r.UpTo(l.conns), r.N(l.ticks) // more work is more pushes; the case fixes the number of clients
 		h, err := newWSHub(ctx, name, l.ticks*l.perTick)
 		if err != nil {
 			return bench.Figure{}, err
@@ -133,7 +134,8 @@ func (l wsLoad) push(h wsHub) {
 	}
 }
 
-// settledMemory is what is resident after the collections that it takes until stacks have shrunk: each halves them.
+// settledMemory returns the resident memory after enough collections to shrink the stacks: each
+// halves them.
 func settledMemory() (bytes int, err error) {
 	for range 4 {
 		debug.FreeOSMemory()
@@ -150,13 +152,14 @@ func settledMemory() (bytes int, err error) {
 // wsHelper names the clients' process.
 const wsHelper = "subscribers"
 
-// wsSubscribe is what a client says first, and wsTopic what it wants.
+// wsSubscribe is a client's first message, and wsTopic its topic.
 const (
 	wsTopic     = "market.VX_VITE.trade"
 	wsSubscribe = `{"command":"sub","params":["` + wsTopic + `"]}`
 )
 
-// subscribers are the clients: argument "ADDRESS CONNECTIONS PUSHES". They subscribe, and read until each has all pushes; then they say the length of one.
+// subscribers are the clients: argument "ADDRESS CONNECTIONS PUSHES". They subscribe, and read
+// until each has all pushes; then they print the length of one.
 func subscribers(_ context.Context, r *bench.Run, say func(string)) error {
 	var addr string
 	var conns, pushes int
@@ -186,8 +189,8 @@ func subscribers(_ context.Context, r *bench.Run, say func(string)) error {
 	return bench.AwaitEnd()
 }
 
-// readPushes reads so many pushes and returns the length of the last. It looks at frames as they come, because clients that cost much share their
-// machine with the hub and become what is measured.
+// readPushes reads so many pushes and returns the length of the last. It parses raw frames, because
+// expensive clients share their machine with the hub and would distort the figure.
 func readPushes(link net.Conn, pushes int) (size int, err error) {
 	buf, filled := make([]byte, 16<<10), 0
 	for pushes > 0 {
@@ -197,7 +200,7 @@ func readPushes(link net.Conn, pushes int) (size int, err error) {
 		}
 		rest := buf[:filled+n]
 		for len(rest) > 4 {
-			if rest[0] != 0x81 || rest[1] != 126 { // a text of 126 bytes or more, whole and not masked
+			if rest[0] != 0x81 || rest[1] != 126 { // a text of 126 bytes or more, complete and not masked
 				return size, fmt.Errorf("a frame that is no push: %x", rest[:4])
 			}
 			end := 4 + int(binary.BigEndian.Uint16(rest[2:]))

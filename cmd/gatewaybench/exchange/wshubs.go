@@ -100,8 +100,8 @@ func (h *ownHub) close() error {
 	return <-h.done
 }
 
-// gorillaHub is the usual hub on gorilla/websocket: two goroutines and a channel of 256 for each connection, and messages that
-// are framed once.
+// gorillaHub is the usual hub on gorilla/websocket: two goroutines and a channel of 256 for each
+// connection, and messages that are framed once.
 type gorillaHub struct {
 	mu       sync.Mutex
 	channels []chan *websocket.PreparedMessage
