@@ -20,8 +20,9 @@ func (r accountRow) account() Account {
 	return r.Account
 }
 
-// EnsureAccount stores an account of ours in state new. When it is stored already nothing happens, unless its kind or its key path differs:
-// that is ErrConflict, and so is a key path that another account has.
+// EnsureAccount stores an account of ours in state new. When it is stored already nothing happens,
+// unless its kind or its key path differs: that is ErrConflict, and so is a key path that another
+// account has.
 func (tx *Tx) EnsureAccount(a Account) error {
 	var known accountRow
 	found, err := tx.get(&known, `SELECT `+accountColumns+` FROM accounts WHERE chain = ? AND account = ?`, string(a.Chain), a.Account)
@@ -49,7 +50,7 @@ func (tx *Tx) addAccount(a Account) error {
 	if err == nil {
 		err = tx.addHolding(a)
 	}
-	if err != nil || a.Kind == KindDeposit { // deposit addresses are told by their binding
+	if err != nil || a.Kind == KindDeposit { // a binding identifies deposit addresses
 		return err
 	}
 	return tx.log("account", a.Account, "added", fmt.Sprintf("%s on %s", a.Kind, a.Chain))
@@ -62,7 +63,8 @@ func (tx *Tx) Account(id chain.ID, account string) (Account, error) {
 	return r.account(), sqlstore.Doing(err, "reading the account %s on %s", account, id)
 }
 
-// Accounts returns our accounts on a chain, in order of their making: of the kinds given, else of all kinds.
+// Accounts returns our accounts on a chain, in order of their making: of the kinds given, else of
+// all kinds.
 func (tx *Tx) Accounts(id chain.ID, kinds ...AccountKind) ([]Account, error) {
 	if len(kinds) == 0 {
 		kinds = []AccountKind{KindDeposit, KindShared, KindHot, KindGas, KindGateway}
@@ -77,8 +79,9 @@ func (tx *Tx) Accounts(id chain.ID, kinds ...AccountKind) ([]Account, error) {
 	return sqlstore.Each(rows, accountRow.account), sqlstore.Doing(err, "reading the accounts on %s", id)
 }
 
-// AdoptAccount takes an account into use from where its ledger stands: base is the next free number, baseHash the hash of the account's last
-// block, or empty where the ledger counts nonces. From new, or from recovering once no slot of it is open. Else ErrConflict.
+// AdoptAccount starts using an account at the present state of its ledger. base is the next free
+// number, baseHash the hash of the account's last block, or empty where the ledger counts nonces.
+// It is valid from new, or from recovering once no slot of it is open. Else ErrConflict.
 func (tx *Tx) AdoptAccount(id chain.ID, account string, base uint64, baseHash string) error {
 	a, err := tx.Account(id, account)
 	if err != nil {
@@ -121,7 +124,7 @@ func (tx *Tx) addBranch(a Account, base uint64, baseHash, why string) error {
 	return err
 }
 
-// SetAccountState lets an account sign (ok) or stops it, and says why.
+// SetAccountState lets an account sign (ok) or stops it, with a reason.
 func (tx *Tx) SetAccountState(id chain.ID, account string, s AccountState, why string) error {
 	err := tx.change(`UPDATE accounts SET state = ?, why = ? WHERE chain = ? AND account = ?`, string(s), sqlstore.Note(why), string(id), account)
 	if err == nil {
@@ -130,7 +133,8 @@ func (tx *Tx) SetAccountState(id chain.ID, account string, s AccountState, why s
 	return sqlstore.Doing(err, "setting the account %s on %s to %s", account, id, s)
 }
 
-// StoppedOwn returns the accounts of a chain that sign nothing any more, but for deposit addresses: those that pay, and what they share.
+// StoppedOwn returns the accounts of a chain that sign nothing any more, but for deposit addresses:
+// those that pay, and what they share.
 func (tx *Tx) StoppedOwn(id chain.ID) ([]Account, error) {
 	var rows []accountRow
 	err := tx.list(&rows, `SELECT `+accountColumns+` FROM accounts WHERE chain = ? AND kind <> 'deposit' AND state IN ('halted','recovering') ORDER BY seq`, string(id))

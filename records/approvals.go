@@ -21,8 +21,8 @@ type approvalRow struct {
 	ClientData        string `db:"client_data"`
 }
 
-// AddApproval keeps what an approver has signed of a payment that waits. ErrConflict: it does not wait, the approver has approved it and that still
-// counts, or too many have.
+// AddApproval keeps what an approver has signed of a payment that waits. ErrConflict: it does not
+// wait, the approver has approved it and that still counts, or too many have.
 func (tx *Tx) AddApproval(id uint64, a chain.Approval) error {
 	return sqlstore.Doing(tx.addApproval(id, a), "approving payment %d", id)
 }

@@ -58,10 +58,11 @@ func (tx *Tx) AddAttempt(s Slot, a Attempt) error {
 	return err
 }
 
-// AddAttempts stores signed transactions of open slots on one chain, before they are sent. Seq counts from 0 without gaps. Attempts are never
-// changed and never deleted. Head is filled in from the chain's cursor. stored tells how many of the list, from its beginning; refused why the next
-// was not, with ErrConflict: the slot is not open, the seq is not the next, or the hash is known. After any other error the transaction must not
-// be committed.
+// AddAttempts stores signed transactions of open slots on one chain, before they are sent. Seq
+// counts from 0 without gaps. Attempts are never changed and never deleted. Head is set from the
+// chain's cursor. stored is the number of stored attempts, from the list's beginning. refused is
+// the reason for the next one, with ErrConflict: the slot is not open, the seq is not the next, or
+// the hash is known. After any other error the transaction must not be committed.
 func (tx *Tx) AddAttempts(list ...Signed) (stored int, refused, err error) {
 	if len(list) == 0 {
 		return 0, nil, nil
@@ -95,7 +96,8 @@ func (tx *Tx) addAttempts(id chain.ID, list []Signed) (stored int, refused, err 
 	return stored, refused, tx.putAttempts(id, list[:stored])
 }
 
-// mayAdd is why an attempt may not be stored. One that may counts as stored for those after it.
+// mayAdd returns the reason why an attempt may not be stored. An accepted one counts as stored for
+// those after it.
 func mayAdd(id chain.ID, s Signed, open map[slotKey]int, known map[string]bool) error {
 	key := s.Slot.key()
 	next, ok := open[key]
@@ -111,7 +113,7 @@ func mayAdd(id chain.ID, s Signed, open map[slotKey]int, known map[string]bool) 
 	return nil
 }
 
-// slotKey is what tells slots apart.
+// slotKey identifies a slot.
 type slotKey struct {
 	chain, account            string
 	branch, number, paymentID uint64
@@ -193,7 +195,8 @@ func (tx *Tx) putAttempts(id chain.ID, list []Signed) error {
 	return nil
 }
 
-// linkSeen links attempts with the blocks that have shown them already: a restored database signs the same bytes again.
+// linkSeen links attempts with the blocks that have shown them already: a restored database signs
+// the same bytes again.
 func (tx *Tx) linkSeen(id chain.ID, list []Signed) error {
 	seen, err := int64(0), error(nil)
 	for account, numbers := range numbersOf(list) {
@@ -223,7 +226,8 @@ func numbersOf(list []Signed) map[string][]uint64 {
 	return out
 }
 
-// linkSeenOne links an attempt with the block that has shown it already, if one has. A final block that was passed over then is looked at once more.
+// linkSeenOne links an attempt with the block that contains it, if one was read already. A final
+// block that was skipped then is processed again.
 func (tx *Tx) linkSeenOne(id chain.ID, s Signed) error {
 	hash := s.Attempt.Hash
 	where := []any{string(id), s.Slot.Account, s.Slot.Nonce, hash}

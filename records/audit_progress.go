@@ -10,20 +10,21 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// auditPrefix begins the refs of transfers that only balances show: "audit:<address>:<asset>:<block>".
+// auditPrefix begins the refs of transfers that only balances show:
+// "audit:<address>:<asset>:<block>".
 const auditPrefix = "audit:"
 
-// AuditRef names coin that came to an address by a block, as far as only its balance tells.
+// AuditRef names coin that arrived at an address with a block, where only its balance shows it.
 func AuditRef(address string, asset chain.Asset, height uint64) string {
 	return fmt.Sprintf("%s%s:%s:%d", auditPrefix, address, asset, height)
 }
 
-// FoundByAudit reports whether only balances show a transfer. It stands in no block then.
+// FoundByAudit reports whether only balances show a transfer. No block contains it then.
 func (t Transfer) FoundByAudit() bool { return isAuditRef(t.Ref) }
 
 func isAuditRef(ref string) bool { return strings.HasPrefix(ref, auditPrefix) }
 
-// BalanceAudit is how far the coin of a chain's accounts was added up and compared.
+// BalanceAudit is the progress of summing and comparing the coin of a chain's accounts.
 type BalanceAudit struct {
 	Folded  uint64    // the books are those of this final block
 	Looked  int64     // every account with Since up to here was compared at least once; -1: none
@@ -38,7 +39,8 @@ type balanceAuditRow struct {
 	AuditedAt int64  `db:"audited_at"`
 }
 
-// BalanceAudit returns how far a chain's coin was compared; false when the chain is not followed yet.
+// BalanceAudit returns how far a chain's coin was compared; false when the chain is not followed
+// yet.
 func (tx *Tx) BalanceAudit(id chain.ID) (BalanceAudit, bool, error) {
 	a, found, err := tx.balanceAudit(id)
 	return a, found, sqlstore.Doing(err, "reading the balance audit of %s", id)
@@ -50,14 +52,16 @@ func (tx *Tx) balanceAudit(id chain.ID) (BalanceAudit, bool, error) {
 	return BalanceAudit{r.Folded, r.Looked, r.Audited, sqlstore.TimeOrZero(r.AuditedAt)}, found, err
 }
 
-// HoldingsAfter returns a page of what the accounts of a chain must hold at the block that BalanceAudit calls folded: those after an account,
-// in order of accounts. Accounts that are younger than that block are left out.
+// HoldingsAfter returns a page of what the accounts of a chain must hold at the block that
+// BalanceAudit calls folded: those after an account, in order of accounts. Accounts that are
+// younger than that block are left out.
 func (tx *Tx) HoldingsAfter(id chain.ID, account string, limit int) ([]Holding, error) {
 	return tx.holdings(`WHERE h.chain = ? AND h.account > ? AND h.since <= (SELECT folded FROM balance_audits WHERE chain = h.chain)
 		ORDER BY h.account LIMIT ? + 0`, string(id), account, limit)
 }
 
-// NewHoldings is HoldingsAfter for accounts that were never compared, in order of Since and account; after is the last of the page before.
+// NewHoldings is HoldingsAfter for accounts that were never compared, in order of Since and
+// account; after is the last of the page before.
 func (tx *Tx) NewHoldings(id chain.ID, looked int64, after Holding, limit int) ([]Holding, error) {
 	return tx.holdings(`WHERE h.chain = ? AND h.since > ? AND (h.since, h.account) > (?, ?)
 		AND h.since <= (SELECT folded FROM balance_audits WHERE chain = h.chain) ORDER BY h.since, h.account LIMIT ? + 0`,
@@ -92,8 +96,9 @@ func (tx *Tx) HoldingsOf(id chain.ID, accounts []string) ([]Holding, error) {
 	return holdingsOf(rows)
 }
 
-// bookLateCoin books a movement of coin in a block that is read again after the books have gone past it. If a transfer found by balances has credited the
-// movement already, it books nothing and returns that transfer's id, else 0.
+// bookLateCoin books a movement of coin in a block that is read again after the books have gone
+// past it. If a transfer found by balances has credited the movement already, it books nothing and
+// returns that transfer's id, else 0.
 func (tx *Tx) bookLateCoin(r transferRow) (by uint64, err error) {
 	if r.Asset != string(chain.Native) || r.Failed || isAuditRef(r.Ref) {
 		return 0, nil
@@ -108,7 +113,8 @@ func (tx *Tx) bookLateCoin(r transferRow) (by uint64, err error) {
 	return 0, tx.AddCoin(chain.ID(r.Chain), r.Account, r.Amount, chain.Amount{})
 }
 
-// creditedAs is the transfer found by balances, at the same account and not earlier, that has room for a movement; 0 if there is none.
+// creditedAs is the transfer found by balances, at the same account and not earlier, that has room
+// for a movement; 0 if there is none.
 func (tx *Tx) creditedAs(r transferRow) (uint64, error) {
 	var found []struct {
 		ID     uint64       `db:"id"`
@@ -129,7 +135,8 @@ func (tx *Tx) creditedAs(r transferRow) (uint64, error) {
 	return 0, nil
 }
 
-// addMatched stores a movement that was credited as another transfer: for operators to see, and nobody's.
+// addMatched stores a movement that was credited as another transfer: visible to operators, without
+// an owner.
 func (tx *Tx) addMatched(r transferRow, by uint64) (Transfer, bool, error) {
 	r.State, r.Reason = string(Held), ReasonFoundByAudit
 	r.Token, r.Owner, r.Payee, r.PayeeLabel, r.Net = "", "", "", "", chain.Amount{}

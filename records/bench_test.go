@@ -16,7 +16,7 @@ import (
 	"gatewayd/records/watch"
 )
 
-// watchedAddress is an address of ours below the number of those, somebody else's above.
+// watchedAddress returns an address of ours below the number of those, another party's above.
 func watchedAddress(i int) string { return fmt.Sprintf("0x%040x", 1<<40+i*7) }
 
 // watched is a store with so many addresses of ours, written behind its back, in bulk.
@@ -35,8 +35,9 @@ func watched(b *testing.B, n int) *records.Store {
 	return store
 }
 
-// BenchmarkBudgetWatched asks a set of 1,000,000 addresses about the receivers of a block of 250 transactions and of the payments in their logs, two of
-// which are ours: 5 ms; the set may have 120 MB.
+// BenchmarkBudgetWatched queries a set of 1,000,000 addresses for the receivers of a block of 250
+// transactions and of the payments in their logs, two of which are ours: 5 ms; the set may have 120
+// MB.
 func BenchmarkBudgetWatched(b *testing.B) {
 	addresses, candidates := 1_000_000, make([]string, 500)
 	if testing.Short() {

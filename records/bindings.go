@@ -11,16 +11,16 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// Binding types, as meta-info tells them.
+// Binding types, as in meta-info.
 const (
 	TypeAddress = 0 // every user has an inbound address
-	TypeLabel   = 1 // all share an address, a label tells who is meant
+	TypeLabel   = 1 // all users share an address, a label identifies the user
 )
 
 // maxIndex is the greatest index that a derivation path can name.
 const maxIndex = 1<<31 - 1
 
-// labelTries bounds how often a label that is taken is made anew.
+// labelTries bounds the attempts to make an unused label.
 const labelTries = 100
 
 type bindingRow struct {
@@ -36,11 +36,11 @@ func (r bindingRow) binding() Binding {
 	return r.Binding
 }
 
-// BindAddress returns the owner's own inbound address on a network, making it the first time:
-// derive is asked for the address and the key path of the next free index of all chains, which may
-// share their keys, or answers signguard.ErrTaken for one that was given before this database was
-// restored, and the address becomes an account of ours. An address may be shown once the
-// transaction is stored, not before.
+// BindAddress returns the owner's own inbound address on a network, and makes it the first time.
+// derive returns the address and the key path of the next free index of all chains, which may share
+// their keys. It returns signguard.ErrTaken for an index that was given before this database was
+// restored. The address becomes an account of ours. It may be shown once the transaction is stored,
+// not before.
 func (tx *Tx) BindAddress(network string, id chain.ID, owner string, derive func(index uint32) (address, keyPath string, err error)) (Binding, error) {
 	b, found, err := tx.BindingByOwner(network, TypeAddress, owner)
 	if err == nil && !found {
@@ -92,11 +92,12 @@ func (tx *Tx) indexesFor(id chain.ID, owner string) (own sql.NullInt64, next int
 		SELECT COALESCE(MAX(last) + 1, 0) FROM (SELECT (SELECT MAX(path_index) FROM bindings b WHERE b.chain = c.chain) AS last FROM c) AS ends`)
 }
 
-// singleSteps is how many indexes in a row may have been given before some are skipped.
+// singleSteps is the number of consecutive taken indexes before some are skipped.
 const singleSteps = 16
 
-// firstFree derives the address of an index that was never given, from index on: the lowest, unless many in a row were given. Then it looks further on in steps
-// that double, because each step asks the signer in a transaction that keeps all others waiting, and a restore passes over thousands.
+// firstFree derives the address of an unused index, from index on: the lowest, unless many in a row
+// were given. Then the steps double, because each step asks the signer in a transaction that blocks
+// all others, and a restore may have to skip thousands.
 func firstFree(index int64, derive func(uint32) (string, string, error)) (int64, string, string, error) {
 	for tried, step := 0, int64(1); index <= maxIndex; tried++ {
 		address, path, err := derive(uint32(index))
@@ -118,8 +119,8 @@ func firstFree(index int64, derive func(uint32) (string, string, error)) (int64,
 	return 0, "", "", fmt.Errorf("%w: all %d addresses are given", ErrFull, int64(maxIndex)+1)
 }
 
-// BindLabel returns the owner's label on the shared inbound address of a network, making it the first time with makeLabel, which is asked
-// again while its label is taken.
+// BindLabel returns the owner's label on the shared inbound address of a network. It makes it the
+// first time with makeLabel, which is called again while its label is taken.
 func (tx *Tx) BindLabel(network string, id chain.ID, owner, shared string, makeLabel func() string) (Binding, error) {
 	b, found, err := tx.BindingByOwner(network, TypeLabel, owner)
 	if err == nil && !found {
@@ -159,7 +160,8 @@ func (tx *Tx) addBinding(b Binding, index sql.NullInt64) (_ Binding, err error) 
 	return r.binding(), tx.log("binding", fmt.Sprint(r.ID), "bound", fmt.Sprintf("%s to %s %s on %s", r.Owner, r.Address, r.Label, r.Network))
 }
 
-// NextBinding returns from when on one more binding may be made, if at most that many, over all networks, are to be made in any span of time.
+// NextBinding returns the earliest time of another binding, if at most that many, over all
+// networks, are permitted in any span of time.
 func (tx *Tx) NextBinding(most int, span time.Duration) (time.Time, error) {
 	newest, err := tx.sql.NewestID("bindings")
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// What a restore has passed over costs a new user a few questions at the signer, however much it is.
+// What a restore has passed over costs a new user a few questions at the signer, however much it
+// is.
 func TestFirstFreeIndex(t *testing.T) {
 	for _, c := range []struct {
 		name             string

@@ -67,10 +67,11 @@ func (tx *Tx) Cursors() ([]Cursor, error) {
 	return sqlstore.Each(rows, cursorRow.cursor), sqlstore.Doing(err, "reading the cursors")
 }
 
-// startedAfter is how the history tells from where on a chain is followed.
+// startedAfter is the history's note of the block after which a chain is followed.
 const startedAfter = "after block %d"
 
-// StartCursor begins to follow a chain after a block. Blocks up to it are never read. ErrConflict when the chain has a cursor.
+// StartCursor begins to follow a chain after a block. Blocks up to it are never read. ErrConflict
+// when the chain has a cursor.
 func (tx *Tx) StartCursor(id chain.ID, at chain.Point) error {
 	n, err := tx.exec(`INSERT INTO cursors (chain, height, hash, head_height, head_at, final_height, final_hash, state)
 		VALUES (?, ?, ?, ?, 0, 0, '', 'ok') ON CONFLICT (chain) DO NOTHING`, string(id), at.Height, at.Hash, at.Height)
@@ -96,8 +97,9 @@ func (tx *Tx) putBlock(id chain.ID, b chain.Block) error {
 	return err
 }
 
-// Advance moves the cursor to the block that follows it, which becomes canonical. Its transfers and own transactions are the caller's to store in
-// the same transaction. ErrParent: the block does not follow, step back.
+// Advance moves the cursor to the block that follows it, which becomes canonical. Its transfers and
+// own transactions are the caller's to store in the same transaction. ErrParent: the block does not
+// follow, step back.
 func (tx *Tx) Advance(id chain.ID, b chain.Block) error {
 	r, err := tx.runningCursor(id)
 	if err == nil && (b.Height != r.Height+1 || b.Parent != r.Hash) {
@@ -113,9 +115,10 @@ func (tx *Tx) Advance(id chain.ID, b chain.Block) error {
 	return sqlstore.Doing(err, "advancing %s to block %d %s", id, b.Height, b.Hash)
 }
 
-// StepBack leaves the cursor's block, which is no longer of the line, for the one before. The block's transfers that were only seen become
-// orphaned; those decided already keep their state and are marked as incidents. Both kinds come back, as they are now. ErrFinality: the block is final, or nothing
-// before it is known.
+// StepBack leaves the cursor's block, which is no longer of the line, for the one before. The
+// block's transfers that were only seen become orphaned; those decided already keep their state and
+// are marked as incidents. Both kinds come back, as they are now. ErrFinality: the block is final,
+// or nothing before it is known.
 func (tx *Tx) StepBack(id chain.ID) ([]Transfer, error) {
 	r, err := tx.runningCursor(id)
 	if err != nil {
@@ -153,8 +156,8 @@ func (tx *Tx) leaveBlock(id chain.ID, r cursorRow) ([]Transfer, error) {
 	return tx.orphan(id, r.Height, r.Hash)
 }
 
-// orphan moves the seen transfers of a left block and answers all transfers of the block. A reason found at first sight stays: it decides
-// what becomes of the transfer when it is mined again.
+// orphan moves the seen transfers of a left block and answers all transfers of the block. A reason
+// found at first sight stays: it decides what becomes of the transfer when it is mined again.
 func (tx *Tx) orphan(id chain.ID, height uint64, hash string) ([]Transfer, error) {
 	left, err := tx.TransfersWhere(`WHERE chain = ? AND state IN ('seen','final','held','refused') AND height = ? AND block_hash = ? ORDER BY id`, string(id), height, hash)
 	if err != nil {
@@ -175,9 +178,11 @@ func (tx *Tx) orphan(id chain.ID, height uint64, hash string) ([]Transfer, error
 	return left, nil
 }
 
-// SetHead stores where the nodes agree that the chain stands. The final point never goes back, and moves only to a block of our own line: one
-// above the cursor changes nothing, because the cursor may itself stand on a left branch until the line has come that far. ErrParent: our line has
-// another block at a new final height, step back. ErrFinality: what was final is another block now.
+// SetHead stores the agreed head of the chain. The final point never decreases, and moves only to a
+// block of our own chain. A final point above the cursor changes nothing, because the cursor may
+// itself be on an abandoned branch until the chain has come that far. ErrParent: our chain has
+// another block at a new final height, step back. ErrFinality: another block has replaced a final
+// one.
 func (tx *Tx) SetHead(id chain.ID, h chain.Head) error {
 	r, found, err := tx.cursorRow(id)
 	if err == nil && !found {
@@ -204,7 +209,8 @@ func (tx *Tx) setHead(r cursorRow, h chain.Head) error {
 		h.Latest.Height, sqlstore.ToMillis(h.Time), r.FinalHeight, r.FinalHash, r.Chain)
 }
 
-// checkLine is ErrParent when the canonical block at the point's height has another hash. Blocks before the start are not known.
+// checkLine is ErrParent when the canonical block at the point's height has another hash. Blocks
+// before the start are not known.
 func (tx *Tx) checkLine(id string, p chain.Point) error {
 	var ours string
 	found, err := tx.get(&ours, `SELECT hash FROM blocks WHERE chain = ? AND height = ? AND canonical = 1`, id, p.Height)
@@ -214,7 +220,8 @@ func (tx *Tx) checkLine(id string, p chain.Point) error {
 	return err
 }
 
-// HaltChain stops a chain: its cursor does not move and no payment that it causes or carries is bound until ResumeChain.
+// HaltChain stops a chain: its cursor does not move and no payment that it causes or carries is
+// bound until ResumeChain.
 func (tx *Tx) HaltChain(id chain.ID, why string) error {
 	return tx.setCursorState(id, "halted", sqlstore.Note(why))
 }
@@ -238,8 +245,9 @@ func (tx *Tx) setCursorState(id chain.ID, state, why string) error {
 // pruneBatch bounds how many blocks one call of PruneBlocks forgets.
 const pruneBatch = 10_000
 
-// PruneBlocks deletes blocks that are both final and more than keep below the cursor, unless an undecided own transaction stands in them: the oldest
-// pruneBatch of them. It tells whether there are more.
+// PruneBlocks deletes blocks that are both final and more than keep below the cursor, unless they
+// contain an undecided own transaction: the oldest pruneBatch of them. It reports whether there are
+// more.
 func (tx *Tx) PruneBlocks(id chain.ID, keep uint64) (more bool, err error) {
 	r, found, err := tx.cursorRow(id)
 	if err != nil || !found || r.Height <= keep {

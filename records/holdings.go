@@ -10,17 +10,21 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// Holding is what one of our accounts must hold of its ledger's own coin by the books: In less Out, after a final block.
+// Holding is the required balance of one of our accounts in its ledger's own coin by the books: In
+// less Out, after a final block.
 type Holding struct {
 	Account string
 	Kind    AccountKind
 	Network string
-	Since   int64 // only blocks above this one count; -1: all that were followed count, because it is not known since when the account was
-	Opened  bool  // what the account held at Since is known, and part of In
+	// only blocks above this one count; -1: all that were followed count, because it is not known
+	// since when the account was
+	Since   int64
+	Opened  bool // what the account held at Since is known, and part of In
 	In, Out chain.Amount
 }
 
-// Compare tells by how much the coins on the ledger are more than the books say, or less. At most one of the two is above zero.
+// Compare returns the difference between the ledger's coins and the books. At most one of the two
+// is above zero.
 func (h Holding) Compare(have chain.Amount) (surplus, shortage chain.Amount, err error) {
 	there, err := have.Add(h.Out)
 	switch {
@@ -65,8 +69,9 @@ func (r holdingRow) holding() (Holding, error) {
 	return h, err
 }
 
-// addHolding begins the books of a new account's coin. Nobody has seen a deposit address before it is stored, so it is taken to be empty; what
-// the other accounts held before is found out by the first comparison.
+// addHolding begins the books of a new account's coin. A deposit address is secret before it is
+// stored, so it is assumed to be empty. The first comparison finds the earlier balance of other
+// accounts.
 func (tx *Tx) addHolding(a Account) error {
 	if a.Kind == KindGateway {
 		return nil
@@ -89,8 +94,9 @@ func (tx *Tx) startHoldings(id chain.ID, height uint64) error {
 	return err
 }
 
-// FoldHoldings brings the books of a chain's coin to its final block: transfers to us and transactions of ours in the blocks that have
-// become final since. Its cost is that of these blocks. Call it in the transaction that moves the final point.
+// FoldHoldings brings the books of a chain's coin to its final block: transfers to us and
+// transactions of ours in the blocks that have become final since. Its cost is that of these
+// blocks. Call it in the transaction that moves the final point.
 func (tx *Tx) FoldHoldings(id chain.ID) error {
 	if err := tx.foldHoldings(id); err != nil {
 		return fmt.Errorf("adding up the coin of %s: %w", id, err)
@@ -180,10 +186,12 @@ func (tx *Tx) holdingRows(id chain.ID, accounts []string) (rows []holdingRow, er
 	return rows, nil
 }
 
-// OnLeftBlock tells of a row m that its block is known to have left the line. Of decided transfers whose block was pruned since, their incident tells it.
+// OnLeftBlock reports that the block of a row m has left the chain. For decided transfers with a
+// pruned block, their incident contains it.
 const OnLeftBlock = `EXISTS (SELECT 1 FROM blocks b WHERE b.chain = m.chain AND b.hash = m.block_hash AND b.canonical = 0)`
 
-// CoinMoves returns the movements of coin of some accounts in the blocks of the line above one height and up to another, as the books have them.
+// CoinMoves returns the movements of coin of some accounts in the blocks of the chain above one
+// height and up to another, according to the books.
 func (tx *Tx) CoinMoves(id chain.ID, above, upTo uint64, accounts []string) ([]CoinMove, error) {
 	all, err := tx.coinMoves(id, above, upTo)
 	if err != nil {
@@ -218,7 +226,8 @@ func (tx *Tx) coinMoves(id chain.ID, above, upTo uint64) ([]CoinMove, error) {
 	return tx.ownMoves(moves, id, above, upTo)
 }
 
-// ownMoves adds what our own transactions moved and burnt. What rows of earlier versions moved, their payments tell.
+// ownMoves adds the movements and fees of our own transactions. For rows of earlier versions the
+// payments contain the amounts.
 func (tx *Tx) ownMoves(moves []CoinMove, id chain.ID, above, upTo uint64) ([]CoinMove, error) {
 	var rows []struct {
 		Account string         `db:"account"`
@@ -257,7 +266,7 @@ func (tx *Tx) ownMoves(moves []CoinMove, id chain.ID, above, upTo uint64) ([]Coi
 	return moves, nil
 }
 
-// paidCoin is how much coin a settled attempt of ours moved, and to whom.
+// paidCoin returns the coin that a settled attempt of ours moved, and its payee.
 func (tx *Tx) paidCoin(id chain.ID, hash string) (value chain.Amount, payee string, err error) {
 	var r struct {
 		Payee string       `db:"payee"`
@@ -270,7 +279,8 @@ func (tx *Tx) paidCoin(id chain.ID, hash string) (value chain.Amount, payee stri
 	return r.Value, r.Payee, err
 }
 
-// LineBlock answers number, hash and time of the block of our line at a height, if it is still stored.
+// LineBlock answers number, hash and time of the block of our line at a height, if it is still
+// stored.
 func (tx *Tx) LineBlock(id chain.ID, height uint64) (b chain.Block, found bool, err error) {
 	var r struct {
 		Hash string `db:"hash"`

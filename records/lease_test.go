@@ -13,7 +13,8 @@ import (
 	"gatewayd/records"
 )
 
-// TestHoldOutlivesNobody kills a process that holds a role for an hour: the next one has it at once, and not a moment before.
+// TestHoldOutlivesNobody kills a process that holds a role for an hour: the next one has it at
+// once, and not a moment before.
 func TestHoldOutlivesNobody(t *testing.T) {
 	url := "sqlite:" + filepath.Join(t.TempDir(), "records.db")
 	cmd := exec.Command(os.Args[0], "-test.run=^TestHoldUntilKilled$")
@@ -46,7 +47,8 @@ func TestHoldOutlivesNobody(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestHoldUntilKilled is the process that TestHoldOutlivesNobody kills; by itself it does nothing.
+// TestHoldUntilKilled is the process that TestHoldOutlivesNobody kills; run directly it does
+// nothing.
 func TestHoldUntilKilled(t *testing.T) {
 	url := os.Getenv("RECORDS_HOLD")
 	if url == "" {
@@ -61,7 +63,8 @@ func TestHoldUntilKilled(t *testing.T) {
 	select {}
 }
 
-// TestHoldOutlivesItsTime: who holds the lock file needs no renewal in time; a change of hands ends it as ever.
+// TestHoldOutlivesItsTime: who holds the lock file needs no renewal in time; a change of hands ends
+// it as ever.
 func TestHoldOutlivesItsTime(t *testing.T) {
 	s, err := records.Open(t.Context(), records.Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "records.db")})
 	require.NoError(t, err)
@@ -71,7 +74,7 @@ func TestHoldOutlivesItsTime(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, s.Fenced(l).Update(t.Context(), nothing))
 	require.NoError(t, l.Renew(t.Context()))
-	other, err := s.Lease(t.Context(), "daemon", "second", time.Hour) // which looks at the time alone
+	other, err := s.Lease(t.Context(), "daemon", "second", time.Hour) // which checks the time alone
 	require.NoError(t, err)
 	require.ErrorIs(t, s.Fenced(l).Update(t.Context(), nothing), records.ErrFenced)
 	require.ErrorIs(t, l.Renew(t.Context()), records.ErrFenced)

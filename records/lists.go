@@ -78,7 +78,8 @@ func (tx *Tx) Heads() (map[chain.ID]Cursor, error) {
 	return out, nil
 }
 
-// Add hangs a payment of the transfer on its record. newest is the hash of its newest attempt that may still count.
+// Add hangs a payment of the transfer on its record. newest is the hash of its newest attempt that
+// may still count.
 func (r *Record) Add(p *Payment, newest string) {
 	shown := newest
 	if p.Tx != "" {
@@ -128,8 +129,9 @@ func (tx *Tx) NewestAttempts(ids []uint64) (map[uint64]string, error) {
 	return out, nil
 }
 
-// BusyAccounts returns the accounts of a chain that have something to do: queued payments, slots in no block yet, or a recovery; by account.
-// Accounts are found by stepping from one to the next in the indexes of what is queued and what is unmined, not by reading all of it.
+// BusyAccounts returns the accounts of a chain with work: queued payments, slots in no block yet,
+// or a recovery; by account. It finds accounts by index steps from one to the next among queued
+// payments and unmined slots, not by reading all of them.
 func (tx *Tx) BusyAccounts(id chain.ID) ([]Account, error) {
 	var rows []accountRow
 	err := tx.list(&rows, `WITH RECURSIVE
@@ -146,8 +148,8 @@ func (tx *Tx) BusyAccounts(id chain.ID) ([]Account, error) {
 	return sqlstore.Each(rows, accountRow.account), sqlstore.Doing(err, "reading the busy accounts of %s", id)
 }
 
-// UnknownTx returns a transaction of an adopted account that stands in a block of the line, final or not, and that we never signed:
-// somebody else has the key, or this database is behind its chain.
+// UnknownTx returns a transaction of an adopted account that is in a block of the chain, final or
+// not, and that we never signed: another party has the key, or this database is behind its chain.
 func (tx *Tx) UnknownTx(id chain.ID, account string) (hash string, found bool, err error) {
 	found, err = tx.get(&hash, `SELECT e.tx FROM effects e
 		WHERE e.chain = ? AND e.account = ? AND e.known = 0 AND e.settled = 0
@@ -157,16 +159,17 @@ func (tx *Tx) UnknownTx(id chain.ID, account string) (hash string, found bool, e
 	return hash, found, sqlstore.Doing(err, "looking for foreign transactions of %s on %s", account, id)
 }
 
-// TransfersFrom returns the transfers that stand in blocks of a chain at or above a height, by height and id; of that height only those with ids
-// above after.
+// TransfersFrom returns the transfers in blocks of a chain at or above a height, by height and ID;
+// of that height only those with IDs above after.
 func (tx *Tx) TransfersFrom(id chain.ID, height, after uint64, limit int) ([]Transfer, error) {
 	out, err := tx.TransfersWhere(`WHERE chain = ? AND height >= ? AND (height > ? OR id > ?) AND state <> 'orphaned' ORDER BY height, id LIMIT ? + 0`,
 		string(id), height, height, after, limit)
 	return out, sqlstore.Doing(err, "reading the transfers of %s from block %d", id, height)
 }
 
-// OwnTxsFrom returns what our accounts did in final blocks of a chain at or above a height, by height, account and number; of that height only
-// what comes after a row of it. A zero row but for its height begins there.
+// OwnTxsFrom returns what our accounts did in final blocks of a chain at or above a height, by
+// height, account and number; of that height only what comes after a row of it. A zero row but for
+// its height begins there.
 func (tx *Tx) OwnTxsFrom(id chain.ID, after OwnTx, limit int) ([]OwnTx, error) {
 	var rows []ownTxRow
 	err := tx.list(&rows, `SELECT chain, tx, block_hash, height, account, number, ok, fee FROM effects

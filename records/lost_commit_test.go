@@ -20,8 +20,8 @@ import (
 	"gatewayd/records/recordstest"
 )
 
-// proxy passes bytes between a client and a server until it is told to keep the server's next answer for itself, or the client's next
-// request but for its first bytes, and hang up.
+// proxy passes bytes between a client and a server. On request it withholds the server's next
+// answer, or all but the first bytes of the client's next request, and disconnects.
 type proxy struct {
 	listener net.Listener
 	network  string // of the server: tcp or unix
@@ -94,7 +94,8 @@ func (p *proxy) answers(client, server net.Conn) {
 	}
 }
 
-// rounds is how many connections TestLostCommit cuts; GATEWAYD_CUTS asks for more. A full run takes 1,000.
+// rounds is the number of connections that TestLostCommit cuts; GATEWAYD_CUTS asks for more. A full
+// run takes 1,000.
 func rounds(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("GATEWAYD_CUTS")
@@ -106,8 +107,9 @@ func rounds(t *testing.T) int {
 	return n
 }
 
-// TestLostCommit: connections die while COMMIT is under way, on the way there, in the middle of it, or on the way back. The caller is told
-// that it does not know; reading again tells, and the store goes on by itself.
+// TestLostCommit: connections die during COMMIT, before it, in the middle of it, or before the
+// answer. The caller gets the unknown outcome, a read resolves it, and the store continues
+// automatically.
 func TestLostCommit(t *testing.T) {
 	direct := recordstest.Postgres(t).Database(t)
 	c, err := pgx.ParseConfig(direct)

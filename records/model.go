@@ -9,7 +9,7 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// Direction tells which way a transfer asks to go. Funding is money of the operators, owed to nobody.
+// Direction is the direction of a transfer. Funding is money of the operators, owed to no user.
 type Direction string
 
 // The directions of a transfer.
@@ -19,7 +19,7 @@ const (
 	Funding    Direction = "funding"
 )
 
-// TransferState is how far a transfer to us has come. docs/records.md draws the arrows.
+// TransferState is the progress of a transfer to us. docs/records.md draws the transitions.
 type TransferState string
 
 // The states of a transfer.
@@ -41,19 +41,19 @@ const (
 	ReasonPayoutFailed  = "payout_failed"
 	ReasonPayeeRefuses  = "payee_refuses"  // the payee takes no payment; asked before one was made
 	ReasonPayeeGas      = "payee_gas"      // the payee wants more gas than a payment may use; asked before one was made
-	ReasonPayoutDiffers = "payout_differs" // the payout moved something else than it says
+	ReasonPayoutDiffers = "payout_differs" // the payout's transaction moved something other than its fields
 	ReasonUnknownLabel  = "unknown_label"
 	ReasonUnbound       = "unbound_address"
 	ReasonUnknownToken  = "unknown_token"
-	ReasonUnknownSender = "unknown_sender" // a contract: nobody to refund
+	ReasonUnknownSender = "unknown_sender" // a contract: no refund address
 	ReasonWrongType     = "wrong_type"     // a known user's address or label, and a token that is deposited the other way
 	ReasonOperator      = "operator"
-	ReasonInternal      = "internal" // it came from another account of ours: owed to nobody
-	ReasonDust          = "dust"     // a withdrawal too small to be refunded by itself
+	ReasonInternal      = "internal" // it came from another account of ours: owed to no user
+	ReasonDust          = "dust"     // a withdrawal too small for an automatic refund
 
 	// Of coin that only balances show.
-	ReasonBeforeAddress = "before_address" // it came before the address was given to anybody: nobody's deposit
-	ReasonUnproven      = "time_unproven"  // no node can tell whether it came before or after that
+	ReasonBeforeAddress = "before_address" // it came before the address was given to a user: no user's deposit
+	ReasonUnproven      = "time_unproven"  // no node can prove whether it came before or after that
 	ReasonFoundByAudit  = "found_by_audit" // a block shows what the comparison of balances has found and credited already
 )
 
@@ -70,10 +70,10 @@ func Reasons() []string {
 const (
 	WaitsNoCoin     = "no_coin"     // the paying account holds too little coin for the fee
 	WaitsFeeCeiling = "fee_ceiling" // the fee would be above the payment's ceiling or the chain's
-	WaitsSigner     = "signer"      // the signer cannot tell yet whether it may be paid: a final block must show it
+	WaitsSigner     = "signer"      // the signer cannot decide yet whether it may be paid: a final block must show it
 	WaitsFrozen     = "frozen"      // the token refuses every payment of the account: its channels are stopped
 	WaitsTokenLimit = "token_limit" // the token refuses payments of this amount, to any payee
-	WaitsAsset      = "asset"       // nodes that answer otherwise cannot tell its asset's balance or fee, or the asset is not configured
+	WaitsAsset      = "asset"       // the nodes answer, but cannot return its asset's balance or fee, or the asset is not configured
 )
 
 // Reasons of payments that the signer holds. All but the last are asked about again.
@@ -88,8 +88,9 @@ const (
 // AskedAgain are the reasons of held payments that the signer is asked about again.
 func AskedAgain() []string { return []string{HeldLimit, HeldApproval, HeldListed, HeldUnproven} }
 
-// Transfer is one movement of value to us and what the gateway makes of it. Token, Owner, Payee, Net, Fee and Policy are frozen at first sight.
-// Amount counts the asset's units on its own ledger; Net and Fee count the gateway token's units.
+// Transfer is one movement of value to us and what the gateway makes of it. Token, Owner, Payee,
+// Net, Fee and Policy are frozen at first sight. Amount counts the asset's units on its own ledger;
+// Net and Fee count the gateway token's units.
 type Transfer struct {
 	ID        uint64
 	Network   string
@@ -97,8 +98,8 @@ type Transfer struct {
 	Chain     chain.ID
 	chain.Transfer
 	Token      string // gateway token id; empty when the asset is not configured
-	Owner      string // user's exchange-chain address; empty when nobody can be named
-	Payee      string // where Net is to go on the other ledger; empty when that is not known
+	Owner      string // user's exchange-chain address; empty when there is no known owner
+	Payee      string // receiver of Net on the other ledger; empty when unknown
 	PayeeLabel string
 	Net        chain.Amount
 	Fee        chain.Amount
@@ -110,10 +111,13 @@ type Transfer struct {
 	BlockAt    time.Time
 	SeenAt     time.Time
 	ChangedAt  time.Time
-	Incident   string // why it stands no more after it was decided: its block has left the chain; empty when all is well
+	// reason why it is no longer valid after it was decided: its block has left the chain; empty
+	// when all is well
+	Incident string
 }
 
-// Depth is the rule frozen in the transfer; one that belongs to no token waits for the chain's own final point.
+// Depth is the rule frozen in the transfer; one that belongs to no token waits for the chain's own
+// final point.
 func (t Transfer) Depth() Depth {
 	switch {
 	case t.Token == "":
@@ -125,7 +129,8 @@ func (t Transfer) Depth() Depth {
 	}
 }
 
-// due is the chain's height at which the transfer is deep enough; 0 when the chain's own final point decides.
+// due is the chain's height at which the transfer is deep enough; 0 when the chain's own final
+// point decides.
 func (t Transfer) due() uint64 {
 	d := t.Depth()
 	if d.Tag {
@@ -134,10 +139,11 @@ func (t Transfer) due() uint64 {
 	return max(1, t.Height+d.Count-1)
 }
 
-// PaymentState is how far a payment of ours has come.
+// PaymentState is the progress of a payment of ours.
 type PaymentState string
 
-// The states of a payment. Void means proven never to be paid, which frees its transfer for a refund.
+// The states of a payment. Void means proven never to be paid, which frees its transfer for a
+// refund.
 const (
 	Queued      PaymentState = "queued"
 	Bound       PaymentState = "bound"
@@ -190,16 +196,16 @@ func ClassOf(p chain.Purpose) Class {
 	return ClassUser
 }
 
-// AccountKind says what an account of ours is for.
+// AccountKind is the purpose of an account of ours.
 type AccountKind string
 
 // The kinds of our accounts.
 const (
 	KindDeposit AccountKind = "deposit" // one user's inbound address
-	KindShared  AccountKind = "shared"  // inbound address of all users, told apart by labels
+	KindShared  AccountKind = "shared"  // inbound address of all users, distinguished by labels
 	KindHot     AccountKind = "hot"     // pays withdrawals
 	KindGas     AccountKind = "gas"     // tops up deposit addresses
-	KindCold    AccountKind = "cold"    // the operators' address offline: shown beside ours, never stored
+	KindCold    AccountKind = "cold"    // the operators' offline address: shown with ours, never stored
 	KindGateway AccountKind = "gateway" // the gateway's address on the exchange chain: takes withdrawals, pays deposits
 )
 
@@ -214,7 +220,8 @@ const (
 	AccountRecovering AccountState = "recovering"
 )
 
-// Account is one of our accounts. Base and Next bound the numbers that we have given to slots: [Base, Next).
+// Account is one of our accounts. Base and Next bound the numbers that we have given to slots:
+// [Base, Next).
 type Account struct {
 	Chain     chain.ID     `db:"chain"`
 	Account   string       `db:"account"`
@@ -244,7 +251,8 @@ type Slot struct {
 	ChangedAt time.Time
 }
 
-// Attempt is one signed transaction of a slot. Head is the height our chain cursor had when it was stored.
+// Attempt is one signed transaction of a slot. Head is the height our chain cursor had when it was
+// stored.
 type Attempt struct {
 	chain.Attempt
 	Kind      string // pay, replace, cancel
@@ -255,14 +263,16 @@ type Attempt struct {
 // OpenSlot is a slot that still waits for a final block, with its payment and attempts in order.
 type OpenSlot struct {
 	Slot
-	KeyPath  string
-	Prev     string // hash the block must follow; empty where the ledger counts nonces, and while the slot before has no attempt
+	KeyPath string
+	// hash the block must follow; empty where the ledger counts nonces, and while the slot before
+	// has no attempt
+	Prev     string
 	Payment  Payment
 	Attempts []Attempt
-	Mined    bool // one of the attempts stands in a block of the current line
+	Mined    bool // one of the attempts is in a block of the current chain
 }
 
-// OwnTx is what one of our accounts did, as a block shows it.
+// OwnTx is a transaction of one of our accounts, as a block shows it.
 type OwnTx struct {
 	Chain     chain.ID
 	BlockHash string
@@ -270,7 +280,7 @@ type OwnTx struct {
 	chain.OwnTx
 }
 
-// Cursor is how far a chain has been followed.
+// Cursor is the followed position of a chain.
 type Cursor struct {
 	Chain chain.ID
 	chain.Point
@@ -282,7 +292,8 @@ type Cursor struct {
 	Missing bool // nothing stored yet
 }
 
-// Binding ties a user's exchange-chain address to an inbound address (type 0) or a label on the shared address (type 1).
+// Binding ties a user's exchange-chain address to an inbound address (type 0) or a label on the
+// shared address (type 1).
 type Binding struct {
 	ID        uint64   `db:"id"`
 	Network   string   `db:"network"`

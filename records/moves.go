@@ -13,13 +13,15 @@ type Move struct {
 	Why   string `db:"why"`
 }
 
-// MovedPayment is a payment to the cold address, or between our own accounts by an operator's order.
+// MovedPayment is a payment to the cold address, or between our own accounts by an operator's
+// order.
 type MovedPayment struct {
 	Payment
 	Move
 }
 
-// ColdMove is the payment of an asset to the cold address that is neither paid nor void, if there is any.
+// ColdMove is the payment of an asset to the cold address that is neither paid nor void, if there
+// is any.
 func (tx *Tx) ColdMove(id chain.ID, asset chain.Asset) (p Payment, found bool, err error) {
 	var r paymentRow
 	found, err = tx.get(&r, `SELECT `+paymentColumns+` FROM payments
@@ -27,7 +29,8 @@ func (tx *Tx) ColdMove(id chain.ID, asset chain.Asset) (p Payment, found bool, e
 	return r.payment(), found, sqlstore.Doing(err, "looking for cold money of %s on its way", asset)
 }
 
-// OrderMove queues a payment as an operator's order: nothing counts it anew. ErrConflict as of QueuePayment.
+// OrderMove queues a payment as an operator's order: its amount is not recomputed. ErrConflict as
+// of QueuePayment.
 func (tx *Tx) OrderMove(p Payment, why string) (uint64, error) {
 	id, err := tx.QueuePayment(p)
 	if err != nil {
@@ -54,7 +57,8 @@ func (tx *Tx) MoveOrder(payment uint64) (m Move, found bool, err error) {
 	return m, found, err
 }
 
-// Moved returns the newest payments to the cold address and those that operators have ordered, the newest first.
+// Moved returns the newest payments to the cold address and those that operators have ordered, the
+// newest first.
 func (tx *Tx) Moved(limit int) ([]MovedPayment, error) {
 	var rows []struct {
 		paymentRow
@@ -74,7 +78,8 @@ func (tx *Tx) Moved(limit int) ([]MovedPayment, error) {
 	return list, nil
 }
 
-// WaitingMove is a payment of ours to ourselves that is neither paid nor void, with the same account, asset and payee, or to the cold address with the same asset.
+// WaitingMove returns a payment of ours to ourselves that is neither paid nor void, with the same
+// account, asset and payee, or to the cold address with the same asset.
 func (tx *Tx) WaitingMove(p Payment) (Payment, bool, error) {
 	if p.Purpose == chain.Cold {
 		return tx.ColdMove(p.Chain, p.Asset)
@@ -85,8 +90,10 @@ func (tx *Tx) WaitingMove(p Payment) (Payment, bool, error) {
 	return r.payment(), found, sqlstore.Doing(err, "looking for what %s sends to %s already", p.Account, p.Payee)
 }
 
-// SettleUnknownCold records that an unknown transaction of a stopped account, which sent money to the cold address, was a payment there: the payment p is made,
-// and paid by it. That it did so is the caller's to know. What waits for the same is void: it was counted before that. ErrConflict as of SettleUnknownTx.
+// SettleUnknownCold records that an unknown transaction of a stopped account, which sent money to
+// the cold address, was a payment there: the payment p is made, and paid by it. That it did so is
+// the caller's to know. What waits for the same is void: it was counted before that. ErrConflict as
+// of SettleUnknownTx.
 func (tx *Tx) SettleUnknownCold(p Payment, hash, why string) error {
 	a, err := tx.Account(p.Chain, p.Account)
 	if err == nil {

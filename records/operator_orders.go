@@ -8,7 +8,8 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// Attribution is whose a held deposit is and what is owed for it. Net counts the gateway token's units.
+// Attribution is whose a held deposit is and what is owed for it. Net counts the gateway token's
+// units.
 type Attribution struct {
 	Token  string
 	Owner  string // user's exchange-chain address, which is paid
@@ -16,8 +17,9 @@ type Attribution struct {
 	Net    chain.Amount
 }
 
-// Attribute makes a held deposit that nobody was named for final, as its owner's. It happens once: no row that has an owner gets another.
-// ErrConflict: it is not such a deposit any more, or its block left the line.
+// Attribute assigns a held deposit without an owner to one, and makes it final. It happens once: no
+// row that has an owner gets another. ErrConflict: it is no longer such a deposit, or its block
+// left the chain.
 func (tx *Tx) Attribute(id uint64, a Attribution) error {
 	return sqlstore.Doing(tx.attribute(id, a), "attributing transfer %d", id)
 }
@@ -42,16 +44,18 @@ func (tx *Tx) attribute(id uint64, a Attribution) error {
 	return tx.logTransfer(id, string(Final), fmt.Sprintf("owner %s, %s of %s", a.Owner, a.Net, a.Token))
 }
 
-// AllowRefundTo notes that an operator wants a transfer refunded to somebody else than its sender. Without it such a refund is a breach of the books.
+// AllowRefundTo notes that an operator wants a transfer refunded to a party other than its sender.
+// Without it such a refund is a breach of the books.
 func (tx *Tx) AllowRefundTo(id uint64, payee string) error {
 	_, err := tx.exec(`INSERT INTO refund_payees (transfer_id, payee, actor, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (transfer_id, payee) DO NOTHING`,
 		id, sqlstore.Note(payee), sqlstore.Note(tx.sql.Actor()), tx.millis())
 	return sqlstore.Doing(err, "ordering the refund of transfer %d to %s", id, payee)
 }
 
-// Reclassify decides a held transfer, which nobody was named for and which was of no token, again: as final or refused, a deposit or a withdrawal
-// of the token and to the owner that t says, or money of the operators' own. It happens once. ErrConflict: it is not such a transfer, a payment
-// for it lives, or its block left the line.
+// Reclassify decides a held transfer again that has no owner and no token. It becomes final or
+// refused, a deposit or a withdrawal of the token and the owner in t, or money of the operators. It
+// happens once. ErrConflict: it is not such a transfer, a payment for it lives, or its block left
+// the chain.
 func (tx *Tx) Reclassify(t Transfer) error {
 	return sqlstore.Doing(tx.reclassify(t), "deciding transfer %d again", t.ID)
 }
@@ -83,13 +87,15 @@ func (tx *Tx) reclassify(t Transfer) error {
 	return tx.logTransfer(t.ID, string(t.State), fmt.Sprintf("decided again as a %s: %s", t.Direction, t.Reason))
 }
 
-// Incidents returns the ids of a chain's transfers that were decided and whose blocks left the chain, oldest first; at most 1000.
+// Incidents returns the ids of a chain's transfers that were decided and whose blocks left the
+// chain, oldest first; at most 1000.
 func (tx *Tx) Incidents(id chain.ID) (ids []uint64, err error) {
 	err = tx.list(&ids, `SELECT id FROM transfers WHERE chain = ? AND incident <> '' ORDER BY id LIMIT ? + 0`, string(id), maxPage)
 	return ids, sqlstore.Doing(err, "reading the incidents of %s", id)
 }
 
-// MarkLost marks the decided transfers above a height as gone with their blocks: the nodes have another past from there on.
+// MarkLost marks the decided transfers above a height as gone with their blocks: the nodes have
+// another past from there on.
 func (tx *Tx) MarkLost(id chain.ID, above uint64) error {
 	lost, err := tx.TransfersWhere(`WHERE chain = ? AND height > ? AND state IN ('final','held','refused') AND incident = '' ORDER BY height, id LIMIT ? + 0`,
 		string(id), above, maxPage)
@@ -110,7 +116,8 @@ func (tx *Tx) markIncident(t *Transfer) error {
 	return tx.logTransfer(t.ID, "incident", t.Incident)
 }
 
-// clearIncidents takes back the marks of transfers whose blocks stand on our line: the nodes agree with them again.
+// clearIncidents removes the marks of transfers whose blocks are in our chain: the nodes agree with
+// them again.
 func (tx *Tx) clearIncidents(id chain.ID) error {
 	back, err := tx.TransfersWhere(`WHERE chain = ? AND incident <> '' AND EXISTS (SELECT 1 FROM blocks b
 		WHERE b.chain = transfers.chain AND b.hash = transfers.block_hash AND b.canonical = 1) ORDER BY id LIMIT ? + 0`, string(id), maxPage)
@@ -132,18 +139,20 @@ func (tx *Tx) clearIncident(transfer uint64) error {
 	return tx.logTransfer(transfer, "incident_over", "its block stands on the chain again")
 }
 
-// Loss is what was paid for a transfer that has left its chain.
+// Loss is the amount paid for a transfer that has left its chain.
 type Loss struct {
 	Chain  chain.ID     `db:"chain"`
 	Asset  chain.Asset  `db:"asset"`
 	Amount chain.Amount `db:"amount"`
 }
 
-// WriteOff is an operator's word that a transfer's block has left the chain for good. What was paid for it is lost then: nobody is asked about it
-// any more, and the balance sheet counts it as lost. It is taken back when the block returns. Where the payment only waits, nothing is lost: the payment
-// is void and the transfer orphaned, so that it is decided anew if its block returns. ErrConflict: the transfer is no incident, its loss was written off
-// before, a payment for it is neither paid nor void and does not wait, so that nobody knows yet what is lost, or nothing was paid and its block is
-// of our line still.
+// WriteOff records an operator's statement that a transfer's block has left the chain permanently.
+// The amount paid for it is then lost: it causes no more conditions, and the balance sheet counts
+// it as lost. It is reverted when the block returns. Where the payment only waits, nothing is lost:
+// the payment becomes void and the transfer orphaned, so that it is decided again if its block
+// returns. ErrConflict: the transfer is no incident, or its loss was written off before. Or a
+// payment for it is in progress, so that the loss is unknown. Or nothing was paid and its block is
+// still in our chain.
 func (tx *Tx) WriteOff(id uint64) (Loss, error) {
 	l, err := tx.writeOffIncident(id)
 	return l, sqlstore.Doing(err, "writing off transfer %d", id)
@@ -179,7 +188,8 @@ func (tx *Tx) writeOffIncident(id uint64) (l Loss, err error) {
 	return l, err
 }
 
-// lossOf is the payment that was made for a transfer; nothing when none was. Then it names what waits to be paid, and the receives with it.
+// lossOf is the payment that was made for a transfer; nothing when none was. Then it names what
+// waits to be paid, and the receives with it.
 func (tx *Tx) lossOf(t Transfer) (l Loss, waiting []Payment, err error) {
 	l = Loss{Chain: t.Chain, Asset: t.Asset}
 	payments, err := tx.PaymentsOf(t.ID)
@@ -202,8 +212,9 @@ func (tx *Tx) lossOf(t Transfer) (l Loss, waiting []Payment, err error) {
 	return l, waiting, err
 }
 
-// giveUp ends what waits for an incident, and makes it a transfer that was never decided. ErrConflict: its block is of our line, a slot of a payment
-// is not decided, or it was refunded less or to another by an order, which its reason would not tell when it is decided anew.
+// giveUp ends the pending payments of an incident, and makes it a transfer that was never decided.
+// ErrConflict: its block is in our chain, or a slot of a payment is not decided. Or an order
+// refunded it less or to another party, which its reason would not show when it is decided again.
 func (tx *Tx) giveUp(t Transfer, waiting []Payment) error {
 	stands, err := tx.exists(`SELECT 1 FROM blocks WHERE chain = ? AND hash = ? AND canonical = 1`, string(t.Chain), t.BlockHash)
 	switch {
@@ -258,8 +269,9 @@ func (tx *Tx) losses(ids []uint64) (map[uint64]Loss, error) {
 	return out, nil
 }
 
-// DifferingTx returns the transaction of a payment that is final on its chain and moved something, but not what the payment says, unless an operator has said that
-// nothing moved (NothingMoved); the newest. A payment that has one may be paid: it is not made again, nor given back.
+// DifferingTx returns the newest transaction of a payment that is final on its chain and moved
+// something other than the payment, unless an operator has stated that nothing moved
+// (NothingMoved). A payment that has one may be paid: it is neither made again nor given back.
 func (tx *Tx) DifferingTx(paymentID uint64) (e OwnTx, found bool, err error) {
 	var r ownTxRow
 	found, err = tx.get(&r, `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.void, e.fee FROM slots s CROSS JOIN attempts a CROSS JOIN effects e
@@ -271,8 +283,8 @@ func (tx *Tx) DifferingTx(paymentID uint64) (e OwnTx, found bool, err error) {
 	return r.ownTx(), found, sqlstore.Doing(err, "looking for what payment %d moved", paymentID)
 }
 
-// NothingMoved keeps in the history an operator's word that a payment's DifferingTx moved nothing, as of a token that answers false: it may be made again, or
-// given back. ErrConflict: it is none.
+// NothingMoved keeps in the history an operator's word that a payment's DifferingTx moved nothing,
+// as of a token that answers false: it may be made again, or given back. ErrConflict: it is none.
 func (tx *Tx) NothingMoved(paymentID uint64, hash string) error {
 	e, found, err := tx.DifferingTx(paymentID)
 	if err == nil && (!found || e.Tx != hash) {
@@ -284,8 +296,9 @@ func (tx *Tx) NothingMoved(paymentID uint64, hash string) error {
 	return sqlstore.Doing(err, "noting that payment %d moved nothing", paymentID)
 }
 
-// SettleDiffering records an operator's word that a held payment was paid by its DifferingTx: payment and a slot of the operators' line are paid, for good.
-// ErrConflict: it is none, or the payment is not held, or a slot of it is not decided.
+// SettleDiffering records an operator's statement that a held payment was paid by its DifferingTx:
+// payment and a slot of the operators' branch are paid, permanently. ErrConflict: it is none, or
+// the payment is not held, or a slot of it is not decided.
 func (tx *Tx) SettleDiffering(paymentID uint64, hash string) error {
 	return sqlstore.Doing(tx.settleDiffering(paymentID, hash), "settling payment %d by %s", paymentID, hash)
 }

@@ -32,8 +32,9 @@ func (r ownTxRow) ownTx() OwnTx {
 // SeeOwnTx is SeeOwnTxs of one.
 func (tx *Tx) SeeOwnTx(e OwnTx) error { return tx.SeeOwnTxs(e.Chain, []OwnTx{e}) }
 
-// SeeOwnTxs stores what our accounts did, as a block of the line of a chain shows it: the block at the cursor. The same own transaction in the same block
-// is stored once. The slots that they stand for count as mined until the block leaves the line.
+// SeeOwnTxs stores our accounts' transactions in a block of the chain: the block at the cursor. The
+// same own transaction in the same block is stored once. Their slots count as mined until the block
+// leaves the chain.
 func (tx *Tx) SeeOwnTxs(id chain.ID, list []OwnTx) error {
 	if err := tx.seeOwnTxs(id, list); err != nil {
 		return fmt.Errorf("storing %d effects on %s: %w", len(list), id, err)
@@ -120,13 +121,15 @@ func (tx *Tx) markMined(id chain.ID, list []OwnTx, known map[string]attemptSlot)
 	return nil
 }
 
-// markKnown marks what an account did at a number as ours, because the transaction is about to be stored as a cancellation.
+// markKnown marks what an account did at a number as ours, because the transaction is about to be
+// stored as a cancellation.
 func (tx *Tx) markKnown(id chain.ID, account string, number uint64, hash string) error {
 	_, err := tx.exec(`UPDATE effects SET known = 1 WHERE chain = ? AND account = ? AND number = ? AND tx = ?`, string(id), account, number, hash)
 	return err
 }
 
-// MinedAt returns the height at which a transaction of an account's number stands in the line; false where it stands in none of its blocks.
+// MinedAt returns the height at which the chain contains a transaction of an account's number;
+// false where no block contains it.
 func (tx *Tx) MinedAt(id chain.ID, account string, number uint64, hash string) (height uint64, found bool, err error) {
 	found, err = tx.get(&height, `SELECT e.height FROM effects e WHERE e.chain = ? AND e.account = ? AND e.number = ? AND e.tx = ? AND (e.settled = 1
 		OR EXISTS (SELECT 1 FROM blocks b WHERE b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1))`, string(id), account, number, hash)
@@ -136,7 +139,8 @@ func (tx *Tx) MinedAt(id chain.ID, account string, number uint64, hash string) (
 	return height, found, nil
 }
 
-// UnsettledOwnTxs returns the own transactions in final blocks of the line that were not acted on yet, by account and number: at most limit.
+// UnsettledOwnTxs returns the own transactions in final blocks of the line that were not acted on
+// yet, by account and number: at most limit.
 func (tx *Tx) UnsettledOwnTxs(id chain.ID, limit int) ([]OwnTx, error) {
 	c, err := tx.Cursor(id)
 	if err != nil {
@@ -166,7 +170,8 @@ func (tx *Tx) OwnTxsOf(id chain.ID, account string, from uint64, limit int) ([]O
 	return sqlstore.Each(rows, ownTxRow.ownTx), sqlstore.Doing(err, "reading what %s on %s did", account, id)
 }
 
-// MarkSettled records that an own transaction was acted on. ErrConflict: it was already, or it is not stored.
+// MarkSettled records that an own transaction was acted on. ErrConflict: it was already, or it is
+// not stored.
 func (tx *Tx) MarkSettled(e OwnTx) error {
 	err := tx.change(`UPDATE effects SET settled = 1 WHERE chain = ? AND account = ? AND number = ? AND tx = ? AND block_hash = ? AND settled = 0`,
 		string(e.Chain), e.Account, e.Number, e.Tx, e.BlockHash)
@@ -176,8 +181,9 @@ func (tx *Tx) MarkSettled(e OwnTx) error {
 	return nil
 }
 
-// PaidBefore adds up what the account's transactions before an own transaction moved of an asset in the same block, by the payments that they carried out.
-// They are found by the height: an account may have made any number.
+// PaidBefore sums the amounts of an asset that the account's transactions before an own transaction
+// moved in the same block, by their payments. They are found by the height: an account may have
+// made any number.
 func (tx *Tx) PaidBefore(e OwnTx, asset chain.Asset) (sum chain.Amount, err error) {
 	var rows []struct {
 		Amount chain.Amount `db:"amount"`
@@ -198,8 +204,8 @@ func (tx *Tx) PaidBefore(e OwnTx, asset chain.Asset) (sum chain.Amount, err erro
 	return sum, nil
 }
 
-// Inclusion counts transactions of ours and the blocks until they stood in one, each counted from
-// the newest block that we knew when it was first signed.
+// Inclusion counts transactions of ours and the blocks until their inclusion, each counted from our
+// newest block when it was first signed.
 type Inclusion struct {
 	Count  uint64 `db:"count"`
 	Blocks uint64 `db:"blocks"`

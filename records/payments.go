@@ -28,9 +28,11 @@ func (r paymentRow) payment() Payment {
 
 func paymentsOf(rows []paymentRow) []Payment { return sqlstore.Each(rows, paymentRow.payment) }
 
-// QueuePayment stores an order to pay, queued or held as its State says (queued when empty), and answers its id. ErrConflict: the transfer has a
-// live payment already (a credit and a refund exclude each other), it is not decided yet, its block left the line, the account sweeps to the
-// payee or the payee is topped up already, or some of the asset is on its way to the cold address.
+// QueuePayment stores an order to pay, queued or held according to its State (queued when empty),
+// and returns its ID. ErrConflict: the transfer has a live payment already (a credit and a refund
+// exclude each other), is not decided yet, or its block left the chain. Also: the account sweeps to
+// the payee already, the payee's top-up is in progress, or some of the asset is on its way to the
+// cold address.
 func (tx *Tx) QueuePayment(p Payment) (uint64, error) {
 	if p.State == "" {
 		p.State = Queued
@@ -91,8 +93,9 @@ func checkPayment(p Payment) error {
 	return nil
 }
 
-// checkFree finds what the table's constraints would refuse, so that a refusal leaves the transaction usable on both engines. It answers whose
-// turn the payment takes; nobody's when it has no transfer.
+// checkFree finds violations of the table's constraints in advance, so that a refusal leaves the
+// transaction usable on both engines. It returns the user whose turn the payment takes; none when
+// it has no transfer.
 func (tx *Tx) checkFree(p Payment) (owner string, err error) {
 	var taken bool
 	switch p.Purpose {
@@ -116,8 +119,8 @@ func (tx *Tx) checkFree(p Payment) (owner string, err error) {
 	return "", err
 }
 
-// checkCause is ErrConflict unless a transfer is decided, of the line, and without a live payment x that excludes the new one. It answers whose
-// turn its payments take.
+// checkCause is ErrConflict unless a transfer is decided, of the line, and without a live payment x
+// that excludes the new one. It answers whose turn its payments take.
 func (tx *Tx) checkCause(transferID uint64, excludes string) (owner string, err error) {
 	var t struct {
 		Owner     string `db:"owner"`
@@ -157,14 +160,16 @@ func (tx *Tx) PaymentsOf(transferID uint64) ([]Payment, error) {
 	return paymentsOf(rows), sqlstore.Doing(err, "reading the payments of transfer %d", transferID)
 }
 
-// MovePayment takes a payment between queued and held, or from either to void, which frees its transfer for another payment. Binding and
-// settling have their own methods. ErrConflict: it is in another state, the arrow does not exist, a slot of it is not decided, or it would be made again or
-// given back while it has a DifferingTx.
+// MovePayment moves a payment between queued and held, or from either to void, which frees its
+// transfer for another payment. Binding and settling have their own methods. ErrConflict: it is in
+// another state, the transition does not exist, a slot of it is not decided, or it would be made
+// again or given back while it has a DifferingTx.
 func (tx *Tx) MovePayment(id uint64, from, to PaymentState, reason string) error {
 	return sqlstore.Doing(tx.movePayment(id, from, to, reason), "moving payment %d from %s to %s", id, from, to)
 }
 
-// checkOutcome is ErrConflict for a credit or refund that may be paid already. What moves between our own accounts is counted anew by what they hold.
+// checkOutcome returns ErrConflict for a credit or refund that may be paid already. Moves between
+// our own accounts are recomputed from their balances.
 func (tx *Tx) checkOutcome(id uint64) error {
 	e, differs, err := tx.DifferingTx(id)
 	if err != nil || !differs {

@@ -2,7 +2,8 @@ package records_test
 
 import "strings"
 
-// knownScan is a reason why statements of a method may visit more rows the more payments were ever made. An empty field stands for all.
+// knownScan is a reason why statements of a method may visit more rows as payments accumulate. An
+// empty field means all.
 type knownScan struct {
 	by            string // the method
 	with, without string // what is in their texts, and what is not

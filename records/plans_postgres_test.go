@@ -14,7 +14,7 @@ import (
 	"gatewayd/records/recordstest"
 )
 
-// planNode is a step of a plan as PostgreSQL tells it.
+// planNode is a step of PostgreSQL's plan.
 type planNode struct {
 	Type     string     `json:"Node Type"`
 	Relation string     `json:"Relation Name"`
@@ -24,7 +24,8 @@ type planNode struct {
 	Plans    []planNode `json:"Plans"`
 }
 
-// planPostgres plans the statements for any parameters, as a pooled connection does after a few calls.
+// planPostgres plans the statements for any parameters, as a pooled connection does after a few
+// calls.
 func planPostgres(t *testing.T, list []recordstest.Statement) (out []visit) {
 	url := recordstest.Postgres(t).Database(t)
 	past(t, url)
@@ -32,7 +33,8 @@ func planPostgres(t *testing.T, list []recordstest.Statement) (out []visit) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	db.SetMaxOpenConns(1)
-	// The tables of this database are small enough to be read whole; those of a gateway are not.
+	// The tables of this database are small enough for sequential scans; those of a gateway are
+	// not.
 	for _, s := range []string{"ANALYZE", "SET plan_cache_mode = force_generic_plan", "SET enable_seqscan = off"} {
 		_, err = db.Exec(s)
 		require.NoError(t, err)
@@ -77,7 +79,8 @@ func (p *postgresPlanner) plan(text string) planNode {
 	return plans[0].Plan
 }
 
-// walk tells of each step that visits more than a few rows. What stands below a limit, without a sorting or a filter between, ends with it.
+// walk calls tell for each step that visits more than a few rows. A step below a limit, without a
+// sort or a filter between, ends with it.
 func (p *postgresPlanner) walk(n planNode, limited bool, tell func(planNode, int)) {
 	if rows := p.rows(n, limited); rows > fewRows {
 		tell(n, rows)

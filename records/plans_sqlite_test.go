@@ -13,7 +13,7 @@ import (
 	"gatewayd/records/recordstest"
 )
 
-// What SQLite says of a step: which table by which name, by which index, if any, and which columns it compares.
+// SQLite's description of a step: table, alias, index, if any, and the compared columns.
 var (
 	scanStep   = regexp.MustCompile(`^(SCAN|SEARCH) (\w+)(?: EXISTS)?(?: USING (?:AUTOMATIC )?(?:PARTIAL )?(?:COVERING )?(?:INDEX (\w+)|INTEGER PRIMARY KEY))?(?: \((.*)\))?(?: LEFT-JOIN)?$`)
 	equalTo    = regexp.MustCompile(`(\w+)=\?`)
@@ -72,7 +72,7 @@ func (p *sqlitePlanner) plan(text string) (steps []string) {
 	return steps
 }
 
-// rows is how many rows a step visits at most.
+// rows returns the maximum number of rows that a step visits.
 func (p *sqlitePlanner) rows(text, step string) int {
 	p.t.Helper()
 	m := scanStep.FindStringSubmatch(step)
@@ -125,7 +125,7 @@ func spelled(text, column string) string {
 	return m[1] + m[2]
 }
 
-// tableOf is the table that a statement gives a name; empty for a result of its own.
+// tableOf returns the table of an alias; empty for a result of its own.
 func tableOf(text, name string) string {
 	if strings.Contains(text, ") "+name+" ") {
 		return ""

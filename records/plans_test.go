@@ -21,18 +21,20 @@ import (
 
 const (
 	pastPayments = 5_000
-	// fewRows is what a step of a statement may visit at most, of tables of pastPayments rows and more. A user has forty payments.
+	// fewRows bounds the rows that a step of a statement may visit, in tables of pastPayments rows
+	// and more. A user has forty payments.
 	fewRows = 100
 )
 
-// visit is a step of a plan that may look at more than a few rows.
+// visit is a step of a plan that may visit more than a few rows.
 type visit struct {
 	by, text, step string
 	rows           int
 }
 
-// TestStatementPlans: no statement of this package, and of those that read beside it, costs more with every payment that was ever made. Every one that the conformance suite runs is
-// planned on a database with many past payments, and each step of the plan must come by with few rows, whatever it is asked for.
+// TestStatementPlans: no statement of this package, and of its readers, costs more with every past
+// payment. Every statement of the conformance suite is planned on a database with many past
+// payments. Each step of the plan must need few rows for all arguments.
 func TestStatementPlans(t *testing.T) {
 	needed, all := map[int]bool{}, true
 	check := func(name string, plan func(t *testing.T) []visit) {
@@ -61,7 +63,8 @@ func TestStatementPlans(t *testing.T) {
 	}
 }
 
-// statements runs the conformance suite on an engine in a process of its own and answers what was run, each text once by each method.
+// statements runs the conformance suite on an engine in a separate process and returns its
+// statements, each text once by each method.
 func statements(t *testing.T, suite string) (list []recordstest.Statement) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "statements.json")
@@ -130,24 +133,27 @@ func past(t *testing.T, url string) {
 	require.NoError(t, err)
 }
 
-// index is what a step searches.
+// index is the target of a step's search.
 type index struct {
 	table, where string // where: of a partial index
 }
 
-// compared is a column that a step asks for one value of: any, or one of those that the statement spells out.
+// compared is a column that a step asks for one value of: any, or one of those that the statement
+// spells out.
 type compared struct{ column, values string }
 
-// openStates are values that rows have only until they are done with: there are few such rows, whatever the history.
+// openStates are values that rows have only until they are done with: there are few such rows,
+// whatever the history.
 var openStates = []string{"'seen'", "'held'", "'queued'", "'bound'", "'open'", "'forked'", "'halted'", "'recovering'", "0"}
 
-// open reports whether the values are spelled out and all of them are of rows that are not done with.
+// open reports whether the values are spelled out and all of them are of rows that are not done
+// with.
 func (c compared) open() bool {
 	values := strings.Split(strings.ReplaceAll(c.values, " ", ""), ",")
 	return c.values != "" && !slices.ContainsFunc(values, func(v string) bool { return !slices.Contains(openStates, v) })
 }
 
-// most is how many rows of an index a step visits at most, whatever it is asked for.
+// most returns the maximum number of rows of an index that a step visits, for any arguments.
 func (x index) most(t *testing.T, count func(query string) int, columns []compared) int {
 	t.Helper()
 	var where, groups []string

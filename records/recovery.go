@@ -10,15 +10,17 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// operatorLine is the branch of slots that an operator has settled: they stand on the ledger's line and on none that we signed.
+// operatorLine is the branch of slots that an operator has settled: they are on the ledger's chain
+// and on no branch that we signed.
 const operatorLine = 1 << 62
 
 // accepted is an operator's word that explains an own transaction e which we did not sign.
 const accepted = `EXISTS (SELECT 1 FROM history h WHERE h.subject = 'account' AND h.subject_id = e.account AND h.event = 'accepted'
 	AND substr(h.detail, 1, length(e.tx) + 1) = e.tx || ' ')`
 
-// UnknownTxs returns the final transactions of an account that we did not sign, as far as our records know, and that no operator has
-// settled or accepted; by number. What the account did before it was adopted is history.
+// UnknownTxs returns the final transactions of an account that, by our records, we did not sign and
+// that no operator has settled or accepted; by number. Transactions before the account's adoption
+// are history.
 func (tx *Tx) UnknownTxs(id chain.ID, account string) ([]OwnTx, error) {
 	out, err := tx.unknownTxs(id, account, `AND NOT `+accepted)
 	return out, sqlstore.Doing(err, "reading the foreign transactions of %s on %s", account, id)
@@ -58,8 +60,9 @@ func (tx *Tx) unknownTx(a Account, hash string) (OwnTx, error) {
 	return OwnTx{}, fmt.Errorf("%w: %s is no final transaction of %s that wants explaining", ErrConflict, hash, a.Account)
 }
 
-// AcceptUnknownTx keeps in the history that an operator knows of a unknown transaction, and why it pays nothing that our records owe. ErrConflict:
-// the account is not stopped, or the transaction is none of its UnknownTxs.
+// AcceptUnknownTx records in the history that an operator knows of an unknown transaction, and why
+// it pays none of our liabilities. ErrConflict: the account is not stopped, or the transaction is
+// none of its UnknownTxs.
 func (tx *Tx) AcceptUnknownTx(id chain.ID, account, hash, why string) error {
 	a, err := tx.Account(id, account)
 	if err == nil {
@@ -71,10 +74,11 @@ func (tx *Tx) AcceptUnknownTx(id chain.ID, account, hash, why string) error {
 	return sqlstore.Doing(err, "accepting %s", hash)
 }
 
-// SettleUnknownTx records that a unknown transaction of the payment's account paid the payment: the payment gets a slot with the transaction as
-// its attempt, and both are paid for good. That it pays this payee this amount is the caller's to know. Slots that the final transaction
-// has shut out are void first. ErrConflict: the account is not stopped, the transaction is none of its UnknownTxs or failed, or the
-// payment is not queued or held, or a slot of it is not decided.
+// SettleUnknownTx records that an unknown transaction of the payment's account paid the payment.
+// The payment gets a slot with the transaction as its attempt, and both are paid permanently. The
+// caller must verify payee and amount. Slots that the final transaction excludes become void first.
+// ErrConflict: the account is not stopped, or the transaction is none of its UnknownTxs or failed.
+// Also: the payment is not queued or held, or a slot of it is not decided.
 func (tx *Tx) SettleUnknownTx(paymentID uint64, hash string) error {
 	return sqlstore.Doing(tx.settleUnknownTx(paymentID, hash), "settling payment %d by %s", paymentID, hash)
 }
@@ -134,8 +138,8 @@ func (tx *Tx) operatorSlot(paymentID uint64, e OwnTx) (Slot, error) {
 	return s, tx.logPayment(p.ID, ReasonOperator, fmt.Sprintf("%s at number %d is said to have paid it", e.Tx, e.Number))
 }
 
-// VoidBlockedSlots voids every slot of a stopped account that a final unknown transaction has shut out, so that the payments wait for a slot again.
-// ErrConflict: the account is not stopped.
+// VoidBlockedSlots voids every slot of a stopped account that a final unknown transaction has shut
+// out, so that the payments wait for a slot again. ErrConflict: the account is not stopped.
 func (tx *Tx) VoidBlockedSlots(id chain.ID, account string) error {
 	a, err := tx.Account(id, account)
 	if err == nil && a.State != AccountHalted && a.State != AccountRecovering {
@@ -147,8 +151,9 @@ func (tx *Tx) VoidBlockedSlots(id chain.ID, account string) error {
 	return sqlstore.Doing(err, "voiding what was shut out of %s on %s", account, id)
 }
 
-// voidBlockedSlots voids every undecided slot of an account that can never be used any more: a final unknown transaction has its number or, where
-// the ledger links blocks, a lower one: every line of ours has another block there. The payments are queued again.
+// voidBlockedSlots voids every undecided slot of an account that can never be used any more: a
+// final unknown transaction has its number or, where the ledger links blocks, a lower one: every
+// line of ours has another block there. The payments are queued again.
 func (tx *Tx) voidBlockedSlots(a Account) error {
 	unknown, err := tx.unknownTxs(a.Chain, a.Account, "")
 	if err != nil {
@@ -172,7 +177,8 @@ func (tx *Tx) voidBlockedSlots(a Account) error {
 	return nil
 }
 
-// CanSettleUnknownTx reports whether a payment that is not paid may be settled by a unknown transaction: no slot of it can pay it any more, or it has none.
+// CanSettleUnknownTx reports whether a payment that is not paid may be settled by a unknown
+// transaction: no slot of it can pay it any more, or it has none.
 func (tx *Tx) CanSettleUnknownTx(p Payment) (bool, error) {
 	_, differs, err := tx.DifferingTx(p.ID)
 	if err != nil || differs {
@@ -200,7 +206,7 @@ func blocks(e OwnTx, s Slot) bool {
 	return e.Number == s.Nonce || s.Branch > 0 && e.Number < s.Nonce
 }
 
-// Resumption is where a stopped account goes on.
+// Resumption is the point at which a stopped account continues.
 type Resumption struct {
 	Next   uint64 // the ledger's next free number; nothing of the account waits there below the final point
 	Hash   string // hash of the account's last block, where the ledger links them
@@ -209,10 +215,12 @@ type Resumption struct {
 	First  uint64 // the number of the first of them
 }
 
-// ResumeAccount lets a stopped account sign again, from where its ledger stands. Slots that final unknown transactions have shut out are void
-// and their payments queued again. Where the ledger counts nonces, open slots at Next and above stay as they are; where it links blocks,
-// only the signed ones that follow the account's last block do, and a new branch excludes the others. ErrConflict: the account is not stopped, a final transaction of it is not explained, a block with one of its
-// numbers was not read yet, or a slot below Next is not decided.
+// ResumeAccount lets a stopped account sign again, from the present state of its ledger. Slots that
+// final unknown transactions exclude become void and their payments are queued again. Where the
+// ledger counts nonces, open slots at Next and above do not change. Where it links blocks, only the
+// signed ones that follow the account's last block stay, and a new branch excludes the others.
+// ErrConflict: the account is not stopped, a final transaction of it is not explained, a block with
+// one of its numbers was not read yet, or a slot below Next is not decided.
 func (tx *Tx) ResumeAccount(id chain.ID, account string, at Resumption) error {
 	a, err := tx.Account(id, account)
 	if err == nil {
@@ -240,8 +248,9 @@ func (tx *Tx) resumeAccount(a Account, at Resumption) error {
 	return tx.log("account", a.Account, "resumed", fmt.Sprintf("on %s, lineage %d, base %d, next %d %s", a.Chain, a.Branch, a.Base, a.Next, at.Hash))
 }
 
-// resumeLine begins a branch behind the slots that go on from the account's last block and are signed: their bytes are known and stay good.
-// What is open besides is excluded, and so is everything that was signed and forgotten.
+// resumeLine begins a branch behind the signed slots that continue from the account's last block:
+// their bytes are known and stay valid. All other open slots are excluded, and so is every
+// signature missing in the records.
 func (tx *Tx) resumeLine(a *Account, at Resumption) error {
 	open, err := tx.OpenSlots(a.Chain, a.Account)
 	if err != nil {
@@ -292,8 +301,9 @@ func (tx *Tx) checkResume(a Account, at Resumption) error {
 	return err
 }
 
-// CheckRead wants every number that the ledger has used since the account was adopted to stand in a final block that we have read: what another one
-// paid may be what we owe. Of an account that was never adopted the records know nothing, and the sign-guard's first signature is the beginning. ErrConflict
+// CheckRead requires that every number that the ledger has used since the account's adoption is in
+// a final block that we have read: another transaction there may have paid our liability. For an
+// account that was never adopted, the sign-guard's first signature is the beginning. ErrConflict
 // otherwise.
 func (tx *Tx) CheckRead(a Account, at Resumption) error {
 	from, adopted := a.Base, a.Base != 0 || a.Next != 0
@@ -316,7 +326,8 @@ func (tx *Tx) CheckRead(a Account, at Resumption) error {
 	return err
 }
 
-// OwnTxByHash returns what a transaction of ours did in a final block; false when no final block that we have read has it.
+// OwnTxByHash returns what a transaction of ours did in a final block; false when no final block
+// that we have read has it.
 func (tx *Tx) OwnTxByHash(hash string) (OwnTx, bool, error) {
 	var r ownTxRow
 	const columns = `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.fee `
@@ -337,8 +348,8 @@ func (tx *Tx) UnpaidPayments(id chain.ID, account string) ([]Payment, error) {
 	return paymentsOf(rows), sqlstore.Doing(err, "reading the unpaid payments of %s on %s", account, id)
 }
 
-// Refundable returns the transfers on a chain that brought an amount, or after the fee of a withdrawal have left that, and are neither credited nor
-// refunded yet, oldest first.
+// Refundable returns the transfers on a chain that brought an amount, or have it left after the fee
+// of a withdrawal, and are neither credited nor refunded yet, oldest first.
 func (tx *Tx) Refundable(id chain.ID, asset chain.Asset, amount chain.Amount) ([]Transfer, error) {
 	out, err := tx.TransfersWhere(`WHERE chain = ? AND asset = ? AND (amount = ? OR (net = ? AND direction = 'withdrawal')) AND direction <> 'funding'
 		AND (state IN ('final','held') OR state = 'refused' AND reason = 'dust')
@@ -360,8 +371,9 @@ func (tx *Tx) BlockAt(id chain.ID, height uint64) (hash string, found bool, err 
 	return hash, found, sqlstore.Doing(err, "reading block %d of %s", height, id)
 }
 
-// AddCancel stores a signed cancellation of a number that no slot of ours has, before it is sent. Seq counts from 0 without gaps. Only an account
-// that is recovering has some; ErrConflict otherwise.
+// AddCancel stores a signed cancellation of a number that no slot of ours has, before it is sent.
+// Seq counts from 0 without gaps. Only an account that is recovering has some; ErrConflict
+// otherwise.
 func (tx *Tx) AddCancel(id chain.ID, account string, number uint64, a chain.Attempt) error {
 	return sqlstore.Doing(tx.addCancel(id, account, number, a), "storing cancellation %d of number %d of %s on %s", a.Seq, number, account, id)
 }

@@ -7,7 +7,8 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// Began returns the block after which a chain has been followed: nothing at or below it was ever booked. ErrNotFound when it was never started.
+// Began returns the block after which a chain has been followed: nothing at or below it was ever
+// booked. ErrNotFound when it was never started.
 func (tx *Tx) Began(id chain.ID) (height uint64, err error) {
 	var detail string
 	err = tx.one(&detail, `SELECT detail FROM history WHERE subject = 'chain' AND subject_id = ? AND event = 'started' ORDER BY seq LIMIT 1`, string(id))
@@ -36,9 +37,10 @@ func (tx *Tx) HasOwnTx(e OwnTx) (bool, error) {
 	return found, sqlstore.Doing(err, "looking for our transaction %s", e.Tx)
 }
 
-// EnsureBlock makes sure that a block which is read again belongs to the line that was followed, and stores it where it was pruned, so that what it shows can
-// be settled.
-// ErrConflict: the chain was not followed there. ErrParent: our line has another block. ErrNotFinal: our line's block is forgotten and this one is not final.
+// EnsureBlock checks that a block which is read again belongs to the followed chain, and stores it
+// where it was pruned, so that its content can be settled. ErrConflict: the chain was not followed
+// there. ErrParent: our chain has another block. ErrNotFinal: our block was pruned and this one is
+// not final.
 func (tx *Tx) EnsureBlock(id chain.ID, b chain.Block) error {
 	return sqlstore.Doing(tx.ensureBlock(id, b), "reading block %d of %s again", b.Height, id)
 }
@@ -69,8 +71,8 @@ func (tx *Tx) ensureBlock(id chain.ID, b chain.Block) error {
 	return tx.putBlock(id, b)
 }
 
-// SeeLateOwnTx is SeeOwnTx for a block that is read again: coin that it moved is added to the books of the accounts when these have gone
-// past the block. fresh tells whether it was not stored before.
+// SeeLateOwnTx is SeeOwnTx for a block that is read again: its coin is added to the books of the
+// accounts when these are past the block. fresh reports whether it was not stored before.
 func (tx *Tx) SeeLateOwnTx(e OwnTx) (fresh bool, err error) {
 	known, err := tx.HasOwnTx(e)
 	if err != nil || known {
@@ -94,7 +96,8 @@ func (tx *Tx) SeeLateOwnTx(e OwnTx) (fresh bool, err error) {
 	return true, tx.addMoves(e.Chain, moves)
 }
 
-// BeforeAddress reports whether a block was followed before an account was stored: what it shows there was nobody's deposit then.
+// BeforeAddress reports whether a block was followed before an account was stored: its transfers
+// there belonged to no user then.
 func (tx *Tx) BeforeAddress(id chain.ID, account string, height uint64) (bool, error) {
 	held, err := tx.HoldingsOf(id, []string{account})
 	if err != nil || len(held) == 0 {

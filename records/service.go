@@ -8,8 +8,9 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// rank is the place of a new payment in the round robin of its users: one behind the user's last queued payment of the class and asset, else the
-// rank that is being served. So a user with many payments waits behind users with few.
+// rank is the place of a new payment in the round robin of its users: one behind the user's last
+// queued payment of the class and asset, else the rank that is being served. So a user with many
+// payments waits behind users with few.
 func (tx *Tx) rank(p Payment, owner string) (rank uint64, err error) {
 	if p.TransferID == 0 {
 		return 0, nil
@@ -36,8 +37,9 @@ func (tx *Tx) QueuedAssets(id chain.ID, account string, class Class) ([]chain.As
 	return assets, sqlstore.Doing(err, "reading the queued assets of %s on %s", account, id)
 }
 
-// QueuedPayments returns what of a class and an asset waits to be bound to a slot of an account, in the order of service: round robin by user,
-// then by age. Credits and refunds of the tokens in except are passed over, which costs a look at each of them.
+// QueuedPayments returns the payments of a class and an asset that wait to be bound to a slot of an
+// account, in the order of service: round robin by user, then by age. Credits and refunds of the
+// tokens in except are skipped, which costs a read of each of them.
 func (tx *Tx) QueuedPayments(id chain.ID, account string, class Class, asset chain.Asset, limit int, except ...string) ([]Payment, error) {
 	var rows []paymentRow
 	passed, args := "", []any{string(id), account, int(class), string(asset)}
@@ -49,7 +51,8 @@ func (tx *Tx) QueuedPayments(id chain.ID, account string, class Class, asset cha
 	return paymentsOf(rows), sqlstore.Doing(err, "reading the queued payments of %s on %s", account, id)
 }
 
-// HeldFor returns the payments that are held for a reason and have a higher number than after, lowest first, at most limit of them.
+// HeldFor returns the payments that are held for a reason and have a higher number than after,
+// lowest first, at most limit of them.
 func (tx *Tx) HeldFor(reason string, after uint64, limit int) ([]Payment, error) {
 	var rows []paymentRow
 	err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE state = 'held' AND reason = ? AND id > ? ORDER BY id LIMIT ?`, reason, after, limit)
@@ -69,7 +72,8 @@ func (tx *Tx) HeldDeposit(reason, network, token, owner string) (bool, error) {
 	return found, sqlstore.Doing(err, "looking for held deposits of %s", owner)
 }
 
-// Moves returns the payments of a purpose that no transfer asks for, such as sweeps, newest first and older than before, which is 0 for the newest.
+// Moves returns the payments of a purpose without a transfer, such as sweeps, newest first and
+// older than before, which is 0 for the newest.
 func (tx *Tx) Moves(purpose chain.Purpose, before uint64, limit int) ([]Payment, error) {
 	var rows []paymentRow
 	err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE transfer_id IS NULL AND purpose = ? AND id < ? ORDER BY id DESC LIMIT ? + 0`,
@@ -86,8 +90,8 @@ func (tx *Tx) NoteHeld(id uint64, reason string) error {
 	return sqlstore.Doing(err, "noting why payment %d is held", id)
 }
 
-// NoteWaiting stores why a queued payment waits, for people: it changes nothing about the payment, and binding it clears the note. ErrConflict: it
-// is not queued.
+// NoteWaiting stores why a queued payment waits, for people: it changes nothing about the payment,
+// and binding it clears the note. ErrConflict: it is not queued.
 func (tx *Tx) NoteWaiting(id uint64, reason string) error {
 	err := tx.change(`UPDATE payments SET reason = ?, changed_at = ? WHERE id = ? AND state = 'queued'`, sqlstore.Note(reason), tx.millis(), id)
 	if err == nil {

@@ -7,9 +7,11 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// SettlePaid records that the slot's attempt with a hash is in a final block and did what it says: slot and payment are paid, for good. Slots of other branches
-// with the same number become void. The slot may be forked, if NewBranch has taken its payment out of every other slot. ErrNotFinal: the block is not a final
-// block of the line. ErrConflict: the slot is decided, the hash is not that of an attempt of it that pays, or the payment is bound elsewhere.
+// SettlePaid records that the slot's attempt with a hash is in a final block and did what its
+// fields request: slot and payment are paid, permanently. Slots of other branches with the same
+// number become void. The slot may be forked, if NewBranch has removed its payment from every other
+// slot. ErrNotFinal: the block is not a final block of the chain. ErrConflict: the slot is decided,
+// the hash is not that of a paying attempt of it, or the payment is bound elsewhere.
 func (tx *Tx) SettlePaid(s Slot, hash, blockHash string) error {
 	if err := tx.settlePaid(s, hash, blockHash); err != nil {
 		return fmt.Errorf("settling slot %s as paid by %s: %w", s.name(), hash, err)
@@ -53,9 +55,10 @@ func (tx *Tx) settlePaid(s Slot, hash, blockHash string) error {
 	return tx.logPayment(s.PaymentID, string(Paid), fmt.Sprintf("%s in block %s, slot %s", hash, blockHash, s.name()))
 }
 
-// SettleVoid records that the slot's number is used up in the final block by tx without paying: a failed attempt, a cancellation, or something
-// else. The payment of an open slot is queued again under its next generation, or held for an operator with the reason. A forked slot's
-// payment is free already. Errors as SettlePaid's.
+// SettleVoid records that the slot's number is used up in the final block by tx without paying: a
+// failed attempt, a cancellation, or something else. The payment of an open slot is queued again
+// under its next generation, or held for an operator with the reason. A forked slot's payment is
+// free already. Errors as SettlePaid's.
 func (tx *Tx) SettleVoid(s Slot, hash, blockHash, reason string, requeue bool) error {
 	if err := tx.settleVoid(s, hash, blockHash, reason, requeue); err != nil {
 		return fmt.Errorf("settling slot %s as void by %s: %w", s.name(), hash, err)
@@ -110,7 +113,8 @@ func (tx *Tx) decideSlot(s Slot, state, hash, blockHash string) error {
 		state, hash, blockHash, tx.millis(), string(s.Chain), s.Account, s.Branch, s.Nonce, s.PaymentID)
 }
 
-// voidSiblings decides the slots of other branches with the same number: a final block stands there, and it is none of theirs.
+// voidSiblings decides the slots of other branches with the same number: a final block has that
+// number, and it is none of theirs.
 func (tx *Tx) voidSiblings(s Slot, hash, blockHash string) error {
 	rows, err := tx.slotRows(`WHERE chain = ? AND account = ? AND number = ? AND lineage + 0 <> ? AND state IN ('open','forked') ORDER BY lineage + 0`,
 		string(s.Chain), s.Account, s.Nonce, s.Branch)
@@ -125,7 +129,8 @@ func (tx *Tx) voidSiblings(s Slot, hash, blockHash string) error {
 	return nil
 }
 
-// checkFinal is ErrNotFinal unless the block is canonical and not above the final point (rules R3 and R4).
+// checkFinal is ErrNotFinal unless the block is canonical and not above the final point (rules R3
+// and R4).
 func (tx *Tx) checkFinal(id chain.ID, blockHash string) error {
 	final, err := tx.exists(`SELECT 1 FROM blocks b JOIN cursors c ON c.chain = b.chain
 		WHERE b.chain = ? AND b.hash = ? AND b.canonical = 1 AND b.height <= c.final_height`, string(id), blockHash)
@@ -135,9 +140,11 @@ func (tx *Tx) checkFinal(id chain.ID, blockHash string) error {
 	return err
 }
 
-// NewBranch begins a new line of an account whose ledger links blocks: the next block has number base and follows baseHash. Open slots that
-// are not on the way to baseHash become forked and their payments are queued again: no line holds a payment twice, and lines exclude each other
-// (docs/payment-rules.md 3). It answers the new branch. ErrConflict: the account counts nonces, or a final block stands at base or above.
+// NewBranch begins a new branch of an account whose ledger links blocks: the next block has number
+// base and follows baseHash. Open slots that are not ancestors of baseHash become forked and their
+// payments are queued again. No branch holds a payment twice, and branches exclude each other
+// (docs/payment-rules.md 3). It returns the new branch. ErrConflict: the account counts nonces, or
+// a final block is at base or above.
 func (tx *Tx) NewBranch(id chain.ID, account string, base uint64, baseHash, why string) (uint64, error) {
 	a, err := tx.Account(id, account)
 	if err == nil {
@@ -177,8 +184,9 @@ func (tx *Tx) startBranch(a *Account, base uint64, baseHash, why string) error {
 	return tx.log("account", a.Account, "branched", fmt.Sprintf("on %s, lineage %d, base %d %s: %s", a.Chain, a.Branch, base, baseHash, why))
 }
 
-// forkSlots excludes the open slots that the new line does not contain. Those below base stay when baseHash is an attempt of a slot of their
-// branch or of a later one; when baseHash is none of our attempts, no open slot can be told to be on the line.
+// forkSlots excludes the open slots that the new branch does not contain. Those below base stay
+// when baseHash is an attempt of a slot of their branch or of a later one. When baseHash is none of
+// our attempts, no open slot is known to be on the chain.
 func (tx *Tx) forkSlots(a *Account, base uint64, baseHash, why string) error {
 	onLine := int64(-1)
 	_, err := tx.get(&onLine, `SELECT lineage FROM attempts WHERE chain = ? AND account = ? AND hash = ? AND number = ?`,
@@ -208,7 +216,8 @@ func (tx *Tx) forkSlots(a *Account, base uint64, baseHash, why string) error {
 	return nil
 }
 
-// paidRow is the slot of an attempt in a final block, with what decides whether it can be settled as paid and nothing else follows.
+// paidRow is the slot of an attempt in a final block, with what decides whether it can be settled
+// as paid and nothing else follows.
 type paidRow struct {
 	slotRow
 	Hash    string `db:"hash"` // of the attempt
@@ -218,15 +227,16 @@ type paidRow struct {
 	Sibling bool   `db:"sibling"` // another line has an undecided slot with the number
 }
 
-// onlyPaid reports whether settling the slot has no other consequence: it is open, no other branch has an undecided slot with its number, and its payment is no
-// sweep.
+// onlyPaid reports whether settling the slot has no other consequence: it is open, no other branch
+// has an undecided slot with its number, and its payment is no sweep.
 func (r paidRow) onlyPaid() bool {
 	return r.State == SlotOpen && !r.Sibling && r.Kind != AttemptCancel && r.Payment == string(Bound) && r.Purpose != string(chain.Sweep)
 }
 
-// SettlePaidPrefix settles own transactions in final blocks of a chain as SettlePaid and MarkSettled do, many at a time: from the beginning of the list up to the
-// first from which something else follows than that an open slot is paid. It returns the slots that it settled; the caller settles the next transaction itself.
-// ErrNotFinal as of SettlePaid.
+// SettlePaidPrefix settles own transactions in final blocks of a chain as SettlePaid and
+// MarkSettled do, many at a time: from the beginning of the list up to the first from which
+// something else follows than that an open slot is paid. It returns the slots that it settled; the
+// caller settles the next transaction itself. ErrNotFinal as of SettlePaid.
 func (tx *Tx) SettlePaidPrefix(id chain.ID, list []OwnTx) (paid []Slot, err error) {
 	for len(list) > 0 && err == nil {
 		some := list[:min(len(list), sqlstore.Group)]
@@ -295,13 +305,14 @@ func (tx *Tx) paidRows(id chain.ID, list []OwnTx) (map[string]paidRow, error) {
 	return out, err
 }
 
-// settleRun is slots of one line of an account whose attempts stand in the same block.
+// settleRun contains slots of one branch of an account whose attempts are in the same block.
 type settleRun struct {
 	blockHash, account string
 	branch             uint64
 }
 
-// settleRun writes that slots are paid: the slots, their payments and the own transactions, each all or none.
+// settleRun writes that slots are paid: the slots, their payments and the own transactions, each
+// all or none.
 func (tx *Tx) settleRun(id chain.ID, run settleRun, slots []Slot) error {
 	if err := tx.checkFinal(id, run.blockHash); err != nil {
 		return err

@@ -60,10 +60,13 @@ func (tx *Tx) BindSlot(paymentID uint64, maxUnmined int) (Slot, error) {
 	return bound[0], nil
 }
 
-// BindSlots gives queued payments of one account the account's next numbers, for good and in the order given (rule R2). A payment that must wait gets none;
-// waiting says why, by payment. ErrFull: maxUnmined slots of the account are in no block yet. ErrWaits, with ErrConflict: the payment is not queued, the
-// account may not sign, the payment's transfer is not decided or left the line, an older line of ours may still pay it, or, with ErrHalted too, its
-// chain or its transfer's chain is halted. After any other error the transaction must not be committed.
+// BindSlots gives queued payments of one account the account's next numbers, permanently and in the
+// given order (rule R2). A payment that must wait gets none; waiting contains the reason, by
+// payment. ErrFull: maxUnmined slots of the account are in no block yet. ErrWaits, with
+// ErrConflict: the payment is not queued, the account may not sign, or the payment's transfer is
+// not decided or left the chain. Also: an older branch of ours may still pay it or, with ErrHalted
+// too, its chain or its transfer's chain is halted. After any other error the transaction must not
+// be committed.
 func (tx *Tx) BindSlots(payments []uint64, maxUnmined int) (bound []Slot, waiting map[uint64]error, err error) {
 	bound, waiting, err = tx.bindSlots(payments, maxUnmined)
 	if err != nil {
@@ -179,7 +182,8 @@ func (tx *Tx) bindable(payments []uint64) ([]bindRow, error) {
 	return out, err
 }
 
-// checkBindable returns why the payment cannot be bound now. It is the last check before money may leave.
+// checkBindable returns why the payment cannot be bound now. It is the last check before money may
+// leave.
 func (p bindRow) checkBindable(a Account) error {
 	transfer := uint64(p.TransferID.Int64)
 	switch {
@@ -193,7 +197,7 @@ func (p bindRow) checkBindable(a Account) error {
 		return fmt.Errorf("%w: %w: transfer %d is not decided", ErrWaits, ErrConflict, transfer)
 	case p.OffLine:
 		return fmt.Errorf("%w: %w: the block of transfer %d is not of the line", ErrWaits, ErrConflict, transfer)
-	case p.ForkedAt >= 0 && uint64(p.ForkedAt) < a.Base: // it may be part of the line: the payment would stand on it twice
+	case p.ForkedAt >= 0 && uint64(p.ForkedAt) < a.Base: // it may be part of the chain: the payment would be on it twice
 		return fmt.Errorf("%w: %w: an older slot of it is not decided", ErrWaits, ErrConflict)
 	}
 	return nil
@@ -224,19 +228,21 @@ func (tx *Tx) slotRows(where string, args ...any) ([]slotRow, error) {
 	return rows, err
 }
 
-// Which open slots are read: all of them, or those that stand in no block of the line. The first form names its index's condition for SQLite.
+// Conditions for open slots: all of them, or those that are in no block of the chain. The first
+// form names its index's condition for SQLite.
 const (
 	openSlots    = `s.chain = ? AND s.account = ? AND s.state IN ('open','forked') AND s.state = 'open'`
 	unminedSlots = `s.chain = ? AND s.account = ? AND s.state = 'open' AND s.mined_in = ''`
 )
 
-// OpenSlots returns all slots of an account that wait for a final block, lowest number first. There may be tens of thousands. All of them
-// stand on the account's current line.
+// OpenSlots returns all slots of an account that wait for a final block, lowest number first. There
+// may be tens of thousands. All of them are on the account's current branch.
 func (tx *Tx) OpenSlots(id chain.ID, account string) ([]OpenSlot, error) {
 	return tx.readOpen(openSlots, id, account)
 }
 
-// UnminedSlots returns the open slots of an account that stand in no block of the line yet, lowest number first: what is to be signed and sent.
+// UnminedSlots returns the open slots of an account that are in no block of the chain yet, lowest
+// number first: the slots to sign and send.
 func (tx *Tx) UnminedSlots(id chain.ID, account string) ([]OpenSlot, error) {
 	return tx.readOpen(unminedSlots, id, account)
 }
@@ -249,7 +255,8 @@ func (tx *Tx) readOpen(which string, id chain.ID, account string) ([]OpenSlot, e
 	return out, nil
 }
 
-// openWith reads the slots with their payments and attempts in three queries, however many there are.
+// openWith reads the slots with their payments and attempts in three queries, however many there
+// are.
 func (tx *Tx) openWith(which string, id chain.ID, account string) ([]OpenSlot, error) {
 	a, err := tx.Account(id, account)
 	if err != nil {
@@ -315,7 +322,8 @@ func (tx *Tx) attemptsOfSlots(which string, id chain.ID, account string) (map[br
 	return out, nil
 }
 
-// link fills in the hash that each slot's block must follow. Slots in a row follow each other; only the first of a row is looked up.
+// link fills in the hash that each slot's block must follow. Slots in a row follow each other; only
+// the first of a row is looked up.
 func (tx *Tx) link(slots []OpenSlot) (err error) {
 	for i := range slots {
 		s := &slots[i]
@@ -338,8 +346,8 @@ func (s OpenSlot) newest() string {
 	return s.Attempts[len(s.Attempts)-1].Hash
 }
 
-// prev is the hash that a block in the slot must follow: the base's for the first of a branch, else that of the number before it, which is
-// the newest attempt until a final block has told.
+// prev returns the hash that a block in the slot must follow: the base's for the first of a branch,
+// else that of the number before it, which is the newest attempt until a final block decides.
 func (tx *Tx) prev(s Slot) (hash string, err error) {
 	if s.Branch == 0 {
 		return "", nil

@@ -1,8 +1,10 @@
-// Package records is the gateway's store: what came in, what is owed, what was signed and what became of it, on SQLite or PostgreSQL.
+// Package records is the gateway's store: what came in, what is owed, what was signed and what
+// became of it, on SQLite or PostgreSQL.
 //
-// It owns the tables, the transitions between states and the constraints that keep money safe (docs/payment-rules.md); docs/records.md
-// draws them. It decides nothing about money: which transfer is good, what a payment is worth and when to sign are the watcher's decisions.
-// It talks to no chain, knows no keys and serves no HTTP.
+// It owns the tables, the transitions between states and the constraints that keep money safe
+// (docs/payment-rules.md); docs/records.md draws them. It decides nothing about money: which
+// transfer is good, what a payment is worth and when to sign are the watcher's decisions. It talks
+// to no chain, knows no keys and serves no HTTP.
 //
 //	transfer  seen ─▶ final | held | refused      payment  queued ─▶ bound ─▶ paid      slot  open ─▶ paid | void
 //	            └───▶ orphaned ─▶ seen                      └──────▶ held | void               └─▶ forked ─▶ paid | void
@@ -24,13 +26,15 @@ import (
 // Store is an open database. It is safe for use by many goroutines.
 type Store struct{ db *sqlstore.Store }
 
-// Close waits for what runs and closes the database. A fenced copy shares the database: close the first one only.
+// Close waits for what runs and closes the database. A fenced copy shares the database: close the
+// first one only.
 func (s *Store) Close() error { return s.db.Close() }
 
 // Lease is a role held for a time (sqlstore.Lease).
 type Lease = sqlstore.Lease
 
-// Fenced is the same store whose every Update first checks that the lease is still held, else ErrFenced.
+// Fenced is the same store whose every Update first checks that the lease is still held, else
+// ErrFenced.
 func (s *Store) Fenced(l *Lease) *Store { return &Store{s.db.Fenced(l)} }
 
 // Lease takes a role for ttl. ErrLeased, with the holder's name: another one holds it.
@@ -38,7 +42,8 @@ func (s *Store) Lease(ctx context.Context, role, holder string, ttl time.Duratio
 	return s.db.Lease(ctx, role, holder, ttl)
 }
 
-// Hold is Lease for holders that all come through Hold: on SQLite who has the lock file need not wait for the time of a holder that was killed.
+// Hold is Lease for holders that all come through Hold: on SQLite who has the lock file need not
+// wait for the time of a holder that was killed.
 func (s *Store) Hold(ctx context.Context, role, holder string, ttl time.Duration) (*Lease, error) {
 	return s.db.Hold(ctx, role, holder, ttl)
 }
@@ -46,22 +51,24 @@ func (s *Store) Hold(ctx context.Context, role, holder string, ttl time.Duration
 // LockFile is the file that the holder of a role on a SQLite database has locked.
 func LockFile(path, role string) string { return sqlstore.LockFile(path, role) }
 
-// Size is how many bytes the database takes on its disk.
+// Size returns the bytes of the database on its disk.
 func (s *Store) Size(ctx context.Context) (int64, error) { return s.db.Size(ctx) }
 
-// Led reports whether somebody holds a role now, as far as that can be told from outside.
+// Led reports whether a role is held now, as far as visible from outside.
 func (s *Store) Led(ctx context.Context, role string) (bool, error) { return s.db.Led(ctx, role) }
 
-// Update runs f in one writing transaction; there is one at a time, in all processes together. An error of f rolls back and comes out as it is.
-// ErrUnknownOutcome: the transaction may or may not be stored, read before going on (rule R7). Never call Update inside Update.
+// Update runs f in one writing transaction; there is one at a time, in all processes together. An
+// error of f rolls back and is returned unchanged. ErrUnknownOutcome: the transaction may or may
+// not be stored; read before continuing (rule R7). Never call Update inside Update.
 func (s *Store) Update(ctx context.Context, f func(*Tx) error) error {
 	return s.db.Update(ctx, with(f))
 }
 
-// View runs f on one read snapshot, beside any writer. Writing methods fail in it.
+// View runs f on one read snapshot, concurrently with any writer. Writing methods fail in it.
 func (s *Store) View(ctx context.Context, f func(*Tx) error) error { return s.db.View(ctx, with(f)) }
 
-// RawRead is View for a few rows, which SQLite answers without being interrupted when ctx ends: that would cost more than its queries.
+// RawRead is View for a few rows, which SQLite answers without being interrupted when ctx ends:
+// that would cost more than its queries.
 func (s *Store) RawRead(ctx context.Context, f func(*Tx) error) error {
 	return s.db.RawRead(ctx, with(f))
 }
@@ -73,19 +80,21 @@ func with(f func(*Tx) error) func(*sqlstore.Tx) error {
 //go:embed migrations
 var migrations embed.FS
 
-// Config says where the records are.
+// Config selects the records' database.
 type Config struct {
 	// URL is "sqlite:PATH" or "postgres://user@host/name?...". The password of a server belongs in PGPASSFILE or PGPASSWORD.
 	URL string `yaml:"url"`
 	// Now gives the times of rows; nil means time.Now. Leases use the database's own clock.
 	Now func() time.Time `yaml:"-"`
-	// Observe is told the text of every statement before it runs; nil for nobody. Tests look at the statements' plans.
+	// Observe receives the text of every statement before it runs; may be nil. Tests check the
+	// statements' plans.
 	Observe func(statement string) `yaml:"-"`
-	// Migrating is told before the schema is brought from one version to another, 0 being an empty database; nil for nobody.
+	// Migrating is called before the schema is migrated from one version to another, 0 being an
+	// empty database; may be nil.
 	Migrating func(from, to int64) `yaml:"-"`
 }
 
-// Check tells what is wrong with the configuration.
+// Check reports every fault of the configuration.
 func (c Config) Check() error {
 	if err := database.CheckURL(c.URL); err != nil {
 		return fmt.Errorf("records %w", err)
@@ -93,7 +102,8 @@ func (c Config) Check() error {
 	return nil
 }
 
-// Open opens the database, brings its schema up to date and checks it. ErrNewer: a later program wrote it.
+// Open opens the database, brings its schema up to date and checks it. ErrNewer: a later program
+// wrote it.
 func Open(ctx context.Context, c Config) (*Store, error) { return openStore(ctx, c, false) }
 
 func openStore(ctx context.Context, c Config, joins bool) (*Store, error) {
@@ -117,11 +127,11 @@ func texts() fs.FS {
 	return f
 }
 
-// Schema is what a SQLite file of records is made by.
+// Schema returns the schema of a SQLite file of records.
 func Schema() database.Schema { return sqlstore.SQLiteSchema(texts()) }
 
-// OpenExisting is Open for those who only join the daemon: a database file that is not there is ErrNotFound and is not made, and a schema that
-// is not up to date is ErrOlder and stays as it is.
+// OpenExisting is Open for programs that only join the daemon: a missing database file is
+// ErrNotFound and is not made, and a schema that is not up to date is ErrOlder and does not change.
 func OpenExisting(ctx context.Context, c Config) (*Store, error) {
 	if path, ok := database.Path(c.URL); ok && database.CheckURL(c.URL) == nil {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {

@@ -7,22 +7,24 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// SweepCandidate is a deposit address, or the gas account, that holds decided deposits of an asset. Booked is their sum less what was swept, never below zero.
+// SweepCandidate is a deposit address, or the gas account, that holds decided deposits of an asset.
+// Booked is their sum less what was swept, never below zero.
 type SweepCandidate struct {
 	Account Account
 	Asset   chain.Asset
 	Booked  chain.Amount
 }
 
-// sweepableRow is what came to a deposit address and went from it.
+// sweepableRow contains the sums received and sent by a deposit address.
 type sweepableRow struct {
 	Came   chain.Amount `db:"came"`
 	Went   chain.Amount `db:"went"`
 	CameAt int64        `db:"came_at"`
 }
 
-// SweepCandidates returns the deposit addresses of a chain to which something came since they were swept last, by address, coin last of each. What a sweep left
-// behind for its fee is no reason to look again, unless it brought less than it asked for.
+// SweepCandidates returns the deposit addresses of a chain that received something since their last
+// sweep, by address, coin last of each. A sweep's remainder for its fee is no reason for another,
+// unless it brought less than requested.
 func (tx *Tx) SweepCandidates(id chain.ID) ([]SweepCandidate, error) {
 	var rows []struct {
 		accountRow
@@ -47,7 +49,8 @@ func (tx *Tx) SweepCandidates(id chain.ID) ([]SweepCandidate, error) {
 	return out, nil
 }
 
-// Unjudged returns the deposit addresses with deposits whose credit is queued at an account of a chain: the signer may not have given its verdict on them yet.
+// Unjudged returns the deposit addresses with deposits whose credit is queued at an account of a
+// chain: the signer may not have given its verdict on them yet.
 func (tx *Tx) Unjudged(id chain.ID, account string) ([]string, error) {
 	var list []string
 	err := tx.list(&list, `SELECT DISTINCT t.account FROM payments p CROSS JOIN transfers t WHERE p.chain = ? AND p.account = ? AND p.class = ? AND p.state = 'queued'
@@ -58,8 +61,9 @@ func (tx *Tx) Unjudged(id chain.ID, account string) ([]string, error) {
 // hasCome reports whether a transfer in this state is final on its chain.
 func hasCome(s TransferState) bool { return s == Final || s == Refused }
 
-// bookDeposit adds a transfer that was decided to what came to its address, if that is a user's own, or takes it back. Tokens that somebody sent
-// to the gas account are swept like those of a user's address; its coins stay.
+// bookDeposit adds a decided transfer to the sums of its address, if that is a user's own, or
+// subtracts it. Tokens sent to the gas account are swept like those of a user's address; its coins
+// stay.
 func (tx *Tx) bookDeposit(transferID uint64, came bool) error {
 	var t struct {
 		Chain   string       `db:"chain"`
@@ -87,7 +91,8 @@ func (tx *Tx) bookDeposit(transferID uint64, came bool) error {
 	return tx.setSweepable(t.Chain, t.Account, t.Asset, r, r.Came != r.Went)
 }
 
-// bookSweep adds a paid sweep to what went from its address. What came meanwhile waits for the next one.
+// bookSweep adds a paid sweep to what went from its address. What came meanwhile waits for the next
+// one.
 func (tx *Tx) bookSweep(p Payment) error {
 	r, err := tx.sweepable(string(p.Chain), p.Account, string(p.Asset))
 	if err == nil {
@@ -133,8 +138,9 @@ func (tx *Tx) setSweepable(id, account, asset string, r sweepableRow, open bool)
 	return err
 }
 
-// Swept records once how much a paid sweep brought, in units of its asset, when its fee left less than was asked for; an order to pay itself
-// never changes. ErrConflict: the payment is no paid sweep, or it asked for less.
+// Swept records once how much a paid sweep brought, in units of its asset, when its fee left less
+// than was asked for; an order to pay itself never changes. ErrConflict: the payment is no paid
+// sweep, or it asked for less.
 func (tx *Tx) Swept(paymentID uint64, brought chain.Amount) error {
 	p, err := tx.Payment(paymentID)
 	if err == nil && p.Amount != brought {
@@ -160,7 +166,8 @@ func (tx *Tx) swept(p Payment, brought chain.Amount) error {
 	return tx.logPayment(p.ID, "swept", fmt.Sprintf("%s of %s, the rest was kept for its fee", brought, p.Amount))
 }
 
-// SweepUnderWay returns the sweep of the same account and asset, or for a gas payment the one to the same address, that is queued, bound or held; false: none is.
+// SweepUnderWay returns the sweep of the same account and asset, or for a gas payment the one to
+// the same address, that is queued, bound or held; false: there is none.
 func (tx *Tx) SweepUnderWay(p Payment) (under Payment, busy bool, err error) {
 	var r paymentRow
 	if p.Purpose == chain.Gas {
@@ -173,8 +180,9 @@ func (tx *Tx) SweepUnderWay(p Payment) (under Payment, busy bool, err error) {
 	return r.payment(), busy, sqlstore.Doing(err, "looking for a %s under way", p.Purpose)
 }
 
-// TokenSweepUnderWay reports whether a sweep of a token from an address, or the gas for one, is queued or bound: it needs the coin that is there. The
-// indexes of open payments name all three states, so the conditions name them too.
+// TokenSweepUnderWay reports whether a sweep of a token from an address, or the gas for one, is
+// queued or bound: it needs the coin that is there. The indexes of open payments name all three
+// states, so the conditions name them too.
 func (tx *Tx) TokenSweepUnderWay(id chain.ID, account string) (busy bool, err error) {
 	busy, err = tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND account = ? AND purpose = 'sweep' AND state IN ('queued','bound','held')
 		AND state <> 'held' AND asset <> 'native'`,

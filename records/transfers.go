@@ -62,8 +62,9 @@ func (r transferRow) withoutJSON() Transfer {
 	}
 }
 
-// rowOf is the row of a transfer seen first in this transaction. A payee that no column can hold is stored as not known: it can then never
-// be paid, while a changed one could. The memo keeps the sender's bytes.
+// rowOf is the row of a transfer seen first in this transaction. A payee that no column can hold is
+// stored as not known: it can then never be paid, while a changed one could. The memo keeps the
+// sender's bytes.
 func (tx *Tx) rowOf(t Transfer) (transferRow, error) {
 	memo, err := json.Marshal(t.Memo)
 	if err != nil {
@@ -88,13 +89,14 @@ func (tx *Tx) rowOf(t Transfer) (transferRow, error) {
 	}, nil
 }
 
-// sameFacts reports whether the chain says the same about two sightings of a ref.
+// sameFacts reports whether two sightings of a ref have the same chain data.
 func (r transferRow) sameFacts(o transferRow) bool {
 	return r.Tx == o.Tx && r.Sender == o.Sender && r.Account == o.Account && r.Asset == o.Asset &&
 		r.Amount == o.Amount && r.Memo == o.Memo && r.Failed == o.Failed
 }
 
-// TransfersWhere reads transfers by the end of a statement, for the packages that may write statements.
+// TransfersWhere reads transfers by the end of a statement, for the packages that may write
+// statements.
 func (tx *Tx) TransfersWhere(where string, args ...any) ([]Transfer, error) {
 	var rows []transferRow
 	if err := tx.list(&rows, `SELECT `+transferColumns+` FROM transfers `+where, args...); err != nil {
@@ -116,10 +118,12 @@ func (tx *Tx) TransfersWhere(where string, args ...any) ([]Transfer, error) {
 	return out, nil
 }
 
-// SeeTransfer stores what a block shows and answers the row and whether something changed. A ref that is known keeps its row: an orphaned
-// one is seen again in the new block, any other one that moved gets the new block's fields. What was frozen at first sight stays, except that a
-// re-mined transaction may do something else: then an orphaned row takes the new facts with the policy given now, and a row decided
-// already only notes the incident in the history. A seen row with other facts in a block of the same line is ErrConflict.
+// SeeTransfer stores what a block shows and answers the row and whether something changed. A ref
+// that is known keeps its row: an orphaned one is seen again in the new block, any other one that
+// moved gets the new block's fields. What was frozen at first sight stays, except that a re-mined
+// transaction may do something else: then an orphaned row takes the new facts with the policy given
+// now, and a row decided already only notes the incident in the history. A seen row with other
+// facts in a block of the same line is ErrConflict.
 func (tx *Tx) SeeTransfer(t Transfer) (Transfer, bool, error) {
 	out, changed, err := tx.seeTransfer(t)
 	return out, changed, sqlstore.Doing(err, "storing the transfer %s on %s", t.Ref, t.Chain)
@@ -217,7 +221,8 @@ func (tx *Tx) seeAgain(known, fresh transferRow) (Transfer, bool, error) {
 	return t, err == nil, err
 }
 
-// replaceTransfer gives an orphaned row the facts of its re-mined transaction. Id, ref and time of first sight stay.
+// replaceTransfer gives an orphaned row the facts of its re-mined transaction. Id, ref and time of
+// first sight stay.
 func (tx *Tx) replaceTransfer(known, r transferRow) (Transfer, bool, error) {
 	r.ID, r.SeenAt = known.ID, known.SeenAt
 	err := tx.change(`UPDATE transfers SET network = ?, direction = ?, tx = ?, sender = ?, account = ?, asset = ?, amount = ?, memo = ?, failed = ?,
@@ -270,7 +275,8 @@ func (tx *Tx) TransfersByID(ids []uint64) (map[uint64]Transfer, error) {
 	return out, nil
 }
 
-// DueTransfers returns the seen transfers of a chain that the cursor's height or its final point decides now: at most limit.
+// DueTransfers returns the seen transfers of a chain that the cursor's height or its final point
+// decides now: at most limit.
 func (tx *Tx) DueTransfers(id chain.ID, limit int) ([]Transfer, error) {
 	c, err := tx.Cursor(id)
 	if err != nil {
@@ -286,8 +292,10 @@ func (tx *Tx) DueTransfers(id chain.ID, limit int) ([]Transfer, error) {
 	return found, sqlstore.Doing(err, "reading the due transfers of %s", id)
 }
 
-// MoveTransfer takes a transfer from one state to another; docs/records.md has the arrows. ErrConflict: it is in another state, the arrow does
-// not exist, its block is not of the line, or it is to be orphaned while a payment for it lives or, once decided, without an incident.
+// MoveTransfer moves a transfer from one state to another; docs/records.md has the transitions.
+// ErrConflict: it is in another state, the transition does not exist, or its block is not in the
+// chain. Also: it is to be orphaned while a payment for it lives or, once decided, without an
+// incident.
 func (tx *Tx) MoveTransfer(id uint64, from, to TransferState, reason string) error {
 	err := tx.moveTransfer(id, from, to, reason)
 	return sqlstore.Doing(err, "moving transfer %d from %s to %s", id, from, to)
@@ -317,7 +325,8 @@ func (tx *Tx) moveTransfer(id uint64, from, to TransferState, reason string) err
 	return tx.logTransfer(id, string(to), reason)
 }
 
-// mayOrphan is ErrConflict while a payment for a transfer lives, and for a decided one that has not left the chain.
+// mayOrphan is ErrConflict while a payment for a transfer lives, and for a decided one that has not
+// left the chain.
 func (tx *Tx) mayOrphan(id uint64, from TransferState) error {
 	live, err := tx.exists(`SELECT 1 FROM payments WHERE transfer_id = ? AND state <> 'void'`, id)
 	if err == nil && live {
@@ -333,11 +342,13 @@ func (tx *Tx) mayOrphan(id uint64, from TransferState) error {
 	return err
 }
 
-// offLine is the condition that the block of a transfer t is known to have left the line: an incident says so when the block was pruned.
+// offLine is the condition that the block of a transfer t has left the chain; an incident records
+// it when the block was pruned.
 const offLine = `t.incident <> '' OR EXISTS (SELECT 1 FROM blocks b WHERE b.chain = t.chain AND b.hash = t.block_hash AND b.canonical = 0)
 	OR EXISTS (SELECT 1 FROM blocks b WHERE b.chain = t.chain AND b.height = t.height AND b.canonical = 1 AND b.hash <> t.block_hash)`
 
-// onLine is ErrConflict when the transfer's block is known to have left the line. Blocks that were pruned or never followed prove nothing.
+// onLine is ErrConflict when the transfer's block is known to have left the line. Blocks that were
+// pruned or never followed prove nothing.
 func (tx *Tx) onLine(id uint64) error {
 	off, err := tx.exists(`SELECT 1 FROM transfers t WHERE t.id = ? AND (`+offLine+`)`, id)
 	if err == nil && off {

@@ -9,17 +9,19 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// Tx is one transaction of the store: a writing one inside Update, a snapshot inside View. It must not leave the function it was handed to.
+// Tx is one transaction of the store: a writing one inside Update, a snapshot inside View. It must
+// not leave the function it was handed to.
 type Tx struct {
 	sql *sqlstore.Tx
 	now time.Time
 }
 
-// SQL is the transaction for the packages that keep or read tables of their own beside these (imports_test.go names them): nobody else
-// writes statements.
+// SQL returns the transaction for packages that write or read additional tables (imports_test.go
+// names them): no other package writes statements.
 func (tx *Tx) SQL() *sqlstore.Tx { return tx.sql }
 
-// WithActor names who acts in the history lines of transactions run under ctx: "operator:<name>". Without it they say "daemon".
+// WithActor names the actor in the history lines of transactions run under ctx: "operator:<name>".
+// Without it they contain "daemon".
 func WithActor(ctx context.Context, name string) context.Context {
 	return sqlstore.WithActor(ctx, name)
 }
@@ -27,7 +29,8 @@ func WithActor(ctx context.Context, name string) context.Context {
 // Event is one line of the history (sqlstore.Event).
 type Event = sqlstore.Event
 
-// Log appends a line to the history. The state-changing methods of Tx log themselves: what remains are incidents and what operators do besides.
+// Log appends a line to the history. The state-changing methods of Tx log themselves: what remains
+// are incidents and what operators do besides.
 func (tx *Tx) Log(e Event) error { return tx.sql.Log(e) }
 
 func (tx *Tx) log(subject, id, event, detail string) error {
@@ -42,16 +45,18 @@ func (tx *Tx) HistoryAfter(seq uint64, limit int) ([]Event, error) {
 	return tx.sql.HistoryAfter(seq, clampLimit(limit))
 }
 
-// HistoryBefore returns the lines before one, newest first; before 0 from the end on. people leaves out what the daemon did by itself.
+// HistoryBefore returns the lines before one, newest first; before 0 from the end on. people leaves
+// out the daemon's automatic actions.
 func (tx *Tx) HistoryBefore(seq uint64, people bool, limit int) ([]Event, error) {
 	return tx.sql.HistoryBefore(cmp.Or(seq, math.MaxInt64), people, clampLimit(limit))
 }
 
-// VerifyHistory recomputes the chain of digests over the whole history.
+// VerifyHistory recomputes the chain of digests over the complete history.
 func (tx *Tx) VerifyHistory() error { return tx.sql.VerifyHistory() }
 
-// The verbs of sqlstore.Tx. Statements of this package say LIMIT ? + 0: SQLite plans for the number behind a bare LIMIT ?, so it prepares the
-// statement anew each time that one is bound, which costs three times what a wallet's page does.
+// The verbs of sqlstore.Tx. Statements of this package use LIMIT ? + 0. SQLite plans for the number
+// behind a bare LIMIT ?, so it prepares the statement again for each bound number, which costs
+// three times a wallet's page.
 
 func (tx *Tx) exec(query string, args ...any) (int64, error) { return tx.sql.Exec(query, args...) }
 func (tx *Tx) change(query string, args ...any) error        { return tx.sql.Change(query, args...) }

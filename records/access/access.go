@@ -1,4 +1,5 @@
-// Package access keeps who may sign in to the operators' console and who is signed in. What they do stands in the history, under their names.
+// Package access stores the users of the operators' console and their sessions. The history
+// contains their actions, under their names.
 package access
 
 import (
@@ -12,10 +13,10 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// Role is what a user of the console may do.
+// Role is the set of a console user's rights.
 type Role string
 
-// The roles. All of them may look at everything.
+// The roles. All of them may read everything.
 const (
 	Viewer   Role = "viewer"
 	Operator Role = "operator" // orders
@@ -32,7 +33,7 @@ var (
 	ErrUsed = errors.New("the code was used before")
 )
 
-// User is somebody who may sign in.
+// User is a person who may sign in.
 type User struct {
 	Name     string `db:"name"`
 	Role     Role   `db:"role"`
@@ -43,7 +44,8 @@ type User struct {
 
 var names = regexp.MustCompile(`^[a-z0-9._-]{2,32}$`)
 
-// Put adds a user, or gives one another role, password and second factor. Whoever was signed in under the name no longer is, and has no passkeys.
+// Put adds a user, or gives one another role, password and second factor. Whoever was signed in
+// under the name no longer is, and has no passkeys.
 func Put(tx *records.Tx, u User) error {
 	switch {
 	case !names.MatchString(u.Name):
@@ -113,7 +115,8 @@ func UserOf(tx *records.Tx, name string) (User, error) {
 	return r.user(), sqlstore.Doing(err, "reading a console user")
 }
 
-// UseCode uses a code of a user's second factor up: the same or an earlier one is ErrUsed from then on.
+// UseCode uses a code of a user's second factor up: the same or an earlier one is ErrUsed from then
+// on.
 func UseCode(tx *records.Tx, name string, step uint64) error {
 	n, err := tx.SQL().Exec(`UPDATE console_users SET totp_step = ? WHERE name = ? AND totp_step < ?`, step, name, step)
 	if err != nil {

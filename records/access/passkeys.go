@@ -21,7 +21,7 @@ type Passkey struct {
 	Used    time.Time // zero before the first time
 }
 
-// MaxPasskeys is how many a user may have.
+// MaxPasskeys bounds a user's passkeys.
 const MaxPasskeys = 10
 
 const maxLabel = 64
@@ -59,7 +59,8 @@ func AddPasskey(tx *records.Tx, p Passkey) error {
 	return sqlstore.Doing(err, "adding a passkey of console user %s", p.User)
 }
 
-// RemovePasskey takes a passkey of a user away, and ends the user's sessions but the one of a token; ErrNotFound where the user has no such passkey.
+// RemovePasskey takes a passkey of a user away, and ends the user's sessions but the one of a
+// token; ErrNotFound where the user has no such passkey.
 func RemovePasskey(tx *records.Tx, user, id, but string) error {
 	n, err := tx.SQL().Exec(`DELETE FROM console_passkeys WHERE id = ? AND user_name = ?`, sqlstore.Note(id), sqlstore.Note(user))
 	if err == nil && n == 0 {
@@ -100,8 +101,8 @@ func PasskeyOf(tx *records.Tx, id string) (Passkey, error) {
 	return r.passkey(), sqlstore.Doing(err, "reading a passkey")
 }
 
-// UsePasskey notes the counter of a signature. One that is not above the last is ErrUsed: it was used before, or another authenticator has the key. Those that do
-// not count stay at zero.
+// UsePasskey notes the counter of a signature. One that is not above the last is ErrUsed: it was
+// used before, or another authenticator has the key. Those that do not count stay at zero.
 func UsePasskey(tx *records.Tx, id string, count uint32) error {
 	n, err := tx.SQL().Exec(`UPDATE console_passkeys SET sign_count = ?, used_at = ? WHERE id = ? AND (sign_count < ? OR (sign_count = 0 AND ? = 0))`,
 		count, tx.SQL().Millis(), sqlstore.Note(id), count, count)

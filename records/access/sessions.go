@@ -9,16 +9,16 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// How long somebody stays signed in: without a request, and in any case.
+// Lifetime of a session: without a request, and in any case.
 const (
 	Idle    = 30 * time.Minute
 	Longest = 12 * time.Hour
 )
 
-// seenEvery is how exactly the last request is known.
+// seenEvery is the precision of a session's last request.
 const seenEvery = time.Minute
 
-// Session is somebody who is signed in.
+// Session is a signed-in user.
 type Session struct {
 	User User
 	CSRF string // what a request that changes something must carry
@@ -44,7 +44,8 @@ func SignOut(tx *records.Tx, token string) error {
 	return sqlstore.Doing(err, "signing out")
 }
 
-// SessionOf returns the session of a token, or ErrNotFound when there is none or it has ended. due tells that it is to be touched.
+// SessionOf returns the session of a token, or ErrNotFound when there is none or it has ended. due
+// means that it needs a touch.
 func SessionOf(tx *records.Tx, token string) (s Session, due bool, err error) {
 	var r struct {
 		userRow

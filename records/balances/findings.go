@@ -1,5 +1,6 @@
-// Package balances compares the coin of our accounts with the books: what differs is a finding, until two final blocks show it and it is
-// credited as transfers, or an operator accepts that it is gone.
+// Package balances compares the coin of our accounts with the books: what differs is a finding,
+// until two final blocks show it and it is credited as transfers, or an operator accepts that it is
+// gone.
 package balances
 
 import (
@@ -11,7 +12,7 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// FindingKind says which way an account's coin differs from the books.
+// FindingKind is the direction in which an account's coin differs from the books.
 type FindingKind string
 
 // The kinds of findings.
@@ -70,15 +71,16 @@ func dropFinding(tx *records.Tx, id chain.ID, account string) error {
 	return err
 }
 
-// Look is an account compared at a final block: what the books had then, and what was there.
+// Look is the comparison of an account at a final block: the books' balance and the ledger's.
 type Look struct {
 	records.Holding
 	Have chain.Amount
 }
 
-// NoteLooks stores what comparing accounts at a final block has shown: what an account held before its books began, which accounts differ
-// and which fit again. A shortage that an earlier block showed too is confirmed by it. A surplus that is known keeps its first height, so
-// that CreditSurplus can tell that two blocks show it.
+// NoteLooks stores the results of comparing accounts at a final block. They are an account's
+// balance before its books began, the accounts that differ, and those that match again. A shortage
+// that an earlier block showed too is confirmed by it. A known surplus keeps its first height, so
+// that CreditSurplus can detect that two blocks show it.
 func NoteLooks(tx *records.Tx, id chain.ID, height uint64, looks []Look) error {
 	known, err := Findings(tx, id)
 	if err != nil {
@@ -141,7 +143,8 @@ func cleanSince(h records.Holding, a records.BalanceAudit) int64 {
 	return -1
 }
 
-// openBooks stores what an account held before its books began: what it holds now, less what came since.
+// openBooks stores what an account held before its books began: what it holds now, less what came
+// since.
 func openBooks(tx *records.Tx, id chain.ID, height uint64, l *Look) error {
 	opening, _, err := l.Compare(l.Have)
 	if err != nil {
@@ -172,7 +175,8 @@ func NoteLooked(tx *records.Tx, id chain.ID, height uint64) error {
 	return sqlstore.Doing(err, "noting the first look at accounts of %s", id)
 }
 
-// NoteAudited records that every account that was there at a height has been compared at that height or above.
+// NoteAudited records that every account that was there at a height has been compared at that
+// height or above.
 func NoteAudited(tx *records.Tx, id chain.ID, height uint64) error {
 	_, err := tx.SQL().Exec(`UPDATE balance_audits SET audited = ?, audited_at = ?, looked = CASE WHEN looked < ? THEN ? ELSE looked END WHERE chain = ? AND audited <= ?`,
 		height, tx.SQL().Millis(), height, height, string(id), height)

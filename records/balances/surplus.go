@@ -8,9 +8,10 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// CreditSurplus turns a surplus that two final blocks show into the transfers that the caller has made of it, which add up to it, and books
-// them, in one step: a second call finds the finding gone. look is the second comparison, at a height above the finding's; what it shows
-// beyond the finding becomes a finding of its own. ErrConflict: the finding or the books are not those that the caller compared with.
+// CreditSurplus converts a surplus that two final blocks show into the caller's transfers, which
+// add up to it. It books them in one step: a second call finds the finding gone. look is the second
+// comparison, at a height above the finding's; an excess over the finding becomes a finding of its
+// own. ErrConflict: the finding or the books are not those of the caller's comparison.
 func CreditSurplus(tx *records.Tx, f Finding, height uint64, look Look, transfers []records.Transfer) error {
 	err := checkSurplus(tx, f, height, look)
 	if err == nil {
@@ -110,8 +111,8 @@ func keepRest(tx *records.Tx, f Finding, height uint64, look Look) error {
 	return putFinding(tx, Finding{Chain: f.Chain, Account: f.Account, Kind: Surplus, Amount: rest, Height: height, Clean: int64(f.Height)})
 }
 
-// AcceptShortage takes a confirmed shortage out of the books by an operator's order, so that they say what the ledger has. The history keeps who ordered it and
-// why. ErrNotFound: there is none.
+// AcceptShortage removes a confirmed shortage from the books by an operator's order, so that they
+// match the ledger. The history contains the operator and the reason. ErrNotFound: there is none.
 func AcceptShortage(tx *records.Tx, id chain.ID, account, why string) (chain.Amount, error) {
 	f, found, err := findingOf(tx, id, account)
 	if err == nil && (!found || f.Kind != Shortage || !f.Confirmed) {

@@ -8,8 +8,9 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// Sheet is what the books say of a token on one network: what our accounts on the source chain must hold, and what the gateway owes. Amounts
-// count the asset's units, but for Deposited, Withdrawn and GivenAway, which count the gateway token's.
+// Sheet is the books' account of a token on one network: the required holdings of our accounts on
+// the source chain, and the gateway's liabilities. Amounts count the asset's units, except
+// Deposited, Withdrawn and GivenAway, which count the gateway token's.
 type Sheet struct {
 	Height     uint64       // final block of the source chain
 	Came       chain.Amount // of the asset to any account of ours, by Height
@@ -17,7 +18,7 @@ type Sheet struct {
 	Lost       chain.Amount // written off by operators
 	Opening    chain.Amount // held before the books began
 	Opened     bool         // Opening is known
-	Above      chain.Amount // deposits that are credited already and stand above Height
+	Above      chain.Amount // deposits that are credited already and are above Height
 	Deposited  chain.Amount // credited, or to be
 	Withdrawn  chain.Amount // given back, with fees
 	WrittenOff chain.Amount // paid on the source chain for transfers that have left their chain, and written off
@@ -25,7 +26,8 @@ type Sheet struct {
 	Unpaid     chain.Amount // payouts and refunds of the source chain that no final block has
 }
 
-// SheetOf adds up the books of a token at its source chain's final block. It reads all of the token's past.
+// SheetOf adds up the books of a token at its source chain's final block. It reads all of the
+// token's past.
 func SheetOf(tx *records.Tx, n records.Network, t records.Token) (s Sheet, err error) {
 	c, err := tx.Cursor(n.Source)
 	if err == nil {
@@ -44,7 +46,8 @@ func SheetOf(tx *records.Tx, n records.Network, t records.Token) (s Sheet, err e
 	return s, sqlstore.Doing(err, "adding up what is held of %s on %s", t.TokenID, n.Name)
 }
 
-// sheetMoves adds up what came and went of an asset, and what has come above the final block and counts already.
+// sheetMoves adds up what came and went of an asset, and what has come above the final block and
+// counts already.
 func sheetMoves(tx *records.Tx, s *Sheet, id chain.ID, asset chain.Asset) error {
 	err := tx.SQL().One(&s.Came, `SELECT COALESCE(amount_sum(m.amount), '0') FROM transfers m WHERE m.chain = ? AND m.asset = ? AND m.failed = 0 AND m.incident = ''
 		AND m.state <> 'orphaned' AND m.height <= ? AND NOT `+records.OnLeftBlock, string(id), string(asset), s.Height)
@@ -110,7 +113,8 @@ func sheetDebts(tx *records.Tx, s *Sheet, n records.Network, t records.Token) er
 	return err
 }
 
-// OpenToken stores what our accounts held of a token before its books began. ErrConflict: that is known already.
+// OpenToken stores what our accounts held of a token before its books began. ErrConflict: that is
+// known already.
 func OpenToken(tx *records.Tx, id chain.ID, asset chain.Asset, opening chain.Amount, height uint64) error {
 	n, err := tx.SQL().Exec(`INSERT INTO token_openings (chain, asset, opening, height) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 		string(id), string(asset), opening, height)
@@ -123,7 +127,8 @@ func OpenToken(tx *records.Tx, id chain.ID, asset chain.Asset, opening chain.Amo
 	return sqlstore.Doing(err, "opening the books of %s on %s", asset, id)
 }
 
-// WriteOffTokens is an operator's word that our accounts hold so much less of a token than the books say, for good.
+// WriteOffTokens records an operator's statement that our accounts permanently hold less of a token
+// than the books.
 func WriteOffTokens(tx *records.Tx, id chain.ID, asset chain.Asset, amount chain.Amount, why string) error {
 	var lost chain.Amount
 	err := tx.SQL().One(&lost, `SELECT lost FROM token_openings WHERE chain = ? AND asset = ?`, string(id), string(asset))

@@ -11,13 +11,14 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// breachLimit bounds how many breaches of a kind are told: one is enough to stop.
+// breachLimit bounds the reported breaches of a kind: one is enough to stop.
 const breachLimit = 100
 
 // touchedLimit bounds how many lines of the history are looked through at a time for what changed.
 const touchedLimit = 10_000
 
-// breach is a kind of rows that do not fit: the message for an id that the query finds, and the column by which the query is filtered.
+// breach is a kind of rows that do not fit: the message for an id that the query finds, and the
+// column by which the query is filtered.
 type breach struct{ text, query, by string }
 
 const (
@@ -57,9 +58,10 @@ type changed struct {
 	transfers, payments []uint64
 }
 
-// Breaches tells in sentences which rows do not fit together: money that is owed by no payment, owed twice, owed to somebody else, or paid without a
-// final block. It checks what the history tells of after its line seq, or every row when seq is 0, and answers the line up to which it has
-// looked: with it the next call goes on. One call looks through ten thousand lines at most.
+// Breaches describes rows that contradict each other: money that is owed by no payment, owed twice,
+// owed to the wrong party, or paid without a final block. It checks the rows in the history after
+// its line seq, or every row when seq is 0. It returns the last line checked, from which the next
+// call continues. One call checks ten thousand lines at most.
 func Breaches(tx *records.Tx, seq uint64) (found []string, upTo uint64, err error) {
 	if upTo, err = HistoryEnd(tx); err == nil && seq == 0 {
 		found, err = allBreaches(tx)
@@ -76,7 +78,7 @@ func HistoryEnd(tx *records.Tx) (seq uint64, err error) {
 	return seq, err
 }
 
-// breachWindow is how many transfers and payments are checked at a time.
+// breachWindow is the number of transfers and payments checked at a time.
 const breachWindow = 10_000
 
 func allBreaches(tx *records.Tx) (found []string, err error) {
@@ -92,8 +94,9 @@ func allBreaches(tx *records.Tx) (found []string, err error) {
 	}
 }
 
-// BreachesBelow is Breaches of the transfers and payments with the limit ids below one, or with the highest ids when it is 0. It answers below
-// which ids the next call goes on; 0 when that was the last.
+// BreachesBelow is Breaches of the transfers and payments with the limit IDs below one, or with the
+// highest IDs when it is 0. It returns the ID below which the next call continues; 0 when that was
+// the last.
 func BreachesBelow(tx *records.Tx, id uint64, limit int) (found []string, next uint64, err error) {
 	if id == 0 {
 		err = tx.SQL().One(&id, `SELECT 1 + CASE WHEN t.id > p.id THEN t.id ELSE p.id END FROM
@@ -121,7 +124,8 @@ func breachesSince(tx *records.Tx, seq, upTo uint64) ([]string, error) {
 	})
 }
 
-// changedSince reads from the history which transfers and payments changed after a line. A payment's transfer counts as changed.
+// changedSince reads from the history which transfers and payments changed after a line. A
+// payment's transfer counts as changed.
 func changedSince(tx *records.Tx, seq, upTo uint64) (c changed, err error) {
 	var lines []historySubject
 	if err = tx.SQL().List(&lines, `SELECT subject, subject_id FROM history WHERE seq > ? AND seq <= ? ORDER BY seq`, seq, upTo); err != nil {
@@ -164,7 +168,8 @@ func unique(ids []uint64) []uint64 {
 	return slices.Compact(ids)
 }
 
-// rowFilter returns the condition on a column that selects the rows to check, and its values, of which one may be a list.
+// rowFilter returns the condition on a column that selects the rows to check, and its values, of
+// which one may be a list.
 type rowFilter func(by string) (condition string, args []any)
 
 // breachesIn returns the messages of all breaches among the rows that a filter selects.
@@ -188,7 +193,8 @@ func breachIDs(tx *records.Tx, b breach, n rowFilter) (ids []uint64, err error) 
 	return ids[:min(len(ids), breachLimit)], err
 }
 
-// listFiltered runs a query over the rows that a filter selects; it reads nothing if there are none.
+// listFiltered runs a query over the rows that a filter selects; it reads nothing if there are
+// none.
 func listFiltered(tx *records.Tx, into any, query, by string, n rowFilter) error {
 	condition, args := n(by)
 	if ids, ok := args[0].([]uint64); ok && len(ids) == 0 {
@@ -197,8 +203,9 @@ func listFiltered(tx *records.Tx, into any, query, by string, n rowFilter) error
 	return tx.SQL().ListIn(into, query+" AND "+condition+" ORDER BY 1", args...)
 }
 
-// wrongPayouts finds credits of withdrawals that are not the net amount in the units of the source asset. SQL leaves over those whose
-// decimals differ; the text of 256-bit numbers is no place for arithmetic.
+// wrongPayouts finds credits of withdrawals that are not the net amount in the units of the source
+// asset. SQL leaves over those whose decimals differ; the text of 256-bit numbers is no place for
+// arithmetic.
 func wrongPayouts(tx *records.Tx, n rowFilter) ([]string, error) {
 	var rows []struct {
 		ID     uint64       `db:"id"`

@@ -9,8 +9,8 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// Figures are counts for operators' instruments, which ask every few seconds: they look at what is not done with, and of the history at what is new
-// since they were asked last.
+// Figures are counts for operators' instruments, which ask every few seconds. They read unfinished
+// rows, and only the new part of the history since the last call.
 
 // OpenTransfers are the transfers of a direction that are not decided: seen or held. Those of
 // unknown tokens do not count.
@@ -109,8 +109,9 @@ type Events struct {
 // eventWindow bounds how many lines of the history one call counts.
 const eventWindow = 10_000
 
-// EventsSince counts what became of transfers and payments after a line of the history, and answers the line up to which it has looked: with it the
-// next call goes on. One call looks through ten thousand lines at most.
+// EventsSince counts the events of transfers and payments after a line of the history. It returns
+// the last line read, from which the next call continues. One call reads ten thousand lines at
+// most.
 func EventsSince(tx *records.Tx, seq uint64) (transfers, payments []Events, upTo uint64, err error) {
 	if upTo, err = HistoryEnd(tx); err == nil {
 		upTo = min(upTo, seq+eventWindow)
@@ -135,14 +136,15 @@ func UnknownTokensBetween(tx *records.Tx, seq, upTo uint64) (seen []Events, err 
 	return seen, sqlstore.Doing(err, "counting the transfers of unknown tokens after line %d", seq)
 }
 
-// FeesBetween sums what our own transactions paid for their blocks, of the canonical blocks of a chain above one height up to another.
+// FeesBetween sums what our own transactions paid for their blocks, of the canonical blocks of a
+// chain above one height up to another.
 func FeesBetween(tx *records.Tx, id chain.ID, above, upTo uint64) (sum chain.Amount, err error) {
 	_, err = tx.SQL().Get(&sum, `SELECT amount_sum(e.fee) FROM effects e JOIN blocks b ON b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1
 		WHERE e.chain = ? AND e.height > ? AND e.height <= ? GROUP BY e.chain`, string(id), above, upTo)
 	return sum, sqlstore.Doing(err, "summing the fees on %s from block %d on", id, above)
 }
 
-// since is how long ago a stored time is.
+// since returns the age of a stored time.
 func since(tx *records.Tx, millis int64) time.Duration {
 	return tx.SQL().Now().Sub(sqlstore.FromMillis(millis))
 }

@@ -32,7 +32,8 @@ func sumAssets(tx *records.Tx, from string, args ...any) ([]AssetSum, error) {
 	return out, err
 }
 
-// Backlog returns what an account has still to pay to users: credits and refunds that are queued, held, or bound and in no block yet.
+// Backlog returns what an account has still to pay to users: credits and refunds that are queued,
+// held, or bound and in no block yet.
 func Backlog(tx *records.Tx, id chain.ID, account string) ([]AssetSum, error) {
 	sums, err := sumAssets(tx, `FROM payments p
 		WHERE p.chain = ? AND p.account = ? AND p.purpose IN ('credit','refund') AND p.state IN ('queued','held','bound')
@@ -40,7 +41,8 @@ func Backlog(tx *records.Tx, id chain.ID, account string) ([]AssetSum, error) {
 	return sums, sqlstore.Doing(err, "summing what waits at %s on %s", account, id)
 }
 
-// SignedSince returns the credits and refunds that an account has signed since a moment. Its cost depends on how many they are.
+// SignedSince returns the credits and refunds that an account has signed since a moment. Its cost
+// depends on how many they are.
 func SignedSince(tx *records.Tx, id chain.ID, account string, since time.Time) (sums []AssetSum, err error) {
 	first, err := firstSlotSince(tx, id, account, since)
 	if err == nil {
@@ -57,8 +59,8 @@ type slotPlace struct {
 	At     int64  `db:"created_at"`
 }
 
-// firstSlotSince finds the first slot of an account's present branch that was bound since a moment, by halving: numbers grow with time. Where there
-// is none it is the number after the last.
+// firstSlotSince finds the first slot of an account's present branch that was bound since a moment,
+// by halving: numbers grow with time. Where there is none it is the number after the last.
 func firstSlotSince(tx *records.Tx, id chain.ID, account string, since time.Time) (slotPlace, error) {
 	var last slotPlace
 	const of = `SELECT lineage, number, created_at FROM slots WHERE chain = ? AND account = ? `

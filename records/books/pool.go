@@ -8,17 +8,18 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// PoolAccount is one of the accounts that pay on a chain of a network, with what the books say of it, per asset.
+// PoolAccount is one of the accounts that pay on a chain of a network, with its books, per asset.
 type PoolAccount struct {
 	records.Account
 	Owed    map[chain.Asset]chain.Amount // to users, and not in a block of the line yet
 	Leaving map[chain.Asset]chain.Amount // to other accounts of ours and to the cold address, not in a block yet
 	Coming  map[chain.Asset]chain.Amount // from other accounts of the pool that may sign: not in a block yet, or not received
-	Transit map[chain.Asset]chain.Amount // the part of Coming that has left its sender for good
+	Transit map[chain.Asset]chain.Amount // the part of Coming that has left its sender finally
 	Waiting []uint64                     // payments to other accounts of ours that are queued and that no operator ordered
 }
 
-// Pool returns all accounts of a kind that a network has or had on a chain, in order of their making.
+// Pool returns all accounts of a kind that a network has or had on a chain, in order of their
+// making.
 func Pool(tx *records.Tx, network string, id chain.ID, kind records.AccountKind) ([]PoolAccount, error) {
 	pool, err := poolOf(tx, network, id, kind)
 	return pool, sqlstore.Doing(err, "reading the paying accounts of %s on %s", network, id)
@@ -56,7 +57,8 @@ func poolOf(tx *records.Tx, network string, id chain.ID, kind records.AccountKin
 	return pool, nil
 }
 
-// addSweeps adds what an account sends to others of ours and to the cold address and no block shows yet.
+// addSweeps adds what an account sends to others of ours and to the cold address and no block shows
+// yet.
 func addSweeps(tx *records.Tx, pool []PoolAccount, from *PoolAccount) error {
 	var rows []struct {
 		ID     uint64       `db:"id"`

@@ -1,5 +1,6 @@
-// Package books adds up what the records say of money: totals of a token, what must be held and is owed, the paying accounts, and which rows do
-// not fit together. It changes nothing but the openings and losses of tokens, which only it reads.
+// Package books sums the records of money: totals of a token, required holdings and liabilities,
+// the paying accounts, and contradicting rows. It changes nothing but the openings and losses of
+// tokens, which only it reads.
 package books
 
 import (
@@ -13,9 +14,9 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// TransferSum adds up the transfers of one direction and state that moved value: failed transactions and what went from one
-// account of ours to another are left out. Amount counts units of the asset on the
-// transfer's ledger, Net and Fee units of the gateway token.
+// TransferSum adds up the transfers of one direction and state that moved value: failed
+// transactions and what went from one account of ours to another are left out. Amount counts units
+// of the asset on the transfer's ledger, Net and Fee units of the gateway token.
 type TransferSum struct {
 	Direction records.Direction     `json:"direction" db:"direction"`
 	State     records.TransferState `json:"state" db:"state"`
@@ -25,7 +26,8 @@ type TransferSum struct {
 	Fee       chain.Amount          `json:"fee" db:"fee"`
 }
 
-// PaymentSum adds up the payments of one purpose, chain, asset and state, in units of the asset. A sweep counts with what it brought.
+// PaymentSum adds up the payments of one purpose, chain, asset and state, in units of the asset. A
+// sweep counts with what it brought.
 type PaymentSum struct {
 	Purpose chain.Purpose        `json:"purpose" db:"purpose"`
 	Chain   chain.ID             `json:"chain" db:"chain"`
@@ -35,7 +37,8 @@ type PaymentSum struct {
 	Amount  chain.Amount         `json:"amount" db:"amount"`
 }
 
-// Totals are the books of one token on one network, exact to the unit. They hold for every token, whose decimals need not be equal on both chains:
+// Totals are the books of one token on one network, exact to the unit. They hold for every token,
+// whose decimals need not be equal on both chains:
 //
 //	deposits:    amount of final + held + refused = (net + fee) of the same + dust
 //	withdrawals: amount of final + held + refused = (net + fee) of the same

@@ -16,8 +16,9 @@ const (
 	ChannelClosed   = "CLOSED"
 )
 
-// Channel is whether a token may go one way on a network. What operators say and what the daemon found are kept apart: neither overwrites
-// the other (docs/gateway-api.md#channel-states).
+// Channel is the state of a token in one direction on a network. The operators' state and the
+// daemon's are stored separately: neither overwrites the other
+// (docs/gateway-api.md#channel-states).
 type Channel struct {
 	Network   string            `db:"network"`
 	Token     string            `db:"token"`
@@ -69,7 +70,8 @@ func readChannel(tx *records.Tx, network, token string, d records.Direction) (ch
 	return r, err
 }
 
-// SetChannel stores what an operator says: OPEN, MAINTAIN or CLOSED. An empty actor is the transaction's.
+// SetChannel stores an operator's setting: OPEN, MAINTAIN or CLOSED. An empty actor is the
+// transaction's.
 func SetChannel(tx *records.Tx, network, token string, d records.Direction, operator, why, actor string) error {
 	if operator != ChannelOpen && operator != ChannelMaintain && operator != ChannelClosed {
 		return fmt.Errorf("channel state %q: OPEN, MAINTAIN or CLOSED is wanted", operator)
@@ -83,18 +85,20 @@ func SetAutomatic(tx *records.Tx, network, token string, d records.Direction, st
 		return fmt.Errorf("automatic channel state %q: OPEN or MAINTAIN is wanted", state)
 	}
 	return setChannel(tx, network, token, d, "", func(r *channelRow) {
-		if r.Automatic != state { // the first cause is the one to tell
+		if r.Automatic != state { // the first cause is the one to show
 			r.Automatic, r.Found = state, sqlstore.Note(why)
 		}
 	})
 }
 
-// StopChannel stops a channel for what only an operator can end. Its cause takes the place of one that would end by itself.
+// StopChannel stops a channel for a cause that only an operator can end. It replaces a cause that
+// would end automatically.
 func StopChannel(tx *records.Tx, network, token string, d records.Direction, why string) error {
 	return setChannel(tx, network, token, d, "", func(r *channelRow) { r.Automatic, r.Found = ChannelMaintain, sqlstore.Note(why) })
 }
 
-// setChannel writes a changed channel. Nothing is written when nothing changes, so that a loop may set the same again.
+// setChannel writes a changed channel. Nothing is written when nothing changes, so that a loop may
+// set the same again.
 func setChannel(tx *records.Tx, network, token string, d records.Direction, actor string, set func(*channelRow)) error {
 	if d != records.Deposit && d != records.Withdrawal {
 		return errors.New("channel direction: deposit or withdrawal is wanted")

@@ -1,5 +1,6 @@
-// Package control is what the running daemon and its operators tell each other by the database: what stops money and what waits, which channels
-// are open, and orders to read a block or the configuration again. No money moves by it.
+// Package control holds the messages between the running daemon and its operators in the database:
+// conditions and waits, the state of channels, and orders to read a block or the configuration
+// again. No money moves by it.
 package control
 
 import (
@@ -13,8 +14,8 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// Condition is something that keeps money from moving, or may soon, as a part of the running daemon sees it. Empty fields stand for all: of
-// every network of the chain, of every token of the network.
+// Condition is a fact that blocks payments, or may soon, reported by a part of the running daemon.
+// Empty fields mean all: every network of the chain, every token of the network.
 type Condition struct {
 	Kind      string            `json:"kind" db:"kind"`
 	Subject   string            `json:"subject,omitempty" db:"subject"` // what it is about, for operators: a node, an account
@@ -28,7 +29,7 @@ type Condition struct {
 	Seen      time.Time         `json:"-"`
 }
 
-// maxConditions bounds what one source may tell.
+// maxConditions bounds the conditions of one source.
 const maxConditions = 100
 
 type conditionRow struct {
@@ -42,8 +43,8 @@ func (r conditionRow) condition() Condition {
 	return r.Condition
 }
 
-// NoteConditions replaces what a source has told before. A condition that goes on keeps the time since when. Of more than a hundred the
-// rest is left out.
+// NoteConditions replaces a source's earlier conditions. A condition that continues keeps its start
+// time. Conditions beyond a hundred are dropped.
 func NoteConditions(tx *records.Tx, source string, now []Condition) error {
 	now = now[:min(len(now), maxConditions)]
 	for _, c := range now {
@@ -58,7 +59,7 @@ func NoteConditions(tx *records.Tx, source string, now []Condition) error {
 	return sqlstore.Doing(deleteConditions(tx, source, now), "forgetting conditions of %s", source)
 }
 
-// DropSources drops what the sources whose names begin so have told, but for those that are kept.
+// DropSources deletes the conditions of the sources with a name prefix, except those in keep.
 func DropSources(tx *records.Tx, prefix string, keep []string) error {
 	var sources []string
 	if err := tx.SQL().List(&sources, `SELECT DISTINCT source FROM conditions ORDER BY source`); err != nil {
@@ -75,7 +76,7 @@ func DropSources(tx *records.Tx, prefix string, keep []string) error {
 	return nil
 }
 
-// deleteConditions drops what a source does not tell any more.
+// deleteConditions deletes the conditions that a source no longer reports.
 func deleteConditions(tx *records.Tx, source string, now []Condition) error {
 	var before []conditionRow
 	if err := tx.SQL().List(&before, `SELECT kind, subject FROM conditions WHERE source = ?`, source); err != nil {
@@ -92,7 +93,7 @@ func deleteConditions(tx *records.Tx, source string, now []Condition) error {
 	return nil
 }
 
-// Conditions returns what all sources told last, the oldest first.
+// Conditions returns the latest conditions of all sources, the oldest first.
 func Conditions(tx *records.Tx) ([]Condition, error) {
 	var rows []conditionRow
 	err := tx.SQL().List(&rows, `SELECT kind, subject, chain, network, token, direction, stops, detail, since, seen FROM conditions ORDER BY since, source, kind, subject`)

@@ -11,7 +11,7 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// ErrOtherGuard says that the records were signed for with another sign-guard than the one that is there now.
+// ErrOtherGuard means that the records belong to another sign-guard than the present one.
 var ErrOtherGuard = errors.New("another sign-guard")
 
 // Guard is the sign-guard as the records have last seen it.
@@ -22,7 +22,8 @@ type Guard struct {
 
 const guardKey = "sign_guard"
 
-// GuardOf is the sign-guard that these records go with; false for records of before there were ids, and for new ones.
+// GuardOf is the sign-guard that these records go with; false for records of before there were ids,
+// and for new ones.
 func GuardOf(tx *records.Tx) (g Guard, found bool, err error) {
 	var text string
 	found, err = tx.SQL().Get(&text, `SELECT value FROM meta WHERE key = ?`, guardKey)
@@ -32,7 +33,8 @@ func GuardOf(tx *records.Tx) (g Guard, found bool, err error) {
 	return g, found, sqlstore.Doing(err, "reading which sign-guard the records go with")
 }
 
-// NoteGuard stores how many commits the sign-guard has made. It is ErrOtherGuard for another one than the records go with; records without one adopt it.
+// NoteGuard stores how many commits the sign-guard has made. It is ErrOtherGuard for another one
+// than the records go with; records without one adopt it.
 func NoteGuard(tx *records.Tx, now Guard) error {
 	was, found, err := GuardOf(tx)
 	switch {
@@ -46,8 +48,9 @@ func NoteGuard(tx *records.Tx, now Guard) error {
 	return setGuard(tx, now)
 }
 
-// AdoptGuard takes a sign-guard that may know less than the records go with: every account that pays is halted, and an operator resumes each once what
-// it has signed is explained. It answers the accounts.
+// AdoptGuard takes a sign-guard that may know less than the records go with: every account that
+// pays is halted, and an operator resumes each once what it has signed is explained. It answers the
+// accounts.
 func AdoptGuard(tx *records.Tx, now Guard, chains []chain.ID, why string) (halted []records.Account, err error) {
 	for _, id := range chains {
 		accounts, err := tx.Accounts(id, records.KindHot, records.KindGas, records.KindGateway)
@@ -70,7 +73,7 @@ func AdoptGuard(tx *records.Tx, now Guard, chains []chain.ID, why string) (halte
 	return halted, setGuard(tx, now)
 }
 
-// End is where the signatures of an account end, as its sign-guard knows.
+// End is the last signature of an account in its sign-guard.
 type End struct {
 	Account records.Account
 	Branch  uint64
@@ -78,12 +81,15 @@ type End struct {
 	Known   bool   // it has signed at all
 }
 
-// lackingKey is the meta key of what the sign-guard is known to lack: by branch of an account, the number below which missing signatures halt the account no more,
-// because it was halted for them before.
+// lackingKey is the meta key of what the sign-guard is known to lack: by branch of an account, the
+// number below which missing signatures halt the account no more, because it was halted for them
+// before.
 const lackingKey = "sign_guard_lacks"
 
-// HaltLacking halts the accounts of which the records have signatures that the sign-guard lacks, and answers them: it is older than these records, however few
-// its commits are behind. What it lacks is told once; when an operator has let the account go on, only more than that halts it again.
+// HaltLacking halts the accounts whose signatures in the records the sign-guard lacks, and returns
+// them. It is older than these records, even if its count of commits is only slightly lower. A gap
+// is reported once; when an operator has let the account continue, only a larger gap halts it
+// again.
 func HaltLacking(tx *records.Tx, ends []End) (halted []records.Account, err error) {
 	told, err := knownLacking(tx)
 	if err != nil {
@@ -124,7 +130,8 @@ func HaltLacking(tx *records.Tx, ends []End) (halted []records.Account, err erro
 
 func branchOf(a records.Account) string { return fmt.Sprintf("%s %s %d", a.Chain, a.Account, a.Branch) }
 
-// signedTo is the number after the highest that the records have a signature of in an account's branch, since it was adopted; 0 for none.
+// signedTo is the number after the highest that the records have a signature of in an account's
+// branch, since it was adopted; 0 for none.
 func signedTo(tx *records.Tx, a records.Account) (next uint64, err error) {
 	var number uint64
 	found, err := tx.SQL().Get(&number, `SELECT number FROM attempts WHERE chain = ? AND account = ? AND lineage = ? AND number >= ? ORDER BY number DESC LIMIT 1`,

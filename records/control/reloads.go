@@ -8,7 +8,7 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// ReloadState is how far an order to read the configuration again has come.
+// ReloadState is the progress of an order to read the configuration again.
 type ReloadState string
 
 // The states of a reload. Refused: nothing of the file was taken.
@@ -22,7 +22,7 @@ const (
 type Reload struct {
 	ID          uint64      `db:"id"`
 	State       ReloadState `db:"state"`
-	Fingerprint string      `db:"fingerprint"` // of what the file said; empty while it is open or where the file could not be read
+	Fingerprint string      `db:"fingerprint"` // of the file's content; empty while it is open or where the file could not be read
 	Report      string      `db:"report"`      // in JSON, for whoever ordered it
 	Actor       string      `db:"actor"`
 	ChangedAt   time.Time
@@ -40,7 +40,8 @@ func (r reloadRow) reload() Reload {
 	return r.Reload
 }
 
-// OrderReload asks the running daemon to read its configuration again, and answers the order's number.
+// OrderReload asks the running daemon to read its configuration again, and answers the order's
+// number.
 func OrderReload(tx *records.Tx) (id uint64, err error) {
 	id, err = newReload(tx)
 	return id, sqlstore.Doing(err, "ordering the configuration to be read again")
@@ -60,7 +61,7 @@ func OpenReload(tx *records.Tx) (Reload, bool, error) {
 	return r.reload(), found, sqlstore.Doing(err, "looking for orders to read the configuration again")
 }
 
-// EndReload says what became of an order. ErrConflict: it is not open.
+// EndReload stores the result of an order. ErrConflict: it is not open.
 func EndReload(tx *records.Tx, r Reload) error {
 	err := tx.SQL().Change(`UPDATE reloads SET state = ?, fingerprint = ?, report = ?, changed_at = ? WHERE id = ? AND state = 'open'`,
 		string(r.State), r.Fingerprint, r.Report, tx.SQL().Millis(), r.ID)
@@ -70,7 +71,7 @@ func EndReload(tx *records.Tx, r Reload) error {
 	return sqlstore.Doing(err, "noting that the configuration was read again")
 }
 
-// NoteReload is EndReload of a reading that nobody has ordered here.
+// NoteReload is EndReload of a reading without an order.
 func NoteReload(tx *records.Tx, r Reload) (err error) {
 	if r.ID, err = newReload(tx); err != nil {
 		return fmt.Errorf("noting that the configuration was read: %w", err)
@@ -85,7 +86,8 @@ func ReloadByID(tx *records.Tx, id uint64) (Reload, error) {
 	return r.reload(), sqlstore.Doing(err, "reading the order %d", id)
 }
 
-// Configured returns the reading by whose configuration the daemon works, or worked last; false when none was noted.
+// Configured returns the reading by whose configuration the daemon works, or worked last; false
+// when none was noted.
 func Configured(tx *records.Tx) (Reload, bool, error) {
 	var r reloadRow
 	found, err := tx.SQL().Get(&r, `SELECT `+reloadColumns+` FROM reloads WHERE state = 'done' ORDER BY id DESC LIMIT 1`)

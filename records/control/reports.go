@@ -8,7 +8,7 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// NoteReport stores what a part of the running daemon says of something that only it knows.
+// NoteReport stores a report of a part of the running daemon.
 func NoteReport(tx *records.Tx, name string, report any) error {
 	text, err := json.Marshal(report)
 	if err == nil {

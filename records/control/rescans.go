@@ -9,17 +9,18 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// RescanState is how far the order to read a block again has come.
+// RescanState is the progress of the order to read a block again.
 type RescanState string
 
-// The states of a rescan. Failed: its detail says why nothing was booked.
+// The states of a rescan. Failed: its detail contains the reason why nothing was booked.
 const (
 	RescanOpen   RescanState = "open"
 	RescanDone   RescanState = "done"
 	RescanFailed RescanState = "failed"
 )
 
-// Rescan is a block that an operator has ordered to be read and booked again: the one with the hash that was shown to him.
+// Rescan is a block that an operator has ordered to be read and booked again: the one with the hash
+// that was shown to him.
 type Rescan struct {
 	Chain       chain.ID    `db:"chain"`
 	chain.Point             // columns height and hash
@@ -39,7 +40,8 @@ func (r rescanRow) rescan() Rescan {
 	return r.Rescan
 }
 
-// OrderRescan asks the daemon to read a block again and to book what the records miss of it. An order for the same height is taken anew.
+// OrderRescan asks the daemon to read a block again and to book its missing content. A new order
+// for the same height replaces the old one.
 func OrderRescan(tx *records.Tx, id chain.ID, p chain.Point) error {
 	_, err := tx.SQL().Exec(`INSERT INTO rescans (chain, height, hash, state, detail, actor, created_at, changed_at) VALUES (?, ?, ?, 'open', '', ?, ?, ?)
 		ON CONFLICT (chain, height) DO UPDATE SET hash = excluded.hash, state = 'open', detail = '', actor = excluded.actor, changed_at = excluded.changed_at`,
@@ -64,7 +66,7 @@ func RescanAt(tx *records.Tx, id chain.ID, height uint64) (Rescan, error) {
 	return r.rescan(), sqlstore.Doing(err, "reading the rescan of block %d of %s", height, id)
 }
 
-// EndRescan says what became of an open order. ErrConflict: it is not open.
+// EndRescan stores the result of an open order. ErrConflict: it is not open.
 func EndRescan(tx *records.Tx, r Rescan, state RescanState, detail string) error {
 	err := tx.SQL().Change(`UPDATE rescans SET state = ?, detail = ?, changed_at = ? WHERE chain = ? AND height = ? AND state = 'open'`,
 		string(state), sqlstore.Note(detail), tx.SQL().Millis(), string(r.Chain), r.Height)

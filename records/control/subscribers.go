@@ -7,7 +7,7 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// Subscriber is somebody outside who is told what the history says.
+// Subscriber is an external receiver of the history's events.
 type Subscriber struct {
 	Name     string        `db:"name"`
 	Seq      uint64        `db:"seq"`      // the last line of the history that it has taken
@@ -31,7 +31,8 @@ func (r subscriberRow) subscriber(now time.Time) Subscriber {
 
 const subscriberColumns = `name, seq, attempts, fault, next_at, changed_at`
 
-// AddSubscriber lets a new subscriber begin at the end of the history; one that is there already stays where it is.
+// AddSubscriber lets a new subscriber begin at the end of the history; one that is there already
+// stays where it is.
 func AddSubscriber(tx *records.Tx, name string) error {
 	_, err := tx.SQL().Exec(`INSERT INTO subscribers (name, seq, changed_at) SELECT ?, COALESCE(MAX(seq), 0), ? FROM history WHERE true ON CONFLICT (name) DO NOTHING`, sqlstore.Note(name), tx.SQL().Millis())
 	return sqlstore.Doing(err, "adding the subscriber %s", name)

@@ -10,14 +10,15 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// What the history says of a condition, as people are told it. The detail is the Condition as JSON.
+// The history's event names of a condition. The detail is the Condition as JSON.
 const (
 	ConditionSubject = "condition"
 	ConditionBegan   = "began"
 	ConditionOver    = "over"
 )
 
-// Changes are the conditions of now that before has not, each once, and those of before that are over.
+// Changes are the conditions of now that before has not, each once, and those of before that are
+// over.
 func Changes(before, now []Condition) (began, over []Condition) {
 	for i, c := range now {
 		if !slices.ContainsFunc(before, c.sameAs) && !slices.ContainsFunc(now[:i], c.sameAs) {
@@ -32,8 +33,8 @@ func Changes(before, now []Condition) (began, over []Condition) {
 	return began, over
 }
 
-// TellConditions compares the conditions of now with those that were told before, also by earlier daemons, and writes into the history which have begun and
-// which are over.
+// TellConditions compares the present conditions with the announced ones, also of earlier daemons,
+// and writes their beginnings and ends into the history.
 func TellConditions(tx *records.Tx, now []Condition) error {
 	told, err := toldConditions(tx)
 	if err != nil {
@@ -78,7 +79,7 @@ func toldConditions(tx *records.Tx) ([]Condition, error) {
 }
 
 func logCondition(tx *records.Tx, event string, c Condition) error {
-	c.Detail = strings.ToValidUTF8(c.Detail[:min(len(c.Detail), sqlstore.MaxNote/4)], "") // so that the whole fits a line
+	c.Detail = strings.ToValidUTF8(c.Detail[:min(len(c.Detail), sqlstore.MaxNote/4)], "") // so that the complete detail fits a line
 	text, err := json.Marshal(c)
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// Waiting is what an account has not brought into a block for longest.
+// Waiting is an account's payment that has waited longest for a block.
 type Waiting struct {
 	Payment uint64        `db:"id"`
 	Network string        `db:"network"`
@@ -19,7 +19,8 @@ type Waiting struct {
 	For     time.Duration // by now
 }
 
-// OldestWaiting returns the oldest payment of an account that is queued and the oldest that is signed or bound and stands in no block; at most two.
+// OldestWaiting returns the oldest payment of an account that is queued and the oldest that is
+// signed or bound and in no block; at most two.
 func OldestWaiting(tx *records.Tx, id chain.ID, account string) ([]Waiting, error) {
 	type row struct {
 		Waiting
@@ -44,7 +45,7 @@ func OldestWaiting(tx *records.Tx, id chain.ID, account string) ([]Waiting, erro
 	return out, nil
 }
 
-// Wait is what of a token's payouts waits for one reason.
+// Wait counts a token's payouts that are blocked for one reason.
 type Wait struct {
 	Token   string `db:"token"`
 	Reason  string `db:"reason"` // WaitsNoCoin, WaitsFeeCeiling, WaitsSigner, WaitsAsset or WaitsTokenLimit
@@ -53,7 +54,8 @@ type Wait struct {
 	All     bool   // no payout of the token is queued that does not wait
 }
 
-// Waits returns which of a network's payments to users on a chain wait, and for what, by token and reason.
+// Waits returns which of a network's payments to users on a chain wait, and for what, by token and
+// reason.
 func Waits(tx *records.Tx, network string, id chain.ID) ([]Wait, error) {
 	var rows []struct {
 		Wait
@@ -73,7 +75,8 @@ func Waits(tx *records.Tx, network string, id chain.ID) ([]Wait, error) {
 	return out, sqlstore.Doing(err, "reading what payments of %s on %s wait for", network, id)
 }
 
-// allWait reports whether every user's payment of an asset waits, at all accounts that pay on a chain of a network.
+// allWait reports whether every user's payment of an asset waits, at all accounts that pay on a
+// chain of a network.
 func allWait(tx *records.Tx, network string, id chain.ID, asset chain.Asset) (bool, error) {
 	paying, err := tx.Accounts(id, records.KindHot)
 	for _, a := range paying {

@@ -1,4 +1,5 @@
-// Package quotes keeps what paying a token out has cost in the last day, so that a wallet and the watcher go by the same figure.
+// Package quotes stores the cost of a token's payouts during the last day, so that a wallet and the
+// watcher use the same figure.
 package quotes
 
 import (
@@ -10,7 +11,7 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// life is how long quotes are kept: far longer than any wallet holds one.
+// life is the lifetime of quotes: far longer than any wallet holds one.
 const life = 24 * time.Hour
 
 type row struct {
@@ -18,7 +19,8 @@ type row struct {
 	Cost chain.Amount `db:"cost"`
 }
 
-// Add stores what paying a token out costs on its network now, in units of the token. Quotes older than a day are forgotten.
+// Add stores what paying a token out costs on its network now, in units of the token. Quotes older
+// than a day are forgotten.
 func Add(tx *records.Tx, network, token string, cost chain.Amount) error {
 	now := tx.SQL().Millis()
 	_, err := tx.SQL().Exec(`INSERT INTO quotes (network, token, at, cost) VALUES (?, ?, ?, ?) ON CONFLICT (network, token, at) DO UPDATE SET cost = excluded.cost`,
@@ -29,8 +31,10 @@ func Add(tx *records.Tx, network, token string, cost chain.Amount) error {
 	return sqlstore.Doing(err, "storing a quote for %s on %s", token, network)
 }
 
-// Since returns the lowest and the highest cost that was the current one at any time since a moment, the quote then in force included;
-// false when there is none. Quotes of a clock that was ahead do not count until their time. It is what a wallet may have been told: a user is charged the lowest, and may have sent what fits the highest.
+// Since returns the lowest and the highest cost in force at any time since a moment, the quote then
+// in force included; false when there is none. Quotes of a clock that was ahead do not count until
+// their time. A wallet may have received any of them: a user is charged the lowest, and may have
+// sent an amount that fits the highest.
 func Since(tx *records.Tx, network, token string, since time.Time) (lowest, highest chain.Amount, found bool, err error) {
 	var rows []row
 	err = tx.SQL().List(&rows, `SELECT at, cost FROM quotes WHERE network = ? AND token = ? AND at <= ? AND at >= COALESCE(

@@ -12,7 +12,7 @@ import (
 	"gatewayd/records/access"
 )
 
-// testAccess: who may sign in to the console, and for how long somebody is.
+// testAccess: the users of the console, and the lifetime of sessions.
 func testAccess(t *testing.T, url string) {
 	r := newRig(t, url)
 	anna := access.User{Name: "anna", Role: access.Operator, Password: "$argon2id$…", TOTP: "ABC"}

@@ -202,7 +202,8 @@ func testBindings(t *testing.T, url string) {
 	})
 }
 
-// testParallelBindings: 64 requests at once for one owner get one address, and for many owners as many.
+// testParallelBindings: 64 requests at once for one owner get one address, and for many owners as
+// many.
 func testParallelBindings(t *testing.T, url string) {
 	r := newRig(t, url)
 	const n = 64

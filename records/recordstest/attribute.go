@@ -10,7 +10,7 @@ import (
 	"gatewayd/records/books"
 )
 
-// unattributed is a held deposit of coin that nobody is named for, at an address.
+// unattributed is a held deposit of coin without an owner, at an address.
 func (r *Rig) unattributed(to string, amount uint64) records.Transfer {
 	r.T.Helper()
 	in := r.Incoming(records.Deposit, amount, r.Mine(Source, ""))
@@ -25,7 +25,8 @@ func (r *Rig) unattributed(to string, amount uint64) records.Transfer {
 	return r.Transfer(in.ID)
 }
 
-// testAttribution: a held deposit gets an owner once, with the policy of that moment, and its credit or its refund, never both.
+// testAttribution: a held deposit gets an owner once, with the policy of that moment, and its
+// credit or its refund, never both.
 func testAttribution(t *testing.T, url string) {
 	r := newRig(t, url)
 	address := r.bind(Alice)
@@ -61,7 +62,8 @@ func testAttribution(t *testing.T, url string) {
 	require.ErrorIs(t, attribute(left.ID, Bob), records.ErrConflict, "its block left the line")
 }
 
-// testRefundToAnother: a refund to somebody else than the sender is a breach of the books unless an operator ordered it.
+// testRefundToAnother: a refund to a party other than the sender is a breach of the books unless an
+// operator ordered it.
 func testRefundToAnother(t *testing.T, url string) {
 	r := newRig(t, url)
 	in := r.unattributed(Shared, 700)
@@ -87,7 +89,8 @@ func testRefundToAnother(t *testing.T, url string) {
 	require.Empty(t, told())
 }
 
-// testReclassify: a stranger's transfer is decided again once, also as money of the operators' own; no other fact of it changes.
+// testReclassify: a stranger's transfer is decided again once, also as money of the operators' own;
+// no other fact of it changes.
 func testReclassify(t *testing.T, url string) {
 	r := newRig(t, url)
 	address := r.bind(Alice)

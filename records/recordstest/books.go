@@ -76,7 +76,7 @@ func testWork(t *testing.T, url string) {
 	})
 }
 
-// testFullBlocks reads in pages what stands in blocks that hold more than a page.
+// testFullBlocks reads blocks that hold more than a page in pages.
 func testFullBlocks(t *testing.T, url string) {
 	r := newRig(t, url)
 	var wantIn, gotIn []uint64
@@ -153,7 +153,8 @@ func testUnknownTx(t *testing.T, url string) {
 	require.False(t, found)
 }
 
-// testPaidBefore: what transactions of the account before one moved of an asset counts if it stands in the same block and did what it says.
+// testPaidBefore: an asset moved by earlier transactions of the account counts if it is in the same
+// block and the transaction did what its fields request.
 func testPaidBefore(t *testing.T, url string) {
 	r := newRig(t, url)
 	var ownTxs []chain.OwnTx
@@ -276,7 +277,8 @@ func testSwept(t *testing.T, r *Rig, sweep records.Payment, candidates func() []
 	require.ErrorIs(t, err, records.ErrConflict, "only sweeps")
 }
 
-// testBreaches: rows that fit tell nothing; each row that does not is told, whether all rows are checked or those that changed.
+// testBreaches: consistent rows give no report. Each inconsistent row is reported, whether all rows
+// are checked or those that changed.
 func testBreaches(t *testing.T, url string) {
 	r := newRig(t, url)
 	var seq uint64
@@ -366,7 +368,8 @@ func testBreaches(t *testing.T, url string) {
 	require.Equal(t, []string{fmt.Sprintf("transfer %d is final and has not exactly one live credit", coarse.ID)}, told(seq))
 }
 
-// testTwoProcesses: two stores on one database bind the same payments at once, without any lease. Each payment gets one slot, numbers stay dense.
+// testTwoProcesses: two stores on one database bind the same payments at once, without any lease.
+// Each payment gets one slot, numbers stay dense.
 func testTwoProcesses(t *testing.T, url string) {
 	r := newRig(t, url)
 	const n = 12

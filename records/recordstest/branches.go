@@ -77,7 +77,8 @@ func testBranch(t *testing.T, url string) {
 	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { _, err := tx.NewBranch(Source, Hot, 8, "x", ""); return err }), records.ErrConflict, "nonces do not branch")
 }
 
-// testOlderLineWins: we branched, but the nodes kept the older line. What it paid is paid, what the newer one was to pay is queued again.
+// testOlderLineWins: we branched, but the nodes kept the older line. What it paid is paid, what the
+// newer one was to pay is queued again.
 func testOlderLineWins(t *testing.T, url string) {
 	r := newRig(t, url)
 	l := newLine(r)
@@ -110,7 +111,7 @@ func testOlderLineWins(t *testing.T, url string) {
 	r.Settle(third, r.Sign(third, records.AttemptPay))
 	require.Equal(t, []records.PaymentState{records.Paid, records.Paid, records.Paid}, states(r, l.payments[:]...))
 
-	// A base that is none of our blocks: nothing open can be told to be on the line.
+	// A base that is none of our blocks: no open slot is known to be on the chain.
 	_, p := r.Owe(records.Deposit, 500)
 	r.Bind(p)
 	_, err = newBranch(r, 5, "foreign")

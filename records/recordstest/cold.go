@@ -14,7 +14,8 @@ func cold(amount uint64) records.Payment {
 	return records.Payment{Purpose: chain.Cold, Network: Network, Token: Token, Chain: Source, Account: Hot, Asset: chain.Native, Amount: chain.NewAmount(amount), Payee: "0xcold"}
 }
 
-// testColdMoney: what went to the cold address by hand is a paid payment, in place of one that waits and beside one that has a slot.
+// testColdMoney: a manual transfer to the cold address is a paid payment, in place of a waiting one
+// and in addition to one that has a slot.
 func testColdMoney(t *testing.T, url string) {
 	r := newRig(t, url)
 	_, owed := r.Owe(records.Withdrawal, 500)

@@ -19,9 +19,10 @@ type breach struct {
 	before []string // what is allowed, and makes that the constraint alone is in the way
 }
 
-// breaches stand against the rows of scene: transfer 1 credited by payment 1 (slot 1, paid), transfer 2 by payment 2 (slot 2, open and
-// signed), transfer 3 by payment 3 (queued), transfer 4 seen, payment 4 a held gas top-up, payment 5 of transfer 5 forked from
-// slot 3, transfer 6 held, transfer 7 held and nobody's.
+// breaches refer to the rows of scene: transfer 1 credited by payment 1 (slot 1, paid), transfer 2
+// by payment 2 (slot 2, open and signed), transfer 3 by payment 3 (queued), transfer 4 seen.
+// Further: payment 4 a held gas top-up, payment 5 of transfer 5 forked from slot 3, transfer 6
+// held, transfer 7 held without an owner.
 func breaches() []breach {
 	return slices.Concat(lineBreaches(), transferBreaches(), paymentBreaches(), accountBreaches(), preparedBreaches(), valueBreaches())
 }
@@ -319,7 +320,8 @@ func try(t *testing.T, db *sql.DB, b breach) error {
 	return err
 }
 
-// guards are the triggers of the database with their definitions; those against TRUNCATE exist on one engine only.
+// guards are the triggers of the database with their definitions; those against TRUNCATE exist on
+// one engine only.
 func guards(t *testing.T, db *sql.DB) map[string]string {
 	rows, err := db.Query(`SELECT name, sql FROM sqlite_master WHERE type = 'trigger'`)
 	if err != nil {

@@ -63,7 +63,7 @@ func testConditions(t *testing.T, url string) {
 	})
 }
 
-// testWaiting: what waits longest is told by account, and stops being told once it stands in a block.
+// testWaiting: the longest wait is reported by account, until a block contains the payment.
 func testWaiting(t *testing.T, url string) {
 	r := newRig(t, url)
 	waiting := func() (ids []uint64) {
@@ -96,7 +96,8 @@ func testWaiting(t *testing.T, url string) {
 	require.Equal(t, Hot, own()[0].Account)
 }
 
-// testGuards: the first sign-guard is taken, another one is not, and one that is adopted stops every account that pays.
+// testGuards: the first sign-guard is taken, another one is not, and one that is adopted stops
+// every account that pays.
 func testGuards(t *testing.T, url string) {
 	r := newRig(t, url)
 	read := func() (g control.Guard, found bool) {
@@ -139,7 +140,8 @@ func testGuards(t *testing.T, url string) {
 	})
 }
 
-// testLackingGuards: a sign-guard that lacks signatures of an account halts that account, once, and no other.
+// testLackingGuards: a sign-guard that lacks signatures of an account halts that account, once, and
+// no other.
 func testLackingGuards(t *testing.T, url string) {
 	r := newRig(t, url)
 	for range 3 {
@@ -188,7 +190,8 @@ func testLackingGuards(t *testing.T, url string) {
 	require.Empty(t, halted(0, 0, false), "what an adopted one lacks was told")
 }
 
-// testReloads: an order to read the configuration again is open until it is ended, once; what was done last is what the daemon works by.
+// testReloads: an order to read the configuration again is open until it is ended, once; the daemon
+// works by the last reading.
 func testReloads(t *testing.T, url string) {
 	r := newRig(t, url)
 	order := func() (id uint64) {

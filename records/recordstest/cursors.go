@@ -117,7 +117,8 @@ func (r *Rig) incidents(id chain.ID) (ids []uint64) {
 	return ids
 }
 
-// testLostWithTheChain: what was decided above the block where the pasts part is marked until the chain is resumed.
+// testLostWithTheChain: what was decided above the block where the pasts part is marked until the
+// chain is resumed.
 func testLostWithTheChain(t *testing.T, url string) {
 	r := newRig(t, url)
 	var decided []uint64
@@ -167,8 +168,9 @@ func (r *Rig) writeOff(id uint64) {
 	})
 }
 
-// testGivenUp: an incident that nothing was paid for ends as if it had never been decided, unless its payment is under way, its block is of our line, or
-// its reason would decide it otherwise if it came back.
+// testGivenUp: an incident without a payment ends as if it had never been decided. Exceptions: its
+// payment is in progress, its block is in our chain, or its reason would decide it differently if
+// it came back.
 func testGivenUp(t *testing.T, url string) {
 	r := newRig(t, url)
 	writeOff := func(id uint64) error {
@@ -254,7 +256,7 @@ func testFinalPoint(t *testing.T, url string) {
 	require.Equal(t, uint64(103), r.Cursor(Source).Height)
 	require.ErrorIs(t, back(), records.ErrFinality)
 
-	// A final point ahead of the cursor says nothing about our blocks until the line reaches it.
+	// A final point ahead of the cursor has no meaning for our blocks until the chain reaches it.
 	require.NoError(t, setHead(at(110), at(105)))
 	require.Equal(t, at(103), r.Cursor(Source).Final)
 	r.Mine(Source, "-left")

@@ -12,7 +12,7 @@ import (
 	"gatewayd/records/books"
 )
 
-// testFlow: what waits at an account, and what it has signed since a moment.
+// testFlow: the pending payments of an account, and its signatures since a moment.
 func testFlow(t *testing.T, url string) {
 	r := newRig(t, url)
 	backlog := func() (list []books.AssetSum) {

@@ -11,10 +11,11 @@ import (
 	"gatewayd/records/books"
 )
 
-// grouped is how many payments testGroups makes: more than one statement takes.
+// grouped is the number of payments in testGroups: more than one statement takes.
 const grouped = 70
 
-// testGroups: many payments are bound, signed, mined and settled together, and come out as if each had been alone.
+// testGroups: many payments are bound, signed, mined and settled together, and come out as if each
+// had been alone.
 func testGroups(t *testing.T, url string) {
 	r := newRig(t, url)
 	in := r.Mine(Source, "")
@@ -66,7 +67,8 @@ func testGroups(t *testing.T, url string) {
 	})
 }
 
-// bindGroup binds all but the held one, which is told to wait, and finds that there is room for no more.
+// bindGroup binds all but the held one, which has to wait, and finds that there is room for no
+// more.
 func bindGroup(r *Rig, ids []uint64, held uint64) (slots []records.Slot) {
 	r.Do(func(tx *records.Tx) error {
 		bound, waits, err := tx.BindSlots(ids, grouped-2)
@@ -140,7 +142,7 @@ func mineGroup(r *Rig, ownTxs []chain.OwnTx) chain.Block {
 	return b
 }
 
-// settleGroup settles what is plain, and what is not in between by itself.
+// settleGroup settles the plain ones as a group, and the others between them one by one.
 func settleGroup(r *Rig, b chain.Block, slots []records.Slot) {
 	all := make([]records.OwnTx, len(slots))
 	for i := range slots {

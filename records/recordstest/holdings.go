@@ -25,7 +25,7 @@ func (r *Rig) fold() {
 	r.Do(func(tx *records.Tx) error { return tx.FoldHoldings(Source) })
 }
 
-// coin is what an account must hold: what came, what went.
+// coin returns the received and the sent coin of an account in its books.
 func (r *Rig) coin(account string) (came, went uint64) {
 	r.T.Helper()
 	h := r.holding(account)
@@ -90,7 +90,7 @@ func testHoldings(t *testing.T, url string) {
 		_, err := tx.StepBack(Source)
 		return err
 	})
-	own := r.Mine(Source, "", // a payment to an outsider, a top-up, a failure, a cancellation, a transaction that nobody knows
+	own := r.Mine(Source, "", // a payment to an outsider, a top-up, a failure, a cancellation, an unknown transaction
 		chain.OwnTx{Account: Hot, Number: 7, Tx: "a", OK: true, Fee: chain.NewAmount(3), To: "0xpayee", Value: chain.NewAmount(40)},
 		chain.OwnTx{Account: GasTank, Number: 1, Tx: "b", OK: true, Fee: chain.NewAmount(3), To: address, Value: chain.NewAmount(11)},
 		chain.OwnTx{Account: Hot, Number: 8, Tx: "c", Void: true, Fee: chain.NewAmount(3)},
@@ -118,8 +118,8 @@ func requireCoin(r *Rig, account string, came, went uint64) {
 	require.Equal(r.T, []uint64{came, went}, []uint64{in, out}, account)
 }
 
-// testHoldingsOfOlderRows: rows of versions that did not note what a transaction moved give the same sums, added up block by block and by
-// the migration at once.
+// testHoldingsOfOlderRows: rows of versions that did not note the moved amount give the same sums,
+// added up block by block and by the migration at once.
 func testHoldingsOfOlderRows(t *testing.T, url string) {
 	r := newRig(t, url)
 	address := r.bind(Alice)
@@ -211,14 +211,14 @@ func (s *bigSum) Step(text string) {
 // Done is the sum.
 func (s *bigSum) Done() string { return s.sum.String() }
 
-// findings is what differs on the source chain.
+// findings returns the differences on the source chain.
 func (r *Rig) findings() (list []balances.Finding) {
 	r.T.Helper()
 	r.See(func(tx *records.Tx) (err error) { list, err = balances.Findings(tx, Source); return err })
 	return list
 }
 
-// looks compares an account that has so much at the final block, and answers the comparison.
+// looks compares an account that has so much at the final block, and returns the comparison.
 func (r *Rig) looks(account string, have uint64) (uint64, balances.Look) {
 	r.T.Helper()
 	l := balances.Look{Holding: r.holding(account), Have: chain.NewAmount(have)}
@@ -275,7 +275,8 @@ func testFindings(t *testing.T, url string) {
 	r.See(func(tx *records.Tx) error { return tx.VerifyHistory() })
 }
 
-// testLate: movements in blocks that are added up already are matched with what balances have found, and else booked.
+// testLate: movements in blocks that are added up already are matched with what balances have
+// found, and else booked.
 func testLate(t *testing.T, r *Rig, address string, height uint64) {
 	b := chain.Block{Point: chain.Point{Height: height, Hash: blockHash(Source, height, "")}}
 	one := r.sees(address, 25, b)
@@ -311,7 +312,8 @@ func testShortage(t *testing.T, r *Rig, next func()) {
 	require.ErrorIs(t, accept(), records.ErrNotFound)
 }
 
-// testFirstLooks: every account is compared once soon after it was stored, in pages, whatever order they come in.
+// testFirstLooks: every account is compared once soon after it was stored, in pages, whatever order
+// they come in.
 func testFirstLooks(t *testing.T, url string) {
 	r := newRig(t, url)
 	for _, owner := range []string{"vite_a", "vite_b", "vite_c", "vite_d", "vite_e"} {

@@ -15,7 +15,7 @@ import (
 	"gatewayd/records/search"
 )
 
-// page reads a wallet's page, and holds each line against the whole record.
+// page reads a wallet's page, and compares each line with the complete record.
 func page(r *Rig, owner string, d records.Direction, offset, limit int) (out []view.Line, total int) {
 	r.T.Helper()
 	r.See(func(tx *records.Tx) (err error) {
@@ -95,7 +95,8 @@ func testPages(t *testing.T, url string) {
 	}
 }
 
-// testPageStates: a page's lines tell what the whole records tell, at every step of a record's life, beside others and alone.
+// testPageStates: a page's lines equal the complete records, at every step of a record's life, with
+// others and alone.
 func testPageStates(t *testing.T, url string) {
 	r := newRig(t, url)
 	look := func(d records.Direction) [][2]string {
@@ -138,8 +139,8 @@ func testPageStates(t *testing.T, url string) {
 	require.Equal(t, [2]string{newest, view.OppositeConfirmed}, look(records.Withdrawal)[0])
 }
 
-// testCachedLines: what others do to a record that is done is shown at once, though its line was shown before. Of what a line shows the guards let only
-// these two change.
+// testCachedLines: what others do to a record that is done is shown at once, though its line was
+// shown before. Of what a line shows the guards let only these two change.
 func testCachedLines(t *testing.T, url string) {
 	r := newRig(t, url)
 	paid, p := r.Owe(records.Deposit, 500)
@@ -243,7 +244,8 @@ func testLists(t *testing.T, url string) {
 	})
 }
 
-// testTotals: the books are exact to the unit, far above what a float or an integer column could hold.
+// testTotals: the books are exact to the unit, far above what a float or an integer column could
+// hold.
 func testTotals(t *testing.T, url string) {
 	r := newRig(t, url)
 	large := chain.MustAmount("57896044618658097711785492504343953926634992332820282019728792003956564819967") // 2^255-1

@@ -56,7 +56,8 @@ func testPayments(t *testing.T, url string) {
 		return err
 	})
 
-	// What has no transfer is told apart by its mark, which no other payment ever has, in no copy of the records.
+	// A mark identifies a payment without a transfer. No other payment ever has the same mark, in
+	// any copy of the records.
 	marks := map[string]bool{}
 	for _, p := range []records.Payment{
 		{Purpose: chain.Sweep, Chain: Source, Account: Hot, Asset: chain.Native, Amount: chain.NewAmount(5), Payee: Hot},

@@ -10,7 +10,8 @@ import (
 	"gatewayd/records/books"
 )
 
-// testPools: what goes from one paying account to another is counted once, wherever it is, and is nobody's.
+// testPools: a move from one paying account to another is counted once, at every stage, and has no
+// owner.
 func testPools(t *testing.T, url string) {
 	r := newRig(t, url)
 	const second, third = "vite_second", "vite_third"

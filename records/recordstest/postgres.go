@@ -24,7 +24,8 @@ import (
 	"gatewayd/records"
 )
 
-// Environment names a PostgreSQL server for tests: a URL of a role that may create databases. Without it Postgres starts a server of its own.
+// Environment names a PostgreSQL server for tests: a URL of a role that may create databases.
+// Without it Postgres starts a server of its own.
 const Environment = "GATEWAYD_TEST_POSTGRES"
 
 // Server is a PostgreSQL server that tests make databases on.
@@ -36,8 +37,8 @@ type Server struct {
 	cmd    *exec.Cmd        // while it runs
 }
 
-// Postgres returns the server that the environment names, or starts a throw-away one that ends with the test. It skips the test only where
-// PostgreSQL is not installed at all.
+// Postgres returns the server that the environment names, or starts a throw-away one that ends with
+// the test. It skips the test only where PostgreSQL is not installed at all.
 func Postgres(t testing.TB) *Server {
 	t.Helper()
 	if u := os.Getenv(Environment); u != "" {
@@ -52,8 +53,8 @@ func Postgres(t testing.TB) *Server {
 	return OwnPostgres(t, "")
 }
 
-// OwnPostgres starts a throw-away server whatever the environment names, for tests that stop it. Its files are in a new folder of dir, or of
-// the system's place for such when dir is empty.
+// OwnPostgres starts a throw-away server whatever the environment names, for tests that stop it.
+// Its files are in a new folder of dir, or of the system's place for such when dir is empty.
 func OwnPostgres(t testing.TB, dir string) *Server {
 	t.Helper()
 	bin, err := binaries()
@@ -79,7 +80,8 @@ func (s *Server) Start() error {
 	return s.await()
 }
 
-// Stop ends that process with a signal (SIGINT: connections are closed, SIGQUIT: as a crash) and waits for its end. It may have ended by itself.
+// Stop ends that process with a signal (SIGINT: connections are closed, SIGQUIT: as a crash) and
+// waits for its end. It may have ended before.
 func (s *Server) Stop(signal syscall.Signal) {
 	_ = s.cmd.Process.Signal(signal)
 	_ = s.cmd.Wait()
@@ -106,7 +108,8 @@ func binaries() (string, error) {
 	return "", errors.New("no initdb and postgres here")
 }
 
-// prepare makes the files of a server that will listen on a free port of 127.0.0.1. Commits are not forced to disk: it outlives no test.
+// prepare makes the files of a server that will listen on a free port of 127.0.0.1. Commits are not
+// forced to disk: it outlives no test.
 func prepare(bin, dir string) (*Server, error) {
 	run, err := asServerUser(dir)
 	if err != nil {
@@ -195,7 +198,8 @@ func (s *Server) await() error {
 	}
 }
 
-// Database makes a database without rows that ends with the test and answers its URL. Not for parallel use.
+// Database makes a database without rows that ends with the test and answers its URL. Not for
+// parallel use.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
 	if s.template == "" {
@@ -224,7 +228,8 @@ func (s *Server) Copy(t testing.TB, from string) string {
 	return s.at(t, name)
 }
 
-// Empty makes a database without tables that ends with the test and answers its URL. Not for parallel use.
+// Empty makes a database without tables that ends with the test and answers its URL. Not for
+// parallel use.
 func (s *Server) Empty(t testing.TB) string {
 	t.Helper()
 	name := newName()
@@ -242,7 +247,7 @@ func databaseOf(text string) (string, error) {
 	return path.Base(u.Path), nil
 }
 
-// newName is one that no test beside has, of this process or another.
+// newName returns a name that no concurrent test uses, of this process or another.
 func newName() string { return fmt.Sprintf("gatewayd_test_%d_%x", os.Getpid(), rand.Uint64()) }
 
 func (s *Server) create(t testing.TB, name, template string) {

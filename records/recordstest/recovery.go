@@ -17,7 +17,8 @@ func (r *Rig) stop(id chain.ID, account string, s records.AccountState) {
 	r.Do(func(tx *records.Tx) error { return tx.SetAccountState(id, account, s, "a test") })
 }
 
-// unknownTx mines a transaction of an account that no slot has, makes it final and marks it as looked at.
+// unknownTx mines a transaction of an account that no slot has, makes it final and marks it as
+// looked at.
 func (r *Rig) unknownTx(id chain.ID, account string, number uint64, hash string, ok bool) {
 	r.T.Helper()
 	b := r.Mine(id, "", chain.OwnTx{Account: account, Number: number, Tx: hash, OK: ok})
@@ -58,8 +59,8 @@ func (r *Rig) account(id chain.ID, account string) (a records.Account) {
 	return a
 }
 
-// testRecoverNonces: a backup of a ledger of nonces. Number 7 was signed for one payment and replaced, 8 was given to another; what stands
-// there now is none of our attempts.
+// testRecoverNonces: a backup of a ledger of nonces. Number 7 was signed for one payment and
+// replaced, 8 was given to another; the ledger now has none of our attempts there.
 func testRecoverNonces(t *testing.T, url string) {
 	r := newRig(t, url)
 	_, first := r.Owe(records.Withdrawal, 500)
@@ -116,7 +117,7 @@ func testRecoverNonces(t *testing.T, url string) {
 	r.sound()
 }
 
-// sound is what must hold after each recovery.
+// sound checks the invariants after each recovery.
 func (r *Rig) sound() {
 	r.T.Helper()
 	r.See(func(tx *records.Tx) error {
@@ -127,8 +128,8 @@ func (r *Rig) sound() {
 	})
 }
 
-// testResumeUnadopted: of an account that was never adopted the sign-guard's first signature is the beginning. Numbers from there that no block of ours
-// shows may have paid what is owed.
+// testResumeUnadopted: of an account that was never adopted the sign-guard's first signature is the
+// beginning. Numbers from there that no block of ours shows may have paid what is owed.
 func testResumeUnadopted(t *testing.T, url string) {
 	r := newRig(t, url)
 	r.Do(func(tx *records.Tx) error {
@@ -146,7 +147,8 @@ func testResumeUnadopted(t *testing.T, url string) {
 	require.NoError(t, resume(r, Source, "0xfresh", records.Resumption{Next: 7}), "it was adopted by the first one")
 }
 
-// testRecoverOpenSlots: what the ledger has not reached stays bound where nonces are counted: it still pays.
+// testRecoverOpenSlots: what the ledger has not reached stays bound where nonces are counted: it
+// still pays.
 func testRecoverOpenSlots(t *testing.T, url string) {
 	r := newRig(t, url)
 	_, p := r.Owe(records.Withdrawal, 500)
@@ -199,7 +201,8 @@ func testRecoverLines(t *testing.T, url string) {
 	r.sound()
 }
 
-// testForkedSlotIsNotSettled: a payment that an older line of ours may still pay is not settled by another transaction too.
+// testForkedSlotIsNotSettled: a payment that an older line of ours may still pay is not settled by
+// another transaction too.
 func testForkedSlotIsNotSettled(t *testing.T, url string) {
 	r := newRig(t, url)
 	l := newLine(r) // slots 1, 2 and 3
@@ -216,8 +219,9 @@ func testForkedSlotIsNotSettled(t *testing.T, url string) {
 	r.sound()
 }
 
-// testRecoverKnownLine: nothing unknown stands on the ledger, and signed slots go on from its last block. They are kept, because signing them
-// again would give the same bytes; what follows them is bound anew.
+// testRecoverKnownLine: the ledger has no unknown transaction, and signed slots continue from its
+// last block. They are kept, because signing them again would give the same bytes; later payments
+// are bound again.
 func testRecoverKnownLine(t *testing.T, url string) {
 	r := newRig(t, url)
 	l := newLine(r)
@@ -233,7 +237,8 @@ func testRecoverKnownLine(t *testing.T, url string) {
 	require.Equal(t, []uint64{2, 4}, []uint64{s.Branch, s.Nonce})
 	r.Settle(l.slots[1], l.hashes[1])
 
-	// The next of the kept slots is lost to an unknown block: everything above is shut out, whatever its branch.
+	// The next of the kept slots is lost to an unknown block: everything above is shut out,
+	// whatever its branch.
 	r.unknownTx(Exchange, Gateway, 3, "stranger", true)
 	r.stop(Exchange, Gateway, records.AccountHalted)
 	require.NoError(t, accept(r, Exchange, Gateway, "stranger"))
@@ -274,7 +279,8 @@ func testCancels(t *testing.T, url string) {
 	require.NoError(t, resume(r, Source, Hot, records.Resumption{Next: 8}))
 }
 
-// testSeenTooEarly: a final block showed a transaction before the restored records had signed the same bytes again.
+// testSeenTooEarly: a final block showed a transaction before the restored records had signed the
+// same bytes again.
 func testSeenTooEarly(t *testing.T, url string) {
 	r := newRig(t, url)
 	_, p := r.Owe(records.Withdrawal, 500)

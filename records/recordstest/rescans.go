@@ -12,7 +12,8 @@ import (
 	"gatewayd/records/control"
 )
 
-// testRescans: an order to read a block again is open until it is ended, once; a later order for its height takes its place.
+// testRescans: an order to read a block again is open until it is ended, once; a later order for
+// its height takes its place.
 func testRescans(t *testing.T, url string) {
 	r := newRig(t, url)
 	first, second := r.Mine(Source, "").Point, r.Mine(Source, "").Point
@@ -54,7 +55,8 @@ func testRescans(t *testing.T, url string) {
 	require.ErrorIs(t, r.Store.View(t.Context(), func(tx *records.Tx) error { _, err := control.RescanAt(tx, Source, 9); return err }), records.ErrNotFound)
 }
 
-// testEnsureBlock: a block that is read again must be of the line that was followed, or be final where the line is forgotten.
+// testEnsureBlock: a block that is read again must be of the line that was followed, or be final
+// where the line is forgotten.
 func testEnsureBlock(t *testing.T, url string) {
 	r := newRig(t, url)
 	old := r.Mine(Source, "")
@@ -93,7 +95,8 @@ func testEnsureBlock(t *testing.T, url string) {
 	require.ErrorIs(t, relined(old), records.ErrHalted)
 }
 
-// testLateSightings: what a block shows when it is read again is stored once, and counts in the books of coin that have gone past it.
+// testLateSightings: what a block shows when it is read again is stored once, and counts in the
+// books of coin that have gone past it.
 func testLateSightings(t *testing.T, url string) {
 	r := newRig(t, url)
 	b := r.Mine(Source, "")
@@ -140,7 +143,7 @@ func testLateSightings(t *testing.T, url string) {
 	})
 }
 
-// testLed: others can tell whether somebody holds a role.
+// testLed: other processes can detect whether a role is held.
 func testLed(t *testing.T, url string) {
 	r := newRig(t, url)
 	led := func() bool {

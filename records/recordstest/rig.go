@@ -31,7 +31,8 @@ const (
 	MaxUnmined = 16 // slots of an account that a rig lets be in no block
 )
 
-// Rig is a store with two followed chains and adopted accounts, and the steps of a deposit and a withdrawal. A step that fails ends the test.
+// Rig is a store with two followed chains and adopted accounts, and the steps of a deposit and a
+// withdrawal. A step that fails ends the test.
 type Rig struct {
 	T     testing.TB
 	Store *records.Store
@@ -114,14 +115,15 @@ func blockHash(id chain.ID, height uint64, branch string) string {
 	return fmt.Sprintf("%s-block-%d%s", id, height, branch)
 }
 
-// Cursor is where a chain has been followed to.
+// Cursor returns the followed position of a chain.
 func (r *Rig) Cursor(id chain.ID) (c records.Cursor) {
 	r.T.Helper()
 	r.See(func(tx *records.Tx) (err error) { c, err = tx.Cursor(id); return err })
 	return c
 }
 
-// Mine advances a chain by a block in which our accounts did something. branch tells blocks of one height apart.
+// Mine advances a chain by a block with transactions of our accounts. branch distinguishes blocks
+// of one height.
 func (r *Rig) Mine(id chain.ID, branch string, ownTxs ...chain.OwnTx) chain.Block {
 	r.T.Helper()
 	c := r.Cursor(id)

@@ -205,8 +205,8 @@ func testSettleVoid(t *testing.T, url string) {
 	require.Equal(t, records.Paid, r.Payment(p).State)
 }
 
-// testDiffering: what a transaction that moved something else than its payment says may have paid is neither made again nor given back, before an operator has said
-// what it did.
+// testDiffering: a payment whose transaction moved something else may be paid. It is neither made
+// again nor given back before an operator has stated the transaction's effect.
 func testDiffering(t *testing.T, url string) {
 	r := newRig(t, url)
 	differ := func(p uint64) (hash string) {

@@ -12,11 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// StatementsFile names, in the environment, a file to which the stores of tests write every statement that they run: one Statement of JSON a line.
+// StatementsFile names, in the environment, a file to which the stores of tests write every
+// statement that they run: one Statement of JSON a line.
 const StatementsFile = "GATEWAYD_TEST_STATEMENTS"
 
-// Statement is an SQL text, as the engine got it, and who ran it: the function or method of records, or of what reads beside it, that is nearest to
-// the caller.
+// Statement is an SQL text, as the engine got it, and its origin: the function or method of
+// records, or of a reader of its tables, that is nearest to the caller.
 type Statement struct{ By, Text string }
 
 // recorder writes to the file that the environment names, each statement once; nil without one.
@@ -48,7 +49,8 @@ func recorder(t testing.TB) func(string) {
 // plannedPackages are the packages whose statements are planned.
 var plannedPackages = regexp.MustCompile(`^gatewayd/(?:records|gateway)(?:/(view|balances|books|control|quotes|search|sqlstore|watch))?\.(.*)$`)
 
-// entered is the outermost function of these packages on the stack before its caller's: its package, but for records, and its name.
+// entered is the outermost function of these packages on the stack before its caller's: its
+// package, but for records, and its name.
 func entered() (name string) {
 	pcs := make([]uintptr, 50)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])

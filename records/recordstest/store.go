@@ -14,7 +14,7 @@ import (
 	"gatewayd/records"
 )
 
-// raw opens the database beside the store, past all its rules but the database's own.
+// raw opens the database directly, without any rules but the database's own.
 func raw(t *testing.T, url string) *sql.DB {
 	t.Helper()
 	driver, dsn := "pgx", url
@@ -56,7 +56,8 @@ func testNewer(t *testing.T, url string) {
 	require.ErrorIs(t, err, records.ErrNewer)
 }
 
-// testUpdate: what fails leaves nothing, snapshots do not write, a cancelled caller does not commit.
+// testUpdate: what fails leaves nothing, snapshots do not write, a cancelled caller does not
+// commit.
 func testUpdate(t *testing.T, url string) {
 	r := newRig(t, url)
 	boom := errors.New("boom")

@@ -12,7 +12,8 @@ import (
 	"gatewayd/records/control"
 )
 
-// testSubscribers: who is told of the history has a place in it, which only goes forward; conditions stand in it when they begin and when they are over.
+// testSubscribers: a receiver of the history has a position in it, which only advances; the history
+// contains the beginning and the end of conditions.
 func testSubscribers(t *testing.T, url string) {
 	r := newRig(t, url)
 	see := func(name string) (s control.Subscriber) {

@@ -41,7 +41,8 @@ func Pays(t books.Totals, p chain.Purpose, id chain.ID, states ...records.Paymen
 	return sum, nil
 }
 
-// Owed is what users are owed on a chain: credits and refunds that are queued, bound or held, in units of the token's asset there.
+// Owed returns the liabilities to users on a chain: credits and refunds that are queued, bound or
+// held, in units of the token's asset there.
 func Owed(t books.Totals, id chain.ID) (chain.Amount, error) {
 	credits, err := Pays(t, chain.Credit, id, records.Queued, records.Bound, records.HeldPayment)
 	if err != nil {
@@ -54,7 +55,8 @@ func Owed(t books.Totals, id chain.ID) (chain.Amount, error) {
 	return credits.Add(refunds)
 }
 
-// Dust is what deposits left over because the gateway token has fewer decimals than its source asset, in units of the asset.
+// Dust is the remainder of deposits because the gateway token has fewer decimals than its source
+// asset, in units of the asset.
 func Dust(t books.Totals, decimals, assetDecimals uint8) (chain.Amount, error) {
 	in, err := Moved(t, records.Deposit, records.Final, records.Held, records.Refused)
 	if err != nil || assetDecimals <= decimals {

@@ -57,7 +57,8 @@ func testTransfers(t *testing.T, url string) {
 	require.ErrorIs(t, move(records.Orphaned, records.Final, ""), records.ErrConflict, "it must be seen again")
 }
 
-// testDue: a transfer is due when its own rule says so, by depth or by the chain's final point, and again after it moved to another block.
+// testDue: a transfer is due by its own rule, by depth or by the chain's final point, and again
+// after it moved to another block.
 func testDue(t *testing.T, url string) {
 	r := newRig(t, url)
 	due := func(id chain.ID) (refs []string) {
@@ -142,7 +143,7 @@ func testChangedFacts(t *testing.T, url string) {
 	require.Equal(t, []any{records.Seen, chain.NewAmount(10), chain.NewAmount(10), true}, []any{out.State, out.Amount, out.Net, out.Failed})
 	require.Equal(t, out, r.Transfer(in.ID))
 
-	// Decided rows keep what was decided; the history tells.
+	// Decided rows keep their decision; the history contains it.
 	r.Do(func(tx *records.Tx) error {
 		return tx.MoveTransfer(in.ID, records.Seen, records.Refused, records.ReasonFailed)
 	})

@@ -1,4 +1,5 @@
-// Package search finds records for operators: by what they are, by a hash, an id, an address or an amount, in pages. It changes nothing.
+// Package search finds records for operators: by what they are, by a hash, an id, an address or an
+// amount, in pages. It changes nothing.
 package search
 
 import (
@@ -32,10 +33,12 @@ type Filter struct {
 	OlderThan     time.Duration  // first seen longer ago
 	Unattributed  bool           // held, and its owner is not known; not of unknown tokens
 	UnknownTokens bool           // of tokens that no network has ever served
-	NeedsOperator bool           // held, with a held payment, or decided and gone from its chain; not what is written off or of unknown tokens
-	Limit         int            // up to 1000, which 0 stands for too
-	BeforeID      uint64         // older than this record; 0 for the newest
-	AfterID       uint64         // newer than this record, those that are nearest to it; 0 for no bound
+	// held, with a held payment, or decided and gone from its chain; not what is written off or of
+	// unknown tokens
+	NeedsOperator bool
+	Limit         int    // up to 1000; 0 means 1000
+	BeforeID      uint64 // older than this record; 0 for the newest
+	AfterID       uint64 // newer than this record, those that are nearest to it; 0 for no bound
 }
 
 // Records returns what a filter chooses, newest first.
@@ -98,8 +101,8 @@ func (f Filter) clauses(tx *records.Tx) (string, []any, error) {
 	return where, args, nil
 }
 
-// firstSeenSince finds the first transfer that was seen since a moment, by halving: ids are given in the order of first sight. Where there is none it is
-// the id after the last.
+// firstSeenSince finds the first transfer that was seen since a moment, by halving: ids are given
+// in the order of first sight. Where there is none it is the id after the last.
 func firstSeenSince(tx *records.Tx, at time.Time) (uint64, error) {
 	newest, err := tx.SQL().NewestID("transfers")
 	low, high := uint64(1), newest+1
@@ -115,7 +118,7 @@ func firstSeenSince(tx *records.Tx, at time.Time) (uint64, error) {
 	return low, err
 }
 
-// where chooses rows of transfers t. Each clause can be answered by an index of its own, newest first.
+// where selects rows of transfers t. An index of its own can answer each clause, newest first.
 func (f Filter) where(now time.Time) (string, []any) {
 	clauses, args := []string{`id > 0`}, []any{}
 	add := func(clause string, values ...any) { clauses, args = append(clauses, clause), append(args, values...) }
@@ -179,7 +182,8 @@ func (f Filter) where(now time.Time) (string, []any) {
 	return strings.Join(clauses, " AND "), args
 }
 
-// Find returns the records that a text names: an id, a ref, a transaction that came in, or one of ours for it. At most 1000.
+// Find returns the records that a text names: an id, a ref, a transaction that came in, or one of
+// ours for it. At most 1000.
 func Find(tx *records.Tx, text string) ([]records.Record, error) {
 	if !sqlstore.Storable(text) {
 		return nil, nil
@@ -200,12 +204,14 @@ func Find(tx *records.Tx, text string) ([]records.Record, error) {
 	return nil, fmt.Errorf("looking for records: %w", err)
 }
 
-// paymentsByHash joins the payments p whose attempts a have a hash: the index of hashes begins with the chain.
+// paymentsByHash joins the payments p whose attempts a have a hash: the index of hashes begins with
+// the chain.
 const paymentsByHash = `FROM attempts a
 	JOIN slots s ON s.chain = a.chain AND s.account = a.account AND s.lineage = a.lineage AND s.number = a.number
 	JOIN payments p ON p.id = s.payment_id WHERE a.chain IN (SELECT chain FROM cursors) AND a.hash = ?`
 
-// HashesWith returns the hashes of transactions, to us and of ours, that begin with some hexadecimal digits: in order, at most limit.
+// HashesWith returns the hashes of transactions, to us and of ours, that begin with some
+// hexadecimal digits: in order, at most limit.
 func HashesWith(tx *records.Tx, start string, limit int) (found []string, err error) {
 	if !sqlstore.Storable(start) || start == "" {
 		return nil, nil
@@ -217,7 +223,8 @@ func HashesWith(tx *records.Tx, start string, limit int) (found []string, err er
 	return found, sqlstore.Doing(err, "looking for hashes")
 }
 
-// after is the first text of digits and letters behind all that begin with start, in every collation.
+// after is the first text of digits and letters behind all that begin with start, in every
+// collation.
 func after(start string) string {
 	last := start[len(start)-1]
 	if last == '9' {

@@ -9,11 +9,10 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// The books of the coin at deposit addresses. They bound what may be credited of coin that no block
-// shows:
+// The books of the coin at deposit addresses. They bound the credits of coin that no block shows:
 //
-//	balance at a final block + spent since - opening   is what arrived since the books were opened
-//	counted + gas                                      is what is credited of it, and our own coin for fees
+//	balance at a final block + spent since - opening   arrived since the books were opened
+//	counted + gas                                      credited of it, and our own coin for fees
 //
 // An opening without an amount is not read yet. A height below zero belongs to arrivals that always
 // count.
@@ -61,7 +60,7 @@ func open(ctx context.Context, t session, b Binding) error {
 	return err
 }
 
-// Coin is what the sign-guard has counted at a deposit address.
+// Coin is the sign-guard's count at a deposit address.
 type Coin struct {
 	Opened  bool
 	Since   uint64       // height of the opening balance

@@ -80,8 +80,8 @@ func TestCoinIsCounted(t *testing.T) {
 	})
 }
 
-// TestApprovedCoinCounts: what people have approved is not credited once more by the balance, and
-// our own coin for fees never is.
+// TestApprovedCoinCounts: an amount that people have approved is not credited again by the balance,
+// and our own coin for fees never is.
 func TestApprovedCoinCounts(t *testing.T) {
 	eachStore(t, func(t *testing.T, g *signguard.Guard) {
 		take := arrivals(t, g)

@@ -11,10 +11,11 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// ErrUnauthorized says that nothing has authorized the payment of a signature.
+// ErrUnauthorized means that the payment of a signature has no authorization.
 var ErrUnauthorized = errors.New("the payment is not authorized")
 
-// Authorization is the leave to sign one payment. There is at most one for a cause, whatever number the records give the payment.
+// Authorization is the leave to sign one payment. There is at most one for a cause, whatever number
+// the records give the payment.
 type Authorization struct {
 	Key       string // the cause: a transfer and what may be done with it once, or a payment without a transfer
 	Digest    string // as of the signatures
@@ -28,11 +29,13 @@ type Authorization struct {
 	Asset     chain.Asset
 	Amount    chain.Amount
 	At        time.Time
-	Evidence  bool           // what is signed stays so until a final block has decided it; otherwise new lines end old ones, and the daemon is believed
-	Arrival   *chain.Arrival // coin at a deposit address that the payment uses up; nil for none
+	// what is signed stays so until a final block has decided it; otherwise new lines end old ones,
+	// and the daemon is believed
+	Evidence bool
+	Arrival  *chain.Arrival // coin at a deposit address that the payment uses up; nil for none
 }
 
-// State is what the sign-guard knows of a cause.
+// State is the sign-guard's state of a cause.
 type State string
 
 // The states of an authorization.
@@ -90,12 +93,14 @@ func (g *Guard) Authorize(ctx context.Context, wanted []Authorization) (list []S
 	return list, err
 }
 
-// groupKey is the account by which authorizations are grouped, and the cause and payment that only one authorization of a group may have.
+// groupKey is the account by which authorizations are grouped, and the cause and payment that only
+// one authorization of a group may have.
 func (w Authorization) groupKey() (account any, cause, payment any) {
 	return [2]string{string(w.Chain), w.Account}, w.Key, w.PaymentID
 }
 
-// authorize writes authorizations of one account. A number may have been another payment's before the records were restored, which has none then.
+// authorize writes authorizations of one account. A number may have been another payment's before
+// the records were restored, which has none then.
 func authorize(ctx context.Context, t session, granted []Authorization) error {
 	rows, payments := make([][]any, len(granted)), make([]uint64, len(granted))
 	for i, w := range granted {
@@ -118,7 +123,7 @@ func authorize(ctx context.Context, t session, granted []Authorization) error {
 	return err
 }
 
-// authorizationRow is what is known of a cause.
+// authorizationRow is the stored authorization of a cause.
 type authorizationRow struct {
 	Cause     string `db:"cause"`
 	Digest    string `db:"digest"`
@@ -129,7 +134,8 @@ type authorizationRow struct {
 	Signed    bool   `db:"-"` // for this cause, and not void
 }
 
-// liveRow is a signature that may still pay or has paid. Where the ledger links blocks, lines exclude each other, and only the newest counts.
+// liveRow is a signature that may still pay or has paid. Where the ledger links blocks, lines
+// exclude each other, and only the newest counts.
 type liveRow struct {
 	authorizationRow
 	Newest bool `db:"newest"`
@@ -138,7 +144,7 @@ type liveRow struct {
 // binds reports whether the signature excludes another one for the same cause.
 func (r liveRow) binds(w Authorization) bool { return w.Evidence || r.Newest }
 
-// known is what the sign-guard knows of some causes, and of their payments' numbers.
+// known is the sign-guard's data of some causes, and of their payments' numbers.
 type known struct {
 	causes   map[string]authorizationRow
 	signed   map[string][]liveRow // for the causes
@@ -231,8 +237,9 @@ func (r authorizationRow) state(w Authorization) State {
 	return Unknown
 }
 
-// causesOf finds the authorizations of signatures of one account, in order, or is ErrUnauthorized. What pays nobody needs none. With evidence, no other
-// line may have one for it.
+// causesOf finds the authorizations of signatures of one account, in order, or returns
+// ErrUnauthorized. A transaction without a payee needs none. With evidence, no other branch may
+// have one for it.
 func causesOf(ctx context.Context, t session, id chain.ID, group []Signature) ([]string, error) {
 	causes := make([]string, len(group))
 	living, undecided, err := authorizationsOf(ctx, t, id, group)
@@ -255,7 +262,8 @@ func causesOf(ctx context.Context, t session, id chain.ID, group []Signature) ([
 	return causes, nil
 }
 
-// authorizationsOf returns the causes that are authorized for a group, and for which of them something is signed that is not void.
+// authorizationsOf returns the causes that are authorized for a group, and for which of them
+// something is signed that is not void.
 func authorizationsOf(ctx context.Context, t session, id chain.ID, group []Signature) (living map[guardRow]string, undecided map[string]bool, err error) {
 	living, undecided = map[guardRow]string{}, map[string]bool{}
 	var payments []uint64

@@ -20,7 +20,8 @@ func signature(number uint64, digest string, payment uint64) signguard.Signature
 	return signguard.Signature{Slot: chain.Slot{Account: "0xhot", Nonce: number}, Digest: digest, PaymentID: payment}
 }
 
-// TestAuthorizations: what a cause is authorized for outlives the process, and ends only when nothing of it can be paid.
+// TestAuthorizations: what a cause is authorized for outlives the process, and ends only when
+// nothing of it can be paid.
 func TestAuthorizations(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opener) {
 		g := open()
@@ -53,7 +54,8 @@ func TestAuthorizations(t *testing.T) {
 	})
 }
 
-// TestFilesOfEarlierVersions are read on: what they know as signed may be signed again, anything else wants an authorization.
+// TestFilesOfEarlierVersions are read on: what they know as signed may be signed again, anything
+// else wants an authorization.
 func TestFilesOfEarlierVersions(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "guard.db")
 	db, err := sqlx.Open("sqlite3", path)
@@ -82,7 +84,8 @@ func TestFilesOfEarlierVersions(t *testing.T) {
 	require.Equal(t, []signguard.State{signguard.Unknown, signguard.Waits}, states, "the number may be the same payment's, and is nobody else's")
 }
 
-// TestLacksAuthorizations: a backup that knows of an authorization is newer than a file that does not.
+// TestLacksAuthorizations: a backup that contains an authorization is newer than a file that does
+// not.
 func TestLacksAuthorizations(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "guard.db")
 	backup := openGuard(t, path)

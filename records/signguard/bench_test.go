@@ -16,8 +16,8 @@ const (
 	benchGroup = 256
 )
 
-// BenchmarkBudgetGuard is about what the sign-guard takes for a payment, in groups of 256, of a signer with nodes of its own and of one without: the same
-// whether it has signed much before or not.
+// BenchmarkBudgetGuard measures the sign-guard's cost per payment, in groups of 256, of a signer
+// with its own nodes and of one without. The cost does not depend on earlier signatures.
 func BenchmarkBudgetGuard(b *testing.B) {
 	for _, past := range []int{0, benchPast} {
 		for _, evidence := range []bool{false, true} {

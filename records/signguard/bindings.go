@@ -12,7 +12,7 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// Binding says whose a deposit address or a label is. Once written it never changes.
+// Binding names the owner of a deposit address or a label. Once written it never changes.
 type Binding struct {
 	Network string   `json:"network" db:"network"`
 	Chain   chain.ID `json:"chain" db:"chain"` // the source chain
@@ -20,7 +20,9 @@ type Binding struct {
 	Address string   `json:"address" db:"address"` // of a deposit address; empty of a label
 	Label   string   `json:"label" db:"label"`
 	User    string   `json:"user" db:"user_account"` // exchange-chain address
-	Since   uint64   `json:"since" db:"since"`       // newest block of the source chain when it was given: what came up to there does not count for it; 0: everything counts
+	// newest block of the source chain when it was given: what came up to there does not count for
+	// it; 0: everything counts
+	Since uint64 `json:"since" db:"since"`
 }
 
 const bindingSchema = `CREATE TABLE IF NOT EXISTS bindings (
@@ -33,9 +35,9 @@ CREATE TABLE IF NOT EXISTS watched (chain TEXT NOT NULL PRIMARY KEY, since BIGIN
 
 const bindingColumns = `network, chain, path_index, address, label, user_account, since`
 
-// GiveAddress gives the address of an index to a user permanently, or is ErrTaken when the index
-// was given before, here or to another user on another chain: the chains of one kind share their
-// keys, and what the first user sends there on any of them is his.
+// GiveAddress assigns the address of an index to a user permanently. It returns ErrTaken when the
+// index was given before, here or to another user on another chain. The chains of one kind share
+// their keys, so the first user's transfers on any of them are his.
 func (g *Guard) GiveAddress(ctx context.Context, b Binding) error {
 	if b.Address == "" || b.Label != "" || b.User == "" || b.Network == "" {
 		return fmt.Errorf("giving address %d of %s: %w: address, user and network are wanted", b.Index, b.Chain, ErrRefused)
@@ -73,7 +75,8 @@ func mayGive(ctx context.Context, t session, b Binding) error {
 	return err
 }
 
-// GiveLabel gives a label to a user for good, or is ErrTaken when it is another's. The user's own label is given again as it is.
+// GiveLabel assigns a label to a user permanently, or returns ErrTaken when it is another's. The
+// user's own label is returned unchanged.
 func (g *Guard) GiveLabel(ctx context.Context, b Binding) error {
 	if b.Label == "" || b.Address != "" || b.User == "" || b.Network == "" {
 		return fmt.Errorf("giving a label on %s: %w: label, user and network are wanted", b.Chain, ErrRefused)
@@ -110,8 +113,8 @@ func once(r interface{ RowsAffected() (int64, error) }, err error) error {
 	return ErrTaken
 }
 
-// Import takes over bindings from before the sign-guard kept them, all or none. What it knows of the same address or label stays, and must be the
-// same, or it is ErrTaken.
+// Import copies bindings from before the sign-guard stored them, all or none. An existing binding
+// of the same address or label stays, and must be equal, or it returns ErrTaken.
 func (g *Guard) Import(ctx context.Context, list []Binding) (added int, err error) {
 	err = g.update(ctx, func(t session) error {
 		for _, b := range list {
@@ -191,7 +194,8 @@ func (g *Guard) Owned(ctx context.Context, id chain.ID, candidates []string) (ma
 	return owned, nil
 }
 
-// Watched returns the height of a chain from which on causes are checked: the first that it is told, for good.
+// Watched returns the height of a chain from which on causes are checked: the first height that it
+// received, permanently.
 func (g *Guard) Watched(ctx context.Context, id chain.ID, height func() (uint64, error)) (since uint64, err error) {
 	var known []uint64
 	err = g.db.all(ctx, &known, `SELECT since FROM watched WHERE chain = ?`, string(id))

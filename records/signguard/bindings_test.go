@@ -11,7 +11,8 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// TestBindings: an address and a label are one user's for good, whoever asks, and also after the file was opened again.
+// TestBindings: an address and a label belong to one user permanently, for every caller, and also
+// after the file was reopened.
 func TestBindings(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opener) {
 		g := open()
@@ -114,7 +115,7 @@ func TestImportedBindings(t *testing.T) {
 	})
 }
 
-// TestWatchedFromTheFirstTime: where checking begins is said once.
+// TestWatchedFromTheFirstTime: the start of checking is set once.
 func TestWatchedFromTheFirstTime(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opener) {
 		g := open()

@@ -13,13 +13,14 @@ import (
 // tables are all that a sign-guard knows.
 var tables = []string{"identity", "guard", "given", "authorizations", "fees", "bindings", "watched", "links", "openings", "arrivals", "spent"}
 
-// copyGroup is how many rows are written by one statement.
+// copyGroup is the number of rows per statement.
 const copyGroup = 500
 
-// ErrInUse says that a sign-guard cannot be written over.
+// ErrInUse means that a sign-guard exists and cannot be overwritten.
 var ErrInUse = errors.New("a sign-guard is there already")
 
-// CopyTo copies the sign-guard as it is at one moment into one that no signer ever had, which is the same one then. It is ErrInUse for any other.
+// CopyTo copies the sign-guard as it is at one moment into one that no signer ever had, which is
+// the same one then. It is ErrInUse for any other.
 func (g *Guard) CopyTo(ctx context.Context, to *Guard) error {
 	from, err := g.pool.BeginTxx(ctx, &sql.TxOptions{Isolation: snapshot(g.file)})
 	if err != nil {
@@ -52,7 +53,8 @@ func (g *Guard) CopyTo(ctx context.Context, to *Guard) error {
 	})
 }
 
-// takeTime ends the limits of a transaction on a server: the copy of years takes as long as it takes.
+// takeTime ends the limits of a transaction on a server: the copy of years takes as long as it
+// takes.
 func (g *Guard) takeTime(ctx context.Context, t session) error {
 	if g.file != "" {
 		return nil
@@ -61,7 +63,7 @@ func (g *Guard) takeTime(ctx context.Context, t session) error {
 	return err
 }
 
-// snapshot is how one moment is read: a file's transaction is the only one.
+// snapshot returns the isolation level for a consistent read: a file's transaction is the only one.
 func snapshot(file string) sql.IsolationLevel {
 	if file != "" {
 		return sql.LevelDefault

@@ -8,12 +8,12 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// Signed is what was signed at a number, in one of an account's lines.
+// Signed is the signature at a number, in one of an account's branches.
 type Signed struct {
 	Branch    uint64 `json:"branch" db:"lineage"`
 	Digest    string `json:"digest" db:"digest"`
 	PaymentID uint64 `json:"payment" db:"payment_id"`
-	Cause     string `json:"cause" db:"cause"` // empty: it pays nobody, or was signed before there were authorizations
+	Cause     string `json:"cause" db:"cause"` // empty: it has no payee, or was signed before there were authorizations
 	Live      bool   `json:"live" db:"live"`   // not decided
 }
 
@@ -24,7 +24,7 @@ func (g *Guard) SignedAt(ctx context.Context, id chain.ID, account string, numbe
 	return list, sqlstore.Doing(err, "asking the sign-guard what was signed at %d of %s on %s", number, account, id)
 }
 
-// Outcome is what a final block shows of a number of an account.
+// Outcome is the content of a final block at a number of an account.
 type Outcome struct {
 	Chain   chain.ID
 	Account string
@@ -34,8 +34,9 @@ type Outcome struct {
 	Receive bool // it was signed to take something in
 }
 
-// Decide writes outcomes down. What was paid for is never authorized again, and what never will be leaves its cause free. Either way the number of its
-// payment is free: records that were restored give numbers anew.
+// Decide stores outcomes. A paid cause is never authorized again, and the cause of an impossible
+// payment becomes free. Either way the number of its payment is free: restored records assign
+// numbers again.
 func (g *Guard) Decide(ctx context.Context, list []Outcome) error {
 	if len(list) == 0 {
 		return nil

@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSignaturesAreDurable: what a power cut takes from the guard may be signed for another payment. 2 is FULL.
+// TestSignaturesAreDurable: what a power cut takes from the guard may be signed for another
+// payment. 2 is FULL.
 func TestSignaturesAreDurable(t *testing.T) {
 	g, err := Open(filepath.Join(t.TempDir(), "guard.db"))
 	require.NoError(t, err)

@@ -1,5 +1,5 @@
-// Package signguard is the sign-guard: a file of its own beside the keys, or a PostgreSQL database of its own, that knows for good what each slot was first
-// signed for.
+// Package signguard is the sign-guard: a separate file with the keys, or a separate PostgreSQL
+// database, that stores permanently what each slot was first signed for.
 package signguard
 
 import (
@@ -20,15 +20,16 @@ var (
 	ErrTaken   = errors.New("the index was given before")
 )
 
-// Guard is the sign-guard, which remembers for good what each slot was first signed for. It outlives a records database restored from a backup, which may
-// have forgotten what it bound (docs/payment-rules.md 5). Ask it before every signature. Several processes may have one open; Hold makes one of them
-// the only one that signs.
+// Guard is the sign-guard, which stores permanently what each slot was first signed for. It
+// outlives a records database restored from a backup, which may lack its latest bindings
+// (docs/payment-rules.md 5). Ask it before every signature. Several processes may have one open;
+// Hold makes one of them the only one that signs.
 type Guard struct {
 	pool  *sqlx.DB
 	db    session // of the pool
 	url   string
 	file  string // empty: it is on a server
-	epoch uint64 // of who holds it; 0: nobody does, and every commit passes
+	epoch uint64 // of the holder; 0: there is none, and every commit passes
 }
 
 const guardSchema = `CREATE TABLE IF NOT EXISTS guard (
@@ -47,21 +48,23 @@ type guardRow struct {
 	PaymentID uint64 `db:"payment_id"`
 }
 
-// Signature is what is to be signed at a slot. Digest stands for payee, asset, amount, label and source, not for fees.
+// Signature is a requested signature at a slot. Digest covers payee, asset, amount, label and
+// source, not fees.
 type Signature struct {
 	Slot      chain.Slot
 	Digest    string
 	Hash      string // of the block, as what follows it names it; where the ledger links blocks
 	PaymentID uint64
 	Cancel    bool // a cancellation, which pays nothing
-	Receive   bool // it pays nobody and needs no authorization
+	Receive   bool // it has no payee and needs no authorization
 	Evidence  bool // see Authorization
 }
 
-// Allow lets signatures pass, all or none, or is ErrRefused, or ErrUnauthorized for one that nothing was signed for yet and that has no authorization.
-// The first digest of a slot is stored before Allow answers, and only the same passes there again. A payment has one slot in a branch until Free says
-// that it lost it; branches exclude each other on the ledger. A cancellation passes at any slot; at a slot that nothing was signed for yet, it keeps
-// the slot for itself.
+// Allow permits signatures, all or none. It returns ErrRefused, or ErrUnauthorized for a first
+// signature of a slot without an authorization. The first digest of a slot is stored before Allow
+// returns, and only the same passes there again. A payment has one slot in a branch until Free
+// reports the loss of the slot; branches exclude each other on the ledger. A cancellation passes at
+// any slot; at a slot without a signature, it reserves the slot for itself.
 func (g *Guard) Allow(ctx context.Context, id chain.ID, wanted ...Signature) error {
 	return g.update(ctx, func(t session) error {
 		for _, group := range groups(wanted, Signature.groupKey) {
@@ -73,7 +76,8 @@ func (g *Guard) Allow(ctx context.Context, id chain.ID, wanted ...Signature) err
 	})
 }
 
-// groupKey is the branch of the account by which signatures are grouped, and the number and payment that only one signature of a group may have.
+// groupKey returns the branch of the account by which signatures are grouped, and the number and
+// payment that only one signature of a group may have.
 func (w Signature) groupKey() (line any, number, payment any) {
 	line, number, _ = slotKey(w.Slot)
 	return line, number, w.PaymentID
@@ -113,7 +117,8 @@ func allow(ctx context.Context, t session, id chain.ID, group []Signature) error
 	return storeSignatures(ctx, t, id, fresh, causes)
 }
 
-// storeSignatures writes the first signatures of slots, with their causes. What is not written is refused.
+// storeSignatures writes the first signatures of slots, with their causes. What is not written is
+// refused.
 func storeSignatures(ctx context.Context, t session, id chain.ID, fresh []Signature, causes []string) error {
 	rows := make([][]any, len(fresh))
 	for i, w := range fresh {
@@ -157,8 +162,9 @@ func signedAt(ctx context.Context, t session, id chain.ID, group []Signature) (m
 	})
 }
 
-// Next returns where the account's signatures end: the newest branch and the number after the highest ever signed in it. ok is false for an
-// account that never signed. Records that know less were restored from a backup.
+// Next returns where the account's signatures end: the newest branch and the number after the
+// highest ever signed in it. ok is false for an account that never signed. Records that know less
+// were restored from a backup.
 func (g *Guard) Next(ctx context.Context, id chain.ID, account string) (branch, number uint64, ok bool, err error) {
 	var rows []struct {
 		Branch uint64 `db:"lineage"`
@@ -175,7 +181,8 @@ func (g *Guard) Next(ctx context.Context, id chain.ID, account string) (branch, 
 	return rows[0].Branch, rows[0].Number + 1, true, nil
 }
 
-// First returns the lowest number that the account signed at, in any branch; ok is false for an account that never signed.
+// First returns the lowest number that the account signed at, in any branch; ok is false for an
+// account that never signed.
 func (g *Guard) First(ctx context.Context, id chain.ID, account string) (number uint64, ok bool, err error) {
 	var numbers []uint64
 	err = g.db.all(ctx, &numbers, `SELECT number FROM guard WHERE chain = ? AND account = ? ORDER BY number LIMIT 1`, string(id), account)
@@ -188,8 +195,9 @@ func (g *Guard) First(ctx context.Context, id chain.ID, account string) (number 
 	return numbers[0], true, nil
 }
 
-// GiveIndex remembers for good that the address of an index is given to a user, or is ErrTaken when it was given before: the user of a
-// database restored from a backup, who is forgotten there, must not share an address with the next one.
+// GiveIndex stores permanently that the address of an index is given to a user, or returns ErrTaken
+// when it was given before. A user missing in a database restored from a backup must not share an
+// address with the next one.
 func (g *Guard) GiveIndex(ctx context.Context, id chain.ID, index uint32) error {
 	err := g.update(ctx, func(t session) error {
 		return once(t.exec(ctx, `INSERT INTO given (chain, path_index) VALUES (?, ?) ON CONFLICT DO NOTHING`, string(id), index))
@@ -197,7 +205,8 @@ func (g *Guard) GiveIndex(ctx context.Context, id chain.ID, index uint32) error 
 	return sqlstore.Doing(err, "giving address %d of %s", index, id)
 }
 
-// Free tells the guard that the payment lost its slot: a final block used the slot up without paying, or a new line of ours excludes it.
+// Free records that the payment lost its slot: a final block used the slot up without paying, or a
+// new branch of ours excludes it.
 func (g *Guard) Free(ctx context.Context, paymentID uint64) error {
 	err := g.update(ctx, func(t session) error {
 		_, err := t.exec(ctx, `UPDATE guard SET live = 0 WHERE payment_id = ? AND live = 1`, paymentID)
@@ -206,9 +215,10 @@ func (g *Guard) Free(ctx context.Context, paymentID uint64) error {
 	return sqlstore.Doing(err, "freeing payment %d at the sign-guard", paymentID)
 }
 
-// Release frees every payment that was signed at a number of an account below next: final blocks have used those numbers up, so nothing signed
-// there can pay any more. Of an account that goes on in a new line it frees everything: lines exclude each other. After a restored backup the ids of
-// payments are given anew, and an old signature must not stand for a new payment.
+// Release frees every payment that was signed at a number of an account below next: final blocks
+// have used those numbers up, so no signature there can pay any more. For an account that continues
+// in a new branch it frees everything: branches exclude each other. After a restored backup the IDs
+// of payments are assigned again, and an old signature must not count for a new payment.
 func (g *Guard) Release(ctx context.Context, id chain.ID, account string, next uint64) error {
 	err := g.update(ctx, func(t session) error {
 		_, err := t.exec(ctx, `UPDATE guard SET live = 0 WHERE chain = ? AND account = ? AND (number < ? OR lineage > 0)`, string(id), account, next)
@@ -217,7 +227,8 @@ func (g *Guard) Release(ctx context.Context, id chain.ID, account string, next u
 	return sqlstore.Doing(err, "releasing %s on %s below %d at the sign-guard", account, id, next)
 }
 
-// Lacks names something that the file of another sign-guard knows and this one does not, or is empty: then this one is at least as new.
+// Lacks names something that the file of another sign-guard knows and this one does not, or is
+// empty: then this one is at least as new.
 func (g *Guard) Lacks(ctx context.Context, other string) (what string, err error) {
 	if g.file == "" {
 		return "", errors.New("only files of sign-guards are compared")

@@ -45,7 +45,8 @@ func TestGuard(t *testing.T) {
 	})
 }
 
-// TestGuardAllowsAllOrNone: a group with one signature that must not be is refused as a whole and remembered in no part.
+// TestGuardAllowsAllOrNone: a group with one forbidden signature is refused as a unit and no part
+// of it is stored.
 func TestGuardAllowsAllOrNone(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opener) {
 		g := open()
@@ -99,7 +100,8 @@ func TestGuardRelease(t *testing.T) {
 	})
 }
 
-// TestGuardGivesAnIndexOnce: the memory of given addresses lies beside the key and outlives a restored database.
+// TestGuardGivesAnIndexOnce: the list of given addresses is stored with the key and outlives a
+// restored database.
 func TestGuardGivesAnIndexOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opener) {
 		g := open()

@@ -13,22 +13,23 @@ import (
 	"gatewayd/internal/database"
 )
 
-// ErrLost says that this signer does not hold the sign-guard any more: what it was asked for is not signed.
+// ErrLost means that this signer no longer holds the sign-guard: the request is not signed.
 var ErrLost = errors.New("the sign-guard is lost")
 
 // holdLock is the advisory lock of the session of who holds a sign-guard on a server.
 const holdLock = "SELECT pg_try_advisory_lock(7310293846)"
 
-// A signer that waits tries to take the sign-guard at every askEvery, and the holder sends a query at every beatEvery. The server ends a session that was idle
-// for holdIdle, and with it the lock, so no signer's clock decides who holds.
+// A signer that waits tries to take the sign-guard at every askEvery, and the holder sends a query
+// at every beatEvery. The server ends a session that was idle for holdIdle, and with it the lock,
+// so no signer's clock decides who holds.
 const (
 	retryEvery = 500 * time.Millisecond
 	beatEvery  = 2 * time.Second
 	holdIdle   = "10s"
 )
 
-// Held is a sign-guard that one signer holds, of all that have it open. Fencing decides, not the lock: each holder has an epoch of its own, and what an
-// earlier one commits is ErrLost.
+// Held is a sign-guard that one signer holds, of all that have it open. Fencing decides, not the
+// lock: each holder has an epoch of its own, and a commit of an earlier one returns ErrLost.
 type Held struct {
 	*Guard
 	fileLock *flock.Flock // of a file
@@ -36,7 +37,8 @@ type Held struct {
 	pool     *sqlx.DB     // of that one session
 }
 
-// Hold waits until no other signer holds the sign-guard and takes it. waits is told once why it has to.
+// Hold waits until no other signer holds the sign-guard and takes it. It calls waits once with the
+// reason for the wait.
 func (g *Guard) Hold(ctx context.Context, waits func(why string)) (*Held, error) {
 	told := ""
 	for {
@@ -56,7 +58,8 @@ func (g *Guard) Hold(ctx context.Context, waits func(why string)) (*Held, error)
 	}
 }
 
-// tryHold takes the sign-guard or says why it cannot now. A server that does not answer is waited for.
+// tryHold takes the sign-guard or returns the reason why it cannot now. It waits for a server that
+// does not answer.
 func (g *Guard) tryHold(ctx context.Context) (h *Held, why string, err error) {
 	h = &Held{}
 	var locked bool

@@ -12,7 +12,8 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// TestOneHolds: a second signer waits until the first one gives the sign-guard back, and takes it then with all that the first has signed.
+// TestOneHolds: a second signer waits until the first one gives the sign-guard back, and takes it
+// then with all that the first has signed.
 func TestOneHolds(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opener) {
 		first, err := open().Hold(t.Context(), func(why string) { t.Error("the first waits: " + why) })
@@ -46,17 +47,19 @@ func leaveAndSign(t *testing.T, g *signguard.Guard, cause string, number, paymen
 	require.NoError(t, g.Allow(t.Context(), "eth", signature(number, "pay bob 5", payment)))
 }
 
-// mayWait is for who follows another: a server gives the lock of an ended session back when it comes to it.
+// mayWait is for who follows another: a server gives the lock of an ended session back when it
+// comes to it.
 func mayWait(string) {}
 
-// TestWhoLostItSignsNothing: a signer whose lock is gone, because it froze for too long, commits nothing once another one has the sign-guard: neither a
-// signature, nor the same again, nor an authorization, nor an outcome.
+// TestWhoLostItSignsNothing: a signer whose lock is gone, because it froze for too long, commits
+// nothing once another one has the sign-guard: neither a signature, nor the same again, nor an
+// authorization, nor an outcome.
 func TestWhoLostItSignsNothing(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opener) {
 		first, err := open().Hold(t.Context(), mayWait)
 		require.NoError(t, err)
 		leaveAndSign(t, first.Guard, "a", 7, 1)
-		first.Release() // the lock alone: it goes on as if it held it
+		first.Release() // the lock alone: it continues as if it held it
 		second, err := open().Hold(t.Context(), mayWait)
 		require.NoError(t, err)
 		t.Cleanup(second.Release)
@@ -91,7 +94,8 @@ func TestWhoLostItSignsNothing(t *testing.T) {
 	})
 }
 
-// TestEndedSessionIsNoticed: who holds a sign-guard on a server is told when the server has given it up for dead.
+// TestEndedSessionIsNoticed: the holder of a sign-guard on a server is notified when the server has
+// ended its session.
 func TestEndedSessionIsNoticed(t *testing.T) {
 	url := emptyDatabase(t)
 	h, err := openServer(t, url).Hold(t.Context(), func(string) {})
@@ -111,7 +115,8 @@ func TestEndedSessionIsNoticed(t *testing.T) {
 	require.NoError(t, next.Keep(ended), "an end is no loss")
 }
 
-// TestCopies: a copy knows all that the original knows, whichever engine each is on, and is made over nothing that was ever told anything.
+// TestCopies: a copy contains all data of the original, whichever engine each is on, and never
+// overwrites a sign-guard with data.
 func TestCopies(t *testing.T) {
 	dir := t.TempDir()
 	server := openServer(t, emptyDatabase(t))
@@ -152,7 +157,8 @@ func TestServersOfOthers(t *testing.T) {
 	require.ErrorContains(t, err, "postgres://")
 }
 
-// TestServerCommitsAreDurable: each commit is on the server's disk, and on its synchronous standby's, before a key is used.
+// TestServerCommitsAreDurable: each commit is on the server's disk, and on its synchronous
+// standby's, before a key is used.
 func TestServerCommitsAreDurable(t *testing.T) {
 	require.Equal(t, "on", openServer(t, emptyDatabase(t)).Setting(t, "synchronous_commit"))
 }

@@ -7,8 +7,8 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// Identity tells one sign-guard from another, and how much it has been told. A guard with fewer commits than the records have seen of it is older
-// than they are.
+// Identity identifies a sign-guard and the number of its commits. A guard with fewer commits than
+// the records have seen of it is older than they are.
 type Identity struct {
 	ID      string `json:"id" db:"id"`           // made by chance with the sign-guard
 	Commits uint64 `json:"commits" db:"commits"` // transactions since; it never falls

@@ -13,9 +13,11 @@ const linkSchema = `CREATE TABLE IF NOT EXISTS links (
 	chain TEXT NOT NULL, account TEXT NOT NULL, lineage BIGINT NOT NULL, number BIGINT NOT NULL, hash TEXT NOT NULL,
 	PRIMARY KEY (chain, account, lineage, number, hash));`
 
-// checkLinks refuses a block that does not follow what was signed before it in its line, and keeps the hashes of the others. Decide ends a line from a number
-// on: that is true of blocks that follow each other only. Otherwise who asks could have a block signed behind another line's, end its own line below it, and have
-// its payment signed once more. A block may be signed again with another hash, for its proof of work.
+// checkLinks refuses a block that does not link to the previous signed one in its branch, and
+// stores the hashes of the others. Decide ends a branch from a number on, which is correct only for
+// linked blocks. Otherwise a caller could have a block signed behind another branch's, end its own
+// branch below it, and have its payment signed again. A block may be signed again with another
+// hash, for its proof of work.
 func checkLinks(ctx context.Context, t session, id chain.ID, group []Signature) error {
 	line := group[0].Slot
 	if line.Branch == 0 || !group[0].Evidence {

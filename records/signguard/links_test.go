@@ -9,7 +9,8 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// TestBlocksFollowTheirLine: a final block ends a line of linked blocks from its number on, so that nothing else may be signed in the line than what follows it.
+// TestBlocksFollowTheirLine: a final block ends a branch of linked blocks from its number on, so
+// that only its successors may be signed in the branch.
 func TestBlocksFollowTheirLine(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opener) {
 		g := open()
@@ -36,7 +37,8 @@ func TestBlocksFollowTheirLine(t *testing.T) {
 	})
 }
 
-// TestLinesFromBeforeLinks: a line that was signed by an earlier version, or without nodes, goes on.
+// TestLinesFromBeforeLinks: a branch that was signed by an earlier version, or without nodes,
+// continues.
 func TestLinesFromBeforeLinks(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opener) {
 		g := open()

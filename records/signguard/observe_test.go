@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Observe has the guard's statements told, each before it is run, from now on. It answers what else runs statements on the same database.
+// Observe calls tell for the guard's statements, each before it is run, from now on. It returns a
+// handle for further statements on the same database.
 func (g *Guard) Observe(t *testing.T, name string, tell func(statement string)) *sqlx.DB {
 	t.Helper()
 	plain := g.pool
@@ -20,7 +21,8 @@ func (g *Guard) Observe(t *testing.T, name string, tell func(statement string)) 
 	return plain
 }
 
-// observer opens connections that tell what they prepare: they offer nothing but that, so that all is prepared.
+// observer opens connections that report what they prepare: they offer only that, so that all is
+// prepared.
 type observer struct {
 	driver driver.Driver
 	name   string

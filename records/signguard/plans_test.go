@@ -16,11 +16,12 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// historyOfPlans is how many payments were signed before: enough for a planner to care.
+// historyOfPlans is the number of earlier signed payments: enough for a planner to care.
 const historyOfPlans = 2000
 
-// TestStatementPlans: nothing that is asked of the sign-guard for a payment costs more with every payment that was ever signed: each table is searched
-// by causes, numbers or payments, or at the end of an index.
+// TestStatementPlans: nothing that is asked of the sign-guard for a payment costs more with every
+// payment that was ever signed: each table is searched by causes, numbers or payments, or at the
+// end of an index.
 func TestStatementPlans(t *testing.T) {
 	t.Run("file", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "guard.db")
@@ -47,7 +48,8 @@ func TestStatementPlans(t *testing.T) {
 	})
 }
 
-// TestFewStatements: a group of payments is authorized and signed for in far fewer statements than it has payments. On a server each is a round trip.
+// TestFewStatements: a group of payments is authorized and signed for in far fewer statements than
+// it has payments. On a server each is a round trip.
 func TestFewStatements(t *testing.T) {
 	const group = 256
 	path := filepath.Join(t.TempDir(), "guard.db")
@@ -80,7 +82,8 @@ func pay(t *testing.T, g *signguard.Guard, from, count uint64, on chain.ID, bran
 	require.NoError(t, g.Allow(t.Context(), on, signatures...))
 }
 
-// observed signs many payments and answers what was run for the last ones, and for what else is asked for payments.
+// observed signs many payments and answers what was run for the last ones, and for what else is
+// asked for payments.
 func observed(t *testing.T, g *signguard.Guard, name string) (db *sqlx.DB, run []string) {
 	t.Helper()
 	pay(t, g, 1, historyOfPlans, "eth", 0)
@@ -115,7 +118,7 @@ func observed(t *testing.T, g *signguard.Guard, name string) (db *sqlx.DB, run [
 }
 
 var (
-	// few is what a row is found by, or few of them are.
+	// few matches columns that identify a row, or few rows.
 	few = regexp.MustCompile(`\b(cause|number|payment_id|payee|only|address)\b`)
 	// line is the end of an account's line, of which one row is read.
 	line         = regexp.MustCompile(`^SEARCH (m|guard) USING COVERING INDEX sqlite_autoindex_guard_1 \(chain=\? AND account=\?\)$`)

@@ -10,7 +10,8 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// TestSpendingIsRemembered: credits and fees of a time, oldest first, and who was ever paid. A slot's fee is what was counted last.
+// TestSpendingIsRemembered: credits and fees of a period, oldest first, and all past payees. A
+// slot's fee is the last counted one.
 func TestSpendingIsRemembered(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opener) {
 		g := open()

@@ -14,11 +14,13 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// fileOptions make each signature durable before it is made (docs/payment-rules.md 5). The cache (KiB) holds the index pages that a group's
-// causes are spread over: with SQLite's own 2 MiB they were read again for each group, once 20,000 had been signed.
+// fileOptions make each signature durable before it is made (docs/payment-rules.md 5). The cache
+// (KiB) holds the index pages that a group's causes are spread over: with SQLite's own 2 MiB they
+// were read again for each group, once 20,000 had been signed.
 const fileOptions = "?_journal_mode=WAL&_synchronous=FULL&_foreign_keys=on&_busy_timeout=5000&_stmt_cache_size=256&_txlock=immediate&_cache_size=-32768"
 
-// serverConnections is more than ever work at once: a signer authorizes one group at a time, and signs for each paying account.
+// serverConnections is more than ever work at once: a signer authorizes one group at a time, and
+// signs for each paying account.
 const serverConnections = 8
 
 // makeLock is the advisory lock under which the tables are made: two signers may start at once.
@@ -30,8 +32,8 @@ const txLimit = time.Minute
 // Open opens the sign-guard's file, making it when it is missing.
 func Open(path string) (*Guard, error) { return openAt(context.Background(), "sqlite:"+path) }
 
-// OpenServer opens a sign-guard on a PostgreSQL server, making it in an empty database. The records' own database is refused: what restores that one
-// would restore the sign-guard with it.
+// OpenServer opens a sign-guard on a PostgreSQL server, making it in an empty database. The
+// records' own database is refused: what restores that one would restore the sign-guard with it.
 func OpenServer(ctx context.Context, url string) (*Guard, error) {
 	if _, file := database.Path(url); file {
 		return nil, errors.New("opening the sign-guard: postgres://... is wanted")
@@ -58,7 +60,7 @@ func connect(ctx context.Context, url string) (*Guard, error) {
 		Writers: serverConnections,
 		Params: map[string]string{
 			"application_name": "gatewayd signer", "synchronous_commit": "on", "statement_timeout": "30s", "timezone": "UTC",
-			"idle_in_transaction_session_timeout": "10s", // a signer that froze keeps nobody else from the sign-guard
+			"idle_in_transaction_session_timeout": "10s", // a frozen signer does not block others from the sign-guard
 		},
 	})
 	if err != nil {
@@ -67,7 +69,8 @@ func connect(ctx context.Context, url string) (*Guard, error) {
 	return &Guard{pool: db.Writes, db: session{db.Writes}, url: url, file: db.File}, nil
 }
 
-// make makes what a new sign-guard, or one of an earlier version, lacks. What was signed before there were authorizations may be signed again as it is.
+// make makes what a new sign-guard, or one of an earlier version, lacks. What was signed before
+// there were authorizations may be signed again as it is.
 func (g *Guard) make(ctx context.Context) error {
 	return g.write(ctx, func(t session) error {
 		if g.file == "" {
@@ -117,7 +120,8 @@ func (g *Guard) addColumn(ctx context.Context, t session, table, column, kind st
 	return err
 }
 
-// Close closes the file, or the connections to the server. A guard that Hold answered shares them with the one that it was asked of.
+// Close closes the file, or the connections to the server. A guard that Hold answered shares them
+// with the one that it was asked of.
 func (g *Guard) Close() error { return g.pool.Close() }
 
 // session runs statements in or outside a transaction. They are written with ? for both engines.
@@ -153,7 +157,8 @@ func (s session) insert(ctx context.Context, into string, rows [][]any, or strin
 	})
 }
 
-// groups cuts a list, in order, where the line changes or where something comes for the second time: no entry of a group has to do with another one.
+// groups cuts a list, in order, where the line changes or where something comes for the second
+// time: no entry of a group has to do with another one.
 func groups[T any](list []T, of func(T) (line, one, other any)) (cut [][]T) {
 	begin, at, ones, others := 0, any(nil), map[any]bool{}, map[any]bool{}
 	for i, e := range list {
@@ -171,8 +176,9 @@ func groups[T any](list []T, of func(T) (line, one, other any)) (cut [][]T) {
 	return cut
 }
 
-// update is a transaction that counts: the records note how many there were. Its first statement makes it the only one, and is ErrLost when another
-// signer has taken the sign-guard since this one took it.
+// update is a transaction that counts: the records note how many there were. Its first statement
+// makes it the only one, and is ErrLost when another signer has taken the sign-guard since this one
+// took it.
 func (g *Guard) update(ctx context.Context, f func(session) error) error {
 	return g.write(ctx, func(t session) error {
 		if err := g.enter(ctx, t); err != nil {

@@ -13,7 +13,8 @@ import (
 	"gatewayd/internal/database"
 )
 
-// TestSQLiteCommitsAreDurable: a commit that a power cut undoes is a database behind its chain. 2 is FULL.
+// TestSQLiteCommitsAreDurable: a commit that a power cut undoes is a database behind its chain. 2
+// is FULL.
 func TestSQLiteCommitsAreDurable(t *testing.T) {
 	s, err := Open(t.Context(), Config{URL: "sqlite:" + filepath.Join(t.TempDir(), "store.db"), Migrations: os.DirFS("../migrations")})
 	require.NoError(t, err)
@@ -28,7 +29,8 @@ func TestSQLiteCommitsAreDurable(t *testing.T) {
 	require.Equal(t, "wal", journal)
 }
 
-// TestPostgresCommitsAreDurable: the server's own setting, or the address's, must not weaken it. The same for what ends a writer that froze.
+// TestPostgresCommitsAreDurable: the server's own setting, or the address's, must not weaken it.
+// The same for what ends a writer that froze.
 func TestPostgresCommitsAreDurable(t *testing.T) {
 	address := os.Getenv("GATEWAYD_TEST_POSTGRES")
 	if address == "" {

@@ -34,7 +34,7 @@ type eventRow struct {
 
 const eventColumns = `seq, at, actor, subject, subject_id, event, detail, digest`
 
-// verifyBatch is how many lines are verified at a time.
+// verifyBatch is the number of lines verified at a time.
 const verifyBatch = 10_000
 
 // historyTip is the newest line of the history.
@@ -43,8 +43,9 @@ type historyTip struct {
 	Digest string `db:"digest"`
 }
 
-// Log appends a line to the history; Seq and At are given by the store, Actor by the context unless set. The state-changing methods of Tx
-// log themselves: what remains are incidents and what operators do besides. Lines are written together, at the latest before the commit.
+// Log appends a line to the history; Seq and At are given by the store, Actor by the context unless
+// set. The state-changing methods of Tx log themselves: what remains are incidents and what
+// operators do besides. Lines are written together, at the latest before the commit.
 func (tx *Tx) Log(e Event) error {
 	if tx.last == nil {
 		var tip historyTip
@@ -84,7 +85,8 @@ func (tx *Tx) LogEvent(subject, id, event, detail string) error {
 	return tx.Log(Event{Subject: subject, SubjectID: id, Event: event, Detail: detail})
 }
 
-// digest covers the digest of the line before and every field of this one, each with its length, so that no text can pass for another.
+// digest covers the digest of the line before and every field of this one, each with its length, so
+// that no two texts are confused.
 func (r eventRow) digest(before string) string {
 	h := sha256.New()
 	for _, field := range []string{before, r.Actor, r.Subject, r.SubjectID, r.Event, r.Detail} {
@@ -120,7 +122,8 @@ func (tx *Tx) HistoryAfter(seq uint64, limit int) ([]Event, error) {
 	return eventsOf(rows), Doing(err, "reading the history")
 }
 
-// HistoryBefore returns the lines before one, newest first; people leaves out what the daemon did by itself.
+// HistoryBefore returns the lines before one, newest first; people leaves out the daemon's
+// automatic actions.
 func (tx *Tx) HistoryBefore(seq uint64, people bool, limit int) ([]Event, error) {
 	query := `SELECT ` + eventColumns + ` FROM history WHERE seq < ? ORDER BY seq DESC LIMIT ? + 0`
 	if people {
@@ -131,8 +134,8 @@ func (tx *Tx) HistoryBefore(seq uint64, people bool, limit int) ([]Event, error)
 	return eventsOf(rows), Doing(err, "reading the history")
 }
 
-// VerifyHistory recomputes the chain of digests over the whole history. Lines cut off at its end cannot be told from lines never written:
-// who wants to know that keeps the newest digest elsewhere.
+// VerifyHistory recomputes the chain of digests over the complete history. Lines cut off at its end
+// look like lines never written: to detect that, store the newest digest elsewhere.
 func (tx *Tx) VerifyHistory() error {
 	var last historyTip
 	for {

@@ -9,7 +9,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Lease is a role held for a time: "payer:eth:0x..". Its epoch grows with every change of hands, and a fenced store checks it in every Update.
+// Lease is a role held for a time: "payer:eth:0x..". Its epoch grows with every change of hands,
+// and a fenced store checks it in every Update.
 type Lease struct {
 	Role     string
 	Holder   string
@@ -19,8 +20,9 @@ type Lease struct {
 	fileLock *flock.Flock // nil unless Hold took a lock file
 }
 
-// Lease takes a role for ttl, by the database's clock. The holder's name must be unique to the running process: the same holder gets the
-// role again at once, under a new epoch. ErrLeased, with the holder's name: another one holds it.
+// Lease takes a role for ttl, by the database's clock. The holder's name must be unique to the
+// running process: the same holder gets the role again at once, under a new epoch. ErrLeased, with
+// the holder's name: another one holds it.
 func (s *Store) Lease(ctx context.Context, role, holder string, ttl time.Duration) (*Lease, error) {
 	l := &Lease{Role: role, Holder: holder, ttl: ttl, store: s}
 	err := s.unfenced().Update(ctx, func(tx *Tx) error { return tx.takeLease(l, false) })
@@ -30,9 +32,10 @@ func (s *Store) Lease(ctx context.Context, role, holder string, ttl time.Duratio
 	return l, nil
 }
 
-// Hold is Lease for holders that all come through Hold. On SQLite, whose processes share a machine, each holds a lock on a file beside the
-// database until Release, and the system gives a dead one's lock back: so who has the lock need not wait for the time of a holder that
-// was killed. On PostgreSQL it is the same as Lease. The lock file stays; it is empty.
+// Hold is Lease for holders that all use Hold. On SQLite, whose processes share a machine, each
+// holds a lock on a separate file until Release, and the system releases a dead one's lock. So the
+// owner of the lock need not wait for the lease of a killed holder. On PostgreSQL it is the same as
+// Lease. The lock file stays; it is empty.
 func (s *Store) Hold(ctx context.Context, role, holder string, ttl time.Duration) (*Lease, error) {
 	if s.engine.file == "" {
 		return s.Lease(ctx, role, holder, ttl)
@@ -81,7 +84,7 @@ func (tx *Tx) leaseOf(role string) (row leaseRow, found bool, err error) {
 	return row, found, err
 }
 
-// takeLease makes l the holder. inherit says that whoever stands in the row is known to be dead.
+// takeLease makes l the holder. inherit means that the holder in the row is known to be dead.
 func (tx *Tx) takeLease(l *Lease, inherit bool) error {
 	now, err := tx.Clock()
 	if err != nil {
@@ -101,7 +104,8 @@ func (tx *Tx) takeLease(l *Lease, inherit bool) error {
 	return err
 }
 
-// Renew holds the lease for its time from now on. ErrFenced: it is lost, and so is everything done under it that is not stored.
+// Renew holds the lease for its time from now on. ErrFenced: it is lost, and so is everything done
+// under it that is not stored.
 func (l *Lease) Renew(ctx context.Context) error { return l.extend(ctx, l.ttl) }
 
 // Release gives the role back at once.
@@ -148,7 +152,8 @@ func (tx *Tx) checkFence(l *Lease) error {
 	return err
 }
 
-// lostLease is ErrFenced with the reason: the lease ran out because nobody renewed it in time, it was given back, or somebody else has the role.
+// lostLease returns ErrFenced with the reason: the lease expired without a renewal, it was
+// released, or another holder has the role.
 func (tx *Tx) lostLease(l *Lease, now int64) error {
 	row, found, err := tx.leaseOf(l.Role)
 	switch {
@@ -168,7 +173,8 @@ func (tx *Tx) Clock() (ms int64, err error) {
 	return ms, err
 }
 
-// Led reports whether somebody holds a role now, as far as that can be told from outside: on SQLite by the lock file, else by the database's clock.
+// Led reports whether a role is held now, as far as visible from outside: on SQLite by the lock
+// file, else by the database's clock.
 func (s *Store) Led(ctx context.Context, role string) (led bool, err error) {
 	if s.engine.file != "" {
 		l := flock.New(LockFile(s.engine.file, role))

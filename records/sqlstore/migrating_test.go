@@ -10,7 +10,8 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// A migration of years of history takes longer than any other statement may: nothing ends it half-way.
+// A migration of years of history takes longer than any other statement may: nothing ends it
+// half-way.
 func TestPostgresMigrationsHaveNoTimeLimit(t *testing.T) {
 	file := func(text string) *fstest.MapFile {
 		return &fstest.MapFile{Data: []byte("-- +goose Up\n" + text + "\n")}

@@ -11,8 +11,9 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// RawRead is View for a few rows. SQLite's queries are then not interrupted when ctx ends, which would take a goroutine for each of them and one
-// for the transaction, and those cost more than the queries. PostgreSQL's are.
+// RawRead is View for a few rows. SQLite's queries are then not interrupted when ctx ends.
+// Interruption would take a goroutine for each of them and one for the transaction, and those cost
+// more than the queries. PostgreSQL's are interrupted.
 func (s *Store) RawRead(ctx context.Context, f func(*Tx) error) error {
 	if s.engine.file == "" {
 		return s.View(ctx, f)
@@ -61,7 +62,8 @@ func (tx *Tx) Rows(query string, args []any, f func(row []driver.Value) error) e
 	return rows.Err()
 }
 
-// RowsNow is Rows of a query that needs no snapshot of the others, for what it answers is enough by itself.
+// RowsNow is Rows of a query that needs no snapshot with others, because its answer is sufficient
+// alone.
 func (tx *Tx) RowsNow(query string, args []any, f func(row []driver.Value) error) error {
 	if tx.raw != nil {
 		return tx.raw.rowsNow(query, args, f)
@@ -69,11 +71,12 @@ func (tx *Tx) RowsNow(query string, args []any, f func(row []driver.Value) error
 	return tx.Rows(query, args, f)
 }
 
-// rawRead is a session on a reading connection to SQLite. Its snapshot begins with the first statement that wants it.
+// rawRead is a session on a reading connection to SQLite. Its snapshot begins with the first
+// statement that wants it.
 type rawRead struct {
 	conn    *sqlx.Conn
 	begun   bool
-	observe func(statement string) // of what passes by the session's methods; nil: nobody is told
+	observe func(statement string) // receives the session's statements; may be nil
 }
 
 func (g *rawRead) begin() error {
@@ -94,13 +97,14 @@ func (g *rawRead) end() {
 	}
 	_ = g.conn.Raw(func(c any) error {
 		if rawExec(c, "ROLLBACK") != nil {
-			return driver.ErrBadConn // it is what closes the connection
+			return driver.ErrBadConn // this error closes the connection
 		}
 		return nil
 	})
 }
 
-// rows hands the rows of a query to f, without what database/sql does for each of them. f must not keep the row.
+// rows hands the rows of a query to f, without what database/sql does for each of them. f must not
+// keep the row.
 func (g *rawRead) rows(query string, args []any, f func(row []driver.Value) error) error {
 	if err := g.begin(); err != nil {
 		return err

@@ -6,7 +6,8 @@ import (
 	"os"
 )
 
-// Size is how many bytes the database takes on its disk: the file with its log, or what the server says.
+// Size returns the bytes of the database on its disk: the file with its log, or the server's
+// figure.
 func (s *Store) Size(ctx context.Context) (bytes int64, err error) {
 	if s.engine.file == "" {
 		err = s.db.Reads.GetContext(ctx, &bytes, "SELECT pg_database_size(current_database())")

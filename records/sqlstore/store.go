@@ -1,5 +1,6 @@
-// Package sqlstore runs transactions on SQLite or PostgreSQL: one writer at a time, fenced by a lease, with a history whose lines are chained by
-// their digests. It knows the tables leases and history; all others are its callers', who hand in the migrations.
+// Package sqlstore runs transactions on SQLite or PostgreSQL: one writer at a time, fenced by a
+// lease, with a history whose lines are chained by their digests. It knows the tables leases and
+// history; all others are its callers', who hand in the migrations.
 package sqlstore
 
 import (
@@ -27,21 +28,24 @@ type Store struct {
 	now    func() time.Time
 	lease  *Lease // nil: not fenced
 
-	observe func(statement string) // nil: nobody is told
+	observe func(statement string) // may be nil
 }
 
-// Close waits for what runs and closes the database. A fenced copy shares the database: close the first one only.
+// Close waits for what runs and closes the database. A fenced copy shares the database: close the
+// first one only.
 func (s *Store) Close() error { return s.db.Close() }
 
-// Fenced is the same store whose every Update first checks that the lease is still held, else ErrFenced.
+// Fenced is the same store whose every Update first checks that the lease is still held, else
+// ErrFenced.
 func (s *Store) Fenced(l *Lease) *Store {
 	fenced := *s
 	fenced.lease = l
 	return &fenced
 }
 
-// Update runs f in one writing transaction; there is one at a time, in all processes together. An error of f rolls back and comes out as it is.
-// ErrUnknownOutcome: the transaction may or may not be stored, read before going on (rule R7). Never call Update inside Update.
+// Update runs f in one writing transaction; there is one at a time, in all processes together. An
+// error of f rolls back and is returned unchanged. ErrUnknownOutcome: the transaction may or may
+// not be stored; read before continuing (rule R7). Never call Update inside Update.
 func (s *Store) Update(ctx context.Context, f func(*Tx) error) error {
 	conn, err := s.db.Writes.Connx(ctx)
 	if err != nil {
@@ -85,7 +89,7 @@ func (s *Store) enter(tx *Tx) error {
 	return tx.checkFence(s.lease)
 }
 
-// View runs f on one read snapshot, beside any writer. Writing methods fail in it.
+// View runs f on one read snapshot, concurrently with any writer. Writing methods fail in it.
 func (s *Store) View(ctx context.Context, f func(*Tx) error) error {
 	t, err := s.db.Reads.BeginTxx(ctx, s.engine.read)
 	if err != nil {
@@ -102,7 +106,7 @@ func (s *Store) newTx(ctx context.Context, t session) *Tx {
 	return &Tx{ctx: ctx, tx: t, engine: s.engine, now: s.now().UTC().Truncate(time.Millisecond), actor: actorOf(ctx), ids: map[string]uint64{}}
 }
 
-// commitError tells a commit that the database refused from one whose answer is missing.
+// commitError distinguishes a commit that the database refused from one without an answer.
 func commitError(err error) error {
 	if err == nil {
 		return nil
@@ -121,43 +125,50 @@ func commitError(err error) error {
 	return fmt.Errorf("committing: %w: %w", ErrUnknownOutcome, err)
 }
 
-// What every connection is set to. FULL, because a commit that a power cut undoes is a database behind its chain (docs/payment-rules.md 5).
+// Settings of every connection. FULL, because a commit lost in a power cut leaves the database
+// behind its chain (docs/payment-rules.md 5).
 //
-// The cache of the writing connection (KiB) holds what a group of a few hundred payments changes: with SQLite's own 2 MiB pages are written
-// to the log, thrown out and read again within one transaction, the more the larger the file. A cache takes only what it has read.
+// The cache of the writing connection (KiB) holds the changes of a group of a few hundred payments.
+// With SQLite's own 2 MiB pages are written to the log, evicted and read again within one
+// transaction, the more the larger the file. A cache uses only the memory of the pages read.
 const (
 	sqliteCommon = "?_journal_mode=WAL&_synchronous=FULL&_foreign_keys=on&_busy_timeout=5000&_stmt_cache_size=256"
 	sqliteWrites = sqliteCommon + "&_txlock=immediate&_cache_size=-65536"
 	sqliteReads  = sqliteCommon + "&_query_only=true&_mutex=no&_cache_size=-8192" // database/sql gives a connection to one goroutine at a time
 	sqlitePool   = 8                                                              // snapshots at a time
 
-	// A page that many transactions change is copied from the log to the file once in so many pages (64 MiB): with SQLite's own 1,000 each group
-	// of payments was followed by a copy, which cost the more the more pages its rows were spread over.
+	// A page that many transactions change is copied from the log to the file once in so many pages
+	// (64 MiB): with SQLite's own 1,000 each group of payments was followed by a copy, which cost
+	// the more the more pages its rows were spread over.
 	sqliteCheckpoint = "PRAGMA wal_autocheckpoint = 16384"
 )
 
-// Connections of one process. Writers wait for each other in the database, so more of them would only wait there.
+// Connections of one process. Writers wait for each other in the database, so more of them would
+// only wait there.
 const (
 	postgresWriters = 4
 	postgresReaders = 12
 )
 
-// writerLock is the advisory lock that all writing transactions of a database take: one writer, as in SQLite.
+// writerLock is the advisory lock that all writing transactions of a database take: one writer, as
+// in SQLite.
 const writerLock = "SELECT pg_advisory_xact_lock(7310293845)"
 
-// Config says where the database is and what belongs in it.
+// Config selects the database and its schema.
 type Config struct {
 	URL string // "sqlite:PATH" or "postgres://user@host/name?..."
-	// Migrations are the schema: texts of both engines, and folders sqlite and postgres with those of one, which go before them.
+	// Migrations are the schema: texts of both engines, and folders sqlite and postgres with those
+	// of one, which go before them.
 	Migrations fs.FS
-	// Joins is set by who only joins the daemon that owns the database: a schema that is not up to date is ErrOlder and stays as it is.
+	// Joins is set by who only joins the daemon that owns the database: a schema that is not up to
+	// date is ErrOlder and stays as it is.
 	Joins     bool
 	Now       func() time.Time       // the times of rows; nil means time.Now. Leases use the database's own clock.
-	Observe   func(statement string) // told the text of every statement before it runs; nil for nobody
-	Migrating func(from, to int64)   // told before the schema is brought forward, 0 being an empty database; nil for nobody
+	Observe   func(statement string) // receives the text of every statement before it runs; may be nil
+	Migrating func(from, to int64)   // called before a migration of the schema, 0 being an empty database; may be nil
 }
 
-// engine is what differs between the two databases besides the guard triggers.
+// engine contains the differences between the two databases except the guard triggers.
 type engine struct {
 	driver string         // as sqlx names it
 	clock  string         // SQL: the database's own clock in Unix milliseconds
@@ -180,7 +191,7 @@ func engineOf(db *database.DB) engine {
 	}
 }
 
-// connections are how a file and a server are opened.
+// connections returns the options for opening a file and a server.
 func connections() (database.SQLite, database.Postgres) {
 	return database.SQLite{
 			Writes: sqliteWrites, Reads: sqliteReads, Readers: sqlitePool, Checked: true,
@@ -199,7 +210,8 @@ func connections() (database.SQLite, database.Postgres) {
 		}
 }
 
-// Open opens the database, brings its schema up to date and checks it. ErrNewer: a later program wrote it.
+// Open opens the database, brings its schema up to date and checks it. ErrNewer: a later program
+// wrote it.
 func Open(ctx context.Context, c Config) (*Store, error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -236,10 +248,11 @@ func schemaOf(migrations fs.FS, guards string) database.Schema {
 	return database.Schema{Folders: []fs.FS{own, migrations}}
 }
 
-// SQLiteSchema is what a SQLite file of these migrations is made by.
+// SQLiteSchema returns the schema of a SQLite file with these migrations.
 func SQLiteSchema(migrations fs.FS) database.Schema { return schemaOf(migrations, sqliteGuards) }
 
-// amountSum is SQL's amount_sum(text) on SQLite, whose own SUM would turn large amounts into floats.
+// amountSum is SQL's amount_sum(text) on SQLite, whose own SUM would turn large amounts into
+// floats.
 type amountSum struct{ sum chain.Amount }
 
 func newAmountSum() *amountSum { return &amountSum{} }

@@ -15,7 +15,8 @@ import (
 	"github.com/mattn/go-sqlite3"
 )
 
-// Tx is one transaction of the store: a writing one inside Update, a snapshot inside View. It must not leave the function it was handed to.
+// Tx is one transaction of the store: a writing one inside Update, a snapshot inside View. It must
+// not leave the function it was handed to.
 type Tx struct {
 	ctx    context.Context
 	tx     session
@@ -40,7 +41,8 @@ type session interface {
 
 type actorKey struct{}
 
-// WithActor names who acts in the history lines of transactions run under ctx: "operator:<name>". Without it they say "daemon".
+// WithActor names the actor in the history lines of transactions run under ctx: "operator:<name>".
+// Without it they contain "daemon".
 func WithActor(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, actorKey{}, name)
 }
@@ -58,7 +60,8 @@ func (tx *Tx) Now() time.Time { return tx.now }
 // Actor is who acts in it.
 func (tx *Tx) Actor() string { return tx.actor }
 
-// Exec runs a statement and answers how many rows it changed. A broken constraint or guard is ErrConflict.
+// Exec runs a statement and answers how many rows it changed. A broken constraint or guard is
+// ErrConflict.
 func (tx *Tx) Exec(query string, args ...any) (int64, error) {
 	r, err := tx.tx.ExecContext(tx.ctx, tx.tx.Rebind(query), args...)
 	if err != nil {
@@ -76,7 +79,7 @@ func (tx *Tx) Change(query string, args ...any) error {
 	return err
 }
 
-// Get reads one row, or tells that there is none.
+// Get reads one row, and reports whether it exists.
 func (tx *Tx) Get(into any, query string, args ...any) (bool, error) {
 	if err := tx.flushFor(query); err != nil {
 		return false, err
@@ -128,7 +131,8 @@ func (tx *Tx) Exists(query string, args ...any) (bool, error) {
 	return tx.Get(&one, query+" LIMIT 1", args...)
 }
 
-// NextID is the id of a new row, which the caller stores: rows of these tables are never deleted and one transaction writes at a time.
+// NextID is the id of a new row, which the caller stores: rows of these tables are never deleted
+// and one transaction writes at a time.
 func (tx *Tx) NextID(table string) (id uint64, err error) {
 	id, given := tx.ids[table]
 	if !given {
@@ -189,7 +193,8 @@ func Bit(b bool) int {
 // FromMillis is a time of a column.
 func FromMillis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
-// ToMillis keeps the zero time recognisable: it is 0 in a column and the zero time again when read by TimeOrZero.
+// ToMillis keeps the zero time recognisable: it is 0 in a column and the zero time again when read
+// by TimeOrZero.
 func ToMillis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -205,7 +210,7 @@ func TimeOrZero(ms int64) time.Time {
 	return FromMillis(ms)
 }
 
-// MaxNote bounds texts that come from nodes, users or operators.
+// MaxNote bounds texts from nodes, users or operators.
 const MaxNote = 2000
 
 // Note cleans a free text for a column: both engines refuse or garble NUL and broken UTF-8.
@@ -220,14 +225,15 @@ func Note(s string) string {
 // Storable reports whether a column can hold a text as it is.
 func Storable(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
 
-// Group is how many rows one statement takes at most.
+// Group bounds the rows of one statement.
 const Group = 64
 
-// rowsAtOnce are the numbers of rows that one statement takes, largest first: few, so that both engines have each statement prepared, and small
-// enough for their limits on parameters.
+// rowsAtOnce are the numbers of rows that one statement takes, largest first: few, so that both
+// engines have each statement prepared, and small enough for their limits on parameters.
 var rowsAtOnce = [...]int{Group, 16, 4, 1}
 
-// Insert adds rows to a table, many in a statement. All of them have a value for each column; or is what a statement says of rows that are there.
+// Insert adds rows to a table, many in a statement. All of them have a value for each column; or is
+// the statement's clause for existing rows.
 func (tx *Tx) Insert(into string, rows [][]any, or string) error {
 	_, err := Insert(into, rows, or, tx.Exec)
 	return err
@@ -247,7 +253,7 @@ func Insert(into string, rows [][]any, or string, exec func(statement string, ar
 	return added, nil
 }
 
-// atOnce is how many of n rows the next statement takes.
+// atOnce returns how many of n rows the next statement takes.
 func atOnce(n int) int {
 	for _, size := range rowsAtOnce {
 		if size <= n {
@@ -257,8 +263,8 @@ func atOnce(n int) int {
 	return 1
 }
 
-// InGroups hands a list on in groups that one statement takes. in is a group as the arguments of set, the text of a list for IN; the group's last
-// is repeated until it has one of the usual sizes.
+// InGroups hands a list on in groups that one statement takes. in is a group as the arguments of
+// set, the text of a list for IN; the group's last is repeated until it has one of the usual sizes.
 func InGroups[T any](list []T, f func(set string, in []any, n int) error) error {
 	for part := range slices.Chunk(list, Group) {
 		size := Group
@@ -278,7 +284,8 @@ func InGroups[T any](list []T, f func(set string, in []any, n int) error) error 
 	return nil
 }
 
-// ChangeAll is Change for the rows with the keys, which differ and end the query: all of them, or ErrConflict.
+// ChangeAll is Change for the rows with the keys, which differ and end the query: all of them, or
+// ErrConflict.
 func ChangeAll[T any](tx *Tx, keys []T, query string, args ...any) error {
 	return InGroups(keys, func(set string, in []any, n int) error {
 		changed, err := tx.Exec(query+set, slices.Concat(args, in)...)
@@ -289,7 +296,7 @@ func ChangeAll[T any](tx *Tx, keys []T, query string, args ...any) error {
 	})
 }
 
-// observed is a session that tells what it runs.
+// observed is a session that reports its statements.
 type observed struct {
 	session
 	tell func(statement string)

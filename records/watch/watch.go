@@ -1,4 +1,5 @@
-// Package watch tells which of many addresses are accounts of ours, by a set in memory and the database for hits only.
+// Package watch finds our accounts among many addresses, by a set in memory and the database for
+// hits only.
 package watch
 
 import (
@@ -16,8 +17,9 @@ import (
 // confirmBatch bounds the parameters of one query.
 const confirmBatch = 500
 
-// Watch tells which addresses are our own accounts. It keeps one 64-bit hash per account in memory, and asks the database about hits only:
-// a million addresses take some 20 MB (docs/payment-rules.md 6). It is safe for use by many goroutines.
+// Watch finds our own accounts among addresses. It keeps one 64-bit hash per account in memory, and
+// asks the database about hits only: a million addresses take some 20 MB (docs/payment-rules.md 6).
+// It is safe for use by many goroutines.
 type Watch struct {
 	store *records.Store
 	seed  maphash.Seed
@@ -35,8 +37,9 @@ func New(s *records.Store) *Watch {
 	return &Watch{store: s, seed: maphash.MakeSeed(), sets: make(map[chain.ID]*watchSet)}
 }
 
-// Owned returns which of the candidates are accounts of ours on a chain. Accounts stored before the call count: whoever fetches a block first
-// and asks then misses no deposit to an address shown before the block.
+// Owned returns which of the candidates are accounts of ours on a chain. Accounts stored before the
+// call count: whoever fetches a block first and asks then misses no deposit to an address shown
+// before the block.
 func (w *Watch) Owned(ctx context.Context, id chain.ID, candidates []string) (map[string]bool, error) {
 	owned := make(map[string]bool)
 	err := w.store.View(ctx, func(tx *records.Tx) error {
@@ -79,7 +82,8 @@ func (w *Watch) hits(tx *records.Tx, id chain.ID, candidates []string) ([]string
 	return hits, nil
 }
 
-// load adds the rows that were stored since the last load. seq is given by one writer at a time, so no lower one appears later.
+// load adds the rows that were stored since the last load. seq is given by one writer at a time, so
+// no lower one appears later.
 func (w *Watch) load(tx *records.Tx, id chain.ID, set *watchSet) error {
 	return tx.SQL().Rows(`SELECT seq, account FROM accounts WHERE chain = ? AND seq > ? ORDER BY seq`, []any{string(id), set.seq}, func(row []driver.Value) error {
 		set.seq = uint64(row[0].(int64))
@@ -88,7 +92,8 @@ func (w *Watch) load(tx *records.Tx, id chain.ID, set *watchSet) error {
 	})
 }
 
-// Accounts returns our accounts on a chain that are not deposit addresses: the few that every block is searched for.
+// Accounts returns our accounts on a chain that are not deposit addresses: the few that every block
+// is searched for.
 func (w *Watch) Accounts(ctx context.Context, id chain.ID) ([]string, error) {
 	var out []string
 	err := w.store.View(ctx, func(tx *records.Tx) error {

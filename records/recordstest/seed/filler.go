@@ -154,7 +154,8 @@ func (f *filler) withdraw(i, user int, at int64) {
 	f.pay(order{transfer: id, purpose: chain.Credit, chain: n.Source, account: n.Hot, asset: string(f.token.Asset), amount: f.deposited, payee: payee, owner: f.owner(user)}, at)
 }
 
-// due is the height at which a transfer in the block before the newest is deep enough; 0 when the chain's final point decides.
+// due is the height at which a transfer in the block before the newest is deep enough; 0 when the
+// chain's final point decides.
 func (f *filler) due(d records.Depth) int64 {
 	if d.Tag {
 		return 0

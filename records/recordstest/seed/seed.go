@@ -1,9 +1,11 @@
-// Package seed fills a records database with payments of the past, as many as a gateway makes in years, so that tests and benchmarks see what a
-// long history costs. Nothing of the daemon imports it.
+// Package seed fills a records database with payments of the past, as many as a gateway makes in
+// years, so that tests and benchmarks show the cost of a long history. The daemon does not import
+// it.
 //
-// The rows are those that the daemon leaves behind: a user's binding, deposits and withdrawals with their payouts, slots, attempts, own transactions and
-// blocks, a sweep for each deposit address, and the history with its digests. They are written past the store's methods, in bulk, but not past
-// the database: every constraint and guard trigger is on, payments are queued first and paid by a paid slot.
+// The rows are those that the daemon leaves behind: a user's binding, deposits and withdrawals with
+// their payouts, slots, attempts, own transactions and blocks, a sweep for each deposit address,
+// and the history with its digests. They are written in bulk without the store's methods, but every
+// constraint and guard trigger is on: payments are queued first and paid by a paid slot.
 package seed
 
 import (
@@ -23,26 +25,31 @@ import (
 )
 
 const (
-	perUser  = 40 // payments: half deposits, half withdrawals
-	perBlock = 20 // payments whose transfers stand in one block of each chain; what they cause stands in the next one
+	perUser = 40 // payments: half deposits, half withdrawals
+	// payments whose transfers are in one block of each chain; the resulting payments are in the
+	// next one
+	perBlock = 20
 	batch    = 2000
 )
 
-// Plan says what to fill in. Its network needs accounts Hot and Gateway and one token; key paths are the accounts' roles ("hot", "deposit/7").
+// Plan describes the rows. Its network needs accounts Hot and Gateway and one token; key paths are
+// the accounts' roles ("hot", "deposit/7").
 type Plan struct {
 	Network  records.Network
 	Payments int       // deposits and withdrawals together; what is received and swept for them comes on top
 	At       time.Time // of the first; each comes a second after the one before
 }
 
-// End is where the filled chains stand: both cursors are there, everything is final and settled, and nothing waits.
+// End is the state of the filled chains: both cursors are there, everything is final and settled,
+// and nothing waits.
 type End struct {
 	Source   chain.Point
 	Exchange chain.Point
 	LastSent string // hash of the gateway account's last block on the exchange chain
 }
 
-// Fill adds the plan's payments to the database at url, which must be empty or new, and answers where its chains then stand.
+// Fill adds the plan's payments to the database at url, which must be empty or new, and returns the
+// state of its chains.
 func Fill(ctx context.Context, url string, p Plan) (End, error) {
 	end, err := fill(ctx, url, p)
 	if err != nil {
@@ -109,7 +116,8 @@ func Accounts(n records.Network) (list []records.Account) {
 	return list
 }
 
-// connect opens the database for writing in bulk. What fails half-way leaves a database that is good for nothing.
+// connect opens the database for writing in bulk. What fails half-way leaves a database that is
+// good for nothing.
 func connect(url string) (*sqlx.DB, error) {
 	driver, dsn := "pgx", url
 	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {

@@ -12,7 +12,8 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// rowsAtOnce is how many rows one statement inserts: SQLite compiles it once, and PostgreSQL counts its parameters with 16 bits.
+// rowsAtOnce is the number of rows per statement: SQLite compiles it once, and PostgreSQL counts
+// its parameters with 16 bits.
 const rowsAtOnce = 100
 
 // table collects rows and inserts them many at a time.
