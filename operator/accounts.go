@@ -16,7 +16,8 @@ import (
 	"gatewayd/watcher/recovery"
 )
 
-// RecoveryPatience is how long a command waits for the daemon to read up to the chains' present heads.
+// RecoveryPatience is how long a command waits for the daemon to read up to the chains' present
+// heads.
 const RecoveryPatience = time.Minute
 
 // guard is the sign-guard, or the signer that has it.
@@ -45,7 +46,8 @@ func OpenRecovery(ctx context.Context, path string) (*Recovery, error) {
 	return r, nil
 }
 
-// recovery opens the daemon's own sign-guard and never makes one: an empty one would say that nothing was ever signed.
+// recovery opens the daemon's own sign-guard and never creates one: an empty one would claim that
+// nothing was ever signed.
 func (d *Session) recovery(ctx context.Context) (*Recovery, error) {
 	rules, err := d.Rules(ctx)
 	if err != nil {
@@ -78,7 +80,7 @@ type AccountRow struct {
 	Kind    string `json:"kind"`
 	Address string `json:"address"`
 	State   string `json:"state"`
-	Retired bool   `json:"retired,omitempty"` // it pays users no more, receives, and sends what it has to those that pay
+	Retired bool   `json:"retired,omitempty"` // it no longer pays users, receives, and sends its balance to the paying accounts
 	Why     string `json:"why"`
 	Next    uint64 `json:"next"`             // number that our records give next
 	Ledger  uint64 `json:"ledger"`           // next free number on the ledger
@@ -162,7 +164,7 @@ type UnknownTxRow struct {
 	Cold     string   `json:"cold,omitempty"` // token that it sent to its cold address
 	Pays     []uint64 `json:"pays"`           // records whose payment asks for exactly this
 	Refunds  []uint64 `json:"refunds"`        // records that it would refund exactly
-	Others   []uint64 `json:"others"`         // when there are none: records that it would refund to somebody else than their senders
+	Others   []uint64 `json:"others"`         // if there are none: records whose refund would go to a party other than their senders
 }
 
 func (r *Recovery) Detail(ctx context.Context, id chain.ID, account string) (s AccountDetail, err error) {
@@ -217,7 +219,7 @@ func rowOfUnknownTx(f recovery.UnknownTx) UnknownTxRow {
 	return row
 }
 
-// bindingsAtOnce is how many bindings are read in one look.
+// bindingsAtOnce is the number of bindings per read.
 const bindingsAtOnce = 1000
 
 // EachBinding hands over who has which deposit address or label, as a sign-guard keeps it.
@@ -234,7 +236,7 @@ func (d *Session) EachBinding(ctx context.Context, tell func(signguard.Binding) 
 		after = list[len(list)-1].ID
 		for _, b := range list {
 			kept := signguard.Binding{Network: b.Network, Chain: b.Chain, Index: b.PathIndex, Address: b.Address, User: b.Owner}
-			if b.Label != "" { // all labels are told at one address
+			if b.Label != "" { // all labels share one address
 				kept.Address, kept.Label = "", b.Label
 			}
 			if err := tell(kept); err != nil {

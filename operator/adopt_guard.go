@@ -8,8 +8,9 @@ import (
 	"gatewayd/records/control"
 )
 
-// AdoptGuard lets the records go with the sign-guard that is there now, which does not know what was signed before: every account that pays is halted,
-// and the recovery lets each go on. It answers them. A sign-guard that the records go with already is refused.
+// AdoptGuard ties the records to the present sign-guard, which lacks the earlier signatures. Every
+// paying account is halted, and the recovery resumes each. It returns them. A sign-guard that
+// already belongs to the records is refused.
 func (r *Recovery) AdoptGuard(ctx context.Context, why string) (halted []records.Account, err error) {
 	now, err := r.guard.Identity(ctx)
 	if err != nil {

@@ -23,7 +23,7 @@ func PaymentAdvice(tx *records.Tx, p records.Payment) (string, error) {
 	return heldAdvice(p), nil
 }
 
-// differingAdvice is for a payment whose transaction did not move exactly what it says.
+// differingAdvice is for a payment whose transaction moved something other than its fields.
 func differingAdvice(p records.Payment, hash string) string {
 	settle := fmt.Sprintf("look at %s: `gatewayd records settle %d %[1]s` if it paid, whatever it moved", hash, p.TransferID)
 	switch {
@@ -35,8 +35,8 @@ func differingAdvice(p records.Payment, hash string) string {
 	return settle + fmt.Sprintf("; if it provably moved nothing `gatewayd records retry %d --nothing-moved` or `gatewayd records refund %[1]d --nothing-moved`", p.TransferID)
 }
 
-// heldAdvice is for a payment of which nothing can have been paid. What has no record is counted
-// again by itself.
+// heldAdvice is for a payment that cannot have been paid. A payment without a record is recomputed
+// automatically.
 func heldAdvice(p records.Payment) string {
 	if p.TransferID == 0 {
 		return ""

@@ -21,7 +21,7 @@ type Waiting struct {
 	Known    []chain.Approval // what was signed of it
 }
 
-// ErrNothingWaits says that no payment of a record may be approved.
+// ErrNothingWaits means that no payment of a record may be approved.
 var ErrNothingWaits = errors.New("there is nothing to approve")
 
 // WaitingPayment returns the payment of a record that may be approved.
@@ -58,7 +58,8 @@ func waitingOf(tx *records.Tx, p records.Payment) (w Waiting, err error) {
 	return w, err
 }
 
-// WaitingPayments are those that people's approvals would let go, oldest first: at most limit for each reason that holds them.
+// WaitingPayments are those that people's approvals would let go, oldest first: at most limit for
+// each reason that holds them.
 func (d *Session) WaitingPayments(ctx context.Context, limit int) (list []Waiting, err error) {
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
 		for _, reason := range []string{records.HeldApproval, records.HeldUnproven} {
@@ -92,7 +93,8 @@ func (d *Session) Approve(ctx context.Context, w Waiting, a chain.Approval) erro
 	return d.ApproveAs(AsOperator(ctx), w, a)
 }
 
-// Approver is the configured name of a key; false where the configuration names no approvers, as beside a signer of its own.
+// Approver returns the configured name of a key; false where the configuration names no approvers,
+// as with a separate signer.
 func (d *Session) Approver(key string) (name string, known bool, err error) {
 	approvers := d.Config.Signer.Approvals.Approvers
 	if len(approvers) == 0 {
@@ -121,7 +123,8 @@ func (d *Session) Limits(ctx context.Context) (r checks.Report, at time.Time, er
 	return r, at, err
 }
 
-// LimitsOf is what the daemon has told of the signer's limits, and when; never at the zero time.
+// LimitsOf returns the daemon's last report of the signer's limits, and its time; the zero time
+// without one.
 func LimitsOf(tx *records.Tx) (r checks.Report, at time.Time, err error) {
 	at, ever, err := control.ReadReport(tx, LimitsReport, &r)
 	if !ever {

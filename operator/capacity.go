@@ -13,10 +13,11 @@ import (
 	"gatewayd/records"
 )
 
-// quotaPerPayment is what one payment on the exchange chain costs of its account's quota: a transfer with the data that we write into it.
+// quotaPerPayment is the quota of one payment on the exchange chain: a transfer with our data.
 const quotaPerPayment = 21_448
 
-// payer is what is known of the account that makes the payments of a channel. The zero value of a part means that it is not known or does not bound anything.
+// payer describes the account that makes the payments of a channel. A zero part is unknown or no
+// bound.
 type payer struct {
 	unmined   int           // transactions that may be in no block yet, of all its accounts
 	interval  time.Duration // between blocks of its chain
@@ -36,12 +37,12 @@ type payer struct {
 // max_unmined of them may wait for a block.
 type Inclusion struct {
 	Seen records.Inclusion // of the last hour
-	Poll time.Duration     // between two looks at the chain's head
+	Poll time.Duration     // between two checks of the chain's head
 }
 
-// time returns the time from a signature until the block is read that has the transaction. If no
-// payment was seen within the last hour, it is taken for the next block, and half a poll on average
-// to see each of the two blocks.
+// time returns the time from a signature until the transaction's block is read. Without a payment
+// in the last hour, the next block is assumed, and half a poll on average to see each of the two
+// blocks.
 func (i Inclusion) time(interval time.Duration) time.Duration {
 	if i.Seen.Count == 0 {
 		return interval + i.Poll
@@ -49,7 +50,8 @@ func (i Inclusion) time(interval time.Duration) time.Duration {
 	return time.Duration(float64(interval) * float64(max(i.Seen.Blocks, i.Seen.Count)) / float64(i.Seen.Count))
 }
 
-// Capacity is what settings and accounts allow a channel. A part that is nil bounds nothing, or is not known.
+// Capacity contains the bounds of a channel by settings and accounts. A nil part is no bound, or is
+// unknown.
 type Capacity struct {
 	Unmined *uint64 `json:"by_unmined,omitempty"` // payments a minute by max_unmined: so many transactions in the time until one is in a block
 	Quota   *uint64 `json:"by_quota,omitempty"`   // payments a minute by the stake of the paying account
@@ -80,13 +82,13 @@ func capacityOf(p payer) Capacity {
 	return c
 }
 
-// aMinute is how many a minute has of n in each interval.
+// aMinute returns the number per minute for n in each interval.
 func aMinute(n uint64, interval time.Duration) *uint64 {
 	product := new(uint256.Int).Mul(uint256.NewInt(n), uint256.NewInt(uint64(time.Minute)))
 	return rounded(product.Div(product, uint256.NewInt(uint64(interval))))
 }
 
-// times is how often a goes into b; nil where it is nothing.
+// times returns how often a fits into b; nil if a is zero.
 func times(b, a chain.Amount) *uint64 {
 	if a.IsZero() {
 		return nil
@@ -148,7 +150,7 @@ func (c Capacity) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// manyPayments is where counting them tells nobody anything.
+// manyPayments is the number beyond which a count has no use.
 const manyPayments = 1_000_000
 
 func count(n uint64) string {
@@ -158,7 +160,7 @@ func count(n uint64) string {
 	return strconv.FormatUint(n, 10)
 }
 
-// Explained says what bounds what.
+// Explained describes the bounds.
 func (c Capacity) Explained() string {
 	var parts []string
 	add := func(n *uint64, format string) {

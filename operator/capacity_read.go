@@ -15,7 +15,7 @@ import (
 	"gatewayd/watcher"
 )
 
-// known takes a time between blocks that cannot be told yet as not known.
+// known treats a time between blocks that cannot be measured yet as unknown.
 func known(interval time.Duration, err error) (time.Duration, error) {
 	if errors.Is(err, chain.ErrNotFound) {
 		return 0, nil
@@ -107,7 +107,8 @@ type ChannelID struct {
 	Direction      records.Direction
 }
 
-// Capacities asks for all channels. What nodes do not answer in time is left out, and so is what a daemon that has never run has no accounts for.
+// Capacities computes all channels. It leaves out values that nodes do not return in time, and
+// those without accounts because the daemon has never run.
 func (d *Session) Capacities(ctx context.Context) (map[ChannelID]Capacity, error) {
 	ctx, cancel := context.WithTimeout(ctx, capacityTimeout)
 	defer cancel()
@@ -157,7 +158,7 @@ func (d *Session) addCapacities(ctx context.Context, all map[ChannelID]Capacity,
 	return nil
 }
 
-// inclusionSpan is how long ago a payment counts for the inclusion.
+// inclusionSpan is the age up to which a payment counts for the inclusion.
 const inclusionSpan = time.Hour
 
 // Inclusion returns the inclusion of a network's payments on one of its chains.

@@ -69,7 +69,8 @@ func ChannelRows(tx *records.Tx, cfg config.Config) (list []ChannelRow, err erro
 	return list, nil
 }
 
-// bindingsFull says why nobody new may deposit at the moment; empty when everybody may. Known users are served, so the channel stays as it is.
+// bindingsFull returns the reason why no new user may deposit at the moment; empty without one.
+// Known users are served, so the channel does not change.
 func bindingsFull(tx *records.Tx, cfg config.Config) (string, error) {
 	most := cfg.Gateway.BindingsPerDay()
 	next, err := tx.NextBinding(most, gateway.BindingsSpan)

@@ -20,7 +20,7 @@ func (d *Session) Conditions(ctx context.Context) (report status.Report, err err
 	return report, err
 }
 
-// Remedy says what to do about a kind of condition.
+// Remedy returns the instructions for a kind of condition.
 func Remedy(k status.Kind) string {
 	switch k {
 	case status.StoreDown:

@@ -17,7 +17,8 @@ import (
 	"gatewayd/records"
 )
 
-// plainError is an error in words for the person at the terminal. What it was stays inside it for errors.Is.
+// plainError is an error in words for the person at the terminal. What it was stays inside it for
+// errors.Is.
 type plainError struct {
 	text  string
 	cause error
@@ -30,13 +31,14 @@ func plainly(cause error, format string, args ...any) error {
 	return plainError{fmt.Sprintf(format, args...), cause}
 }
 
-// AsTold keeps the words of an error that says already what it means.
+// AsTold keeps the words of an error that is already clear.
 func AsTold(err error) error { return plainError{err.Error(), err} }
 
-// constraintText is how the databases say that a constraint refused.
+// constraintText matches the databases' texts of a violated constraint.
 var constraintText = regexp.MustCompile(`constraint failed|violates|duplicate key`)
 
-// PlainError says what a command's error means and what to do next, where its own text is that of a database or of the system.
+// PlainError returns the meaning of a command's error and the next step, where its own text is that
+// of a database or of the system.
 func PlainError(err error) error {
 	var told plainError
 	var path *os.PathError

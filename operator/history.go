@@ -7,7 +7,8 @@ import (
 	"gatewayd/records"
 )
 
-// HistoryLine is a line of the history. Its digest covers it and, by the digest of the line before, all before it.
+// HistoryLine is a line of the history. Its digest covers it and, by the digest of the line before,
+// all before it.
 type HistoryLine struct {
 	Seq     uint64 `json:"seq"`
 	At      string `json:"at"`
@@ -19,8 +20,8 @@ type HistoryLine struct {
 	Digest  string `json:"digest"`
 }
 
-// HistoryPage answers lines, newest first, older than before (0: from the end on), or, with after, those that follow it, oldest first. people leaves out what
-// the daemon did by itself.
+// HistoryPage returns lines, newest first, older than before (0: from the end on), or, with after,
+// those that follow it, oldest first. people leaves out the daemon's automatic actions.
 func (d *Session) HistoryPage(ctx context.Context, before, after uint64, people bool, limit int) (list []HistoryLine, err error) {
 	if limit < 1 || limit > MaxLimit {
 		return nil, Usagef("--limit %d: 1 to %d is wanted", limit, MaxLimit)
@@ -41,15 +42,17 @@ func (d *Session) HistoryPage(ctx context.Context, before, after uint64, people 
 	return list, err
 }
 
-// HistoryState is what a verification has found: the newest line, which whoever keeps it elsewhere can ask for later.
+// HistoryState is the result of a verification: the newest line, which can be stored elsewhere for
+// a later comparison.
 type HistoryState struct {
 	Lines  uint64 `json:"lines"`
 	Digest string `json:"digest"` // of the newest
 	At     string `json:"at"`
 }
 
-// VerifyHistory recomputes the chain of digests over all lines. Lines cut off at the end cannot be told from lines never written, so a line that was kept
-// elsewhere may be named: its number and its digest, which must be the same still. 0 names none.
+// VerifyHistory recomputes the chain of digests over all lines. Lines cut off at the end look like
+// lines never written. So a line that was stored elsewhere may be named: its number and its digest,
+// which must be unchanged. 0 names none.
 func (d *Session) VerifyHistory(ctx context.Context, kept uint64, digest string) (s HistoryState, err error) {
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
 		if err := tx.VerifyHistory(); err != nil {

@@ -1,5 +1,7 @@
-// Package operator is what an operator can do beside a running daemon: look at records, channels and accounts and mend them, order a reload, read blocks
-// again. Its functions return reports; who calls them prints them. audit and doctor are packages of their own, status judges what keeps money from moving.
+// Package operator contains an operator's actions next to a running daemon: listing and repairing
+// records, channels and accounts, ordering a reload, reading blocks again. Its functions return
+// reports; their callers print them. audit and doctor are separate packages, status judges what
+// blocks payments.
 package operator
 
 import (
@@ -20,7 +22,8 @@ import (
 	"gatewayd/watcher"
 )
 
-// Session is what an operator's command works with beside a running daemon: the same database, no lease, no keys.
+// Session is the environment of an operator's command next to a running daemon: the same database,
+// no lease, no keys.
 type Session struct {
 	Config config.Config
 	Store  *records.Store
@@ -47,7 +50,8 @@ func (d *Session) Change(ctx context.Context, fn func(*records.Tx) error) error 
 	return d.Store.Update(AsOperator(ctx), fn)
 }
 
-// Rules are the watcher's decisions without its loops: retry and refund use the very code the daemon does.
+// Rules are the watcher's decisions without its loops: retry and refund use the very code the
+// daemon does.
 func (d *Session) Rules(ctx context.Context) (*watcher.Watcher, error) {
 	chains, err := d.Chains()
 	if err != nil {
@@ -57,7 +61,7 @@ func (d *Session) Rules(ctx context.Context) (*watcher.Watcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	quiet := logrus.New() // what changes stands in the history
+	quiet := logrus.New() // the history contains all changes
 	quiet.SetOutput(io.Discard)
 	return watcher.New(watcher.Config{}, watcher.Parts{Store: d.Store, Chains: chains, Networks: networks, Log: quiet})
 }
@@ -75,7 +79,8 @@ func (d *Session) Chains() (map[chain.ID]chain.Chain, error) {
 	return chains, nil
 }
 
-// Networks takes our accounts from the database, where the daemon has put them: an operator's command has no keys.
+// Networks takes our accounts from the database, where the daemon has put them: an operator's
+// command has no keys.
 func (d *Session) Networks(ctx context.Context) (list []records.Network, err error) {
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
 		list, err = Networks(tx, d.Config)
@@ -139,7 +144,7 @@ func (d *Session) OwnAccount(ctx context.Context, name, address string) (chain.I
 	return id, err
 }
 
-// accountKey is what an account is found by where its address is not known.
+// accountKey identifies an account whose address is unknown.
 type accountKey struct {
 	chain chain.ID
 	path  string

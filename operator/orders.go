@@ -11,7 +11,8 @@ import (
 	"gatewayd/watcher"
 )
 
-// BusySender is how many transactions an address has sent before it looks like an exchange's: what comes back there reaches no user by itself.
+// BusySender is the number of sent transactions from which an address looks like an exchange's: a
+// refund there reaches no user automatically.
 const BusySender = 10_000
 
 // CheckReloaded refuses to decide by a file that the running daemon does not work by.
@@ -27,12 +28,13 @@ func (d *Session) CheckReloaded(ctx context.Context) error {
 	return err
 }
 
-// parties is a chain that tells what stands at an address.
+// parties is a chain that describes the owner of an address.
 type parties interface {
 	Party(ctx context.Context, address string) (contract bool, sent uint64, err error)
 }
 
-// CheckRefund refuses to send money back to where it may reach nobody, unless the operator names the address.
+// CheckRefund refuses a refund to an address that may not reach the user, unless the operator names
+// the address.
 func (d *Session) CheckRefund(ctx context.Context, rules *watcher.Watcher, o watcher.Order) error {
 	if o.To != "" {
 		return nil
@@ -43,7 +45,7 @@ func (d *Session) CheckRefund(ctx context.Context, rules *watcher.Watcher, o wat
 		return err
 	})
 	if err != nil || t.Direction == records.Funding || t.State != records.Final && t.State != records.Held {
-		return err // the order itself says so
+		return err // the order itself reports it
 	}
 	if t.From == "" {
 		return fmt.Errorf("nobody knows who sent record %d, only balances show it: --to is wanted", o.Record)
@@ -51,7 +53,7 @@ func (d *Session) CheckRefund(ctx context.Context, rules *watcher.Watcher, o wat
 	return Unpayable(ctx, rules.Chains[t.Chain], t.From)
 }
 
-// Unpayable says why an address should not be refunded without being named.
+// Unpayable returns the reason why an address should not be refunded without being named.
 func Unpayable(ctx context.Context, c chain.Chain, sender string) error {
 	p, ok := c.(parties)
 	if !ok {
@@ -71,10 +73,10 @@ func Unpayable(ctx context.Context, c chain.Chain, sender string) error {
 	return nil
 }
 
-// ErrNoOrder says that there is no such order.
+// ErrNoOrder means that there is no such order.
 var ErrNoOrder = errors.New("there is no such order: retry, hold, credit, refund, reject, reclassify or write-off is wanted")
 
-// recordOrders are what an operator may order of a record, by name, each with what is looked at before.
+// recordOrders are an operator's orders for a record, by name, each with its prior check.
 var recordOrders = map[string]struct {
 	check func(*Session, context.Context, *watcher.Watcher, watcher.Order) error
 	do    func(*watcher.Watcher, *records.Tx, watcher.Order) error
@@ -90,8 +92,8 @@ var recordOrders = map[string]struct {
 	"write-off": {nil, (*watcher.Watcher).WriteOff},
 }
 
-// OrderRecord carries out an order of a name, or is ErrNoOrder. It looks at what may ask nodes first, and then does all of it in one transaction, under
-// the actor of ctx.
+// OrderRecord executes an order by name, or returns ErrNoOrder. It performs checks that may ask
+// nodes first, and then all changes in one transaction, under the actor of ctx.
 func (d *Session) OrderRecord(ctx context.Context, rules *watcher.Watcher, name string, o watcher.Order) error {
 	order, ok := recordOrders[name]
 	if !ok {

@@ -20,7 +20,7 @@ type Query struct {
 	Network, Token, Direction, State, Reason, Wallet, Hash string
 
 	Address       string // of anybody: user, sender, payee, or a deposit address
-	Amount        string // that came in, in whole units: 1.5
+	Amount        string // incoming, in whole units: 1.5
 	From, Until   string // times of first sight: 2026-11-23, or 2026-11-23T10:00:00Z
 	Older         time.Duration
 	Unattributed  bool
@@ -30,7 +30,7 @@ type Query struct {
 	Before, After uint64
 }
 
-// DefaultLimit is how many records a list shows, and maxLimit how many it can.
+// DefaultLimit is the length of a list, and maxLimit its maximum.
 const (
 	DefaultLimit = 50
 	MaxLimit     = 1000
@@ -47,7 +47,8 @@ func Directions() []string {
 	return []string{string(records.Deposit), string(records.Withdrawal), string(records.Funding)}
 }
 
-// Filter checks every word of a query: nothing matches one that does not exist, which would look like good news.
+// Filter checks every word of a query: a word that does not exist would match nothing, which would
+// look like good news.
 func (d *Session) Filter(ctx context.Context, q Query) (f search.Filter, err error) {
 	outcomes, known := choicesOf(q.State)
 	if known {
@@ -123,7 +124,8 @@ func anyAddress(text string) (string, error) {
 	return canonical, nil
 }
 
-// amounts are what a number of whole units is in the smallest units of the tokens, and of their assets.
+// amounts converts a number of whole units to the smallest units of the tokens, and of their
+// assets.
 func (d *Session) amounts(token, text string) (list []chain.Amount, err error) {
 	if text == "" {
 		return nil, nil
@@ -157,13 +159,13 @@ func moment(flag, text string) (time.Time, error) {
 	return time.Time{}, Usagef("--%s %q: a day or a moment is wanted, such as 2026-11-23 or 2026-11-23T10:00:00Z", flag, text)
 }
 
-// A short hash is what a table shows of one, or its beginning.
+// A short hash is a table's form of one, or its beginning.
 const (
 	shortest  = 6  // digits that it must have at least
 	ambiguous = 10 // hashes that are named when it fits several
 )
 
-// wholeHash is the hash that a text stands for: itself, or the one hash of the records that it is a part of.
+// wholeHash returns the hash for a text: itself, or the only hash of the records that contains it.
 func (d *Session) wholeHash(ctx context.Context, text string) (string, error) {
 	start, end, cut := splitHash(text)
 	if !cut && len(strings.TrimPrefix(start, "0x")) >= 2*core.HashSize {
@@ -191,7 +193,7 @@ func (d *Session) wholeHash(ctx context.Context, text string) (string, error) {
 	return found[0], nil
 }
 
-// splitHash is what stands before and behind the mark that tables put for what they leave out.
+// splitHash returns the parts before and after the ellipsis of a table's short hash.
 func splitHash(text string) (start, end string, cut bool) {
 	text = strings.ToLower(strings.ReplaceAll(text, "...", "…"))
 	return strings.Cut(text, "…")

@@ -27,7 +27,7 @@ type RecordDetail struct {
 	Paid   []records.Payment `json:"-"`
 }
 
-// Incoming is the transaction that came in, and how deep it stands in its chain.
+// Incoming is the incoming transaction, and its depth in its chain.
 type Incoming struct {
 	Chain     string `json:"chain"`
 	Tx        string `json:"tx"`
@@ -56,7 +56,7 @@ type PaymentRow struct {
 	Attempts []AttemptRow `json:"attempts"`
 }
 
-// MinedIn is where the transaction of a payment stands in its chain: the newest attempt that does.
+// MinedIn is the place of a payment's transaction in its chain: of the newest included attempt.
 type MinedIn struct {
 	Tx        string `json:"tx"`
 	Height    uint64 `json:"height"`
@@ -217,7 +217,7 @@ func inOrder(events []records.Event) []records.Event {
 	return events
 }
 
-// Note is what the sender wrote beside the value, and what is wrong with it.
+// Note is the sender's note to the value, with its fault.
 func (r RecordRow) Note() string {
 	var parts []string
 	if r.MemoText != "" {
@@ -269,7 +269,8 @@ func (s RecordDetail) Advice() string {
 	return advice
 }
 
-// Moves are payments of a purpose that no transfer asks for, such as sweeps, newest first and older than before; 0 for the newest.
+// Moves are payments of a purpose that no transfer asks for, such as sweeps, newest first and older
+// than before; 0 for the newest.
 func (d *Session) Moves(ctx context.Context, purpose string, before uint64, limit int) (list []PaymentRow, err error) {
 	if err := oneOf("purpose", purpose, []string{string(chain.Sweep), string(chain.Gas), string(chain.Cold)}); err != nil || purpose == "" {
 		return nil, cmp.Or(err, Usagef("purpose: sweep, gas or cold is wanted"))

@@ -37,7 +37,7 @@ type RecordRow struct {
 	RefundTx  string `json:"refundTx"`
 	Seen      string `json:"seen"`
 	To        string `json:"to"`                // the account of ours that it came to
-	Memo      string `json:"memo"`              // what the sender wrote beside it, in hexadecimal
+	Memo      string `json:"memo"`              // the sender's note, in hexadecimal
 	MemoText  string `json:"memoText"`          // the same as text, where it is text
 	Fault     string `json:"fault"`             // why that is no label, or no comment
 	Incident  string `json:"incident"`          // what happened after it was decided: its block has left the chain
@@ -72,7 +72,7 @@ func RowOf(r records.Record) RecordRow {
 	return row
 }
 
-// plainText is what bytes say, where they are text that a terminal may show.
+// plainText returns bytes as text if a terminal may show them.
 func plainText(raw []byte) string {
 	text := string(raw)
 	if !utf8.ValidString(text) || strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) }) {

@@ -19,10 +19,11 @@ import (
 // ReloadPatience is how long the command waits for the daemon to read its configuration.
 const ReloadPatience = 30 * time.Second
 
-// ErrNoDaemon says that no daemon works on the database, so that nobody would carry out an order.
+// ErrNoDaemon means that no daemon uses the database, so that no process would execute an order.
 var ErrNoDaemon = errors.New("no daemon works on the database")
 
-// Reload orders the daemon to read its configuration, under the actor of ctx, and waits until it has. An order that is still open then stands.
+// Reload orders the daemon to read its configuration, under the actor of ctx, and waits for it. The
+// order stays open if the wait ends first.
 func (d *Session) Reload(ctx context.Context, why string, patience time.Duration) (r control.Reload, err error) {
 	if led, err := d.Store.Led(ctx, status.Role); err != nil || !led {
 		return r, cmp.Or(err, plainly(ErrNoDaemon, "the file is right, but no daemon works on its database: it is read when one starts"))
@@ -68,7 +69,7 @@ func (d *Session) LastReload(ctx context.Context) (r control.Reload, report conf
 	return r, report, found, err
 }
 
-// Reloaded is what came of an order; that nothing came of it is an error.
+// Reloaded returns the result of an order; a failed one is an error.
 func (d *Session) Reloaded(r control.Reload, path string) (report config.Reload, err error) {
 	if r.State == control.ReloadOpen {
 		return report, fmt.Errorf("the daemon has not answered within %s; the order stands, its log will say what came of it", ReloadPatience)
@@ -93,7 +94,8 @@ func absolute(path string) string {
 	return path
 }
 
-// Configured reports whether the daemon has read what the file says now, and which keys of that wait for its next start.
+// Configured reports whether the daemon has read the present file, and which of its keys wait for
+// the next start.
 func (d *Session) Configured(ctx context.Context) (known bool, waits []string, err error) {
 	mine, err := d.Config.Fingerprint()
 	if err != nil {

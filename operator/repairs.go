@@ -25,7 +25,8 @@ func because(what, why string) string {
 	return what + ": " + why
 }
 
-// SettleRecord says that a final transaction of ours, which the records do not know, paid a record, under the actor of ctx.
+// SettleRecord states that a final transaction of ours, which is not in the records, paid a record,
+// under the actor of ctx.
 func (d *Session) SettleRecord(ctx context.Context, r *recovery.Recovery, record uint64, hash, why string) error {
 	if err := r.Settle(ctx, record, hash); err != nil {
 		return err
@@ -38,7 +39,8 @@ func (d *Session) StopAccount(ctx context.Context, id chain.ID, account, why str
 	return d.Store.Update(ctx, func(tx *records.Tx) error { return tx.SetAccountState(id, account, records.AccountHalted, why) })
 }
 
-// ResumeAccount lets a stopped account sign again, once everything it ever signed is decided and explained.
+// ResumeAccount lets a stopped account sign again, once everything it ever signed is decided and
+// explained.
 func (d *Session) ResumeAccount(ctx context.Context, r *recovery.Recovery, id chain.ID, account, why string, patience time.Duration) error {
 	if err := r.Resume(ctx, id, account, patience); err != nil {
 		return err

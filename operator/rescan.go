@@ -15,13 +15,14 @@ import (
 	"gatewayd/watcher"
 )
 
-// maxOrdered bounds how many blocks one command orders to be booked again, and maxShown how many differences it remembers.
+// maxOrdered bounds how many blocks one command orders to be booked again, and maxShown how many
+// differences it remembers.
 const (
 	maxOrdered = 1_000
 	maxShown   = 10_000
 )
 
-// Rescan is what reading a range again has shown so far.
+// Rescan is the result so far of reading a range again.
 type Rescan struct {
 	*Session
 	ID        chain.ID
@@ -43,12 +44,13 @@ type DifferenceRow struct {
 	Asset  string `json:"asset"`
 	Amount string `json:"amount"`
 	Record uint64 `json:"record,omitempty"`
-	Mends  bool   `json:"mends"`            // --book mends it
+	Mends  bool   `json:"mends"`            // --book repairs it
 	Booked string `json:"booked,omitempty"` // open, done or failed
 	Detail string `json:"detail,omitempty"`
 }
 
-// NewRescan is to read a chain's blocks from one to another, or to the newest that the daemon has followed. It has read none yet.
+// NewRescan is to read a chain's blocks from one to another, or to the newest that the daemon has
+// followed. It has read none yet.
 func (d *Session) NewRescan(ctx context.Context, name string, bounds ...string) (*Rescan, error) {
 	id, err := ChainOf(d.Config, name)
 	if err != nil {
@@ -104,7 +106,7 @@ func (d *Session) Rescan(ctx context.Context, args []string, progress io.Writer)
 	})
 }
 
-// unreadable says why a block cannot be read, and what helps.
+// unreadable returns the reason why a block cannot be read, and the remedy.
 func (r *Rescan) unreadable(err error) error {
 	if errors.Is(err, chain.ErrNotFound) {
 		return plainly(ErrUnreadable, "the nodes of %s do not have block %d any more, so nothing at or below it can be read again: configure a node that keeps old blocks", r.ID, r.Next)
@@ -151,7 +153,8 @@ func (r *Rescan) bounds(ctx context.Context, args []string) error {
 	return nil
 }
 
-// Book orders the blocks that show something missing, under the actor of ctx, and waits until the daemon has done it.
+// Book orders the blocks that show something missing, under the actor of ctx, and waits until the
+// daemon has done it.
 func (r *Rescan) Book(ctx context.Context, why string, patience time.Duration) error {
 	var wanted []chain.Point
 	for _, d := range r.Found {
@@ -179,7 +182,7 @@ func (r *Rescan) Book(ctx context.Context, why string, patience time.Duration) e
 	return r.await(ctx, wanted, patience)
 }
 
-// BookPatience is how long the command waits for the daemon to book what it was ordered to.
+// BookPatience is how long the command waits for the daemon to execute an order to book.
 const BookPatience = 30 * time.Second
 
 func (r *Rescan) await(ctx context.Context, wanted []chain.Point, patience time.Duration) error {
@@ -204,7 +207,7 @@ func (r *Rescan) await(ctx context.Context, wanted []chain.Point, patience time.
 			return err
 		}
 		if led, err := r.Store.Led(ctx, status.Role); err != nil || !led {
-			return err // no daemon runs: the order stands, and print says so
+			return err // no daemon runs: the order is stored, and print reports it
 		}
 		select {
 		case <-ctx.Done():

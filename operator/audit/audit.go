@@ -1,4 +1,5 @@
-// Package audit compares the books with themselves and with the chains. It changes nothing, but for a shortage that an operator accepts.
+// Package audit compares the books with themselves and with the chains. It changes nothing, but for
+// a shortage that an operator accepts.
 package audit
 
 import (
@@ -75,7 +76,7 @@ func (a *audit) check(ok bool, format string, args ...any) {
 	}
 }
 
-// books checks what the database says about itself.
+// books checks the database's own consistency.
 func (a *audit) books(ctx context.Context, totals map[string]books.Totals) error {
 	return a.Store.View(ctx, func(tx *records.Tx) error {
 		breaches, _, err := books.Breaches(tx, 0)
@@ -101,7 +102,7 @@ func (a *audit) books(ctx context.Context, totals map[string]books.Totals) error
 	})
 }
 
-// stopped checks that nothing keeps money from moving: books that stand still fit only themselves.
+// stopped checks that payments are not blocked: books without movement match only themselves.
 func (a *audit) stopped(ctx context.Context) error {
 	report, err := a.Conditions(ctx)
 	if err != nil {
@@ -113,7 +114,8 @@ func (a *audit) stopped(ctx context.Context) error {
 	return nil
 }
 
-// holdings checks that the paying accounts have what they owe; what is on its way between them and deposits not swept yet count.
+// holdings checks that the paying accounts have what they owe; what is on its way between them and
+// deposits not swept yet count.
 func (a *audit) holdings(ctx context.Context) error {
 	for _, n := range a.Config.Networks {
 		for _, p := range []struct {
@@ -162,10 +164,10 @@ func (a *audit) checkCoverage(ctx context.Context, network string, id chain.ID, 
 	return nil
 }
 
-// auditPage is how many rows are compared at a time.
+// auditPage is the number of rows compared at a time.
 const auditPage = 500
 
-// line reads again every block that a transfer or a payment of the books stands in.
+// line reads again every block with a transfer or a payment of the books.
 func (a *audit) line(ctx context.Context, id chain.ID, c chain.Chain, from uint64) error {
 	reader := &blockReader{ctx: ctx, chain: c}
 	for last := (records.Transfer{Height: from}); ; {
@@ -225,7 +227,8 @@ type blockReader struct {
 	read  bool
 }
 
-// at returns the block at a height; one that the chain does not have is empty and differs from every record.
+// at returns the block at a height; one that the chain does not have is empty and differs from
+// every record.
 func (r *blockReader) at(height uint64) (chain.Block, error) {
 	if r.read && r.last.Height == height {
 		return r.last, nil

@@ -13,8 +13,8 @@ import (
 	"gatewayd/watcher/reconcile"
 )
 
-// balances checks that every account of a chain holds the coin that the books say. Nodes forget the state of old blocks, so beside a daemon
-// that has stood still for long it cannot be done.
+// balances checks that every account of a chain holds the coin of the books. Nodes drop the state
+// of old blocks, so it is impossible after a long stop of the daemon.
 func (a *audit) balances(ctx context.Context, c chain.Chain) {
 	compared, found, err := reconcile.CompareBalances(ctx, a.Store, c)
 	if err != nil {
@@ -31,7 +31,8 @@ func (a *audit) balances(ctx context.Context, c chain.Chain) {
 	}
 }
 
-// AcceptShortage lets the books take over a shortage that the daemon has confirmed, on whichever chain the account has one.
+// AcceptShortage lets the books take over a shortage that the daemon has confirmed, on whichever
+// chain the account has one.
 func AcceptShortage(ctx context.Context, d *operator.Session, account, why string, w io.Writer) error {
 	if why == "" {
 		return operator.Usagef("--why is wanted: the history keeps who accepted a loss, and for what reason")

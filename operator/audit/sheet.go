@@ -12,7 +12,8 @@ import (
 	"gatewayd/watcher/reconcile"
 )
 
-// SheetRow is a token's balance sheet as `audit --json` has it. Amounts are in the asset's smallest unit.
+// SheetRow is a token's balance sheet as `audit --json` has it. Amounts are in the asset's smallest
+// unit.
 type SheetRow struct {
 	Network     string        `json:"network"`
 	Symbol      string        `json:"symbol"`
@@ -37,7 +38,8 @@ type SheetRow struct {
 	Unexplained chain.Amount  `json:"unexplained"`        // coin: sent by transactions that the records do not know
 }
 
-// sheets compares what is held of every token with what is owed, and names what left by transactions that nobody of ours signed.
+// sheets compares the holdings of every token with its liabilities, and names outflows by
+// transactions that we did not sign.
 func (a *audit) sheets(ctx context.Context) error {
 	networks, err := a.Networks(ctx)
 	if err != nil {
@@ -73,7 +75,7 @@ func (a *audit) sheet(b reconcile.BalanceSheet, unexplained chain.Amount) {
 	a.check(row.Uncovered.IsZero(), "%s is held on %s and %s owed: %s is missing%s", row.text(row.Held), b.Network, row.text(row.Owed), row.text(row.Uncovered), row.unbooked())
 }
 
-// unbooked says by how much more is in circulation than the books know.
+// unbooked returns the circulation in excess of the books.
 func (r SheetRow) unbooked() string {
 	if r.Supply == nil || !r.Circulating.Less(*r.Supply) {
 		return ""
@@ -97,7 +99,8 @@ func rowOfSheet(b reconcile.BalanceSheet) SheetRow {
 	return row
 }
 
-// unexplained adds up the coin that left by transactions of ours which the records do not know, and names each of them.
+// unexplained adds up the coin that left by transactions of ours which the records do not know, and
+// names each of them.
 func (a *audit) unexplained(ctx context.Context, id chain.ID) (sum chain.Amount, err error) {
 	err = a.Store.View(ctx, func(tx *records.Tx) error {
 		accounts, err := tx.Unexplained(id)

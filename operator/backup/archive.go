@@ -91,7 +91,8 @@ type archive struct {
 	sections map[string]*io.SectionReader
 }
 
-// open reads a whole backup and compares every byte of it with its digests. The error says which file is damaged as far as that can be told.
+// open reads a complete backup and compares every byte with its digests. The error names the
+// damaged file where possible.
 func open(path string) (*archive, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -107,7 +108,7 @@ func open(path string) (*archive, error) {
 	case err == nil:
 		err = fmt.Errorf("%w: %s: its digest does not fit it", ErrDamaged, path)
 	default:
-		err = fmt.Errorf("%w: %s: %s", ErrDamaged, path, err.Error()) // not what a damaged manifest says
+		err = fmt.Errorf("%w: %s: %s", ErrDamaged, path, err.Error()) // not the content of a damaged manifest
 	}
 	if err != nil {
 		return nil, errors.Join(err, file.Close())

@@ -185,7 +185,8 @@ func TestBackupIsAFileOfItsOwnersAlone(t *testing.T) {
 	}
 }
 
-// Every bit counts: of contents, of the tar's own headers and padding, of the manifest and of the digest itself.
+// Every bit counts: of contents, of the tar's own headers and padding, of the manifest and of the
+// digest itself.
 func TestFlippedBitIsFound(t *testing.T) {
 	t.Parallel()
 	target := newGateway(t).backup(t)
@@ -222,7 +223,8 @@ func TestFlippedBitIsFound(t *testing.T) {
 	require.ErrorIs(t, err, backup.ErrDamaged)
 }
 
-// A new machine gets all files, and as the sign-guard is the backup's, what pays is stopped and the next addresses are passed over.
+// A new machine gets all files, and as the sign-guard is the backup's, what pays is stopped and the
+// next addresses are passed over.
 func TestRestoreOnANewMachine(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t)
@@ -248,7 +250,8 @@ func TestRestoreOnANewMachine(t *testing.T) {
 	}
 }
 
-// What must not go back stays when it is newer: the sign-guard, and the chain's log. Then nothing is stopped here, the daemon sees it by itself.
+// Files that must not go back stay when they are newer: the sign-guard, and the chain's log. Then
+// nothing is stopped here; the daemon detects it automatically.
 func TestRestoreKeepsWhatIsNewer(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t)
@@ -272,7 +275,8 @@ func TestRestoreKeepsWhatIsNewer(t *testing.T) {
 	require.Equal(t, before["/data/guard.db"], after["/data/guard.db"])
 }
 
-// A sign-guard that lacks something of the backup is not the newest one; the backup's is taken only by an order that says what it means.
+// A sign-guard that lacks data of the backup is not the newest one; the backup's is taken only by
+// an explicit order.
 func TestRestoreRefusesAnOlderGuard(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t)
@@ -298,7 +302,8 @@ func TestRestoreRefusesAnOlderGuard(t *testing.T) {
 	require.EqualValues(t, 4, next)
 }
 
-// A log in place that is not the backup's and longer gives way to it, with all that was made from it, by the order alone.
+// A log in place that is not the backup's or longer is replaced by it, with everything derived from
+// it, by the order alone.
 func TestRestoreOfAShortenedChain(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t)
@@ -400,7 +405,8 @@ func TestPostgresIsNamed(t *testing.T) {
 	require.Equal(t, "sign-guard/guard.db", m.Files[0].Name)
 }
 
-// A copy of the log that ends in a torn frame is whole; damage before whole frames is found when the backup is made.
+// A copy of the log that ends in a torn frame is valid; damage before complete frames is found when
+// the backup is made.
 func TestBackupOfADamagedLog(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t)

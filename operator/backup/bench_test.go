@@ -18,8 +18,8 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// BenchmarkCommitsBesideABackup measures how long commits of twenty rows take on records with 100,000 past payments, alone and while one backup after the other is
-// written to the same disk.
+// BenchmarkCommitsBesideABackup measures commits of twenty rows on records with 100,000 past
+// payments, alone and during continuous backups to the same disk.
 func BenchmarkCommitsBesideABackup(b *testing.B) {
 	cfg := config.Config{Data: b.TempDir(), Networks: []config.Network{{Name: "main"}}}
 	cfg.Database.URL = "sqlite:" + filepath.Join(cfg.Data, "gatewayd.db")

@@ -20,7 +20,8 @@ import (
 	"gatewayd/vite/blocklog"
 )
 
-// keeps is true when the existing file of a part stays, because it has everything that the backup has. A sign-guard that lacks something is an error.
+// keeps is true when the existing file of a part stays, because it has everything that the backup
+// has. A sign-guard that lacks something is an error.
 func (r *restore) keeps(ctx context.Context, p part) (bool, error) {
 	if p.server != "" {
 		return keepsServer(ctx, p, stagedPath(p.path))
@@ -68,7 +69,7 @@ func notNewest(path string, err error) error {
 	return fmt.Errorf("the sign-guard %s cannot be the newest one: %w. Put the newest there; if it is lost, order the backup's with --replace --older-guard", path, err)
 }
 
-// wholeFrames is where the last whole block of a log ends.
+// wholeFrames returns the end of a log's last complete frame.
 func wholeFrames(log *io.SectionReader) (int64, error) {
 	s, err := blocklog.Inspect(log, log.Size(), func([]byte) error { return nil })
 	return s.Bytes, err
@@ -98,8 +99,10 @@ func (r *restore) beginsLike(p part, size int64) (bool, error) {
 	}
 }
 
-// stopAccounts halts every paying account in the staged records when the sign-guard is the backup's: nobody knows then what was signed since. And it passes over
-// as many addresses as may have been given out since. Where the sign-guard is the newest, the daemon sees by itself whose key has signed more.
+// stopAccounts halts every paying account in the staged records when the sign-guard is the
+// backup's: later signatures are then unknown. It also skips as many addresses as may have been
+// given since. Where the sign-guard is the newest, the daemon automatically detects keys that have
+// signed more.
 func (r *restore) stopAccounts(ctx context.Context) error {
 	for _, p := range r.list {
 		if p.kind != guarded {
@@ -113,7 +116,8 @@ func (r *restore) stopAccounts(ctx context.Context) error {
 	return nil
 }
 
-// halt leaves the records of a signer's daemon to the daemon: it stops every account when it sees that the sign-guard knows less than before.
+// halt leaves the records of a signer's daemon to the daemon: it stops every account when it sees
+// that the sign-guard knows less than before.
 func (r *restore) halt(ctx context.Context) error {
 	if r.cfg.Signs() {
 		return nil
@@ -146,7 +150,8 @@ func (r *restore) halt(ctx context.Context) error {
 	return errors.Join(err, s.Close())
 }
 
-// maxPassed bounds the addresses that are passed over: no gateway gives out more between two backups.
+// maxPassed bounds the addresses that are passed over: no gateway gives out more between two
+// backups.
 const maxPassed = 1_000_000
 
 // passOver takes the addresses as given that new users may have got since the backup.
@@ -164,7 +169,8 @@ func (r *restore) passOver(ctx context.Context, guard string) error {
 	return errors.Join(err, g.Close())
 }
 
-// givenSince is how many addresses the bound of new users allows in some time: each day begun counts whole, and one more, as a day may begin at any moment.
+// givenSince returns the number of addresses that the limit of new users permits in a period: each
+// started day counts in full, plus one, as a day may start at any moment.
 func givenSince(cfg config.Config, since time.Duration) int {
 	perDay := cfg.Gateway.BindingsPerDay()
 	days := int(math.Ceil(max(since, 0).Hours()/24)) + 1

@@ -1,8 +1,11 @@
-// Package backup writes what a gateway must not lose into one file, beside the running daemon, verifies such a file, and puts it back. It keeps databases, the
-// sign-guard, the log of an embedded exchange chain and the configuration; never keys, passwords or secrets. What a restored database may do is not
-// decided here: the daemon stops accounts that have signed more than it knows, and operators let them go on (docs/operations.md).
+// Package backup writes a gateway's essential data into one file, next to the running daemon,
+// verifies such a file, and restores it. It contains databases, the sign-guard, the log of an
+// embedded exchange chain and the configuration; never keys, passwords or secrets. It does not
+// decide the rights of a restored database: the daemon stops accounts that have signed more than
+// the records contain, and operators resume them (docs/operations.md).
 //
-//	FILE (tar)   records.db | sign-guard/guard.db | exchange.db | apikeys.db | exchange-chain/blocks.log | ... | manifest.json | SHA256
+//	FILE (tar)   records.db | sign-guard/guard.db | exchange.db | apikeys.db | exchange-chain/blocks.log
+//	             | ... | manifest.json | SHA256
 package backup
 
 import (
@@ -37,14 +40,14 @@ const (
 	digestName   = "SHA256"
 )
 
-// Manifest tells what a backup holds.
+// Manifest lists the contents of a backup.
 type Manifest struct {
 	Format  int       `json:"format"`
 	Program string    `json:"program"`
 	Made    time.Time `json:"made"` // when it was begun: everything in it is from then or later
 	Files   []File    `json:"files"`
 	Chains  []Cursor  `json:"chains"`
-	// Absent is what the gateway has besides and the file has not, with the reason.
+	// Absent lists the gateway's other data, which the file lacks, with the reason.
 	Absent []Absent `json:"absent"`
 }
 
@@ -57,7 +60,7 @@ type File struct {
 	Blocks uint64 `json:"snapshot_blocks,omitempty"`
 }
 
-// Cursor is how far the records had followed a chain.
+// Cursor is the records' followed position of a chain.
 type Cursor struct {
 	Chain  string `json:"chain" db:"chain"`
 	Height uint64 `json:"height" db:"height"`

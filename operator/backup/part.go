@@ -13,7 +13,7 @@ import (
 	"gatewayd/vite/node"
 )
 
-// kind is how a part is copied, checked and put back.
+// kind selects how a part is copied, checked and restored.
 type kind int
 
 const (
@@ -30,13 +30,15 @@ type part struct {
 	kind   kind
 	schema func() database.Schema // of databases
 	path   string                 // where the configuration has it
-	server string                 // of a sign-guard: the address of the database that it is in; path is where it is put together then
+	server string                 // of a sign-guard: the address of its database; path is then the file of its export
 }
 
 func noSchema() database.Schema { return database.Schema{} }
 
-// known are all parts, in the order in which they are copied. Each may be newer than those before it and not older: the sign-guard knows every signature of the
-// records, the exchange chain every block that records and index have followed. The other way round a restore would look like a fork, or like a forgotten signature.
+// known lists all parts, in the order of copying. Each may be newer than those before it and not
+// older. The sign-guard contains every signature of the records, the exchange chain every block
+// that records and index have followed. In the other order a restore would look like a fork, or
+// like a lost signature.
 func known() []part {
 	return []part{
 		{name: recordsName, kind: stored, schema: records.Schema},
@@ -61,7 +63,8 @@ func find(name string) (part, bool) {
 
 func (k kind) database() bool { return k == derived || k == stored || k == guarded }
 
-// parts are the files of a configuration, and what is on a server instead, by the keys that name it.
+// parts are the files of a configuration, and what is on a server instead, by the keys that name
+// it.
 func parts(cfg config.Config) (list []part, servers []string) {
 	paths := map[string]string{configName: cfg.Path}
 	if cfg.Signs() {
@@ -112,7 +115,7 @@ func listed(paths map[string]string) (list []part) {
 	return list
 }
 
-// absent is what a backup of a configuration does not hold, and why.
+// absent lists the data that a backup of a configuration lacks, with the reasons.
 func absent(cfg config.Config, servers []string) (list []Absent) {
 	add := func(why string, what ...string) {
 		for _, w := range what {

@@ -23,11 +23,11 @@ import (
 // RestoreOptions of Restore.
 type RestoreOptions struct {
 	Replace    bool     // databases that are there are renamed
-	Only       []string // names in the backup; empty for all. With the records always goes a look at the sign-guard
-	OlderGuard bool     // so is the sign-guard: what it knows of signatures since the backup is forgotten, and accounts are stopped
+	Only       []string // names in the backup; empty for all. The records always include a check of the sign-guard
+	OlderGuard bool     // so is the sign-guard: its signatures since the backup are lost, and accounts are stopped
 }
 
-// Restored tells what Restore has done.
+// Restored is the result of Restore.
 type Restored struct {
 	Manifest  Manifest      `json:"manifest"`
 	Config    config.Config `json:"-"`
@@ -59,9 +59,11 @@ type restore struct {
 	report Restored
 }
 
-// Restore puts a backup back where a configuration wants it. Where the configuration's file is missing, it is the backup's. It refuses what a daemon is
-// running on, what is newer than this program, and files that are there already, unless they may be replaced; then they are renamed. A sign-guard and a chain's
-// log that are there and have all that the backup has stay: they must never go back. Until everything is staged and checked, nothing is changed.
+// Restore puts a backup back where a configuration wants it. Where the configuration's file is
+// missing, it is the backup's. It refuses what a daemon is running on, what is newer than this
+// program, and files that are there already, unless they may be replaced; then they are renamed. A
+// sign-guard and a chain's log that are there and have all that the backup has stay: they must
+// never go back. Until everything is staged and checked, nothing is changed.
 func Restore(ctx context.Context, path, configPath string, o RestoreOptions) (report Restored, err error) {
 	a, err := open(path)
 	if err != nil {
@@ -202,7 +204,7 @@ func (r *restore) take(path string) (used bool, err error) {
 	return !locked, err
 }
 
-// stagedPath is where a file waits beside its place.
+// stagedPath returns the temporary name of a staged file.
 func stagedPath(path string) string {
 	return filepath.Join(filepath.Dir(path), ".restore-"+filepath.Base(path))
 }
@@ -219,7 +221,8 @@ func (r *restore) stageFile(name, path string) error {
 	return r.extract(name, to)
 }
 
-// stage writes everything beside its place, checks it there, and leaves out what is there and must not go back.
+// stage writes all files under temporary names, checks them there, and leaves out those that must
+// not replace a present file.
 func (r *restore) stage(ctx context.Context) error {
 	var list []part
 	for _, p := range r.list {
@@ -269,8 +272,9 @@ func (r *restore) refuseExisting(of func(part) bool) error {
 	return nil
 }
 
-// existing are the files of a part that are in its place, with the names that they get: a database's so that it can be opened by its new name, a chain's with all
-// that was made from its log.
+// existing are the files of a part that are in its place, with the names that they get: a
+// database's so that it can be opened by its new name, a chain's with all that was made from its
+// log.
 func (p part) existing(mark string) (files []move, err error) {
 	var all []move
 	switch {
@@ -303,7 +307,8 @@ func chainFiles(dir, mark string) ([]move, error) {
 	return all, err
 }
 
-// replace renames what is there and puts what is staged in its place: the records first, in which accounts are stopped already.
+// replace renames what is there and puts what is staged in its place: the records first, in which
+// accounts are stopped already.
 func (r *restore) replace(ctx context.Context) error {
 	for _, f := range r.aside {
 		err := os.MkdirAll(filepath.Dir(f.to), 0o700)

@@ -22,8 +22,8 @@ func copyServer(ctx context.Context, url, path string) (err error) {
 	return errors.Join(from.CopyTo(ctx, to), to.Close())
 }
 
-// keepsServer reports whether the sign-guard on a server stays: it is the backup's, and has been told at least as much. An empty one is the backup's to fill;
-// any other is refused.
+// keepsServer reports whether the sign-guard on a server stays: it is the backup's, with at least
+// as many commits. The backup fills an empty one; any other is refused.
 func keepsServer(ctx context.Context, p part, staged string) (bool, error) {
 	server, err := signguard.OpenServer(ctx, p.server)
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// TestSignerApart: the daemon's backup says whose the sign-guard is, the signer's has it, and puts back no older one unless that is ordered.
+// TestSignerApart: the daemon's backup names the owner of the sign-guard. The signer's backup
+// contains it, and restores an older one only by order.
 func TestSignerApart(t *testing.T) {
 	g := newGateway(t)
 	text, err := os.ReadFile(g.config)
@@ -61,8 +62,9 @@ func TestSignerApart(t *testing.T) {
 	require.Equal(t, uint64(3), next)
 }
 
-// TestSignerOnAServer: a sign-guard on a PostgreSQL server is in the signer's backup as one that is a file is, goes back into an empty database, also from a
-// file's backup, and never over one that is there.
+// TestSignerOnAServer: the signer's backup contains a sign-guard on a PostgreSQL server as it
+// contains a file. It restores it into an empty database, also from a file's backup, and never over
+// an existing one.
 func TestSignerOnAServer(t *testing.T) {
 	g := newGateway(t)
 	text, err := os.ReadFile(g.config)

@@ -13,9 +13,10 @@ import (
 	"gatewayd/vite/blocklog"
 )
 
-// Verify reads a whole backup: every byte against its digests, every page of its databases, every frame of its log; the records and the sign-guard are opened. A
-// database of a newer program is ErrNewer, anything that does not fit ErrDamaged. It takes room for the largest database in the system's folder for
-// temporary files.
+// Verify reads a complete backup: every byte against its digests, every page of its databases,
+// every frame of its log; the records and the sign-guard are opened. A database of a newer program
+// is ErrNewer, any inconsistency ErrDamaged. It needs space for the largest database in the
+// system's folder for temporary files.
 func Verify(ctx context.Context, path string) (m Manifest, err error) {
 	work, err := os.MkdirTemp("", "gatewayd-verify-")
 	if err != nil {
@@ -40,7 +41,7 @@ func verify(ctx context.Context, path, work string) (m Manifest, err error) {
 	return a.Manifest, nil
 }
 
-// checkFile looks at one file of a backup as the program will.
+// checkFile checks one file of a backup as the program will read it.
 func (a *archive) checkFile(ctx context.Context, p part, f File, work string) (err error) {
 	switch {
 	case p.kind == chainLog:
@@ -82,7 +83,8 @@ func checkDatabase(ctx context.Context, p part, f File, path string) error {
 	return nil
 }
 
-// opens opens records as a command does. Those of an older program are brought up to date by the daemon that starts on them.
+// opens opens records as a command does. Those of an older program are brought up to date by the
+// daemon that starts on them.
 func opens(ctx context.Context, path string) error {
 	s, err := records.OpenExisting(ctx, records.Config{URL: "sqlite:" + path})
 	if errors.Is(err, records.ErrOlder) {
@@ -94,7 +96,7 @@ func opens(ctx context.Context, path string) error {
 	return s.Close()
 }
 
-// removeDatabase removes a SQLite file with what SQLite puts beside it.
+// removeDatabase removes a SQLite file with its companion files.
 func removeDatabase(path string) error {
 	var errs []error
 	for _, suffix := range sqliteSuffixes {

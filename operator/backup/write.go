@@ -20,12 +20,12 @@ import (
 // Options of Write.
 type Options struct {
 	Program string // and its version
-	// Apart says that what is on a PostgreSQL server was backed up there, before this.
+	// Apart means that data on a PostgreSQL server was backed up separately, before this.
 	Apart bool
 }
 
-// Write backs up the gateway of a configuration into a new file, beside a running daemon or without one, and verifies it. A file that is there already is
-// ErrExists and stays; when it fails, nothing is left behind.
+// Write backs up the gateway of a configuration into a new file, with or without a running daemon,
+// and verifies it. An existing file is ErrExists and stays; after a failure, no file remains.
 func Write(ctx context.Context, cfg config.Config, target string, o Options) (m Manifest, err error) {
 	if _, err := os.Lstat(target); !errors.Is(err, fs.ErrNotExist) {
 		return m, errors.Join(err, fmt.Errorf("%s %w: a backup never overwrites a file, name another", target, ErrExists))
@@ -50,7 +50,7 @@ func Write(ctx context.Context, cfg config.Config, target string, o Options) (m 
 	return m, publish(made, target)
 }
 
-// onServers says what to do about databases that are not files.
+// onServers returns the instructions for databases that are not files.
 func onServers(cfg config.Config, servers []string) error {
 	return fmt.Errorf("%s: on a PostgreSQL server, which has its own backups (docs/operations.md). Make that one first, for example\n"+
 		"  pg_dump --format=custom --file=gatewayd-records.dump '%s'\nand then the rest with\n  gatewayd backup -c %s --postgres-apart TARGET",
@@ -141,7 +141,7 @@ func absentDatabase(err error) error {
 	return err
 }
 
-// cursors are how far the records had followed each chain.
+// cursors returns the records' followed position of each chain.
 func cursors(ctx context.Context, path string) (list []Cursor, err error) {
 	db, err := database.OpenCopy(path)
 	if err != nil {
@@ -163,7 +163,7 @@ func cursors(ctx context.Context, path string) (list []Cursor, err error) {
 	return list, rows.Err()
 }
 
-// snapshotBlocks reads a log whole and counts them.
+// snapshotBlocks counts the snapshot blocks of a complete log.
 func snapshotBlocks(log *os.File, size int64) (n uint64, err error) {
 	_, err = blocklog.Inspect(log, size, func(record []byte) error {
 		if len(record) > 0 && ledger.MakesSnapshot(record[0]) {
@@ -174,7 +174,7 @@ func snapshotBlocks(log *os.File, size int64) (n uint64, err error) {
 	return n, err
 }
 
-// publish gives a finished file its name, which nobody has taken meanwhile, for good.
+// publish gives a finished file its name, unless the name is taken, durably.
 func publish(made, target string) error {
 	err := os.Link(made, target) // unlike a renaming, this never overwrites
 	switch {

@@ -20,7 +20,8 @@ import (
 // shownApprovals bounds the list, for each reason.
 const shownApprovals = 200
 
-// waiting is a payment that people may approve: everything that their signature covers, and what they may want to know besides.
+// waiting is a payment that people may approve: everything that their signature covers, and what
+// they may want to know besides.
 type waiting struct {
 	Record   uint64       `json:"record"`
 	Payment  uint64       `json:"payment"`
@@ -80,7 +81,8 @@ func shown(r request, w operator.Waiting) waiting {
 	return out
 }
 
-// toApprove is what an approver signs: the payment, the text that the signature covers, and what navigator.credentials.get() is asked for.
+// toApprove is the input of an approver's signature: the payment, the text that the signature
+// covers, and the options of navigator.credentials.get().
 type toApprove struct {
 	Order   waiting                                    `json:"order"`
 	Text    string                                     `json:"text"`
@@ -131,14 +133,15 @@ func (c *Console) waitingOf(r request) (w operator.Waiting, err error) {
 	return w, err
 }
 
-// signedApproval is what came of it.
+// signedApproval is the result.
 type signedApproval struct {
 	Expires    int64           `json:"expires"`
 	Nonce      string          `json:"nonce"`
 	Credential json.RawMessage `json:"credential"`
 }
 
-// approve takes what the user's passkey has signed of the payment as it waits now. The signer verifies it again, by its own configuration.
+// approve takes what the user's passkey has signed of the payment as it waits now. The signer
+// verifies it again, by its own configuration.
 func (c *Console) approve(r request) error {
 	var given signedApproval
 	if err := readBody(r, &given); err != nil {

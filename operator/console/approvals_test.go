@@ -17,7 +17,7 @@ import (
 	"gatewayd/signer/approval"
 )
 
-// asked is what an approver is asked to sign.
+// asked is a request for an approver's signature.
 type asked struct {
 	Order struct {
 		Record, Payment uint64
@@ -74,7 +74,8 @@ func approvalsPage(t *testing.T) (p *page, record uint64, ann, ben *passkeytest.
 	return p, owed.ID, ann, ben
 }
 
-// TestTwoApproveByPasskey: what the console takes from two people is what the signer wants, and from one it is not.
+// TestTwoApproveByPasskey: two people's approvals in the console satisfy the signer, and one
+// person's does not.
 func TestTwoApproveByPasskey(t *testing.T) {
 	p, record, ann, ben := approvalsPage(t)
 	cfg := approval.Config{Needed: 2, URL: origin, Approvers: []approval.Approver{{Name: "ann", Passkey: ann.Key()}, {Name: "ben", Passkey: ben.Key()}}}
@@ -118,7 +119,8 @@ func TestTwoApproveByPasskey(t *testing.T) {
 	require.Contains(t, text, "operator:ben")
 }
 
-// TestApprovalsThatDoNotCount: of others than approvers, of somebody else's passkey, of another page, unverified, or of something else than this payment.
+// TestApprovalsThatDoNotCount: by other people than approvers, by another person's passkey, from
+// another page, unverified, or of another payment.
 func TestApprovalsThatDoNotCount(t *testing.T) {
 	p, record, ann, ben := approvalsPage(t)
 	for _, role := range []string{"viewer", "operator"} {

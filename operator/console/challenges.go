@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// challengeLasts is how long somebody may take to touch a passkey, and maxChallenges how many are open at once.
+// challengeLasts is the time to touch a passkey, and maxChallenges bounds the open challenges.
 const (
 	challengeLasts = 5 * time.Minute
 	maxChallenges  = 1000
 )
 
-// challenges are what passkeys were asked to sign, each for one use: to sign in, or to register for one user. They end with the process; who was asked by it asks
-// again.
+// challenges are the open challenges for passkeys, each for one use: to sign in, or to register for
+// one user. They end with the process; the user then starts again.
 type challenges struct {
 	mu   sync.Mutex
 	now  func() time.Time
@@ -58,7 +58,8 @@ func (c *challenges) evict() {
 	}
 }
 
-// redeem uses a challenge up; false when it was not issued to this user, was used before, or has ended.
+// redeem uses a challenge up; false when it was not issued to this user, was used before, or has
+// ended.
 func (c *challenges) redeem(raw []byte, user string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

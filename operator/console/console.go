@@ -1,5 +1,6 @@
-// Package console is what the operators' console asks: JSON over HTTP on the operators' listener, below /console/api. People sign in with a password and
-// a code of their authenticator, and do what the commands do, through the same functions, under their names. It has no key and pays nothing by hand.
+// Package console is the API of the operators' console: JSON over HTTP on the operators' listener,
+// below /console/api. People sign in with a password and a code of their authenticator, and have
+// the commands' functions, under their names. It has no key and pays nothing by hand.
 package console
 
 import (
@@ -20,14 +21,15 @@ import (
 	"gatewayd/watcher/recovery"
 )
 
-// Gateway is what a running daemon lends: its database and its decisions. Rules is nil in a process that does not lead.
+// Gateway is a running daemon's database and decisions. Rules is nil in a process that does not
+// lead.
 type Gateway struct {
 	Session *operator.Session
 	Rules   *watcher.Watcher
 	Guard   recovery.Guard // the sign-guard, wherever it is; nil with Rules
 }
 
-// Parts is what a Console works with.
+// Parts are a Console's dependencies.
 type Parts struct {
 	Gateway func() (Gateway, bool) // false: the database is not open
 	Site    func() (passkey.Site, error)
@@ -55,7 +57,7 @@ const (
 	signIns     = 2
 )
 
-// Root is where the console is. Cookies are sent nowhere else.
+// Root is the console's path. Cookies are restricted to it.
 const Root = "/console"
 
 // maxBody bounds a request.
@@ -101,7 +103,8 @@ func (c *Console) Routes(e *echo.Echo) {
 	api.Any("/*", func(echo.Context) error { return refusal(http.StatusNotFound, "there is no such page of the console") })
 }
 
-// private keeps the console's answers away from others: from caches, from readers on the way and from pages of other origins.
+// private keeps the console's answers away from others: from caches, from readers on the way and
+// from pages of other origins.
 func (c *Console) private(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(x echo.Context) error {
 		h, r := x.Response().Header(), x.Request()
@@ -132,7 +135,7 @@ func (f fault) Error() string { return f.text }
 
 func refusal(code int, text string) error { return fault{code, text} }
 
-// answerError tells errors in the console's own form: {"error": "..."}.
+// answerError writes errors in the console's own form: {"error": "..."}.
 func (c *Console) answerError(x echo.Context, err error) error {
 	var f fault
 	var usage operator.UsageError
@@ -156,7 +159,7 @@ func (c *Console) answerError(x echo.Context, err error) error {
 	return x.JSON(f.code, map[string]string{"error": f.text})
 }
 
-// inWholeUnits tells amounts as people read them.
+// inWholeUnits converts the amounts in a text to whole units.
 func (c *Console) inWholeUnits(text string) string {
 	if g, ok := c.Gateway(); ok {
 		return g.Session.Config.InWholeUnits(text)

@@ -133,7 +133,7 @@ func (p *page) ask(method, path string, body any) (int, string) {
 	return answer.StatusCode, string(got)
 }
 
-// signIn signs somebody in with the next code.
+// signIn signs a user in with the next code.
 func (p *page) signIn(name string) {
 	p.t.Helper()
 	p.advance(time.Minute) // another code
@@ -269,7 +269,8 @@ func TestOrdersWantRoleTokenAndReason(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, status)
 }
 
-// TestStrangersAreTurnedAway: pages of other origins, readers on the way, and anybody while the database is closed.
+// TestStrangersAreTurnedAway: pages of other origins, readers on the way, and anybody while the
+// database is closed.
 func TestStrangersAreTurnedAway(t *testing.T) {
 	p := newPage(t)
 	p.signIn("viewer")
@@ -348,7 +349,8 @@ func TestPages(t *testing.T) {
 	require.NotContains(t, text, `"actor":"daemon"`)
 }
 
-// TestHistoryIsVerified: a kept line tells that the end was cut off, which the digests alone cannot.
+// TestHistoryIsVerified: a stored line reveals that the end was cut off, which the digests alone
+// cannot.
 func TestHistoryIsVerified(t *testing.T) {
 	p := newPage(t)
 	p.signIn("viewer")

@@ -12,7 +12,8 @@ import (
 	"gatewayd/chain"
 )
 
-// TestSilentNodesAreNoFaultOfOurs: an order that nodes do not answer for is refused in words, to be given again.
+// TestSilentNodesAreNoFaultOfOurs: an order that nodes do not answer for is refused in words, to be
+// given again.
 func TestSilentNodesAreNoFaultOfOurs(t *testing.T) {
 	answer := httptest.NewRecorder()
 	x := echo.New().NewContext(httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil), answer)

@@ -14,7 +14,7 @@ import (
 // maxWhy bounds what is kept of a reason.
 const maxWhy = 500
 
-// recordOrder is what is ordered of a record. Why is always wanted: it stands in the history.
+// recordOrder is an order for a record. Why is always required: the history contains it.
 type recordOrder struct {
 	To           string `json:"to"`
 	Why          string `json:"why"`

@@ -42,7 +42,7 @@ func rowOf(p access.Passkey) passkeyRow {
 	return row
 }
 
-// ApproverLine is what lets a passkey approve, in the configuration of what signs.
+// ApproverLine is the line that lets a passkey approve, in the signer's configuration.
 func ApproverLine(p access.Passkey) string { return "- {name: " + p.User + ", passkey: " + p.Key + "}" }
 
 func passkeysOf(r request) (list []access.Passkey, err error) {
@@ -76,7 +76,8 @@ func descriptors(list []access.Passkey) []protocol.CredentialDescriptor {
 	return out
 }
 
-// createPasskey returns what navigator.credentials.create() is asked for, as PublicKeyCredential.parseCreationOptionsFromJSON() reads it.
+// createPasskey returns what navigator.credentials.create() is asked for, as
+// PublicKeyCredential.parseCreationOptionsFromJSON() reads it.
 func (c *Console) createPasskey(r request) error {
 	site, err := c.site()
 	if err != nil {
@@ -96,7 +97,7 @@ func (c *Console) createPasskey(r request) error {
 	})
 }
 
-// newPasskey is what a browser answers, and how its owner calls it.
+// newPasskey is a browser's answer, and the owner's name for the passkey.
 type newPasskey struct {
 	Label      string          `json:"label"`
 	Credential json.RawMessage `json:"credential"`
@@ -136,7 +137,7 @@ func (c *Console) addPasskey(r request) error {
 	return r.JSON(http.StatusOK, rowOf(p))
 }
 
-// challengeIn is the challenge that a browser says it has asked an authenticator to sign. What it says is proven afterwards.
+// challengeIn returns the challenge in a browser's answer. It is verified afterwards.
 func challengeIn(credential json.RawMessage) ([]byte, error) {
 	var c struct {
 		Response struct {
@@ -172,7 +173,8 @@ func (c *Console) removePasskey(r request) error {
 	return r.JSON(http.StatusOK, map[string]bool{"removed": true})
 }
 
-// askPasskey returns what navigator.credentials.get() is asked for, as PublicKeyCredential.parseRequestOptionsFromJSON() reads it. Anybody may ask.
+// askPasskey returns what navigator.credentials.get() is asked for, as
+// PublicKeyCredential.parseRequestOptionsFromJSON() reads it. Anybody may ask.
 func (c *Console) askPasskey(x echo.Context) error {
 	site, err := c.site()
 	if err != nil {
@@ -231,7 +233,8 @@ func (c *Console) signInByPasskey(x echo.Context) error {
 	return c.begin(x, g, p.User, func(tx *records.Tx) error { return access.UsePasskey(tx, p.ID, count) })
 }
 
-// ownerOf is the passkey that a browser says has signed, or ErrNotFound; also where the authenticator has it for somebody else.
+// ownerOf returns the passkey named in a browser's answer, or ErrNotFound; also where the
+// authenticator has it for another user.
 func ownerOf(tx *records.Tx, credential json.RawMessage) (access.Passkey, error) {
 	given, err := passkey.ParseCredential(credential)
 	if err != nil {

@@ -67,7 +67,8 @@ func TestPasskeysSignIn(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, status, "a signature signs in once")
 }
 
-// TestPasskeysThatSignNobodyIn: what is for another page or challenge, of another, unverified, late, or of a copy.
+// TestPasskeysThatSignNobodyIn: what is for another page or challenge, of another, unverified,
+// late, or of a copy.
 func TestPasskeysThatSignNobodyIn(t *testing.T) {
 	p := newPage(t)
 	a := passkeytest.New(t, host, origin)
@@ -119,7 +120,8 @@ func TestPasskeysThatSignNobodyIn(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, status, "another user's challenge")
 }
 
-// TestPasskeysAreRemoved: one's own by oneself, which ends the sessions elsewhere; all of them with the user, or with a new password.
+// TestPasskeysAreRemoved: one's own by oneself, which ends the sessions elsewhere; all of them with
+// the user, or with a new password.
 func TestPasskeysAreRemoved(t *testing.T) {
 	p := newPage(t)
 	a := passkeytest.NewEd25519(t, host, origin)

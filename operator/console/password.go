@@ -28,13 +28,13 @@ const (
 	MaxPassword = 256
 )
 
-// ErrPassword says that a password cannot be one.
+// ErrPassword means that a password is not acceptable.
 var ErrPassword = fmt.Errorf("a password of %d to %d characters is wanted", MinPassword, MaxPassword)
 
-// madeSize is how many random bytes a password that is made here has.
+// madeSize is the number of random bytes of a generated password.
 const madeSize = 15
 
-// NewUser is somebody with a password and a second factor of their own. The password is kept nowhere as it is.
+// NewUser creates a user with a password and a second factor. The password is not stored in clear.
 func NewUser(name string, role access.Role) (u access.User, password string, err error) {
 	raw := make([]byte, madeSize)
 	_, _ = rand.Read(raw) // never fails
@@ -46,7 +46,8 @@ func NewUser(name string, role access.Role) (u access.User, password string, err
 	return u, password, err
 }
 
-// HashPassword is how a password is kept: $argon2id$v=19$m=…,t=…,p=…$salt$hash, as everybody writes it.
+// HashPassword returns the stored form of a password in the usual notation:
+// $argon2id$v=19$m=…,t=…,p=…$salt$hash.
 func HashPassword(password string) (string, error) {
 	if len(password) < MinPassword || len(password) > MaxPassword {
 		return "", ErrPassword
@@ -88,5 +89,6 @@ func passwordFits(kept, password string) (bool, error) {
 	return subtle.ConstantTimeCompare(got, hash) == 1, nil
 }
 
-// nobody is a kept password that fits none: whoever asks for a name that nobody has waits as long as for any.
+// nobody is a stored password that never matches: a request for an unknown name takes as long as
+// for any.
 var nobody = encoded(make([]byte, saltSize), make([]byte, argonSize))

@@ -47,7 +47,8 @@ func (c *Console) balances(r request) error {
 	return r.JSON(http.StatusOK, list)
 }
 
-// recordPage is a page of records, newest first. Next is what `before` of the following page is, Previous what `after` of the one before it is; 0 for none.
+// recordPage is a page of records, newest first. Next is the value of `before` for the following
+// page, Previous the value of `after` for the one before it; 0 for none.
 type recordPage struct {
 	Records  []operator.RecordRow `json:"records"`
 	Next     uint64               `json:"next"`
@@ -188,7 +189,8 @@ func (c *Console) nodes(r request) error {
 	return r.JSON(http.StatusOK, list)
 }
 
-// historyPage is a page of the history, newest first. Next is what `before` of the following page is; 0 for none.
+// historyPage is a page of the history, newest first. Next is the value of `before` for the
+// following page; 0 for none.
 type historyPage struct {
 	Lines []operator.HistoryLine `json:"lines"`
 	Next  uint64                 `json:"next"`
@@ -214,7 +216,7 @@ func (c *Console) history(r request) error {
 	return r.JSON(http.StatusOK, page)
 }
 
-// verification is whether the history is whole. Broken says where it is not.
+// verification is the result of verifying the history. Broken names the fault.
 type verification struct {
 	operator.HistoryState
 	Whole  bool   `json:"whole"`

@@ -10,10 +10,11 @@ import (
 	"gatewayd/watcher/recovery"
 )
 
-// repairTimeout is how long an order waits for the daemon to read what the ledger shows: less than a request may take.
+// repairTimeout is how long an order waits for the daemon to read the ledger: less than a request
+// may take.
 const repairTimeout = 4 * time.Second
 
-// repair is an order that mends what has stopped. Hash is that of the transaction that paid.
+// repair is an order that repairs a stopped account. Hash is that of the transaction that paid.
 type repair struct {
 	Hash string `json:"hash"`
 	Why  string `json:"why"`

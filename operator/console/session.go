@@ -17,13 +17,14 @@ import (
 	"gatewayd/records/access"
 )
 
-// cookieName is the session's cookie, and headerCSRF what a request that changes something carries besides.
+// cookieName is the session's cookie, and headerCSRF what a request that changes something carries
+// besides.
 const (
 	cookieName = "gatewayd_console"
 	headerCSRF = "X-CSRF-Token"
 )
 
-// request is what a signed-in user asks.
+// request is a signed-in user's request.
 type request struct {
 	echo.Context
 	Gateway
@@ -40,7 +41,8 @@ func (r request) ctx() context.Context {
 // action answers a signed-in user.
 type action func(r request) error
 
-// signed lets an action be done by who is signed in, and has a role where one is wanted. What changes something wants the session's CSRF token.
+// signed lets an action be done by who is signed in, and has a role where one is wanted. What
+// changes something wants the session's CSRF token.
 func (c *Console) signed(do action, role access.Role) echo.HandlerFunc {
 	return func(x echo.Context) error {
 		g, err := c.gateway()
@@ -88,7 +90,7 @@ func (c *Console) session(r *request) (s access.Session, err error) {
 	return s, err
 }
 
-// credentials are what a person signs in with.
+// credentials are a person's sign-in data.
 type credentials struct {
 	Name     string `json:"name"`
 	Password string `json:"password"`
@@ -102,7 +104,7 @@ type me struct {
 	CSRF string      `json:"csrf"`
 }
 
-// errCredentials does not say which of them is wrong.
+// errCredentials does not reveal which of them is wrong.
 var errCredentials = refusal(http.StatusUnauthorized, "name, password or code is wrong")
 
 func (c *Console) signIn(x echo.Context) error {

@@ -11,7 +11,7 @@ import (
 	"gatewayd/signer/checks"
 )
 
-// token is what the page shows amounts by.
+// token contains the page's data for formatting amounts.
 type token struct {
 	Network       string       `json:"network"`
 	Token         string       `json:"token"`
@@ -50,17 +50,18 @@ func (c *Console) tokens(r request) error {
 	return r.JSON(http.StatusOK, list)
 }
 
-// quote is what paying a token out costs now, in its smallest unit.
+// quote is the present cost of a token's payout, in its smallest unit.
 type quote struct {
 	Network string       `json:"network"`
 	Token   string       `json:"token"`
 	Cost    chain.Amount `json:"cost"`
 }
 
-// limits are the signer's, with what is used of them, as the daemon has told last, and what payouts cost.
+// limits are the signer's, with the used parts, from the daemon's last report, and the costs of
+// payouts.
 type limits struct {
 	checks.Report
-	At     *time.Time `json:"at,omitempty"` // left out where no daemon has told yet
+	At     *time.Time `json:"at,omitempty"` // left out without a daemon's report
 	Quotes []quote    `json:"quotes"`
 }
 
@@ -93,7 +94,8 @@ func (c *Console) limits(r request) error {
 	return r.JSON(http.StatusOK, out)
 }
 
-// movePage is a page of payments between our own accounts, newest first. Next is what `before` of the following page is; 0 for none.
+// movePage is a page of payments between our own accounts, newest first. Next is the value of
+// `before` for the following page; 0 for none.
 type movePage struct {
 	Moves []operator.PaymentRow `json:"moves"`
 	Next  uint64                `json:"next"`

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// Codes of the second factor, as every authenticator makes them (RFC 6238): six digits, a new one every thirty seconds.
+// Codes of the second factor, as every authenticator makes them (RFC 6238): six digits, a new one
+// every thirty seconds.
 const (
 	codePeriod = 30
 	codeDigits = 6
@@ -30,7 +31,7 @@ func NewSecret() (string, error) {
 	return secretText.EncodeToString(secret), nil
 }
 
-// SecretURI is what authenticators read from a QR code.
+// SecretURI is the content of an authenticator's QR code.
 func SecretURI(name, secret string) string {
 	q := url.Values{"secret": {secret}, "issuer": {"gatewayd"}}
 	return (&url.URL{Scheme: "otpauth", Host: "totp", Path: "/gatewayd:" + name, RawQuery: q.Encode()}).String()

@@ -14,7 +14,8 @@ import (
 	"gatewayd/watcher"
 )
 
-// TestCodesAreTranslated: what the page is told in one code, it tells in Chinese; and what it has Chinese for, somebody says.
+// TestCodesAreTranslated: every code of the API has a Chinese text on the page, and every Chinese
+// text belongs to a code.
 func TestCodesAreTranslated(t *testing.T) {
 	page, err := os.ReadFile("../../web/ui/src/console/labels.js")
 	require.NoError(t, err)

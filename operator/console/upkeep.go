@@ -12,13 +12,15 @@ import (
 	"gatewayd/records/control"
 )
 
-// rescanPatience is how long a request begins to read further blocks, and readPatience how long nodes have to give them.
+// rescanPatience is how long a request starts reading further blocks, and readPatience how long
+// nodes have to return them.
 const (
 	rescanPatience = 2 * time.Second
 	readPatience   = 5 * time.Second
 )
 
-// rescanOrder says which blocks are read again. To is left out for the newest that the daemon has followed. Book orders what they miss to be booked.
+// rescanOrder selects the blocks to read again. To is left out for the newest followed one. Book
+// orders the booking of missing transfers.
 type rescanOrder struct {
 	From uint64  `json:"from"`
 	To   *uint64 `json:"to"`
@@ -26,7 +28,8 @@ type rescanOrder struct {
 	Why  string  `json:"why"`
 }
 
-// rescanned is how blocks and records differ. Next is where the next request reads on; 0 when the range is read.
+// rescanned contains the differences between blocks and records. Next is the start of the next
+// request; 0 when the range is complete.
 type rescanned struct {
 	From        uint64                   `json:"from"`
 	To          uint64                   `json:"to"`
@@ -75,7 +78,8 @@ func (c *Console) rescan(r request) error {
 	return r.JSON(http.StatusOK, answer)
 }
 
-// configuration is a reading of the configuration by the daemon. State is open for an order that the daemon has not carried out yet.
+// configuration is a reading of the configuration by the daemon. State is open for an order that
+// the daemon has not carried out yet.
 type configuration struct {
 	State control.ReloadState `json:"state"`
 	At    *time.Time          `json:"at,omitempty"`
@@ -83,7 +87,8 @@ type configuration struct {
 	config.Reload
 }
 
-// configuration returns the last reading that the daemon has taken; none where no daemon has noted one.
+// configuration returns the last reading that the daemon has taken; none where no daemon has noted
+// one.
 func (c *Console) configuration(r request) error {
 	last, report, found, err := r.Session.LastReload(r.Request().Context())
 	if err != nil {

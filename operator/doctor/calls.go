@@ -15,7 +15,8 @@ import (
 const serveModules = "let the node serve these modules on the port that is configured (PublicModules in its configuration; for subscriptions also SubscribeEnabled), " +
 	"or choose a node that does"
 
-// BridgeCalls asks every node of an exchange chain what the bridge will ask it. Of nodes that do not answer at all enough is said.
+// BridgeCalls sends the bridge's calls to every node of an exchange chain. Unreachable nodes are
+// already reported by the connection check.
 func (d *Doctor) BridgeCalls(ctx context.Context, c vite.Config, adapter *vite.Chain, answers map[int]bool) {
 	for _, n := range adapter.ProbeCalls(ctx) {
 		what := fmt.Sprintf("chain %s node %d methods", c.ID, n.Number)
@@ -68,7 +69,8 @@ func exchangeCalls() []exchangeCall {
 	}
 }
 
-// largeBatch is the largest batch of hashes that the client sends, 14 KB: some proxies end a WebSocket at it.
+// largeBatch is the largest batch of hashes that the client sends, 14 KB: some proxies end a
+// WebSocket at it.
 const largeBatch = 100
 
 // exchangeCalls asks a node what the exchange API will ask it.
@@ -90,7 +92,8 @@ func (d *Doctor) exchangeCalls(ctx context.Context, what string, node *client.Cl
 	d.add(true, what+" methods", "all that the exchange API asks answer", "")
 }
 
-// announcements checks whether the node announces new blocks by subscription. The exchange API works either way.
+// announcements checks whether the node announces new blocks by subscription. The exchange API
+// works either way.
 func (d *Doctor) announcements(ctx context.Context, what string, node *client.Client) {
 	sub, err := node.SubscribeAccount(ctx, core.DexFundContract, make(chan []client.BlockEvent, 1))
 	if err != nil {

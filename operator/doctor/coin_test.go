@@ -36,7 +36,8 @@ func statelessNode(t *testing.T, node string) string {
 	return server.URL
 }
 
-// TestDoctorOfContractCoin: doctor says by which way a node finds coin that contracts send, and promises no other.
+// TestDoctorOfContractCoin: doctor names the way in which a node finds coin that contracts send,
+// and promises no other.
 func TestDoctorOfContractCoin(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -34,8 +34,8 @@ const (
 	stageRunning              // what the running daemon reports
 )
 
-// act is what resolves a finding: one of several findings may have the same. Findings without one
-// have their advice as it.
+// act is the action that resolves a finding; several findings may share one. A finding without an
+// act has its advice as the action.
 type act struct {
 	stage   stage
 	do      string // instead of an account: what to do
@@ -46,7 +46,7 @@ type act struct {
 	purpose string // what the account needs the asset for
 }
 
-// holding is what an account has of an asset.
+// holding is an account's balance of an asset.
 type holding struct {
 	chain   chain.ID
 	account string
@@ -55,7 +55,7 @@ type holding struct {
 
 func (a act) holding() holding { return holding{a.chain, a.account, a.asset} }
 
-// need is what an account needs an asset for.
+// need is an account's requirement of an asset.
 type need struct {
 	holding
 	purpose string
@@ -90,7 +90,8 @@ func hasPrefix(text string, starts ...string) bool {
 	return slices.ContainsFunc(starts, func(s string) bool { return strings.HasPrefix(text, s) })
 }
 
-// Report is what doctor found, and what to do about the faults, in the order in which to act.
+// Report contains doctor's findings, and the actions against the faults, in the order in which to
+// act.
 type Report struct {
 	Findings []Finding `json:"findings"`
 	Cures    []Cure    `json:"cures"`

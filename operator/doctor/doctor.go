@@ -1,4 +1,5 @@
-// Package doctor checks a configuration against the live nodes and says what to fix. It changes nothing.
+// Package doctor checks a configuration against the live nodes and reports the necessary fixes. It
+// changes nothing.
 package doctor
 
 import (
@@ -22,7 +23,8 @@ import (
 	"gatewayd/records"
 )
 
-// Finding is one thing the doctor looked at. Advice says what to do about a fault, or what to think of where it is a warning.
+// Finding is the result of one check. Advice contains the fix of a fault, or the meaning of a
+// warning.
 type Finding struct {
 	What    string `json:"what"`
 	OK      bool   `json:"ok"` // nothing must be done
@@ -31,7 +33,7 @@ type Finding struct {
 	Advice  string `json:"advice,omitempty"`
 	Cure    int    `json:"cure,omitempty"` // number of the cure that resolves a fault
 
-	act *act // that resolves it; nil: what Advice tells
+	act *act // that resolves it; nil: Advice
 }
 
 // Doctor checks a configuration against the live nodes. It changes nothing.
@@ -40,7 +42,7 @@ type Doctor struct {
 	Now        func() time.Time
 	Getenv     func(string) string
 	unlock     func(config.Wallet) error // nil when the wallet opens with its password from a file or a variable
-	runs       bool                      // a daemon does, as the records say
+	runs       bool                      // a daemon runs, according to the records
 	inclusions map[networkChain]operator.Inclusion
 	Findings   []Finding
 
@@ -84,7 +86,7 @@ func (d *Doctor) Warn(fine bool, what, found, advice string) {
 	last.OK, last.Warning = true, !fine
 }
 
-// Run looks at everything once.
+// Run performs all checks once.
 func Run(ctx context.Context, cfg config.Config, getenv func(string) string, unlock func(config.Wallet) error) Report {
 	d := &Doctor{Config: cfg, Now: time.Now, Getenv: getenv, unlock: unlock}
 	d.examine(ctx)
@@ -92,7 +94,7 @@ func Run(ctx context.Context, cfg config.Config, getenv func(string) string, unl
 	return d.report()
 }
 
-// examine looks at the chains, then at the networks that stand on them, then at what the daemon itself serves.
+// examine checks the chains, then their networks, then the daemon's own servers.
 func (d *Doctor) examine(ctx context.Context) {
 	var accounts []records.Network
 	if len(d.Config.Networks) > 0 {
@@ -115,7 +117,7 @@ func (d *Doctor) examine(ctx context.Context) {
 	}
 }
 
-// Nodes looks at the chains alone, as one can before the daemon has run for the first time.
+// Nodes checks the chains alone, which is possible before the daemon's first run.
 func Nodes(ctx context.Context, all ...config.Config) Report {
 	d := &Doctor{Now: time.Now}
 	for _, cfg := range all {
@@ -137,7 +139,7 @@ func (d *Doctor) chains(ctx context.Context, networks []records.Network) {
 	}
 }
 
-// chain looks at what a chain of its kind can be asked.
+// chain performs the checks of a chain's kind.
 func (d *Doctor) chain(ctx context.Context, c config.Chain, adapter config.Adapter, accounts []records.Network) {
 	switch s := c.Settings.(type) {
 	case ethereum.Config:
@@ -186,7 +188,7 @@ func (d *Doctor) accounts(ctx context.Context) []records.Network {
 	return networks
 }
 
-// running tells what the running daemon and its records know of money that does not move.
+// running reports the blocked payments of the running daemon and its records.
 func (d *Doctor) running(ctx context.Context, k *operator.Session, networks []records.Network) {
 	report, err := k.Conditions(ctx)
 	if err != nil {
@@ -218,7 +220,7 @@ func (d *Doctor) running(ctx context.Context, k *operator.Session, networks []re
 	}
 }
 
-// configured looks whether the daemon works by the file as it is now.
+// configured checks whether the daemon uses the present file.
 func (d *Doctor) configured(ctx context.Context, k *operator.Session) {
 	known, waits, err := k.Configured(ctx)
 	switch {
@@ -235,7 +237,7 @@ func (d *Doctor) configured(ctx context.Context, k *operator.Session) {
 	}
 }
 
-// maxDrift is how far a node's newest block may be from our clock.
+// maxDrift bounds the difference between a node's newest block and our clock.
 const maxDrift = 2 * time.Minute
 
 func (d *Doctor) source(ctx context.Context, c ethereum.Config, adapter *ethereum.Chain, networks []records.Network) {
@@ -274,14 +276,14 @@ func (d *Doctor) source(ctx context.Context, c ethereum.Config, adapter *ethereu
 	}
 }
 
-// unanswered says once what all that is asked of a chain's nodes would say.
+// unanswered reports unreachable nodes of a chain once, in place of every further check.
 func (d *Doctor) unanswered(id chain.ID) {
 	d.add(false, fmt.Sprintf("chain %s", id), "no node answers: its tokens, accounts and fees were not checked", "start a node or correct its URL, then check again")
 	d.resolves(atNodes(id))
 }
 
-// contractCoin tells how coin that contracts send to users is found by a node, and how soon: by traces, by the chain's own logs, by comparing
-// balances with the books, or not at all.
+// contractCoin reports how a node finds coin that contracts send to users, and how soon: by traces,
+// by the chain's own logs, by comparing balances with the books, or not at all.
 func (d *Doctor) contractCoin(c ethereum.Config, what string, r ethereum.Report) {
 	period := cmp.Or(d.Config.Watcher.BalanceAudit, time.Hour)
 	off, balances := c.Balances == "off", "not compared: balances is off"
@@ -307,8 +309,8 @@ func (d *Doctor) contractCoin(c ethereum.Config, what string, r ethereum.Report)
 	}
 }
 
-// balanceCoin reports what becomes of coin that only balances show. A signer in another process
-// must prove it by nodes of its own.
+// balanceCoin reports the treatment of coin that only balances show. A signer in another process
+// must prove it by its own nodes.
 func (d *Doctor) balanceCoin(id chain.ID, what, found string) {
 	if d.Config.Wallet.Signer == "" {
 		d.add(true, what, found+"credited when a later final block shows it too", "")
@@ -351,7 +353,8 @@ func limitsSeen(refused uint64, configured int) string {
 	return fmt.Sprintf("%d requests of this check refused for coming too soon, %s", refused, rate)
 }
 
-// fees tells which kind of transactions payments will be, and whether one can be made under the ceiling now.
+// fees reports the kind of the payments' transactions, and whether one is possible under the
+// ceiling now.
 func (d *Doctor) fees(ctx context.Context, c ethereum.Config, adapter *ethereum.Chain) {
 	what := fmt.Sprintf("chain %s fees", c.ID)
 	now, err := adapter.Fees(ctx)
@@ -404,7 +407,7 @@ func (d *Doctor) sourceTokens(ctx context.Context, adapter *ethereum.Chain, n re
 	}
 }
 
-// fromFunder is whom money of ours must come from.
+// fromFunder names the required sender of our own money.
 const fromFunder = "from an address in `funders`"
 
 // NodeFirst is the advice on something that could not be read: the node, where no node answers.
@@ -430,7 +433,8 @@ func (d *Doctor) holds(ctx context.Context, c chain.Chain, account string, asset
 	d.resolves(a)
 }
 
-// retired tells what accounts that pay no more still hold: a running daemon sends it to those that pay, as far as it is worth its fee.
+// retired reports the balances of accounts that no longer pay: a running daemon sends them to the
+// paying accounts, if they are worth the fee.
 func (d *Doctor) retired(ctx context.Context, c chain.Chain, n records.Network, accounts []string) {
 	for _, account := range accounts {
 		what, assets := "network "+n.Name+" retired account "+account, []chain.Asset{chain.Native}
@@ -457,7 +461,7 @@ func (d *Doctor) retired(ctx context.Context, c chain.Chain, n records.Network, 
 	}
 }
 
-// assetOn is what a token is on a chain.
+// assetOn returns a token's asset on a chain.
 func assetOn(n records.Network, t records.Token, id chain.ID) chain.Asset {
 	if id == n.Exchange {
 		return chain.Asset(t.TokenID)
@@ -499,7 +503,7 @@ func (d *Doctor) exchange(ctx context.Context, c vite.Config, adapter *vite.Chai
 	}
 }
 
-// lineAdvice says what is lost where a node does not prove what it shows of the line.
+// lineAdvice describes the loss where a node does not prove the chain.
 func lineAdvice(m vite.LineMode) string {
 	if m == vite.LineLists {
 		return "the node refuses ledger_getChunks: incoming transfers are looked up in unreceived lists, which anyone can fill with free transfers until " +
@@ -509,7 +513,8 @@ func lineAdvice(m vite.LineMode) string {
 		"whether it leaves something out is believed; let several nodes agree"
 }
 
-// minQuota is what a receive and a payment with data cost together, in round figures (docs/exchange-chain-wire.md 4.6).
+// minQuota is the cost of a receive and a payment with data together, rounded
+// (docs/exchange-chain-wire.md 4.6).
 const minQuota = 45_000
 
 func (d *Doctor) exchangeTokens(ctx context.Context, c vite.Config, adapter *vite.Chain, n records.Network) {
@@ -538,7 +543,7 @@ func (d *Doctor) exchangeTokens(ctx context.Context, c vite.Config, adapter *vit
 	}
 }
 
-// ordinal tells accounts of a pool apart; the published one has none.
+// ordinal distinguishes accounts of a pool; the published one has none.
 func ordinal(i int) string {
 	if i == 0 {
 		return ""
@@ -558,7 +563,8 @@ func (d *Doctor) quota(ctx context.Context, adapter *vite.Chain, what string, st
 	d.resolves(stake)
 }
 
-// operators looks at the listener for operators: whether a running daemon answers there, and who else can ask.
+// operators checks the listener for operators: whether a running daemon answers there, and which
+// other machines have access.
 func (d *Doctor) operators(ctx context.Context) {
 	const what = "operators listener"
 	c, url := d.Config.Operators.WithDefaults(), daemon.OperatorsURL(d.Config)
@@ -576,7 +582,7 @@ func (d *Doctor) operators(ctx context.Context) {
 	}
 }
 
-// listener looks whether those who can connect to a server are served.
+// listener checks whether the machines that can connect to a server are served.
 func (d *Doctor) listener(section string, c httpserver.Config) {
 	if c.Listen == "" { // this machine, by default
 		return
@@ -584,7 +590,7 @@ func (d *Doctor) listener(section string, c httpserver.Config) {
 	d.add(c.Reachable(), section+" listener", c.Listen, fmt.Sprintf("other machines are turned away over plain HTTP: set %[1]s.tls or acme, or list the proxy in front in %[1]s.trust_proxy", section))
 }
 
-// certificate looks at what clients of a server will see.
+// certificate checks the certificate that a server's clients will see.
 func (d *Doctor) certificate(what, key string, t httpserver.TLS) {
 	if t.Cert == "" {
 		return

@@ -18,7 +18,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// ExchangeAPI looks at what the exchange API stands on: the chain's exchange, the store of API keys, and the sources of rates.
+// ExchangeAPI checks the dependencies of the exchange API: the chain's exchange, the store of API
+// keys, and the sources of rates.
 func (d *Doctor) ExchangeAPI(ctx context.Context) {
 	cfg := d.Config.Exchange
 	if cfg == nil {
@@ -60,7 +61,7 @@ func (d *Doctor) exchangeNode(ctx context.Context, what, url string) {
 		"orders and candles carry the time told last: the exchange's time account must send NotifyTime to "+core.DexFundContract.String())
 }
 
-// told is when the exchange's clock was set.
+// told formats the time at which the exchange's clock was set.
 func told(now time.Time, clock int64) string {
 	if clock == 0 {
 		return "never"
@@ -149,8 +150,8 @@ func (d *Doctor) rates(ctx context.Context, cfg config.Exchange) {
 	}
 }
 
-// wallet checks that the daemon will get its keys: the store and the password's file are there, and the one opens with the other. Without a store only
-// `gatewayd dev` can have run.
+// wallet checks that the daemon will get its keys: the store and the password's file are there, and
+// the one opens with the other. Without a store only `gatewayd dev` can have run.
 func (d *Doctor) wallet(ran bool) {
 	const what = "wallet"
 	cfg := d.Config.Wallet
@@ -217,7 +218,7 @@ func (d *Doctor) signerProofs() (unprovable map[chain.ID]string, approvers int, 
 // signerTime bounds its answer.
 const signerTime = 10 * time.Second
 
-// plainFileFault says for people why a file cannot be looked at.
+// plainFileFault returns the reason for people why a file cannot be read.
 func plainFileFault(path string, err error) string {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "there is no file " + path

@@ -12,11 +12,11 @@ import (
 	"gatewayd/vite/core"
 )
 
-// supply is how many payments of the minimum, or fees of payments, an account that has too little
+// supply is the number of payments of the minimum, or fees of payments, that a topped-up account
 // should be able to pay.
 const supply = 100
 
-// stakeVITE is the stake that pays for one transfer a second, in whole VITE.
+// stakeVITE is the stake for one transfer a second, in VITE.
 const stakeVITE = 10_000
 
 func wholeStake() chain.Amount {

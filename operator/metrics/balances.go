@@ -32,7 +32,8 @@ func (s holding) labels() []string {
 	return []string{s.network, string(s.chain), string(s.kind), s.account, string(s.asset), s.symbol}
 }
 
-// slowFigures are the figures that are read seldom, because they take calls to nodes. A scrape shows the last reading.
+// slowFigures are the figures that are read seldom, because they take calls to nodes. A scrape
+// shows the last reading.
 type slowFigures struct {
 	mu    sync.Mutex
 	at    time.Time
@@ -41,7 +42,8 @@ type slowFigures struct {
 	size  int64                  // of the database; 0: not known
 }
 
-// readSlow reads balances and quota from the nodes and the database's size. A scrape leaves out what was not answered.
+// readSlow reads balances and quota from the nodes and the database's size. A scrape leaves out
+// what was not answered.
 func (f *follower) readSlow(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, slowTime)
 	defer cancel()
@@ -154,7 +156,7 @@ func (f *follower) owed(tx *records.Tx, p *page, networks []records.Network) err
 	return nil
 }
 
-// whole is an amount in whole units, near enough for a picture.
+// whole converts an amount to whole units, approximately, for a chart.
 func whole(a chain.Amount, decimals uint8) float64 {
 	f, err := strconv.ParseFloat(a.Whole(decimals), 64)
 	if err != nil {

@@ -18,7 +18,8 @@ import (
 	"gatewayd/signer/checks"
 )
 
-// How often the records are read unless a Bridge says so, and how long that may take; the same of balances, quota and the size of the database.
+// Default interval of reading the records, and its timeout; the same of balances, quota and the
+// size of the database.
 const (
 	readEvery = 10 * time.Second
 	readTime  = 5 * time.Second
@@ -26,7 +27,7 @@ const (
 	slowTime  = 30 * time.Second
 )
 
-// Bridge is what a daemon that leads works with.
+// Bridge contains the sources of a leading daemon's figures.
 type Bridge struct {
 	Store interface {
 		View(ctx context.Context, f func(*records.Tx) error) error
@@ -38,7 +39,7 @@ type Bridge struct {
 	Every        time.Duration            // how often records and nodes are read; 0: every ten seconds
 }
 
-// Follow reads the bridge's figures until ctx ends; then they are told no more.
+// Follow reads the bridge's figures until ctx ends; then they are no longer exported.
 func (m *Metrics) Follow(ctx context.Context, b Bridge) error {
 	defer m.page.Store(nil)
 	f := &follower{Bridge: b, totals: m.totals}
@@ -74,7 +75,8 @@ type follower struct {
 	slow   slowFigures
 }
 
-// read is a page of everything. What the store does not answer in time is left out, and the condition says why.
+// read builds a page of all figures. It leaves out data that the store does not return in time; the
+// condition contains the reason.
 func (f *follower) read(ctx context.Context) (p page) {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
@@ -97,7 +99,7 @@ func (f *follower) read(ctx context.Context) (p page) {
 	return p
 }
 
-// records is what rows tell, at the cost of what is not done with.
+// records reads the rows' figures, at the cost of the unfinished rows.
 func (f *follower) records(tx *records.Tx, p *page) error {
 	networks := f.Networks()
 	report, err := status.Read(tx, networks)
@@ -182,7 +184,7 @@ func withZero[T any, K comparable](list []T, zero T, key func(T) K) []T {
 	return append(list, zero)
 }
 
-// chain is how far a chain is followed, and what is under way on it.
+// chain reads a chain's followed position, and its payments in progress.
 func (f *follower) chain(tx *records.Tx, p *page, id chain.ID) error {
 	name := string(id)
 	cursor, err := tx.Cursor(id)
@@ -238,7 +240,7 @@ func (f *follower) withoutGaps(open []books.OpenPayments, id chain.ID) []books.O
 	return open
 }
 
-// nodes is what the adapters know of their nodes: hosts, never URLs.
+// nodes exports the adapters' data of their nodes: hosts, never URLs.
 func (f *follower) nodes(p *page) {
 	for id, c := range f.Chains {
 		watched, ok := c.(chain.NodeWatcher)
@@ -258,7 +260,7 @@ func (f *follower) nodes(p *page) {
 	}
 }
 
-// unlike gives nodes at one host different names: a series must not be told twice.
+// unlike gives nodes at one host different names: a series must not be exported twice.
 func unlike(list []chain.NodeState) []chain.NodeState {
 	seen, out := map[string]int{}, make([]chain.NodeState, len(list))
 	for i, n := range list {

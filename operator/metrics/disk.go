@@ -2,7 +2,7 @@ package metrics
 
 import "golang.org/x/sys/unix"
 
-// diskSpace is what the file system of a directory has left for us, and how large it is, in bytes.
+// diskSpace returns the free space and the size of a directory's file system, in bytes.
 func diskSpace(directory string) (free, size uint64, err error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(directory, &s); err != nil {

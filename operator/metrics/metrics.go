@@ -1,7 +1,9 @@
-// Package metrics is what operators' instruments read: the daemon's figures in Prometheus' text format, docs/operations.md "Metrics".
+// Package metrics exports the daemon's figures in Prometheus' text format, docs/operations.md
+// "Metrics".
 //
-// It owns their names and what each costs: the records and the nodes are read by one loop, in bounded time, every ten seconds (`status.every`), and a scrape
-// shows what that loop has read last. It decides nothing; whether money moves is operator/status's to say, and shown as told there.
+// It owns their names and costs. One loop reads the records and the nodes, in bounded time, every
+// ten seconds (`status.every`), and a scrape shows its last reading. It decides nothing;
+// operator/status decides whether payments flow.
 //
 //	requests ──▶ counters, histograms ─┐
 //	records, nodes ──Follow──▶ page ───┼─▶ scrape
@@ -34,7 +36,7 @@ type Metrics struct {
 	latency  *prometheus.HistogramVec
 	wallet   *prometheus.CounterVec
 
-	page   atomic.Pointer[page] // what Follow has read last; nil while nobody leads
+	page   atomic.Pointer[page] // Follow's last reading; nil without a leader
 	totals *totals              // Follow's own
 
 	mu        sync.Mutex
@@ -52,7 +54,8 @@ type Exchange struct {
 	Sockets interface{ Stats() ws.Stats }
 }
 
-// New counts nothing yet. The directory is the daemon's data directory, whose free space is a metric.
+// New counts nothing yet. The directory is the daemon's data directory, whose free space is a
+// metric.
 func New(directory string) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(), totals: newTotals(), exchanges: map[string]Exchange{}, disk: directory,
@@ -76,7 +79,8 @@ func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
 }
 
-// Requests counts the requests of one server. There are never more series than the server has routes.
+// Requests counts the requests of one server. There are never more series than the server has
+// routes.
 func (m *Metrics) Requests(server string) func(httpserver.Request) {
 	return func(r httpserver.Request) {
 		m.requests.WithLabelValues(server, r.Route, strconv.Itoa(r.Status/100)+"xx").Inc()
@@ -86,7 +90,8 @@ func (m *Metrics) Requests(server string) func(httpserver.Request) {
 	}
 }
 
-// WalletCall counts a call of the wallet's JSON-RPC. Methods are the wallet's own names, never a caller's.
+// WalletCall counts a call of the wallet's JSON-RPC. Methods are the wallet's own names, never a
+// caller's.
 func (m *Metrics) WalletCall(method string, failed bool) {
 	result := "ok"
 	if failed {
@@ -109,7 +114,7 @@ func (m *Metrics) NoExchange() {
 	clear(m.exchanges)
 }
 
-// Files are databases whose sizes are told, paths by names.
+// Files sets the databases whose sizes are exported, paths by names.
 func (m *Metrics) Files(paths map[string]string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -138,7 +143,7 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// process is what the process itself knows.
+// process exports the process's own figures.
 func (m *Metrics) process(p *page) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -178,7 +183,7 @@ func number(is bool) float64 {
 	return 0
 }
 
-// version is the program's own, as its build says.
+// version returns the program's version from its build information.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		return info.Main.Version

@@ -39,7 +39,8 @@ func scrape(m *Metrics) string {
 	return w.Body.String()
 }
 
-// TestFiguresOfRows: what rows and nodes say is in the page; events count from the first reading on, each once.
+// TestFiguresOfRows: the page contains the figures of rows and nodes; events count from the first
+// reading on, each once.
 func TestFiguresOfRows(t *testing.T) {
 	r := recordstest.NewRig(t)
 	m := New(t.TempDir())
@@ -77,7 +78,7 @@ type failing struct{}
 func (failing) View(context.Context, func(*records.Tx) error) error { return errors.New("no answer") }
 func (failing) Size(context.Context) (int64, error)                 { return 0, errors.New("no answer") }
 
-// TestStoreDownShows: without the store the page has no figure of it, and says why.
+// TestStoreDownShows: without the store the page has no figure of it, and contains the reason.
 func TestStoreDownShows(t *testing.T) {
 	r := recordstest.NewRig(t)
 	m := New(t.TempDir())
@@ -91,7 +92,7 @@ func TestStoreDownShows(t *testing.T) {
 	require.NotContains(t, page, "gatewayd_transfers{")
 }
 
-// TestFollowTellsWhoLeads: a process that does not lead tells nothing of rows.
+// TestFollowTellsWhoLeads: a process that does not lead exports no figures of rows.
 func TestFollowTellsWhoLeads(t *testing.T) {
 	r := recordstest.NewRig(t)
 	m := New(t.TempDir())
@@ -106,7 +107,8 @@ func TestFollowTellsWhoLeads(t *testing.T) {
 	require.NotContains(t, scrape(m), "gatewayd_condition")
 }
 
-// BenchmarkScrape is what a scrape costs a daemon with the routes of all servers and a page of figures.
+// BenchmarkScrape measures a scrape of a daemon with the routes of all servers and a page of
+// figures.
 func BenchmarkScrape(b *testing.B) {
 	r := recordstest.NewRig(b)
 	m := New(b.TempDir())
@@ -122,7 +124,7 @@ func BenchmarkScrape(b *testing.B) {
 	}
 }
 
-// BenchmarkRead is what the loop costs every ten seconds, while five hundred payments wait.
+// BenchmarkRead measures the loop's work every ten seconds, with five hundred pending payments.
 func BenchmarkRead(b *testing.B) {
 	r := recordstest.NewRig(b)
 	for range 500 {

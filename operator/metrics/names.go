@@ -16,7 +16,8 @@ func counter(name, help string, labels ...string) metric {
 	return metric{prometheus.NewDesc("gatewayd_"+name, help, labels, nil), prometheus.CounterValue}
 }
 
-// Every name but those of requests. Labels are the words of the log's fields and of docs/glossary.md.
+// Every name but those of requests. Labels are the words of the log's fields and of
+// docs/glossary.md.
 var (
 	buildInfo = gauge("build_info", "1, with the version that runs.", "version", "goversion")
 	leader    = gauge("leader", "1 while this process has the lease, else 0. Only who leads tells what the records and the nodes say.")

@@ -32,7 +32,8 @@ func readRules(t *testing.T) (list []rule) {
 	return list
 }
 
-// Each kind of condition has an alert, whose expression asks for it, and a row in the tables of docs/operations.md.
+// Each kind of condition has an alert, whose expression asks for it, and a row in the tables of
+// docs/operations.md.
 func TestEachKindHasAnAlertAndARow(t *testing.T) {
 	source, err := os.ReadFile("../status/status.go")
 	require.NoError(t, err)
@@ -53,7 +54,7 @@ func TestEachKindHasAnAlertAndARow(t *testing.T) {
 	}
 }
 
-// Each alert says how long it waits, how bad it is, and under which heading of the documents stands what to do.
+// Each alert has a delay, a severity, and the heading of the documents with the instructions.
 func TestAlertsSayWhatToDo(t *testing.T) {
 	document, err := os.ReadFile(root + "docs/operations.md")
 	require.NoError(t, err)

@@ -10,7 +10,8 @@ import (
 	"gatewayd/records/books"
 )
 
-// totals counts what happens since the process began, from the history and the blocks: in whichever tenure, each event once.
+// totals counts what happens since the process began, from the history and the blocks: in whichever
+// tenure, each event once.
 type totals struct {
 	begun     bool
 	seq       uint64              // line of the history up to which all is counted
@@ -29,7 +30,8 @@ func newTotals() *totals {
 	}
 }
 
-// What the history calls the states of payments that are counted, and its word before an attempt's kind.
+// What the history calls the states of payments that are counted, and its word before an attempt's
+// kind.
 const attemptEvent = "attempt_"
 
 var (
@@ -39,7 +41,8 @@ var (
 	purposes       = []chain.Purpose{chain.Credit, chain.Refund, chain.Receive, chain.Sweep, chain.Gas, chain.Cold}
 )
 
-// read counts what is new and shows all. The first reading counts nothing: what was before is no event of this process.
+// read counts what is new and shows all. The first reading counts nothing: what was before is no
+// event of this process.
 func (t *totals) read(tx *records.Tx, p *page, networks []records.Network, decimals map[chain.ID]uint8) error {
 	t.know(networks)
 	if !t.begun {
@@ -113,7 +116,7 @@ func (t *totals) count(transfers, payments []books.Events) {
 	}
 }
 
-// fees are what was paid up to a final block.
+// fees are the fees paid up to a final block.
 type fees struct {
 	sum  chain.Amount
 	upTo uint64

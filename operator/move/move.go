@@ -1,4 +1,5 @@
-// Package move is what operators send from accounts that pay: to the cold address, or to another account of ours. It queues payments that the daemon makes.
+// Package move contains the operators' transfers from paying accounts: to the cold address, or to
+// another account of ours. It queues payments that the daemon makes.
 package move
 
 import (
@@ -14,10 +15,10 @@ import (
 	"gatewayd/records/books"
 )
 
-// ToCold is the destination of a move that stands for the token's cold address.
+// ToCold is the destination that means the token's cold address.
 const ToCold = "cold"
 
-// Order is what an operator wants to be moved.
+// Order is an operator's order to move an amount.
 type Order struct {
 	Chain   string
 	Account string
@@ -27,7 +28,8 @@ type Order struct {
 	Why     string
 }
 
-// Row is one line of `account moves --json`, and the answer of `account move --json`. Amounts are in the asset's smallest units.
+// Row is one line of `account moves --json`, and the answer of `account move --json`. Amounts are
+// in the asset's smallest units.
 type Row struct {
 	Payment uint64       `json:"payment"`
 	Purpose string       `json:"purpose"`
@@ -39,7 +41,7 @@ type Row struct {
 	State   string       `json:"state"`
 	Reason  string       `json:"reason"`
 	Tx      string       `json:"tx"`
-	Actor   string       `json:"actor"` // empty: the daemon did it by itself
+	Actor   string       `json:"actor"` // empty: the daemon did it automatically
 	Why     string       `json:"why"`
 	At      time.Time    `json:"at"`
 	Instead uint64       `json:"instead,omitempty"` // of this payment, which waited and is void
@@ -52,7 +54,7 @@ func rowOf(p records.Payment, m records.Move) Row {
 	}
 }
 
-// shownMoves is how many moves are listed.
+// shownMoves is the number of listed moves.
 const shownMoves = 50
 
 // List are the newest payments to the cold address and between our own accounts by order.
@@ -68,8 +70,9 @@ func List(ctx context.Context, d *operator.Session) (rows []Row, err error) {
 	return rows, err
 }
 
-// Send orders a payment from an account that pays to the token's cold address or to another account of ours that pays. The daemon makes it. What waits of the
-// same kind is void; what is bound already is an error.
+// Send orders a payment from an account that pays to the token's cold address or to another account
+// of ours that pays. The daemon makes it. What waits of the same kind is void; what is bound
+// already is an error.
 func Send(ctx context.Context, d *operator.Session, o Order) (row Row, err error) {
 	if strings.TrimSpace(o.Why) == "" {
 		return row, operator.Usagef("--why is wanted: it is kept in the history")
@@ -172,7 +175,8 @@ func tokenOf(ctx context.Context, d *operator.Session, a records.Account, name s
 	return records.Network{}, records.Token{}, operator.Usagef("network %s has no token %q: one of %s is wanted", a.Network, name, strings.Join(symbols, ", "))
 }
 
-// destination sets where the money goes: the cold address, or an account that pays on the same chain of the network. Nothing else is ours.
+// destination sets where the money goes: the cold address, or an account that pays on the same
+// chain of the network. Nothing else is ours.
 func destination(ctx context.Context, d *operator.Session, p *records.Payment, from records.Account, n records.Network, t records.Token) error {
 	if p.Payee == ToCold {
 		switch {
@@ -203,7 +207,8 @@ func destination(ctx context.Context, d *operator.Session, p *records.Payment, f
 	return operator.Usagef("--to %q: `cold` or one of %s is wanted: money is moved to our own accounts only", p.Payee, strings.Join(paying, ", "))
 }
 
-// checkFunds is an error unless the account has the amount in addition to what it owes and is sending.
+// checkFunds is an error unless the account has the amount in addition to what it owes and is
+// sending.
 func checkFunds(ctx context.Context, d *operator.Session, p records.Payment) error {
 	chains, err := d.Chains()
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package notify tells people and other programs what happens: conditions and changes of records, by signed webhooks and by e-mail. What is told
-// stands in the history; each receiver has its place there, so that every event reaches it at least once, in order, with the same id.
+// Package notify sends events to people and other programs: conditions and changes of records, by
+// signed webhooks and by e-mail. The history contains all events. Each receiver has its position
+// there, so that every event reaches it at least once, in order, with the same ID.
 package notify
 
 import (
@@ -21,8 +22,8 @@ import (
 // Topic is a kind of events that a receiver can ask for.
 type Topic string
 
-// Conditions: what keeps money from moving, or may soon, when it begins and when it is over. Attention: records that wait for an operator.
-// Records: every change of a record.
+// Conditions: what keeps money from moving, or may soon, when it begins and when it is over.
+// Attention: records that wait for an operator. Records: every change of a record.
 const (
 	Conditions Topic = "conditions"
 	Attention  Topic = "attention"
@@ -146,7 +147,7 @@ func local(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// secretPrefix stands before a webhook's key.
+// secretPrefix precedes a webhook's key.
 const secretPrefix = "whsec_"
 
 // secret reads a webhook's key.

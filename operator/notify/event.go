@@ -12,7 +12,8 @@ import (
 	"gatewayd/records/control"
 )
 
-// Event is what a webhook gets as JSON. Receivers keep the ids that they have seen: an event may come twice.
+// Event is a webhook's JSON. Receivers should store the IDs that they have seen: an event may come
+// twice.
 type Event struct {
 	ID        string             `json:"id"`   // the same at every delivery
 	Type      string             `json:"type"` // condition.began, condition.over, record.attention, record.changed, test
@@ -27,7 +28,7 @@ type Event struct {
 	topic  Topic
 }
 
-// Change is what has happened to a record: to its transfer or to a payment of it.
+// Change is a change of a record: of its transfer or of a payment of it.
 type Change struct {
 	Of     string `json:"of"` // transfer, or the payment's purpose: credit, refund
 	State  string `json:"state"`
@@ -36,7 +37,8 @@ type Change struct {
 
 // eventOf makes an event of a line of the history; nil for one that is of none of the topics.
 func eventOf(tx *records.Tx, line records.Event, wanted []Topic) (*Event, error) {
-	// By the digest: after a restore the history goes on with numbers that other lines had, and receivers know the ids of those.
+	// By the digest: after a restore the history continues with numbers that other lines had, and
+	// receivers have stored the IDs of those.
 	e := &Event{ID: fmt.Sprintf("h%d-%.8s", line.Seq, line.Digest), At: line.At, Actor: line.Actor, seq: line.Seq}
 	if e.topic = topicOf(line); !slices.Contains(wanted, e.topic) {
 		return nil, nil
@@ -62,7 +64,7 @@ func eventOf(tx *records.Tx, line records.Event, wanted []Topic) (*Event, error)
 	return e, e.ofRecord(tx, p.TransferID, Change{string(p.Purpose), line.Event, line.Detail})
 }
 
-// topicOf is empty for events of which nobody is notified.
+// topicOf is empty for events without a notification.
 func topicOf(line records.Event) Topic {
 	switch line.Subject {
 	case control.ConditionSubject:
@@ -84,7 +86,7 @@ func (e *Event) ofRecord(tx *records.Tx, id uint64, c Change) error {
 	e.record, e.Change, e.Type = &r, &c, "record.changed"
 	unknown, err := tx.OfUnknownToken(r.Transfer)
 	if unknown {
-		e.topic = Records // nobody has to act
+		e.topic = Records // no action is required
 	}
 	if e.topic == Attention {
 		e.Type = "record.attention"

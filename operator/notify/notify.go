@@ -19,13 +19,13 @@ import (
 const (
 	poll      = 2 * time.Second
 	linesRead = 1000 // of the history at a time
-	// silentAfter is how long a receiver may take nothing before that is a condition of its own.
+	// silentAfter is the time without success after which a receiver is a condition of its own.
 	silentAfter = time.Minute
 	firstPause  = 2 * time.Second
 	longPause   = 10 * time.Minute
 )
 
-// Parts are what a Notifier works with.
+// Parts are a Notifier's dependencies.
 type Parts struct {
 	Config Config
 	Store  *records.Store           // fenced by the daemon's lease
@@ -39,12 +39,12 @@ type Notifier struct{ Parts }
 // New starts nothing.
 func New(p Parts) *Notifier { return &Notifier{p} }
 
-// pause is how long a receiver is left alone after so many attempts without success.
+// pause is the delay after so many failed attempts.
 func pause(attempts int) time.Duration {
 	return min(firstPause<<min(attempts, 20), longPause)
 }
 
-// Run tells all receivers until ctx ends. One that does not answer holds up nobody else.
+// Run sends to all receivers until ctx ends. One that does not answer does not delay the others.
 func (n *Notifier) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return n.dropRemoved(ctx) })
@@ -54,10 +54,11 @@ func (n *Notifier) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// source is what a receiver's conditions stand under.
+// source is the prefix of a receiver's conditions.
 const source = "notify:"
 
-// dropRemoved drops what earlier daemons noted on receivers that are not configured any more: nobody else ends it. It ends when that is done.
+// dropRemoved deletes the conditions of receivers that are no longer configured: no other code ends
+// them. It returns when that is done.
 func (n *Notifier) dropRemoved(ctx context.Context) error {
 	var keep []string
 	for _, name := range Names(n.Config) {
@@ -105,7 +106,8 @@ func (n *Notifier) follow(ctx context.Context, r receiver) error {
 	}
 }
 
-// due reports whether a receiver is to be tried again. What is further away than any pause was noted by a clock that was ahead.
+// due reports whether a receiver is to be tried again. What is further away than any pause was
+// noted by a clock that was ahead.
 func due(next, now time.Time) bool { return !now.Before(next) || next.Sub(now) > longPause }
 
 // step delivers what comes next, and answers whether there may be more.
@@ -145,7 +147,8 @@ func silentCondition(r receiver, place control.Subscriber, failed error) []contr
 	return []control.Condition{{Kind: string(status.NotTold), Subject: r.name(), Detail: fmt.Sprintf("%s takes no events: %v", r.name(), failed)}}
 }
 
-// next reads from a receiver's place on: the events for it, as many as it takes at a time, and the line that it is done with then.
+// next reads from a receiver's place on: the events for it, as many as it takes at a time, and the
+// line that it is done with then.
 func (n *Notifier) next(ctx context.Context, r receiver) (place control.Subscriber, events []Event, upTo uint64, err error) {
 	err = n.Store.View(ctx, func(tx *records.Tx) error {
 		if place, err = control.SubscriberOf(tx, r.name()); err != nil {
@@ -176,14 +179,14 @@ func (n *Notifier) next(ctx context.Context, r receiver) (place control.Subscrib
 	return place, events, upTo, err
 }
 
-// Result is what came of a test.
+// Result is the outcome of a test.
 type Result struct {
 	Receiver string `json:"receiver"`
 	Took     string `json:"took"`            // time
 	Fault    string `json:"fault,omitempty"` // why it was not taken
 }
 
-// Test sends every receiver one event that says that it is a test.
+// Test sends every receiver one event that is marked as a test.
 func Test(ctx context.Context, cfg Config) (list []Result) {
 	for _, r := range cfg.receivers() {
 		begin := time.Now()

@@ -27,7 +27,8 @@ import (
 
 const eventTimeout = time.Minute // how long a failing test waits
 
-// webhookReceiver is a receiver that keeps what it gets, and verifies it as its authors' own library does.
+// webhookReceiver is a receiver that keeps what it gets, and verifies it as its authors' own
+// library does.
 type webhookReceiver struct {
 	t      *testing.T
 	server *httptest.Server
@@ -129,7 +130,8 @@ func (r *rig) waitUntilJoined(name string) {
 	require.Eventually(r.T, func() bool { return r.subscriber(name).Name == name }, eventTimeout, 10*time.Millisecond)
 }
 
-// waitUntilRecorded waits until the records say that the receiver has its last event: what ends before is told again.
+// waitUntilRecorded waits until the records contain the receiver's last event: after an earlier end
+// it is sent again.
 func (r *rig) waitUntilRecorded(name string, o *webhookReceiver) {
 	r.T.Helper()
 	o.mu.Lock()
@@ -160,12 +162,13 @@ func (r *rig) conditions(list ...control.Condition) {
 
 var away = control.Condition{Kind: string(status.NodesDown), Chain: recordstest.Source, Stops: true, Detail: "no node answers"}
 
-// Every event comes, in order, with an id of its own, whatever fails on the way and however often the daemon is started again.
+// Every event arrives, in order, with an ID of its own, whatever fails on the way and however often
+// the daemon restarts.
 func TestEveryEventOnce(t *testing.T) {
 	t.Parallel()
 	o := newWebhookReceiver(t)
 	r := newRig(t, notify.Config{Gateway: "main", Webhooks: []notify.Webhook{o.cfg}})
-	r.conditions(away) // before anybody is to be told
+	r.conditions(away) // before there is a receiver
 	end := r.run()
 	r.waitUntilJoined("webhook:office")
 	r.conditions()
@@ -243,7 +246,7 @@ func TestSilentReceiver(t *testing.T) {
 	require.Eventually(t, func() bool { return !r.hasCondition(status.NotTold) }, eventTimeout, 10*time.Millisecond)
 }
 
-// What was noted on a receiver that is configured no more is nobody's to end.
+// The conditions of a receiver that is no longer configured are deleted.
 func TestRemovedReceiverIsForgotten(t *testing.T) {
 	t.Parallel()
 	o := newWebhookReceiver(t)
@@ -287,7 +290,8 @@ func TestClockThatWasAhead(t *testing.T) {
 	require.Equal(t, []string{"condition.began"}, o.waitForTypes(1))
 }
 
-// After a restore the history goes on with numbers that other lines had: their events have other ids.
+// After a restore the history continues with numbers that other lines had: their events have other
+// IDs.
 func TestSameNumberInTwoHistories(t *testing.T) {
 	t.Parallel()
 	ids := map[string]bool{}

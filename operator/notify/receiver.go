@@ -32,7 +32,8 @@ type receiver interface {
 	send(ctx context.Context, gateway string, events []Event) error
 }
 
-// receivers opens all that are configured. Their secrets are read at each delivery, so that a new one is used at once.
+// receivers opens all that are configured. Their secrets are read at each delivery, so that a new
+// one is used at once.
 func (c Config) receivers() (list []receiver) {
 	for _, w := range c.Webhooks {
 		list = append(list, w)

@@ -12,13 +12,14 @@ import (
 	"gatewayd/records/books"
 )
 
-// Balance is one line of `balances --json`: what an account of ours has of one asset, by the nodes' newest block.
+// Balance is one line of `balances --json`: what an account of ours has of one asset, by the nodes'
+// newest block.
 type Balance struct {
 	Network string              `json:"network"`
 	Chain   chain.ID            `json:"chain"`
 	Kind    records.AccountKind `json:"kind"`
 	Account string              `json:"account"`
-	Retired bool                `json:"retired,omitempty"` // it pays no more; what it has moves to those that pay
+	Retired bool                `json:"retired,omitempty"` // it no longer pays; its balance moves to the paying accounts
 	Asset   chain.Asset         `json:"asset"`
 	Amount  *chain.Amount       `json:"amount,omitempty"` // in smallest units; left out where the nodes do not answer
 	Pending chain.Amount        `json:"pending"`          // payments to users that no block contains yet
@@ -60,7 +61,7 @@ func (b *Balance) read(ctx context.Context, c chain.Chain) {
 	b.Amount = &amount
 }
 
-// ownBalances are the lines, still without what the nodes say.
+// ownBalances returns the lines, still without the nodes' answers.
 func ownBalances(tx *records.Tx, d *operator.Session) (list []Balance, err error) {
 	for _, n := range d.Config.NetworkRecords() {
 		for _, id := range []chain.ID{n.Source, n.Exchange} {
@@ -97,7 +98,7 @@ func coldBalances(n records.Network) (list []Balance) {
 	return list
 }
 
-// assetsOf are what an account of a kind works with: a source chain's accounts need its coin for fees.
+// assetsOf lists the assets of an account's kind: a source chain's accounts need its coin for fees.
 func assetsOf(n records.Network, kind records.AccountKind) (assets []chain.Asset) {
 	if kind != records.KindGateway {
 		assets = append(assets, chain.Native)
@@ -121,7 +122,8 @@ func paying(c Channel) records.AccountKind {
 	return records.KindGateway
 }
 
-// held adds up what the accounts of a kind have for a channel; nil where one is not known, or there is none.
+// held adds up what the accounts of a kind have for a channel; nil where one is not known, or there
+// is none.
 func held(all []Balance, c Channel, kind records.AccountKind) *chain.Amount {
 	var sum *chain.Amount
 	for _, b := range all {

@@ -24,7 +24,8 @@ type Node struct {
 	LeftOut  bool       `json:"leftOut"` // it is not asked for now, because of its faults
 }
 
-// Nodes lists all nodes with their state. running are the chains of the daemon in this process; without them each node is asked once.
+// Nodes lists all nodes with their state. running are the chains of the daemon in this process;
+// without them each node is asked once.
 func Nodes(ctx context.Context, d *operator.Session, running map[chain.ID]chain.Chain) ([]Node, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -42,7 +43,7 @@ func Nodes(ctx context.Context, d *operator.Session, running map[chain.ID]chain.
 		}
 		g.Go(func() error {
 			defer adapter.Close()
-			_, _ = adapter.Head(ctx) // what its nodes say of it is told below
+			_, _ = adapter.Head(ctx) // its nodes' errors are reported below
 			if watched, ok := adapter.(chain.NodeWatcher); ok {
 				found[i] = nodesOf(c.ID, watched)
 			}

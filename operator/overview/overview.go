@@ -1,4 +1,5 @@
-// Package overview reads how a gateway does on one screen: chains and their nodes, channels with what they hold, owe and pay, and what needs an operator.
+// Package overview reads how a gateway does on one screen: chains and their nodes, channels with
+// what they hold, owe and pay, and what needs an operator.
 package overview
 
 import (
@@ -23,7 +24,8 @@ const (
 	rateSpan = 10 * time.Minute
 )
 
-// Overview is `status --json`. Amounts are in smallest units: of the gateway token for deposits, of the source chain's asset for withdrawals.
+// Overview is `status --json`. Amounts are in smallest units: of the gateway token for deposits, of
+// the source chain's asset for withdrawals.
 type Overview struct {
 	At            time.Time          `json:"at"`
 	State         status.State       `json:"state"`
@@ -33,12 +35,12 @@ type Overview struct {
 	NeedsOperator uint64             `json:"needsOperator"` // records that wait for a decision of an operator
 	Chains        []Chain            `json:"chains"`
 	Channels      []Channel          `json:"channels"`
-	Limits        []limits.Line      `json:"limits"` // of the signer; empty where nothing is limited or no daemon has told yet
+	Limits        []limits.Line      `json:"limits"` // of the signer; empty without limits or without a daemon's report
 
 	report status.Report
 }
 
-// Chain is how far a chain is read, and what its nodes say.
+// Chain is the followed position of a chain, and its nodes' answers.
 type Chain struct {
 	ID       chain.ID   `json:"chain"`
 	State    string     `json:"state"` // following, halted, or not started
@@ -162,7 +164,7 @@ func chainOf(cur records.Cursor) Chain {
 	return c
 }
 
-// sums is what accounts have to pay and have paid, by asset.
+// sums contains the pending and the paid amounts of accounts, by asset.
 type sums struct {
 	waiting, day, recent map[chain.Asset]books.AssetSum
 }
@@ -235,7 +237,7 @@ func joined(a, b books.AssetSum) (books.AssetSum, error) {
 	return books.AssetSum{Asset: b.Asset, Count: a.Count + b.Count, Amount: amount, Oldest: b.Oldest}, err
 }
 
-// askNodes asks all chains beside each other.
+// askNodes asks all chains concurrently.
 func (o *Overview) askNodes(ctx context.Context, d *operator.Session) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

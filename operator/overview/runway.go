@@ -7,7 +7,8 @@ import (
 	"gatewayd/records"
 )
 
-// addRunways adds how long each channel's accounts last at the rate of the last day: what goes out, less what the other direction brings.
+// addRunways adds how long each channel's accounts last at the rate of the last day: what goes out,
+// less what the other direction brings.
 func (o *Overview) addRunways(networks []records.Network) error {
 	for i := range o.Channels {
 		c := &o.Channels[i]
@@ -35,7 +36,8 @@ func (o *Overview) addRunways(networks []records.Network) error {
 	return nil
 }
 
-// returnFlow is what the other direction has paid within the day, in this one's units: as much has come in here, besides fees.
+// returnFlow is the sum that the other direction has paid within the day, in this one's units: as
+// much has come in here, apart from fees.
 func (o *Overview) returnFlow(networks []records.Network, c Channel) (chain.Amount, error) {
 	_, t := tokenOf(networks, c.Network, c.Token)
 	from, to := t.AssetDecimals, t.Decimals

@@ -1,4 +1,5 @@
-// Package setup makes the first configuration of a gateway, of what its operator answers and what the nodes say.
+// Package setup creates the first configuration of a gateway, from its operator's answers and the
+// nodes' data.
 package setup
 
 import (
@@ -23,7 +24,7 @@ import (
 	"gatewayd/chain/vite"
 )
 
-// Answers are what only an operator knows.
+// Answers contain the operator's own knowledge.
 type Answers struct {
 	Data         string   // directory
 	Source       []string // URLs of nodes of the source chain
@@ -36,7 +37,7 @@ type Answers struct {
 	Signer       Signer
 }
 
-// Signer is what is known of a signer in a process of its own. Without Listen the daemon signs by itself.
+// Signer describes a signer in a separate process. Without Listen the daemon signs itself.
 type Signer struct {
 	Listen   string // unix:/path of its socket
 	Data     string // directory
@@ -45,7 +46,7 @@ type Signer struct {
 	Exchange []string // its own nodes; none: the daemon's
 }
 
-// Token is one that the gateway is to serve, in whole units.
+// Token is a token to serve, in whole units.
 type Token struct {
 	Asset, ID string
 	Min       decimal.Decimal // of deposits and withdrawals
@@ -89,7 +90,7 @@ type servedToken struct {
 	Min, Max, Fee           string // in the smallest unit
 }
 
-// draft is what the file is made of.
+// draft contains the input of the file.
 type draft struct {
 	Answers
 	ChainID uint64
@@ -102,7 +103,7 @@ var templates embed.FS
 // Files are the texts of a first configuration.
 type Files struct {
 	Daemon []byte
-	Signer []byte // nil: the daemon signs by itself
+	Signer []byte // nil: the daemon signs itself
 }
 
 // Write asks the nodes for what they know, and answers the texts.
@@ -133,7 +134,8 @@ func Write(ctx context.Context, a Answers) (files Files, err error) {
 	return files, err
 }
 
-// check takes what one machine has: certificates for another one are written into the files by hand.
+// check takes what one machine has: certificates for another one are written into the files by
+// hand.
 func (s Signer) check() error {
 	if path, unix := strings.CutPrefix(s.Listen, "unix:"); s.Listen != "" && (!unix || !filepath.IsAbs(path)) {
 		return fmt.Errorf("signer %q: unix: and the absolute path of a socket are wanted; for https write signer.listen, wallet.signer and the certificates of both sides into the files", s.Listen)

@@ -9,17 +9,19 @@ import (
 	"gatewayd/records/control"
 )
 
-// Alerts writes the lines of the log that monitoring waits for: a warning when a condition begins, and "over" when it has ended, each once and with
-// the same fields. It outlives a Monitor, so that a daemon that has lost its lease and takes it again repeats nothing. One goroutine may use it.
+// Alerts writes the lines of the log that monitoring waits for: a warning when a condition begins,
+// and "over" when it has ended, each once and with the same fields. It outlives a Monitor, so that
+// a daemon that has lost its lease and takes it again repeats nothing. One goroutine may use it.
 type Alerts struct {
 	log   logrus.FieldLogger
-	known []control.Condition // told, and not over
+	known []control.Condition // announced, and not over
 }
 
-// NewAlerts knows of no condition yet.
+// NewAlerts starts without conditions.
 func NewAlerts(log logrus.FieldLogger) *Alerts { return &Alerts{log: log} }
 
-// Update logs which conditions have begun and which are over since the last call. What an operator has ordered alerts nobody.
+// Update logs the conditions that have begun and ended since the last call. A state that an
+// operator has ordered causes no alert.
 func (a *Alerts) Update(now time.Time, found []Condition) { a.update(now, alertable(found)) }
 
 func (a *Alerts) update(now time.Time, found []control.Condition) {
@@ -37,14 +39,15 @@ func (a *Alerts) update(now time.Time, found []control.Condition) {
 	}
 }
 
-// reportStoreDown logs that the store cannot be written. It leaves all other conditions as they were.
+// reportStoreDown logs that the store cannot be written. It leaves all other conditions as they
+// were.
 func (a *Alerts) reportStoreDown(now time.Time, err error) {
 	down := alertable(Down().Conditions)
 	down[0].Detail += ": " + err.Error()
 	a.update(now, append(down, a.known...))
 }
 
-// line has a field for all that a condition says.
+// line returns a log entry with a field for each part of a condition.
 func (a *Alerts) line(c control.Condition) *logrus.Entry {
 	fields := logrus.Fields{"condition": c.Kind, "stops": c.Stops, "since": c.Since.UTC().Format(time.RFC3339)}
 	for name, value := range map[string]string{
@@ -57,7 +60,8 @@ func (a *Alerts) line(c control.Condition) *logrus.Entry {
 	return a.log.WithFields(fields)
 }
 
-// alertable are the conditions that alert people when they begin and when they are over: all but those that an operator has ordered.
+// alertable are the conditions that alert people when they begin and when they are over: all but
+// those that an operator has ordered.
 func alertable(found []Condition) (list []control.Condition) {
 	for _, c := range found {
 		if c.Kind != ChannelClosed {

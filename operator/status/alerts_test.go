@@ -12,7 +12,8 @@ import (
 	"gatewayd/records"
 )
 
-// TestAlertsOnceEach: a condition is told when it begins and when it is over, however often it is found and whatever its words are meanwhile.
+// TestAlertsOnceEach: a condition is announced when it begins and when it ends, however often it is
+// found and however its text changes meanwhile.
 func TestAlertsOnceEach(t *testing.T) {
 	log, hook := test.NewNullLogger()
 	a := NewAlerts(log)

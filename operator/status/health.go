@@ -7,12 +7,15 @@ import (
 	"gatewayd/records"
 )
 
-// Health is the answer of /health, for supervisors: well while all money moves that operators let move, else with the reasons. Strangers
-// read it, so it names kinds and chains, never accounts, nodes or amounts.
+// Health is the answer of /health, for supervisors: well while all money moves that operators let
+// move, else with the reasons. Strangers read it, so it names kinds and chains, never accounts,
+// nodes or amounts.
 type Health struct {
-	Status   string        `json:"status"` // ok, halted (a chain is), stopped (something else is), unknown (the daemon or nodes are silent), down (the store is)
+	// ok, halted (a chain is), stopped (something else is), unknown (the daemon or nodes are
+	// silent), down (the store is)
+	Status   string        `json:"status"`
 	Reasons  []Reason      `json:"reasons"`
-	Warnings []Reason      `json:"warnings"` // money moves, but operators should look
+	Warnings []Reason      `json:"warnings"` // payments flow, but need an operator's attention
 	Chains   []ChainHealth `json:"chains"`
 }
 
@@ -22,7 +25,7 @@ type Reason struct {
 	Chain chain.ID `json:"chain,omitempty"`
 }
 
-// ChainHealth is how far a chain has been followed.
+// ChainHealth is the followed position of a chain.
 type ChainHealth struct {
 	ID     chain.ID `json:"id"`
 	Height uint64   `json:"height"` // how far it has been followed

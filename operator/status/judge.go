@@ -11,30 +11,32 @@ import (
 )
 
 const (
-	// stillBlocks is how many blocks must be missing before the head is said to stand still.
+	// stillBlocks is the number of missing blocks from which the head counts as stalled.
 	stillBlocks = 8
-	// behindAtMost is how far behind the nodes' head, in blocks' time, the follower may be for a
-	// short time, and farBehind how far without delay.
+	// behindAtMost bounds the follower's distance from the nodes' head for a short time, in blocks'
+	// time, and farBehind the distance that is reported without delay.
 	behindAtMost = 30 * time.Second
 	farBehind    = 10 * time.Minute
-	// leastInterval stands for a time between blocks that is not known, or that a test node made
-	// up.
+	// leastInterval replaces an unknown time between blocks, or one that a test node made up.
 	leastInterval = 100 * time.Millisecond
-	// faultFor is how long a node's wrong answer is a condition, and rightAfter after how long without another one the node counts as right again.
+	// faultFor is how long a node's wrong answer is a condition, and rightAfter the time without
+	// another one after which the node counts as right again.
 	faultFor   = 10 * time.Minute
 	rightAfter = time.Minute
 )
 
-// maxFailing is how long nodes may fail to answer before that is a condition: one lost answer is none.
+// maxFailing is how long nodes may fail to answer before that is a condition: one lost answer is
+// none.
 func (w *watched) maxFailing() time.Duration { return w.every * 3 / 2 }
 
-// maxStill is how long the head may stand still: three checks, or the time of stillBlocks blocks.
+// maxStill is how long the head may stay unchanged: three checks, or the time of stillBlocks
+// blocks.
 func (w *watched) maxStill() time.Duration { return max(3*w.every, stillBlocks*w.interval) }
 
-// maxAge is how old the newest block may be by the clock, as clocks differ.
+// maxAge is the maximum age of the newest block by the clock, as clocks differ.
 func (w *watched) maxAge() time.Duration { return max(12*w.every, 2*w.maxStill()) }
 
-// maxBehind is how long the follower may stand still below the nodes' head.
+// maxBehind is how long the follower may stay unchanged below the nodes' head.
 func (w *watched) maxBehind() time.Duration { return 3 * w.every }
 
 // observation is the state of a chain's nodes at one time.
@@ -52,7 +54,8 @@ type fault struct {
 	at    time.Time
 }
 
-// watched is what the monitor remembers of a chain between two checks. Times are the daemon's own, never the blocks'.
+// watched is the monitor's state of a chain between two checks. Times are the daemon's own, never
+// the blocks'.
 type watched struct {
 	id       chain.ID
 	every    time.Duration // between two checks
@@ -65,12 +68,12 @@ type watched struct {
 	moved   time.Time   // when it was first seen
 	aged    time.Time   // since when the newest block is too old; zero: it is not
 	cursor  records.Cursor
-	waiting time.Time // since when the follower stands below the head without moving; zero: it does not
+	waiting time.Time // since when the follower has not moved below the head; zero: it does
 	behind  time.Time // since when the follower is more than behindAtMost below the head; zero: it is not
 	faults  map[string]fault
 }
 
-// judge says what is wrong.
+// judge returns the faults.
 func (w *watched) judge(now time.Time, s observation, cur records.Cursor) []control.Condition {
 	found := w.judgeNodes(now, s.nodes)
 	if s.err != nil {
@@ -96,7 +99,7 @@ func (w *watched) stopping(k Kind, format string, args ...any) control.Condition
 	return control.Condition{Kind: string(k), Chain: w.id, Stops: true, Detail: fmt.Sprintf(format, args...)}
 }
 
-// silent tells nodes that do not answer from nodes that contradict each other.
+// silent distinguishes nodes that do not answer from nodes that contradict each other.
 func (w *watched) silent(now time.Time, s observation) control.Condition {
 	up, why := 0, []string{}
 	for _, n := range s.nodes {
@@ -116,7 +119,8 @@ func (w *watched) silent(now time.Time, s observation) control.Condition {
 	return w.stopping(kind, what, w.id, now.Sub(w.failing).Truncate(time.Second), strings.Join(why, "; "))
 }
 
-// stale looks whether blocks still come: whether the head moves by our clock, and whether its block is of today.
+// stale checks whether blocks still arrive: whether the head moves by our clock, and whether its
+// block is recent.
 func (w *watched) stale(now time.Time, head chain.Head) (c control.Condition, is bool) {
 	if head.Latest != w.head {
 		w.head, w.moved = head.Latest, now
@@ -141,7 +145,7 @@ func (w *watched) stale(now time.Time, head chain.Head) (c control.Condition, is
 
 // following holds what is stored against the nodes' own head.
 func (w *watched) following(now time.Time, head chain.Head, cur records.Cursor) (c control.Condition, is bool) {
-	if cur.Halted { // told as such
+	if cur.Halted { // reported as such
 		return c, false
 	}
 	below := cur.Missing || cur.Height < head.Latest.Height || cur.Final.Height < min(head.Final.Height, cur.Height)
@@ -200,7 +204,8 @@ func (w *watched) tracing(now time.Time, loss chain.TracingLoss, noted records.T
 	}, true
 }
 
-// judgeNodes returns the conditions of single nodes. Whether the others suffice is another condition.
+// judgeNodes returns the conditions of single nodes. Whether the others suffice is another
+// condition.
 func (w *watched) judgeNodes(now time.Time, nodes []chain.NodeState) (found []control.Condition) {
 	for _, n := range nodes {
 		f, ok := w.faults[n.Name]

@@ -13,7 +13,7 @@ import (
 
 var begin = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-// moment is what a monitor sees of a chain at a time after the beginning.
+// moment is the monitor's view of a chain at a time after the beginning.
 type moment struct {
 	at      time.Duration
 	head    uint64        // 0: the nodes give no usable answer
@@ -39,7 +39,7 @@ func (m moment) stored() records.Cursor {
 	return records.Cursor{Chain: "eth", Point: chain.Point{Height: m.cursor}, Final: chain.Point{Height: m.settled}}
 }
 
-// play runs a monitor of one chain through moments ten seconds apart or as they say.
+// play runs a monitor of one chain through moments ten seconds apart or at their own times.
 func play(t *testing.T, w *watched, moments []moment) {
 	t.Helper()
 	w.id, w.every, w.faults = "eth", 10*s, map[string]fault{}
@@ -57,7 +57,8 @@ func play(t *testing.T, w *watched, moments []moment) {
 
 const s = time.Second
 
-// steady makes moments every ten seconds in which the head is a function of the time, followed at once.
+// steady makes moments every ten seconds in which the head is a function of the time, followed at
+// once.
 func steady(from, to time.Duration, head func(time.Duration) uint64, want func(time.Duration) Kind) (list []moment) {
 	for at := from; at <= to; at += 10 * s {
 		h := head(at)
@@ -126,7 +127,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestNodeFaults: a node that lies is told of for a while after each lie, one that is left out as long as it is.
+// TestNodeFaults: a node that lies is reported for a while after each lie, one that is skipped as
+// long as it is.
 func TestNodeFaults(t *testing.T) {
 	w := &watched{id: "eth", faults: map[string]fault{}}
 	good := chain.NodeState{Name: "a:1", Up: true, AskedAt: begin}
@@ -163,7 +165,7 @@ func TestNodeFaults(t *testing.T) {
 }
 
 // TestTracingLost: blocks that pass untraced for more than a moment are reported where some were
-// traced before; with traces on the chain stands, which is reported at once.
+// traced before. With traces on the chain stops, which is reported at once.
 func TestTracingLost(t *testing.T) {
 	w := &watched{id: "eth", every: 10 * s}
 	loss := chain.TracingLoss{Height: 17, Why: "no node can trace the block: node 1 (a:1): method not found"}

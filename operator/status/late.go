@@ -9,11 +9,12 @@ import (
 	"gatewayd/records/control"
 )
 
-// lateAfter is how long a payment may wait for its block. Bursts take their time: docs/operations.md has the figures.
+// lateAfter is how long a payment may wait for its block. Bursts take longer: docs/operations.md
+// has the figures.
 const lateAfter = 30 * time.Minute
 
-// late returns the payments that have waited too long for a block, of each paying account the oldest. They close no channel: one that cannot be paid
-// for reasons of its own would let anybody close it.
+// late returns the payments that have waited too long for a block, of each paying account the
+// oldest. They close no channel: otherwise an outsider could close it with one unpayable payment.
 func late(tx *records.Tx, networks []records.Network) (found []Condition, err error) {
 	for _, n := range networks {
 		for _, p := range []struct {
@@ -40,7 +41,7 @@ func late(tx *records.Tx, networks []records.Network) (found []Condition, err er
 	return found, nil
 }
 
-// lateAt leaves out what an operator keeps back.
+// lateAt leaves out payments that an operator holds.
 func lateAt(tx *records.Tx, a records.Account, d records.Direction) (found []Condition, err error) {
 	waiting, err := control.OldestWaiting(tx, a.Chain, a.Account)
 	if err != nil {

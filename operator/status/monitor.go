@@ -18,12 +18,13 @@ import (
 	"gatewayd/records/control"
 )
 
-// measureEvery is how often the time between blocks is measured.
+// measureEvery is the interval at which the time between blocks is measured.
 const measureEvery = 10 * time.Minute
 
 // Config is the monitor's part of the configuration file.
 type Config struct {
-	// Every is how often nodes and followers are looked at, at most 15s; default 10s. What is wrong shows after four looks at the latest.
+	// Every is the interval of checking nodes and followers, at most 15s; default 10s. A fault
+	// shows after four checks at the latest.
 	Every time.Duration `yaml:"every"`
 }
 
@@ -49,28 +50,29 @@ type store interface {
 	View(ctx context.Context, fn func(*records.Tx) error) error
 }
 
-// Parts are what a Monitor works with.
+// Parts are a Monitor's dependencies.
 type Parts struct {
 	Config Config
-	Store  store // fenced by the daemon's lease: who does not lead has nothing to tell
+	Store  store // fenced by the daemon's lease: only the leader reports
 	Chains map[chain.ID]chain.Chain
-	// OnDemand are chains that make blocks only when there are transactions, so that an old block means nothing.
+	// OnDemand are chains that make blocks only when there are transactions, so that an old block
+	// means nothing.
 	OnDemand []chain.ID
 	Networks []records.Network
-	// Guard asks the signer for its sign-guard; nil: nobody signs.
+	// Guard asks the signer for its sign-guard; nil without a signer.
 	Guard  func(context.Context) (control.Guard, error)
 	Alerts *Alerts
 	Log    logrus.FieldLogger
 	Now    func() time.Time // nil means time.Now
 }
 
-// Monitor is the part of a running daemon that watches the nodes and the follower from beside: it asks the nodes itself, so that a
-// part that hangs cannot hide it.
+// Monitor is the part of a running daemon that watches the nodes and the followers independently:
+// it asks the nodes itself, so that a part that hangs cannot hide it.
 type Monitor struct {
 	Parts
 	watched map[chain.ID]*watched
 	signer  signerSight
-	served  atomic.Pointer[[]records.Network] // exchanged as a whole, never written to
+	served  atomic.Pointer[[]records.Network] // replaced as one value, never modified
 }
 
 // NewMonitor starts nothing.
@@ -90,10 +92,10 @@ func NewMonitor(p Parts) *Monitor {
 	return m
 }
 
-// Reconfigure has other networks' conditions told from the next look on.
+// Reconfigure sets the networks for the next checks.
 func (m *Monitor) Reconfigure(networks []records.Network) { m.served.Store(&networks) }
 
-// Networks are those whose conditions are told.
+// Networks returns the checked networks.
 func (m *Monitor) Networks() []records.Network { return *m.served.Load() }
 
 // Run watches until ctx ends. It never fails: a store that refuses its findings is a condition of
@@ -141,10 +143,11 @@ func (m *Monitor) watch(ctx context.Context) error {
 	}
 }
 
-// storeTime is how long the store may take to note what was seen, before it is said to be down.
+// storeTime bounds the store's time to note the results, before it counts as down.
 const storeTime = 30 * time.Second
 
-// Look asks every chain once, writes down what is not as it should be, and alerts of all that is not, whoever has found it.
+// Look checks every chain once, stores the faults, and alerts of all faults, whatever part found
+// them.
 func (m *Monitor) Look(ctx context.Context) error {
 	seen := make(map[chain.ID]observation, len(m.Chains))
 	views := make(chan observation, len(m.Chains)) // room for all, so that none waits
@@ -208,7 +211,7 @@ func (m *Monitor) note(tx *records.Tx, seen map[chain.ID]observation) error {
 	return nil
 }
 
-// see asks a chain's nodes, for as long as a look may take.
+// see asks a chain's nodes, within the time of a check.
 func (m *Monitor) see(ctx context.Context, id chain.ID, c chain.Chain) observation {
 	ctx, cancel := context.WithTimeout(ctx, m.Config.Every)
 	defer cancel()

@@ -15,11 +15,11 @@ const (
 	Role = "daemon"
 	// beatEvery is the time between two signs of life of the daemon.
 	beatEvery = time.Second
-	// alive is how old the last one may be.
+	// alive is the maximum age of the last heartbeat.
 	alive = 5 * beatEvery
 )
 
-// Read returns how it goes on all networks, at the transaction's moment.
+// Read returns the state of all networks, at the transaction's moment.
 func Read(tx *records.Tx, networks []records.Network) (r Report, err error) {
 	for _, n := range networks {
 		found, err := blocking(tx, n)
@@ -94,7 +94,8 @@ func channelOf(tx *records.Tx, n records.Network, token string, d records.Direct
 	return c, nil
 }
 
-// flags turns the stored flags of a channel into conditions: the daemon's own stops money, an operator's is known to him.
+// flags turns the stored flags of a channel into conditions: the daemon's own stops money, an
+// operator's is known to him.
 func flags(c Channel) []Condition {
 	one := Condition{Network: c.Network, Token: c.Token, Direction: c.Direction, Detail: c.Channel.Why, Since: c.ChangedAt}
 	switch {
@@ -137,7 +138,7 @@ func blocking(tx *records.Tx, n records.Network) ([]Condition, error) {
 	return found, nil
 }
 
-// unless leaves out of more what found says of whole networks already.
+// unless removes from more the conditions that found already covers for complete networks.
 func unless(found []Condition, k Kind, more []Condition) []Condition {
 	if !slices.ContainsFunc(found, func(c Condition) bool { return c.Kind == k }) {
 		return more
@@ -145,8 +146,9 @@ func unless(found []Condition, k Kind, more []Condition) []Condition {
 	return slices.DeleteFunc(more, func(c Condition) bool { return c.Kind == k })
 }
 
-// waiting is what the payers have noted on payments that they tried and keep back: the account cannot pay the fee of the next one, fees are too
-// high, the signer is behind, or nodes cannot answer for one asset. They try again by themselves.
+// waiting returns the payers' notes on payments that they tried and delay. The account cannot pay
+// the fee of the next one, fees are too high, the signer is behind, or nodes cannot answer for one
+// asset. They retry automatically.
 func waiting(tx *records.Tx, n records.Network, id chain.ID) (found []Condition, err error) {
 	direction := records.Withdrawal
 	if id == n.Exchange {
@@ -190,7 +192,7 @@ func daemonDown(beat control.Heartbeat, ever bool) (found []Condition, running b
 	return nil, true
 }
 
-// told is what the running daemon says of a network.
+// told returns the running daemon's conditions of a network.
 func told(tx *records.Tx, n records.Network) (found []Condition, err error) {
 	all, err := control.Conditions(tx)
 	for _, c := range all {
@@ -203,7 +205,8 @@ func told(tx *records.Tx, n records.Network) (found []Condition, err error) {
 	return found, err
 }
 
-// stored is what rows say of a chain of a network: whether it is halted, and which of the accounts that pay there are.
+// stored returns the rows' conditions of a chain of a network: whether it is halted, and which of
+// its paying accounts are.
 func stored(tx *records.Tx, n records.Network, id chain.ID) (found []Condition, err error) {
 	cur, err := tx.Cursor(id)
 	if err != nil {
@@ -221,8 +224,8 @@ func stored(tx *records.Tx, n records.Network, id chain.ID) (found []Condition, 
 	return found, err
 }
 
-// stoppedAccount stops what the account pays for. One of several does too: which user's payment falls to it nobody can tell beforehand. To one that is
-// retired none falls.
+// stoppedAccount blocks the account's payments. One of several does too: it is unknown beforehand
+// which user's payment falls to it. A retired one gets none.
 func stoppedAccount(a records.Account, pays bool) Condition {
 	c := Condition{
 		Kind: AccountStopped, Chain: a.Chain, Network: a.Network, Subject: a.Account, Stops: true,

@@ -10,12 +10,12 @@ import (
 	"gatewayd/records/control"
 )
 
-// signerSight is what the monitor remembers of the signer from one look to the next.
+// signerSight is the monitor's state of the signer between two checks.
 type signerSight struct {
 	failing time.Time // since when it gives no answer; zero: it does
 }
 
-// seeSigner asks the signer once, for as long as a look may take.
+// seeSigner asks the signer once, within the time of a check.
 func (m *Monitor) seeSigner(ctx context.Context) (control.Guard, error) {
 	if m.Guard == nil {
 		return control.Guard{}, nil
@@ -25,7 +25,8 @@ func (m *Monitor) seeSigner(ctx context.Context) (control.Guard, error) {
 	return m.Guard(ctx)
 }
 
-// noteSigner notes how far the sign-guard is, and what is wrong with the signer. A lost answer is none yet.
+// noteSigner notes how far the sign-guard is, and what is wrong with the signer. A lost answer is
+// none yet.
 func (m *Monitor) noteSigner(tx *records.Tx, guard control.Guard, away error) error {
 	if m.Guard == nil {
 		return nil

@@ -1,12 +1,13 @@
-// Package status is the one place that says whether payouts and credits flow, and if not why. Every surface asks it: the gateway's pages and its
-// health, the operators' commands, later metrics, alerts and the console.
+// Package status decides whether payouts and credits flow, and if not why. Every surface asks it:
+// the gateway's pages and its health, the operators' commands, metrics, alerts and the console.
 //
-// What rows tell (halted chains, stopped accounts, channels, late payments) is read from them when somebody asks. What only the running
-// daemon knows (nodes, its own loops) its Monitor writes down every ten seconds, together with a sign of life, so that commands beside it and
-// other processes tell the same truth. Nothing here is remembered for later: a condition is gone as soon as its cause is.
+// Conditions in rows (halted chains, stopped accounts, channels, late payments) are read on
+// request. The Monitor of the running daemon writes down its own knowledge (nodes, loops) every ten
+// seconds, together with a heartbeat, so that commands and other processes report the same. Nothing
+// is cached: a condition ends as soon as its cause does.
 //
 //	nodes, cursors ──Monitor──▶ conditions, heartbeat ─┐
-//	halted chains, stopped accounts, channels, payments┴─Read──▶ Report ──▶ every surface
+//	halted chains, accounts, channels, payments ───────┴─Read──▶ Report ──▶ every surface
 package status
 
 import (
@@ -19,7 +20,8 @@ import (
 	"gatewayd/records/control"
 )
 
-// Kind names a condition. The names are the same in JSON, logs and docs/operations.md, which says of each what to do; strangers may see them.
+// Kind names a condition. The names are the same in JSON, logs and docs/operations.md, which has
+// the instructions for each; outsiders may see them.
 type Kind string
 
 // What keeps money from moving.
@@ -29,9 +31,9 @@ const (
 	SignerAway     Kind = "signer_away"       // the signer does not answer, or is another one than the records go with
 	ChainHalted    Kind = "chain_halted"      // the chain changed below a final block
 	NodesDown      Kind = "nodes_unreachable" // too few of the nodes answer
-	NodesDisagree  Kind = "nodes_disagree"    // they answer, and no majority says the same
+	NodesDisagree  Kind = "nodes_disagree"    // they answer, and no majority agrees
 	NodesStale     Kind = "nodes_stale"       // the newest block is too old
-	FollowerStuck  Kind = "follower_stuck"    // the nodes go on and the records do not
+	FollowerStuck  Kind = "follower_stuck"    // the nodes advance and the records do not
 	FollowerBehind Kind = "follower_behind"   // the records are behind the nodes, and catch up
 	AccountStopped Kind = "account_stopped"   // an account that pays is halted or recovering
 	NoFunds        Kind = "no_funds"          // the accounts that pay a token hold less than its smallest payment
@@ -52,7 +54,7 @@ const (
 	PaymentsLate  Kind = "payments_late"  // a payment has waited for longer than it should
 	AccountIdle   Kind = "account_idle"   // an account that pays no user is halted or recovering
 	ChannelClosed Kind = "channel_closed" // an operator has set the channel to MAINTAIN or CLOSED
-	NotTold       Kind = "not_told"       // somebody who is to be told of conditions or records does not take it
+	NotTold       Kind = "not_told"       // a receiver of conditions or records does not accept them
 	ConfigRefused Kind = "config_refused" // the configuration was to be read again and is wrong: the one before stays
 
 	LimitReached    Kind = "limit_reached"    // a limit of the signer is used up or nearly so, or holds payments
@@ -61,7 +63,9 @@ const (
 	PaymentsHeld    Kind = "payments_held"    // the signer holds payments that nothing proves, or has refused some
 	HotBelow        Kind = "hot_below"        // the hot accounts have less of a token than hot_min
 	HotAbove        Kind = "hot_above"        // the hot accounts have more of a token than hot_max
-	ChecksFail      Kind = "checks_fail"      // a list, the screening service or a price that the signer checks by is not there, or balances cannot be compared
+	// a list, the screening service or a price that the signer checks by is not there, or balances
+	// cannot be compared
+	ChecksFail Kind = "checks_fail"
 )
 
 // Kinds are all that a condition can be, those that stop money first.
@@ -74,8 +78,8 @@ func Kinds() []Kind {
 	}
 }
 
-// Condition is one thing that is not as it should be. Empty fields stand for all: every network on the chain, every token of the
-// network, both directions.
+// Condition is one deviation from the normal state. Empty fields mean all: every network on the
+// chain, every token of the network, both directions.
 type Condition struct {
 	Kind      Kind              `json:"kind"`
 	Chain     chain.ID          `json:"chain,omitempty"`
@@ -94,13 +98,14 @@ func (c Condition) hits(n records.Network, token string, d records.Direction) bo
 		(c.Token == "" || c.Token == token) && (c.Direction == "" || c.Direction == d)
 }
 
-// Channel is whether a token may go one way on a network, all told: what operators say, what the daemon found, and what stands in the way now.
+// Channel is the combined state of a token in one direction on a network: the operators' state, the
+// daemon's, and the present obstacles.
 type Channel struct {
 	control.Channel
 	Conditions []Condition // that stop it, and are not its own flag
 }
 
-// Automatic is the state that nobody but the daemon's flag and the conditions ask for.
+// Automatic is the state required by the daemon's flag and the conditions alone.
 func (c Channel) Automatic() string {
 	if len(c.Conditions) > 0 {
 		return control.ChannelMaintain
@@ -116,7 +121,8 @@ func (c Channel) State() string {
 	return control.ChannelMaintain
 }
 
-// Why tells operators the reasons of the state, the daemon's own flag or the operator's word first.
+// Why returns the reasons of the state for operators, the daemon's own flag or the operator's
+// reason first.
 func (c Channel) Why() string {
 	var all []string
 	if c.Channel.Why != "" {
@@ -128,7 +134,7 @@ func (c Channel) Why() string {
 	return strings.Join(all, "; ")
 }
 
-// Report is how it goes.
+// Report is the state of the gateway.
 type Report struct {
 	Conditions []Condition `json:"conditions"` // those that stop something first
 	Channels   []Channel   `json:"-"`

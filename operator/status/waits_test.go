@@ -10,7 +10,8 @@ import (
 	"gatewayd/records/recordstest"
 )
 
-// TestWaitsAreLate tells of payments that the signer cannot judge or that a silent asset keeps back, in both directions; they close no channel.
+// TestWaitsAreLate reports payments that the signer cannot judge or that a silent asset delays, in
+// both directions; they close no channel.
 func TestWaitsAreLate(t *testing.T) {
 	r := recordstest.NewRig(t)
 	n := records.Network{Name: recordstest.Network, Source: recordstest.Source, Exchange: recordstest.Exchange}

@@ -1,5 +1,6 @@
-// Package traces sends the spans of internal/tracing to a collector that operators run, by OTLP over HTTP. A collector that is away or slow costs
-// spans, and a line of the log: they wait in a queue of bounded size, and what does not fit is dropped.
+// Package traces sends the spans of internal/tracing to a collector that operators run, by OTLP
+// over HTTP. A collector that is away or slow costs spans, and a line of the log: they wait in a
+// queue of bounded size, and what does not fit is dropped.
 package traces
 
 import (
@@ -41,7 +42,8 @@ func (c Config) Check() error {
 	return nil
 }
 
-// Bounds of what waits for the collector, of a request to it, and of the last one when the daemon ends.
+// Bounds of what waits for the collector, of a request to it, and of the last one when the daemon
+// ends.
 const (
 	queue    = 2048
 	batch    = 256
@@ -66,7 +68,8 @@ func Start(ctx context.Context, c Config, version string, log logrus.FieldLogger
 	sampler := sdk.TraceIDRatioBased(share)
 	provider := sdk.NewTracerProvider(
 		sdk.WithBatcher(to, sdk.WithMaxQueueSize(queue), sdk.WithMaxExportBatchSize(batch), sdk.WithExportTimeout(sendTime)),
-		sdk.WithSampler(sdk.ParentBased(sampler, sdk.WithRemoteParentSampled(sampler))), // a payment's trace has a parent that nobody has sampled
+		// a payment's trace has a parent without a sampling decision
+		sdk.WithSampler(sdk.ParentBased(sampler, sdk.WithRemoteParentSampled(sampler))),
 		sdk.WithResource(resource.NewSchemaless(attribute.String("service.name", "gatewayd"), attribute.String("service.version", version))),
 	)
 	otel.SetErrorHandler(&quiet{log: log})
@@ -78,7 +81,7 @@ func Start(ctx context.Context, c Config, version string, log logrus.FieldLogger
 	}, nil
 }
 
-// path is where collectors take traces unless the URL says so.
+// path is the collectors' usual path unless the URL contains one.
 func path(text string) string {
 	if u, err := url.Parse(text); err == nil && len(u.Path) > 1 {
 		return u.Path
@@ -86,7 +89,7 @@ func path(text string) string {
 	return "/v1/traces"
 }
 
-// own is a provider that leaves out what libraries would tell.
+// own is a provider that drops the libraries' spans.
 type own struct {
 	embedded.TracerProvider
 	to trace.TracerProvider
@@ -100,7 +103,7 @@ func (o own) Tracer(name string, options ...trace.TracerOption) trace.Tracer {
 	return o.to.Tracer(name, options...)
 }
 
-// tellAgain is how often the log has a collector that takes nothing.
+// tellAgain is the interval of the log's messages about a collector that accepts nothing.
 const tellAgain = 10 * time.Minute
 
 // quiet logs faults once in a while.
