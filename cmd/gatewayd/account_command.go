@@ -214,7 +214,8 @@ func accountSettleCommand(w streams, config *string) *cobra.Command {
 	})
 }
 
-// unreadBlocksError is an error that names an account's transactions in blocks that the records have not read.
+// unreadBlocksError is an error that names an account's transactions in blocks that the records
+// have not read.
 func unreadBlocksError(ctx context.Context, r *operator.Recovery, id chain.ID, account string) error {
 	s, err := r.Position(ctx, id, account)
 	if err != nil {
@@ -262,7 +263,7 @@ func accountResumeCommand(w streams, config *string) *cobra.Command {
 	return c
 }
 
-// allDeposits stands for every stopped deposit address in `account resume`.
+// allDeposits means every stopped deposit address in `account resume`.
 const allDeposits = "deposits"
 
 func resumeAccount(ctx context.Context, r *operator.Recovery, w io.Writer, id chain.ID, account, why string) error {

@@ -42,7 +42,7 @@ func (v *daemonProcess) bridgeEveryToken(t *testing.T) {
 	require.NoError(t, demo.Run(t.Context(), filepath.Join(v.dir, "dev.json"), io.Discard))
 }
 
-// readDatabase reads the files of the records, which nobody has open.
+// readDatabase reads the files of the records while no process uses them.
 func (v *daemonProcess) readDatabase(t *testing.T) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -82,7 +82,8 @@ func (v *daemonProcess) stoppedAccounts(t *testing.T) (stopped []operator.Accoun
 	return stopped
 }
 
-// TestRecoveryByCommands restores a backup under a daemon that has paid since, and follows docs/operations.md with the program's own commands.
+// TestRecoveryByCommands restores a backup under a daemon that has paid since, and follows
+// docs/operations.md with the program's own commands.
 func TestRecoveryByCommands(t *testing.T) {
 	t.Parallel()
 	v := newDaemonProcess(t, "--period", "200ms")
@@ -141,8 +142,8 @@ func TestRecoveryByCommands(t *testing.T) {
 	require.ErrorContains(t, err, "not halted")
 }
 
-// TestLostRecordsByCommands: an empty database beside the sign-guard of a gateway that has paid. What it paid stands in blocks that the records do not begin
-// at, so no command lets it go on; the backup does.
+// TestLostRecordsByCommands: an empty database with the sign-guard of a gateway that has paid. Its
+// payments are in blocks before the records' beginning, so no command resumes it; the backup does.
 func TestLostRecordsByCommands(t *testing.T) {
 	t.Parallel()
 	v := newDaemonProcess(t, "--period", "200ms")

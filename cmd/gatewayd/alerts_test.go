@@ -20,7 +20,7 @@ import (
 	"gatewayd/operator/notify"
 )
 
-// receiver is a webhook's receiver that keeps what it was told, in order.
+// receiver is a webhook's receiver that stores the events, in order.
 type receiver struct {
 	server *httptest.Server
 	secret string // path of the file
@@ -53,7 +53,7 @@ func newReceiver(t *testing.T) *receiver {
 	return r
 }
 
-// config names it as the one that is told of conditions and of what needs an operator.
+// config names it as the receiver of conditions and of records that need an operator.
 func (r *receiver) config() notify.Config {
 	return notify.Config{Gateway: "main", Webhooks: []notify.Webhook{{Name: "office", URL: r.server.URL, SecretFile: r.secret}}}
 }
@@ -76,7 +76,8 @@ func (r *receiver) await(t *testing.T, what string, after int, is func(notify.Ev
 	waitFor(t, what, func() bool { return slices.ContainsFunc(r.events(after), is) })
 }
 
-// TestAlertsReachPeople: a dead node and a held deposit are told to a webhook, over a kill of the daemon, while the receiver was away.
+// TestAlertsReachPeople: a webhook receives a dead node and a held deposit, although the receiver
+// was away and the daemon was killed.
 func TestAlertsReachPeople(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)

@@ -28,7 +28,7 @@ type keyCommands struct {
 	json    bool
 }
 
-// apikeyCommand manages API keys beside a running daemon.
+// apikeyCommand manages API keys next to a running daemon.
 func apikeyCommand(w streams) *cobra.Command {
 	d := &keyCommands{w: w}
 	c := &cobra.Command{Use: "apikey", Short: "Issue, list, limit and revoke API keys of the exchange"}
@@ -65,7 +65,8 @@ func (d *keyCommands) agents(cfg config.Config) (agents daemon.Delegation, done 
 	return daemon.DelegationOf(keys, d.network), func() {}, nil
 }
 
-// wallet unlocks the keys. A development environment has no store of them, but describes itself beside its configuration.
+// wallet unlocks the keys. A development environment has no store of them, but a description next
+// to its configuration.
 func (d *keyCommands) wallet(cfg config.Config) (*wallet.Keys, error) {
 	if cfg.Wallet.Store == "" {
 		if info, err := devnet.ReadInfo(filepath.Join(cfg.Data, "dev.json")); err == nil {
@@ -188,7 +189,7 @@ func (d *keyCommands) revokeCommand() *cobra.Command {
 	}
 }
 
-// change changes a key and says that it is done.
+// change changes a key and prints a confirmation.
 func (d *keyCommands) change(ctx context.Context, f func(*apikey.Store) error, done string) error {
 	_, store, err := d.open(ctx)
 	if err != nil {

@@ -16,8 +16,9 @@ import (
 	"gatewayd/signer/approval"
 )
 
-// TestApprovalsInBrowser: two approvers register passkeys on the console, what signs is told of these, and both have to approve a payout with them before
-// it is paid. Another payout is held by an operator for a while, and then rejected.
+// TestApprovalsInBrowser: two approvers register passkeys on the console, the signer gets them, and
+// both have to approve a payout with them before it is paid. An operator holds another payout for a
+// while, and then rejects it.
 func TestApprovalsInBrowser(t *testing.T) {
 	t.Parallel()
 	w := &custodyEnv{faultyEnv: prepareFaultyEnv(t, startRichExchange, nil)}

@@ -102,7 +102,7 @@ func approve(ctx context.Context, w streams, d *operator.Session, id uint64, key
 	return nil
 }
 
-// showWaiting prints a payment in full: what is signed is what is read here.
+// showWaiting prints a payment in full: exactly the signed content.
 func showWaiting(w streams, d *operator.Session, x operator.Waiting) {
 	p, t := x.Payment, x.Transfer
 	for _, line := range []string{
@@ -116,7 +116,8 @@ func showWaiting(w streams, d *operator.Session, x operator.Waiting) {
 	}
 }
 
-// printable is a line without what moves a terminal's cursor: whoever owns the database could write another payment over this one.
+// printable is a line without what moves a terminal's cursor: whoever owns the database could write
+// another payment over this one.
 func printable(line string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

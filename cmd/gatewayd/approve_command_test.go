@@ -12,7 +12,7 @@ import (
 	"gatewayd/records"
 )
 
-// TestApproversSeeWhatTheySign: nothing that stands in the database writes over the payment that is shown.
+// TestApproversSeeWhatTheySign: no text in the database can overwrite the displayed payment.
 func TestApproversSeeWhatTheySign(t *testing.T) {
 	var out bytes.Buffer
 	showWaiting(streams{stdout: &out}, &operator.Session{}, operator.Waiting{

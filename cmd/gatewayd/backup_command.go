@@ -65,7 +65,8 @@ func programVersion() string {
 	return "gatewayd " + info.Main.Version
 }
 
-// backupError keeps the words of what a backup refuses, which name the file and the next step, and lets others be put in words.
+// backupError keeps the words of what a backup refuses, which name the file and the next step, and
+// lets others be put in words.
 func backupError(err error) error {
 	for _, known := range []error{backup.ErrDamaged, backup.ErrNewer, backup.ErrExists, backup.ErrInUse} {
 		if errors.Is(err, known) {
@@ -156,7 +157,7 @@ func printRestored(w io.Writer, r backup.Restored) {
 	}
 }
 
-// nextSteps are what an operator does after a restore, in its order.
+// nextSteps lists an operator's steps after a restore, in order.
 func nextSteps(r backup.Restored) (steps []string) {
 	cfg := r.Config
 	missing := func(path, what string) {

@@ -13,7 +13,8 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// TestBackupOnAFullDisk writes a backup to disks on which it does not fit, at whichever step that shows: it fails in words, and leaves nothing behind.
+// TestBackupOnAFullDisk writes a backup to disks on which it does not fit, at whichever step that
+// shows: it fails in words, and leaves nothing behind.
 func TestBackupOnAFullDisk(t *testing.T) {
 	if os.Getenv(insideFull) == "" {
 		inOwnMounts(t, 0, insideFull)

@@ -28,7 +28,8 @@ type restoreEnv struct {
 	data string
 }
 
-// newRestoreEnv starts a daemon whose wallet is not in its data directory. adjust may change its configuration.
+// newRestoreEnv starts a daemon whose wallet is not in its data directory. adjust may change its
+// configuration.
 func newRestoreEnv(t *testing.T, adjust ...func(*config.Config)) *restoreEnv {
 	t.Helper()
 	l := prepareRestoreEnv(t, adjust...)
@@ -66,7 +67,7 @@ func prepareRestoreEnv(t *testing.T, adjust ...func(*config.Config)) *restoreEnv
 	return &restoreEnv{daemonProcess: &daemonProcess{dir: o.Dir, args: []string{"run", "-c", path}}, data: cfg.Data}
 }
 
-// program runs the built program on the daemon's configuration and answers what it says.
+// program runs the built program on the daemon's configuration and returns its output.
 func (l *restoreEnv) program(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), cmp.Or(l.daemonProcess.program, "gatewayd"), append(args, "-c", filepath.Join(l.dir, "config.yaml"))...).CombinedOutput()
@@ -81,7 +82,8 @@ func (l *restoreEnv) mustProgram(t *testing.T, args ...string) string {
 	return out
 }
 
-// resumeAccounts follows "Recovery" in docs/operations.md until every account signs again and done is true.
+// resumeAccounts follows "Recovery" in docs/operations.md until every account signs again and done
+// is true.
 func (l *restoreEnv) resumeAccounts(t *testing.T, done func() bool) {
 	t.Helper()
 	waitFor(t, "every account goes on", func() bool {
@@ -98,14 +100,17 @@ func (l *restoreEnv) resumeAccounts(t *testing.T, done func() bool) {
 	})
 }
 
-// checkBooks resumes accounts before its last checks: a deposit address that has signed more than a backup knows stops only when it is swept next.
+// checkBooks resumes accounts before its last checks: a deposit address that has signed more than a
+// backup knows stops only when it is swept next.
 func (l *restoreEnv) checkBooks(t *testing.T, clients []*retryingUser) {
 	t.Helper()
 	checkBooksThen(t, l.daemonProcess, clients, func() { l.resumeAccounts(t, func() bool { return true }) })
 }
 
-// TestRestoredUnderLoad backs up a daemon at random moments while users deposit and withdraw, kills it some time later, takes its data away in one of three ways,
-// restores, and follows the documented recovery with the program's own commands. In the end everybody has what is theirs to the unit, and the books agree.
+// TestRestoredUnderLoad backs up a daemon at random moments while users deposit and withdraw. It
+// kills it some time later, destroys its data in one of three ways, restores, and follows the
+// documented recovery with the program's own commands. In the end every user has the correct
+// balance to the unit, and the books agree.
 func TestRestoredUnderLoad(t *testing.T) {
 	seed := seedOf(t)
 	l := newRestoreEnv(t)
@@ -128,8 +133,9 @@ func TestRestoredUnderLoad(t *testing.T) {
 	l.checkBooks(t, clients)
 }
 
-// startUsers has four users bridge until stop is called, which waits for what they have begun. A backup knows them all: users who are first seen after one are
-// forgotten by it, as docs/operations.md says.
+// startUsers lets four users bridge until stop is called, which waits for their open transfers. A
+// backup contains all of them: users who are first seen after a backup are lost, as
+// docs/operations.md states.
 func (l *restoreEnv) startUsers(t *testing.T, seed uint64) (clients []*retryingUser, alive context.Context, stop func()) {
 	t.Helper()
 	return l.startUsersFor(t, seed, 8*time.Minute)
@@ -180,7 +186,8 @@ func (l *restoreEnv) waitAbout(ctx context.Context, rng *rand.Rand, about time.D
 	}
 }
 
-// loseEverything is a new machine: the sign-guard is the backup's, and every paying account is stopped.
+// loseEverything is a new machine: the sign-guard is the backup's, and every paying account is
+// stopped.
 func (l *restoreEnv) loseEverything(t *testing.T, backup string) {
 	require.NoError(t, os.RemoveAll(l.data))
 	config := filepath.Join(l.dir, "config.yaml")

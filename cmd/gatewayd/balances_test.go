@@ -16,7 +16,7 @@ import (
 	"gatewayd/devnet/burst"
 )
 
-// publicNodes is an environment whose nodes offer what public nodes do: nobody traces.
+// publicNodes is an environment whose nodes have the methods of public nodes: no tracing.
 func publicNodes(o *devnet.Options) { o.Public = true }
 
 // forwarder puts a contract on the source chain that hands on what it is sent.
@@ -52,8 +52,8 @@ func ether(n int64) *big.Int {
 	return new(big.Int).Mul(big.NewInt(n), new(big.Int).Exp(big.NewInt(10), big.NewInt(18), nil))
 }
 
-// TestCoinSentByAContract: no node traces, and a contract forwards a coin to a user's deposit address. Balances show it, twice, and it is
-// credited and listed like any deposit.
+// TestCoinSentByAContract: no node traces, and a contract forwards a coin to a user's deposit
+// address. Balances show it, twice, and it is credited and listed like any deposit.
 func TestCoinSentByAContract(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, publicNodes)
@@ -64,7 +64,8 @@ func TestCoinSentByAContract(t *testing.T) {
 	later := u.forward(t, forwarder, address, ether(2))
 
 	waitFor(t, "the credit", func() bool {
-		require.NoError(t, r.Daemon.Watcher.AuditBalances(t.Context())) // beside the daemon's own, which finds it within a period
+		// in addition to the daemon's own, which finds it within a period
+		require.NoError(t, r.Daemon.Watcher.AuditBalances(t.Context()))
 		record, ok, err := u.Gateway.Record(t.Context(), "/deposit-records", u.Token.Token, u.Vite.Address().String(), later.BlockHash.Hex())
 		return err == nil && ok && record.State == "TOT_CONFIRMED"
 	})
@@ -82,8 +83,8 @@ func TestCoinSentByAContract(t *testing.T) {
 	require.Contains(t, doctor, "coin sent by contracts: found by balances within 1m0s")
 }
 
-// TestShortageIsAnIncident takes coin away from the hot account's books: the channels of the coin close, and `audit` says which account, until an
-// operator accepts the loss.
+// TestShortageIsAnIncident removes coin from the hot account's books: the channels of the coin
+// close, and `audit` names the account, until an operator accepts the loss.
 func TestShortageIsAnIncident(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, publicNodes)
@@ -110,7 +111,8 @@ func TestShortageIsAnIncident(t *testing.T) {
 	u.mustDeposit(t, u.Times(1))
 }
 
-// addToBooks raises what the books have of an account above what it holds, as when coin left without a transaction of ours.
+// addToBooks raises what the books have of an account above what it holds, as when coin left
+// without a transaction of ours.
 func (r *rig) addToBooks(t *testing.T, account string, wei int64) {
 	t.Helper()
 	db, err := sql.Open("sqlite3", strings.TrimPrefix(r.Daemon.Config.Database.URL, "sqlite:")+"?_busy_timeout=5000&_txlock=immediate")

@@ -11,8 +11,8 @@ import (
 	"gatewayd/chain/ethereum/contracts"
 )
 
-// TestBatchPayouts pays two users in one transaction of a contract, as exchanges do: in coin, which only traces show, and in tokens. Each is
-// credited what was sent to them, under a reference of its own.
+// TestBatchPayouts pays two users in one transaction of a contract, as exchanges do: in coin, which
+// only traces show, and in tokens. Each is credited their own amount, under a reference of its own.
 func TestBatchPayouts(t *testing.T) {
 	t.Parallel()
 	for _, symbol := range []string{"ETH", "USDT"} {
@@ -38,7 +38,8 @@ func TestBatchPayouts(t *testing.T) {
 	}
 }
 
-// batch sends multiples of the minimum to each receiver in one transaction of the faucet's batch payer.
+// batch sends multiples of the minimum to each receiver in one transaction of the faucet's batch
+// payer.
 func (r *rig) batch(t *testing.T, u *testUser, to []string, multiples []uint64) string {
 	t.Helper()
 	payer, total := contracts.NewBatchPayer(), chain.Amount{}

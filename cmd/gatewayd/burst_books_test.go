@@ -22,7 +22,8 @@ type lazy struct{ h *devnet.Holdings }
 
 func (l lazy) String() string { return l.h.String() }
 
-// sourceAccounts are the gateway's addresses on the source chain: its own, and those that it told users to pay to.
+// sourceAccounts lists the gateway's addresses on the source chain: its own, and the users' deposit
+// addresses.
 func sourceAccounts(t *testing.T, b *burst.Burst) map[common.Address]bool {
 	t.Helper()
 	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
@@ -60,7 +61,8 @@ func (w *burstEnv) holdings(t *testing.T, b *burst.Burst) devnet.Holdings {
 	return h
 }
 
-// expectedHoldings is what the gateway must have, from what users and sponsors sent and were to get and what its transactions cost.
+// expectedHoldings computes the gateway's holdings from the users' and sponsors' transfers, the
+// payouts, and the fees of its transactions.
 func expectedHoldings(t *testing.T, b *burst.Burst, before devnet.Holdings, fees *big.Int) devnet.Holdings {
 	t.Helper()
 	h := devnet.Holdings{}
@@ -84,7 +86,7 @@ func expectedHoldings(t *testing.T, b *burst.Burst, before devnet.Holdings, fees
 	return h
 }
 
-// fees is what the gateway's accounts on the source chain have paid for their transactions.
+// fees returns the transaction fees of the gateway's accounts on the source chain.
 func (w *burstEnv) fees(t *testing.T, b *burst.Burst) *big.Int {
 	t.Helper()
 	sum, err := devnet.FeesOf(t.Context(), b.Payer.Client, sourceAccounts(t, b))
@@ -92,7 +94,8 @@ func (w *burstEnv) fees(t *testing.T, b *burst.Burst) *big.Int {
 	return sum
 }
 
-// checkBooks compares what the gateway has on both chains with what users sent and got, and then its own books with the chains.
+// checkBooks compares what the gateway has on both chains with what users sent and got, and then
+// its own books with the chains.
 func (w *burstEnv) checkBooks(t *testing.T, b *burst.Burst, before devnet.Holdings) {
 	t.Helper()
 	var want, have devnet.Holdings

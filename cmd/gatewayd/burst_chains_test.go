@@ -27,10 +27,11 @@ import (
 	"gatewayd/wallet"
 )
 
-// burstChain is a chain's name in PATH (see TestMain): burstchain source FINALITY, or burstchain exchange DIR.
+// burstChain is a chain's name in PATH (see TestMain): burstchain source FINALITY, or burstchain
+// exchange DIR.
 const burstChain = "burstchain"
 
-// chainProcess is one of the two chains as a process of its own, whose clock the test sets.
+// chainProcess is one of the two chains in a separate process, with a clock set by the test.
 type chainProcess struct {
 	cmd    *exec.Cmd
 	orders io.Writer
@@ -136,7 +137,8 @@ func exchangeMain(dir string) error {
 	return errors.Join(err, g.Wait())
 }
 
-// runCommands carries out commands, one a line, until there are no more: "pace DURATION" between blocks, 0 for none, and what else the chain knows.
+// runCommands carries out commands, one a line, until there are no more: "pace DURATION" between
+// blocks, 0 for none, and what else the chain knows.
 func runCommands(clock *burstClock, other func(order string) error) error {
 	defer clock.set(0)
 	orders := bufio.NewScanner(os.Stdin)
@@ -156,8 +158,8 @@ func runCommands(clock *burstClock, other func(order string) error) error {
 	return orders.Err()
 }
 
-// burstClock makes blocks at a pace that can be changed. A slow one gets slower on a machine that has other work, as much as the programs on it
-// do, so that what a daemon gets done from block to block does not depend on that.
+// burstClock makes blocks at an adjustable pace. A slow pace slows down with the load of the
+// machine, like the programs on it, so that a daemon's work per block does not depend on the load.
 type burstClock struct {
 	block func() error
 	paces chan time.Duration // without room: set returns when the clock goes by the new pace
@@ -211,8 +213,8 @@ func interval(pace time.Duration) time.Duration {
 // maxSlowness bounds how long a test takes on an overloaded machine.
 const maxSlowness = 4
 
-// slowness is how much longer than on an idle machine a thread takes for some work. Its pieces are so short that the quickest of them is done
-// without an interruption; all together take a hundredth of a second.
+// slowness returns the slowdown of a thread's work relative to an idle machine. Its pieces are so
+// short that the fastest of them is not interrupted; together they take a hundredth of a second.
 func slowness() float64 {
 	const pieces = 150
 	quickest, begin := time.Hour, time.Now()
@@ -245,7 +247,8 @@ func strangerKey(i int) core.PrivateKey {
 	return key
 }
 
-// sendJunk carries out "junk COUNT ADDRESS": COUNT sends of nothing to an address, from all strangers at once.
+// sendJunk carries out "junk COUNT ADDRESS": COUNT sends of nothing to an address, from all
+// strangers at once.
 func sendJunk(ctx context.Context, n *node.Node, order string) error {
 	var count int
 	var text string

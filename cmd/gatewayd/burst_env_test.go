@@ -21,8 +21,9 @@ import (
 	"gatewayd/wallet"
 )
 
-// Depths of production, and the clocks on which a test waits for them: both chains need about the same time. What the daemon does meanwhile
-// is counted on clocks like that of the real exchange chain, and twice as fast as that of any source chain worth a bridge.
+// Depths of production, and the test's clocks: both chains need about the same time. The daemon
+// works meanwhile on clocks like that of the real exchange chain, and twice as fast as that of any
+// relevant source chain.
 const (
 	burstConfirmations = 180
 	burstFinality      = 64
@@ -33,8 +34,8 @@ const (
 	sourceSlow   = time.Second / 2
 )
 
-// burstEnv runs both chains and the daemon as processes of their own, as in production. The exchange chain has the limits of a real node's
-// public port.
+// burstEnv runs both chains and the daemon as processes of their own, as in production. The
+// exchange chain has the limits of a real node's public port.
 type burstEnv struct {
 	source, exchange *chainProcess
 	dir              string
@@ -148,7 +149,8 @@ func isBusy(l *burst.Leg, here uint64) bool {
 	return all && here+2 >= height && l.Paid() < len(l.Out)
 }
 
-// prepareAndSend prepares users and has all of them send while both chains make no blocks, so that everything becomes final at once.
+// prepareAndSend prepares users and has all of them send while both chains make no blocks, so that
+// everything becomes final at once.
 func (w *burstEnv) prepareAndSend(t *testing.T, count int) (*burst.Burst, *burst.Watch) {
 	t.Helper()
 	b, err := burst.New(t.Context(), w.info, count, demo.NewLog(t.Output(), false))
@@ -161,7 +163,8 @@ func (w *burstEnv) prepareAndSend(t *testing.T, count int) (*burst.Burst, *burst
 	return b, watch
 }
 
-// follow lets both chains make blocks until everything is final. looked is called after each reading of them.
+// follow lets both chains make blocks until everything is final. looked is called after each
+// reading of them.
 func (w *burstEnv) follow(t *testing.T, watch *burst.Watch, looked func()) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), burstTimeout(t))

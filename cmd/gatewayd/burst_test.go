@@ -32,8 +32,9 @@ func numberFrom(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// TestBurst has many users deposit and withdraw at once at production depth. Everything goes through without an operator, in the promised number
-// of blocks, and the chains agree to the unit. GATEWAYD_BURST is how many; 100 otherwise.
+// TestBurst has many users deposit and withdraw at once at production depth. Everything completes
+// without an operator, in the promised number of blocks, and the chains agree to the unit.
+// GATEWAYD_BURST is the number; default 100.
 func TestBurst(t *testing.T) {
 	w := newBurstEnv(t)
 	before := w.holdings(t, nil)
@@ -45,14 +46,15 @@ func TestBurst(t *testing.T) {
 	w.checkBooks(t, b, before)
 }
 
-// TestBurstKilled kills the daemon again and again from the moment when payments of both directions can leave. GATEWAYD_BURST is how many there
-// are of each, GATEWAYD_KILLS how often it is killed; 100 and 5 otherwise.
+// TestBurstKilled kills the daemon repeatedly from the moment when payments of both directions can
+// leave. GATEWAYD_BURST is the number of payments of each, GATEWAYD_KILLS the number of kills;
+// defaults 100 and 5.
 func TestBurstKilled(t *testing.T) {
 	killBurst(t, newBurstEnv(t), numberFrom(t, "GATEWAYD_BURST", 100), numberFrom(t, "GATEWAYD_KILLS", 5))
 }
 
-// TestBurstKilledOnPostgres is the same with the records in PostgreSQL, which lives on. A daemon that comes back has to wait for the lease of the
-// one that was killed.
+// TestBurstKilledOnPostgres is the same with the records in PostgreSQL, which lives on. A daemon
+// that comes back has to wait for the lease of the one that was killed.
 func TestBurstKilledOnPostgres(t *testing.T) {
 	w := newBurstEnvOn(t, recordstest.Postgres(t).Database(t))
 	killBurst(t, w, numberFrom(t, "GATEWAYD_BURST", 20), numberFrom(t, "GATEWAYD_KILLS", 2))
@@ -67,7 +69,7 @@ func killBurst(t *testing.T, w *burstEnv, size, kills int) {
 	begin := sync.OnceFunc(func() {
 		killing.Go(func() error { return w.killRepeatedly(t.Context(), kills, seed) })
 	})
-	t.Cleanup(func() { _ = killing.Wait() }) // told below, unless the test has failed before
+	t.Cleanup(func() { _ = killing.Wait() }) // reported below, unless the test has failed before
 	w.follow(t, watch, func() {
 		if watch.Withdrawals.Working() {
 			begin()
@@ -96,8 +98,8 @@ func (w *burstEnv) killRepeatedly(ctx context.Context, kills int, seed uint64) e
 	return nil
 }
 
-// TestBurstAmongJunk has strangers send the gateway's account nothing, again and again, which costs them next to nothing. Users' money flows as
-// without it. GATEWAYD_JUNK is how often; 2,000 otherwise.
+// TestBurstAmongJunk lets strangers send empty transfers to the gateway's account, at almost no
+// cost. Users' payments are not affected. GATEWAYD_JUNK is the number; default 2,000.
 func TestBurstAmongJunk(t *testing.T) {
 	w := newBurstEnv(t)
 	before := w.holdings(t, nil)

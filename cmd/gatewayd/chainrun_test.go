@@ -13,7 +13,8 @@ import (
 	"gatewayd/vite/client"
 )
 
-// A chain of its own answers over HTTP and WebSocket, and a public one only what a real node's public port does.
+// A separate chain answers over HTTP and WebSocket, and a public one only offers a real node's
+// public port.
 func TestChainRun(t *testing.T) {
 	t.Parallel()
 	for _, public := range []bool{true, false} {

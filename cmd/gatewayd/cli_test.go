@@ -22,7 +22,8 @@ import (
 	"gatewayd/wallet"
 )
 
-// TestScripts runs the program as an operator does, in testdata/script, beside a daemon with a few records. Scripts know
+// TestScripts runs the program as an operator does, in testdata/script, next to a daemon with a few
+// records. Scripts have the variables
 //
 //	$CONFIG    configuration of the running daemon
 //	$DATA      its directory
@@ -33,12 +34,13 @@ import (
 //	$TAKEN     host and port that the gateway listens on
 //	$DEPOSIT, $WITHDRAWAL, $REFUSED, $STRAY   hashes of records
 //	$FUNDING   number of a record of the operators' own money
-//	$SHORT, $SHOWN   the beginning of $DEPOSIT, and what a table shows of it
-//	$PAYEE     whom the withdrawal paid
-//	$PRIMARY   first address of everybody's mnemonic
+//	$SHORT, $SHOWN   the beginning of $DEPOSIT, and a table's form of it
+//	$PAYEE     payee of the withdrawal
+//	$PRIMARY   first address of the public mnemonic
 //
-// and the commands `edit FILE OLD NEW`, which makes FILE of the configuration with a text replaced, `schema FILE N`, which makes a database N versions
-// away from this one, and `lock FILE`, which keeps one locked.
+// and the commands `edit FILE OLD NEW`, which writes FILE from the configuration with a text
+// replaced, `schema FILE N`, which makes a database N versions away from this one, and `lock FILE`,
+// which keeps one locked.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *devnet.Options) { o.Period = time.Second }) // doctor compares block times with the clock

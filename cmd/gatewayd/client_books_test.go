@@ -29,8 +29,9 @@ type bookProgram struct {
 	faults bytes.Buffer
 }
 
-// TestClientLibrariesKeepBooks: after random orders and cancels, and 20 connections, the books that clients/python and clients/ccxt keep are REST's.
-// GATEWAYD_TEST_BOOK_ORDERS is how many orders; all of them are 10,000.
+// TestClientLibrariesKeepBooks: after random orders and cancels, and 20 connections, the books in
+// clients/python and clients/ccxt equal REST's. GATEWAYD_TEST_BOOK_ORDERS is the number of orders;
+// a full run has 10,000.
 func TestClientLibrariesKeepBooks(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"node", "npm", "python3"} {

@@ -20,7 +20,8 @@ import (
 	"gatewayd/devnet/exchangedemo"
 )
 
-// clientsEnv is a development environment with two people who may trade, for client libraries to be tried in.
+// clientsEnv is a development environment with two people who may trade, for client libraries to be
+// tried in.
 type clientsEnv struct {
 	*rig
 	root       string
@@ -29,8 +30,9 @@ type clientsEnv struct {
 	payer      *devnet.BridgeUser
 }
 
-// TestClientLibraries: clients that are generated from the served documents, for Go and TypeScript, make a deposit and place an order; clients/ccxt and
-// clients/python trade, and keep a book over 20 connections.
+// TestClientLibraries: clients that are generated from the served documents, for Go and TypeScript,
+// make a deposit and place an order; clients/ccxt and clients/python trade, and keep a book over 20
+// connections.
 func TestClientLibraries(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"node", "npm", "python3"} {
@@ -163,7 +165,7 @@ func (e *clientsEnv) given(t *testing.T, person map[string]string, more map[stri
 	return string(text)
 }
 
-// depositAndOrder pays where a program says, and hears of its deposit and its order.
+// depositAndOrder pays to a program's address, and waits for its deposit and its order.
 func (e *clientsEnv) depositAndOrder(t *testing.T, person map[string]string, program string, arguments ...string) {
 	command := exec.CommandContext(t.Context(), program, append(arguments, e.given(t, person, nil))...)
 	var faults bytes.Buffer

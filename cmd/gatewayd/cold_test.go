@@ -19,7 +19,7 @@ import (
 	"gatewayd/wallet"
 )
 
-// coldEnv is a gateway with a signer of its own whose USDT and coin have cold addresses.
+// coldEnv is a gateway with a separate signer whose USDT and coin have cold addresses.
 type coldEnv struct {
 	*faultyEnv
 	usdt devnet.Token
@@ -83,8 +83,9 @@ func (w *coldEnv) waitForMove(t *testing.T, count int) move.Row {
 	return rows[0]
 }
 
-// TestColdMoney: swept deposits bring the hot account above hot_max, the excess goes to the cold address and is counted there, operators move more, and what
-// comes back tops the hot account up. What somebody sends there by hand stops the account until it is resumed, by one command.
+// TestColdMoney: swept deposits bring the hot account above hot_max, the excess goes to the cold
+// address and is counted there, operators move more, and a return transfer tops the hot account up.
+// A manual transfer there stops the account until one command resumes it.
 func TestColdMoney(t *testing.T) {
 	t.Parallel()
 	w := newColdEnv(t)
@@ -145,7 +146,7 @@ func (w *coldEnv) requireCovered(t *testing.T) {
 	require.Contains(t, w.mustCommand(t, "status", "--json"), `"cold": "`+s.Cold.String()+`"`)
 }
 
-// sendByHand sends coin to its cold address with the hot account's key, beside the daemon.
+// sendByHand sends coin to its cold address with the hot account's key, without the daemon.
 func (w *coldEnv) sendByHand(t *testing.T, hot string) {
 	t.Helper()
 	hash, err := devnet.SendByHand(t.Context(), w.user.Eth.Client, w.keys, wallet.SourcePaths(ethereum.CoinType).Hot(0), common.HexToAddress(w.cold["ETH"]), big.NewInt(1_000_000))

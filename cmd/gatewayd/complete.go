@@ -20,7 +20,8 @@ import (
 // completeTime bounds how long a shell waits for a proposal.
 const completeTime = 2 * time.Second
 
-// proposals are what a shell proposes, by the words of usage lines and the names of flags. What follows a tab in one tells what it is.
+// proposals are a shell's completions, by the words of usage lines and the names of flags. The text
+// after a tab describes the completion.
 var proposals = map[string]func(ctx context.Context, d *operator.Session, before []string) ([]string, error){
 	"ID": recordIDs, "NETWORK": networkNames, "network": networkNames, "TOKEN": tokenSymbols, "token": tokenSymbols, "CHAIN": chainNames, "ADDRESS": accountsOf,
 	"state": func(context.Context, *operator.Session, []string) ([]string, error) { return operator.States(), nil },
@@ -30,7 +31,8 @@ var proposals = map[string]func(ctx context.Context, d *operator.Session, before
 	"reason": func(context.Context, *operator.Session, []string) ([]string, error) { return records.Reasons(), nil },
 }
 
-// addCompletions adds shell completion to a command's arguments and flags, from the records of the configured daemon.
+// addCompletions adds shell completion to a command's arguments and flags, from the records of the
+// configured daemon.
 func addCompletions(c *cobra.Command) {
 	words := strings.Fields(c.Use)[1:]
 	if c.Runnable() && len(words) > 0 && c.ValidArgsFunction == nil {
@@ -102,7 +104,7 @@ func networkNames(_ context.Context, d *operator.Session, _ []string) ([]string,
 	return d.Config.NetworkNames(), nil
 }
 
-// tokenSymbols are those of the network that stands before, where one does.
+// tokenSymbols lists those of the preceding network, if there is one.
 func tokenSymbols(_ context.Context, d *operator.Session, before []string) (symbols []string, _ error) {
 	for _, n := range d.Config.Networks {
 		if len(before) > 0 && n.Name != before[0] {
@@ -122,7 +124,7 @@ func chainNames(_ context.Context, d *operator.Session, _ []string) (names []str
 	return names, nil
 }
 
-// accountsOf are our accounts of the chain that stands before.
+// accountsOf lists our accounts of the preceding chain.
 func accountsOf(ctx context.Context, d *operator.Session, before []string) (addresses []string, err error) {
 	if len(before) == 0 {
 		return nil, nil

@@ -21,7 +21,7 @@ import (
 	"gatewayd/records/recordstest"
 )
 
-// composeService is what a test wants of a service in ops/compose.yaml.
+// composeService contains the tested fields of a service in ops/compose.yaml.
 type composeService struct {
 	Command     []string          `yaml:"command"`
 	Environment map[string]string `yaml:"environment"`
@@ -57,7 +57,8 @@ func TestComposeMounts(t *testing.T) {
 	}
 }
 
-// localServices maps the services of a compose file to processes on this machine: volumes to a directory, the other services to free ports.
+// localServices maps the services of a compose file to processes on this machine: volumes to a
+// directory, the other services to free ports.
 type localServices struct {
 	dir, socket                                 string
 	node, port                                  string // of geth
@@ -76,7 +77,8 @@ func newLocalServices(t *testing.T) localServices {
 	return h
 }
 
-// replacer replaces names of other services, paths and the image's user in a service's files and commands.
+// replacer replaces names of other services, paths and the image's user in a service's files and
+// commands.
 func (h localServices) replacer(service string) *strings.Replacer {
 	return strings.NewReplacer("/run/gatewayd-signer/signer.sock", h.socket, "/var/lib/gatewayd-signer", filepath.Join(h.dir, service), "/etc/gatewayd-signer", filepath.Join(h.dir, "etc", service),
 		"/etc/gatewayd", filepath.Join(h.dir, "etc", service), "/data", filepath.Join(h.dir, service), "http://geth:8545", "http://"+h.node, "=8545", "="+h.port,
@@ -104,7 +106,8 @@ func (h localServices) mount(t *testing.T, service, configuration string) (path 
 	return path
 }
 
-// The services' own commands, as processes of this machine: gatewayd reaches PostgreSQL, both nodes and its signer, and a user deposits and withdraws.
+// The services' own commands, as processes of this machine: gatewayd reaches PostgreSQL, both nodes
+// and its signer, and a user deposits and withdraws.
 func TestCompose(t *testing.T) {
 	t.Parallel()
 	geth := "../../build/bin/geth"
@@ -154,11 +157,12 @@ func TestCompose(t *testing.T) {
 // composeMnemonic is of the wallet in ops/compose, for which its chain's genesis is.
 const composeMnemonic = "test test test test test test test test test test test junk"
 
-// gethDevKey is the key of the account of geth --dev. Everybody knows it.
+// gethDevKey is the public key pair of the account of geth --dev.
 const gethDevKey = "b71c71a67e1177ad4e901695e1b4b9ee17ae16c6668d313eac2f96dbcda3f291"
 
-// TestComposeSignerIsApart: the signer's container is another user's, writes to its own volumes alone, has no rights, and is on a network of the nodes where the
-// daemon is not; the daemon has the socket's group, and no key.
+// TestComposeSignerIsApart: the signer's container has another user, writes to its own volumes
+// alone, has no capabilities, and is on a network of the nodes without the daemon. The daemon has
+// the socket's group, and no key.
 func TestComposeSignerIsApart(t *testing.T) {
 	services := composeServices(t)
 	signer, daemon := services["signer"], services["gatewayd"]

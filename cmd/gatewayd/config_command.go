@@ -28,7 +28,7 @@ func configCommand(w streams) *cobra.Command {
 	return c
 }
 
-// configCheckCommand reads a configuration as the daemon does; doctor goes on from there and asks the nodes.
+// configCheckCommand reads a configuration as the daemon does; doctor also asks the nodes.
 func configCheckCommand(w streams) *cobra.Command {
 	var quiet bool
 	c := &cobra.Command{
@@ -46,7 +46,7 @@ func configCheckCommand(w streams) *cobra.Command {
 	return c
 }
 
-// printPlan says what a daemon with this configuration runs.
+// printPlan describes the parts of a daemon with this configuration.
 func printPlan(to io.Writer, cfg config.Config) error {
 	fmt.Fprintf(to, "configuration %s is sound; `gatewayd doctor` asks its nodes\n", cfg.Path)
 	t := tabwriter.NewWriter(to, 0, 4, 2, ' ', 0)
@@ -231,7 +231,7 @@ func (q question) ask(w streams, to *pflag.Flag) error {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("reading from standard input: %w", err)
 		}
-		if err != nil && n == 0 { // nobody's key has ended the question's line
+		if err != nil && n == 0 { // no key press has ended the question's line
 			fmt.Fprintln(w.stderr)
 		}
 		line = strings.TrimSpace(line)
@@ -255,7 +255,8 @@ func requireMissing(path, flag string) error {
 	return nil
 }
 
-// firstConfigs writes the daemon's file, and the signer's where there is one, and takes both away again if either breaks a rule.
+// firstConfigs writes the daemon's file, and the signer's where there is one, and takes both away
+// again if either breaks a rule.
 func firstConfigs(ctx context.Context, daemon, signer string, a setup.Answers) (made []config.Config, err error) {
 	if a.Signer.Listen != "" {
 		if err := requireMissing(signer, "--signer-config"); err != nil {

@@ -9,7 +9,7 @@ import (
 	"gatewayd/records/access"
 )
 
-// consoleLogin lets somebody sign in, by command, and answers what they sign in with.
+// consoleLogin creates a user, by command, and returns their credentials.
 func (r *rig) consoleLogin(t *testing.T, name string, role access.Role) map[string]string {
 	t.Helper()
 	made := r.mustCommand(t, "console", "add", name, "--role", string(role))
@@ -17,7 +17,8 @@ func (r *rig) consoleLogin(t *testing.T, name string, role access.Role) map[stri
 	return map[string]string{"password": given("password"), "secret": given("second factor")}
 }
 
-// TestConsoleInBrowser signs in, looks at everything, credits a held deposit, refunds another one, and stops and opens a channel.
+// TestConsoleInBrowser signs in, visits every page, credits a held deposit, refunds another one,
+// and stops and opens a channel.
 func TestConsoleInBrowser(t *testing.T) {
 	t.Parallel()
 	r := newOrderRig(t)

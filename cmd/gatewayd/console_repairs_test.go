@@ -19,9 +19,9 @@ import (
 	"gatewayd/wallet"
 )
 
-// TestConsoleRepairsInBrowser: a chain that has halted, a deposit that the records have lost, a refund that they do not know and the account that has
-// stopped because of it, a deposit below the minimum that nobody is known for, and a configuration that has changed, first to something wrong. An
-// operator mends all of it in the console.
+// TestConsoleRepairsInBrowser: a halted chain, a deposit missing in the records, an unknown refund
+// with its stopped account, a deposit below the minimum without an owner, and a changed
+// configuration, first with an error. An operator repairs all of it in the console.
 func TestConsoleRepairsInBrowser(t *testing.T) {
 	t.Parallel()
 	w := newFaultyEnv(t, func(_ *faultyEnv, c *config.Config) { c.Watcher.Reconcile = time.Hour }) // the lost deposit is not found by balances

@@ -18,7 +18,8 @@ import (
 	"gatewayd/operator/console"
 )
 
-// TestConsole: a user that a command has made signs in, finds a held deposit, credits it and stops a channel, as the commands do.
+// TestConsole: a user that a command has made signs in, finds a held deposit, credits it and stops
+// a channel, as the commands do.
 func TestConsole(t *testing.T) {
 	t.Parallel()
 	r := newOrderRig(t)

@@ -132,8 +132,8 @@ var contractPayers = []contractPayer{
 	}},
 }
 
-// TestCoinOfContractsIsProven: users of exchanges, smart wallets and validators pay on a node that
-// does not trace, with a signer in a process of its own. The signer proves what arrived, and
+// TestCoinOfContractsIsProven: users of exchanges, smart wallets and validators pay on a node
+// without tracing, with a signer in a separate process. The signer proves the deposits, and
 // everything is credited without a person: twice, with an ordinary deposit between.
 func TestCoinOfContractsIsProven(t *testing.T) {
 	t.Parallel()
@@ -164,7 +164,7 @@ func TestCoinOfContractsIsProven(t *testing.T) {
 	}
 	collect()
 	require.Empty(t, v.heldIDs(t))
-	out, _ := v.runCommand(t, "doctor") // it has other things to say
+	out, _ := v.runCommand(t, "doctor") // it has other findings
 	require.Contains(t, out, "coin sent by contracts: found by balances within 1s, because the node does not trace (")
 	require.Contains(t, out, "; credited when the signer has proven it")
 }
@@ -201,7 +201,7 @@ func nodeWithoutState(t *testing.T, node string) string {
 }
 
 // TestUnprovenCoinIsApproved: the signer's node keeps no state. Doctor, status, the record and the
-// wallet say what is so, and the advice works as it is given.
+// wallet show the facts, and the advice works as given.
 func TestUnprovenCoinIsApproved(t *testing.T) {
 	t.Parallel()
 	w, v := newContractPayers(t, func(daemons string) string { return nodeWithoutState(t, daemons) })
@@ -212,7 +212,7 @@ func TestUnprovenCoinIsApproved(t *testing.T) {
 	var held []string
 	waitFor(t, "the held deposit", func() bool { held = v.heldIDs(t); return len(held) == 1 })
 
-	out, _ := v.runCommand(t, "doctor") // it has other things to say
+	out, _ := v.runCommand(t, "doctor") // it has other findings
 	require.Contains(t, out, "FIX")
 	require.Contains(t, out, "then held, because the signer cannot prove it")
 	require.Contains(t, out, "Give the signer a node of eth that keeps the state of its final block")

@@ -73,7 +73,8 @@ func mustRun(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// waitForHeld waits until the payment of what was sent is held for a reason, and answers its record.
+// waitForHeld waits until the payment of what was sent is held for a reason, and answers its
+// record.
 func (w *custodyEnv) waitForHeld(t *testing.T, sent, reason string) (record string) {
 	t.Helper()
 	waitFor(t, "a payment held for "+reason, func() bool {
@@ -89,7 +90,8 @@ func (w *custodyEnv) waitForHeld(t *testing.T, sent, reason string) (record stri
 	return record
 }
 
-// TestPaymentsAreHeldForPeople makes each cause for real and looks at every surface: approvals, rejections, limits, lists. What people decide is done.
+// TestPaymentsAreHeldForPeople creates each cause and checks every surface: approvals, rejections,
+// limits, lists. People's decisions are executed.
 func TestPaymentsAreHeldForPeople(t *testing.T) {
 	t.Parallel()
 	w := newCustodyEnv(t)
@@ -177,7 +179,8 @@ func TestPaymentsAreHeldForPeople(t *testing.T) {
 	})
 }
 
-// TestHotMoneyIsBounded makes the hot account have too little of a token, and too much of one without a cold address. What comes from the cold address is funding.
+// TestHotMoneyIsBounded: the hot account has too little of a token, and too much of one without a
+// cold address. A transfer from the cold address is funding.
 func TestHotMoneyIsBounded(t *testing.T) {
 	t.Parallel()
 	w := newFaultyEnv(t, func(l *faultyEnv, c *config.Config) {

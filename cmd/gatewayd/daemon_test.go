@@ -15,7 +15,8 @@ import (
 	"gatewayd/wallet"
 )
 
-// A daemon that cannot start says why and gives back what it took: the next one opens the same files.
+// A daemon that cannot start reports the reason and releases its resources: the next one opens the
+// same files.
 func TestDaemonThatCannotStartSaysWhy(t *testing.T) {
 	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)

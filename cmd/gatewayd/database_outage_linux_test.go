@@ -17,9 +17,10 @@ import (
 	"gatewayd/records/recordstest"
 )
 
-// TestDatabaseAway takes PostgreSQL away from a lone daemon for longer than its lease lasts, while users bridge: once all of its processes stand
-// still, as when its machine is suspended, and once it crashes and is started again later. The process lives on, takes the lease again, says
-// what happened, and everything is paid exactly once.
+// TestDatabaseAway takes PostgreSQL away from a single daemon for longer than its lease, while
+// users bridge: once all of its processes are suspended, and once it crashes and is started again
+// later. The process survives, takes the lease again, logs the cause, and everything is paid
+// exactly once.
 func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
 	server := recordstest.OwnPostgres(t, "")
@@ -53,12 +54,13 @@ func TestDatabaseAway(t *testing.T) {
 	require.NoError(t, d.cmd.Wait(), "it has lived all the time")
 }
 
-// insideFullServer tells the child of TestDatabaseOnAFullDisk that it is one.
+// insideFullServer marks the child of TestDatabaseOnAFullDisk.
 const insideFullServer = "GATEWAYD_FULL_SERVER"
 
-// TestDatabaseOnAFullDisk fills the disk of the PostgreSQL server until nothing is stored for longer than the lease lasts: the server refuses,
-// then ends, and starts when there is room. The daemon lives on. The disk is a file system
-// in memory that only a child process of this test sees mounted; its user is not root there, whom PostgreSQL refuses.
+// TestDatabaseOnAFullDisk fills the disk of the PostgreSQL server until nothing is stored for
+// longer than the lease lasts: the server refuses, then ends, and starts when there is room. The
+// daemon lives on. The disk is a file system in memory that only a child process of this test sees
+// mounted; its user is not root there, whom PostgreSQL refuses.
 func TestDatabaseOnAFullDisk(t *testing.T) {
 	if os.Getenv(insideFullServer) != "" {
 		databaseOnAFullDisk(t)
@@ -83,7 +85,7 @@ func databaseOnAFullDisk(t *testing.T) {
 	full := &smallDiskDaemon{disk: disk}
 	full.fill(t)
 	waitFor(t, "the daemon to complain", func() bool { return strings.Contains(d.readLog(t), "No space left on device") })
-	server.Stop(syscall.SIGQUIT) // as it ends by itself when it cannot write its log
+	server.Stop(syscall.SIGQUIT) // as it ends when it cannot write its log
 	longerThanTheLease(t)
 	full.free(t)
 	require.NoError(t, server.Start())

@@ -15,8 +15,9 @@ import (
 	"gatewayd/devnet/burst"
 )
 
-// TestDemoBurst has a few users do it on the usual clock, and reads the result as programs do. Blocks come by the clock, so a busy machine may be later than is
-// promised; the command says so then. TestBurst holds the promise itself.
+// TestDemoBurst lets a few users do it on the usual clock, and reads the result as programs do.
+// Blocks come by the clock, so a busy machine may be later than promised; the command reports that.
+// TestBurst checks the promise itself.
 func TestDemoBurst(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *devnet.Options) { o.Period, o.Interval = time.Second, time.Second })

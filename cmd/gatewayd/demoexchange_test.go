@@ -28,7 +28,8 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// TestDemoExchange plays the exchange's demo to its end, for people and, in the environment that it has used, for programs.
+// TestDemoExchange plays the exchange's demo to its end, for people and, in the environment that it
+// has used, for programs.
 func TestDemoExchange(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *devnet.Options) { o.API = "127.0.0.1:0" })
@@ -66,7 +67,8 @@ func TestDemoExchange(t *testing.T) {
 	r.waitUntilSettled(t)
 }
 
-// TestDemoExchangeKeeps: the keys that the demo leaves can be used, and an operator sees and ends them; then one that an operator issues.
+// TestDemoExchangeKeeps: the keys that the demo leaves can be used, and an operator sees and ends
+// them; then one that an operator issues.
 func TestDemoExchangeKeeps(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *devnet.Options) { o.API = "127.0.0.1:0" })
@@ -97,7 +99,8 @@ func TestDemoExchangeKeeps(t *testing.T) {
 	require.NoError(t, err, "the permission is the delegation address's, which stays the same")
 }
 
-// requireFresh says that the exchange's clock goes by the second, so that orders from a moment ago are found by their time.
+// requireFresh checks that the exchange's clock is set every second, so that recent orders are
+// found by their time.
 func requireFresh(t *testing.T, r *rig, api *client.Client, owner, order string) {
 	t.Helper()
 	placed := time.Now().Unix()
@@ -132,7 +135,7 @@ func TestDemoExchangeWithoutAnEnvironment(t *testing.T) {
 	require.ErrorContains(t, exchangedemo.Run(ctx, o, io.Discard), "the gateway at "+nobody+"/other does not answer")
 }
 
-// cuttingProxy forwards connections to a server until it is told to cut them.
+// cuttingProxy forwards connections to a server until it cuts them on request.
 type cuttingProxy struct {
 	net.Listener
 	to    string
@@ -186,8 +189,8 @@ func (c *cuttingProxy) cut() {
 	c.open = nil
 }
 
-// TestStreamOnTheExchange has the client's stream on the real hub and a live index, in each shape: it subscribes, hears, is cut off, and
-// subscribes and hears again.
+// TestStreamOnTheExchange has the client's stream on the real hub and a live index, in each shape:
+// it subscribes, hears, is cut off, and subscribes and hears again.
 func TestStreamOnTheExchange(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *devnet.Options) { o.API = "127.0.0.1:0" })

@@ -51,7 +51,8 @@ func devCommand(w streams) *cobra.Command {
 	return c
 }
 
-// runDev runs a development environment and tells the terminal and the demo where it is. With a market, somebody acts in it.
+// runDev runs a development environment and announces its address to the terminal and the demo.
+// With a market, a market maker trades in it.
 func runDev(ctx context.Context, o devnet.Options, market bool, w streams) (err error) {
 	_ = os.Remove(devnet.InfoPath())                    // of an environment that has gone; there may be none
 	defer func() { _ = os.Remove(devnet.InfoPath()) }() // there is none when it did not get ready
@@ -97,7 +98,8 @@ func runDev(ctx context.Context, o devnet.Options, market bool, w streams) (err 
 	return g.Wait()
 }
 
-// depthFlags adds the flags that say how deep blocks must be to be final, and how fast both embedded chains make them.
+// depthFlags adds the flags for the depth of final blocks, and for the block interval of both
+// embedded chains.
 func depthFlags(o *devnet.Options, f *pflag.FlagSet) {
 	f.Int64Var(&o.Confirmations, "confirmations", devnet.Confirmations, "snapshot blocks, its own included, that make a block of the exchange chain final (180 in production)")
 	f.Int64Var(&o.Finality, "finality", devnet.Finality, "blocks, its own included, that make a block of the source chain final (64 in production)")

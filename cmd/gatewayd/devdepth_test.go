@@ -8,7 +8,8 @@ import (
 	"gatewayd/devnet"
 )
 
-// TestDevDepth makes a deposit and a withdrawal in an environment with the depth that was asked for: users are told so, and nothing is paid before.
+// TestDevDepth makes a deposit and a withdrawal in an environment with a given depth: users see it,
+// and nothing is paid before.
 func TestDevDepth(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *devnet.Options) { o.Confirmations, o.Finality = 12, 9 })

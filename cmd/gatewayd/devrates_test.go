@@ -14,7 +14,7 @@ import (
 	"gatewayd/exchangeapi/rates"
 )
 
-// A bot that looks for prices finds some in a development environment, of every token that is there from the beginning.
+// A bot finds prices in a development environment, of every initial token.
 func TestDevelopmentRates(t *testing.T) {
 	t.Parallel()
 	url := newRig(t, func(o *devnet.Options) { o.API = "127.0.0.1:0" }).Info.API

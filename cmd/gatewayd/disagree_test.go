@@ -14,12 +14,15 @@ import (
 	"gatewayd/records/control"
 )
 
-// forkDepth is the length of the other branches: far more blocks than are searched for one that the nodes share.
+// forkDepth is the length of the other branches: far more blocks than are searched for one that the
+// nodes share.
 const forkDepth = 300
 
-// TestDisagreementOnEverySurface has two of three source nodes follow chains of their own, on which only the first block is the same: each of the three shows another
-// past. Users go on sending meanwhile, and the first node's unfinal blocks change. When all are on that chain again, the daemon goes on by itself: nothing has
-// stopped for good, what was sent is credited and paid once.
+// TestDisagreementOnEverySurface lets two of three source nodes follow chains of their own that
+// share only the first block: each of the three has another branch. Users continue to send
+// meanwhile, and the first node's unfinal blocks change. When all are on that chain again, the
+// daemon continues automatically: nothing has stopped permanently, and the transfers are credited
+// and paid once.
 func TestDisagreementOnEverySurface(t *testing.T) {
 	t.Parallel()
 	var others []*faultynode.Node
@@ -28,7 +31,7 @@ func TestDisagreementOnEverySurface(t *testing.T) {
 		c.Ethereum[0].Nodes = append(c.Ethereum[0].Nodes, others[0].URL, others[1].URL)
 		w.alerts = newReceiver(t)
 		c.Alerts = w.alerts.config()
-		c.Status.Every = 2 * time.Second // a look asks for the head at several heights, on a machine that may be busy
+		c.Status.Every = 2 * time.Second // a check asks for the head at several heights, on a machine that may be busy
 	})
 	deposit, withdrawal := units(w.user.Token, 5_000), units(w.user.Token, 4_000)
 	c := cell{kind: status.NodesDisagree, chain: "eth", deposit: control.ChannelMaintain, withdraw: control.ChannelMaintain, names: "agree on nothing", after: len(w.alerts.events(0))}
@@ -60,8 +63,9 @@ func TestDisagreementOnEverySurface(t *testing.T) {
 	require.Empty(t, w.listRecords(t, "--needs-operator"))
 }
 
-// waitUntilAgreed waits until nothing shows the disagreement any more. That single nodes were wrong is told for ten minutes longer, as a warning: those that the
-// majority of a moment contradicted, while one node after the other went over.
+// waitUntilAgreed waits until no surface shows the disagreement. Wrong single nodes are reported
+// for ten minutes longer, as a warning: those that a temporary majority contradicted, while the
+// nodes changed one after the other.
 func (w *faultyEnv) waitUntilAgreed(t *testing.T, c cell) {
 	t.Helper()
 	waitFor(t, "a daemon that lets money move", func() bool { return w.readHealth(t).code == 200 })

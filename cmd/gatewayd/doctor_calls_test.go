@@ -37,7 +37,7 @@ func TestDoctorOfAPublicPort(t *testing.T) {
 	require.Equal(t, doctor.Finding{What: "chain vite node 1 methods", OK: true, Found: "all 12 that the bridge asks answer"}, bridgeFinding(t, r.Info.Exchange))
 }
 
-// bridgeFinding is what the doctor finds of the methods of a chain's one node.
+// bridgeFinding is doctor's finding about the methods of a chain's only node.
 func bridgeFinding(t *testing.T, node string) doctor.Finding {
 	c := vite.Config{ID: "vite", Nodes: []string{node}}
 	adapter, err := vite.New(c, nil)

@@ -22,7 +22,8 @@ import (
 	"gatewayd/records"
 )
 
-// runDoctor runs `gatewayd doctor` on a configuration and returns its findings by subject, and an error when the exit code says that something needs fixing.
+// runDoctor runs `gatewayd doctor` on a configuration. It returns its findings by subject, and an
+// error when the exit code requires a fix.
 func runDoctor(t *testing.T, path string) (found map[string]doctor.Finding, err error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -42,7 +43,8 @@ func runDoctor(t *testing.T, path string) (found map[string]doctor.Finding, err 
 	return found, err
 }
 
-// A new operator's mistakes with the wallet are told with the file's name before the daemon is started.
+// A new operator's mistakes with the wallet are reported with the file's name before the daemon is
+// started.
 func TestDoctorOfTheWallet(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -70,7 +72,8 @@ func TestDoctorOfTheWallet(t *testing.T) {
 	}
 }
 
-// Warnings need no fixing; funders are asked for where money is; a node that is down is told as that.
+// Warnings need no fix; missing funders are a finding where money is; a node that is down is
+// reported as down.
 func TestDoctorOfANewGateway(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -110,7 +113,8 @@ func TestDoctorOfANewGateway(t *testing.T) {
 	require.Len(t, findingsToFix(found), 2, "the node and that; the same fault is not told of each token and account")
 }
 
-// findingsToFix lists the findings that need fixing, except the clock of a test's source chain, whose blocks of whole seconds come ten times a second.
+// findingsToFix lists the findings that need a fix, except the clock of a test's source chain,
+// whose blocks with full seconds come ten times a second.
 func findingsToFix(found map[string]doctor.Finding) (list []string) {
 	for what, f := range found {
 		if !f.OK && !strings.HasSuffix(what, " clock") {
@@ -178,7 +182,8 @@ func TestHealthOfAConfiguration(t *testing.T) {
 	require.ErrorContains(t, run(t.Context(), []string{"health", "-c", config}, testStreams(t)), "asking for health")
 }
 
-// startProgramOnDeadNodes runs a daemon whose nodes are down, with a port of its own, and answers its configuration once it listens.
+// startProgramOnDeadNodes runs a daemon whose nodes are down, on its own port, and returns its
+// configuration once it listens.
 func startProgramOnDeadNodes(t *testing.T) (path string, p *program) {
 	t.Helper()
 	dir := t.TempDir()

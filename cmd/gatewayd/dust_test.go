@@ -11,11 +11,12 @@ import (
 	"gatewayd/vite/core"
 )
 
-// dustCount is how many withdrawals of one unit come at once.
+// dustCount is the number of simultaneous withdrawals of one unit.
 const dustCount = 400
 
-// TestDustKeepsNobodyWaiting has somebody withdraw one unit again and again. None of it is received or refunded, so the credit of a user who comes
-// after all of it is the very next block of the gateway's account, before any further snapshot block. What was kept is refunded by order.
+// TestDustKeepsNobodyWaiting: a user withdraws one unit many times. None of it is received or
+// refunded. So the credit of a later user is the very next block of the gateway's account, before
+// any further snapshot block. The dust is refunded by order.
 func TestDustKeepsNobodyWaiting(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *devnet.Options) { o.Interval = -1 })
@@ -72,7 +73,7 @@ func (r *rig) refundedByOrder(t *testing.T, u *testUser, sent string) {
 	require.Len(t, r.listRecords(t, "--reason", records.ReasonDust, "--limit", "1000"), dustCount-1)
 }
 
-// snapshot makes snapshot blocks of a chain that makes none by itself.
+// snapshot makes snapshot blocks on a chain without automatic ones.
 func (r *rig) snapshot(t *testing.T, n int) {
 	t.Helper()
 	for range n {

@@ -22,7 +22,8 @@ import (
 	"gatewayd/wallet"
 )
 
-// The embedded chain's RPC is for this machine unless it is public by name, in the configuration and on the command line.
+// The embedded chain's RPC is for this machine unless it is public by name, in the configuration
+// and on the command line.
 func TestEmbeddedListensInPublicByNameOnly(t *testing.T) {
 	t.Parallel()
 	for _, c := range []config.Embedded{
@@ -66,7 +67,8 @@ func TestEmbeddedFromInside(t *testing.T) {
 	require.Equal(t, []string{elsewhere, e.URL()}, cfg.Vite[0].Nodes, "the configuration that is told to others stays as it was")
 }
 
-// holdSlowConnections keeps connections of one client open that never finish their request, and opens each anew when it is closed, until the test ends.
+// holdSlowConnections keeps connections of one client open that never finish their request, and
+// reopens closed ones, until the test ends.
 func holdSlowConnections(t *testing.T, address string, connections int) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -104,7 +106,8 @@ func holdOpen(ctx context.Context, address string, opened *atomic.Int64) {
 	}
 }
 
-// 1,010 slow connections of one client fill neither the public port of the embedded chain for another client nor hold up the daemon beside it.
+// 1,010 slow connections of one client neither fill the public port of the embedded chain for
+// another client nor delay the daemon.
 func TestSlowClientsOfTheEmbeddedChain(t *testing.T) {
 	t.Parallel()
 	source, err := devnode.Start(devnode.Config{Period: 100 * time.Millisecond})
@@ -138,7 +141,7 @@ func TestSlowClientsOfTheEmbeddedChain(t *testing.T) {
 	p.stop(t)
 }
 
-// followedHeight is how far the daemon's records follow the exchange chain.
+// followedHeight returns the records' position on the exchange chain.
 func followedHeight(t *testing.T, cfg config.Config) (height uint64) {
 	t.Helper()
 	store, err := records.OpenExisting(t.Context(), cfg.Database)

@@ -93,7 +93,8 @@ func exchangeAccounts(t *testing.T) []core.Address {
 	return list
 }
 
-// checkBooks opens the killed process's chain and index, builds a second index from the chain alone, and compares all three.
+// checkBooks opens the killed process's chain and index, builds a second index from the chain
+// alone, and compares all three.
 func (h *exchangeProcess) checkBooks(t *testing.T, p *acceptedBlocks, w *listener, before exchangeBooks) {
 	t.Helper()
 	cfg, err := exchangeChainConfig(h.dir)
@@ -164,7 +165,7 @@ func buildIndex(t *testing.T, link *client.Client, url string, now time.Time) *i
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, x.Close()) })
 	runUntilEnd(t, x.Run)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Hour) // one of a long run is made anew for many minutes
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour) // the rebuild after a long run takes many minutes
 	defer cancel()
 	require.NoError(t, devnet.Poll(ctx, func() (bool, error) { return x.Ready() == nil, nil }), "the index")
 	return x
@@ -231,7 +232,8 @@ func allOrders(t *testing.T, x *index.Index, owner core.Address) []index.Order {
 	return list.List
 }
 
-// requireOrderCount requires that the index shows every accepted order, and at most a few more whose answer was lost.
+// requireOrderCount requires that the index shows every accepted order, and at most a few more
+// whose answer was lost.
 func requireOrderCount(t *testing.T, x *index.Index, p *acceptedBlocks) {
 	t.Helper()
 	shown, byStatus := 0, map[index.Status]int{}
@@ -264,7 +266,8 @@ type decimalPair struct{ all, locked decimal.Decimal }
 // executed are the sums of an order's trades.
 type executed struct{ quantity, amount, fee decimal.Decimal }
 
-// sumIndex requires that each order's executed figures are the sums of its trades, that no trade stands twice, and that what was pushed is there.
+// sumIndex requires that each order's executed figures are the sums of its trades, that no trade
+// occurs twice, and that every push is in the index.
 func sumIndex(t *testing.T, x *index.Index, w *listener) *indexSums {
 	t.Helper()
 	orders := map[string]executed{} // by inner id
@@ -304,7 +307,7 @@ func (e executed) add(t *testing.T, one index.Trade, fee string) executed {
 	return executed{e.quantity.Add(number(t, one.Quantity)), e.amount.Add(number(t, one.Amount)), e.fee.Add(number(t, fee))}
 }
 
-// checkOrder compares an order with its trades and adds what it has moved and locks.
+// checkOrder compares an order with its trades and adds its moved and locked amounts.
 func (s *indexSums) checkOrder(t *testing.T, a core.Address, o *index.Order, e executed) {
 	t.Helper()
 	equal := func(what, want string, got decimal.Decimal) {
@@ -318,7 +321,7 @@ func (s *indexSums) checkOrder(t *testing.T, a core.Address, o *index.Order, e e
 	open := o.Status == index.Open || o.Status == index.PartiallyFilled
 	if o.Side == 0 {
 		coins.all, vite.all = coins.all.Add(e.quantity), vite.all.Sub(e.amount).Sub(e.fee)
-		if open { // amount and the highest fee, less what it has paid
+		if open { // amount and the highest fee, less the paid part
 			locked := number(t, o.Amount).Mul(decimal.RequireFromString("1.002")).Sub(e.amount).Sub(e.fee)
 			vite.locked = vite.locked.Add(locked)
 		}
@@ -340,7 +343,8 @@ func (s *indexSums) holding(a core.Address, id core.TokenID) *decimalPair {
 	return s.held[a][id]
 }
 
-// checkBalances requires that every trader has on the exchange what their transfers and trades come to, and the exchange itself what it owes and the fees.
+// checkBalances requires that every trader's balance on the exchange equals the sum of their
+// transfers and trades, and that the exchange holds its liabilities and the fees.
 func (s *indexSums) checkBalances(t *testing.T, x *index.Index, before, after exchangeBooks) {
 	t.Helper()
 	for n := range keyedTraders + plainTraders {

@@ -29,18 +29,21 @@ import (
 	"gatewayd/wallet"
 )
 
-// The exchange process is what TestExchangeKilled kills: an exchange chain with the exchange API as the daemon wires it, with limits that nobody reaches.
+// The exchange process is killed by TestExchangeKilled: an exchange chain with the exchange API as
+// the daemon wires it, with unreachable limits.
 
 // exchangeCommand is the name of the exchange process in PATH (see TestMain).
 const exchangeCommand = "exchangeprocess"
 
-// Accounts beside the operator: traders with API keys, and traders who send their own blocks.
+// Accounts in addition to the operator: traders with API keys, and traders who send their own
+// blocks.
 const (
 	keyedTraders = 4
 	plainTraders = 6
 )
 
-// The tokens and markets of the exchange. Prices have two decimals and quantities none, so that no number that is shown is cut.
+// The tokens and markets of the exchange. Prices have two decimals and quantities none, so that no
+// number that is shown is cut.
 var (
 	exchangeTokens  = map[string]core.TokenID{"COIN-000": core.TokenID([]byte("coin......")), "GOLD-000": core.TokenID([]byte("gold......"))}
 	exchangeMarkets = []string{"COIN-000_VITE", "GOLD-000_VITE"}
@@ -116,7 +119,8 @@ func exchangeConfig(dir, url, nodeURL string) config.Exchange {
 	}
 }
 
-// exchangeURLs are the addresses of an exchange process, which writes them to urls.json once it answers.
+// exchangeURLs are the addresses of an exchange process, which writes them to urls.json once it
+// answers.
 type exchangeURLs struct{ Node, API string }
 
 func readExchangeURLs(dir string) (info exchangeURLs, err error) {
@@ -139,7 +143,8 @@ func (i exchangeURLs) write(dir string) error {
 	return os.Rename(fresh, filepath.Join(dir, "urls.json"))
 }
 
-// exchangeProcessMain is the program: exchangeprocess DIR INDEX-URL. It ends with its standard input, so that it outlives no test.
+// exchangeProcessMain is the program: exchangeprocess DIR INDEX-URL. It ends with its standard
+// input, so that it outlives no test.
 func exchangeProcessMain() {
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
@@ -189,7 +194,7 @@ func serveExchangeAPI(ctx context.Context, g *errgroup.Group, dir, url, chain st
 	return exchangeURLs{chain, "http://" + api.Server.Addr()}.write(dir)
 }
 
-// sendExchangeTime tells the exchange the time every second.
+// sendExchangeTime sets the exchange's clock every second.
 func sendExchangeTime(ctx context.Context, url string) error {
 	user, err := devnet.NewViteUser(ctx, url, exchangeKey(0))
 	if err != nil {
@@ -214,7 +219,8 @@ type exchangeBuilder struct {
 	*node.Node
 }
 
-// buildExchange makes the chain with its markets, the traders' money on the exchange and the API keys. It returns key and secret of each.
+// buildExchange makes the chain with its markets, the traders' money on the exchange and the API
+// keys. It returns key and secret of each.
 func buildExchange(t *testing.T, dir, url string) (keys [][2]string) {
 	t.Helper()
 	cfg, err := exchangeChainConfig(dir)

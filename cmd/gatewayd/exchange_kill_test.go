@@ -74,15 +74,16 @@ func (h *exchangeProcess) close() {
 	}
 }
 
-// killPlan is how long TestExchangeKilled goes on: until so many orders were accepted and so many kills done.
+// killPlan is the end condition of TestExchangeKilled: numbers of accepted orders and of kills.
 type killPlan struct {
 	orders, kills int
 	life          time.Duration // of the process, at most
 }
 
-// TestExchangeKilled kills the exchange with its chain, index, REST and WebSocket every few seconds while ten traders place and cancel, and one client
-// records every push. Afterwards every block that was ever acknowledged is on the chain, the index is what one made anew is, every trade counts once, and
-// no token has come or gone. GATEWAYD_EXCHANGE_ORDERS=100000 makes it long.
+// TestExchangeKilled kills the exchange with its chain, index, REST and WebSocket every few seconds
+// while ten traders place and cancel, and one client records every push. Afterwards every
+// acknowledged block is on the chain, the index equals a rebuilt one, every trade counts once, and
+// no token appeared or vanished. GATEWAYD_EXCHANGE_ORDERS=100000 makes it long.
 func TestExchangeKilled(t *testing.T) {
 	plan := killPlan{orders: 5000, kills: 8, life: 3 * time.Second}
 	if testing.Short() {
@@ -144,7 +145,8 @@ func newTraders(h *exchangeProcess, p *acceptedBlocks, keys [][2]string, seed ui
 	return traders
 }
 
-// killRandomly kills the process at random moments and asks the next one for every block accepted since.
+// killRandomly kills the process at random moments and asks the next one for every block accepted
+// since.
 func (h *exchangeProcess) killRandomly(ctx context.Context, t *testing.T, plan killPlan, p *acceptedBlocks, rng *rand.Rand) (kills int) {
 	t.Helper()
 	checked := 0
@@ -217,7 +219,7 @@ type listener struct {
 	ended  map[string]api.Status // orders whose end was pushed
 }
 
-// listen goes on until ctx ends. Its error is a push that must not be.
+// listen runs until ctx ends. Its error is an invalid push.
 func (l *listener) listen(ctx context.Context) error {
 	for ctx.Err() == nil {
 		info, err := l.exchange.urls()
@@ -277,7 +279,8 @@ func exchangeTopics() (topics []string) {
 	return topics
 }
 
-// checkPush is an error for what must never be pushed: a trade twice, in whatever run, and anything about an order that has ended.
+// checkPush is an error for what must never be pushed: a trade twice, in whatever run, and anything
+// about an order that has ended.
 func (l *listener) checkPush(p api.Push) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -18,7 +18,8 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// acceptedBlocks are the blocks that the exchange process has accepted. It must never lose one of them.
+// acceptedBlocks are the blocks that the exchange process has accepted. It must never lose one of
+// them.
 type acceptedBlocks struct {
 	mu      sync.Mutex
 	blocks  []core.Hash
@@ -36,7 +37,8 @@ func (p *acceptedBlocks) add(h core.Hash, order bool) {
 	}
 }
 
-// addError counts an error as a refusal or as no answer. It returns an error that blames the service itself.
+// addError counts an error as a refusal or as no answer. It returns an error that blames the
+// service itself.
 func (p *acceptedBlocks) addError(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -94,7 +96,7 @@ type connection struct {
 	prev   core.Hash
 }
 
-// trade goes on until ctx ends. It returns only errors that a kill does not explain.
+// trade runs until ctx ends. It returns only errors that a kill does not explain.
 func (t *trader) trade(ctx context.Context) error {
 	defer t.hangUp()
 	for ctx.Err() == nil {

@@ -15,8 +15,9 @@ import (
 	"gatewayd/vite/core"
 )
 
-// TestExchangeReplicas runs two exchange APIs on one database of PostgreSQL. Whoever stores a block stores it once, both show the same, and whoever listens
-// to either of them gets every trade, or is told that some were lost; never one twice.
+// TestExchangeReplicas runs two exchange APIs on one database of PostgreSQL. Each block is stored
+// once, and both show the same data. A listener of either of them gets every trade, or the
+// information that some were lost; never one twice.
 func TestExchangeReplicas(t *testing.T) {
 	dir, url := t.TempDir(), recordstest.Postgres(t).Database(t)
 	buildExchange(t, dir, url)
@@ -64,7 +65,8 @@ func TestExchangeReplicas(t *testing.T) {
 	requireSameLines(t, withoutMarkets(dumpIndex(t, anew)), withoutMarkets(dumpIndex(t, kept)))
 }
 
-// checkTrades requires that no trade was pushed twice, and that all were unless the connection was ended in between.
+// checkTrades requires that no trade was pushed twice, and that all were unless the connection was
+// ended in between.
 func (e *pushRecorder) checkTrades(t *testing.T, pair string, all int) {
 	t.Helper()
 	seen := map[string]bool{}
@@ -82,7 +84,8 @@ func (e *pushRecorder) checkTrades(t *testing.T, pair string, all int) {
 	t.Logf("%d of %d trades pushed over %d connections", len(seen), all, e.opened)
 }
 
-// withoutMarkets leaves out the lines with the names of tokens, which an index asks the node for while it runs.
+// withoutMarkets leaves out the lines with the names of tokens, which an index asks the node for
+// while it runs.
 func withoutMarkets(lines []string) []string {
 	return slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "market ") })
 }

@@ -21,7 +21,8 @@ import (
 	"gatewayd/wallet"
 )
 
-// openExchanges runs a chain in this process, whose blocks the test makes, and one exchange API, wired as in the daemon, for each database.
+// openExchanges runs a chain in this process, whose blocks the test makes, and one exchange API,
+// wired as in the daemon, for each database.
 func openExchanges(t *testing.T, dir string, databases ...string) (exchangeBuilder, *client.Client, []*api.Client) {
 	t.Helper()
 	cfg, err := exchangeChainConfig(dir)
@@ -135,8 +136,8 @@ func (b exchangeBuilder) order(trader int, sell bool, price string, coins uint64
 	return h
 }
 
-// TestBehaviour56Rollback: the chain takes back a trade that everybody has seen. The node says so, the index undoes it, REST shows what was before, pushes
-// tell of it, and what is traded instead counts.
+// TestBehaviour56Rollback: the chain rolls back a public trade. The node announces it, the index
+// undoes it, REST shows the earlier state, pushes report it, and later trades count.
 func TestBehaviour56Rollback(t *testing.T) {
 	dir := t.TempDir()
 	url := "sqlite:" + filepath.Join(dir, "index.db")

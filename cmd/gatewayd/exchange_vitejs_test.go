@@ -17,7 +17,8 @@ import (
 	"gatewayd/exchangeapi/client"
 )
 
-// traderSession is what testdata/trader.js tells of a maker and a taker. Amounts are in the smallest unit.
+// traderSession is the output of testdata/trader.js for a maker and a taker. Amounts are in the
+// smallest unit.
 type traderSession struct {
 	Failed           []string // calls that the exchange refused
 	Symbol           string
@@ -31,7 +32,8 @@ type traderSession struct {
 	History          []string // the maker's calls, newest first, as the library names them
 }
 
-// The public client library, unchanged, trades in a development environment, and the exchange API tells of it.
+// The public client library, unchanged, trades in a development environment, and the exchange API
+// shows the trade.
 func TestTraderOnVitejs(t *testing.T) {
 	t.Parallel()
 	library := vitejsLibrary(t)

@@ -30,7 +30,8 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// requireKnown asks with f and wants the client's type to have a place for every member of the answer.
+// requireKnown asks with f and wants the client's type to have a place for every member of the
+// answer.
 func requireKnown[T any](t *testing.T, r *recorder, name string, f func() (T, error)) {
 	t.Helper()
 	have, err := f()
@@ -38,7 +39,7 @@ func requireKnown[T any](t *testing.T, r *recorder, name string, f func() (T, er
 	require.False(t, reflect.ValueOf(&have).Elem().IsZero(), "%s: nothing to look at", name)
 	var envelope struct{ Data json.RawMessage }
 	require.NoError(t, json.Unmarshal(r.last, &envelope), name)
-	// Some members are there for old clients and say nothing: always null, and the one type of key that there is.
+	// Some members exist for old clients only: always null, and the only type of key.
 	data := regexp.MustCompile(`,?"(confirmations|openTime|closeTime|height|expireTime)":null`).ReplaceAll(envelope.Data, nil)
 	data = regexp.MustCompile(`"type":0,("maxCount")`).ReplaceAll(data, []byte("$1"))
 	data = bytes.ReplaceAll(data, []byte("{,"), []byte("{"))
@@ -47,7 +48,8 @@ func requireKnown[T any](t *testing.T, r *recorder, name string, f func() (T, er
 	require.NoError(t, strict.Decode(new(T)), "%s: %s", name, data)
 }
 
-// requireClientKnows holds the client's types against the answers of an API that knows a market with trades.
+// requireClientKnows holds the client's types against the answers of an API that knows a market
+// with trades.
 func requireClientKnows(t *testing.T, api client.Client, owner, symbol, quote string) {
 	t.Helper()
 	r, ctx := &recorder{}, t.Context()

@@ -10,8 +10,9 @@ import (
 	"gatewayd/devnet"
 )
 
-// TestStrangersWriteNothingIntoAUsersList has a stranger make transactions fail that would have paid a user: of more than there is, of more than
-// the stranger has, and of less than the minimum. The user's list shows none of them, and shows one that the user could have meant.
+// TestStrangersWriteNothingIntoAUsersList has a stranger make transactions fail that would have
+// paid a user: of more than there is, of more than the stranger has, and of less than the minimum.
+// The user's list shows none of them, and shows one that the user could have meant.
 func TestStrangersWriteNothingIntoAUsersList(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

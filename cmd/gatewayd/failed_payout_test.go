@@ -15,7 +15,8 @@ import (
 	"gatewayd/internal/ethtest"
 )
 
-// onlyTried is the code of a contract that takes coin while it is only tried, and refuses what pays for gas.
+// onlyTried is the code of a contract that takes coin while it is only tried, and refuses what pays
+// for gas.
 var onlyTried = []byte{0x3a, 0x60, 5, 0x57, 0, 0x5b, 0x5f, 0x5f, 0xfd} // GASPRICE PUSH1 5 JUMPI STOP JUMPDEST PUSH0 PUSH0 REVERT
 
 // setCode puts code at an address of anvil.
@@ -24,8 +25,8 @@ func setCode(t *testing.T, n *ethtest.Node, at common.Address, code []byte) {
 	require.NoError(t, n.Client().Client().CallContext(t.Context(), nil, "anvil_setCode", at, hexutil.Bytes(code)))
 }
 
-// refuseAt makes a token of anvil refuse one payee when it counts, and take him while a payment is only tried: code before the token's own, which
-// moves to another address.
+// refuseAt makes a token of anvil refuse one payee when it counts, and take him while a payment is
+// only tried: code before the token's own, which moves to another address.
 func refuseAt(t *testing.T, n *ethtest.Node, token, payee common.Address) {
 	t.Helper()
 	code, err := n.Client().CodeAt(t.Context(), token, nil)
@@ -41,8 +42,8 @@ func refuseAt(t *testing.T, n *ethtest.Node, token, payee common.Address) {
 	setCode(t, n, token, before)
 }
 
-// TestTokenThatRefusesAPayee: a token payout that fails on chain although everything of ours was there is not sent again: the withdrawal goes back
-// less its fee at once. Others are paid as ever.
+// TestTokenThatRefusesAPayee: a token payout that fails on chain although everything of ours was
+// there is not sent again: the withdrawal goes back less its fee at once. Others are paid as ever.
 func TestTokenThatRefusesAPayee(t *testing.T) {
 	t.Parallel()
 	n := startAnvil(t, 0)
@@ -73,8 +74,8 @@ func TestTokenThatRefusesAPayee(t *testing.T) {
 	r.waitUntilSettled(t)
 }
 
-// TestRefusingPayeesDelayNobody has 64 withdrawals go to contracts that refuse only when it counts, and an honest one behind them: it stands in a
-// block two blocks after it was final at the latest.
+// TestRefusingPayeesDelayNobody: 64 withdrawals go to contracts that refuse only on execution,
+// followed by an honest one. A block includes it two blocks after it was final at the latest.
 func TestRefusingPayeesDelayNobody(t *testing.T) {
 	t.Parallel()
 	const many, per = 64, 16 // of an account in one block

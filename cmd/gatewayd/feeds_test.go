@@ -73,7 +73,7 @@ func TestFeeds(t *testing.T) {
 	require.ErrorContains(t, err, "not in the list ethereum")
 }
 
-// The exchange API answers what a contract on the source chain says.
+// The exchange API returns the price of a contract on the source chain.
 func TestRatesFromTheSourceChain(t *testing.T) {
 	t.Parallel()
 	f := newSourceFeed(t, 8)
@@ -93,7 +93,8 @@ func TestRatesFromTheSourceChain(t *testing.T) {
 	}, time.Minute, 10*time.Millisecond)
 }
 
-// serveTestExchange serves an exchange API on an embedded exchange chain until the test ends, and answers its URL.
+// serveTestExchange serves an exchange API on an embedded exchange chain until the test ends, and
+// answers its URL.
 func serveTestExchange(t *testing.T, changes ...func(*config.Exchange)) string {
 	t.Helper()
 	keys, err := wallet.FromMnemonic(devnet.Mnemonic)

@@ -41,8 +41,9 @@ func coinOf(t *testing.T, n *ethtest.Node, account string, wei *big.Int) (before
 	return before
 }
 
-// TestNoCoinForFees takes the coin of the hot account away: what waits is not bound, not signed and not shown to wallets with a hash, every surface
-// says why, and a top-up lets it go at the market's price. What was sent before, and is forgotten by the node, is not bid up meanwhile.
+// TestNoCoinForFees removes the hot account's coin. Waiting payments are not bound, not signed and
+// not shown to wallets with a hash, every surface shows the reason, and after a top-up they leave
+// at the market's price. An earlier sent transaction that the node lost is not repriced meanwhile.
 func TestNoCoinForFees(t *testing.T) {
 	t.Parallel()
 	n := startAnvil(t, 0)
@@ -102,8 +103,9 @@ func deployed(runtime ...byte) []byte {
 	return append([]byte{0x60, byte(len(runtime)), 0x80, 0x60, 0x0b, 0x60, 0, 0x39, 0x60, 0, 0xf3}, runtime...)
 }
 
-// TestRefusingContracts withdraws to contracts that take no coin: who says so, or burns all gas, is asked first and costs nothing; who takes it
-// until it counts costs one fee, which its user pays.
+// TestRefusingContracts withdraws to contracts that take no coin. Estimates detect those that
+// refuse or burn all gas, at no cost. One that refuses only on execution costs one fee, which its
+// user pays.
 func TestRefusingContracts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -146,8 +148,8 @@ func TestRefusingContracts(t *testing.T) {
 	r.waitUntilSettled(t)
 }
 
-// TestCeilingOfAPayout raises fees above what one token's payouts may cost: it waits and its channel says so, another token's payout leaves, and
-// the first leaves when fees fall.
+// TestCeilingOfAPayout raises fees above the ceiling of one token's payouts: it waits and its
+// channel shows the reason, another token's payout leaves, and the first leaves when fees fall.
 func TestCeilingOfAPayout(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *devnet.Options) { o.CoinPrice = decimal.NewFromInt(3000) }) // five times a dollar buys some 20 gwei for each gas

@@ -38,7 +38,7 @@ func (r *rig) halted(t *testing.T, id chain.ID) (cur records.Cursor) {
 	return cur
 }
 
-// forked says that the operators' surfaces tell of the fork and of each record that was lost by it.
+// forked checks that the operators' surfaces show the fork and each record that was lost by it.
 func (r *rig) forked(t *testing.T, id chain.ID, lost ...operator.RecordRow) {
 	t.Helper()
 	cur := r.halted(t, id)
@@ -58,8 +58,8 @@ func (r *rig) forked(t *testing.T, id chain.ID, lost ...operator.RecordRow) {
 	}
 }
 
-// TestForkedSource replaces final blocks of the embedded source chain under a running daemon. When the old blocks come back, the order to go on
-// is obeyed; as long as they do not, it shows the fork.
+// TestForkedSource replaces final blocks of the embedded source chain under a running daemon. When
+// the old blocks return, the order to resume is executed; before that, it shows the fork.
 func TestForkedSource(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -87,7 +87,7 @@ func TestForkedSource(t *testing.T) {
 	u.mustDeposit(t, u.Times(5))
 }
 
-// TestForkedAnvil is the same on a real node, whose old blocks are gone for good.
+// TestForkedAnvil is the same on a real node, whose old blocks are gone permanently.
 func TestForkedAnvil(t *testing.T) {
 	t.Parallel()
 	n := startAnvil(t, 0)

@@ -58,7 +58,7 @@ func (r *frozenRig) order(t *testing.T, data []byte) {
 	require.NoError(t, err)
 }
 
-// withdraw sends a withdrawal to an address whatever the gateway says of the channel.
+// withdraw sends a withdrawal to an address whatever the state of the channel.
 func (r *frozenRig) withdraw(t *testing.T, u *testUser, to common.Address, net uint64) (sent string) {
 	t.Helper()
 	data, err := u.Token.Withdrawal(to, "")
@@ -68,7 +68,7 @@ func (r *frozenRig) withdraw(t *testing.T, u *testUser, to common.Address, net u
 	return hash.String()
 }
 
-// channelStates are what wallets are told of a token.
+// channelStates returns a token's states in the wallets' API.
 func (r *frozenRig) channelStates(t *testing.T, u *testUser) [2]string {
 	t.Helper()
 	var meta struct{ DepositState, WithdrawState string }
@@ -82,8 +82,8 @@ func (r *frozenRig) waitForStates(t *testing.T, u *testUser, want string) {
 }
 
 // TestFrozenHotAccountOnAnvil: while the token's issuer has frozen the hot account, or paused the
-// token, withdrawals wait and nothing is refunded, deposits are not credited, every surface tells
-// it, and other tokens go on. Everything leaves when the freeze ends.
+// token, withdrawals wait and nothing is refunded, deposits are not credited, every surface shows
+// it, and other tokens are not affected. All payments leave when the freeze ends.
 func TestFrozenHotAccountOnAnvil(t *testing.T) {
 	t.Parallel()
 	r := newFrozenRig(t)
@@ -142,8 +142,8 @@ func (r *frozenRig) requireFrozenEverywhere(t *testing.T, u *testUser) {
 	}
 }
 
-// TestFrozenPayeeOnAnvil: a payee whom the issuer has frozen is refunded at once, and nobody else
-// waits for it.
+// TestFrozenPayeeOnAnvil: a payee whom the issuer has frozen is refunded at once, and no other
+// payment waits for it.
 func TestFrozenPayeeOnAnvil(t *testing.T) {
 	t.Parallel()
 	r := newFrozenRig(t)
@@ -161,8 +161,8 @@ func TestFrozenPayeeOnAnvil(t *testing.T) {
 }
 
 // TestFreezeOfPaymentsUnderWayOnAnvil: payments that are signed when the freeze begins fail on the
-// chain, by a revert or by answering false. They are made again after their final block, once the
-// account is free; nobody is refunded and no operator is needed.
+// chain, by a revert or by returning false. They are made again after their final block, once the
+// account is free; no user is refunded and no operator is needed.
 func TestFreezeOfPaymentsUnderWayOnAnvil(t *testing.T) {
 	t.Parallel()
 	for name, quiet := range map[string]bool{"reverts": false, "answers false": true} {

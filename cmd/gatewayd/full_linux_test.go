@@ -20,12 +20,13 @@ import (
 	"gatewayd/wallet"
 )
 
-// insideFull tells the child of TestDaemonOnAFullDisk that it is one.
+// insideFull marks the child of TestDaemonOnAFullDisk.
 const insideFull = "GATEWAYD_FULL_DISK"
 
-// TestDaemonOnAFullDisk has users bridge while the disk of records, sign-guard and all other files of the daemon gets full and empty again.
-// It says why nothing goes on, lives, and in the end everything is paid exactly once. The disk is a file system in memory that only a child
-// process of this test sees mounted, which takes no rights where users may have name spaces of their own.
+// TestDaemonOnAFullDisk: users bridge while the disk of all files of the daemon fills up and
+// empties again. The daemon reports the cause, survives, and in the end everything is paid exactly
+// once. The disk is a file system in memory, mounted only for a child process of this test, which
+// needs no rights where users may have name spaces of their own.
 func TestDaemonOnAFullDisk(t *testing.T) {
 	if os.Getenv(insideFull) != "" {
 		daemonOnAFullDisk(t)
@@ -34,7 +35,8 @@ func TestDaemonOnAFullDisk(t *testing.T) {
 	inOwnMounts(t, 0, insideFull)
 }
 
-// inOwnMounts runs this test again, as a process that finds a word in its environment and may mount, with a number for its user.
+// inOwnMounts runs this test again, as a process that finds a word in its environment and may
+// mount, with a number for its user.
 func inOwnMounts(t *testing.T, user int, inside string, caps ...uintptr) {
 	t.Helper()
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
@@ -144,7 +146,8 @@ func daemonOnAFullDisk(t *testing.T) {
 	checkBooks(t, v, clients)
 }
 
-// newSmallDiskDaemon starts a daemon whose data directory is a disk of 160 megabytes, more than the log of SQLite takes. Its chains are elsewhere.
+// newSmallDiskDaemon starts a daemon whose data directory is a disk of 160 megabytes, more than the
+// log of SQLite takes. Its chains are elsewhere.
 func newSmallDiskDaemon(t *testing.T, source *devnode.Node) (c *smallDiskDaemon, dir string) {
 	t.Helper()
 	keys, err := wallet.FromMnemonic(devnet.Mnemonic)

@@ -35,7 +35,7 @@ func describe(t *testing.T, text string) (string, error) {
 	return out.String(), err
 }
 
-// TestGenesisStartsAChain: the manual's description becomes a chain that has what it says.
+// TestGenesisStartsAChain: the manual's description becomes a chain with its contents.
 func TestGenesisStartsAChain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -18,7 +18,7 @@ import (
 // advised are the commands of a text in backquotes.
 var advised = regexp.MustCompile("`gatewayd ([^`]+)`")
 
-// hint is what `records show` advises for a record.
+// hint returns the advice of `records show` for a record.
 func (r *rig) hint(t *testing.T, name string) (commands []string) {
 	t.Helper()
 	out := r.mustCommand(t, "records", "show", name)

@@ -17,8 +17,9 @@ import (
 	"gatewayd/records"
 )
 
-// TestIncidentIsWrittenOff: a deposit that was credited and has left its chain asks for an operator until he gives it up, once. The balance sheet misses
-// what was paid for it before, and has it as written off afterwards.
+// TestIncidentIsWrittenOff: a deposit that was credited and has left its chain asks for an operator
+// until he gives it up, once. The balance sheet misses what was paid for it before, and has it as
+// written off afterwards.
 func TestIncidentIsWrittenOff(t *testing.T) {
 	t.Parallel()
 	w := prepareFaultyEnv(t, startRichExchange, func(_ *faultyEnv, c *config.Config) {
@@ -67,8 +68,8 @@ func TestIncidentIsWrittenOff(t *testing.T) {
 	require.Contains(t, out, "it was written off before")
 }
 
-// TestHeldIncidentIsGivenUp: a deposit that has left its chain before its credit was paid asks for an operator until he gives it up. Nobody is paid, nothing
-// is lost, and one command ends it.
+// TestHeldIncidentIsGivenUp: a deposit that has left its chain before its credit was paid needs an
+// operator until one command gives it up. No payment is made, nothing is lost.
 func TestHeldIncidentIsGivenUp(t *testing.T) {
 	t.Parallel()
 	w := prepareFaultyEnv(t, startRichExchange, func(_ *faultyEnv, c *config.Config) {
@@ -126,7 +127,7 @@ func TestHeldIncidentIsGivenUp(t *testing.T) {
 	require.Equal(t, before, w.user.spendable(t))
 }
 
-// height is the block that a record stands in.
+// height is the block of a record.
 func (w *faultyEnv) height(t *testing.T, id uint64) (height uint64) {
 	t.Helper()
 	store, err := records.OpenExisting(t.Context(), w.cfg.Database)
@@ -140,8 +141,9 @@ func (w *faultyEnv) height(t *testing.T, id uint64) (height uint64) {
 	return height
 }
 
-// TestForgottenRefundIsRecognised: a refund that an operator ordered to another address than the sender's, and that the records do not know (its order was
-// lost with the answer), is told as what it may be, and settled to its record by one command.
+// TestForgottenRefundIsRecognised: an operator ordered a refund to another address than the
+// sender's, and the order was lost with the records. The refund is reported with its possible
+// record, and one command settles it.
 func TestForgottenRefundIsRecognised(t *testing.T) {
 	t.Parallel()
 	w := newFaultyEnv(t, nil)

@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestInterruptedBeforeItWasDone: a question does not keep a command from ending, and what was not done is no success.
+// TestInterruptedBeforeItWasDone: a question does not keep a command from ending, and what was not
+// done is no success.
 func TestInterruptedBeforeItWasDone(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
@@ -19,7 +20,7 @@ func TestInterruptedBeforeItWasDone(t *testing.T) {
 		{"wallet", "new", "--dir", t.TempDir()},
 	} {
 		cmd := exec.Command("gatewayd", args...)
-		_, err := cmd.StdinPipe() // which nobody writes to
+		_, err := cmd.StdinPipe() // without a writer
 		require.NoError(t, err)
 		said, err := cmd.StderrPipe()
 		require.NoError(t, err)

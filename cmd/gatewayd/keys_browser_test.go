@@ -17,7 +17,8 @@ import (
 	"gatewayd/wallet"
 )
 
-// TestKeyPageInBrowser uses the page of API keys in Chromium: with mouse and keyboard alone, on a phone, dark and light.
+// TestKeyPageInBrowser uses the page of API keys in Chromium: with mouse and keyboard alone, on a
+// phone, dark and light.
 func TestKeyPageInBrowser(t *testing.T) {
 	t.Parallel()
 	dir, store, password := recovered(t)

@@ -17,7 +17,8 @@ import (
 	"gatewayd/wallet"
 )
 
-// TestKeyPage gets a key by what the page of API keys decides, on a real server, with the wallet command that the page shows.
+// TestKeyPage gets a key by what the page of API keys decides, on a real server, with the wallet
+// command that the page shows.
 func TestKeyPage(t *testing.T) {
 	t.Parallel()
 	node, err := exec.LookPath("node")

@@ -22,14 +22,15 @@ import (
 	"gatewayd/records"
 )
 
-// daemonProcess is `gatewayd dev --dir` or another command as a process that is killed and started again.
+// daemonProcess is `gatewayd dev --dir` or another command as a process that is killed and started
+// again.
 type daemonProcess struct {
 	dir     string
 	program string // empty: this one
 	args    []string
 	cmd     *exec.Cmd
 
-	signer *signerProcess // nil: it signs by itself
+	signer *signerProcess // nil: it signs itself
 }
 
 func newDaemonProcess(t *testing.T, args ...string) *daemonProcess {
@@ -93,8 +94,9 @@ func seedOf(t *testing.T) uint64 {
 	return seed
 }
 
-// TestKilled kills the daemon fifty times at random moments while six users deposit and withdraw on a source node that lives on. In the end everybody has
-// what is theirs to the unit, on both chains, and the books agree.
+// TestKilled kills the daemon fifty times at random moments while six users deposit and withdraw on
+// a source node that survives. In the end every user has the correct balance to the unit, on both
+// chains, and the books agree.
 func TestKilled(t *testing.T) {
 	n, err := devnode.Start(devnode.Config{Period: 200 * time.Millisecond}) // outside the daemon's process; anvil hangs for ever now and then under this load
 	require.NoError(t, err)
@@ -106,7 +108,8 @@ func TestKilled(t *testing.T) {
 	killRandomly(t, kills, 6, "--source", n.URL())
 }
 
-// TestKilledWithItsChains is the same with the embedded source chain, which dies with the daemon and comes back from its block log.
+// TestKilledWithItsChains is the same with the embedded source chain, which dies with the daemon
+// and comes back from its block log.
 func TestKilledWithItsChains(t *testing.T) {
 	killRandomly(t, 5, 3, "--period", "200ms")
 }
@@ -213,7 +216,8 @@ func transfersIn(t *testing.T, store *records.Store) (n int) {
 	return n
 }
 
-// checkBalances requires that a user has what they deposited less what they withdrew, and each payee what was withdrawn to them.
+// checkBalances requires that a user has what they deposited less what they withdrew, and each
+// payee what was withdrawn to them.
 func (u *retryingUser) checkBalances(t *testing.T) {
 	t.Helper()
 	require.NoError(t, u.receiveAll(t.Context()))

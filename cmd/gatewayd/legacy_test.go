@@ -13,8 +13,9 @@ import (
 	"gatewayd/devnet"
 )
 
-// TestLegacySource is the whole way of money on a source chain without a base fee: deposits of each kind, payouts, one that is stuck and
-// replaced, sweeps with the gas for them, and books that fit to the wei.
+// TestLegacySource covers all payments on a source chain without a base fee: deposits of each kind,
+// payouts, one that is stuck and replaced, sweeps with the gas for them, and books that match to
+// the wei.
 func TestLegacySource(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *devnet.Options) { o.Legacy = true })
@@ -57,7 +58,8 @@ func TestLegacySource(t *testing.T) {
 	r.waitUntilSettled(t)
 }
 
-// TestSourceGetsABaseFee goes over the fork that brings a base fee, with customers before and after it and a payout that waits meanwhile.
+// TestSourceGetsABaseFee goes over the fork that brings a base fee, with customers before and after
+// it and a payout that waits meanwhile.
 func TestSourceGetsABaseFee(t *testing.T) {
 	t.Parallel()
 	const fork = 120

@@ -37,7 +37,7 @@ func nonceTooHigh(method string, _ []any, result json.RawMessage) any {
 	return fmt.Sprintf("0x%x", n+5)
 }
 
-// farAhead says that the chain stands at a height that it has not reached, and has blocks up to there.
+// farAhead claims a height that the chain has not reached, with blocks up to there.
 func farAhead(height uint64) faultynode.Lie {
 	return func(method string, params []any, result json.RawMessage) any {
 		if method != "eth_getBlockByNumber" || params[1] == true {
@@ -53,7 +53,7 @@ func farAhead(height uint64) faultynode.Lie {
 	}
 }
 
-// lines is what a process writes, read while it runs.
+// lines is a process's output, read while it runs.
 type lines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -71,8 +71,9 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-// TestLyingNodes runs the daemon on three nodes. One that adds five to each nonce changes nothing while another is slow by two seconds: users
-// are served, no account stops, and the log names it. When two claim blocks far ahead for a while, it goes on afterwards without a restart.
+// TestLyingNodes runs the daemon on three nodes. One that adds five to each nonce changes nothing
+// while another is slow by two seconds: users are served, no account stops, and the log names it.
+// When two claim blocks far ahead for a while, it continues afterwards without a restart.
 func TestLyingNodes(t *testing.T) {
 	t.Parallel()
 	n, err := devnode.Start(devnode.Config{Period: 200 * time.Millisecond})

@@ -28,7 +28,7 @@ func main() {
 	defer stop()
 	err := run(ctx, os.Args[1:], streams{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, interrupted: ctx.Done()})
 	if err != nil && ctx.Err() != nil && !errors.Is(err, records.ErrUnknownOutcome) {
-		err = errInterrupted // what is left of the command's own words says no more
+		err = errInterrupted // the rest of the command's own text adds nothing
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "gatewayd:", err)
@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// streams is what the program sees of the outside, so that tests can be it.
+// streams is the program's connection to the outside, so that tests can replace it.
 type streams struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer

@@ -18,7 +18,8 @@ import (
 	"gatewayd/records/recordstest"
 )
 
-// spender is the code of a contract that calls transfer of its own tokens as often as its caller says: with a count, a receiver and an amount.
+// spender is the code of a contract that calls transfer of its own tokens repeatedly: with a count,
+// a receiver and an amount from its caller.
 func spender(t *testing.T, token common.Address) []byte {
 	t.Helper()
 	code, err := hex.DecodeString("" +
@@ -46,8 +47,9 @@ func (u *testUser) spend(t *testing.T, at common.Address, count uint32, to commo
 	return tx.Hash()
 }
 
-// TestManyTransfersInOneBlock: one transaction with 520 transfers to a user's address, each of them credited, and a block with 5,000 more, as many in
-// a transaction as its gas allows, each of them below the minimum. All are booked, audited and paged.
+// TestManyTransfersInOneBlock: one transaction with 520 transfers to a user's address, each of them
+// credited, and a block with 5,000 more, as many in a transaction as its gas permits, each of them
+// below the minimum. All are booked, audited and paged.
 func TestManyTransfersInOneBlock(t *testing.T) {
 	t.Parallel()
 	n := startAnvil(t, 0)
@@ -94,7 +96,7 @@ func TestManyTransfersInOneBlock(t *testing.T) {
 	require.Equal(t, u.Times(credited), u.spendable(t))
 }
 
-// inOneBlock says that the block of a transaction has so many.
+// inOneBlock checks the number of transactions in a transaction's block.
 func inOneBlock(t *testing.T, n *ethtest.Node, hash common.Hash, count int) {
 	t.Helper()
 	receipt, err := n.Client().TransactionReceipt(t.Context(), hash)
@@ -105,7 +107,7 @@ func inOneBlock(t *testing.T, n *ethtest.Node, hash common.Hash, count int) {
 	require.Len(t, block.Transactions(), count)
 }
 
-// deposits is how many deposits of the user's token are in a state.
+// deposits counts the deposits of the user's token in a state.
 func (r *rig) deposits(t *testing.T, u *testUser, state records.TransferState) uint64 {
 	t.Helper()
 	var totals books.Totals

@@ -63,8 +63,8 @@ func fetch(t *testing.T, url string) (int, string) {
 	return answer.StatusCode, string(body)
 }
 
-// TestMetricsOfAnEnvironment: after a deposit and a withdrawal a scrape has what they were; hostile requests make no series of their own; an account that
-// an operator stops shows on every page.
+// TestMetricsOfAnEnvironment: after a deposit and a withdrawal a scrape has what they were; hostile
+// requests make no series of their own; an account that an operator stops shows on every page.
 func TestMetricsOfAnEnvironment(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *devnet.Options) { o.API = "127.0.0.1:0" })
@@ -117,7 +117,7 @@ func TestMetricsOfAnEnvironment(t *testing.T) {
 // metricName is a name in an expression of a rule or a panel.
 var metricName = regexp.MustCompile(`\b(?:gatewayd|go|process)_[a-z_]+`)
 
-// namesAreScraped: the rules and the dashboard ask for nothing that a daemon does not tell.
+// namesAreScraped: the rules and the dashboard use only metrics that a daemon exports.
 func namesAreScraped(t *testing.T, got map[string]float64) {
 	t.Helper()
 	names := map[string]bool{}
@@ -136,7 +136,8 @@ func namesAreScraped(t *testing.T, got map[string]float64) {
 	}
 }
 
-// boundedSeries asks for everything that nobody has: no name, path, method, or wallet of a stranger becomes a series.
+// boundedSeries requests unknown names, paths, methods and wallets: none of an outsider's becomes a
+// series.
 func boundedSeries(t *testing.T, r *rig, before map[string]float64) {
 	t.Helper()
 	roots := []string{r.Info.Operators, devnet.RootOf(r.Info.Gateway), devnet.RootOf(r.Info.API)}

@@ -7,7 +7,8 @@ import (
 	"gatewayd/devnet/demouser"
 )
 
-// TestNewcomerInBrowser does what README tells a newcomer to do. The pictures that it takes are README's: `make pictures` renews them.
+// TestNewcomerInBrowser follows README's instructions for a newcomer. Its pictures are README's:
+// `make pictures` renews them.
 func TestNewcomerInBrowser(t *testing.T) {
 	t.Parallel()
 	r := livelyRig(t, demouser.Options{Market: true})

@@ -17,8 +17,8 @@ import (
 	"gatewayd/devnet/faultynode"
 )
 
-// laggingNode makes a node lag behind another one, as one that is not synchronised yet: its newest block is older, and of all that
-// came since it knows nothing.
+// laggingNode makes a node lag behind another one, as one that is not synchronised yet: its newest
+// block is older, and of all that came since it knows nothing.
 type laggingNode struct {
 	ctx    context.Context
 	client *ethclient.Client // of the other one
@@ -55,8 +55,9 @@ func (l *laggingNode) lie(method string, params []any, result json.RawMessage) a
 	return result
 }
 
-// TestNodeAddedLater adds two nodes of other machines to a running gateway's configuration, one of which is not synchronised yet: the reload says that this takes a
-// restart, and after it money moves while the one lags, once it has caught up, and when the first node is gone.
+// TestNodeAddedLater adds two nodes of other machines to a running gateway's configuration, one of
+// which is not synchronised yet. The reload reports that this needs a restart. After it payments
+// flow while one node lags, once it has caught up, and when the first node is gone.
 func TestNodeAddedLater(t *testing.T) {
 	t.Parallel()
 	w := newFaultyEnv(t, func(*faultyEnv, *config.Config) {})
@@ -86,7 +87,7 @@ func TestNodeAddedLater(t *testing.T) {
 	require.Contains(t, out, " 0 differences")
 }
 
-// nodeLag is how many blocks a node is behind the highest one in a scrape.
+// nodeLag returns a node's distance in blocks from the highest one in a scrape.
 func (w *faultyEnv) nodeLag(t *testing.T, n *faultynode.Node) float64 {
 	t.Helper()
 	for series, value := range series(t, w.info.Operators) {

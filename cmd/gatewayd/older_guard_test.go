@@ -32,8 +32,8 @@ func (v *daemonProcess) seenGuard(t *testing.T) (g control.Guard) {
 	return g
 }
 
-// TestOlderGuardStopsWhatPays: an old copy of the sign-guard beside newer records pays nothing: every account that pays is stopped, and goes on when an operator
-// has looked at it.
+// TestOlderGuardStopsWhatPays: an old copy of the sign-guard with newer records pays nothing: every
+// paying account is stopped, and resumes after an operator's check.
 func TestOlderGuardStopsWhatPays(t *testing.T) {
 	t.Parallel()
 	v := newDaemonProcess(t, "--period", "200ms")
@@ -47,7 +47,7 @@ func TestOlderGuardStopsWhatPays(t *testing.T) {
 		require.NoError(t, err)
 	}
 	v.start(t)
-	waitForInfo(t, v.dir) // what it has signed before is noted at its start
+	waitForInfo(t, v.dir) // its earlier signatures are noted at its start
 	before := v.seenGuard(t)
 	v.bridgeEveryToken(t)
 	waitFor(t, "the sign-guard is seen to go on", func() bool { return v.seenGuard(t).Commits > before.Commits })
@@ -90,8 +90,9 @@ func (v *daemonProcess) guardFiles(t *testing.T) (files map[string][]byte) {
 	return files
 }
 
-// TestOlderGuardOfACommit: a sign-guard that lacks only what the records did not see yet is told apart by the signatures that it lacks. It stops the accounts of
-// these and no other, and each goes on when an operator has looked at it.
+// TestOlderGuardOfACommit: a sign-guard that lacks only signatures newer than the records' last
+// note is detected by these signatures. It stops their accounts and no other, and each resumes
+// after an operator's check.
 func TestOlderGuardOfACommit(t *testing.T) {
 	t.Parallel()
 	v := newDaemonProcess(t, "--period", "200ms")
@@ -141,7 +142,7 @@ func TestOlderGuardOfACommit(t *testing.T) {
 	require.Empty(t, v.stoppedAccounts(t), "it is told once")
 }
 
-// signedEnds are where the signatures of the accounts end, as the sign-guard knows.
+// signedEnds returns the accounts' last signatures in the sign-guard.
 func (v *daemonProcess) signedEnds(t *testing.T) (ends map[string]string) {
 	t.Helper()
 	out, err := v.runCommand(t, "account", "list", "--json")
@@ -155,7 +156,8 @@ func (v *daemonProcess) signedEnds(t *testing.T) (ends map[string]string) {
 	return ends
 }
 
-// raiseGuardCommits sets the sign-guard's count of commits to what the records have seen, so that they do not notice that it is older.
+// raiseGuardCommits sets the sign-guard's count of commits to what the records have seen, so that
+// they do not notice that it is older.
 func (v *daemonProcess) raiseGuardCommits(t *testing.T) {
 	t.Helper()
 	guard, err := signguard.Open(filepath.Join(v.dir, "guard.db"))

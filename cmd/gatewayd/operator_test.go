@@ -35,7 +35,7 @@ func (u *testUser) pay(t *testing.T, asset, to string, amount chain.Amount, data
 	return hash.Hex()
 }
 
-// TestDepositBelowMinimum ends BELOW_MINIMUM and is credited when an operator says so.
+// TestDepositBelowMinimum ends BELOW_MINIMUM and is credited by an operator's order.
 func TestDepositBelowMinimum(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -77,7 +77,8 @@ func TestTypedLabel(t *testing.T) {
 	r.waitUntilSettled(t)
 }
 
-// TestStrays sends what belongs to nobody: it goes to the operators' list, never to a user, and holds nobody up.
+// TestStrays sends transfers without an owner: they go to the operators' list, never to a user, and
+// delay no payment.
 func TestStrays(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -141,7 +142,8 @@ func TestStrays(t *testing.T) {
 	r.waitUntilSettled(t)
 }
 
-// channelAnswers is docs/gateway-api.md#channel-states: what each state makes the gateway say. Codes are those of the envelope.
+// channelAnswers is docs/gateway-api.md#channel-states: the gateway's answers in each state. Codes
+// are those of the envelope.
 var channelAnswers = []struct {
 	direction, state  string
 	deposit, withdraw int
@@ -201,7 +203,8 @@ func getEnvelope(t *testing.T, url string, data any) int {
 	return envelope.Code
 }
 
-// TestMaintenanceHoldsPayouts sets both channels to MAINTAIN: money comes in and is confirmed, nothing goes out until they are OPEN.
+// TestMaintenanceHoldsPayouts sets both channels to MAINTAIN: money comes in and is confirmed,
+// nothing goes out until they are OPEN.
 func TestMaintenanceHoldsPayouts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -231,7 +234,8 @@ func TestMaintenanceHoldsPayouts(t *testing.T) {
 	r.waitUntilSettled(t)
 }
 
-// waitForBlocks waits until the daemon has followed both chains for n more blocks and its payers have seen them.
+// waitForBlocks waits until the daemon has followed both chains for n more blocks and its payers
+// have seen them.
 func (r *rig) waitForBlocks(t *testing.T, n uint64) {
 	t.Helper()
 	heights := func() (source, exchange uint64) {

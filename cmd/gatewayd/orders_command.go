@@ -22,7 +22,8 @@ func recordsRetryCommand(w streams, config *string) *cobra.Command {
 	return c
 }
 
-// nothingMovedFlag is the operator's word that a transaction which differs from its payment (payout_differs) moved nothing.
+// nothingMovedFlag is the operator's word that a transaction which differs from its payment
+// (payout_differs) moved nothing.
 func nothingMovedFlag(c *cobra.Command, o *watcher.Order) {
 	c.Flags().BoolVar(&o.NothingMoved, "nothing-moved", false, "the transaction on the chain that differs from the payment (payout_differs) provably moved nothing")
 }
@@ -93,7 +94,8 @@ func recordsWriteOffCommand(w streams, config *string) *cobra.Command {
 	return c
 }
 
-// orderCommand carries out the order of the command's name. why is what --why must say; "" where it may be left out.
+// orderCommand executes the order of the command's name. why describes the content of --why; ""
+// where it may be left out.
 func orderCommand(w streams, config *string, o *watcher.Order, why string, c *cobra.Command) *cobra.Command {
 	c.Args = cobra.ExactArgs(1)
 	c.RunE = func(cmd *cobra.Command, args []string) (err error) {

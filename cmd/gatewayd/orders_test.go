@@ -15,7 +15,8 @@ import (
 	"gatewayd/operator"
 )
 
-// orderRig is an environment with a user of a token that is deposited by label and one of coin, who has an address.
+// orderRig is an environment with a user of a token that is deposited by label and one of coin, who
+// has an address.
 type orderRig struct {
 	*rig
 	eth, dai *testUser
@@ -35,7 +36,8 @@ func newOrderRig(t *testing.T) orderRig {
 
 func (r orderRig) wallet(u *testUser) string { return u.Vite.Address().String() }
 
-// newHeldRecord sends the label's token to an address with calldata after it, and waits until the record is on the operators' list.
+// newHeldRecord sends the label's token to an address with calldata after it, and waits until the
+// record is on the operators' list.
 func (r orderRig) newHeldRecord(t *testing.T, to, data string) operator.RecordRow {
 	t.Helper()
 	hash := r.dai.pay(t, r.dai.Token.Asset, to, r.amount, data)
@@ -43,7 +45,8 @@ func (r orderRig) newHeldRecord(t *testing.T, to, data string) operator.RecordRo
 	return r.needingOperator(t)[hash]
 }
 
-// runCommands runs commands as processes of their own, all at once, and returns those that succeeded.
+// runCommands runs commands as processes of their own, all at once, and returns those that
+// succeeded.
 func (r orderRig) runCommands(t *testing.T, commands ...[]string) (done []string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -64,7 +67,7 @@ func (r orderRig) runCommands(t *testing.T, commands ...[]string) (done []string
 	return done
 }
 
-// livePayments are the payments of a record that pay somebody.
+// livePayments returns the payments of a record that are not void.
 func (r orderRig) livePayments(t *testing.T, record operator.RecordRow) (list []operator.PaymentRow) {
 	t.Helper()
 	for _, p := range r.recordDetail(t, recordName(record)).Payments {
@@ -81,7 +84,8 @@ func (r orderRig) waitForPaid(t *testing.T, record operator.RecordRow) operator.
 	return r.livePayments(t, record)[0]
 }
 
-// TestHeldDeposits shows what is known of deposits that nobody can be named for, and credits or refunds each once, whoever orders what at the same time.
+// TestHeldDeposits shows the known data of deposits without an owner, and credits or refunds each
+// once, despite concurrent orders.
 func TestHeldDeposits(t *testing.T) {
 	t.Parallel()
 	r := newOrderRig(t)
@@ -178,8 +182,8 @@ func actorOf(s operator.RecordDetail, event string) string {
 	return ""
 }
 
-// TestOtherWay: a token that is deposited by label comes to a user's own address, and coin with a label. Both are held for their owners, and
-// what lies on the address is swept.
+// TestOtherWay: a token that is deposited by label comes to a user's own address, and coin with a
+// label. Both are held for their owners, and what lies on the address is swept.
 func TestOtherWay(t *testing.T) {
 	t.Parallel()
 	r := newOrderRig(t)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// format is how a command answers: a table for people, JSON or CSV for programs.
+// format is a command's output format: a table for people, JSON or CSV for programs.
 type format struct{ json, csv bool }
 
 // table prints rows under a header. JSON prints values instead, one array.
@@ -47,10 +47,10 @@ func printCSV(w io.Writer, header []string, rows [][]string) error {
 	return c.Error()
 }
 
-// age is how long ago something was, to the second.
+// age formats the age of a time, to the second.
 func age(now, then time.Time) string { return now.Sub(then).Truncate(time.Second).String() }
 
-// shortHash cuts a hash for a table; --json and show have it whole.
+// shortHash cuts a hash for a table; --json and show print it completely.
 func shortHash(s string) string {
 	if len(s) <= 18 {
 		return s
@@ -58,10 +58,11 @@ func shortHash(s string) string {
 	return s[:10] + "…" + s[len(s)-6:]
 }
 
-// columns is how wide a screen may be.
+// columns is the maximum width of the output.
 const columns = 100
 
-// printWrapped prints a text in lines that fit the screen, with all lines indented as the first one's text.
+// printWrapped prints a text in lines that fit the screen, with all lines indented as the first
+// one's text.
 func printWrapped(w io.Writer, text string) {
 	indent := strings.Repeat(" ", min(len(text)-len(strings.TrimLeft(text, " ")), columns/2))
 	if indent == "" {

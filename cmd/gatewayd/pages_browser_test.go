@@ -19,21 +19,22 @@ import (
 	"gatewayd/devnet/demouser"
 )
 
-// TestStartPageInBrowser opens the start page of both listeners in every look.
+// TestStartPageInBrowser opens the start page of both listeners in every theme.
 func TestStartPageInBrowser(t *testing.T) {
 	t.Parallel()
 	r := pagesRig(t)
 	drive(t, "testdata/start_browser.mjs", map[string]any{"gateway": devnet.RootOf(r.Info.Gateway), "exchange": devnet.RootOf(r.Info.API)})
 }
 
-// pagesRig is an environment with an exchange API, whose pages know of each other.
+// pagesRig is an environment with an exchange API, whose pages link to each other.
 func pagesRig(t *testing.T, adjust ...func(*devnet.Options)) *rig {
 	t.Helper()
 	return newRig(t, append(adjust, func(o *devnet.Options) { o.Listen, o.API = freeAddress(t), freeAddress(t) })...)
 }
 
-// drive runs a script in a browser. What it is given besides: the tools, the directory for pictures (GATEWAYD_PICTURES, or build/pictures), and which origins it may ask: those of the
-// URLs that it is given. It answers what the script prints.
+// drive runs a script in a browser. What it is given besides: the tools, the directory for pictures
+// (GATEWAYD_PICTURES, or build/pictures), and which origins it may ask: those of the URLs that it
+// is given. It answers what the script prints.
 func drive(t *testing.T, script string, given map[string]any) []byte {
 	t.Helper()
 	node, browser, playwright := browserTools(t)

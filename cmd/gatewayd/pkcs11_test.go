@@ -18,7 +18,8 @@ import (
 	"gatewayd/wallet/hsm/hsmtest"
 )
 
-// TestHotKeyInAModule has a user deposit and withdraw with the daemon's hot key in a hardware security module.
+// TestHotKeyInAModule has a user deposit and withdraw with the daemon's hot key in a hardware
+// security module.
 func TestHotKeyInAModule(t *testing.T) {
 	path := wallet.SourcePaths(ethereum.CoinType).Hot(0)
 	module := hsmtest.Token(t, "daemon", "secp256k1", path)

@@ -58,7 +58,8 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// waitUntilLevelled waits until the accounts of the pools share what they hold and nothing moves between them any more.
+// waitUntilLevelled waits until the accounts of the pools share what they hold and nothing moves
+// between them any more.
 func (r *rig) waitUntilLevelled(t *testing.T) {
 	t.Helper()
 	waitFor(t, "levelled accounts", func() bool {
@@ -103,7 +104,8 @@ func (r *rig) payersOf(t *testing.T) map[chain.ID]map[string]int {
 	return found
 }
 
-// TestPoolPaths keeps the accounts of a pool apart from all others, and the first where it always was.
+// TestPoolPaths keeps the accounts of a pool apart from all others, and the first where it always
+// was.
 func TestPoolPaths(t *testing.T) {
 	t.Parallel()
 	keys, err := wallet.FromMnemonic(devnet.Mnemonic)

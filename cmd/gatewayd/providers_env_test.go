@@ -22,7 +22,7 @@ import (
 	"gatewayd/wallet"
 )
 
-// providerTransfers is how many deposits, and how many withdrawals, are made under each habit.
+// providerTransfers is the number of deposits, and of withdrawals, under each habit.
 func providerTransfers(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("GATEWAYD_HABIT_TRANSFERS")
@@ -34,7 +34,7 @@ func providerTransfers(t *testing.T) int {
 	return n
 }
 
-// providerEnv is a daemon with a signer of its own whose source nodes, anvil behind proxies, have
+// providerEnv is a daemon with a separate signer whose source nodes, anvil behind proxies, have
 // habits of providers.
 type providerEnv struct {
 	*faultyEnv

@@ -21,7 +21,8 @@ type providerHabit struct {
 	habit func(name string) faultynode.Habit
 	// names are conditions of which the surfaces must show one while it lasts.
 	names []status.Kind
-	// total: no money moves while it lasts; it must move by itself afterwards.
+	// total: no payment is possible while it lasts; payments must continue automatically
+	// afterwards.
 	total bool
 	// quiet: no surface warns.
 	quiet bool
@@ -56,8 +57,8 @@ func providerHabits() []providerHabit {
 	}
 }
 
-// TestProviderHabits runs the daemon and a signer of its own on one node and on three with each
-// habit of providers. Deposits and withdrawals under way arrive while the habit lasts, or after it
+// TestProviderHabits runs the daemon and a separate signer on one node and on three with each habit
+// of providers. Deposits and withdrawals in progress complete while the habit lasts, or after it
 // where nothing could be read.
 func TestProviderHabits(t *testing.T) {
 	t.Parallel()

@@ -56,7 +56,8 @@ func summary(c config.Config, r records.Record, now time.Time) []string {
 	}
 }
 
-// recordsListCommand is list and export: the same filters, one page for people or everything for programs.
+// recordsListCommand is list and export: the same filters, one page for people or everything for
+// programs.
 func recordsListCommand(w streams, config *string, use, about string, all bool) *cobra.Command {
 	var f format
 	var q operator.Query
@@ -80,7 +81,7 @@ func recordsListCommand(w streams, config *string, use, about string, all bool) 
 	return c
 }
 
-// listRecords prints a page, and says when there is more than that.
+// listRecords prints a page, and reports further ones.
 func listRecords(ctx context.Context, d *operator.Session, w streams, f format, filter search.Filter) error {
 	list, err := d.Page(ctx, filter)
 	if err != nil {
@@ -107,7 +108,8 @@ func listRecords(ctx context.Context, d *operator.Session, w streams, f format, 
 	return err
 }
 
-// printRecords shows records, and the stopped accounts that wait for an operator as well: in JSON as rows without an id.
+// printRecords shows records, and the stopped accounts that wait for an operator as well: in JSON
+// as rows without an id.
 func printRecords(d *operator.Session, w io.Writer, f format, list []records.Record, stopped []records.Account) error {
 	now := time.Now()
 	rows, values := make([][]string, len(list)), make([]operator.RecordRow, len(list), len(list)+len(stopped))
@@ -128,7 +130,7 @@ func printRecords(d *operator.Session, w io.Writer, f format, list []records.Rec
 	return f.table(w, []string{"id", "network", "direction", "token", "amount", "state", "wallet", "in", "age"}, rows, values)
 }
 
-// exportPage is how many records are read at a time.
+// exportPage is the number of records per read.
 const exportPage = 1000
 
 // exportRecords writes every matching record, page by page, newest first.
@@ -188,7 +190,7 @@ func queryFlags(q *operator.Query, f *pflag.FlagSet, all bool) {
 	}
 }
 
-// printStopped tells the stopped accounts of all chains as a list of their own.
+// printStopped prints the stopped accounts of all chains as a separate list.
 func printStopped(w io.Writer, stopped []records.Account) {
 	for _, a := range stopped {
 		fmt.Fprintf(w, "ACCOUNT %s %s on %s is %s: %s\n        gatewayd account show %s %s\n", a.Kind, a.Account, a.Chain, a.State, a.Why, a.Chain, a.Account)

@@ -13,7 +13,8 @@ import (
 	"gatewayd/wallet"
 )
 
-// comment builds block data: the content type of gateway comments, a type byte and parts, a string for its bytes and an int for one byte.
+// comment builds block data: the content type of gateway comments, a type byte and parts, a string
+// for its bytes and an int for one byte.
 func comment(kind byte, parts ...any) []byte {
 	data := []byte{0x0b, 0xc3, kind}
 	for _, p := range parts {
@@ -70,7 +71,8 @@ func units(k devnet.Token, thousandths uint64) chain.Amount {
 	return scaled
 }
 
-// TestRefusals sends every withdrawal that cannot be paid and sees the money come back, to the unit.
+// TestRefusals sends every withdrawal that cannot be paid and sees the money come back, to the
+// unit.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -95,7 +97,7 @@ func TestRefusals(t *testing.T) {
 	}
 	cases := slices.Clone(refusals)
 	for i, to := range []string{hot, usdt.Asset, r.Info.Tokens[2].Asset, depositAddress(t, rich)} {
-		c := refusals[7] // a bad checksum: the same with each address that is nobody's to pay
+		c := refusals[7] // a bad checksum: the same with each invalid address
 		c.name, c.data, c.gross = "address of ours "+to, comment(0, to), 41+uint64(i)
 		cases = append(cases, c)
 	}

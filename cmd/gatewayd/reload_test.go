@@ -45,7 +45,8 @@ func (w *faultyEnv) writeConfig(t *testing.T, path string, change func(*config.C
 	require.NoError(t, os.WriteFile(path, text, 0o600))
 }
 
-// changed is the configuration of TestReload's second part: what a running daemon takes, and one key that it does not.
+// changed is the configuration of TestReload's second part: what a running daemon takes, and one
+// key that it does not.
 func changed(w *faultyEnv, funder string, dai config.Token) func(*config.Config) {
 	return func(c *config.Config) {
 		c.Watcher.Poll *= 2
@@ -64,7 +65,8 @@ func changed(w *faultyEnv, funder string, dai config.Token) func(*config.Config)
 	}
 }
 
-// TestReload changes the file beside a running daemon: what is right is taken at once and by what comes later only, what is wrong changes nothing.
+// TestReload changes the file of a running daemon: valid settings apply at once and to later
+// transfers only, invalid ones change nothing.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	var dai config.Token
@@ -220,7 +222,7 @@ func (w *faultyEnv) requireRefused(t *testing.T, unchanged func()) {
 	w.waitUntilWell(t)
 }
 
-// settledBooks waits until nothing is under way, and says that books and chains agree.
+// settledBooks waits until no payment is in progress, and checks that books and chains agree.
 func (w *faultyEnv) settledBooks(t *testing.T) {
 	t.Helper()
 	store, err := records.OpenExisting(t.Context(), w.cfg.Database)

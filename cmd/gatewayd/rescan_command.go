@@ -84,7 +84,7 @@ func printRescan(r *operator.Rescan, w io.Writer, book bool) error {
 	return nil
 }
 
-// printBooked tells what the daemon has done; what it refused is an error.
+// printBooked prints the daemon's bookings; its refusal is an error.
 func printBooked(r *operator.Rescan, w io.Writer) error {
 	var failed []error
 	done, open := 0, 0

@@ -64,8 +64,8 @@ func (r *rig) runRescan(t *testing.T, args ...string) (rows []operator.Differenc
 	return rows
 }
 
-// TestRescan loses a deposit of coin, a withdrawal and a payout beside a running daemon. Reading the blocks again shows each, books each once, and
-// in the end everybody has what is theirs.
+// TestRescan loses a deposit of coin, a withdrawal and a payout next to a running daemon. Reading
+// the blocks again shows each, books each once, and in the end every user has the correct balance.
 func TestRescan(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, deepOptions)
@@ -121,7 +121,8 @@ func TestRescan(t *testing.T) {
 	t.Run("words", func(t *testing.T) { checkRescanMessages(t, r, db, from["eth"]) })
 }
 
-// checkRescanMessages checks what is printed about ranges that cannot be read, or not wholly compared.
+// checkRescanMessages checks what is printed about ranges that cannot be read, or not wholly
+// compared.
 func checkRescanMessages(t *testing.T, r *rig, db *sql.DB, first string) {
 	before, _ := strconv.ParseUint(first, 10, 64)
 	for _, c := range []struct{ args, says string }{
@@ -141,7 +142,8 @@ func checkRescanMessages(t *testing.T, r *rig, db *sql.DB, first string) {
 	require.Contains(t, r.mustCommand(t, "rescan", "eth", first), "The records have forgotten the hashes of 10 of them")
 }
 
-// TestRescanOfAStoppedDaemon orders a lost deposit to be booked while no daemon runs: the next one books it, and only once.
+// TestRescanOfAStoppedDaemon orders a lost deposit to be booked while no daemon runs: the next one
+// books it, and only once.
 func TestRescanOfAStoppedDaemon(t *testing.T) {
 	t.Parallel()
 	n, err := devnode.Start(devnode.Config{Period: 100 * time.Millisecond, FinalityDepth: 30})

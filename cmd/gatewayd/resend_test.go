@@ -17,7 +17,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// withdrawToPayee withdraws to a new account, as soon as the gateway takes withdrawals, and returns the account and the withdrawal's hash.
+// withdrawToPayee withdraws to a new account, as soon as the gateway takes withdrawals, and returns
+// the account and the withdrawal's hash.
 func (u *testUser) withdrawToPayee(t *testing.T, amount chain.Amount) (to, sent string) {
 	t.Helper()
 	fresh, err := devnet.NewPayee()
@@ -38,7 +39,8 @@ func (r *rig) waitingPayout(t *testing.T) common.Hash {
 	return r.Source.Pending()[0]
 }
 
-// TestPayoutDropped makes the source node forget a payout that waits: it is sent again and paid once.
+// TestPayoutDropped makes the source node forget a payout that waits: it is sent again and paid
+// once.
 func TestPayoutDropped(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -129,8 +131,8 @@ func mineOn(t *testing.T, n *ethtest.Node) (stop func()) {
 	return stop
 }
 
-// TestStuckPayout raises what blocks ask for, by tip and by base fee, once a payout waits: it is replaced at the same nonce with both
-// fees higher, and paid once.
+// TestStuckPayout raises what blocks ask for, by tip and by base fee, once a payout waits: it is
+// replaced at the same nonce with both fees higher, and paid once.
 func TestStuckPayout(t *testing.T) {
 	t.Parallel()
 	dear := map[string]func(t *testing.T, r *rig, first operator.AttemptRow){
@@ -182,7 +184,8 @@ func isRaised(t *testing.T, before, after string) bool {
 	return a.Mul(a, big.NewInt(8)).Cmp(b.Mul(b, big.NewInt(9))) >= 0
 }
 
-// TestExchangeLosesBlocks makes the exchange node lose a credit and a receive that are in no snapshot yet: the same blocks are sent again.
+// TestExchangeLosesBlocks makes the exchange node lose a credit and a receive that are in no
+// snapshot yet: the same blocks are sent again.
 func TestExchangeLosesBlocks(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *devnet.Options) { o.Interval = -1 })
@@ -220,7 +223,7 @@ func TestExchangeLosesBlocks(t *testing.T) {
 	})
 }
 
-// snapshots makes ten snapshot blocks a second until stop, for a chain that makes none by itself.
+// snapshots makes ten snapshot blocks a second until stop, on a chain without automatic ones.
 func (r *rig) snapshots(t *testing.T) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -278,8 +281,8 @@ func (r *rig) dropBlock(t *testing.T, which func() string) core.Hash {
 	return lost
 }
 
-// TestSourceReorg takes the blocks away in which an unfinal deposit or payout stands. Whether the transaction comes back by itself or must
-// be sent again, it counts once.
+// TestSourceReorg removes the blocks of an unfinal deposit or payout. Whether the transaction
+// returns automatically or must be sent again, it counts once.
 func TestSourceReorg(t *testing.T) {
 	t.Parallel()
 	for name, fate := range map[string]devnode.Fate{"kept": devnode.Keep, "returned": devnode.Return, "lost": devnode.Lose} {
@@ -355,8 +358,8 @@ func (r *rig) reorgPayout(t *testing.T, u *testUser, fate devnode.Fate) {
 	r.requireOneNonce(t, sent)
 }
 
-// requireOneNonce requires that whatever was signed for a payout can only be mined once: the same transaction, or one that replaces it because the
-// blocks were quicker than the daemon.
+// requireOneNonce requires that whatever was signed for a payout can only be mined once: the same
+// transaction, or one that replaces it because the blocks were quicker than the daemon.
 func (r *rig) requireOneNonce(t *testing.T, sent string) {
 	t.Helper()
 	attempts := paymentOf(t, r.recordDetail(t, sent), chain.Credit).Attempts

@@ -18,8 +18,9 @@ import (
 	"gatewayd/wallet"
 )
 
-// TestRestoredFromADump rehearses "PostgreSQL" of docs/operations.md: the database is dumped by pg_dump while users bridge, lost some time later, and restored by
-// pg_restore beside a sign-guard that has signed since. In the end everybody has what is theirs to the unit.
+// TestRestoredFromADump rehearses "PostgreSQL" of docs/operations.md: the database is dumped by
+// pg_dump while users bridge, lost some time later, and restored by pg_restore with a sign-guard
+// that has signed since. In the end every user has the correct balance to the unit.
 func TestRestoredFromADump(t *testing.T) {
 	t.Parallel()
 	server := recordstest.OwnPostgres(t, "")
@@ -79,8 +80,9 @@ func recreateDatabase(t *testing.T, database string) {
 	}
 }
 
-// TestEmbeddedChainRestored backs up a daemon that has the exchange chain in its own process, while users bridge. First the records are lost and the chain's log
-// is not; then everything is, while the daemon still pays for what users have done. Nothing is lost of it either time.
+// TestEmbeddedChainRestored backs up a daemon that has the exchange chain in its own process, while
+// users bridge. First the records are lost and the chain's log is not; then everything is, while
+// the daemon still pays for what users have done. Nothing is lost of it either time.
 func TestEmbeddedChainRestored(t *testing.T) {
 	t.Parallel()
 	dir, listen := t.TempDir(), freeAddress(t)

@@ -17,7 +17,7 @@ import (
 	"gatewayd/operator"
 )
 
-// timesOf is how often something is done: a few times, or as often as the environment says.
+// timesOf returns a number of repetitions: a few, or the number in the environment.
 func timesOf(t *testing.T, variable string, few int) int {
 	t.Helper()
 	n, err := strconv.Atoi(cmp.Or(os.Getenv(variable), strconv.Itoa(few)))
@@ -39,7 +39,8 @@ func (l *restoreEnv) accountRows(t *testing.T) map[string]operator.AccountRow {
 	return list
 }
 
-// sentSince is true when a ledger shows a transaction of ours that the sign-guard had not signed at the time of known. The records have stored it before.
+// sentSince is true when a ledger shows a transaction of ours that the sign-guard had not signed at
+// the time of known. The records have stored it before.
 func (l *restoreEnv) sentSince(t *testing.T, known map[string]operator.AccountRow) bool {
 	t.Helper()
 	for address, a := range l.accountRows(t) {
@@ -56,7 +57,8 @@ func (l *restoreEnv) sentSince(t *testing.T, known map[string]operator.AccountRo
 	return false
 }
 
-// restoreGuard has an old sign-guard beside newer records, which may have seen no more commits of the sign-guard than it knows: they have signatures that it lacks.
+// restoreGuard restores an old sign-guard with newer records. The records may have seen no more
+// commits of the sign-guard than it contains, but have signatures that it lacks.
 func (l *restoreEnv) restoreGuard(t *testing.T, backup string, work func()) {
 	t.Helper()
 	mustRun(t, "signer", "backup", "-c", l.signer.config, backup)
@@ -70,7 +72,8 @@ func (l *restoreEnv) restoreGuard(t *testing.T, backup string, work func()) {
 	l.start(t)
 }
 
-// restoreRecords has an old database beside the newer sign-guard, which the signer goes on with.
+// restoreRecords restores an old database with the newer sign-guard, which the signer continues to
+// use.
 func (l *restoreEnv) restoreRecords(t *testing.T, backup string, work func()) {
 	t.Helper()
 	l.mustProgram(t, "backup", backup)
@@ -82,8 +85,9 @@ func (l *restoreEnv) restoreRecords(t *testing.T, backup string, work func()) {
 	l.start(t)
 }
 
-// hasClosedChannels is true while channels are closed because less is held than the books say. What was paid since a backup is missing in the restored books until
-// it is settled; then the channels open by themselves.
+// hasClosedChannels is true while channels are closed because the holdings are below the books.
+// Payments since a backup are missing in the restored books until they are settled; then the
+// channels open automatically.
 func (l *restoreEnv) hasClosedChannels(t *testing.T) bool {
 	t.Helper()
 	out, err := l.runCommand(t, "channel", "list")
@@ -91,9 +95,11 @@ func (l *restoreEnv) hasClosedChannels(t *testing.T) bool {
 	return strings.Contains(out, "less than the books say")
 }
 
-// TestRestoredBesideASigner backs up a daemon's database or its signer's sign-guard at random moments while users deposit and withdraw, puts it back some time
-// later beside the newer half, and follows the documented recovery. In the end everybody has what is theirs to the unit, on both chains, and no channel is closed.
-// GATEWAYD_RESTORES and GATEWAYD_GUARD_RESTORES say how often.
+// TestRestoredBesideASigner backs up a daemon's database or its signer's sign-guard at random
+// moments while users deposit and withdraw. It restores it some time later with the newer half, and
+// follows the documented recovery. In the end every user has the correct balance to the unit, on
+// both chains, and no channel is closed. GATEWAYD_RESTORES and GATEWAYD_GUARD_RESTORES set the
+// repetitions.
 func TestRestoredBesideASigner(t *testing.T) {
 	t.Parallel()
 	seed := seedOf(t)

@@ -14,9 +14,10 @@ import (
 	"gatewayd/records"
 )
 
-// TestResumeWithoutADaemon halts each chain by a fork below its final block, stops the daemon, and orders both chains to go on with the command alone:
-// as long as the nodes have another past it shows the fork; when the source chain's blocks are back it is taken at its word, and a daemon that is
-// started then goes on.
+// TestResumeWithoutADaemon halts each chain by a fork below its final block, stops the daemon, and
+// orders both chains to resume with the command alone. While the nodes have another branch it shows
+// the fork. When the source chain's blocks are back the order is stored, and a daemon that is
+// started then continues.
 func TestResumeWithoutADaemon(t *testing.T) {
 	t.Parallel()
 	w := newFaultyEnv(t, nil)
@@ -56,7 +57,8 @@ func TestResumeWithoutADaemon(t *testing.T) {
 	require.True(t, w.cursor(t, "vite").Halted, "and it stays halted")
 }
 
-// forkedAt says that the command shows where the pasts part: the highest block that both have, our final one, and another in its place.
+// forkedAt checks that the command shows the fork: the highest common block, our final one, and the
+// other block in its place.
 func (w *faultyEnv) forkedAt(t *testing.T, out string, id chain.ID, height uint64, hash string) {
 	t.Helper()
 	cur := w.cursor(t, id)
@@ -66,7 +68,7 @@ func (w *faultyEnv) forkedAt(t *testing.T, out string, id chain.ID, height uint6
 	require.NotContains(t, out, fmt.Sprintf("The nodes say  %d %s", cur.Final.Height, cur.Final.Hash))
 }
 
-// cursor is where the records stand on a chain.
+// cursor returns the records' position on a chain.
 func (w *faultyEnv) cursor(t *testing.T, id chain.ID) (cur records.Cursor) {
 	t.Helper()
 	store, err := records.OpenExisting(t.Context(), w.cfg.Database)

@@ -16,8 +16,9 @@ import (
 	"gatewayd/vite/core"
 )
 
-// retryingUser is a user of a daemon that is killed again and again, with its embedded chains: each call is retried until it succeeds, at the
-// addresses of the daemon that runs now, and nothing is sent again without a look whether it has been done.
+// retryingUser is a user of a daemon that is killed repeatedly, with its embedded chains. Each call
+// is retried until it succeeds, at the addresses of the running daemon, and nothing is sent again
+// without a check whether it was done.
 type retryingUser struct {
 	*testUser
 	dir string // of the daemon
@@ -73,7 +74,8 @@ func (u *retryingUser) reconnect(ctx context.Context) error {
 	return nil
 }
 
-// bridgeUntil deposits and withdraws at random until ctx ends and there was one of each at least. It finishes what it has begun, by the deadline.
+// bridgeUntil deposits and withdraws at random until ctx ends, at least one of each. It finishes
+// open transfers by the deadline.
 func (u *retryingUser) bridgeUntil(ctx, deadline context.Context) error {
 	for ctx.Err() == nil || len(u.deposits) == 0 || len(u.withdrawals) == 0 {
 		act := u.depositSome
@@ -149,7 +151,8 @@ func (u *retryingUser) signTransfer(ctx context.Context, to common.Address, amou
 	return u.Eth.Sign(ctx, nonce, target, value, call)
 }
 
-// withdrawSome receives what waits and withdraws a little, one time in five to an address that is refused.
+// withdrawSome receives what waits and withdraws a little, one time in five to an address that is
+// refused.
 func (u *retryingUser) withdrawSome(ctx context.Context) error {
 	if err := u.receiveAll(ctx); err != nil {
 		return err
@@ -212,7 +215,8 @@ func (u *retryingUser) sendWithdrawal(ctx context.Context, gross chain.Amount, d
 	return b.Hash.String(), err
 }
 
-// sendBlock sends a block until it is the account's newest. Nobody else writes to the account, so the same block stands nowhere else.
+// sendBlock sends a block until it is the account's newest. The account has no other writer, so the
+// same block exists nowhere else.
 func (u *retryingUser) sendBlock(ctx context.Context, b *core.AccountBlock) error {
 	return retry(ctx, "a block on the exchange chain", func() error {
 		if err := u.reconnect(ctx); err != nil {
@@ -259,5 +263,5 @@ func (u *retryingUser) balance(ctx context.Context) (have chain.Amount, err erro
 	return have, err
 }
 
-// expectedBalance is what the user must have on the exchange chain in the end.
+// expectedBalance is the user's correct final balance on the exchange chain.
 func (u *retryingUser) expectedBalance() (chain.Amount, error) { return u.deposited.Sub(u.spent) }

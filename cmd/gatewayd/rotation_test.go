@@ -27,7 +27,8 @@ import (
 	"gatewayd/wallet"
 )
 
-// rotationEnv is a gateway with a signer of its own, whose second account on the exchange chain has a stake before it pays anything.
+// rotationEnv is a gateway with a separate signer, whose second account on the exchange chain has a
+// stake before it pays anything.
 type rotationEnv struct {
 	*faultyEnv
 	signer *signerProcess
@@ -90,7 +91,7 @@ func (s *signerProcess) refuses(t *testing.T, why string, change func(*config.Co
 	require.NoError(t, os.WriteFile(s.config, good, 0o600))
 }
 
-// rotate changes both files, the signer's first, and answers what the daemon says.
+// rotate changes both files, the signer's first, and returns the daemon's answer.
 func (r *rotationEnv) rotate(t *testing.T, change func(*config.Config)) string {
 	t.Helper()
 	r.signer.change(t, change)
@@ -115,7 +116,7 @@ func (r *rotationEnv) accounts(t *testing.T, kind records.AccountKind) (list []o
 	return list
 }
 
-// holding is what `balances` has of an account and an asset.
+// holding returns the balance of an account and an asset in `balances`.
 func (r *rotationEnv) holding(t *testing.T, account, asset string) chain.Amount {
 	t.Helper()
 	var all []overview.Balance
@@ -129,7 +130,8 @@ func (r *rotationEnv) holding(t *testing.T, account, asset string) chain.Amount 
 	return chain.Amount{}
 }
 
-// startTransfers begins a deposit and a withdrawal that stay undecided until the source chain goes on, and returns a function that waits for both.
+// startTransfers begins a deposit and a withdrawal that stay undecided until the source chain
+// continues, and returns a function that waits for both.
 func (r *rotationEnv) startTransfers(t *testing.T) (ended func()) {
 	t.Helper()
 	before := r.user.spendable(t)
@@ -166,8 +168,8 @@ func (r *rotationEnv) paidBy(t *testing.T, hash string) (accounts []string) {
 	return accounts
 }
 
-// TestNewHotAccount is the runbook of docs/operations.md: while money moves a new account pays withdrawals, the old one gives it what it has, and what users
-// go on sending there is theirs.
+// TestNewHotAccount is the runbook of docs/operations.md: under load a new account pays
+// withdrawals, the old one gives it its balance, and users' later transfers there still count.
 func TestNewHotAccount(t *testing.T) {
 	t.Parallel()
 	r := newRotationEnv(t, nil)
@@ -224,7 +226,8 @@ func TestNewHotAccount(t *testing.T) {
 	r.waitUntilWell(t)
 }
 
-// TestNewGatewayAccount is the runbook of docs/operations.md: wallets are given a new address of the gateway, and what goes to the old one is paid out or refunded.
+// TestNewGatewayAccount is the runbook of docs/operations.md: wallets are given a new address of
+// the gateway, and what goes to the old one is paid out or refunded.
 func TestNewGatewayAccount(t *testing.T) {
 	t.Parallel()
 	r := newRotationEnv(t, nil)
@@ -271,8 +274,9 @@ func TestNewGatewayAccount(t *testing.T) {
 	r.waitUntilWell(t)
 }
 
-// TestNewDepositSeed is the runbook of docs/operations.md: new users get addresses of a successor, those of the first seed are credited and swept, and an account
-// of the new seed takes over what pays. The daemon has no keys and reads nothing anew for the addresses.
+// TestNewDepositSeed is the runbook of docs/operations.md: new users get addresses of a successor,
+// those of the first seed are credited and swept, and an account of the new seed takes over the
+// payments. The daemon has no keys and reads nothing again for the addresses.
 func TestNewDepositSeed(t *testing.T) {
 	t.Parallel()
 	const words = "legal winner thank year wave sausage worth useful legal winner thank yellow"
@@ -326,8 +330,8 @@ func TestNewDepositSeed(t *testing.T) {
 	r.signer.refuses(t, "take none away", func(c *config.Config) { c.Wallet.Successors = nil })
 }
 
-// TestNewApprover is the runbook of docs/operations.md, with the signer as a process of its own: a new approver counts from the signer's reload on, one that is taken
-// away no more.
+// TestNewApprover is the runbook of docs/operations.md, with a separate signer process: a new
+// approver counts from the signer's reload on, a removed one no longer.
 func TestNewApprover(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -369,7 +373,8 @@ func TestNewApprover(t *testing.T) {
 	})
 	paid(to, sent)
 
-	// Who has left approves nothing, and what he has signed before and nobody has paid counts no more.
+	// A removed approver approves nothing, and his earlier approvals of unpaid payments no longer
+	// count.
 	r.signer.change(t, func(c *config.Config) { c.Signer.Approvals.Approvers = list[1:] })
 	to, sent, record = withdraw()
 	_, _ = r.runCommand(t, "approve", record, "--key", keys[0], "--yes")
@@ -384,7 +389,7 @@ func TestNewApprover(t *testing.T) {
 	r.settledBooks(t)
 }
 
-// balanceText is what an address has of the user's token.
+// balanceText returns an address's balance of the user's token.
 func balanceText(t *testing.T, u *testUser, address string) string {
 	t.Helper()
 	has, err := u.Eth.Balance(t.Context(), u.Token.Asset, common.HexToAddress(address))

@@ -35,7 +35,7 @@ type program struct {
 	log    logText
 }
 
-// logText keeps what a process says on standard error.
+// logText keeps a process's standard error.
 type logText struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -128,7 +128,7 @@ func embeddedChain(t *testing.T, ws string) *daemon.Embedded {
 	return chain
 }
 
-// envelopeAt is what the exchange API answers at a URL; the zero value while it does not.
+// envelopeAt returns the exchange API's answer at a URL; the zero value without one.
 func envelopeAt(url string) (status int, e struct {
 	Code int
 	Msg  string
@@ -143,8 +143,8 @@ func envelopeAt(url string) (status int, e struct {
 	return answer.StatusCode, e
 }
 
-// The exchange API's node is down at the start: the bridge serves, the API says so in its own envelope, the log tells what is waited for, and once the node
-// is there the API serves without a restart.
+// The exchange API's node is down at the start: the bridge serves, the API reports it in its own
+// envelope, and the log names the node. Once the node is there the API serves without a restart.
 func TestRunWaitsForTheExchangeNode(t *testing.T) {
 	t.Parallel()
 	source, err := devnode.Start(devnode.Config{Period: 100 * time.Millisecond})

@@ -27,8 +27,9 @@ import (
 	"gatewayd/wallet"
 )
 
-// TestRun runs the daemon as an operator does: keys made by `wallet recover` and a password file, a configuration of one's own, a real
-// node, the embedded exchange chain with a genesis file. It serves users, ends when told and goes on where it was.
+// TestRun runs the daemon as an operator does: keys made by `wallet recover` and a password file,
+// an own configuration, a real node, the embedded exchange chain with a genesis file. It serves
+// users, ends on a signal and continues from its state.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	n := startAnvil(t, 0)
@@ -91,8 +92,8 @@ func waitForInfo(t *testing.T, dir string) devnet.Info {
 	return info
 }
 
-// freeAddress is a loopback address that nobody listened on a moment ago. Its port is below those that the system gives to whoever asks for any, so
-// that nothing else gets it before the daemon listens there.
+// freeAddress is a loopback address that was unused a moment ago. Its port is below the ephemeral
+// ones, so that no other program gets it before the daemon listens there.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	for range 100 {
@@ -130,7 +131,7 @@ func writeGenesis(t *testing.T, path string, g ledger.Genesis) {
 	require.NoError(t, os.WriteFile(path, text, 0o600))
 }
 
-// TestDemo is what a newcomer runs first, on each kind of node.
+// TestDemo runs a newcomer's first command, on each kind of node.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	t.Run("embedded", func(t *testing.T) {

@@ -29,7 +29,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// TestMain makes the test binary also the program: as `gatewayd` in PATH it is what the tests start and kill.
+// TestMain makes the test binary also the program: the tests start and kill it as `gatewayd` in
+// PATH.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"gatewayd": main, exchangeCommand: exchangeProcessMain, burstChain: chainMain})
 }
@@ -42,7 +43,8 @@ type rig struct {
 	users uint32
 }
 
-// quickOptions make ten blocks a second on both chains, and sweep only when the test says so: tests count what waits in the pool.
+// quickOptions make ten blocks a second on both chains, and sweep only on the test's request: tests
+// count the pool's transactions.
 func quickOptions(dir string) devnet.Options {
 	return devnet.Options{
 		Dir: dir, Listen: "127.0.0.1:0", ExchangeListen: "127.0.0.1:0",
@@ -61,7 +63,7 @@ func newRig(t *testing.T, adjust ...func(*devnet.Options)) *rig {
 	require.NoError(t, err)
 	t.Cleanup(d.Close)
 	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1) // room for the one answer, so that Run ends even if nobody asks
+	ended := make(chan error, 1) // room for the one answer, so that Run ends even without a reader
 	go func() { ended <- d.Run(ctx) }()
 	t.Cleanup(func() {
 		stop()
@@ -156,7 +158,8 @@ func (r *rig) command(t *testing.T, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// mustCommand runs a command again when it finds the database locked, which happens on a busy machine.
+// mustCommand runs a command again when it finds the database locked, which happens on a busy
+// machine.
 func (r *rig) mustCommand(t *testing.T, args ...string) (out string) {
 	t.Helper()
 	var err error
@@ -176,7 +179,7 @@ func (r *rig) listRecords(t *testing.T, filters ...string) (rows []operator.Reco
 	return rows
 }
 
-// recordDetail is what `records show` has of the one record with a hash.
+// recordDetail returns the `records show` output of the only record with a hash.
 func (r *rig) recordDetail(t *testing.T, hash string) operator.RecordDetail {
 	t.Helper()
 	var details []operator.RecordDetail
@@ -202,8 +205,8 @@ func findPayment(s operator.RecordDetail, purpose chain.Purpose) (p operator.Pay
 	return p
 }
 
-// waitUntilSettled waits until nothing is under way or keeps money from moving, as on a busy machine a node that was silent for a
-// moment does, and requires that books and chains agree and that every account may sign.
+// waitUntilSettled waits until no payment is in progress or blocked, as by a briefly silent node on
+// a busy machine. It requires that books and chains agree and that every account may sign.
 func (r *rig) waitUntilSettled(t *testing.T) {
 	t.Helper()
 	waitFor(t, "nothing under way", func() bool { return len(underWay(t, r.Daemon.Store, r.Daemon.Config)) == 0 })
@@ -216,7 +219,7 @@ func (r *rig) waitUntilSettled(t *testing.T) {
 	require.Empty(t, stoppedAccounts(t, r.Daemon.Store, r.Daemon.Config))
 }
 
-// conditions are what stands at the moment.
+// conditions returns the present conditions.
 func (r *rig) conditions(t *testing.T) []status.Condition {
 	t.Helper()
 	report, err := (&operator.Session{Config: r.Daemon.Config, Store: r.Daemon.Store}).Conditions(t.Context())

@@ -114,7 +114,7 @@ func signerImportCommand(w streams, path *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer func() { _ = guard.Close() }() // what it has imported is durable
+			defer func() { _ = guard.Close() }() // its imports are durable
 			added, seen, err := importBindings(cmd.Context(), guard, file, ownAddress(cfg, keys))
 			if err != nil {
 				return err
@@ -142,10 +142,11 @@ func ownAddress(cfg config.Config, keys daemon.Keys) func(signguard.Binding) err
 	}
 }
 
-// importedAtOnce is how many bindings are imported in one durable commit.
+// importedAtOnce is the number of bindings per durable commit.
 const importedAtOnce = 1000
 
-// importBindings takes the lines of a file over, in groups, each of them whole or not at all. Running it again goes on.
+// importBindings imports the lines of a file, in groups, each of them completely or not at all.
+// Running it again continues.
 func importBindings(ctx context.Context, guard *signguard.Guard, file io.Reader, check func(signguard.Binding) error) (added, seen int, err error) {
 	lines := json.NewDecoder(file)
 	lines.DisallowUnknownFields()

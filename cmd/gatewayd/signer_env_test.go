@@ -14,7 +14,7 @@ import (
 	"gatewayd/signer/remote"
 )
 
-// signerProcess is `gatewayd signer` as a process of its own.
+// signerProcess is `gatewayd signer` as a separate process.
 type signerProcess struct {
 	config string
 	socket string
@@ -23,7 +23,8 @@ type signerProcess struct {
 	cmd    *exec.Cmd
 }
 
-// splitSigner moves the keys of a daemon's configuration into one of a signer, which the daemon asks over a socket. It starts nothing.
+// splitSigner moves the keys of a daemon's configuration into one of a signer, which the daemon
+// asks over a socket. It starts nothing.
 func splitSigner(t *testing.T, c *config.Config) *signerProcess {
 	t.Helper()
 	dir := shortDir(t)

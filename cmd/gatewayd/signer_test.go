@@ -31,8 +31,9 @@ func newDaemonWithSigner(t *testing.T) *daemonProcess {
 	return v
 }
 
-// TestKilledSigner kills the daemon, its signer or both at random moments while users deposit and withdraw. In the end everybody has what is theirs to the
-// unit, on both chains, and the books agree.
+// TestKilledSigner kills the daemon, its signer or both at random moments while users deposit and
+// withdraw. In the end every user has the correct balance to the unit, on both chains, and the
+// books agree.
 func TestKilledSigner(t *testing.T) {
 	kills := 30
 	if testing.Short() {
@@ -41,7 +42,8 @@ func TestKilledSigner(t *testing.T) {
 	killRunning(t, newDaemonWithSigner(t), seedOf(t), kills, 4)
 }
 
-// TestDaemonWithoutKeysIsSmall: who has no store to unlock needs no memory for it, and has neither a store nor a sign-guard.
+// TestDaemonWithoutKeysIsSmall: who has no store to unlock needs no memory for it, and has neither
+// a store nor a sign-guard.
 func TestDaemonWithoutKeysIsSmall(t *testing.T) {
 	t.Parallel()
 	v := newDaemonWithSigner(t)
@@ -61,8 +63,9 @@ func TestDaemonWithoutKeysIsSmall(t *testing.T) {
 	require.FileExists(t, filepath.Join(v.signer.data, "guard.db"))
 }
 
-// TestOtherGuardsAreRefused: a second daemon with a sign-guard of its own does not start beside the first, nor does the first without its own; the file
-// that was lost is replaced by order, which stops what pays.
+// TestOtherGuardsAreRefused: a second daemon with its own sign-guard does not start next to the
+// first, nor does the first without its own. The lost file is replaced by order, which stops the
+// paying accounts.
 func TestOtherGuardsAreRefused(t *testing.T) {
 	t.Parallel()
 	p := newPairApart(t, recordstest.Postgres(t).Database(t))
@@ -102,7 +105,8 @@ func TestOtherGuardsAreRefused(t *testing.T) {
 	})
 }
 
-// TestBindingsAreHandedOver: what a daemon has given out before there was a signer, the signer's owner takes over, and nothing that is not of its keys.
+// TestBindingsAreHandedOver: what a daemon has given out before there was a signer, the signer's
+// owner takes over, and nothing that is not of its keys.
 func TestBindingsAreHandedOver(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -36,8 +36,9 @@ func rebasing(t *testing.T, token *common.Address) func(*faultyEnv, *config.Conf
 	}
 }
 
-// auditRow is a token's row in the balance sheet of `audit --json`, and whether the audit finds no fault. On a busy machine a node may not answer in time: then there
-// is none, and who waits for one asks again.
+// auditRow is a token's row in the balance sheet of `audit --json`, and whether the audit finds no
+// fault. On a busy machine a node may not answer in time: then there is none, and who waits for one
+// asks again.
 func (w *faultyEnv) auditRow(t *testing.T, symbol string) (row audit.SheetRow, ok bool) {
 	t.Helper()
 	out, err := w.command(t, "audit", "--json")
@@ -55,8 +56,9 @@ func (w *faultyEnv) auditRow(t *testing.T, symbol string) (row audit.SheetRow, o
 	return row, false
 }
 
-// TestTokenThatRebases: what leaves our accounts without a transaction of ours closes the token's channels and is named to the unit, wherever it
-// lay. The books take it over on an operator's word; then what is owed must still be covered.
+// TestTokenThatRebases: what leaves our accounts without a transaction of ours closes the token's
+// channels and is named to the unit, wherever it lay. The books take it over on an operator's word;
+// then what is owed must still be covered.
 func TestTokenThatRebases(t *testing.T) {
 	t.Parallel()
 	var token common.Address
@@ -100,7 +102,8 @@ func TestTokenThatRebases(t *testing.T) {
 	require.ErrorContains(t, err, "the daemon has confirmed no shortage of USDT-000")
 }
 
-// TestCoinThatStrangersSent: the audit tells of coin that left with the hot account's key, although the books of coin follow the chain.
+// TestCoinThatStrangersSent: the audit reports coin that left with the hot account's key, although
+// the books of coin follow the chain.
 func TestCoinThatStrangersSent(t *testing.T) {
 	t.Parallel()
 	w := newFaultyEnv(t, nil)

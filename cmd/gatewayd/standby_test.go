@@ -26,7 +26,8 @@ const (
 	signerLost    = "signing has stopped"
 )
 
-// shareGuard moves a signer's sign-guard to a server and returns a second signer on it. The daemon asks both.
+// shareGuard moves a signer's sign-guard to a server and returns a second signer on it. The daemon
+// asks both.
 func (s *signerProcess) shareGuard(t *testing.T, guard string, daemon *config.Config) *signerProcess {
 	t.Helper()
 	text, err := os.ReadFile(s.config)
@@ -50,8 +51,10 @@ func (s *signerProcess) waitForLog(t *testing.T, what string, times int) {
 	waitFor(t, what, func() bool { return strings.Count(s.log.String(), what) >= times })
 }
 
-// TestStandbySigner kills the one of two signers on one sign-guard that serves, again and again, and then lets it freeze, while users deposit and withdraw. The
-// other takes over each time, and who wakes without the sign-guard signs nothing more. In the end everybody has what is theirs to the unit.
+// TestStandbySigner repeatedly kills the serving one of two signers on one sign-guard, and then
+// lets it freeze, while users deposit and withdraw. The other takes over each time, and a signer
+// that resumes without the sign-guard signs nothing more. In the end every user has the correct
+// balance to the unit.
 func TestStandbySigner(t *testing.T) {
 	t.Parallel()
 	kills := 6

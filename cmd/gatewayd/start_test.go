@@ -15,7 +15,8 @@ import (
 	"gatewayd/wallet"
 )
 
-// TestStartIsTold: the log says what a start works at before it does it, and of the database only when there is something to do.
+// TestStartIsTold: the log names each step of a start before it runs, and the database only when
+// there is work.
 func TestStartIsTold(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -42,7 +43,7 @@ func TestStartIsTold(t *testing.T) {
 	require.NotContains(t, again, "bringing the database up to date")
 }
 
-// startLog is what the daemon logs until it runs.
+// startLog returns the daemon's log until it runs.
 func startLog(t *testing.T, config string) string {
 	t.Helper()
 	log, err := os.CreateTemp(t.TempDir(), "log")

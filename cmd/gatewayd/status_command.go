@@ -214,7 +214,7 @@ func printNeeds(w io.Writer, cfg config.Config, o overview.Overview) {
 	}
 }
 
-// printCondition says what is wrong, since when, and what to do.
+// printCondition prints a fault, its start, and its remedy.
 func printCondition(w io.Writer, cfg config.Config, c status.Condition) {
 	mark := "note"
 	if c.Stops {
@@ -231,7 +231,7 @@ func printCondition(w io.Writer, cfg config.Config, c status.Condition) {
 }
 
 func hours(h float64) time.Duration {
-	const longest = 10 * 365 * 24 // a longer time tells nobody anything, and fits no Duration at some point
+	const longest = 10 * 365 * 24 // a longer time has no use, and overflows a Duration at some point
 	return time.Duration(min(h, longest) * float64(time.Hour))
 }
 

@@ -61,7 +61,8 @@ type faultyEnv struct {
 	log             logText      // of the daemon
 }
 
-// newFaultyEnv starts one. A user has a thousand USDT of the gateway's on the exchange chain, which nobody has deposited.
+// newFaultyEnv starts one. A user has a thousand USDT of the gateway's on the exchange chain,
+// without a deposit.
 func newFaultyEnv(t *testing.T, adjust func(*faultyEnv, *config.Config)) *faultyEnv {
 	t.Helper()
 	w := prepareFaultyEnv(t, startRichExchange, adjust)
@@ -86,8 +87,7 @@ func prepareFaultyEnv(t *testing.T, exchange func(*testing.T, *wallet.Keys) *dae
 	return prepareFaultyEnvOn(t, devnode.Config{}, exchange, adjust)
 }
 
-// prepareFaultyEnvOn is prepareFaultyEnv with a source node that offers what its configuration
-// says.
+// prepareFaultyEnvOn is prepareFaultyEnv with a source node of a given configuration.
 func prepareFaultyEnvOn(t *testing.T, source devnode.Config, exchange func(*testing.T, *wallet.Keys) *daemon.Embedded, adjust func(*faultyEnv, *config.Config)) *faultyEnv {
 	t.Helper()
 	w := &faultyEnv{}
@@ -215,7 +215,7 @@ func (w *faultyEnv) readHealth(t *testing.T) health {
 	return askHealth(t, w.health)
 }
 
-// askHealth is empty where nobody answers.
+// askHealth is empty without an answer.
 func askHealth(t *testing.T, url string) (a health) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

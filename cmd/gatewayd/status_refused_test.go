@@ -11,8 +11,8 @@ import (
 	"gatewayd/records/control"
 )
 
-// TestRefusedPaymentOnEverySurface has the only node refuse a payout in words that nobody knows:
-// every surface has them within a minute, and they go when the node takes it.
+// TestRefusedPaymentOnEverySurface: the only node refuses a payout with an unknown text. Every
+// surface shows it within a minute, and it disappears when the node accepts the payout.
 func TestRefusedPaymentOnEverySurface(t *testing.T) {
 	t.Parallel()
 	w := newFaultyEnv(t, func(w *faultyEnv, c *config.Config) {

@@ -29,7 +29,8 @@ import (
 // surfaceChecks are the methods that check every surface.
 var surfaceChecks = []string{"checkSurfaces", "checkWarning", "checkWithoutStore", "checkCommands"}
 
-// TestEveryConditionIsMade: each kind of condition has its lines in docs/operations.md, and a test that makes it for real and looks at every surface.
+// TestEveryConditionIsMade: each kind of condition has its lines in docs/operations.md, and a test
+// that creates it and checks every surface.
 func TestEveryConditionIsMade(t *testing.T) {
 	kinds := kindNames(t)
 	require.Len(t, status.Kinds(), len(kinds), "Kinds has all of them")
@@ -91,7 +92,8 @@ func kindNames(t *testing.T) map[string]string {
 	return kinds
 }
 
-// TestStoppedGasAccountOnEverySurface sends with the gas account's key: no user's money waits for it, and every surface tells.
+// TestStoppedGasAccountOnEverySurface sends with the gas account's key: no user's payment waits for
+// it, and every surface shows it.
 func TestStoppedGasAccountOnEverySurface(t *testing.T) {
 	t.Parallel()
 	w := newFaultyEnv(t, func(w *faultyEnv, c *config.Config) {
@@ -116,13 +118,14 @@ func TestStoppedGasAccountOnEverySurface(t *testing.T) {
 	w.waitUntilOver(t, c)
 }
 
-// TestCatchingUpOnEverySurface starts a daemon that has missed many blocks, on a node that gives them slowly.
+// TestCatchingUpOnEverySurface starts a daemon that has missed many blocks, on a node that gives
+// them slowly.
 func TestCatchingUpOnEverySurface(t *testing.T) {
 	t.Parallel()
 	w := newFaultyEnv(t, func(w *faultyEnv, c *config.Config) {
 		w.alerts = newReceiver(t)
 		c.Alerts = w.alerts.config()
-		c.Status.Every = 5 * time.Second // three looks must see it move
+		c.Status.Every = 5 * time.Second // three checks must see it move
 	})
 	c := cell{kind: status.FollowerBehind, chain: "eth", deposit: control.ChannelMaintain, withdraw: control.ChannelMaintain, names: "is behind", after: len(w.alerts.events(0))}
 	w.kill(t)
@@ -140,8 +143,8 @@ func TestCatchingUpOnEverySurface(t *testing.T) {
 	w.waitUntilOver(t, c)
 }
 
-// TestFeesOnEverySurface lets payouts cost more than they may, first all of them, then those of small withdrawals: with a fee in percent a large one may cost
-// more.
+// TestFeesOnEverySurface lets payouts cost more than they may, first all of them, then those of
+// small withdrawals: with a fee in percent a large one may cost more.
 func TestFeesOnEverySurface(t *testing.T) {
 	t.Parallel()
 	const usual, dear, dearer = 3, 3_000_000, 1_000_000_000_000 // tokens that a coin costs; the chain's fees are far below a thousandth of one
@@ -182,7 +185,8 @@ func TestFeesOnEverySurface(t *testing.T) {
 	w.waitUntilOver(t, some)
 }
 
-// withdrawUnasked sends a withdrawal without a request for withdraw-info: the channel may be closed.
+// withdrawUnasked sends a withdrawal without a request for withdraw-info: the channel may be
+// closed.
 func (w *faultyEnv) withdrawUnasked(t *testing.T, gross chain.Amount) (hash string) {
 	t.Helper()
 	home, err := daemon.ExchangeAddress(w.keys, wallet.GatewayPath(0))

@@ -44,7 +44,7 @@ func TestStatusScreens(t *testing.T) {
 	}
 }
 
-// newGateway has never run, and nobody has asked its nodes.
+// newGateway has never run, and its nodes were never asked.
 func newGateway(cfg config.Config, now time.Time) overview.Overview {
 	o := overview.Overview{At: now}
 	show(&o, 0, status.Condition{Kind: status.DaemonDown, Detail: "the daemon has never run with this database", Stops: true})
@@ -82,7 +82,7 @@ func wellGateway(cfg config.Config, now time.Time) overview.Overview {
 	return o
 }
 
-// stoppedGateway has a halted account, a node that is away and records that wait for somebody.
+// stoppedGateway has a halted account, a node that is away and records that wait for an operator.
 func stoppedGateway(cfg config.Config, now time.Time) overview.Overview {
 	o := wellGateway(cfg, now)
 	o.NeedsOperator = 3

@@ -34,14 +34,15 @@ import (
 	"gatewayd/wallet"
 )
 
-// cell is what pages, commands, metrics and alerts must show of a condition; docs/operations.md has the same as two tables.
+// cell is the required content of pages, commands, metrics and alerts under a condition;
+// docs/operations.md has the same as two tables.
 type cell struct {
 	kind              status.Kind
 	chain             string
 	deposit, withdraw string // of USDT, in meta-info
-	names             string // in channel list, doctor, audit, and what people are told
+	names             string // in channel list, doctor, audit, and alerts
 	stopsAccount      bool   // account list and records list --needs-operator name it
-	after             int    // as many events had been told before its cause
+	after             int    // number of events announced before its cause
 	besides           string // direction that something else stops too
 }
 
@@ -58,7 +59,8 @@ func (w *faultyEnv) checkSurfaces(t *testing.T, c cell) {
 	w.waitForAlerts(t, c, "condition.began")
 }
 
-// waitForConsole waits for the condition on the console's first page, as a user with the role of a viewer.
+// waitForConsole waits for the condition on the console's first page, as a user with the role of a
+// viewer.
 func (w *faultyEnv) waitForConsole(t *testing.T, c cell, stops bool) {
 	t.Helper()
 	if w.viewer == nil {
@@ -92,7 +94,7 @@ func (w *faultyEnv) signIn(t *testing.T) {
 	require.Equal(t, http.StatusOK, answer.StatusCode)
 }
 
-// checkWallets checks what the gateway API tells wallets about USDT.
+// checkWallets checks the gateway API's answers about USDT.
 func (w *faultyEnv) checkWallets(t *testing.T, c cell) {
 	t.Helper()
 	usdt := w.token(t, "USDT")
@@ -106,7 +108,8 @@ func (w *faultyEnv) checkWallets(t *testing.T, c cell) {
 	require.Equal(t, map[string]int{control.ChannelOpen: 0, control.ChannelMaintain: 2}[c.withdraw], getEnvelope(t, w.gateway+"/withdraw-info"+query, nil), "withdraw-info")
 }
 
-// requireDocumented requires the condition's lines in docs/operations.md; those of one kind may be about different accounts.
+// requireDocumented requires the condition's lines in docs/operations.md; those of one kind may be
+// about different accounts.
 func requireDocumented(t *testing.T, c cell) {
 	t.Helper()
 	deposit, withdraw := documentedStates(t, c.kind)
@@ -132,7 +135,8 @@ func (w *faultyEnv) checkPages(t *testing.T, c cell) {
 	require.ErrorContains(t, run(t.Context(), []string{"health", "-c", w.info.Config}, testStreams(t)), string(c.kind), "gatewayd health")
 }
 
-// requireServing requires that /ready of both listeners is well whatever stops money, and returns the conditions that the operators' has.
+// requireServing requires that /ready of both listeners is well whatever stops money, and returns
+// the conditions that the operators' has.
 func (w *faultyEnv) requireServing(t *testing.T) []status.Kind {
 	t.Helper()
 	code, body := fetch(t, devnet.RootOf(w.gateway)+"/ready")
@@ -151,7 +155,8 @@ func (w *faultyEnv) requireServing(t *testing.T) []status.Kind {
 	return ready.Stops
 }
 
-// waitForMetrics waits until a scrape has the condition with its effect on the channels, or no longer has it.
+// waitForMetrics waits until a scrape has the condition with its effect on the channels, or no
+// longer has it.
 func (w *faultyEnv) waitForMetrics(t *testing.T, c cell, stops bool) {
 	t.Helper()
 	waitFor(t, string(c.kind)+" in /metrics", func() bool {
@@ -230,7 +235,8 @@ func (w *faultyEnv) waitUntilHidden(t *testing.T, c cell) {
 	require.JSONEq(t, `{"ready":true,"role":"leader","reasons":[],"stops":[]}`, ready)
 }
 
-// checkWarning checks what pages, commands, metrics and alerts show of a condition that stops nothing.
+// checkWarning checks what pages, commands, metrics and alerts show of a condition that stops
+// nothing.
 func (w *faultyEnv) checkWarning(t *testing.T, c cell) {
 	t.Helper()
 	requireWarningDocumented(t, c.kind)
@@ -269,7 +275,8 @@ func (w *faultyEnv) checkWarning(t *testing.T, c cell) {
 	}
 }
 
-// documentedStates are the states of deposits and withdrawals that docs/operations.md gives for a kind, one of each per row.
+// documentedStates are the states of deposits and withdrawals that docs/operations.md gives for a
+// kind, one of each per row.
 func documentedStates(t *testing.T, k status.Kind) (deposit, withdraw []string) {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/operations.md")
@@ -287,14 +294,16 @@ func documentedStates(t *testing.T, k status.Kind) (deposit, withdraw []string) 
 	return deposit, withdraw
 }
 
-// requireWarningDocumented requires the condition in docs/operations.md, but not among those that stop money.
+// requireWarningDocumented requires the condition in docs/operations.md, but not among those that
+// stop money.
 func requireWarningDocumented(t *testing.T, k status.Kind) {
 	t.Helper()
 	stops, _ := documentedStates(t, k)
 	require.Empty(t, stops)
 }
 
-// commandShows runs a command until it shows something: on a busy machine nodes are silent for a moment now and then, and that is told instead.
+// commandShows runs a command until its output is as wanted: on a busy machine nodes are briefly
+// silent, and the output shows that instead.
 func (w *faultyEnv) commandShows(t *testing.T, command string, shows func(out string) bool) (out string, ok bool) {
 	t.Helper()
 	defer func() {
@@ -306,7 +315,7 @@ func (w *faultyEnv) commandShows(t *testing.T, command string, shows func(out st
 	return out, ok
 }
 
-// checkCommands looks at the commands, which work beside the daemon and without it.
+// checkCommands checks the commands, which work with and without the daemon.
 func (w *faultyEnv) checkCommands(t *testing.T, c cell) {
 	t.Helper()
 	out, _ := w.runCommand(t, "channel", "list")
@@ -326,7 +335,7 @@ func (w *faultyEnv) checkCommands(t *testing.T, c cell) {
 	}
 	out, ok = w.runCommand(t, "audit")
 	require.False(t, ok, "audit:\n%s", out)
-	if c.names != "" && c.kind != status.NodesDown && c.kind != status.NodesDisagree { // without an answer it says that
+	if c.names != "" && c.kind != status.NodesDown && c.kind != status.NodesDisagree { // without an answer the output reports that
 		require.Contains(t, out, c.names, "audit:\n%s", out)
 	}
 	for _, command := range [][]string{{"account", "list"}, {"records", "list", "--needs-operator"}, {"records", "list", "--needs-operator", "--json"}} {
@@ -342,7 +351,8 @@ func (w *faultyEnv) hot(t *testing.T) string {
 	return hot
 }
 
-// TestConditionsOnEverySurface makes each condition for real and looks at every surface; then its cause goes, and everything is open again by itself.
+// TestConditionsOnEverySurface creates each condition and checks every surface; then its cause
+// ends, and everything is open again automatically.
 func TestConditionsOnEverySurface(t *testing.T) {
 	t.Parallel()
 	var signer *signerProcess
@@ -393,7 +403,7 @@ func TestConditionsOnEverySurface(t *testing.T) {
 	t.Run("a configuration that is refused", func(t *testing.T) {
 		c := cell{kind: status.ConfigRefused, deposit: open, withdraw: open, after: len(w.alerts.events(0))}
 		w.writeConfig(t, w.info.Config, func(c *config.Config) { c.Networks[0].Tokens[1].Fee.Kind = "generous" })
-		_, ok := w.runCommand(t, "reload") // refuses by itself
+		_, ok := w.runCommand(t, "reload") // the command itself refuses
 		require.False(t, ok)
 		require.NoError(t, w.daemon.Process.Signal(syscall.SIGHUP))
 		waitFor(t, "the refusal", func() bool { return len(w.readHealth(t).Warnings) > 0 })
@@ -439,7 +449,7 @@ func TestConditionsOnEverySurface(t *testing.T) {
 	})
 }
 
-// headlineOf is how the first line of the status begins under a condition.
+// headlineOf returns the beginning of the status's first line under a condition.
 func headlineOf(k status.Kind) string {
 	switch k {
 	case status.DaemonDown:
@@ -450,7 +460,8 @@ func headlineOf(k status.Kind) string {
 	return "^Payments are blocked\\."
 }
 
-// owe asks the gateway for more USDT than it has, until deposits have stopped too: more is owed than there is.
+// owe asks the gateway for more USDT than it has, until deposits have stopped too: more is owed
+// than there is.
 func (w *faultyEnv) owe(t *testing.T) {
 	t.Helper()
 	for range 11 {

@@ -23,7 +23,8 @@ import (
 // rawTransaction is a request to send one.
 var rawTransaction = regexp.MustCompile(`"eth_sendRawTransaction"`)
 
-// TestWarningsOnEverySurface makes what stops nothing yet, on three source nodes and with two receivers of alerts.
+// TestWarningsOnEverySurface makes what stops nothing yet, on three source nodes and with two
+// receivers of alerts.
 func TestWarningsOnEverySurface(t *testing.T) {
 	t.Parallel()
 	var nodes []*faultynode.Node
@@ -70,7 +71,8 @@ func TestWarningsOnEverySurface(t *testing.T) {
 	t.Run("a liar, and a receiver that is away", func(t *testing.T) { w.longWarnings(t, nodes[2], back) })
 }
 
-// longWarnings makes what shows after a minute only: a node that was wrong is right again, and a receiver takes nothing.
+// longWarnings makes what shows after a minute only: a node that was wrong is right again, and a
+// receiver takes nothing.
 func (w *faultyEnv) longWarnings(t *testing.T, liar *faultynode.Node, back *receiver) {
 	open := cell{deposit: control.ChannelOpen, withdraw: control.ChannelOpen, after: len(w.alerts.events(0))}
 	of := func(k status.Kind, chain string) cell {
@@ -91,7 +93,7 @@ func (w *faultyEnv) longWarnings(t *testing.T, liar *faultynode.Node, back *rece
 		return e.Type == "condition.began" && e.Condition.Kind == string(status.NodeFaulty) && strings.Contains(e.Condition.Detail, "wrong answers")
 	}), "what waited is sent then")
 
-	// A node's mending is told for ten minutes; a daemon that is started anew knows of none.
+	// A repaired node is reported for ten minutes; a restarted daemon has no record of it.
 	w.kill(t)
 	w.start(t)
 	w.waitUntilHidden(t, of(status.NodeMended, "eth"))
@@ -109,7 +111,8 @@ func (w *faultyEnv) loseTraces(t *testing.T, nodes []*faultynode.Node) {
 	w.user.mustDeposit(t, units(w.user.Token, 10_000))
 }
 
-// oweWhatIsUnswept has users withdraw more than the hot account holds, and no more than what lies on their addresses adds to that.
+// oweWhatIsUnswept has users withdraw more than the hot account holds, and no more than what lies
+// on their addresses adds to that.
 func (w *faultyEnv) oweWhatIsUnswept(t *testing.T) {
 	t.Helper()
 	deposit := units(w.user.Token, 3_000_000)

@@ -17,8 +17,9 @@ import (
 	"gatewayd/wallet"
 )
 
-// TestTokensIssuedBehindTheGatewaysBack: of a token that the gateway issues, everything in other hands must be covered. What its owner issues besides
-// is named by the audit and closes the token's channels with the figure, until it is covered.
+// TestTokensIssuedBehindTheGatewaysBack: of a token that the gateway issues, everything in other
+// hands must be covered. What its owner issues besides is named by the audit and closes the token's
+// channels with the figure, until it is covered.
 func TestTokensIssuedBehindTheGatewaysBack(t *testing.T) {
 	t.Parallel()
 	w := newFaultyEnv(t, func(w *faultyEnv, c *config.Config) {

@@ -15,7 +15,8 @@ import (
 	"gatewayd/wallet"
 )
 
-// TestSweep brings deposits of coin and tokens from their addresses to the hot account. Nobody is credited for it.
+// TestSweep moves deposits of coin and tokens from their addresses to the hot account. No user is
+// credited for it.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -45,8 +46,8 @@ func TestSweep(t *testing.T) {
 	require.Len(t, r.listRecords(t, "--direction", "deposit"), 2, "a top-up is no deposit")
 }
 
-// TestSweepWhenFeesRise triples the base fee once a sweep of coin waits, and makes the node forget it: what replaces it pays its fee out of
-// what it moves, and the books have what arrived.
+// TestSweepWhenFeesRise triples the base fee once a sweep of coin waits, and makes the node forget
+// it: what replaces it pays its fee out of what it moves, and the books have what arrived.
 func TestSweepWhenFeesRise(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -74,7 +75,8 @@ func TestSweepWhenFeesRise(t *testing.T) {
 	r.waitUntilSettled(t)
 }
 
-// sweptAmount is the sum of the sweeps of coin in a state: what they asked for or, when they are paid, what arrived.
+// sweptAmount is the sum of the sweeps of coin in a state: what they asked for or, when they are
+// paid, what arrived.
 func (r *rig) sweptAmount(t *testing.T, state records.PaymentState) *big.Int {
 	t.Helper()
 	sum := new(big.Int)
@@ -95,7 +97,7 @@ func (r *rig) sweptAmount(t *testing.T, state records.PaymentState) *big.Int {
 	return sum
 }
 
-// balanceOn is what an account has of a user's asset on the source chain.
+// balanceOn returns an account's balance of a user's asset on the source chain.
 func (r *rig) balanceOn(t *testing.T, u *testUser, account string) *big.Int {
 	t.Helper()
 	have, err := u.Eth.Balance(t.Context(), u.Token.Asset, common.HexToAddress(account))

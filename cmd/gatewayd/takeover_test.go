@@ -25,14 +25,16 @@ import (
 	"gatewayd/wallet"
 )
 
-// pair is two daemons on one PostgreSQL database and the same chains, each with a directory, a sign-guard and a gateway of its own.
+// pair is two daemons on one PostgreSQL database and the same chains, each with its own directory,
+// sign-guard and gateway.
 type pair struct {
-	dir     string // of the users: dev.json says where the leader answers
+	dir     string // of the users: dev.json contains the leader's address
 	source  *devnode.Node
 	configs [2]config.Config
 }
 
-// replica is one of the daemons as a process. Its log is a file, so that it can be read while the process is frozen.
+// replica is one of the daemons as a process. Its log is a file, so that it can be read while the
+// process is frozen.
 type replica struct {
 	n   int
 	cmd *exec.Cmd
@@ -64,7 +66,7 @@ func writeReplica(t *testing.T, c config.Config) {
 	require.NoError(t, os.WriteFile(filepath.Join(c.Data, "config.yaml"), text, 0o600))
 }
 
-// newPairApart is a pair of which each signs by itself.
+// newPairApart is a pair of which each signs itself.
 func newPairApart(t *testing.T, database string) *pair {
 	t.Helper()
 	p := &pair{dir: t.TempDir()}
@@ -89,7 +91,8 @@ func newPairApart(t *testing.T, database string) *pair {
 	return p
 }
 
-// startExchangeChain runs an exchange chain in this process until the test ends, and answers its URL.
+// startExchangeChain runs an exchange chain in this process until the test ends, and answers its
+// URL.
 func startExchangeChain(t *testing.T, keys *wallet.Keys) string {
 	t.Helper()
 	genesis, err := devnet.Genesis(keys)
@@ -111,7 +114,7 @@ func (p *pair) info(n int) devnet.Info {
 	return devnet.NewInfo(c, filepath.Join(c.Data, "config.yaml"), "")
 }
 
-// start makes a daemon run, as the leader or beside it.
+// start starts a daemon, as the leader or as a standby.
 func (p *pair) start(t *testing.T, n int) *replica {
 	t.Helper()
 	file, err := os.CreateTemp(t.TempDir(), "log")
@@ -165,7 +168,7 @@ func (r *replica) freeze(t *testing.T) string {
 	return r.readLog(t)
 }
 
-// freeze stops a process and waits until it stands still.
+// freeze stops a process and waits until it is suspended.
 func freeze(t *testing.T, pid int) {
 	t.Helper()
 	require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
@@ -208,9 +211,10 @@ func (p *pair) startUsers(t *testing.T, users int) (v *daemonProcess, clients []
 	}
 }
 
-// TestTakeover has users bridge while the leader of two daemons on one PostgreSQL database is killed, and the next one frozen until it has lost
-// its lease. The other one takes over each time; who wakes without the lease signs nothing more, stands by, and takes over when the other one
-// ends. Everything is paid exactly once.
+// TestTakeover: users bridge while the leader of two daemons on one PostgreSQL database is killed,
+// and the next one frozen until it has lost its lease. The other one takes over each time. A daemon
+// that resumes without the lease signs nothing more, becomes a standby, and takes over when the
+// other one ends. Everything is paid exactly once.
 func TestTakeover(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)

@@ -13,8 +13,8 @@ import (
 	"gatewayd/records/control"
 )
 
-// TestTheftBeforeTheFirstPayment: coin leaves a gateway that has never paid, sent with the hot account's key. The account stops, every surface tells
-// it, and the operator's word lets it go on.
+// TestTheftBeforeTheFirstPayment: coin leaves a gateway that has never paid, sent with the hot
+// account's key. The account stops, every surface shows it, and an operator's order resumes it.
 func TestTheftBeforeTheFirstPayment(t *testing.T) {
 	t.Parallel()
 	w := newFaultyEnv(t, nil)

@@ -81,8 +81,8 @@ func attributeOf(s *tracepb.Span, key string) string {
 	return ""
 }
 
-// TestTraces: a payment's steps are one trace, with the nodes' calls that they took, and requests have theirs; nothing in them is secret. A
-// collector that goes away stops nothing.
+// TestTraces: a payment's steps are one trace, with the nodes' calls that they took, and requests
+// have theirs; nothing in them is secret. A collector that goes away stops nothing.
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	r := newTraceReceiver(t)

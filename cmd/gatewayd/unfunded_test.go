@@ -44,8 +44,9 @@ func startPoorExchange(t *testing.T, keys *wallet.Keys) *daemon.Embedded {
 	return startExchangeOf(t, genesis)
 }
 
-// TestNewGatewayWithoutMoney starts a gateway that has nothing yet: it never shows a channel OPEN that it could not serve, every surface says why, and
-// each direction opens by itself when it has what one payment takes.
+// TestNewGatewayWithoutMoney starts a gateway without funds: it never shows a channel OPEN that it
+// could not serve, every surface shows the reason, and each direction opens automatically when it
+// has the funds of one payment.
 func TestNewGatewayWithoutMoney(t *testing.T) {
 	t.Parallel()
 	var funder *devnet.ViteUser
@@ -108,7 +109,7 @@ func (a health) kinds() (list []string) {
 	return list
 }
 
-// scaled is an amount of whole tokens in the smallest unit.
+// scaled converts tokens to the smallest unit.
 func scaled(whole, decimals uint64) *uint256.Int {
 	unit := new(uint256.Int).Exp(uint256.NewInt(10), uint256.NewInt(decimals))
 	return unit.Mul(unit, uint256.NewInt(whole))

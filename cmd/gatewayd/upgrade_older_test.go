@@ -25,7 +25,8 @@ import (
 	"gatewayd/wallet"
 )
 
-// archivedEnv describes the data directory of a gateway that was killed while users bridged, with those of its chains, and what the users must have in the end.
+// archivedEnv describes the data directory of a gateway that was killed while users bridged, with
+// those of its chains, and the users' correct final balances.
 type archivedEnv struct {
 	Dir, Source, Exchange, Gateway string // the directory and the addresses as they were
 	Users                          []archivedUser
@@ -83,7 +84,8 @@ func (v *daemonProcess) replaceInConfig(t *testing.T, names map[string]string) {
 	require.NoError(t, info.Write(filepath.Join(v.dir, "dev.json")))
 }
 
-// restoreUsers makes the archived users, with what they have done. Their keys follow from their numbers.
+// restoreUsers makes the archived users, with what they have done. Their keys follow from their
+// numbers.
 func (v *daemonProcess) restoreUsers(t *testing.T, users []archivedUser) (clients []*retryingUser) {
 	t.Helper()
 	clients = newUsers(t, v, len(users), 0)
@@ -128,7 +130,8 @@ networks:
     tokens:
 `
 
-// makeOlderEnv has users bridge by an older program and kills it while their last transfers are under way.
+// makeOlderEnv has users bridge by an older program and kills it while their last transfers are
+// under way.
 func makeOlderEnv(t *testing.T, program, dir string) archivedEnv {
 	t.Helper()
 	source := startSource(t, dir)

@@ -20,9 +20,11 @@ const (
 	keepOlder    = "GATEWAYD_OLDER_KEEP"
 )
 
-// TestUpgrade opens a data directory of an older gatewayd by this one: until it is started its commands refuse the database and change nothing, then it finishes
-// what the older one had begun, serves the same users, and everybody has what is theirs to the unit. The directory is testdata/older.tar.gz, made by
-// gatewayd 0.2.0 (schema 68); with GATEWAYD_OLDER, the path of an older program, it is made anew by that one.
+// TestUpgrade opens a data directory of an older gatewayd with this one. Until the daemon is
+// started its commands refuse the database and change nothing. Then it finishes the older one's
+// open payments, serves the same users, and every user has the correct balance to the unit. The
+// directory is testdata/older.tar.gz, made by gatewayd 0.2.0 (schema 68); with GATEWAYD_OLDER, the
+// path of an older program, that program makes it.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	var v *daemonProcess
@@ -69,8 +71,10 @@ func (v *daemonProcess) schemaVersion(t *testing.T) (n int) {
 	return n
 }
 
-// TestGoingBack upgrades a gateway of an older program under load, and goes back as docs/operations.md says: the older program refuses the newer database in one
-// line, and goes on from its own backup. In the end, by this program again, everybody has what is theirs to the unit.
+// TestGoingBack upgrades a gateway of an older program under load, and goes back as
+// docs/operations.md describes: the older program refuses the newer database in one line, and
+// continues from its own backup. In the end, by this program again, every user has the correct
+// balance to the unit.
 func TestGoingBack(t *testing.T) {
 	older := os.Getenv(olderProgram)
 	if older == "" {
@@ -111,14 +115,16 @@ func TestGoingBack(t *testing.T) {
 	l.checkBooks(t, clients)
 }
 
-// requireNewer says that a program refuses a database of a newer one, and what to do, in the last line that it writes.
+// requireNewer checks that a program refuses a database of a newer one, with the remedy, in its
+// last line.
 func requireNewer(t *testing.T, out string) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	require.Regexp(t, "by a newer gatewayd.*: use (that version, or a backup from before it|the gatewayd that made it, or a later one)", lines[len(lines)-1])
 }
 
-// TestNewerDatabase opens what a program of some later day has left: every command ends with one line that says so, and changes nothing.
+// TestNewerDatabase opens the database of a later program: every command ends with one line that
+// reports it, and changes nothing.
 func TestNewerDatabase(t *testing.T) {
 	t.Parallel()
 	v, _ := unpackEnv(t)

@@ -10,8 +10,9 @@ import (
 	"gatewayd/operator"
 )
 
-// exitUsage is the exit code of a command that was written wrongly: nothing was done. exitInterrupted is that of one that a signal ended before
-// it was done, as shells have it. Everything else that fails ends with 1.
+// exitUsage is the exit code of a command that was written wrongly: nothing was done.
+// exitInterrupted is that of one that a signal ended before it was done, as shells have it.
+// Everything else that fails ends with 1.
 const (
 	exitUsage       = 2
 	exitInterrupted = 130
@@ -19,7 +20,7 @@ const (
 
 var errInterrupted = errors.New("interrupted before it was done")
 
-// exitCode is what the process ends with.
+// exitCode returns the process's exit code.
 func exitCode(err error) int {
 	switch {
 	case err == nil:
@@ -32,7 +33,8 @@ func exitCode(err error) int {
 	return 1
 }
 
-// untilInterrupted is the error of a command that runs until a signal ends it: then it has done what it was to do.
+// untilInterrupted is the error of a command that runs until a signal ends it: then it has done
+// what it was to do.
 func untilInterrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
@@ -40,8 +42,8 @@ func untilInterrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// strictUsage makes wrong flags, arguments and commands of a whole tree usage errors. Without it cobra answers an unknown
-// command of a group with its help and says that all is well.
+// strictUsage makes wrong flags, arguments and commands of a complete tree usage errors. Without it
+// cobra answers an unknown command of a group with its help and success.
 func strictUsage(c *cobra.Command) {
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return operator.Usagef("%w; see %s --help", err, c.CommandPath())
@@ -82,7 +84,7 @@ func configFlag(c *cobra.Command) *string {
 	return c.PersistentFlags().StringP("config", "c", "config.yaml", "configuration file of the daemon")
 }
 
-// onSession is a command that works beside a running daemon.
+// onSession is a command that works next to a running daemon.
 func onSession(config *string, do func(ctx context.Context, d *operator.Session, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		d, err := operator.Open(cmd.Context(), *config)

@@ -22,7 +22,8 @@ import (
 	"gatewayd/wallet/keystore"
 )
 
-// unlock opens the configured store with the password from a file, an environment variable or the terminal.
+// unlock opens the configured store with the password from a file, an environment variable or the
+// terminal.
 func unlock(cfg config.Wallet, w streams) (*wallet.Keys, error) {
 	if cfg.Store == "" {
 		return nil, errors.New("wallet.store is not set; make one with `gatewayd wallet new`")
@@ -42,7 +43,8 @@ func unlockStore(store string, from passwordSource, w streams) (*wallet.Keys, er
 	return keys, nil
 }
 
-// passwordError says in words that a password is not a store's: the store's own text is what the wallet's JSON-RPC answers.
+// passwordError means that a password does not open a store: the store's own text is for the
+// wallet's JSON-RPC.
 type passwordError struct{ store string }
 
 func (e passwordError) Error() string { return "the password does not open " + e.store }
@@ -55,7 +57,8 @@ func wrongPassword(err error, store string) error {
 	return err
 }
 
-// openKeys unlocks the store and its successors, and logs in to the hardware security module if that has some of the keys. Close them.
+// openKeys unlocks the store and its successors, and logs in to the hardware security module if
+// that has some of the keys. Close them.
 func openKeys(cfg config.Wallet, w streams) (keys daemon.Keys, close func(), err error) {
 	first, closeFirst, err := openFirst(cfg, w)
 	if err != nil {
@@ -77,7 +80,8 @@ type keyRing struct {
 	seeds  []wallet.Successor
 }
 
-// TakeSuccessors unlocks what is new. What it has stays: its addresses are users'. A fault changes nothing.
+// TakeSuccessors unlocks new stores. Existing ones stay: their addresses belong to users. A fault
+// changes nothing.
 func (k *keyRing) TakeSuccessors(cfg config.Wallet) error {
 	if len(cfg.Successors) < len(k.stores) {
 		return fmt.Errorf("wallet.successors: %w", wallet.ErrSuccessors)
@@ -129,7 +133,8 @@ func (k moduleKeys) DepositKey(p wallet.SourcePaths) (wallet.DepositKey, error) 
 	return k.store.DepositKey(p)
 }
 
-// passwordSource is where a password comes from; the terminal where it names neither file nor variable.
+// passwordSource is the source of a password; the terminal where it names neither file nor
+// variable.
 type passwordSource struct {
 	file, env string
 	fileKey   string // what a message calls file
@@ -153,7 +158,8 @@ func readPassword(from passwordSource, w streams, prompt string) (string, error)
 	return promptSecret(w, prompt)
 }
 
-// newPassword reads the password of a store to be written: from a terminal twice, because a slip would lock its owner out.
+// newPassword reads the password of a store to be written: from a terminal twice, because a slip
+// would lock its owner out.
 func newPassword(from passwordSource, w streams) (string, error) {
 	password, err := readPassword(from, w, "New password: ")
 	if err != nil {
@@ -175,7 +181,7 @@ func newPassword(from passwordSource, w streams) (string, error) {
 	return password, nil
 }
 
-// terminal is standard input if somebody types there.
+// terminal returns standard input if it is a terminal.
 func terminal(w streams) (*os.File, bool) {
 	f, ok := w.stdin.(*os.File)
 	return f, ok && term.IsTerminal(int(f.Fd()))
@@ -216,13 +222,14 @@ func (w streams) readLine() (string, error) {
 	return w.answer(func() (string, error) { return readLine(w.stdin) })
 }
 
-// answer waits for what a person types, or for the signal that ends the program: nothing else ends a read.
+// answer waits for what a person types, or for the signal that ends the program: nothing else ends
+// a read.
 func (w streams) answer(read func() (string, error)) (string, error) {
 	type answer struct {
 		text string
 		err  error
 	}
-	answers := make(chan answer, 1) // so that the read ends when nobody waits for it any more
+	answers := make(chan answer, 1) // so that the read ends without a reader
 	go func() {
 		text, err := read()
 		answers <- answer{text, err}
@@ -330,7 +337,8 @@ func (d *walletCommands) signCommand() *cobra.Command {
 // maxSigned is longer than any text that a service asks for.
 const maxSigned = 1024
 
-// checkSignable refuses what could be more than a text: whoever signs the 32 bytes of a block's hash has signed the block.
+// checkSignable refuses what could be more than a text: whoever signs the 32 bytes of a block's
+// hash has signed the block.
 func checkSignable(text string) error {
 	switch {
 	case text == "" || len(text) > maxSigned:

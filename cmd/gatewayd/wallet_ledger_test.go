@@ -57,7 +57,7 @@ const (
 	unsentNode = "http://127.0.0.1:1"
 )
 
-// nodesOf serves canned nodes; nil is one that nobody reaches.
+// nodesOf serves canned nodes; nil is an unreachable one.
 func nodesOf(t *testing.T, nodes []*cannedNode) daemon.WalletLedger {
 	t.Helper()
 	var targets []string
@@ -85,7 +85,8 @@ func sampleBlock(t *testing.T) *core.AccountBlock {
 	return b
 }
 
-// TestWalletSubmits: a node that cannot be reached or hangs up is no end; a doubt stays one until a node has the block.
+// TestWalletSubmits: a node that cannot be reached or hangs up is no end; a doubt stays one until a
+// node has the block.
 func TestWalletSubmits(t *testing.T) {
 	t.Parallel()
 	b := sampleBlock(t)
@@ -142,7 +143,7 @@ func TestWalletSubmits(t *testing.T) {
 	}
 }
 
-// TestWalletAsksTheNextNode: what is read comes from the first node that answers; a refusal is an answer.
+// TestWalletAsksTheNextNode: reads use the first node that answers; a refusal is an answer.
 func TestWalletAsksTheNextNode(t *testing.T) {
 	t.Parallel()
 	b := sampleBlock(t)

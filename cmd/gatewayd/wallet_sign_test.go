@@ -16,7 +16,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// recovered makes a store of the development words with a password file beside it and answers its directory, name and password file.
+// recovered makes a store of the development words with a password file and returns its directory,
+// name and password file.
 func recovered(t *testing.T) (dir, store, password string) {
 	t.Helper()
 	return recoveredOf(t, devnet.Mnemonic)

@@ -16,7 +16,8 @@ import (
 	"gatewayd/wallet/keystore"
 )
 
-// storeInfo describes a store to people and programs. Mnemonic is there only for a store that was made just now.
+// storeInfo describes a store to people and programs. Mnemonic is there only for a store that was
+// made just now.
 type storeInfo struct {
 	Mnemonic string    `json:"mnemonic,omitempty"`
 	Primary  string    `json:"primaryAddress"`
@@ -119,7 +120,7 @@ func (d *walletCommands) unlock(ctx context.Context, name string) (*wallet.Manag
 	return m, wrongPassword(m.Unlock(ctx, name, password), name)
 }
 
-// maxAddresses is what the wallet derives at once.
+// maxAddresses is the wallet's limit per derivation.
 const maxAddresses = 5000
 
 func (d *walletCommands) addressesCommand() *cobra.Command {
@@ -151,7 +152,7 @@ func (d *walletCommands) addressesCommand() *cobra.Command {
 	return c
 }
 
-// exported is what leaves a store. Both are secrets.
+// exported is a store's export. Both are secrets.
 type exported struct {
 	Mnemonic   string `json:"mnemonic,omitempty"`
 	Address    string `json:"address,omitempty"`
@@ -163,7 +164,7 @@ func (d *walletCommands) exportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "export STORE", Short: "Print a store's mnemonic, or the private key of one of its accounts", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("index") && index < 0 { // what is left out stands for the mnemonic
+			if cmd.Flags().Changed("index") && index < 0 { // a missing index means the mnemonic
 				return operator.Usagef("--index %d: the number of an account is wanted, from 0 on", index)
 			}
 			out, err := d.export(cmd.Context(), args[0], index)

@@ -169,7 +169,8 @@ func walletChain(t *testing.T) string {
 	return "http://" + s.HTTPAddr()
 }
 
-// TestWalletServes: a store of a directory is used over the socket, and a transaction reaches the node.
+// TestWalletServes: a store of a directory is used over the socket, and a transaction reaches the
+// node.
 func TestWalletServes(t *testing.T) {
 	root := t.TempDir()
 	m, err := wallet.NewManager(wallet.Config{Dir: filepath.Join(root, "wallet"), Cost: keystore.LightCost()})
@@ -226,7 +227,7 @@ func TestWalletServesOnlyThisMachine(t *testing.T) {
 	require.ErrorContains(t, err, "wallet.rpc: http")
 }
 
-// TestWalletRPCInTheConfiguration: the section of the whole tree, its unknown keys refused.
+// TestWalletRPCInTheConfiguration: the section of the complete tree, its unknown keys refused.
 func TestWalletRPCInTheConfiguration(t *testing.T) {
 	section := "wallet:\n  store: s\n  rpc:\n    ipc: data/w.ipc\n    http: 127.0.0.1:8645\n    ws: 127.0.0.1:8646\n    jwt_secret_file: data/jwt.hex\n    auto_lock: 5m\n"
 	var c config.Config

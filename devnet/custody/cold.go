@@ -10,7 +10,7 @@ import (
 	"gatewayd/devnet"
 )
 
-// cold has what the hot account does not need sent to an address whose key nobody here has.
+// cold sends the hot account's excess to an address whose key is not in this program.
 func (s *stage) cold(ctx context.Context) error {
 	to, err := devnet.NewPayee()
 	if err != nil {

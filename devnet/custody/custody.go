@@ -1,5 +1,6 @@
-// Package custody shows what a signer in a process of its own holds against: a thief who owns the daemon, and what its owner has bounded. It starts both
-// chains, the signer and the daemon, each program as a person would, and prints what is done and what the signer answers.
+// Package custody demonstrates the protection of a separate signer process: against a thief who
+// owns the daemon, and by its owner's limits. It starts both chains, the signer and the daemon,
+// each program as a person would, and prints each step and the signer's answer.
 package custody
 
 import (
@@ -37,7 +38,7 @@ type Options struct {
 	Finality, Confirmations int64
 }
 
-// stage is where the demo plays.
+// stage is the demo's environment.
 type stage struct {
 	*Processes
 	*demo.Log
@@ -49,12 +50,14 @@ type stage struct {
 	hot              string         // the account that pays first
 }
 
-// Run starts everything in a directory of its own, shows each step, and takes everything down again. What is not as it should be ends it.
+// Run starts everything in a separate directory, shows each step, and stops everything again. An
+// unexpected result ends it.
 func Run(ctx context.Context, o Options, out io.Writer) error {
 	return With(ctx, o, func(ctx context.Context, p *Processes) error { return play(ctx, p, out) })
 }
 
-// With makes both chains and the configurations of daemon and signer for f, which starts them, and takes everything down again.
+// With makes both chains and the configurations of daemon and signer for f, which starts them, and
+// takes everything down again.
 func With(ctx context.Context, o Options, f func(context.Context, *Processes) error) (err error) {
 	dir, err := os.MkdirTemp("", "custody") // the name of a socket is short
 	if err != nil {

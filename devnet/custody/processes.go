@@ -80,7 +80,7 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// recover makes the wallet of everybody's words.
+// recover makes the wallet of the public words.
 func (p *Processes) recover(ctx context.Context) (store string, err error) {
 	c := p.command(ctx, "wallet", "recover", "--dir", p.file("wallet"), "--password-file", p.file("password"))
 	c.Stdin = strings.NewReader(devnet.Mnemonic + "\n")
@@ -118,7 +118,8 @@ func (p *Processes) runCommand(ctx context.Context, args ...string) (string, err
 	return string(out), err
 }
 
-// Start starts the signer, unless it is inside the daemon, and the daemon, and waits until both answer.
+// Start starts the signer, unless it is inside the daemon, and the daemon, and waits until both
+// answer.
 func (p *Processes) Start(ctx context.Context) (err error) {
 	if p.daemonConfig.Wallet.Signer != "" {
 		if p.signer, err = p.run(ctx, &p.log, "signer", "-c", p.file("signer.yaml")); err != nil {
@@ -135,7 +136,7 @@ func (p *Processes) Start(ctx context.Context) (err error) {
 	return err
 }
 
-// PIDs are the daemon's process and the signer's, if it has one of its own.
+// PIDs are the daemon's process and the signer's, if it is separate.
 func (p *Processes) PIDs() []int {
 	pids := []int{p.daemon.Process.Pid}
 	if p.signer != nil {
@@ -153,7 +154,7 @@ func (p *Processes) run(ctx context.Context, log *lines, args ...string) (*exec.
 	}
 	p.onClose(func() {
 		_ = c.Process.Signal(syscall.SIGTERM)
-		_ = c.Wait() // it was told to end
+		_ = c.Wait() // it was asked to end
 	})
 	return c, nil
 }
@@ -173,7 +174,8 @@ func (p *Processes) waitForLog(ctx context.Context, what string, times int) erro
 	})
 }
 
-// reload has the signer's owner change its configuration, and the daemon ask again about what is held.
+// reload has the signer's owner change its configuration, and the daemon ask again about what is
+// held.
 func (p *Processes) reload(ctx context.Context, change func(*config.Config)) error {
 	const again = "were read again"
 	change(&p.signerConfig)
@@ -193,7 +195,7 @@ func (p *Processes) reload(ctx context.Context, change func(*config.Config)) err
 	return nil
 }
 
-// lines is what a process has told.
+// lines is a process's output.
 type lines struct {
 	mu   sync.Mutex
 	text bytes.Buffer

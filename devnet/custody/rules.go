@@ -19,7 +19,7 @@ import (
 	"gatewayd/signer/limits"
 )
 
-// withdraw sends some thousands to a payee whom nobody has paid before.
+// withdraw sends some thousands to a new payee.
 func (s *stage) withdraw(ctx context.Context, thousands uint64) (sent string, to common.Address, err error) {
 	if to, err = devnet.NewPayee(); err != nil {
 		return "", to, err
@@ -187,7 +187,7 @@ func (s *stage) blockList(ctx context.Context) error {
 	return nil
 }
 
-// shown tells what the signer said of a payment that it holds.
+// shown prints the signer's reason for holding a payment.
 func (s *stage) shown(ctx context.Context, reason, sent string) error {
 	v, err := s.askSigner(ctx, sent)
 	if err != nil {
@@ -200,5 +200,5 @@ func (s *stage) shown(ctx context.Context, reason, sent string) error {
 	return nil
 }
 
-// errPassed says that the signer did not hold against what it must.
+// errPassed means that the signer did not hold a payment that it must hold.
 var errPassed = errors.New("it was not held")

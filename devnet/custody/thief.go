@@ -158,7 +158,8 @@ func (th *thief) logAnswer(what, answer string) {
 	th.Note("  the signer: %s", answer)
 }
 
-// tryOrders asks for signatures without an authorization, of transactions that are no payments, and for addresses.
+// tryOrders asks for signatures without an authorization, of transactions that are no payments, and
+// for addresses.
 func (th *thief) tryOrders(ctx context.Context) error {
 	chainID := new(big.Int).SetUint64(th.daemonConfig.Ethereum[0].ChainID)
 	to := common.HexToAddress(th.payee)
@@ -237,7 +238,7 @@ func (th *thief) tryBindings(ctx context.Context) error {
 	return nil
 }
 
-// tryForged shows that an approval of somebody else does not count, whosever name it bears.
+// tryForged shows that another person's approval does not count, whatever name it bears.
 func (th *thief) tryForged(ctx context.Context) error {
 	path := filepath.Join(th.dir, "thief.key")
 	if _, err := approval.NewKey(path); err != nil {

@@ -8,7 +8,7 @@ import (
 	"gatewayd/operator/status"
 )
 
-// The drill takes an alert that is told once when it begins and once when it is over, and no other.
+// The drill accepts an alert that begins once and ends once, and no other.
 func TestReadAlerts(t *testing.T) {
 	const begun, other, over = `{"level":"warning","msg":"too few","condition":"nodes_unreachable","chain":"eth","since":"2026-11-22T12:00:00Z"}` + "\n",
 		`{"level":"warning","msg":"too few","condition":"nodes_unreachable","chain":"vite","since":"2026-11-22T12:00:00Z"}` + "\n",

@@ -27,7 +27,8 @@ func (w *drillEnv) addExpected(what string, amount *big.Int) {
 	w.due.Add(what, amount)
 }
 
-// addAddress adds an address that a user was told, with what lies there: anvil has coins for some of everybody's keys.
+// addAddress adds a user's deposit address, with its balance: anvil has coins for some of the
+// public keys.
 func (w *drillEnv) addAddress(ctx context.Context, address string) error {
 	if ours, err := w.accounts(); err != nil || ours[common.HexToAddress(address)] {
 		return err
@@ -40,7 +41,8 @@ func (w *drillEnv) addAddress(ctx context.Context, address string) error {
 	return err
 }
 
-// accounts are the gateway's addresses on the source chain: its own, and those that users were told.
+// accounts lists the gateway's addresses on the source chain: its own, and the users' deposit
+// addresses.
 func (w *drillEnv) accounts() (map[common.Address]bool, error) {
 	gas, err := w.keys.Address(wallet.SourcePaths(ethereum.CoinType).Gas())
 	ours := map[common.Address]bool{common.HexToAddress(w.hot): true, common.HexToAddress(gas): true}
@@ -58,7 +60,7 @@ func (w *drillEnv) holdings(ctx context.Context) (devnet.Holdings, error) {
 	return devnet.ReadHoldings(ctx, w.info, w.anvil.Client(), ours, w.home)
 }
 
-// expected is what the gateway must have now: what it was due, less the fees of its transactions.
+// expected computes the gateway's present holdings: its income, less the fees of its transactions.
 func (w *drillEnv) expected(ctx context.Context) (devnet.Holdings, error) {
 	ours, err := w.accounts()
 	if err != nil {
@@ -76,7 +78,8 @@ func (w *drillEnv) expected(ctx context.Context) (devnet.Holdings, error) {
 	return h, nil
 }
 
-// checkBooks compares both chains with what users sent, and then the daemon's own books with the chains.
+// checkBooks compares both chains with what users sent, and then the daemon's own books with the
+// chains.
 func (w *drillEnv) checkBooks(ctx context.Context) error {
 	for _, u := range slices.Concat(w.users, w.rich) {
 		var wrong error

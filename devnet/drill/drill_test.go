@@ -1,4 +1,5 @@
-// Package drill breaks a gateway in every way there is, looks at every surface, repairs it by command and counts the money.
+// Package drill breaks a gateway in all known ways, checks every surface, repairs it by command and
+// counts the money.
 package drill
 
 import (
@@ -23,8 +24,8 @@ const (
 	groupPatience = 30 * time.Minute
 )
 
-// TestDrill does all drills, each group with a gateway of its own at the same time: they mostly wait for blocks. What this system does not allow is
-// skipped.
+// TestDrill runs all drills, each group with its own gateway at the same time: they mostly wait for
+// blocks. Drills that this system does not permit are skipped.
 func TestDrill(t *testing.T) {
 	binary := gatewayd(t)
 	for _, name := range []string{nodesGroup, moneyGroup, storeGroup} {
@@ -60,10 +61,11 @@ func gatewayd(t *testing.T) string {
 	return path
 }
 
-// insideMounts tells the child of TestDrill that it may mount a small disk.
+// insideMounts marks the child of TestDrill that may mount a small disk.
 const insideMounts = "GATEWAYD_DRILL_MOUNTS"
 
-// drilledInMounts has a child process do the same drills where it may mount, and tells whether the system allows that.
+// drilledInMounts runs the same drills in a child process that may mount, and reports whether the
+// system permits that.
 func drilledInMounts(t *testing.T, binary string) bool {
 	t.Helper()
 	child := exec.CommandContext(t.Context(), os.Args[0], os.Args[1:]...)
@@ -124,7 +126,7 @@ func (l lazyLog) String() string { return l.env.readLog(l.from) }
 
 // run is one drill from cause to proof that money moves again.
 func (w *drillEnv) run(ctx context.Context, each drill) error {
-	// On a busy machine a node may have been late a moment ago: the same alert must begin anew.
+	// On a busy machine a node may have been late a moment ago: the same alert must begin again.
 	err := devnet.Within(ctx, groupPatience, "an alert that stood before", func() (bool, error) { return !stands(w.readLog(0), each.Alert), nil })
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ import (
 	"gatewayd/wallet"
 )
 
-// Clocks and depths of the drill: money should arrive while somebody watches.
+// Clocks and depths of the drill: money should arrive while a person watches.
 const (
 	drillPeriod        = time.Second // the shortest that anvil has
 	drillInterval      = time.Second / 2
@@ -41,15 +41,16 @@ const (
 	drillNodes         = 3
 )
 
-// options are what a group of drills has.
+// options are the settings of a group of drills.
 type options struct {
 	binary   string // the program that is drilled
 	postgres string // URL of a PostgreSQL server where a database may be made and dropped; empty: SQLite
 	mount    bool   // this process may mount the small disk
 }
 
-// drillEnv is what drills damage: anvil behind three nodes that can fail, as those of different owners, an embedded exchange chain behind
-// another one, users, and the daemon as a process of its own.
+// drillEnv is the target of the drills: anvil behind three nodes that can fail, as those of
+// different owners, an embedded exchange chain behind another one, users, and the daemon as a
+// separate process.
 type drillEnv struct {
 	log      *demo.Log
 	options  options
@@ -74,13 +75,13 @@ type drillEnv struct {
 	rich  []*drillUser // of the first two tokens: they have some that were never deposited
 	mu    sync.Mutex   // of due
 	due   devnet.Holdings
-	ours  map[string]bool // deposit addresses that users were told
+	ours  map[string]bool // deposit addresses of users
 
 	logFrom   int      // where the daemon's log was when the drill began
 	token     string   // that the pages are asked for
 	unknownTx string   // hash of a transaction that is not ours
 	waiting   string   // hash of a withdrawal that waits
-	strays    []string // hashes of deposits of which nobody knows the owner
+	strays    []string // hashes of deposits without an owner
 }
 
 func newDrillEnv(dir string, o options) *drillEnv {
@@ -150,10 +151,12 @@ func (w *drillEnv) openChains(ctx context.Context) (err error) {
 	return err
 }
 
-// drillShare is the part of a development environment's funds that the drill's hot account has, one in so many: little enough for one user to withdraw.
+// drillShare is the part of a development environment's funds that the drill's hot account has, one
+// in so many: little enough for one user to withdraw.
 const drillShare = 100
 
-// drillRich is the number of the first user who has tokens that were never deposited: more than the hot account has.
+// drillRich is the number of the first user who has tokens that were never deposited: more than the
+// hot account has.
 const drillRich = devnet.Users - 2
 
 func (w *drillEnv) genesis() (ledger.Genesis, error) {
@@ -177,10 +180,12 @@ func (w *drillEnv) genesis() (ledger.Genesis, error) {
 	return g, nil
 }
 
-// richIn is what the rich user has of a token, in smallest units: four times what the hot account has.
+// richIn is the rich user's balance of a token, in smallest units: four times that of the hot
+// account.
 func richIn(t devnet.Asset) *uint256.Int { return t.Units(4 * 10_000_000 / drillShare).Uint256() }
 
-// fund gives the gateway's accounts tokens and coins. Nothing is swept to the hot account, so that it can fall short.
+// fund gives the gateway's accounts tokens and coins. Nothing is swept to the hot account, so that
+// it can fall short.
 func (w *drillEnv) fund(context.Context) error {
 	list, err := devnet.Gifts(w.info, w.keys)
 	if err != nil {
@@ -220,7 +225,7 @@ func (w *drillEnv) configure(ctx context.Context) error {
 		source.Nodes = append(source.Nodes, n.URL)
 	}
 	w.cfg.Watcher.Reconcile, w.cfg.Status.Every = drillLooks, drillLooks
-	w.cfg.Watcher.Solvency = 24 * time.Hour // the rich user's tokens are owed by nobody; `audit` looks at the end
+	w.cfg.Watcher.Solvency = 24 * time.Hour // the rich user's tokens are no liability; `audit` checks at the end
 	w.cfg.Wallet = config.Wallet{Store: store, PasswordFile: password}
 	text, err := yaml.Marshal(w.cfg)
 	if err != nil {
@@ -241,7 +246,7 @@ func (w *drillEnv) openDisk(context.Context) error {
 	if w.small = err == nil; w.small {
 		w.onClose(unmount)
 	}
-	return nil // a drill says that it is left out
+	return nil // a drill reports that it is skipped
 }
 
 // recoverWallet makes the entropy store of the development environment.
@@ -281,7 +286,7 @@ func (w *drillEnv) start(ctx context.Context) error {
 	return devnet.Within(ctx, drillPatience, "the daemon", func() (bool, error) { return daemon.AskHealth(ctx, w.healthURL()) == nil, w.alive() })
 }
 
-// alive is an error when the daemon has ended by itself.
+// alive returns an error when the daemon has ended.
 func (w *drillEnv) alive() error {
 	select {
 	case err := <-w.ended:

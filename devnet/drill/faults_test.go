@@ -48,8 +48,8 @@ func (w *drillEnv) healNodes(ctx context.Context) error {
 	return fail(allNodes, faultynode.Fault{})(w, ctx)
 }
 
-// letOneLie has one node claim nonces 5 and final blocks 1000 too high, and another be late with all it says. Users bridge meanwhile, so
-// that all of it is asked.
+// letOneLie lets one node claim nonces 5 and final blocks 1000 too high, and delays another's
+// answers. Users bridge meanwhile, so that all of these are asked.
 func (w *drillEnv) letOneLie(ctx context.Context) error {
 	w.sources[2].Fail(faultynode.Fault{Lie: func(method string, _ []any, result json.RawMessage) any {
 		add := map[string]hexutil.Uint64{"eth_getTransactionCount": 5, "eth_blockNumber": 1000}[method]
@@ -81,7 +81,7 @@ func (w *drillEnv) forkChain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, node := range []*ethtest.Node{w.anvil, branch} { // both ways must be final, or nobody decides
+	for _, node := range []*ethtest.Node{w.anvil, branch} { // both branches must be final, or there is no decision
 		err = devnet.Within(ctx, drillPatience, "blocks of both branches", func() (bool, error) {
 			now, err := node.Client().BlockNumber(ctx)
 			return now > begin+3*drillFinality, err
@@ -147,7 +147,7 @@ func (w *drillEnv) topUp(ctx context.Context, asset string, amount *big.Int, wai
 	return waits.waitForPaid(ctx, "", w.waiting)
 }
 
-// emptyTokens has somebody withdraw who never deposited, more than the hot account has.
+// emptyTokens lets a user withdraw who never deposited, more than the hot account has.
 func (w *drillEnv) emptyTokens(ctx context.Context) (err error) {
 	u := w.rich[1]
 	w.waiting, err = u.withdraw(ctx, chain.AmountOf(new(uint256.Int).Rsh(richIn(devnet.Tokens()[1]), 1)))
@@ -159,7 +159,8 @@ func (w *drillEnv) topUpTokens(ctx context.Context) error {
 	return w.topUp(ctx, u.Token.Asset, richIn(devnet.Tokens()[1]).ToBig(), u)
 }
 
-// emptyCoins leaves the hot account enough for the fee of one payout of coin, and too little for one of tokens.
+// emptyCoins leaves the hot account enough for the fee of one payout of coin, and too little for
+// one of tokens.
 func (w *drillEnv) emptyCoins(ctx context.Context) error {
 	u := w.rich[0]
 	head, err := w.anvil.Client().HeaderByNumber(ctx, nil)
@@ -194,7 +195,8 @@ const (
 	stormSends     = 27
 )
 
-// stormDust has staked accounts withdraw one unit each many times at once; users' deposits come after them.
+// stormDust has staked accounts withdraw one unit each many times at once; users' deposits come
+// after them.
 func (w *drillEnv) stormDust(ctx context.Context) error {
 	keys := keystore.NewKeys(keystore.Seed(devnet.Mnemonic, ""))
 	var giving sync.Mutex // one user gives to all of them
@@ -247,10 +249,11 @@ func (w *drillEnv) sendDust(ctx context.Context, s *devnet.ViteUser) error {
 	return err
 }
 
-// strayAmount is how many minimums each stray deposit has.
+// strayAmount is the amount of each stray deposit in minimums.
 const strayAmount = 5
 
-// misdirectDeposits sends a token once to the shared address without a label, and once to the user's own address, which is for coin.
+// misdirectDeposits sends a token once to the shared address without a label, and once to the
+// user's own address, which is for coin.
 func (w *drillEnv) misdirectDeposits(ctx context.Context) error {
 	u := w.users[2]
 	own, err := u.depositInfo(ctx, w.info.Tokens[0].Token)

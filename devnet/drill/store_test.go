@@ -21,8 +21,8 @@ import (
 	"gatewayd/internal/smalldisk"
 )
 
-// drillDatabase is a database on a PostgreSQL server to which the daemon goes by a link, so that it can be cut off: the server's Unix socket
-// under another name.
+// drillDatabase is a database on a PostgreSQL server to which the daemon goes by a link, so that it
+// can be cut off: the server's Unix socket under another name.
 type drillDatabase struct {
 	db           *pgx.Conn // as the server's owner
 	name         string
@@ -93,7 +93,7 @@ func (w *drillEnv) withoutPostgres() string {
 	return ""
 }
 
-// ballast is what takes all room of the daemon's disk.
+// ballast is the file that fills the daemon's disk.
 func (w *drillEnv) ballast() string { return filepath.Join(w.data, "ballast") }
 
 func (w *drillEnv) fillDisk(context.Context) error {
@@ -112,7 +112,8 @@ func (w *drillEnv) withoutDisk() string {
 	return ""
 }
 
-// freePort is a loopback address that nobody listened on a moment ago. Its port is below those that the system gives to whoever asks for any.
+// freePort is a loopback address that was unused a moment ago. Its port is below the ephemeral
+// ones.
 func freePort() (address string, err error) {
 	for range 100 {
 		var l net.Listener

@@ -20,7 +20,7 @@ import (
 	"gatewayd/operator/status"
 )
 
-// surface is one place where people or their programs look at a gateway.
+// surface is one place where people or their programs check a gateway.
 type surface string
 
 const (
@@ -34,13 +34,14 @@ const (
 	onDoctor     surface = "doctor"
 )
 
-// Pages cost little and are looked at until they tell what has happened; only then commands are run.
+// Pages are cheap and are polled until they show the change; only then commands are run.
 var (
 	drillPages    = []surface{onHealth, onMeta, onDeposit, onWithdrawal}
 	drillCommands = []surface{onChannels, onAccounts, onRecords, onDoctor}
 )
 
-// surfaces are the parts of its text that each surface must have; those with an exclamation mark it must not have.
+// surfaces are the parts of its text that each surface must have; those with an exclamation mark it
+// must not have.
 type surfaces map[surface][]string
 
 // and adds what one more must have.
@@ -49,7 +50,8 @@ func (s surfaces) and(where surface, parts ...string) surfaces {
 	return s
 }
 
-// readSurface reads one surface as text. The exit code of a command and the status of an answer stand in front.
+// readSurface reads one surface as text. The exit code of a command or the status of an answer
+// precedes it.
 func (w *drillEnv) readSurface(ctx context.Context, s surface) (string, error) {
 	query := "?tokenId=" + w.token + "&walletAddress=" + w.users[0].Vite.Address().String()
 	switch s {
@@ -62,7 +64,7 @@ func (w *drillEnv) readSurface(ctx context.Context, s surface) (string, error) {
 	return fmt.Sprintf("rc %d %s", code, out), err
 }
 
-// drillLook is how long one surface may take to answer.
+// drillLook bounds the answer of one surface.
 const drillLook = time.Minute
 
 // page asks the gateway as a wallet does.
@@ -113,7 +115,7 @@ func (w *drillEnv) mustCommand(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// heldRecord is what the drill reads of a row of the operators' list.
+// heldRecord is the drill's part of a row of the operators' list.
 type heldRecord struct {
 	ID   uint64 `json:"id"`
 	InTx string `json:"inTx"`
@@ -203,22 +205,24 @@ func excerpt(text string, parts []string) string {
 	return last
 }
 
-// alertLine is a line of the daemon's log that tells the beginning or the end of a condition.
+// alertLine is a line of the daemon's log with the beginning or the end of a condition.
 type alertLine struct {
 	Level, Msg, Since, Lasted string
 	alertKey
 }
 
-// alertKey is what both lines have in common.
+// alertKey identifies the condition in both lines.
 type alertKey struct {
 	Condition                                 status.Kind
 	Chain, Network, Token, Direction, Subject string
 }
 
-// mostWarnings is how many warnings and errors the daemon may log in one drill: each loop and each node has something to say.
+// mostWarnings bounds the daemon's warnings and errors in one drill: each loop and each node may
+// log some.
 const mostWarnings = 60
 
-// waitForAlerts waits until the log has enough lines of the drill's alert, and requires that no alert is logged twice.
+// waitForAlerts waits until the log has enough lines of the drill's alert, and requires that no
+// alert is logged twice.
 func (w *drillEnv) waitForAlerts(ctx context.Context, each drill, enough func(alertBook) bool) (told alertBook, err error) {
 	err = devnet.Within(ctx, drillPatience, "the log's lines", func() (_ bool, err error) {
 		told, err = readAlerts(w.readLog(w.logFrom), each.Alert)
@@ -248,10 +252,12 @@ type alertBook struct {
 	text        string
 }
 
-// mostOnsets is how often the same condition may begin in one drill: a node that is late on a machine with other work may be told of once more.
+// mostOnsets bounds the beginnings of the same condition in one drill: a node that is late on a
+// busy machine may be reported again.
 const mostOnsets = 2
 
-// readAlerts goes through a log. A line too many is an error: one that tells twice what goes on, or that is over what had not begun.
+// readAlerts parses a log. A surplus line is an error: a repeated beginning, or an end without a
+// beginning.
 func readAlerts(log string, kind status.Kind) (b alertBook, err error) {
 	open, known, onsets, warnings := map[alertKey]bool{}, map[alertKey]bool{}, map[alertKey]int{}, 0
 	b.begun, b.over = kind == "", true

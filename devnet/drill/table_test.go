@@ -7,20 +7,20 @@ import (
 	"gatewayd/operator/status"
 )
 
-// Groups of drills: each has chains, users and a daemon of its own.
+// Groups of drills: each has its own chains, users and daemon.
 const (
 	nodesGroup = "nodes"
 	moneyGroup = "money"    // the daemon's data is on a small disk
 	storeGroup = "database" // the records are on PostgreSQL, where a server is given
 )
 
-// drill is one thing that goes wrong, what people see of it, and what mends it.
+// drill is one fault, its appearance on the surfaces, and its repair.
 type drill struct {
 	group, Name, Title string
 	cause              step
 	shows              surfaces
-	Alert              status.Kind // what the log tells once when it begins and once when it is over; empty: nothing
-	stays              bool        // the alert goes on for some time after the repair
+	Alert              status.Kind // logged once when it begins and once when it is over; empty: nothing
+	stays              bool        // the alert lasts for some time after the repair
 	mend               step
 	token              int                      // number of the token that the pages are asked for
 	without            func(w *drillEnv) string // why it cannot be done here
@@ -131,7 +131,7 @@ func storeDrills() []drill {
 	}
 }
 
-// nothingMoves is what every surface says while no money moves, and why.
+// nothingMoves is every surface's content while no payment is possible, with the reason.
 func nothingMoves(kind status.Kind, why string) surfaces {
 	return surfaces{
 		onHealth: {"503 ", string(kind)}, onMeta: {`"depositState":"MAINTAIN"`, `"withdrawState":"MAINTAIN"`}, onDeposit: {`"code":0`, "noticeMsg"},
@@ -146,12 +146,13 @@ func noWithdrawals(kind status.Kind, why string) surfaces {
 	return s
 }
 
-// works is what they say while all money moves and one of them tells operators something.
+// works is their content while all payments flow and one of them warns operators.
 func works(where surface, parts ...string) surfaces {
 	return surfaces{onHealth: {"200 "}, onChannels: {"!MAINTAIN"}, onAccounts: {"!recovering", "!halted"}}.and(where, parts...)
 }
 
-// well is what every surface says when money moves. That a node was wrong, the doctor tells for some minutes.
+// well is every surface's content when payments flow. The doctor reports a wrong node for some
+// minutes.
 func well() surfaces {
 	quiet := []string{"status"}
 	for _, kind := range []status.Kind{

@@ -22,8 +22,8 @@ type drillUser struct {
 	payees  map[common.Address]*big.Int // due on the source chain
 }
 
-// openUsers makes one user of each token and has them bridge, which takes all accounts into use: what an account did before its first payment
-// is its past. The rich ones bridge nothing yet.
+// openUsers makes one user of each token and has them bridge, which takes all accounts into use:
+// what an account did before its first payment is its past. The rich ones bridge nothing yet.
 func (w *drillEnv) openUsers(ctx context.Context) (err error) {
 	for i, t := range w.info.Tokens {
 		u, err := w.newUser(ctx, t, uint32(i))
@@ -117,7 +117,8 @@ func (u *drillUser) addCredit(amount *big.Int) {
 	u.env.addExpected("exchange "+u.Token.Token, new(big.Int).Neg(amount))
 }
 
-// deposit sends a deposit of so many minimums to an address that is known already, without a request to the gateway.
+// deposit sends a deposit of so many minimums to an address that is known already, without a
+// request to the gateway.
 func (u *drillUser) deposit(ctx context.Context, n uint64) (hash string, err error) {
 	hash, err = u.depositTo(ctx, u.place.DepositAddress, n, []byte(u.place.Label))
 	if err == nil {
