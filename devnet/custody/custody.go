@@ -35,6 +35,8 @@ type Options struct {
 	// Depths of final blocks of the source chain and of the exchange chain; 0: those of a
 	// development environment.
 	Finality, Confirmations int64
+
+	side *devnode.Node // a second source chain of the signer; nil for none
 }
 
 // stage is where the demo plays.
@@ -50,7 +52,11 @@ type stage struct {
 }
 
 // Run starts everything in a directory of its own, shows each step, and takes everything down again. What is not as it should be ends it.
-func Run(ctx context.Context, o Options, out io.Writer) error {
+func Run(ctx context.Context, o Options, out io.Writer) (err error) {
+	if o.side, err = devnode.Start(devnode.Config{Period: o.Period, ChainID: 1338}); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, o.side.Close()) }()
 	return With(ctx, o, func(ctx context.Context, p *Processes) error { return play(ctx, p, out) })
 }
 
