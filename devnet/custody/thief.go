@@ -109,7 +109,7 @@ func (s *stage) thief(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	for _, part := range []func(context.Context) error{th.tryForged, th.tryOrders, th.tryBindings, th.tryLate, th.tryGas, th.tryKept, th.tryClock} {
+	for _, part := range []func(context.Context) error{th.tryForged, th.tryOrders, th.tryBindings, th.tryLate, th.tryGas, th.tryCollected, th.tryClock} {
 		if err := part(ctx); err != nil {
 			return err
 		}

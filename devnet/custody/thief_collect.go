@@ -22,8 +22,8 @@ import (
 	"gatewayd/signer/blocklist"
 )
 
-// keptWay is a payment that is authorized, and what the signer's owner changes before it is signed.
-type keptWay struct {
+// delayedWay is a payment that is authorized, and what the signer's owner changes before it is signed.
+type delayedWay struct {
 	what   string
 	claim  chain.Claim
 	before func(*config.Config)
@@ -32,9 +32,9 @@ type keptWay struct {
 	want   string
 }
 
-// tryKept stops the daemon and keeps a payment that Ann has approved. The signer authorizes it; its
+// tryCollected stops the daemon and collects a payment that Ann has approved. The signer authorizes it; its
 // owner then changes what counts; and the thief asks for the signature.
-func (th *thief) tryKept(ctx context.Context) (err error) {
+func (th *thief) tryCollected(ctx context.Context) (err error) {
 	daemon := th.daemon.Process
 	if err := daemon.Signal(syscall.SIGSTOP); err != nil {
 		return err
@@ -50,7 +50,7 @@ func (th *thief) tryKept(ctx context.Context) (err error) {
 	}
 	cold := chain.Claim{Account: c.Account, Payment: c.Payment, Cause: chain.Cause{Network: "eth", Token: c.Cause.Token, Mark: "cold"}}
 	cold.Payment.ID, cold.Payment.Purpose, cold.Payment.To = 6_000_000, chain.Cold, first
-	for _, way := range []keptWay{
+	for _, way := range []delayedWay{
 		{"a payment whose payee is listed after it was authorized", c, th.useList, c.Payment.To, th.useList, "is on the list sanctions"},
 		{
 			"a payment whose account is retired after it was authorized", c, func(c *config.Config) { c.Signer.BlockList = blocklist.Config{} }, "",
@@ -79,8 +79,8 @@ func (th *thief) tryKept(ctx context.Context) (err error) {
 	return th.trySign(ctx, "an authorization that he has kept: it ends after ten minutes, and with the signer's process", c, "more than 10m0s ago")
 }
 
-// change goes through a keptWay.
-func (th *thief) change(ctx context.Context, way keptWay) error {
+// change goes through a delayedWay.
+func (th *thief) change(ctx context.Context, way delayedWay) error {
 	if err := th.writeList(""); err != nil {
 		return err
 	}
