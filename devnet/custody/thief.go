@@ -271,8 +271,11 @@ func (th *thief) tryBindings(ctx context.Context) error {
 
 // answer is errPassed unless the signer has refused in the words that are expected.
 func answer(err error, want string) error {
-	if err == nil || !strings.Contains(err.Error(), want) {
-		return fmt.Errorf("%w: the signer answers %v, not %q", errPassed, err, want)
+	switch {
+	case err == nil:
+		return errPassed
+	case !strings.Contains(err.Error(), want):
+		return errors.Join(fmt.Errorf("%w: %q is not in the signer's answer", errPassed, want), err)
 	}
 	return err
 }

@@ -73,7 +73,7 @@ func (th *thief) tryCollected(ctx context.Context) (err error) {
 	if err := th.authorize(ctx, c); err != nil {
 		return err
 	}
-	if err := th.restartSigner(ctx, th.clockWasAhead); err != nil {
+	if err := th.restartSigner(ctx, func() error { return th.advanceClock(ctx) }); err != nil {
 		return err
 	}
 	return th.trySign(ctx, "an authorization that he has kept: it ends after ten minutes, and with the signer's process", c, "more than 10m0s ago")
@@ -174,15 +174,15 @@ func (th *thief) trySign(ctx context.Context, what string, c chain.Claim, want s
 // year is how far ahead the signer's clock was.
 const year = 365 * 24 * time.Hour
 
-// clockWasAhead leaves the sign-guard as a signer does whose clock was a year ahead. A running
+// advanceClock leaves the sign-guard as a signer does whose clock was a year ahead. A running
 // process has no other clock than the system's.
-func (th *thief) clockWasAhead() (err error) {
+func (th *thief) advanceClock(ctx context.Context) (err error) {
 	db, err := sql.Open("sqlite3", daemon.GuardPath(th.signerConfig))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	_, err = db.Exec(`UPDATE authorizations SET created_at = created_at + ?`, year.Milliseconds())
+	_, err = db.ExecContext(ctx, `UPDATE authorizations SET created_at = created_at + ?`, year.Milliseconds())
 	return err
 }
 
