@@ -22,7 +22,8 @@ import (
 	"gatewayd/signer/blocklist"
 )
 
-// delayedWay is a payment that is authorized, and what the signer's owner changes before it is signed.
+// delayedWay is a payment that is authorized, and what the signer's owner changes before it is
+// signed.
 type delayedWay struct {
 	what   string
 	claim  chain.Claim
@@ -32,8 +33,8 @@ type delayedWay struct {
 	want   string
 }
 
-// tryCollected stops the daemon and collects a payment that Ann has approved. The signer authorizes it; its
-// owner then changes what counts; and the thief asks for the signature.
+// tryCollected stops the daemon and collects a payment that Ann has approved. The signer authorizes
+// it; its owner then changes what counts; and the thief asks for the signature.
 func (th *thief) tryCollected(ctx context.Context) (err error) {
 	daemon := th.daemon.Process
 	if err := daemon.Signal(syscall.SIGSTOP); err != nil {
