@@ -99,7 +99,7 @@ var mayImport = map[string][]string{
 	"devnet":                    {"chain", "chain/ethereum", "chain/ethereum/contracts", "chain/ethereum/devnode", "chain/vite", "config", "daemon", "exchangeapi", "exchangeapi/rates", "gateway", "httpserver", "operator/console", "records", "records/access", "vite/client", "vite/core", "vite/dex", "vite/genesis", "vite/ledger", "vite/node", "wallet", "wallet/keystore", "watcher"},
 	"devnet/faultynode":         {},
 	"devnet/demo":               {"devnet", "exchangeapi/client", "internal/ethtest"},
-	"devnet/custody":            {"chain", "chain/ethereum/devnode", "config", "daemon", "devnet", "devnet/demo", "internal/ethtest", "records", "records/signguard", "signer/approval", "signer/blocklist", "signer/limits", "signer/remote", "vite/node", "wallet", "watcher"},
+	"devnet/custody":            {"chain", "chain/ethereum", "chain/ethereum/devnode", "config", "daemon", "devnet", "devnet/demo", "internal/ethtest", "records", "records/signguard", "signer/approval", "signer/blocklist", "signer/limits", "signer/remote", "vite/node", "wallet", "watcher"},
 	"devnet/burst":              {"chain", "chain/ethereum/contracts", "devnet", "devnet/demo", "vite/client", "vite/core"},
 	"devnet/drill":              {"chain/ethereum", "chain", "config", "daemon", "devnet", "devnet/demo", "devnet/faultynode", "internal/ethtest", "internal/smalldisk", "operator/status", "vite/client", "vite/core", "vite/ledger", "vite/node", "wallet", "wallet/keystore"},
 	"operator":                  {"chain", "chain/vite", "config", "gateway", "operator/status", "gateway/view", "records", "records/control", "records/search", "records/signguard", "records/watch", "vite/core", "watcher", "watcher/recovery", "signer/checks", "signer/remote"},

@@ -36,6 +36,8 @@ type Options struct {
 	// Depths of final blocks of the source chain and of the exchange chain; 0: those of a
 	// development environment.
 	Finality, Confirmations int64
+
+	side *devnode.Node // a second source chain of the signer; nil for none
 }
 
 // stage is the demo's environment.
@@ -50,9 +52,12 @@ type stage struct {
 	hot              string         // the account that pays first
 }
 
-// Run starts everything in a separate directory, shows each step, and stops everything again. An
-// unexpected result ends it.
-func Run(ctx context.Context, o Options, out io.Writer) error {
+// Run starts everything in a directory of its own, shows each step, and takes everything down again. What is not as it should be ends it.
+func Run(ctx context.Context, o Options, out io.Writer) (err error) {
+	if o.side, err = devnode.Start(devnode.Config{Period: o.Period, ChainID: 1338}); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, o.side.Close()) }()
 	return With(ctx, o, func(ctx context.Context, p *Processes) error { return play(ctx, p, out) })
 }
 

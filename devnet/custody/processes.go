@@ -10,12 +10,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 
 	"github.com/goccy/go-yaml"
 
+	"gatewayd/chain/ethereum"
+	"gatewayd/chain/ethereum/devnode"
 	"gatewayd/config"
 	"gatewayd/devnet"
 	"gatewayd/signer/remote"
@@ -64,12 +67,28 @@ func (p *Processes) configure(ctx context.Context, o Options, source string, cha
 	if o.Inside {
 		p.daemonConfig.Wallet = s.Wallet
 	}
+	if o.side != nil {
+		addSide(s, o.side)
+	}
 	p.list, p.key = p.file("sanctions"), p.file("ann.key")
 	if err := errors.Join(os.WriteFile(p.list, []byte("# nobody yet\n"), 0o600), p.write("config.yaml", p.daemonConfig), p.write("signer.yaml", p.signerConfig)); err != nil {
 		return err
 	}
 	p.Info = devnet.NewInfo(p.daemonConfig, p.file("config.yaml"), "")
 	return p.Info.Write(p.file("dev.json"))
+}
+
+// sideChain is a second source chain of the signer, and its network.
+const sideChain = "side"
+
+// addSide adds a source chain to the signer's configuration, whose accounts have the same keys.
+func addSide(c *config.Config, n *devnode.Node) {
+	first := c.Ethereum[0]
+	c.Ethereum = append(slices.Clone(c.Ethereum), ethereum.Config{ID: sideChain, ChainID: n.ChainID(), Nodes: []string{n.URL()}, Finality: first.Finality})
+	side := c.Networks[0]
+	side.Name, side.Path, side.Source, side.Account = sideChain, "/gateway/"+sideChain, sideChain, 1
+	c.Networks = append(slices.Clone(c.Networks), side)
+	c.Fill()
 }
 
 func freeAddress() (string, error) {
@@ -122,10 +141,7 @@ func (p *Processes) runCommand(ctx context.Context, args ...string) (string, err
 // answer.
 func (p *Processes) Start(ctx context.Context) (err error) {
 	if p.daemonConfig.Wallet.Signer != "" {
-		if p.signer, err = p.run(ctx, &p.log, "signer", "-c", p.file("signer.yaml")); err != nil {
-			return err
-		}
-		if err := p.waitForLog(ctx, "the signer answers", 1); err != nil {
+		if err := p.startSigner(ctx); err != nil {
 			return err
 		}
 	}
@@ -177,6 +193,17 @@ func (p *Processes) waitForLog(ctx context.Context, what string, times int) erro
 // reload has the signer's owner change its configuration, and the daemon ask again about what is
 // held.
 func (p *Processes) reload(ctx context.Context, change func(*config.Config)) error {
+	if err := p.reloadSigner(ctx, change); err != nil {
+		return err
+	}
+	if out, err := p.runCommand(ctx, "reload"); err != nil {
+		return fmt.Errorf("reloading the daemon: %w: %s", err, out)
+	}
+	return nil
+}
+
+// reloadSigner has the signer's owner change its configuration.
+func (p *Processes) reloadSigner(ctx context.Context, change func(*config.Config)) error {
 	const again = "were read again"
 	change(&p.signerConfig)
 	if err := p.write("signer.yaml", p.signerConfig); err != nil {
@@ -186,13 +213,28 @@ func (p *Processes) reload(ctx context.Context, change func(*config.Config)) err
 	if err := p.signer.Process.Signal(syscall.SIGHUP); err != nil {
 		return err
 	}
-	if err := p.waitForLog(ctx, again, before+1); err != nil {
+	return p.waitForLog(ctx, again, before+1)
+}
+
+// restartSigner has the signer's owner end it, do something, and start it again.
+func (p *Processes) restartSigner(ctx context.Context, meanwhile func() error) (err error) {
+	if err := p.signer.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}
-	if out, err := p.runCommand(ctx, "reload"); err != nil {
-		return fmt.Errorf("reloading the daemon: %w: %s", err, out)
+	_ = p.signer.Wait() // it was told to end
+	if err := meanwhile(); err != nil {
+		return err
 	}
-	return nil
+	return p.startSigner(ctx)
+}
+
+func (p *Processes) startSigner(ctx context.Context) (err error) {
+	const answers = "the signer answers"
+	before := p.log.count(answers)
+	if p.signer, err = p.run(ctx, &p.log, "signer", "-c", p.file("signer.yaml")); err != nil {
+		return err
+	}
+	return p.waitForLog(ctx, answers, before+1)
 }
 
 // lines is a process's output.

@@ -22,13 +22,18 @@ import (
 	"gatewayd/watcher"
 )
 
+// hotPath is where the key of the first hot account is derived.
+const hotPath = "m/44'/60'/1'/0/0"
+
 // thief has what the daemon has: its records, its configuration, and the socket.
 type thief struct {
 	*stage
 	signer  *remote.Client
 	paid    chain.Claim // for the withdrawal that was paid
 	waits   chain.Claim // for the one that waits for Ann
+	credit  chain.Claim // of the user's deposit
 	payee   string      // his own account
+	owner   string      // and the one on the exchange chain
 	refused int
 }
 
@@ -64,7 +69,11 @@ func (s *stage) thief(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	th := &thief{stage: s, payee: to.Hex()}
+	key, err := s.Info.UserKey(1)
+	if err != nil {
+		return err
+	}
+	th := &thief{stage: s, payee: to.Hex(), owner: key.Address().String()}
 	if th.signer, err = remote.Dial(s.daemonConfig.Wallet.Target()); err != nil {
 		return err
 	}
@@ -100,13 +109,15 @@ func (s *stage) thief(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := th.tryForged(ctx); err != nil {
-		return err
+	for _, part := range []func(context.Context) error{th.tryForged, th.tryOrders, th.tryBindings, th.tryLate, th.tryGas, th.tryCollected, th.tryClock} {
+		if err := part(ctx); err != nil {
+			return err
+		}
 	}
-	return th.tryOrders(ctx)
+	return th.countLoot(ctx)
 }
 
-// readClaims reads the claims of both withdrawals from the records.
+// readClaims reads the claims of the deposit and of both withdrawals from the records.
 func (th *thief) readClaims(ctx context.Context) error {
 	store, err := records.OpenExisting(ctx, th.daemonConfig.Database)
 	if err != nil {
@@ -114,27 +125,38 @@ func (th *thief) readClaims(ctx context.Context) error {
 	}
 	defer store.Close()
 	return store.View(ctx, func(tx *records.Tx) error {
-		list, err := tx.TransfersFrom("vite", 0, 0, 1000)
-		for _, t := range list {
-			payments, err := tx.PaymentsOf(t.ID)
+		for _, from := range []chain.ID{"vite", "eth"} {
+			list, err := tx.TransfersFrom(from, 0, 0, 1000)
 			if err != nil {
 				return err
 			}
-			for _, q := range payments {
-				switch {
-				case q.Chain != "eth" || q.Purpose != chain.Credit:
-				case t.Tx == th.waiting:
-					th.waits = watcher.ClaimOf(q, t)
-				default:
-					th.paid = watcher.ClaimOf(q, t)
+			for _, t := range list {
+				payments, err := tx.PaymentsOf(t.ID)
+				if err != nil {
+					return err
+				}
+				for _, q := range payments {
+					th.keepClaim(q, t)
 				}
 			}
 		}
-		if err == nil && (th.paid.Account == "" || th.waits.Account == "") {
-			err = errors.New("the records have no payments of the withdrawals")
+		if th.paid.Account == "" || th.waits.Account == "" || th.credit.Account == "" {
+			return errors.New("the records have no payments of the deposit and the withdrawals")
 		}
-		return err
+		return nil
 	})
+}
+
+func (th *thief) keepClaim(q records.Payment, t records.Transfer) {
+	switch {
+	case q.Purpose != chain.Credit:
+	case q.Chain != "eth":
+		th.credit = watcher.ClaimOf(q, t)
+	case t.Tx == th.waiting:
+		th.waits = watcher.ClaimOf(q, t)
+	default:
+		th.paid = watcher.ClaimOf(q, t)
+	}
 }
 
 // tryClaim sends an altered claim, which must be refused.
@@ -182,27 +204,26 @@ func (th *thief) tryOrders(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		slot := chain.Slot{Account: th.paid.Account, Key: "m/44'/60'/1'/0/0", Nonce: 99}
+		slot := chain.Slot{Account: th.paid.Account, Key: hotPath, Nonce: 99}
 		signed, err := th.signer.Sign(ctx, "eth", chain.Order{Slot: slot, Payment: pay, Unsigned: raw})
 		if err == nil || len(signed) > 0 {
 			return fmt.Errorf("%s: %w", way.what, errPassed)
 		}
 		th.logAnswer(way.what, err.Error())
 	}
-	if err := th.tryBindings(ctx); err != nil {
-		return err
-	}
-	address, err := th.signer.GiveAddress(ctx, signguard.Binding{Network: "eth", Chain: "eth", Index: 0, Address: th.payee, User: "vite_thief"})
-	if err == nil {
-		return fmt.Errorf("an address of his own: %w: %s", errPassed, address)
-	}
-	th.logAnswer("his own address given out as a deposit address", err.Error())
-	has, err := th.user.Eth.Balance(ctx, string(chain.Native), to)
-	if err != nil {
-		return err
-	}
-	if has.Sign() != 0 {
-		return fmt.Errorf("%w: the thief has %s", errPassed, has)
+	return nil
+}
+
+// countLoot shows that the thief's accounts have nothing.
+func (th *thief) countLoot(ctx context.Context) error {
+	for _, asset := range []string{string(chain.Native), th.user.Token.Asset} {
+		has, err := th.user.Eth.Balance(ctx, asset, common.HexToAddress(th.payee))
+		if err != nil {
+			return err
+		}
+		if has.Sign() != 0 {
+			return fmt.Errorf("%w: the thief has %s of %s", errPassed, has, asset)
+		}
 	}
 	th.Note("%d ways, not one unit", th.refused)
 	return nil
@@ -228,17 +249,39 @@ func (th *thief) tryBindings(ctx context.Context) error {
 			_, err := th.signer.SignedAt(ctx, "eth", th.paid.Account, 1<<63)
 			return err
 		}},
+		{"his own address given out as a deposit address", func() error {
+			_, err := th.signer.GiveAddress(ctx, signguard.Binding{Network: "eth", Chain: "eth", Index: 0, Address: th.payee, User: "vite_thief"})
+			return err
+		}},
+		{"a user's address given to him on another chain with the same keys", func() error {
+			address, err := th.depositAddress(ctx, 0)
+			if err == nil {
+				_, err = th.signer.GiveAddress(ctx, signguard.Binding{Network: sideChain, Chain: sideChain, Index: 0, Address: address, User: th.owner})
+			}
+			return answer(err, "to another user on eth")
+		}},
 	} {
 		err := way.try()
-		if err == nil {
-			return fmt.Errorf("%s: %w", way.what, errPassed)
+		if err == nil || errors.Is(err, errPassed) {
+			return errors.Join(fmt.Errorf("%s: %w", way.what, errPassed), err)
 		}
 		th.logAnswer(way.what, err.Error())
 	}
 	return nil
 }
 
-// tryForged shows that another person's approval does not count, whatever name it bears.
+// answer is errPassed unless the signer has refused in the words that are expected.
+func answer(err error, want string) error {
+	switch {
+	case err == nil:
+		return errPassed
+	case !strings.Contains(err.Error(), want):
+		return errors.Join(fmt.Errorf("%w: %q is not in the signer's answer", errPassed, want), err)
+	}
+	return err
+}
+
+// tryForged shows that an approval of somebody else does not count, whosever name it bears.
 func (th *thief) tryForged(ctx context.Context) error {
 	path := filepath.Join(th.dir, "thief.key")
 	if _, err := approval.NewKey(path); err != nil {

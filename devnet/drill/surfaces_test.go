@@ -275,7 +275,7 @@ func readAlerts(log string, kind status.Kind) (b alertBook, err error) {
 		over := a.Msg == "over"
 		mine := a.Condition == kind
 		switch {
-		case a.Since == "" || a.Chain+a.Network == "" && kind != status.StoreDown && mine:
+		case a.Since == "" || a.Chain+a.Network+a.Subject == "" && kind != status.StoreDown && mine:
 			return b, fmt.Errorf("an alert says not of what or since when: %s", line)
 		case known[a.alertKey] && open[a.alertKey] != over:
 			return b, fmt.Errorf("an alert is told twice: %s", line)

@@ -32,6 +32,11 @@ func Drills() []drill { return slices.Concat(nodeDrills(), moneyDrills(), storeD
 func nodeDrills() []drill {
 	return []drill{
 		{
+			group: nodesGroup, Name: "wrong-clock", Title: "The clock of the signer was a year ahead before its last start",
+			cause: (*drillEnv).advanceClock, mend: (*drillEnv).correctClock, Alert: status.ChecksFail, stays: true, // a daemon that starts logs no end
+			shows: works(onDoctor, string(status.ChecksFail), "behind what the limits have counted"),
+		},
+		{
 			group: nodesGroup, Name: "dead-node", Title: "One of three source nodes is dead",
 			cause: fail(firstSource, faultynode.Fault{Dead: true}), mend: (*drillEnv).healNodes, Alert: status.NodeFaulty,
 			shows: works(onDoctor, string(status.NodeFaulty), "does not answer"),

@@ -73,6 +73,7 @@ func signatureRules() []mutant {
 	binds := suite{"./signer", "^(TestAddressesAreOurs|TestBindings.*|TestLabelsHaveOneFormat|TestNumbersOutOfRange)$"}
 	signs := suite{"./signer/checks", "^(TestAuthorizationsOfDays|TestListedBeforeTheSignature)$"}
 	clock := suite{"./signer/limits", "^(TestAJumpOfTheClock|TestAClockThatStaysAhead|TestAClockThatWasAhead)$"}
+	realClock := suite{"./signer/limits", "^(TestTheClockCountsWhatPasses|TestAJumpIsReportedForADay)$"}
 	gas := suite{"./signer/cause", "^(TestGasGoesWhereTokensAre|TestGasIsCounted)$"}
 	const found, coin = "signer/cause/balance.go", "records/signguard/arrivals.go"
 	counts := suite{"./signer/cause", "^(TestFoundCoinIsCreditedOnce|TestFoundCoinByChance|TestOpenings)$"}
@@ -96,6 +97,8 @@ func signatureRules() []mutant {
 		{name: "custody: counted once", rule: "what is authorized again counts once", file: "signer/limits/limits.go", old: "l.takeOut(u.Was)\n\t\t_ = l.count(u)", new: "_ = l.count(u)", suite: signs},
 		{name: "custody: a jump frees nothing", rule: "a clock that jumps ahead frees no limit", file: "signer/limits/clock.go", old: "if passed > maxStep {\n\t\tpassed = 0", new: "if false {\n\t\tpassed = 0", suite: clock},
 		{name: "custody: a jump keeps nothing", rule: "a clock that was ahead keeps no limit used", file: "signer/limits/clock.go", old: "c.time = c.time.Add(passed)", new: "_ = passed", suite: clock},
+		{name: "custody: a jump under a running signer", rule: "the monotonic clock tells a jump from time that passes", file: "signer/limits/clock.go", old: "return passed, maxCorrection", new: "return passed, maxStep", suite: realClock},
+		{name: "custody: a jump is reported", rule: "a clock that is behind is reported", file: "signer/limits/clock.go", old: "ahead < c.accepted-maxCorrection", new: "ahead < c.accepted-maxStep", suite: realClock},
 		{name: "custody: gas goes where tokens are", rule: "coin for gas goes to accounts with tokens", file: "signer/cause/gas.go", old: "case !sweepable:", new: "case !sweepable && false:", suite: gas},
 		{name: "custody: gas is bounded", rule: "coin for gas is at most what a few transfers cost", file: "signer/cause/gas.go", old: "case most.Less(p.Amount):", new: "case false:", suite: gas},
 		{name: "custody: gas is enough", rule: "an account that has its gas gets none", file: "signer/cause/gas.go", old: "case !has.Less(most):", new: "case false:", suite: gas},

@@ -513,6 +513,11 @@ var ways = []way{
 		th.start()
 		return th.overLimit()
 	}},
+	{"The limit freed by a clock that is a year ahead once", "limit of a day", func(th *thief) error {
+		th.now = th.now.Add(365 * 24 * time.Hour)
+		defer func() { th.now = th.now.Add(-365 * 24 * time.Hour) }()
+		return th.take("eth", th.large("rich", 30_000)) // the limit is used up
+	}},
 	{"Authorizations of several days, signed at one moment", "more than 10m0s ago", func(th *thief) error {
 		c := th.large("patient", 10_000)
 		th.now = th.now.Add(96 * time.Hour)

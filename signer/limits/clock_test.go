@@ -76,14 +76,3 @@ func TestAClockThatWasAhead(t *testing.T) {
 	n, _, _ = f.Take("eth", []chain.Amount{chain.NewAmount(1)})
 	require.Equal(t, 1, n)
 }
-
-// TestTheClockCountsWhatPasses: with the monotonic readings of a real clock a jump changes nothing.
-func TestTheClockCountsWhatPasses(t *testing.T) {
-	real := time.Now()
-	jump := time.Duration(0)
-	c := limits.NewClock(func() time.Time { return real.Add(jump) })
-	require.Equal(t, real.Round(0), c.Now())
-	jump = 2 * time.Second
-	require.Equal(t, real.Add(jump).Round(0), c.Now())
-	require.Empty(t, c.Jump())
-}
