@@ -2,6 +2,7 @@ package signer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -16,8 +17,14 @@ const (
 	bindingsAtOnce  = 10_000
 )
 
-// bindTimeout bounds the wait for the nodes, because the daemon holds up its records meanwhile.
-const bindTimeout = 2 * time.Second
+// How long the nodes are waited for. New users wait for each other.
+const (
+	bindTimeout   = 2 * time.Second
+	settleTimeout = 10 * time.Second
+)
+
+// settleGroup is how many bindings get their block at once.
+const settleGroup = 256
 
 // GiveAddress notes permanently that the deposit address of an index is a user's, before it is
 // shown to anybody, and answers it; or is signguard.ErrTaken. Keys that tell their addresses are
@@ -76,11 +83,18 @@ func (s *Signer) checkBinding(b signguard.Binding) error {
 // maxBindingText is more than the longest address of any ledger.
 const maxBindingText = 128
 
-// bind stores a binding as of the newest block that the signer knows. One that is not stored does
-// not count for the bound of bindings.
+// bind stores a binding as of the newest block. While no node tells that block, it is unknown, and
+// SettleBindings stores it later: a later block is never too early. A binding that is not stored
+// does not count for the bound of bindings.
 func (s *Signer) bind(ctx context.Context, b signguard.Binding, store func(context.Context, signguard.Binding) error) (err error) {
-	if b.Since, err = s.newestBlock(ctx, b.Chain); err != nil {
+	within, cancel := context.WithTimeout(ctx, bindTimeout)
+	defer cancel()
+	b.Since, err = s.newestBlock(within, b.Chain)
+	switch {
+	case errors.Is(err, ErrRefused) || ctx.Err() != nil:
 		return err
+	case err != nil:
+		b.Since = signguard.SinceUnknown
 	}
 	now := s.now()
 	place := s.bindings.ReserveN(now, 1)
@@ -95,6 +109,37 @@ func (s *Signer) bind(ctx context.Context, b signguard.Binding, store func(conte
 	return err
 }
 
+// SettleBindings stores the newest block of bindings that were given while no node told it. It is
+// read after the bindings were, so that what came before them does not count for them.
+func (s *Signer) SettleBindings(ctx context.Context) error {
+	var faults []error
+	for id := range s.ledgers {
+		for {
+			list, err := s.guard.Unsettled(ctx, id, settleGroup)
+			if err == nil && len(list) > 0 {
+				err = s.settle(ctx, id, list)
+			}
+			if err != nil {
+				faults = append(faults, err)
+			}
+			if err != nil || len(list) < settleGroup {
+				break
+			}
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func (s *Signer) settle(ctx context.Context, id chain.ID, list []signguard.Binding) error {
+	within, cancel := context.WithTimeout(ctx, settleTimeout)
+	defer cancel()
+	since, err := s.newestBlock(within, id)
+	if err != nil {
+		return err
+	}
+	return s.guard.Settle(ctx, list, since)
+}
+
 // newestBlock is the highest block of a chain that the signer's own nodes have ever shown to it:
 // one that they no longer know may have had the deposit. Without nodes of its own it is 0.
 func (s *Signer) newestBlock(ctx context.Context, id chain.ID) (uint64, error) {
@@ -105,8 +150,6 @@ func (s *Signer) newestBlock(ctx context.Context, id chain.ID) (uint64, error) {
 	if !ok {
 		return 0, fmt.Errorf("%w to bind on %q: it has no nodes of it", ErrRefused, id)
 	}
-	ctx, cancel := context.WithTimeout(ctx, bindTimeout)
-	defer cancel()
 	head, err := s.head(ctx, id, l)
 	if err != nil {
 		return 0, err

@@ -14,12 +14,12 @@ import (
 func arrivals(t *testing.T, g *signguard.Guard) (take func(id uint64, a chain.Arrival) signguard.State) {
 	t.Helper()
 	require.NoError(t, g.GiveAddress(t.Context(), signguard.Binding{Network: "main", Chain: "eth", Address: "0xin", User: "bob", Since: 10}))
-	list, err := g.Unopened(t.Context(), "eth", 5)
+	list, err := g.Unopened(t.Context(), "eth", 10, 5)
 	require.NoError(t, err)
 	require.Equal(t, []signguard.Opening{{Address: "0xin", Since: 10}}, list)
 	require.NoError(t, g.Open(t.Context(), "eth", "0xin", 10, chain.NewAmount(30)))
 	require.NoError(t, g.Open(t.Context(), "eth", "0xin", 20, chain.NewAmount(0)), "the first stays")
-	list, err = g.Unopened(t.Context(), "eth", 5)
+	list, err = g.Unopened(t.Context(), "eth", 10, 5)
 	require.NoError(t, err)
 	require.Empty(t, list)
 	return func(id uint64, a chain.Arrival) signguard.State {
