@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -9,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/records"
-	"gatewayd/records/signguard"
 )
 
 // TestNoTransactionWaitsForTheSigner: the records can be written while the signer gives an address
@@ -48,7 +48,7 @@ func TestNewUsersAtOnce(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			if given[index] {
-				return "", "", signguard.ErrTaken
+				return "", "", errors.New("given before")
 			}
 			given[index] = true
 			return fmt.Sprintf("0xin%d", index), fmt.Sprintf("m/%d", index), nil
