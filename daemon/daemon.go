@@ -187,8 +187,8 @@ func (d *Daemon) newGateway(ctx context.Context) error {
 		}
 		routes[i] = gateway.Route{
 			BasePath: d.Config.Networks[i].Path, Network: n, Source: d.Chains[n.Source], Exchange: d.Chains[n.Exchange], Derive: derive,
-			GiveLabel: func(owner, label string) error {
-				return d.signer.GiveLabel(context.Background(), signguard.Binding{Network: n.Name, Chain: n.Source, Label: label, User: owner})
+			GiveLabel: func(ctx context.Context, owner, label string) error {
+				return d.signer.GiveLabel(ctx, signguard.Binding{Network: n.Name, Chain: n.Source, Label: label, User: owner})
 			},
 		}
 	}

@@ -27,28 +27,28 @@ type depositAddresses struct {
 }
 
 // deriver asks the signer for the public key.
-func (d *Daemon) deriver(ctx context.Context, n records.Network) (func(owner string, index uint32) (address, path string, err error), error) {
+func (d *Daemon) deriver(ctx context.Context, n records.Network) (func(ctx context.Context, owner string, index uint32) (address, path string, err error), error) {
 	source, _ := d.Config.Chain(n.Source)
 	a := &depositAddresses{network: n.Name, source: source, signer: d.signer}
 	_, err := a.renew(ctx)
 	return a.derive, err
 }
 
-// seedTimeout bounds the wait for a newer seed, because the caller holds up the records.
+// seedTimeout bounds the wait for a newer seed, because other new users wait for the caller.
 const seedTimeout = 2 * time.Second
 
 // derive derives the address of an index. When the signer refuses it, derive reads the public key
 // again: there may be a newer seed.
-func (a *depositAddresses) derive(owner string, index uint32) (address, path string, err error) {
-	if address, path, err = a.deriveOnce(owner, index); !errors.Is(err, signer.ErrRefused) {
+func (a *depositAddresses) derive(ctx context.Context, owner string, index uint32) (address, path string, err error) {
+	if address, path, err = a.deriveOnce(ctx, owner, index); !errors.Is(err, signer.ErrRefused) {
 		return address, path, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), seedTimeout)
+	within, cancel := context.WithTimeout(ctx, seedTimeout)
 	defer cancel()
-	if newer, asked := a.renew(ctx); asked != nil || !newer {
+	if newer, asked := a.renew(within); asked != nil || !newer {
 		return "", "", errors.Join(err, asked)
 	}
-	return a.deriveOnce(owner, index)
+	return a.deriveOnce(ctx, owner, index)
 }
 
 // renew reads the public key again. newer is true when it is of another seed.
@@ -69,7 +69,7 @@ func (a *depositAddresses) renew(ctx context.Context) (newer bool, err error) {
 	return newer, nil
 }
 
-func (a *depositAddresses) deriveOnce(owner string, index uint32) (address, path string, err error) {
+func (a *depositAddresses) deriveOnce(ctx context.Context, owner string, index uint32) (address, path string, err error) {
 	a.mu.Lock()
 	key := a.key
 	a.mu.Unlock()
@@ -79,7 +79,7 @@ func (a *depositAddresses) deriveOnce(owner string, index uint32) (address, path
 		return "", "", err
 	}
 	b := signguard.Binding{Network: a.network, Chain: a.source.ID, Index: index, Address: ours, User: owner}
-	if address, err = a.signer.GiveAddress(context.Background(), b); err != nil {
+	if address, err = a.signer.GiveAddress(ctx, b); err != nil {
 		return "", "", err
 	}
 	if address != ours {

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -117,23 +118,25 @@ const openingsEvery = time.Second
 // provableEvery is the interval at which the signer checks whether balances can be proven.
 const provableEvery = time.Minute
 
-// Run begins to watch the chains, which waits for their nodes. Then it reads the opening balances
-// of deposit addresses, and checks that balances can be proven.
-func (p *Proofs) Run(ctx context.Context) error {
+// Run settles the bindings that were given without a block and begins to watch the chains, which
+// waits for their nodes. Then it reads the opening balances of deposit addresses, and checks that
+// balances can be proven.
+func (p *Proofs) Run(ctx context.Context, settle func(context.Context) error) error {
 	var checked time.Time
 	began, told := false, false
 	for {
-		var err error
+		err := settle(ctx)
 		if !began {
-			err = p.Checker.Begin(ctx)
-			began = err == nil
+			begin := p.Checker.Begin(ctx)
+			began = begin == nil
+			err = errors.Join(err, begin)
 		}
 		if began {
 			if time.Since(checked) >= provableEvery {
 				p.checkProvable(ctx)
 				checked = time.Now()
 			}
-			err = p.Checker.ReadOpenings(ctx)
+			err = errors.Join(err, p.Checker.ReadOpenings(ctx))
 		}
 		if ctx.Err() != nil {
 			return nil

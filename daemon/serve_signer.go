@@ -90,7 +90,7 @@ func serveSigner(ctx context.Context, cfg *config.Config, guard *signguard.Guard
 	rpc, store, ledger := cfg.Wallet.RPC, cfg.Wallet.Store, NewWalletLedger(cfg.ExchangeNodes())
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return server.Run(ctx) })
-	g.Go(func() error { return proofs.Run(ctx) })
+	g.Go(func() error { return proofs.Run(ctx, signs.SettleBindings) })
 	g.Go(func() error { return followRules(ctx, cfg, rules, set, proofs, w) })
 	g.Go(func() error { return ServeWalletRPC(ctx, rpc, store, ledger, w) })
 	return g.Wait()

@@ -100,26 +100,73 @@ func (n *network) bind(ctx context.Context, token records.Token, owner, client s
 	if wait := n.bindingLimits.count(client); wait > 0 {
 		return records.Binding{}, known, refuseUntil(tooManyBindings, wait)
 	}
-	b, err := callStore(ctx, n.Server, n.Store.Update, func(tx *records.Tx) (records.Binding, error) {
-		if err := n.bindingLimits.checkDay(tx); err != nil {
-			return records.Binding{}, err
-		}
-		if token.Type == records.TypeLabel {
-			return n.bindLabel(tx, owner)
-		}
-		return tx.BindAddress(n.Name, n.Network.Source, owner, func(index uint32) (string, string, error) { return n.derive(owner, index) })
-	})
+	b, err := n.bindNewcomer(ctx, token, owner)
 	return b, known, err
 }
 
-// bindLabel gives a new user a label. The signer, if any, receives it before it is stored and may
-// refuse it; then the next call tries another.
-func (n *network) bindLabel(tx *records.Tx, owner string) (records.Binding, error) {
-	b, err := tx.BindLabel(n.Name, n.Network.Source, owner, n.Shared, n.Label)
-	if err == nil && n.giveLabel != nil {
-		err = n.giveLabel(owner, b.Label)
+// bindNewcomer gives a new user an address or a label in three steps: what is free, the signer gives
+// it, the records store it. No transaction waits for the signer. What is given and then not stored
+// stays unused. Newcomers take turns, so that none asks for an index that another one is given.
+func (n *network) bindNewcomer(ctx context.Context, token records.Token, owner string) (records.Binding, error) {
+	if err := n.newcomers.Acquire(ctx, 1); err != nil {
+		return records.Binding{}, fmt.Errorf("waiting for other new users: %w", err)
 	}
-	return b, err
+	defer n.newcomers.Release(1)
+	meanwhile, err := n.boundMeanwhile(ctx, token, owner)
+	if err != nil || meanwhile.found {
+		return meanwhile.Binding, err
+	}
+	if token.Type == records.TypeLabel {
+		return n.bindLabel(ctx, owner)
+	}
+	free, err := callStore(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (records.FreeIndexes, error) {
+		return tx.FreeIndexes(n.Network.Source, owner)
+	})
+	if err != nil {
+		return records.Binding{}, err
+	}
+	given, err := free.Give(func(index uint32) (string, string, error) { return n.derive(ctx, owner, index) })
+	if err != nil {
+		return records.Binding{}, fmt.Errorf("giving an address: %w", err)
+	}
+	return n.storeBinding(ctx, func(tx *records.Tx) (records.Binding, error) {
+		return tx.AddAddress(n.Name, n.Network.Source, owner, given)
+	})
+}
+
+// boundMeanwhile returns what another request of the same user was given while this one waited. It
+// refuses all new users within the bound of a day.
+func (n *network) boundMeanwhile(ctx context.Context, token records.Token, owner string) (binding, error) {
+	return callStore(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (b binding, err error) {
+		if b.Binding, b.found, err = tx.BindingByOwner(n.Name, token.Type, owner); err == nil && !b.found {
+			err = n.bindingLimits.checkDay(tx)
+		}
+		return b, err
+	})
+}
+
+// bindLabel gives a new user a label. The signer may refuse it: the next call tries another one.
+func (n *network) bindLabel(ctx context.Context, owner string) (records.Binding, error) {
+	label, err := callStore(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (string, error) { return tx.FreeLabel(n.Name, n.Label) })
+	if err == nil && n.giveLabel != nil {
+		err = n.giveLabel(ctx, owner, label)
+	}
+	if err != nil {
+		return records.Binding{}, fmt.Errorf("giving a label: %w", err)
+	}
+	return n.storeBinding(ctx, func(tx *records.Tx) (records.Binding, error) {
+		return tx.AddLabel(n.Name, n.Network.Source, owner, n.Shared, label)
+	})
+}
+
+// storeBinding stores what was given, within the bound of a day.
+func (n *network) storeBinding(ctx context.Context, add func(*records.Tx) (records.Binding, error)) (records.Binding, error) {
+	return callStore(ctx, n.Server, n.Store.Update, func(tx *records.Tx) (records.Binding, error) {
+		if err := n.bindingLimits.checkDay(tx); err != nil {
+			return records.Binding{}, err
+		}
+		return add(tx)
+	})
 }
 
 func (n *network) known(tx *records.Tx, token records.Token, owner string) (k binding, err error) {

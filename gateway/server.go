@@ -65,11 +65,11 @@ type Route struct {
 	Network  records.Network
 	Source   addressChecker // of the source chain
 	Exchange addressChecker // of the exchange chain
-	// Derive gives the inbound address of an index to a user of the exchange chain, and answers it
-	// and its key's derivation path.
-	Derive func(owner string, index uint32) (address, keyPath string, err error)
-	// GiveLabel registers a user's label with the signer; nil without a signer.
-	GiveLabel func(owner, label string) error
+	// Derive gives the inbound address of an index to a user of the exchange chain. It returns the
+	// address and the derivation path of its key. It may ask the signer over the network.
+	Derive func(ctx context.Context, owner string, index uint32) (address, keyPath string, err error)
+	// GiveLabel gives a label to a user, as Derive; nil where no signer keeps labels.
+	GiveLabel func(ctx context.Context, owner, label string) error
 }
 
 // store is the records as the gateway uses them.
@@ -99,6 +99,7 @@ type Server struct {
 	pages         *view.Pages
 	holds         *holds
 	slots         *semaphore.Weighted // of calls to the store
+	newcomers     *semaphore.Weighted // of new users: one at a time is given an address or a label
 	calls         sync.WaitGroup      // to the store
 	next          chan func()         // the next of them; without room, so that only who waits takes one
 }
@@ -108,8 +109,8 @@ type network struct {
 	*Server
 	records.Network
 	source, exchange addressChecker
-	derive           func(string, uint32) (string, string, error)
-	giveLabel        func(owner, label string) error
+	derive           func(ctx context.Context, owner string, index uint32) (string, string, error)
+	giveLabel        func(ctx context.Context, owner, label string) error
 }
 
 // New checks configuration and parts, and reads the certificate. It starts nothing.
@@ -129,7 +130,7 @@ func New(cfg Config, parts Parts) (*Server, error) {
 	}
 	cfg = cfg.withDefaults()
 	s := &Server{
-		Parts: parts, cfg: cfg, echo: echo.New(), holds: newHolds(), slots: semaphore.NewWeighted(maxCalls), next: make(chan func()),
+		Parts: parts, cfg: cfg, echo: echo.New(), holds: newHolds(), slots: semaphore.NewWeighted(maxCalls), newcomers: semaphore.NewWeighted(1), next: make(chan func()),
 		bindingLimits: newBindingLimits(cfg, parts.Now, parts.Log), pages: view.NewPages(), faults: httpserver.NewFaultLog(parts.Now),
 	}
 	var err error

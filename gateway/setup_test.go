@@ -75,7 +75,7 @@ func networkOf(name string, source chain.ID) records.Network {
 func routeOf(base, name string, source chain.ID) Route {
 	return Route{
 		BasePath: base, Network: networkOf(name, source), Source: ledger{"0x"}, Exchange: ledger{"vite_"},
-		Derive: func(_ string, i uint32) (string, string, error) {
+		Derive: func(_ context.Context, _ string, i uint32) (string, string, error) {
 			return fmt.Sprintf("0xin%d", i), fmt.Sprintf("m/%s/%d", name, i), nil
 		},
 	}

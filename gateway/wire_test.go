@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -159,7 +160,7 @@ func TestVersions(t *testing.T) {
 func TestPanicsEndNothing(t *testing.T) {
 	r := setup(t, func(_ *Config, p *Parts) {
 		p.Routes[0].Source = panicking{}
-		p.Routes[0].Derive = func(string, uint32) (string, string, error) { panic("in a transaction") }
+		p.Routes[0].Derive = func(context.Context, string, uint32) (string, string, error) { panic("while it gives an address") }
 	})
 	for _, url := range []string{
 		at(eth, "/withdraw-address/verification", "tokenId", token, "withdrawAddress", "0xa"),
@@ -169,7 +170,7 @@ func TestPanicsEndNothing(t *testing.T) {
 		require.Equal(t, []int{200, 2, int(internal)}, []int{got.status, got.Code, got.SubCode})
 		require.Equal(t, "The gateway has a problem. Please try again later.", *got.Msg)
 	}
-	require.Contains(t, r.logged.String(), "in a transaction")
+	require.Contains(t, r.logged.String(), "while it gives an address")
 	require.Zero(t, r.get(at(eth, "/meta-info", "tokenId", token)).Code)
 }
 

@@ -36,44 +36,61 @@ func (r bindingRow) binding() Binding {
 	return r.Binding
 }
 
-// BindAddress returns the owner's own inbound address on a network, and makes it the first time.
-// derive returns the address and the key path of the next free index of all chains, which may share
-// their keys. It returns signguard.ErrTaken for an index that was given before this database was
-// restored. The address becomes an account of ours. It may be shown once the transaction is stored,
-// not before.
-func (tx *Tx) BindAddress(network string, id chain.ID, owner string, derive func(index uint32) (address, keyPath string, err error)) (Binding, error) {
+// FreeIndexes are the indexes whose address an owner may get on a chain.
+type FreeIndexes struct {
+	own  sql.NullInt64 // the owner's on another chain
+	next int64         // the first that no chain has given
+}
+
+// GivenAddress is the inbound address of an index that was given to an owner.
+type GivenAddress struct {
+	Index   uint32
+	Address string
+	KeyPath string
+}
+
+// FreeIndexes returns the indexes that an owner may get on a chain. The source chains share their
+// keys, so an index has one owner on all of them.
+func (tx *Tx) FreeIndexes(id chain.ID, owner string) (f FreeIndexes, err error) {
+	f.own, f.next, err = tx.indexesFor(id, owner)
+	return f, sqlstore.Doing(err, "reading free indexes of %s on %s", owner, id)
+}
+
+// Give has one index given. The function give returns the address and the key path of an index, or
+// signguard.ErrTaken for an index that was given before: by a database that was restored since, or
+// at the same time to another owner. The signer answers over the network, so that no transaction
+// may wait for Give. An address may be shown once AddAddress is stored, not before.
+func (f FreeIndexes) Give(give func(index uint32) (address, keyPath string, err error)) (GivenAddress, error) {
+	index, err := f.own.Int64, error(signguard.ErrTaken)
+	var address, path string
+	if f.own.Valid {
+		address, path, err = give(uint32(index))
+	}
+	if errors.Is(err, signguard.ErrTaken) {
+		index, address, path, err = firstFree(f.next, give)
+	}
+	return GivenAddress{uint32(index), address, path}, err
+}
+
+// AddAddress stores an address that was given to an owner, and makes it an account of ours. An
+// owner who has an address on the network already keeps that one: it is returned.
+func (tx *Tx) AddAddress(network string, id chain.ID, owner string, given GivenAddress) (Binding, error) {
 	b, found, err := tx.BindingByOwner(network, TypeAddress, owner)
 	if err == nil && !found {
-		b, err = tx.bindAddress(network, id, owner, derive)
+		b, err = tx.addAddress(network, id, owner, given)
 	}
 	return b, sqlstore.Doing(err, "binding %s on %s", owner, network)
 }
 
-func (tx *Tx) bindAddress(network string, id chain.ID, owner string, derive func(uint32) (string, string, error)) (Binding, error) {
+func (tx *Tx) addAddress(network string, id chain.ID, owner string, given GivenAddress) (Binding, error) {
 	if owner == "" {
 		return Binding{}, errors.New("binding owner: empty")
 	}
-	own, next, err := tx.indexesFor(id, owner)
-	if err != nil {
+	if err := tx.EnsureAccount(Account{Chain: id, Account: given.Address, Kind: KindDeposit, Network: network, KeyPath: given.KeyPath}); err != nil {
 		return Binding{}, err
 	}
-	var index int64
-	var address, path string
-	if err = signguard.ErrTaken; own.Valid {
-		index = own.Int64
-		address, path, err = derive(uint32(index))
-	}
-	if errors.Is(err, signguard.ErrTaken) {
-		index, address, path, err = firstFree(next, derive)
-	}
-	if err != nil {
-		return Binding{}, err
-	}
-	if err := tx.EnsureAccount(Account{Chain: id, Account: address, Kind: KindDeposit, Network: network, KeyPath: path}); err != nil {
-		return Binding{}, err
-	}
-	b := Binding{Network: network, Type: TypeAddress, Owner: owner, Chain: id, Address: address}
-	return tx.addBinding(b, sql.NullInt64{Int64: index, Valid: true})
+	b := Binding{Network: network, Type: TypeAddress, Owner: owner, Chain: id, Address: given.Address}
+	return tx.addBinding(b, sql.NullInt64{Int64: int64(given.Index), Valid: true})
 }
 
 // indexesFor returns the index that an owner has on another chain and not on this one, and the
@@ -119,32 +136,33 @@ func firstFree(index int64, derive func(uint32) (string, string, error)) (int64,
 	return 0, "", "", fmt.Errorf("%w: all %d addresses are given", ErrFull, int64(maxIndex)+1)
 }
 
-// BindLabel returns the owner's label on the shared inbound address of a network. It makes it the
-// first time with makeLabel, which is called again while its label is taken.
-func (tx *Tx) BindLabel(network string, id chain.ID, owner, shared string, makeLabel func() string) (Binding, error) {
-	b, found, err := tx.BindingByOwner(network, TypeLabel, owner)
-	if err == nil && !found {
-		b, err = tx.bindLabel(network, id, owner, shared, makeLabel)
-	}
-	return b, sqlstore.Doing(err, "binding %s on %s", owner, network)
-}
-
-func (tx *Tx) bindLabel(network string, id chain.ID, owner, shared string, makeLabel func() string) (Binding, error) {
-	if owner == "" {
-		return Binding{}, errors.New("binding owner: empty")
-	}
+// FreeLabel returns a label that is free on a network. It asks makeLabel again while its label is
+// taken.
+func (tx *Tx) FreeLabel(network string, makeLabel func() string) (string, error) {
 	for range labelTries {
 		label := makeLabel()
 		_, taken, err := tx.BindingByLabel(network, label)
 		if err != nil {
-			return Binding{}, err
+			return "", sqlstore.Doing(err, "looking for a free label on %s", network)
 		}
-		if label == "" || taken {
-			continue
+		if label != "" && !taken {
+			return label, nil
 		}
-		return tx.addBinding(Binding{Network: network, Type: TypeLabel, Owner: owner, Chain: id, Address: shared, Label: label}, sql.NullInt64{})
 	}
-	return Binding{}, fmt.Errorf("%w: no free label in %d tries", ErrFull, labelTries)
+	return "", fmt.Errorf("%w: no free label in %d tries", ErrFull, labelTries)
+}
+
+// AddLabel stores the label of an owner on the shared inbound address of a network. An owner who
+// has a label there already keeps that one: it is returned.
+func (tx *Tx) AddLabel(network string, id chain.ID, owner, shared, label string) (Binding, error) {
+	b, found, err := tx.BindingByOwner(network, TypeLabel, owner)
+	switch {
+	case err == nil && !found && (owner == "" || label == ""):
+		err = errors.New("binding owner or label: empty")
+	case err == nil && !found:
+		b, err = tx.addBinding(Binding{Network: network, Type: TypeLabel, Owner: owner, Chain: id, Address: shared, Label: label}, sql.NullInt64{})
+	}
+	return b, sqlstore.Doing(err, "binding %s on %s", owner, network)
 }
 
 func (tx *Tx) addBinding(b Binding, index sql.NullInt64) (_ Binding, err error) {

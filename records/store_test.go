@@ -29,7 +29,7 @@ func TestForgottenAddressIsNotGivenAgain(t *testing.T) {
 	require.NoError(t, g.GiveIndex(t.Context(), "eth", 0))
 	var b records.Binding
 	require.NoError(t, recordstest.Open(t).Update(t.Context(), func(tx *records.Tx) error {
-		b, err = tx.BindAddress("main", "eth", "vite_newcomer", func(i uint32) (string, string, error) {
+		b, err = recordstest.BindAddress(tx, "main", "eth", "vite_newcomer", func(i uint32) (string, string, error) {
 			return fmt.Sprint("0x", i), fmt.Sprint("m/", i), g.GiveIndex(t.Context(), "eth", i)
 		})
 		return err

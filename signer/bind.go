@@ -2,6 +2,7 @@ package signer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -16,8 +17,14 @@ const (
 	bindingsAtOnce  = 10_000
 )
 
-// bindTimeout bounds the wait for the nodes, because the daemon holds up its records meanwhile.
-const bindTimeout = 2 * time.Second
+// How long the nodes are waited for. New users wait for each other.
+const (
+	bindTimeout   = 2 * time.Second
+	settleTimeout = 10 * time.Second
+)
+
+// settleGroup is how many bindings get their block at once.
+const settleGroup = 256
 
 // GiveAddress notes permanently that the deposit address of an index is a user's, before it is
 // shown to anybody, and answers it; or is signguard.ErrTaken. Keys that tell their addresses are
@@ -76,11 +83,18 @@ func (s *Signer) checkBinding(b signguard.Binding) error {
 // maxBindingText is more than the longest address of any ledger.
 const maxBindingText = 128
 
-// bind stores a binding as of the newest block that the signer knows. One that is not stored does
-// not count for the bound of bindings.
+// bind stores a binding as of the newest block. While no node tells that block, it is unknown, and
+// SettleBindings stores it later: a later block is never too early. A binding that is not stored
+// does not count for the bound of bindings.
 func (s *Signer) bind(ctx context.Context, b signguard.Binding, store func(context.Context, signguard.Binding) error) (err error) {
-	if b.Since, err = s.newestBlock(ctx, b.Chain); err != nil {
+	within, cancel := context.WithTimeout(ctx, bindTimeout)
+	defer cancel()
+	b.Since, err = s.newestBlock(within, b.Chain)
+	switch {
+	case errors.Is(err, ErrRefused) || ctx.Err() != nil:
 		return err
+	case err != nil:
+		b.Since = signguard.SinceUnknown
 	}
 	now := s.now()
 	place := s.bindings.ReserveN(now, 1)
@@ -95,6 +109,54 @@ func (s *Signer) bind(ctx context.Context, b signguard.Binding, store func(conte
 	return err
 }
 
+// SettleBindings stores the newest block of bindings that were given while no node returned it. The
+// block is made after the bindings were found, so that earlier deposits do not count for them.
+func (s *Signer) SettleBindings(ctx context.Context) error {
+	var faults []error
+	for id := range s.ledgers {
+		for {
+			list, err := s.guard.Unsettled(ctx, id, settleGroup)
+			settled := false
+			if err == nil {
+				settled, err = s.settle(ctx, id, list)
+			}
+			if err != nil {
+				faults = append(faults, err)
+			}
+			if !settled || len(list) < settleGroup {
+				break
+			}
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// settle stores the newest block of bindings, unless it is older than the first call that found
+// unsettled bindings. Nodes that return from an outage may be behind the chain, and a binding as of
+// an old block would count for deposits before it.
+func (s *Signer) settle(ctx context.Context, id chain.ID, list []signguard.Binding) (settled bool, err error) {
+	if len(list) == 0 {
+		delete(s.unsettled, id)
+		return false, nil
+	}
+	found, ok := s.unsettled[id]
+	if !ok {
+		found = s.now()
+		s.unsettled[id] = found
+	}
+	within, cancel := context.WithTimeout(ctx, settleTimeout)
+	defer cancel()
+	head, err := s.head(within, id, s.ledgers[id])
+	if err != nil || !head.Time.After(found) {
+		return false, err
+	}
+	since, err := s.newestBlock(within, id)
+	if err != nil {
+		return false, err
+	}
+	return true, s.guard.Settle(ctx, list, since)
+}
+
 // newestBlock is the highest block of a chain that the signer's own nodes have ever shown to it:
 // one that they no longer know may have had the deposit. Without nodes of its own it is 0.
 func (s *Signer) newestBlock(ctx context.Context, id chain.ID) (uint64, error) {
@@ -105,8 +167,6 @@ func (s *Signer) newestBlock(ctx context.Context, id chain.ID) (uint64, error) {
 	if !ok {
 		return 0, fmt.Errorf("%w to bind on %q: it has no nodes of it", ErrRefused, id)
 	}
-	ctx, cancel := context.WithTimeout(ctx, bindTimeout)
-	defer cancel()
 	head, err := s.head(ctx, id, l)
 	if err != nil {
 		return 0, err

@@ -35,7 +35,7 @@ func (testKeys) Agent(string) (a core.Address, err error) { return a, signer.Err
 func TestAddressesAreOurs(t *testing.T) {
 	w := seeing(t)
 	w.Signer = signer.New(signer.Parts{
-		Keys: testKeys{w}, Guard: w.guard, Ledgers: map[chain.ID]signer.Ledger{"eth": w.eth},
+		Keys: testKeys{w}, Guard: w.guard, Ledgers: map[chain.ID]signer.Ledger{"eth": w.eth}, Now: func() time.Time { return w.clock },
 	})
 	b := signguard.Binding{Network: "main", Chain: "eth", Index: 1, Address: w.eth.Address("deposit 1"), User: "alice", Since: 99}
 	other := b
@@ -65,10 +65,32 @@ func TestAddressesAreOurs(t *testing.T) {
 	require.Equal(t, head.Latest.Height, given.Since, "whatever the daemon names")
 	w.eth.Lie(chaintest.Always(chaintest.Refuse, chaintest.CallHead))
 	label.Label = "ABCD2346"
-	require.Error(t, w.GiveLabel(t.Context(), label), "the signer does not know since when")
+	require.NoError(t, w.GiveLabel(t.Context(), label))
 	b.Index, b.Address = 3, w.eth.Address("deposit 3")
 	_, err = w.GiveAddress(t.Context(), b)
-	require.Error(t, err, "the signer does not know since when")
+	require.NoError(t, err)
+	since := func(want uint64) {
+		t.Helper()
+		given, _, err = w.guard.OfLabel(t.Context(), "main", label.Label)
+		require.NoError(t, err)
+		require.Equal(t, want, given.Since)
+		given, _, err = w.guard.OfAddress(t.Context(), "eth", b.Address)
+		require.NoError(t, err)
+		require.Equal(t, want, given.Since)
+	}
+	since(signguard.SinceUnknown)
+	w.clock = head.Time
+	require.Error(t, w.SettleBindings(t.Context()))
+	since(signguard.SinceUnknown)
+	w.eth.Lie(chaintest.Honest)
+	require.NoError(t, w.SettleBindings(t.Context()))
+	since(signguard.SinceUnknown) // nodes that are still behind
+	w.eth.Mine(5)
+	require.NoError(t, w.SettleBindings(t.Context()))
+	since(head.Latest.Height + 5)
+	w.eth.Mine(5)
+	require.NoError(t, w.SettleBindings(t.Context()))
+	since(head.Latest.Height + 5)
 }
 
 // TestBindingsKeepTheHighestBlock: nodes that go back do not let a binding reach back.

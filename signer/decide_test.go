@@ -2,6 +2,7 @@ package signer_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -19,7 +20,7 @@ func seeing(t *testing.T) *env {
 	w.vite.Own(w.vite.Address("hot"))
 	w.Signer = signer.New(signer.Parts{
 		Keys: w, Guard: w.guard, Rules: map[chain.ID]chain.Rules{"eth": w.eth.Rules(), "vite": w.vite.Rules()},
-		Ledgers: map[chain.ID]signer.Ledger{"eth": w.eth, "vite": w.vite},
+		Ledgers: map[chain.ID]signer.Ledger{"eth": w.eth, "vite": w.vite}, Now: func() time.Time { return w.clock },
 	})
 	return w
 }

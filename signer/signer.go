@@ -54,8 +54,9 @@ type Signer struct {
 	source      func(network string) (chain.ID, bool)
 	bindings    *rate.Limiter // of new addresses and labels
 	headsMu     sync.Mutex
-	heads       map[chain.ID]uint64 // the highest block seen of each chain
-	authorizing sync.Mutex          // held while claims are checked: what they count stays true until it is written
+	heads       map[chain.ID]uint64    // the highest block seen of each chain
+	unsettled   map[chain.ID]time.Time // of SettleBindings: when it first found unsettled bindings
+	authorizing sync.Mutex             // held while claims are checked: what they count stays true until it is written
 }
 
 // Budget bounds what the fees on a ledger may take over time.
@@ -106,7 +107,7 @@ func New(p Parts) *Signer {
 	return &Signer{
 		again: p.Again, listed: p.Listed, grants: newGrants(),
 		keys: p.Keys, guard: p.Guard, rules: p.Rules, checks: p.Checks, fees: p.Fees, now: p.Now, authorized: p.Authorized, report: p.Report, known: p.Known,
-		source: p.Source, ledgers: p.Ledgers, heads: map[chain.ID]uint64{}, bindings: rate.NewLimiter(rate.Every(time.Hour/bindingsPerHour), bindingsAtOnce),
+		source: p.Source, ledgers: p.Ledgers, heads: map[chain.ID]uint64{}, unsettled: map[chain.ID]time.Time{}, bindings: rate.NewLimiter(rate.Every(time.Hour/bindingsPerHour), bindingsAtOnce),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -38,7 +39,8 @@ type env struct {
 	t         *testing.T
 	guard     *signguard.Guard
 	eth, vite *chaintest.Chain
-	signed    int // by the keys
+	signed    int       // by the keys
+	clock     time.Time // of a signer that sees its ledgers
 }
 
 // Sign counts.

@@ -314,7 +314,7 @@ func signedBefore(b *testing.B, guard *signguard.Guard, id chain.ID, account str
 
 func bindUsers(tx *records.Tx, n records.Network) error {
 	for i := range benchUsers {
-		_, err := tx.BindAddress(n.Name, n.Source, benchOwner(i), func(index uint32) (string, string, error) {
+		_, err := recordstest.BindAddress(tx, n.Name, n.Source, benchOwner(i), func(index uint32) (string, string, error) {
 			return benchAddress(i), fmt.Sprintf("user/%d", index), nil
 		})
 		if err != nil {

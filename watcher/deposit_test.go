@@ -9,6 +9,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
+	"gatewayd/records/recordstest"
 )
 
 func TestDepositIsCredited(t *testing.T) {
@@ -107,7 +108,7 @@ func TestLabelsCompareWithoutCase(t *testing.T) {
 		r.users++
 		name := r.vite.Address(fmt.Sprintf("user %d", r.users))
 		r.update(func(tx *records.Tx) error {
-			_, err := tx.BindLabel("main", "eth", name, r.net.Shared, func() string { return label })
+			_, err := recordstest.BindLabel(tx, "main", "eth", name, r.net.Shared, func() string { return label })
 			return err
 		})
 		return name

@@ -209,7 +209,7 @@ func (w *Watcher) attribute(tx *records.Tx, t records.Transfer, o Order) error {
 }
 
 // Refund sends a transfer back instead of crediting it: a held payout, dust, or one on the operators' list. A payout that has
-// a slot is never refunded: its chain decides first.
+// a slot is never refunded: its chain decides first. A refund that is held goes to another address.
 func (w *Watcher) Refund(tx *records.Tx, o Order) error {
 	t, err := tx.Transfer(o.Record)
 	if err != nil {
@@ -217,6 +217,13 @@ func (w *Watcher) Refund(tx *records.Tx, o Order) error {
 	}
 	if t.Direction == records.Funding {
 		return fmt.Errorf("%w: record %d is money of the operators' own", ErrNothingToDo, t.ID)
+	}
+	held, found, err := heldRefund(tx, t.ID)
+	if err != nil {
+		return err
+	}
+	if found {
+		return w.redirectRefund(tx, o, t, held)
 	}
 	dust := t.State == records.Refused && t.Reason == records.ReasonDust
 	if t.State != records.Final && t.State != records.Held && !dust {
@@ -243,6 +250,47 @@ func (w *Watcher) Refund(tx *records.Tx, o Order) error {
 		return w.refundExchange(tx, n, t, payee)
 	}
 	return w.refundSource(tx, n, t, payee)
+}
+
+// heldRefund returns the refund of a transfer that is held.
+func heldRefund(tx *records.Tx, id uint64) (held records.Payment, found bool, err error) {
+	payments, err := tx.PaymentsOf(id)
+	for _, p := range payments {
+		if p.Purpose == chain.Refund && p.State == records.HeldPayment {
+			held, found = p, true
+		}
+	}
+	return held, found, err
+}
+
+// redirectRefund sends a held refund to the address that the order names. A refund that may be paid
+// already, or has a slot that is not decided, is not touched. A signer with nodes of its own asks for
+// approvals, because the transfer does not name the new payee.
+func (w *Watcher) redirectRefund(tx *records.Tx, o Order, t records.Transfer, held records.Payment) error {
+	if o.To == "" {
+		return fmt.Errorf("%w: refund %d of record %d is held: retry it, or name another address with --to", ErrNothingToDo, held.ID, t.ID)
+	}
+	if err := o.log(tx, "refund"); err != nil {
+		return err
+	}
+	payee, err := w.refundee(tx, t, o.To)
+	if err != nil {
+		return err
+	}
+	if payee == held.Payee {
+		return fmt.Errorf("%w: refund %d of record %d goes to %s already: retry it", ErrNothingToDo, held.ID, t.ID, payee)
+	}
+	if err := o.checkOutcome(tx, held); err != nil {
+		return err
+	}
+	if err := tx.MovePayment(held.ID, held.State, records.VoidPayment, records.ReasonOperator); err != nil {
+		return err
+	}
+	_, err = tx.QueuePayment(records.Payment{
+		TransferID: t.ID, Purpose: chain.Refund, Network: held.Network, Token: held.Token,
+		Chain: held.Chain, Account: held.Account, Asset: held.Asset, Amount: held.Amount, Payee: payee,
+	})
+	return err
 }
 
 // Reject sends a transfer back whose payment waits, for approvals or for whatever else the signer holds it: nothing is kept of it.

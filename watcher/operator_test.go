@@ -69,6 +69,28 @@ func TestCreditGoesToTheOwnerOnly(t *testing.T) {
 	r.requireSound()
 }
 
+// TestHeldRefundToAnother: a held refund of a deposit goes to the address that the
+// operator names, once, and the first payee gets nothing.
+func TestHeldRefundToAnother(t *testing.T) {
+	r := setup(t)
+	sender, elsewhere := r.eth.Address("depositor"), r.eth.Address("elsewhere")
+	hash := r.depositWithUnknownLabel(500)
+	r.rest()
+	before := r.eth.Holding(sender, chain.Native)
+	require.NoError(t, r.refund(hash, Order{}))
+	require.ErrorIs(t, r.refund(hash, Order{To: elsewhere}), ErrNothingToDo, "it leaves")
+	require.NoError(t, r.store.Update(t.Context(), func(tx *records.Tx) error { return r.w.Hold(tx, Order{Record: r.transfer(hash).ID}) }))
+	require.ErrorContains(t, r.refund(hash, Order{}), "name another address")
+	require.ErrorContains(t, r.refund(hash, Order{To: sender}), "already")
+	require.ErrorIs(t, r.refund(hash, Order{To: r.net.Hot}), ErrNothingToDo, "one of our own")
+	require.NoError(t, r.refund(hash, Order{To: elsewhere}))
+	require.ErrorIs(t, r.refund(hash, Order{To: sender}), ErrNothingToDo, "once")
+	r.rest()
+	r.requireHolding(r.eth, elsewhere, chain.Native, 500)
+	require.Equal(t, before, r.eth.Holding(sender, chain.Native))
+	r.requireSound()
+}
+
 // A refund to somebody else than the sender is the operator's word, which the check of the books knows. Refused deposits are not refunded at all.
 func TestRefundToAnother(t *testing.T) {
 	r := setup(t)

@@ -14,6 +14,7 @@ import (
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
 	"gatewayd/records/books"
+	"gatewayd/records/recordstest"
 	"gatewayd/records/signguard"
 	"gatewayd/signer"
 )
@@ -194,7 +195,7 @@ func (r *rig) user() (owner, address string) {
 }
 
 func bindAddress(tx *records.Tx, eth *chaintest.Chain, owner string) (records.Binding, error) {
-	b, err := tx.BindAddress("main", "eth", owner, func(i uint32) (string, string, error) {
+	b, err := recordstest.BindAddress(tx, "main", "eth", owner, func(i uint32) (string, string, error) {
 		path := fmt.Sprintf("deposit/%d", i)
 		return eth.Address(path), path, nil
 	})
@@ -208,7 +209,7 @@ func (r *rig) labelled() (owner, label string) {
 	r.users++
 	owner, label = r.vite.Address(fmt.Sprintf("user %d", r.users)), fmt.Sprint(1000+r.users)
 	r.update(func(tx *records.Tx) error {
-		_, err := tx.BindLabel("main", "eth", owner, r.net.Shared, func() string { return label })
+		_, err := recordstest.BindLabel(tx, "main", "eth", owner, r.net.Shared, func() string { return label })
 		return err
 	})
 	return owner, label

@@ -59,7 +59,8 @@ func recordsRefundCommand(w streams, config *string) *cobra.Command {
 	c := orderCommand(w, config, &o, "", &cobra.Command{
 		Use: "refund ID", Short: "Send a transfer back to its sender, or to --to, instead of paying it out",
 		Long: "Send a transfer back to its sender, or to --to, instead of paying it out. A sender that is a contract, or looks like an exchange, is not\n" +
-			"paid unless --to names it: what comes back there may reach nobody.",
+			"paid unless --to names it: what comes back there may reach nobody.\n" +
+			"With --to, a refund that is held goes to another address. A signer with nodes of its own asks for approvals of it.",
 		Example: "  gatewayd records refund 17 --why 'ticket 4711'\n  gatewayd records refund 17 --to 0x… --why 'ticket 4711: sent from an exchange'",
 	})
 	f := c.Flags()

@@ -93,14 +93,14 @@ func testBindingsBound(t *testing.T, url string) {
 		return max(d, 0)
 	}
 	bind := func(network string) {
-		r.Do(func(tx *records.Tx) error { _, err := tx.BindAddress(network, Source, Alice, derive); return err })
+		r.Do(func(tx *records.Tx) error { _, err := BindAddress(tx, network, Source, Alice, derive); return err })
 	}
 	require.Zero(t, wait())
 	bind(Network)
 	r.Pass(20 * time.Minute)
 	require.Zero(t, wait())
 	r.Do(func(tx *records.Tx) error {
-		_, err := tx.BindLabel(Network, Source, Alice, Shared, func() string { return "1" })
+		_, err := BindLabel(tx, Network, Source, Alice, Shared, func() string { return "1" })
 		return err
 	})
 	require.Equal(t, 40*time.Minute, wait())
@@ -116,7 +116,7 @@ func testIndexesOfChains(t *testing.T, url string) {
 	r := newRig(t, url)
 	bind := func(network string, id chain.ID, owner string, given ...uint32) (b records.Binding) {
 		r.Do(func(tx *records.Tx) (err error) {
-			b, err = tx.BindAddress(network, id, owner, func(index uint32) (string, string, error) {
+			b, err = BindAddress(tx, network, id, owner, func(index uint32) (string, string, error) {
 				if slices.Contains(given, index) {
 					return "", "", signguard.ErrTaken
 				}
@@ -138,7 +138,7 @@ func testIndexesOfChains(t *testing.T, url string) {
 func testBindings(t *testing.T, url string) {
 	r := newRig(t, url)
 	bind := func(owner string) (b records.Binding) {
-		r.Do(func(tx *records.Tx) (err error) { b, err = tx.BindAddress(Network, Source, owner, derive); return err })
+		r.Do(func(tx *records.Tx) (err error) { b, err = BindAddress(tx, Network, Source, owner, derive); return err })
 		return b
 	}
 	a := bind(Alice)
@@ -147,17 +147,17 @@ func testBindings(t *testing.T, url string) {
 	require.Equal(t, "0xdeposit1", bind(Bob).Address)
 	broken := errors.New("no key")
 	err := r.Try(func(tx *records.Tx) error {
-		_, err := tx.BindAddress(Network, Source, "vite_carol", func(uint32) (string, string, error) { return "", "", broken })
+		_, err := BindAddress(tx, Network, Source, "vite_carol", func(uint32) (string, string, error) { return "", "", broken })
 		return err
 	})
 	require.ErrorIs(t, err, broken)
-	require.Error(t, r.Try(func(tx *records.Tx) error { _, err := tx.BindAddress(Network, Source, "", derive); return err }))
+	require.Error(t, r.Try(func(tx *records.Tx) error { _, err := BindAddress(tx, Network, Source, "", derive); return err }))
 
 	labels := []string{"", "1001", "1001", "1001", "1002"}
 	label := func() (l string) { l, labels = labels[0], labels[1:]; return l }
 	bindLabel := func(owner string) (b records.Binding) {
 		r.Do(func(tx *records.Tx) (err error) {
-			b, err = tx.BindLabel(Network, Source, owner, Shared, label)
+			b, err = BindLabel(tx, Network, Source, owner, Shared, label)
 			return err
 		})
 		return b
@@ -176,7 +176,7 @@ func testBindings(t *testing.T, url string) {
 		return err
 	})
 	require.ErrorIs(t, r.Try(func(tx *records.Tx) error {
-		_, err := tx.BindLabel(Network, Source, "vite_carol", Shared, func() string { return "1001" })
+		_, err := BindLabel(tx, Network, Source, "vite_carol", Shared, func() string { return "1001" })
 		return err
 	}), records.ErrFull)
 
@@ -213,7 +213,7 @@ func testParallelBindings(t *testing.T, url string) {
 		for i := range n {
 			wg.Go(func() {
 				errs[i] = r.Try(func(tx *records.Tx) error {
-					b, err := tx.BindAddress(Network, Source, owner(i), derive)
+					b, err := BindAddress(tx, Network, Source, owner(i), derive)
 					got[i] = b.Address
 					return err
 				})
@@ -241,7 +241,7 @@ func testWatch(t *testing.T, url string) {
 	}
 	require.Equal(t, map[string]bool{Hot: true, Shared: true}, owned(Source, Hot, "0xstranger", Shared, Gateway))
 	require.Empty(t, owned(Source, "0xdeposit0"))
-	r.Do(func(tx *records.Tx) error { _, err := tx.BindAddress(Network, Source, Alice, derive); return err })
+	r.Do(func(tx *records.Tx) error { _, err := BindAddress(tx, Network, Source, Alice, derive); return err })
 	require.Equal(t, map[string]bool{"0xdeposit0": true}, owned(Source, "0xdeposit0"), "a row stored before the call counts")
 	require.Empty(t, owned(Exchange, "0xdeposit0"), "on its chain only")
 	require.Empty(t, owned(Source, "\xff", "a\x00b", strings.Repeat("x", 1000)))
@@ -249,7 +249,7 @@ func testWatch(t *testing.T, url string) {
 	const many = 1200 // more than one batch of confirmations
 	r.Do(func(tx *records.Tx) error {
 		for i := range many {
-			if _, err := tx.BindAddress(Network, Source, fmt.Sprint("vite_", i), derive); err != nil {
+			if _, err := BindAddress(tx, Network, Source, fmt.Sprint("vite_", i), derive); err != nil {
 				return err
 			}
 		}

@@ -180,7 +180,7 @@ func testPaidBefore(t *testing.T, url string) {
 
 func testSweeps(t *testing.T, url string) {
 	r := newRig(t, url)
-	r.Do(func(tx *records.Tx) error { _, err := tx.BindAddress(Network, Source, Alice, derive); return err })
+	r.Do(func(tx *records.Tx) error { _, err := BindAddress(tx, Network, Source, Alice, derive); return err })
 	deposit := func(amount uint64, failed bool) {
 		in := r.Incoming(records.Deposit, amount, r.Mine(Source, ""))
 		in.To, in.Failed = "0xdeposit0", failed

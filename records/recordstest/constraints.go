@@ -247,7 +247,7 @@ func scene(t *testing.T, url string) *Rig {
 	r.Bind(forked)
 	_, err = newBranch(r, 3, last)
 	require.NoError(t, err)
-	r.Do(func(tx *records.Tx) error { _, err := tx.BindAddress(Network, Source, Alice, derive); return err })
+	r.Do(func(tx *records.Tx) error { _, err := BindAddress(tx, Network, Source, Alice, derive); return err })
 	held := r.Receive(records.Deposit, 500)
 	r.Do(func(tx *records.Tx) error { return tx.MoveTransfer(held.ID, records.Seen, records.Held, "") })
 	r.stop(Source, Hot, records.AccountRecovering)

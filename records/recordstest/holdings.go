@@ -52,7 +52,7 @@ func (r *Rig) sees(to string, amount uint64, b chain.Block) (t records.Transfer)
 func (r *Rig) bind(owner string) (address string) {
 	r.T.Helper()
 	r.Do(func(tx *records.Tx) error {
-		b, err := tx.BindAddress(Network, Source, owner, derive)
+		b, err := BindAddress(tx, Network, Source, owner, derive)
 		address = b.Address
 		return err
 	})

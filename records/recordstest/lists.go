@@ -164,7 +164,7 @@ func testLists(t *testing.T, url string) {
 	hash := r.Pay(p)
 	held := r.Receive(records.Deposit, 500)
 	r.Do(func(tx *records.Tx) error {
-		_, err := tx.BindAddress(Network, Source, Alice, func(uint32) (string, string, error) { return held.To, "m/0", nil })
+		_, err := BindAddress(tx, Network, Source, Alice, func(uint32) (string, string, error) { return held.To, "m/0", nil })
 		require.NoError(t, err)
 		return tx.MoveTransfer(held.ID, records.Seen, records.Held, records.ReasonUnbound)
 	})

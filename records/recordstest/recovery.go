@@ -306,7 +306,7 @@ func testTakenIndex(t *testing.T, url string) {
 	given := map[uint32]bool{0: true, 1: true, 3: true}
 	bind := func(owner string) (b records.Binding) {
 		r.Do(func(tx *records.Tx) (err error) {
-			b, err = tx.BindAddress(Network, Source, owner, func(i uint32) (string, string, error) {
+			b, err = BindAddress(tx, Network, Source, owner, func(i uint32) (string, string, error) {
 				if given[i] {
 					return "", "", signguard.ErrTaken
 				}

@@ -25,20 +25,36 @@ CREATE INDEX IF NOT EXISTS arrivals_at ON arrivals (address, chain);
 CREATE INDEX IF NOT EXISTS arrivals_by_balance ON arrivals (address, chain) WHERE proof = 'balance';
 CREATE TABLE IF NOT EXISTS spent (
 	chain TEXT NOT NULL, address TEXT NOT NULL, number BIGINT NOT NULL, amount TEXT NOT NULL, height BIGINT NOT NULL, PRIMARY KEY (address, chain, number));
-INSERT INTO openings (chain, address, since, amount) SELECT chain, address, 0, '' FROM bindings WHERE address <> '' AND NOT EXISTS (SELECT 1 FROM openings);
+INSERT INTO openings (chain, address, since, amount) SELECT chain, address, 0, '' FROM bindings b WHERE address <> '' AND NOT EXISTS (
+	SELECT 1 FROM openings o WHERE o.chain = b.chain AND o.address = b.address);
 `
 
 // Opening is a deposit address whose balance at the block in which it was given out is still to be
 // read.
 type Opening struct {
 	Address string `db:"address"`
-	Since   uint64 `db:"since"` // 0: given out before the books were kept
+	Since   uint64 `db:"since"`
 }
 
-// Unopened returns deposit addresses whose opening balance was not read yet.
-func (g *Guard) Unopened(ctx context.Context, id chain.ID, limit int) (list []Opening, err error) {
-	err = g.db.all(ctx, &list, `SELECT address, since FROM openings WHERE chain = ? AND amount = '' LIMIT ?`, string(id), limit)
+// Unopened returns deposit addresses whose opening balance was not read yet, of blocks up to the
+// final one.
+func (g *Guard) Unopened(ctx context.Context, id chain.ID, final uint64, limit int) (list []Opening, err error) {
+	err = g.db.all(ctx, &list, `SELECT address, since FROM openings WHERE chain = ? AND amount = '' AND since <= ? LIMIT ?`, string(id), clamp(final), limit)
 	return list, sqlstore.Doing(err, "asking the sign-guard for addresses without an opening balance")
+}
+
+// OpenFrom stores the newest block as the one whose balance opens the addresses that were given out
+// before the books were kept. What was credited there before is in a block up to that one.
+func (g *Guard) OpenFrom(ctx context.Context, id chain.ID, newest uint64) error {
+	var found []int
+	err := g.db.all(ctx, &found, `SELECT 1 FROM openings WHERE chain = ? AND amount = '' AND since = 0 LIMIT 1`, string(id))
+	if err == nil && len(found) > 0 {
+		err = g.update(ctx, func(t session) error {
+			_, err := t.exec(ctx, `UPDATE openings SET since = ? WHERE chain = ? AND amount = '' AND since = 0`, newest, string(id))
+			return err
+		})
+	}
+	return sqlstore.Doing(err, "storing from which block on the coin on %s is counted", id)
 }
 
 // Open stores what an address held after the block at a height. Only what arrived above that height

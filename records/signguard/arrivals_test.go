@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
@@ -14,12 +15,12 @@ import (
 func arrivals(t *testing.T, g *signguard.Guard) (take func(id uint64, a chain.Arrival) signguard.State) {
 	t.Helper()
 	require.NoError(t, g.GiveAddress(t.Context(), signguard.Binding{Network: "main", Chain: "eth", Address: "0xin", User: "bob", Since: 10}))
-	list, err := g.Unopened(t.Context(), "eth", 5)
+	list, err := g.Unopened(t.Context(), "eth", 10, 5)
 	require.NoError(t, err)
 	require.Equal(t, []signguard.Opening{{Address: "0xin", Since: 10}}, list)
 	require.NoError(t, g.Open(t.Context(), "eth", "0xin", 10, chain.NewAmount(30)))
 	require.NoError(t, g.Open(t.Context(), "eth", "0xin", 20, chain.NewAmount(0)), "the first stays")
-	list, err = g.Unopened(t.Context(), "eth", 5)
+	list, err = g.Unopened(t.Context(), "eth", 10, 5)
 	require.NoError(t, err)
 	require.Empty(t, list)
 	return func(id uint64, a chain.Arrival) signguard.State {
@@ -97,4 +98,34 @@ func TestApprovedCoinCounts(t *testing.T) {
 		require.Equal(t, signguard.Overdrawn, take(6, byBalance(6, 100)))
 		require.Equal(t, signguard.Living, take(7, byBalance(5, 100)))
 	})
+}
+
+// TestOpeningsAfterADowngrade: an earlier version gives addresses without an opening. The next start
+// of this version makes one, from a block that is still to be read: the books have nothing of before.
+func TestOpeningsAfterADowngrade(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "guard.db")
+	g := openGuard(t, path)
+	arrivals(t, g)
+	require.NoError(t, g.Close())
+	earlier, err := sqlx.Open("sqlite3", path)
+	require.NoError(t, err)
+	_, err = earlier.Exec(`INSERT INTO bindings (network, chain, path_index, address, label, user_account, since) VALUES ('main', 'eth', 5, '0xlate', '', 'alice', 12)`)
+	require.NoError(t, err)
+	require.NoError(t, earlier.Close())
+
+	g = openGuard(t, path)
+	list, err := g.Unopened(t.Context(), "eth", 100, 5)
+	require.NoError(t, err)
+	require.Equal(t, []signguard.Opening{{Address: "0xlate"}}, list)
+	require.NoError(t, g.OpenFrom(t.Context(), "eth", 40))
+	require.NoError(t, g.OpenFrom(t.Context(), "eth", 50), "the first stays")
+	list, err = g.Unopened(t.Context(), "eth", 39, 5)
+	require.NoError(t, err)
+	require.Empty(t, list, "not final yet")
+	list, err = g.Unopened(t.Context(), "eth", 40, 5)
+	require.NoError(t, err)
+	require.Equal(t, []signguard.Opening{{Address: "0xlate", Since: 40}}, list)
+	c, err := g.CoinAt(t.Context(), "eth", "0xin", "", 0)
+	require.NoError(t, err)
+	require.Equal(t, uint64(10), c.Since, "what was opened stays")
 }

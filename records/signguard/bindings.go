@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/jmoiron/sqlx"
@@ -12,7 +13,12 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// Binding names the owner of a deposit address or a label. Once written it never changes.
+// SinceUnknown is the Since of a binding that was given while no node of its chain answered. No
+// deposit counts for it until Settle stores a block.
+const SinceUnknown uint64 = math.MaxInt64
+
+// Binding says whose a deposit address or a label is. Once written it never changes, but for a Since
+// that is SinceUnknown.
 type Binding struct {
 	Network string   `json:"network" db:"network"`
 	Chain   chain.ID `json:"chain" db:"chain"` // the source chain
@@ -31,6 +37,7 @@ const bindingSchema = `CREATE TABLE IF NOT EXISTS bindings (
 CREATE UNIQUE INDEX IF NOT EXISTS bindings_of_address ON bindings (chain, address) WHERE address <> '';
 CREATE UNIQUE INDEX IF NOT EXISTS bindings_of_index ON bindings (chain, path_index) WHERE address <> '';
 CREATE UNIQUE INDEX IF NOT EXISTS bindings_of_label ON bindings (network, label) WHERE label <> '';
+CREATE INDEX IF NOT EXISTS bindings_unsettled ON bindings (chain) WHERE since = 9223372036854775807;
 CREATE TABLE IF NOT EXISTS watched (chain TEXT NOT NULL PRIMARY KEY, since BIGINT NOT NULL);`
 
 const bindingColumns = `network, chain, path_index, address, label, user_account, since`
@@ -100,6 +107,31 @@ func bind(ctx context.Context, t session, b Binding) error {
 	}
 	return once(t.exec(ctx, `INSERT INTO bindings (`+bindingColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 		b.Network, string(b.Chain), b.Index, b.Address, b.Label, b.User, b.Since))
+}
+
+// Unsettled returns bindings of a chain whose Since is unknown.
+func (g *Guard) Unsettled(ctx context.Context, id chain.ID, limit int) (list []Binding, err error) {
+	err = g.db.all(ctx, &list, `SELECT `+bindingColumns+` FROM bindings WHERE chain = ? AND since = 9223372036854775807 LIMIT ?`, string(id), limit)
+	return list, sqlstore.Doing(err, "asking the sign-guard for bindings without a block")
+}
+
+// Settle stores the block of bindings that Unsettled has returned. It must have been read after
+// that: the newest block from before a binding was given would be too early.
+func (g *Guard) Settle(ctx context.Context, list []Binding, since uint64) error {
+	err := g.update(ctx, func(t session) error {
+		for _, b := range list {
+			_, err := t.exec(ctx, `UPDATE bindings SET since = ? WHERE network = ? AND chain = ? AND address = ? AND label = ? AND since = 9223372036854775807`,
+				since, b.Network, string(b.Chain), b.Address, b.Label)
+			if err == nil && b.Address != "" {
+				_, err = t.exec(ctx, `UPDATE openings SET since = ? WHERE chain = ? AND address = ? AND since = 9223372036854775807`, since, string(b.Chain), b.Address)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return sqlstore.Doing(err, "storing the block of %d bindings", len(list))
 }
 
 // once is ErrTaken unless a row was written.

@@ -56,6 +56,37 @@ func TestBindings(t *testing.T) {
 	})
 }
 
+// TestSettle: a binding that was given without a block gets one once, and no other does.
+func TestSettle(t *testing.T) {
+	eachStore(t, func(t *testing.T, g *signguard.Guard) {
+		address := signguard.Binding{Network: "main", Chain: "eth", Index: 1, Address: "0xa", User: "alice", Since: signguard.SinceUnknown}
+		label := signguard.Binding{Network: "main", Chain: "eth", Label: "L", User: "alice", Since: signguard.SinceUnknown}
+		known := signguard.Binding{Network: "main", Chain: "eth", Index: 2, Address: "0xb", User: "bob", Since: 3}
+		require.NoError(t, g.GiveAddress(t.Context(), address))
+		require.NoError(t, g.GiveLabel(t.Context(), label))
+		require.NoError(t, g.GiveAddress(t.Context(), known))
+		list, err := g.Unsettled(t.Context(), "eth", 5)
+		require.NoError(t, err)
+		require.ElementsMatch(t, []signguard.Binding{address, label}, list)
+		require.NoError(t, g.Settle(t.Context(), append(list, known), 8))
+		require.NoError(t, g.Settle(t.Context(), list, 9), "the first stays")
+		for text, want := range map[string]uint64{"0xa": 8, "0xb": 3} {
+			b, _, err := g.OfAddress(t.Context(), "eth", text)
+			require.NoError(t, err)
+			require.Equal(t, want, b.Since, text)
+		}
+		b, _, err := g.OfLabel(t.Context(), "main", "L")
+		require.NoError(t, err)
+		require.Equal(t, uint64(8), b.Since)
+		list, err = g.Unsettled(t.Context(), "eth", 5)
+		require.NoError(t, err)
+		require.Empty(t, list)
+		openings, err := g.Unopened(t.Context(), "eth", 8, 5)
+		require.NoError(t, err)
+		require.ElementsMatch(t, []signguard.Opening{{Address: "0xa", Since: 8}, {Address: "0xb", Since: 3}}, openings)
+	})
+}
+
 // TestAnIndexHasOneOwner: the chains of one kind share their keys, so an index is one user's on all
 // of them.
 func TestAnIndexHasOneOwner(t *testing.T) {

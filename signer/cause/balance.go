@@ -28,7 +28,8 @@ type balanceReader interface {
 type coinBooks interface {
 	CoinAt(ctx context.Context, id chain.ID, address, cause string, height uint64) (signguard.Coin, error)
 	ShownByBalance(ctx context.Context, id chain.ID, address string) (bool, error)
-	Unopened(ctx context.Context, id chain.ID, limit int) ([]signguard.Opening, error)
+	Unopened(ctx context.Context, id chain.ID, final uint64, limit int) ([]signguard.Opening, error)
+	OpenFrom(ctx context.Context, id chain.ID, newest uint64) error
 	Open(ctx context.Context, id chain.ID, address string, height uint64, balance chain.Amount) error
 }
 
@@ -75,6 +76,8 @@ func (c *Checker) found(ctx context.Context, reads *blockReads, n policy.Network
 	switch {
 	case err != nil:
 		return arrival, nodesFailed(n.Source, err)
+	case b.Since == signguard.SinceUnknown:
+		return arrival, later("the block of %s in which %s was given out is not read yet", n.Source, address)
 	case height <= b.Since:
 		return arrival, unproven("coin at %s came by block %d, before the address was given to anybody", address, height)
 	case height > head.Final.Height:
@@ -221,58 +224,66 @@ func (c *Checker) bounded(ctx context.Context, reads *blockReads, a *chain.Arriv
 const openings = 256
 
 // ReadOpenings reads the balances that deposit addresses had in the block in which they were given
-// out: only what arrived later may be credited by balances. Of addresses whose balance is not kept
-// any more, or that were given out before the sign-guard kept count, the newest block's is taken.
+// out, once that block is final: only what arrived later may be credited by balances. Of addresses
+// that were given out before the sign-guard kept count it is the newest block when ReadOpenings first
+// saw them. Where nodes do not keep that state any more, it is the final block. A chain whose nodes
+// fail does not stop the others.
 func (c *Checker) ReadOpenings(ctx context.Context) error {
+	var faults []error
 	for id, r := range c.parts.Chains {
 		reader, ok := r.(balanceReader)
 		if !ok {
 			continue
 		}
-		for {
-			list, err := c.parts.Coin.Unopened(ctx, id, openings)
-			if err == nil && len(list) > 0 {
-				err = c.open(ctx, id, r, reader, list)
-			}
-			if err != nil {
-				return fmt.Errorf("reading opening balances on %s: %w", id, err)
-			}
-			if len(list) < openings {
-				break
-			}
+		if err := c.openAll(ctx, id, r, reader); err != nil {
+			faults = append(faults, fmt.Errorf("reading opening balances on %s: %w", id, err))
 		}
 	}
-	return nil
+	return errors.Join(faults...)
 }
 
-func (c *Checker) open(ctx context.Context, id chain.ID, r Reader, reader balanceReader, list []signguard.Opening) error {
+func (c *Checker) openAll(ctx context.Context, id chain.ID, r Reader, reader balanceReader) error {
 	head, err := r.Head(ctx)
 	if err != nil {
 		return err
 	}
+	if err := c.parts.Coin.OpenFrom(ctx, id, head.Latest.Height); err != nil {
+		return err
+	}
+	for {
+		list, err := c.parts.Coin.Unopened(ctx, id, head.Final.Height, openings)
+		if err == nil && len(list) > 0 {
+			err = c.open(ctx, id, head.Final.Height, reader, list)
+		}
+		if err != nil || len(list) < openings {
+			return err
+		}
+	}
+}
+
+// open reads and stores opening balances. It is an error when one of them cannot be read.
+func (c *Checker) open(ctx context.Context, id chain.ID, final uint64, reader balanceReader, list []signguard.Opening) error {
 	moments := make([]chain.Moment, 0, 2*len(list))
 	for _, o := range list {
-		since := o.Since
-		if since == 0 || since > head.Latest.Height {
-			since = head.Latest.Height
-		}
-		moments = append(moments, chain.Moment{Account: o.Address, Height: since}, chain.Moment{Account: o.Address, Height: head.Latest.Height})
+		moments = append(moments, chain.Moment{Account: o.Address, Height: o.Since}, chain.Moment{Account: o.Address, Height: final})
 	}
 	balances, err := reader.PastBalances(ctx, moments)
 	if err != nil {
 		return err
 	}
+	var missing error
 	for i, o := range list {
 		at, balance := moments[2*i], balances[2*i]
 		if balance == nil {
 			at, balance = moments[2*i+1], balances[2*i+1]
 		}
 		if balance == nil {
-			return fmt.Errorf("%w: no balance of %s at block %d", chain.ErrUnavailable, o.Address, at.Height)
+			missing = fmt.Errorf("%w: no balance of %s at block %d", chain.ErrUnavailable, o.Address, at.Height)
+			continue
 		}
 		if err := c.parts.Coin.Open(ctx, id, o.Address, at.Height, *balance); err != nil {
 			return err
 		}
 	}
-	return nil
+	return missing
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -36,7 +37,7 @@ func (c *counted) restart() {
 	c.checker = cause.New(parts)
 	c.Signer = signer.New(signer.Parts{
 		Keys: testKeys{c.eth}, Guard: c.guard, Rules: map[chain.ID]chain.Rules{"eth": c.eth.Rules(), "vite": c.vite.Rules()}, Checks: []signer.Check{c.checker},
-		Ledgers: map[chain.ID]signer.Ledger{"eth": c.eth, "vite": c.vite},
+		Ledgers: map[chain.ID]signer.Ledger{"eth": c.eth, "vite": c.vite}, Now: func() time.Time { return time.Unix(1_600_000_000, 0) }, // before all blocks
 	})
 }
 
@@ -342,7 +343,7 @@ func TestOpenings(t *testing.T) {
 		name string
 		keep uint64 // blocks whose state is kept
 		most uint64
-	}{{"state kept", 0, 70}, {"state gone", 3, 0}} {
+	}{{"state kept", 0, 70}, {"state gone", depth + 1, 0}} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newCounted(t)
 			late := w.eth.Address("deposit/1")
@@ -354,6 +355,7 @@ func TestOpenings(t *testing.T) {
 			require.NoError(t, err)
 			height := w.hide(70)
 			w.stops(w.found(height, 70), chain.LaterClaim, "is not read yet")
+			w.eth.Mine(3)
 			w.eth.KeepBalances(c.keep)
 			require.NoError(t, w.checker.ReadOpenings(t.Context()))
 			w.eth.KeepBalances(0)
@@ -365,6 +367,86 @@ func TestOpenings(t *testing.T) {
 			w.stops(w.found(height, 71), chain.HeldClaim, "70 arrived at")
 			w.passes(w.found(height, 70))
 		})
+	}
+}
+
+// TestGivenWithoutNodes: a user gets an address and a label while the signer's nodes are away. What
+// came before the first block that they show again is held, later deposits are credited.
+func TestGivenWithoutNodes(t *testing.T) {
+	w := newCounted(t)
+	w.eth.Lie(chaintest.Always(chaintest.Refuse, chaintest.CallHead))
+	w.address = w.eth.Address("deposit/1")
+	_, err := w.GiveAddress(t.Context(), signguard.Binding{Network: "main", Chain: "eth", Index: 1, Address: w.address, User: w.user})
+	require.NoError(t, err)
+	w.eth.Own(w.address)
+	w.eth.Lie(chaintest.Honest)
+	early, hidden := w.shown(50), w.hide(20)
+	w.stops(early, chain.LaterClaim, "is not read yet")
+	w.stops(w.found(hidden, 20), chain.LaterClaim, "is not read yet")
+	require.NoError(t, w.checker.ReadOpenings(t.Context()))
+	w.restart()
+	require.NoError(t, w.SettleBindings(t.Context()))
+	w.mine()
+	require.NoError(t, w.checker.ReadOpenings(t.Context()))
+	w.stops(early, chain.HeldClaim, "before its address or label was given")
+	w.stops(w.found(hidden, 20), chain.HeldClaim, "before the address was given")
+	w.passes(w.shown(60))
+	height := w.hide(70)
+	w.stops(w.found(height, 71), chain.HeldClaim, "130 arrived at")
+	w.passes(w.found(height, 70))
+}
+
+// TestOpeningsWaitForFinalBlocks: what an address held in a block that leaves the chain opens
+// nothing, also of addresses from before the books were kept.
+func TestOpeningsWaitForFinalBlocks(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		legacy bool
+	}{{"given now", false}, {"given before the books", true}} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newCounted(t)
+			w.address = w.eth.Address("deposit/1")
+			b := signguard.Binding{Network: "main", Chain: "eth", Index: 1, Address: w.address, User: w.user}
+			if c.legacy {
+				require.NoError(t, w.guard.GiveAddress(t.Context(), b))
+			} else {
+				_, err := w.GiveAddress(t.Context(), b)
+				require.NoError(t, err)
+			}
+			require.NoError(t, w.checker.ReadOpenings(t.Context()))
+			coin, err := w.guard.CoinAt(t.Context(), "eth", w.address, "", 0)
+			require.NoError(t, err)
+			require.False(t, coin.Opened)
+			head, err := w.eth.Head(t.Context())
+			require.NoError(t, err)
+			w.mine()
+			require.NoError(t, w.checker.ReadOpenings(t.Context()))
+			coin, err = w.guard.CoinAt(t.Context(), "eth", w.address, "", 0)
+			require.NoError(t, err)
+			require.True(t, coin.Opened)
+			require.Equal(t, head.Latest.Height, coin.Since)
+		})
+	}
+}
+
+// TestOneChainsFaultStopsNoOther: the addresses of a chain whose nodes answer are opened while
+// another chain's do not.
+func TestOneChainsFaultStopsNoOther(t *testing.T) {
+	for range 8 { // chains are in no order
+		w := newCounted(t)
+		w.mine()
+		bsc := chaintest.New(chaintest.Config{ID: "bsc", Finality: depth})
+		bsc.Mine(3 * depth)
+		w.checker = cause.New(cause.Parts{
+			Chains: map[chain.ID]cause.Reader{"eth": w.eth, "bsc": bsc}, Networks: w.networks, Bindings: w.guard, Coin: w.guard, Accounts: w.accounts,
+		})
+		w.eth.Lie(chaintest.Always(chaintest.Refuse, chaintest.CallHead))
+		address := bsc.Address("deposit/9")
+		require.NoError(t, w.guard.GiveAddress(t.Context(), signguard.Binding{Network: "side", Chain: "bsc", Index: 9, Address: address, User: w.user, Since: 1}))
+		require.ErrorContains(t, w.checker.ReadOpenings(t.Context()), "on eth")
+		coin, err := w.guard.CoinAt(t.Context(), "bsc", address, "", 0)
+		require.NoError(t, err)
+		require.True(t, coin.Opened)
 	}
 }
 

@@ -75,6 +75,8 @@ func setup(t *testing.T) *env {
 	require.NoError(t, w.guard.GiveLabel(t.Context(), signguard.Binding{Network: "main", Chain: "eth", Label: "ABCD2345", User: w.user, Since: 5}))
 	require.NoError(t, w.checker.Begin(t.Context()))
 	require.NoError(t, w.checker.ReadOpenings(t.Context()))
+	w.mine()
+	require.NoError(t, w.checker.ReadOpenings(t.Context()))
 	return w
 }
 

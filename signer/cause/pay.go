@@ -72,6 +72,8 @@ func (c *Checker) depositor(ctx context.Context, n policy.Network, t provenTrans
 		return b, bindingType, err
 	case !known || b.Network != n.Name || b.Chain != t.chain:
 		return b, bindingType, unproven("the signer has given nobody what transfer %s came to", t.Ref)
+	case b.Since == signguard.SinceUnknown:
+		return b, bindingType, later("the block of %s in which the user got the address or label of transfer %s is not read yet", t.chain, t.Ref)
 	case t.height <= b.Since:
 		return b, bindingType, unproven("transfer %s came before its address or label was given to anybody, which was at block %d", t.Ref, b.Since)
 	}

@@ -26,11 +26,12 @@ import (
 // ErrAway says that the signer was not reached or gave no answer. Whether it did what it was asked for is unknown; every call may be repeated.
 var ErrAway = errors.New("the signer does not answer")
 
-// How long calls may take. Addresses are given inside a transaction of the records, which must not wait.
+// How long calls may take. New users wait for each other while an address is given. The signer
+// itself waits 2 s for its nodes.
 const (
 	dialTime = 5 * time.Second
 	callTime = 15 * time.Second
-	giveTime = 2 * time.Second
+	giveTime = 5 * time.Second
 )
 
 // Client is the signer to the daemon, or several of which one serves and the others stand by. It connects when it is first asked and again after a
@@ -219,7 +220,8 @@ func (c *Client) Release(ctx context.Context, id chain.ID, account string, next 
 	return c.call(ctx, callTime, nil, "release", id, account, next)
 }
 
-// GiveAddress is signer.Signer's. Of a signer that did not answer the last call it answers ErrAway at once: who waits holds up the records.
+// GiveAddress is signer.Signer's. When the signer did not answer the last call, it returns ErrAway at
+// once: other new users wait for this one.
 func (c *Client) GiveAddress(ctx context.Context, b signguard.Binding) (address string, err error) {
 	if c.away.Load() {
 		return "", ErrAway

@@ -154,7 +154,7 @@ func walk(t *testing.T, s *records.Store, transfers, slots []map[string]any) {
 	owner, deposit := transfers[0]["owner"].(string), transfers[0]["account"].(string)
 	var queued []records.Payment
 	do(func(tx *records.Tx) error {
-		_, err := tx.BindAddress(n.Name, n.Source, owner, func(uint32) (string, string, error) { return deposit, "deposit/0", nil })
+		_, err := recordstest.BindAddress(tx, n.Name, n.Source, owner, func(uint32) (string, string, error) { return deposit, "deposit/0", nil })
 		require.NoError(t, err)
 		require.NoError(t, tx.AdoptAccount(n.Source, deposit, 0, ""))
 		for _, id := range []chain.ID{n.Source, n.Exchange} {
