@@ -129,7 +129,7 @@ var mayImport = map[string][]string{
 // testsMayImport are packages that exist for tests, and the exchange chain, on which the clients of
 // it are tested. The tests of a package may import them besides what the package itself may.
 var testsMayImport = []string{
-	"chain/chaintest", "records/balances", "records/books", "records/control", "records/recordstest", "records/quotes", "records/recordstest/seed", "records/search", "records/watch", "signer",
+	"chain/chaintest", "records/balances", "records/books", "records/control", "records/recordstest", "records/quotes", "records/recordstest/seed", "records/search", "records/watch", "signer", "wallet",
 	"signer/approval", "signer/blocklist", "signer/checks", "signer/limits",
 	"chain/ethereum/contracts", "chain/ethereum/devnode", "internal/budget", "internal/ethtest", "internal/passkey", "internal/passkeytest", "devnet/faultynode",
 	"vite/core", "vite/client", "vite/dex", "vite/ledger", "vite/node", "vite/rpc",

@@ -271,5 +271,10 @@ func (r *rig) bindOnly(id chain.ID, account string) error {
 	if _, err := p.ready(r.t.Context(), r.account(id, account)); err != nil {
 		return err
 	}
-	return p.bind(r.t.Context(), r.account(id, account), r.cursor(id))
+	unmined, err := p.unmined(r.t.Context(), r.account(id, account))
+	if err != nil {
+		return err
+	}
+	_, err = p.bind(r.t.Context(), r.account(id, account), r.cursor(id), unmined)
+	return err
 }

@@ -23,6 +23,7 @@ import (
 	pastseed "gatewayd/records/recordstest/seed"
 	"gatewayd/records/signguard"
 	"gatewayd/signer"
+	"gatewayd/wallet"
 )
 
 // What benchmarks begin with and make, in payments; a hundredth of it with -short.
@@ -66,7 +67,7 @@ func pastPayments(b *testing.B) []int { return numbers(b, "GATEWAYD_PAST", 0, sc
 // 3 ms of CPU, the same on all sides within 1.2 times, 200 a second each way by the clock, 0.1 durable commits.
 //
 // It is the real watcher with its store and sign-guard on disk, from the block in which transfers become final to the broadcast of their payouts, and
-// the settling of the payouts that become final meanwhile: as many as are sent. What a ledger and its client cost is not in it.
+// the settling of the payouts that become final meanwhile: as many as are sent. Signatures are made with real keys. What a ledger and its client cost is not in it.
 //
 // Each round measures all sides by turns, so that what else the machine does is the same for all; what counts are the medians.
 func BenchmarkBudgetPayments(b *testing.B) {
@@ -286,7 +287,9 @@ func openSim(b *testing.B, h history) *simRig {
 	s := &simRig{network: n}
 	s.source, s.exchange = h.chains(b, store, n)
 	rules := map[chain.ID]chain.Rules{n.Source: simRules{n.Source}, n.Exchange: simRules{n.Exchange}}
-	s.store, s.signer = &countingStore{Store: store}, &countingSigner{Signer: signer.New(signer.Parts{Keys: simKeys{}, Guard: guard, Rules: rules})}
+	keys, err := wallet.FromMnemonic(simMnemonic)
+	require.NoError(b, err)
+	s.store, s.signer = &countingStore{Store: store}, &countingSigner{Signer: signer.New(signer.Parts{Keys: simKeys{keys}, Guard: guard, Rules: rules})}
 	s.parts = Parts{
 		Store: s.store, Chains: map[chain.ID]chain.Chain{n.Source: s.source, n.Exchange: s.exchange}, Networks: []records.Network{n}, Signer: s.signer, Log: quiet(),
 	}

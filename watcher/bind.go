@@ -15,30 +15,32 @@ import (
 const maxPasses = 8
 
 // bind gives slots to queued payments in the order of service, as far as the account's balance, its channels and the bound of what is in no
-// block yet allow.
-func (p *payer) bind(ctx context.Context, a records.Account, cur records.Cursor) error {
+// block yet allow. It returns the slots that are in no block after that.
+func (p *payer) bind(ctx context.Context, a records.Account, cur records.Cursor, unmined []records.OpenSlot) ([]records.OpenSlot, error) {
 	t := &fundsCheck{}
 	for range maxPasses {
 		var chosen []records.Payment
 		var err error
-		if chosen, t, err = p.chooseNext(ctx, a, cur); err != nil {
-			return err
+		if chosen, t, err = p.chooseNext(ctx, a, cur, unmined); err != nil {
+			return unmined, err
 		}
 		leaving, err := p.authorized(ctx, a, cur, chosen)
-		if err == nil {
+		if err == nil && len(leaving) > 0 {
 			err = p.bindChosen(ctx, leaving)
+			now, readErr := p.unmined(ctx, a)
+			if readErr != nil {
+				return unmined, errors.Join(err, readErr)
+			}
+			unmined = now
 		}
 		if err != nil || !t.overtaken() && len(leaving) == len(chosen) {
-			return errors.Join(append(t.faults, err)...)
+			return unmined, errors.Join(append(t.faults, err)...)
 		}
 	}
-	return errors.Join(t.faults...)
+	return unmined, errors.Join(t.faults...)
 }
 
 func (p *payer) bindChosen(ctx context.Context, chosen []records.Payment) error {
-	if len(chosen) == 0 {
-		return nil
-	}
 	err := p.bindGroup(ctx, chosen)
 	if err == nil || len(chosen) == 1 {
 		return err
@@ -52,18 +54,14 @@ func (p *payer) bindChosen(ctx context.Context, chosen []records.Payment) error 
 }
 
 // chooseNext returns what can be bound now, and defers what the check has found to wait.
-func (p *payer) chooseNext(ctx context.Context, a records.Account, cur records.Cursor) (chosen []records.Payment, t *fundsCheck, err error) {
+func (p *payer) chooseNext(ctx context.Context, a records.Account, cur records.Cursor, unmined []records.OpenSlot) (chosen []records.Payment, t *fundsCheck, err error) {
 	maxUnmined := p.chain.MaxUnmined()
-	var unmined []records.OpenSlot
 	var waiting queue
 	t = &fundsCheck{short: p.stillFrozen(a, cur), refuser: func(ctx context.Context, q records.Payment, why error) error { return p.refuser(ctx, a, q, why) }}
+	if len(unmined) >= maxUnmined {
+		return nil, t, nil
+	}
 	err = p.Store.View(ctx, func(tx *records.Tx) (err error) {
-		if n, err := tx.CountUnmined(p.id, a.Account); err != nil || n >= maxUnmined {
-			return err
-		}
-		if unmined, err = tx.UnminedSlots(p.id, a.Account); err != nil {
-			return err
-		}
 		if waiting, err = p.readQueue(tx, a, min(maxUnmined-len(unmined), maxGroup), p.stepOver(cur)); err != nil {
 			return err
 		}

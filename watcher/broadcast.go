@@ -12,12 +12,9 @@ import (
 	"gatewayd/records"
 )
 
-// send sends and re-sends: it reads the attempts back from the database and hands the newest of each unmined slot to the nodes, once per block of ours.
-func (p *payer) send(ctx context.Context, a records.Account, cur records.Cursor) error {
-	slots, err := p.unmined(ctx, a)
-	if err != nil {
-		return err
-	}
+// send sends and re-sends: it hands the newest attempt of each unmined slot to the nodes, once per
+// block of ours. The slots are as the database has them: nothing is sent that is not stored.
+func (p *payer) send(ctx context.Context, a records.Account, cur records.Cursor, slots []records.OpenSlot) {
 	p.pruneSent(cur)
 	var list []chain.Attempt
 	var of []records.Slot
@@ -30,7 +27,7 @@ func (p *payer) send(ctx context.Context, a records.Account, cur records.Cursor)
 		}
 	}
 	if len(list) == 0 {
-		return nil
+		return
 	}
 	begun := time.Now()
 	sending, done := tracing.Start(ctx, "send to "+string(p.id))
@@ -45,7 +42,6 @@ func (p *payer) send(ctx context.Context, a records.Account, cur records.Cursor)
 		}
 		p.log.WithFields(logrus.Fields{"payment": of[i].PaymentID, "tx": list[i].Hash}).WithError(err).Debug("node's answer to a payment")
 	}
-	return nil
 }
 
 // unsent reports whether something signed was not handed to the nodes since the newest block.

@@ -29,7 +29,11 @@ func (p *payer) recover(ctx context.Context, a records.Account, cur records.Curs
 	if unknown, err := p.unknown(ctx, a); err != nil || unknown {
 		return err
 	}
-	return errors.Join(p.signAndSend(ctx, a, cur), p.cancel(ctx, a, max(tip.Next, a.Next), end, cur))
+	unmined, err := p.unmined(ctx, a)
+	if err != nil {
+		return err
+	}
+	return errors.Join(p.signAndSend(ctx, a, cur, unmined), p.cancel(ctx, a, max(tip.Next, a.Next), end, cur))
 }
 
 // unknown reports whether blocks show transactions of the account that our records do not know and nobody has explained.

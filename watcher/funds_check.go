@@ -44,6 +44,7 @@ type deferral struct {
 // payments wait: otherwise small payments would overtake a large one for ever. A payment that waits for another reason is overtaken. An asset that only faults
 // are said of falls short for this round, and keeps no other back; while the chain does not answer at all, nothing can be paid.
 func (t *fundsCheck) affordable(ctx context.Context, list []records.Payment) (out []records.Payment, err error) {
+	t.estimateGroup(ctx, list)
 	for _, q := range list {
 		if t.short[q.Asset] || t.noCoin {
 			continue
@@ -78,6 +79,20 @@ func (t *fundsCheck) affordable(ctx context.Context, list []records.Payment) (ou
 		}
 	}
 	return out, nil
+}
+
+// estimateGroup asks for the fees of the payments that the account may hold enough for.
+func (t *fundsCheck) estimateGroup(ctx context.Context, list []records.Payment) {
+	var pays []chain.Payment
+	for _, q := range list {
+		if q.Purpose == chain.Receive || t.short[q.Asset] || t.noCoin {
+			continue
+		}
+		if t.funds.checkBalance(ctx, q.Asset, q.Amount, errShort) == nil {
+			pays = append(pays, chainPayment(q, t.ceilings[q.ID]))
+		}
+	}
+	t.funds.estimateGroup(ctx, pays)
 }
 
 // overtaken reports whether there may be payments behind what waits.

@@ -105,13 +105,17 @@ func (p *payer) pay(ctx context.Context, a records.Account, cur records.Cursor, 
 	if a.State == records.AccountRecovering {
 		return p.recover(ctx, a, cur)
 	}
+	unmined, err := p.unmined(ctx, a)
+	if err != nil || p.mustWait(unmined, cur) {
+		return err
+	}
 	ready, err := p.ready(ctx, a)
 	if err != nil || !ready {
 		return err
 	}
 	// What is signed already is sent whatever keeps new payments back.
 	if behind && paysUsers(a) {
-		return p.signAndSend(ctx, a, cur)
+		return p.signAndSend(ctx, a, cur, unmined)
 	}
 	if p.retired(a) {
 		if err := p.handOverQueued(ctx, a); err != nil {
@@ -119,7 +123,14 @@ func (p *payer) pay(ctx context.Context, a records.Account, cur records.Cursor, 
 		}
 	}
 	together := chain.InGroup(ctx)
-	return errors.Join(p.bind(together, a, cur), p.signAndSend(together, a, cur))
+	unmined, err = p.bind(together, a, cur, unmined)
+	return errors.Join(err, p.signAndSend(together, a, cur, unmined))
+}
+
+// mustWait reports whether an account can bind, sign and send nothing before the next block: no
+// more may be unmined, and all that is was sent since the newest block.
+func (p *payer) mustWait(unmined []records.OpenSlot, cur records.Cursor) bool {
+	return len(unmined) >= p.chain.MaxUnmined() && len(p.toSign(unmined, cur)) == 0 && !p.unsent(unmined, cur)
 }
 
 // mayHavePaid is the paying accounts of this chain, and for a source chain those that refund what is not paid here.
@@ -174,21 +185,23 @@ func (p *payer) networksBehind(ctx context.Context, busy []records.Account) (map
 	return found, nil
 }
 
-// signAndSend signs the bound slots that have no signature, and sends or re-sends those that are in no block.
-func (p *payer) signAndSend(ctx context.Context, a records.Account, cur records.Cursor) error {
-	slots, err := p.unmined(ctx, a)
-	if err != nil {
-		return err
-	}
-	p.dropMined(a, slots)
-	if len(slots) == 0 {
+// signAndSend signs the bound slots that have no signature, and sends or re-sends those that are in
+// no block. What it has stored it reads back before it sends.
+func (p *payer) signAndSend(ctx context.Context, a records.Account, cur records.Cursor, unmined []records.OpenSlot) error {
+	p.dropMined(a, unmined)
+	if len(unmined) == 0 {
 		return nil
 	}
-	signed, err := p.sign(ctx, a, slots, cur)
-	if signed == 0 && !p.unsent(slots, cur) {
-		return err
+	signed, err := p.sign(ctx, a, unmined, cur)
+	if signed > 0 {
+		stored, readErr := p.unmined(ctx, a)
+		if readErr != nil {
+			return errors.Join(err, readErr)
+		}
+		unmined = stored
 	}
-	return errors.Join(err, p.send(ctx, a, cur))
+	p.send(ctx, a, cur, unmined)
+	return err
 }
 
 // ready compares the account with its ledger and reports whether it may pay. A new account is adopted once all its transactions are final. An account with more

@@ -12,6 +12,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/wallet"
 )
 
 // simChain is a ledger in memory that costs next to nothing: what a case measures is the gateway's own work. Its blocks hold what is put into
@@ -177,11 +178,14 @@ func (c *simChain) Prepare(_ context.Context, slot chain.Slot, pay chain.Payment
 	return chain.Attempt{Hash: simHash(c.id, slot.Account, slot.Nonce), Raw: raw}, nil
 }
 
-// simRules let everything pass: keys are not measured.
+// simRules let everything pass: a ledger's own rules are not measured.
 type simRules struct{ id chain.ID }
 
-// Digest is the transaction itself.
-func (simRules) Digest(o chain.Order) ([]byte, error) { return o.Unsigned, nil }
+// Digest is the hash of the transaction.
+func (simRules) Digest(o chain.Order) ([]byte, error) {
+	digest := sha256.Sum256(o.Unsigned)
+	return digest[:], nil
+}
 
 // Fee is nothing.
 func (simRules) Fee(chain.Order) (chain.Amount, error) { return chain.Amount{}, nil }
@@ -191,12 +195,19 @@ func (r simRules) Seal(o chain.Order, _, _ []byte) (chain.SignedTx, error) {
 	return chain.SignedTx{Hash: simHash(r.id, o.Slot.Account, o.Slot.Nonce), Raw: o.Unsigned}, nil
 }
 
-// simKeys sign nothing.
-type simKeys struct{}
+// simMnemonic is where the keys of a simulated gateway come from.
+const simMnemonic = "test test test test test test test test test test test junk"
 
-// Sign answers nothing.
-func (simKeys) Sign(context.Context, string, []byte) (public, signature []byte, err error) {
-	return nil, nil, nil
+// simKeys are real keys: the paths of simulated accounts are the names of their kinds.
+type simKeys struct{ *wallet.Keys }
+
+// Sign signs with the gateway's key on the exchange chain, else with that of the hot account.
+func (k simKeys) Sign(ctx context.Context, path string, digest []byte) (public, signature []byte, err error) {
+	real := wallet.SourcePaths(60).Hot(0)
+	if path == string(records.KindGateway) {
+		real = wallet.GatewayPath(0)
+	}
+	return k.Keys.Sign(ctx, real, digest)
 }
 
 // Estimate, Cost and Underpriced make payments free: it is the gateway that is measured.

@@ -42,6 +42,7 @@ func newSpendable(c chain.Chain, account string, unmined []records.OpenSlot) (*s
 
 // reserve adds the fees of unmined slots without an attempt. It is false while one of them cannot be signed: then nothing is bound behind it.
 func (s *spendable) reserve(ctx context.Context, unmined []records.OpenSlot) (bool, error) {
+	s.estimateGroup(ctx, unsigned(unmined))
 	for _, o := range unmined {
 		if len(o.Attempts) > 0 || o.Payment.Purpose == chain.Receive {
 			continue
@@ -56,6 +57,28 @@ func (s *spendable) reserve(ctx context.Context, unmined []records.OpenSlot) (bo
 		s.add(chain.Native, fee)
 	}
 	return true, nil
+}
+
+// unsigned is the payments of slots without an attempt.
+func unsigned(slots []records.OpenSlot) (list []chain.Payment) {
+	for _, o := range slots {
+		if len(o.Attempts) == 0 && o.Payment.Purpose != chain.Receive {
+			list = append(list, chainPayment(o.Payment, chain.Amount{}))
+		}
+	}
+	return list
+}
+
+// groupEstimator is a chain that asks its nodes once for what the fees of several payments depend
+// on. Estimate and Prepare then need not ask for each of them under the same chain.InGroup.
+type groupEstimator interface {
+	EstimateGroup(ctx context.Context, account string, pays []chain.Payment)
+}
+
+func (s *spendable) estimateGroup(ctx context.Context, pays []chain.Payment) {
+	if c, ok := s.chain.(groupEstimator); ok && len(pays) > 1 {
+		c.EstimateGroup(ctx, s.account, pays)
+	}
 }
 
 // cost is what the newest of a slot's attempts may take of the native coin; nothing without one.

@@ -2,9 +2,11 @@ package ethereum_test
 
 import (
 	"math/big"
+	"strings"
 	"sync"
 	"testing"
 
+	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/stretchr/testify/require"
 
@@ -106,4 +108,49 @@ func TestEstimateIsBounded(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	require.Equal(t, hexutil.EncodeUint64(120_000), gas)
+}
+
+// What several payments of a group need is asked in one request. Estimate and Prepare ask for none
+// of them again, but for one that the node does not estimate.
+func TestEstimateGroup(t *testing.T) {
+	b := setup(t)
+	var mu sync.Mutex
+	asked := map[string]int{} // by receiver
+	listening := newLiar(t, b.dev.URL(), func(q request, result any) any {
+		if q.Method != "eth_estimateGas" {
+			return result
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		to := q.Params[0].(map[string]any)["to"].(string)
+		if asked[to]++; asked[to] == 1 && strings.EqualFold(to, outsider("refusing").Hex()) {
+			return rpcError{3, "execution reverted"}
+		}
+		return result
+	})
+	config := b.config()
+	config.Nodes = []string{listening.url}
+	c := b.adapter(config)
+	payees := []common.Address{outsider("ann"), outsider("ben"), outsider("refusing")}
+	var pays []chain.Payment
+	for _, to := range payees {
+		pays = append(pays, credit(chain.Native, to, 77))
+	}
+	group := chain.InGroup(t.Context())
+	c.EstimateGroup(group, b.hot.Account, pays)
+	slot := b.next(b.hot)
+	for _, pay := range pays {
+		want, err := b.chain.Estimate(t.Context(), b.hot.Account, pay)
+		require.NoError(t, err)
+		got, err := c.Estimate(group, b.hot.Account, pay)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		_, err = c.Prepare(group, slot, pay, nil)
+		require.NoError(t, err)
+	}
+	counts := make([]int, len(payees))
+	for i, to := range payees {
+		counts[i] = asked[strings.ToLower(to.Hex())]
+	}
+	require.Equal(t, []int{1, 1, 2}, counts)
 }

@@ -60,9 +60,14 @@ func withMargin(gas uint64) uint64 {
 	return gas + gas/4
 }
 
-// estimate asks all nodes. ErrRefused and ErrGasLimit: a majority sees the message fail. ErrNotNow:
-// the account holds too little, or a majority refuses to answer.
+// estimate is how much gas a message needs, asked once in a group of payments. ErrRefused and
+// ErrGasLimit: a majority of the nodes sees the message fail. ErrNotNow: the account holds too
+// little, or a majority refuses to say.
 func (c *Chain) estimate(ctx context.Context, msg message) (gas uint64, err error) {
+	return chain.Once(ctx, c.gasOf(msg), func(ctx context.Context) (uint64, error) { return c.askEstimate(ctx, msg) })
+}
+
+func (c *Chain) askEstimate(ctx context.Context, msg message) (gas uint64, err error) {
 	_, most := c.gasBounds(msg)
 	question := func(ctx context.Context, n *node) (estimate, error) { return estimateOn(ctx, n, msg, most) }
 	same := quorum.Same[*node](c.majority(), func(e estimate) estimate { return e })
@@ -76,8 +81,7 @@ func (c *Chain) estimate(ctx context.Context, msg message) (gas uint64, err erro
 	}
 	switch failing := votes[verdictReverted] + votes[verdictGasLimit]; {
 	case votes[""] >= c.majority():
-		slices.Sort(estimates)
-		return min(estimates[len(estimates)/2], maxGasBound), nil // of two the higher one
+		return middleGas(estimates), nil
 	case failing >= c.majority() && votes[verdictGasLimit] > votes[verdictReverted]:
 		return 0, c.refusal(ctx, msg, fmt.Errorf("%w: %d", chain.ErrGasLimit, most))
 	case failing >= c.majority():
@@ -110,9 +114,7 @@ func (c *Chain) refusal(ctx context.Context, msg message, why error) error {
 // busy. A refusal by the chain's rules is an answer, and so is an unknown one.
 func estimateOn(ctx context.Context, n *node, msg message, most uint64) (estimate, error) {
 	var gas hexutil.Uint64
-	err := n.call(ctx, &gas, "eth_estimateGas", map[string]any{
-		"from": msg.from, "to": msg.to, "value": hexutil.EncodeBig(msg.value.ToBig()), "input": hexutil.Bytes(msg.data), "gas": hexutil.Uint64(most),
-	}, "latest")
+	err := n.call(ctx, &gas, "eth_estimateGas", estimateArgs(msg, most)...)
 	switch v := classify(err); {
 	case err == nil && gas == 0:
 		return estimate{}, fmt.Errorf("%s: eth_estimateGas: no answer", n.name)
@@ -122,6 +124,12 @@ func estimateOn(ctx context.Context, n *node, msg message, most uint64) (estimat
 		return estimate{verdict: v}, nil
 	}
 	return estimate{}, err
+}
+
+func estimateArgs(msg message, most uint64) []any {
+	return []any{map[string]any{
+		"from": msg.from, "to": msg.to, "value": hexutil.EncodeBig(msg.value.ToBig()), "input": hexutil.Bytes(msg.data), "gas": hexutil.Uint64(most),
+	}, "latest"}
 }
 
 // isRefusal reports whether a node itself refused, in any words.

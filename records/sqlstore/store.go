@@ -103,6 +103,12 @@ func (s *Store) newTx(ctx context.Context, t session) *Tx {
 	if s.observe != nil {
 		t = observed{t, s.observe}
 	}
+	if s.engine.file != "" {
+		// The driver starts a goroutine for each statement whose context may end, which doubles what
+		// a short one costs. A snapshot that is not wanted any more ends between two statements, a
+		// writing transaction before its commit.
+		ctx = context.WithoutCancel(ctx)
+	}
 	return &Tx{ctx: ctx, tx: t, engine: s.engine, now: s.now().UTC().Truncate(time.Millisecond), actor: actorOf(ctx), ids: map[string]uint64{}}
 }
 
