@@ -1,6 +1,7 @@
 package records
 
 import (
+	"cmp"
 	"fmt"
 
 	"gatewayd/chain"
@@ -21,8 +22,9 @@ type approvalRow struct {
 	ClientData        string `db:"client_data"`
 }
 
-// AddApproval keeps what an approver has signed of a payment that waits. ErrConflict: it does not wait, the approver has approved it and that still
-// counts, or too many have.
+// AddApproval keeps what an approver has signed of a payment that waits or is bound without a
+// signature. ErrConflict: it is neither, the approver has approved it and that still counts, or too
+// many have.
 func (tx *Tx) AddApproval(id uint64, a chain.Approval) error {
 	return sqlstore.Doing(tx.addApproval(id, a), "approving payment %d", id)
 }
@@ -32,8 +34,8 @@ func (tx *Tx) addApproval(id uint64, a chain.Approval) error {
 	if err != nil {
 		return err
 	}
-	if p.State != Queued && p.State != HeldPayment {
-		return fmt.Errorf("%w: it is %s", ErrConflict, p.State)
+	if may, err := tx.MayApprove(p); err != nil || !may {
+		return cmp.Or(err, fmt.Errorf("%w: it is %s", ErrConflict, p.State))
 	}
 	known, err := tx.Approvals([]uint64{id})
 	if err != nil {
