@@ -32,7 +32,11 @@ func (d *Session) WaitingPayment(ctx context.Context, record uint64) (w Waiting,
 			return err
 		}
 		for _, p := range payments {
-			if p.Purpose != chain.Receive && (p.State == records.HeldPayment || p.State == records.Queued) {
+			may, err := tx.MayApprove(p)
+			if err != nil {
+				return err
+			}
+			if may && p.Purpose != chain.Receive {
 				w, err = waitingOf(tx, p)
 				return err
 			}

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"cmp"
 	"fmt"
 
 	"gatewayd/chain"
@@ -32,8 +33,8 @@ func (tx *Tx) addApproval(id uint64, a chain.Approval) error {
 	if err != nil {
 		return err
 	}
-	if p.State != Queued && p.State != HeldPayment {
-		return fmt.Errorf("%w: it is %s", ErrConflict, p.State)
+	if may, err := tx.MayApprove(p); err != nil || !may {
+		return cmp.Or(err, fmt.Errorf("%w: it is %s", ErrConflict, p.State))
 	}
 	known, err := tx.Approvals([]uint64{id})
 	if err != nil {

@@ -153,3 +153,24 @@ func TestNoOtherLineHasIt(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, chain.RefusedClaim, paid[0].State)
 }
+
+// TestFirstUnsignedNumberIsCancelled: a signer with nodes of its own cancels the first number that
+// nothing was signed for, some in an hour, and none above it.
+func TestFirstUnsignedNumberIsCancelled(t *testing.T) {
+	w := seeing(t)
+	_, err := w.sign(w.order(w.eth, 0, "", w.pay(1, "payee", 5)))
+	require.NoError(t, err)
+	cancel := func(number uint64) error {
+		_, err := w.Signer.Sign(t.Context(), "eth", w.order(w.eth, number, "", chain.Payment{Purpose: chain.Cancel, Asset: chain.Native, To: w.eth.Address("hot")}))
+		return err
+	}
+	require.ErrorIs(t, cancel(2), signer.ErrRefused)
+	for n := uint64(1); n <= 16; n++ {
+		require.NoError(t, cancel(n))
+		require.NoError(t, cancel(n), "for another fee")
+	}
+	require.ErrorIs(t, cancel(17), chain.ErrNotNow)
+	require.NoError(t, cancel(16))
+	_, err = w.sign(w.order(w.eth, 1, "", w.pay(2, "payee", 5)))
+	require.ErrorIs(t, err, signguard.ErrRefused, "a cancelled number pays nobody")
+}

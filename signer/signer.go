@@ -53,6 +53,7 @@ type Signer struct {
 	report      func() checks.Report
 	source      func(network string) (chain.ID, bool)
 	bindings    *rate.Limiter // of new addresses and labels
+	cancels     *rate.Limiter // of numbers that nothing was signed for
 	headsMu     sync.Mutex
 	heads       map[chain.ID]uint64    // the highest block seen of each chain
 	unsettled   map[chain.ID]time.Time // of SettleBindings: when it first found unsettled bindings
@@ -108,6 +109,7 @@ func New(p Parts) *Signer {
 		again: p.Again, listed: p.Listed, grants: newGrants(),
 		keys: p.Keys, guard: p.Guard, rules: p.Rules, checks: p.Checks, fees: p.Fees, now: p.Now, authorized: p.Authorized, report: p.Report, known: p.Known,
 		source: p.Source, ledgers: p.Ledgers, heads: map[chain.ID]uint64{}, unsettled: map[chain.ID]time.Time{}, bindings: rate.NewLimiter(rate.Every(time.Hour/bindingsPerHour), bindingsAtOnce),
+		cancels: rate.NewLimiter(rate.Every(time.Hour/freshCancelsPerHour), freshCancelsAtOnce),
 	}
 }
 
@@ -136,6 +138,13 @@ func (s *Signer) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) (
 	if orders = orders[:may]; later != nil {
 		refused = later
 	}
+	may, later, err = s.mayCancel(ctx, id, orders)
+	if err != nil {
+		return nil, err
+	}
+	if orders = orders[:may]; later != nil {
+		refused = later
+	}
 	if len(orders) == 0 {
 		return nil, refused
 	}
@@ -144,9 +153,6 @@ func (s *Signer) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) (
 		wanted[i] = signguard.Signature{Slot: o.Slot, Digest: Fingerprint(o.Payment), PaymentID: o.Payment.ID, Cancel: o.Payment.Purpose == chain.Cancel}
 		wanted[i].Hash = hex.EncodeToString(digests[i]) // of a linked block, which is signed by its hash
 		wanted[i].Receive, wanted[i].Evidence = o.Payment.Purpose == chain.Receive, s.ledgers != nil
-	}
-	if err := s.mayCancel(ctx, id, orders); err != nil {
-		return nil, err
 	}
 	wanted, unpaid, err := s.takeFees(ctx, id, rules, orders, wanted)
 	if err != nil {
@@ -191,22 +197,33 @@ func (s *Signer) takeFees(ctx context.Context, id chain.ID, rules chain.Rules, o
 	return wanted[:passed], fmt.Errorf("%w: %s", chain.ErrNotNow, why), nil
 }
 
-// mayCancel refuses to cancel a number at and above which the signer has signed nothing, because each cancellation costs a fee. A signer without nodes of its
-// own believes the daemon and refuses none.
-func (s *Signer) mayCancel(ctx context.Context, id chain.ID, orders []chain.Order) error {
-	for _, o := range orders {
+// Each cancellation of a number that nothing was signed for costs a fee that no payment needs.
+const (
+	freshCancelsPerHour = 12
+	freshCancelsAtOnce  = 16
+)
+
+// mayCancel returns how many orders may be signed, and why the next may not. A cancellation takes a
+// number that was signed for, or the first after those, because a bound payment that the checks do
+// not pass any more would keep back all that follows it. The latter are few in an hour. A signer
+// without nodes of its own believes the daemon and refuses none.
+func (s *Signer) mayCancel(ctx context.Context, id chain.ID, orders []chain.Order) (passed int, why, err error) {
+	for i, o := range orders {
 		if s.ledgers == nil || o.Payment.Purpose != chain.Cancel {
 			continue
 		}
-		_, next, _, err := s.guard.Next(ctx, id, o.Slot.Account)
-		if err == nil && o.Slot.Nonce >= next {
-			err = fmt.Errorf("%w to cancel number %d of %s: its signatures end before %d", ErrRefused, o.Slot.Nonce, o.Slot.Account, next)
-		}
-		if err != nil {
-			return err
+		_, next, signed, err := s.guard.Next(ctx, id, o.Slot.Account)
+		switch {
+		case err != nil:
+			return 0, nil, err
+		case signed && o.Slot.Nonce < next:
+		case signed && o.Slot.Nonce > next:
+			return 0, nil, fmt.Errorf("%w to cancel number %d of %s: its signatures end before %d", ErrRefused, o.Slot.Nonce, o.Slot.Account, next)
+		case !s.cancels.AllowN(s.now(), 1):
+			return i, fmt.Errorf("%w: %d numbers that nothing was signed for are cancelled in an hour", chain.ErrNotNow, freshCancelsPerHour), nil
 		}
 	}
-	return nil
+	return len(orders), nil, nil
 }
 
 // digests are what is to be signed for the orders, up to the first that is refused.

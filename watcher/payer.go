@@ -29,9 +29,11 @@ type payer struct {
 	waiting map[uint64]uint64  // payment -> cursor height at which it was last tried and had to wait
 	short   map[string]bool    // accounts that had too little coin for fees when they last tried
 	refused map[string]refusal // by account, what the nodes refuse of it
-	told    []control.Condition
-	hasTold bool                // else what an earlier process told may still be stored
-	frozen  map[paidFrom]uint64 // cursor height at which a token last refused every payment of an account
+
+	unsigned map[string]heldBound // by account, what the signer does not sign of it
+	told     []control.Condition
+	hasTold  bool                // else what an earlier process told may still be stored
+	frozen   map[paidFrom]uint64 // cursor height at which a token last refused every payment of an account
 
 	endsMu sync.Mutex       // AskHeld looks for retired accounts beside the rounds
 	ends   map[signedBy]end // where the sign-guard said last that an account's signatures end: an older one says less
@@ -189,6 +191,7 @@ func (p *payer) networksBehind(ctx context.Context, busy []records.Account) (map
 // no block. What it has stored it reads back before it sends.
 func (p *payer) signAndSend(ctx context.Context, a records.Account, cur records.Cursor, unmined []records.OpenSlot) error {
 	p.dropMined(a, unmined)
+	p.dropSigned(a, unmined)
 	if len(unmined) == 0 {
 		return nil
 	}

@@ -61,9 +61,11 @@ func (p *payer) dropMined(a records.Account, unmined []records.OpenSlot) {
 
 // dropIdleRefusals drops those of accounts that have nothing to send, or may not.
 func (p *payer) dropIdleRefusals(busy []records.Account) {
-	maps.DeleteFunc(p.refused, func(account string, _ refusal) bool {
+	idle := func(account string) bool {
 		return !slices.ContainsFunc(busy, func(a records.Account) bool { return a.Account == account && !stopped(a) })
-	})
+	}
+	maps.DeleteFunc(p.refused, func(account string, _ refusal) bool { return idle(account) })
+	maps.DeleteFunc(p.unsigned, func(account string, _ heldBound) bool { return idle(account) })
 }
 
 // tellRefusals stores what is refused for some time as conditions, when that differs from what is
@@ -73,6 +75,11 @@ func (p *payer) tellRefusals(ctx context.Context) error {
 	for _, account := range slices.Sorted(maps.Keys(p.refused)) {
 		if r := p.refused[account]; p.Now().Sub(r.since) >= tellRefusedAfter {
 			now = append(now, r.condition(p.id))
+		}
+	}
+	for _, account := range slices.Sorted(maps.Keys(p.unsigned)) {
+		if h := p.unsigned[account]; p.Now().Sub(h.since) >= tellUnsignedAfter {
+			now = append(now, h.condition(p.id))
 		}
 	}
 	if p.hasTold && slices.Equal(now, p.told) {

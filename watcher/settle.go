@@ -135,11 +135,16 @@ func (f *follower) settleFailed(ctx context.Context, tx *records.Tx, slot record
 	if err != nil {
 		return err
 	}
+	cancelled := att.Kind == records.AttemptCancel
+	e.Void = e.Void || cancelled // its bytes pay nobody, whatever became of them
 	again, reason := e.Void && slot.Gen < maxGen, records.ReasonPayoutFailed
+	if cancelled { // it did not fail: the signer is asked again
+		again, reason = true, records.Cancelled
+	}
 	if !e.Void {
 		reason = records.ReasonPayoutDiffers
 	}
-	if e.Void && att.Kind != "cancel" {
+	if e.Void && !cancelled {
 		if again, err = f.blame(tx, failure{e, p, att.Attempt, chain.Amount{}}, t, again); err != nil {
 			return err
 		}

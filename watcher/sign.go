@@ -21,7 +21,15 @@ type signing struct {
 	maxCost chain.Amount // see Watcher.ceilings
 }
 
-func (s signing) payment() chain.Payment { return chainPayment(s.slot.Payment, s.maxCost) }
+// cancels reports whether the slot's number is to be used up without paying.
+func (s signing) cancels() bool { return s.slot.Payment.Reason == records.Cancelling }
+
+func (s signing) payment() chain.Payment {
+	if s.cancels() {
+		return chain.Payment{Purpose: chain.Cancel, Asset: chain.Native, To: s.slot.Account}
+	}
+	return chainPayment(s.slot.Payment, s.maxCost)
+}
 
 func (s signing) chainSlot() chain.Slot {
 	return chain.Slot{Account: s.slot.Account, Key: s.slot.KeyPath, Branch: s.slot.Branch, Nonce: s.slot.Nonce, Prev: s.slot.Prev}
@@ -46,16 +54,23 @@ func (p *payer) sign(ctx context.Context, a records.Account, slots []records.Ope
 	if errors.Is(signErr, signguard.ErrRefused) {
 		return 0, p.haltAccount(ctx, a.Account, signErr)
 	}
-	if errors.Is(signErr, chain.ErrNotNow) { // the budget of fees is used up, or a payee is listed now; conditions report both
+	stored, err := p.storeAttempts(ctx, made)
+	if err != nil {
+		return 0, errors.Join(prepareErr, signErr, err)
+	}
+	notNow := errors.Is(signErr, chain.ErrNotNow)
+	signErr = p.noteUnsigned(ctx, a, ready[len(made):], signErr)
+	if notNow { // the budget of fees is used up, or a payee is listed now; conditions report both
 		if n := len(made); n < len(ready) && len(ready[n].prev) > 0 {
 			p.same[ready[n].prev[len(ready[n].prev)-1].Hash] = cur.Height // what follows it is signed in the next round
 			p.wake()
 		}
 		p.log.WithError(signErr).Debug("bound, and may not be signed now")
-		signErr = nil
+		if errors.Is(signErr, chain.ErrNotNow) {
+			signErr = nil
+		}
 	}
-	stored, err := p.storeAttempts(ctx, made)
-	return stored, errors.Join(prepareErr, signErr, err)
+	return stored, errors.Join(prepareErr, signErr)
 }
 
 // signedOf leaves out slots without an attempt.
@@ -169,7 +184,10 @@ func (p *payer) signGroup(ctx context.Context, ready []prepared, cur records.Cur
 		r, kind := ready[i], records.AttemptPay
 		r.done(nil)
 		p.recordSigned(r.at)
-		if len(r.prev) > 0 {
+		switch {
+		case r.cancels():
+			kind = records.AttemptCancel
+		case len(r.prev) > 0:
 			kind = records.AttemptReplace
 		}
 		r.attempt.Seq, r.attempt.Hash, r.attempt.Raw = len(r.prev), tx.Hash, tx.Raw
@@ -189,11 +207,16 @@ func (p *payer) signAuthorized(ctx context.Context, ready []prepared, orders []c
 	if err != nil {
 		return nil, err
 	}
+	for i, r := range ready {
+		if r.cancels() { // it pays nobody
+			verdicts[i] = chain.Verdict{State: chain.Authorized}
+		}
+	}
 	n := slices.IndexFunc(verdicts, func(v chain.Verdict) bool { return v.State != chain.Authorized })
 	if n < 0 {
 		return p.Signer.Sign(ctx, p.id, orders...)
 	}
-	why := fmt.Errorf("payment %d is bound and %s: %s", list[n].ID, verdicts[n].State, verdicts[n].Text)
+	why := heldError{list[n].ID, verdicts[n]}
 	if n == 0 {
 		return nil, why
 	}

@@ -141,7 +141,7 @@ func New(cfg Config, p Parts) (*Watcher, error) {
 		log := p.Log.WithField("chain", id)
 		w.wakes[id] = make(chan struct{}, 1)
 		w.followers[id] = &follower{Watcher: w, id: id, chain: c, log: log, ahead: newReadAhead()}
-		w.payers[id] = &payer{Watcher: w, id: id, chain: c, log: log, sent: map[string]uint64{}, same: map[string]uint64{}, waiting: map[uint64]uint64{}, short: map[string]bool{}, frozen: map[paidFrom]uint64{}, refused: map[string]refusal{}, ends: map[signedBy]end{}}
+		w.payers[id] = &payer{Watcher: w, id: id, chain: c, log: log, sent: map[string]uint64{}, same: map[string]uint64{}, waiting: map[uint64]uint64{}, short: map[string]bool{}, frozen: map[paidFrom]uint64{}, refused: map[string]refusal{}, unsigned: map[string]heldBound{}, ends: map[signedBy]end{}}
 	}
 	for _, n := range p.Networks {
 		if p.Chains[n.Source] == nil || p.Chains[n.Exchange] == nil {

@@ -15,6 +15,8 @@ import (
 	"gatewayd/chain/quorum"
 )
 
+const sendMethod = "eth_sendRawTransaction"
+
 // sendBatch bounds the transactions per request.
 const sendBatch = 32
 
@@ -108,7 +110,7 @@ func send(ctx context.Context, n *node, attempts []chain.Attempt) []error {
 		got := make([]common.Hash, len(part))
 		elems := make([]rpc.BatchElem, len(part))
 		for i, a := range part {
-			elems[i] = rpc.BatchElem{Method: "eth_sendRawTransaction", Args: []any{hexutil.Bytes(a.Raw)}, Result: &got[i]}
+			elems[i] = rpc.BatchElem{Method: sendMethod, Args: []any{hexutil.Bytes(a.Raw)}, Result: &got[i]}
 		}
 		err := n.batch(ctx, elems)
 		for i, a := range part {

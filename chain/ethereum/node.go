@@ -87,8 +87,35 @@ func (n *node) call(ctx context.Context, out any, method string, args ...any) er
 		return err
 	}
 	return n.exchange(ctx, method, 1, func(ctx context.Context, client *rpc.Client) error {
-		return client.CallContext(plain(ctx), out, method, args...)
+		err := client.CallContext(plain(ctx), out, method, args...)
+		if method == sendMethod {
+			err = refusalByStatus(err)
+		}
+		return err
 	})
+}
+
+// refusalByStatus is a node's refusal of a transaction that it tells by the HTTP status alone, in
+// the words of its answer.
+func refusalByStatus(err error) error {
+	var status rpc.HTTPError
+	if !errors.As(err, &status) || status.StatusCode != http.StatusBadRequest && status.StatusCode != http.StatusForbidden {
+		return err
+	}
+	var told struct {
+		Error struct {
+			Code    int    `json:"code"`
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	text := strings.TrimSpace(string(status.Body))
+	if json.Unmarshal(status.Body, &told) == nil && told.Error.Message != "" {
+		return remoteError{told.Error.Code, told.Error.Message}
+	}
+	if text == "" || strings.HasPrefix(text, "<") { // a page for people
+		text = http.StatusText(status.StatusCode)
+	}
+	return remoteError{text: fmt.Sprintf("HTTP status %d: %s", status.StatusCode, text)}
 }
 
 // ready asks for the chain id until it was right once.

@@ -53,3 +53,38 @@ func TestRefusalsAreTold(t *testing.T) {
 		require.False(t, errors.As(errs[0], &refused), name)
 	}
 }
+
+// TestRefusalsByStatusAreTold: nodes that refuse a transaction by an HTTP status alone refuse it
+// too, in the words of the answer.
+func TestRefusalsByStatusAreTold(t *testing.T) {
+	b := setup(t)
+	a := b.sign(b.next(b.hot), credit(chain.Native, outsider("payee"), 77))
+	answers := func(status int, body string) lie {
+		return func(q request, result any) any {
+			if q.Method == "eth_sendRawTransaction" {
+				return raw{status, []byte(body)}
+			}
+			return result
+		}
+	}
+	const rpcBody = `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"sender is not allowed here"}}`
+	for status, bodies := range map[int]map[string]string{
+		400: {rpcBody: "sender is not allowed here", "policy says no": "policy says no"},
+		403: {rpcBody: "sender is not allowed here", "policy says no": "policy says no", "<html>no</html>": "HTTP status 403: Forbidden", "": "HTTP status 403: Forbidden"},
+	} {
+		for body, want := range bodies {
+			l := answers(status, body)
+			var refused chain.Refusal
+			require.ErrorAs(t, b.nodes(l, l, l).Broadcast(t.Context(), []chain.Attempt{a})[0], &refused, body)
+			require.Contains(t, refused.Text, want)
+			require.NoError(t, b.nodes(l, l, truth).Broadcast(t.Context(), []chain.Attempt{a})[0])
+		}
+	}
+	known := answers(400, `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"already known"}}`)
+	require.NoError(t, b.nodes(known).Broadcast(t.Context(), []chain.Attempt{a})[0])
+	for _, status := range []int{401, 429, 503} {
+		l := answers(status, "no")
+		var refused chain.Refusal
+		require.False(t, errors.As(b.nodes(l, l, l).Broadcast(t.Context(), []chain.Attempt{a})[0], &refused), "%d", status)
+	}
+}

@@ -45,7 +45,7 @@ func Run(t *testing.T, url func(t testing.TB) string) {
 		{"differing", testDiffering},
 		{"groups", testGroups},
 		{"not plain", testNotPlain},
-		{"branch", testBranch},
+		{"branch", testBranch}, {"unsigned", testUnsigned},
 		{"older line wins", testOlderLineWins},
 		{"effects", testOwnTxs},
 		{"channels", testChannels},

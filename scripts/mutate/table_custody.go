@@ -4,7 +4,8 @@ package main
 func custodyRules() []mutant {
 	claims := suite{"./signer/cause", "^(TestAlteredClaims|TestTransfersThatProveNothing|TestDepthIsTheSigners|TestThiefGetsNothing)$"}
 	leave := suite{"./signer", "^(TestNothingIsSignedWithoutAuthorization|TestCausesAreAuthorizedOnce|TestNumbersOfPaymentsComeAgain|TestMalformedClaims|TestChecksRunInOrder)$"}
-	decides := suite{"./signer", "^(TestOnlyFinalBlocksFree|TestNumbersComeAgainWhenDecided|TestVoidByAFinalBlock|TestNoOtherLineHasIt|TestMarksTellPaymentsApart|TestAddressesAreOurs)$"}
+	gasFalls := suite{"./signer/cause", "^(TestGasOutlivesAFallOfThePrice)$"}
+	decides := suite{"./signer", "^(TestOnlyFinalBlocksFree|TestNumbersComeAgainWhenDecided|TestVoidByAFinalBlock|TestFirstUnsignedNumberIsCancelled|TestNoOtherLineHasIt|TestMarksTellPaymentsApart|TestAddressesAreOurs)$"}
 	settles := suite{"./watcher", "^(TestSettlesWhatWasSigned|TestSettlesNobodyElses|TestGuardThatForgets)$"}
 	bound := suite{"./records/signguard", "^(TestBindings|TestAnIndexHasOneOwner|TestImportedBindings|TestWatchedFromTheFirstTime|TestAuthorizations|TestLacksAuthorizations)$"}
 	const cause, transfer, pay = "signer/cause/cause.go", "signer/cause/transfer.go", "signer/cause/pay.go"
@@ -26,7 +27,9 @@ func custodyRules() []mutant {
 		{name: "custody: freed by evidence", rule: "the daemon's word frees nothing", file: "signer/signer.go", old: "if s.ledgers == nil {\n\t\treturn s.guard.Free", new: "if true {\n\t\treturn s.guard.Free", suite: decides},
 		{name: "custody: what is decided frees its number", rule: "the number of what is paid may be another payment's after a restore", file: "records/signguard/decide.go", old: "AND account = ? AND live = 1 AND cause <> '' AND cause = ?`,", new: "AND account = ? AND live = 2 AND cause <> '' AND cause = ?`,", suite: decides},
 		{name: "custody: released by evidence", rule: "the daemon's word releases nothing", file: "signer/signer.go", old: "if s.ledgers != nil {\n\t\treturn nil\n\t}\n\treturn s.guard.Release", new: "return s.guard.Release", suite: decides},
-		{name: "custody: cancellations end", rule: "nothing is cancelled where nothing was signed", file: "signer/signer.go", old: "if err == nil && o.Slot.Nonce >= next {", new: "if false {", suite: claims},
+		{name: "custody: cancellations end", rule: "nothing is cancelled above the first number that nothing was signed for", file: "signer/signer.go", old: "case signed && o.Slot.Nonce > next:", new: "case false:", suite: decides},
+		{name: "custody: cancellations are few", rule: "few numbers that nothing was signed for are cancelled in an hour", file: "signer/signer.go", old: "case !s.cancels.AllowN(s.now(), 1):", new: "case false:", suite: decides},
+		{name: "custody: gas that was granted", rule: "only the payment of coin that was authorized outlives a fall of the price", file: "signer/cause/gas.go", old: "a.Payee == p.To && a.Asset == p.Asset && a.Amount == p.Amount, err", new: "true, err", suite: gasFalls},
 		{name: "custody: what was done counts", rule: "a transaction pays what it says", file: "signer/decide.go", old: "Paid: tx.OK && did.Is(w.Digest, w.PaymentID)", new: "Paid: tx.OK && (true || did.Is(w.Digest, w.PaymentID))", suite: decides},
 		{name: "custody: marks tell payments apart", rule: "a payment of ours to ourselves is not another one that had its number", file: "chain/authorization.go", old: "if c.Cause.Mark != \"\" {", new: "if false {", suite: decides},
 		{name: "custody: settled as it was signed", rule: "a transaction settles the payment that it was signed for", file: "watcher/recovery/signed.go", old: "if slices.ContainsFunc(s, func(one signguard.Signed) bool {\n\t\t\treturn one.Cause == key", new: "if slices.ContainsFunc(s, func(one signguard.Signed) bool {\n\t\t\treturn one.Cause != \"\" && key != \"\"", suite: settles},

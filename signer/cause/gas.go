@@ -7,6 +7,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/policy"
+	"gatewayd/records/signguard"
 )
 
 // Coin for gas stays ours, but what lies at addresses that nobody uses is out of reach: a stolen
@@ -38,7 +39,7 @@ func (c *Checker) gas(ctx context.Context, n policy.Network, id chain.ID, claim 
 		case !sweepable:
 			return later("%s has nothing to sweep that is worth it: coin for gas goes where tokens are", p.To)
 		}
-		if err := boundGas(ctx, reader, id, p); err != nil {
+		if err := c.boundGas(ctx, reader, id, claim); err != nil {
 			return err
 		}
 	}
@@ -66,8 +67,28 @@ func hasTokens(ctx context.Context, reader balances, n policy.Network, account s
 	return false, nil
 }
 
+// granted are authorizations of before. The amount of a payment that has one was checked by the
+// price of its time: a price that falls must not keep back a payment that is bound.
+type granted interface {
+	AuthorizationsOf(ctx context.Context, causes []string) (map[string]signguard.Authorization, error)
+}
+
+// wasGranted reports whether the same payment of coin was authorized before.
+func (c *Checker) wasGranted(ctx context.Context, id chain.ID, claim chain.Claim) (bool, error) {
+	g, ok := c.parts.Bindings.(granted)
+	if !ok {
+		return false, nil
+	}
+	key := claim.Key(id)
+	known, err := g.AuthorizationsOf(ctx, []string{key})
+	a, found := known[key]
+	p := claim.Payment
+	return found && a.Chain == id && a.Account == claim.Account && a.Payee == p.To && a.Asset == p.Asset && a.Amount == p.Amount, err
+}
+
 // boundGas refuses more coin than a few transfers cost, and waits while the account has that much.
-func boundGas(ctx context.Context, reader balances, id chain.ID, p chain.Payment) error {
+func (c *Checker) boundGas(ctx context.Context, reader balances, id chain.ID, claim chain.Claim) error {
+	p := claim.Payment
 	costs, ok := reader.(costs)
 	if !ok {
 		return nil
@@ -80,10 +101,16 @@ func boundGas(ctx context.Context, reader balances, id chain.ID, p chain.Payment
 	if err != nil {
 		return err
 	}
+	before, err := c.wasGranted(ctx, id, claim)
+	if err != nil {
+		return err
+	}
 	has, err := reader.Balance(ctx, p.To, chain.Native)
 	switch {
 	case err != nil:
 		return nodesFailed(id, err)
+	case before && has.Less(p.Amount):
+		return nil
 	case most.Less(p.Amount):
 		return later("coin for gas to %s is bounded by %s, what %d transfers of a token cost now: %s are more", p.To, most, gasFactor, p.Amount)
 	case !has.Less(most):

@@ -130,3 +130,32 @@ func TestGasIsCounted(t *testing.T) {
 		}
 	}
 }
+
+// TestGasOutlivesAFallOfThePrice: what was authorized when gas was dear may still be signed when it
+// is cheap. Another amount, payee or payment may not.
+func TestGasOutlivesAFallOfThePrice(t *testing.T) {
+	w := setupGas(t)
+	to, other := w.given(21, 1_000), w.given(22, 1_000)
+	require.Equal(t, chain.Authorized, w.asks(to, 600).State)
+	claim := chain.Claim{
+		Account: w.eth.Address("gas"), Cause: chain.Cause{Network: "main"},
+		Payment: chain.Payment{ID: w.last, Purpose: chain.Gas, Asset: chain.Native, To: to, Amount: amount(600)},
+	}
+	_, err := w.guard.Authorize(t.Context(), []signguard.Authorization{{
+		Key: claim.Key("eth"), Digest: claim.Payment.Fingerprint(), Chain: "eth", Account: claim.Account, PaymentID: claim.Payment.ID, Network: "main",
+		Payee: to, Asset: chain.Native, Amount: amount(600), At: w.now, Evidence: true,
+	}})
+	require.NoError(t, err)
+	w.prices.cost = 50
+	require.Equal(t, chain.Authorized, w.verdict("eth", claim).State)
+	for name, alter := range map[string]func(*chain.Claim){
+		"amount": func(c *chain.Claim) { c.Payment.Amount = amount(601) }, "payee": func(c *chain.Claim) { c.Payment.To = other },
+		"payment": func(c *chain.Claim) { c.Payment.ID++ },
+	} {
+		altered := claim
+		alter(&altered)
+		require.Contains(t, w.verdict("eth", altered).Text, "is bounded by 300", name)
+	}
+	w.brought(to, chain.Native, amount(600))
+	require.Equal(t, chain.LaterClaim, w.verdict("eth", claim).State, "it has its gas")
+}

@@ -1,0 +1,136 @@
+package watcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gatewayd/chain"
+	"gatewayd/operator/status"
+	"gatewayd/records"
+	"gatewayd/records/control"
+)
+
+// A payment that the signer holds after it was bound keeps back all later numbers of its account.
+// It leaves its number once the signer has held it for some time, without an operator. Where
+// accounts count nonces, the number is cancelled: ordered, signed, stored, read back and sent, and
+// the payment is queued again by the final block that shows it. Where the ledger links blocks, an
+// unsigned number uses up nothing: a new line begins there.
+const (
+	tellUnsignedAfter = 15 * time.Second
+	leaveHeldAfter    = 10 * time.Minute // the signer holds or refuses it
+	leaveLaterAfter   = time.Hour        // the signer cannot tell yet, for instance because its nodes are away
+)
+
+// heldError is the signer's verdict on a bound payment.
+type heldError struct {
+	payment uint64
+	verdict chain.Verdict
+}
+
+func (e heldError) Error() string {
+	return fmt.Sprintf("payment %d is bound and %s: %s", e.payment, e.verdict.State, e.verdict.Text)
+}
+
+// heldBound is the first slot of an account that nothing is signed for, with the signer's verdict.
+type heldBound struct {
+	account records.Account
+	slot    records.Slot
+	record  uint64 // 0: its payment has none
+	since   time.Time
+	verdict chain.Verdict
+}
+
+func (h heldBound) leavesAfter() time.Duration {
+	if h.verdict.State == chain.LaterClaim {
+		return leaveLaterAfter
+	}
+	return leaveHeldAfter
+}
+
+// noteUnsigned keeps what the signer said of the next slot of a group that it has not signed, and
+// answers what is left of the error. The slot's payment leaves it when it is time.
+func (p *payer) noteUnsigned(ctx context.Context, a records.Account, rest []prepared, signErr error) error {
+	if len(rest) == 0 || len(rest[0].prev) > 0 || rest[0].cancels() {
+		delete(p.unsigned, a.Account)
+		return signErr
+	}
+	s := rest[0].slot
+	var held heldError
+	switch {
+	case errors.As(signErr, &held) && held.payment == s.PaymentID:
+	case errors.Is(signErr, chain.ErrNotNow): // the fees are used up, or it was signed and not stored, and its payee is listed now
+		verdicts, err := p.claim(ctx, p.id, []records.Payment{s.Payment})
+		if err != nil {
+			return err
+		}
+		if held = (heldError{s.PaymentID, verdicts[0]}); held.verdict.State == chain.Authorized {
+			delete(p.unsigned, a.Account)
+			return nil
+		}
+	default:
+		return signErr
+	}
+	h := heldBound{a, s.Slot, s.Payment.TransferID, p.Now(), held.verdict}
+	if known, has := p.unsigned[a.Account]; has && known.slot.Nonce == s.Nonce && known.slot.Branch == s.Branch {
+		h.since = known.since
+	}
+	p.unsigned[a.Account] = h
+	p.log.WithError(held).Debug("bound, and not signed")
+	return p.leaveSlot(ctx, h)
+}
+
+// leaveSlot takes a payment that was held for long out of its slot.
+func (p *payer) leaveSlot(ctx context.Context, h heldBound) error {
+	if p.Now().Sub(h.since) < h.leavesAfter() {
+		return nil
+	}
+	why := fmt.Sprintf("the signer has not signed it since %s: %s", h.since.UTC().Format("15:04:05 UTC"), h.verdict.Text)
+	err := p.Store.Update(ctx, func(tx *records.Tx) error {
+		if h.slot.Branch == 0 {
+			return tx.OrderCancel(h.slot, why)
+		}
+		return tx.ForkUnsigned(h.slot, why)
+	})
+	if errors.Is(err, records.ErrConflict) { // it was decided meanwhile, or what comes before it is not final
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p.log.WithField("payment", h.slot.PaymentID).WithField("number", h.slot.Nonce).Warn("payment leaves its number: " + why)
+	delete(p.unsigned, h.account.Account)
+	p.wake()
+	return nil
+}
+
+// dropSigned forgets a slot that waits for a signature no more.
+func (p *payer) dropSigned(a records.Account, unmined []records.OpenSlot) {
+	h, has := p.unsigned[a.Account]
+	if !has {
+		return
+	}
+	for _, s := range unmined {
+		if s.Nonce == h.slot.Nonce && s.Branch == h.slot.Branch && len(s.Attempts) == 0 {
+			return
+		}
+	}
+	delete(p.unsigned, a.Account)
+}
+
+func (h heldBound) condition(id chain.ID) control.Condition {
+	c := control.Condition{Kind: string(status.PaymentsHeld), Chain: id, Network: h.account.Network, Subject: h.account.Account}
+	if paysUsers(h.account) {
+		c.Stops, c.Direction = true, records.Withdrawal
+		if h.account.Kind == records.KindGateway {
+			c.Direction = records.Deposit
+		}
+	}
+	c.Detail = fmt.Sprintf("the signer does not sign payment %d, which is bound to number %d of %s account %s and keeps back what follows it: %s. It leaves the number by itself at %s",
+		h.slot.PaymentID, h.slot.Nonce, h.account.Kind, h.account.Account, h.verdict.Text, h.since.Add(h.leavesAfter()).UTC().Format("15:04 UTC"))
+	if h.record != 0 {
+		c.Detail += fmt.Sprintf("; see `gatewayd records show %d`", h.record)
+	}
+	return c
+}
