@@ -122,6 +122,7 @@ var mayImport = map[string][]string{
 	"cmd/gatewaybench/bridge":   {"..."},
 	"cmd/gatewaybench/exchange": {"..."},
 	"scripts/mutate":            {},
+	"scripts/reference":         {},
 	"scripts/release":           {},
 	"":                          {},
 }

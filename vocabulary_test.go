@@ -15,25 +15,38 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// unusedNames are the first column of the table below "Words that are not used" in the glossary, in
-// lower case.
-func unusedNames(t *testing.T) []string {
-	text, err := os.ReadFile("docs/glossary.md")
-	require.NoError(t, err)
-	_, table, found := strings.Cut(string(text), "## Words that are not used")
-	require.True(t, found)
-	var words []string
-	for line := range strings.Lines(table) {
-		cells := strings.Split(line, "|")
-		if len(cells) < 4 || strings.HasPrefix(cells[1], "---") || strings.TrimSpace(cells[1]) == "Not" {
-			continue
-		}
-		for word := range strings.SplitSeq(cells[1], ",") {
-			words = append(words, strings.ToLower(strings.TrimSpace(word)))
+// unusedNames lists the words that names do not use, and the words that replace them.
+const unusedNames = `
+turn: seq (of orders), batch (of blocks), mu (of an account)
+glance, kept: raw read, settled cache
+lane, wish, tape, terms, standing: account sender, order request, public trades, order limits, fee tier or position
+drain, twice, places, forget: catch up, retry once or duplicate, cursors, prune
+whereabouts, chapter, chronicle: block location, history batch, checkpoint
+odd, pace, ballot, wording: unknown type, node limiter, quorum, error pattern
+room, guest: limit listener, limit connection
+purse, poke: spendable, wake
+desk, story, world: operator, record detail, streams or env
+shop, venue, crowd, door: API env, node env, load generator, limiter
+effect, effects, lineage, foreign: own tx, branch, unknown tx
+victim, massacre, slaughter: daemon process, kills at random
+skirmish, battlefield: kills at random, env with faulty nodes
+patient, reckon, hall, lossy, limp: client that tries again, check of the books, exchange process, restore env
+words, say, alone, together: messages, text, memory and database replay guard, batch
+`
+
+// replacements maps each unused word to the words that replace it.
+func replacements(t *testing.T) map[string]string {
+	to := map[string]string{}
+	for line := range strings.Lines(unusedNames) {
+		words, instead, found := strings.Cut(strings.TrimSpace(line), ": ")
+		for word := range strings.SplitSeq(words, ", ") {
+			if found {
+				to[word] = instead
+			}
 		}
 	}
-	require.NotEmpty(t, words)
-	return words
+	require.NotEmpty(t, to)
+	return to
 }
 
 var camelWord = regexp.MustCompile(`[A-Z]+(?:[a-z0-9]+)?|[a-z0-9]+`)
@@ -98,16 +111,16 @@ func sources(t *testing.T, mode parser.Mode) map[string]*ast.File {
 	return files
 }
 
-// TestNamesAreTheFieldsWords holds file names and everything that files declare, tests too, against
-// the glossary's list of words that are not used.
+// TestNamesAreTheFieldsWords checks file names and everything that files declare, tests too,
+// against the list of words that are not used.
 func TestNamesAreTheFieldsWords(t *testing.T) {
-	banned := unusedNames(t)
+	banned := replacements(t)
 	for path, file := range sources(t, 0) {
 		base := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".go"), "_test")
 		for _, name := range append(declaredNames(file), base) {
 			for _, word := range partsOf(name) {
-				if slices.Contains(banned, word) {
-					t.Errorf("%s: %s: names do not use %q", path, name, word)
+				if instead, found := banned[word]; found {
+					t.Errorf("%s: %s: names do not use %q but: %s", path, name, word, instead)
 				}
 			}
 		}

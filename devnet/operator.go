@@ -181,7 +181,7 @@ func (o *Operator) opened(ctx context.Context, token core.TokenID) (bool, error)
 // devOperatorPath is the derivation path of the operator's key.
 func devOperatorPath() string { return wallet.GatewayPath(devOperator) }
 
-// setAllowMining is the call that lets a market's fees mine VX (docs/adr/009).
+// setAllowMining is the call that lets a market's fees mine VX (docs/adr/021).
 const setAllowMining = 1
 
 // The supply of VX, in tenths, as the exchange has published it, and how much of it a development

@@ -15,7 +15,7 @@ import (
 	embedded "gatewayd/vite/node"
 )
 
-// The tests named TestBehaviourNN are numbered cases of docs/exchange-rules.md 5: what users see
+// The tests named TestBehaviourNN are numbered cases of testdata/cases.txt: what users see
 // over REST of what the embedded chain does.
 
 const btcPair = "GOLD-000_BTC-000" // prices with 8 decimals, quantities with 8 that are shown

@@ -13,7 +13,7 @@ import (
 )
 
 // signedAs is a private request in a form in which a public client sends it
-// (docs/adr/020-clients.md).
+// (docs/adr/022-the-exchange-api.md).
 type signedAs struct {
 	client       string
 	method, path string

@@ -16,6 +16,7 @@ cp scripts/site/config.mjs $src/.vitepress/config.mjs
 cp scripts/site/theme.mjs $src/.vitepress/theme/index.mjs
 cp README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md $src/
 cp -r docs $src/docs
+go run ./scripts/reference $src/docs # a page for each endpoint of the two APIs
 cp config.example.yaml LICENSE $src/public/ # what documents link to that is no document
 cp ops/compose.yaml $src/public/ops/
 mkdir -p $src/public/mermaid/chunks # as it is delivered, loaded by pages with a diagram: bundling it takes longer than all the rest

@@ -14,7 +14,7 @@ import (
 )
 
 // Cold sends what the hot accounts have of a token above hot_max to its cold address, down to the middle between hot_min and hot_max
-// (docs/adr/046-cold-money.md). It only queues payments, one of an asset at a time. What waits for its slot is counted anew in each round.
+// (docs/adr/018-cold-money.md). It only queues payments, one of an asset at a time. What waits for its slot is counted anew in each round.
 func (w *Watcher) Cold(ctx context.Context) error {
 	var faults []error
 	for _, n := range w.networks() {

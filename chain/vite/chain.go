@@ -7,7 +7,7 @@
 //	chunks ── check: links, hashes, contents, signatures ── majority of the nodes ── our accounts ── Block(h), Blocks
 //
 // So a node can neither leave out nor invent a transfer on a chain that the majority has
-// (docs/adr/023). A node without chunks is read from the accounts' side, and the sends to an
+// (docs/adr/010). A node without chunks is read from the accounts' side, and the sends to an
 // account of ours are assigned to the height of the snapshot block that confirmed them first:
 //
 //	node ── unreceived sends of the account ─────────┐

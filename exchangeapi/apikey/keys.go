@@ -1,6 +1,6 @@
 // Package apikey stores API keys with their sealed secrets and the clients' order IDs. It verifies
 // signatures made with the keys, accepts each signed request once, and limits a key's calls
-// (docs/adr/015-once.md). It does not handle HTTP.
+// (docs/adr/022-the-exchange-api.md). It does not handle HTTP.
 package apikey
 
 import (

@@ -41,7 +41,7 @@ type Usage struct {
 }
 
 // replayGuard lets every call through once and no more of a key than its cycle has
-// (docs/adr/015-once.md).
+// (docs/adr/022-the-exchange-api.md).
 type replayGuard interface {
 	call(ctx context.Context, c Call) (u Usage, wait time.Duration, err error)
 	// close makes what is known durable. There are no calls after it.

@@ -14,7 +14,7 @@ import (
 	"gatewayd/exchangeapi/index"
 )
 
-// The tests named TestBehaviourNN are the numbered cases of docs/exchange-rules.md 5 that belong to
+// The tests named TestBehaviourNN are numbered cases of exchangeapi/testdata/cases.txt, those of
 // WebSocket.
 
 const subTrade = `{"command":"sub","params":["market.VX_VITE.trade"]}`

@@ -18,7 +18,7 @@ const maxCached = 4096
 // page that its wallet was shown. What may still change is read each time. Only SQLite's lines are
 // kept: a server's standby that takes over may have lost commits that were read already, and give
 // an id again. The guards of the database let nothing change then that a line shows, but the state
-// and the time of the block (docs/adr/016-what-may-be-kept.md).
+// and the time of the block (docs/adr/002-records-one-writer.md).
 func settled(r *records.Record) bool {
 	paid := r.Credit != nil && r.Credit.State == records.Paid || r.Refund != nil && r.Refund.State == records.Paid
 	return paid && r.State == records.Final && !r.BlockAt.IsZero()

@@ -4,7 +4,7 @@
 //	go test -run '^$' -bench Budget -benchtime 5x ./vite/dex
 //
 // does five rounds. Machines differ and are shared, so budgets are ratios of CPU time
-// (docs/adr/011).
+// (docs/performance.md).
 package budget
 
 import (

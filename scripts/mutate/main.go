@@ -1,7 +1,7 @@
 // Command mutate removes the rules of money from the program, one at a time, and runs the tests
 // that should fail without each. It builds the mutants by the go command's overlay: nothing in the
-// tree is written. Developers run it as `make mutate`; docs/mutation.md has the last table, which
-// -o updates: several partial runs make one table.
+// tree is written. Developers run it as `make mutate`. The results are in build/mutation.txt (-o):
+// several partial runs make one table. docs/mutation.md describes the outcomes.
 //
 //	mutate [-run REGEXP] [-jobs N] [-o FILE]
 //
@@ -22,7 +22,7 @@ import (
 func main() {
 	only := flag.String("run", "", "only mutants whose name this regular expression matches")
 	jobs := flag.Int("jobs", 2, "how many are tried at a time")
-	out := flag.String("o", "", "Markdown file whose table gets the results; rows of mutants that were not run stay")
+	out := flag.String("o", "build/mutation.txt", "file for the table of results; rows of mutants that were not run stay")
 	flag.Parse()
 	if err := try(*only, *jobs, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
@@ -60,10 +60,8 @@ func try(only string, jobs int, out string) error {
 		results[i] = w.try(chosen[i])
 		fmt.Println(results[i])
 	})
-	if out != "" {
-		if err := writeTable(out, results); err != nil {
-			return fmt.Errorf("writing the table: %w", err)
-		}
+	if err := writeTable(out, results); err != nil {
+		return fmt.Errorf("writing the table: %w", err)
 	}
 	return verdict(results)
 }

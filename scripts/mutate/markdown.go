@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -25,6 +26,9 @@ func writeTable(file string, results []result) error {
 	var names []string
 	for _, m := range table() {
 		names = append(names, m.name)
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
 	}
 	return os.WriteFile(file, []byte(before+render(names, rows)), 0o644)
 }

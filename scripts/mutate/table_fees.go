@@ -1,6 +1,6 @@
 package main
 
-// feeRules bound a payout's cost, and define the order of payouts (docs/adr/029).
+// feeRules bound a payout's cost, and define the order of payouts (docs/adr/005).
 func feeRules() []mutant {
 	eth := func(tests string) suite { return suite{"./chain/ethereum", "^(" + tests + ")$"} }
 	const coin = "TestNoCoinForFees|TestCoinPaysItsValueAndItsFee|TestCoinForFeesIsNotSpentTwice|TestNothingIsBoundBehindWhatCannotBeSigned|TestReplacementIsAffordable"

@@ -11,13 +11,21 @@ const decisions = () => {
   return readdirSync(folder).sort().map((name) => page(readFileSync(new URL(name, folder), 'utf8').match(/^# (.*)$/m)[1], `adr/${name.replace(/\.md$/, '')}`));
 };
 
+// endpoints are the pages that scripts/reference wrote for an API, by method and path.
+const endpoints = (api) => {
+  const folder = new URL(`../docs/${api}/`, import.meta.url);
+  return readdirSync(folder).map((name) => page(readFileSync(new URL(name, folder), 'utf8').match(/^# (.*)$/m)[1], `${api}/${name.replace(/\.md$/, '')}`))
+    .sort((a, b) => (a.text.split(' ')[1] < b.text.split(' ')[1] ? -1 : 1));
+};
+
 const sidebar = [
   part('Quick start', { text: 'What it is', link: '/' }, page('Quick start', 'quick-start')),
-  part('Wallet author', page('Overview', 'wallet-author'), page('Gateway API', 'gateway-api'), page('What wallets send', 'gateway-clients')),
+  part('Wallet author', page('Overview', 'wallet-author'), page('Gateway API', 'gateway-api'), page('What wallets send', 'gateway-clients'),
+    { text: 'Endpoints', collapsed: true, items: endpoints('gateway-api') }),
   part('Operator', page('Overview', 'operator'), page('Operations', 'operations'), page('Custody', 'custody'), page('Console API', 'console'), page('Exchange API', 'exchange-operations'),
     page('Embedded chain', 'exchange-chain'), page('Genesis', 'genesis'), page('Wallet RPC', 'wallet-rpc'), page('Releases', 'release'),
     { text: 'Changes', link: '/CHANGELOG' }, { text: 'Security', link: '/SECURITY' }),
-  part('Trader', page('Overview', 'trader'), page('Exchange API', 'exchange-api')),
+  part('Trader', page('Overview', 'trader'), page('Exchange API', 'exchange-api'), { text: 'Endpoints', collapsed: true, items: endpoints('exchange-api') }),
   part('Developer', page('Overview', 'developer'), { text: 'Contributing', link: '/CONTRIBUTING' }, page('Architecture', 'architecture'), page('Payment rules', 'payment-rules'),
     page('Records', 'records'), page('Glossary', 'glossary'), page('Exchange rules', 'exchange-rules'), page('Exchange chain on the wire', 'exchange-chain-wire'),
     page('Differences: node', 'node-differences'), page('Differences: wallet', 'wallet-differences'), page('Performance', 'performance'), page('Mutation tests', 'mutation'),

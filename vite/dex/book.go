@@ -13,7 +13,7 @@
 // not compute them.
 //
 // A Book matches in 128-bit numbers where all numbers of a match fit (match128.go), else in 256
-// (match.go), with the same result. docs/adr/008 explains its layout in memory.
+// (match.go), with the same result. docs/adr/020 explains its layout in memory.
 //
 // The package does not own balances, books or markets: vite/ledger stores them, rolls them back and
 // writes them to disk.

@@ -29,7 +29,7 @@ const (
 )
 
 // The course of the release as the exchange has published it, rates in parts of rateParts
-// (docs/adr/009).
+// (docs/adr/021).
 const (
 	rateParts     = 100_000_000
 	growth        = 101_804_350 // 1.80435 % more every day

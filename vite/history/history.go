@@ -1,6 +1,6 @@
 // Package history keeps what clients can ask for and no later block depends on: old account blocks,
 // snapshot blocks and balances, in an ordered table of keys on disk that follows from the block log
-// (docs/adr/010). It does not own the newest blocks, which can still be taken back (vite/ledger),
+// (docs/adr/019). It does not own the newest blocks, which can still be taken back (vite/ledger),
 // nor when to write (vite/node).
 package history
 

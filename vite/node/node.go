@@ -10,7 +10,7 @@
 //
 // Memory holds the data that a later block can depend on (balances, unreceived sends, books,
 // contracts), and the blocks that can be rolled back: the newest 1000 snapshot blocks, fewer of a
-// busy chain. The rest is in the history, a table on disk that follows from the log (docs/adr/010).
+// busy chain. The rest is in the history, a table on disk that follows from the log (docs/adr/019).
 // A start loads the newest state file and replays the log from there.
 //
 // The node owns the order of changes, the clock, the folder and access. It does not own the rules

@@ -45,10 +45,10 @@ func recording(t testing.TB, name string) []line {
 	return all
 }
 
-// differences reads the list in docs/node-differences.md of the recorded answers that ours differ
+// differences reads the list in testdata/differences.txt of the recorded answers that ours differ
 // from.
 func differences(t testing.TB, name string) map[string]bool {
-	doc, err := os.ReadFile("../../docs/node-differences.md")
+	doc, err := os.ReadFile("testdata/differences.txt")
 	require.NoError(t, err)
 	listed := make(map[string]bool)
 	for _, m := range regexp.MustCompile("(?m)^- `"+name+"`: `([^`]+)`").FindAllStringSubmatch(string(doc), -1) {
@@ -80,8 +80,8 @@ func (v *verdicts) add(l line, difference error) {
 func (v *verdicts) finish() {
 	for label := range v.listed {
 		differs, replayed := v.seen[label]
-		require.True(v.t, replayed, "docs/node-differences.md lists %q, which is no recorded label", label)
-		require.True(v.t, differs, "docs/node-differences.md lists %q, which does not differ any more", label)
+		require.True(v.t, replayed, "testdata/differences.txt lists %q, which is no recorded label", label)
+		require.True(v.t, differs, "testdata/differences.txt lists %q, which does not differ any more", label)
 	}
 }
 

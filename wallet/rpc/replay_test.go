@@ -40,9 +40,9 @@ func recording(t testing.TB) (all []line) {
 	return all
 }
 
-// differences reads the labels in docs/wallet-differences.md whose answers differ.
+// differences reads the labels of the recorded answers that ours differ from.
 func differences(t testing.TB) map[string]bool {
-	doc, err := os.ReadFile("../../docs/wallet-differences.md")
+	doc, err := os.ReadFile("testdata/differences.txt")
 	require.NoError(t, err)
 	listed := make(map[string]bool)
 	for _, m := range regexp.MustCompile("(?m)^- `wallet`: `([^`]+)`").FindAllStringSubmatch(string(doc), -1) {
@@ -92,7 +92,7 @@ func TestReplay(t *testing.T) {
 	}
 	require.Empty(t, r.before, "steps for labels that are not recorded")
 	for label := range listed {
-		require.True(t, differed[label], "docs/wallet-differences.md lists %q, which does not differ", label)
+		require.True(t, differed[label], "testdata/differences.txt lists %q, which does not differ", label)
 	}
 	require.Len(t, all, 156)
 }
