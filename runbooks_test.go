@@ -67,7 +67,7 @@ func TestPagesOfOperatorsAreShort(t *testing.T) {
 		for _, page := range pages {
 			text, err := os.ReadFile(page)
 			require.NoError(t, err)
-			if !strings.HasPrefix(string(text), "<!-- generated") {
+			if filepath.Base(page) != "configuration.md" { // generated, to look things up
 				require.LessOrEqual(t, len(strings.Fields(string(text))), 1500, page)
 			}
 		}

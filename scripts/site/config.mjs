@@ -14,9 +14,15 @@ const decisions = () => {
 const sidebar = [
   part('Quick start', { text: 'What it is', link: '/' }, page('Quick start', 'quick-start')),
   part('Wallet author', page('Overview', 'wallet-author'), page('Gateway API', 'gateway-api'), page('What wallets send', 'gateway-clients')),
-  part('Operator', page('Overview', 'operator'), page('Operations', 'operations'), page('Custody', 'custody'), page('Console API', 'console'), page('Exchange API', 'exchange-operations'),
-    page('Embedded chain', 'exchange-chain'), page('Genesis', 'genesis'), page('Wallet RPC', 'wallet-rpc'), page('Releases', 'release'),
-    { text: 'Changes', link: '/CHANGELOG' }, { text: 'Security', link: '/SECURITY' }),
+  part('Operator', page('Overview', 'operations'), page('Install', 'operations/install'), page('Configure', 'operations/configure'), page('Fund', 'operations/fund'),
+    page('Daily work', 'operations/daily'), page('Held transfers', 'operations/held'), page('Limits and approvals', 'operations/limits'), page('Keys', 'operations/keys'),
+    page('Backup', 'operations/backup'), page('Upgrade', 'operations/upgrade'), page('Recovery', 'operations/recovery'), page('Monitoring', 'operations/monitoring'),
+    page('Exchange API', 'operations/exchange-api'), page('Troubleshooting', 'operations/troubleshooting'), page('Configuration', 'operations/configuration'),
+    { text: 'Runbooks', collapsed: true, items: [page('All alerts', 'operations/alerts'), page('Processes', 'operations/alerts/processes'), page('Nodes', 'operations/alerts/nodes'),
+      page('Halted chain', 'operations/alerts/halted-chain'), page('Accounts', 'operations/alerts/accounts'), page('Funds', 'operations/alerts/funds'),
+      page('Late payments', 'operations/alerts/payments'), page('Held payments', 'operations/alerts/held'), page('Channels', 'operations/alerts/channels')] },
+    page('Custody', 'custody'), page('Console API', 'console'), page('Embedded chain', 'exchange-chain'), page('Genesis', 'genesis'), page('Wallet RPC', 'wallet-rpc'),
+    page('Releases', 'release'), { text: 'Changes', link: '/CHANGELOG' }, { text: 'Security', link: '/SECURITY' }),
   part('Trader', page('Overview', 'trader'), page('Exchange API', 'exchange-api')),
   part('Developer', page('Overview', 'developer'), { text: 'Contributing', link: '/CONTRIBUTING' }, page('Architecture', 'architecture'), page('Payment rules', 'payment-rules'),
     page('Records', 'records'), page('Glossary', 'glossary'), page('Exchange rules', 'exchange-rules'), page('Exchange chain on the wire', 'exchange-chain-wire'),
@@ -46,7 +52,7 @@ export default {
   themeConfig: {
     search: { provider: 'local' },
     outline: [2, 3],
-    nav: [page('Quick start', 'quick-start'), page('Wallet author', 'wallet-author'), page('Operator', 'operator'), page('Trader', 'trader'), page('Developer', 'developer')],
+    nav: [page('Quick start', 'quick-start'), page('Wallet author', 'wallet-author'), page('Operator', 'operations'), page('Trader', 'trader'), page('Developer', 'developer')],
     sidebar,
   },
 };
