@@ -212,7 +212,7 @@ func (d *Daemon) otherGuard(was, now string) error {
 		where = d.Config.Wallet.Signer
 	}
 	return fmt.Errorf("%w: these records were signed for with sign-guard %s, and %s has %s, which does not know what was signed. Several daemons on one database want the same "+
-		"wallet.signer; put the sign-guard back, or, where it is lost for good, run `gatewayd account adopt-guard`, which stops every account that pays (docs/operations.md)",
+		"wallet.signer; put the sign-guard back, or, where it is lost for good, run `gatewayd account adopt-guard`, which stops every account that pays (docs/operations/recovery.md)",
 		control.ErrOtherGuard, was, where, now)
 }
 

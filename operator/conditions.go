@@ -30,7 +30,7 @@ func Remedy(k status.Kind) string {
 	case status.SignerAway:
 		return "start `gatewayd signer`; its log says why it ended. Payments go on by themselves"
 	case status.ChainHalted:
-		return "see \"A halted chain\" in docs/operations.md"
+		return "see docs/operations/alerts/halted-chain.md"
 	case status.NodesDown, status.NodeFaulty:
 		return "start the node, correct its URL, or take another one"
 	case status.NodeMended:
@@ -46,7 +46,7 @@ func Remedy(k status.Kind) string {
 	case status.FollowerBehind:
 		return "wait; if it takes long, the node is slow or requests_per_second too low"
 	case status.AccountStopped, status.AccountIdle:
-		return "`gatewayd account list`, then \"Recovery\" in docs/operations.md"
+		return "`gatewayd account list`, then docs/operations/recovery.md"
 	case status.ChannelStopped:
 		return "`gatewayd channel list` names it; it opens by itself when the cause is gone"
 	case status.NoFunds:
@@ -86,7 +86,7 @@ func Remedy(k status.Kind) string {
 	case status.ChannelClosed:
 		return ""
 	}
-	return "see docs/operations.md"
+	return "see docs/operations/alerts.md"
 }
 
 // StoppedAccounts are the accounts that sign nothing, on every chain.

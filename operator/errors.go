@@ -93,7 +93,7 @@ func sqliteText(e sqlite3.Error) string {
 	case sqlite3.ErrBusy, sqlite3.ErrLocked:
 		return "the database is locked: another program has been writing to it for more than five seconds. Try again; if it stays so, look for a copy or backup that is being made of it"
 	case sqlite3.ErrNotADB, sqlite3.ErrCorrupt:
-		return "the database file is damaged or no database of gatewayd: stop the daemon and see \"Backup and restore\" in docs/operations.md"
+		return "the database file is damaged or no database of gatewayd: stop the daemon and see docs/operations/backup.md"
 	case sqlite3.ErrCantOpen, sqlite3.ErrPerm, sqlite3.ErrReadonly, sqlite3.ErrAuth:
 		return "the database file cannot be opened or written: run the command as the daemon's user, on the daemon's machine"
 	case sqlite3.ErrFull:

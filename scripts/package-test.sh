@@ -14,7 +14,7 @@ read -ra signer <<<"$(user gatewayd-signer)"
 as() { "${daemon[@]}" "$@"; }
 as_signer() { "${signer[@]}" "$@"; }
 log() { journalctl --no-pager -q -o cat -u "${1:-gatewayd}"; }
-shown() { echo "\$ $*" && "$@"; } # for docs/release.md
+shown() { echo "\$ $*" && "$@"; } # for docs/operations/install.md
 eventually() { # command ...
 	for _ in $(seq 300); do
 		"$@" >/dev/null 2>&1 && return

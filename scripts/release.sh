@@ -33,7 +33,7 @@ packaged_config() {
 documents() { # target folder
 	mkdir -p "$1"
 	cp README.md CHANGELOG.md SECURITY.md NOTICE "$work/THIRD-PARTY-LICENCES" "$1"
-	cp docs/*.md "$1"
+	cp -r docs/*.md docs/operations "$1"
 }
 
 archive() { # architecture

@@ -25,8 +25,9 @@ cp -r $at/node_modules/mermaid/dist/chunks/mermaid.esm.min $src/public/mermaid/c
 find $src/public/mermaid -name '*.map' -delete
 
 code=0
-for file in docs/*.md; do
-	name=$(basename "$file" .md)
+for file in $(find docs -name '*.md' -not -path 'docs/adr/*'); do
+	name=${file#docs/}
+	name=${name%.md}
 	[ "$name" = index ] || grep -q "'$name'" scripts/site/config.mjs || { echo "$file is in no part of scripts/site/config.mjs" >&2 && code=1; }
 done
 node $at/node_modules/vitepress/bin/vitepress.js build $src

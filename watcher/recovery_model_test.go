@@ -12,7 +12,7 @@ import (
 	"gatewayd/watcher/recovery"
 )
 
-// TestRecoveryEndsWhole restores backups at random and has an operator who follows docs/operations.md to the letter, or one who accepts whatever
+// TestRecoveryEndsWhole restores backups at random and has an operator who follows docs/operations/recovery.md to the letter, or one who accepts whatever
 // the program lets him: everybody has in the end exactly what is due to him, and the books fit (docs/payment-rules.md 5).
 func TestRecoveryEndsWhole(t *testing.T) {
 	recoveryEndsWhole(t, crashes(t)/100+4, 1)

@@ -33,7 +33,7 @@ func recoveryCommand(config *string, c *cobra.Command, do func(context.Context, 
 }
 
 func accountCommand(w streams) *cobra.Command {
-	c := &cobra.Command{Use: "account", Short: "Show our accounts, and let stopped ones go on", Long: "Show our accounts, and let stopped ones go on. docs/operations.md has the steps."}
+	c := &cobra.Command{Use: "account", Short: "Show our accounts, and let stopped ones go on", Long: "Show our accounts, and let stopped ones go on. docs/operations/recovery.md has the steps."}
 	config := configFlag(c)
 	c.AddCommand(
 		accountListCommand(w, config), accountShowCommand(w, config), accountSettleCommand(w, config),
@@ -167,7 +167,7 @@ func accountAdoptGuardCommand(w streams, config *string) *cobra.Command {
 	c := recoveryCommand(config, &cobra.Command{
 		Use: "adopt-guard", Short: "Go on with another sign-guard, because the one before is lost: stops every account that pays", Args: cobra.NoArgs,
 		Long: "Let the records go with the sign-guard that is there now. Only where the one before is lost for good and no copy of it is left: the new one does not know\n" +
-			"what was signed, so every account that pays is stopped until you have looked at what it signed. docs/operations.md has the steps (\"Recovery\").\n" +
+			"what was signed, so every account that pays is stopped until you have looked at what it signed. docs/operations/recovery.md has the steps.\n" +
 			"Several daemons on one database want the same wallet.signer instead.",
 	}, func(ctx context.Context, r *operator.Recovery, _ []string) error {
 		if why == "" {
@@ -361,7 +361,7 @@ func chainCommand(w streams) *cobra.Command {
 	c.AddCommand(chainRunCommand(w), recoveryCommand(config, &cobra.Command{
 		Use: "resume CHAIN", Short: "Follow a halted chain again, if its nodes agree with our final blocks", Args: cobra.ExactArgs(1),
 		Long: "Follow a halted chain again, if its nodes agree with the final blocks in our records. If they do not, this shows where the pasts part\n" +
-			"and changes nothing: docs/operations.md says what then.",
+			"and changes nothing: docs/operations/recovery.md says what then.",
 	}, func(ctx context.Context, r *operator.Recovery, args []string) error {
 		id, err := operator.ChainOf(r.Config, args[0])
 		if err != nil {

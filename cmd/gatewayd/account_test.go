@@ -83,7 +83,7 @@ func (v *daemonProcess) stoppedAccounts(t *testing.T) (stopped []operator.Accoun
 }
 
 // TestRecoveryByCommands restores a backup under a daemon that has paid since, and follows
-// docs/operations.md with the program's own commands.
+// docs/operations/recovery.md with the program's own commands.
 func TestRecoveryByCommands(t *testing.T) {
 	t.Parallel()
 	v := newDaemonProcess(t, "--period", "200ms")

@@ -115,7 +115,7 @@ func restoreCommand(w streams) *cobra.Command {
 		Use: "restore BACKUP [NAME...]", Short: "Put a backup back where the configuration wants it, while no daemon runs", Args: cobra.MinimumNArgs(1),
 		Long: "Verify BACKUP and put its files where the configuration wants them; a configuration that is missing is put back as well. Nothing is overwritten: files that are\n" +
 			"there are refused, or renamed with --replace. A sign-guard and an exchange chain's log that are there and newer stay. Where the sign-guard is lost, the backup's is\n" +
-			"put back and every paying account is stopped, because nobody knows what was signed since: docs/operations.md, \"Recovery\", has the steps from there.",
+			"put back and every paying account is stopped, because nobody knows what was signed since: docs/operations/recovery.md has the steps from there.",
 		Example: "  gatewayd restore -c /etc/gatewayd/config.yaml /backup/gatewayd-2026-11-23T0600.tar\n" +
 			"  gatewayd restore -c /etc/gatewayd/config.yaml /backup/gatewayd-2026-11-23T0600.tar records.db   # that alone is lost; the sign-guard is looked at as well",
 	}
@@ -176,13 +176,13 @@ func nextSteps(r backup.Restored) (steps []string) {
 	}
 	if cfg.Signs() {
 		return append(steps, "start the signer: gatewayd signer -c "+cfg.Path, "start the daemon again: it stops every account that pays if this sign-guard knows less than its records have seen, "+
-			`and "Recovery" in docs/operations.md has the steps from there`)
+			`and docs/operations/recovery.md has the steps from there`)
 	}
 	steps = append(steps, "start the daemon: gatewayd run -c "+cfg.Path)
 	if len(cfg.Networks) > 0 {
 		steps = append(steps,
 			"gatewayd account list: the daemon stops each account that has signed more than the backup knows, as soon as it has read the chains",
-			`let stopped accounts go on by "Recovery" in docs/operations.md: account show, account settle, account resume`,
+			`let stopped accounts go on by docs/operations/recovery.md: account show, account settle, account resume`,
 			"gatewayd audit: 0 differences are wanted")
 	}
 	if cfg.Exchange != nil {

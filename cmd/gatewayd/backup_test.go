@@ -82,7 +82,7 @@ func (l *restoreEnv) mustProgram(t *testing.T, args ...string) string {
 	return out
 }
 
-// resumeAccounts follows "Recovery" in docs/operations.md until every account signs again and done
+// resumeAccounts follows docs/operations/recovery.md until every account signs again and done
 // is true.
 func (l *restoreEnv) resumeAccounts(t *testing.T, done func() bool) {
 	t.Helper()
@@ -135,7 +135,7 @@ func TestRestoredUnderLoad(t *testing.T) {
 
 // startUsers lets four users bridge until stop is called, which waits for their open transfers. A
 // backup contains all of them: users who are first seen after a backup are lost, as
-// docs/operations.md states.
+// docs/operations/backup.md states.
 func (l *restoreEnv) startUsers(t *testing.T, seed uint64) (clients []*retryingUser, alive context.Context, stop func()) {
 	t.Helper()
 	return l.startUsersFor(t, seed, 8*time.Minute)

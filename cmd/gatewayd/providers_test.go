@@ -30,7 +30,7 @@ type providerHabit struct {
 	blockTime time.Duration
 }
 
-// providerHabits are those of docs/operations.md#habits-of-providers.
+// providerHabits are those of docs/operations/alerts/nodes.md#habits-of-providers.
 func providerHabits() []providerHabit {
 	const trace = "debug_traceBlockByHash"
 	lost := []status.Kind{status.TracingLost}

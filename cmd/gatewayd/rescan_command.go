@@ -75,7 +75,7 @@ func printRescan(r *operator.Rescan, w io.Writer, book bool) error {
 	}
 	switch {
 	case !mends:
-		fmt.Fprintln(w, "None of this is mended by booking it again: `gatewayd audit` and docs/operations.md say what to do.")
+		fmt.Fprintln(w, "None of this is mended by booking it again: `gatewayd audit` and docs/operations/daily.md say what to do.")
 	case !book:
 		fmt.Fprintln(w, "Nothing was changed. The same command with --book books what is missing.")
 	default:

@@ -18,8 +18,8 @@ import (
 	"gatewayd/wallet"
 )
 
-// TestRestoredFromADump rehearses "PostgreSQL" of docs/operations.md: the database is dumped by
-// pg_dump while users bridge, lost some time later, and restored by pg_restore with a sign-guard
+// TestRestoredFromADump rehearses "PostgreSQL" of docs/operations/backup.md: the database is dumped
+// by pg_dump while users bridge, lost some time later, and restored by pg_restore with a sign-guard
 // that has signed since. In the end every user has the correct balance to the unit.
 func TestRestoredFromADump(t *testing.T) {
 	t.Parallel()

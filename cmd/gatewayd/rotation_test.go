@@ -168,7 +168,7 @@ func (r *rotationEnv) paidBy(t *testing.T, hash string) (accounts []string) {
 	return accounts
 }
 
-// TestNewHotAccount is the runbook of docs/operations.md: under load a new account pays
+// TestNewHotAccount is the runbook of docs/operations/keys.md: under load a new account pays
 // withdrawals, the old one gives it its balance, and users' later transfers there still count.
 func TestNewHotAccount(t *testing.T) {
 	t.Parallel()
@@ -226,8 +226,8 @@ func TestNewHotAccount(t *testing.T) {
 	r.waitUntilWell(t)
 }
 
-// TestNewGatewayAccount is the runbook of docs/operations.md: wallets are given a new address of
-// the gateway, and what goes to the old one is paid out or refunded.
+// TestNewGatewayAccount is the runbook of docs/operations/keys.md: wallets are given a new address
+// of the gateway, and what goes to the old one is paid out or refunded.
 func TestNewGatewayAccount(t *testing.T) {
 	t.Parallel()
 	r := newRotationEnv(t, nil)
@@ -274,9 +274,9 @@ func TestNewGatewayAccount(t *testing.T) {
 	r.waitUntilWell(t)
 }
 
-// TestNewDepositSeed is the runbook of docs/operations.md: new users get addresses of a successor,
-// those of the first seed are credited and swept, and an account of the new seed takes over the
-// payments. The daemon has no keys and reads nothing again for the addresses.
+// TestNewDepositSeed is the runbook of docs/operations/keys.md: new users get addresses of a
+// successor, those of the first seed are credited and swept, and an account of the new seed takes
+// over the payments. The daemon has no keys and reads nothing again for the addresses.
 func TestNewDepositSeed(t *testing.T) {
 	t.Parallel()
 	const words = "legal winner thank year wave sausage worth useful legal winner thank yellow"
@@ -330,7 +330,7 @@ func TestNewDepositSeed(t *testing.T) {
 	r.signer.refuses(t, "take none away", func(c *config.Config) { c.Wallet.Successors = nil })
 }
 
-// TestNewApprover is the runbook of docs/operations.md, with a separate signer process: a new
+// TestNewApprover is the runbook of docs/operations/keys.md, with a separate signer process: a new
 // approver counts from the signer's reload on, a removed one no longer.
 func TestNewApprover(t *testing.T) {
 	t.Parallel()

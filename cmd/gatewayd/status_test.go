@@ -35,7 +35,7 @@ import (
 )
 
 // cell is the required content of pages, commands, metrics and alerts under a condition;
-// docs/operations.md has the same as two tables.
+// docs/operations/alerts.md has the same as two tables.
 type cell struct {
 	kind              status.Kind
 	chain             string
@@ -108,8 +108,8 @@ func (w *faultyEnv) checkWallets(t *testing.T, c cell) {
 	require.Equal(t, map[string]int{control.ChannelOpen: 0, control.ChannelMaintain: 2}[c.withdraw], getEnvelope(t, w.gateway+"/withdraw-info"+query, nil), "withdraw-info")
 }
 
-// requireDocumented requires the condition's lines in docs/operations.md; those of one kind may be
-// about different accounts.
+// requireDocumented requires the condition's lines in docs/operations/alerts.md; those of one kind
+// may be about different accounts.
 func requireDocumented(t *testing.T, c cell) {
 	t.Helper()
 	deposit, withdraw := documentedStates(t, c.kind)
@@ -275,13 +275,13 @@ func (w *faultyEnv) checkWarning(t *testing.T, c cell) {
 	}
 }
 
-// documentedStates are the states of deposits and withdrawals that docs/operations.md gives for a
-// kind, one of each per row.
+// documentedStates are the states of deposits and withdrawals that docs/operations/alerts.md gives
+// for a kind, one of each per row.
 func documentedStates(t *testing.T, k status.Kind) (deposit, withdraw []string) {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/operations.md")
+	text, err := os.ReadFile("../../docs/operations/alerts.md")
 	require.NoError(t, err)
-	require.Contains(t, string(text), "\n| `"+string(k)+"`")
+	require.Contains(t, string(text), "`"+string(k)+"`")
 	for row := range strings.Lines(string(text)) {
 		column := strings.Split(row, "|")
 		if len(column) < 5 || !strings.HasPrefix(row, "| `"+string(k)+"`") {
@@ -294,8 +294,8 @@ func documentedStates(t *testing.T, k status.Kind) (deposit, withdraw []string) 
 	return deposit, withdraw
 }
 
-// requireWarningDocumented requires the condition in docs/operations.md, but not among those that
-// stop money.
+// requireWarningDocumented requires the condition in docs/operations/alerts.md, but not among those
+// that stop money.
 func requireWarningDocumented(t *testing.T, k status.Kind) {
 	t.Helper()
 	stops, _ := documentedStates(t, k)

@@ -2,7 +2,7 @@
 // verifies such a file, and restores it. It contains databases, the sign-guard, the log of an
 // embedded exchange chain and the configuration; never keys, passwords or secrets. It does not
 // decide the rights of a restored database: the daemon stops accounts that have signed more than
-// the records contain, and operators resume them (docs/operations.md).
+// the records contain, and operators resume them (docs/operations/recovery.md).
 //
 //	FILE (tar)   records.db | sign-guard/guard.db | exchange.db | apikeys.db | exchange-chain/blocks.log
 //	             | ... | manifest.json | SHA256

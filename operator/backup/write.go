@@ -52,7 +52,7 @@ func Write(ctx context.Context, cfg config.Config, target string, o Options) (m 
 
 // onServers returns the instructions for databases that are not files.
 func onServers(cfg config.Config, servers []string) error {
-	return fmt.Errorf("%s: on a PostgreSQL server, which has its own backups (docs/operations.md). Make that one first, for example\n"+
+	return fmt.Errorf("%s: on a PostgreSQL server, which has its own backups (docs/operations/backup.md). Make that one first, for example\n"+
 		"  pg_dump --format=custom --file=gatewayd-records.dump '%s'\nand then the rest with\n  gatewayd backup -c %s --postgres-apart TARGET",
 		strings.Join(servers, ", "), serverURL(cfg), cfg.Path)
 }

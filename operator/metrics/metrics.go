@@ -1,5 +1,5 @@
-// Package metrics exports the daemon's figures in Prometheus' text format, docs/operations.md
-// "Metrics".
+// Package metrics exports the daemon's figures in Prometheus' text format,
+// docs/operations/monitoring.md.
 //
 // It owns their names and costs. One loop reads the records and the nodes, in bounded time, every
 // ten seconds (`status.every`), and a scrape shows its last reading. It decides nothing;

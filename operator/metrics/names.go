@@ -72,7 +72,7 @@ var (
 	quotaMost  = gauge("account_quota_max", "What it gets when it rests.", "network", "chain", "account")
 	balancesAt = gauge("balances_timestamp_seconds", "When balances and quota were last asked for.")
 
-	conditions = gauge("condition", "How many conditions of a kind there are (docs/operations.md); stops: money does not move because of them.",
+	conditions = gauge("condition", "How many conditions of a kind there are (docs/operations/alerts.md); stops: money does not move because of them.",
 		"kind", "stops", "chain", "network", "token", "direction")
 	channelState = gauge("channel_state", "1 for the state that a channel is in, 0 for the others.", "network", "token", "direction", "state")
 )

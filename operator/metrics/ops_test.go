@@ -32,14 +32,14 @@ func readRules(t *testing.T) (list []rule) {
 	return list
 }
 
-// Each kind of condition has an alert, whose expression asks for it, and a row in the tables of
-// docs/operations.md.
+// TestEachKindHasAnAlertAndARow requires an alert for each kind of condition and a row in the tables
+// of docs/operations/alerts.md. The alert names the section of the kind's runbook.
 func TestEachKindHasAnAlertAndARow(t *testing.T) {
 	source, err := os.ReadFile("../status/status.go")
 	require.NoError(t, err)
 	named := regexp.MustCompile(`(?m)^\t\w+ +Kind = "(\w+)"`).FindAllStringSubmatch(string(source), -1)
 	require.Len(t, status.Kinds(), len(named), "Kinds names all of them")
-	document, err := os.ReadFile(root + "docs/operations.md")
+	document, err := os.ReadFile(root + "docs/operations/alerts.md")
 	require.NoError(t, err)
 	alerts := map[string]rule{}
 	for _, r := range readRules(t) {
@@ -50,25 +50,35 @@ func TestEachKindHasAnAlertAndARow(t *testing.T) {
 		require.Contains(t, status.Kinds(), status.Kind(kind))
 		require.Contains(t, alerts, kind, "ops/alerts.yml")
 		require.Contains(t, alerts[kind].Expr, `gatewayd_condition{kind="`+kind+`"}`)
-		require.Regexp(t, "(?m)^\\| `"+kind+"`", string(document))
+		require.Regexp(t, "(?m)^\\|.* ?`"+kind+"`", string(document))
+		runbook := alerts[kind].Annotations["runbook"]
+		require.Regexp(t, `^docs/operations/alerts/[a-z-]+\.md#`+kind+`$`, runbook, alerts[kind].Alert)
 	}
 }
 
-// Each alert has a delay, a severity, and the heading of the documents with the instructions.
-func TestAlertsSayWhatToDo(t *testing.T) {
-	document, err := os.ReadFile(root + "docs/operations.md")
-	require.NoError(t, err)
-	anchors := map[string]bool{}
-	for _, h := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(string(document), -1) {
-		anchors[strings.ReplaceAll(regexp.MustCompile(`[^\w -]`).ReplaceAllString(strings.ToLower(h[1]), ""), " ", "-")] = true
-	}
+// TestAlertsHaveRunbooks requires a duration, a severity, a summary and a runbook of each alert. The
+// runbook is a section of a page.
+func TestAlertsHaveRunbooks(t *testing.T) {
 	for _, r := range readRules(t) {
 		require.NotEmpty(t, r.For, r.Alert)
 		require.Contains(t, []string{"critical", "warning", "info"}, r.Labels["severity"], r.Alert)
 		require.NotEmpty(t, r.Annotations["summary"], r.Alert)
-		anchor, ok := strings.CutPrefix(r.Annotations["runbook"], "docs/operations.md#")
-		require.True(t, ok && anchors[anchor], "%s: %s", r.Alert, r.Annotations["runbook"])
+		page, anchor, ok := strings.Cut(r.Annotations["runbook"], "#")
+		require.True(t, ok, "%s: %s", r.Alert, r.Annotations["runbook"])
+		require.Contains(t, anchors(t, page), anchor, "%s: %s", r.Alert, page)
 	}
+}
+
+// anchors returns the anchors of a page's headings.
+func anchors(t *testing.T, page string) (list []string) {
+	t.Helper()
+	text, err := os.ReadFile(root + page)
+	require.NoError(t, err)
+	for _, h := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(string(text), -1) {
+		plain := regexp.MustCompile(`[^\w -]`).ReplaceAllString(strings.ToLower(h[1]), "")
+		list = append(list, strings.ReplaceAll(plain, " ", "-"))
+	}
+	return list
 }
 
 // Prometheus reads the rules, and each fires when it should and not before.

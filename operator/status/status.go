@@ -20,8 +20,8 @@ import (
 	"gatewayd/records/control"
 )
 
-// Kind names a condition. The names are the same in JSON, logs and docs/operations.md, which has
-// the instructions for each; outsiders may see them.
+// Kind names a condition. The names are the same in JSON, logs and docs/operations/alerts.md, which
+// has the instructions for each; outsiders may see them.
 type Kind string
 
 // What keeps money from moving.

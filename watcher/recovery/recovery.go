@@ -1,5 +1,5 @@
 // Package recovery is what operators do with accounts and chains that have stopped: they explain transactions that our records do not know, and
-// let accounts sign and chains be followed again (docs/operations.md).
+// let accounts sign and chains be followed again (docs/operations/recovery.md).
 //
 // It works beside a running daemon, on the same database, and signs nothing: the daemon sees by the account's state that it may go on. Its one
 // rule: an account signs again only when nothing that was ever signed with its key can still surprise our records.
