@@ -47,8 +47,6 @@ func providerHabits() []providerHabit {
 		{name: "traces are denied", names: lost, habit: func(n string) faultynode.Habit { return faultynode.DeniedMethods(n, trace) }},
 		{name: "traces hang", names: lost, habit: func(n string) faultynode.Habit { return faultynode.HangingMethods(n, trace) }},
 		{name: "old traces are pruned", habit: func(n string) faultynode.Habit { return faultynode.PrunedTraces(n, 1) }},
-		{name: "429 above ten calls a second", blockTime: 4 * time.Second, habit: func(n string) faultynode.Habit { return faultynode.RateLimited(n, 10, "5") }},
-		{name: "a free tier of 25 calls a second", blockTime: 2 * time.Second, habit: func(n string) faultynode.Habit { return faultynode.RateLimited(n, 25, "") }},
 		{name: "30 % HTML with status 502", habit: func(n string) faultynode.Habit { return faultynode.Pages(n, 0.3, http.StatusBadGateway) }},
 		{name: "20 % HTML with status 200", habit: func(n string) faultynode.Habit { return faultynode.Pages(n, 0.2, http.StatusOK) }},
 		{name: "20 % header not found", quiet: true, habit: func(n string) faultynode.Habit { return faultynode.HeaderNotFound(n, 0.2) }},
@@ -64,6 +62,9 @@ func providerHabits() []providerHabit {
 		{name: "no tags of finality", total: true, names: []status.Kind{status.NodesDown, status.NodesDisagree}, habit: faultynode.WithoutTags},
 		{name: "old state is pruned", habit: func(n string) faultynode.Habit { return faultynode.PrunedState(n, 2) }},
 		{name: "a pool of machines, some behind", habit: func(n string) faultynode.Habit { return faultynode.Pool(n, 2) }},
+		// The last ones of their groups: the adapter takes a while to ask faster again.
+		{name: "429 above ten calls a second", blockTime: 4 * time.Second, habit: func(n string) faultynode.Habit { return faultynode.RateLimited(n, 10, "5") }},
+		{name: "a free tier of 25 calls a second", blockTime: 2 * time.Second, habit: func(n string) faultynode.Habit { return faultynode.RateLimited(n, 25, "") }},
 	}
 }
 
