@@ -43,7 +43,9 @@ type Config struct {
 
 	Linked []Chain `yaml:"-"` // chains whose Settings are a LinkedAdapter
 	Path   string  `yaml:"-"` // of its file; empty for one that has none
-	asFile *Config // the file's content, if this copy was changed since
+	// Removed names keys of the file that this version no longer has: they change nothing.
+	Removed []string `yaml:"-"`
+	asFile  *Config  // the file's content, if this copy was changed since
 }
 
 // Load reads a file strictly: an unknown key or a wrong type is an error that shows its line.

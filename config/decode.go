@@ -18,7 +18,17 @@ import (
 
 // decode reads a file strictly. What does not fit is an error with its place.
 func decode(path string, text []byte) (c Config, err error) {
-	err = yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&c)
+	var removed []string
+	if file, fault := parser.ParseBytes(text, 0); fault == nil {
+		removed = dropRemoved(file)
+		if removed != nil {
+			err = yaml.NodeToValue(file.Docs[0].Body, &c, yaml.Strict())
+		}
+	}
+	if removed == nil {
+		err = yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&c)
+	}
+	c.Removed = removed
 	switch {
 	case err == nil, errors.Is(err, io.EOF):
 		return c, nil

@@ -32,7 +32,7 @@ import (
 type Config struct {
 	Poll         time.Duration `yaml:"poll"`          // how often a chain's head is asked; default 1s
 	ReplaceAfter uint64        `yaml:"replace_after"` // blocks that a payout may stay unmined before its fee is raised; default 3
-	FetchAhead   int           `yaml:"fetch_ahead"`   // blocks read in parallel from a chain that answers no ranges; default 8
+	FetchAhead   int           `yaml:"-"`             // blocks read in parallel from a linked chain that answers no ranges; default 8
 	Sweep        string        `yaml:"sweep"`         // cron schedule of sweeping deposit addresses, UTC; default every 10 minutes
 	Reconcile    time.Duration `yaml:"reconcile"`     // how often books and balances are compared; default 15s
 	Level        time.Duration `yaml:"level"`         // how often the accounts of a pool share what they hold, and what is above hot_max goes to the cold address; default 15s

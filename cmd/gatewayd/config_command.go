@@ -50,6 +50,9 @@ func configCheckCommand(w streams) *cobra.Command {
 func printPlan(to io.Writer, cfg config.Config) error {
 	fmt.Fprintf(to, "configuration %s is sound; `gatewayd doctor` asks its nodes\n", cfg.Path)
 	t := tabwriter.NewWriter(to, 0, 4, 2, ' ', 0)
+	for _, key := range cfg.Removed {
+		fmt.Fprintf(t, "ignored\t%s: this version does not have the key\n", key)
+	}
 	fmt.Fprintf(t, "data\t%s\n", cfg.Data)
 	if !cfg.Signs() { // which has no database
 		fmt.Fprintf(t, "records\t%s\n", withoutPassword(cfg.Database.URL))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,25 +35,31 @@ func providerTransfers(t *testing.T) int {
 	return n
 }
 
-// providerEnv is a daemon with a separate signer whose source nodes, anvil behind proxies, have
+// providerEnv is a daemon with a separate signer whose source nodes, one node behind proxies, have
 // habits of providers.
 type providerEnv struct {
 	*faultyEnv
-	anvil *ethtest.Node
-	nodes []*faultynode.Node
+	behind *ethtest.Node
+	nodes  []*faultynode.Node
 }
 
-// newProviderEnv starts one with a number of source nodes, reached over HTTP or WebSocket.
+// newProviderEnv starts one with a number of source nodes before anvil, reached over HTTP or
+// WebSocket.
 func newProviderEnv(t *testing.T, count int, sockets bool) *providerEnv {
 	t.Helper()
-	w := &providerEnv{faultyEnv: new(faultyEnv), anvil: startAnvil(t, time.Second)}
+	return newProviderEnvOn(t, startAnvil(t, time.Second), count, sockets)
+}
+
+func newProviderEnvOn(t *testing.T, behind *ethtest.Node, count int, sockets bool, adjust ...func(*config.Config)) *providerEnv {
+	t.Helper()
+	w := &providerEnv{faultyEnv: new(faultyEnv), behind: behind}
 	var err error
 	w.keys, err = wallet.FromMnemonic(devnet.Mnemonic)
 	require.NoError(t, err)
 	w.rich = startRichExchange(t, w.keys)
 	var urls []string
 	for range count {
-		n := openFaultyNode(t, w.anvil.URL())
+		n := openFaultyNode(t, w.behind.URL())
 		w.nodes = append(w.nodes, n)
 		urls = append(urls, n.URL)
 		if sockets {
@@ -61,9 +68,12 @@ func newProviderEnv(t *testing.T, count int, sockets bool) *providerEnv {
 	}
 	o := quickOptions(t.TempDir())
 	o.Listen, o.Operators, o.Poll = freeAddress(t), freeAddress(t), time.Second/2
-	c := devnet.Config(o, urls[0], w.anvil.ChainID(), w.rich.URL())
+	c := devnet.Config(o, urls[0], w.behind.ChainID(), w.rich.URL())
 	c.Log.Level, c.Status.Every, c.Watcher.Reconcile = "info", 2*time.Second, time.Second
 	c.Ethereum[0].Nodes, c.Ethereum[0].Timeout, c.Ethereum[0].Finality = urls, 4*time.Second, "finalized"
+	for _, f := range adjust {
+		f(&c)
+	}
 	stores, store, password := recovered(t)
 	c.Wallet = config.Wallet{Store: filepath.Join(stores, store), PasswordFile: password}
 	signer := splitSigner(t, &c)
@@ -72,14 +82,14 @@ func newProviderEnv(t *testing.T, count int, sockets bool) *providerEnv {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, text, 0o600))
 	w.cfg, w.info = c, devnet.NewInfo(c, path, "")
-	w.info.Source, w.info.Exchange, w.info.Operators = w.anvil.URL(), w.rich.URL(), "http://"+o.Operators
+	w.info.Source, w.info.Exchange, w.info.Operators = w.behind.URL(), w.rich.URL(), "http://"+o.Operators
 	w.rig = &rig{Env: &devnet.Env{Info: w.info}, t: t}
 	w.gateway, w.health = w.info.Gateway, devnet.RootOf(w.info.Gateway)+"/health"
 	require.NoError(t, devnet.FundSource(t.Context(), w.info, w.keys, nil))
 	signer.start(t)
 	w.start(t)
 	w.addUser(t)
-	_, err = w.user.Faucet.Pay(t.Context(), w.user.Token.Asset, w.user.Eth.Address(), units(w.user.Token, 1_000_000).Uint256().ToBig(), nil)
+	_, err = w.user.Faucet.Pay(t.Context(), w.user.Token.Asset, w.user.Eth.Address(), units(w.user.Token, 1_000_000*uint64(providerTransfers(t))).Uint256().ToBig(), nil)
 	require.NoError(t, err)
 	return w
 }
@@ -90,6 +100,30 @@ func (w *providerEnv) have(habit func() faultynode.Habit) {
 		h := habit()
 		n.Fail(faultynode.Fault{Habit: &h})
 	}
+}
+
+// switchHeads has the endpoints show two blocks of another branch, until the daemon has read them.
+// The branch that users see stands still meanwhile, so that no block on either becomes final.
+func (w *providerEnv) switchHeads(t *testing.T) {
+	t.Helper()
+	require.NoError(t, w.behind.SetPeriod(0))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	other, err := ethtest.Start(ctx, ethtest.Config{Kind: ethtest.Anvil, Fork: w.behind.URL()})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, other.Close()) }()
+	require.NoError(t, other.SetMining(false)) // a payment that it gets stays unmined, and is lost with it
+	require.NoError(t, other.Mine(2))
+	head, err := other.Client().HeaderByNumber(ctx, nil)
+	require.NoError(t, err)
+	for _, n := range w.nodes {
+		require.NoError(t, n.GoTo(other.URL()))
+	}
+	waitFor(t, "the other branch to be read", func() bool { return w.cursor(t, "eth").Hash == head.Hash().Hex() })
+	for _, n := range w.nodes {
+		require.NoError(t, n.GoTo(w.behind.URL()))
+	}
+	require.NoError(t, w.behind.SetPeriod(time.Second))
 }
 
 // transfersUnderWay are deposits and withdrawals that were sent.

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"text/tabwriter"
 
+	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 
 	"gatewayd/config"
@@ -31,6 +32,7 @@ func runCommand(w streams) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		warnOfRemovedKeys(log, cfg)
 		out := daemon.Dependencies{Getenv: w.getenv, Log: log}
 		if cfg.Wallet.Remote() {
 			log.WithField("signer", cfg.Wallet.Signer).Info("another process signs")
@@ -50,6 +52,13 @@ func runCommand(w streams) *cobra.Command {
 		return untilInterrupted(cmd.Context(), daemon.Serve(cmd.Context(), cfg, out))
 	}
 	return c
+}
+
+// warnOfRemovedKeys logs what a file says that changes nothing any more.
+func warnOfRemovedKeys(log logrus.FieldLogger, cfg config.Config) {
+	for _, key := range cfg.Removed {
+		log.WithField("key", key).Warning("this version does not have the key: remove it from the configuration")
+	}
 }
 
 func reloadCommand(w streams) *cobra.Command {

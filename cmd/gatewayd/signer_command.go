@@ -36,6 +36,7 @@ func signerCommand(w streams) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		warnOfRemovedKeys(log, cfg)
 		log.WithField("store", cfg.Wallet.Store).Info("unlocking the wallet")
 		keys, closeKeys, err := openKeys(cfg.Wallet, w)
 		if err != nil {

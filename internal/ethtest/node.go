@@ -49,6 +49,8 @@ type Config struct {
 	// Bare leaves the node as a newcomer starts it: without the test tokens and without coins for
 	// the faucet.
 	Bare bool
+	// Public leaves out the debug and txpool APIs, as public endpoints do (geth only).
+	Public bool
 }
 
 // Node is a running child process.

@@ -67,11 +67,15 @@ func (n *Node) arguments(c Config) ([]string, error) {
 		return arguments, nil
 	case Geth:
 		data, password, err := n.prepareGeth(c.Bare)
+		apis := "eth,net,web3,debug,txpool"
+		if c.Public {
+			apis = "eth,net,web3"
+		}
 		return []string{
 			"--dev", "--dev.period", seconds, "--dev.gaslimit", "30000000",
 			"--datadir", data, "--password", password,
 			"--gcmode", "archive", "--state.scheme", "hash", "--cache", "64",
-			"--http", "--http.addr", "127.0.0.1", "--http.port", "0", "--http.api", "eth,net,web3,debug,txpool",
+			"--http", "--http.addr", "127.0.0.1", "--http.port", "0", "--http.api", apis,
 			"--ipcdisable", "--nodiscover", "--maxpeers", "0", "--port", "0", "--log.format", "logfmt",
 		}, err
 	}
