@@ -12,6 +12,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/records/signguard"
+	"gatewayd/transfers"
 )
 
 // signing is a slot that wants a signature, and what was signed for it before.
@@ -21,7 +22,7 @@ type signing struct {
 	maxCost chain.Amount // see Watcher.ceilings
 }
 
-func (s signing) payment() chain.Payment { return chainPayment(s.slot.Payment, s.maxCost) }
+func (s signing) payment() chain.Payment { return transfers.ChainPayment(s.slot.Payment, s.maxCost) }
 
 func (s signing) chainSlot() chain.Slot {
 	return chain.Slot{Account: s.slot.Account, Key: s.slot.KeyPath, Branch: s.slot.Branch, Nonce: s.slot.Nonce, Prev: s.slot.Prev}
