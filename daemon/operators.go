@@ -151,7 +151,8 @@ func (o *Operators) gateway() (console.Gateway, bool) {
 	}
 	g := console.Gateway{Session: &operator.Session{Config: o.cfg, Store: o.store}}
 	if o.leads != nil {
-		g.Session.Store, g.Rules = o.leads.Store, o.leads.Watcher
+		g.Session.Store = o.leads.Store
+		g.Bridge = &operator.Bridge{Chains: o.leads.Chains, Networks: o.leads.Watcher.Networks}
 		g.Guard, _ = o.leads.signer.(recovery.Guard) // the signer's, in this process or another
 	}
 	return g, true

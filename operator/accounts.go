@@ -49,7 +49,7 @@ func OpenRecovery(ctx context.Context, path string) (*Recovery, error) {
 // recovery opens the daemon's own sign-guard and never creates one: an empty one would claim that
 // nothing was ever signed.
 func (d *Session) recovery(ctx context.Context) (*Recovery, error) {
-	rules, err := d.Rules(ctx)
+	b, err := d.Bridge(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (d *Session) recovery(ctx context.Context) (*Recovery, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Recovery{d, guard, rules.Recovery(guard)}, nil
+	return &Recovery{d, guard, b.Recovery(d.Store, guard)}, nil
 }
 
 // openGuard asks the signer where it is another process.

@@ -10,7 +10,7 @@ import (
 	"gatewayd/records"
 	"gatewayd/records/control"
 	"gatewayd/signer/checks"
-	"gatewayd/watcher"
+	"gatewayd/transfers"
 )
 
 // Waiting is a record's payment that waits, as approvers sign it.
@@ -56,7 +56,7 @@ func waitingOf(tx *records.Tx, p records.Payment) (w Waiting, err error) {
 	if w.Transfer, err = tx.Transfer(p.TransferID); err != nil {
 		return w, err
 	}
-	w.Payment, w.Claim = p, watcher.ClaimOf(p, w.Transfer)
+	w.Payment, w.Claim = p, transfers.ClaimOf(p, w.Transfer)
 	known, err := tx.Approvals([]uint64{p.ID})
 	w.Known = known[p.ID]
 	return w, err
@@ -89,7 +89,7 @@ func (d *Session) WaitingPayments(ctx context.Context, limit int) (list []Waitin
 
 // ApproveAs hands the daemon what an approver has signed, under the actor of ctx.
 func (d *Session) ApproveAs(ctx context.Context, w Waiting, a chain.Approval) error {
-	return d.Store.Update(ctx, func(tx *records.Tx) error { return watcher.Approve(tx, w.Payment.ID, a) })
+	return d.Store.Update(ctx, func(tx *records.Tx) error { return transfers.Approve(tx, w.Payment.ID, a) })
 }
 
 // Approve hands the daemon what an approver has signed.

@@ -8,18 +8,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os/user"
 	"slices"
 	"strings"
-
-	"github.com/sirupsen/logrus"
 
 	"gatewayd/chain"
 	"gatewayd/config"
 	"gatewayd/records"
 	"gatewayd/records/watch"
-	"gatewayd/watcher"
 )
 
 // Session is the environment of an operator's command next to a running daemon: the same database,
@@ -50,9 +46,8 @@ func (d *Session) Change(ctx context.Context, fn func(*records.Tx) error) error 
 	return d.Store.Update(AsOperator(ctx), fn)
 }
 
-// Rules are the watcher's decisions without its loops: retry and refund use the very code the
-// daemon does.
-func (d *Session) Rules(ctx context.Context) (*watcher.Watcher, error) {
+// Bridge returns what orders and repairs work with, by the configuration of the session.
+func (d *Session) Bridge(ctx context.Context) (*Bridge, error) {
 	chains, err := d.Chains()
 	if err != nil {
 		return nil, err
@@ -61,9 +56,7 @@ func (d *Session) Rules(ctx context.Context) (*watcher.Watcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	quiet := logrus.New() // the history contains all changes
-	quiet.SetOutput(io.Discard)
-	return watcher.New(watcher.Config{}, watcher.Parts{Store: d.Store, Chains: chains, Networks: networks, Log: quiet})
+	return &Bridge{Chains: chains, Networks: func() []records.Network { return networks }}, nil
 }
 
 // Chains are the configured chains. They read blocks and sign nothing.

@@ -8,7 +8,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/operator/status"
 	"gatewayd/records"
-	"gatewayd/watcher"
+	"gatewayd/transfers"
 )
 
 // BusySender is the number of sent transactions from which an address looks like an exchange's: a
@@ -35,7 +35,7 @@ type parties interface {
 
 // CheckRefund refuses a refund to an address that may not reach the user, unless the operator names
 // the address.
-func (d *Session) CheckRefund(ctx context.Context, rules *watcher.Watcher, o watcher.Order) error {
+func (d *Session) CheckRefund(ctx context.Context, b *Bridge, o transfers.Order) error {
 	if o.To != "" {
 		return nil
 	}
@@ -50,7 +50,7 @@ func (d *Session) CheckRefund(ctx context.Context, rules *watcher.Watcher, o wat
 	if t.From == "" {
 		return fmt.Errorf("nobody knows who sent record %d, only balances show it: --to is wanted", o.Record)
 	}
-	return Unpayable(ctx, rules.Chains[t.Chain], t.From)
+	return Unpayable(ctx, b.Chains[t.Chain], t.From)
 }
 
 // Unpayable returns the reason why an address should not be refunded without being named.
@@ -78,31 +78,31 @@ var ErrNoOrder = errors.New("there is no such order: retry, hold, credit, refund
 
 // recordOrders are an operator's orders for a record, by name, each with its prior check.
 var recordOrders = map[string]struct {
-	check func(*Session, context.Context, *watcher.Watcher, watcher.Order) error
-	do    func(*watcher.Watcher, *records.Tx, watcher.Order) error
+	check func(*Session, context.Context, *Bridge, transfers.Order) error
+	do    func(transfers.Rules, *records.Tx, transfers.Order) error
 }{
-	"reject": {(*Session).CheckRefund, (*watcher.Watcher).Reject},
-	"retry":  {nil, (*watcher.Watcher).Retry},
-	"hold":   {nil, (*watcher.Watcher).Hold},
-	"credit": {nil, (*watcher.Watcher).Credit},
-	"refund": {(*Session).CheckRefund, (*watcher.Watcher).Refund},
-	"reclassify": {func(d *Session, ctx context.Context, _ *watcher.Watcher, _ watcher.Order) error {
+	"reject": {(*Session).CheckRefund, transfers.Rules.Reject},
+	"retry":  {nil, transfers.Rules.Retry},
+	"hold":   {nil, transfers.Rules.Hold},
+	"credit": {nil, transfers.Rules.Credit},
+	"refund": {(*Session).CheckRefund, transfers.Rules.Refund},
+	"reclassify": {func(d *Session, ctx context.Context, _ *Bridge, _ transfers.Order) error {
 		return d.CheckReloaded(ctx)
-	}, (*watcher.Watcher).Reclassify},
-	"write-off": {nil, (*watcher.Watcher).WriteOff},
+	}, transfers.Rules.Reclassify},
+	"write-off": {nil, transfers.Rules.WriteOff},
 }
 
 // OrderRecord executes an order by name, or returns ErrNoOrder. It performs checks that may ask
 // nodes first, and then all changes in one transaction, under the actor of ctx.
-func (d *Session) OrderRecord(ctx context.Context, rules *watcher.Watcher, name string, o watcher.Order) error {
+func (d *Session) OrderRecord(ctx context.Context, b *Bridge, name string, o transfers.Order) error {
 	order, ok := recordOrders[name]
 	if !ok {
 		return ErrNoOrder
 	}
 	if order.check != nil {
-		if err := order.check(d, ctx, rules, o); err != nil {
+		if err := order.check(d, ctx, b, o); err != nil {
 			return err
 		}
 	}
-	return d.Store.Update(ctx, func(tx *records.Tx) error { return order.do(rules, tx, o) })
+	return d.Store.Update(ctx, func(tx *records.Tx) error { return order.do(b.transfers(), tx, o) })
 }

@@ -12,7 +12,7 @@ import (
 	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/control"
-	"gatewayd/watcher"
+	"gatewayd/transfers"
 )
 
 // maxOrdered bounds how many blocks one command orders to be booked again, and maxShown how many
@@ -22,6 +22,13 @@ const (
 	maxShown   = 10_000
 )
 
+// maxRead bounds how many blocks are read together, and parallelReads how many of them in parallel
+// from a chain that answers no ranges.
+const (
+	maxRead       = 256
+	parallelReads = 8
+)
+
 // Rescan is the result so far of reading a range again.
 type Rescan struct {
 	*Session
@@ -29,7 +36,7 @@ type Rescan struct {
 	From, To  uint64
 	Next      uint64 // the first block that is not read yet; To+1 when all are
 	Forgotten int    // blocks whose hash is not in the records any more
-	Found     []watcher.BlockDifference
+	Found     []transfers.BlockDifference
 	Booked    map[uint64]control.Rescan // what became of the ordered blocks, by height
 }
 
@@ -65,13 +72,18 @@ func (d *Session) NewRescan(ctx context.Context, name string, bounds ...string) 
 }
 
 // Read reads the range on and compares it, until all of it is read or `more` has enough.
-func (r *Rescan) Read(ctx context.Context, rules *watcher.Watcher, more func() bool) error {
+func (r *Rescan) Read(ctx context.Context, b *Bridge, more func() bool) error {
 	for r.Next <= r.To {
-		blocks, err := rules.ReadBlocks(ctx, r.ID, r.Next, r.To)
+		blocks, err := readBlocks(ctx, b.Chains[r.ID], r.Next, r.To)
 		if err != nil {
 			return r.unreadable(err)
 		}
-		found, forgotten, err := rules.Compare(ctx, r.ID, blocks)
+		var found []transfers.BlockDifference
+		var forgotten int
+		err = r.Store.View(ctx, func(tx *records.Tx) (err error) {
+			found, forgotten, err = b.transfers().Compare(tx, r.ID, blocks)
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -86,18 +98,32 @@ func (r *Rescan) Read(ctx context.Context, rules *watcher.Watcher, more func() b
 	return nil
 }
 
+// readBlocks reads blocks as the daemon does, agreed and proven: consecutive ones from a height on,
+// at least one.
+func readBlocks(ctx context.Context, c chain.Chain, from, to uint64) ([]chain.Block, error) {
+	blocks, err := chain.ReadBlocks(ctx, c, from, min(to, from+maxRead-1), parallelReads)
+	n := 0
+	for n < len(blocks) && blocks[n].Height == from+uint64(n) {
+		n++
+	}
+	if n > 0 {
+		return blocks[:n], nil
+	}
+	return nil, err
+}
+
 // Rescan reads a range and compares it. Progress goes to a terminal that waits.
 func (d *Session) Rescan(ctx context.Context, args []string, progress io.Writer) (*Rescan, error) {
 	r, err := d.NewRescan(ctx, args[0], args[1:]...)
 	if err != nil {
 		return nil, err
 	}
-	rules, err := d.Rules(ctx)
+	b, err := d.Bridge(ctx)
 	if err != nil {
 		return nil, err
 	}
 	told := time.Now()
-	return r, r.Read(ctx, rules, func() bool {
+	return r, r.Read(ctx, b, func() bool {
 		if time.Since(told) > 10*time.Second {
 			told = time.Now()
 			fmt.Fprintf(progress, "%s of %s blocks read\n", Grouped(r.Next-r.From), Grouped(r.To-r.From+1))

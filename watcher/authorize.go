@@ -11,6 +11,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/transfers"
 )
 
 // askHeldEvery is how often the signer is asked again about what it holds: limits roll on, people approve.
@@ -56,16 +57,16 @@ func (w *Watcher) claim(ctx context.Context, id chain.ID, list []records.Payment
 	verdicts := make([]chain.Verdict, len(list))
 	var at []int
 	var claims []chain.Claim
-	var transfers map[uint64]records.Transfer
+	var answered map[uint64]records.Transfer
 	err := w.Store.View(ctx, func(tx *records.Tx) (err error) {
-		if transfers, err = tx.TransfersByID(causes(list)); err != nil {
+		if answered, err = tx.TransfersByID(causes(list)); err != nil {
 			return err
 		}
 		approvals, err := tx.Approvals(idsOf(list))
 		for i, q := range list {
 			verdicts[i] = chain.Verdict{State: chain.Authorized}
 			if q.Purpose != chain.Receive {
-				c := ClaimOf(q, transfers[q.TransferID])
+				c := transfers.ClaimOf(q, answered[q.TransferID])
 				c.Approvals = approvals[q.ID]
 				at, claims = append(at, i), append(claims, c)
 			}
@@ -83,7 +84,7 @@ func (w *Watcher) claim(ctx context.Context, id chain.ID, list []records.Payment
 	for i, n := range at {
 		verdicts[n] = answers[i]
 		if answers[i].State == chain.HeldClaim && answers[i].Reason == chain.ReasonUnproven {
-			unproven[i] = transfers[list[n].TransferID]
+			unproven[i] = answered[list[n].TransferID]
 		}
 	}
 	read, err := w.showSpent(ctx, unproven)
@@ -121,16 +122,6 @@ func idsOf(list []records.Payment) []uint64 {
 		ids[i] = q.ID
 	}
 	return ids
-}
-
-// ClaimOf names a payment and the transfer that it answers, if any.
-func ClaimOf(q records.Payment, t records.Transfer) chain.Claim {
-	c := chain.Claim{Account: q.Account, Payment: chainPayment(q, chain.Amount{}), Cause: chain.Cause{Network: q.Network, Token: q.Token, Mark: q.Mark}}
-	if q.TransferID != 0 {
-		c.Cause.User, c.Cause.Chain, c.Cause.Height, c.Cause.Ref = t.Owner, t.Chain, t.Height, t.Ref
-		c.Cause.Sender = t.From
-	}
-	return c
 }
 
 // judgement is a payment and the signer's verdict on it.

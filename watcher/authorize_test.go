@@ -13,6 +13,7 @@ import (
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
 	"gatewayd/signer"
+	"gatewayd/transfers"
 )
 
 // claimVerdicts is a check of the signer that gives everything that is paid to an account one verdict.
@@ -90,7 +91,9 @@ func TestHeldPaymentsBlockNobody(t *testing.T) {
 	require.Equal(t, []any{records.Paid, ""}, state(held))
 	require.Equal(t, []any{records.Paid, ""}, state(later))
 	require.Equal(t, []any{records.HeldPayment, records.HeldRefused}, state(refused), "nobody has ordered it again")
-	r.update(func(tx *records.Tx) error { return r.w.Retry(tx, Order{Record: r.transfer(refused).ID}) })
+	r.update(func(tx *records.Tx) error {
+		return r.w.rules().Retry(tx, transfers.Order{Record: r.transfer(refused).ID})
+	})
 	r.rest()
 	require.Equal(t, []any{records.Paid, ""}, state(refused))
 	r.requireSound()
@@ -106,27 +109,29 @@ func TestOperatorsHold(t *testing.T) {
 	hash := r.withdraw(owner, payee, 1000)
 	r.rest()
 	hold := func() error {
-		return r.store.Update(t.Context(), func(tx *records.Tx) error { return r.w.Hold(tx, Order{Record: r.transfer(hash).ID, Why: "ticket 1"}) })
+		return r.store.Update(t.Context(), func(tx *records.Tx) error {
+			return r.w.rules().Hold(tx, transfers.Order{Record: r.transfer(hash).ID, Why: "ticket 1"})
+		})
 	}
 	state := func() []any { p := r.payment(hash); return []any{p.State, p.Reason} }
 	require.Equal(t, []any{records.HeldPayment, records.HeldApproval}, state())
 	require.NoError(t, hold())
-	require.ErrorIs(t, hold(), ErrNothingToDo, "it is held")
+	require.ErrorIs(t, hold(), transfers.ErrNothingToDo, "it is held")
 	clear(verdicts)
 	require.NoError(t, r.w.AskHeld(t.Context()))
 	approved := chain.Approval{Key: "ann", Expires: time.Now().Add(time.Hour).Unix(), Nonce: "n", Signature: "s"}
-	r.update(func(tx *records.Tx) error { return Approve(tx, r.payment(hash).ID, approved) })
+	r.update(func(tx *records.Tx) error { return transfers.Approve(tx, r.payment(hash).ID, approved) })
 	r.rest()
 	require.Equal(t, []any{records.HeldPayment, records.ReasonOperator}, state())
 
-	r.update(func(tx *records.Tx) error { return r.w.Retry(tx, Order{Record: r.transfer(hash).ID}) })
+	r.update(func(tx *records.Tx) error { return r.w.rules().Retry(tx, transfers.Order{Record: r.transfer(hash).ID}) })
 	require.NoError(t, hold(), "before it is bound")
 	r.rest()
 	require.Equal(t, []any{records.HeldPayment, records.ReasonOperator}, state())
-	r.update(func(tx *records.Tx) error { return r.w.Retry(tx, Order{Record: r.transfer(hash).ID}) })
+	r.update(func(tx *records.Tx) error { return r.w.rules().Retry(tx, transfers.Order{Record: r.transfer(hash).ID}) })
 	r.rest()
 	require.Equal(t, []any{records.Paid, ""}, state())
-	require.ErrorIs(t, hold(), ErrNothingToDo, "it is paid")
+	require.ErrorIs(t, hold(), transfers.ErrNothingToDo, "it is paid")
 	r.requireSound()
 }
 
@@ -139,7 +144,9 @@ func TestOperatorHoldsWhileTheSignerIsAsked(t *testing.T) {
 			if !ask || c.Payment.Purpose != chain.Credit {
 				return chain.Verdict{State: chain.HeldClaim, Reason: chain.ReasonLimit}
 			}
-			r.update(func(tx *records.Tx) error { return r.w.Hold(tx, Order{Record: r.transfer(hash).ID, Why: "ticket 1"}) })
+			r.update(func(tx *records.Tx) error {
+				return r.w.rules().Hold(tx, transfers.Order{Record: r.transfer(hash).ID, Why: "ticket 1"})
+			})
 			return answer
 		})
 		owner, _ := r.user()

@@ -11,6 +11,7 @@ import (
 	"gatewayd/records"
 	"gatewayd/records/balances"
 	"gatewayd/records/control"
+	"gatewayd/transfers"
 	"gatewayd/watcher/reconcile"
 )
 
@@ -263,11 +264,11 @@ func TestUndatedCoinWaitsForAnOperator(t *testing.T) {
 	require.Equal(t, records.ReasonUnproven, found[0].Reason)
 	r.settle(finality)
 	r.requireHolding(r.vite, owner, "tti_native", 0)
-	r.update(func(tx *records.Tx) error { return r.w.Retry(tx, Order{Record: found[0].ID}) })
+	r.update(func(tx *records.Tx) error { return r.w.rules().Retry(tx, transfers.Order{Record: found[0].ID}) })
 	r.settle(3*finality + 6)
 	r.requireHolding(r.vite, owner, "tti_native", 900)
-	err := r.store.Update(t.Context(), func(tx *records.Tx) error { return r.w.Retry(tx, Order{Record: found[0].ID}) })
-	require.ErrorIs(t, err, ErrNothingToDo)
+	err := r.store.Update(t.Context(), func(tx *records.Tx) error { return r.w.rules().Retry(tx, transfers.Order{Record: found[0].ID}) })
+	require.ErrorIs(t, err, transfers.ErrNothingToDo)
 	r.requireSound()
 }
 
@@ -348,8 +349,10 @@ func TestLaterTracesCreditNothingAgain(t *testing.T) {
 	require.Equal(t, records.Held, again.State)
 	require.Equal(t, records.ReasonFoundByAudit, again.Reason)
 	require.Empty(t, again.Owner)
-	for _, order := range []func(*records.Tx, Order) error{r.w.Credit, r.w.Refund} {
-		err := r.store.Update(t.Context(), func(tx *records.Tx) error { return order(tx, Order{Record: again.ID, To: owner, Why: "a test"}) })
+	for _, order := range []func(*records.Tx, transfers.Order) error{r.w.rules().Credit, r.w.rules().Refund} {
+		err := r.store.Update(t.Context(), func(tx *records.Tx) error {
+			return order(tx, transfers.Order{Record: again.ID, To: owner, Why: "a test"})
+		})
 		require.ErrorContains(t, err, "was credited before")
 	}
 	traced("0xforwarded:call:0", 3000)

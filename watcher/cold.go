@@ -17,7 +17,7 @@ import (
 // (docs/adr/018-cold-money.md). It only queues payments, one of an asset at a time. What waits for its slot is counted anew in each round.
 func (w *Watcher) Cold(ctx context.Context) error {
 	var faults []error
-	for _, n := range w.networks() {
+	for _, n := range w.Networks() {
 		for _, t := range n.Tokens {
 			if err := w.moveToCold(ctx, n, t); err != nil {
 				faults = append(faults, fmt.Errorf("bringing %s of %s to its cold address: %w", t.Symbol, n.Name, err))

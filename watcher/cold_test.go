@@ -11,6 +11,7 @@ import (
 	"gatewayd/records"
 	"gatewayd/records/control"
 	"gatewayd/records/signguard"
+	"gatewayd/transfers"
 	"gatewayd/watcher/reconcile"
 )
 
@@ -255,7 +256,7 @@ func TestColdMoneyByHand(t *testing.T) {
 	ops.Guard = g
 	f := r.unknownTx(ops, "eth", r.net.Hot)
 	require.Equal(t, usd, f.Cold)
-	require.ErrorIs(t, ops.Accept(t.Context(), "eth", r.net.Hot, hash, "why", 0), ErrNothingToDo, "the books want to know where it went")
+	require.ErrorIs(t, ops.Accept(t.Context(), "eth", r.net.Hot, hash, "why", 0), transfers.ErrNothingToDo, "the books want to know where it went")
 	g.fails = chain.ErrNotNow
 	require.ErrorIs(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0), chain.ErrNotNow, "the signer's nodes are behind")
 	require.Len(t, r.coldMoves(), 1)
@@ -298,7 +299,7 @@ func TestPayoutToTheColdAddressIsNoColdMoney(t *testing.T) {
 	r.strangerPays(r.cold(), (1000-fee)*100)
 	ops := r.operatorRecovery()
 	require.Empty(t, r.unknownTx(ops, "eth", r.net.Hot).Cold)
-	require.ErrorIs(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0), ErrNothingToDo)
+	require.ErrorIs(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0), transfers.ErrNothingToDo)
 	done, err := ops.SettleAll(t.Context(), "eth", r.net.Hot, 0)
 	require.NoError(t, err)
 	require.Len(t, done, 1)

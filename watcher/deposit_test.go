@@ -10,6 +10,7 @@ import (
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
 	"gatewayd/records/recordstest"
+	"gatewayd/transfers"
 )
 
 func TestDepositIsCredited(t *testing.T) {
@@ -181,11 +182,11 @@ func TestOperatorCreditsBelowMinimum(t *testing.T) {
 	r.rest()
 	r.requireState(hash, records.Refused, records.ReasonBelowMinimum)
 	id := r.transfer(hash).ID
-	r.update(func(tx *records.Tx) error { return r.w.Retry(tx, Order{Record: id}) })
+	r.update(func(tx *records.Tx) error { return r.w.rules().Retry(tx, transfers.Order{Record: id}) })
 	r.rest()
 	r.requireHolding(r.vite, owner, usd, 50)
-	err := r.store.Update(t.Context(), func(tx *records.Tx) error { return r.w.Retry(tx, Order{Record: id}) })
-	require.ErrorIs(t, err, ErrNothingToDo)
+	err := r.store.Update(t.Context(), func(tx *records.Tx) error { return r.w.rules().Retry(tx, transfers.Order{Record: id}) })
+	require.ErrorIs(t, err, transfers.ErrNothingToDo)
 	r.requireSound()
 }
 
@@ -237,7 +238,9 @@ func TestRefundedStrayDeposit(t *testing.T) {
 	hash := r.eth.Deposit(r.eth.Address("lost"), r.net.Shared, chain.Native, units(1000), chain.Memo{Type: -1, Label: "typo"})
 	r.rest()
 	r.requireState(hash, records.Held, records.ReasonUnknownLabel)
-	r.update(func(tx *records.Tx) error { return r.w.Refund(tx, Order{Record: r.transfer(hash).ID}) })
+	r.update(func(tx *records.Tx) error {
+		return r.w.rules().Refund(tx, transfers.Order{Record: r.transfer(hash).ID})
+	})
 	r.rest()
 	require.Equal(t, chain.Refund, r.payment(hash).Purpose)
 	require.Equal(t, records.Paid, r.payment(hash).State)

@@ -8,6 +8,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/transfers"
 )
 
 // minRefund is the rig's smallest refund where a test sets one.
@@ -85,10 +86,12 @@ func TestDustIsRefundedByOrder(t *testing.T) {
 	r.requireState(dust, records.Refused, records.ReasonDust)
 
 	refund := func() error {
-		return r.store.Update(t.Context(), func(tx *records.Tx) error { return r.w.Refund(tx, Order{Record: r.transfer(dust).ID}) })
+		return r.store.Update(t.Context(), func(tx *records.Tx) error {
+			return r.w.rules().Refund(tx, transfers.Order{Record: r.transfer(dust).ID})
+		})
 	}
 	require.NoError(t, refund())
-	require.ErrorIs(t, refund(), ErrNothingToDo)
+	require.ErrorIs(t, refund(), transfers.ErrNothingToDo)
 	r.rest()
 	r.requireState(dust, records.Refused, records.ReasonOperator)
 	require.Equal(t, records.Paid, r.payment(dust).State)

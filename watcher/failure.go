@@ -6,6 +6,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/transfers"
 )
 
 // errAnswerPending says that the chain was not asked yet why a payout failed, or that the signer
@@ -138,6 +139,6 @@ func (f *follower) whyFailed(ctx context.Context, q failure) (why cause, err err
 	if !ok {
 		return cause{ours: true}, faults
 	}
-	ours, err := c.FailedForUs(ctx, q.ownTx.Height, q.ownTx.Account, chainPayment(q.payment, chain.Amount{}), q.moved, q.attempt)
+	ours, err := c.FailedForUs(ctx, q.ownTx.Height, q.ownTx.Account, transfers.ChainPayment(q.payment, chain.Amount{}), q.moved, q.attempt)
 	return cause{ours: ours}, errors.Join(faults, err)
 }

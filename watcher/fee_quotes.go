@@ -14,7 +14,7 @@ import (
 // charged the lowest of the last minutes, so a quote holds while a user confirms (docs/gateway-clients.md 5).
 func (w *Watcher) quote(ctx context.Context) error {
 	var faults []error // one network's nodes or one token keep no other quote back
-	for _, n := range w.networks() {
+	for _, n := range w.Networks() {
 		c, ok := w.Chains[n.Source].(costQuoter)
 		for _, t := range n.Tokens {
 			if t.Policy.Fee.Kind != "network" {

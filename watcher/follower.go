@@ -259,7 +259,7 @@ func (f *follower) applyBlock(tx *records.Tx, b chain.Block) error {
 }
 
 func (f *follower) storeTransfer(tx *records.Tx, t chain.Transfer, b chain.Block) error {
-	row, ok, err := f.classify(tx, f.id, t)
+	row, ok, err := f.rules().Classify(tx, f.id, t)
 	if err != nil || !ok {
 		return err
 	}
@@ -400,15 +400,15 @@ func (f *follower) settleIn(ctx context.Context, tx *records.Tx, head chain.Head
 	if err != nil {
 		return false, err
 	}
-	transfers, err := f.decideFinal(tx, cur)
+	moreTransfers, err := f.decideFinal(tx, cur)
 	if err != nil {
 		return false, err
 	}
-	ownTxs, err := f.settleOwnTxs(ctx, tx)
+	moreOwnTxs, err := f.settleOwnTxs(ctx, tx)
 	if err != nil {
 		return false, err
 	}
-	if more = transfers || ownTxs; more || len(f.failures.open) > 0 {
+	if more = moreTransfers || moreOwnTxs; more || len(f.failures.open) > 0 {
 		return more, nil
 	}
 	return more, reconcile.FoldCoin(tx, f.chain)

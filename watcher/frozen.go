@@ -75,7 +75,7 @@ func (w *Watcher) setFrozen(tx *records.Tx, n records.Network, t records.Token, 
 // it.
 func (w *Watcher) TryTokens(ctx context.Context) error {
 	var faults []error
-	for _, n := range w.networks() {
+	for _, n := range w.Networks() {
 		if c, ok := w.Chains[n.Source].(trier); ok {
 			if err := w.tryNetwork(ctx, c, n); err != nil {
 				faults = append(faults, fmt.Errorf("trying whether the tokens of network %s can be paid: %w", n.Name, err))

@@ -11,6 +11,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/transfers"
 )
 
 const (
@@ -49,7 +50,7 @@ func (t *fundsCheck) affordable(ctx context.Context, list []records.Payment) (ou
 		if t.short[q.Asset] || t.noCoin {
 			continue
 		}
-		fee, err := t.funds.checkPayment(ctx, q, chainPayment(q, t.ceilings[q.ID]))
+		fee, err := t.funds.checkPayment(ctx, q, transfers.ChainPayment(q, t.ceilings[q.ID]))
 		if err != nil {
 			err = t.refuser(ctx, q, err)
 		}
@@ -89,7 +90,7 @@ func (t *fundsCheck) estimateGroup(ctx context.Context, list []records.Payment) 
 			continue
 		}
 		if t.funds.checkBalance(ctx, q.Asset, q.Amount, errShort) == nil {
-			pays = append(pays, chainPayment(q, t.ceilings[q.ID]))
+			pays = append(pays, transfers.ChainPayment(q, t.ceilings[q.ID]))
 		}
 	}
 	t.funds.estimateGroup(ctx, pays)
@@ -247,9 +248,9 @@ func (p *payer) deferOne(tx *records.Tx, s deferral) error {
 	switch {
 	case q.Purpose != chain.Credit || t.Direction != records.Withdrawal:
 	case q.Gen > 0: // it has failed once, for a fee
-		return p.giveUp(tx, q, t, records.ReasonPayoutFailed, t.Net)
+		return p.rules().GiveUp(tx, q, t, records.ReasonPayoutFailed, t.Net)
 	default:
-		return p.giveUp(tx, q, t, s.reason(), t.Amount)
+		return p.rules().GiveUp(tx, q, t, s.reason(), t.Amount)
 	}
 	return tx.MovePayment(q.ID, records.Queued, records.HeldPayment, s.reason())
 }

@@ -13,6 +13,7 @@ import (
 	"gatewayd/records"
 	"gatewayd/records/books"
 	"gatewayd/records/control"
+	"gatewayd/transfers"
 )
 
 // hastyRig is a gateway whose operators credit deposits two blocks deep, below the ledger's own finality.
@@ -64,7 +65,7 @@ func TestHeldCreditIsPaidOnlyOnceItsDepositIsBack(t *testing.T) {
 
 	r.setChannel(records.Deposit, "OPEN")
 	r.update(func(tx *records.Tx) error { return control.SetAutomatic(tx, "main", usd, records.Deposit, "OPEN", "") })
-	r.update(func(tx *records.Tx) error { return r.w.Retry(tx, Order{Record: r.transfer(hash).ID}) })
+	r.update(func(tx *records.Tx) error { return r.w.rules().Retry(tx, transfers.Order{Record: r.transfer(hash).ID}) })
 	other, otherAddress := r.user()
 	r.deposit(otherAddress, 70_000)
 	r.rest()
@@ -75,7 +76,7 @@ func TestHeldCreditIsPaidOnlyOnceItsDepositIsBack(t *testing.T) {
 	r.eth.Gossip()
 	r.rest()
 	if r.payment(hash).State == records.HeldPayment {
-		r.update(func(tx *records.Tx) error { return r.w.Retry(tx, Order{Record: r.transfer(hash).ID}) })
+		r.update(func(tx *records.Tx) error { return r.w.rules().Retry(tx, transfers.Order{Record: r.transfer(hash).ID}) })
 		r.rest()
 	}
 	require.Equal(t, records.Paid, r.payment(hash).State)
@@ -111,7 +112,9 @@ func TestPayoutOfALostWithdrawalFails(t *testing.T) {
 	r.vite.Gossip()
 	r.rest()
 	require.Empty(t, r.transfer(hash).Incident)
-	r.update(func(tx *records.Tx) error { return r.w.Refund(tx, Order{Record: r.transfer(hash).ID}) })
+	r.update(func(tx *records.Tx) error {
+		return r.w.rules().Refund(tx, transfers.Order{Record: r.transfer(hash).ID})
+	})
 	r.rest()
 	r.requireHolding(r.vite, owner, usd, 1000)
 	r.requireSound()
@@ -138,7 +141,7 @@ func TestRefusedPayoutOfALostWithdrawalWaits(t *testing.T) {
 	r.setChannel(records.Withdrawal, "OPEN")
 	r.update(func(tx *records.Tx) error {
 		err := control.SetAutomatic(tx, "main", usd, records.Withdrawal, "OPEN", "")
-		return errors.Join(err, r.w.Retry(tx, Order{Record: r.transfer(hash).ID}))
+		return errors.Join(err, r.w.rules().Retry(tx, transfers.Order{Record: r.transfer(hash).ID}))
 	})
 	r.rest()
 	r.requireState(hash, records.Final, "")
@@ -163,11 +166,13 @@ func TestHeldCreditIsGivenUp(t *testing.T) {
 	r.run(1)
 	held := r.payment(hash)
 	require.Equal(t, records.HeldPayment, held.State)
-	r.update(func(tx *records.Tx) error { return r.w.Retry(tx, Order{Record: r.transfer(hash).ID}) }) // the operator hopes
-	r.update(func(tx *records.Tx) error { return r.w.WriteOff(tx, Order{Record: r.transfer(hash).ID, Why: "gone"}) })
+	r.update(func(tx *records.Tx) error { return r.w.rules().Retry(tx, transfers.Order{Record: r.transfer(hash).ID}) }) // the operator hopes
+	r.update(func(tx *records.Tx) error {
+		return r.w.rules().WriteOff(tx, transfers.Order{Record: r.transfer(hash).ID, Why: "gone"})
+	})
 	require.Equal(t, records.Orphaned, r.transfer(hash).State)
 	r.update(func(tx *records.Tx) error {
-		require.ErrorIs(t, r.w.WriteOff(tx, Order{Record: r.transfer(hash).ID}), ErrNothingToDo, "once")
+		require.ErrorIs(t, r.w.rules().WriteOff(tx, transfers.Order{Record: r.transfer(hash).ID}), transfers.ErrNothingToDo, "once")
 		return nil
 	})
 	r.setChannel(records.Deposit, "OPEN")
@@ -237,7 +242,9 @@ func TestRemovedNetworkStopsNoChain(t *testing.T) {
 	r.parts.Networks = []records.Network{r.net}
 	r.restart()
 	for _, hash := range []string{sent, refused} {
-		r.update(func(tx *records.Tx) error { return r.w.Refund(tx, Order{Record: r.transfer(hash).ID}) })
+		r.update(func(tx *records.Tx) error {
+			return r.w.rules().Refund(tx, transfers.Order{Record: r.transfer(hash).ID})
+		})
 	}
 	r.rest()
 	r.requireHolding(r.vite, owner, usd, 3000)
@@ -387,7 +394,7 @@ func TestLostCreditStaysUnpaidWhenItsBlockIsPruned(t *testing.T) {
 	require.Equal(t, records.HeldPayment, r.payment(hash).State)
 	r.setChannel(records.Deposit, "OPEN")
 	r.update(func(tx *records.Tx) error { return control.SetAutomatic(tx, "main", usd, records.Deposit, "OPEN", "") })
-	r.update(func(tx *records.Tx) error { return r.w.Retry(tx, Order{Record: r.transfer(hash).ID}) })
+	r.update(func(tx *records.Tx) error { return r.w.rules().Retry(tx, transfers.Order{Record: r.transfer(hash).ID}) })
 	r.rest()
 	r.requireHolding(r.vite, owner, usd, 0)
 	came := func() (s books.Sheet) {

@@ -28,7 +28,7 @@ type pool struct {
 // gas account where it has none. Level only queues payments from account to account. What an earlier round queued and no slot took is voided and computed again.
 func (w *Watcher) Level(ctx context.Context) error {
 	var faults []error
-	for _, n := range w.networks() {
+	for _, n := range w.Networks() {
 		for id, kind := range map[chain.ID]records.AccountKind{n.Source: records.KindHot, n.Exchange: records.KindGateway} {
 			if err := w.levelPool(ctx, n, id, kind); err != nil {
 				faults = append(faults, fmt.Errorf("levelling the accounts of %s on %s: %w", n.Name, id, err))

@@ -7,6 +7,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/transfers"
 )
 
 // depositWithUnknownLabel sends coin to the shared address with a label that nobody has.
@@ -14,14 +15,14 @@ func (r *rig) depositWithUnknownLabel(amount uint64) string {
 	return r.eth.Deposit(r.eth.Address("depositor"), r.net.Shared, chain.Native, units(amount), chain.Memo{Type: 1, Label: "nobody"})
 }
 
-func (r *rig) credit(hash string, o Order) error {
+func (r *rig) credit(hash string, o transfers.Order) error {
 	o.Record, o.Why = r.transfer(hash).ID, "a test"
-	return r.store.Update(r.t.Context(), func(tx *records.Tx) error { return r.w.Credit(tx, o) })
+	return r.store.Update(r.t.Context(), func(tx *records.Tx) error { return r.w.rules().Credit(tx, o) })
 }
 
-func (r *rig) refund(hash string, o Order) error {
+func (r *rig) refund(hash string, o transfers.Order) error {
 	o.Record, o.Why = r.transfer(hash).ID, "a test"
-	return r.store.Update(r.t.Context(), func(tx *records.Tx) error { return r.w.Refund(tx, o) })
+	return r.store.Update(r.t.Context(), func(tx *records.Tx) error { return r.w.rules().Refund(tx, o) })
 }
 
 // A deposit that nobody can be named for is credited once, to whom the operator names, by the policy of that moment.
@@ -31,24 +32,24 @@ func TestCreditOfAStrayDeposit(t *testing.T) {
 	hash, small := r.depositWithUnknownLabel(500), r.depositWithUnknownLabel(120)
 	require.NoError(t, r.w.Step(t.Context()))
 	r.run(1)
-	require.ErrorIs(t, r.credit(hash, Order{To: owner}), ErrNothingToDo, "it is only seen")
+	require.ErrorIs(t, r.credit(hash, transfers.Order{To: owner}), transfers.ErrNothingToDo, "it is only seen")
 	r.rest()
 	r.requireState(hash, records.Held, records.ReasonUnknownLabel)
-	require.ErrorIs(t, r.credit(hash, Order{}), ErrNothingToDo, "nobody is named")
-	require.ErrorIs(t, r.credit(hash, Order{To: r.net.Gateway}), ErrNothingToDo, "one of our own")
+	require.ErrorIs(t, r.credit(hash, transfers.Order{}), transfers.ErrNothingToDo, "nobody is named")
+	require.ErrorIs(t, r.credit(hash, transfers.Order{To: r.net.Gateway}), transfers.ErrNothingToDo, "one of our own")
 
 	r.net.Tokens[1].Policy.MinDeposit = units(200)
 	r.parts.Networks = []records.Network{r.net}
 	r.restart()
-	require.ErrorIs(t, r.credit(small, Order{To: owner}), ErrNothingToDo, "below the minimum of now")
-	require.NoError(t, r.credit(hash, Order{To: owner}))
+	require.ErrorIs(t, r.credit(small, transfers.Order{To: owner}), transfers.ErrNothingToDo, "below the minimum of now")
+	require.NoError(t, r.credit(hash, transfers.Order{To: owner}))
 	require.Equal(t, units(200), r.transfer(hash).Policy.MinDeposit)
 	require.Equal(t, owner, r.transfer(hash).Owner)
-	require.ErrorIs(t, r.credit(hash, Order{To: owner}), ErrNothingToDo, "it is credited")
-	require.NoError(t, r.credit(small, Order{To: owner, Small: true}))
+	require.ErrorIs(t, r.credit(hash, transfers.Order{To: owner}), transfers.ErrNothingToDo, "it is credited")
+	require.NoError(t, r.credit(small, transfers.Order{To: owner, Small: true}))
 	r.rest()
-	require.ErrorIs(t, r.credit(hash, Order{To: owner}), ErrNothingToDo, "it is paid")
-	require.ErrorIs(t, r.refund(hash, Order{}), ErrNothingToDo, "it is paid")
+	require.ErrorIs(t, r.credit(hash, transfers.Order{To: owner}), transfers.ErrNothingToDo, "it is paid")
+	require.ErrorIs(t, r.refund(hash, transfers.Order{}), transfers.ErrNothingToDo, "it is paid")
 	r.requireHolding(r.vite, owner, coin, 620)
 	r.requireSound()
 }
@@ -61,8 +62,8 @@ func TestCreditGoesToTheOwnerOnly(t *testing.T) {
 	hash := r.eth.Deposit(r.eth.Address("depositor"), r.net.Shared, usdEth, units(50_000), chain.Memo{Type: 1, Label: label}) // a token that comes to own addresses
 	r.rest()
 	r.requireState(hash, records.Held, records.ReasonWrongType)
-	require.ErrorIs(t, r.credit(hash, Order{To: thief}), ErrNothingToDo)
-	require.NoError(t, r.credit(hash, Order{To: owner}))
+	require.ErrorIs(t, r.credit(hash, transfers.Order{To: thief}), transfers.ErrNothingToDo)
+	require.NoError(t, r.credit(hash, transfers.Order{To: owner}))
 	r.rest()
 	r.requireHolding(r.vite, owner, usd, 500)
 	r.requireHolding(r.vite, thief, usd, 0)
@@ -77,14 +78,14 @@ func TestHeldRefundToAnother(t *testing.T) {
 	hash := r.depositWithUnknownLabel(500)
 	r.rest()
 	before := r.eth.Holding(sender, chain.Native)
-	require.NoError(t, r.refund(hash, Order{}))
-	require.ErrorIs(t, r.refund(hash, Order{To: elsewhere}), ErrNothingToDo, "it leaves")
-	require.NoError(t, r.store.Update(t.Context(), func(tx *records.Tx) error { return r.w.Hold(tx, Order{Record: r.transfer(hash).ID}) }))
-	require.ErrorContains(t, r.refund(hash, Order{}), "name another address")
-	require.ErrorContains(t, r.refund(hash, Order{To: sender}), "already")
-	require.ErrorIs(t, r.refund(hash, Order{To: r.net.Hot}), ErrNothingToDo, "one of our own")
-	require.NoError(t, r.refund(hash, Order{To: elsewhere}))
-	require.ErrorIs(t, r.refund(hash, Order{To: sender}), ErrNothingToDo, "once")
+	require.NoError(t, r.refund(hash, transfers.Order{}))
+	require.ErrorIs(t, r.refund(hash, transfers.Order{To: elsewhere}), transfers.ErrNothingToDo, "it leaves")
+	require.NoError(t, r.store.Update(t.Context(), func(tx *records.Tx) error { return r.w.rules().Hold(tx, transfers.Order{Record: r.transfer(hash).ID}) }))
+	require.ErrorContains(t, r.refund(hash, transfers.Order{}), "name another address")
+	require.ErrorContains(t, r.refund(hash, transfers.Order{To: sender}), "already")
+	require.ErrorIs(t, r.refund(hash, transfers.Order{To: r.net.Hot}), transfers.ErrNothingToDo, "one of our own")
+	require.NoError(t, r.refund(hash, transfers.Order{To: elsewhere}))
+	require.ErrorIs(t, r.refund(hash, transfers.Order{To: sender}), transfers.ErrNothingToDo, "once")
 	r.rest()
 	r.requireHolding(r.eth, elsewhere, chain.Native, 500)
 	require.Equal(t, before, r.eth.Holding(sender, chain.Native))
@@ -97,12 +98,12 @@ func TestRefundToAnother(t *testing.T) {
 	_, address := r.user()
 	hash, dust := r.depositWithUnknownLabel(500), r.deposit(address, minimum*100-1)
 	r.run(1)
-	require.ErrorIs(t, r.refund(hash, Order{}), ErrNothingToDo, "it is only seen")
+	require.ErrorIs(t, r.refund(hash, transfers.Order{}), transfers.ErrNothingToDo, "it is only seen")
 	r.rest()
-	require.ErrorIs(t, r.refund(hash, Order{To: r.net.Hot}), ErrNothingToDo, "one of our own")
-	require.ErrorIs(t, r.refund(dust, Order{}), ErrNothingToDo, "it is refused")
-	require.NoError(t, r.refund(hash, Order{To: r.eth.Address("elsewhere")}))
-	require.ErrorIs(t, r.refund(hash, Order{To: r.eth.Address("elsewhere")}), ErrNothingToDo, "once")
+	require.ErrorIs(t, r.refund(hash, transfers.Order{To: r.net.Hot}), transfers.ErrNothingToDo, "one of our own")
+	require.ErrorIs(t, r.refund(dust, transfers.Order{}), transfers.ErrNothingToDo, "it is refused")
+	require.NoError(t, r.refund(hash, transfers.Order{To: r.eth.Address("elsewhere")}))
+	require.ErrorIs(t, r.refund(hash, transfers.Order{To: r.eth.Address("elsewhere")}), transfers.ErrNothingToDo, "once")
 	r.rest()
 	r.requireHolding(r.eth, r.eth.Address("elsewhere"), chain.Native, 500)
 	r.requireSound()

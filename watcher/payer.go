@@ -138,7 +138,7 @@ func (p *payer) mustWait(unmined []records.OpenSlot, cur records.Cursor) bool {
 // mayHavePaid is the paying accounts of this chain, and for a source chain those that refund what is not paid here.
 func (p *payer) mayHavePaid(tx *records.Tx) ([]records.Account, error) {
 	paying, err := tx.Accounts(p.id, records.KindHot, records.KindGateway)
-	for _, n := range p.networks() {
+	for _, n := range p.Networks() {
 		if n.Source == p.id && err == nil {
 			var refunding []records.Account
 			refunding, err = tx.Accounts(n.Exchange, records.KindGateway)
@@ -345,9 +345,4 @@ func (p *payer) haltAccount(ctx context.Context, account string, why error) erro
 	return p.Store.Update(ctx, func(tx *records.Tx) error {
 		return tx.SetAccountState(p.id, account, records.AccountHalted, why.Error())
 	})
-}
-
-// chainPayment is a payment as the adapter prepares it, with the most that its fee may be; zero leaves the bound to the adapter.
-func chainPayment(p records.Payment, maxFee chain.Amount) chain.Payment {
-	return chain.Payment{ID: p.ID, Purpose: p.Purpose, Asset: p.Asset, To: p.Payee, Amount: p.Amount, Label: p.PayeeLabel, Source: p.Source, MaxFee: maxFee}
 }

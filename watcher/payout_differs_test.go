@@ -11,6 +11,7 @@ import (
 	"gatewayd/records"
 	"gatewayd/records/search"
 	"gatewayd/signer"
+	"gatewayd/transfers"
 )
 
 // taxed is a ledger whose token moves less than a transfer says: its transactions succeed and do not keep what they say.
@@ -94,24 +95,24 @@ func TestVoidThatTheSignerDoesNotSeeStopsNoOther(t *testing.T) {
 
 // What may be paid is neither made again nor given back, whoever orders it and under whatever reason it is held, until an operator has said what the transaction did.
 func TestPayoutThatDiffersIsNotMadeAgain(t *testing.T) {
-	for name, order := range map[string]func(*rig, *records.Tx, Order) error{
-		"retry":  func(r *rig, tx *records.Tx, o Order) error { return r.w.Retry(tx, o) },
-		"refund": func(r *rig, tx *records.Tx, o Order) error { return r.w.Refund(tx, o) },
-		"reject": func(r *rig, tx *records.Tx, o Order) error { return r.w.Reject(tx, o) },
-		"held, then retried": func(r *rig, tx *records.Tx, o Order) error {
-			if err := r.w.Hold(tx, o); err != nil {
+	for name, order := range map[string]func(*rig, *records.Tx, transfers.Order) error{
+		"retry":  func(r *rig, tx *records.Tx, o transfers.Order) error { return r.w.rules().Retry(tx, o) },
+		"refund": func(r *rig, tx *records.Tx, o transfers.Order) error { return r.w.rules().Refund(tx, o) },
+		"reject": func(r *rig, tx *records.Tx, o transfers.Order) error { return r.w.rules().Reject(tx, o) },
+		"held, then retried": func(r *rig, tx *records.Tx, o transfers.Order) error {
+			if err := r.w.rules().Hold(tx, o); err != nil {
 				return err
 			}
-			return r.w.Retry(tx, o)
+			return r.w.rules().Retry(tx, o)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, hash, owner, payee := differing(t)
 			before := r.vite.Holding(owner, usd)
-			o := Order{Record: r.transfer(hash).ID, Why: "a test"}
+			o := transfers.Order{Record: r.transfer(hash).ID, Why: "a test"}
 			paid := r.attemptsOf(r.payment(hash))[0].Hash
 			err := r.store.Update(t.Context(), func(tx *records.Tx) error { return order(r, tx, o) })
-			require.ErrorIs(t, err, ErrNothingToDo)
+			require.ErrorIs(t, err, transfers.ErrNothingToDo)
 			require.ErrorContains(t, err, paid)
 			r.rest()
 			r.requireHolding(r.eth, payee, usdEth, (1000-fee)*100)
@@ -139,9 +140,9 @@ func TestPayoutThatDiffersIsSettled(t *testing.T) {
 	p := r.payment(hash)
 	require.Equal(t, []any{records.Paid, paid}, []any{p.State, p.Tx})
 	require.Error(t, ops.Settle(t.Context(), record, paid), "once")
-	o := Order{Record: record, NothingMoved: true}
-	for _, order := range []func(*records.Tx, Order) error{r.w.Retry, r.w.Refund, r.w.Reject} {
-		require.ErrorIs(t, r.store.Update(t.Context(), func(tx *records.Tx) error { return order(tx, o) }), ErrNothingToDo)
+	o := transfers.Order{Record: record, NothingMoved: true}
+	for _, order := range []func(*records.Tx, transfers.Order) error{r.w.rules().Retry, r.w.rules().Refund, r.w.rules().Reject} {
+		require.ErrorIs(t, r.store.Update(t.Context(), func(tx *records.Tx) error { return order(tx, o) }), transfers.ErrNothingToDo)
 	}
 	r.rest()
 	r.requireHolding(r.eth, payee, usdEth, (1000-fee)*100)

@@ -4,21 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"gatewayd/chain"
 )
-
-// rangeReader is a chain that answers many blocks in few calls.
-type rangeReader interface {
-	// Blocks returns blocks of the canonical chain in order of height, none below from or above to.
-	// Without an error they are consecutive from from on, and at least one. With an error some are
-	// missing. chain.ErrNotFound: the chain does not reach from.
-	Blocks(ctx context.Context, from, to uint64) ([]chain.Block, error)
-}
 
 // maxBlocks bounds what is read together while catching up, and what is kept until it can be
 // applied.
@@ -110,49 +99,13 @@ func (f *follower) next(ctx context.Context, from, top uint64) (blocks []chain.B
 	return nil, fresh, err
 }
 
-// readRange reads blocks in order of height: in one go where the chain can, else in parallel. With
-// an error some are missing.
-func (f *follower) readRange(ctx context.Context, from, to uint64) (blocks []chain.Block, err error) {
-	if r, ok := f.chain.(rangeReader); ok {
-		blocks, err = r.Blocks(ctx, from, to)
-	} else {
-		blocks, err = f.readEach(ctx, from, to)
-	}
+// readRange reads blocks in order of height. With an error some are missing.
+func (f *follower) readRange(ctx context.Context, from, to uint64) ([]chain.Block, error) {
+	blocks, err := chain.ReadBlocks(ctx, f.chain, from, to, f.cfg.FetchAhead)
 	if err != nil {
 		err = fmt.Errorf("%w %d to %d: %w", errReading, from, to, err)
 	}
 	return blocks, err
-}
-
-// readEach reads blocks one by one, some in parallel. After a failure it begins no further ones,
-// and completes those under way.
-func (f *follower) readEach(ctx context.Context, from, to uint64) ([]chain.Block, error) {
-	blocks, errs := make([]chain.Block, to-from+1), make([]error, to-from+1)
-	var failed atomic.Bool
-	var g errgroup.Group
-	g.SetLimit(f.cfg.FetchAhead)
-	begun := 0
-	for ; begun < len(blocks) && !failed.Load(); begun++ {
-		i := begun
-		g.Go(func() error {
-			if blocks[i], errs[i] = f.chain.Block(ctx, from+uint64(i)); errs[i] != nil {
-				failed.Store(true)
-			}
-			return nil
-		})
-	}
-	_ = g.Wait() // the errors are in errs
-	var first error
-	good := blocks[:0]
-	for i, b := range blocks[:begun] {
-		switch {
-		case errs[i] == nil:
-			good = append(good, b)
-		case first == nil:
-			first = errs[i]
-		}
-	}
-	return good, first
 }
 
 // linked returns as many of the blocks as follow each other and a hash.

@@ -8,12 +8,15 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/transfers"
 )
 
 // reclassify orders a record to be decided again.
 func (r *rig) reclassify(hash string) error {
 	id := r.transfer(hash).ID
-	return r.store.Update(r.t.Context(), func(tx *records.Tx) error { return r.w.Reclassify(tx, Order{Record: id, Why: "configured since"}) })
+	return r.store.Update(r.t.Context(), func(tx *records.Tx) error {
+		return r.w.rules().Reclassify(tx, transfers.Order{Record: id, Why: "configured since"})
+	})
 }
 
 // TestReclassify: what is held as a stranger's becomes what it would be today, once, and the books stay whole.
@@ -39,18 +42,18 @@ func TestReclassify(t *testing.T) {
 	r.rest()
 	for _, hash := range everything {
 		require.Equal(t, records.Held, r.transfer(hash).State)
-		require.ErrorIs(t, r.reclassify(hash), ErrNothingToDo, "nothing has changed")
+		require.ErrorIs(t, r.reclassify(hash), transfers.ErrNothingToDo, "nothing has changed")
 	}
 
 	whole.Funders = append(slices.Clone(whole.Funders), r.eth.Address("new treasury"))
 	r.w.Reconfigure([]records.Network{whole})
 	for _, hash := range everything {
 		if hash == unlabelled {
-			require.ErrorIs(t, r.reclassify(hash), ErrNothingToDo)
+			require.ErrorIs(t, r.reclassify(hash), transfers.ErrNothingToDo)
 			continue
 		}
 		require.NoError(t, r.reclassify(hash))
-		require.ErrorIs(t, r.reclassify(hash), ErrNothingToDo, "twice")
+		require.ErrorIs(t, r.reclassify(hash), transfers.ErrNothingToDo, "twice")
 	}
 	r.rest()
 	r.requireState(stray, records.Final, records.ReasonOperator)
@@ -79,13 +82,13 @@ func TestReclassifyWhatLeftTheConfiguration(t *testing.T) {
 	r.w.Reconfigure([]records.Network{none})
 	r.rest()
 	r.requireState(hash, records.Held, records.ReasonUnknownToken)
-	require.ErrorIs(t, r.reclassify(hash), ErrNothingToDo)
+	require.ErrorIs(t, r.reclassify(hash), transfers.ErrNothingToDo)
 	dearer := r.net
 	dearer.Tokens = slices.Clone(dearer.Tokens)
 	dearer.Tokens[0].Policy.MinDeposit = units(1000 * minimum)
 	r.w.Reconfigure([]records.Network{dearer})
 	require.NoError(t, r.reclassify(hash))
-	require.ErrorIs(t, r.reclassify(hash), ErrNothingToDo)
+	require.ErrorIs(t, r.reclassify(hash), transfers.ErrNothingToDo)
 	r.rest()
 	r.requireHolding(r.vite, owner, usd, minimum)
 	r.requireSound()

@@ -12,6 +12,7 @@ import (
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
 	"gatewayd/records/control"
+	"gatewayd/transfers"
 )
 
 func (r *rig) channel(d records.Direction) (c control.Channel) {
@@ -141,7 +142,7 @@ func TestNetworkFeeIsTheLowestRecentQuote(t *testing.T) {
 	owner, _ := r.user()
 	hash := r.order(owner, coin, 5000, chain.Memo{Type: 1, Address: r.eth.Address("payee"), Label: "1"})
 	r.vite.Mine(1)
-	require.ErrorIs(t, r.w.Step(t.Context()), errNoQuote)
+	require.ErrorIs(t, r.w.Step(t.Context()), transfers.ErrNoQuote)
 
 	require.NoError(t, r.w.quote(t.Context()))
 	r.now = r.now.Add(5 * time.Minute)

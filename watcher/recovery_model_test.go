@@ -9,6 +9,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
+	"gatewayd/transfers"
 	"gatewayd/watcher/recovery"
 )
 
@@ -102,9 +103,7 @@ func (m *model) operatorRecovery(t *testing.T) *recovery.Recovery {
 	t.Helper()
 	parts := m.parts
 	parts.Store, parts.Chains = m.inner, map[chain.ID]chain.Chain{"eth": m.eth, "vite": m.vite}
-	w, err := New(Config{}, parts)
-	require.NoError(t, err)
-	return w.Recovery(m.parts.Signer.(*crashSigner).guard)
+	return recoveryWith(t, parts, m.parts.Signer.(*crashSigner).guard)
 }
 
 func (m *model) stopped(t *testing.T) (list []records.Account) {
@@ -126,7 +125,7 @@ func (m *model) stopped(t *testing.T) (list []records.Account) {
 func (m *model) resume(t *testing.T, ops *recovery.Recovery, a records.Account, hasty bool) bool {
 	t.Helper()
 	wait := func(err error) bool {
-		if err != nil && !errors.Is(err, recovery.ErrBehind) && !errors.Is(err, recovery.ErrNotAtRest) && !errors.Is(err, ErrNothingToDo) && !errors.Is(err, records.ErrConflict) {
+		if err != nil && !errors.Is(err, recovery.ErrBehind) && !errors.Is(err, recovery.ErrNotAtRest) && !errors.Is(err, transfers.ErrNothingToDo) && !errors.Is(err, records.ErrConflict) {
 			require.NoError(t, err)
 		}
 		return err != nil

@@ -9,6 +9,7 @@ import (
 	"gatewayd/records"
 	"gatewayd/records/signguard"
 	"gatewayd/signer"
+	"gatewayd/transfers"
 )
 
 // alike orders two withdrawals that only their transfers tell apart, while payouts are stopped.
@@ -43,7 +44,7 @@ func (r *rig) signedAtTheNext(claim chain.Claim) (hash string) {
 func TestSettlesWhatWasSigned(t *testing.T) {
 	r := setup(t)
 	first, second := r.alike()
-	was := ClaimOf(r.payment(second), r.transfer(second))
+	was := transfers.ClaimOf(r.payment(second), r.transfer(second))
 	was.Payment.ID = 1000
 	hash := r.signedAtTheNext(was)
 	ops := r.operatorRecovery()
@@ -51,7 +52,7 @@ func TestSettlesWhatWasSigned(t *testing.T) {
 	require.Len(t, f.Pays, 1)
 	require.Equal(t, r.payment(second).ID, f.Pays[0].ID)
 	require.Contains(t, f.Signed, r.transfer(second).Ref)
-	require.ErrorIs(t, ops.Settle(t.Context(), r.transfer(first).ID, hash), ErrNothingToDo)
+	require.ErrorIs(t, ops.Settle(t.Context(), r.transfer(first).ID, hash), transfers.ErrNothingToDo)
 	done, err := ops.SettleAll(t.Context(), "eth", r.net.Hot, 0)
 	require.NoError(t, err)
 	require.Len(t, done, 1)
@@ -68,7 +69,7 @@ func TestSettlesWhatWasSigned(t *testing.T) {
 func TestSettlesNobodyElses(t *testing.T) {
 	r := setup(t)
 	first, second := r.alike()
-	claim := ClaimOf(r.payment(second), r.transfer(second))
+	claim := transfers.ClaimOf(r.payment(second), r.transfer(second))
 	claim.Cause.Ref = "a transfer that these records do not have"
 	hash := r.signedAtTheNext(claim)
 	ops := r.operatorRecovery()
@@ -77,7 +78,7 @@ func TestSettlesNobodyElses(t *testing.T) {
 	done, err := ops.SettleAll(t.Context(), "eth", r.net.Hot, 0)
 	require.NoError(t, err)
 	require.Empty(t, done)
-	require.ErrorIs(t, ops.Settle(t.Context(), r.transfer(first).ID, hash), ErrNothingToDo)
+	require.ErrorIs(t, ops.Settle(t.Context(), r.transfer(first).ID, hash), transfers.ErrNothingToDo)
 	require.ErrorContains(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0), "a transfer that these records do not have")
 	require.NoError(t, ops.Accept(t.Context(), "eth", r.net.Hot, hash, "looked at", 0))
 	require.NoError(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0))

@@ -9,6 +9,7 @@ import (
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
 	"gatewayd/records/signguard"
+	"gatewayd/transfers"
 	"gatewayd/watcher/recovery"
 )
 
@@ -20,11 +21,16 @@ func (r *rig) operatorRecovery() *recovery.Recovery {
 
 func (r *rig) operatorRecoveryWith(g recovery.Guard) *recovery.Recovery {
 	r.t.Helper()
-	parts := r.parts
-	parts.Signer = nil // an operator's command signs nothing
-	w, err := New(Config{}, parts)
-	require.NoError(r.t, err)
-	return w.Recovery(g)
+	return recoveryWith(r.t, r.parts, g)
+}
+
+// recoveryWith returns the repairs that an operator's command makes with the parts of a watcher. It signs nothing.
+func recoveryWith(t *testing.T, p Parts, g recovery.Guard) *recovery.Recovery {
+	t.Helper()
+	p.Signer = nil
+	w, err := New(Config{}, p)
+	require.NoError(t, err)
+	return recovery.New(recovery.Parts{Store: w.Store, Chains: w.Chains, Rules: w.rules, Guard: g})
 }
 
 // unknownTx is the one unexplained transaction of an account.
@@ -63,17 +69,17 @@ func TestAcceptedTransactionLetsTheAccountGoOn(t *testing.T) {
 	require.Equal(t, records.Queued, r.payment(waits).State)
 
 	ops := r.operatorRecovery()
-	require.ErrorIs(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0), ErrNothingToDo)
+	require.ErrorIs(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0), transfers.ErrNothingToDo)
 	f := r.unknownTx(ops, "eth", r.net.Hot)
 	require.Equal(t, chain.Outgoing{Asset: usdEth, To: r.eth.Address("mallory"), Amount: units(7)}, f.Out)
 	require.Empty(t, f.Pays)
 	require.Empty(t, f.Harmless)
-	require.ErrorIs(t, ops.Accept(t.Context(), "eth", r.net.Hot, "other", "why", 0), ErrNothingToDo)
-	require.ErrorIs(t, ops.Settle(t.Context(), r.transfer(waits).ID, hash), ErrNothingToDo, "it paid somebody else")
-	require.ErrorIs(t, ops.Settle(t.Context(), r.transfer(waits).ID, "other"), ErrNothingToDo)
+	require.ErrorIs(t, ops.Accept(t.Context(), "eth", r.net.Hot, "other", "why", 0), transfers.ErrNothingToDo)
+	require.ErrorIs(t, ops.Settle(t.Context(), r.transfer(waits).ID, hash), transfers.ErrNothingToDo, "it paid somebody else")
+	require.ErrorIs(t, ops.Settle(t.Context(), r.transfer(waits).ID, "other"), transfers.ErrNothingToDo)
 	require.NoError(t, ops.Accept(t.Context(), "eth", r.net.Hot, hash, "test of the key by Eve", 0))
 	require.NoError(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0))
-	require.ErrorIs(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0), ErrNothingToDo, "it goes on already")
+	require.ErrorIs(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0), transfers.ErrNothingToDo, "it goes on already")
 	r.rest()
 	require.Equal(t, records.Paid, r.payment(waits).State)
 	r.requireSound()
@@ -89,7 +95,7 @@ func TestTransactionThatPaysARecordIsSettledNotAccepted(t *testing.T) {
 	r.setChannel(records.Withdrawal, "OPEN")
 	ops := r.operatorRecovery()
 	require.Equal(t, r.payment(in).ID, r.unknownTx(ops, "eth", r.net.Hot).Pays[0].ID)
-	require.ErrorIs(t, ops.Accept(t.Context(), "eth", r.net.Hot, hash, "why not", 0), ErrNothingToDo)
+	require.ErrorIs(t, ops.Accept(t.Context(), "eth", r.net.Hot, hash, "why not", 0), transfers.ErrNothingToDo)
 	require.NoError(t, ops.Settle(t.Context(), r.transfer(in).ID, hash))
 	require.NoError(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0))
 	r.rest()
@@ -138,7 +144,7 @@ func TestForgottenRefundIsOrderedAndSettled(t *testing.T) {
 	require.Equal(t, records.AccountHalted, r.account("vite", r.net.Gateway).State)
 	ops := r.operatorRecovery()
 	require.Equal(t, []uint64{r.transfer(in).ID}, r.unknownTx(ops, "vite", r.net.Gateway).Refunds)
-	require.ErrorIs(t, ops.Accept(t.Context(), "vite", r.net.Gateway, hash, "why", 0), ErrNothingToDo)
+	require.ErrorIs(t, ops.Accept(t.Context(), "vite", r.net.Gateway, hash, "why", 0), transfers.ErrNothingToDo)
 	require.NoError(t, ops.Settle(t.Context(), r.transfer(in).ID, hash))
 	require.NoError(t, ops.Resume(t.Context(), "vite", r.net.Gateway, 0))
 	r.setChannel(records.Withdrawal, "OPEN")
@@ -264,7 +270,7 @@ func TestHaltedChainGoesOnOnlyOnTheSamePast(t *testing.T) {
 	r.run(3 * finality)
 	ops := r.operatorRecovery()
 	_, err := ops.ResumeChain(t.Context(), "eth")
-	require.ErrorIs(t, err, ErrNothingToDo)
+	require.ErrorIs(t, err, transfers.ErrNothingToDo)
 	r.update(func(tx *records.Tx) error { return tx.HaltChain("eth", "a lying node") })
 	_, err = ops.ResumeChain(t.Context(), "eth")
 	require.NoError(t, err, "its past is ours")
@@ -312,7 +318,7 @@ func TestForgottenRefundToAnother(t *testing.T) {
 	require.Empty(t, f.Pays)
 	require.Empty(t, f.Refunds)
 	require.Equal(t, []uint64{id}, f.Others)
-	require.ErrorIs(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0), ErrNothingToDo, "nobody has said what it is")
+	require.ErrorIs(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0), transfers.ErrNothingToDo, "nobody has said what it is")
 	require.NoError(t, ops.Settle(t.Context(), id, hash))
 	require.NoError(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0))
 	r.rest()

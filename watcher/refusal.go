@@ -8,6 +8,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/transfers"
 )
 
 // trier is a chain that can try token payments on the state after a block without sending them.
@@ -43,7 +44,7 @@ func (w *Watcher) whoRefuses(ctx context.Context, height uint64, account string,
 	if err != nil {
 		return err
 	}
-	pay := chainPayment(q, chain.Amount{})
+	pay := transfers.ChainPayment(q, chain.Amount{})
 	amounts := append(leastAmounts(n, q.Asset), q.Amount)
 	results, err := w.Chains[q.Chain].(trier).Try(ctx, height, account, append([]chain.Payment{pay}, trials(pay, others, amounts)...))
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/records/control"
+	"gatewayd/transfers"
 )
 
 func (r *rig) orderRescan(p chain.Point) {
@@ -22,6 +23,16 @@ func (r *rig) rescanAt(height uint64) (o control.Rescan) {
 		return err
 	}))
 	return o
+}
+
+// compare returns how blocks differ from the records.
+func (r *rig) compare(blocks []chain.Block) (list []transfers.BlockDifference) {
+	r.t.Helper()
+	r.view(func(tx *records.Tx) (err error) {
+		list, _, err = r.w.rules().Compare(tx, "eth", blocks)
+		return err
+	})
+	return list
 }
 
 // An order that cannot be carried out fails with its reason, and following goes on.
@@ -54,12 +65,11 @@ func TestRescanCreditsNothingFromBeforeTheAddress(t *testing.T) {
 
 	head, err := r.eth.Head(t.Context())
 	require.NoError(t, err)
-	blocks, err := r.w.ReadBlocks(t.Context(), "eth", 1, head.Latest.Height)
+	blocks, err := chain.ReadBlocks(t.Context(), r.eth, 1, head.Latest.Height, 1)
 	require.NoError(t, err)
-	found, _, err := r.w.Compare(t.Context(), "eth", blocks)
-	require.NoError(t, err)
+	found := r.compare(blocks)
 	require.Len(t, found, 1)
-	require.Equal(t, []any{MissingTransfer, hash, units(50_000), true}, []any{found[0].Kind, found[0].Tx, found[0].Amount, found[0].Mends()})
+	require.Equal(t, []any{transfers.MissingTransfer, hash, units(50_000), true}, []any{found[0].Kind, found[0].Tx, found[0].Amount, found[0].Mends()})
 	for range 2 {
 		r.orderRescan(found[0].Point)
 		r.rest()
@@ -71,7 +81,7 @@ func TestRescanCreditsNothingFromBeforeTheAddress(t *testing.T) {
 	r.requireHolding(r.vite, owner, usd, 0)
 
 	r.update(func(tx *records.Tx) error {
-		return r.w.Credit(tx, Order{Record: r.transfer(hash).ID, To: owner, Why: "a test"})
+		return r.w.rules().Credit(tx, transfers.Order{Record: r.transfer(hash).ID, To: owner, Why: "a test"})
 	})
 	r.rest()
 	r.requireHolding(r.vite, owner, usd, 500)
@@ -86,18 +96,16 @@ func TestRescanShowsAnotherComment(t *testing.T) {
 	r.rest()
 	head, err := r.eth.Head(t.Context())
 	require.NoError(t, err)
-	blocks, err := r.w.ReadBlocks(t.Context(), "eth", 1, head.Latest.Height)
+	blocks, err := chain.ReadBlocks(t.Context(), r.eth, 1, head.Latest.Height, 1)
 	require.NoError(t, err)
 	for i := range blocks {
 		for j := range blocks[i].Transfers {
-			found, _, err := r.w.Compare(t.Context(), "eth", blocks[i:i+1])
-			require.NoError(t, err)
+			found := r.compare(blocks[i : i+1])
 			require.Empty(t, found)
 			blocks[i].Transfers[j].Memo.Raw = []byte("another")
-			found, _, err = r.w.Compare(t.Context(), "eth", blocks[i:i+1])
-			require.NoError(t, err)
+			found = r.compare(blocks[i : i+1])
 			require.Len(t, found, 1)
-			require.Equal(t, []any{OtherFacts, hash, r.transfer(hash).ID}, []any{found[0].Kind, found[0].Tx, found[0].Record})
+			require.Equal(t, []any{transfers.OtherFacts, hash, r.transfer(hash).ID}, []any{found[0].Kind, found[0].Tx, found[0].Record})
 			return
 		}
 	}

@@ -88,7 +88,7 @@ func (p *payer) closedTokens(gate *gate, network string, class records.Class, as
 
 // tokensOf names a network's tokens that are paid in an asset on the payer's chain, and tells whether that is the network's source chain.
 func (p *payer) tokensOf(network string, asset chain.Asset) (tokens []string, source bool) {
-	for _, n := range p.networks() {
+	for _, n := range p.Networks() {
 		if n.Name != network {
 			continue
 		}

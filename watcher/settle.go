@@ -164,11 +164,11 @@ func (f *follower) settleFailed(ctx context.Context, tx *records.Tx, slot record
 	case err != nil && (e.Void || !refused):
 		return fmt.Errorf("freeing the sign-guard: %w", err)
 	}
-	if err := tx.SettleVoid(slot, e.Tx, e.BlockHash, reason, again); err != nil || again || !e.Void || t.ID == 0 || f.cannotGiveBack(t) {
+	if err := tx.SettleVoid(slot, e.Tx, e.BlockHash, reason, again); err != nil || again || !e.Void || t.ID == 0 || !f.rules().Refundable(t) {
 		return err
 	}
 	p.State = records.HeldPayment
-	return f.giveUp(tx, p, t, records.ReasonPayoutFailed, t.Net)
+	return f.rules().GiveUp(tx, p, t, records.ReasonPayoutFailed, t.Net)
 }
 
 // withdrawalOf returns a payment and, if it is the payout of a withdrawal, that.
@@ -180,24 +180,4 @@ func withdrawalOf(tx *records.Tx, payment uint64) (p records.Payment, t records.
 		return p, records.Transfer{}, err
 	}
 	return p, t, nil
-}
-
-// giveUp turns a payout of a withdrawal that is queued or held into a refund of an amount. The payout is void first, so the two can never both live.
-// ErrConflict, with nothing changed: cannotGiveBack.
-func (w *Watcher) giveUp(tx *records.Tx, p records.Payment, t records.Transfer, reason string, back chain.Amount) error {
-	if w.cannotGiveBack(t) {
-		return fmt.Errorf("%w: transfer %d has left its chain, or its network the configuration", records.ErrConflict, t.ID)
-	}
-	if err := tx.MovePayment(p.ID, p.State, records.VoidPayment, reason); err != nil {
-		return err
-	}
-	if err := tx.MoveTransfer(t.ID, t.State, records.Refused, reason); err != nil {
-		return err
-	}
-	return queueRefund(tx, w.network(t.Network), t, t.From, back)
-}
-
-// cannotGiveBack reports whether no refund of a withdrawal can be ordered: it has left its chain, or its network the configuration.
-func (w *Watcher) cannotGiveBack(t records.Transfer) bool {
-	return t.Incident != "" || w.network(t.Network).Name == ""
 }

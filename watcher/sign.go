@@ -12,6 +12,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/records/signguard"
+	"gatewayd/transfers"
 )
 
 // signing is a slot that wants a signature, and what was signed for it before.
@@ -28,7 +29,7 @@ func (s signing) payment() chain.Payment {
 	if s.cancels() {
 		return chain.Payment{Purpose: chain.Cancel, Asset: chain.Native, To: s.slot.Account}
 	}
-	return chainPayment(s.slot.Payment, s.maxCost)
+	return transfers.ChainPayment(s.slot.Payment, s.maxCost)
 }
 
 func (s signing) chainSlot() chain.Slot {

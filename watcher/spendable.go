@@ -7,6 +7,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/transfers"
 )
 
 // Why an account's balance keeps a payment back: too little of what it pays, or too little coin for its fee.
@@ -47,7 +48,7 @@ func (s *spendable) reserve(ctx context.Context, unmined []records.OpenSlot) (bo
 		if len(o.Attempts) > 0 || o.Payment.Purpose == chain.Receive {
 			continue
 		}
-		fee, err := s.chain.Estimate(ctx, s.account, chainPayment(o.Payment, chain.Amount{}))
+		fee, err := s.chain.Estimate(ctx, s.account, transfers.ChainPayment(o.Payment, chain.Amount{}))
 		if waitsOrFails(err) {
 			return false, nil
 		}
@@ -63,7 +64,7 @@ func (s *spendable) reserve(ctx context.Context, unmined []records.OpenSlot) (bo
 func unsigned(slots []records.OpenSlot) (list []chain.Payment) {
 	for _, o := range slots {
 		if len(o.Attempts) == 0 && o.Payment.Purpose != chain.Receive {
-			list = append(list, chainPayment(o.Payment, chain.Amount{}))
+			list = append(list, transfers.ChainPayment(o.Payment, chain.Amount{}))
 		}
 	}
 	return list

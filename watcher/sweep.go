@@ -37,7 +37,7 @@ const sweepPause = 6 * time.Hour
 // need. It pays nothing itself.
 func (w *Watcher) Sweep(ctx context.Context) error {
 	var faults []error
-	for _, n := range w.networks() {
+	for _, n := range w.Networks() {
 		c, ok := w.Chains[n.Source].(sweeper)
 		if !ok {
 			continue

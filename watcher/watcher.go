@@ -24,8 +24,8 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/transfers"
 	"gatewayd/watcher/reconcile"
-	"gatewayd/watcher/recovery"
 )
 
 // Config is the watcher's part of the configuration file. Zero values take the defaults.
@@ -169,8 +169,26 @@ func (w *Watcher) AskSoon() {
 	}
 }
 
-// networks are the configured networks at this moment. Whoever looks twice may find others.
-func (w *Watcher) networks() []records.Network { return *w.served.Load() }
+// Networks returns the networks in force. A second call may return others.
+func (w *Watcher) Networks() []records.Network { return *w.served.Load() }
+
+// network returns the network of a name in force, as transfers.Rules does.
+func (w *Watcher) network(name string) records.Network { return w.rules().Network(name) }
+
+// rules are the terms in force for transfers.
+func (w *Watcher) rules() transfers.Rules {
+	return transfers.Rules{Networks: w.Networks(), Payable: w.payable, Now: w.Now}
+}
+
+// payable returns the canonical form of an address that a chain can pay.
+func (w *Watcher) payable(id chain.ID, address, label string) (string, bool) {
+	canonical, err := w.Chains[id].CheckAddress(address, label)
+	return canonical, err == nil
+}
+
+func (w *Watcher) classify(tx *records.Tx, id chain.ID, t chain.Transfer) (row records.Transfer, ok bool, err error) {
+	return w.rules().Classify(tx, id, t)
+}
 
 // Run works until ctx ends or something fails that only a human can mend. Faults of nodes are waited out.
 func (w *Watcher) Run(ctx context.Context) error {
@@ -196,7 +214,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 
 // reconciling is what the comparisons of books and balances work with.
 func (w *Watcher) reconciling() reconcile.Parts {
-	return reconcile.Parts{Store: w.Store, Chains: w.Chains, Networks: w.networks, Classify: w.classify, Log: w.Log, Now: w.Now}
+	return reconcile.Parts{Store: w.Store, Chains: w.Chains, Networks: w.Networks, Classify: w.classify, Log: w.Log, Now: w.Now}
 }
 
 func (w *Watcher) books() *reconcile.Books {
@@ -221,11 +239,6 @@ func (w *Watcher) AuditBalances(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// Recovery is the operators' side of a Watcher.
-func (w *Watcher) Recovery(g recovery.Guard) *recovery.Recovery {
-	return recovery.New(recovery.Parts{Store: w.Store, Chains: w.Chains, Networks: w.networks, Guard: g, OrderRefund: w.orderRefund})
 }
 
 // FundsChecked is closed when Run has looked for the first time whether each direction can be paid at all, or has tried to.
@@ -350,8 +363,3 @@ func parseSchedule(text string) (s cron.Schedule, err error) {
 	}
 	return s, nil
 }
-
-// ErrNothingToDo says that an operator's order does not fit the record's state.
-var ErrNothingToDo = recovery.ErrNothingToDo
-
-var errNoQuote = errors.New("no network cost has been quoted yet")

@@ -9,6 +9,7 @@ import (
 	"gatewayd/chain/chaintest"
 	"gatewayd/records"
 	"gatewayd/records/control"
+	"gatewayd/transfers"
 )
 
 func TestWithdrawalIsPaidOut(t *testing.T) {
@@ -109,9 +110,13 @@ func TestStrayWithdrawal(t *testing.T) {
 	require.Empty(t, r.payments(stray))
 	require.Empty(t, r.payments(contract))
 
-	r.update(func(tx *records.Tx) error { return r.w.Refund(tx, Order{Record: r.transfer(stray).ID}) })
-	err := r.store.Update(t.Context(), func(tx *records.Tx) error { return r.w.Refund(tx, Order{Record: r.transfer(contract).ID}) })
-	require.ErrorIs(t, err, ErrNothingToDo, "its sender cannot be paid")
+	r.update(func(tx *records.Tx) error {
+		return r.w.rules().Refund(tx, transfers.Order{Record: r.transfer(stray).ID})
+	})
+	err := r.store.Update(t.Context(), func(tx *records.Tx) error {
+		return r.w.rules().Refund(tx, transfers.Order{Record: r.transfer(contract).ID})
+	})
+	require.ErrorIs(t, err, transfers.ErrNothingToDo, "its sender cannot be paid")
 	r.rest()
 	r.requireHolding(r.vite, owner, "tti_scam", 1000)
 	r.requireSound()
@@ -250,7 +255,9 @@ func TestOperatorRefundsAHeldPayout(t *testing.T) {
 	hash := r.withdraw(owner, r.eth.Address("payee"), 1000)
 	r.rest()
 	require.Equal(t, records.Queued, r.payment(hash).State)
-	r.update(func(tx *records.Tx) error { return r.w.Refund(tx, Order{Record: r.transfer(hash).ID}) })
+	r.update(func(tx *records.Tx) error {
+		return r.w.rules().Refund(tx, transfers.Order{Record: r.transfer(hash).ID})
+	})
 	r.rest()
 	r.requireState(hash, records.Refused, records.ReasonOperator)
 	r.requireHolding(r.vite, owner, usd, 1000)
@@ -265,11 +272,15 @@ func TestOperatorNeverRefundsWhatHasASlot(t *testing.T) {
 	hash := r.withdraw(owner, r.eth.Address("payee"), 1000)
 	r.run(finality + 2)
 	require.Equal(t, records.Bound, r.payment(hash).State)
-	err := r.store.Update(t.Context(), func(tx *records.Tx) error { return r.w.Refund(tx, Order{Record: r.transfer(hash).ID}) })
-	require.ErrorIs(t, err, ErrNothingToDo)
+	err := r.store.Update(t.Context(), func(tx *records.Tx) error {
+		return r.w.rules().Refund(tx, transfers.Order{Record: r.transfer(hash).ID})
+	})
+	require.ErrorIs(t, err, transfers.ErrNothingToDo)
 	r.rest()
-	err = r.store.Update(t.Context(), func(tx *records.Tx) error { return r.w.Refund(tx, Order{Record: r.transfer(hash).ID}) })
-	require.ErrorIs(t, err, ErrNothingToDo, "a paid one even less")
+	err = r.store.Update(t.Context(), func(tx *records.Tx) error {
+		return r.w.rules().Refund(tx, transfers.Order{Record: r.transfer(hash).ID})
+	})
+	require.ErrorIs(t, err, transfers.ErrNothingToDo, "a paid one even less")
 	r.requireSound()
 }
 

@@ -16,6 +16,7 @@ import (
 	"gatewayd/config"
 	"gatewayd/operator"
 	"gatewayd/records"
+	"gatewayd/transfers"
 	"gatewayd/watcher/recovery"
 )
 
@@ -223,7 +224,7 @@ func unreadBlocksError(ctx context.Context, r *operator.Recovery, id chain.ID, a
 	}
 	why, err := r.Unread(ctx, s)
 	if err == nil && why != "" {
-		err = fmt.Errorf("%w: %s", recovery.ErrNothingToDo, why)
+		err = fmt.Errorf("%w: %s", transfers.ErrNothingToDo, why)
 	}
 	return err
 }

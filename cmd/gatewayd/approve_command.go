@@ -12,7 +12,7 @@ import (
 
 	"gatewayd/operator"
 	"gatewayd/signer/approval"
-	"gatewayd/watcher"
+	"gatewayd/transfers"
 )
 
 func approverCommand(w streams) *cobra.Command {
@@ -132,7 +132,7 @@ func recordsApproveCommand(w streams, config *string) *cobra.Command {
 }
 
 func recordsRejectCommand(w streams, config *string) *cobra.Command {
-	var o watcher.Order
+	var o transfers.Order
 	c := orderCommand(w, config, &o, "who rejects it and why", &cobra.Command{
 		Use: "reject ID", Short: "Reject a payment that waits: the transfer goes back to its sender whole",
 		Long:    "Reject a payment that waits, for approvals or for whatever else the signer holds it. The transfer goes back to its sender, or to --to, and nothing of it is kept.",

@@ -9,11 +9,11 @@ import (
 
 	"gatewayd/operator"
 	"gatewayd/records"
-	"gatewayd/watcher"
+	"gatewayd/transfers"
 )
 
 func recordsRetryCommand(w streams, config *string) *cobra.Command {
-	var o watcher.Order
+	var o transfers.Order
 	c := orderCommand(w, config, &o, "", &cobra.Command{
 		Use: "retry ID", Short: "Send a held payment on its way again, or credit a deposit that was below the minimum",
 	})
@@ -24,12 +24,12 @@ func recordsRetryCommand(w streams, config *string) *cobra.Command {
 
 // nothingMovedFlag is the operator's word that a transaction which differs from its payment
 // (payout_differs) moved nothing.
-func nothingMovedFlag(c *cobra.Command, o *watcher.Order) {
+func nothingMovedFlag(c *cobra.Command, o *transfers.Order) {
 	c.Flags().BoolVar(&o.NothingMoved, "nothing-moved", false, "the transaction on the chain that differs from the payment (payout_differs) provably moved nothing")
 }
 
 func recordsHoldCommand(w streams, config *string) *cobra.Command {
-	var o watcher.Order
+	var o transfers.Order
 	c := orderCommand(w, config, &o, "who holds it and why", &cobra.Command{
 		Use: "hold ID", Short: "Keep a payment that waits from being paid, until it is retried, refunded or rejected",
 		Long:    "Keep a payment that waits from being paid, until it is retried, refunded or rejected. Neither time nor people's approvals let it go. What is signed already is not held.",
@@ -40,7 +40,7 @@ func recordsHoldCommand(w streams, config *string) *cobra.Command {
 }
 
 func recordsCreditCommand(w streams, config *string) *cobra.Command {
-	var o watcher.Order
+	var o transfers.Order
 	c := orderCommand(w, config, &o, "who asked for it and what proves it", &cobra.Command{
 		Use: "credit ID", Short: "Credit a held deposit to the wallet that you have found to be its owner's",
 		Long: "Credit a held deposit to the wallet that you have found to be its owner's. What holds for the token now, its minimum too, is frozen into\n" +
@@ -55,7 +55,7 @@ func recordsCreditCommand(w streams, config *string) *cobra.Command {
 }
 
 func recordsRefundCommand(w streams, config *string) *cobra.Command {
-	var o watcher.Order
+	var o transfers.Order
 	c := orderCommand(w, config, &o, "", &cobra.Command{
 		Use: "refund ID", Short: "Send a transfer back to its sender, or to --to, instead of paying it out",
 		Long: "Send a transfer back to its sender, or to --to, instead of paying it out. A sender that is a contract, or looks like an exchange, is not\n" +
@@ -71,7 +71,7 @@ func recordsRefundCommand(w streams, config *string) *cobra.Command {
 }
 
 func recordsReclassifyCommand(w streams, config *string) *cobra.Command {
-	var o watcher.Order
+	var o transfers.Order
 	c := orderCommand(w, config, &o, "what has changed in the configuration", &cobra.Command{
 		Use: "reclassify ID", Short: "Decide a transfer that is held as a stranger's again, by the configuration of now",
 		Long: "Decide a transfer that is held as a stranger's (unknown_token, unknown_label, unbound_address) again, by the configuration of now: when its sender has been\n" +
@@ -83,7 +83,7 @@ func recordsReclassifyCommand(w streams, config *string) *cobra.Command {
 }
 
 func recordsWriteOffCommand(w streams, config *string) *cobra.Command {
-	var o watcher.Order
+	var o transfers.Order
 	c := orderCommand(w, config, &o, "who bears the loss", &cobra.Command{
 		Use: "write-off ID", Short: "Give up a transfer that was decided and has left its chain, with what was paid for it",
 		Long: "Give up a transfer that was decided and whose block has left its chain for good (an incident): nobody is asked about it any more, and\n" +
@@ -97,7 +97,7 @@ func recordsWriteOffCommand(w streams, config *string) *cobra.Command {
 
 // orderCommand executes the order of the command's name. why describes the content of --why; ""
 // where it may be left out.
-func orderCommand(w streams, config *string, o *watcher.Order, why string, c *cobra.Command) *cobra.Command {
+func orderCommand(w streams, config *string, o *transfers.Order, why string, c *cobra.Command) *cobra.Command {
 	c.Args = cobra.ExactArgs(1)
 	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		if o.Record, err = recordID(args[0]); err != nil {
@@ -111,9 +111,9 @@ func orderCommand(w streams, config *string, o *watcher.Order, why string, c *co
 			return err
 		}
 		defer d.Store.Close()
-		rules, err := d.Rules(cmd.Context())
+		b, err := d.Bridge(cmd.Context())
 		if err == nil {
-			err = d.OrderRecord(operator.AsOperator(cmd.Context()), rules, c.Name(), *o)
+			err = d.OrderRecord(operator.AsOperator(cmd.Context()), b, c.Name(), *o)
 		}
 		if errors.Is(err, records.ErrNotFound) {
 			return fmt.Errorf("there is no record %d", o.Record)

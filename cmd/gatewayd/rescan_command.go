@@ -11,7 +11,7 @@ import (
 
 	"gatewayd/operator"
 	"gatewayd/records/control"
-	"gatewayd/watcher"
+	"gatewayd/transfers"
 )
 
 func rescanCommand(w streams) *cobra.Command {
@@ -108,18 +108,18 @@ func printBooked(r *operator.Rescan, w io.Writer) error {
 }
 
 // differenceText is a difference in words.
-func differenceText(r *operator.Rescan, d watcher.BlockDifference) string {
+func differenceText(r *operator.Rescan, d transfers.BlockDifference) string {
 	amount := r.Config.AssetAmount(r.ID, d.Asset, d.Amount)
 	switch d.Kind {
-	case watcher.MissingTransfer:
+	case transfers.MissingTransfer:
 		return fmt.Sprintf("the records miss %s from %s to %s in %s", amount, d.From, d.To, d.Tx)
-	case watcher.MissingOwn:
+	case transfers.MissingOwn:
 		return fmt.Sprintf("the records miss transaction %s of our account %s", d.Tx, d.From)
-	case watcher.OtherBlock:
+	case transfers.OtherBlock:
 		return fmt.Sprintf("record %d (%s) stands in this block, the records have another", d.Record, d.Tx)
-	case watcher.OtherFacts:
+	case transfers.OtherFacts:
 		return fmt.Sprintf("record %d says something else than the chain: %s from %s to %s in %s", d.Record, amount, d.From, d.To, d.Tx)
-	case watcher.NotOnChain:
+	case transfers.NotOnChain:
 		return fmt.Sprintf("record %d (%s of %s) is not in this block", d.Record, d.Tx, amount)
 	}
 	return fmt.Sprintf("the nodes have %s here, the records %s: the daemon steps back by itself, or has halted (`gatewayd chain resume %s`)", d.Hash, d.Tx, r.ID)

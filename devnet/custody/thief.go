@@ -19,7 +19,7 @@ import (
 	"gatewayd/records/signguard"
 	"gatewayd/signer/approval"
 	"gatewayd/signer/remote"
-	"gatewayd/watcher"
+	"gatewayd/transfers"
 )
 
 // hotPath is where the key of the first hot account is derived.
@@ -40,7 +40,7 @@ type thief struct {
 // claimOf reads the daemon's claim for what was sent.
 func (s *stage) claimOf(ctx context.Context, sent string) (c chain.Claim, err error) {
 	err = s.find(ctx, sent, func(t records.Transfer, q records.Payment) bool {
-		c = watcher.ClaimOf(q, t)
+		c = transfers.ClaimOf(q, t)
 		return true
 	})
 	return c, err
@@ -151,11 +151,11 @@ func (th *thief) keepClaim(q records.Payment, t records.Transfer) {
 	switch {
 	case q.Purpose != chain.Credit:
 	case q.Chain != "eth":
-		th.credit = watcher.ClaimOf(q, t)
+		th.credit = transfers.ClaimOf(q, t)
 	case t.Tx == th.waiting:
-		th.waits = watcher.ClaimOf(q, t)
+		th.waits = transfers.ClaimOf(q, t)
 	default:
-		th.paid = watcher.ClaimOf(q, t)
+		th.paid = transfers.ClaimOf(q, t)
 	}
 }
 

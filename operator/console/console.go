@@ -17,16 +17,16 @@ import (
 	"gatewayd/operator"
 	"gatewayd/records"
 	"gatewayd/records/access"
-	"gatewayd/watcher"
+	"gatewayd/transfers"
 	"gatewayd/watcher/recovery"
 )
 
-// Gateway is a running daemon's database and decisions. Rules is nil in a process that does not
-// lead.
+// Gateway is a running daemon's database, chains and networks. Bridge is nil in a process that
+// does not lead.
 type Gateway struct {
 	Session *operator.Session
-	Rules   *watcher.Watcher
-	Guard   recovery.Guard // the sign-guard, wherever it is; nil with Rules
+	Bridge  *operator.Bridge
+	Guard   recovery.Guard // the sign-guard, wherever it is; nil with Bridge
 }
 
 // Parts are a Console's dependencies.
@@ -147,7 +147,7 @@ func (c *Console) answerError(x echo.Context, err error) error {
 		f = fault{http.StatusBadRequest, err.Error()}
 	case errors.Is(err, records.ErrNotFound):
 		f = fault{http.StatusNotFound, "there is no such record"}
-	case errors.Is(err, watcher.ErrNothingToDo), errors.Is(err, records.ErrConflict), errors.Is(err, recovery.ErrNothingToDo), errors.Is(err, recovery.ErrNotAtRest), errors.Is(err, recovery.ErrForked),
+	case errors.Is(err, transfers.ErrNothingToDo), errors.Is(err, records.ErrConflict), errors.Is(err, recovery.ErrNotAtRest), errors.Is(err, recovery.ErrForked),
 		errors.Is(err, operator.ErrNoDaemon), errors.Is(err, operator.ErrUnreadable), errors.Is(err, operator.ErrTooMany):
 		f = fault{http.StatusConflict, c.inWholeUnits(operator.PlainError(err).Error())}
 	case errors.Is(err, chain.ErrUnavailable):

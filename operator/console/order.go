@@ -8,7 +8,7 @@ import (
 	"gatewayd/operator"
 	"gatewayd/records"
 	"gatewayd/records/control"
-	"gatewayd/watcher"
+	"gatewayd/transfers"
 )
 
 // maxWhy bounds what is kept of a reason.
@@ -34,11 +34,11 @@ func (c *Console) orderRecord(r request) error {
 	if err := checkWhy(o.Why); err != nil {
 		return err
 	}
-	if r.Rules == nil {
+	if r.Bridge == nil {
 		return errNotLeading
 	}
-	order := watcher.Order{Record: id, To: o.To, Why: o.Why, Small: o.BelowMinimum, NothingMoved: o.NothingMoved}
-	err = r.Session.OrderRecord(r.ctx(), r.Rules, r.Param("order"), order)
+	order := transfers.Order{Record: id, To: o.To, Why: o.Why, Small: o.BelowMinimum, NothingMoved: o.NothingMoved}
+	err = r.Session.OrderRecord(r.ctx(), r.Bridge, r.Param("order"), order)
 	if errors.Is(err, operator.ErrNoOrder) {
 		return refusal(http.StatusNotFound, err.Error())
 	}

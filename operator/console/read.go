@@ -179,8 +179,8 @@ func (c *Console) accounts(r request) error {
 
 func (c *Console) nodes(r request) error {
 	var running map[chain.ID]chain.Chain
-	if r.Rules != nil {
-		running = r.Rules.Chains
+	if r.Bridge != nil {
+		running = r.Bridge.Chains
 	}
 	list, err := overview.Nodes(r.Request().Context(), r.Session, running)
 	if err != nil {

@@ -28,10 +28,10 @@ func (r request) toRepair() (o repair, with *recovery.Recovery, err error) {
 	if err := checkWhy(o.Why); err != nil {
 		return o, nil, err
 	}
-	if r.Rules == nil || r.Guard == nil {
+	if r.Bridge == nil || r.Guard == nil {
 		return o, nil, errNotLeading
 	}
-	return o, r.Rules.Recovery(r.Guard), nil
+	return o, r.Bridge.Recovery(r.Session.Store, r.Guard), nil
 }
 
 var errNotLeading = refusal(http.StatusServiceUnavailable, "another process leads: order it there, or by command")

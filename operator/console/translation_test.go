@@ -11,7 +11,7 @@ import (
 
 	"gatewayd/operator/status"
 	"gatewayd/records"
-	"gatewayd/watcher"
+	"gatewayd/transfers"
 )
 
 // TestCodesAreTranslated: every code of the API has a Chinese text on the page, and every Chinese
@@ -32,7 +32,7 @@ func TestCodesAreTranslated(t *testing.T) {
 			records.ReasonDust, records.ReasonBeforeAddress, records.ReasonUnproven, records.ReasonFoundByAudit,
 			records.HeldLimit, records.HeldApproval, records.HeldListed, records.HeldUnproven, records.HeldRefused,
 		},
-		"difference": {string(watcher.MissingTransfer), string(watcher.MissingOwn), string(watcher.OtherBlock), string(watcher.OtherFacts), string(watcher.NotOnChain), string(watcher.OtherLine)},
+		"difference": {string(transfers.MissingTransfer), string(transfers.MissingOwn), string(transfers.OtherBlock), string(transfers.OtherFacts), string(transfers.NotOnChain), string(transfers.OtherLine)},
 	} {
 		for _, word := range words {
 			require.Regexp(t, `\b`+word+`: "`, list(name), name)

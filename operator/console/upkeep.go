@@ -49,7 +49,7 @@ func (c *Console) rescan(r request) error {
 			return err
 		}
 	}
-	if r.Rules == nil {
+	if r.Bridge == nil {
 		return errNotLeading
 	}
 	bounds := []string{strconv.FormatUint(o.From, 10)}
@@ -63,7 +63,7 @@ func (c *Console) rescan(r request) error {
 	ctx, cancel := context.WithTimeout(r.ctx(), readPatience)
 	defer cancel()
 	begun := time.Now()
-	if err := found.Read(ctx, r.Rules, func() bool { return time.Since(begun) < rescanPatience }); err != nil {
+	if err := found.Read(ctx, r.Bridge, func() bool { return time.Since(begun) < rescanPatience }); err != nil {
 		return err
 	}
 	if o.Book {

@@ -9,6 +9,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/transfers"
 )
 
 // ErrForked says that a chain has another past than the final blocks in our records. No command mends that: what the lost blocks decided
@@ -59,7 +60,7 @@ func (r *Recovery) ResumeChain(ctx context.Context, id chain.ID) (fork Fork, err
 		return fork, err
 	}
 	if !cur.Halted {
-		return fork, fmt.Errorf("%w: chain %s is not halted", ErrNothingToDo, id)
+		return fork, fmt.Errorf("%w: chain %s is not halted", transfers.ErrNothingToDo, id)
 	}
 	head, err := c.Head(ctx)
 	if err != nil {

@@ -15,10 +15,8 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/records/signguard"
+	"gatewayd/transfers"
 )
-
-// ErrNothingToDo says that an operator's order does not fit the record's state.
-var ErrNothingToDo = errors.New("nothing to do")
 
 // ErrBehind says that the daemon has not read the chains far enough to judge: run it and ask again.
 var ErrBehind = errors.New("the daemon has not read that far yet")
@@ -71,12 +69,10 @@ type describer interface {
 
 // Parts is what recovery works with.
 type Parts struct {
-	Store    store
-	Chains   map[chain.ID]chain.Chain
-	Networks func() []records.Network // the configured ones at this moment
-	Guard    Guard
-	// OrderRefund orders back what a transaction has sent back already: all of a transfer, or what a failed payout leaves.
-	OrderRefund func(tx *records.Tx, t records.Transfer, to string, amount chain.Amount) error
+	Store  store
+	Chains map[chain.ID]chain.Chain
+	Rules  func() transfers.Rules // the terms in force
+	Guard  Guard
 }
 
 // Recovery is the operators' side of a daemon.
@@ -231,14 +227,7 @@ func (r *Recovery) neighbours(ctx context.Context, id chain.ID, account string) 
 }
 
 // network is the configured network of an account; one that has left the configuration has no name.
-func (r *Recovery) network(a records.Account) records.Network {
-	for _, n := range r.Networks() {
-		if n.Name == a.Network {
-			return n
-		}
-	}
-	return records.Network{}
-}
+func (r *Recovery) network(a records.Account) records.Network { return r.Rules().Network(a.Network) }
 
 // checkRead is ErrBehind unless the daemon has read each chain to a head and decided what was final there.
 func checkRead(tx *records.Tx, heads map[chain.ID]chain.Head) error {

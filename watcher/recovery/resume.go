@@ -10,6 +10,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/transfers"
 )
 
 // Settle records that a final transaction of ours which our records do not know paid a record: its credit, its refund or its receive, whichever
@@ -41,7 +42,7 @@ func (r *Recovery) Settle(ctx context.Context, record uint64, hash string) error
 	}
 	return r.Store.Update(ctx, func(tx *records.Tx) error {
 		if fits, err := signed.of(tx, []uint64{record}); err != nil || len(fits) == 0 {
-			return cmp.Or(err, fmt.Errorf("%w: %s was signed for %s, not for record %d", ErrNothingToDo, hash, signed, record))
+			return cmp.Or(err, fmt.Errorf("%w: %s was signed for %s, not for record %d", transfers.ErrNothingToDo, hash, signed, record))
 		}
 		p, err := r.settles(tx, record, e, out, credited)
 		if err != nil {
@@ -113,7 +114,7 @@ func (r *Recovery) ownTx(ctx context.Context, hash string) (e records.OwnTx, err
 		return err
 	})
 	if err == nil && !found {
-		err = fmt.Errorf("%w: no final block that the daemon has read shows %s as made by an account of ours", ErrNothingToDo, hash)
+		err = fmt.Errorf("%w: no final block that the daemon has read shows %s as made by an account of ours", transfers.ErrNothingToDo, hash)
 	}
 	return e, err
 }
@@ -131,18 +132,18 @@ func (r *Recovery) settles(tx *records.Tx, record uint64, e records.OwnTx, out c
 	refund := out.Source == "" && t.Chain == e.Chain && t.Asset == out.Asset && (t.Amount == out.Amount || t.From == out.To && refundsNet(t, out.Amount))
 	switch {
 	case !refund:
-		return 0, fmt.Errorf("%w: %s moved %s of %s to %q, which record %d does not ask for", ErrNothingToDo, e.Tx, out.Amount, out.Asset, out.To, record)
+		return 0, fmt.Errorf("%w: %s moved %s of %s to %q, which record %d does not ask for", transfers.ErrNothingToDo, e.Tx, out.Amount, out.Asset, out.To, record)
 	case credited != "":
-		return 0, fmt.Errorf("%w: record %d is credited, not refunded: %s is what its credit asks for", ErrNothingToDo, record, credited)
+		return 0, fmt.Errorf("%w: record %d is credited, not refunded: %s is what its credit asks for", transfers.ErrNothingToDo, record, credited)
 	}
 	if err := voidBlockedSlots(tx, record); err != nil {
 		return 0, err
 	}
-	if err := r.OrderRefund(tx, t, out.To, out.Amount); err != nil {
+	if err := r.Rules().RecordRefund(tx, t, out.To, out.Amount); err != nil {
 		return 0, err
 	}
 	if id, err = unpaidPayment(tx, record, e, out); err == nil && id == 0 {
-		err = fmt.Errorf("%w: a refund of record %d would leave another account than %s", ErrNothingToDo, record, e.Account)
+		err = fmt.Errorf("%w: a refund of record %d would leave another account than %s", transfers.ErrNothingToDo, record, e.Account)
 	}
 	return id, err
 }
@@ -243,18 +244,18 @@ func (r *Recovery) Accept(ctx context.Context, id chain.ID, account, hash, why s
 			return r.accept(ctx, f, why)
 		}
 	}
-	return fmt.Errorf("%w: %s is no transaction of %s that wants explaining", ErrNothingToDo, hash, account)
+	return fmt.Errorf("%w: %s is no transaction of %s that wants explaining", transfers.ErrNothingToDo, hash, account)
 }
 
 func (r *Recovery) accept(ctx context.Context, f UnknownTx, why string) error {
 	if f.Cold != "" {
-		return fmt.Errorf("%w: %s went to the cold address: resuming the account settles it, without being told", ErrNothingToDo, f.Tx)
+		return fmt.Errorf("%w: %s went to the cold address: resuming the account settles it, without being told", transfers.ErrNothingToDo, f.Tx)
 	}
 	if len(f.Pays) > 0 {
-		return fmt.Errorf("%w: %s is what payment %d of record %d asks for: settle it", ErrNothingToDo, f.Tx, f.Pays[0].ID, f.Pays[0].TransferID)
+		return fmt.Errorf("%w: %s is what payment %d of record %d asks for: settle it", transfers.ErrNothingToDo, f.Tx, f.Pays[0].ID, f.Pays[0].TransferID)
 	}
 	if len(f.Refunds) > 0 {
-		return fmt.Errorf("%w: %s is what a refund of record %d would send: settle it", ErrNothingToDo, f.Tx, f.Refunds[0])
+		return fmt.Errorf("%w: %s is what a refund of record %d would send: settle it", transfers.ErrNothingToDo, f.Tx, f.Refunds[0])
 	}
 	if err := r.showToSigner(ctx, f.OwnTx); err != nil {
 		return err
@@ -272,7 +273,7 @@ func (r *Recovery) Resume(ctx context.Context, id chain.ID, account string, pati
 		return err
 	}
 	if s.Account.State != records.AccountHalted && s.Account.State != records.AccountRecovering {
-		return fmt.Errorf("%w: the account is %s", ErrNothingToDo, s.Account.State)
+		return fmt.Errorf("%w: the account is %s", transfers.ErrNothingToDo, s.Account.State)
 	}
 	list, err := r.UnknownTxs(ctx, id, account, patience)
 	if err != nil {
@@ -322,7 +323,7 @@ func (r *Recovery) explain(ctx context.Context, list []UnknownTx) error {
 	for _, f := range list {
 		if f.Cold == "" && (f.Harmless == "" || len(f.Pays) > 0) {
 			return fmt.Errorf("%w: transaction %s of %s moved %s of %s to %s and is not explained%s: settle or accept it",
-				ErrNothingToDo, f.Tx, f.Account, f.Out.Amount, f.Out.Asset, f.Out.To, signedFor(f.Signed))
+				transfers.ErrNothingToDo, f.Tx, f.Account, f.Out.Amount, f.Out.Asset, f.Out.To, signedFor(f.Signed))
 		}
 	}
 	if err := r.showToSigner(ctx, ownTxsOf(list)...); err != nil {
@@ -427,7 +428,7 @@ func (r *Recovery) explained(tx *records.Tx, a records.Account) error {
 				return err
 			}
 			if !harmless {
-				return fmt.Errorf("%w: %s on %s made transactions that are not explained: settle or accept them first", ErrNothingToDo, other, id)
+				return fmt.Errorf("%w: %s on %s made transactions that are not explained: settle or accept them first", transfers.ErrNothingToDo, other, id)
 			}
 		}
 	}

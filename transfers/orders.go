@@ -1,4 +1,4 @@
-package watcher
+package transfers
 
 import (
 	"errors"
@@ -46,7 +46,7 @@ func (o Order) checkOutcome(tx *records.Tx, p records.Payment) error {
 
 // Retry sends a stuck transfer on its way again: a held payment is queued, a deposit below its minimum, or of which
 // only balances tell and not since when, is credited anyway. It never makes a second payment: one that might be on its chain is not touched.
-func (w *Watcher) Retry(tx *records.Tx, o Order) error {
+func (r Rules) Retry(tx *records.Tx, o Order) error {
 	t, err := tx.Transfer(o.Record)
 	if err != nil {
 		return err
@@ -69,14 +69,14 @@ func (w *Watcher) Retry(tx *records.Tx, o Order) error {
 	small := t.State == records.Refused && t.Reason == records.ReasonBelowMinimum
 	undated := t.State == records.Held && t.Reason == records.ReasonUnproven && t.Owner != ""
 	if t.Direction == records.Deposit && (small || undated) && !t.Net.IsZero() {
-		return w.release(tx, t)
+		return r.release(tx, t)
 	}
 	return fmt.Errorf("%w: record %d is %s and nothing of it is held", ErrNothingToDo, t.ID, t.State)
 }
 
 // Hold keeps a payment that waits from being paid until an operator orders otherwise: neither time nor people's approvals let it go. What is signed is not
 // held any more.
-func (w *Watcher) Hold(tx *records.Tx, o Order) error {
+func (r Rules) Hold(tx *records.Tx, o Order) error {
 	payments, err := tx.PaymentsOf(o.Record)
 	if err != nil {
 		return err
@@ -98,16 +98,16 @@ func (w *Watcher) Hold(tx *records.Tx, o Order) error {
 }
 
 // release credits a deposit whose owner is known.
-func (w *Watcher) release(tx *records.Tx, t records.Transfer) error {
+func (r Rules) release(tx *records.Tx, t records.Transfer) error {
 	if err := tx.MoveTransfer(t.ID, t.State, records.Final, records.ReasonOperator); err != nil {
 		return err
 	}
-	return w.queueCredit(tx, w.network(t.Network), t)
+	return r.queueCredit(tx, r.Network(t.Network), t)
 }
 
 // Credit pays a held deposit to a user: the one that the records know, or, where they know none, the one that the operator names. Then the
 // policy in force now is frozen into the record. A transfer is credited or refunded once: whoever comes second finds it decided.
-func (w *Watcher) Credit(tx *records.Tx, o Order) error {
+func (r Rules) Credit(tx *records.Tx, o Order) error {
 	t, err := tx.Transfer(o.Record)
 	if err != nil {
 		return err
@@ -115,19 +115,19 @@ func (w *Watcher) Credit(tx *records.Tx, o Order) error {
 	if err := creditable(t); err != nil {
 		return err
 	}
-	if o.To, err = w.wallet(tx, t, o.To); err != nil {
+	if o.To, err = r.wallet(tx, t, o.To); err != nil {
 		return err
 	}
 	if err := o.log(tx, "credit"); err != nil {
 		return err
 	}
 	if t.Owner == "" {
-		return w.attribute(tx, t, o)
+		return r.attribute(tx, t, o)
 	}
 	if t.Net.IsZero() {
 		return fmt.Errorf("%w: record %d is worth less than the smallest unit of the token", ErrNothingToDo, t.ID)
 	}
-	return w.release(tx, t)
+	return r.release(tx, t)
 }
 
 // creditable reports whether a transfer is a deposit that waits for a decision.
@@ -152,14 +152,14 @@ func notCreditedBefore(t records.Transfer) error {
 }
 
 // wallet is the canonical address to credit.
-func (w *Watcher) wallet(tx *records.Tx, t records.Transfer, to string) (string, error) {
+func (r Rules) wallet(tx *records.Tx, t records.Transfer, to string) (string, error) {
 	switch {
 	case t.Owner == "" && to == "":
 		return "", fmt.Errorf("%w: nobody knows whose record %d is: name a wallet", ErrNothingToDo, t.ID)
 	case to == "":
 		return t.Owner, nil
 	}
-	canonical, err := w.payee(tx, w.network(t.Network).Exchange, to)
+	canonical, err := r.payee(tx, r.Network(t.Network).Exchange, to)
 	if err == nil && t.Owner != "" && t.Owner != canonical {
 		err = fmt.Errorf("%w: record %d is of %s: only this wallet is credited", ErrNothingToDo, t.ID, t.Owner)
 	}
@@ -167,8 +167,8 @@ func (w *Watcher) wallet(tx *records.Tx, t records.Transfer, to string) (string,
 }
 
 // payee is the canonical form of an address that an operator wants paid; none of ours is.
-func (w *Watcher) payee(tx *records.Tx, id chain.ID, address string) (string, error) {
-	canonical, ok := w.payable(id, address, "")
+func (r Rules) payee(tx *records.Tx, id chain.ID, address string) (string, error) {
+	canonical, ok := r.Payable(id, address, "")
 	if !ok {
 		return "", fmt.Errorf("%w: %s is no address that can be paid on %s", ErrNothingToDo, address, id)
 	}
@@ -181,8 +181,8 @@ func (w *Watcher) payee(tx *records.Tx, id chain.ID, address string) (string, er
 }
 
 // attribute names the owner of a deposit that nobody was named for, freezes what holds for its token now, and credits it.
-func (w *Watcher) attribute(tx *records.Tx, t records.Transfer, o Order) error {
-	n := w.network(t.Network)
+func (r Rules) attribute(tx *records.Tx, t records.Transfer, o Order) error {
+	n := r.Network(t.Network)
 	account, err := tx.Account(t.Chain, t.To)
 	if err != nil {
 		return err
@@ -205,12 +205,12 @@ func (w *Watcher) attribute(tx *records.Tx, t records.Transfer, o Order) error {
 	if err != nil {
 		return err
 	}
-	return w.queueCredit(tx, n, t)
+	return r.queueCredit(tx, n, t)
 }
 
 // Refund sends a transfer back instead of crediting it: a held payout, dust, or one on the operators' list. A payout that has
 // a slot is never refunded: its chain decides first. A refund that is held goes to another address.
-func (w *Watcher) Refund(tx *records.Tx, o Order) error {
+func (r Rules) Refund(tx *records.Tx, o Order) error {
 	t, err := tx.Transfer(o.Record)
 	if err != nil {
 		return err
@@ -223,7 +223,7 @@ func (w *Watcher) Refund(tx *records.Tx, o Order) error {
 		return err
 	}
 	if found {
-		return w.redirectRefund(tx, o, t, held)
+		return r.redirectRefund(tx, o, t, held)
 	}
 	dust := t.State == records.Refused && t.Reason == records.ReasonDust
 	if t.State != records.Final && t.State != records.Held && !dust {
@@ -235,21 +235,21 @@ func (w *Watcher) Refund(tx *records.Tx, o Order) error {
 	if err := o.log(tx, "refund"); err != nil {
 		return err
 	}
-	payee, err := w.refundee(tx, t, o.To)
+	payee, err := r.refundee(tx, t, o.To)
 	if err != nil {
 		return err
 	}
-	if err := w.voidCredit(tx, o); err != nil {
+	if err := r.voidCredit(tx, o); err != nil {
 		return err
 	}
 	if err := tx.MoveTransfer(t.ID, t.State, records.Refused, records.ReasonOperator); err != nil {
 		return err
 	}
-	n := w.network(t.Network)
+	n := r.Network(t.Network)
 	if t.Chain == n.Exchange {
-		return w.refundExchange(tx, n, t, payee)
+		return r.refundExchange(tx, n, t, payee)
 	}
-	return w.refundSource(tx, n, t, payee)
+	return r.refundSource(tx, n, t, payee)
 }
 
 // heldRefund returns the refund of a transfer that is held.
@@ -266,14 +266,14 @@ func heldRefund(tx *records.Tx, id uint64) (held records.Payment, found bool, er
 // redirectRefund sends a held refund to the address that the order names. A refund that may be paid
 // already, or has a slot that is not decided, is not touched. A signer with nodes of its own asks for
 // approvals, because the transfer does not name the new payee.
-func (w *Watcher) redirectRefund(tx *records.Tx, o Order, t records.Transfer, held records.Payment) error {
+func (r Rules) redirectRefund(tx *records.Tx, o Order, t records.Transfer, held records.Payment) error {
 	if o.To == "" {
 		return fmt.Errorf("%w: refund %d of record %d is held: retry it, or name another address with --to", ErrNothingToDo, held.ID, t.ID)
 	}
 	if err := o.log(tx, "refund"); err != nil {
 		return err
 	}
-	payee, err := w.refundee(tx, t, o.To)
+	payee, err := r.refundee(tx, t, o.To)
 	if err != nil {
 		return err
 	}
@@ -294,7 +294,7 @@ func (w *Watcher) redirectRefund(tx *records.Tx, o Order, t records.Transfer, he
 }
 
 // Reject sends a transfer back whose payment waits, for approvals or for whatever else the signer holds it: nothing is kept of it.
-func (w *Watcher) Reject(tx *records.Tx, o Order) error {
+func (r Rules) Reject(tx *records.Tx, o Order) error {
 	payments, err := tx.PaymentsOf(o.Record)
 	if err != nil {
 		return err
@@ -305,7 +305,7 @@ func (w *Watcher) Reject(tx *records.Tx, o Order) error {
 	if !slices.ContainsFunc(payments, waits) {
 		return fmt.Errorf("%w: no payment of record %d waits", ErrNothingToDo, o.Record)
 	}
-	return w.Refund(tx, o)
+	return r.Refund(tx, o)
 }
 
 // Approve keeps what an approver has signed of a payment that waits, and has the signer asked about it again.
@@ -322,7 +322,7 @@ func Approve(tx *records.Tx, payment uint64, a chain.Approval) error {
 
 // WriteOff gives up a transfer whose block has left the chain after it was decided: what was paid for it counts as lost, once. When nothing was paid,
 // its payment is void and nothing is lost; it is decided anew if it comes back.
-func (w *Watcher) WriteOff(tx *records.Tx, o Order) error {
+func (r Rules) WriteOff(tx *records.Tx, o Order) error {
 	t, err := tx.Transfer(o.Record)
 	if err != nil {
 		return err
@@ -353,15 +353,15 @@ func (w *Watcher) WriteOff(tx *records.Tx, o Order) error {
 }
 
 // refundee is who gets a refund: the sender, or another that the operator names, which is noted for the checks of the books.
-func (w *Watcher) refundee(tx *records.Tx, t records.Transfer, to string) (string, error) {
+func (r Rules) refundee(tx *records.Tx, t records.Transfer, to string) (string, error) {
 	if to == "" {
-		payee, ok := w.payable(t.Chain, t.From, "")
+		payee, ok := r.Payable(t.Chain, t.From, "")
 		if !ok {
 			return "", fmt.Errorf("%w: its sender %s cannot be paid: say to whom", ErrNothingToDo, t.From)
 		}
 		return payee, nil
 	}
-	payee, err := w.payee(tx, t.Chain, to)
+	payee, err := r.payee(tx, t.Chain, to)
 	if err != nil || payee == t.From {
 		return payee, err
 	}
@@ -369,7 +369,7 @@ func (w *Watcher) refundee(tx *records.Tx, t records.Transfer, to string) (strin
 }
 
 // voidCredit frees the order's transfer from a payout that has not been bound.
-func (w *Watcher) voidCredit(tx *records.Tx, o Order) error {
+func (r Rules) voidCredit(tx *records.Tx, o Order) error {
 	payments, err := tx.PaymentsOf(o.Record)
 	if err != nil {
 		return err
@@ -391,7 +391,7 @@ func (w *Watcher) voidCredit(tx *records.Tx, o Order) error {
 	return nil
 }
 
-func (w *Watcher) refundExchange(tx *records.Tx, n records.Network, t records.Transfer, payee string) error {
+func (r Rules) refundExchange(tx *records.Tx, n records.Network, t records.Transfer, payee string) error {
 	if t.State != records.Final { // neither strays nor dust were received
 		if err := queueReceive(tx, n, t); err != nil {
 			return err
@@ -401,7 +401,7 @@ func (w *Watcher) refundExchange(tx *records.Tx, n records.Network, t records.Tr
 }
 
 // refundSource pays a deposit back from a hot account: the one that has it, or one of those that its address is swept to.
-func (w *Watcher) refundSource(tx *records.Tx, n records.Network, t records.Transfer, payee string) error {
+func (r Rules) refundSource(tx *records.Tx, n records.Network, t records.Transfer, payee string) error {
 	account := n.PayerOf(n.Source, t.Transfer, t.Chain)
 	known := t.To == n.Shared
 	if a, err := tx.Account(n.Source, t.To); err == nil && a.Kind == records.KindHot {
@@ -420,27 +420,27 @@ func (w *Watcher) refundSource(tx *records.Tx, n records.Network, t records.Tran
 	return err
 }
 
-// orderRefund orders the refund that was made without us: of everything, to whomever it went, or of what a failed payout leaves.
-func (w *Watcher) orderRefund(tx *records.Tx, t records.Transfer, to string, amount chain.Amount) error {
+// RecordRefund orders the refund that was made without us: of everything, to whomever it went, or of what a failed payout leaves.
+func (r Rules) RecordRefund(tx *records.Tx, t records.Transfer, to string, amount chain.Amount) error {
 	if amount == t.Amount {
 		o := Order{Record: t.ID}
 		if to != t.From {
 			o.To = to
 		}
-		return w.Refund(tx, o)
+		return r.Refund(tx, o)
 	}
-	if err := w.voidCredit(tx, Order{Record: t.ID}); err != nil {
+	if err := r.voidCredit(tx, Order{Record: t.ID}); err != nil {
 		return err
 	}
 	if err := tx.MoveTransfer(t.ID, t.State, records.Refused, records.ReasonPayoutFailed); err != nil {
 		return err
 	}
-	return queueRefund(tx, w.network(t.Network), t, t.From, amount)
+	return queueRefund(tx, r.Network(t.Network), t, t.From, amount)
 }
 
 // Reclassify decides a transfer that is held as a stranger's again, by the configuration of now: its sender may be a funder since, or its token served.
 // What follows from it is queued as for a new transfer. One that is credited, refunded or has any payment is not touched.
-func (w *Watcher) Reclassify(tx *records.Tx, o Order) error {
+func (r Rules) Reclassify(tx *records.Tx, o Order) error {
 	t, err := tx.Transfer(o.Record)
 	if err != nil {
 		return err
@@ -458,15 +458,15 @@ func (w *Watcher) Reclassify(tx *records.Tx, o Order) error {
 	if err := o.log(tx, "reclassify"); err != nil {
 		return err
 	}
-	n := w.network(t.Network)
+	n := r.Network(t.Network)
 	if t.Owner != "" || t.Token != "" {
-		return w.serveAgain(tx, n, t)
+		return r.serveAgain(tx, n, t)
 	}
-	return w.decideAgain(tx, n, t)
+	return r.decideAgain(tx, n, t)
 }
 
 // decideAgain does with a stranger's transfer what is done with a new one that is final.
-func (w *Watcher) decideAgain(tx *records.Tx, n records.Network, t records.Transfer) error {
+func (r Rules) decideAgain(tx *records.Tx, n records.Network, t records.Transfer) error {
 	switch t.Reason {
 	case records.ReasonUnknownToken, records.ReasonUnbound, records.ReasonUnknownLabel:
 	default: // what is held for another reason no configuration mends
@@ -478,30 +478,33 @@ func (w *Watcher) decideAgain(tx *records.Tx, n records.Network, t records.Trans
 	}
 	row := records.Transfer{ID: t.ID, Network: t.Network, Chain: t.Chain, Transfer: t.Transfer, Height: t.Height}
 	if account.Kind == records.KindGateway {
-		err = w.withdrawal(tx, n, &row)
+		err = r.withdrawal(tx, n, &row)
 	} else {
-		err = w.deposit(tx, n, account.Kind, &row)
+		err = r.deposit(tx, n, account.Kind, &row)
 	}
 	if err != nil {
 		return err
 	}
-	row.State = outcome(row)
+	row.State, err = outcome(row.Reason)
+	if err != nil {
+		return err
+	}
 	if row.State == records.Held {
 		return fmt.Errorf("%w: by the configuration of now record %d is held as %s", ErrNothingToDo, t.ID, row.Reason)
 	}
 	if row.State == records.Final {
 		row.Reason = records.ReasonOperator
-	} else if isDust(row, row.State) {
+	} else if isDust(row) {
 		row.Reason = records.ReasonDust
 	}
 	if err := tx.Reclassify(row); err != nil {
 		return err
 	}
-	return w.queueFollowing(tx, n, row)
+	return r.queueFollowing(tx, n, row)
 }
 
 // serveAgain goes on with a transfer whose token had left the configuration when it became final, by the policy of its first sight.
-func (w *Watcher) serveAgain(tx *records.Tx, n records.Network, t records.Transfer) error {
+func (r Rules) serveAgain(tx *records.Tx, n records.Network, t records.Transfer) error {
 	if _, served := n.Token(t.Token); !served || t.Reason != records.ReasonUnknownToken {
 		return fmt.Errorf("%w: record %d is held as %s, and its token %q is known: credit or refund it", ErrNothingToDo, t.ID, t.Reason, t.Token)
 	}
@@ -509,5 +512,5 @@ func (w *Watcher) serveAgain(tx *records.Tx, n records.Network, t records.Transf
 		return err
 	}
 	t.State = records.Final
-	return w.queueFollowing(tx, n, t)
+	return r.queueFollowing(tx, n, t)
 }

@@ -1,4 +1,4 @@
-package watcher
+package transfers
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 
 // queueCredit orders the payout on the other chain, from one of the accounts that pay there. A transfer has one: QueuePayment in records/payments.go, and the
 // index payments_once, refuse another.
-func (w *Watcher) queueCredit(tx *records.Tx, n records.Network, t records.Transfer) error {
+func (r Rules) queueCredit(tx *records.Tx, n records.Network, t records.Transfer) error {
 	p := records.Payment{TransferID: t.ID, Purpose: chain.Credit, Network: n.Name, Token: t.Token, Payee: t.Payee, PayeeLabel: t.PayeeLabel}
 	token, ok := n.Token(t.Token)
 	if !ok {
@@ -46,4 +46,26 @@ func queueReceive(tx *records.Tx, n records.Network, t records.Transfer) error {
 		Chain: n.Exchange, Account: t.To, Asset: t.Asset, Amount: t.Amount, Payee: t.To, Source: t.Tx,
 	})
 	return err
+}
+
+// GiveUp turns a payout of a withdrawal that is queued or held into a refund of an amount. The
+// payout is void first, so the two can never both live. ErrConflict, with nothing changed: the
+// withdrawal cannot be refunded.
+func (r Rules) GiveUp(tx *records.Tx, p records.Payment, t records.Transfer, reason string, back chain.Amount) error {
+	if !r.Refundable(t) {
+		return fmt.Errorf("%w: transfer %d has left its chain, or its network the configuration", records.ErrConflict, t.ID)
+	}
+	if err := tx.MovePayment(p.ID, p.State, records.VoidPayment, reason); err != nil {
+		return err
+	}
+	if err := tx.MoveTransfer(t.ID, t.State, records.Refused, reason); err != nil {
+		return err
+	}
+	return queueRefund(tx, r.Network(t.Network), t, t.From, back)
+}
+
+// Refundable reports whether a refund of a withdrawal can be ordered: it stands on its chain, and
+// its network is configured.
+func (r Rules) Refundable(t records.Transfer) bool {
+	return t.Incident == "" && r.Network(t.Network).Name != ""
 }

@@ -1,4 +1,4 @@
-package watcher
+package transfers
 
 import (
 	"errors"
@@ -14,10 +14,10 @@ import (
 // quoteWindow is how long a quoted network cost may be used: a withdrawal is charged the lowest cost quoted this long before it was seen.
 const quoteWindow = 10 * time.Minute
 
-// classify turns a movement into the row it becomes at first sight: whose it is, what it is worth and, already, why it will be refused
+// Classify turns a movement into the row it becomes at first sight: whose it is, what it is worth and, already, why it will be refused
 // or held once it is final. Every account that was ever ours counts, so an address that was published once works for ever.
 // ok is false for movements that concern nobody.
-func (w *Watcher) classify(tx *records.Tx, id chain.ID, t chain.Transfer) (row records.Transfer, ok bool, err error) {
+func (r Rules) Classify(tx *records.Tx, id chain.ID, t chain.Transfer) (row records.Transfer, ok bool, err error) {
 	if t.Amount.IsZero() {
 		return row, false, nil
 	}
@@ -29,20 +29,20 @@ func (w *Watcher) classify(tx *records.Tx, id chain.ID, t chain.Transfer) (row r
 		return row, false, err
 	}
 	row = records.Transfer{Chain: id, Transfer: t, State: records.Seen, Network: account.Network}
-	n := w.network(account.Network)
+	n := r.Network(account.Network)
 	if account.Kind == records.KindGateway {
-		return row, true, w.toGateway(tx, n, &row)
+		return row, true, r.toGateway(tx, n, &row)
 	}
-	err = w.deposit(tx, n, account.Kind, &row)
+	err = r.deposit(tx, n, account.Kind, &row)
 	return row, !row.Failed || row.Reason == records.ReasonFailed, err // a failed one matters only to a user whom it would have been credited to
 }
 
 // toGateway tells what we send ourselves from what a user asks for.
-func (w *Watcher) toGateway(tx *records.Tx, n records.Network, row *records.Transfer) error {
+func (r Rules) toGateway(tx *records.Tx, n records.Network, row *records.Transfer) error {
 	_, err := tx.Account(row.Chain, row.From)
 	switch {
 	case errors.Is(err, records.ErrNotFound):
-		return w.withdrawal(tx, n, row)
+		return r.withdrawal(tx, n, row)
 	case err != nil:
 		return err
 	}
@@ -53,13 +53,13 @@ func (w *Watcher) toGateway(tx *records.Tx, n records.Network, row *records.Tran
 	return nil
 }
 
-func (w *Watcher) deposit(tx *records.Tx, n records.Network, kind records.AccountKind, row *records.Transfer) error {
+func (r Rules) deposit(tx *records.Tx, n records.Network, kind records.AccountKind, row *records.Transfer) error {
 	row.Direction = records.Deposit
 	if kind != records.KindDeposit && slices.Contains(n.Funders, row.From) {
 		row.Direction = records.Funding
 		return nil
 	}
-	bindingType, owner, reason, err := w.depositor(tx, n, kind, row)
+	bindingType, owner, reason, err := r.depositor(tx, n, kind, row)
 	if err != nil || reason != "" {
 		row.Reason = reason
 		return err
@@ -104,7 +104,7 @@ func valueOf(row *records.Transfer, token records.Token) (net chain.Amount, reas
 }
 
 // depositor names the user of an inbound address or of a label at the shared one, or why nobody can be named.
-func (w *Watcher) depositor(tx *records.Tx, n records.Network, kind records.AccountKind, row *records.Transfer) (bindingType int, owner, reason string, err error) {
+func (r Rules) depositor(tx *records.Tx, n records.Network, kind records.AccountKind, row *records.Transfer) (bindingType int, owner, reason string, err error) {
 	var b records.Binding
 	var known bool
 	hot := kind == records.KindHot && n.Shared == n.Hot // docs/adr/004; users have the addresses of retired ones too
@@ -143,7 +143,7 @@ func bindingOf(tx *records.Tx, network, label string) (records.Binding, bool, er
 	return tx.BindingByLabel(network, capitals)
 }
 
-func (w *Watcher) withdrawal(tx *records.Tx, n records.Network, row *records.Transfer) error {
+func (r Rules) withdrawal(tx *records.Tx, n records.Network, row *records.Transfer) error {
 	row.Direction = records.Withdrawal
 	token, ok := n.Token(string(row.Asset))
 	if !ok {
@@ -159,21 +159,21 @@ func (w *Watcher) withdrawal(tx *records.Tx, n records.Network, row *records.Tra
 		row.Direction = records.Funding
 		return nil
 	}
-	if _, ok := w.payable(n.Exchange, row.From, ""); !ok {
+	if _, ok := r.Payable(n.Exchange, row.From, ""); !ok {
 		row.Reason = records.ReasonUnknownSender
 		return nil
 	}
 	row.Owner = row.From
-	if err := w.price(tx, n, token, row); err != nil || row.Reason != "" {
+	if err := r.price(tx, n, token, row); err != nil || row.Reason != "" {
 		return err
 	}
-	return w.payoutAddress(tx, n, token, row)
+	return r.payoutAddress(tx, n, token, row)
 }
 
 // price splits the gross amount into what is paid out and the fee, and checks the limits, which bound the net amount (docs/gateway-clients.md 4.2).
-func (w *Watcher) price(tx *records.Tx, n records.Network, token records.Token, row *records.Transfer) error {
+func (r Rules) price(tx *records.Tx, n records.Network, token records.Token, row *records.Transfer) error {
 	p := &row.Policy
-	lowest, highest, err := w.costs(tx, n, token)
+	lowest, highest, err := r.costs(tx, n, token)
 	if err != nil {
 		return err
 	}
@@ -189,13 +189,13 @@ func (w *Watcher) price(tx *records.Tx, n records.Network, token records.Token, 
 }
 
 // costs are the lowest and the highest network cost that the user may have been quoted.
-func (w *Watcher) costs(tx *records.Tx, n records.Network, token records.Token) (lowest, highest chain.Amount, err error) {
+func (r Rules) costs(tx *records.Tx, n records.Network, token records.Token) (lowest, highest chain.Amount, err error) {
 	if token.Policy.Fee.Kind != "network" {
 		return lowest, highest, nil
 	}
-	lowest, highest, ok, err := quotes.Since(tx, n.Name, token.TokenID, w.Now().Add(-quoteWindow))
+	lowest, highest, ok, err := quotes.Since(tx, n.Name, token.TokenID, r.Now().Add(-quoteWindow))
 	if err == nil && !ok {
-		err = errNoQuote
+		err = ErrNoQuote
 	}
 	return lowest, highest, err
 }
@@ -227,12 +227,12 @@ func limits(p records.Policy, net chain.Amount) string {
 }
 
 // payoutAddress reads the payee from the withdrawal's comment. A comment of the wrong type or shape is refused, not guessed (docs/gateway-clients.md 4.3).
-func (w *Watcher) payoutAddress(tx *records.Tx, n records.Network, token records.Token, row *records.Transfer) error {
+func (r Rules) payoutAddress(tx *records.Tx, n records.Network, token records.Token, row *records.Transfer) error {
 	if row.Memo.Fault != "" || row.Memo.Type != token.Type {
 		row.Reason = records.ReasonWrongComment
 		return nil
 	}
-	payee, ok := w.payable(n.Source, row.Memo.Address, row.Memo.Label)
+	payee, ok := r.Payable(n.Source, row.Memo.Address, row.Memo.Label)
 	if !ok {
 		row.Reason = records.ReasonWrongAddress
 		return nil
@@ -245,10 +245,4 @@ func (w *Watcher) payoutAddress(tx *records.Tx, n records.Network, token records
 	}
 	row.Payee, row.PayeeLabel = payee, row.Memo.Label
 	return nil
-}
-
-// payable returns the canonical form of an address that a chain can pay.
-func (w *Watcher) payable(id chain.ID, address, label string) (string, bool) {
-	canonical, err := w.Chains[id].CheckAddress(address, label)
-	return canonical, err == nil
 }

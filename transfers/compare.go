@@ -1,0 +1,154 @@
+package transfers
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+)
+
+// DifferenceKind is how a block and the records differ.
+type DifferenceKind string
+
+// The kinds of differences. Only the first three are mended by booking the block again.
+const (
+	MissingTransfer DifferenceKind = "missing_transfer" // it came to us, and no record tells
+	MissingOwn      DifferenceKind = "missing_own"      // an account of ours did it, and no record tells
+	OtherBlock      DifferenceKind = "other_block"      // the records have it in another block, or as left behind
+	OtherFacts      DifferenceKind = "other_facts"      // the records say something else of it
+	NotOnChain      DifferenceKind = "not_on_chain"     // the records have it in this block, which does not show it
+	OtherLine       DifferenceKind = "other_line"       // the records have another block at this height
+)
+
+// BlockDifference is a transfer or transaction of a block that the records lack or have otherwise.
+type BlockDifference struct {
+	chain.Point
+	Kind   DifferenceKind
+	Tx     string
+	From   string
+	To     string // account of ours, but for what it did itself
+	Asset  chain.Asset
+	Amount chain.Amount
+	Record uint64 // id of the transfer in the records; 0 if there is none
+}
+
+// Mends reports whether booking the block again would mend it.
+func (d BlockDifference) Mends() bool {
+	return d.Kind == MissingTransfer || d.Kind == MissingOwn || d.Kind == OtherBlock
+}
+
+// maxRows bounds the transfers that are read at once.
+const maxRows = 1000
+
+// Compare returns how consecutive blocks differ from the records. forgotten counts the blocks whose
+// hash the records do not have any more.
+func (r Rules) Compare(tx *records.Tx, id chain.ID, blocks []chain.Block) (list []BlockDifference, forgotten int, err error) {
+	for _, b := range blocks {
+		found, known, err := r.compareBlock(tx, id, b)
+		if err != nil {
+			return nil, 0, fmt.Errorf("comparing block %d: %w", b.Height, err)
+		}
+		if !known {
+			forgotten++
+		}
+		list = append(list, found...)
+	}
+	gone, err := notOnChain(tx, id, blocks)
+	return append(list, gone...), forgotten, err
+}
+
+func (r Rules) compareBlock(tx *records.Tx, id chain.ID, b chain.Block) (list []BlockDifference, known bool, err error) {
+	ours, known, err := tx.BlockAt(id, b.Height)
+	if err != nil {
+		return nil, known, err
+	}
+	if known && ours != b.Hash {
+		return []BlockDifference{{Point: b.Point, Kind: OtherLine, Tx: ours}}, known, nil
+	}
+	for _, t := range b.Transfers {
+		d, differs, err := r.compareTransfer(tx, id, b, t)
+		if err != nil {
+			return nil, known, err
+		}
+		if differs {
+			list = append(list, d)
+		}
+	}
+	for _, e := range b.OwnTxs {
+		stored, err := tx.HasOwnTx(records.OwnTx{Chain: id, BlockHash: b.Hash, Height: b.Height, OwnTx: e})
+		if err != nil {
+			return nil, known, err
+		}
+		if !stored {
+			list = append(list, BlockDifference{Point: b.Point, Kind: MissingOwn, Tx: e.Tx, From: e.Account, To: e.To, Asset: chain.Native, Amount: e.Value})
+		}
+	}
+	return list, known, nil
+}
+
+func (r Rules) compareTransfer(tx *records.Tx, id chain.ID, b chain.Block, t chain.Transfer) (d BlockDifference, differs bool, err error) {
+	d = BlockDifference{Point: b.Point, Tx: t.Tx, From: t.From, To: t.To, Asset: t.Asset, Amount: t.Amount}
+	known, err := tx.TransferByRef(id, t.Ref)
+	if errors.Is(err, records.ErrNotFound) {
+		_, concerns, err := r.Classify(tx, id, t)
+		d.Kind = MissingTransfer
+		return d, concerns || errors.Is(err, ErrNoQuote), ignore(err, ErrNoQuote)
+	}
+	if err != nil {
+		return d, false, err
+	}
+	d.Record = known.ID
+	switch {
+	case known.Tx != t.Tx || known.From != t.From || known.To != t.To || known.Asset != t.Asset || known.Amount != t.Amount ||
+		known.Failed != t.Failed || !bytes.Equal(known.Memo.Raw, t.Memo.Raw):
+		d.Kind = OtherFacts
+	case known.State == records.Orphaned || known.BlockHash != b.Hash:
+		d.Kind = OtherBlock
+	default:
+		return d, false, nil
+	}
+	return d, true, nil
+}
+
+func ignore(err, harmless error) error {
+	if errors.Is(err, harmless) {
+		return nil
+	}
+	return err
+}
+
+// notOnChain finds the transfers that the records have in blocks which do not show them. What only balances show stands in no block.
+func notOnChain(tx *records.Tx, id chain.ID, blocks []chain.Block) (list []BlockDifference, err error) {
+	if len(blocks) == 0 {
+		return nil, nil
+	}
+	shown := map[string]bool{}
+	hashes := map[string]chain.Point{}
+	for _, b := range blocks {
+		hashes[b.Hash] = b.Point
+		for _, t := range b.Transfers {
+			shown[t.Ref] = true
+		}
+	}
+	last := blocks[len(blocks)-1].Height
+	for height, after := blocks[0].Height, uint64(0); ; {
+		page, err := tx.TransfersFrom(id, height, after, maxRows)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range page {
+			if t.Height > last {
+				return list, nil
+			}
+			height, after = t.Height, t.ID
+			if at, ok := hashes[t.BlockHash]; ok && !shown[t.Ref] && !t.FoundByAudit() {
+				list = append(list, BlockDifference{Point: at, Kind: NotOnChain, Tx: t.Tx, From: t.From, To: t.To, Asset: t.Asset, Amount: t.Amount, Record: t.ID})
+			}
+		}
+		if len(page) < maxRows {
+			return list, nil
+		}
+	}
+}
