@@ -15,7 +15,8 @@ var (
 	errorRow        = regexp.MustCompile("(?m)^\\| `([^`]+)`[^|]* \\| [^|]+ \\|$")
 )
 
-// TestEveryConditionHasARunbook requires one section for each condition under docs/operations/alerts.
+// TestEveryConditionHasARunbook requires one section for each condition under
+// docs/operations/alerts.
 func TestEveryConditionHasARunbook(t *testing.T) {
 	code, err := os.ReadFile("operator/status/status.go")
 	require.NoError(t, err)
@@ -58,7 +59,8 @@ func TestTroubleshootingCitesErrors(t *testing.T) {
 	}
 }
 
-// TestPagesOfOperatorsAreShort bounds the pages under docs/operations, which people read in a hurry.
+// TestPagesOfOperatorsAreShort bounds the pages under docs/operations, which people read in a
+// hurry.
 func TestPagesOfOperatorsAreShort(t *testing.T) {
 	for _, pattern := range []string{"docs/operations.md", "docs/operations/*.md", "docs/operations/*/*.md"} {
 		pages, err := filepath.Glob(pattern)

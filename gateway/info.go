@@ -104,9 +104,10 @@ func (n *network) bind(ctx context.Context, token records.Token, owner, client s
 	return b, known, err
 }
 
-// bindNewcomer gives a new user an address or a label in three steps: what is free, the signer gives
-// it, the records store it. No transaction waits for the signer. What is given and then not stored
-// stays unused. Newcomers take turns, so that none asks for an index that another one is given.
+// bindNewcomer gives a new user an address or a label in three steps: what is free, the signer
+// gives it, the records store it. No transaction waits for the signer. What is given and then not
+// stored stays unused. Newcomers take turns, so that none asks for an index that another one is
+// given.
 func (n *network) bindNewcomer(ctx context.Context, token records.Token, owner string) (records.Binding, error) {
 	if err := n.newcomers.Acquire(ctx, 1); err != nil {
 		return records.Binding{}, fmt.Errorf("waiting for other new users: %w", err)

@@ -10,13 +10,14 @@ import (
 	"gatewayd/vite/core"
 )
 
-// Wallet is what a store of keys tells of them. Keys that tell nothing sign only.
+// Wallet is the part of a key store that returns addresses. Keys without it only sign.
 type Wallet interface {
 	// Account is the address of the key at a path on a ledger.
 	Account(id chain.ID, path string) (address string, err error)
 	// Deposit is the path of the deposit address of an index on a source chain, of the newest seed.
 	Deposit(id chain.ID, index uint32) (path string, err error)
-	// DepositKey is the extended public key below which a source chain's deposit addresses are derived, of the newest seed.
+	// DepositKey is the extended public key below which a source chain's deposit addresses are
+	// derived, of the newest seed.
 	DepositKey(id chain.ID) (DepositKey, error)
 	// Agent is the address of a path on the exchange chain.
 	Agent(path string) (core.Address, error)
@@ -29,7 +30,7 @@ type DepositKey struct {
 	Chain  []byte `json:"chain_code"`
 }
 
-// MaxPaths is how many accounts are asked for at once.
+// MaxPaths bounds the accounts of one request.
 const MaxPaths = 256
 
 func (s *Signer) wallet() (Wallet, error) {
@@ -97,7 +98,7 @@ func (s *Signer) deposit(id chain.ID, index uint32) (string, error) {
 	return list[0], nil
 }
 
-// Identity tells which sign-guard it has.
+// Identity returns the identity of its sign-guard.
 func (s *Signer) Identity(ctx context.Context) (signguard.Identity, error) {
 	return s.guard.Identity(ctx)
 }
@@ -119,7 +120,8 @@ func (s *Signer) Agent(_ context.Context, network string, owner core.Address) (c
 	return w.Agent(delegation.Path(network, owner))
 }
 
-// SignAgent signs a block of an account's delegation address: an order of the account, its cancellation, or a receive. Anything else is ErrRefused.
+// SignAgent signs a block of an account's delegation address: an order of the account, its
+// cancellation, or a receive. Anything else is ErrRefused.
 func (s *Signer) SignAgent(ctx context.Context, network string, owner core.Address, block []byte) (public, signature []byte, err error) {
 	agent, err := s.Agent(ctx, network, owner)
 	if err != nil {

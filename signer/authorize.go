@@ -17,8 +17,9 @@ const maxText = 512
 // maxApprovals bounds how many approvals may come with one claim.
 const maxApprovals = 16
 
-// Check is a rule that claims must pass before they are authorized. It returns one verdict for each claim, in order, of payments on one ledger. Claims that are
-// authorized already are not checked again. An error fails the whole group, and the caller asks for all of it again.
+// Check is a rule that claims must pass before they are authorized. It returns one verdict for each
+// claim, in order, of payments on one ledger. Claims that are authorized already are not checked
+// again. An error fails the complete group, and the caller asks for all of it again.
 type Check interface {
 	Check(ctx context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error)
 }
@@ -104,13 +105,14 @@ func wellFormed(c chain.Claim) chain.Verdict {
 	if len(c.Approvals) > maxApprovals {
 		return refusal(fmt.Sprintf("%d approvals, %d are the most", len(c.Approvals), maxApprovals))
 	}
-	if p.Purpose == chain.Receive { // it pays nobody
+	if p.Purpose == chain.Receive { // it has no payee
 		return chain.Verdict{State: chain.Authorized}
 	}
 	return chain.Verdict{}
 }
 
-// hasSource reports whether a payment that takes nothing in names a source. It would stand behind the label in the fingerprint, and could be part of it.
+// hasSource reports whether a payment other than a receive names a source. In the fingerprint the
+// source would follow the label, and could be mistaken for a part of it.
 func hasSource(p chain.Payment) bool { return p.Purpose != chain.Receive && p.Source != "" }
 
 func refusal(text string) chain.Verdict {
@@ -129,7 +131,8 @@ type claimGroup struct {
 	arrivals map[int]*chain.Arrival // of open claims
 }
 
-// open returns the claims without a verdict and their indexes; unchecked leaves out those that were authorized before.
+// open returns the claims without a verdict and their indexes; unchecked leaves out those that were
+// authorized before.
 func (g *claimGroup) open(unchecked bool) (at []int, claims []chain.Claim) {
 	for i, v := range g.verdicts {
 		if v.State == "" && !(unchecked && g.checked[i]) {

@@ -28,7 +28,8 @@ func (w *env) verdicts(claims ...chain.Claim) (states []chain.VerdictState) {
 
 func states(list ...chain.VerdictState) []chain.VerdictState { return list }
 
-// TestNothingIsSignedWithoutAuthorization: neither key nor slot is used for a payment that nobody authorized, or for another than was authorized.
+// TestNothingIsSignedWithoutAuthorization: neither key nor slot is used for a payment without an
+// authorization, or for another than the authorized one.
 func TestNothingIsSignedWithoutAuthorization(t *testing.T) {
 	w := setup(t)
 	o := w.order(w.eth, 0, "", w.pay(1, "payee", 5))
@@ -48,7 +49,8 @@ func TestNothingIsSignedWithoutAuthorization(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestCausesAreAuthorizedOnce: what is signed for a transfer excludes everything else for it, under whatever number, until it is void.
+// TestCausesAreAuthorizedOnce: what is signed for a transfer excludes everything else for it, under
+// whatever number, until it is void.
 func TestCausesAreAuthorizedOnce(t *testing.T) {
 	w := setup(t)
 	o := w.order(w.eth, 0, "", w.pay(1, "payee", 5))
@@ -78,7 +80,8 @@ func TestCausesAreAuthorizedOnce(t *testing.T) {
 	require.Equal(t, states(chain.Authorized), w.verdicts(refund))
 }
 
-// TestNumbersOfPaymentsComeAgain: a restored database gives numbers a second time. One that something is signed under is that payment's until it is decided.
+// TestNumbersOfPaymentsComeAgain: a restored database gives numbers a second time. One that
+// something is signed under is that payment's until it is decided.
 func TestNumbersOfPaymentsComeAgain(t *testing.T) {
 	w := setup(t)
 	o := w.order(w.eth, 0, "", w.pay(1, "payee", 5))
@@ -137,7 +140,8 @@ func (v *verdictOf) Check(_ context.Context, _ chain.ID, claims []chain.Claim) (
 	return list, v.err
 }
 
-// TestChecksRunInOrder: a later check sees what the earlier ones passed, and no check sees what was authorized before.
+// TestChecksRunInOrder: a later check sees what the earlier ones passed, and no check sees what was
+// authorized before.
 func TestChecksRunInOrder(t *testing.T) {
 	w := setup(t)
 	first, second := &verdictOf{payee: w.eth.Address("a")}, &verdictOf{payee: w.eth.Address("b")}
@@ -158,7 +162,8 @@ func TestChecksRunInOrder(t *testing.T) {
 	require.ErrorIs(t, err, first.err)
 }
 
-// TestTextsAreText: what a sign-guard on a server could not keep fails its own claim, not those beside it.
+// TestTextsAreText: a text that a sign-guard on a server cannot store fails its own claim, not the
+// others of the group.
 func TestTextsAreText(t *testing.T) {
 	w := setup(t)
 	good, bad, worse := claimOf(w.order(w.eth, 0, "", w.pay(1, "payee", 5))), claimOf(w.order(w.eth, 1, "", w.pay(2, "a", 5))), claimOf(w.order(w.eth, 2, "", w.pay(3, "b", 5)))

@@ -23,13 +23,13 @@ const (
 	settleTimeout = 10 * time.Second
 )
 
-// settleGroup is how many bindings get their block at once.
+// settleGroup is the number of bindings that get their block at once.
 const settleGroup = 256
 
-// GiveAddress notes permanently that the deposit address of an index is a user's, before it is
-// shown to anybody, and answers it; or is signguard.ErrTaken. Keys that tell their addresses are
-// asked for it: none but theirs is given out. What came up to the newest block is nobody's, as far
-// as the signer's own nodes show.
+// GiveAddress assigns the deposit address of an index to a user permanently, before it is shown,
+// and returns it; or signguard.ErrTaken. Keys that can derive addresses are asked for it: only
+// their addresses are given. Transfers up to the newest block of the signer's own nodes belong to
+// no user.
 func (s *Signer) GiveAddress(ctx context.Context, b signguard.Binding) (address string, err error) {
 	if err := s.checkBinding(b); err != nil {
 		return "", err
@@ -49,9 +49,9 @@ func (s *Signer) GiveAddress(ctx context.Context, b signguard.Binding) (address 
 	return b.Address, s.bind(ctx, b, s.guard.GiveAddress)
 }
 
-// GiveLabel notes permanently that a label is a user's, before it is shown to anybody, or is
-// signguard.ErrTaken. What came with the label up to the newest block is nobody's, as far as the
-// signer's own nodes show.
+// GiveLabel assigns a label to a user permanently, before it is shown, or returns
+// signguard.ErrTaken. Transfers with the label up to the newest block of the signer's own nodes
+// belong to no user.
 func (s *Signer) GiveLabel(ctx context.Context, b signguard.Binding) error {
 	if err := s.checkBinding(b); err != nil {
 		return err
@@ -83,9 +83,9 @@ func (s *Signer) checkBinding(b signguard.Binding) error {
 // maxBindingText is more than the longest address of any ledger.
 const maxBindingText = 128
 
-// bind stores a binding as of the newest block. While no node tells that block, it is unknown, and
-// SettleBindings stores it later: a later block is never too early. A binding that is not stored
-// does not count for the bound of bindings.
+// bind stores a binding as of the newest block. While no node returns that block, it is unknown,
+// and SettleBindings stores it later: a later block is never too early. A binding that is not
+// stored does not count for the limit of bindings.
 func (s *Signer) bind(ctx context.Context, b signguard.Binding, store func(context.Context, signguard.Binding) error) (err error) {
 	within, cancel := context.WithTimeout(ctx, bindTimeout)
 	defer cancel()
@@ -157,8 +157,8 @@ func (s *Signer) settle(ctx context.Context, id chain.ID, list []signguard.Bindi
 	return true, s.guard.Settle(ctx, list, since)
 }
 
-// newestBlock is the highest block of a chain that the signer's own nodes have ever shown to it:
-// one that they no longer know may have had the deposit. Without nodes of its own it is 0.
+// newestBlock returns the highest block of a chain that the signer's own nodes have ever reported:
+// a block that they no longer have may contain the deposit. Without own nodes it is 0.
 func (s *Signer) newestBlock(ctx context.Context, id chain.ID) (uint64, error) {
 	if s.ledgers == nil {
 		return 0, nil
@@ -176,7 +176,7 @@ func (s *Signer) newestBlock(ctx context.Context, id chain.ID) (uint64, error) {
 	return max(head.Latest.Height, s.heads[id]), nil
 }
 
-// head reads where a chain stands, and remembers the highest block.
+// head reads the head of a chain, and stores the highest block.
 func (s *Signer) head(ctx context.Context, id chain.ID, l Ledger) (chain.Head, error) {
 	head, err := l.Head(ctx)
 	if err != nil {

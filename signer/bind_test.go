@@ -16,7 +16,7 @@ import (
 	"gatewayd/vite/core"
 )
 
-// testKeys are keys that tell their addresses.
+// testKeys are keys that return their addresses.
 type testKeys struct{ *env }
 
 func (k testKeys) Sign(ctx context.Context, path string, digest []byte) (public, signature []byte, err error) {
@@ -31,7 +31,8 @@ func (testKeys) DepositKey(chain.ID) (key signer.DepositKey, err error) {
 }
 func (testKeys) Agent(string) (a core.Address, err error) { return a, signer.ErrRefused }
 
-// TestAddressesAreOurs: only an address of a key of ours is given out, to one user; a label counts from the block at which it was given.
+// TestAddressesAreOurs: only an address of a key of ours is given out, to one user; a label counts
+// from the block at which it was given.
 func TestAddressesAreOurs(t *testing.T) {
 	w := seeing(t)
 	w.Signer = signer.New(signer.Parts{
@@ -126,7 +127,7 @@ func TestBindingsOfOtherChains(t *testing.T) {
 	require.NoError(t, w.GiveLabel(t.Context(), label))
 }
 
-// TestLabelsHaveOneFormat: a label that looks like a user's, or that fills the disk, is refused in
+// TestLabelsHaveOneFormat: a label that resembles a user's, or that fills the disk, is refused in
 // words.
 func TestLabelsHaveOneFormat(t *testing.T) {
 	w := seeing(t)
@@ -151,8 +152,8 @@ func TestLabelsHaveOneFormat(t *testing.T) {
 	}
 }
 
-// TestBindingsAreBounded: nobody fills the disk with bindings. What is refused uses up nothing, and
-// an hour allows more.
+// TestBindingsAreBounded: bindings cannot fill the disk. A refused one uses up nothing, and an hour
+// allows more.
 func TestBindingsAreBounded(t *testing.T) {
 	w := seeing(t)
 	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)

@@ -10,7 +10,7 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// Ledger is what the signer reads of a chain through its own nodes, to see for itself what became of what it signed.
+// Ledger reads a chain through the signer's own nodes, to find the outcomes of its signatures.
 type Ledger interface {
 	Head(ctx context.Context) (chain.Head, error)
 	Block(ctx context.Context, height uint64) (chain.Block, error)
@@ -18,8 +18,9 @@ type Ledger interface {
 	Describe(ctx context.Context, hash string) (chain.Outgoing, error)
 }
 
-// ReadOutcomes reads a final block that the daemon names, and stores what became of the signatures at the numbers which it uses up: what was paid is spent for
-// good, what failed or was overtaken is void. A signer without nodes of its own takes the daemon's word instead, by Free and Release.
+// ReadOutcomes reads a final block named by the daemon, and stores the outcomes of the signatures
+// at the block's numbers. A paid cause is spent permanently, a failed or overtaken payment is void.
+// A signer without its own nodes believes the daemon's Free and Release instead.
 func (s *Signer) ReadOutcomes(ctx context.Context, id chain.ID, height uint64) error {
 	if err := checkNumber("block", height); err != nil {
 		return err
@@ -88,7 +89,8 @@ func (s *Signer) SignedAt(ctx context.Context, id chain.ID, account string, numb
 	return s.guard.SignedAt(ctx, id, account, number)
 }
 
-// outcomes is what a transaction of ours means for each that was signed at its number. One that moved something else than it says decides nothing.
+// outcomes returns a transaction's meaning for each signature at its number. One that moved
+// something else decides nothing.
 func (s *Signer) outcomes(ctx context.Context, id chain.ID, l Ledger, tx chain.OwnTx) (list []signguard.Outcome, err error) {
 	signed, err := s.guard.SignedAt(ctx, id, tx.Account, tx.Number)
 	if err != nil || len(signed) == 0 || !tx.OK && !tx.Void {

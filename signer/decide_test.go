@@ -58,7 +58,8 @@ func TestOnlyFinalBlocksFree(t *testing.T) {
 	require.Equal(t, states(chain.RefusedClaim), w.verdicts(refund))
 }
 
-// TestNumbersComeAgainWhenDecided: records that were restored give the number of what is paid, or taken in, to another payment, which is signed for.
+// TestNumbersComeAgainWhenDecided: records that were restored give the number of what is paid, or
+// taken in, to another payment, which is signed for.
 func TestNumbersComeAgainWhenDecided(t *testing.T) {
 	w := seeing(t)
 	first := w.order(w.eth, 0, "", w.pay(1, "payee", 5))
@@ -74,8 +75,9 @@ func TestNumbersComeAgainWhenDecided(t *testing.T) {
 	require.ErrorIs(t, w.Free(t.Context(), 1), signer.ErrRefused, "the number is the other one's now")
 }
 
-// TestMarksTellPaymentsApart: a payment between our own accounts that has the number of a paid one, in records that were restored, is another payment. The paid one
-// stays paid, and so does what was authorized before payments had marks.
+// TestMarksTellPaymentsApart: a payment between our own accounts that has the number of a paid one,
+// in records that were restored, is another payment. The paid one stays paid, and so does what was
+// authorized before payments had marks.
 func TestMarksTellPaymentsApart(t *testing.T) {
 	w := seeing(t)
 	gas := func(id uint64, to, mark string) chain.Claim {
@@ -123,7 +125,8 @@ func TestVoidByAFinalBlock(t *testing.T) {
 	require.Equal(t, states(chain.Authorized), w.verdicts(claimOf(lost)))
 }
 
-// TestNoOtherLineHasIt: a payment that is signed in one line of a linked ledger is signed in another only when a final block has ended the first.
+// TestNoOtherLineHasIt: a payment that is signed in one line of a linked ledger is signed in
+// another only when a final block has ended the first.
 func TestNoOtherLineHasIt(t *testing.T) {
 	w := seeing(t)
 	tip, err := w.vite.AccountHead(t.Context(), w.vite.Address("hot"))

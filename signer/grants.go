@@ -11,9 +11,9 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// grantLifetime is how long an authorization may be signed after its checks. A daemon that is
-// stolen cannot collect authorizations of several days, each within its day's limit, and have all
-// of them signed at one moment.
+// grantLifetime is how long an authorization may be signed after its checks. So a stolen daemon
+// cannot collect authorizations of several days, each within its day's limit, and have all of them
+// signed at one moment.
 const grantLifetime = 10 * time.Minute
 
 // grant is a claim that has passed the checks.
@@ -114,11 +114,11 @@ func (g *grants) drop(id chain.ID, o chain.Order) {
 	g.remove(keyOf(id, o.Slot.Account, o.Payment))
 }
 
-// mayBeSigned returns how many orders may be signed, and why the next may not:
-// signguard.ErrUnauthorized for a payment that was authorized too long ago, or would not be
-// authorized now, because addresses may be listed, accounts retired, and the cold address another
-// since. What was signed at its slot before may be signed again, for other fees too, unless its
-// payee is listed. An order that waits does not keep back those before it.
+// mayBeSigned returns how many orders may be signed, and the reason for the next one.
+// signguard.ErrUnauthorized: the authorization is too old, or would be refused now, because
+// addresses may be listed, accounts retired, and the cold address another since. A repeated
+// signature at its slot is allowed, for other fees too, unless its payee is listed. An order that
+// waits does not block those before it.
 func (s *Signer) mayBeSigned(ctx context.Context, id chain.ID, orders []chain.Order) (passed int, why, err error) {
 	granted, signed, passed, why, err := s.sortOrders(ctx, id, orders)
 	if err != nil {

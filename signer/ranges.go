@@ -21,7 +21,7 @@ func checkNumber(what string, n uint64) error {
 	return nil
 }
 
-// checkTexts refuses texts that the sign-guard cannot keep or look for.
+// checkTexts refuses texts that the sign-guard cannot store or search for.
 func checkTexts(list ...string) error {
 	for _, text := range list {
 		if len(text) > maxText {

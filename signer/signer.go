@@ -1,11 +1,14 @@
-// Package signer signs what is ordered and nothing else. An order names a payment, the slot that it is bound to and the unsigned transaction; the
-// transaction must do exactly what the payment says, and the sign-guard must never have seen anything else at that slot.
+// Package signer signs orders and nothing else. An order names a payment, the slot that it is bound
+// to and the unsigned transaction. The transaction must make exactly the payment, and the
+// sign-guard must never have seen another one at that slot.
 //
 //	claim ─▶ checks: may it be paid? ─▶ sign-guard: its cause's first and only? ─▶ authorization
-//	order ─▶ rules of its ledger: is the transaction the payment? ─▶ sign-guard: authorized, the slot's first and only? ─▶ key ─▶ signed transaction
+//	order ─▶ rules of its ledger: does the transaction make the payment?
+//	      ─▶ sign-guard: authorized, the slot's first and only? ─▶ key ─▶ signed transaction
 //
-// It owns the keys and the sign-guard, and is the only part of the program that has them. It asks no node itself: what a payment is owed for, its checks
-// tell, where it has nodes of its own (package cause); docs/custody.md says what is open without.
+// It owns the keys and the sign-guard, and is the only part of the program that has them. It asks
+// no node itself: its checks prove the cause of a payment, where it has its own nodes (package
+// cause). docs/custody.md describes the gaps without.
 package signer
 
 import (
@@ -24,13 +27,15 @@ import (
 	"gatewayd/signer/checks"
 )
 
-// ErrRefused says that an order is not signed, and why, in one line. The sign-guard's refusals are signguard.ErrRefused.
+// ErrRefused means that an order is not signed, with the reason in one line. The sign-guard's
+// refusals are signguard.ErrRefused.
 var ErrRefused = errors.New("the signer refuses")
 
-// MaxOrders is how many orders are signed at once. They cost one durable commit of the sign-guard.
+// MaxOrders bounds the orders of one call. They cost one durable commit of the sign-guard.
 const MaxOrders = 256
 
-// Keys sign with the key at a derivation path. The public key may be left out where a signature tells it.
+// Keys sign with the key at a derivation path. The public key may be left out where a signature
+// contains it.
 type Keys interface {
 	Sign(ctx context.Context, path string, digest []byte) (public, signature []byte, err error)
 }
@@ -64,36 +69,39 @@ type Signer struct {
 type Budget interface {
 	// Bounds reports whether a ledger has one.
 	Bounds(id chain.ID) bool
-	// TakeFees counts the most that transactions at slots may take, in order, and answers how many may be signed and why the next may not.
+	// TakeFees counts the most that transactions at slots may take, in order, and answers how many
+	// may be signed and why the next may not.
 	TakeFees(ctx context.Context, id chain.ID, slots []chain.Slot, most []chain.Amount) (passed int, why string, err error)
 }
 
-// Parts is what a Signer works with.
+// Parts are a Signer's dependencies.
 type Parts struct {
 	Keys   Keys
 	Guard  *signguard.Guard
 	Rules  map[chain.ID]chain.Rules // by ledger
 	Checks []Check                  // of claims, in order
 	Fees   Budget                   // nil for none
-	// Again are the checks that each first signature must pass once more, of what may have changed
-	// since the authorization; nil: all of Checks.
+	// Again lists the checks that each first signature must pass a second time, of facts that may
+	// have changed since the authorization; nil: all of Checks.
 	Again []Check
 	// Listed is the check that signatures for other fees must pass, which nothing else is known of
 	// than the payment; nil for none.
 	Listed Check
-	// Authorized is told what was authorized just now, before the next claims are checked; nil for nobody.
+	// Authorized receives new authorizations before the next claims are checked; may be nil.
 	Authorized func(id chain.ID, claims []chain.Claim)
 	Now        func() time.Time     // of authorizations; nil means time.Now
 	Report     func() checks.Report // of the checks; nil for none
 
-	// Known tells which paths are accounts of the configuration; nil: any. Of no other an address is told.
+	// Known reports which paths are accounts of the configuration; nil: any. The signer returns no
+	// other address.
 	Known func(id chain.ID, path string) bool
 
 	// Source returns the source chain of a network of the configuration; nil: bindings are given on
 	// any.
 	Source func(network string) (chain.ID, bool)
 
-	// Ledgers are the chains as the signer's own nodes show them. With them it believes final blocks, not the daemon; nil: it has none.
+	// Ledgers are the chains as the signer's own nodes show them. With them it believes final
+	// blocks, not the daemon; nil: it has none.
 	Ledgers map[chain.ID]Ledger
 }
 
@@ -113,8 +121,10 @@ func New(p Parts) *Signer {
 	}
 }
 
-// Sign signs orders of one ledger whose payments are authorized, in order, as far as the rules pass them: fewer than were asked for come with an error
-// that is ErrRefused, or signguard.ErrUnauthorized when the next has no authorization and was not signed before. The sign-guard passes all of those or none.
+// Sign signs orders of one ledger whose payments are authorized, in order, as far as the rules pass
+// them: fewer than were asked for come with an error that is ErrRefused, or
+// signguard.ErrUnauthorized when the next has no authorization and was not signed before. The
+// sign-guard passes all of those or none.
 func (s *Signer) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error) {
 	rules, ok := s.rules[id]
 	switch {
@@ -178,7 +188,8 @@ func (s *Signer) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) (
 	return signed, refused
 }
 
-// takeFees leaves out orders from the first on whose fee is over the budget of their ledger: they may be signed later.
+// takeFees leaves out orders from the first on whose fee is over the budget of their ledger: they
+// may be signed later.
 func (s *Signer) takeFees(ctx context.Context, id chain.ID, rules chain.Rules, orders []chain.Order, wanted []signguard.Signature) (in []signguard.Signature, unpaid, err error) {
 	if s.fees == nil || !s.fees.Bounds(id) {
 		return wanted, nil, nil
@@ -203,10 +214,10 @@ const (
 	freshCancelsAtOnce  = 16
 )
 
-// mayCancel returns how many orders may be signed, and why the next may not. A cancellation takes a
-// number that was signed for, or the first after those, because a bound payment that the checks do
-// not pass any more would keep back all that follows it. The latter are few in an hour. A signer
-// without nodes of its own believes the daemon and refuses none.
+// mayCancel returns how many orders may be signed, and the reason for the next one. A cancellation
+// takes a number with a signature, or the first after those, because a bound payment that no longer
+// passes the checks would block all later ones. The latter are limited per hour. A signer without
+// its own nodes believes the daemon and refuses none.
 func (s *Signer) mayCancel(ctx context.Context, id chain.ID, orders []chain.Order) (passed int, why, err error) {
 	for i, o := range orders {
 		if s.ledgers == nil || o.Payment.Purpose != chain.Cancel {
@@ -226,7 +237,7 @@ func (s *Signer) mayCancel(ctx context.Context, id chain.ID, orders []chain.Orde
 	return len(orders), nil, nil
 }
 
-// digests are what is to be signed for the orders, up to the first that is refused.
+// digests returns the hashes to sign for the orders, up to the first refused one.
 func digests(rules chain.Rules, orders []chain.Order) (list [][]byte, refused error) {
 	for _, o := range orders {
 		digest, err := rules.Digest(o)
@@ -249,14 +260,14 @@ func (s *Signer) seal(ctx context.Context, rules chain.Rules, o chain.Order, dig
 	return rules.Seal(o, public, signature)
 }
 
-// Fingerprint is the text by which the sign-guard tells payments at a slot apart. It is not what is
-// signed.
+// Fingerprint returns the text by which the sign-guard distinguishes payments at a slot. It is not
+// the signed data.
 func Fingerprint(p chain.Payment) string {
 	return p.Fingerprint()
 }
 
-// Free tells the sign-guard that a payment lost its slot. A signer with nodes of its own must have seen that by ReadOutcomes; otherwise it is
-// signguard.ErrRefused.
+// Free informs the sign-guard that a payment lost its slot. A signer with its own nodes must have
+// seen that by ReadOutcomes; otherwise it is signguard.ErrRefused.
 func (s *Signer) Free(ctx context.Context, paymentID uint64) error {
 	if err := checkNumber("payment", paymentID); err != nil {
 		return err
@@ -279,7 +290,8 @@ func (s *Signer) Next(ctx context.Context, id chain.ID, account string) (branch,
 	return s.guard.Next(ctx, id, account)
 }
 
-// Release tells the sign-guard that final blocks have used up an account's numbers below next. A signer with nodes of its own knows by ReadOutcomes.
+// Release informs the sign-guard that final blocks have used up an account's numbers below next. A
+// signer with its own nodes learns it by ReadOutcomes.
 func (s *Signer) Release(ctx context.Context, id chain.ID, account string, next uint64) error {
 	if err := cmp.Or(checkTexts(string(id), account), checkNumber("number", next)); err != nil {
 		return err
@@ -290,7 +302,7 @@ func (s *Signer) Release(ctx context.Context, id chain.ID, account string, next 
 	return s.guard.Release(ctx, id, account, next)
 }
 
-// Report tells how much of the limits is used, and what the checks cannot do.
+// Report returns the use of the limits, and the faults of the checks.
 func (s *Signer) Report(context.Context) (checks.Report, error) {
 	if s.report == nil {
 		return checks.Report{}, nil

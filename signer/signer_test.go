@@ -80,7 +80,8 @@ func (w *env) order(c *chaintest.Chain, number uint64, prev string, pay chain.Pa
 	return chain.Order{Slot: slot, Payment: pay, Unsigned: a.Raw}
 }
 
-// sign claims the orders' payments for a transfer each, whatever the verdicts are, and has them signed.
+// sign claims the orders' payments for a transfer each, whatever the verdicts are, and has them
+// signed.
 func (w *env) sign(orders ...chain.Order) ([]chain.SignedTx, error) {
 	w.t.Helper()
 	w.claim("eth", orders...)
@@ -103,7 +104,8 @@ func claimOf(o chain.Order) chain.Claim {
 	return chain.Claim{Account: o.Slot.Account, Payment: o.Payment, Cause: chain.Cause{Chain: "vite", Height: 1, Ref: fmt.Sprint("transfer ", o.Payment.ID)}}
 }
 
-// TestOrdersAreSignedOnce: the same order again is the same signature, another at its slot and the same at another slot are none.
+// TestOrdersAreSignedOnce: the same order again is the same signature, another at its slot and the
+// same at another slot are none.
 func TestOrdersAreSignedOnce(t *testing.T) {
 	w := setup(t)
 	first := w.order(w.eth, 0, "", w.pay(1, "payee", 5))
@@ -126,7 +128,8 @@ func TestOrdersAreSignedOnce(t *testing.T) {
 	require.Equal(t, 2, w.signed)
 }
 
-// TestAlteredTransactionsAreNotSigned: neither key nor sign-guard is asked for a transaction that is not its payment.
+// TestAlteredTransactionsAreNotSigned: neither key nor sign-guard is asked for a transaction that
+// is not its payment.
 func TestAlteredTransactionsAreNotSigned(t *testing.T) {
 	w := setup(t)
 	o := w.order(w.eth, 0, "", w.pay(1, "payee", 5))
@@ -144,7 +147,8 @@ func TestAlteredTransactionsAreNotSigned(t *testing.T) {
 	require.Zero(t, w.signed)
 }
 
-// TestGroupsAreSignedUpToTheFirstRefusal: what comes before an order that the rules refuse is signed. What the sign-guard refuses stops the group.
+// TestGroupsAreSignedUpToTheFirstRefusal: what comes before an order that the rules refuse is
+// signed. What the sign-guard refuses stops the group.
 func TestGroupsAreSignedUpToTheFirstRefusal(t *testing.T) {
 	w := setup(t)
 	group := func(from uint64) (list []chain.Order) {
@@ -167,7 +171,8 @@ func TestGroupsAreSignedUpToTheFirstRefusal(t *testing.T) {
 	require.Equal(t, 2, w.signed)
 }
 
-// TestLinkedGroupsAreSignedAtOnce: the hash of a block that wants a signature is known, so the next can follow it.
+// TestLinkedGroupsAreSignedAtOnce: the hash of a block that wants a signature is known, so the next
+// can follow it.
 func TestLinkedGroupsAreSignedAtOnce(t *testing.T) {
 	w := setup(t)
 	tip, err := w.vite.AccountHead(t.Context(), w.vite.Address("hot"))
@@ -191,7 +196,8 @@ func TestLinkedGroupsAreSignedAtOnce(t *testing.T) {
 	require.Equal(t, prev, signed[2].Hash)
 }
 
-// TestCancellationsTakeTheirSlots: a cancellation is signed at any slot, and keeps one that nothing was signed for.
+// TestCancellationsTakeTheirSlots: a cancellation is signed at any slot, and keeps one that nothing
+// was signed for.
 func TestCancellationsTakeTheirSlots(t *testing.T) {
 	w := setup(t)
 	hot := w.eth.Address("hot")

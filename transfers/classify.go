@@ -11,12 +11,13 @@ import (
 	"gatewayd/records/quotes"
 )
 
-// quoteWindow is how long a quoted network cost may be used: a withdrawal is charged the lowest cost quoted this long before it was seen.
+// quoteWindow is the validity of a quoted network cost: a withdrawal is charged the lowest cost
+// quoted this long before it was seen.
 const quoteWindow = 10 * time.Minute
 
-// Classify turns a movement into the row it becomes at first sight: whose it is, what it is worth and, already, why it will be refused
-// or held once it is final. Every account that was ever ours counts, so an address that was published once works for ever.
-// ok is false for movements that concern nobody.
+// Classify converts a movement to its row at first sight: owner, value and, already, the reason why
+// it will be refused or held once it is final. Every account that was ever ours counts, so a
+// published address works permanently. ok is false for movements without relevance.
 func (r Rules) Classify(tx *records.Tx, id chain.ID, t chain.Transfer) (row records.Transfer, ok bool, err error) {
 	if t.Amount.IsZero() {
 		return row, false, nil
@@ -37,7 +38,7 @@ func (r Rules) Classify(tx *records.Tx, id chain.ID, t chain.Transfer) (row reco
 	return row, !row.Failed || row.Reason == records.ReasonFailed, err // a failed one matters only to a user whom it would have been credited to
 }
 
-// toGateway tells what we send ourselves from what a user asks for.
+// toGateway separates our own transfers from users' withdrawals.
 func (r Rules) toGateway(tx *records.Tx, n records.Network, row *records.Transfer) error {
 	_, err := tx.Account(row.Chain, row.From)
 	switch {
@@ -66,7 +67,7 @@ func (r Rules) deposit(tx *records.Tx, n records.Network, kind records.AccountKi
 	}
 	token, ok := served(n, kind, row.Asset)
 	other := token.Type != bindingType
-	if !ok || other && row.Failed { // nobody is told of what failed and could not have been credited
+	if !ok || other && row.Failed { // a failed transfer that could not have been credited is not shown
 		row.Reason = records.ReasonUnknownToken
 		return nil
 	}
@@ -77,7 +78,8 @@ func (r Rules) deposit(tx *records.Tx, n records.Network, kind records.AccountKi
 	return nil
 }
 
-// served is the token that an asset at an account of a kind stands for: one that is deposited there, else one that is deposited the other way.
+// served returns the token of an asset at an account of a kind: one that is deposited there, else
+// one that is deposited the other way.
 func served(n records.Network, kind records.AccountKind, asset chain.Asset) (records.Token, bool) {
 	first, second := records.TypeLabel, records.TypeAddress
 	if kind == records.KindDeposit {
@@ -89,7 +91,8 @@ func served(n records.Network, kind records.AccountKind, asset chain.Asset) (rec
 	return n.ByAsset(asset, second)
 }
 
-// valueOf is what a deposit is worth in the gateway token's units, what is too small for a unit cut, and why it is refused, if it is.
+// valueOf returns a deposit's value in the gateway token's units, truncated, and the reason for a
+// refusal, if any.
 func valueOf(row *records.Transfer, token records.Token) (net chain.Amount, reason string) {
 	net, _, err := row.Amount.Rescale(token.AssetDecimals, token.Decimals)
 	switch {
@@ -103,7 +106,8 @@ func valueOf(row *records.Transfer, token records.Token) (net chain.Amount, reas
 	return net, ""
 }
 
-// depositor names the user of an inbound address or of a label at the shared one, or why nobody can be named.
+// depositor returns the user of an inbound address or of a label at the shared one, or the reason
+// why there is none.
 func (r Rules) depositor(tx *records.Tx, n records.Network, kind records.AccountKind, row *records.Transfer) (bindingType int, owner, reason string, err error) {
 	var b records.Binding
 	var known bool
@@ -127,8 +131,9 @@ func (r Rules) depositor(tx *records.Tx, n records.Network, kind records.Account
 	return bindingType, b.Owner, "", nil
 }
 
-// bindingOf finds the binding of the label that a sender wrote: as written, else in capitals, because our labels have capitals only and people type them. Letters
-// of other scripts are not changed.
+// bindingOf finds the binding of the label that a sender wrote: as written, else in capitals,
+// because our labels have capitals only and people type them. Letters of other scripts are not
+// changed.
 func bindingOf(tx *records.Tx, network, label string) (records.Binding, bool, error) {
 	b, known, err := tx.BindingByLabel(network, label)
 	capitals := strings.Map(func(r rune) rune {
@@ -170,7 +175,8 @@ func (r Rules) withdrawal(tx *records.Tx, n records.Network, row *records.Transf
 	return r.payoutAddress(tx, n, token, row)
 }
 
-// price splits the gross amount into what is paid out and the fee, and checks the limits, which bound the net amount (docs/gateway-clients.md 4.2).
+// price splits the gross amount into what is paid out and the fee, and checks the limits, which
+// bound the net amount (docs/gateway-clients.md 4.2).
 func (r Rules) price(tx *records.Tx, n records.Network, token records.Token, row *records.Transfer) error {
 	p := &row.Policy
 	lowest, highest, err := r.costs(tx, n, token)
@@ -200,7 +206,8 @@ func (r Rules) costs(tx *records.Tx, n records.Network, token records.Token) (lo
 	return lowest, highest, err
 }
 
-// split charges the lowest cost. Who was quoted a higher one and sent the maximum with it gets the maximum, not a refusal.
+// split charges the lowest cost. Who was quoted a higher one and sent the maximum with it gets the
+// maximum, not a refusal.
 func split(p records.Policy, gross, highest chain.Amount) (net, fee chain.Amount, ok bool) {
 	net, fee, ok = p.Fee.NetOf(gross, p.Cost)
 	if !ok || p.MaxWithdraw.IsZero() || !p.MaxWithdraw.Less(net) {
@@ -214,7 +221,7 @@ func split(p records.Policy, gross, highest chain.Amount) (net, fee chain.Amount
 	return net, fee, true
 }
 
-// limits is why a net amount is refused, if it is.
+// limits returns the reason for refusing a net amount, if any.
 func limits(p records.Policy, net chain.Amount) string {
 	paid, _, err := net.Rescale(p.Decimals, p.AssetDecimals)
 	switch {
@@ -226,7 +233,8 @@ func limits(p records.Policy, net chain.Amount) string {
 	return ""
 }
 
-// payoutAddress reads the payee from the withdrawal's comment. A comment of the wrong type or shape is refused, not guessed (docs/gateway-clients.md 4.3).
+// payoutAddress reads the payee from the withdrawal's comment. A comment of the wrong type or shape
+// is refused, not guessed (docs/gateway-clients.md 4.3).
 func (r Rules) payoutAddress(tx *records.Tx, n records.Network, token records.Token, row *records.Transfer) error {
 	if row.Memo.Fault != "" || row.Memo.Type != token.Type {
 		row.Reason = records.ReasonWrongComment

@@ -9,15 +9,15 @@ import (
 	"gatewayd/records"
 )
 
-// DifferenceKind is how a block and the records differ.
+// DifferenceKind is the kind of a difference between a block and the records.
 type DifferenceKind string
 
-// The kinds of differences. Only the first three are mended by booking the block again.
+// The kinds of differences. Booking the block again repairs only the first three.
 const (
-	MissingTransfer DifferenceKind = "missing_transfer" // it came to us, and no record tells
-	MissingOwn      DifferenceKind = "missing_own"      // an account of ours did it, and no record tells
+	MissingTransfer DifferenceKind = "missing_transfer" // it came to us, without a record
+	MissingOwn      DifferenceKind = "missing_own"      // an account of ours did it, without a record
 	OtherBlock      DifferenceKind = "other_block"      // the records have it in another block, or as left behind
-	OtherFacts      DifferenceKind = "other_facts"      // the records say something else of it
+	OtherFacts      DifferenceKind = "other_facts"      // the records differ
 	NotOnChain      DifferenceKind = "not_on_chain"     // the records have it in this block, which does not show it
 	OtherLine       DifferenceKind = "other_line"       // the records have another block at this height
 )
@@ -34,7 +34,7 @@ type BlockDifference struct {
 	Record uint64 // id of the transfer in the records; 0 if there is none
 }
 
-// Mends reports whether booking the block again would mend it.
+// Mends reports whether booking the block again would repair it.
 func (d BlockDifference) Mends() bool {
 	return d.Kind == MissingTransfer || d.Kind == MissingOwn || d.Kind == OtherBlock
 }
@@ -119,7 +119,8 @@ func ignore(err, harmless error) error {
 	return err
 }
 
-// notOnChain finds the transfers that the records have in blocks which do not show them. What only balances show stands in no block.
+// notOnChain finds the transfers that the records have in blocks which do not show them. A transfer
+// that only balances show is in no block.
 func notOnChain(tx *records.Tx, id chain.ID, blocks []chain.Block) (list []BlockDifference, err error) {
 	if len(blocks) == 0 {
 		return nil, nil

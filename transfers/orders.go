@@ -9,7 +9,7 @@ import (
 	"gatewayd/records"
 )
 
-// Order is what an operator wants done with one record. The history keeps it under the operator's name.
+// Order is an operator's order for one record. The history stores it under the operator's name.
 type Order struct {
 	Record uint64
 	To     string // the wallet to credit, or whom to refund; empty: the owner, or the sender
@@ -30,8 +30,8 @@ func (o Order) log(tx *records.Tx, what string) error {
 	return tx.Log(records.Event{Subject: "transfer", SubjectID: fmt.Sprint(o.Record), Event: "ordered", Detail: what})
 }
 
-// checkOutcome refuses to make a payment again, or to give it back, when a transaction of it is final that moved something else than it says, unless the
-// order says that nothing moved: that is kept in the history.
+// checkOutcome refuses to make a payment again, or to give it back, when a final transaction of it
+// moved something else. The order may state that nothing moved, which is stored in the history.
 func (o Order) checkOutcome(tx *records.Tx, p records.Payment) error {
 	e, differs, err := tx.DifferingTx(p.ID)
 	if err != nil || !differs {
@@ -44,8 +44,9 @@ func (o Order) checkOutcome(tx *records.Tx, p records.Payment) error {
 		"`gatewayd records settle %d %[3]s` if it paid, --nothing-moved if it provably moved nothing", ErrNothingToDo, p.ID, e.Tx, e.Chain, p.TransferID)
 }
 
-// Retry sends a stuck transfer on its way again: a held payment is queued, a deposit below its minimum, or of which
-// only balances tell and not since when, is credited anyway. It never makes a second payment: one that might be on its chain is not touched.
+// Retry continues a stuck transfer: a held payment is queued. A deposit below its minimum, or one
+// that only balances show without a date, is credited anyway. It never makes a second payment: one
+// that might be on its chain is not touched.
 func (r Rules) Retry(tx *records.Tx, o Order) error {
 	t, err := tx.Transfer(o.Record)
 	if err != nil {
@@ -74,8 +75,8 @@ func (r Rules) Retry(tx *records.Tx, o Order) error {
 	return fmt.Errorf("%w: record %d is %s and nothing of it is held", ErrNothingToDo, t.ID, t.State)
 }
 
-// Hold keeps a payment that waits from being paid until an operator orders otherwise: neither time nor people's approvals let it go. What is signed is not
-// held any more.
+// Hold keeps a payment that waits from being paid until an operator orders otherwise: neither time
+// nor people's approvals let it go. What is signed is not held any more.
 func (r Rules) Hold(tx *records.Tx, o Order) error {
 	payments, err := tx.PaymentsOf(o.Record)
 	if err != nil {
@@ -105,8 +106,9 @@ func (r Rules) release(tx *records.Tx, t records.Transfer) error {
 	return r.queueCredit(tx, r.Network(t.Network), t)
 }
 
-// Credit pays a held deposit to a user: the one that the records know, or, where they know none, the one that the operator names. Then the
-// policy in force now is frozen into the record. A transfer is credited or refunded once: whoever comes second finds it decided.
+// Credit pays a held deposit to a user: the one that the records know, or, where they know none,
+// the one that the operator names. Then the policy in force now is frozen into the record. A
+// transfer is credited or refunded once: whoever comes second finds it decided.
 func (r Rules) Credit(tx *records.Tx, o Order) error {
 	t, err := tx.Transfer(o.Record)
 	if err != nil {
@@ -143,7 +145,8 @@ func creditable(t records.Transfer) error {
 	return notCreditedBefore(t)
 }
 
-// notCreditedBefore refuses what came into the records a second time, as a block's transfer after its credit as a balance's surplus.
+// notCreditedBefore refuses what came into the records a second time, as a block's transfer after
+// its credit as a balance's surplus.
 func notCreditedBefore(t records.Transfer) error {
 	if t.Reason == records.ReasonFoundByAudit {
 		return fmt.Errorf("%w: record %d was credited before, when balances showed it", ErrNothingToDo, t.ID)
@@ -180,7 +183,8 @@ func (r Rules) payee(tx *records.Tx, id chain.ID, address string) (string, error
 	return canonical, nil
 }
 
-// attribute names the owner of a deposit that nobody was named for, freezes what holds for its token now, and credits it.
+// attribute names the owner of a deposit without one, freezes the present policy of its token, and
+// credits it.
 func (r Rules) attribute(tx *records.Tx, t records.Transfer, o Order) error {
 	n := r.Network(t.Network)
 	account, err := tx.Account(t.Chain, t.To)
@@ -208,8 +212,9 @@ func (r Rules) attribute(tx *records.Tx, t records.Transfer, o Order) error {
 	return r.queueCredit(tx, n, t)
 }
 
-// Refund sends a transfer back instead of crediting it: a held payout, dust, or one on the operators' list. A payout that has
-// a slot is never refunded: its chain decides first. A refund that is held goes to another address.
+// Refund sends a transfer back instead of crediting it: a held payout, dust, or one on the
+// operators' list. A payout that has a slot is never refunded: its chain decides first. A refund
+// that is held goes to another address.
 func (r Rules) Refund(tx *records.Tx, o Order) error {
 	t, err := tx.Transfer(o.Record)
 	if err != nil {
@@ -264,7 +269,7 @@ func heldRefund(tx *records.Tx, id uint64) (held records.Payment, found bool, er
 }
 
 // redirectRefund sends a held refund to the address that the order names. A refund that may be paid
-// already, or has a slot that is not decided, is not touched. A signer with nodes of its own asks for
+// already, or has an undecided slot, is not touched. A signer with its own nodes asks for
 // approvals, because the transfer does not name the new payee.
 func (r Rules) redirectRefund(tx *records.Tx, o Order, t records.Transfer, held records.Payment) error {
 	if o.To == "" {
@@ -293,7 +298,8 @@ func (r Rules) redirectRefund(tx *records.Tx, o Order, t records.Transfer, held 
 	return err
 }
 
-// Reject sends a transfer back whose payment waits, for approvals or for whatever else the signer holds it: nothing is kept of it.
+// Reject sends a transfer back whose payment waits, for approvals or for whatever else the signer
+// holds it: nothing is kept of it.
 func (r Rules) Reject(tx *records.Tx, o Order) error {
 	payments, err := tx.PaymentsOf(o.Record)
 	if err != nil {
@@ -308,7 +314,8 @@ func (r Rules) Reject(tx *records.Tx, o Order) error {
 	return r.Refund(tx, o)
 }
 
-// Approve keeps what an approver has signed of a payment that waits, and has the signer asked about it again.
+// Approve keeps what an approver has signed of a payment that waits, and has the signer asked about
+// it again.
 func Approve(tx *records.Tx, payment uint64, a chain.Approval) error {
 	if err := tx.AddApproval(payment, a); err != nil {
 		return err
@@ -320,8 +327,9 @@ func Approve(tx *records.Tx, payment uint64, a chain.Approval) error {
 	return tx.MovePayment(payment, records.HeldPayment, records.Queued, "approved")
 }
 
-// WriteOff gives up a transfer whose block has left the chain after it was decided: what was paid for it counts as lost, once. When nothing was paid,
-// its payment is void and nothing is lost; it is decided anew if it comes back.
+// WriteOff gives up a transfer whose block has left the chain after it was decided: the amount paid
+// for it counts as lost, once. Without a payment nothing is lost: its pending payment is void, and
+// it is decided again if it comes back.
 func (r Rules) WriteOff(tx *records.Tx, o Order) error {
 	t, err := tx.Transfer(o.Record)
 	if err != nil {
@@ -352,7 +360,8 @@ func (r Rules) WriteOff(tx *records.Tx, o Order) error {
 	return err
 }
 
-// refundee is who gets a refund: the sender, or another that the operator names, which is noted for the checks of the books.
+// refundee is who gets a refund: the sender, or another that the operator names, which is noted for
+// the checks of the books.
 func (r Rules) refundee(tx *records.Tx, t records.Transfer, to string) (string, error) {
 	if to == "" {
 		payee, ok := r.Payable(t.Chain, t.From, "")
@@ -400,7 +409,8 @@ func (r Rules) refundExchange(tx *records.Tx, n records.Network, t records.Trans
 	return queueRefund(tx, n, t, payee, t.Amount)
 }
 
-// refundSource pays a deposit back from a hot account: the one that has it, or one of those that its address is swept to.
+// refundSource pays a deposit back from a hot account: the one that has it, or one of those that
+// its address is swept to.
 func (r Rules) refundSource(tx *records.Tx, n records.Network, t records.Transfer, payee string) error {
 	account := n.PayerOf(n.Source, t.Transfer, t.Chain)
 	known := t.To == n.Shared
@@ -420,7 +430,8 @@ func (r Rules) refundSource(tx *records.Tx, n records.Network, t records.Transfe
 	return err
 }
 
-// RecordRefund orders the refund that was made without us: of everything, to whomever it went, or of what a failed payout leaves.
+// RecordRefund orders the refund that was made without us: of everything, to whomever it went, or
+// of what a failed payout leaves.
 func (r Rules) RecordRefund(tx *records.Tx, t records.Transfer, to string, amount chain.Amount) error {
 	if amount == t.Amount {
 		o := Order{Record: t.ID}
@@ -438,8 +449,9 @@ func (r Rules) RecordRefund(tx *records.Tx, t records.Transfer, to string, amoun
 	return queueRefund(tx, r.Network(t.Network), t, t.From, amount)
 }
 
-// Reclassify decides a transfer that is held as a stranger's again, by the configuration of now: its sender may be a funder since, or its token served.
-// What follows from it is queued as for a new transfer. One that is credited, refunded or has any payment is not touched.
+// Reclassify decides a transfer that is held as a stranger's again, by the configuration of now:
+// its sender may be a funder since, or its token served. What follows from it is queued as for a
+// new transfer. One that is credited, refunded or has any payment is not touched.
 func (r Rules) Reclassify(tx *records.Tx, o Order) error {
 	t, err := tx.Transfer(o.Record)
 	if err != nil {
@@ -469,7 +481,7 @@ func (r Rules) Reclassify(tx *records.Tx, o Order) error {
 func (r Rules) decideAgain(tx *records.Tx, n records.Network, t records.Transfer) error {
 	switch t.Reason {
 	case records.ReasonUnknownToken, records.ReasonUnbound, records.ReasonUnknownLabel:
-	default: // what is held for another reason no configuration mends
+	default: // no configuration repairs another reason
 		return fmt.Errorf("%w: record %d is held as %s, whatever the configuration says", ErrNothingToDo, t.ID, t.Reason)
 	}
 	account, err := tx.Account(t.Chain, t.To)
@@ -503,7 +515,8 @@ func (r Rules) decideAgain(tx *records.Tx, n records.Network, t records.Transfer
 	return r.queueFollowing(tx, n, row)
 }
 
-// serveAgain goes on with a transfer whose token had left the configuration when it became final, by the policy of its first sight.
+// serveAgain continues a transfer whose token had left the configuration when it became final, by
+// the policy of its first sight.
 func (r Rules) serveAgain(tx *records.Tx, n records.Network, t records.Transfer) error {
 	if _, served := n.Token(t.Token); !served || t.Reason != records.ReasonUnknownToken {
 		return fmt.Errorf("%w: record %d is held as %s, and its token %q is known: credit or refund it", ErrNothingToDo, t.ID, t.Reason, t.Token)

@@ -7,8 +7,9 @@ import (
 	"gatewayd/records"
 )
 
-// queueCredit orders the payout on the other chain, from one of the accounts that pay there. A transfer has one: QueuePayment in records/payments.go, and the
-// index payments_once, refuse another.
+// queueCredit orders the payout on the other chain, from one of the accounts that pay there. A
+// transfer has one: QueuePayment in records/payments.go, and the index payments_once, refuse
+// another.
 func (r Rules) queueCredit(tx *records.Tx, n records.Network, t records.Transfer) error {
 	p := records.Payment{TransferID: t.ID, Purpose: chain.Credit, Network: n.Name, Token: t.Token, Payee: t.Payee, PayeeLabel: t.PayeeLabel}
 	token, ok := n.Token(t.Token)
@@ -29,8 +30,9 @@ func (r Rules) queueCredit(tx *records.Tx, n records.Network, t records.Transfer
 	return err
 }
 
-// queueRefund orders so much of a withdrawal back, to its sender unless an operator names another, from the account that it came to or, where that is
-// retired, one that pays: all of it, or what a payout that failed has left.
+// queueRefund orders the refund of an amount of a withdrawal, to its sender unless an operator
+// names another. It is paid from the receiving account or, where that is retired, from one that
+// pays. The amount is the complete withdrawal, or the rest after a failed payout.
 func queueRefund(tx *records.Tx, n records.Network, t records.Transfer, payee string, amount chain.Amount) error {
 	_, err := tx.QueuePayment(records.Payment{
 		TransferID: t.ID, Purpose: chain.Refund, Network: n.Name, Token: t.Token,
@@ -39,7 +41,8 @@ func queueRefund(tx *records.Tx, n records.Network, t records.Transfer, payee st
 	return err
 }
 
-// queueReceive takes a final incoming send into the chain of the account that it came to, so that its value can be spent.
+// queueReceive takes a final incoming send into the chain of the account that it came to, so that
+// its value can be spent.
 func queueReceive(tx *records.Tx, n records.Network, t records.Transfer) error {
 	_, err := tx.QueuePayment(records.Payment{
 		TransferID: t.ID, Purpose: chain.Receive, Network: n.Name, Token: t.Token,
@@ -64,8 +67,8 @@ func (r Rules) GiveUp(tx *records.Tx, p records.Payment, t records.Transfer, rea
 	return queueRefund(tx, r.Network(t.Network), t, t.From, back)
 }
 
-// Refundable reports whether a refund of a withdrawal can be ordered: it stands on its chain, and
-// its network is configured.
+// Refundable reports whether a refund of a withdrawal can be ordered: it is on its chain, and its
+// network is configured.
 func (r Rules) Refundable(t records.Transfer) bool {
 	return t.Incident == "" && r.Network(t.Network).Name != ""
 }

@@ -1,6 +1,6 @@
-// Package transfers decides what a transfer becomes: classify it at first sight, decide it when it is
-// final, queue the credit or the refund, and carry out operators' orders. Every function works on a
-// records transaction, with the configured networks and an address check.
+// Package transfers decides what a transfer becomes: classify it at first sight, decide it when it
+// is final, queue the credit or the refund, and carry out operators' orders. Every function works
+// on a records transaction, with the configured networks and an address check.
 //
 //	block ──Classify──▶ seen ──Decide──▶ final ──▶ credit
 //	                                ├──▶ refused ──▶ refund
@@ -28,7 +28,8 @@ type Rules struct {
 var (
 	// ErrNothingToDo is returned for an operator's order that does not fit the record's state.
 	ErrNothingToDo = errors.New("nothing to do")
-	// ErrNoQuote is returned for a withdrawal whose fee depends on a network cost that was not quoted yet.
+	// ErrNoQuote is returned for a withdrawal whose fee depends on a network cost that was not
+	// quoted yet.
 	ErrNoQuote = errors.New("no network cost has been quoted yet")
 )
 

@@ -14,14 +14,16 @@ import (
 	"gatewayd/transfers"
 )
 
-// askHeldEvery is how often the signer is asked again about what it holds: limits roll on, people approve.
+// askHeldEvery is the interval of asking the signer again about held payments: limits roll on,
+// people approve.
 const askHeldEvery = time.Minute
 
-// errLater is why a payment waits that nobody can authorize or refuse yet.
+// errLater is the reason of a payment that cannot be authorized or refused yet.
 var errLater = errors.New("the signer cannot tell yet")
 
-// authorized asks the signer to authorize payments before they are bound, so that a payment it holds does not block those behind it. It defers what the
-// signer does not authorize and returns the rest in the same order.
+// authorized asks the signer to authorize payments before they are bound, so that a payment it
+// holds does not block those behind it. It defers what the signer does not authorize and returns
+// the rest in the same order.
 func (p *payer) authorized(ctx context.Context, a records.Account, cur records.Cursor, chosen []records.Payment) ([]records.Payment, error) {
 	verdicts, err := p.claim(ctx, p.id, chosen)
 	if err != nil || len(chosen) == 0 {
@@ -52,7 +54,8 @@ func (p *payer) authorized(ctx context.Context, a records.Account, cur records.C
 	return list, errors.Join(p.deferAll(ctx, a, cur, deferrals), p.applyVerdicts(ctx, stopped), p.voidSweeps(ctx, sweepsToRetired))
 }
 
-// claim asks the signer about payments of one chain and returns its verdicts in the same order. Receives pay nobody and need no authorization.
+// claim asks the signer about payments of one chain and returns its verdicts in the same order.
+// Receives have no payee and need no authorization.
 func (w *Watcher) claim(ctx context.Context, id chain.ID, list []records.Payment) ([]chain.Verdict, error) {
 	verdicts := make([]chain.Verdict, len(list))
 	var at []int
@@ -130,7 +133,8 @@ type judgement struct {
 	verdict chain.Verdict
 }
 
-// applyVerdicts moves payments to the states of their verdicts and stores the reasons, also in the history.
+// applyVerdicts moves payments to the states of their verdicts and stores the reasons, also in the
+// history.
 func (w *Watcher) applyVerdicts(ctx context.Context, list []judgement) error {
 	if len(list) == 0 {
 		return nil
@@ -180,7 +184,8 @@ func (j judgement) apply(tx *records.Tx) error {
 	return tx.MovePayment(q.ID, records.Queued, records.HeldPayment, v.Reason)
 }
 
-// checkHeld is records.ErrConflict when a held payment is not held for the reason any more with which it was read: an operator may hold it now.
+// checkHeld is records.ErrConflict when a held payment is not held for the reason any more with
+// which it was read: an operator may hold it now.
 func checkHeld(tx *records.Tx, q records.Payment) error {
 	if q.State != records.HeldPayment {
 		return nil
@@ -192,7 +197,8 @@ func checkHeld(tx *records.Tx, q records.Payment) error {
 	return err
 }
 
-// AskHeld asks the signer again about what it holds: what it authorizes now is queued. Run does so by itself.
+// AskHeld asks the signer again about held payments: authorized ones are queued. Run calls it
+// automatically.
 func (w *Watcher) AskHeld(ctx context.Context) error {
 	for id, p := range w.payers {
 		if err := p.handOverHeld(ctx); err != nil {

@@ -16,7 +16,8 @@ import (
 	"gatewayd/transfers"
 )
 
-// claimVerdicts is a check of the signer that gives everything that is paid to an account one verdict.
+// claimVerdicts is a check of the signer that gives everything that is paid to an account one
+// verdict.
 type claimVerdicts map[string]chain.Verdict
 
 // Check passes the rest.
@@ -57,7 +58,8 @@ func (r *rig) restartWithCheck(j claimVerdicts) *countedSigner {
 	return s
 }
 
-// TestHeldPaymentsBlockNobody: what the signer holds has no number, so that what comes behind it is paid; what it authorizes later is paid then.
+// TestHeldPaymentsBlockNobody: what the signer holds has no number, so that what comes behind it is
+// paid; what it authorizes later is paid then.
 func TestHeldPaymentsBlockNobody(t *testing.T) {
 	r := setup(t)
 	listed, odd, early := r.eth.Address("listed"), r.eth.Address("odd"), r.eth.Address("early")
@@ -99,7 +101,8 @@ func TestHeldPaymentsBlockNobody(t *testing.T) {
 	r.requireSound()
 }
 
-// TestOperatorsHold: what an operator holds is paid when an operator says so, and by nothing else. What is paid is not held.
+// TestOperatorsHold: what an operator holds is paid when an operator says so, and by nothing else.
+// What is paid is not held.
 func TestOperatorsHold(t *testing.T) {
 	r := setup(t)
 	payee := r.eth.Address("payee")
@@ -135,7 +138,8 @@ func TestOperatorsHold(t *testing.T) {
 	r.requireSound()
 }
 
-// TestOperatorHoldsWhileTheSignerIsAsked: an order that arrives between the question and its answer stands, whatever the answer is.
+// TestOperatorHoldsWhileTheSignerIsAsked: an order that arrives between the question and its answer
+// stands, whatever the answer is.
 func TestOperatorHoldsWhileTheSignerIsAsked(t *testing.T) {
 	for _, answer := range []chain.Verdict{{State: chain.Authorized}, {State: chain.HeldClaim, Reason: chain.ReasonApproval}} {
 		r := setup(t)
@@ -161,7 +165,8 @@ func TestOperatorHoldsWhileTheSignerIsAsked(t *testing.T) {
 	}
 }
 
-// TestGroupsAreAuthorizedAtOnce: what is bound together costs one question before it, and one signature's commit after.
+// TestGroupsAreAuthorizedAtOnce: what is bound together costs one question before it, and one
+// signature's commit after.
 func TestGroupsAreAuthorizedAtOnce(t *testing.T) {
 	r := setup(t)
 	s := r.restartWithCheck(claimVerdicts{})
@@ -178,7 +183,8 @@ func TestGroupsAreAuthorizedAtOnce(t *testing.T) {
 	require.Equal(t, []int{1, 2}, []int{s.asked, s.signed}, "one group of payouts; receives are asked for by nobody, and signed")
 }
 
-// TestBoundBeforeAuthorizations: what an earlier version bound, or a sign-guard from a backup has forgotten, is authorized before it is signed.
+// TestBoundBeforeAuthorizations: what an earlier version bound, or a sign-guard from a backup has
+// forgotten, is authorized before it is signed.
 func TestBoundBeforeAuthorizations(t *testing.T) {
 	r := setup(t)
 	late := r.eth.Address("late")

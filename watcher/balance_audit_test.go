@@ -15,7 +15,8 @@ import (
 	"gatewayd/watcher/reconcile"
 )
 
-// requireCoin checks that the books of every account's coin are what the ledger has at the final block.
+// requireCoin checks that the books of every account's coin are what the ledger has at the final
+// block.
 func (r *rig) requireCoin() {
 	r.t.Helper()
 	_, found, err := reconcile.CompareBalances(r.t.Context(), r.store, r.parts.Chains["eth"])
@@ -23,7 +24,8 @@ func (r *rig) requireCoin() {
 	require.Empty(r.t, found)
 }
 
-// coinRig is a gateway whose native coin has own addresses, with an auditor that lasts as in the daemon.
+// coinRig is a gateway whose native coin has own addresses, with an auditor that lasts as in the
+// daemon.
 type coinRig struct {
 	*rig
 	auditor *reconcile.Auditor
@@ -171,7 +173,8 @@ func TestHiddenCoinOutcomes(t *testing.T) {
 	}
 }
 
-// TestSeveralHiddenCoins tells coins of several blocks apart, among deposits that blocks show and sweeps.
+// TestSeveralHiddenCoins tells coins of several blocks apart, among deposits that blocks show and
+// sweeps.
 func TestSeveralHiddenCoins(t *testing.T) {
 	r := newCoinRig(t)
 	owner, address := r.user()
@@ -226,7 +229,8 @@ func TestHundredHiddenCoins(t *testing.T) {
 	r.requireSound()
 }
 
-// TestCoinFromBeforeTheAddressIsNobodys: an address that is given out again by a new database may hold what somebody sent to it before.
+// TestCoinFromBeforeTheAddressIsNobodys: an address that is given out again by a new database may
+// hold what somebody sent to it before.
 func TestCoinFromBeforeTheAddressIsNobodys(t *testing.T) {
 	r := newCoinRig(t)
 	early := r.eth.Address("deposit/0")
@@ -250,7 +254,8 @@ func TestCoinFromBeforeTheAddressIsNobodys(t *testing.T) {
 	r.requireSound()
 }
 
-// TestUndatedCoinWaitsForAnOperator: where no node knows whether it came before the address was given out, nobody is credited by guess.
+// TestUndatedCoinWaitsForAnOperator: where no node knows whether it came before the address was
+// given out, nobody is credited by guess.
 func TestUndatedCoinWaitsForAnOperator(t *testing.T) {
 	r := newCoinRig(t)
 	r.eth.KeepBalances(finality + 1)
@@ -272,7 +277,8 @@ func TestUndatedCoinWaitsForAnOperator(t *testing.T) {
 	r.requireSound()
 }
 
-// TestPrunedNodesPlaceCoinLater: an address that was compared once is credited whatever the nodes forget; the block is the oldest they know.
+// TestPrunedNodesPlaceCoinLater: an address that was compared once is credited whatever the nodes
+// forget; the block is the oldest they know.
 func TestPrunedNodesPlaceCoinLater(t *testing.T) {
 	r := newCoinRig(t)
 	owner, address := r.user()
@@ -289,8 +295,8 @@ func TestPrunedNodesPlaceCoinLater(t *testing.T) {
 	r.requireSound()
 }
 
-// TestShortageClosesTheChannels: coin that left without a transaction of ours stops deposits and withdrawals of it until an operator has
-// accepted the loss.
+// TestShortageClosesTheChannels: coin that left without a transaction of ours stops deposits and
+// withdrawals of it until an operator has accepted the loss.
 func TestShortageClosesTheChannels(t *testing.T) {
 	r := newCoinRig(t)
 	r.settle(2)
@@ -321,7 +327,8 @@ func TestShortageClosesTheChannels(t *testing.T) {
 	r.requireSound()
 }
 
-// TestLaterTracesCreditNothingAgain: blocks that were searched are searched again by a node that traces.
+// TestLaterTracesCreditNothingAgain: blocks that were searched are searched again by a node that
+// traces.
 func TestLaterTracesCreditNothingAgain(t *testing.T) {
 	r := newCoinRig(t)
 	owner, address := r.user()
@@ -363,7 +370,8 @@ func TestLaterTracesCreditNothingAgain(t *testing.T) {
 	r.requireSound()
 }
 
-// TestTraceBeforeTheSecondAudit: what a search of old blocks shows between the two audits is credited by it alone.
+// TestTraceBeforeTheSecondAudit: what a search of old blocks shows between the two audits is
+// credited by it alone.
 func TestTraceBeforeTheSecondAudit(t *testing.T) {
 	r := newCoinRig(t)
 	owner, address := r.user()
@@ -391,7 +399,8 @@ func TestTraceBeforeTheSecondAudit(t *testing.T) {
 	r.requireSound()
 }
 
-// TestNodesThatIgnoreTheBlock answer the newest balance whatever they are asked for: a deposit that is not final looks like a surplus.
+// TestNodesThatIgnoreTheBlock answer the newest balance whatever they are asked for: a deposit that
+// is not final looks like a surplus.
 func TestNodesThatIgnoreTheBlock(t *testing.T) {
 	r := newCoinRig(t)
 	owner, address := r.user()
@@ -413,7 +422,8 @@ func TestNodesThatIgnoreTheBlock(t *testing.T) {
 	r.requireSound()
 }
 
-// TestCleanRounds finds nothing over many rounds of deposits, withdrawals that fail, sweeps, top-ups, cut-off answers and re-orgs.
+// TestCleanRounds finds nothing over many rounds of deposits, withdrawals that fail, sweeps,
+// top-ups, cut-off answers and re-orgs.
 func TestCleanRounds(t *testing.T) {
 	r := newCoinRig(t)
 	r.eth.SetBalancePage(3)
@@ -458,7 +468,8 @@ func TestCleanRounds(t *testing.T) {
 	r.requireSound()
 }
 
-// TestAuditSurvivesDeaths kills the daemon at every commit of finding and crediting, as often as there are such steps.
+// TestAuditSurvivesDeaths kills the daemon at every commit of finding and crediting, as often as
+// there are such steps.
 func TestAuditSurvivesDeaths(t *testing.T) {
 	each := 1
 	if raced {

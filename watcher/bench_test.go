@@ -45,7 +45,8 @@ func scaled(n int) int {
 	return n
 }
 
-// numbers reads a list of numbers of payments, like 0,100000, which the environment may have another one of.
+// numbers reads a list of numbers of payments, like 0,100000, which the environment may have
+// another one of.
 func numbers(b *testing.B, variable string, list ...int) []int {
 	b.Helper()
 	text, given := os.LookupEnv(variable)
@@ -63,13 +64,17 @@ func numbers(b *testing.B, variable string, list ...int) []int {
 
 func pastPayments(b *testing.B) []int { return numbers(b, "GATEWAYD_PAST", 0, scaled(benchPast)) }
 
-// BenchmarkBudgetPayments is about what a payment costs, however many wait for a final block (16 to 20,000 each way) and however many were ever made:
-// 3 ms of CPU, the same on all sides within 1.2 times, 200 a second each way by the clock, 0.1 durable commits.
+// BenchmarkBudgetPayments is about what a payment costs, however many wait for a final block (16 to
+// 20,000 each way) and however many were ever made: 3 ms of CPU, the same on all sides within 1.2
+// times, 200 a second each way by the clock, 0.1 durable commits.
 //
-// It is the real watcher with its store and sign-guard on disk, from the block in which transfers become final to the broadcast of their payouts, and
-// the settling of the payouts that become final meanwhile: as many as are sent. Signatures are made with real keys. What a ledger and its client cost is not in it.
+// It is the real watcher with its store and sign-guard on disk, from the block in which transfers
+// become final to the broadcast of their payouts, and the settling of the payouts that become final
+// meanwhile: as many as are sent. Signatures are made with real keys. What a ledger and its client
+// cost is not in it.
 //
-// Each round measures all sides by turns, so that what else the machine does is the same for all; what counts are the medians.
+// Each round measures all sides by turns, so that what else the machine does is the same for all;
+// what counts are the medians.
 func BenchmarkBudgetPayments(b *testing.B) {
 	engines := map[string]benchEngine{"sqlite": sqliteFiles{b}}
 	if os.Getenv(recordstest.Environment) != "" {
@@ -105,7 +110,8 @@ func BenchmarkBudgetPayments(b *testing.B) {
 	}
 }
 
-// side is a history and so many payments that wait, with what payments cost beside them, a round each.
+// side is a history and so many payments that wait, with what payments cost beside them, a round
+// each.
 type side struct {
 	*simRig
 	name    string
@@ -147,7 +153,8 @@ func (s *side) report(b *testing.B) {
 	b.ReportMetric(float64(s.durable)/float64(all), "commits/payment")
 }
 
-// simRig is the real watcher on the real store and sign-guard, on disk, between two ledgers in memory.
+// simRig is the real watcher on the real store and sign-guard, on disk, between two ledgers in
+// memory.
 type simRig struct {
 	source, exchange *simChain
 	network          records.Network
@@ -183,7 +190,8 @@ func (s *countingSigner) Sign(ctx context.Context, id chain.ID, orders ...chain.
 	return s.Signer.Sign(ctx, id, orders...)
 }
 
-// simNetwork has one token. One block decides a transfer, so that what waits is only what the chains' own final points keep open.
+// simNetwork has one token. One block decides a transfer, so that what waits is only what the
+// chains' own final points keep open.
 func simNetwork() records.Network {
 	policy := records.Policy{
 		Decimals: 6, AssetDecimals: 6, MinDeposit: units(10), MinWithdraw: units(10),
@@ -232,7 +240,8 @@ type postgresDatabases struct {
 func (d postgresDatabases) fresh() string          { return d.server.Database(d.B) }
 func (d postgresDatabases) copy(url string) string { return d.server.Copy(d.B, url) }
 
-// history is the records and the sign-guard of a gateway that has made many payments; they are filled once and copied for each side.
+// history is the records and the sign-guard of a gateway that has made many payments; they are
+// filled once and copied for each side.
 type history struct {
 	url, guard string
 	end        pastseed.End
@@ -298,7 +307,8 @@ func openSim(b *testing.B, h history) *simRig {
 	return s
 }
 
-// signedBefore has the sign-guard know signatures at all numbers of an account below next, as that of a gateway does that has paid for long.
+// signedBefore has the sign-guard know signatures at all numbers of an account below next, as that
+// of a gateway does that has paid for long.
 func signedBefore(b *testing.B, guard *signguard.Guard, id chain.ID, account string, branch, next uint64) {
 	b.Helper()
 	for number := uint64(1); number < next; {
@@ -330,7 +340,8 @@ func bindUsers(tx *records.Tx, n records.Network) error {
 func benchOwner(i int) string   { return fmt.Sprintf("vite_user_%d", i%benchUsers) }
 func benchAddress(i int) string { return fmt.Sprintf("0xuser%d", i%benchUsers) }
 
-// mine makes a block of each ledger, of users who deposit to their addresses and who withdraw, in turn.
+// mine makes a block of each ledger, of users who deposit to their addresses and who withdraw, in
+// turn.
 func (s *simRig) mine(deposits, withdrawals int) {
 	in, out := make([]chain.Transfer, deposits), make([]chain.Transfer, withdrawals)
 	for i := range in {
@@ -346,15 +357,15 @@ func (s *simRig) mine(deposits, withdrawals int) {
 	s.exchange.mine(out...)
 }
 
-// finalize makes blocks final that are deep enough; steady: only as long as no more payments become final than were sent, so that every side settles as
-// many as it makes, however many wait.
+// finalize makes blocks final that are deep enough; steady: only as long as no more payments become
+// final than were sent, so that every side settles as many as it makes, however many wait.
 func (s *simRig) finalize(steady bool) {
 	s.source.finalize(uint64(s.depth), steady)
 	s.exchange.finalize(uint64(s.depth), steady)
 }
 
-// letWait makes payments in both directions until as many wait as are wanted: a block of deposits, a block of withdrawals, and so on. Fewer than a
-// block of them wait in a block of their own.
+// letWait makes payments in both directions until as many wait as are wanted: a block of deposits,
+// a block of withdrawals, and so on. Fewer than a block of them wait in a block of their own.
 func (s *simRig) letWait(b *testing.B, waiting int) {
 	block := scaled(benchBlock)
 	s.depth = max(1, 2*waiting/block)
@@ -390,7 +401,8 @@ func (s *side) payments(b *testing.B) {
 	s.durable += s.commits() - before
 }
 
-// oneWay is what payments one way cost, from the first block to the last broadcast. A withdrawal is received, too.
+// oneWay is what payments one way cost, from the first block to the last broadcast. A withdrawal is
+// received, too.
 func (s *simRig) oneWay(b *testing.B, deposits, withdrawals int) budget.Cost {
 	before, want := s.sent(), (deposits+2*withdrawals)*benchBlocks
 	return budget.Measure((deposits+withdrawals)*benchBlocks, func() {
@@ -418,8 +430,9 @@ const (
 	sweepEvery  = 600 // seconds
 )
 
-// BenchmarkBudgetIdle is about a daemon that has nothing to do but to follow its chains, a block a second on the exchange chain and one in twelve
-// seconds on the source chain: 2 % of a core. A look for sweeps, which comes every ten minutes, is measured by itself and added.
+// BenchmarkBudgetIdle is about a daemon that has nothing to do but to follow its chains, a block a
+// second on the exchange chain and one in twelve seconds on the source chain: 2 % of a core. A look
+// for sweeps, which comes every ten minutes, is measured by itself and added.
 func BenchmarkBudgetIdle(b *testing.B) {
 	for _, past := range pastPayments(b) {
 		b.Run(fmt.Sprintf("past=%d", past), func(b *testing.B) {

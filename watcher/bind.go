@@ -14,8 +14,8 @@ import (
 // maxPasses bounds how often a round reads the queue again, past the payments that it has deferred.
 const maxPasses = 8
 
-// bind gives slots to queued payments in the order of service, as far as the account's balance, its channels and the bound of what is in no
-// block yet allow. It returns the slots that are in no block after that.
+// bind gives slots to queued payments in the order of service, within the account's balance, its
+// channels and the limit of unmined slots. It returns the unmined slots after that.
 func (p *payer) bind(ctx context.Context, a records.Account, cur records.Cursor, unmined []records.OpenSlot) ([]records.OpenSlot, error) {
 	t := &fundsCheck{}
 	for range maxPasses {
@@ -83,7 +83,7 @@ func (p *payer) chooseNext(ctx context.Context, a records.Account, cur records.C
 	return chosen, t, p.deferAll(ctx, a, cur, t.deferrals)
 }
 
-// bindGroup binds payments in one transaction, which checks once more that each may leave.
+// bindGroup binds payments in one transaction, which checks again that each may leave.
 func (p *payer) bindGroup(ctx context.Context, chosen []records.Payment) error {
 	begun := time.Now()
 	var bound []records.Slot

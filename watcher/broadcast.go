@@ -20,7 +20,7 @@ func (p *payer) send(ctx context.Context, a records.Account, cur records.Cursor,
 	var of []records.Slot
 	for _, s := range slots {
 		if len(s.Attempts) == 0 {
-			break // what follows cannot stand in a block before it
+			break // no block can include later ones before it
 		}
 		if newest := s.Attempts[len(s.Attempts)-1]; p.sent[newest.Hash] != cur.Height {
 			list, of = append(list, newest.Attempt), append(of, s.Slot)
@@ -54,7 +54,8 @@ func (p *payer) unsent(slots []records.OpenSlot, cur records.Cursor) bool {
 	return false
 }
 
-// pruneSent drops what was sent, or needed no replacement, at an earlier block: it only keeps an attempt from being sent, or asked about, twice within one block.
+// pruneSent drops what was sent, or needed no replacement, at an earlier block: it only keeps an
+// attempt from being sent, or asked about, twice within one block.
 func (p *payer) pruneSent(cur records.Cursor) {
 	earlier := func(_ string, height uint64) bool { return height != cur.Height }
 	maps.DeleteFunc(p.sent, earlier)

@@ -26,7 +26,8 @@ func (h halfDead) Balance(ctx context.Context, account string, asset chain.Asset
 	return h.Chain.Balance(ctx, account, asset)
 }
 
-// forgotten is a ledger on which an asset is configured no more: what it holds can be told, and nothing is paid in it.
+// forgotten is a ledger on which an asset is configured no more: what it holds can be told, and
+// nothing is paid in it.
 type forgotten struct {
 	*chaintest.Chain
 	asset chain.Asset
@@ -50,8 +51,9 @@ func (r *rig) try(blocks int) (err error) {
 	return err
 }
 
-// A token whose contract answers no more, or that is not configured any more, keeps no payment of another asset back. Its own say what they wait for after a
-// minute, and leave when it answers again.
+// A token whose contract answers no more, or that is not configured any more, keeps no payment of
+// another asset back. Its own say what they wait for after a minute, and leave when it answers
+// again.
 func TestBrokenAssetKeepsNoOtherBack(t *testing.T) {
 	for name, broken := range map[string]func(*rig) chain.Chain{
 		"no balance":     func(r *rig) chain.Chain { return halfDead{r.eth, map[chain.Asset]bool{usdEth: true}} },
@@ -87,7 +89,8 @@ func TestBrokenAssetKeepsNoOtherBack(t *testing.T) {
 	}
 }
 
-// What waits for a silent asset waits for money once the asset answers, and does not blame it any more.
+// What waits for a silent asset waits for money once the asset answers, and does not blame it any
+// more.
 func TestAssetThatAnswersAgainMayBeShort(t *testing.T) {
 	r := setup(t)
 	owner, _ := r.user()

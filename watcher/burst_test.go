@@ -63,8 +63,9 @@ func (r *rig) burst(n int) (deposits, withdrawals []string) {
 	return deposits, withdrawals
 }
 
-// What comes at once leaves at once: credits as fast as the ledger takes them, payouts as fast as blocks take the unmined ones, however deep
-// finality is. While they wait for it they are open, and nothing of it slows others down.
+// What comes at once leaves at once: credits as fast as the ledger takes them, payouts as fast as
+// blocks take the unmined ones, however deep finality is. While they wait for it they are open, and
+// nothing of it slows others down.
 func TestBurstLeavesAtProductionDepth(t *testing.T) {
 	n := burstSize(t)
 	r := setupAt(t, sourceDepth, exchangeDepth)
@@ -81,7 +82,8 @@ func TestBurstLeavesAtProductionDepth(t *testing.T) {
 	r.requireSound()
 }
 
-// blocksUntilSent counts the blocks from the one that makes the burst final until nothing of it waits for a slot.
+// blocksUntilSent counts the blocks from the one that makes the burst final until nothing of it
+// waits for a slot.
 func (r *rig) blocksUntilSent(n int) (credits, payouts int) {
 	r.t.Helper()
 	r.eth.Mine(sourceDepth)
@@ -114,7 +116,8 @@ func (r *rig) waits(id chain.ID, account string) (found bool) {
 	return found
 }
 
-// Whoever sends refusals cannot keep others waiting: a credit that becomes final behind hundreds of refunds leaves within two blocks.
+// Whoever sends refusals cannot keep others waiting: a credit that becomes final behind hundreds of
+// refunds leaves within two blocks.
 func TestRefundsKeepNobodyWaiting(t *testing.T) {
 	r := setupAt(t, sourceDepth, 2)
 	owner, address := r.user()
@@ -159,7 +162,8 @@ func TestUsersAreServedInTurn(t *testing.T) {
 	r.requireSound()
 }
 
-// A re-org takes mined payments out of their blocks: they count as unmined again and are sent again.
+// A re-org takes mined payments out of their blocks: they count as unmined again and are sent
+// again.
 func TestReorgUnderManyOpenSlots(t *testing.T) {
 	r := setupAt(t, sourceDepth, exchangeDepth)
 	n := 40
@@ -191,7 +195,8 @@ func TestReorgUnderManyOpenSlots(t *testing.T) {
 	r.requireSound()
 }
 
-// An account stops with many payments mined and waiting for their final block: it goes on after the operator's word, and each is paid once.
+// An account stops with many payments mined and waiting for their final block: it goes on after the
+// operator's word, and each is paid once.
 func TestResumeUnderManyOpenSlots(t *testing.T) {
 	r := setupAt(t, sourceDepth, 2)
 	n := min(burstSize(t)/3, 12*sourceDepth) // more cannot be open at 16 a block
@@ -227,7 +232,8 @@ func TestResumeUnderManyOpenSlots(t *testing.T) {
 	r.requireSound()
 }
 
-// Two tokens may be paid in one asset. When one's channel is closed, what waits of it does not hide the other's payments, however much it is.
+// Two tokens may be paid in one asset. When one's channel is closed, what waits of it does not hide
+// the other's payments, however much it is.
 func TestClosedTokenHidesNoOther(t *testing.T) {
 	const other = "tti_usd_labelled"
 	r := setupAt(t, sourceDepth, 2)

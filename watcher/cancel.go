@@ -11,9 +11,11 @@ import (
 	"gatewayd/records"
 )
 
-// recover is the round of a recovering account. It signs and sends what our records have bound, and cancels the numbers at which only the sign-guard knows a
-// signature. After that each transaction that our records lost is either mined or never will be. It binds nothing new (docs/payment-rules.md 5), and signs
-// nothing while the ledger shows a transaction of the account that nobody has explained.
+// recover is the round of a recovering account. It signs and sends the payments bound in our
+// records, and cancels the numbers at which only the sign-guard has a signature. After that each
+// transaction that our records lost is either mined or never will be. It binds nothing new
+// (docs/payment-rules.md 5), and signs nothing while the ledger shows an unexplained transaction of
+// the account.
 func (p *payer) recover(ctx context.Context, a records.Account, cur records.Cursor) error {
 	tip, err := p.chain.AccountHead(ctx, a.Account)
 	if err != nil {
@@ -24,7 +26,7 @@ func (p *payer) recover(ctx context.Context, a records.Account, cur records.Curs
 		return err
 	}
 	if tip.Hash != "" || tip.Next > max(a.Next, end) {
-		return nil // a new line will exclude the old one; or somebody else signs
+		return nil // a new branch will exclude the old one; or another party signs
 	}
 	if unknown, err := p.unknown(ctx, a); err != nil || unknown {
 		return err
@@ -36,7 +38,8 @@ func (p *payer) recover(ctx context.Context, a records.Account, cur records.Curs
 	return errors.Join(p.signAndSend(ctx, a, cur, unmined), p.cancel(ctx, a, max(tip.Next, a.Next), end, cur))
 }
 
-// unknown reports whether blocks show transactions of the account that our records do not know and nobody has explained.
+// unknown reports whether blocks show transactions of the account that are not in our records and
+// are unexplained.
 func (p *payer) unknown(ctx context.Context, a records.Account) (found bool, err error) {
 	err = p.Store.View(ctx, func(tx *records.Tx) error {
 		final, err := tx.UnknownTxs(p.id, a.Account)
@@ -50,7 +53,8 @@ func (p *payer) unknown(ctx context.Context, a records.Account) (found bool, err
 	return found, err
 }
 
-// cancel sends a cancellation for each number from, up to end: signed and stored first, replaced when it stays unmined too long.
+// cancel sends a cancellation for each number from, up to end: signed and stored first, replaced
+// when it stays unmined too long.
 func (p *payer) cancel(ctx context.Context, a records.Account, from, end uint64, cur records.Cursor) error {
 	for n := from; n < min(end, from+uint64(p.chain.MaxUnmined())); n++ {
 		newest, err := p.cancellation(ctx, a, n, cur)

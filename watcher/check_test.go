@@ -29,8 +29,8 @@ func (m *model) due(inTheEnd bool) map[*chaintest.Chain]map[string]map[chain.Ass
 	return due
 }
 
-// check is what must hold at every moment: nobody has more than is due to him (I1, I3), no payment stands twice on its ledger, and
-// nothing was sent that is not stored (R1).
+// check is what must hold at every moment: nobody has more than is due to him (I1, I3), no payment
+// stands twice on its ledger, and nothing was sent that is not stored (R1).
 func (m *model) check() error {
 	for ledger, payees := range m.due(false) {
 		have := ledger.Balances()
@@ -58,8 +58,9 @@ func (m *model) check() error {
 	return nil
 }
 
-// settle lets everything come to rest under honest nodes, then asks for exactness: each payee has what is due, our accounts have the
-// rest, numbers are dense, attempts are all still there, the books fit (I1-I8).
+// settle lets everything come to rest under honest nodes, then asks for exactness: each payee has
+// what is due, our accounts have the rest, numbers are dense, attempts are all still there, the
+// books fit (I1-I8).
 func (m *model) settle() error {
 	m.eth.Lie(chaintest.Honest)
 	m.vite.Lie(chaintest.Honest)
@@ -91,7 +92,8 @@ func (m *model) settle() error {
 	return m.checkBooks()
 }
 
-// patienceOf is how many blocks a model may take to come to rest. The accounts of a pool may have to wait for each other's money several times.
+// patienceOf is how many blocks a model may take to come to rest. The accounts of a pool may have
+// to wait for each other's money several times.
 func patienceOf(accounts int) int { return 150 + 300*(accounts-1) }
 
 // atRest reports whether every claim is final, paid, and the payments themselves are final.

@@ -28,7 +28,8 @@ func (r *rig) withdrawCoin(owner string, amount uint64) string {
 	return r.order(owner, coin, amount, chain.Memo{Type: 1, Address: r.eth.Address("payee")})
 }
 
-// A payout of coin needs its amount and its fee. While there is too little for both, what comes behind it and would fit does not overtake it.
+// A payout of coin needs its amount and its fee. While there is too little for both, what comes
+// behind it and would fit does not overtake it.
 func TestCoinPaysItsValueAndItsFee(t *testing.T) {
 	r := setup(t)
 	owner, _ := r.user()
@@ -62,7 +63,8 @@ func TestLargePaymentIsNotOvertaken(t *testing.T) {
 	require.Equal(t, []records.PaymentState{records.Queued, records.Queued}, []records.PaymentState{r.payment(large).State, r.payment(small).State})
 }
 
-// The coin for a fee is spent once: by what is chosen with it, by what is on its way, and by what is bound and not signed.
+// The coin for a fee is spent once: by what is chosen with it, by what is on its way, and by what
+// is bound and not signed.
 func TestCoinForFeesIsNotSpentTwice(t *testing.T) {
 	for name, meanwhile := range map[string]func(r *rig, first func()){
 		"chosen together": func(_ *rig, first func()) { first() },
@@ -137,7 +139,8 @@ func TestNothingIsBoundBehindWhatCannotBeSigned(t *testing.T) {
 	r.requireSound()
 }
 
-// An attempt that no pool has any more is sent again as it is, whatever its price, though its account could pay a better one.
+// An attempt that no pool has any more is sent again as it is, whatever its price, though its
+// account could pay a better one.
 func TestForgottenAttemptIsNotReplaced(t *testing.T) {
 	r := setup(t)
 	r.run(1)
@@ -155,7 +158,8 @@ func TestForgottenAttemptIsNotReplaced(t *testing.T) {
 	r.requireSound()
 }
 
-// A withdrawal whose payee refuses goes back only while its channel is open, also when it closes while the nodes are asked.
+// A withdrawal whose payee refuses goes back only while its channel is open, also when it closes
+// while the nodes are asked.
 func TestRefusalWhileTheChannelCloses(t *testing.T) {
 	r := setup(t)
 	owner, _ := r.user()

@@ -13,8 +13,9 @@ import (
 	"gatewayd/records/books"
 )
 
-// Cold sends what the hot accounts have of a token above hot_max to its cold address, down to the middle between hot_min and hot_max
-// (docs/adr/018-cold-money.md). It only queues payments, one of an asset at a time. What waits for its slot is counted anew in each round.
+// Cold sends the hot accounts' excess of a token over hot_max to its cold address, down to the
+// middle between hot_min and hot_max (docs/adr/018-cold-money.md). It only queues payments, one of
+// an asset at a time. A payment that waits for its slot is recomputed in each round.
 func (w *Watcher) Cold(ctx context.Context) error {
 	var faults []error
 	for _, n := range w.Networks() {
@@ -67,7 +68,8 @@ func (w *Watcher) moveToCold(ctx context.Context, n records.Network, t records.T
 	return w.queueCold(ctx, m, want)
 }
 
-// askCold asks the signer again for what it has refused: that rests on its configuration, which may be another one by now.
+// askCold asks the signer again about its refusals: they depend on its configuration, which may
+// have changed.
 func (w *Watcher) askCold(ctx context.Context, m coldMove) error {
 	if m.Reason != records.HeldRefused {
 		return nil
@@ -80,7 +82,8 @@ func (m coldMove) stillFits(want records.Payment) bool {
 	return m.Account == want.Account && m.Payee == want.Payee && !want.Amount.Less(m.Amount)
 }
 
-// queueCold queues a payment to the cold address, if there is to be one, in place of the one that waits.
+// queueCold queues a payment to the cold address, if there is to be one, in place of the one that
+// waits.
 func (w *Watcher) queueCold(ctx context.Context, before coldMove, want records.Payment) error {
 	var id uint64
 	err := w.Store.Update(ctx, func(tx *records.Tx) (err error) {
@@ -102,8 +105,9 @@ func (w *Watcher) queueCold(ctx context.Context, before coldMove, want records.P
 	return err
 }
 
-// excess is the payment that brings the hot accounts down to the middle of their bounds; without an amount: they are not above them. What they owe,
-// and what is leaving them, does not count, and what stopped accounts have is left alone.
+// excess is the payment that brings the hot accounts down to the middle of their bounds; without an
+// amount: they are not above them. What they owe, and what is leaving them, does not count, and
+// what stopped accounts have is left alone.
 func (p pool) excess(ctx context.Context, t records.Token) (pay records.Payment, err error) {
 	if t.Cold == "" || t.HotMax.IsZero() {
 		return pay, nil
@@ -149,7 +153,7 @@ func (p pool) excess(ctx context.Context, t records.Token) (pay records.Payment,
 	}, nil
 }
 
-// aboveMiddle is what hot accounts have above the middle of their bounds.
+// aboveMiddle returns the hot accounts' excess over the middle of their bounds.
 func aboveMiddle(t records.Token, free chain.Amount) (chain.Amount, error) {
 	sum, err := t.HotMin.Add(t.HotMax)
 	if err != nil {
@@ -159,7 +163,8 @@ func aboveMiddle(t records.Token, free chain.Amount) (chain.Amount, error) {
 	return less(free, middle), err
 }
 
-// afterUsers are refunds, and what goes to the cold address unless users' payments of the same asset are left over: the money is theirs first.
+// afterUsers are refunds, and what goes to the cold address unless users' payments of the same
+// asset are left over: the money is theirs first.
 func afterUsers(q queue, users []records.Payment, room int) map[chain.Asset][]records.Payment {
 	out := map[chain.Asset][]records.Payment{}
 	for asset, list := range q[records.ClassRefund] {

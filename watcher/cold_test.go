@@ -15,7 +15,8 @@ import (
 	"gatewayd/watcher/reconcile"
 )
 
-// coldRig is a gateway whose usd has a cold address and bounds for what is hot, in hundredths of what the hot account has.
+// coldRig is a gateway whose usd has a cold address and bounds for what is hot, in hundredths of
+// what the hot account has.
 func coldRig(t *testing.T, least, most uint64) *rig {
 	r := setup(t)
 	r.bound(least, most)
@@ -58,7 +59,8 @@ func (r *rig) coldMoves() (list []records.Payment) {
 	return list
 }
 
-// What is above hot_max goes to the cold address once, down to the middle of the bounds; what comes back is funding.
+// What is above hot_max goes to the cold address once, down to the middle of the bounds; what comes
+// back is funding.
 func TestColdMoney(t *testing.T) {
 	r := coldRig(t, 20, 50)
 	c := r.countHoldings()
@@ -235,7 +237,8 @@ func TestColdMoneyOfAPool(t *testing.T) {
 	r.requireSound()
 }
 
-// What somebody sends to the cold address with our key stops the account, and is cold money once it is resumed.
+// What somebody sends to the cold address with our key stops the account, and is cold money once it
+// is resumed.
 func TestColdMoneyByHand(t *testing.T) {
 	r := coldRig(t, 20, 200)
 	c := r.countHoldings()

@@ -12,8 +12,9 @@ import (
 	"gatewayd/signer"
 )
 
-// The daemon dies at any step that is durable or visible: before and after each commit, signature, answer of the sign-guard and
-// broadcast. A death is an error from that step on, with nothing done any more; memory is lost with the Watcher.
+// The daemon dies at any step that is durable or visible: before and after each commit, signature,
+// answer of the sign-guard and broadcast. A death is an error from that step on, with nothing done
+// any more; memory is lost with the Watcher.
 
 var errCrash = errors.New("the process died")
 
@@ -86,7 +87,8 @@ type crashSigner struct {
 	guard *signguard.Guard // the signer's
 }
 
-// newCrashSigner is a signer that may also die between its sign-guard's commit and any of its signatures.
+// newCrashSigner is a signer that may also die between its sign-guard's commit and any of its
+// signatures.
 func newCrashSigner(f *fuse, g *signguard.Guard, ledgers ...*chaintest.Chain) *crashSigner {
 	return &crashSigner{orderSigner: signer.New(signer.Parts{Keys: crashKeys{f}, Guard: g, Rules: rulesOf(ledgers...)}), fuse: f, guard: g}
 }
@@ -132,7 +134,8 @@ func (g *crashSigner) Free(ctx context.Context, payment uint64) error {
 	return g.fuse.reach("after freeing the guard")
 }
 
-// crashChain is a ledger under a fuse. It also holds the daemon to rule R1: what is sent stands in the database.
+// crashChain is a ledger under a fuse. It also holds the daemon to rule R1: what is sent stands in
+// the database.
 type crashChain struct {
 	chain.Chain
 	fuse   *fuse
@@ -195,7 +198,8 @@ func (c *crashChain) send(ctx context.Context, a chain.Attempt) error {
 	return c.fuse.reach("after sending")
 }
 
-// requireStored looks for an attempt, or a cancellation of a recovering account, and remembers attempts as sent.
+// requireStored looks for an attempt, or a cancellation of a recovering account, and remembers
+// attempts as sent.
 func (c *crashChain) requireStored(ctx context.Context, a chain.Attempt) {
 	err := c.store.View(ctx, func(tx *records.Tx) error {
 		if cancel, err := tx.IsCancel(c.ID(), a.Hash); err != nil || cancel {
@@ -213,7 +217,8 @@ func (c *crashChain) requireStored(ctx context.Context, a chain.Attempt) {
 	}
 }
 
-// sweptChain is a ledger under a fuse whose deposit addresses are swept. The cost covers the dearest fee that the model makes.
+// sweptChain is a ledger under a fuse whose deposit addresses are swept. The cost covers the
+// dearest fee that the model makes.
 type sweptChain struct{ *crashChain }
 
 func (sweptChain) SweepCost(context.Context) (chain.Amount, error)      { return units(5000), nil }

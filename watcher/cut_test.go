@@ -14,7 +14,8 @@ import (
 	"gatewayd/records"
 )
 
-// cutStore is a database whose answer to one COMMIT of twelve is lost on the way: half of these were stored, and nobody is told which.
+// cutStore is a database whose answer to one COMMIT of twelve is lost on the way: half of these
+// were stored, and nobody is told which.
 type cutStore struct {
 	store
 	rng    *rand.Rand
@@ -49,7 +50,8 @@ func (s *cutStore) Update(ctx context.Context, fn func(*records.Tx) error) error
 	return err
 }
 
-// cuts is how many models TestLostCommits runs; GATEWAYD_CUTS asks for another number. A full run takes 1,000.
+// cuts is how many models TestLostCommits runs; GATEWAYD_CUTS asks for another number. A full run
+// takes 1,000.
 func cuts(t *testing.T) uint64 {
 	t.Helper()
 	if text := os.Getenv("GATEWAYD_CUTS"); text != "" {
@@ -63,8 +65,9 @@ func cuts(t *testing.T) uint64 {
 	return 25
 }
 
-// TestLostCommits is a daemon that often does not know whether its work was stored (rule R7), under re-orgs, dropped transactions and lying
-// nodes, and that dies now and then as well. It reads again and goes on: nobody is paid twice, and in the end everybody has what is due.
+// TestLostCommits is a daemon that often does not know whether its work was stored (rule R7), under
+// re-orgs, dropped transactions and lying nodes, and that dies now and then as well. It reads again
+// and goes on: nobody is paid twice, and in the end everybody has what is due.
 func TestLostCommits(t *testing.T) {
 	first, stored, lost := seed(t), 0, 0
 	for s := first; s < first+cuts(t); s++ {

@@ -8,11 +8,12 @@ import (
 	"gatewayd/records"
 )
 
-// maxSettled bounds how many transfers, and how many transactions of ours, one database transaction decides.
+// maxSettled bounds how many transfers, and how many transactions of ours, one database transaction
+// decides.
 const maxSettled = 500
 
-// decideFinal moves transfers that are deep enough out of seen, and queues the payments that follow from them in the same transaction. more tells
-// that others may be left.
+// decideFinal moves transfers that are deep enough out of seen, and queues the resulting payments
+// in the same transaction. more reports that others may be left.
 func (f *follower) decideFinal(tx *records.Tx, cur records.Cursor) (more bool, err error) {
 	due, err := tx.DueTransfers(f.id, maxSettled)
 	if err != nil {

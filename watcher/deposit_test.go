@@ -102,7 +102,8 @@ func TestDepositOutcomes(t *testing.T) {
 	}
 }
 
-// Labels are made of capitals and digits, and found however their letters are typed; one that is written exactly so goes first.
+// Labels are made of capitals and digits, and found however their letters are typed; one that is
+// written exactly so goes first.
 func TestLabelsCompareWithoutCase(t *testing.T) {
 	r := setup(t)
 	owner := func(label string) string {
@@ -131,7 +132,8 @@ func TestLabelsCompareWithoutCase(t *testing.T) {
 	r.requireSound()
 }
 
-// Nothing is told to a user of a failed transaction that would not have been credited: anybody can make one.
+// Nothing is told to a user of a failed transaction that would not have been credited: anybody can
+// make one.
 func TestFailedTransactionsThatWouldNotBeCreditedAreNotTold(t *testing.T) {
 	r := setup(t)
 	_, address := r.user()

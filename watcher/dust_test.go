@@ -33,7 +33,8 @@ func (r *rig) lowUnmined() (n int) {
 	return n
 }
 
-// Withdrawals below min_refund cost the gateway nothing: nothing is received, nothing refunded, and a credit leaves as if there were none.
+// Withdrawals below min_refund cost the gateway nothing: nothing is received, nothing refunded, and
+// a credit leaves as if there were none.
 func TestDustKeepsNobodyWaiting(t *testing.T) {
 	for _, count := range []int{400, 1000} {
 		t.Run(fmt.Sprint(count), func(t *testing.T) {
@@ -99,7 +100,8 @@ func TestDustIsRefundedByOrder(t *testing.T) {
 	r.requireSound()
 }
 
-// A refund of dust that a restored database has forgotten is found among what an unknown transaction may have been.
+// A refund of dust that a restored database has forgotten is found among what an unknown
+// transaction may have been.
 func TestForgottenRefundOfDustIsFound(t *testing.T) {
 	r := setup(t)
 	r.keepDust()
@@ -122,7 +124,8 @@ func (r *rig) withdrawn(owner string, amount uint64) string {
 	return hash
 }
 
-// Refunds and receives that nothing waits for leave room for credits that come later: what is bound already goes before them.
+// Refunds and receives that nothing waits for leave room for credits that come later: what is bound
+// already goes before them.
 func TestRefundsLeaveRoomForLaterCredits(t *testing.T) {
 	r := setup(t)
 	owner, _ := r.user()

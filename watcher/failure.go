@@ -9,18 +9,18 @@ import (
 	"gatewayd/transfers"
 )
 
-// errAnswerPending says that the chain was not asked yet why a payout failed, or that the signer
+// errAnswerPending means that the chain was not asked yet why a payout failed, or that the signer
 // has not read the block yet.
 var errAnswerPending = errors.New("the chain was not asked yet why a payout failed, or the signer was not shown the block")
 
-// failureChecker is a chain that can tell whether a payment failed in a final block because our
-// account lacked something.
+// failureChecker is a chain that can determine whether a payment failed in a final block because
+// our account lacked something.
 type failureChecker interface {
-	// FailedForUs reports whether an attempt of a payment that failed in the block at a final
-	// height did so for want of ours: the account had less of the asset than the payment says,
-	// moved being what its transactions before that one took in the same block, or the attempt used
-	// up all the gas that we gave it, and we would have given more. chain.ErrUnavailable: no
-	// majority of the nodes tells, or keeps the state of that block.
+	// FailedForUs reports whether an attempt that failed in the block at a final height failed for
+	// our own lack. One case is a balance below the payment's amount, less moved, the amount of its
+	// earlier transactions in the same block. The other is that the attempt used up all its gas,
+	// and we would have given more. chain.ErrUnavailable: no majority of the nodes answers, or
+	// keeps the state of that block.
 	FailedForUs(ctx context.Context, height uint64, account string, pay chain.Payment, moved chain.Amount, a chain.Attempt) (bool, error)
 }
 
@@ -48,10 +48,11 @@ type failure struct {
 
 func txInBlock(e records.OwnTx) string { return e.Tx + " " + e.BlockHash }
 
-// blame reports whether a payment that failed is tried again. again says whether that would be its
-// first time. A withdrawal's payout is tried again if it failed for want of ours; other payments
-// always are. What the token refuses to any payee costs no try: it waits, and the channels stop if
-// the token refuses every payment of the account. errAnswerPending: ask again after askWhyFailed.
+// blame reports whether a payment that failed is tried again. again means that it would be the
+// first time. A withdrawal's payout is tried again if it failed for our own lack; other payments
+// always are. If the token refuses every payee, the failure does not count: the payment waits, and
+// the channels stop if the token refuses every payment of the account. errAnswerPending: ask again
+// after askWhyFailed.
 func (f *follower) blame(tx *records.Tx, q failure, t records.Transfer, again bool) (bool, error) {
 	if q.payment.Asset == chain.Native { // coins that an account lacks keep a transaction out of blocks
 		return again && t.ID == 0, nil
@@ -77,8 +78,8 @@ func (f *follower) blame(tx *records.Tx, q failure, t records.Transfer, again bo
 	return again && (t.ID == 0 || why.ours), nil
 }
 
-// mayBeFrozen reports whether the chain can tell that a token refuses every payment of the account
-// that made one.
+// mayBeFrozen reports whether the chain can determine that a token refuses every payment of the
+// paying account.
 func (f *follower) mayBeFrozen(tx *records.Tx, q failure) (bool, error) {
 	if _, ok := f.chain.(trier); !ok {
 		return false, nil

@@ -142,7 +142,8 @@ func TestLaggingNodeMakesNoOrphanFinal(t *testing.T) {
 	}
 }
 
-// The line may be shorter for a moment, with the final point above our branch: that is a re-org, no violation.
+// The line may be shorter for a moment, with the final point above our branch: that is a re-org, no
+// violation.
 func TestShorterLineIsNoViolation(t *testing.T) {
 	r := setup(t)
 	owner, address := r.user()
@@ -251,7 +252,8 @@ func TestNewAccountWaitsUntilItsPastIsFinal(t *testing.T) {
 	require.Equal(t, uint64(1), r.account("eth", late).Base)
 }
 
-// An account that has paid nothing yet is adopted in the first round that finds it at rest: what leaves it after that without the daemon stops it.
+// An account that has paid nothing yet is adopted in the first round that finds it at rest: what
+// leaves it after that without the daemon stops it.
 func TestAccountsAreAdoptedBeforeTheyPay(t *testing.T) {
 	r := setup(t)
 	r.run(1)
@@ -300,7 +302,8 @@ func TestManyPayoutsKeepTheirOrder(t *testing.T) {
 	r.requireSound()
 }
 
-// While fees are above the ceiling nothing new is signed, and what was signed is still offered to every block.
+// While fees are above the ceiling nothing new is signed, and what was signed is still offered to
+// every block.
 func TestFeeCeilingDoesNotStopResending(t *testing.T) {
 	r := setup(t)
 	owner, _ := r.user()
@@ -404,7 +407,8 @@ func TestUnknownNetworkChainIsRefused(t *testing.T) {
 	require.Error(t, err)
 }
 
-// blindedSigner is a signer whose nodes do not have the blocks that it is to read, as often as it is asked up to a bound.
+// blindedSigner is a signer whose nodes do not have the blocks that it is to read, as often as it
+// is asked up to a bound.
 type blindedSigner struct {
 	orderSigner
 	asked, most int
@@ -418,7 +422,8 @@ func (s *blindedSigner) ReadOutcomes(ctx context.Context, id chain.ID, height ui
 	return s.orderSigner.ReadOutcomes(ctx, id, height)
 }
 
-// TestManyFailuresWaitForTheSigner: as many failed payouts as are settled at a time wait until the signer has seen their blocks. The round ends all the same.
+// TestManyFailuresWaitForTheSigner: as many failed payouts as are settled at a time wait until the
+// signer has seen their blocks. The round ends all the same.
 func TestManyFailuresWaitForTheSigner(t *testing.T) {
 	const most, depth = 2_000, 64
 	r := setupAt(t, depth, finality)

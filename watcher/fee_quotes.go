@@ -10,8 +10,9 @@ import (
 	"gatewayd/records/quotes"
 )
 
-// quote stores what a payout of each token with a network-cost fee costs now. Wallets are quoted the newest one, withdrawals are
-// charged the lowest of the last minutes, so a quote holds while a user confirms (docs/gateway-clients.md 5).
+// quote stores what a payout of each token with a network-cost fee costs now. Wallets are quoted
+// the newest one, withdrawals are charged the lowest of the last minutes, so a quote holds while a
+// user confirms (docs/gateway-clients.md 5).
 func (w *Watcher) quote(ctx context.Context) error {
 	var faults []error // one network's nodes or one token keep no other quote back
 	for _, n := range w.Networks() {
@@ -42,8 +43,9 @@ func (w *Watcher) quoteToken(ctx context.Context, c costQuoter, n records.Networ
 	return w.Store.Update(ctx, func(tx *records.Tx) error { return quotes.Add(tx, n.Name, t.TokenID, cost) })
 }
 
-// ceilings are the most that each payment may cost in native coin, by payment: for the payout of a withdrawal a multiple of the fee that its user
-// paid, where the coin's price in the token is known; zero, which leaves it to the chain's own ceiling, for all others.
+// ceilings are the most that each payment may cost in native coin, by payment: for the payout of a
+// withdrawal a multiple of the fee that its user paid, where the coin's price in the token is
+// known; zero, which leaves it to the chain's own ceiling, for all others.
 func (w *Watcher) ceilings(tx *records.Tx, list []records.Payment) (map[uint64]chain.Amount, error) {
 	out := make(map[uint64]chain.Amount, len(list))
 	var payouts []records.Payment

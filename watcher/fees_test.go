@@ -54,7 +54,8 @@ func (r *rig) requireWaiting(token, reason string) {
 	})
 }
 
-// An account without coin for fees binds nothing, its channels say so, refunds go on, and a top-up opens everything at the market's price.
+// An account without coin for fees binds nothing, its channels say so, refunds go on, and a top-up
+// opens everything at the market's price.
 func TestNoCoinForFees(t *testing.T) {
 	r := setup(t)
 	owner, _ := r.user()
@@ -82,7 +83,8 @@ func TestNoCoinForFees(t *testing.T) {
 	r.requireSound()
 }
 
-// A payout that no node takes, because its account cannot pay its fee, is sent again as it is: a higher price would not help.
+// A payout that no node takes, because its account cannot pay its fee, is sent again as it is: a
+// higher price would not help.
 func TestUnaffordableAttemptIsNotReplaced(t *testing.T) {
 	r := setup(t)
 	r.run(1)
@@ -104,7 +106,8 @@ func TestUnaffordableAttemptIsNotReplaced(t *testing.T) {
 	r.requireSound()
 }
 
-// A replacement that the account cannot pay is not made, though the attempt waits for too low a fee.
+// A replacement that the account cannot pay is not made, though the attempt waits for too low a
+// fee.
 func TestReplacementIsAffordable(t *testing.T) {
 	r := setup(t)
 	r.run(1)
@@ -127,7 +130,8 @@ func TestReplacementIsAffordable(t *testing.T) {
 	r.requireSound()
 }
 
-// A payout whose fee would be above a multiple of what its user paid waits, and is overtaken by those that may cost more.
+// A payout whose fee would be above a multiple of what its user paid waits, and is overtaken by
+// those that may cost more.
 func TestCeilingOfAPayout(t *testing.T) {
 	r := setup(t)
 	r.parts.Networks[0].Tokens[0].Policy.Fee.Rate = decimal.New(3, 15) // five times 0.30 is a fee of 500: a cap of 50
@@ -169,7 +173,8 @@ func TestReplacementStaysUnderTheCeiling(t *testing.T) {
 	r.requireSound()
 }
 
-// Payees that refuse, by themselves or only when it counts, delay nobody: an honest payout leaves within two blocks.
+// Payees that refuse, by themselves or only when it counts, delay nobody: an honest payout leaves
+// within two blocks.
 func TestRefusingPayeesDelayNobody(t *testing.T) {
 	const many = 64
 	for name, reject := range map[string]func(*chaintest.Chain, string, bool){"seen": (*chaintest.Chain).Reject, "unseen": (*chaintest.Chain).RejectUnseen} {

@@ -14,7 +14,8 @@ import (
 	"gatewayd/watcher/recovery"
 )
 
-// follower keeps the database on a chain's line: block by block, back over re-orgs, never below the final point.
+// follower keeps the database on a chain's line: block by block, back over re-orgs, never below the
+// final point.
 type follower struct {
 	*Watcher
 	id    chain.ID
@@ -63,15 +64,16 @@ func (f *follower) round(ctx context.Context) error {
 	return nil
 }
 
-// shorterLine is a line that ends below what was settled. It is waited out: its nodes may not have caught up yet.
+// shorterLine is a line that ends below what was settled. It is waited out: its nodes may not have
+// caught up yet.
 func shorterLine(height uint64, cur records.Cursor) error {
 	return fmt.Errorf("the nodes' line ends at block %d, below our final block %d: %w", height, cur.Final.Height, chain.ErrUnavailable)
 }
 
 // follow applies blocks up to the head. It changes direction once at most: a node that lags behind
-// on a fork would otherwise make it step forward and back for ever, and the next round may ask a
+// on a fork would otherwise make it step forward and back forever, and the next round may ask a
 // better node. When blocks cannot be read after others were applied, the round ends without an
-// error: the next one reads only what is missing.
+// error: the next one reads only the missing ones.
 func (f *follower) follow(ctx context.Context, cur records.Cursor, head chain.Head) error {
 	back, again, progress := false, false, false
 	for cur.Height < head.Latest.Height || (cur.Height == head.Latest.Height && cur.Hash != head.Latest.Hash) {
@@ -97,7 +99,8 @@ func (f *follower) follow(ctx context.Context, cur records.Cursor, head chain.He
 	return nil
 }
 
-// settleOrStepBack settles. When our block at the new final height is not the final one, our line is a fork and is undone block by block.
+// settleOrStepBack settles. When our block at the new final height is not the final one, our line
+// is a fork and is undone block by block.
 func (f *follower) settleOrStepBack(ctx context.Context, cur records.Cursor, head chain.Head) error {
 	err := f.settle(ctx, head)
 	if errors.Is(err, records.ErrParent) {
@@ -106,7 +109,7 @@ func (f *follower) settleOrStepBack(ctx context.Context, cur records.Cursor, hea
 	return err
 }
 
-// cursor returns where we stand; a chain that was never followed starts at its final point.
+// cursor returns our position; a chain that was never followed starts at its final point.
 func (f *follower) cursor(ctx context.Context, head chain.Head) (cur records.Cursor, err error) {
 	read := func(tx *records.Tx) error {
 		cur, err = tx.Cursor(f.id)
@@ -127,8 +130,8 @@ func (f *follower) cursor(ctx context.Context, head chain.Head) (cur records.Cur
 	return cur, err
 }
 
-// advance applies the next few blocks, or steps back one when the line has changed. A cursor with Missing set means that the
-// node's line ends here for now.
+// advance applies the next few blocks, or steps back one when the line has changed. A cursor with
+// Missing set means that the node's line ends here for now.
 func (f *follower) advance(ctx context.Context, cur records.Cursor, head chain.Head) (records.Cursor, error) {
 	if cur.Height >= head.Latest.Height {
 		return f.stepBackIfProven(ctx, cur, head)
@@ -195,8 +198,8 @@ func (f *follower) applyAndSettle(ctx context.Context, blocks []chain.Block, hea
 	return stored, err
 }
 
-// applyAll stores blocks, as many in a transaction as there is room for. A group that fails is stored block by block, so that what is good
-// is kept and the fault named.
+// applyAll stores blocks, as many in a transaction as there is room for. A group that fails is
+// stored block by block, so that what is good is kept and the fault named.
 func (f *follower) applyAll(ctx context.Context, blocks []chain.Block) error {
 	for len(blocks) > 0 {
 		n := groupSize(blocks)
@@ -214,7 +217,7 @@ func (f *follower) applyAll(ctx context.Context, blocks []chain.Block) error {
 	return nil
 }
 
-// groupSize is how many of the blocks one transaction takes: at least one.
+// groupSize returns how many of the blocks one transaction takes: at least one.
 func groupSize(blocks []chain.Block) int {
 	rows := 0
 	for i, b := range blocks {
@@ -278,8 +281,9 @@ func (f *follower) storeRow(tx *records.Tx, row records.Transfer, b chain.Block)
 	return changed, err
 }
 
-// stepBackIfProven undoes the cursor's block when the line seems to have changed. At our final point it first checks the final line that the nodes agree on,
-// because a single node that lags behind can show another past and must not halt the chain.
+// stepBackIfProven undoes the cursor's block when the chain seems to have changed. At our final
+// point it first checks the final blocks that the nodes agree on. A single node that lags behind
+// may show another branch and must not halt the chain.
 func (f *follower) stepBackIfProven(ctx context.Context, cur records.Cursor, head chain.Head) (records.Cursor, error) {
 	if cur.Height > cur.Final.Height {
 		return f.stepBack(ctx, cur)
@@ -301,7 +305,8 @@ func (f *follower) stepBackIfProven(ctx context.Context, cur records.Cursor, hea
 	return f.stepBack(ctx, cur)
 }
 
-// stepBack leaves the cursor's block. Transfers that were decided on it are an incident: their payments stop where they still can.
+// stepBack leaves the cursor's block. Transfers that were decided on it are an incident: their
+// payments stop where they still can.
 func (f *follower) stepBack(ctx context.Context, cur records.Cursor) (records.Cursor, error) {
 	f.settled, f.news = chain.Head{}, true
 	f.ahead.drop()
@@ -324,7 +329,8 @@ func (f *follower) stepBack(ctx context.Context, cur records.Cursor) (records.Cu
 	return cur, err
 }
 
-// recordIncident holds what is not signed yet for a decided transfer whose block has left the line, and closes its channels (docs/records.md#transfer-something-came-in).
+// recordIncident holds what is not signed yet for a decided transfer whose block has left the line,
+// and closes its channels (docs/records.md#transfer-something-came-in).
 func (f *follower) recordIncident(tx *records.Tx, t records.Transfer) error {
 	if t.State == records.Seen || t.State == records.Orphaned {
 		return nil
@@ -351,8 +357,8 @@ func (f *follower) recordIncident(tx *records.Tx, t records.Transfer) error {
 	return nil
 }
 
-// settle stores the head and decides every transfer and every transaction of ours that has become final, in groups. A head that was settled
-// already has nothing new.
+// settle stores the head and decides every transfer and every transaction of ours that has become
+// final, in groups. A head that was settled already has nothing new.
 func (f *follower) settle(ctx context.Context, head chain.Head) error {
 	if head == f.settled {
 		return nil
@@ -414,7 +420,8 @@ func (f *follower) settleIn(ctx context.Context, tx *records.Tx, head chain.Head
 	return more, reconcile.FoldCoin(tx, f.chain)
 }
 
-// haltOn stops the chain for good when its past has changed below the final point. What was decided in blocks that are gone is marked and named.
+// haltOn stops the chain permanently when blocks below the final point have changed. Decisions from
+// lost blocks are marked and named.
 func (f *follower) haltOn(ctx context.Context, err error, head chain.Head) error {
 	if !errors.Is(err, records.ErrFinality) {
 		return err

@@ -9,7 +9,8 @@ import (
 	"gatewayd/records"
 )
 
-// An address that was published once is followed for ever: wallets keep old pages open (docs/gateway-clients.md 4.2).
+// An address that was published once is followed for ever: wallets keep old pages open
+// (docs/gateway-clients.md 4.2).
 func TestFormerGatewayAddressStillWorks(t *testing.T) {
 	r := setup(t)
 	owner, _ := r.user()

@@ -21,7 +21,7 @@ const (
 )
 
 // closeFrozen stops the channels of an asset that a hot account cannot pay. Deposits stop too,
-// unless the token's policy lets them go on. Nothing is written where the channels are stopped
+// unless the token's policy keeps them open. Nothing is written where the channels are stopped
 // already.
 func (w *Watcher) closeFrozen(tx *records.Tx, n records.Network, asset chain.Asset, account string, why error) error {
 	for _, t := range n.Tokens {
@@ -71,8 +71,8 @@ func (w *Watcher) setFrozen(tx *records.Tx, n records.Network, t records.Token, 
 }
 
 // TryTokens tries whether each hot account can pay each of its tokens at all, and stops or opens
-// the channels by that. It sends nothing. An account that holds none of a token tells nothing of
-// it.
+// the channels accordingly. It sends nothing. An account without a balance of a token gives no
+// result for it.
 func (w *Watcher) TryTokens(ctx context.Context) error {
 	var faults []error
 	for _, n := range w.Networks() {
@@ -85,7 +85,7 @@ func (w *Watcher) TryTokens(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-// payable is what is known of an asset at all hot accounts.
+// payability is the known state of an asset at all hot accounts.
 type payability struct {
 	pays   bool
 	frozen error  // errFrozen; nil: at no account

@@ -21,8 +21,9 @@ import (
 // inside tells the child that it is one.
 const inside = "GATEWAYD_FULL_DISK"
 
-// TestFullDisk runs a daemon on a disk of its own that gets full again and again: a file system in memory, in a child process whose mounts
-// nobody else sees. That takes no rights, only a kernel that lets users have name spaces of their own.
+// TestFullDisk runs a daemon on a disk of its own that gets full again and again: a file system in
+// memory, in a child process whose mounts nobody else sees. That takes no rights, only a kernel
+// that lets users have name spaces of their own.
 func TestFullDisk(t *testing.T) {
 	if os.Getenv(inside) == "" {
 		child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFullDisk$", "-test.v")
@@ -66,7 +67,8 @@ func fillDiskSixTimes(t *testing.T, s uint64) {
 	require.NoError(t, m.settle(), "GATEWAYD_SEED=%d", s)
 }
 
-// runWithFullDisk runs for a while with free space, for a while with little or none, and with free space again.
+// runWithFullDisk runs for a while with free space, for a while with little or none, and with free
+// space again.
 func (m *model) runWithFullDisk(t *testing.T) {
 	t.Helper()
 	for range 8 {
@@ -95,8 +97,8 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
-// runOnFullDisk runs until the disk has shown that it is full, and some rounds more. Whatever fails then says why, nothing is sent that is not
-// stored, and nobody gets more than is due.
+// runOnFullDisk runs until the disk has shown that it is full, and some rounds more. Whatever fails
+// then says why, nothing is sent that is not stored, and nobody gets more than is due.
 func (m *model) runOnFullDisk(t *testing.T) {
 	t.Helper()
 	full := 0
@@ -123,7 +125,8 @@ func (m *model) runOnFullDisk(t *testing.T) {
 	require.Fail(t, "the disk was never full")
 }
 
-// requireOpenSaysWhy starts a daemon on the full disk, with the files that are there and with new ones.
+// requireOpenSaysWhy starts a daemon on the full disk, with the files that are there and with new
+// ones.
 func (m *model) requireOpenSaysWhy(t *testing.T) {
 	t.Helper()
 	s, err := records.Open(t.Context(), records.Config{URL: "sqlite:" + m.path})

@@ -32,7 +32,8 @@ type fundsCheck struct {
 	faults    []error // of single assets, while the chain answers
 }
 
-// errAsset is why payments of one asset wait: nodes that answer otherwise cannot tell its balance or what paying it costs, or it is not configured any more.
+// errAsset is the reason why payments of one asset wait: the nodes answer, but cannot return its
+// balance or fee, or it is no longer configured.
 var errAsset = errors.New("the asset cannot be paid now")
 
 // deferral is a payment that is not bound now, and why.
@@ -41,9 +42,11 @@ type deferral struct {
 	why     error
 }
 
-// affordable returns the payments that can be paid now. Once an asset falls short, all later payments of it wait, and once coin for fees falls short, all later
-// payments wait: otherwise small payments would overtake a large one for ever. A payment that waits for another reason is overtaken. An asset that only faults
-// are said of falls short for this round, and keeps no other back; while the chain does not answer at all, nothing can be paid.
+// affordable returns the payments that can be paid now. Once an asset falls short, all later
+// payments of it wait, and once coin for fees falls short, all later payments wait: otherwise small
+// payments would overtake a large one forever. A payment that waits for another reason is
+// overtaken. If every balance query for an asset fails, the asset counts as short in this round,
+// and other assets are not affected. While the chain does not answer at all, nothing can be paid.
 func (t *fundsCheck) affordable(ctx context.Context, list []records.Payment) (out []records.Payment, err error) {
 	t.estimateGroup(ctx, list)
 	for _, q := range list {
@@ -101,24 +104,28 @@ func (t *fundsCheck) overtaken() bool {
 	return !t.noCoin && slices.ContainsFunc(t.deferrals, deferral.steppedOver)
 }
 
-// waitsOrFails reports whether an error concerns one payment only; others, as the fault of a node, concern all.
+// waitsOrFails reports whether an error concerns one payment only; others, as the fault of a node,
+// concern all.
 func waitsOrFails(err error) bool {
 	return slices.ContainsFunc([]error{chain.ErrRefused, chain.ErrGasLimit, chain.ErrFeeCeiling, chain.ErrNotNow, errTokenLimit}, func(why error) bool { return errors.Is(err, why) })
 }
 
-// noteLaterAfter is how long the signer may be behind the chain, or an asset without an answer, before the payments say so.
+// noteLaterAfter is how long the signer may be behind the chain, or an asset without an answer,
+// before the payments show it.
 const noteLaterAfter = time.Minute
 
-// passes reports whether the payment waits for what mostly passes by itself, and not long yet.
+// passes reports whether the payment waits for a cause that mostly ends automatically, and not long
+// yet.
 func (a deferral) passes(now time.Time) bool {
 	return (errors.Is(a.why, errLater) || errors.Is(a.why, errAsset)) && now.Sub(a.payment.ChangedAt) < noteLaterAfter
 }
 
-// steppedOver reports whether the payment alone waits: those behind it go on, and it is tried again after tryAgain blocks. What a whole asset or account waits
-// for is tried in each round.
+// steppedOver reports whether the payment alone waits: later ones continue, and it is tried again
+// after tryAgain blocks. The cause of a complete asset or account is tried in each round.
 func (a deferral) steppedOver() bool { return waitsOrFails(a.why) || errors.Is(a.why, errLater) }
 
-// reason is why the payment waits, as the records name it; empty for what passes by itself.
+// reason returns the reason for the wait in the records' terms; empty for one that ends
+// automatically.
 func (a deferral) reason() string {
 	switch {
 	case errors.Is(a.why, chain.ErrRefused):
@@ -141,13 +148,15 @@ func (a deferral) reason() string {
 	return ""
 }
 
-// fails reports whether the payment is given up: it was never bound, and its payee takes nothing. What we send ourselves is tried again instead.
+// fails reports whether the payment is given up: it was never bound, and its payee takes nothing.
+// What we send ourselves is tried again instead.
 func (a deferral) fails() bool {
 	return (errors.Is(a.why, chain.ErrRefused) || errors.Is(a.why, chain.ErrGasLimit)) &&
 		(a.payment.Purpose == chain.Credit || a.payment.Purpose == chain.Refund)
 }
 
-// stepOver returns the payments that were tried less than tryAgain blocks ago and wait. Those that lack coin are not among them: they are tried in each round.
+// stepOver returns the payments that were tried less than tryAgain blocks ago and wait. Those that
+// lack coin are not among them: they are tried in each round.
 func (p *payer) stepOver(cur records.Cursor) map[uint64]uint64 {
 	for id, height := range p.waiting {
 		if cur.Height >= height+tryAgain || cur.Height < height {
@@ -157,7 +166,8 @@ func (p *payer) stepOver(cur records.Cursor) map[uint64]uint64 {
 	return p.waiting
 }
 
-// deferAll records which payments wait and why, and gives up those that their payee refuses. None of them has a slot, so none was ever signed.
+// deferAll records which payments wait and why, and gives up those that their payee refuses. None
+// of them has a slot, so none was ever signed.
 func (p *payer) deferAll(ctx context.Context, a records.Account, cur records.Cursor, list []deferral) error {
 	p.logShortOfCoin(a.Account, list)
 	var changed []deferral
@@ -182,7 +192,7 @@ func (p *payer) deferAll(ctx context.Context, a records.Account, cur records.Cur
 		gate := newGate(tx)
 		for _, s := range changed {
 			ok, err := gate.mayLeave(s.payment)
-			ok = ok || errors.Is(s.why, errFrozen) // its channel has just been stopped, and the note says why it waits
+			ok = ok || errors.Is(s.why, errFrozen) // its channel has just been stopped, and the note contains the reason
 			if err == nil && ok {
 				err = p.deferOne(tx, s)
 			}
@@ -255,7 +265,8 @@ func (p *payer) deferOne(tx *records.Tx, s deferral) error {
 	return tx.MovePayment(q.ID, records.Queued, records.HeldPayment, s.reason())
 }
 
-// logShortOfCoin logs when an account comes to have too little coin for its fees, and when it has enough again.
+// logShortOfCoin logs when an account comes to have too little coin for its fees, and when it has
+// enough again.
 func (p *payer) logShortOfCoin(account string, list []deferral) {
 	short := false
 	for _, s := range list {

@@ -13,9 +13,11 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// The checks below are each the last thing between a doubtful account and a payment: every test leaves one of them alone in its way.
+// The checks below are each the last thing between a doubtful account and a payment: every test
+// leaves one of them alone in its way.
 
-// ahead is a ledger whose nodes know one more transaction of an account than its blocks show: somebody else has just sent it.
+// ahead is a ledger whose nodes know one more transaction of an account than its blocks show:
+// somebody else has just sent it.
 type ahead struct {
 	chain.Chain
 	account string
@@ -62,7 +64,8 @@ func TestUnknownTransactionInABlockBindsNothing(t *testing.T) {
 	require.Contains(t, a.Why, "was not signed by this daemon")
 }
 
-// interrupted is a ledger on which something happens while it is asked for a balance: between the choice of payments and their binding.
+// interrupted is a ledger on which something happens while it is asked for a balance: between the
+// choice of payments and their binding.
 type interrupted struct {
 	chain.Chain
 	do func()
@@ -223,7 +226,8 @@ func TestNothingIsCancelledBesideAnUnknownTransaction(t *testing.T) {
 	require.Empty(t, r.eth.Waiting(), "number %d is not used up while nobody has explained number %d", next+1, next)
 }
 
-// otherPast is a ledger of which one node, the one that is asked for blocks, stands on another past.
+// otherPast is a ledger of which one node, the one that is asked for blocks, stands on another
+// past.
 type otherPast struct{ chain.Chain }
 
 func (c otherPast) Block(ctx context.Context, height uint64) (chain.Block, error) {

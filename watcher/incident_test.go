@@ -16,7 +16,8 @@ import (
 	"gatewayd/transfers"
 )
 
-// hastyRig is a gateway whose operators credit deposits two blocks deep, below the ledger's own finality.
+// hastyRig is a gateway whose operators credit deposits two blocks deep, below the ledger's own
+// finality.
 func hastyRig(t *testing.T) *rig {
 	r := setup(t)
 	r.net.Tokens[0].Policy.DepositConfirmations = records.Depth{Count: 2}
@@ -84,7 +85,8 @@ func TestHeldCreditIsPaidOnlyOnceItsDepositIsBack(t *testing.T) {
 	r.requireSound()
 }
 
-// TestPayoutOfALostWithdrawalFails: it is not refunded by itself, because nothing has come in for it, and keeps nobody else waiting.
+// TestPayoutOfALostWithdrawalFails: it is not refunded by itself, because nothing has come in for
+// it, and keeps nobody else waiting.
 func TestPayoutOfALostWithdrawalFails(t *testing.T) {
 	r := setup(t)
 	r.net.Tokens[0].Policy.WithdrawConfirmations = records.Depth{Count: 2}
@@ -120,8 +122,9 @@ func TestPayoutOfALostWithdrawalFails(t *testing.T) {
 	r.requireSound()
 }
 
-// TestRefusedPayoutOfALostWithdrawalWaits: an operator lets it go although its withdrawal has left the line, and its payee refuses. It is refunded when the
-// withdrawal is back, not before, and not lost.
+// TestRefusedPayoutOfALostWithdrawalWaits: an operator lets it go although its withdrawal has left
+// the line, and its payee refuses. It is refunded when the withdrawal is back, not before, and not
+// lost.
 func TestRefusedPayoutOfALostWithdrawalWaits(t *testing.T) {
 	r := setup(t)
 	r.net.Tokens[0].Policy.WithdrawConfirmations = records.Depth{Count: 2}
@@ -154,8 +157,8 @@ func TestRefusedPayoutOfALostWithdrawalWaits(t *testing.T) {
 	r.requireSound()
 }
 
-// TestHeldCreditIsGivenUp: a credit that is held because its deposit left the line ends by an operator's word. Nobody is paid, unless the deposit comes
-// back: then its owner is paid once.
+// TestHeldCreditIsGivenUp: a credit that is held because its deposit left the line ends by an
+// operator's word. Nobody is paid, unless the deposit comes back: then its owner is paid once.
 func TestHeldCreditIsGivenUp(t *testing.T) {
 	r := hastyRig(t)
 	owner, address := r.user()
@@ -211,7 +214,8 @@ func TestRemovedTokenDoesNotStopTheOthers(t *testing.T) {
 	require.Empty(t, r.payments(gone))
 }
 
-// TestRemovedNetworkStopsNoChain: what is under way when the operators remove a network waits for them, and is refunded when it is back.
+// TestRemovedNetworkStopsNoChain: what is under way when the operators remove a network waits for
+// them, and is refunded when it is back.
 func TestRemovedNetworkStopsNoChain(t *testing.T) {
 	r := setup(t)
 	payee, contract := r.eth.Address("payee"), r.eth.Address("a contract that takes nothing when it counts")
@@ -282,8 +286,8 @@ func TestTwoDaemonsPayOnce(t *testing.T) {
 	r.requireSound()
 }
 
-// restAll lets everything go on until no transfer waits and no payment is under way. How far two daemons come in a round is theirs to decide:
-// each takes work from the other.
+// restAll lets everything go on until no transfer waits and no payment is under way. How far two
+// daemons come in a round is theirs to decide: each takes work from the other.
 func (r *rig) restAll() {
 	r.t.Helper()
 	for range 20 {
@@ -315,7 +319,8 @@ func (r *rig) underWay() (n uint64) {
 	return n
 }
 
-// meanwhile is a ledger on which something happens while the first question about an account is on its way.
+// meanwhile is a ledger on which something happens while the first question about an account is on
+// its way.
 type meanwhile struct {
 	chain.Chain
 	once func()
@@ -329,7 +334,8 @@ func (c *meanwhile) AccountHead(ctx context.Context, account string) (chain.Acco
 	return c.Chain.AccountHead(ctx, account)
 }
 
-// What another daemon binds, signs and sends between two reads of a round is no sign of a restored database.
+// What another daemon binds, signs and sends between two reads of a round is no sign of a restored
+// database.
 func TestAnotherDaemonsSignaturesAreNoIncident(t *testing.T) {
 	r := setup(t)
 	owner := r.paidBefore()
@@ -353,7 +359,8 @@ func TestAnotherDaemonsSignaturesAreNoIncident(t *testing.T) {
 	r.requireSound()
 }
 
-// stepAtOnce lets daemons make one pass at the same time. They disturb each other, which may be an error and never a second payment.
+// stepAtOnce lets daemons make one pass at the same time. They disturb each other, which may be an
+// error and never a second payment.
 func stepAtOnce(t *testing.T, daemons ...*Watcher) {
 	t.Helper()
 	var g sync.WaitGroup
@@ -382,7 +389,8 @@ func TestSameBytesAfterReplacementAndReorg(t *testing.T) {
 	r.requireSound()
 }
 
-// What a credit rests on has left the chain for good: neither an operator's retry nor the pruning of old blocks pays it or counts it as come.
+// What a credit rests on has left the chain for good: neither an operator's retry nor the pruning
+// of old blocks pays it or counts it as come.
 func TestLostCreditStaysUnpaidWhenItsBlockIsPruned(t *testing.T) {
 	r := hastyRig(t)
 	owner, address := r.user()

@@ -15,7 +15,8 @@ import (
 	"gatewayd/chain/chaintest"
 )
 
-// crashes is how many deaths TestKilledAnywhere goes through; GATEWAYD_CRASHES asks for more, for the nightly run.
+// crashes is how many deaths TestKilledAnywhere goes through; GATEWAYD_CRASHES asks for more, for
+// the nightly run.
 func crashes(t *testing.T) int {
 	t.Helper()
 	if text := os.Getenv("GATEWAYD_CRASHES"); text != "" {
@@ -46,13 +47,14 @@ func seed(t *testing.T) uint64 {
 	return uint64(time.Now().UnixNano())
 }
 
-// TestKilledAnywhere is a daemon that dies thousands of times, under re-orgs, dropped transactions and lying nodes. No payee may ever
-// have more than is due, and in the end everybody has all of it.
+// TestKilledAnywhere is a daemon that dies thousands of times, under re-orgs, dropped transactions
+// and lying nodes. No payee may ever have more than is due, and in the end everybody has all of it.
 func TestKilledAnywhere(t *testing.T) {
 	killedAnywhere(t, crashes(t), 1)
 }
 
-// TestPoolKilledAnywhere is the same with three paying accounts on each chain, which share what they have meanwhile.
+// TestPoolKilledAnywhere is the same with three paying accounts on each chain, which share what
+// they have meanwhile.
 func TestPoolKilledAnywhere(t *testing.T) {
 	killedAnywhere(t, crashes(t)/3, 3)
 }
@@ -199,7 +201,8 @@ func pickFault(n, each int, faults ...chaintest.Fault) chaintest.Fault {
 	return chaintest.None
 }
 
-// scriptedRound makes the events of one round of a fixed script with everything in it: deposits, withdrawals, a refund, re-orgs, a stuck payout, dropped ones.
+// scriptedRound makes the events of one round of a fixed script with everything in it: deposits,
+// withdrawals, a refund, re-orgs, a stuck payout, dropped ones.
 func (m *model) scriptedRound(round int) {
 	m.now = m.now.Add(10 * time.Second)
 	switch round {
@@ -231,7 +234,8 @@ func (m *model) scriptedRound(round int) {
 	m.vite.Mine(1)
 }
 
-// runScript runs the script with a crash after so many steps; the restarted daemon goes on where the script is.
+// runScript runs the script with a crash after so many steps; the restarted daemon goes on where
+// the script is.
 func (m *model) runScript(t *testing.T, left int) {
 	t.Helper()
 	m.restart(left, "")
@@ -244,8 +248,9 @@ func (m *model) runScript(t *testing.T, left int) {
 	}
 }
 
-// TestKilledAtEachStep tells one story again and again and lets the daemon die at each of its steps in turn: at every signature, answer
-// of the guard and broadcast, and at every few of the commits, most of which store nothing.
+// TestKilledAtEachStep tells one story again and again and lets the daemon die at each of its steps
+// in turn: at every signature, answer of the guard and broadcast, and at every few of the commits,
+// most of which store nothing.
 func TestKilledAtEachStep(t *testing.T) {
 	census := map[string]int{}
 	whole := newModel(t, 1, census)
@@ -342,7 +347,8 @@ func (s blindSigner) Sign(_ context.Context, id chain.ID, orders ...chain.Order)
 	return signed, nil
 }
 
-// TestSignerStopsBrokenDaemons: what pays another amount or at another number than was ordered is never signed.
+// TestSignerStopsBrokenDaemons: what pays another amount or at another number than was ordered is
+// never signed.
 func TestSignerStopsBrokenDaemons(t *testing.T) {
 	for name, mutate := range map[string]func(chain.Chain) chain.Chain{
 		"pays another amount":           func(c chain.Chain) chain.Chain { return doubled{c} },

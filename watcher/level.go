@@ -23,9 +23,11 @@ type pool struct {
 	all     []books.PoolAccount
 }
 
-// Level shares what the accounts of each pool hold. An account that owes more than it has, or has less than half of its share of what is owed to nobody, gets
-// its part from those that have more than theirs. A retired account sends what it does not owe to the first account that pays, and gets coin for the fees from the
-// gas account where it has none. Level only queues payments from account to account. What an earlier round queued and no slot took is voided and computed again.
+// Level shares the balances of each pool's accounts. An account that owes more than its balance, or
+// has less than half of its share of the free funds, gets its part from those with more than
+// theirs. A retired account sends its free funds to the first account that pays, and gets coin for
+// the fees from the gas account where it has none. Level only queues payments from account to
+// account. Queued payments of an earlier round without a slot are voided and computed again.
 func (w *Watcher) Level(ctx context.Context) error {
 	var faults []error
 	for _, n := range w.Networks() {
@@ -42,7 +44,7 @@ func (w *Watcher) levelPool(ctx context.Context, n records.Network, id chain.ID,
 	p := pool{network: n, chain: w.Chains[id]}
 	err := w.Store.View(ctx, func(tx *records.Tx) error {
 		cur, err := tx.Cursor(id)
-		if err != nil || cur.Halted { // nothing is paid there: what were queued now would be counted anew again and again
+		if err != nil || cur.Halted { // no payment is possible there: queued ones would be recomputed in every round
 			return err
 		}
 		p.all, err = books.Pool(tx, n.Name, id, kind)
@@ -70,7 +72,8 @@ func (w *Watcher) levelPool(ctx context.Context, n records.Network, id chain.ID,
 	return w.queueMoves(ctx, moves)
 }
 
-// addGas replaces the moves of a retired account that has no coin for their fees by a payment of coin from the gas account. The moves follow in a later round.
+// addGas replaces the moves of a retired account that has no coin for their fees by a payment of
+// coin from the gas account. The moves follow in a later round.
 func (p pool) addGas(ctx context.Context, moves []records.Payment) ([]records.Payment, error) {
 	c, ok := p.chain.(sweeper)
 	if !ok || p.chain.ID() != p.network.Source || p.network.Gas == "" {
@@ -146,7 +149,7 @@ func (w *Watcher) queueMoves(ctx context.Context, moves []records.Payment) error
 	return err
 }
 
-// assets are what the pool pays in on a chain, and last the coin that pays for it.
+// assets lists the pool's assets on a chain, and last the coin for fees.
 func (p pool) assets(id chain.ID) (list []chain.Asset) {
 	coin := false
 	for _, t := range p.network.Tokens {
@@ -167,7 +170,7 @@ func (p pool) assets(id chain.ID) (list []chain.Asset) {
 	return list
 }
 
-// moves are the payments that level one asset, beside those planned for others.
+// moves returns the payments that level one asset, in addition to those planned for others.
 func (p pool) moves(ctx context.Context, asset chain.Asset, planned []records.Payment) ([]records.Payment, error) {
 	worth, reserve, err := p.costs(ctx, asset)
 	if err != nil {
@@ -206,7 +209,8 @@ func (p pool) member(ctx context.Context, a books.PoolAccount, asset chain.Asset
 	return m, err
 }
 
-// costs are the least that is worth a transfer of an asset, and the coin that an account keeps for fees.
+// costs are the least that is worth a transfer of an asset, and the coin that an account keeps for
+// fees.
 func (p pool) costs(ctx context.Context, asset chain.Asset) (worth, reserve chain.Amount, err error) {
 	c, ok := p.chain.(sweeper)
 	if !ok || p.chain.ID() != p.network.Source {

@@ -18,14 +18,16 @@ type member struct {
 
 func (m member) short() bool { return m.gets.Less(m.owes) }
 
-// level shares one asset among the accounts of a pool. Accounts that are stopped take no part: nobody knows what they have signed.
+// level shares one asset among the accounts of a pool. Stopped accounts take no part: their
+// signatures are unknown.
 type level struct {
 	members []member
-	worth   chain.Amount // nothing smaller is moved, unless somebody is short
+	worth   chain.Amount // nothing smaller is moved, unless an account is short
 }
 
-// moves are the payments that bring each account what it owes and its part of the rest. A giver keeps its whole part and a taker has less than
-// half of its own, so nothing goes back and forth.
+// moves returns the payments that bring each account its liabilities and its part of the rest. A
+// giver keeps its full part and a taker has less than half of its own, so nothing moves back and
+// forth.
 func (l level) moves() ([]records.Payment, error) {
 	part, err := l.part()
 	if err != nil {
@@ -53,7 +55,7 @@ func (l level) moves() ([]records.Payment, error) {
 	return append(out, l.emptyRetired()...), nil
 }
 
-// part is what each account has beside what it owes when all have the same.
+// part is each account's balance in excess of its liabilities when all have the same.
 func (l level) part() (part chain.Amount, err error) {
 	var sum, owes chain.Amount
 	count := uint64(0)
@@ -78,7 +80,8 @@ func (l level) part() (part chain.Amount, err error) {
 	return part, err
 }
 
-// takers are the accounts that may get something: first those that are short. One that is retired gets nothing.
+// takers are the accounts that may get something: first those that are short. One that is retired
+// gets nothing.
 func (l level) takers() (list []member) {
 	for _, m := range l.members {
 		if !stopped(m.account) && !m.retired {
@@ -110,7 +113,7 @@ func (l level) moveFromRichest(to member, want, part chain.Amount) (out []record
 	return out
 }
 
-// richest is who has most beside what it owes and its part.
+// richest returns the account with the highest balance in excess of its liabilities and its part.
 func (l level) richest(part chain.Amount) (at int, most chain.Amount) {
 	at = -1
 	for i, m := range l.members {
@@ -131,7 +134,8 @@ func (l level) move(from int, to records.Account, amount chain.Amount) records.P
 	return records.Payment{Chain: m.account.Chain, Account: m.account.Account, Payee: to.Account, Amount: amount}
 }
 
-// emptyRetired moves what retired accounts do not owe to the first account that pays and is not stopped.
+// emptyRetired moves what retired accounts do not owe to the first account that pays and is not
+// stopped.
 func (l level) emptyRetired() (out []records.Payment) {
 	at := slices.IndexFunc(l.members, func(m member) bool { return !m.retired && !stopped(m.account) })
 	if at < 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLoopTellsAFaultOnce has a round fail ten times a second for half a minute, each time in other words, as several nodes do: that is one line,
-// and one when it is over.
+// TestLoopTellsAFaultOnce has a round fail ten times a second for half a minute, each time in other
+// words, as several nodes do: that is one line, and one when it is over.
 func TestLoopTellsAFaultOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, hook := test.NewNullLogger()

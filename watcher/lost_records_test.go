@@ -10,7 +10,8 @@ import (
 	"gatewayd/records"
 )
 
-// loseRecords begins an empty database beside the same sign-guard, as a daemon does whose database's file is gone.
+// loseRecords begins an empty database beside the same sign-guard, as a daemon does whose
+// database's file is gone.
 func (r *rig) loseRecords() {
 	r.t.Helper()
 	store, err := records.Open(r.t.Context(), records.Config{
@@ -24,8 +25,9 @@ func (r *rig) loseRecords() {
 	r.step()
 }
 
-// What the sign-guard knows was paid in blocks that the records have not read may be what they owe: a withdrawal is decided before its block is
-// final, paid in a block that is, and shows again in an empty database, which its payout does not.
+// What the sign-guard knows was paid in blocks that the records have not read may be what they owe:
+// a withdrawal is decided before its block is final, paid in a block that is, and shows again in an
+// empty database, which its payout does not.
 func TestLostRecordsPayNothingTwice(t *testing.T) {
 	r := setupAt(t, 1, finality)
 	for i := range r.net.Tokens {

@@ -51,7 +51,8 @@ type model struct {
 	now       time.Time
 }
 
-// newModel is a model at rest. Its files lie in memory where the machine has such a place: a commit then costs no disk.
+// newModel is a model at rest. Its files lie in memory where the machine has such a place: a commit
+// then costs no disk.
 func newModel(t *testing.T, seed uint64, census map[string]int) *model {
 	t.Helper()
 	return newPoolModel(t, seed, census, 1)
@@ -145,7 +146,8 @@ func (m *model) restart(left int, only string) {
 	m.w = w
 }
 
-// step lets the daemon work until it has nothing to do or dies. Faults of nodes are waited out. It tells whether it died.
+// step lets the daemon work until it has nothing to do or dies. Faults of nodes are waited out. It
+// tells whether it died.
 func (m *model) step() (died bool) {
 	m.t.Helper()
 	_ = m.w.Step(m.t.Context())
@@ -187,7 +189,8 @@ func owed(amount uint64) uint64 {
 	return amount
 }
 
-// bind makes a new user with an own address. It does not run under the fuse: it is another program's work.
+// bind makes a new user with an own address. It does not run under the fuse: it is another
+// program's work.
 func (m *model) bind() (owner, address string) {
 	m.t.Helper()
 	owner = m.vite.Address(m.name("owner"))
@@ -216,7 +219,8 @@ func (m *model) refused(amount uint64) {
 	m.claims = append(m.claims, &claim{source: m.vite, hash: hash, ledger: m.vite, payee: owner, asset: usd, amount: amount})
 }
 
-// bounced is a withdrawal to a payee that no payment reaches: it goes back to its sender in the end, less its fee when only the payment itself told.
+// bounced is a withdrawal to a payee that no payment reaches: it goes back to its sender in the
+// end, less its fee when only the payment itself told.
 func (m *model) bounced(amount uint64) {
 	owner, payee := m.vite.Address(m.name("sender")), m.eth.Address(m.name("payee"))
 	chargedFee := uint64(0)

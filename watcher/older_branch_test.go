@@ -8,7 +8,8 @@ import (
 	"gatewayd/records"
 )
 
-// A block of an older line of ours that becomes final is paid, and the account goes on behind it: what is owed besides leaves on a new line.
+// A block of an older line of ours that becomes final is paid, and the account goes on behind it:
+// what is owed besides leaves on a new line.
 func TestBlockOfAnOlderLineIsGoneOnFrom(t *testing.T) {
 	r := setup(t)
 	_, address := r.user()

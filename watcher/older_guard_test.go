@@ -11,8 +11,8 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// TestGuardThatForgets: a sign-guard that is exchanged for an older one under a running daemon is noticed before anything more is signed, by the accounts that it
-// has forgotten something of.
+// TestGuardThatForgets: a sign-guard that is exchanged for an older one under a running daemon is
+// noticed before anything more is signed, by the accounts that it has forgotten something of.
 func TestGuardThatForgets(t *testing.T) {
 	r := setup(t)
 	owner, _ := r.user()

@@ -25,7 +25,8 @@ func (r *rig) refund(hash string, o transfers.Order) error {
 	return r.store.Update(r.t.Context(), func(tx *records.Tx) error { return r.w.rules().Refund(tx, o) })
 }
 
-// A deposit that nobody can be named for is credited once, to whom the operator names, by the policy of that moment.
+// A deposit that nobody can be named for is credited once, to whom the operator names, by the
+// policy of that moment.
 func TestCreditOfAStrayDeposit(t *testing.T) {
 	r := setup(t)
 	owner, _ := r.user()
@@ -92,7 +93,8 @@ func TestHeldRefundToAnother(t *testing.T) {
 	r.requireSound()
 }
 
-// A refund to somebody else than the sender is the operator's word, which the check of the books knows. Refused deposits are not refunded at all.
+// A refund to somebody else than the sender is the operator's word, which the check of the books
+// knows. Refused deposits are not refunded at all.
 func TestRefundToAnother(t *testing.T) {
 	r := setup(t)
 	_, address := r.user()

@@ -14,10 +14,12 @@ import (
 	"gatewayd/records/control"
 )
 
-// payer is the one place money leaves from: it owns the sequence of every account of ours on one chain.
+// payer is the one place money leaves from: it owns the sequence of every account of ours on one
+// chain.
 //
-// The steps never merge: bind (a payment gets its slot), sign, store, read back, send. Each step takes a group of slots, in one transaction.
-// No answer of a node decides anything; only a final block does, in settle.go.
+// The steps never merge: bind (a payment gets its slot), sign, store, read back, send. Each step
+// takes a group of slots, in one transaction. No answer of a node decides anything; only a final
+// block does, in settle.go.
 type payer struct {
 	*Watcher
 	id    chain.ID
@@ -32,11 +34,11 @@ type payer struct {
 
 	unsigned map[string]heldBound // by account, what the signer does not sign of it
 	told     []control.Condition
-	hasTold  bool                // else what an earlier process told may still be stored
+	hasTold  bool                // else conditions of an earlier process may still be stored
 	frozen   map[paidFrom]uint64 // cursor height at which a token last refused every payment of an account
 
-	endsMu sync.Mutex       // AskHeld looks for retired accounts beside the rounds
-	ends   map[signedBy]end // where the sign-guard said last that an account's signatures end: an older one says less
+	endsMu sync.Mutex       // AskHeld reads retired accounts concurrently with the rounds
+	ends   map[signedBy]end // the last known end of an account's signatures in the sign-guard: an older one has fewer
 }
 
 type paidFrom struct {
@@ -94,8 +96,8 @@ func (p *payer) round(ctx context.Context) error {
 	return errors.Join(append(faults, p.tellRefusals(ctx))...)
 }
 
-// unadopted returns the idle accounts that are not adopted yet. They are adopted before they have anything to pay, so that a transaction which somebody else
-// makes with their keys is noticed from then on.
+// unadopted returns the idle accounts that are not adopted yet. They are adopted before they have a
+// payment, so that a transaction which another party makes with their keys is noticed from then on.
 func (p *payer) unadopted(tx *records.Tx, busy []records.Account) ([]records.Account, error) {
 	all, err := tx.Accounts(p.id, records.KindHot, records.KindGas, records.KindGateway)
 	return slices.DeleteFunc(all, func(a records.Account) bool {
@@ -135,7 +137,8 @@ func (p *payer) mustWait(unmined []records.OpenSlot, cur records.Cursor) bool {
 	return len(unmined) >= p.chain.MaxUnmined() && len(p.toSign(unmined, cur)) == 0 && !p.unsent(unmined, cur)
 }
 
-// mayHavePaid is the paying accounts of this chain, and for a source chain those that refund what is not paid here.
+// mayHavePaid is the paying accounts of this chain, and for a source chain those that refund what
+// is not paid here.
 func (p *payer) mayHavePaid(tx *records.Tx) ([]records.Account, error) {
 	paying, err := tx.Accounts(p.id, records.KindHot, records.KindGateway)
 	for _, n := range p.Networks() {
@@ -152,9 +155,10 @@ func paysUsers(a records.Account) bool {
 	return a.Kind == records.KindHot || a.Kind == records.KindGateway
 }
 
-// networksBehind returns the networks of which the sign-guard knows signatures of a paying account that our records do not know. Then the database was
-// restored, and what it owes may have been paid by any account that was configured before, or refunded on the exchange chain. No account of such a network
-// begins a payment until that is settled.
+// networksBehind returns the networks of which the sign-guard has signatures of a paying account
+// that our records lack. Then the database was restored, and its liabilities may have been paid by
+// any account that was configured before, or refunded on the exchange chain. No account of such a
+// network begins a payment until that is settled.
 func (p *payer) networksBehind(ctx context.Context, busy []records.Account) (map[string]bool, error) {
 	found := map[string]bool{}
 	if !slices.ContainsFunc(busy, paysUsers) {
@@ -187,8 +191,8 @@ func (p *payer) networksBehind(ctx context.Context, busy []records.Account) (map
 	return found, nil
 }
 
-// signAndSend signs the bound slots that have no signature, and sends or re-sends those that are in
-// no block. What it has stored it reads back before it sends.
+// signAndSend signs the bound slots without a signature, and sends or re-sends the unmined ones. It
+// reads the stored attempts back before it sends.
 func (p *payer) signAndSend(ctx context.Context, a records.Account, cur records.Cursor, unmined []records.OpenSlot) error {
 	p.dropMined(a, unmined)
 	p.dropSigned(a, unmined)
@@ -207,8 +211,10 @@ func (p *payer) signAndSend(ctx context.Context, a records.Account, cur records.
 	return err
 }
 
-// ready compares the account with its ledger and reports whether it may pay. A new account is adopted once all its transactions are final. An account with more
-// transactions than our records know was used by somebody else, or our database is behind: it stops until an operator resumes it (R5, E9).
+// ready compares the account with its ledger and reports whether it may pay. A new account is
+// adopted once all its transactions are final. An account with more transactions than in our
+// records was used by another party, or our database is behind: it stops until an operator resumes
+// it (R5, E9).
 func (p *payer) ready(ctx context.Context, a records.Account) (bool, error) {
 	if a.State != records.AccountNew && a.State != records.AccountOK {
 		return false, nil
@@ -243,8 +249,9 @@ func (p *payer) markRecovering(ctx context.Context, a records.Account, why strin
 	})
 }
 
-// behind says why our records may not know everything that was signed with the account's key: the sign-guard or the ledger knows more,
-// or a block, final or not, shows what we never signed. It is empty when all is well.
+// behind returns the reason why our records may lack signatures of the account's key: the
+// sign-guard or the ledger has more, or a block, final or not, shows a transaction that we never
+// signed. It is empty when all is well.
 func (p *payer) behind(ctx context.Context, a records.Account, tip chain.AccountHead) (why string, err error) {
 	if why, err = p.signedMore(ctx, a); err != nil || why != "" || a.State == records.AccountNew {
 		return why, err
@@ -267,7 +274,8 @@ func (p *payer) behind(ctx context.Context, a records.Account, tip chain.Account
 	return why, err
 }
 
-// unmined reads the slots that stand in no block of the line: what a round works on. What is mined and waits for finality costs it nothing.
+// unmined reads the slots that are in no block of the chain: a round's work. Mined slots that wait
+// for finality cost nothing.
 func (p *payer) unmined(ctx context.Context, a records.Account) (slots []records.OpenSlot, err error) {
 	err = p.Store.View(ctx, func(tx *records.Tx) error {
 		slots, err = tx.UnminedSlots(p.id, a.Account)
@@ -276,7 +284,8 @@ func (p *payer) unmined(ctx context.Context, a records.Account) (slots []records
 	return slots, err
 }
 
-// signedMore says what the sign-guard knows of an account and our records do not, or what it has forgotten since it was last asked.
+// signedMore describes the sign-guard's signatures of an account that our records lack, or those
+// that it has lost since it was last asked.
 func (p *payer) signedMore(ctx context.Context, a records.Account) (why string, err error) {
 	by := signedBy{a.Chain, a.Account}
 	was := p.endOf(by) // before the sign-guard is asked: what is signed meanwhile need not be in its answer
@@ -330,8 +339,9 @@ func endsBefore(a records.Account, branch, number uint64) bool {
 	return a.State == records.AccountNew || branch > a.Branch || (branch == a.Branch && number > a.Next)
 }
 
-// rereadAccount reads an account again. What the ledger and the sign-guard know was stored in the records before, so records that are read after asking them
-// are behind only if something was lost. Records that were read earlier may be out of date.
+// rereadAccount reads an account again. The ledger's and the sign-guard's data were stored in the
+// records before, so records that are read after asking them are behind only if something was lost.
+// Records that were read earlier may be out of date.
 func (p *payer) rereadAccount(ctx context.Context, a records.Account) (now records.Account, err error) {
 	err = p.Store.View(ctx, func(tx *records.Tx) error {
 		now, err = tx.Account(a.Chain, a.Account)

@@ -14,7 +14,8 @@ import (
 	"gatewayd/transfers"
 )
 
-// taxed is a ledger whose token moves less than a transfer says: its transactions succeed and do not keep what they say.
+// taxed is a ledger whose token moves less than a transfer says: its transactions succeed and do
+// not keep what they say.
 type taxed struct{ *chaintest.Chain }
 
 func (c taxed) Block(ctx context.Context, height uint64) (chain.Block, error) {
@@ -40,7 +41,8 @@ func TestPayoutThatMovedSomethingElseIsHeld(t *testing.T) {
 	r.requireHolding(r.eth, payee, usdEth, (1000-fee)*100)
 }
 
-// A signer with nodes of its own keeps what it signed, because no block shows that it pays nothing. The chain's other payments become final all the same.
+// A signer with nodes of its own keeps what it signed, because no block shows that it pays nothing.
+// The chain's other payments become final all the same.
 func TestPayoutThatMovedSomethingElseStopsNoOther(t *testing.T) {
 	r := setup(t)
 	eth := taxed{r.eth}
@@ -93,7 +95,8 @@ func TestVoidThatTheSignerDoesNotSeeStopsNoOther(t *testing.T) {
 	r.requireHolding(r.vite, other, usd, minimum)
 }
 
-// What may be paid is neither made again nor given back, whoever orders it and under whatever reason it is held, until an operator has said what the transaction did.
+// What may be paid is neither made again nor given back, whoever orders it and under whatever
+// reason it is held, until an operator has said what the transaction did.
 func TestPayoutThatDiffersIsNotMadeAgain(t *testing.T) {
 	for name, order := range map[string]func(*rig, *records.Tx, transfers.Order) error{
 		"retry":  func(r *rig, tx *records.Tx, o transfers.Order) error { return r.w.rules().Retry(tx, o) },
@@ -129,7 +132,8 @@ func TestPayoutThatDiffersIsNotMadeAgain(t *testing.T) {
 	}
 }
 
-// An operator who has found that a transaction which differs did pay settles its payment by it, once.
+// An operator who has found that a transaction which differs did pay settles its payment by it,
+// once.
 func TestPayoutThatDiffersIsSettled(t *testing.T) {
 	r, hash, owner, payee := differing(t)
 	before := r.vite.Holding(owner, usd)

@@ -13,7 +13,8 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// withPool is the network with as many paying accounts on both chains. The first are those that it has without a pool.
+// withPool is the network with as many paying accounts on both chains. The first are those that it
+// has without a pool.
 func withPool(eth, vite *chaintest.Chain, n records.Network, accounts int) records.Network {
 	n.Hots, n.Gateways = []string{n.Hot}, []string{n.Gateway}
 	for i := 1; i < accounts; i++ {
@@ -163,7 +164,8 @@ func TestPoolAccountOfATransferIsStable(t *testing.T) {
 	require.InDelta(t, 100, moved, 40)
 }
 
-// TestStuckAccountDelaysOnlyItsOwn halts one account of each pool: what falls to it waits for the operator, everything else is paid.
+// TestStuckAccountDelaysOnlyItsOwn halts one account of each pool: what falls to it waits for the
+// operator, everything else is paid.
 func TestStuckAccountDelaysOnlyItsOwn(t *testing.T) {
 	r := poolRig(t)
 	r.update(func(tx *records.Tx) error {
@@ -200,7 +202,8 @@ func TestStuckAccountDelaysOnlyItsOwn(t *testing.T) {
 	r.requireSound()
 }
 
-// TestCheapNonceDelaysOnlyItsOwn leaves the transactions of one account out of the blocks, as when their fee is too low.
+// TestCheapNonceDelaysOnlyItsOwn leaves the transactions of one account out of the blocks, as when
+// their fee is too low.
 func TestCheapNonceDelaysOnlyItsOwn(t *testing.T) {
 	r := poolRig(t)
 	_, first := r.burst(30)
@@ -219,7 +222,8 @@ func TestCheapNonceDelaysOnlyItsOwn(t *testing.T) {
 	r.requireSound()
 }
 
-// TestRetiredAccountGoesHome takes two accounts out of the configuration while they have payments to make.
+// TestRetiredAccountGoesHome takes two accounts out of the configuration while they have payments
+// to make.
 func TestRetiredAccountGoesHome(t *testing.T) {
 	r := poolRig(t)
 	deposits, withdrawals := r.burst(30)
@@ -264,7 +268,8 @@ func TestShortAccountIsFilled(t *testing.T) {
 	r.requireSound()
 }
 
-// TestPoolHoldsTogether compares what all accounts hold with what all owe: one that is short is no breach.
+// TestPoolHoldsTogether compares what all accounts hold with what all owe: one that is short is no
+// breach.
 func TestPoolHoldsTogether(t *testing.T) {
 	r := poolRig(t)
 	_, address := r.user()
@@ -285,8 +290,9 @@ func TestPoolHoldsTogether(t *testing.T) {
 	require.Equal(t, "MAINTAIN", r.channel(records.Deposit).State())
 }
 
-// TestRestoredDatabaseStopsThePool lets the sign-guard know a signature of one account that the records have lost: what another account is about
-// to pay may have been paid by it under another configuration.
+// TestRestoredDatabaseStopsThePool lets the sign-guard know a signature of one account that the
+// records have lost: what another account is about to pay may have been paid by it under another
+// configuration.
 func TestRestoredDatabaseStopsThePool(t *testing.T) {
 	r := poolRig(t)
 	lost := r.net.Gateways[1]
@@ -303,8 +309,8 @@ func TestRestoredDatabaseStopsThePool(t *testing.T) {
 	require.Empty(t, r.payers(withdrawals, records.Paid), "what is lost may have refunded them")
 }
 
-// TestPoolCreditsAsItsStakes: where an account's stake pays for two blocks in each snapshot block, three accounts make at least twice as many
-// credits in a snapshot block as one.
+// TestPoolCreditsAsItsStakes: where an account's stake pays for two blocks in each snapshot block,
+// three accounts make at least twice as many credits in a snapshot block as one.
 func TestPoolCreditsAsItsStakes(t *testing.T) {
 	alone, pool := creditRate(t, 1), creditRate(t, 3)
 	t.Logf("credits in a snapshot block: %.2f by one account, %.2f by three", alone, pool)
@@ -312,7 +318,8 @@ func TestPoolCreditsAsItsStakes(t *testing.T) {
 	require.GreaterOrEqual(t, pool, 2*alone)
 }
 
-// creditRate is how many of the deposits that became final at once are credited in each snapshot block until all are.
+// creditRate is how many of the deposits that became final at once are credited in each snapshot
+// block until all are.
 func creditRate(t *testing.T, accounts int) float64 {
 	t.Helper()
 	const n, stake = 100, 2

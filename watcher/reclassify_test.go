@@ -19,7 +19,8 @@ func (r *rig) reclassify(hash string) error {
 	})
 }
 
-// TestReclassify: what is held as a stranger's becomes what it would be today, once, and the books stay whole.
+// TestReclassify: what is held as a stranger's becomes what it would be today, once, and the books
+// stay whole.
 func TestReclassify(t *testing.T) {
 	r := setup(t)
 	whole := r.net
@@ -71,7 +72,8 @@ func TestReclassify(t *testing.T) {
 	r.requireSound()
 }
 
-// TestReclassifyWhatLeftTheConfiguration: a transfer whose token was taken out before it was final goes on when the token is back, by its own policy.
+// TestReclassifyWhatLeftTheConfiguration: a transfer whose token was taken out before it was final
+// goes on when the token is back, by its own policy.
 func TestReclassifyWhatLeftTheConfiguration(t *testing.T) {
 	r := setup(t)
 	owner, address := r.user()

@@ -94,8 +94,8 @@ func TestQuietBooksChangeNothing(t *testing.T) {
 	}
 }
 
-// TestBreachClosesUntilItIsMended: a transfer that nothing pays is found in the round after it, and stays found although
-// nothing changes any more.
+// TestBreachClosesUntilItIsMended: a transfer that nothing pays is found in the round after it, and
+// stays found although nothing changes any more.
 func TestBreachClosesUntilItIsMended(t *testing.T) {
 	r := setup(t)
 	books := r.w.books()
@@ -196,8 +196,8 @@ func TestRunEndsWithoutItsLease(t *testing.T) {
 	require.ErrorIs(t, w.Run(ctx), records.ErrFenced)
 }
 
-// TestFundsOnDepositAddresses: what users' addresses hold covers what is owed, and operators are told that sweeps are waited for. When none comes
-// the channel closes.
+// TestFundsOnDepositAddresses: what users' addresses hold covers what is owed, and operators are
+// told that sweeps are waited for. When none comes the channel closes.
 func TestFundsOnDepositAddresses(t *testing.T) {
 	r := sweepRig(t)
 	r.vite.Endow(r.net.Gateway, "tti_native", units(stock))

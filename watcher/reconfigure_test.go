@@ -20,7 +20,8 @@ func (r *rig) stricter() records.Network {
 	return n
 }
 
-// TestReconfigure: what is seen afterwards is judged by the new configuration, what was seen before by its own.
+// TestReconfigure: what is seen afterwards is judged by the new configuration, what was seen before
+// by its own.
 func TestReconfigure(t *testing.T) {
 	r := setup(t)
 	owner, address := r.user()
@@ -42,7 +43,8 @@ func TestReconfigure(t *testing.T) {
 	r.requireSound()
 }
 
-// TestReconfigureUnderWay exchanges the configuration again and again while deposits are followed, decided and paid.
+// TestReconfigureUnderWay exchanges the configuration again and again while deposits are followed,
+// decided and paid.
 func TestReconfigureUnderWay(t *testing.T) {
 	r := setup(t)
 	owner, address := r.user()

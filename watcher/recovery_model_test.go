@@ -13,8 +13,9 @@ import (
 	"gatewayd/watcher/recovery"
 )
 
-// TestRecoveryEndsWhole restores backups at random and has an operator who follows docs/operations/recovery.md to the letter, or one who accepts whatever
-// the program lets him: everybody has in the end exactly what is due to him, and the books fit (docs/payment-rules.md 5).
+// TestRecoveryEndsWhole restores backups at random and has an operator who follows
+// docs/operations/recovery.md to the letter, or one who accepts whatever the program lets him:
+// everybody has in the end exactly what is due to him, and the books fit (docs/payment-rules.md 5).
 func TestRecoveryEndsWhole(t *testing.T) {
 	recoveryEndsWhole(t, crashes(t)/100+4, 1)
 }
@@ -55,7 +56,8 @@ func recoveryEndsWhole(t *testing.T, rounds, accounts int) {
 	require.True(t, resumed > 0 || raced, "no account was resumed") // so few worlds may need nobody
 }
 
-// recover is the operator's work, until everybody is paid and no account has been stopped for a while. It answers how often an account was resumed.
+// recover is the operator's work, until everybody is paid and no account has been stopped for a
+// while. It answers how often an account was resumed.
 func (m *model) recover(t *testing.T, s uint64) (resumed int) {
 	t.Helper()
 	m.eth.Lie(chaintest.Honest)
@@ -98,7 +100,8 @@ func (m *model) recover(t *testing.T, s uint64) (resumed int) {
 	return 0
 }
 
-// operatorRecovery is the operator's program: its own Watcher on the same database and nodes, without keys in use.
+// operatorRecovery is the operator's program: its own Watcher on the same database and nodes,
+// without keys in use.
 func (m *model) operatorRecovery(t *testing.T) *recovery.Recovery {
 	t.Helper()
 	parts := m.parts

@@ -25,8 +25,9 @@ func (r *rig) alike() (first, second string) {
 	return first, second
 }
 
-// signedAtTheNext has the payment of a record signed at the hot account's next number and mined, and the records know nothing of that: they were restored. Its
-// number is the one that it had before.
+// signedAtTheNext has the payment of a record signed at the hot account's next number and mined,
+// and the records know nothing of that: they were restored. Its number is the one that it had
+// before.
 func (r *rig) signedAtTheNext(claim chain.Claim) (hash string) {
 	r.t.Helper()
 	verdicts, err := r.parts.Signer.Authorize(r.t.Context(), "eth", claim)
@@ -40,7 +41,8 @@ func (r *rig) signedAtTheNext(claim chain.Claim) (hash string) {
 	return hash
 }
 
-// TestSettlesWhatWasSigned: of payments alike, that one is paid which the sign-guard has signed for, whatever number the records give it now. The other still waits.
+// TestSettlesWhatWasSigned: of payments alike, that one is paid which the sign-guard has signed
+// for, whatever number the records give it now. The other still waits.
 func TestSettlesWhatWasSigned(t *testing.T) {
 	r := setup(t)
 	first, second := r.alike()
@@ -65,7 +67,8 @@ func TestSettlesWhatWasSigned(t *testing.T) {
 	r.requireSound()
 }
 
-// TestSettlesNobodyElses: what was signed for a transfer whose payment does not wait here settles no payment alike of another transfer.
+// TestSettlesNobodyElses: what was signed for a transfer whose payment does not wait here settles
+// no payment alike of another transfer.
 func TestSettlesNobodyElses(t *testing.T) {
 	r := setup(t)
 	first, second := r.alike()
@@ -84,7 +87,8 @@ func TestSettlesNobodyElses(t *testing.T) {
 	require.NoError(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0))
 }
 
-// TestSettlesTheOldestAlike: where the sign-guard does not tell, payments alike are the same to their payee, and the answer says that one was chosen.
+// TestSettlesTheOldestAlike: where the sign-guard does not tell, payments alike are the same to
+// their payee, and the answer says that one was chosen.
 func TestSettlesTheOldestAlike(t *testing.T) {
 	r := setup(t)
 	first, second := r.alike()

@@ -24,7 +24,8 @@ func (r *rig) operatorRecoveryWith(g recovery.Guard) *recovery.Recovery {
 	return recoveryWith(r.t, r.parts, g)
 }
 
-// recoveryWith returns the repairs that an operator's command makes with the parts of a watcher. It signs nothing.
+// recoveryWith returns the repairs that an operator's command makes with the parts of a watcher. It
+// signs nothing.
 func recoveryWith(t *testing.T, p Parts, g recovery.Guard) *recovery.Recovery {
 	t.Helper()
 	p.Signer = nil
@@ -42,7 +43,8 @@ func (r *rig) unknownTx(ops *recovery.Recovery, id chain.ID, account string) rec
 	return list[0]
 }
 
-// strangerPays lets somebody with our key pay from the hot account, until that is final and the account halted.
+// strangerPays lets somebody with our key pay from the hot account, until that is final and the
+// account halted.
 func (r *rig) strangerPays(to string, amount uint64) string {
 	r.t.Helper()
 	hash := r.eth.SendUnknownTx("hot", to, usdEth, units(amount))
@@ -105,8 +107,9 @@ func TestTransactionThatPaysARecordIsSettledNotAccepted(t *testing.T) {
 	r.requireSound()
 }
 
-// Two payouts are signed. Somebody with our key takes the first one's number and pays the second one's payee with it: the second is bound to a
-// number that may pay it yet, so nothing may be said about it.
+// Two payouts are signed. Somebody with our key takes the first one's number and pays the second
+// one's payee with it: the second is bound to a number that may pay it yet, so nothing may be said
+// about it.
 func TestBoundPaymentIsNotSettled(t *testing.T) {
 	r := setup(t)
 	owner := r.paidBefore()
@@ -154,7 +157,8 @@ func TestForgottenRefundIsOrderedAndSettled(t *testing.T) {
 	r.requireSound()
 }
 
-// The payout was bound when the backup was made. Its number is used up by a payment that failed, and the refund that followed is forgotten too.
+// The payout was bound when the backup was made. Its number is used up by a payment that failed,
+// and the refund that followed is forgotten too.
 func TestForgottenRefundOfABoundPayout(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -303,7 +307,8 @@ func TestHaltedChainGoesOnOnlyOnTheSamePast(t *testing.T) {
 	require.Equal(t, chain.Point{Height: final.Height - 2}, fork.Common, "what is below the first block that the records have is not judged")
 }
 
-// A refund that an operator ordered to somebody else than the sender is forgotten: it is named as what it may be, and settled once he says so.
+// A refund that an operator ordered to somebody else than the sender is forgotten: it is named as
+// what it may be, and settled once he says so.
 func TestForgottenRefundToAnother(t *testing.T) {
 	r := setup(t)
 	r.paidBefore()

@@ -13,7 +13,7 @@ import (
 
 // trier is a chain that can try token payments on the state after a block without sending them.
 // Height 0 is the newest block. Each payment gets nil, or chain.ErrRefused, chain.ErrFalse or
-// chain.ErrNotNow (the account holds less). chain.ErrUnavailable: no majority of the nodes tells.
+// chain.ErrNotNow (the account holds less). chain.ErrUnavailable: no majority of the nodes answers.
 type trier interface {
 	Try(ctx context.Context, height uint64, account string, pays []chain.Payment) ([]error, error)
 }
@@ -27,17 +27,17 @@ var (
 const (
 	// maxOthers bounds to how many addresses besides the payee a payment is tried.
 	maxOthers = 8
-	// queuedOthers is how many of them are payees of queued payments.
+	// queuedOthers is the number of them that are payees of queued payments.
 	queuedOthers = 3
-	// triedAmounts is how many amounts are tried to each of them: the least unit, the smallest
+	// triedAmounts is the number of amounts tried for each of them: the least unit, the smallest
 	// withdrawal and the same amount.
 	triedAmounts = 3
 )
 
-// whoRefuses finds out, on the state after one block, whom a token refuses when a payment of a hot
-// account fails: chain.ErrRefused: the payee. errFrozen: it refuses every payee, because it is
+// whoRefuses determines, on the state after one block, whom a token refuses when a payment of a hot
+// account fails. chain.ErrRefused: the payee. errFrozen: it refuses every payee, because it is
 // paused or its issuer has frozen the account. errTokenLimit: such an amount. chain.ErrNotNow: on
-// that block it refuses nothing, or the account holds too little to tell.
+// that block it refuses nothing, or the account holds too little for the test.
 func (w *Watcher) whoRefuses(ctx context.Context, height uint64, account string, q records.Payment) error {
 	n := w.network(q.Network)
 	others, err := w.otherPayees(ctx, n, account, q.Asset, q.Payee)
@@ -65,8 +65,8 @@ func trials(pay chain.Payment, payees []string, amounts []chain.Amount) (list []
 	return list
 }
 
-// refused says whom a token refuses, by the outcome of a payment and of its trials, triedAmounts to
-// each other payee.
+// refused decides whom a token refuses, by the outcome of a payment and of its trials, triedAmounts
+// to each other payee.
 func refused(own error, others []error) error {
 	if own == nil || errors.Is(own, chain.ErrNotNow) {
 		return fmt.Errorf("%w: the token does not refuse it any more", chain.ErrNotNow)
@@ -88,8 +88,8 @@ func refused(own error, others []error) error {
 	return chain.ErrRefused
 }
 
-// passes reports whether a tried payment would succeed. Some tokens answer false when they pay, so
-// that tells nothing unless the payment in question was refused so.
+// passes reports whether a tried payment would succeed. Some tokens return false when they pay, so
+// false counts only if the payment in question was refused in this way.
 func passes(err error, falseRefuses bool) bool {
 	return err == nil || errors.Is(err, chain.ErrFalse) && !falseRefuses
 }
@@ -98,7 +98,7 @@ func refuses(err error, falseRefuses bool) bool {
 	return errors.Is(err, chain.ErrRefused) || errors.Is(err, chain.ErrFalse) && falseRefuses
 }
 
-// frozenError is errFrozen, which says so if the token answers false instead of reverting.
+// frozenError returns errFrozen, with a note if the token returns false instead of reverting.
 func frozenError(answersFalse bool) error {
 	if answersFalse {
 		return fmt.Errorf("%w: %w", errFrozen, chain.ErrFalse)
@@ -106,8 +106,8 @@ func frozenError(answersFalse bool) error {
 	return errFrozen
 }
 
-// leastAmounts are what is tried first: the least unit of an asset, and the smallest withdrawal for
-// tokens that refuse dust.
+// leastAmounts returns the amounts to try first: the least unit of an asset, and the smallest
+// withdrawal for tokens that refuse dust.
 func leastAmounts(n records.Network, asset chain.Asset) []chain.Amount {
 	least := chain.NewAmount(1)
 	small := least
@@ -156,8 +156,8 @@ func (w *Watcher) otherPayees(ctx context.Context, n records.Network, account st
 	return list, nil
 }
 
-// refuser tells the refusal of a payee from that of the paying account: why comes from the estimate
-// of a payment. It returns why where it is none of a token, or cannot be told.
+// refuser distinguishes the refusal of a payee from that of the paying account: why comes from the
+// estimate of a payment. It returns why if no token refuses, or the refuser is unknown.
 func (p *payer) refuser(ctx context.Context, a records.Account, q records.Payment, why error) error {
 	final := errors.Is(why, chain.ErrRefused) || errors.Is(why, chain.ErrGasLimit)
 	if _, ok := p.chain.(trier); !ok || !final || q.Asset == chain.Native || a.Kind != records.KindHot {

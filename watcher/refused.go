@@ -28,9 +28,8 @@ type refusal struct {
 	text    string
 }
 
-// noteAnswers keeps what the nodes answered to attempts, which are some of the unmined slots of an
-// account, in order. The first that is refused is kept: what follows it cannot stand in a block
-// before it.
+// noteAnswers stores the nodes' answers to attempts, which are some of the unmined slots of an
+// account, in order. It keeps the first refused one: no block can include later ones before it.
 func (p *payer) noteAnswers(a records.Account, unmined []records.OpenSlot, of []records.Slot, list []chain.Attempt, answers []error) {
 	for i, err := range answers {
 		known, has := p.refused[a.Account]
@@ -50,7 +49,7 @@ func (p *payer) noteAnswers(a records.Account, unmined []records.OpenSlot, of []
 	}
 }
 
-// dropMined forgets the refusal of a slot that stands in a block.
+// dropMined deletes the refusal of a slot that is in a block.
 func (p *payer) dropMined(a records.Account, unmined []records.OpenSlot) {
 	r, has := p.refused[a.Account]
 	waits := func(s records.OpenSlot) bool { return s.Nonce == r.slot.Nonce && s.Branch == r.slot.Branch }

@@ -12,11 +12,12 @@ import (
 	"gatewayd/records/control"
 )
 
-// maxRescans bounds how many ordered blocks a round reads again, so that following goes on meanwhile.
+// maxRescans bounds the ordered blocks of a round, so that following continues meanwhile.
 const maxRescans = 64
 
-// rescan reads the blocks again that operators have ordered, and books what the records miss of them. An order that the rules do not allow, or
-// whose block no node gives, has failed: following does not wait for it.
+// rescan reads the blocks again that operators have ordered, and books what the records miss of
+// them. An order that the rules do not allow, or whose block no node gives, has failed: following
+// does not wait for it.
 func (f *follower) rescan(ctx context.Context) error {
 	var open []control.Rescan
 	err := f.Store.View(ctx, func(tx *records.Tx) (err error) {
@@ -64,7 +65,8 @@ func (f *follower) endRescan(ctx context.Context, o control.Rescan, state contro
 	return f.Store.Update(records.WithActor(ctx, o.Actor), func(tx *records.Tx) error { return control.EndRescan(tx, o, state, detail) })
 }
 
-// bookAgain stores what the records miss of a block of the line, as the follower does with a new one. It changes nothing the second time.
+// bookAgain stores what the records miss of a block of the line, as the follower does with a new
+// one. It changes nothing the second time.
 func (f *follower) bookAgain(tx *records.Tx, b chain.Block) (booked int, err error) {
 	if err := tx.EnsureBlock(f.id, b); err != nil {
 		return 0, err
@@ -93,7 +95,8 @@ func countIf(yes bool) int {
 	return 0
 }
 
-// storeLateTransfer is storeTransfer for a block that is read again: what came to an address before it was given to its user belongs to nobody.
+// storeLateTransfer is storeTransfer for a block that is read again: a transfer to an address
+// before it was given to its user belongs to no user.
 func (f *follower) storeLateTransfer(tx *records.Tx, t chain.Transfer, b chain.Block) (changed bool, err error) {
 	row, ok, err := f.rules().Classify(tx, f.id, t)
 	if err != nil || !ok {

@@ -54,7 +54,8 @@ func TestRescanThatFailsHoldsNothingUp(t *testing.T) {
 	require.Contains(t, r.rescanAt(head.Latest.Height+1000).Detail, "do not give this block")
 }
 
-// What came to an address before it was given to its user is shown by reading the blocks again, and is nobody's.
+// What came to an address before it was given to its user is shown by reading the blocks again, and
+// is nobody's.
 func TestRescanCreditsNothingFromBeforeTheAddress(t *testing.T) {
 	r := setup(t)
 	address := r.eth.Address("deposit/0")
@@ -88,7 +89,8 @@ func TestRescanCreditsNothingFromBeforeTheAddress(t *testing.T) {
 	r.requireSound()
 }
 
-// A comment that the records have otherwise than the chain, because a node hid it when it was read, is shown by reading the blocks again.
+// A comment that the records have otherwise than the chain, because a node hid it when it was read,
+// is shown by reading the blocks again.
 func TestRescanShowsAnotherComment(t *testing.T) {
 	r := setup(t)
 	_, address := r.user()

@@ -13,8 +13,9 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// TestRestoredBackupNeverPaysTwice puts the database back to an earlier moment, with what was signed since still in the nodes' memory.
-// The daemon may stop and ask for an operator; it must not pay twice (docs/payment-rules.md 5). The sign-guard is not restored.
+// TestRestoredBackupNeverPaysTwice puts the database back to an earlier moment, with what was
+// signed since still in the nodes' memory. The daemon may stop and ask for an operator; it must not
+// pay twice (docs/payment-rules.md 5). The sign-guard is not restored.
 func TestRestoredBackupNeverPaysTwice(t *testing.T) {
 	restoredPaysOnce(t, crashes(t)/100+4, 1)
 }
@@ -49,8 +50,8 @@ func restoredPaysOnce(t *testing.T, rounds, accounts int) {
 	t.Logf("GATEWAYD_SEED=%d: %d of %d restored daemons asked for an operator", first, stopped, rounds)
 }
 
-// TestOlderGuardNeverPaysTwice puts the sign-guard back to an earlier moment beside newer records, as a daemon does that sees it: every account that pays
-// is halted, and nothing is paid twice.
+// TestOlderGuardNeverPaysTwice puts the sign-guard back to an earlier moment beside newer records,
+// as a daemon does that sees it: every account that pays is halted, and nothing is paid twice.
 func TestOlderGuardNeverPaysTwice(t *testing.T) {
 	rounds := crashes(t)/400 + 1
 	if raced {
@@ -78,8 +79,8 @@ func TestOlderGuardNeverPaysTwice(t *testing.T) {
 	t.Logf("GATEWAYD_SEED=%d: %d sign-guards", first, rounds)
 }
 
-// guardFile closes a sign-guard, puts other bytes in the place of its file unless they are nil, opens it again for the signer, and answers the bytes
-// that were there.
+// guardFile closes a sign-guard, puts other bytes in the place of its file unless they are nil,
+// opens it again for the signer, and answers the bytes that were there.
 func guardFile(t *testing.T, m *model, g *signguard.Guard, path string, other []byte) (was []byte) {
 	t.Helper()
 	require.NoError(t, g.Close())

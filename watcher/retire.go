@@ -12,13 +12,15 @@ import (
 	"gatewayd/records"
 )
 
-// retired reports whether an account pays users no more. It is watched, receives, and sends what it has to those that pay.
+// retired reports whether an account no longer pays users. It is watched, receives, and sends its
+// balance to the paying accounts.
 func (w *Watcher) retired(a records.Account) bool {
 	n := w.network(a.Network)
 	return paysUsers(a) && n.Name != "" && !n.Pays(a.Chain, a.Account)
 }
 
-// handOverQueued moves the queued payments of a retired account to accounts that pay. A payment that an older branch of the account may still make stays.
+// handOverQueued moves the queued payments of a retired account to accounts that pay. A payment
+// that an older branch of the account may still make stays.
 func (p *payer) handOverQueued(ctx context.Context, a records.Account) error {
 	var list []records.Payment
 	err := p.Store.View(ctx, func(tx *records.Tx) error {
@@ -92,7 +94,8 @@ func heldOf(tx *records.Tx, accounts []records.Account) (list []records.Payment,
 	return list, nil
 }
 
-// requeueElsewhere voids each payment and queues it again at the account that pays for its transfer now.
+// requeueElsewhere voids each payment and queues it again at the account that pays for its transfer
+// now.
 func (p *payer) requeueElsewhere(ctx context.Context, list []records.Payment) error {
 	for _, q := range list {
 		if q.Purpose != chain.Credit && q.Purpose != chain.Refund {
@@ -126,7 +129,8 @@ func (p *payer) requeueElsewhere(ctx context.Context, list []records.Payment) er
 	return nil
 }
 
-// voidSweeps voids sweeps whose payee was retired after they were queued: the next sweep goes to an account that pays.
+// voidSweeps voids sweeps whose payee was retired after they were queued: the next sweep goes to an
+// account that pays.
 func (p *payer) voidSweeps(ctx context.Context, list []records.Payment) error {
 	if len(list) == 0 {
 		return nil

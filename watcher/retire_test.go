@@ -15,7 +15,8 @@ import (
 	"gatewayd/signer"
 )
 
-// retireFirst is a reload that retires the first account of each pool, without a restart. It answers the accounts.
+// retireFirst is a reload that retires the first account of each pool, without a restart. It
+// answers the accounts.
 func (r *rig) retireFirst() (hot, gateway string) {
 	r.t.Helper()
 	hot, gateway = r.net.Hots[0], r.net.Gateways[0]
@@ -39,7 +40,8 @@ func (r *rig) maintain(state string) {
 	})
 }
 
-// TestRetiredAccountHandsOver retires accounts that have payments to make: what they have not begun others pay, once, and what they hold goes to them.
+// TestRetiredAccountHandsOver retires accounts that have payments to make: what they have not begun
+// others pay, once, and what they hold goes to them.
 func TestRetiredAccountHandsOver(t *testing.T) {
 	r := poolRig(t)
 	r.maintain(control.ChannelMaintain)
@@ -79,8 +81,8 @@ func TestRetiredAccountHandsOver(t *testing.T) {
 	r.requireSound()
 }
 
-// TestRetiredAccountTakesMoneyForEver sends to what was published once: a withdrawal is paid and its money moves on, a refused one goes back, and who pays is
-// never the retired account.
+// TestRetiredAccountTakesMoneyForEver sends to what was published once: a withdrawal is paid and
+// its money moves on, a refused one goes back, and who pays is never the retired account.
 func TestRetiredAccountTakesMoneyForEver(t *testing.T) {
 	r := poolRig(t)
 	hot, gateway := r.retireFirst()
@@ -101,7 +103,8 @@ func TestRetiredAccountTakesMoneyForEver(t *testing.T) {
 	r.requireSound()
 }
 
-// TestLabelsAtARetiredAddress: where the account that pays is the shared address too, users go on sending to it after it is retired.
+// TestLabelsAtARetiredAddress: where the account that pays is the shared address too, users go on
+// sending to it after it is retired.
 func TestLabelsAtARetiredAddress(t *testing.T) {
 	r := setup(t)
 	r.parts.Chains["eth"] = sweepable{r.eth}
@@ -122,7 +125,8 @@ func TestLabelsAtARetiredAddress(t *testing.T) {
 	r.requireSound()
 }
 
-// TestRetiredAccountWithoutCoin gets coin for the fee of what it has from the gas account, and from nobody else.
+// TestRetiredAccountWithoutCoin gets coin for the fee of what it has from the gas account, and from
+// nobody else.
 func TestRetiredAccountWithoutCoin(t *testing.T) {
 	r := poolRig(t)
 	hot, _ := r.retireFirst()
@@ -157,7 +161,8 @@ func (r *rig) restartChecked(f claimCheck) {
 	r.restart()
 }
 
-// TestHeldPaymentsAreHandedOver: what the signer holds of an account is another's to pay once that is retired.
+// TestHeldPaymentsAreHandedOver: what the signer holds of an account is another's to pay once that
+// is retired.
 func TestHeldPaymentsAreHandedOver(t *testing.T) {
 	r := poolRig(t)
 	hold, gone := true, []string{}
@@ -190,7 +195,8 @@ func TestHeldPaymentsAreHandedOver(t *testing.T) {
 	r.requireSound()
 }
 
-// TestStoppedAccountsHandNothingOver: what a stopped account was to pay may be paid already, retired or not.
+// TestStoppedAccountsHandNothingOver: what a stopped account was to pay may be paid already,
+// retired or not.
 func TestStoppedAccountsHandNothingOver(t *testing.T) {
 	r := poolRig(t)
 	r.maintain(control.ChannelMaintain)
@@ -215,7 +221,8 @@ func TestStoppedAccountsHandNothingOver(t *testing.T) {
 	r.requireSound()
 }
 
-// TestSweepToARetiredAccountIsMadeAnew: the signer has learnt that the payee is retired before the daemon has; nothing is held, and the next sweep goes to who pays.
+// TestSweepToARetiredAccountIsMadeAnew: the signer has learnt that the payee is retired before the
+// daemon has; nothing is held, and the next sweep goes to who pays.
 func TestSweepToARetiredAccountIsMadeAnew(t *testing.T) {
 	r := poolRig(t)
 	old := r.net.Hot
@@ -241,7 +248,8 @@ func TestSweepToARetiredAccountIsMadeAnew(t *testing.T) {
 	r.requireSound()
 }
 
-// nextHook is a signer that does something once, after it was asked where an account's signatures end and before the answer arrives.
+// nextHook is a signer that does something once, after it was asked where an account's signatures
+// end and before the answer arrives.
 type nextHook struct {
 	orderSigner
 	account string
@@ -258,7 +266,8 @@ func (s *nextHook) Next(ctx context.Context, id chain.ID, account string) (branc
 	return branch, number, ok, err
 }
 
-// TestHandingOverWhilePaymentsAreSigned: what is signed while AskHeld asks where signatures end is no sign of an older sign-guard.
+// TestHandingOverWhilePaymentsAreSigned: what is signed while AskHeld asks where signatures end is
+// no sign of an older sign-guard.
 func TestHandingOverWhilePaymentsAreSigned(t *testing.T) {
 	r := poolRig(t)
 	hook := &nextHook{orderSigner: r.parts.Signer}
@@ -284,7 +293,8 @@ func TestHandingOverWhilePaymentsAreSigned(t *testing.T) {
 	r.requireSound()
 }
 
-// TestManyHeldPaymentsHideNone: as many as are read at a time are held of accounts that pay, before what a retired account has to hand over.
+// TestManyHeldPaymentsHideNone: as many as are read at a time are held of accounts that pay, before
+// what a retired account has to hand over.
 func TestManyHeldPaymentsHideNone(t *testing.T) {
 	r := poolRig(t)
 	r.restartChecked(func(c chain.Claim) chain.Verdict {

@@ -15,7 +15,8 @@ const maxGroup = 256
 // lowShare is the part of an account's slots that refunds and receives may take: one in so many.
 const lowShare = 4
 
-// queue is what waits at an account and may leave, by class and asset, each list in the order of service.
+// queue contains an account's pending payments that may leave, by class and asset, each list in the
+// order of service.
 type queue map[records.Class]map[chain.Asset][]records.Payment
 
 // all is every payment of the queue.
@@ -28,7 +29,8 @@ func (q queue) all() (list []records.Payment) {
 	return list
 }
 
-// readQueue reads of each class and asset as much as there may be room for, without what is stepped over.
+// readQueue reads of each class and asset as much as there may be room for, without what is stepped
+// over.
 func (p *payer) readQueue(tx *records.Tx, a records.Account, room int, over map[uint64]uint64) (queue, error) {
 	q, gate := queue{}, newGate(tx)
 	for _, class := range []records.Class{records.ClassUser, records.ClassRefund, records.ClassReceive} {
@@ -59,8 +61,9 @@ func (p *payer) readAsset(tx *records.Tx, gate *gate, a records.Account, class r
 	return gate.open(list[:min(room, len(list))])
 }
 
-// closedTokens returns the tokens of an asset whose channel keeps payments of a class back. The queue is read without them, so that they take no place from
-// payments of other tokens of the same asset. It returns none when all tokens of the asset are closed: then nothing can be paid in it.
+// closedTokens returns the tokens of an asset whose channel keeps payments of a class back. The
+// queue is read without them, so that they take no place from payments of other tokens of the same
+// asset. It returns none when all tokens of the asset are closed: then nothing can be paid in it.
 func (p *payer) closedTokens(gate *gate, network string, class records.Class, asset chain.Asset) (closed []string, err error) {
 	if class == records.ClassReceive {
 		return nil, nil
@@ -86,7 +89,8 @@ func (p *payer) closedTokens(gate *gate, network string, class records.Class, as
 	return closed, nil
 }
 
-// tokensOf names a network's tokens that are paid in an asset on the payer's chain, and tells whether that is the network's source chain.
+// tokensOf returns a network's tokens that are paid in an asset on the payer's chain, and reports
+// whether that is the network's source chain.
 func (p *payer) tokensOf(network string, asset chain.Asset) (tokens []string, source bool) {
 	for _, n := range p.Networks() {
 		if n.Name != network {
@@ -104,9 +108,10 @@ func (p *payer) tokensOf(network string, asset chain.Asset) (tokens []string, so
 	return tokens, true
 }
 
-// choose picks what is to be bound next: users' payments first, then refunds and cold money, then receives. Receives of an asset that a user's payment waits for
-// go with the users' payments. The others get their share and no more, whether somebody waits or not: on a ledger that links an account's blocks
-// what is bound goes before every credit that comes later.
+// choose selects the next payments to bind: users' payments first, then refunds and cold money,
+// then receives. Receives of an asset that a user's payment waits for go with the users' payments.
+// The others get their share and no more, even without competition: on a ledger that links an
+// account's blocks a bound payment precedes every later credit.
 func choose(ctx context.Context, q queue, t *fundsCheck, unmined []records.OpenSlot, maxUnmined int) ([]records.Payment, error) {
 	room := min(maxUnmined-len(unmined), maxGroup)
 	users, err := t.affordable(ctx, roundRobin(q[records.ClassUser], room))
@@ -135,7 +140,7 @@ func choose(ctx context.Context, q queue, t *fundsCheck, unmined []records.OpenS
 	return append(first[:min(len(first), room-share)], others[:share]...), nil
 }
 
-// lowBound is how many slots refunds and receives may take. An account of one slot serves users first.
+// lowBound bounds the slots of refunds and receives. An account of one slot serves users first.
 func lowBound(maxUnmined int) int {
 	if maxUnmined < 2 {
 		return 0
@@ -187,7 +192,8 @@ func interleave(a, b []records.Payment) []records.Payment {
 	return out
 }
 
-// gate asks the channels of payments, each once in a transaction: credits need an OPEN one, refunds and cold money only need no automatic stop.
+// gate asks the channels of payments, each once in a transaction: credits need an OPEN one, refunds
+// and cold money only need no automatic stop.
 type gate struct {
 	tx        *records.Tx
 	transfers map[uint64]records.Transfer
@@ -221,7 +227,7 @@ func (g *gate) open(list []records.Payment) (out []records.Payment, err error) {
 	return out, nil
 }
 
-// causes are the ids of the transfers that payments come from.
+// causes returns the IDs of the payments' transfers.
 func causes(list []records.Payment) (ids []uint64) {
 	for _, q := range list {
 		if q.TransferID != 0 {

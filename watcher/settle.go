@@ -16,12 +16,14 @@ import (
 // errFailed marks the last step of a payment that failed on its chain.
 var errFailed = errors.New("failed on chain")
 
-// maxGen is how often a payment may fail on its chain, provably, before it is given up.
+// maxGen is how often a payment may provably fail on its chain before it is given up.
 const maxGen = 1
 
-// settleOwnTxs lets final blocks decide our slots: paid when one of our attempts stands there and did what it says (E6), void when it
-// failed (E7), and the account stops when something stands there that we never signed (E9). A payout that failed for a reason which only the chain
-// knows is left for a later call, and queued in f.failures. more is set when others may be left; it is not while all of a group wait.
+// settleOwnTxs lets final blocks decide our slots. A slot is paid when one of our attempts is in
+// the block and did what its fields request (E6), void when it failed (E7). The account stops when
+// the block has a transaction that we never signed (E9). A payout that failed for a reason which
+// only the chain knows is left for a later call, and queued in f.failures. more is set when others
+// may be left; it is not while all of a group wait.
 func (f *follower) settleOwnTxs(ctx context.Context, tx *records.Tx) (more bool, err error) {
 	ownTxs, err := tx.UnsettledOwnTxs(f.id, maxSettled)
 	if err != nil {
@@ -56,7 +58,8 @@ func (f *follower) settleOwnTxs(ctx context.Context, tx *records.Tx) (more bool,
 	return full && settled > 0, nil
 }
 
-// settleNext settles one own transaction, unless that has to wait for an answer of the chain or of the signer.
+// settleNext settles one own transaction, unless that has to wait for an answer of the chain or of
+// the signer.
 func (f *follower) settleNext(ctx context.Context, tx *records.Tx, e records.OwnTx) (done bool, err error) {
 	switch err := f.settleOwnTx(ctx, tx, e); {
 	case errors.Is(err, errAnswerPending):
@@ -92,7 +95,8 @@ func (f *follower) settleOwnTx(ctx context.Context, tx *records.Tx, e records.Ow
 	return f.settleFailed(ctx, tx, slot, att, e)
 }
 
-// settlePaid settles a slot whose transaction did what its attempt says. How much a sweep of coins brought is read from the attempt.
+// settlePaid settles a slot whose transaction did what its attempt requests. The amount of a sweep
+// of coins is read from the attempt.
 func (f *follower) settlePaid(tx *records.Tx, slot records.Slot, att records.Attempt, e records.OwnTx) error {
 	if err := tx.SettlePaid(slot, e.Tx, e.BlockHash); err != nil {
 		return err
@@ -109,8 +113,9 @@ func (f *follower) settlePaid(tx *records.Tx, slot records.Slot, att records.Att
 	return tx.Swept(p.ID, brought)
 }
 
-// handleUnknownTx handles a final transaction of our account that belongs to no slot. One from before the account was adopted is ignored, and so is a
-// cancellation of ours. Any other halts the account until an operator has explained it.
+// handleUnknownTx handles a final transaction of our account that belongs to no slot. One from
+// before the account was adopted is ignored, and so is a cancellation of ours. Any other halts the
+// account until an operator has explained it.
 func (f *follower) handleUnknownTx(tx *records.Tx, e records.OwnTx) error {
 	a, err := tx.Account(f.id, e.Account)
 	if err != nil || a.State == records.AccountNew || e.Number < a.Base {
@@ -126,17 +131,18 @@ func (f *follower) handleUnknownTx(tx *records.Tx, e records.OwnTx) error {
 	return tx.SetAccountState(f.id, e.Account, records.AccountHalted, why)
 }
 
-// settleFailed settles a slot whose transaction failed, and frees its payment. A failed payout is refunded to the sender of the withdrawal less the fee he
-// paid, because its payee may have made it fail and could do so again at our cost. A payout that failed because our account lacked something is tried once
-// more, as other payments are. When something moved that the payment does not say (a token that takes fees), or the withdrawal cannot be given back, the payment is
-// held for an operator.
+// settleFailed settles a slot whose transaction failed, and frees its payment. A failed payout is
+// refunded to the sender of the withdrawal less the fee he paid, because its payee may have made it
+// fail and could do so again at our cost. A payout that failed because our account lacked something
+// is tried again once, as other payments are. When something else moved (a token that takes fees),
+// or the withdrawal cannot be given back, the payment is held for an operator.
 func (f *follower) settleFailed(ctx context.Context, tx *records.Tx, slot records.Slot, att records.Attempt, e records.OwnTx) error {
 	p, t, err := withdrawalOf(tx, slot.PaymentID)
 	if err != nil {
 		return err
 	}
 	cancelled := att.Kind == records.AttemptCancel
-	e.Void = e.Void || cancelled // its bytes pay nobody, whatever became of them
+	e.Void = e.Void || cancelled // its bytes have no payee, whatever its result
 	again, reason := e.Void && slot.Gen < maxGen, records.ReasonPayoutFailed
 	if cancelled { // it did not fail: the signer is asked again
 		again, reason = true, records.Cancelled
@@ -154,9 +160,9 @@ func (f *follower) settleFailed(ctx context.Context, tx *records.Tx, slot record
 	}
 	f.log.WithFields(logrus.Fields{"payment": slot.PaymentID, "tx": e.Tx, "height": e.Height, "again": again}).Warn("payment failed on chain")
 	paymentTrace(slot, e.Tx).Done(ctx, "final", time.Now(), errFailed)
-	// Proven by the final block, so also right if this transaction is lost. A signer with nodes of
-	// its own does not free what moved something else, nor a silent payment when its nodes no
-	// longer have the balances that prove it void.
+	// Proven by the final block, so also right if this transaction is lost. A signer with its own
+	// nodes does not free a payment that moved something else, nor a silent payment when its nodes
+	// no longer have the balances that prove it void.
 	err = f.Signer.Free(ctx, slot.PaymentID)
 	switch refused := errors.Is(err, signguard.ErrRefused); {
 	case refused && e.Void && slot.Branch == 0:

@@ -50,7 +50,8 @@ func setup(t *testing.T) *rig {
 	return setupAt(t, finality, finality)
 }
 
-// setupAt is setup with other depths of finality: blocks on top on the source chain and on the exchange chain.
+// setupAt is setup with other depths of finality: blocks on top on the source chain and on the
+// exchange chain.
 func setupAt(t *testing.T, source, exchange uint64) *rig {
 	t.Helper()
 	r := &rig{t: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
@@ -168,7 +169,8 @@ func (r *rig) run(blocks int) {
 	}
 }
 
-// rest is enough blocks for any transfer to become final, be paid, and for the payment to become final.
+// rest is enough blocks for any transfer to become final, be paid, and for the payment to become
+// final.
 func (r *rig) rest() { r.t.Helper(); r.run(3*finality + 6) }
 
 func (r *rig) update(f func(*records.Tx) error) {

@@ -13,7 +13,7 @@ import (
 // follows when it is asked again.
 const maxSpentBlocks = 64
 
-// spentShown is how far the signer has read what deposit addresses have paid.
+// spentShown is the signer's progress in reading the payments of deposit addresses.
 type spentShown struct {
 	mu   sync.Mutex
 	next map[depositAddress]uint64 // number of the first transaction that it has not read
@@ -24,9 +24,9 @@ type depositAddress struct {
 	address string
 }
 
-// showSpent has the signer read the blocks in which deposit addresses have paid, for payments that
-// it holds as unproven, and returns the indexes of those for which it has read any. The balance of
-// an address alone does not show how much arrived there when some of it was swept.
+// showSpent lets the signer read the blocks in which deposit addresses have paid, for payments that
+// it holds as unproven, and returns the indexes of those with new reads. The balance of an address
+// alone does not show the arrivals when some of it was swept.
 func (w *Watcher) showSpent(ctx context.Context, causes map[int]records.Transfer) (read []int, err error) {
 	tried := map[depositAddress]bool{}
 	for i, t := range causes {

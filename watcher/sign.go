@@ -36,8 +36,8 @@ func (s signing) chainSlot() chain.Slot {
 	return chain.Slot{Account: s.slot.Account, Key: s.slot.KeyPath, Branch: s.slot.Branch, Nonce: s.slot.Nonce, Prev: s.slot.Prev}
 }
 
-// sign makes and stores the first attempt of bound slots, in order, and replacements for those that stay unmined too long. It answers how
-// many it stored.
+// sign makes and stores the first attempt of bound slots, in order, and replacements for those that
+// stay unmined too long. It answers how many it stored.
 func (p *payer) sign(ctx context.Context, a records.Account, slots []records.OpenSlot, cur records.Cursor) (int, error) {
 	todo := p.toSign(slots, cur)
 	if len(todo) == 0 {
@@ -79,7 +79,8 @@ func signedOf(slots []records.OpenSlot) []records.OpenSlot {
 	return slices.DeleteFunc(slices.Clone(slots), func(s records.OpenSlot) bool { return len(s.Attempts) == 0 })
 }
 
-// toSign returns the slots to sign: those without an attempt, and those whose newest attempt is ReplaceAfter blocks old and is to be replaced.
+// toSign returns the slots to sign: those without an attempt, and those whose newest attempt is
+// ReplaceAfter blocks old and is to be replaced.
 func (p *payer) toSign(slots []records.OpenSlot, cur records.Cursor) (todo []signing) {
 	for _, s := range slots {
 		if len(todo) == maxGroup {
@@ -131,8 +132,9 @@ func (r prepared) order() chain.Order {
 	return chain.Order{Slot: r.at, Payment: r.payment(), Unsigned: r.attempt.Raw}
 }
 
-// prepareGroup prepares transactions as far as it can be done now: what cannot be prepared stops what follows it. Where the ledger links blocks, each
-// follows the hash of the one before, which needs no signature.
+// prepareGroup prepares transactions as far as it can be done now: what cannot be prepared stops
+// what follows it. Where the ledger links blocks, each follows the hash of the one before, which
+// needs no signature.
 func (p *payer) prepareGroup(ctx context.Context, todo []signing, funds *spendable, cur records.Cursor) (ready []prepared, err error) {
 	for i, s := range todo {
 		at := s.chainSlot()
@@ -159,7 +161,8 @@ func (p *payer) prepareGroup(ctx context.Context, todo []signing, funds *spendab
 	return ready, nil
 }
 
-// signGroup has all of a group signed at once. The signer may refuse one of them and what follows it.
+// signGroup has all of a group signed at once. The signer may refuse one of them and what follows
+// it.
 func (p *payer) signGroup(ctx context.Context, ready []prepared, cur records.Cursor) ([]records.Signed, error) {
 	if len(ready) == 0 {
 		return nil, nil
@@ -197,8 +200,9 @@ func (p *payer) signGroup(ctx context.Context, ready []prepared, cur records.Cur
 	return made, err
 }
 
-// signAuthorized asks the signer to authorize payments that are bound already, by an earlier version or before the sign-guard was restored from a backup, and
-// signs them up to the first that is not authorized.
+// signAuthorized asks the signer to authorize payments that are bound already, by an earlier
+// version or before the sign-guard was restored from a backup, and signs them up to the first that
+// is not authorized.
 func (p *payer) signAuthorized(ctx context.Context, ready []prepared, orders []chain.Order) ([]chain.SignedTx, error) {
 	list := make([]records.Payment, len(ready))
 	for i, r := range ready {
@@ -209,7 +213,7 @@ func (p *payer) signAuthorized(ctx context.Context, ready []prepared, orders []c
 		return nil, err
 	}
 	for i, r := range ready {
-		if r.cancels() { // it pays nobody
+		if r.cancels() { // it has no payee
 			verdicts[i] = chain.Verdict{State: chain.Authorized}
 		}
 	}
@@ -239,8 +243,8 @@ func (p *payer) prepareOne(ctx context.Context, at chain.Slot, s signing, funds 
 	return att, funds.checkAttempt(ctx, s.prev, att)
 }
 
-// storeAttempts stores signatures in one transaction and answers how many. A slot that was settled meanwhile takes none, and what follows it
-// is signed anew.
+// storeAttempts stores signatures in one transaction and returns their number. A slot that was
+// settled meanwhile takes none, and later ones are signed again.
 func (p *payer) storeAttempts(ctx context.Context, made []records.Signed) (stored int, err error) {
 	if len(made) == 0 {
 		return 0, nil

@@ -9,8 +9,9 @@ import (
 // maxSignerBlocks bounds how many blocks wait to be shown to the signer.
 const maxSignerBlocks = 1024
 
-// signerBlocks is a queue of final blocks that the signer must read itself: in each of them a transaction that it signed did something else than pay. The
-// signer does not take the daemon's word for that. The queue is worked off outside the database transaction that settles.
+// signerBlocks is a queue of final blocks that the signer must read itself: in each of them a
+// transaction that it signed did something else than pay. The signer does not take the daemon's
+// word for that. The queue is worked off outside the database transaction that settles.
 type signerBlocks struct {
 	pending map[uint64]bool // heights that the signer has not read yet
 	shown   map[uint64]bool // heights that it has read since the newest head
@@ -30,7 +31,8 @@ func (s *signerBlocks) add(height uint64) (seen bool) {
 	return false
 }
 
-// showBlocks has the signer read the queued blocks and reports whether it has read any. A block that its nodes do not have yet stays in the queue.
+// showBlocks has the signer read the queued blocks and reports whether it has read any. A block
+// that its nodes do not have yet stays in the queue.
 func (f *follower) showBlocks(ctx context.Context) (seen bool, err error) {
 	for height := range f.signerBlocks.pending {
 		if err := f.Signer.ReadOutcomes(ctx, f.id, height); err != nil {
@@ -46,7 +48,8 @@ func (f *follower) showBlocks(ctx context.Context) (seen bool, err error) {
 	return seen, nil
 }
 
-// addBranchBlocks queues the blocks of payments made in a later branch of an account: what was signed in the branch before it is void then.
+// addBranchBlocks queues the blocks of payments made in a later branch of an account: what was
+// signed in the branch before it is void then.
 func (f *follower) addBranchBlocks(paid []records.Slot, ownTxs []records.OwnTx) {
 	for i, s := range paid {
 		if s.Branch > 1 {

@@ -15,8 +15,9 @@ import (
 	"gatewayd/wallet"
 )
 
-// simChain is a ledger in memory that costs next to nothing: what a case measures is the gateway's own work. Its blocks hold what is put into
-// them; what is broadcast stands in the next one. It signs nothing: an attempt's bytes are its fields.
+// simChain is a ledger in memory that costs next to nothing: what a case measures is the gateway's
+// own work. Its blocks hold what is put into them; what is broadcast stands in the next one. It
+// signs nothing: an attempt's bytes are its fields.
 type simChain struct {
 	id     chain.ID
 	linked bool
@@ -73,7 +74,8 @@ func (c *simChain) add(transfers []chain.Transfer, ownTxs []chain.OwnTx) {
 	c.line = append(c.line, b)
 }
 
-// finalize makes everything final that has depth blocks on top; steady: as long as no more of what was broadcast stands in it than was broadcast.
+// finalize makes everything final that has depth blocks on top; steady: as long as no more of what
+// was broadcast stands in it than was broadcast.
 func (c *simChain) finalize(depth uint64, steady bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -221,7 +223,8 @@ func (c *simChain) Underpriced(context.Context, chain.Slot, chain.Attempt) (bool
 	return false, nil
 }
 
-// MaxUnmined is the exchange chain's default, on both: it is the gateway that is measured, not what a node's pool takes.
+// MaxUnmined is the exchange chain's default, on both: it is the gateway that is measured, not what
+// a node's pool takes.
 func (c *simChain) MaxUnmined() int { return 256 }
 
 // Broadcast takes attempts in order.

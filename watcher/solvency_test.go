@@ -14,7 +14,8 @@ import (
 	"gatewayd/watcher/reconcile"
 )
 
-// counted is a ledger that tells what accounts hold. Of lost, it tells less than there is: the token has taken it.
+// counted is a ledger that tells what accounts hold. Of lost, it tells less than there is: the
+// token has taken it.
 type counted struct {
 	*chaintest.Chain
 	lost map[string]chain.Amount
@@ -54,8 +55,8 @@ func TestSheetAsksEveryAccount(t *testing.T) {
 	require.Equal(t, units(17_000), b.Owed)
 }
 
-// A token that leaves our accounts without a transaction of ours closes its channels at the second final block that shows it, and opens them when
-// it is back. The stops of others stay.
+// A token that leaves our accounts without a transaction of ours closes its channels at the second
+// final block that shows it, and opens them when it is back. The stops of others stay.
 func TestMissingTokensCloseTheirChannels(t *testing.T) {
 	r := setup(t)
 	c := r.countHoldings()
@@ -116,7 +117,8 @@ func (d deaf) HoldingsAt(ctx context.Context, height uint64, asset chain.Asset, 
 	return d.counted.HoldingsAt(ctx, height, asset, accounts)
 }
 
-// A token that cannot be compared keeps no other from being compared, costs no more than the others, and is told of.
+// A token that cannot be compared keeps no other from being compared, costs no more than the
+// others, and is told of.
 func TestTokenThatTellsNoBalancesHidesNoOther(t *testing.T) {
 	r := setup(t)
 	c := r.countHoldings()

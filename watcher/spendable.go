@@ -10,14 +10,16 @@ import (
 	"gatewayd/transfers"
 )
 
-// Why an account's balance keeps a payment back: too little of what it pays, or too little coin for its fee.
+// Why an account's balance keeps a payment back: too little of what it pays, or too little coin for
+// its fee.
 var (
 	errShort  = errors.New("the account holds too little of what is to be paid")
 	errNoCoin = errors.New("the account holds too little coin for the fee")
 )
 
-// spendable is what an account may still bind: its balance less the payments that are bound and in no block yet, with the highest fees that they may cost. The
-// ledger's balance already lacks what is in a block; when a re-org removes the block, the payment counts here again.
+// spendable is the amount that an account may still bind: its balance less the payments that are
+// bound and in no block yet, with their maximum fees. The ledger's balance already lacks mined
+// payments; when a re-org removes the block, the payment counts here again.
 type spendable struct {
 	chain   chain.Chain
 	account string
@@ -41,7 +43,8 @@ func newSpendable(c chain.Chain, account string, unmined []records.OpenSlot) (*s
 	return s, nil
 }
 
-// reserve adds the fees of unmined slots without an attempt. It is false while one of them cannot be signed: then nothing is bound behind it.
+// reserve adds the fees of unmined slots without an attempt. It is false while one of them cannot
+// be signed: then nothing is bound behind it.
 func (s *spendable) reserve(ctx context.Context, unmined []records.OpenSlot) (bool, error) {
 	s.estimateGroup(ctx, unsigned(unmined))
 	for _, o := range unmined {
@@ -82,7 +85,7 @@ func (s *spendable) estimateGroup(ctx context.Context, pays []chain.Payment) {
 	}
 }
 
-// cost is what the newest of a slot's attempts may take of the native coin; nothing without one.
+// cost returns the maximum native coin of a slot's newest attempt; nothing without one.
 func (s *spendable) cost(list []chain.Attempt) (chain.Amount, error) {
 	if len(list) == 0 {
 		return chain.Amount{}, nil
@@ -90,7 +93,8 @@ func (s *spendable) cost(list []chain.Attempt) (chain.Amount, error) {
 	return s.chain.Cost(list[len(list)-1])
 }
 
-// checkPayment returns the most that a payment's fee may be, or why it cannot be bound now: errShort, errNoCoin, or the ledger's error.
+// checkPayment returns the most that a payment's fee may be, or why it cannot be bound now:
+// errShort, errNoCoin, or the ledger's error.
 func (s *spendable) checkPayment(ctx context.Context, q records.Payment, asked chain.Payment) (fee chain.Amount, err error) {
 	if q.Purpose == chain.Receive {
 		return fee, nil
@@ -110,13 +114,14 @@ func (s *spendable) checkPayment(ctx context.Context, q records.Payment, asked c
 	return fee, s.checkBalance(ctx, chain.Native, need, errNoCoin)
 }
 
-// answers reports whether nodes tell the account's coin: then the fault of an asset is its own.
+// answers reports whether nodes return the account's coin: then a fault concerns the asset alone.
 func (s *spendable) answers(ctx context.Context) bool {
 	_, err := s.chain.Balance(ctx, s.account, chain.Native)
 	return err == nil
 }
 
-// checkBalance returns the error short unless the account has the amount beside what is taken already.
+// checkBalance returns the error short unless the account has the amount in addition to the amounts
+// taken already.
 func (s *spendable) checkBalance(ctx context.Context, asset chain.Asset, amount chain.Amount, short error) error {
 	have, ok := s.have[asset]
 	if !ok {
@@ -146,8 +151,8 @@ func (s *spendable) add(asset chain.Asset, amount chain.Amount) {
 	}
 }
 
-// checkAttempt counts the cost of a new attempt instead of that of the slot's earlier ones. It is errNoCoin when the account's coin does not cover it, because
-// nodes refuse such a transaction.
+// checkAttempt counts the cost of a new attempt instead of that of the slot's earlier ones. It is
+// errNoCoin when the account's coin does not cover it, because nodes refuse such a transaction.
 func (s *spendable) checkAttempt(ctx context.Context, prev []chain.Attempt, a chain.Attempt) error {
 	cost, err := s.chain.Cost(a)
 	if err != nil || cost.IsZero() {

@@ -13,7 +13,7 @@ import (
 	"gatewayd/records"
 )
 
-// sweeper is what a chain with one address per user offers besides the port.
+// sweeper contains the abilities of a chain with one address per user, in addition to the port.
 type sweeper interface {
 	// SweepCost is the native coin to leave behind when everything else of an address is sent away.
 	SweepCost(ctx context.Context) (chain.Amount, error)
@@ -21,20 +21,23 @@ type sweeper interface {
 	TokenSweepCost(ctx context.Context) (chain.Amount, error)
 }
 
-// sweptReader is a chain where the fee of a sweep of native coin comes out of what is swept: a replacement with a higher fee brings less.
+// sweptReader is a chain where the fee of a sweep of native coin comes out of what is swept: a
+// replacement with a higher fee brings less.
 type sweptReader interface {
 	// Swept returns the amount in an attempt's bytes. It asks no node.
 	Swept(a chain.Attempt) (chain.Amount, error)
 }
 
-// sweepFactor is how many times the cost a deposit must be worth before native coin is swept (docs/payment-rules.md 6).
+// sweepFactor is the minimum value of a deposit in multiples of the cost for a sweep of native coin
+// (docs/payment-rules.md 6).
 const sweepFactor = 3
 
-// sweepPause is how long a sweep or its gas stays held after it has failed on its chain, before it is counted anew: it may fail for a fee again.
+// sweepPause is how long a sweep or its gas stays held after a failure on its chain, before it is
+// recomputed: it may fail for a fee again.
 const sweepPause = 6 * time.Hour
 
-// Sweep queues the transfers that bring final deposits from their addresses to the hot account, and the gas that token transfers
-// need. It pays nothing itself.
+// Sweep queues the transfers that bring final deposits from their addresses to the hot account, and
+// the gas that token transfers need. It pays nothing itself.
 func (w *Watcher) Sweep(ctx context.Context) error {
 	var faults []error
 	for _, n := range w.Networks() {
@@ -66,8 +69,8 @@ func (w *Watcher) Sweep(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-// notToSweep returns the accounts that hold money of senders on the blocklist, or of senders that were not checked yet. It is not mixed with other money
-// before it is credited.
+// notToSweep returns the accounts that hold money of senders on the blocklist, or of senders that
+// were not checked yet. It is not mixed with other money before it is credited.
 func notToSweep(tx *records.Tx, n records.Network) (map[string]bool, error) {
 	accounts := map[string]bool{}
 	for _, reason := range []string{records.HeldListed, records.HeldUnproven} {
@@ -118,7 +121,8 @@ func (w *Watcher) sweepOne(ctx context.Context, n records.Network, c sweeper, s 
 	return w.sweepToken(ctx, n, c, p, s.Booked)
 }
 
-// sweepCoins sends native coin away but for the cost of doing so, when it is worth that. What an earlier sweep left is not even looked at.
+// sweepCoins sends native coin away but for the cost of doing so, when it is worth that. What an
+// earlier sweep left is not even looked at.
 func (w *Watcher) sweepCoins(ctx context.Context, c sweeper, p records.Payment, booked chain.Amount) error {
 	cost, err := c.SweepCost(ctx)
 	if err != nil {
@@ -155,7 +159,7 @@ func (w *Watcher) sweepToken(ctx context.Context, n records.Network, c sweeper, 
 		return err
 	}
 	if coins.Less(need) {
-		if p.Account == n.Gas { // nobody tops it up but the operators
+		if p.Account == n.Gas { // only the operators top it up
 			return nil
 		}
 		p.Purpose, p.Payee, p.Account, p.Asset = chain.Gas, p.Account, n.Gas, chain.Native
@@ -192,7 +196,8 @@ func smaller(a, b chain.Amount) chain.Amount {
 	return b
 }
 
-// queueSweep adds the payment, if there is anything to pay, unless one of its kind is under way. Coin stays while a token's sweep of the address needs some of it.
+// queueSweep adds the payment, if there is anything to pay, unless one of its kind is under way.
+// Coin stays while a token's sweep of the address needs some of it.
 func (w *Watcher) queueSweep(ctx context.Context, p records.Payment) error {
 	var refused []records.Payment
 	err := w.Store.Update(ctx, func(tx *records.Tx) error {
@@ -224,8 +229,9 @@ func (w *Watcher) queueSweep(ctx context.Context, p records.Payment) error {
 	return w.askAgain(ctx, p.Chain, refused) // its refusal rests on its configuration, which may be another one by now
 }
 
-// keepSweep voids the payment under way, and reports false, when it waits and asks for more than is there, or has failed provably and long ago. What people or
-// the signer hold, and what may have moved something, stays.
+// keepSweep voids the payment in progress, and reports false, when it waits and asks for more than
+// the balance, or has provably failed long ago. A payment held by people or the signer, or one that
+// may have moved something, stays.
 func (w *Watcher) keepSweep(tx *records.Tx, under, want records.Payment) (bool, error) {
 	provable := []string{records.ReasonPayoutFailed, records.ReasonPayeeRefuses, records.ReasonPayeeGas} // of these nothing can have moved
 	failed := under.State == records.HeldPayment && slices.Contains(provable, under.Reason) && w.Now().Sub(under.ChangedAt) >= sweepPause

@@ -15,7 +15,8 @@ import (
 	"gatewayd/records/search"
 )
 
-// sweepCost is what the ledger in memory asks for one transaction at most: 10 gas at a cap of 22, and room for a replacement.
+// sweepCost is what the ledger in memory asks for one transaction at most: 10 gas at a cap of 22,
+// and room for a replacement.
 const sweepCost = 500
 
 // sweepable is a ledger with one address per user.
@@ -105,8 +106,9 @@ func (r *rig) allTransfers() (list []records.Record) {
 	return list
 }
 
-// TestSweepBringsLessWhenFeesRise triples the base fee once a sweep waits, and the nodes forget it: the next attempt pays its fee out of
-// what it moves. The books have what arrived, and the rest is swept when fees are low again.
+// TestSweepBringsLessWhenFeesRise triples the base fee once a sweep waits, and the nodes forget it:
+// the next attempt pays its fee out of what it moves. The books have what arrived, and the rest is
+// swept when fees are low again.
 func TestSweepBringsLessWhenFeesRise(t *testing.T) {
 	r := sweepRig(t)
 	_, address := r.user()
@@ -151,7 +153,8 @@ func (r *rig) swept() (sum chain.Amount) {
 	return sum
 }
 
-// TestListedCoinIsNotSwept: what a listed sender has deposited stays at its address, while others' coin goes on its way; once it is credited, it is swept.
+// TestListedCoinIsNotSwept: what a listed sender has deposited stays at its address, while others'
+// coin goes on its way; once it is credited, it is swept.
 func TestListedCoinIsNotSwept(t *testing.T) {
 	r := sweepRig(t)
 	listed, at := r.user()
@@ -178,7 +181,8 @@ func TestListedCoinIsNotSwept(t *testing.T) {
 	r.requireSound()
 }
 
-// TestCoinWaitsForItsVerdict: what is final is not swept before the signer has been asked about its sender, however long that takes.
+// TestCoinWaitsForItsVerdict: what is final is not swept before the signer has been asked about its
+// sender, however long that takes.
 func TestCoinWaitsForItsVerdict(t *testing.T) {
 	r := sweepRig(t)
 	owner, at := r.user()
@@ -223,7 +227,8 @@ func (s heavy) Estimate(ctx context.Context, account string, pay chain.Payment) 
 	return fee, err
 }
 
-// heavyRig is a gateway on such a ledger, with a deposit of a token and one of coin, both credited, at one address.
+// heavyRig is a gateway on such a ledger, with a deposit of a token and one of coin, both credited,
+// at one address.
 func heavyRig(t *testing.T) (r *rig, address string) {
 	r = sweepRig(t)
 	r.parts.Chains["eth"] = heavy{sweepable{r.eth}}
@@ -262,7 +267,8 @@ func TestCoinBesideATokenIsSwept(t *testing.T) {
 	r.requireSound()
 }
 
-// A sweep that waits and asks for more than is there by now, as an earlier version queued beside a token's, is counted anew.
+// A sweep that waits and asks for more than is there by now, as an earlier version queued beside a
+// token's, is counted anew.
 func TestSweepThatAsksForTooMuchIsCountedAnew(t *testing.T) {
 	r, address := heavyRig(t)
 	r.update(func(tx *records.Tx) error {
@@ -279,7 +285,8 @@ func TestSweepThatAsksForTooMuchIsCountedAnew(t *testing.T) {
 	r.requireSound()
 }
 
-// A sweep that failed twice, as of a token that is paused, is counted anew after a while: money that comes later leaves with it.
+// A sweep that failed twice, as of a token that is paused, is counted anew after a while: money
+// that comes later leaves with it.
 func TestSweepThatFailedIsCountedAnewLater(t *testing.T) {
 	r, address := heldSweep(t, records.ReasonPayoutFailed)
 	r.sweep()
@@ -294,7 +301,8 @@ func TestSweepThatFailedIsCountedAnewLater(t *testing.T) {
 	r.requireSound()
 }
 
-// What the signer refused is asked about again in each round: somebody may have told it of the address since.
+// What the signer refused is asked about again in each round: somebody may have told it of the
+// address since.
 func TestRefusedSweepIsAskedAgain(t *testing.T) {
 	r, address := heldSweep(t, records.HeldRefused)
 	for range 2 {
@@ -329,7 +337,8 @@ func (s taxedSweep) TokenSweepCost(context.Context) (chain.Amount, error) {
 	return units(sweepCost), nil
 }
 
-// A sweep that moved something else than it says stays, however old, until an operator has settled it; then what came later is swept.
+// A sweep that moved something else than it says stays, however old, until an operator has settled
+// it; then what came later is swept.
 func TestSweepThatDiffersIsSettledByAnOperator(t *testing.T) {
 	r := sweepRig(t)
 	_, address := r.user()
@@ -361,7 +370,8 @@ func TestSweepThatDiffersIsSettledByAnOperator(t *testing.T) {
 	r.requireSound()
 }
 
-// Dust of a token is not swept: it would cost a top-up and a transfer each time. Together it may be worth that.
+// Dust of a token is not swept: it would cost a top-up and a transfer each time. Together it may be
+// worth that.
 func TestDustOfATokenIsNotSwept(t *testing.T) {
 	r := sweepRig(t)
 	_, address := r.user()
@@ -389,7 +399,8 @@ func TestDustOfATokenIsNotSwept(t *testing.T) {
 	r.requireSound()
 }
 
-// Where the price of coin is known, a token is swept when it is worth three times its top-up and its transfer, as coin is.
+// Where the price of coin is known, a token is swept when it is worth three times its top-up and
+// its transfer, as coin is.
 func TestTokenSweepIsWorthItsCost(t *testing.T) {
 	r := sweepRig(t)
 	r.net.CoinDecimals = 4

@@ -12,15 +12,15 @@ import (
 	"gatewayd/records/control"
 )
 
-// A payment that the signer holds after it was bound keeps back all later numbers of its account.
-// It leaves its number once the signer has held it for some time, without an operator. Where
-// accounts count nonces, the number is cancelled: ordered, signed, stored, read back and sent, and
-// the payment is queued again by the final block that shows it. Where the ledger links blocks, an
-// unsigned number uses up nothing: a new line begins there.
+// A payment that the signer holds after it was bound blocks all later numbers of its account. It
+// leaves its number once the signer has held it for some time, without an operator. Where accounts
+// count nonces, the number is cancelled: ordered, signed, stored, read back and sent. The final
+// block that shows it queues the payment again. Where the ledger links blocks, an unsigned number
+// uses up nothing: a new branch begins there.
 const (
 	tellUnsignedAfter = 15 * time.Second
 	leaveHeldAfter    = 10 * time.Minute // the signer holds or refuses it
-	leaveLaterAfter   = time.Hour        // the signer cannot tell yet, for instance because its nodes are away
+	leaveLaterAfter   = time.Hour        // the signer cannot decide yet, for instance because its nodes are away
 )
 
 // heldError is the signer's verdict on a bound payment.
@@ -49,8 +49,8 @@ func (h heldBound) leavesAfter() time.Duration {
 	return leaveHeldAfter
 }
 
-// noteUnsigned keeps what the signer said of the next slot of a group that it has not signed, and
-// answers what is left of the error. The slot's payment leaves it when it is time.
+// noteUnsigned stores the signer's verdict on the next unsigned slot of a group, and returns the
+// rest of the error. The slot's payment leaves it when it is time.
 func (p *payer) noteUnsigned(ctx context.Context, a records.Account, rest []prepared, signErr error) error {
 	if len(rest) == 0 || len(rest[0].prev) > 0 || rest[0].cancels() {
 		delete(p.unsigned, a.Account)

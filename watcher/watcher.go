@@ -1,11 +1,12 @@
-// Package watcher is everything that moves by itself: it follows the chains, decides what a transfer to us becomes, pays what is owed
-// exactly once and watches the payments become final.
+// Package watcher runs the automatic work: it follows the chains, decides what a transfer to us
+// becomes, pays liabilities exactly once and watches the payments become final.
 //
 //	chain A ──Block──▶ follower[A] ──one SQL transaction──▶ records ◀── payer[B] ──Broadcast──▶ chain B
-//	                                                                └──Block shows our own transaction──▶ follower[B]
+//	                                                                └──Block: our transaction──▶ follower[B]
 //
-// It owns the order of the steps; R1 to R7 and E0 to E9 in comments are the rules and the evidence of docs/payment-rules.md. It does not own
-// rows (records), ledgers (chain) or what wallets see (gateway).
+// It owns the order of the steps; R1 to R7 and E0 to E9 in comments are the rules and the evidence
+// of docs/payment-rules.md. It does not own rows (records), ledgers (chain) or the wallets' view
+// (gateway).
 package watcher
 
 import (
@@ -35,10 +36,15 @@ type Config struct {
 	FetchAhead   int           `yaml:"-"`             // blocks read in parallel from a linked chain that answers no ranges; default 8
 	Sweep        string        `yaml:"sweep"`         // cron schedule of sweeping deposit addresses, UTC; default every 10 minutes
 	Reconcile    time.Duration `yaml:"reconcile"`     // how often books and balances are compared; default 15s
-	Level        time.Duration `yaml:"level"`         // how often the accounts of a pool share what they hold, and what is above hot_max goes to the cold address; default 15s
+	// how often the accounts of a pool share what they hold, and what is above hot_max goes to the
+	// cold address; default 15s
+	Level        time.Duration `yaml:"level"`
 	QuoteEvery   time.Duration `yaml:"quote_every"`   // how often network costs are quoted; default 60s
 	BalanceAudit time.Duration `yaml:"balance_audit"` // how often the coin of all our accounts is compared with the books; default 1h
-	Solvency     time.Duration `yaml:"solvency"`      // longest time between two comparisons of everything held of each token with the books and with what is owed; default 24h. They are made at each reconciliation as long as they take less than a 200th of the time
+	// longest time between two comparisons of everything held of each token with the books and with
+	// what is owed; default 24h. They are made at each reconciliation as long as they take less
+	// than a 200th of the time
+	Solvency time.Duration `yaml:"solvency"`
 }
 
 // DefaultPoll is Config.Poll where that is not set.
@@ -79,19 +85,22 @@ func setDefault[T comparable](v *T, d T) {
 	}
 }
 
-// orderSigner authorizes what may be bound. It has the keys and the sign-guard, which knows what was signed where and survives a restored database
-// (docs/payment-rules.md 5). It signs orders, as many of them as it passes, and is signguard.ErrRefused for another payment at a known slot.
+// orderSigner authorizes what may be bound. It has the keys and the sign-guard, which knows what
+// was signed where and survives a restored database (docs/payment-rules.md 5). It signs orders, as
+// many of them as it passes, and is signguard.ErrRefused for another payment at a known slot.
 type orderSigner interface {
 	Authorize(ctx context.Context, id chain.ID, claims ...chain.Claim) ([]chain.Verdict, error)
 	Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error)
 	// ReadOutcomes lets the signer see for itself what a final block shows of its signatures.
 	ReadOutcomes(ctx context.Context, id chain.ID, height uint64) error
-	// Free is signguard.ErrRefused while the signer has not seen that the payment lost its slot, if it reads blocks itself.
+	// Free is signguard.ErrRefused while the signer has not seen that the payment lost its slot, if
+	// it reads blocks itself.
 	Free(ctx context.Context, paymentID uint64) error
 	Next(ctx context.Context, id chain.ID, account string) (branch, number uint64, ok bool, err error)
 }
 
-// costQuoter is a chain with fees: it tells what one payout of an asset costs now, in native coin.
+// costQuoter is a chain with fees: it returns the present cost of one payout of an asset, in native
+// coin.
 type costQuoter interface {
 	PayoutCost(ctx context.Context, asset chain.Asset) (chain.Amount, error)
 }
@@ -102,7 +111,7 @@ type store interface {
 	View(ctx context.Context, fn func(*records.Tx) error) error
 }
 
-// Parts is what a Watcher works with. Store must be fenced by the daemon's lease.
+// Parts are a Watcher's dependencies. Store must be fenced by the daemon's lease.
 type Parts struct {
 	Store    store
 	Chains   map[chain.ID]chain.Chain
@@ -112,14 +121,14 @@ type Parts struct {
 	Now      func() time.Time // default time.Now
 }
 
-// Watcher runs one follower and one payer per chain and the calendar work beside them.
+// Watcher runs one follower and one payer per chain, and the calendar work.
 type Watcher struct {
 	Parts
 	cfg              Config
-	served           atomic.Pointer[[]records.Network] // exchanged as a whole, never written to
+	served           atomic.Pointer[[]records.Network] // replaced as one value, never modified
 	followers        map[chain.ID]*follower
 	payers           map[chain.ID]*payer
-	wakes            map[chain.ID]chan struct{} // capacity 1, no data: there is something to look at in the database
+	wakes            map[chain.ID]chan struct{} // capacity 1, no data: the database has new work
 	spent            spentShown
 	askHeld          chan struct{} // capacity 1, no data: the signer may answer otherwise now
 	fundsChecked     chan struct{} // closed by markFundsChecked
@@ -154,8 +163,8 @@ func New(cfg Config, p Parts) (*Watcher, error) {
 	return w, nil
 }
 
-// Reconfigure takes other tokens, limits, fees and funders of the same networks. What is decided from then on is decided by them; what a
-// transfer froze at first sight stays.
+// Reconfigure takes other tokens, limits, fees and funders of the same networks. What is decided
+// from then on is decided by them; what a transfer froze at first sight stays.
 func (w *Watcher) Reconfigure(networks []records.Network) {
 	w.served.Store(&networks)
 	w.AskSoon()
@@ -190,7 +199,8 @@ func (w *Watcher) classify(tx *records.Tx, id chain.ID, t chain.Transfer) (row r
 	return w.rules().Classify(tx, id, t)
 }
 
-// Run works until ctx ends or something fails that only a human can mend. Faults of nodes are waited out.
+// Run works until ctx ends or a failure occurs that only a person can repair. It waits for faulty
+// nodes.
 func (w *Watcher) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for id := range w.Chains {
@@ -212,7 +222,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// reconciling is what the comparisons of books and balances work with.
+// reconciling returns the dependencies of the comparisons of books and balances.
 func (w *Watcher) reconciling() reconcile.Parts {
 	return reconcile.Parts{Store: w.Store, Chains: w.Chains, Networks: w.Networks, Classify: w.classify, Log: w.Log, Now: w.Now}
 }
@@ -229,7 +239,8 @@ func (w *Watcher) balanceAuditor(id chain.ID) *reconcile.Auditor {
 	return reconcile.NewAuditor(w.reconciling(), id, w.cfg.BalanceAudit)
 }
 
-// AuditBalances compares the coin of all accounts with the books now, where a chain offers it. Run does the same by itself.
+// AuditBalances compares the coin of all accounts with the books now, where a chain offers it. Run
+// calls it automatically.
 func (w *Watcher) AuditBalances(ctx context.Context) error {
 	for id := range w.Chains {
 		if a := w.balanceAuditor(id); a != nil {
@@ -241,10 +252,12 @@ func (w *Watcher) AuditBalances(ctx context.Context) error {
 	return nil
 }
 
-// FundsChecked is closed when Run has looked for the first time whether each direction can be paid at all, or has tried to.
+// FundsChecked is closed when Run has looked for the first time whether each direction can be paid
+// at all, or has tried to.
 func (w *Watcher) FundsChecked() <-chan struct{} { return w.fundsChecked }
 
-// Step makes one pass of every follower and every payer, in the order of the chains' names. Run does the same with loops of their own.
+// Step makes one pass of every follower and every payer, in the order of the chains' names. Run
+// does the same with loops of their own.
 func (w *Watcher) Step(ctx context.Context) error {
 	ids := slices.Sorted(maps.Keys(w.Chains))
 	for _, id := range ids {
@@ -260,11 +273,11 @@ func (w *Watcher) Step(ctx context.Context) error {
 	return nil
 }
 
-// briefFault is how long a loop fails before the log shows it: what is over within that time needs
-// no reader.
+// briefFault is how long a loop fails before the log shows it: shorter faults need no reader.
 const briefFault = 3 * time.Second
 
-// sameFault is how long a loop that fails says nothing more when the words of its fault change: several nodes fail in any order.
+// sameFault is how long a failing loop logs nothing more when the text of its fault changes:
+// several nodes fail in any order.
 const sameFault = time.Minute
 
 // loop repeats a round at every tick and wake. A fault of a node or a lost commit is waited out,

@@ -142,7 +142,8 @@ func TestRefusingPayeeIsNotPaid(t *testing.T) {
 	r.requireSound()
 }
 
-// A payout that fails in a final block by its payee goes back to its sender less its fee, at once, even if the payee would take it now.
+// A payout that fails in a final block by its payee goes back to its sender less its fee, at once,
+// even if the payee would take it now.
 func TestFailedPayoutIsRefundedLessItsFee(t *testing.T) {
 	for name, c := range map[string]struct {
 		asset chain.Asset
@@ -168,7 +169,8 @@ func TestFailedPayoutIsRefundedLessItsFee(t *testing.T) {
 	}
 }
 
-// requireFailedOnce says that a withdrawal's payout had one slot, and that the withdrawal was refunded.
+// requireFailedOnce says that a withdrawal's payout had one slot, and that the withdrawal was
+// refunded.
 func (r *rig) requireFailedOnce(hash string) {
 	r.t.Helper()
 	r.requireState(hash, records.Refused, records.ReasonPayoutFailed)
@@ -188,7 +190,8 @@ func (r *rig) slots(p records.Payment) (list []records.Slot) {
 	return list
 }
 
-// failForWant makes the token payout of a withdrawal fail because the tokens have left the hot account when it is mined, and gives them back.
+// failForWant makes the token payout of a withdrawal fail because the tokens have left the hot
+// account when it is mined, and gives them back.
 func (r *rig) failForWant(owner string) (hash string) {
 	r.t.Helper()
 	r.eth.Hold(r.net.Hot, true)
@@ -203,7 +206,8 @@ func (r *rig) failForWant(owner string) (hash string) {
 	return hash
 }
 
-// A payout that failed for want of our own tokens is tried again and paid: its user has no part in it.
+// A payout that failed for want of our own tokens is tried again and paid: its user has no part in
+// it.
 func TestPayoutThatFailedForWantIsTriedAgain(t *testing.T) {
 	r := setup(t)
 	r.run(1)
@@ -216,7 +220,8 @@ func TestPayoutThatFailedForWantIsTriedAgain(t *testing.T) {
 	r.requireHolding(r.eth, r.eth.Address("payee"), usdEth, (1000-fee)*100)
 }
 
-// A payout that failed for want of ours has used a transaction: when its payee refuses by the second try, its user gets it back less its fee.
+// A payout that failed for want of ours has used a transaction: when its payee refuses by the
+// second try, its user gets it back less its fee.
 func TestPayoutThatIsRefusedOnItsSecondTry(t *testing.T) {
 	r := setup(t)
 	r.run(1)

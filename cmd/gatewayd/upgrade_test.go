@@ -72,8 +72,8 @@ func (v *daemonProcess) schemaVersion(t *testing.T) (n int) {
 }
 
 // TestGoingBack upgrades a gateway of an older program under load, and goes back as
-// docs/operations/upgrade.md describes: the older program refuses the newer database in one line, and
-// continues from its own backup. In the end, by this program again, every user has the correct
+// docs/operations/upgrade.md describes: the older program refuses the newer database in one line,
+// and continues from its own backup. In the end, by this program again, every user has the correct
 // balance to the unit.
 func TestGoingBack(t *testing.T) {
 	older := os.Getenv(olderProgram)

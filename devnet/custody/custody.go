@@ -52,7 +52,8 @@ type stage struct {
 	hot              string         // the account that pays first
 }
 
-// Run starts everything in a directory of its own, shows each step, and takes everything down again. What is not as it should be ends it.
+// Run starts everything in a directory of its own, shows each step, and takes everything down
+// again. What is not as it should be ends it.
 func Run(ctx context.Context, o Options, out io.Writer) (err error) {
 	if o.side, err = devnode.Start(devnode.Config{Period: o.Period, ChainID: 1338}); err != nil {
 		return err

@@ -32,8 +32,8 @@ func readRules(t *testing.T) (list []rule) {
 	return list
 }
 
-// TestEachKindHasAnAlertAndARow requires an alert for each kind of condition and a row in the tables
-// of docs/operations/alerts.md. The alert names the section of the kind's runbook.
+// TestEachKindHasAnAlertAndARow requires an alert for each kind of condition and a row in the
+// tables of docs/operations/alerts.md. The alert names the section of the kind's runbook.
 func TestEachKindHasAnAlertAndARow(t *testing.T) {
 	source, err := os.ReadFile("../status/status.go")
 	require.NoError(t, err)
@@ -56,8 +56,8 @@ func TestEachKindHasAnAlertAndARow(t *testing.T) {
 	}
 }
 
-// TestAlertsHaveRunbooks requires a duration, a severity, a summary and a runbook of each alert. The
-// runbook is a section of a page.
+// TestAlertsHaveRunbooks requires a duration, a severity, a summary and a runbook of each alert.
+// The runbook is a section of a page.
 func TestAlertsHaveRunbooks(t *testing.T) {
 	for _, r := range readRules(t) {
 		require.NotEmpty(t, r.For, r.Alert)

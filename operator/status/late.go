@@ -9,8 +9,8 @@ import (
 	"gatewayd/records/control"
 )
 
-// lateAfter is how long a payment may wait for its block. Bursts take longer: docs/operations/fund.md
-// has the figures.
+// lateAfter is how long a payment may wait for its block. Bursts take longer:
+// docs/operations/fund.md has the figures.
 const lateAfter = 30 * time.Minute
 
 // late returns the payments that have waited too long for a block, of each paying account the

@@ -100,8 +100,9 @@ func TestApprovedCoinCounts(t *testing.T) {
 	})
 }
 
-// TestOpeningsAfterADowngrade: an earlier version gives addresses without an opening. The next start
-// of this version makes one, from a block that is still to be read: the books have nothing of before.
+// TestOpeningsAfterADowngrade: an earlier version gives addresses without an opening. The next
+// start of this version makes one, from a block that is still to be read: the books have nothing of
+// before.
 func TestOpeningsAfterADowngrade(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "guard.db")
 	g := openGuard(t, path)

@@ -17,8 +17,8 @@ import (
 // deposit counts for it until Settle stores a block.
 const SinceUnknown uint64 = math.MaxInt64
 
-// Binding says whose a deposit address or a label is. Once written it never changes, but for a Since
-// that is SinceUnknown.
+// Binding says whose a deposit address or a label is. Once written it never changes, but for a
+// Since that is SinceUnknown.
 type Binding struct {
 	Network string   `json:"network" db:"network"`
 	Chain   chain.ID `json:"chain" db:"chain"` // the source chain

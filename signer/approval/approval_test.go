@@ -104,7 +104,8 @@ func TestOneOrTwoApprove(t *testing.T) {
 	require.False(t, ok, "no more are looked at")
 }
 
-// TestApprovalsAreForOnePayment: none counts for a payment that differs in anything but its number, and none outlasts its time.
+// TestApprovalsAreForOnePayment: none counts for a payment that differs in anything but its number,
+// and none outlasts its time.
 func TestApprovalsAreForOnePayment(t *testing.T) {
 	ann := newPerson(t, "ann")
 	r := rule(t, 1, nil, ann)

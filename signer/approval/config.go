@@ -9,7 +9,8 @@ import (
 	"gatewayd/internal/passkey"
 )
 
-// Config is the section signer.approvals of the configuration. Without approvers nothing wants an approval, and nothing can be approved.
+// Config is the section signer.approvals of the configuration. Without approvers nothing wants an
+// approval, and nothing can be approved.
 type Config struct {
 	Needed    int        `yaml:"needed"` // how many approvers must sign: 1 or 2; default 1
 	URL       string     `yaml:"url"`    // of the operators' console, where passkeys sign; default http://localhost:8070
@@ -46,7 +47,8 @@ func (c Config) publicKey(a Approver) (publicKey, error) {
 	return passkeyOf{site, key}, nil
 }
 
-// Token says which payments of a gateway token want approvals, on each of its chains. Amounts are integers in the token's smallest unit.
+// Token selects the payments of a gateway token that need approvals, on each of its chains. Amounts
+// are integers in the token's smallest unit.
 type Token struct {
 	Network          string       `yaml:"network"`
 	Token            string       `yaml:"token"` // its token id

@@ -15,7 +15,7 @@ import (
 	"gatewayd/internal/secretfile"
 )
 
-// keyPrefix tells a public key of an approver from other texts.
+// keyPrefix marks the public key of an approver.
 const keyPrefix = "ed25519:"
 
 // PublicText is a public key as the configuration names it.
@@ -35,7 +35,8 @@ func ParsePublic(text string) (ed25519.PublicKey, error) {
 // pemType is that of an unencrypted PKCS #8 key.
 const pemType = "PRIVATE KEY"
 
-// NewKey writes the file of a new key, which its owner alone can read, and answers the public key. A file that exists is an error.
+// NewKey writes the file of a new key, which its owner alone can read, and answers the public key.
+// A file that exists is an error.
 func NewKey(path string) (string, error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {

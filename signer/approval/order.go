@@ -1,5 +1,6 @@
-// Package approval is the word of people for single payments: what they sign, the files with their keys, and the rule which payments want how many of
-// them. It knows no network and no database: signatures come with the claim that they are for.
+// Package approval is the word of people for single payments: what they sign, the files with their
+// keys, and the rule which payments want how many of them. It knows no network and no database:
+// signatures come with the claim that they are for.
 package approval
 
 import (
@@ -15,23 +16,23 @@ import (
 	"gatewayd/chain"
 )
 
-// ErrRefused says why a signature does not count, in one line.
+// ErrRefused contains the reason why a signature does not count, in one line.
 var ErrRefused = errors.New("the approval does not count")
 
 const (
-	// Lasts is how long an approval counts unless its approver says otherwise.
+	// Lasts is the default lifetime of an approval.
 	Lasts = 24 * time.Hour
-	// longest is how long one may count.
+	// longest is the maximum lifetime.
 	longest = 7 * 24 * time.Hour
 	// MaxSignatures bounds what comes with one claim.
 	MaxSignatures = 16
 )
 
-// Signature is what an approver says of one payment until a time.
+// Signature is an approver's signed approval of one payment until a time.
 type Signature = chain.Approval
 
-// Text is what approvers sign: everything that decides who gets what, from which account and for which transfer. Each field has its own line and is
-// quoted, so that no two payments have one text.
+// Text returns the text that approvers sign: payee, amount, paying account and transfer. Each field
+// has its own line and is quoted, so that no two payments have one text.
 func Text(id chain.ID, c chain.Claim, expires int64, nonce string) []byte {
 	var b strings.Builder
 	b.WriteString("gatewayd approval 1\n")

@@ -10,10 +10,11 @@ import (
 	"gatewayd/internal/passkey"
 )
 
-// DefaultURL is where the console is opened unless the configuration says otherwise.
+// DefaultURL is the console's default address.
 const DefaultURL = "http://localhost:8070"
 
-// Challenge is what a passkey signs of a payment: the hash of the text that an Ed25519 key signs.
+// Challenge returns the challenge that a passkey signs for a payment: the hash of the text that an
+// Ed25519 key signs.
 func Challenge(id chain.ID, c chain.Claim, expires int64, nonce string) []byte {
 	return challengeOf(Text(id, c, expires, nonce))
 }
@@ -31,12 +32,14 @@ func FromPasskey(key passkey.Key, a passkey.Assertion, expires int64, nonce stri
 	}
 }
 
-// VerifyPasskey reports whether an approval is of a passkey, for a payment, on a page, and counts now.
+// VerifyPasskey reports whether an approval is of a passkey, for a payment, on a page, and counts
+// now.
 func VerifyPasskey(site passkey.Site, key passkey.Key, s Signature, id chain.ID, c chain.Claim, now time.Time) error {
 	return verify(passkeyOf{site, key}, s, id, c, now)
 }
 
-// passkeyOf is the passkey of an approver, and the page that it is for: both by the signer's own configuration.
+// passkeyOf is the passkey of an approver, and the page that it is for: both by the signer's own
+// configuration.
 type passkeyOf struct {
 	site passkey.Site
 	key  passkey.Key

@@ -35,7 +35,8 @@ func passkeyRule(t *testing.T, needed int, approvers ...approval.Approver) *appr
 	return r
 }
 
-// TestTwoPasskeysApprove: two people with passkeys approve, or one with a passkey and one with a key file; one of them alone, however often, does not.
+// TestTwoPasskeysApprove: two people with passkeys approve, or one with a passkey and one with a
+// key file; one of them alone, however often, does not.
 func TestTwoPasskeysApprove(t *testing.T) {
 	ann, ben, carl := passkeytest.New(t, "ops.example.org", console), passkeytest.NewEd25519(t, "ops.example.org", console), newPerson(t, "carl")
 	r := passkeyRule(t, 2, approval.Approver{Name: "ann", Passkey: ann.Key()}, approval.Approver{Name: "ben", Passkey: ben.Key()}, approval.Approver{Name: "carl", Key: carl.public})
@@ -56,7 +57,8 @@ func TestTwoPasskeysApprove(t *testing.T) {
 	}
 }
 
-// TestPasskeysApproveOnePayment: the signature is of exactly this payment and time, by somebody who was verified on the console's own page.
+// TestPasskeysApproveOnePayment: the signature belongs to exactly this payment and time, by a
+// person who was verified on the console's own page.
 func TestPasskeysApproveOnePayment(t *testing.T) {
 	ann := passkeytest.New(t, "ops.example.org", console)
 	r := passkeyRule(t, 1, approval.Approver{Name: "ann", Passkey: ann.Key()})

@@ -14,7 +14,7 @@ type key struct {
 	asset chain.Asset
 }
 
-// threshold is what a payment of an asset may be without approval, in its own units.
+// threshold bounds a payment of an asset without approval, in its own units.
 type threshold struct {
 	policy.Asset
 	above, first chain.Amount // zero: none
@@ -25,7 +25,7 @@ type approver struct {
 	key  publicKey
 }
 
-// Rule says which payments want approvals, and whether they have them.
+// Rule decides which payments need approvals, and whether they have them.
 type Rule struct {
 	needed    int
 	approvers map[string]approver // by the text of the public key
@@ -62,8 +62,9 @@ func NewRule(cfg Config, assets []policy.Asset) (*Rule, error) {
 	return r, nil
 }
 
-// Wanted tells why a payment wants approvals; empty: it wants none. paidBefore tells whether its payee was ever paid on the chain. A refund goes back to
-// where the money came from and wants none.
+// Wanted returns the reason why a payment needs approvals; empty: it needs none. paidBefore reports
+// whether its payee was ever paid on the chain. A refund returns to the money's sender and needs
+// none.
 func (r *Rule) Wanted(id chain.ID, p chain.Payment, paidBefore func() (bool, error)) (string, error) {
 	t, ok := r.assets[key{id, p.Asset}]
 	if !ok || p.Purpose != chain.Credit {
@@ -82,10 +83,11 @@ func (r *Rule) Wanted(id chain.ID, p chain.Payment, paidBefore func() (bool, err
 	return fmt.Sprintf("%s are above %s, and %s was never paid before", t.Text(p.Amount), t.Text(t.first), p.To), nil
 }
 
-// Approvers is how many people's approvals count.
+// Approvers returns the number of people whose approvals count.
 func (r *Rule) Approvers() int { return len(r.approvers) }
 
-// Enough reports whether a claim has the signatures that it wants; if not, what is missing or wrong, in one line.
+// Enough reports whether a claim has the signatures that it wants; if not, what is missing or
+// wrong, in one line.
 func (r *Rule) Enough(id chain.ID, c chain.Claim, now time.Time) (ok bool, why string) {
 	if len(r.approvers) == 0 {
 		return false, "no approvers are configured"

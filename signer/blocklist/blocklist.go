@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Config is the section signer.block_list of the configuration. Without lists and a service nobody is listed.
+// Config is the section signer.block_list of the configuration. Without lists and a service no
+// address is listed.
 type Config struct {
 	Files  []List `yaml:"files"`
 	Screen Hook   `yaml:"screen"`
@@ -42,7 +43,8 @@ type Lists struct {
 	screen *screen // nil for none
 }
 
-// New reads the lists of a checked configuration. A list that cannot be read at first is no error: nobody passes until it can.
+// New reads the lists of a checked configuration. An unreadable list is no error at first: no
+// payment passes until it can be read.
 func New(c Config, now func() time.Time) (*Lists, error) {
 	l := &Lists{}
 	for _, f := range c.Files {
@@ -58,14 +60,16 @@ func New(c Config, now func() time.Time) (*Lists, error) {
 	return l, nil
 }
 
-// Refresh reads the files that have changed. One that is missing or broken keeps what was read before; Fault tells.
+// Refresh reads the files that have changed. A missing or broken file keeps its earlier content;
+// Fault reports it.
 func (l *Lists) Refresh() {
 	for _, f := range l.files {
 		f.refresh()
 	}
 }
 
-// Listed returns the name of the list that an address is on; empty for none. An error means that nobody can tell, and that nothing may pass.
+// Listed returns the name of the list that contains an address; empty for none. An error means that
+// the answer is unknown, and that nothing may pass.
 func (l *Lists) Listed(ctx context.Context, q Question) (name string, err error) {
 	if q.Address == "" {
 		return "", nil
@@ -85,7 +89,7 @@ func (l *Lists) Listed(ctx context.Context, q Question) (name string, err error)
 	return l.screen.listed(ctx, q)
 }
 
-// Fault says what does not work: files that cannot be read, or the service.
+// Fault reports unreadable files, or the service's fault.
 func (l *Lists) Fault() error {
 	var faults []error
 	for _, f := range l.files {

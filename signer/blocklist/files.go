@@ -1,5 +1,6 @@
-// Package blocklist tells which addresses are not paid and whose money is not taken further: those on lists in files, and those that a screening service
-// names. Nobody passes because a list could not be read or a service was not reached.
+// Package blocklist decides which addresses are not paid and whose money is not forwarded: those on
+// lists in files, and those that a screening service names. An unreadable list or an unreachable
+// service lets no payment pass.
 package blocklist
 
 import (
@@ -19,7 +20,8 @@ const (
 	maxLine = 4096
 )
 
-// List names a file of addresses: one a line, "#" begins a comment. It is read again when it changes.
+// List names a file of addresses: one a line, "#" begins a comment. It is read again when it
+// changes.
 type List struct {
 	Name string `yaml:"name"`
 	File string `yaml:"file"`

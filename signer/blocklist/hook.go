@@ -16,7 +16,8 @@ import (
 	"gatewayd/internal/secretfile"
 )
 
-// Hook is a screening service that is asked about addresses. It answers {"allow": true}, or {"allow": false, "list": "the list's name"}.
+// Hook is a screening service that is asked about addresses. It answers {"allow": true}, or
+// {"allow": false, "list": "the list's name"}.
 type Hook struct {
 	URL       string        `yaml:"url"`
 	Timeout   time.Duration `yaml:"timeout"`    // default 5s
@@ -49,7 +50,7 @@ func (h Hook) Check() error {
 	return nil
 }
 
-// Question is what the service is asked.
+// Question is a request to the service.
 type Question struct {
 	Address   string `json:"address"`
 	Chain     string `json:"chain"`
@@ -57,7 +58,7 @@ type Question struct {
 	Amount    string `json:"amount"`    // in the asset's smallest units
 }
 
-// answer is what the service says.
+// answer is the service's answer.
 type answer struct {
 	Allow *bool  `json:"allow"`
 	List  string `json:"list"`
@@ -69,7 +70,7 @@ const (
 	maxName   = 64
 )
 
-// screen asks the service, and remembers for a while what it said.
+// screen asks the service, and caches its answers for a while.
 type screen struct {
 	Hook
 	client *http.Client
@@ -99,7 +100,8 @@ func newScreen(h Hook, now func() time.Time) (*screen, error) {
 	return s, nil
 }
 
-// listed returns the name of the list that an address is on, or nothing. An error means that nobody knows.
+// listed returns the name of the list that contains an address, or nothing. An error means that the
+// answer is unknown.
 func (s *screen) listed(ctx context.Context, q Question) (name string, err error) {
 	if k, ok := s.cached(q); ok {
 		return k.listed, nil

@@ -24,7 +24,7 @@ type balanceReader interface {
 	PastBalances(ctx context.Context, of []chain.Moment) ([]*chain.Amount, error)
 }
 
-// coinBooks are what the sign-guard has counted at deposit addresses.
+// coinBooks is the sign-guard's count at deposit addresses.
 type coinBooks interface {
 	CoinAt(ctx context.Context, id chain.ID, address, cause string, height uint64) (signguard.Coin, error)
 	ShownByBalance(ctx context.Context, id chain.ID, address string) (bool, error)
@@ -135,8 +135,8 @@ func foundWorth(n policy.Network, id chain.ID, b signguard.Binding, claim chain.
 	return worth, nil
 }
 
-// limit sets the most that may be counted at an arrival's address, by its balance at our final
-// block, and reports whether the arrival is within it.
+// limit sets the maximum of an arrival's address, by its balance at our final block, and reports
+// whether the arrival is within it.
 func (c *Checker) limit(ctx context.Context, reads *blockReads, a *chain.Arrival, claim chain.Claim) error {
 	reader, ok := c.parts.Chains[a.Chain].(balanceReader)
 	if !ok {
@@ -220,14 +220,14 @@ func (c *Checker) bounded(ctx context.Context, reads *blockReads, a *chain.Arriv
 	return c.limit(ctx, reads, a, claim)
 }
 
-// openings is how many opening balances are read at once.
+// openings is the number of opening balances per read.
 const openings = 256
 
 // ReadOpenings reads the balances that deposit addresses had in the block in which they were given
 // out, once that block is final: only what arrived later may be credited by balances. Of addresses
-// that were given out before the sign-guard kept count it is the newest block when ReadOpenings first
-// saw them. Where nodes do not keep that state any more, it is the final block. A chain whose nodes
-// fail does not stop the others.
+// that were given out before the sign-guard kept count it is the newest block when ReadOpenings
+// first saw them. Where nodes do not keep that state any more, it is the final block. A chain whose
+// nodes fail does not stop the others.
 func (c *Checker) ReadOpenings(ctx context.Context) error {
 	var faults []error
 	for id, r := range c.parts.Chains {

@@ -16,7 +16,7 @@ const (
 	maxTransfers = 100_000
 )
 
-// errAbsent says that a block has no such transfer.
+// errAbsent means that a block has no such transfer.
 var errAbsent = errors.New("no such transfer")
 
 type blockKey struct {
@@ -56,7 +56,8 @@ func (b *blockCache) put(k blockKey, transfers map[string]chain.Transfer) {
 	b.amount += len(transfers)
 }
 
-// blockReads is what was read for one group of claims: each chain's head once, and each block at most once.
+// blockReads caches the reads of one group of claims: each chain's head once, and each block at
+// most once.
 type blockReads struct {
 	*blockCache
 	heads       map[chain.ID]chain.Head
@@ -81,7 +82,8 @@ func (l *blockReads) head(ctx context.Context, id chain.ID, r Reader) (chain.Hea
 	return h, err
 }
 
-// find returns a transfer of a block. A cached block that lacks it is read again: the transfer may go to an address that was given out since.
+// find returns a transfer of a block. A cached block that lacks it is read again: the transfer may
+// go to an address that was given out since.
 func (l *blockReads) find(ctx context.Context, id chain.ID, r Reader, head chain.Head, height uint64, ref string) (chain.Transfer, error) {
 	k := blockKey{id, height}
 	transfers, known := l.readNow[k]

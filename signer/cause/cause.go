@@ -1,9 +1,11 @@
-// Package cause proves payments: it reads the final transfer that a payment answers from the signer's own nodes and derives from it, by the signer's
-// own policy, who may be paid what.
+// Package cause proves payments: it reads the final transfer behind a payment from the signer's own
+// nodes and derives the permitted payee and amount from it, by the signer's own policy.
 //
-//	claim ─▶ depth: is the block final for us? ─▶ block: is the transfer in it? ─▶ policy and bindings: payee, asset, at most how much
+//	claim ─▶ depth: is the block final for us? ─▶ block: is the transfer in it?
+//	      ─▶ policy and bindings: payee, asset, maximum amount
 //
-// It believes nothing that the daemon says but where to look. It neither signs nor remembers what was paid: the sign-guard does.
+// Of the daemon's claims it believes only the place of the transfer. It neither signs nor stores
+// payments: the sign-guard does.
 package cause
 
 import (
@@ -30,11 +32,12 @@ type Reader interface {
 type bindings interface {
 	OfAddress(ctx context.Context, id chain.ID, address string) (signguard.Binding, bool, error)
 	OfLabel(ctx context.Context, network, label string) (signguard.Binding, bool, error)
-	// Watched returns the height from which on causes are checked: what came before may have been paid before the signer kept anything.
+	// Watched returns the height from which on causes are checked: what came before may have been
+	// paid before the signer kept anything.
 	Watched(ctx context.Context, id chain.ID, height func() (uint64, error)) (uint64, error)
 }
 
-// Kind is what an account of ours is for.
+// Kind is the purpose of an account of ours.
 type Kind string
 
 // The kinds of accounts that the configuration names. Deposit addresses are among the bindings.
@@ -50,11 +53,11 @@ type Account struct {
 	Address string
 	Network string
 	Kind    Kind
-	Shared  bool // labels at it tell users apart
-	Retired bool // it pays nobody any more, and nothing is brought to it but coin for its fees
+	Shared  bool // labels at it distinguish users
+	Retired bool // it no longer pays, and receives only coin for its fees
 }
 
-// Parts is what a Checker works with.
+// Parts are a Checker's dependencies.
 type Parts struct {
 	Chains   map[chain.ID]Reader
 	Networks func() []policy.Network // as configured now
@@ -67,7 +70,7 @@ type Parts struct {
 // Checker answers claims. It is safe for concurrent use.
 type Checker struct {
 	parts  Parts
-	ours   atomic.Pointer[map[accountKey]Account] // exchanged as a whole, never written to
+	ours   atomic.Pointer[map[accountKey]Account] // replaced as one value, never modified
 	blocks *blockCache
 
 	gasBook *gasBook
@@ -100,8 +103,9 @@ func (c *Checker) at(id chain.ID, address string) (Account, bool) {
 	return a, ok
 }
 
-// Begin stores from which block on each chain is watched: the final point at the signer's first start, for good. Transfers that were final before may have been
-// paid before the signer kept records, so that only people can approve payments for them.
+// Begin stores the first watched block of each chain permanently: the final point at the signer's
+// first start. Transfers that were final before may have been paid before the signer kept records,
+// so that only people can approve payments for them.
 func (c *Checker) Begin(ctx context.Context) error {
 	for id, r := range c.parts.Chains {
 		_, err := c.parts.Bindings.Watched(ctx, id, func() (uint64, error) {
@@ -119,7 +123,7 @@ func (c *Checker) Begin(ctx context.Context) error {
 var (
 	errRefused  = errors.New("refused")  // it contradicts its transfer
 	errUnproven = errors.New("unproven") // nothing proves it; people may approve it
-	errLater    = errors.New("later")    // nobody can tell yet
+	errLater    = errors.New("later")    // not known yet
 )
 
 // reason is an error of one of these kinds with its line.
@@ -139,7 +143,8 @@ func unproven(format string, args ...any) error {
 }
 func later(format string, args ...any) error { return reason{errLater, fmt.Sprintf(format, args...)} }
 
-// Check answers each claim of payments on a ledger: authorized as far as its cause goes, or in one line why not.
+// Check answers each claim of payments on a ledger: authorized as far as its cause goes, or in one
+// line why not.
 func (c *Checker) Check(ctx context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
 	reads := c.newReads()
 	verdicts := make([]chain.Verdict, len(claims))
@@ -200,7 +205,7 @@ func (c *Checker) allowed(ctx context.Context, id chain.ID, claim chain.Claim) (
 	}
 	switch claim.Payment.Purpose {
 	case chain.Credit, chain.Refund:
-		if payer.Retired { // nobody is to be refused because signer and daemon have not learnt of it at one moment
+		if payer.Retired { // no user is to be refunded because signer and daemon learn of it at different moments
 			return n, later("%s is retired and pays nobody: other accounts of %s do", claim.Account, n.Name)
 		}
 	case chain.Sweep, chain.Gas:
@@ -264,7 +269,8 @@ func (c *Checker) network(name string) (policy.Network, bool) {
 	return list[i], true
 }
 
-// own returns an account of ours of a network: one that the configuration names, or a deposit address, which has no kind.
+// own returns an account of ours of a network: one that the configuration names, or a deposit
+// address, which has no kind.
 func (c *Checker) own(ctx context.Context, n policy.Network, id chain.ID, address string) (Account, bool, error) {
 	if a, ok := c.at(id, address); ok {
 		return a, a.Network == n.Name, nil
@@ -276,10 +282,11 @@ func (c *Checker) own(ctx context.Context, n policy.Network, id chain.ID, addres
 	return Account{Chain: id, Address: address, Network: n.Name}, ok && b.Network == n.Name, err
 }
 
-// ownMoney is what moves between our own accounts, as refusals call it.
+// ownMoney names moves between our own accounts in refusals.
 var ownMoney = map[chain.Purpose]string{chain.Sweep: "what is swept", chain.Gas: "coin for gas"}
 
-// internal passes what stays ours: from deposit addresses and between accounts that pay, and coin for fees.
+// internal passes what stays ours: from deposit addresses and between accounts that pay, and coin
+// for fees.
 func (c *Checker) internal(ctx context.Context, n policy.Network, id chain.ID, from Account, claim chain.Claim) error {
 	p := claim.Payment
 	to, ours, err := c.own(ctx, n, id, p.To)
@@ -300,8 +307,8 @@ func (c *Checker) internal(ctx context.Context, n policy.Network, id chain.ID, f
 	return nil
 }
 
-// cold passes what a hot account sends to the cold address that the signer's own configuration has for the token. It stays ours, so nothing bounds it
-// but the budget of fees.
+// cold passes what a hot account sends to the cold address that the signer's own configuration has
+// for the token. It stays ours, so nothing bounds it but the budget of fees.
 func cold(n policy.Network, id chain.ID, from Account, claim chain.Claim) error {
 	p := claim.Payment
 	token, known := n.Token(claim.Cause.Token)

@@ -19,7 +19,8 @@ const (
 	depth = 3
 )
 
-// env is the signer's own view of two ledgers in memory, with a user who has an address and a label.
+// env is the signer's own view of two ledgers in memory, with a user who has an address and a
+// label.
 type env struct {
 	t         *testing.T
 	eth, vite *chaintest.Chain
@@ -288,7 +289,8 @@ func TestTransfersThatProveNothing(t *testing.T) {
 	refused("vite", c, chain.RefusedClaim, "moved nothing")
 }
 
-// TestDepthIsTheSigners: neither a block that is not final, nor one that left the line, proves anything.
+// TestDepthIsTheSigners: neither a block that is not final, nor one that left the line, proves
+// anything.
 func TestDepthIsTheSigners(t *testing.T) {
 	w := setup(t)
 	c := w.usd()
@@ -306,7 +308,8 @@ func TestDepthIsTheSigners(t *testing.T) {
 	require.Equal(t, chain.LaterClaim, w.verdict("eth", next).State, "nodes that do not answer decide nothing")
 }
 
-// TestAddressesGivenLaterAreSeen: a block that was read before an address was given out is read again for it.
+// TestAddressesGivenLaterAreSeen: a block that was read before an address was given out is read
+// again for it.
 func TestAddressesGivenLaterAreSeen(t *testing.T) {
 	w := setup(t)
 	other := w.eth.Address("deposit/1")
@@ -325,7 +328,8 @@ func TestAddressesGivenLaterAreSeen(t *testing.T) {
 	require.Equal(t, before+1, w.eth.Calls(chaintest.CallBlock), "what is final is read once")
 }
 
-// TestRetiredAccountsAtTheSigner: a retired account sends to those that pay, and nothing is brought to it but coin for gas. None of it is held for people.
+// TestRetiredAccountsAtTheSigner: a retired account sends to those that pay, and nothing is brought
+// to it but coin for gas. None of it is held for people.
 func TestRetiredAccountsAtTheSigner(t *testing.T) {
 	w := setup(t)
 	old, next := w.eth.Address("hot"), w.eth.Address("hot 2")

@@ -10,15 +10,17 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// Coin for gas stays ours, but what lies at addresses that nobody uses is out of reach: a stolen
-// daemon could empty the gas account into them.
+// Coin for gas stays ours, but coin at unused addresses is out of reach: a stolen daemon could
+// empty the gas account into them.
 const (
-	gasFactor     = 6 // times the cost of a token's transfer now: of what an account is given and has; prices of daemon and signer differ
+	// times the cost of a token's transfer now: of what an account is given and has; prices of
+	// daemon and signer differ
+	gasFactor     = 6
 	gasPerAddress = 30
 	gasPerHour    = 5_000
 )
 
-// balances and costs are what a ledger offers besides Reader.
+// balances and costs are a ledger's abilities in addition to Reader.
 type balances interface {
 	Balance(ctx context.Context, account string, asset chain.Asset) (chain.Amount, error)
 }
@@ -67,8 +69,8 @@ func hasTokens(ctx context.Context, reader balances, n policy.Network, account s
 	return false, nil
 }
 
-// granted are authorizations of before. The amount of a payment that has one was checked by the
-// price of its time: a price that falls must not keep back a payment that is bound.
+// granted reads earlier authorizations. The amount of an authorized payment was checked by the
+// price of its time: a falling price must not block a bound payment.
 type granted interface {
 	AuthorizationsOf(ctx context.Context, causes []string) (map[string]signguard.Authorization, error)
 }

@@ -16,7 +16,8 @@ const (
 	byLabel   = 1
 )
 
-// deposit proves the credit of a deposit: the token that the asset stands for, all of it, to the user whose address or label it came to.
+// deposit proves the credit of a deposit: the asset's token, the complete amount, to the owner of
+// the receiving address or label.
 func (c *Checker) deposit(ctx context.Context, n policy.Network, id chain.ID, t provenTransfer, claim chain.Claim) error {
 	p := claim.Payment
 	if id != n.Exchange {
@@ -80,7 +81,7 @@ func (c *Checker) depositor(ctx context.Context, n policy.Network, t provenTrans
 	return b, bindingType, nil
 }
 
-// spellings are a label as it stands, and in capitals.
+// spellings returns a label as given, and in capitals.
 func spellings(label string) []string {
 	capitals := []byte(label)
 	for i, b := range capitals {
@@ -94,7 +95,7 @@ func spellings(label string) []string {
 	return []string{label, string(capitals)}
 }
 
-// tokenOf is the token that an asset stands for: one that is deposited this way, else the other.
+// tokenOf returns the token of an asset: one that is deposited this way, else the other.
 func tokenOf(n policy.Network, asset chain.Asset, bindingType int) (policy.Token, bool) {
 	if token, ok := n.ByAsset(asset, bindingType); ok {
 		return token, true
@@ -102,7 +103,8 @@ func tokenOf(n policy.Network, asset chain.Asset, bindingType int) (policy.Token
 	return n.ByAsset(asset, byAddress+byLabel-bindingType)
 }
 
-// refuseOwnMoney refuses transfers that did not come from a user: from our own accounts, or from a funder.
+// refuseOwnMoney refuses transfers that did not come from a user: from our own accounts, or from a
+// funder.
 func (c *Checker) refuseOwnMoney(ctx context.Context, n policy.Network, t provenTransfer) error {
 	_, ours, err := c.own(ctx, n, t.chain, t.From)
 	if err != nil {
@@ -115,7 +117,8 @@ func (c *Checker) refuseOwnMoney(ctx context.Context, n policy.Network, t proven
 	return nil
 }
 
-// withdrawal proves a payout: a transfer to the gateway whose comment names the payee, less the least fee that the policy takes.
+// withdrawal proves a payout: a transfer to the gateway whose comment names the payee, less the
+// least fee that the policy takes.
 func (c *Checker) withdrawal(ctx context.Context, n policy.Network, id chain.ID, t provenTransfer, claim chain.Claim) error {
 	p := claim.Payment
 	if id != n.Source {
@@ -173,8 +176,8 @@ func (c *Checker) payee(ctx context.Context, n policy.Network, t provenTransfer,
 	return nil
 }
 
-// payout is the most that a withdrawal may pay, in the asset's units: its value less the least fee that the policy takes, whatever was quoted, and
-// never above the maximum.
+// payout is the most that a withdrawal may pay, in the asset's units: its value less the least fee
+// that the policy takes, whatever was quoted, and never above the maximum.
 func payout(token policy.Token, gross chain.Amount) (chain.Amount, error) {
 	net, _, ok := token.Policy.Fee.NetOf(gross, chain.Amount{})
 	if !ok {
@@ -197,7 +200,7 @@ func (c *Checker) refund(ctx context.Context, n policy.Network, id chain.ID, t p
 	switch {
 	case err != nil:
 		return err
-	case !ours: // networks share their ledgers, and each has money of its own
+	case !ours: // networks share their ledgers, and each has its own money
 		return refused("transfer %s did not come to an account of %s, which owes nothing for it", t.Ref, n.Name)
 	}
 	reader, ok := c.parts.Chains[id]

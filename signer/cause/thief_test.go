@@ -26,8 +26,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// thief owns the daemon: its process, its database, its configuration and every call of the signer. The signer's keys, sign-guard, configuration and
-// nodes are not his. What he gets signed he sends.
+// thief owns the daemon: its process, its database, its configuration and every call of the signer.
+// The signer's keys, sign-guard, configuration and nodes are not his. What he gets signed he sends.
 type thief struct {
 	*env
 	*signer.Signer
@@ -74,7 +74,8 @@ func newThief(t *testing.T) *thief {
 	return th
 }
 
-// start makes the signer, as a process that begins: with limits of a day, an approver, and a list that is not empty.
+// start makes the signer, as a process that begins: with limits of a day, an approver, and a list
+// that is not empty.
 func (th *thief) start() {
 	th.t.Helper()
 	assets := []checks.Asset{{Network: "main", Token: usd, Symbol: "USD", Chain: "eth", Asset: "usd", Decimals: 4, TokenDecimals: 2}}
@@ -127,7 +128,8 @@ func (th *thief) order(id chain.ID, account string, p chain.Payment) chain.Order
 	return chain.Order{Slot: slot, Payment: p, Unsigned: a.Raw}
 }
 
-// take asks for leave, for signatures whatever the answer is, and sends what it gets. It answers the first refusal.
+// take asks for leave, for signatures whatever the answer is, and sends what it gets. It answers
+// the first refusal.
 func (th *thief) take(id chain.ID, c chain.Claim) error {
 	th.t.Helper()
 	verdicts, err := th.Authorize(th.t.Context(), id, c)
@@ -678,8 +680,8 @@ func (th *thief) has(eth, vite string) (sum []chain.Amount) {
 	return sum
 }
 
-// TestThiefGetsNothing: whoever owns the daemon tries every way of the list. Not one unit leaves that no final transfer of a user's orders, and each refusal
-// is one line with its reason.
+// TestThiefGetsNothing: whoever owns the daemon tries every way of the list. Not one unit leaves
+// that no final transfer of a user's orders, and each refusal is one line with its reason.
 func TestThiefGetsNothing(t *testing.T) {
 	require.GreaterOrEqual(t, len(ways), 30)
 	th := newThief(t)

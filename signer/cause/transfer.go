@@ -15,7 +15,8 @@ type provenTransfer struct {
 	height uint64
 }
 
-// transfer reads the transfer that a cause names. It is deep enough by our own policy and final point.
+// transfer reads the transfer that a cause names. It is deep enough by our own policy and final
+// point.
 func (c *Checker) transfer(ctx context.Context, reads *blockReads, n policy.Network, cause chain.Cause) (provenTransfer, error) {
 	t := provenTransfer{chain: cause.Chain, height: cause.Height}
 	reader, ok := c.parts.Chains[cause.Chain]
@@ -60,7 +61,8 @@ func nodesFailed(id chain.ID, err error) error {
 	return later("our nodes of %s: %s", id, chain.PlainError(err))
 }
 
-// depth is how deep a transfer must be; what is of no token waits for the final point, and where two tokens share an asset the deeper counts.
+// depth returns the required depth of a transfer. One without a token waits for the final point,
+// and where two tokens share an asset the deeper counts.
 func (c *Checker) depth(n policy.Network, t provenTransfer) policy.Depth {
 	deepest := policy.Depth{}
 	for _, token := range n.Tokens {

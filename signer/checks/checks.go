@@ -1,9 +1,10 @@
-// Package checks is what a signer holds payments against besides their causes: lists of addresses, limits, and the approvals of people, in this order.
-// What they hold is asked about again: limits roll on, people approve, lists change.
+// Package checks contains a signer's checks of payments in addition to their causes: lists of
+// addresses, limits, and the approvals of people, in this order. Held payments are checked again:
+// limits roll on, people approve, lists change.
 //
-//	claims ─▶ listed? ─▶ within the limits? ─▶ approved, where that is wanted? ─▶ authorized ─▶ counted
+//	claims ─▶ listed? ─▶ within the limits? ─▶ approved, where required? ─▶ authorized ─▶ counted
 //
-// It counts what the sign-guard keeps, so that it knows after a start what it knew before.
+// It counts the sign-guard's stored authorizations, so that a restart loses nothing.
 package checks
 
 import (
@@ -55,7 +56,7 @@ func (c Config) Holds() bool {
 // Asset is a gateway token as one of its chains has it.
 type Asset = policy.Asset
 
-// history is what the sign-guard keeps.
+// history reads the sign-guard's authorizations.
 type history interface {
 	CreditsSince(ctx context.Context, at time.Time) ([]signguard.Authorization, error)
 	// Newest returns the greatest time of what was authorized or of fees that were counted; zero
@@ -75,7 +76,7 @@ type Set struct {
 	clock   *limits.Clock
 
 	mu    sync.RWMutex
-	rules rules                  // exchanged as a whole
+	rules rules                  // replaced as one value
 	was   map[string]*limits.Use // as what the claims that were asked about last had been counted before, by cause
 }
 
@@ -88,7 +89,8 @@ type rules struct {
 	lists     *blocklist.Lists
 }
 
-// New makes the checks of a checked configuration, and counts what the sign-guard knows of the last day.
+// New makes the checks of a checked configuration, and counts the sign-guard's authorizations of
+// the last day.
 func New(ctx context.Context, cfg Config, assets []Asset, h history, now func() time.Time) (*Set, error) {
 	s := &Set{history: h, now: now, clock: limits.NewClock(now)}
 	return s, s.Reconfigure(ctx, cfg, assets)
@@ -152,7 +154,7 @@ func (s *Set) countedFees(ctx context.Context, budgets []limits.FeeBudget, since
 	return f, err
 }
 
-// counted is what an authorization was counted as.
+// counted converts an authorization for the limits.
 func counted(a signguard.Authorization) limits.Use {
 	return limits.Use{At: a.At, Chain: a.Chain, Asset: a.Asset, Users: usersOf(a.User, a.Payee), Amount: a.Amount}
 }
@@ -175,7 +177,8 @@ func (s *Set) Now() time.Time { return s.clock.Now() }
 // maxAtOnce bounds the questions to a screening service at one time.
 const maxAtOnce = 16
 
-// Listed holds payments to those on a list and for the money of those on a list, and what nobody can tell of.
+// Listed holds payments to those on a list and for the money of those on a list, and what nobody
+// can tell of.
 func (s *Set) Listed(ctx context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
 	lists := s.current().lists
 	lists.Refresh()
@@ -244,7 +247,7 @@ func (s *Set) Limited(ctx context.Context, id chain.ID, claims []chain.Claim) ([
 	return verdicts, nil
 }
 
-// before is what the sign-guard has authorized for the claims' causes before.
+// before returns the sign-guard's earlier authorizations of the claims' causes.
 func (s *Set) before(ctx context.Context, id chain.ID, claims []chain.Claim) (map[string]signguard.Authorization, error) {
 	keys := make([]string, len(claims))
 	for i, c := range claims {
@@ -317,7 +320,7 @@ func (s *Set) Authorized(id chain.ID, claims []chain.Claim) {
 	s.current().limits.Count(uses)
 }
 
-// Report is how much of the limits is used, and what does not work.
+// Report contains the use of the limits, and the faults.
 type Report struct {
 	limits.Report
 	Lists string `json:"lists,omitempty"` // what does not work of lists and screening
@@ -326,7 +329,7 @@ type Report struct {
 	Unprovable map[chain.ID]string `json:"unprovable,omitempty"` // chains on which the signer cannot prove coin that only balances show, and why
 }
 
-// Report tells how it stands.
+// Report returns the present state.
 func (s *Set) Report() Report {
 	r := s.current()
 	r.lists.Refresh()

@@ -95,8 +95,8 @@ func limited(change func(*limits.Token)) checks.Config {
 	return checks.Config{Limits: limits.Config{Tokens: []limits.Token{t}}}
 }
 
-// TestLimitsOutliveTheProcess: what was authorized counts after a start, with the clock as it is or set back; what was asked for again counts once, and
-// what was held not at all.
+// TestLimitsOutliveTheProcess: what was authorized counts after a start, with the clock as it is or
+// set back; what was asked for again counts once, and what was held not at all.
 func TestLimitsOutliveTheProcess(t *testing.T) {
 	w := setup(t, limited(func(t *limits.Token) { t.PerDay = chain.NewAmount(100) }))
 	first := w.claim("a", 60)
@@ -141,7 +141,8 @@ func TestListedAreHeld(t *testing.T) {
 	require.Empty(t, w.set.Report().Lists)
 }
 
-// TestPeopleApprove: a payment that wants approvals is held until it has them, and then stays authorized.
+// TestPeopleApprove: a payment that wants approvals is held until it has them, and then stays
+// authorized.
 func TestPeopleApprove(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ann")
 	public, err := approval.NewKey(file)
@@ -230,8 +231,8 @@ func TestApprovedArrivalsCount(t *testing.T) {
 	require.Equal(t, []chain.Verdict{{State: chain.Authorized, Arrival: &a}}, verdicts)
 }
 
-// TestFeesAreBounded: signing stops where the budget of a day ends, cancellations too; a replacement takes what it offers more; a start and a clock that
-// is set back give nothing back.
+// TestFeesAreBounded: signing stops where the budget of a day ends, cancellations too; a
+// replacement takes what it offers more; a start and a clock that is set back give nothing back.
 func TestFeesAreBounded(t *testing.T) {
 	w := setup(t, checks.Config{Limits: limits.Config{Fees: []limits.FeeBudget{{Chain: "eth", PerDay: chain.NewAmount(1_000)}}}})
 	hot := w.eth.Address("hot")

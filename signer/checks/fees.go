@@ -8,8 +8,9 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// TakeFees counts the most that transactions may take for their fees, in order, as far as the budget of their chain reaches: it answers how many may be
-// signed, and why the next may not. Of a slot that was signed before only what is more counts. What it has counted is durable when it answers.
+// TakeFees counts the maximum fees of transactions, in order, within the budget of their chain. It
+// returns the number of transactions that may be signed, and the reason for the next one. Of a slot
+// that was signed before only the increase counts. The count is durable when it returns.
 func (s *Set) TakeFees(ctx context.Context, id chain.ID, slots []chain.Slot, most []chain.Amount) (passed int, why string, err error) {
 	r := s.current()
 	if !r.bounded[id] {

@@ -15,7 +15,8 @@ func (f Func) Check(ctx context.Context, id chain.ID, claims []chain.Claim) ([]c
 	return f(ctx, id, claims)
 }
 
-// Unless is a check that approvals overrule: what it holds because nothing proves it passes when enough approvers have signed it.
+// Unless is a check that approvals overrule: what it holds because nothing proves it passes when
+// enough approvers have signed it.
 func (s *Set) Unless(check Func) Func {
 	return func(ctx context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
 		verdicts, err := check(ctx, id, claims)

@@ -1,5 +1,6 @@
-// Package delegation says what the delegation addresses of the exchange API may sign: orders of the account that they act for, and cancellations of
-// such, on the exchange's contract; and receives, without which a new address cannot begin. Never a transfer, and no other call.
+// Package delegation defines the blocks that the delegation addresses of the exchange API may sign:
+// orders of their account, and cancellations of such, on the exchange's contract; and receives,
+// without which a new address cannot begin. Never a transfer, and no other call.
 package delegation
 
 import (
@@ -14,11 +15,13 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// levels is how many levels of 31 bits tell accounts apart: together more than an address has entropy against collisions.
+// levels is the number of path levels of 31 bits that identify an account: together more entropy
+// than an address has against collisions.
 const levels = 5
 
-// Path is where an account's delegation address on a network of the exchange API is derived. It follows from the wallet and the account alone, so no
-// list of them can be lost, and each network has its own.
+// Path returns the derivation path of an account's delegation address on a network of the exchange
+// API. It follows from the wallet and the account alone, so no list of them can be lost, and each
+// network has its own.
 func Path(network string, owner core.Address) string {
 	sum := blake2b.Sum256([]byte("delegation " + network + " " + owner.String()))
 	path := "m/44'/666666'"
@@ -28,8 +31,8 @@ func Path(network string, owner core.Address) string {
 	return path
 }
 
-// Digest is the hash of a block that the delegation address of an account may sign, made anew from the block's fields. Any other block is an error that
-// names what it may not have.
+// Digest returns the hash of a block that the delegation address of an account may sign, rebuilt
+// from the block's fields. Any other block is an error that names the forbidden field.
 func Digest(block []byte, agent, owner core.Address) ([]byte, error) {
 	b, err := core.DecodeBlock(block)
 	if err != nil {

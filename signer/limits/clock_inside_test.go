@@ -32,8 +32,8 @@ func (r *realClock) jump(ahead time.Duration) {
 	r.Clock.time = r.Clock.time.Add(-ahead)
 }
 
-// TestTheClockCountsWhatPasses: with the monotonic readings of a real clock all that passes is
-// counted, and a jump of the system's clock changes nothing but for small corrections ahead.
+// TestTheClockCountsWhatPasses: with the monotonic readings of a real clock all elapsed time is
+// counted, and a jump of the system's clock changes nothing except small corrections ahead.
 func TestTheClockCountsWhatPasses(t *testing.T) {
 	c := newRealClock(t)
 	for _, d := range []time.Duration{2 * time.Second, 2 * maxCorrection, 10 * 24 * time.Hour, 2 * maxStep} {

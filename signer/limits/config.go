@@ -11,15 +11,17 @@ import (
 
 // Config is the section signer.limits of the configuration. What is left out is not limited.
 type Config struct {
-	Tokens     []Token       `yaml:"tokens"`
-	GatewayDay string        `yaml:"gateway_day"` // what all payments of a day may be worth, in the currency of the prices: "250000"
-	Currency   string        `yaml:"currency"`    // of gateway_day and the prices, for people; default USD
-	Prices     string        `yaml:"prices"`      // file of prices: token, price of a whole one, time of the price; read again when it changes
-	PriceAge   time.Duration `yaml:"price_age"`   // how old a price may be; default 24h
-	Fees       []FeeBudget   `yaml:"fees"`
+	Tokens     []Token `yaml:"tokens"`
+	GatewayDay string  `yaml:"gateway_day"` // what all payments of a day may be worth, in the currency of the prices: "250000"
+	Currency   string  `yaml:"currency"`    // of gateway_day and the prices, for people; default USD
+	// file of prices: token, price of one token, time of the price; read again when it changes
+	Prices   string        `yaml:"prices"`
+	PriceAge time.Duration `yaml:"price_age"` // how old a price may be; default 24h
+	Fees     []FeeBudget   `yaml:"fees"`
 }
 
-// Token limits what is paid of one gateway token, on each of its two chains apart. Amounts are integers in the token's smallest unit.
+// Token limits what is paid of one gateway token, on each of its two chains apart. Amounts are
+// integers in the token's smallest unit.
 type Token struct {
 	Network     string       `yaml:"network"`
 	Token       string       `yaml:"token"` // its token id
@@ -29,7 +31,8 @@ type Token struct {
 	PerDay      chain.Amount `yaml:"per_day"`
 }
 
-// FeeBudget is the most native coin that fees on a chain may take in a day: cancellations and gas are bounded by it.
+// FeeBudget is the most native coin that fees on a chain may take in a day: cancellations and gas
+// are bounded by it.
 type FeeBudget struct {
 	Chain  chain.ID     `yaml:"chain"`
 	PerDay chain.Amount `yaml:"per_day"`

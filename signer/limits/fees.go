@@ -11,8 +11,9 @@ import (
 	"gatewayd/chain"
 )
 
-// Fees bounds the coin that fees on each chain may take in a day. It counts the most that a signed transaction may take; of a slot that is signed
-// again for more, the difference. It is safe for concurrent use.
+// Fees bounds the coin that fees on each chain may take in a day. It counts the most that a signed
+// transaction may take; of a slot that is signed again for more, the difference. It is safe for
+// concurrent use.
 type Fees struct {
 	clock  *Clock
 	mu     sync.Mutex
@@ -62,7 +63,8 @@ func (f *Fees) begin(id chain.ID) *window {
 	return w
 }
 
-// Take counts fees, in order, as far as the budget of the chain reaches: it answers how many passed, when they were counted, and why the next did not.
+// Take counts fees, in order, as far as the budget of the chain reaches: it answers how many
+// passed, when they were counted, and why the next did not.
 func (f *Fees) Take(id chain.ID, fees []chain.Amount) (passed int, at time.Time, why string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -93,7 +95,7 @@ func (f *Fees) GiveBack(id chain.ID, fees []chain.Amount) {
 	}
 }
 
-// Lines tell how much of each budget is used.
+// Lines returns the use of each budget.
 func (f *Fees) Lines() (list []Line) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,13 +1,13 @@
-// Package limits bounds what leaves the gateway: of a token by transfer, by payee and day, by hour
-// and by day, of all tokens together by day in a currency, and the coin that fees may take. It
-// counts what the sign-guard keeps for good, so that nothing that a daemon forgets or does gives a
-// limit back.
+// Package limits bounds the gateway's outflow. Limits apply to a token by transfer, by payee and
+// day, by hour and by day, and to all tokens together by day in a currency. A budget bounds the
+// coin for fees. It counts the sign-guard's permanent records, so that no action of a daemon resets
+// a limit.
 //
-//	authorizations of the last day ─Load─▶ windows ─Check─▶ passes, or is held and says until when
-//	                                          ▲──Count── what was authorized
+//	authorizations of the last day ─Load─▶ windows ─Check─▶ passes, or is held with a time
+//	                                          ▲──Count── authorized payments
 //
-// A window is the last hour or day, not one of the calendar. It goes by a Clock: one that is set
-// back or ahead frees nothing.
+// A window is the last hour or day, not one of the calendar. It uses a Clock: setting it back or
+// ahead frees nothing.
 package limits
 
 import (
@@ -64,7 +64,8 @@ type Limits struct {
 	prices       prices
 }
 
-// New has counted nothing yet. The configuration was checked; an amount that the asset's units cannot count is an error.
+// New has counted nothing yet. The configuration was checked; an amount that the asset's units
+// cannot count is an error.
 func New(cfg Config, assets []policy.Asset, now func() time.Time) (*Limits, error) {
 	return NewOn(NewClock(now), cfg, assets)
 }
@@ -140,8 +141,8 @@ func (l *Limits) Now() time.Time {
 	return l.latest
 }
 
-// Check returns for each payment why it is held, or an empty text. Payments that pass count for those after them in the same call only; Count counts them for
-// good once they are authorized.
+// Check returns for each payment why it is held, or an empty text. Payments that pass count for
+// those after them in the same call only; Count counts them for good once they are authorized.
 func (l *Limits) Check(uses []Use) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -226,7 +227,7 @@ func (l *Limits) expire() {
 	}
 }
 
-// count adds to every window of a payment. What no token stands for is not counted.
+// count adds a payment to its windows. An asset without a token is not counted.
 func (l *Limits) count(u Use) error {
 	a, ok := l.assets[assetKey{u.Chain, u.Asset}]
 	if !ok {
@@ -298,13 +299,14 @@ func whenAllowed(at time.Time) string {
 	return "pass from " + at.UTC().Format("2006-01-02 15:04 UTC") + " on"
 }
 
-// exceedsAll holds a payment against the limit of the whole gateway, as far as prices are fresh.
+// exceedsAll checks a payment against the limit of the complete gateway, as far as prices are
+// fresh.
 func (l *Limits) exceedsAll(u Use, a *limitedAsset) string {
 	if l.budget == nil {
 		return ""
 	}
 	worth, ok := l.prices.current(a.Token, l.clock.Wall(), l.cfg.PriceAge)
-	if !ok { // Report says so
+	if !ok { // Report shows it
 		return ""
 	}
 	used, _ := l.value()
@@ -316,7 +318,7 @@ func (l *Limits) exceedsAll(u Use, a *limitedAsset) string {
 		l.budget.FloatString(2), l.cfg.Currency, used.FloatString(2), a.Text(u.Amount))
 }
 
-// value is what was paid in a day, at the prices of now, and the tokens that have none.
+// value returns the day's payments at present prices, and the tokens without one.
 func (l *Limits) value() (sum *big.Rat, unpriced []string) {
 	sum = new(big.Rat)
 	for _, a := range l.assets {

@@ -113,7 +113,8 @@ func TestUsersAreLimited(t *testing.T) {
 	require.Equal(t, "100 USDT of the limit of a user and day on eth, 100 USDT, are used", report.Lines[0].String())
 }
 
-// TestGroupsCountThemselves: what passes first counts for what comes after it, and what is held for nothing. What is not authorized then is not counted.
+// TestGroupsCountThemselves: what passes first counts for what comes after it, and what is held for
+// nothing. What is not authorized then is not counted.
 func TestGroupsCountThemselves(t *testing.T) {
 	w := setup(t, token(func(t *limits.Token) { t.PerDay = units(100) }))
 	for range 3 {
@@ -125,7 +126,8 @@ func TestGroupsCountThemselves(t *testing.T) {
 	require.Equal(t, "0 USDT", w.Report().Lines[0].Used)
 }
 
-// TestTheClockFreesNothing: a clock that is set back, before or after a restart, leaves every window as it is.
+// TestTheClockFreesNothing: a clock that is set back, before or after a restart, leaves every
+// window as it is.
 func TestTheClockFreesNothing(t *testing.T) {
 	w := setup(t, token(func(t *limits.Token) { t.PerDay = units(100) }))
 	require.Empty(t, w.pays(payout("a", 100)))

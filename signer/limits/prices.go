@@ -16,7 +16,7 @@ import (
 // maxPrices bounds the file of prices, in bytes.
 const maxPrices = 1 << 20
 
-// price is what a whole token is worth at a time.
+// price is the value of one token at a time.
 type price struct {
 	worth *big.Rat
 	at    time.Time
@@ -34,7 +34,8 @@ func parseValue(text string) (*big.Rat, error) {
 	return r, nil
 }
 
-// prices is a file that somebody keeps fresh: a line has token id, price of a whole token and the time of the price; "#" begins a comment.
+// prices is a file that an operator updates: a line has token ID, price of one token and the time
+// of the price; "#" begins a comment.
 type prices struct {
 	path  string
 	stamp time.Time
@@ -106,7 +107,8 @@ func parsePrice(text string) (token string, one price, err error) {
 	return fields[0], one, nil
 }
 
-// current is the price of a token, if it is not too old. One of the future counts as one of now: it grows old by the clock all the same.
+// current is the price of a token, if it is not too old. One of the future counts as one of now: it
+// grows old by the clock all the same.
 func (p *prices) current(token string, now time.Time, age time.Duration) (*big.Rat, bool) {
 	one, ok := p.known[token]
 	if !ok || now.Sub(one.at) > age || one.at.Sub(now) > age {
@@ -115,7 +117,7 @@ func (p *prices) current(token string, now time.Time, age time.Duration) (*big.R
 	return one.worth, true
 }
 
-// valueOf is what an amount is worth.
+// valueOf returns the value of an amount.
 func valueOf(a chain.Amount, decimals uint8, worth *big.Rat) *big.Rat {
 	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(decimals)), nil)
 	whole := new(big.Rat).SetFrac(a.Uint256().ToBig(), unit)

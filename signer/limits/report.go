@@ -11,7 +11,7 @@ import (
 	"gatewayd/chain"
 )
 
-// Line is how much of a limit is used.
+// Line is the use of a limit.
 type Line struct {
 	Window  string   `json:"window"` // hour, day, user, transfer, gateway or fees
 	Network string   `json:"network,omitempty"`
@@ -26,24 +26,24 @@ type Line struct {
 // Report is all limits, and what keeps one from holding anything.
 type Report struct {
 	Lines    []Line   `json:"limits"`
-	Unpriced []string `json:"unpriced"` // tokens that the limit of the whole gateway does not count: no fresh price
+	Unpriced []string `json:"unpriced"` // tokens outside the limit of the complete gateway: no fresh price
 	Prices   []Price  `json:"prices,omitempty"`
 	Fault    string   `json:"fault,omitempty"`
 	Clock    string   `json:"clock,omitempty"` // how the system's clock has jumped
 }
 
-// Price is what the limit of the whole gateway reckons a token by.
+// Price is a token's price in the limit of the complete gateway.
 type Price struct {
 	Token string    `json:"token"`
-	Worth string    `json:"worth"` // of a whole one, with the currency
+	Worth string    `json:"worth"` // of one token, with the currency
 	At    time.Time `json:"at"`
 	Fresh bool      `json:"fresh"` // one that is too old does not count
 }
 
-// nearly is how much of a limit counts as nearly used up.
+// nearly is the share of a limit that counts as nearly used up.
 const nearly = 0.9
 
-// Report tells how it stands.
+// Report returns the present use.
 func (l *Limits) Report() Report {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -147,5 +147,5 @@ func (l Line) String() string {
 	return fmt.Sprintf("%s of the limit of %s%s, %s, are used", l.Used, what, where, l.Limit)
 }
 
-// Past is how far back payments count.
+// Past is the age up to which payments count.
 const Past = 24*time.Hour + time.Minute

@@ -8,8 +8,8 @@ import (
 	"gatewayd/chain"
 )
 
-// window is the sum of what was counted in the last hour or day. It is kept by minutes: a minute leaves as a whole, when all of it is too old, so that
-// a window is never shorter than it says.
+// window is the sum of the last hour or day. It is stored by minutes: a minute leaves at once when
+// all of it is too old, so that a window is never too short.
 type window struct {
 	length time.Duration
 	parts  []part // oldest first
@@ -94,7 +94,8 @@ func (w *window) over(limit, amount chain.Amount) bool {
 	return err != nil || limit.Less(sum)
 }
 
-// allowedAt is when enough has expired for an amount to be within a limit; zero if it never will be.
+// allowedAt is when enough has expired for an amount to be within a limit; zero if it never will
+// be.
 func (w *window) allowedAt(limit, amount chain.Amount) time.Time {
 	if limit.Less(amount) {
 		return time.Time{}

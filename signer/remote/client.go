@@ -23,7 +23,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-// ErrAway says that the signer was not reached or gave no answer. Whether it did what it was asked for is unknown; every call may be repeated.
+// ErrAway means that the signer was not reached or gave no answer. The outcome of the request is
+// unknown; every call may be repeated.
 var ErrAway = errors.New("the signer does not answer")
 
 // How long calls may take. New users wait for each other while an address is given. The signer
@@ -34,8 +35,9 @@ const (
 	giveTime = 5 * time.Second
 )
 
-// Client is the signer to the daemon, or several of which one serves and the others stand by. It connects when it is first asked and again after a
-// connection broke, to the one that answered last, or else the next. It is safe for concurrent use.
+// Client is the daemon's connection to the signer, or to several of which one serves and the others
+// are standbys. It connects on first use and again after a break, to the one that answered last, or
+// else the next. It is safe for concurrent use.
 type Client struct {
 	rpc       *gethrpc.Client
 	http      *http.Transport
@@ -50,7 +52,8 @@ type endpoint struct {
 	secure           *tls.Config // nil over a socket
 }
 
-// Dial takes a target that Check has found no fault with, and reads the certificates. It connects to nothing yet.
+// Dial takes a target that Check has found no fault with, and reads the certificates. It connects
+// to nothing yet.
 func Dial(t Target) (*Client, error) {
 	c := &Client{http: &http.Transport{MaxIdleConnsPerHost: maxConnections / 4, IdleConnTimeout: time.Minute}}
 	c.http.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return c.connect(ctx) }
@@ -84,7 +87,8 @@ func (t Target) endpoint(at string) (p endpoint, err error) {
 	return p, nil
 }
 
-// connect tries each endpoint once, beginning with the one that is in use. It returns the error of the last.
+// connect tries each endpoint once, beginning with the one that is in use. It returns the error of
+// the last.
 func (c *Client) connect(ctx context.Context) (conn net.Conn, err error) {
 	first := int(c.at.Load())
 	for i := range c.endpoints {
@@ -152,7 +156,7 @@ func (c *Client) call(ctx context.Context, most time.Duration, into any, method 
 	return fmt.Errorf("%w: %s", ErrAway, noAnswerReason(err))
 }
 
-// noAnswerReason is why there was no answer, in one line.
+// noAnswerReason returns the reason for the missing answer, in one line.
 func noAnswerReason(err error) string {
 	var op *net.OpError
 	var unknown *tls.CertificateVerificationError
@@ -220,8 +224,8 @@ func (c *Client) Release(ctx context.Context, id chain.ID, account string, next 
 	return c.call(ctx, callTime, nil, "release", id, account, next)
 }
 
-// GiveAddress is signer.Signer's. When the signer did not answer the last call, it returns ErrAway at
-// once: other new users wait for this one.
+// GiveAddress is signer.Signer's. When the signer did not answer the last call, it returns ErrAway
+// at once: other new users wait for this one.
 func (c *Client) GiveAddress(ctx context.Context, b signguard.Binding) (address string, err error) {
 	if c.away.Load() {
 		return "", ErrAway

@@ -1,9 +1,11 @@
-// Package remote is the signer in another process: a server in front of a signer, and a client that is one to the daemon.
+// Package remote is the signer in another process: a server in front of a signer, and a client for
+// the daemon.
 //
-//	daemon ─ Client ─ JSON-RPC 2.0 over HTTP ─┬─ Unix socket: its mode, and the peer's user ─┬─ Server ─ signer.Signer
-//	                                          └─ HTTPS: certificates on both sides ──────────┘
+//	daemon ─ Client ─ JSON-RPC 2.0 over HTTP ─┬─ Unix socket: mode and peer's user ─┬─ Server ─ signer.Signer
+//	                                          └─ HTTPS: certificates on both sides ─┘
 //
-// It owns the wire's shapes, the bounds of size and time, and who may connect. What is signed and what is not is for the signer to say.
+// It owns the wire's shapes, the bounds of size and time, and access. The signer decides what is
+// signed.
 package remote
 
 import (
@@ -23,23 +25,27 @@ import (
 	"gatewayd/httpserver/jsonrpc"
 )
 
-// TLS names the PEM files of one side: its own certificate and key, and the authority that has signed the other side's. Certificates are read again
-// for each connection, the authority at the start.
+// TLS names the PEM files of one side: its own certificate and key, and the authority that has
+// signed the other side's. Certificates are read again for each connection, the authority at the
+// start.
 type TLS struct {
 	Cert string `yaml:"cert"`
 	Key  string `yaml:"key"`
 	CA   string `yaml:"ca"`
 }
 
-// Config says where a server answers.
+// Config sets a server's address.
 type Config struct {
 	Listen string `yaml:"listen"` // unix:/path of a socket, or https://host:port
 	Mode   string `yaml:"mode"`   // of the socket: 0600 (default) or 0660
-	Peer   string `yaml:"peer"`   // of the socket: the user, by name or number, whose processes may connect beside the signer's own; empty: whom the mode lets
-	TLS    TLS    `yaml:"tls"`    // of https
+	// of the socket: the user, by name or number, whose processes may connect in addition to the
+	// signer's own; empty: as the mode permits
+	Peer string `yaml:"peer"`
+	TLS  TLS    `yaml:"tls"` // of https
 }
 
-// Target says where a client asks: at one place, or at several with commas between, whose signers stand by for each other.
+// Target is a client's address list: one, or several separated by commas, whose signers are
+// standbys for each other.
 type Target struct {
 	URL string
 	TLS TLS
@@ -88,7 +94,7 @@ func (t Target) Check() error {
 	return nil
 }
 
-// checkEndpoint takes unix:/path and https://host:port, and tells which it is.
+// checkEndpoint accepts unix:/path and https://host:port, and reports which it is.
 func checkEndpoint(key, endpoint string, files TLS) (unix bool, err error) {
 	path, unix := strings.CutPrefix(endpoint, jsonrpc.UnixScheme)
 	if unix {
@@ -110,7 +116,7 @@ func checkEndpoint(key, endpoint string, files TLS) (unix bool, err error) {
 	return false, nil
 }
 
-// address is where a checked configuration listens.
+// address returns the listening address of a checked configuration.
 func (c Config) address() string {
 	if u, err := url.Parse(c.Listen); err == nil && u.Scheme == "https" {
 		return net.JoinHostPort(u.Hostname(), u.Port())
@@ -118,7 +124,8 @@ func (c Config) address() string {
 	return c.Listen
 }
 
-// Ask is nil when a signer answers where it listens: over its socket with its sign-guard's identity, over https with a certificate, for who asks here has none.
+// Ask is nil when a signer answers where it listens: over its socket with its sign-guard's
+// identity, over https with a certificate, for who asks here has none.
 func (c Config) Ask(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tellsPeers: the system says whose process is at the other end of a socket.
+// tellsPeers: the system reports the user of the process at the other end of a socket.
 const tellsPeers = true
 
 // peerOf is the user at the other end of a socket.

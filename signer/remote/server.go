@@ -22,17 +22,18 @@ import (
 	"gatewayd/vite/core"
 )
 
-// signTime is how long one call may take: it may read the chains for a whole group.
+// signTime bounds one call: it may read the chains for a complete group.
 const signTime = time.Minute
 
 // Server answers for a signer. Run serves once.
 type Server struct {
 	*jsonrpc.Server
 	log  logrus.FieldLogger
-	peer *uint32 // the user whose processes may connect, beside its own; nil: any
+	peer *uint32 // the user whose processes may connect, in addition to its own; nil: any
 }
 
-// NewServer takes a configuration that Check has found no fault with, and reads the certificates. It starts nothing.
+// NewServer takes a configuration that Check has found no fault with, and reads the certificates.
+// It starts nothing.
 func NewServer(cfg Config, s *signer.Signer, log logrus.FieldLogger) (*Server, error) {
 	secure, err := cfg.TLS.server()
 	if err != nil {

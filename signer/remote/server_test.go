@@ -83,7 +83,8 @@ func (a *authority) files(name string) remote.TLS {
 	}
 }
 
-// TestSeveralPlaces: of signers that stand by for each other the one that answers is asked, over sockets and over https, also after another has taken over.
+// TestSeveralPlaces: of signers that stand by for each other the one that answers is asked, over
+// sockets and over https, also after another has taken over.
 func TestSeveralPlaces(t *testing.T) {
 	dir, ours := shortDir(t), newAuthority(t, "ours")
 	server, client := ours.files("server"), ours.files("client")
@@ -127,7 +128,8 @@ func TestSeveralPlaces(t *testing.T) {
 	require.Error(t, remote.Target{URL: "unix:/a,unix:/b,"}.Check())
 }
 
-// TestStrangersAreRefused: a client of another authority, one without a certificate, and a server of another authority; each in one line.
+// TestStrangersAreRefused: a client of another authority, one without a certificate, and a server
+// of another authority; each in one line.
 func TestStrangersAreRefused(t *testing.T) {
 	ours, theirs := newAuthority(t, "ours"), newAuthority(t, "theirs")
 	server := ours.files("server")
@@ -178,7 +180,8 @@ func TestSockets(t *testing.T) {
 	}
 }
 
-// TestAskedForHealth: whoever runs the signer learns that it answers, with or without a certificate, and in one line that it does not.
+// TestAskedForHealth: whoever runs the signer learns that it answers, with or without a
+// certificate, and in one line that it does not.
 func TestAskedForHealth(t *testing.T) {
 	w, path := setup(t), filepath.Join(shortDir(t), "s")
 	cfg := remote.Config{Listen: "unix:" + path}
@@ -199,7 +202,8 @@ func TestAskedForHealth(t *testing.T) {
 	require.ErrorIs(t, cfg.Ask(t.Context()), remote.ErrAway)
 }
 
-// TestAwayAndBack: calls of a signer that is away fail as such, addresses at once, and the same client goes on when it is there again.
+// TestAwayAndBack: calls of a signer that is away fail as such, addresses at once, and the same
+// client goes on when it is there again.
 func TestAwayAndBack(t *testing.T) {
 	w, path := setup(t), filepath.Join(shortDir(t), "s")
 	cfg, at := remote.Config{Listen: "unix:" + path}, remote.Target{URL: "unix:" + path}

@@ -105,7 +105,8 @@ func setup(t *testing.T) *env {
 	return w
 }
 
-// serve has the signer asked at a server of a configuration. It answers where that is, and what ends it.
+// serve has the signer asked at a server of a configuration. It answers where that is, and what
+// ends it.
 func (w *env) serve(cfg remote.Config, target func(address string) remote.Target) (stop func()) {
 	w.t.Helper()
 	require.NoError(w.t, cfg.Check())
@@ -145,7 +146,8 @@ func (w *env) order(number, id uint64, to string, amount uint64) chain.Order {
 	return chain.Order{Slot: slot, Payment: pay, Unsigned: a.Raw}
 }
 
-// sign claims the orders' payments for a transfer each, whatever the verdicts are, and has them signed.
+// sign claims the orders' payments for a transfer each, whatever the verdicts are, and has them
+// signed.
 func (w *env) sign(orders ...chain.Order) ([]chain.SignedTx, error) {
 	w.t.Helper()
 	claims := make([]chain.Claim, len(orders))
@@ -181,7 +183,8 @@ var ways = map[string]func(t *testing.T) *env{
 	},
 }
 
-// TestConformance: whoever asks, in whatever way, gets the same answers and errors that can be told apart.
+// TestConformance: whoever asks, in whatever way, gets the same answers and errors that can be told
+// apart.
 func TestConformance(t *testing.T) {
 	for way, open := range ways {
 		t.Run(way, func(t *testing.T) {
@@ -246,7 +249,8 @@ func (w *env) testPayments() {
 	require.Empty(t, none)
 }
 
-// testGroups: as many as there may be at once pass; what is refused stops only itself and what follows.
+// testGroups: as many as there may be at once pass; what is refused stops only itself and what
+// follows.
 func (w *env) testGroups() {
 	t, ctx := w.t, w.t.Context()
 	group := make([]chain.Order, signer.MaxOrders)
@@ -337,7 +341,8 @@ func (w *env) testAccounts() {
 	require.ErrorIs(t, err, signer.ErrRefused)
 }
 
-// testDelegation: a delegation address signs orders of its account, cancellations and receives, and nothing else.
+// testDelegation: a delegation address signs orders of its account, cancellations and receives, and
+// nothing else.
 func (w *env) testDelegation() {
 	t, ctx := w.t, w.t.Context()
 	owner, thief := keyAt("owner").Address(), keyAt("thief").Address()

@@ -16,11 +16,11 @@ const namespace = "signer"
 // Bounds. A group of signer.MaxOrders orders takes half a megabyte.
 const (
 	maxBody        = 4 << 20 // bytes of a request or an answer
-	maxBatch       = 1       // nobody sends batches
+	maxBatch       = 1       // batches are not used
 	maxConnections = 64
 )
 
-// codeOther is of errors that callers do not tell apart.
+// codeOther is the code of errors that callers do not distinguish.
 const codeOther = -32000
 
 // codes are the errors that callers test for, as they travel. The first that fits is taken.

@@ -14,13 +14,14 @@ import (
 	"gatewayd/records/control"
 )
 
-// balanceReader is a chain whose coin may come to us without a trace in any block's transactions: sent by contracts, or by the protocol itself.
+// balanceReader is a chain whose coin may come to us without a trace in any block's transactions:
+// sent by contracts, or by the protocol itself.
 type balanceReader interface {
 	// AuditsBalances reports whether the operator wants it.
 	AuditsBalances() bool
-	// BalancePage is how many accounts BalancesAt takes at once.
+	// BalancePage returns the number of accounts per call of BalancesAt.
 	BalancePage() int
-	// BalancesAt returns the coin of accounts after a final block, as a majority of the nodes says.
+	// BalancesAt returns the coin of accounts after a final block, by a majority of the nodes.
 	BalancesAt(ctx context.Context, height uint64, accounts []string) ([]chain.Amount, error)
 	// PastBalances is BalancesAt for several heights; nil where the nodes keep no state that old.
 	PastBalances(ctx context.Context, of []chain.Moment) ([]*chain.Amount, error)
@@ -36,14 +37,16 @@ const (
 // shortagePrefix marks the automatic stops that the balance audit may lift again.
 const shortagePrefix = "balances: "
 
-// Auditor compares the coin of our accounts with the books. What both say of a final block must be equal. A surplus that two final
-// blocks show is coin that no block showed us: it becomes a transfer like any other. A shortage that two show closes the coin's channels.
+// Auditor compares the coin of our accounts with the books. Both must be equal as of a final block.
+// A surplus that two final blocks show is coin that no block showed us: it becomes a transfer like
+// any other. A shortage that two show closes the coin's channels.
 //
-//	every account ──BalancesAt──▶ NoteLooks ──▶ finding ──(a later final block shows it too)──▶ locateArrivals ──▶ CreditSurplus ──▶ decideFinal
+//	every account ──BalancesAt──▶ NoteLooks ──▶ finding ──(a later final block confirms it)──▶
+//	locateArrivals ──▶ CreditSurplus ──▶ decideFinal
 //
 // All accounts are compared at start, once in a period, and soon after a block that no node could
-// trace; new ones as soon as the block that they are known from is final: that one comparison
-// tells what came before an address was given from what came after.
+// trace. New ones are compared as soon as their first block is final: that comparison separates
+// arrivals before an address was given from later ones.
 type Auditor struct {
 	Parts
 	id     chain.ID
@@ -55,7 +58,8 @@ type Auditor struct {
 	early  time.Time     // when they may be compared before that, because of blocks that no node could trace
 }
 
-// NewAuditor returns the auditor of a chain, which compares all accounts once in a period, or nil when its coin is not compared.
+// NewAuditor returns the auditor of a chain, which compares all accounts once in a period, or nil
+// when its coin is not compared.
 func NewAuditor(p Parts, id chain.ID, period time.Duration) *Auditor {
 	c, ok := p.Chains[id].(balanceReader)
 	if !ok || !c.AuditsBalances() {
@@ -64,8 +68,9 @@ func NewAuditor(p Parts, id chain.ID, period time.Duration) *Auditor {
 	return &Auditor{Parts: p, id: id, chain: c, log: p.Log.WithField("chain", id), period: period}
 }
 
-// FoldCoin brings the books of a chain's coin to the block that has just become final, in the same transaction. It does so also where the audit is switched off,
-// so that the books are complete when it is switched on.
+// FoldCoin brings the books of a chain's coin to the block that has just become final, in the same
+// transaction. It does so also where the audit is switched off, so that the books are complete when
+// it is switched on.
 func FoldCoin(tx *records.Tx, c chain.Chain) error {
 	if _, ok := c.(balanceReader); !ok {
 		return nil
@@ -73,7 +78,8 @@ func FoldCoin(tx *records.Tx, c chain.Chain) error {
 	return tx.FoldHoldings(c.ID())
 }
 
-// Round compares again the accounts that differed, then those that are new, or all accounts when that is due.
+// Round compares again the accounts that differed, then those that are new, or all accounts when
+// that is due.
 func (a *Auditor) Round(ctx context.Context) error {
 	state, tracing, ready, err := a.state(ctx)
 	if err != nil || !ready {
@@ -106,7 +112,7 @@ func (a *Auditor) due(state records.BalanceAudit, tracing records.Tracing) bool 
 	return !now.Before(a.next) || uncovered && !now.Before(a.early)
 }
 
-// state is how far the books are; not ready while the chain is not followed.
+// state returns the position of the books; not ready while the chain is not followed.
 func (a *Auditor) state(ctx context.Context) (state records.BalanceAudit, tracing records.Tracing, ready bool, err error) {
 	err = a.Store.View(ctx, func(tx *records.Tx) error {
 		cur, err := tx.Cursor(a.id)
@@ -187,16 +193,16 @@ func forEachPage(ctx context.Context, s viewer, id chain.ID, c balanceReader, do
 	}
 }
 
-// Difference is an account whose coin is not what the books say of a final block.
+// Difference is an account whose coin differs from the books of a final block.
 type Difference struct {
 	Account  string
 	Height   uint64
-	Surplus  chain.Amount // more than the books say
+	Surplus  chain.Amount // excess over the books
 	Shortage chain.Amount // less
 }
 
-// CompareBalances compares the coin of all accounts of a chain with the books and stores nothing. It answers how many were compared: none where
-// the chain does not offer it.
+// CompareBalances compares the coin of all accounts of a chain with the books and stores nothing.
+// It answers how many were compared: none where the chain does not offer it.
 func CompareBalances(ctx context.Context, s viewer, c chain.Chain) (compared int, found []Difference, err error) {
 	b, ok := c.(balanceReader)
 	if !ok || !b.AuditsBalances() {
@@ -291,7 +297,8 @@ func (a *Auditor) storeLooks(ctx context.Context, height uint64, looks []balance
 	return a.Store.Update(ctx, func(tx *records.Tx) error { return balances.NoteLooks(tx, a.id, height, looks) })
 }
 
-// applyShortages closes the coin's channels of networks with a confirmed shortage, and opens those that it closed when the shortage is gone.
+// applyShortages closes the coin's channels of networks with a confirmed shortage, and opens those
+// that it closed when the shortage is gone.
 func (a *Auditor) applyShortages(ctx context.Context) error {
 	short := map[string]string{} // by network
 	err := a.Store.View(ctx, func(tx *records.Tx) error {

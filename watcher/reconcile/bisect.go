@@ -8,10 +8,12 @@ import (
 	"gatewayd/records"
 )
 
-// maxParts bounds into how many blocks one surplus is split; what is left is put into the last of them.
+// maxParts bounds into how many blocks one surplus is split; what is left is put into the last of
+// them.
 const maxParts = 16
 
-// maxSearch bounds how many blocks are searched for a surplus of an account of which the records do not say since when it is known.
+// maxSearch bounds the blocks that are searched for a surplus of an account whose first block is
+// not in the records.
 const maxSearch = 50_000
 
 // when reports whether coin came before its address was given to a user.
@@ -23,22 +25,24 @@ const (
 	unknown
 )
 
-// arrival is coin that came to an account in a block, as its balances before and after tell.
+// arrival is coin that came to an account in a block, according to its balances before and after.
 type arrival struct {
 	height uint64
 	amount chain.Amount
 	when   when
 }
 
-// span is a range of blocks in which a surplus grew from floor to ceiling: above low, up to high. lowUnknown: no node has the balance at low any more; the
-// surplus was floor at some block below it.
+// span is a range of blocks in which a surplus grew from floor to ceiling: above low, up to high.
+// lowUnknown: no node has the balance at low any more; the surplus was floor at some block below
+// it.
 type span struct {
 	low, high      uint64
 	floor, ceiling chain.Amount
 	lowUnknown     bool
 }
 
-// search looks for the blocks in which the surplus of one account came: those where the balance grew by more than the books know.
+// search finds the blocks of the surplus of one account: those where the balance grew by more than
+// the books contain.
 type search struct {
 	proposal
 	moves  []records.CoinMove // of the account, above the search's lowest block
@@ -50,8 +54,9 @@ type search struct {
 	wrong  bool // the balances contradict each other
 }
 
-// locateArrivals finds the blocks in which several surpluses came, by halving ranges of blocks. All are halved in step, so that each step asks the nodes once.
-// A surplus without arrivals (nil) is one that the nodes' past balances contradict.
+// locateArrivals finds the blocks in which several surpluses came, by halving ranges of blocks. All
+// are halved in step, so that each step asks the nodes once. A surplus without arrivals (nil) is
+// one that the nodes' past balances contradict.
 func (a *Auditor) locateArrivals(ctx context.Context, agreed []proposal) ([][]arrival, error) {
 	all := make([]*search, len(agreed))
 	for i, p := range agreed {
@@ -117,7 +122,7 @@ func newSearch(p proposal) *search {
 	return s
 }
 
-// readMoves reads what the books say of the accounts' pasts, once for all.
+// readMoves reads the books of the accounts' pasts, once for all.
 func (a *Auditor) readMoves(ctx context.Context, all []*search) error {
 	if len(all) == 0 {
 		return nil
@@ -141,7 +146,8 @@ func (a *Auditor) readMoves(ctx context.Context, all []*search) error {
 	})
 }
 
-// begin asks for the balances at the searches' lowest blocks. An account that fitted there must have no surplus there now.
+// begin asks for the balances at the searches' lowest blocks. An account that fitted there must
+// have no surplus there now.
 func (a *Auditor) begin(ctx context.Context, all []*search) error {
 	if len(all) == 0 {
 		return nil
@@ -179,7 +185,7 @@ func (s *search) begin(have *chain.Amount) {
 	s.add(first)
 }
 
-// surplus is how much more an account had after a block than the books of that block say.
+// surplus returns an account's excess after a block over the books of that block.
 func (s *search) surplus(height uint64, have chain.Amount) (chain.Amount, bool) {
 	books, err := s.look.Holding, error(nil)
 	for _, m := range s.moves {
@@ -196,7 +202,8 @@ func (s *search) surplus(height uint64, have chain.Amount) (chain.Amount, bool) 
 
 func (sp span) middle() uint64 { return sp.low + (sp.high-sp.low)/2 }
 
-// add keeps a range in which something came: as a part if it is one block, or if there are enough parts already.
+// add keeps a range in which something came: as a part if it is one block, or if there are enough
+// parts already.
 func (s *search) add(sp span) {
 	grown, err := sp.ceiling.Sub(sp.floor)
 	switch {

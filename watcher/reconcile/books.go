@@ -15,7 +15,8 @@ import (
 	"gatewayd/records/control"
 )
 
-// Books compares books and balances. What it closes it opens again only itself, and only when the cause is gone.
+// Books compares books and balances. What it closes it opens again only itself, and only when the
+// cause is gone.
 type Books struct {
 	Parts
 	onFundsChecked func()
@@ -23,35 +24,42 @@ type Books struct {
 	short          map[string]int       // network, chain and asset -> rounds in a row with less than is owed
 	unswept        map[string]time.Time // the same -> since when sweeps are waited for
 	low            []control.Condition  // accounts that wait for sweeps in this round
-	reported       int                  // how many did in the last one; -1: what an earlier process told may still be written down
+	reported       int                  // number in the last round; -1: those of an earlier process may still be stored
 	begun          bool
 	checked        uint64 // line of the history up to which the books are sound
-	below          uint64 // of the transfers and payments with ids below it, the next rows are checked again; 0: from the newest
+	// of the transfers and payments with ids below it, the next rows are checked again; 0: from the
+	// newest
+	below uint64
 }
 
 const (
-	// checkAgain is how many rows are checked again in each round, whether they changed or not, newest first and over and over: what changed
-	// without a line in the history shows then at the latest.
+	// checkAgain is the number of rows that are checked again in each round, whether they changed
+	// or not, newest first and cyclically: a change without a line in the history shows then at the
+	// latest.
 	checkAgain = 1000
-	// keepBlocks is how many blocks of a chain are remembered below the cursor: eleven days of blocks that come each second.
+	// keepBlocks is the number of stored blocks of a chain below the cursor: eleven days of blocks
+	// that come each second.
 	keepBlocks = 1_000_000
 )
 
-// patience is how many rounds a shortfall must last: a payout mined between two reads looks like one for a moment.
+// patience is how many rounds a shortfall must last: a payout mined between two reads looks like
+// one for a moment.
 const patience = 3
 
-// sweepTime is how long payments may wait for deposits to be swept before that counts as a shortage.
+// sweepTime is how long payments may wait for deposits to be swept before that counts as a
+// shortage.
 const sweepTime = 15 * time.Minute
 
 // prefix marks the automatic stops that this loop may lift again.
 const prefix = "books: "
 
-// NewBooks calls onFundsChecked in each round once it has checked whether anything can be paid at all, or has tried to.
+// NewBooks calls onFundsChecked in each round once it has checked whether anything can be paid at
+// all, or has tried to.
 func NewBooks(p Parts, onFundsChecked func()) *Books {
 	return &Books{Parts: p, onFundsChecked: onFundsChecked, unfunded: newUnfunded(p), short: map[string]int{}, unswept: map[string]time.Time{}, reported: -1}
 }
 
-// Round looks whether anything can be paid at all, then compares books and balances.
+// Round checks whether a payment is possible at all, then compares books and balances.
 func (r *Books) Round(ctx context.Context) error {
 	lacking := r.unfunded.round(ctx)
 	r.onFundsChecked()
@@ -85,7 +93,8 @@ func (r *Books) books(ctx context.Context) error {
 	return errors.Join(append(faults, r.reportLow(ctx))...)
 }
 
-// setKnown is setChannel, unless nobody could tell what the accounts hold: then only books that do not fit move the channel.
+// setKnown is setChannel, unless the accounts' holdings are unknown: then only inconsistent books
+// move the channel.
 func (r *Books) setKnown(ctx context.Context, n records.Network, t records.Token, d records.Direction, breaches []string, s shortfalls, asset chain.Asset) error {
 	if unknown := s.found == nil || s.unknown[asset]; unknown && len(breaches) == 0 {
 		return nil
@@ -105,7 +114,8 @@ func (r *Books) reportLow(ctx context.Context) error {
 	return err
 }
 
-// breaches checks what changed since the last round, and some rows again. While something is wrong, the same is checked in each round.
+// breaches checks what changed since the last round, and some rows again. While something is wrong,
+// the same is checked in each round.
 func (r *Books) breaches(ctx context.Context) (found []string, err error) {
 	var upTo, below uint64
 	err = r.Store.View(ctx, func(tx *records.Tx) (err error) {
@@ -134,7 +144,7 @@ func (r *Books) breaches(ctx context.Context) (found []string, err error) {
 	return unique(found), nil
 }
 
-// unique drops what is told twice.
+// unique removes duplicate findings.
 func unique(texts []string) []string {
 	slices.Sort(texts)
 	return slices.Compact(texts)
@@ -154,14 +164,16 @@ func (r *Books) prune(ctx context.Context) error {
 	return nil
 }
 
-// shortfalls are the assets of which the paying accounts of a chain have owed more than is held, with the words for it, and those that no node told of.
+// shortfalls lists the assets of which the paying accounts of a chain owe more than their holdings,
+// with descriptions, and those without an answer.
 type shortfalls struct {
 	found   map[chain.Asset]string // nil: of nothing is it known
 	unknown map[chain.Asset]bool
 }
 
-// shortfalls says of which assets the paying accounts of a chain have owed more than the gateway holds for patience rounds. What is on its way
-// between them, and deposits that still lie on their own addresses, count as held. An asset whose balances cannot be read keeps no other from being judged.
+// shortfalls returns the assets of which the paying accounts of a chain have owed more than the
+// gateway holds for patience rounds. Moves in progress between them, and deposits still at their
+// own addresses, count as held. An asset whose balances cannot be read does not affect the others.
 func (r *Books) shortfalls(ctx context.Context, n records.Network, id chain.ID, kind records.AccountKind) (s shortfalls, err error) {
 	var pool []books.PoolAccount
 	err = r.Store.View(ctx, func(tx *records.Tx) (err error) {
@@ -216,7 +228,8 @@ func (r *Books) shortfall(ctx context.Context, n records.Network, id chain.ID, a
 	return "", nil
 }
 
-// Held is what the accounts of a pool have of an asset on their ledger, with what is on its way between them.
+// Held returns the holdings of a pool's accounts in an asset on their ledger, with moves in
+// progress between them.
 func Held(ctx context.Context, c chain.Chain, pool []books.PoolAccount, asset chain.Asset) (sum chain.Amount, err error) {
 	for _, a := range pool {
 		have, err := c.Balance(ctx, a.Account.Account, asset)
@@ -270,7 +283,8 @@ func (r *Books) lasts(pool string, asset chain.Asset, short bool) bool {
 	return r.short[key] >= patience
 }
 
-// setChannel closes one channel while the books or its paying account do not fit, and opens it when they do again.
+// setChannel closes one channel while the books or its paying account do not fit, and opens it when
+// they do again.
 func (r *Books) setChannel(ctx context.Context, n records.Network, t records.Token, d records.Direction, breaches []string, shortfall string) error {
 	found := append([]string(nil), breaches...)
 	if shortfall != "" {

@@ -15,7 +15,8 @@ import (
 	"gatewayd/records/balances"
 )
 
-// millionAccounts is a chain with a million accounts that hold what the books say, but one. It counts what it is asked and how much memory is in use then.
+// millionAccounts is a chain with a million accounts that hold what the books say, but one. It
+// counts what it is asked and how much memory is in use then.
 type millionAccounts struct {
 	chain.Chain
 	calls int
@@ -49,7 +50,8 @@ func (c *millionAccounts) PastBalances(context.Context, []chain.Moment) ([]*chai
 	return nil, chain.ErrUnavailable
 }
 
-// TestMillionAccounts compares a million accounts in at most 120 calls, holding one page of them at a time.
+// TestMillionAccounts compares a million accounts in at most 120 calls, holding one page of them at
+// a time.
 func TestMillionAccounts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a million rows")

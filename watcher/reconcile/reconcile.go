@@ -1,10 +1,13 @@
-// Package reconcile compares what our accounts hold with what the books say and with what is owed, and closes the channels of what does not fit.
+// Package reconcile compares our accounts' holdings with the books and with the liabilities, and
+// closes the channels of differing ones.
 //
-//	Books     every few seconds: the rules of the books, what paying accounts owe, and whether a direction can pay anything at all
-//	Auditor   each account's coin after a final block; a surplus that no block showed becomes a transfer like any other
-//	Solvency  balance sheets: everything held of a token beside everything owed
+//	Books     every few seconds: the rules of the books, the liabilities of paying accounts,
+//	          and whether a direction can pay anything at all
+//	Auditor   each account's coin after a final block; a surplus becomes a transfer like any other
+//	Solvency  balance sheets: all holdings of a token compared with all its liabilities
 //
-// It pays nothing and decides no transfer: the watcher tells it what a movement becomes, and calls its rounds.
+// It pays nothing and decides no transfer: the watcher decides what a movement becomes, and calls
+// its rounds.
 package reconcile
 
 import (
@@ -23,12 +26,13 @@ type store interface {
 	Update(ctx context.Context, fn func(*records.Tx) error) error
 }
 
-// Parts is what the comparisons work with.
+// Parts are the dependencies of the comparisons.
 type Parts struct {
 	Store    store
 	Chains   map[chain.ID]chain.Chain
 	Networks func() []records.Network // the configured ones at this moment
-	// Classify turns a movement into the row it becomes at first sight; not ok when it concerns no account of ours.
+	// Classify turns a movement into the row it becomes at first sight; not ok when it concerns no
+	// account of ours.
 	Classify func(tx *records.Tx, id chain.ID, t chain.Transfer) (row records.Transfer, ok bool, err error)
 	Log      logrus.FieldLogger
 	Now      func() time.Time

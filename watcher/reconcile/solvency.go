@@ -16,24 +16,28 @@ import (
 	"gatewayd/records/control"
 )
 
-// holdingsReader is a source chain that tells what many accounts hold of an asset after a final block, by a majority of its nodes.
+// holdingsReader is a source chain that returns many accounts' balances of an asset after a final
+// block, by a majority of its nodes.
 type holdingsReader interface {
 	HoldingsAt(ctx context.Context, height uint64, asset chain.Asset, accounts []string) ([]chain.Amount, error)
 }
 
-// supplyReader is an exchange chain that tells how much of a token is in other hands than some accounts, and whether one of them is its owner there.
+// supplyReader is an exchange chain that returns the amount of a token outside some accounts, and
+// whether one of them is its owner there.
 type supplyReader interface {
 	Circulating(ctx context.Context, asset chain.Asset, accounts []string) (amount chain.Amount, owned bool, err error)
 }
 
-// solvencyPage is how many accounts are asked for at once.
+// solvencyPage is the number of accounts per request.
 const solvencyPage = 4_000
 
 // solvencyPrefix marks the automatic stops of this check.
 const solvencyPrefix = "solvency: "
 
-// BalanceSheet sets what all our accounts on a source chain hold of a token's asset, by the chain's own answer at a final block, beside what the
-// gateway owes. Amounts count the asset's units. What the addresses of users' deposits and the cold address have counts as held: nobody but us can move it.
+// BalanceSheet compares the holdings of all our accounts on a source chain in a token's asset, by
+// the chain's own answer at a final block, with the gateway's liabilities. Amounts count the
+// asset's units. Balances of users' deposit addresses and of the cold address count as held: only
+// we can move them.
 type BalanceSheet struct {
 	Network  string
 	Token    records.Token
@@ -66,7 +70,7 @@ func (b BalanceSheet) text(a chain.Amount) string {
 	return a.Whole(b.Token.AssetDecimals) + " " + b.Token.SourceSymbol()
 }
 
-// unbooked says by how much more of an issued token is in circulation than the books know.
+// unbooked returns the circulation of an issued token in excess of the books.
 func (b BalanceSheet) unbooked() string {
 	if more := less(b.Supply, b.Circulating); !more.IsZero() {
 		return "; " + b.text(more) + " more is in circulation than the books say"
@@ -74,7 +78,7 @@ func (b BalanceSheet) unbooked() string {
 	return ""
 }
 
-// fault says what is wrong, or nothing.
+// fault describes the fault, or is empty.
 func (b BalanceSheet) fault() string {
 	var found []string
 	if !b.Missing.IsZero() {
@@ -88,7 +92,8 @@ func (b BalanceSheet) fault() string {
 	return strings.Join(found, "; ")
 }
 
-// Sheet asks the chain for everything our accounts hold of a token. false: the chain does not offer it, or is not followed yet.
+// Sheet asks the chain for everything our accounts hold of a token. false: the chain does not offer
+// it, or is not followed yet.
 func Sheet(ctx context.Context, s viewer, source, exchange chain.Chain, n records.Network, t records.Token) (b BalanceSheet, ok bool, err error) {
 	h, ok := source.(holdingsReader)
 	if !ok {
@@ -96,7 +101,7 @@ func Sheet(ctx context.Context, s viewer, source, exchange chain.Chain, n record
 	}
 	var sheet books.Sheet
 	b = BalanceSheet{Network: n.Name, Token: t}
-	if err := b.readSupply(ctx, s, exchange, n); err != nil { // before the books: what is credited meanwhile is covered by what they say then
+	if err := b.readSupply(ctx, s, exchange, n); err != nil { // before the books: they then cover later credits
 		return b, false, err
 	}
 	err = s.View(ctx, func(tx *records.Tx) error {
@@ -120,7 +125,8 @@ func Sheet(ctx context.Context, s viewer, source, exchange chain.Chain, n record
 	return b, true, b.compare(sheet)
 }
 
-// readSupply asks the exchange chain how much of the token is in other hands, where the gateway is its issuer: by its owner there, or by configuration.
+// readSupply asks the exchange chain how much of the token is in other hands, where the gateway is
+// its issuer: by its owner there, or by configuration.
 func (b *BalanceSheet) readSupply(ctx context.Context, s viewer, c chain.Chain, n records.Network) error {
 	i, ok := c.(supplyReader)
 	if !ok {
@@ -178,7 +184,8 @@ func (b *BalanceSheet) addHoldings(ctx context.Context, s viewer, h holdingsRead
 	}
 }
 
-// addCold asks what the cold address has at the same block. One that is an account of ours is counted there.
+// addCold asks what the cold address has at the same block. One that is an account of ours is
+// counted there.
 func (b *BalanceSheet) addCold(ctx context.Context, s viewer, h holdingsReader, n records.Network) error {
 	if b.Token.Cold == "" {
 		return nil
@@ -211,7 +218,8 @@ func (b *BalanceSheet) add(k records.AccountKind, have chain.Amount) (err error)
 	return err
 }
 
-// compare sets the books beside what is there. Coin has books of its own, by account; here it is held against what is owed only.
+// compare compares the books with the holdings. Coin has its own books, by account; here it is
+// compared with the liabilities only.
 func (b *BalanceSheet) compare(s books.Sheet) (err error) {
 	there := b.Held
 	if b.Held, err = b.Held.Add(s.Above); err != nil {
@@ -255,22 +263,24 @@ func (b *BalanceSheet) compare(s books.Sheet) (err error) {
 	return err
 }
 
-// share bounds what sheets cost: drawing them takes one part of so many of the time at most, so that those of a small gateway are drawn at each
-// reconciliation and those of a million addresses every quarter of an hour or so.
+// share bounds the cost of sheets: drawing them takes at most this part of the time. Sheets of a
+// small gateway are drawn at each reconciliation and those of a million addresses every quarter of
+// an hour or so.
 const share = 200
 
-// Solvency compares balance sheets in its time, and after each that does not fit again with the next final blocks: what two in a row show closes the
-// token's channels until one fits.
+// Solvency compares balance sheets in its time, and after each that does not fit again with the
+// next final blocks: what two in a row show closes the token's channels until one fits.
 type Solvency struct {
 	Parts
 	most   time.Duration // between two comparisons
 	next   time.Time
 	before map[tokenKey]uint64    // height of the last sheet that did not fit
 	failed map[tokenKey]time.Time // since when no sheet could be drawn
-	told   int                    // how many of them the last round told of; -1: what an earlier process told may still be written down
+	told   int                    // number of conditions in the last round; -1: those of an earlier process may still be stored
 }
 
-// untold is how long a sheet may not be drawn before that is told of: nodes are away for a moment now and then.
+// untold is how long a sheet may be missing before that is reported: nodes are away for a moment
+// now and then.
 const untold = 5 * time.Minute
 
 // tokenKey names a token of a network.
@@ -281,7 +291,8 @@ func NewSolvency(p Parts, most time.Duration) *Solvency {
 	return &Solvency{Parts: p, most: most, before: map[tokenKey]uint64{}, failed: map[tokenKey]time.Time{}, told: -1}
 }
 
-// Round compares all tokens when it is time. One that cannot be compared keeps no other back, and is told of when that lasts.
+// Round compares all tokens when it is time. One that cannot be compared does not affect the
+// others, and is reported when that lasts.
 func (v *Solvency) Round(ctx context.Context) error {
 	if v.Now().Before(v.next) {
 		return nil
@@ -316,7 +327,8 @@ func (v *Solvency) Round(ctx context.Context) error {
 	return errors.Join(append(faults, v.tell(ctx, tell))...)
 }
 
-// tell stores what was not compared for long, when that may differ from what is stored.
+// tell stores the tokens that were not compared for long, when that may differ from the stored
+// ones.
 func (v *Solvency) tell(ctx context.Context, list []control.Condition) error {
 	if len(list) == 0 && v.told == 0 {
 		return nil
@@ -328,8 +340,8 @@ func (v *Solvency) tell(ctx context.Context, list []control.Condition) error {
 	return err
 }
 
-// check judges one token. A sheet that does not fit is looked at again at a later final block before it closes anything: the books of a block
-// that has just become final may be half written.
+// check judges one token. A sheet that does not fit is looked at again at a later final block
+// before it closes anything: the books of a block that has just become final may be half written.
 func (v *Solvency) check(ctx context.Context, n records.Network, t records.Token) error {
 	b, ok, err := Sheet(ctx, v.Store, v.Chains[n.Source], v.Chains[n.Exchange], n, t)
 	if err != nil || !ok {
@@ -356,7 +368,7 @@ func (v *Solvency) check(ctx context.Context, n records.Network, t records.Token
 	return v.setChannels(ctx, n, t, control.ChannelMaintain, solvencyPrefix+fault)
 }
 
-// setChannels moves the channels of a token, unless somebody else has stopped them.
+// setChannels moves the channels of a token, unless another part has stopped them.
 func (v *Solvency) setChannels(ctx context.Context, n records.Network, t records.Token, want, why string) error {
 	return v.Store.Update(ctx, func(tx *records.Tx) error {
 		for _, d := range []records.Direction{records.Deposit, records.Withdrawal} {

@@ -10,7 +10,8 @@ import (
 	"gatewayd/records/books"
 )
 
-// What is missing is what the books say and the chain does not show; what is not covered is what is owed and not held.
+// What is missing is what the books say and the chain does not show; what is not covered is what is
+// owed and not held.
 func TestBalanceSheetCompares(t *testing.T) {
 	token := records.Token{Asset: usdEth, Decimals: 2, AssetDecimals: 4}
 	coins := records.Token{Asset: chain.Native, Decimals: 2, AssetDecimals: 4}

@@ -13,17 +13,20 @@ import (
 	"gatewayd/records/balances"
 )
 
-// maxLocated bounds the surpluses whose blocks are looked for in one round, dearest first: anybody can send dust to many addresses.
+// maxLocated bounds the surpluses whose blocks are looked for in one round, dearest first: anybody
+// can send dust to many addresses.
 const maxLocated = 1_000
 
-// proposal is a surplus on its way to be credited: what was found, and the later comparison that shows it too.
+// proposal is a surplus on its way to be credited: what was found, and the later comparison that
+// shows it too.
 type proposal struct {
 	balances.Finding
 	look   balances.Look
 	height uint64 // of look
 }
 
-// confirm compares accounts that differed again, at a later final block. What a surplus is made of is then looked for, and credited.
+// confirm compares accounts that differed again, at a later final block. What a surplus is made of
+// is then looked for, and credited.
 func (a *Auditor) confirm(ctx context.Context, found []balances.Finding) error {
 	accounts := make([]string, len(found))
 	for i, f := range found {
@@ -54,7 +57,8 @@ func (a *Auditor) confirm(ctx context.Context, found []balances.Finding) error {
 	return nil
 }
 
-// arrivals tells what each surplus is made of. Nobody looks for the blocks of dust, which is refused in any case.
+// arrivals returns the parts of each surplus. The blocks of dust, which is refused in any case, are
+// not searched.
 func (a *Auditor) arrivals(ctx context.Context, agreed []proposal) ([][]arrival, error) {
 	all := make([][]arrival, len(agreed))
 	var worth []proposal
@@ -130,7 +134,7 @@ func (a *Auditor) credit(ctx context.Context, p proposal, parts []arrival) error
 		}
 		return balances.CreditSurplus(tx, p.Finding, p.height, p.look, rows)
 	})
-	if errors.Is(err, records.ErrConflict) { // the books went on meanwhile: the next round sees
+	if errors.Is(err, records.ErrConflict) { // the books changed meanwhile: the next round handles it
 		log.WithError(err).Info("surplus not credited now")
 		return nil
 	}
@@ -153,8 +157,9 @@ func (a *Auditor) blockAt(ctx context.Context, height uint64) (b chain.Block, er
 	return a.Chains[a.id].Block(ctx, height)
 }
 
-// transfer is the row of one part. Nobody knows its transaction: its block's hash stands for it, which clients can show and look up. Coin that
-// came to an address before it was given to its user is nobody's, and where that cannot be told an operator decides.
+// transfer returns the row of one part. Its transaction is unknown: its block's hash, which clients
+// can show and look up, replaces it. Coin that came to an address before it was given to its user
+// belongs to no user, and where that is unknown an operator decides.
 func (a *Auditor) transfer(tx *records.Tx, p proposal, part arrival, b chain.Block) (records.Transfer, error) {
 	row, ok, err := a.Classify(tx, a.id, chain.Transfer{
 		Ref: records.AuditRef(p.Account, chain.Native, part.height), Tx: b.Hash, To: p.Account, Asset: chain.Native, Amount: part.amount, Memo: chain.Memo{Type: -1},

@@ -12,23 +12,28 @@ import (
 	"gatewayd/records/control"
 )
 
-// costQuoter is a ledger with fees: it tells what one payout of an asset costs now, in native coin.
+// costQuoter is a ledger with fees: it returns the present cost of one payout of an asset, in
+// native coin.
 type costQuoter interface {
 	PayoutCost(ctx context.Context, asset chain.Asset) (chain.Amount, error)
 }
 
 // quotaReader is a ledger that takes quota instead of fees.
 type quotaReader interface {
-	// CreditQuota returns the quota that an account's stake can give it, and what one credit takes of it: nothing where proof of work is done.
+	// CreditQuota returns the quota that an account's stake can give it, and what one credit takes
+	// of it: nothing where proof of work is done.
 	CreditQuota(ctx context.Context, account string) (has, takes uint64, err error)
 }
 
-// unfunded finds directions that cannot make even the smallest payment, because their accounts together hold too little, as those of a new gateway do. It reads no
-// payments: Books finds what is owed and not held.
+// unfunded finds directions that cannot make even the smallest payment, because their accounts
+// together hold too little, as those of a new gateway do. It reads no payments: Books finds what is
+// owed and not held.
 type unfunded struct {
 	Parts
-	short    map[string]int // what was once enough -> rounds in a row in which it is not
-	reported map[string]int // source of conditions -> how many it told last; sources that this process has not told are not in it
+	short map[string]int // what was once enough -> rounds in a row in which it is not
+	// source of conditions -> number in the last round; sources without a report of this process
+	// are not in it
+	reported map[string]int
 }
 
 func newUnfunded(p Parts) *unfunded {
@@ -44,7 +49,8 @@ type side struct {
 	pool      []books.PoolAccount
 }
 
-// round looks at both directions of every network. Where a figure cannot be read, what was told of the direction stays as it was.
+// round checks both directions of every network. Where a figure cannot be read, the direction's
+// conditions do not change.
 func (u *unfunded) round(ctx context.Context) error {
 	var faults []error
 	for _, n := range u.Networks() {
@@ -128,7 +134,8 @@ func (s side) stopped(k status.Kind, subject, format string, args ...any) []cont
 	}}
 }
 
-// funds looks whether a side holds a token's smallest payment. The gateway's accounts pay what they hold: nobody issues tokens for them.
+// funds checks whether a side holds a token's smallest payment. The gateway's accounts pay from
+// their holdings: no tokens are issued for them.
 func (u *unfunded) funds(ctx context.Context, s side, t records.Token) ([]control.Condition, error) {
 	asset, least, err := s.smallest(t)
 	if err != nil {
@@ -144,7 +151,7 @@ func (u *unfunded) funds(ctx context.Context, s side, t records.Token) ([]contro
 	return found, nil
 }
 
-// coin looks whether hot accounts hold the fee of the cheapest payout.
+// coin checks whether hot accounts hold the fee of the cheapest payout.
 func (u *unfunded) coin(ctx context.Context, s side) ([]control.Condition, error) {
 	c, ok := u.Chains[s.chain].(costQuoter)
 	if !ok {
@@ -167,7 +174,8 @@ func (u *unfunded) coin(ctx context.Context, s side) ([]control.Condition, error
 	return s.stopped(status.NoCoin, s.account(), "holds too little coin for the fees of its payouts: top it up (it has %s, one costs %s now)", s.text(chain.Native, have), s.text(chain.Native, cost)), nil
 }
 
-// quota looks whether one of the gateway's accounts can pay a credit, however long it may have to rest for it.
+// quota checks whether one of the gateway's accounts can pay a credit, however long it may have to
+// wait for quota.
 func (u *unfunded) quota(ctx context.Context, s side) ([]control.Condition, error) {
 	c, ok := u.Chains[s.chain].(quotaReader)
 	if !ok {
@@ -189,7 +197,8 @@ func (u *unfunded) quota(ctx context.Context, s side) ([]control.Condition, erro
 	return s.stopped(status.NoQuota, s.account(), "has a stake for %d quota at most, and a credit takes %d: stake for it", most, takes), nil
 }
 
-// holds adds up what a side has of an asset, with what is on its way between its accounts and what lies on deposit addresses, until it is enough.
+// holds sums a side's holdings of an asset, with moves in progress between its accounts and
+// balances of deposit addresses, until it is enough.
 func (u *unfunded) holds(ctx context.Context, s side, asset chain.Asset, enough chain.Amount) (sum chain.Amount, err error) {
 	for i := range s.pool {
 		some, err := Held(ctx, u.Chains[s.chain], s.pool[i:i+1], asset)
@@ -203,8 +212,9 @@ func (u *unfunded) holds(ctx context.Context, s side, asset chain.Asset, enough 
 	return u.withUnswept(ctx, s.chain, asset, sum)
 }
 
-// lasts reports whether something is short: at once when it was never enough since the process began, else after patience rounds in a row. Payments
-// that are mined between two reads, and sweeps, make accounts look empty for a moment.
+// lasts reports whether an asset is short: at once when it was never enough since the process
+// began, else after patience rounds in a row. Payments that are mined between two reads, and
+// sweeps, make accounts look empty for a moment.
 func (u *unfunded) lasts(key string, short bool) bool {
 	rounds, was := u.short[key]
 	switch {

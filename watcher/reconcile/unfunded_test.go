@@ -18,7 +18,8 @@ const payoutFee = 220
 
 var errSilentNode = errors.New("no node answers")
 
-// lean is a ledger whose accounts hold what the test says, with the fees of the source chain and the quota of the exchange chain.
+// lean is a ledger whose accounts hold what the test says, with the fees of the source chain and
+// the quota of the exchange chain.
 type lean struct {
 	*chaintest.Chain
 	coin, token uint64            // of each account
@@ -71,7 +72,8 @@ func (r *rig) lacking() (list []string) {
 	return list
 }
 
-// TestUnfunded: a side that never had what one smallest payment takes is told of at once, and no more once it has it, to the unit.
+// TestUnfunded: a side that never had what one smallest payment takes is told of at once, and no
+// more once it has it, to the unit.
 func TestUnfunded(t *testing.T) {
 	for name, c := range map[string]struct {
 		poor func(eth, vite *lean, gateway string)
@@ -140,7 +142,8 @@ func TestFundedLooksEmptyForAMoment(t *testing.T) {
 	round(enough, payoutFee, quota, 0)
 }
 
-// TestUnreadableFiguresChangeNothing: while a node does not answer, what was told stays and nothing new is told; the other side goes on.
+// TestUnreadableFiguresChangeNothing: while a node does not answer, what was told stays and nothing
+// new is told; the other side goes on.
 func TestUnreadableFiguresChangeNothing(t *testing.T) {
 	r, eth, vite := leanRig(t)
 	books := r.books()
@@ -161,7 +164,8 @@ func TestUnreadableFiguresChangeNothing(t *testing.T) {
 	require.Equal(t, []string{"no_quota deposit "}, r.lacking())
 }
 
-// TestUnfundedIsForgottenByTheNextProcess: what a process told before it died is gone after the first round of the next one, if it is no more so.
+// TestUnfundedIsForgottenByTheNextProcess: what a process told before it died is gone after the
+// first round of the next one, if it is no more so.
 func TestUnfundedIsForgottenByTheNextProcess(t *testing.T) {
 	r, eth, _ := leanRig(t)
 	eth.token = 0
@@ -176,7 +180,8 @@ func TestUnfundedIsForgottenByTheNextProcess(t *testing.T) {
 	require.Empty(t, r.lacking())
 }
 
-// TestPoolIsFundedTogether: accounts share tokens and coin, so their sum counts; one account with quota is enough for the pool to pay.
+// TestPoolIsFundedTogether: accounts share tokens and coin, so their sum counts; one account with
+// quota is enough for the pool to pay.
 func TestPoolIsFundedTogether(t *testing.T) {
 	r, eth, vite := leanRig(t)
 	r.second()

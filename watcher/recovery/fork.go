@@ -12,19 +12,22 @@ import (
 	"gatewayd/transfers"
 )
 
-// ErrForked says that a chain has another past than the final blocks in our records. No command mends that: what the lost blocks decided
-// was paid on the other chain, and which of it to take back or to pay again only people can say.
+// ErrForked means that a chain's blocks differ from the final blocks in our records. No command
+// repairs that: the payments for lost blocks were made on the other chain, and only people can
+// decide which to revert or to repeat.
 var ErrForked = errors.New("the chain has another past than our final blocks")
 
-// Fork is where a chain's line and ours part.
+// Fork is the point at which a chain and our blocks diverge.
 type Fork struct {
-	Common chain.Point // the highest block that both have; no hash when our records begin above it: the height is the one below them
+	// the highest block that both have; no hash when our records begin above it: the height is the
+	// one below them
+	Common chain.Point
 	Ours   chain.Point // our final point
 	Theirs string      // hash that the nodes have at the height of our final point; empty when their line ends below it
 	Lost   []uint64    // transfers that were decided and whose blocks have left the chain, oldest first; at most 1000
 }
 
-// maxNamed is how many lost transfers a halt's reason names.
+// maxNamed bounds the lost transfers in a halt's reason.
 const maxNamed = 20
 
 // String names the place and the lost transfers, for people.
@@ -44,8 +47,9 @@ func (f Fork) String() string {
 	return text
 }
 
-// ResumeChain follows a halted chain again when its nodes agree with our final point, which they did not when it was halted: one of them lied,
-// or stood on a branch that the others have left. Else it is ErrForked, with the point where the pasts part and what was lost.
+// ResumeChain follows a halted chain again when its nodes agree with our final point, which they
+// did not when it was halted: one of them lied, or stood on a branch that the others have left.
+// Else it is ErrForked, with the point where the pasts part and what was lost.
 func (r *Recovery) ResumeChain(ctx context.Context, id chain.ID) (fork Fork, err error) {
 	c, ok := r.Chains[id]
 	if !ok {
@@ -79,7 +83,8 @@ func (r *Recovery) ResumeChain(ctx context.Context, id chain.ID) (fork Fork, err
 	return fork, r.Store.Update(ctx, func(tx *records.Tx) error { return tx.ResumeChain(id) })
 }
 
-// Lost finds out where the pasts part and marks what was decided after that. Without a fork the point is the last that both have.
+// Lost finds out where the pasts part and marks what was decided after that. Without a fork the
+// point is the last that both have.
 func Lost(ctx context.Context, s store, c chain.Chain, cur records.Cursor, head chain.Head) (Fork, error) {
 	_, fork, err := findFork(ctx, s, c, cur, head)
 	if err == nil {
@@ -88,7 +93,8 @@ func Lost(ctx context.Context, s store, c chain.Chain, cur records.Cursor, head 
 	return fork, err
 }
 
-// findFork compares our line with the nodes' at our final point, or at their end when that is lower.
+// findFork compares our line with the nodes' at our final point, or at their end when that is
+// lower.
 func findFork(ctx context.Context, s store, c chain.Chain, cur records.Cursor, head chain.Head) (forked bool, fork Fork, err error) {
 	fork.Ours = cur.Final
 	at, ours := cur.Final.Height, cur.Final.Hash
@@ -117,7 +123,8 @@ func findFork(ctx context.Context, s store, c chain.Chain, cur records.Cursor, h
 	return true, fork, err
 }
 
-// markLost marks the decided transfers of the blocks that the nodes do not have, and answers all that the chain has lost.
+// markLost marks the decided transfers of the blocks that the nodes do not have, and answers all
+// that the chain has lost.
 func markLost(ctx context.Context, s store, id chain.ID, fork Fork) (lost []uint64, err error) {
 	err = s.Update(ctx, func(tx *records.Tx) error {
 		if err := tx.MarkLost(id, fork.Common.Height); err != nil {
@@ -137,8 +144,9 @@ func hashAt(ctx context.Context, c chain.Chain, height uint64) (string, error) {
 	return b.Hash, nil
 }
 
-// lastCommonBlock searches the highest block below a differing one that the nodes and our records share. When our records begin above it, the point has no
-// hash and the height below their first one.
+// lastCommonBlock searches the highest block below a differing one that the nodes and our records
+// share. When our records begin above it, the point has no hash and the height below their first
+// one.
 func lastCommonBlock(ctx context.Context, s store, c chain.Chain, differs uint64) (chain.Point, error) {
 	shared := chain.Point{}
 	low, high := uint64(0), differs // everything at high and above differs

@@ -1,8 +1,10 @@
-// Package recovery is what operators do with accounts and chains that have stopped: they explain transactions that our records do not know, and
-// let accounts sign and chains be followed again (docs/operations/recovery.md).
+// Package recovery contains the operators' actions on stopped accounts and chains: they explain
+// transactions that are not in our records, and let accounts sign and chains be followed again
+// (docs/operations/recovery.md).
 //
-// It works beside a running daemon, on the same database, and signs nothing: the daemon sees by the account's state that it may go on. Its one
-// rule: an account signs again only when nothing that was ever signed with its key can still surprise our records.
+// It works next to a running daemon, on the same database, and signs nothing: the daemon continues
+// when the account's state permits it. Its one rule: an account signs again only when no earlier
+// signature of its key can still contradict our records.
 package recovery
 
 import (
@@ -18,10 +20,11 @@ import (
 	"gatewayd/transfers"
 )
 
-// ErrBehind says that the daemon has not read the chains far enough to judge: run it and ask again.
+// ErrBehind means that the daemon has not read the chains far enough for a decision: run it and ask
+// again.
 var ErrBehind = errors.New("the daemon has not read that far yet")
 
-// ErrNotAtRest says that something signed may still be mined: wait and ask again.
+// ErrNotAtRest means that a signed transaction may still be mined: wait and ask again.
 var ErrNotAtRest = errors.New("something signed may still be mined")
 
 // store is the database: one writing transaction at a time, or one consistent read.
@@ -43,7 +46,8 @@ type blockReader interface {
 	ReadOutcomes(ctx context.Context, id chain.ID, height uint64) error
 }
 
-// showToSigner has the signer read the blocks of transactions that are to be explained, so that it knows what became of its signatures.
+// showToSigner has the signer read the blocks of transactions that are to be explained, so that it
+// knows what became of its signatures.
 func (r *Recovery) showToSigner(ctx context.Context, list ...records.OwnTx) error {
 	s, ok := r.Guard.(blockReader)
 	if !ok {
@@ -62,12 +66,12 @@ func (r *Recovery) showToSigner(ctx context.Context, list ...records.OwnTx) erro
 	return nil
 }
 
-// describer is a chain that can tell what a transaction of ours asks for, proven by its hash.
+// describer is a chain that can describe the request of a transaction of ours, proven by its hash.
 type describer interface {
 	Describe(ctx context.Context, hash string) (chain.Outgoing, error)
 }
 
-// Parts is what recovery works with.
+// Parts are the dependencies of recovery.
 type Parts struct {
 	Store  store
 	Chains map[chain.ID]chain.Chain
@@ -81,7 +85,7 @@ type Recovery struct{ Parts }
 // New starts nothing.
 func New(p Parts) *Recovery { return &Recovery{p} }
 
-// Position is where an account stands on its ledger, in our records and in the sign-guard's memory.
+// Position is the state of an account on its ledger, in our records and in the sign-guard.
 type Position struct {
 	Account records.Account
 	Tip     chain.AccountHead
@@ -91,7 +95,7 @@ type Position struct {
 	First   uint64 // the number of its first signature
 }
 
-// resumption is where the account goes on.
+// resumption returns the point at which the account continues.
 func (s Position) resumption() records.Resumption {
 	return records.Resumption{Next: s.Tip.Next, Hash: s.Tip.Hash, Branch: s.Branch, Signed: s.Signed, First: s.First}
 }
@@ -100,16 +104,20 @@ func (s Position) resumption() records.Resumption {
 type UnknownTx struct {
 	records.OwnTx
 	Out      chain.Outgoing
-	Signed   string            // what the sign-guard knows that it was signed for; empty where it does not tell
-	Harmless string            // why it can have paid no user, if that is so
-	Cold     string            // the token that it sent to its cold address, if it did nothing else that our records ask for
-	Pays     []records.Payment // unpaid ones that ask for exactly this, oldest first; only what it was signed for, where the sign-guard tells
-	Known    bool              // the sign-guard knows that it was signed for them
-	Refunds  []uint64          // transfers that it would send back exactly
-	Others   []uint64          // when there are none: transfers that it would send to somebody else than their senders, as an operator may have ordered
+	Signed   string // the sign-guard's payment for the signature; empty if it has none
+	Harmless string // why it can have paid no user, if that is so
+	Cold     string // the token that it sent to its cold address, if it did nothing else that our records ask for
+	// unpaid ones with exactly this request, oldest first; only the signed payment, where the
+	// sign-guard has it
+	Pays    []records.Payment
+	Known   bool     // the sign-guard knows that it was signed for them
+	Refunds []uint64 // transfers that it would send back exactly
+	// if there are none: transfers whose refund it would be to a party other than their senders, as
+	// an operator may have ordered
+	Others []uint64
 }
 
-// Position asks where an account stands.
+// Position reads the state of an account.
 func (r *Recovery) Position(ctx context.Context, id chain.ID, account string) (s Position, err error) {
 	c, ok := r.Chains[id]
 	if !ok {
@@ -131,7 +139,8 @@ func (r *Recovery) Position(ctx context.Context, id chain.ID, account string) (s
 	return s, err
 }
 
-// Unread says which transactions of an account at rest no block shows that the records have read; empty when there are none.
+// Unread describes the transactions of an account at rest that no block in the records shows; empty
+// when there are none.
 func (r *Recovery) Unread(ctx context.Context, s Position) (why string, err error) {
 	if s.moving() != "" {
 		return "", nil
@@ -143,8 +152,9 @@ func (r *Recovery) Unread(ctx context.Context, s Position) (why string, err erro
 	return "", err
 }
 
-// moving says what of the account may still be mined or dropped. It is empty when everything is decided: then the ledger's latest, pending
-// and final state agree and, where it counts nonces, no number is left that only the sign-guard knows.
+// moving describes the account's transactions that may still be mined or dropped. It is empty when
+// everything is decided: then the ledger's latest, pending and final state agree and, where it
+// counts nonces, no number is left that only the sign-guard has.
 func (s Position) moving() string {
 	switch {
 	case s.Tip.Hash == "" && s.Signed && s.Number > max(s.Tip.Next, s.Account.Next):
@@ -156,9 +166,9 @@ func (s Position) moving() string {
 	return ""
 }
 
-// UnknownTxs returns the final transactions of an account that nobody has explained yet, with what they did. ErrBehind until the daemon has
-// read every chain of the account's network to where it stood at the call, because what it paid for may stand in blocks not read yet. It
-// waits so long for that.
+// UnknownTxs returns the unexplained final transactions of an account, with their effects. It is
+// ErrBehind until the daemon has read every chain of the account's network up to its head at the
+// call, because the paid transfer may be in an unread block. It waits for at most patience.
 func (r *Recovery) UnknownTxs(ctx context.Context, id chain.ID, account string, patience time.Duration) ([]UnknownTx, error) {
 	if err := r.awaitRead(ctx, id, account, patience); err != nil {
 		return nil, err
@@ -229,7 +239,8 @@ func (r *Recovery) neighbours(ctx context.Context, id chain.ID, account string) 
 // network is the configured network of an account; one that has left the configuration has no name.
 func (r *Recovery) network(a records.Account) records.Network { return r.Rules().Network(a.Network) }
 
-// checkRead is ErrBehind unless the daemon has read each chain to a head and decided what was final there.
+// checkRead is ErrBehind unless the daemon has read each chain to a head and decided what was final
+// there.
 func checkRead(tx *records.Tx, heads map[chain.ID]chain.Head) error {
 	for id, head := range heads {
 		cur, err := tx.Cursor(id)
@@ -246,7 +257,8 @@ func checkRead(tx *records.Tx, heads map[chain.ID]chain.Head) error {
 	return nil
 }
 
-// match finds out what a transaction did, and which payments and transfers of our records it may have paid or refunded.
+// match finds out what a transaction did, and which payments and transfers of our records it may
+// have paid or refunded.
 func (r *Recovery) match(ctx context.Context, e records.OwnTx) (f UnknownTx, err error) {
 	f.OwnTx = e
 	if f.Out, err = r.describe(ctx, e); err != nil {
@@ -279,7 +291,8 @@ func (r *Recovery) match(ctx context.Context, e records.OwnTx) (f UnknownTx, err
 	return f, err
 }
 
-// coldToken is the token that a transaction of a hot account sent to the token's cold address. One that may be a payout or a refund there is for people.
+// coldToken is the token that a transaction of a hot account sent to the token's cold address. One
+// that may be a payout or a refund there is for people.
 func (r *Recovery) coldToken(tx *records.Tx, f UnknownTx) (string, error) {
 	if !f.OK || f.Out.Source != "" || f.Out.Label != "" || f.Out.Amount.IsZero() || len(f.Refunds) > 0 ||
 		slices.ContainsFunc(f.Pays, func(p records.Payment) bool { return p.Purpose != chain.Cold }) {
@@ -305,7 +318,8 @@ func (r *Recovery) describe(ctx context.Context, e records.OwnTx) (chain.Outgoin
 	return c.Describe(ctx, e.Tx)
 }
 
-// paidBy are the unpaid payments of the account that ask for exactly what the transaction did, and that no slot of ours can pay any more.
+// paidBy returns the unpaid payments of the account that request exactly the transaction's effect,
+// and that no slot of ours can pay any more.
 func (r *Recovery) paidBy(tx *records.Tx, f UnknownTx) (list []records.Payment, err error) {
 	if !f.OK {
 		return nil, nil
@@ -337,8 +351,9 @@ func fits(p records.Payment, out chain.Outgoing) bool {
 	return p.Asset == out.Asset && p.Payee == out.To && p.Amount == out.Amount && p.PayeeLabel == out.Label
 }
 
-// refundedBy are the transfers that the transaction would send back, while neither a credit nor a refund of them is paid: to their senders, or else to
-// somebody whom an operator may have named.
+// refundedBy returns the transfers that the transaction would send back, while neither a credit nor
+// a refund of them is paid: to their senders, or else to another party that an operator may have
+// named.
 func (r *Recovery) refundedBy(tx *records.Tx, f UnknownTx, signed trace) (back, others []uint64, err error) {
 	if !f.OK || f.Out.Source != "" || f.Out.Amount.IsZero() {
 		return nil, nil, nil
@@ -363,7 +378,7 @@ func (r *Recovery) refundedBy(tx *records.Tx, f UnknownTx, signed trace) (back, 
 	return back, others, err
 }
 
-// harmless says why a transaction can have paid no user.
+// harmless returns the reason why a transaction cannot have paid a user.
 func (r *Recovery) harmless(tx *records.Tx, f UnknownTx) (string, error) {
 	switch {
 	case !f.OK:

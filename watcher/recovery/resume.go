@@ -13,10 +13,12 @@ import (
 	"gatewayd/transfers"
 )
 
-// Settle records that a final transaction of ours which our records do not know paid a record: its credit, its refund or its receive, whichever
-// asks for exactly what the transaction did. When it is the record's refund and none is ordered, the refund is ordered first: also one to somebody else than
-// the sender, since an operator names the record. ErrNothingToDo: the transaction is none such, or does not fit, or a slot of the payment is not decided.
-// It also settles a held payment of which the transaction moved something else than the payment says, as an operator has seen (payout_differs).
+// Settle records that a final transaction of ours which is not in our records paid a record: its
+// credit, its refund or its receive, whichever requests exactly the transaction's effect. When it
+// is the record's refund and none is ordered, the refund is ordered first: also one to a party
+// other than the sender, since an operator names the record. ErrNothingToDo: the transaction is
+// none such, or does not fit, or a slot of the payment is not decided. It also settles a held
+// payment whose transaction moved something else, as an operator has verified (payout_differs).
 func (r *Recovery) Settle(ctx context.Context, record uint64, hash string) error {
 	if done, err := r.settleDiffering(ctx, record, hash); err != nil || done {
 		return err
@@ -52,8 +54,8 @@ func (r *Recovery) Settle(ctx context.Context, record uint64, hash string) error
 	})
 }
 
-// settleDiffering settles the held payment of a record, or a sweep, gas or cold payment as of record 0, that a transaction of its own may have paid; false when it
-// is none of such a payment.
+// settleDiffering settles the held payment of a record, or a sweep, gas or cold payment as of
+// record 0, that a transaction of its own may have paid; false when it is none of such a payment.
 func (r *Recovery) settleDiffering(ctx context.Context, record uint64, hash string) (done bool, err error) {
 	err = r.Store.Update(ctx, func(tx *records.Tx) error {
 		for id := range r.Chains {
@@ -79,7 +81,7 @@ func (r *Recovery) settleDiffering(ctx context.Context, record uint64, hash stri
 	return done && err == nil, err
 }
 
-// credited is an unexplained transaction that is what the record's unpaid credit asks for, or empty.
+// credited returns an unexplained transaction that matches the record's unpaid credit, or is empty.
 func (r *Recovery) credited(ctx context.Context, record uint64) (hash string, err error) {
 	var credits []records.Payment
 	err = r.Store.View(ctx, func(tx *records.Tx) error {
@@ -148,12 +150,13 @@ func (r *Recovery) settles(tx *records.Tx, record uint64, e records.OwnTx, out c
 	return id, err
 }
 
-// refundsNet reports whether an amount is what of a withdrawal goes back when its payout has failed.
+// refundsNet reports whether an amount equals the refund of a withdrawal with a failed payout.
 func refundsNet(t records.Transfer, amount chain.Amount) bool {
 	return t.Direction == records.Withdrawal && amount == t.Net
 }
 
-// voidBlockedSlots frees the payments of a record that are bound to slots of stopped accounts which can pay nothing any more.
+// voidBlockedSlots frees the payments of a record that are bound to slots of stopped accounts which
+// can pay nothing any more.
 func voidBlockedSlots(tx *records.Tx, record uint64) error {
 	payments, err := tx.PaymentsOf(record)
 	if err != nil {
@@ -186,11 +189,14 @@ func unpaidPayment(tx *records.Tx, record uint64, e records.OwnTx, out chain.Out
 type Settled struct {
 	Payment uint64
 	Tx      string
-	Signed  bool // the sign-guard knows that it was signed for this payment; otherwise it is the oldest of those alike
+	// the sign-guard knows that it was signed for this payment; otherwise it is the oldest of those
+	// alike
+	Signed bool
 }
 
-// SettleAll settles every unexplained transaction of a stopped account to the unpaid payment that it was signed for. Where the sign-guard does not tell, it is
-// the oldest that asks for exactly what it did: payments alike in everything are the same to their payee.
+// SettleAll settles every unexplained transaction of a stopped account to the unpaid payment that
+// it was signed for. Without the sign-guard's data, it takes the oldest that requests exactly its
+// effect: identical payments are the same to their payee.
 func (r *Recovery) SettleAll(ctx context.Context, id chain.ID, account string, patience time.Duration) ([]Settled, error) {
 	list, err := r.UnknownTxs(ctx, id, account, patience)
 	if err != nil {
@@ -232,8 +238,9 @@ func ownTxsOf(list []UnknownTx) []records.OwnTx {
 	return out
 }
 
-// Accept keeps in the history that an operator knows of a transaction which pays nothing that our records owe. One that fits an unpaid
-// payment or an open refund is not accepted: it must be settled.
+// Accept records in the history that an operator knows of a transaction which pays none of our
+// liabilities. One that fits an unpaid payment or an open refund is not accepted: it must be
+// settled.
 func (r *Recovery) Accept(ctx context.Context, id chain.ID, account, hash, why string, patience time.Duration) error {
 	list, err := r.UnknownTxs(ctx, id, account, patience)
 	if err != nil {
@@ -263,10 +270,13 @@ func (r *Recovery) accept(ctx context.Context, f UnknownTx, why string) error {
 	return r.Store.Update(ctx, func(tx *records.Tx) error { return tx.AcceptUnknownTx(f.Chain, f.Account, f.Tx, why) })
 }
 
-// Resume lets a stopped account sign again. It first accepts by itself what can have paid no user, and settles what went to the cold address. Then it wants, in this order:
-// everything of the account on the ledger final; every final transaction of every account on the network's chains explained; and nothing
-// left that only the sign-guard knows, nor at another stopped paying account of the network, whose payments may be this one's refunds.
-// ErrNotAtRest, ErrBehind: ask again later; the daemon works on it. ErrNothingToDo: an operator must explain or decide something first.
+// Resume lets a stopped account sign again. It first accepts transactions that cannot have paid a
+// user, and settles those to the cold address. Then it requires, in this order: everything of the
+// account on the ledger final; every final transaction of every account on the network's chains
+// explained; and nothing left that only the sign-guard has. The last applies to every other stopped
+// paying account of the network, too, whose payments may be this one's refunds. ErrNotAtRest,
+// ErrBehind: ask again later; the daemon works on it. ErrNothingToDo: an operator must explain or
+// decide something first.
 func (r *Recovery) Resume(ctx context.Context, id chain.ID, account string, patience time.Duration) error {
 	s, err := r.Position(ctx, id, account)
 	if err != nil {
@@ -299,8 +309,9 @@ func (r *Recovery) Resume(ctx context.Context, id chain.ID, account string, pati
 	})
 }
 
-// releaseSweeps voids the sweeps and the cold money of an account that wait for a slot: what they counted on may have been moved since, and the next sweep counts
-// anew. Top-ups stay, because a sweep that is signed may wait for its coins.
+// releaseSweeps voids the sweeps and the cold money of an account that wait for a slot: their
+// amounts may have moved since, and the next sweep recomputes them. Top-ups stay, because a signed
+// sweep may wait for its coins.
 func releaseSweeps(tx *records.Tx, id chain.ID, account string) error {
 	waiting, err := tx.UnpaidPayments(id, account)
 	if err != nil {
@@ -318,7 +329,8 @@ func releaseSweeps(tx *records.Tx, id chain.ID, account string) error {
 	return nil
 }
 
-// explain accepts what can have paid no user, settles what went to the cold address, and names the first transaction that may have.
+// explain accepts what can have paid no user, settles what went to the cold address, and names the
+// first transaction that may have.
 func (r *Recovery) explain(ctx context.Context, list []UnknownTx) error {
 	for _, f := range list {
 		if f.Cold == "" && (f.Harmless == "" || len(f.Pays) > 0) {
@@ -343,7 +355,7 @@ func (r *Recovery) explain(ctx context.Context, list []UnknownTx) error {
 	return nil
 }
 
-// signedFor is what a transaction was signed for, in the middle of a sentence.
+// signedFor describes the signed payment of a transaction, in the middle of a sentence.
 func signedFor(what string) string {
 	if what == "" {
 		return ""
@@ -351,7 +363,8 @@ func signedFor(what string) string {
 	return " (it was signed for " + what + ")"
 }
 
-// settleCold makes a transaction to the cold address a payment there, so that the books know where the money is.
+// settleCold makes a transaction to the cold address a payment there, so that the books know where
+// the money is.
 func (r *Recovery) settleCold(tx *records.Tx, f UnknownTx) error {
 	a, err := tx.Account(f.Chain, f.Account)
 	if err != nil {
@@ -362,8 +375,9 @@ func (r *Recovery) settleCold(tx *records.Tx, f UnknownTx) error {
 	}, f.Tx, "sent by hand, found when the account was resumed")
 }
 
-// atRest is ErrNotAtRest while something of the account, or of another stopped paying account of its network, may still be mined. The account
-// is then put to recovering: the daemon sees what it knows through and cancels the rest.
+// atRest is ErrNotAtRest while something of the account, or of another stopped paying account of
+// its network, may still be mined. The account is then put to recovering: the daemon sees what it
+// knows through and cancels the rest.
 func (r *Recovery) atRest(ctx context.Context, s Position) error {
 	if why := s.moving(); why != "" {
 		return errors.Join(fmt.Errorf("%w: %s", ErrNotAtRest, why), r.recovering(ctx, s, why))
@@ -384,7 +398,8 @@ func (r *Recovery) atRest(ctx context.Context, s Position) error {
 	return nil
 }
 
-// recovering is the state in which the daemon brings an account to rest. Where blocks are linked it has no means to, and needs none.
+// recovering is the state in which the daemon brings an account to rest. Where blocks are linked it
+// has no means to, and needs none.
 func (r *Recovery) recovering(ctx context.Context, s Position, why string) error {
 	if s.Account.State == records.AccountRecovering || s.Tip.Hash != "" {
 		return nil
@@ -413,8 +428,8 @@ func (r *Recovery) stoppedBeside(ctx context.Context, a records.Account) (list [
 	return list, err
 }
 
-// explained wants the books whole on both chains of a network before anything is signed again: what is unknown at one account may have paid
-// what another is about to pay.
+// explained requires consistent books on both chains of a network before anything is signed again:
+// an unknown transaction of one account may have paid a pending payment of another.
 func (r *Recovery) explained(tx *records.Tx, a records.Account) error {
 	n := r.network(a)
 	for _, id := range []chain.ID{n.Source, n.Exchange} {
@@ -435,7 +450,8 @@ func (r *Recovery) explained(tx *records.Tx, a records.Account) error {
 	return nil
 }
 
-// harmlessAccount reports whether an account pays none of our users: nobody has to look at all deposit addresses before the hot account goes on.
+// harmlessAccount reports whether an account pays none of our users: the hot account continues
+// without a check of all deposit addresses.
 func (r *Recovery) harmlessAccount(tx *records.Tx, id chain.ID, account string) (bool, error) {
 	a, err := tx.Account(id, account)
 	return a.Kind == records.KindDeposit || a.Kind == records.KindGas, err

@@ -11,11 +11,11 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// trace is what the sign-guard knows as signed for a transaction that our records do not know: at its number, for exactly what it did. There may be several
-// where blocks link: one in each line.
+// trace is the sign-guard's list of signatures for a transaction that is not in our records: at its
+// number, with exactly its effect. There may be several where blocks link: one in each branch.
 type trace []signguard.Signed
 
-// trace asks the sign-guard. It is empty for what nobody here has signed.
+// trace asks the sign-guard. It is empty for a transaction that we have not signed.
 func (r *Recovery) trace(ctx context.Context, e records.OwnTx, out chain.Outgoing) (trace, error) {
 	list, err := r.Guard.SignedAt(ctx, e.Chain, e.Account, e.Number)
 	if err != nil {
@@ -24,13 +24,15 @@ func (r *Recovery) trace(ctx context.Context, e records.OwnTx, out chain.Outgoin
 	return slices.DeleteFunc(list, func(s signguard.Signed) bool { return !out.Is(s.Digest, s.PaymentID) }), nil
 }
 
-// exact reports whether all of it names its cause: then it was signed for nothing else. What was signed before there were authorizations names a number only, and
-// records that were restored give numbers again.
+// exact reports whether all of it names its cause: then it was signed for nothing else. What was
+// signed before there were authorizations names a number only, and records that were restored give
+// numbers again.
 func (s trace) exact() bool {
 	return len(s) > 0 && !slices.ContainsFunc(s, func(one signguard.Signed) bool { return one.Cause == "" })
 }
 
-// pick leaves those of payments alike that the transaction was signed for. ok is false where the sign-guard does not tell: then they are all the same.
+// pick selects those of identical payments that the transaction was signed for. ok is false without
+// the sign-guard's data: then they are all the same.
 func (s trace) pick(tx *records.Tx, alike []records.Payment) (list []records.Payment, ok bool, err error) {
 	for _, p := range alike {
 		key, err := keyOf(tx, p)
@@ -49,7 +51,8 @@ func (s trace) pick(tx *records.Tx, alike []records.Payment) (list []records.Pay
 	case !s.exact():
 		return alike, false, nil
 	}
-	// What moves between our own accounts has no other owner: one payment alike is as good as another, but none of a user's is.
+	// What moves between our own accounts has no other owner: one payment alike is as good as
+	// another, but none of a user's is.
 	return slices.DeleteFunc(slices.Clone(alike), func(p records.Payment) bool { return p.TransferID != 0 || !s.purpose(p.Purpose) }), false, nil
 }
 
@@ -82,7 +85,7 @@ func (s trace) transfer(t records.Transfer) bool {
 // users reports whether it was signed for a transfer of a user's.
 func (s trace) users() bool { return s.exact() && strings.HasPrefix(s[0].Cause, transferKind) }
 
-// String names what it was signed for; empty where the sign-guard does not tell.
+// String names the signed payment; empty without the sign-guard's data.
 func (s trace) String() string {
 	if !s.exact() {
 		return ""
@@ -98,7 +101,7 @@ func (s trace) String() string {
 // transferKind begins the keys of transfers.
 const transferKind = "transfer|"
 
-// keyOf is what the sign-guard calls a payment's cause.
+// keyOf returns the sign-guard's name of a payment's cause.
 func keyOf(tx *records.Tx, p records.Payment) (string, error) {
 	if p.TransferID != 0 {
 		t, err := tx.Transfer(p.TransferID)
