@@ -61,7 +61,7 @@ func (tx *Tx) FreeIndexes(id chain.ID, owner string) (f FreeIndexes, err error) 
 // at the same time to another owner. The signer answers over the network, so that no transaction
 // may wait for Give. An address may be shown once AddAddress is stored, not before.
 func (f FreeIndexes) Give(give func(index uint32) (address, keyPath string, err error)) (GivenAddress, error) {
-	index, err := f.own.Int64, error(signguard.ErrTaken)
+	index, err := f.own.Int64, signguard.ErrTaken
 	var address, path string
 	if f.own.Valid {
 		address, path, err = give(uint32(index))
