@@ -14,7 +14,7 @@ import (
 	"gatewayd/records"
 )
 
-// LeaseTTL is how long a dead daemon on PostgreSQL keeps others waiting.
+// LeaseTTL is the time for which a dead daemon on PostgreSQL keeps others waiting.
 const LeaseTTL = 15 * time.Second
 
 // tenure is the time for which a daemon holds the lease: only then it signs. Losing it ends the

@@ -47,7 +47,7 @@ func callStore[T any](ctx context.Context, s *Server, in transaction, f func(*re
 	}
 }
 
-// idleCallTimeout is how long a worker goroutine waits for its next call.
+// idleCallTimeout is the time for which a worker goroutine waits for its next call.
 const idleCallTimeout = 100 * time.Millisecond
 
 // call runs f in a goroutine, rather in one that made a call before: its stack has grown to what

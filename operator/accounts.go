@@ -16,8 +16,8 @@ import (
 	"gatewayd/watcher/recovery"
 )
 
-// RecoveryPatience is how long a command waits for the daemon to read up to the chains' present
-// heads.
+// RecoveryPatience is the time for which a command waits for the daemon to read up to the chains'
+// present heads.
 const RecoveryPatience = time.Minute
 
 // guard is the sign-guard, or the signer that has it.

@@ -16,7 +16,7 @@ import (
 	"gatewayd/records/control"
 )
 
-// ReloadPatience is how long the command waits for the daemon to read its configuration.
+// ReloadPatience is the time for which the command waits for the daemon to read its configuration.
 const ReloadPatience = 30 * time.Second
 
 // ErrNoDaemon means that no daemon uses the database, so that no process would execute an order.

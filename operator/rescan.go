@@ -208,7 +208,7 @@ func (r *Rescan) Book(ctx context.Context, why string, patience time.Duration) e
 	return r.await(ctx, wanted, patience)
 }
 
-// BookPatience is how long the command waits for the daemon to execute an order to book.
+// BookPatience is the time for which the command waits for the daemon to execute an order to book.
 const BookPatience = 30 * time.Second
 
 func (r *Rescan) await(ctx context.Context, wanted []chain.Point, patience time.Duration) error {

@@ -11,9 +11,9 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// grantLifetime is how long an authorization may be signed after its checks. So a stolen daemon
-// cannot collect authorizations of several days, each within its day's limit, and have all of them
-// signed at one moment.
+// grantLifetime is the time for which an authorization may be signed after its checks. So a stolen
+// daemon cannot collect authorizations of several days, each within its day's limit, and have all
+// of them signed at one moment.
 const grantLifetime = 10 * time.Minute
 
 // grant is a claim that has passed the checks.

@@ -110,8 +110,8 @@ func waitsOrFails(err error) bool {
 	return slices.ContainsFunc([]error{chain.ErrRefused, chain.ErrGasLimit, chain.ErrFeeCeiling, chain.ErrNotNow, errTokenLimit}, func(why error) bool { return errors.Is(err, why) })
 }
 
-// noteLaterAfter is how long the signer may be behind the chain, or an asset without an answer,
-// before the payments show it.
+// noteLaterAfter is the time for which the signer may be behind the chain, or an asset without an
+// answer, before the payments show it.
 const noteLaterAfter = time.Minute
 
 // passes reports whether the payment waits for a cause that mostly ends automatically, and not long

@@ -14,8 +14,8 @@ import (
 	"gatewayd/records/control"
 )
 
-// tellRefusedAfter is how long nodes must refuse a transaction before that is a condition: a full
-// pool may have room again in the next block.
+// tellRefusedAfter is the time for which nodes must refuse a transaction before that is a
+// condition: a full pool may have room again in the next block.
 const tellRefusedAfter = 15 * time.Second
 
 // refusal is a signed transaction that the nodes refuse.

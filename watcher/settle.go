@@ -16,7 +16,8 @@ import (
 // errFailed marks the last step of a payment that failed on its chain.
 var errFailed = errors.New("failed on chain")
 
-// maxGen is how often a payment may provably fail on its chain before it is given up.
+// maxGen is the number of times that a payment may provably fail on its chain before it is given
+// up.
 const maxGen = 1
 
 // settleOwnTxs lets final blocks decide our slots. A slot is paid when one of our attempts is in

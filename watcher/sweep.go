@@ -32,8 +32,8 @@ type sweptReader interface {
 // (docs/payment-rules.md 6).
 const sweepFactor = 3
 
-// sweepPause is how long a sweep or its gas stays held after a failure on its chain, before it is
-// recomputed: it may fail for a fee again.
+// sweepPause is the time for which a sweep or its gas stays held after a failure on its chain,
+// before it is recomputed: it may fail for a fee again.
 const sweepPause = 6 * time.Hour
 
 // Sweep queues the transfers that bring final deposits from their addresses to the hot account, and

@@ -273,11 +273,12 @@ func (w *Watcher) Step(ctx context.Context) error {
 	return nil
 }
 
-// briefFault is how long a loop fails before the log shows it: shorter faults need no reader.
+// briefFault is the time for which a loop fails before the log shows it: shorter faults need no
+// reader.
 const briefFault = 3 * time.Second
 
-// sameFault is how long a failing loop logs nothing more when the text of its fault changes:
-// several nodes fail in any order.
+// sameFault is the time for which a failing loop logs nothing more when the text of its fault
+// changes: several nodes fail in any order.
 const sameFault = time.Minute
 
 // loop repeats a round at every tick and wake. A fault of a node or a lost commit is waited out,

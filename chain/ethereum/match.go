@@ -84,7 +84,8 @@ func (n *node) blame(err error) error {
 	return err
 }
 
-// briefDenial is how long a node may refuse blocks that it has named before that counts as wrong.
+// briefDenial is the time for which a node may refuse blocks that it has named before that counts
+// as wrong.
 const briefDenial = 3 * time.Second
 
 // denials remembers since when a node has refused blocks that it has named.

@@ -17,8 +17,8 @@ import (
 // grindStep is the number of nonces tried between two checks of the clock: some milliseconds.
 const grindStep = 1 << 16
 
-// budgetAge is how long a node's answer about an account's quota is used for further blocks: about
-// one snapshot block.
+// budgetAge is the time for which a node's answer about an account's quota is used for further
+// blocks: about one snapshot block.
 const budgetAge = time.Second
 
 // price is a node's present price of a block.

@@ -10,8 +10,8 @@ import (
 	"gatewayd/watcher/recovery"
 )
 
-// repairTimeout is how long an order waits for the daemon to read the ledger: less than a request
-// may take.
+// repairTimeout is the time for which an order waits for the daemon to read the ledger: less than a
+// request may take.
 const repairTimeout = 4 * time.Second
 
 // repair is an order that repairs a stopped account. Hash is that of the transaction that paid.

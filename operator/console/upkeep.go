@@ -12,8 +12,8 @@ import (
 	"gatewayd/records/control"
 )
 
-// rescanPatience is how long a request starts reading further blocks, and readPatience how long
-// nodes have to return them.
+// rescanPatience is the time for which a request starts reading further blocks, and readPatience
+// how long nodes have to return them.
 const (
 	rescanPatience = 2 * time.Second
 	readPatience   = 5 * time.Second

@@ -19,24 +19,24 @@ const (
 	farBehind    = 10 * time.Minute
 	// leastInterval replaces an unknown time between blocks, or one that a test node made up.
 	leastInterval = 100 * time.Millisecond
-	// faultFor is how long a node's wrong answer is a condition, and rightAfter the time without
-	// another one after which the node counts as right again.
+	// faultFor is the time for which a node's wrong answer is a condition, and rightAfter the time
+	// without another one after which the node counts as right again.
 	faultFor   = 10 * time.Minute
 	rightAfter = time.Minute
 )
 
-// maxFailing is how long nodes may fail to answer before that is a condition: one lost answer is
-// none.
+// maxFailing is the time for which nodes may fail to answer before that is a condition: one lost
+// answer is none.
 func (w *watched) maxFailing() time.Duration { return w.every * 3 / 2 }
 
-// maxStill is how long the head may stay unchanged: three checks, or the time of stillBlocks
-// blocks.
+// maxStill is the time for which the head may stay unchanged: three checks, or the time of
+// stillBlocks blocks.
 func (w *watched) maxStill() time.Duration { return max(3*w.every, stillBlocks*w.interval) }
 
 // maxAge is the maximum age of the newest block by the clock, as clocks differ.
 func (w *watched) maxAge() time.Duration { return max(12*w.every, 2*w.maxStill()) }
 
-// maxBehind is how long the follower may stay unchanged below the nodes' head.
+// maxBehind is the time for which the follower may stay unchanged below the nodes' head.
 func (w *watched) maxBehind() time.Duration { return 3 * w.every }
 
 // observation is the state of a chain's nodes at one time.

@@ -9,7 +9,7 @@ import (
 	"gatewayd/records/control"
 )
 
-// lateAfter is how long a payment may wait for its block. Bursts take longer:
+// lateAfter is the time for which a payment may wait for its block. Bursts take longer:
 // docs/operations/fund.md has the figures.
 const lateAfter = 30 * time.Minute
 

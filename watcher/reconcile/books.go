@@ -46,8 +46,8 @@ const (
 // one for a moment.
 const patience = 3
 
-// sweepTime is how long payments may wait for deposits to be swept before that counts as a
-// shortage.
+// sweepTime is the time for which payments may wait for deposits to be swept before that counts as
+// a shortage.
 const sweepTime = 15 * time.Minute
 
 // prefix marks the automatic stops that this loop may lift again.

@@ -279,8 +279,8 @@ type Solvency struct {
 	told   int                    // number of conditions in the last round; -1: those of an earlier process may still be stored
 }
 
-// untold is how long a sheet may be missing before that is reported: nodes are away for a moment
-// now and then.
+// untold is the time for which a sheet may be missing before that is reported: nodes are away for a
+// moment now and then.
 const untold = 5 * time.Minute
 
 // tokenKey names a token of a network.

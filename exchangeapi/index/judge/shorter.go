@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// patience is how long a chain that is shorter than the stored one counts as that of a lagging node
-// behind one address.
+// patience is the time for which a chain that is shorter than the stored one counts as that of a
+// lagging node behind one address.
 const patience = 30 * time.Second
 
 // Shorter judges whether a chain that is shorter than what is stored took blocks back. The zero
