@@ -302,7 +302,7 @@ var ways = []way{
 	{"Coin for gas to him", "our own accounts only", sweepWith(func(th *thief, c *chain.Claim) {
 		c.Account, c.Payment = th.eth.Address("gas"), chain.Payment{ID: c.Payment.ID, Purpose: chain.Gas, Asset: chain.Native, To: th.payee, Amount: amount(5)}
 	})},
-	{"The gas account emptied into addresses that nobody uses", "has nothing to sweep", func(th *thief) error {
+	{"The gas account emptied into unused addresses", "has nothing to sweep", func(th *thief) error {
 		address := th.eth.Address("deposit/11")
 		if _, err := th.GiveAddress(th.t.Context(), signguard.Binding{Network: "main", Chain: "eth", Index: 11, Address: address, User: th.owner}); err != nil {
 			return err
