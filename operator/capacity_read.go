@@ -110,7 +110,7 @@ type ChannelID struct {
 // Capacities computes all channels. It leaves out values that nodes do not return in time, and
 // those without accounts because the daemon has never run.
 func (d *Session) Capacities(ctx context.Context) (map[ChannelID]Capacity, error) {
-	ctx, cancel := context.WithTimeout(ctx, capacityTimeout)
+	asking, cancel := context.WithTimeout(ctx, capacityTimeout)
 	defer cancel()
 	networks, err := d.Networks(ctx)
 	if err != nil {
@@ -123,7 +123,7 @@ func (d *Session) Capacities(ctx context.Context) (map[ChannelID]Capacity, error
 			return nil, err
 		}
 		for _, n := range networks {
-			if err := d.addCapacities(ctx, all, adapter, n); err != nil {
+			if err := d.addCapacities(ctx, asking, all, adapter, n); err != nil {
 				adapter.Close()
 				return nil, err
 			}
@@ -133,8 +133,9 @@ func (d *Session) Capacities(ctx context.Context) (map[ChannelID]Capacity, error
 	return all, nil
 }
 
-// addCapacities keeps what a chain answers of a network's channels that are paid on it.
-func (d *Session) addCapacities(ctx context.Context, all map[ChannelID]Capacity, adapter config.Adapter, n records.Network) error {
+// addCapacities adds a chain's answers about a network's channels that are paid on it. asking bounds
+// the nodes alone: nodes that hang must not keep the database from being read.
+func (d *Session) addCapacities(ctx, asking context.Context, all map[ChannelID]Capacity, adapter config.Adapter, n records.Network) error {
 	inclusion, err := d.Inclusion(ctx, n, adapter.ID())
 	if err != nil {
 		return err
@@ -144,11 +145,11 @@ func (d *Session) addCapacities(ctx context.Context, all map[ChannelID]Capacity,
 		switch a := adapter.(type) {
 		case feePayer:
 			if n.Source == a.ID() && n.Hot != "" {
-				c, err = WithdrawalCapacity(ctx, a, n, t, inclusion)
+				c, err = WithdrawalCapacity(asking, a, n, t, inclusion)
 			}
 		case quotaPayer:
 			if id.Direction = records.Deposit; n.Exchange == a.ID() && n.Gateway != "" {
-				c, err = DepositCapacity(ctx, a, n, t, inclusion)
+				c, err = DepositCapacity(asking, a, n, t, inclusion)
 			}
 		}
 		if err == nil {
