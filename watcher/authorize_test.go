@@ -203,8 +203,10 @@ func TestBoundBeforeAuthorizations(t *testing.T) {
 	require.Equal(t, records.Bound, r.payment(second).State)
 	r.parts.Signer = s
 	r.restart()
-	_ = r.w.Step(t.Context())
-	require.ErrorContains(t, r.w.Step(t.Context()), "too much today")
+	r.run(2)
+	r.now = r.now.Add(tellUnsignedAfter)
+	r.run(1)
+	require.Contains(t, r.shownHeld(), "too much today")
 	r.view(func(tx *records.Tx) error {
 		slots, err := tx.OpenSlots("eth", r.net.Hot)
 		require.Len(t, slots, 2)

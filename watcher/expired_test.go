@@ -130,7 +130,7 @@ func TestExpiredAuthorizationsAreAskedForAgain(t *testing.T) {
 
 	r.now = r.now.Add(longer)
 	verdicts[payees[1]] = chain.Verdict{State: chain.HeldClaim, Reason: chain.ReasonLimit, Text: "too much today"}
-	require.ErrorContains(t, r.w.Step(t.Context()), "too much today")
+	require.NoError(t, r.w.Step(t.Context()))
 	require.Equal(t, []int{2, 2, 2}, times())
 	require.Equal(t, []int{1, 0, 0}, attempts())
 
