@@ -45,7 +45,7 @@ var idioms = []phrase{
 
 const (
 	maxColumns  = 100  // of a comment line
-	maxWords    = 25   // of a sentence
+	longestSentence    = 25   // of a sentence
 	maxLongRate = 0.02 // share of the sentences that may be longer
 )
 
@@ -83,13 +83,13 @@ func (p *passage) faults() []string {
 	}
 	var long []string
 	for _, sentence := range p.sentences {
-		if len(wordInText.FindAllString(sentence, -1)) > maxWords {
+		if len(wordInText.FindAllString(sentence, -1)) > longestSentence {
 			long = append(long, sentence)
 		}
 	}
 	if share := float64(len(long)) / float64(max(len(p.sentences), 1)); share > maxLongRate {
 		slices.SortFunc(long, func(a, b string) int { return len(b) - len(a) })
-		found = append(found, fmt.Sprintf("%d of %d sentences have more than %d words (%.1f %%), the longest: %s", len(long), len(p.sentences), maxWords, share*100, long[0]))
+		found = append(found, fmt.Sprintf("%d of %d sentences have more than %d words (%.1f %%), the longest: %s", len(long), len(p.sentences), longestSentence, share*100, long[0]))
 	}
 	return found
 }
