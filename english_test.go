@@ -44,9 +44,9 @@ var idioms = []phrase{
 }
 
 const (
-	maxColumns  = 100  // of a comment line
-	longestSentence    = 25   // of a sentence
-	maxLongRate = 0.02 // share of the sentences that may be longer
+	maxColumns      = 100  // of a comment line
+	longestSentence = 25   // of a sentence
+	maxLongRate     = 0.02 // share of the sentences that may be longer
 )
 
 // passage is the text of one kind of a folder: its lines and its sentences.

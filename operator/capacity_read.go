@@ -133,8 +133,8 @@ func (d *Session) Capacities(ctx context.Context) (map[ChannelID]Capacity, error
 	return all, nil
 }
 
-// addCapacities adds a chain's answers about a network's channels that are paid on it. asking bounds
-// the nodes alone: nodes that hang must not keep the database from being read.
+// addCapacities adds a chain's answers about a network's channels that are paid on it. asking
+// bounds the nodes alone: nodes that hang must not keep the database from being read.
 func (d *Session) addCapacities(ctx, asking context.Context, all map[ChannelID]Capacity, adapter config.Adapter, n records.Network) error {
 	inclusion, err := d.Inclusion(ctx, n, adapter.ID())
 	if err != nil {
