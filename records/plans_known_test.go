@@ -24,6 +24,7 @@ var knownScans = []knownScan{
 	{by: "watch.(*Watch).Owned", with: "seq > ", why: "reads what is new since the last call"},
 	{by: "(*Tx).FreeIndexes", with: "MAX(path_index)", why: "both engines look at the end of the index only, once for each chain"},
 	{by: "(*Tx).FreeIndexes", with: "MIN(network)", why: "both engines step from network to network, of which there are few, by the begin of an index"},
+	{by: "(*Tx).ForkUnsigned", with: "state IN ('paid','void')", why: "slots at and above an unsigned number, of which there are few; once when a payment leaves its slot"},
 	{by: "control.HaltLacking", with: "ORDER BY number DESC LIMIT 1", why: "both engines look at the end of the index only, once when a daemon begins to lead"},
 	{by: "control.AdoptGuard", with: "ORDER BY number DESC LIMIT 1", why: "the same, when a sign-guard is adopted"},
 	{by: "(*Tx).Accounts", without: "kind <> 'deposit'", why: "asked for all addresses of users, it answers them; nothing asks in the course of things"},
