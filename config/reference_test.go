@@ -31,7 +31,7 @@ type referenceKey struct {
 	isExample         bool // commented out in the example
 }
 
-// referenceParser collects the keys of the example with the comments above and beside them.
+// referenceParser collects the keys of the example with the comments above them and on their lines.
 type referenceParser struct {
 	levels  []referenceLevel
 	keys    []*referenceKey
@@ -67,11 +67,11 @@ func (p *referenceParser) line(text string) {
 
 // key adds a key below the nearest one with a smaller indentation.
 func (p *referenceParser) key(indent int, isItem bool, name, value string, isExample bool) {
-	value, beside, _ := strings.Cut(value, " # ")
+	value, trailing, _ := strings.Cut(value, " # ")
 	if strings.HasPrefix(value, "# ") {
-		value, beside = "", value[2:]
+		value, trailing = "", value[2:]
 	}
-	text := strings.TrimSpace(strings.Join(append(p.comment, beside), " "))
+	text := strings.TrimSpace(strings.Join(append(p.comment, trailing), " "))
 	p.comment = nil
 	if isItem {
 		indent += 2

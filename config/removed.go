@@ -6,11 +6,11 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// removedKeys are keys that earlier versions took and that change nothing any more, by section. A
-// file that has them stays good.
+// removedKeys lists keys of earlier versions without an effect, by section. A file with them is
+// still valid.
 var removedKeys = map[string][]string{"watcher": {"fetch_ahead"}}
 
-// dropRemoved takes such keys out of a file, and names them.
+// dropRemoved removes such keys from a file, and returns their names.
 func dropRemoved(file *ast.File) (found []string) {
 	if len(file.Docs) == 0 {
 		return nil

@@ -6,8 +6,9 @@
 // orders and cancels. It owns no orders and no money: queries read the index, and the exchange
 // chain decides orders. Package apikey stores API keys, package rates exchange rates.
 //
-//	client ──▶ CORS ▸ https ▸ path ▸ rate ▸ route ▸ bind ─┬─ public ──────────────────────────▶ index
-//	                                                      └─ key ▸ time ▸ signature ▸ count ─▶ rules ▸ sign ▸ node
+//	client ─▶ CORS ▸ https ▸ path ▸ rate ▸ route ▸ bind ─┬─ public ─────────────────▶ index
+//	                                                     └─ key ▸ time ▸ signature ▸ count
+//	                                                        ─▶ rules ▸ sign ▸ node
 package exchangeapi
 
 import (

@@ -5,7 +5,7 @@
 // server passes it a handler, and its own texts for refusals.
 //
 //	client ──▶ Server: accept ▸ TLS ▸ header timeout ──▶ handler
-//	                                                     Middleware: CORS ▸ only HTTPS ▸ path ▸ rate ──▶ routes
+//	                                           Middleware: CORS ▸ only HTTPS ▸ path ▸ rate ──▶ routes
 package httpserver
 
 import (

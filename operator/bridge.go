@@ -9,21 +9,16 @@ import (
 	"gatewayd/watcher/recovery"
 )
 
-// Bridge is what operators' orders and repairs work with: the chains, which sign nothing, and the
-// networks in force.
+// Bridge contains the chains and the present networks for operators' orders and repairs. It signs
+// nothing.
 type Bridge struct {
 	Chains   map[chain.ID]chain.Chain
 	Networks func() []records.Network
 }
 
-// transfers are the terms in force for transfers.
+// transfers returns the present rules of transfers.
 func (b *Bridge) transfers() transfers.Rules {
-	return transfers.Rules{Networks: b.Networks(), Payable: b.payable, Now: time.Now}
-}
-
-func (b *Bridge) payable(id chain.ID, address, label string) (string, bool) {
-	canonical, err := b.Chains[id].CheckAddress(address, label)
-	return canonical, err == nil
+	return transfers.Rules{Networks: b.Networks(), Payable: transfers.Payable(b.Chains), Now: time.Now}
 }
 
 // Recovery returns the repairs of stopped chains and accounts, with the daemon's sign-guard.

@@ -6,8 +6,11 @@
 // transfer is good, what a payment is worth and when to sign are the watcher's decisions. It talks
 // to no chain, knows no keys and serves no HTTP.
 //
-//	transfer  seen ─▶ final | held | refused      payment  queued ─▶ bound ─▶ paid      slot  open ─▶ paid | void
-//	            └───▶ orphaned ─▶ seen                      └──────▶ held | void               └─▶ forked ─▶ paid | void
+//	transfer  seen ─▶ final | held | refused      payment  queued ─▶ bound ─▶ paid
+//	            └───▶ orphaned ─▶ seen                      └──────▶ held | void
+//
+//	slot      open ─▶ paid | void
+//	            └───▶ forked ─▶ paid | void
 package records
 
 import (

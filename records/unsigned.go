@@ -13,7 +13,8 @@ const Cancelling = "cancelling"
 // Cancelled is the reason with which a payment is queued again when its slot is cancelled.
 const Cancelled = "cancelled"
 
-// unsigned is true of a bound payment whose open slot has no attempt.
+// unsigned is true of a bound payment whose open slot has no attempt. The list of states names the
+// condition of the index slots_live for SQLite.
 const unsigned = `EXISTS (SELECT 1 FROM slots s WHERE s.payment_id = payments.id AND s.state IN ('open','paid') AND s.state = 'open'
 	AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.chain = s.chain AND a.account = s.account AND a.lineage = s.lineage AND a.number = s.number))`
 

@@ -110,7 +110,8 @@ func (s *Signer) bind(ctx context.Context, b signguard.Binding, store func(conte
 }
 
 // SettleBindings stores the newest block of bindings that were given while no node returned it. The
-// block is made after the bindings were found, so that earlier deposits do not count for them.
+// block is made after the bindings were found, so that earlier deposits do not count for them. It
+// must not run concurrently with itself.
 func (s *Signer) SettleBindings(ctx context.Context) error {
 	var faults []error
 	for id := range s.ledgers {
@@ -150,11 +151,7 @@ func (s *Signer) settle(ctx context.Context, id chain.ID, list []signguard.Bindi
 	if err != nil || !head.Time.After(found) {
 		return false, err
 	}
-	since, err := s.newestBlock(within, id)
-	if err != nil {
-		return false, err
-	}
-	return true, s.guard.Settle(ctx, list, since)
+	return true, s.guard.Settle(ctx, list, s.highest(id))
 }
 
 // newestBlock returns the highest block of a chain that the signer's own nodes have ever reported:
@@ -167,13 +164,17 @@ func (s *Signer) newestBlock(ctx context.Context, id chain.ID) (uint64, error) {
 	if !ok {
 		return 0, fmt.Errorf("%w to bind on %q: it has no nodes of it", ErrRefused, id)
 	}
-	head, err := s.head(ctx, id, l)
-	if err != nil {
+	if _, err := s.head(ctx, id, l); err != nil {
 		return 0, err
 	}
+	return s.highest(id), nil
+}
+
+// highest returns the highest block of a chain that head has ever read.
+func (s *Signer) highest(id chain.ID) uint64 {
 	s.headsMu.Lock()
 	defer s.headsMu.Unlock()
-	return max(head.Latest.Height, s.heads[id]), nil
+	return s.heads[id]
 }
 
 // head reads the head of a chain, and stores the highest block.

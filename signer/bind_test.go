@@ -97,18 +97,32 @@ func TestAddressesAreOurs(t *testing.T) {
 // TestBindingsKeepTheHighestBlock: nodes that go back do not let a binding reach back.
 func TestBindingsKeepTheHighestBlock(t *testing.T) {
 	w := seeing(t)
-	w.Signer = signer.New(signer.Parts{Guard: w.guard, Ledgers: map[chain.ID]signer.Ledger{"eth": w.eth}})
+	nodes := &returning{Ledger: w.eth}
+	w.Signer = signer.New(signer.Parts{Guard: w.guard, Ledgers: map[chain.ID]signer.Ledger{"eth": nodes}})
 	w.eth.Mine(9)
 	label := signguard.Binding{Network: "main", Chain: "eth", Label: "ABCD2345", User: "alice"}
 	require.NoError(t, w.GiveLabel(t.Context(), label))
 	head, err := w.eth.Head(t.Context())
 	require.NoError(t, err)
-	w.eth.Lie(chaintest.Always(chaintest.Stale, chaintest.CallHead))
+	nodes.behind = 3
 	label.Label = "ABCD2346"
 	require.NoError(t, w.GiveLabel(t.Context(), label))
 	given, _, err := w.guard.OfLabel(t.Context(), "main", label.Label)
 	require.NoError(t, err)
 	require.Equal(t, head.Latest.Height, given.Since)
+}
+
+// returning is a ledger whose nodes may be some blocks behind.
+type returning struct {
+	signer.Ledger
+	behind uint64
+}
+
+// Head returns an earlier block.
+func (r *returning) Head(ctx context.Context) (chain.Head, error) {
+	head, err := r.Ledger.Head(ctx)
+	head.Latest.Height -= r.behind
+	return head, err
 }
 
 // TestBindingsOfOtherChains: a binding counts by the blocks of its network's source chain, so none

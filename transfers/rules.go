@@ -25,6 +25,18 @@ type Rules struct {
 	Now     func() time.Time
 }
 
+// Payable checks addresses by their chains. An address on an unconfigured chain is not payable.
+func Payable(chains map[chain.ID]chain.Chain) func(id chain.ID, address, label string) (string, bool) {
+	return func(id chain.ID, address, label string) (string, bool) {
+		c, ok := chains[id]
+		if !ok {
+			return "", false
+		}
+		canonical, err := c.CheckAddress(address, label)
+		return canonical, err == nil
+	}
+}
+
 var (
 	// ErrNothingToDo is returned for an operator's order that does not fit the record's state.
 	ErrNothingToDo = errors.New("nothing to do")

@@ -1,6 +1,6 @@
 // Package wallet holds keys: the daemon's own, and those of the stores that people manage.
 //
-//	Keys     one seed, from which every account of the gateway is derived on both ledgers; unlocked at start
+//	Keys     one seed, from which every account of the gateway is derived on both ledgers
 //	Manager  entropy stores of a directory and others: locked or unlocked, addresses, derivation
 //
 // Keys returns addresses and signatures and never discloses a key, so that a separate signer can

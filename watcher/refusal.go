@@ -135,7 +135,7 @@ func (w *Watcher) otherPayees(ctx context.Context, n records.Network, account st
 		return nil, err
 	}
 	add := func(address string) {
-		canonical, ok := w.payable(n.Source, address, "")
+		canonical, ok := w.rules().Payable(n.Source, address, "")
 		if ok && canonical != account && canonical != without && !slices.Contains(list, canonical) && len(list) < maxOthers {
 			list = append(list, canonical)
 		}

@@ -1,8 +1,8 @@
 // Package watcher runs the automatic work: it follows the chains, decides what a transfer to us
 // becomes, pays liabilities exactly once and watches the payments become final.
 //
-//	chain A ──Block──▶ follower[A] ──one SQL transaction──▶ records ◀── payer[B] ──Broadcast──▶ chain B
-//	                                                                └──Block: our transaction──▶ follower[B]
+//	chain A ──Block──▶ follower[A] ──one SQL tx──▶ records ◀── payer[B] ──Broadcast──▶ chain B
+//	                                                       └──Block: our transaction──▶ follower[B]
 //
 // It owns the order of the steps; R1 to R7 and E0 to E9 in comments are the rules and the evidence
 // of docs/payment-rules.md. It does not own rows (records), ledgers (chain) or the wallets' view
@@ -186,13 +186,7 @@ func (w *Watcher) network(name string) records.Network { return w.rules().Networ
 
 // rules are the terms in force for transfers.
 func (w *Watcher) rules() transfers.Rules {
-	return transfers.Rules{Networks: w.Networks(), Payable: w.payable, Now: w.Now}
-}
-
-// payable returns the canonical form of an address that a chain can pay.
-func (w *Watcher) payable(id chain.ID, address, label string) (string, bool) {
-	canonical, err := w.Chains[id].CheckAddress(address, label)
-	return canonical, err == nil
+	return transfers.Rules{Networks: w.Networks(), Payable: transfers.Payable(w.Chains), Now: w.Now}
 }
 
 func (w *Watcher) classify(tx *records.Tx, id chain.ID, t chain.Transfer) (row records.Transfer, ok bool, err error) {

@@ -60,7 +60,7 @@ func withMargin(gas uint64) uint64 {
 	return gas + gas/4
 }
 
-// estimate is how much gas a message needs, asked once in a group of payments. ErrRefused and
+// estimate returns the gas that a message needs, asked once in a group of payments. ErrRefused and
 // ErrGasLimit: a majority of the nodes sees the message fail. ErrNotNow: the account holds too
 // little, or a majority refuses to say.
 func (c *Chain) estimate(ctx context.Context, msg message) (gas uint64, err error) {

@@ -14,7 +14,7 @@ import (
 	"gatewayd/chain/quorum"
 )
 
-// gasOf is the question in a group of payments for the gas of a message.
+// gasOf is the key of a message's gas in a group of payments.
 type gasOf struct {
 	*Chain
 	from, to common.Address
@@ -28,7 +28,7 @@ func (c *Chain) gasOf(msg message) gasOf {
 
 // EstimateGroup asks each node in one batch for the gas of several payments of an account.
 // Estimate and Prepare use the answers as long as they work under the same group (chain.InGroup).
-// They ask by themselves for a payment that the nodes do not estimate here.
+// They ask separately for a payment that the nodes do not estimate here.
 func (c *Chain) EstimateGroup(ctx context.Context, account string, pays []chain.Payment) {
 	var msgs []message
 	for _, pay := range pays {
@@ -56,7 +56,7 @@ func (c *Chain) EstimateGroup(ctx context.Context, account string, pays []chain.
 	}
 }
 
-// estimatesOn has one node try messages. It answers zero for those that it does not estimate.
+// estimatesOn lets one node try messages. It returns zero for those that it does not estimate.
 func (c *Chain) estimatesOn(ctx context.Context, n *node, msgs []message) ([]uint64, error) {
 	gas, elems := make([]hexutil.Uint64, len(msgs)), make([]rpc.BatchElem, len(msgs))
 	for i, msg := range msgs {
@@ -75,7 +75,7 @@ func (c *Chain) estimatesOn(ctx context.Context, n *node, msgs []message) ([]uin
 	return list, nil
 }
 
-// middleGas is the middle one of some estimates, of two the higher one, within what gas can be.
+// middleGas returns the median of estimates, of two the higher one, at most maxGasBound.
 func middleGas(estimates []uint64) uint64 {
 	slices.Sort(estimates)
 	return min(estimates[len(estimates)/2], maxGasBound)

@@ -95,7 +95,7 @@ func (n *node) call(ctx context.Context, out any, method string, args ...any) er
 	})
 }
 
-// refusalByStatus is a node's refusal of a transaction that it tells by the HTTP status alone, in
+// refusalByStatus is a node's refusal of a transaction by the HTTP status alone, in
 // the words of its answer.
 func refusalByStatus(err error) error {
 	var status rpc.HTTPError

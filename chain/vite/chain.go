@@ -4,14 +4,15 @@
 // Its block chain is the snapshot chain. It is read by chunks, each a snapshot block with all
 // account blocks that it confirms, and recomputed:
 //
-//	chunks ── check: links, hashes, contents, signatures ── majority of the nodes ── our accounts ── Block(h), Blocks
+//	chunks ── check: links, hashes, contents, signatures ── majority of the nodes
+//	       ── our accounts ── Block(h), Blocks
 //
 // So a node can neither leave out nor invent a transfer on a chain that the majority has
 // (docs/adr/010). A node without chunks is read from the accounts' side, and the sends to an
 // account of ours are assigned to the height of the snapshot block that confirmed them first:
 //
 //	node ── unreceived sends of the account ─────────┐
-//	     ── own blocks, newest first ── receives ── their sends ┤── scan: height -> transfers, own transactions
+//	     ── own blocks, newest first ── receives ── their sends ┤── scan: height -> transfers, own
 //	                                └── own transactions ─────┘   ── Block(h)
 //
 // A scan made at snapshot head S serves all heights up to S. Hashes and signatures prove what they

@@ -1,6 +1,6 @@
 // Command gatewaybench measures the budgets, each figure with a yardstick of the same run.
 //
-//	gatewaybench ──▶ bench (rounds, processes, table) ──▶ exchange, bridge (the cases and their yardsticks)
+//	gatewaybench ──▶ bench (rounds, processes, table) ──▶ exchange, bridge (cases, yardsticks)
 package main
 
 import (

@@ -91,7 +91,7 @@ func TestProviderHabits(t *testing.T) {
 	}
 }
 
-// habitGroups is how many daemons share the habits: most of a habit's time is waiting for blocks.
+// habitGroups is the number of daemons that share the habits: most of a habit's time is waiting for blocks.
 const habitGroups = 4
 
 // chosenHabits are those of a group that GATEWAYD_HABIT, a part of their names, asks for.

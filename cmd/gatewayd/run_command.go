@@ -54,7 +54,7 @@ func runCommand(w streams) *cobra.Command {
 	return c
 }
 
-// warnOfRemovedKeys logs what a file says that changes nothing any more.
+// warnOfRemovedKeys logs the keys of a file that no longer have an effect.
 func warnOfRemovedKeys(log logrus.FieldLogger, cfg config.Config) {
 	for _, key := range cfg.Removed {
 		log.WithField("key", key).Warning("this version does not have the key: remove it from the configuration")

@@ -53,7 +53,7 @@ type stage struct {
 }
 
 // Run starts everything in a directory of its own, shows each step, and takes everything down
-// again. What is not as it should be ends it.
+// again. An unexpected result ends it.
 func Run(ctx context.Context, o Options, out io.Writer) (err error) {
 	if o.side, err = devnode.Start(devnode.Config{Period: o.Period, ChainID: 1338}); err != nil {
 		return err

@@ -221,7 +221,7 @@ func (p *Processes) restartSigner(ctx context.Context, meanwhile func() error) (
 	if err := p.signer.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}
-	_ = p.signer.Wait() // it was told to end
+	_ = p.signer.Wait() // it was asked to end
 	if err := meanwhile(); err != nil {
 		return err
 	}

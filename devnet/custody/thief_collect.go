@@ -172,7 +172,7 @@ func (th *thief) trySign(ctx context.Context, what string, c chain.Claim, want s
 	return nil
 }
 
-// year is how far ahead the signer's clock was.
+// year is the error of the signer's clock.
 const year = 365 * 24 * time.Hour
 
 // advanceClock leaves the sign-guard as a signer does whose clock was a year ahead. A running

@@ -2,7 +2,7 @@
 // chains and an API key, and a market maker that creates activity. Both use the gateway and the
 // exchange like any client; all their keys are public.
 //
-//	page ──▶ /demo/user, /demo/rpc, /demo/pay, /demo/session ──▶ this ──▶ both chains, gateway, exchange API
+//	page ──▶ /demo/user, /demo/rpc, /demo/pay, /demo/session ──▶ this ──▶ chains, gateway, exchange
 package demouser
 
 import (

@@ -10,7 +10,7 @@ import (
 	"gatewayd/daemon"
 )
 
-// yearAhead is how far ahead the clock was.
+// yearAhead is the error of the clock.
 const yearAhead = 365 * 24 * time.Hour
 
 // advanceClock leaves the sign-guard as a signer does whose clock is ahead. The clock of a running

@@ -12,12 +12,11 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// memoryGuard counts in memory, as the only program that serves calls from its database. What the
-// memory of a program before has known is replaced by one durable watermark: calls are let through
-// only with timestamps below it, it is moved ahead before they are, and who takes over refuses what
-// is below it.
+// memoryGuard counts in memory, as the only program that serves calls from its database. One
+// durable watermark replaces the memory of an earlier program. Calls pass only with timestamps
+// below it, and it is moved ahead of them. A successor refuses all timestamps below it.
 //
-//	refused (used, or not known) ◀── floor ── known one by one, in used ──▶ until ── not before the watermark is moved ──▶
+//	refused (used, or unknown) ◀── floor ── known one by one ──▶ until ── after the next move ──▶
 type memoryGuard struct {
 	db  *sqlx.DB
 	now func() time.Time

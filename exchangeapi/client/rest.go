@@ -3,7 +3,8 @@
 // that reconnects automatically.
 //
 //	c := client.Client{Base: "http://127.0.0.1:8090", Key: key, Secret: secret}
-//	placed, err := c.Place(ctx, client.NewOrder{Symbol: "VX_VITE", Side: client.Buy, Amount: amount, Price: price})
+//	order := client.NewOrder{Symbol: "VX_VITE", Side: client.Buy, Amount: amount, Price: price}
+//	placed, err := c.Place(ctx, order)
 //
 // It owns no state but its connections, and does not import this module's other packages: it can be
 // copied out.

@@ -1,7 +1,8 @@
 // Package index follows the exchange on the exchange chain and stores the data of the exchange API:
 // orders, trades, bars, books, tickers, tokens, markets, deposits and withdrawals.
 //
-//	node ─▶ blocks of dexFund, dexTrade ─▶ ONE SQL TRANSACTION: rows + cursors ─▶ books in memory ─▶ Update to subscribers
+//	node ─▶ blocks of dexFund, dexTrade ─▶ ONE SQL TRANSACTION: rows + cursors
+//	     ─▶ books in memory ─▶ Update to subscribers
 //
 // It owns its database, on SQLite or PostgreSQL, which can always be rebuilt from the chain; a
 // rebuild loses only notes of orders that no contract has received yet. It serves no HTTP, signs

@@ -1,8 +1,9 @@
 // Package ws pushes events of the exchange to WebSocket clients: the topics of docs/exchange-api.md
 // in the three shapes that clients use (docs/exchange-rules.md 1.12).
 //
-//	index ─▶ updates ─▶ round: queued updates, merged ─▶ frames, one per topic and shape ─▶ queue ─▶ socket
-//	         after commit                                                                   of each connection
+//	index ─▶ updates ─▶ round: queued updates, merged ─▶ frames, one per topic and shape
+//	         after commit
+//	      ─▶ queue ─▶ socket of each connection
 //
 // It owns connections, subscriptions and queues, and nothing that outlives them. It reads no chain
 // and no database and computes no figures: an update of exchangeapi/index contains the complete

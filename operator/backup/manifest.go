@@ -4,8 +4,8 @@
 // decide the rights of a restored database: the daemon stops accounts that have signed more than
 // the records contain, and operators resume them (docs/operations/recovery.md).
 //
-//	FILE (tar)   records.db | sign-guard/guard.db | exchange.db | apikeys.db | exchange-chain/blocks.log
-//	             | ... | manifest.json | SHA256
+//	FILE (tar)   records.db | sign-guard/guard.db | exchange.db | apikeys.db
+//	             | exchange-chain/blocks.log | ... | manifest.json | SHA256
 package backup
 
 import (

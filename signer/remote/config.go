@@ -1,8 +1,8 @@
 // Package remote is the signer in another process: a server in front of a signer, and a client for
 // the daemon.
 //
-//	daemon ─ Client ─ JSON-RPC 2.0 over HTTP ─┬─ Unix socket: mode and peer's user ─┬─ Server ─ signer.Signer
-//	                                          └─ HTTPS: certificates on both sides ─┘
+//	daemon ─ Client ─ JSON-RPC 2.0 over HTTP ─┬─ Unix socket: mode, peer's user ─┬─ Server ─ Signer
+//	                                          └─ HTTPS: certificates, both sides ┘
 //
 // It owns the wire's shapes, the bounds of size and time, and access. The signer decides what is
 // signed.

@@ -4,8 +4,9 @@
 //
 //	HTTP ─ host check ─ CORS ─ /health ─┐
 //	WebSocket ─ host check ─────────────┼─ httpserver/jsonrpc ─ one type per module ─ node.Node
-//	Unix socket (0600) ─────────────────┘        ledger contract net util subscribe dex dexfund dextrade
-//	                                             tx pledge onroad mintage register vote pow sbpstats health
+//	Unix socket (0600) ─────────────────┘     ledger contract net util subscribe dex dexfund dextrade
+//	                                          tx pledge onroad mintage register vote pow sbpstats
+//	                                          health
 //
 // It owns the wire shapes and the transports' bounds. It does not own the ledger (vite/node),
 // hashing and keys (vite/core), the transports (httpserver/jsonrpc), or the JSON-RPC envelope,

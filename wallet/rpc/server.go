@@ -3,7 +3,7 @@
 //
 //	HTTP ────── loopback, no browser, bearer token ─┐
 //	WebSocket ─ loopback, no browser, bearer token ─┼─ jsonrpc ─ api ─┬─ wallet.Manager: stores, keys
-//	Unix socket (0600) ─────────────────────────────┘                 └─ ledger: target of transactions
+//	Unix socket (0600) ─────────────────────────────┘                 └─ ledger: transactions
 //
 // Every caller has full access, so all three ways have one authority: a file's owner, or the holder
 // of a secret. It owns the wire shapes, access, the transports' bounds and the making of a
