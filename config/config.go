@@ -16,9 +16,9 @@ import (
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/vite"
 	"gatewayd/gateway"
-	"gatewayd/operator/notify"
-	"gatewayd/operator/status"
+	"gatewayd/notify"
 	"gatewayd/records"
+	"gatewayd/status"
 	"gatewayd/watcher"
 )
 

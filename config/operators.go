@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"gatewayd/httpserver"
-	"gatewayd/internal/passkey"
-	"gatewayd/operator/traces"
+	"gatewayd/internal/tracing"
+	"gatewayd/signer/approval"
 )
 
 // Operators is the listener for operators and their tools: /health, /ready and /metrics. It shows
@@ -16,9 +16,9 @@ import (
 // HTTP where the section permits it.
 type Operators struct {
 	httpserver.Config `yaml:",inline"`
-	URL               string        `yaml:"url"`   // of the console, as people open it: what their passkeys are for
-	Plain             bool          `yaml:"plain"` // other machines are served over plain HTTP: for a network of the operators' own
-	Traces            traces.Config `yaml:"traces"`
+	URL               string               `yaml:"url"`   // of the console, as people open it: what their passkeys are for
+	Plain             bool                 `yaml:"plain"` // other machines are served over plain HTTP: for a network of the operators' own
+	Traces            tracing.ExportConfig `yaml:"traces"`
 }
 
 // OperatorsListen is the default address of the operators' listener.
@@ -32,20 +32,20 @@ func (c Operators) WithDefaults() Operators {
 
 // Site is the page that passkeys are for. Without a URL it is the host of the certificate, or
 // localhost where other machines are not answered, at the port that it listens on.
-func (c Operators) Site(listens string) (passkey.Site, error) {
+func (c Operators) Site(listens string) (approval.Site, error) {
 	if c.URL != "" {
-		return passkey.ParseSite(c.URL)
+		return approval.ParseSite(c.URL)
 	}
 	host, port, err := net.SplitHostPort(strings.TrimPrefix(strings.TrimPrefix(listens, "http://"), "https://"))
 	switch {
 	case err != nil:
-		return passkey.Site{}, errors.New("nothing listens yet")
+		return approval.Site{}, errors.New("nothing listens yet")
 	case len(c.ACME.Domains) > 0 && port == "443":
-		return passkey.ParseSite("https://" + c.ACME.Domains[0])
+		return approval.ParseSite("https://" + c.ACME.Domains[0])
 	case net.ParseIP(host).IsLoopback() && !c.Secured():
-		return passkey.ParseSite("http://localhost:" + port)
+		return approval.ParseSite("http://localhost:" + port)
 	}
-	return passkey.Site{}, errors.New("it is not set")
+	return approval.Site{}, errors.New("it is not set")
 }
 
 // Check refuses a listener whose every request from other machines would be turned away, or read on
@@ -56,7 +56,7 @@ func (c Operators) Check() error {
 	if err := c.Traces.Check(); err != nil {
 		faults = append(faults, fmt.Errorf("traces: %w", err))
 	}
-	if _, err := passkey.ParseSite(c.URL); c.URL != "" && err != nil {
+	if _, err := approval.ParseSite(c.URL); c.URL != "" && err != nil {
 		faults = append(faults, fmt.Errorf("url: %w", err))
 	}
 	if !c.Plain && !c.Reachable() {

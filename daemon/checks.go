@@ -10,10 +10,10 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/operator"
-	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/control"
 	"gatewayd/signer/checks"
+	"gatewayd/status"
 )
 
 // followChecks records how much of the signer's limits is used and which payments wait for people,

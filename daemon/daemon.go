@@ -17,15 +17,15 @@ import (
 	"gatewayd/chain"
 	"gatewayd/config"
 	"gatewayd/gateway"
+	"gatewayd/metrics"
+	"gatewayd/notify"
 	"gatewayd/operator"
-	"gatewayd/operator/metrics"
-	"gatewayd/operator/notify"
-	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/control"
 	"gatewayd/records/signguard"
 	"gatewayd/records/watch"
 	"gatewayd/signer/checks"
+	"gatewayd/status"
 	"gatewayd/watcher"
 )
 

@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/config"
-	"gatewayd/vite/genesis"
 	"gatewayd/vite/node"
 	"gatewayd/vite/rpc"
 )
@@ -24,7 +23,7 @@ type Embedded struct {
 
 // openEmbedded opens the chain with the genesis file of the configuration.
 func openEmbedded(cfg config.Embedded, log *logrus.Logger) (*Embedded, error) {
-	genesis, err := genesis.Read(cfg.Genesis)
+	genesis, err := node.ReadGenesis(cfg.Genesis)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ import (
 	"gatewayd/exchangeapi/index"
 	"gatewayd/exchangeapi/ws"
 	"gatewayd/internal/secretfile"
-	"gatewayd/operator/metrics"
+	"gatewayd/metrics"
 	"gatewayd/signer"
 	"gatewayd/vite/client"
 	"gatewayd/vite/core"

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"gatewayd/chain"
-	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/control"
+	"gatewayd/status"
 )
 
 // hotEvery is the interval at which the hot accounts are compared with their bounds.

@@ -7,11 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/chaintest"
-	"gatewayd/operator/status"
+	"gatewayd/internal/testing/chaintest"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
 	"gatewayd/records/control"
-	"gatewayd/records/recordstest"
+	"gatewayd/status"
 )
 
 // silentAsset is a ledger whose nodes do not return the balance of one asset.

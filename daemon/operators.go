@@ -17,12 +17,12 @@ import (
 	"gatewayd/exchangeapi"
 	"gatewayd/httpserver"
 	"gatewayd/internal/database"
-	"gatewayd/internal/passkey"
+	"gatewayd/metrics"
 	"gatewayd/operator"
 	"gatewayd/operator/console"
-	"gatewayd/operator/metrics"
-	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/signer/approval"
+	"gatewayd/status"
 	"gatewayd/watcher/recovery"
 	"gatewayd/web"
 )
@@ -159,7 +159,7 @@ func (o *Operators) gateway() (console.Gateway, bool) {
 }
 
 // site is the page that passkeys are for.
-func (o *Operators) site() (passkey.Site, error) {
+func (o *Operators) site() (approval.Site, error) {
 	o.mu.Lock()
 	section := o.cfg.Operators.WithDefaults()
 	o.mu.Unlock()

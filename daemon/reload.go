@@ -12,9 +12,9 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/config"
-	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/control"
+	"gatewayd/status"
 )
 
 // followConfig reads the configuration again when an operator orders it or a SIGHUP asks for it,

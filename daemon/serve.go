@@ -11,8 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/config"
-	"gatewayd/internal/buildinfo"
-	"gatewayd/operator/traces"
+	"gatewayd/internal/tracing"
 	"gatewayd/signer/remote"
 )
 
@@ -40,7 +39,7 @@ func (w Dependencies) withOperators() Dependencies {
 // Serve starts the embedded exchange chain if there is one, and serves what the configuration has
 // until ctx ends: the bridge of its networks, the exchange API, the wallet's RPC.
 func Serve(ctx context.Context, cfg config.Config, w Dependencies) error {
-	untrace, err := traces.Start(ctx, cfg.Operators.Traces, buildinfo.Read().Version, w.Log)
+	untrace, err := tracing.Export(ctx, cfg.Operators.Traces, Read().Version, w.Log)
 	if err != nil {
 		return err
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/chaintest"
 	"gatewayd/internal/budget"
+	"gatewayd/internal/testing/chaintest"
 	"gatewayd/policy"
 	"gatewayd/records/signguard"
 	"gatewayd/signer"

@@ -10,8 +10,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/sirupsen/logrus"
 
-	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/status"
 )
 
 // LeaseTTL is the time for which a dead daemon on PostgreSQL keeps others waiting.

@@ -11,8 +11,8 @@ import (
 	logtest "github.com/sirupsen/logrus/hooks/test"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/status"
 )
 
 // A daemon whose lease another one has taken stops working, and names the new holder.

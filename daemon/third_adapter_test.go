@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/chaintest"
 	"gatewayd/config"
+	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
 	"gatewayd/wallet"
 	"gatewayd/watcher"

@@ -23,7 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/exchangeapi/index"
-	"gatewayd/records/recordstest"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/vite/core"
 	"gatewayd/vite/dex"
 	embedded "gatewayd/vite/node"

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"gatewayd/httpserver"
-	"gatewayd/httpserver/apidocs"
 
 	"github.com/goccy/go-yaml"
 	"github.com/labstack/echo/v4"
@@ -97,7 +96,7 @@ func (s *Server) route() error {
 	}
 	s.get("/health", s.health)
 	s.get("/openapi.json", func(c echo.Context) error { return c.JSONBlob(http.StatusOK, document) })
-	page, err := apidocs.Handler(document)
+	page, err := httpserver.Handler(document)
 	if err != nil {
 		return err
 	}

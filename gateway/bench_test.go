@@ -12,12 +12,11 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/gateway/view"
 	"gatewayd/httpserver"
 	"gatewayd/internal/budget"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
-	"gatewayd/records/recordstest"
-	"gatewayd/records/recordstest/seed"
+	"gatewayd/view"
 )
 
 // BenchmarkBudgetGet reads one and twenty deposits of a wallet, from 200,000 past payments in
@@ -31,7 +30,7 @@ func BenchmarkBudgetGet(b *testing.B) {
 	file := filepath.Join(b.TempDir(), "records.db")
 	n := networkOf(recordstest.Network, recordstest.Source)
 	n.Gas, n.Tokens = "0xgas", n.Tokens[:1]
-	_, err := seed.Fill(b.Context(), "sqlite:"+file, seed.Plan{Network: n, Payments: payments, At: time.UnixMilli(1_790_000_000_000)})
+	_, err := recordstest.Fill(b.Context(), "sqlite:"+file, recordstest.Plan{Network: n, Payments: payments, At: time.UnixMilli(1_790_000_000_000)})
 	require.NoError(b, err)
 	store, err := records.Open(b.Context(), records.Config{URL: "sqlite:" + file})
 	require.NoError(b, err)

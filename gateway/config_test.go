@@ -7,7 +7,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/records/recordstest"
+	"gatewayd/internal/testing/recordstest"
 )
 
 func TestConfigCheck(t *testing.T) {

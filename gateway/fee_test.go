@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 
 	"gatewayd/chain"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
 	"gatewayd/records/quotes"
-	"gatewayd/records/recordstest"
 )
 
 func fee(token, amount, contains string) string {

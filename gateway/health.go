@@ -7,8 +7,8 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/sirupsen/logrus"
 
-	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/status"
 )
 
 // readiness is the answer of /ready, for load balancers: this process serves wallets.

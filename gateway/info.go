@@ -8,9 +8,9 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"gatewayd/chain"
-	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/control"
+	"gatewayd/status"
 )
 
 // metaInfo is the data of /meta-info.

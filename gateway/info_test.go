@@ -10,9 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
 	"gatewayd/records/control"
-	"gatewayd/records/recordstest"
 )
 
 // ok is the envelope around data.

@@ -5,8 +5,8 @@ import (
 	"strconv"
 
 	"gatewayd/chain"
-	"gatewayd/gateway/view"
 	"gatewayd/records"
+	"gatewayd/view"
 )
 
 // item is one record as wallets read it. Numbers of units and milliseconds are strings, counts are

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/httpserver"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
-	"gatewayd/records/recordstest"
 )
 
 func local() Config { return Config{Config: httpserver.Config{Listen: "127.0.0.1:0"}} }

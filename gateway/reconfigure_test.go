@@ -8,8 +8,8 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/httpserver"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
-	"gatewayd/records/recordstest"
 )
 
 // TestReconfigure exchanges tokens and limits under requests: each is answered by the configuration

@@ -25,10 +25,9 @@ import (
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/semaphore"
 
-	"gatewayd/gateway/view"
 	"gatewayd/httpserver"
-	"gatewayd/httpserver/apidocs"
 	"gatewayd/records"
+	"gatewayd/view"
 )
 
 // endpoints is the table of everything under a network's base path.
@@ -169,7 +168,7 @@ func (s *Server) route() error {
 		return err
 	}
 	s.get("/openapi.json", func(c echo.Context) error { return c.JSONBlob(http.StatusOK, document) })
-	page, err := apidocs.Handler(document)
+	page, err := httpserver.Handler(document)
 	if err != nil {
 		return err
 	}

@@ -22,8 +22,8 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/httpserver"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
-	"gatewayd/records/recordstest"
 )
 
 // The world of the tests: recordstest's network under /gateway/eth, and the same token on a second

@@ -7,10 +7,10 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/httpserver"
-	"gatewayd/operator/status"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
 	"gatewayd/records/control"
-	"gatewayd/records/recordstest"
+	"gatewayd/status"
 )
 
 // TestConditions: a condition that blocks payments is maintenance to wallets, for its networks,

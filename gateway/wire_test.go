@@ -11,8 +11,8 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/httpserver"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
-	"gatewayd/records/recordstest"
 )
 
 // page is a script of another origin that sends credentials and three headers no browser lets

@@ -49,10 +49,10 @@ func WithdrawalCapacity(ctx context.Context, c feePayer, n records.Network, t re
 	if p.least, _, err = t.Policy.MinWithdraw.Rescale(t.Decimals, t.AssetDecimals); err != nil {
 		return Capacity{}, fmt.Errorf("minimum of %s: %w", t.Symbol, err)
 	}
-	if p.holds, err = balances(ctx, c, accounts, t.Asset); err != nil {
+	if p.holds, err = sumOfBalances(ctx, c, accounts, t.Asset); err != nil {
 		return Capacity{}, err
 	}
-	if p.coin, err = balances(ctx, c, accounts, chain.Native); err != nil {
+	if p.coin, err = sumOfBalances(ctx, c, accounts, chain.Native); err != nil {
 		return Capacity{}, err
 	}
 	if p.cost, err = c.PayoutCost(ctx, t.Asset); err != nil {
@@ -75,7 +75,7 @@ func DepositCapacity(ctx context.Context, c quotaPayer, n records.Network, t rec
 		}
 		each += core.QuotaForStake(*quota.Stake.Uint256())
 	}
-	held, err := balances(ctx, c, accounts, chain.Asset(t.TokenID))
+	held, err := sumOfBalances(ctx, c, accounts, chain.Asset(t.TokenID))
 	if err != nil {
 		return Capacity{}, err
 	}
@@ -84,8 +84,8 @@ func DepositCapacity(ctx context.Context, c quotaPayer, n records.Network, t rec
 	}), nil
 }
 
-// balances adds up what accounts hold.
-func balances(ctx context.Context, c chain.Chain, accounts []string, asset chain.Asset) (sum chain.Amount, err error) {
+// sumOfBalances adds up what accounts hold.
+func sumOfBalances(ctx context.Context, c chain.Chain, accounts []string, asset chain.Asset) (sum chain.Amount, err error) {
 	for _, a := range accounts {
 		have, err := c.Balance(ctx, a, asset)
 		if err != nil {

@@ -7,9 +7,9 @@ import (
 
 	"gatewayd/config"
 	"gatewayd/gateway"
-	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/control"
+	"gatewayd/status"
 )
 
 // ChannelRow is one line of `channel list --json`.

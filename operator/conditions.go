@@ -3,8 +3,8 @@ package operator
 import (
 	"context"
 
-	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/status"
 )
 
 // Conditions returns what keeps money from moving on the configured networks, or may soon.

@@ -1,7 +1,8 @@
 // Package operator contains an operator's actions next to a running daemon: listing and repairing
-// records, channels and accounts, ordering a reload, reading blocks again. Its functions return
-// reports; their callers print them. audit and doctor are separate packages, status judges what
-// blocks payments.
+// records, channels and accounts, transfers between accounts of ours, a reload, reading blocks
+// again, the overview, the audit of the books and the first configuration. Its functions return
+// reports; their callers print them. doctor is a separate package, status judges what blocks
+// payments.
 package operator
 
 import (

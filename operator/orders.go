@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"gatewayd/chain"
-	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/status"
 	"gatewayd/transfers"
 )
 

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"gatewayd/gateway/view"
 	"gatewayd/records"
 	"gatewayd/records/search"
+	"gatewayd/view"
 )
 
 // publicStates are the states as wallets see them, as what operators call them.

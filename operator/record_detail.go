@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"gatewayd/chain"
-	"gatewayd/gateway/view"
 	"gatewayd/records"
 	"gatewayd/records/search"
+	"gatewayd/view"
 )
 
 // RecordDetail is one record with everything that happened to it.

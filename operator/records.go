@@ -9,9 +9,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"gatewayd/gateway/view"
 	"gatewayd/records"
 	"gatewayd/records/search"
+	"gatewayd/view"
 )
 
 // RecordRow is one record as lists, CSV and JSON show it. Amounts are in smallest units.

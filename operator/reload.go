@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"gatewayd/config"
-	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/control"
+	"gatewayd/status"
 )
 
 // ReloadPatience is the time for which the command waits for the daemon to read its configuration.

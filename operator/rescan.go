@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"gatewayd/chain"
-	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/control"
+	"gatewayd/status"
 	"gatewayd/transfers"
 )
 

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
-	"gatewayd/records/recordstest"
 	"gatewayd/records/watch"
 )
 

@@ -15,9 +15,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
 	"gatewayd/records/books"
-	"gatewayd/records/recordstest"
 )
 
 // proxy passes bytes between a client and a server. On request it withholds the server's next

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
-	"gatewayd/records/recordstest"
 )
 
 func TestConfig(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/records/recordstest"
+	"gatewayd/internal/testing/recordstest"
 )
 
 // SQLite's description of a step: table, alias, index, if any, and the compared columns.

@@ -14,9 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
-	"gatewayd/records/recordstest"
-	"gatewayd/records/recordstest/seed"
 )
 
 const (
@@ -129,7 +128,7 @@ func past(t *testing.T, url string) {
 		Name: recordstest.Network, Source: recordstest.Source, Exchange: recordstest.Exchange, Hot: recordstest.Hot, Shared: recordstest.Shared,
 		Gas: recordstest.GasTank, Gateway: recordstest.Gateway, Tokens: []records.Token{{TokenID: recordstest.Token, Asset: chain.Native}},
 	}
-	_, err := seed.Fill(t.Context(), url, seed.Plan{Network: n, Payments: pastPayments, At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)})
+	_, err := recordstest.Fill(t.Context(), url, recordstest.Plan{Network: n, Payments: pastPayments, At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)})
 	require.NoError(t, err)
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records/signguard"
-	"gatewayd/signer/delegation"
 	"gatewayd/vite/core"
 )
 
@@ -117,7 +116,7 @@ func (s *Signer) Agent(_ context.Context, network string, owner core.Address) (c
 	if err != nil {
 		return core.Address{}, err
 	}
-	return w.Agent(delegation.Path(network, owner))
+	return w.Agent(DelegationPath(network, owner))
 }
 
 // SignAgent signs a block of an account's delegation address: an order of the account, its
@@ -127,9 +126,9 @@ func (s *Signer) SignAgent(ctx context.Context, network string, owner core.Addre
 	if err != nil {
 		return nil, nil, err
 	}
-	digest, err := delegation.Digest(block, agent, owner)
+	digest, err := DelegationDigest(block, agent, owner)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w a block of %s: %w", ErrRefused, agent, err)
 	}
-	return s.keys.Sign(ctx, delegation.Path(network, owner), digest)
+	return s.keys.Sign(ctx, DelegationPath(network, owner), digest)
 }

@@ -18,9 +18,8 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/internal/budget"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
-	"gatewayd/records/recordstest"
-	pastseed "gatewayd/records/recordstest/seed"
 	"gatewayd/records/signguard"
 	"gatewayd/signer"
 	"gatewayd/wallet"
@@ -244,14 +243,14 @@ func (d postgresDatabases) copy(url string) string { return d.server.Copy(d.B, u
 // filled once and copied for each side.
 type history struct {
 	url, guard string
-	end        pastseed.End
+	end        recordstest.End
 }
 
 // fillHistory fills a database, and a sign-guard, with so many past payments.
 func fillHistory(b *testing.B, url string, past int) history {
 	b.Helper()
 	n := simNetwork()
-	end, err := pastseed.Fill(b.Context(), url, pastseed.Plan{Network: n, Payments: past, At: time.Now().Add(-time.Hour * 24 * 365)})
+	end, err := recordstest.Fill(b.Context(), url, recordstest.Plan{Network: n, Payments: past, At: time.Now().Add(-time.Hour * 24 * 365)})
 	require.NoError(b, err)
 	h := history{url: url, guard: filepath.Join(b.TempDir(), "guard.db"), end: end}
 	store, err := records.Open(b.Context(), records.Config{URL: url})

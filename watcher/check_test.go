@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"gatewayd/chain"
-	"gatewayd/chain/chaintest"
+	"gatewayd/internal/testing/chaintest"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
 	"gatewayd/records/books"
-	"gatewayd/records/recordstest"
 )
 
 // due is what each payee may have by now (final transfers only), or in the end (all of them).

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"gatewayd/chain"
-	"gatewayd/chain/chaintest"
+	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
 	"gatewayd/records/signguard"
 	"gatewayd/signer"

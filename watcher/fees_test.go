@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/chaintest"
+	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
 	"gatewayd/records/control"
 )

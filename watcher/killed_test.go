@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/chaintest"
+	"gatewayd/internal/testing/chaintest"
 )
 
 // crashes is how many deaths TestKilledAnywhere goes through; GATEWAYD_CRASHES asks for more, for

@@ -9,7 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"gatewayd/chain"
-	"gatewayd/chain/chaintest"
+	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
 	"gatewayd/records/control"
 	"gatewayd/transfers"

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"gatewayd/chain"
-	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/control"
+	"gatewayd/status"
 )
 
 // tellRefusedAfter is the time for which nodes must refuse a transaction before that is a

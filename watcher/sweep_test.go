@@ -8,10 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/chaintest"
+	"gatewayd/internal/testing/chaintest"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
 	"gatewayd/records/books"
-	"gatewayd/records/recordstest"
 	"gatewayd/records/search"
 )
 

@@ -7,10 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/operator/status"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
 	"gatewayd/records/control"
-	"gatewayd/records/recordstest"
+	"gatewayd/status"
 )
 
 // limitedPayer is poor, and tells what a payout costs.

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"gatewayd/chain"
-	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/control"
+	"gatewayd/status"
 )
 
 // A payment that the signer holds after it was bound blocks all later numbers of its account. It

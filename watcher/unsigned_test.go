@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/chaintest"
-	"gatewayd/operator/status"
+	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
 	"gatewayd/records/control"
 	"gatewayd/signer"
+	"gatewayd/status"
 )
 
 // evidenceSigner is a signer with nodes of its own and one check.

@@ -12,7 +12,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum"
-	"gatewayd/internal/ethtest"
+	"gatewayd/internal/testing/ethtest"
 )
 
 // proofMethod is the method by which a node proves an account.

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain/ethereum"
-	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/dev/ethnode"
 	"gatewayd/internal/budget"
 )
 
@@ -71,7 +71,7 @@ func (c canned) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // cannedNode is a process that answers with a recorded block of 100 token payments, so that the
 // time is the client's.
 func cannedNode(b *testing.B) (url string, height uint64) {
-	dev, err := devnode.Start(devnode.Config{})
+	dev, err := ethnode.Start(ethnode.Config{})
 	require.NoError(b, err)
 	for range 100 {
 		_, err := dev.SendToken(dev.Contracts().USDT, outsider("bench"), big.NewInt(1))

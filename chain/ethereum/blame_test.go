@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/chaintest"
+	"gatewayd/internal/testing/chaintest"
 )
 
 // A token payment failed for our account's lack of the token if the account lacked it then. The

@@ -9,25 +9,25 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum/contracts"
-	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/dev/ethnode"
 )
 
 // public is a node without the debug API.
-func public(c *devnode.Config) { c.Public = true }
+func public(c *ethnode.Config) { c.Public = true }
 
 // TestOneSourceOfCoinInABlock: a block in which the same coin is in a transaction's value, in a
 // trace and in a log is reported once, whatever the node offers and whatever is configured.
 func TestOneSourceOfCoinInABlock(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		change []func(*devnode.Config)
+		change []func(*ethnode.Config)
 		modes  []string
 		calls  bool // what contracts send is seen
 	}{
-		{"logs, and a node that traces", []func(*devnode.Config){amsterdam}, []string{"auto", "on", "off"}, true},
-		{"logs only", []func(*devnode.Config){amsterdam, public}, []string{"auto", "off"}, true},
+		{"logs, and a node that traces", []func(*ethnode.Config){amsterdam}, []string{"auto", "on", "off"}, true},
+		{"logs only", []func(*ethnode.Config){amsterdam, public}, []string{"auto", "off"}, true},
 		{"traces only", nil, []string{"auto", "on"}, true},
-		{"neither", []func(*devnode.Config){public}, []string{"auto", "off"}, false},
+		{"neither", []func(*ethnode.Config){public}, []string{"auto", "off"}, false},
 		{"traces switched off", nil, []string{"off"}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestOneSourceOfCoinInABlock(t *testing.T) {
 // TestRefsOfForwardedCoinSurviveAReorg: the transaction is mined again in another block, at another
 // place.
 func TestRefsOfForwardedCoinSurviveAReorg(t *testing.T) {
-	for name, fork := range map[string][]func(*devnode.Config){"traces": nil, "logs": {amsterdam}} {
+	for name, fork := range map[string][]func(*ethnode.Config){"traces": nil, "logs": {amsterdam}} {
 		t.Run(name, func(t *testing.T) {
 			b := setup(t, fork...)
 			b.dev.HoldFinality(true)
@@ -77,7 +77,7 @@ func TestRefsOfForwardedCoinSurviveAReorg(t *testing.T) {
 			tx := b.call(at, 11, contracts.NewForwarder().PackForward(addr(b.inbox)))
 			before := b.block(b.mine(1))
 			require.Len(t, before.Transfers, 1)
-			b.must(b.dev.Reorg(1, devnode.Return))
+			b.must(b.dev.Reorg(1, ethnode.Return))
 			b.mine(1)
 			var after []chain.Transfer
 			for height := before.Height; height <= b.height(); height++ {

@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/chaintest"
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/ethereum/contracts"
-	"gatewayd/chain/ethereum/devnode"
-	"gatewayd/internal/ethtest"
+	"gatewayd/dev/ethnode"
+	"gatewayd/internal/testing/chaintest"
+	"gatewayd/internal/testing/ethtest"
 )
 
 // source is the common interface of all development chains.
@@ -26,7 +26,7 @@ type source interface {
 	URL() string
 	ChainID() uint64
 	Client() *ethclient.Client
-	Contracts() devnode.Contracts
+	Contracts() ethnode.Contracts
 	SendETH(to common.Address, wei *big.Int) (common.Hash, error)
 	SendToken(token, to common.Address, amount *big.Int) (common.Hash, error)
 	SendCall(to common.Address, value *big.Int, data []byte) (common.Hash, error)
@@ -89,21 +89,21 @@ func addressTable(usdt chain.Asset) []chaintest.AddressCase {
 	}
 }
 
-func TestConformance(t *testing.T) { conformance(t, devnode.Config{}) }
+func TestConformance(t *testing.T) { conformance(t, ethnode.Config{}) }
 
 // TestLegacyConformance is the suite on a chain without a base fee.
-func TestLegacyConformance(t *testing.T) { conformance(t, devnode.Config{Legacy: true}) }
+func TestLegacyConformance(t *testing.T) { conformance(t, ethnode.Config{Legacy: true}) }
 
-func conformance(t *testing.T, config devnode.Config) {
+func conformance(t *testing.T, config ethnode.Config) {
 	chaintest.Run(t, func(t *testing.T) chaintest.Harness {
-		node, err := devnode.Start(config)
+		node, err := ethnode.Start(config)
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, node.Close()) })
 		mine := func(t *testing.T, n int) { mineOn(t, node, n) }
 		return harness(t, node, mine, func(t *testing.T, depth int, keep bool) {
-			fate := devnode.Lose
+			fate := ethnode.Lose
 			if keep {
-				fate = devnode.Keep
+				fate = ethnode.Keep
 			}
 			must(t)(node.Reorg(depth, fate))
 		})

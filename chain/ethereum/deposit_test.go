@@ -11,7 +11,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum/contracts"
-	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/dev/ethnode"
 )
 
 // incoming is a transfer as most tests expect it.
@@ -257,7 +257,7 @@ func TestRefsStayOverReorgs(t *testing.T) {
 	before := b.newest()
 	require.Len(t, before.Transfers, 2)
 
-	b.must(b.dev.Reorg(1, devnode.Return))
+	b.must(b.dev.Reorg(1, ethnode.Return))
 	gone := b.newest()
 	require.Empty(t, gone.Transfers)
 	require.NotEqual(t, before.Hash, gone.Hash)
@@ -265,7 +265,7 @@ func TestRefsStayOverReorgs(t *testing.T) {
 	b.mine(1)
 	require.ElementsMatch(t, before.Transfers, b.newest().Transfers)
 
-	b.must(b.dev.Reorg(1, devnode.Lose))
+	b.must(b.dev.Reorg(1, ethnode.Lose))
 	b.mine(1)
 	require.Empty(t, b.newest().Transfers)
 	require.NotZero(t, native)

@@ -11,7 +11,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum"
-	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/dev/ethnode"
 )
 
 func (b *bundle) head(c *ethereum.Chain) chain.Head {
@@ -36,7 +36,7 @@ func TestFinalityByTagAndByCount(t *testing.T) {
 		finality string
 		final    uint64
 	}{
-		{"finalized", height - devnode.DefaultFinalityDepth},
+		{"finalized", height - ethnode.DefaultFinalityDepth},
 		{"safe", safe.Number.Uint64()},
 		{"1", height},
 		{"4", height - 3},
@@ -200,7 +200,7 @@ func TestFinalByAMajority(t *testing.T) {
 	}
 	honest := func() *liar { return newLiar(t, b.dev.URL(), func(_ request, result any) any { return result }) }
 	adapter := b.suspicious(0, newLiar(t, b.dev.URL(), hasty), honest(), honest())
-	require.Equal(t, height-devnode.DefaultFinalityDepth, b.head(adapter).Final.Height)
+	require.Equal(t, height-ethnode.DefaultFinalityDepth, b.head(adapter).Final.Height)
 }
 
 // behind shows the chain as it was at a height.
@@ -238,7 +238,7 @@ func TestProbe(t *testing.T) {
 	require.Len(t, reports, 3)
 	require.Equal(t, ethereum.Report{
 		Node: reports[0].Node, ChainID: b.dev.ChainID(), Head: b.newest().Point, HeadTime: b.newest().Time,
-		Final: b.height() - devnode.DefaultFinalityDepth, Receipts: true, Traces: true, Balances: b.chain.BalancePage(),
+		Final: b.height() - ethnode.DefaultFinalityDepth, Receipts: true, Traces: true, Balances: b.chain.BalancePage(),
 	}, reports[0])
 	require.NoError(t, reports[1].Err)
 	require.False(t, reports[1].Receipts || reports[1].Traces)

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/chaintest"
-	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/dev/ethnode"
+	"gatewayd/internal/testing/chaintest"
 )
 
 // requireKind wants a transaction with a gas price, or with two fees.
@@ -140,7 +140,7 @@ func TestRefundedGasHidesNoTransfer(t *testing.T) {
 // replaces the other, the payee has it once, and the chain may even go back over the fork.
 func TestBaseFeeComesWithAFork(t *testing.T) {
 	const fork = 8
-	b := setup(t, func(c *devnode.Config) { c.Legacy, c.London = true, fork })
+	b := setup(t, func(c *ethnode.Config) { c.Legacy, c.London = true, fork })
 	before, err := b.hashAt(b.height())
 	require.NoError(t, err)
 	slot, pay := b.hot, credit(chain.Native, outsider("payee"), 77)

@@ -12,7 +12,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum/contracts"
-	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/dev/ethnode"
 )
 
 // mix sends transactions of every kind and remembers what each of them owes to us.
@@ -157,7 +157,7 @@ func TestEverythingAndNothingElseIsReported(t *testing.T) {
 			}
 			b.mine(1)
 			if m.random.IntN(8) == 0 {
-				b.must(b.dev.Reorg(1, devnode.Return))
+				b.must(b.dev.Reorg(1, ethnode.Return))
 				b.mine(1)
 			}
 		}

@@ -18,7 +18,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum"
-	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/dev/ethnode"
 )
 
 func TestEveryTransport(t *testing.T) {
@@ -183,7 +183,7 @@ func (p passOn) GetBlockReceipts(ctx context.Context, at string) (out any, err e
 }
 
 // ipcProxy serves what reading a block needs on a socket.
-func ipcProxy(t *testing.T, dev *devnode.Node, socket string) (interface{ Close() error }, *rpc.Server) {
+func ipcProxy(t *testing.T, dev *ethnode.Node, socket string) (interface{ Close() error }, *rpc.Server) {
 	t.Helper()
 	listener, server, err := rpc.StartIPCEndpoint(socket, []rpc.API{{Namespace: "eth", Service: passOn{dev.Client().Client()}}})
 	require.NoError(t, err)

@@ -14,7 +14,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum"
-	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/dev/ethnode"
 )
 
 // watched is an adapter of some nodes and what it logged.
@@ -124,7 +124,7 @@ func TestAHangingNodeIsNotUp(t *testing.T) {
 }
 
 // on makes a node follow another chain.
-func on(dev *devnode.Node) lie {
+func on(dev *ethnode.Node) lie {
 	return func(q request, result any) any {
 		result = nil
 		if err := dev.Client().Client().Call(&result, q.Method, q.Params...); err != nil {
@@ -147,7 +147,7 @@ func TestDisagreementEndsByItself(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, held.IsZero())
 	for i, s := range strangers {
-		other, err := devnode.Start(devnode.Config{})
+		other, err := ethnode.Start(ethnode.Config{})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, other.Close()) })
 		mineOn(t, other, 100+i)
@@ -176,7 +176,7 @@ func TestDisagreementEndsByItself(t *testing.T) {
 		require.Zero(t, n.Faults, "nobody can tell who is wrong")
 	}
 	strangers[0].tell(truth)
-	b.must(b.dev.Reorg(2, devnode.Keep)) // the chain has not stood still
+	b.must(b.dev.Reorg(2, ethnode.Keep)) // the chain has not stood still
 	for range 20 {
 		b.mine(1)
 		require.Equal(t, b.head(b.chain), b.head(adapter))

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/chaintest"
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/ethereum/contracts"
+	"gatewayd/internal/testing/chaintest"
 )
 
 func credit(of chain.Asset, to common.Address, amount uint64) chain.Payment {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/chaintest"
+	"gatewayd/internal/testing/chaintest"
 )
 
 // waiting puts a transaction with given fees into the pool behind the adapter's back and shows it

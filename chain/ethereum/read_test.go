@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain/ethereum/wire"
-	"gatewayd/internal/ethtest"
+	"gatewayd/internal/testing/ethtest"
 )
 
 func recorded(t testing.TB, name string) []byte {

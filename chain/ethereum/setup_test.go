@@ -15,10 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/chaintest"
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/ethereum/contracts"
-	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/dev/ethnode"
+	"gatewayd/internal/testing/chaintest"
 )
 
 // keyring signs for paths and knows which addresses are ours.
@@ -81,7 +81,7 @@ func outsider(name string) common.Address { return crypto.PubkeyToAddress(testKe
 // deposit address.
 type bundle struct {
 	*testing.T
-	dev   *devnode.Node
+	dev   *ethnode.Node
 	chain *ethereum.Chain
 	keys  *keyring
 	hot   chain.Slot
@@ -89,13 +89,13 @@ type bundle struct {
 	usdt  chain.Asset
 }
 
-func setup(t *testing.T, change ...func(*devnode.Config)) *bundle {
+func setup(t *testing.T, change ...func(*ethnode.Config)) *bundle {
 	t.Helper()
-	var config devnode.Config
+	var config ethnode.Config
 	for _, c := range change {
 		c(&config)
 	}
-	dev, err := devnode.Start(config)
+	dev, err := ethnode.Start(config)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, dev.Close()) })
 	b := &bundle{T: t, dev: dev, keys: newKeyring(), usdt: asset(dev.Contracts().USDT)}
@@ -107,9 +107,9 @@ func setup(t *testing.T, change ...func(*devnode.Config)) *bundle {
 	return b
 }
 
-func legacy(c *devnode.Config) { c.Legacy = true }
+func legacy(c *ethnode.Config) { c.Legacy = true }
 
-func amsterdam(c *devnode.Config) { c.Amsterdam = true }
+func amsterdam(c *ethnode.Config) { c.Amsterdam = true }
 
 func (b *bundle) config() ethereum.Config {
 	return ethereum.Config{
@@ -141,7 +141,7 @@ func (b *bundle) mine(count int) uint64 {
 
 // mineOn makes blocks and waits until the pool knows them: for a moment after a block it judges
 // transactions by the state before. Looking for a transaction to drop waits for the pool.
-func mineOn(t *testing.T, dev *devnode.Node, count int) {
+func mineOn(t *testing.T, dev *ethnode.Node, count int) {
 	t.Helper()
 	_, err := dev.Mine(count)
 	require.NoError(t, err)
@@ -248,7 +248,7 @@ func token() *contracts.TestToken { return contracts.NewTestToken() }
 
 var errStore = errors.New("the store is closed")
 
-func cryptoAddress(dev *devnode.Node) common.Address {
+func cryptoAddress(dev *ethnode.Node) common.Address {
 	return crypto.PubkeyToAddress(dev.FaucetKey().PublicKey)
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum"
-	"gatewayd/devnet/faultynode"
+	"gatewayd/internal/testing/faults"
 )
 
 // untraceable are answers to a request for a block's traces by nodes that cannot give them now.
@@ -129,11 +129,11 @@ func TestTracersThatDisagreeRemainADispute(t *testing.T) {
 // caller. The calls are made one by one then.
 func TestBatchesThatAreRefusedOverWebSocket(t *testing.T) {
 	b := eventful(t)
-	node, err := faultynode.Open(b.dev.URL())
+	node, err := faults.Open(b.dev.URL())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, node.Close()) })
-	refuses := faultynode.Batches("no batches", 1, 0)
-	node.Fail(faultynode.Fault{Habit: &refuses})
+	refuses := faults.Batches("no batches", 1, 0)
+	node.Fail(faults.Fault{Habit: &refuses})
 	config := b.config()
 	config.Nodes, config.Timeout = []string{node.SocketURL()}, time.Second
 	adapter := b.adapter(config)

@@ -1,6 +1,14 @@
 // Command gatewaybench measures the budgets, each figure with a yardstick of the same run.
 //
-//	gatewaybench ──▶ bench (rounds, processes, table) ──▶ exchange, bridge (cases, yardsticks)
+//	Measure ── round 1 ─▶ process: ours      ─▶ Figure{units, CPU, wall, notes}
+//	       │            └▶ process: yardstick ─▶ Figure
+//	       ├── round 2 ...                       the other way round
+//	       └─▶ Result: median [least..most] of the rounds' ratios against each Goal
+//
+// Machines differ and are shared, so a budget is a ratio of the costs of two parts of one round.
+// Each part is a separate process (the program itself, called for one part). It measures only the
+// relevant section, and reports CPU time per unit with wall time. The result contains the number of
+// rounds in which others used the machine.
 package main
 
 import (
@@ -13,10 +21,6 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-
-	"gatewayd/cmd/gatewaybench/bench"
-	"gatewayd/cmd/gatewaybench/bridge"
-	"gatewayd/cmd/gatewaybench/exchange"
 )
 
 func main() {
@@ -29,7 +33,7 @@ func main() {
 }
 
 // cases are all there are, in the order in which they are shown.
-func cases() []bench.Case { return slices.Concat(exchange.Cases(), bridge.Cases()) }
+func cases() []Case { return slices.Concat(exchangeCases(), bridgeCases()) }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	c := command(stdout, stderr)
@@ -40,7 +44,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 }
 
 func command(stdout, stderr io.Writer) *cobra.Command {
-	config := bench.Config{Stderr: stderr}
+	config := Config{Stderr: stderr}
 	var asJSON, list bool
 	c := &cobra.Command{
 		Use:   "gatewaybench",
@@ -51,7 +55,7 @@ func command(stdout, stderr io.Writer) *cobra.Command {
 		Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if list {
-				return bench.List(stdout, cases())
+				return List(stdout, cases())
 			}
 			return measure(cmd.Context(), config, stdout, asJSON)
 		},
@@ -68,11 +72,11 @@ func command(stdout, stderr io.Writer) *cobra.Command {
 	return c
 }
 
-func measure(ctx context.Context, config bench.Config, stdout io.Writer, asJSON bool) error {
-	results, err := bench.Measure(ctx, cases(), config)
-	show := bench.Table
+func measure(ctx context.Context, config Config, stdout io.Writer, asJSON bool) error {
+	results, err := Measure(ctx, cases(), config)
+	show := Table
 	if asJSON {
-		show = bench.JSON
+		show = JSON
 	}
 	if showErr := show(stdout, results); err == nil {
 		err = showErr
@@ -87,12 +91,12 @@ func measure(ctx context.Context, config bench.Config, stdout io.Writer, asJSON 
 
 // partCommand starts each side of a round: this program again.
 func partCommand(stdout, stderr io.Writer) *cobra.Command {
-	r := bench.Run{Stderr: stderr}
+	r := Run{Stderr: stderr}
 	c := &cobra.Command{
 		Use: "part CASE SIDE", Hidden: true, Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Case, r.Side = args[0], args[1]
-			return bench.RunPart(cmd.Context(), cases(), &r, stdout)
+			return RunPart(cmd.Context(), cases(), &r, stdout)
 		},
 	}
 	f := c.Flags()

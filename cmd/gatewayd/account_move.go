@@ -10,12 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"gatewayd/operator"
-	"gatewayd/operator/move"
 )
 
 func accountMoveCommand(w streams, config *string) *cobra.Command {
 	var f format
-	var o move.Order
+	var o operator.Order
 	c := &cobra.Command{
 		Use: "move CHAIN ADDRESS AMOUNT TOKEN", Short: "Move money from an account that pays to the cold address, or to another account of ours that pays", Args: cobra.ExactArgs(4),
 		Long: "Move AMOUNT (in whole units) of TOKEN from an account that pays to the token's cold address, or to another account of ours that pays on the same\n" +
@@ -30,7 +29,7 @@ func accountMoveCommand(w streams, config *string) *cobra.Command {
 			return operator.Usagef("--to is wanted: `cold`, or the address of another account of ours that pays")
 		}
 		o.Chain, o.Account, o.Amount, o.Token = args[0], args[1], args[2], args[3]
-		m, err := move.Send(ctx, d, o)
+		m, err := operator.Send(ctx, d, o)
 		if err != nil {
 			return err
 		}
@@ -54,7 +53,7 @@ func accountMovesCommand(w streams, config *string) *cobra.Command {
 	}
 	c.Flags().BoolVar(&f.json, "json", false, "answer JSON, amounts in smallest units")
 	c.RunE = onSession(config, func(ctx context.Context, d *operator.Session, _ []string) error {
-		list, err := move.List(ctx, d)
+		list, err := operator.List(ctx, d)
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/devnet/demo"
+	"gatewayd/dev/demo"
 	"gatewayd/operator"
 	"gatewayd/records"
 )

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"gatewayd/config"
+	"gatewayd/notify"
 	"gatewayd/operator"
-	"gatewayd/operator/notify"
 	"gatewayd/records"
 	"gatewayd/records/books"
 	"gatewayd/records/control"

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/config"
-	"gatewayd/devnet/faultynode"
-	"gatewayd/operator/notify"
+	"gatewayd/internal/testing/faults"
+	"gatewayd/notify"
 )
 
 // receiver is a webhook's receiver that stores the events, in order.
@@ -83,12 +83,12 @@ func TestAlertsReachPeople(t *testing.T) {
 	r := newReceiver(t)
 	w := newFaultyEnv(t, func(_ *faultyEnv, c *config.Config) { c.Alerts = r.config() })
 	waitFor(t, "the receiver", func() bool { return strings.Contains(w.mustCommand(t, "alerts", "list"), "webhook:office  0 ") })
-	w.node.Fail(faultynode.Fault{Dead: true})
+	w.node.Fail(faults.Fault{Dead: true})
 	r.await(t, "a dead node", 0, func(e notify.Event) bool {
 		return e.Type == "condition.began" && e.Condition.Kind == "nodes_unreachable" && e.Condition.Stops
 	})
 	r.setAway(true)
-	w.node.Fail(faultynode.Fault{})
+	w.node.Fail(faults.Fault{})
 	w.waitUntilWell(t)
 	waitFor(t, "a receiver that is behind", func() bool { return strings.Contains(w.mustCommand(t, "alerts", "list"), "it answers 503") })
 	out, ok := w.runCommand(t, "alerts", "test")

@@ -12,7 +12,7 @@ import (
 
 	"gatewayd/config"
 	"gatewayd/daemon"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/exchangeapi/apikey"
 	"gatewayd/operator"
 	"gatewayd/signer/remote"
@@ -69,7 +69,7 @@ func (d *keyCommands) agents(cfg config.Config) (agents daemon.Delegation, done 
 // to its configuration.
 func (d *keyCommands) wallet(cfg config.Config) (*wallet.Keys, error) {
 	if cfg.Wallet.Store == "" {
-		if info, err := devnet.ReadInfo(filepath.Join(cfg.Data, "dev.json")); err == nil {
+		if info, err := dev.ReadInfo(filepath.Join(cfg.Data, "dev.json")); err == nil {
 			return wallet.FromMnemonic(info.Mnemonic)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/config"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/records"
 	"gatewayd/records/access"
 	"gatewayd/signer/approval"
@@ -22,7 +22,7 @@ import (
 func TestApprovalsInBrowser(t *testing.T) {
 	t.Parallel()
 	w := &custodyEnv{faultyEnv: prepareFaultyEnv(t, startRichExchange, nil)}
-	require.NoError(t, devnet.FundSource(t.Context(), w.info, w.keys, nil))
+	require.NoError(t, dev.FundSource(t.Context(), w.info, w.keys, nil))
 	w.start(t)
 	w.addUser(t)
 	given := map[string]any{
@@ -39,7 +39,7 @@ func TestApprovalsInBrowser(t *testing.T) {
 	keys, usdt := map[string]any{}, w.cfg.Networks[0].Tokens[1]
 	w.writeConfig(t, w.info.Config, func(c *config.Config) {
 		c.Signer.Approvals = approval.Config{Needed: 2, URL: given["operators"].(string), Tokens: []approval.Token{{
-			Network: c.Networks[0].Name, Token: usdt.Token, ApproveAbove: units(devnet.Token{Decimals: usdt.Decimals}, 2_000),
+			Network: c.Networks[0].Name, Token: usdt.Token, ApproveAbove: units(dev.Token{Decimals: usdt.Decimals}, 2_000),
 		}}}
 		for name, one := range made {
 			var line []approval.Approver

@@ -15,7 +15,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/config"
 	"gatewayd/operator"
-	"gatewayd/operator/audit"
 	"gatewayd/records"
 	"gatewayd/records/books"
 )
@@ -40,9 +39,9 @@ func auditCommand(w streams) *cobra.Command {
 	c.Flags().StringVar(&why, "why", "", "reason for --accept, kept in the history")
 	c.RunE = onSession(path, func(ctx context.Context, d *operator.Session, _ []string) error {
 		if accept != "" {
-			return audit.AcceptShortage(ctx, d, accept, why, w.stdout)
+			return operator.AcceptShortage(ctx, d, accept, why, w.stdout)
 		}
-		report, err := audit.Run(ctx, d, from)
+		report, err := operator.Run(ctx, d, from)
 		if err != nil {
 			return err
 		}
@@ -51,7 +50,7 @@ func auditCommand(w streams) *cobra.Command {
 	return c
 }
 
-func printAudit(w streams, f format, cfg config.Config, r audit.Report) error {
+func printAudit(w streams, f format, cfg config.Config, r operator.Report) error {
 	if f.json {
 		if err := printJSON(w.stdout, r); err != nil {
 			return err
@@ -111,7 +110,7 @@ func tokenNamed(c config.Config, name string) (config.Network, config.Token) {
 }
 
 // printSheet is the sheet for people, in the token's unit.
-func printSheet(w io.Writer, r audit.SheetRow) {
+func printSheet(w io.Writer, r operator.SheetRow) {
 	fmt.Fprintf(w, "%s on %s at block %d\n", r.Symbol, r.Network, r.Height)
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', tabwriter.AlignRight)
 	line := func(name string, amount chain.Amount) {

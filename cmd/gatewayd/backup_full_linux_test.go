@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/records"
 	"gatewayd/records/signguard"
 )
@@ -21,7 +21,7 @@ func TestBackupOnAFullDisk(t *testing.T) {
 		return
 	}
 	dir := t.TempDir()
-	cfg := devnet.Config(quickOptions(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
+	cfg := dev.Config(quickOptions(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
 	store, err := records.Open(t.Context(), cfg.Database)
 	require.NoError(t, err)
 	require.NoError(t, store.Close())

@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"gatewayd/chain/ethereum/devnode"
 	"gatewayd/config"
-	"gatewayd/devnet"
+	"gatewayd/dev"
+	"gatewayd/dev/ethnode"
 	"gatewayd/records"
 	"gatewayd/wallet"
 )
@@ -41,16 +41,16 @@ func newRestoreEnv(t *testing.T, adjust ...func(*config.Config)) *restoreEnv {
 // prepareRestoreEnv is newRestoreEnv without a running daemon.
 func prepareRestoreEnv(t *testing.T, adjust ...func(*config.Config)) *restoreEnv {
 	t.Helper()
-	source, err := devnode.Start(devnode.Config{Period: 200 * time.Millisecond})
+	source, err := ethnode.Start(ethnode.Config{Period: 200 * time.Millisecond})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, source.Close()) })
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
 	exchange := startExchangeChain(t, keys) // which adjust may replace
 	stores, store, password := recovered(t)
 	o := quickOptions(t.TempDir())
 	o.Listen, o.Sweep = freeAddress(t), "* * * * *"
-	cfg := devnet.Config(o, source.URL(), source.ChainID(), exchange)
+	cfg := dev.Config(o, source.URL(), source.ChainID(), exchange)
 	cfg.Data = filepath.Join(o.Dir, "data")
 	cfg.Database.URL = "sqlite:" + filepath.Join(cfg.Data, "records.db")
 	cfg.Wallet = config.Wallet{Store: filepath.Join(stores, store), PasswordFile: password}
@@ -61,9 +61,9 @@ func prepareRestoreEnv(t *testing.T, adjust ...func(*config.Config)) *restoreEnv
 	require.NoError(t, err)
 	path := filepath.Join(o.Dir, "config.yaml")
 	require.NoError(t, os.WriteFile(path, text, 0o600))
-	info := devnet.NewInfo(cfg, path, "")
+	info := dev.NewInfo(cfg, path, "")
 	require.NoError(t, info.Write(filepath.Join(o.Dir, "dev.json")))
-	require.NoError(t, devnet.FundSource(t.Context(), info, keys, nil))
+	require.NoError(t, dev.FundSource(t.Context(), info, keys, nil))
 	return &restoreEnv{daemonProcess: &daemonProcess{dir: o.Dir, args: []string{"run", "-c", path}}, data: cfg.Data}
 }
 
@@ -146,7 +146,7 @@ func (l *restoreEnv) startUsersFor(t *testing.T, seed uint64, most time.Duration
 	t.Helper()
 	clients = newUsers(t, l.daemonProcess, 4, seed)
 	for _, u := range clients {
-		var info devnet.DepositInfo
+		var info dev.DepositInfo
 		require.NoError(t, u.Gateway.Get(t.Context(), "/deposit-info", map[string]string{"tokenId": u.Token.Token, "walletAddress": u.Vite.Address().String()}, &info))
 	}
 	deadline, cancel := context.WithTimeout(t.Context(), most)

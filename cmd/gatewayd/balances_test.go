@@ -12,12 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain/ethereum/contracts"
-	"gatewayd/devnet"
-	"gatewayd/devnet/burst"
+	"gatewayd/dev"
+	"gatewayd/dev/demo"
 )
 
 // publicNodes is an environment whose nodes have the methods of public nodes: no tracing.
-func publicNodes(o *devnet.Options) { o.Public = true }
+func publicNodes(o *dev.Options) { o.Public = true }
 
 // forwarder puts a contract on the source chain that hands on what it is sent.
 func (u *testUser) forwarder(t *testing.T) common.Address {
@@ -73,7 +73,7 @@ func TestCoinSentByAContract(t *testing.T) {
 		record := u.mustAwait(t, "/deposit-records", receipt.BlockHash.Hex(), "TOT_CONFIRMED")
 		require.Equal(t, amount.String(), record.Amount)
 	}
-	require.NoError(t, u.Collect(t.Context(), burst.AmountOf(ether(3))))
+	require.NoError(t, u.Collect(t.Context(), demo.AmountOf(ether(3))))
 	r.waitUntilSettled(t)
 
 	rows := r.listRecords(t, "--direction", "deposit")

@@ -9,24 +9,24 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain/ethereum"
-	"gatewayd/chain/ethereum/devnode"
 	"gatewayd/daemon"
-	"gatewayd/devnet"
-	"gatewayd/devnet/burst"
+	"gatewayd/dev"
+	"gatewayd/dev/demo"
+	"gatewayd/dev/ethnode"
 	"gatewayd/records"
 	"gatewayd/wallet"
 )
 
 // lazy formats a variable only when a test has failed.
-type lazy struct{ h *devnet.Holdings }
+type lazy struct{ h *dev.Holdings }
 
 func (l lazy) String() string { return l.h.String() }
 
 // sourceAccounts lists the gateway's addresses on the source chain: its own, and the users' deposit
 // addresses.
-func sourceAccounts(t *testing.T, b *burst.Burst) map[common.Address]bool {
+func sourceAccounts(t *testing.T, b *demo.Burst) map[common.Address]bool {
 	t.Helper()
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
 	ours := map[common.Address]bool{}
 	for _, path := range []string{wallet.SourcePaths(ethereum.CoinType).Hot(0), wallet.SourcePaths(ethereum.CoinType).Gas()} {
@@ -47,25 +47,25 @@ func sourceAccounts(t *testing.T, b *burst.Burst) map[common.Address]bool {
 }
 
 // holdings reads from both chains alone what the gateway has.
-func (w *burstEnv) holdings(t *testing.T, b *burst.Burst) devnet.Holdings {
+func (w *burstEnv) holdings(t *testing.T, b *demo.Burst) dev.Holdings {
 	t.Helper()
-	eth, err := devnet.NewEthUser(t.Context(), w.info.Source, devnode.FaucetKey())
+	eth, err := dev.NewEthUser(t.Context(), w.info.Source, ethnode.FaucetKey())
 	require.NoError(t, err)
 	defer eth.Client.Close()
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
 	home, err := daemon.ExchangeAddress(keys, wallet.GatewayPath(0))
 	require.NoError(t, err)
-	h, err := devnet.ReadHoldings(t.Context(), w.info, eth.Client, sourceAccounts(t, b), home)
+	h, err := dev.ReadHoldings(t.Context(), w.info, eth.Client, sourceAccounts(t, b), home)
 	require.NoError(t, err)
 	return h
 }
 
 // expectedHoldings computes the gateway's holdings from the users' and sponsors' transfers, the
 // payouts, and the fees of its transactions.
-func expectedHoldings(t *testing.T, b *burst.Burst, before devnet.Holdings, fees *big.Int) devnet.Holdings {
+func expectedHoldings(t *testing.T, b *demo.Burst, before dev.Holdings, fees *big.Int) dev.Holdings {
 	t.Helper()
-	h := devnet.Holdings{}
+	h := dev.Holdings{}
 	for what, amount := range before {
 		h.Add(what, amount)
 	}
@@ -87,18 +87,18 @@ func expectedHoldings(t *testing.T, b *burst.Burst, before devnet.Holdings, fees
 }
 
 // fees returns the transaction fees of the gateway's accounts on the source chain.
-func (w *burstEnv) fees(t *testing.T, b *burst.Burst) *big.Int {
+func (w *burstEnv) fees(t *testing.T, b *demo.Burst) *big.Int {
 	t.Helper()
-	sum, err := devnet.FeesOf(t.Context(), b.Payer.Client, sourceAccounts(t, b))
+	sum, err := dev.FeesOf(t.Context(), b.Payer.Client, sourceAccounts(t, b))
 	require.NoError(t, err)
 	return sum
 }
 
 // checkBooks compares what the gateway has on both chains with what users sent and got, and then
 // its own books with the chains.
-func (w *burstEnv) checkBooks(t *testing.T, b *burst.Burst, before devnet.Holdings) {
+func (w *burstEnv) checkBooks(t *testing.T, b *demo.Burst, before dev.Holdings) {
 	t.Helper()
-	var want, have devnet.Holdings
+	var want, have dev.Holdings
 	require.Eventually(t, func() bool { // a sweep or a receive may be under way
 		want, have = expectedHoldings(t, b, before, w.fees(t, b)), w.holdings(t, b)
 		return want.Equal(have)

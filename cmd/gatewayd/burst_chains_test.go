@@ -17,10 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"gatewayd/chain/ethereum/devnode"
 	"gatewayd/config"
 	"gatewayd/daemon"
-	"gatewayd/devnet"
+	"gatewayd/dev"
+	"gatewayd/dev/ethnode"
 	"gatewayd/vite/core"
 	"gatewayd/vite/ledger"
 	"gatewayd/vite/node"
@@ -93,7 +93,7 @@ func sourceMain(finality string) error {
 	if err != nil {
 		return err
 	}
-	n, err := devnode.Start(devnode.Config{FinalityDepth: depth})
+	n, err := ethnode.Start(ethnode.Config{FinalityDepth: depth})
 	if err != nil {
 		return err
 	}
@@ -107,17 +107,17 @@ func sourceMain(finality string) error {
 
 // exchangeMain serves what the public port of a real node serves.
 func exchangeMain(dir string) error {
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	if err != nil {
 		return err
 	}
-	genesis, err := devnet.Genesis(keys)
+	genesis, err := dev.Genesis(keys)
 	if err != nil {
 		return err
 	}
 	for i := range strangers {
 		a := strangerKey(i).Address()
-		genesis.Stakes = append(genesis.Stakes, ledger.GenesisStake{Staker: a, Beneficiary: a, Amount: wholeTokens(devnet.GatewayStake, 18)})
+		genesis.Stakes = append(genesis.Stakes, ledger.GenesisStake{Staker: a, Beneficiary: a, Amount: wholeTokens(dev.GatewayStake, 18)})
 		genesis.Accounts = append(genesis.Accounts, ledger.GenesisAccount{Address: a})
 	}
 	e, err := daemon.StartEmbedded(node.Config{Dir: dir, Genesis: genesis, SnapshotInterval: -1}, config.Embedded{Listen: daemon.AnyPort, WS: daemon.AnyPort, Public: true})

@@ -15,9 +15,8 @@ import (
 
 	"gatewayd/config"
 	"gatewayd/daemon"
-	"gatewayd/devnet"
-	"gatewayd/devnet/burst"
-	"gatewayd/devnet/demo"
+	"gatewayd/dev"
+	"gatewayd/dev/demo"
 	"gatewayd/wallet"
 )
 
@@ -40,7 +39,7 @@ type burstEnv struct {
 	source, exchange *chainProcess
 	dir              string
 	cfg              config.Config
-	info             devnet.Info
+	info             dev.Info
 	daemon           *exec.Cmd
 	log              *os.File
 	blockTimes       [2]time.Duration // of the source chain and of the exchange chain
@@ -58,11 +57,11 @@ func newBurstEnvOn(t *testing.T, url string) *burstEnv {
 	w.source = startChain(t, "source", strconv.Itoa(burstFinality))
 	w.exchange = startChain(t, "exchange", t.TempDir())
 	w.setBlockTimes(t, sourceFast, exchangeFast)
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
 	o := quickOptions(w.dir)
 	o.Listen, o.Poll, o.Confirmations, o.Finality = freeAddress(t), 100*time.Millisecond, burstConfirmations, burstFinality
-	w.cfg = devnet.Config(o, w.source.urls[0], 1337, w.exchange.urls[1])
+	w.cfg = dev.Config(o, w.source.urls[0], 1337, w.exchange.urls[1])
 	if url != "" {
 		w.cfg.Database.URL = url
 	}
@@ -72,8 +71,8 @@ func newBurstEnvOn(t *testing.T, url string) *burstEnv {
 	require.NoError(t, err)
 	config := filepath.Join(w.dir, "config.yaml")
 	require.NoError(t, os.WriteFile(config, text, 0o600))
-	w.info = devnet.NewInfo(w.cfg, config, "")
-	require.NoError(t, devnet.FundSource(t.Context(), w.info, keys, nil))
+	w.info = dev.NewInfo(w.cfg, config, "")
+	require.NoError(t, dev.FundSource(t.Context(), w.info, keys, nil))
 	w.log, err = os.Create(filepath.Join(w.dir, "daemon.log"))
 	require.NoError(t, err)
 	t.Cleanup(func() { w.logEnd(t) })
@@ -91,8 +90,8 @@ func (w *burstEnv) start() error {
 
 // waitUntilServing waits until /health of the daemon answers.
 func (w *burstEnv) waitUntilServing(ctx context.Context) error {
-	return devnet.Within(ctx, devnet.Soon, "the daemon", func() (bool, error) {
-		return daemon.AskHealth(ctx, devnet.RootOf(w.info.Gateway)+"/health") == nil, nil
+	return dev.Within(ctx, dev.Soon, "the daemon", func() (bool, error) {
+		return daemon.AskHealth(ctx, dev.RootOf(w.info.Gateway)+"/health") == nil, nil
 	})
 }
 
@@ -131,7 +130,7 @@ func (w *burstEnv) setBlockTimes(t *testing.T, source, exchange time.Duration) {
 }
 
 // adjustBlockTimes makes blocks fast on each chain while nothing can be paid on it.
-func (w *burstEnv) adjustBlockTimes(t *testing.T, b *burst.Watch) {
+func (w *burstEnv) adjustBlockTimes(t *testing.T, b *demo.Watch) {
 	t.Helper()
 	source, exchange := sourceFast, exchangeFast
 	if isBusy(&b.Withdrawals, b.ExchangeHead) {
@@ -144,16 +143,16 @@ func (w *burstEnv) adjustBlockTimes(t *testing.T, b *burst.Watch) {
 }
 
 // isBusy is true while payments could be sent and are not, or can be within two blocks.
-func isBusy(l *burst.Leg, here uint64) bool {
-	height, all := burst.Final(l.In, l.Depth)
+func isBusy(l *demo.Leg, here uint64) bool {
+	height, all := demo.Final(l.In, l.Depth)
 	return all && here+2 >= height && l.Paid() < len(l.Out)
 }
 
 // prepareAndSend prepares users and has all of them send while both chains make no blocks, so that
 // everything becomes final at once.
-func (w *burstEnv) prepareAndSend(t *testing.T, count int) (*burst.Burst, *burst.Watch) {
+func (w *burstEnv) prepareAndSend(t *testing.T, count int) (*demo.Burst, *demo.Watch) {
 	t.Helper()
-	b, err := burst.New(t.Context(), w.info, count, demo.NewLog(t.Output(), false))
+	b, err := demo.NewBurst(t.Context(), w.info, count, demo.NewLog(t.Output(), false))
 	require.NoError(t, err)
 	t.Cleanup(b.Close)
 	require.NoError(t, b.Prepare(t.Context()))
@@ -165,7 +164,7 @@ func (w *burstEnv) prepareAndSend(t *testing.T, count int) (*burst.Burst, *burst
 
 // follow lets both chains make blocks until everything is final. looked is called after each
 // reading of them.
-func (w *burstEnv) follow(t *testing.T, watch *burst.Watch, looked func()) {
+func (w *burstEnv) follow(t *testing.T, watch *demo.Watch, looked func()) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), burstTimeout(t))
 	defer cancel()

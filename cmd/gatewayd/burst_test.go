@@ -13,10 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"gatewayd/devnet"
-	"gatewayd/devnet/burst"
-	"gatewayd/devnet/demo"
-	"gatewayd/records/recordstest"
+	"gatewayd/dev"
+	"gatewayd/dev/demo"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/wallet"
 )
 
@@ -103,11 +102,11 @@ func (w *burstEnv) killRepeatedly(ctx context.Context, kills int, seed uint64) e
 func TestBurstAmongJunk(t *testing.T) {
 	w := newBurstEnv(t)
 	before := w.holdings(t, nil)
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
 	home, err := keys.Address(wallet.GatewayPath(0))
 	require.NoError(t, err)
-	b, err := burst.New(t.Context(), w.info, 1, demo.NewLog(t.Output(), false))
+	b, err := demo.NewBurst(t.Context(), w.info, 1, demo.NewLog(t.Output(), false))
 	require.NoError(t, err)
 	defer b.Close()
 	waitFor(t, "quota", func() bool { // it is there in full after 75 snapshot blocks

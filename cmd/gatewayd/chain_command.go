@@ -16,9 +16,8 @@ import (
 
 	"gatewayd/config"
 	"gatewayd/daemon"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/operator"
-	"gatewayd/vite/genesis"
 	"gatewayd/vite/ledger"
 	"gatewayd/vite/node"
 	"gatewayd/wallet"
@@ -77,13 +76,13 @@ func runChain(ctx context.Context, o chainRunOptions, w streams) error {
 // genesis is the file's, or that of a development environment.
 func (o chainRunOptions) genesis() (ledger.Genesis, error) {
 	if o.Genesis != "" {
-		return genesis.Read(o.Genesis)
+		return node.ReadGenesis(o.Genesis)
 	}
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	if err != nil {
 		return ledger.Genesis{}, err
 	}
-	return devnet.Genesis(keys)
+	return dev.Genesis(keys)
 }
 
 func genesisCommand(w streams) *cobra.Command {
@@ -101,7 +100,7 @@ func printGenesis(w streams, path string) error {
 	if err != nil {
 		return fmt.Errorf("reading the description of the genesis: %w", err)
 	}
-	var plan genesis.Plan
+	var plan node.GenesisPlan
 	if err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&plan); err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("%s:\n%s", path, yaml.FormatError(err, false, true))
 	}

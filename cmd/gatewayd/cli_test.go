@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/config"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/records"
 	"gatewayd/wallet"
 )
@@ -43,13 +43,13 @@ import (
 // which keeps one locked.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *devnet.Options) { o.Period = time.Second }) // doctor compares block times with the clock
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	r := newRig(t, func(o *dev.Options) { o.Period = time.Second }) // doctor compares block times with the clock
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
 	primary, err := keys.Address(wallet.GatewayPath(0))
 	require.NoError(t, err)
 	u := r.newCustomer(t, "USDT")
-	vars := map[string]string{"CONFIG": r.Info.Config, "DATA": filepath.Dir(r.Info.Config), "HEALTH": devnet.RootOf(r.Info.Gateway) + "/health", "TAKEN": strings.TrimPrefix(devnet.RootOf(r.Info.Gateway), "http://"), "PRIMARY": primary}
+	vars := map[string]string{"CONFIG": r.Info.Config, "DATA": filepath.Dir(r.Info.Config), "HEALTH": dev.RootOf(r.Info.Gateway) + "/health", "TAKEN": strings.TrimPrefix(dev.RootOf(r.Info.Gateway), "http://"), "PRIMARY": primary}
 	example, err := filepath.Abs("../../config.example.yaml")
 	require.NoError(t, err)
 	vars["EXAMPLE"], vars["SOURCE"], vars["EXCHANGE"], vars["USDT"] = example, r.Info.Source, r.Info.Exchange, u.Token.Asset

@@ -16,8 +16,8 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/devnet"
-	"gatewayd/devnet/exchangedemo"
+	"gatewayd/dev"
+	"gatewayd/dev/demo"
 )
 
 // clientsEnv is a development environment with two people who may trade, for client libraries to be
@@ -27,7 +27,7 @@ type clientsEnv struct {
 	root       string
 	symbol     string
 	alice, bob map[string]string // address, key, secret
-	payer      *devnet.BridgeUser
+	payer      *dev.BridgeUser
 }
 
 // TestClientLibraries: clients that are generated from the served documents, for Go and TypeScript,
@@ -56,10 +56,10 @@ func TestClientLibraries(t *testing.T) {
 func openClientsEnv(t *testing.T) *clientsEnv {
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
-	e := &clientsEnv{rig: newRig(t, func(o *devnet.Options) { o.API = "127.0.0.1:0" }), root: root}
+	e := &clientsEnv{rig: newRig(t, func(o *dev.Options) { o.API = "127.0.0.1:0" }), root: root}
 	var out bytes.Buffer
-	o := exchangedemo.Options{Info: filepath.Join(filepath.Dir(e.Info.Config), "dev.json"), Keep: true}
-	require.NoError(t, exchangedemo.Run(t.Context(), o, &out), &out)
+	o := demo.ExchangeOptions{Info: filepath.Join(filepath.Dir(e.Info.Config), "dev.json"), Keep: true}
+	require.NoError(t, demo.RunExchange(t.Context(), o, &out), &out)
 	told := regexp.MustCompile(`symbol=(\S+)`).FindStringSubmatch(out.String())
 	require.NotNil(t, told, &out)
 	e.symbol = told[1]
@@ -71,7 +71,7 @@ func openClientsEnv(t *testing.T) *clientsEnv {
 		return map[string]string{"address": found[1], "key": found[2], "secret": found[3]}
 	}
 	e.alice, e.bob = person("Alice"), person("Bob")
-	e.payer, err = devnet.NewBridgeUser(t.Context(), e.Info, e.token(t, devnet.DollarSymbol), 0, io.Discard)
+	e.payer, err = dev.NewBridgeUser(t.Context(), e.Info, e.token(t, dev.DollarSymbol), 0, io.Discard)
 	require.NoError(t, err)
 	t.Cleanup(e.payer.Close)
 	return e
@@ -110,8 +110,8 @@ func document(t *testing.T, base, to string) {
 // documents saves both descriptions.
 func (e *clientsEnv) documents(t *testing.T, dir string) {
 	t.Helper()
-	document(t, devnet.RootOf(e.Info.Gateway), filepath.Join(dir, "gateway.json"))
-	document(t, devnet.RootOf(e.Info.API), filepath.Join(dir, "exchange.json"))
+	document(t, dev.RootOf(e.Info.Gateway), filepath.Join(dir, "gateway.json"))
+	document(t, dev.RootOf(e.Info.API), filepath.Join(dir, "exchange.json"))
 }
 
 func must(t *testing.T, dir, program string, arguments ...string) {
@@ -154,7 +154,7 @@ func (e *clientsEnv) generatedTypeScript(t *testing.T) {
 func (e *clientsEnv) given(t *testing.T, person map[string]string, more map[string]any) string {
 	t.Helper()
 	all := map[string]any{
-		"gateway": e.Info.Gateway, "api": devnet.RootOf(e.Info.API), "token": e.payer.Token.Token, "wallet": e.payer.Vite.Address().String(), "symbol": e.symbol,
+		"gateway": e.Info.Gateway, "api": dev.RootOf(e.Info.API), "token": e.payer.Token.Token, "wallet": e.payer.Vite.Address().String(), "symbol": e.symbol,
 		"key": person["key"], "secret": person["secret"], "address": person["address"], "connections": 20,
 	}
 	for name, value := range more {

@@ -12,25 +12,25 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum"
 	"gatewayd/config"
-	"gatewayd/devnet"
-	"gatewayd/operator/move"
-	"gatewayd/operator/status"
+	"gatewayd/dev"
+	"gatewayd/operator"
 	"gatewayd/records"
+	"gatewayd/status"
 	"gatewayd/wallet"
 )
 
 // coldEnv is a gateway with a separate signer whose USDT and coin have cold addresses.
 type coldEnv struct {
 	*faultyEnv
-	usdt devnet.Token
+	usdt dev.Token
 	cold map[string]string // by symbol
 }
 
 func newColdEnv(t *testing.T) *coldEnv {
 	t.Helper()
-	payee, err := devnet.NewPayee()
+	payee, err := dev.NewPayee()
 	require.NoError(t, err)
-	w := &coldEnv{cold: map[string]string{"USDT": devnet.FaucetAddress(), "ETH": payee.Hex()}}
+	w := &coldEnv{cold: map[string]string{"USDT": dev.FaucetAddress(), "ETH": payee.Hex()}}
 	w.faultyEnv = newFaultyEnv(t, func(l *faultyEnv, c *config.Config) {
 		l.alerts = newReceiver(t)
 		c.Alerts = l.alerts.config()
@@ -65,16 +65,16 @@ func (w *coldEnv) setBounds(t *testing.T, least, most chain.Amount) {
 	w.mustCommand(t, "reload")
 }
 
-func (w *coldEnv) moves(t *testing.T) (rows []move.Row) {
+func (w *coldEnv) moves(t *testing.T) (rows []operator.Row) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal([]byte(w.mustCommand(t, "account", "moves", "--json")), &rows))
 	return rows
 }
 
 // waitForMove waits until there are so many moves and the newest is paid.
-func (w *coldEnv) waitForMove(t *testing.T, count int) move.Row {
+func (w *coldEnv) waitForMove(t *testing.T, count int) operator.Row {
 	t.Helper()
-	var rows []move.Row
+	var rows []operator.Row
 	waitFor(t, "a move that is paid", func() bool {
 		rows = w.moves(t)
 		return len(rows) >= count && rows[0].State == string(records.Paid)
@@ -149,7 +149,7 @@ func (w *coldEnv) requireCovered(t *testing.T) {
 // sendByHand sends coin to its cold address with the hot account's key, without the daemon.
 func (w *coldEnv) sendByHand(t *testing.T, hot string) {
 	t.Helper()
-	hash, err := devnet.SendByHand(t.Context(), w.user.Eth.Client, w.keys, wallet.SourcePaths(ethereum.CoinType).Hot(0), common.HexToAddress(w.cold["ETH"]), big.NewInt(1_000_000))
+	hash, err := dev.SendByHand(t.Context(), w.user.Eth.Client, w.keys, wallet.SourcePaths(ethereum.CoinType).Hot(0), common.HexToAddress(w.cold["ETH"]), big.NewInt(1_000_000))
 	require.NoError(t, err)
 	require.NoError(t, w.user.Eth.Mined(t.Context(), hash))
 	w.waitForCondition(t, status.AccountStopped)

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra/doc"
 	"github.com/spf13/pflag"
 
-	"gatewayd/internal/buildinfo"
+	"gatewayd/daemon"
 	"gatewayd/operator"
 	"gatewayd/records"
 	"gatewayd/records/search"
@@ -153,7 +153,7 @@ func manCommand() *cobra.Command {
 			}
 			root := cmd.Root()
 			root.DisableAutoGenTag = true // the same program gives the same pages; their date is SOURCE_DATE_EPOCH's
-			return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "gatewayd " + buildinfo.Read().Version, Manual: "gatewayd"}, args[0])
+			return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "gatewayd " + daemon.Read().Version, Manual: "gatewayd"}, args[0])
 		},
 	}
 }

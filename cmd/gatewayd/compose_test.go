@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/config"
-	"gatewayd/devnet"
-	"gatewayd/devnet/demo"
-	"gatewayd/records/recordstest"
+	"gatewayd/dev"
+	"gatewayd/dev/demo"
+	"gatewayd/internal/testing/recordstest"
 )
 
 // composeService contains the tested fields of a service in ops/compose.yaml.
@@ -137,9 +137,9 @@ func TestCompose(t *testing.T) {
 	require.NoError(t, err)
 	require.NoFileExists(t, filepath.Join(cfg.Data, "guard.db"))
 	require.FileExists(t, filepath.Join(h.dir, "signer", "guard.db"))
-	info := devnet.NewInfo(cfg, path, "")
+	info := dev.NewInfo(cfg, path, "")
 	info.FaucetKey, info.Mnemonic = gethDevKey, composeMnemonic
-	u, err := devnet.NewBridgeUser(t.Context(), info, info.Tokens[0], 0, t.Output())
+	u, err := dev.NewBridgeUser(t.Context(), info, info.Tokens[0], 0, t.Output())
 	require.NoError(t, err)
 	defer u.Close()
 	require.NoError(t, demo.Walk(t.Context(), u))

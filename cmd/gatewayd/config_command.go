@@ -19,7 +19,6 @@ import (
 	"gatewayd/daemon"
 	"gatewayd/operator"
 	"gatewayd/operator/doctor"
-	"gatewayd/operator/setup"
 )
 
 func configCommand(w streams) *cobra.Command {
@@ -194,7 +193,7 @@ With --signer the keys are those of ` + "`gatewayd signer`" + ` as another user 
 }
 
 // interview asks for what no flag has given.
-func interview(w streams, f *pflag.FlagSet) (a setup.Answers, err error) {
+func interview(w streams, f *pflag.FlagSet) (a operator.Answers, err error) {
 	for _, q := range questions {
 		if f.Changed(q.flag) || q.with != "" && f.Lookup(q.with).Value.String() == "" {
 			continue
@@ -205,15 +204,15 @@ func interview(w streams, f *pflag.FlagSet) (a setup.Answers, err error) {
 	}
 	text := func(name string) string { return f.Lookup(name).Value.String() }
 	list := func(name string) []string { return f.Lookup(name).Value.(pflag.SliceValue).GetSlice() }
-	a = setup.Answers{
+	a = operator.Answers{
 		Data: text("data"), Source: list("source-node"), Exchange: list("exchange-node"), Funders: list("funder"),
 		Store: text("store"), PasswordFile: text("password-file"), Listen: text("listen"),
-		Signer: setup.Signer{
+		Signer: operator.Signer{
 			Listen: text("signer"), Data: text("signer-data"), Peer: text("signer-peer"), Source: list("signer-source-node"), Exchange: list("signer-exchange-node"),
 		},
 	}
 	for _, one := range list("token") {
-		t, err := setup.ParseToken(one)
+		t, err := operator.ParseToken(one)
 		if err != nil {
 			return a, operator.Usagef("--token %w", err)
 		}
@@ -260,13 +259,13 @@ func requireMissing(path, flag string) error {
 
 // firstConfigs writes the daemon's file, and the signer's where there is one, and takes both away
 // again if either breaks a rule.
-func firstConfigs(ctx context.Context, daemon, signer string, a setup.Answers) (made []config.Config, err error) {
+func firstConfigs(ctx context.Context, daemon, signer string, a operator.Answers) (made []config.Config, err error) {
 	if a.Signer.Listen != "" {
 		if err := requireMissing(signer, "--signer-config"); err != nil {
 			return nil, err
 		}
 	}
-	files, err := setup.Write(ctx, a)
+	files, err := operator.Write(ctx, a)
 	if err != nil {
 		return nil, err
 	}

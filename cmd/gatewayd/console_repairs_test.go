@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain/ethereum"
-	"gatewayd/chain/ethereum/devnode"
 	"gatewayd/config"
-	"gatewayd/devnet"
-	"gatewayd/operator/status"
+	"gatewayd/dev"
+	"gatewayd/dev/ethnode"
 	"gatewayd/records/access"
+	"gatewayd/status"
 	"gatewayd/wallet"
 )
 
@@ -65,7 +65,7 @@ func (w *faultyEnv) loseDeposit(t *testing.T) (hash string, height uint64) {
 	_, err := db.Exec(`DROP TRIGGER transfers_no_delete`)
 	require.NoError(t, err)
 	w.source.StopMining() // it is seen, and not decided
-	target, value, call := devnet.TransferOf(w.user.Token.Asset, common.HexToAddress(depositAddress(t, w.user)), w.user.Times(7).Uint256().ToBig(), nil)
+	target, value, call := dev.TransferOf(w.user.Token.Asset, common.HexToAddress(depositAddress(t, w.user)), w.user.Times(7).Uint256().ToBig(), nil)
 	sent, err := w.user.Eth.Submit(t.Context(), target, value, call)
 	require.NoError(t, err)
 	_, err = w.source.Mine(1)
@@ -90,7 +90,7 @@ func (w *faultyEnv) haltSource(t *testing.T) (hash string) {
 	head, err := w.source.Client().BlockByNumber(t.Context(), nil)
 	require.NoError(t, err)
 	depth := new(big.Int).Sub(head.Number(), new(big.Int).SetUint64(number)).Int64()
-	_, err = w.source.Reorg(int(depth), devnode.Lose)
+	_, err = w.source.Reorg(int(depth), ethnode.Lose)
 	require.NoError(t, err)
 	w.source.StartMining()
 	w.waitForCondition(t, status.ChainHalted)

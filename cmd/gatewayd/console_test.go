@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/internal/passkeytest"
+	"gatewayd/internal/testing/devices"
 	"gatewayd/operator"
 	"gatewayd/operator/console"
 )
@@ -90,7 +90,7 @@ func TestConsole(t *testing.T) {
 	require.Equal(t, http.StatusOK, ask(http.MethodPost, "/passkeys/challenge", nil, &options))
 	challenge, err := base64.RawURLEncoding.DecodeString(options.Challenge)
 	require.NoError(t, err)
-	key := passkeytest.New(t, "localhost", strings.Replace(r.Info.Operators, "127.0.0.1", "localhost", 1))
+	key := devices.New(t, "localhost", strings.Replace(r.Info.Operators, "127.0.0.1", "localhost", 1))
 	var row struct{ ID string }
 	require.Equal(t, http.StatusOK, ask(http.MethodPost, "/passkeys", map[string]any{"label": "laptop", "credential": key.Create(challenge, []byte("anna"))}, &row))
 	require.Contains(t, r.mustCommand(t, "console", "passkeys"), "{name: anna, passkey: "+key.Key()+"}")

@@ -24,10 +24,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain/ethereum/contracts"
-	"gatewayd/chain/ethereum/devnode"
 	"gatewayd/config"
-	"gatewayd/devnet"
-	"gatewayd/devnet/burst"
+	"gatewayd/dev"
+	"gatewayd/dev/demo"
+	"gatewayd/dev/ethnode"
 	"gatewayd/signer/approval"
 )
 
@@ -36,14 +36,14 @@ import (
 func newContractPayers(t *testing.T, signerNode func(daemons string) string) (*faultyEnv, *daemonProcess) {
 	t.Helper()
 	v := &daemonProcess{}
-	w := prepareFaultyEnvOn(t, devnode.Config{Public: true}, startRichExchange, func(_ *faultyEnv, c *config.Config) {
+	w := prepareFaultyEnvOn(t, ethnode.Config{Public: true}, startRichExchange, func(_ *faultyEnv, c *config.Config) {
 		c.Watcher.BalanceAudit = time.Second
 		node := c.Ethereum[0].Nodes
 		c.Ethereum[0].Nodes = []string{signerNode(node[0])}
 		v.signer = splitSigner(t, c)
 		c.Ethereum[0].Nodes = node
 	})
-	require.NoError(t, devnet.FundSource(t.Context(), w.info, w.keys, nil))
+	require.NoError(t, dev.FundSource(t.Context(), w.info, w.keys, nil))
 	v.dir, v.args = w.cfg.Data, []string{"run", "-c", w.info.Config}
 	v.signer.start(t)
 	v.start(t)
@@ -150,7 +150,7 @@ func TestCoinOfContractsIsProven(t *testing.T) {
 		for i, u := range users {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			require.NoError(t, u.Collect(ctx, burst.AmountOf(due[i])), contractPayers[i].name)
+			require.NoError(t, u.Collect(ctx, demo.AmountOf(due[i])), contractPayers[i].name)
 		}
 	}
 	for i, p := range contractPayers {
@@ -246,7 +246,7 @@ func TestUnprovenCoinIsApproved(t *testing.T) {
 	waitFor(t, "the approver", func() bool { return strings.Contains(v.signer.log.String(), "were read again") })
 	_, err = v.runCommand(t, "approve", held[0], "--key", key, "--yes")
 	require.NoError(t, err)
-	require.NoError(t, u.Collect(t.Context(), burst.AmountOf(tenths(1))))
+	require.NoError(t, u.Collect(t.Context(), demo.AmountOf(tenths(1))))
 }
 
 // changeConfig writes the signer's configuration with something changed.

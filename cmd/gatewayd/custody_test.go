@@ -13,15 +13,14 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/config"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/operator"
-	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/control"
 	"gatewayd/signer/approval"
-	"gatewayd/signer/blocklist"
 	"gatewayd/signer/checks"
 	"gatewayd/signer/limits"
+	"gatewayd/status"
 )
 
 // custodyEnv is a gateway whose signer limits payments, wants approvals and has a list.
@@ -48,7 +47,7 @@ func newCustodyEnv(t *testing.T) *custodyEnv {
 		l.alerts = newReceiver(t)
 		c.Alerts = l.alerts.config()
 		usdt := c.Networks[0].Tokens[1]
-		whole := func(n uint64) chain.Amount { return units(devnet.Token{Decimals: usdt.Decimals}, n) }
+		whole := func(n uint64) chain.Amount { return units(dev.Token{Decimals: usdt.Decimals}, n) }
 		require.Equal(t, uint8(6), usdt.Decimals)
 		w.signer = checks.Config{
 			Limits: limits.Config{Tokens: []limits.Token{{Network: c.Networks[0].Name, Token: usdt.Token, PerDay: whole(3_000)}}},
@@ -56,7 +55,7 @@ func newCustodyEnv(t *testing.T) *custodyEnv {
 				Approvers: []approval.Approver{{Name: "ann", Key: public}},
 				Tokens:    []approval.Token{{Network: c.Networks[0].Name, Token: usdt.Token, ApproveAbove: whole(2_000)}},
 			},
-			BlockList: blocklist.Config{Files: []blocklist.List{{Name: "sanctions", File: w.list}}},
+			BlockList: checks.BlockListConfig{Files: []checks.BlockList{{Name: "sanctions", File: w.list}}},
 		}
 		c.Signer.Config = w.signer
 	})
@@ -155,7 +154,7 @@ func TestPaymentsAreHeldForPeople(t *testing.T) {
 	t.Run("lists", func(t *testing.T) {
 		c := warned(status.PaymentsListed)
 		c.after = len(w.alerts.events(0))
-		fresh, err := devnet.NewPayee()
+		fresh, err := dev.NewPayee()
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(w.list, []byte(strings.ToLower(fresh.Hex())+"\n"), 0o600))
 		hash, err := w.user.Withdraw(t.Context(), common.HexToAddress(fresh.Hex()), units(w.user.Token, 1_000))
@@ -187,7 +186,7 @@ func TestHotMoneyIsBounded(t *testing.T) {
 		l.alerts = newReceiver(t)
 		c.Alerts = l.alerts.config()
 		c.Networks[0].Funders = nil
-		c.Networks[0].Tokens[1].Cold = devnet.FaucetAddress() // without which its transfers were strangers' deposits
+		c.Networks[0].Tokens[1].Cold = dev.FaucetAddress() // without which its transfers were strangers' deposits
 	})
 	usdt := w.token(t, "USDT")
 	has, err := w.user.Eth.Balance(t.Context(), usdt.Asset, common.HexToAddress(w.hot(t)))

@@ -8,20 +8,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/daemon"
-	"gatewayd/devnet"
-	"gatewayd/operator/status"
+	"gatewayd/dev"
 	"gatewayd/records"
 	"gatewayd/records/control"
+	"gatewayd/status"
 	"gatewayd/wallet"
 )
 
 // A daemon that cannot start reports the reason and releases its resources: the next one opens the
 // same files.
 func TestDaemonThatCannotStartSaysWhy(t *testing.T) {
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
 	dir := t.TempDir()
-	cfg := devnet.Config(quickOptions(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
+	cfg := dev.Config(quickOptions(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
 	good := cfg.Watcher.Sweep
 	for _, c := range []struct {
 		spoil func()
@@ -42,9 +42,9 @@ func TestDaemonThatCannotStartSaysWhy(t *testing.T) {
 
 // All that a daemon writes is fenced: when its lease is gone, nothing more is stored.
 func TestDaemonWritesUnderItsLease(t *testing.T) {
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
-	cfg := devnet.Config(quickOptions(t.TempDir()), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
+	cfg := dev.Config(quickOptions(t.TempDir()), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
 	d, err := daemon.New(t.Context(), cfg, daemon.Dependencies{Keys: keys, Log: logrus.New()})
 	require.NoError(t, err)
 	defer d.Close()

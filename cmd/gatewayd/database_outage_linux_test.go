@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/daemon"
-	"gatewayd/records/recordstest"
+	"gatewayd/internal/testing/recordstest"
 )
 
 // TestDatabaseAway takes PostgreSQL away from a single daemon for longer than its lease, while

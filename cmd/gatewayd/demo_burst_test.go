@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/devnet"
-	"gatewayd/devnet/burst"
+	"gatewayd/dev"
+	"gatewayd/dev/demo"
 )
 
 // TestDemoBurst lets a few users do it on the usual clock, and reads the result as programs do.
@@ -20,14 +20,14 @@ import (
 // TestBurst checks the promise itself.
 func TestDemoBurst(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *devnet.Options) { o.Period, o.Interval = time.Second, time.Second })
+	r := newRig(t, func(o *dev.Options) { o.Period, o.Interval = time.Second, time.Second })
 	demoBurst(t, r, 7)
 }
 
 // TestDemoBurstOfManyAccounts counts what every account of the gateway pays.
 func TestDemoBurstOfManyAccounts(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *devnet.Options) { o.Period, o.Interval, o.Accounts = time.Second, time.Second, 3 })
+	r := newRig(t, func(o *dev.Options) { o.Period, o.Interval, o.Accounts = time.Second, time.Second, 3 })
 	r.waitUntilLevelled(t)
 	demoBurst(t, r, 24)
 	paid := r.payersOf(t)
@@ -45,18 +45,18 @@ func demoBurst(t *testing.T, r *rig, count int) {
 	info := filepath.Join(filepath.Dir(r.Info.Config), "dev.json")
 	late := run(t.Context(), []string{"demo", "burst", "--json", "--count", strconv.Itoa(count), "--info", info, "--timeout", "5m"}, w)
 	if late != nil {
-		require.ErrorIs(t, late, burst.ErrPromise, out.String())
+		require.ErrorIs(t, late, demo.ErrPromise, out.String())
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	var last struct {
 		Event string
-		Data  burst.Result
+		Data  demo.Result
 	}
 	require.NoError(t, json.Unmarshal([]byte(lines[len(lines)-1]), &last))
 	require.Equal(t, "result", last.Event)
 	require.Equal(t, count, last.Data.Count)
 	kept := true
-	for _, leg := range []burst.LegResult{last.Data.Deposits, last.Data.Withdrawals} {
+	for _, leg := range []demo.LegResult{last.Data.Deposits, last.Data.Withdrawals} {
 		require.LessOrEqual(t, leg.FirstPaid, leg.LastPaid)
 		kept = kept && leg.Took <= leg.Promised
 	}

@@ -7,12 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gatewayd/devnet"
-	"gatewayd/devnet/burst"
-	"gatewayd/devnet/custody"
-	"gatewayd/devnet/demo"
-	"gatewayd/devnet/exchangedemo"
-	"gatewayd/internal/ethtest"
+	"gatewayd/dev"
+	"gatewayd/dev/demo"
+	"gatewayd/internal/testing/ethtest"
 	"gatewayd/operator"
 )
 
@@ -33,14 +30,14 @@ func demoCommand(w streams) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&source, "source", "embedded", "source chain: embedded (a running `gatewayd dev`), anvil or geth")
-	c.Flags().StringVar(&info, "info", devnet.InfoPath(), "description of the development environment")
+	c.Flags().StringVar(&info, "info", dev.InfoPath(), "description of the development environment")
 	c.Flags().DurationVar(&patience, "timeout", 5*time.Minute, "give up after this long")
 	c.AddCommand(demoExchangeCommand(w), demoBurstCommand(w), demoCustodyCommand(w))
 	return c
 }
 
 func demoCustodyCommand(w streams) *cobra.Command {
-	var o custody.Options
+	var o demo.CustodyOptions
 	var patience time.Duration
 	c := &cobra.Command{
 		Use: "custody", Short: "Show what the signer holds against a stolen daemon, approvals, limits, a block list and rotation", Args: cobra.NoArgs,
@@ -52,18 +49,18 @@ func demoCustodyCommand(w streams) *cobra.Command {
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), patience)
 			defer cancel()
-			return custody.Run(ctx, o, w.stdout)
+			return demo.RunCustody(ctx, o, w.stdout)
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&o.Source, "source", "embedded", "source chain: embedded, anvil or geth")
-	f.DurationVar(&o.Period, "period", devnet.Clock, "time between blocks of both chains")
+	f.DurationVar(&o.Period, "period", dev.Clock, "time between blocks of both chains")
 	f.DurationVar(&patience, "timeout", 10*time.Minute, "give up after this long")
 	return c
 }
 
 func demoExchangeCommand(w streams) *cobra.Command {
-	var o exchangedemo.Options
+	var o demo.ExchangeOptions
 	c := &cobra.Command{
 		Use: "exchange", Short: "Trade on the exchange as two users, against a running `gatewayd dev`", Args: cobra.NoArgs,
 		Long: "Trade on the exchange as two users: tokens over the gateway, a market of their own, API keys, signed orders and their pushes in\n" +
@@ -71,11 +68,11 @@ func demoExchangeCommand(w streams) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), o.Patience)
 			defer cancel()
-			return exchangedemo.Run(ctx, o, w.stdout)
+			return demo.RunExchange(ctx, o, w.stdout)
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.Info, "info", devnet.InfoPath(), "description of the development environment")
+	f.StringVar(&o.Info, "info", dev.InfoPath(), "description of the development environment")
 	f.StringVar(&o.URLs.Gateway, "gateway", "", "URL of the gateway's network; empty: as described")
 	f.StringVar(&o.URLs.API, "api", "", "URL of the exchange API; empty: as described")
 	f.StringVar(&o.URLs.Exchange, "node", "", "URL of the exchange chain's JSON-RPC; empty: as described")
@@ -86,25 +83,25 @@ func demoExchangeCommand(w streams) *cobra.Command {
 }
 
 func demoBurstCommand(w streams) *cobra.Command {
-	var o burst.Options
+	var o demo.BurstOptions
 	c := &cobra.Command{
 		Use: "burst", Short: "Many users deposit and withdraw at once, against a running `gatewayd dev`", Args: cobra.NoArgs,
 		Long: "Many users deposit and withdraw at once. It prints, in blocks of each chain, when the last of it was final, sent and paid, and ends with\n" +
-			"status 0 only if every balance is exact and everything left within the promise, counted from the block in which the last was final:\n\n" + burst.Promise,
+			"status 0 only if every balance is exact and everything left within the promise, counted from the block in which the last was final:\n\n" + demo.Promise,
 		Example: "  gatewayd dev --confirmations 180 --finality 64     in another terminal\n" +
 			"  gatewayd demo burst --count 500",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.Count < 1 || o.Count > burst.MaxBurst {
-				return operator.Usagef("--count %d: from 1 to %d users are wanted", o.Count, burst.MaxBurst)
+			if o.Count < 1 || o.Count > demo.MaxBurst {
+				return operator.Usagef("--count %d: from 1 to %d users are wanted", o.Count, demo.MaxBurst)
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), o.Patience)
 			defer cancel()
-			return burst.Run(ctx, o, w.stdout)
+			return demo.RunBurst(ctx, o, w.stdout)
 		},
 	}
 	f := c.Flags()
 	f.IntVar(&o.Count, "count", 500, "how many users deposit, and how many withdraw")
-	f.StringVar(&o.Info, "info", devnet.InfoPath(), "description of the development environment")
+	f.StringVar(&o.Info, "info", dev.InfoPath(), "description of the development environment")
 	f.StringVar(&o.URLs.Gateway, "gateway", "", "URL of the gateway's network; empty: as described")
 	f.StringVar(&o.URLs.Source, "source", "", "URL of the source chain's JSON-RPC; empty: as described")
 	f.StringVar(&o.URLs.Exchange, "node", "", "URL of the exchange chain's JSON-RPC; empty: as described")

@@ -19,9 +19,8 @@ import (
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/devnet"
-	"gatewayd/devnet/demo"
-	"gatewayd/devnet/exchangedemo"
+	"gatewayd/dev"
+	"gatewayd/dev/demo"
 	"gatewayd/exchangeapi/apikey"
 	"gatewayd/exchangeapi/client"
 	"gatewayd/vite/core"
@@ -32,10 +31,10 @@ import (
 // has used, for programs.
 func TestDemoExchange(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *devnet.Options) { o.API = "127.0.0.1:0" })
-	o := exchangedemo.Options{Info: filepath.Join(filepath.Dir(r.Info.Config), "dev.json")}
+	r := newRig(t, func(o *dev.Options) { o.API = "127.0.0.1:0" })
+	o := demo.ExchangeOptions{Info: filepath.Join(filepath.Dir(r.Info.Config), "dev.json")}
 	var out bytes.Buffer
-	require.NoError(t, exchangedemo.Run(t.Context(), o, &out), &out)
+	require.NoError(t, demo.RunExchange(t.Context(), o, &out), &out)
 	for _, want := range []string{
 		"5. Every topic in three shapes", "market.DEMO-000_USDT-000.kline.week  o 1 h 1 l 0.9 c 0.9 v 12", `as {"message":{"asks":`, "of protobuf: ",
 		"S1, Alice sells 10 at 1: 4 Filled", "B3, Bob buys 5 at 0.9: 8 Partially Cancelled", "S4, Alice sells 3 at 1.3: 7 Cancelled",
@@ -46,7 +45,7 @@ func TestDemoExchange(t *testing.T) {
 
 	out.Reset()
 	o.JSON = true
-	require.NoError(t, exchangedemo.Run(t.Context(), o, &out), &out)
+	require.NoError(t, demo.RunExchange(t.Context(), o, &out), &out)
 	counts := map[string]int{}
 	topics := map[string]bool{}
 	var last demo.Event
@@ -71,10 +70,10 @@ func TestDemoExchange(t *testing.T) {
 // them; then one that an operator issues.
 func TestDemoExchangeKeeps(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *devnet.Options) { o.API = "127.0.0.1:0" })
+	r := newRig(t, func(o *dev.Options) { o.API = "127.0.0.1:0" })
 	var out bytes.Buffer
-	o := exchangedemo.Options{Info: filepath.Join(filepath.Dir(r.Info.Config), "dev.json"), Keep: true}
-	require.NoError(t, exchangedemo.Run(t.Context(), o, &out), &out)
+	o := demo.ExchangeOptions{Info: filepath.Join(filepath.Dir(r.Info.Config), "dev.json"), Keep: true}
+	require.NoError(t, demo.RunExchange(t.Context(), o, &out), &out)
 	kept := regexp.MustCompile(`Alice: address=(\S+) key=(\S+) secret=(\S+)`).FindStringSubmatch(out.String())
 	require.Len(t, kept, 4, &out)
 	api := &client.Client{Base: r.Info.API}
@@ -123,16 +122,16 @@ func requireFresh(t *testing.T, r *rig, api *client.Client, owner, order string)
 func TestDemoExchangeWithoutAnEnvironment(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // what is not there now will not come
-	o := exchangedemo.Options{Info: filepath.Join(t.TempDir(), "dev.json")}
-	require.ErrorContains(t, exchangedemo.Run(ctx, o, io.Discard), "start one with `make run` in another terminal")
+	o := demo.ExchangeOptions{Info: filepath.Join(t.TempDir(), "dev.json")}
+	require.ErrorContains(t, demo.RunExchange(ctx, o, io.Discard), "start one with `make run` in another terminal")
 
 	nobody := "http://127.0.0.1:1"
-	require.NoError(t, devnet.Info{Gateway: nobody}.Write(o.Info))
-	err := exchangedemo.Run(ctx, o, io.Discard)
+	require.NoError(t, dev.Info{Gateway: nobody}.Write(o.Info))
+	err := demo.RunExchange(ctx, o, io.Discard)
 	require.ErrorContains(t, err, "the gateway at "+nobody+" does not answer")
 	require.ErrorContains(t, err, "make run")
 	o.URLs.Gateway = nobody + "/other"
-	require.ErrorContains(t, exchangedemo.Run(ctx, o, io.Discard), "the gateway at "+nobody+"/other does not answer")
+	require.ErrorContains(t, demo.RunExchange(ctx, o, io.Discard), "the gateway at "+nobody+"/other does not answer")
 }
 
 // cuttingProxy forwards connections to a server until it cuts them on request.
@@ -193,11 +192,11 @@ func (c *cuttingProxy) cut() {
 // it subscribes, hears, is cut off, and subscribes and hears again.
 func TestStreamOnTheExchange(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *devnet.Options) { o.API = "127.0.0.1:0" })
+	r := newRig(t, func(o *dev.Options) { o.API = "127.0.0.1:0" })
 	api := &client.Client{Base: r.Info.API}
 	waitFor(t, "the last market", func() bool {
 		list, err := api.Markets(t.Context(), client.Page{})
-		return err == nil && len(list) == len(devnet.Tokens())
+		return err == nil && len(list) == len(dev.Tokens())
 	})
 	bidder := newBidder(t, r)
 	base, err := url.Parse(r.Info.API)
@@ -240,7 +239,7 @@ func TestStreamOnTheExchange(t *testing.T) {
 
 // bidder places one order after the other by its own hand, each a VITE better than the last.
 type bidder struct {
-	*devnet.ViteUser
+	*dev.ViteUser
 	token  core.TokenID
 	symbol string
 	price  int
@@ -253,7 +252,7 @@ func newBidder(t *testing.T, r *rig) *bidder {
 	require.NoError(t, err)
 	deposit, err := dex.FundDeposit.Pack()
 	require.NoError(t, err)
-	_, err = b.Send(t.Context(), core.DexFundContract, core.VITE, devnet.Whole(100_000, 18).Uint256(), deposit)
+	_, err = b.Send(t.Context(), core.DexFundContract, core.VITE, dev.Whole(100_000, 18).Uint256(), deposit)
 	require.NoError(t, err)
 	return b
 }
@@ -262,7 +261,7 @@ func (b *bidder) bid(t *testing.T) (price string) {
 	t.Helper()
 	b.price++
 	price = strconv.Itoa(b.price)
-	quantity := *devnet.Whole(100, 6).Uint256()
+	quantity := *dev.Whole(100, 6).Uint256()
 	require.NoError(t, b.Call(t.Context(), dex.FundPlaceOrder, b.token, core.VITE, bool(dex.Buy), uint8(dex.Limit), price, quantity))
 	return price
 }

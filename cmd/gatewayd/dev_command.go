@@ -12,13 +12,13 @@ import (
 
 	"gatewayd/config"
 	"gatewayd/daemon"
-	"gatewayd/devnet"
-	"gatewayd/devnet/demouser"
+	"gatewayd/dev"
+	"gatewayd/dev/demouser"
 	"gatewayd/operator"
 )
 
 func devCommand(w streams) *cobra.Command {
-	o := devnet.Options{Sweep: devnet.EveryMinute}
+	o := dev.Options{Sweep: dev.EveryMinute}
 	market := true
 	c := &cobra.Command{
 		Use: "dev", Short: "Run everything on embedded chains: nothing to install or configure", Args: cobra.NoArgs,
@@ -53,9 +53,9 @@ func devCommand(w streams) *cobra.Command {
 
 // runDev runs a development environment and announces its address to the terminal and the demo.
 // With a market, a market maker trades in it.
-func runDev(ctx context.Context, o devnet.Options, market bool, w streams) (err error) {
-	_ = os.Remove(devnet.InfoPath())                    // of an environment that has gone; there may be none
-	defer func() { _ = os.Remove(devnet.InfoPath()) }() // there is none when it did not get ready
+func runDev(ctx context.Context, o dev.Options, market bool, w streams) (err error) {
+	_ = os.Remove(dev.InfoPath())                    // of an environment that has gone; there may be none
+	defer func() { _ = os.Remove(dev.InfoPath()) }() // there is none when it did not get ready
 	fresh := o.Dir == ""
 	if fresh {
 		if o.Dir, err = os.MkdirTemp("", "gatewayd-dev-"); err != nil {
@@ -72,7 +72,7 @@ func runDev(ctx context.Context, o devnet.Options, market bool, w streams) (err 
 		users = demouser.New(demouser.Options{Market: true}, log)
 		o.Demo = users.Demo()
 	}
-	d, err := devnet.Open(ctx, o, w.stderr, w.getenv)
+	d, err := dev.Open(ctx, o, w.stderr, w.getenv)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func runDev(ctx context.Context, o devnet.Options, market bool, w streams) (err 
 		if err := d.OpenConsole(ctx); err != nil {
 			return err
 		}
-		if err := d.Info.Write(devnet.InfoPath()); err != nil {
+		if err := d.Info.Write(dev.InfoPath()); err != nil {
 			return err
 		}
 		d.Info.Print(w.stdout, fresh)
@@ -100,9 +100,9 @@ func runDev(ctx context.Context, o devnet.Options, market bool, w streams) (err 
 
 // depthFlags adds the flags for the depth of final blocks, and for the block interval of both
 // embedded chains.
-func depthFlags(o *devnet.Options, f *pflag.FlagSet) {
-	f.Int64Var(&o.Confirmations, "confirmations", devnet.Confirmations, "snapshot blocks, its own included, that make a block of the exchange chain final (180 in production)")
-	f.Int64Var(&o.Finality, "finality", devnet.Finality, "blocks, its own included, that make a block of the source chain final (64 in production)")
-	f.DurationVar(&o.Period, "period", devnet.Clock, "time between blocks of the embedded source chain")
-	f.DurationVar(&o.Interval, "snapshot-interval", devnet.Clock, "time between snapshot blocks of the embedded exchange chain")
+func depthFlags(o *dev.Options, f *pflag.FlagSet) {
+	f.Int64Var(&o.Confirmations, "confirmations", dev.Confirmations, "snapshot blocks, its own included, that make a block of the exchange chain final (180 in production)")
+	f.Int64Var(&o.Finality, "finality", dev.Finality, "blocks, its own included, that make a block of the source chain final (64 in production)")
+	f.DurationVar(&o.Period, "period", dev.Clock, "time between blocks of the embedded source chain")
+	f.DurationVar(&o.Interval, "snapshot-interval", dev.Clock, "time between snapshot blocks of the embedded exchange chain")
 }

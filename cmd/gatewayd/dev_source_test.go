@@ -13,9 +13,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/devnet"
-	"gatewayd/devnet/demo"
-	"gatewayd/internal/ethtest"
+	"gatewayd/dev"
+	"gatewayd/dev/demo"
+	"gatewayd/internal/testing/ethtest"
 )
 
 // TestDevOnPlainNodes: `gatewayd dev --source` works with anvil and geth --dev as a newcomer starts
@@ -26,7 +26,7 @@ func TestDevOnPlainNodes(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			node := startBare(t, kind)
 			_, info := startDev(t, t.TempDir(), "--source", node.URL(), "--market=false", "--snapshot-interval", "200ms")
-			u, err := devnet.NewBridgeUser(t.Context(), info, info.Tokens[1], 0, t.Output())
+			u, err := dev.NewBridgeUser(t.Context(), info, info.Tokens[1], 0, t.Output())
 			require.NoError(t, err)
 			defer u.Close()
 			require.NoError(t, demo.Walk(t.Context(), u))
@@ -54,7 +54,7 @@ func TestDevOnANodeWithoutAccounts(t *testing.T) {
 	t.Cleanup(closed.Close)
 	any := "127.0.0.1:0"
 	err = run(t.Context(), []string{"dev", "--source", closed.URL, "--dir", t.TempDir(), "--listen", any, "--exchange-listen", any, "--api", any, "--operators", any}, testStreams(t))
-	require.ErrorContains(t, err, "the source node's own accounts (0) give too few coins: send 30001 to the faucet "+devnet.FaucetAddress()+" on its chain, then start again")
+	require.ErrorContains(t, err, "the source node's own accounts (0) give too few coins: send 30001 to the faucet "+dev.FaucetAddress()+" on its chain, then start again")
 	require.ErrorContains(t, err, "eth_accounts does not exist")
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/devnet"
+	"gatewayd/dev"
 )
 
 // TestDevStartsWithoutWarnings: a clean start of `gatewayd dev` logs nothing, on a fresh chain and
@@ -33,7 +33,7 @@ func TestDevStartsWithoutWarnings(t *testing.T) {
 }
 
 // startDev starts `gatewayd dev` as a newcomer does, on free ports, and waits until it is ready.
-func startDev(t *testing.T, dir string, flags ...string) (*program, devnet.Info) {
+func startDev(t *testing.T, dir string, flags ...string) (*program, dev.Info) {
 	t.Helper()
 	described := filepath.Join(dir, "dev.json")
 	_ = os.Remove(described) // there is none at the first start
@@ -42,7 +42,7 @@ func startDev(t *testing.T, dir string, flags ...string) (*program, devnet.Info)
 	p := &program{cmd: exec.Command("gatewayd", args...), exited: make(chan error, 1)} // room for its one end
 	p.cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir())                            // the newest environment of the machine is another one
 	p.start(t)
-	var info devnet.Info
+	var info dev.Info
 	waitFor(t, "an environment that is ready", func() (ready bool) {
 		select {
 		case err := <-p.exited:
@@ -50,7 +50,7 @@ func startDev(t *testing.T, dir string, flags ...string) (*program, devnet.Info)
 		default:
 		}
 		var err error
-		info, err = devnet.ReadInfo(described)
+		info, err = dev.ReadInfo(described)
 		return err == nil
 	})
 	return p, info

@@ -5,14 +5,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/devnet"
+	"gatewayd/dev"
 )
 
 // TestDevDepth makes a deposit and a withdrawal in an environment with a given depth: users see it,
 // and nothing is paid before.
 func TestDevDepth(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *devnet.Options) { o.Confirmations, o.Finality = 12, 9 })
+	r := newRig(t, func(o *dev.Options) { o.Confirmations, o.Finality = 12, 9 })
 	require.EqualValues(t, 12, r.Info.Confirmations)
 	require.EqualValues(t, 9, r.Info.Finality)
 	u := r.newUser(t, "USDT")

@@ -10,21 +10,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/exchangeapi/rates"
 )
 
 // A bot finds prices in a development environment, of every initial token.
 func TestDevelopmentRates(t *testing.T) {
 	t.Parallel()
-	url := newRig(t, func(o *devnet.Options) { o.API = "127.0.0.1:0" }).Info.API
+	url := newRig(t, func(o *dev.Options) { o.API = "127.0.0.1:0" }).Info.API
 	var rates []struct {
 		TokenSymbol      string
 		USDRate, CNYRate json.Number
 		Stale            bool
 	}
 	require.Eventually(t, func() bool {
-		return fetchData(t, url+"/exchange-rate", &rates) && len(rates) == len(devnet.Tokens())+1 // and VITE
+		return fetchData(t, url+"/exchange-rate", &rates) && len(rates) == len(dev.Tokens())+1 // and VITE
 	}, time.Minute, 10*time.Millisecond)
 	for _, r := range rates {
 		require.NotEmpty(t, r.USDRate, r.TokenSymbol)
@@ -52,11 +52,11 @@ func fetchData(t *testing.T, url string, data any) bool {
 
 func TestDevelopmentRatesAreKept(t *testing.T) {
 	t.Parallel()
-	cfg := devnet.Rates(t.TempDir())
+	cfg := dev.Rates(t.TempDir())
 	require.NoError(t, cfg.Check())
-	require.NoError(t, devnet.WritePrices(cfg.File))
+	require.NoError(t, dev.WritePrices(cfg.File))
 	require.NoError(t, os.WriteFile(cfg.File, []byte(`{"vite":{"usd":7}}`), 0o600))
-	require.NoError(t, devnet.WritePrices(cfg.File))
+	require.NoError(t, dev.WritePrices(cfg.File))
 	later := func() time.Time { return time.Now().AddDate(50, 0, 0) }
 	reports := map[string]rates.Report{}
 	for _, r := range rates.Probe(t.Context(), cfg, nil, later) {
@@ -66,5 +66,5 @@ func TestDevelopmentRatesAreKept(t *testing.T) {
 	require.Contains(t, reports["rate of VITE"].Found, "7 usd", "what was edited")
 	require.False(t, reports["rate of VITE"].Stale, "it does not grow old")
 	require.Error(t, reports["rate of ETH"].Err)
-	require.ErrorContains(t, devnet.WritePrices(filepath.Join(t.TempDir(), "missing", "rates.json")), "writing the price list")
+	require.ErrorContains(t, dev.WritePrices(filepath.Join(t.TempDir(), "missing", "rates.json")), "writing the price list")
 }

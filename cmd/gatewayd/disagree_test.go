@@ -7,11 +7,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/ethereum/devnode"
 	"gatewayd/config"
-	"gatewayd/devnet/faultynode"
-	"gatewayd/operator/status"
+	"gatewayd/dev/ethnode"
+	"gatewayd/internal/testing/faults"
 	"gatewayd/records/control"
+	"gatewayd/status"
 )
 
 // forkDepth is the length of the other branches: far more blocks than are searched for one that the
@@ -25,9 +25,9 @@ const forkDepth = 300
 // and paid once.
 func TestDisagreementOnEverySurface(t *testing.T) {
 	t.Parallel()
-	var others []*faultynode.Node
+	var others []*faults.Node
 	w := newFaultyEnv(t, func(w *faultyEnv, c *config.Config) {
-		others = []*faultynode.Node{openFaultyNode(t, w.source.URL()), openFaultyNode(t, w.source.URL())}
+		others = []*faults.Node{openFaultyNode(t, w.source.URL()), openFaultyNode(t, w.source.URL())}
 		c.Ethereum[0].Nodes = append(c.Ethereum[0].Nodes, others[0].URL, others[1].URL)
 		w.alerts = newReceiver(t)
 		c.Alerts = w.alerts.config()
@@ -36,7 +36,7 @@ func TestDisagreementOnEverySurface(t *testing.T) {
 	deposit, withdrawal := units(w.user.Token, 5_000), units(w.user.Token, 4_000)
 	c := cell{kind: status.NodesDisagree, chain: "eth", deposit: control.ChannelMaintain, withdraw: control.ChannelMaintain, names: "agree on nothing", after: len(w.alerts.events(0))}
 	for _, n := range others {
-		strange, err := devnode.Start(devnode.Config{ChainID: w.source.ChainID()})
+		strange, err := ethnode.Start(ethnode.Config{ChainID: w.source.ChainID()})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, strange.Close()) })
 		_, err = strange.Mine(forkDepth)
@@ -49,7 +49,7 @@ func TestDisagreementOnEverySurface(t *testing.T) {
 	out := w.withdrawUnasked(t, withdrawal)
 	w.kill(t)
 	w.startDaemon(t)
-	_, err = w.source.Reorg(2, devnode.Keep)
+	_, err = w.source.Reorg(2, ethnode.Keep)
 	require.NoError(t, err)
 
 	waitFor(t, "a new process that waits for the nodes", func() bool { return strings.Contains(w.log.String(), "waiting for the nodes of chain eth") })

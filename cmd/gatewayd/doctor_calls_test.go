@@ -14,7 +14,7 @@ import (
 
 	"gatewayd/chain/vite"
 	"gatewayd/config"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/operator/doctor"
 	"gatewayd/vite/core"
 )
@@ -22,7 +22,7 @@ import (
 // A real node's public port has all that the daemon asks.
 func TestDoctorOfAPublicPort(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *devnet.Options) { o.Public, o.API, o.Period = true, "127.0.0.1:0", time.Second })
+	r := newRig(t, func(o *dev.Options) { o.Public, o.API, o.Period = true, "127.0.0.1:0", time.Second })
 	cfg, err := config.Load(r.Info.Config)
 	require.NoError(t, err)
 	for _, node := range []string{r.Info.Exchange, r.Info.ExchangeWS} {
@@ -80,7 +80,7 @@ func withoutModules(t *testing.T, node string, modules ...string) string {
 
 func TestDoctorNamesMissingMethods(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *devnet.Options) { o.API = "127.0.0.1:0" })
+	r := newRig(t, func(o *dev.Options) { o.API = "127.0.0.1:0" })
 	cfg, err := config.Load(r.Info.Config)
 	require.NoError(t, err)
 	waitFor(t, "blocks of the exchange's contracts, which have the events that are asked for", func() bool {

@@ -13,7 +13,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/config"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/operator/doctor"
 	"gatewayd/vite/core"
 	"gatewayd/wallet/keystore"
@@ -23,11 +23,11 @@ import (
 // amount and address, and doing that is enough.
 func TestDoctorOrdersByCure(t *testing.T) {
 	t.Parallel()
-	var funder *devnet.ViteUser
+	var funder *dev.ViteUser
 	w := prepareFaultyEnv(t, startPoorExchange, func(w *faultyEnv, c *config.Config) {
-		key, err := keystore.NewKeys(keystore.Seed(devnet.Mnemonic, "")).ByIndex(devnet.UserBase + treasury)
+		key, err := keystore.NewKeys(keystore.Seed(dev.Mnemonic, "")).ByIndex(dev.UserBase + treasury)
 		require.NoError(t, err)
-		funder, err = devnet.NewViteUser(t.Context(), w.rich.URL(), key)
+		funder, err = dev.NewViteUser(t.Context(), w.rich.URL(), key)
 		require.NoError(t, err)
 		t.Cleanup(funder.Node.Close)
 		c.Networks[0].Funders = append(c.Networks[0].Funders, funder.Address().String())
@@ -88,7 +88,7 @@ func (w *faultyEnv) doctorReport(t *testing.T) (report doctor.Report) {
 }
 
 // do sends or stakes what a cure asks for.
-func (w *faultyEnv) do(t *testing.T, funder *devnet.ViteUser, c doctor.Cure) {
+func (w *faultyEnv) do(t *testing.T, funder *dev.ViteUser, c doctor.Cure) {
 	t.Helper()
 	require.NotNil(t, c.Amount, c.Do)
 	if c.Chain == chain.ID("eth") {
@@ -99,7 +99,7 @@ func (w *faultyEnv) do(t *testing.T, funder *devnet.ViteUser, c doctor.Cure) {
 	}
 	to, err := core.ParseAddress(c.Account)
 	require.NoError(t, err)
-	data, token := []byte(nil), devnet.MustToken(string(c.Asset))
+	data, token := []byte(nil), dev.MustToken(string(c.Asset))
 	if strings.HasPrefix(c.Do, "Stake ") {
 		data, err = core.StakeForQuota.Pack(to)
 		require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 	"gatewayd/chain/ethereum"
 	"gatewayd/config"
 	"gatewayd/daemon"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/exchangeapi/apikey"
 	"gatewayd/exchangeapi/rates"
 	"gatewayd/operator/doctor"
@@ -38,10 +38,10 @@ func TestDoctorOfAnExchange(t *testing.T) {
 	t.Parallel()
 	var cfg config.Exchange
 	serveTestExchange(t, func(c *config.Exchange) { cfg = *c })
-	operator, err := devnet.NewOperator(t.Context(), cfg.Node)
+	operator, err := dev.NewOperator(t.Context(), cfg.Node)
 	require.NoError(t, err)
 	defer operator.Node.Close()
-	require.NoError(t, devnet.Poll(t.Context(), func() (bool, error) {
+	require.NoError(t, dev.Poll(t.Context(), func() (bool, error) {
 		height, err := operator.Node.SnapshotHeight(t.Context())
 		return height > 1, err // the first block of all may be of any time
 	}))
@@ -73,7 +73,7 @@ func TestDoctorOfAPIKeys(t *testing.T) {
 
 	store, err := daemon.OpenKeys(t.Context(), cfg, testStreams(t).getenv)
 	require.NoError(t, err)
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
 	owner, err := daemon.ExchangeAddress(keys, wallet.GatewayPath(0))
 	require.NoError(t, err)

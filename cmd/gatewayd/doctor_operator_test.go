@@ -15,7 +15,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/config"
 	"gatewayd/daemon"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/exchangeapi"
 	"gatewayd/httpserver"
 	"gatewayd/operator/doctor"
@@ -48,7 +48,7 @@ func runDoctor(t *testing.T, path string) (found map[string]doctor.Finding, err 
 func TestDoctorOfTheWallet(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	cfg := devnet.Config(quickOptions(dir), "http://"+freeAddress(t), 1337, "http://"+freeAddress(t))
+	cfg := dev.Config(quickOptions(dir), "http://"+freeAddress(t), 1337, "http://"+freeAddress(t))
 	good := recoverWallet(t, dir)
 	wrong := filepath.Join(dir, "wrong")
 	require.NoError(t, os.WriteFile(wrong, []byte("another\n"), 0o600))
@@ -144,7 +144,7 @@ func TestDoctorAsksForMoneyFromFunders(t *testing.T) {
 func TestTokenIDsAreChecked(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	cfg := devnet.Config(quickOptions(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
+	cfg := dev.Config(quickOptions(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
 	id := []byte(cfg.Networks[0].Tokens[0].Token)
 	id[10] ^= 1
 	cfg.Networks[0].Tokens[0].Token = string(id)
@@ -187,7 +187,7 @@ func TestHealthOfAConfiguration(t *testing.T) {
 func startProgramOnDeadNodes(t *testing.T) (path string, p *program) {
 	t.Helper()
 	dir := t.TempDir()
-	cfg := devnet.Config(quickOptions(dir), "http://"+freeAddress(t), 1337, "http://"+freeAddress(t))
+	cfg := dev.Config(quickOptions(dir), "http://"+freeAddress(t), 1337, "http://"+freeAddress(t))
 	cfg.Log, cfg.Wallet, cfg.Gateway.Listen = config.Log{Level: "info"}, recoverWallet(t, dir), freeAddress(t)
 	path = writeConfig(t, dir, cfg)
 	p = startProgram(t, "run", "-c", path)

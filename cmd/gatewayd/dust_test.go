@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/records"
 	"gatewayd/vite/core"
 )
@@ -19,7 +19,7 @@ const dustCount = 400
 // any further snapshot block. The dust is refunded by order.
 func TestDustKeepsNobodyWaiting(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *devnet.Options) { o.Interval = -1 })
+	r := newRig(t, func(o *dev.Options) { o.Interval = -1 })
 	stop := r.snapshots(t)
 	attacker, honest := r.newCustomer(t, "ETH"), r.newUser(t, "ETH")
 	r.waitUntilSettled(t)

@@ -14,10 +14,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/ethereum/devnode"
 	"gatewayd/chain/vite"
 	"gatewayd/config"
-	"gatewayd/devnet"
+	"gatewayd/dev"
+	"gatewayd/dev/ethnode"
 	"gatewayd/records"
 	"gatewayd/wallet"
 )
@@ -37,7 +37,7 @@ func TestEmbeddedListensInPublicByNameOnly(t *testing.T) {
 		require.NoError(t, config.Embedded{Listen: listen}.Check(), listen)
 	}
 	dir := t.TempDir()
-	cfg := devnet.Config(quickOptions(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
+	cfg := dev.Config(quickOptions(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
 	cfg.Embedded = &config.Embedded{Dir: dir, Listen: "0.0.0.0:48132"}
 	err := run(t.Context(), []string{"run", "-c", writeConfig(t, dir, cfg)}, testStreams(t))
 	require.ErrorContains(t, err, "embedded: listen 0.0.0.0:48132: other machines could reach it")
@@ -110,17 +110,17 @@ func holdOpen(ctx context.Context, address string, opened *atomic.Int64) {
 // another client nor delay the daemon.
 func TestSlowClientsOfTheEmbeddedChain(t *testing.T) {
 	t.Parallel()
-	source, err := devnode.Start(devnode.Config{Period: 100 * time.Millisecond})
+	source, err := ethnode.Start(ethnode.Config{Period: 100 * time.Millisecond})
 	require.NoError(t, err)
 	runUntilEnd(t, source.Run)
 	dir, listen := t.TempDir(), freeAddress(t)
 	_, port, err := net.SplitHostPort(listen)
 	require.NoError(t, err)
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
-	genesis, err := devnet.Genesis(keys)
+	genesis, err := dev.Genesis(keys)
 	require.NoError(t, err)
-	cfg := devnet.Config(quickOptions(dir), source.URL(), source.ChainID(), "http://"+listen)
+	cfg := dev.Config(quickOptions(dir), source.URL(), source.ChainID(), "http://"+listen)
 	cfg.Wallet, cfg.Gateway.Listen = recoverWallet(t, dir), freeAddress(t)
 	cfg.Embedded = &config.Embedded{Dir: filepath.Join(dir, "exchange"), Listen: "0.0.0.0:" + port, Genesis: filepath.Join(dir, "genesis.json"), Public: true}
 	writeGenesis(t, cfg.Embedded.Genesis, genesis)

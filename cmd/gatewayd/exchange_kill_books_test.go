@@ -13,7 +13,7 @@ import (
 
 	"gatewayd/config"
 	"gatewayd/daemon"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/exchangeapi/index"
 	"gatewayd/vite/client"
 	"gatewayd/vite/core"
@@ -167,7 +167,7 @@ func buildIndex(t *testing.T, link *client.Client, url string, now time.Time) *i
 	runUntilEnd(t, x.Run)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour) // the rebuild after a long run takes many minutes
 	defer cancel()
-	require.NoError(t, devnet.Poll(ctx, func() (bool, error) { return x.Ready() == nil, nil }), "the index")
+	require.NoError(t, dev.Poll(ctx, func() (bool, error) { return x.Ready() == nil, nil }), "the index")
 	return x
 }
 
@@ -316,7 +316,7 @@ func (s *indexSums) checkOrder(t *testing.T, a core.Address, o *index.Order, e e
 	equal("executed quantity", o.ExecutedQuantity, e.quantity)
 	equal("executed amount", o.ExecutedAmount, e.amount)
 	equal("fee", o.Fee, e.fee)
-	coins, vite := s.holding(a, devnet.MustToken(o.TradeToken)), s.holding(a, core.VITE)
+	coins, vite := s.holding(a, dev.MustToken(o.TradeToken)), s.holding(a, core.VITE)
 	rest := number(t, o.Quantity).Sub(e.quantity)
 	open := o.Status == index.Open || o.Status == index.PartiallyFilled
 	if o.Side == 0 {

@@ -18,7 +18,7 @@ import (
 
 	"gatewayd/config"
 	"gatewayd/daemon"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/exchangeapi"
 	"gatewayd/exchangeapi/index"
 	"gatewayd/httpserver"
@@ -60,7 +60,7 @@ func exchangeKey(n int) core.PrivateKey {
 }
 
 func exchangeAgents() (daemon.Delegation, error) {
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	return daemon.DelegationOf(keys, config.MainExchange), err
 }
 
@@ -173,7 +173,7 @@ func serveExchange(ctx context.Context, dir, url string) error {
 
 // serveExchangeAPI serves the exchange API of a running chain and writes the URLs.
 func serveExchangeAPI(ctx context.Context, g *errgroup.Group, dir, url, chain string) error {
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	if err != nil {
 		return err
 	}
@@ -196,11 +196,11 @@ func serveExchangeAPI(ctx context.Context, g *errgroup.Group, dir, url, chain st
 
 // sendExchangeTime sets the exchange's clock every second.
 func sendExchangeTime(ctx context.Context, url string) error {
-	user, err := devnet.NewViteUser(ctx, url, exchangeKey(0))
+	user, err := dev.NewViteUser(ctx, url, exchangeKey(0))
 	if err != nil {
 		return err
 	}
-	operator := &devnet.Operator{ViteUser: user}
+	operator := &dev.Operator{ViteUser: user}
 	for ctx.Err() == nil {
 		if err := operator.TellTime(ctx); err != nil {
 			return err
@@ -257,9 +257,9 @@ func (b exchangeBuilder) openMarkets() {
 	key := exchangeKey(0)
 	me := key.Address()
 	b.snapshot()
-	b.call(key, dex.FundDexAdmin, uint8(devnet.AllRoles), me, me, me, false, me, me)
+	b.call(key, dex.FundDexAdmin, uint8(dev.AllRoles), me, me, me, false, me, me)
 	b.call(key, dex.FundNotifyTime, time.Now().Unix())
-	b.call(key, dex.FundTradeAdmin, uint8(devnet.SetQuoteToken), core.VITE, core.VITE, false, core.VITE, uint8(dex.QuoteVITE), uint8(0), 0, uint8(0), 0)
+	b.call(key, dex.FundTradeAdmin, uint8(dev.SetQuoteToken), core.VITE, core.VITE, false, core.VITE, uint8(dex.QuoteVITE), uint8(0), 0, uint8(0), 0)
 	b.send(key, core.VITE, wholeTokens(100_000, 18), dex.FundDeposit)
 	for _, symbol := range exchangeMarkets {
 		name, _, _ := strings.Cut(symbol, "_")

@@ -18,9 +18,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	api "gatewayd/exchangeapi/client"
-	"gatewayd/records/recordstest"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/vite/client"
 	"gatewayd/vite/core"
 )
@@ -196,7 +196,7 @@ func (h *exchangeProcess) waitForOrders(ctx context.Context, t *testing.T, p *ac
 	asked := api.PendingRequest
 	for n := range keyedTraders {
 		f := api.OrderFilter{Address: exchangeKey(1 + n).Address().String(), Status: &asked}
-		require.NoError(t, devnet.Poll(ctx, func() (bool, error) {
+		require.NoError(t, dev.Poll(ctx, func() (bool, error) {
 			list, err := rest.Orders(ctx, f, api.Page{Limit: 1})
 			return err == nil && len(list.Order) == 0, err
 		}), "no order that is only requested")

@@ -11,7 +11,7 @@ import (
 
 	api "gatewayd/exchangeapi/client"
 	"gatewayd/exchangeapi/index"
-	"gatewayd/records/recordstest"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/vite/core"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"gatewayd/config"
 	"gatewayd/daemon"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	api "gatewayd/exchangeapi/client"
 	"gatewayd/vite/client"
 	"gatewayd/vite/core"
@@ -32,7 +32,7 @@ func openExchanges(t *testing.T, dir string, databases ...string) (exchangeBuild
 	require.NoError(t, err)
 	t.Cleanup(chain.Close)
 	runUntilEnd(t, chain.Run)
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
 	w := testStreams(t)
 	log, err := daemon.NewLog(config.Log{Level: "error"}, w.stderr)

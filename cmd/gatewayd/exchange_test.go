@@ -12,14 +12,14 @@ import (
 
 	"gatewayd/config"
 	"gatewayd/daemon"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/exchangeapi/apikey"
 	"gatewayd/vite/core"
 	"gatewayd/wallet"
 )
 
 func TestDelegationAddresses(t *testing.T) {
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
 	seen := map[core.Address]string{}
 	for _, network := range []string{config.MainExchange, config.TestExchange} {
@@ -101,7 +101,7 @@ func TestAPIKeys(t *testing.T) {
 		err := run(t.Context(), args, w)
 		return out.String(), err
 	}
-	made, err := do(devnet.Mnemonic+"\n", "wallet", "recover", "--dir", filepath.Join(dir, "wallet"), "--password-file", filepath.Join(dir, "password"), "--json")
+	made, err := do(dev.Mnemonic+"\n", "wallet", "recover", "--dir", filepath.Join(dir, "wallet"), "--password-file", filepath.Join(dir, "password"), "--json")
 	require.NoError(t, err, made)
 	var store storeInfo
 	require.NoError(t, json.Unmarshal([]byte(made[strings.Index(made, "{"):]), &store))
@@ -116,7 +116,7 @@ func TestAPIKeys(t *testing.T) {
 	var key shownKey
 	require.NoError(t, json.Unmarshal([]byte(text), &key))
 	require.Regexp(t, "^[0-9A-F]{32}$", key.Secret)
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
 	account, err := core.ParseAddress(owner)
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/exchangeapi/client"
 )
 
@@ -37,7 +37,7 @@ type traderSession struct {
 func TestTraderOnVitejs(t *testing.T) {
 	t.Parallel()
 	library := vitejsLibrary(t)
-	r := newRig(t, func(o *devnet.Options) { o.API = "127.0.0.1:0" })
+	r := newRig(t, func(o *dev.Options) { o.API = "127.0.0.1:0" })
 	told := trade(t, library, r.Info)
 	require.Empty(t, told.Failed)
 	require.Equal(t, "TRAD-000_VITE", told.Symbol)
@@ -63,11 +63,11 @@ func TestTraderOnVitejs(t *testing.T) {
 	require.Equal(t, "150", trades.Trade[0].Amount.String())
 }
 
-func trade(t *testing.T, library string, info devnet.Info) (told traderSession) {
+func trade(t *testing.T, library string, info dev.Info) (told traderSession) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	session := exec.CommandContext(ctx, "node", "testdata/trader.js", library, info.Exchange, info.Mnemonic,
-		strconv.Itoa(devnet.UserBase), strconv.Itoa(devnet.UserBase+1))
+		strconv.Itoa(dev.UserBase), strconv.Itoa(dev.UserBase+1))
 	var out, faults bytes.Buffer
 	session.Stdout, session.Stderr = &out, &faults
 	require.NoError(t, session.Run(), faults.String())

@@ -7,7 +7,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/devnet"
+	"gatewayd/dev"
 )
 
 // TestStrangersWriteNothingIntoAUsersList has a stranger make transactions fail that would have
@@ -19,7 +19,7 @@ func TestStrangersWriteNothingIntoAUsersList(t *testing.T) {
 	u, stranger := r.newUser(t, "USDT"), r.newUser(t, "USDT")
 	to := common.HexToAddress(depositAddress(t, u))
 	pay := func(to common.Address, amount *big.Int) common.Hash {
-		target, value, call := devnet.TransferOf(u.Token.Asset, to, amount, nil)
+		target, value, call := dev.TransferOf(u.Token.Asset, to, amount, nil)
 		hash, err := stranger.Eth.Submit(t.Context(), target, value, call)
 		require.NoError(t, err)
 		return hash
@@ -42,8 +42,8 @@ func TestStrangersWriteNothingIntoAUsersList(t *testing.T) {
 	u.mustAwait(t, "/deposit-records", shown, "OPPOSITE_CONFIRMED_FAIL")
 	paid := u.mustDeposit(t, u.Times(3))
 	var page struct {
-		TotalCount     int                   `json:"totalCount"`
-		DepositRecords []devnet.PublicRecord `json:"depositRecords"`
+		TotalCount     int                `json:"totalCount"`
+		DepositRecords []dev.PublicRecord `json:"depositRecords"`
 	}
 	query := map[string]string{"tokenId": u.Token.Token, "walletAddress": u.Vite.Address().String(), "pageNum": "1", "pageSize": "30"}
 	require.NoError(t, u.Gateway.Get(t.Context(), "/deposit-records", query, &page))

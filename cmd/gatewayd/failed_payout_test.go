@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/devnet"
-	"gatewayd/internal/ethtest"
+	"gatewayd/dev"
+	"gatewayd/internal/testing/ethtest"
 )
 
 // onlyTried is the code of a contract that takes coin while it is only tried, and refuses what pays
@@ -48,10 +48,10 @@ func TestTokenThatRefusesAPayee(t *testing.T) {
 	t.Parallel()
 	n := startAnvil(t, 0)
 	require.NoError(t, n.SetMining(true))
-	r := newRig(t, func(o *devnet.Options) { o.Source = n.URL() })
+	r := newRig(t, func(o *dev.Options) { o.Source = n.URL() })
 	mineOn(t, n)
 	u := r.newCustomer(t, "USDT")
-	payee, err := devnet.NewPayee()
+	payee, err := dev.NewPayee()
 	require.NoError(t, err)
 	refuseAt(t, n, common.HexToAddress(u.Token.Asset), payee)
 	before := u.spendable(t)
@@ -81,7 +81,7 @@ func TestRefusingPayeesDelayNobody(t *testing.T) {
 	const many, per = 64, 16 // of an account in one block
 	n := startAnvil(t, 0)
 	require.NoError(t, n.SetMining(true))
-	r := newRig(t, func(o *devnet.Options) { o.Source, o.BalanceAudit = n.URL(), time.Hour })
+	r := newRig(t, func(o *dev.Options) { o.Source, o.BalanceAudit = n.URL(), time.Hour })
 	stop := mineOn(t, n)
 	u := r.newUser(t, "ETH")
 	u.mustDeposit(t, u.Times(200))

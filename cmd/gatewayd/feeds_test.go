@@ -15,10 +15,10 @@ import (
 
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/ethereum/contracts"
-	"gatewayd/chain/ethereum/devnode"
 	"gatewayd/config"
 	"gatewayd/daemon"
-	"gatewayd/devnet"
+	"gatewayd/dev"
+	"gatewayd/dev/ethnode"
 	"gatewayd/exchangeapi/rates"
 	"gatewayd/vite/node"
 	"gatewayd/wallet"
@@ -26,13 +26,13 @@ import (
 
 // sourceFeed is a price feed on an embedded source chain.
 type sourceFeed struct {
-	dev     *devnode.Node
+	dev     *ethnode.Node
 	address common.Address
 }
 
 func newSourceFeed(t *testing.T, decimals uint8) *sourceFeed {
 	t.Helper()
-	dev, err := devnode.Start(devnode.Config{})
+	dev, err := ethnode.Start(ethnode.Config{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, dev.Close()) })
 	code := append(common.FromHex(contracts.TestFeedMetaData.Bin), contracts.NewTestFeed().PackConstructor(decimals)...)
@@ -97,9 +97,9 @@ func TestRatesFromTheSourceChain(t *testing.T) {
 // answers its URL.
 func serveTestExchange(t *testing.T, changes ...func(*config.Exchange)) string {
 	t.Helper()
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
-	genesis, err := devnet.Genesis(keys)
+	genesis, err := dev.Genesis(keys)
 	require.NoError(t, err)
 	dir := t.TempDir()
 	chain, err := daemon.NewEmbedded(node.Config{Dir: filepath.Join(dir, "chain"), Genesis: genesis, SnapshotInterval: 100 * time.Millisecond})

@@ -14,8 +14,8 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum/contracts"
-	"gatewayd/devnet"
-	"gatewayd/internal/ethtest"
+	"gatewayd/dev"
+	"gatewayd/internal/testing/ethtest"
 	"gatewayd/operator"
 )
 
@@ -48,7 +48,7 @@ func TestNoCoinForFees(t *testing.T) {
 	t.Parallel()
 	n := startAnvil(t, 0)
 	require.NoError(t, n.SetMining(true))
-	r := newRig(t, func(o *devnet.Options) { o.Source, o.BalanceAudit = n.URL(), time.Hour })
+	r := newRig(t, func(o *dev.Options) { o.Source, o.BalanceAudit = n.URL(), time.Hour })
 	stop := mineOn(t, n)
 	u := r.newCustomer(t, "USDT")
 	hot := r.Daemon.Networks[0].Hot
@@ -152,7 +152,7 @@ func TestRefusingContracts(t *testing.T) {
 // channel shows the reason, another token's payout leaves, and the first leaves when fees fall.
 func TestCeilingOfAPayout(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *devnet.Options) { o.CoinPrice = decimal.NewFromInt(3000) }) // five times a dollar buys some 20 gwei for each gas
+	r := newRig(t, func(o *dev.Options) { o.CoinPrice = decimal.NewFromInt(3000) }) // five times a dollar buys some 20 gwei for each gas
 	poor, rich := r.newCustomer(t, "USDT"), r.newCustomer(t, "ETH")
 	r.Source.StopMining()
 	require.NoError(t, r.Source.SetBaseFee(big.NewInt(60_000_000_000)))

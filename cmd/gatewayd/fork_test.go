@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/ethereum/devnode"
-	"gatewayd/devnet"
+	"gatewayd/dev"
+	"gatewayd/dev/ethnode"
 	"gatewayd/operator"
 	"gatewayd/records"
 	"gatewayd/watcher/recovery"
@@ -71,7 +71,7 @@ func TestForkedSource(t *testing.T) {
 	r.Source.StopMining()
 	head, err := r.Source.Client().BlockByNumber(t.Context(), nil)
 	require.NoError(t, err)
-	_, err = r.Source.Reorg(int(head.NumberU64()-r.transfer(t, deposit).Height)+1, devnode.Lose)
+	_, err = r.Source.Reorg(int(head.NumberU64()-r.transfer(t, deposit).Height)+1, ethnode.Lose)
 	require.NoError(t, err)
 	r.Source.StartMining()
 	r.forked(t, "eth", deposit, second)
@@ -92,7 +92,7 @@ func TestForkedAnvil(t *testing.T) {
 	t.Parallel()
 	n := startAnvil(t, 0)
 	require.NoError(t, n.SetMining(true))
-	r := newRig(t, func(o *devnet.Options) { o.Source = n.URL() })
+	r := newRig(t, func(o *dev.Options) { o.Source = n.URL() })
 	stop := mineOn(t, n)
 	u := r.newCustomer(t, "ETH")
 	deposit := r.recordDetail(t, u.mustDeposit(t, u.Times(3)).InTxHash).Record

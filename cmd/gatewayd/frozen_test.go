@@ -12,8 +12,8 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum/contracts"
-	"gatewayd/devnet"
-	"gatewayd/internal/ethtest"
+	"gatewayd/dev"
+	"gatewayd/internal/testing/ethtest"
 	"gatewayd/records"
 	"gatewayd/records/control"
 )
@@ -44,7 +44,7 @@ func newFrozenRig(t *testing.T) *frozenRig {
 	t.Helper()
 	n := startAnvil(t, 0)
 	require.NoError(t, n.SetMining(true))
-	r := newRig(t, func(o *devnet.Options) { o.Source, o.Operators = n.URL(), freeAddress(t) })
+	r := newRig(t, func(o *dev.Options) { o.Source, o.Operators = n.URL(), freeAddress(t) })
 	mineOn(t, n)
 	f := &frozenRig{rig: r, anvil: n, token: common.HexToAddress(r.token(t, "USDT").Asset), hot: common.HexToAddress(r.Daemon.Networks[0].Hot)}
 	f.issue = makeFreezable(t, n, f.token)
@@ -101,7 +101,7 @@ func TestFrozenHotAccountOnAnvil(t *testing.T) {
 			payees := make([]common.Address, len(sent))
 			for i := range sent {
 				var err error
-				payees[i], err = devnet.NewPayee()
+				payees[i], err = dev.NewPayee()
 				require.NoError(t, err)
 				sent[i] = r.withdraw(t, u, payees[i], 2)
 			}
@@ -133,7 +133,7 @@ func (r *frozenRig) requireFrozenEverywhere(t *testing.T, u *testUser) {
 	var deposit struct{ NoticeMsg string }
 	require.Equal(t, 0, getEnvelope(t, r.Info.Gateway+"/deposit-info"+query, &deposit))
 	require.NotEmpty(t, deposit.NoticeMsg)
-	code, body := fetch(t, devnet.RootOf(r.Info.Gateway)+"/health")
+	code, body := fetch(t, dev.RootOf(r.Info.Gateway)+"/health")
 	require.Equal(t, 503, code)
 	require.Contains(t, body, "channel_stopped")
 	for _, command := range []string{"channel list", "status", "doctor"} {
@@ -148,7 +148,7 @@ func TestFrozenPayeeOnAnvil(t *testing.T) {
 	t.Parallel()
 	r := newFrozenRig(t)
 	u := r.newCustomer(t, "USDT")
-	payee, err := devnet.NewPayee()
+	payee, err := dev.NewPayee()
 	require.NoError(t, err)
 	r.order(t, r.issue.PackFreeze(payee, true))
 	sent := r.withdraw(t, u, payee, 2)
@@ -170,7 +170,7 @@ func TestFreezeOfPaymentsUnderWayOnAnvil(t *testing.T) {
 			t.Parallel()
 			n := startAnvil(t, 0)
 			require.NoError(t, n.SetMining(true))
-			r := newRig(t, func(o *devnet.Options) { o.Source, o.BalanceAudit = n.URL(), time.Hour })
+			r := newRig(t, func(o *dev.Options) { o.Source, o.BalanceAudit = n.URL(), time.Hour })
 			stop := mineOn(t, n)
 			f := &frozenRig{rig: r, anvil: n, token: common.HexToAddress(r.token(t, "USDT").Asset), hot: common.HexToAddress(r.Daemon.Networks[0].Hot)}
 			f.issue = makeFreezable(t, n, f.token)

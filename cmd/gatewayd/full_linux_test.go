@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"gatewayd/chain/ethereum/devnode"
 	"gatewayd/config"
-	"gatewayd/devnet"
-	"gatewayd/internal/smalldisk"
+	"gatewayd/dev"
+	"gatewayd/dev/ethnode"
+	"gatewayd/internal/testing/faults"
 	"gatewayd/wallet"
 )
 
@@ -41,10 +41,10 @@ func inOwnMounts(t *testing.T, user int, inside string, caps ...uintptr) {
 	t.Helper()
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
 	child.Env = append(os.Environ(), inside+"=1")
-	child.SysProcAttr = smalldisk.OwnMounts(user)
+	child.SysProcAttr = faults.OwnMounts(user)
 	child.SysProcAttr.AmbientCaps = caps
 	out, err := child.CombinedOutput()
-	if smalldisk.MountsRefused(err) {
+	if faults.MountsRefused(err) {
 		t.Skipf("this kernel lets nobody have a name space of their own: %v", err)
 	}
 	t.Logf("%s", out)
@@ -58,7 +58,7 @@ func inOwnMounts(t *testing.T, user int, inside string, caps ...uintptr) {
 func smallDisk(t *testing.T, dir, size string) {
 	t.Helper()
 	require.NoError(t, os.Mkdir(dir, 0o700))
-	unmount, err := smalldisk.Mount(dir, size)
+	unmount, err := faults.Mount(dir, size)
 	if err != nil {
 		t.Skip(err)
 	}
@@ -100,7 +100,7 @@ func (c *smallDiskDaemon) readLog(t *testing.T) string {
 // fill fills the disk.
 func (c *smallDiskDaemon) fill(t *testing.T) {
 	t.Helper()
-	require.NoError(t, smalldisk.Fill(filepath.Join(c.disk, "ballast")))
+	require.NoError(t, faults.Fill(filepath.Join(c.disk, "ballast")))
 }
 
 func (c *smallDiskDaemon) free(t *testing.T) {
@@ -115,7 +115,7 @@ func (c *smallDiskDaemon) countInLog(t *testing.T, what string) int {
 }
 
 func daemonOnAFullDisk(t *testing.T) {
-	source, err := devnode.Start(devnode.Config{Period: 200 * time.Millisecond})
+	source, err := ethnode.Start(ethnode.Config{Period: 200 * time.Millisecond})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, source.Close()) })
 	c, dir := newSmallDiskDaemon(t, source)
@@ -148,15 +148,15 @@ func daemonOnAFullDisk(t *testing.T) {
 
 // newSmallDiskDaemon starts a daemon whose data directory is a disk of 160 megabytes, more than the
 // log of SQLite takes. Its chains are elsewhere.
-func newSmallDiskDaemon(t *testing.T, source *devnode.Node) (c *smallDiskDaemon, dir string) {
+func newSmallDiskDaemon(t *testing.T, source *ethnode.Node) (c *smallDiskDaemon, dir string) {
 	t.Helper()
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
 	exchange := startExchangeChain(t, keys)
 	stores, store, password := recovered(t)
 	o := quickOptions(t.TempDir())
 	o.Listen, o.Sweep = freeAddress(t), "* * * * *"
-	cfg := devnet.Config(o, source.URL(), source.ChainID(), exchange)
+	cfg := dev.Config(o, source.URL(), source.ChainID(), exchange)
 	cfg.Data = filepath.Join(o.Dir, "disk")
 	cfg.Database.URL = "sqlite:" + filepath.Join(cfg.Data, "records.db")
 	cfg.Wallet = config.Wallet{Store: filepath.Join(stores, store), PasswordFile: password}
@@ -165,13 +165,13 @@ func newSmallDiskDaemon(t *testing.T, source *devnode.Node) (c *smallDiskDaemon,
 	require.NoError(t, err)
 	path := filepath.Join(o.Dir, "config.yaml")
 	require.NoError(t, os.WriteFile(path, text, 0o600))
-	info := devnet.NewInfo(cfg, path, "")
+	info := dev.NewInfo(cfg, path, "")
 	require.NoError(t, info.Write(filepath.Join(o.Dir, "dev.json")))
-	require.NoError(t, devnet.FundSource(t.Context(), info, keys, nil))
+	require.NoError(t, dev.FundSource(t.Context(), info, keys, nil))
 	return startSmallDiskDaemon(t, path, cfg.Data), o.Dir
 }
 
-func heightOf(t *testing.T, source *devnode.Node) uint64 {
+func heightOf(t *testing.T, source *ethnode.Node) uint64 {
 	t.Helper()
 	height, err := source.Client().BlockNumber(t.Context())
 	require.NoError(t, err)

@@ -16,7 +16,7 @@ import (
 	"gatewayd/daemon"
 	"gatewayd/vite/client"
 	"gatewayd/vite/core"
-	"gatewayd/vite/genesis"
+	"gatewayd/vite/node"
 )
 
 // example is a block of docs/genesis.md.
@@ -88,13 +88,13 @@ func TestGenesisFileOfTheManual(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "genesis.json")
 	text := example(t, "json")
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	begun, err := genesis.Read(path)
+	begun, err := node.ReadGenesis(path)
 	require.NoError(t, err)
 	require.NoError(t, begun.Check())
 	require.EqualValues(t, 1000, begun.PoWDifficulty)
 
 	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(text, "powDifficulty", "powTarget", 1)), 0o600))
-	_, err = genesis.Read(path)
+	_, err = node.ReadGenesis(path)
 	require.ErrorContains(t, err, "powTarget")
 }
 

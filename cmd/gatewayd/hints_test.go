@@ -10,8 +10,8 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum/contracts"
-	"gatewayd/devnet"
-	"gatewayd/internal/ethtest"
+	"gatewayd/dev"
+	"gatewayd/internal/testing/ethtest"
 	"gatewayd/records"
 )
 
@@ -34,10 +34,10 @@ func TestHintsWork(t *testing.T) {
 	t.Parallel()
 	n := startAnvil(t, 0)
 	require.NoError(t, n.SetMining(true))
-	r := newRig(t, func(o *devnet.Options) { o.Source = n.URL() })
+	r := newRig(t, func(o *dev.Options) { o.Source = n.URL() })
 	mineOn(t, n)
 	u, dai := r.newCustomer(t, "USDT"), r.newCustomer(t, "DAI")
-	var shared devnet.DepositInfo
+	var shared dev.DepositInfo
 	query := map[string]string{"tokenId": dai.Token.Token, "walletAddress": dai.Vite.Address().String()}
 	require.NoError(t, dai.Gateway.Get(t.Context(), "/deposit-info", query, &shared))
 	refuses, err := n.Deploy(common.FromHex(contracts.RejectorMetaData.Bin))
@@ -57,7 +57,7 @@ func TestHintsWork(t *testing.T) {
 		{"wrong_type", func() string { return dai.pay(t, dai.Token.Asset, depositAddress(t, u), dai.Times(2), "") }, held, []string{"records credit", "records refund"}},
 		{"payout_differs", taxed, func(hash string) bool { return r.heldFor(t, hash, records.ReasonPayoutDiffers) }, []string{"records settle", "records retry", "records refund"}},
 		{"payee_refuses", func() string {
-			hash := dai.pay(t, "native", shared.DepositAddress, units(devnet.Token{Decimals: 17}, 1), "NOBODY99")
+			hash := dai.pay(t, "native", shared.DepositAddress, units(dev.Token{Decimals: 17}, 1), "NOBODY99")
 			waitFor(t, "a stray", func() bool { return held(hash) })
 			r.mustCommand(t, "records", "refund", recordName(r.needingOperator(t)[hash]), "--to", refuses.Hex())
 			return hash
@@ -113,7 +113,7 @@ func (r *rig) heldByOperator(t *testing.T, u *testUser) string {
 	set := func(state string) {
 		r.mustCommand(t, "channel", "set", "eth", u.Token.Symbol, "withdrawal", state, "--why", "a test")
 	}
-	to, err := devnet.NewPayee()
+	to, err := dev.NewPayee()
 	require.NoError(t, err)
 	data, err := u.Token.Withdrawal(to, "")
 	require.NoError(t, err)

@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/ethereum/devnode"
 	"gatewayd/config"
+	"gatewayd/dev/ethnode"
 	"gatewayd/operator"
-	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/status"
 )
 
 // TestIncidentIsWrittenOff: a deposit that was credited and has left its chain asks for an operator
@@ -35,7 +35,7 @@ func TestIncidentIsWrittenOff(t *testing.T) {
 	w.source.StopMining()
 	head, err := w.source.Client().BlockNumber(t.Context())
 	require.NoError(t, err)
-	_, err = w.source.Reorg(int(head-w.height(t, lost.ID))+1, devnode.Lose)
+	_, err = w.source.Reorg(int(head-w.height(t, lost.ID))+1, ethnode.Lose)
 	require.NoError(t, err)
 	w.source.StartMining()
 
@@ -89,7 +89,7 @@ func TestHeldIncidentIsGivenUp(t *testing.T) {
 	w.source.StopMining()
 	head, err := w.source.Client().BlockNumber(t.Context())
 	require.NoError(t, err)
-	_, err = w.source.Reorg(int(head-w.height(t, lost.ID))+1, devnode.Lose)
+	_, err = w.source.Reorg(int(head-w.height(t, lost.ID))+1, ethnode.Lose)
 	require.NoError(t, err)
 	w.source.StartMining()
 	needs := func() string { return w.mustCommand(t, "records", "list", "--needs-operator") }

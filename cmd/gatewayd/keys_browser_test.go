@@ -12,7 +12,7 @@ import (
 
 	"gatewayd/config"
 	"gatewayd/daemon"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/exchangeapi/index"
 	"gatewayd/wallet"
 )
@@ -22,7 +22,7 @@ import (
 func TestKeyPageInBrowser(t *testing.T) {
 	t.Parallel()
 	dir, store, password := recovered(t)
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
 	address, err := daemon.ExchangeAddress(keys, wallet.GatewayPath(0))
 	require.NoError(t, err)

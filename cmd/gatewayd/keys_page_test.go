@@ -12,7 +12,7 @@ import (
 
 	"gatewayd/config"
 	"gatewayd/daemon"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/exchangeapi/index"
 	"gatewayd/wallet"
 )
@@ -26,7 +26,7 @@ func TestKeyPage(t *testing.T) {
 		t.Skip("node is not installed: the page's script cannot run")
 	}
 	dir, store, password := recovered(t)
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
 	address, err := daemon.ExchangeAddress(keys, wallet.GatewayPath(0))
 	require.NoError(t, err)

@@ -10,7 +10,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/config"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 )
 
 // TestLegacySource covers all payments on a source chain without a base fee: deposits of each kind,
@@ -18,7 +18,7 @@ import (
 // the wei.
 func TestLegacySource(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *devnet.Options) { o.Legacy = true })
+	r := newRig(t, func(o *dev.Options) { o.Legacy = true })
 	cfg, err := config.Load(r.Info.Config)
 	require.NoError(t, err)
 	require.True(t, cfg.Ethereum[0].OnDemand, "its blocks bear the time of an hour ago, which is no sign of a standstill")
@@ -63,7 +63,7 @@ func TestLegacySource(t *testing.T) {
 func TestSourceGetsABaseFee(t *testing.T) {
 	t.Parallel()
 	const fork = 120
-	r := newRig(t, func(o *devnet.Options) { o.Legacy, o.London = true, fork })
+	r := newRig(t, func(o *dev.Options) { o.Legacy, o.London = true, fork })
 	early := r.newCustomer(t, "USDT")
 	r.Source.StopMining()
 	to, sent := early.withdrawToPayee(t, early.Times(5))

@@ -14,12 +14,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/ethereum/devnode"
 	"gatewayd/config"
 	"gatewayd/daemon"
-	"gatewayd/devnet"
-	"gatewayd/devnet/demo"
-	"gatewayd/devnet/faultynode"
+	"gatewayd/dev"
+	"gatewayd/dev/demo"
+	"gatewayd/dev/ethnode"
+	"gatewayd/internal/testing/faults"
 	"gatewayd/records"
 	"gatewayd/wallet"
 )
@@ -38,7 +38,7 @@ func nonceTooHigh(method string, _ []any, result json.RawMessage) any {
 }
 
 // farAhead claims a height that the chain has not reached, with blocks up to there.
-func farAhead(height uint64) faultynode.Lie {
+func farAhead(height uint64) faults.Lie {
 	return func(method string, params []any, result json.RawMessage) any {
 		if method != "eth_getBlockByNumber" || params[1] == true {
 			return result
@@ -76,17 +76,17 @@ func (l *lines) String() string {
 // When two claim blocks far ahead for a while, it continues afterwards without a restart.
 func TestLyingNodes(t *testing.T) {
 	t.Parallel()
-	n, err := devnode.Start(devnode.Config{Period: 200 * time.Millisecond})
+	n, err := ethnode.Start(ethnode.Config{Period: 200 * time.Millisecond})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
 	liar, slow := openFaultyNode(t, n.URL()), openFaultyNode(t, n.URL())
 	dir := t.TempDir()
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
-	genesis, err := devnet.Genesis(keys)
+	genesis, err := dev.Genesis(keys)
 	require.NoError(t, err)
 	exchange := freeAddress(t)
-	cfg := devnet.Config(quickOptions(dir), n.URL(), n.ChainID(), "http://"+exchange)
+	cfg := dev.Config(quickOptions(dir), n.URL(), n.ChainID(), "http://"+exchange)
 	cfg.Ethereum[0].Nodes = append(cfg.Ethereum[0].Nodes, liar.URL, slow.URL)
 	cfg.Log = config.Log{Level: "info", Format: "json"}
 	cfg.Wallet = recoverWallet(t, dir)
@@ -94,11 +94,11 @@ func TestLyingNodes(t *testing.T) {
 	cfg.Embedded = &config.Embedded{Dir: filepath.Join(dir, "exchange"), Listen: exchange, Genesis: filepath.Join(dir, "genesis.json")}
 	writeGenesis(t, cfg.Embedded.Genesis, genesis)
 	path := writeConfig(t, dir, cfg)
-	info := devnet.NewInfo(cfg, path, "")
-	require.NoError(t, devnet.FundSource(t.Context(), info, keys, nil))
+	info := dev.NewInfo(cfg, path, "")
+	require.NoError(t, dev.FundSource(t.Context(), info, keys, nil))
 	require.NoError(t, info.Write(filepath.Join(dir, "dev.json")))
-	liar.Fail(faultynode.Fault{Lie: nonceTooHigh})
-	slow.Fail(faultynode.Fault{Delay: 2 * time.Second})
+	liar.Fail(faults.Fault{Lie: nonceTooHigh})
+	slow.Fail(faults.Fault{Delay: 2 * time.Second})
 
 	log := new(lines)
 	cmd := exec.Command("gatewayd", "run", "-c", path)
@@ -122,8 +122,8 @@ func TestLyingNodes(t *testing.T) {
 	head, err := n.Client().BlockNumber(t.Context())
 	require.NoError(t, err)
 	far := farAhead(head + 1000)
-	liar.Fail(faultynode.Fault{Lie: far})
-	slow.Fail(faultynode.Fault{Lie: far})
+	liar.Fail(faults.Fault{Lie: far})
+	slow.Fail(faults.Fault{Lie: far})
 	waitFor(t, "the claimed head", func() bool {
 		var seen uint64
 		require.NoError(t, store.View(t.Context(), func(tx *records.Tx) error {
@@ -133,9 +133,9 @@ func TestLyingNodes(t *testing.T) {
 		}))
 		return seen >= head+900
 	})
-	liar.Fail(faultynode.Fault{})
-	slow.Fail(faultynode.Fault{})
-	waitFor(t, "open channels, without a restart", func() bool { return daemon.AskHealth(t.Context(), devnet.RootOf(info.Gateway)+"/health") == nil })
+	liar.Fail(faults.Fault{})
+	slow.Fail(faults.Fault{})
+	waitFor(t, "open channels, without a restart", func() bool { return daemon.AskHealth(t.Context(), dev.RootOf(info.Gateway)+"/health") == nil })
 	require.NoError(t, demo.Walk(t.Context(), u.BridgeUser))
 	require.Empty(t, stoppedAccounts(t, store, cfg))
 }

@@ -18,7 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gatewayd/internal/buildinfo"
+	"gatewayd/daemon"
 	"gatewayd/operator"
 	"gatewayd/records"
 )
@@ -60,7 +60,7 @@ func rootCommand(w streams) *cobra.Command {
 		Short:         "A gateway daemon: deposits and withdrawals between a source chain and the exchange chain",
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Version:       buildinfo.Read().Version,
+		Version:       daemon.Read().Version,
 	}
 	root.SetVersionTemplate("gatewayd {{.Version}}\n")
 	root.AddCommand(
@@ -79,7 +79,7 @@ func versionCommand(w streams) *cobra.Command {
 	c := &cobra.Command{
 		Use: "version", Short: "Print the version, its commit and what built it", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			info := buildinfo.Read()
+			info := daemon.Read()
 			if asJSON {
 				return printJSON(w.stdout, info)
 			}

@@ -11,11 +11,11 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/devnet"
-	"gatewayd/internal/ethtest"
+	"gatewayd/dev"
+	"gatewayd/internal/testing/ethtest"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
 	"gatewayd/records/books"
-	"gatewayd/records/recordstest"
 )
 
 // spender is the code of a contract that calls transfer of its own tokens repeatedly: with a count,
@@ -54,7 +54,7 @@ func TestManyTransfersInOneBlock(t *testing.T) {
 	t.Parallel()
 	n := startAnvil(t, 0)
 	require.NoError(t, n.SetMining(true))
-	r := newRig(t, func(o *devnet.Options) { o.Source = n.URL() })
+	r := newRig(t, func(o *dev.Options) { o.Source = n.URL() })
 	stop := mineOn(t, n)
 	u := r.newUser(t, "USDT")
 	token, to := common.HexToAddress(u.Token.Asset), common.HexToAddress(depositAddress(t, u))
@@ -84,7 +84,7 @@ func TestManyTransfersInOneBlock(t *testing.T) {
 
 	var page struct {
 		TotalCount     int
-		DepositRecords []devnet.PublicRecord
+		DepositRecords []dev.PublicRecord
 	}
 	for _, number := range []int{1, (credited + small) / 50} {
 		query := map[string]string{"tokenId": u.Token.Token, "walletAddress": u.Vite.Address().String(), "pageNum": strconv.Itoa(number), "pageSize": "50"}

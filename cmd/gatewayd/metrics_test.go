@@ -16,7 +16,7 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/devnet"
+	"gatewayd/dev"
 )
 
 // series are the figures of a scrape by their names and labels, "name{a=b,c=d}".
@@ -67,7 +67,7 @@ func fetch(t *testing.T, url string) (int, string) {
 // requests make no series of their own; an account that an operator stops shows on every page.
 func TestMetricsOfAnEnvironment(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *devnet.Options) { o.API = "127.0.0.1:0" })
+	r := newRig(t, func(o *dev.Options) { o.API = "127.0.0.1:0" })
 	u := r.newCustomer(t, "USDT")
 	to, sent := u.withdrawToPayee(t, u.Times(5))
 	u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
@@ -140,7 +140,7 @@ func namesAreScraped(t *testing.T, got map[string]float64) {
 // series.
 func boundedSeries(t *testing.T, r *rig, before map[string]float64) {
 	t.Helper()
-	roots := []string{r.Info.Operators, devnet.RootOf(r.Info.Gateway), devnet.RootOf(r.Info.API)}
+	roots := []string{r.Info.Operators, dev.RootOf(r.Info.Gateway), dev.RootOf(r.Info.API)}
 	for i := range 100 {
 		for _, root := range roots {
 			for _, method := range []string{http.MethodGet, fmt.Sprintf("M%d", i)} {
@@ -174,12 +174,12 @@ func stoppedAccountShows(t *testing.T, r *rig, hot string) {
 	code, body = fetch(t, r.Info.Operators+"/health")
 	require.Equal(t, http.StatusServiceUnavailable, code)
 	require.Contains(t, body, `"reasons":[{"kind":"account_stopped","chain":"eth"}]`)
-	_, public := fetch(t, devnet.RootOf(r.Info.Gateway)+"/health")
+	_, public := fetch(t, dev.RootOf(r.Info.Gateway)+"/health")
 	require.Contains(t, public, `"reasons":[{"kind":"account_stopped","chain":"eth"}]`)
 	code, body = fetch(t, r.Info.Operators+"/ready")
 	require.Equal(t, http.StatusOK, code, "it serves all the same")
 	require.JSONEq(t, `{"ready":true,"role":"leader","reasons":[],"stops":["account_stopped"]}`, body)
-	code, body = fetch(t, devnet.RootOf(r.Info.Gateway)+"/ready")
+	code, body = fetch(t, dev.RootOf(r.Info.Gateway)+"/ready")
 	require.Equal(t, http.StatusOK, code)
 	require.JSONEq(t, `{"ready":true}`, body)
 	waitFor(t, "the stopped account in a scrape", func() bool {

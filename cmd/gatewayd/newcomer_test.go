@@ -3,8 +3,8 @@ package main
 import (
 	"testing"
 
-	"gatewayd/devnet"
-	"gatewayd/devnet/demouser"
+	"gatewayd/dev"
+	"gatewayd/dev/demouser"
 )
 
 // TestNewcomerInBrowser follows README's instructions for a newcomer. Its pictures are README's:
@@ -12,5 +12,5 @@ import (
 func TestNewcomerInBrowser(t *testing.T) {
 	t.Parallel()
 	r := livelyRig(t, demouser.Options{Market: true})
-	drive(t, "testdata/newcomer_browser.mjs", map[string]any{"gateway": devnet.RootOf(r.Info.Gateway), "exchange": devnet.RootOf(r.Info.API)})
+	drive(t, "testdata/newcomer_browser.mjs", map[string]any{"gateway": dev.RootOf(r.Info.Gateway), "exchange": dev.RootOf(r.Info.API)})
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/config"
-	"gatewayd/devnet"
-	"gatewayd/devnet/faultynode"
+	"gatewayd/dev"
+	"gatewayd/internal/testing/faults"
 )
 
 // laggingNode makes a node lag behind another one, as one that is not synchronised yet: its newest
@@ -62,12 +62,12 @@ func TestNodeAddedLater(t *testing.T) {
 	t.Parallel()
 	w := newFaultyEnv(t, func(*faultyEnv, *config.Config) {})
 	var err error
-	w.user.Eth, err = devnet.NewEthUser(t.Context(), w.source.URL(), w.user.Eth.Key) // a user's node is not one of the gateway's
+	w.user.Eth, err = dev.NewEthUser(t.Context(), w.source.URL(), w.user.Eth.Key) // a user's node is not one of the gateway's
 	require.NoError(t, err)
 	l := &laggingNode{ctx: t.Context(), client: w.source.Client()}
 	l.blocks.Store(15)
 	late, third := openFaultyNode(t, w.source.URL()), openFaultyNode(t, w.source.URL())
-	late.Fail(faultynode.Fault{Lie: l.lie})
+	late.Fail(faults.Fault{Lie: l.lie})
 	w.cfg.Ethereum = slices.Clone(w.cfg.Ethereum)
 	w.writeConfig(t, w.info.Config, func(c *config.Config) { c.Ethereum[0].Nodes = []string{w.node.URL, late.URL, third.URL} })
 	require.Regexp(t, `(?s)Takes a restart:\s+ethereum\.eth\.nodes`, w.mustCommand(t, "reload"))
@@ -79,7 +79,7 @@ func TestNodeAddedLater(t *testing.T) {
 	w.bridgeOnce(t, 1)
 	l.blocks.Store(0)
 	waitFor(t, "a node that lags no more", func() bool { n := w.nodeLag(t, late); return n >= 0 && n <= 2 })
-	w.node.Fail(faultynode.Fault{Dead: true})
+	w.node.Fail(faults.Fault{Dead: true})
 	waitFor(t, "a first node that is gone", func() bool { return len(w.readHealth(t).Warnings) > 0 })
 	require.Equal(t, 200, w.readHealth(t).code)
 	w.bridgeOnce(t, 2)
@@ -88,7 +88,7 @@ func TestNodeAddedLater(t *testing.T) {
 }
 
 // nodeLag returns a node's distance in blocks from the highest one in a scrape.
-func (w *faultyEnv) nodeLag(t *testing.T, n *faultynode.Node) float64 {
+func (w *faultyEnv) nodeLag(t *testing.T, n *faults.Node) float64 {
 	t.Helper()
 	for series, value := range series(t, w.info.Operators) {
 		if strings.Contains(series, "gatewayd_node_lag_blocks{chain=eth") && strings.Contains(series, strings.TrimPrefix(n.URL, "http://")) {

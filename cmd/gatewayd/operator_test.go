@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/operator"
 	"gatewayd/records"
 	"gatewayd/vite/core"
@@ -66,7 +66,7 @@ func TestTypedLabel(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	u := r.newUser(t, "DAI")
-	var shared devnet.DepositInfo
+	var shared dev.DepositInfo
 	query := map[string]string{"tokenId": u.Token.Token, "walletAddress": u.Vite.Address().String()}
 	require.NoError(t, u.Gateway.Get(t.Context(), "/deposit-info", query, &shared))
 	typed := strings.ToLower(shared.Label)
@@ -83,7 +83,7 @@ func TestStrays(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	eth, dai := r.newCustomer(t, "ETH"), r.newCustomer(t, "DAI")
-	var shared devnet.DepositInfo
+	var shared dev.DepositInfo
 	query := map[string]string{"tokenId": dai.Token.Token, "walletAddress": dai.Vite.Address().String()}
 	require.NoError(t, dai.Gateway.Get(t.Context(), "/deposit-info", query, &shared))
 	amount := units(dai.Token, 2000)

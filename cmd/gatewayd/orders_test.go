@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/operator"
 )
 
@@ -20,7 +20,7 @@ import (
 type orderRig struct {
 	*rig
 	eth, dai *testUser
-	shared   devnet.DepositInfo
+	shared   dev.DepositInfo
 	amount   chain.Amount // of a stray of the label's token
 }
 

@@ -15,21 +15,21 @@ import (
 
 	"gatewayd/config"
 	"gatewayd/daemon"
-	"gatewayd/devnet"
-	"gatewayd/devnet/demouser"
+	"gatewayd/dev"
+	"gatewayd/dev/demouser"
 )
 
 // TestStartPageInBrowser opens the start page of both listeners in every theme.
 func TestStartPageInBrowser(t *testing.T) {
 	t.Parallel()
 	r := pagesRig(t)
-	drive(t, "testdata/start_browser.mjs", map[string]any{"gateway": devnet.RootOf(r.Info.Gateway), "exchange": devnet.RootOf(r.Info.API)})
+	drive(t, "testdata/start_browser.mjs", map[string]any{"gateway": dev.RootOf(r.Info.Gateway), "exchange": dev.RootOf(r.Info.API)})
 }
 
 // pagesRig is an environment with an exchange API, whose pages link to each other.
-func pagesRig(t *testing.T, adjust ...func(*devnet.Options)) *rig {
+func pagesRig(t *testing.T, adjust ...func(*dev.Options)) *rig {
 	t.Helper()
-	return newRig(t, append(adjust, func(o *devnet.Options) { o.Listen, o.API = freeAddress(t), freeAddress(t) })...)
+	return newRig(t, append(adjust, func(o *dev.Options) { o.Listen, o.API = freeAddress(t), freeAddress(t) })...)
 }
 
 // drive runs a script in a browser. What it is given besides: the tools, the directory for pictures
@@ -68,14 +68,14 @@ func drive(t *testing.T, script string, given map[string]any) []byte {
 func TestBridgePageInBrowser(t *testing.T) {
 	t.Parallel()
 	r := livelyRig(t, demouser.Options{})
-	drive(t, "testdata/bridge_browser.mjs", map[string]any{"gateway": devnet.RootOf(r.Info.Gateway), "exchange": devnet.RootOf(r.Info.API)})
+	drive(t, "testdata/bridge_browser.mjs", map[string]any{"gateway": dev.RootOf(r.Info.Gateway), "exchange": dev.RootOf(r.Info.API)})
 }
 
 // TestTradePageInBrowser trades on the trade page while the market maker moves the book.
 func TestTradePageInBrowser(t *testing.T) {
 	t.Parallel()
 	r := livelyRig(t, demouser.Options{Market: true})
-	drive(t, "testdata/trade_browser.mjs", map[string]any{"gateway": devnet.RootOf(r.Info.Gateway), "exchange": devnet.RootOf(r.Info.API)})
+	drive(t, "testdata/trade_browser.mjs", map[string]any{"gateway": dev.RootOf(r.Info.Gateway), "exchange": dev.RootOf(r.Info.API)})
 }
 
 // livelyRig is an environment whose pages have a demo user.
@@ -84,7 +84,7 @@ func livelyRig(t *testing.T, o demouser.Options) *rig {
 	log, err := daemon.NewLog(config.Log{Level: "warn"}, t.Output())
 	require.NoError(t, err)
 	users := demouser.New(o, log)
-	r := pagesRig(t, func(o *devnet.Options) { o.Demo = users.Demo() })
+	r := pagesRig(t, func(o *dev.Options) { o.Demo = users.Demo() })
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1) // room for the one answer
 	go func() { ended <- users.Run(ctx, r.Info) }()

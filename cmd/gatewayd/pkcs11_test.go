@@ -10,26 +10,26 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain/ethereum"
-	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/dev/ethnode"
 	"gatewayd/config"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/wallet"
 	"gatewayd/wallet/hsm"
-	"gatewayd/wallet/hsm/hsmtest"
+	"gatewayd/internal/testing/devices"
 )
 
 // TestHotKeyInAModule has a user deposit and withdraw with the daemon's hot key in a hardware
 // security module.
 func TestHotKeyInAModule(t *testing.T) {
 	path := wallet.SourcePaths(ethereum.CoinType).Hot(0)
-	module := hsmtest.Token(t, "daemon", "secp256k1", path)
+	module := devices.Token(t, "daemon", "secp256k1", path)
 	w := prepareFaultyEnv(t, startRichExchange, func(_ *faultyEnv, c *config.Config) { c.Wallet.PKCS11 = module })
-	keys, err := hsm.Open(module, hsmtest.PIN, w.keys)
+	keys, err := hsm.Open(module, devices.PIN, w.keys)
 	require.NoError(t, err)
 	hot, err := keys.Address(path)
 	require.NoError(t, err)
-	require.NoError(t, devnet.FundSource(t.Context(), w.info, w.keys, nil)) // all but the hot account, whose key is another one
-	faucet, err := devnet.NewEthUser(t.Context(), w.info.Source, devnode.FaucetKey())
+	require.NoError(t, dev.FundSource(t.Context(), w.info, w.keys, nil)) // all but the hot account, whose key is another one
+	faucet, err := dev.NewEthUser(t.Context(), w.info.Source, ethnode.FaucetKey())
 	require.NoError(t, err)
 	t.Cleanup(faucet.Client.Close)
 	for _, token := range w.info.Tokens {

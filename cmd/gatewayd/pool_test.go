@@ -9,7 +9,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum"
 	"gatewayd/config"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/operator"
 	"gatewayd/records"
 	"gatewayd/records/books"
@@ -20,7 +20,7 @@ import (
 // TestPool bridges both ways with three paying accounts on each chain.
 func TestPool(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *devnet.Options) { o.Accounts = 3 })
+	r := newRig(t, func(o *dev.Options) { o.Accounts = 3 })
 	n := r.Daemon.Networks[0]
 	require.Len(t, n.Hots, 3)
 	require.Len(t, n.Gateways, 3)
@@ -108,7 +108,7 @@ func (r *rig) payersOf(t *testing.T) map[chain.ID]map[string]int {
 // was.
 func TestPoolPaths(t *testing.T) {
 	t.Parallel()
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
 	seen := map[string]string{}
 	add := func(path string) {

@@ -17,9 +17,9 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum/contracts"
 	"gatewayd/config"
-	"gatewayd/devnet"
-	"gatewayd/devnet/faultynode"
-	"gatewayd/internal/ethtest"
+	"gatewayd/dev"
+	"gatewayd/internal/testing/ethtest"
+	"gatewayd/internal/testing/faults"
 	"gatewayd/wallet"
 )
 
@@ -40,7 +40,7 @@ func providerTransfers(t *testing.T) int {
 type providerEnv struct {
 	*faultyEnv
 	behind *ethtest.Node
-	nodes  []*faultynode.Node
+	nodes  []*faults.Node
 }
 
 // newProviderEnv starts one with a number of source nodes before anvil, reached over HTTP or
@@ -54,7 +54,7 @@ func newProviderEnvOn(t *testing.T, behind *ethtest.Node, count int, sockets boo
 	t.Helper()
 	w := &providerEnv{faultyEnv: new(faultyEnv), behind: behind}
 	var err error
-	w.keys, err = wallet.FromMnemonic(devnet.Mnemonic)
+	w.keys, err = wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
 	w.rich = startRichExchange(t, w.keys)
 	var urls []string
@@ -68,7 +68,7 @@ func newProviderEnvOn(t *testing.T, behind *ethtest.Node, count int, sockets boo
 	}
 	o := quickOptions(t.TempDir())
 	o.Listen, o.Operators, o.Poll = freeAddress(t), freeAddress(t), time.Second/2
-	c := devnet.Config(o, urls[0], w.behind.ChainID(), w.rich.URL())
+	c := dev.Config(o, urls[0], w.behind.ChainID(), w.rich.URL())
 	c.Log.Level, c.Status.Every, c.Watcher.Reconcile = "info", 2*time.Second, time.Second
 	c.Ethereum[0].Nodes, c.Ethereum[0].Timeout, c.Ethereum[0].Finality = urls, 4*time.Second, "finalized"
 	for _, f := range adjust {
@@ -81,11 +81,11 @@ func newProviderEnvOn(t *testing.T, behind *ethtest.Node, count int, sockets boo
 	text, err := yaml.Marshal(c)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, text, 0o600))
-	w.cfg, w.info = c, devnet.NewInfo(c, path, "")
+	w.cfg, w.info = c, dev.NewInfo(c, path, "")
 	w.info.Source, w.info.Exchange, w.info.Operators = w.behind.URL(), w.rich.URL(), "http://"+o.Operators
-	w.rig = &rig{Env: &devnet.Env{Info: w.info}, t: t}
-	w.gateway, w.health = w.info.Gateway, devnet.RootOf(w.info.Gateway)+"/health"
-	require.NoError(t, devnet.FundSource(t.Context(), w.info, w.keys, nil))
+	w.rig = &rig{Env: &dev.Env{Info: w.info}, t: t}
+	w.gateway, w.health = w.info.Gateway, dev.RootOf(w.info.Gateway)+"/health"
+	require.NoError(t, dev.FundSource(t.Context(), w.info, w.keys, nil))
 	signer.start(t)
 	w.start(t)
 	w.addUser(t)
@@ -95,10 +95,10 @@ func newProviderEnvOn(t *testing.T, behind *ethtest.Node, count int, sockets boo
 }
 
 // have gives every source node a habit of its own kind.
-func (w *providerEnv) have(habit func() faultynode.Habit) {
+func (w *providerEnv) have(habit func() faults.Habit) {
 	for _, n := range w.nodes {
 		h := habit()
-		n.Fail(faultynode.Fault{Habit: &h})
+		n.Fail(faults.Fault{Habit: &h})
 	}
 }
 

@@ -15,16 +15,16 @@ import (
 
 	"gatewayd/chain/ethereum/contracts"
 	"gatewayd/config"
-	"gatewayd/devnet/burst"
-	"gatewayd/devnet/faultynode"
-	"gatewayd/internal/ethtest"
-	"gatewayd/operator/status"
+	"gatewayd/dev/demo"
+	"gatewayd/internal/testing/ethtest"
+	"gatewayd/internal/testing/faults"
+	"gatewayd/status"
 )
 
 // providerHabit is a habit of providers and what must happen while it lasts.
 type providerHabit struct {
 	name  string
-	habit func(name string) faultynode.Habit
+	habit func(name string) faults.Habit
 	// names are conditions of which the surfaces must show one while it lasts.
 	names []status.Kind
 	// total: no payment is possible while it lasts; payments must continue automatically
@@ -43,28 +43,28 @@ func providerHabits() []providerHabit {
 	const trace = "debug_traceBlockByHash"
 	lost := []status.Kind{status.TracingLost}
 	return []providerHabit{
-		{name: "traces end", names: lost, habit: func(n string) faultynode.Habit { return faultynode.WithoutMethods(n, trace) }},
-		{name: "traces are denied", names: lost, habit: func(n string) faultynode.Habit { return faultynode.DeniedMethods(n, trace) }},
-		{name: "traces hang", names: lost, habit: func(n string) faultynode.Habit { return faultynode.HangingMethods(n, trace) }},
-		{name: "old traces are pruned", habit: func(n string) faultynode.Habit { return faultynode.PrunedTraces(n, 1) }},
-		{name: "30 % HTML with status 502", habit: func(n string) faultynode.Habit { return faultynode.Pages(n, 0.3, http.StatusBadGateway) }},
-		{name: "20 % HTML with status 200", habit: func(n string) faultynode.Habit { return faultynode.Pages(n, 0.2, http.StatusOK) }},
-		{name: "20 % header not found", quiet: true, habit: func(n string) faultynode.Habit { return faultynode.HeaderNotFound(n, 0.2) }},
-		{name: "null for an announced block", quiet: true, habit: func(n string) faultynode.Habit { return faultynode.NullAnnounced(n, 1500*time.Millisecond) }},
-		{name: "batches are an error", quiet: true, habit: func(n string) faultynode.Habit { return faultynode.Batches(n, 1, 0) }},
-		{name: "batches are forbidden", quiet: true, habit: func(n string) faultynode.Habit { return faultynode.Batches(n, 1, http.StatusForbidden) }},
-		{name: "batches of ten calls", quiet: true, habit: func(n string) faultynode.Habit { return faultynode.Batches(n, 10, 0) }},
-		{name: "no receipts of blocks, fee history or tip", quiet: true, habit: func(n string) faultynode.Habit {
-			return faultynode.WithoutMethods(n, "eth_getBlockReceipts", "eth_feeHistory", "eth_maxPriorityFeePerGas")
+		{name: "traces end", names: lost, habit: func(n string) faults.Habit { return faults.WithoutMethods(n, trace) }},
+		{name: "traces are denied", names: lost, habit: func(n string) faults.Habit { return faults.DeniedMethods(n, trace) }},
+		{name: "traces hang", names: lost, habit: func(n string) faults.Habit { return faults.HangingMethods(n, trace) }},
+		{name: "old traces are pruned", habit: func(n string) faults.Habit { return faults.PrunedTraces(n, 1) }},
+		{name: "30 % HTML with status 502", habit: func(n string) faults.Habit { return faults.Pages(n, 0.3, http.StatusBadGateway) }},
+		{name: "20 % HTML with status 200", habit: func(n string) faults.Habit { return faults.Pages(n, 0.2, http.StatusOK) }},
+		{name: "20 % header not found", quiet: true, habit: func(n string) faults.Habit { return faults.HeaderNotFound(n, 0.2) }},
+		{name: "null for an announced block", quiet: true, habit: func(n string) faults.Habit { return faults.NullAnnounced(n, 1500*time.Millisecond) }},
+		{name: "batches are an error", quiet: true, habit: func(n string) faults.Habit { return faults.Batches(n, 1, 0) }},
+		{name: "batches are forbidden", quiet: true, habit: func(n string) faults.Habit { return faults.Batches(n, 1, http.StatusForbidden) }},
+		{name: "batches of ten calls", quiet: true, habit: func(n string) faults.Habit { return faults.Batches(n, 10, 0) }},
+		{name: "no receipts of blocks, fee history or tip", quiet: true, habit: func(n string) faults.Habit {
+			return faults.WithoutMethods(n, "eth_getBlockReceipts", "eth_feeHistory", "eth_maxPriorityFeePerGas")
 		}},
-		{name: "no logs", quiet: true, habit: func(n string) faultynode.Habit { return faultynode.WithoutMethods(n, "eth_getLogs", "eth_newFilter") }},
-		{name: "another head for a while", otherHead: true, habit: func(string) faultynode.Habit { return faultynode.Habit{} }},
-		{name: "no tags of finality", total: true, names: []status.Kind{status.NodesDown, status.NodesDisagree}, habit: faultynode.WithoutTags},
-		{name: "old state is pruned", habit: func(n string) faultynode.Habit { return faultynode.PrunedState(n, 2) }},
-		{name: "a pool of machines, some behind", habit: func(n string) faultynode.Habit { return faultynode.Pool(n, 2) }},
+		{name: "no logs", quiet: true, habit: func(n string) faults.Habit { return faults.WithoutMethods(n, "eth_getLogs", "eth_newFilter") }},
+		{name: "another head for a while", otherHead: true, habit: func(string) faults.Habit { return faults.Habit{} }},
+		{name: "no tags of finality", total: true, names: []status.Kind{status.NodesDown, status.NodesDisagree}, habit: faults.WithoutTags},
+		{name: "old state is pruned", habit: func(n string) faults.Habit { return faults.PrunedState(n, 2) }},
+		{name: "a pool of machines, some behind", habit: func(n string) faults.Habit { return faults.Pool(n, 2) }},
 		// The last ones of their groups: the adapter takes a while to ask faster again.
-		{name: "429 above ten calls a second", blockTime: 4 * time.Second, habit: func(n string) faultynode.Habit { return faultynode.RateLimited(n, 10, "5") }},
-		{name: "a free tier of 25 calls a second", blockTime: 2 * time.Second, habit: func(n string) faultynode.Habit { return faultynode.RateLimited(n, 25, "") }},
+		{name: "429 above ten calls a second", blockTime: 4 * time.Second, habit: func(n string) faults.Habit { return faults.RateLimited(n, 10, "5") }},
+		{name: "a free tier of 25 calls a second", blockTime: 2 * time.Second, habit: func(n string) faults.Habit { return faults.RateLimited(n, 25, "") }},
 	}
 }
 
@@ -126,7 +126,7 @@ func TestProviderOnGeth(t *testing.T) {
 	w.await(t, list)
 	ctx, cancel = context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	require.NoError(t, u.Collect(ctx, burst.AmountOf(tenths(3))))
+	require.NoError(t, u.Collect(ctx, demo.AmountOf(tenths(3))))
 	out, err := w.command(t, "records", "list", "--needs-operator", "--json")
 	require.NoError(t, err)
 	require.NotContains(t, out, `"id"`)
@@ -143,15 +143,15 @@ func TestProviderHabitsOverWebSocket(t *testing.T) {
 			t.Run(h.name, func(t *testing.T) { w.tryHabit(t, h) })
 		}
 	}
-	w.tryHabit(t, providerHabit{name: "connections are closed", quiet: true, habit: func(n string) faultynode.Habit {
-		return faultynode.ClosedSockets(n, 3*time.Second)
+	w.tryHabit(t, providerHabit{name: "connections are closed", quiet: true, habit: func(n string) faults.Habit {
+		return faults.ClosedSockets(n, 3*time.Second)
 	}})
 	w.leaveHabits(t)
 }
 
 // tryHabit has transfers under way while a habit begins.
 func (w *providerEnv) tryHabit(t *testing.T, h providerHabit) {
-	w.have(func() faultynode.Habit { return faultynode.Habit{} })
+	w.have(func() faults.Habit { return faults.Habit{} })
 	blockTime := max(h.blockTime, time.Second)
 	require.NoError(t, w.behind.SetPeriod(blockTime))
 	if h.quiet {
@@ -159,7 +159,7 @@ func (w *providerEnv) tryHabit(t *testing.T, h providerHabit) {
 	}
 	list, from := w.send(t, providerTransfers(t)), len(w.log.String())
 	seen := w.watchWarnings(t)
-	w.have(func() faultynode.Habit { return h.habit(h.name) })
+	w.have(func() faults.Habit { return h.habit(h.name) })
 	if h.otherHead {
 		w.switchHeads(t)
 	}
@@ -170,7 +170,7 @@ func (w *providerEnv) tryHabit(t *testing.T, h providerHabit) {
 		})
 	}
 	if h.total {
-		w.have(func() faultynode.Habit { return faultynode.Habit{} })
+		w.have(func() faults.Habit { return faults.Habit{} })
 	}
 	w.await(t, list)
 	kinds := seen.end()
@@ -183,7 +183,7 @@ func (w *providerEnv) tryHabit(t *testing.T, h providerHabit) {
 // leaveHabits requires that nothing is left of all habits once they are over.
 func (w *providerEnv) leaveHabits(t *testing.T) {
 	t.Helper()
-	w.have(func() faultynode.Habit { return faultynode.Habit{} })
+	w.have(func() faults.Habit { return faults.Habit{} })
 	require.NoError(t, w.behind.SetPeriod(time.Second))
 	waitFor(t, "no condition that stops or warns, but of nodes that were wrong", func() bool {
 		a := w.readHealth(t)
@@ -222,10 +222,10 @@ func TestAbsenceOnAPruningNode(t *testing.T) {
 		sent = append(sent, hash.Hex())
 		require.NoError(t, w.behind.Mine(300))
 	}
-	w.nodes[0].Fail(faultynode.Fault{Refuses: wholeBlock.Match})
+	w.nodes[0].Fail(faults.Fault{Refuses: wholeBlock.Match})
 	w.startDaemon(t)
 	w.waitForCondition(t, status.FollowerBehind)
-	w.have(func() faultynode.Habit { return faultynode.PrunedTraces("pruned", 3) })
+	w.have(func() faults.Habit { return faults.PrunedTraces("pruned", 3) })
 	for _, hash := range sent {
 		w.user.mustAwait(t, "/deposit-records", hash, "TOT_CONFIRMED")
 	}

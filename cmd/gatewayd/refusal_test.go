@@ -9,7 +9,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/wallet"
 )
 
@@ -66,7 +66,7 @@ var refusals = []struct {
 }
 
 // units turns thousandths into a token's smallest units.
-func units(k devnet.Token, thousandths uint64) chain.Amount {
+func units(k dev.Token, thousandths uint64) chain.Amount {
 	scaled, _, _ := chain.NewAmount(thousandths).Rescale(3, k.Decimals)
 	return scaled
 }
@@ -76,7 +76,7 @@ func units(k devnet.Token, thousandths uint64) chain.Amount {
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
 	hot, err := keys.Address(wallet.SourcePaths(ethereum.CoinType).Hot(0))
 	require.NoError(t, err)
@@ -113,7 +113,7 @@ func TestRefusals(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			u := users[c.symbol]
 			u.mustAwait(t, "/withdraw-records", sent[i], c.state)
-			var shown devnet.PublicRecord
+			var shown dev.PublicRecord
 			waitFor(t, "the refund", func() bool {
 				shown = u.mustAwait(t, "/withdraw-records", sent[i], c.state)
 				return shown.RefundState == "REFUNDED"
@@ -136,7 +136,7 @@ func TestRefusals(t *testing.T) {
 // depositAddress asks the gateway where a user pays to.
 func depositAddress(t *testing.T, u *testUser) string {
 	t.Helper()
-	var info devnet.DepositInfo
+	var info dev.DepositInfo
 	query := map[string]string{"tokenId": u.Token.Token, "walletAddress": u.Vite.Address().String()}
 	require.NoError(t, u.Gateway.Get(t.Context(), "/deposit-info", query, &info))
 	require.True(t, common.IsHexAddress(info.DepositAddress))
@@ -145,7 +145,7 @@ func depositAddress(t *testing.T, u *testUser) string {
 
 func gatewayOf(t *testing.T, u *testUser) string {
 	t.Helper()
-	var info devnet.WithdrawInfo
+	var info dev.WithdrawInfo
 	query := map[string]string{"tokenId": u.Token.Token, "walletAddress": u.Vite.Address().String()}
 	require.NoError(t, u.Gateway.Get(t.Context(), "/withdraw-info", query, &info))
 	return info.GatewayAddress

@@ -15,12 +15,12 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/config"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/exchangeapi"
 	"gatewayd/httpserver"
 	"gatewayd/operator"
-	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/status"
 )
 
 // changedConfig is the environment's first configuration with a change.
@@ -99,7 +99,7 @@ func TestReload(t *testing.T) {
 	// A deposit that is seen before the minimum rises.
 	address := depositAddress(t, w.user)
 	w.source.StopMining()
-	target, value, call := devnet.TransferOf(w.user.Token.Asset, common.HexToAddress(address), w.user.Times(1).Uint256().ToBig(), nil)
+	target, value, call := dev.TransferOf(w.user.Token.Asset, common.HexToAddress(address), w.user.Times(1).Uint256().ToBig(), nil)
 	early, err := w.user.Eth.Submit(t.Context(), target, value, call)
 	require.NoError(t, err)
 	_, err = w.source.Mine(1)
@@ -140,13 +140,13 @@ func TestReload(t *testing.T) {
 	})
 	w.mustCommand(t, "records", "reclassify", recordName(w.needingOperator(t)[stray]), "--why", "a funder since today")
 	require.Equal(t, []string{"funding", "final"}, []string{w.recordDetail(t, stray).Record.Direction, w.recordDetail(t, stray).Record.State})
-	three := devnet.NewInfo(w.changedConfig(func(c *config.Config) { c.Networks[0].Tokens = append(c.Networks[0].Tokens, dai) }), w.info.Config, "")
+	three := dev.NewInfo(w.changedConfig(func(c *config.Config) { c.Networks[0].Tokens = append(c.Networks[0].Tokens, dai) }), w.info.Config, "")
 	three.Gateway = w.info.Gateway
 	newcomer, err := newTestUser(t.Context(), three, three.Tokens[2], 1, t.Output())
 	require.NoError(t, err)
 	t.Cleanup(newcomer.Close)
 	newcomer.mustDeposit(t, newcomer.Times(2))
-	var shared devnet.DepositInfo
+	var shared dev.DepositInfo
 	query := map[string]string{"tokenId": dai.Token, "walletAddress": newcomer.Vite.Address().String()}
 	require.NoError(t, newcomer.Gateway.Get(t.Context(), "/deposit-info", query, &shared))
 
@@ -164,7 +164,7 @@ func TestReload(t *testing.T) {
 }
 
 // servedAgain has a user deposit a token that is not served now, and credits it when it is.
-func (w *faultyEnv) servedAgain(t *testing.T, u *testUser, shared devnet.DepositInfo, dai config.Token) {
+func (w *faultyEnv) servedAgain(t *testing.T, u *testUser, shared dev.DepositInfo, dai config.Token) {
 	t.Helper()
 	sent := u.pay(t, u.Token.Asset, shared.DepositAddress, u.Times(3), shared.Label)
 	waitFor(t, "the deposit to be held", func() bool { return w.needingOperator(t)[sent].Reason == records.ReasonUnknownToken })

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/ethereum/devnode"
 	"gatewayd/config"
-	"gatewayd/devnet"
+	"gatewayd/dev"
+	"gatewayd/dev/ethnode"
 	"gatewayd/operator"
 	"gatewayd/records"
 )
@@ -45,7 +45,7 @@ const (
 )
 
 // deepOptions leave three seconds between a block and its finality.
-func deepOptions(o *devnet.Options) { o.Confirmations, o.Finality = 30, 30 }
+func deepOptions(o *dev.Options) { o.Confirmations, o.Finality = 30, 30 }
 
 func firstHeight(t *testing.T, r *rig, id chain.ID) (height uint64) {
 	t.Helper()
@@ -146,7 +146,7 @@ func checkRescanMessages(t *testing.T, r *rig, db *sql.DB, first string) {
 // books it, and only once.
 func TestRescanOfAStoppedDaemon(t *testing.T) {
 	t.Parallel()
-	n, err := devnode.Start(devnode.Config{Period: 100 * time.Millisecond, FinalityDepth: 30})
+	n, err := ethnode.Start(ethnode.Config{Period: 100 * time.Millisecond, FinalityDepth: 30})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
 	v := newDaemonProcess(t, "--source", n.URL(), "--finality", "30", "--confirmations", "2")
@@ -169,7 +169,7 @@ func TestRescanOfAStoppedDaemon(t *testing.T) {
 	deleteRow(t, db, loseTransfer, hash)
 	v.kill(t)
 
-	r := &rig{Env: &devnet.Env{Info: info}, t: t}
+	r := &rig{Env: &dev.Env{Info: info}, t: t}
 	require.Contains(t, r.mustCommand(t, "rescan", "eth", height, height), "the records miss 7 USDT")
 	require.Contains(t, r.mustCommand(t, "rescan", "eth", height, height, "--book"), "1 blocks are ordered and not booked yet: the daemon does it when it runs")
 	v.start(t)

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/ethereum/devnode"
-	"gatewayd/devnet"
-	"gatewayd/internal/ethtest"
+	"gatewayd/dev"
+	"gatewayd/dev/ethnode"
+	"gatewayd/internal/testing/ethtest"
 	"gatewayd/operator"
 	"gatewayd/vite/core"
 )
@@ -21,11 +21,11 @@ import (
 // the account and the withdrawal's hash.
 func (u *testUser) withdrawToPayee(t *testing.T, amount chain.Amount) (to, sent string) {
 	t.Helper()
-	fresh, err := devnet.NewPayee()
+	fresh, err := dev.NewPayee()
 	require.NoError(t, err)
 	waitFor(t, "an open channel", func() bool {
 		query := map[string]string{"tokenId": u.Token.Token, "walletAddress": u.Vite.Address().String()}
-		return u.Gateway.Get(t.Context(), "/withdraw-info", query, &devnet.WithdrawInfo{}) == nil
+		return u.Gateway.Get(t.Context(), "/withdraw-info", query, &dev.WithdrawInfo{}) == nil
 	})
 	hash, err := u.Withdraw(t.Context(), fresh, amount)
 	require.NoError(t, err)
@@ -74,7 +74,7 @@ func TestPayoutDroppedByAnvil(t *testing.T) {
 	t.Parallel()
 	n := startAnvil(t, 0)
 	require.NoError(t, n.SetMining(true))
-	r := newRig(t, func(o *devnet.Options) { o.Source = n.URL() })
+	r := newRig(t, func(o *dev.Options) { o.Source = n.URL() })
 	stop := mineOn(t, n)
 	u := r.newCustomer(t, "ETH")
 	stop()
@@ -121,7 +121,7 @@ func mineOn(t *testing.T, n *ethtest.Node) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1) // room for the one answer
 	go func() {
-		ended <- devnet.Poll(ctx, func() (bool, error) { return ctx.Err() != nil, n.Mine(1) })
+		ended <- dev.Poll(ctx, func() (bool, error) { return ctx.Err() != nil, n.Mine(1) })
 	}()
 	stop = func() {
 		cancel()
@@ -188,7 +188,7 @@ func isRaised(t *testing.T, before, after string) bool {
 // snapshot yet: the same blocks are sent again.
 func TestExchangeLosesBlocks(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(o *devnet.Options) { o.Interval = -1 })
+	r := newRig(t, func(o *dev.Options) { o.Interval = -1 })
 	stop := r.snapshots(t)
 	u := r.newCustomer(t, "ETH")
 	stop()
@@ -285,7 +285,7 @@ func (r *rig) dropBlock(t *testing.T, which func() string) core.Hash {
 // returns automatically or must be sent again, it counts once.
 func TestSourceReorg(t *testing.T) {
 	t.Parallel()
-	for name, fate := range map[string]devnode.Fate{"kept": devnode.Keep, "returned": devnode.Return, "lost": devnode.Lose} {
+	for name, fate := range map[string]ethnode.Fate{"kept": ethnode.Keep, "returned": ethnode.Return, "lost": ethnode.Lose} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
@@ -297,7 +297,7 @@ func TestSourceReorg(t *testing.T) {
 	}
 }
 
-func (r *rig) reorgDeposit(t *testing.T, u *testUser, fate devnode.Fate) {
+func (r *rig) reorgDeposit(t *testing.T, u *testUser, fate ethnode.Fate) {
 	before := u.spendable(t)
 	to := common.HexToAddress(depositAddress(t, u))
 	r.Source.StopMining()
@@ -312,11 +312,11 @@ func (r *rig) reorgDeposit(t *testing.T, u *testUser, fate devnode.Fate) {
 	_, err = r.Source.Reorg(2, fate)
 	require.NoError(t, err)
 	switch fate {
-	case devnode.Keep:
+	case ethnode.Keep:
 		u.awaitCount(t, hash.Hex(), 2)
-	case devnode.Return:
+	case ethnode.Return:
 		u.awaitCount(t, hash.Hex(), 0)
-	case devnode.Lose:
+	case ethnode.Lose:
 		u.awaitCount(t, hash.Hex(), 0)
 		require.NoError(t, r.Source.Client().SendTransaction(t.Context(), tx))
 	}
@@ -338,7 +338,7 @@ func (u *testUser) awaitCount(t *testing.T, hash string, n int) {
 	})
 }
 
-func (r *rig) reorgPayout(t *testing.T, u *testUser, fate devnode.Fate) {
+func (r *rig) reorgPayout(t *testing.T, u *testUser, fate ethnode.Fate) {
 	r.Source.StopMining()
 	defer r.Source.StartMining()
 	to, sent := u.withdrawToPayee(t, u.Times(5))
@@ -348,7 +348,7 @@ func (r *rig) reorgPayout(t *testing.T, u *testUser, fate devnode.Fate) {
 	u.requirePaid(t, to, u.Times(5))
 	_, err = r.Source.Reorg(2, fate)
 	require.NoError(t, err)
-	if fate != devnode.Keep {
+	if fate != ethnode.Keep {
 		u.requirePaid(t, to, chain.Amount{})
 	}
 	r.Source.StartMining()

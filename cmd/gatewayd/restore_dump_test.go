@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/config"
-	"gatewayd/devnet"
-	"gatewayd/records/recordstest"
+	"gatewayd/dev"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/wallet"
 )
 
@@ -86,9 +86,9 @@ func recreateDatabase(t *testing.T, database string) {
 func TestEmbeddedChainRestored(t *testing.T) {
 	t.Parallel()
 	dir, listen := t.TempDir(), freeAddress(t)
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
-	genesis, err := devnet.Genesis(keys)
+	genesis, err := dev.Genesis(keys)
 	require.NoError(t, err)
 	e := config.Embedded{Dir: filepath.Join(dir, "exchange"), Listen: listen, Genesis: filepath.Join(dir, "genesis.json")}
 	writeGenesis(t, e.Genesis, genesis)

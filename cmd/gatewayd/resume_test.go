@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/ethereum/devnode"
-	"gatewayd/operator/status"
+	"gatewayd/dev/ethnode"
 	"gatewayd/records"
+	"gatewayd/status"
 )
 
 // TestResumeWithoutADaemon halts each chain by a fork below its final block, stops the daemon, and
@@ -28,7 +28,7 @@ func TestResumeWithoutADaemon(t *testing.T) {
 	waitFor(t, "its final block", func() bool { return w.cursor(t, "eth").Final.Height >= head.NumberU64()-3 })
 	parent, err := w.source.Client().BlockByNumber(t.Context(), new(big.Int).SetUint64(head.NumberU64()-6))
 	require.NoError(t, err)
-	_, err = w.source.Reorg(6, devnode.Lose)
+	_, err = w.source.Reorg(6, ethnode.Lose)
 	require.NoError(t, err)
 	w.source.StartMining()
 	w.waitForCondition(t, status.ChainHalted)

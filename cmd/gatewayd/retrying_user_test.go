@@ -12,7 +12,7 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 
 	"gatewayd/chain"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/vite/core"
 )
 
@@ -39,7 +39,7 @@ func newRetryingUser(u *testUser, dir string, seed uint64) *retryingUser {
 // retry repeats an act until it succeeds.
 func retry(ctx context.Context, what string, act func() error) error {
 	var last error
-	err := devnet.Poll(ctx, func() (bool, error) {
+	err := dev.Poll(ctx, func() (bool, error) {
 		last = act()
 		return last == nil, nil
 	})
@@ -51,19 +51,19 @@ func retry(ctx context.Context, what string, act func() error) error {
 
 // reconnect dials gateway and nodes at the addresses of the daemon that runs now.
 func (u *retryingUser) reconnect(ctx context.Context) error {
-	info, err := devnet.ReadInfo(filepath.Join(u.dir, "dev.json"))
+	info, err := dev.ReadInfo(filepath.Join(u.dir, "dev.json"))
 	if err != nil {
 		return err
 	}
 	if u.Gateway.Base != info.Gateway {
-		u.Gateway = devnet.NewGatewayUser(info.Gateway)
+		u.Gateway = dev.NewGatewayUser(info.Gateway)
 		u.Gateway.HTTP.Timeout = 5 * time.Second
 	}
-	eth, err := devnet.NewEthUser(ctx, info.Source, u.Eth.Key)
+	eth, err := dev.NewEthUser(ctx, info.Source, u.Eth.Key)
 	if err != nil {
 		return err
 	}
-	vite, err := devnet.NewViteUser(ctx, info.Exchange, u.Vite.Key)
+	vite, err := dev.NewViteUser(ctx, info.Exchange, u.Vite.Key)
 	if err != nil {
 		eth.Client.Close()
 		return err
@@ -96,7 +96,7 @@ func (u *retryingUser) bridgeUntil(ctx, deadline context.Context) error {
 
 func (u *retryingUser) depositSome(ctx context.Context) error {
 	amount := u.Times(5 + u.rng.Uint64N(10))
-	var info devnet.DepositInfo
+	var info dev.DepositInfo
 	err := retry(ctx, "deposit-info", func() error {
 		if err := u.reconnect(ctx); err != nil {
 			return err
@@ -147,7 +147,7 @@ func (u *retryingUser) signTransfer(ctx context.Context, to common.Address, amou
 	if err != nil {
 		return nil, err
 	}
-	target, value, call := devnet.TransferOf(u.Token.Asset, to, amount.Uint256().ToBig(), data)
+	target, value, call := dev.TransferOf(u.Token.Asset, to, amount.Uint256().ToBig(), data)
 	return u.Eth.Sign(ctx, nonce, target, value, call)
 }
 
@@ -165,7 +165,7 @@ func (u *retryingUser) withdrawSome(ctx context.Context) error {
 	if have, err := u.balance(ctx); err != nil || have.Less(gross) {
 		return err
 	}
-	to, err := devnet.NewPayee()
+	to, err := dev.NewPayee()
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (u *retryingUser) sendWithdrawal(ctx context.Context, gross chain.Amount, d
 	if err != nil {
 		return "", err
 	}
-	var info devnet.WithdrawInfo
+	var info dev.WithdrawInfo
 	err = retry(ctx, "withdraw-info", func() error {
 		if err := u.reconnect(ctx); err != nil {
 			return err

@@ -18,9 +18,8 @@ import (
 	"gatewayd/chain/ethereum"
 	"gatewayd/config"
 	"gatewayd/daemon"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/operator"
-	"gatewayd/operator/overview"
 	"gatewayd/records"
 	"gatewayd/signer/approval"
 	"gatewayd/vite/ledger"
@@ -51,7 +50,7 @@ func newRotationEnv(t *testing.T, adjust func(*config.Config)) *rotationEnv {
 		}
 		r.signer = splitSigner(t, c)
 	})
-	require.NoError(t, devnet.FundSource(t.Context(), r.info, r.keys, nil))
+	require.NoError(t, dev.FundSource(t.Context(), r.info, r.keys, nil))
 	r.signer.start(t)
 	r.start(t)
 	r.addUser(t)
@@ -119,7 +118,7 @@ func (r *rotationEnv) accounts(t *testing.T, kind records.AccountKind) (list []o
 // holding returns the balance of an account and an asset in `balances`.
 func (r *rotationEnv) holding(t *testing.T, account, asset string) chain.Amount {
 	t.Helper()
-	var all []overview.Balance
+	var all []operator.Balance
 	require.NoError(t, json.Unmarshal([]byte(r.mustCommand(t, "balances", "--json")), &all))
 	for _, b := range all {
 		if b.Account == account && string(b.Asset) == asset && b.Amount != nil {
@@ -138,7 +137,7 @@ func (r *rotationEnv) startTransfers(t *testing.T) (ended func()) {
 	amount := units(r.user.Token, 3_000)
 	address := depositAddress(t, r.user)
 	r.source.StopMining()
-	target, value, call := devnet.TransferOf(r.user.Token.Asset, common.HexToAddress(address), amount.Uint256().ToBig(), nil)
+	target, value, call := dev.TransferOf(r.user.Token.Asset, common.HexToAddress(address), amount.Uint256().ToBig(), nil)
 	deposit, err := r.user.Eth.Submit(t.Context(), target, value, call)
 	require.NoError(t, err)
 	to, withdrawal := r.user.withdrawToPayee(t, amount)
@@ -231,7 +230,7 @@ func TestNewHotAccount(t *testing.T) {
 func TestNewGatewayAccount(t *testing.T) {
 	t.Parallel()
 	r := newRotationEnv(t, nil)
-	var info devnet.WithdrawInfo
+	var info dev.WithdrawInfo
 	ask := func() string {
 		t.Helper()
 		query := map[string]string{"tokenId": r.user.Token.Token, "walletAddress": r.user.Vite.Address().String()}
@@ -250,7 +249,7 @@ func TestNewGatewayAccount(t *testing.T) {
 	r.bridgeOnce(t, 2)
 
 	// A wallet that has kept the old address.
-	fresh, err := devnet.NewPayee()
+	fresh, err := dev.NewPayee()
 	require.NoError(t, err)
 	amount := units(r.user.Token, 2_000)
 	gross, err := r.user.Gateway.Gross(t.Context(), r.user.Token.Token, r.user.Vite.Address().String(), amount)
@@ -343,7 +342,7 @@ func TestNewApprover(t *testing.T) {
 		usdt := c.Networks[0].Tokens[1]
 		c.Signer.Approvals = approval.Config{
 			Approvers: list[:1],
-			Tokens:    []approval.Token{{Network: c.Networks[0].Name, Token: usdt.Token, ApproveAbove: units(devnet.Token{Decimals: usdt.Decimals}, 2_000)}},
+			Tokens:    []approval.Token{{Network: c.Networks[0].Name, Token: usdt.Token, ApproveAbove: units(dev.Token{Decimals: usdt.Decimals}, 2_000)}},
 		}
 	})
 	c := &custodyEnv{faultyEnv: r.faultyEnv}

@@ -18,10 +18,10 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/ethereum/devnode"
 	"gatewayd/config"
 	"gatewayd/daemon"
-	"gatewayd/devnet"
+	"gatewayd/dev"
+	"gatewayd/dev/ethnode"
 	"gatewayd/exchangeapi"
 	"gatewayd/httpserver"
 	"gatewayd/vite/node"
@@ -97,7 +97,7 @@ func recoverWallet(t *testing.T, dir string) config.Wallet {
 	require.NoError(t, os.WriteFile(password, []byte("correct horse battery staple\n"), 0o600))
 	var out bytes.Buffer
 	w := testStreams(t)
-	w.stdin, w.stdout = strings.NewReader(devnet.Mnemonic+"\n"), &out
+	w.stdin, w.stdout = strings.NewReader(dev.Mnemonic+"\n"), &out
 	require.NoError(t, run(t.Context(), []string{"wallet", "recover", "--dir", filepath.Join(dir, "wallet"), "--password-file", password}, w))
 	store := regexp.MustCompile(`(?m)^Store: (.*)$`).FindStringSubmatch(out.String())
 	require.Len(t, store, 2, out.String())
@@ -117,9 +117,9 @@ func writeConfig(t *testing.T, dir string, cfg config.Config) (path string) {
 // embeddedChain serves a development exchange chain until the test ends. ws may be empty.
 func embeddedChain(t *testing.T, ws string) *daemon.Embedded {
 	t.Helper()
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
-	genesis, err := devnet.Genesis(keys)
+	genesis, err := dev.Genesis(keys)
 	require.NoError(t, err)
 	chain, err := daemon.StartEmbedded(node.Config{Genesis: genesis, SnapshotInterval: 100 * time.Millisecond}, config.Embedded{Listen: "127.0.0.1:0", WS: ws})
 	require.NoError(t, err)
@@ -147,11 +147,11 @@ func envelopeAt(url string) (status int, e struct {
 // envelope, and the log names the node. Once the node is there the API serves without a restart.
 func TestRunWaitsForTheExchangeNode(t *testing.T) {
 	t.Parallel()
-	source, err := devnode.Start(devnode.Config{Period: 100 * time.Millisecond})
+	source, err := ethnode.Start(ethnode.Config{Period: 100 * time.Millisecond})
 	require.NoError(t, err)
 	runUntilEnd(t, source.Run)
 	dir, later := t.TempDir(), freeAddress(t)
-	cfg := devnet.Config(quickOptions(dir), source.URL(), source.ChainID(), embeddedChain(t, "").URL())
+	cfg := dev.Config(quickOptions(dir), source.URL(), source.ChainID(), embeddedChain(t, "").URL())
 	cfg.Log, cfg.Wallet, cfg.Gateway.Listen = config.Log{Level: "info"}, recoverWallet(t, dir), freeAddress(t)
 	cfg.Exchange = &config.Exchange{Node: "ws://" + later, Config: exchangeapi.Config{Config: httpserver.Config{Listen: freeAddress(t)}}}
 	cfg.Fill()
@@ -180,7 +180,7 @@ func TestRunWaitsForTheExchangeNode(t *testing.T) {
 func TestRunTellsWhatItWaitsFor(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	cfg := devnet.Config(quickOptions(dir), "http://"+freeAddress(t), 1337, "ws://"+freeAddress(t))
+	cfg := dev.Config(quickOptions(dir), "http://"+freeAddress(t), 1337, "ws://"+freeAddress(t))
 	cfg.Log, cfg.Wallet = config.Log{Level: "info"}, recoverWallet(t, dir)
 	p := startProgram(t, "run", "-c", writeConfig(t, dir, cfg))
 	p.waitForLog(t, "waiting for the nodes of chain eth")
@@ -192,9 +192,9 @@ func TestRunTellsWhatItWaitsFor(t *testing.T) {
 func TestRunServesAnExchangeAlone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
-	genesis, err := devnet.Genesis(keys)
+	genesis, err := dev.Genesis(keys)
 	require.NoError(t, err)
 	cfg := config.Config{
 		Data: dir, Wallet: recoverWallet(t, dir),

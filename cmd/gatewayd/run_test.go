@@ -19,11 +19,11 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/config"
-	"gatewayd/devnet"
-	"gatewayd/devnet/demo"
+	"gatewayd/dev"
+	"gatewayd/dev/demo"
 	"gatewayd/vite/core"
-	"gatewayd/vite/genesis"
 	"gatewayd/vite/ledger"
+	"gatewayd/vite/node"
 	"gatewayd/wallet"
 )
 
@@ -36,20 +36,20 @@ func TestRun(t *testing.T) {
 	mineOn(t, n)
 	dir := t.TempDir()
 	w := testStreams(t)
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
-	genesis, err := devnet.Genesis(keys)
+	genesis, err := dev.Genesis(keys)
 	require.NoError(t, err)
 	exchange := freeAddress(t)
-	cfg := devnet.Config(quickOptions(dir), n.URL(), n.ChainID(), "http://"+exchange)
+	cfg := dev.Config(quickOptions(dir), n.URL(), n.ChainID(), "http://"+exchange)
 	cfg.Log = config.Log{Level: "info", Format: "json"}
 	cfg.Wallet = recoverWallet(t, dir)
 	cfg.Gateway.Listen = freeAddress(t)
 	cfg.Embedded = &config.Embedded{Dir: filepath.Join(dir, "exchange"), Listen: exchange, Genesis: filepath.Join(dir, "genesis.json")}
 	writeGenesis(t, cfg.Embedded.Genesis, genesis)
 	path := writeConfig(t, dir, cfg)
-	info := devnet.NewInfo(cfg, path, "")
-	require.NoError(t, devnet.FundSource(t.Context(), info, keys, nil))
+	info := dev.NewInfo(cfg, path, "")
+	require.NoError(t, dev.FundSource(t.Context(), info, keys, nil))
 	require.NoError(t, info.Write(filepath.Join(dir, "dev.json")))
 
 	stop := startRun(t, path)
@@ -81,12 +81,12 @@ func startRun(t *testing.T, config string) (stop func()) {
 	}
 }
 
-func waitForInfo(t *testing.T, dir string) devnet.Info {
+func waitForInfo(t *testing.T, dir string) dev.Info {
 	t.Helper()
-	var info devnet.Info
+	var info dev.Info
 	waitFor(t, "a daemon that answers", func() (ok bool) {
 		var err error
-		info, err = devnet.AwaitDaemon(t.Context(), filepath.Join(dir, "dev.json"), devnet.Info{})
+		info, err = dev.AwaitDaemon(t.Context(), filepath.Join(dir, "dev.json"), dev.Info{})
 		return err == nil
 	})
 	return info
@@ -109,22 +109,22 @@ func freeAddress(t *testing.T) string {
 
 func writeGenesis(t *testing.T, path string, g ledger.Genesis) {
 	t.Helper()
-	file := genesis.File{Time: g.Time}
+	file := node.GenesisFile{Time: g.Time}
 	for _, k := range g.Tokens {
-		file.Tokens = append(file.Tokens, genesis.Token{
+		file.Tokens = append(file.Tokens, node.GenesisToken{
 			ID: k.ID, Name: k.Name, Symbol: k.Symbol, Decimals: k.Decimals, Index: k.Index, Owner: k.Owner,
 			TotalSupply: chain.AmountOf(&k.TotalSupply), MaxSupply: chain.AmountOf(&k.MaxSupply), ReIssuable: k.ReIssuable,
 		})
 	}
 	for _, a := range g.Accounts {
-		account := genesis.Account{Address: a.Address, Balances: map[core.TokenID]chain.Amount{}}
+		account := node.GenesisAccount{Address: a.Address, Balances: map[core.TokenID]chain.Amount{}}
 		for token, amount := range a.Balances {
 			account.Balances[token] = chain.AmountOf(&amount)
 		}
 		file.Accounts = append(file.Accounts, account)
 	}
 	for _, s := range g.Stakes {
-		file.Stakes = append(file.Stakes, genesis.Stake{Staker: s.Staker, Beneficiary: s.Beneficiary, Amount: chain.AmountOf(&s.Amount)})
+		file.Stakes = append(file.Stakes, node.GenesisStake{Staker: s.Staker, Beneficiary: s.Beneficiary, Amount: chain.AmountOf(&s.Amount)})
 	}
 	text, err := json.Marshal(file)
 	require.NoError(t, err)

@@ -20,11 +20,11 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/config"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/operator"
-	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/books"
+	"gatewayd/status"
 	"gatewayd/vite/client"
 	"gatewayd/vite/core"
 )
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 
 // rig is a running development environment whose chains the test controls.
 type rig struct {
-	*devnet.Env
+	*dev.Env
 	t     *testing.T
 	mu    sync.Mutex // of making users: the faucet's nonces and the staked accounts are given out one by one
 	users uint32
@@ -45,21 +45,21 @@ type rig struct {
 
 // quickOptions make ten blocks a second on both chains, and sweep only on the test's request: tests
 // count the pool's transactions.
-func quickOptions(dir string) devnet.Options {
-	return devnet.Options{
+func quickOptions(dir string) dev.Options {
+	return dev.Options{
 		Dir: dir, Listen: "127.0.0.1:0", ExchangeListen: "127.0.0.1:0",
 		Period: 100 * time.Millisecond, Interval: 100 * time.Millisecond, Poll: 30 * time.Millisecond, Sweep: "0 0 29 2 *",
 	}
 }
 
 // newRig runs an environment until the test ends. adjust may change its options.
-func newRig(t *testing.T, adjust ...func(*devnet.Options)) *rig {
+func newRig(t *testing.T, adjust ...func(*dev.Options)) *rig {
 	t.Helper()
 	o := quickOptions(t.TempDir())
 	for _, f := range adjust {
 		f(&o)
 	}
-	d, err := devnet.Open(t.Context(), o, testStreams(t).stderr, os.Getenv)
+	d, err := dev.Open(t.Context(), o, testStreams(t).stderr, os.Getenv)
 	require.NoError(t, err)
 	t.Cleanup(d.Close)
 	ctx, stop := context.WithCancel(context.Background())
@@ -77,7 +77,7 @@ func testStreams(t *testing.T) streams {
 	return streams{stdin: strings.NewReader(""), stdout: io.Discard, stderr: t.Output(), getenv: func(string) string { return "" }}
 }
 
-func (r *rig) token(t *testing.T, symbol string) devnet.Token {
+func (r *rig) token(t *testing.T, symbol string) dev.Token {
 	t.Helper()
 	k, err := r.Info.Token(symbol)
 	require.NoError(t, err)
@@ -89,7 +89,7 @@ func (r *rig) newUser(t *testing.T, symbol string) *testUser {
 	t.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	require.Less(t, r.users, uint32(devnet.Users), "staked accounts")
+	require.Less(t, r.users, uint32(dev.Users), "staked accounts")
 	u, err := newTestUser(t.Context(), r.Info, r.token(t, symbol), r.users, t.Output())
 	require.NoError(t, err)
 	t.Cleanup(u.Close)
@@ -107,14 +107,14 @@ func (r *rig) newCustomer(t *testing.T, symbol string) *testUser {
 }
 
 // mustDeposit deposits and waits until it is credited.
-func (u *testUser) mustDeposit(t *testing.T, amount chain.Amount) devnet.PublicRecord {
+func (u *testUser) mustDeposit(t *testing.T, amount chain.Amount) dev.PublicRecord {
 	t.Helper()
 	hash, err := u.Deposit(t.Context(), amount)
 	require.NoError(t, err)
 	return u.mustAwait(t, "/deposit-records", hash.Hex(), "TOT_CONFIRMED")
 }
 
-func (u *testUser) mustAwait(t *testing.T, path, hash, state string) devnet.PublicRecord {
+func (u *testUser) mustAwait(t *testing.T, path, hash, state string) dev.PublicRecord {
 	t.Helper()
 	r, err := u.Await(t.Context(), path, hash, state)
 	require.NoError(t, err)
@@ -145,7 +145,7 @@ func waitFor(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // seconds, on a machine that has nothing else to do
 	defer cancel()
-	require.NoError(t, devnet.Poll(ctx, func() (bool, error) { return done(), nil }), what)
+	require.NoError(t, dev.Poll(ctx, func() (bool, error) { return done(), nil }), what)
 }
 
 // command runs the program as an operator does, on the environment's configuration.
@@ -289,9 +289,9 @@ func (u *testUser) block(t *testing.T, hash string) *client.AccountBlock {
 func recordName(row operator.RecordRow) string { return strconv.FormatUint(row.ID, 10) }
 
 // testUser is a user of the bridge whose failures fail the test.
-type testUser struct{ *devnet.BridgeUser }
+type testUser struct{ *dev.BridgeUser }
 
-func newTestUser(ctx context.Context, info devnet.Info, token devnet.Token, n uint32, out io.Writer) (*testUser, error) {
-	u, err := devnet.NewBridgeUser(ctx, info, token, n, out)
+func newTestUser(ctx context.Context, info dev.Info, token dev.Token, n uint32, out io.Writer) (*testUser, error) {
+	u, err := dev.NewBridgeUser(ctx, info, token, n, out)
 	return &testUser{u}, err
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/config"
-	"gatewayd/devnet"
+	"gatewayd/dev"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
-	"gatewayd/records/recordstest"
 	"gatewayd/records/signguard"
 )
 
@@ -23,7 +23,7 @@ func newDaemonWithSigner(t *testing.T) *daemonProcess {
 	t.Helper()
 	v := &daemonProcess{}
 	w := prepareFaultyEnv(t, startRichExchange, func(_ *faultyEnv, c *config.Config) { v.signer = splitSigner(t, c) })
-	require.NoError(t, devnet.FundSource(t.Context(), w.info, w.keys, nil))
+	require.NoError(t, dev.FundSource(t.Context(), w.info, w.keys, nil))
 	v.dir, v.args = w.cfg.Data, []string{"run", "-c", w.info.Config}
 	v.signer.start(t)
 	v.start(t)

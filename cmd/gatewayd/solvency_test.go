@@ -13,9 +13,9 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum/contracts"
 	"gatewayd/config"
-	"gatewayd/devnet"
-	"gatewayd/devnet/burst"
-	"gatewayd/operator/audit"
+	"gatewayd/dev"
+	"gatewayd/dev/demo"
+	"gatewayd/operator"
 	"gatewayd/records/control"
 )
 
@@ -28,7 +28,7 @@ func rebasing(t *testing.T, token *common.Address) func(*faultyEnv, *config.Conf
 		var err error
 		*token, err = w.source.Deploy(code)
 		require.NoError(t, err)
-		_, err = w.source.SendCall(*token, new(big.Int), rebasing.PackMint(common.HexToAddress(devnet.FaucetAddress()), big.NewInt(1e15)))
+		_, err = w.source.SendCall(*token, new(big.Int), rebasing.PackMint(common.HexToAddress(dev.FaucetAddress()), big.NewInt(1e15)))
 		require.NoError(t, err)
 		_, err = w.source.Mine(1)
 		require.NoError(t, err)
@@ -39,10 +39,10 @@ func rebasing(t *testing.T, token *common.Address) func(*faultyEnv, *config.Conf
 // auditRow is a token's row in the balance sheet of `audit --json`, and whether the audit finds no
 // fault. On a busy machine a node may not answer in time: then there is none, and who waits for one
 // asks again.
-func (w *faultyEnv) auditRow(t *testing.T, symbol string) (row audit.SheetRow, ok bool) {
+func (w *faultyEnv) auditRow(t *testing.T, symbol string) (row operator.SheetRow, ok bool) {
 	t.Helper()
 	out, err := w.command(t, "audit", "--json")
-	var report audit.Report
+	var report operator.Report
 	if json.Unmarshal([]byte(out), &report) != nil {
 		t.Logf("the audit ended early: %v", err)
 		return row, false
@@ -113,7 +113,7 @@ func TestCoinThatStrangersSent(t *testing.T) {
 		return err == nil && have.Sign() > 0
 	})
 	w.steal(t, ether(50))
-	waitFor(t, "the theft in the balance sheet", func() bool { s, _ := w.auditRow(t, "ETH"); return s.Unexplained == burst.AmountOf(ether(50)) })
+	waitFor(t, "the theft in the balance sheet", func() bool { s, _ := w.auditRow(t, "ETH"); return s.Unexplained == demo.AmountOf(ether(50)) })
 	waitFor(t, "an audit whose questions are all answered", func() bool {
 		out, ok := w.runCommand(t, "audit")
 		require.False(t, ok)

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/config"
-	"gatewayd/devnet"
-	"gatewayd/records/recordstest"
+	"gatewayd/dev"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records/signguard"
 )
 
@@ -68,7 +68,7 @@ func TestStandbySigner(t *testing.T) {
 		pair[0] = splitSigner(t, c)
 		pair[1] = pair[0].shareGuard(t, guard, c)
 	})
-	require.NoError(t, devnet.FundSource(t.Context(), w.info, w.keys, nil))
+	require.NoError(t, dev.FundSource(t.Context(), w.info, w.keys, nil))
 	v.dir, v.args = w.cfg.Data, []string{"run", "-c", w.info.Config}
 	var served, waited [2]int
 	start := func(n int, what string, count *[2]int) {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/config"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/wallet"
 )
 
@@ -20,12 +20,12 @@ import (
 func TestStartIsTold(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
-	genesis, err := devnet.Genesis(keys)
+	genesis, err := dev.Genesis(keys)
 	require.NoError(t, err)
 	exchange := freeAddress(t)
-	cfg := devnet.Config(quickOptions(dir), "http://127.0.0.1:1", 1337, "http://"+exchange) // it starts without its source node
+	cfg := dev.Config(quickOptions(dir), "http://127.0.0.1:1", 1337, "http://"+exchange) // it starts without its source node
 	cfg.Log = config.Log{Level: "info", Format: "json"}
 	cfg.Wallet = recoverWallet(t, dir)
 	cfg.Embedded = &config.Embedded{Dir: filepath.Join(dir, "exchange"), Listen: exchange, Genesis: filepath.Join(dir, "genesis.json")}

@@ -16,9 +16,8 @@ import (
 
 	"gatewayd/config"
 	"gatewayd/operator"
-	"gatewayd/operator/overview"
-	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/status"
 )
 
 // clearScreen moves a terminal's cursor to its upper left corner and clears what is below.
@@ -47,7 +46,7 @@ func statusCommand(w streams) *cobra.Command {
 		case watch:
 			return watchStatus(ctx, w.stdout, d, every)
 		}
-		o, err := overview.Read(ctx, d)
+		o, err := operator.Read(ctx, d)
 		if err != nil {
 			return err
 		}
@@ -71,7 +70,7 @@ func watchStatus(ctx context.Context, w io.Writer, d *operator.Session, every ti
 	for {
 		var screen bytes.Buffer
 		screen.WriteString(clearScreen)
-		o, err := overview.Read(ctx, d)
+		o, err := operator.Read(ctx, d)
 		if err == nil {
 			err = printStatus(&screen, d.Config, o)
 		}
@@ -93,7 +92,7 @@ func watchStatus(ctx context.Context, w io.Writer, d *operator.Session, every ti
 }
 
 // printStatus fits a terminal of 100 columns.
-func printStatus(w io.Writer, cfg config.Config, o overview.Overview) error {
+func printStatus(w io.Writer, cfg config.Config, o operator.Overview) error {
 	fmt.Fprintf(w, "%-75s%s UTC\n\n", o.Headline, o.At.UTC().Format(time.DateTime))
 	if err := printChains(w, o); err != nil {
 		return err
@@ -110,7 +109,7 @@ func printStatus(w io.Writer, cfg config.Config, o overview.Overview) error {
 
 const unknownText = "?"
 
-func printChains(w io.Writer, o overview.Overview) error {
+func printChains(w io.Writer, o operator.Overview) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "CHAIN\tSTATE\tREAD TO\tFINAL\tNODES' HEAD\tAGE\tNODES UP")
 	for _, c := range o.Chains {
@@ -126,7 +125,7 @@ func printChains(w io.Writer, o overview.Overview) error {
 	return flushTable(t, w)
 }
 
-func printFunds(w io.Writer, cfg config.Config, o overview.Overview) error {
+func printFunds(w io.Writer, cfg config.Config, o operator.Overview) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "CHANNEL\tSTATE\tHOLDS\tCOLD\tPENDING\tOUT IN A DAY\tLASTS")
 	for _, c := range o.Channels {
@@ -146,7 +145,7 @@ func printFunds(w io.Writer, cfg config.Config, o overview.Overview) error {
 	return flushTable(t, w)
 }
 
-func printFlow(w io.Writer, o overview.Overview) error {
+func printFlow(w io.Writer, o operator.Overview) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "CHANNEL\tWAITING\tOLDEST\tPAID IN A DAY\tA MINUTE NOW\tPOSSIBLE")
 	for _, c := range o.Channels {
@@ -184,7 +183,7 @@ func shortAmount(amount string) string {
 	return whole
 }
 
-func channelName(c overview.Channel) string {
+func channelName(c operator.Channel) string {
 	return c.Network + " " + cmp.Or(c.Symbol, c.Token) + " " + string(c.Direction)
 }
 
@@ -197,7 +196,7 @@ func flushTable(t *tabwriter.Writer, w io.Writer) error {
 	return err
 }
 
-func printNeeds(w io.Writer, cfg config.Config, o overview.Overview) {
+func printNeeds(w io.Writer, cfg config.Config, o operator.Overview) {
 	switch o.NeedsOperator {
 	case 0:
 	case 1:
@@ -263,7 +262,7 @@ func balancesCommand(w streams) *cobra.Command {
 	path := configFlag(c)
 	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
 	c.RunE = onSession(path, func(ctx context.Context, d *operator.Session, _ []string) error {
-		list, err := overview.Balances(ctx, d)
+		list, err := operator.Balances(ctx, d)
 		if err != nil {
 			return err
 		}
@@ -285,7 +284,7 @@ func balancesCommand(w streams) *cobra.Command {
 }
 
 // pendingText leaves an account that pays no user empty.
-func pendingText(cfg config.Config, b overview.Balance) string {
+func pendingText(cfg config.Config, b operator.Balance) string {
 	if b.Kind == records.KindGas || b.Kind == records.KindCold {
 		return "-"
 	}

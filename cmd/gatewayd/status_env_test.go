@@ -21,12 +21,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain/ethereum"
-	"gatewayd/chain/ethereum/devnode"
 	"gatewayd/config"
 	"gatewayd/daemon"
-	"gatewayd/devnet"
-	"gatewayd/devnet/faultynode"
-	"gatewayd/operator/status"
+	"gatewayd/dev"
+	"gatewayd/dev/ethnode"
+	"gatewayd/internal/testing/faults"
+	"gatewayd/status"
 	"gatewayd/vite/ledger"
 	"gatewayd/vite/node"
 	"gatewayd/wallet"
@@ -36,9 +36,9 @@ import (
 var wholeBlock = regexp.MustCompile(`"eth_getBlockByNumber","params":\["0x[0-9a-f]+",true\]`)
 
 // openFaultyNode opens a proxy before a node, which can be made to fail, until the test ends.
-func openFaultyNode(t *testing.T, honest string) *faultynode.Node {
+func openFaultyNode(t *testing.T, honest string) *faults.Node {
 	t.Helper()
-	n, err := faultynode.Open(honest)
+	n, err := faults.Open(honest)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
 	return n
@@ -47,10 +47,10 @@ func openFaultyNode(t *testing.T, honest string) *faultynode.Node {
 // faultyEnv is a daemon process on nodes that can be made to fail.
 type faultyEnv struct {
 	*rig
-	source          *devnode.Node
+	source          *ethnode.Node
 	rich            *daemon.Embedded // the exchange chain
-	node, exchange  *faultynode.Node
-	info            devnet.Info
+	node, exchange  *faults.Node
+	info            dev.Info
 	cfg             config.Config
 	daemon          *exec.Cmd
 	keys            *wallet.Keys
@@ -66,7 +66,7 @@ type faultyEnv struct {
 func newFaultyEnv(t *testing.T, adjust func(*faultyEnv, *config.Config)) *faultyEnv {
 	t.Helper()
 	w := prepareFaultyEnv(t, startRichExchange, adjust)
-	require.NoError(t, devnet.FundSource(t.Context(), w.info, w.keys, nil))
+	require.NoError(t, dev.FundSource(t.Context(), w.info, w.keys, nil))
 	w.start(t)
 	w.addUser(t)
 	w.giveAddress(t)
@@ -84,25 +84,25 @@ func (w *faultyEnv) giveAddress(t *testing.T) {
 // prepareFaultyEnv makes everything but the hot account's money, the daemon and the user.
 func prepareFaultyEnv(t *testing.T, exchange func(*testing.T, *wallet.Keys) *daemon.Embedded, adjust func(*faultyEnv, *config.Config)) *faultyEnv {
 	t.Helper()
-	return prepareFaultyEnvOn(t, devnode.Config{}, exchange, adjust)
+	return prepareFaultyEnvOn(t, ethnode.Config{}, exchange, adjust)
 }
 
 // prepareFaultyEnvOn is prepareFaultyEnv with a source node of a given configuration.
-func prepareFaultyEnvOn(t *testing.T, source devnode.Config, exchange func(*testing.T, *wallet.Keys) *daemon.Embedded, adjust func(*faultyEnv, *config.Config)) *faultyEnv {
+func prepareFaultyEnvOn(t *testing.T, source ethnode.Config, exchange func(*testing.T, *wallet.Keys) *daemon.Embedded, adjust func(*faultyEnv, *config.Config)) *faultyEnv {
 	t.Helper()
 	w := &faultyEnv{}
 	var err error
 	source.Period, source.FinalityDepth = 200*time.Millisecond, 3
-	w.source, err = devnode.Start(source)
+	w.source, err = ethnode.Start(source)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, w.source.Close()) })
-	w.keys, err = wallet.FromMnemonic(devnet.Mnemonic)
+	w.keys, err = wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
 	w.rich = exchange(t, w.keys)
 	w.node, w.exchange = openFaultyNode(t, w.source.URL()), openFaultyNode(t, w.rich.URL())
 	o := quickOptions(t.TempDir())
 	o.Listen, o.Operators = freeAddress(t), freeAddress(t)
-	c := devnet.Config(o, w.node.URL, w.source.ChainID(), w.exchange.URL)
+	c := dev.Config(o, w.node.URL, w.source.ChainID(), w.exchange.URL)
 	c.Log.Level, c.Status.Every, c.Watcher.Reconcile = "info", time.Second, 500*time.Millisecond
 	c.Ethereum[0].Timeout, c.Vite[0].Timeout = 2*time.Second, 2*time.Second
 	stores, store, password := recovered(t)
@@ -114,11 +114,11 @@ func prepareFaultyEnvOn(t *testing.T, source devnode.Config, exchange func(*test
 	require.NoError(t, err)
 	path := filepath.Join(c.Data, "config.yaml")
 	require.NoError(t, os.WriteFile(path, text, 0o600))
-	w.cfg, w.info = c, devnet.NewInfo(c, path, "")
+	w.cfg, w.info = c, dev.NewInfo(c, path, "")
 	w.info.Operators = "http://" + o.Operators
 	require.NoError(t, w.info.Write(filepath.Join(c.Data, "dev.json")))
-	w.rig = &rig{Env: &devnet.Env{Info: w.info}, t: t}
-	w.gateway, w.health = w.info.Gateway, devnet.RootOf(w.info.Gateway)+"/health"
+	w.rig = &rig{Env: &dev.Env{Info: w.info}, t: t}
+	w.gateway, w.health = w.info.Gateway, dev.RootOf(w.info.Gateway)+"/health"
 	return w
 }
 
@@ -139,11 +139,11 @@ func startRichExchange(t *testing.T, keys *wallet.Keys) *daemon.Embedded {
 
 func richGenesis(t *testing.T, keys *wallet.Keys) ledger.Genesis {
 	t.Helper()
-	genesis, err := devnet.Genesis(keys)
+	genesis, err := dev.Genesis(keys)
 	require.NoError(t, err)
-	user, err := daemon.ExchangeAddress(keys, wallet.GatewayPath(devnet.UserBase))
+	user, err := daemon.ExchangeAddress(keys, wallet.GatewayPath(dev.UserBase))
 	require.NoError(t, err)
-	usdt, gift := devnet.Tokens()[1].ID, uint256.NewInt(20_000_000_000)
+	usdt, gift := dev.Tokens()[1].ID, uint256.NewInt(20_000_000_000)
 	for i := range genesis.Tokens { // the user can issue more of it
 		if k := &genesis.Tokens[i]; k.ID == usdt {
 			k.Owner, k.ReIssuable, k.MaxSupply = user, true, *new(uint256.Int).SetAllOne()
@@ -260,7 +260,7 @@ func (w *faultyEnv) steal(t *testing.T, wei *big.Int) {
 // sendWith sends coin away with one of the gateway's keys.
 func (w *faultyEnv) sendWith(t *testing.T, path string, wei *big.Int) (hash string) {
 	t.Helper()
-	tx, err := devnet.SendByHand(t.Context(), w.user.Eth.Client, w.keys, path, common.HexToAddress(goodPayee), wei)
+	tx, err := dev.SendByHand(t.Context(), w.user.Eth.Client, w.keys, path, common.HexToAddress(goodPayee), wei)
 	require.NoError(t, err)
 	require.NoError(t, w.user.Eth.Mined(t.Context(), tx))
 	return tx.Hex()

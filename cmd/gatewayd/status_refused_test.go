@@ -6,9 +6,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/config"
-	"gatewayd/devnet/faultynode"
-	"gatewayd/operator/status"
+	"gatewayd/internal/testing/faults"
 	"gatewayd/records/control"
+	"gatewayd/status"
 )
 
 // TestRefusedPaymentOnEverySurface: the only node refuses a payout with an unknown text. Every
@@ -20,13 +20,13 @@ func TestRefusedPaymentOnEverySurface(t *testing.T) {
 		c.Alerts = w.alerts.config()
 	})
 	const words = "tx fee (1.50 ether) exceeds the configured cap (1.00 ether)"
-	w.node.Fail(faultynode.Fault{Refusal: faultynode.Refusal{Method: "eth_sendRawTransaction", Text: words}})
+	w.node.Fail(faults.Fault{Refusal: faults.Refusal{Method: "eth_sendRawTransaction", Text: words}})
 	c := cell{kind: status.PaymentRefused, chain: "eth", deposit: control.ChannelOpen, withdraw: control.ChannelMaintain, names: words, after: len(w.alerts.events(0))}
 	to, sent := w.user.withdrawToPayee(t, units(w.user.Token, 10_000))
 	w.checkSurfaces(t, c)
 	out, _ := w.runCommand(t, "channel", "list")
 	require.Contains(t, out, w.hot(t), "it names the account")
-	w.node.Fail(faultynode.Fault{})
+	w.node.Fail(faults.Fault{})
 	w.user.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
 	w.user.requirePaid(t, to, units(w.user.Token, 10_000))
 	w.waitUntilOver(t, c)

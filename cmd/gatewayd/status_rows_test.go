@@ -18,11 +18,11 @@ import (
 	"gatewayd/chain/ethereum"
 	"gatewayd/config"
 	"gatewayd/daemon"
-	"gatewayd/devnet"
-	"gatewayd/devnet/faultynode"
-	"gatewayd/operator/status"
+	"gatewayd/dev"
+	"gatewayd/internal/testing/faults"
 	"gatewayd/records"
 	"gatewayd/records/control"
+	"gatewayd/status"
 	"gatewayd/wallet"
 )
 
@@ -99,7 +99,7 @@ func TestStoppedGasAccountOnEverySurface(t *testing.T) {
 	w := newFaultyEnv(t, func(w *faultyEnv, c *config.Config) {
 		w.alerts = newReceiver(t)
 		c.Alerts = w.alerts.config()
-		c.Watcher.Sweep = devnet.EveryMinute
+		c.Watcher.Sweep = dev.EveryMinute
 	})
 	path := wallet.SourcePaths(ethereum.CoinType).Gas()
 	gas, err := w.keys.Address(path)
@@ -131,7 +131,7 @@ func TestCatchingUpOnEverySurface(t *testing.T) {
 	w.kill(t)
 	_, err := w.source.Mine(5_000)
 	require.NoError(t, err)
-	w.node.Fail(faultynode.Fault{Refuses: func(asked []byte) bool {
+	w.node.Fail(faults.Fault{Refuses: func(asked []byte) bool {
 		if wholeBlock.Match(asked) {
 			<-time.After(time.Second) // a slow node, which answers ranges of blocks
 		}
@@ -139,7 +139,7 @@ func TestCatchingUpOnEverySurface(t *testing.T) {
 	}})
 	w.startDaemon(t)
 	w.checkSurfaces(t, c)
-	w.node.Fail(faultynode.Fault{})
+	w.node.Fail(faults.Fault{})
 	w.waitUntilOver(t, c)
 }
 
@@ -167,7 +167,7 @@ func TestFeesOnEverySurface(t *testing.T) {
 	to, sent := w.user.withdrawToPayee(t, small)
 	w.checkSurfaces(t, all)
 
-	w.node.Fail(faultynode.Fault{Refuses: rawTransaction.Match}) // then one large payout waits for its block, and the next one for that
+	w.node.Fail(faults.Fault{Refuses: rawTransaction.Match}) // then one large payout waits for its block, and the next one for that
 	some := cell{kind: status.FeesHigh, chain: "eth", deposit: control.ChannelOpen, withdraw: control.ChannelOpen, after: len(w.alerts.events(0))}
 	first := w.withdrawUnasked(t, large)
 	reload(dear)
@@ -177,7 +177,7 @@ func TestFeesOnEverySurface(t *testing.T) {
 	second := w.withdrawUnasked(t, large)
 	w.checkWarning(t, some)
 	reload(usual)
-	w.node.Fail(faultynode.Fault{})
+	w.node.Fail(faults.Fault{})
 	for _, hash := range []string{sent, first, second} {
 		w.user.mustAwait(t, "/withdraw-records", hash, "OPPOSITE_CONFIRMED")
 	}
@@ -191,7 +191,7 @@ func (w *faultyEnv) withdrawUnasked(t *testing.T, gross chain.Amount) (hash stri
 	t.Helper()
 	home, err := daemon.ExchangeAddress(w.keys, wallet.GatewayPath(0))
 	require.NoError(t, err)
-	to, err := devnet.NewPayee()
+	to, err := dev.NewPayee()
 	require.NoError(t, err)
 	data, err := w.user.Token.Withdrawal(to, "")
 	require.NoError(t, err)

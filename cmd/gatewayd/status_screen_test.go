@@ -12,9 +12,9 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/config"
-	"gatewayd/operator/overview"
-	"gatewayd/operator/status"
+	"gatewayd/operator"
 	"gatewayd/records"
+	"gatewayd/status"
 )
 
 // TestStatusScreens compares screens with testdata/status; GATEWAYD_UPDATE=1 writes them.
@@ -22,7 +22,7 @@ func TestStatusScreens(t *testing.T) {
 	cfg, err := config.Load("../../config.example.yaml")
 	require.NoError(t, err)
 	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
-	for name, o := range map[string]overview.Overview{
+	for name, o := range map[string]operator.Overview{
 		"new":     newGateway(cfg, now),
 		"well":    wellGateway(cfg, now),
 		"stopped": stoppedGateway(cfg, now),
@@ -45,15 +45,15 @@ func TestStatusScreens(t *testing.T) {
 }
 
 // newGateway has never run, and its nodes were never asked.
-func newGateway(cfg config.Config, now time.Time) overview.Overview {
-	o := overview.Overview{At: now}
+func newGateway(cfg config.Config, now time.Time) operator.Overview {
+	o := operator.Overview{At: now}
 	show(&o, 0, status.Condition{Kind: status.DaemonDown, Detail: "the daemon has never run with this database", Stops: true})
 	for _, id := range cfg.ChainIDs() {
-		o.Chains = append(o.Chains, overview.Chain{ID: id, State: "not started", Fault: "no connection"})
+		o.Chains = append(o.Chains, operator.Chain{ID: id, State: "not started", Fault: "no connection"})
 	}
 	for _, t := range cfg.Networks[0].Tokens {
 		for _, d := range []records.Direction{records.Deposit, records.Withdrawal} {
-			c := overview.Channel{Network: cfg.Networks[0].Name, Token: t.Token, Symbol: t.Symbol, Direction: d, State: "MAINTAIN"}
+			c := operator.Channel{Network: cfg.Networks[0].Name, Token: t.Token, Symbol: t.Symbol, Direction: d, State: "MAINTAIN"}
 			if c.Chain, c.Asset = cfg.Networks[0].Exchange, chain.Asset(t.Token); d == records.Withdrawal {
 				c.Chain, c.Asset = cfg.Networks[0].Source, t.Asset
 			}
@@ -64,7 +64,7 @@ func newGateway(cfg config.Config, now time.Time) overview.Overview {
 }
 
 // wellGateway is at work on large figures.
-func wellGateway(cfg config.Config, now time.Time) overview.Overview {
+func wellGateway(cfg config.Config, now time.Time) operator.Overview {
 	o := newGateway(cfg, now)
 	show(&o, 1)
 	seen, queued := now.Add(-7*time.Second), now.Add(-2*time.Minute-5*time.Second)
@@ -83,7 +83,7 @@ func wellGateway(cfg config.Config, now time.Time) overview.Overview {
 }
 
 // stoppedGateway has a halted account, a node that is away and records that wait for an operator.
-func stoppedGateway(cfg config.Config, now time.Time) overview.Overview {
+func stoppedGateway(cfg config.Config, now time.Time) operator.Overview {
 	o := wellGateway(cfg, now)
 	o.NeedsOperator = 3
 	o.Chains[0].NodesUp, o.Chains[0].Head, o.Chains[0].HeadTime, o.Chains[0].Fault = 0, 0, nil, "no answer in time"
@@ -99,7 +99,7 @@ func stoppedGateway(cfg config.Config, now time.Time) overview.Overview {
 }
 
 // show sets the conditions and what follows from them.
-func show(o *overview.Overview, pending uint64, found ...status.Condition) {
+func show(o *operator.Overview, pending uint64, found ...status.Condition) {
 	r := status.Report{Conditions: found}
 	o.State, o.Headline, o.Flows, o.Conditions = r.State(pending), r.Headline(pending), r.Flows(), found
 }

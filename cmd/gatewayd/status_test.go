@@ -20,17 +20,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain/ethereum"
-	"gatewayd/chain/ethereum/devnode"
 	"gatewayd/config"
-	"gatewayd/devnet"
-	"gatewayd/devnet/faultynode"
+	"gatewayd/dev"
+	"gatewayd/dev/ethnode"
+	"gatewayd/internal/testing/faults"
+	"gatewayd/notify"
 	"gatewayd/operator"
 	"gatewayd/operator/console"
-	"gatewayd/operator/notify"
-	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/control"
 	"gatewayd/signer/approval"
+	"gatewayd/status"
 	"gatewayd/wallet"
 )
 
@@ -139,7 +139,7 @@ func (w *faultyEnv) checkPages(t *testing.T, c cell) {
 // the conditions that the operators' has.
 func (w *faultyEnv) requireServing(t *testing.T) []status.Kind {
 	t.Helper()
-	code, body := fetch(t, devnet.RootOf(w.gateway)+"/ready")
+	code, body := fetch(t, dev.RootOf(w.gateway)+"/ready")
 	require.Equal(t, http.StatusOK, code, body)
 	require.JSONEq(t, `{"ready":true}`, body)
 	var ready struct {
@@ -373,11 +373,11 @@ func TestConditionsOnEverySurface(t *testing.T) {
 		cause, remedy func()
 		cell          cell
 	}{
-		{"a dead node", func() { w.node.Fail(faultynode.Fault{Dead: true}) }, func() { w.node.Fail(faultynode.Fault{}) }, both(status.NodesDown, "eth", "nodes of chain eth")},
-		{"a node that hangs", func() { w.node.Fail(faultynode.Fault{Hangs: true}) }, func() { w.node.Fail(faultynode.Fault{}) }, both(status.NodesDown, "eth", "nodes of chain eth")},
-		{"a dead exchange node", func() { w.exchange.Fail(faultynode.Fault{Dead: true}) }, func() { w.exchange.Fail(faultynode.Fault{}) }, both(status.NodesDown, "vite", "nodes of chain vite")},
+		{"a dead node", func() { w.node.Fail(faults.Fault{Dead: true}) }, func() { w.node.Fail(faults.Fault{}) }, both(status.NodesDown, "eth", "nodes of chain eth")},
+		{"a node that hangs", func() { w.node.Fail(faults.Fault{Hangs: true}) }, func() { w.node.Fail(faults.Fault{}) }, both(status.NodesDown, "eth", "nodes of chain eth")},
+		{"a dead exchange node", func() { w.exchange.Fail(faults.Fault{Dead: true}) }, func() { w.exchange.Fail(faults.Fault{}) }, both(status.NodesDown, "vite", "nodes of chain vite")},
 		{"a node that stands still", w.source.StopMining, w.source.StartMining, both(status.NodesStale, "eth", "is the newest for")},
-		{"a follower that is stuck", func() { w.node.Fail(faultynode.Fault{Refuses: wholeBlock.Match}) }, func() { w.node.Fail(faultynode.Fault{}) }, both(status.FollowerStuck, "eth", "is not followed for")},
+		{"a follower that is stuck", func() { w.node.Fail(faults.Fault{Refuses: wholeBlock.Match}) }, func() { w.node.Fail(faults.Fault{}) }, both(status.FollowerStuck, "eth", "is not followed for")},
 		{"a signer that was killed", func() { signer.kill(t) }, func() { signer.start(t) }, both(status.SignerAway, "", "the signer does not answer")},
 		{"a shortage", func() { w.owe(t) }, func() { w.topUp(t) }, both(status.ChannelStopped, "", "owe")},
 	} {
@@ -414,7 +414,7 @@ func TestConditionsOnEverySurface(t *testing.T) {
 	})
 	t.Run("a payment that no transfer proves", func(t *testing.T) {
 		c := cell{kind: status.PaymentsHeld, deposit: open, withdraw: open, after: len(w.alerts.events(0))}
-		stray := w.user.pay(t, "native", w.hot(t), units(devnet.Token{Decimals: 17}, 1), "")
+		stray := w.user.pay(t, "native", w.hot(t), units(dev.Token{Decimals: 17}, 1), "")
 		var held operator.RecordRow
 		waitFor(t, "the stray to be held", func() bool { held = w.needingOperator(t)[stray]; return held.State == "held" })
 		w.mustCommand(t, "records", "refund", recordName(held), "--to", goodPayee, "--why", "a test") // another than who sent it
@@ -433,7 +433,7 @@ func TestConditionsOnEverySurface(t *testing.T) {
 	})
 	t.Run("a halted chain", func(t *testing.T) {
 		after := len(w.alerts.events(0))
-		_, err := w.source.Reorg(20, devnode.Lose)
+		_, err := w.source.Reorg(20, ethnode.Lose)
 		require.NoError(t, err)
 		w.checkSurfaces(t, cell{kind: status.ChainHalted, chain: "eth", deposit: maintain, withdraw: maintain, names: "chain eth is halted", stopsAccount: true, after: after})
 	})

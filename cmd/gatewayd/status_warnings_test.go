@@ -12,12 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/config"
-	"gatewayd/devnet"
-	"gatewayd/devnet/faultynode"
-	"gatewayd/operator/notify"
-	"gatewayd/operator/status"
+	"gatewayd/dev"
+	"gatewayd/internal/testing/faults"
+	"gatewayd/internal/testing/recordstest"
+	"gatewayd/notify"
 	"gatewayd/records/control"
-	"gatewayd/records/recordstest"
+	"gatewayd/status"
 )
 
 // rawTransaction is a request to send one.
@@ -27,17 +27,17 @@ var rawTransaction = regexp.MustCompile(`"eth_sendRawTransaction"`)
 // receivers of alerts.
 func TestWarningsOnEverySurface(t *testing.T) {
 	t.Parallel()
-	var nodes []*faultynode.Node
+	var nodes []*faults.Node
 	back := newReceiver(t)
 	w := newFaultyEnv(t, func(w *faultyEnv, c *config.Config) {
-		nodes = []*faultynode.Node{w.node, openFaultyNode(t, w.source.URL()), openFaultyNode(t, w.source.URL())}
+		nodes = []*faults.Node{w.node, openFaultyNode(t, w.source.URL()), openFaultyNode(t, w.source.URL())}
 		c.Ethereum[0].MaxUnmined = 1
 		c.Ethereum[0].Nodes = append(c.Ethereum[0].Nodes, nodes[1].URL, nodes[2].URL)
 		w.alerts = newReceiver(t)
 		c.Alerts = w.alerts.config()
 		c.Alerts.Webhooks = append(c.Alerts.Webhooks, notify.Webhook{Name: "back", URL: back.server.URL, SecretFile: back.secret})
 	})
-	fail := func(f faultynode.Fault, which ...*faultynode.Node) {
+	fail := func(f faults.Fault, which ...*faults.Node) {
 		for _, n := range which {
 			n.Fail(f)
 		}
@@ -47,18 +47,18 @@ func TestWarningsOnEverySurface(t *testing.T) {
 		kind          status.Kind
 		cause, remedy func()
 	}{
-		{"one of three nodes is dead", status.NodeFaulty, func() { fail(faultynode.Fault{Dead: true}, nodes[2]) }, func() { fail(faultynode.Fault{}, nodes[2]) }},
+		{"one of three nodes is dead", status.NodeFaulty, func() { fail(faults.Fault{Dead: true}, nodes[2]) }, func() { fail(faults.Fault{}, nodes[2]) }},
 		{"no node traces any more", status.TracingLost, func() { w.loseTraces(t, nodes) }, func() {
-			fail(faultynode.Fault{}, nodes...)
+			fail(faults.Fault{}, nodes...)
 			w.user.mustDeposit(t, units(w.user.Token, 10_000)) // a block of a contract, though any block would do
 		}},
 		{"deposits that are not swept", status.FundsUnswept, func() { w.oweWhatIsUnswept(t) }, func() { w.topUp(t) }},
 		{"a payout that no node passes on", status.PaymentsLate, func() {
-			fail(faultynode.Fault{Refuses: rawTransaction.Match}, nodes...)
+			fail(faults.Fault{Refuses: rawTransaction.Match}, nodes...)
 			w.user.withdrawToPayee(t, units(w.user.Token, 10_000))
 			w.user.withdrawToPayee(t, units(w.user.Token, 10_000))
 			w.makeWaiting(t, time.Hour)
-		}, func() { fail(faultynode.Fault{}, nodes...) }},
+		}, func() { fail(faults.Fault{}, nodes...) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cell := cell{kind: c.kind, chain: "eth", deposit: control.ChannelOpen, withdraw: control.ChannelOpen, after: len(w.alerts.events(0))}
@@ -73,7 +73,7 @@ func TestWarningsOnEverySurface(t *testing.T) {
 
 // longWarnings makes what shows after a minute only: a node that was wrong is right again, and a
 // receiver takes nothing.
-func (w *faultyEnv) longWarnings(t *testing.T, liar *faultynode.Node, back *receiver) {
+func (w *faultyEnv) longWarnings(t *testing.T, liar *faults.Node, back *receiver) {
 	open := cell{deposit: control.ChannelOpen, withdraw: control.ChannelOpen, after: len(w.alerts.events(0))}
 	of := func(k status.Kind, chain string) cell {
 		c := open
@@ -81,10 +81,10 @@ func (w *faultyEnv) longWarnings(t *testing.T, liar *faultynode.Node, back *rece
 		return c
 	}
 	back.setAway(true)
-	liar.Fail(faultynode.Fault{Lie: nonceTooHigh})
+	liar.Fail(faults.Fault{Lie: nonceTooHigh})
 	w.user.withdrawToPayee(t, units(w.user.Token, 10_000)) // for which the nonce is asked for
 	w.checkWarning(t, of(status.NodeFaulty, "eth"))
-	liar.Fail(faultynode.Fault{})
+	liar.Fail(faults.Fault{})
 	w.checkWarning(t, of(status.NodeMended, "eth"))
 	w.checkWarning(t, of(status.NotTold, ""))
 	back.setAway(false)
@@ -101,12 +101,12 @@ func (w *faultyEnv) longWarnings(t *testing.T, liar *faultynode.Node, back *rece
 }
 
 // loseTraces has nodes deny traces, and the chain a contract's transaction that they traced before.
-func (w *faultyEnv) loseTraces(t *testing.T, nodes []*faultynode.Node) {
+func (w *faultyEnv) loseTraces(t *testing.T, nodes []*faults.Node) {
 	t.Helper()
 	w.user.mustDeposit(t, units(w.user.Token, 10_000))
-	denied := faultynode.DeniedMethods("no traces", "debug_traceBlockByHash")
+	denied := faults.DeniedMethods("no traces", "debug_traceBlockByHash")
 	for _, n := range nodes {
-		n.Fail(faultynode.Fault{Habit: &denied})
+		n.Fail(faults.Fault{Habit: &denied})
 	}
 	w.user.mustDeposit(t, units(w.user.Token, 10_000))
 }
@@ -169,7 +169,7 @@ func (w *faultyEnv) checkWithoutStore(t *testing.T, c cell) {
 		require.Equal(t, "down", a.Status, url)
 		require.Equal(t, []reason{{Kind: string(c.kind)}}, a.Reasons, url)
 	}
-	for _, url := range []string{devnet.RootOf(w.gateway), w.info.Operators} {
+	for _, url := range []string{dev.RootOf(w.gateway), w.info.Operators} {
 		code, body := fetch(t, url+"/ready")
 		require.Equal(t, 503, code, url)
 		require.Contains(t, body, `"ready":false`, url)

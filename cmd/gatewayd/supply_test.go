@@ -11,8 +11,8 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum"
 	"gatewayd/config"
-	"gatewayd/devnet"
-	"gatewayd/operator/audit"
+	"gatewayd/dev"
+	"gatewayd/operator"
 	"gatewayd/vite/core"
 	"gatewayd/wallet"
 )
@@ -26,7 +26,7 @@ func TestTokensIssuedBehindTheGatewaysBack(t *testing.T) {
 		c.Networks[0].Tokens[1].Issued = true
 		hot, err := w.keys.Address(wallet.SourcePaths(ethereum.CoinType).Hot(0))
 		require.NoError(t, err)
-		hash, err := w.source.SendToken(w.source.Contracts().USDT, common.HexToAddress(hot), units(devnet.Token{Decimals: 6}, 22_000_000).Uint256().ToBig()) // what the user has is covered, and the environment funds only who has nothing
+		hash, err := w.source.SendToken(w.source.Contracts().USDT, common.HexToAddress(hot), units(dev.Token{Decimals: 6}, 22_000_000).Uint256().ToBig()) // what the user has is covered, and the environment funds only who has nothing
 		require.NoError(t, err)
 		waitFor(t, "the tokens", func() bool {
 			receipt, err := w.source.Client().TransactionReceipt(t.Context(), hash)
@@ -41,7 +41,7 @@ func TestTokensIssuedBehindTheGatewaysBack(t *testing.T) {
 	}
 	waitFor(t, "what is in circulation", circulating(20_000_000))
 	w.user.mustDeposit(t, units(w.user.Token, 30_000))
-	var s audit.SheetRow
+	var s operator.SheetRow
 	waitFor(t, "an audit that is content", func() (ok bool) {
 		s, ok = w.auditRow(t, "USDT")
 		return ok

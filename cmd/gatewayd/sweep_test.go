@@ -9,7 +9,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum"
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/records"
 	"gatewayd/records/books"
 	"gatewayd/wallet"
@@ -20,7 +20,7 @@ import (
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
 	hot, err := keys.Address(wallet.SourcePaths(ethereum.CoinType).Hot(0))
 	require.NoError(t, err)
@@ -51,7 +51,7 @@ func TestSweep(t *testing.T) {
 func TestSweepWhenFeesRise(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
 	hot, err := keys.Address(wallet.SourcePaths(ethereum.CoinType).Hot(0))
 	require.NoError(t, err)

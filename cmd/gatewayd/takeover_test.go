@@ -16,11 +16,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"gatewayd/chain/ethereum/devnode"
 	"gatewayd/config"
 	"gatewayd/daemon"
-	"gatewayd/devnet"
-	"gatewayd/records/recordstest"
+	"gatewayd/dev"
+	"gatewayd/dev/ethnode"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/vite/node"
 	"gatewayd/wallet"
 )
@@ -29,7 +29,7 @@ import (
 // sign-guard and gateway.
 type pair struct {
 	dir     string // of the users: dev.json contains the leader's address
-	source  *devnode.Node
+	source  *ethnode.Node
 	configs [2]config.Config
 }
 
@@ -71,23 +71,23 @@ func newPairApart(t *testing.T, database string) *pair {
 	t.Helper()
 	p := &pair{dir: t.TempDir()}
 	var err error
-	p.source, err = devnode.Start(devnode.Config{Period: 200 * time.Millisecond})
+	p.source, err = ethnode.Start(ethnode.Config{Period: 200 * time.Millisecond})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.source.Close()) })
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
 	exchange := startExchangeChain(t, keys)
 	stores, store, password := recovered(t)
 	for i := range p.configs {
 		o := quickOptions(t.TempDir())
 		o.Listen, o.Sweep = freeAddress(t), "* * * * *"
-		c := devnet.Config(o, p.source.URL(), p.source.ChainID(), exchange)
+		c := dev.Config(o, p.source.URL(), p.source.ChainID(), exchange)
 		c.Log.Level, c.Database.URL = "info", database
 		c.Wallet = config.Wallet{Store: filepath.Join(stores, store), PasswordFile: password}
 		writeReplica(t, c)
 		p.configs[i] = c
 	}
-	require.NoError(t, devnet.FundSource(t.Context(), p.info(0), keys, nil))
+	require.NoError(t, dev.FundSource(t.Context(), p.info(0), keys, nil))
 	return p
 }
 
@@ -95,7 +95,7 @@ func newPairApart(t *testing.T, database string) *pair {
 // URL.
 func startExchangeChain(t *testing.T, keys *wallet.Keys) string {
 	t.Helper()
-	genesis, err := devnet.Genesis(keys)
+	genesis, err := dev.Genesis(keys)
 	require.NoError(t, err)
 	e, err := daemon.NewEmbedded(node.Config{Dir: t.TempDir(), Genesis: genesis, SnapshotInterval: 200 * time.Millisecond})
 	require.NoError(t, err)
@@ -109,9 +109,9 @@ func startExchangeChain(t *testing.T, keys *wallet.Keys) string {
 	return e.URL()
 }
 
-func (p *pair) info(n int) devnet.Info {
+func (p *pair) info(n int) dev.Info {
 	c := p.configs[n]
-	return devnet.NewInfo(c, filepath.Join(c.Data, "config.yaml"), "")
+	return dev.NewInfo(c, filepath.Join(c.Data, "config.yaml"), "")
 }
 
 // start starts a daemon, as the leader or as a standby.
@@ -141,7 +141,7 @@ func (p *pair) waitForLeader(t *testing.T, n int) {
 	ready := filepath.Join(t.TempDir(), "dev.json")
 	require.NoError(t, p.info(n).Write(ready))
 	var err error
-	waitFor(t, fmt.Sprintf("daemon %d to lead", n), func() bool { _, err = devnet.AwaitDaemon(t.Context(), ready, devnet.Info{}); return err == nil })
+	waitFor(t, fmt.Sprintf("daemon %d to lead", n), func() bool { _, err = dev.AwaitDaemon(t.Context(), ready, dev.Info{}); return err == nil })
 	text, err := os.ReadFile(p.info(n).Config)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "config.yaml"), text, 0o600))

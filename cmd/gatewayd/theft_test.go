@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/operator"
-	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/control"
+	"gatewayd/status"
 )
 
 // TestTheftBeforeTheFirstPayment: coin leaves a gateway that has never paid, sent with the hot

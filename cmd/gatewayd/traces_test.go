@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"gatewayd/config"
-	"gatewayd/operator/traces"
+	"gatewayd/internal/tracing"
 )
 
 // traceReceiver is a collector: it takes OTLP over HTTP.
@@ -86,7 +86,7 @@ func attributeOf(s *tracepb.Span, key string) string {
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	r := newTraceReceiver(t)
-	w := newFaultyEnv(t, func(_ *faultyEnv, c *config.Config) { c.Operators.Traces = traces.Config{URL: r.server.URL} })
+	w := newFaultyEnv(t, func(_ *faultyEnv, c *config.Config) { c.Operators.Traces = tracing.ExportConfig{URL: r.server.URL} })
 	to, sent := w.user.withdrawToPayee(t, w.user.Times(2))
 	w.user.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
 	w.user.requirePaid(t, to, w.user.Times(2))

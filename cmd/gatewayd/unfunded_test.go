@@ -10,10 +10,10 @@ import (
 
 	"gatewayd/config"
 	"gatewayd/daemon"
-	"gatewayd/devnet"
-	"gatewayd/devnet/demo"
-	"gatewayd/operator/status"
+	"gatewayd/dev"
+	"gatewayd/dev/demo"
 	"gatewayd/records/control"
+	"gatewayd/status"
 	"gatewayd/vite/core"
 	"gatewayd/wallet"
 	"gatewayd/wallet/keystore"
@@ -25,9 +25,9 @@ const treasury = 1
 // startPoorExchange gives the treasury the gateway's tokens and its stake.
 func startPoorExchange(t *testing.T, keys *wallet.Keys) *daemon.Embedded {
 	t.Helper()
-	genesis, err := devnet.Genesis(keys)
+	genesis, err := dev.Genesis(keys)
 	require.NoError(t, err)
-	rich, err := daemon.ExchangeAddress(keys, wallet.GatewayPath(devnet.UserBase+treasury))
+	rich, err := daemon.ExchangeAddress(keys, wallet.GatewayPath(dev.UserBase+treasury))
 	require.NoError(t, err)
 	gateway := genesis.Accounts[0].Address
 	for i, a := range genesis.Accounts {
@@ -49,11 +49,11 @@ func startPoorExchange(t *testing.T, keys *wallet.Keys) *daemon.Embedded {
 // has the funds of one payment.
 func TestNewGatewayWithoutMoney(t *testing.T) {
 	t.Parallel()
-	var funder *devnet.ViteUser
+	var funder *dev.ViteUser
 	w := prepareFaultyEnv(t, startPoorExchange, func(w *faultyEnv, c *config.Config) {
-		key, err := keystore.NewKeys(keystore.Seed(devnet.Mnemonic, "")).ByIndex(devnet.UserBase + treasury)
+		key, err := keystore.NewKeys(keystore.Seed(dev.Mnemonic, "")).ByIndex(dev.UserBase + treasury)
 		require.NoError(t, err)
-		funder, err = devnet.NewViteUser(t.Context(), w.rich.URL(), key)
+		funder, err = dev.NewViteUser(t.Context(), w.rich.URL(), key)
 		require.NoError(t, err)
 		t.Cleanup(funder.Node.Close)
 		w.alerts = newReceiver(t)
@@ -75,7 +75,7 @@ func TestNewGatewayWithoutMoney(t *testing.T) {
 	const open, maintain = control.ChannelOpen, control.ChannelMaintain
 	w.checkSurfaces(t, cell{kind: status.NoFunds, deposit: maintain, withdraw: maintain, names: "the smallest payment takes 1 USDT"})
 
-	require.NoError(t, devnet.FundSource(t.Context(), w.info, w.keys, nil)) // tokens for the hot account, coin for the gas account
+	require.NoError(t, dev.FundSource(t.Context(), w.info, w.keys, nil)) // tokens for the hot account, coin for the gas account
 	waitFor(t, "coin as the last lack of withdrawals", func() bool {
 		out, _ := w.runCommand(t, "channel", "list")
 		row := findLine(out, "USDT-000", "withdrawal")
@@ -92,9 +92,9 @@ func TestNewGatewayWithoutMoney(t *testing.T) {
 	require.NoError(t, err)
 	stake, err := core.StakeForQuota.Pack(gateway)
 	require.NoError(t, err)
-	_, err = funder.Send(t.Context(), core.QuotaContract, core.VITE, scaled(devnet.UserStake, 18), stake)
+	_, err = funder.Send(t.Context(), core.QuotaContract, core.VITE, scaled(dev.UserStake, 18), stake)
 	require.NoError(t, err)
-	usdt := devnet.Tokens()[1].ID
+	usdt := dev.Tokens()[1].ID
 	_, err = funder.Send(t.Context(), gateway, usdt, scaled(1_000_000, 6), nil)
 	require.NoError(t, err)
 	w.waitUntilWell(t)

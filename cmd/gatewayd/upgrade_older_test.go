@@ -19,9 +19,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/chain"
-	"gatewayd/chain/ethereum/devnode"
 	"gatewayd/config"
-	"gatewayd/devnet"
+	"gatewayd/dev"
+	"gatewayd/dev/ethnode"
 	"gatewayd/wallet"
 )
 
@@ -42,9 +42,9 @@ type archivedUser struct {
 }
 
 // startSource runs the source chain whose blocks are in an environment's directory.
-func startSource(t *testing.T, dir string) *devnode.Node {
+func startSource(t *testing.T, dir string) *ethnode.Node {
 	t.Helper()
-	n, err := devnode.Start(devnode.Config{Dir: filepath.Join(dir, "source"), Period: 200 * time.Millisecond})
+	n, err := ethnode.Start(ethnode.Config{Dir: filepath.Join(dir, "source"), Period: 200 * time.Millisecond})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = n.Close() }) // it may be closed already
 	return n
@@ -77,8 +77,8 @@ func (v *daemonProcess) replaceInConfig(t *testing.T, names map[string]string) {
 	require.NoError(t, os.WriteFile(path, text, 0o600))
 	cfg, err := config.Load(path)
 	require.NoError(t, err)
-	info := devnet.NewInfo(cfg, path, "")
-	if before, err := devnet.ReadInfo(filepath.Join(v.dir, "dev.json")); err == nil {
+	info := dev.NewInfo(cfg, path, "")
+	if before, err := dev.ReadInfo(filepath.Join(v.dir, "dev.json")); err == nil {
 		info.Mnemonic = before.Mnemonic
 	}
 	require.NoError(t, info.Write(filepath.Join(v.dir, "dev.json")))
@@ -135,16 +135,16 @@ networks:
 func makeOlderEnv(t *testing.T, program, dir string) archivedEnv {
 	t.Helper()
 	source := startSource(t, dir)
-	keys, err := wallet.FromMnemonic(devnet.Mnemonic)
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
-	genesis, err := devnet.Genesis(keys)
+	genesis, err := dev.Genesis(keys)
 	require.NoError(t, err)
 	genesis.PoWDifficulty = 0 // which older ones do not know
 	writeGenesis(t, filepath.Join(dir, "genesis.json"), genesis)
 	store := recoverWallet(t, dir).Store
 	env := archivedEnv{Dir: dir, Source: source.URL(), Exchange: freeAddress(t), Gateway: freeAddress(t)}
-	text := fmt.Sprintf(olderConfig, dir, store, source.ChainID(), source.URL(), env.Exchange, env.Gateway, devnet.FaucetAddress())
-	for _, k := range devnet.Config(quickOptions(dir), source.URL(), source.ChainID(), "").Networks[0].Tokens {
+	text := fmt.Sprintf(olderConfig, dir, store, source.ChainID(), source.URL(), env.Exchange, env.Gateway, dev.FaucetAddress())
+	for _, k := range dev.Config(quickOptions(dir), source.URL(), source.ChainID(), "").Networks[0].Tokens {
 		text += fmt.Sprintf("      - {token: %s, symbol: %s, decimals: %d, asset: %q, asset_decimals: %[3]d, type: %[5]d, label_name: %q, min_deposit: %q, min_withdraw: %q, max_withdraw: %q, "+
 			"deposit_confirmations: {count: 3}, withdraw_confirmations: {count: 2}, fee: {kind: flat, amount: %q}}\n",
 			k.Token, k.Symbol, k.Decimals, k.Asset, k.Type, k.LabelName, k.MinDeposit, k.MinWithdraw, k.MaxWithdraw, k.Fee.Amount)
@@ -153,9 +153,9 @@ func makeOlderEnv(t *testing.T, program, dir string) archivedEnv {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	v := &daemonProcess{dir: dir, program: program, args: []string{"run", "-c", path}}
 	v.replaceInConfig(t, nil)
-	info, err := devnet.ReadInfo(filepath.Join(dir, "dev.json"))
+	info, err := dev.ReadInfo(filepath.Join(dir, "dev.json"))
 	require.NoError(t, err)
-	require.NoError(t, devnet.FundSource(t.Context(), info, keys, nil))
+	require.NoError(t, dev.FundSource(t.Context(), info, keys, nil))
 	v.start(t)
 	clients := newUsers(t, v, 3, seedOf(t))
 	deadline, cancel := context.WithTimeout(t.Context(), 6*time.Minute)

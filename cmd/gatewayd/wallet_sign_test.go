@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/devnet"
+	"gatewayd/dev"
 	"gatewayd/vite/core"
 )
 
@@ -20,7 +20,7 @@ import (
 // name and password file.
 func recovered(t *testing.T) (dir, store, password string) {
 	t.Helper()
-	return recoveredOf(t, devnet.Mnemonic)
+	return recoveredOf(t, dev.Mnemonic)
 }
 
 func recoveredOf(t *testing.T, words string) (dir, store, password string) {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/records/recordstest"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/vite/core"
 )
 

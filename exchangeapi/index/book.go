@@ -6,7 +6,6 @@ import (
 	"github.com/holiman/uint256"
 	"github.com/shopspring/decimal"
 
-	"gatewayd/exchangeapi/index/numbers"
 	"gatewayd/vite/dex"
 )
 
@@ -72,7 +71,7 @@ func (s *side) insert(r *resting) {
 	s.shown = nil
 	i, found := s.find(r.price)
 	if !found {
-		s.levels = slices.Insert(s.levels, i, &level{price: r.price, shown: numbers.Decimal(r.price)})
+		s.levels = slices.Insert(s.levels, i, &level{price: r.price, shown: priceDecimal(r.price)})
 	}
 	l := s.levels[i]
 	l.quantity.Add(&l.quantity, &r.quantity)
@@ -118,9 +117,9 @@ func (s *side) merged(m *market, limit, places int) []Level {
 		if i+1 < len(s.levels) && s.round(s.levels[i+1].shown, places).Equal(at) {
 			continue
 		}
-		shown := numbers.Whole(&sum, m.TradeDecimals).Truncate(int32(m.pair.QuantityPrecision))
+		shown := wholeAmount(&sum, m.TradeDecimals).Truncate(int32(m.pair.QuantityPrecision))
 		if !shown.IsZero() {
-			list = append(list, Level{at.StringFixed(int32(places)), numbers.Cut(shown, m.pair.QuantityPrecision)})
+			list = append(list, Level{at.StringFixed(int32(places)), formatCut(shown, m.pair.QuantityPrecision)})
 		}
 		if len(list) == limit {
 			break

@@ -10,7 +10,6 @@ import (
 	"github.com/holiman/uint256"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/exchangeapi/index/numbers"
 	"gatewayd/vite/dex"
 )
 
@@ -75,7 +74,7 @@ func TestWindow(t *testing.T) {
 	}
 	w.slide(now + 2*day)
 	f = w.figures(m)
-	last := numbers.Cut(numbers.Decimal(all[len(all)-1].Price.Price), 4)
+	last := formatCut(priceDecimal(all[len(all)-1].Price.Price), 4)
 	require.Equal(t, last+" "+last+" 0.0000 0.00000000", ticked(f.ticker(m)), "only the last price is left (behaviour 44)")
 }
 
@@ -97,8 +96,8 @@ func naive(all []tradeRow, since int64) string {
 	byPrice := func(a, b tradeRow) int { return a.Price.Compare(b.Price.Price) }
 	n := uint64(len(day))
 	quantity, paid := coins(n), vite(n)
-	return fmt.Sprint(numbers.Decimal(day[0].Price.Price), numbers.Decimal(before), numbers.Decimal(day[n-1].Price.Price),
-		numbers.Decimal(slices.MaxFunc(day, byPrice).Price.Price), numbers.Decimal(slices.MinFunc(day, byPrice).Price.Price), numbers.Whole(&quantity, 8), numbers.Whole(&paid, 18))
+	return fmt.Sprint(priceDecimal(day[0].Price.Price), priceDecimal(before), priceDecimal(day[n-1].Price.Price),
+		priceDecimal(slices.MaxFunc(day, byPrice).Price.Price), priceDecimal(slices.MinFunc(day, byPrice).Price.Price), wholeAmount(&quantity, 8), wholeAmount(&paid, 18))
 }
 
 // TestBarStart: bars start at multiples of their length, weeks on Monday (behaviour 59).

@@ -5,8 +5,6 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"gatewayd/exchangeapi/index/numbers"
-	"gatewayd/exchangeapi/index/rolling"
 	"gatewayd/vite/core"
 	"gatewayd/vite/dex"
 )
@@ -45,8 +43,8 @@ func (x *Index) figures(m *market) Market {
 		QuoteType: m.QuoteType, TradeName: x.cache.tokenName(m.Trade, m.pair.TradeSymbol), QuoteName: x.cache.tokenName(m.Quote, m.pair.QuoteSymbol),
 		Operator: m.Owner.String(), TakerFee: m.TakerOperatorRate, MakerFee: m.MakerOperatorRate,
 		AllowMining: m.AllowMining, Stable: m.Stable, Stopped: m.Stopped, OpenTime: m.Time,
-		HighPrice: numbers.Cut(f.high, pp), LowPrice: numbers.Cut(f.low, pp), LastPrice: numbers.Cut(f.last, pp),
-		Volume: numbers.Cut(f.quantity, wideDecimals), BaseVolume: numbers.Cut(f.amount, wideDecimals),
+		HighPrice: formatCut(f.high, pp), LowPrice: formatCut(f.low, pp), LastPrice: formatCut(f.last, pp),
+		Volume: formatCut(f.quantity, wideDecimals), BaseVolume: formatCut(f.amount, wideDecimals),
 		BidPrice: best.BidPrice, AskPrice: best.AskPrice, OpenBuyOrders: b.sides[0].orders, OpenSellOrders: b.sides[1].orders,
 	}
 }
@@ -69,7 +67,7 @@ func (x *Index) Fees(since int64) map[dex.QuoteType]decimal.Decimal {
 			continue
 		}
 		if n := w.FeesSince(since); !n.IsZero() {
-			sums[m.QuoteType] = sums[m.QuoteType].Add(numbers.Whole(&n, m.QuoteDecimals))
+			sums[m.QuoteType] = sums[m.QuoteType].Add(wholeAmount(&n, m.QuoteDecimals))
 		}
 	}
 	return sums
@@ -153,7 +151,7 @@ func (x *Index) BookTicker(symbol string) (BookTicker, error) {
 
 func (b *book) best(m *market) BookTicker {
 	pp, qp := m.pair.PricePrecision, m.pair.QuantityPrecision
-	none := Level{numbers.Cut(decimal.Zero, pp), numbers.Cut(decimal.Zero, qp)}
+	none := Level{formatCut(decimal.Zero, pp), formatCut(decimal.Zero, qp)}
 	bid, ask := none, none
 	if bids := b.sides[0].depth(m, 1, pp); len(bids) > 0 {
 		bid = bids[0]
@@ -167,16 +165,16 @@ func (b *book) best(m *market) BookTicker {
 // window is a market's trades of the last 24 hours and its ticker. It is not safe for concurrent
 // use.
 type window struct {
-	rolling.Window
+	rollingWindow
 	shown    Ticker  // of shownFor
 	shownFor *market // nil: the figures have changed since
 	told     Ticker  // to subscribers; zero: not yet
 }
 
-func newWindow() *window { return &window{Window: rolling.New()} }
+func newWindow() *window { return &window{rollingWindow: newRollingWindow()} }
 
 func (w *window) add(t *tradeRow) {
-	w.Add(rolling.Trade{At: t.At, Price: t.Price.Price, Quantity: t.Quantity.Int, Amount: t.Amount.Int, Fees: t.BaseFees.Int})
+	w.Add(rollingTrade{At: t.At, Price: t.Price.Price, Quantity: t.Quantity.Int, Amount: t.Amount.Int, Fees: t.BaseFees.Int})
 	w.shownFor = nil
 }
 
@@ -195,8 +193,8 @@ type figures struct {
 func (w *window) figures(m *market) figures {
 	open, high, low := w.Prices()
 	return figures{
-		open: numbers.Decimal(open), before: numbers.Decimal(w.Before), last: numbers.Decimal(w.Last), high: numbers.Decimal(high), low: numbers.Decimal(low),
-		quantity: numbers.Whole(&w.Quantity, m.TradeDecimals), amount: numbers.Whole(&w.Amount, m.QuoteDecimals),
+		open: priceDecimal(open), before: priceDecimal(w.Before), last: priceDecimal(w.Last), high: priceDecimal(high), low: priceDecimal(low),
+		quantity: wholeAmount(&w.Quantity, m.TradeDecimals), amount: wholeAmount(&w.Amount, m.QuoteDecimals),
 	}
 }
 
@@ -216,8 +214,8 @@ func (f *figures) ticker(m *market) Ticker {
 	pp := m.pair.PricePrecision
 	change := f.last.Sub(f.open)
 	return Ticker{
-		Pair: m.pair, QuoteType: m.QuoteType, OpenPrice: numbers.Cut(f.open, pp), PrevClosePrice: numbers.Cut(f.before, pp),
-		ClosePrice: numbers.Cut(f.last, pp), PriceChange: numbers.Cut(change, pp), ChangePercent: numbers.Cut(numbers.Ratio(change, f.open, wideDecimals), wideDecimals),
-		HighPrice: numbers.Cut(f.high, pp), LowPrice: numbers.Cut(f.low, pp), Quantity: numbers.Cut(f.quantity, pp), Amount: numbers.Cut(f.amount, pp),
+		Pair: m.pair, QuoteType: m.QuoteType, OpenPrice: formatCut(f.open, pp), PrevClosePrice: formatCut(f.before, pp),
+		ClosePrice: formatCut(f.last, pp), PriceChange: formatCut(change, pp), ChangePercent: formatCut(cutRatio(change, f.open, wideDecimals), wideDecimals),
+		HighPrice: formatCut(f.high, pp), LowPrice: formatCut(f.low, pp), Quantity: formatCut(f.quantity, pp), Amount: formatCut(f.amount, pp),
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"gatewayd/exchangeapi/index/notices"
 	"gatewayd/vite/core"
 )
 
@@ -56,11 +55,11 @@ func (x *Index) Run(ctx context.Context) error {
 // listen is woken by new blocks where the node announces them. Other nodes are polled by the clock
 // alone, so nothing is lost.
 func (x *Index) listen(ctx context.Context, woken chan<- struct{}) {
-	node, ok := x.node.(notices.Node)
+	node, ok := x.node.(noticeNode)
 	if !ok {
 		return
 	}
-	notices.Listen(ctx, node, x.log, [2]core.Address{fund.address(), trade.address()}, func(removed bool) {
+	listenForNotices(ctx, node, x.log, [2]core.Address{fund.address(), trade.address()}, func(removed bool) {
 		if removed {
 			x.shorter[fund].Removed(x.config.Now())
 			x.shorter[trade].Removed(x.config.Now())

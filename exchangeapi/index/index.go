@@ -21,7 +21,6 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"gatewayd/exchangeapi/index/judge"
 	"gatewayd/internal/database"
 	"gatewayd/vite/client"
 	"gatewayd/vite/core"
@@ -92,8 +91,8 @@ type Index struct {
 	reached atomic.Bool
 	trouble atomic.Pointer[error]
 	lag     lagging
-	head    judge.Head // of the goroutine that follows
-	shorter map[contract]*judge.Shorter
+	head    nodeHead // of the goroutine that follows
+	shorter map[contract]*shorterChains
 
 	span, retainedBlocks uint64 // the constants, but for tests
 }
@@ -117,7 +116,7 @@ func New(ctx context.Context, c Config, n Node, log logrus.FieldLogger) (*Index,
 	x := &Index{
 		config: c, node: n, log: log, store: s, cache: newCache(c.Precisions),
 		feed: feed{subscribers: map[*Subscription]struct{}{}}, cursors: map[contract]cursor{},
-		shorter: map[contract]*judge.Shorter{fund: {}, trade: {}}, span: span, retainedBlocks: retainedBlocks,
+		shorter: map[contract]*shorterChains{fund: {}, trade: {}}, span: span, retainedBlocks: retainedBlocks,
 	}
 	x.lag.open(c.Now())
 	if err := x.reload(ctx); err != nil {

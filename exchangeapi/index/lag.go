@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/sirupsen/logrus"
-
-	"gatewayd/exchangeapi/index/judge"
 )
 
 // Lag is the distance of the index from its node.
@@ -153,7 +151,7 @@ func (x *Index) recordOutcome(err error) {
 }
 
 // standstill returns the StandstillError in an error, or nil.
-func standstill(err error) (s *judge.StandstillError) {
+func standstill(err error) (s *StandstillError) {
 	_ = errors.As(err, &s)
 	return s
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/records/recordstest"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/vite/dex"
 )
 

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"gatewayd/exchangeapi/index/numbers"
 	"gatewayd/vite/client"
 	"gatewayd/vite/core"
 	"gatewayd/vite/dex"
@@ -232,7 +231,7 @@ func (x *Index) Balances(ctx context.Context, owner core.Address) ([]Balance, er
 		t := tokenOf(f.Token)
 		list = append(list, Balance{
 			Token: id, Symbol: t.Symbol, Decimals: t.Decimals, RawAvailable: f.Available, RawLocked: f.Locked,
-			Available: numbers.Amount(&f.Available, t.Decimals, wideDecimals), Locked: numbers.Amount(&f.Locked, t.Decimals, wideDecimals),
+			Available: formatAmount(&f.Available, t.Decimals, wideDecimals), Locked: formatAmount(&f.Locked, t.Decimals, wideDecimals),
 		})
 	}
 	slices.SortFunc(list, func(a, b Balance) int {

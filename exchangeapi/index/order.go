@@ -5,7 +5,6 @@ import (
 
 	"github.com/holiman/uint256"
 
-	"gatewayd/exchangeapi/index/numbers"
 	"gatewayd/vite/dex"
 )
 
@@ -181,10 +180,10 @@ func (o *orderRow) view(m *market) Order {
 	fees := plus(&o.BaseFee.Int, &o.OperatorFee.Int)
 	return Order{
 		Pair: m.pair, Address: o.Owner, ID: o.ID, InnerID: o.InnerID, Side: o.Side, Type: o.Type,
-		Price: numbers.Price(o.Price.Price, pp), Quantity: numbers.Amount(&o.Quantity.Int, m.TradeDecimals, qp), Amount: o.worth(m),
-		ExecutedQuantity: numbers.Amount(&o.Executed.Int, m.TradeDecimals, qp), ExecutedAmount: numbers.Amount(&o.ExecutedAmount.Int, m.QuoteDecimals, pp),
+		Price: formatPrice(o.Price.Price, pp), Quantity: formatAmount(&o.Quantity.Int, m.TradeDecimals, qp), Amount: o.worth(m),
+		ExecutedQuantity: formatAmount(&o.Executed.Int, m.TradeDecimals, qp), ExecutedAmount: formatAmount(&o.ExecutedAmount.Int, m.QuoteDecimals, pp),
 		ExecutedPercent: percent, ExecutedAvgPrice: average,
-		Fee: numbers.Amount(&fees, m.QuoteDecimals, pp), Status: o.Status, CreateTime: o.Created,
+		Fee: formatAmount(&fees, m.QuoteDecimals, pp), Status: o.Status, CreateTime: o.Created,
 	}
 }
 
@@ -192,14 +191,14 @@ func (o *orderRow) view(m *market) Order {
 func (o *orderRow) ratios(m *market) (percent, average string) {
 	pp := m.pair.PricePrecision
 	if o.Executed.IsZero() {
-		none := numbers.Digits("0", 0, pp)
+		none := formatDigits("0", 0, pp)
 		return none, none
 	}
-	percent = numbers.CutRatio(&o.Executed.Int, m.TradeDecimals, &o.Quantity.Int, m.TradeDecimals, pp)
+	percent = formatRatio(&o.Executed.Int, m.TradeDecimals, &o.Quantity.Int, m.TradeDecimals, pp)
 	if o.atLimit(m) {
-		return percent, numbers.Price(o.Price.Price, pp)
+		return percent, formatPrice(o.Price.Price, pp)
 	}
-	return percent, numbers.CutRatio(&o.ExecutedAmount.Int, m.QuoteDecimals, &o.Executed.Int, m.TradeDecimals, pp)
+	return percent, formatRatio(&o.ExecutedAmount.Int, m.QuoteDecimals, &o.Executed.Int, m.TradeDecimals, pp)
 }
 
 // atLimit reports whether the executed amount is not better than the limit price. The chain
@@ -224,7 +223,7 @@ func (o *orderRow) atLimit(m *market) bool {
 // has no price, so it shows what it set aside.
 func (o *orderRow) worth(m *market) string {
 	if o.Price.IsZero() {
-		return numbers.Amount(&o.Amount.Int, m.QuoteDecimals, wideDecimals)
+		return formatAmount(&o.Amount.Int, m.QuoteDecimals, wideDecimals)
 	}
-	return numbers.Product(o.Price.Price, &o.Quantity.Int, m.TradeDecimals, wideDecimals)
+	return formatProduct(o.Price.Price, &o.Quantity.Int, m.TradeDecimals, wideDecimals)
 }

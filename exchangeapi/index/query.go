@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"gatewayd/exchangeapi/index/numbers"
-	"gatewayd/exchangeapi/index/query"
 	"gatewayd/vite/core"
 )
 
@@ -71,8 +69,8 @@ func (x *Index) Orders(ctx context.Context, f OrderFilter, p Page) (Orders, erro
 	return result, nil
 }
 
-func (f *OrderFilter) where(r *rules) (*query.List, error) {
-	w := query.From("ex_orders WHERE owner = ?", f.Owner.String())
+func (f *OrderFilter) where(r *rules) (*listQuery, error) {
+	w := newListQuery("ex_orders WHERE owner = ?", f.Owner.String())
 	if f.Symbol != "" && r.bySymbol[f.Symbol] == nil {
 		return nil, ErrUnknownMarket
 	}
@@ -150,10 +148,10 @@ func (x *Index) Trades(ctx context.Context, f TradeFilter, p Page) (Trades, erro
 const tradesOfOrder = "(SELECT " + shownOfTrade + ", pos, market FROM ex_trades WHERE taker = ? UNION SELECT " + shownOfTrade +
 	", pos, market FROM ex_trades WHERE maker = ?) AS of_order WHERE +market = ?"
 
-func (f *TradeFilter) where(m *market) *query.List {
-	w := query.From("ex_trades WHERE market = ?", int64(m.ID))
+func (f *TradeFilter) where(m *market) *listQuery {
+	w := newListQuery("ex_trades WHERE market = ?", int64(m.ID))
 	if f.Order != nil {
-		w = query.From(tradesOfOrder, f.Order.String(), f.Order.String(), int64(m.ID))
+		w = newListQuery(tradesOfOrder, f.Order.String(), f.Order.String(), int64(m.ID))
 	}
 	w.Between("at", f.Start, f.End)
 	w.Side(f.Side)
@@ -171,7 +169,7 @@ func (x *Index) Bars(ctx context.Context, f BarFilter) ([]Bar, error) {
 	if !ok {
 		return nil, fmt.Errorf("interval %.20q is none of the seven", f.Interval)
 	}
-	w := query.From("ex_bars WHERE market = ? AND span = ?", int64(m.ID), length)
+	w := newListQuery("ex_bars WHERE market = ? AND span = ?", int64(m.ID), length)
 	w.Between("start", f.Start, f.End)
 	p := Page{Limit: f.Limit}
 	bars := make([]Bar, 0, rowCapacity(p))
@@ -187,7 +185,7 @@ func (x *Index) Bars(ctx context.Context, f BarFilter) ([]Bar, error) {
 // exchange does not know has none.
 func (x *Index) Transfers(ctx context.Context, owner core.Address, token core.TokenID, p Page) (Transfers, error) {
 	p.Total = true
-	w := query.From("ex_transfers WHERE account = ? AND token = ?", owner.String(), token.String())
+	w := newListQuery("ex_transfers WHERE account = ? AND token = ?", owner.String(), token.String())
 	result := Transfers{List: []Transfer{}}
 	var amounts []amount
 	var row struct {
@@ -212,7 +210,7 @@ func (x *Index) Transfers(ctx context.Context, owner core.Address, token core.To
 	}
 	for i := range amounts {
 		t := &result.List[i]
-		t.TokenSymbol, t.Amount = symbol, numbers.Amount(&amounts[i].Int, decimals, wideDecimals)
+		t.TokenSymbol, t.Amount = symbol, formatAmount(&amounts[i].Int, decimals, wideDecimals)
 	}
 	return result, nil
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"gatewayd/exchangeapi/index/query"
 	"gatewayd/vite/core"
 	"gatewayd/vite/dex"
 )
@@ -44,8 +43,8 @@ func TestPagePlans(t *testing.T) {
 		trades(TradeFilter{Side: &side}):                   "SEARCH ex_trades USING INDEX ex_trades_sells (market=?)",
 		trades(TradeFilter{Start: 1, End: 2, Side: &side}): "SEARCH ex_trades USING INDEX ex_trades_sells (market=? AND at>? AND at<?)",
 		ofOrder: "CO-ROUTINE of_order",
-		query.From("ex_bars WHERE market = ? AND span = ?").Page(shownOfBar, newestBars):               "SEARCH ex_bars USING INDEX sqlite_autoindex_ex_bars_1 (market=? AND span=?)",
-		query.From("ex_transfers WHERE account = ? AND token = ?").Page(shownOfTransfer, newestEvents): "SEARCH ex_transfers USING INDEX ex_transfers_of (account=? AND token=?)",
+		newListQuery("ex_bars WHERE market = ? AND span = ?").Page(shownOfBar, newestBars):               "SEARCH ex_bars USING INDEX sqlite_autoindex_ex_bars_1 (market=? AND span=?)",
+		newListQuery("ex_transfers WHERE account = ? AND token = ?").Page(shownOfTransfer, newestEvents): "SEARCH ex_transfers USING INDEX ex_transfers_of (account=? AND token=?)",
 		lastGrant: "SEARCH ex_grants USING INDEX ex_grants_of (principal=? AND agent=? AND market=?)",
 	} {
 		var plan []struct {
@@ -65,8 +64,8 @@ func TestPagePlans(t *testing.T) {
 }
 
 // endless is a list that a query never gets to the end of.
-func endless() *query.List {
-	return query.From("(WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers) SELECT n FROM numbers) AS endless WHERE n < ?", 0)
+func endless() *listQuery {
+	return newListQuery("(WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers) SELECT n FROM numbers) AS endless WHERE n < ?", 0)
 }
 
 // TestWideReads: lists that read much end with who asked for them, and leave connections to what

@@ -13,7 +13,6 @@ import (
 	"github.com/holiman/uint256"
 	"github.com/jmoiron/sqlx"
 
-	"gatewayd/exchangeapi/index/query"
 	"gatewayd/internal/database"
 	"gatewayd/vite/dex"
 )
@@ -170,7 +169,7 @@ const MaxOffset = 10_000
 
 // page reads the rows of a page into row, one after the other, and counts all matches if asked to;
 // -1 if not.
-func (s *store) page(ctx context.Context, l *query.List, columns, order string, p Page, row any, each func()) (total int, err error) {
+func (s *store) page(ctx context.Context, l *listQuery, columns, order string, p Page, row any, each func()) (total int, err error) {
 	run := s.read
 	if l.Wide || p.Total {
 		run = s.readWide

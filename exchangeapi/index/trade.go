@@ -8,7 +8,6 @@ import (
 
 	"github.com/holiman/uint256"
 
-	"gatewayd/exchangeapi/index/numbers"
 	"gatewayd/vite/dex"
 )
 
@@ -70,10 +69,10 @@ func (a *applier) trade(b *block, pos int, t *dex.Trade) error {
 func (r *tradeRow) view(m *market) Trade {
 	pp, qp := m.pair.PricePrecision, m.pair.QuantityPrecision
 	t := Trade{
-		Pair: m.pair, ID: r.ID, Price: numbers.Price(r.Price.Price, pp), Quantity: numbers.Amount(&r.Quantity.Int, m.TradeDecimals, qp),
-		Amount: numbers.Amount(&r.Amount.Int, m.QuoteDecimals, wideDecimals), Time: r.At, Side: r.Side, BlockHeight: r.Height,
-		BuyFee:   numbers.Amount(&r.TakerFee.Int, m.QuoteDecimals, wideDecimals),
-		SellFee:  numbers.Amount(&r.MakerFee.Int, m.QuoteDecimals, wideDecimals),
+		Pair: m.pair, ID: r.ID, Price: formatPrice(r.Price.Price, pp), Quantity: formatAmount(&r.Quantity.Int, m.TradeDecimals, qp),
+		Amount: formatAmount(&r.Amount.Int, m.QuoteDecimals, wideDecimals), Time: r.At, Side: r.Side, BlockHeight: r.Height,
+		BuyFee:   formatAmount(&r.TakerFee.Int, m.QuoteDecimals, wideDecimals),
+		SellFee:  formatAmount(&r.MakerFee.Int, m.QuoteDecimals, wideDecimals),
 		BuyOrder: r.TakerInner, SellOrder: r.MakerInner,
 	}
 	if r.Side == 1 {
@@ -170,9 +169,9 @@ func (r *barRow) view(m *market) Bar {
 	pp := m.pair.PricePrecision
 	return Bar{
 		Symbol: m.Symbol, Interval: intervalOf(r.Span), Time: r.Start,
-		Open: numbers.Price(r.Open.Price, pp), Close: numbers.Price(r.Close.Price, pp),
-		High: numbers.Price(r.High.Price, pp), Low: numbers.Price(r.Low.Price, pp),
-		Volume: numbers.Amount(&r.Volume.Int, m.TradeDecimals, m.pair.QuantityPrecision),
+		Open: formatPrice(r.Open.Price, pp), Close: formatPrice(r.Close.Price, pp),
+		High: formatPrice(r.High.Price, pp), Low: formatPrice(r.Low.Price, pp),
+		Volume: formatAmount(&r.Volume.Int, m.TradeDecimals, m.pair.QuantityPrecision),
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/exchangeapi/index/numbers"
 	"gatewayd/vite/client"
 	"gatewayd/vite/core"
 	"gatewayd/vite/dex"
@@ -213,9 +212,9 @@ func TestNumberVectors(t *testing.T) {
 	plain := regexp.MustCompile(`^[0-9]+\.[0-9]+`)
 	exact := map[string]decimal.Decimal{
 		"price 0.1688 x quantity 81.3102 in a quote token of 6 decimals": decimal.RequireFromString("0.1688").Mul(decimal.RequireFromString("81.3102")),
-		"100/100.0001 = 0.999999000001":                                  numbers.Ratio(decimal.New(100, 0), decimal.RequireFromString("100.0001"), 6),
-		"45 raw of 8 decimals":                                           numbers.Whole(uint256.NewInt(45), 8),
-		"143.8816/7540":                                                  numbers.Ratio(decimal.RequireFromString("143.8816"), decimal.New(7540, 0), 8),
+		"100/100.0001 = 0.999999000001":                                  cutRatio(decimal.New(100, 0), decimal.RequireFromString("100.0001"), 6),
+		"45 raw of 8 decimals":                                           wholeAmount(uint256.NewInt(45), 8),
+		"143.8816/7540":                                                  cutRatio(decimal.RequireFromString("143.8816"), decimal.New(7540, 0), 8),
 	}
 	require.NotEmpty(t, file.Format.Samples)
 	for _, s := range file.Format.Samples {
@@ -232,9 +231,9 @@ func TestNumberVectors(t *testing.T) {
 		case places == 0:
 			places = wideDecimals
 		}
-		require.Equal(t, fmt.Sprint(s.Shown), numbers.Cut(value, places), s.Field)
+		require.Equal(t, fmt.Sprint(s.Shown), formatCut(value, places), s.Field)
 	}
-	require.Equal(t, "-0.12", numbers.Cut(decimal.RequireFromString("-0.129"), 2), "towards zero")
+	require.Equal(t, "-0.12", formatCut(decimal.RequireFromString("-0.129"), 2), "towards zero")
 }
 
 // TestStatuses is the table of docs/exchange-rules.md 4.3.

@@ -20,8 +20,8 @@ import (
 	"gatewayd/operator/backup"
 	"gatewayd/records"
 	"gatewayd/records/signguard"
-	"gatewayd/vite/blocklog"
 	"gatewayd/vite/core"
+	"gatewayd/vite/store"
 )
 
 const configText = `
@@ -97,7 +97,7 @@ func (g *gateway) at(name string) string { return filepath.Join(g.dir, "data", n
 // grow adds records to the chain's log.
 func (g *gateway) grow(t *testing.T, records int) {
 	t.Helper()
-	l, err := blocklog.Open(g.at("exchange/blocks.log"), core.Hash{1}, func() {}, blocklog.Place{}, func([]byte) error { return nil })
+	l, err := store.OpenLog(g.at("exchange/blocks.log"), core.Hash{1}, func() {}, store.Place{}, func([]byte) error { return nil })
 	require.NoError(t, err)
 	for i := range records {
 		require.NoError(t, l.Wait(l.Add(binary.BigEndian.AppendUint64([]byte{0xff}, uint64(i)), nil)))
@@ -422,6 +422,6 @@ func TestBackupOfADamagedLog(t *testing.T) {
 	require.NoError(t, err)
 	dir := t.TempDir()
 	_, err = backup.Write(t.Context(), g.cfg, filepath.Join(dir, "backup.tar"), backup.Options{})
-	require.ErrorIs(t, err, blocklog.ErrCorrupt)
+	require.ErrorIs(t, err, store.ErrCorrupt)
 	require.Empty(t, tree(t, dir), "nothing is left behind")
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/config"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/operator/backup"
 	"gatewayd/records"
-	"gatewayd/records/recordstest/seed"
 	"gatewayd/records/signguard"
 )
 
@@ -25,7 +25,7 @@ func BenchmarkCommitsBesideABackup(b *testing.B) {
 	cfg.Database.URL = "sqlite:" + filepath.Join(cfg.Data, "gatewayd.db")
 	cfg.Path = filepath.Join(cfg.Data, "config.yaml")
 	require.NoError(b, os.WriteFile(cfg.Path, nil, 0o600))
-	_, err := seed.Fill(b.Context(), cfg.Database.URL, seed.Plan{Payments: 100_000, At: time.Unix(1_700_000_000, 0), Network: records.Network{
+	_, err := recordstest.Fill(b.Context(), cfg.Database.URL, recordstest.Plan{Payments: 100_000, At: time.Unix(1_700_000_000, 0), Network: records.Network{
 		Name: "main", Source: "eth", Exchange: "vite", Hot: "0xhot", Gas: "0xgas", Gateway: "vite_gateway",
 		Tokens: []records.Token{{TokenID: "tti_687d8a93915393b219212c73", Decimals: 2, AssetDecimals: 4, Asset: "0xusd", Policy: records.Policy{Decimals: 2, AssetDecimals: 4}}},
 	}})

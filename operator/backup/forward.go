@@ -17,7 +17,7 @@ import (
 	"gatewayd/internal/database"
 	"gatewayd/records"
 	"gatewayd/records/signguard"
-	"gatewayd/vite/blocklog"
+	"gatewayd/vite/store"
 )
 
 // keeps is true when the existing file of a part stays, because it has everything that the backup
@@ -71,7 +71,7 @@ func notNewest(path string, err error) error {
 
 // wholeFrames returns the end of a log's last complete frame.
 func wholeFrames(log *io.SectionReader) (int64, error) {
-	s, err := blocklog.Inspect(log, log.Size(), func([]byte) error { return nil })
+	s, err := store.Inspect(log, log.Size(), func([]byte) error { return nil })
 	return s.Bytes, err
 }
 

@@ -15,8 +15,8 @@ import (
 
 	"gatewayd/config"
 	"gatewayd/internal/database"
-	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/status"
 	"gatewayd/vite/node"
 )
 

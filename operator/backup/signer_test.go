@@ -12,8 +12,8 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/config"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/operator/backup"
-	"gatewayd/records/recordstest"
 	"gatewayd/records/signguard"
 )
 

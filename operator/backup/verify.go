@@ -10,7 +10,7 @@ import (
 	"gatewayd/internal/database"
 	"gatewayd/records"
 	"gatewayd/records/signguard"
-	"gatewayd/vite/blocklog"
+	"gatewayd/vite/store"
 )
 
 // Verify reads a complete backup: every byte against its digests, every page of its databases,
@@ -45,7 +45,7 @@ func verify(ctx context.Context, path, work string) (m Manifest, err error) {
 func (a *archive) checkFile(ctx context.Context, p part, f File, work string) (err error) {
 	switch {
 	case p.kind == chainLog:
-		_, err := blocklog.Inspect(a.section(p.name), f.Size, func([]byte) error { return nil })
+		_, err := store.Inspect(a.section(p.name), f.Size, func([]byte) error { return nil })
 		return err
 	case !p.kind.database():
 		return nil

@@ -13,8 +13,8 @@ import (
 
 	"gatewayd/config"
 	"gatewayd/internal/database"
-	"gatewayd/vite/blocklog"
 	"gatewayd/vite/ledger"
+	"gatewayd/vite/store"
 )
 
 // Options of Write.
@@ -165,7 +165,7 @@ func cursors(ctx context.Context, path string) (list []Cursor, err error) {
 
 // snapshotBlocks counts the snapshot blocks of a complete log.
 func snapshotBlocks(log *os.File, size int64) (n uint64, err error) {
-	_, err = blocklog.Inspect(log, size, func(record []byte) error {
+	_, err = store.Inspect(log, size, func(record []byte) error {
 		if len(record) > 0 && ledger.MakesSnapshot(record[0]) {
 			n++
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/go-webauthn/webauthn/protocol"
 
 	"gatewayd/chain"
-	"gatewayd/internal/passkey"
 	"gatewayd/operator"
 	"gatewayd/records"
 	"gatewayd/records/access"
@@ -155,7 +154,7 @@ func (c *Console) approve(r request) error {
 	if err != nil {
 		return err
 	}
-	signed, err := passkey.ParseCredential(given.Credential)
+	signed, err := approval.ParseCredential(given.Credential)
 	if err != nil {
 		return refusal(http.StatusBadRequest, err.Error())
 	}
@@ -177,7 +176,7 @@ func (c *Console) approve(r request) error {
 }
 
 // ownKey is the public key of the user's passkey that has signed.
-func (c *Console) ownKey(r request, credential json.RawMessage) (key passkey.Key, err error) {
+func (c *Console) ownKey(r request, credential json.RawMessage) (key approval.PasskeyKey, err error) {
 	var p access.Passkey
 	err = r.Session.Store.View(r.Request().Context(), func(tx *records.Tx) error {
 		p, err = ownerOf(tx, credential)
@@ -189,7 +188,7 @@ func (c *Console) ownKey(r request, credential json.RawMessage) (key passkey.Key
 	if err != nil {
 		return key, err
 	}
-	return passkey.ParseKey(p.Key)
+	return approval.ParsePasskeyKey(p.Key)
 }
 
 // reject sends the transfer of a payment that waits back.

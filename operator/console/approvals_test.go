@@ -9,11 +9,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/internal/passkeytest"
+	"gatewayd/internal/testing/devices"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/operator"
 	"gatewayd/records"
 	"gatewayd/records/access"
-	"gatewayd/records/recordstest"
 	"gatewayd/signer/approval"
 )
 
@@ -50,7 +50,7 @@ func (p *page) approve(record uint64, a asked, credential json.RawMessage) (int,
 }
 
 // approvalsPage has a withdrawal whose payout waits for approvals, and two approvers with passkeys.
-func approvalsPage(t *testing.T) (p *page, record uint64, ann, ben *passkeytest.Authenticator) {
+func approvalsPage(t *testing.T) (p *page, record uint64, ann, ben *devices.Authenticator) {
 	t.Helper()
 	rig := recordstest.NewRig(t)
 	owed, payment := rig.Owe(records.Withdrawal, 500)
@@ -65,8 +65,8 @@ func approvalsPage(t *testing.T) (p *page, record uint64, ann, ben *passkeytest.
 		u.Name = "ben"
 		return access.Put(tx, u)
 	}))
-	ann, ben = passkeytest.New(t, host, origin), passkeytest.NewEd25519(t, host, origin)
-	for name, a := range map[string]*passkeytest.Authenticator{"approver": ann, "ben": ben} {
+	ann, ben = devices.New(t, host, origin), devices.NewEd25519(t, host, origin)
+	for name, a := range map[string]*devices.Authenticator{"approver": ann, "ben": ben} {
 		p.signIn(name)
 		status, text := p.register(a, "key")
 		require.Equal(t, http.StatusOK, status, text)
@@ -143,16 +143,16 @@ func TestApprovalsThatDoNotCount(t *testing.T) {
 	}
 	byAnn := func(a asked) json.RawMessage { return ann.Get(a.challenge(t)) }
 	refused("another user's passkey", http.StatusForbidden, nil, func(a asked) json.RawMessage { return ben.Get(a.challenge(t)) })
-	refused("nobody's passkey", http.StatusForbidden, nil, func(a asked) json.RawMessage { return passkeytest.New(t, host, origin).Get(a.challenge(t)) })
+	refused("nobody's passkey", http.StatusForbidden, nil, func(a asked) json.RawMessage { return devices.New(t, host, origin).Get(a.challenge(t)) })
 	refused("another challenge", http.StatusUnauthorized, nil, func(asked) json.RawMessage { return ann.Get([]byte("another challenge")) })
 	refused("another time", http.StatusUnauthorized, func(a *asked) { a.Expires++ }, byAnn)
 	refused("another nonce", http.StatusUnauthorized, func(a *asked) { a.Nonce = "x" }, byAnn)
 	refused("a time that is over", http.StatusUnauthorized, func(a *asked) { a.Expires = p.now().Unix() }, byAnn)
 	refused("no signature", http.StatusBadRequest, nil, func(asked) json.RawMessage { return json.RawMessage(`{}`) })
-	for what, lie := range map[string]func(*passkeytest.Authenticator){
-		"another page": func(a *passkeytest.Authenticator) { a.Origin = "https://ops.example.com" },
-		"not verified": (*passkeytest.Authenticator).Unverified,
-		"a sign-in":    func(a *passkeytest.Authenticator) { a.Type = "webauthn.create" },
+	for what, lie := range map[string]func(*devices.Authenticator){
+		"another page": func(a *devices.Authenticator) { a.Origin = "https://ops.example.com" },
+		"not verified": (*devices.Authenticator).Unverified,
+		"a sign-in":    func(a *devices.Authenticator) { a.Type = "webauthn.create" },
 	} {
 		refused(what, http.StatusUnauthorized, nil, func(a asked) json.RawMessage {
 			liar := *ann

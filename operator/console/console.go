@@ -13,10 +13,10 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/httpserver"
-	"gatewayd/internal/passkey"
 	"gatewayd/operator"
 	"gatewayd/records"
 	"gatewayd/records/access"
+	"gatewayd/signer/approval"
 	"gatewayd/transfers"
 	"gatewayd/watcher/recovery"
 )
@@ -32,7 +32,7 @@ type Gateway struct {
 // Parts are a Console's dependencies.
 type Parts struct {
 	Gateway func() (Gateway, bool) // false: the database is not open
-	Site    func() (passkey.Site, error)
+	Site    func() (approval.Site, error)
 	Guard   *httpserver.Middleware // who asks, and whether anybody can read along
 	Log     *logrus.Logger
 	Now     func() time.Time

@@ -19,11 +19,11 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/httpserver"
-	"gatewayd/internal/passkey"
 	"gatewayd/operator"
 	"gatewayd/operator/console"
 	"gatewayd/records"
 	"gatewayd/records/access"
+	"gatewayd/signer/approval"
 )
 
 const password = "correct horse battery"
@@ -87,7 +87,7 @@ func newPageOn(t *testing.T, store *records.Store) *page {
 
 func (p *page) now() time.Time { return time.Unix(p.clock.Load(), 0) }
 
-func (p *page) site() (passkey.Site, error) { return passkey.ParseSite(origin) }
+func (p *page) site() (approval.Site, error) { return approval.ParseSite(origin) }
 
 const host, origin = "ops.example.org", "https://ops.example.org"
 

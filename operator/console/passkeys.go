@@ -10,14 +10,14 @@ import (
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/labstack/echo/v4"
 
-	"gatewayd/internal/passkey"
 	"gatewayd/operator"
 	"gatewayd/records"
 	"gatewayd/records/access"
+	"gatewayd/signer/approval"
 )
 
 // site is the page that passkeys are for.
-func (c *Console) site() (passkey.Site, error) {
+func (c *Console) site() (approval.Site, error) {
 	s, err := c.Site()
 	if err != nil {
 		return s, refusal(http.StatusConflict, "passkeys want operators.url, the console's address as people open it: "+err.Error())
@@ -91,7 +91,7 @@ func (c *Console) createPasskey(r request) error {
 	return r.JSON(http.StatusOK, protocol.PublicKeyCredentialCreationOptions{
 		RelyingParty: protocol.RelyingPartyEntity{CredentialEntity: protocol.CredentialEntity{Name: "gatewayd"}, ID: site.RP},
 		User:         protocol.UserEntity{CredentialEntity: name, DisplayName: r.user.Name, ID: protocol.URLEncodedBase64(r.user.Name)},
-		Challenge:    c.asked.issue(r.user.Name), Parameters: passkey.Parameters(), Timeout: int(challengeLasts.Milliseconds()), CredentialExcludeList: descriptors(list),
+		Challenge:    c.asked.issue(r.user.Name), Parameters: approval.Parameters(), Timeout: int(challengeLasts.Milliseconds()), CredentialExcludeList: descriptors(list),
 		AuthenticatorSelection: protocol.AuthenticatorSelection{ResidentKey: protocol.ResidentKeyRequirementRequired, UserVerification: protocol.VerificationRequired},
 		Attestation:            protocol.PreferNoAttestation,
 	})
@@ -236,7 +236,7 @@ func (c *Console) signInByPasskey(x echo.Context) error {
 // ownerOf returns the passkey named in a browser's answer, or ErrNotFound; also where the
 // authenticator has it for another user.
 func ownerOf(tx *records.Tx, credential json.RawMessage) (access.Passkey, error) {
-	given, err := passkey.ParseCredential(credential)
+	given, err := approval.ParseCredential(credential)
 	if err != nil {
 		return access.Passkey{}, refusal(http.StatusBadRequest, err.Error())
 	}
@@ -248,12 +248,12 @@ func ownerOf(tx *records.Tx, credential json.RawMessage) (access.Passkey, error)
 }
 
 // verified reports whether a passkey has signed a challenge, and how often it has signed.
-func (c *Console) verified(site passkey.Site, p access.Passkey, raw []byte, credential json.RawMessage) (uint32, error) {
-	given, err := passkey.ParseCredential(credential)
+func (c *Console) verified(site approval.Site, p access.Passkey, raw []byte, credential json.RawMessage) (uint32, error) {
+	given, err := approval.ParseCredential(credential)
 	if err != nil {
 		return 0, refusal(http.StatusBadRequest, err.Error())
 	}
-	key, err := passkey.ParseKey(p.Key)
+	key, err := approval.ParsePasskeyKey(p.Key)
 	if err != nil {
 		return 0, err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/internal/passkeytest"
+	"gatewayd/internal/testing/devices"
 	"gatewayd/records"
 	"gatewayd/records/access"
 )
@@ -27,7 +27,7 @@ func (p *page) challenge(path string) []byte {
 }
 
 // register gives who is signed in a passkey.
-func (p *page) register(a *passkeytest.Authenticator, label string) (int, string) {
+func (p *page) register(a *devices.Authenticator, label string) (int, string) {
 	p.t.Helper()
 	return p.ask(http.MethodPost, "/passkeys", map[string]any{"label": label, "credential": a.Create(p.challenge("/passkeys/challenge"), []byte(p.name))})
 }
@@ -40,7 +40,7 @@ func (p *page) signInByPasskey(credential json.RawMessage) (int, string) {
 // TestPasskeysSignIn: alone, without password and code, once for each challenge.
 func TestPasskeysSignIn(t *testing.T) {
 	p := newPage(t)
-	a := passkeytest.New(t, host, origin)
+	a := devices.New(t, host, origin)
 	a.Uncounted = true
 	p.signIn("operator")
 	status, text := p.register(a, "laptop")
@@ -71,19 +71,19 @@ func TestPasskeysSignIn(t *testing.T) {
 // late, or of a copy.
 func TestPasskeysThatSignNobodyIn(t *testing.T) {
 	p := newPage(t)
-	a := passkeytest.New(t, host, origin)
+	a := devices.New(t, host, origin)
 	p.signIn("operator")
 	status, text := p.register(a, "laptop")
 	require.Equal(t, http.StatusOK, status, text)
 	p.cookie = nil
-	for what, lie := range map[string]func(*passkeytest.Authenticator){
-		"another page":       func(a *passkeytest.Authenticator) { a.Origin = "https://ops.example.com" },
-		"another host":       func(a *passkeytest.Authenticator) { a.RP = "example.org" },
-		"not verified":       (*passkeytest.Authenticator).Unverified,
-		"another credential": func(b *passkeytest.Authenticator) { *b = *passkeytest.New(t, host, origin) },
-		"another's key":      func(b *passkeytest.Authenticator) { id := b.ID; *b = *passkeytest.New(t, host, origin); b.ID = id },
-		"another user":       func(a *passkeytest.Authenticator) { a.User = []byte("viewer") },
-		"a copy of it":       func(a *passkeytest.Authenticator) { a.Count = 0 },
+	for what, lie := range map[string]func(*devices.Authenticator){
+		"another page":       func(a *devices.Authenticator) { a.Origin = "https://ops.example.com" },
+		"another host":       func(a *devices.Authenticator) { a.RP = "example.org" },
+		"not verified":       (*devices.Authenticator).Unverified,
+		"another credential": func(b *devices.Authenticator) { *b = *devices.New(t, host, origin) },
+		"another's key":      func(b *devices.Authenticator) { id := b.ID; *b = *devices.New(t, host, origin); b.ID = id },
+		"another user":       func(a *devices.Authenticator) { a.User = []byte("viewer") },
+		"a copy of it":       func(a *devices.Authenticator) { a.Count = 0 },
 	} {
 		p.advance(time.Minute)
 		liar := *a
@@ -105,18 +105,18 @@ func TestPasskeysThatSignNobodyIn(t *testing.T) {
 	require.Nil(t, p.cookie)
 
 	p.signIn("operator")
-	for what, lie := range map[string]func(*passkeytest.Authenticator){
-		"another page": func(a *passkeytest.Authenticator) { a.Origin = "https://ops.example.com" },
-		"not verified": (*passkeytest.Authenticator).Unverified,
+	for what, lie := range map[string]func(*devices.Authenticator){
+		"another page": func(a *devices.Authenticator) { a.Origin = "https://ops.example.com" },
+		"not verified": (*devices.Authenticator).Unverified,
 	} {
-		liar := passkeytest.New(t, host, origin)
+		liar := devices.New(t, host, origin)
 		lie(liar)
 		status, _ := p.register(liar, "x")
 		require.Equal(t, http.StatusBadRequest, status, what)
 	}
 	own := p.challenge("/passkeys/challenge")
 	p.signIn("viewer")
-	status, _ = p.ask(http.MethodPost, "/passkeys", map[string]any{"label": "x", "credential": passkeytest.New(t, host, origin).Create(own, []byte("viewer"))})
+	status, _ = p.ask(http.MethodPost, "/passkeys", map[string]any{"label": "x", "credential": devices.New(t, host, origin).Create(own, []byte("viewer"))})
 	require.Equal(t, http.StatusUnauthorized, status, "another user's challenge")
 }
 
@@ -124,7 +124,7 @@ func TestPasskeysThatSignNobodyIn(t *testing.T) {
 // the user, or with a new password.
 func TestPasskeysAreRemoved(t *testing.T) {
 	p := newPage(t)
-	a := passkeytest.NewEd25519(t, host, origin)
+	a := devices.NewEd25519(t, host, origin)
 	p.signIn("operator")
 	_, text := p.register(a, "laptop")
 	var made struct{ ID string }

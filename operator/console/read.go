@@ -10,7 +10,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/operator"
-	"gatewayd/operator/overview"
 	"gatewayd/records"
 )
 
@@ -32,7 +31,7 @@ func readBody(x echo.Context, into any) error {
 }
 
 func (c *Console) overview(r request) error {
-	o, err := overview.Read(r.Request().Context(), r.Session)
+	o, err := operator.Read(r.Request().Context(), r.Session)
 	if err != nil {
 		return err
 	}
@@ -40,7 +39,7 @@ func (c *Console) overview(r request) error {
 }
 
 func (c *Console) balances(r request) error {
-	list, err := overview.Balances(r.Request().Context(), r.Session)
+	list, err := operator.Balances(r.Request().Context(), r.Session)
 	if err != nil {
 		return err
 	}
@@ -182,7 +181,7 @@ func (c *Console) nodes(r request) error {
 	if r.Bridge != nil {
 		running = r.Bridge.Chains
 	}
-	list, err := overview.Nodes(r.Request().Context(), r.Session, running)
+	list, err := operator.Nodes(r.Request().Context(), r.Session, running)
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/status"
 	"gatewayd/transfers"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain/ethereum"
-	"gatewayd/chain/ethereum/devnode"
+	"gatewayd/dev/ethnode"
 )
 
 // statelessNode is a proxy before a node that refuses calls that read state.
@@ -42,7 +42,7 @@ func TestDoctorOfContractCoin(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name       string
-		node       devnode.Config
+		node       ethnode.Config
 		forgets    bool
 		adjust     func(*ethereum.Config)
 		ok         bool
@@ -50,15 +50,15 @@ func TestDoctorOfContractCoin(t *testing.T) {
 		balancesOK bool
 		balances   string
 	}{
-		{"traces", devnode.Config{}, false, nil, true, "credited at once: the node traces it", true, "compared with the books every 1h0m0s, 14000 accounts in a request"},
-		{"logs", devnode.Config{Public: true, Amsterdam: true}, false, nil, true, "credited at once: the chain logs it (EIP-7708)", true, "14000 accounts"},
-		{"balances", devnode.Config{Public: true}, false, nil, true, "found by balances within 1h0m0s, because the node does not trace (node 1 (HOST): debug_traceBlockByHash: the method debug_traceBlockByHash does not exist/is not available); credited when a later final block shows it too", true, "14000 accounts"},
-		{"traces, no state", devnode.Config{}, true, nil, true, "the node traces it", false, "cannot be read at its final block"},
-		{"nothing", devnode.Config{Public: true}, true, nil, false, "never credited", false, "missing trie node"},
-		{"switched off", devnode.Config{Public: true}, false, func(c *ethereum.Config) { c.Balances = "off" }, false, "never credited", true, "balances is off"},
+		{"traces", ethnode.Config{}, false, nil, true, "credited at once: the node traces it", true, "compared with the books every 1h0m0s, 14000 accounts in a request"},
+		{"logs", ethnode.Config{Public: true, Amsterdam: true}, false, nil, true, "credited at once: the chain logs it (EIP-7708)", true, "14000 accounts"},
+		{"balances", ethnode.Config{Public: true}, false, nil, true, "found by balances within 1h0m0s, because the node does not trace (node 1 (HOST): debug_traceBlockByHash: the method debug_traceBlockByHash does not exist/is not available); credited when a later final block shows it too", true, "14000 accounts"},
+		{"traces, no state", ethnode.Config{}, true, nil, true, "the node traces it", false, "cannot be read at its final block"},
+		{"nothing", ethnode.Config{Public: true}, true, nil, false, "never credited", false, "missing trie node"},
+		{"switched off", ethnode.Config{Public: true}, false, func(c *ethereum.Config) { c.Balances = "off" }, false, "never credited", true, "balances is off"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dev, err := devnode.Start(c.node)
+			dev, err := ethnode.Start(c.node)
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, dev.Close()) })
 			config := ethereum.Config{ID: "eth", ChainID: dev.ChainID(), Nodes: []string{dev.URL()}}

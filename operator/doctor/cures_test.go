@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/status"
 )
 
 // TestCuresAreGrouped: each act is listed once, in the order in which to act, with every finding

@@ -19,8 +19,8 @@ import (
 	"gatewayd/daemon"
 	"gatewayd/httpserver"
 	"gatewayd/operator"
-	"gatewayd/operator/status"
 	"gatewayd/records"
+	"gatewayd/status"
 )
 
 // Finding is the result of one check. Advice contains the fix of a fault, or the meaning of a

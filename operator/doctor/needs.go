@@ -6,9 +6,9 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum"
-	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/books"
+	"gatewayd/status"
 	"gatewayd/vite/core"
 )
 

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain/ethereum"
-	"gatewayd/chain/ethereum/devnode"
-	"gatewayd/devnet/faultynode"
+	"gatewayd/dev/ethnode"
+	"gatewayd/internal/testing/faults"
 )
 
 // sourceFindings are the doctor's findings for a source chain, by their subject.
@@ -35,7 +35,7 @@ func sourceFindings(t *testing.T, c ethereum.Config) map[string]Finding {
 func TestDoctorOfFees(t *testing.T) {
 	t.Parallel()
 	for _, legacy := range []bool{false, true} {
-		dev, err := devnode.Start(devnode.Config{Legacy: legacy})
+		dev, err := ethnode.Start(ethnode.Config{Legacy: legacy})
 		require.NoError(t, err)
 		defer func() { require.NoError(t, dev.Close()) }()
 		c := ethereum.Config{ID: "eth", ChainID: dev.ChainID(), Nodes: []string{dev.URL()}}
@@ -54,7 +54,7 @@ func TestDoctorOfFees(t *testing.T) {
 
 func TestDoctorOfRequestLimits(t *testing.T) {
 	t.Parallel()
-	dev, err := devnode.Start(devnode.Config{})
+	dev, err := ethnode.Start(ethnode.Config{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, dev.Close()) }()
 	target, err := url.Parse(dev.URL())
@@ -86,19 +86,19 @@ func TestDoctorOfRequestLimits(t *testing.T) {
 // daemon uses it; one that does not trace now is no fault, and its reason is shown.
 func TestDoctorOfProviders(t *testing.T) {
 	t.Parallel()
-	dev, err := devnode.Start(devnode.Config{})
+	dev, err := ethnode.Start(ethnode.Config{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, dev.Close()) }()
-	for _, h := range []faultynode.Habit{
-		faultynode.Batches("an error", 1, 0), faultynode.Batches("forbidden", 1, http.StatusForbidden), faultynode.Batches("too large", 10, http.StatusRequestEntityTooLarge),
-		faultynode.WithoutMethods("few methods", "eth_getBlockReceipts", "eth_feeHistory", "eth_maxPriorityFeePerGas"),
-		faultynode.DeniedMethods("denied", "debug_traceBlockByHash", "eth_getBlockReceipts"),
+	for _, h := range []faults.Habit{
+		faults.Batches("an error", 1, 0), faults.Batches("forbidden", 1, http.StatusForbidden), faults.Batches("too large", 10, http.StatusRequestEntityTooLarge),
+		faults.WithoutMethods("few methods", "eth_getBlockReceipts", "eth_feeHistory", "eth_maxPriorityFeePerGas"),
+		faults.DeniedMethods("denied", "debug_traceBlockByHash", "eth_getBlockReceipts"),
 	} {
 		t.Run(h.Name, func(t *testing.T) {
-			node, err := faultynode.Open(dev.URL())
+			node, err := faults.Open(dev.URL())
 			require.NoError(t, err)
 			defer func() { require.NoError(t, node.Close()) }()
-			node.Fail(faultynode.Fault{Habit: &h})
+			node.Fail(faults.Fault{Habit: &h})
 			found := sourceFindings(t, ethereum.Config{ID: "eth", ChainID: dev.ChainID(), Nodes: []string{node.URL}})
 			for what, f := range found {
 				require.True(t, f.OK || strings.HasSuffix(what, "finality"), "%s: %s", what, f.Found)

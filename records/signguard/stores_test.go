@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/records/recordstest"
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records/signguard"
 )
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"gatewayd/chain"
-	"gatewayd/internal/passkey"
 )
 
 // Config is the section signer.approvals of the configuration. Without approvers nothing wants an
@@ -36,11 +35,11 @@ func (c Config) publicKey(a Approver) (publicKey, error) {
 		public, err := ParsePublic(a.Key)
 		return ed25519Key(public), err
 	}
-	key, err := passkey.ParseKey(a.Passkey)
+	key, err := ParsePasskeyKey(a.Passkey)
 	if err != nil {
 		return nil, err
 	}
-	site, err := passkey.ParseSite(c.URL)
+	site, err := ParseSite(c.URL)
 	if err != nil {
 		return nil, fmt.Errorf("url: %w", err)
 	}
@@ -76,7 +75,7 @@ func (c Config) Check() error {
 	case len(c.Tokens) > 0 && len(c.Approvers) < c.Needed:
 		return fmt.Errorf("approvers: %d for %d signatures: nothing could ever be approved", len(c.Approvers), c.Needed)
 	}
-	if _, err := passkey.ParseSite(c.URL); err != nil {
+	if _, err := ParseSite(c.URL); err != nil {
 		return fmt.Errorf("url: %w", err)
 	}
 	if err := c.checkApprovers(); err != nil {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"gatewayd/chain"
-	"gatewayd/internal/passkey"
 )
 
 // DefaultURL is the console's default address.
@@ -25,7 +24,7 @@ func challengeOf(text []byte) []byte {
 }
 
 // FromPasskey is the approval that a passkey has signed.
-func FromPasskey(key passkey.Key, a passkey.Assertion, expires int64, nonce string) Signature {
+func FromPasskey(key PasskeyKey, a Assertion, expires int64, nonce string) Signature {
 	text := base64.StdEncoding.EncodeToString
 	return Signature{
 		Key: key.String(), Expires: expires, Nonce: nonce, Signature: text(a.Signature), AuthenticatorData: text(a.AuthenticatorData), ClientData: text(a.ClientData),
@@ -34,15 +33,15 @@ func FromPasskey(key passkey.Key, a passkey.Assertion, expires int64, nonce stri
 
 // VerifyPasskey reports whether an approval is of a passkey, for a payment, on a page, and counts
 // now.
-func VerifyPasskey(site passkey.Site, key passkey.Key, s Signature, id chain.ID, c chain.Claim, now time.Time) error {
+func VerifyPasskey(site Site, key PasskeyKey, s Signature, id chain.ID, c chain.Claim, now time.Time) error {
 	return verify(passkeyOf{site, key}, s, id, c, now)
 }
 
 // passkeyOf is the passkey of an approver, and the page that it is for: both by the signer's own
 // configuration.
 type passkeyOf struct {
-	site passkey.Site
-	key  passkey.Key
+	site Site
+	key  PasskeyKey
 }
 
 func (k passkeyOf) signed(text, signature []byte, s Signature) error {
@@ -51,7 +50,7 @@ func (k passkeyOf) signed(text, signature []byte, s Signature) error {
 	if dataErr != nil || clientErr != nil {
 		return errNoSignature
 	}
-	_, err := k.site.Verify(k.key, challengeOf(text), passkey.Assertion{AuthenticatorData: data, ClientData: client, Signature: signature})
+	_, err := k.site.Verify(k.key, challengeOf(text), Assertion{AuthenticatorData: data, ClientData: client, Signature: signature})
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}

@@ -8,22 +8,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/internal/passkey"
-	"gatewayd/internal/passkeytest"
+	"gatewayd/internal/testing/devices"
 	"gatewayd/signer/approval"
 )
 
 const console = "https://ops.example.org"
 
 // touched is the approval that a passkey signs of a payment.
-func touched(t *testing.T, a *passkeytest.Authenticator, c chain.Claim, until time.Time) chain.Approval {
+func touched(t *testing.T, a *devices.Authenticator, c chain.Claim, until time.Time) chain.Approval {
 	t.Helper()
-	key, err := passkey.ParseKey(a.Key())
+	key, err := approval.ParsePasskeyKey(a.Key())
 	require.NoError(t, err)
 	nonce, err := approval.NewNonce()
 	require.NoError(t, err)
 	data, client, signature := a.Assert(approval.Challenge("eth", c, until.Unix(), nonce))
-	return approval.FromPasskey(key, passkey.Assertion{AuthenticatorData: data, ClientData: client, Signature: signature}, until.Unix(), nonce)
+	return approval.FromPasskey(key, approval.Assertion{AuthenticatorData: data, ClientData: client, Signature: signature}, until.Unix(), nonce)
 }
 
 func passkeyRule(t *testing.T, needed int, approvers ...approval.Approver) *approval.Rule {
@@ -38,7 +37,7 @@ func passkeyRule(t *testing.T, needed int, approvers ...approval.Approver) *appr
 // TestTwoPasskeysApprove: two people with passkeys approve, or one with a passkey and one with a
 // key file; one of them alone, however often, does not.
 func TestTwoPasskeysApprove(t *testing.T) {
-	ann, ben, carl := passkeytest.New(t, "ops.example.org", console), passkeytest.NewEd25519(t, "ops.example.org", console), newPerson(t, "carl")
+	ann, ben, carl := devices.New(t, "ops.example.org", console), devices.NewEd25519(t, "ops.example.org", console), newPerson(t, "carl")
 	r := passkeyRule(t, 2, approval.Approver{Name: "ann", Passkey: ann.Key()}, approval.Approver{Name: "ben", Passkey: ben.Key()}, approval.Approver{Name: "carl", Key: carl.public})
 	until := begin.Add(time.Hour)
 	a, again, b, f := touched(t, ann, claim(), until), touched(t, ann, claim(), until), touched(t, ben, claim(), until), carl.approves(t, claim(), until)
@@ -60,7 +59,7 @@ func TestTwoPasskeysApprove(t *testing.T) {
 // TestPasskeysApproveOnePayment: the signature belongs to exactly this payment and time, by a
 // person who was verified on the console's own page.
 func TestPasskeysApproveOnePayment(t *testing.T) {
-	ann := passkeytest.New(t, "ops.example.org", console)
+	ann := devices.New(t, "ops.example.org", console)
 	r := passkeyRule(t, 1, approval.Approver{Name: "ann", Passkey: ann.Key()})
 	until := begin.Add(time.Hour)
 	s := touched(t, ann, claim(), until)
@@ -82,18 +81,18 @@ func TestPasskeysApproveOnePayment(t *testing.T) {
 	_, err = r.Verify("eth", claim(), s, until)
 	require.ErrorContains(t, err, "it ended at")
 
-	for what, lie := range map[string]func(*passkeytest.Authenticator){
-		"another page": func(a *passkeytest.Authenticator) { a.Origin = "https://ops.example.com" },
-		"another host": func(a *passkeytest.Authenticator) { a.RP = "example.org" },
-		"not verified": (*passkeytest.Authenticator).Unverified,
-		"nobody there": (*passkeytest.Authenticator).Absent,
+	for what, lie := range map[string]func(*devices.Authenticator){
+		"another page": func(a *devices.Authenticator) { a.Origin = "https://ops.example.com" },
+		"another host": func(a *devices.Authenticator) { a.RP = "example.org" },
+		"not verified": (*devices.Authenticator).Unverified,
+		"nobody there": (*devices.Authenticator).Absent,
 	} {
 		liar := *ann
 		lie(&liar)
 		_, err := r.Verify("eth", claim(), touched(t, &liar, claim(), until), begin)
 		require.ErrorIs(t, err, approval.ErrRefused, what)
 	}
-	forged := touched(t, passkeytest.New(t, "ops.example.org", console), claim(), until)
+	forged := touched(t, devices.New(t, "ops.example.org", console), claim(), until)
 	forged.Key = ann.Key()
 	_, err = r.Verify("eth", claim(), forged, begin)
 	require.ErrorIs(t, err, approval.ErrRefused, "another's passkey")
@@ -116,7 +115,7 @@ func TestPasskeysApproveOnePayment(t *testing.T) {
 }
 
 func TestConfigurationsOfPasskeys(t *testing.T) {
-	ann := passkeytest.New(t, "ops.example.org", console)
+	ann := devices.New(t, "ops.example.org", console)
 	a := approval.Approver{Name: "ann", Passkey: ann.Key()}
 	file := newPerson(t, "ann").public
 	for want, c := range map[string]approval.Config{

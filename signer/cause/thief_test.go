@@ -16,11 +16,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/chaintest"
+	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records/signguard"
 	"gatewayd/signer"
 	"gatewayd/signer/approval"
-	"gatewayd/signer/blocklist"
 	"gatewayd/signer/checks"
 	"gatewayd/signer/limits"
 	"gatewayd/vite/core"
@@ -85,7 +84,7 @@ func (th *thief) start() {
 	set, err := checks.New(th.t.Context(), checks.Config{
 		Limits:    limits.Config{Tokens: []limits.Token{{Network: "main", Token: usd, PerDay: amount(200_000)}}, Fees: []limits.FeeBudget{{Chain: "eth", PerDay: amount(20_000)}}},
 		Approvals: approval.Config{Needed: 1, Approvers: []approval.Approver{{Name: "ann", Key: th.approver}}, Tokens: []approval.Token{{Network: "main", Token: usd, ApproveAbove: amount(40_000)}}},
-		BlockList: blocklist.Config{Files: []blocklist.List{{Name: "sanctions", File: list}}},
+		BlockList: checks.BlockListConfig{Files: []checks.BlockList{{Name: "sanctions", File: list}}},
 	}, assets, th.guard, func() time.Time { return th.now })
 	require.NoError(th.t, err)
 	th.Signer = signer.New(signer.Parts{

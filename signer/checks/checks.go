@@ -21,15 +21,14 @@ import (
 	"gatewayd/policy"
 	"gatewayd/records/signguard"
 	"gatewayd/signer/approval"
-	"gatewayd/signer/blocklist"
 	"gatewayd/signer/limits"
 )
 
 // Config are the checks' sections of the configuration.
 type Config struct {
-	Limits    limits.Config    `yaml:"limits"`
-	Approvals approval.Config  `yaml:"approvals"`
-	BlockList blocklist.Config `yaml:"block_list"`
+	Limits    limits.Config   `yaml:"limits"`
+	Approvals approval.Config `yaml:"approvals"`
+	BlockList BlockListConfig `yaml:"block_list"`
 }
 
 // Check names the first field that cannot be used, and why.
@@ -86,7 +85,7 @@ type rules struct {
 	fees      *limits.Fees
 	bounded   map[chain.ID]bool // chains with a budget of fees
 	approvals *approval.Rule
-	lists     *blocklist.Lists
+	lists     *BlockLists
 }
 
 // New makes the checks of a checked configuration, and counts the sign-guard's authorizations of
@@ -100,7 +99,7 @@ func New(ctx context.Context, cfg Config, assets []Asset, h history, now func() 
 func (s *Set) Reconfigure(ctx context.Context, cfg Config, assets []Asset) error {
 	r := rules{bounded: map[chain.ID]bool{}}
 	var err error
-	if r.lists, err = blocklist.New(cfg.BlockList, s.now); err != nil {
+	if r.lists, err = NewBlockLists(cfg.BlockList, s.now); err != nil {
 		return fmt.Errorf("block_list: %w", err)
 	}
 	newest, err := s.history.Newest(ctx)
@@ -205,16 +204,16 @@ func (s *Set) Listed(ctx context.Context, id chain.ID, claims []chain.Claim) ([]
 func isPayout(p chain.Purpose) bool { return p == chain.Credit || p == chain.Refund }
 
 // listed says why a payment is held; empty: it is not.
-func listed(ctx context.Context, lists *blocklist.Lists, id chain.ID, c chain.Claim) string {
+func listed(ctx context.Context, lists *BlockLists, id chain.ID, c chain.Claim) string {
 	amount := c.Payment.Amount.String()
 	for _, q := range []struct {
 		who string
-		blocklist.Question
+		BlockQuestion
 	}{
-		{"payee", blocklist.Question{Address: c.Payment.To, Chain: string(id), Direction: "out", Amount: amount}},
-		{"sender", blocklist.Question{Address: c.Cause.Sender, Chain: string(c.Cause.Chain), Direction: "in", Amount: amount}},
+		{"payee", BlockQuestion{Address: c.Payment.To, Chain: string(id), Direction: "out", Amount: amount}},
+		{"sender", BlockQuestion{Address: c.Cause.Sender, Chain: string(c.Cause.Chain), Direction: "in", Amount: amount}},
 	} {
-		switch name, err := lists.Listed(ctx, q.Question); {
+		switch name, err := lists.Listed(ctx, q.BlockQuestion); {
 		case err != nil:
 			return err.Error()
 		case name != "":

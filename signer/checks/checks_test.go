@@ -11,11 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/chaintest"
+	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records/signguard"
 	"gatewayd/signer"
 	"gatewayd/signer/approval"
-	"gatewayd/signer/blocklist"
 	"gatewayd/signer/checks"
 	"gatewayd/signer/limits"
 )
@@ -126,7 +125,7 @@ func TestRefundsAreNotLimited(t *testing.T) {
 // TestListedAreHeld: payees and senders, and refunds to them as well.
 func TestListedAreHeld(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "list")
-	w := setup(t, checks.Config{BlockList: blocklist.Config{Files: []blocklist.List{{Name: "sanctions", File: path}}}})
+	w := setup(t, checks.Config{BlockList: checks.BlockListConfig{Files: []checks.BlockList{{Name: "sanctions", File: path}}}})
 	require.Contains(t, w.asks(w.claim("a", 1))[0], "held listed: list sanctions: ", "a list that was never read passes nobody")
 	require.Contains(t, w.set.Report().Lists, "list sanctions: ")
 	require.NoError(t, os.WriteFile(path, []byte(w.eth.Address("a")+"\nvite_b\n"), 0o600))
@@ -352,7 +351,7 @@ func TestAuthorizationsOfDays(t *testing.T) {
 func TestListedBeforeTheSignature(t *testing.T) {
 	list := filepath.Join(t.TempDir(), "list")
 	require.NoError(t, os.WriteFile(list, []byte("# none\n"), 0o600))
-	w := setup(t, checks.Config{BlockList: blocklist.Config{Files: []blocklist.List{{Name: "sanctions", File: list}}}})
+	w := setup(t, checks.Config{BlockList: checks.BlockListConfig{Files: []checks.BlockList{{Name: "sanctions", File: list}}}})
 	hot := w.eth.Address("hot")
 	w.eth.Endow(hot, token, chain.NewAmount(10_000))
 	w.eth.Endow(hot, chain.Native, chain.NewAmount(1_000_000))

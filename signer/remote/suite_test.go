@@ -13,11 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/chaintest"
+	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records/signguard"
 	"gatewayd/signer"
 	"gatewayd/signer/checks"
-	"gatewayd/signer/delegation"
 	"gatewayd/signer/remote"
 	"gatewayd/vite/core"
 	"gatewayd/vite/dex"
@@ -348,7 +347,7 @@ func (w *env) testDelegation() {
 	owner, thief := keyAt("owner").Address(), keyAt("thief").Address()
 	agent, err := w.Agent(ctx, "main", owner)
 	require.NoError(t, err)
-	require.Equal(t, keyAt(delegation.Path("main", owner)).Address(), agent)
+	require.Equal(t, keyAt(signer.DelegationPath("main", owner)).Address(), agent)
 	other, err := w.Agent(ctx, "test", owner)
 	require.NoError(t, err)
 	require.NotEqual(t, agent, other)

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"gatewayd/vite/blocklog"
 	"gatewayd/vite/ledger"
+	"gatewayd/vite/store"
 )
 
 // A state file holds the complete state just after a snapshot block, so that a start need not
@@ -30,10 +30,10 @@ const (
 )
 
 // encodeFile is the content of a state file for the place in the log.
-func encodeFile(s *ledger.State, at blocklog.Place) []byte {
+func encodeFile(s *ledger.State, at store.Place) []byte {
 	data := append(fileHead(s.Rules), binary.AppendUvarint(nil, uint64(at.Offset))...)
 	data = append(binary.AppendUvarint(data, at.Frame), ledger.EncodeState(s)...)
-	return binary.BigEndian.AppendUint32(data, blocklog.Checksum(data))
+	return binary.BigEndian.AppendUint32(data, store.Checksum(data))
 }
 
 func fileHead(r ledger.Rules) []byte {
@@ -41,7 +41,7 @@ func fileHead(r ledger.Rules) []byte {
 }
 
 // writeState makes a state file and removes all but the newest two.
-func writeState(dir string, data []byte, at blocklog.Place, height uint64) error {
+func writeState(dir string, data []byte, at store.Place, height uint64) error {
 	path := filepath.Join(dir, fmt.Sprintf("%s%016x-%d", statePrefix, at.Offset, height))
 	if err := writeWhole(path, data); err != nil {
 		return fmt.Errorf("writing the state file: %w", err)
@@ -116,28 +116,28 @@ func removeAll(names []string) error {
 }
 
 // readState is nil for a file that is damaged or of another format or genesis.
-func readState(path string, r ledger.Rules) (*ledger.State, blocklog.Place) {
+func readState(path string, r ledger.Rules) (*ledger.State, store.Place) {
 	data, err := os.ReadFile(path)
 	if err != nil || len(data) < 4 {
-		return nil, blocklog.Place{}
+		return nil, store.Place{}
 	}
 	body, sum := data[:len(data)-4], binary.BigEndian.Uint32(data[len(data)-4:])
-	if blocklog.Checksum(body) != sum {
-		return nil, blocklog.Place{}
+	if store.Checksum(body) != sum {
+		return nil, store.Place{}
 	}
 	return parseFile(body, r)
 }
 
 // parseFile reads a state file without its checksum.
-func parseFile(body []byte, r ledger.Rules) (*ledger.State, blocklog.Place) {
+func parseFile(body []byte, r ledger.Rules) (*ledger.State, store.Place) {
 	rest, ok := bytes.CutPrefix(body, fileHead(r))
 	if !ok {
-		return nil, blocklog.Place{}
+		return nil, store.Place{}
 	}
 	offset, n := binary.Uvarint(rest)
 	frame, m := binary.Uvarint(rest[max(n, 0):])
-	if n <= 0 || m <= 0 || int64(offset) < int64(blocklog.HeaderSize) {
-		return nil, blocklog.Place{}
+	if n <= 0 || m <= 0 || int64(offset) < int64(store.HeaderSize) {
+		return nil, store.Place{}
 	}
-	return ledger.DecodeState(rest[n+m:], r), blocklog.Place{Offset: int64(offset), Frame: frame}
+	return ledger.DecodeState(rest[n+m:], r), store.Place{Offset: int64(offset), Frame: frame}
 }

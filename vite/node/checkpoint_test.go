@@ -8,10 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/vite/blocklog"
 	"gatewayd/vite/core"
 	"gatewayd/vite/dex"
 	"gatewayd/vite/ledger"
+	"gatewayd/vite/store"
 )
 
 // TestOlderStateFile: a state file from before there was mining is not read; the log gives the same
@@ -40,7 +40,7 @@ func TestOlderStateFile(t *testing.T) {
 		require.NoError(t, err)
 		body := data[:len(data)-4]
 		body[len(stateMagic)] = stateFormat - 1
-		require.NoError(t, os.WriteFile(name, binary.BigEndian.AppendUint32(body, blocklog.Checksum(body)), 0o600))
+		require.NoError(t, os.WriteFile(name, binary.BigEndian.AppendUint32(body, store.Checksum(body)), 0o600))
 	}
 	rebuilt := open(t, config)
 	require.Equal(t, want, rebuilt.digest())

@@ -3,8 +3,8 @@ package node
 import (
 	"slices"
 
-	"gatewayd/vite/history"
 	"gatewayd/vite/ledger"
+	"gatewayd/vite/store"
 )
 
 // Chunk is a snapshot block with every account block that it is the first to contain. Each block
@@ -71,7 +71,7 @@ func (q *chunkQuery) add(p ledger.Confirmed) bool {
 // the next one.
 func (v *View) olderChunks(q *chunkQuery, to uint64) bool {
 	var parts []ledger.Confirmed
-	v.recall(func(h *history.History) (entries []*ledger.Entry, err error) {
+	v.recall(func(h *store.History) (entries []*ledger.Entry, err error) {
 		parts, err = h.Chunks(q.next, to, q.weightLeft)
 		for _, p := range parts {
 			entries = append(entries, slices.Concat(p.Accounts...)...)

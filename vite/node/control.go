@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"gatewayd/vite/core"
-	"gatewayd/vite/history"
 	"gatewayd/vite/ledger"
+	"gatewayd/vite/store"
 )
 
 // eventList lists the events of a step. It is called at once, but only if someone listens.
@@ -115,7 +115,7 @@ func (n *Node) seal() (*ledger.Snapshot, []byte, eventList) {
 // repeats. Unknown: ErrNoBlock, in a snapshot: ErrConfirmed.
 func (n *Node) DropUnconfirmed(hash core.Hash) error {
 	var old bool
-	err := n.history.Read(func(h *history.History) error {
+	err := n.history.Read(func(h *store.History) error {
 		p, err := h.Location(hash)
 		old = p != nil
 		return err

@@ -15,10 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"gatewayd/vite/blocklog"
 	"gatewayd/vite/core"
-	"gatewayd/vite/history"
 	"gatewayd/vite/ledger"
+	"gatewayd/vite/store"
 )
 
 // smallMemory has everything leave memory as soon as it can.
@@ -96,7 +95,7 @@ func TestDamagedHistoryIsMadeAnew(t *testing.T) {
 	l.sendAndReceive(12)
 	require.NoError(t, l.Close())
 	all := remade(t, config)
-	path := filepath.Join(config.Dir, history.DirName)
+	path := filepath.Join(config.Dir, store.DirName)
 	names, err := disk.List(path)
 	require.NoError(t, err)
 	require.NotEmpty(t, names)
@@ -211,7 +210,7 @@ func TestCutLogWithHistory(t *testing.T) {
 		l.sendAndReceive(1)
 	}
 	require.NoError(t, l.history.Sync())
-	path, saved := filepath.Join(config.Dir, history.DirName), t.TempDir()
+	path, saved := filepath.Join(config.Dir, store.DirName), t.TempDir()
 	require.NoError(t, os.CopyFS(saved, os.DirFS(config.Dir)))
 	from, size := l.lastState.Offset, l.log.Here().Offset
 	require.Less(t, from, size)
@@ -221,7 +220,7 @@ func TestCutLogWithHistory(t *testing.T) {
 		require.NoError(t, os.CopyFS(after.Dir, os.DirFS(saved)))
 		require.NoError(t, os.Truncate(filepath.Join(after.Dir, LogName), at))
 		moved := vfs.NewMem()
-		_, err := vfs.Clone(copyDisk(t, disk, path), moved, path, filepath.Join(after.Dir, history.DirName))
+		_, err := vfs.Clone(copyDisk(t, disk, path), moved, path, filepath.Join(after.Dir, store.DirName))
 		require.NoError(t, err)
 		after.disk = moved
 		again := open(t, after)
@@ -231,12 +230,12 @@ func TestCutLogWithHistory(t *testing.T) {
 	}
 	config.Dir = saved
 	for _, lose := range []func() error{
-		func() error { return os.Truncate(filepath.Join(saved, LogName), int64(blocklog.HeaderSize)-1) },
+		func() error { return os.Truncate(filepath.Join(saved, LogName), int64(store.HeaderSize)-1) },
 		func() error { return os.Remove(filepath.Join(saved, LogName)) },
 	} {
 		require.NoError(t, lose())
 		_, err := New(config)
-		require.ErrorIs(t, err, blocklog.ErrCorrupt, "the log is gone, the state files are not")
+		require.ErrorIs(t, err, store.ErrCorrupt, "the log is gone, the state files are not")
 	}
 }
 

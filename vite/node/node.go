@@ -31,10 +31,9 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/sirupsen/logrus"
 
-	"gatewayd/vite/blocklog"
 	"gatewayd/vite/core"
-	"gatewayd/vite/history"
 	"gatewayd/vite/ledger"
+	"gatewayd/vite/store"
 )
 
 // Config sets the chain's folder and its parameters.
@@ -76,8 +75,8 @@ type Node struct {
 	config  Config
 	genesis ledger.Genesis // normalised
 	rules   ledger.Rules
-	log     *blocklog.Log
-	history *history.History
+	log     *store.Log
+	history *store.History
 	dirLock *flock.Flock // nil in memory
 	hub     hub
 	// woken wakes Run because a contract has something to receive. One waiting wake-up is enough,
@@ -87,9 +86,9 @@ type Node struct {
 	// signatures checks those of callers who come at the same time together.
 	signatures *signatures
 
-	control   sync.Mutex     // held by whatever is not a Submit or Read: ticks, snapshots, drops, rollbacks, Close
-	lastState blocklog.Place // of the newest state file, or where the log began
-	stateSize int64          // of the newest state file
+	control   sync.Mutex  // held by whatever is not a Submit or Read: ticks, snapshots, drops, rollbacks, Close
+	lastState store.Place // of the newest state file, or where the log began
+	stateSize int64       // of the newest state file
 
 	mu     sync.RWMutex // of the rest
 	state  *ledger.State
@@ -133,9 +132,9 @@ func New(config Config) (*Node, error) {
 
 func (n *Node) open() (err error) {
 	if n.config.Dir == "" {
-		n.log = blocklog.NewMemory(n.callers.yieldToOthers)
+		n.log = store.NewMemoryLog(n.callers.yieldToOthers)
 		n.state = ledger.NewState(n.genesis, n.rules)
-		n.history, err = history.Open(n.config.disk, "", n.rules.Sealing())
+		n.history, err = store.OpenHistory(n.config.disk, "", n.rules.Sealing())
 		return err
 	}
 	if n.config.disk == nil {
@@ -151,7 +150,7 @@ func (n *Node) open() (err error) {
 	case !locked:
 		return fmt.Errorf("%s is in use by another process", n.config.Dir)
 	}
-	n.rules.OlderHashes, err = blocklog.HasOlderHashes(n.logPath())
+	n.rules.OlderHashes, err = store.HasOlderHashes(n.logPath())
 	if err == nil {
 		err = n.openDir()
 	}
@@ -174,7 +173,7 @@ func (n *Node) openDir() error {
 }
 
 func (n *Node) openHistory() (err error) {
-	if n.history, err = history.Open(n.config.disk, n.config.Dir, n.rules.Sealing()); err != nil {
+	if n.history, err = store.OpenHistory(n.config.disk, n.config.Dir, n.rules.Sealing()); err != nil {
 		return err
 	}
 	if err = n.load(); err != nil {
@@ -291,7 +290,7 @@ func (n *Node) oldSend(b *core.AccountBlock) (e *ledger.Entry, err error) {
 	if !b.IsReceive() || n.remembers(b.SendBlockHash) {
 		return nil, nil
 	}
-	err = n.history.Read(func(h *history.History) (err error) { e, err = h.Block(b.SendBlockHash); return err })
+	err = n.history.Read(func(h *store.History) (err error) { e, err = h.Block(b.SendBlockHash); return err })
 	return e, err
 }
 
@@ -348,7 +347,7 @@ func (n *Node) Subscribe(buffer int) *Subscription { return n.hub.subscribe(buff
 
 var (
 	// ErrClosed is the error of a closed node.
-	ErrClosed = history.ErrClosed
+	ErrClosed = store.ErrClosed
 	// ErrSlow ends a subscription whose buffer was full when an event came.
 	ErrSlow = errors.New("subscriber is too slow")
 )

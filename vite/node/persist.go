@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"gatewayd/vite/blocklog"
 	"gatewayd/vite/ledger"
+	"gatewayd/vite/store"
 )
 
 // load takes the newest usable state, the genesis at worst, makes the history end with it, and
@@ -22,7 +22,7 @@ func (n *Node) load() error {
 	if err := n.trimHistory(from, s); err != nil {
 		return err
 	}
-	n.log, err = blocklog.Open(n.logPath(), n.rules.Digest, n.callers.yieldToOthers, from, n.replayTo(s))
+	n.log, err = store.OpenLog(n.logPath(), n.rules.Digest, n.callers.yieldToOthers, from, n.replayTo(s))
 	n.state, n.lastState = s, from
 	return err
 }
@@ -33,7 +33,7 @@ func (n *Node) reload(maxHeight uint64) (*ledger.State, error) {
 	if err != nil {
 		return nil, err
 	}
-	log, err := blocklog.Open(n.logPath(), n.rules.Digest, n.callers.yieldToOthers, from, n.replayTo(s))
+	log, err := store.OpenLog(n.logPath(), n.rules.Digest, n.callers.yieldToOthers, from, n.replayTo(s))
 	if err != nil {
 		return nil, err
 	}
@@ -44,8 +44,8 @@ func (n *Node) logPath() string { return filepath.Join(n.config.Dir, LogName) }
 
 // trimHistory removes from the history the data that the replay will write again, and rebuilds a
 // damaged one.
-func (n *Node) trimHistory(from blocklog.Place, s *ledger.State) error {
-	if from == (blocklog.Place{}) {
+func (n *Node) trimHistory(from store.Place, s *ledger.State) error {
+	if from == (store.Place{}) {
 		return n.history.Reset()
 	}
 	return n.history.Cut(s.Height())
@@ -53,10 +53,10 @@ func (n *Node) trimHistory(from blocklog.Place, s *ledger.State) error {
 
 // startingState is the newest state file of at most maxHeight that the log and the history reach,
 // or the genesis.
-func (n *Node) startingState(maxHeight uint64) (*ledger.State, blocklog.Place, error) {
+func (n *Node) startingState(maxHeight uint64) (*ledger.State, store.Place, error) {
 	names, err := stateFiles(n.config.Dir)
 	if err != nil {
-		return nil, blocklog.Place{}, err
+		return nil, store.Place{}, err
 	}
 	for _, name := range names {
 		if heightOf(name) > maxHeight {
@@ -68,11 +68,11 @@ func (n *Node) startingState(maxHeight uint64) (*ledger.State, blocklog.Place, e
 		}
 		older, err := n.logEndsBefore(at)
 		if err != nil {
-			return nil, blocklog.Place{}, err
+			return nil, store.Place{}, err
 		}
 		if older {
 			if err := n.dropState(name); err != nil {
-				return nil, blocklog.Place{}, err
+				return nil, store.Place{}, err
 			}
 			continue
 		}
@@ -80,12 +80,12 @@ func (n *Node) startingState(maxHeight uint64) (*ledger.State, blocklog.Place, e
 			return s, at, nil
 		}
 	}
-	return ledger.NewState(n.genesis, n.rules), blocklog.Place{}, nil
+	return ledger.NewState(n.genesis, n.rules), store.Place{}, nil
 }
 
 // logEndsBefore reports whether the log is older than a state file. ErrCorrupt: the log is missing
 // or empty, as no copy of a running chain is.
-func (n *Node) logEndsBefore(at blocklog.Place) (bool, error) {
+func (n *Node) logEndsBefore(at store.Place) (bool, error) {
 	size := int64(0)
 	info, err := os.Stat(n.logPath())
 	switch {
@@ -94,8 +94,8 @@ func (n *Node) logEndsBefore(at blocklog.Place) (bool, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return false, fmt.Errorf("reading the block log: %w", err)
 	}
-	if size < int64(blocklog.HeaderSize) {
-		return false, fmt.Errorf("%w: %s is missing or empty, and there is a state file; restore it from a copy", blocklog.ErrCorrupt, n.logPath())
+	if size < int64(store.HeaderSize) {
+		return false, fmt.Errorf("%w: %s is missing or empty, and there is a state file; restore it from a copy", store.ErrCorrupt, n.logPath())
 	}
 	return size < at.Offset, nil
 }
@@ -139,7 +139,7 @@ func (n *Node) replayTo(s *ledger.State) func(record []byte) error {
 // checkpoint is a state file to be written.
 type checkpoint struct {
 	data   []byte
-	at     blocklog.Place
+	at     store.Place
 	height uint64
 }
 

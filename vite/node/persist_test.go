@@ -17,10 +17,10 @@ import (
 	logtest "github.com/sirupsen/logrus/hooks/test"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/vite/blocklog"
 	"gatewayd/vite/core"
 	"gatewayd/vite/dex"
 	"gatewayd/vite/ledger"
+	"gatewayd/vite/store"
 )
 
 // busy makes a bit of everything.
@@ -98,7 +98,7 @@ func TestStateFiles(t *testing.T) {
 // TestCutStateFile: a truncated state file is ignored, wherever it ends.
 func TestCutStateFile(t *testing.T) {
 	l := setup(t)
-	data := encodeFile(l.state, blocklog.Place{Offset: 100, Frame: 3})
+	data := encodeFile(l.state, store.Place{Offset: 100, Frame: 3})
 	path := filepath.Join(t.TempDir(), "state-64-1")
 	for size := 0; size < len(data); size += 11 {
 		require.NoError(t, os.WriteFile(path, data[:size], 0o600))
@@ -108,7 +108,7 @@ func TestCutStateFile(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, data, 0o600))
 	s, at := readState(path, l.rules)
 	require.Equal(t, stateHash(l.state), stateHash(s))
-	require.Equal(t, blocklog.Place{Offset: 100, Frame: 3}, at)
+	require.Equal(t, store.Place{Offset: 100, Frame: 3}, at)
 }
 
 // TestIdleChainIsSmall: an empty snapshot block, of which there is one a second, takes next to
@@ -167,7 +167,7 @@ func TestOtherGenesisIsRefused(t *testing.T) {
 	g := testGenesis(t)
 	g.StakeLock++
 	_, err := New(Config{Dir: dir, Genesis: g})
-	require.ErrorIs(t, err, blocklog.ErrCorrupt)
+	require.ErrorIs(t, err, store.ErrCorrupt)
 	g = testGenesis(t)
 	again := open(t, Config{Dir: dir, Genesis: g})
 	require.NoError(t, again.Close())
@@ -266,11 +266,11 @@ func FuzzParseState(f *testing.F) {
 	l.deposit(l.staked, coin, whole(100))
 	l.order(l.staked, dex.Sell, "10", 50)
 	l.busy()
-	body := func(s *ledger.State, at blocklog.Place) []byte {
+	body := func(s *ledger.State, at store.Place) []byte {
 		data := encodeFile(s, at)
 		return data[:len(data)-4] // without the checksum, which would stop every mutation
 	}
-	f.Add(body(l.state, blocklog.Place{Offset: 100, Frame: 3}))
+	f.Add(body(l.state, store.Place{Offset: 100, Frame: 3}))
 	rules := l.state.Rules
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, at := parseFile(data, rules)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/vite/blocklog"
 	"gatewayd/vite/core"
+	"gatewayd/vite/store"
 )
 
 // TestSealsAsRealNodesDo computes the hashes of snapshot blocks, with and without content, from
@@ -46,7 +46,7 @@ func TestOlderLogKeepsItsHashes(t *testing.T) {
 	g, err := testGenesis(t).Normalised()
 	require.NoError(t, err)
 	digest := g.Digest()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, LogName), append([]byte(blocklog.OlderHashesMagic), digest[:]...), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, LogName), append([]byte(store.OlderHashesMagic), digest[:]...), 0o600))
 	config := Config{Dir: dir, Genesis: testGenesis(t), SnapshotInterval: -1, StateEvery: 1}
 	l := open(t, config)
 	l.do(l.rich, l.transfer(l.rich, l.staked.addr, 1))

@@ -5,10 +5,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/vite/blocklog"
 	"gatewayd/vite/core"
 	"gatewayd/vite/dex"
 	"gatewayd/vite/ledger"
+	"gatewayd/vite/store"
 )
 
 const stepPayers = 5*ledger.PaymentsPerBlock + 50
@@ -140,7 +140,7 @@ func TestLogsOfBigSteps(t *testing.T) {
 
 	again := ledger.NewState(l.genesis, l.rules)
 	var seen []byte
-	log, err := blocklog.Open(l.logPath(), l.rules.Digest, func() {}, blocklog.Place{}, func(record []byte) error {
+	log, err := store.OpenLog(l.logPath(), l.rules.Digest, func() {}, store.Place{}, func(record []byte) error {
 		if kind, stepped := older[record[0]]; stepped {
 			record[0] = kind
 			seen = append(seen, kind)

@@ -8,8 +8,8 @@ import (
 	"github.com/holiman/uint256"
 
 	"gatewayd/vite/core"
-	"gatewayd/vite/history"
 	"gatewayd/vite/ledger"
+	"gatewayd/vite/store"
 )
 
 // View reads one moment of the chain. It is valid inside the function that Read calls.
@@ -48,7 +48,7 @@ func (n *Node) read(f func(v *View)) *View {
 }
 
 // past reads the history, while the chain continues.
-func (v *View) past(f func(h *history.History) error) {
+func (v *View) past(f func(h *store.History) error) {
 	if v.err == nil {
 		v.err = v.unlocked(func() error { return v.n.history.Read(f) })
 	}
@@ -59,10 +59,10 @@ const maxRecalls = 3
 
 // recall reads blocks from the history, again if one of them was overtaken meanwhile: unreceived
 // there, and no longer in memory as the unreceived are, because its receive has left memory.
-func (v *View) recall(read func(h *history.History) ([]*ledger.Entry, error)) []*ledger.Entry {
+func (v *View) recall(read func(h *store.History) ([]*ledger.Entry, error)) []*ledger.Entry {
 	for range maxRecalls {
 		var list []*ledger.Entry
-		v.past(func(h *history.History) (err error) { list, err = read(h); return err })
+		v.past(func(h *store.History) (err error) { list, err = read(h); return err })
 		if v.err != nil {
 			return nil
 		}
@@ -105,7 +105,7 @@ func (v *View) BlockByHash(h core.Hash) *Block {
 	if e := v.s.Blocks[h]; e != nil {
 		return v.block(e)
 	}
-	found := v.recall(func(p *history.History) ([]*ledger.Entry, error) {
+	found := v.recall(func(p *store.History) ([]*ledger.Entry, error) {
 		e, err := p.Block(h)
 		return []*ledger.Entry{e}, err
 	})
@@ -140,7 +140,7 @@ func (v *View) hostHeight(h core.Hash) (height uint64) {
 	if e := v.s.Blocks[h]; e != nil {
 		return e.At.Height
 	}
-	v.past(func(p *history.History) error {
+	v.past(func(p *store.History) error {
 		at, err := p.Location(h)
 		if at != nil {
 			height = at.At.Height
@@ -210,7 +210,7 @@ func (v *View) older(
 	ctx context.Context, list []*Block, a core.Address, from uint64, token *core.TokenID, count int,
 ) ([]*Block, uint64) {
 	next := from
-	found := v.recall(func(h *history.History) (found []*ledger.Entry, err error) {
+	found := v.recall(func(h *store.History) (found []*ledger.Entry, err error) {
 		next = from
 		err = h.Down(a, from, func(e *ledger.Entry) (bool, error) {
 			if err := ctx.Err(); err != nil {
@@ -347,7 +347,7 @@ func (v *View) balanceAt(a core.Address, token core.TokenID, height uint64) (pas
 		return past, false
 	}
 	if past, had = acc.BalanceAt(token, height); !had {
-		v.past(func(h *history.History) (err error) { past, had, err = h.Balance(a, token, height); return err })
+		v.past(func(h *store.History) (err error) { past, had, err = h.Balance(a, token, height); return err })
 	}
 	return past, had
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"gatewayd/vite/core"
-	"gatewayd/vite/history"
 	"gatewayd/vite/ledger"
+	"gatewayd/vite/store"
 )
 
 // LogFilter selects logs. Addresses are answered in address order, heights ascending.
@@ -61,7 +61,7 @@ func (v *View) SnapshotByHash(h core.Hash) *SnapshotBlock { return v.snapshotBlo
 func (v *View) sealed(h core.Hash) *ledger.Snapshot {
 	n := v.s.Snapshots[h]
 	if n == nil {
-		v.past(func(p *history.History) (err error) { n, err = p.SnapshotByHash(h); return err })
+		v.past(func(p *store.History) (err error) { n, err = p.SnapshotByHash(h); return err })
 	}
 	return n
 }
@@ -130,7 +130,7 @@ func (v *View) snapshotAt(height uint64) *ledger.Snapshot {
 		return n
 	}
 	var list []*ledger.Snapshot
-	v.past(func(p *history.History) (err error) { list, err = p.Snapshots(height, 1); return err })
+	v.past(func(p *store.History) (err error) { list, err = p.Snapshots(height, 1); return err })
 	if len(list) == 0 {
 		return nil
 	}
@@ -149,7 +149,7 @@ func (v *View) Snapshots(height uint64, count int) []*SnapshotBlock {
 		return list
 	}
 	var older []*ledger.Snapshot
-	v.past(func(p *history.History) (err error) { older, err = p.Snapshots(h, count-len(list)); return err })
+	v.past(func(p *store.History) (err error) { older, err = p.Snapshots(h, count-len(list)); return err })
 	for _, n := range older {
 		list = append(list, v.snapshotBlock(n))
 	}
@@ -169,7 +169,7 @@ func (v *View) Upgrades() []Upgrade {
 func (v *View) Logs(h core.Hash) ([]ledger.VMLog, error) {
 	e := v.s.Blocks[h]
 	if e == nil {
-		v.past(func(p *history.History) (err error) { e, err = p.Block(h); return err })
+		v.past(func(p *store.History) (err error) { e, err = p.Block(h); return err })
 	}
 	if e == nil {
 		return nil, ledger.ErrNoBlock
@@ -246,7 +246,7 @@ func (v *View) logs(ctx context.Context, q *logQuery, a core.Address, from, to u
 			last = min(last, to)
 		}
 		more := true
-		v.past(func(h *history.History) error {
+		v.past(func(h *store.History) error {
 			return h.Logs(ctx, a, from, last, q.filter.wants, func(e *ledger.Entry) bool { more = q.add(e); return more })
 		})
 		if !more {

@@ -14,7 +14,7 @@ import (
 
 	"gatewayd/wallet"
 	"gatewayd/wallet/hsm"
-	"gatewayd/wallet/hsm/hsmtest"
+	"gatewayd/internal/testing/devices"
 	"gatewayd/wallet/keystore"
 )
 
@@ -30,8 +30,8 @@ func software(t *testing.T) *wallet.Keys {
 }
 
 func TestModuleSigns(t *testing.T) {
-	config, others := hsmtest.Token(t, "signs", "secp256k1", hot), software(t)
-	keys, err := hsm.Open(config, hsmtest.PIN, others)
+	config, others := devices.Token(t, "signs", "secp256k1", hot), software(t)
+	keys, err := hsm.Open(config, devices.PIN, others)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, keys.Close()) })
 
@@ -71,8 +71,8 @@ func TestModuleSigns(t *testing.T) {
 }
 
 func TestLostSessionIsMadeAnew(t *testing.T) {
-	config := hsmtest.Token(t, "lost", "secp256k1", hot)
-	keys, err := hsm.Open(config, hsmtest.PIN, software(t))
+	config := devices.Token(t, "lost", "secp256k1", hot)
+	keys, err := hsm.Open(config, devices.PIN, software(t))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, keys.Close()) })
 	m := pkcs11.New(config.Module)
@@ -87,13 +87,13 @@ func TestLostSessionIsMadeAnew(t *testing.T) {
 }
 
 func TestModulesThatCannotBeUsed(t *testing.T) {
-	config := hsmtest.Token(t, "refused", "prime256v1", hot)
+	config := devices.Token(t, "refused", "prime256v1", hot)
 	for rule, change := range map[string]func(*hsm.Config) string{
-		"library cannot be loaded":             func(c *hsm.Config) string { c.Module = "/nowhere.so"; return hsmtest.PIN },
-		`has a token "nobody's"`:               func(c *hsm.Config) string { c.Token = "nobody's"; return hsmtest.PIN },
+		"library cannot be loaded":             func(c *hsm.Config) string { c.Module = "/nowhere.so"; return devices.PIN },
+		`has a token "nobody's"`:               func(c *hsm.Config) string { c.Token = "nobody's"; return devices.PIN },
 		"logging in to token":                  func(*hsm.Config) string { return "wrong" },
-		"it is not a point of secp256k1":       func(*hsm.Config) string { return hsmtest.PIN },
-		`that are called "cold", and one is w`: func(c *hsm.Config) string { c.Keys = map[string]string{hot: "cold"}; return hsmtest.PIN },
+		"it is not a point of secp256k1":       func(*hsm.Config) string { return devices.PIN },
+		`that are called "cold", and one is w`: func(c *hsm.Config) string { c.Keys = map[string]string{hot: "cold"}; return devices.PIN },
 	} {
 		t.Run(rule, func(t *testing.T) {
 			c := config

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"gatewayd/chain"
-	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/books"
 	"gatewayd/records/control"
+	"gatewayd/status"
 )
 
 // Books compares books and balances. What it closes it opens again only itself, and only when the

@@ -10,10 +10,10 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"gatewayd/chain"
-	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/books"
 	"gatewayd/records/control"
+	"gatewayd/status"
 )
 
 // holdingsReader is a source chain that returns many accounts' balances of an asset after a final

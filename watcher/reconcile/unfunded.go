@@ -6,10 +6,10 @@ import (
 	"fmt"
 
 	"gatewayd/chain"
-	"gatewayd/operator/status"
 	"gatewayd/records"
 	"gatewayd/records/books"
 	"gatewayd/records/control"
+	"gatewayd/status"
 )
 
 // costQuoter is a ledger with fees: it returns the present cost of one payout of an asset, in

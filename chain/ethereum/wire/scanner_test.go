@@ -10,7 +10,7 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/internal/ethtest"
+	"gatewayd/internal/testing/ethtest"
 )
 
 func recorded(t testing.TB, name string) []byte {

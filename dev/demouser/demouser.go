@@ -1,0 +1,248 @@
+// Package demouser contains the demo user of a development environment's pages, with money on both
+// chains and an API key, and a market maker that creates activity. Both use the gateway and the
+// exchange like any client; all their keys are public.
+//
+//	page ──▶ /demo/user, /demo/rpc, /demo/pay, /demo/session ──▶ this ──▶ chains, gateway, exchange
+package demouser
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"fmt"
+	"math/big"
+	"sync"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/crypto"
+	"github.com/sirupsen/logrus"
+	"golang.org/x/sync/errgroup"
+
+	"gatewayd/chain"
+	"gatewayd/dev"
+	"gatewayd/exchangeapi/client"
+	"gatewayd/vite/core"
+)
+
+// The accounts of the exchange chain that both are, among those with a stake.
+const (
+	demoIndex  = dev.Users - 3
+	makerIndex = dev.Users - 4
+)
+
+// Options select the additions to the demo user.
+type Options struct {
+	Market bool // a market maker
+}
+
+// Users are the demo user and the market maker. Start it once the environment is ready; until then
+// its handlers make who asks wait.
+type Users struct {
+	o       Options
+	log     *logrus.Logger
+	info    dev.Info
+	ready   chan struct{} // closed when info is known
+	funded  chan struct{} // closed when both have money on the source chain
+	source  *ecdsa.PrivateKey
+	paying  sync.Mutex // of the demo user's account on the source chain
+	watched watch
+
+	opened  chan struct{} // closed when session is known
+	session session
+}
+
+func New(o Options, log *logrus.Logger) *Users {
+	return &Users{o: o, log: log, ready: make(chan struct{}), funded: make(chan struct{}), opened: make(chan struct{}), source: sourceKey("demo user"), watched: watch{now: time.Now}}
+}
+
+// sourceKey is a public key pair of the source chain.
+func sourceKey(name string) *ecdsa.PrivateKey {
+	key, err := crypto.ToECDSA(crypto.Keccak256([]byte("gatewayd development: " + name)))
+	if err != nil {
+		panic(err) // the hash of a constant is below the curve's order
+	}
+	return key
+}
+
+// Run funds both users and lets them act in an environment until ctx ends. Failures are logged and
+// retried: the environment continues without them.
+func (u *Users) Run(ctx context.Context, info dev.Info) error {
+	u.info = info
+	close(u.ready)
+	maker := sourceKey("market maker")
+	u.retry(ctx, "funding the demo user", func() error { return u.fund(ctx, u.source, maker) })
+	if ctx.Err() != nil {
+		return nil
+	}
+	close(u.funded)
+	g, ctx := errgroup.WithContext(ctx)
+	if info.API != "" {
+		g.Go(func() error {
+			u.retry(ctx, "preparing the demo user's API key", func() error { return u.openSession(ctx) })
+			return nil
+		})
+	}
+	if u.o.Market && info.API != "" {
+		g.Go(func() error { return u.makeMarkets(ctx, maker) })
+	}
+	return g.Wait()
+}
+
+// retryTime is the pause before a failed act is tried again.
+const retryTime = 5 * time.Second
+
+// retry repeats an act until it succeeds or ctx ends.
+func (u *Users) retry(ctx context.Context, what string, act func() error) {
+	for {
+		err := act()
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		u.log.WithError(err).Warn(what)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(retryTime):
+		}
+	}
+}
+
+// The funds of both on the source chain, in whole coins or tokens.
+const (
+	coinGift  = 100
+	tokenGift = 100_000
+)
+
+// fund gives keys of the source chain coins and tokens of the faucet, unless they have them.
+func (u *Users) fund(ctx context.Context, keys ...*ecdsa.PrivateKey) error {
+	faucet, err := u.info.Faucet(ctx)
+	if err != nil {
+		return err
+	}
+	defer faucet.Client.Close()
+	var sent []common.Hash
+	for _, key := range keys {
+		to := crypto.PubkeyToAddress(key.PublicKey)
+		for asset, amount := range gifts(u.info.Tokens) {
+			have, err := faucet.Balance(ctx, asset, to)
+			if err != nil || have.Sign() > 0 {
+				if err != nil {
+					return err
+				}
+				continue
+			}
+			target, value, call := dev.TransferOf(asset, to, amount, nil)
+			hash, err := faucet.Submit(ctx, target, value, call)
+			if err != nil {
+				return err
+			}
+			sent = append(sent, hash)
+		}
+	}
+	for _, hash := range sent {
+		if err := faucet.Mined(ctx, hash); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gifts are amounts by asset.
+func gifts(tokens []dev.Token) map[string]*big.Int {
+	all := map[string]*big.Int{nativeAsset: dev.Whole(coinGift, 18).Uint256().ToBig()}
+	for _, t := range tokens {
+		if t.Asset != nativeAsset {
+			all[t.Asset] = dev.Whole(tokenGift, t.Decimals).Uint256().ToBig()
+		}
+	}
+	return all
+}
+
+const nativeAsset = string(chain.Native)
+
+// trader is the n-th staked account as a trader.
+func (u *Users) trader(ctx context.Context, name string, n uint32) (*Trader, error) {
+	key, err := u.info.UserKey(n)
+	if err != nil {
+		return nil, err
+	}
+	user, err := dev.NewViteUser(ctx, u.info.Exchange, key)
+	if err != nil {
+		return nil, err
+	}
+	note := func(format string, args ...any) { u.log.Debugf(format, args...) }
+	return &Trader{ViteUser: user, Name: name, API: &client.Client{Base: u.info.API}, Note: note}, nil
+}
+
+// session contains a page's data for trading as the demo user.
+type session struct {
+	Address string `json:"address"`
+	Key     string `json:"key"`
+	Secret  string `json:"secret"`
+}
+
+// tradedVITE is the demo user's balance on the exchange for buying.
+const tradedVITE = 200_000
+
+// openSession gets the demo user an API key that can trade in every market against VITE.
+func (u *Users) openSession(ctx context.Context) error {
+	t, err := u.trader(ctx, "the demo user", demoIndex)
+	if err != nil {
+		return err
+	}
+	defer t.Node.Close()
+	if err := t.Apply(ctx); err != nil {
+		return err
+	}
+	if err := t.Equip(ctx); err != nil {
+		return err
+	}
+	for _, k := range u.info.Tokens {
+		if err := awaitMarket(ctx, t, k); err != nil {
+			return err
+		}
+		if err := t.ConfigAgent(ctx, GrantPair, k.ID(), core.VITE); err != nil {
+			return err
+		}
+	}
+	if err := stock(ctx, t, core.VITE, "VITE", tradedVITE, 18); err != nil {
+		return err
+	}
+	if err := t.HasQuota(ctx); err != nil {
+		return err
+	}
+	u.session = session{Address: t.Account(), Key: t.API.Key, Secret: t.API.Secret}
+	close(u.opened)
+	return nil
+}
+
+// awaitMarket waits until the API knows a token's market against VITE.
+func awaitMarket(ctx context.Context, t *Trader, k dev.Token) error {
+	return dev.Within(ctx, dev.Soon, "the market of "+k.Symbol, func() (bool, error) {
+		_, err := marketOf(ctx, t, k)
+		return err == nil, nil
+	})
+}
+
+// marketOf finds a token's market against VITE among the API's.
+func marketOf(ctx context.Context, t *Trader, k dev.Token) (client.MarketItem, error) {
+	all, err := t.API.Markets(ctx, client.Page{})
+	for _, m := range all {
+		if m.TradeToken == k.Token && m.QuoteToken == core.VITE.String() {
+			return m, nil
+		}
+	}
+	return client.MarketItem{}, fmt.Errorf("the API does not know the market of %s: %w", k.Symbol, err)
+}
+
+// stock deposits tokens on the exchange unless half of them are there.
+func stock(ctx context.Context, t *Trader, token core.TokenID, symbol string, tokens uint64, decimals uint8) error {
+	have, err := t.API.Balance(ctx, t.Account())
+	if err != nil {
+		return err
+	}
+	if b := have[symbol]; b.Available.Add(b.Locked).IntPart() >= int64(tokens/2) {
+		return nil
+	}
+	return t.ToExchange(ctx, token, tokens, decimals)
+}

@@ -1,0 +1,173 @@
+package demouser
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/crypto"
+
+	"gatewayd/chain"
+	"gatewayd/daemon"
+	"gatewayd/dev"
+)
+
+// Demo returns the pages' actions for the demo user.
+func (u *Users) Demo() *daemon.Demo {
+	m := http.NewServeMux()
+	m.HandleFunc("GET /demo/user", u.serve(u.user))
+	m.HandleFunc("POST /demo/pay", u.serve(u.pay))
+	m.HandleFunc("POST /demo/rpc", u.rpc)
+	return &daemon.Demo{Gateway: m, Exchange: map[string]http.Handler{"/demo/session": u.serve(u.getSession)}}
+}
+
+// maxBody bounds what a page may send.
+const maxBody = 64 << 10
+
+// serve answers JSON, or an error in words.
+func (u *Users) serve(answer func(ctx context.Context, body *json.Decoder) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var out any
+		err := u.await(r.Context(), u.ready)
+		if err == nil {
+			out, err = answer(r.Context(), json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)))
+		}
+		if err != nil {
+			out = map[string]string{"error": err.Error()}
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-store")
+		_ = json.NewEncoder(w).Encode(out) // fails when the client has gone
+	}
+}
+
+// await waits for what the demo user needs; what is there already is there also for who leaves.
+func (u *Users) await(ctx context.Context, done <-chan struct{}) error {
+	select {
+	case <-done:
+		return nil
+	default:
+	}
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return errors.New("the demo user is not ready yet")
+	}
+}
+
+// demoAccount contains a page's data for acting as the demo user's wallet.
+type demoAccount struct {
+	Address    string `json:"address"`
+	PrivateKey string `json:"privateKey"` // seed and public key, as wallet libraries have it
+	Source     string `json:"source"`     // address on the source chain
+}
+
+func (u *Users) user(context.Context, *json.Decoder) (any, error) {
+	key, err := u.info.UserKey(demoIndex)
+	if err != nil {
+		return nil, err
+	}
+	return demoAccount{Address: key.Address().String(), PrivateKey: hex.EncodeToString(key.Bytes()), Source: crypto.PubkeyToAddress(u.source.PublicKey).Hex()}, nil
+}
+
+// payment is a page's request for a payment by the demo user's account on the source chain.
+type payment struct {
+	TokenID string `json:"tokenId"`
+	To      string `json:"to"`
+	Label   string `json:"label"`
+	Amount  string `json:"amount"` // smallest units
+}
+
+var errPayment = errors.New("tokenId of the environment, an address and an amount are wanted")
+
+// pay deposits: it sends coins or tokens on the source chain, with a label where there is one.
+func (u *Users) pay(ctx context.Context, body *json.Decoder) (any, error) {
+	var p payment
+	if body.Decode(&p) != nil || !common.IsHexAddress(p.To) {
+		return nil, errPayment
+	}
+	amount, err := chain.ParseAmount(p.Amount)
+	if err != nil {
+		return nil, errPayment
+	}
+	if err := u.await(ctx, u.funded); err != nil {
+		return nil, err
+	}
+	for _, k := range u.info.Tokens {
+		if k.Token == p.TokenID {
+			hash, err := u.send(ctx, k, p, amount)
+			return map[string]string{"hash": hash.Hex()}, err
+		}
+	}
+	return nil, errPayment
+}
+
+func (u *Users) send(ctx context.Context, k dev.Token, p payment, amount chain.Amount) (common.Hash, error) {
+	u.paying.Lock()
+	defer u.paying.Unlock()
+	payer, err := dev.NewEthUser(ctx, u.info.Source, u.source)
+	if err != nil {
+		return common.Hash{}, err
+	}
+	defer payer.Client.Close()
+	have, err := payer.Balance(ctx, k.Asset, payer.Address())
+	if err != nil {
+		return common.Hash{}, err
+	}
+	if have.Cmp(amount.Uint256().ToBig()) < 0 {
+		return common.Hash{}, errors.New("the demo user has less than that on the source chain")
+	}
+	return payer.Pay(ctx, k.Asset, common.HexToAddress(p.To), amount.Uint256().ToBig(), []byte(p.Label))
+}
+
+// rpc hands a call on to the exchange chain's node.
+func (u *Users) rpc(w http.ResponseWriter, r *http.Request) {
+	if err := u.await(r.Context(), u.ready); err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	node, err := url.Parse(u.info.Exchange)
+	if err != nil {
+		http.Error(w, "the node's URL is none", http.StatusInternalServerError)
+		return
+	}
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(p *httputil.ProxyRequest) {
+			p.Out.URL.Scheme, p.Out.URL.Host, p.Out.URL.Path, p.Out.Host = node.Scheme, node.Host, "/", node.Host
+			p.Out.Header.Del("Origin")
+		},
+		ModifyResponse: func(answer *http.Response) error {
+			for name := range answer.Header {
+				if name != "Content-Type" && name != "Content-Length" {
+					answer.Header.Del(name) // this listener sets its own
+				}
+			}
+			return nil
+		},
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	proxy.ServeHTTP(w, r)
+}
+
+var errNoSession = errors.New("the demo user's API key is being made")
+
+// sessionTimeout bounds a page's wait for the key, which is made in the first seconds.
+const sessionTimeout = 10 * time.Second
+
+// getSession returns the demo user's API key, and informs the market maker of a viewer.
+func (u *Users) getSession(ctx context.Context, _ *json.Decoder) (any, error) {
+	u.watched.markSeen()
+	ctx, cancel := context.WithTimeout(ctx, sessionTimeout)
+	defer cancel()
+	if u.await(ctx, u.opened) != nil {
+		return nil, errNoSession
+	}
+	return u.session, nil
+}

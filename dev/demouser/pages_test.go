@@ -1,0 +1,100 @@
+package demouser
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/dev"
+	"gatewayd/exchangeapi/client"
+)
+
+func users() *Users {
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	u := New(Options{}, log)
+	u.info = dev.Info{Mnemonic: dev.Mnemonic, Tokens: []dev.Token{{Symbol: "ETH-000", Token: "tti_687d8a93915393b219212c73", Asset: nativeAsset, Decimals: 18}}}
+	return u
+}
+
+func asked(h http.Handler, method, path, body string) string {
+	answer := httptest.NewRecorder()
+	h.ServeHTTP(answer, httptest.NewRequest(method, path, strings.NewReader(body)))
+	return answer.Body.String()
+}
+
+// What a page asks to be paid is checked before anything is sent.
+func TestPaymentsThatAreRefused(t *testing.T) {
+	u := users()
+	close(u.ready)
+	close(u.funded)
+	for _, body := range []string{
+		``, `{`, `[]`, `{"to":"0x1"}`, `{"tokenId":"tti_1","to":"0x52908400098527886E0F7030069857D2E4169EE7","amount":"1"}`,
+		`{"tokenId":"tti_687d8a93915393b219212c73","to":"0x52908400098527886E0F7030069857D2E4169EE7","amount":"-1"}`,
+		`{"tokenId":"` + strings.Repeat("x", maxBody) + `"}`,
+	} {
+		require.Contains(t, asked(u.Demo().Gateway, "POST", "/demo/pay", body), errPayment.Error())
+	}
+	require.Contains(t, asked(u.Demo().Gateway, "GET", "/demo/pay", ""), "Method Not Allowed")
+}
+
+func TestDemoAccount(t *testing.T) {
+	u := users()
+	close(u.ready)
+	answer := asked(u.Demo().Gateway, "GET", "/demo/user", "")
+	key, err := u.info.UserKey(demoIndex)
+	require.NoError(t, err)
+	require.Contains(t, answer, key.Address().String())
+	require.Regexp(t, `"privateKey":"[0-9a-f]{128}"`, answer)
+}
+
+// Who leaves before the key is made has waited in vain, and is seen by the market maker.
+func TestSessionBeforeAndAfter(t *testing.T) {
+	u := users()
+	close(u.ready)
+	h := u.Demo().Exchange["/demo/session"]
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	answer := httptest.NewRecorder()
+	h.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/demo/session", http.NoBody).WithContext(gone))
+	require.Contains(t, answer.Body.String(), errNoSession.Error())
+	require.Equal(t, busyInterval, u.watched.interval())
+	u.session = session{Address: "vite_1", Key: "K", Secret: "S"}
+	close(u.opened)
+	require.JSONEq(t, `{"address":"vite_1","key":"K","secret":"S"}`, asked(h, "GET", "/demo/session", ""))
+}
+
+// The market maker slows down without viewers.
+func TestPace(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	w := watch{now: func() time.Time { return now }}
+	require.Equal(t, idleInterval, w.interval())
+	w.markSeen()
+	require.Equal(t, busyInterval, w.interval())
+	now = now.Add(busyFor - time.Second)
+	require.Equal(t, busyInterval, w.interval())
+	now = now.Add(time.Second)
+	require.Equal(t, idleInterval, w.interval())
+}
+
+// The maker has tokens for all its asks, some times over, and every price names a token of the
+// environment.
+func TestMakerHasEnough(t *testing.T) {
+	names := map[string]bool{}
+	for _, a := range dev.Tokens() {
+		names[a.Symbol] = true
+		require.Positive(t, prices[a.Symbol], a.Symbol)
+		k := dev.Token{Symbol: a.Symbol + "-000"}
+		require.Greater(t, float64(makerTokens(k)), 1.5*levels*orderVITE/prices[a.Symbol])
+	}
+	require.Len(t, prices, len(names))
+	require.InDelta(t, 1.0, sign(client.Buy), 0)
+	require.InDelta(t, -1.0, sign(client.Sell), 0)
+}

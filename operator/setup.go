@@ -1,0 +1,256 @@
+package operator
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/ethereum/go-ethereum/ethclient"
+	"github.com/shopspring/decimal"
+
+	"gatewayd/chain"
+	"gatewayd/chain/ethereum"
+	"gatewayd/chain/vite"
+)
+
+// Answers contain the operator's own knowledge.
+type Answers struct {
+	Data         string   // directory
+	Source       []string // URLs of nodes of the source chain
+	Exchange     []string // URLs of nodes of the exchange chain
+	Store        string   // entropy store of the daemon's keys; empty: it is to be made yet
+	PasswordFile string
+	Funders      []string // addresses of the operator's own money
+	Listen       string   // of the gateway
+	Tokens       []Token
+	Signer       Signer
+}
+
+// Signer describes a signer in a separate process. Without Listen the daemon signs itself.
+type Signer struct {
+	Listen   string // unix:/path of its socket
+	Data     string // directory
+	Peer     string // the daemon's user; empty: whom the socket's mode lets
+	Source   []string
+	Exchange []string // its own nodes; none: the daemon's
+}
+
+// Token is a token to serve, in whole units.
+type Token struct {
+	Asset, ID string
+	Min       decimal.Decimal // of deposits and withdrawals
+	Max       decimal.Decimal // of withdrawals; zero: no maximum
+	Fee       decimal.Decimal // flat
+	Network   bool            // the fee is the network's instead
+}
+
+// ParseToken reads "ASSET,TOKEN,SMALLEST,LARGEST,FEE".
+func ParseToken(text string) (t Token, err error) {
+	part := strings.Split(text, ",")
+	if len(part) != 5 {
+		return t, fmt.Errorf("%q: must be ASSET,TOKEN,SMALLEST,LARGEST,FEE", text)
+	}
+	for i := range part {
+		part[i] = strings.TrimSpace(part[i])
+	}
+	t.Asset, t.ID = part[0], part[1]
+	if t.Network = part[4] == "network"; t.Network {
+		part[4] = "0"
+	}
+	for _, number := range []struct {
+		name, text string
+		to         *decimal.Decimal
+	}{{"SMALLEST", part[2], &t.Min}, {"LARGEST", part[3], &t.Max}, {"FEE", part[4], &t.Fee}} {
+		if *number.to, err = decimal.NewFromString(number.text); err != nil || number.to.IsNegative() {
+			return t, fmt.Errorf("%s %q: must be a number of whole tokens", number.name, number.text)
+		}
+	}
+	if t.Network && chain.Asset(t.Asset) != chain.Native {
+		return t, fmt.Errorf("FEE of %s: network is for the coin; give a number of whole tokens, or write fee.rate into the file", t.Asset)
+	}
+	return t, nil
+}
+
+// servedToken is a token as the file has it.
+type servedToken struct {
+	Token
+	Symbol                  string
+	Decimals, AssetDecimals uint8
+	Min, Max, Fee           string // in the smallest unit
+}
+
+// draft contains the input of the file.
+type draft struct {
+	Answers
+	ChainID uint64
+	Tokens  []servedToken
+}
+
+//go:embed *.tmpl
+var templates embed.FS
+
+// Files are the texts of a first configuration.
+type Files struct {
+	Daemon []byte
+	Signer []byte // nil: the daemon signs itself
+}
+
+// Write asks the nodes for what they know, and answers the texts.
+func Write(ctx context.Context, a Answers) (files Files, err error) {
+	if err := a.Signer.check(); err != nil {
+		return files, err
+	}
+	a.Funders = append([]string{}, a.Funders...) // [] in the file, not null
+	d, err := askNodes(ctx, a)
+	if err != nil {
+		return files, err
+	}
+	page, err := template.New("").Funcs(template.FuncMap{"quoted": quoted}).ParseFS(templates, "*.tmpl")
+	if err != nil {
+		return files, err
+	}
+	if files.Daemon, err = fill(page, "config.yaml.tmpl", d); err != nil || a.Signer.Listen == "" {
+		return files, err
+	}
+	own, err := askNodes(ctx, a.ofSigner())
+	if err != nil {
+		return files, fmt.Errorf("the signer's nodes: %w", err)
+	}
+	if own.ChainID != d.ChainID {
+		return files, fmt.Errorf("the signer's nodes of the source chain are of chain %d, the daemon's of chain %d: both must be of one chain", own.ChainID, d.ChainID)
+	}
+	files.Signer, err = fill(page, "signer.yaml.tmpl", own)
+	return files, err
+}
+
+// check takes what one machine has: certificates for another one are written into the files by
+// hand.
+func (s Signer) check() error {
+	if path, unix := strings.CutPrefix(s.Listen, "unix:"); s.Listen != "" && (!unix || !filepath.IsAbs(path)) {
+		return fmt.Errorf("signer %q: unix: and the absolute path of a socket are wanted; for https write signer.listen, wallet.signer and the certificates of both sides into the files", s.Listen)
+	}
+	return nil
+}
+
+// ofSigner are the answers of which the signer's file is made.
+func (a Answers) ofSigner() Answers {
+	a.Data = a.Signer.Data
+	if len(a.Signer.Source) > 0 {
+		a.Source = a.Signer.Source
+	}
+	if len(a.Signer.Exchange) > 0 {
+		a.Exchange = a.Signer.Exchange
+	}
+	return a
+}
+
+func fill(page *template.Template, name string, d draft) ([]byte, error) {
+	var text bytes.Buffer
+	err := page.ExecuteTemplate(&text, name, d)
+	return text.Bytes(), err
+}
+
+// askNodes reads from the nodes what they know.
+func askNodes(ctx context.Context, a Answers) (d draft, err error) {
+	d.Answers = a
+	source, err := d.openSource(ctx)
+	if err != nil {
+		return d, err
+	}
+	defer source.Close()
+	exchange, err := vite.New(vite.Config{ID: "vite", Nodes: a.Exchange}, nil)
+	if err != nil {
+		return d, fmt.Errorf("exchange chain: %w", err)
+	}
+	defer exchange.Close()
+	for _, t := range a.Tokens {
+		one, err := readToken(ctx, t, source, exchange)
+		if err != nil {
+			return d, err
+		}
+		d.Tokens = append(d.Tokens, one)
+	}
+	return d, nil
+}
+
+// quoted is a value as JSON has it, which YAML reads too.
+func quoted(value any) (string, error) {
+	text, err := json.Marshal(value)
+	return string(text), err
+}
+
+// openSource reads the chain's number from its nodes, which must name the same.
+func (d *draft) openSource(ctx context.Context) (*ethereum.Chain, error) {
+	for i, node := range d.Source {
+		id, err := chainID(ctx, node)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("source chain: node %d: %w", i+1, err)
+		case d.ChainID != 0 && id != d.ChainID:
+			return nil, fmt.Errorf("source chain: node %d is of chain %d, node 1 of chain %d: all must be of one chain", i+1, id, d.ChainID)
+		}
+		d.ChainID = id
+	}
+	c, err := ethereum.New(ethereum.Config{ID: "eth", ChainID: d.ChainID, Nodes: d.Source}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("source chain: %w", err)
+	}
+	return c, nil
+}
+
+// answerTime bounds a node's first answer.
+const answerTime = 20 * time.Second
+
+// chainID asks a node. Its URL, which may hold a key, is in no error.
+func chainID(ctx context.Context, node string) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	client, err := ethclient.DialContext(ctx, node)
+	if err == nil {
+		defer client.Close()
+		var id *big.Int
+		if id, err = client.ChainID(ctx); err == nil {
+			return id.Uint64(), nil
+		}
+	}
+	var at *url.Error
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	return 0, fmt.Errorf("eth_chainId: %w", err)
+}
+
+// readToken reads a token's figures from both chains.
+func readToken(ctx context.Context, t Token, source *ethereum.Chain, exchange *vite.Chain) (servedToken, error) {
+	one := servedToken{Token: t, AssetDecimals: ethereum.CoinDecimals}
+	info, err := exchange.TokenInfo(ctx, chain.Asset(t.ID))
+	if err != nil {
+		return one, fmt.Errorf("token %s: %w", t.ID, err)
+	}
+	one.Symbol, one.Decimals = info.Symbol, info.Decimals
+	if chain.Asset(t.Asset) != chain.Native {
+		if one.AssetDecimals, err = source.TokenDecimals(ctx, chain.Asset(t.Asset)); err != nil {
+			return one, fmt.Errorf("token %s: contract %s: %w", t.ID, t.Asset, err)
+		}
+	}
+	for _, amount := range []struct {
+		whole decimal.Decimal
+		to    *string
+	}{{t.Min, &one.Min}, {t.Max, &one.Max}, {t.Fee, &one.Fee}} {
+		units := amount.whole.Shift(int32(one.Decimals))
+		if !units.IsInteger() {
+			return one, fmt.Errorf("token %s: %s has more than its %d decimals", t.ID, amount.whole, one.Decimals)
+		}
+		*amount.to = units.String()
+	}
+	return one, nil
+}
