@@ -30,7 +30,7 @@ demo-custody: ## a thief who owns the daemon, limits, approvals, a block list, w
 .PHONY: drill
 drill: ## breaks three gateways in every way there is and repairs them by command (three minutes); ARGS="-run TestDrill//halted-account"
 	@scripts/npm-install.sh
-	scripts/postgres.sh go test -count=1 -v -timeout 80m ./devnet/drill $(ARGS)
+	scripts/postgres.sh go test -count=1 -v -timeout 80m ./dev/drill $(ARGS)
 
 .PHONY: bench
 bench: build build/gatewaybench ## figures of whole programs beside budget and yardstick; ARGS="--rounds 5 --only ws"
@@ -38,7 +38,7 @@ bench: build build/gatewaybench ## figures of whole programs beside budget and y
 
 .PHONY: benchmarks
 benchmarks: ## figures of single packages beside budget and yardstick; ARGS="-benchtime 9x ./vite/dex"
-	go test -run '^$$' -bench Budget -timeout 60m $(or $(ARGS),-benchtime 5x ./chain/ethereum ./devnet ./exchangeapi ./gateway ./records ./vite/dex ./vite/node ./wallet ./watcher)
+	go test -run '^$$' -bench Budget -timeout 60m $(or $(ARGS),-benchtime 5x ./chain/ethereum ./dev ./exchangeapi ./gateway ./records ./vite/dex ./vite/node ./wallet ./watcher)
 
 .PHONY: build
 build: ## build/gatewayd, one static file

@@ -168,7 +168,7 @@ func (r *repository) wrongFunctions(line string) (list []string) {
 func (r *repository) wrongTests(line string) (list []string) {
 	for _, c := range citedTest.FindAllStringSubmatch(line, -1) {
 		ofSuite := c[2] != "" && (c[1] == "TestSQLite" || c[1] == "TestPostgres")
-		known := r.tests[c[1]] && (!ofSuite || strings.Contains(r.text["records/recordstest/suite.go"], `"`+strings.ReplaceAll(c[2], "_", " ")+`"`))
+		known := r.tests[c[1]] && (!ofSuite || strings.Contains(r.text["internal/testing/recordstest/suite.go"], `"`+strings.ReplaceAll(c[2], "_", " ")+`"`))
 		if !known {
 			list = append(list, c[0])
 		}

@@ -1,4 +1,4 @@
-// Package devnet is the embedded environment of `gatewayd dev`: both chains in this process, the
+// Package dev is the embedded environment of `gatewayd dev`: both chains in this process, the
 // exchange's operator, users with wallets on both chains, and the same daemon as `gatewayd run`,
 // with a configuration written for it. All its keys are public.
 package dev

@@ -3,7 +3,7 @@
 //
 // It owns their names and costs. One loop reads the records and the nodes, in bounded time, every
 // ten seconds (`status.every`), and a scrape shows its last reading. It decides nothing;
-// operator/status decides whether payments flow.
+// status decides whether payments flow.
 //
 //	requests ──▶ counters, histograms ─┐
 //	records, nodes ──Follow──▶ page ───┼─▶ scrape

@@ -151,7 +151,7 @@ func payment(ctx context.Context, d *Session, o Order) (p records.Payment, err e
 	return p, destination(ctx, d, &p, from, n, t)
 }
 
-// tokenOf is a token of an account's network.
+// tokenOfAccount is a token of an account's network.
 func tokenOfAccount(ctx context.Context, d *Session, a records.Account, name string) (records.Network, records.Token, error) {
 	networks, err := d.Networks(ctx)
 	if err != nil {

@@ -21,5 +21,5 @@ if [ "$arch" != "$(go env GOHOSTARCH)" ]; then
 	fi
 fi
 go build -trimpath -buildvcs=false -tags netgo,osusergo,sqlite_omit_load_extension,timetzdata \
-	-ldflags "-s -w -linkmode external -extldflags \"-static\" -X gatewayd/internal/buildinfo.version=$version -X gatewayd/internal/buildinfo.commit=$commit" \
+	-ldflags "-s -w -linkmode external -extldflags \"-static\" -X gatewayd/daemon.version=$version -X gatewayd/daemon.commit=$commit" \
 	-o "$output" ./cmd/gatewayd

@@ -18,7 +18,7 @@ events() {
 		"${tests[@]}" -p 2 "$@"
 		return
 	fi
-	"${tests[@]}" ./devnet/drill >build/drill.json &
+	"${tests[@]}" ./dev/drill >build/drill.json &
 	drill=$!
 	{
 		"${tests[@]}" -p 1 -parallel 4 ./cmd/... >build/programs.json || touch build/programs.failed
@@ -26,7 +26,7 @@ events() {
 	} &
 	beside=$!
 	# shellcheck disable=SC2046
-	"${tests[@]}" -p 1 $(go list ./... | grep -vxFf <(go list "${raced[@]}" ./cmd/... ./devnet/drill)) || code=1
+	"${tests[@]}" -p 1 $(go list ./... | grep -vxFf <(go list "${raced[@]}" ./cmd/... ./dev/drill)) || code=1
 	wait "$drill" || late=1
 	wait "$beside" || code=1
 	[ ! -e build/programs.failed ] || late=1
@@ -102,7 +102,7 @@ lint=$!
 scripts/postgres.sh build/bin/gotestsum --format pkgname --hide-summary=output --jsonfile build/tests.json --raw-command -- \
 	scripts/test.sh --events "$@"
 tests=$(cat build/events.code)
-check "benchmarks of budgets run" make -s benchmarks ARGS="-short -benchtime 1x ./chain/ethereum ./devnet ./exchangeapi ./gateway ./records ./vite/dex ./vite/node ./watcher"
+check "benchmarks of budgets run" make -s benchmarks ARGS="-short -benchtime 1x ./chain/ethereum ./dev ./exchangeapi ./gateway ./records ./vite/dex ./vite/node ./watcher"
 check "lint" linted
 echo "slowest:"
 build/bin/gotestsum tool slowest --jsonfile build/tests.json --threshold 10s --num 20

@@ -20,9 +20,9 @@ import (
 // than an address has against collisions.
 const levels = 5
 
-// Path returns the derivation path of an account's delegation address on a network of the exchange
-// API. It follows from the wallet and the account alone, so no list of them can be lost, and each
-// network has its own.
+// DelegationPath returns the derivation path of an account's delegation address on a network of the
+// exchange API. It follows from the wallet and the account alone, so no list of them can be lost,
+// and each network has its own.
 func DelegationPath(network string, owner core.Address) string {
 	sum := blake2b.Sum256([]byte("delegation " + network + " " + owner.String()))
 	path := "m/44'/666666'"
@@ -32,8 +32,8 @@ func DelegationPath(network string, owner core.Address) string {
 	return path
 }
 
-// Digest returns the hash of a block that the delegation address of an account may sign, rebuilt
-// from the block's fields. Any other block is an error that names the forbidden field.
+// DelegationDigest returns the hash of a block that the delegation address of an account may sign,
+// rebuilt from the block's fields. Any other block is an error that names the forbidden field.
 func DelegationDigest(block []byte, agent, owner core.Address) ([]byte, error) {
 	b, err := core.DecodeBlock(block)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"gatewayd/dev"
 )
 
-// Options are the flags of `gatewayd demo burst`.
+// BurstOptions are the flags of `gatewayd demo burst`.
 type BurstOptions struct {
 	Info     string
 	URLs     dev.Info // in place of those that the description has
@@ -25,8 +25,8 @@ type BurstOptions struct {
 // in addition to those of others.
 const MaxBurst = 4000
 
-// Run takes all steps: users get ready, all of them send, both chains are watched until everything
-// is final, and then counted.
+// RunBurst takes all steps: users get ready, all of them send, both chains are watched until
+// everything is final, and then counted.
 func RunBurst(ctx context.Context, o BurstOptions, out io.Writer) error {
 	info, err := dev.AwaitDaemon(ctx, o.Info, o.URLs)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"gatewayd/wallet"
 )
 
-// Options of Run.
+// CustodyOptions of Run.
 type CustodyOptions struct {
 	Program string // the program whose commands are run
 	Source  string // embedded, or a kind of node
@@ -48,8 +48,8 @@ type stage struct {
 	hot              string         // the account that pays first
 }
 
-// Run starts everything in a directory of its own, shows each step, and takes everything down
-// again. An unexpected result ends it.
+// RunCustody starts everything in a directory of its own, shows each step, and takes everything
+// down again. An unexpected result ends it.
 func RunCustody(ctx context.Context, o CustodyOptions, out io.Writer) (err error) {
 	if o.side, err = ethnode.Start(ethnode.Config{Period: o.Period, ChainID: 1338}); err != nil {
 		return err
@@ -58,8 +58,8 @@ func RunCustody(ctx context.Context, o CustodyOptions, out io.Writer) (err error
 	return WithCustody(ctx, o, func(ctx context.Context, p *CustodyProcesses) error { return play(ctx, p, out) })
 }
 
-// With makes both chains and the configurations of daemon and signer for f, which starts them, and
-// takes everything down again.
+// WithCustody makes both chains and the configurations of daemon and signer for f, which starts
+// them, and takes everything down again.
 func WithCustody(ctx context.Context, o CustodyOptions, f func(context.Context, *CustodyProcesses) error) (err error) {
 	dir, err := os.MkdirTemp("", "custody") // the name of a socket is short
 	if err != nil {

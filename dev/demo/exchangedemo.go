@@ -18,7 +18,7 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// Options are the flags of `gatewayd demo exchange`.
+// ExchangeOptions are the flags of `gatewayd demo exchange`.
 type ExchangeOptions struct {
 	Info     string
 	URLs     dev.Info // in place of those that the description has
@@ -54,7 +54,7 @@ const (
 	openMarketFee    = 10_000 // of VITE
 )
 
-// Run finds the development environment and takes all steps in it.
+// RunExchange finds the development environment and takes all steps in it.
 func RunExchange(ctx context.Context, o ExchangeOptions, out io.Writer) error {
 	info, err := dev.AwaitDaemon(ctx, o.Info, o.URLs)
 	if err != nil {

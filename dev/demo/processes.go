@@ -24,7 +24,7 @@ import (
 	"gatewayd/signer/remote"
 )
 
-// Processes are a daemon and its signer, with their files.
+// CustodyProcesses are a daemon and its signer, with their files.
 type CustodyProcesses struct {
 	program, dir   string
 	daemonConfig   config.Config

@@ -12,8 +12,9 @@ const (
 	stillBlocks = 3 // so many times the time between two blocks, where that is long
 )
 
-// Head judges the newest snapshot block of a node. A node answers as usual when its chain stalls or
-// when it no longer follows the chain. The zero value is ready. It is not safe for concurrent use.
+// nodeHead judges the newest snapshot block of a node. A node answers as usual when its chain
+// stalls or when it no longer follows the chain. The zero value is ready. It is not safe for
+// concurrent use.
 type nodeHead struct {
 	asked    time.Time
 	height   uint64

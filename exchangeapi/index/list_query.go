@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// List is the rows of a list: a table with conditions.
+// listQuery is the rows of a list: a table with conditions.
 type listQuery struct {
 	// Wide lists have conditions that no index answers: much more may be read than is given.
 	Wide bool
@@ -14,7 +14,7 @@ type listQuery struct {
 	args []any
 }
 
-// From begins with the table and the condition that always holds.
+// newListQuery begins with the table and the condition that always holds.
 func newListQuery(text string, args ...any) *listQuery {
 	l := &listQuery{args: args}
 	l.text.WriteString(text)

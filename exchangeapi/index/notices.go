@@ -11,7 +11,7 @@ import (
 	"gatewayd/vite/core"
 )
 
-// Node announces new blocks; *client.Client is one over a WebSocket or a Unix socket.
+// noticeNode announces new blocks; *client.Client is one over a WebSocket or a Unix socket.
 type noticeNode interface {
 	SubscribeAccount(context.Context, core.Address, chan<- []client.BlockEvent) (*client.Subscription, error)
 }
@@ -19,9 +19,9 @@ type noticeNode interface {
 // resubscribeAfter is the delay between a failed subscription and the next one.
 const resubscribeAfter = 15 * time.Second
 
-// Listen subscribes to the blocks of two accounts until ctx ends, repeatedly. It calls tell for new
-// blocks, with removed set if some were removed. It never calls tell for a node without
-// subscriptions.
+// listenForNotices subscribes to the blocks of two accounts until ctx ends, repeatedly. It calls
+// tell for new blocks, with removed set if some were removed. It never calls tell for a node
+// without subscriptions.
 func listenForNotices(ctx context.Context, node noticeNode, log logrus.FieldLogger, accounts [2]core.Address, tell func(removed bool)) {
 	for ctx.Err() == nil {
 		if err := hear(ctx, node, accounts, tell); err != nil && ctx.Err() == nil {

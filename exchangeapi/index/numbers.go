@@ -15,27 +15,27 @@ import (
 // priceDecimals is the most that a price has.
 const priceDecimals = 12
 
-// Whole converts smallest units to a number of tokens.
+// wholeAmount converts smallest units to a number of tokens.
 func wholeAmount(raw *uint256.Int, decimals uint8) decimal.Decimal {
 	return decimal.NewFromBigInt(raw.ToBig(), -int32(decimals))
 }
 
-// Decimal is a price as a number.
+// priceDecimal is a price as a number.
 func priceDecimal(p dex.Price) decimal.Decimal {
 	return decimal.New(int64(p.Units), 0).Add(decimal.New(int64(p.Frac), -priceDecimals))
 }
 
-// Cut is a number's text with so many decimals, the rest left out.
+// formatCut is a number's text with so many decimals, the rest left out.
 func formatCut(d decimal.Decimal, places int) string {
 	return d.Truncate(int32(places)).StringFixed(int32(places))
 }
 
-// Amount is Cut of an amount of smallest units.
+// formatAmount is Cut of an amount of smallest units.
 func formatAmount(raw *uint256.Int, decimals uint8, places int) string {
 	return formatDigits(raw.Dec(), int(decimals), places)
 }
 
-// Price is Cut of a price.
+// formatPrice is Cut of a price.
 func formatPrice(p dex.Price, places int) string {
 	whole := strconv.FormatUint(p.Units, 10)
 	fraction := strconv.FormatUint(p.Frac, 10)
@@ -47,8 +47,8 @@ const zeros = "00000000000000000000000000000000000000000000000000000000000000000
 	"0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000" +
 	"00000000000000000000000000000000000000000000000000000000"
 
-// Digits puts the point before the last so many digits of an integer, and removes or adds digits at
-// the end until there are so many places.
+// formatDigits puts the point before the last so many digits of an integer, and removes or adds
+// digits at the end until there are so many places.
 func formatDigits(digits string, decimals, places int) string {
 	if len(digits) <= decimals {
 		digits = zeros[:decimals+1-len(digits)] + digits
@@ -63,7 +63,7 @@ func formatDigits(digits string, decimals, places int) string {
 	return digits[:point] + "." + digits[point:] + zeros[:places-decimals]
 }
 
-// Ratio is a/b cut to so many decimals; zero for b = 0.
+// cutRatio is a/b cut to so many decimals; zero for b = 0.
 func cutRatio(a, b decimal.Decimal, places int) decimal.Decimal {
 	if b.IsZero() {
 		return decimal.Zero
@@ -72,7 +72,7 @@ func cutRatio(a, b decimal.Decimal, places int) decimal.Decimal {
 	return q
 }
 
-// Product is Cut of a price times an amount of smallest units.
+// formatProduct is Cut of a price times an amount of smallest units.
 func formatProduct(p dex.Price, raw *uint256.Int, decimals uint8, places int) string {
 	var n, frac uint256.Int
 	n.SetUint64(p.Units)
@@ -85,7 +85,7 @@ func formatProduct(p dex.Price, raw *uint256.Int, decimals uint8, places int) st
 	return formatDigits(n.Dec(), shift, places)
 }
 
-// CutRatio is Cut of the ratio of two amounts of smallest units; zero for b = 0.
+// formatRatio is Cut of the ratio of two amounts of smallest units; zero for b = 0.
 func formatRatio(a *uint256.Int, aDecimals uint8, b *uint256.Int, bDecimals uint8, places int) string {
 	var x, y uint256.Int
 	var over bool

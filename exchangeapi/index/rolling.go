@@ -8,10 +8,10 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// Day is the length of the window in seconds.
+// daySeconds is the length of the window in seconds.
 const daySeconds = 24 * 60 * 60
 
-// Trade is a trade in smallest units, at a time in Unix seconds.
+// rollingTrade is a trade in smallest units, at a time in Unix seconds.
 type rollingTrade struct {
 	At               int64
 	Price            dex.Price
@@ -19,7 +19,7 @@ type rollingTrade struct {
 	Fees             uint256.Int // base fees of both sides
 }
 
-// Window is the trades of the last 24 hours and the price before them. It is not safe for
+// rollingWindow is the trades of the last 24 hours and the price before them. It is not safe for
 // concurrent use.
 type rollingWindow struct {
 	Quantity, Amount uint256.Int // sums
@@ -43,7 +43,7 @@ type candidate struct {
 	price  dex.Price
 }
 
-// New is a window without a trade.
+// newRollingWindow is a window without a trade.
 func newRollingWindow() rollingWindow {
 	return rollingWindow{highs: extreme{sign: 1}, lows: extreme{sign: -1}}
 }

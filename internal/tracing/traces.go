@@ -22,7 +22,7 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 )
 
-// Config names the collector. Without one there are no traces.
+// ExportConfig names the collector. Without one there are no traces.
 type ExportConfig struct {
 	URL   string  `yaml:"url"`   // of the collector: http://127.0.0.1:4318
 	Share float64 `yaml:"share"` // of all traces that are sent, up to 1; default 1
@@ -49,7 +49,7 @@ const (
 	lastTime = 2 * time.Second
 )
 
-// Start sends spans until the answer is called. It does not wait for the collector.
+// Export sends spans until the answer is called. It does not wait for the collector.
 func Export(ctx context.Context, c ExportConfig, version string, log logrus.FieldLogger) (stop func(), err error) {
 	if c.URL == "" {
 		return func() {}, nil

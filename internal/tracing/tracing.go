@@ -1,5 +1,5 @@
 // Package tracing makes the spans of gatewayd: of requests, of the steps of payments, and of the
-// calls of nodes within both. It costs next to nothing until operator/traces exports them.
+// calls of nodes within both. It costs next to nothing until internal/tracing exports them.
 //
 // A span has names, numbers and addresses that are public on a chain: never a body, a parameter, a
 // URL, a secret or the text of an error. The log contains the error.
@@ -18,7 +18,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Name is the tracer's: operator/traces sends its spans, and none of libraries.
+// Name is the tracer's: internal/tracing sends its spans, and none of libraries.
 const Name = "gatewayd"
 
 func tracer() trace.Tracer { return otel.Tracer(Name) }

@@ -10,7 +10,7 @@ func signerRules() []mutant {
 	retired := func(tests string) suite { return suite{"./watcher", "^(" + tests + ")$"} }
 	claims := suite{"./signer/cause", "^(TestRetiredAccountsAtTheSigner|TestThiefGetsNothing)$"}
 	ring := suite{"./wallet", "^TestRing$"}
-	const remote, server, delegation = "signer/remote/config.go", "signer/remote/server.go", "signer/delegation/delegation.go"
+	const remote, server, delegation = "signer/remote/config.go", "signer/remote/server.go", "signer/delegation.go"
 	const control, cause = "records/control/guard.go", "signer/cause/cause.go"
 	return []mutant{
 		{name: "signer: the peer's user", rule: "only the peer's processes connect to the socket", file: server, old: "if err == nil && (uid == *l.peer || int64(uid) == int64(os.Getuid())) {", new: "if err == nil && os.Getuid() >= 0 {", suite: asks("TestPeers")},

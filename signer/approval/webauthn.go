@@ -1,6 +1,6 @@
-// Signatures of people's authenticators (WebAuthn, Level 3): the person was present, was verified by
-// finger, face or PIN, and meant exactly one challenge on one page. Nothing is stored: the caller
-// knows the challenge and the owner of the key.
+// Signatures of people's authenticators (WebAuthn, Level 3): the person was present, was verified
+// by finger, face or PIN, and meant exactly one challenge on one page. Nothing is stored: the
+// caller knows the challenge and the owner of the key.
 
 package approval
 
@@ -19,7 +19,7 @@ import (
 	"github.com/go-webauthn/webauthn/protocol/webauthncose"
 )
 
-// ErrRefused contains the reason why a signature or a new key is refused, in one line.
+// ErrPasskeyRefused contains the reason why a signature or a new key is refused, in one line.
 var ErrPasskeyRefused = errors.New("the passkey's signature does not count")
 
 // Bounds of a browser's data, in bytes.
@@ -50,13 +50,13 @@ func ParseSite(text string) (Site, error) {
 	return Site{RP: strings.ToLower(u.Hostname()), Origin: u.Scheme + "://" + strings.ToLower(u.Host)}, nil
 }
 
-// keyPrefix marks the public key of a passkey.
+// passkeyPrefix marks the public key of a passkey.
 const passkeyPrefix = "passkey:"
 
-// Key is the public key of a passkey. The zero Key verifies nothing.
+// PasskeyKey is the public key of a passkey. The zero Key verifies nothing.
 type PasskeyKey struct{ cose []byte }
 
-// ParseKey reads what String writes. Keys are of ECDSA with P-256 and SHA-256 (ES256), or of
+// ParsePasskeyKey reads what String writes. Keys are of ECDSA with P-256 and SHA-256 (ES256), or of
 // Ed25519.
 func ParsePasskeyKey(text string) (PasskeyKey, error) {
 	digits, is := strings.CutPrefix(text, passkeyPrefix)

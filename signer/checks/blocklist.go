@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Config is the section signer.block_list of the configuration. Without lists and a service no
-// address is listed.
+// BlockListConfig is the section signer.block_list of the configuration. Without lists and a
+// service no address is listed.
 type BlockListConfig struct {
 	Files  []BlockList `yaml:"files"`
 	Screen BlockHook   `yaml:"screen"`
@@ -37,14 +37,14 @@ func (c BlockListConfig) Check() error {
 // Wanted reports whether anybody is screened at all.
 func (c BlockListConfig) Wanted() bool { return len(c.Files) > 0 || c.Screen.URL != "" }
 
-// Lists is safe for concurrent use.
+// BlockLists is safe for concurrent use.
 type BlockLists struct {
 	files  []*list
 	screen *screen // nil for none
 }
 
-// New reads the lists of a checked configuration. An unreadable list is no error at first: no
-// payment passes until it can be read.
+// NewBlockLists reads the lists of a checked configuration. An unreadable list is no error at
+// first: no payment passes until it can be read.
 func NewBlockLists(c BlockListConfig, now func() time.Time) (*BlockLists, error) {
 	l := &BlockLists{}
 	for _, f := range c.Files {

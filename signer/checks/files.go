@@ -20,7 +20,7 @@ const (
 	maxLine = 4096
 )
 
-// List names a file of addresses: one a line, "#" begins a comment. It is read again when it
+// BlockList names a file of addresses: one a line, "#" begins a comment. It is read again when it
 // changes.
 type BlockList struct {
 	Name string `yaml:"name"`

@@ -16,7 +16,7 @@ import (
 	"gatewayd/internal/secretfile"
 )
 
-// Hook is a screening service that is asked about addresses. It answers {"allow": true}, or
+// BlockHook is a screening service that is asked about addresses. It answers {"allow": true}, or
 // {"allow": false, "list": "the list's name"}.
 type BlockHook struct {
 	URL       string        `yaml:"url"`
@@ -50,7 +50,7 @@ func (h BlockHook) Check() error {
 	return nil
 }
 
-// Question is a request to the service.
+// BlockQuestion is a request to the service.
 type BlockQuestion struct {
 	Address   string `json:"address"`
 	Chain     string `json:"chain"`

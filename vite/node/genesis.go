@@ -14,7 +14,7 @@ import (
 	"gatewayd/vite/ledger"
 )
 
-// File is the JSON form of an embedded chain's beginning (docs/genesis.md).
+// GenesisFile is the JSON form of an embedded chain's beginning (docs/genesis.md).
 type GenesisFile struct {
 	Time     time.Time        `json:"time,omitzero"`
 	Tokens   []GenesisToken   `json:"tokens,omitempty"`
@@ -48,7 +48,7 @@ type GenesisStake struct {
 	Amount      chain.Amount `json:"amount"`
 }
 
-// Read reads a genesis file.
+// ReadGenesis reads a genesis file.
 func ReadGenesis(path string) (ledger.Genesis, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

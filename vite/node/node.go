@@ -14,7 +14,7 @@
 // A start loads the newest state file and replays the log from there.
 //
 // The node owns the order of changes, the clock, the folder and access. It does not own the rules
-// and the contracts (vite/ledger), the files' frames (vite/blocklog), old blocks (vite/history) or
+// and the contracts (vite/ledger), the files and old blocks (vite/store) or
 // JSON-RPC (vite/rpc). It has no consensus between several producers.
 package node
 

@@ -77,8 +77,8 @@ const (
 	keyBalance  = 'p'
 )
 
-// Open opens or makes the history in dir. A damaged one, or one of another genesis or format, is
-// removed first: replaying the block log rebuilds it. fs nil keeps it in memory.
+// OpenHistory opens or makes the history in dir. A damaged one, or one of another genesis or
+// format, is removed first: replaying the block log rebuilds it. fs nil keeps it in memory.
 func OpenHistory(fs vfs.FS, dir string, how ledger.Sealing) (*History, error) {
 	h := &History{sealing: how, fs: fs, path: filepath.Join(dir, DirName)}
 	if fs == nil {

@@ -65,16 +65,16 @@ type Place struct {
 	Frame  uint64
 }
 
-// NewMemory keeps nothing; a record is durable at once.
+// NewMemoryLog keeps nothing; a record is durable at once.
 func NewMemoryLog(yield func()) *Log {
 	l := &Log{yield: yield}
 	l.changed = sync.NewCond(&l.mu)
 	return l
 }
 
-// Open opens or makes the log and replays its records from a place on (zero: the first), which must
-// be one that here has answered. A torn last frame is cut off. Damage elsewhere, and the log of
-// another genesis, are ErrCorrupt.
+// OpenLog opens or makes the log and replays its records from a place on (zero: the first), which
+// must be one that here has answered. A torn last frame is cut off. Damage elsewhere, and the log
+// of another genesis, are ErrCorrupt.
 func OpenLog(path string, genesis core.Hash, yield func(), from Place, replay func(record []byte) error) (*Log, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -27,7 +27,7 @@ export const spaced = (word) => word.replaceAll("_", " ");
 
 // chinese are labels of the program's codes, by what they are codes of.
 export const chinese = {
-  // What keeps money from moving, or an operator should know of: `Kinds` of operator/status.
+  // What keeps money from moving, or an operator should know of: `Kinds` of status.
   condition: {
     store_down: "数据库无响应", daemon_down: "守护进程未运行", signer_away: "签名器无响应", chain_halted: "链已停止", nodes_unreachable: "节点无法访问", nodes_disagree: "节点不一致", nodes_stale: "节点停滞", follower_stuck: "跟随停滞",
     follower_behind: "跟随落后", account_stopped: "账户已停用", no_funds: "资金不足", no_coin: "手续费币不足", no_quota: "配额不足", payment_refused: "节点拒收付款", fees_too_high: "手续费过高", channel_stopped: "通道已停止", node_faulty: "节点故障", node_mended: "节点已恢复", tracing_lost: "无法追踪区块",
