@@ -16,8 +16,8 @@ import (
 // of it needs a script or another server.
 func TestPagesOfBothAPIs(t *testing.T) {
 	for path, want := range map[string][]string{
-		"../../gateway/openapi.yaml":     {"GET /deposit-info", "OPPOSITE_CONFIRMED: final there", "minimumDepositAmount", "0x52908400098527886E0F7030069857D2E4169EE7"},
-		"../../exchangeapi/openapi.yaml": {"POST /order", "(signed)", "clientOrderId", "8 Partially Cancelled: the end", "HMAC-SHA-256"},
+		"../gateway/openapi.yaml":     {"GET /deposit-info", "OPPOSITE_CONFIRMED: final there", "minimumDepositAmount", "0x52908400098527886E0F7030069857D2E4169EE7"},
+		"../exchangeapi/openapi.yaml": {"POST /order", "(signed)", "clientOrderId", "8 Partially Cancelled: the end", "HMAC-SHA-256"},
 	} {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 	"gatewayd/status"
 )
 
-const root = "../../"
+const root = "../"
 
 type rule struct {
 	Alert, Expr, For    string
