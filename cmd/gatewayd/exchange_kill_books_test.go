@@ -58,7 +58,7 @@ func finishedBooks(t *testing.T, n *node.Node) exchangeBooks {
 		for _, a := range exchangeAccounts(t) {
 			add(v.AccountInfo(a).Balances)
 			add(v.UnreceivedSummary(a).Balances)
-			for id, f := range v.Funds(a) {
+			for id, f := range v.Exchange().Funds(a) {
 				b.users[id] = b.users[id].Add(inTokens(v, id, &f.Available)).Add(inTokens(v, id, &f.Locked))
 			}
 		}

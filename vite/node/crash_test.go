@@ -155,8 +155,8 @@ func crashStep(ctx context.Context, n *Node, u, to user) (core.Hash, error) {
 // crashCall buys or sells about as much as it did the time before, so that most orders meet. Now
 // and then half a day passes.
 func crashCall(v *View, u user, height uint64) ([]byte, error) {
-	if height%12 == 0 && v.ExchangeRoles().Timer == u.addr {
-		return dex.FundNotifyTime.Pack(v.ExchangeTime() + dex.PeriodTime/2)
+	if height%12 == 0 && v.Exchange().Roles().Timer == u.addr {
+		return dex.FundNotifyTime.Pack(v.Exchange().Time() + dex.PeriodTime/2)
 	}
 	sell := (height/3+uint64(u.addr[0]))%2 == 0
 	return dex.FundPlaceOrder.Pack(coin, core.VITE, sell, uint8(dex.Limit), "10", whole(10+height%7))

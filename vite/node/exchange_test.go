@@ -99,19 +99,19 @@ func whole(coins uint64) uint256.Int { return *uint256.NewInt(coins * 1e8) }
 // has is available and locked of a token.
 func (l *testChain) has(u user, token core.TokenID) [2]string {
 	var b dex.Balance
-	l.Read(func(v *View) { b, _ = v.Fund(u.addr, token) })
+	l.Read(func(v *View) { b, _ = v.Exchange().Fund(u.addr, token) })
 	return [2]string{b.Available.Dec(), b.Locked.Dec()}
 }
 
 func (l *testChain) openOrder(h core.Hash) (o *dex.Order) {
-	l.Read(func(v *View) { o = v.OrderBySend(h) })
+	l.Read(func(v *View) { o = v.Exchange().OrderBySend(h) })
 	return o
 }
 
 // checkExchange proves that the exchange's contract covers its liabilities, and that the locked
 // amounts equal those of the open orders, once no message between the contracts is pending.
 func checkExchange(t require.TestingT, s *ledger.State) {
-	books := (&View{s: s}).ExchangeBooks()
+	books := (&View{s: s}).Exchange().Books()
 	for id, sums := range books.Tokens {
 		total := sums.Users
 		total.Add(&total, &sums.Fees)

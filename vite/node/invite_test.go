@@ -50,9 +50,9 @@ func TestInvitations(t *testing.T) {
 	require.Equal(t, *uint256.NewInt(18e15), credits(l.rich), "5 % of 0.36 VITE")
 	require.Equal(t, "760000000000000000", l.feesPaid(dex.QuoteVITE), "what was paid")
 	l.Read(func(v *View) {
-		require.Equal(t, code, v.InviteCode(l.rich.addr))
-		require.Equal(t, code, v.InvitedBy(l.poor.addr))
-		require.Zero(t, v.InvitedBy(l.rich.addr))
+		require.Equal(t, code, v.Exchange().InviteCode(l.rich.addr))
+		require.Equal(t, code, v.Exchange().InvitedBy(l.poor.addr))
+		require.Zero(t, v.Exchange().InvitedBy(l.rich.addr))
 	})
 	checkExchange(t, l.state)
 	checkLinks(t, l.state)
@@ -161,7 +161,7 @@ func TestAutoLock(t *testing.T) {
 	l.fund(l.poor, dex.FundSwitch, uint8(ledger.SwitchAutoLock), true)
 	trade()
 	locked := func() (n uint256.Int) {
-		l.Read(func(v *View) { n = v.LockedVX(l.poor.addr) })
+		l.Read(func(v *View) { n = v.Exchange().LockedVX(l.poor.addr) })
 		return n
 	}
 	first := locked()
@@ -208,9 +208,9 @@ func TestLockVX(t *testing.T) {
 		checkExchange(t, l.state)
 	}
 	l.Read(func(v *View) {
-		require.Equal(t, uint256.Int{}, v.LockedVX(l.poor.addr))
-		require.Equal(t, *vite(31), v.Unlocking(l.poor.addr, dex.VX))
-		require.Equal(t, uint256.Int{}, v.Unlocking(l.poor.addr, core.VITE))
+		require.Equal(t, uint256.Int{}, v.Exchange().LockedVX(l.poor.addr))
+		require.Equal(t, *vite(31), v.Exchange().Unlocking(l.poor.addr, dex.VX))
+		require.Equal(t, uint256.Int{}, v.Exchange().Unlocking(l.poor.addr, core.VITE))
 	})
 	for range 6 {
 		l.nextDay()

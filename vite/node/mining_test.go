@@ -52,7 +52,7 @@ func (l *testChain) nextDay() {
 }
 
 func (l *testChain) mining() (m Mining) {
-	l.Read(func(v *View) { m = v.Mining() })
+	l.Read(func(v *View) { m = v.Exchange().Mining() })
 	return m
 }
 

@@ -10,17 +10,25 @@ import (
 	"gatewayd/vite/ledger"
 )
 
-// ExchangeRoles returns the operators of the exchange.
-func (v *View) ExchangeRoles() ledger.ExchangeRoles { return v.s.Exchange.Roles }
+// ExchangeView reads the exchange's contracts at the moment of its View.
+type ExchangeView struct {
+	s *ledger.State
+}
 
-// ExchangeTime is the exchange's clock in seconds, 0 before the time oracle has spoken.
-func (v *View) ExchangeTime() int64 { return v.s.Exchange.Clock }
+// Exchange returns the exchange's part of the view.
+func (v *View) Exchange() ExchangeView { return ExchangeView{v.s} }
 
-// ExchangePeriod is the number of the day of the exchange's clock.
-func (v *View) ExchangePeriod() int64 { return dex.PeriodOf(v.s.Exchange.Clock) }
+// Roles returns the operators of the exchange.
+func (v ExchangeView) Roles() ledger.ExchangeRoles { return v.s.Exchange.Roles }
 
-// ExchangeToken is nil for a token that the exchange does not know.
-func (v *View) ExchangeToken(id core.TokenID) *dex.Token {
+// Time is the exchange's clock in seconds, 0 before the time oracle has spoken.
+func (v ExchangeView) Time() int64 { return v.s.Exchange.Clock }
+
+// Period is the number of the day of the exchange's clock.
+func (v ExchangeView) Period() int64 { return dex.PeriodOf(v.s.Exchange.Clock) }
+
+// Token is nil for a token that the exchange does not know.
+func (v ExchangeView) Token(id core.TokenID) *dex.Token {
 	t, known := v.s.Exchange.Tokens[id]
 	if !known {
 		return nil
@@ -29,7 +37,7 @@ func (v *View) ExchangeToken(id core.TokenID) *dex.Token {
 }
 
 // Market is nil for a pair without one.
-func (v *View) Market(trade, quote core.TokenID) *dex.Market {
+func (v ExchangeView) Market(trade, quote core.TokenID) *dex.Market {
 	m, err := v.s.Exchange.Market(trade, quote)
 	if err != nil {
 		return nil
@@ -38,7 +46,7 @@ func (v *View) Market(trade, quote core.TokenID) *dex.Market {
 }
 
 // MarketByID is nil for a number that no market has.
-func (v *View) MarketByID(id uint32) *dex.Market {
+func (v ExchangeView) MarketByID(id uint32) *dex.Market {
 	m, ok := v.s.Exchange.Markets[id]
 	if !ok {
 		return nil
@@ -47,7 +55,7 @@ func (v *View) MarketByID(id uint32) *dex.Market {
 }
 
 // Markets lists all markets by number.
-func (v *View) Markets() []dex.Market {
+func (v ExchangeView) Markets() []dex.Market {
 	e := &v.s.Exchange
 	list := make([]dex.Market, 0, len(e.Markets))
 	for id := range uint32(len(e.Markets)) {
@@ -57,13 +65,13 @@ func (v *View) Markets() []dex.Market {
 }
 
 // Fund returns an account's balance of a token on the exchange, and whether it ever had one.
-func (v *View) Fund(a core.Address, token core.TokenID) (dex.Balance, bool) {
+func (v ExchangeView) Fund(a core.Address, token core.TokenID) (dex.Balance, bool) {
 	b, had := v.s.Exchange.Funds[ledger.Holding{Address: a, Token: token}]
 	return b, had
 }
 
 // Funds returns an account's balances on the exchange, of each token that it ever had.
-func (v *View) Funds(a core.Address) map[core.TokenID]dex.Balance {
+func (v ExchangeView) Funds(a core.Address) map[core.TokenID]dex.Balance {
 	found := map[core.TokenID]dex.Balance{}
 	for id := range v.s.Tokens {
 		if b, had := v.s.Exchange.Funds[ledger.Holding{Address: a, Token: id}]; had {
@@ -74,7 +82,7 @@ func (v *View) Funds(a core.Address) map[core.TokenID]dex.Balance {
 }
 
 // Order is an open order; nil for an unknown one and one that has ended.
-func (v *View) Order(id dex.OrderID) *dex.Order {
+func (v ExchangeView) Order(id dex.OrderID) *dex.Order {
 	o, open := v.s.Exchange.OpenOrder(id)
 	if !open {
 		return nil
@@ -83,7 +91,7 @@ func (v *View) Order(id dex.OrderID) *dex.Order {
 }
 
 // OrderBySend is the open order that a block has placed; nil as for Order.
-func (v *View) OrderBySend(h core.Hash) *dex.Order {
+func (v ExchangeView) OrderBySend(h core.Hash) *dex.Order {
 	id, known := v.s.Exchange.Hashes[h]
 	if !known {
 		return nil
@@ -93,7 +101,7 @@ func (v *View) OrderBySend(h core.Hash) *dex.Order {
 
 // Orders lists the open orders of one side of a market, the best first, from number begin up to
 // end. Nil for an unknown market and for an empty range.
-func (v *View) Orders(market uint32, side dex.Side, begin, end int) []dex.Order {
+func (v ExchangeView) Orders(market uint32, side dex.Side, begin, end int) []dex.Order {
 	book := v.s.Exchange.Books[market]
 	if book == nil || begin < 0 {
 		return nil
@@ -115,7 +123,7 @@ const bookPrefix = 4
 
 // WalkOrders shows the open orders whose IDs begin with a prefix. It visits at most limit orders;
 // complete is false if there may be others.
-func (v *View) WalkOrders(prefix []byte, limit int, f func(*dex.Order)) (complete bool) {
+func (v ExchangeView) WalkOrders(prefix []byte, limit int, f func(*dex.Order)) (complete bool) {
 	if id, err := dex.OrderIDFromBytes(prefix); err == nil {
 		if o := v.Order(id); o != nil {
 			f(o)
@@ -145,18 +153,18 @@ func (v *View) WalkOrders(prefix []byte, limit int, f func(*dex.Order)) (complet
 }
 
 // IsAgent reports whether an agent may trade for a principal in a market.
-func (v *View) IsAgent(principal, agent core.Address, market uint32) bool {
+func (v ExchangeView) IsAgent(principal, agent core.Address, market uint32) bool {
 	_, granted := v.s.Exchange.Grants[ledger.Grant{Principal: principal, Agent: agent, Market: market}]
 	return granted
 }
 
 // FeeTier returns the account's fee tier.
-func (v *View) FeeTier(a core.Address) dex.FeeTier { return v.s.Exchange.FeeTier(a) }
+func (v ExchangeView) FeeTier(a core.Address) dex.FeeTier { return v.s.Exchange.FeeTier(a) }
 
 // OrderMinimum is the least amount of an order, in the decimals of the quote type.
-func (v *View) OrderMinimum(q dex.QuoteType) uint256.Int { return v.s.Exchange.Minimum(q) }
+func (v ExchangeView) OrderMinimum(q dex.QuoteType) uint256.Int { return v.s.Exchange.Minimum(q) }
 
-// ExchangeBooks is the accounts of the exchange: what its contract holds against what it owes.
+// Books is the accounts of the exchange: what its contract holds against what it owes.
 type ExchangeBooks struct {
 	Users  int // accounts
 	Tokens map[core.TokenID]ExchangeTotals
@@ -171,8 +179,8 @@ type ExchangeTotals struct {
 	Pools   uint256.Int // to mine, or on their way to those who share them
 }
 
-// ExchangeBooks sums up everything; it takes time in proportion to the number of accounts.
-func (v *View) ExchangeBooks() ExchangeBooks {
+// Books sums up everything; it takes time in proportion to the number of accounts.
+func (v ExchangeView) Books() ExchangeBooks {
 	e, books := &v.s.Exchange, ExchangeBooks{Tokens: map[core.TokenID]ExchangeTotals{}}
 	users := map[core.Address]struct{}{}
 	for h, b := range e.Funds {
@@ -209,10 +217,10 @@ type Mining struct {
 }
 
 // Mining is the VX that the running cycle will give.
-func (v *View) Mining() Mining { return v.MiningOf(v.s.Exchange.Mining.Period) }
+func (v ExchangeView) Mining() Mining { return v.MiningOf(v.s.Exchange.Mining.Period) }
 
 // MiningOf is the VX that a cycle gave or will give.
-func (v *View) MiningOf(period int64) Mining {
+func (v ExchangeView) MiningOf(period int64) Mining {
 	m := &v.s.Exchange.Mining
 	info := Mining{Cycle: m.Cycle(period), Period: period, Pool: m.Pool, Staked: m.Stakes.Sum, Fees: map[dex.QuoteType]uint256.Int{}}
 	for _, q := range dex.QuoteTypes() {
@@ -222,7 +230,7 @@ func (v *View) MiningOf(period int64) Mining {
 }
 
 // DividendPools are the base fees that dividends are paid from, by quote token.
-func (v *View) DividendPools() map[core.TokenID]uint256.Int {
+func (v ExchangeView) DividendPools() map[core.TokenID]uint256.Int {
 	pools := map[core.TokenID]uint256.Int{}
 	for id, f := range v.s.Exchange.Fees {
 		if !f.Base.IsZero() {
@@ -233,19 +241,19 @@ func (v *View) DividendPools() map[core.TokenID]uint256.Int {
 }
 
 // AutoLocksVX reports whether VX that the account mines is locked at once.
-func (v *View) AutoLocksVX(a core.Address) bool {
+func (v ExchangeView) AutoLocksVX(a core.Address) bool {
 	_, auto := v.s.Exchange.AutoLocks[a]
 	return auto
 }
 
 // LockedVX is the VX that an account has locked for dividends.
-func (v *View) LockedVX(a core.Address) uint256.Int {
+func (v ExchangeView) LockedVX(a core.Address) uint256.Int {
 	c, _ := v.s.Exchange.Locks.Credits.Get(ledger.Credit{Address: a})
 	return c.Weight
 }
 
 // Unlocking returns the amount of a token that an account has unlocked and not received yet.
-func (v *View) Unlocking(a core.Address, token core.TokenID) (sum uint256.Int) {
+func (v ExchangeView) Unlocking(a core.Address, token core.TokenID) (sum uint256.Int) {
 	for _, u := range v.s.Exchange.Unlocking {
 		if u.Owner == a && u.Token == token {
 			sum.Add(&sum, &u.Amount)
@@ -255,21 +263,21 @@ func (v *View) Unlocking(a core.Address, token core.TokenID) (sum uint256.Int) {
 }
 
 // InviteCode is the code that the account invites with, 0 for none.
-func (v *View) InviteCode(a core.Address) uint32 { return v.s.Exchange.Codes[a] }
+func (v ExchangeView) InviteCode(a core.Address) uint32 { return v.s.Exchange.Codes[a] }
 
 // InvitedBy is the code that the account was invited with, 0 for none.
-func (v *View) InvitedBy(a core.Address) uint32 {
+func (v ExchangeView) InvitedBy(a core.Address) uint32 {
 	return v.s.Exchange.Codes[v.s.Exchange.Inviters[a]]
 }
 
 // Inviter is the account that invited another one.
-func (v *View) Inviter(a core.Address) (inviter core.Address, invited bool) {
+func (v ExchangeView) Inviter(a core.Address) (inviter core.Address, invited bool) {
 	inviter, invited = v.s.Exchange.Inviters[a]
 	return inviter, invited
 }
 
 // InviteCodeKnown reports whether an account invites with the code.
-func (v *View) InviteCodeKnown(code uint32) bool { return v.s.Exchange.HasCode(code) }
+func (v ExchangeView) InviteCodeKnown(code uint32) bool { return v.s.Exchange.HasCode(code) }
 
 // totals are sums by token.
 type totals map[core.TokenID]uint256.Int

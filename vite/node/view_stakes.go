@@ -44,7 +44,7 @@ type ExchangeStakes struct {
 
 // VIPStakes lists one page (from 0) of what the account staked for lower fees, the first to
 // expire first.
-func (v *View) VIPStakes(staker core.Address, page, size int) ExchangeStakes {
+func (v ExchangeView) VIPStakes(staker core.Address, page, size int) ExchangeStakes {
 	var all []ExchangeStake
 	for id, k := range v.s.Exchange.FeeStakes {
 		if k.Staker == staker {
@@ -58,7 +58,7 @@ func (v *View) VIPStakes(staker core.Address, page, size int) ExchangeStakes {
 }
 
 // VIPStake is the stake that gives the account half the base fee; nil without one.
-func (v *View) VIPStake(a core.Address) *ExchangeStake {
+func (v ExchangeView) VIPStake(a core.Address) *ExchangeStake {
 	id, staked := v.s.Exchange.VIPStake(a)
 	if !staked {
 		return nil
@@ -67,7 +67,7 @@ func (v *View) VIPStake(a core.Address) *ExchangeStake {
 	return &k
 }
 
-func (v *View) vipStake(id core.Hash) ExchangeStake {
+func (v ExchangeView) vipStake(id core.Hash) ExchangeStake {
 	k := v.s.Exchange.FeeStakes[id]
 	stake := ExchangeStake{
 		ID: id, Purpose: StakeForVIP, Staker: k.Staker, Amount: ledger.StakeOf(k.Vip.Super),
@@ -83,7 +83,7 @@ func (v *View) vipStake(id core.Hash) ExchangeStake {
 }
 
 // MiningStakes lists one page (from 0) of what the account staked to mine. It is one stake at most.
-func (v *View) MiningStakes(staker core.Address, page, size int) ExchangeStakes {
+func (v ExchangeView) MiningStakes(staker core.Address, page, size int) ExchangeStakes {
 	m := &v.s.Exchange.Mining
 	c, staked := m.Stakes.Credits.Get(ledger.Credit{Address: staker})
 	if !staked {
@@ -120,7 +120,7 @@ type Unlocks struct {
 }
 
 // Unlocks lists one page (from 0) of what an account unlocked of a token, the first due first.
-func (v *View) Unlocks(a core.Address, token core.TokenID, page, size int) Unlocks {
+func (v ExchangeView) Unlocks(a core.Address, token core.TokenID, page, size int) Unlocks {
 	found := Unlocks{}
 	var all []Unlock
 	for _, u := range v.s.Exchange.Unlocking {

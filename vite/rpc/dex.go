@@ -36,7 +36,7 @@ var errUninitialised = jsonrpc.NewError(jsonrpc.CodePanic, "server execute panic
 
 // GetOwner is who administers the exchange.
 func (d *dexPrivateAPI) GetOwner() (core.Address, error) {
-	r := read(d.node, func(v *node.View) ledger.ExchangeRoles { return v.ExchangeRoles() })
+	r := read(d.node, func(v *node.View) ledger.ExchangeRoles { return v.Exchange().Roles() })
 	if r.Owner.IsZero() {
 		return core.Address{}, errUninitialised
 	}
@@ -53,7 +53,7 @@ type dexConfig struct {
 
 // GetDexConfig is who runs the exchange.
 func (d *dexPrivateAPI) GetDexConfig() (*dexConfig, error) {
-	r := read(d.node, func(v *node.View) ledger.ExchangeRoles { return v.ExchangeRoles() })
+	r := read(d.node, func(v *node.View) ledger.ExchangeRoles { return v.Exchange().Roles() })
 	if r.Owner.IsZero() {
 		return nil, errUninitialised
 	}
@@ -62,17 +62,17 @@ func (d *dexPrivateAPI) GetDexConfig() (*dexConfig, error) {
 
 // GetTime is the exchange's clock in seconds.
 func (d *dexPrivateAPI) GetTime() int64 {
-	return read(d.node, func(v *node.View) int64 { return v.ExchangeTime() })
+	return read(d.node, func(v *node.View) int64 { return v.Exchange().Time() })
 }
 
 // GetTimestamp is the exchange's clock as matching sees it.
 func (d *dextradeAPI) GetTimestamp() int64 {
-	return read(d.node, func(v *node.View) int64 { return v.ExchangeTime() })
+	return read(d.node, func(v *node.View) int64 { return v.Exchange().Time() })
 }
 
 // GetPeriodId is the number of the day of the exchange's clock.
 func (d *dexPrivateAPI) GetPeriodId() int64 {
-	return read(d.node, func(v *node.View) int64 { return v.ExchangePeriod() })
+	return read(d.node, func(v *node.View) int64 { return v.Exchange().Period() })
 }
 
 type dexToken struct {
@@ -91,7 +91,7 @@ func (d *dexAPI) GetTokenInfo(id tokenArg) (*dexToken, error) { return d.token(i
 func (d *dexfundAPI) GetTokenInfo(id tokenArg) (*dexToken, error) { return d.token(id) }
 
 func (e *exchangeAPI) token(id tokenArg) (*dexToken, error) {
-	t := read(e.node, func(v *node.View) *dex.Token { return v.ExchangeToken(id.TokenID) })
+	t := read(e.node, func(v *node.View) *dex.Token { return v.Exchange().Token(id.TokenID) })
 	if t == nil {
 		return nil, errUnknownToken
 	}
@@ -118,10 +118,10 @@ func showFund(v *node.View, a core.Address, id core.TokenID, b *dex.Balance) fun
 	f := fundInfo{TokenInfo: showToken(v.Token(id)), Available: b.Available.Dec(), Locked: b.Locked.Dec()}
 	switch id {
 	case dex.VX:
-		locked, unlocking := v.LockedVX(a), v.Unlocking(a, id)
+		locked, unlocking := v.Exchange().LockedVX(a), v.Exchange().Unlocking(a, id)
 		f.VXLocked, f.VXUnlocking = unlessZero(&locked), unlessZero(&unlocking)
 	case core.VITE:
-		cancelling := v.Unlocking(a, id)
+		cancelling := v.Exchange().Unlocking(a, id)
 		f.CancellingStake = unlessZero(&cancelling)
 	}
 	return f
@@ -131,7 +131,7 @@ func (e *exchangeAPI) funds(a addressArg, only *tokenArg) (map[core.TokenID]fund
 	shown := map[core.TokenID]fundInfo{}
 	known := false
 	readInMemory(e.node, func(v *node.View) {
-		funds := v.Funds(a.Address)
+		funds := v.Exchange().Funds(a.Address)
 		known = len(funds) > 0
 		for id, b := range funds {
 			if only == nil || only.TokenID == id {
@@ -198,7 +198,7 @@ func showMarket(m *dex.Market) *shownMarket {
 }
 
 func (e *exchangeAPI) market(trade, quote tokenArg) (*dex.Market, error) {
-	m := read(e.node, func(v *node.View) *dex.Market { return v.Market(trade.TokenID, quote.TokenID) })
+	m := read(e.node, func(v *node.View) *dex.Market { return v.Exchange().Market(trade.TokenID, quote.TokenID) })
 	if m == nil {
 		return nil, errNoMarket
 	}
@@ -220,7 +220,7 @@ func showV1Market(m *dex.Market) *v1Market {
 
 // GetMarketInfoById describes the market of a number, under the names of dexfund_getMarketInfo.
 func (d *dextradeAPI) GetMarketInfoById(id uint32) (*v1Market, error) {
-	m := read(d.node, func(v *node.View) *dex.Market { return v.MarketByID(id) })
+	m := read(d.node, func(v *node.View) *dex.Market { return v.Exchange().MarketByID(id) })
 	if m == nil {
 		return nil, errNoMarket
 	}
@@ -239,7 +239,7 @@ func (d *dexAPI) GetMarketInfo(trade, quote tokenArg) (*shownMarket, error) {
 // GetAllTradePairs lists all markets, under the newer names.
 func (d *dexfundAPI) GetAllTradePairs() []*shownMarket {
 	list := []*shownMarket{}
-	for _, m := range read(d.node, func(v *node.View) []dex.Market { return v.Markets() }) {
+	for _, m := range read(d.node, func(v *node.View) []dex.Market { return v.Exchange().Markets() }) {
 		list = append(list, showMarket(&m))
 	}
 	return list
@@ -247,12 +247,12 @@ func (d *dexfundAPI) GetAllTradePairs() []*shownMarket {
 
 func (e *exchangeAPI) granted(principal, agent addressArg, trade, quote tokenArg) (granted bool, err error) {
 	readInMemory(e.node, func(v *node.View) {
-		m := v.Market(trade.TokenID, quote.TokenID)
+		m := v.Exchange().Market(trade.TokenID, quote.TokenID)
 		if m == nil {
 			err = errNoMarket
 			return
 		}
-		granted = v.IsAgent(principal.Address, agent.Address, m.ID)
+		granted = v.Exchange().IsAgent(principal.Address, agent.Address, m.ID)
 	})
 	return granted, err
 }
@@ -281,7 +281,7 @@ type placeOrderInfo struct {
 // the quote token's type, feeRate the highest possible rate of the order, in parts of 100000.
 func (d *dexAPI) GetPlaceOrderInfo(a addressArg, trade, quote tokenArg, side bool) (info *placeOrderInfo, err error) {
 	readInMemory(d.node, func(v *node.View) {
-		m := v.Market(trade.TokenID, quote.TokenID)
+		m := v.Exchange().Market(trade.TokenID, quote.TokenID)
 		if m == nil {
 			err = errNoMarket
 			return
@@ -290,8 +290,8 @@ func (d *dexAPI) GetPlaceOrderInfo(a addressArg, trade, quote tokenArg, side boo
 		if dex.Side(side) == dex.Sell {
 			token = m.Trade
 		}
-		funds, _ := v.Fund(a.Address, token)
-		least, standing := v.OrderMinimum(m.QuoteType), v.FeeTier(a.Address)
+		funds, _ := v.Exchange().Fund(a.Address, token)
+		least, standing := v.Exchange().OrderMinimum(m.QuoteType), v.Exchange().FeeTier(a.Address)
 		info = &placeOrderInfo{
 			funds.Available.Dec(), least.Dec(), m.Rates(standing).Highest(), side, standing.VIP, standing.SVIP, standing.Invited,
 		}

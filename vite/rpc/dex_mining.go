@@ -45,7 +45,7 @@ func showMined(m *node.Mining) minedShown {
 }
 
 func (e *exchangeAPI) mining() node.Mining {
-	return read(e.node, func(v *node.View) node.Mining { return v.Mining() })
+	return read(e.node, func(v *node.View) node.Mining { return v.Exchange().Mining() })
 }
 
 // GetCurrentMiningInfo is the VX that the running cycle gives to traders, by the type of the quote
@@ -64,7 +64,7 @@ func (d *dexAPI) GetMiningInfo(cycle heightArg) (*miningInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := read(d.node, func(v *node.View) node.Mining { return v.MiningOf(period) })
+	m := read(d.node, func(v *node.View) node.Mining { return v.Exchange().MiningOf(period) })
 	return &miningInfo{showMined(&m), m.Shares.Staking.Dec()}, nil
 }
 
@@ -119,8 +119,8 @@ type dividendPool struct {
 func (e *exchangeAPI) dividendPools() map[core.TokenID]dividendPool {
 	shown := map[core.TokenID]dividendPool{}
 	readInMemory(e.node, func(v *node.View) {
-		for id, amount := range v.DividendPools() {
-			if t := v.ExchangeToken(id); t != nil {
+		for id, amount := range v.Exchange().DividendPools() {
+			if t := v.Exchange().Token(id); t != nil {
 				shown[id] = dividendPool{amount.Dec(), uint8(t.QuoteType), showDexToken(t)}
 			}
 		}
@@ -137,11 +137,11 @@ func (d *dexfundAPI) GetCurrentDividendPools() map[core.TokenID]dividendPool {
 }
 
 func (e *exchangeAPI) inviteCode(a addressArg) uint32 {
-	return read(e.node, func(v *node.View) uint32 { return v.InviteCode(a.Address) })
+	return read(e.node, func(v *node.View) uint32 { return v.Exchange().InviteCode(a.Address) })
 }
 
 func (e *exchangeAPI) invitedBy(a addressArg) uint32 {
-	return read(e.node, func(v *node.View) uint32 { return v.InvitedBy(a.Address) })
+	return read(e.node, func(v *node.View) uint32 { return v.Exchange().InvitedBy(a.Address) })
 }
 
 // GetInviteCode is the code that an account invites with, 0 for none.
@@ -164,7 +164,7 @@ func (d *dexAPI) GetInviter(invited []addressArg) (map[core.Address]core.Address
 	inviters := map[core.Address]core.Address{}
 	readInMemory(d.node, func(v *node.View) {
 		for _, a := range invited {
-			if inviter, ok := v.Inviter(a.Address); ok {
+			if inviter, ok := v.Exchange().Inviter(a.Address); ok {
 				inviters[a.Address] = inviter
 			}
 		}
@@ -174,16 +174,16 @@ func (d *dexAPI) GetInviter(invited []addressArg) (map[core.Address]core.Address
 
 // IsInviteCodeValid reports whether an account invites with the code.
 func (d *dexAPI) IsInviteCodeValid(code uint32) bool {
-	return read(d.node, func(v *node.View) bool { return v.InviteCodeKnown(code) })
+	return read(d.node, func(v *node.View) bool { return v.Exchange().InviteCodeKnown(code) })
 }
 
 // IsAutoLockMinedVx reports whether VX that the account mines is locked for dividends at once.
 func (d *dexAPI) IsAutoLockMinedVx(a addressArg) bool {
-	return read(d.node, func(v *node.View) bool { return v.AutoLocksVX(a.Address) })
+	return read(d.node, func(v *node.View) bool { return v.Exchange().AutoLocksVX(a.Address) })
 }
 
 func (e *exchangeAPI) feeTier(a addressArg) dex.FeeTier {
-	return read(e.node, func(v *node.View) dex.FeeTier { return v.FeeTier(a.Address) })
+	return read(e.node, func(v *node.View) dex.FeeTier { return v.Exchange().FeeTier(a.Address) })
 }
 
 // HasStakedForVIP reports whether the account pays half the base fee.

@@ -73,11 +73,11 @@ func (e *exchangeAPI) orderByID(id string) (*shownOrder, error) {
 	if err != nil {
 		return nil, jsonrpc.Other("invalid order id")
 	}
-	return openOrder(read(e.node, func(v *node.View) *dex.Order { return v.Order(parsed) }))
+	return openOrder(read(e.node, func(v *node.View) *dex.Order { return v.Exchange().Order(parsed) }))
 }
 
 func (e *exchangeAPI) orderBySend(h hashArg) (*shownOrder, error) {
-	return openOrder(read(e.node, func(v *node.View) *dex.Order { return v.OrderBySend(h.Hash) }))
+	return openOrder(read(e.node, func(v *node.View) *dex.Order { return v.Exchange().OrderBySend(h.Hash) }))
 }
 
 // GetOrderBySendHash is an open order by the block that placed it.
@@ -111,14 +111,14 @@ func (e *exchangeAPI) orders(trade, quote tokenArg, parts ...bookPart) (list *or
 		}
 	}
 	readInMemory(e.node, func(v *node.View) {
-		m := v.Market(trade.TokenID, quote.TokenID)
+		m := v.Exchange().Market(trade.TokenID, quote.TokenID)
 		if m == nil {
 			err = errNoMarket
 			return
 		}
 		list = &orderList{Orders: []*shownOrder{}}
 		for _, p := range parts {
-			for _, o := range v.Orders(m.ID, p.side, p.begin, p.end) {
+			for _, o := range v.Exchange().Orders(m.ID, p.side, p.begin, p.end) {
 				list.Orders = append(list.Orders, showOrder(&o))
 			}
 		}
@@ -175,7 +175,7 @@ type verifiedBalances struct {
 // VerifyDexBalance holds what the exchange's contract has against what it owes. Stakes for lower
 // fees and locked VX count as the users', what is to be mined and shared out as fees.
 func (d *dexPrivateAPI) VerifyDexBalance() verifiedBalances {
-	books := read(d.node, func(v *node.View) node.ExchangeBooks { return v.ExchangeBooks() })
+	books := read(d.node, func(v *node.View) node.ExchangeBooks { return v.Exchange().Books() })
 	shown := verifiedBalances{UserCount: books.Users, BalanceMatched: true, Balances: map[core.TokenID]verifiedBalance{}}
 	for id, t := range books.Tokens {
 		b := verifyToken(id, &t)

@@ -51,20 +51,20 @@ func (e *exchangeAPI) exchangeStakes(index, size int, list func(v *node.View, pa
 // GetVIPStakeInfoList is one page of what an account staked for lower fees, its own or another's.
 func (d *dexAPI) GetVIPStakeInfoList(a addressArg, index, size int) (*exchangeStakes, error) {
 	return d.exchangeStakes(index, size, func(v *node.View, page, size int) node.ExchangeStakes {
-		return v.VIPStakes(a.Address, page, size)
+		return v.Exchange().VIPStakes(a.Address, page, size)
 	})
 }
 
 // GetMiningStakeInfoList lists an account's stakes for mining.
 func (d *dexAPI) GetMiningStakeInfoList(a addressArg, index, size int) (*exchangeStakes, error) {
 	return d.exchangeStakes(index, size, func(v *node.View, page, size int) node.ExchangeStakes {
-		return v.MiningStakes(a.Address, page, size)
+		return v.Exchange().MiningStakes(a.Address, page, size)
 	})
 }
 
 // GetStakedForVIP is the stake that halves the account's base fee; null without one.
 func (d *dexAPI) GetStakedForVIP(a addressArg) *exchangeStake {
-	k := read(d.node, func(v *node.View) *node.ExchangeStake { return v.VIPStake(a.Address) })
+	k := read(d.node, func(v *node.View) *node.ExchangeStake { return v.Exchange().VIPStake(a.Address) })
 	if k == nil {
 		return nil
 	}
@@ -83,7 +83,7 @@ func (e *exchangeAPI) releasing(a addressArg, token core.TokenID, index, size in
 	if size > maxCount {
 		return total, 0, nil, errCount
 	}
-	found := read(e.node, func(v *node.View) node.Unlocks { return v.Unlocks(a.Address, token, index, size) })
+	found := read(e.node, func(v *node.View) node.Unlocks { return v.Exchange().Unlocks(a.Address, token, index, size) })
 	list = []releasing{}
 	for i := range found.List {
 		u := &found.List[i]
@@ -125,5 +125,5 @@ func (d *dexAPI) GetCancelStakeList(a addressArg, index, size int) (*cancelledSt
 
 // IsDexStopped reports whether the exchange takes no orders.
 func (d *dexAPI) IsDexStopped() bool {
-	return read(d.node, func(v *node.View) bool { return v.ExchangeRoles().Stopped })
+	return read(d.node, func(v *node.View) bool { return v.Exchange().Roles().Stopped })
 }

@@ -151,7 +151,7 @@ func TestOrdersInStorage(t *testing.T) {
 	r.exchangeCall(t, core.VITE, 0, dex.FundPlaceOrder, gtt, core.VITE, false, uint8(dex.Limit), "1", quantity)
 	stored := map[string]string{}
 	readInMemory(r.node, func(v *node.View) {
-		v.WalkOrders(nil, 10, func(o *dex.Order) {
+		v.Exchange().WalkOrders(nil, 10, func(o *dex.Order) {
 			ids = append(ids, o.ID.String())
 			stored[o.ID.String()] = fmt.Sprintf("%x", dex.EncodeOrder(o))
 		})
@@ -176,7 +176,7 @@ func TestOrdersInStorage(t *testing.T) {
 	}
 	require.JSONEq(t, `{}`, query(core.AssetContract, ""))
 	require.JSONEq(t, `{}`, query(r.first.Address(), ""))
-	complete := read(r.node, func(v *node.View) bool { return v.WalkOrders(nil, 2, func(*dex.Order) {}) })
+	complete := read(r.node, func(v *node.View) bool { return v.Exchange().WalkOrders(nil, 2, func(*dex.Order) {}) })
 	require.False(t, complete)
 
 	require.JSONEq(t, r.invoke("dextrade_getOrderById", `["`+ids[0]+`"]`).shown(t), r.invoke("dex_getOrderById", `["`+ids[0]+`"]`).shown(t))

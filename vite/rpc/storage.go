@@ -30,7 +30,7 @@ func (c *contractAPI) GetContractStorage(a addressArg, prefix string) (map[strin
 		return storage, nil
 	}
 	readInMemory(c.node, func(v *node.View) {
-		complete = v.WalkOrders(start, maxStorageVisits, func(o *dex.Order) {
+		complete = v.Exchange().WalkOrders(start, maxStorageVisits, func(o *dex.Order) {
 			storage[o.ID.String()] = hex.EncodeToString(dex.EncodeOrder(o))
 		})
 	})
