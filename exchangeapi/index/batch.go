@@ -46,20 +46,20 @@ type batches func(ctx context.Context, from map[contract]cursor) (batch, error)
 
 // storeAll stores batch after batch until there are no more, and reads the next one while it stores
 // one. It answers the last.
-func (x *Index) storeAll(ctx context.Context, read batches) (batch, error) {
-	t, err := read.retryOnce(ctx, x.allCursors())
+func (f *follower) storeAll(ctx context.Context, read batches) (batch, error) {
+	t, err := read.retryOnce(ctx, f.index.allCursors())
 	for err == nil {
-		x.progress(&t)
+		f.index.progress(&t)
 		if t.funds.forked || t.trades.forked {
-			if err = x.rollback(ctx, &t); err == nil {
-				t, err = read.retryOnce(ctx, x.allCursors())
+			if err = f.rollback(ctx, &t); err == nil {
+				t, err = read.retryOnce(ctx, f.index.allCursors())
 			}
 			continue
 		}
 		if !t.more {
-			return t, x.storeBatch(ctx, &t)
+			return t, f.storeBatch(ctx, &t)
 		}
-		t, err = x.storeAndRead(ctx, &t, read)
+		t, err = f.storeAndRead(ctx, &t, read)
 	}
 	return t, err
 }
@@ -80,7 +80,7 @@ func (x *Index) allCursors() map[contract]cursor {
 }
 
 // storeAndRead stores a batch and reads the next one meanwhile.
-func (x *Index) storeAndRead(ctx context.Context, t *batch, read batches) (next batch, err error) {
+func (f *follower) storeAndRead(ctx context.Context, t *batch, read batches) (next batch, err error) {
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var g errgroup.Group
@@ -88,7 +88,7 @@ func (x *Index) storeAndRead(ctx context.Context, t *batch, read batches) (next 
 		next, err = read.retryOnce(reading, t.ends())
 		return err
 	})
-	err = x.storeBatch(ctx, t)
+	err = f.storeBatch(ctx, t)
 	if err != nil {
 		cancel()
 	}
@@ -99,11 +99,11 @@ func (x *Index) storeAndRead(ctx context.Context, t *batch, read batches) (next 
 }
 
 // storeBatch stores a batch.
-func (x *Index) storeBatch(ctx context.Context, t *batch) error {
+func (f *follower) storeBatch(ctx context.Context, t *batch) error {
 	if len(t.funds.blocks)+len(t.trades.blocks) == 0 {
 		return nil
 	}
-	return x.write(ctx, map[contract]uint64{fund: t.funds.top, trade: t.trades.top}, func(a *applier) error {
+	return f.index.write(ctx, map[contract]uint64{fund: t.funds.top, trade: t.trades.top}, func(a *applier) error {
 		for _, c := range []contract{fund, trade} {
 			blocks := t.of(c).blocks
 			if len(blocks) == 0 {
@@ -124,35 +124,35 @@ func (x *Index) storeBatch(ctx context.Context, t *batch) error {
 var errMovedByOther = errors.New("another process follows the chain into this index")
 
 // rollback takes back what the chain took back.
-func (x *Index) rollback(ctx context.Context, t *batch) error {
+func (f *follower) rollback(ctx context.Context, t *batch) error {
 	if t.funds.forked {
-		return x.takeBack(ctx, fund)
+		return f.takeBack(ctx, fund)
 	}
-	return x.takeBack(ctx, trade)
+	return f.takeBack(ctx, trade)
 }
 
-func (x *Index) reader(c contract) *reader { return &reader{x.node, c, x.span} }
+func (f *follower) reader(c contract) *reader { return &reader{f.index.node, c, f.span} }
 
 // next reads the blocks after a cursor. It waits for a chain that does not reach the cursor: of
 // several nodes behind one address one may lag. Blocks were removed if the newest one differs from
 // the stored one, or if Shorter reports it.
-func (x *Index) next(ctx context.Context, c contract, at cursor, most uint64) (blockRange, error) {
-	p, err := x.reader(c).next(ctx, at, most)
+func (f *follower) next(ctx context.Context, c contract, at cursor, most uint64) (blockRange, error) {
+	p, err := f.reader(c).next(ctx, at, most)
 	if err != nil {
 		return p, err
 	}
-	if x.shorter[c].TookBack(p.shorter, x.config.Now()) {
+	if f.shorter[c].TookBack(p.shorter, f.index.config.Now()) {
 		p.forked = true
 	} else if p.shorter && p.newest != nil {
-		p.forked, err = x.differs(ctx, c, p.newest)
+		p.forked, err = f.differs(ctx, c, p.newest)
 	}
 	return p, err
 }
 
 // differs reports whether another block is stored in the place of one.
-func (x *Index) differs(ctx context.Context, c contract, b *client.AccountBlock) (bool, error) {
+func (f *follower) differs(ctx context.Context, c contract, b *client.AccountBlock) (bool, error) {
 	var stored string
-	err := x.store.read(ctx, func(t *tx) error {
+	err := f.index.store.read(ctx, func(t *tx) error {
 		_, err := t.one(&stored, "SELECT hash FROM ex_blocks WHERE contract = ? AND height = ?", c, b.Height)
 		return err
 	})
@@ -163,10 +163,10 @@ func (x *Index) differs(ctx context.Context, c contract, b *client.AccountBlock)
 }
 
 // trades reads blocks of dexTrade up to a height.
-func (x *Index) trades(most uint64) batches {
+func (f *follower) trades(most uint64) batches {
 	return func(ctx context.Context, from map[contract]cursor) (t batch, err error) {
 		t.from = from
-		t.trades, err = x.next(ctx, trade, from[trade], most)
+		t.trades, err = f.next(ctx, trade, from[trade], most)
 		t.more = t.trades.more
 		return t, err
 	}
@@ -174,30 +174,30 @@ func (x *Index) trades(most uint64) batches {
 
 // both reads blocks of dexFund, and as long as that has more than one batch takes, blocks of
 // dexTrade with them.
-func (x *Index) both() batches {
+func (f *follower) both() batches {
 	var w waiting // nil: not known
 	return func(ctx context.Context, from map[contract]cursor) (t batch, err error) {
 		t.from = from
-		top, err := x.node.LatestAccountBlock(ctx, trade.address())
+		top, err := f.index.node.LatestAccountBlock(ctx, trade.address())
 		if err != nil {
 			return t, fmt.Errorf("reading the newest block of dex %s: %w", trade, err)
 		}
 		if top != nil {
 			t.most = top.Height
 		}
-		t.funds, err = x.next(ctx, fund, from[fund], math.MaxUint64)
+		t.funds, err = f.next(ctx, fund, from[fund], math.MaxUint64)
 		if t.more = t.funds.more; t.funds.forked {
 			w = nil
 		}
 		if err != nil || !t.more {
 			return t, err
 		}
-		if t.trades, err = x.next(ctx, trade, from[trade], t.most); err != nil || t.trades.forked {
+		if t.trades, err = f.next(ctx, trade, from[trade], t.most); err != nil || t.trades.forked {
 			w = nil
 			return t, err
 		}
 		if w == nil {
-			if w, err = x.waiting(ctx); err != nil {
+			if w, err = f.waiting(ctx); err != nil {
 				return t, err
 			}
 		}
@@ -214,9 +214,9 @@ type waiting map[core.Hash]struct{}
 const relaysWaiting = `SELECT relay FROM ex_blocks f WHERE contract = 'fund' AND relay <> ''
 	AND NOT EXISTS (SELECT 1 FROM ex_blocks t WHERE t.contract = 'trade' AND t.send = f.relay)`
 
-func (x *Index) waiting(ctx context.Context) (waiting, error) {
+func (f *follower) waiting(ctx context.Context) (waiting, error) {
 	var relays []string
-	err := x.store.view(ctx, func(t *tx) error { return t.list(&relays, relaysWaiting) })
+	err := f.index.store.view(ctx, func(t *tx) error { return t.list(&relays, relaysWaiting) })
 	if err != nil {
 		return nil, fmt.Errorf("reading what waits for dex %s: %w", trade, err)
 	}

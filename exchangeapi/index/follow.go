@@ -28,6 +28,19 @@ const (
 // agingEvery is the interval at which subscribers receive tickers that time has changed.
 const agingEvery = 10 * time.Second
 
+// follower brings the index up to date with the node's chain: it reads blocks, stores them with
+// Index.write, and takes back what the chain took back. One goroutine uses it.
+type follower struct {
+	index   *Index
+	head    nodeHead
+	shorter map[contract]*shorterChains
+	span    uint64 // the constant, but for tests
+}
+
+func newFollower(x *Index) *follower {
+	return &follower{index: x, shorter: map[contract]*shorterChains{fund: {}, trade: {}}, span: span}
+}
+
 // Run follows the chain until ctx ends, which is no error. What the node or the database refuses is
 // logged and tried again.
 func (x *Index) Run(ctx context.Context) error {
@@ -35,12 +48,12 @@ func (x *Index) Run(ctx context.Context) error {
 	var listener sync.WaitGroup
 	defer listener.Wait()
 	defer x.store.stopLeading(ctx)
-	listener.Go(func() { x.listen(ctx, woken) })
+	listener.Go(func() { x.follower.listen(ctx, woken) })
 	tick, aging := time.NewTicker(x.config.Poll), time.NewTicker(agingEvery)
 	defer tick.Stop()
 	defer aging.Stop()
 	for n := 0; ctx.Err() == nil; n++ {
-		x.poll(ctx, n)
+		x.follower.poll(ctx, n)
 		select {
 		case <-ctx.Done():
 		case <-tick.C:
@@ -54,15 +67,15 @@ func (x *Index) Run(ctx context.Context) error {
 
 // listen is woken by new blocks where the node announces them. Other nodes are polled by the clock
 // alone, so nothing is lost.
-func (x *Index) listen(ctx context.Context, woken chan<- struct{}) {
-	node, ok := x.node.(noticeNode)
+func (f *follower) listen(ctx context.Context, woken chan<- struct{}) {
+	node, ok := f.index.node.(noticeNode)
 	if !ok {
 		return
 	}
-	listenForNotices(ctx, node, x.log, [2]core.Address{fund.address(), trade.address()}, func(removed bool) {
+	listenForNotices(ctx, node, f.index.log, [2]core.Address{fund.address(), trade.address()}, func(removed bool) {
 		if removed {
-			x.shorter[fund].Removed(x.config.Now())
-			x.shorter[trade].Removed(x.config.Now())
+			f.shorter[fund].Removed(f.index.config.Now())
+			f.shorter[trade].Removed(f.index.config.Now())
 		}
 		select {
 		case woken <- struct{}{}:
@@ -72,34 +85,34 @@ func (x *Index) listen(ctx context.Context, woken chan<- struct{}) {
 }
 
 // poll brings the index up to date. It is the loop's body.
-func (x *Index) poll(ctx context.Context, n int) {
-	err := x.catchUp(ctx)
+func (f *follower) poll(ctx context.Context, n int) {
+	err := f.catchUp(ctx)
 	if err == nil && n%checkSendsEvery == 0 {
-		err = x.upkeep(ctx, n)
+		err = f.upkeep(ctx, n)
 	}
 	if err == nil {
-		err = x.judgeHead(ctx)
+		err = f.judgeHead(ctx)
 	}
 	if ctx.Err() != nil {
 		return
 	}
-	x.recordOutcome(err)
+	f.index.recordOutcome(err)
 }
 
 // judgeHead returns an error while the node's chain does not advance: a complete copy of a stalled
 // chain is not up to date.
-func (x *Index) judgeHead(ctx context.Context) error {
-	if now := x.config.Now(); x.head.Due(now) {
-		newest, err := x.node.LatestSnapshotBlock(ctx)
+func (f *follower) judgeHead(ctx context.Context) error {
+	if now := f.index.config.Now(); f.head.Due(now) {
+		newest, err := f.index.node.LatestSnapshotBlock(ctx)
 		if err == nil && newest == nil {
 			err = errors.New("there is none")
 		}
 		if err != nil {
 			return fmt.Errorf("reading the newest snapshot block: %w", err)
 		}
-		x.head.See(newest.Height, newest.Time, now)
+		f.head.See(newest.Height, newest.Time, now)
 	}
-	return x.head.Standstill(x.config.Now())
+	return f.head.Standstill(f.index.config.Now())
 }
 
 func pointerTo(err error) *error {
@@ -113,25 +126,25 @@ func pointerTo(err error) *error {
 // dexTrade it stores only blocks that existed before dexFund was read to its end. Later blocks wait
 // for the next poll: their block of dexFund may not be stored yet, and an order would be open
 // before it was received. It reads at most twice when several nodes answer and one lags behind.
-func (x *Index) catchUp(ctx context.Context) error {
-	switch leads, err := x.store.lead(ctx); {
+func (f *follower) catchUp(ctx context.Context) error {
+	switch leads, err := f.index.store.lead(ctx); {
 	case err != nil:
 		return err
 	case !leads:
-		return x.standBy(ctx)
+		return f.standBy(ctx)
 	}
-	if before := x.trouble.Load(); before != nil && standstill(*before) == nil {
-		if err := x.recover(ctx); err != nil {
+	if before := f.index.trouble.Load(); before != nil && standstill(*before) == nil {
+		if err := f.recover(ctx); err != nil {
 			return err
 		}
 	}
 	for range 2 {
-		last, err := x.storeAll(ctx, x.both())
+		last, err := f.storeAll(ctx, f.both())
 		if err != nil {
 			return err
 		}
-		x.loadTokens(ctx)
-		if _, err = x.storeAll(ctx, x.trades(last.most)); !errors.Is(err, errAhead) {
+		f.index.loadTokens(ctx)
+		if _, err = f.storeAll(ctx, f.trades(last.most)); !errors.Is(err, errAhead) {
 			return err
 		}
 	}
@@ -140,10 +153,10 @@ func (x *Index) catchUp(ctx context.Context) error {
 
 // recover reads everything again after an error: the database may contain changes that the cache
 // lacks.
-func (x *Index) recover(ctx context.Context) error {
-	x.commits.Lock()
-	defer x.commits.Unlock()
-	if err := x.resync(ctx); err != nil {
+func (f *follower) recover(ctx context.Context) error {
+	f.index.commits.Lock()
+	defer f.index.commits.Unlock()
+	if err := f.index.resync(ctx); err != nil {
 		return fmt.Errorf("reading the index: %w", err)
 	}
 	return nil
@@ -153,22 +166,22 @@ const tookBackMessage = "the exchange chain took blocks back"
 
 // takeBack finds the last block that the index and the node have in common and undoes what came
 // after.
-func (x *Index) takeBack(ctx context.Context, c contract) error {
-	common, err := x.lastCommon(ctx, c)
+func (f *follower) takeBack(ctx context.Context, c contract) error {
+	common, err := f.lastCommon(ctx, c)
 	if err != nil {
 		return err
 	}
-	x.log.WithField("contract", string(c)).WithField("height", common.height).Info(tookBackMessage)
-	return x.write(ctx, nil, func(a *applier) error { return a.undo(c, common.height) })
+	f.index.log.WithField("contract", string(c)).WithField("height", common.height).Info(tookBackMessage)
+	return f.index.write(ctx, nil, func(a *applier) error { return a.undo(c, common.height) })
 }
 
 // lastCommon returns the newest stored block that is in the node's chain. It returns the zero
 // cursor if the chain has restarted and all blocks are still stored. A block names its predecessor,
 // so all blocks below a common block are common.
-func (x *Index) lastCommon(ctx context.Context, c contract) (cursor, error) {
+func (f *follower) lastCommon(ctx context.Context, c contract) (cursor, error) {
 	var rows []blockRow
-	err := x.store.view(ctx, func(t *tx) error {
-		return t.list(&rows, "SELECT "+blockColumns+" FROM ex_blocks WHERE contract = ? ORDER BY height DESC LIMIT ? + 0", c, x.retainedBlocks)
+	err := f.index.store.view(ctx, func(t *tx) error {
+		return t.list(&rows, "SELECT "+blockColumns+" FROM ex_blocks WHERE contract = ? ORDER BY height DESC LIMIT ? + 0", c, f.index.retainedBlocks)
 	})
 	if err != nil {
 		return cursor{}, fmt.Errorf("reading stored blocks: %w", err)
@@ -179,7 +192,7 @@ func (x *Index) lastCommon(ctx context.Context, c contract) (cursor, error) {
 		if failed != nil {
 			return true
 		}
-		b, err := x.node.AccountBlockByHeight(ctx, c.address(), rows[i].Height)
+		b, err := f.index.node.AccountBlockByHeight(ctx, c.address(), rows[i].Height)
 		failed = err
 		return b != nil && b.Hash.String() == rows[i].Hash
 	})
@@ -208,20 +221,20 @@ func gapless(rows []blockRow) []blockRow {
 }
 
 // upkeep deletes blocks that are too old for a rollback, and checks orders without a receive.
-func (x *Index) upkeep(ctx context.Context, n int) error {
+func (f *follower) upkeep(ctx context.Context, n int) error {
 	if n%pruneEvery == 0 {
-		if err := x.prune(ctx); err != nil {
+		if err := f.prune(ctx); err != nil {
 			return fmt.Errorf("pruning the index: %w", err)
 		}
 	}
-	x.reloadTokens(ctx)
-	return x.checkUnreceived(ctx)
+	f.index.reloadTokens(ctx)
+	return f.index.checkUnreceived(ctx)
 }
 
-func (x *Index) prune(ctx context.Context) error {
-	return x.store.update(ctx, func(t *tx) error {
+func (f *follower) prune(ctx context.Context) error {
+	return f.index.store.update(ctx, func(t *tx) error {
 		for _, c := range []contract{fund, trade} {
-			floor := int64(x.at(c).height) - int64(x.retainedBlocks)
+			floor := int64(f.index.at(c).height) - int64(f.index.retainedBlocks)
 			if floor <= 0 {
 				continue
 			}

@@ -91,10 +91,10 @@ type Index struct {
 	reached atomic.Bool
 	trouble atomic.Pointer[error]
 	lag     lagging
-	head    nodeHead // of the goroutine that follows
-	shorter map[contract]*shorterChains
+	// follower reads the chain; its goroutine alone uses it.
+	follower *follower
 
-	span, retainedBlocks uint64 // the constants, but for tests
+	retainedBlocks uint64 // the constant, but for tests
 }
 
 // New opens the index's database and reads what is needed to answer. ErrNewer: a later program
@@ -116,8 +116,9 @@ func New(ctx context.Context, c Config, n Node, log logrus.FieldLogger) (*Index,
 	x := &Index{
 		config: c, node: n, log: log, store: s, cache: newCache(c.Precisions),
 		feed: feed{subscribers: map[*Subscription]struct{}{}}, cursors: map[contract]cursor{},
-		shorter: map[contract]*shorterChains{fund: {}, trade: {}}, span: span, retainedBlocks: retainedBlocks,
+		retainedBlocks: retainedBlocks,
 	}
+	x.follower = newFollower(x)
 	x.lag.open(c.Now())
 	if err := x.reload(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the index: %w", err), s.close())

@@ -75,26 +75,26 @@ func TestLag(t *testing.T) {
 	require.Equal(t, Lag{}, x.Lag(), "just opened")
 	r.clock.Add(5)
 	require.Equal(t, Lag{For: 5 * time.Second}, x.Lag())
-	x.poll(t.Context(), 1)
+	x.follower.poll(t.Context(), 1)
 	require.Equal(t, Lag{}, x.Lag())
 
 	node.down.Store(true)
-	x.poll(t.Context(), 1)
+	x.follower.poll(t.Context(), 1)
 	require.Len(t, r.warnings(), 1)
 	for range 30 {
 		r.clock.Add(1)
-		x.poll(t.Context(), 1)
+		x.follower.poll(t.Context(), 1)
 	}
 	require.Empty(t, r.warnings())
 	require.Equal(t, Lag{For: 30 * time.Second}, x.Lag())
 	r.clock.Add(30)
-	x.poll(t.Context(), 1)
+	x.follower.poll(t.Context(), 1)
 	again := r.warnings()
 	require.Len(t, again, 1)
 	require.Equal(t, time.Minute, again[0]["for"])
 	node.down.Store(false)
 	r.snapshot()
-	x.poll(t.Context(), 1)
+	x.follower.poll(t.Context(), 1)
 	require.Equal(t, Lag{}, x.Lag())
 	require.Empty(t, r.warnings())
 }
@@ -103,7 +103,7 @@ func TestLag(t *testing.T) {
 func TestProgress(t *testing.T) {
 	r := newRig(t)
 	x := r.open(sqliteURL(t))
-	x.span = 5
+	x.follower.span = 5
 	r.log.SetLevel(logrus.InfoLevel)
 	r.catchUp(x)
 	var missing uint64
@@ -137,7 +137,7 @@ func TestBehindAgain(t *testing.T) {
 	r.span = 5
 	node := &watched{Client: r.client}
 	x := r.openOn(sqliteURL(t), node)
-	x.poll(t.Context(), 1)
+	x.follower.poll(t.Context(), 1)
 	require.NoError(t, x.Ready())
 	var missing []uint64
 	node.read = func() {
@@ -146,12 +146,12 @@ func TestBehindAgain(t *testing.T) {
 		}
 	}
 	r.order(r.alice, dex.Sell, "10", coins(20))
-	x.poll(t.Context(), 1)
+	x.follower.poll(t.Context(), 1)
 	require.Empty(t, missing, "one batch is no delay")
 	for range 30 {
 		r.order(r.alice, dex.Sell, "10", coins(20))
 	}
-	x.poll(t.Context(), 1)
+	x.follower.poll(t.Context(), 1)
 	require.NotEmpty(t, missing)
 	require.Greater(t, slices.Max(missing), r.span)
 	require.NoError(t, x.Ready())
@@ -165,21 +165,21 @@ func TestStandstill(t *testing.T) {
 	r.order(r.alice, dex.Sell, "10", coins(20))
 	r.snapshot()
 	x := r.open(sqliteURL(t))
-	x.poll(t.Context(), 1)
+	x.follower.poll(t.Context(), 1)
 	require.NoError(t, x.Ready())
 	r.clock.Add(60)
-	x.poll(t.Context(), 1)
+	x.follower.poll(t.Context(), 1)
 	require.NoError(t, x.Ready())
 	r.clock.Add(1)
 	for range 3 {
-		x.poll(t.Context(), 1)
+		x.follower.poll(t.Context(), 1)
 		require.ErrorContains(t, x.Ready(), "stands still")
 		require.Equal(t, Lag{For: 61 * time.Second}, x.Lag())
 	}
 	require.Len(t, r.warnings(), 1)
 	r.snapshot()
 	r.clock.Add(9)
-	x.poll(t.Context(), 1)
+	x.follower.poll(t.Context(), 1)
 	require.NoError(t, x.Ready())
 	require.Equal(t, Lag{}, x.Lag())
 }
@@ -190,10 +190,10 @@ func TestStartOnAnOldChain(t *testing.T) {
 	r := newRig(t)
 	r.clock.Add(30 * 24 * 3600)
 	x := r.open(sqliteURL(t))
-	x.poll(t.Context(), 1)
+	x.follower.poll(t.Context(), 1)
 	require.Error(t, x.Ready(), "what it has is old")
 	require.Empty(t, r.warnings())
 	r.clock.Add(61)
-	x.poll(t.Context(), 1)
+	x.follower.poll(t.Context(), 1)
 	require.Len(t, r.warnings(), 1)
 }

@@ -55,22 +55,22 @@ func (s *store) stopLeading(ctx context.Context) {
 }
 
 // standBy keeps the cache as new as what another process has stored.
-func (x *Index) standBy(ctx context.Context) error {
+func (f *follower) standBy(ctx context.Context) error {
 	var moved bool
-	err := x.store.view(ctx, func(t *tx) error {
+	err := f.index.store.view(ctx, func(t *tx) error {
 		for _, c := range []contract{fund, trade} {
 			at, err := t.cursor(c)
 			if err != nil {
 				return err
 			}
-			moved = moved || at != x.at(c)
+			moved = moved || at != f.index.at(c)
 		}
 		return nil
 	})
 	if err == nil && moved {
-		err = x.recover(ctx)
+		err = f.recover(ctx)
 	}
-	x.loadTokens(ctx)
+	f.index.loadTokens(ctx)
 	return errors.Join(errMovedByOther, err)
 }
 

@@ -206,7 +206,7 @@ func (r *rig) openOn(url string, n Node) *Index {
 		URL: url, Now: r.now, Poll: r.poll, Precisions: map[string]Precision{"COIN-000_VITE": {Price: 4, Quantity: 2}},
 	}, n, r.log)
 	require.NoError(r.t, err)
-	x.span, x.retainedBlocks = cmp.Or(r.span, x.span), cmp.Or(r.retainedBlocks, x.retainedBlocks)
+	x.follower.span, x.retainedBlocks = cmp.Or(r.span, x.follower.span), cmp.Or(r.retainedBlocks, x.retainedBlocks)
 	r.t.Cleanup(func() { _ = x.Close() }) // tests of restarts have closed it already
 	return x
 }
@@ -222,10 +222,10 @@ func (r *rig) caught(url string) *Index {
 // catchUp has the node's word where it took blocks back, as Run hears it.
 func (r *rig) catchUp(x *Index) {
 	r.t.Helper()
-	for _, shorter := range x.shorter {
+	for _, shorter := range x.follower.shorter {
 		shorter.Removed(r.now())
 	}
-	require.NoError(r.t, x.catchUp(r.t.Context()))
+	require.NoError(r.t, x.follower.catchUp(r.t.Context()))
 }
 
 func quiet() logrus.FieldLogger {

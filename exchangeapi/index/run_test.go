@@ -158,7 +158,7 @@ func TestOtherChain(t *testing.T) {
 	before := dump(t, x)
 	require.NoError(t, x.Close())
 	x = r.open(url)
-	require.ErrorIs(t, x.catchUp(t.Context()), ErrForked)
+	require.ErrorIs(t, x.follower.catchUp(t.Context()), ErrForked)
 	require.Equal(t, before, dump(t, x))
 }
 
@@ -170,11 +170,11 @@ func TestTwoFollowers(t *testing.T) {
 	x, y := r.caught(url), r.caught(url)
 	r.order(r.alice, dex.Sell, "10", coins(20))
 	r.catchUp(x)
-	x.poll(t.Context(), 1)
+	x.follower.poll(t.Context(), 1)
 	require.NoError(t, x.Ready())
-	y.poll(t.Context(), 1)
+	y.follower.poll(t.Context(), 1)
 	require.ErrorIs(t, y.Ready(), errMovedByOther)
-	y.poll(t.Context(), 2)
+	y.follower.poll(t.Context(), 2)
 	require.NoError(t, y.Ready())
 	r.same(y)
 }
@@ -183,7 +183,7 @@ func TestPrune(t *testing.T) {
 	r := newRig(t)
 	x := r.caught(sqliteURL(t))
 	before := dump(t, x)
-	require.NoError(t, x.upkeep(t.Context(), 0))
+	require.NoError(t, x.follower.upkeep(t.Context(), 0))
 	require.Equal(t, before, dump(t, x), "all is recent")
 }
 
@@ -289,7 +289,7 @@ func TestLaggingAnswer(t *testing.T) {
 	node := &lagsBehind{Client: r.client}
 	x := r.openOn(sqliteURL(t), node)
 	poll := func() {
-		x.poll(t.Context(), 1)
+		x.follower.poll(t.Context(), 1)
 		require.NoError(t, x.Ready())
 	}
 	poll()

@@ -185,7 +185,7 @@ func testRestart(t *testing.T, url string) {
 	r.order(r.bob, dex.Buy, "20", coins(100))
 	before := dump(t, x)
 	// The last event of the block cannot be stored: nothing of it is.
-	p, err := x.reader(trade).next(t.Context(), x.at(trade), math.MaxUint64)
+	p, err := x.follower.reader(trade).next(t.Context(), x.at(trade), math.MaxUint64)
 	require.NoError(t, err)
 	require.Len(t, p.blocks, 1)
 	require.Len(t, p.blocks[0].logs, 11)
@@ -202,7 +202,7 @@ func testRestart(t *testing.T, url string) {
 
 	// Reading breaks off after the block of dexFund.
 	x = r.openOn(url, &breaking{r.client, func() {}, 1})
-	require.ErrorIs(t, x.catchUp(t.Context()), errKilled)
+	require.ErrorIs(t, x.follower.catchUp(t.Context()), errKilled)
 	require.NoError(t, x.Close())
 	x = r.caught(url)
 	r.catchUp(x)
@@ -280,7 +280,7 @@ func (r *rig) killed(x *Index, url string, reads int) *Index {
 	ctx, cancel := context.WithCancel(r.t.Context())
 	defer cancel()
 	x = r.openOn(url, &breaking{r.client, cancel, reads})
-	if err := x.catchUp(ctx); err != nil {
+	if err := x.follower.catchUp(ctx); err != nil {
 		require.True(r.t, errors.Is(err, errKilled) || errors.Is(err, context.Canceled), err)
 	}
 	require.NoError(r.t, x.Close())
