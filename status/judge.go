@@ -48,10 +48,26 @@ type observation struct {
 	loss  chain.TracingLoss
 }
 
-// fault remembers how many wrong answers a node had given when it was last seen to give one.
+// fault is the monitor's memory of a node.
 type fault struct {
-	count uint64
-	at    time.Time
+	count uint64    // wrong answers
+	at    time.Time // of the last check that found a new one; zero: none
+	down  time.Time // since when it does not answer; zero: it does
+}
+
+// after returns the memory after another check.
+func (f fault) after(now time.Time, n chain.NodeState) fault {
+	if n.Faults > f.count {
+		f.at = now
+	}
+	f.count = n.Faults
+	switch {
+	case n.Up || n.AskedAt.IsZero():
+		f.down = time.Time{}
+	case f.down.IsZero():
+		f.down = now
+	}
+	return f
 }
 
 // watched is the monitor's state of a chain between two checks. Times are the daemon's own, never
@@ -208,19 +224,14 @@ func (w *watched) tracing(now time.Time, loss chain.TracingLoss, noted records.T
 // condition.
 func (w *watched) judgeNodes(now time.Time, nodes []chain.NodeState) (found []control.Condition) {
 	for _, n := range nodes {
-		f, ok := w.faults[n.Name]
-		if n.Faults > f.count {
-			f.at = now
-		}
-		if n.Faults > 0 || ok {
-			w.faults[n.Name] = fault{n.Faults, f.at}
-		}
+		f := w.faults[n.Name].after(now, n)
+		w.faults[n.Name] = f
 		kind := NodeFaulty
 		var detail string
 		switch {
 		case n.LeftOut:
 			detail = fmt.Sprintf("is left out for now: %d wrong answers, the last: %s", n.Faults, n.LastFault)
-		case !n.Up && !n.AskedAt.IsZero():
+		case !f.down.IsZero() && now.Sub(f.down) >= w.maxFailing(): // one lost answer is no condition
 			detail = "does not answer: " + n.Why
 		case f.at.IsZero() || now.Sub(f.at) >= faultFor:
 			continue
