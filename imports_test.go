@@ -45,7 +45,7 @@ var mayImport = map[string][]string{
 	"view":                         {"chain", "policy", "records", "records/sqlstore"},
 	"internal/testing/recordstest": {"chain", "records", "records/books", "records/signguard", "view"},
 	"transfers":                    {"chain", "records"},
-	"watcher":                      {"chain", "internal/tracing", "records", "records/books", "records/signguard", "status", "transfers", "watcher/reconcile", "watcher/recovery"},
+	"watcher":                      {"chain", "internal/tracing", "records", "records/signguard", "status", "transfers", "watcher/reconcile", "watcher/recovery", "watcher/treasury"},
 	"signer":                       {"chain", "records/signguard", "signer/checks", "vite/core", "vite/dex"},
 	"signer/limits":                {"chain", "policy"},
 	"signer/approval":              {"chain", "internal/secretfile", "policy"},
@@ -91,6 +91,7 @@ var mayImport = map[string][]string{
 	"scripts/reference":            {},
 	"scripts/release":              {},
 	"":                             {},
+	"watcher/treasury":             {"chain", "records", "records/books"},
 }
 
 // testsMayImport are packages that exist for tests, and the exchange chain, on which the clients of

@@ -111,6 +111,15 @@ func (a Amount) Sub(b Amount) (Amount, error) {
 	return r, nil
 }
 
+// Excess returns a-b, or zero if b is larger.
+func (a Amount) Excess(b Amount) Amount {
+	d, err := a.Sub(b)
+	if err != nil {
+		return Amount{}
+	}
+	return d
+}
+
 // Mul is a*k, or ErrAmount above 2^256-1.
 func (a Amount) Mul(k uint64) (Amount, error) {
 	var r Amount

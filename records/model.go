@@ -236,6 +236,9 @@ type Account struct {
 	CreatedAt time.Time
 }
 
+// Stopped reports whether nothing is paid from the account until a person or the recovery decides.
+func (a Account) Stopped() bool { return a.State == AccountHalted || a.State == AccountRecovering }
+
 // Slot is the one place a payment is bound to.
 type Slot struct {
 	Chain     chain.ID

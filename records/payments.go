@@ -207,3 +207,13 @@ func (tx *Tx) movePayment(id uint64, from, to PaymentState, reason string) error
 	}
 	return tx.logPayment(id, string(to), reason)
 }
+
+// CausesOf returns the IDs of the payments' transfers.
+func CausesOf(list []Payment) (ids []uint64) {
+	for _, q := range list {
+		if q.TransferID != 0 {
+			ids = append(ids, q.TransferID)
+		}
+	}
+	return ids
+}

@@ -62,7 +62,7 @@ func (w *Watcher) claim(ctx context.Context, id chain.ID, list []records.Payment
 	var claims []chain.Claim
 	var answered map[uint64]records.Transfer
 	err := w.Store.View(ctx, func(tx *records.Tx) (err error) {
-		if answered, err = tx.TransfersByID(causes(list)); err != nil {
+		if answered, err = tx.TransfersByID(records.CausesOf(list)); err != nil {
 			return err
 		}
 		approvals, err := tx.Approvals(idsOf(list))

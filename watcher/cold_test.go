@@ -12,6 +12,7 @@ import (
 	"gatewayd/records/signguard"
 	"gatewayd/transfers"
 	"gatewayd/watcher/reconcile"
+	"gatewayd/watcher/treasury"
 )
 
 // coldRig is a gateway whose usd has a cold address and bounds for what is hot, in hundredths of
@@ -38,7 +39,7 @@ func (r *rig) bound(least, most uint64) {
 
 func (r *rig) cool() {
 	r.t.Helper()
-	require.NoError(r.t, r.w.Cold(r.t.Context()))
+	require.NoError(r.t, r.w.treasury().Cold(r.t.Context()))
 }
 
 // coldMoves are the payments to the cold address, the oldest first.
@@ -108,7 +109,7 @@ func TestColdCoin(t *testing.T) {
 	r.rest()
 	p := r.coldMoves()
 	require.Len(t, p, 1)
-	reserve := uint64(sweepCost * reservedFees)
+	reserve := uint64(sweepCost * treasury.ReservedFees)
 	require.Equal(t, units(stock*75-reserve), p[0].Amount, "what fees want stays")
 	require.Equal(t, records.Paid, p[0].State)
 	r.requireHolding(r.eth, r.cold(), chain.Native, stock*75-reserve)

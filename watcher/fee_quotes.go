@@ -54,7 +54,7 @@ func (w *Watcher) ceilings(tx *records.Tx, list []records.Payment) (map[uint64]c
 			payouts = append(payouts, p)
 		}
 	}
-	transfers, err := tx.TransfersByID(causes(payouts))
+	transfers, err := tx.TransfersByID(records.CausesOf(payouts))
 	if err != nil {
 		return nil, err
 	}

@@ -152,13 +152,13 @@ func (m *model) step() (died bool) {
 	m.t.Helper()
 	_ = m.w.Step(m.t.Context())
 	if m.rng.IntN(6) == 0 {
-		_ = m.w.Sweep(m.t.Context())
+		_ = m.w.treasury().Sweep(m.t.Context())
 	}
 	if m.rng.IntN(6) == 0 {
-		_ = m.w.Cold(m.t.Context())
+		_ = m.w.treasury().Cold(m.t.Context())
 	}
 	if m.pool > 1 && m.rng.IntN(6) == 0 {
-		_ = m.w.Level(m.t.Context())
+		_ = m.w.treasury().Level(m.t.Context())
 	}
 	return m.fuse.blown
 }

@@ -39,7 +39,7 @@ func TestGuardThatForgets(t *testing.T) {
 
 	ops := r.operatorRecoveryWith(older)
 	for _, a := range []records.Account{r.account("vite", r.net.Gateway), r.account("eth", r.net.Hot)} {
-		if stopped(a) {
+		if a.Stopped() {
 			require.NoError(t, ops.Resume(t.Context(), a.Chain, a.Account, 0), a.Account)
 		}
 	}

@@ -180,7 +180,7 @@ func (p *payer) networksBehind(ctx context.Context, busy []records.Account) (map
 			continue
 		}
 		found[a.Network] = true
-		if stopped(a) || a.Chain != p.id {
+		if a.Stopped() || a.Chain != p.id {
 			continue
 		}
 		if err := p.markRecovering(ctx, a, why); err != nil {

@@ -11,6 +11,7 @@ import (
 	"gatewayd/records"
 	"gatewayd/records/books"
 	"gatewayd/records/signguard"
+	"gatewayd/watcher/treasury"
 )
 
 // withPool is the network with as many paying accounts on both chains. The first are those that it
@@ -65,7 +66,7 @@ func (r *rig) level() {
 	r.t.Helper()
 	for range 6 {
 		before := r.levellings()
-		require.NoError(r.t, r.w.Level(r.t.Context()))
+		require.NoError(r.t, r.w.treasury().Level(r.t.Context()))
 		r.rest()
 		if r.levellings() == before {
 			return
@@ -238,7 +239,7 @@ func TestRetiredAccountGoesHome(t *testing.T) {
 	r.requireHolding(r.vite, gone[1], usd, 0)
 	r.requireHolding(r.vite, gone[1], coin, 0)
 	r.requireHolding(r.eth, gone[0], usdEth, 0)
-	require.Less(t, amountOf(t, r.eth.Holding(gone[0], chain.Native)), uint64(sweepFactor*sweepCost), "what is left is not worth its fee")
+	require.Less(t, amountOf(t, r.eth.Holding(gone[0], chain.Native)), uint64(treasury.SweepFactor*sweepCost), "what is left is not worth its fee")
 	later, _ := r.burst(30)
 	r.rest()
 	r.rest()

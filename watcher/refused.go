@@ -60,7 +60,7 @@ func (p *payer) dropMined(a records.Account, unmined []records.OpenSlot) {
 // dropIdleRefusals drops those of accounts that have nothing to send, or may not.
 func (p *payer) dropIdleRefusals(busy []records.Account) {
 	idle := func(account string) bool {
-		return !slices.ContainsFunc(busy, func(a records.Account) bool { return a.Account == account && !stopped(a) })
+		return !slices.ContainsFunc(busy, func(a records.Account) bool { return a.Account == account && !a.Stopped() })
 	}
 	maps.DeleteFunc(p.refused, func(account string, _ refusal) bool { return idle(account) })
 	maps.DeleteFunc(p.unsigned, func(account string, _ heldBound) bool { return idle(account) })

@@ -134,7 +134,7 @@ func TestRetiredAccountWithoutCoin(t *testing.T) {
 	gas := r.eth.Holding(r.net.Gas, chain.Native)
 	r.eth.Deposit(r.eth.Address("treasury"), hot, usdEth, units(minimum*100), chain.Memo{Type: -1})
 	r.rest()
-	require.NoError(t, r.w.Level(t.Context()))
+	require.NoError(t, r.w.treasury().Level(t.Context()))
 	r.rest()
 	r.level()
 	r.requireHolding(r.eth, hot, usdEth, 0)

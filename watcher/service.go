@@ -211,7 +211,7 @@ func newGate(tx *records.Tx) *gate {
 
 // open keeps what may leave.
 func (g *gate) open(list []records.Payment) (out []records.Payment, err error) {
-	if g.transfers, err = g.tx.TransfersByID(causes(list)); err != nil {
+	if g.transfers, err = g.tx.TransfersByID(records.CausesOf(list)); err != nil {
 		return nil, err
 	}
 	for _, q := range list {
@@ -224,16 +224,6 @@ func (g *gate) open(list []records.Payment) (out []records.Payment, err error) {
 		}
 	}
 	return out, nil
-}
-
-// causes returns the IDs of the payments' transfers.
-func causes(list []records.Payment) (ids []uint64) {
-	for _, q := range list {
-		if q.TransferID != 0 {
-			ids = append(ids, q.TransferID)
-		}
-	}
-	return ids
 }
 
 func (g *gate) mayLeave(q records.Payment) (bool, error) {
@@ -285,4 +275,24 @@ func (g *gate) channel(k channelKey) (c records.Channel, err error) {
 	c, err = records.ChannelOf(g.tx, k.network, k.token, k.direction)
 	g.channels[k] = c
 	return c, err
+}
+
+// afterUsers are refunds, and what goes to the cold address unless users' payments of the same
+// asset are left over: the money is theirs first.
+func afterUsers(q queue, users []records.Payment, room int) map[chain.Asset][]records.Payment {
+	out := map[chain.Asset][]records.Payment{}
+	for asset, list := range q[records.ClassRefund] {
+		leaving := 0
+		for _, u := range users {
+			if u.Asset == asset {
+				leaving++
+			}
+		}
+		waiting := len(q[records.ClassUser][asset])
+		if waiting > leaving || waiting >= room {
+			list = slices.DeleteFunc(slices.Clone(list), func(p records.Payment) bool { return p.Purpose == chain.Cold })
+		}
+		out[asset] = list
+	}
+	return out
 }

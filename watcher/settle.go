@@ -188,3 +188,10 @@ func withdrawalOf(tx *records.Tx, payment uint64) (p records.Payment, t records.
 	}
 	return p, t, nil
 }
+
+// sweptReader is a chain where the fee of a sweep of native coin comes out of what is swept: a
+// replacement with a higher fee brings less.
+type sweptReader interface {
+	// Swept returns the amount in an attempt's bytes. It asks no node.
+	Swept(a chain.Attempt) (chain.Amount, error)
+}

@@ -23,7 +23,7 @@ type counted struct {
 func (c counted) HoldingsAt(_ context.Context, _ uint64, asset chain.Asset, accounts []string) ([]chain.Amount, error) {
 	out := make([]chain.Amount, len(accounts))
 	for i, a := range accounts {
-		out[i] = less(c.Holding(a, asset), c.lost[a])
+		out[i] = c.Holding(a, asset).Excess(c.lost[a])
 	}
 	return out, nil
 }

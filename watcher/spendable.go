@@ -162,7 +162,7 @@ func (s *spendable) checkAttempt(ctx context.Context, prev []chain.Attempt, a ch
 	if err != nil {
 		return err
 	}
-	rest := less(s.taken[chain.Native], before)
+	rest := s.taken[chain.Native].Excess(before)
 	s.taken[chain.Native] = rest
 	if err = s.checkBalance(ctx, chain.Native, cost, errNoCoin); err != nil {
 		cost = before

@@ -13,6 +13,7 @@ import (
 	"gatewayd/records"
 	"gatewayd/records/books"
 	"gatewayd/view"
+	"gatewayd/watcher/treasury"
 )
 
 // sweepCost is what the ledger in memory asks for one transaction at most: 10 gas at a cap of 22,
@@ -41,7 +42,7 @@ func sweepRig(t *testing.T) *rig {
 
 func (r *rig) sweep() {
 	r.t.Helper()
-	require.NoError(r.t, r.w.Sweep(r.t.Context()))
+	require.NoError(r.t, r.w.treasury().Sweep(r.t.Context()))
 }
 
 func TestTokenSweepGetsItsGasFirst(t *testing.T) {
@@ -90,11 +91,11 @@ func TestNativeSweepLeavesItsCost(t *testing.T) {
 func TestDustIsNotSwept(t *testing.T) {
 	r := sweepRig(t)
 	_, address := r.user()
-	r.eth.Deposit(r.eth.Address("x"), address, chain.Native, units(sweepFactor*sweepCost-1), chain.Memo{Type: -1})
+	r.eth.Deposit(r.eth.Address("x"), address, chain.Native, units(treasury.SweepFactor*sweepCost-1), chain.Memo{Type: -1})
 	r.rest()
 	r.sweep()
 	r.rest()
-	r.requireHolding(r.eth, address, chain.Native, sweepFactor*sweepCost-1)
+	r.requireHolding(r.eth, address, chain.Native, treasury.SweepFactor*sweepCost-1)
 }
 
 func (r *rig) allTransfers() (list []records.Record) {
@@ -292,7 +293,7 @@ func TestSweepThatFailedIsCountedAnewLater(t *testing.T) {
 	r.sweep()
 	r.rest()
 	require.Equal(t, records.HeldPayment, r.moves(chain.Sweep)[0].State, "not at once: it costs a fee each time")
-	r.now = r.now.Add(sweepPause)
+	r.now = r.now.Add(treasury.SweepPause)
 	for range 2 {
 		r.sweep()
 		r.rest()
@@ -357,7 +358,7 @@ func TestSweepThatDiffersIsSettledByAnOperator(t *testing.T) {
 	require.Equal(t, []any{records.HeldPayment, records.ReasonPayoutDiffers}, []any{held.State, held.Reason})
 	r.deposit(address, 40_000)
 	r.rest()
-	r.now = r.now.Add(2 * sweepPause)
+	r.now = r.now.Add(2 * treasury.SweepPause)
 	r.sweep()
 	r.rest()
 	require.Len(t, r.moves(chain.Sweep), 1)

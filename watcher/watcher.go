@@ -27,6 +27,7 @@ import (
 	"gatewayd/records"
 	"gatewayd/transfers"
 	"gatewayd/watcher/reconcile"
+	"gatewayd/watcher/treasury"
 )
 
 // Config is the watcher's part of the configuration file. Zero values take the defaults.
@@ -207,13 +208,19 @@ func (w *Watcher) Run(ctx context.Context) error {
 	g.Go(func() error { return w.loop(ctx, "reconcile", "", w.cfg.Reconcile, nil, w.books().Round) })
 	g.Go(func() error { return w.loop(ctx, "solvency", "", w.cfg.Reconcile, nil, w.solvency().Round) })
 	g.Go(func() error { return w.loop(ctx, "tokens", "", w.cfg.Reconcile, nil, w.TryTokens) })
-	g.Go(func() error { return w.loop(ctx, "level", "", w.cfg.Level, nil, w.Level) })
-	g.Go(func() error { return w.loop(ctx, "cold", "", w.cfg.Level, nil, w.Cold) })
+	g.Go(func() error { return w.loop(ctx, "level", "", w.cfg.Level, nil, w.treasury().Level) })
+	g.Go(func() error { return w.loop(ctx, "cold", "", w.cfg.Level, nil, w.treasury().Cold) })
 	g.Go(func() error { return w.loop(ctx, "held", "", askHeldEvery, w.askHeld, w.AskHeld) })
 	g.Go(func() error { return w.loop(ctx, "quotes", "", w.cfg.QuoteEvery, nil, w.quote) })
 	g.Go(func() error { return w.loop(ctx, "unknown tokens", "", unknownTokensCheck, nil, w.reportUnknownTokens) })
 	g.Go(func() error { return w.calendar(ctx) })
 	return g.Wait()
+}
+
+func (w *Watcher) treasury() *treasury.Treasury {
+	return &treasury.Treasury{
+		Store: w.Store, Chains: w.Chains, Networks: w.Networks, AskAgain: w.askAgain, Wake: w.wake, Log: w.Log, Now: w.Now,
+	}
 }
 
 // reconciling returns the dependencies of the comparisons of books and balances.
@@ -348,7 +355,7 @@ func (w *Watcher) calendar(ctx context.Context) error {
 	}
 	c := cron.New(cron.WithLocation(time.UTC), cron.WithChain(cron.Recover(cron.DiscardLogger), cron.SkipIfStillRunning(cron.DiscardLogger)))
 	c.Schedule(schedule, cron.FuncJob(func() {
-		if err := w.Sweep(ctx); err != nil && ctx.Err() == nil {
+		if err := w.treasury().Sweep(ctx); err != nil && ctx.Err() == nil {
 			w.Log.WithError(err).Warn("sweeping deposit addresses")
 		}
 	}))

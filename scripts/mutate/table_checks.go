@@ -32,7 +32,7 @@ func checkRules() []mutant {
 		{name: "lists: the sender", rule: "listed senders' money is held", file: "signer/checks/checks.go", old: "Address: c.Cause.Sender,", new: "Address: \"\",", suite: checked("TestListedAreHeld")},
 		{name: "lists: a broken file", rule: "a list that is broken keeps what was read before", file: "signer/checks/files.go", old: "\taddrs, err := read(l.File)\n\tif err != nil {", new: "\taddrs, err := read(l.File)\n\tif err != nil && l.addrs == nil {", suite: listed("TestListsAreReadAgain")},
 		{name: "lists: never read", rule: "a list that was never read passes nobody", file: "signer/checks/files.go", old: "return false, l.fault", new: "return false, nil", suite: listed("TestAListThatWasNeverReadStopsAll")},
-		{name: "lists: coin stays", rule: "coin of listed senders is not swept", file: "watcher/sweep.go", old: "if listed[s.Account.Account] {", new: "if listed[s.Account.Account] && false {", suite: watch("TestListedCoinIsNotSwept")},
+		{name: "lists: coin stays", rule: "coin of listed senders is not swept", file: "watcher/treasury/sweep.go", old: "if listed[s.Account.Account] {", new: "if listed[s.Account.Account] && false {", suite: watch("TestListedCoinIsNotSwept")},
 		{name: "lists: silence holds", rule: "a screening service that does not answer passes nobody", file: "signer/checks/hook.go", old: "if s.fault = err; err != nil {\n\t\treturn \"\", err", new: "if s.fault = err; err != nil {\n\t\treturn \"\", nil", suite: listed("TestServicesThatHangPassNobody")},
 	}
 }

@@ -40,6 +40,6 @@ func feeRules() []mutant {
 		{name: "exchange: the split of a market buy", rule: "a market buy's funds are split as on a real chain", file: "vite/dex/market.go", old: "if older {", new: "if older || rate > 0 {", suite: suite{"./vite/dex", "^TestMarketBuySplit$"}},
 		{name: "exchange: the split of a kept log", rule: "a kept log replays with its own split", file: "vite/ledger/produce.go", old: "weight: 1 << 20, olderSplit: true}", new: "weight: 1 << 20}", suite: suite{"./vite/node", "^TestOlderMarketBuys$"}},
 		{name: "exchange: the operator's bound", rule: "no market's operator takes more than the bound", file: "vite/ledger/fund_admin.go", old: "rate > dex.MaxOperatorRate", new: "rate > 1<<30", suite: suite{"./vite/node", "^TestRefusedByContract$"}},
-		{name: "sweep: a token worth its cost", rule: "dust of a token is not swept", file: "watcher/sweep.go", old: "if err != nil || booked.Less(least) {", new: "if err != nil || least.Less(chain.Amount{}) {", suite: watch("TestDustOfATokenIsNotSwept")},
+		{name: "sweep: a token worth its cost", rule: "dust of a token is not swept", file: "watcher/treasury/sweep.go", old: "if err != nil || booked.Less(least) {", new: "if err != nil || least.Less(chain.Amount{}) {", suite: watch("TestDustOfATokenIsNotSwept")},
 	}
 }

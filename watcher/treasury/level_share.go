@@ -1,4 +1,4 @@
-package watcher
+package treasury
 
 import (
 	"slices"
@@ -50,7 +50,7 @@ func (l level) moves() ([]records.Payment, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, l.moveFromRichest(to, less(full, to.gets), part)...)
+		out = append(out, l.moveFromRichest(to, full.Excess(to.gets), part)...)
 	}
 	return append(out, l.emptyRetired()...), nil
 }
@@ -60,7 +60,7 @@ func (l level) part() (part chain.Amount, err error) {
 	var sum, owes chain.Amount
 	count := uint64(0)
 	for _, m := range l.members {
-		if stopped(m.account) {
+		if m.account.Stopped() {
 			continue
 		}
 		if sum, err = sum.Add(m.gets); err != nil {
@@ -76,7 +76,7 @@ func (l level) part() (part chain.Amount, err error) {
 	if count == 0 {
 		return part, nil
 	}
-	part, _, err = less(sum, owes).MulDiv(1, count)
+	part, _, err = sum.Excess(owes).MulDiv(1, count)
 	return part, err
 }
 
@@ -84,7 +84,7 @@ func (l level) part() (part chain.Amount, err error) {
 // gets nothing.
 func (l level) takers() (list []member) {
 	for _, m := range l.members {
-		if !stopped(m.account) && !m.retired {
+		if !m.account.Stopped() && !m.retired {
 			list = append(list, m)
 		}
 	}
@@ -108,7 +108,7 @@ func (l level) moveFromRichest(to member, want, part chain.Amount) (out []record
 			return out
 		}
 		out = append(out, l.move(i, to.account, amount))
-		want = less(want, amount)
+		want = want.Excess(amount)
 	}
 	return out
 }
@@ -117,11 +117,11 @@ func (l level) moveFromRichest(to member, want, part chain.Amount) (out []record
 func (l level) richest(part chain.Amount) (at int, most chain.Amount) {
 	at = -1
 	for i, m := range l.members {
-		spare := less(m.has, m.owes)
+		spare := m.has.Excess(m.owes)
 		if !m.retired {
-			spare = less(spare, part)
+			spare = spare.Excess(part)
 		}
-		if !stopped(m.account) && most.Less(spare) {
+		if !m.account.Stopped() && most.Less(spare) {
 			at, most = i, spare
 		}
 	}
@@ -130,35 +130,22 @@ func (l level) richest(part chain.Amount) (at int, most chain.Amount) {
 
 func (l level) move(from int, to records.Account, amount chain.Amount) records.Payment {
 	m := &l.members[from]
-	m.has = less(m.has, amount)
+	m.has = m.has.Excess(amount)
 	return records.Payment{Chain: m.account.Chain, Account: m.account.Account, Payee: to.Account, Amount: amount}
 }
 
 // emptyRetired moves what retired accounts do not owe to the first account that pays and is not
 // stopped.
 func (l level) emptyRetired() (out []records.Payment) {
-	at := slices.IndexFunc(l.members, func(m member) bool { return !m.retired && !stopped(m.account) })
+	at := slices.IndexFunc(l.members, func(m member) bool { return !m.retired && !m.account.Stopped() })
 	if at < 0 {
 		return nil
 	}
 	for i, m := range l.members {
-		rest := less(m.has, m.owes)
-		if m.retired && !stopped(m.account) && !rest.IsZero() && !rest.Less(l.worth) {
+		rest := m.has.Excess(m.owes)
+		if m.retired && !m.account.Stopped() && !rest.IsZero() && !rest.Less(l.worth) {
 			out = append(out, l.move(i, l.members[at].account, rest))
 		}
 	}
 	return out
-}
-
-func stopped(a records.Account) bool {
-	return a.State == records.AccountHalted || a.State == records.AccountRecovering
-}
-
-// less is a-b, or nothing.
-func less(a, b chain.Amount) chain.Amount {
-	d, err := a.Sub(b)
-	if err != nil {
-		return chain.Amount{}
-	}
-	return d
 }

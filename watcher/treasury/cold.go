@@ -1,10 +1,9 @@
-package watcher
+package treasury
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/sirupsen/logrus"
 
@@ -16,11 +15,11 @@ import (
 // Cold sends the hot accounts' excess of a token over hot_max to its cold address, down to the
 // middle between hot_min and hot_max (docs/adr/018-cold-money.md). It only queues payments, one of
 // an asset at a time. A payment that waits for its slot is recomputed in each round.
-func (w *Watcher) Cold(ctx context.Context) error {
+func (tr *Treasury) Cold(ctx context.Context) error {
 	var faults []error
-	for _, n := range w.Networks() {
+	for _, n := range tr.Networks() {
 		for _, t := range n.Tokens {
-			if err := w.moveToCold(ctx, n, t); err != nil {
+			if err := tr.moveToCold(ctx, n, t); err != nil {
 				faults = append(faults, fmt.Errorf("bringing %s of %s to its cold address: %w", t.Symbol, n.Name, err))
 			}
 		}
@@ -35,11 +34,11 @@ type coldMove struct {
 	ordered bool // by an operator
 }
 
-func (w *Watcher) moveToCold(ctx context.Context, n records.Network, t records.Token) error {
-	p := pool{network: n, chain: w.Chains[n.Source]}
+func (tr *Treasury) moveToCold(ctx context.Context, n records.Network, t records.Token) error {
+	p := pool{network: n, chain: tr.Chains[n.Source]}
 	var m coldMove
 	halted := false
-	err := w.Store.View(ctx, func(tx *records.Tx) error {
+	err := tr.Store.View(ctx, func(tx *records.Tx) error {
 		cur, err := tx.Cursor(n.Source)
 		if halted = cur.Halted; err != nil || halted {
 			return err
@@ -57,7 +56,7 @@ func (w *Watcher) moveToCold(ctx context.Context, n records.Network, t records.T
 	}
 	switch {
 	case m.open && m.State == records.HeldPayment && (m.ordered || m.Payee == t.Cold):
-		return w.askCold(ctx, m)
+		return tr.askCold(ctx, m)
 	case m.open && (m.State == records.Bound || m.ordered):
 		return nil
 	}
@@ -65,16 +64,16 @@ func (w *Watcher) moveToCold(ctx context.Context, n records.Network, t records.T
 	if err != nil || m.open && m.State == records.Queued && m.stillFits(want) || !m.open && want.Amount.IsZero() {
 		return err
 	}
-	return w.queueCold(ctx, m, want)
+	return tr.queueCold(ctx, m, want)
 }
 
 // askCold asks the signer again about its refusals: they depend on its configuration, which may
 // have changed.
-func (w *Watcher) askCold(ctx context.Context, m coldMove) error {
+func (tr *Treasury) askCold(ctx context.Context, m coldMove) error {
 	if m.Reason != records.HeldRefused {
 		return nil
 	}
-	return w.askAgain(ctx, m.Chain, []records.Payment{m.Payment})
+	return tr.AskAgain(ctx, m.Chain, []records.Payment{m.Payment})
 }
 
 // stillFits reports whether the queued payment is no more than what would be sent now.
@@ -84,9 +83,9 @@ func (m coldMove) stillFits(want records.Payment) bool {
 
 // queueCold queues a payment to the cold address, if there is to be one, in place of the one that
 // waits.
-func (w *Watcher) queueCold(ctx context.Context, before coldMove, want records.Payment) error {
+func (tr *Treasury) queueCold(ctx context.Context, before coldMove, want records.Payment) error {
 	var id uint64
-	err := w.Store.Update(ctx, func(tx *records.Tx) (err error) {
+	err := tr.Store.Update(ctx, func(tx *records.Tx) (err error) {
 		if before.open {
 			err = tx.MovePayment(before.ID, before.State, records.VoidPayment, "counted anew")
 		}
@@ -99,8 +98,8 @@ func (w *Watcher) queueCold(ctx context.Context, before coldMove, want records.P
 		return nil
 	}
 	if err == nil && id != 0 {
-		w.Log.WithFields(logrus.Fields{"payment": id, "account": want.Account, "to": want.Payee, "asset": want.Asset, "amount": want.Amount}).Info("cold money queued")
-		w.wake()
+		tr.Log.WithFields(logrus.Fields{"payment": id, "account": want.Account, "to": want.Payee, "asset": want.Asset, "amount": want.Amount}).Info("cold money queued")
+		tr.Wake()
 	}
 	return err
 }
@@ -126,7 +125,7 @@ func (p pool) excess(ctx context.Context, t records.Token) (pay records.Payment,
 		if err != nil {
 			return pay, err
 		}
-		if stopped(m.account) || m.account.State == records.AccountNew || m.retired {
+		if m.account.Stopped() || m.account.State == records.AccountNew || m.retired {
 			continue
 		}
 		if has, err = has.Add(m.has); err == nil {
@@ -135,16 +134,16 @@ func (p pool) excess(ctx context.Context, t records.Token) (pay records.Payment,
 		if err != nil {
 			return pay, err
 		}
-		if less(from.has, from.owes).Less(less(m.has, m.owes)) {
+		if from.has.Excess(from.owes).Less(m.has.Excess(m.owes)) {
 			from = m
 		}
 	}
-	free := less(has, owes)
+	free := has.Excess(owes)
 	if !t.HotMax.Less(free) {
 		return pay, nil
 	}
 	amount, err := aboveMiddle(t, free)
-	if amount = smaller(amount, less(from.has, from.owes)); err != nil || amount.IsZero() || amount.Less(worth) {
+	if amount = smaller(amount, from.has.Excess(from.owes)); err != nil || amount.IsZero() || amount.Less(worth) {
 		return pay, err
 	}
 	return records.Payment{
@@ -160,25 +159,5 @@ func aboveMiddle(t records.Token, free chain.Amount) (chain.Amount, error) {
 		return chain.Amount{}, err
 	}
 	middle, _, err := sum.MulDiv(1, 2)
-	return less(free, middle), err
-}
-
-// afterUsers are refunds, and what goes to the cold address unless users' payments of the same
-// asset are left over: the money is theirs first.
-func afterUsers(q queue, users []records.Payment, room int) map[chain.Asset][]records.Payment {
-	out := map[chain.Asset][]records.Payment{}
-	for asset, list := range q[records.ClassRefund] {
-		leaving := 0
-		for _, u := range users {
-			if u.Asset == asset {
-				leaving++
-			}
-		}
-		waiting := len(q[records.ClassUser][asset])
-		if waiting > leaving || waiting >= room {
-			list = slices.DeleteFunc(slices.Clone(list), func(p records.Payment) bool { return p.Purpose == chain.Cold })
-		}
-		out[asset] = list
-	}
-	return out
+	return free.Excess(middle), err
 }

@@ -1,4 +1,4 @@
-package watcher
+package treasury
 
 import (
 	"context"
@@ -21,33 +21,29 @@ type sweeper interface {
 	TokenSweepCost(ctx context.Context) (chain.Amount, error)
 }
 
-// sweptReader is a chain where the fee of a sweep of native coin comes out of what is swept: a
-// replacement with a higher fee brings less.
-type sweptReader interface {
-	// Swept returns the amount in an attempt's bytes. It asks no node.
-	Swept(a chain.Attempt) (chain.Amount, error)
-}
+// heldPage bounds the held payments of one read.
+const heldPage = 256
 
-// sweepFactor is the minimum value of a deposit in multiples of the cost for a sweep of native coin
+// SweepFactor is the minimum value of a deposit in multiples of the cost for a sweep of native coin
 // (docs/payment-rules.md 6).
-const sweepFactor = 3
+const SweepFactor = 3
 
-// sweepPause is the time for which a sweep or its gas stays held after a failure on its chain,
+// SweepPause is the time for which a sweep or its gas stays held after a failure on its chain,
 // before it is recomputed: it may fail for a fee again.
-const sweepPause = 6 * time.Hour
+const SweepPause = 6 * time.Hour
 
 // Sweep queues the transfers that bring final deposits from their addresses to the hot account, and
 // the gas that token transfers need. It pays nothing itself.
-func (w *Watcher) Sweep(ctx context.Context) error {
+func (tr *Treasury) Sweep(ctx context.Context) error {
 	var faults []error
-	for _, n := range w.Networks() {
-		c, ok := w.Chains[n.Source].(sweeper)
+	for _, n := range tr.Networks() {
+		c, ok := tr.Chains[n.Source].(sweeper)
 		if !ok {
 			continue
 		}
 		var list []records.SweepCandidate
 		var listed map[string]bool
-		err := w.Store.View(ctx, func(tx *records.Tx) (err error) {
+		err := tr.Store.View(ctx, func(tx *records.Tx) (err error) {
 			if list, err = tx.SweepCandidates(n.Source); err == nil {
 				listed, err = notToSweep(tx, n)
 			}
@@ -60,12 +56,12 @@ func (w *Watcher) Sweep(ctx context.Context) error {
 			if listed[s.Account.Account] {
 				continue
 			}
-			if err := w.sweepOne(ctx, n, c, s); err != nil {
+			if err := tr.sweepOne(ctx, n, c, s); err != nil {
 				faults = append(faults, fmt.Errorf("sweeping %s of %s: %w", s.Asset, s.Account.Account, err))
 			}
 		}
 	}
-	w.wake()
+	tr.Wake()
 	return errors.Join(faults...)
 }
 
@@ -95,12 +91,12 @@ func notToSweep(tx *records.Tx, n records.Network) (map[string]bool, error) {
 // addHeldFor adds the accounts to which deposits came whose credits are held for a reason.
 func addHeldFor(tx *records.Tx, reason string, accounts map[string]bool) error {
 	for after := uint64(0); ; {
-		held, err := tx.HeldFor(reason, after, maxGroup)
+		held, err := tx.HeldFor(reason, after, heldPage)
 		if err != nil || len(held) == 0 {
 			return err
 		}
 		after = held[len(held)-1].ID
-		transfers, err := tx.TransfersByID(causes(held))
+		transfers, err := tx.TransfersByID(records.CausesOf(held))
 		if err != nil {
 			return err
 		}
@@ -113,26 +109,26 @@ func addHeldFor(tx *records.Tx, reason string, accounts map[string]bool) error {
 }
 
 // sweepOne queues what one address needs next: gas for a token transfer, or the sweep itself.
-func (w *Watcher) sweepOne(ctx context.Context, n records.Network, c sweeper, s records.SweepCandidate) error {
+func (tr *Treasury) sweepOne(ctx context.Context, n records.Network, c sweeper, s records.SweepCandidate) error {
 	p := records.Payment{Purpose: chain.Sweep, Network: n.Name, Chain: n.Source, Account: s.Account.Account, Asset: s.Asset, Payee: n.Hot}
 	if s.Asset == chain.Native {
-		return w.sweepCoins(ctx, c, p, s.Booked)
+		return tr.sweepCoins(ctx, c, p, s.Booked)
 	}
-	return w.sweepToken(ctx, n, c, p, s.Booked)
+	return tr.sweepToken(ctx, n, c, p, s.Booked)
 }
 
 // sweepCoins sends native coin away but for the cost of doing so, when it is worth that. What an
 // earlier sweep left is not even looked at.
-func (w *Watcher) sweepCoins(ctx context.Context, c sweeper, p records.Payment, booked chain.Amount) error {
+func (tr *Treasury) sweepCoins(ctx context.Context, c sweeper, p records.Payment, booked chain.Amount) error {
 	cost, err := c.SweepCost(ctx)
 	if err != nil {
 		return err
 	}
-	worth, err := cost.Mul(sweepFactor)
+	worth, err := cost.Mul(SweepFactor)
 	if err != nil || booked.Less(worth) {
 		return err
 	}
-	coins, err := w.Chains[p.Chain].Balance(ctx, p.Account, chain.Native)
+	coins, err := tr.Chains[p.Chain].Balance(ctx, p.Account, chain.Native)
 	if err != nil {
 		return err
 	}
@@ -141,11 +137,11 @@ func (w *Watcher) sweepCoins(ctx context.Context, c sweeper, p records.Payment, 
 			return err
 		}
 	}
-	return w.queueSweep(ctx, p)
+	return tr.queueSweep(ctx, p)
 }
 
 // sweepToken sends a token away, or first the coins that its transfer needs.
-func (w *Watcher) sweepToken(ctx context.Context, n records.Network, c sweeper, p records.Payment, booked chain.Amount) error {
+func (tr *Treasury) sweepToken(ctx context.Context, n records.Network, c sweeper, p records.Payment, booked chain.Amount) error {
 	need, err := c.TokenSweepCost(ctx)
 	if err != nil {
 		return err
@@ -154,7 +150,7 @@ func (w *Watcher) sweepToken(ctx context.Context, n records.Network, c sweeper, 
 	if err != nil || booked.Less(least) {
 		return err
 	}
-	coins, err := w.Chains[p.Chain].Balance(ctx, p.Account, chain.Native)
+	coins, err := tr.Chains[p.Chain].Balance(ctx, p.Account, chain.Native)
 	if err != nil {
 		return err
 	}
@@ -165,13 +161,13 @@ func (w *Watcher) sweepToken(ctx context.Context, n records.Network, c sweeper, 
 		p.Purpose, p.Payee, p.Account, p.Asset = chain.Gas, p.Account, n.Gas, chain.Native
 		p.Amount, err = need.Sub(coins)
 	} else {
-		p.Amount, err = w.Chains[p.Chain].Balance(ctx, p.Account, p.Asset)
+		p.Amount, err = tr.Chains[p.Chain].Balance(ctx, p.Account, p.Asset)
 		p.Amount = smaller(p.Amount, booked)
 	}
 	if err != nil {
 		return err
 	}
-	return w.queueSweep(ctx, p)
+	return tr.queueSweep(ctx, p)
 }
 
 // leastSweep is the least of an asset that is worth its transfer, which takes need, and its gas.
@@ -181,7 +177,7 @@ func leastSweep(ctx context.Context, n records.Network, c sweeper, asset chain.A
 		cost, err = cost.Add(need)
 	}
 	if err == nil {
-		cost, err = cost.Mul(sweepFactor)
+		cost, err = cost.Mul(SweepFactor)
 	}
 	if err != nil {
 		return chain.Amount{}, err
@@ -198,15 +194,15 @@ func smaller(a, b chain.Amount) chain.Amount {
 
 // queueSweep adds the payment, if there is anything to pay, unless one of its kind is under way.
 // Coin stays while a token's sweep of the address needs some of it.
-func (w *Watcher) queueSweep(ctx context.Context, p records.Payment) error {
+func (tr *Treasury) queueSweep(ctx context.Context, p records.Payment) error {
 	var refused []records.Payment
-	err := w.Store.Update(ctx, func(tx *records.Tx) error {
+	err := tr.Store.Update(ctx, func(tx *records.Tx) error {
 		under, busy, err := tx.SweepUnderWay(p)
 		if err == nil && busy && under.State == records.HeldPayment && under.Reason == records.HeldRefused {
 			refused = append(refused, under)
 		}
 		if err == nil && busy {
-			busy, err = w.keepSweep(tx, under, p)
+			busy, err = tr.keepSweep(tx, under, p)
 		}
 		if err == nil && !busy && p.Asset == chain.Native && p.Purpose == chain.Sweep {
 			busy, err = tx.TokenSweepUnderWay(p.Chain, p.Account)
@@ -216,7 +212,7 @@ func (w *Watcher) queueSweep(ctx context.Context, p records.Payment) error {
 		}
 		id, err := tx.QueuePayment(p)
 		if err == nil {
-			w.Log.WithFields(logrus.Fields{"payment": id, "account": p.Account, "asset": p.Asset, "amount": p.Amount}).Info(string(p.Purpose) + " queued")
+			tr.Log.WithFields(logrus.Fields{"payment": id, "account": p.Account, "asset": p.Asset, "amount": p.Amount}).Info(string(p.Purpose) + " queued")
 		}
 		return err
 	})
@@ -226,15 +222,15 @@ func (w *Watcher) queueSweep(ctx context.Context, p records.Payment) error {
 	if err != nil || len(refused) == 0 {
 		return err
 	}
-	return w.askAgain(ctx, p.Chain, refused) // its refusal rests on its configuration, which may be another one by now
+	return tr.AskAgain(ctx, p.Chain, refused) // its refusal rests on its configuration, which may be another one by now
 }
 
 // keepSweep voids the payment in progress, and reports false, when it waits and asks for more than
 // the balance, or has provably failed long ago. A payment held by people or the signer, or one that
 // may have moved something, stays.
-func (w *Watcher) keepSweep(tx *records.Tx, under, want records.Payment) (bool, error) {
+func (tr *Treasury) keepSweep(tx *records.Tx, under, want records.Payment) (bool, error) {
 	provable := []string{records.ReasonPayoutFailed, records.ReasonPayeeRefuses, records.ReasonPayeeGas} // of these nothing can have moved
-	failed := under.State == records.HeldPayment && slices.Contains(provable, under.Reason) && w.Now().Sub(under.ChangedAt) >= sweepPause
+	failed := under.State == records.HeldPayment && slices.Contains(provable, under.Reason) && tr.Now().Sub(under.ChangedAt) >= SweepPause
 	if !failed && (under.State != records.Queued || !want.Amount.Less(under.Amount)) {
 		return true, nil
 	}

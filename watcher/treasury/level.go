@@ -1,4 +1,4 @@
-package watcher
+package treasury
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"gatewayd/records/books"
 )
 
-// reservedFees is for how many token payments an account of a pool keeps coin, at least.
-const reservedFees = 4
+// ReservedFees is for how many token payments an account of a pool keeps coin, at least.
+const ReservedFees = 4
 
 // pool is the accounts that pay on one chain of a network, with those that did before.
 type pool struct {
@@ -28,11 +28,11 @@ type pool struct {
 // theirs. A retired account sends its free funds to the first account that pays, and gets coin for
 // the fees from the gas account where it has none. Level only queues payments from account to
 // account. Queued payments of an earlier round without a slot are voided and computed again.
-func (w *Watcher) Level(ctx context.Context) error {
+func (tr *Treasury) Level(ctx context.Context) error {
 	var faults []error
-	for _, n := range w.Networks() {
+	for _, n := range tr.Networks() {
 		for id, kind := range map[chain.ID]records.AccountKind{n.Source: records.KindHot, n.Exchange: records.KindGateway} {
-			if err := w.levelPool(ctx, n, id, kind); err != nil {
+			if err := tr.levelPool(ctx, n, id, kind); err != nil {
 				faults = append(faults, fmt.Errorf("levelling the accounts of %s on %s: %w", n.Name, id, err))
 			}
 		}
@@ -40,9 +40,9 @@ func (w *Watcher) Level(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-func (w *Watcher) levelPool(ctx context.Context, n records.Network, id chain.ID, kind records.AccountKind) error {
-	p := pool{network: n, chain: w.Chains[id]}
-	err := w.Store.View(ctx, func(tx *records.Tx) error {
+func (tr *Treasury) levelPool(ctx context.Context, n records.Network, id chain.ID, kind records.AccountKind) error {
+	p := pool{network: n, chain: tr.Chains[id]}
+	err := tr.Store.View(ctx, func(tx *records.Tx) error {
 		cur, err := tx.Cursor(id)
 		if err != nil || cur.Halted { // no payment is possible there: queued ones would be recomputed in every round
 			return err
@@ -54,7 +54,7 @@ func (w *Watcher) levelPool(ctx context.Context, n records.Network, id chain.ID,
 		return err
 	}
 	if slices.ContainsFunc(p.all, func(a books.PoolAccount) bool { return len(a.Waiting) > 0 }) {
-		if p.all, err = w.voidQueuedMoves(ctx, n, id, kind); err != nil {
+		if p.all, err = tr.voidQueuedMoves(ctx, n, id, kind); err != nil {
 			return err
 		}
 	}
@@ -69,7 +69,7 @@ func (w *Watcher) levelPool(ctx context.Context, n records.Network, id chain.ID,
 	if moves, err = p.addGas(ctx, moves); err != nil {
 		return err
 	}
-	return w.queueMoves(ctx, moves)
+	return tr.queueMoves(ctx, moves)
 }
 
 // addGas replaces the moves of a retired account that has no coin for their fees by a payment of
@@ -92,23 +92,23 @@ func (p pool) addGas(ctx context.Context, moves []records.Payment) ([]records.Pa
 		if err != nil {
 			return nil, fmt.Errorf("asking for the balance of %s: %w", account, err)
 		}
-		if have = less(have, a.Leaving[chain.Native]); !have.Less(need) {
+		if have = have.Excess(a.Leaving[chain.Native]); !have.Less(need) {
 			continue
 		}
-		if need, err = need.Mul(reservedFees); err != nil {
+		if need, err = need.Mul(ReservedFees); err != nil {
 			return nil, err
 		}
 		moves = slices.DeleteFunc(moves, func(m records.Payment) bool { return m.Account == account })
 		moves = append(moves, records.Payment{
-			Purpose: chain.Gas, Network: p.network.Name, Chain: a.Chain, Account: p.network.Gas, Payee: account, Asset: chain.Native, Amount: less(need, have),
+			Purpose: chain.Gas, Network: p.network.Name, Chain: a.Chain, Account: p.network.Gas, Payee: account, Asset: chain.Native, Amount: need.Excess(have),
 		})
 	}
 	return moves, nil
 }
 
 // voidQueuedMoves voids what is queued between the accounts of a pool, and reads them again.
-func (w *Watcher) voidQueuedMoves(ctx context.Context, n records.Network, id chain.ID, kind records.AccountKind) (all []books.PoolAccount, err error) {
-	err = w.Store.Update(ctx, func(tx *records.Tx) error {
+func (tr *Treasury) voidQueuedMoves(ctx context.Context, n records.Network, id chain.ID, kind records.AccountKind) (all []books.PoolAccount, err error) {
+	err = tr.Store.Update(ctx, func(tx *records.Tx) error {
 		if all, err = books.Pool(tx, n.Name, id, kind); err != nil {
 			return err
 		}
@@ -126,11 +126,11 @@ func (w *Watcher) voidQueuedMoves(ctx context.Context, n records.Network, id cha
 	return all, err
 }
 
-func (w *Watcher) queueMoves(ctx context.Context, moves []records.Payment) error {
+func (tr *Treasury) queueMoves(ctx context.Context, moves []records.Payment) error {
 	if len(moves) == 0 {
 		return nil
 	}
-	err := w.Store.Update(ctx, func(tx *records.Tx) error {
+	err := tr.Store.Update(ctx, func(tx *records.Tx) error {
 		for _, m := range moves {
 			id, err := tx.QueuePayment(m)
 			if errors.Is(err, records.ErrConflict) { // one like it is under way
@@ -139,12 +139,12 @@ func (w *Watcher) queueMoves(ctx context.Context, moves []records.Payment) error
 			if err != nil {
 				return err
 			}
-			w.Log.WithFields(logrus.Fields{"payment": id, "account": m.Account, "to": m.Payee, "asset": m.Asset, "amount": m.Amount}).Info("levelling queued")
+			tr.Log.WithFields(logrus.Fields{"payment": id, "account": m.Account, "to": m.Payee, "asset": m.Asset, "amount": m.Amount}).Info("levelling queued")
 		}
 		return nil
 	})
 	if err == nil {
-		w.wake()
+		tr.Wake()
 	}
 	return err
 }
@@ -203,7 +203,7 @@ func (p pool) member(ctx context.Context, a books.PoolAccount, asset chain.Asset
 	if err != nil {
 		return m, fmt.Errorf("asking for the balance of %s: %w", a.Account.Account, err)
 	}
-	m = member{account: a.Account, owes: a.Owed[asset], has: less(have, a.Leaving[asset])}
+	m = member{account: a.Account, owes: a.Owed[asset], has: have.Excess(a.Leaving[asset])}
 	m.retired = !slices.Contains(p.network.Paying(a.Chain), m.account.Account)
 	m.gets, err = m.has.Add(a.Coming[asset])
 	return m, err
@@ -223,13 +223,13 @@ func (p pool) costs(ctx context.Context, asset chain.Asset) (worth, reserve chai
 	if err != nil {
 		return worth, reserve, err
 	}
-	if worth, err = cost.Mul(sweepFactor); err != nil {
+	if worth, err = cost.Mul(SweepFactor); err != nil {
 		return worth, reserve, err
 	}
 	if reserve, err = c.TokenSweepCost(ctx); err != nil {
 		return worth, reserve, err
 	}
-	reserve, err = reserve.Mul(reservedFees)
+	reserve, err = reserve.Mul(ReservedFees)
 	return worth, reserve, err
 }
 
