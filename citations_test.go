@@ -233,10 +233,10 @@ func TestCitationsThatDoNotExistAreFound(t *testing.T) {
 		`x := "https://example.org/docs/nowhere.md"`:  nil,
 		"// nowhere.md and notes/nowhere.md":          {"notes/nowhere.md", "nowhere.md"},
 	} {
-		got := r.wrong("watcher/payer.go", line)
+		got := r.wrong("watcher/pay/payer.go", line)
 		slices.Sort(got)
 		slices.Sort(want)
 		require.Equal(t, fmt.Sprint(want), fmt.Sprint(got), line)
 	}
-	require.Equal(t, []string{"watcher/payer.go nobody"}, r.wrong("docs/architecture.md", "| 1 | watcher/payer.go round, watcher/payer.go nobody |"))
+	require.Equal(t, []string{"watcher/pay/payer.go nobody"}, r.wrong("docs/architecture.md", "| 1 | watcher/pay/payer.go round, watcher/pay/payer.go nobody |"))
 }

@@ -44,8 +44,8 @@ var mayImport = map[string][]string{
 	"records/books":                {"chain", "records", "records/sqlstore"},
 	"view":                         {"chain", "policy", "records", "records/sqlstore"},
 	"internal/testing/recordstest": {"chain", "records", "records/books", "records/signguard", "view"},
-	"transfers":                    {"chain", "records"},
-	"watcher":                      {"chain", "internal/tracing", "records", "records/signguard", "status", "transfers", "watcher/reconcile", "watcher/recovery", "watcher/treasury"},
+	"transfers":                    {"chain", "internal/tracing", "records"},
+	"watcher":                      {"chain", "records", "records/signguard", "status", "transfers", "watcher/follow", "watcher/frozen", "watcher/pay", "watcher/reconcile", "watcher/recovery", "watcher/treasury"},
 	"signer":                       {"chain", "records/signguard", "signer/checks", "vite/core", "vite/dex"},
 	"signer/limits":                {"chain", "policy"},
 	"signer/approval":              {"chain", "internal/secretfile", "policy"},
@@ -92,6 +92,9 @@ var mayImport = map[string][]string{
 	"scripts/release":              {},
 	"":                             {},
 	"watcher/treasury":             {"chain", "records", "records/books"},
+	"watcher/follow":               {"chain", "records", "records/signguard", "transfers", "watcher/frozen", "watcher/reconcile", "watcher/recovery"},
+	"watcher/frozen":               {"chain", "records", "transfers", "watcher/reconcile"},
+	"watcher/pay":                  {"chain", "internal/tracing", "records", "records/signguard", "status", "transfers", "watcher/frozen"},
 }
 
 // testsMayImport are packages that exist for tests, and the exchange chain, on which the clients of

@@ -2,6 +2,7 @@ package records
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"gatewayd/chain"
@@ -293,6 +294,12 @@ type Cursor struct {
 	Halted  bool
 	Why     string
 	Missing bool // nothing stored yet
+}
+
+// ShorterLine is the error of nodes whose line ends below what was settled. It is waited out: they
+// may not have caught up yet.
+func (c Cursor) ShorterLine(head uint64) error {
+	return fmt.Errorf("the nodes' line ends at block %d, below our final block %d: %w", head, c.Final.Height, chain.ErrUnavailable)
 }
 
 // Binding ties a user's exchange-chain address to an inbound address (type 0) or a label on the

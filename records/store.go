@@ -30,6 +30,12 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
+// Transactor runs one writing transaction at a time, or one consistent read. Store is one.
+type Transactor interface {
+	Update(ctx context.Context, fn func(*Tx) error) error
+	View(ctx context.Context, fn func(*Tx) error) error
+}
+
 // Store is an open database. It is safe for use by many goroutines.
 type Store struct{ db *sqlstore.Store }
 

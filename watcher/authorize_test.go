@@ -14,6 +14,7 @@ import (
 	"gatewayd/records"
 	"gatewayd/signer"
 	"gatewayd/transfers"
+	"gatewayd/watcher/pay"
 )
 
 // claimVerdicts is a check of the signer that gives everything that is paid to an account one
@@ -34,25 +35,25 @@ func (j claimVerdicts) Check(_ context.Context, _ chain.ID, claims []chain.Claim
 
 // countedSigner counts the calls that commit at the sign-guard.
 type countedSigner struct {
-	orderSigner
+	Signer
 	asked, signed int
 }
 
 // Authorize counts.
 func (s *countedSigner) Authorize(ctx context.Context, id chain.ID, claims ...chain.Claim) ([]chain.Verdict, error) {
 	s.asked++
-	return s.orderSigner.Authorize(ctx, id, claims...)
+	return s.Signer.Authorize(ctx, id, claims...)
 }
 
 // Sign counts.
 func (s *countedSigner) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error) {
 	s.signed++
-	return s.orderSigner.Sign(ctx, id, orders...)
+	return s.Signer.Sign(ctx, id, orders...)
 }
 
 // restartWithCheck restarts the rig with a signer that has one check.
 func (r *rig) restartWithCheck(j claimVerdicts) *countedSigner {
-	s := &countedSigner{orderSigner: signer.New(signer.Parts{Keys: chaintest.NoKeys{}, Guard: r.guard, Rules: rulesOf(r.eth, r.vite), Checks: []signer.Check{j}})}
+	s := &countedSigner{Signer: signer.New(signer.Parts{Keys: chaintest.NoKeys{}, Guard: r.guard, Rules: rulesOf(r.eth, r.vite), Checks: []signer.Check{j}})}
 	r.parts.Signer = s
 	r.restart()
 	return s
@@ -78,16 +79,16 @@ func TestHeldPaymentsBlockNobody(t *testing.T) {
 	require.Equal(t, []any{records.HeldPayment, records.HeldListed}, state(held))
 	require.Equal(t, []any{records.HeldPayment, records.HeldRefused}, state(refused))
 	require.Equal(t, []any{records.Queued, ""}, state(later), "it has not waited for long")
-	r.parts.Now = func() time.Time { return time.Now().Add(2 * noteLaterAfter) }
+	r.parts.Now = func() time.Time { return time.Now().Add(2 * pay.NoteLaterAfter) }
 	r.restart()
 	r.rest()
 	require.Equal(t, []any{records.Queued, records.WaitsSigner}, state(later))
 
 	verdicts[listed] = chain.Verdict{State: chain.HeldClaim, Reason: chain.ReasonLimit, Text: "too much today"}
-	require.NoError(t, r.w.AskHeld(t.Context()))
+	require.NoError(t, r.w.payers.AskHeld(t.Context()))
 	require.Equal(t, []any{records.HeldPayment, records.HeldLimit}, state(held))
 	clear(verdicts)
-	require.NoError(t, r.w.AskHeld(t.Context()))
+	require.NoError(t, r.w.payers.AskHeld(t.Context()))
 	require.Equal(t, []any{records.Queued, ""}, state(held))
 	r.rest()
 	require.Equal(t, []any{records.Paid, ""}, state(held))
@@ -121,7 +122,7 @@ func TestOperatorsHold(t *testing.T) {
 	require.NoError(t, hold())
 	require.ErrorIs(t, hold(), transfers.ErrNothingToDo, "it is held")
 	clear(verdicts)
-	require.NoError(t, r.w.AskHeld(t.Context()))
+	require.NoError(t, r.w.payers.AskHeld(t.Context()))
 	approved := chain.Approval{Key: "ann", Expires: time.Now().Add(time.Hour).Unix(), Nonce: "n", Signature: "s"}
 	r.update(func(tx *records.Tx) error { return transfers.Approve(tx, r.payment(hash).ID, approved) })
 	r.rest()
@@ -158,7 +159,7 @@ func TestOperatorHoldsWhileTheSignerIsAsked(t *testing.T) {
 		r.rest()
 		require.Equal(t, records.HeldLimit, r.payment(hash).Reason)
 		ask = true
-		require.NoError(t, r.w.AskHeld(t.Context()))
+		require.NoError(t, r.w.payers.AskHeld(t.Context()))
 		ask = false
 		p := r.payment(hash)
 		require.Equal(t, []any{records.HeldPayment, records.ReasonOperator}, []any{p.State, p.Reason}, "%s", answer.State)
@@ -197,14 +198,14 @@ func TestBoundBeforeAuthorizations(t *testing.T) {
 	verdicts[late] = chain.Verdict{State: chain.HeldClaim, Reason: chain.ReasonLimit, Text: "too much today"}
 	r.vite.Mine(finality + 1)
 	for range 3 {
-		require.NoError(t, r.w.followers["vite"].round(t.Context()))
+		require.NoError(t, r.w.followers["vite"].Round(t.Context()))
 	}
-	require.NoError(t, r.bindOnly("eth", r.net.Hot))
+	r.bindOnly("eth")
 	require.Equal(t, records.Bound, r.payment(second).State)
 	r.parts.Signer = s
 	r.restart()
 	r.run(2)
-	r.now = r.now.Add(tellUnsignedAfter)
+	r.now = r.now.Add(pay.TellUnsignedAfter)
 	r.run(1)
 	require.Contains(t, r.shownHeld(), "too much today")
 	r.view(func(tx *records.Tx) error {
@@ -220,10 +221,10 @@ func TestBoundBeforeAuthorizations(t *testing.T) {
 }
 
 // loses signs, and its answers are lost.
-type loses struct{ orderSigner }
+type loses struct{ Signer }
 
 func (l loses) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error) {
-	_, err := l.orderSigner.Sign(ctx, id, orders...)
+	_, err := l.Signer.Sign(ctx, id, orders...)
 	return nil, errors.Join(errSilent, err)
 }
 
@@ -234,7 +235,7 @@ func TestHeldPaymentKeepsBackNothingBeforeIt(t *testing.T) {
 	late := r.eth.Address("late")
 	owner, _ := r.user()
 	verdicts := claimVerdicts{}
-	process := func() orderSigner {
+	process := func() Signer {
 		return signer.New(signer.Parts{
 			Keys: chaintest.NoKeys{}, Guard: r.guard, Rules: rulesOf(r.eth, r.vite), Checks: []signer.Check{verdicts},
 			Ledgers: map[chain.ID]signer.Ledger{"eth": r.eth, "vite": r.vite},
@@ -246,9 +247,9 @@ func TestHeldPaymentKeepsBackNothingBeforeIt(t *testing.T) {
 	verdicts[late] = chain.Verdict{State: chain.HeldClaim, Reason: chain.ReasonLimit, Text: "too much today"}
 	r.vite.Mine(finality + 1)
 	for range 3 {
-		require.NoError(t, r.w.followers["vite"].round(t.Context()))
+		require.NoError(t, r.w.followers["vite"].Round(t.Context()))
 	}
-	require.NoError(t, r.bindOnly("eth", r.net.Hot))
+	r.bindOnly("eth")
 	require.Equal(t, []records.PaymentState{records.Bound, records.Bound}, []records.PaymentState{r.payment(first).State, r.payment(second).State})
 	r.parts.Signer = loses{process()}
 	r.restart()
@@ -269,7 +270,7 @@ func TestHeldPaymentKeepsBackNothingBeforeIt(t *testing.T) {
 }
 
 // allows says yes without asking the sign-guard.
-type allows struct{ orderSigner }
+type allows struct{ Signer }
 
 // Authorize says yes.
 func (allows) Authorize(_ context.Context, _ chain.ID, claims ...chain.Claim) ([]chain.Verdict, error) {
@@ -280,16 +281,22 @@ func (allows) Authorize(_ context.Context, _ chain.ID, claims ...chain.Claim) ([
 	return list, nil
 }
 
-// bindOnly gives slots to what waits at an account, and signs nothing.
-func (r *rig) bindOnly(id chain.ID, account string) error {
-	p := r.w.payers[id]
-	if _, err := p.ready(r.t.Context(), r.account(id, account)); err != nil {
-		return err
-	}
-	unmined, err := p.unmined(r.t.Context(), r.account(id, account))
-	if err != nil {
-		return err
-	}
-	_, err = p.bind(r.t.Context(), r.account(id, account), r.cursor(id), unmined)
-	return err
+// signsNothing refuses every order for now.
+type signsNothing struct{ Signer }
+
+var errSignsNothing = errors.New("signs nothing")
+
+// Sign refuses.
+func (signsNothing) Sign(context.Context, chain.ID, ...chain.Order) ([]chain.SignedTx, error) {
+	return nil, errSignsNothing
+}
+
+// bindOnly gives slots to what waits on a chain, and signs nothing.
+func (r *rig) bindOnly(id chain.ID) {
+	signer := r.parts.Signer
+	r.parts.Signer = signsNothing{signer}
+	r.restart()
+	require.ErrorIs(r.t, r.w.payers.Round(r.t.Context(), id), errSignsNothing)
+	r.parts.Signer = signer
+	r.restart()
 }

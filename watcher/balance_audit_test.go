@@ -343,7 +343,7 @@ func TestLaterTracesCreditNothingAgain(t *testing.T) {
 	require.NoError(t, err)
 	traced := func(ref string, amount uint64) {
 		r.update(func(tx *records.Tx) error {
-			return r.w.followers["eth"].storeTransfer(tx, chain.Transfer{
+			return r.w.followers["eth"].StoreTransfer(tx, chain.Transfer{
 				Ref: ref, Tx: "0xforwarded", From: r.eth.Address("contract"), To: address, Asset: chain.Native, Amount: units(amount), Memo: chain.Memo{Type: -1},
 			}, b)
 		})
@@ -385,7 +385,7 @@ func TestTraceBeforeTheSecondAudit(t *testing.T) {
 	b, err := r.eth.Block(t.Context(), height)
 	require.NoError(t, err)
 	r.update(func(tx *records.Tx) error {
-		return r.w.followers["eth"].storeTransfer(tx, chain.Transfer{
+		return r.w.followers["eth"].StoreTransfer(tx, chain.Transfer{
 			Ref: "0xforwarded:call:0", Tx: "0xforwarded", From: "c", To: address, Asset: chain.Native, Amount: units(3000), Memo: chain.Memo{Type: -1},
 		}, b)
 	})

@@ -441,7 +441,7 @@ func BenchmarkBudgetIdle(b *testing.B) {
 				Poll: time.Second / idleHaste, Reconcile: 30 * time.Second / idleHaste, QuoteEvery: time.Minute / idleHaste, Sweep: "0 0 1 1 *",
 			}, s.parts)
 			require.NoError(b, err)
-			sweep := budget.Measure(sweepEvery, func() { require.NoError(b, w.treasury().Sweep(b.Context())) })
+			sweep := budget.Measure(sweepEvery, func() { require.NoError(b, w.Treasury().Sweep(b.Context())) })
 			ctx, stop := context.WithCancel(b.Context())
 			done := make(chan error, 1)
 			go func() { done <- w.Run(ctx) }()

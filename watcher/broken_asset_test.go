@@ -11,6 +11,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
+	"gatewayd/watcher/pay"
 )
 
 // halfDead is a ledger whose nodes tell no balance of some assets.
@@ -70,7 +71,7 @@ func TestBrokenAssetKeepsNoOtherBack(t *testing.T) {
 			require.Equal(t, records.Paid, r.payment(other).State)
 			require.Equal(t, []any{records.Queued, ""}, []any{r.payment(stuck[0]).State, r.payment(stuck[0]).Reason}, "it has not waited for long")
 
-			r.now = r.now.Add(2 * noteLaterAfter)
+			r.now = r.now.Add(2 * pay.NoteLaterAfter)
 			require.Error(t, r.try(1))
 			require.Equal(t, records.WaitsAsset, r.payment(stuck[0]).Reason)
 			require.Empty(t, r.payment(stuck[1]).Reason, "one payment says so for all")
@@ -98,7 +99,7 @@ func TestAssetThatAnswersAgainMayBeShort(t *testing.T) {
 	r.restart()
 	stuck := r.withdraw(owner, r.eth.Address("payee"), 1000)
 	require.Error(t, r.try(3*finality))
-	r.now = r.now.Add(2 * noteLaterAfter)
+	r.now = r.now.Add(2 * pay.NoteLaterAfter)
 	require.Error(t, r.try(1))
 	require.Equal(t, records.WaitsAsset, r.payment(stuck).Reason)
 	r.parts.Chains["eth"] = limitedBalance{r.eth, r.net.Hot, usdEth, 1}
@@ -143,7 +144,7 @@ func TestQuotesOfOthersGoOn(t *testing.T) {
 	r.net.Tokens[1].Policy.Fee = records.Fee{Kind: "network"}
 	r.parts.Networks = []records.Network{r.net}
 	r.restart()
-	require.ErrorContains(t, r.w.quote(t.Context()), "quoting token "+usd)
+	require.ErrorContains(t, r.w.payers.Quote(t.Context()), "quoting token "+usd)
 	owner, _ := r.user()
 	hash := r.order(owner, coin, 5000, chain.Memo{Type: 1, Address: r.eth.Address("payee"), Label: "1"})
 	r.run(1)

@@ -11,6 +11,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/watcher/pay"
 	"gatewayd/watcher/recovery"
 )
 
@@ -245,13 +246,13 @@ func TestClosedTokenHidesNoOther(t *testing.T) {
 	r.update(func(tx *records.Tx) error {
 		return records.SetChannel(tx, "main", usd, records.Withdrawal, records.ChannelClosed, "a test", "tester")
 	})
-	waits := make([]string, maxGroup+50)
+	waits := make([]string, pay.MaxGroup+50)
 	for i := range waits {
 		owner := r.vite.Address(fmt.Sprint("owner of closed ", i))
 		waits[i] = r.withdraw(owner, r.eth.Address("payee"), minimum+fee)
 	}
 	r.run(4)
-	require.Equal(t, records.Queued, r.payment(waits[maxGroup]).State)
+	require.Equal(t, records.Queued, r.payment(waits[pay.MaxGroup]).State)
 	goes := r.order(r.vite.Address("owner of open"), other, minimum+fee, chain.Memo{Type: 1, Address: r.eth.Address("payee"), Label: "7"})
 	r.run(5)
 	require.Equal(t, records.Bound, r.payment(goes).State)

@@ -193,7 +193,7 @@ func (m *model) level(round int) error {
 	if m.pool == 1 || round%8 != 0 {
 		return nil
 	}
-	return m.w.treasury().Level(m.t.Context())
+	return m.w.Treasury().Level(m.t.Context())
 }
 
 // holding is what accounts have together.

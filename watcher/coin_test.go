@@ -104,7 +104,7 @@ func TestCoinForFeesIsNotSpentTwice(t *testing.T) {
 var errSilent = errors.New("the signer does not answer")
 
 // silentSigner signs nothing, and refuses nothing.
-type silentSigner struct{ orderSigner }
+type silentSigner struct{ Signer }
 
 func (silentSigner) Sign(context.Context, chain.ID, ...chain.Order) ([]chain.SignedTx, error) {
 	return nil, errSilent

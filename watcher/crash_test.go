@@ -53,7 +53,7 @@ func (f *fuse) reset(left int, only string) {
 
 // crashStore is the database under a fuse.
 type crashStore struct {
-	store
+	records.Transactor
 	fuse *fuse
 }
 
@@ -61,7 +61,7 @@ func (s *crashStore) Update(ctx context.Context, fn func(*records.Tx) error) err
 	if err := s.fuse.reach("begin"); err != nil {
 		return err
 	}
-	err := s.store.Update(ctx, func(tx *records.Tx) error {
+	err := s.Transactor.Update(ctx, func(tx *records.Tx) error {
 		if err := fn(tx); err != nil {
 			return err
 		}
@@ -77,12 +77,12 @@ func (s *crashStore) View(ctx context.Context, fn func(*records.Tx) error) error
 	if s.fuse.blown {
 		return errCrash
 	}
-	return s.store.View(ctx, fn)
+	return s.Transactor.View(ctx, fn)
 }
 
 // crashSigner is the signer under a fuse.
 type crashSigner struct {
-	orderSigner
+	Signer
 	fuse  *fuse
 	guard *signguard.Guard // the signer's
 }
@@ -90,7 +90,7 @@ type crashSigner struct {
 // newCrashSigner is a signer that may also die between its sign-guard's commit and any of its
 // signatures.
 func newCrashSigner(f *fuse, g *signguard.Guard, ledgers ...*chaintest.Chain) *crashSigner {
-	return &crashSigner{orderSigner: signer.New(signer.Parts{Keys: crashKeys{f}, Guard: g, Rules: rulesOf(ledgers...)}), fuse: f, guard: g}
+	return &crashSigner{Signer: signer.New(signer.Parts{Keys: crashKeys{f}, Guard: g, Rules: rulesOf(ledgers...)}), fuse: f, guard: g}
 }
 
 type crashKeys struct{ fuse *fuse }
@@ -103,7 +103,7 @@ func (g *crashSigner) Sign(ctx context.Context, id chain.ID, orders ...chain.Ord
 	if err := g.fuse.reach("before the guard"); err != nil {
 		return nil, err
 	}
-	signed, err := g.orderSigner.Sign(ctx, id, orders...)
+	signed, err := g.Signer.Sign(ctx, id, orders...)
 	if g.fuse.blown {
 		return nil, errCrash // in one process with the daemon: what it has signed is lost as well
 	}
@@ -117,7 +117,7 @@ func (g *crashSigner) Authorize(ctx context.Context, id chain.ID, claims ...chai
 	if err := g.fuse.reach("before the authorization"); err != nil {
 		return nil, err
 	}
-	verdicts, err := g.orderSigner.Authorize(ctx, id, claims...)
+	verdicts, err := g.Signer.Authorize(ctx, id, claims...)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (g *crashSigner) Free(ctx context.Context, payment uint64) error {
 	if err := g.fuse.reach("before freeing the guard"); err != nil {
 		return err
 	}
-	if err := g.orderSigner.Free(ctx, payment); err != nil {
+	if err := g.Signer.Free(ctx, payment); err != nil {
 		return err
 	}
 	return g.fuse.reach("after freeing the guard")
@@ -139,7 +139,7 @@ func (g *crashSigner) Free(ctx context.Context, payment uint64) error {
 type crashChain struct {
 	chain.Chain
 	fuse   *fuse
-	store  store
+	store  records.Transactor
 	sent   map[string]bool // hashes ever sent
 	faults []string        // broken rules
 }

@@ -17,7 +17,7 @@ import (
 // cutStore is a database whose answer to one COMMIT of twelve is lost on the way: half of these
 // were stored, and nobody is told which.
 type cutStore struct {
-	store
+	records.Transactor
 	rng    *rand.Rand
 	whole  bool // no more cuts
 	stored int  // cuts of what was stored
@@ -30,7 +30,7 @@ func (s *cutStore) Update(ctx context.Context, fn func(*records.Tx) error) error
 	cut := !s.whole && s.rng.IntN(12) == 0
 	lost := cut && s.rng.IntN(2) == 0
 	unknown := fmt.Errorf("committing: %w: %w", records.ErrUnknownOutcome, errCut)
-	err := s.store.Update(ctx, func(tx *records.Tx) error {
+	err := s.Transactor.Update(ctx, func(tx *records.Tx) error {
 		if err := fn(tx); err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func TestLostCommits(t *testing.T) {
 	first, stored, lost := seed(t), 0, 0
 	for s := first; s < first+cuts(t); s++ {
 		m := newModel(t, s, map[string]int{})
-		cutting := &cutStore{store: m.store, rng: rand.New(rand.NewPCG(s, 2))}
+		cutting := &cutStore{Transactor: m.store, rng: rand.New(rand.NewPCG(s, 2))}
 		m.parts.Store = cutting
 		m.restart(neverCrashes, "")
 		for range 60 {

@@ -9,6 +9,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/transfers"
+	"gatewayd/watcher/pay"
 )
 
 // minRefund is the rig's smallest refund where a test sets one.
@@ -27,7 +28,7 @@ func (r *rig) keepDust() {
 func (r *rig) lowUnmined() (n int) {
 	r.view(func(tx *records.Tx) error {
 		slots, err := tx.UnminedSlots("vite", r.net.Gateway)
-		n = lowUnmined(slots)
+		n = pay.LowUnmined(slots)
 		return err
 	})
 	return n
@@ -134,11 +135,11 @@ func TestRefundsLeaveRoomForLaterCredits(t *testing.T) {
 	}
 	r.vite.Mine(finality + 1)
 	r.step()
-	require.Equal(t, r.vite.MaxUnmined()/lowShare, r.lowUnmined())
+	require.Equal(t, r.vite.MaxUnmined()/pay.LowShare, r.lowUnmined())
 	for rounds := 0; r.waitsLow(); rounds++ {
 		require.Less(t, rounds, 300)
 		r.run(1)
-		require.LessOrEqual(t, r.lowUnmined(), r.vite.MaxUnmined()/lowShare)
+		require.LessOrEqual(t, r.lowUnmined(), r.vite.MaxUnmined()/pay.LowShare)
 	}
 	r.rest()
 	r.requireSound()

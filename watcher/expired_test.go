@@ -15,7 +15,7 @@ import (
 
 // askedSigner counts for each payee how often the signer was asked to authorize a payment.
 type askedSigner struct {
-	orderSigner
+	Signer
 	asked map[string]int
 }
 
@@ -23,7 +23,7 @@ func (s askedSigner) Authorize(ctx context.Context, id chain.ID, claims ...chain
 	for _, c := range claims {
 		s.asked[c.Payment.To]++
 	}
-	return s.orderSigner.Authorize(ctx, id, claims...)
+	return s.Signer.Authorize(ctx, id, claims...)
 }
 
 // longer is more than an authorization may be signed for, and shorter is less.
@@ -59,7 +59,7 @@ func TestKilledBeforeASignature(t *testing.T) {
 		of := m.parts.Signer.(*crashSigner)
 		asked := map[string]int{}
 		start := func() {
-			of.orderSigner = askedSigner{signer.New(signer.Parts{
+			of.Signer = askedSigner{signer.New(signer.Parts{
 				Keys: crashKeys{m.fuse}, Guard: of.guard, Rules: rulesOf(m.eth, m.vite), Now: func() time.Time { return m.now },
 			}), asked}
 		}
@@ -109,9 +109,9 @@ func TestExpiredAuthorizationsAreAskedForAgain(t *testing.T) {
 	}
 	r.vite.Mine(finality + 1)
 	for range 3 {
-		require.NoError(t, r.w.followers["vite"].round(t.Context()))
+		require.NoError(t, r.w.followers["vite"].Round(t.Context()))
 	}
-	require.NoError(t, r.bindOnly("eth", r.net.Hot))
+	r.bindOnly("eth")
 	states := func() (list []records.PaymentState) {
 		for _, hash := range sent {
 			list = append(list, r.payment(hash).State)

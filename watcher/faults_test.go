@@ -11,6 +11,7 @@ import (
 	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
 	"gatewayd/records/signguard"
+	"gatewayd/watcher/follow"
 )
 
 func TestDroppedPayoutIsSentAgain(t *testing.T) {
@@ -344,7 +345,7 @@ func TestNoQuotaDelays(t *testing.T) {
 
 // faultySigner is a signer that fails as fault says.
 type faultySigner struct {
-	orderSigner
+	Signer
 	fault func() error
 }
 
@@ -352,7 +353,7 @@ func (s faultySigner) Sign(ctx context.Context, id chain.ID, orders ...chain.Ord
 	if err := s.fault(); err != nil {
 		return nil, err
 	}
-	return s.orderSigner.Sign(ctx, id, orders...)
+	return s.Signer.Sign(ctx, id, orders...)
 }
 
 func TestGuardRefusalHaltsTheAccount(t *testing.T) {
@@ -409,7 +410,7 @@ func TestUnknownNetworkChainIsRefused(t *testing.T) {
 // blindedSigner is a signer whose nodes do not have the blocks that it is to read, as often as it
 // is asked up to a bound.
 type blindedSigner struct {
-	orderSigner
+	Signer
 	asked, most int
 }
 
@@ -418,7 +419,7 @@ func (s *blindedSigner) ReadOutcomes(ctx context.Context, id chain.ID, height ui
 	if s.asked++; s.asked <= s.most {
 		return chain.ErrNotNow
 	}
-	return s.orderSigner.ReadOutcomes(ctx, id, height)
+	return s.Signer.ReadOutcomes(ctx, id, height)
 }
 
 // TestManyFailuresWaitForTheSigner: as many failed payouts as are settled at a time wait until the
@@ -426,24 +427,24 @@ func (s *blindedSigner) ReadOutcomes(ctx context.Context, id chain.ID, height ui
 func TestManyFailuresWaitForTheSigner(t *testing.T) {
 	const most, depth = 2_000, 64
 	r := setupAt(t, depth, finality)
-	s := &blindedSigner{orderSigner: r.parts.Signer, most: most}
+	s := &blindedSigner{Signer: r.parts.Signer, most: most}
 	r.parts.Signer = s
 	r.restart()
 	owner, _ := r.user()
 	payee := r.eth.Address("a contract that takes nothing when it counts")
 	r.eth.RejectUnseen(payee, true)
 	var hashes []string
-	for range maxSettled + 20 {
+	for range follow.MaxSettled + 20 {
 		hashes = append(hashes, r.withdraw(owner, payee, 200))
 	}
-	r.run(finality + maxSettled/16 + 8)
+	r.run(finality + follow.MaxSettled/16 + 8)
 	r.eth.Mine(depth)
 	r.step()
 	require.Positive(t, s.asked)
 	require.Less(t, s.asked, most)
 	r.view(func(tx *records.Tx) error {
-		waiting, err := tx.UnsettledOwnTxs("eth", maxSettled)
-		require.Len(t, waiting, maxSettled)
+		waiting, err := tx.UnsettledOwnTxs("eth", follow.MaxSettled)
+		require.Len(t, waiting, follow.MaxSettled)
 		return err
 	})
 	s.most = 0

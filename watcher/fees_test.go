@@ -10,6 +10,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
+	"gatewayd/watcher/pay"
 )
 
 // emptyHot takes all coin from the hot account without a transaction of ours.
@@ -147,7 +148,7 @@ func TestCeilingOfAPayout(t *testing.T) {
 	r.requireWaiting(usd, records.WaitsFeeCeiling)
 	r.requireWaiting(coin, "")
 	r.eth.SetBaseFee(20)
-	r.run(tryAgain + finality + 3)
+	r.run(pay.TryAgain + finality + 3)
 	require.Equal(t, records.Paid, r.payment(hash).State)
 	r.requireWaiting(usd, "")
 	r.requireSound()

@@ -24,17 +24,17 @@ func TestBlocksWithoutNews(t *testing.T) {
 			return false
 		}
 	}
-	require.NoError(t, f.round(t.Context()))
+	require.NoError(t, f.Round(t.Context()))
 	woken()
 	before := counted.commits.Load()
 	for range 5 {
 		r.eth.Mine(1)
-		require.NoError(t, f.round(t.Context()))
+		require.NoError(t, f.Round(t.Context()))
 		require.False(t, woken())
 	}
 	require.Equal(t, before+5, counted.commits.Load())
 	r.eth.Deposit(r.eth.Address("sender"), r.net.Shared, chain.Native, units(500), chain.Memo{})
 	r.eth.Mine(1)
-	require.NoError(t, f.round(t.Context()))
+	require.NoError(t, f.Round(t.Context()))
 	require.True(t, woken())
 }

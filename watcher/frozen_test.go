@@ -2,7 +2,6 @@ package watcher
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
+	"gatewayd/watcher/frozen"
 )
 
 // issued is a ledger whose token has an issuer that freezes accounts and bounds amounts.
@@ -71,7 +71,7 @@ func (r *rig) requireChannels(token, withdrawals, deposits string) (why string) 
 	return why
 }
 
-func (r *rig) tryTokens() { r.t.Helper(); require.NoError(r.t, r.w.TryTokens(r.t.Context())) }
+func (r *rig) tryTokens() { r.t.Helper(); require.NoError(r.t, r.w.tokens.Try(r.t.Context())) }
 
 const (
 	opened = records.ChannelOpen
@@ -90,7 +90,7 @@ func TestFrozenAccountPaysLater(t *testing.T) {
 	other := r.withdrawCoin(owner, 1000)
 	r.rest()
 	why := r.requireChannels(usd, closed, closed)
-	require.True(t, strings.HasPrefix(why, frozenPrefix+"hot account "+r.net.Hot), why)
+	require.True(t, strings.HasPrefix(why, frozen.Prefix+"hot account "+r.net.Hot), why)
 	r.requireChannels(coin, opened, opened)
 	require.Equal(t, records.Paid, r.payment(other).State)
 	deposited := r.deposit(address, minimum*100)
@@ -216,36 +216,5 @@ func TestPaymentsUnderWayOutliveAFreeze(t *testing.T) {
 			r.requireHolding(r.eth, payee, usdEth, (1000-fee)*100)
 			r.requireSound()
 		})
-	}
-}
-
-// Whom a token refuses follows from trials of other payees, two small amounts and the same to each.
-func TestWhoIsRefused(t *testing.T) {
-	const fine, no, answersFalse, short = 0, 1, 2, 3
-	errs := []error{nil, chain.ErrRefused, chain.ErrFalse, chain.ErrNotNow}
-	for name, c := range map[string]struct {
-		own    int
-		others []int
-		want   error
-	}{
-		"the payee":                             {no, []int{fine, fine, fine, no, no, no}, chain.ErrRefused},
-		"the account":                           {no, []int{no, no, no, no, no, no}, errFrozen},
-		"the account, in words":                 {answersFalse, []int{answersFalse, answersFalse, answersFalse}, errFrozen},
-		"the amount":                            {no, []int{fine, fine, no, no, no, no}, errTokenLimit},
-		"the amount, and dust":                  {no, []int{no, fine, no}, errTokenLimit},
-		"not any more":                          {fine, []int{no, no, no}, chain.ErrNotNow},
-		"nobody knows: the account is empty":    {short, []int{short, short, short}, chain.ErrNotNow},
-		"the payee of a token that says false":  {no, []int{answersFalse, answersFalse, answersFalse}, chain.ErrRefused},
-		"the payee, by false":                   {answersFalse, []int{fine, fine, fine}, chain.ErrRefused},
-		"the account, of which little is known": {no, []int{no, short, short}, errFrozen},
-		"nobody else was tried":                 {no, nil, chain.ErrRefused},
-	} {
-		others := make([]error, len(c.others))
-		for i, o := range c.others {
-			others[i] = errs[o]
-		}
-		got := refused(errs[c.own], others)
-		require.ErrorIs(t, got, c.want, name)
-		require.Equal(t, c.own == answersFalse && c.want == errFrozen, errors.Is(got, chain.ErrFalse), name)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
+	"gatewayd/records"
 )
 
 // asked counts how often a chain is asked where an account stands.
@@ -35,13 +36,14 @@ func TestFullAccountWaitsForTheNextBlock(t *testing.T) {
 	r.restart()
 	r.vite.Mine(finality + 1)
 	r.step()
-	payer := r.w.payers["eth"]
-	full, err := payer.unmined(t.Context(), r.account("eth", r.net.Hot))
-	require.NoError(t, err)
-	require.Len(t, full, r.eth.MaxUnmined())
+	r.view(func(tx *records.Tx) error {
+		full, err := tx.OpenSlots("eth", r.net.Hot)
+		require.Len(t, full, r.eth.MaxUnmined())
+		return err
+	})
 
 	before := heads.Load()
-	require.NoError(t, payer.round(t.Context()))
+	require.NoError(t, r.w.payers.Round(t.Context(), "eth"))
 	require.Equal(t, before, heads.Load(), "the same block: nothing can be done")
 	r.eth.Mine(1)
 	r.step()

@@ -178,7 +178,7 @@ func TestRefundsWaitForTheBooks(t *testing.T) {
 }
 
 // noCancels is a signer that lets no cancellation pass.
-type noCancels struct{ orderSigner }
+type noCancels struct{ Signer }
 
 func (g noCancels) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error) {
 	for _, o := range orders {
@@ -186,7 +186,7 @@ func (g noCancels) Sign(ctx context.Context, id chain.ID, orders ...chain.Order)
 			return nil, signguard.ErrRefused
 		}
 	}
-	return g.orderSigner.Sign(ctx, id, orders...)
+	return g.Signer.Sign(ctx, id, orders...)
 }
 
 func TestCancellationsAskTheSigner(t *testing.T) {
@@ -275,9 +275,9 @@ func TestNothingIsSignedOnAShorterLine(t *testing.T) {
 	r.vite.Mine(finality + 2)
 	r.parts.Chains["eth"] = lagging{r.eth, early}
 	r.restart()
-	require.ErrorIs(t, r.w.followers["eth"].round(t.Context()), chain.ErrUnavailable)
-	require.NoError(t, r.w.followers["vite"].round(t.Context()))
-	require.ErrorIs(t, r.w.payers["eth"].round(t.Context()), chain.ErrUnavailable)
+	require.ErrorIs(t, r.w.followers["eth"].Round(t.Context()), chain.ErrUnavailable)
+	require.NoError(t, r.w.followers["vite"].Round(t.Context()))
+	require.ErrorIs(t, r.w.payers.Round(t.Context(), "eth"), chain.ErrUnavailable)
 	require.Equal(t, records.Queued, r.payment(hash).State)
 	r.parts.Chains["eth"] = r.eth
 	r.restart()

@@ -345,12 +345,12 @@ func TestAnotherDaemonsSignaturesAreNoIncident(t *testing.T) {
 	r.restart()
 	hash := r.withdraw(owner, r.eth.Address("payee"), 1000)
 	r.vite.Mine(finality + 1)
-	require.NoError(t, second.followers["vite"].round(t.Context()))
+	require.NoError(t, second.followers["vite"].Round(t.Context()))
 	hot.once = func() {
-		require.NoError(t, second.payers["eth"].round(t.Context()))
+		require.NoError(t, second.payers.Round(t.Context(), "eth"))
 		r.eth.Mine(1)
 	}
-	require.NoError(t, r.w.payers["eth"].round(t.Context()))
+	require.NoError(t, r.w.payers.Round(t.Context(), "eth"))
 	require.Nil(t, hot.once, "the other daemon has paid meanwhile")
 	require.Equal(t, records.AccountOK, r.account("eth", r.net.Hot).State)
 	r.rest()

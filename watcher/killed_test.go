@@ -332,7 +332,7 @@ func (c forgetful) Broadcast(ctx context.Context, attempts []chain.Attempt) []er
 
 // blindSigner signs whatever it is given, as keys that sign digests do.
 type blindSigner struct {
-	orderSigner
+	Signer
 	rules map[chain.ID]chain.Rules
 }
 

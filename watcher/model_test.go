@@ -121,7 +121,7 @@ func (m *model) open() {
 	m.t.Helper()
 	s, err := records.Open(m.t.Context(), records.Config{URL: "sqlite:" + m.path, Now: func() time.Time { return m.now }})
 	require.NoError(m.t, err)
-	m.inner, m.store.store = s, s
+	m.inner, m.store.Transactor = s, s
 	for _, c := range m.chains {
 		c.store = s
 	}
@@ -152,13 +152,13 @@ func (m *model) step() (died bool) {
 	m.t.Helper()
 	_ = m.w.Step(m.t.Context())
 	if m.rng.IntN(6) == 0 {
-		_ = m.w.treasury().Sweep(m.t.Context())
+		_ = m.w.Treasury().Sweep(m.t.Context())
 	}
 	if m.rng.IntN(6) == 0 {
-		_ = m.w.treasury().Cold(m.t.Context())
+		_ = m.w.Treasury().Cold(m.t.Context())
 	}
 	if m.pool > 1 && m.rng.IntN(6) == 0 {
-		_ = m.w.treasury().Level(m.t.Context())
+		_ = m.w.Treasury().Level(m.t.Context())
 	}
 	return m.fuse.blown
 }

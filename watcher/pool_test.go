@@ -66,7 +66,7 @@ func (r *rig) level() {
 	r.t.Helper()
 	for range 6 {
 		before := r.levellings()
-		require.NoError(r.t, r.w.treasury().Level(r.t.Context()))
+		require.NoError(r.t, r.w.Treasury().Level(r.t.Context()))
 		r.rest()
 		if r.levellings() == before {
 			return

@@ -143,10 +143,10 @@ func TestNetworkFeeIsTheLowestRecentQuote(t *testing.T) {
 	r.vite.Mine(1)
 	require.ErrorIs(t, r.w.Step(t.Context()), transfers.ErrNoQuote)
 
-	require.NoError(t, r.w.quote(t.Context()))
+	require.NoError(t, r.w.payers.Quote(t.Context()))
 	r.now = r.now.Add(5 * time.Minute)
 	cost = chain.MustAmount("8999999999999999999") // rounded up
-	require.NoError(t, r.w.quote(t.Context()))
+	require.NoError(t, r.w.payers.Quote(t.Context()))
 	r.run(1)
 	require.Equal(t, units(500), r.transfer(hash).Fee)
 

@@ -12,6 +12,7 @@ import (
 	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
 	"gatewayd/signer"
+	"gatewayd/watcher/pay"
 )
 
 // retireFirst is a reload that retires the first account of each pool, without a restart. It
@@ -134,7 +135,7 @@ func TestRetiredAccountWithoutCoin(t *testing.T) {
 	gas := r.eth.Holding(r.net.Gas, chain.Native)
 	r.eth.Deposit(r.eth.Address("treasury"), hot, usdEth, units(minimum*100), chain.Memo{Type: -1})
 	r.rest()
-	require.NoError(t, r.w.treasury().Level(t.Context()))
+	require.NoError(t, r.w.Treasury().Level(t.Context()))
 	r.rest()
 	r.level()
 	r.requireHolding(r.eth, hot, usdEth, 0)
@@ -182,7 +183,7 @@ func TestHeldPaymentsAreHandedOver(t *testing.T) {
 	require.Positive(t, held[hot])
 	require.Positive(t, held[gateway])
 	hold, gone = false, []string{hot, gateway}
-	require.NoError(t, r.w.AskHeld(t.Context()))
+	require.NoError(t, r.w.payers.AskHeld(t.Context()))
 	r.rest()
 	r.rest()
 	for _, hash := range append(deposits, withdrawals...) {
@@ -250,14 +251,14 @@ func TestSweepToARetiredAccountIsMadeAnew(t *testing.T) {
 // nextHook is a signer that does something once, after it was asked where an account's signatures
 // end and before the answer arrives.
 type nextHook struct {
-	orderSigner
+	Signer
 	account string
 	do      func()
 }
 
 // Next does it.
 func (s *nextHook) Next(ctx context.Context, id chain.ID, account string) (branch, number uint64, ok bool, err error) {
-	branch, number, ok, err = s.orderSigner.Next(ctx, id, account)
+	branch, number, ok, err = s.Signer.Next(ctx, id, account)
 	if do := s.do; account == s.account && do != nil {
 		s.do = nil
 		do()
@@ -269,7 +270,7 @@ func (s *nextHook) Next(ctx context.Context, id chain.ID, account string) (branc
 // no sign of an older sign-guard.
 func TestHandingOverWhilePaymentsAreSigned(t *testing.T) {
 	r := poolRig(t)
-	hook := &nextHook{orderSigner: r.parts.Signer}
+	hook := &nextHook{Signer: r.parts.Signer}
 	r.parts.Signer = hook
 	r.restart()
 	r.retireFirst()
@@ -277,11 +278,11 @@ func TestHandingOverWhilePaymentsAreSigned(t *testing.T) {
 	_, withdrawals := r.burst(10)
 	r.vite.Mine(finality + 1)
 	for range 3 {
-		require.NoError(t, r.w.followers["vite"].round(t.Context()))
+		require.NoError(t, r.w.followers["vite"].Round(t.Context()))
 	}
 	before := r.account("eth", r.net.Hot).Next
 	hook.account, hook.do = r.net.Hot, r.step
-	require.NoError(t, r.w.AskHeld(t.Context()))
+	require.NoError(t, r.w.payers.AskHeld(t.Context()))
 	require.Nil(t, hook.do, "the hot account was asked about")
 	require.Greater(t, r.account("eth", r.net.Hot).Next, before, "it has signed meanwhile")
 	require.Equal(t, records.AccountOK, r.account("eth", r.net.Hot).State)
@@ -304,7 +305,7 @@ func TestManyHeldPaymentsHideNone(t *testing.T) {
 	})
 	owner, _ := r.user()
 	gone := r.net.Hots[0]
-	for i := range maxGroup * 2 {
+	for i := range pay.MaxGroup * 2 {
 		r.withdraw(owner, r.eth.Address(fmt.Sprint("payee ", i)), 1000)
 	}
 	r.rest()
@@ -319,7 +320,7 @@ func TestManyHeldPaymentsHideNone(t *testing.T) {
 	require.Positive(t, held())
 	r.retireFirst()
 	for range 3 {
-		require.NoError(t, r.w.AskHeld(t.Context()))
+		require.NoError(t, r.w.payers.AskHeld(t.Context()))
 	}
 	require.Zero(t, held())
 }

@@ -11,7 +11,7 @@ import (
 
 // readingSigner holds credits as unproven until it has read a block.
 type readingSigner struct {
-	orderSigner
+	Signer
 	read  []uint64
 	asked int
 }
@@ -20,12 +20,12 @@ func (s *readingSigner) ReadOutcomes(ctx context.Context, id chain.ID, height ui
 	if id == "eth" && s.asked > 0 {
 		s.read = append(s.read, height)
 	}
-	return s.orderSigner.ReadOutcomes(ctx, id, height)
+	return s.Signer.ReadOutcomes(ctx, id, height)
 }
 
 func (s *readingSigner) Authorize(ctx context.Context, id chain.ID, claims ...chain.Claim) ([]chain.Verdict, error) {
 	if id == "eth" || len(s.read) > 0 {
-		return s.orderSigner.Authorize(ctx, id, claims...)
+		return s.Signer.Authorize(ctx, id, claims...)
 	}
 	s.asked++
 	verdicts := make([]chain.Verdict, len(claims))
@@ -45,7 +45,7 @@ func TestSignerReadsWhatAddressesSpent(t *testing.T) {
 	r.sweep()
 	r.settle(3*finality + 6)
 	r.requireHolding(r.vite, owner, "tti_native", 3000)
-	s := &readingSigner{orderSigner: r.parts.Signer}
+	s := &readingSigner{Signer: r.parts.Signer}
 	r.parts.Signer = s
 	r.restartDaemon()
 	r.eth.Hide(address, units(5000))

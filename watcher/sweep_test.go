@@ -42,7 +42,7 @@ func sweepRig(t *testing.T) *rig {
 
 func (r *rig) sweep() {
 	r.t.Helper()
-	require.NoError(r.t, r.w.treasury().Sweep(r.t.Context()))
+	require.NoError(r.t, r.w.Treasury().Sweep(r.t.Context()))
 }
 
 func TestTokenSweepGetsItsGasFirst(t *testing.T) {
@@ -172,7 +172,7 @@ func TestListedCoinIsNotSwept(t *testing.T) {
 	r.requireHolding(r.eth, at, usdEth, 50_000)
 	r.requireHolding(r.eth, other, usdEth, 0)
 	clear(verdicts)
-	require.NoError(t, r.w.AskHeld(t.Context()))
+	require.NoError(t, r.w.payers.AskHeld(t.Context()))
 	r.rest()
 	for range 4 {
 		r.sweep()
@@ -205,7 +205,7 @@ func TestCoinWaitsForItsVerdict(t *testing.T) {
 	r.rest()
 	r.requireHolding(r.eth, at, chain.Native, 0) // the lists were not asked either
 	clear(verdicts)
-	require.NoError(t, r.w.AskHeld(t.Context()))
+	require.NoError(t, r.w.payers.AskHeld(t.Context()))
 	r.rest()
 	for range 4 {
 		r.sweep()

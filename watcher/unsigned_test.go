@@ -13,6 +13,7 @@ import (
 	"gatewayd/records"
 	"gatewayd/signer"
 	"gatewayd/status"
+	"gatewayd/watcher/pay"
 )
 
 // evidenceSigner is a signer with nodes of its own and one check.
@@ -24,15 +25,15 @@ func (r *rig) evidenceSigner(j claimVerdicts, keys signer.Keys) *signer.Signer {
 }
 
 // bindWith has the signer authorize payments that its checks would hold now, and binds them.
-func (r *rig) bindWith(id chain.ID, account string, blocks *chaintest.Chain, from string, s *signer.Signer) {
+func (r *rig) bindWith(id chain.ID, blocks *chaintest.Chain, from string, s *signer.Signer) {
 	r.t.Helper()
 	r.parts.Signer = allows{s}
 	r.restart()
 	blocks.Mine(finality + 1)
 	for range 3 {
-		require.NoError(r.t, r.w.followers[chain.ID(from)].round(r.t.Context()))
+		require.NoError(r.t, r.w.followers[chain.ID(from)].Round(r.t.Context()))
 	}
-	require.NoError(r.t, r.bindOnly(id, account))
+	r.bindOnly(id)
 	r.parts.Signer = s
 	r.restart()
 }
@@ -44,7 +45,7 @@ func (r *rig) heldPayout(verdicts claimVerdicts) (held, behind string) {
 	owner, _ := r.user()
 	held, behind = r.withdraw(owner, listed, 1000), r.withdraw(owner, r.eth.Address("payee"), 1000)
 	verdicts[listed] = chain.Verdict{State: chain.HeldClaim, Reason: chain.ReasonListed, Text: "it is on the list"}
-	r.bindWith("eth", r.net.Hot, r.vite, "vite", r.evidenceSigner(verdicts, chaintest.NoKeys{}))
+	r.bindWith("eth", r.vite, "vite", r.evidenceSigner(verdicts, chaintest.NoKeys{}))
 	require.Equal(r.t, []records.PaymentState{records.Bound, records.Bound}, []records.PaymentState{r.payment(held).State, r.payment(behind).State})
 	return held, behind
 }
@@ -71,7 +72,7 @@ func TestHeldBoundPaymentLeavesItsNumber(t *testing.T) {
 	verdicts := claimVerdicts{}
 	held, behind := r.heldPayout(verdicts)
 	r.run(2)
-	r.now = r.now.Add(leaveHeldAfter - time.Minute)
+	r.now = r.now.Add(pay.LeaveHeldAfter - time.Minute)
 	r.run(2)
 	require.Equal(t, records.Bound, r.payment(behind).State)
 	require.Empty(t, r.attemptsOf(r.payment(held)))
@@ -85,7 +86,7 @@ func TestHeldBoundPaymentLeavesItsNumber(t *testing.T) {
 	require.Empty(t, r.shownHeld())
 	require.Equal(t, records.AccountOK, r.account("eth", r.net.Hot).State)
 	clear(verdicts)
-	require.NoError(t, r.w.AskHeld(t.Context()))
+	require.NoError(t, r.w.payers.AskHeld(t.Context()))
 	r.rest()
 	require.Equal(t, records.Paid, r.payment(held).State)
 	r.requireSound()
@@ -102,16 +103,16 @@ func TestHeldBoundCreditLeavesItsLine(t *testing.T) {
 	r.rest()
 	held, behind := r.deposit(address, 500_000), r.deposit(another, 600_000)
 	verdicts[owner] = chain.Verdict{State: chain.HeldClaim, Reason: chain.ReasonLimit, Text: "too much today"}
-	r.bindWith("vite", r.net.Gateway, r.eth, "eth", r.evidenceSigner(verdicts, chaintest.NoKeys{}))
+	r.bindWith("vite", r.eth, "eth", r.evidenceSigner(verdicts, chaintest.NoKeys{}))
 	require.Equal(t, records.Bound, r.payment(held).State)
 	r.run(2)
 	require.Empty(t, r.attemptsOf(r.payment(held)))
-	r.now = r.now.Add(leaveHeldAfter)
+	r.now = r.now.Add(pay.LeaveHeldAfter)
 	r.rest()
 	require.Equal(t, records.Paid, r.payment(behind).State)
 	require.Equal(t, records.HeldPayment, r.payment(held).State)
 	clear(verdicts)
-	require.NoError(t, r.w.AskHeld(t.Context()))
+	require.NoError(t, r.w.payers.AskHeld(t.Context()))
 	r.rest()
 	require.Equal(t, records.Paid, r.payment(held).State)
 	require.Equal(t, records.Paid, r.payment(first).State)
@@ -131,12 +132,11 @@ func TestKilledWhileANumberIsCancelled(t *testing.T) {
 				verdicts := claimVerdicts{}
 				held, behind := r.heldPayout(verdicts)
 				r.run(1)
-				r.now = r.now.Add(leaveHeldAfter)
 				parts := r.parts
 				r.parts = r.fused(f, verdicts)
-				known := r.w.payers["eth"].unsigned
 				r.restart()
-				r.w.payers["eth"].unsigned = known
+				r.step()
+				r.now = r.now.Add(pay.LeaveHeldAfter)
 				f.reset(nth, step)
 				for range finality {
 					if err := r.w.Step(t.Context()); errors.Is(err, errCrash) {
@@ -162,8 +162,8 @@ func TestKilledWhileANumberIsCancelled(t *testing.T) {
 // fused is the rig's parts under a fuse.
 func (r *rig) fused(f *fuse, verdicts claimVerdicts) Parts {
 	parts := r.parts
-	parts.Store = &crashStore{store: r.store, fuse: f}
-	parts.Signer = &crashSigner{orderSigner: r.evidenceSigner(verdicts, crashKeys{f}), fuse: f, guard: r.guard}
+	parts.Store = &crashStore{Transactor: r.store, fuse: f}
+	parts.Signer = &crashSigner{Signer: r.evidenceSigner(verdicts, crashKeys{f}), fuse: f, guard: r.guard}
 	parts.Chains = map[chain.ID]chain.Chain{}
 	for id, c := range r.parts.Chains {
 		parts.Chains[id] = &crashChain{Chain: c, fuse: f, store: r.store, sent: map[string]bool{}}

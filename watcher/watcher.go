@@ -26,6 +26,9 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/transfers"
+	"gatewayd/watcher/follow"
+	"gatewayd/watcher/frozen"
+	"gatewayd/watcher/pay"
 	"gatewayd/watcher/reconcile"
 	"gatewayd/watcher/treasury"
 )
@@ -86,38 +89,18 @@ func setDefault[T comparable](v *T, d T) {
 	}
 }
 
-// orderSigner authorizes what may be bound. It has the keys and the sign-guard, which knows what
-// was signed where and survives a restored database (docs/payment-rules.md 5). It signs orders, as
-// many of them as it passes, and is signguard.ErrRefused for another payment at a known slot.
-type orderSigner interface {
-	Authorize(ctx context.Context, id chain.ID, claims ...chain.Claim) ([]chain.Verdict, error)
-	Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error)
-	// ReadOutcomes lets the signer see for itself what a final block shows of its signatures.
-	ReadOutcomes(ctx context.Context, id chain.ID, height uint64) error
-	// Free is signguard.ErrRefused while the signer has not seen that the payment lost its slot, if
-	// it reads blocks itself.
-	Free(ctx context.Context, paymentID uint64) error
-	Next(ctx context.Context, id chain.ID, account string) (branch, number uint64, ok bool, err error)
-}
-
-// costQuoter is a chain with fees: it returns the present cost of one payout of an asset, in native
-// coin.
-type costQuoter interface {
-	PayoutCost(ctx context.Context, asset chain.Asset) (chain.Amount, error)
-}
-
-// store is the database: one writing transaction at a time, or one consistent read.
-type store interface {
-	Update(ctx context.Context, fn func(*records.Tx) error) error
-	View(ctx context.Context, fn func(*records.Tx) error) error
+// Signer authorizes and signs payments, and reads their outcomes.
+type Signer interface {
+	pay.Signer
+	follow.Signer
 }
 
 // Parts are a Watcher's dependencies. Store must be fenced by the daemon's lease.
 type Parts struct {
-	Store    store
+	Store    records.Transactor
 	Chains   map[chain.ID]chain.Chain
 	Networks []records.Network // at the start; Reconfigure takes others
-	Signer   orderSigner
+	Signer   Signer
 	Log      logrus.FieldLogger
 	Now      func() time.Time // default time.Now
 }
@@ -127,12 +110,12 @@ type Watcher struct {
 	Parts
 	cfg              Config
 	served           atomic.Pointer[[]records.Network] // replaced as one value, never modified
-	followers        map[chain.ID]*follower
-	payers           map[chain.ID]*payer
+	followers        map[chain.ID]*follow.Follower
+	payers           *pay.Payers
+	tokens           *frozen.Tokens
 	wakes            map[chain.ID]chan struct{} // capacity 1, no data: the database has new work
-	spent            spentShown
-	askHeld          chan struct{} // capacity 1, no data: the signer may answer otherwise now
-	fundsChecked     chan struct{} // closed by markFundsChecked
+	askHeld          chan struct{}              // capacity 1, no data: the signer may answer otherwise now
+	fundsChecked     chan struct{}              // closed by markFundsChecked
 	markFundsChecked func()
 }
 
@@ -143,15 +126,19 @@ func New(cfg Config, p Parts) (*Watcher, error) {
 	}
 	w := &Watcher{
 		Parts: p, cfg: cfg.withDefaults(),
-		followers: map[chain.ID]*follower{}, payers: map[chain.ID]*payer{}, wakes: map[chain.ID]chan struct{}{}, askHeld: make(chan struct{}, 1), fundsChecked: make(chan struct{}),
+		followers: map[chain.ID]*follow.Follower{}, wakes: map[chain.ID]chan struct{}{}, askHeld: make(chan struct{}, 1), fundsChecked: make(chan struct{}),
 	}
 	w.markFundsChecked = sync.OnceFunc(func() { close(w.fundsChecked) })
 	w.Reconfigure(p.Networks)
+	w.tokens = &frozen.Tokens{Store: p.Store, Chains: p.Chains, Networks: w.Networks, Rules: w.rules, Log: p.Log}
+	w.payers = pay.New(pay.Parts{
+		Store: p.Store, Chains: p.Chains, Networks: w.Networks, Rules: w.rules, Tokens: w.tokens, Signer: p.Signer,
+		Wake: w.wake, ReplaceAfter: w.cfg.ReplaceAfter, Log: p.Log, Now: p.Now,
+	})
+	reading := follow.Parts{Store: p.Store, Rules: w.rules, Tokens: w.tokens, Signer: p.Signer, Wake: w.wake, FetchAhead: w.cfg.FetchAhead, Log: p.Log}
 	for id, c := range p.Chains {
-		log := p.Log.WithField("chain", id)
 		w.wakes[id] = make(chan struct{}, 1)
-		w.followers[id] = &follower{Watcher: w, id: id, chain: c, log: log, ahead: newReadAhead()}
-		w.payers[id] = &payer{Watcher: w, id: id, chain: c, log: log, sent: map[string]uint64{}, same: map[string]uint64{}, waiting: map[uint64]uint64{}, short: map[string]bool{}, frozen: map[paidFrom]uint64{}, refused: map[string]refusal{}, unsigned: map[string]heldBound{}, ends: map[signedBy]end{}}
+		w.followers[id] = follow.New(reading, id, c)
 	}
 	for _, n := range p.Networks {
 		if p.Chains[n.Source] == nil || p.Chains[n.Exchange] == nil {
@@ -182,8 +169,9 @@ func (w *Watcher) AskSoon() {
 // Networks returns the networks in force. A second call may return others.
 func (w *Watcher) Networks() []records.Network { return *w.served.Load() }
 
-// network returns the network of a name in force, as transfers.Rules does.
-func (w *Watcher) network(name string) records.Network { return w.rules().Network(name) }
+func (w *Watcher) reportUnknownTokens(ctx context.Context) error {
+	return follow.ReportUnknownTokens(ctx, w.Store, w.Log)
+}
 
 // rules are the terms in force for transfers.
 func (w *Watcher) rules() transfers.Rules {
@@ -199,27 +187,32 @@ func (w *Watcher) classify(tx *records.Tx, id chain.ID, t chain.Transfer) (row r
 func (w *Watcher) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for id := range w.Chains {
-		g.Go(func() error { return w.loop(ctx, "follower", id, w.cfg.Poll, nil, w.followers[id].round) })
-		g.Go(func() error { return w.loop(ctx, "payer", id, w.cfg.Poll, w.wakes[id], w.payers[id].round) })
+		g.Go(func() error { return w.loop(ctx, "follower", id, w.cfg.Poll, nil, w.followers[id].Round) })
+		g.Go(func() error {
+			return w.loop(ctx, "payer", id, w.cfg.Poll, w.wakes[id], func(ctx context.Context) error { return w.payers.Round(ctx, id) })
+		})
 		if a := w.balanceAuditor(id); a != nil {
 			g.Go(func() error { return w.loop(ctx, "balances", id, w.cfg.Poll, nil, a.Round) })
 		}
 	}
 	g.Go(func() error { return w.loop(ctx, "reconcile", "", w.cfg.Reconcile, nil, w.books().Round) })
 	g.Go(func() error { return w.loop(ctx, "solvency", "", w.cfg.Reconcile, nil, w.solvency().Round) })
-	g.Go(func() error { return w.loop(ctx, "tokens", "", w.cfg.Reconcile, nil, w.TryTokens) })
-	g.Go(func() error { return w.loop(ctx, "level", "", w.cfg.Level, nil, w.treasury().Level) })
-	g.Go(func() error { return w.loop(ctx, "cold", "", w.cfg.Level, nil, w.treasury().Cold) })
-	g.Go(func() error { return w.loop(ctx, "held", "", askHeldEvery, w.askHeld, w.AskHeld) })
-	g.Go(func() error { return w.loop(ctx, "quotes", "", w.cfg.QuoteEvery, nil, w.quote) })
-	g.Go(func() error { return w.loop(ctx, "unknown tokens", "", unknownTokensCheck, nil, w.reportUnknownTokens) })
+	g.Go(func() error { return w.loop(ctx, "tokens", "", w.cfg.Reconcile, nil, w.tokens.Try) })
+	g.Go(func() error { return w.loop(ctx, "level", "", w.cfg.Level, nil, w.Treasury().Level) })
+	g.Go(func() error { return w.loop(ctx, "cold", "", w.cfg.Level, nil, w.Treasury().Cold) })
+	g.Go(func() error { return w.loop(ctx, "held", "", pay.AskHeldEvery, w.askHeld, w.payers.AskHeld) })
+	g.Go(func() error { return w.loop(ctx, "quotes", "", w.cfg.QuoteEvery, nil, w.payers.Quote) })
+	g.Go(func() error {
+		return w.loop(ctx, "unknown tokens", "", follow.UnknownTokensCheck, nil, w.reportUnknownTokens)
+	})
 	g.Go(func() error { return w.calendar(ctx) })
 	return g.Wait()
 }
 
-func (w *Watcher) treasury() *treasury.Treasury {
+// Treasury moves money between our own accounts. Run calls it automatically.
+func (w *Watcher) Treasury() *treasury.Treasury {
 	return &treasury.Treasury{
-		Store: w.Store, Chains: w.Chains, Networks: w.Networks, AskAgain: w.askAgain, Wake: w.wake, Log: w.Log, Now: w.Now,
+		Store: w.Store, Chains: w.Chains, Networks: w.Networks, AskAgain: w.payers.AskAgain, Wake: w.wake, Log: w.Log, Now: w.Now,
 	}
 }
 
@@ -262,12 +255,12 @@ func (w *Watcher) FundsChecked() <-chan struct{} { return w.fundsChecked }
 func (w *Watcher) Step(ctx context.Context) error {
 	ids := slices.Sorted(maps.Keys(w.Chains))
 	for _, id := range ids {
-		if err := w.followers[id].round(ctx); err != nil {
+		if err := w.followers[id].Round(ctx); err != nil {
 			return fmt.Errorf("following %s: %w", id, err)
 		}
 	}
 	for _, id := range ids {
-		if err := w.payers[id].round(ctx); err != nil {
+		if err := w.payers.Round(ctx, id); err != nil {
 			return fmt.Errorf("paying on %s: %w", id, err)
 		}
 	}
@@ -355,7 +348,7 @@ func (w *Watcher) calendar(ctx context.Context) error {
 	}
 	c := cron.New(cron.WithLocation(time.UTC), cron.WithChain(cron.Recover(cron.DiscardLogger), cron.SkipIfStillRunning(cron.DiscardLogger)))
 	c.Schedule(schedule, cron.FuncJob(func() {
-		if err := w.treasury().Sweep(ctx); err != nil && ctx.Err() == nil {
+		if err := w.Treasury().Sweep(ctx); err != nil && ctx.Err() == nil {
 			w.Log.WithError(err).Warn("sweeping deposit addresses")
 		}
 	}))

@@ -51,7 +51,7 @@ func TestLegacySource(t *testing.T) {
 	}
 
 	waitFor(t, "empty deposit addresses", func() bool {
-		require.NoError(t, r.Daemon.Watcher.Sweep(t.Context()))
+		require.NoError(t, r.Daemon.Watcher.Treasury().Sweep(t.Context()))
 		left := r.balanceOn(t, users[0], depositAddress(t, users[0]))
 		return left.Cmp(users[0].Times(1).Uint256().ToBig()) < 0 && r.balanceOn(t, stuck, depositAddress(t, stuck)).Sign() == 0
 	})

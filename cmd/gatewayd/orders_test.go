@@ -206,7 +206,7 @@ func TestOtherWay(t *testing.T) {
 	r.eth.requirePaid(t, goodPayee, units(r.eth.Token, 20))
 
 	waitFor(t, "an empty address", func() bool { // the sweep wants gas first
-		require.NoError(t, r.Daemon.Watcher.Sweep(t.Context()))
+		require.NoError(t, r.Daemon.Watcher.Treasury().Sweep(t.Context()))
 		return r.balanceOn(t, r.dai, address).Sign() == 0
 	})
 	r.waitUntilSettled(t)

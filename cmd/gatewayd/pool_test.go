@@ -63,7 +63,7 @@ func TestPool(t *testing.T) {
 func (r *rig) waitUntilLevelled(t *testing.T) {
 	t.Helper()
 	waitFor(t, "levelled accounts", func() bool {
-		require.NoError(t, r.Daemon.Watcher.Level(t.Context()))
+		require.NoError(t, r.Daemon.Watcher.Treasury().Level(t.Context()))
 		busy, all := 0, 0
 		require.NoError(t, r.Daemon.Store.View(t.Context(), func(tx *records.Tx) error {
 			totals, err := books.TotalsOf(tx, r.Daemon.Networks[0].Name, "")

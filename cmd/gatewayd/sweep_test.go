@@ -32,7 +32,7 @@ func TestSweep(t *testing.T) {
 		require.Equal(t, u.Times(50).String(), r.balanceOn(t, u, from[u]).String())
 	}
 	waitFor(t, "empty deposit addresses", func() bool { // tokens want gas first
-		require.NoError(t, r.Daemon.Watcher.Sweep(t.Context()))
+		require.NoError(t, r.Daemon.Watcher.Treasury().Sweep(t.Context()))
 		left := r.balanceOn(t, eth, from[eth])
 		return left.Cmp(eth.Times(1).Uint256().ToBig()) < 0 && r.balanceOn(t, usdt, from[usdt]).Sign() == 0
 	})
@@ -60,7 +60,7 @@ func TestSweepWhenFeesRise(t *testing.T) {
 	r.waitUntilSettled(t)
 	before := r.balanceOn(t, eth, hot)
 	r.Source.StopMining()
-	require.NoError(t, r.Daemon.Watcher.Sweep(t.Context()))
+	require.NoError(t, r.Daemon.Watcher.Treasury().Sweep(t.Context()))
 	r.waitingPayout(t)
 	asked, paid := r.sweptAmount(t, records.Bound), r.sweptAmount(t, records.Paid)
 	require.Zero(t, paid.Sign())

@@ -15,10 +15,7 @@ import (
 
 // Treasury has a round per kind of movement: Sweep, Level and Cold.
 type Treasury struct {
-	Store interface {
-		Update(ctx context.Context, fn func(*records.Tx) error) error
-		View(ctx context.Context, fn func(*records.Tx) error) error
-	}
+	Store    records.Transactor
 	Chains   map[chain.ID]chain.Chain
 	Networks func() []records.Network
 	// AskAgain asks the signer once more about payments that it holds.

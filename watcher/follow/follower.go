@@ -1,4 +1,6 @@
-package watcher
+// Package follow keeps the records on each chain's line: it reads blocks, stores what they show of
+// ours, goes back over re-orgs, decides what has become final, and settles our own transactions.
+package follow
 
 import (
 	"context"
@@ -9,14 +11,40 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/transfers"
+	"gatewayd/watcher/frozen"
 	"gatewayd/watcher/reconcile"
 	"gatewayd/watcher/recovery"
 )
 
-// follower keeps the database on a chain's line: block by block, back over re-orgs, never below the
+// Signer lets the signer see for itself what final blocks show of its signatures.
+type Signer interface {
+	ReadOutcomes(ctx context.Context, id chain.ID, height uint64) error
+	// Free is signguard.ErrRefused while the signer has not seen that the payment lost its slot, if
+	// it reads blocks itself.
+	Free(ctx context.Context, paymentID uint64) error
+}
+
+// Parts are a Follower's dependencies. Store must be fenced by the daemon's lease.
+type Parts struct {
+	Store      records.Transactor
+	Rules      func() transfers.Rules
+	Tokens     *frozen.Tokens
+	Signer     Signer
+	Wake       func() // wakes the payers
+	FetchAhead int    // blocks read in parallel from a linked chain that answers no ranges
+	Log        logrus.FieldLogger
+}
+
+// New makes the follower of a chain.
+func New(p Parts, id chain.ID, c chain.Chain) *Follower {
+	return &Follower{deps: p, id: id, chain: c, log: p.Log.WithField("chain", id), ahead: newReadAhead()}
+}
+
+// Follower keeps the database on a chain's line: block by block, back over re-orgs, never below the
 // final point.
-type follower struct {
-	*Watcher
+type Follower struct {
+	deps  Parts
 	id    chain.ID
 	chain chain.Chain
 	log   logrus.FieldLogger
@@ -31,8 +59,8 @@ type follower struct {
 // maxRows bounds the transfers to us and transactions of ours in one database transaction.
 const maxRows = 1000
 
-// round brings the cursor to the head and decides what has become final.
-func (f *follower) round(ctx context.Context) error {
+// Round brings the cursor to the head and decides what has become final.
+func (f *Follower) Round(ctx context.Context) error {
 	head, err := f.chain.Head(ctx)
 	if err != nil {
 		return fmt.Errorf("asking for the head: %w", err)
@@ -55,25 +83,19 @@ func (f *follower) round(ctx context.Context) error {
 	}
 	if f.news { // most blocks have nothing for us, and a payer's round costs more than such a block
 		f.news = false
-		f.wake()
+		f.deps.Wake()
 	}
 	if head.Latest.Height < cur.Final.Height {
-		return shorterLine(head.Latest.Height, cur)
+		return cur.ShorterLine(head.Latest.Height)
 	}
 	return nil
-}
-
-// shorterLine is a line that ends below what was settled. It is waited out: its nodes may not have
-// caught up yet.
-func shorterLine(height uint64, cur records.Cursor) error {
-	return fmt.Errorf("the nodes' line ends at block %d, below our final block %d: %w", height, cur.Final.Height, chain.ErrUnavailable)
 }
 
 // follow applies blocks up to the head. It changes direction once at most: a node that lags behind
 // on a fork would otherwise make it step forward and back forever, and the next round may ask a
 // better node. When blocks cannot be read after others were applied, the round ends without an
 // error: the next one reads only the missing ones.
-func (f *follower) follow(ctx context.Context, cur records.Cursor, head chain.Head) error {
+func (f *Follower) follow(ctx context.Context, cur records.Cursor, head chain.Head) error {
 	back, again, progress := false, false, false
 	for cur.Height < head.Latest.Height || (cur.Height == head.Latest.Height && cur.Hash != head.Latest.Hash) {
 		next, err := f.advance(ctx, cur, head)
@@ -100,7 +122,7 @@ func (f *follower) follow(ctx context.Context, cur records.Cursor, head chain.He
 
 // settleOrStepBack settles. When our block at the new final height is not the final one, our line
 // is a fork and is undone block by block.
-func (f *follower) settleOrStepBack(ctx context.Context, cur records.Cursor, head chain.Head) error {
+func (f *Follower) settleOrStepBack(ctx context.Context, cur records.Cursor, head chain.Head) error {
 	err := f.settle(ctx, head)
 	if errors.Is(err, records.ErrParent) {
 		_, err = f.stepBackIfProven(ctx, cur, head)
@@ -109,15 +131,15 @@ func (f *follower) settleOrStepBack(ctx context.Context, cur records.Cursor, hea
 }
 
 // cursor returns our position; a chain that was never followed starts at its final point.
-func (f *follower) cursor(ctx context.Context, head chain.Head) (cur records.Cursor, err error) {
+func (f *Follower) cursor(ctx context.Context, head chain.Head) (cur records.Cursor, err error) {
 	read := func(tx *records.Tx) error {
 		cur, err = tx.Cursor(f.id)
 		return err
 	}
-	if err := f.Store.View(ctx, read); err != nil || !cur.Missing {
+	if err := f.deps.Store.View(ctx, read); err != nil || !cur.Missing {
 		return cur, err
 	}
-	err = f.Store.Update(ctx, func(tx *records.Tx) error {
+	err = f.deps.Store.Update(ctx, func(tx *records.Tx) error {
 		if err := tx.StartCursor(f.id, head.Final); err != nil {
 			return err
 		}
@@ -131,7 +153,7 @@ func (f *follower) cursor(ctx context.Context, head chain.Head) (cur records.Cur
 
 // advance applies the next few blocks, or steps back one when the line has changed. A cursor with
 // Missing set means that the node's line ends here for now.
-func (f *follower) advance(ctx context.Context, cur records.Cursor, head chain.Head) (records.Cursor, error) {
+func (f *Follower) advance(ctx context.Context, cur records.Cursor, head chain.Head) (records.Cursor, error) {
 	if cur.Height >= head.Latest.Height {
 		return f.stepBackIfProven(ctx, cur, head)
 	}
@@ -174,12 +196,12 @@ func (f *follower) advance(ctx context.Context, cur records.Cursor, head chain.H
 // applyAndSettle stores blocks that one transaction takes, and settles in the same transaction: at
 // the head of a chain that is one durable commit a block instead of two. It stores nothing where
 // that does not work, so that applying and settling apart can show which one fails.
-func (f *follower) applyAndSettle(ctx context.Context, blocks []chain.Block, head chain.Head) (stored bool, err error) {
+func (f *Follower) applyAndSettle(ctx context.Context, blocks []chain.Block, head chain.Head) (stored bool, err error) {
 	if groupSize(blocks) < len(blocks) {
 		return false, nil
 	}
 	both := func(ctx context.Context, head chain.Head) (more bool, err error) {
-		err = f.Store.Update(ctx, func(tx *records.Tx) error {
+		err = f.deps.Store.Update(ctx, func(tx *records.Tx) error {
 			if err := f.applyBlocks(tx, blocks); err != nil {
 				return err
 			}
@@ -199,7 +221,7 @@ func (f *follower) applyAndSettle(ctx context.Context, blocks []chain.Block, hea
 
 // applyAll stores blocks, as many in a transaction as there is room for. A group that fails is
 // stored block by block, so that what is good is kept and the fault named.
-func (f *follower) applyAll(ctx context.Context, blocks []chain.Block) error {
+func (f *Follower) applyAll(ctx context.Context, blocks []chain.Block) error {
 	for len(blocks) > 0 {
 		n := groupSize(blocks)
 		if err := f.apply(ctx, blocks[:n]); err != nil {
@@ -229,12 +251,12 @@ func groupSize(blocks []chain.Block) int {
 }
 
 // apply stores blocks, their transfers and our own transactions in them in one transaction.
-func (f *follower) apply(ctx context.Context, blocks []chain.Block) error {
+func (f *Follower) apply(ctx context.Context, blocks []chain.Block) error {
 	f.settled = chain.Head{}
-	return f.Store.Update(ctx, func(tx *records.Tx) error { return f.applyBlocks(tx, blocks) })
+	return f.deps.Store.Update(ctx, func(tx *records.Tx) error { return f.applyBlocks(tx, blocks) })
 }
 
-func (f *follower) applyBlocks(tx *records.Tx, blocks []chain.Block) error {
+func (f *Follower) applyBlocks(tx *records.Tx, blocks []chain.Block) error {
 	for _, b := range blocks {
 		if err := f.applyBlock(tx, b); err != nil {
 			return err
@@ -243,13 +265,13 @@ func (f *follower) applyBlocks(tx *records.Tx, blocks []chain.Block) error {
 	return tx.NoteTracing(f.id, blocks)
 }
 
-func (f *follower) applyBlock(tx *records.Tx, b chain.Block) error {
+func (f *Follower) applyBlock(tx *records.Tx, b chain.Block) error {
 	if err := tx.Advance(f.id, b); err != nil {
 		return err
 	}
 	f.news = f.news || len(b.Transfers) > 0 || len(b.OwnTxs) > 0
 	for _, t := range b.Transfers {
-		if err := f.storeTransfer(tx, t, b); err != nil {
+		if err := f.StoreTransfer(tx, t, b); err != nil {
 			return fmt.Errorf("transfer %s: %w", t.Ref, err)
 		}
 	}
@@ -260,8 +282,8 @@ func (f *follower) applyBlock(tx *records.Tx, b chain.Block) error {
 	return tx.SeeOwnTxs(f.id, ownTxs)
 }
 
-func (f *follower) storeTransfer(tx *records.Tx, t chain.Transfer, b chain.Block) error {
-	row, ok, err := f.rules().Classify(tx, f.id, t)
+func (f *Follower) StoreTransfer(tx *records.Tx, t chain.Transfer, b chain.Block) error {
+	row, ok, err := f.deps.Rules().Classify(tx, f.id, t)
 	if err != nil || !ok {
 		return err
 	}
@@ -270,7 +292,7 @@ func (f *follower) storeTransfer(tx *records.Tx, t chain.Transfer, b chain.Block
 }
 
 // storeRow stores a classified transfer as its block shows it and reports whether anything changed.
-func (f *follower) storeRow(tx *records.Tx, row records.Transfer, b chain.Block) (changed bool, err error) {
+func (f *Follower) storeRow(tx *records.Tx, row records.Transfer, b chain.Block) (changed bool, err error) {
 	row.Height, row.BlockHash, row.BlockAt = b.Height, b.Hash, b.Time
 	row, changed, err = tx.SeeTransfer(row)
 	if err == nil && changed {
@@ -283,7 +305,7 @@ func (f *follower) storeRow(tx *records.Tx, row records.Transfer, b chain.Block)
 // stepBackIfProven undoes the cursor's block when the chain seems to have changed. At our final
 // point it first checks the final blocks that the nodes agree on. A single node that lags behind
 // may show another branch and must not halt the chain.
-func (f *follower) stepBackIfProven(ctx context.Context, cur records.Cursor, head chain.Head) (records.Cursor, error) {
+func (f *Follower) stepBackIfProven(ctx context.Context, cur records.Cursor, head chain.Head) (records.Cursor, error) {
 	if cur.Height > cur.Final.Height {
 		return f.stepBack(ctx, cur)
 	}
@@ -306,10 +328,10 @@ func (f *follower) stepBackIfProven(ctx context.Context, cur records.Cursor, hea
 
 // stepBack leaves the cursor's block. Transfers that were decided on it are an incident: their
 // payments stop where they still can.
-func (f *follower) stepBack(ctx context.Context, cur records.Cursor) (records.Cursor, error) {
+func (f *Follower) stepBack(ctx context.Context, cur records.Cursor) (records.Cursor, error) {
 	f.settled, f.news = chain.Head{}, true
 	f.ahead.drop()
-	err := f.Store.Update(ctx, func(tx *records.Tx) error {
+	err := f.deps.Store.Update(ctx, func(tx *records.Tx) error {
 		left, err := tx.StepBack(f.id)
 		if err != nil {
 			return err
@@ -330,7 +352,7 @@ func (f *follower) stepBack(ctx context.Context, cur records.Cursor) (records.Cu
 
 // recordIncident holds what is not signed yet for a decided transfer whose block has left the line,
 // and closes its channels (docs/records.md#transfer-something-came-in).
-func (f *follower) recordIncident(tx *records.Tx, t records.Transfer) error {
+func (f *Follower) recordIncident(tx *records.Tx, t records.Transfer) error {
 	if t.State == records.Seen || t.State == records.Orphaned {
 		return nil
 	}
@@ -358,7 +380,7 @@ func (f *follower) recordIncident(tx *records.Tx, t records.Transfer) error {
 
 // settle stores the head and decides every transfer and every transaction of ours that has become
 // final, in groups. A head that was settled already has nothing new.
-func (f *follower) settle(ctx context.Context, head chain.Head) error {
+func (f *Follower) settle(ctx context.Context, head chain.Head) error {
 	if head == f.settled {
 		return nil
 	}
@@ -366,7 +388,7 @@ func (f *follower) settle(ctx context.Context, head chain.Head) error {
 }
 
 // settleFrom settles in groups, the first of them by another function.
-func (f *follower) settleFrom(ctx context.Context, head chain.Head, group func(context.Context, chain.Head) (more bool, err error)) error {
+func (f *Follower) settleFrom(ctx context.Context, head chain.Head, group func(context.Context, chain.Head) (more bool, err error)) error {
 	for ; ; group = f.settleGroup {
 		more, err := group(ctx, head)
 		if err != nil {
@@ -388,8 +410,8 @@ func (f *follower) settleFrom(ctx context.Context, head chain.Head, group func(c
 	}
 }
 
-func (f *follower) settleGroup(ctx context.Context, head chain.Head) (more bool, err error) {
-	err = f.Store.Update(ctx, func(tx *records.Tx) error {
+func (f *Follower) settleGroup(ctx context.Context, head chain.Head) (more bool, err error) {
+	err = f.deps.Store.Update(ctx, func(tx *records.Tx) error {
 		more, err = f.settleIn(ctx, tx, head)
 		return err
 	})
@@ -397,7 +419,7 @@ func (f *follower) settleGroup(ctx context.Context, head chain.Head) (more bool,
 }
 
 // settleIn decides a group in a transaction.
-func (f *follower) settleIn(ctx context.Context, tx *records.Tx, head chain.Head) (more bool, err error) {
+func (f *Follower) settleIn(ctx context.Context, tx *records.Tx, head chain.Head) (more bool, err error) {
 	if err := tx.SetHead(f.id, head); err != nil {
 		return false, err
 	}
@@ -421,7 +443,7 @@ func (f *follower) settleIn(ctx context.Context, tx *records.Tx, head chain.Head
 
 // haltOn stops the chain permanently when blocks below the final point have changed. Decisions from
 // lost blocks are marked and named.
-func (f *follower) haltOn(ctx context.Context, err error, head chain.Head) error {
+func (f *Follower) haltOn(ctx context.Context, err error, head chain.Head) error {
 	if !errors.Is(err, records.ErrFinality) {
 		return err
 	}
@@ -432,18 +454,18 @@ func (f *follower) haltOn(ctx context.Context, err error, head chain.Head) error
 		f.log.WithError(err).Warn("looking where the pasts part")
 	}
 	f.log.Error("the chain changed below its final point: halted, an operator must look: " + why)
-	return f.Store.Update(ctx, func(tx *records.Tx) error { return tx.HaltChain(f.id, why) })
+	return f.deps.Store.Update(ctx, func(tx *records.Tx) error { return tx.HaltChain(f.id, why) })
 }
 
 // findLost finds out where the pasts part and marks what was decided after that.
-func (f *follower) findLost(ctx context.Context, head chain.Head) (recovery.Fork, error) {
+func (f *Follower) findLost(ctx context.Context, head chain.Head) (recovery.Fork, error) {
 	var cur records.Cursor
-	err := f.Store.View(ctx, func(tx *records.Tx) (err error) {
+	err := f.deps.Store.View(ctx, func(tx *records.Tx) (err error) {
 		cur, err = tx.Cursor(f.id)
 		return err
 	})
 	if err != nil {
 		return recovery.Fork{}, err
 	}
-	return recovery.Lost(ctx, f.Store, f.chain, cur, head)
+	return recovery.Lost(ctx, f.deps.Store, f.chain, cur, head)
 }

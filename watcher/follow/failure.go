@@ -1,4 +1,4 @@
-package watcher
+package follow
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/transfers"
+	"gatewayd/watcher/frozen"
 )
 
 // errAnswerPending means that the chain was not asked yet why a payout failed, or that the signer
@@ -27,7 +28,7 @@ type failureChecker interface {
 // cause is for whose want a payment failed on its chain.
 type cause struct {
 	ours    bool  // our account lacked something
-	refused error // errFrozen or errTokenLimit: the token refused it to any payee
+	refused error // frozen.ErrFrozen or frozen.ErrTokenLimit: the token refused it to any payee
 }
 
 // failureQueries holds the failed payments about which the chain must be asked, outside the
@@ -53,7 +54,7 @@ func txInBlock(e records.OwnTx) string { return e.Tx + " " + e.BlockHash }
 // always are. If the token refuses every payee, the failure does not count: the payment waits, and
 // the channels stop if the token refuses every payment of the account. errAnswerPending: ask again
 // after askWhyFailed.
-func (f *follower) blame(tx *records.Tx, q failure, t records.Transfer, again bool) (bool, error) {
+func (f *Follower) blame(tx *records.Tx, q failure, t records.Transfer, again bool) (bool, error) {
 	if q.payment.Asset == chain.Native { // coins that an account lacks keep a transaction out of blocks
 		return again && t.ID == 0, nil
 	}
@@ -69,8 +70,8 @@ func (f *follower) blame(tx *records.Tx, q failure, t records.Transfer, again bo
 	if !ok {
 		return false, f.ask(tx, q)
 	}
-	if errors.Is(why.refused, errFrozen) {
-		return true, f.closeFrozen(tx, f.network(q.payment.Network), q.payment.Asset, q.payment.Account, why.refused)
+	if errors.Is(why.refused, frozen.ErrFrozen) {
+		return true, f.deps.Tokens.Close(tx, f.deps.Rules().Network(q.payment.Network), q.payment.Asset, q.payment.Account, why.refused)
 	}
 	if why.refused != nil {
 		return true, nil
@@ -80,8 +81,8 @@ func (f *follower) blame(tx *records.Tx, q failure, t records.Transfer, again bo
 
 // mayBeFrozen reports whether the chain can determine that a token refuses every payment of the
 // paying account.
-func (f *follower) mayBeFrozen(tx *records.Tx, q failure) (bool, error) {
-	if _, ok := f.chain.(trier); !ok {
+func (f *Follower) mayBeFrozen(tx *records.Tx, q failure) (bool, error) {
+	if _, ok := f.chain.(frozen.Trier); !ok {
 		return false, nil
 	}
 	a, err := tx.Account(f.id, q.ownTx.Account)
@@ -89,7 +90,7 @@ func (f *follower) mayBeFrozen(tx *records.Tx, q failure) (bool, error) {
 }
 
 // ask has askWhyFailed ask about a payment.
-func (f *follower) ask(tx *records.Tx, q failure) (err error) {
+func (f *Follower) ask(tx *records.Tx, q failure) (err error) {
 	if q.moved, err = tx.PaidBefore(q.ownTx, q.payment.Asset); err != nil {
 		return err
 	}
@@ -103,7 +104,7 @@ func (f *follower) ask(tx *records.Tx, q failure) (err error) {
 // askWhyFailed asks the chain about the payments in f.failures and reports whether there were any.
 // Where no majority of nodes answers, the payment counts as one to be tried again: that happens
 // once at most, and a second failure costs the same as the first.
-func (f *follower) askWhyFailed(ctx context.Context) (asked bool, err error) {
+func (f *Follower) askWhyFailed(ctx context.Context) (asked bool, err error) {
 	f.failures.known = map[string]cause{}
 	for at, q := range f.failures.open {
 		why, err := f.whyFailed(ctx, q)
@@ -123,13 +124,13 @@ func (f *follower) askWhyFailed(ctx context.Context) (asked bool, err error) {
 
 // whyFailed asks whom the token refused on the block and on the one before it, since the account
 // may have been frozen or freed in it.
-func (f *follower) whyFailed(ctx context.Context, q failure) (why cause, err error) {
+func (f *Follower) whyFailed(ctx context.Context, q failure) (why cause, err error) {
 	var faults error
-	if _, ok := f.chain.(trier); ok && f.network(q.payment.Network).Pays(f.id, q.ownTx.Account) {
+	if _, ok := f.chain.(frozen.Trier); ok && f.deps.Rules().Network(q.payment.Network).Pays(f.id, q.ownTx.Account) {
 		for _, height := range []uint64{q.ownTx.Height, q.ownTx.Height - 1} {
-			err := f.whoRefuses(ctx, height, q.ownTx.Account, q.payment)
+			err := f.deps.Tokens.WhoRefuses(ctx, height, q.ownTx.Account, q.payment)
 			switch {
-			case errors.Is(err, errFrozen), errors.Is(err, errTokenLimit):
+			case errors.Is(err, frozen.ErrFrozen), errors.Is(err, frozen.ErrTokenLimit):
 				return cause{refused: err}, nil
 			case errors.Is(err, chain.ErrUnavailable):
 				faults = err

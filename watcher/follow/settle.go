@@ -1,4 +1,4 @@
-package watcher
+package follow
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/records/signguard"
+	"gatewayd/transfers"
 )
 
 // errFailed marks the last step of a payment that failed on its chain.
@@ -25,12 +26,12 @@ const maxGen = 1
 // the block has a transaction that we never signed (E9). A payout that failed for a reason which
 // only the chain knows is left for a later call, and queued in f.failures. more is set when others
 // may be left; it is not while all of a group wait.
-func (f *follower) settleOwnTxs(ctx context.Context, tx *records.Tx) (more bool, err error) {
-	ownTxs, err := tx.UnsettledOwnTxs(f.id, maxSettled)
+func (f *Follower) settleOwnTxs(ctx context.Context, tx *records.Tx) (more bool, err error) {
+	ownTxs, err := tx.UnsettledOwnTxs(f.id, MaxSettled)
 	if err != nil {
 		return false, err
 	}
-	full, settled := len(ownTxs) == maxSettled, 0
+	full, settled := len(ownTxs) == MaxSettled, 0
 	f.news = f.news || len(ownTxs) > 0
 	for len(ownTxs) > 0 {
 		paid, err := tx.SettlePaidPrefix(f.id, ownTxs)
@@ -39,7 +40,7 @@ func (f *follower) settleOwnTxs(ctx context.Context, tx *records.Tx) (more bool,
 		}
 		for _, s := range paid {
 			f.log.WithFields(logrus.Fields{"payment": s.PaymentID, "tx": s.Tx}).Info("payment paid")
-			paymentTrace(s, s.Tx).Done(ctx, "final", time.Now(), nil)
+			transfers.PaymentTrace(s, s.Tx).Done(ctx, "final", time.Now(), nil)
 		}
 		f.addBranchBlocks(paid, ownTxs)
 		settled += len(paid)
@@ -61,7 +62,7 @@ func (f *follower) settleOwnTxs(ctx context.Context, tx *records.Tx) (more bool,
 
 // settleNext settles one own transaction, unless that has to wait for an answer of the chain or of
 // the signer.
-func (f *follower) settleNext(ctx context.Context, tx *records.Tx, e records.OwnTx) (done bool, err error) {
+func (f *Follower) settleNext(ctx context.Context, tx *records.Tx, e records.OwnTx) (done bool, err error) {
 	switch err := f.settleOwnTx(ctx, tx, e); {
 	case errors.Is(err, errAnswerPending):
 		return false, nil
@@ -71,7 +72,7 @@ func (f *follower) settleNext(ctx context.Context, tx *records.Tx, e records.Own
 	return true, tx.MarkSettled(e)
 }
 
-func (f *follower) settleOwnTx(ctx context.Context, tx *records.Tx, e records.OwnTx) error {
+func (f *Follower) settleOwnTx(ctx context.Context, tx *records.Tx, e records.OwnTx) error {
 	slot, att, known, err := tx.AttemptByHash(f.id, e.Tx)
 	if err != nil {
 		return err
@@ -90,7 +91,7 @@ func (f *follower) settleOwnTx(ctx context.Context, tx *records.Tx, e records.Ow
 	}
 	if e.OK && att.Kind != "cancel" {
 		log.Info("payment paid")
-		paymentTrace(slot, e.Tx).Done(ctx, "final", time.Now(), nil)
+		transfers.PaymentTrace(slot, e.Tx).Done(ctx, "final", time.Now(), nil)
 		return f.settlePaid(tx, slot, att, e)
 	}
 	return f.settleFailed(ctx, tx, slot, att, e)
@@ -98,7 +99,7 @@ func (f *follower) settleOwnTx(ctx context.Context, tx *records.Tx, e records.Ow
 
 // settlePaid settles a slot whose transaction did what its attempt requests. The amount of a sweep
 // of coins is read from the attempt.
-func (f *follower) settlePaid(tx *records.Tx, slot records.Slot, att records.Attempt, e records.OwnTx) error {
+func (f *Follower) settlePaid(tx *records.Tx, slot records.Slot, att records.Attempt, e records.OwnTx) error {
 	if err := tx.SettlePaid(slot, e.Tx, e.BlockHash); err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ func (f *follower) settlePaid(tx *records.Tx, slot records.Slot, att records.Att
 // handleUnknownTx handles a final transaction of our account that belongs to no slot. One from
 // before the account was adopted is ignored, and so is a cancellation of ours. Any other halts the
 // account until an operator has explained it.
-func (f *follower) handleUnknownTx(tx *records.Tx, e records.OwnTx) error {
+func (f *Follower) handleUnknownTx(tx *records.Tx, e records.OwnTx) error {
 	a, err := tx.Account(f.id, e.Account)
 	if err != nil || a.State == records.AccountNew || e.Number < a.Base {
 		return err
@@ -137,7 +138,7 @@ func (f *follower) handleUnknownTx(tx *records.Tx, e records.OwnTx) error {
 // fail and could do so again at our cost. A payout that failed because our account lacked something
 // is tried again once, as other payments are. When something else moved (a token that takes fees),
 // or the withdrawal cannot be given back, the payment is held for an operator.
-func (f *follower) settleFailed(ctx context.Context, tx *records.Tx, slot records.Slot, att records.Attempt, e records.OwnTx) error {
+func (f *Follower) settleFailed(ctx context.Context, tx *records.Tx, slot records.Slot, att records.Attempt, e records.OwnTx) error {
 	p, t, err := withdrawalOf(tx, slot.PaymentID)
 	if err != nil {
 		return err
@@ -160,22 +161,22 @@ func (f *follower) settleFailed(ctx context.Context, tx *records.Tx, slot record
 		return errAnswerPending
 	}
 	f.log.WithFields(logrus.Fields{"payment": slot.PaymentID, "tx": e.Tx, "height": e.Height, "again": again}).Warn("payment failed on chain")
-	paymentTrace(slot, e.Tx).Done(ctx, "final", time.Now(), errFailed)
+	transfers.PaymentTrace(slot, e.Tx).Done(ctx, "final", time.Now(), errFailed)
 	// Proven by the final block, so also right if this transaction is lost. A signer with its own
 	// nodes does not free a payment that moved something else, nor a silent payment when its nodes
 	// no longer have the balances that prove it void.
-	err = f.Signer.Free(ctx, slot.PaymentID)
+	err = f.deps.Signer.Free(ctx, slot.PaymentID)
 	switch refused := errors.Is(err, signguard.ErrRefused); {
 	case refused && e.Void && slot.Branch == 0:
 		again, reason, e.Void = false, records.ReasonPayoutDiffers, false
 	case err != nil && (e.Void || !refused):
 		return fmt.Errorf("freeing the sign-guard: %w", err)
 	}
-	if err := tx.SettleVoid(slot, e.Tx, e.BlockHash, reason, again); err != nil || again || !e.Void || t.ID == 0 || !f.rules().Refundable(t) {
+	if err := tx.SettleVoid(slot, e.Tx, e.BlockHash, reason, again); err != nil || again || !e.Void || t.ID == 0 || !f.deps.Rules().Refundable(t) {
 		return err
 	}
 	p.State = records.HeldPayment
-	return f.rules().GiveUp(tx, p, t, records.ReasonPayoutFailed, t.Net)
+	return f.deps.Rules().GiveUp(tx, p, t, records.ReasonPayoutFailed, t.Net)
 }
 
 // withdrawalOf returns a payment and, if it is the payout of a withdrawal, that.

@@ -1,4 +1,4 @@
-package watcher
+package pay
 
 import (
 	"context"
@@ -20,7 +20,8 @@ import (
 // takes a group of slots, in one transaction. No answer of a node decides anything; only a final
 // block does, in settle.go.
 type payer struct {
-	*Watcher
+	deps  Parts
+	all   *Payers
 	id    chain.ID
 	chain chain.Chain
 	log   logrus.FieldLogger
@@ -61,7 +62,7 @@ func (e end) before(other end) bool {
 func (p *payer) round(ctx context.Context) error {
 	var accounts, unadopted []records.Account
 	var cur records.Cursor
-	err := p.Store.View(ctx, func(tx *records.Tx) (err error) {
+	err := p.deps.Store.View(ctx, func(tx *records.Tx) (err error) {
 		if cur, err = tx.Cursor(p.id); err != nil || cur.Missing || cur.Halted {
 			return err
 		}
@@ -74,7 +75,7 @@ func (p *payer) round(ctx context.Context) error {
 		return err
 	}
 	if !cur.Missing && cur.Head < cur.Final.Height {
-		return shorterLine(cur.Head, cur) // nothing is signed for a line that is not ours
+		return cur.ShorterLine(cur.Head) // nothing is signed for a line that is not ours
 	}
 	behind, err := p.networksBehind(ctx, accounts)
 	if err != nil {
@@ -120,7 +121,7 @@ func (p *payer) pay(ctx context.Context, a records.Account, cur records.Cursor, 
 	if behind && paysUsers(a) {
 		return p.signAndSend(ctx, a, cur, unmined)
 	}
-	if p.retired(a) {
+	if p.all.retired(a) {
 		if err := p.handOverQueued(ctx, a); err != nil {
 			return err
 		}
@@ -140,7 +141,7 @@ func (p *payer) mustWait(unmined []records.OpenSlot, cur records.Cursor) bool {
 // is not paid here.
 func (p *payer) mayHavePaid(tx *records.Tx) ([]records.Account, error) {
 	paying, err := tx.Accounts(p.id, records.KindHot, records.KindGateway)
-	for _, n := range p.Networks() {
+	for _, n := range p.deps.Networks() {
 		if n.Source == p.id && err == nil {
 			var refunding []records.Account
 			refunding, err = tx.Accounts(n.Exchange, records.KindGateway)
@@ -164,7 +165,7 @@ func (p *payer) networksBehind(ctx context.Context, busy []records.Account) (map
 		return found, nil
 	}
 	var paying []records.Account
-	err := p.Store.View(ctx, func(tx *records.Tx) (err error) {
+	err := p.deps.Store.View(ctx, func(tx *records.Tx) (err error) {
 		paying, err = p.mayHavePaid(tx)
 		return err
 	})
@@ -235,7 +236,7 @@ func (p *payer) ready(ctx context.Context, a records.Account) (bool, error) {
 	if !tip.Settled {
 		return false, nil
 	}
-	return true, p.Store.Update(ctx, func(tx *records.Tx) error {
+	return true, p.deps.Store.Update(ctx, func(tx *records.Tx) error {
 		return tx.AdoptAccount(p.id, a.Account, tip.Next, tip.Hash)
 	})
 }
@@ -243,7 +244,7 @@ func (p *payer) ready(ctx context.Context, a records.Account) (bool, error) {
 // markRecovering stops an account of which our records may not know every signature.
 func (p *payer) markRecovering(ctx context.Context, a records.Account, why string) error {
 	p.log.WithField("account", a.Account).Error("account stops, an operator must look: " + why)
-	return p.Store.Update(ctx, func(tx *records.Tx) error {
+	return p.deps.Store.Update(ctx, func(tx *records.Tx) error {
 		return tx.SetAccountState(p.id, a.Account, records.AccountRecovering, why)
 	})
 }
@@ -263,7 +264,7 @@ func (p *payer) behind(ctx context.Context, a records.Account, tip chain.Account
 	if tip.Next > a.Next {
 		return fmt.Sprintf("the ledger is at %d, our records only at %d", tip.Next, a.Next), nil
 	}
-	err = p.Store.View(ctx, func(tx *records.Tx) error {
+	err = p.deps.Store.View(ctx, func(tx *records.Tx) error {
 		hash, found, err := tx.UnknownTx(p.id, a.Account)
 		if found {
 			why = "transaction " + hash + " was not signed by this daemon"
@@ -276,7 +277,7 @@ func (p *payer) behind(ctx context.Context, a records.Account, tip chain.Account
 // unmined reads the slots that are in no block of the chain: a round's work. Mined slots that wait
 // for finality cost nothing.
 func (p *payer) unmined(ctx context.Context, a records.Account) (slots []records.OpenSlot, err error) {
-	err = p.Store.View(ctx, func(tx *records.Tx) error {
+	err = p.deps.Store.View(ctx, func(tx *records.Tx) error {
 		slots, err = tx.UnminedSlots(p.id, a.Account)
 		return err
 	})
@@ -288,7 +289,7 @@ func (p *payer) unmined(ctx context.Context, a records.Account) (slots []records
 func (p *payer) signedMore(ctx context.Context, a records.Account) (why string, err error) {
 	by := signedBy{a.Chain, a.Account}
 	was := p.endOf(by) // before the sign-guard is asked: what is signed meanwhile need not be in its answer
-	branch, number, signed, err := p.Signer.Next(ctx, a.Chain, a.Account)
+	branch, number, signed, err := p.deps.Signer.Next(ctx, a.Chain, a.Account)
 	if err != nil {
 		return "", err
 	}
@@ -342,7 +343,7 @@ func endsBefore(a records.Account, branch, number uint64) bool {
 // records before, so records that are read after asking them are behind only if something was lost.
 // Records that were read earlier may be out of date.
 func (p *payer) rereadAccount(ctx context.Context, a records.Account) (now records.Account, err error) {
-	err = p.Store.View(ctx, func(tx *records.Tx) error {
+	err = p.deps.Store.View(ctx, func(tx *records.Tx) error {
 		now, err = tx.Account(a.Chain, a.Account)
 		return err
 	})
@@ -351,7 +352,7 @@ func (p *payer) rereadAccount(ctx context.Context, a records.Account) (now recor
 
 func (p *payer) haltAccount(ctx context.Context, account string, why error) error {
 	p.log.WithField("account", account).WithError(why).Error("account halted, an operator must look")
-	return p.Store.Update(ctx, func(tx *records.Tx) error {
+	return p.deps.Store.Update(ctx, func(tx *records.Tx) error {
 		return tx.SetAccountState(p.id, account, records.AccountHalted, why.Error())
 	})
 }

@@ -1,4 +1,4 @@
-package watcher
+package follow
 
 import (
 	"fmt"
@@ -8,14 +8,14 @@ import (
 	"gatewayd/records"
 )
 
-// maxSettled bounds how many transfers, and how many transactions of ours, one database transaction
+// MaxSettled bounds how many transfers, and how many transactions of ours, one database transaction
 // decides.
-const maxSettled = 500
+const MaxSettled = 500
 
 // decideFinal moves transfers that are deep enough out of seen, and queues the resulting payments
 // in the same transaction. more reports that others may be left.
-func (f *follower) decideFinal(tx *records.Tx, cur records.Cursor) (more bool, err error) {
-	due, err := tx.DueTransfers(f.id, maxSettled)
+func (f *Follower) decideFinal(tx *records.Tx, cur records.Cursor) (more bool, err error) {
+	due, err := tx.DueTransfers(f.id, MaxSettled)
 	if err != nil {
 		return false, err
 	}
@@ -30,16 +30,16 @@ func (f *follower) decideFinal(tx *records.Tx, cur records.Cursor) (more bool, e
 		decided++
 	}
 	f.news = f.news || decided > 0
-	return len(due) == maxSettled && decided > 0, nil
+	return len(due) == MaxSettled && decided > 0, nil
 }
 
 // decide decides a transfer and logs what it became.
-func (f *follower) decide(tx *records.Tx, t records.Transfer) error {
-	d, err := f.rules().Decide(tx, t)
+func (f *Follower) decide(tx *records.Tx, t records.Transfer) error {
+	d, err := f.deps.Rules().Decide(tx, t)
 	if err != nil {
 		return err
 	}
-	log := f.Log.WithFields(logrus.Fields{"transfer": t.ID, "state": d.State, "reason": d.Reason})
+	log := f.deps.Log.WithFields(logrus.Fields{"transfer": t.ID, "state": d.State, "reason": d.Reason})
 	if d.Fault != nil {
 		log.WithError(d.Fault).Error("transfer held")
 		return nil

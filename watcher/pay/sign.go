@@ -1,4 +1,4 @@
-package watcher
+package pay
 
 import (
 	"context"
@@ -64,7 +64,7 @@ func (p *payer) sign(ctx context.Context, a records.Account, slots []records.Ope
 	if notNow { // the budget of fees is used up, or a payee is listed now; conditions report both
 		if n := len(made); n < len(ready) && len(ready[n].prev) > 0 {
 			p.same[ready[n].prev[len(ready[n].prev)-1].Hash] = cur.Height // what follows it is signed in the next round
-			p.wake()
+			p.deps.Wake()
 		}
 		p.log.WithError(signErr).Debug("bound, and may not be signed now")
 		if errors.Is(signErr, chain.ErrNotNow) {
@@ -83,7 +83,7 @@ func signedOf(slots []records.OpenSlot) []records.OpenSlot {
 // ReplaceAfter blocks old and is to be replaced.
 func (p *payer) toSign(slots []records.OpenSlot, cur records.Cursor) (todo []signing) {
 	for _, s := range slots {
-		if len(todo) == maxGroup {
+		if len(todo) == MaxGroup {
 			break
 		}
 		if len(s.Attempts) == 0 {
@@ -111,8 +111,8 @@ func (p *payer) setCeilings(ctx context.Context, todo []signing) error {
 	for i, s := range todo {
 		list[i] = s.slot.Payment
 	}
-	return p.Store.View(ctx, func(tx *records.Tx) error {
-		ceilings, err := p.ceilings(tx, list)
+	return p.deps.Store.View(ctx, func(tx *records.Tx) error {
+		ceilings, err := p.all.ceilings(tx, list)
 		for i := range todo {
 			todo[i].maxCost = ceilings[list[i].ID]
 		}
@@ -141,7 +141,7 @@ func (p *payer) prepareGroup(ctx context.Context, todo []signing, funds *spendab
 		if i > 0 && at.Prev == "" && at.Branch != 0 && len(ready) > 0 && ready[len(ready)-1].at.Nonce+1 == at.Nonce {
 			at.Prev = ready[len(ready)-1].attempt.Hash
 		}
-		step, done := paymentTrace(s.slot.Slot, "").Begin(ctx, "sign")
+		step, done := transfers.PaymentTrace(s.slot.Slot, "").Begin(ctx, "sign")
 		att, err := p.prepareOne(step, at, s, funds)
 		if err != nil {
 			done(err)
@@ -171,7 +171,7 @@ func (p *payer) signGroup(ctx context.Context, ready []prepared, cur records.Cur
 	for i, r := range ready {
 		orders[i] = r.order()
 	}
-	signed, err := p.Signer.Sign(ctx, p.id, orders...)
+	signed, err := p.deps.Signer.Sign(ctx, p.id, orders...)
 	if errors.Is(err, signguard.ErrUnauthorized) {
 		var more []chain.SignedTx
 		more, err = p.signAuthorized(ctx, ready[len(signed):], orders[len(signed):])
@@ -208,7 +208,7 @@ func (p *payer) signAuthorized(ctx context.Context, ready []prepared, orders []c
 	for i, r := range ready {
 		list[i] = r.slot.Payment
 	}
-	verdicts, err := p.claim(ctx, p.id, list)
+	verdicts, err := p.all.claim(ctx, p.id, list)
 	if err != nil {
 		return nil, err
 	}
@@ -219,13 +219,13 @@ func (p *payer) signAuthorized(ctx context.Context, ready []prepared, orders []c
 	}
 	n := slices.IndexFunc(verdicts, func(v chain.Verdict) bool { return v.State != chain.Authorized })
 	if n < 0 {
-		return p.Signer.Sign(ctx, p.id, orders...)
+		return p.deps.Signer.Sign(ctx, p.id, orders...)
 	}
 	why := heldError{list[n].ID, verdicts[n]}
 	if n == 0 {
 		return nil, why
 	}
-	signed, err := p.Signer.Sign(ctx, p.id, orders[:n]...)
+	signed, err := p.deps.Signer.Sign(ctx, p.id, orders[:n]...)
 	return signed, errors.Join(why, err)
 }
 
@@ -251,7 +251,7 @@ func (p *payer) storeAttempts(ctx context.Context, made []records.Signed) (store
 	}
 	begun := time.Now()
 	var refused error
-	err = p.Store.Update(ctx, func(tx *records.Tx) error {
+	err = p.deps.Store.Update(ctx, func(tx *records.Tx) error {
 		stored, refused, err = tx.AddAttempts(made...)
 		return err
 	})
@@ -263,7 +263,7 @@ func (p *payer) storeAttempts(ctx context.Context, made []records.Signed) (store
 	}
 	for _, s := range made[:stored] {
 		p.log.WithFields(logrus.Fields{"payment": s.Slot.PaymentID, "tx": s.Attempt.Hash, "number": s.Slot.Nonce, "attempt": s.Attempt.Seq}).Info("payment signed")
-		paymentTrace(s.Slot, s.Attempt.Hash).Done(ctx, "store", begun, nil)
+		transfers.PaymentTrace(s.Slot, s.Attempt.Hash).Done(ctx, "store", begun, nil)
 	}
 	return stored, nil
 }

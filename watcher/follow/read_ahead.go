@@ -1,4 +1,4 @@
-package watcher
+package follow
 
 import (
 	"context"
@@ -85,7 +85,7 @@ func (a *readAhead) resize(failed bool, took time.Duration) {
 
 // next returns consecutive blocks from a height on, at least one: those kept, with the first gap in
 // them read. fresh reports whether the first of them was read just now.
-func (f *follower) next(ctx context.Context, from, top uint64) (blocks []chain.Block, fresh bool, err error) {
+func (f *Follower) next(ctx context.Context, from, top uint64) (blocks []chain.Block, fresh bool, err error) {
 	fresh = !f.ahead.has(from)
 	if first, last, ok := f.ahead.gap(from, top); ok {
 		begun := time.Now()
@@ -100,8 +100,8 @@ func (f *follower) next(ctx context.Context, from, top uint64) (blocks []chain.B
 }
 
 // readRange reads blocks in order of height. With an error some are missing.
-func (f *follower) readRange(ctx context.Context, from, to uint64) ([]chain.Block, error) {
-	blocks, err := chain.ReadBlocks(ctx, f.chain, from, to, f.cfg.FetchAhead)
+func (f *Follower) readRange(ctx context.Context, from, to uint64) ([]chain.Block, error) {
+	blocks, err := chain.ReadBlocks(ctx, f.chain, from, to, f.deps.FetchAhead)
 	if err != nil {
 		err = fmt.Errorf("%w %d to %d: %w", errReading, from, to, err)
 	}

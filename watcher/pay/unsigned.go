@@ -1,4 +1,4 @@
-package watcher
+package pay
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 // block that shows it queues the payment again. Where the ledger links blocks, an unsigned number
 // uses up nothing: a new branch begins there.
 const (
-	tellUnsignedAfter = 15 * time.Second
-	leaveHeldAfter    = 10 * time.Minute // the signer holds or refuses it
+	TellUnsignedAfter = 15 * time.Second
+	LeaveHeldAfter    = 10 * time.Minute // the signer holds or refuses it
 	leaveLaterAfter   = time.Hour        // the signer cannot decide yet, for instance because its nodes are away
 )
 
@@ -45,7 +45,7 @@ func (h heldBound) leavesAfter() time.Duration {
 	if h.verdict.State == chain.LaterClaim {
 		return leaveLaterAfter
 	}
-	return leaveHeldAfter
+	return LeaveHeldAfter
 }
 
 // noteUnsigned stores the signer's verdict on the next unsigned slot of a group, and returns the
@@ -60,7 +60,7 @@ func (p *payer) noteUnsigned(ctx context.Context, a records.Account, rest []prep
 	switch {
 	case errors.As(signErr, &held) && held.payment == s.PaymentID:
 	case errors.Is(signErr, chain.ErrNotNow): // the fees are used up, or it was signed and not stored, and its payee is listed now
-		verdicts, err := p.claim(ctx, p.id, []records.Payment{s.Payment})
+		verdicts, err := p.all.claim(ctx, p.id, []records.Payment{s.Payment})
 		if err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (p *payer) noteUnsigned(ctx context.Context, a records.Account, rest []prep
 	default:
 		return signErr
 	}
-	h := heldBound{a, s.Slot, s.Payment.TransferID, p.Now(), held.verdict}
+	h := heldBound{a, s.Slot, s.Payment.TransferID, p.deps.Now(), held.verdict}
 	if known, has := p.unsigned[a.Account]; has && known.slot.Nonce == s.Nonce && known.slot.Branch == s.Branch {
 		h.since = known.since
 	}
@@ -82,11 +82,11 @@ func (p *payer) noteUnsigned(ctx context.Context, a records.Account, rest []prep
 
 // leaveSlot takes a payment that was held for long out of its slot.
 func (p *payer) leaveSlot(ctx context.Context, h heldBound) error {
-	if p.Now().Sub(h.since) < h.leavesAfter() {
+	if p.deps.Now().Sub(h.since) < h.leavesAfter() {
 		return nil
 	}
 	why := fmt.Sprintf("the signer has not signed it since %s: %s", h.since.UTC().Format("15:04:05 UTC"), h.verdict.Text)
-	err := p.Store.Update(ctx, func(tx *records.Tx) error {
+	err := p.deps.Store.Update(ctx, func(tx *records.Tx) error {
 		if h.slot.Branch == 0 {
 			return tx.OrderCancel(h.slot, why)
 		}
@@ -100,7 +100,7 @@ func (p *payer) leaveSlot(ctx context.Context, h heldBound) error {
 	}
 	p.log.WithField("payment", h.slot.PaymentID).WithField("number", h.slot.Nonce).Warn("payment leaves its number: " + why)
 	delete(p.unsigned, h.account.Account)
-	p.wake()
+	p.deps.Wake()
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package watcher
+package pay
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 // mayReplace reports whether an attempt is ReplaceAfter blocks old, and whether it may need a
 // replacement was not asked since the newest block.
 func (p *payer) mayReplace(newest records.Attempt, cur records.Cursor) bool {
-	return cur.Height >= newest.Head+p.cfg.ReplaceAfter && p.same[newest.Hash] != cur.Height
+	return cur.Height >= newest.Head+p.deps.ReplaceAfter && p.same[newest.Hash] != cur.Height
 }
 
 // checkUnderpriced is chain.ErrNoReplacement unless the attempt waits in a node's pool for too low

@@ -1,4 +1,4 @@
-package watcher
+package pay
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/internal/tracing"
 	"gatewayd/records"
+	"gatewayd/transfers"
 )
 
 // send sends and re-sends: it hands the newest attempt of each unmined slot to the nodes, once per
@@ -35,7 +36,7 @@ func (p *payer) send(ctx context.Context, a records.Account, cur records.Cursor,
 	done(nil)
 	p.noteAnswers(a, slots, of, list, answers)
 	for i, err := range answers {
-		paymentTrace(of[i], list[i].Hash).Done(sending, "send", begun, err)
+		transfers.PaymentTrace(of[i], list[i].Hash).Done(sending, "send", begun, err)
 		if err == nil {
 			p.sent[list[i].Hash] = cur.Height
 			continue

@@ -1,4 +1,4 @@
-package watcher
+package pay
 
 import (
 	"context"
@@ -21,7 +21,7 @@ func (p *payer) recover(ctx context.Context, a records.Account, cur records.Curs
 	if err != nil {
 		return fmt.Errorf("asking where the account stands: %w", err)
 	}
-	_, end, _, err := p.Signer.Next(ctx, p.id, a.Account)
+	_, end, _, err := p.deps.Signer.Next(ctx, p.id, a.Account)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (p *payer) recover(ctx context.Context, a records.Account, cur records.Curs
 // unknown reports whether blocks show transactions of the account that are not in our records and
 // are unexplained.
 func (p *payer) unknown(ctx context.Context, a records.Account) (found bool, err error) {
-	err = p.Store.View(ctx, func(tx *records.Tx) error {
+	err = p.deps.Store.View(ctx, func(tx *records.Tx) error {
 		final, err := tx.UnknownTxs(p.id, a.Account)
 		if err != nil || len(final) > 0 {
 			found = true
@@ -82,7 +82,7 @@ func (p *payer) cancellation(ctx context.Context, a records.Account, number uint
 	if err != nil {
 		return records.Attempt{}, err
 	}
-	if len(known) > 0 && cur.Height < known[len(known)-1].Head+p.cfg.ReplaceAfter {
+	if len(known) > 0 && cur.Height < known[len(known)-1].Head+p.deps.ReplaceAfter {
 		return known[len(known)-1], nil
 	}
 	err = p.signCancel(ctx, a, number, known)
@@ -100,7 +100,7 @@ func (p *payer) cancellation(ctx context.Context, a records.Account, number uint
 }
 
 func (p *payer) cancellations(ctx context.Context, a records.Account, number uint64) (known []records.Attempt, err error) {
-	err = p.Store.View(ctx, func(tx *records.Tx) error {
+	err = p.deps.Store.View(ctx, func(tx *records.Tx) error {
 		known, err = tx.Cancels(p.id, a.Account, number)
 		return err
 	})
@@ -123,11 +123,11 @@ func (p *payer) signCancel(ctx context.Context, a records.Account, number uint64
 	if err != nil {
 		return err
 	}
-	signed, err := p.Signer.Sign(ctx, p.id, prepared{signing: want, at: slot, attempt: att}.order())
+	signed, err := p.deps.Signer.Sign(ctx, p.id, prepared{signing: want, at: slot, attempt: att}.order())
 	if err != nil {
 		return fmt.Errorf("asking the signer: %w", err)
 	}
 	att.Seq, att.Hash, att.Raw = len(known), signed[0].Hash, signed[0].Raw
 	p.log.WithFields(logrus.Fields{"account": a.Account, "number": number, "tx": att.Hash}).Warn("cancelling what the records forgot")
-	return p.Store.Update(ctx, func(tx *records.Tx) error { return tx.AddCancel(p.id, a.Account, number, att) })
+	return p.deps.Store.Update(ctx, func(tx *records.Tx) error { return tx.AddCancel(p.id, a.Account, number, att) })
 }

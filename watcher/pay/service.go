@@ -1,4 +1,4 @@
-package watcher
+package pay
 
 import (
 	"context"
@@ -8,11 +8,11 @@ import (
 	"gatewayd/records"
 )
 
-// maxGroup bounds what one step of the payer takes at a time.
-const maxGroup = 256
+// MaxGroup bounds what one step of the payer takes at a time.
+const MaxGroup = 256
 
-// lowShare is the part of an account's slots that refunds and receives may take: one in so many.
-const lowShare = 4
+// LowShare is the part of an account's slots that refunds and receives may take: one in so many.
+const LowShare = 4
 
 // queue contains an account's pending payments that may leave, by class and asset, each list in the
 // order of service.
@@ -91,7 +91,7 @@ func (p *payer) closedTokens(gate *gate, network string, class records.Class, as
 // tokensOf returns a network's tokens that are paid in an asset on the payer's chain, and reports
 // whether that is the network's source chain.
 func (p *payer) tokensOf(network string, asset chain.Asset) (tokens []string, source bool) {
-	for _, n := range p.Networks() {
+	for _, n := range p.deps.Networks() {
 		if n.Name != network {
 			continue
 		}
@@ -112,7 +112,7 @@ func (p *payer) tokensOf(network string, asset chain.Asset) (tokens []string, so
 // The others get their share and no more, even without competition: on a ledger that links an
 // account's blocks a bound payment precedes every later credit.
 func choose(ctx context.Context, q queue, t *fundsCheck, unmined []records.OpenSlot, maxUnmined int) ([]records.Payment, error) {
-	room := min(maxUnmined-len(unmined), maxGroup)
+	room := min(maxUnmined-len(unmined), MaxGroup)
 	users, err := t.affordable(ctx, roundRobin(q[records.ClassUser], room))
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func choose(ctx context.Context, q queue, t *fundsCheck, unmined []records.OpenS
 	if len(first) == 0 {
 		lowSlots = max(lowSlots, 1)
 	}
-	share := min(max(lowSlots-lowUnmined(unmined), 0), len(others), room)
+	share := min(max(lowSlots-LowUnmined(unmined), 0), len(others), room)
 	return append(first[:min(len(first), room-share)], others[:share]...), nil
 }
 
@@ -144,10 +144,10 @@ func lowBound(maxUnmined int) int {
 	if maxUnmined < 2 {
 		return 0
 	}
-	return max(1, maxUnmined/lowShare)
+	return max(1, maxUnmined/LowShare)
 }
 
-func lowUnmined(unmined []records.OpenSlot) (n int) {
+func LowUnmined(unmined []records.OpenSlot) (n int) {
 	for _, s := range unmined {
 		if records.ClassOf(s.Payment.Purpose) != records.ClassUser {
 			n++

@@ -1,4 +1,4 @@
-package watcher
+package pay
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"gatewayd/records"
+	"gatewayd/transfers"
 )
 
 // maxPasses bounds how often a round reads the queue again, past the payments that it has deferred.
@@ -61,11 +62,11 @@ func (p *payer) chooseNext(ctx context.Context, a records.Account, cur records.C
 	if len(unmined) >= maxUnmined {
 		return nil, t, nil
 	}
-	err = p.Store.View(ctx, func(tx *records.Tx) (err error) {
-		if waiting, err = p.readQueue(tx, a, min(maxUnmined-len(unmined), maxGroup), p.stepOver(cur)); err != nil {
+	err = p.deps.Store.View(ctx, func(tx *records.Tx) (err error) {
+		if waiting, err = p.readQueue(tx, a, min(maxUnmined-len(unmined), MaxGroup), p.stepOver(cur)); err != nil {
 			return err
 		}
-		t.ceilings, err = p.ceilings(tx, waiting.all())
+		t.ceilings, err = p.all.ceilings(tx, waiting.all())
 		return err
 	})
 	if err != nil || len(t.ceilings) == 0 {
@@ -88,7 +89,7 @@ func (p *payer) bindGroup(ctx context.Context, chosen []records.Payment) error {
 	begun := time.Now()
 	var bound []records.Slot
 	var waits map[uint64]error
-	err := p.Store.Update(ctx, func(tx *records.Tx) error {
+	err := p.deps.Store.Update(ctx, func(tx *records.Tx) error {
 		leaving, err := newGate(tx).open(chosen)
 		if err != nil {
 			return err
@@ -108,7 +109,7 @@ func (p *payer) bindGroup(ctx context.Context, chosen []records.Payment) error {
 	}
 	for _, s := range bound {
 		p.log.WithFields(logrus.Fields{"payment": s.PaymentID, "account": s.Account, "number": s.Nonce}).Info("payment bound")
-		paymentTrace(s, "").Done(ctx, "bind", begun, nil)
+		transfers.PaymentTrace(s, "").Done(ctx, "bind", begun, nil)
 	}
 	return nil
 }

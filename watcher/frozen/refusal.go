@@ -1,4 +1,4 @@
-package watcher
+package frozen
 
 import (
 	"context"
@@ -11,17 +11,17 @@ import (
 	"gatewayd/transfers"
 )
 
-// trier is a chain that can try token payments on the state after a block without sending them.
+// Trier is a chain that can try token payments on the state after a block without sending them.
 // Height 0 is the newest block. Each payment gets nil, or chain.ErrRefused, chain.ErrFalse or
 // chain.ErrNotNow (the account holds less). chain.ErrUnavailable: no majority of the nodes answers.
-type trier interface {
+type Trier interface {
 	Try(ctx context.Context, height uint64, account string, pays []chain.Payment) ([]error, error)
 }
 
 // What a token refuses besides a payee. Neither is the payee's fault, so the payment waits.
 var (
-	errFrozen     = errors.New("the token refuses every payment of the account")
-	errTokenLimit = errors.New("the token refuses payments of this amount, to other payees too")
+	ErrFrozen     = errors.New("the token refuses every payment of the account")
+	ErrTokenLimit = errors.New("the token refuses payments of this amount, to other payees too")
 )
 
 const (
@@ -34,19 +34,19 @@ const (
 	triedAmounts = 3
 )
 
-// whoRefuses determines, on the state after one block, whom a token refuses when a payment of a hot
-// account fails. chain.ErrRefused: the payee. errFrozen: it refuses every payee, because it is
-// paused or its issuer has frozen the account. errTokenLimit: such an amount. chain.ErrNotNow: on
+// WhoRefuses determines, on the state after one block, whom a token refuses when a payment of a hot
+// account fails. chain.ErrRefused: the payee. ErrFrozen: it refuses every payee, because it is
+// paused or its issuer has frozen the account. ErrTokenLimit: such an amount. chain.ErrNotNow: on
 // that block it refuses nothing, or the account holds too little for the test.
-func (w *Watcher) whoRefuses(ctx context.Context, height uint64, account string, q records.Payment) error {
-	n := w.network(q.Network)
-	others, err := w.otherPayees(ctx, n, account, q.Asset, q.Payee)
+func (tk *Tokens) WhoRefuses(ctx context.Context, height uint64, account string, q records.Payment) error {
+	n := tk.Rules().Network(q.Network)
+	others, err := tk.otherPayees(ctx, n, account, q.Asset, q.Payee)
 	if err != nil {
 		return err
 	}
 	pay := transfers.ChainPayment(q, chain.Amount{})
 	amounts := append(leastAmounts(n, q.Asset), q.Amount)
-	results, err := w.Chains[q.Chain].(trier).Try(ctx, height, account, append([]chain.Payment{pay}, trials(pay, others, amounts)...))
+	results, err := tk.Chains[q.Chain].(Trier).Try(ctx, height, account, append([]chain.Payment{pay}, trials(pay, others, amounts)...))
 	if err != nil {
 		return fmt.Errorf("asking whom the token refuses: %w", err)
 	}
@@ -81,7 +81,7 @@ func refused(own error, others []error) error {
 	}
 	switch {
 	case pays && limited:
-		return errTokenLimit
+		return ErrTokenLimit
 	case !pays && slices.ContainsFunc(others, func(err error) bool { return refuses(err, answersFalse) }):
 		return frozenError(answersFalse)
 	}
@@ -98,12 +98,12 @@ func refuses(err error, falseRefuses bool) bool {
 	return errors.Is(err, chain.ErrRefused) || errors.Is(err, chain.ErrFalse) && falseRefuses
 }
 
-// frozenError returns errFrozen, with a note if the token returns false instead of reverting.
+// frozenError returns ErrFrozen, with a note if the token returns false instead of reverting.
 func frozenError(answersFalse bool) error {
 	if answersFalse {
-		return fmt.Errorf("%w: %w", errFrozen, chain.ErrFalse)
+		return fmt.Errorf("%w: %w", ErrFrozen, chain.ErrFalse)
 	}
-	return errFrozen
+	return ErrFrozen
 }
 
 // leastAmounts returns the amounts to try first: the least unit of an asset, and the smallest
@@ -125,9 +125,9 @@ func leastAmounts(n records.Network, asset chain.Asset) []chain.Amount {
 // otherPayees are addresses that an account of a network may pay an asset to, without one: ours,
 // those of the operators, and payees of queued payments. A token that lets only chosen addresses
 // receive it lets some of these.
-func (w *Watcher) otherPayees(ctx context.Context, n records.Network, account string, asset chain.Asset, without string) (list []string, err error) {
+func (tk *Tokens) otherPayees(ctx context.Context, n records.Network, account string, asset chain.Asset, without string) (list []string, err error) {
 	var queued []records.Payment
-	err = w.Store.View(ctx, func(tx *records.Tx) error {
+	err = tk.Store.View(ctx, func(tx *records.Tx) error {
 		queued, err = tx.QueuedPayments(n.Source, account, records.ClassUser, asset, queuedOthers+1)
 		return err
 	})
@@ -135,7 +135,7 @@ func (w *Watcher) otherPayees(ctx context.Context, n records.Network, account st
 		return nil, err
 	}
 	add := func(address string) {
-		canonical, ok := w.rules().Payable(n.Source, address, "")
+		canonical, ok := tk.Rules().Payable(n.Source, address, "")
 		if ok && canonical != account && canonical != without && !slices.Contains(list, canonical) && len(list) < maxOthers {
 			list = append(list, canonical)
 		}
@@ -154,21 +154,4 @@ func (w *Watcher) otherPayees(ctx context.Context, n records.Network, account st
 		add(address)
 	}
 	return list, nil
-}
-
-// refuser distinguishes the refusal of a payee from that of the paying account: why comes from the
-// estimate of a payment. It returns why if no token refuses, or the refuser is unknown.
-func (p *payer) refuser(ctx context.Context, a records.Account, q records.Payment, why error) error {
-	final := errors.Is(why, chain.ErrRefused) || errors.Is(why, chain.ErrGasLimit)
-	if _, ok := p.chain.(trier); !ok || !final || q.Asset == chain.Native || a.Kind != records.KindHot {
-		return why
-	}
-	head, err := p.chain.Head(ctx)
-	if err != nil {
-		return err
-	}
-	if err := p.whoRefuses(ctx, head.Latest.Height, a.Account, q); !errors.Is(err, chain.ErrRefused) {
-		return err
-	}
-	return why
 }

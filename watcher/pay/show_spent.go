@@ -1,4 +1,4 @@
-package watcher
+package pay
 
 import (
 	"context"
@@ -27,7 +27,7 @@ type depositAddress struct {
 // showSpent lets the signer read the blocks in which deposit addresses have paid, for payments that
 // it holds as unproven, and returns the indexes of those with new reads. The balance of an address
 // alone does not show the arrivals when some of it was swept.
-func (w *Watcher) showSpent(ctx context.Context, causes map[int]records.Transfer) (read []int, err error) {
+func (ps *Payers) showSpent(ctx context.Context, causes map[int]records.Transfer) (read []int, err error) {
 	tried := map[depositAddress]bool{}
 	for i, t := range causes {
 		at := depositAddress{t.Chain, t.To}
@@ -40,7 +40,7 @@ func (w *Watcher) showSpent(ctx context.Context, causes map[int]records.Transfer
 			}
 			continue
 		}
-		if tried[at], err = w.showSpentAt(ctx, at); err != nil {
+		if tried[at], err = ps.showSpentAt(ctx, at); err != nil {
 			return nil, err
 		}
 		if tried[at] {
@@ -52,12 +52,12 @@ func (w *Watcher) showSpent(ctx context.Context, causes map[int]records.Transfer
 
 // showSpentAt reports whether the signer has read any block. One that its nodes do not have yet is
 // shown again later.
-func (w *Watcher) showSpentAt(ctx context.Context, at depositAddress) (read bool, err error) {
-	w.spent.mu.Lock()
-	next := w.spent.next[at]
-	w.spent.mu.Unlock()
+func (ps *Payers) showSpentAt(ctx context.Context, at depositAddress) (read bool, err error) {
+	ps.spent.mu.Lock()
+	next := ps.spent.next[at]
+	ps.spent.mu.Unlock()
 	var list []records.OwnTx
-	err = w.Store.View(ctx, func(tx *records.Tx) (err error) {
+	err = ps.deps.Store.View(ctx, func(tx *records.Tx) (err error) {
 		list, err = tx.OwnTxsOf(at.chain, at.address, next, maxSpentBlocks)
 		return err
 	})
@@ -65,20 +65,20 @@ func (w *Watcher) showSpentAt(ctx context.Context, at depositAddress) (read bool
 		return false, fmt.Errorf("reading what %s has paid: %w", at.address, err)
 	}
 	for _, own := range list {
-		if err := w.Signer.ReadOutcomes(ctx, at.chain, own.Height); err != nil {
+		if err := ps.deps.Signer.ReadOutcomes(ctx, at.chain, own.Height); err != nil {
 			if ctx.Err() != nil {
 				return false, err
 			}
-			w.Log.WithField("chain", at.chain).WithField("height", own.Height).WithError(err).Warn("showing the signer what a deposit address has paid")
+			ps.deps.Log.WithField("chain", at.chain).WithField("height", own.Height).WithError(err).Warn("showing the signer what a deposit address has paid")
 			break
 		}
 		next, read = own.Number+1, true
 	}
-	w.spent.mu.Lock()
-	defer w.spent.mu.Unlock()
-	if w.spent.next == nil {
-		w.spent.next = map[depositAddress]uint64{}
+	ps.spent.mu.Lock()
+	defer ps.spent.mu.Unlock()
+	if ps.spent.next == nil {
+		ps.spent.next = map[depositAddress]uint64{}
 	}
-	w.spent.next[at] = max(w.spent.next[at], next)
+	ps.spent.next[at] = max(ps.spent.next[at], next)
 	return read, nil
 }

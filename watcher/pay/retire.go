@@ -1,4 +1,4 @@
-package watcher
+package pay
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 
 // retired reports whether an account no longer pays users. It is watched, receives, and sends its
 // balance to the paying accounts.
-func (w *Watcher) retired(a records.Account) bool {
-	n := w.network(a.Network)
+func (ps *Payers) retired(a records.Account) bool {
+	n := ps.deps.Rules().Network(a.Network)
 	return paysUsers(a) && n.Name != "" && !n.Pays(a.Chain, a.Account)
 }
 
@@ -23,14 +23,14 @@ func (w *Watcher) retired(a records.Account) bool {
 // that an older branch of the account may still make stays.
 func (p *payer) handOverQueued(ctx context.Context, a records.Account) error {
 	var list []records.Payment
-	err := p.Store.View(ctx, func(tx *records.Tx) error {
+	err := p.deps.Store.View(ctx, func(tx *records.Tx) error {
 		for _, class := range []records.Class{records.ClassUser, records.ClassRefund} {
 			assets, err := tx.QueuedAssets(p.id, a.Account, class)
 			if err != nil {
 				return err
 			}
 			for _, asset := range assets {
-				some, err := tx.QueuedPayments(p.id, a.Account, class, asset, maxGroup)
+				some, err := tx.QueuedPayments(p.id, a.Account, class, asset, MaxGroup)
 				if err != nil {
 					return err
 				}
@@ -48,9 +48,9 @@ func (p *payer) handOverQueued(ctx context.Context, a records.Account) error {
 // handOverHeld moves the payments of retired accounts that the signer holds to accounts that pay.
 func (p *payer) handOverHeld(ctx context.Context) error {
 	var from []records.Account
-	err := p.Store.View(ctx, func(tx *records.Tx) error {
+	err := p.deps.Store.View(ctx, func(tx *records.Tx) error {
 		all, err := tx.Accounts(p.id, records.KindHot, records.KindGateway)
-		from = slices.DeleteFunc(all, func(a records.Account) bool { return a.State != records.AccountOK || !p.retired(a) })
+		from = slices.DeleteFunc(all, func(a records.Account) bool { return a.State != records.AccountOK || !p.all.retired(a) })
 		return err
 	})
 	if err != nil || len(from) == 0 {
@@ -62,7 +62,7 @@ func (p *payer) handOverHeld(ctx context.Context) error {
 	}
 	from = slices.DeleteFunc(from, func(a records.Account) bool { return behind[a.Network] })
 	var list []records.Payment
-	err = p.Store.View(ctx, func(tx *records.Tx) (err error) {
+	err = p.deps.Store.View(ctx, func(tx *records.Tx) (err error) {
 		list, err = heldOf(tx, from)
 		return err
 	})
@@ -72,11 +72,11 @@ func (p *payer) handOverHeld(ctx context.Context) error {
 	return p.requeueElsewhere(ctx, list)
 }
 
-// heldOf returns payments of accounts that the signer holds: all of them, or at least maxGroup.
+// heldOf returns payments of accounts that the signer holds: all of them, or at least MaxGroup.
 func heldOf(tx *records.Tx, accounts []records.Account) (list []records.Payment, err error) {
 	for _, reason := range records.AskedAgain() {
-		for after := uint64(0); len(list) < maxGroup; {
-			held, err := tx.HeldFor(reason, after, maxGroup)
+		for after := uint64(0); len(list) < MaxGroup; {
+			held, err := tx.HeldFor(reason, after, MaxGroup)
 			if err != nil {
 				return nil, err
 			}
@@ -103,7 +103,7 @@ func (p *payer) requeueElsewhere(ctx context.Context, list []records.Payment) er
 		}
 		var id uint64
 		next := q
-		err := p.Store.Update(ctx, func(tx *records.Tx) error {
+		err := p.deps.Store.Update(ctx, func(tx *records.Tx) error {
 			if err := checkHeld(tx, q); err != nil {
 				return err
 			}
@@ -111,7 +111,7 @@ func (p *payer) requeueElsewhere(ctx context.Context, list []records.Payment) er
 			if err != nil {
 				return err
 			}
-			next.Account, next.State, next.Reason = p.network(q.Network).PayerOf(q.Chain, t.Transfer, t.Chain), "", ""
+			next.Account, next.State, next.Reason = p.deps.Rules().Network(q.Network).PayerOf(q.Chain, t.Transfer, t.Chain), "", ""
 			if err := tx.MovePayment(q.ID, q.State, records.VoidPayment, "its account is retired"); err != nil {
 				return err
 			}
@@ -135,7 +135,7 @@ func (p *payer) voidSweeps(ctx context.Context, list []records.Payment) error {
 	if len(list) == 0 {
 		return nil
 	}
-	return p.Store.Update(ctx, func(tx *records.Tx) error {
+	return p.deps.Store.Update(ctx, func(tx *records.Tx) error {
 		for _, q := range list {
 			err := tx.MovePayment(q.ID, records.Queued, records.VoidPayment, "its payee is retired")
 			if err != nil && !errors.Is(err, records.ErrConflict) {
@@ -148,15 +148,15 @@ func (p *payer) voidSweeps(ctx context.Context, list []records.Payment) error {
 
 // goesToRetired reports whether a payment is a sweep to a retired account.
 func (p *payer) goesToRetired(ctx context.Context, q records.Payment) (yes bool, err error) {
-	if q.Purpose != chain.Sweep || p.network(q.Network).Pays(q.Chain, q.Payee) {
+	if q.Purpose != chain.Sweep || p.deps.Rules().Network(q.Network).Pays(q.Chain, q.Payee) {
 		return false, nil
 	}
-	err = p.Store.View(ctx, func(tx *records.Tx) error {
+	err = p.deps.Store.View(ctx, func(tx *records.Tx) error {
 		to, err := tx.Account(q.Chain, q.Payee)
 		if errors.Is(err, records.ErrNotFound) {
 			return nil
 		}
-		yes = p.retired(to)
+		yes = p.all.retired(to)
 		return err
 	})
 	return yes, err

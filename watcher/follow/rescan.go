@@ -1,4 +1,4 @@
-package watcher
+package follow
 
 import (
 	"context"
@@ -17,9 +17,9 @@ const maxRescans = 64
 // rescan reads the blocks again that operators have ordered, and books what the records miss of
 // them. An order that the rules do not allow, or whose block no node gives, has failed: following
 // does not wait for it.
-func (f *follower) rescan(ctx context.Context) error {
+func (f *Follower) rescan(ctx context.Context) error {
 	var open []records.Rescan
-	err := f.Store.View(ctx, func(tx *records.Tx) (err error) {
+	err := f.deps.Store.View(ctx, func(tx *records.Tx) (err error) {
 		open, err = records.OpenRescans(tx, f.id, maxRescans)
 		return err
 	})
@@ -34,7 +34,7 @@ func (f *follower) rescan(ctx context.Context) error {
 	return nil
 }
 
-func (f *follower) rescanOne(ctx context.Context, o records.Rescan) error {
+func (f *Follower) rescanOne(ctx context.Context, o records.Rescan) error {
 	b, err := f.chain.Block(ctx, o.Height)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -46,7 +46,7 @@ func (f *follower) rescanOne(ctx context.Context, o records.Rescan) error {
 		return f.endRescan(ctx, o, records.RescanFailed, "the nodes show another block now: "+b.Hash)
 	}
 	f.settled = chain.Head{}
-	err = f.Store.Update(records.WithActor(ctx, o.Actor), func(tx *records.Tx) error {
+	err = f.deps.Store.Update(records.WithActor(ctx, o.Actor), func(tx *records.Tx) error {
 		n, err := f.bookAgain(tx, b)
 		if err != nil {
 			return err
@@ -59,14 +59,14 @@ func (f *follower) rescanOne(ctx context.Context, o records.Rescan) error {
 	return f.endRescan(ctx, o, records.RescanFailed, err.Error())
 }
 
-func (f *follower) endRescan(ctx context.Context, o records.Rescan, state records.RescanState, detail string) error {
+func (f *Follower) endRescan(ctx context.Context, o records.Rescan, state records.RescanState, detail string) error {
 	f.log.WithFields(logrus.Fields{"height": o.Height, "state": state}).Warn("rescan: " + detail)
-	return f.Store.Update(records.WithActor(ctx, o.Actor), func(tx *records.Tx) error { return records.EndRescan(tx, o, state, detail) })
+	return f.deps.Store.Update(records.WithActor(ctx, o.Actor), func(tx *records.Tx) error { return records.EndRescan(tx, o, state, detail) })
 }
 
 // bookAgain stores what the records miss of a block of the line, as the follower does with a new
 // one. It changes nothing the second time.
-func (f *follower) bookAgain(tx *records.Tx, b chain.Block) (booked int, err error) {
+func (f *Follower) bookAgain(tx *records.Tx, b chain.Block) (booked int, err error) {
 	if err := tx.EnsureBlock(f.id, b); err != nil {
 		return 0, err
 	}
@@ -94,10 +94,10 @@ func countIf(yes bool) int {
 	return 0
 }
 
-// storeLateTransfer is storeTransfer for a block that is read again: a transfer to an address
+// storeLateTransfer is StoreTransfer for a block that is read again: a transfer to an address
 // before it was given to its user belongs to no user.
-func (f *follower) storeLateTransfer(tx *records.Tx, t chain.Transfer, b chain.Block) (changed bool, err error) {
-	row, ok, err := f.rules().Classify(tx, f.id, t)
+func (f *Follower) storeLateTransfer(tx *records.Tx, t chain.Transfer, b chain.Block) (changed bool, err error) {
+	row, ok, err := f.deps.Rules().Classify(tx, f.id, t)
 	if err != nil || !ok {
 		return false, err
 	}

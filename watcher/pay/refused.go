@@ -1,4 +1,4 @@
-package watcher
+package pay
 
 import (
 	"context"
@@ -39,7 +39,7 @@ func (p *payer) noteAnswers(a records.Account, unmined []records.OpenSlot, of []
 			delete(p.refused, a.Account)
 		case !errors.As(err, &said), has && known.slot.Nonce < of[i].Nonce:
 		default:
-			r := refusal{a, of[i], list[i].Hash, unmined[0].Nonce == of[i].Nonce, p.Now(), said.Text}
+			r := refusal{a, of[i], list[i].Hash, unmined[0].Nonce == of[i].Nonce, p.deps.Now(), said.Text}
 			if same {
 				r.since = known.since
 			}
@@ -71,19 +71,19 @@ func (p *payer) dropIdleRefusals(busy []records.Account) {
 func (p *payer) tellRefusals(ctx context.Context) error {
 	var now []records.Condition
 	for _, account := range slices.Sorted(maps.Keys(p.refused)) {
-		if r := p.refused[account]; p.Now().Sub(r.since) >= tellRefusedAfter {
+		if r := p.refused[account]; p.deps.Now().Sub(r.since) >= tellRefusedAfter {
 			now = append(now, r.condition(p.id))
 		}
 	}
 	for _, account := range slices.Sorted(maps.Keys(p.unsigned)) {
-		if h := p.unsigned[account]; p.Now().Sub(h.since) >= tellUnsignedAfter {
+		if h := p.unsigned[account]; p.deps.Now().Sub(h.since) >= TellUnsignedAfter {
 			now = append(now, h.condition(p.id))
 		}
 	}
 	if p.hasTold && slices.Equal(now, p.told) {
 		return nil
 	}
-	err := p.Store.Update(ctx, func(tx *records.Tx) error { return records.NoteConditions(tx, "refused:"+string(p.id), now) })
+	err := p.deps.Store.Update(ctx, func(tx *records.Tx) error { return records.NoteConditions(tx, "refused:"+string(p.id), now) })
 	if err != nil {
 		return fmt.Errorf("telling what nodes refuse: %w", err)
 	}

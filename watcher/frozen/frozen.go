@@ -1,4 +1,4 @@
-package watcher
+package frozen
 
 import (
 	"context"
@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// frozenPrefix begins the reason of channels that are stopped because a token refuses every
+	// Prefix begins the reason of channels that are stopped because a token refuses every
 	// payment of a hot account.
-	frozenPrefix = "frozen: "
+	Prefix = "frozen: "
 	// byFalse is in the reason where the token answers false instead of reverting.
 	byFalse = "the token answers false"
 )
 
-// closeFrozen stops the channels of an asset that a hot account cannot pay. Deposits stop too,
+// Close stops the channels of an asset that a hot account cannot pay. Deposits stop too,
 // unless the token's policy keeps them open. Nothing is written where the channels are stopped
 // already.
-func (w *Watcher) closeFrozen(tx *records.Tx, n records.Network, asset chain.Asset, account string, why error) error {
+func (tk *Tokens) Close(tx *records.Tx, n records.Network, asset chain.Asset, account string, why error) error {
 	for _, t := range n.Tokens {
 		if t.Asset != asset {
 			continue
@@ -32,13 +32,13 @@ func (w *Watcher) closeFrozen(tx *records.Tx, n records.Network, asset chain.Ass
 			how = byFalse
 		}
 		text := fmt.Sprintf("%shot account %s on %s can pay no %s to anybody (%s): the token is paused, or its issuer has frozen the account. "+
-			"Payments wait and leave when it ends", frozenPrefix, account, n.Source, t.SourceSymbol(), how)
+			"Payments wait and leave when it ends", Prefix, account, n.Source, t.SourceSymbol(), how)
 		for _, d := range []records.Direction{records.Withdrawal, records.Deposit} {
 			want := records.ChannelMaintain
 			if d == records.Deposit && t.FrozenDeposits {
 				want = records.ChannelOpen
 			}
-			if err := w.setFrozen(tx, n, t, d, want, text); err != nil {
+			if err := tk.set(tx, n, t, d, want, text); err != nil {
 				return err
 			}
 		}
@@ -46,14 +46,14 @@ func (w *Watcher) closeFrozen(tx *records.Tx, n records.Network, asset chain.Ass
 	return nil
 }
 
-// openFrozen opens the channels of an asset that closeFrozen has stopped.
-func (w *Watcher) openFrozen(tx *records.Tx, n records.Network, asset chain.Asset) error {
+// open opens the channels of an asset that Close has stopped.
+func (tk *Tokens) open(tx *records.Tx, n records.Network, asset chain.Asset) error {
 	for _, t := range n.Tokens {
 		for _, d := range []records.Direction{records.Withdrawal, records.Deposit} {
 			if t.Asset != asset {
 				continue
 			}
-			if err := w.setFrozen(tx, n, t, d, records.ChannelOpen, ""); err != nil {
+			if err := tk.set(tx, n, t, d, records.ChannelOpen, ""); err != nil {
 				return err
 			}
 		}
@@ -61,22 +61,22 @@ func (w *Watcher) openFrozen(tx *records.Tx, n records.Network, asset chain.Asse
 	return nil
 }
 
-func (w *Watcher) setFrozen(tx *records.Tx, n records.Network, t records.Token, d records.Direction, want, why string) error {
-	changed, err := reconcile.SetAutomatic(tx, n, t, d, frozenPrefix, want, why)
+func (tk *Tokens) set(tx *records.Tx, n records.Network, t records.Token, d records.Direction, want, why string) error {
+	changed, err := reconcile.SetAutomatic(tx, n, t, d, Prefix, want, why)
 	if changed {
-		w.Log.WithField("network", n.Name).WithField("token", t.TokenID).Warnf("channel of %ss: automatic %s %s", d, want, why)
+		tk.Log.WithField("network", n.Name).WithField("token", t.TokenID).Warnf("channel of %ss: automatic %s %s", d, want, why)
 	}
 	return err
 }
 
-// TryTokens tries whether each hot account can pay each of its tokens at all, and stops or opens
+// Try tries whether each hot account can pay each of its tokens at all, and stops or opens
 // the channels accordingly. It sends nothing. An account without a balance of a token gives no
 // result for it.
-func (w *Watcher) TryTokens(ctx context.Context) error {
+func (tk *Tokens) Try(ctx context.Context) error {
 	var faults []error
-	for _, n := range w.Networks() {
-		if c, ok := w.Chains[n.Source].(trier); ok {
-			if err := w.tryNetwork(ctx, c, n); err != nil {
+	for _, n := range tk.Networks() {
+		if c, ok := tk.Chains[n.Source].(Trier); ok {
+			if err := tk.tryNetwork(ctx, c, n); err != nil {
 				faults = append(faults, fmt.Errorf("trying whether the tokens of network %s can be paid: %w", n.Name, err))
 			}
 		}
@@ -87,29 +87,29 @@ func (w *Watcher) TryTokens(ctx context.Context) error {
 // payability is the known state of an asset at all hot accounts.
 type payability struct {
 	pays   bool
-	frozen error  // errFrozen; nil: at no account
+	frozen error  // ErrFrozen; nil: at no account
 	at     string // the first account that cannot pay it
 }
 
-func (w *Watcher) tryNetwork(ctx context.Context, c trier, n records.Network) error {
-	assets, stopped, err := w.tokensToTry(ctx, n)
+func (tk *Tokens) tryNetwork(ctx context.Context, c Trier, n records.Network) error {
+	assets, stopped, err := tk.tokensToTry(ctx, n)
 	if err != nil || len(assets) == 0 {
 		return err
 	}
 	known := make(map[chain.Asset]payability)
 	for _, account := range n.Paying(n.Source) {
-		if err := w.tryAccount(ctx, c, n, account, assets, stopped, known); err != nil {
+		if err := tk.tryAccount(ctx, c, n, account, assets, stopped, known); err != nil {
 			return err
 		}
 	}
-	return w.Store.Update(ctx, func(tx *records.Tx) error {
+	return tk.Store.Update(ctx, func(tx *records.Tx) error {
 		for _, asset := range assets {
 			k := known[asset]
 			switch {
 			case k.frozen != nil:
-				err = w.closeFrozen(tx, n, asset, k.at, k.frozen)
+				err = tk.Close(tx, n, asset, k.at, k.frozen)
 			case k.pays:
-				err = w.openFrozen(tx, n, asset)
+				err = tk.open(tx, n, asset)
 			}
 			if err != nil {
 				return err
@@ -121,10 +121,10 @@ func (w *Watcher) tryNetwork(ctx context.Context, c trier, n records.Network) er
 
 // tokensToTry are the tokens of a network's source chain, and those of which a channel is stopped
 // because they answer false.
-func (w *Watcher) tokensToTry(ctx context.Context, n records.Network) (assets []chain.Asset, answerFalse map[chain.Asset]bool, err error) {
+func (tk *Tokens) tokensToTry(ctx context.Context, n records.Network) (assets []chain.Asset, answerFalse map[chain.Asset]bool, err error) {
 	answerFalse = make(map[chain.Asset]bool)
 	seen := make(map[chain.Asset]bool)
-	err = w.Store.View(ctx, func(tx *records.Tx) error {
+	err = tk.Store.View(ctx, func(tx *records.Tx) error {
 		for _, t := range n.Tokens {
 			if t.Asset == chain.Native {
 				continue
@@ -136,7 +136,7 @@ func (w *Watcher) tokensToTry(ctx context.Context, n records.Network) (assets []
 			if err != nil {
 				return err
 			}
-			if strings.HasPrefix(channel.Why, frozenPrefix) && strings.Contains(channel.Why, byFalse) {
+			if strings.HasPrefix(channel.Why, Prefix) && strings.Contains(channel.Why, byFalse) {
 				answerFalse[t.Asset] = true
 			}
 		}
@@ -146,8 +146,8 @@ func (w *Watcher) tokensToTry(ctx context.Context, n records.Network) (assets []
 }
 
 // tryAccount tries the least unit of every token to one payee, and of those that are refused more.
-func (w *Watcher) tryAccount(ctx context.Context, c trier, n records.Network, account string, assets []chain.Asset, answerFalse map[chain.Asset]bool, known map[chain.Asset]payability) error {
-	others, err := w.otherPayees(ctx, n, account, "", "")
+func (tk *Tokens) tryAccount(ctx context.Context, c Trier, n records.Network, account string, assets []chain.Asset, answerFalse map[chain.Asset]bool, known map[chain.Asset]payability) error {
+	others, err := tk.otherPayees(ctx, n, account, "", "")
 	if err != nil || len(others) == 0 {
 		return err
 	}
@@ -165,7 +165,7 @@ func (w *Watcher) tryAccount(ctx context.Context, c trier, n records.Network, ac
 		case passes(results[i], byFalse):
 			k.pays = true
 		case refuses(results[i], byFalse):
-			pays, err := w.paysSomebody(ctx, c, n, account, first[i], byFalse)
+			pays, err := tk.paysSomebody(ctx, c, n, account, first[i], byFalse)
 			if err != nil {
 				return err
 			}
@@ -179,8 +179,8 @@ func (w *Watcher) tryAccount(ctx context.Context, c trier, n records.Network, ac
 }
 
 // paysSomebody reports whether an account can pay some of a token to any of the other payees.
-func (w *Watcher) paysSomebody(ctx context.Context, c trier, n records.Network, account string, pay chain.Payment, byFalse bool) (bool, error) {
-	others, err := w.otherPayees(ctx, n, account, pay.Asset, "")
+func (tk *Tokens) paysSomebody(ctx context.Context, c Trier, n records.Network, account string, pay chain.Payment, byFalse bool) (bool, error) {
+	others, err := tk.otherPayees(ctx, n, account, pay.Asset, "")
 	if err != nil {
 		return false, err
 	}

@@ -1,4 +1,4 @@
-package watcher
+package pay
 
 import (
 	"context"
@@ -12,13 +12,14 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/transfers"
+	"gatewayd/watcher/frozen"
 )
 
 const (
 	// maxWaiting bounds how many payments that wait are stepped over to find one that need not.
 	maxWaiting = 1024
-	// tryAgain is after how many blocks a payment that waited is tried again.
-	tryAgain = 3
+	// TryAgain is after how many blocks a payment that waited is tried again.
+	TryAgain = 3
 )
 
 // fundsCheck finds out which queued payments of an account can be paid now.
@@ -69,7 +70,7 @@ func (t *fundsCheck) affordable(ctx context.Context, list []records.Payment) (ou
 		case errors.Is(err, errNoCoin):
 			t.noCoin = true
 			t.deferrals = append(t.deferrals, deferral{q, err})
-		case errors.Is(err, errFrozen):
+		case errors.Is(err, frozen.ErrFrozen):
 			t.short[q.Asset] = true
 			t.deferrals = append(t.deferrals, deferral{q, err})
 		case waitsOrFails(err):
@@ -107,21 +108,21 @@ func (t *fundsCheck) overtaken() bool {
 // waitsOrFails reports whether an error concerns one payment only; others, as the fault of a node,
 // concern all.
 func waitsOrFails(err error) bool {
-	return slices.ContainsFunc([]error{chain.ErrRefused, chain.ErrGasLimit, chain.ErrFeeCeiling, chain.ErrNotNow, errTokenLimit}, func(why error) bool { return errors.Is(err, why) })
+	return slices.ContainsFunc([]error{chain.ErrRefused, chain.ErrGasLimit, chain.ErrFeeCeiling, chain.ErrNotNow, frozen.ErrTokenLimit}, func(why error) bool { return errors.Is(err, why) })
 }
 
-// noteLaterAfter is the time for which the signer may be behind the chain, or an asset without an
+// NoteLaterAfter is the time for which the signer may be behind the chain, or an asset without an
 // answer, before the payments show it.
-const noteLaterAfter = time.Minute
+const NoteLaterAfter = time.Minute
 
 // passes reports whether the payment waits for a cause that mostly ends automatically, and not long
 // yet.
 func (a deferral) passes(now time.Time) bool {
-	return (errors.Is(a.why, errLater) || errors.Is(a.why, errAsset)) && now.Sub(a.payment.ChangedAt) < noteLaterAfter
+	return (errors.Is(a.why, errLater) || errors.Is(a.why, errAsset)) && now.Sub(a.payment.ChangedAt) < NoteLaterAfter
 }
 
 // steppedOver reports whether the payment alone waits: later ones continue, and it is tried again
-// after tryAgain blocks. The cause of a complete asset or account is tried in each round.
+// after TryAgain blocks. The cause of a complete asset or account is tried in each round.
 func (a deferral) steppedOver() bool { return waitsOrFails(a.why) || errors.Is(a.why, errLater) }
 
 // reason returns the reason for the wait in the records' terms; empty for one that ends
@@ -140,9 +141,9 @@ func (a deferral) reason() string {
 		return records.WaitsSigner
 	case errors.Is(a.why, errAsset):
 		return records.WaitsAsset
-	case errors.Is(a.why, errFrozen):
+	case errors.Is(a.why, frozen.ErrFrozen):
 		return records.WaitsFrozen
-	case errors.Is(a.why, errTokenLimit):
+	case errors.Is(a.why, frozen.ErrTokenLimit):
 		return records.WaitsTokenLimit
 	}
 	return ""
@@ -155,11 +156,11 @@ func (a deferral) fails() bool {
 		(a.payment.Purpose == chain.Credit || a.payment.Purpose == chain.Refund)
 }
 
-// stepOver returns the payments that were tried less than tryAgain blocks ago and wait. Those that
+// stepOver returns the payments that were tried less than TryAgain blocks ago and wait. Those that
 // lack coin are not among them: they are tried in each round.
 func (p *payer) stepOver(cur records.Cursor) map[uint64]uint64 {
 	for id, height := range p.waiting {
-		if cur.Height >= height+tryAgain || cur.Height < height {
+		if cur.Height >= height+TryAgain || cur.Height < height {
 			delete(p.waiting, id)
 		}
 	}
@@ -172,27 +173,27 @@ func (p *payer) deferAll(ctx context.Context, a records.Account, cur records.Cur
 	p.logShortOfCoin(a.Account, list)
 	var changed []deferral
 	for _, s := range list {
-		if errors.Is(s.why, errFrozen) {
+		if errors.Is(s.why, frozen.ErrFrozen) {
 			p.frozen[paidFrom{a.Account, s.payment.Asset}] = cur.Height
 		}
 		if s.steppedOver() && len(p.waiting) < maxWaiting {
 			p.waiting[s.payment.ID] = cur.Height
 		}
-		if s.fails() || errors.Is(s.why, errFrozen) || !s.passes(p.Now()) && (s.reason() != "" || errors.Is(s.why, errShort)) && s.reason() != s.payment.Reason {
+		if s.fails() || errors.Is(s.why, frozen.ErrFrozen) || !s.passes(p.deps.Now()) && (s.reason() != "" || errors.Is(s.why, errShort)) && s.reason() != s.payment.Reason {
 			changed = append(changed, s)
 		}
 	}
 	if len(changed) == 0 {
 		return nil
 	}
-	err := p.Store.Update(ctx, func(tx *records.Tx) error {
+	err := p.deps.Store.Update(ctx, func(tx *records.Tx) error {
 		if err := p.closeFrozenOf(tx, a, changed); err != nil {
 			return err
 		}
 		gate := newGate(tx)
 		for _, s := range changed {
 			ok, err := gate.mayLeave(s.payment)
-			ok = ok || errors.Is(s.why, errFrozen) // its channel has just been stopped, and the note contains the reason
+			ok = ok || errors.Is(s.why, frozen.ErrFrozen) // its channel has just been stopped, and the note contains the reason
 			if err == nil && ok {
 				err = p.deferOne(tx, s)
 			}
@@ -211,12 +212,12 @@ func (p *payer) deferAll(ctx context.Context, a records.Account, cur records.Cur
 	return nil
 }
 
-// stillFrozen are the assets that were refused to an account less than tryAgain blocks ago.
+// stillFrozen are the assets that were refused to an account less than TryAgain blocks ago.
 func (p *payer) stillFrozen(a records.Account, cur records.Cursor) map[chain.Asset]bool {
 	still := map[chain.Asset]bool{}
 	for from, height := range p.frozen {
 		switch {
-		case cur.Height >= height+tryAgain || cur.Height < height:
+		case cur.Height >= height+TryAgain || cur.Height < height:
 			delete(p.frozen, from)
 		case from.account == a.Account:
 			still[from.asset] = true
@@ -228,10 +229,10 @@ func (p *payer) stillFrozen(a records.Account, cur records.Cursor) map[chain.Ass
 // closeFrozenOf stops the channels of the assets that deferrals show to be frozen.
 func (p *payer) closeFrozenOf(tx *records.Tx, a records.Account, list []deferral) error {
 	for _, s := range list {
-		if !errors.Is(s.why, errFrozen) {
+		if !errors.Is(s.why, frozen.ErrFrozen) {
 			continue
 		}
-		if err := p.closeFrozen(tx, p.network(a.Network), s.payment.Asset, a.Account, s.why); err != nil {
+		if err := p.deps.Tokens.Close(tx, p.deps.Rules().Network(a.Network), s.payment.Asset, a.Account, s.why); err != nil {
 			return err
 		}
 	}
@@ -258,9 +259,9 @@ func (p *payer) deferOne(tx *records.Tx, s deferral) error {
 	switch {
 	case q.Purpose != chain.Credit || t.Direction != records.Withdrawal:
 	case q.Gen > 0: // it has failed once, for a fee
-		return p.rules().GiveUp(tx, q, t, records.ReasonPayoutFailed, t.Net)
+		return p.deps.Rules().GiveUp(tx, q, t, records.ReasonPayoutFailed, t.Net)
 	default:
-		return p.rules().GiveUp(tx, q, t, s.reason(), t.Amount)
+		return p.deps.Rules().GiveUp(tx, q, t, s.reason(), t.Amount)
 	}
 	return tx.MovePayment(q.ID, records.Queued, records.HeldPayment, s.reason())
 }
@@ -281,4 +282,21 @@ func (p *payer) logShortOfCoin(account string, list []deferral) {
 		return
 	}
 	p.log.WithField("account", account).Info("coin for fees again")
+}
+
+// refuser distinguishes the refusal of a payee from that of the paying account: why comes from the
+// estimate of a payment. It returns why if no token refuses, or the refuser is unknown.
+func (p *payer) refuser(ctx context.Context, a records.Account, q records.Payment, why error) error {
+	final := errors.Is(why, chain.ErrRefused) || errors.Is(why, chain.ErrGasLimit)
+	if _, ok := p.chain.(frozen.Trier); !ok || !final || q.Asset == chain.Native || a.Kind != records.KindHot {
+		return why
+	}
+	head, err := p.chain.Head(ctx)
+	if err != nil {
+		return err
+	}
+	if err := p.deps.Tokens.WhoRefuses(ctx, head.Latest.Height, a.Account, q); !errors.Is(err, chain.ErrRefused) {
+		return err
+	}
+	return why
 }

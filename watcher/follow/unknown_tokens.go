@@ -1,4 +1,4 @@
-package watcher
+package follow
 
 import (
 	"context"
@@ -12,14 +12,14 @@ import (
 const (
 	unknownTokensRole  = "unknown_tokens" // of the heartbeat that is the time of the last line
 	unknownTokensEvery = 24 * time.Hour
-	unknownTokensCheck = time.Minute
+	UnknownTokensCheck = time.Minute
 )
 
-// reportUnknownTokens logs at most once a day how many transfers of tokens came in that no network
+// ReportUnknownTokens logs at most once a day how many transfers of tokens came in that no network
 // serves.
-func (w *Watcher) reportUnknownTokens(ctx context.Context) error {
+func ReportUnknownTokens(ctx context.Context, store records.Transactor, log logrus.FieldLogger) error {
 	var transfers, tokens uint64
-	err := w.Store.Update(ctx, func(tx *records.Tx) (err error) {
+	err := store.Update(ctx, func(tx *records.Tx) (err error) {
 		last, ever, err := records.LastBeat(tx, unknownTokensRole)
 		if err != nil || (ever && last.Age < unknownTokensEvery) {
 			return err
@@ -30,7 +30,7 @@ func (w *Watcher) reportUnknownTokens(ctx context.Context) error {
 		return records.Beat(tx, unknownTokensRole)
 	})
 	if err == nil && transfers > 0 {
-		w.Log.WithFields(logrus.Fields{"transfers": transfers, "tokens": tokens}).
+		log.WithFields(logrus.Fields{"transfers": transfers, "tokens": tokens}).
 			Info("transfers of unknown tokens came in: `gatewayd records list --unknown-tokens` lists them")
 	}
 	return err

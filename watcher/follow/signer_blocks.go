@@ -1,4 +1,4 @@
-package watcher
+package follow
 
 import (
 	"context"
@@ -33,9 +33,9 @@ func (s *signerBlocks) add(height uint64) (seen bool) {
 
 // showBlocks has the signer read the queued blocks and reports whether it has read any. A block
 // that its nodes do not have yet stays in the queue.
-func (f *follower) showBlocks(ctx context.Context) (seen bool, err error) {
+func (f *Follower) showBlocks(ctx context.Context) (seen bool, err error) {
 	for height := range f.signerBlocks.pending {
-		if err := f.Signer.ReadOutcomes(ctx, f.id, height); err != nil {
+		if err := f.deps.Signer.ReadOutcomes(ctx, f.id, height); err != nil {
 			if ctx.Err() != nil {
 				return false, err
 			}
@@ -50,7 +50,7 @@ func (f *follower) showBlocks(ctx context.Context) (seen bool, err error) {
 
 // addBranchBlocks queues the blocks of payments made in a later branch of an account: what was
 // signed in the branch before it is void then.
-func (f *follower) addBranchBlocks(paid []records.Slot, ownTxs []records.OwnTx) {
+func (f *Follower) addBranchBlocks(paid []records.Slot, ownTxs []records.OwnTx) {
 	for i, s := range paid {
 		if s.Branch > 1 {
 			f.signerBlocks.add(ownTxs[i].Height)

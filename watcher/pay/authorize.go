@@ -1,4 +1,4 @@
-package watcher
+package pay
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 	"gatewayd/transfers"
 )
 
-// askHeldEvery is the interval of asking the signer again about held payments: limits roll on,
+// AskHeldEvery is the interval of asking the signer again about held payments: limits roll on,
 // people approve.
-const askHeldEvery = time.Minute
+const AskHeldEvery = time.Minute
 
 // errLater is the reason of a payment that cannot be authorized or refused yet.
 var errLater = errors.New("the signer cannot tell yet")
@@ -25,7 +25,7 @@ var errLater = errors.New("the signer cannot tell yet")
 // holds does not block those behind it. It defers what the signer does not authorize and returns
 // the rest in the same order.
 func (p *payer) authorized(ctx context.Context, a records.Account, cur records.Cursor, chosen []records.Payment) ([]records.Payment, error) {
-	verdicts, err := p.claim(ctx, p.id, chosen)
+	verdicts, err := p.all.claim(ctx, p.id, chosen)
 	if err != nil || len(chosen) == 0 {
 		return nil, err
 	}
@@ -51,17 +51,17 @@ func (p *payer) authorized(ctx context.Context, a records.Account, cur records.C
 			stopped = append(stopped, judgement{chosen[i], v})
 		}
 	}
-	return list, errors.Join(p.deferAll(ctx, a, cur, deferrals), p.applyVerdicts(ctx, stopped), p.voidSweeps(ctx, sweepsToRetired))
+	return list, errors.Join(p.deferAll(ctx, a, cur, deferrals), p.all.applyVerdicts(ctx, stopped), p.voidSweeps(ctx, sweepsToRetired))
 }
 
 // claim asks the signer about payments of one chain and returns its verdicts in the same order.
 // Receives have no payee and need no authorization.
-func (w *Watcher) claim(ctx context.Context, id chain.ID, list []records.Payment) ([]chain.Verdict, error) {
+func (ps *Payers) claim(ctx context.Context, id chain.ID, list []records.Payment) ([]chain.Verdict, error) {
 	verdicts := make([]chain.Verdict, len(list))
 	var at []int
 	var claims []chain.Claim
 	var answered map[uint64]records.Transfer
-	err := w.Store.View(ctx, func(tx *records.Tx) (err error) {
+	err := ps.deps.Store.View(ctx, func(tx *records.Tx) (err error) {
 		if answered, err = tx.TransfersByID(records.CausesOf(list)); err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (w *Watcher) claim(ctx context.Context, id chain.ID, list []records.Payment
 	if err != nil || len(claims) == 0 {
 		return verdicts, err
 	}
-	answers, err := w.askSigner(ctx, id, claims)
+	answers, err := ps.askSigner(ctx, id, claims)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (w *Watcher) claim(ctx context.Context, id chain.ID, list []records.Payment
 			unproven[i] = answered[list[n].TransferID]
 		}
 	}
-	read, err := w.showSpent(ctx, unproven)
+	read, err := ps.showSpent(ctx, unproven)
 	if err != nil || len(read) == 0 {
 		return verdicts, err
 	}
@@ -98,7 +98,7 @@ func (w *Watcher) claim(ctx context.Context, id chain.ID, list []records.Payment
 	for i, n := range read {
 		again[i] = claims[n]
 	}
-	if answers, err = w.askSigner(ctx, id, again); err != nil {
+	if answers, err = ps.askSigner(ctx, id, again); err != nil {
 		return nil, err
 	}
 	for i, n := range read {
@@ -108,8 +108,8 @@ func (w *Watcher) claim(ctx context.Context, id chain.ID, list []records.Payment
 }
 
 // askSigner asks the signer for leave to pay.
-func (w *Watcher) askSigner(ctx context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
-	answers, err := w.Signer.Authorize(ctx, id, claims...)
+func (ps *Payers) askSigner(ctx context.Context, id chain.ID, claims []chain.Claim) ([]chain.Verdict, error) {
+	answers, err := ps.deps.Signer.Authorize(ctx, id, claims...)
 	if err == nil && len(answers) != len(claims) {
 		err = fmt.Errorf("%d verdicts for %d payments", len(answers), len(claims))
 	}
@@ -135,11 +135,11 @@ type judgement struct {
 
 // applyVerdicts moves payments to the states of their verdicts and stores the reasons, also in the
 // history.
-func (w *Watcher) applyVerdicts(ctx context.Context, list []judgement) error {
+func (ps *Payers) applyVerdicts(ctx context.Context, list []judgement) error {
 	if len(list) == 0 {
 		return nil
 	}
-	err := w.Store.Update(ctx, func(tx *records.Tx) error {
+	err := ps.deps.Store.Update(ctx, func(tx *records.Tx) error {
 		for _, j := range list {
 			if err := j.apply(tx); err != nil && !errors.Is(err, records.ErrConflict) { // an operator was faster
 				return err
@@ -151,7 +151,7 @@ func (w *Watcher) applyVerdicts(ctx context.Context, list []judgement) error {
 		return fmt.Errorf("noting the signer's verdicts on %d payments: %w", len(list), err)
 	}
 	for _, j := range list {
-		log := w.Log.WithFields(logrus.Fields{"payment": j.payment.ID, "reason": j.verdict.Reason})
+		log := ps.deps.Log.WithFields(logrus.Fields{"payment": j.payment.ID, "reason": j.verdict.Reason})
 		if j.verdict.State == chain.RefusedClaim {
 			log.Error("refused by the signer, an operator must look: " + j.verdict.Text)
 			continue
@@ -199,41 +199,41 @@ func checkHeld(tx *records.Tx, q records.Payment) error {
 
 // AskHeld asks the signer again about held payments: authorized ones are queued. Run calls it
 // automatically.
-func (w *Watcher) AskHeld(ctx context.Context) error {
-	for id, p := range w.payers {
+func (ps *Payers) AskHeld(ctx context.Context) error {
+	for id, p := range ps.byID {
 		if err := p.handOverHeld(ctx); err != nil {
 			return fmt.Errorf("handing over what is held on %s: %w", id, err)
 		}
 	}
 	for _, reason := range records.AskedAgain() {
-		if err := w.askHeldFor(ctx, reason); err != nil {
+		if err := ps.askHeldFor(ctx, reason); err != nil {
 			return fmt.Errorf("asking about what is held for %q: %w", reason, err)
 		}
 	}
 	return nil
 }
 
-func (w *Watcher) askHeldFor(ctx context.Context, reason string) error {
+func (ps *Payers) askHeldFor(ctx context.Context, reason string) error {
 	for after := uint64(0); ; {
 		var list []records.Payment
-		err := w.Store.View(ctx, func(tx *records.Tx) (err error) {
-			list, err = tx.HeldFor(reason, after, maxGroup)
+		err := ps.deps.Store.View(ctx, func(tx *records.Tx) (err error) {
+			list, err = tx.HeldFor(reason, after, MaxGroup)
 			return err
 		})
 		if err != nil || len(list) == 0 {
 			return err
 		}
 		after = list[len(list)-1].ID
-		for id := range w.Chains {
-			if err := w.askAgain(ctx, id, slices.DeleteFunc(slices.Clone(list), func(q records.Payment) bool { return q.Chain != id })); err != nil {
+		for id := range ps.deps.Chains {
+			if err := ps.AskAgain(ctx, id, slices.DeleteFunc(slices.Clone(list), func(q records.Payment) bool { return q.Chain != id })); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-func (w *Watcher) askAgain(ctx context.Context, id chain.ID, list []records.Payment) error {
-	verdicts, err := w.claim(ctx, id, list)
+func (ps *Payers) AskAgain(ctx context.Context, id chain.ID, list []records.Payment) error {
+	verdicts, err := ps.claim(ctx, id, list)
 	if err != nil || len(list) == 0 {
 		return err
 	}
@@ -244,7 +244,7 @@ func (w *Watcher) askAgain(ctx context.Context, id chain.ID, list []records.Paym
 		}
 	}
 	if len(changed) > 0 {
-		defer w.wake()
+		defer ps.deps.Wake()
 	}
-	return w.applyVerdicts(ctx, changed)
+	return ps.applyVerdicts(ctx, changed)
 }

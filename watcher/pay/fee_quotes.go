@@ -1,4 +1,4 @@
-package watcher
+package pay
 
 import (
 	"context"
@@ -9,20 +9,20 @@ import (
 	"gatewayd/records"
 )
 
-// quote stores what a payout of each token with a network-cost fee costs now. Wallets are quoted
+// Quote stores what a payout of each token with a network-cost fee costs now. Wallets are quoted
 // the newest one, withdrawals are charged the lowest of the last minutes, so a quote holds while a
 // user confirms (docs/gateway-clients.md 5).
-func (w *Watcher) quote(ctx context.Context) error {
+func (ps *Payers) Quote(ctx context.Context) error {
 	var faults []error // one network's nodes or one token keep no other quote back
-	for _, n := range w.Networks() {
-		c, ok := w.Chains[n.Source].(costQuoter)
+	for _, n := range ps.deps.Networks() {
+		c, ok := ps.deps.Chains[n.Source].(costQuoter)
 		for _, t := range n.Tokens {
 			if t.Policy.Fee.Kind != "network" {
 				continue
 			}
 			if !ok {
 				faults = append(faults, fmt.Errorf("token %s: chain %s has no network cost; choose another fee kind", t.TokenID, n.Source))
-			} else if err := w.quoteToken(ctx, c, n, t); err != nil {
+			} else if err := ps.quoteToken(ctx, c, n, t); err != nil {
 				faults = append(faults, fmt.Errorf("quoting token %s: %w", t.TokenID, err))
 			}
 		}
@@ -30,7 +30,7 @@ func (w *Watcher) quote(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-func (w *Watcher) quoteToken(ctx context.Context, c costQuoter, n records.Network, t records.Token) error {
+func (ps *Payers) quoteToken(ctx context.Context, c costQuoter, n records.Network, t records.Token) error {
 	native, err := c.PayoutCost(ctx, t.Asset)
 	if err != nil {
 		return err
@@ -39,18 +39,18 @@ func (w *Watcher) quoteToken(ctx context.Context, c costQuoter, n records.Networ
 	if err != nil {
 		return err
 	}
-	return w.Store.Update(ctx, func(tx *records.Tx) error { return records.AddQuote(tx, n.Name, t.TokenID, cost) })
+	return ps.deps.Store.Update(ctx, func(tx *records.Tx) error { return records.AddQuote(tx, n.Name, t.TokenID, cost) })
 }
 
 // ceilings are the most that each payment may cost in native coin, by payment: for the payout of a
 // withdrawal a multiple of the fee that its user paid, where the coin's price in the token is
 // known; zero, which leaves it to the chain's own ceiling, for all others.
-func (w *Watcher) ceilings(tx *records.Tx, list []records.Payment) (map[uint64]chain.Amount, error) {
+func (ps *Payers) ceilings(tx *records.Tx, list []records.Payment) (map[uint64]chain.Amount, error) {
 	out := make(map[uint64]chain.Amount, len(list))
 	var payouts []records.Payment
 	for _, p := range list {
 		out[p.ID] = chain.Amount{}
-		if p.Purpose == chain.Credit && p.Chain == w.network(p.Network).Source {
+		if p.Purpose == chain.Credit && p.Chain == ps.deps.Rules().Network(p.Network).Source {
 			payouts = append(payouts, p)
 		}
 	}
@@ -59,10 +59,16 @@ func (w *Watcher) ceilings(tx *records.Tx, list []records.Payment) (map[uint64]c
 		return nil, err
 	}
 	for _, p := range payouts {
-		n := w.network(p.Network)
+		n := ps.deps.Rules().Network(p.Network)
 		if token, ok := n.Token(p.Token); ok {
 			out[p.ID] = token.Ceiling(transfers[p.TransferID].Fee, n.CoinDecimals)
 		}
 	}
 	return out, nil
+}
+
+// costQuoter is a chain with fees: it returns the present cost of one payout of an asset, in native
+// coin.
+type costQuoter interface {
+	PayoutCost(ctx context.Context, asset chain.Asset) (chain.Amount, error)
 }
