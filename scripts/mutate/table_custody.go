@@ -81,6 +81,8 @@ func signatureRules() []mutant {
 	const found, coin = "signer/cause/balance.go", "records/signguard/arrivals.go"
 	counts := suite{"./signer/cause", "^(TestFoundCoinIsCreditedOnce|TestFoundCoinByChance|TestOpenings)$"}
 	books := suite{"./records/signguard", "^(TestCoinIsCounted|TestApprovedCoinCounts)$"}
+	const earlier = "records/signguard/earlier.go"
+	downgrades := suite{"./signer/cause", "^TestEarlierVersionsPaidOnce$"}
 	return []mutant{
 		{name: "found: no more than arrived", rule: "what only balances show is credited as far as it arrived", file: found, old: "if most.Less(total) {", new: "if false && most.Less(total) {", suite: counts},
 		{name: "found: counted at the commit", rule: "the commit that authorizes keeps the limit of an address", file: coin, old: "if a.Limit.Less(total) {", new: "if false && a.Limit.Less(total) {", suite: books},
@@ -90,6 +92,10 @@ func signatureRules() []mutant {
 		{name: "found: later deposits keep the limit", rule: "a deposit is not credited again after it was claimed as found", file: found, old: "if err != nil || !bounded {\n\t\treturn err", new: "if err != nil || bounded {\n\t\treturn err", suite: counts},
 		{name: "found: spent by final blocks", rule: "what an address has paid counts up to the balance's block", file: coin, old: "height > ? AND height <= ?`, address", new: "height > ? AND height >= 0 * ?`, address", suite: books},
 		{name: "found: to its own user", rule: "found coin is its address's user's", file: found, old: "case p.To != b.User || claim.Cause.User != b.User:", new: "case false:", suite: counts},
+		{name: "downgrade: noticed", rule: "what an earlier version signed is unknown history", file: earlier, old: "<> commits OR seen_payments", new: "<> commits AND seen_payments", suite: downgrades},
+		{name: "downgrade: deposits", rule: "what an earlier version credited is not credited again", file: earlier, old: "DELETE FROM watched", new: "DELETE FROM watched WHERE 1 = 0", suite: downgrades},
+		{name: "downgrade: found coin", rule: "what an earlier version credited is not found again", file: earlier, old: "WHERE since <> 9", new: "WHERE since < 0 AND since <> 9", suite: downgrades},
+		{name: "downgrade: later deposits", rule: "coin counted before a downgrade keeps back no later deposit", file: earlier, old: "WHERE height < 0", new: "WHERE 1 = 0", suite: downgrades},
 		{name: "custody: bindings of the configuration", rule: "bindings are given on the source chain of a network", file: "signer/bind.go", old: "if id, ok := s.source(b.Network); !ok || id != b.Chain {", new: "if false {", suite: binds},
 		{name: "custody: the newest block", rule: "a binding has the newest block that was ever seen", file: "signer/bind.go", old: "\tif _, err := s.head(ctx, id, l); err != nil {\n\t\treturn 0, err\n\t}\n\treturn s.highest(id), nil", new: "\thead, err := s.head(ctx, id, l)\n\treturn head.Latest.Height, err", suite: binds},
 		{name: "custody: bindings are bounded", rule: "a stolen daemon does not fill the disk with bindings", file: "signer/bind.go", old: "wait > 0 {", new: "false {", suite: binds},
