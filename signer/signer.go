@@ -61,7 +61,7 @@ type Signer struct {
 	cancels     *rate.Limiter // of numbers that nothing was signed for
 	headsMu     sync.Mutex
 	heads       map[chain.ID]uint64    // the highest block seen of each chain
-	unsettled   map[chain.ID]time.Time // of SettleBindings: when it first found unsettled bindings
+	unsettled   map[chain.ID]time.Time // when the newest binding without a block was given
 	authorizing sync.Mutex             // held while claims are checked: what they count stays true until it is written
 }
 
