@@ -12,9 +12,9 @@ import (
 	"github.com/miekg/pkcs11"
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/internal/testing/devices"
 	"gatewayd/wallet"
 	"gatewayd/wallet/hsm"
-	"gatewayd/internal/testing/devices"
 	"gatewayd/wallet/keystore"
 )
 
