@@ -22,10 +22,10 @@ func (g *Guard) addSeen(ctx context.Context, t session) error {
 	return err
 }
 
-// forget takes the history as unknown when an earlier version has signed. The chains are watched
+// restartBooks takes the history as unknown when an earlier version has signed. The chains are watched
 // from now on, and the books of coin at deposit addresses begin again: what came before is held for
 // people. Coin that was credited by balances is part of the new opening balances.
-func forget(ctx context.Context, t session) error {
+func restartBooks(ctx context.Context, t session) error {
 	r, err := t.exec(ctx, `UPDATE identity SET seen_commits = commits, seen_payments = (SELECT COUNT(*) FROM guard WHERE `+withoutCause+`)
 		WHERE seen_commits <> commits OR seen_payments <> (SELECT COUNT(*) FROM guard WHERE `+withoutCause+`)`)
 	if err != nil {

@@ -90,7 +90,7 @@ func (g *Guard) make(ctx context.Context) error {
 		if _, err := t.exec(ctx, authorizationSchema+spendingSchema+bindingSchema+linkSchema+arrivalSchema+earlierSchema); err != nil {
 			return err
 		}
-		return forget(ctx, t)
+		return restartBooks(ctx, t)
 	})
 }
 
