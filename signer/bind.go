@@ -103,15 +103,39 @@ func (s *Signer) bind(ctx context.Context, b signguard.Binding, store func(conte
 		return fmt.Errorf("%w: %w: %d addresses and labels were given out at once, and %d an hour are the most: again in %s",
 			ErrRefused, chain.ErrNotNow, bindingsAtOnce, bindingsPerHour, wait.Round(time.Second))
 	}
+	if b.Since == signguard.SinceUnknown {
+		s.settleAfter(b.Chain, now)
+	}
 	if err = store(ctx, b); err != nil {
 		place.CancelAt(now)
 	}
 	return err
 }
 
+// settleAfter notes when the newest binding without a block was given.
+func (s *Signer) settleAfter(id chain.ID, at time.Time) {
+	s.headsMu.Lock()
+	defer s.headsMu.Unlock()
+	if at.After(s.unsettled[id]) {
+		s.unsettled[id] = at
+	}
+}
+
+// unsettledSince returns when the newest binding without a block was given: now after a start, and
+// where the clock was ahead.
+func (s *Signer) unsettledSince(id chain.ID) time.Time {
+	s.headsMu.Lock()
+	defer s.headsMu.Unlock()
+	now := s.now()
+	if at, ok := s.unsettled[id]; !ok || at.After(now) {
+		s.unsettled[id] = now
+	}
+	return s.unsettled[id]
+}
+
 // SettleBindings stores the newest block of bindings that were given while no node returned it. The
-// block is made after the bindings were found, so that earlier deposits do not count for them. It
-// must not run concurrently with itself.
+// block is made after the last of them was given, so that earlier deposits do not count for them.
+// It must not run concurrently with itself.
 func (s *Signer) SettleBindings(ctx context.Context) error {
 	var faults []error
 	for id := range s.ledgers {
@@ -132,23 +156,18 @@ func (s *Signer) SettleBindings(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-// settle stores the newest block of bindings, unless it is older than the first call that found
-// unsettled bindings. Nodes that return from an outage may be behind the chain, and a binding as of
-// an old block would count for deposits before it.
+// settle stores the newest block of bindings, unless it is older than the last of them. Nodes that
+// return from an outage may be behind the chain, and a binding as of an old block would count for
+// deposits before it.
 func (s *Signer) settle(ctx context.Context, id chain.ID, list []signguard.Binding) (settled bool, err error) {
 	if len(list) == 0 {
-		delete(s.unsettled, id)
 		return false, nil
 	}
-	found, ok := s.unsettled[id]
-	if !ok {
-		found = s.now()
-		s.unsettled[id] = found
-	}
+	given := s.unsettledSince(id)
 	within, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
 	head, err := s.head(within, id, s.ledgers[id])
-	if err != nil || !head.Time.After(found) {
+	if err != nil || !head.Time.After(given) {
 		return false, err
 	}
 	return true, s.guard.Settle(ctx, list, s.highest(id))

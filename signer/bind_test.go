@@ -65,6 +65,7 @@ func TestAddressesAreOurs(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, head.Latest.Height, given.Since, "whatever the daemon names")
 	w.eth.Lie(chaintest.Always(chaintest.Refuse, chaintest.CallHead))
+	w.clock = head.Time
 	label.Label = "ABCD2346"
 	require.NoError(t, w.GiveLabel(t.Context(), label))
 	b.Index, b.Address = 3, w.eth.Address("deposit 3")
@@ -80,7 +81,6 @@ func TestAddressesAreOurs(t *testing.T) {
 		require.Equal(t, want, given.Since)
 	}
 	since(signguard.SinceUnknown)
-	w.clock = head.Time
 	require.Error(t, w.SettleBindings(t.Context()))
 	since(signguard.SinceUnknown)
 	w.eth.Lie(chaintest.Honest)
@@ -110,6 +110,49 @@ func TestBindingsKeepTheHighestBlock(t *testing.T) {
 	given, _, err := w.guard.OfLabel(t.Context(), "main", label.Label)
 	require.NoError(t, err)
 	require.Equal(t, head.Latest.Height, given.Since)
+}
+
+// TestBindingsOfAnOutage: nodes go away and return behind the chain. A label that a thief takes for
+// a deposit that came meanwhile counts from a later block, also when another one was given before.
+// A clock that was ahead delays no binding.
+func TestBindingsOfAnOutage(t *testing.T) {
+	w := seeing(t)
+	w.eth.Mine(9)
+	head, err := w.eth.Head(t.Context())
+	require.NoError(t, err)
+	away := chaintest.Always(chaintest.Refuse, chaintest.CallHead)
+	give := func(label string, at time.Time) {
+		w.clock = at
+		w.eth.Lie(away)
+		require.NoError(t, w.GiveLabel(t.Context(), signguard.Binding{Network: "main", Chain: "eth", Label: label, User: "alice"}))
+		require.Error(t, w.SettleBindings(t.Context()))
+		w.eth.Lie(chaintest.Honest)
+	}
+	since := func(label string) uint64 {
+		given, _, err := w.guard.OfLabel(t.Context(), "main", label)
+		require.NoError(t, err)
+		return given.Since
+	}
+	give("ABCD2345", head.Time)
+	w.eth.Mine(5) // the deposit is in the last
+	deposit, err := w.eth.Head(t.Context())
+	require.NoError(t, err)
+	give("ABCD2346", deposit.Time)
+	w.eth.Lie(chaintest.Always(chaintest.Stale, chaintest.CallHead))
+	require.NoError(t, w.SettleBindings(t.Context()))
+	require.Equal(t, signguard.SinceUnknown, since("ABCD2346"))
+	w.eth.Lie(chaintest.Honest)
+	w.eth.Mine(1)
+	require.NoError(t, w.SettleBindings(t.Context()))
+	require.Equal(t, deposit.Latest.Height+1, since("ABCD2345"))
+	require.Equal(t, deposit.Latest.Height+1, since("ABCD2346"))
+
+	give("ABCD2347", deposit.Time.AddDate(1, 0, 0))
+	w.clock = deposit.Time.Add(time.Minute)
+	require.NoError(t, w.SettleBindings(t.Context()))
+	w.eth.Mine(20)
+	require.NoError(t, w.SettleBindings(t.Context()))
+	require.Equal(t, deposit.Latest.Height+21, since("ABCD2347"))
 }
 
 // returning is a ledger whose nodes may be some blocks behind.

@@ -61,7 +61,7 @@ type Signer struct {
 	cancels     *rate.Limiter // of numbers that nothing was signed for
 	headsMu     sync.Mutex
 	heads       map[chain.ID]uint64    // the highest block seen of each chain
-	unsettled   map[chain.ID]time.Time // of SettleBindings: when it first found unsettled bindings
+	unsettled   map[chain.ID]time.Time // when the newest binding without a block was given
 	authorizing sync.Mutex             // held while claims are checked: what they count stays true until it is written
 }
 
@@ -215,9 +215,10 @@ const (
 )
 
 // mayCancel returns how many orders may be signed, and the reason for the next one. A cancellation
-// takes a number with a signature, or the first after those, because a bound payment that no longer
-// passes the checks would block all later ones. The latter are limited per hour. A signer without
-// its own nodes believes the daemon and refuses none.
+// takes a number with a signature, or one of the first after those, because a bound payment that no
+// longer passes the checks would block all later ones. Another party may have used the numbers
+// between. Each number after the signatures counts for the limit per hour. A signer without its own
+// nodes believes the daemon and refuses none.
 func (s *Signer) mayCancel(ctx context.Context, id chain.ID, orders []chain.Order) (passed int, why, err error) {
 	for i, o := range orders {
 		if s.ledgers == nil || o.Payment.Purpose != chain.Cancel {
@@ -227,10 +228,14 @@ func (s *Signer) mayCancel(ctx context.Context, id chain.ID, orders []chain.Orde
 		switch {
 		case err != nil:
 			return 0, nil, err
-		case signed && o.Slot.Nonce < next:
-		case signed && o.Slot.Nonce > next:
+		case !signed:
+			next = o.Slot.Nonce
+		case o.Slot.Nonce < next:
+			continue
+		case o.Slot.Nonce-next >= freshCancelsAtOnce:
 			return 0, nil, fmt.Errorf("%w to cancel number %d of %s: its signatures end before %d", ErrRefused, o.Slot.Nonce, o.Slot.Account, next)
-		case !s.cancels.AllowN(s.now(), 1):
+		}
+		if !s.cancels.AllowN(s.now(), int(o.Slot.Nonce-next)+1) {
 			return i, fmt.Errorf("%w: %d numbers that nothing was signed for are cancelled in an hour", chain.ErrNotNow, freshCancelsPerHour), nil
 		}
 	}

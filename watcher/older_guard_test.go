@@ -11,10 +11,16 @@ import (
 	"gatewayd/records/signguard"
 )
 
+// exchangedSigner is a signer that a test exchanges under a running watcher.
+type exchangedSigner struct{ Signer }
+
 // TestGuardThatForgets: a sign-guard that is exchanged for an older one under a running daemon is
 // noticed before anything more is signed, by the accounts that it has forgotten something of.
 func TestGuardThatForgets(t *testing.T) {
 	r := setup(t)
+	s := &exchangedSigner{r.parts.Signer}
+	r.parts.Signer = s
+	r.restart()
 	owner, _ := r.user()
 	r.withdraw(owner, r.eth.Address("payee"), 1000)
 	r.rest()
@@ -29,7 +35,7 @@ func TestGuardThatForgets(t *testing.T) {
 	r.withdraw(owner, r.eth.Address("payee"), 1000)
 	r.rest()
 	r.requireHolding(r.eth, r.eth.Address("payee"), usdEth, 2*(1000-fee)*100)
-	r.w.Signer = signerOf(older, r.eth, r.vite)
+	s.Signer = signerOf(older, r.eth, r.vite)
 	waits := r.withdraw(owner, r.eth.Address("payee"), 1000)
 	r.rest()
 	require.Equal(t, records.Queued, r.payment(waits).State)

@@ -50,6 +50,22 @@ func (r *rig) heldPayout(verdicts claimVerdicts) (held, behind string) {
 	return held, behind
 }
 
+// heldCredit is a deposit whose credit is bound and then held, with one that is bound behind it,
+// after a paid one.
+func (r *rig) heldCredit(verdicts claimVerdicts) (held, behind string) {
+	r.t.Helper()
+	owner, address := r.user()
+	_, another := r.user()
+	first := r.deposit(another, 500_000)
+	r.rest()
+	require.Equal(r.t, records.Paid, r.payment(first).State)
+	held, behind = r.deposit(address, 500_000), r.deposit(another, 600_000)
+	verdicts[owner] = chain.Verdict{State: chain.HeldClaim, Reason: chain.ReasonLimit, Text: "too much today"}
+	r.bindWith("vite", r.eth, "eth", r.evidenceSigner(verdicts, chaintest.NoKeys{}))
+	require.Equal(r.t, []records.PaymentState{records.Bound, records.Bound}, []records.PaymentState{r.payment(held).State, r.payment(behind).State})
+	return held, behind
+}
+
 // shownHeld is what conditions say of payments that the signer does not sign.
 func (r *rig) shownHeld() (text string) {
 	r.t.Helper()
@@ -97,14 +113,7 @@ func TestHeldBoundPaymentLeavesItsNumber(t *testing.T) {
 func TestHeldBoundCreditLeavesItsLine(t *testing.T) {
 	r := setup(t)
 	verdicts := claimVerdicts{}
-	owner, address := r.user()
-	other, another := r.user()
-	first := r.deposit(another, 500_000)
-	r.rest()
-	held, behind := r.deposit(address, 500_000), r.deposit(another, 600_000)
-	verdicts[owner] = chain.Verdict{State: chain.HeldClaim, Reason: chain.ReasonLimit, Text: "too much today"}
-	r.bindWith("vite", r.eth, "eth", r.evidenceSigner(verdicts, chaintest.NoKeys{}))
-	require.Equal(t, records.Bound, r.payment(held).State)
+	held, behind := r.heldCredit(verdicts)
 	r.run(2)
 	require.Empty(t, r.attemptsOf(r.payment(held)))
 	r.now = r.now.Add(pay.LeaveHeldAfter)
@@ -115,22 +124,32 @@ func TestHeldBoundCreditLeavesItsLine(t *testing.T) {
 	require.NoError(t, r.w.payers.AskHeld(t.Context()))
 	r.rest()
 	require.Equal(t, records.Paid, r.payment(held).State)
-	require.Equal(t, records.Paid, r.payment(first).State)
-	require.NotEmpty(t, other)
 	r.requireSound()
 }
 
 // TestKilledWhileANumberIsCancelled: the process dies at each step of a cancellation, and the
 // signer passes the payment again right after. It is paid once, and the account goes on.
 func TestKilledWhileANumberIsCancelled(t *testing.T) {
+	killedWhileLeaving(t, "eth", (*rig).heldPayout)
+}
+
+// TestKilledWhileABranchBegins: the same where the ledger links blocks, and a new branch leaves the
+// payment out.
+func TestKilledWhileABranchBegins(t *testing.T) {
+	killedWhileLeaving(t, "vite", (*rig).heldCredit)
+}
+
+// killedWhileLeaving kills the process at each step in which a held payment leaves its slot.
+func killedWhileLeaving(t *testing.T, id chain.ID, hold func(*rig, claimVerdicts) (held, behind string)) {
 	deaths := map[string]int{}
-	for _, step := range []string{"before the commit", "after the commit", "before the guard", "after the guard", "after the signature", "before sending", "after sending"} {
+	steps := []string{"before the commit", "after the commit", "before the guard", "after the guard", "after the signature", "before sending", "after sending"}
+	for _, step := range steps {
 		for nth := range 4 {
 			t.Run(strings.ReplaceAll(step, " ", "_"), func(t *testing.T) {
 				r := setup(t)
 				f := &fuse{left: -1, census: deaths}
 				verdicts := claimVerdicts{}
-				held, behind := r.heldPayout(verdicts)
+				held, behind := hold(r, verdicts)
 				r.run(1)
 				parts := r.parts
 				r.parts = r.fused(f, verdicts)
@@ -143,18 +162,24 @@ func TestKilledWhileANumberIsCancelled(t *testing.T) {
 						break
 					}
 					r.eth.Mine(1)
+					r.vite.Mine(1)
 				}
 				clear(verdicts)
 				r.parts = parts
 				r.restart()
+				require.NoError(t, r.w.payers.AskHeld(t.Context()))
 				r.rest()
 				require.Equal(t, []records.PaymentState{records.Paid, records.Paid}, []records.PaymentState{r.payment(held).State, r.payment(behind).State})
-				require.Equal(t, records.AccountOK, r.account("eth", r.net.Hot).State)
+				account := r.net.Hot
+				if id == "vite" {
+					account = r.net.Gateway
+				}
+				require.Equal(t, records.AccountOK, r.account(id, account).State)
 				r.requireSound()
 			})
 		}
 	}
-	for _, step := range []string{"before the commit", "after the commit", "before the guard", "after the guard", "after the signature", "before sending", "after sending"} {
+	for _, step := range steps {
 		require.Positive(t, deaths[step], step)
 	}
 }

@@ -120,7 +120,7 @@ func (g *Guard) beginEpoch(ctx context.Context) (epoch uint64, err error) {
 		if _, err := t.exec(ctx, `UPDATE identity SET epoch = epoch + 1, holder = ?`, fmt.Sprintf("%s/%d", host, os.Getpid())); err != nil {
 			return err
 		}
-		return t.one(ctx, &epoch, `SELECT epoch FROM identity`)
+		return errors.Join(restartBooks(ctx, t), t.one(ctx, &epoch, `SELECT epoch FROM identity`)) // an earlier version may have held it
 	})
 	return epoch, err
 }

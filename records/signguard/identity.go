@@ -26,8 +26,10 @@ func (g *Guard) identify(ctx context.Context, t session) error {
 	if err := errors.Join(g.addColumn(ctx, t, "identity", "epoch", "BIGINT NOT NULL DEFAULT 0"), g.addColumn(ctx, t, "identity", "holder", "TEXT NOT NULL DEFAULT ''")); err != nil {
 		return err
 	}
-	_, err := t.exec(ctx, `INSERT INTO identity ("only", id, commits) VALUES (1, ?, 0) ON CONFLICT DO NOTHING`, rand.Text())
-	return err
+	if _, err := t.exec(ctx, `INSERT INTO identity ("only", id, commits) VALUES (1, ?, 0) ON CONFLICT DO NOTHING`, rand.Text()); err != nil {
+		return err
+	}
+	return g.addSeen(ctx, t)
 }
 
 // Identity returns which sign-guard this is.

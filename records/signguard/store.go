@@ -87,8 +87,10 @@ func (g *Guard) make(ctx context.Context) error {
 		if err := g.addColumn(ctx, t, "guard", "cause", "TEXT NOT NULL DEFAULT ''"); err != nil {
 			return err
 		}
-		_, err := t.exec(ctx, authorizationSchema+spendingSchema+bindingSchema+linkSchema+arrivalSchema)
-		return err
+		if _, err := t.exec(ctx, authorizationSchema+spendingSchema+bindingSchema+linkSchema+arrivalSchema+earlierSchema); err != nil {
+			return err
+		}
+		return restartBooks(ctx, t)
 	})
 }
 
@@ -107,13 +109,14 @@ func prepareServer(ctx context.Context, t session) error {
 	return nil
 }
 
-// addColumn adds what files of earlier versions lack. Servers have none of those.
+// addColumn adds what the tables of earlier versions lack.
 func (g *Guard) addColumn(ctx context.Context, t session, table, column, kind string) error {
+	query := `SELECT name FROM pragma_table_info(?)`
 	if g.file == "" {
-		return nil
+		query = `SELECT column_name FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = ?`
 	}
 	var columns []string
-	if err := t.all(ctx, &columns, `SELECT name FROM pragma_table_info('`+table+`')`); err != nil || slices.Contains(columns, column) {
+	if err := t.all(ctx, &columns, query, table); err != nil || slices.Contains(columns, column) {
 		return err
 	}
 	_, err := t.exec(ctx, `ALTER TABLE `+table+` ADD COLUMN `+column+` `+kind)
@@ -189,7 +192,7 @@ func (g *Guard) update(ctx context.Context, f func(session) error) error {
 }
 
 func (g *Guard) enter(ctx context.Context, t session) error {
-	r, err := t.exec(ctx, `UPDATE identity SET commits = commits + 1 WHERE epoch = ? OR ? = 0`, g.epoch, g.epoch)
+	r, err := t.exec(ctx, `UPDATE identity SET commits = commits + 1, seen_commits = seen_commits + 1 WHERE epoch = ? OR ? = 0`, g.epoch, g.epoch)
 	if err != nil {
 		return err
 	}

@@ -62,13 +62,13 @@ func (s *Store) Update(ctx context.Context, f func(*Tx) error) error {
 	defer t.Rollback() // answers ErrTxDone after a commit
 	tx := s.newTx(ctx, t)
 	if err := s.enter(tx); err != nil {
-		return err
+		return ended(life, err)
 	}
 	if err := f(tx); err != nil {
-		return err
+		return ended(life, err)
 	}
 	if err := tx.flush(); err != nil {
-		return err
+		return ended(life, err)
 	}
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("before the commit: %w", err)
@@ -96,7 +96,15 @@ func (s *Store) View(ctx context.Context, f func(*Tx) error) error {
 		return fmt.Errorf("beginning a snapshot: %w", err)
 	}
 	defer t.Rollback()
-	return f(s.newTx(ctx, t))
+	return ended(ctx, f(s.newTx(ctx, t)))
+}
+
+// ended is the context's error where a transaction ended with its context, before a statement.
+func ended(ctx context.Context, err error) error {
+	if why := ctx.Err(); why != nil && errors.Is(err, sql.ErrTxDone) {
+		return fmt.Errorf("%w: %w", err, why)
+	}
+	return err
 }
 
 func (s *Store) newTx(ctx context.Context, t session) *Tx {

@@ -27,8 +27,8 @@ func custodyRules() []mutant {
 		{name: "custody: freed by evidence", rule: "the daemon's word frees nothing", file: "signer/signer.go", old: "if s.ledgers == nil {\n\t\treturn s.guard.Free", new: "if true {\n\t\treturn s.guard.Free", suite: decides},
 		{name: "custody: what is decided frees its number", rule: "the number of what is paid may be another payment's after a restore", file: "records/signguard/decide.go", old: "AND account = ? AND live = 1 AND cause <> '' AND cause = ?`,", new: "AND account = ? AND live = 2 AND cause <> '' AND cause = ?`,", suite: decides},
 		{name: "custody: released by evidence", rule: "the daemon's word releases nothing", file: "signer/signer.go", old: "if s.ledgers != nil {\n\t\treturn nil\n\t}\n\treturn s.guard.Release", new: "return s.guard.Release", suite: decides},
-		{name: "custody: cancellations end", rule: "nothing is cancelled above the first number that nothing was signed for", file: "signer/signer.go", old: "case signed && o.Slot.Nonce > next:", new: "case false:", suite: decides},
-		{name: "custody: cancellations are few", rule: "few numbers that nothing was signed for are cancelled in an hour", file: "signer/signer.go", old: "case !s.cancels.AllowN(s.now(), 1):", new: "case false:", suite: decides},
+		{name: "custody: cancellations end", rule: "nothing is cancelled far above the first number that nothing was signed for", file: "signer/signer.go", old: "case o.Slot.Nonce-next >= freshCancelsAtOnce:", new: "case false:", suite: decides},
+		{name: "custody: cancellations are few", rule: "few numbers that nothing was signed for are cancelled in an hour", file: "signer/signer.go", old: "if !s.cancels.AllowN(s.now(), int(o.Slot.Nonce-next)+1) {", new: "if false {", suite: decides},
 		{name: "custody: gas that was granted", rule: "only the payment of coin that was authorized outlives a fall of the price", file: "signer/cause/gas.go", old: "a.Payee == p.To && a.Asset == p.Asset && a.Amount == p.Amount, err", new: "a.Asset == p.Asset, err", suite: gasFalls},
 		{name: "custody: what was done counts", rule: "a transaction pays what it says", file: "signer/decide.go", old: "Paid: tx.OK && did.Is(w.Digest, w.PaymentID)", new: "Paid: tx.OK && (true || did.Is(w.Digest, w.PaymentID))", suite: decides},
 		{name: "custody: marks tell payments apart", rule: "a payment of ours to ourselves is not another one that had its number", file: "chain/authorization.go", old: "if c.Cause.Mark != \"\" {", new: "if false {", suite: decides},
@@ -81,6 +81,8 @@ func signatureRules() []mutant {
 	const found, coin = "signer/cause/balance.go", "records/signguard/arrivals.go"
 	counts := suite{"./signer/cause", "^(TestFoundCoinIsCreditedOnce|TestFoundCoinByChance|TestOpenings)$"}
 	books := suite{"./records/signguard", "^(TestCoinIsCounted|TestApprovedCoinCounts)$"}
+	const earlier = "records/signguard/earlier.go"
+	downgrades := suite{"./signer/cause", "^TestEarlierVersionsPaidOnce$"}
 	return []mutant{
 		{name: "found: no more than arrived", rule: "what only balances show is credited as far as it arrived", file: found, old: "if most.Less(total) {", new: "if false && most.Less(total) {", suite: counts},
 		{name: "found: counted at the commit", rule: "the commit that authorizes keeps the limit of an address", file: coin, old: "if a.Limit.Less(total) {", new: "if false && a.Limit.Less(total) {", suite: books},
@@ -90,8 +92,14 @@ func signatureRules() []mutant {
 		{name: "found: later deposits keep the limit", rule: "a deposit is not credited again after it was claimed as found", file: found, old: "if err != nil || !bounded {\n\t\treturn err", new: "if err != nil || bounded {\n\t\treturn err", suite: counts},
 		{name: "found: spent by final blocks", rule: "what an address has paid counts up to the balance's block", file: coin, old: "height > ? AND height <= ?`, address", new: "height > ? AND height >= 0 * ?`, address", suite: books},
 		{name: "found: to its own user", rule: "found coin is its address's user's", file: found, old: "case p.To != b.User || claim.Cause.User != b.User:", new: "case false:", suite: counts},
+		{name: "downgrade: noticed", rule: "what an earlier version signed is unknown history", file: earlier, old: "<> commits OR seen_payments", new: "<> commits AND seen_payments", suite: downgrades},
+		{name: "downgrade: deposits", rule: "what an earlier version credited is not credited again", file: earlier, old: "DELETE FROM watched", new: "DELETE FROM watched WHERE 1 = 0", suite: downgrades},
+		{name: "downgrade: found coin", rule: "what an earlier version credited is not found again", file: earlier, old: "WHERE since <> 9", new: "WHERE since < 0 AND since <> 9", suite: downgrades},
+		{name: "downgrade: later deposits", rule: "coin counted before a downgrade keeps back no later deposit", file: earlier, old: "WHERE height < 0", new: "WHERE 1 = 0", suite: downgrades},
 		{name: "custody: bindings of the configuration", rule: "bindings are given on the source chain of a network", file: "signer/bind.go", old: "if id, ok := s.source(b.Network); !ok || id != b.Chain {", new: "if false {", suite: binds},
 		{name: "custody: the newest block", rule: "a binding has the newest block that was ever seen", file: "signer/bind.go", old: "\tif _, err := s.head(ctx, id, l); err != nil {\n\t\treturn 0, err\n\t}\n\treturn s.highest(id), nil", new: "\thead, err := s.head(ctx, id, l)\n\treturn head.Latest.Height, err", suite: binds},
+		{name: "custody: after the last binding", rule: "a binding given in an outage counts from a later block", file: "signer/bind.go", old: "if at.After(s.unsettled[id]) {", new: "if s.unsettled[id].IsZero() {", suite: binds},
+		{name: "custody: a clock that was ahead", rule: "a clock that was ahead delays no binding", file: "signer/bind.go", old: "!ok || at.After(now)", new: "!ok || at.After(now) && false", suite: binds},
 		{name: "custody: bindings are bounded", rule: "a stolen daemon does not fill the disk with bindings", file: "signer/bind.go", old: "wait > 0 {", new: "false {", suite: binds},
 		{name: "custody: labels have one format", rule: "a label that looks like a user's is given to nobody", file: "chain/label.go", old: "case !strings.ContainsRune(LabelLetters, r):", new: "case !strings.ContainsRune(LabelLetters, r) && false:", suite: binds},
 		{name: "custody: authorizations expire", rule: "what was authorized long ago is checked again", file: "signer/grants.go", old: "now.Sub(o.at).Abs() >= grantLifetime", new: "false", suite: signs},

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+	_ "github.com/mattn/go-sqlite3"
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
@@ -427,6 +429,61 @@ func TestOpeningsWaitForFinalBlocks(t *testing.T) {
 			require.Equal(t, head.Latest.Height, coin.Since)
 		})
 	}
+}
+
+// TestEarlierVersionsPaidOnce: an earlier version signs for a while and stores less. What it
+// credited is credited again neither as a deposit nor as found coin, and what comes later is.
+func TestEarlierVersionsPaidOnce(t *testing.T) {
+	for name, pay := range map[string]func(c *counted, earlier *sqlx.DB, deposit chain.Claim){
+		"without authorizations": func(c *counted, earlier *sqlx.DB, deposit chain.Claim) {
+			earlier.MustExec(`INSERT INTO guard (chain, account, lineage, number, digest, payment_id, live) VALUES ('vite', ?, 1, 7, ?, 900, 0)`,
+				deposit.Account, signer.Fingerprint(deposit.Payment))
+		},
+		"without the books of coin": func(c *counted, earlier *sqlx.DB, deposit chain.Claim) {
+			earlier.MustExec(`UPDATE identity SET commits = commits + 1`)
+			earlier.MustExec(`INSERT INTO authorizations (cause, digest, chain, account, payment_id, network, token, user_account, payee, asset, amount, created_at, state)
+				VALUES (?, ?, 'vite', ?, 900, 'main', ?, ?, ?, ?, ?, 1, 'spent')`, deposit.Key("vite"), signer.Fingerprint(deposit.Payment), deposit.Account,
+				coin, c.user, c.user, coin, deposit.Payment.Amount)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCounted(t)
+			c.passes(c.found(c.hide(40), 40))
+			deposit := c.shown(700)
+			require.NoError(t, c.guard.Close())
+			earlier, err := sqlx.Open("sqlite3", c.guardFile)
+			require.NoError(t, err)
+			pay(c, earlier, deposit)
+			c.came -= 700 // it is paid
+			require.NoError(t, earlier.Close())
+			c.reopen()
+			require.Contains(t, []chain.VerdictState{chain.HeldClaim, chain.RefusedClaim}, c.ask(deposit)[0].State)
+			c.stops(c.found(deposit.Cause.Height+1, 700), chain.HeldClaim, "is known from block")
+			head, err := c.eth.Head(t.Context())
+			require.NoError(t, err)
+			c.stops(c.found(head.Final.Height, 700), chain.HeldClaim, "0 arrived at")
+			c.passes(c.shown(50))
+			height := c.hide(60)
+			c.stops(c.found(height, 61), chain.HeldClaim, "110 arrived at")
+			c.passes(c.found(height, 60))
+			c.reopen()
+			c.passes(c.found(c.hide(30), 30))
+		})
+	}
+}
+
+// reopen starts the signer with the sign-guard that is in the file.
+func (c *counted) reopen() {
+	c.t.Helper()
+	var err error
+	require.NoError(c.t, c.guard.Close())
+	c.guard, err = signguard.Open(c.guardFile)
+	require.NoError(c.t, err)
+	c.restart()
+	require.NoError(c.t, c.checker.Begin(c.t.Context()))
+	require.NoError(c.t, c.checker.ReadOpenings(c.t.Context()))
+	c.mine()
+	require.NoError(c.t, c.checker.ReadOpenings(c.t.Context()))
 }
 
 // TestOneChainsFaultStopsNoOther: the addresses of a chain whose nodes answer are opened while

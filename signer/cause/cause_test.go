@@ -25,6 +25,7 @@ type env struct {
 	t         *testing.T
 	eth, vite *chaintest.Chain
 	guard     *signguard.Guard
+	guardFile string
 	network   policy.Network
 	checker   *cause.Checker
 	accounts  []cause.Account
@@ -38,7 +39,8 @@ func setup(t *testing.T) *env {
 	t.Helper()
 	w := &env{t: t, eth: chaintest.New(chaintest.Config{ID: "eth", Finality: depth}), vite: chaintest.New(chaintest.Config{ID: "vite", Linked: true, Finality: depth})}
 	var err error
-	w.guard, err = signguard.Open(filepath.Join(t.TempDir(), "guard.db"))
+	w.guardFile = filepath.Join(t.TempDir(), "guard.db")
+	w.guard, err = signguard.Open(w.guardFile)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, w.guard.Close()) })
 	final := policy.Depth{Tag: true, Count: depth}
