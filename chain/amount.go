@@ -34,7 +34,7 @@ func (a Amount) Uint256() *uint256.Int { return a.n.Clone() }
 // exponents and an empty text are ErrAmount.
 func ParseAmount(s string) (Amount, error) {
 	if s == "" || len(s) > maxDigits {
-		return Amount{}, fmt.Errorf("%w: 1 to %d decimal digits wanted", ErrAmount, maxDigits)
+		return Amount{}, fmt.Errorf("%w: must be 1 to %d decimal digits", ErrAmount, maxDigits)
 	}
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {

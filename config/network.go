@@ -80,7 +80,7 @@ func CanonicalAddress(text string) (string, error) {
 
 func (c Config) checkNetworks(chains map[chain.ID]Chain) error {
 	if len(c.Networks) == 0 && c.Exchange == nil {
-		return errors.New("at least one is wanted, or the section exchange: there is nothing to serve")
+		return errors.New("at least one, or the section exchange, is required")
 	}
 	var faults []error
 	sources, accounts, names, paths := map[chain.ID]bool{}, map[uint32]bool{}, map[string]bool{}, map[string]bool{}
@@ -141,11 +141,11 @@ func (t Token) Check() error {
 	_, _, bounds := t.hotBounds()
 	switch {
 	case t.Token == "" || t.Asset == "":
-		return errors.New("token and asset are wanted")
+		return errors.New("token and asset are required")
 	case !isTokenID(t.Token):
 		return errors.New("token is no token id: tti_ and 24 digits, of which the last four are a checksum; is one mistyped?")
 	case t.Type != 0 && t.Type != 1:
-		return fmt.Errorf("type %d: 0 (an address per user) or 1 (a label per user) is wanted", t.Type)
+		return fmt.Errorf("type %d: must be 0 (an address per user) or 1 (a label per user)", t.Type)
 	case (t.Type == 1) != (t.LabelName != ""):
 		return errors.New("label_name goes with type 1 and only with it")
 	case t.Decimals > 30 || t.AssetDecimals > 30:

@@ -85,7 +85,7 @@ func (w Wallet) checkSuccessors() error {
 		case s.Store == "" || stores[s.Store]:
 			return fmt.Errorf("%d: store %q is empty or stands twice", i+1, s.Store)
 		case (s.PasswordFile == "") == (s.PasswordEnv == ""):
-			return fmt.Errorf("%d: either password_file or password_env is wanted", i+1)
+			return fmt.Errorf("%d: either password_file or password_env is required", i+1)
 		}
 		stores[s.Store] = true
 		for _, path := range s.Accounts {
@@ -115,10 +115,10 @@ type Log struct {
 // Check refuses levels and formats that do not exist.
 func (l Log) Check() error {
 	if _, err := logrus.ParseLevel(l.LevelOrInfo()); err != nil {
-		return fmt.Errorf("level %q: error, warn, info or debug is wanted", l.Level)
+		return fmt.Errorf("level %q: must be error, warn, info or debug", l.Level)
 	}
 	if l.Format != "" && l.Format != "text" && l.Format != "json" {
-		return fmt.Errorf("format %q: text or json is wanted", l.Format)
+		return fmt.Errorf("format %q: must be text or json", l.Format)
 	}
 	return nil
 }

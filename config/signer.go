@@ -62,7 +62,7 @@ func (c Config) checkGuard() error {
 	case !c.Signs():
 		return errors.New("is for the configuration of `gatewayd signer`: a daemon that signs by itself keeps the sign-guard in its data directory")
 	case !strings.HasPrefix(url, "postgres://") && !strings.HasPrefix(url, "postgresql://"):
-		return errors.New("postgres://user@host/name is wanted, or nothing for a file in the data directory")
+		return errors.New("must be postgres://user@host/name, or empty for a file in the data directory")
 	case url == c.Database.URL:
 		return errors.New("is database.url: the sign-guard wants a server of its own, or what restores the records restores it with them")
 	}

@@ -61,7 +61,7 @@ func NewOperators(cfg config.Config, demo bool, log *logrus.Logger) (*Operators,
 	e.Pre(httpserver.Observe(o.Metrics.Requests("operators")), httpserver.CatchPanics(), httpserver.CleanPath,
 		guard.LimitRate(func(time.Duration) error { return echo.ErrTooManyRequests }))
 	if !section.Plain {
-		e.Pre(guard.OnlyHTTPS(func() error { return echo.NewHTTPError(http.StatusForbidden, "HTTPS is wanted from other machines") }))
+		e.Pre(guard.OnlyHTTPS(func() error { return echo.NewHTTPError(http.StatusForbidden, "other machines must use HTTPS") }))
 	}
 	scrape := echo.WrapHandler(o.Metrics.Handler())
 	for path, h := range map[string]echo.HandlerFunc{"/health": o.answerHealth, "/ready": o.answerReady, "/metrics": scrape} {

@@ -118,7 +118,7 @@ func New(cfg Config, parts Parts) (*Server, error) {
 		return nil, fmt.Errorf("gateway configuration: %w", err)
 	}
 	if parts.Store == nil {
-		return nil, errors.New("gateway: a store is wanted")
+		return nil, errors.New("gateway: a store is required")
 	}
 	parts.Log = cmp.Or(parts.Log, logrus.New())
 	if parts.Now == nil {

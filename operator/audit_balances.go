@@ -34,7 +34,7 @@ func (a *audit) balances(ctx context.Context, c chain.Chain) {
 // chain the account has one.
 func AcceptShortage(ctx context.Context, d *Session, account, why string, w io.Writer) error {
 	if why == "" {
-		return Usagef("--why is wanted: the history keeps who accepted a loss, and for what reason")
+		return Usagef("--why is required; the history stores who accepted a loss, and the reason")
 	}
 	for _, c := range d.Config.Chains() {
 		var lost chain.Amount

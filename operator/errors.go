@@ -147,7 +147,7 @@ func oneOf(flag, value string, exist []string) error {
 	if value == "" || slices.Contains(exist, value) {
 		return nil
 	}
-	return Usagef("--%s %q: one of %s is wanted", flag, value, strings.Join(exist, ", "))
+	return Usagef("--%s %q: must be one of %s", flag, value, strings.Join(exist, ", "))
 }
 
 // Grouped writes a number with commas.

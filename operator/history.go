@@ -24,7 +24,7 @@ type HistoryLine struct {
 // those that follow it, oldest first. people leaves out the daemon's automatic actions.
 func (d *Session) HistoryPage(ctx context.Context, before, after uint64, people bool, limit int) (list []HistoryLine, err error) {
 	if limit < 1 || limit > MaxLimit {
-		return nil, Usagef("--limit %d: 1 to %d is wanted", limit, MaxLimit)
+		return nil, Usagef("--limit %d: must be from 1 to %d", limit, MaxLimit)
 	}
 	var lines []records.Event
 	err = d.Store.View(ctx, func(tx *records.Tx) error {

@@ -72,7 +72,7 @@ func List(ctx context.Context, d *Session) (rows []Row, err error) {
 // already is an error.
 func Send(ctx context.Context, d *Session, o Order) (row Row, err error) {
 	if strings.TrimSpace(o.Why) == "" {
-		return row, Usagef("--why is wanted: it is kept in the history")
+		return row, Usagef("--why is required; the history stores it")
 	}
 	p, err := payment(ctx, d, o)
 	if err != nil {
@@ -146,7 +146,7 @@ func payment(ctx context.Context, d *Session, o Order) (p records.Payment, err e
 		p.Asset, decimals = chain.Asset(t.TokenID), t.Decimals
 	}
 	if p.Amount, err = chain.ParseWhole(o.Amount, decimals); err != nil || p.Amount.IsZero() {
-		return p, Usagef("amount %q: a number of whole %s above zero is wanted, with at most %d digits behind the point", o.Amount, t.Symbol, decimals)
+		return p, Usagef("amount %q: must be a number of whole %s above zero, with at most %d decimal places", o.Amount, t.Symbol, decimals)
 	}
 	return p, destination(ctx, d, &p, from, n, t)
 }
@@ -169,7 +169,7 @@ func tokenOfAccount(ctx context.Context, d *Session, a records.Account, name str
 			symbols = append(symbols, t.Symbol)
 		}
 	}
-	return records.Network{}, records.Token{}, Usagef("network %s has no token %q: one of %s is wanted", a.Network, name, strings.Join(symbols, ", "))
+	return records.Network{}, records.Token{}, Usagef("network %s has no token %q: must be one of %s", a.Network, name, strings.Join(symbols, ", "))
 }
 
 // destination sets where the money goes: the cold address, or an account that pays on the same
@@ -199,9 +199,9 @@ func destination(ctx context.Context, d *Session, p *records.Payment, from recor
 		return err
 	}
 	if len(paying) == 0 {
-		return Usagef("--to %q: there is no other account of ours that pays on %s, so that only `cold` is wanted", p.Payee, from.Chain)
+		return Usagef("--to %q: must be `cold`: there is no other paying account on %s", p.Payee, from.Chain)
 	}
-	return Usagef("--to %q: `cold` or one of %s is wanted: money is moved to our own accounts only", p.Payee, strings.Join(paying, ", "))
+	return Usagef("--to %q: must be `cold` or one of %s: funds are moved to our own accounts only", p.Payee, strings.Join(paying, ", "))
 }
 
 // checkFunds is an error unless the account has the amount in addition to what it owes and is

@@ -109,7 +109,7 @@ func ChainOf(c config.Config, name string) (chain.ID, error) {
 		for i, id := range ids {
 			names[i] = string(id)
 		}
-		return "", Usagef("there is no chain %q: one of %s is wanted", name, strings.Join(names, ", "))
+		return "", Usagef("there is no chain %q: must be one of %s", name, strings.Join(names, ", "))
 	}
 	return chain.ID(name), nil
 }

@@ -48,7 +48,7 @@ func (d *Session) CheckRefund(ctx context.Context, b *Bridge, o transfers.Order)
 		return err // the order itself reports it
 	}
 	if t.From == "" {
-		return fmt.Errorf("nobody knows who sent record %d, only balances show it: --to is wanted", o.Record)
+		return fmt.Errorf("the sender of record %d is unknown, because only balances show it: --to is required", o.Record)
 	}
 	return Unpayable(ctx, b.Chains[t.Chain], t.From)
 }
@@ -74,7 +74,7 @@ func Unpayable(ctx context.Context, c chain.Chain, sender string) error {
 }
 
 // ErrNoOrder means that there is no such order.
-var ErrNoOrder = errors.New("there is no such order: retry, hold, credit, refund, reject, reclassify or write-off is wanted")
+var ErrNoOrder = errors.New("unknown order: must be retry, hold, credit, refund, reject, reclassify or write-off")
 
 // recordOrders are an operator's orders for a record, by name, each with its prior check.
 var recordOrders = map[string]struct {

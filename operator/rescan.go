@@ -165,7 +165,7 @@ func (r *Rescan) bounds(ctx context.Context, args []string) error {
 	r.To = cur.Height
 	for i, into := range []*uint64{&r.From, &r.To}[:len(args)] {
 		if *into, err = strconv.ParseUint(args[i], 10, 63); err != nil {
-			return Usagef("block %q: its number is wanted", args[i])
+			return Usagef("block %q: must be a block number", args[i])
 		}
 	}
 	switch {

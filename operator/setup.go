@@ -136,7 +136,7 @@ func Write(ctx context.Context, a Answers) (files Files, err error) {
 // hand.
 func (s Signer) check() error {
 	if path, unix := strings.CutPrefix(s.Listen, "unix:"); s.Listen != "" && (!unix || !filepath.IsAbs(path)) {
-		return fmt.Errorf("signer %q: unix: and the absolute path of a socket are wanted; for https write signer.listen, wallet.signer and the certificates of both sides into the files", s.Listen)
+		return fmt.Errorf("signer %q: must be unix: and the absolute path of a socket; for https write signer.listen, wallet.signer and the certificates of both sides into the files", s.Listen)
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func (s *Signer) checkBinding(b signguard.Binding) error {
 		return err
 	}
 	if most := max(len(b.Network), len(b.Chain), len(b.Address), len(b.User)); most > maxBindingText {
-		return fmt.Errorf("%w to bind: texts of at most %d bytes are wanted, not %d", ErrRefused, maxBindingText, most)
+		return fmt.Errorf("%w to bind: texts must have at most %d bytes, not %d", ErrRefused, maxBindingText, most)
 	}
 	if s.source == nil {
 		return nil

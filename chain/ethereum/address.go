@@ -44,7 +44,7 @@ func (c *SigningRules) CheckAddress(addr, label string) (string, error) {
 // right (EIP-55).
 func parseAddress(text string) (common.Address, error) {
 	if len(text) != 2+2*common.AddressLength || text[:2] != "0x" || !common.IsHexAddress(text) {
-		return common.Address{}, fmt.Errorf("%w: 0x and 40 hex digits wanted", chain.ErrAddress)
+		return common.Address{}, fmt.Errorf("%w: must be 0x and 40 hex digits", chain.ErrAddress)
 	}
 	address, digits := common.HexToAddress(text), text[2:]
 	if digits == strings.ToLower(digits) || digits == strings.ToUpper(digits) {

@@ -142,7 +142,7 @@ func (c Config) Check() error {
 
 func (c Config) checkNodes() error {
 	if len(c.Nodes) == 0 || len(c.Nodes) > maxNodes {
-		return fmt.Errorf("nodes: 1 to %d wanted", maxNodes)
+		return fmt.Errorf("nodes: must be 1 to %d", maxNodes)
 	}
 	seen := make(map[string]bool)
 	for i, address := range c.Nodes {

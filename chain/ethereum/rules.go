@@ -221,7 +221,7 @@ func (c *SigningRules) compare(tx *types.Transaction, slot chain.Slot, msg messa
 	case slot.Branch != 0: // what ends a line of linked blocks would free payments that are still good here
 		return fmt.Errorf("branch: %d, where the ledger counts nonces", slot.Branch)
 	case !legacy && tx.Type() != types.DynamicFeeTxType:
-		return fmt.Errorf("type %d: a transaction of type 0 or 2 is wanted", tx.Type())
+		return fmt.Errorf("type %d: must be a transaction of type 0 or 2", tx.Type())
 	case !legacy && (!tx.ChainId().IsUint64() || tx.ChainId().Uint64() != c.chainID):
 		return fmt.Errorf("chain id: %s, not %d", tx.ChainId(), c.chainID)
 	case tx.Nonce() != slot.Nonce:

@@ -97,7 +97,7 @@ func (c Config) Check() error {
 
 func checkNodes(nodes []string) error {
 	if len(nodes) == 0 || len(nodes) > maxNodes {
-		return fmt.Errorf("nodes: %d given, 1 to %d wanted", len(nodes), maxNodes)
+		return fmt.Errorf("nodes: must be 1 to %d, not %d", maxNodes, len(nodes))
 	}
 	seen := make(map[string]bool, len(nodes))
 	for i, target := range nodes {

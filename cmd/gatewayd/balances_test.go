@@ -78,7 +78,7 @@ func TestCoinSentByAContract(t *testing.T) {
 
 	rows := r.listRecords(t, "--direction", "deposit")
 	require.Len(t, rows, 2)
-	require.Contains(t, r.mustCommand(t, "records", "show", in.BlockHash.Hex()), "balances alone show it")
+	require.Contains(t, r.mustCommand(t, "records", "show", in.BlockHash.Hex()), "only balances show it")
 	doctor := r.mustCommand(t, "doctor")
 	require.Contains(t, doctor, "coin sent by contracts: found by balances within 1m0s")
 }

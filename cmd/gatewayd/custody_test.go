@@ -108,7 +108,7 @@ func TestPaymentsAreHeldForPeople(t *testing.T) {
 		out, ok = w.runCommand(t, "approve", record, "--key", w.key)
 		require.False(t, ok, "nobody typed yes")
 		require.Contains(t, out, to)
-		require.Contains(t, out, "nothing was approved")
+		require.Contains(t, out, "approval cancelled")
 		out = w.mustCommand(t, "records", "approve", record, "--key", w.key, "--yes")
 		require.Contains(t, out, "Payment ")
 		require.Contains(t, out, to)

@@ -80,7 +80,7 @@ func TestExchangeSecret(t *testing.T) {
 }
 
 func TestExchangeConfigCheck(t *testing.T) {
-	require.ErrorContains(t, config.Exchange{}.WithDefaults("data", nil).Check(), "node is wanted")
+	require.ErrorContains(t, config.Exchange{}.WithDefaults("data", nil).Check(), "node is required")
 	c := config.Exchange{Test: &config.ExchangeTest{}}.WithDefaults("data", []string{"x"})
 	require.ErrorContains(t, c.Check(), "test.node")
 	require.Equal(t, "sqlite:data/exchange-test.db", c.Test.Index.URL)

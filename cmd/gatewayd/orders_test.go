@@ -115,7 +115,7 @@ func TestHeldDeposits(t *testing.T) {
 			args []string
 			says string
 		}{
-			{[]string{"credit", recordName(none), "--wallet", wallet}, "--why is wanted"},
+			{[]string{"credit", recordName(none), "--wallet", wallet}, "--why is required"},
 			{[]string{"credit", recordName(none), "--why", "x"}, "nobody knows whose"},
 			{[]string{"credit", recordName(none), "--why", "x", "--wallet", "vite_nobody"}, "no address that can be paid"},
 			{[]string{"credit", recordName(none), "--why", "x", "--wallet", gatewayOf(t, r.dai)}, "one of our own"},

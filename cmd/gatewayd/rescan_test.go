@@ -109,7 +109,7 @@ func TestRescan(t *testing.T) {
 	u.mustAwait(t, "/withdraw-records", withdrawal, "OPPOSITE_CONFIRMED")
 
 	for id, first := range from {
-		require.Contains(t, r.mustCommand(t, "rescan", id, first, "--book"), "The records miss nothing.")
+		require.Contains(t, r.mustCommand(t, "rescan", id, first, "--book"), "The records are complete.")
 	}
 	require.NoError(t, u.Collect(t.Context(), u.Times(51)))
 	require.Equal(t, u.Times(51).String(), u.spendable(t).String())
@@ -175,7 +175,7 @@ func TestRescanOfAStoppedDaemon(t *testing.T) {
 	v.start(t)
 	waitForInfo(t, v.dir)
 	waitFor(t, "the record", func() bool { return len(r.listRecords(t, "--hash", hash)) == 1 })
-	require.Contains(t, r.mustCommand(t, "rescan", "eth", height, height, "--book"), "The records miss nothing.")
+	require.Contains(t, r.mustCommand(t, "rescan", "eth", height, height, "--book"), "The records are complete.")
 	waitFor(t, "the credit", func() bool { return r.recordDetail(t, hash).Record.Public == "TOT_CONFIRMED" })
 	require.Len(t, r.recordDetail(t, hash).Payments, 1)
 	require.Contains(t, r.mustCommand(t, "audit"), " 0 differences")

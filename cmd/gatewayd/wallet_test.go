@@ -118,7 +118,7 @@ func TestWalletCommandsRefuse(t *testing.T) {
 		want  string
 	}{
 		{"abandon abandon\npw\n", []string{"recover"}, "Invalid mnenomic"},
-		{"\n", []string{"new"}, "an empty password protects nothing"},
+		{"\n", []string{"new"}, "the password must not be empty"},
 		{"", []string{"new"}, "reading from standard input: EOF"},
 		{"", []string{"new", "--password-env", "NONE"}, "environment variable NONE is empty"},
 		{"", []string{"new", "--password-file", "/none"}, "--password-file: open /none"},

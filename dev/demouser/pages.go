@@ -85,7 +85,7 @@ type payment struct {
 	Amount  string `json:"amount"` // smallest units
 }
 
-var errPayment = errors.New("tokenId of the environment, an address and an amount are wanted")
+var errPayment = errors.New("tokenId of the environment, address and amount are required")
 
 // pay deposits: it sends coins or tokens on the source chain, with a label where there is one.
 func (u *Users) pay(ctx context.Context, body *json.Decoder) (any, error) {

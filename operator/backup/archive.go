@@ -189,7 +189,7 @@ func (a *archive) readManifest() error {
 func (a *archive) compare(f File) error {
 	s := a.sections[f.Name]
 	if s == nil || s.Size() != f.Size {
-		return fmt.Errorf("%d bytes are wanted", f.Size)
+		return fmt.Errorf("must be %d bytes", f.Size)
 	}
 	sum := sha256.New()
 	if _, err := io.Copy(sum, s); err != nil {

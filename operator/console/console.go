@@ -154,7 +154,7 @@ func (c *Console) answerError(x echo.Context, err error) error {
 		f = fault{http.StatusServiceUnavailable, operator.PlainError(err).Error()}
 	default:
 		c.faults.Write(c.Log.WithError(err).WithField("path", x.Path()), logrus.ErrorLevel, "the console could not answer")
-		f = fault{http.StatusInternalServerError, "this did not work; the daemon's log says why"}
+		f = fault{http.StatusInternalServerError, "the request failed; see the daemon's log"}
 	}
 	return x.JSON(f.code, map[string]string{"error": f.text})
 }
@@ -171,7 +171,7 @@ func (c *Console) inWholeUnits(text string) string {
 func (c *Console) gateway() (Gateway, error) {
 	g, ok := c.Gateway()
 	if !ok {
-		return g, refusal(http.StatusServiceUnavailable, "the database is not open: try again in a moment")
+		return g, refusal(http.StatusServiceUnavailable, "the database is not open: try again later")
 	}
 	return g, nil
 }

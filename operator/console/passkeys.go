@@ -160,7 +160,7 @@ func challengeIn(credential json.RawMessage) ([]byte, error) {
 	return base64.RawURLEncoding.DecodeString(client.Challenge)
 }
 
-var errChallenge = refusal(http.StatusUnauthorized, "this was not asked for, was used before, or took too long: begin again")
+var errChallenge = refusal(http.StatusUnauthorized, "the challenge is unknown, used or expired: start again")
 
 func (c *Console) removePasskey(r request) error {
 	err := r.Session.Store.Update(r.ctx(), func(tx *records.Tx) error { return access.RemovePasskey(tx, r.user.Name, r.Param("id"), r.token) })
@@ -193,7 +193,7 @@ type passkeyAssertion struct {
 	Credential json.RawMessage `json:"credential"`
 }
 
-var errPasskey = refusal(http.StatusUnauthorized, "nobody signs in with this passkey here")
+var errPasskey = refusal(http.StatusUnauthorized, "this passkey is not registered")
 
 func (c *Console) signInByPasskey(x echo.Context) error {
 	g, err := c.gateway()

@@ -29,7 +29,7 @@ const (
 )
 
 // ErrPassword means that a password is not acceptable.
-var ErrPassword = fmt.Errorf("a password of %d to %d characters is wanted", MinPassword, MaxPassword)
+var ErrPassword = fmt.Errorf("the password must have %d to %d characters", MinPassword, MaxPassword)
 
 // madeSize is the number of random bytes of a generated password.
 const madeSize = 15

@@ -28,8 +28,8 @@ func Roles() []Role { return []Role{Viewer, Operator, Approver} }
 
 // What callers test for with errors.Is.
 var (
-	ErrName = errors.New("a name of 2 to 32 lower-case letters, digits, dots, underscores and dashes is wanted")
-	ErrRole = fmt.Errorf("one of the roles %v is wanted", Roles())
+	ErrName = errors.New("the name must have 2 to 32 lower-case letters, digits, dots, underscores and dashes")
+	ErrRole = fmt.Errorf("the role must be one of %v", Roles())
 	ErrUsed = errors.New("the code was used before")
 )
 

@@ -28,7 +28,7 @@ const maxLabel = 64
 
 // What callers test for with errors.Is.
 var (
-	ErrLabel = fmt.Errorf("a label of 1 to %d characters is wanted", maxLabel)
+	ErrLabel = fmt.Errorf("the label must have 1 to %d characters", maxLabel)
 	ErrMany  = fmt.Errorf("%d passkeys are the most: remove one first", MaxPasskeys)
 )
 

@@ -74,7 +74,7 @@ func readChannel(tx *records.Tx, network, token string, d records.Direction) (ch
 // transaction's.
 func SetChannel(tx *records.Tx, network, token string, d records.Direction, operator, why, actor string) error {
 	if operator != ChannelOpen && operator != ChannelMaintain && operator != ChannelClosed {
-		return fmt.Errorf("channel state %q: OPEN, MAINTAIN or CLOSED is wanted", operator)
+		return fmt.Errorf("channel state %q: must be OPEN, MAINTAIN or CLOSED", operator)
 	}
 	return setChannel(tx, network, token, d, actor, func(r *channelRow) { r.Operator, r.ByHand = operator, sqlstore.Note(why) })
 }
@@ -82,7 +82,7 @@ func SetChannel(tx *records.Tx, network, token string, d records.Direction, oper
 // SetAutomatic stores what the daemon found: OPEN or MAINTAIN.
 func SetAutomatic(tx *records.Tx, network, token string, d records.Direction, state, why string) error {
 	if state != ChannelOpen && state != ChannelMaintain {
-		return fmt.Errorf("automatic channel state %q: OPEN or MAINTAIN is wanted", state)
+		return fmt.Errorf("automatic channel state %q: must be OPEN or MAINTAIN", state)
 	}
 	return setChannel(tx, network, token, d, "", func(r *channelRow) {
 		if r.Automatic != state { // the first cause is the one to show
@@ -101,7 +101,7 @@ func StopChannel(tx *records.Tx, network, token string, d records.Direction, why
 // set the same again.
 func setChannel(tx *records.Tx, network, token string, d records.Direction, actor string, set func(*channelRow)) error {
 	if d != records.Deposit && d != records.Withdrawal {
-		return errors.New("channel direction: deposit or withdrawal is wanted")
+		return errors.New("channel direction: must be deposit or withdrawal")
 	}
 	r, err := readChannel(tx, network, token, d)
 	if err != nil {

@@ -41,7 +41,7 @@ func ParseSite(text string) (Site, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "":
-		return Site{}, fmt.Errorf("%q: https://host, with a port if it has one, is wanted", text)
+		return Site{}, fmt.Errorf("%q: must be https://host, with a port if it has one", text)
 	case net.ParseIP(u.Hostname()) != nil:
 		return Site{}, fmt.Errorf("%q: browsers know passkeys of host names only, not of addresses", text)
 	case u.Scheme != "https" && (u.Scheme != "http" || u.Hostname() != "localhost"):
@@ -82,7 +82,7 @@ func keyOf(cose []byte) (PasskeyKey, error) {
 			}
 		}
 	}
-	return PasskeyKey{}, fmt.Errorf("%w: a key of ES256 or EdDSA is wanted", ErrPasskeyRefused)
+	return PasskeyKey{}, fmt.Errorf("%w: the key must be of ES256 or EdDSA", ErrPasskeyRefused)
 }
 
 // String is the key as configurations name it.

@@ -24,7 +24,7 @@ func (c BlockListConfig) Check() error {
 	names := map[string]bool{}
 	for _, l := range c.Files {
 		if l.Name == "" || len(l.Name) > maxName || names[l.Name] || l.File == "" {
-			return fmt.Errorf("files: %q: name and file are wanted, each name once and of at most %d letters", l.Name, maxName)
+			return fmt.Errorf("files: %q: name and file are required; each name must be unique and have at most %d letters", l.Name, maxName)
 		}
 		names[l.Name] = true
 	}

@@ -93,9 +93,9 @@ func (t Token) check() error {
 	under := func(a, b chain.Amount) bool { return !a.IsZero() && !b.IsZero() && b.Less(a) }
 	switch {
 	case t.Network == "" || t.Token == "":
-		return errors.New("network and token are wanted")
+		return errors.New("network and token are required")
 	case t.PerTransfer.IsZero() && t.PerUserDay.IsZero() && t.PerHour.IsZero() && t.PerDay.IsZero():
-		return errors.New("one of per_transfer, per_user_day, per_hour and per_day is wanted")
+		return errors.New("one of per_transfer, per_user_day, per_hour and per_day is required")
 	case under(t.PerTransfer, t.PerUserDay), under(t.PerTransfer, t.PerHour), under(t.PerTransfer, t.PerDay):
 		return errors.New("per_transfer is above the limit of a user, an hour or a day: no such transfer would ever pass")
 	case under(t.PerHour, t.PerDay):

@@ -164,7 +164,7 @@ func TestTheWholeGatewayIsLimited(t *testing.T) {
 	require.Empty(t, w.Report().Unpriced)
 	require.Len(t, w.pays(payout("b", 21)), 1)
 	priced("tti_1 two 2026-11-23T23:59:00Z and more\n")
-	require.Contains(t, w.Report().Fault, "line 1: token id, price and time are wanted")
+	require.Contains(t, w.Report().Fault, "line 1: token id, price and time are required")
 	require.Len(t, w.pays(payout("b", 21)), 1, "the prices before stay")
 	require.NoError(t, os.Remove(path))
 	require.Contains(t, w.Report().Fault, "reading the prices")
@@ -211,16 +211,16 @@ func TestConfigurationsOfLimits(t *testing.T) {
 		return token(func(t *limits.Token) { *t = one; change(t) })
 	}
 	for want, c := range map[string]limits.Config{
-		"stands twice":                  {Tokens: []limits.Token{one, one}},
-		"network and token are wanted":  with(func(t *limits.Token) { t.Network = "" }),
-		"one of per_transfer":           with(func(t *limits.Token) { t.PerDay = chain.Amount{} }),
-		"per_transfer is above":         with(func(t *limits.Token) { t.PerTransfer = units(11) }),
-		"per_hour is above":             with(func(t *limits.Token) { t.PerHour = units(11) }),
-		"gateway_day wants prices":      {GatewayDay: "5"},
-		"gateway_day: \"1e3\" is no":    {GatewayDay: "1e3", Prices: "p"},
-		"price_age":                     {PriceAge: -1},
-		"fees: \"eth\": each chain":     {Fees: []limits.FeeBudget{{Chain: "eth"}}},
-		"gateway_day: \"1.2.3\" is no ": {GatewayDay: "1.2.3", Prices: "p"},
+		"stands twice":                   {Tokens: []limits.Token{one, one}},
+		"network and token are required": with(func(t *limits.Token) { t.Network = "" }),
+		"one of per_transfer":            with(func(t *limits.Token) { t.PerDay = chain.Amount{} }),
+		"per_transfer is above":          with(func(t *limits.Token) { t.PerTransfer = units(11) }),
+		"per_hour is above":              with(func(t *limits.Token) { t.PerHour = units(11) }),
+		"gateway_day wants prices":       {GatewayDay: "5"},
+		"gateway_day: \"1e3\" is no":     {GatewayDay: "1e3", Prices: "p"},
+		"price_age":                      {PriceAge: -1},
+		"fees: \"eth\": each chain":      {Fees: []limits.FeeBudget{{Chain: "eth"}}},
+		"gateway_day: \"1.2.3\" is no ":  {GatewayDay: "1.2.3", Prices: "p"},
 	} {
 		require.ErrorContains(t, c.Check(), want)
 	}

@@ -125,7 +125,7 @@ assert.equal(labels.steps(record({ state: "held", reason: "unknown_label" }), []
 
 // What the program says in one word is told in the reader's language, and as it is where nobody has translated it.
 assert.deepEqual([labels.codeLabel("zh", "reason", "below_minimum"), labels.codeLabel("en", "reason", "below_minimum"), labels.codeLabel("zh", "reason", "new_reason"), labels.codeLabel("en", "kind", "hot")],
-  ["低于最低金额", "below minimum", "new reason", "Pays withdrawals"]);
+  ["低于最低金额", "below minimum", "new reason", "Hot: pays withdrawals"]);
 assert.deepEqual([labels.stateLabel("account", "halted", "zh"), labels.stateLabel("account", "halted"), labels.stateLabel("account", "else", "zh")], [["bad", "已停用"], ["bad", "Halted"], ["wait", "else"]]);
 for (const list of Object.values(labels.states)) for (const [kind, en, zh] of Object.values(list)) assert.ok(["wait", "run", "good", "warn", "bad"].includes(kind) && en && /[\u4e00-\u9fff]/.test(zh), en);
 const chinese = (text) => !/[A-Za-z]{3,}/.test(text.replace(/`[^`]*`|\{\w+\}|https?:\S+|gatewayd|signer\.limits|signer\.approvals\.\w+|docs\/\S+|HTTPS|UTC/g, ""));
