@@ -43,7 +43,7 @@ func ExchangeSecret(c config.Exchange, getenv func(string) string) ([]byte, erro
 	}
 	secret := make([]byte, apikey.SecretSize)
 	if _, err := rand.Read(secret); err != nil {
-		return nil, fmt.Errorf("making a secret: %w", err)
+		return nil, fmt.Errorf("creating a secret: %w", err)
 	}
 	if err := writeNew(c.SecretFile, hex.EncodeToString(secret)+"\n"); err != nil {
 		return nil, fmt.Errorf("writing the secret: %w", err)

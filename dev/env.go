@@ -329,7 +329,7 @@ func (o Options) CheckDepths() error {
 		value int64
 	}{{"--confirmations", o.Confirmations}, {"--finality", o.Finality}} {
 		if depth.value < 1 || depth.value > maxDevDepth {
-			return fmt.Errorf("%s %d: must be from 1 (the newest block is final) to %d blocks", depth.flag, depth.value, maxDevDepth)
+			return fmt.Errorf("%s %d: must be from 1 (the latest block is final) to %d blocks", depth.flag, depth.value, maxDevDepth)
 		}
 	}
 	for _, clock := range []struct {

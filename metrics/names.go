@@ -44,7 +44,7 @@ var (
 	chainHeight  = gauge("chain_height", "The block up to which a chain is followed.", "chain")
 	chainHead    = gauge("chain_head", "The newest block that the nodes agree on.", "chain")
 	chainFinal   = gauge("chain_final_height", "The newest block that the nodes no longer change.", "chain")
-	chainHeadAge = gauge("chain_head_age_seconds", "How old the newest block is by its own time.", "chain")
+	chainHeadAge = gauge("chain_head_age_seconds", "How old the latest block is by its own time.", "chain")
 	chainHalted  = gauge("chain_halted", "1 while the chain is halted.", "chain")
 
 	nodeUp      = gauge("node_up", "1 if the node's last call was answered.", "chain", "node")

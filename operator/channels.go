@@ -77,7 +77,7 @@ func bindingsFull(tx *records.Tx, cfg config.Config) (string, error) {
 	if err != nil || !next.After(time.Now()) {
 		return "", err
 	}
-	return fmt.Sprintf("no new users until %s: %d deposit addresses were made within a day, the bound gateway.new_bindings_per_day",
+	return fmt.Sprintf("no new users until %s: %d deposit addresses were created within a day, the limit gateway.new_bindings_per_day",
 		next.UTC().Format(time.RFC3339), most), nil
 }
 

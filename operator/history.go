@@ -77,5 +77,5 @@ func missing(kept uint64, digest string, line []records.Event) error {
 	if kept == 0 || len(line) == 1 && line[0].Seq == kept && line[0].Digest == digest {
 		return nil
 	}
-	return plainly(records.ErrConflict, "line %d of the history is not the one with the digest %s: lines were cut off or written anew", kept, digest)
+	return plainly(records.ErrConflict, "line %d of the history does not have the digest %s: lines were removed or rewritten", kept, digest)
 }

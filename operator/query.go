@@ -188,7 +188,7 @@ func (d *Session) wholeHash(ctx context.Context, text string) (string, error) {
 		return text, nil // it may be something else than a hash, or nothing that is there
 	case len(found) > 1:
 		shown := strings.Join(found[:min(len(found), ambiguous)], "\n  ")
-		return "", fmt.Errorf("%d hashes begin with %s: write more of the one you mean\n  %s", len(found), text, shown)
+		return "", fmt.Errorf("%d hashes begin with %s: enter more digits\n  %s", len(found), text, shown)
 	}
 	return found[0], nil
 }

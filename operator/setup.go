@@ -75,7 +75,7 @@ func ParseToken(text string) (t Token, err error) {
 		}
 	}
 	if t.Network && chain.Asset(t.Asset) != chain.Native {
-		return t, fmt.Errorf("FEE of %s: network is for the coin; give a number of whole tokens, or write fee.rate into the file", t.Asset)
+		return t, fmt.Errorf("FEE of %s: network is for the coin only; enter a number of whole tokens, or set fee.rate in the file", t.Asset)
 	}
 	return t, nil
 }
@@ -126,7 +126,7 @@ func Write(ctx context.Context, a Answers) (files Files, err error) {
 		return files, fmt.Errorf("the signer's nodes: %w", err)
 	}
 	if own.ChainID != d.ChainID {
-		return files, fmt.Errorf("the signer's nodes of the source chain are of chain %d, the daemon's of chain %d: both must be of one chain", own.ChainID, d.ChainID)
+		return files, fmt.Errorf("the signer's nodes of the source chain are of chain %d, the daemon's of chain %d: both must be of the same chain", own.ChainID, d.ChainID)
 	}
 	files.Signer, err = fill(page, "signer.yaml.tmpl", own)
 	return files, err
@@ -196,7 +196,7 @@ func (d *draft) openSource(ctx context.Context) (*ethereum.Chain, error) {
 		case err != nil:
 			return nil, fmt.Errorf("source chain: node %d: %w", i+1, err)
 		case d.ChainID != 0 && id != d.ChainID:
-			return nil, fmt.Errorf("source chain: node %d is of chain %d, node 1 of chain %d: all must be of one chain", i+1, id, d.ChainID)
+			return nil, fmt.Errorf("source chain: node %d is of chain %d, node 1 of chain %d: all must be of the same chain", i+1, id, d.ChainID)
 		}
 		d.ChainID = id
 	}

@@ -57,7 +57,7 @@ func (tx *Tx) unknownTx(a Account, hash string) (OwnTx, error) {
 			return e, nil
 		}
 	}
-	return OwnTx{}, fmt.Errorf("%w: %s is no final transaction of %s that wants explaining", ErrConflict, hash, a.Account)
+	return OwnTx{}, fmt.Errorf("%w: %s is not an unexplained final transaction of %s", ErrConflict, hash, a.Account)
 }
 
 // AcceptUnknownTx records in the history that an operator knows of an unknown transaction, and why

@@ -21,7 +21,7 @@ func (w *Watcher) Cold(ctx context.Context) error {
 	for _, n := range w.Networks() {
 		for _, t := range n.Tokens {
 			if err := w.moveToCold(ctx, n, t); err != nil {
-				faults = append(faults, fmt.Errorf("bringing %s of %s to its cold address: %w", t.Symbol, n.Name, err))
+				faults = append(faults, fmt.Errorf("moving %s of %s to its cold address: %w", t.Symbol, n.Name, err))
 			}
 		}
 	}
@@ -88,7 +88,7 @@ func (w *Watcher) queueCold(ctx context.Context, before coldMove, want records.P
 	var id uint64
 	err := w.Store.Update(ctx, func(tx *records.Tx) (err error) {
 		if before.open {
-			err = tx.MovePayment(before.ID, before.State, records.VoidPayment, "counted anew")
+			err = tx.MovePayment(before.ID, before.State, records.VoidPayment, "recounted")
 		}
 		if err == nil && !want.Amount.IsZero() {
 			id, err = tx.QueuePayment(want)
@@ -99,7 +99,7 @@ func (w *Watcher) queueCold(ctx context.Context, before coldMove, want records.P
 		return nil
 	}
 	if err == nil && id != 0 {
-		w.Log.WithFields(logrus.Fields{"payment": id, "account": want.Account, "to": want.Payee, "asset": want.Asset, "amount": want.Amount}).Info("cold money queued")
+		w.Log.WithFields(logrus.Fields{"payment": id, "account": want.Account, "to": want.Payee, "asset": want.Asset, "amount": want.Amount}).Info("transfer to cold address queued")
 		w.wake()
 	}
 	return err

@@ -67,7 +67,7 @@ func (f *follower) round(ctx context.Context) error {
 // shorterLine is a line that ends below what was settled. It is waited out: its nodes may not have
 // caught up yet.
 func shorterLine(height uint64, cur records.Cursor) error {
-	return fmt.Errorf("the nodes' line ends at block %d, below our final block %d: %w", height, cur.Final.Height, chain.ErrUnavailable)
+	return fmt.Errorf("the nodes' chain ends at block %d, below our final block %d: %w", height, cur.Final.Height, chain.ErrUnavailable)
 }
 
 // follow applies blocks up to the head. It changes direction once at most: a node that lags behind
@@ -292,7 +292,7 @@ func (f *follower) stepBackIfProven(ctx context.Context, cur records.Cursor, hea
 	for theirs.Height > cur.Final.Height {
 		b, err := f.chain.Block(ctx, theirs.Height)
 		if err != nil {
-			return cur, fmt.Errorf("proving another past: %w", err)
+			return cur, fmt.Errorf("verifying a fork: %w", err)
 		}
 		if b.Hash != theirs.Hash {
 			break
@@ -300,7 +300,7 @@ func (f *follower) stepBackIfProven(ctx context.Context, cur records.Cursor, hea
 		theirs = chain.Point{Height: b.Height - 1, Hash: b.Parent}
 	}
 	if theirs.Height != cur.Final.Height || theirs.Hash == cur.Final.Hash {
-		return cur, fmt.Errorf("a node shows another past below block %d: %w", cur.Final.Height, chain.ErrUnavailable)
+		return cur, fmt.Errorf("a node reports a fork below block %d: %w", cur.Final.Height, chain.ErrUnavailable)
 	}
 	return f.stepBack(ctx, cur)
 }
@@ -324,7 +324,7 @@ func (f *follower) stepBack(ctx context.Context, cur records.Cursor) (records.Cu
 		return err
 	})
 	if err == nil {
-		f.log.WithField("height", cur.Height).Info("stepped back over a re-org")
+		f.log.WithField("height", cur.Height).Info("reverted blocks after a reorganisation")
 	}
 	return cur, err
 }
@@ -430,9 +430,9 @@ func (f *follower) haltOn(ctx context.Context, err error, head chain.Head) error
 	if fork, err := f.findLost(ctx, head); err == nil {
 		why += "; " + fork.String()
 	} else {
-		f.log.WithError(err).Warn("looking where the pasts part")
+		f.log.WithError(err).Warn("finding the last common block")
 	}
-	f.log.Error("the chain changed below its final point: halted, an operator must look: " + why)
+	f.log.Error("the chain changed below its final block: halted, needs an operator: " + why)
 	return f.Store.Update(ctx, func(tx *records.Tx) error { return tx.HaltChain(f.id, why) })
 }
 

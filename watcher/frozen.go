@@ -32,8 +32,8 @@ func (w *Watcher) closeFrozen(tx *records.Tx, n records.Network, asset chain.Ass
 		if errors.Is(why, chain.ErrFalse) {
 			how = byFalse
 		}
-		text := fmt.Sprintf("%shot account %s on %s can pay no %s to anybody (%s): the token is paused, or its issuer has frozen the account. "+
-			"Payments wait and leave when it ends", frozenPrefix, account, n.Source, t.SourceSymbol(), how)
+		text := fmt.Sprintf("%shot account %s on %s cannot pay %s (%s): the token is paused, or its issuer has frozen the account. "+
+			"Payments wait until it ends", frozenPrefix, account, n.Source, t.SourceSymbol(), how)
 		for _, d := range []records.Direction{records.Withdrawal, records.Deposit} {
 			want := control.ChannelMaintain
 			if d == records.Deposit && t.FrozenDeposits {
@@ -78,7 +78,7 @@ func (w *Watcher) TryTokens(ctx context.Context) error {
 	for _, n := range w.Networks() {
 		if c, ok := w.Chains[n.Source].(trier); ok {
 			if err := w.tryNetwork(ctx, c, n); err != nil {
-				faults = append(faults, fmt.Errorf("trying whether the tokens of network %s can be paid: %w", n.Name, err))
+				faults = append(faults, fmt.Errorf("checking whether the tokens of network %s can be paid: %w", n.Name, err))
 			}
 		}
 	}

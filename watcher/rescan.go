@@ -42,9 +42,9 @@ func (f *follower) rescanOne(ctx context.Context, o control.Rescan) error {
 	}
 	switch {
 	case err != nil:
-		return f.endRescan(ctx, o, control.RescanFailed, "the nodes do not give this block: "+err.Error())
+		return f.endRescan(ctx, o, control.RescanFailed, "the nodes do not return this block: "+err.Error())
 	case b.Hash != o.Hash:
-		return f.endRescan(ctx, o, control.RescanFailed, "the nodes show another block now: "+b.Hash)
+		return f.endRescan(ctx, o, control.RescanFailed, "the nodes have a different block now: "+b.Hash)
 	}
 	f.settled = chain.Head{}
 	err = f.Store.Update(records.WithActor(ctx, o.Actor), func(tx *records.Tx) error {

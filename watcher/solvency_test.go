@@ -86,7 +86,7 @@ func TestMissingTokensCloseTheirChannels(t *testing.T) {
 	requireChannels(control.ChannelOpen) // it is the same final block still
 	round(1)
 	requireChannels(control.ChannelMaintain)
-	require.Contains(t, r.channel(records.Withdrawal).Why, "hold 0.0001 USD less than the books say")
+	require.Contains(t, r.channel(records.Withdrawal).Why, "hold 0.0001 USD less than the books show")
 
 	delete(c.lost, address)
 	round(1)

@@ -241,5 +241,5 @@ func (w *Watcher) keepSweep(tx *records.Tx, under, want records.Payment) (bool, 
 	if _, differs, err := tx.DifferingTx(under.ID); err != nil || differs {
 		return true, err
 	}
-	return false, tx.MovePayment(under.ID, under.State, records.VoidPayment, "counted anew")
+	return false, tx.MovePayment(under.ID, under.State, records.VoidPayment, "recounted")
 }

@@ -130,7 +130,7 @@ func printUnknownTxs(w io.Writer, cfg config.Config, f operator.UnknownTxRow) {
 	fmt.Fprintf(w, "Unknown number %d in block %d: %s\n", f.Number, f.Height, f.Hash)
 	switch {
 	case f.Source != "":
-		fmt.Fprintf(w, "  took in %s\n", f.Source)
+		fmt.Fprintf(w, "  received %s\n", f.Source)
 	default:
 		fmt.Fprintf(w, "  moved %s to %s %s\n", cfg.InWholeUnits(f.Amount+" "+f.Asset), f.To, f.Label)
 	}

@@ -104,7 +104,7 @@ func TestPaymentsAreHeldForPeople(t *testing.T) {
 		w.checkWarning(t, c)
 		out, ok := w.runCommand(t, "approve", record, "--key", w.stranger, "--yes")
 		require.False(t, ok)
-		require.Contains(t, out, "is none of signer.approvals.approvers")
+		require.Contains(t, out, "is not in signer.approvals.approvers")
 		out, ok = w.runCommand(t, "approve", record, "--key", w.key)
 		require.False(t, ok, "nobody typed yes")
 		require.Contains(t, out, to)

@@ -34,7 +34,7 @@ func TestDatabaseAway(t *testing.T) {
 	longerThanTheLease(t)
 	thaw()
 	d.waitForLog(t, again, 1)
-	require.Contains(t, d.readLog(t), "the database answered no renewal for")
+	require.Contains(t, d.readLog(t), "the database did not answer a renewal for")
 
 	for _, act := range acts {
 		d.waitForLog(t, act, 1)

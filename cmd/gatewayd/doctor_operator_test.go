@@ -58,9 +58,9 @@ func TestDoctorOfTheWallet(t *testing.T) {
 		says   string
 	}{
 		{good, true, good.Store + " unlocks"},
-		{config.Wallet{Store: good.Store}, true, "asked for at each start"},
+		{config.Wallet{Store: good.Store}, true, "read from the terminal at each start"},
 		{config.Wallet{}, false, "wallet.store is not set"},
-		{config.Wallet{Store: good.Store + "x", PasswordFile: good.PasswordFile}, false, "there is no file " + good.Store + "x"},
+		{config.Wallet{Store: good.Store + "x", PasswordFile: good.PasswordFile}, false, "missing file " + good.Store + "x"},
 		{config.Wallet{Store: good.Store, PasswordFile: good.PasswordFile + "x"}, false, good.PasswordFile + "x"},
 		{config.Wallet{Store: good.Store, PasswordFile: wrong}, false, good.Store + ": unlocking the wallet"},
 	} {

@@ -170,7 +170,7 @@ func (w *faultyEnv) servedAgain(t *testing.T, u *testUser, shared dev.DepositInf
 	waitFor(t, "the deposit to be held", func() bool { return w.needingOperator(t)[sent].Reason == records.ReasonUnknownToken })
 	again := []string{"records", "reclassify", recordName(w.needingOperator(t)[sent]), "--why", "served again"}
 	_, err := w.command(t, again...)
-	require.ErrorContains(t, err, "by the configuration of now record")
+	require.ErrorContains(t, err, "by the current configuration record")
 	w.writeConfig(t, w.info.Config, func(c *config.Config) { c.Networks[0].Tokens = append(c.Networks[0].Tokens, dai) })
 	_, err = w.command(t, again...)
 	require.ErrorContains(t, err, "`gatewayd reload` first")

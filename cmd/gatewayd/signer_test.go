@@ -77,7 +77,7 @@ func TestOtherGuardsAreRefused(t *testing.T) {
 		t.Helper()
 		r := p.start(t, n)
 		require.Error(t, r.cmd.Wait())
-		require.Contains(t, r.readLog(t), "another sign-guard: these records were signed for with sign-guard")
+		require.Contains(t, r.readLog(t), "another sign-guard: these records belong to sign-guard")
 		require.Contains(t, r.readLog(t), "wallet.signer")
 	}
 	refused(1)

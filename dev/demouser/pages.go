@@ -156,7 +156,7 @@ func (u *Users) rpc(w http.ResponseWriter, r *http.Request) {
 	proxy.ServeHTTP(w, r)
 }
 
-var errNoSession = errors.New("the demo user's API key is being made")
+var errNoSession = errors.New("the demo user's API key is being created")
 
 // sessionTimeout bounds a page's wait for the key, which is made in the first seconds.
 const sessionTimeout = 10 * time.Second

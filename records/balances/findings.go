@@ -164,7 +164,7 @@ func noteShortage(tx *records.Tx, id chain.ID, height uint64, l Look, f Finding,
 	again := found && f.Kind == Shortage
 	err := putFinding(tx, Finding{Chain: id, Account: l.Account, Kind: Shortage, Amount: shortage, Height: height, Clean: -1, Confirmed: again})
 	if err == nil && again && !f.Confirmed {
-		err = tx.SQL().LogEvent("account", l.Account, "coin_short", fmt.Sprintf("on %s: %s less than the books say at block %d", id, shortage, height))
+		err = tx.SQL().LogEvent("account", l.Account, "coin_short", fmt.Sprintf("on %s: %s less than the books show at block %d", id, shortage, height))
 	}
 	return err
 }

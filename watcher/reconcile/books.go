@@ -219,7 +219,7 @@ func (r *Books) shortfall(ctx context.Context, n records.Network, id chain.ID, a
 	} else if waits {
 		r.low = append(r.low, control.Condition{
 			Kind: string(status.FundsUnswept), Chain: id, Network: n.Name, Subject: n.Paying(id)[0] + "/" + string(asset),
-			Detail: fmt.Sprintf("%s holds %s and owes %s: the rest lies on deposit addresses until they are swept", n.Paying(id)[0], n.AmountText(id, asset, have), n.AmountText(id, asset, owed)),
+			Detail: fmt.Sprintf("%s holds %s and owes %s: the rest is on deposit addresses until they are swept", n.Paying(id)[0], n.AmountText(id, asset, have), n.AmountText(id, asset, owed)),
 		})
 	}
 	if r.lasts(pool, asset, short) {
