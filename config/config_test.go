@@ -115,10 +115,10 @@ func TestRetiredAccountsAreChecked(t *testing.T) {
 		{0, nil, ""},
 		{2, []int{0}, ""},
 		{3, []int{2, 0}, ""},
-		{0, []int{0}, "nobody would be left to pay"},
-		{2, []int{0, 1}, "nobody would be left to pay"},
-		{2, []int{2}, "2 is no index of one of 2 accounts"},
-		{2, []int{-1}, "-1 is no index of one of 2 accounts"},
+		{0, []int{0}, "no paying account would be left"},
+		{2, []int{0, 1}, "no paying account would be left"},
+		{2, []int{2}, "2 must be an index from 0 of one of 2 accounts"},
+		{2, []int{-1}, "-1 must be an index from 0 of one of 2 accounts"},
 		{3, []int{1, 1}, "stands twice"},
 	} {
 		cfg := liveConfig()

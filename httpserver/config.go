@@ -104,7 +104,7 @@ func (c Config) Check() error {
 	}
 	want(isListen(c.Listen), "listen %q: must be host:port", c.Listen)
 	want(c.PlainListen == "" || isListen(c.PlainListen), "plain_listen %q: must be host:port", c.PlainListen)
-	want(c.PlainListen == "" || c.Secured(), "plain_listen stands beside tls or acme only")
+	want(c.PlainListen == "" || c.Secured(), "plain_listen: only allowed with tls or acme")
 	want((c.TLS.Cert == "") == (c.TLS.Key == ""), "tls: cert and key go together")
 	want(!c.files() || !c.acme(), "tls and acme exclude each other")
 	want(!c.acme() || c.ACME.Cache != "", "acme: cache is required, or every start requests new certificates")

@@ -15,7 +15,7 @@ func TestConfigCheck(t *testing.T) {
 		{"files", `{listen: ":443", plain_listen: ":80", tls: {cert: a, key: b}}`, ""},
 		{"acme", `{listen: ":443", plain_listen: ":80", acme: {domains: [a.example], cache: d}}`, ""},
 		{"listen", `{listen: "8080"}`, "listen"},
-		{"plain listener alone", `{plain_listen: ":80"}`, "plain_listen stands beside"},
+		{"plain listener alone", `{plain_listen: ":80"}`, "plain_listen: only allowed"},
 		{"plain listener", `{plain_listen: "80", tls: {cert: a, key: b}}`, "plain_listen \"80\""},
 		{"half a pair", `{tls: {cert: a}}`, "cert and key go together"},
 		{"both", `{tls: {cert: a, key: b}, acme: {domains: [a.example], cache: d}}`, "exclude each other"},

@@ -135,7 +135,7 @@ func (tx *Tx) operatorSlot(paymentID uint64, e OwnTx) (Slot, error) {
 	if err := tx.openSlots([]Slot{s}); err != nil {
 		return Slot{}, err
 	}
-	return s, tx.logPayment(p.ID, ReasonOperator, fmt.Sprintf("%s at number %d is said to have paid it", e.Tx, e.Number))
+	return s, tx.logPayment(p.ID, ReasonOperator, fmt.Sprintf("%s at number %d paid it, by an operator's order", e.Tx, e.Number))
 }
 
 // VoidBlockedSlots voids every slot of a stopped account that a final unknown transaction has shut
@@ -169,7 +169,7 @@ func (tx *Tx) voidBlockedSlots(a Account) error {
 			return err
 		}
 		for _, r := range rows {
-			if err := tx.voidSlot(r.slot(), e.Tx, e.BlockHash, "a foreign transaction stands there", Queued); err != nil {
+			if err := tx.voidSlot(r.slot(), e.Tx, e.BlockHash, "it has a foreign transaction", Queued); err != nil {
 				return err
 			}
 		}
@@ -278,7 +278,7 @@ func (tx *Tx) checkResume(a Account, at Resumption) error {
 	case at.Hash == "" && (a.Branch != 0 || at.Branch != 0):
 		return errors.New("resumption hash: empty where the ledger links blocks")
 	case at.Next < a.Base:
-		return fmt.Errorf("%w: it was adopted at %d, the ledger stands at %d", ErrConflict, a.Base, at.Next)
+		return fmt.Errorf("%w: it was adopted at %d, the ledger is at %d", ErrConflict, a.Base, at.Next)
 	}
 	unknown, err := tx.UnknownTxs(a.Chain, a.Account)
 	if err != nil {

@@ -15,7 +15,7 @@ func (tx *Tx) Began(id chain.ID) (height uint64, err error) {
 	if err == nil {
 		_, err = fmt.Sscanf(detail, startedAfter, &height)
 	}
-	return height, sqlstore.Doing(err, "looking where %s began", id)
+	return height, sqlstore.Doing(err, "finding the first block of %s", id)
 }
 
 // TransferByRef returns the transfer with a reference, orphaned or not, or ErrNotFound.

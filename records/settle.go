@@ -167,7 +167,7 @@ func (tx *Tx) startBranch(a *Account, base uint64, baseHash, why string) error {
 		return err
 	}
 	if decided {
-		return fmt.Errorf("%w: a final block stands there", ErrConflict)
+		return fmt.Errorf("%w: there is a final block", ErrConflict)
 	}
 	if err := tx.forkSlots(a, base, baseHash, why); err != nil {
 		return err

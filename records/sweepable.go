@@ -55,7 +55,7 @@ func (tx *Tx) Unjudged(id chain.ID, account string) ([]string, error) {
 	var list []string
 	err := tx.list(&list, `SELECT DISTINCT t.account FROM payments p CROSS JOIN transfers t WHERE p.chain = ? AND p.account = ? AND p.class = ? AND p.state = 'queued'
 		AND p.purpose = 'credit' AND t.id = p.transfer_id AND t.direction = 'deposit' ORDER BY t.account`, string(id), account, int(ClassUser))
-	return list, sqlstore.Doing(err, "looking for deposits that nobody has judged")
+	return list, sqlstore.Doing(err, "finding unjudged deposits")
 }
 
 // hasCome reports whether a transfer in this state is final on its chain.

@@ -100,7 +100,7 @@ func (s *Signer) bind(ctx context.Context, b signguard.Binding, store func(conte
 	place := s.bindings.ReserveN(now, 1)
 	if wait := place.DelayFrom(now); wait > 0 {
 		place.CancelAt(now)
-		return fmt.Errorf("%w: %w: %d addresses and labels were given out at once, and %d an hour are the most: again in %s",
+		return fmt.Errorf("%w: %w: %d addresses and labels were issued at once, at most %d an hour are allowed: retry in %s",
 			ErrRefused, chain.ErrNotNow, bindingsAtOnce, bindingsPerHour, wait.Round(time.Second))
 	}
 	if err = store(ctx, b); err != nil {

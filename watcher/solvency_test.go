@@ -150,7 +150,7 @@ func TestTokenThatTellsNoBalancesHidesNoOther(t *testing.T) {
 	require.Equal(t, control.ChannelMaintain, r.channel(records.Withdrawal).Automatic)
 	found := conditions()
 	require.Len(t, found, 1)
-	require.Contains(t, found[0].Detail, "what is held and owed of ODD was not compared since 2026-03-0")
+	require.Contains(t, found[0].Detail, "holdings and debts of ODD were not compared since 2026-03-0")
 
 	r.parts.Chains["eth"] = c
 	delete(c.lost, address)

@@ -29,7 +29,7 @@ func (c *SigningRules) CheckAddress(addr, label string) (string, error) {
 		return "", err
 	}
 	if isReserved(to) {
-		return "", fmt.Errorf("%w: %s belongs to nobody", chain.ErrAddress, to)
+		return "", fmt.Errorf("%w: %s has no owner", chain.ErrAddress, to)
 	}
 	if c.isToken(to) {
 		return "", fmt.Errorf("%w: %s is the token's own contract", chain.ErrAddress, to)

@@ -102,7 +102,7 @@ func checkNodes(nodes []string) error {
 	seen := make(map[string]bool, len(nodes))
 	for i, target := range nodes {
 		if seen[target] {
-			return fmt.Errorf("nodes[%d]: stands there twice, which would give one node two votes", i)
+			return fmt.Errorf("nodes[%d]: is listed twice, which would give one node two votes", i)
 		}
 		seen[target] = true
 		if err := checkTarget(target); err != nil {

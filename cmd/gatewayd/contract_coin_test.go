@@ -166,7 +166,7 @@ func TestCoinOfContractsIsProven(t *testing.T) {
 	require.Empty(t, v.heldIDs(t))
 	out, _ := v.runCommand(t, "doctor") // it has other findings
 	require.Contains(t, out, "coin sent by contracts: found by balances within 1s, because the node does not trace (")
-	require.Contains(t, out, "; credited when the signer has proven it")
+	require.Contains(t, out, "; credited once the signer has proven it")
 }
 
 // heldIDs are the records that wait for an operator.

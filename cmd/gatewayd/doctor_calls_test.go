@@ -34,7 +34,7 @@ func TestDoctorOfAPublicPort(t *testing.T) {
 		require.Equal(t, strings.HasPrefix(node, "ws"), told.Found == "the node announces new blocks", told)
 		require.True(t, told.OK)
 	}
-	require.Equal(t, doctor.Finding{What: "chain vite node 1 methods", OK: true, Found: "all 12 that the bridge asks answer"}, bridgeFinding(t, r.Info.Exchange))
+	require.Equal(t, doctor.Finding{What: "chain vite node 1 methods", OK: true, Found: "all 12 methods of the bridge answer"}, bridgeFinding(t, r.Info.Exchange))
 }
 
 // bridgeFinding is doctor's finding about the methods of a chain's only node.

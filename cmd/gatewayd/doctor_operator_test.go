@@ -149,7 +149,7 @@ func TestTokenIDsAreChecked(t *testing.T) {
 	id[10] ^= 1
 	cfg.Networks[0].Tokens[0].Token = string(id)
 	_, err := config.Load(writeConfig(t, dir, cfg))
-	require.ErrorContains(t, err, string(id)+": token is no token id")
+	require.ErrorContains(t, err, string(id)+": token: must be tti_")
 }
 
 // `gatewayd health -c` asks the listener of the configuration.

@@ -131,7 +131,7 @@ func TestAPIKeys(t *testing.T) {
 	_, err = issue("issue", owner, "--network", "other")
 	require.ErrorContains(t, err, "main or test")
 	_, err = issue("issue", "vite_1")
-	require.ErrorContains(t, err, `ADDRESS "vite_1": an address of the exchange chain is wanted`)
+	require.ErrorContains(t, err, `ADDRESS "vite_1": must be an address of the exchange chain`)
 	require.Equal(t, exitUsage, exitCode(err))
 
 	text, err = issue("limit", key.Key, "25")

@@ -127,7 +127,7 @@ func checkRescanMessages(t *testing.T, r *rig, db *sql.DB, first string) {
 	before, _ := strconv.ParseUint(first, 10, 64)
 	for _, c := range []struct{ args, says string }{
 		{"bsc 1", `there is no chain "bsc": one of eth, vite is wanted`},
-		{"eth one", `block "one": its number is wanted`},
+		{"eth one", `block "one": must be a block number`},
 		{"eth 9 8", "blocks 9 to 8: the first is above the last"},
 		{"eth " + first + " 99999999", "block 99999999: the daemon has followed eth to block"},
 		{"eth " + strconv.FormatUint(before-1, 10), "eth is followed from block " + first + " on"},
@@ -139,7 +139,7 @@ func checkRescanMessages(t *testing.T, r *rig, db *sql.DB, first string) {
 	}
 	_, err := db.Exec(`DELETE FROM blocks WHERE chain = 'eth' AND height < ?`, before+10)
 	require.NoError(t, err)
-	require.Contains(t, r.mustCommand(t, "rescan", "eth", first), "The records have forgotten the hashes of 10 of them")
+	require.Contains(t, r.mustCommand(t, "rescan", "eth", first), "The records no longer have the hashes of 10 old ones")
 }
 
 // TestRescanOfAStoppedDaemon orders a lost deposit to be booked while no daemon runs: the next one

@@ -186,7 +186,7 @@ func TestNewHotAccount(t *testing.T) {
 	r.writeConfig(t, r.info.Config, func(c *config.Config) { c.Ethereum = slices.Clone(c.Ethereum); next(c) })
 	refused, ok := r.runCommand(t, "reload")
 	require.False(t, ok)
-	require.Contains(t, refused, "raise accounts there too, and have the signer read its file first")
+	require.Contains(t, refused, "raise accounts there too, and reload the signer first")
 
 	ended := r.startTransfers(t)
 	out := r.rotate(t, next)

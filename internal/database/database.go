@@ -51,7 +51,7 @@ func CheckURL(url string) error {
 	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
 		switch {
 		case path == "":
-			return errors.New("url: sqlite: wants a plain path behind it")
+			return errors.New("url: sqlite: must be followed by a plain path")
 		case strings.ContainsAny(path, "?\x00") || strings.HasPrefix(path, "file:") || strings.HasPrefix(path, ":"):
 			return errors.New("url: sqlite: takes a plain path, no options, no memory database")
 		}

@@ -104,7 +104,7 @@ func (c *Console) askApproval(r request) error {
 		return err
 	}
 	if len(mine) == 0 {
-		return refusal(http.StatusConflict, "you have no passkey: register one, and have its line put into signer.approvals.approvers; or `gatewayd approve` with a key file")
+		return refusal(http.StatusConflict, "you have no passkey: register one and add its entry to signer.approvals.approvers, or use `gatewayd approve` with a key file")
 	}
 	nonce, err := approval.NewNonce()
 	if err != nil {

@@ -115,9 +115,9 @@ func (c *Console) private(next echo.HandlerFunc) echo.HandlerFunc {
 		var err error
 		switch site := r.Header.Get("Sec-Fetch-Site"); {
 		case !c.Guard.Secure(r):
-			err = refusal(http.StatusForbidden, "the console is served over HTTPS, or to this machine")
+			err = refusal(http.StatusForbidden, "the console requires HTTPS, except from this machine")
 		case site != "" && site != "same-origin" && site != "none":
-			err = refusal(http.StatusForbidden, "the console is asked by its own pages only")
+			err = refusal(http.StatusForbidden, "the console accepts requests of its own pages only")
 		default:
 			err = next(x)
 		}

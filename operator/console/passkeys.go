@@ -20,7 +20,7 @@ import (
 func (c *Console) site() (approval.Site, error) {
 	s, err := c.Site()
 	if err != nil {
-		return s, refusal(http.StatusConflict, "passkeys want operators.url, the console's address as people open it: "+err.Error())
+		return s, refusal(http.StatusConflict, "passkeys require operators.url, the public address of the console: "+err.Error())
 	}
 	return s, nil
 }

@@ -64,7 +64,7 @@ func encoded(salt, hash []byte) string {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonTime, argonThreads, text.EncodeToString(salt), text.EncodeToString(hash))
 }
 
-var errHash = errors.New("a kept password cannot be read")
+var errHash = errors.New("a stored password cannot be read")
 
 // passwordFits takes the same time for any password.
 func passwordFits(kept, password string) (bool, error) {

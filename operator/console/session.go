@@ -60,7 +60,7 @@ func (c *Console) signed(do action, role access.Role) echo.HandlerFunc {
 			return refusal(http.StatusForbidden, headerCSRF+": the session's token is missing; reload the page")
 		}
 		if role != "" && r.user.Role != role {
-			return refusal(http.StatusForbidden, fmt.Sprintf("%s is a %s, and this wants the role %s", r.user.Name, r.user.Role, role))
+			return refusal(http.StatusForbidden, fmt.Sprintf("%s is a %s, but this requires the role %s", r.user.Name, r.user.Role, role))
 		}
 		return do(r)
 	}

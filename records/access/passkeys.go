@@ -29,7 +29,7 @@ const maxLabel = 64
 // What callers test for with errors.Is.
 var (
 	ErrLabel = fmt.Errorf("the label must have 1 to %d characters", maxLabel)
-	ErrMany  = fmt.Errorf("%d passkeys are the most: remove one first", MaxPasskeys)
+	ErrMany  = fmt.Errorf("at most %d passkeys are allowed: remove one first", MaxPasskeys)
 )
 
 // AddPasskey gives a user another one. ErrConflict: it is registered already.

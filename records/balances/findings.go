@@ -172,7 +172,7 @@ func noteShortage(tx *records.Tx, id chain.ID, height uint64, l Look, f Finding,
 // NoteLooked records that every account that was there at a height has been compared once.
 func NoteLooked(tx *records.Tx, id chain.ID, height uint64) error {
 	_, err := tx.SQL().Exec(`UPDATE balance_audits SET looked = ? WHERE chain = ? AND looked < ?`, height, string(id), height)
-	return sqlstore.Doing(err, "noting the first look at accounts of %s", id)
+	return sqlstore.Doing(err, "noting the first check of accounts of %s", id)
 }
 
 // NoteAudited records that every account that was there at a height has been compared at that

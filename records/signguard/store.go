@@ -102,7 +102,7 @@ func prepareServer(ctx context.Context, t session) error {
 		return err
 	}
 	if records {
-		return errors.New("this database has the gateway's records: the sign-guard wants one of its own, on another server")
+		return errors.New("this database has the gateway's records: the sign-guard needs its own, on another server")
 	}
 	return nil
 }

@@ -237,26 +237,26 @@ func TestFoundCoinIsCreditedOnce(t *testing.T) {
 		"from before the address was given": func(c *counted) {
 			height := c.hide(0)
 			c.stops(c.found(height, 1_000_000_000), chain.HeldClaim, "0 arrived at")
-			c.stops(c.found(5, 1_000_000_000), chain.HeldClaim, "is known from block")
+			c.stops(c.found(5, 1_000_000_000), chain.HeldClaim, "is known only from block")
 		},
 		"credited to another": func(c *counted) {
 			height := c.hide(500)
-			c.stops(c.found(height, 500, func(claim *chain.Claim) { claim.Payment.To = c.owner }), chain.RefusedClaim, "is money of "+c.user)
-			c.stops(c.found(height, 500, func(claim *chain.Claim) { claim.Cause.User = c.owner }), chain.RefusedClaim, "is money of "+c.user)
+			c.stops(c.found(height, 500, func(claim *chain.Claim) { claim.Payment.To = c.owner }), chain.RefusedClaim, "belongs to "+c.user)
+			c.stops(c.found(height, 500, func(claim *chain.Claim) { claim.Cause.User = c.owner }), chain.RefusedClaim, "belongs to "+c.user)
 		},
 		"altered": func(c *counted) {
 			height := c.hide(500)
 			for text, change := range map[string]func(*chain.Claim){
-				"is credited in tti_coin":      func(claim *chain.Claim) { claim.Payment.Asset = usd },
-				"is credited in tti_coin, not": func(claim *chain.Claim) { claim.Cause.Token = usd },
-				"has no label":                 func(claim *chain.Claim) { claim.Payment.Label = "x" },
-				"do not show that coin":        func(claim *chain.Claim) { claim.Cause.Sender = c.owner },
-				"names no coin":                func(claim *chain.Claim) { claim.Cause.Height++ },
-				"names no coin at":             func(claim *chain.Claim) { claim.Cause.Ref += ":1" },
-				"names no coin at an":          func(claim *chain.Claim) { claim.Cause.Ref = fmt.Sprintf("audit:%s:usd:%d", c.address, height) },
-				"names no coin at an address":  func(claim *chain.Claim) { claim.Cause.Ref = fmt.Sprintf("audit:%s:native:0%d", c.address, height) },
-				`not on "bsc"`:                 func(claim *chain.Claim) { claim.Cause.Chain = "bsc" },
-				`not on "vite"`:                func(claim *chain.Claim) { claim.Cause.Chain = "vite" },
+				"is credited in tti_coin":          func(claim *chain.Claim) { claim.Payment.Asset = usd },
+				"is credited in tti_coin, not":     func(claim *chain.Claim) { claim.Cause.Token = usd },
+				"has no label":                     func(claim *chain.Claim) { claim.Payment.Label = "x" },
+				"do not show that coin":            func(claim *chain.Claim) { claim.Cause.Sender = c.owner },
+				"does not name coin":               func(claim *chain.Claim) { claim.Cause.Height++ },
+				"does not name coin at":            func(claim *chain.Claim) { claim.Cause.Ref += ":1" },
+				"does not name coin at an":         func(claim *chain.Claim) { claim.Cause.Ref = fmt.Sprintf("audit:%s:usd:%d", c.address, height) },
+				"does not name coin at an address": func(claim *chain.Claim) { claim.Cause.Ref = fmt.Sprintf("audit:%s:native:0%d", c.address, height) },
+				`not on "bsc"`:                     func(claim *chain.Claim) { claim.Cause.Chain = "bsc" },
+				`not on "vite"`:                    func(claim *chain.Claim) { claim.Cause.Chain = "vite" },
 			} {
 				c.stops(c.found(height, 500, change), chain.RefusedClaim, text)
 			}
@@ -280,7 +280,7 @@ func TestFoundCoinIsCreditedOnce(t *testing.T) {
 			verdicts, err := c.Authorize(c.t.Context(), "eth", claim)
 			require.NoError(c.t, err)
 			require.Equal(c.t, chain.HeldClaim, verdicts[0].State)
-			require.Contains(c.t, verdicts[0].Text, "wants people's approval")
+			require.Contains(c.t, verdicts[0].Text, "needs approvals")
 		},
 		"while the nodes are away": func(c *counted) {
 			height := c.hide(500)
@@ -361,7 +361,7 @@ func TestOpenings(t *testing.T) {
 			w.eth.KeepBalances(0)
 			w.eth.Mine(2 * depth)
 			if c.most == 0 {
-				w.stops(w.found(height, 70), chain.HeldClaim, "is known from block")
+				w.stops(w.found(height, 70), chain.HeldClaim, "is known only from block")
 				return
 			}
 			w.stops(w.found(height, 71), chain.HeldClaim, "70 arrived at")
@@ -388,7 +388,7 @@ func TestGivenWithoutNodes(t *testing.T) {
 	require.NoError(t, w.SettleBindings(t.Context()))
 	w.mine()
 	require.NoError(t, w.checker.ReadOpenings(t.Context()))
-	w.stops(early, chain.HeldClaim, "before its address or label was given")
+	w.stops(early, chain.HeldClaim, "before its address or label was issued")
 	w.stops(w.found(hidden, 20), chain.HeldClaim, "before the address was given")
 	w.passes(w.shown(60))
 	height := w.hide(70)

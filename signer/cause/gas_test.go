@@ -88,14 +88,14 @@ func TestGasGoesWhereTokensAre(t *testing.T) {
 	for _, to := range []string{unused, dusty, w.eth.Address("old hot")} {
 		v := w.asks(to, 100)
 		require.Equal(t, chain.LaterClaim, v.State)
-		require.Contains(t, v.Text, "has nothing to sweep")
+		require.Contains(t, v.Text, "has no tokens worth a sweep")
 	}
 	w.brought(w.eth.Address("old hot"), "usd", amount(5_000))
 	require.Equal(t, chain.Authorized, w.asks(w.eth.Address("old hot"), 400).State, "a retired account is emptied")
 	w.brought(used, chain.Native, amount(600))
 	v = w.asks(used, 100)
 	require.Equal(t, chain.LaterClaim, v.State)
-	require.Contains(t, v.Text, "which pays for its transfers")
+	require.Contains(t, v.Text, "enough for its transfers")
 	w.prices.cost = 200
 	require.Equal(t, chain.Authorized, w.asks(used, 100).State, "fees have risen")
 	w.eth.Lie(chaintest.Always(chaintest.Refuse, chaintest.CallBalance))

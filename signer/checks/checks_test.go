@@ -164,7 +164,7 @@ func TestPeopleApprove(t *testing.T) {
 	require.NoError(t, err)
 	other := w.claim("a", 102)
 	other.Approvals = []chain.Approval{s}
-	require.Contains(t, w.asks(other)[0], "held approval: 102 USDT are above 100 USDT: 0 of 1 approvals (ann: the approval does not count: it is for something else")
+	require.Contains(t, w.asks(other)[0], "held approval: 102 USDT are above 100 USDT: 0 of 1 approvals (ann: the approval is not valid: it is for another payment")
 	w.now = begin.Add(time.Hour)
 	large.Approvals = []chain.Approval{s}
 	require.Contains(t, w.asks(large)[0], "it ended at")

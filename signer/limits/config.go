@@ -57,7 +57,7 @@ func (c Config) Check() error {
 	for _, t := range c.Tokens {
 		key := t.Network + " " + t.Token
 		if seen[key] {
-			return fmt.Errorf("tokens: %s of network %s stands twice", t.Token, t.Network)
+			return fmt.Errorf("tokens: %s of network %s is listed twice", t.Token, t.Network)
 		}
 		seen[key] = true
 		if err := t.check(); err != nil {
@@ -67,7 +67,7 @@ func (c Config) Check() error {
 	chains := map[chain.ID]bool{}
 	for _, f := range c.Fees {
 		if f.Chain == "" || chains[f.Chain] || f.PerDay.IsZero() {
-			return fmt.Errorf("fees: %q: each chain stands once, with per_day above zero", f.Chain)
+			return fmt.Errorf("fees: %q: must be listed once, with per_day above zero", f.Chain)
 		}
 		chains[f.Chain] = true
 	}
@@ -81,7 +81,7 @@ func (c Config) checkGateway() error {
 	case c.GatewayDay == "":
 		return nil
 	case c.Prices == "":
-		return errors.New("gateway_day wants prices: the name of a file")
+		return errors.New("gateway_day requires prices, the name of a file")
 	}
 	if _, err := parseValue(c.GatewayDay); err != nil {
 		return fmt.Errorf("gateway_day: %w", err)

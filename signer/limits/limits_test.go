@@ -152,7 +152,7 @@ func TestTheWholeGatewayIsLimited(t *testing.T) {
 	priced("# token price time\ntti_1 2.50 2026-11-23T11:00:00Z # of an exchange\n")
 	w := setup(t, limits.Config{GatewayDay: "1000", Prices: path, PriceAge: 12 * time.Hour})
 	require.Empty(t, w.pays(payout("a", 300), limits.Use{Chain: "vite", Asset: "tti_1", Users: []string{"v"}, Amount: units(80)}))
-	require.Equal(t, []string{"the limit of the whole gateway and day is 1000.00 USD, of which 950.00 are used: 21 USDT more are over it"}, w.pays(payout("b", 21)))
+	require.Equal(t, []string{"the daily limit of the gateway is 1000.00 USD, of which 950.00 are used: 21 USDT more exceed it"}, w.pays(payout("b", 21)))
 	require.Empty(t, w.Report().Unpriced)
 	require.Equal(t, []limits.Price{{Token: "tti_1", Worth: "2.5 USD", At: time.Date(2026, 11, 23, 11, 0, 0, 0, time.UTC), Fresh: true}}, w.Report().Prices)
 	w.now = begin.Add(12 * time.Hour)
@@ -216,7 +216,7 @@ func TestConfigurationsOfLimits(t *testing.T) {
 		"one of per_transfer":            with(func(t *limits.Token) { t.PerDay = chain.Amount{} }),
 		"per_transfer is above":          with(func(t *limits.Token) { t.PerTransfer = units(11) }),
 		"per_hour is above":              with(func(t *limits.Token) { t.PerHour = units(11) }),
-		"gateway_day wants prices":       {GatewayDay: "5"},
+		"gateway_day requires prices":    {GatewayDay: "5"},
 		"gateway_day: \"1e3\" is no":     {GatewayDay: "1e3", Prices: "p"},
 		"price_age":                      {PriceAge: -1},
 		"fees: \"eth\": each chain":      {Fees: []limits.FeeBudget{{Chain: "eth"}}},

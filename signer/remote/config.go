@@ -73,7 +73,7 @@ func (c Config) Check() error {
 	case c.Mode != "" && c.Mode != "0600" && c.Mode != "0660":
 		return fmt.Errorf("mode %q: must be 0600 or 0660", c.Mode)
 	case c.Peer != "" && !tellsPeers:
-		return errors.New("peer: this system does not tell who connects to a socket")
+		return errors.New("peer: this system does not report the user of a socket connection")
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func (t Target) Check() error {
 		kinds[unix] = true
 	}
 	if len(kinds) > 1 {
-		return errors.New("signer: signers that stand by for each other are all asked over sockets, or all over https")
+		return errors.New("signer: standby signers must all use sockets, or all https")
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func checkEndpoint(key, endpoint string, files TLS) (unix bool, err error) {
 		return false, fmt.Errorf("%s %q: must be unix:/path of a socket or https://host:port", key, endpoint)
 	}
 	if files.Cert == "" || files.Key == "" || files.CA == "" {
-		return false, fmt.Errorf("%s %s: tls wants cert, key and ca: both sides show certificates", key, endpoint)
+		return false, fmt.Errorf("%s %s: tls requires cert, key and ca: both sides show certificates", key, endpoint)
 	}
 	return false, nil
 }

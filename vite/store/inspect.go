@@ -37,7 +37,7 @@ func Inspect(file io.ReaderAt, size int64, each func(record []byte) error) (Summ
 		case length == 0:
 			return s, checkTail(file, Place{Offset: s.Bytes, Frame: s.Frames}, size)
 		case number != s.Frames:
-			return s, fmt.Errorf("%w: frame %d stands at byte %d instead of frame %d", ErrCorrupt, number, s.Bytes, s.Frames)
+			return s, fmt.Errorf("%w: frame %d is at byte %d instead of frame %d", ErrCorrupt, number, s.Bytes, s.Frames)
 		}
 		if err := eachRecord(payload, each); err != nil {
 			return s, fmt.Errorf("reading the block log at byte %d: %w", s.Bytes, err)

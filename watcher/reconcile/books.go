@@ -185,7 +185,7 @@ func (r *Books) shortfalls(ctx context.Context, n records.Network, id chain.ID, 
 	}
 	owed, err := books.PoolSum(pool, func(a books.PoolAccount) map[chain.Asset]chain.Amount { return a.Owed })
 	if err != nil {
-		return s, fmt.Errorf("summing what is owed on %s: %w", id, err)
+		return s, fmt.Errorf("adding up the debts on %s: %w", id, err)
 	}
 	s = shortfalls{map[chain.Asset]string{}, map[chain.Asset]bool{}}
 	var faults []error
