@@ -96,7 +96,7 @@ func (c Config) checkNetworks(chains map[chain.ID]Chain) error {
 		case sources[n.Source]:
 			faults = append(faults, fmt.Errorf("%s: source %q already serves another network", n.Name, n.Source))
 		case accounts[n.Account]:
-			faults = append(faults, fmt.Errorf("%s: account %d already serves another network; wallets tell networks apart by the gateway address", n.Name, n.Account))
+			faults = append(faults, fmt.Errorf("%s: account %d already serves another network; wallets distinguish networks by the gateway address", n.Name, n.Account))
 		}
 		sources[n.Source], accounts[n.Account], names[n.Name], paths[path] = true, true, true, true
 		faults = append(faults, n.checkFunders()...)

@@ -51,8 +51,8 @@ func TestKeysAreInOnePlace(t *testing.T) {
 	require.Empty(t, faults(signer))
 	require.Contains(t, faults(Config{Signer: Signer{Guard: signer.Signer.Guard}}), "signer.guard: only allowed in the configuration of `gatewayd signer`")
 	signer.Database.URL = signer.Signer.Guard
-	require.Contains(t, faults(signer), "signer.guard: is database.url")
+	require.Contains(t, faults(signer), "signer.guard: must not be database.url")
 	signer.Signer.Guard = "sqlite:guard.db"
-	require.Contains(t, faults(signer), "signer.guard: postgres://")
+	require.Contains(t, faults(signer), "signer.guard: must be postgres://")
 	require.Contains(t, faults(Config{Wallet: Wallet{SignerTLS: remote.TLS{Cert: "a"}}}), "wallet.signer_tls: only allowed with wallet.signer")
 }

@@ -38,7 +38,7 @@ func (d *Daemon) followConfig(ctx context.Context) error {
 		case errors.Is(err, records.ErrFenced):
 			return err
 		case err != nil:
-			d.log.WithError(err).Debug("looking for orders to read the configuration again")
+			d.log.WithError(err).Debug("finding orders to reload the configuration")
 		default:
 			asked = false
 		}

@@ -53,7 +53,7 @@ func TestRoutesThatCannotBeServed(t *testing.T) {
 		{"our own path", func(r *Route) { r.BasePath = "/health" }, "gateway's own"},
 		{"no shared address", func(r *Route) { r.Network.Shared = "" }, "shared address"},
 		{"label without a name", func(r *Route) { r.Network.Tokens[1].LabelName = "" }, "label name"},
-		{"name without a label", func(r *Route) { r.Network.Tokens[0].LabelName = "Memo" }, "type 1 only"},
+		{"name without a label", func(r *Route) { r.Network.Tokens[0].LabelName = "Memo" }, "only allowed for type 1"},
 	}
 	for _, tt := range tests {
 		second := routeOf("/second", "second", "second")

@@ -288,7 +288,7 @@ func (tx *Tx) DifferingTx(paymentID uint64) (e OwnTx, found bool, err error) {
 func (tx *Tx) NothingMoved(paymentID uint64, hash string) error {
 	e, found, err := tx.DifferingTx(paymentID)
 	if err == nil && (!found || e.Tx != hash) {
-		err = fmt.Errorf("%w: %s is no transaction of it that moved something else", ErrConflict, hash)
+		err = fmt.Errorf("%w: %s is not one of its differing transactions", ErrConflict, hash)
 	}
 	if err == nil {
 		err = tx.logPayment(paymentID, "nothing_moved", hash)
@@ -306,7 +306,7 @@ func (tx *Tx) SettleDiffering(paymentID uint64, hash string) error {
 func (tx *Tx) settleDiffering(paymentID uint64, hash string) error {
 	e, found, err := tx.DifferingTx(paymentID)
 	if err == nil && (!found || e.Tx != hash) {
-		err = fmt.Errorf("%w: %s is no transaction of it that moved something else", ErrConflict, hash)
+		err = fmt.Errorf("%w: %s is not one of its differing transactions", ErrConflict, hash)
 	}
 	if err == nil {
 		err = tx.checkFinal(e.Chain, e.BlockHash)

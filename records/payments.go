@@ -185,7 +185,7 @@ func (tx *Tx) checkOutcome(id uint64) error {
 func (tx *Tx) movePayment(id uint64, from, to PaymentState, reason string) error {
 	waits := from == Queued || from == HeldPayment
 	if !waits || from == to || to == Bound || to == Paid {
-		return fmt.Errorf("%w: there is no such arrow", ErrConflict)
+		return fmt.Errorf("%w: this state change is not allowed", ErrConflict)
 	}
 	if from == HeldPayment || to == VoidPayment {
 		if err := tx.checkOutcome(id); err != nil {

@@ -40,7 +40,7 @@ func (tx *Tx) Unexplained(id chain.ID) ([]string, error) {
 	err := tx.list(&accounts, `SELECT DISTINCT e.account FROM effects e
 		JOIN accounts a ON a.chain = e.chain AND a.account = e.account AND a.state <> 'new' AND e.number >= a.base
 		WHERE e.chain = ? AND e.known = 0 AND e.settled = 1 AND NOT `+accepted+` ORDER BY e.account`, string(id))
-	return accounts, sqlstore.Doing(err, "looking for foreign transactions on %s", id)
+	return accounts, sqlstore.Doing(err, "finding foreign transactions on %s", id)
 }
 
 // unknownTx is the unexplained transaction of a stopped account with a hash.
@@ -337,7 +337,7 @@ func (tx *Tx) OwnTxByHash(hash string) (OwnTx, bool, error) {
 		UNION ALL `+columns+`FROM cancels a CROSS JOIN effects e
 		WHERE a.chain IN (SELECT c.chain FROM cursors c) AND a.hash = ? AND e.chain = a.chain AND e.account = a.account AND e.number = a.number AND e.tx = a.hash AND e.settled = 1
 		LIMIT 1`, hash, hash, hash)
-	return r.ownTx(), found, sqlstore.Doing(err, "looking for transaction %s", hash)
+	return r.ownTx(), found, sqlstore.Doing(err, "finding transaction %s", hash)
 }
 
 // UnpaidPayments returns the payments of an account that are queued, held or bound, oldest first.
@@ -355,7 +355,7 @@ func (tx *Tx) Refundable(id chain.ID, asset chain.Asset, amount chain.Amount) ([
 		AND (state IN ('final','held') OR state = 'refused' AND reason = 'dust')
 		AND NOT EXISTS (SELECT 1 FROM payments p WHERE p.transfer_id = transfers.id AND p.purpose IN ('credit','refund') AND p.state = 'paid')
 		ORDER BY id`, string(id), string(asset), amount, amount)
-	return out, sqlstore.Doing(err, "looking for refunds of %s %s on %s", amount, asset, id)
+	return out, sqlstore.Doing(err, "finding refunds of %s %s on %s", amount, asset, id)
 }
 
 // StoppedAccounts returns the accounts of a chain that are halted or recovering, by account.

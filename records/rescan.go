@@ -34,7 +34,7 @@ func (tx *Tx) TransferByRef(id chain.ID, ref string) (Transfer, error) {
 func (tx *Tx) HasOwnTx(e OwnTx) (bool, error) {
 	found, err := tx.exists(`SELECT 1 FROM effects WHERE chain = ? AND account = ? AND number = ? AND tx = ? AND block_hash = ?`,
 		string(e.Chain), e.Account, e.Number, e.Tx, e.BlockHash)
-	return found, sqlstore.Doing(err, "looking for our transaction %s", e.Tx)
+	return found, sqlstore.Doing(err, "finding our transaction %s", e.Tx)
 }
 
 // EnsureBlock checks that a block which is read again belongs to the followed chain, and stores it

@@ -122,7 +122,7 @@ func (tx *Tx) voidSiblings(s Slot, hash, blockHash string) error {
 		return err
 	}
 	for _, r := range rows {
-		if err := tx.voidSlot(r.slot(), hash, blockHash, "another line became final", Queued); err != nil {
+		if err := tx.voidSlot(r.slot(), hash, blockHash, "another fork became final", Queued); err != nil {
 			return err
 		}
 	}

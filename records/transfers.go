@@ -303,7 +303,7 @@ func (tx *Tx) MoveTransfer(id uint64, from, to TransferState, reason string) err
 
 func (tx *Tx) moveTransfer(id uint64, from, to TransferState, reason string) error {
 	if to == Seen || from == Orphaned && to != Held {
-		return fmt.Errorf("%w: there is no such arrow", ErrConflict)
+		return fmt.Errorf("%w: this state change is not allowed", ErrConflict)
 	}
 	if to == Final {
 		if err := tx.onLine(id); err != nil {

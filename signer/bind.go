@@ -181,7 +181,7 @@ func (s *Signer) highest(id chain.ID) uint64 {
 func (s *Signer) head(ctx context.Context, id chain.ID, l Ledger) (chain.Head, error) {
 	head, err := l.Head(ctx)
 	if err != nil {
-		return head, fmt.Errorf("reading where %s stands: %w", id, err)
+		return head, fmt.Errorf("reading the latest block of %s: %w", id, err)
 	}
 	s.headsMu.Lock()
 	defer s.headsMu.Unlock()

@@ -84,13 +84,13 @@ type party struct {
 func (c *Chain) Party(ctx context.Context, address string) (contract bool, sent uint64, err error) {
 	a, err := parseAddress(address)
 	if err != nil {
-		return false, 0, fmt.Errorf("looking at %q: %w", address, err)
+		return false, 0, fmt.Errorf("reading %q: %w", address, err)
 	}
 	question := func(ctx context.Context, n *node) (party, error) { return partyAt(ctx, n, a) }
 	same := quorum.Same[*node](c.majority(), func(p party) party { return p })
 	good, faults := quorum.Good(quorum.Ask(ctx, c.nodes, question, same))
 	if len(good) == 0 {
-		return false, 0, fmt.Errorf("looking at %s: %w", address, unavailable(faults))
+		return false, 0, fmt.Errorf("reading %s: %w", address, unavailable(faults))
 	}
 	for _, g := range good {
 		contract, sent = contract || g.Value.contract, max(sent, g.Value.sent)

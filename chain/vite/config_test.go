@@ -21,7 +21,7 @@ func TestConfigCheck(t *testing.T) {
 		{"too many nodes", func(c *Config) { c.Nodes = make([]string, 17) }, "nodes: 17 given, 1 to 16 wanted"},
 		{"empty node", func(c *Config) { c.Nodes = []string{""} }, "nodes[0]: empty"},
 		{"node twice", func(c *Config) { c.Nodes = []string{"a", "a"} }, "nodes[1]: is listed twice, which would give one node two votes"},
-		{"scheme", func(c *Config) { c.Nodes = []string{"ftp://key@host/secret"} }, `nodes[0]: scheme "ftp" is none of http, https, ws, wss`},
+		{"scheme", func(c *Config) { c.Nodes = []string{"ftp://key@host/secret"} }, `nodes[0]: scheme "ftp": must be http, https, ws or wss`},
 		{"no host", func(c *Config) { c.Nodes = []string{"https:///secret"} }, "nodes[0]: no host"},
 		{"no URL", func(c *Config) { c.Nodes = []string{"http://secret\x7f"} }, "nodes[0]: not a URL"},
 		{"confirmations", func(c *Config) { c.Confirmations = 100_001 }, "confirmations: 100001 is over 100000"},

@@ -145,12 +145,12 @@ func printUnknownTxs(w io.Writer, cfg config.Config, f operator.UnknownTxRow) {
 	case len(f.Refunds) > 0:
 		fmt.Fprintf(w, "  matches a refund of record %d: gatewayd records settle %d %s\n", f.Refunds[0], f.Refunds[0], f.Hash)
 	case len(f.Others) > 0:
-		fmt.Fprintf(w, "  matches a refund of record %s to this address: if it was ordered, gatewayd records settle %d %s; if not, find out who made it\n",
+		fmt.Fprintf(w, "  matches a refund of record %s to this address: if it was ordered, gatewayd records settle %d %s; if not, find out who sent it\n",
 			oneOfIDs(f.Others), f.Others[0], f.Hash)
 	case f.Harmless != "":
 		fmt.Fprintf(w, "  paid no user: %s; resume accepts it\n", f.Harmless)
 	default:
-		fmt.Fprintln(w, "  matches no record: find out who made it, then resume with --accept")
+		fmt.Fprintln(w, "  matches no record: find out who sent it, then resume with --accept")
 	}
 }
 
@@ -260,7 +260,7 @@ func accountResumeCommand(w streams, config *string) *cobra.Command {
 		return resumeAccount(ctx, r, w.stdout, id, account, why)
 	})
 	c.Flags().StringSliceVar(&accept, "accept", nil, "hash of an unknown transaction that pays no recorded debt; may be repeated")
-	c.Flags().StringVar(&why, "why", "", "who resumes it and why, and who made the accepted transactions; stored in the history")
+	c.Flags().StringVar(&why, "why", "", "who resumes it and why, and who sent the accepted transactions; stored in the history")
 	return c
 }
 

@@ -226,7 +226,7 @@ func TestUnprovenCoinIsApproved(t *testing.T) {
 	defer info.Body.Close()
 	text, err := io.ReadAll(info.Body)
 	require.NoError(t, err)
-	require.Contains(t, string(text), "A deposit of yours has arrived")
+	require.Contains(t, string(text), "Your deposit has arrived")
 	waitFor(t, "the conditions", func() bool {
 		out, _ = v.runCommand(t, "status")
 		return strings.Contains(out, "the signer cannot prove coin that contracts send") && strings.Contains(out, "because the signer cannot prove them")
@@ -243,7 +243,7 @@ func TestUnprovenCoinIsApproved(t *testing.T) {
 		c.Signer.Approvals = approval.Config{Needed: 1, Approvers: []approval.Approver{{Name: "ann", Key: public}}}
 	})
 	require.NoError(t, v.signer.cmd.Process.Signal(syscall.SIGHUP))
-	waitFor(t, "the approver", func() bool { return strings.Contains(v.signer.log.String(), "were read again") })
+	waitFor(t, "the approver", func() bool { return strings.Contains(v.signer.log.String(), "lists reloaded") })
 	_, err = v.runCommand(t, "approve", held[0], "--key", key, "--yes")
 	require.NoError(t, err)
 	require.NoError(t, u.Collect(t.Context(), demo.AmountOf(tenths(1))))

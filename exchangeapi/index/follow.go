@@ -197,7 +197,7 @@ func (f *follower) lastCommon(ctx context.Context, c contract) (cursor, error) {
 		return b != nil && b.Hash.String() == rows[i].Hash
 	})
 	if failed != nil {
-		return cursor{}, fmt.Errorf("looking for the last common block of dex %s: %w", c, failed)
+		return cursor{}, fmt.Errorf("finding the last common block of dex %s: %w", c, failed)
 	}
 	if i < len(rows) {
 		hash, err := core.ParseHash(rows[i].Hash)

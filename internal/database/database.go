@@ -53,7 +53,7 @@ func CheckURL(url string) error {
 		case path == "":
 			return errors.New("url: sqlite: must be followed by a plain path")
 		case strings.ContainsAny(path, "?\x00") || strings.HasPrefix(path, "file:") || strings.HasPrefix(path, ":"):
-			return errors.New("url: sqlite: takes a plain path, no options, no memory database")
+			return errors.New("url: sqlite: must be a plain path without options, not a memory database")
 		}
 		return nil
 	}

@@ -100,7 +100,7 @@ func (c *Console) Routes(e *echo.Echo) {
 	api.POST("/approvals/:id/reject", c.signed(c.reject, access.Approver))
 	api.POST("/approvals/:id", c.signed(c.approve, access.Approver))
 	api.POST("/channels/:network/:token/:direction", c.signed(c.setChannel, access.Operator))
-	api.Any("/*", func(echo.Context) error { return refusal(http.StatusNotFound, "there is no such page of the console") })
+	api.Any("/*", func(echo.Context) error { return refusal(http.StatusNotFound, "the console has no such page") })
 }
 
 // private keeps the console's answers away from others: from caches, from readers on the way and

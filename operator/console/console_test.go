@@ -372,6 +372,6 @@ func TestHistoryIsVerified(t *testing.T) {
 	for _, other := range []string{fmt.Sprintf("?seq=%d&digest=%s", now.Lines+1, now.Digest), fmt.Sprintf("?seq=%d&digest=%s", now.Lines+100, now.Digest)} {
 		v := verify(other)
 		require.False(t, v.Whole)
-		require.Contains(t, v.Broken, "cut off")
+		require.Contains(t, v.Broken, "removed or rewritten")
 	}
 }

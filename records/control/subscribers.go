@@ -62,5 +62,5 @@ func Took(tx *records.Tx, name string, seq uint64) error {
 func Refused(tx *records.Tx, name, why string, again time.Time) error {
 	_, err := tx.SQL().Exec(`UPDATE subscribers SET attempts = attempts + 1, changed_at = CASE WHEN attempts = 0 THEN ? ELSE changed_at END, fault = ?, next_at = ? WHERE name = ?`,
 		tx.SQL().Millis(), sqlstore.Note(why), sqlstore.ToMillis(again), name)
-	return sqlstore.Doing(err, "noting that %s takes nothing", name)
+	return sqlstore.Doing(err, "noting that %s accepts nothing", name)
 }

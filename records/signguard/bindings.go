@@ -216,7 +216,7 @@ func (g *Guard) Owned(ctx context.Context, id chain.ID, candidates []string) (ma
 		}
 		var found []string
 		if err := g.db.all(ctx, &found, query, args...); err != nil {
-			return nil, fmt.Errorf("looking for addresses of ours on %s: %w", id, err)
+			return nil, fmt.Errorf("finding addresses of ours on %s: %w", id, err)
 		}
 		for _, a := range found {
 			owned[a] = true

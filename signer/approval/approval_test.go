@@ -139,16 +139,16 @@ func TestApprovalsAreForOnePayment(t *testing.T) {
 		require.ErrorIs(t, err, approval.ErrRefused)
 	}
 	_, err = r.Verify("bsc", claim(), s, begin)
-	require.ErrorContains(t, err, "something else")
+	require.ErrorContains(t, err, "another payment")
 
 	altered := s
 	altered.Expires += 3600
 	_, err = r.Verify("eth", claim(), altered, begin)
-	require.ErrorContains(t, err, "something else")
+	require.ErrorContains(t, err, "another payment")
 	altered = s
 	altered.Nonce = "other"
 	_, err = r.Verify("eth", claim(), altered, begin)
-	require.ErrorContains(t, err, "something else")
+	require.ErrorContains(t, err, "another payment")
 	altered = s
 	altered.Signature = "c2hvcnQ="
 	_, err = r.Verify("eth", claim(), altered, begin)

@@ -139,8 +139,8 @@ func TestFoundCoinIsCreditedOnce(t *testing.T) {
 		"in two blocks": func(c *counted) {
 			height := c.hide(500)
 			c.passes(c.found(height, 500))
-			c.stops(c.found(height-1, 500), chain.HeldClaim, "and 500 of it is counted")
-			c.stops(c.found(height+1, 1), chain.HeldClaim, "and 500 of it is counted")
+			c.stops(c.found(height-1, 500), chain.HeldClaim, "and 500 of it is credited")
+			c.stops(c.found(height+1, 1), chain.HeldClaim, "and 500 of it is credited")
 		},
 		"in parts": func(c *counted) {
 			height := c.hide(500)
@@ -151,12 +151,12 @@ func TestFoundCoinIsCreditedOnce(t *testing.T) {
 		"a deposit of a block as found, then as itself": func(c *counted) {
 			deposit := c.shown(700)
 			c.passes(c.found(deposit.Cause.Height, 700))
-			c.stops(deposit, chain.HeldClaim, "and 700 of it is counted")
+			c.stops(deposit, chain.HeldClaim, "and 700 of it is credited")
 		},
 		"a deposit of a block as itself, then as found": func(c *counted) {
 			deposit := c.shown(700)
 			c.passes(deposit)
-			c.stops(c.found(deposit.Cause.Height, 700), chain.HeldClaim, "and 700 of it is counted")
+			c.stops(c.found(deposit.Cause.Height, 700), chain.HeldClaim, "and 700 of it is credited")
 		},
 		"both at once": func(c *counted) {
 			deposit := c.shown(700)
@@ -167,7 +167,7 @@ func TestFoundCoinIsCreditedOnce(t *testing.T) {
 			deposit := c.shown(700)
 			verdicts := c.ask(deposit, c.found(deposit.Cause.Height, 700))
 			require.Equal(c.t, []chain.VerdictState{chain.LaterClaim, chain.Authorized}, []chain.VerdictState{verdicts[0].State, verdicts[1].State})
-			c.stops(deposit, chain.HeldClaim, "and 700 of it is counted")
+			c.stops(deposit, chain.HeldClaim, "and 700 of it is credited")
 		},
 		"two at once": func(c *counted) {
 			height := c.hide(700)
@@ -179,7 +179,7 @@ func TestFoundCoinIsCreditedOnce(t *testing.T) {
 			deposit, height := c.shown(700), c.hide(500)
 			c.passes(c.found(height, 500))
 			c.passes(deposit)
-			c.stops(c.found(height+1, 1), chain.HeldClaim, "and 1200 of it is counted")
+			c.stops(c.found(height+1, 1), chain.HeldClaim, "and 1200 of it is credited")
 		},
 		"a deposit refunded, then as found": func(c *counted) {
 			deposit := c.shown(700)
@@ -188,7 +188,7 @@ func TestFoundCoinIsCreditedOnce(t *testing.T) {
 			verdicts, err := c.Authorize(c.t.Context(), "eth", deposit)
 			require.NoError(c.t, err)
 			require.Equal(c.t, chain.Authorized, verdicts[0].State, verdicts[0].Text)
-			c.stops(c.found(deposit.Cause.Height, 700), chain.HeldClaim, "and 700 of it is counted")
+			c.stops(c.found(deposit.Cause.Height, 700), chain.HeldClaim, "and 700 of it is credited")
 		},
 		"after its sweep": func(c *counted) {
 			c.passes(c.found(c.hide(500), 500))
@@ -208,7 +208,7 @@ func TestFoundCoinIsCreditedOnce(t *testing.T) {
 		},
 		"our own coin for gas": func(c *counted) {
 			height := c.send(c.eth.Address("gas"), c.address, chain.Gas, 50)
-			c.stops(c.found(height, 50), chain.HeldClaim, "and 50 of it is counted")
+			c.stops(c.found(height, 50), chain.HeldClaim, "and 50 of it is credited")
 			c.stops(c.found(height, 1), chain.HeldClaim, none)
 		},
 		"after a restart": func(c *counted) {
@@ -231,10 +231,10 @@ func TestFoundCoinIsCreditedOnce(t *testing.T) {
 			c.eth.Mine(1)
 			head, err := c.eth.Head(c.t.Context())
 			require.NoError(c.t, err)
-			c.stops(c.found(head.Latest.Height, 500), chain.LaterClaim, "are final at")
+			c.stops(c.found(head.Latest.Height, 500), chain.LaterClaim, "not yet")
 			c.stops(c.found(head.Final.Height, 500), chain.HeldClaim, "0 arrived at")
 		},
-		"from before the address was given": func(c *counted) {
+		"from before the address was issued": func(c *counted) {
 			height := c.hide(0)
 			c.stops(c.found(height, 1_000_000_000), chain.HeldClaim, "0 arrived at")
 			c.stops(c.found(5, 1_000_000_000), chain.HeldClaim, "is known only from block")
@@ -267,7 +267,7 @@ func TestFoundCoinIsCreditedOnce(t *testing.T) {
 		},
 		"at an account that is nobody's": func(c *counted) {
 			height := c.hide(500)
-			for address, text := range map[string]string{c.eth.Address("hot"): "for whom", c.eth.Address("deposit/77"): "to nobody"} {
+			for address, text := range map[string]string{c.eth.Address("hot"): "do not show the owner", c.eth.Address("deposit/77"): "has not issued"} {
 				c.stops(c.found(height, 500, func(claim *chain.Claim) { claim.Cause.Ref = fmt.Sprintf("audit:%s:native:%d", address, height) }), chain.HeldClaim, text)
 			}
 		},
@@ -389,7 +389,7 @@ func TestGivenWithoutNodes(t *testing.T) {
 	w.mine()
 	require.NoError(t, w.checker.ReadOpenings(t.Context()))
 	w.stops(early, chain.HeldClaim, "before its address or label was issued")
-	w.stops(w.found(hidden, 20), chain.HeldClaim, "before the address was given")
+	w.stops(w.found(hidden, 20), chain.HeldClaim, "before the address was issued")
 	w.passes(w.shown(60))
 	height := w.hide(70)
 	w.stops(w.found(height, 71), chain.HeldClaim, "130 arrived at")

@@ -237,7 +237,7 @@ func TestAlteredClaims(t *testing.T) {
 		"refund: token":           {"vite", refund, func(c *chain.Claim) { c.Payment.Asset = coin }, chain.RefusedClaim, "is refunded in"},
 		"refund: the other chain": {"eth", refund, func(c *chain.Claim) { c.Account = w.eth.Address("hot") }, chain.RefusedClaim, "is refunded on vite"},
 		"sweep: payee":            {"eth", sweep, func(c *chain.Claim) { c.Payment.To = thief }, chain.RefusedClaim, "our own accounts only"},
-		"sweep: to an address":    {"eth", sweep, func(c *chain.Claim) { c.Payment.To = w.address }, chain.RefusedClaim, "an account that pays"},
+		"sweep: to an address":    {"eth", sweep, func(c *chain.Claim) { c.Payment.To = w.address }, chain.RefusedClaim, "a paying account"},
 		"sweep: account":          {"eth", sweep, func(c *chain.Claim) { c.Account = thief }, chain.RefusedClaim, "is not an account of"},
 		"sweep: label":            {"eth", sweep, func(c *chain.Claim) { c.Payment.Label = "x" }, chain.RefusedClaim, "no label"},
 		"gas: payee":              {"eth", sweep, func(c *chain.Claim) { c.Payment.Purpose, c.Payment.To = chain.Gas, thief }, chain.RefusedClaim, "our own accounts only"},

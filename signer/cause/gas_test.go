@@ -84,7 +84,7 @@ func TestGasGoesWhereTokensAre(t *testing.T) {
 	require.Equal(t, chain.Authorized, w.asks(used, 600).State, "prices of the daemon may be higher")
 	v := w.asks(used, 601)
 	require.Equal(t, chain.LaterClaim, v.State)
-	require.Contains(t, v.Text, "is bounded by 600")
+	require.Contains(t, v.Text, "is limited to 600")
 	for _, to := range []string{unused, dusty, w.eth.Address("old hot")} {
 		v := w.asks(to, 100)
 		require.Equal(t, chain.LaterClaim, v.State)
@@ -154,7 +154,7 @@ func TestGasOutlivesAFallOfThePrice(t *testing.T) {
 	} {
 		altered := claim
 		alter(&altered)
-		require.Contains(t, w.verdict("eth", altered).Text, "is bounded by 300", name)
+		require.Contains(t, w.verdict("eth", altered).Text, "is limited to 300", name)
 	}
 	w.brought(to, chain.Native, amount(600))
 	require.Equal(t, chain.LaterClaim, w.verdict("eth", claim).State, "it has its gas")

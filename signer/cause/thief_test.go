@@ -206,7 +206,7 @@ var ways = []way{
 		c.Cause.Ref, c.Payment.To, c.Cause.User = "invented", th.owner, th.owner
 	})},
 	{"Coin that only balances show, at no address", "does not name coin", creditWith(func(th *thief, c *chain.Claim) { c.Cause.Ref, c.Payment.To = "audit:a:native:9", th.owner })},
-	{"A withdrawal in a block to come", "not yet at", payoutWith(func(th *thief, c *chain.Claim) { c.Cause.Height, c.Payment.To = 1<<40, th.payee })},
+	{"A withdrawal in a block to come", "not yet", payoutWith(func(th *thief, c *chain.Claim) { c.Cause.Height, c.Payment.To = 1<<40, th.payee })},
 	{"A withdrawal that is not final", "is not final yet", func(th *thief) error { return th.take("eth", th.fresh()) }},
 	{"A withdrawal whose block has left the chain", "shows no transfer", func(th *thief) error {
 		c := th.fresh()
@@ -567,12 +567,12 @@ var ways = []way{
 		}
 		return nil
 	}},
-	{"Numbers that no database keeps", "the greatest that it keeps", func(th *thief) error {
+	{"Numbers that no database keeps", "is above the maximum", func(th *thief) error {
 		o := th.waiting
 		o.Slot.Nonce = 1 << 63
 		return th.sign("eth", o)
 	}},
-	{"More at once than is ever needed", "are the most", func(th *thief) error { return th.sign("eth", make([]chain.Order, signer.MaxOrders+1)...) }},
+	{"More at once than is ever needed", "at most 256 are allowed", func(th *thief) error { return th.sign("eth", make([]chain.Order, signer.MaxOrders+1)...) }},
 }
 
 // changed has a claim authorized, changes what the signer's owner decides, and has the payment

@@ -19,7 +19,7 @@ const maxLists = 32
 // Check names the first field that cannot be used, and why.
 func (c BlockListConfig) Check() error {
 	if len(c.Files) > maxLists {
-		return fmt.Errorf("files: %d are the most", maxLists)
+		return fmt.Errorf("files: at most %d are allowed", maxLists)
 	}
 	names := map[string]bool{}
 	for _, l := range c.Files {

@@ -185,7 +185,7 @@ func TestFeesAreLimited(t *testing.T) {
 	}
 	n, why := take("eth", 40, 0, 60, 1)
 	require.Equal(t, 3, n)
-	require.Equal(t, "fees on eth may take 100 wei in a day, of which 100 are used: 1 more pass from 2026-11-24 12:01 UTC on", why)
+	require.Equal(t, "fees on eth may take 100 wei, of which 100 are used: 1 more pass from 2026-11-24 12:01 UTC on", why)
 	n, why = take("vite", 1_000)
 	require.Equal(t, 1, n)
 	require.Empty(t, why, "no budget")
@@ -211,16 +211,16 @@ func TestConfigurationsOfLimits(t *testing.T) {
 		return token(func(t *limits.Token) { *t = one; change(t) })
 	}
 	for want, c := range map[string]limits.Config{
-		"stands twice":                   {Tokens: []limits.Token{one, one}},
-		"network and token are required": with(func(t *limits.Token) { t.Network = "" }),
-		"one of per_transfer":            with(func(t *limits.Token) { t.PerDay = chain.Amount{} }),
-		"per_transfer is above":          with(func(t *limits.Token) { t.PerTransfer = units(11) }),
-		"per_hour is above":              with(func(t *limits.Token) { t.PerHour = units(11) }),
-		"gateway_day requires prices":    {GatewayDay: "5"},
-		"gateway_day: \"1e3\" is no":     {GatewayDay: "1e3", Prices: "p"},
-		"price_age":                      {PriceAge: -1},
-		"fees: \"eth\": each chain":      {Fees: []limits.FeeBudget{{Chain: "eth"}}},
-		"gateway_day: \"1.2.3\" is no ":  {GatewayDay: "1.2.3", Prices: "p"},
+		"is listed twice":                    {Tokens: []limits.Token{one, one}},
+		"network and token are required":     with(func(t *limits.Token) { t.Network = "" }),
+		"one of per_transfer":                with(func(t *limits.Token) { t.PerDay = chain.Amount{} }),
+		"per_transfer is above":              with(func(t *limits.Token) { t.PerTransfer = units(11) }),
+		"per_hour is above":                  with(func(t *limits.Token) { t.PerHour = units(11) }),
+		"gateway_day requires prices":        {GatewayDay: "5"},
+		"gateway_day: \"1e3\" is no":         {GatewayDay: "1e3", Prices: "p"},
+		"price_age":                          {PriceAge: -1},
+		"fees: \"eth\": must be listed once": {Fees: []limits.FeeBudget{{Chain: "eth"}}},
+		"gateway_day: \"1.2.3\" is no ":      {GatewayDay: "1.2.3", Prices: "p"},
 	} {
 		require.ErrorContains(t, c.Check(), want)
 	}

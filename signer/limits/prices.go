@@ -29,7 +29,7 @@ func parseValue(text string) (*big.Rat, error) {
 	}
 	r, ok := new(big.Rat).SetString(text)
 	if !ok {
-		return nil, fmt.Errorf("%q is no amount of money", text)
+		return nil, fmt.Errorf("%q is not an amount", text)
 	}
 	return r, nil
 }

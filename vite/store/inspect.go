@@ -25,7 +25,7 @@ func Inspect(file io.ReaderAt, size int64, each func(record []byte) error) (Summ
 		return Summary{}, fmt.Errorf("reading the block log: %w", err)
 	}
 	if magic := string(header[:len(logMagic)]); size < int64(HeaderSize) || magic != logMagic && magic != OlderHashesMagic {
-		return Summary{}, fmt.Errorf("%w: the file is no block log of this version", ErrCorrupt)
+		return Summary{}, fmt.Errorf("%w: the file is not a block log of this version", ErrCorrupt)
 	}
 	s := Summary{Genesis: core.Hash(header[len(logMagic):]), Bytes: int64(HeaderSize)}
 	frames := newFrameReader(file, s.Bytes, size)

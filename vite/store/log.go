@@ -140,7 +140,7 @@ func (l *Log) readHeader(genesis core.Hash) error {
 	case err == nil && magic == olderMagic:
 		return fmt.Errorf("%w: it was created by an older version of this program with another block format", ErrCorrupt)
 	case err == nil, !bytes.HasPrefix(want, got[:n]):
-		return fmt.Errorf("%w: the file is no block log", ErrCorrupt)
+		return fmt.Errorf("%w: the file is not a block log", ErrCorrupt)
 	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("reading the block log: %w", err)
 	}

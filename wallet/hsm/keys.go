@@ -124,7 +124,7 @@ func (k *Keys) object(label string, class uint) (pkcs11.ObjectHandle, error) {
 		pkcs11.NewAttribute(pkcs11.CKA_CLASS, class), pkcs11.NewAttribute(pkcs11.CKA_LABEL, label), pkcs11.NewAttribute(pkcs11.CKA_KEY_TYPE, pkcs11.CKK_EC),
 	}
 	if err := k.module.FindObjectsInit(k.session, wanted); err != nil {
-		return 0, fmt.Errorf("%w: looking for key %q: %w", ErrModule, label, err)
+		return 0, fmt.Errorf("%w: finding key %q: %w", ErrModule, label, err)
 	}
 	found, _, err := k.module.FindObjects(k.session, 2)
 	if ended := k.module.FindObjectsFinal(k.session); err == nil {
@@ -132,7 +132,7 @@ func (k *Keys) object(label string, class uint) (pkcs11.ObjectHandle, error) {
 	}
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("%w: looking for key %q: %w", ErrModule, label, err)
+		return 0, fmt.Errorf("%w: finding key %q: %w", ErrModule, label, err)
 	case len(found) != 1:
 		return 0, fmt.Errorf("%w: keys: token %q has %d key pairs of type EC with the label %q: must be exactly one", ErrModule, k.config.Token, len(found), label)
 	}

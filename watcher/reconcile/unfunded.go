@@ -59,7 +59,7 @@ func (u *unfunded) round(ctx context.Context) error {
 			{Network: n, direction: records.Deposit, chain: n.Exchange, kind: records.KindGateway},
 		} {
 			if err := u.checkSide(ctx, s); err != nil {
-				faults = append(faults, fmt.Errorf("looking whether %ss of network %s can be paid: %w", s.direction, n.Name, err))
+				faults = append(faults, fmt.Errorf("checking whether %ss of network %s can be paid: %w", s.direction, n.Name, err))
 			}
 		}
 	}

@@ -184,7 +184,7 @@ func (r *Recovery) UnknownTxs(ctx context.Context, id chain.ID, account string, 
 	list := make([]UnknownTx, len(ownTxs))
 	for i, e := range ownTxs {
 		if list[i], err = r.match(ctx, e); err != nil {
-			return nil, fmt.Errorf("looking at %s: %w", e.Tx, err)
+			return nil, fmt.Errorf("reading %s: %w", e.Tx, err)
 		}
 	}
 	return list, nil

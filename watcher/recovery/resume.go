@@ -29,7 +29,7 @@ func (r *Recovery) Settle(ctx context.Context, record uint64, hash string) error
 	}
 	out, err := r.describe(ctx, e)
 	if err != nil {
-		return fmt.Errorf("looking at %s: %w", hash, err)
+		return fmt.Errorf("reading %s: %w", hash, err)
 	}
 	signed, err := r.trace(ctx, e, out)
 	if err != nil {

@@ -168,7 +168,7 @@ await answers({ code: 0, data: {} }).issue({ a: "x y", b: "1+1" });
 assert.deepEqual([asked[0][0], asked[0][1].method, asked[0][1].body.toString(), asked[0][1].credentials], ["/test/api/v2/agent/key", "POST", "a=x+y&b=1%2B1", "omit"]);
 assert.equal(await answers({ code: 0, data: 1614571200999 }).seconds(), 1614571200);
 const told = async (answer) => answers(answer).seconds().then(() => assert.fail("it was taken"), (e) => keys.fault(e, { ...shared.en, ...keysMessages.en }));
-assert.match(await told({ code: 1002, msg: "Invalid timestamp" }), /too old/);
+assert.match(await told({ code: 1002, msg: "Invalid timestamp" }), /has expired/);
 assert.equal(await told({ code: 1002, msg: "Invalid address" }), "Invalid address");
 assert.match(await told({ code: 1001, msg: "Too frequent request" }), /Too many requests/);
 assert.match(await told({ code: 5 }), /refuses/);
