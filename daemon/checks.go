@@ -11,7 +11,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/operator"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/signer/checks"
 	"gatewayd/status"
 )
@@ -48,33 +47,33 @@ func (d *Daemon) recordChecks(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := control.NoteConditions(tx, "signer", append(found, checkConditions(report)...)); err != nil {
+		if err := records.NoteConditions(tx, "signer", append(found, checkConditions(report)...)); err != nil {
 			return err
 		}
-		return control.NoteReport(tx, operator.LimitsReport, report)
+		return records.NoteReport(tx, operator.LimitsReport, report)
 	})
 }
 
 // checkConditions are the conditions that follow from the signer's report.
-func checkConditions(r checks.Report) (list []control.Condition) {
+func checkConditions(r checks.Report) (list []records.Condition) {
 	for _, l := range r.Near() {
-		list = append(list, control.Condition{
+		list = append(list, records.Condition{
 			Kind: string(status.LimitReached), Chain: l.Chain, Network: l.Network, Token: l.Token, Subject: strings.TrimSpace(l.Window + " " + string(l.Chain) + " " + l.Token), Detail: l.String(),
 		})
 	}
 	for subject, fault := range map[string]string{"prices": r.Fault, "lists": r.Lists, "clock": r.Clock} {
 		if fault != "" {
-			list = append(list, control.Condition{Kind: string(status.ChecksFail), Subject: subject, Detail: fault})
+			list = append(list, records.Condition{Kind: string(status.ChecksFail), Subject: subject, Detail: fault})
 		}
 	}
 	for id, why := range r.Unprovable {
-		list = append(list, control.Condition{
+		list = append(list, records.Condition{
 			Kind: string(status.ChecksFail), Chain: id, Subject: "proofs " + string(id),
 			Detail: "the signer cannot prove coin that contracts send: " + why,
 		})
 	}
 	if len(r.Unpriced) > 0 {
-		list = append(list, control.Condition{
+		list = append(list, records.Condition{
 			Kind: string(status.ChecksFail), Subject: "gateway_day", Detail: "the gateway limit does not count " + strings.Join(r.Unpriced, ", ") + ": the price is missing or old",
 		})
 	}
@@ -85,7 +84,7 @@ func checkConditions(r checks.Report) (list []control.Condition) {
 const maxHeldRead = 100
 
 // heldConditions returns the payments held by the signer, by reason.
-func heldConditions(tx *records.Tx) (list []control.Condition, err error) {
+func heldConditions(tx *records.Tx) (list []records.Condition, err error) {
 	for _, h := range []struct {
 		reason string
 		kind   status.Kind
@@ -118,7 +117,7 @@ func heldConditions(tx *records.Tx) (list []control.Condition, err error) {
 		if advice != "" {
 			detail += ": " + advice
 		}
-		list = append(list, control.Condition{Kind: string(h.kind), Subject: h.reason, Detail: detail})
+		list = append(list, records.Condition{Kind: string(h.kind), Subject: h.reason, Detail: detail})
 	}
 	return list, nil
 }

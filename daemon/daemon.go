@@ -21,9 +21,7 @@ import (
 	"gatewayd/notify"
 	"gatewayd/operator"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/records/signguard"
-	"gatewayd/records/watch"
 	"gatewayd/signer/checks"
 	"gatewayd/status"
 	"gatewayd/watcher"
@@ -75,7 +73,7 @@ func (d *Daemon) open(ctx context.Context) (err error) {
 		return err
 	}
 	cfg = d.Config
-	watch := watch.New(d.Store)
+	watch := records.NewWatch(d.Store)
 	var onDemand []chain.ID
 	rules := map[chain.ID]chain.Rules{}
 	for _, c := range cfg.Chains() {
@@ -98,7 +96,7 @@ func (d *Daemon) open(ctx context.Context) (err error) {
 	if d.Networks, err = d.withAccounts(ctx, cfg); err != nil {
 		return err
 	}
-	if err := d.Store.Update(ctx, func(tx *records.Tx) error { return control.Beat(tx, status.Role) }); err != nil {
+	if err := d.Store.Update(ctx, func(tx *records.Tx) error { return records.Beat(tx, status.Role) }); err != nil {
 		return err
 	}
 	d.Watcher, err = watcher.New(cfg.Watcher, watcher.Parts{Store: d.Store, Chains: d.Chains, Networks: d.Networks, Signer: d.signer, Log: log})

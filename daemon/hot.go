@@ -9,7 +9,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/status"
 )
 
@@ -49,7 +48,7 @@ func (d *Daemon) followHot(ctx context.Context) error {
 // record stores the conditions of all tokens. What cannot be read of one token leaves its own
 // conditions as they were, and no other's.
 func (d hotWatch) record(ctx context.Context) error {
-	var found []control.Condition
+	var found []records.Condition
 	var faults []error
 	unread := map[string]bool{}
 	for _, n := range d.monitor.Networks() {
@@ -64,14 +63,14 @@ func (d hotWatch) record(ctx context.Context) error {
 		}
 	}
 	err := d.Store.Update(ctx, func(tx *records.Tx) error {
-		before, err := control.Conditions(tx)
+		before, err := records.Conditions(tx)
 		if err != nil {
 			return err
 		}
-		before = slices.DeleteFunc(before, func(c control.Condition) bool {
+		before = slices.DeleteFunc(before, func(c records.Condition) bool {
 			return c.Kind != string(status.HotBelow) && c.Kind != string(status.HotAbove) || !unread[tokenKey(c.Network, c.Token)]
 		})
-		return control.NoteConditions(tx, "hot", append(before, found...))
+		return records.NoteConditions(tx, "hot", append(before, found...))
 	})
 	return errors.Join(append(faults, err)...)
 }
@@ -80,7 +79,7 @@ func tokenKey(network, token string) string { return network + " " + token }
 
 // checkBounds returns a condition while the hot accounts have less or more of a token than hot_min
 // and hot_max allow.
-func (d hotWatch) checkBounds(ctx context.Context, n records.Network, t records.Token) (found []control.Condition, err error) {
+func (d hotWatch) checkBounds(ctx context.Context, n records.Network, t records.Token) (found []records.Condition, err error) {
 	if t.HotMin.IsZero() && t.HotMax.IsZero() {
 		return nil, nil
 	}
@@ -89,7 +88,7 @@ func (d hotWatch) checkBounds(ctx context.Context, n records.Network, t records.
 		return nil, err
 	}
 	text := func(a chain.Amount) string { return n.AmountText(n.Source, t.Asset, a) }
-	c := control.Condition{Chain: n.Source, Network: n.Name, Token: t.TokenID, Subject: t.TokenID}
+	c := records.Condition{Chain: n.Source, Network: n.Name, Token: t.TokenID, Subject: t.TokenID}
 	if missing, err := t.HotMin.Sub(have); err == nil && !missing.IsZero() {
 		c.Kind = string(status.HotBelow)
 		c.Detail = fmt.Sprintf("the hot accounts of %s hold %s, below hot_min %s: send at least %s to %s", n.Source, text(have), text(t.HotMin), text(missing), n.Hot)

@@ -10,7 +10,6 @@ import (
 	"gatewayd/internal/testing/chaintest"
 	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/status"
 )
 
@@ -39,7 +38,7 @@ func TestHotBoundsOfOthersGoOn(t *testing.T) {
 	h := hotWatch{&Daemon{Store: store, Chains: map[chain.ID]chain.Chain{"eth": eth}, monitor: status.NewMonitor(status.Parts{Networks: []records.Network{n}})}, map[string]bool{}}
 	below := func() (tokens []string) {
 		require.NoError(t, store.View(t.Context(), func(tx *records.Tx) error {
-			all, err := control.Conditions(tx)
+			all, err := records.Conditions(tx)
 			for _, c := range all {
 				require.Equal(t, string(status.HotBelow), c.Kind)
 				tokens = append(tokens, c.Token)

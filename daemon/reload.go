@@ -13,7 +13,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/config"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/status"
 )
 
@@ -48,10 +47,10 @@ func (d *Daemon) followConfig(ctx context.Context) error {
 // serveReload reads the configuration if there is an order, or if it was asked for, and records the
 // result.
 func (d *Daemon) serveReload(ctx context.Context, asked bool) error {
-	var order control.Reload
+	var order records.Reload
 	found := false
 	err := d.Store.View(ctx, func(tx *records.Tx) (err error) {
-		order, found, err = control.OpenReload(tx)
+		order, found, err = records.OpenReload(tx)
 		return err
 	})
 	if err != nil || !found && !asked {
@@ -162,27 +161,27 @@ func (d *Daemon) logReload(r config.Reload) {
 
 // recordReload stores the report for the order, or that a reading took place without one. A refusal
 // is a condition until a reading succeeds.
-func (d *Daemon) recordReload(ctx context.Context, order control.Reload, ordered bool, next config.Config, r config.Reload) error {
+func (d *Daemon) recordReload(ctx context.Context, order records.Reload, ordered bool, next config.Config, r config.Reload) error {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	order.State, order.Report = control.ReloadDone, string(text)
-	var wrong []control.Condition
+	order.State, order.Report = records.ReloadDone, string(text)
+	var wrong []records.Condition
 	if r.Refused != "" {
-		order.State = control.ReloadRefused
-		wrong = []control.Condition{{Kind: string(status.ConfigRefused), Detail: "the daemon keeps its configuration, because the file is invalid: " + r.Refused}}
+		order.State = records.ReloadRefused
+		wrong = []records.Condition{{Kind: string(status.ConfigRefused), Detail: "the daemon keeps its configuration, because the file is invalid: " + r.Refused}}
 	} else if order.Fingerprint, err = next.Fingerprint(); err != nil {
 		return err
 	}
 	return d.Store.Update(ctx, func(tx *records.Tx) error {
-		if err := control.NoteConditions(tx, "config", wrong); err != nil {
+		if err := records.NoteConditions(tx, "config", wrong); err != nil {
 			return err
 		}
 		if ordered {
-			return control.EndReload(tx, order)
+			return records.EndReload(tx, order)
 		}
-		return control.NoteReload(tx, order)
+		return records.NoteReload(tx, order)
 	})
 }
 
@@ -211,17 +210,17 @@ func (d *Daemon) recordStart(ctx context.Context, next config.Config, r config.R
 	if err != nil {
 		return err
 	}
-	var before control.Reload
+	var before records.Reload
 	var was config.Reload
 	err = d.Store.View(ctx, func(tx *records.Tx) (err error) {
-		before, _, err = control.Configured(tx)
+		before, _, err = records.Configured(tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if r.Refused == "" && before.Fingerprint == print && json.Unmarshal([]byte(before.Report), &was) == nil && len(was.Restart) == len(r.Restart) {
-		return d.Store.Update(ctx, func(tx *records.Tx) error { return control.NoteConditions(tx, "config", nil) })
+		return d.Store.Update(ctx, func(tx *records.Tx) error { return records.NoteConditions(tx, "config", nil) })
 	}
-	return d.recordReload(ctx, control.Reload{}, false, next, r)
+	return d.recordReload(ctx, records.Reload{}, false, next, r)
 }

@@ -12,7 +12,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/config"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/records/signguard"
 	"gatewayd/signer"
 	"gatewayd/signer/checks"
@@ -198,7 +197,7 @@ func (d *Daemon) checkGuardEarly(ctx context.Context, store *records.Store, guar
 // what was signed.
 func (d *Daemon) checkGuard(ctx context.Context, store *records.Store, now signguard.Identity) error {
 	return store.View(ctx, func(tx *records.Tx) error {
-		was, found, err := control.GuardOf(tx)
+		was, found, err := records.GuardOf(tx)
 		if err != nil || !found || was.ID == now.ID {
 			return err
 		}
@@ -213,7 +212,7 @@ func (d *Daemon) otherGuard(was, now string) error {
 	}
 	return fmt.Errorf("%w: these records belong to sign-guard %s, but %s has %s, which does not know their signatures. Several daemons on one database need the same "+
 		"wallet.signer. Restore the sign-guard. If it is lost, run `gatewayd account adopt-guard`, which stops every paying account (docs/operations/recovery.md)",
-		control.ErrOtherGuard, was, where, now)
+		records.ErrOtherGuard, was, where, now)
 }
 
 // recordGuard records the sign-guard at the beginning of a tenure. A sign-guard with less than its
@@ -232,26 +231,26 @@ func (d *Daemon) recordGuard(ctx context.Context) error {
 		return err
 	}
 	return d.Store.Update(ctx, func(tx *records.Tx) error {
-		was, found, err := control.GuardOf(tx)
+		was, found, err := records.GuardOf(tx)
 		if err != nil {
 			return err
 		}
 		if !found || now.Commits >= was.Commits {
-			halted, err := control.HaltLacking(tx, ends)
+			halted, err := records.HaltLacking(tx, ends)
 			for _, a := range halted {
 				d.log.WithFields(logrus.Fields{"chain": a.Chain, "account": a.Account}).Error("account halted, needs an operator: " + a.Why)
 			}
-			return errors.Join(err, control.NoteGuard(tx, control.Guard(now)))
+			return errors.Join(err, records.NoteGuard(tx, records.Guard(now)))
 		}
 		why := fmt.Sprintf("the sign-guard is older than these records: it knows %d commits of %d", now.Commits, was.Commits)
-		halted, err := control.AdoptGuard(tx, control.Guard(now), d.Config.ChainIDs(), why)
+		halted, err := records.AdoptGuard(tx, records.Guard(now), d.Config.ChainIDs(), why)
 		d.log.WithField("accounts", len(halted)).Error(why + ": every paying account is stopped")
 		return err
 	})
 }
 
 // signedEnds asks the signer where the signatures of each account that pays end.
-func (d *Daemon) signedEnds(ctx context.Context) (ends []control.End, err error) {
+func (d *Daemon) signedEnds(ctx context.Context) (ends []records.GuardEnd, err error) {
 	var accounts []records.Account
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
 		for _, id := range d.Config.ChainIDs() {
@@ -267,7 +266,7 @@ func (d *Daemon) signedEnds(ctx context.Context) (ends []control.End, err error)
 		return nil, err
 	}
 	for _, a := range accounts {
-		e := control.End{Account: a}
+		e := records.GuardEnd{Account: a}
 		if e.Branch, e.Number, e.Known, err = d.signer.Next(ctx, a.Chain, a.Account); err != nil {
 			return nil, fmt.Errorf("reading the signer's last signature of %s on %s: %w", a.Account, a.Chain, err)
 		}
@@ -278,7 +277,7 @@ func (d *Daemon) signedEnds(ctx context.Context) (ends []control.End, err error)
 
 // guardState reads the sign-guard's identity for the monitor, which sees by it whether the signer
 // answers.
-func (d *Daemon) guardState(ctx context.Context) (control.Guard, error) {
+func (d *Daemon) guardState(ctx context.Context) (records.Guard, error) {
 	now, err := d.signer.Identity(ctx)
-	return control.Guard(now), err
+	return records.Guard(now), err
 }

@@ -7,7 +7,6 @@ import (
 
 	"gatewayd/operator/console"
 	"gatewayd/records"
-	"gatewayd/records/access"
 )
 
 // demoOperator is who signs in to the console by a link.
@@ -17,11 +16,11 @@ const demoOperator = "demo"
 // and a new second factor each time, and puts the link with them into Info. A browser does not send
 // the part after the hash.
 func (d *Env) OpenConsole(ctx context.Context) error {
-	user, password, err := console.NewUser(demoOperator, access.Operator)
+	user, password, err := console.NewUser(demoOperator, records.Operator)
 	if err != nil {
 		return err
 	}
-	if err := d.Daemon.Store.Update(ctx, func(tx *records.Tx) error { return access.Put(tx, user) }); err != nil {
+	if err := d.Daemon.Store.Update(ctx, func(tx *records.Tx) error { return records.PutUser(tx, user) }); err != nil {
 		return err
 	}
 	page := strings.Replace(d.Info.Operators, "//127.0.0.1", "//localhost", 1) // by name: browsers have no passkeys for addresses

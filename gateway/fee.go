@@ -9,7 +9,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/quotes"
 )
 
 // withdrawFee is the data of /withdraw-fee.
@@ -83,7 +82,7 @@ func (n *network) cost(ctx context.Context, token records.Token, owner string) (
 	}
 	now := n.Now()
 	cost, err := callStore(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (chain.Amount, error) {
-		cost, _, found, err := quotes.Since(tx, n.Name, token.TokenID, now.Truncate(quoteStep))
+		cost, _, found, err := records.QuotesSince(tx, n.Name, token.TokenID, now.Truncate(quoteStep))
 		if err == nil && !found {
 			err = refuse(feeUnknown)
 		}

@@ -11,7 +11,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
-	"gatewayd/records/quotes"
 )
 
 func fee(token, amount, contains string) string {
@@ -154,7 +153,7 @@ func TestAllButtonBelowTheFee(t *testing.T) {
 func TestNetworkFeeHolds(t *testing.T) {
 	r := setup(t)
 	cost := func(n uint64) {
-		r.Do(func(tx *records.Tx) error { return quotes.Add(tx, recordstest.Network, costly, amount(n)) })
+		r.Do(func(tx *records.Tx) error { return records.AddQuote(tx, recordstest.Network, costly, amount(n)) })
 	}
 	quoted := func(wallet string) string {
 		got := r.get(at(eth, "/withdraw-fee", "tokenId", costly, "walletAddress", wallet, "amount", "1000"))

@@ -9,7 +9,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/status"
 )
 
@@ -32,7 +31,7 @@ func (n *network) metaInfo(ctx context.Context, q query) (any, error) {
 	})
 	if err != nil { // without the records nothing moves, and the page needs no more than that
 		n.faults.Write(n.Log.WithError(err), logrus.ErrorLevel, "gateway meta-info")
-		return metaInfo{token.Type, control.ChannelMaintain, control.ChannelMaintain}, nil
+		return metaInfo{token.Type, records.ChannelMaintain, records.ChannelMaintain}, nil
 	}
 	return info, nil
 }
@@ -67,7 +66,7 @@ func (n *network) depositInfo(ctx context.Context, q query) (any, error) {
 		info.DepositAddress = n.Shared
 	}
 	switch {
-	case known.state == control.ChannelMaintain:
+	case known.state == records.ChannelMaintain:
 		info.NoticeMsg = n.texts.text(q.lang, "notice_deposit_maintain")
 	case known.held:
 		info.NoticeMsg = n.texts.text(q.lang, "notice_deposit_held")
@@ -91,7 +90,7 @@ func (n *network) bind(ctx context.Context, token records.Token, owner, client s
 	if err != nil {
 		return records.Binding{}, known, err
 	}
-	if known.state == control.ChannelClosed {
+	if known.state == records.ChannelClosed {
 		return records.Binding{}, known, refuse(depositClosed)
 	}
 	if known.found {
@@ -227,9 +226,9 @@ func (n *network) withdrawInfo(ctx context.Context, q query) (any, error) {
 	switch channel.State() {
 	// an error, because web and iOS do not check the state before users send
 	// (docs/gateway-api.md#channel-states)
-	case control.ChannelMaintain:
+	case records.ChannelMaintain:
 		return nil, refuse(withdrawMaintain)
-	case control.ChannelClosed:
+	case records.ChannelClosed:
 		return nil, refuse(withdrawClosed)
 	}
 	info := withdrawInfo{token.Policy.MinWithdraw, token.Policy.MaxWithdraw, n.Gateway, token.LabelName}

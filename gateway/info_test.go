@@ -12,7 +12,6 @@ import (
 
 	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
-	"gatewayd/records/control"
 )
 
 // ok is the envelope around data.
@@ -125,18 +124,18 @@ func TestChannelStates(t *testing.T) {
 		return fmt.Sprintf(`{"code":2,"subCode":%d,"msg":%q,"data":null}`, f, words.text(english, faultTexts[f]))
 	}
 	tests := []struct{ state, deposit, withdraw string }{
-		{control.ChannelOpen, deposit(""), withdraw},
-		{control.ChannelMaintain, deposit(`,"noticeMsg":"` + notice + `"`), refused(withdrawMaintain)},
-		{control.ChannelClosed, refused(depositClosed), refused(withdrawClosed)},
-		{control.ChannelOpen, deposit(""), withdraw},
+		{records.ChannelOpen, deposit(""), withdraw},
+		{records.ChannelMaintain, deposit(`,"noticeMsg":"` + notice + `"`), refused(withdrawMaintain)},
+		{records.ChannelClosed, refused(depositClosed), refused(withdrawClosed)},
+		{records.ChannelOpen, deposit(""), withdraw},
 	}
 	r := setup(t)
 	for _, tt := range tests {
 		r.Do(func(tx *records.Tx) error {
-			if err := control.SetChannel(tx, recordstest.Network, token, records.Deposit, tt.state, "test", "tester"); err != nil {
+			if err := records.SetChannel(tx, recordstest.Network, token, records.Deposit, tt.state, "test", "tester"); err != nil {
 				return err
 			}
-			return control.SetChannel(tx, recordstest.Network, token, records.Withdrawal, tt.state, "test", "tester")
+			return records.SetChannel(tx, recordstest.Network, token, records.Withdrawal, tt.state, "test", "tester")
 		})
 		meta := r.get(at(eth, "/meta-info", "tokenId", token))
 		require.JSONEq(t, ok(fmt.Sprintf(`{"type":0,"depositState":%q,"withdrawState":%q}`, tt.state, tt.state)), meta.body)
@@ -157,7 +156,7 @@ func TestChannelStates(t *testing.T) {
 func TestClosedChannelBindsNobody(t *testing.T) {
 	r := setup(t)
 	r.Do(func(tx *records.Tx) error {
-		return control.SetChannel(tx, recordstest.Network, token, records.Deposit, control.ChannelClosed, "test", "tester")
+		return records.SetChannel(tx, recordstest.Network, token, records.Deposit, records.ChannelClosed, "test", "tester")
 	})
 	require.Equal(t, int(depositClosed), r.get(at(eth, "/deposit-info", "tokenId", token, "walletAddress", alice)).SubCode)
 	r.See(func(tx *records.Tx) error {

@@ -9,7 +9,6 @@ import (
 	"gatewayd/httpserver"
 	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/status"
 )
 
@@ -18,7 +17,7 @@ import (
 func TestConditions(t *testing.T) {
 	told := func(k status.Kind, id chain.ID, stops bool) func(*records.Tx) error {
 		return func(tx *records.Tx) error {
-			return control.NoteConditions(tx, "test", []control.Condition{{Kind: string(k), Chain: id, Subject: "secret.example", Stops: stops, Detail: "secret words"}})
+			return records.NoteConditions(tx, "test", []records.Condition{{Kind: string(k), Chain: id, Subject: "secret.example", Stops: stops, Detail: "secret words"}})
 		}
 	}
 	for _, c := range []struct {
@@ -47,7 +46,7 @@ func TestConditions(t *testing.T) {
 		{"halted chain", func(tx *records.Tx) error { return tx.HaltChain(recordstest.Source, "secret words") }, "MAINTAIN", "MAINTAIN", "OPEN",
 			`"status":"halted","reasons":[{"kind":"chain_halted","chain":"eth"}],"warnings":[]`},
 		{"flag", func(tx *records.Tx) error {
-			return control.SetAutomatic(tx, recordstest.Network, token, records.Withdrawal, control.ChannelMaintain, "secret words")
+			return records.SetAutomatic(tx, recordstest.Network, token, records.Withdrawal, records.ChannelMaintain, "secret words")
 		}, "OPEN", "MAINTAIN", "OPEN", `"status":"stopped","reasons":[{"kind":"channel_stopped"}],"warnings":[]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

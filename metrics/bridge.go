@@ -13,7 +13,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/records/books"
-	"gatewayd/records/control"
 	"gatewayd/signer/checks"
 	"gatewayd/status"
 )
@@ -138,7 +137,7 @@ func setConditions(p *page, list []status.Condition) {
 
 func setChannels(p *page, list []status.Channel) {
 	for _, c := range list {
-		for _, state := range []string{control.ChannelOpen, control.ChannelMaintain, control.ChannelClosed} {
+		for _, state := range []string{records.ChannelOpen, records.ChannelMaintain, records.ChannelClosed} {
 			p.set(channelState, number(c.State() == state), c.Network, c.Token, string(c.Direction), state)
 		}
 	}
@@ -147,7 +146,7 @@ func setChannels(p *page, list []status.Channel) {
 // setLimits shows what the daemon has recorded of the signer's limits.
 func setLimits(tx *records.Tx, p *page) error {
 	var report checks.Report
-	_, _, err := control.ReadReport(tx, "limits", &report)
+	_, _, err := records.ReadReport(tx, "limits", &report)
 	for _, l := range report.Lines {
 		p.set(limitUsed, l.Ratio, l.Window, l.Network, string(l.Chain), l.Token)
 	}

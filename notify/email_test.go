@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/notify"
-	"gatewayd/records/control"
+	"gatewayd/records"
 	"gatewayd/status"
 )
 
@@ -66,7 +66,7 @@ func TestEmail(t *testing.T) {
 	end := r.run()
 	r.waitUntilJoined("email")
 	end()
-	r.conditions(away, control.Condition{Kind: string(status.NodeFaulty), Subject: "a", Detail: "it lies"}, control.Condition{Kind: string(status.NodeFaulty), Subject: "b", Detail: "it sleeps"})
+	r.conditions(away, records.Condition{Kind: string(status.NodeFaulty), Subject: "a", Detail: "it lies"}, records.Condition{Kind: string(status.NodeFaulty), Subject: "b", Detail: "it sleeps"})
 	defer r.run()()
 	require.Eventually(t, func() bool { return p.count() == 1 }, eventTimeout, 10*time.Millisecond)
 	m, err := mail.ReadMessage(strings.NewReader(p.mails[0]))

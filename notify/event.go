@@ -9,7 +9,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/control"
 )
 
 // Event is a webhook's JSON. Receivers should store the IDs that they have seen: an event may come
@@ -19,7 +18,7 @@ type Event struct {
 	Type      string             `json:"type"` // condition.began, condition.over, record.attention, record.changed, test
 	At        time.Time          `json:"timestamp"`
 	Actor     string             `json:"actor,omitempty"` // who did it: the daemon or an operator
-	Condition *control.Condition `json:"condition,omitempty"`
+	Condition *records.Condition `json:"condition,omitempty"`
 	Change    *Change            `json:"change,omitempty"`
 	Record    any                `json:"record,omitempty"` // as it is now, as `records list --json` has it
 
@@ -44,7 +43,7 @@ func eventOf(tx *records.Tx, line records.Event, wanted []Topic) (*Event, error)
 		return nil, nil
 	}
 	if e.topic == Conditions {
-		e.Type, e.Condition = "condition."+line.Event, &control.Condition{}
+		e.Type, e.Condition = "condition."+line.Event, &records.Condition{}
 		return e, json.Unmarshal([]byte(line.Detail), e.Condition)
 	}
 	id, err := strconv.ParseUint(line.SubjectID, 10, 64)
@@ -67,7 +66,7 @@ func eventOf(tx *records.Tx, line records.Event, wanted []Topic) (*Event, error)
 // topicOf is empty for events without a notification.
 func topicOf(line records.Event) Topic {
 	switch line.Subject {
-	case control.ConditionSubject:
+	case records.ConditionSubject:
 		return Conditions
 	case "transfer", "payment":
 		if line.Event == string(records.Held) || line.Event == "incident" {
@@ -103,7 +102,7 @@ func (e Event) text() (subject, body string) {
 		if c.Stops {
 			subject = "payments are blocked: " + subject
 		}
-		if e.Type == "condition."+control.ConditionOver {
+		if e.Type == "condition."+records.ConditionOver {
 			subject = "over: " + c.Kind
 		}
 		body = c.Detail + "\nsince " + c.Since.UTC().Format(time.DateTime) + " UTC\n"

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/status"
 )
 
@@ -65,7 +64,7 @@ func (n *Notifier) dropRemoved(ctx context.Context) error {
 		keep = append(keep, source+name)
 	}
 	for {
-		err := n.Store.Update(ctx, func(tx *records.Tx) error { return control.DropSources(tx, source, keep) })
+		err := n.Store.Update(ctx, func(tx *records.Tx) error { return records.DropSources(tx, source, keep) })
 		switch {
 		case err == nil || ctx.Err() != nil:
 			return nil
@@ -85,7 +84,7 @@ func (n *Notifier) follow(ctx context.Context, r receiver) error {
 	for {
 		more, err := n.step(ctx, r)
 		if errors.Is(err, records.ErrNotFound) {
-			err = n.Store.Update(ctx, func(tx *records.Tx) error { return control.AddSubscriber(tx, r.name()) })
+			err = n.Store.Update(ctx, func(tx *records.Tx) error { return records.AddSubscriber(tx, r.name()) })
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -130,28 +129,28 @@ func (n *Notifier) step(ctx context.Context, r receiver) (more bool, err error) 
 	}
 	return failed == nil, n.Store.Update(ctx, func(tx *records.Tx) error {
 		if failed != nil {
-			return errors.Join(control.Refused(tx, r.name(), failed.Error(), time.Now().Add(pause(place.Attempts))), control.NoteConditions(tx, source+r.name(), silentCondition(r, place, failed)))
+			return errors.Join(records.SubscriberRefused(tx, r.name(), failed.Error(), time.Now().Add(pause(place.Attempts))), records.NoteConditions(tx, source+r.name(), silentCondition(r, place, failed)))
 		}
 		if place.Attempts > 0 {
-			err = control.NoteConditions(tx, source+r.name(), nil)
+			err = records.NoteConditions(tx, source+r.name(), nil)
 		}
-		return errors.Join(err, control.Took(tx, r.name(), upTo))
+		return errors.Join(err, records.SubscriberTook(tx, r.name(), upTo))
 	})
 }
 
 // silentCondition is the condition of a receiver that has accepted nothing for a while.
-func silentCondition(r receiver, place control.Subscriber, failed error) []control.Condition {
+func silentCondition(r receiver, place records.Subscriber, failed error) []records.Condition {
 	if place.Attempts == 0 || place.For < silentAfter {
 		return nil
 	}
-	return []control.Condition{{Kind: string(status.NotTold), Subject: r.name(), Detail: fmt.Sprintf("%s does not accept events: %v", r.name(), failed)}}
+	return []records.Condition{{Kind: string(status.NotTold), Subject: r.name(), Detail: fmt.Sprintf("%s does not accept events: %v", r.name(), failed)}}
 }
 
 // next reads from a receiver's place on: the events for it, as many as it takes at a time, and the
 // line that it is done with then.
-func (n *Notifier) next(ctx context.Context, r receiver) (place control.Subscriber, events []Event, upTo uint64, err error) {
+func (n *Notifier) next(ctx context.Context, r receiver) (place records.Subscriber, events []Event, upTo uint64, err error) {
 	err = n.Store.View(ctx, func(tx *records.Tx) error {
-		if place, err = control.SubscriberOf(tx, r.name()); err != nil {
+		if place, err = records.SubscriberOf(tx, r.name()); err != nil {
 			return err
 		}
 		upTo = place.Seq

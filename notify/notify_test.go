@@ -21,7 +21,6 @@ import (
 	"gatewayd/internal/testing/recordstest"
 	"gatewayd/notify"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/status"
 )
 
@@ -142,9 +141,9 @@ func (r *rig) waitUntilRecorded(name string, o *webhookReceiver) {
 	require.Eventually(r.T, func() bool { return r.subscriber(name).Seq >= last }, eventTimeout, 10*time.Millisecond)
 }
 
-func (r *rig) subscriber(name string) (s control.Subscriber) {
+func (r *rig) subscriber(name string) (s records.Subscriber) {
 	r.See(func(tx *records.Tx) error {
-		all, err := control.Subscribers(tx)
+		all, err := records.Subscribers(tx)
 		for _, x := range all {
 			if x.Name == name {
 				s = x
@@ -155,12 +154,12 @@ func (r *rig) subscriber(name string) (s control.Subscriber) {
 	return s
 }
 
-func (r *rig) conditions(list ...control.Condition) {
+func (r *rig) conditions(list ...records.Condition) {
 	r.T.Helper()
-	r.Do(func(tx *records.Tx) error { return control.TellConditions(tx, list) })
+	r.Do(func(tx *records.Tx) error { return records.TellConditions(tx, list) })
 }
 
-var away = control.Condition{Kind: string(status.NodesDown), Chain: recordstest.Source, Stops: true, Detail: "no node answers"}
+var away = records.Condition{Kind: string(status.NodesDown), Chain: recordstest.Source, Stops: true, Detail: "no node answers"}
 
 // Every event arrives, in order, with an ID of its own, whatever fails on the way and however often
 // the daemon restarts.
@@ -183,7 +182,7 @@ func TestEveryEventOnce(t *testing.T) {
 	require.Equal(t, []string{"condition.over", "condition.began", "record.attention"}, o.waitForTypes(3))
 	r.waitUntilRecorded("webhook:office", o)
 	end()
-	r.conditions(away, control.Condition{Kind: string(status.NodeFaulty), Subject: "a", Detail: "it lies"})
+	r.conditions(away, records.Condition{Kind: string(status.NodeFaulty), Subject: "a", Detail: "it lies"})
 	end = r.run()
 	defer end()
 	require.Equal(t, []string{"condition.over", "condition.began", "record.attention", "condition.began"}, o.waitForTypes(4))
@@ -253,16 +252,16 @@ func TestRemovedReceiverIsForgotten(t *testing.T) {
 	r := newRig(t, notify.Config{Webhooks: []notify.Webhook{o.cfg}})
 	silent := func(name string) {
 		r.Do(func(tx *records.Tx) error {
-			return control.NoteConditions(tx, "notify:"+name, []control.Condition{{Kind: string(status.NotTold), Subject: name}})
+			return records.NoteConditions(tx, "notify:"+name, []records.Condition{{Kind: string(status.NotTold), Subject: name}})
 		})
 	}
 	silent("webhook:office")
 	silent("webhook:renamed")
-	r.Do(func(tx *records.Tx) error { return control.NoteConditions(tx, "monitor", []control.Condition{away}) })
+	r.Do(func(tx *records.Tx) error { return records.NoteConditions(tx, "monitor", []records.Condition{away}) })
 	defer r.run()()
 	about := func() (subjects []string) {
 		r.See(func(tx *records.Tx) error {
-			all, err := control.Conditions(tx)
+			all, err := records.Conditions(tx)
 			for _, c := range all {
 				subjects = append(subjects, c.Subject)
 			}
@@ -283,7 +282,7 @@ func TestClockThatWasAhead(t *testing.T) {
 	r.waitUntilJoined("webhook:office")
 	end()
 	r.Do(func(tx *records.Tx) error {
-		return control.Refused(tx, "webhook:office", "no connection", time.Now().Add(8*time.Hour))
+		return records.SubscriberRefused(tx, "webhook:office", "no connection", time.Now().Add(8*time.Hour))
 	})
 	r.conditions(away)
 	defer r.run()()
@@ -312,7 +311,7 @@ func TestSameNumberInTwoHistories(t *testing.T) {
 
 func (r *rig) hasCondition(kind status.Kind) (found bool) {
 	r.See(func(tx *records.Tx) error {
-		all, err := control.Conditions(tx)
+		all, err := records.Conditions(tx)
 		for _, c := range all {
 			found = found || c.Kind == string(kind)
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"gatewayd/records"
-	"gatewayd/records/control"
 )
 
 // AdoptGuard ties the records to the present sign-guard, which lacks the earlier signatures. Every
@@ -17,7 +16,7 @@ func (r *Recovery) AdoptGuard(ctx context.Context, why string) (halted []records
 		return nil, err
 	}
 	err = r.Change(ctx, func(tx *records.Tx) error {
-		was, found, err := control.GuardOf(tx)
+		was, found, err := records.GuardOf(tx)
 		if err != nil {
 			return err
 		}
@@ -25,7 +24,7 @@ func (r *Recovery) AdoptGuard(ctx context.Context, why string) (halted []records
 			return fmt.Errorf("the records go with this sign-guard (%s) already: there is nothing to adopt", now.ID)
 		}
 		why := fmt.Sprintf("sign-guard %s was adopted, which does not know what was signed before: %s", now.ID, why)
-		halted, err = control.AdoptGuard(tx, control.Guard(now), r.Config.ChainIDs(), why)
+		halted, err = records.AdoptGuard(tx, records.Guard(now), r.Config.ChainIDs(), why)
 		return err
 	})
 	return halted, err

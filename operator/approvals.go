@@ -8,7 +8,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/signer/checks"
 	"gatewayd/transfers"
 )
@@ -130,7 +129,7 @@ func (d *Session) Limits(ctx context.Context) (r checks.Report, at time.Time, er
 // LimitsOf returns the daemon's last report of the signer's limits, and its time; the zero time
 // without one.
 func LimitsOf(tx *records.Tx) (r checks.Report, at time.Time, err error) {
-	at, ever, err := control.ReadReport(tx, LimitsReport, &r)
+	at, ever, err := records.ReadReport(tx, LimitsReport, &r)
 	if !ever {
 		return checks.Report{}, time.Time{}, err
 	}

@@ -8,7 +8,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/balances"
+	"gatewayd/records/books"
 	"gatewayd/watcher/reconcile"
 )
 
@@ -39,7 +39,7 @@ func AcceptShortage(ctx context.Context, d *Session, account, why string, w io.W
 	for _, c := range d.Config.Chains() {
 		var lost chain.Amount
 		err := d.Change(ctx, func(tx *records.Tx) (err error) {
-			lost, err = balances.AcceptShortage(tx, c.ID, account, why)
+			lost, err = books.AcceptShortage(tx, c.ID, account, why)
 			return err
 		})
 		if errors.Is(err, records.ErrNotFound) {

@@ -8,7 +8,6 @@ import (
 	"gatewayd/config"
 	"gatewayd/gateway"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/status"
 )
 
@@ -126,14 +125,14 @@ func (c ChannelChange) Check() error {
 }
 
 // Apply sets it and answers how the channel is then.
-func (c ChannelChange) Apply(tx *records.Tx) (control.Channel, error) {
-	if err := control.SetChannel(tx, c.Network, c.Token, c.Direction, c.State, c.Why, ""); err != nil {
-		return control.Channel{}, err
+func (c ChannelChange) Apply(tx *records.Tx) (records.Channel, error) {
+	if err := records.SetChannel(tx, c.Network, c.Token, c.Direction, c.State, c.Why, ""); err != nil {
+		return records.Channel{}, err
 	}
 	if c.Clear {
-		if err := control.SetAutomatic(tx, c.Network, c.Token, c.Direction, "OPEN", ""); err != nil {
-			return control.Channel{}, err
+		if err := records.SetAutomatic(tx, c.Network, c.Token, c.Direction, "OPEN", ""); err != nil {
+			return records.Channel{}, err
 		}
 	}
-	return control.ChannelOf(tx, c.Network, c.Token, c.Direction)
+	return records.ChannelOf(tx, c.Network, c.Token, c.Direction)
 }

@@ -16,7 +16,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/config"
 	"gatewayd/records"
-	"gatewayd/records/watch"
 )
 
 // Session is the environment of an operator's command next to a running daemon: the same database,
@@ -62,7 +61,7 @@ func (d *Session) Bridge(ctx context.Context) (*Bridge, error) {
 
 // Chains are the configured chains. They read blocks and sign nothing.
 func (d *Session) Chains() (map[chain.ID]chain.Chain, error) {
-	chains, watch := map[chain.ID]chain.Chain{}, watch.New(d.Store)
+	chains, watch := map[chain.ID]chain.Chain{}, records.NewWatch(d.Store)
 	for _, c := range d.Config.Chains() {
 		adapter, err := c.Open(watch, nil)
 		if err != nil {

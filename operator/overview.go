@@ -10,9 +10,9 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/records/books"
-	"gatewayd/records/search"
 	"gatewayd/signer/limits"
 	"gatewayd/status"
+	"gatewayd/view"
 )
 
 const (
@@ -124,7 +124,7 @@ func (o *Overview) fromRecords(tx *records.Tx, d *Session, networks []records.Ne
 		return err
 	}
 	o.report = report
-	if o.NeedsOperator, err = search.Count(tx, search.Filter{NeedsOperator: true}); err != nil {
+	if o.NeedsOperator, err = view.CountRecords(tx, view.Filter{NeedsOperator: true}); err != nil {
 		return err
 	}
 	used, _, err := LimitsOf(tx)

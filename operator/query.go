@@ -11,7 +11,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/config"
 	"gatewayd/records"
-	"gatewayd/records/search"
+	"gatewayd/view"
 	"gatewayd/vite/core"
 )
 
@@ -39,7 +39,7 @@ const (
 // States are the words for a record's state that a query may have. The states as wallets see them
 // are understood, too.
 func States() []string {
-	return append([]string{string(records.Seen), string(records.Final), string(records.Orphaned), string(records.Held), string(records.Refused)}, search.Outcomes()...)
+	return append([]string{string(records.Seen), string(records.Final), string(records.Orphaned), string(records.Held), string(records.Refused)}, view.Outcomes()...)
 }
 
 // Directions are the words that a query may have.
@@ -49,7 +49,7 @@ func Directions() []string {
 
 // Filter checks every word of a query: a word that does not exist would match nothing, which would
 // look like good news.
-func (d *Session) Filter(ctx context.Context, q Query) (f search.Filter, err error) {
+func (d *Session) Filter(ctx context.Context, q Query) (f view.Filter, err error) {
 	outcomes, known := choicesOf(q.State)
 	if known {
 		q.State = ""
@@ -75,7 +75,7 @@ func (d *Session) Filter(ctx context.Context, q Query) (f search.Filter, err err
 	if err == nil && q.Hash != "" {
 		q.Hash, err = d.wholeHash(ctx, q.Hash)
 	}
-	return search.Filter{
+	return view.Filter{
 		Address: address, Amounts: amounts, From: from, Until: until, AfterID: q.After,
 		Network: q.Network, Token: token, Direction: records.Direction(q.Direction), State: records.TransferState(q.State), Outcomes: outcomes, Reason: q.Reason, Owner: wallet,
 		Tx: q.Hash, OlderThan: q.Older, NeedsOperator: q.NeedsOperator, Unattributed: q.Unattributed, UnknownTokens: q.UnknownTokens, Limit: q.Limit, BeforeID: q.Before,
@@ -176,7 +176,7 @@ func (d *Session) wholeHash(ctx context.Context, text string) (string, error) {
 	}
 	var found []string
 	err := d.Store.View(ctx, func(tx *records.Tx) (err error) {
-		found, err = search.HashesWith(tx, start, MaxLimit)
+		found, err = view.HashesWith(tx, start, MaxLimit)
 		return err
 	})
 	if err != nil {

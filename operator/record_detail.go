@@ -12,7 +12,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/search"
 	"gatewayd/view"
 )
 
@@ -110,7 +109,7 @@ func (d *Session) named(ctx context.Context, name string) (string, error) {
 	}
 	var exact []records.Record
 	err := d.Store.View(ctx, func(tx *records.Tx) (err error) {
-		exact, err = search.Find(tx, name)
+		exact, err = view.FindRecords(tx, name)
 		return err
 	})
 	if err != nil || len(exact) > 0 {
@@ -130,7 +129,7 @@ func (d *Session) find(tx *records.Tx, name string) ([]records.Record, error) {
 		}
 		return []records.Record{r}, nil
 	}
-	found, err := search.Find(tx, name)
+	found, err := view.FindRecords(tx, name)
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("no record has the hash %q", name)
 	}
@@ -189,7 +188,7 @@ func paymentOf(tx *records.Tx, p records.Payment, at records.Cursor) (PaymentRow
 	if row.Advice, err = PaymentAdvice(tx, p); err != nil {
 		return row, err
 	}
-	attempts, err := search.AttemptsOf(tx, p.ID)
+	attempts, err := view.AttemptsOf(tx, p.ID)
 	if err != nil {
 		return row, err
 	}

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"gatewayd/records"
-	"gatewayd/records/search"
 	"gatewayd/view"
 )
 
@@ -61,7 +60,7 @@ func RowOf(r records.Record) RecordRow {
 	}
 	row := RecordRow{
 		ID: r.ID, Network: r.Network, Direction: string(r.Direction), Token: r.Token, Wallet: r.Owner,
-		State: string(r.State), Status: search.OutcomeOf(&r), Public: public, Reason: r.Reason,
+		State: string(r.State), Status: view.OutcomeOf(&r), Public: public, Reason: r.Reason,
 		Asset: string(r.Asset), Amount: r.Amount.String(), Net: r.Net.String(), Fee: r.Fee.String(),
 		From: r.From, Payee: r.Payee, Label: label, InTx: r.Tx, OutTx: r.CreditTx, RefundTx: r.RefundTx, Seen: r.SeenAt.UTC().Format(time.RFC3339),
 		To: r.To, Memo: hex.EncodeToString(r.Memo.Raw), MemoText: plainText(r.Memo.Raw), Fault: r.Memo.Fault, Incident: r.Incident,
@@ -88,9 +87,9 @@ func (r RecordRow) Cells() []string {
 	}
 }
 
-func (d *Session) Page(ctx context.Context, f search.Filter) (list []records.Record, err error) {
+func (d *Session) Page(ctx context.Context, f view.Filter) (list []records.Record, err error) {
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
-		list, err = search.Records(tx, f)
+		list, err = view.Records(tx, f)
 		return err
 	})
 	return list, err

@@ -12,7 +12,6 @@ import (
 
 	"gatewayd/config"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/status"
 )
 
@@ -24,12 +23,12 @@ var ErrNoDaemon = errors.New("no daemon uses the database")
 
 // Reload orders the daemon to read its configuration, under the actor of ctx, and waits for it. The
 // order stays open if the wait ends first.
-func (d *Session) Reload(ctx context.Context, why string, patience time.Duration) (r control.Reload, err error) {
+func (d *Session) Reload(ctx context.Context, why string, patience time.Duration) (r records.Reload, err error) {
 	if led, err := d.Store.Led(ctx, status.Role); err != nil || !led {
 		return r, cmp.Or(err, plainly(ErrNoDaemon, "the file is valid, but no daemon uses its database: it is read at the next start"))
 	}
 	err = d.Store.Update(ctx, func(tx *records.Tx) error {
-		if r.ID, err = control.OrderReload(tx); err != nil {
+		if r.ID, err = records.OrderReload(tx); err != nil {
 			return err
 		}
 		return tx.Log(records.Event{Subject: "configuration", SubjectID: strconv.FormatUint(r.ID, 10), Event: "ordered", Detail: because("reload", why)})
@@ -43,10 +42,10 @@ func (d *Session) Reload(ctx context.Context, why string, patience time.Duration
 	defer tick.Stop()
 	for {
 		err := d.Store.View(context.WithoutCancel(ctx), func(tx *records.Tx) (err error) {
-			r, err = control.ReloadByID(tx, r.ID)
+			r, err = records.ReloadByID(tx, r.ID)
 			return err
 		})
-		if err != nil || r.State != control.ReloadOpen {
+		if err != nil || r.State != records.ReloadOpen {
 			return r, err
 		}
 		select {
@@ -58,9 +57,9 @@ func (d *Session) Reload(ctx context.Context, why string, patience time.Duration
 }
 
 // LastReload is the reading by which the daemon works, or worked last; false when none was noted.
-func (d *Session) LastReload(ctx context.Context) (r control.Reload, report config.Reload, found bool, err error) {
+func (d *Session) LastReload(ctx context.Context) (r records.Reload, report config.Reload, found bool, err error) {
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
-		r, found, err = control.Configured(tx)
+		r, found, err = records.Configured(tx)
 		return err
 	})
 	if err == nil && found {
@@ -70,14 +69,14 @@ func (d *Session) LastReload(ctx context.Context) (r control.Reload, report conf
 }
 
 // Reloaded returns the result of an order; a failed one is an error.
-func (d *Session) Reloaded(r control.Reload, path string) (report config.Reload, err error) {
-	if r.State == control.ReloadOpen {
+func (d *Session) Reloaded(r records.Reload, path string) (report config.Reload, err error) {
+	if r.State == records.ReloadOpen {
 		return report, fmt.Errorf("the daemon has not answered within %s; the order remains, and its log will show the result", ReloadPatience)
 	}
 	if err := json.Unmarshal([]byte(r.Report), &report); err != nil {
 		return report, fmt.Errorf("reading the daemon's answer: %w", err)
 	}
-	if r.State == control.ReloadRefused {
+	if r.State == records.ReloadRefused {
 		return report, fmt.Errorf("the daemon refused %s, and nothing has changed: %s", report.File, report.Refused)
 	}
 	mine, err := d.Config.Fingerprint()
@@ -101,9 +100,9 @@ func (d *Session) Configured(ctx context.Context) (known bool, waits []string, e
 	if err != nil {
 		return false, nil, err
 	}
-	var last control.Reload
+	var last records.Reload
 	err = d.Store.View(ctx, func(tx *records.Tx) (err error) {
-		last, _, err = control.Configured(tx)
+		last, _, err = records.Configured(tx)
 		return err
 	})
 	var report config.Reload

@@ -10,7 +10,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/status"
 	"gatewayd/transfers"
 )
@@ -37,7 +36,7 @@ type Rescan struct {
 	Next      uint64 // the first block that is not read yet; To+1 when all are
 	Forgotten int    // blocks whose hash is not in the records any more
 	Found     []transfers.BlockDifference
-	Booked    map[uint64]control.Rescan // what became of the ordered blocks, by height
+	Booked    map[uint64]records.Rescan // what became of the ordered blocks, by height
 }
 
 // DifferenceRow is one difference for programs. Amounts are in smallest units.
@@ -63,7 +62,7 @@ func (d *Session) NewRescan(ctx context.Context, name string, bounds ...string) 
 	if err != nil {
 		return nil, err
 	}
-	r := &Rescan{Session: d, ID: id, Booked: map[uint64]control.Rescan{}}
+	r := &Rescan{Session: d, ID: id, Booked: map[uint64]records.Rescan{}}
 	if err := r.bounds(ctx, bounds); err != nil {
 		return nil, err
 	}
@@ -196,7 +195,7 @@ func (r *Rescan) Book(ctx context.Context, why string, patience time.Duration) e
 	}
 	err := r.Store.Update(ctx, func(tx *records.Tx) error {
 		for _, p := range wanted {
-			if err := control.OrderRescan(tx, r.ID, p); err != nil {
+			if err := records.OrderRescan(tx, r.ID, p); err != nil {
 				return err
 			}
 		}
@@ -220,12 +219,12 @@ func (r *Rescan) await(ctx context.Context, wanted []chain.Point, patience time.
 		open := false
 		err := r.Store.View(context.WithoutCancel(ctx), func(tx *records.Tx) error {
 			for _, p := range wanted {
-				o, err := control.RescanAt(tx, r.ID, p.Height)
+				o, err := records.RescanAt(tx, r.ID, p.Height)
 				if err != nil {
 					return err
 				}
 				r.Booked[p.Height] = o
-				open = open || o.State == control.RescanOpen
+				open = open || o.State == records.RescanOpen
 			}
 			return nil
 		})

@@ -13,7 +13,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
-	"gatewayd/records/watch"
 )
 
 // watchedAddress returns an address of ours below the number of those, another party's above.
@@ -47,7 +46,7 @@ func BenchmarkBudgetWatched(b *testing.B) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	w := watch.New(store)
+	w := records.NewWatch(store)
 	ask := func(block int) {
 		for i := range candidates {
 			candidates[i] = watchedAddress(addresses + block*len(candidates) + i)

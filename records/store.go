@@ -6,6 +6,10 @@
 // transfer is good, what a payment is worth and when to sign are the watcher's decisions. It talks
 // to no chain, knows no keys and serves no HTTP.
 //
+// It also holds the users of the operators' console, and the messages between the running daemon
+// and its operators: conditions, the state of channels, orders to read blocks or the configuration
+// again. No money moves by these.
+//
 //	transfer  seen ─▶ final | held | refused      payment  queued ─▶ bound ─▶ paid
 //	            └───▶ orphaned ─▶ seen                      └──────▶ held | void
 //

@@ -6,7 +6,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
-	"gatewayd/records/control"
+	"gatewayd/records"
 )
 
 // Alerts writes the lines of the log that monitoring waits for: a warning when a condition begins,
@@ -14,7 +14,7 @@ import (
 // a daemon that has lost its lease and takes it again repeats nothing. One goroutine may use it.
 type Alerts struct {
 	log   logrus.FieldLogger
-	known []control.Condition // announced, and not over
+	known []records.Condition // announced, and not over
 }
 
 // NewAlerts starts without conditions.
@@ -24,8 +24,8 @@ func NewAlerts(log logrus.FieldLogger) *Alerts { return &Alerts{log: log} }
 // operator has ordered causes no alert.
 func (a *Alerts) Update(now time.Time, found []Condition) { a.update(now, alertable(found)) }
 
-func (a *Alerts) update(now time.Time, found []control.Condition) {
-	began, over := control.Changes(a.known, found)
+func (a *Alerts) update(now time.Time, found []records.Condition) {
+	began, over := records.Changes(a.known, found)
 	for _, c := range began {
 		if c.Since.IsZero() {
 			c.Since = now
@@ -34,7 +34,7 @@ func (a *Alerts) update(now time.Time, found []control.Condition) {
 		a.line(c).Warn(c.Detail)
 	}
 	for _, c := range over {
-		a.known = slices.DeleteFunc(a.known, func(k control.Condition) bool { return k == c })
+		a.known = slices.DeleteFunc(a.known, func(k records.Condition) bool { return k == c })
 		a.line(c).WithField("lasted", now.Sub(c.Since).Round(time.Second).String()).Info("over")
 	}
 }
@@ -48,7 +48,7 @@ func (a *Alerts) reportStoreDown(now time.Time, err error) {
 }
 
 // line returns a log entry with a field for each part of a condition.
-func (a *Alerts) line(c control.Condition) *logrus.Entry {
+func (a *Alerts) line(c records.Condition) *logrus.Entry {
 	fields := logrus.Fields{"condition": c.Kind, "stops": c.Stops, "since": c.Since.UTC().Format(time.RFC3339)}
 	for name, value := range map[string]string{
 		"chain": string(c.Chain), "network": c.Network, "token": c.Token, "direction": string(c.Direction), "subject": c.Subject,
@@ -62,10 +62,10 @@ func (a *Alerts) line(c control.Condition) *logrus.Entry {
 
 // alertable are the conditions that alert people when they begin and when they are over: all but
 // those that an operator has ordered.
-func alertable(found []Condition) (list []control.Condition) {
+func alertable(found []Condition) (list []records.Condition) {
 	for _, c := range found {
 		if c.Kind != ChannelClosed {
-			list = append(list, control.Condition{
+			list = append(list, records.Condition{
 				Kind: string(c.Kind), Subject: c.Subject, Chain: c.Chain, Network: c.Network, Token: c.Token, Direction: c.Direction, Stops: c.Stops, Detail: c.Detail, Since: c.Since,
 			})
 		}

@@ -8,7 +8,6 @@ import (
 
 	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
-	"gatewayd/records/control"
 )
 
 func TestHeadline(t *testing.T) {
@@ -65,10 +64,10 @@ func TestSilentDaemon(t *testing.T) {
 		})
 		return report.State(0)
 	}
-	r.Do(func(tx *records.Tx) error { return control.BeatAt(tx, Role, 0) })
+	r.Do(func(tx *records.Tx) error { return records.BeatAt(tx, Role, 0) })
 	require.Equal(t, Idle, read())
 	require.Equal(t, "ok", health.Status)
-	r.Do(func(tx *records.Tx) error { return control.BeatAt(tx, Role, -6*time.Second) })
+	r.Do(func(tx *records.Tx) error { return records.BeatAt(tx, Role, -6*time.Second) })
 	require.Equal(t, Unknown, read())
 	require.Len(t, report.Conditions, 1)
 	require.Regexp(t, `^Unknown: the daemon does not answer since 20..-..-.. ..:..:.. UTC\.$`, report.Headline(0))

@@ -7,7 +7,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/control"
 )
 
 const (
@@ -48,10 +47,26 @@ type observation struct {
 	loss  chain.TracingLoss
 }
 
-// fault remembers how many wrong answers a node had given when it was last seen to give one.
+// fault is the monitor's memory of a node.
 type fault struct {
-	count uint64
-	at    time.Time
+	count uint64    // wrong answers
+	at    time.Time // of the last check that found a new one; zero: none
+	down  time.Time // since when it does not answer; zero: it does
+}
+
+// after returns the memory after another check.
+func (f fault) after(now time.Time, n chain.NodeState) fault {
+	if n.Faults > f.count {
+		f.at = now
+	}
+	f.count = n.Faults
+	switch {
+	case n.Up || n.AskedAt.IsZero():
+		f.down = time.Time{}
+	case f.down.IsZero():
+		f.down = now
+	}
+	return f
 }
 
 // watched is the monitor's state of a chain between two checks. Times are the daemon's own, never
@@ -74,7 +89,7 @@ type watched struct {
 }
 
 // judge returns the faults.
-func (w *watched) judge(now time.Time, s observation, cur records.Cursor) []control.Condition {
+func (w *watched) judge(now time.Time, s observation, cur records.Cursor) []records.Condition {
 	found := w.judgeNodes(now, s.nodes)
 	if s.err != nil {
 		if w.failing.IsZero() {
@@ -95,12 +110,12 @@ func (w *watched) judge(now time.Time, s observation, cur records.Cursor) []cont
 	return found
 }
 
-func (w *watched) stopping(k Kind, format string, args ...any) control.Condition {
-	return control.Condition{Kind: string(k), Chain: w.id, Stops: true, Detail: fmt.Sprintf(format, args...)}
+func (w *watched) stopping(k Kind, format string, args ...any) records.Condition {
+	return records.Condition{Kind: string(k), Chain: w.id, Stops: true, Detail: fmt.Sprintf(format, args...)}
 }
 
 // silent distinguishes nodes that do not answer from nodes that contradict each other.
-func (w *watched) silent(now time.Time, s observation) control.Condition {
+func (w *watched) silent(now time.Time, s observation) records.Condition {
 	up, why := 0, []string{}
 	for _, n := range s.nodes {
 		if n.Up {
@@ -121,7 +136,7 @@ func (w *watched) silent(now time.Time, s observation) control.Condition {
 
 // stale checks whether blocks still arrive: whether the head moves by our clock, and whether its
 // block is recent.
-func (w *watched) stale(now time.Time, head chain.Head) (c control.Condition, is bool) {
+func (w *watched) stale(now time.Time, head chain.Head) (c records.Condition, is bool) {
 	if head.Latest != w.head {
 		w.head, w.moved = head.Latest, now
 	}
@@ -144,7 +159,7 @@ func (w *watched) stale(now time.Time, head chain.Head) (c control.Condition, is
 }
 
 // following holds what is stored against the nodes' own head.
-func (w *watched) following(now time.Time, head chain.Head, cur records.Cursor) (c control.Condition, is bool) {
+func (w *watched) following(now time.Time, head chain.Head, cur records.Cursor) (c records.Condition, is bool) {
 	if cur.Halted { // reported as such
 		return c, false
 	}
@@ -167,7 +182,7 @@ func (w *watched) following(now time.Time, head chain.Head, cur records.Cursor) 
 
 // catchingUp compares the stored height with the nodes' head. A chain that was not followed before
 // is not behind.
-func (w *watched) catchingUp(now time.Time, head chain.Head, cur records.Cursor) (c control.Condition, is bool) {
+func (w *watched) catchingUp(now time.Time, head chain.Head, cur records.Cursor) (c records.Condition, is bool) {
 	lag := uint64(0)
 	if !cur.Missing && cur.Height < head.Latest.Height {
 		lag = head.Latest.Height - cur.Height
@@ -188,7 +203,7 @@ func (w *watched) catchingUp(now time.Time, head chain.Head, cur records.Cursor)
 
 // tracing reports blocks that no node can trace. A loss that lasts a few seconds is not worth a
 // condition.
-func (w *watched) tracing(now time.Time, loss chain.TracingLoss, noted records.Tracing) (c control.Condition, is bool) {
+func (w *watched) tracing(now time.Time, loss chain.TracingLoss, noted records.Tracing) (c records.Condition, is bool) {
 	switch {
 	case loss.Why == "":
 		return c, false
@@ -197,7 +212,7 @@ func (w *watched) tracing(now time.Time, loss chain.TracingLoss, noted records.T
 	case !noted.Traced, noted.LostAt.IsZero(), now.Sub(noted.LostAt) < w.maxFailing():
 		return c, false
 	}
-	return control.Condition{
+	return records.Condition{
 		Kind: string(TracingLost), Chain: w.id,
 		Detail: fmt.Sprintf("blocks of chain %s have passed untraced since %s, %d so far: %s. Balances show what contracts sent in them",
 			w.id, noted.LostAt.UTC().Format("15:04:05 UTC"), noted.Untraced, loss.Why),
@@ -206,21 +221,16 @@ func (w *watched) tracing(now time.Time, loss chain.TracingLoss, noted records.T
 
 // judgeNodes returns the conditions of single nodes. Whether the others suffice is another
 // condition.
-func (w *watched) judgeNodes(now time.Time, nodes []chain.NodeState) (found []control.Condition) {
+func (w *watched) judgeNodes(now time.Time, nodes []chain.NodeState) (found []records.Condition) {
 	for _, n := range nodes {
-		f, ok := w.faults[n.Name]
-		if n.Faults > f.count {
-			f.at = now
-		}
-		if n.Faults > 0 || ok {
-			w.faults[n.Name] = fault{n.Faults, f.at}
-		}
+		f := w.faults[n.Name].after(now, n)
+		w.faults[n.Name] = f
 		kind := NodeFaulty
 		var detail string
 		switch {
 		case n.LeftOut:
 			detail = fmt.Sprintf("is excluded for now: %d wrong answers, the last: %s", n.Faults, n.LastFault)
-		case !n.Up && !n.AskedAt.IsZero():
+		case !f.down.IsZero() && now.Sub(f.down) >= w.maxFailing(): // one lost answer is no condition
 			detail = "does not answer: " + n.Why
 		case f.at.IsZero() || now.Sub(f.at) >= faultFor:
 			continue
@@ -229,7 +239,7 @@ func (w *watched) judgeNodes(now time.Time, nodes []chain.NodeState) (found []co
 		default:
 			detail = fmt.Sprintf("has given %d wrong answers, the last: %s", n.Faults, n.LastFault)
 		}
-		found = append(found, control.Condition{
+		found = append(found, records.Condition{
 			Kind: string(kind), Chain: w.id, Subject: n.Name, Detail: fmt.Sprintf("node %s of chain %s %s", n.Name, w.id, detail),
 		})
 	}

@@ -130,7 +130,7 @@ func TestJudge(t *testing.T) {
 // TestNodeFaults: a node that lies is reported for a while after each lie, one that is skipped as
 // long as it is.
 func TestNodeFaults(t *testing.T) {
-	w := &watched{id: "eth", faults: map[string]fault{}}
+	w := &watched{id: "eth", every: 10 * s, faults: map[string]fault{}}
 	good := chain.NodeState{Name: "a:1", Up: true, AskedAt: begin}
 	kind := NodeFaulty
 	told := func(at time.Duration, n chain.NodeState) (details []string) {
@@ -160,7 +160,10 @@ func TestNodeFaults(t *testing.T) {
 	require.Empty(t, told(11*time.Minute, lied))
 	require.Len(t, told(12*time.Minute, again), 1)
 	require.Equal(t, []string{"node a:1 of chain eth is excluded for now: 3 wrong answers, the last: an old block"}, told(time.Hour, out))
-	require.Equal(t, []string{"node a:1 of chain eth does not answer: connection refused"}, told(2*time.Hour, dead))
+	require.Empty(t, told(2*time.Hour, dead), "one lost answer is no condition")
+	require.Empty(t, told(2*time.Hour+10*s, again))
+	require.Empty(t, told(2*time.Hour+20*s, dead), "another lost answer")
+	require.Equal(t, []string{"node a:1 of chain eth does not answer: connection refused"}, told(2*time.Hour+35*s, dead))
 	require.Empty(t, told(3*time.Hour, again))
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/control"
 )
 
 // lateAfter is the time for which a payment may wait for its block. Bursts take longer:
@@ -43,7 +42,7 @@ func late(tx *records.Tx, networks []records.Network) (found []Condition, err er
 
 // lateAt leaves out payments that an operator holds.
 func lateAt(tx *records.Tx, a records.Account, d records.Direction) (found []Condition, err error) {
-	waiting, err := control.OldestWaiting(tx, a.Chain, a.Account)
+	waiting, err := records.OldestWaiting(tx, a.Chain, a.Account)
 	if err != nil {
 		return nil, err
 	}
@@ -51,11 +50,11 @@ func lateAt(tx *records.Tx, a records.Account, d records.Direction) (found []Con
 		if w.For < lateAfter {
 			continue
 		}
-		channel, err := control.ChannelOf(tx, w.Network, w.Token, d)
+		channel, err := records.ChannelOf(tx, w.Network, w.Token, d)
 		if err != nil {
 			return nil, err
 		}
-		if channel.Operator != control.ChannelOpen {
+		if channel.Operator != records.ChannelOpen {
 			continue
 		}
 		found = append(found, Condition{

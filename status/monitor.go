@@ -15,7 +15,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/control"
 )
 
 // measureEvery is the interval at which the time between blocks is measured.
@@ -60,7 +59,7 @@ type Parts struct {
 	OnDemand []chain.ID
 	Networks []records.Network
 	// Guard asks the signer for its sign-guard; nil without a signer.
-	Guard  func(context.Context) (control.Guard, error)
+	Guard  func(context.Context) (records.Guard, error)
 	Alerts *Alerts
 	Log    logrus.FieldLogger
 	Now    func() time.Time // nil means time.Now
@@ -125,7 +124,7 @@ func (m *Monitor) beat(ctx context.Context) error {
 func (m *Monitor) beatOnce(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
-	_ = m.Store.Update(ctx, func(tx *records.Tx) error { return control.Beat(tx, Role) })
+	_ = m.Store.Update(ctx, func(tx *records.Tx) error { return records.Beat(tx, Role) })
 }
 
 func (m *Monitor) watch(ctx context.Context) error {
@@ -177,7 +176,7 @@ func (m *Monitor) Look(ctx context.Context) error {
 		if report, err = Read(tx, *m.served.Load()); err != nil {
 			return err
 		}
-		return control.TellConditions(tx, alertable(report.Conditions))
+		return records.TellConditions(tx, alertable(report.Conditions))
 	})
 	if err == nil {
 		m.Alerts.Update(m.Now(), report.Conditions)
@@ -187,7 +186,7 @@ func (m *Monitor) Look(ctx context.Context) error {
 
 // note writes down a sign of life and what is wrong with each chain.
 func (m *Monitor) note(tx *records.Tx, seen map[chain.ID]observation) error {
-	if err := control.Beat(tx, Role); err != nil {
+	if err := records.Beat(tx, Role); err != nil {
 		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(seen)) {
@@ -204,7 +203,7 @@ func (m *Monitor) note(tx *records.Tx, seen map[chain.ID]observation) error {
 		if c, ok := w.tracing(m.Now(), seen[id].loss, noted); ok {
 			found = append(found, c)
 		}
-		if err := control.NoteConditions(tx, "chain:"+string(id), found); err != nil {
+		if err := records.NoteConditions(tx, "chain:"+string(id), found); err != nil {
 			return err
 		}
 	}

@@ -7,7 +7,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/control"
 )
 
 const (
@@ -81,7 +80,7 @@ func channelsOf(tx *records.Tx, n records.Network, found []Condition) (list []Ch
 }
 
 func channelOf(tx *records.Tx, n records.Network, token string, d records.Direction, found []Condition) (Channel, error) {
-	set, err := control.ChannelOf(tx, n.Name, token, d)
+	set, err := records.ChannelOf(tx, n.Name, token, d)
 	if err != nil {
 		return Channel{}, err
 	}
@@ -99,9 +98,9 @@ func channelOf(tx *records.Tx, n records.Network, token string, d records.Direct
 func flags(c Channel) []Condition {
 	one := Condition{Network: c.Network, Token: c.Token, Direction: c.Direction, Detail: c.Channel.Why, Since: c.ChangedAt}
 	switch {
-	case c.Channel.Automatic != control.ChannelOpen:
+	case c.Channel.Automatic != records.ChannelOpen:
 		one.Kind, one.Stops = ChannelStopped, true
-	case c.Operator != control.ChannelOpen:
+	case c.Operator != records.ChannelOpen:
 		one.Kind, one.Detail = ChannelClosed, "an operator has set it to "+c.Operator
 	default:
 		return nil
@@ -111,7 +110,7 @@ func flags(c Channel) []Condition {
 
 // blocking returns what keeps money of a network from moving, but for the channels' own flags.
 func blocking(tx *records.Tx, n records.Network) ([]Condition, error) {
-	beat, ever, err := control.LastBeat(tx, Role)
+	beat, ever, err := records.LastBeat(tx, Role)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +153,7 @@ func waiting(tx *records.Tx, n records.Network, id chain.ID) (found []Condition,
 	if id == n.Exchange {
 		direction = records.Deposit
 	}
-	all, err := control.Waits(tx, n.Name, id)
+	all, err := records.Waits(tx, n.Name, id)
 	for _, w := range all {
 		c := Condition{Chain: id, Network: n.Name, Token: w.Token, Direction: direction, Subject: w.Account, Stops: true}
 		switch {
@@ -182,7 +181,7 @@ func waiting(tx *records.Tx, n records.Network, id chain.ID) (found []Condition,
 	return found, err
 }
 
-func daemonDown(beat control.Heartbeat, ever bool) (found []Condition, running bool) {
+func daemonDown(beat records.Heartbeat, ever bool) (found []Condition, running bool) {
 	switch {
 	case !ever:
 		return []Condition{{Kind: DaemonDown, Detail: "the daemon has never run with this database", Stops: true}}, false
@@ -194,7 +193,7 @@ func daemonDown(beat control.Heartbeat, ever bool) (found []Condition, running b
 
 // told returns the running daemon's conditions of a network.
 func told(tx *records.Tx, n records.Network) (found []Condition, err error) {
-	all, err := control.Conditions(tx)
+	all, err := records.Conditions(tx)
 	for _, c := range all {
 		if (c.Chain == "" || c.Chain == n.Source || c.Chain == n.Exchange) && (c.Network == "" || c.Network == n.Name) {
 			found = append(found, Condition{

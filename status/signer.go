@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"gatewayd/records"
-	"gatewayd/records/control"
 )
 
 // signerSight is the monitor's state of the signer between two checks.
@@ -16,9 +15,9 @@ type signerSight struct {
 }
 
 // seeSigner asks the signer once, within the time of a check.
-func (m *Monitor) seeSigner(ctx context.Context) (control.Guard, error) {
+func (m *Monitor) seeSigner(ctx context.Context) (records.Guard, error) {
 	if m.Guard == nil {
-		return control.Guard{}, nil
+		return records.Guard{}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, m.Config.Every)
 	defer cancel()
@@ -27,19 +26,19 @@ func (m *Monitor) seeSigner(ctx context.Context) (control.Guard, error) {
 
 // noteSigner notes how far the sign-guard is, and what is wrong with the signer. A lost answer is
 // none yet.
-func (m *Monitor) noteSigner(tx *records.Tx, guard control.Guard, away error) error {
+func (m *Monitor) noteSigner(tx *records.Tx, guard records.Guard, away error) error {
 	if m.Guard == nil {
 		return nil
 	}
-	var wrong []control.Condition
+	var wrong []records.Condition
 	add := func(detail string) {
-		wrong = append(wrong, control.Condition{Kind: string(SignerAway), Stops: true, Detail: detail})
+		wrong = append(wrong, records.Condition{Kind: string(SignerAway), Stops: true, Detail: detail})
 	}
 	switch {
 	case away == nil:
 		m.signer.failing = time.Time{}
-		err := control.NoteGuard(tx, guard)
-		if errors.Is(err, control.ErrOtherGuard) {
+		err := records.NoteGuard(tx, guard)
+		if errors.Is(err, records.ErrOtherGuard) {
 			add("the signer has " + err.Error())
 		} else if err != nil {
 			return err
@@ -50,5 +49,5 @@ func (m *Monitor) noteSigner(tx *records.Tx, guard control.Guard, away error) er
 	if since := m.Now().Sub(m.signer.failing); away != nil && since >= m.Config.Every*3/2 {
 		add(fmt.Sprintf("the signer does not answer, for %s: %s", since.Truncate(time.Second), away))
 	}
-	return control.NoteConditions(tx, "signer_away", wrong)
+	return records.NoteConditions(tx, "signer_away", wrong)
 }

@@ -17,7 +17,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/control"
 )
 
 // Kind names a condition. The names are the same in JSON, logs and docs/operations/alerts.md, which
@@ -101,24 +100,24 @@ func (c Condition) hits(n records.Network, token string, d records.Direction) bo
 // Channel is the combined state of a token in one direction on a network: the operators' state, the
 // daemon's, and the present obstacles.
 type Channel struct {
-	control.Channel
+	records.Channel
 	Conditions []Condition // that stop it, and are not its own flag
 }
 
 // Automatic is the state required by the daemon's flag and the conditions alone.
 func (c Channel) Automatic() string {
 	if len(c.Conditions) > 0 {
-		return control.ChannelMaintain
+		return records.ChannelMaintain
 	}
 	return c.Channel.Automatic
 }
 
 // State is the worst of all.
 func (c Channel) State() string {
-	if s := c.Channel.State(); s != control.ChannelOpen || len(c.Conditions) == 0 {
+	if s := c.Channel.State(); s != records.ChannelOpen || len(c.Conditions) == 0 {
 		return s
 	}
-	return control.ChannelMaintain
+	return records.ChannelMaintain
 }
 
 // Why returns the reasons of the state for operators, the daemon's own flag or the operator's

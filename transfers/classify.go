@@ -8,7 +8,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/quotes"
 )
 
 // quoteWindow is the validity of a quoted network cost: a withdrawal is charged the lowest cost
@@ -199,7 +198,7 @@ func (r Rules) costs(tx *records.Tx, n records.Network, token records.Token) (lo
 	if token.Policy.Fee.Kind != "network" {
 		return lowest, highest, nil
 	}
-	lowest, highest, ok, err := quotes.Since(tx, n.Name, token.TokenID, r.Now().Add(-quoteWindow))
+	lowest, highest, ok, err := records.QuotesSince(tx, n.Name, token.TokenID, r.Now().Add(-quoteWindow))
 	if err == nil && !ok {
 		err = ErrNoQuote
 	}

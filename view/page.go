@@ -1,5 +1,5 @@
-// Package view converts records for wallets: pages of lines, and the public names of their states.
-// It changes nothing.
+// Package view reads records for people: pages of lines and the public names of states for wallets,
+// and searches for operators. It changes nothing.
 package view
 
 import (

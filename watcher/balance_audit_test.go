@@ -9,8 +9,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
-	"gatewayd/records/balances"
-	"gatewayd/records/control"
+	"gatewayd/records/books"
 	"gatewayd/transfers"
 	"gatewayd/watcher/reconcile"
 )
@@ -63,10 +62,10 @@ func (r *coinRig) settle(blocks int) {
 	}
 }
 
-func (r *coinRig) findings() (list []balances.Finding) {
+func (r *coinRig) findings() (list []books.Finding) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) (err error) {
-		list, err = balances.Findings(tx, "eth")
+		list, err = books.Findings(tx, "eth")
 		return err
 	})
 	return list
@@ -90,10 +89,10 @@ func (r *coinRig) head() uint64 {
 	return h.Latest.Height
 }
 
-func (r *coinRig) channel(d records.Direction) (c control.Channel) {
+func (r *coinRig) channel(d records.Direction) (c records.Channel) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) (err error) {
-		c, err = control.ChannelOf(tx, r.net.Name, "tti_native", d)
+		c, err = records.ChannelOf(tx, r.net.Name, "tti_native", d)
 		return err
 	})
 	return c
@@ -304,26 +303,26 @@ func TestShortageClosesTheChannels(t *testing.T) {
 	r.settle(finality + 1)
 	r.passHour()
 	r.settle(1)
-	require.Equal(t, control.ChannelOpen, r.channel(records.Deposit).State(), "one block is not enough")
+	require.Equal(t, records.ChannelOpen, r.channel(records.Deposit).State(), "one block is not enough")
 	r.settle(1)
 	for _, d := range []records.Direction{records.Deposit, records.Withdrawal} {
 		c := r.channel(d)
-		require.Equal(t, control.ChannelMaintain, c.State())
+		require.Equal(t, records.ChannelMaintain, c.State())
 		require.Contains(t, c.Why, r.net.Hot+" on eth holds 0.12 COIN less than the books show")
 	}
 	r.restartDaemon()
 	r.settle(2)
-	require.Equal(t, control.ChannelMaintain, r.channel(records.Deposit).State(), "also after a restart")
+	require.Equal(t, records.ChannelMaintain, r.channel(records.Deposit).State(), "also after a restart")
 	r.update(func(tx *records.Tx) error {
-		_, err := balances.AcceptShortage(tx, "eth", r.net.Gas, "looked at")
+		_, err := books.AcceptShortage(tx, "eth", r.net.Gas, "looked at")
 		require.ErrorIs(t, err, records.ErrNotFound)
-		lost, err := balances.AcceptShortage(tx, "eth", r.net.Hot, "looked at")
+		lost, err := books.AcceptShortage(tx, "eth", r.net.Hot, "looked at")
 		require.Equal(t, units(12), lost)
 		return err
 	})
 	r.settle(2)
-	require.Equal(t, control.ChannelOpen, r.channel(records.Deposit).State())
-	require.Equal(t, control.ChannelOpen, r.channel(records.Withdrawal).State())
+	require.Equal(t, records.ChannelOpen, r.channel(records.Deposit).State())
+	require.Equal(t, records.ChannelOpen, r.channel(records.Withdrawal).State())
 	r.requireSound()
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/watcher/recovery"
 )
 
@@ -244,7 +243,7 @@ func TestClosedTokenHidesNoOther(t *testing.T) {
 	r.restart()
 	r.vite.Endow(r.net.Gateway, other, units(stock))
 	r.update(func(tx *records.Tx) error {
-		return control.SetChannel(tx, "main", usd, records.Withdrawal, control.ChannelClosed, "a test", "tester")
+		return records.SetChannel(tx, "main", usd, records.Withdrawal, records.ChannelClosed, "a test", "tester")
 	})
 	waits := make([]string, maxGroup+50)
 	for i := range waits {
@@ -259,8 +258,8 @@ func TestClosedTokenHidesNoOther(t *testing.T) {
 	require.Equal(t, records.Queued, r.payment(waits[0]).State)
 
 	r.update(func(tx *records.Tx) error {
-		return errors.Join(control.SetChannel(tx, "main", usd, records.Withdrawal, control.ChannelOpen, "a test", "tester"),
-			control.SetChannel(tx, "main", other, records.Withdrawal, control.ChannelClosed, "a test", "tester"))
+		return errors.Join(records.SetChannel(tx, "main", usd, records.Withdrawal, records.ChannelOpen, "a test", "tester"),
+			records.SetChannel(tx, "main", other, records.Withdrawal, records.ChannelClosed, "a test", "tester"))
 	})
 	r.run(len(waits)/16 + sourceDepth + 5)
 	require.Equal(t, records.Paid, r.payment(goes).State)

@@ -10,7 +10,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
-	"gatewayd/records/control"
 )
 
 // payoutFee is what a payout costs at most on the rig's ledger, in its coin.
@@ -168,7 +167,7 @@ func TestRefusalWhileTheChannelCloses(t *testing.T) {
 	set := func(state string) func() {
 		return func() {
 			r.update(func(tx *records.Tx) error {
-				return control.SetChannel(tx, r.net.Name, usd, records.Withdrawal, state, "a test", "operator:test")
+				return records.SetChannel(tx, r.net.Name, usd, records.Withdrawal, state, "a test", "operator:test")
 			})
 		}
 	}

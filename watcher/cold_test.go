@@ -9,7 +9,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/records/signguard"
 	"gatewayd/transfers"
 	"gatewayd/watcher/reconcile"
@@ -122,7 +121,7 @@ func TestColdCoin(t *testing.T) {
 func TestColdMoneyLeavesWhatIsOwed(t *testing.T) {
 	r := coldRig(t, 98, 99)
 	r.update(func(tx *records.Tx) error {
-		return control.SetChannel(tx, "main", usd, records.Withdrawal, "CLOSED", "a test", "test")
+		return records.SetChannel(tx, "main", usd, records.Withdrawal, "CLOSED", "a test", "test")
 	})
 	for i := range 10 {
 		owner, _ := r.user()
@@ -138,7 +137,7 @@ func TestColdMoneyLeavesWhatIsOwed(t *testing.T) {
 	owed := uint64(10*2_000+45) * 100
 	r.requireHolding(r.eth, r.net.Hot, usdEth, stock*50+owed)
 	r.update(func(tx *records.Tx) error {
-		return control.SetChannel(tx, "main", usd, records.Withdrawal, "OPEN", "", "test")
+		return records.SetChannel(tx, "main", usd, records.Withdrawal, "OPEN", "", "test")
 	})
 	r.rest()
 	r.requireHolding(r.eth, r.net.Hot, usdEth, stock*50)
@@ -153,14 +152,14 @@ func TestColdMoneyIsCountedAnew(t *testing.T) {
 	first := r.coldMoves()[0]
 	require.Equal(t, units(stock*6), first.Amount)
 	r.update(func(tx *records.Tx) error {
-		return control.SetAutomatic(tx, "main", usd, records.Deposit, control.ChannelMaintain, "a test")
+		return records.SetAutomatic(tx, "main", usd, records.Deposit, records.ChannelMaintain, "a test")
 	})
 	r.rest()
 	require.Equal(t, records.Queued, r.coldMoves()[0].State, "the daemon has stopped the channel: nobody knows why yet")
 	r.cool()
 	require.Len(t, r.coldMoves(), 1)
 	r.update(func(tx *records.Tx) error {
-		return control.SetChannel(tx, "main", usd, records.Withdrawal, "CLOSED", "a test", "test")
+		return records.SetChannel(tx, "main", usd, records.Withdrawal, "CLOSED", "a test", "test")
 	})
 	owner, _ := r.user()
 	r.withdraw(owner, r.eth.Address("payee"), 5_000+fee)
@@ -174,7 +173,7 @@ func TestColdMoneyIsCountedAnew(t *testing.T) {
 	r.cool()
 	require.Equal(t, records.VoidPayment, r.coldMoves()[1].State, "there is no bound any more")
 	r.update(func(tx *records.Tx) error {
-		return control.SetAutomatic(tx, "main", usd, records.Deposit, control.ChannelOpen, "")
+		return records.SetAutomatic(tx, "main", usd, records.Deposit, records.ChannelOpen, "")
 	})
 	r.rest()
 	r.requireHolding(r.eth, r.cold(), usdEth, 0)

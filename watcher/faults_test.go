@@ -10,7 +10,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/records/signguard"
 )
 
@@ -168,14 +167,14 @@ func TestFinalityViolationStopsEverything(t *testing.T) {
 	r.run(2)
 	held := r.vite.Address("user 1")
 	r.update(func(tx *records.Tx) error {
-		return control.SetChannel(tx, "main", usd, records.Deposit, "MAINTAIN", "test", "operator:test")
+		return records.SetChannel(tx, "main", usd, records.Deposit, "MAINTAIN", "test", "operator:test")
 	})
 	hash := r.deposit(address, 50_000)
 	out := r.withdraw(held, r.eth.Address("payee"), 1000)
 	r.run(finality + 1)
 	require.Equal(t, records.Queued, r.payment(hash).State)
 	r.update(func(tx *records.Tx) error {
-		return control.SetChannel(tx, "main", usd, records.Deposit, "OPEN", "", "operator:test")
+		return records.SetChannel(tx, "main", usd, records.Deposit, "OPEN", "", "operator:test")
 	})
 	r.eth.Reorg(finality+2, false)
 	r.eth.Mine(1)

@@ -7,7 +7,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/quotes"
 )
 
 // quote stores what a payout of each token with a network-cost fee costs now. Wallets are quoted
@@ -40,7 +39,7 @@ func (w *Watcher) quoteToken(ctx context.Context, c costQuoter, n records.Networ
 	if err != nil {
 		return err
 	}
-	return w.Store.Update(ctx, func(tx *records.Tx) error { return quotes.Add(tx, n.Name, t.TokenID, cost) })
+	return w.Store.Update(ctx, func(tx *records.Tx) error { return records.AddQuote(tx, n.Name, t.TokenID, cost) })
 }
 
 // ceilings are the most that each payment may cost in native coin, by payment: for the payout of a

@@ -10,7 +10,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
-	"gatewayd/records/control"
 )
 
 // emptyHot takes all coin from the hot account without a transaction of ours.
@@ -43,8 +42,8 @@ func (r *rig) attempts(p records.Payment) (list []records.Attempt) {
 func (r *rig) requireWaiting(token, reason string) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) error {
-		all, err := control.Waits(tx, "main", "eth")
-		i := slices.IndexFunc(all, func(w control.Wait) bool { return w.Token == token })
+		all, err := records.Waits(tx, "main", "eth")
+		i := slices.IndexFunc(all, func(w records.Wait) bool { return w.Token == token })
 		require.Equal(r.t, reason != "", i >= 0)
 		if i >= 0 {
 			require.Equal(r.t, reason, all[i].Reason)

@@ -9,7 +9,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/watcher/reconcile"
 	"gatewayd/watcher/recovery"
 )
@@ -350,7 +349,7 @@ func (f *follower) recordIncident(tx *records.Tx, t records.Transfer) error {
 	}
 	f.log.WithFields(logrus.Fields{"transfer": t.ID, "tx": t.Tx}).Error(why)
 	for _, d := range []records.Direction{records.Deposit, records.Withdrawal} {
-		if err := control.StopChannel(tx, t.Network, t.Token, d, fmt.Sprintf("%s: %d", why, t.ID)); err != nil {
+		if err := records.StopChannel(tx, t.Network, t.Token, d, fmt.Sprintf("%s: %d", why, t.ID)); err != nil {
 			return err
 		}
 	}

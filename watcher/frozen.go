@@ -8,7 +8,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/watcher/reconcile"
 )
 
@@ -35,9 +34,9 @@ func (w *Watcher) closeFrozen(tx *records.Tx, n records.Network, asset chain.Ass
 		text := fmt.Sprintf("%shot account %s on %s cannot pay %s (%s): the token is paused, or its issuer has frozen the account. "+
 			"Payments wait until it ends", frozenPrefix, account, n.Source, t.SourceSymbol(), how)
 		for _, d := range []records.Direction{records.Withdrawal, records.Deposit} {
-			want := control.ChannelMaintain
+			want := records.ChannelMaintain
 			if d == records.Deposit && t.FrozenDeposits {
-				want = control.ChannelOpen
+				want = records.ChannelOpen
 			}
 			if err := w.setFrozen(tx, n, t, d, want, text); err != nil {
 				return err
@@ -54,7 +53,7 @@ func (w *Watcher) openFrozen(tx *records.Tx, n records.Network, asset chain.Asse
 			if t.Asset != asset {
 				continue
 			}
-			if err := w.setFrozen(tx, n, t, d, control.ChannelOpen, ""); err != nil {
+			if err := w.setFrozen(tx, n, t, d, records.ChannelOpen, ""); err != nil {
 				return err
 			}
 		}
@@ -133,7 +132,7 @@ func (w *Watcher) tokensToTry(ctx context.Context, n records.Network) (assets []
 			if !seen[t.Asset] {
 				seen[t.Asset], assets = true, append(assets, t.Asset)
 			}
-			channel, err := control.ChannelOf(tx, n.Name, t.TokenID, records.Withdrawal)
+			channel, err := records.ChannelOf(tx, n.Name, t.TokenID, records.Withdrawal)
 			if err != nil {
 				return err
 			}

@@ -11,7 +11,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
-	"gatewayd/records/control"
 )
 
 // issued is a ledger whose token has an issuer that freezes accounts and bounds amounts.
@@ -62,9 +61,9 @@ func (r *rig) issue() *issued {
 func (r *rig) requireChannels(token, withdrawals, deposits string) (why string) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) error {
-		w, err := control.ChannelOf(tx, "main", token, records.Withdrawal)
+		w, err := records.ChannelOf(tx, "main", token, records.Withdrawal)
 		require.NoError(r.t, err)
-		d, err := control.ChannelOf(tx, "main", token, records.Deposit)
+		d, err := records.ChannelOf(tx, "main", token, records.Deposit)
 		require.Equal(r.t, []string{withdrawals, deposits}, []string{w.Automatic, d.Automatic})
 		why = w.Why
 		return err
@@ -75,8 +74,8 @@ func (r *rig) requireChannels(token, withdrawals, deposits string) (why string) 
 func (r *rig) tryTokens() { r.t.Helper(); require.NoError(r.t, r.w.TryTokens(r.t.Context())) }
 
 const (
-	opened = control.ChannelOpen
-	closed = control.ChannelMaintain
+	opened = records.ChannelOpen
+	closed = records.ChannelMaintain
 )
 
 // A hot account that the token's issuer has frozen refunds nobody: its token's channels stop with

@@ -9,7 +9,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/records/signguard"
 )
 
@@ -86,7 +85,7 @@ func TestChannelClosedWhileBalancesAreAsked(t *testing.T) {
 	set := func(state string) func() {
 		return func() {
 			r.update(func(tx *records.Tx) error {
-				return control.SetChannel(tx, r.net.Name, usd, records.Withdrawal, state, "a test", "operator:test")
+				return records.SetChannel(tx, r.net.Name, usd, records.Withdrawal, state, "a test", "operator:test")
 			})
 		}
 	}
@@ -166,7 +165,7 @@ func TestRefundsWaitForTheBooks(t *testing.T) {
 	owner, _ := r.user()
 	automatic := func(state string) {
 		r.update(func(tx *records.Tx) error {
-			return control.SetAutomatic(tx, r.net.Name, usd, records.Withdrawal, state, "a test")
+			return records.SetAutomatic(tx, r.net.Name, usd, records.Withdrawal, state, "a test")
 		})
 	}
 	automatic("MAINTAIN")

@@ -12,7 +12,6 @@ import (
 	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
 	"gatewayd/records/books"
-	"gatewayd/records/control"
 	"gatewayd/transfers"
 )
 
@@ -30,7 +29,7 @@ func hastyRig(t *testing.T) *rig {
 func (r *rig) setChannel(d records.Direction, state string) {
 	r.t.Helper()
 	r.update(func(tx *records.Tx) error {
-		return control.SetChannel(tx, "main", usd, d, state, "test", "operator:test")
+		return records.SetChannel(tx, "main", usd, d, state, "test", "operator:test")
 	})
 }
 
@@ -65,7 +64,7 @@ func TestHeldCreditIsPaidOnlyOnceItsDepositIsBack(t *testing.T) {
 	require.Equal(t, records.HeldPayment, r.payment(hash).State)
 
 	r.setChannel(records.Deposit, "OPEN")
-	r.update(func(tx *records.Tx) error { return control.SetAutomatic(tx, "main", usd, records.Deposit, "OPEN", "") })
+	r.update(func(tx *records.Tx) error { return records.SetAutomatic(tx, "main", usd, records.Deposit, "OPEN", "") })
 	r.update(func(tx *records.Tx) error { return r.w.rules().Retry(tx, transfers.Order{Record: r.transfer(hash).ID}) })
 	other, otherAddress := r.user()
 	r.deposit(otherAddress, 70_000)
@@ -105,7 +104,7 @@ func TestPayoutOfALostWithdrawalFails(t *testing.T) {
 	require.Equal(t, []any{records.HeldPayment, records.ReasonPayoutFailed}, []any{r.payment(hash).State, r.payment(hash).Reason})
 
 	r.update(func(tx *records.Tx) error {
-		return control.SetAutomatic(tx, "main", usd, records.Withdrawal, "OPEN", "")
+		return records.SetAutomatic(tx, "main", usd, records.Withdrawal, "OPEN", "")
 	})
 	other := r.withdraw(owner, r.eth.Address("payee"), 1000)
 	r.rest()
@@ -143,7 +142,7 @@ func TestRefusedPayoutOfALostWithdrawalWaits(t *testing.T) {
 
 	r.setChannel(records.Withdrawal, "OPEN")
 	r.update(func(tx *records.Tx) error {
-		err := control.SetAutomatic(tx, "main", usd, records.Withdrawal, "OPEN", "")
+		err := records.SetAutomatic(tx, "main", usd, records.Withdrawal, "OPEN", "")
 		return errors.Join(err, r.w.rules().Retry(tx, transfers.Order{Record: r.transfer(hash).ID}))
 	})
 	r.rest()
@@ -179,7 +178,7 @@ func TestHeldCreditIsGivenUp(t *testing.T) {
 		return nil
 	})
 	r.setChannel(records.Deposit, "OPEN")
-	r.update(func(tx *records.Tx) error { return control.SetAutomatic(tx, "main", usd, records.Deposit, "OPEN", "") })
+	r.update(func(tx *records.Tx) error { return records.SetAutomatic(tx, "main", usd, records.Deposit, "OPEN", "") })
 	r.rest()
 	r.requireHolding(r.vite, owner, usd, 0)
 	require.Equal(t, []records.PaymentState{records.VoidPayment}, states(r.payments(hash)))
@@ -401,7 +400,7 @@ func TestLostCreditStaysUnpaidWhenItsBlockIsPruned(t *testing.T) {
 	r.run(1)
 	require.Equal(t, records.HeldPayment, r.payment(hash).State)
 	r.setChannel(records.Deposit, "OPEN")
-	r.update(func(tx *records.Tx) error { return control.SetAutomatic(tx, "main", usd, records.Deposit, "OPEN", "") })
+	r.update(func(tx *records.Tx) error { return records.SetAutomatic(tx, "main", usd, records.Deposit, "OPEN", "") })
 	r.update(func(tx *records.Tx) error { return r.w.rules().Retry(tx, transfers.Order{Record: r.transfer(hash).ID}) })
 	r.rest()
 	r.requireHolding(r.vite, owner, usd, 0)

@@ -11,7 +11,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/control"
 )
 
 // payer is the one place money leaves from: it owns the sequence of every account of ours on one
@@ -33,7 +32,7 @@ type payer struct {
 	refused map[string]refusal // by account, what the nodes refuse of it
 
 	unsigned map[string]heldBound // by account, what the signer does not sign of it
-	told     []control.Condition
+	told     []records.Condition
 	hasTold  bool                // else conditions of an earlier process may still be stored
 	frozen   map[paidFrom]uint64 // cursor height at which a token last refused every payment of an account
 

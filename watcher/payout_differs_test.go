@@ -9,9 +9,9 @@ import (
 	"gatewayd/chain"
 	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
-	"gatewayd/records/search"
 	"gatewayd/signer"
 	"gatewayd/transfers"
+	"gatewayd/view"
 )
 
 // taxed is a ledger whose token moves less than a transfer says: its transactions succeed and do
@@ -167,9 +167,9 @@ func differing(t *testing.T) (r *rig, hash, owner, payee string) {
 	return r, hash, owner, payee
 }
 
-func (r *rig) attemptsOf(p records.Payment) (list []search.SlotAttempt) {
+func (r *rig) attemptsOf(p records.Payment) (list []view.SlotAttempt) {
 	r.view(func(tx *records.Tx) (err error) {
-		list, err = search.AttemptsOf(tx, p.ID)
+		list, err = view.AttemptsOf(tx, p.ID)
 		return err
 	})
 	return list

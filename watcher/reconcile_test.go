@@ -11,14 +11,13 @@ import (
 	"gatewayd/chain"
 	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/transfers"
 )
 
-func (r *rig) channel(d records.Direction) (c control.Channel) {
+func (r *rig) channel(d records.Direction) (c records.Channel) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) (err error) {
-		c, err = control.ChannelOf(tx, "main", usd, d)
+		c, err = records.ChannelOf(tx, "main", usd, d)
 		return err
 	})
 	return c
@@ -212,7 +211,7 @@ func TestFundsOnDepositAddresses(t *testing.T) {
 	r.rest()
 	told := func() (kinds []string) {
 		r.view(func(tx *records.Tx) error {
-			list, err := control.Conditions(tx)
+			list, err := records.Conditions(tx)
 			for _, c := range list {
 				require.False(t, c.Stops)
 				kinds = append(kinds, c.Kind)

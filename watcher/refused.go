@@ -10,7 +10,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/status"
 )
 
@@ -70,7 +69,7 @@ func (p *payer) dropIdleRefusals(busy []records.Account) {
 // tellRefusals stores what is refused for some time as conditions, when that differs from what is
 // stored.
 func (p *payer) tellRefusals(ctx context.Context) error {
-	var now []control.Condition
+	var now []records.Condition
 	for _, account := range slices.Sorted(maps.Keys(p.refused)) {
 		if r := p.refused[account]; p.Now().Sub(r.since) >= tellRefusedAfter {
 			now = append(now, r.condition(p.id))
@@ -84,7 +83,7 @@ func (p *payer) tellRefusals(ctx context.Context) error {
 	if p.hasTold && slices.Equal(now, p.told) {
 		return nil
 	}
-	err := p.Store.Update(ctx, func(tx *records.Tx) error { return control.NoteConditions(tx, "refused:"+string(p.id), now) })
+	err := p.Store.Update(ctx, func(tx *records.Tx) error { return records.NoteConditions(tx, "refused:"+string(p.id), now) })
 	if err != nil {
 		return fmt.Errorf("reporting payments that nodes refuse: %w", err)
 	}
@@ -92,8 +91,8 @@ func (p *payer) tellRefusals(ctx context.Context) error {
 	return nil
 }
 
-func (r refusal) condition(id chain.ID) control.Condition {
-	c := control.Condition{Kind: string(status.PaymentRefused), Chain: id, Network: r.account.Network, Subject: r.account.Account}
+func (r refusal) condition(id chain.ID) records.Condition {
+	c := records.Condition{Kind: string(status.PaymentRefused), Chain: id, Network: r.account.Network, Subject: r.account.Account}
 	if r.account.Kind == records.KindHot {
 		c.Direction, c.Stops = records.Withdrawal, r.next
 	}

@@ -9,7 +9,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/control"
 )
 
 // maxRescans bounds the ordered blocks of a round, so that following continues meanwhile.
@@ -19,9 +18,9 @@ const maxRescans = 64
 // them. An order that the rules do not allow, or whose block no node gives, has failed: following
 // does not wait for it.
 func (f *follower) rescan(ctx context.Context) error {
-	var open []control.Rescan
+	var open []records.Rescan
 	err := f.Store.View(ctx, func(tx *records.Tx) (err error) {
-		open, err = control.OpenRescans(tx, f.id, maxRescans)
+		open, err = records.OpenRescans(tx, f.id, maxRescans)
 		return err
 	})
 	if err != nil {
@@ -35,16 +34,16 @@ func (f *follower) rescan(ctx context.Context) error {
 	return nil
 }
 
-func (f *follower) rescanOne(ctx context.Context, o control.Rescan) error {
+func (f *follower) rescanOne(ctx context.Context, o records.Rescan) error {
 	b, err := f.chain.Block(ctx, o.Height)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	switch {
 	case err != nil:
-		return f.endRescan(ctx, o, control.RescanFailed, "the nodes do not return this block: "+err.Error())
+		return f.endRescan(ctx, o, records.RescanFailed, "the nodes do not return this block: "+err.Error())
 	case b.Hash != o.Hash:
-		return f.endRescan(ctx, o, control.RescanFailed, "the nodes have a different block now: "+b.Hash)
+		return f.endRescan(ctx, o, records.RescanFailed, "the nodes have a different block now: "+b.Hash)
 	}
 	f.settled = chain.Head{}
 	err = f.Store.Update(records.WithActor(ctx, o.Actor), func(tx *records.Tx) error {
@@ -52,17 +51,17 @@ func (f *follower) rescanOne(ctx context.Context, o control.Rescan) error {
 		if err != nil {
 			return err
 		}
-		return control.EndRescan(tx, o, control.RescanDone, fmt.Sprintf("%d booked", n))
+		return records.EndRescan(tx, o, records.RescanDone, fmt.Sprintf("%d booked", n))
 	})
 	if err == nil || ctx.Err() != nil || errors.Is(err, records.ErrFenced) || errors.Is(err, records.ErrUnknownOutcome) {
 		return err
 	}
-	return f.endRescan(ctx, o, control.RescanFailed, err.Error())
+	return f.endRescan(ctx, o, records.RescanFailed, err.Error())
 }
 
-func (f *follower) endRescan(ctx context.Context, o control.Rescan, state control.RescanState, detail string) error {
+func (f *follower) endRescan(ctx context.Context, o records.Rescan, state records.RescanState, detail string) error {
 	f.log.WithFields(logrus.Fields{"height": o.Height, "state": state}).Warn("rescan: " + detail)
-	return f.Store.Update(records.WithActor(ctx, o.Actor), func(tx *records.Tx) error { return control.EndRescan(tx, o, state, detail) })
+	return f.Store.Update(records.WithActor(ctx, o.Actor), func(tx *records.Tx) error { return records.EndRescan(tx, o, state, detail) })
 }
 
 // bookAgain stores what the records miss of a block of the line, as the follower does with a new

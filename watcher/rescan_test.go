@@ -7,19 +7,18 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/transfers"
 )
 
 func (r *rig) orderRescan(p chain.Point) {
 	r.t.Helper()
-	r.update(func(tx *records.Tx) error { return control.OrderRescan(tx, "eth", p) })
+	r.update(func(tx *records.Tx) error { return records.OrderRescan(tx, "eth", p) })
 }
 
-func (r *rig) rescanAt(height uint64) (o control.Rescan) {
+func (r *rig) rescanAt(height uint64) (o records.Rescan) {
 	r.t.Helper()
 	require.NoError(r.t, r.store.View(r.t.Context(), func(tx *records.Tx) (err error) {
-		o, err = control.RescanAt(tx, "eth", height)
+		o, err = records.RescanAt(tx, "eth", height)
 		return err
 	}))
 	return o
@@ -48,9 +47,9 @@ func TestRescanThatFailsHoldsNothingUp(t *testing.T) {
 	r.rest()
 	require.Equal(t, records.Paid, r.payment(hash).State)
 	r.requireHolding(r.vite, owner, usd, 500)
-	require.Equal(t, control.RescanFailed, r.rescanAt(head.Latest.Height).State)
+	require.Equal(t, records.RescanFailed, r.rescanAt(head.Latest.Height).State)
 	require.Contains(t, r.rescanAt(head.Latest.Height).Detail, "a different block now")
-	require.Equal(t, control.RescanFailed, r.rescanAt(head.Latest.Height+1000).State)
+	require.Equal(t, records.RescanFailed, r.rescanAt(head.Latest.Height+1000).State)
 	require.Contains(t, r.rescanAt(head.Latest.Height+1000).Detail, "do not return this block")
 }
 
@@ -74,7 +73,7 @@ func TestRescanCreditsNothingFromBeforeTheAddress(t *testing.T) {
 	for range 2 {
 		r.orderRescan(found[0].Point)
 		r.rest()
-		require.Equal(t, control.RescanDone, r.rescanAt(found[0].Height).State)
+		require.Equal(t, records.RescanDone, r.rescanAt(found[0].Height).State)
 		r.requireState(hash, records.Held, records.ReasonBeforeAddress)
 		require.Empty(t, r.transfer(hash).Owner)
 	}

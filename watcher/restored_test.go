@@ -9,7 +9,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/records/signguard"
 )
 
@@ -69,7 +68,7 @@ func TestOlderGuardNeverPaysTwice(t *testing.T) {
 		m.runAtRandom(t, 1+m.rng.IntN(40))
 		guardFile(t, m, m.parts.Signer.(*crashSigner).guard, path, backup)
 		require.NoError(t, m.inner.Update(t.Context(), func(tx *records.Tx) error {
-			_, err := control.AdoptGuard(tx, control.Guard{ID: "old"}, []chain.ID{"eth", "vite"}, "a test")
+			_, err := records.AdoptGuard(tx, records.Guard{ID: "old"}, []chain.ID{"eth", "vite"}, "a test")
 			return err
 		}))
 		m.restart(neverCrashes, "")

@@ -11,7 +11,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/signer"
 )
 
@@ -32,7 +31,7 @@ func (r *rig) maintain(state string) {
 	r.t.Helper()
 	r.update(func(tx *records.Tx) error {
 		for _, d := range []records.Direction{records.Deposit, records.Withdrawal} {
-			if err := control.SetChannel(tx, r.net.Name, usd, d, state, "a test", "operator:test"); err != nil {
+			if err := records.SetChannel(tx, r.net.Name, usd, d, state, "a test", "operator:test"); err != nil {
 				return err
 			}
 		}
@@ -44,7 +43,7 @@ func (r *rig) maintain(state string) {
 // others pay, once, and what they hold goes to them.
 func TestRetiredAccountHandsOver(t *testing.T) {
 	r := poolRig(t)
-	r.maintain(control.ChannelMaintain)
+	r.maintain(records.ChannelMaintain)
 	deposits, withdrawals := r.burst(30)
 	r.run(finality + 4)
 	old := map[string]int{}
@@ -56,7 +55,7 @@ func TestRetiredAccountHandsOver(t *testing.T) {
 	hot, gateway := r.retireFirst()
 	require.Positive(t, old[hot])
 	require.Positive(t, old[gateway])
-	r.maintain(control.ChannelOpen)
+	r.maintain(records.ChannelOpen)
 	r.rest()
 	r.rest()
 	paid := 0
@@ -199,12 +198,12 @@ func TestHeldPaymentsAreHandedOver(t *testing.T) {
 // retired or not.
 func TestStoppedAccountsHandNothingOver(t *testing.T) {
 	r := poolRig(t)
-	r.maintain(control.ChannelMaintain)
+	r.maintain(records.ChannelMaintain)
 	_, withdrawals := r.burst(20)
 	r.run(finality + 4)
 	hot, _ := r.retireFirst()
 	r.update(func(tx *records.Tx) error { return tx.SetAccountState("eth", hot, records.AccountHalted, "a test") })
-	r.maintain(control.ChannelOpen)
+	r.maintain(records.ChannelOpen)
 	r.rest()
 	r.rest()
 	waits := r.payers(withdrawals, records.Queued)

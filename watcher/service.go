@@ -6,7 +6,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/control"
 )
 
 // maxGroup bounds what one step of the payer takes at a time.
@@ -198,7 +197,7 @@ type gate struct {
 	tx        *records.Tx
 	transfers map[uint64]records.Transfer
 	halted    map[chain.ID]bool
-	channels  map[channelKey]control.Channel
+	channels  map[channelKey]records.Channel
 }
 
 type channelKey struct {
@@ -207,7 +206,7 @@ type channelKey struct {
 }
 
 func newGate(tx *records.Tx) *gate {
-	return &gate{tx: tx, transfers: map[uint64]records.Transfer{}, halted: map[chain.ID]bool{}, channels: map[channelKey]control.Channel{}}
+	return &gate{tx: tx, transfers: map[uint64]records.Transfer{}, halted: map[chain.ID]bool{}, channels: map[channelKey]records.Channel{}}
 }
 
 // open keeps what may leave.
@@ -265,9 +264,9 @@ func (g *gate) transfer(id uint64) (records.Transfer, error) {
 func (g *gate) isOpen(k channelKey, class records.Class) (bool, error) {
 	c, err := g.channel(k)
 	if class == records.ClassRefund {
-		return err == nil && c.Automatic == control.ChannelOpen, err
+		return err == nil && c.Automatic == records.ChannelOpen, err
 	}
-	return err == nil && c.State() == control.ChannelOpen, err
+	return err == nil && c.State() == records.ChannelOpen, err
 }
 
 func (g *gate) isHalted(id chain.ID) (bool, error) {
@@ -279,11 +278,11 @@ func (g *gate) isHalted(id chain.ID) (bool, error) {
 	return cur.Halted, err
 }
 
-func (g *gate) channel(k channelKey) (c control.Channel, err error) {
+func (g *gate) channel(k channelKey) (c records.Channel, err error) {
 	if c, ok := g.channels[k]; ok {
 		return c, nil
 	}
-	c, err = control.ChannelOf(g.tx, k.network, k.token, k.direction)
+	c, err = records.ChannelOf(g.tx, k.network, k.token, k.direction)
 	g.channels[k] = c
 	return c, err
 }

@@ -10,7 +10,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/watcher/reconcile"
 )
 
@@ -75,35 +74,35 @@ func TestMissingTokensCloseTheirChannels(t *testing.T) {
 		}
 	}
 	round(0)
-	requireChannels(control.ChannelOpen)
+	requireChannels(records.ChannelOpen)
 
 	c.lost[address] = units(1)
 	round(1)
-	requireChannels(control.ChannelOpen) // not yet time for the next one
+	requireChannels(records.ChannelOpen) // not yet time for the next one
 	r.now = r.now.Add(25 * time.Hour)
 	round(0)
 	round(0)
-	requireChannels(control.ChannelOpen) // it is the same final block still
+	requireChannels(records.ChannelOpen) // it is the same final block still
 	round(1)
-	requireChannels(control.ChannelMaintain)
+	requireChannels(records.ChannelMaintain)
 	require.Contains(t, r.channel(records.Withdrawal).Why, "hold 0.0001 USD less than the books show")
 
 	delete(c.lost, address)
 	round(1)
-	requireChannels(control.ChannelOpen)
+	requireChannels(records.ChannelOpen)
 
 	c.lost[address] = units(1)
 	r.now = r.now.Add(25 * time.Hour)
 	round(0)
 	round(1)
-	requireChannels(control.ChannelMaintain)
+	requireChannels(records.ChannelMaintain)
 	const others = "a decided transfer left the chain: 1"
-	r.update(func(tx *records.Tx) error { return control.StopChannel(tx, "main", usd, records.Deposit, others) })
+	r.update(func(tx *records.Tx) error { return records.StopChannel(tx, "main", usd, records.Deposit, others) })
 	delete(c.lost, address)
 	r.now = r.now.Add(25 * time.Hour)
 	round(1)
-	require.Equal(t, control.ChannelOpen, r.channel(records.Withdrawal).Automatic)
-	require.Equal(t, control.ChannelMaintain, r.channel(records.Deposit).Automatic, "what is mended is not the incident")
+	require.Equal(t, records.ChannelOpen, r.channel(records.Withdrawal).Automatic)
+	require.Equal(t, records.ChannelMaintain, r.channel(records.Deposit).Automatic, "what is mended is not the incident")
 	require.Equal(t, others, r.channel(records.Deposit).Why)
 }
 
@@ -132,8 +131,8 @@ func TestTokenThatTellsNoBalancesHidesNoOther(t *testing.T) {
 	r.deposit(address, 50_000)
 	r.rest()
 	check := r.w.solvency()
-	conditions := func() (list []control.Condition) {
-		r.view(func(tx *records.Tx) (err error) { list, err = control.Conditions(tx); return err })
+	conditions := func() (list []records.Condition) {
+		r.view(func(tx *records.Tx) (err error) { list, err = records.Conditions(tx); return err })
 		return list
 	}
 	round := func() {
@@ -147,7 +146,7 @@ func TestTokenThatTellsNoBalancesHidesNoOther(t *testing.T) {
 	c.lost[address] = units(50_000)
 	round()
 	round()
-	require.Equal(t, control.ChannelMaintain, r.channel(records.Withdrawal).Automatic)
+	require.Equal(t, records.ChannelMaintain, r.channel(records.Withdrawal).Automatic)
 	found := conditions()
 	require.Len(t, found, 1)
 	require.Contains(t, found[0].Detail, "holdings and debts of ODD were not compared since 2026-03-0")

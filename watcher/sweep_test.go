@@ -12,7 +12,7 @@ import (
 	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
 	"gatewayd/records/books"
-	"gatewayd/records/search"
+	"gatewayd/view"
 )
 
 // sweepCost is what the ledger in memory asks for one transaction at most: 10 gas at a cap of 22,
@@ -100,7 +100,7 @@ func TestDustIsNotSwept(t *testing.T) {
 func (r *rig) allTransfers() (list []records.Record) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) (err error) {
-		list, err = search.Records(tx, search.Filter{})
+		list, err = view.Records(tx, view.Filter{})
 		return err
 	})
 	return list

@@ -9,7 +9,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/status"
 )
 
@@ -24,7 +23,7 @@ func (limitedPayer) PayoutCost(context.Context, chain.Asset) (chain.Amount, erro
 func (r *rig) lacking() (list []string) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) error {
-		all, err := control.Conditions(tx)
+		all, err := records.Conditions(tx)
 		for _, c := range all {
 			require.True(r.t, c.Stops)
 			list = append(list, c.Kind+" "+string(c.Direction)+" "+c.Token)

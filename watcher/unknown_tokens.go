@@ -7,7 +7,6 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"gatewayd/records"
-	"gatewayd/records/control"
 )
 
 const (
@@ -21,14 +20,14 @@ const (
 func (w *Watcher) reportUnknownTokens(ctx context.Context) error {
 	var transfers, tokens uint64
 	err := w.Store.Update(ctx, func(tx *records.Tx) (err error) {
-		last, ever, err := control.LastBeat(tx, unknownTokensRole)
+		last, ever, err := records.LastBeat(tx, unknownTokensRole)
 		if err != nil || (ever && last.Age < unknownTokensEvery) {
 			return err
 		}
 		if transfers, tokens, err = tx.UnknownTokens(last.At); err != nil || transfers == 0 {
 			return err
 		}
-		return control.Beat(tx, unknownTokensRole)
+		return records.Beat(tx, unknownTokensRole)
 	})
 	if err == nil && transfers > 0 {
 		w.Log.WithFields(logrus.Fields{"transfers": transfers, "tokens": tokens}).

@@ -10,7 +10,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/records/books"
-	"gatewayd/records/search"
+	"gatewayd/view"
 )
 
 // TestUnknownTokensNeedNoOperator: what anybody sends of tokens that no network serves is stored
@@ -32,13 +32,13 @@ func TestUnknownTokensNeedNoOperator(t *testing.T) {
 		require.NoError(t, r.w.reportUnknownTokens(t.Context()))
 	}
 
-	count := func(f search.Filter) (n uint64) {
-		r.view(func(tx *records.Tx) (err error) { n, err = search.Count(tx, f); return err })
+	count := func(f view.Filter) (n uint64) {
+		r.view(func(tx *records.Tx) (err error) { n, err = view.CountRecords(tx, f); return err })
 		return n
 	}
-	require.EqualValues(t, 4, count(search.Filter{UnknownTokens: true}))
-	require.EqualValues(t, 4, count(search.Filter{Reason: records.ReasonUnknownToken}))
-	require.EqualValues(t, 1, count(search.Filter{NeedsOperator: true}))
+	require.EqualValues(t, 4, count(view.Filter{UnknownTokens: true}))
+	require.EqualValues(t, 4, count(view.Filter{Reason: records.ReasonUnknownToken}))
+	require.EqualValues(t, 1, count(view.Filter{NeedsOperator: true}))
 	r.requireState(coin, records.Held, records.ReasonWrongType)
 	var held uint64
 	r.view(func(tx *records.Tx) error {
@@ -77,7 +77,7 @@ func TestTokensServedOnceNeedAnOperator(t *testing.T) {
 	r.rest()
 	r.requireState(hash, records.Held, records.ReasonUnknownToken)
 	r.view(func(tx *records.Tx) error {
-		n, err := search.Count(tx, search.Filter{NeedsOperator: true})
+		n, err := view.CountRecords(tx, view.Filter{NeedsOperator: true})
 		require.EqualValues(t, 1, n)
 		return err
 	})

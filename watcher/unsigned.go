@@ -8,7 +8,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/status"
 )
 
@@ -119,8 +118,8 @@ func (p *payer) dropSigned(a records.Account, unmined []records.OpenSlot) {
 	delete(p.unsigned, a.Account)
 }
 
-func (h heldBound) condition(id chain.ID) control.Condition {
-	c := control.Condition{Kind: string(status.PaymentsHeld), Chain: id, Network: h.account.Network, Subject: h.account.Account}
+func (h heldBound) condition(id chain.ID) records.Condition {
+	c := records.Condition{Kind: string(status.PaymentsHeld), Chain: id, Network: h.account.Network, Subject: h.account.Account}
 	if paysUsers(h.account) {
 		c.Stops, c.Direction = true, records.Withdrawal
 		if h.account.Kind == records.KindGateway {

@@ -11,7 +11,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/signer"
 	"gatewayd/status"
 )
@@ -54,7 +53,7 @@ func (r *rig) heldPayout(verdicts claimVerdicts) (held, behind string) {
 func (r *rig) shownHeld() (text string) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) error {
-		list, err := control.Conditions(tx)
+		list, err := records.Conditions(tx)
 		for _, c := range list {
 			if c.Kind == string(status.PaymentsHeld) {
 				text += c.Detail

@@ -8,7 +8,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/transfers"
 )
 
@@ -255,7 +254,7 @@ func TestOperatorRefundsAHeldPayout(t *testing.T) {
 	r := setup(t)
 	owner, _ := r.user()
 	r.update(func(tx *records.Tx) error {
-		return control.SetChannel(tx, "main", usd, records.Withdrawal, "MAINTAIN", "test", "operator:test")
+		return records.SetChannel(tx, "main", usd, records.Withdrawal, "MAINTAIN", "test", "operator:test")
 	})
 	hash := r.withdraw(owner, r.eth.Address("payee"), 1000)
 	r.rest()
@@ -295,7 +294,7 @@ func TestChannelStops(t *testing.T) {
 			r := setup(t)
 			set := func(d records.Direction, state string) {
 				r.update(func(tx *records.Tx) error {
-					return control.SetChannel(tx, "main", usd, d, state, "test", "operator:test")
+					return records.SetChannel(tx, "main", usd, d, state, "test", "operator:test")
 				})
 			}
 			set(records.Deposit, state)

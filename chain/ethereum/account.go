@@ -12,7 +12,6 @@ import (
 	"github.com/holiman/uint256"
 
 	"gatewayd/chain"
-	"gatewayd/chain/ethereum/wire"
 	"gatewayd/chain/quorum"
 )
 
@@ -73,7 +72,7 @@ func nativeBalance(ctx context.Context, n *node, owner common.Address) (*uint256
 	if balance == nil {
 		return nil, fmt.Errorf("%s: eth_getBalance: no answer", n.name)
 	}
-	return wire.Word(balance), nil
+	return wireWord(balance), nil
 }
 
 // tokenWord calls a token. A contract that answers anything but one word is none.

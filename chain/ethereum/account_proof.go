@@ -14,7 +14,6 @@ import (
 	"github.com/ethereum/go-ethereum/trie"
 
 	"gatewayd/chain"
-	"gatewayd/chain/ethereum/wire"
 	"gatewayd/chain/quorum"
 )
 
@@ -101,7 +100,7 @@ func (n *node) provenBalance(ctx context.Context, block common.Hash, height uint
 // stateRoot is that of a block's header, whose hash is computed here.
 func (n *node) stateRoot(ctx context.Context, block common.Hash, height uint64) (common.Hash, error) {
 	var raw *struct {
-		wire.Block
+		wireBlock
 		Transactions json.RawMessage `json:"transactions"` // only hashes
 	}
 	if err := n.call(ctx, &raw, "eth_getBlockByNumber", hexutil.EncodeUint64(height), false); err != nil {

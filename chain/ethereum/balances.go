@@ -12,7 +12,6 @@ import (
 	"github.com/holiman/uint256"
 
 	"gatewayd/chain"
-	"gatewayd/chain/ethereum/wire"
 	"gatewayd/chain/quorum"
 )
 
@@ -193,7 +192,7 @@ func (n *node) runProgram(ctx context.Context, found []uint256.Int, height uint6
 	call := map[string]any{"to": reader, "input": hexutil.Bytes(input)}
 	override := map[string]any{reader: map[string]any{"code": program}}
 	var words []byte
-	if err := n.scan(ctx, func(s *wire.Scanner) { words = s.Bytes() }, "eth_call", call, hexutil.EncodeUint64(height), override); err != nil {
+	if err := n.scan(ctx, func(s *scanner) { words = s.Bytes() }, "eth_call", call, hexutil.EncodeUint64(height), override); err != nil {
 		return found, err
 	}
 	if len(words) != len(owners)*wordSize {
@@ -277,7 +276,7 @@ func (n *node) pastBalances(ctx context.Context, moments []moment) ([]*uint256.I
 		case balances[i] == nil:
 			return nil, fmt.Errorf("%s: eth_getBalance: no answer", n.name)
 		default:
-			out[i] = wire.Word(balances[i])
+			out[i] = wireWord(balances[i])
 		}
 	}
 	return out, nil

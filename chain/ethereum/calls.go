@@ -13,7 +13,6 @@ import (
 	"github.com/ethereum/go-ethereum/rpc"
 
 	"gatewayd/chain"
-	"gatewayd/chain/ethereum/wire"
 )
 
 // Batches of calls with large answers hold as many as make about targetAnswer bytes, and firstCalls
@@ -31,7 +30,7 @@ var errNoAnswer = errors.New("the node left the call out of its answer")
 type calls[T any] struct {
 	method string
 	params [][]any
-	read   func(*wire.Scanner) T
+	read   func(*scanner) T
 	valid  func(T) bool  // false for null
 	weight *atomic.Int64 // bytes of one answer, as the node's answers show
 
@@ -39,7 +38,7 @@ type calls[T any] struct {
 	errs   []error // nil: the value is there
 }
 
-func newCalls[T any](method string, weight *atomic.Int64, read func(*wire.Scanner) T, valid func(T) bool, params [][]any) *calls[T] {
+func newCalls[T any](method string, weight *atomic.Int64, read func(*scanner) T, valid func(T) bool, params [][]any) *calls[T] {
 	c := &calls[T]{method: method, params: params, read: read, valid: valid, weight: weight, values: make([]T, len(params)), errs: make([]error, len(params))}
 	for i := range c.errs {
 		c.errs[i] = errNoAnswer
@@ -117,7 +116,7 @@ func (c *calls[T]) batch(ctx context.Context, n *node, which []int) error {
 
 func (c *calls[T]) single(ctx context.Context, n *node, i int) error {
 	var value T
-	err := n.scan(ctx, func(s *wire.Scanner) { value = c.read(s) }, c.method, c.params[i]...)
+	err := n.scan(ctx, func(s *scanner) { value = c.read(s) }, c.method, c.params[i]...)
 	var refusal rpc.Error
 	if err != nil && (!errors.As(err, &refusal) || classify(err) == verdictLimited) {
 		return err
@@ -154,10 +153,10 @@ func (c *calls[T]) weigh(length, count int) {
 
 // readBatch reads a list of answers in any order. One object instead of it refuses the batch.
 func (c *calls[T]) readBatch(text []byte, which []int) error {
-	s := wire.NewScanner(text)
+	s := newScanner(text)
 	switch s.Peek() {
 	case '{':
-		if err := readAnswer(text, (*wire.Scanner).Skip); err != nil {
+		if err := readAnswer(text, (*scanner).Skip); err != nil {
 			return err
 		}
 		return errBatchSize
@@ -192,7 +191,7 @@ func (c *calls[T]) readBatch(text []byte, which []int) error {
 }
 
 // readElement reads one answer of a batch. The id is 0 where it is none of ours.
-func (c *calls[T]) readElement(s *wire.Scanner) (id int, value T, err error) {
+func (c *calls[T]) readElement(s *scanner) (id int, value T, err error) {
 	answered := false
 	s.Object(func(name []byte) {
 		switch string(name) {
@@ -232,7 +231,7 @@ func (c *calls[T]) send(ctx context.Context, client *rpc.Client, which []int) er
 			return err
 		}
 		if err == nil {
-			s := wire.NewScanner(texts[k])
+			s := newScanner(texts[k])
 			value = c.read(s)
 			err = s.End()
 		}

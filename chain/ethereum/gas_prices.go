@@ -10,7 +10,6 @@ import (
 	"github.com/holiman/uint256"
 
 	"gatewayd/chain"
-	"gatewayd/chain/ethereum/wire"
 	"gatewayd/chain/quorum"
 )
 
@@ -83,7 +82,7 @@ func gasPrice(ctx context.Context, n *node) (gasPrices, error) {
 	if price == nil {
 		return gasPrices{}, fmt.Errorf("%s: eth_gasPrice: no answer", n.name)
 	}
-	return gasPrices{base: new(uint256.Int), tip: wire.Word(price), legacy: true}, nil
+	return gasPrices{base: new(uint256.Int), tip: wireWord(price), legacy: true}, nil
 }
 
 // feeHistory is one node's answer about the last blocks.
@@ -98,11 +97,11 @@ func (h feeHistory) prices(n *node) (gasPrices, error) {
 	if len(h.Base) == 0 || h.Base[len(h.Base)-1] == nil {
 		return gasPrices{}, fmt.Errorf("%s: eth_feeHistory: no base fee", n.name)
 	}
-	m := gasPrices{base: wire.Word(h.Base[len(h.Base)-1]), tip: new(uint256.Int)}
+	m := gasPrices{base: wireWord(h.Base[len(h.Base)-1]), tip: new(uint256.Int)}
 	var tips []*uint256.Int
 	for _, block := range h.Rewards {
 		if len(block) == 1 && block[0] != nil {
-			tips = append(tips, wire.Word(block[0]))
+			tips = append(tips, wireWord(block[0]))
 		}
 	}
 	if len(tips) > 0 {

@@ -13,7 +13,6 @@ import (
 	"github.com/ethereum/go-ethereum/rpc"
 
 	"gatewayd/chain"
-	"gatewayd/chain/ethereum/wire"
 	"gatewayd/chain/quorum"
 )
 
@@ -283,7 +282,7 @@ func (s *searcher) logs(t *transaction) {
 // runs no code there, so it has no second one. -1 if there is none.
 func (t *transaction) ownLog() int {
 	own, ok := t.movement()
-	return slices.IndexFunc(t.logs, func(l wire.Log) bool {
+	return slices.IndexFunc(t.logs, func(l wireLog) bool {
 		m, is := readTransferLog(l.Topics, l.Data)
 		return ok && is && isNativeLog(l.Address) && m == own
 	})

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/ethereum/wire"
 )
 
 func TestOnlyTheExactShapeIsATransfer(t *testing.T) {
@@ -58,9 +57,9 @@ func TestFloodsOfForeignTokensAreBounded(t *testing.T) {
 	log := types.EthTransferLog(spam, us, uint256.NewInt(3))
 	var tx transaction
 	for range 1000 {
-		tx.logs = append(tx.logs, wire.Log{Address: spam, Topics: log.Topics, Data: log.Data})
+		tx.logs = append(tx.logs, wireLog{Address: spam, Topics: log.Topics, Data: log.Data})
 	}
-	tx.logs = append(tx.logs, wire.Log{Address: token, Topics: log.Topics, Data: log.Data})
+	tx.logs = append(tx.logs, wireLog{Address: token, Topics: log.Topics, Data: log.Data})
 	transfers := found(t, tx, us, token)
 	require.Len(t, transfers, maxUnbridged+1)
 	require.Equal(t, assetOf(token), transfers[maxUnbridged].Asset)
@@ -69,7 +68,7 @@ func TestFloodsOfForeignTokensAreBounded(t *testing.T) {
 func TestALabelBelongsToTheDirectCallOnly(t *testing.T) {
 	us, them, token, other := common.Address{1}, common.Address{2}, common.Address{3}, common.Address{4}
 	log := types.EthTransferLog(them, us, uint256.NewInt(3))
-	direct := transaction{from: them, to: &token, input: transferCall(us, uint256.NewInt(3), "42"), logs: []wire.Log{{Address: token, Topics: log.Topics, Data: log.Data}}}
+	direct := transaction{from: them, to: &token, input: transferCall(us, uint256.NewInt(3), "42"), logs: []wireLog{{Address: token, Topics: log.Topics, Data: log.Data}}}
 	require.Equal(t, "42", found(t, direct, us, token)[0].Memo.Label)
 	for name, change := range map[string]func(*transaction){
 		"call of another contract": func(tx *transaction) { tx.to = &other },
@@ -88,5 +87,5 @@ func TestALabelBelongsToTheDirectCallOnly(t *testing.T) {
 func TestNativeLogsOfAForeignForkAreIgnored(t *testing.T) {
 	us, them := common.Address{1}, common.Address{2}
 	log := types.EthTransferLog(them, us, uint256.NewInt(3))
-	require.Empty(t, found(t, transaction{logs: []wire.Log{{Address: log.Address, Topics: log.Topics, Data: log.Data}}}, us))
+	require.Empty(t, found(t, transaction{logs: []wireLog{{Address: log.Address, Topics: log.Topics, Data: log.Data}}}, us))
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/ethereum/go-ethereum/rpc"
 
 	"gatewayd/chain"
-	"gatewayd/chain/ethereum/wire"
 	"gatewayd/chain/quorum"
 	"gatewayd/internal/tracing"
 )
@@ -206,7 +205,7 @@ func (n *node) record(ctx context.Context, err error) {
 func (n *node) fault(method string, err error) error {
 	err = fmt.Errorf("%s: %s: %w", n.name, method, plainError(err))
 	var shape *json.UnmarshalTypeError
-	if errors.As(err, &shape) || errors.Is(err, wire.ErrMalformed) {
+	if errors.As(err, &shape) || errors.Is(err, errMalformed) {
 		return n.RecordWrong("answer", err)
 	}
 	return err

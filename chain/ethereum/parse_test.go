@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/chain/ethereum/wire"
 )
 
 func goodConfig() Config {
@@ -145,8 +144,8 @@ func TestReadTraces(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			frame := `{"result":` + call("CALL", `,"value":"0x9","calls":[`+c.calls+`]`) + `}`
-			s := wire.NewScanner([]byte("[" + frame + "," + frame + "]"))
-			traces := wire.ScanTraces(s)
+			s := newScanner([]byte("[" + frame + "," + frame + "]"))
+			traces := scanTraces(s)
 			require.NoError(t, s.End())
 			moves, err := readTraces(traces, b)
 			require.NoError(t, err)
@@ -245,8 +244,8 @@ func FuzzBlock(f *testing.F) {
 	c, err := New(goodConfig(), nil)
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, blockText, receiptsText []byte) {
-		body, rest := wire.NewScanner(blockText), wire.NewScanner(receiptsText)
-		raw, list := wire.ScanBlock(body), wire.ScanReceipts(rest)
+		body, rest := newScanner(blockText), newScanner(receiptsText)
+		raw, list := scanBlock(body), scanReceipts(rest)
 		if body.End() != nil || rest.End() != nil || raw == nil || raw.Number == nil {
 			return
 		}
@@ -261,8 +260,8 @@ func FuzzBlock(f *testing.F) {
 func FuzzTraces(f *testing.F) {
 	f.Add([]byte(`[{"txHash":null,"result":{"type":"CALL","calls":[{"type":"CALL","value":"0x1"}]}}]`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		s := wire.NewScanner(text)
-		traces := wire.ScanTraces(s)
+		s := newScanner(text)
+		traces := scanTraces(s)
 		if s.End() != nil {
 			return
 		}
@@ -283,13 +282,13 @@ func mustKey(t *testing.T) *ecdsa.PrivateKey {
 
 func TestATokenPaymentIsKeptByItsOwnEventOnly(t *testing.T) {
 	from, to, token, other := common.Address{1}, common.Address{2}, common.Address{3}, common.Address{4}
-	event := func(emitter, from, to common.Address, amount uint64) []wire.Log {
+	event := func(emitter, from, to common.Address, amount uint64) []wireLog {
 		log := types.EthTransferLog(from, to, uint256.NewInt(amount))
-		return []wire.Log{{Address: emitter, Topics: log.Topics, Data: log.Data}}
+		return []wireLog{{Address: emitter, Topics: log.Topics, Data: log.Data}}
 	}
 	cases := []struct {
 		name string
-		logs []wire.Log
+		logs []wireLog
 		want bool
 	}{
 		{"its own", event(token, from, to, 5), true},

@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/chain"
-	"gatewayd/chain/ethereum/wire"
 )
 
 const (
@@ -30,7 +29,7 @@ type part struct {
 	from  uint64
 	top   *common.Hash // the agreed hash of the last block; nil with one node
 
-	raws   []*wire.Block
+	raws   []*wireBlock
 	proven []*block // without receipts
 	blocks []*chain.Block
 
@@ -68,7 +67,7 @@ func (p *part) read(ctx context.Context) {
 	for i := range params {
 		params[i] = []any{hexutil.EncodeUint64(p.from + uint64(i)), true}
 	}
-	answers := newCalls("eth_getBlockByNumber", &p.node.blockBytes, wire.ScanBlock, func(b *wire.Block) bool { return b != nil }, params)
+	answers := newCalls("eth_getBlockByNumber", &p.node.blockBytes, scanBlock, func(b *wireBlock) bool { return b != nil }, params)
 	err := answers.ask(ctx, p.node)
 	if p.raws = answers.values; err != nil {
 		p.fail(err, false)
@@ -79,7 +78,7 @@ func (p *part) read(ctx context.Context) {
 
 // prove goes down from the last block. With several nodes the parent's hash in a proven block is
 // the hash that the block below must have.
-func (p *part) prove(ctx context.Context, answers *calls[*wire.Block], answering bool) {
+func (p *part) prove(ctx context.Context, answers *calls[*wireBlock], answering bool) {
 	want, several, singles := p.top, p.top != nil, 0
 	for i := len(p.raws) - 1; i >= 0; i-- {
 		var parent common.Hash
@@ -155,8 +154,8 @@ func (p *part) attach(ctx context.Context) {
 
 // receipts asks for those of all blocks that have transactions; nil for a block whose receipts are
 // missing.
-func (p *part) receipts(ctx context.Context) ([][]wire.Receipt, error) {
-	lists := make([][]wire.Receipt, len(p.proven))
+func (p *part) receipts(ctx context.Context) ([][]wireReceipt, error) {
+	lists := make([][]wireReceipt, len(p.proven))
 	var which []int
 	var params [][]any
 	for i, b := range p.proven {
@@ -164,9 +163,9 @@ func (p *part) receipts(ctx context.Context) ([][]wire.Receipt, error) {
 			which, params = append(which, i), append(params, []any{b.hash})
 		}
 	}
-	var answers *calls[[]wire.Receipt]
+	var answers *calls[[]wireReceipt]
 	if !p.node.noReceipts.Load() {
-		answers = newCalls("eth_getBlockReceipts", &p.node.receiptBytes, wire.ScanReceipts, func(r []wire.Receipt) bool { return r != nil }, params)
+		answers = newCalls("eth_getBlockReceipts", &p.node.receiptBytes, scanReceipts, func(r []wireReceipt) bool { return r != nil }, params)
 		if err := answers.ask(ctx, p.node); err != nil {
 			return lists, err
 		}
@@ -188,7 +187,7 @@ func (p *part) receipts(ctx context.Context) ([][]wire.Receipt, error) {
 }
 
 // finish completes one block.
-func (p *part) finish(ctx context.Context, i int, receipts []wire.Receipt) {
+func (p *part) finish(ctx context.Context, i int, receipts []wireReceipt) {
 	b := p.proven[i]
 	if err := p.chain.attach(b, p.raws[i], receipts); err != nil {
 		p.fail(p.lie(i, err), false)

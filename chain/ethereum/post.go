@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"github.com/ethereum/go-ethereum/rpc"
-
-	"gatewayd/chain/ethereum/wire"
 )
 
 // question is a JSON-RPC request.
@@ -24,7 +22,7 @@ type question struct {
 
 // scan is call for large answers: read takes the result as it comes. Over HTTP the answer is read
 // in one pass; the other transports hand over a copy.
-func (n *node) scan(ctx context.Context, read func(*wire.Scanner), method string, args ...any) error {
+func (n *node) scan(ctx context.Context, read func(*scanner), method string, args ...any) error {
 	if err := n.ready(ctx); err != nil {
 		return err
 	}
@@ -36,14 +34,14 @@ func (n *node) scan(ctx context.Context, read func(*wire.Scanner), method string
 		if err := client.CallContext(ctx, &result, method, args...); err != nil {
 			return err
 		}
-		s := wire.NewScanner(result)
+		s := newScanner(result)
 		read(s)
 		return s.End()
 	})
 }
 
 // post asks over HTTP without the RPC client, which would read the answer four times.
-func (n *node) post(ctx context.Context, read func(*wire.Scanner), method string, args []any) error {
+func (n *node) post(ctx context.Context, read func(*scanner), method string, args []any) error {
 	return n.postBody(ctx, question{"2.0", 1, method, args}, func(text []byte) error { return readAnswer(text, read) })
 }
 
@@ -99,8 +97,8 @@ func (n *node) putBuffer(answer *bytes.Buffer) {
 }
 
 // readAnswer takes the result, or the error, out of a JSON-RPC answer to request 1.
-func readAnswer(text []byte, read func(*wire.Scanner)) error {
-	s := wire.NewScanner(text)
+func readAnswer(text []byte, read func(*scanner)) error {
+	s := newScanner(text)
 	if c := s.Peek(); c != '{' && c != 0 {
 		return errNotJSON
 	}
@@ -137,7 +135,7 @@ type refusal struct {
 }
 
 // scanRefusal reads an error; nil for null.
-func scanRefusal(s *wire.Scanner) *refusal {
+func scanRefusal(s *scanner) *refusal {
 	if s.Null() {
 		return nil
 	}

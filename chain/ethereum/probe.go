@@ -11,7 +11,6 @@ import (
 	"github.com/holiman/uint256"
 
 	"gatewayd/chain"
-	"gatewayd/chain/ethereum/wire"
 	"gatewayd/chain/quorum"
 )
 
@@ -79,8 +78,8 @@ func (c *Chain) probe(ctx context.Context, n *node) (r Report) {
 
 // probeTraces returns why a node does not trace its newest block.
 func probeTraces(ctx context.Context, n *node, newest common.Hash) error {
-	var traces []wire.Trace
-	if err := n.scan(ctx, func(s *wire.Scanner) { traces = wire.ScanTraces(s) }, methodTrace, newest, callTracer()); err != nil {
+	var traces []wireTrace
+	if err := n.scan(ctx, func(s *scanner) { traces = scanTraces(s) }, methodTrace, newest, callTracer()); err != nil {
 		return err
 	}
 	for i, t := range traces {
@@ -117,7 +116,7 @@ func (c *Chain) probeBalances(ctx context.Context, n *node, v view) (int, error)
 
 // offers reports whether a node has a method.
 func offers(ctx context.Context, n *node, method string, args ...any) (bool, error) {
-	skipList := func(s *wire.Scanner) {
+	skipList := func(s *scanner) {
 		if c := s.Peek(); c != '[' && c != 'n' {
 			s.Fail(errors.New("must be a list"))
 		}

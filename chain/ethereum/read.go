@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/chain"
-	"gatewayd/chain/ethereum/wire"
 )
 
 // block is one block with everything in it, proven unless the chain is unverified.
@@ -45,7 +44,7 @@ type transaction struct {
 	gasUsed uint64
 	price   *uint256.Int // paid per gas
 	extra   *uint256.Int // paid besides gas
-	logs    []wire.Log
+	logs    []wireLog
 	signed  *types.Transaction // nil on an unverified chain, and of an unknown type
 }
 
@@ -74,8 +73,8 @@ func (c *Chain) read(ctx context.Context, n *node, height uint64, want *common.H
 }
 
 func (c *Chain) readOnce(ctx context.Context, n *node, height uint64, want *common.Hash) (*block, error) {
-	var raw *wire.Block
-	if err := n.scan(ctx, func(s *wire.Scanner) { raw = wire.ScanBlock(s) }, "eth_getBlockByNumber", hexutil.EncodeUint64(height), true); err != nil {
+	var raw *wireBlock
+	if err := n.scan(ctx, func(s *scanner) { raw = scanBlock(s) }, "eth_getBlockByNumber", hexutil.EncodeUint64(height), true); err != nil {
 		return nil, err
 	}
 	if raw == nil {
@@ -96,7 +95,7 @@ func (c *Chain) readOnce(ctx context.Context, n *node, height uint64, want *comm
 }
 
 // prove checks number, hash and transaction root.
-func (c *Chain) prove(raw *wire.Block, height uint64, want *common.Hash) (*block, error) {
+func (c *Chain) prove(raw *wireBlock, height uint64, want *common.Hash) (*block, error) {
 	if err := raw.Check(); err != nil {
 		return nil, err
 	}
@@ -118,12 +117,12 @@ func (c *Chain) prove(raw *wire.Block, height uint64, want *common.Hash) (*block
 	return b, c.proveTransactions(b, raw)
 }
 
-func (c *Chain) proveTransactions(b *block, raw *wire.Block) error {
+func (c *Chain) proveTransactions(b *block, raw *wireBlock) error {
 	for i := range raw.Transactions {
 		t := &raw.Transactions[i]
 		b.txs[i] = transaction{
-			claimed: t.Hash, from: t.From, to: t.To, nonce: uint64(t.Nonce), value: wire.Word(t.Value), input: t.Input,
-			price: wire.Word(t.GasPrice), extra: new(uint256.Int),
+			claimed: t.Hash, from: t.From, to: t.To, nonce: uint64(t.Nonce), value: wireWord(t.Value), input: t.Input,
+			price: wireWord(t.GasPrice), extra: new(uint256.Int),
 		}
 	}
 	if c.config.Unverified {
@@ -147,15 +146,15 @@ func (c *Chain) proveTransactions(b *block, raw *wire.Block) error {
 }
 
 // receipts asks for all receipts of a block, by its hash.
-func (n *node) receipts(ctx context.Context, raw *wire.Block) ([]wire.Receipt, error) {
+func (n *node) receipts(ctx context.Context, raw *wireBlock) ([]wireReceipt, error) {
 	if len(raw.Transactions) == 0 {
 		return nil, nil
 	}
 	if n.noReceipts.Load() {
 		return n.receiptsOneByOne(ctx, raw)
 	}
-	var receipts []wire.Receipt
-	err := n.scan(ctx, func(s *wire.Scanner) { receipts = wire.ScanReceipts(s) }, "eth_getBlockReceipts", raw.Hash)
+	var receipts []wireReceipt
+	err := n.scan(ctx, func(s *scanner) { receipts = scanReceipts(s) }, "eth_getBlockReceipts", raw.Hash)
 	switch {
 	case notOffered(err):
 		receipts, err = n.receiptsOneByOne(ctx, raw)
@@ -166,20 +165,20 @@ func (n *node) receipts(ctx context.Context, raw *wire.Block) ([]wire.Receipt, e
 	return receipts, err
 }
 
-func (n *node) receiptsOneByOne(ctx context.Context, raw *wire.Block) ([]wire.Receipt, error) {
-	receipts := make([]wire.Receipt, len(raw.Transactions))
+func (n *node) receiptsOneByOne(ctx context.Context, raw *wireBlock) ([]wireReceipt, error) {
+	receipts := make([]wireReceipt, len(raw.Transactions))
 	asking, ctx := errgroup.WithContext(ctx)
 	asking.SetLimit(keepIdle)
 	for i := range receipts {
 		asking.Go(func() error {
-			return n.scan(ctx, func(s *wire.Scanner) { wire.ScanReceipt(s, &receipts[i]) }, "eth_getTransactionReceipt", raw.Transactions[i].Hash)
+			return n.scan(ctx, func(s *scanner) { scanReceipt(s, &receipts[i]) }, "eth_getTransactionReceipt", raw.Transactions[i].Hash)
 		})
 	}
 	return receipts, asking.Wait()
 }
 
 // attach proves the receipts and links each to its transaction.
-func (c *Chain) attach(b *block, raw *wire.Block, receipts []wire.Receipt) error {
+func (c *Chain) attach(b *block, raw *wireBlock, receipts []wireReceipt) error {
 	if len(receipts) != len(b.txs) {
 		return fmt.Errorf("%d receipts for %d transactions", len(receipts), len(b.txs))
 	}
@@ -197,9 +196,9 @@ func (c *Chain) attach(b *block, raw *wire.Block, receipts []wire.Receipt) error
 			return fmt.Errorf("receipt %d: %w", i, err)
 		}
 		if b.unknown { // chains of unknown types charge besides gas, and not always the price that a transaction offers
-			b.txs[i].extra = wire.Word(receipts[i].L1Fee)
+			b.txs[i].extra = wireWord(receipts[i].L1Fee)
 			if receipts[i].Price != nil {
-				b.txs[i].price = wire.Word(receipts[i].Price)
+				b.txs[i].price = wireWord(receipts[i].Price)
 			}
 		}
 		used = uint64(receipts[i].Cumulative)
@@ -207,7 +206,7 @@ func (c *Chain) attach(b *block, raw *wire.Block, receipts []wire.Receipt) error
 	return nil
 }
 
-func proveReceipts(want common.Hash, receipts []wire.Receipt) error {
+func proveReceipts(want common.Hash, receipts []wireReceipt) error {
 	list := make(types.Receipts, len(receipts))
 	for i := range receipts {
 		list[i] = receipts[i].Consensus()
@@ -220,7 +219,7 @@ func proveReceipts(want common.Hash, receipts []wire.Receipt) error {
 
 // attach takes from a receipt what its root covers; usedBefore is the gas of the block's earlier
 // transactions.
-func (t *transaction) attach(r *wire.Receipt, usedBefore uint64, baseFee *hexutil.Big) error {
+func (t *transaction) attach(r *wireReceipt, usedBefore uint64, baseFee *hexutil.Big) error {
 	if r.TxHash == nil || *r.TxHash != t.claimed {
 		return fmt.Errorf("it is not that of transaction %s", t.claimed)
 	}
@@ -238,9 +237,9 @@ func (t *transaction) attach(r *wire.Receipt, usedBefore uint64, baseFee *hexuti
 		t.price = effectivePrice(t.signed, (*big.Int)(baseFee))
 		return nil
 	}
-	t.extra = wire.Word(r.L1Fee)
+	t.extra = wireWord(r.L1Fee)
 	if r.Price != nil {
-		t.price = wire.Word(r.Price)
+		t.price = wireWord(r.Price)
 	}
 	return nil
 }

@@ -14,13 +14,12 @@ import (
 	"github.com/holiman/uint256"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain/ethereum/wire"
 	"gatewayd/internal/testing/ethtest"
 )
 
 func recorded(t testing.TB, name string) []byte {
 	t.Helper()
-	text, err := os.ReadFile("wire/testdata/" + name + ".json")
+	text, err := os.ReadFile("testdata/" + name + ".json")
 	require.NoError(t, err)
 	return text
 }
@@ -34,7 +33,7 @@ func TestEveryTransactionTypeIsReadAsItWasSigned(t *testing.T) {
 	for _, tx := range all {
 		text, err := tx.MarshalJSON()
 		require.NoError(t, err)
-		var read wire.Tx
+		var read wireTx
 		require.NoError(t, json.Unmarshal(text, &read))
 		same, err := read.Signed()
 		require.NoError(t, err)
@@ -45,8 +44,8 @@ func TestEveryTransactionTypeIsReadAsItWasSigned(t *testing.T) {
 }
 
 func TestRecordedBlock(t *testing.T) {
-	raw := wire.ScanBlock(wire.NewScanner(recorded(t, "block")))
-	receipts := wire.ScanReceipts(wire.NewScanner(recorded(t, "receipts")))
+	raw := scanBlock(newScanner(recorded(t, "block")))
+	receipts := scanReceipts(newScanner(recorded(t, "receipts")))
 	c, err := New(goodConfig(), nil)
 	require.NoError(t, err)
 	b, err := c.prove(raw, uint64(*raw.Number), raw.Hash)
@@ -84,7 +83,7 @@ func TestFeesThatDoNotFitAreRefused(t *testing.T) {
 
 func TestReadAnswer(t *testing.T) {
 	hash := common.Hash{}
-	read := func(s *wire.Scanner) { hash = common.BytesToHash(s.Bytes()) }
+	read := func(s *scanner) { hash = common.BytesToHash(s.Bytes()) }
 	good := `{"jsonrpc":"2.0","id":1,"result":"0x` + strings.Repeat("0a", 32) + `"}`
 	require.NoError(t, readAnswer([]byte(good), read))
 	require.Equal(t, byte(10), hash[31])
@@ -103,7 +102,7 @@ func FuzzReadAnswer(f *testing.F) {
 	f.Add([]byte(`{"id":1,"error":{"code":1,"message":"\u00e9"}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		read := 0
-		err := readAnswer(text, func(s *wire.Scanner) { read++; s.Skip() })
+		err := readAnswer(text, func(s *scanner) { read++; s.Skip() })
 		require.True(t, err != nil || read > 0, "an answer without a result")
 	})
 }

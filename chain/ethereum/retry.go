@@ -12,7 +12,6 @@ import (
 	"github.com/ethereum/go-ethereum/rpc"
 
 	"gatewayd/chain"
-	"gatewayd/chain/ethereum/wire"
 )
 
 const (
@@ -107,8 +106,8 @@ func transient(err error) bool {
 		return isNotJSON(err)
 	case errors.As(err, &status):
 		return status.StatusCode == http.StatusRequestTimeout || status.StatusCode >= 500 && status.StatusCode != http.StatusNotImplemented
-	case errors.Is(err, wire.ErrMalformed):
-		return errors.Is(err, wire.ErrCut)
+	case errors.Is(err, errMalformed):
+		return errors.Is(err, errCut)
 	}
 	return true
 }

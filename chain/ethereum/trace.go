@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"gatewayd/chain"
-	"gatewayd/chain/ethereum/wire"
 	"gatewayd/chain/quorum"
 )
 
@@ -179,8 +178,8 @@ func (c *Chain) trace(ctx context.Context, n *node, b *block) (traceAnswer, erro
 
 // traceBlock returns a block's movements as one node traces them.
 func (n *node) traceBlock(ctx context.Context, b *block) ([]internal, error) {
-	var traces []wire.Trace
-	err := n.scan(optional(ctx), func(s *wire.Scanner) { traces = wire.ScanTraces(s) }, methodTrace, b.hash, callTracer())
+	var traces []wireTrace
+	err := n.scan(optional(ctx), func(s *scanner) { traces = scanTraces(s) }, methodTrace, b.hash, callTracer())
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +203,7 @@ var errNoTrace = errors.New("the node has no trace of a transaction")
 
 // readTraces takes the movements out of a block's traces, which must be those of the block's
 // transactions in their order.
-func readTraces(traces []wire.Trace, b *block) ([]internal, error) {
+func readTraces(traces []wireTrace, b *block) ([]internal, error) {
 	if len(traces) != len(b.txs) {
 		return nil, fmt.Errorf("%d traces for %d transactions", len(traces), len(b.txs))
 	}
@@ -226,7 +225,7 @@ func readTraces(traces []wire.Trace, b *block) ([]internal, error) {
 
 // appendMoves walks the calls below a frame that was not reverted. A frame with an error undid
 // itself and everything below it.
-func appendMoves(moves []internal, calls []wire.Frame, tx int, above string) []internal {
+func appendMoves(moves []internal, calls []wireFrame, tx int, above string) []internal {
 	for i := range calls {
 		f := &calls[i]
 		if f.Error != "" {
@@ -234,7 +233,7 @@ func appendMoves(moves []internal, calls []wire.Frame, tx int, above string) []i
 		}
 		path := above + strconv.Itoa(i)
 		if carries(f) {
-			moves = append(moves, internal{movement{f.From, *f.To, *wire.Word(f.Value)}, tx, path})
+			moves = append(moves, internal{movement{f.From, *f.To, *wireWord(f.Value)}, tx, path})
 		}
 		moves = appendMoves(moves, f.Calls, tx, path+".")
 	}
@@ -243,7 +242,7 @@ func appendMoves(moves []internal, calls []wire.Frame, tx int, above string) []i
 
 // carries reports whether a frame carries value away. DELEGATECALL and CALLCODE name a value that
 // stays where it is.
-func carries(f *wire.Frame) bool {
+func carries(f *wireFrame) bool {
 	switch f.Type {
 	case "CALL", "CREATE", "CREATE2", "SELFDESTRUCT":
 		return f.To != nil && f.Value != nil && f.Value.ToInt().Sign() > 0 && *f.To != f.From

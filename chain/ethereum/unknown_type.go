@@ -10,7 +10,6 @@ import (
 	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/ethereum/go-ethereum/rlp"
 
-	"gatewayd/chain/ethereum/wire"
 	"gatewayd/chain/quorum"
 )
 
@@ -23,7 +22,7 @@ import (
 // node needs no vote.
 
 // proveKnownTypes computes the hash of each transaction of a known type in a block of unknown type.
-func (b *block) proveKnownTypes(raw *wire.Block) error {
+func (b *block) proveKnownTypes(raw *wireBlock) error {
 	b.unknown = true
 	for i := range raw.Transactions {
 		if raw.Transactions[i].Unknown() {
@@ -101,7 +100,7 @@ func (b *block) digest() common.Hash {
 		Input       []byte
 		OK          bool
 		GasUsed     uint64
-		Logs        []wire.Log
+		Logs        []wireLog
 	}
 	list := make([]entry, len(b.txs))
 	for i := range b.txs {

@@ -15,7 +15,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum"
 	"gatewayd/records"
-	"gatewayd/records/watch"
 	"gatewayd/watcher"
 )
 
@@ -67,7 +66,7 @@ func catchUp(blocks, txs int) Part {
 				return err
 			}
 			defer store.Close()
-			c, err := ethereum.New(ethereum.Config{ID: "eth", ChainID: 1, Nodes: []string{url}, Traces: "off"}, watch.New(store))
+			c, err := ethereum.New(ethereum.Config{ID: "eth", ChainID: 1, Nodes: []string{url}, Traces: "off"}, records.NewWatch(store))
 			if err != nil {
 				return err
 			}

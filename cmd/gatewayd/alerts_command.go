@@ -15,7 +15,6 @@ import (
 	"gatewayd/operator"
 	"gatewayd/records"
 	"gatewayd/records/books"
-	"gatewayd/records/control"
 )
 
 func alertsCommand(w streams) *cobra.Command {
@@ -65,14 +64,14 @@ func receiverRows(ctx context.Context, d *operator.Session) (list []receiverRow,
 	names := notify.Names(d.Config.Alerts)
 	list = make([]receiverRow, len(names))
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
-		known, err := control.Subscribers(tx)
+		known, err := records.Subscribers(tx)
 		if err != nil {
 			return err
 		}
 		end, err := books.HistoryEnd(tx)
 		for i, name := range names {
 			list[i] = receiverRow{Receiver: name, Fault: "the daemon has not run with it yet"}
-			if at := slices.IndexFunc(known, func(s control.Subscriber) bool { return s.Name == name }); at >= 0 {
+			if at := slices.IndexFunc(known, func(s records.Subscriber) bool { return s.Name == name }); at >= 0 {
 				s := known[at]
 				list[i] = receiverRow{Receiver: name, Behind: end - s.Seq, Attempts: s.Attempts, Fault: s.Fault}
 				if !s.NextAt.IsZero() {

@@ -12,7 +12,6 @@ import (
 	"gatewayd/config"
 	"gatewayd/dev"
 	"gatewayd/records"
-	"gatewayd/records/access"
 	"gatewayd/signer/approval"
 )
 
@@ -27,7 +26,7 @@ func TestApprovalsInBrowser(t *testing.T) {
 	w.addUser(t)
 	given := map[string]any{
 		"operators": strings.Replace(w.info.Operators, "127.0.0.1", "localhost", 1),
-		"users":     map[string]any{"ben": w.consoleLogin(t, "ben", access.Approver), "cyd": w.consoleLogin(t, "cyd", access.Approver)},
+		"users":     map[string]any{"ben": w.consoleLogin(t, "ben", records.Approver), "cyd": w.consoleLogin(t, "cyd", records.Approver)},
 	}
 	var made map[string]struct {
 		Line string
@@ -51,7 +50,7 @@ func TestApprovalsInBrowser(t *testing.T) {
 
 	to, sent := w.user.withdrawToPayee(t, units(w.user.Token, 2_500))
 	never, back := w.user.withdrawToPayee(t, units(w.user.Token, 2_600))
-	given["operator"] = w.consoleLogin(t, "dora", access.Operator)
+	given["operator"] = w.consoleLogin(t, "dora", records.Operator)
 	given["keys"], given["approve"], given["reject"] = keys, w.waitForHeld(t, sent, records.HeldApproval), w.waitForHeld(t, back, records.HeldApproval)
 	drive(t, "testdata/approvals_browser.mjs", given)
 	w.user.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")

@@ -8,7 +8,6 @@ import (
 
 	"gatewayd/operator"
 	"gatewayd/records"
-	"gatewayd/records/control"
 )
 
 func channelCommand(w streams) *cobra.Command {
@@ -67,7 +66,7 @@ func channelSetCommand(w streams, config *string) *cobra.Command {
 			if err := change.Check(); err != nil {
 				return err
 			}
-			var after control.Channel
+			var after records.Channel
 			err = d.Change(ctx, func(tx *records.Tx) error {
 				after, err = change.Apply(tx)
 				return err

@@ -14,7 +14,7 @@ import (
 	"gatewayd/daemon"
 	"gatewayd/operator"
 	"gatewayd/records"
-	"gatewayd/records/search"
+	"gatewayd/view"
 )
 
 // completeTime bounds how long a shell waits for a proposal.
@@ -85,7 +85,7 @@ func propose(cmd *cobra.Command, word string, before []string) ([]cobra.Completi
 func recordIDs(ctx context.Context, d *operator.Session, _ []string) (ids []string, err error) {
 	const most = 20
 	known := map[uint64]bool{}
-	for _, f := range []search.Filter{{NeedsOperator: true, Limit: most}, {Limit: most}} {
+	for _, f := range []view.Filter{{NeedsOperator: true, Limit: most}, {Limit: most}} {
 		list, err := d.Page(ctx, f)
 		if err != nil {
 			return nil, err

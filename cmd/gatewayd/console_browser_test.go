@@ -6,11 +6,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/records/access"
+	"gatewayd/records"
 )
 
 // consoleLogin creates a user, by command, and returns their credentials.
-func (r *rig) consoleLogin(t *testing.T, name string, role access.Role) map[string]string {
+func (r *rig) consoleLogin(t *testing.T, name string, role records.UserRole) map[string]string {
 	t.Helper()
 	made := r.mustCommand(t, "console", "add", name, "--role", string(role))
 	given := func(what string) string { return regexp.MustCompile(what + ` +(\S+)`).FindStringSubmatch(made)[1] }
@@ -30,7 +30,7 @@ func TestConsoleInBrowser(t *testing.T) {
 		"demo": r.Info.Console, "operators": r.Info.Operators, "config": r.Info.Config, "wallet": r.wallet(r.dai), "sender": refund.From,
 		"credit": credit.ID, "hash": credit.InTx, "refund": refund.ID, "done": r.recordDetail(t, done).Record.ID,
 		"users": map[string]any{
-			"anna": r.consoleLogin(t, "anna", access.Operator), "karl": r.consoleLogin(t, "karl", access.Operator), "vera": r.consoleLogin(t, "vera", access.Viewer),
+			"anna": r.consoleLogin(t, "anna", records.Operator), "karl": r.consoleLogin(t, "karl", records.Operator), "vera": r.consoleLogin(t, "vera", records.Viewer),
 		},
 	})
 	require.Equal(t, "operator:anna", actorOf(r.recordDetail(t, recordName(credit)), "ordered"))

@@ -12,7 +12,6 @@ import (
 	"gatewayd/operator"
 	"gatewayd/operator/console"
 	"gatewayd/records"
-	"gatewayd/records/access"
 )
 
 func consoleCommand(w streams) *cobra.Command {
@@ -40,9 +39,9 @@ func consoleListCommand(w streams, config *string) *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "List the console's users", Args: cobra.NoArgs,
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, _ []string) error {
-			var users []access.User
+			var users []records.User
 			err := d.Store.View(ctx, func(tx *records.Tx) (err error) {
-				users, err = access.Users(tx)
+				users, err = records.Users(tx)
 				return err
 			})
 			if err != nil {
@@ -68,16 +67,16 @@ func consoleAddCommand(w streams, config *string) *cobra.Command {
 			"For an existing name both are replaced, and all its sessions end.",
 		Example: "  gatewayd console add anna --role operator",
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, args []string) error {
-			user, password, err := console.NewUser(args[0], access.Role(role))
+			user, password, err := console.NewUser(args[0], records.UserRole(role))
 			if err != nil {
 				return err
 			}
-			err = d.Change(ctx, func(tx *records.Tx) error { return access.Put(tx, user) })
+			err = d.Change(ctx, func(tx *records.Tx) error { return records.PutUser(tx, user) })
 			switch {
-			case errors.Is(err, access.ErrName):
-				return operator.Usagef("NAME %q: %w", args[0], access.ErrName)
-			case errors.Is(err, access.ErrRole):
-				return operator.Usagef("--role %q: %w", role, access.ErrRole)
+			case errors.Is(err, records.ErrUserName):
+				return operator.Usagef("NAME %q: %w", args[0], records.ErrUserName)
+			case errors.Is(err, records.ErrRole):
+				return operator.Usagef("--role %q: %w", role, records.ErrRole)
 			case err != nil:
 				return err
 			}
@@ -85,10 +84,10 @@ func consoleAddCommand(w streams, config *string) *cobra.Command {
 			return nil
 		}),
 	}
-	c.Flags().StringVar(&role, "role", string(access.Viewer), fmt.Sprintf("one of %v", access.Roles()))
+	c.Flags().StringVar(&role, "role", string(records.Viewer), fmt.Sprintf("one of %v", records.UserRoles()))
 	_ = c.RegisterFlagCompletionFunc("role", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) { // the flag is there
 		var names []string
-		for _, r := range access.Roles() {
+		for _, r := range records.UserRoles() {
 			names = append(names, string(r))
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
@@ -100,7 +99,7 @@ func consoleRemoveCommand(w streams, config *string) *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Short: "Remove a user", Args: cobra.ExactArgs(1),
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, args []string) error {
-			err := d.Change(ctx, func(tx *records.Tx) error { return access.Remove(tx, args[0]) })
+			err := d.Change(ctx, func(tx *records.Tx) error { return records.RemoveUser(tx, args[0]) })
 			if errors.Is(err, records.ErrNotFound) {
 				return fmt.Errorf("there is no user %q: `gatewayd console list` shows them", args[0])
 			}
@@ -152,15 +151,15 @@ func consolePasskeysCommand(w streams, config *string) *cobra.Command {
 }
 
 // passkeysOf are those of a user that is named, or of all.
-func passkeysOf(ctx context.Context, d *operator.Session, names []string) (list []access.Passkey, err error) {
+func passkeysOf(ctx context.Context, d *operator.Session, names []string) (list []records.Passkey, err error) {
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
 		for _, name := range names {
-			if _, err := access.UserOf(tx, name); err != nil {
+			if _, err := records.UserOf(tx, name); err != nil {
 				return err
 			}
 		}
 		if len(names) == 0 {
-			users, err := access.Users(tx)
+			users, err := records.Users(tx)
 			if err != nil {
 				return err
 			}
@@ -169,7 +168,7 @@ func passkeysOf(ctx context.Context, d *operator.Session, names []string) (list 
 			}
 		}
 		for _, name := range names {
-			some, err := access.Passkeys(tx, name)
+			some, err := records.Passkeys(tx, name)
 			if err != nil {
 				return err
 			}
@@ -186,7 +185,7 @@ func consoleRemovePasskeyCommand(w streams, config *string) *cobra.Command {
 		Long:    "Remove a user's passkey and end the user's sessions. `gatewayd console passkeys` lists the ids. Write -- before an id that begins with -.",
 		Example: "  gatewayd console remove-passkey anna -- -YRVhzWFQMW0lnrDGL28IQ",
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, args []string) error {
-			err := d.Change(ctx, func(tx *records.Tx) error { return access.RemovePasskey(tx, args[0], args[1], "") })
+			err := d.Change(ctx, func(tx *records.Tx) error { return records.RemovePasskey(tx, args[0], args[1], "") })
 			if errors.Is(err, records.ErrNotFound) {
 				return fmt.Errorf("%s has no passkey %q: `gatewayd console passkeys` shows them", args[0], args[1])
 			}

@@ -14,7 +14,7 @@ import (
 	"gatewayd/config"
 	"gatewayd/dev"
 	"gatewayd/dev/ethnode"
-	"gatewayd/records/access"
+	"gatewayd/records"
 	"gatewayd/status"
 	"gatewayd/wallet"
 )
@@ -42,7 +42,7 @@ func TestConsoleRepairsInBrowser(t *testing.T) {
 	drive(t, "testdata/console_repairs_browser.mjs", map[string]any{
 		"operators": w.info.Operators, "config": w.info.Config, "height": height, "lost": lost, "stray": stray.Hex(), "settles": refund,
 		"small": small.Hex(), "owner": w.user.Vite.Address().String(),
-		"users": map[string]any{"anna": w.consoleLogin(t, "anna", access.Operator)},
+		"users": map[string]any{"anna": w.consoleLogin(t, "anna", records.Operator)},
 	})
 	w.user.mustAwait(t, "/deposit-records", lost, "TOT_CONFIRMED")
 	require.Equal(t, refund, w.recordDetail(t, stray.Hex()).Record.RefundTx)

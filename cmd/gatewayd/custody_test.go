@@ -16,7 +16,6 @@ import (
 	"gatewayd/dev"
 	"gatewayd/operator"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/signer/approval"
 	"gatewayd/signer/checks"
 	"gatewayd/signer/limits"
@@ -33,7 +32,7 @@ type custodyEnv struct {
 
 // warned is a condition of the signer's checks: it stops no channel.
 func warned(kind status.Kind) cell {
-	return cell{kind: kind, deposit: control.ChannelOpen, withdraw: control.ChannelOpen}
+	return cell{kind: kind, deposit: records.ChannelOpen, withdraw: records.ChannelOpen}
 }
 
 func newCustodyEnv(t *testing.T) *custodyEnv {

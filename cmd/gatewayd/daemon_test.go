@@ -10,7 +10,6 @@ import (
 	"gatewayd/daemon"
 	"gatewayd/dev"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/status"
 	"gatewayd/wallet"
 )
@@ -48,7 +47,7 @@ func TestDaemonWritesUnderItsLease(t *testing.T) {
 	d, err := daemon.New(t.Context(), cfg, daemon.Dependencies{Keys: keys, Log: logrus.New()})
 	require.NoError(t, err)
 	defer d.Close()
-	write := func(tx *records.Tx) error { return control.Beat(tx, status.Role) }
+	write := func(tx *records.Tx) error { return records.Beat(tx, status.Role) }
 	require.NoError(t, d.Store.Update(t.Context(), write))
 	d.Tenure.End()
 	require.ErrorIs(t, d.Store.Update(t.Context(), write), records.ErrFenced)

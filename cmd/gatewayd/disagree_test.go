@@ -10,7 +10,7 @@ import (
 	"gatewayd/config"
 	"gatewayd/dev/ethnode"
 	"gatewayd/internal/testing/faults"
-	"gatewayd/records/control"
+	"gatewayd/records"
 	"gatewayd/status"
 )
 
@@ -34,7 +34,7 @@ func TestDisagreementOnEverySurface(t *testing.T) {
 		c.Status.Every = 2 * time.Second // a check asks for the head at several heights, on a machine that may be busy
 	})
 	deposit, withdrawal := units(w.user.Token, 5_000), units(w.user.Token, 4_000)
-	c := cell{kind: status.NodesDisagree, chain: "eth", deposit: control.ChannelMaintain, withdraw: control.ChannelMaintain, names: "disagree, for", after: len(w.alerts.events(0))}
+	c := cell{kind: status.NodesDisagree, chain: "eth", deposit: records.ChannelMaintain, withdraw: records.ChannelMaintain, names: "disagree, for", after: len(w.alerts.events(0))}
 	for _, n := range others {
 		strange, err := ethnode.Start(ethnode.Config{ChainID: w.source.ChainID()})
 		require.NoError(t, err)
@@ -69,7 +69,7 @@ func TestDisagreementOnEverySurface(t *testing.T) {
 func (w *faultyEnv) waitUntilAgreed(t *testing.T, c cell) {
 	t.Helper()
 	waitFor(t, "a daemon that lets money move", func() bool { return w.readHealth(t).code == 200 })
-	waitFor(t, "channels that open by themselves", func() bool { return !strings.Contains(w.mustCommand(t, "channel", "list"), control.ChannelMaintain) })
+	waitFor(t, "channels that open by themselves", func() bool { return !strings.Contains(w.mustCommand(t, "channel", "list"), records.ChannelMaintain) })
 	waitFor(t, "a scrape without it", func() bool { return !hasCondition(series(t, w.info.Operators), c, true) })
 	require.Empty(t, w.requireServing(t), "/ready")
 	require.Contains(t, w.mustCommand(t, "health"), "well")
@@ -78,7 +78,7 @@ func (w *faultyEnv) waitUntilAgreed(t *testing.T, c cell) {
 	require.NotContains(t, out, string(c.kind))
 	out, _ = w.runCommand(t, "doctor")
 	require.NotContains(t, out, string(c.kind))
-	c.deposit, c.withdraw = control.ChannelOpen, control.ChannelOpen
+	c.deposit, c.withdraw = records.ChannelOpen, records.ChannelOpen
 	w.checkWallets(t, c)
 	w.waitForReceiver(t, c, "condition.over")
 }

@@ -15,7 +15,6 @@ import (
 	"gatewayd/dev"
 	"gatewayd/internal/testing/ethtest"
 	"gatewayd/records"
-	"gatewayd/records/control"
 )
 
 // makeFreezable gives a token of anvil an issuer who can freeze and pause it. Its balances stay.
@@ -105,7 +104,7 @@ func TestFrozenHotAccountOnAnvil(t *testing.T) {
 				require.NoError(t, err)
 				sent[i] = r.withdraw(t, u, payees[i], 2)
 			}
-			r.waitForStates(t, u, control.ChannelMaintain)
+			r.waitForStates(t, u, records.ChannelMaintain)
 			r.requireFrozenEverywhere(t, u)
 			to, paid := other.withdrawToPayee(t, other.Times(5))
 			other.mustAwait(t, "/withdraw-records", paid, "OPPOSITE_CONFIRMED")
@@ -115,7 +114,7 @@ func TestFrozenHotAccountOnAnvil(t *testing.T) {
 				require.Equal(t, string(records.Queued), paymentOf(t, r.recordDetail(t, hash), chain.Credit).State)
 			}
 			r.order(t, c.remedy)
-			r.waitForStates(t, u, control.ChannelOpen)
+			r.waitForStates(t, u, records.ChannelOpen)
 			for i, hash := range sent {
 				u.mustAwait(t, "/withdraw-records", hash, "OPPOSITE_CONFIRMED")
 				u.requirePaid(t, payees[i].Hex(), u.Times(2))
@@ -157,7 +156,7 @@ func TestFrozenPayeeOnAnvil(t *testing.T) {
 	to, paid := u.withdrawToPayee(t, u.Times(3))
 	u.mustAwait(t, "/withdraw-records", paid, "OPPOSITE_CONFIRMED")
 	u.requirePaid(t, to, u.Times(3))
-	require.Equal(t, [2]string{control.ChannelOpen, control.ChannelOpen}, r.channelStates(t, u))
+	require.Equal(t, [2]string{records.ChannelOpen, records.ChannelOpen}, r.channelStates(t, u))
 }
 
 // TestFreezeOfPaymentsUnderWayOnAnvil: payments that are signed when the freeze begins fail on the
@@ -187,7 +186,7 @@ func TestFreezeOfPaymentsUnderWayOnAnvil(t *testing.T) {
 				p := findPayment(r.recordDetail(t, sent), chain.Credit)
 				return p.State == string(records.Queued) && len(p.Attempts) == 1
 			})
-			f.waitForStates(t, u, control.ChannelMaintain)
+			f.waitForStates(t, u, records.ChannelMaintain)
 			require.Empty(t, r.needingOperator(t))
 			f.order(t, f.issue.PackFreeze(f.hot, false))
 			u.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")

@@ -13,12 +13,11 @@ import (
 	"gatewayd/config"
 	"gatewayd/operator"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/records/signguard"
 )
 
 // seenGuard is the sign-guard as the records have last seen it.
-func (v *daemonProcess) seenGuard(t *testing.T) (g control.Guard) {
+func (v *daemonProcess) seenGuard(t *testing.T) (g records.Guard) {
 	t.Helper()
 	cfg, err := config.Load(filepath.Join(v.dir, "config.yaml"))
 	require.NoError(t, err)
@@ -26,7 +25,7 @@ func (v *daemonProcess) seenGuard(t *testing.T) (g control.Guard) {
 	require.NoError(t, err)
 	defer store.Close()
 	require.NoError(t, store.View(t.Context(), func(tx *records.Tx) (err error) {
-		g, _, err = control.GuardOf(tx)
+		g, _, err = records.GuardOf(tx)
 		return err
 	}))
 	return g

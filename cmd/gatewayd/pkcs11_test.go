@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain/ethereum"
-	"gatewayd/dev/ethnode"
 	"gatewayd/config"
 	"gatewayd/dev"
+	"gatewayd/dev/ethnode"
+	"gatewayd/internal/testing/devices"
 	"gatewayd/wallet"
 	"gatewayd/wallet/hsm"
-	"gatewayd/internal/testing/devices"
 )
 
 // TestHotKeyInAModule has a user deposit and withdraw with the daemon's hot key in a hardware

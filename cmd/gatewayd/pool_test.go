@@ -13,7 +13,7 @@ import (
 	"gatewayd/operator"
 	"gatewayd/records"
 	"gatewayd/records/books"
-	"gatewayd/records/search"
+	"gatewayd/view"
 	"gatewayd/wallet"
 )
 
@@ -89,7 +89,7 @@ func (r *rig) payersOf(t *testing.T) map[chain.ID]map[string]int {
 	t.Helper()
 	found := map[chain.ID]map[string]int{}
 	require.NoError(t, r.Daemon.Store.View(t.Context(), func(tx *records.Tx) error {
-		list, err := search.Records(tx, search.Filter{})
+		list, err := view.Records(tx, view.Filter{})
 		for _, rec := range list {
 			if rec.Credit == nil || rec.Credit.State != records.Paid {
 				continue

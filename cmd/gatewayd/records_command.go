@@ -15,7 +15,7 @@ import (
 	"gatewayd/config"
 	"gatewayd/operator"
 	"gatewayd/records"
-	"gatewayd/records/search"
+	"gatewayd/view"
 )
 
 func recordsCommand(w streams) *cobra.Command {
@@ -82,7 +82,7 @@ func recordsListCommand(w streams, config *string, use, about string, all bool) 
 }
 
 // listRecords prints a page, and reports further ones.
-func listRecords(ctx context.Context, d *operator.Session, w streams, f format, filter search.Filter) error {
+func listRecords(ctx context.Context, d *operator.Session, w streams, f format, filter view.Filter) error {
 	list, err := d.Page(ctx, filter)
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func listRecords(ctx context.Context, d *operator.Session, w streams, f format, 
 	}
 	var total uint64
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
-		total, err = search.Count(tx, filter)
+		total, err = view.CountRecords(tx, filter)
 		return err
 	})
 	if err == nil && total > uint64(len(list)) {
@@ -134,7 +134,7 @@ func printRecords(d *operator.Session, w io.Writer, f format, list []records.Rec
 const exportPage = 1000
 
 // exportRecords writes every matching record, page by page, newest first.
-func exportRecords(ctx context.Context, d *operator.Session, w io.Writer, f format, filter search.Filter) error {
+func exportRecords(ctx context.Context, d *operator.Session, w io.Writer, f format, filter view.Filter) error {
 	filter.Limit = exportPage
 	rows, values := [][]string{}, []operator.RecordRow{}
 	for {

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gatewayd/operator"
-	"gatewayd/records/control"
+	"gatewayd/records"
 	"gatewayd/transfers"
 )
 
@@ -90,9 +90,9 @@ func printBooked(r *operator.Rescan, w io.Writer) error {
 	done, open := 0, 0
 	for _, height := range slices.Sorted(maps.Keys(r.Booked)) {
 		switch o := r.Booked[height]; o.State {
-		case control.RescanDone:
+		case records.RescanDone:
 			done++
-		case control.RescanFailed:
+		case records.RescanFailed:
 			failed = append(failed, fmt.Errorf("block %d was not booked: %s", height, o.Detail))
 		default:
 			open++

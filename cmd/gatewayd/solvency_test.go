@@ -16,7 +16,7 @@ import (
 	"gatewayd/dev"
 	"gatewayd/dev/demo"
 	"gatewayd/operator"
-	"gatewayd/records/control"
+	"gatewayd/records"
 )
 
 // rebasing puts a token whose balances change without a word in USDT's place.
@@ -95,7 +95,7 @@ func TestTokenThatRebases(t *testing.T) {
 	waitFor(t, "what is not covered", func() bool { s, ok := w.auditRow(t, "USDT"); return !ok && s.Uncovered == units(w.user.Token, 15_000) })
 	w.mustCommand(t, "audit", "--accept", "USDT-000", "--why", "a test")
 	waitFor(t, "what is owed", func() bool { s, _ := w.auditRow(t, "USDT"); return s.Missing.IsZero() && !s.Uncovered.IsZero() })
-	require.Contains(t, w.mustCommand(t, "channel", "list"), control.ChannelMaintain)
+	require.Contains(t, w.mustCommand(t, "channel", "list"), records.ChannelMaintain)
 	w.topUp(t)
 	w.waitUntilWell(t)
 	_, err := w.command(t, "audit", "--accept", "USDT-000", "--why", "again")

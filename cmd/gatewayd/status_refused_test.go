@@ -7,7 +7,7 @@ import (
 
 	"gatewayd/config"
 	"gatewayd/internal/testing/faults"
-	"gatewayd/records/control"
+	"gatewayd/records"
 	"gatewayd/status"
 )
 
@@ -21,7 +21,7 @@ func TestRefusedPaymentOnEverySurface(t *testing.T) {
 	})
 	const words = "tx fee (1.50 ether) exceeds the configured cap (1.00 ether)"
 	w.node.Fail(faults.Fault{Refusal: faults.Refusal{Method: "eth_sendRawTransaction", Text: words}})
-	c := cell{kind: status.PaymentRefused, chain: "eth", deposit: control.ChannelOpen, withdraw: control.ChannelMaintain, names: words, after: len(w.alerts.events(0))}
+	c := cell{kind: status.PaymentRefused, chain: "eth", deposit: records.ChannelOpen, withdraw: records.ChannelMaintain, names: words, after: len(w.alerts.events(0))}
 	to, sent := w.user.withdrawToPayee(t, units(w.user.Token, 10_000))
 	w.checkSurfaces(t, c)
 	out, _ := w.runCommand(t, "channel", "list")

@@ -21,7 +21,6 @@ import (
 	"gatewayd/dev"
 	"gatewayd/internal/testing/faults"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/status"
 	"gatewayd/wallet"
 )
@@ -111,7 +110,7 @@ func TestStoppedGasAccountOnEverySurface(t *testing.T) {
 	waitFor(t, "a sweep, for which the gas account pays", func() bool {
 		return !strings.Contains(findLine(w.mustCommand(t, "account", "list"), gas), string(records.AccountNew))
 	})
-	c := cell{kind: status.AccountIdle, chain: "eth", deposit: control.ChannelOpen, withdraw: control.ChannelOpen, names: gas, stopsAccount: true, after: len(w.alerts.events(0))}
+	c := cell{kind: status.AccountIdle, chain: "eth", deposit: records.ChannelOpen, withdraw: records.ChannelOpen, names: gas, stopsAccount: true, after: len(w.alerts.events(0))}
 	hash := w.sendWith(t, path, ether(1))
 	w.checkWarning(t, c)
 	w.mustCommand(t, "account", "resume", "eth", gas, "--accept", hash, "--why", "a test")
@@ -127,7 +126,7 @@ func TestCatchingUpOnEverySurface(t *testing.T) {
 		c.Alerts = w.alerts.config()
 		c.Status.Every = 5 * time.Second // three checks must see it move
 	})
-	c := cell{kind: status.FollowerBehind, chain: "eth", deposit: control.ChannelMaintain, withdraw: control.ChannelMaintain, names: "is behind", after: len(w.alerts.events(0))}
+	c := cell{kind: status.FollowerBehind, chain: "eth", deposit: records.ChannelMaintain, withdraw: records.ChannelMaintain, names: "is behind", after: len(w.alerts.events(0))}
 	w.kill(t)
 	_, err := w.source.Mine(5_000)
 	require.NoError(t, err)
@@ -163,12 +162,12 @@ func TestFeesOnEverySurface(t *testing.T) {
 	}
 	small, large := units(w.user.Token, 2_000), units(w.user.Token, 990_000)
 	reload(dearer)
-	all := cell{kind: status.FeesTooHigh, chain: "eth", deposit: control.ChannelOpen, withdraw: control.ChannelMaintain, names: "above the limits of payouts", after: len(w.alerts.events(0))}
+	all := cell{kind: status.FeesTooHigh, chain: "eth", deposit: records.ChannelOpen, withdraw: records.ChannelMaintain, names: "above the limits of payouts", after: len(w.alerts.events(0))}
 	to, sent := w.user.withdrawToPayee(t, small)
 	w.checkSurfaces(t, all)
 
 	w.node.Fail(faults.Fault{Refuses: rawTransaction.Match}) // then one large payout waits for its block, and the next one for that
-	some := cell{kind: status.FeesHigh, chain: "eth", deposit: control.ChannelOpen, withdraw: control.ChannelOpen, after: len(w.alerts.events(0))}
+	some := cell{kind: status.FeesHigh, chain: "eth", deposit: records.ChannelOpen, withdraw: records.ChannelOpen, after: len(w.alerts.events(0))}
 	first := w.withdrawUnasked(t, large)
 	reload(dear)
 	waitFor(t, "a large payout that may cost more", func() bool {

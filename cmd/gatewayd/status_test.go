@@ -28,7 +28,6 @@ import (
 	"gatewayd/operator"
 	"gatewayd/operator/console"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/signer/approval"
 	"gatewayd/status"
 	"gatewayd/wallet"
@@ -104,8 +103,8 @@ func (w *faultyEnv) checkWallets(t *testing.T, c cell) {
 	require.Equal(t, []string{c.deposit, c.withdraw}, []string{meta.DepositState, meta.WithdrawState}, "meta-info")
 	var info struct{ NoticeMsg string }
 	require.Equal(t, 0, getEnvelope(t, w.gateway+"/deposit-info"+query, &info))
-	require.Equal(t, c.deposit == control.ChannelMaintain, info.NoticeMsg != "", "deposit-info")
-	require.Equal(t, map[string]int{control.ChannelOpen: 0, control.ChannelMaintain: 2}[c.withdraw], getEnvelope(t, w.gateway+"/withdraw-info"+query, nil), "withdraw-info")
+	require.Equal(t, c.deposit == records.ChannelMaintain, info.NoticeMsg != "", "deposit-info")
+	require.Equal(t, map[string]int{records.ChannelOpen: 0, records.ChannelMaintain: 2}[c.withdraw], getEnvelope(t, w.gateway+"/withdraw-info"+query, nil), "withdraw-info")
 }
 
 // requireDocumented requires the condition's lines in docs/operations/alerts.md; those of one kind
@@ -114,7 +113,7 @@ func requireDocumented(t *testing.T, c cell) {
 	t.Helper()
 	deposit, withdraw := documentedStates(t, c.kind)
 	if c.besides == string(records.Deposit) {
-		c.deposit = control.ChannelOpen // for all that this kind does
+		c.deposit = records.ChannelOpen // for all that this kind does
 	}
 	if !slices.Contains(deposit, "that channel") {
 		require.Contains(t, deposit, c.deposit, "the table has of %s and deposits", c.kind)
@@ -221,7 +220,7 @@ func (w *faultyEnv) waitUntilOver(t *testing.T, c cell) {
 func (w *faultyEnv) waitUntilHidden(t *testing.T, c cell) {
 	t.Helper()
 	w.waitUntilWell(t)
-	waitFor(t, "channels that open by themselves", func() bool { return !strings.Contains(w.mustCommand(t, "channel", "list"), control.ChannelMaintain) })
+	waitFor(t, "channels that open by themselves", func() bool { return !strings.Contains(w.mustCommand(t, "channel", "list"), records.ChannelMaintain) })
 	waitFor(t, "a scrape without it", func() bool {
 		got := series(t, w.info.Operators)
 		return !hasCondition(got, c, true) && !hasCondition(got, c, false)
@@ -268,7 +267,7 @@ func (w *faultyEnv) checkWarning(t *testing.T, c cell) {
 	w.waitForConsole(t, c, false)
 	out = w.mustCommand(t, "channel", "list")
 	for direction, state := range map[string]string{"deposit": c.deposit, "withdrawal": c.withdraw} {
-		require.Equal(t, state == control.ChannelMaintain, strings.Contains(findLine(out, "USDT-000", direction), control.ChannelMaintain), "channel list:\n%s", out)
+		require.Equal(t, state == records.ChannelMaintain, strings.Contains(findLine(out, "USDT-000", direction), records.ChannelMaintain), "channel list:\n%s", out)
 	}
 	if told {
 		w.waitForAlerts(t, c, "condition.began")
@@ -287,7 +286,7 @@ func documentedStates(t *testing.T, k status.Kind) (deposit, withdraw []string) 
 		if len(column) < 5 || !strings.HasPrefix(row, "| `"+string(k)+"`") {
 			continue
 		}
-		if in := strings.TrimSpace(column[2]); slices.Contains([]string{control.ChannelOpen, control.ChannelMaintain, "that channel"}, in) {
+		if in := strings.TrimSpace(column[2]); slices.Contains([]string{records.ChannelOpen, records.ChannelMaintain, "that channel"}, in) {
 			deposit, withdraw = append(deposit, in), append(withdraw, strings.TrimSpace(column[3]))
 		}
 	}
@@ -322,7 +321,7 @@ func (w *faultyEnv) checkCommands(t *testing.T, c cell) {
 	for direction, state := range map[string]string{"deposit": c.deposit, "withdrawal": c.withdraw} {
 		row := findLine(out, "USDT-000", direction)
 		require.Contains(t, row, state, "channel list:\n%s", out)
-		require.Equal(t, state == control.ChannelMaintain && direction != c.besides, strings.Contains(row, c.names), "channel list says why:\n%s", out)
+		require.Equal(t, state == records.ChannelMaintain && direction != c.besides, strings.Contains(row, c.names), "channel list says why:\n%s", out)
 		require.Contains(t, row, "OPEN", "the operator's state stays as it is")
 	}
 	out, ok := w.commandShows(t, "doctor", func(out string) bool { return strings.Contains(findLine(out, "cures status "+string(c.kind)), c.names) })
@@ -364,7 +363,7 @@ func TestConditionsOnEverySurface(t *testing.T) {
 		signer = splitSigner(t, c)
 		signer.start(t)
 	})
-	const open, maintain = control.ChannelOpen, control.ChannelMaintain
+	const open, maintain = records.ChannelOpen, records.ChannelMaintain
 	both := func(k status.Kind, chain, names string) cell {
 		return cell{kind: k, chain: chain, deposit: maintain, withdraw: maintain, names: names}
 	}
@@ -473,7 +472,7 @@ func (w *faultyEnv) owe(t *testing.T) {
 	})
 	waitFor(t, "withdrawals that have stopped", func() bool {
 		out, _ := w.runCommand(t, "channel", "list")
-		return strings.Contains(findLine(out, "USDT-000", "withdrawal"), control.ChannelMaintain)
+		return strings.Contains(findLine(out, "USDT-000", "withdrawal"), records.ChannelMaintain)
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 	"gatewayd/internal/testing/faults"
 	"gatewayd/internal/testing/recordstest"
 	"gatewayd/notify"
-	"gatewayd/records/control"
+	"gatewayd/records"
 	"gatewayd/status"
 )
 
@@ -61,7 +61,7 @@ func TestWarningsOnEverySurface(t *testing.T) {
 		}, func() { fail(faults.Fault{}, nodes...) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cell := cell{kind: c.kind, chain: "eth", deposit: control.ChannelOpen, withdraw: control.ChannelOpen, after: len(w.alerts.events(0))}
+			cell := cell{kind: c.kind, chain: "eth", deposit: records.ChannelOpen, withdraw: records.ChannelOpen, after: len(w.alerts.events(0))}
 			c.cause()
 			w.checkWarning(t, cell)
 			c.remedy()
@@ -74,7 +74,7 @@ func TestWarningsOnEverySurface(t *testing.T) {
 // longWarnings makes what shows after a minute only: a node that was wrong is right again, and a
 // receiver takes nothing.
 func (w *faultyEnv) longWarnings(t *testing.T, liar *faults.Node, back *receiver) {
-	open := cell{deposit: control.ChannelOpen, withdraw: control.ChannelOpen, after: len(w.alerts.events(0))}
+	open := cell{deposit: records.ChannelOpen, withdraw: records.ChannelOpen, after: len(w.alerts.events(0))}
 	of := func(k status.Kind, chain string) cell {
 		c := open
 		c.kind, c.chain = k, chain
@@ -149,7 +149,7 @@ func TestStoreDownOnEverySurface(t *testing.T) {
 		w.alerts = newReceiver(t)
 		c.Alerts = w.alerts.config()
 	})
-	c := cell{kind: status.StoreDown, deposit: control.ChannelMaintain, withdraw: control.ChannelMaintain}
+	c := cell{kind: status.StoreDown, deposit: records.ChannelMaintain, withdraw: records.ChannelMaintain}
 	requireDocumented(t, c)
 	server.Stop(syscall.SIGQUIT) // as in a crash
 	w.checkWithoutStore(t, c)

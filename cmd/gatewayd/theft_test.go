@@ -9,7 +9,6 @@ import (
 
 	"gatewayd/operator"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/status"
 )
 
@@ -25,7 +24,7 @@ func TestTheftBeforeTheFirstPayment(t *testing.T) {
 		return strings.Contains(out, "was not signed by this daemon")
 	})
 	w.checkSurfaces(t, cell{
-		kind: status.AccountStopped, chain: "eth", deposit: control.ChannelOpen, withdraw: control.ChannelMaintain,
+		kind: status.AccountStopped, chain: "eth", deposit: records.ChannelOpen, withdraw: records.ChannelMaintain,
 		names: "was not signed by this daemon", stopsAccount: true,
 	})
 	out, ok := w.runCommand(t, "account", "resume", "eth", w.hot(t))

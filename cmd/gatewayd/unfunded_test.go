@@ -12,7 +12,7 @@ import (
 	"gatewayd/daemon"
 	"gatewayd/dev"
 	"gatewayd/dev/demo"
-	"gatewayd/records/control"
+	"gatewayd/records"
 	"gatewayd/status"
 	"gatewayd/vite/core"
 	"gatewayd/wallet"
@@ -72,7 +72,7 @@ func TestNewGatewayWithoutMoney(t *testing.T) {
 	require.Contains(t, first.kinds(), string(status.NoCoin))
 	require.Contains(t, first.kinds(), string(status.NoQuota))
 	w.addUser(t)
-	const open, maintain = control.ChannelOpen, control.ChannelMaintain
+	const open, maintain = records.ChannelOpen, records.ChannelMaintain
 	w.checkSurfaces(t, cell{kind: status.NoFunds, deposit: maintain, withdraw: maintain, names: "the smallest payment needs 1 USDT"})
 
 	require.NoError(t, dev.FundSource(t.Context(), w.info, w.keys, nil)) // tokens for the hot account, coin for the gas account

@@ -12,7 +12,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/operator"
 	"gatewayd/records"
-	"gatewayd/records/access"
 	"gatewayd/signer/approval"
 )
 
@@ -177,7 +176,7 @@ func (c *Console) approve(r request) error {
 
 // ownKey is the public key of the user's passkey that has signed.
 func (c *Console) ownKey(r request, credential json.RawMessage) (key approval.PasskeyKey, err error) {
-	var p access.Passkey
+	var p records.Passkey
 	err = r.Session.Store.View(r.Request().Context(), func(tx *records.Tx) error {
 		p, err = ownerOf(tx, credential)
 		return err

@@ -13,7 +13,6 @@ import (
 	"gatewayd/internal/testing/recordstest"
 	"gatewayd/operator"
 	"gatewayd/records"
-	"gatewayd/records/access"
 	"gatewayd/signer/approval"
 )
 
@@ -60,10 +59,10 @@ func approvalsPage(t *testing.T) (p *page, record uint64, ann, ben *devices.Auth
 	p = newPageOn(t, rig.Store)
 	p.clock.Store(rig.Now().Unix())
 	require.NoError(t, rig.Store.Update(t.Context(), func(tx *records.Tx) error {
-		u, err := access.UserOf(tx, "approver")
+		u, err := records.UserOf(tx, "approver")
 		require.NoError(t, err)
 		u.Name = "ben"
-		return access.Put(tx, u)
+		return records.PutUser(tx, u)
 	}))
 	ann, ben = devices.New(t, host, origin), devices.NewEd25519(t, host, origin)
 	for name, a := range map[string]*devices.Authenticator{"approver": ann, "ben": ben} {

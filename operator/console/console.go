@@ -15,7 +15,6 @@ import (
 	"gatewayd/httpserver"
 	"gatewayd/operator"
 	"gatewayd/records"
-	"gatewayd/records/access"
 	"gatewayd/signer/approval"
 	"gatewayd/transfers"
 	"gatewayd/watcher/recovery"
@@ -85,21 +84,21 @@ func (c *Console) Routes(e *echo.Echo) {
 	} {
 		api.GET(path, c.signed(read, ""))
 	}
-	api.GET("/profile/:name", c.signed(c.profile, access.Operator))
-	api.POST("/records/:id/settle", c.signed(c.settle, access.Operator))
-	api.POST("/accounts/:chain/:account/stop", c.signed(c.stopAccount, access.Operator))
-	api.POST("/accounts/:chain/:account/resume", c.signed(c.resumeAccount, access.Operator))
-	api.POST("/chains/:chain/resume", c.signed(c.resumeChain, access.Operator))
-	api.POST("/chains/:chain/rescan", c.signed(c.rescan, access.Operator))
-	api.POST("/configuration/reload", c.signed(c.reload, access.Operator))
-	api.POST("/records/:id/:order", c.signed(c.orderRecord, access.Operator))
+	api.GET("/profile/:name", c.signed(c.profile, records.Operator))
+	api.POST("/records/:id/settle", c.signed(c.settle, records.Operator))
+	api.POST("/accounts/:chain/:account/stop", c.signed(c.stopAccount, records.Operator))
+	api.POST("/accounts/:chain/:account/resume", c.signed(c.resumeAccount, records.Operator))
+	api.POST("/chains/:chain/resume", c.signed(c.resumeChain, records.Operator))
+	api.POST("/chains/:chain/rescan", c.signed(c.rescan, records.Operator))
+	api.POST("/configuration/reload", c.signed(c.reload, records.Operator))
+	api.POST("/records/:id/:order", c.signed(c.orderRecord, records.Operator))
 	api.POST("/passkeys/challenge", c.signed(c.createPasskey, ""))
 	api.POST("/passkeys", c.signed(c.addPasskey, ""))
 	api.POST("/passkeys/:id/remove", c.signed(c.removePasskey, ""))
-	api.POST("/approvals/:id/challenge", c.signed(c.askApproval, access.Approver))
-	api.POST("/approvals/:id/reject", c.signed(c.reject, access.Approver))
-	api.POST("/approvals/:id", c.signed(c.approve, access.Approver))
-	api.POST("/channels/:network/:token/:direction", c.signed(c.setChannel, access.Operator))
+	api.POST("/approvals/:id/challenge", c.signed(c.askApproval, records.Approver))
+	api.POST("/approvals/:id/reject", c.signed(c.reject, records.Approver))
+	api.POST("/approvals/:id", c.signed(c.approve, records.Approver))
+	api.POST("/channels/:network/:token/:direction", c.signed(c.setChannel, records.Operator))
 	api.Any("/*", func(echo.Context) error { return refusal(http.StatusNotFound, "the console has no such page") })
 }
 

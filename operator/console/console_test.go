@@ -22,7 +22,6 @@ import (
 	"gatewayd/operator"
 	"gatewayd/operator/console"
 	"gatewayd/records"
-	"gatewayd/records/access"
 	"gatewayd/signer/approval"
 )
 
@@ -63,8 +62,8 @@ func newPageOn(t *testing.T, store *records.Store) *page {
 	kept, err := console.HashPassword(password)
 	require.NoError(t, err)
 	require.NoError(t, p.store.Update(t.Context(), func(tx *records.Tx) error {
-		for _, role := range access.Roles() {
-			if err := access.Put(tx, access.User{Name: string(role), Role: role, Password: kept, TOTP: p.secret}); err != nil {
+		for _, role := range records.UserRoles() {
+			if err := records.PutUser(tx, records.User{Name: string(role), Role: role, Password: kept, TOTP: p.secret}); err != nil {
 				return err
 			}
 		}
@@ -201,7 +200,7 @@ func TestSessions(t *testing.T) {
 	}
 	_, text := p.ask(http.MethodGet, "/history", nil)
 	require.Contains(t, text, `"actor":"operator:operator"`, "who signed in stands in the history")
-	p.advance(access.Idle)
+	p.advance(records.SessionIdle)
 	status, _ = p.ask(http.MethodGet, "/me", nil)
 	require.Equal(t, http.StatusUnauthorized, status, "nobody was there")
 	p.signIn("operator")

@@ -7,7 +7,6 @@ import (
 
 	"gatewayd/operator"
 	"gatewayd/records"
-	"gatewayd/records/control"
 	"gatewayd/transfers"
 )
 
@@ -87,7 +86,7 @@ func (c *Console) setChannel(r request) error {
 	if err := change.Check(); err != nil {
 		return refusal(http.StatusBadRequest, err.Error())
 	}
-	var after control.Channel
+	var after records.Channel
 	err = r.Session.Store.Update(r.ctx(), func(tx *records.Tx) error {
 		after, err = change.Apply(tx)
 		return err

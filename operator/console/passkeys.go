@@ -12,7 +12,6 @@ import (
 
 	"gatewayd/operator"
 	"gatewayd/records"
-	"gatewayd/records/access"
 	"gatewayd/signer/approval"
 )
 
@@ -34,7 +33,7 @@ type passkeyRow struct {
 	Approver string `json:"approver"` // its line in signer.approvals.approvers
 }
 
-func rowOf(p access.Passkey) passkeyRow {
+func rowOf(p records.Passkey) passkeyRow {
 	row := passkeyRow{ID: p.ID, Label: p.Label, Created: p.Created.UTC().Format(time.RFC3339), Approver: ApproverLine(p)}
 	if !p.Used.IsZero() {
 		row.Used = p.Used.UTC().Format(time.RFC3339)
@@ -43,11 +42,13 @@ func rowOf(p access.Passkey) passkeyRow {
 }
 
 // ApproverLine is the line that lets a passkey approve, in the signer's configuration.
-func ApproverLine(p access.Passkey) string { return "- {name: " + p.User + ", passkey: " + p.Key + "}" }
+func ApproverLine(p records.Passkey) string {
+	return "- {name: " + p.User + ", passkey: " + p.Key + "}"
+}
 
-func passkeysOf(r request) (list []access.Passkey, err error) {
+func passkeysOf(r request) (list []records.Passkey, err error) {
 	err = r.Session.Store.View(r.Request().Context(), func(tx *records.Tx) error {
-		list, err = access.Passkeys(tx, r.user.Name)
+		list, err = records.Passkeys(tx, r.user.Name)
 		return err
 	})
 	return list, err
@@ -66,7 +67,7 @@ func (c *Console) passkeys(r request) error {
 }
 
 // descriptors name passkeys to a browser.
-func descriptors(list []access.Passkey) []protocol.CredentialDescriptor {
+func descriptors(list []records.Passkey) []protocol.CredentialDescriptor {
 	out := make([]protocol.CredentialDescriptor, 0, len(list))
 	for _, p := range list {
 		if id, err := base64.RawURLEncoding.DecodeString(p.ID); err == nil {
@@ -120,15 +121,15 @@ func (c *Console) addPasskey(r request) error {
 	if err != nil {
 		return refusal(http.StatusBadRequest, err.Error())
 	}
-	p := access.Passkey{ID: made.ID, User: r.user.Name, Label: given.Label, Key: made.Key.String(), Count: made.Count}
+	p := records.Passkey{ID: made.ID, User: r.user.Name, Label: given.Label, Key: made.Key.String(), Count: made.Count}
 	err = r.Session.Store.Update(r.ctx(), func(tx *records.Tx) error {
-		if err := access.AddPasskey(tx, p); err != nil {
+		if err := records.AddPasskey(tx, p); err != nil {
 			return err
 		}
-		p, err = access.PasskeyOf(tx, p.ID)
+		p, err = records.PasskeyOf(tx, p.ID)
 		return err
 	})
-	if errors.Is(err, access.ErrLabel) || errors.Is(err, access.ErrMany) {
+	if errors.Is(err, records.ErrPasskeyLabel) || errors.Is(err, records.ErrMany) {
 		return refusal(http.StatusBadRequest, err.Error())
 	}
 	if err != nil {
@@ -163,7 +164,7 @@ func challengeIn(credential json.RawMessage) ([]byte, error) {
 var errChallenge = refusal(http.StatusUnauthorized, "the challenge is unknown, used or expired: start again")
 
 func (c *Console) removePasskey(r request) error {
-	err := r.Session.Store.Update(r.ctx(), func(tx *records.Tx) error { return access.RemovePasskey(tx, r.user.Name, r.Param("id"), r.token) })
+	err := r.Session.Store.Update(r.ctx(), func(tx *records.Tx) error { return records.RemovePasskey(tx, r.user.Name, r.Param("id"), r.token) })
 	if errors.Is(err, records.ErrNotFound) {
 		return refusal(http.StatusNotFound, "you have no such passkey")
 	}
@@ -215,7 +216,7 @@ func (c *Console) signInByPasskey(x echo.Context) error {
 	if err != nil || !c.asked.redeem(raw, "") {
 		return errChallenge
 	}
-	var p access.Passkey
+	var p records.Passkey
 	err = g.Session.Store.View(x.Request().Context(), func(tx *records.Tx) error {
 		p, err = ownerOf(tx, given.Credential)
 		return err
@@ -230,17 +231,17 @@ func (c *Console) signInByPasskey(x echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.begin(x, g, p.User, func(tx *records.Tx) error { return access.UsePasskey(tx, p.ID, count) })
+	return c.begin(x, g, p.User, func(tx *records.Tx) error { return records.UsePasskey(tx, p.ID, count) })
 }
 
 // ownerOf returns the passkey named in a browser's answer, or ErrNotFound; also where the
 // authenticator has it for another user.
-func ownerOf(tx *records.Tx, credential json.RawMessage) (access.Passkey, error) {
+func ownerOf(tx *records.Tx, credential json.RawMessage) (records.Passkey, error) {
 	given, err := approval.ParseCredential(credential)
 	if err != nil {
-		return access.Passkey{}, refusal(http.StatusBadRequest, err.Error())
+		return records.Passkey{}, refusal(http.StatusBadRequest, err.Error())
 	}
-	p, err := access.PasskeyOf(tx, given.ID)
+	p, err := records.PasskeyOf(tx, given.ID)
 	if err == nil && len(given.UserHandle) > 0 && string(given.UserHandle) != p.User {
 		err = records.ErrNotFound
 	}
@@ -248,7 +249,7 @@ func ownerOf(tx *records.Tx, credential json.RawMessage) (access.Passkey, error)
 }
 
 // verified reports whether a passkey has signed a challenge, and how often it has signed.
-func (c *Console) verified(site approval.Site, p access.Passkey, raw []byte, credential json.RawMessage) (uint32, error) {
+func (c *Console) verified(site approval.Site, p records.Passkey, raw []byte, credential json.RawMessage) (uint32, error) {
 	given, err := approval.ParseCredential(credential)
 	if err != nil {
 		return 0, refusal(http.StatusBadRequest, err.Error())

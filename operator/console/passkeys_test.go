@@ -11,7 +11,6 @@ import (
 
 	"gatewayd/internal/testing/devices"
 	"gatewayd/records"
-	"gatewayd/records/access"
 )
 
 // challenge asks for one.
@@ -150,9 +149,9 @@ func TestPasskeysAreRemoved(t *testing.T) {
 	status, text = p.register(a, "again")
 	require.Equal(t, http.StatusOK, status, text)
 	require.NoError(t, p.store.Update(t.Context(), func(tx *records.Tx) error {
-		u, err := access.UserOf(tx, "operator")
+		u, err := records.UserOf(tx, "operator")
 		require.NoError(t, err)
-		return access.Put(tx, u)
+		return records.PutUser(tx, u)
 	}))
 	status, _ = p.ask(http.MethodGet, "/me", nil)
 	require.Equal(t, http.StatusUnauthorized, status, "signed out by a new password")

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/crypto/argon2"
 
-	"gatewayd/records/access"
+	"gatewayd/records"
 )
 
 // The cost of a password: time, memory in KiB and threads of Argon2id, by OWASP's second choice.
@@ -35,11 +35,11 @@ var ErrPassword = fmt.Errorf("the password must have %d to %d characters", MinPa
 const madeSize = 15
 
 // NewUser creates a user with a password and a second factor. The password is not stored in clear.
-func NewUser(name string, role access.Role) (u access.User, password string, err error) {
+func NewUser(name string, role records.UserRole) (u records.User, password string, err error) {
 	raw := make([]byte, madeSize)
 	_, _ = rand.Read(raw) // never fails
 	password = base64.RawURLEncoding.EncodeToString(raw)
-	u = access.User{Name: name, Role: role}
+	u = records.User{Name: name, Role: role}
 	if u.Password, err = HashPassword(password); err == nil {
 		u.TOTP, err = NewSecret()
 	}

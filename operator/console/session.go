@@ -14,7 +14,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"gatewayd/records"
-	"gatewayd/records/access"
 )
 
 // cookieName is the session's cookie, and headerCSRF what a request that changes something carries
@@ -28,7 +27,7 @@ const (
 type request struct {
 	echo.Context
 	Gateway
-	user  access.User
+	user  records.User
 	csrf  string
 	token string
 }
@@ -43,7 +42,7 @@ type action func(r request) error
 
 // signed lets an action be done by who is signed in, and has a role where one is wanted. What
 // changes something wants the session's CSRF token.
-func (c *Console) signed(do action, role access.Role) echo.HandlerFunc {
+func (c *Console) signed(do action, role records.UserRole) echo.HandlerFunc {
 	return func(x echo.Context) error {
 		g, err := c.gateway()
 		if err != nil {
@@ -69,7 +68,7 @@ func (c *Console) signed(do action, role access.Role) echo.HandlerFunc {
 var errSignedOut = refusal(http.StatusUnauthorized, "sign in first")
 
 // session finds who is signed in, and notes now and then that they are here.
-func (c *Console) session(r *request) (s access.Session, err error) {
+func (c *Console) session(r *request) (s records.UserSession, err error) {
 	cookie, err := r.Cookie(cookieName)
 	if err != nil || cookie.Value == "" {
 		return s, errSignedOut
@@ -78,14 +77,14 @@ func (c *Console) session(r *request) (s access.Session, err error) {
 	var due bool
 	ctx, store := r.Request().Context(), r.Session.Store
 	err = store.View(ctx, func(tx *records.Tx) error {
-		s, due, err = access.SessionOf(tx, r.token)
+		s, due, err = records.UserSessionOf(tx, r.token)
 		return err
 	})
 	if errors.Is(err, records.ErrNotFound) {
 		return s, errSignedOut
 	}
 	if err == nil && due {
-		err = store.Update(ctx, func(tx *records.Tx) error { return access.Touch(tx, r.token) })
+		err = store.Update(ctx, func(tx *records.Tx) error { return records.TouchSession(tx, r.token) })
 	}
 	return s, err
 }
@@ -99,9 +98,9 @@ type credentials struct {
 
 // me is who is signed in, as the page needs it.
 type me struct {
-	Name string      `json:"name"`
-	Role access.Role `json:"role"`
-	CSRF string      `json:"csrf"`
+	Name string           `json:"name"`
+	Role records.UserRole `json:"role"`
+	CSRF string           `json:"csrf"`
 }
 
 // errCredentials does not reveal which of them is wrong.
@@ -124,37 +123,37 @@ func (c *Console) signIn(x echo.Context) error {
 		return err
 	}
 	return c.begin(x, g, u.Name, func(tx *records.Tx) error {
-		now, err := access.UserOf(tx, u.Name)
+		now, err := records.UserOf(tx, u.Name)
 		switch {
 		case err != nil:
 			return err
 		case now.Password != u.Password: // it was changed while it was tried
 			return errCredentials
 		}
-		return access.UseCode(tx, u.Name, step)
+		return records.UseCode(tx, u.Name, step)
 	})
 }
 
 // begin begins a session of a user, once what proved that it is them is used up.
 func (c *Console) begin(x echo.Context, g Gateway, name string, use func(*records.Tx) error) error {
 	token, csrf := newToken(), newToken()
-	var u access.User
+	var u records.User
 	err := g.Session.Store.Update(records.WithActor(x.Request().Context(), "operator:"+name), func(tx *records.Tx) (err error) {
 		if err := use(tx); err != nil {
 			return err
 		}
-		if u, err = access.UserOf(tx, name); err != nil {
+		if u, err = records.UserOf(tx, name); err != nil {
 			return err
 		}
-		return access.SignIn(tx, name, token, csrf)
+		return records.SignIn(tx, name, token, csrf)
 	})
-	if errors.Is(err, access.ErrUsed) {
+	if errors.Is(err, records.ErrUsed) {
 		return refusal(http.StatusUnauthorized, "this code or passkey response was already used: use the next code, or the passkey again")
 	}
 	if err != nil {
 		return err
 	}
-	x.SetCookie(cookie(token, x.Request().TLS != nil || x.Request().Header.Get(echo.HeaderXForwardedProto) == "https", access.Longest))
+	x.SetCookie(cookie(token, x.Request().TLS != nil || x.Request().Header.Get(echo.HeaderXForwardedProto) == "https", records.Longest))
 	return x.JSON(http.StatusOK, me{u.Name, u.Role, csrf})
 }
 
@@ -171,9 +170,9 @@ func (c *Console) mayTry(x echo.Context, name string) error {
 }
 
 // identify returns whose credentials these are, and which period the code is of.
-func (c *Console) identify(ctx context.Context, g Gateway, given credentials) (u access.User, step uint64, err error) {
+func (c *Console) identify(ctx context.Context, g Gateway, given credentials) (u records.User, step uint64, err error) {
 	err = g.Session.Store.View(ctx, func(tx *records.Tx) error {
-		u, err = access.UserOf(tx, given.Name)
+		u, err = records.UserOf(tx, given.Name)
 		return err
 	})
 	known := err == nil
@@ -201,7 +200,7 @@ func (c *Console) identify(ctx context.Context, g Gateway, given credentials) (u
 }
 
 func (c *Console) signOut(r request) error {
-	if err := r.Session.Store.Update(r.ctx(), func(tx *records.Tx) error { return access.SignOut(tx, r.token) }); err != nil {
+	if err := r.Session.Store.Update(r.ctx(), func(tx *records.Tx) error { return records.SignOut(tx, r.token) }); err != nil {
 		return err
 	}
 	r.SetCookie(cookie("", false, -time.Second))

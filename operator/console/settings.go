@@ -7,7 +7,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/operator"
 	"gatewayd/records"
-	"gatewayd/records/quotes"
 	"gatewayd/signer/checks"
 )
 
@@ -77,7 +76,7 @@ func (c *Console) limits(r request) error {
 		}
 		for _, n := range r.Session.Config.Networks {
 			for _, t := range n.Tokens {
-				_, cost, found, err := quotes.Since(tx, n.Name, t.Token, c.Now())
+				_, cost, found, err := records.QuotesSince(tx, n.Name, t.Token, c.Now())
 				if err != nil {
 					return err
 				}

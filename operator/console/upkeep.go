@@ -9,7 +9,7 @@ import (
 
 	"gatewayd/config"
 	"gatewayd/operator"
-	"gatewayd/records/control"
+	"gatewayd/records"
 )
 
 // rescanPatience is the time for which a request starts reading further blocks, and readPatience
@@ -81,7 +81,7 @@ func (c *Console) rescan(r request) error {
 // configuration is a reading of the configuration by the daemon. State is open for an order that
 // the daemon has not carried out yet.
 type configuration struct {
-	State control.ReloadState `json:"state"`
+	State records.ReloadState `json:"state"`
 	At    *time.Time          `json:"at,omitempty"`
 	Actor string              `json:"actor"`
 	config.Reload
@@ -115,7 +115,7 @@ func (c *Console) reload(r request) error {
 		return err
 	}
 	answer := configuration{State: done.State, Actor: done.Actor}
-	if done.State != control.ReloadOpen {
+	if done.State != records.ReloadOpen {
 		answer.At = &done.ChangedAt
 		if err := json.Unmarshal([]byte(done.Report), &answer.Reload); err != nil {
 			return err

@@ -1,6 +1,7 @@
 // Package books sums the records of money: totals of a token, required holdings and liabilities,
-// the paying accounts, and contradicting rows. It changes nothing but the openings and losses of
-// tokens, which only it reads.
+// the paying accounts, contradicting rows, and findings: coin of our accounts that differs from the
+// books. It changes nothing but findings and the openings and losses of tokens, which only it
+// reads.
 package books
 
 import (

@@ -11,7 +11,7 @@ func signerRules() []mutant {
 	claims := suite{"./signer/cause", "^(TestRetiredAccountsAtTheSigner|TestThiefGetsNothing)$"}
 	ring := suite{"./wallet", "^TestRing$"}
 	const remote, server, delegation = "signer/remote/config.go", "signer/remote/server.go", "signer/delegation.go"
-	const control, cause = "records/control/guard.go", "signer/cause/cause.go"
+	const control, cause = "records/guard.go", "signer/cause/cause.go"
 	return []mutant{
 		{name: "signer: the peer's user", rule: "only the peer's processes connect to the socket", file: server, old: "if err == nil && (uid == *l.peer || int64(uid) == int64(os.Getuid())) {", new: "if err == nil && os.Getuid() >= 0 {", suite: asks("TestPeers")},
 		{name: "signer: the socket's mode", rule: "a socket has the mode that is set", file: server, old: "Mode: cfg.mode(),", new: "Mode: 0o666,", suite: asks("TestSockets")},
@@ -32,7 +32,7 @@ func signerRules() []mutant {
 
 		{name: "guard identity: another", rule: "records go with one sign-guard", file: control, old: "case found && was.ID != now.ID:", new: "case false:", suite: guard},
 		{name: "guard identity: it never falls", rule: "what was seen of a sign-guard is not taken back", file: control, old: "case found && was.Commits >= now.Commits:", new: "case false:", suite: guard},
-		{name: "guard identity: adopting stops", rule: "a sign-guard that may know less stops every account that pays", file: control, old: "records.AccountHalted, why); err != nil {", new: "records.AccountOK, why); err != nil {", suite: guard},
+		{name: "guard identity: adopting stops", rule: "a sign-guard that may know less stops every account that pays", file: control, old: "AccountHalted, why); err != nil {", new: "AccountOK, why); err != nil {", suite: guard},
 		{name: "guard identity: an older one stops", rule: "a sign-guard with fewer commits stops every account that pays", file: "daemon/signing.go", old: "now.Commits >= was.Commits {", new: "now.Commits >= was.Commits || true {", suite: suite{"./cmd/gatewayd", "^TestOlderGuardStopsWhatPays$"}},
 
 		{name: "rotation: retired accounts pay nobody", rule: "a retired account hands over what it was to pay", file: "watcher/payer.go", old: "if p.retired(a) {", new: "if false {", suite: retired("TestRetiredAccountHandsOver")},

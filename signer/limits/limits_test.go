@@ -220,7 +220,7 @@ func TestConfigurationsOfLimits(t *testing.T) {
 		"gateway_day: \"1e3\" is no":         {GatewayDay: "1e3", Prices: "p"},
 		"price_age":                          {PriceAge: -1},
 		"fees: \"eth\": must be listed once": {Fees: []limits.FeeBudget{{Chain: "eth"}}},
-		"gateway_day: \"1.2.3\" is no ":      {GatewayDay: "1.2.3", Prices: "p"},
+		"gateway_day: \"1.2.3\" is not an":      {GatewayDay: "1.2.3", Prices: "p"},
 	} {
 		require.ErrorContains(t, c.Check(), want)
 	}

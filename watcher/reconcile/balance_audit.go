@@ -10,8 +10,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/balances"
-	"gatewayd/records/control"
+	"gatewayd/records/books"
 )
 
 // balanceReader is a chain whose coin may come to us without a trace in any block's transactions:
@@ -130,9 +129,9 @@ func (a *Auditor) state(ctx context.Context) (state records.BalanceAudit, tracin
 
 // recheckFindings compares accounts that differed at an earlier block.
 func (a *Auditor) recheckFindings(ctx context.Context, state records.BalanceAudit) error {
-	var open []balances.Finding
+	var open []books.Finding
 	err := a.Store.View(ctx, func(tx *records.Tx) error {
-		all, err := balances.Findings(tx, a.id)
+		all, err := books.Findings(tx, a.id)
 		for _, f := range all {
 			if f.Height < state.Folded {
 				open = append(open, f)
@@ -154,7 +153,7 @@ func (a *Auditor) recheckFindings(ctx context.Context, state records.BalanceAudi
 // compareAll compares every account, page by page, each at the block that is final then.
 func (a *Auditor) compareAll(ctx context.Context) error {
 	lowest, count, begin := uint64(0), 0, time.Now()
-	err := forEachPage(ctx, a.Store, a.id, a.chain, func(looks []balances.Look, height uint64) error {
+	err := forEachPage(ctx, a.Store, a.id, a.chain, func(looks []books.Look, height uint64) error {
 		if lowest == 0 {
 			lowest = height // final blocks never go back, so the first page's is the lowest
 		}
@@ -164,7 +163,7 @@ func (a *Auditor) compareAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = a.Store.Update(ctx, func(tx *records.Tx) error { return balances.NoteAudited(tx, a.id, lowest) })
+	err = a.Store.Update(ctx, func(tx *records.Tx) error { return books.NoteAudited(tx, a.id, lowest) })
 	if err != nil {
 		return err
 	}
@@ -178,7 +177,7 @@ func (a *Auditor) compareAll(ctx context.Context) error {
 }
 
 // forEachPage reads every account and its balance, page by page.
-func forEachPage(ctx context.Context, s viewer, id chain.ID, c balanceReader, do func(looks []balances.Look, height uint64) error) error {
+func forEachPage(ctx context.Context, s viewer, id chain.ID, c balanceReader, do func(looks []books.Look, height uint64) error) error {
 	for last := ""; ; {
 		looks, height, err := readLooksOf(ctx, s, id, c, func(tx *records.Tx) ([]records.Holding, error) {
 			return tx.HoldingsAfter(id, last, c.BalancePage())
@@ -208,7 +207,7 @@ func CompareBalances(ctx context.Context, s viewer, c chain.Chain) (compared int
 	if !ok || !b.AuditsBalances() {
 		return 0, nil, nil
 	}
-	err = forEachPage(ctx, s, c.ID(), b, func(looks []balances.Look, height uint64) error {
+	err = forEachPage(ctx, s, c.ID(), b, func(looks []books.Look, height uint64) error {
 		for _, l := range looks {
 			if !l.Opened { // what it held before its books began is not known yet
 				continue
@@ -249,11 +248,11 @@ func (a *Auditor) compareNew(ctx context.Context, state records.BalanceAudit) er
 	if count == 0 {
 		return nil
 	}
-	return a.Store.Update(ctx, func(tx *records.Tx) error { return balances.NoteLooked(tx, a.id, state.Folded) })
+	return a.Store.Update(ctx, func(tx *records.Tx) error { return books.NoteLooked(tx, a.id, state.Folded) })
 }
 
 // readLooks reads what some accounts must hold at the final block by the books, and what they hold.
-func (a *Auditor) readLooks(ctx context.Context, which func(*records.Tx) ([]records.Holding, error)) ([]balances.Look, uint64, error) {
+func (a *Auditor) readLooks(ctx context.Context, which func(*records.Tx) ([]records.Holding, error)) ([]books.Look, uint64, error) {
 	return readLooksOf(ctx, a.Store, a.id, a.chain, which)
 }
 
@@ -262,39 +261,39 @@ type viewer interface {
 	View(ctx context.Context, fn func(*records.Tx) error) error
 }
 
-func readLooksOf(ctx context.Context, s viewer, id chain.ID, c balanceReader, which func(*records.Tx) ([]records.Holding, error)) ([]balances.Look, uint64, error) {
-	var books []records.Holding
+func readLooksOf(ctx context.Context, s viewer, id chain.ID, c balanceReader, which func(*records.Tx) ([]records.Holding, error)) ([]books.Look, uint64, error) {
+	var held []records.Holding
 	var state records.BalanceAudit
 	err := s.View(ctx, func(tx *records.Tx) (err error) {
 		if state, _, err = tx.BalanceAudit(id); err == nil {
-			books, err = which(tx)
+			held, err = which(tx)
 		}
 		return err
 	})
-	if err != nil || len(books) == 0 {
+	if err != nil || len(held) == 0 {
 		return nil, state.Folded, err
 	}
-	accounts := make([]string, len(books))
-	for i, h := range books {
+	accounts := make([]string, len(held))
+	for i, h := range held {
 		accounts[i] = h.Account
 	}
 	have, err := c.BalancesAt(ctx, state.Folded, accounts)
 	if err != nil {
 		return nil, state.Folded, err
 	}
-	looks := make([]balances.Look, len(books))
-	for i, h := range books {
-		looks[i] = balances.Look{Holding: h, Have: have[i]}
+	looks := make([]books.Look, len(held))
+	for i, h := range held {
+		looks[i] = books.Look{Holding: h, Have: have[i]}
 	}
 	return looks, state.Folded, nil
 }
 
 // storeLooks stores findings for the accounts whose coin differed from the books.
-func (a *Auditor) storeLooks(ctx context.Context, height uint64, looks []balances.Look) error {
+func (a *Auditor) storeLooks(ctx context.Context, height uint64, looks []books.Look) error {
 	if len(looks) == 0 {
 		return nil
 	}
-	return a.Store.Update(ctx, func(tx *records.Tx) error { return balances.NoteLooks(tx, a.id, height, looks) })
+	return a.Store.Update(ctx, func(tx *records.Tx) error { return books.NoteLooks(tx, a.id, height, looks) })
 }
 
 // applyShortages closes the coin's channels of networks with a confirmed shortage, and opens those
@@ -302,12 +301,12 @@ func (a *Auditor) storeLooks(ctx context.Context, height uint64, looks []balance
 func (a *Auditor) applyShortages(ctx context.Context) error {
 	short := map[string]string{} // by network
 	err := a.Store.View(ctx, func(tx *records.Tx) error {
-		found, err := balances.Findings(tx, a.id)
+		found, err := books.Findings(tx, a.id)
 		if err != nil {
 			return err
 		}
 		for _, f := range found {
-			if f.Kind != balances.Shortage || !f.Confirmed {
+			if f.Kind != books.Shortage || !f.Confirmed {
 				continue
 			}
 			account, err := tx.Account(a.id, f.Account)
@@ -336,9 +335,9 @@ func (a *Auditor) applyShortages(ctx context.Context) error {
 }
 
 func (a *Auditor) setChannels(ctx context.Context, n records.Network, why string) error {
-	want := control.ChannelOpen
+	want := records.ChannelOpen
 	if why != "" {
-		want = control.ChannelMaintain
+		want = records.ChannelMaintain
 	}
 	for _, t := range n.Tokens {
 		if t.Asset != chain.Native {

@@ -11,7 +11,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/records/books"
-	"gatewayd/records/control"
 	"gatewayd/status"
 )
 
@@ -23,7 +22,7 @@ type Books struct {
 	unfunded       *unfunded
 	short          map[string]int       // network, chain and asset -> rounds in a row with less than is owed
 	unswept        map[string]time.Time // the same -> since when sweeps are waited for
-	low            []control.Condition  // accounts that wait for sweeps in this round
+	low            []records.Condition  // accounts that wait for sweeps in this round
 	reported       int                  // number in the last round; -1: those of an earlier process may still be stored
 	begun          bool
 	checked        uint64 // line of the history up to which the books are sound
@@ -107,7 +106,7 @@ func (r *Books) reportLow(ctx context.Context) error {
 	if len(r.low) == 0 && r.reported == 0 {
 		return nil
 	}
-	err := r.Store.Update(ctx, func(tx *records.Tx) error { return control.NoteConditions(tx, "funds", r.low) })
+	err := r.Store.Update(ctx, func(tx *records.Tx) error { return records.NoteConditions(tx, "funds", r.low) })
 	if err == nil {
 		r.reported = len(r.low)
 	}
@@ -217,7 +216,7 @@ func (r *Books) shortfall(ctx context.Context, n records.Network, id chain.ID, a
 	if waits := have.Less(owed) && !short; r.waitsForSweeps(pool, asset, waits) {
 		short = true
 	} else if waits {
-		r.low = append(r.low, control.Condition{
+		r.low = append(r.low, records.Condition{
 			Kind: string(status.FundsUnswept), Chain: id, Network: n.Name, Subject: n.Paying(id)[0] + "/" + string(asset),
 			Detail: fmt.Sprintf("%s holds %s and owes %s: the rest is on deposit addresses until they are swept", n.Paying(id)[0], n.AmountText(id, asset, have), n.AmountText(id, asset, owed)),
 		})
@@ -290,9 +289,9 @@ func (r *Books) setChannel(ctx context.Context, n records.Network, t records.Tok
 	if shortfall != "" {
 		found = append(found, shortfall)
 	}
-	want, why := control.ChannelOpen, ""
+	want, why := records.ChannelOpen, ""
 	if len(found) > 0 {
-		want, why = control.ChannelMaintain, prefix+strings.Join(found, "; ")
+		want, why = records.ChannelMaintain, prefix+strings.Join(found, "; ")
 	}
 	return r.Store.Update(ctx, func(tx *records.Tx) error {
 		changed, err := SetAutomatic(tx, n, t, d, prefix, want, why)

@@ -12,7 +12,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/balances"
+	"gatewayd/records/books"
 )
 
 // millionAccounts is a chain with a million accounts that hold what the books say, but one. It
@@ -75,7 +75,7 @@ func TestMillionAccounts(t *testing.T) {
 	t.Logf("%d calls, %d KiB more in use", c.calls, grown>>10)
 	require.Less(t, grown, int64(64<<20))
 	require.NoError(t, store.View(t.Context(), func(tx *records.Tx) error {
-		found, err := balances.Findings(tx, "eth")
+		found, err := books.Findings(tx, "eth")
 		require.Len(t, found, 1)
 		require.Equal(t, richAddress, found[0].Account)
 		state, _, _ := tx.BalanceAudit("eth")

@@ -12,7 +12,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
-	"gatewayd/records/control"
 )
 
 const (
@@ -98,10 +97,10 @@ func (r *rig) view(f func(*records.Tx) error) {
 	require.NoError(r.t, r.store.View(r.t.Context(), f))
 }
 
-func (r *rig) channel(d records.Direction) (c control.Channel) {
+func (r *rig) channel(d records.Direction) (c records.Channel) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) (err error) {
-		c, err = control.ChannelOf(tx, r.net.Name, usd, d)
+		c, err = records.ChannelOf(tx, r.net.Name, usd, d)
 		return err
 	})
 	return c

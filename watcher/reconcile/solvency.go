@@ -12,7 +12,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/records/books"
-	"gatewayd/records/control"
 	"gatewayd/status"
 )
 
@@ -299,7 +298,7 @@ func (v *Solvency) Round(ctx context.Context) error {
 	}
 	begun := time.Now()
 	var faults []error
-	var tell []control.Condition
+	var tell []records.Condition
 	for _, n := range v.Networks() {
 		for _, t := range n.Tokens {
 			err := v.check(ctx, n, t)
@@ -314,7 +313,7 @@ func (v *Solvency) Round(ctx context.Context) error {
 				since, v.failed[key] = v.Now(), v.Now()
 			}
 			if v.Now().Sub(since) >= untold {
-				tell = append(tell, control.Condition{
+				tell = append(tell, records.Condition{
 					Kind: string(status.ChecksFail), Chain: n.Source, Network: n.Name, Token: t.TokenID, Subject: "solvency " + n.Name + " " + t.TokenID,
 					Detail: fmt.Sprintf("holdings and debts of %s were not compared since %s: %s", t.Symbol, since.UTC().Format(time.DateTime), chain.PlainError(err)),
 				})
@@ -329,11 +328,11 @@ func (v *Solvency) Round(ctx context.Context) error {
 
 // tell stores the tokens that were not compared for long, when that may differ from the stored
 // ones.
-func (v *Solvency) tell(ctx context.Context, list []control.Condition) error {
+func (v *Solvency) tell(ctx context.Context, list []records.Condition) error {
 	if len(list) == 0 && v.told == 0 {
 		return nil
 	}
-	err := v.Store.Update(ctx, func(tx *records.Tx) error { return control.NoteConditions(tx, "solvency", list) })
+	err := v.Store.Update(ctx, func(tx *records.Tx) error { return records.NoteConditions(tx, "solvency", list) })
 	if err == nil {
 		v.told = len(list)
 	}
@@ -356,7 +355,7 @@ func (v *Solvency) check(ctx context.Context, n records.Network, t records.Token
 	key, fault := tokenKey{n.Name, t.TokenID}, b.fault()
 	if fault == "" {
 		delete(v.before, key)
-		return v.setChannels(ctx, n, t, control.ChannelOpen, "")
+		return v.setChannels(ctx, n, t, records.ChannelOpen, "")
 	}
 	seen, again := v.before[key]
 	if !again {
@@ -365,7 +364,7 @@ func (v *Solvency) check(ctx context.Context, n records.Network, t records.Token
 	if !again || b.Height <= seen {
 		return nil
 	}
-	return v.setChannels(ctx, n, t, control.ChannelMaintain, solvencyPrefix+fault)
+	return v.setChannels(ctx, n, t, records.ChannelMaintain, solvencyPrefix+fault)
 }
 
 // setChannels moves the channels of a token, unless another part has stopped them.

@@ -10,7 +10,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/balances"
+	"gatewayd/records/books"
 )
 
 // maxLocated bounds the surpluses whose blocks are looked for in one round, dearest first: anybody
@@ -20,14 +20,14 @@ const maxLocated = 1_000
 // proposal is a surplus on its way to be credited: what was found, and the later comparison that
 // shows it too.
 type proposal struct {
-	balances.Finding
-	look   balances.Look
+	books.Finding
+	look   books.Look
 	height uint64 // of look
 }
 
 // confirm compares accounts that differed again, at a later final block. What a surplus is made of
 // is then looked for, and credited.
-func (a *Auditor) confirm(ctx context.Context, found []balances.Finding) error {
+func (a *Auditor) confirm(ctx context.Context, found []books.Finding) error {
 	accounts := make([]string, len(found))
 	for i, f := range found {
 		accounts[i] = f.Account
@@ -88,15 +88,15 @@ func (a *Auditor) isDust(p proposal) bool {
 }
 
 // confirmed returns the surpluses among the findings that the later comparison shows too.
-func confirmed(found []balances.Finding, looks []balances.Look, height uint64) ([]proposal, error) {
-	of := make(map[string]balances.Look, len(looks))
+func confirmed(found []books.Finding, looks []books.Look, height uint64) ([]proposal, error) {
+	of := make(map[string]books.Look, len(looks))
 	for _, l := range looks {
 		of[l.Account] = l
 	}
 	var agreed []proposal
 	for _, f := range found {
 		l, ok := of[f.Account]
-		if !ok || f.Kind != balances.Surplus || height <= f.Height {
+		if !ok || f.Kind != books.Surplus || height <= f.Height {
 			continue
 		}
 		surplus, _, err := l.Compare(l.Have)
@@ -132,7 +132,7 @@ func (a *Auditor) credit(ctx context.Context, p proposal, parts []arrival) error
 				return err
 			}
 		}
-		return balances.CreditSurplus(tx, p.Finding, p.height, p.look, rows)
+		return books.CreditSurplus(tx, p.Finding, p.height, p.look, rows)
 	})
 	if errors.Is(err, records.ErrConflict) { // the books changed meanwhile: the next round handles it
 		log.WithError(err).Info("surplus not credited now")

@@ -8,7 +8,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/records/books"
-	"gatewayd/records/control"
 	"gatewayd/status"
 )
 
@@ -83,7 +82,7 @@ func (u *unfunded) checkSide(ctx context.Context, s side) error {
 	if before, known := u.reported[source]; known && before == 0 && len(found) == 0 {
 		return nil
 	}
-	err = u.Store.Update(ctx, func(tx *records.Tx) error { return control.NoteConditions(tx, source, found) })
+	err = u.Store.Update(ctx, func(tx *records.Tx) error { return records.NoteConditions(tx, source, found) })
 	if err == nil {
 		u.reported[source] = len(found)
 	}
@@ -91,7 +90,7 @@ func (u *unfunded) checkSide(ctx context.Context, s side) error {
 }
 
 // lacks returns what stops a side: what each payment takes, then each token.
-func (u *unfunded) lacks(ctx context.Context, s side) (found []control.Condition, err error) {
+func (u *unfunded) lacks(ctx context.Context, s side) (found []records.Condition, err error) {
 	common := u.coin
 	if s.direction == records.Deposit {
 		common = u.quota
@@ -127,8 +126,8 @@ func (s side) account() string { return s.pool[0].Account.Account }
 
 func (s side) text(asset chain.Asset, a chain.Amount) string { return s.AmountText(s.chain, asset, a) }
 
-func (s side) stopped(k status.Kind, subject, format string, args ...any) []control.Condition {
-	return []control.Condition{{
+func (s side) stopped(k status.Kind, subject, format string, args ...any) []records.Condition {
+	return []records.Condition{{
 		Kind: string(k), Chain: s.chain, Network: s.Name, Direction: s.direction, Subject: subject, Stops: true,
 		Detail: fmt.Sprintf("account %s on %s ", s.account(), s.chain) + fmt.Sprintf(format, args...),
 	}}
@@ -136,7 +135,7 @@ func (s side) stopped(k status.Kind, subject, format string, args ...any) []cont
 
 // funds checks whether a side holds a token's smallest payment. The gateway's accounts pay from
 // their holdings: no tokens are issued for them.
-func (u *unfunded) funds(ctx context.Context, s side, t records.Token) ([]control.Condition, error) {
+func (u *unfunded) funds(ctx context.Context, s side, t records.Token) ([]records.Condition, error) {
 	asset, least, err := s.smallest(t)
 	if err != nil {
 		return nil, fmt.Errorf("minimum of %s: %w", t.Symbol, err)
@@ -152,7 +151,7 @@ func (u *unfunded) funds(ctx context.Context, s side, t records.Token) ([]contro
 }
 
 // coin checks whether hot accounts hold the fee of the cheapest payout.
-func (u *unfunded) coin(ctx context.Context, s side) ([]control.Condition, error) {
+func (u *unfunded) coin(ctx context.Context, s side) ([]records.Condition, error) {
 	c, ok := u.Chains[s.chain].(costQuoter)
 	if !ok {
 		return nil, nil
@@ -176,7 +175,7 @@ func (u *unfunded) coin(ctx context.Context, s side) ([]control.Condition, error
 
 // quota checks whether one of the gateway's accounts can pay a credit, however long it may have to
 // wait for quota.
-func (u *unfunded) quota(ctx context.Context, s side) ([]control.Condition, error) {
+func (u *unfunded) quota(ctx context.Context, s side) ([]records.Condition, error) {
 	c, ok := u.Chains[s.chain].(quotaReader)
 	if !ok {
 		return nil, nil

@@ -10,7 +10,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
-	"gatewayd/records/control"
 )
 
 // payoutFee is what a payout costs at most.
@@ -61,7 +60,7 @@ func leanRig(t *testing.T) (*rig, *lean, *lean) {
 func (r *rig) lacking() (list []string) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) error {
-		all, err := control.Conditions(tx)
+		all, err := records.Conditions(tx)
 		for _, c := range all {
 			require.True(r.t, c.Stops)
 			require.Equal(r.t, r.net.Name, c.Network)

@@ -15,7 +15,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/records/signguard"
-	"gatewayd/records/watch"
 )
 
 func testAccounts(t *testing.T, url string) {
@@ -233,7 +232,7 @@ func testParallelBindings(t *testing.T, url string) {
 
 func testWatch(t *testing.T, url string) {
 	r := newRig(t, url)
-	w := watch.New(r.Store)
+	w := records.NewWatch(r.Store)
 	owned := func(id chain.ID, candidates ...string) map[string]bool {
 		got, err := w.Owned(context.Background(), id, candidates)
 		require.NoError(t, err)

@@ -9,7 +9,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/control"
 )
 
 // testApprovals: an approver approves a payment that waits, once as long as that counts.
@@ -53,16 +52,16 @@ func testReports(t *testing.T, url string) {
 	r := newRig(t, url)
 	var got map[string]int
 	r.See(func(tx *records.Tx) error {
-		_, ever, err := control.ReadReport(tx, "limits", &got)
+		_, ever, err := records.ReadReport(tx, "limits", &got)
 		require.False(t, ever)
 		return err
 	})
 	for i := range 2 {
 		r.Pass(time.Minute)
-		r.Do(func(tx *records.Tx) error { return control.NoteReport(tx, "limits", map[string]int{"used": i}) })
+		r.Do(func(tx *records.Tx) error { return records.NoteReport(tx, "limits", map[string]int{"used": i}) })
 	}
 	r.See(func(tx *records.Tx) error {
-		at, ever, err := control.ReadReport(tx, "limits", &got)
+		at, ever, err := records.ReadReport(tx, "limits", &got)
 		require.True(t, ever)
 		require.Equal(t, r.Now(), at.UTC())
 		require.Equal(t, map[string]int{"used": 1}, got)

@@ -11,7 +11,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/records/books"
-	"gatewayd/records/search"
+	"gatewayd/view"
 )
 
 // testWork: what workers and auditors ask for.
@@ -50,7 +50,7 @@ func testWork(t *testing.T, url string) {
 	require.Empty(t, busy(Exchange), "held is nothing to do")
 
 	r.See(func(tx *records.Tx) error {
-		attempts, err := search.AttemptsOf(tx, p)
+		attempts, err := view.AttemptsOf(tx, p)
 		require.NoError(t, err)
 		require.Equal(t, []string{first, second}, []string{attempts[0].Hash, attempts[1].Hash})
 		require.Equal(t, []any{uint64(1), 1, records.AttemptReplace, r.Now()}, []any{attempts[1].Number, attempts[1].Seq, attempts[1].Kind, attempts[1].CreatedAt})

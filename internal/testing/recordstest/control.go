@@ -10,22 +10,21 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/control"
 )
 
 func testConditions(t *testing.T, url string) {
 	r := newRig(t, url)
-	told := func() (list []control.Condition) {
-		r.See(func(tx *records.Tx) (err error) { list, err = control.Conditions(tx); return err })
+	told := func() (list []records.Condition) {
+		r.See(func(tx *records.Tx) (err error) { list, err = records.Conditions(tx); return err })
 		return list
 	}
-	note := func(source string, list ...control.Condition) {
-		r.Do(func(tx *records.Tx) error { return control.NoteConditions(tx, source, list) })
+	note := func(source string, list ...records.Condition) {
+		r.Do(func(tx *records.Tx) error { return records.NoteConditions(tx, source, list) })
 	}
 	require.Empty(t, told())
-	down := control.Condition{Kind: "nodes_unreachable", Chain: Source, Stops: true, Detail: "nobody answers"}
-	slow := control.Condition{Kind: "node_faulty", Subject: "a:1", Chain: Source, Detail: "slow"}
-	short := control.Condition{Kind: "insolvent", Network: Network, Token: Token, Stops: true, Detail: "5 missing"}
+	down := records.Condition{Kind: "nodes_unreachable", Chain: Source, Stops: true, Detail: "nobody answers"}
+	slow := records.Condition{Kind: "node_faulty", Subject: "a:1", Chain: Source, Detail: "slow"}
+	short := records.Condition{Kind: "insolvent", Network: Network, Token: Token, Stops: true, Detail: "5 missing"}
 	begun := r.Now()
 	note("eth", down, slow)
 	note("books", short)
@@ -33,30 +32,30 @@ func testConditions(t *testing.T, url string) {
 	down.Detail = "nobody answers for a minute"
 	note("eth", down)
 	down.Since, down.Seen, short.Since, short.Seen = begun, r.Now(), begun, begun
-	require.Equal(t, []control.Condition{short, down}, told(), "what goes on keeps its time, what is over is gone, another source's stays")
-	r.Do(func(tx *records.Tx) error { return control.DropSources(tx, "b", []string{"books"}) })
+	require.Equal(t, []records.Condition{short, down}, told(), "what goes on keeps its time, what is over is gone, another source's stays")
+	r.Do(func(tx *records.Tx) error { return records.DropSources(tx, "b", []string{"books"}) })
 	require.Len(t, told(), 2)
-	r.Do(func(tx *records.Tx) error { return control.DropSources(tx, "e", []string{"books"}) })
-	require.Equal(t, []control.Condition{short}, told(), "those whose source is not kept are gone")
+	r.Do(func(tx *records.Tx) error { return records.DropSources(tx, "e", []string{"books"}) })
+	require.Equal(t, []records.Condition{short}, told(), "those whose source is not kept are gone")
 	note("books")
 	require.Empty(t, told())
 
-	many := make([]control.Condition, 150)
+	many := make([]records.Condition, 150)
 	for i := range many {
-		many[i] = control.Condition{Kind: "node_faulty", Subject: fmt.Sprint(i)}
+		many[i] = records.Condition{Kind: "node_faulty", Subject: fmt.Sprint(i)}
 	}
 	note("eth", many...)
 	require.Len(t, told(), 100)
 
 	r.See(func(tx *records.Tx) error {
-		_, ever, err := control.LastBeat(tx, "daemon")
+		_, ever, err := records.LastBeat(tx, "daemon")
 		require.False(t, ever)
 		return err
 	})
-	r.Do(func(tx *records.Tx) error { return control.Beat(tx, "daemon") })
+	r.Do(func(tx *records.Tx) error { return records.Beat(tx, "daemon") })
 	r.Pass(time.Hour)
 	r.See(func(tx *records.Tx) error {
-		beat, ever, err := control.LastBeat(tx, "daemon")
+		beat, ever, err := records.LastBeat(tx, "daemon")
 		require.True(t, ever)
 		require.Less(t, beat.Age, 30*time.Minute, "by the database's clock, not ours")
 		return err
@@ -68,7 +67,7 @@ func testWaiting(t *testing.T, url string) {
 	r := newRig(t, url)
 	waiting := func() (ids []uint64) {
 		r.See(func(tx *records.Tx) error {
-			list, err := control.OldestWaiting(tx, Exchange, Gateway)
+			list, err := records.OldestWaiting(tx, Exchange, Gateway)
 			for _, w := range list {
 				require.Equal(t, []any{Network, Token}, []any{w.Network, w.Token})
 				ids = append(ids, w.Payment)
@@ -100,21 +99,21 @@ func testWaiting(t *testing.T, url string) {
 // every account that pays.
 func testGuards(t *testing.T, url string) {
 	r := newRig(t, url)
-	read := func() (g control.Guard, found bool) {
-		r.See(func(tx *records.Tx) (err error) { g, found, err = control.GuardOf(tx); return err })
+	read := func() (g records.Guard, found bool) {
+		r.See(func(tx *records.Tx) (err error) { g, found, err = records.GuardOf(tx); return err })
 		return g, found
 	}
-	note := func(g control.Guard) error {
-		return r.Store.Update(context.Background(), func(tx *records.Tx) error { return control.NoteGuard(tx, g) })
+	note := func(g records.Guard) error {
+		return r.Store.Update(context.Background(), func(tx *records.Tx) error { return records.NoteGuard(tx, g) })
 	}
 	_, found := read()
 	require.False(t, found)
-	require.NoError(t, note(control.Guard{ID: "a", Commits: 3}))
-	require.NoError(t, note(control.Guard{ID: "a", Commits: 2}))
-	require.ErrorIs(t, note(control.Guard{ID: "b", Commits: 9}), control.ErrOtherGuard)
+	require.NoError(t, note(records.Guard{ID: "a", Commits: 3}))
+	require.NoError(t, note(records.Guard{ID: "a", Commits: 2}))
+	require.ErrorIs(t, note(records.Guard{ID: "b", Commits: 9}), records.ErrOtherGuard)
 	g, found := read()
 	require.True(t, found)
-	require.Equal(t, control.Guard{ID: "a", Commits: 3}, g, "it never falls by itself")
+	require.Equal(t, records.Guard{ID: "a", Commits: 3}, g, "it never falls by itself")
 
 	fresh := records.Account{Chain: Source, Account: "0xNew", Kind: records.KindGas, Network: Network, KeyPath: "m/9", State: records.AccountNew}
 	var halted []records.Account
@@ -122,12 +121,12 @@ func testGuards(t *testing.T, url string) {
 		if err := tx.EnsureAccount(fresh); err != nil {
 			return err
 		}
-		halted, err = control.AdoptGuard(tx, control.Guard{ID: "b"}, []chain.ID{Source, Exchange}, "a test")
+		halted, err = records.AdoptGuard(tx, records.Guard{ID: "b"}, []chain.ID{Source, Exchange}, "a test")
 		return err
 	})
 	require.Len(t, halted, 2)
 	g, _ = read()
-	require.Equal(t, control.Guard{ID: "b"}, g)
+	require.Equal(t, records.Guard{ID: "b"}, g)
 	r.See(func(tx *records.Tx) error {
 		for _, a := range halted {
 			now, err := tx.Account(a.Chain, a.Account)
@@ -157,7 +156,7 @@ func testLackingGuards(t *testing.T, url string) {
 	gateway, hot := account(Exchange, Gateway), account(Source, Hot)
 	halted := func(branch, number uint64, known bool) (list []string) {
 		r.Do(func(tx *records.Tx) error {
-			some, err := control.HaltLacking(tx, []control.End{{Account: gateway, Branch: branch, Number: number, Known: known}, {Account: hot}})
+			some, err := records.HaltLacking(tx, []records.GuardEnd{{Account: gateway, Branch: branch, Number: number, Known: known}, {Account: hot}})
 			for _, a := range some {
 				list = append(list, a.Account)
 				require.Contains(t, a.Why, "the sign-guard is older than these records")
@@ -184,7 +183,7 @@ func testLackingGuards(t *testing.T, url string) {
 	require.Equal(t, []string{Gateway}, halted(gateway.Branch, end, true), "it lacks a newer one")
 
 	r.Do(func(tx *records.Tx) error {
-		_, err := control.AdoptGuard(tx, control.Guard{ID: "b"}, []chain.ID{Source, Exchange}, "a test")
+		_, err := records.AdoptGuard(tx, records.Guard{ID: "b"}, []chain.ID{Source, Exchange}, "a test")
 		return err
 	})
 	require.Empty(t, halted(0, 0, false), "what an adopted one lacks was told")
@@ -196,17 +195,17 @@ func testReloads(t *testing.T, url string) {
 	r := newRig(t, url)
 	order := func() (id uint64) {
 		require.NoError(t, r.Store.Update(records.WithActor(context.Background(), "operator:ann"), func(tx *records.Tx) (err error) {
-			id, err = control.OrderReload(tx)
+			id, err = records.OrderReload(tx)
 			return err
 		}))
 		return id
 	}
-	open := func() (o control.Reload, found bool) {
-		r.See(func(tx *records.Tx) (err error) { o, found, err = control.OpenReload(tx); return err })
+	open := func() (o records.Reload, found bool) {
+		r.See(func(tx *records.Tx) (err error) { o, found, err = records.OpenReload(tx); return err })
 		return o, found
 	}
-	configured := func() (c control.Reload, found bool) {
-		r.See(func(tx *records.Tx) (err error) { c, found, err = control.Configured(tx); return err })
+	configured := func() (c records.Reload, found bool) {
+		r.See(func(tx *records.Tx) (err error) { c, found, err = records.Configured(tx); return err })
 		return c, found
 	}
 	_, found := open()
@@ -214,33 +213,33 @@ func testReloads(t *testing.T, url string) {
 	_, found = configured()
 	require.False(t, found)
 	r.Do(func(tx *records.Tx) error {
-		return control.NoteReload(tx, control.Reload{State: control.ReloadDone, Fingerprint: "f0"})
+		return records.NoteReload(tx, records.Reload{State: records.ReloadDone, Fingerprint: "f0"})
 	})
 
 	first, second := order(), order()
 	o, found := open()
 	require.True(t, found)
-	require.Equal(t, []any{first, control.ReloadOpen, "operator:ann"}, []any{o.ID, o.State, o.Actor})
-	o.State, o.Fingerprint, o.Report = control.ReloadDone, "f1", `{"file":"config.yaml"}`
-	r.Do(func(tx *records.Tx) error { return control.EndReload(tx, o) })
-	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return control.EndReload(tx, o) }), records.ErrConflict)
+	require.Equal(t, []any{first, records.ReloadOpen, "operator:ann"}, []any{o.ID, o.State, o.Actor})
+	o.State, o.Fingerprint, o.Report = records.ReloadDone, "f1", `{"file":"config.yaml"}`
+	r.Do(func(tx *records.Tx) error { return records.EndReload(tx, o) })
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return records.EndReload(tx, o) }), records.ErrConflict)
 
 	o, _ = open()
 	require.Equal(t, second, o.ID)
-	o.State, o.Report = control.ReloadRefused, `{"refused":"no"}`
-	r.Do(func(tx *records.Tx) error { return control.EndReload(tx, o) })
+	o.State, o.Report = records.ReloadRefused, `{"refused":"no"}`
+	r.Do(func(tx *records.Tx) error { return records.EndReload(tx, o) })
 	c, found := configured()
 	require.True(t, found)
 	require.Equal(t, []any{first, "f1", `{"file":"config.yaml"}`, "operator:ann"}, []any{c.ID, c.Fingerprint, c.Report, c.Actor})
 	r.See(func(tx *records.Tx) error {
-		got, err := control.ReloadByID(tx, second)
-		require.Equal(t, []any{control.ReloadRefused, `{"refused":"no"}`}, []any{got.State, got.Report})
+		got, err := records.ReloadByID(tx, second)
+		require.Equal(t, []any{records.ReloadRefused, `{"refused":"no"}`}, []any{got.State, got.Report})
 		require.NoError(t, err)
-		_, err = control.ReloadByID(tx, 99)
+		_, err = records.ReloadByID(tx, 99)
 		require.ErrorIs(t, err, records.ErrNotFound)
 		return nil
 	})
 }
 
 // Alive stores a heartbeat of the daemon that lasts for an hour, for tests in which no daemon runs.
-func Alive(tx *records.Tx) error { return control.BeatAt(tx, "daemon", time.Hour) }
+func Alive(tx *records.Tx) error { return records.BeatAt(tx, "daemon", time.Hour) }

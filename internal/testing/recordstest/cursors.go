@@ -8,7 +8,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/search"
+	"gatewayd/view"
 )
 
 func testCursor(t *testing.T, url string) {
@@ -106,7 +106,7 @@ func (r *Rig) incidents(id chain.ID) (ids []uint64) {
 	for _, lost := range ids {
 		found := false
 		r.Do(func(tx *records.Tx) error {
-			list, err := search.Records(tx, search.Filter{NeedsOperator: true})
+			list, err := view.Records(tx, view.Filter{NeedsOperator: true})
 			for _, l := range list {
 				found = found || l.ID == lost && l.Incident != ""
 			}
@@ -157,7 +157,7 @@ func (r *Rig) writeOff(id uint64) {
 	r.Do(func(tx *records.Tx) error { _, err := tx.WriteOff(id); return err })
 	require.ErrorIs(r.T, r.Try(func(tx *records.Tx) error { _, err := tx.WriteOff(id); return err }), records.ErrConflict, "once")
 	r.See(func(tx *records.Tx) error {
-		list, err := search.Records(tx, search.Filter{NeedsOperator: true})
+		list, err := view.Records(tx, view.Filter{NeedsOperator: true})
 		for _, l := range list {
 			require.NotEqual(r.T, id, l.ID, "nobody is asked about it any more")
 		}

@@ -15,7 +15,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/balances"
+	"gatewayd/records/books"
 )
 
 // fold brings the books of the source chain's coin to its final block.
@@ -103,7 +103,7 @@ func testHoldings(t *testing.T, url string) {
 	requireCoin(r, GasTank, 0, 14)
 	var past []records.Holding
 	r.See(func(tx *records.Tx) (err error) {
-		past, err = balances.HoldingsAt(tx, Source, own.Height-1, []string{address, GasTank})
+		past, err = books.HoldingsAt(tx, Source, own.Height-1, []string{address, GasTank})
 		return err
 	})
 	require.Equal(t, []string{GasTank, address}, []string{past[0].Account, past[1].Account})
@@ -212,18 +212,18 @@ func (s *bigSum) Step(text string) {
 func (s *bigSum) Done() string { return s.sum.String() }
 
 // findings returns the differences on the source chain.
-func (r *Rig) findings() (list []balances.Finding) {
+func (r *Rig) findings() (list []books.Finding) {
 	r.T.Helper()
-	r.See(func(tx *records.Tx) (err error) { list, err = balances.Findings(tx, Source); return err })
+	r.See(func(tx *records.Tx) (err error) { list, err = books.Findings(tx, Source); return err })
 	return list
 }
 
 // looks compares an account that has so much at the final block, and returns the comparison.
-func (r *Rig) looks(account string, have uint64) (uint64, balances.Look) {
+func (r *Rig) looks(account string, have uint64) (uint64, books.Look) {
 	r.T.Helper()
-	l := balances.Look{Holding: r.holding(account), Have: chain.NewAmount(have)}
+	l := books.Look{Holding: r.holding(account), Have: chain.NewAmount(have)}
 	height := r.Cursor(Source).Final.Height
-	r.Do(func(tx *records.Tx) error { return balances.NoteLooks(tx, Source, height, []balances.Look{l}) })
+	r.Do(func(tx *records.Tx) error { return books.NoteLooks(tx, Source, height, []books.Look{l}) })
 	return height, l
 }
 
@@ -240,14 +240,14 @@ func testFindings(t *testing.T, url string) {
 	require.Empty(t, r.findings())
 	first, _ := r.looks(address, 50)
 	f := r.findings()[0]
-	require.Equal(t, []any{balances.Surplus, chain.NewAmount(50), first, int64(-1)}, []any{f.Kind, f.Amount, f.Height, f.Clean})
+	require.Equal(t, []any{books.Surplus, chain.NewAmount(50), first, int64(-1)}, []any{f.Kind, f.Amount, f.Height, f.Clean})
 	found := func(amount, height uint64) records.Transfer {
 		in := r.Incoming(records.Deposit, amount, chain.Block{Point: chain.Point{Height: height, Hash: blockHash(Source, height, "")}})
 		in.To, in.Ref = address, records.AuditRef(address, chain.Native, height)
 		return in
 	}
-	credit := func(f balances.Finding, height uint64, l balances.Look, in ...records.Transfer) error {
-		return r.Try(func(tx *records.Tx) error { return balances.CreditSurplus(tx, f, height, l, in) })
+	credit := func(f books.Finding, height uint64, l books.Look, in ...records.Transfer) error {
+		return r.Try(func(tx *records.Tx) error { return books.CreditSurplus(tx, f, height, l, in) })
 	}
 	_, same := r.looks(address, 50)
 	require.ErrorIs(t, credit(f, first, same, found(50, first)), records.ErrConflict, "one block is not enough")
@@ -294,9 +294,9 @@ func testShortage(t *testing.T, r *Rig, next func()) {
 	next()
 	r.looks(Hot, 990)
 	f := r.findings()[0]
-	require.Equal(t, []any{balances.Shortage, chain.NewAmount(10), false}, []any{f.Kind, f.Amount, f.Confirmed})
+	require.Equal(t, []any{books.Shortage, chain.NewAmount(10), false}, []any{f.Kind, f.Amount, f.Confirmed})
 	accept := func() error {
-		return r.Try(func(tx *records.Tx) error { _, err := balances.AcceptShortage(tx, Source, Hot, "a test"); return err })
+		return r.Try(func(tx *records.Tx) error { _, err := books.AcceptShortage(tx, Source, Hot, "a test"); return err })
 	}
 	require.ErrorIs(t, accept(), records.ErrNotFound, "not confirmed")
 	r.looks(Hot, 990)
@@ -304,7 +304,7 @@ func testShortage(t *testing.T, r *Rig, next func()) {
 	next()
 	r.looks(Hot, 988)
 	f = r.findings()[0]
-	require.Equal(t, []any{balances.Shortage, chain.NewAmount(12), true}, []any{f.Kind, f.Amount, f.Confirmed})
+	require.Equal(t, []any{books.Shortage, chain.NewAmount(12), true}, []any{f.Kind, f.Amount, f.Confirmed})
 	require.NoError(t, accept())
 	next()
 	r.looks(Hot, 988)
@@ -335,10 +335,10 @@ func testFirstLooks(t *testing.T, url string) {
 	require.Equal(t, []string{"0xdeposit0", "0xdeposit1", "0xdeposit2"}, got)
 	got, _ = page(-1, last)
 	require.Equal(t, []string{"0xdeposit3", "0xdeposit4"}, got)
-	r.Do(func(tx *records.Tx) error { return balances.NoteLooked(tx, Source, 102) })
+	r.Do(func(tx *records.Tx) error { return books.NoteLooked(tx, Source, 102) })
 	got, _ = page(102, records.Holding{Since: -1})
 	require.Equal(t, []string{"0xdeposit3", "0xdeposit4"}, got)
-	r.Do(func(tx *records.Tx) error { return balances.NoteAudited(tx, Source, 105) })
+	r.Do(func(tx *records.Tx) error { return books.NoteAudited(tx, Source, 105) })
 	r.See(func(tx *records.Tx) error {
 		a, found, err := tx.BalanceAudit(Source)
 		require.True(t, found)

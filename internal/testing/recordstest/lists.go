@@ -11,7 +11,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/records/books"
-	"gatewayd/records/search"
 	"gatewayd/view"
 )
 
@@ -177,39 +176,39 @@ func testLists(t *testing.T, url string) {
 
 	tests := []struct {
 		name   string
-		filter search.Filter
+		filter view.Filter
 		want   []uint64
 	}{
-		{"all", search.Filter{}, []uint64{late.ID, stuck.ID, held.ID, paid.ID}},
-		{"limit", search.Filter{Limit: 2}, []uint64{late.ID, stuck.ID}},
-		{"before", search.Filter{Limit: 2, BeforeID: stuck.ID}, []uint64{held.ID, paid.ID}},
-		{"direction", search.Filter{Limit: 9, Direction: records.Withdrawal}, []uint64{late.ID, stuck.ID}},
-		{"state", search.Filter{Limit: 9, State: records.Final}, []uint64{stuck.ID, paid.ID}},
-		{"reason", search.Filter{Limit: 9, Reason: records.ReasonUnbound}, []uint64{held.ID}},
-		{"owner", search.Filter{Limit: 9, Owner: Bob}, []uint64{}},
-		{"network and token", search.Filter{Limit: 9, Network: Network, Token: Token}, []uint64{late.ID, stuck.ID, held.ID, paid.ID}},
-		{"another network", search.Filter{Limit: 9, Network: "bsc"}, []uint64{}},
-		{"tx in", search.Filter{Limit: 9, Tx: held.Tx}, []uint64{held.ID}},
-		{"tx out", search.Filter{Limit: 9, Tx: hash}, []uint64{paid.ID}},
-		{"older", search.Filter{Limit: 9, OlderThan: 30 * time.Minute}, []uint64{stuck.ID, held.ID, paid.ID}},
-		{"nobody's", search.Filter{Limit: 9, Unattributed: true}, []uint64{}},
-		{"after", search.Filter{Limit: 2, AfterID: paid.ID}, []uint64{stuck.ID, held.ID}},
-		{"sender", search.Filter{Limit: 9, Address: held.From}, []uint64{held.ID, paid.ID}},
-		{"user", search.Filter{Limit: 9, Address: Alice}, []uint64{late.ID, stuck.ID, held.ID, paid.ID}},
-		{"payee", search.Filter{Limit: 9, Address: late.Payee, Direction: records.Withdrawal}, []uint64{late.ID, stuck.ID}},
-		{"deposit address", search.Filter{Limit: 9, Address: paid.To}, []uint64{held.ID, paid.ID}},
-		{"nobody's address", search.Filter{Limit: 9, Address: "0xnobody"}, []uint64{}},
-		{"amount", search.Filter{Limit: 9, Amounts: []chain.Amount{chain.NewAmount(700), chain.NewAmount(7)}}, []uint64{late.ID}},
-		{"from", search.Filter{Limit: 9, From: r.Now()}, []uint64{late.ID}},
-		{"until", search.Filter{Limit: 9, Until: r.Now()}, []uint64{stuck.ID, held.ID, paid.ID}},
-		{"between", search.Filter{Limit: 9, From: r.Now().Add(-time.Hour), Until: r.Now().Add(-time.Minute)}, []uint64{stuck.ID, held.ID, paid.ID}},
-		{"from later on", search.Filter{Limit: 9, From: r.Now().Add(time.Hour)}, []uint64{}},
-		{"until before all", search.Filter{Limit: 9, Until: r.Now().Add(-9 * time.Hour)}, []uint64{}},
-		{"for operators", search.Filter{Limit: 9, NeedsOperator: true}, []uint64{stuck.ID, held.ID}},
+		{"all", view.Filter{}, []uint64{late.ID, stuck.ID, held.ID, paid.ID}},
+		{"limit", view.Filter{Limit: 2}, []uint64{late.ID, stuck.ID}},
+		{"before", view.Filter{Limit: 2, BeforeID: stuck.ID}, []uint64{held.ID, paid.ID}},
+		{"direction", view.Filter{Limit: 9, Direction: records.Withdrawal}, []uint64{late.ID, stuck.ID}},
+		{"state", view.Filter{Limit: 9, State: records.Final}, []uint64{stuck.ID, paid.ID}},
+		{"reason", view.Filter{Limit: 9, Reason: records.ReasonUnbound}, []uint64{held.ID}},
+		{"owner", view.Filter{Limit: 9, Owner: Bob}, []uint64{}},
+		{"network and token", view.Filter{Limit: 9, Network: Network, Token: Token}, []uint64{late.ID, stuck.ID, held.ID, paid.ID}},
+		{"another network", view.Filter{Limit: 9, Network: "bsc"}, []uint64{}},
+		{"tx in", view.Filter{Limit: 9, Tx: held.Tx}, []uint64{held.ID}},
+		{"tx out", view.Filter{Limit: 9, Tx: hash}, []uint64{paid.ID}},
+		{"older", view.Filter{Limit: 9, OlderThan: 30 * time.Minute}, []uint64{stuck.ID, held.ID, paid.ID}},
+		{"nobody's", view.Filter{Limit: 9, Unattributed: true}, []uint64{}},
+		{"after", view.Filter{Limit: 2, AfterID: paid.ID}, []uint64{stuck.ID, held.ID}},
+		{"sender", view.Filter{Limit: 9, Address: held.From}, []uint64{held.ID, paid.ID}},
+		{"user", view.Filter{Limit: 9, Address: Alice}, []uint64{late.ID, stuck.ID, held.ID, paid.ID}},
+		{"payee", view.Filter{Limit: 9, Address: late.Payee, Direction: records.Withdrawal}, []uint64{late.ID, stuck.ID}},
+		{"deposit address", view.Filter{Limit: 9, Address: paid.To}, []uint64{held.ID, paid.ID}},
+		{"nobody's address", view.Filter{Limit: 9, Address: "0xnobody"}, []uint64{}},
+		{"amount", view.Filter{Limit: 9, Amounts: []chain.Amount{chain.NewAmount(700), chain.NewAmount(7)}}, []uint64{late.ID}},
+		{"from", view.Filter{Limit: 9, From: r.Now()}, []uint64{late.ID}},
+		{"until", view.Filter{Limit: 9, Until: r.Now()}, []uint64{stuck.ID, held.ID, paid.ID}},
+		{"between", view.Filter{Limit: 9, From: r.Now().Add(-time.Hour), Until: r.Now().Add(-time.Minute)}, []uint64{stuck.ID, held.ID, paid.ID}},
+		{"from later on", view.Filter{Limit: 9, From: r.Now().Add(time.Hour)}, []uint64{}},
+		{"until before all", view.Filter{Limit: 9, Until: r.Now().Add(-9 * time.Hour)}, []uint64{}},
+		{"for operators", view.Filter{Limit: 9, NeedsOperator: true}, []uint64{stuck.ID, held.ID}},
 	}
 	for _, tt := range tests {
 		r.See(func(tx *records.Tx) error {
-			got, err := search.Records(tx, tt.filter)
+			got, err := view.Records(tx, tt.filter)
 			require.Equal(t, tt.want, ids(got), tt.name)
 			return err
 		})
@@ -218,21 +217,21 @@ func testLists(t *testing.T, url string) {
 		fmt.Sprint(stuck.ID): {stuck.ID}, held.Ref: {held.ID}, held.Tx: {held.ID}, hash: {paid.ID}, "nothing": {}, "\x00": {}, "-1": {},
 	} {
 		r.See(func(tx *records.Tx) error {
-			got, err := search.Find(tx, text)
+			got, err := view.FindRecords(tx, text)
 			require.Equal(t, want, ids(got), text)
 			return err
 		})
 	}
 	r.See(func(tx *records.Tx) error {
-		n, err := search.Count(tx, search.Filter{Limit: 1, BeforeID: stuck.ID, Direction: records.Withdrawal})
+		n, err := view.CountRecords(tx, view.Filter{Limit: 1, BeforeID: stuck.ID, Direction: records.Withdrawal})
 		require.Equal(t, uint64(2), n, "in all")
 		require.NoError(t, err)
 		for _, whole := range []string{held.Tx, hash} {
-			some, err := search.HashesWith(tx, whole[:len(whole)-1], 10)
+			some, err := view.HashesWith(tx, whole[:len(whole)-1], 10)
 			require.Contains(t, some, whole)
 			require.NoError(t, err)
 		}
-		some, err := search.HashesWith(tx, "9", 10)
+		some, err := view.HashesWith(tx, "9", 10)
 		require.Empty(t, some)
 		require.NoError(t, err)
 		one, err := tx.Record(paid.ID)

@@ -8,40 +8,38 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/control"
-	"gatewayd/records/quotes"
 )
 
 func testChannels(t *testing.T, url string) {
 	r := newRig(t, url)
-	get := func() (c control.Channel) {
+	get := func() (c records.Channel) {
 		r.See(func(tx *records.Tx) (err error) {
-			c, err = control.ChannelOf(tx, Network, Token, records.Deposit)
+			c, err = records.ChannelOf(tx, Network, Token, records.Deposit)
 			return err
 		})
 		return c
 	}
-	require.Equal(t, control.ChannelOpen, get().State(), "never set")
+	require.Equal(t, records.ChannelOpen, get().State(), "never set")
 	tests := []struct{ operator, automatic, want string }{
-		{control.ChannelOpen, control.ChannelOpen, control.ChannelOpen},
-		{control.ChannelMaintain, control.ChannelOpen, control.ChannelMaintain},
-		{control.ChannelOpen, control.ChannelMaintain, control.ChannelMaintain},
-		{control.ChannelClosed, control.ChannelOpen, control.ChannelClosed},
-		{control.ChannelClosed, control.ChannelMaintain, control.ChannelClosed},
+		{records.ChannelOpen, records.ChannelOpen, records.ChannelOpen},
+		{records.ChannelMaintain, records.ChannelOpen, records.ChannelMaintain},
+		{records.ChannelOpen, records.ChannelMaintain, records.ChannelMaintain},
+		{records.ChannelClosed, records.ChannelOpen, records.ChannelClosed},
+		{records.ChannelClosed, records.ChannelMaintain, records.ChannelClosed},
 	}
 	for _, tt := range tests {
 		r.Do(func(tx *records.Tx) error {
-			if err := control.SetChannel(tx, Network, Token, records.Deposit, tt.operator, "shift change", "operator:eve"); err != nil {
+			if err := records.SetChannel(tx, Network, Token, records.Deposit, tt.operator, "shift change", "operator:eve"); err != nil {
 				return err
 			}
-			return control.SetAutomatic(tx, Network, Token, records.Deposit, tt.automatic, "books")
+			return records.SetAutomatic(tx, Network, Token, records.Deposit, tt.automatic, "books")
 		})
 		c := get()
 		require.Equal(t, []string{tt.operator, tt.automatic, tt.want}, []string{c.Operator, c.Automatic, c.State()}, "neither flag overwrites the other")
 	}
 	require.Equal(t, "books", get().Why)
 	r.Do(func(tx *records.Tx) error {
-		return control.SetChannel(tx, Network, Token, records.Deposit, control.ChannelOpen, "checked by hand", "operator:eve")
+		return records.SetChannel(tx, Network, Token, records.Deposit, records.ChannelOpen, "checked by hand", "operator:eve")
 	})
 	require.Equal(t, "books", get().Why, "the cause of the automatic stop is not lost")
 	events := func() (out []records.Event) {
@@ -54,33 +52,33 @@ func testChannels(t *testing.T, url string) {
 	before := events()
 	require.Equal(t, "operator:eve", before[0].Actor)
 	r.Do(func(tx *records.Tx) error {
-		return control.SetAutomatic(tx, Network, Token, records.Deposit, control.ChannelMaintain, "again")
+		return records.SetAutomatic(tx, Network, Token, records.Deposit, records.ChannelMaintain, "again")
 	})
 	require.Equal(t, before, events(), "no change, no line")
 	r.Do(func(tx *records.Tx) error {
-		return control.StopChannel(tx, Network, Token, records.Deposit, "a fork")
+		return records.StopChannel(tx, Network, Token, records.Deposit, "a fork")
 	})
 	require.Equal(t, "a fork", get().Why, "what only an operator ends is told, whatever stopped the channel before")
 	require.Error(t, r.Try(func(tx *records.Tx) error {
-		return control.SetChannel(tx, Network, Token, records.Deposit, "SHUT", "", "")
+		return records.SetChannel(tx, Network, Token, records.Deposit, "SHUT", "", "")
 	}))
 	require.Error(t, r.Try(func(tx *records.Tx) error {
-		return control.SetAutomatic(tx, Network, Token, records.Deposit, control.ChannelClosed, "")
+		return records.SetAutomatic(tx, Network, Token, records.Deposit, records.ChannelClosed, "")
 	}))
 	require.Error(t, r.Try(func(tx *records.Tx) error {
-		return control.SetChannel(tx, Network, Token, records.Funding, control.ChannelOpen, "", "")
+		return records.SetChannel(tx, Network, Token, records.Funding, records.ChannelOpen, "", "")
 	}))
 }
 
 func testQuotes(t *testing.T, url string) {
 	r := newRig(t, url)
 	add := func(cost uint64) {
-		r.Do(func(tx *records.Tx) error { return quotes.Add(tx, Network, Token, chain.NewAmount(cost)) })
+		r.Do(func(tx *records.Tx) error { return records.AddQuote(tx, Network, Token, chain.NewAmount(cost)) })
 		r.Pass(time.Minute)
 	}
 	lowest := func(since time.Time) (cost chain.Amount, found bool) {
 		r.See(func(tx *records.Tx) (err error) {
-			cost, _, found, err = quotes.Since(tx, Network, Token, since)
+			cost, _, found, err = records.QuotesSince(tx, Network, Token, since)
 			return err
 		})
 		return cost, found
@@ -92,10 +90,10 @@ func testQuotes(t *testing.T, url string) {
 		add(cost)
 	}
 	r.See(func(tx *records.Tx) error {
-		_, highest, found, err := quotes.Since(tx, Network, Token, start)
+		_, highest, found, err := records.QuotesSince(tx, Network, Token, start)
 		require.Equal(t, []any{chain.NewAmount(1000), true}, []any{highest, found})
 		require.NoError(t, err)
-		_, _, found, err = quotes.Since(tx, Network, "other", start)
+		_, _, found, err = records.QuotesSince(tx, Network, "other", start)
 		require.False(t, found)
 		return err
 	})

@@ -9,7 +9,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/control"
 )
 
 // testRescans: an order to read a block again is open until it is ended, once; a later order for
@@ -19,21 +18,21 @@ func testRescans(t *testing.T, url string) {
 	first, second := r.Mine(Source, "").Point, r.Mine(Source, "").Point
 	operator := records.WithActor(context.Background(), "operator:ann")
 	order := func(p chain.Point) {
-		require.NoError(t, r.Store.Update(operator, func(tx *records.Tx) error { return control.OrderRescan(tx, Source, p) }))
+		require.NoError(t, r.Store.Update(operator, func(tx *records.Tx) error { return records.OrderRescan(tx, Source, p) }))
 	}
 	open := func(limit int) (heights []uint64) {
 		r.See(func(tx *records.Tx) error {
-			list, err := control.OpenRescans(tx, Source, limit)
+			list, err := records.OpenRescans(tx, Source, limit)
 			for _, o := range list {
-				require.Equal(t, []any{control.RescanOpen, "operator:ann", Source}, []any{o.State, o.Actor, o.Chain})
+				require.Equal(t, []any{records.RescanOpen, "operator:ann", Source}, []any{o.State, o.Actor, o.Chain})
 				heights = append(heights, o.Height)
 			}
 			return err
 		})
 		return heights
 	}
-	at := func(p chain.Point) (o control.Rescan) {
-		r.See(func(tx *records.Tx) (err error) { o, err = control.RescanAt(tx, Source, p.Height); return err })
+	at := func(p chain.Point) (o records.Rescan) {
+		r.See(func(tx *records.Tx) (err error) { o, err = records.RescanAt(tx, Source, p.Height); return err })
 		return o
 	}
 	order(second)
@@ -43,16 +42,16 @@ func testRescans(t *testing.T, url string) {
 	require.Equal(t, []uint64{first.Height}, open(1))
 	end := func(p chain.Point) error {
 		return r.Try(func(tx *records.Tx) error {
-			return control.EndRescan(tx, at(p), control.RescanFailed, "no node has it")
+			return records.EndRescan(tx, at(p), records.RescanFailed, "no node has it")
 		})
 	}
 	require.NoError(t, end(first))
-	require.Equal(t, []any{control.RescanFailed, "no node has it", first}, []any{at(first).State, at(first).Detail, at(first).Point})
+	require.Equal(t, []any{records.RescanFailed, "no node has it", first}, []any{at(first).State, at(first).Detail, at(first).Point})
 	require.ErrorIs(t, end(first), records.ErrConflict)
 	require.Equal(t, []uint64{second.Height}, open(10))
 	order(chain.Point{Height: first.Height, Hash: "another"})
-	require.Equal(t, []any{control.RescanOpen, "another"}, []any{at(first).State, at(first).Hash})
-	require.ErrorIs(t, r.Store.View(t.Context(), func(tx *records.Tx) error { _, err := control.RescanAt(tx, Source, 9); return err }), records.ErrNotFound)
+	require.Equal(t, []any{records.RescanOpen, "another"}, []any{at(first).State, at(first).Hash})
+	require.ErrorIs(t, r.Store.View(t.Context(), func(tx *records.Tx) error { _, err := records.RescanAt(tx, Source, 9); return err }), records.ErrNotFound)
 }
 
 // testEnsureBlock: a block that is read again must be of the line that was followed, or be final

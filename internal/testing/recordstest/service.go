@@ -8,7 +8,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/control"
 )
 
 // testService: what waits at an account is served round robin by user, class by class.
@@ -83,30 +82,30 @@ func testWaits(t *testing.T, url string) {
 	note := func(id uint64, reason string) error {
 		return r.Try(func(tx *records.Tx) error { return tx.NoteWaiting(id, reason) })
 	}
-	waits := func() (all []control.Wait) {
-		r.See(func(tx *records.Tx) (err error) { all, err = control.Waits(tx, Network, Source); return err })
+	waits := func() (all []records.Wait) {
+		r.See(func(tx *records.Tx) (err error) { all, err = records.Waits(tx, Network, Source); return err })
 		return all
 	}
 	_, one := r.Owe(records.Withdrawal, 500)
 	_, two := r.Owe(records.Withdrawal, 600)
 	require.Empty(t, waits())
 	require.NoError(t, note(one, records.WaitsFeeCeiling))
-	want := control.Wait{Token: Token, Reason: records.WaitsFeeCeiling, Count: 1, Account: Hot}
-	require.Equal(t, []control.Wait{want}, waits(), "the other may leave")
+	want := records.Wait{Token: Token, Reason: records.WaitsFeeCeiling, Count: 1, Account: Hot}
+	require.Equal(t, []records.Wait{want}, waits(), "the other may leave")
 	require.NoError(t, note(two, records.WaitsFeeCeiling))
 	want.Count, want.All = 2, true
-	require.Equal(t, []control.Wait{want}, waits())
+	require.Equal(t, []records.Wait{want}, waits())
 	require.NoError(t, note(two, records.WaitsNoCoin))
 	require.Len(t, waits(), 2)
 	r.Bind(two)
 	require.Empty(t, r.Payment(two).Reason)
 	require.ErrorIs(t, note(two, records.WaitsNoCoin), records.ErrConflict, "it waits no more")
 	want.Count = 1
-	require.Equal(t, []control.Wait{want}, waits())
+	require.Equal(t, []records.Wait{want}, waits())
 	require.NoError(t, note(one, records.WaitsSigner))
-	require.Equal(t, []control.Wait{{Token: Token, Reason: records.WaitsSigner, Count: 1, Account: Hot}}, waits(), "what waits for the signer stops nobody")
+	require.Equal(t, []records.Wait{{Token: Token, Reason: records.WaitsSigner, Count: 1, Account: Hot}}, waits(), "what waits for the signer stops nobody")
 	require.NoError(t, note(one, records.WaitsAsset))
-	require.Equal(t, []control.Wait{{Token: Token, Reason: records.WaitsAsset, Count: 1, Account: Hot}}, waits(), "nor does what waits for its asset")
+	require.Equal(t, []records.Wait{{Token: Token, Reason: records.WaitsAsset, Count: 1, Account: Hot}}, waits(), "nor does what waits for its asset")
 }
 
 // testHeldFor finds what is held for a reason, a page at a time.

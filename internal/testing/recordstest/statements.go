@@ -47,7 +47,7 @@ func recorder(t testing.TB) func(string) {
 }
 
 // plannedPackages are the packages whose statements are planned.
-var plannedPackages = regexp.MustCompile(`^gatewayd/(?:records|gateway)(?:/(view|balances|books|control|quotes|search|sqlstore|watch))?\.(.*)$`)
+var plannedPackages = regexp.MustCompile(`^gatewayd/(?:records/)?(records|view|books|sqlstore)\.(.*)$`)
 
 // entered is the outermost function of these packages on the stack before its caller's: its
 // package, but for records, and its name.
@@ -59,7 +59,7 @@ func entered() (name string) {
 		f, more = frames.Next()
 		m := plannedPackages.FindStringSubmatch(f.Function)
 		if m != nil && !strings.Contains(m[2], "func") {
-			name = strings.TrimPrefix(m[1]+"."+m[2], ".")
+			name = strings.TrimPrefix(m[1]+"."+m[2], "records.")
 		} else if name != "" && m == nil && !strings.HasPrefix(f.Function, "github.com/jmoiron") {
 			break
 		}

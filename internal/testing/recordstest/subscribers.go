@@ -9,46 +9,45 @@ import (
 
 	"gatewayd/records"
 	"gatewayd/records/books"
-	"gatewayd/records/control"
 )
 
 // testSubscribers: a receiver of the history has a position in it, which only advances; the history
 // contains the beginning and the end of conditions.
 func testSubscribers(t *testing.T, url string) {
 	r := newRig(t, url)
-	see := func(name string) (s control.Subscriber) {
-		r.See(func(tx *records.Tx) (err error) { s, err = control.SubscriberOf(tx, name); return err })
+	see := func(name string) (s records.Subscriber) {
+		r.See(func(tx *records.Tx) (err error) { s, err = records.SubscriberOf(tx, name); return err })
 		return s
 	}
 	r.See(func(tx *records.Tx) error {
-		_, err := control.SubscriberOf(tx, "a")
+		_, err := records.SubscriberOf(tx, "a")
 		require.ErrorIs(t, err, records.ErrNotFound)
 		return nil
 	})
 	var end uint64
 	r.Do(func(tx *records.Tx) error {
-		require.NoError(t, control.AddSubscriber(tx, "a"))
-		require.NoError(t, control.AddSubscriber(tx, "a"))
+		require.NoError(t, records.AddSubscriber(tx, "a"))
+		require.NoError(t, records.AddSubscriber(tx, "a"))
 		var err error
 		end, err = books.HistoryEnd(tx)
 		return err
 	})
 	require.Equal(t, end, see("a").Seq)
 
-	down := control.Condition{Kind: "nodes_unreachable", Chain: Source, Stops: true, Detail: "no answer", Since: r.Now().Add(-time.Minute)}
-	faulty := control.Condition{Kind: "node_faulty", Subject: "b", Detail: "it lies"}
+	down := records.Condition{Kind: "nodes_unreachable", Chain: Source, Stops: true, Detail: "no answer", Since: r.Now().Add(-time.Minute)}
+	faulty := records.Condition{Kind: "node_faulty", Subject: "b", Detail: "it lies"}
 	reworded := down
 	reworded.Detail = "still no answer"
-	for _, now := range [][]control.Condition{{down}, {reworded, faulty, faulty}, {faulty}, {faulty}, nil} {
-		r.Do(func(tx *records.Tx) error { return control.TellConditions(tx, now) })
+	for _, now := range [][]records.Condition{{down}, {reworded, faulty, faulty}, {faulty}, {faulty}, nil} {
+		r.Do(func(tx *records.Tx) error { return records.TellConditions(tx, now) })
 	}
 	r.See(func(tx *records.Tx) error {
 		lines, err := tx.HistoryAfter(end, 100)
 		require.NoError(t, err)
 		var told []string
 		for _, l := range lines {
-			var c control.Condition
-			require.Equal(t, control.ConditionSubject, l.Subject)
+			var c records.Condition
+			require.Equal(t, records.ConditionSubject, l.Subject)
 			require.NoError(t, json.Unmarshal([]byte(l.Detail), &c))
 			require.False(t, c.Since.IsZero())
 			told = append(told, c.Kind+" "+l.Event)
@@ -59,17 +58,21 @@ func testSubscribers(t *testing.T, url string) {
 		return err
 	})
 
-	r.Do(func(tx *records.Tx) error { return control.Refused(tx, "a", "it answers 500", r.Now().Add(time.Hour)) })
+	r.Do(func(tx *records.Tx) error {
+		return records.SubscriberRefused(tx, "a", "it answers 500", r.Now().Add(time.Hour))
+	})
 	r.Pass(time.Minute)
-	r.Do(func(tx *records.Tx) error { return control.Refused(tx, "a", "it answers 502", r.Now().Add(time.Hour)) })
+	r.Do(func(tx *records.Tx) error {
+		return records.SubscriberRefused(tx, "a", "it answers 502", r.Now().Add(time.Hour))
+	})
 	s := see("a")
 	require.Equal(t, []any{end, 2, "it answers 502", r.Now().Add(time.Hour), time.Minute}, []any{s.Seq, s.Attempts, s.Fault, s.NextAt, s.For})
-	r.Do(func(tx *records.Tx) error { return control.Took(tx, "a", end+3) })
-	r.Do(func(tx *records.Tx) error { return control.Took(tx, "a", end+1) })
+	r.Do(func(tx *records.Tx) error { return records.SubscriberTook(tx, "a", end+3) })
+	r.Do(func(tx *records.Tx) error { return records.SubscriberTook(tx, "a", end+1) })
 	s = see("a")
 	require.Equal(t, []any{end + 3, 0, "", time.Time{}}, []any{s.Seq, s.Attempts, s.Fault, s.NextAt})
 	r.See(func(tx *records.Tx) error {
-		all, err := control.Subscribers(tx)
+		all, err := records.Subscribers(tx)
 		require.Len(t, all, 1)
 		return err
 	})

@@ -8,7 +8,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/records/books"
-	"gatewayd/records/search"
+	"gatewayd/view"
 )
 
 // testUnknownTokens: transfers of tokens that no network has served are counted and filtered,
@@ -44,10 +44,10 @@ func testUnknownTokens(t *testing.T, url string) {
 		require.NoError(t, err)
 		require.Len(t, seen, 1)
 		require.EqualValues(t, 2, seen[0].Count)
-		list, err := search.Records(tx, search.Filter{Limit: 9, UnknownTokens: true})
+		list, err := view.Records(tx, view.Filter{Limit: 9, UnknownTokens: true})
 		require.NoError(t, err)
 		require.Equal(t, []uint64{held["0xspam2"], held["0xspam"]}, ids(list))
-		list, err = search.Records(tx, search.Filter{Limit: 9, NeedsOperator: true})
+		list, err = view.Records(tx, view.Filter{Limit: 9, NeedsOperator: true})
 		require.NoError(t, err)
 		require.Equal(t, []uint64{held[chain.Native], held["0xserved"]}, ids(list))
 		return nil

@@ -1,4 +1,4 @@
-package control
+package records
 
 import (
 	"encoding/json"
@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"gatewayd/records"
 	"gatewayd/records/sqlstore"
 )
 
@@ -35,7 +34,7 @@ func Changes(before, now []Condition) (began, over []Condition) {
 
 // TellConditions compares the present conditions with the announced ones, also of earlier daemons,
 // and writes their beginnings and ends into the history.
-func TellConditions(tx *records.Tx, now []Condition) error {
+func TellConditions(tx *Tx, now []Condition) error {
 	told, err := toldConditions(tx)
 	if err != nil {
 		return err
@@ -72,13 +71,13 @@ func (c Condition) sameAs(o Condition) bool {
 	return c.Kind == o.Kind && c.Chain == o.Chain && c.Network == o.Network && c.Token == o.Token && c.Direction == o.Direction && sqlstore.Note(c.Subject) == sqlstore.Note(o.Subject)
 }
 
-func toldConditions(tx *records.Tx) ([]Condition, error) {
+func toldConditions(tx *Tx) ([]Condition, error) {
 	var rows []conditionRow
 	err := tx.SQL().List(&rows, `SELECT kind, subject, chain, network, token, direction, stops, detail, since FROM told_conditions ORDER BY since, kind, subject`)
 	return sqlstore.Each(rows, conditionRow.condition), sqlstore.Doing(err, "reading the reported conditions")
 }
 
-func logCondition(tx *records.Tx, event string, c Condition) error {
+func logCondition(tx *Tx, event string, c Condition) error {
 	c.Detail = strings.ToValidUTF8(c.Detail[:min(len(c.Detail), sqlstore.MaxNote/4)], "") // so that the complete detail fits a line
 	text, err := json.Marshal(c)
 	if err != nil {

@@ -1,11 +1,10 @@
-package control
+package records
 
 import (
 	"fmt"
 	"time"
 
 	"gatewayd/chain"
-	"gatewayd/records"
 	"gatewayd/records/sqlstore"
 )
 
@@ -42,7 +41,7 @@ func (r rescanRow) rescan() Rescan {
 
 // OrderRescan asks the daemon to read a block again and to book its missing content. A new order
 // for the same height replaces the old one.
-func OrderRescan(tx *records.Tx, id chain.ID, p chain.Point) error {
+func OrderRescan(tx *Tx, id chain.ID, p chain.Point) error {
 	_, err := tx.SQL().Exec(`INSERT INTO rescans (chain, height, hash, state, detail, actor, created_at, changed_at) VALUES (?, ?, ?, 'open', '', ?, ?, ?)
 		ON CONFLICT (chain, height) DO UPDATE SET hash = excluded.hash, state = 'open', detail = '', actor = excluded.actor, changed_at = excluded.changed_at`,
 		string(id), p.Height, p.Hash, sqlstore.Note(tx.SQL().Actor()), tx.SQL().Millis(), tx.SQL().Millis())
@@ -53,21 +52,21 @@ func OrderRescan(tx *records.Tx, id chain.ID, p chain.Point) error {
 }
 
 // OpenRescans returns the lowest blocks of a chain that wait to be read again: at most limit.
-func OpenRescans(tx *records.Tx, id chain.ID, limit int) ([]Rescan, error) {
+func OpenRescans(tx *Tx, id chain.ID, limit int) ([]Rescan, error) {
 	var rows []rescanRow
 	err := tx.SQL().List(&rows, `SELECT chain, height, hash, state, detail, actor, changed_at FROM rescans WHERE chain = ? AND state = 'open' ORDER BY height LIMIT ? + 0`, string(id), limit)
 	return sqlstore.Each(rows, rescanRow.rescan), sqlstore.Doing(err, "reading the ordered rescans of %s", id)
 }
 
 // RescanAt returns the order for a height, or ErrNotFound.
-func RescanAt(tx *records.Tx, id chain.ID, height uint64) (Rescan, error) {
+func RescanAt(tx *Tx, id chain.ID, height uint64) (Rescan, error) {
 	var r rescanRow
 	err := tx.SQL().One(&r, `SELECT chain, height, hash, state, detail, actor, changed_at FROM rescans WHERE chain = ? AND height = ?`, string(id), height)
 	return r.rescan(), sqlstore.Doing(err, "reading the rescan of block %d of %s", height, id)
 }
 
 // EndRescan stores the result of an open order. ErrConflict: it is not open.
-func EndRescan(tx *records.Tx, r Rescan, state RescanState, detail string) error {
+func EndRescan(tx *Tx, r Rescan, state RescanState, detail string) error {
 	err := tx.SQL().Change(`UPDATE rescans SET state = ?, detail = ?, changed_at = ? WHERE chain = ? AND height = ? AND state = 'open'`,
 		string(state), sqlstore.Note(detail), tx.SQL().Millis(), string(r.Chain), r.Height)
 	if err == nil {

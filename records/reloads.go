@@ -1,10 +1,9 @@
-package control
+package records
 
 import (
 	"fmt"
 	"time"
 
-	"gatewayd/records"
 	"gatewayd/records/sqlstore"
 )
 
@@ -42,12 +41,12 @@ func (r reloadRow) reload() Reload {
 
 // OrderReload asks the running daemon to read its configuration again, and answers the order's
 // number.
-func OrderReload(tx *records.Tx) (id uint64, err error) {
+func OrderReload(tx *Tx) (id uint64, err error) {
 	id, err = newReload(tx)
 	return id, sqlstore.Doing(err, "ordering the configuration to be read again")
 }
 
-func newReload(tx *records.Tx) (id uint64, err error) {
+func newReload(tx *Tx) (id uint64, err error) {
 	if id, err = tx.SQL().NextID("reloads"); err == nil {
 		_, err = tx.SQL().Exec(`INSERT INTO reloads (id, state, actor, created_at, changed_at) VALUES (?, 'open', ?, ?, ?)`, id, sqlstore.Note(tx.SQL().Actor()), tx.SQL().Millis(), tx.SQL().Millis())
 	}
@@ -55,14 +54,14 @@ func newReload(tx *records.Tx) (id uint64, err error) {
 }
 
 // OpenReload returns the oldest order that waits; false when there is none.
-func OpenReload(tx *records.Tx) (Reload, bool, error) {
+func OpenReload(tx *Tx) (Reload, bool, error) {
 	var r reloadRow
 	found, err := tx.SQL().Get(&r, `SELECT `+reloadColumns+` FROM reloads WHERE state = 'open' ORDER BY id LIMIT 1`)
 	return r.reload(), found, sqlstore.Doing(err, "finding orders to reload the configuration")
 }
 
 // EndReload stores the result of an order. ErrConflict: it is not open.
-func EndReload(tx *records.Tx, r Reload) error {
+func EndReload(tx *Tx, r Reload) error {
 	err := tx.SQL().Change(`UPDATE reloads SET state = ?, fingerprint = ?, report = ?, changed_at = ? WHERE id = ? AND state = 'open'`,
 		string(r.State), r.Fingerprint, r.Report, tx.SQL().Millis(), r.ID)
 	if err == nil {
@@ -72,7 +71,7 @@ func EndReload(tx *records.Tx, r Reload) error {
 }
 
 // NoteReload is EndReload of a reading without an order.
-func NoteReload(tx *records.Tx, r Reload) (err error) {
+func NoteReload(tx *Tx, r Reload) (err error) {
 	if r.ID, err = newReload(tx); err != nil {
 		return fmt.Errorf("noting that the configuration was read: %w", err)
 	}
@@ -80,7 +79,7 @@ func NoteReload(tx *records.Tx, r Reload) (err error) {
 }
 
 // ReloadByID returns an order, or ErrNotFound.
-func ReloadByID(tx *records.Tx, id uint64) (Reload, error) {
+func ReloadByID(tx *Tx, id uint64) (Reload, error) {
 	var r reloadRow
 	err := tx.SQL().One(&r, `SELECT `+reloadColumns+` FROM reloads WHERE id = ?`, id)
 	return r.reload(), sqlstore.Doing(err, "reading the order %d", id)
@@ -88,7 +87,7 @@ func ReloadByID(tx *records.Tx, id uint64) (Reload, error) {
 
 // Configured returns the reading by whose configuration the daemon works, or worked last; false
 // when none was noted.
-func Configured(tx *records.Tx) (Reload, bool, error) {
+func Configured(tx *Tx) (Reload, bool, error) {
 	var r reloadRow
 	found, err := tx.SQL().Get(&r, `SELECT `+reloadColumns+` FROM reloads WHERE state = 'done' ORDER BY id DESC LIMIT 1`)
 	return r.reload(), found, sqlstore.Doing(err, "reading which configuration the daemon has")

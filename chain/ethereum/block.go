@@ -1,4 +1,4 @@
-package wire
+package ethereum
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ import (
 // single receipts. Wrongly decoded data cannot be accepted: the roots would not match.
 
 // Block is a block with its transactions (eth_getBlockByNumber, true).
-type Block struct {
+type wireBlock struct {
 	Hash             *common.Hash     `json:"hash"`
 	ParentHash       *common.Hash     `json:"parentHash"`
 	Number           *hexutil.Uint64  `json:"number"`
@@ -40,11 +40,11 @@ type Block struct {
 	RequestsHash     *common.Hash     `json:"requestsHash"`
 	AccessListHash   *common.Hash     `json:"blockAccessListHash"`
 	SlotNumber       *hexutil.Uint64  `json:"slotNumber"`
-	Transactions     []Tx             `json:"transactions"`
+	Transactions     []wireTx         `json:"transactions"`
 }
 
 // Header returns the input of the block's hash.
-func (b *Block) Header() *types.Header {
+func (b *wireBlock) Header() *types.Header {
 	return &types.Header{
 		ParentHash:          *b.ParentHash,
 		UncleHash:           b.UncleHash,
@@ -53,7 +53,7 @@ func (b *Block) Header() *types.Header {
 		TxHash:              b.TxHash,
 		ReceiptHash:         b.ReceiptHash,
 		Bloom:               b.Bloom,
-		Difficulty:          Integer(b.Difficulty),
+		Difficulty:          wireInteger(b.Difficulty),
 		Number:              new(big.Int).SetUint64(uint64(*b.Number)),
 		GasLimit:            uint64(b.GasLimit),
 		GasUsed:             uint64(b.GasUsed),
@@ -72,7 +72,7 @@ func (b *Block) Header() *types.Header {
 	}
 }
 
-func (b *Block) Check() error {
+func (b *wireBlock) Check() error {
 	if b.Number == nil || b.Hash == nil || b.ParentHash == nil {
 		return errors.New("a block without number, hash or parentHash")
 	}
@@ -80,7 +80,7 @@ func (b *Block) Check() error {
 }
 
 // Tx is a transaction of any type that go-ethereum knows.
-type Tx struct {
+type wireTx struct {
 	Type       hexutil.Uint64               `json:"type"`
 	Hash       common.Hash                  `json:"hash"`
 	From       common.Address               `json:"from"`
@@ -104,22 +104,22 @@ type Tx struct {
 }
 
 // Signed is the transaction as the transaction root covers it.
-func (t *Tx) Signed() (*types.Transaction, error) {
+func (t *wireTx) Signed() (*types.Transaction, error) {
 	switch t.Type {
 	case types.LegacyTxType:
 		return types.NewTx(&types.LegacyTx{
-			Nonce: uint64(t.Nonce), GasPrice: Integer(t.GasPrice), Gas: uint64(t.Gas), To: t.To, Value: Integer(t.Value), Data: t.Input,
-			V: Integer(t.V), R: Integer(t.R), S: Integer(t.S),
+			Nonce: uint64(t.Nonce), GasPrice: wireInteger(t.GasPrice), Gas: uint64(t.Gas), To: t.To, Value: wireInteger(t.Value), Data: t.Input,
+			V: wireInteger(t.V), R: wireInteger(t.R), S: wireInteger(t.S),
 		}), nil
 	case types.AccessListTxType:
 		return types.NewTx(&types.AccessListTx{
-			ChainID: Integer(t.ChainID), Nonce: uint64(t.Nonce), GasPrice: Integer(t.GasPrice), Gas: uint64(t.Gas), To: t.To,
-			Value: Integer(t.Value), Data: t.Input, AccessList: t.AccessList, V: t.parity(), R: Integer(t.R), S: Integer(t.S),
+			ChainID: wireInteger(t.ChainID), Nonce: uint64(t.Nonce), GasPrice: wireInteger(t.GasPrice), Gas: uint64(t.Gas), To: t.To,
+			Value: wireInteger(t.Value), Data: t.Input, AccessList: t.AccessList, V: t.parity(), R: wireInteger(t.R), S: wireInteger(t.S),
 		}), nil
 	case types.DynamicFeeTxType:
 		return types.NewTx(&types.DynamicFeeTx{
-			ChainID: Integer(t.ChainID), Nonce: uint64(t.Nonce), GasTipCap: Integer(t.TipCap), GasFeeCap: Integer(t.FeeCap), Gas: uint64(t.Gas),
-			To: t.To, Value: Integer(t.Value), Data: t.Input, AccessList: t.AccessList, V: t.parity(), R: Integer(t.R), S: Integer(t.S),
+			ChainID: wireInteger(t.ChainID), Nonce: uint64(t.Nonce), GasTipCap: wireInteger(t.TipCap), GasFeeCap: wireInteger(t.FeeCap), Gas: uint64(t.Gas),
+			To: t.To, Value: wireInteger(t.Value), Data: t.Input, AccessList: t.AccessList, V: t.parity(), R: wireInteger(t.R), S: wireInteger(t.S),
 		}), nil
 	case types.BlobTxType, types.SetCodeTxType:
 		return t.signedWide()
@@ -128,55 +128,55 @@ func (t *Tx) Signed() (*types.Transaction, error) {
 }
 
 // signedWide makes the types whose numbers are 256-bit words in go-ethereum.
-func (t *Tx) signedWide() (*types.Transaction, error) {
+func (t *wireTx) signedWide() (*types.Transaction, error) {
 	if t.To == nil {
 		return nil, fmt.Errorf("transaction %s: type %d needs a receiver", t.Hash, uint64(t.Type))
 	}
 	if t.Type == types.BlobTxType {
 		return types.NewTx(&types.BlobTx{
-			ChainID: Word(t.ChainID), Nonce: uint64(t.Nonce), GasTipCap: Word(t.TipCap), GasFeeCap: Word(t.FeeCap), Gas: uint64(t.Gas), To: *t.To,
-			Value: Word(t.Value), Data: t.Input, AccessList: t.AccessList, BlobFeeCap: Word(t.BlobFeeCap), BlobHashes: t.BlobHashes,
-			V: uint256.MustFromBig(t.parity()), R: Word(t.R), S: Word(t.S),
+			ChainID: wireWord(t.ChainID), Nonce: uint64(t.Nonce), GasTipCap: wireWord(t.TipCap), GasFeeCap: wireWord(t.FeeCap), Gas: uint64(t.Gas), To: *t.To,
+			Value: wireWord(t.Value), Data: t.Input, AccessList: t.AccessList, BlobFeeCap: wireWord(t.BlobFeeCap), BlobHashes: t.BlobHashes,
+			V: uint256.MustFromBig(t.parity()), R: wireWord(t.R), S: wireWord(t.S),
 		}), nil
 	}
 	return types.NewTx(&types.SetCodeTx{
-		ChainID: Word(t.ChainID), Nonce: uint64(t.Nonce), GasTipCap: Word(t.TipCap), GasFeeCap: Word(t.FeeCap), Gas: uint64(t.Gas), To: *t.To,
-		Value: Word(t.Value), Data: t.Input, AccessList: t.AccessList, AuthList: t.AuthList,
-		V: uint256.MustFromBig(t.parity()), R: Word(t.R), S: Word(t.S),
+		ChainID: wireWord(t.ChainID), Nonce: uint64(t.Nonce), GasTipCap: wireWord(t.TipCap), GasFeeCap: wireWord(t.FeeCap), Gas: uint64(t.Gas), To: *t.To,
+		Value: wireWord(t.Value), Data: t.Input, AccessList: t.AccessList, AuthList: t.AuthList,
+		V: uint256.MustFromBig(t.parity()), R: wireWord(t.R), S: wireWord(t.S),
 	}), nil
 }
 
 // parity is the recovery bit of typed transactions, which clients write as yParity, as v, or as
 // both.
-func (t *Tx) parity() *big.Int {
+func (t *wireTx) parity() *big.Int {
 	if t.YParity != nil {
 		return new(big.Int).SetUint64(uint64(*t.YParity))
 	}
-	return Integer(t.V)
+	return wireInteger(t.V)
 }
 
 // Receipt is a receipt (eth_getBlockReceipts, eth_getTransactionReceipt).
-type Receipt struct {
+type wireReceipt struct {
 	Type       hexutil.Uint64  `json:"type"`
 	TxHash     *common.Hash    `json:"transactionHash"`
 	PostState  hexutil.Bytes   `json:"root"`
 	Status     *hexutil.Uint64 `json:"status"`
 	Cumulative hexutil.Uint64  `json:"cumulativeGasUsed"`
 	Bloom      types.Bloom     `json:"logsBloom"`
-	Logs       []Log           `json:"logs"`
+	Logs       []wireLog       `json:"logs"`
 	Price      *hexutil.Big    `json:"effectiveGasPrice"`
 	L1Fee      *hexutil.Big    `json:"l1Fee"` // chains that settle on another one charge for it here
 }
 
 // Log is the part of a log that the receipts root covers.
-type Log struct {
+type wireLog struct {
 	Address common.Address `json:"address"`
 	Topics  []common.Hash  `json:"topics"`
 	Data    hexutil.Bytes  `json:"data"`
 }
 
 // Consensus is the receipt as the receipts root covers it.
-func (r *Receipt) Consensus() *types.Receipt {
+func (r *wireReceipt) Consensus() *types.Receipt {
 	logs := make([]*types.Log, len(r.Logs))
 	for i, l := range r.Logs {
 		logs[i] = &types.Log{Address: l.Address, Topics: l.Topics, Data: l.Data}
@@ -189,7 +189,7 @@ func (r *Receipt) Consensus() *types.Receipt {
 }
 
 // Integer is the number in a field, zero when the field is absent.
-func Integer(n *hexutil.Big) *big.Int {
+func wireInteger(n *hexutil.Big) *big.Int {
 	if n == nil {
 		return new(big.Int)
 	}
@@ -197,13 +197,13 @@ func Integer(n *hexutil.Big) *big.Int {
 }
 
 // Word is Integer as a 256-bit word: the decoder lets nothing wider through.
-func Word(n *hexutil.Big) *uint256.Int { return uint256.MustFromBig(Integer(n)) }
+func wireWord(n *hexutil.Big) *uint256.Int { return uint256.MustFromBig(wireInteger(n)) }
 
 // Unknown reports whether the transaction is of a type that go-ethereum cannot encode.
-func (t *Tx) Unknown() bool { return t.Type > types.SetCodeTxType }
+func (t *wireTx) Unknown() bool { return t.Type > types.SetCodeTxType }
 
 // Unknown reports whether a transaction of the block is.
-func (b *Block) Unknown() bool {
+func (b *wireBlock) Unknown() bool {
 	for i := range b.Transactions {
 		if b.Transactions[i].Unknown() {
 			return true

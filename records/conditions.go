@@ -1,7 +1,4 @@
-// Package control holds the messages between the running daemon and its operators in the database:
-// conditions and waits, the state of channels, and orders to read a block or the configuration
-// again. No money moves by it.
-package control
+package records
 
 import (
 	"fmt"
@@ -10,23 +7,22 @@ import (
 	"time"
 
 	"gatewayd/chain"
-	"gatewayd/records"
 	"gatewayd/records/sqlstore"
 )
 
 // Condition is a fact that blocks payments, or may soon, reported by a part of the running daemon.
 // Empty fields mean all: every network of the chain, every token of the network.
 type Condition struct {
-	Kind      string            `json:"kind" db:"kind"`
-	Subject   string            `json:"subject,omitempty" db:"subject"` // what it is about, for operators: a node, an account
-	Chain     chain.ID          `json:"chain,omitempty" db:"chain"`
-	Network   string            `json:"network,omitempty" db:"network"`
-	Token     string            `json:"token,omitempty" db:"token"`
-	Direction records.Direction `json:"direction,omitempty" db:"direction"` // empty for both
-	Stops     bool              `json:"stops" db:"stops"`                   // money does not move because of it
-	Detail    string            `json:"detail" db:"detail"`                 // in words, for operators
-	Since     time.Time         `json:"since,omitzero"`
-	Seen      time.Time         `json:"-"`
+	Kind      string    `json:"kind" db:"kind"`
+	Subject   string    `json:"subject,omitempty" db:"subject"` // what it is about, for operators: a node, an account
+	Chain     chain.ID  `json:"chain,omitempty" db:"chain"`
+	Network   string    `json:"network,omitempty" db:"network"`
+	Token     string    `json:"token,omitempty" db:"token"`
+	Direction Direction `json:"direction,omitempty" db:"direction"` // empty for both
+	Stops     bool      `json:"stops" db:"stops"`                   // money does not move because of it
+	Detail    string    `json:"detail" db:"detail"`                 // in words, for operators
+	Since     time.Time `json:"since,omitzero"`
+	Seen      time.Time `json:"-"`
 }
 
 // maxConditions bounds the conditions of one source.
@@ -45,7 +41,7 @@ func (r conditionRow) condition() Condition {
 
 // NoteConditions replaces a source's earlier conditions. A condition that continues keeps its start
 // time. Conditions beyond a hundred are dropped.
-func NoteConditions(tx *records.Tx, source string, now []Condition) error {
+func NoteConditions(tx *Tx, source string, now []Condition) error {
 	now = now[:min(len(now), maxConditions)]
 	for _, c := range now {
 		_, err := tx.SQL().Exec(`INSERT INTO conditions (source, kind, subject, chain, network, token, direction, stops, detail, since, seen) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -60,7 +56,7 @@ func NoteConditions(tx *records.Tx, source string, now []Condition) error {
 }
 
 // DropSources deletes the conditions of the sources with a name prefix, except those in keep.
-func DropSources(tx *records.Tx, prefix string, keep []string) error {
+func DropSources(tx *Tx, prefix string, keep []string) error {
 	var sources []string
 	if err := tx.SQL().List(&sources, `SELECT DISTINCT source FROM conditions ORDER BY source`); err != nil {
 		return fmt.Errorf("reading the receivers of conditions: %w", err)
@@ -77,7 +73,7 @@ func DropSources(tx *records.Tx, prefix string, keep []string) error {
 }
 
 // deleteConditions deletes the conditions that a source no longer reports.
-func deleteConditions(tx *records.Tx, source string, now []Condition) error {
+func deleteConditions(tx *Tx, source string, now []Condition) error {
 	var before []conditionRow
 	if err := tx.SQL().List(&before, `SELECT kind, subject FROM conditions WHERE source = ?`, source); err != nil {
 		return err
@@ -94,17 +90,17 @@ func deleteConditions(tx *records.Tx, source string, now []Condition) error {
 }
 
 // Conditions returns the latest conditions of all sources, the oldest first.
-func Conditions(tx *records.Tx) ([]Condition, error) {
+func Conditions(tx *Tx) ([]Condition, error) {
 	var rows []conditionRow
 	err := tx.SQL().List(&rows, `SELECT kind, subject, chain, network, token, direction, stops, detail, since, seen FROM conditions ORDER BY since, source, kind, subject`)
 	return sqlstore.Each(rows, conditionRow.condition), sqlstore.Doing(err, "reading the conditions")
 }
 
 // Beat records that a part of the daemon is at work, by the database's clock.
-func Beat(tx *records.Tx, role string) error { return BeatAt(tx, role, 0) }
+func Beat(tx *Tx, role string) error { return BeatAt(tx, role, 0) }
 
 // BeatAt is Beat as of so long after the database's present time.
-func BeatAt(tx *records.Tx, role string, after time.Duration) error {
+func BeatAt(tx *Tx, role string, after time.Duration) error {
 	now, err := tx.SQL().Clock()
 	if err == nil {
 		now += after.Milliseconds()
@@ -120,7 +116,7 @@ type Heartbeat struct {
 }
 
 // LastBeat returns the last heartbeat of a part of the daemon; false if there was none.
-func LastBeat(tx *records.Tx, role string) (beat Heartbeat, ever bool, err error) {
+func LastBeat(tx *Tx, role string) (beat Heartbeat, ever bool, err error) {
 	var at, now int64
 	ever, err = tx.SQL().Get(&at, `SELECT at FROM heartbeats WHERE role = ?`, role)
 	if err == nil && ever {

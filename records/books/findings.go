@@ -1,7 +1,4 @@
-// Package balances compares the coin of our accounts with the books: what differs is a finding,
-// until two final blocks show it and it is credited as transfers, or an operator accepts that it is
-// gone.
-package balances
+package books
 
 import (
 	"fmt"

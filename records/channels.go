@@ -1,11 +1,10 @@
-package control
+package records
 
 import (
 	"errors"
 	"fmt"
 	"time"
 
-	"gatewayd/records"
 	"gatewayd/records/sqlstore"
 )
 
@@ -20,12 +19,12 @@ const (
 // daemon's are stored separately: neither overwrites the other
 // (docs/gateway-api.md#channel-states).
 type Channel struct {
-	Network   string            `db:"network"`
-	Token     string            `db:"token"`
-	Direction records.Direction `db:"direction"`
-	Operator  string            `db:"operator"`
-	Automatic string            `db:"automatic"`
-	Why       string            // of the automatic flag while that is not OPEN, else the operator's
+	Network   string    `db:"network"`
+	Token     string    `db:"token"`
+	Direction Direction `db:"direction"`
+	Operator  string    `db:"operator"`
+	Automatic string    `db:"automatic"`
+	Why       string    // of the automatic flag while that is not OPEN, else the operator's
 	ChangedAt time.Time
 }
 
@@ -59,12 +58,12 @@ func (r channelRow) channel() Channel {
 }
 
 // ChannelOf returns a channel; one that was never set is open.
-func ChannelOf(tx *records.Tx, network, token string, d records.Direction) (Channel, error) {
+func ChannelOf(tx *Tx, network, token string, d Direction) (Channel, error) {
 	r, err := readChannel(tx, network, token, d)
 	return r.channel(), sqlstore.Doing(err, "reading the channel %s %s %s", network, token, d)
 }
 
-func readChannel(tx *records.Tx, network, token string, d records.Direction) (channelRow, error) {
+func readChannel(tx *Tx, network, token string, d Direction) (channelRow, error) {
 	r := channelRow{Channel: Channel{Network: network, Token: token, Direction: d, Operator: ChannelOpen, Automatic: ChannelOpen}}
 	_, err := tx.SQL().Get(&r, `SELECT `+channelColumns+` FROM channels WHERE network = ? AND token = ? AND direction = ?`, network, token, string(d))
 	return r, err
@@ -72,7 +71,7 @@ func readChannel(tx *records.Tx, network, token string, d records.Direction) (ch
 
 // SetChannel stores an operator's setting: OPEN, MAINTAIN or CLOSED. An empty actor is the
 // transaction's.
-func SetChannel(tx *records.Tx, network, token string, d records.Direction, operator, why, actor string) error {
+func SetChannel(tx *Tx, network, token string, d Direction, operator, why, actor string) error {
 	if operator != ChannelOpen && operator != ChannelMaintain && operator != ChannelClosed {
 		return fmt.Errorf("channel state %q: must be OPEN, MAINTAIN or CLOSED", operator)
 	}
@@ -80,7 +79,7 @@ func SetChannel(tx *records.Tx, network, token string, d records.Direction, oper
 }
 
 // SetAutomatic stores what the daemon found: OPEN or MAINTAIN.
-func SetAutomatic(tx *records.Tx, network, token string, d records.Direction, state, why string) error {
+func SetAutomatic(tx *Tx, network, token string, d Direction, state, why string) error {
 	if state != ChannelOpen && state != ChannelMaintain {
 		return fmt.Errorf("automatic channel state %q: must be OPEN or MAINTAIN", state)
 	}
@@ -93,14 +92,14 @@ func SetAutomatic(tx *records.Tx, network, token string, d records.Direction, st
 
 // StopChannel stops a channel for a cause that only an operator can end. It replaces a cause that
 // would end automatically.
-func StopChannel(tx *records.Tx, network, token string, d records.Direction, why string) error {
+func StopChannel(tx *Tx, network, token string, d Direction, why string) error {
 	return setChannel(tx, network, token, d, "", func(r *channelRow) { r.Automatic, r.Found = ChannelMaintain, sqlstore.Note(why) })
 }
 
 // setChannel writes a changed channel. Nothing is written when nothing changes, so that a loop may
 // set the same again.
-func setChannel(tx *records.Tx, network, token string, d records.Direction, actor string, set func(*channelRow)) error {
-	if d != records.Deposit && d != records.Withdrawal {
+func setChannel(tx *Tx, network, token string, d Direction, actor string, set func(*channelRow)) error {
+	if d != Deposit && d != Withdrawal {
 		return errors.New("channel direction: must be deposit or withdrawal")
 	}
 	r, err := readChannel(tx, network, token, d)
@@ -119,7 +118,7 @@ func setChannel(tx *records.Tx, network, token string, d records.Direction, acto
 	if err != nil {
 		return fmt.Errorf("setting the channel %s %s %s: %w", network, token, d, err)
 	}
-	return tx.Log(records.Event{
+	return tx.Log(Event{
 		Actor: actor, Subject: "channel", SubjectID: fmt.Sprintf("%s/%s/%s", network, token, d), Event: r.channel().State(),
 		Detail: "operator " + because(r.Operator, r.ByHand) + ", automatic " + because(r.Automatic, r.Found),
 	})

@@ -1,4 +1,4 @@
-package balances
+package books
 
 import (
 	"fmt"

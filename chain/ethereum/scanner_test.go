@@ -1,4 +1,4 @@
-package wire
+package ethereum
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ import (
 	"gatewayd/internal/testing/ethtest"
 )
 
-func recorded(t testing.TB, name string) []byte {
+func recordedValue(t testing.TB, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile("testdata/" + name + ".json")
 	require.NoError(t, err)
@@ -33,18 +33,18 @@ func compact(t *testing.T, text []byte) []byte {
 
 func TestScannerReadsWhatTheDecoderReads(t *testing.T) {
 	for _, change := range []func(*testing.T, []byte) []byte{func(_ *testing.T, text []byte) []byte { return text }, compact} {
-		blockText, receiptsText := change(t, recorded(t, "block")), change(t, recorded(t, "receipts"))
-		s := &Scanner{text: blockText}
-		got := ScanBlock(s)
+		blockText, receiptsText := change(t, recordedValue(t, "block")), change(t, recordedValue(t, "receipts"))
+		s := &scanner{text: blockText}
+		got := scanBlock(s)
 		require.NoError(t, s.End())
-		var want Block
+		var want wireBlock
 		require.NoError(t, json.Unmarshal(blockText, &want))
 		require.Equal(t, asJSON(t, want), asJSON(t, *got))
 
-		s = &Scanner{text: receiptsText}
-		receipts := ScanReceipts(s)
+		s = &scanner{text: receiptsText}
+		receipts := scanReceipts(s)
 		require.NoError(t, s.End())
-		var wanted []Receipt
+		var wanted []wireReceipt
 		require.NoError(t, json.Unmarshal(receiptsText, &wanted))
 		require.Equal(t, asJSON(t, wanted), asJSON(t, receipts))
 	}
@@ -66,7 +66,7 @@ func TestScannerReadsEveryTransactionType(t *testing.T) {
 	for _, tx := range all {
 		text, err := tx.MarshalJSON()
 		require.NoError(t, err)
-		s, read := &Scanner{text: text}, Tx{}
+		s, read := &scanner{text: text}, wireTx{}
 		scanTransaction(s, &read)
 		require.NoError(t, s.End())
 		same, err := read.Signed()
@@ -76,15 +76,15 @@ func TestScannerReadsEveryTransactionType(t *testing.T) {
 }
 
 func TestScannerRefuses(t *testing.T) {
-	one := func(read func(*Scanner)) func(string) error {
-		return func(text string) error { s := &Scanner{text: []byte(text)}; read(s); return s.End() }
+	one := func(read func(*scanner)) func(string) error {
+		return func(text string) error { s := &scanner{text: []byte(text)}; read(s); return s.End() }
 	}
-	number := one(func(s *Scanner) { s.number() })
-	big := one(func(s *Scanner) { s.big() })
-	bytes := one(func(s *Scanner) { s.Bytes() })
-	fixed := one(func(s *Scanner) { s.fixed(make([]byte, 2)) })
-	block := one(func(s *Scanner) { ScanBlock(s) })
-	skip := one((*Scanner).Skip)
+	number := one(func(s *scanner) { s.number() })
+	big := one(func(s *scanner) { s.big() })
+	bytes := one(func(s *scanner) { s.Bytes() })
+	fixed := one(func(s *scanner) { s.fixed(make([]byte, 2)) })
+	block := one(func(s *scanner) { scanBlock(s) })
+	skip := one((*scanner).Skip)
 	for _, c := range []struct {
 		read func(string) error
 		good []string
@@ -109,8 +109,8 @@ func TestScannerRefuses(t *testing.T) {
 // TestEmptyElementsTakeNoMemory: a list of what is nothing is refused at its first element.
 func TestEmptyElementsTakeNoMemory(t *testing.T) {
 	nothing := strings.Repeat("{},", 1<<16) + "{}"
-	block, receipts, traces := func(s *Scanner) { ScanBlock(s) }, func(s *Scanner) { ScanReceipts(s) }, func(s *Scanner) { ScanTraces(s) }
-	for text, read := range map[string]func(*Scanner){
+	block, receipts, traces := func(s *scanner) { scanBlock(s) }, func(s *scanner) { scanReceipts(s) }, func(s *scanner) { scanTraces(s) }
+	for text, read := range map[string]func(*scanner){
 		`{"transactions":[` + nothing + `]}`:                  block,
 		`{"transactions":[{"accessList":[` + nothing + `]}]}`: block,
 		`[` + nothing + `]`:                                   receipts,
@@ -120,7 +120,7 @@ func TestEmptyElementsTakeNoMemory(t *testing.T) {
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		s := NewScanner([]byte(text))
+		s := newScanner([]byte(text))
 		read(s)
 		require.ErrorIs(t, s.End(), errShort)
 		runtime.ReadMemStats(&after)
@@ -132,8 +132,8 @@ func TestEmptyElementsTakeNoMemory(t *testing.T) {
 // which would take the program's stack.
 func TestTraces(t *testing.T) {
 	const frame = `"type":"CALL","from":"0x00000000000000000000000000000000000000aa","to":null,"value":"0x10","gas":"0x5208"`
-	s := NewScanner([]byte(`[{"txHash":null,"result":{` + frame + `,"error":"a \"quoted\" one","calls":[{` + frame + `}]}},{"result":null,"error":"out of time"}]`))
-	all := ScanTraces(s)
+	s := newScanner([]byte(`[{"txHash":null,"result":{` + frame + `,"error":"a \"quoted\" one","calls":[{` + frame + `}]}},{"result":null,"error":"out of time"}]`))
+	all := scanTraces(s)
 	require.NoError(t, s.End())
 	require.Len(t, all, 2)
 	require.Nil(t, all[1].Result)
@@ -146,9 +146,9 @@ func TestTraces(t *testing.T) {
 	require.Nil(t, below[0].To)
 	require.EqualValues(t, 16, below[0].Value.ToInt().Uint64())
 
-	nested := func(depth int) *Scanner {
-		s := NewScanner([]byte(`[{"result":` + strings.Repeat(`{`+frame+`,"calls":[`, depth-1) + `{` + frame + `}` + strings.Repeat(`]}`, depth-1) + `}]`))
-		ScanTraces(s)
+	nested := func(depth int) *scanner {
+		s := newScanner([]byte(`[{"result":` + strings.Repeat(`{`+frame+`,"calls":[`, depth-1) + `{` + frame + `}` + strings.Repeat(`]}`, depth-1) + `}]`))
+		scanTraces(s)
 		return s
 	}
 	require.NoError(t, nested(maxDepth).End())
@@ -157,12 +157,12 @@ func TestTraces(t *testing.T) {
 }
 
 func FuzzScanner(f *testing.F) {
-	f.Add(recorded(f, "block"))
-	f.Add(recorded(f, "receipts"))
+	f.Add(recordedValue(f, "block"))
+	f.Add(recordedValue(f, "receipts"))
 	f.Add([]byte(`{"id":1,"error":{"code":1,"message":"\u00e9"}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		for _, read := range []func(*Scanner){func(s *Scanner) { ScanBlock(s) }, func(s *Scanner) { ScanReceipts(s) }, func(s *Scanner) { ScanTraces(s) }, (*Scanner).Skip} {
-			s := &Scanner{text: text}
+		for _, read := range []func(*scanner){func(s *scanner) { scanBlock(s) }, func(s *scanner) { scanReceipts(s) }, func(s *scanner) { scanTraces(s) }, (*scanner).Skip} {
+			s := &scanner{text: text}
 			read(s)
 			if s.End() == nil {
 				require.NotEmpty(t, text)

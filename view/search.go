@@ -1,6 +1,4 @@
-// Package search finds records for operators: by what they are, by a hash, an id, an address or an
-// amount, in pages. It changes nothing.
-package search
+package view
 
 import (
 	"fmt"
@@ -15,7 +13,7 @@ import (
 )
 
 // maxPage bounds what one list answers.
-const maxPage = 1000
+const maxFound = 1000
 
 // Filter chooses records for operators; an empty field chooses all.
 type Filter struct {
@@ -65,7 +63,7 @@ func Records(tx *records.Tx, f Filter) ([]records.Record, error) {
 }
 
 // Count returns how many records a filter chooses in all, whatever its limit and page.
-func Count(tx *records.Tx, f Filter) (n uint64, err error) {
+func CountRecords(tx *records.Tx, f Filter) (n uint64, err error) {
 	f.BeforeID, f.AfterID = 0, 0
 	where, args, err := f.clauses(tx)
 	if err != nil {
@@ -77,9 +75,9 @@ func Count(tx *records.Tx, f Filter) (n uint64, err error) {
 
 func (f Filter) limit() int {
 	if f.Limit == 0 {
-		return maxPage
+		return maxFound
 	}
-	return min(max(f.Limit, 1), maxPage)
+	return min(max(f.Limit, 1), maxFound)
 }
 
 // clauses are a filter's, with the ids that were given in its time.
@@ -184,7 +182,7 @@ func (f Filter) where(now time.Time) (string, []any) {
 
 // Find returns the records that a text names: an id, a ref, a transaction that came in, or one of
 // ours for it. At most 1000.
-func Find(tx *records.Tx, text string) ([]records.Record, error) {
+func FindRecords(tx *records.Tx, text string) ([]records.Record, error) {
 	if !sqlstore.Storable(text) {
 		return nil, nil
 	}
@@ -194,7 +192,7 @@ func Find(tx *records.Tx, text string) ([]records.Record, error) {
 	}
 	found, err := tx.TransfersWhere(`WHERE id IN (SELECT i.id FROM transfers i WHERE i.id = ?
 		UNION SELECT r.id FROM transfers r WHERE r.chain IN (SELECT chain FROM cursors) AND r.ref = ?
-		UNION SELECT x.id FROM transfers x WHERE x.tx = ? UNION SELECT p.transfer_id `+paymentsByHash+`) ORDER BY id LIMIT ? + 0`, id, text, text, text, maxPage)
+		UNION SELECT x.id FROM transfers x WHERE x.tx = ? UNION SELECT p.transfer_id `+paymentsByHash+`) ORDER BY id LIMIT ? + 0`, id, text, text, text, maxFound)
 	if err == nil {
 		var out []records.Record
 		if out, err = tx.RecordsOf(found); err == nil {

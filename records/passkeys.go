@@ -1,4 +1,4 @@
-package access
+package records
 
 import (
 	"errors"
@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"gatewayd/records"
 	"gatewayd/records/sqlstore"
 )
 
@@ -28,15 +27,15 @@ const maxLabel = 64
 
 // What callers test for with errors.Is.
 var (
-	ErrLabel = fmt.Errorf("the label must have 1 to %d characters", maxLabel)
-	ErrMany  = fmt.Errorf("at most %d passkeys are allowed: remove one first", MaxPasskeys)
+	ErrPasskeyLabel = fmt.Errorf("the label must have 1 to %d characters", maxLabel)
+	ErrMany         = fmt.Errorf("at most %d passkeys are allowed: remove one first", MaxPasskeys)
 )
 
 // AddPasskey gives a user another one. ErrConflict: it is registered already.
-func AddPasskey(tx *records.Tx, p Passkey) error {
+func AddPasskey(tx *Tx, p Passkey) error {
 	p.Label = strings.TrimSpace(p.Label)
 	if p.Label == "" || len(p.Label) > maxLabel || sqlstore.Note(p.Label) != p.Label {
-		return ErrLabel
+		return ErrPasskeyLabel
 	}
 	list, err := Passkeys(tx, p.User)
 	if err == nil && len(list) >= MaxPasskeys {
@@ -47,8 +46,8 @@ func AddPasskey(tx *records.Tx, p Passkey) error {
 	}
 	switch {
 	case err == nil:
-		return fmt.Errorf("%w: this passkey is registered already", records.ErrConflict)
-	case !errors.Is(err, records.ErrNotFound):
+		return fmt.Errorf("%w: this passkey is registered already", ErrConflict)
+	case !errors.Is(err, ErrNotFound):
 		return err
 	}
 	_, err = tx.SQL().Exec(`INSERT INTO console_passkeys (id, user_name, label, public_key, sign_count, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
@@ -61,10 +60,10 @@ func AddPasskey(tx *records.Tx, p Passkey) error {
 
 // RemovePasskey takes a passkey of a user away, and ends the user's sessions but the one of a
 // token; ErrNotFound where the user has no such passkey.
-func RemovePasskey(tx *records.Tx, user, id, but string) error {
+func RemovePasskey(tx *Tx, user, id, but string) error {
 	n, err := tx.SQL().Exec(`DELETE FROM console_passkeys WHERE id = ? AND user_name = ?`, sqlstore.Note(id), sqlstore.Note(user))
 	if err == nil && n == 0 {
-		err = records.ErrNotFound
+		err = ErrNotFound
 	}
 	if err == nil {
 		_, err = tx.SQL().Exec(`DELETE FROM console_sessions WHERE user_name = ? AND token <> ?`, sqlstore.Note(user), hashOf(but))
@@ -87,7 +86,7 @@ func (r passkeyRow) passkey() Passkey {
 }
 
 // Passkeys are a user's, oldest first.
-func Passkeys(tx *records.Tx, user string) ([]Passkey, error) {
+func Passkeys(tx *Tx, user string) ([]Passkey, error) {
 	var rows []passkeyRow
 	err := tx.SQL().List(&rows, `SELECT id, user_name, label, public_key, sign_count, created_at, used_at FROM console_passkeys
 		WHERE user_name = ? ORDER BY created_at, id`, sqlstore.Note(user))
@@ -95,7 +94,7 @@ func Passkeys(tx *records.Tx, user string) ([]Passkey, error) {
 }
 
 // PasskeyOf returns one by its id, or ErrNotFound.
-func PasskeyOf(tx *records.Tx, id string) (Passkey, error) {
+func PasskeyOf(tx *Tx, id string) (Passkey, error) {
 	var r passkeyRow
 	err := tx.SQL().One(&r, `SELECT id, user_name, label, public_key, sign_count, created_at, used_at FROM console_passkeys WHERE id = ?`, sqlstore.Note(id))
 	return r.passkey(), sqlstore.Doing(err, "reading a passkey")
@@ -103,7 +102,7 @@ func PasskeyOf(tx *records.Tx, id string) (Passkey, error) {
 
 // UsePasskey notes the counter of a signature. One that is not above the last is ErrUsed: it was
 // used before, or another authenticator has the key. Those that do not count stay at zero.
-func UsePasskey(tx *records.Tx, id string, count uint32) error {
+func UsePasskey(tx *Tx, id string, count uint32) error {
 	n, err := tx.SQL().Exec(`UPDATE console_passkeys SET sign_count = ?, used_at = ? WHERE id = ? AND (sign_count < ? OR (sign_count = 0 AND ? = 0))`,
 		count, tx.SQL().Millis(), sqlstore.Note(id), count, count)
 	if err != nil {

@@ -1,4 +1,4 @@
-package wire
+package ethereum
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 // How the shapes of wire.go are read by the Scanner: the same names, the same result.
 
 // hash reads 32 bytes; null is nil.
-func (s *Scanner) hash() *common.Hash {
+func (s *scanner) hash() *common.Hash {
 	if s.Null() {
 		return nil
 	}
@@ -20,7 +20,7 @@ func (s *Scanner) hash() *common.Hash {
 }
 
 // address reads 20 bytes; null is nil.
-func (s *Scanner) address() *common.Address {
+func (s *scanner) address() *common.Address {
 	if s.Null() {
 		return nil
 	}
@@ -41,7 +41,7 @@ const (
 )
 
 // list reads an array, or null as none.
-func list[T any](s *Scanner, room, least int, element func(*Scanner, *T)) []T {
+func list[T any](s *scanner, room, least int, element func(*scanner, *T)) []T {
 	if s.Null() {
 		return nil
 	}
@@ -60,12 +60,12 @@ func list[T any](s *Scanner, room, least int, element func(*Scanner, *T)) []T {
 	return all
 }
 
-// ScanBlock reads a block with its transactions; nil for null.
-func ScanBlock(s *Scanner) *Block {
+// scanBlock reads a block with its transactions; nil for null.
+func scanBlock(s *scanner) *wireBlock {
 	if s.Null() {
 		return nil
 	}
-	b := new(Block)
+	b := new(wireBlock)
 	s.Object(func(name []byte) {
 		if !b.scanBody(s, name) && !b.scanForks(s, name) {
 			s.Skip()
@@ -75,7 +75,7 @@ func ScanBlock(s *Scanner) *Block {
 }
 
 // scanBody reads a member that all blocks have; false if it is none.
-func (b *Block) scanBody(s *Scanner, name []byte) bool {
+func (b *wireBlock) scanBody(s *scanner, name []byte) bool {
 	switch string(name) {
 	case "hash":
 		b.Hash = s.hash()
@@ -118,7 +118,7 @@ func (b *Block) scanBody(s *Scanner, name []byte) bool {
 }
 
 // scanForks reads a member that came with a fork; false if it is none.
-func (b *Block) scanForks(s *Scanner, name []byte) bool {
+func (b *wireBlock) scanForks(s *scanner, name []byte) bool {
 	switch string(name) {
 	case "baseFeePerGas":
 		b.BaseFee = s.big()
@@ -142,7 +142,7 @@ func (b *Block) scanForks(s *Scanner, name []byte) bool {
 	return true
 }
 
-func scanTransaction(s *Scanner, t *Tx) {
+func scanTransaction(s *scanner, t *wireTx) {
 	s.Object(func(name []byte) {
 		if !t.scanMessage(s, name) && !t.scanRest(s, name) {
 			s.Skip()
@@ -151,7 +151,7 @@ func scanTransaction(s *Scanner, t *Tx) {
 }
 
 // scanMessage reads a member that all transactions have; false if it is none.
-func (t *Tx) scanMessage(s *Scanner, name []byte) bool {
+func (t *wireTx) scanMessage(s *scanner, name []byte) bool {
 	switch string(name) {
 	case "type":
 		t.Type = s.plain()
@@ -186,7 +186,7 @@ func (t *Tx) scanMessage(s *Scanner, name []byte) bool {
 }
 
 // scanRest reads a member of typed transactions; false if it is none.
-func (t *Tx) scanRest(s *Scanner, name []byte) bool {
+func (t *wireTx) scanRest(s *scanner, name []byte) bool {
 	switch string(name) {
 	case "yParity":
 		t.YParity = s.number()
@@ -208,9 +208,9 @@ func (t *Tx) scanRest(s *Scanner, name []byte) bool {
 	return true
 }
 
-func scanHash(s *Scanner, h *common.Hash) { s.fixed(h[:]) }
+func scanHash(s *scanner, h *common.Hash) { s.fixed(h[:]) }
 
-func scanAccess(s *Scanner, entry *types.AccessTuple) {
+func scanAccess(s *scanner, entry *types.AccessTuple) {
 	s.Object(func(name []byte) {
 		switch string(name) {
 		case "address":
@@ -224,7 +224,7 @@ func scanAccess(s *Scanner, entry *types.AccessTuple) {
 }
 
 // scanAuthorizations leaves these rare entries to go-ethereum's own decoder.
-func scanAuthorizations(s *Scanner) []types.SetCodeAuthorization {
+func scanAuthorizations(s *scanner) []types.SetCodeAuthorization {
 	s.Peek()
 	start := s.at
 	s.Skip()
@@ -235,11 +235,11 @@ func scanAuthorizations(s *Scanner) []types.SetCodeAuthorization {
 	return all
 }
 
-// ScanReceipts reads the receipts of a block.
-func ScanReceipts(s *Scanner) []Receipt { return list(s, 256, leastReceipt, ScanReceipt) }
+// scanReceipts reads the receipts of a block.
+func scanReceipts(s *scanner) []wireReceipt { return list(s, 256, leastReceipt, scanReceipt) }
 
-// ScanReceipt reads one; null leaves it as it is.
-func ScanReceipt(s *Scanner, r *Receipt) {
+// scanReceipt reads one; null leaves it as it is.
+func scanReceipt(s *scanner, r *wireReceipt) {
 	if s.Null() {
 		return
 	}
@@ -269,7 +269,7 @@ func ScanReceipt(s *Scanner, r *Receipt) {
 	})
 }
 
-func scanLog(s *Scanner, l *Log) {
+func scanLog(s *scanner, l *wireLog) {
 	s.Object(func(name []byte) {
 		switch string(name) {
 		case "address":

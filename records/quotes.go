@@ -1,13 +1,10 @@
-// Package quotes stores the cost of a token's payouts during the last day, so that a wallet and the
-// watcher use the same figure.
-package quotes
+package records
 
 import (
 	"fmt"
 	"time"
 
 	"gatewayd/chain"
-	"gatewayd/records"
 	"gatewayd/records/sqlstore"
 )
 
@@ -21,7 +18,7 @@ type row struct {
 
 // Add stores what paying a token out costs on its network now, in units of the token. Quotes older
 // than a day are forgotten.
-func Add(tx *records.Tx, network, token string, cost chain.Amount) error {
+func AddQuote(tx *Tx, network, token string, cost chain.Amount) error {
 	now := tx.SQL().Millis()
 	_, err := tx.SQL().Exec(`INSERT INTO quotes (network, token, at, cost) VALUES (?, ?, ?, ?) ON CONFLICT (network, token, at) DO UPDATE SET cost = excluded.cost`,
 		network, token, now, cost)
@@ -35,7 +32,7 @@ func Add(tx *records.Tx, network, token string, cost chain.Amount) error {
 // in force included; false when there is none. Quotes of a clock that was ahead do not count until
 // their time. A wallet may have received any of them: a user is charged the lowest, and may have
 // sent an amount that fits the highest.
-func Since(tx *records.Tx, network, token string, since time.Time) (lowest, highest chain.Amount, found bool, err error) {
+func QuotesSince(tx *Tx, network, token string, since time.Time) (lowest, highest chain.Amount, found bool, err error) {
 	var rows []row
 	err = tx.SQL().List(&rows, `SELECT at, cost FROM quotes WHERE network = ? AND token = ? AND at <= ? AND at >= COALESCE(
 		(SELECT MAX(at) FROM quotes WHERE network = ? AND token = ? AND at <= ?), 0)`, network, token, tx.SQL().Millis(), network, token, since.UnixMilli())

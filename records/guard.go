@@ -1,4 +1,4 @@
-package control
+package records
 
 import (
 	"encoding/json"
@@ -7,7 +7,6 @@ import (
 	"maps"
 
 	"gatewayd/chain"
-	"gatewayd/records"
 	"gatewayd/records/sqlstore"
 )
 
@@ -24,7 +23,7 @@ const guardKey = "sign_guard"
 
 // GuardOf is the sign-guard that these records go with; false for records of before there were ids,
 // and for new ones.
-func GuardOf(tx *records.Tx) (g Guard, found bool, err error) {
+func GuardOf(tx *Tx) (g Guard, found bool, err error) {
 	var text string
 	found, err = tx.SQL().Get(&text, `SELECT value FROM meta WHERE key = ?`, guardKey)
 	if err == nil && found {
@@ -35,7 +34,7 @@ func GuardOf(tx *records.Tx) (g Guard, found bool, err error) {
 
 // NoteGuard stores how many commits the sign-guard has made. It is ErrOtherGuard for another one
 // than the records go with; records without one adopt it.
-func NoteGuard(tx *records.Tx, now Guard) error {
+func NoteGuard(tx *Tx, now Guard) error {
 	was, found, err := GuardOf(tx)
 	switch {
 	case err != nil:
@@ -51,17 +50,17 @@ func NoteGuard(tx *records.Tx, now Guard) error {
 // AdoptGuard takes a sign-guard that may know less than the records go with: every account that
 // pays is halted, and an operator resumes each once what it has signed is explained. It answers the
 // accounts.
-func AdoptGuard(tx *records.Tx, now Guard, chains []chain.ID, why string) (halted []records.Account, err error) {
+func AdoptGuard(tx *Tx, now Guard, chains []chain.ID, why string) (halted []Account, err error) {
 	for _, id := range chains {
-		accounts, err := tx.Accounts(id, records.KindHot, records.KindGas, records.KindGateway)
+		accounts, err := tx.Accounts(id, KindHot, KindGas, KindGateway)
 		if err != nil {
 			return nil, err
 		}
 		for _, a := range accounts {
-			if a.State == records.AccountNew {
+			if a.State == AccountNew {
 				continue // it has signed nothing for these records
 			}
-			if err := tx.SetAccountState(id, a.Account, records.AccountHalted, why); err != nil {
+			if err := tx.SetAccountState(id, a.Account, AccountHalted, why); err != nil {
 				return nil, err
 			}
 			halted = append(halted, a)
@@ -74,8 +73,8 @@ func AdoptGuard(tx *records.Tx, now Guard, chains []chain.ID, why string) (halte
 }
 
 // End is the last signature of an account in its sign-guard.
-type End struct {
-	Account records.Account
+type GuardEnd struct {
+	Account Account
 	Branch  uint64
 	Number  uint64 // after the highest in the branch
 	Known   bool   // it has signed at all
@@ -90,7 +89,7 @@ const lackingKey = "sign_guard_lacks"
 // them. It is older than these records, even if its count of commits is only slightly lower. A gap
 // is reported once; when an operator has let the account continue, only a larger gap halts it
 // again.
-func HaltLacking(tx *records.Tx, ends []End) (halted []records.Account, err error) {
+func HaltLacking(tx *Tx, ends []GuardEnd) (halted []Account, err error) {
 	told, err := knownLacking(tx)
 	if err != nil {
 		return nil, err
@@ -116,7 +115,7 @@ func HaltLacking(tx *records.Tx, ends []End) (halted []records.Account, err erro
 		if e.Known {
 			knows = fmt.Sprintf("those up to %d/%d", e.Branch, e.Number)
 		}
-		a.State, a.Why = records.AccountHalted, fmt.Sprintf("the sign-guard is older than these records: of the signatures up to %d/%d it knows %s", a.Branch, signed, knows)
+		a.State, a.Why = AccountHalted, fmt.Sprintf("the sign-guard is older than these records: of the signatures up to %d/%d it knows %s", a.Branch, signed, knows)
 		if err := tx.SetAccountState(a.Chain, a.Account, a.State, a.Why); err != nil {
 			return nil, err
 		}
@@ -128,11 +127,11 @@ func HaltLacking(tx *records.Tx, ends []End) (halted []records.Account, err erro
 	return halted, setMeta(tx, lackingKey, still)
 }
 
-func branchOf(a records.Account) string { return fmt.Sprintf("%s %s %d", a.Chain, a.Account, a.Branch) }
+func branchOf(a Account) string { return fmt.Sprintf("%s %s %d", a.Chain, a.Account, a.Branch) }
 
 // signedTo is the number after the highest that the records have a signature of in an account's
 // branch, since it was adopted; 0 for none.
-func signedTo(tx *records.Tx, a records.Account) (next uint64, err error) {
+func signedTo(tx *Tx, a Account) (next uint64, err error) {
 	var number uint64
 	found, err := tx.SQL().Get(&number, `SELECT number FROM attempts WHERE chain = ? AND account = ? AND lineage = ? AND number >= ? ORDER BY number DESC LIMIT 1`,
 		string(a.Chain), a.Account, a.Branch, a.Base)
@@ -146,7 +145,7 @@ func signedTo(tx *records.Tx, a records.Account) (next uint64, err error) {
 }
 
 // noteLacking takes all that accounts have signed as lacking: they are halted for it.
-func noteLacking(tx *records.Tx, accounts []records.Account) error {
+func noteLacking(tx *Tx, accounts []Account) error {
 	all := map[string]uint64{}
 	for _, a := range accounts {
 		signed, err := signedTo(tx, a)
@@ -160,7 +159,7 @@ func noteLacking(tx *records.Tx, accounts []records.Account) error {
 	return setMeta(tx, lackingKey, all)
 }
 
-func knownLacking(tx *records.Tx) (told map[string]uint64, err error) {
+func knownLacking(tx *Tx) (told map[string]uint64, err error) {
 	var text string
 	told = map[string]uint64{}
 	found, err := tx.SQL().Get(&text, `SELECT value FROM meta WHERE key = ?`, lackingKey)
@@ -170,9 +169,9 @@ func knownLacking(tx *records.Tx) (told map[string]uint64, err error) {
 	return told, sqlstore.Doing(err, "reading what the sign-guard lacks")
 }
 
-func setGuard(tx *records.Tx, g Guard) error { return setMeta(tx, guardKey, g) }
+func setGuard(tx *Tx, g Guard) error { return setMeta(tx, guardKey, g) }
 
-func setMeta(tx *records.Tx, key string, value any) error {
+func setMeta(tx *Tx, key string, value any) error {
 	text, err := json.Marshal(value)
 	if err == nil {
 		_, err = tx.SQL().Exec(`INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`, key, string(text))

@@ -1,11 +1,10 @@
-package control
+package records
 
 import (
 	"fmt"
 	"time"
 
 	"gatewayd/chain"
-	"gatewayd/records"
 	"gatewayd/records/sqlstore"
 )
 
@@ -21,7 +20,7 @@ type Waiting struct {
 
 // OldestWaiting returns the oldest payment of an account that is queued and the oldest that is
 // signed or bound and in no block; at most two.
-func OldestWaiting(tx *records.Tx, id chain.ID, account string) ([]Waiting, error) {
+func OldestWaiting(tx *Tx, id chain.ID, account string) ([]Waiting, error) {
 	type row struct {
 		Waiting
 		At int64 `db:"at"`
@@ -56,7 +55,7 @@ type Wait struct {
 
 // Waits returns which of a network's payments to users on a chain wait, and for what, by token and
 // reason.
-func Waits(tx *records.Tx, network string, id chain.ID) ([]Wait, error) {
+func Waits(tx *Tx, network string, id chain.ID) ([]Wait, error) {
 	var rows []struct {
 		Wait
 		Asset chain.Asset `db:"asset"`
@@ -77,15 +76,15 @@ func Waits(tx *records.Tx, network string, id chain.ID) ([]Wait, error) {
 
 // allWait reports whether every user's payment of an asset waits, at all accounts that pay on a
 // chain of a network.
-func allWait(tx *records.Tx, network string, id chain.ID, asset chain.Asset) (bool, error) {
-	paying, err := tx.Accounts(id, records.KindHot)
+func allWait(tx *Tx, network string, id chain.ID, asset chain.Asset) (bool, error) {
+	paying, err := tx.Accounts(id, KindHot)
 	for _, a := range paying {
 		if err != nil || a.Network != network {
 			continue
 		}
 		var other bool
 		other, err = tx.SQL().Exists(`SELECT 1 FROM payments WHERE chain = ? AND account = ? AND class = ? AND asset = ? AND state = 'queued'
-			AND reason NOT IN ('no_coin','fee_ceiling')`, string(id), a.Account, int(records.ClassUser), string(asset))
+			AND reason NOT IN ('no_coin','fee_ceiling')`, string(id), a.Account, int(ClassUser), string(asset))
 		if other {
 			return false, err
 		}

@@ -1,4 +1,4 @@
-package wire
+package ethereum
 
 import (
 	"errors"
@@ -8,20 +8,20 @@ import (
 )
 
 // Trace is one transaction's tree of calls (debug_traceBlockByHash with callTracer).
-type Trace struct {
+type wireTrace struct {
 	TxHash *common.Hash
-	Result *Frame
+	Result *wireFrame
 	Error  string
 }
 
 // Frame is a call, a creation or a self-destruction, and the calls below it.
-type Frame struct {
+type wireFrame struct {
 	Type  string
 	From  common.Address
 	To    *common.Address
 	Value *hexutil.Big
 	Error string
-	Calls []Frame
+	Calls []wireFrame
 }
 
 // maxDepth is one more than the EVM nests calls.
@@ -29,17 +29,17 @@ const maxDepth = 1025
 
 var errDeep = errors.New("calls are nested deeper than the EVM nests them")
 
-// ScanTraces reads the traces of a block.
-func ScanTraces(s *Scanner) []Trace { return list(s, 256, len(`{"error":""}`), scanTrace) }
+// scanTraces reads the traces of a block.
+func scanTraces(s *scanner) []wireTrace { return list(s, 256, len(`{"error":""}`), scanTrace) }
 
-func scanTrace(s *Scanner, t *Trace) {
+func scanTrace(s *scanner, t *wireTrace) {
 	s.Object(func(name []byte) {
 		switch string(name) {
 		case "txHash":
 			t.TxHash = s.hash()
 		case "result":
 			if !s.Null() {
-				t.Result = new(Frame)
+				t.Result = new(wireFrame)
 				scanFrame(s, t.Result, 1)
 			}
 		case "error":
@@ -50,7 +50,7 @@ func scanTrace(s *Scanner, t *Trace) {
 	})
 }
 
-func scanFrame(s *Scanner, f *Frame, depth int) {
+func scanFrame(s *scanner, f *wireFrame, depth int) {
 	if depth > maxDepth {
 		s.Fail(errDeep)
 		return
@@ -68,7 +68,7 @@ func scanFrame(s *Scanner, f *Frame, depth int) {
 		case "error":
 			f.Error = s.word()
 		case "calls":
-			f.Calls = list(s, 0, leastFrame, func(s *Scanner, f *Frame) { scanFrame(s, f, depth+1) })
+			f.Calls = list(s, 0, leastFrame, func(s *scanner, f *wireFrame) { scanFrame(s, f, depth+1) })
 		default:
 			s.Skip()
 		}

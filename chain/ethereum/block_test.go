@@ -1,4 +1,4 @@
-package wire
+package ethereum
 
 import (
 	"encoding/json"
@@ -24,7 +24,7 @@ func TestHeaderOfEveryForkHashesAlike(t *testing.T) {
 		fork()
 		text, err := header.MarshalJSON()
 		require.NoError(t, err)
-		var read Block
+		var read wireBlock
 		require.NoError(t, json.Unmarshal(text, &read))
 		require.NoError(t, read.Check())
 		require.Equal(t, header.Hash(), read.Header().Hash())

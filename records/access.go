@@ -1,6 +1,4 @@
-// Package access stores the users of the operators' console and their sessions. The history
-// contains their actions, under their names.
-package access
+package records
 
 import (
 	"errors"
@@ -9,36 +7,35 @@ import (
 	"slices"
 	"time"
 
-	"gatewayd/records"
 	"gatewayd/records/sqlstore"
 )
 
 // Role is the set of a console user's rights.
-type Role string
+type UserRole string
 
 // The roles. All of them may read everything.
 const (
-	Viewer   Role = "viewer"
-	Operator Role = "operator" // orders
-	Approver Role = "approver" // approves
+	Viewer   UserRole = "viewer"
+	Operator UserRole = "operator" // orders
+	Approver UserRole = "approver" // approves
 )
 
 // Roles are all of them.
-func Roles() []Role { return []Role{Viewer, Operator, Approver} }
+func UserRoles() []UserRole { return []UserRole{Viewer, Operator, Approver} }
 
 // What callers test for with errors.Is.
 var (
-	ErrName = errors.New("the name must have 2 to 32 lower-case letters, digits, dots, underscores and dashes")
-	ErrRole = fmt.Errorf("the role must be one of %v", Roles())
-	ErrUsed = errors.New("the code was used before")
+	ErrUserName = errors.New("the name must have 2 to 32 lower-case letters, digits, dots, underscores and dashes")
+	ErrRole     = fmt.Errorf("the role must be one of %v", UserRoles())
+	ErrUsed     = errors.New("the code was used before")
 )
 
 // User is a person who may sign in.
 type User struct {
-	Name     string `db:"name"`
-	Role     Role   `db:"role"`
-	Password string `db:"password"` // hashed, with its salt
-	TOTP     string `db:"totp"`     // secret of the second factor, base32
+	Name     string   `db:"name"`
+	Role     UserRole `db:"role"`
+	Password string   `db:"password"` // hashed, with its salt
+	TOTP     string   `db:"totp"`     // secret of the second factor, base32
 	Created  time.Time
 }
 
@@ -46,11 +43,11 @@ var names = regexp.MustCompile(`^[a-z0-9._-]{2,32}$`)
 
 // Put adds a user, or gives one another role, password and second factor. Whoever was signed in
 // under the name no longer is, and has no passkeys.
-func Put(tx *records.Tx, u User) error {
+func PutUser(tx *Tx, u User) error {
 	switch {
 	case !names.MatchString(u.Name):
-		return ErrName
-	case !slices.Contains(Roles(), u.Role):
+		return ErrUserName
+	case !slices.Contains(UserRoles(), u.Role):
 		return ErrRole
 	}
 	_, err := tx.SQL().Exec(`INSERT INTO console_users (name, role, password, totp, created_at) VALUES (?, ?, ?, ?, ?)
@@ -68,12 +65,12 @@ func Put(tx *records.Tx, u User) error {
 }
 
 // Remove takes a user away and ends the sessions, or is ErrNotFound.
-func Remove(tx *records.Tx, name string) error {
+func RemoveUser(tx *Tx, name string) error {
 	_, err := tx.SQL().Exec(`DELETE FROM console_sessions WHERE user_name = ?`, sqlstore.Note(name))
 	if err == nil {
 		var n int64
 		if n, err = tx.SQL().Exec(`DELETE FROM console_users WHERE name = ?`, sqlstore.Note(name)); err == nil && n == 0 {
-			err = records.ErrNotFound
+			err = ErrNotFound
 		}
 	}
 	if err == nil {
@@ -82,8 +79,8 @@ func Remove(tx *records.Tx, name string) error {
 	return sqlstore.Doing(err, "removing console user %s", name)
 }
 
-func logUser(tx *records.Tx, name, event, detail string) error {
-	return tx.Log(records.Event{Subject: "console", SubjectID: name, Event: event, Detail: detail})
+func logUser(tx *Tx, name, event, detail string) error {
+	return tx.Log(Event{Subject: "console", SubjectID: name, Event: event, Detail: detail})
 }
 
 type userRow struct {
@@ -99,17 +96,17 @@ func (r userRow) user() User {
 const userColumns = `name, role, password, totp, created_at`
 
 // Users are all who may sign in, by name.
-func Users(tx *records.Tx) ([]User, error) {
+func Users(tx *Tx) ([]User, error) {
 	var rows []userRow
 	err := tx.SQL().List(&rows, `SELECT `+userColumns+` FROM console_users ORDER BY name`)
 	return sqlstore.Each(rows, userRow.user), sqlstore.Doing(err, "reading the console's users")
 }
 
 // UserOf returns one by name, or ErrNotFound.
-func UserOf(tx *records.Tx, name string) (User, error) {
+func UserOf(tx *Tx, name string) (User, error) {
 	var r userRow
 	if !names.MatchString(name) { // a user has one spelling, by which tries to sign in are counted
-		return User{}, fmt.Errorf("reading a console user: %w", records.ErrNotFound)
+		return User{}, fmt.Errorf("reading a console user: %w", ErrNotFound)
 	}
 	err := tx.SQL().One(&r, `SELECT `+userColumns+` FROM console_users WHERE name = ?`, name)
 	return r.user(), sqlstore.Doing(err, "reading a console user")
@@ -117,7 +114,7 @@ func UserOf(tx *records.Tx, name string) (User, error) {
 
 // UseCode uses a code of a user's second factor up: the same or an earlier one is ErrUsed from then
 // on.
-func UseCode(tx *records.Tx, name string, step uint64) error {
+func UseCode(tx *Tx, name string, step uint64) error {
 	n, err := tx.SQL().Exec(`UPDATE console_users SET totp_step = ? WHERE name = ? AND totp_step < ?`, step, name, step)
 	if err != nil {
 		return fmt.Errorf("using a code of console user %s: %w", name, err)

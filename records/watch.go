@@ -1,6 +1,4 @@
-// Package watch finds our accounts among many addresses, by a set in memory and the database for
-// hits only.
-package watch
+package records
 
 import (
 	"context"
@@ -10,7 +8,6 @@ import (
 	"sync"
 
 	"gatewayd/chain"
-	"gatewayd/records"
 	"gatewayd/records/sqlstore"
 )
 
@@ -21,7 +18,7 @@ const confirmBatch = 500
 // asks the database about hits only: a million addresses take some 20 MB (docs/payment-rules.md 6).
 // It is safe for use by many goroutines.
 type Watch struct {
-	store *records.Store
+	store *Store
 	seed  maphash.Seed
 	mu    sync.Mutex
 	sets  map[chain.ID]*watchSet
@@ -33,7 +30,7 @@ type watchSet struct {
 }
 
 // New makes an empty watch; accounts are loaded when they are first asked for.
-func New(s *records.Store) *Watch {
+func NewWatch(s *Store) *Watch {
 	return &Watch{store: s, seed: maphash.MakeSeed(), sets: make(map[chain.ID]*watchSet)}
 }
 
@@ -42,7 +39,7 @@ func New(s *records.Store) *Watch {
 // before the block.
 func (w *Watch) Owned(ctx context.Context, id chain.ID, candidates []string) (map[string]bool, error) {
 	owned := make(map[string]bool)
-	err := w.store.View(ctx, func(tx *records.Tx) error {
+	err := w.store.View(ctx, func(tx *Tx) error {
 		hits, err := w.hits(tx, id, candidates)
 		if err != nil {
 			return err
@@ -62,7 +59,7 @@ func (w *Watch) Owned(ctx context.Context, id chain.ID, candidates []string) (ma
 }
 
 // hits loads what is new and answers the candidates whose hash is in the set.
-func (w *Watch) hits(tx *records.Tx, id chain.ID, candidates []string) ([]string, error) {
+func (w *Watch) hits(tx *Tx, id chain.ID, candidates []string) ([]string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	set := w.sets[id]
@@ -84,7 +81,7 @@ func (w *Watch) hits(tx *records.Tx, id chain.ID, candidates []string) ([]string
 
 // load adds the rows that were stored since the last load. seq is given by one writer at a time, so
 // no lower one appears later.
-func (w *Watch) load(tx *records.Tx, id chain.ID, set *watchSet) error {
+func (w *Watch) load(tx *Tx, id chain.ID, set *watchSet) error {
 	return tx.SQL().Rows(`SELECT seq, account FROM accounts WHERE chain = ? AND seq > ? ORDER BY seq`, []any{string(id), set.seq}, func(row []driver.Value) error {
 		set.seq = uint64(row[0].(int64))
 		set.hashes[maphash.String(w.seed, row[1].(string))] = struct{}{}
@@ -96,7 +93,7 @@ func (w *Watch) load(tx *records.Tx, id chain.ID, set *watchSet) error {
 // is searched for.
 func (w *Watch) Accounts(ctx context.Context, id chain.ID) ([]string, error) {
 	var out []string
-	err := w.store.View(ctx, func(tx *records.Tx) error {
+	err := w.store.View(ctx, func(tx *Tx) error {
 		return tx.SQL().List(&out, `SELECT account FROM accounts WHERE chain = ? AND kind <> 'deposit' ORDER BY seq`, string(id))
 	})
 	return out, sqlstore.Doing(err, "reading our accounts on %s", id)

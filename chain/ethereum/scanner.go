@@ -1,4 +1,4 @@
-package wire
+package ethereum
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 // four times on its way through an RPC client, which is most of the cost of following a chain. The
 // Scanner is strict where it decodes (hexadecimal as the JSON-RPC of Ethereum writes it) and only
 // counts brackets where it skips: what it skips decides nothing.
-type Scanner struct {
+type scanner struct {
 	text []byte
 	at   int
 	err  error
@@ -23,16 +23,16 @@ type Scanner struct {
 var errShort = errors.New("an element of a list is too short to be one")
 
 // ErrCut is an answer that ends before its last value does.
-var ErrCut = errors.New("the text ends inside a value")
+var errCut = errors.New("the text ends inside a value")
 
 // ErrMalformed is an answer that is not of the shape that was asked for.
-var ErrMalformed = errors.New("malformed JSON")
+var errMalformed = errors.New("malformed JSON")
 
-// NewScanner begins at the start of a text.
-func NewScanner(text []byte) *Scanner { return &Scanner{text: text} }
+// newScanner begins at the start of a text.
+func newScanner(text []byte) *scanner { return &scanner{text: text} }
 
 // Raw is the text of the next value, whatever it is.
-func (s *Scanner) Raw() []byte {
+func (s *scanner) Raw() []byte {
 	s.Peek()
 	start := s.at
 	s.Skip()
@@ -40,15 +40,15 @@ func (s *Scanner) Raw() []byte {
 }
 
 // Fail keeps the first fault and ends the text, so that every loop over it ends.
-func (s *Scanner) Fail(err error) {
+func (s *scanner) Fail(err error) {
 	if s.err == nil {
-		s.err = fmt.Errorf("%w at byte %d: %w", ErrMalformed, min(s.at, len(s.text)), err)
+		s.err = fmt.Errorf("%w at byte %d: %w", errMalformed, min(s.at, len(s.text)), err)
 	}
 	s.at = len(s.text)
 }
 
 // End returns nil when exactly one complete value was read.
-func (s *Scanner) End() error {
+func (s *scanner) End() error {
 	if s.Peek() != 0 {
 		s.Fail(errors.New("something follows the value"))
 	}
@@ -56,7 +56,7 @@ func (s *Scanner) End() error {
 }
 
 // Peek is the next byte that is no space; 0 at the end.
-func (s *Scanner) Peek() byte {
+func (s *scanner) Peek() byte {
 	for ; s.at < len(s.text); s.at++ {
 		switch c := s.text[s.at]; c {
 		case ' ', '\n', '\r', '\t':
@@ -68,7 +68,7 @@ func (s *Scanner) Peek() byte {
 }
 
 // take reads a byte if it is the next.
-func (s *Scanner) take(c byte) bool {
+func (s *scanner) take(c byte) bool {
 	if s.Peek() != c || s.at >= len(s.text) {
 		return false
 	}
@@ -76,18 +76,18 @@ func (s *Scanner) take(c byte) bool {
 	return true
 }
 
-func (s *Scanner) expect(c byte) {
+func (s *scanner) expect(c byte) {
 	switch {
 	case s.take(c):
 	case s.at >= len(s.text):
-		s.Fail(ErrCut)
+		s.Fail(errCut)
 	default:
 		s.Fail(fmt.Errorf("must be %q", c))
 	}
 }
 
 // Null reads a null if it is the next.
-func (s *Scanner) Null() bool {
+func (s *scanner) Null() bool {
 	if s.Peek() != 'n' || !bytes.HasPrefix(s.text[s.at:], []byte("null")) {
 		return false
 	}
@@ -96,7 +96,7 @@ func (s *Scanner) Null() bool {
 }
 
 // Object calls field for each member; field must read the value.
-func (s *Scanner) Object(field func(name []byte)) {
+func (s *scanner) Object(field func(name []byte)) {
 	s.expect('{')
 	if s.take('}') {
 		return
@@ -113,7 +113,7 @@ func (s *Scanner) Object(field func(name []byte)) {
 }
 
 // Array calls element for each element; element must read it.
-func (s *Scanner) Array(element func()) {
+func (s *scanner) Array(element func()) {
 	s.expect('[')
 	if s.take(']') {
 		return
@@ -128,7 +128,7 @@ func (s *Scanner) Array(element func()) {
 }
 
 // str reads a string as it is written, escapes and all: the texts that are decoded have none.
-func (s *Scanner) str() []byte {
+func (s *scanner) str() []byte {
 	s.expect('"')
 	start := s.at
 	for s.at < len(s.text) {
@@ -141,12 +141,12 @@ func (s *Scanner) str() []byte {
 			return s.text[start : s.at-1]
 		}
 	}
-	s.Fail(ErrCut)
+	s.Fail(errCut)
 	return nil
 }
 
 // word is str as a string of its own; null is empty.
-func (s *Scanner) word() string {
+func (s *scanner) word() string {
 	if s.Null() {
 		return ""
 	}
@@ -160,12 +160,12 @@ func escaped(text []byte) bool {
 }
 
 // Skip reads any value.
-func (s *Scanner) Skip() {
+func (s *scanner) Skip() {
 	depth := 0
 	for s.err == nil {
 		switch s.Peek() {
 		case 0:
-			s.Fail(ErrCut)
+			s.Fail(errCut)
 		case '"':
 			s.str()
 		case '{', '[':
@@ -187,7 +187,7 @@ func (s *Scanner) Skip() {
 }
 
 // plainWord reads a number, true, false or null.
-func (s *Scanner) plainWord() {
+func (s *scanner) plainWord() {
 	for ; s.at < len(s.text); s.at++ {
 		switch s.text[s.at] {
 		case ',', ':', '}', ']', ' ', '\n', '\r', '\t', '"', '{', '[':
@@ -197,7 +197,7 @@ func (s *Scanner) plainWord() {
 }
 
 // digits reads "0x..." and returns the part after the prefix.
-func (s *Scanner) digits() []byte {
+func (s *scanner) digits() []byte {
 	text := s.str()
 	if len(text) < 2 || text[0] != '0' || text[1] != 'x' && text[1] != 'X' {
 		s.Fail(errors.New("must be a hexadecimal text"))
@@ -207,7 +207,7 @@ func (s *Scanner) digits() []byte {
 }
 
 // fixed fills dst; null leaves it as it is.
-func (s *Scanner) fixed(dst []byte) {
+func (s *scanner) fixed(dst []byte) {
 	if s.Null() {
 		return
 	}
@@ -221,7 +221,7 @@ func (s *Scanner) fixed(dst []byte) {
 }
 
 // Bytes reads bytes of any length.
-func (s *Scanner) Bytes() []byte {
+func (s *scanner) Bytes() []byte {
 	if s.Null() {
 		return nil
 	}
@@ -231,14 +231,14 @@ func (s *Scanner) Bytes() []byte {
 	return dst
 }
 
-func (s *Scanner) decode(dst, digits []byte) {
+func (s *scanner) decode(dst, digits []byte) {
 	if _, err := hex.Decode(dst, digits); err != nil {
 		s.Fail(err)
 	}
 }
 
 // quantity reads the digits of a number: at least one, at most most, no zero before others.
-func (s *Scanner) quantity(most int) []byte {
+func (s *scanner) quantity(most int) []byte {
 	digits := s.digits()
 	if s.err == nil && (len(digits) == 0 || len(digits) > most || digits[0] == '0' && len(digits) > 1) {
 		s.Fail(fmt.Errorf("must be a number of 1 to %d hexadecimal digits", most))
@@ -247,7 +247,7 @@ func (s *Scanner) quantity(most int) []byte {
 }
 
 // number reads up to 64 bits; null is nil.
-func (s *Scanner) number() *hexutil.Uint64 {
+func (s *scanner) number() *hexutil.Uint64 {
 	if s.Null() {
 		return nil
 	}
@@ -263,7 +263,7 @@ func (s *Scanner) number() *hexutil.Uint64 {
 }
 
 // plain is number with zero for null.
-func (s *Scanner) plain() hexutil.Uint64 {
+func (s *scanner) plain() hexutil.Uint64 {
 	if n := s.number(); n != nil {
 		return *n
 	}
@@ -271,7 +271,7 @@ func (s *Scanner) plain() hexutil.Uint64 {
 }
 
 // big reads up to 256 bits; null is nil.
-func (s *Scanner) big() *hexutil.Big {
+func (s *scanner) big() *hexutil.Big {
 	if s.Null() {
 		return nil
 	}

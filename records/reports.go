@@ -1,15 +1,14 @@
-package control
+package records
 
 import (
 	"encoding/json"
 	"time"
 
-	"gatewayd/records"
 	"gatewayd/records/sqlstore"
 )
 
 // NoteReport stores a report of a part of the running daemon.
-func NoteReport(tx *records.Tx, name string, report any) error {
+func NoteReport(tx *Tx, name string, report any) error {
 	text, err := json.Marshal(report)
 	if err == nil {
 		_, err = tx.SQL().Exec(`INSERT INTO reports (name, report, at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET report = excluded.report, at = excluded.at`,
@@ -19,7 +18,7 @@ func NoteReport(tx *records.Tx, name string, report any) error {
 }
 
 // ReadReport reads what was stored last, and when; false when nothing ever was.
-func ReadReport(tx *records.Tx, name string, into any) (at time.Time, ever bool, err error) {
+func ReadReport(tx *Tx, name string, into any) (at time.Time, ever bool, err error) {
 	var row struct {
 		Report string `db:"report"`
 		At     int64  `db:"at"`
