@@ -39,7 +39,7 @@ var textIdioms = []phrase{
 	idiom("newest of the nodes", `newest of the`, 0),
 }
 
-const wordsOfText = 4 // strings with fewer words are names, formats and parts of sentences
+const minTextLength = 4 // strings with fewer words are names, formats and parts of sentences
 
 var (
 	statement  = regexp.MustCompile(`^\s*\(?(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|WITH|PRAGMA|ORDER BY|GROUP BY|WHERE|AND|OR|FROM|UNION|SET|LEFT|JOIN|VALUES|ON|EXISTS|CASE)\b|\b(?:FROM|WHERE|AND|VALUES|IS NULL)\b.*(?:=|\(|\?)`)
@@ -50,7 +50,7 @@ var (
 
 // isText reports whether a string is a text for people.
 func isText(s string) bool {
-	return len(wordInText.FindAllString(s, -1)) >= wordsOfText && !statement.MatchString(s)
+	return len(wordInText.FindAllString(s, -1)) >= minTextLength && !statement.MatchString(s)
 }
 
 // fixedMessage reports whether a text is a msg value of the exchange API, which clients may compare.

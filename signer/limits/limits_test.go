@@ -185,7 +185,7 @@ func TestFeesAreLimited(t *testing.T) {
 	}
 	n, why := take("eth", 40, 0, 60, 1)
 	require.Equal(t, 3, n)
-	require.Equal(t, "fees on eth may take 100 wei, of which 100 are used: 1 more pass from 2026-11-24 12:01 UTC on", why)
+	require.Equal(t, "the daily limit of fees on eth is 100 wei, of which 100 are used: 1 more pass from 2026-11-24 12:01 UTC on", why)
 	n, why = take("vite", 1_000)
 	require.Equal(t, 1, n)
 	require.Empty(t, why, "no budget")
@@ -220,7 +220,7 @@ func TestConfigurationsOfLimits(t *testing.T) {
 		"gateway_day: \"1e3\" is no":         {GatewayDay: "1e3", Prices: "p"},
 		"price_age":                          {PriceAge: -1},
 		"fees: \"eth\": must be listed once": {Fees: []limits.FeeBudget{{Chain: "eth"}}},
-		"gateway_day: \"1.2.3\" is not an":      {GatewayDay: "1.2.3", Prices: "p"},
+		"gateway_day: \"1.2.3\" is not an":   {GatewayDay: "1.2.3", Prices: "p"},
 	} {
 		require.ErrorContains(t, c.Check(), want)
 	}
