@@ -126,7 +126,7 @@ func TestRescan(t *testing.T) {
 func checkRescanMessages(t *testing.T, r *rig, db *sql.DB, first string) {
 	before, _ := strconv.ParseUint(first, 10, 64)
 	for _, c := range []struct{ args, says string }{
-		{"bsc 1", `there is no chain "bsc": one of eth, vite is wanted`},
+		{"bsc 1", `there is no chain "bsc": must be one of eth, vite`},
 		{"eth one", `block "one": must be a block number`},
 		{"eth 9 8", "blocks 9 to 8: the first is above the last"},
 		{"eth " + first + " 99999999", "block 99999999: the daemon has followed eth to block"},
