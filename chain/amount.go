@@ -34,7 +34,7 @@ func (a Amount) Uint256() *uint256.Int { return a.n.Clone() }
 // exponents and an empty text are ErrAmount.
 func ParseAmount(s string) (Amount, error) {
 	if s == "" || len(s) > maxDigits {
-		return Amount{}, fmt.Errorf("%w: 1 to %d decimal digits wanted", ErrAmount, maxDigits)
+		return Amount{}, fmt.Errorf("%w: must be 1 to %d decimal digits", ErrAmount, maxDigits)
 	}
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
@@ -78,7 +78,7 @@ func (a Amount) Whole(decimals uint8) string {
 func ParseWhole(text string, decimals uint8) (Amount, error) {
 	whole, part, _ := strings.Cut(text, ".")
 	if whole == "" || len(part) > int(decimals) || strings.HasSuffix(text, ".") {
-		return Amount{}, fmt.Errorf("%q is no number with at most %d digits behind the point", text, decimals)
+		return Amount{}, fmt.Errorf("%q is not a number with at most %d decimal places", text, decimals)
 	}
 	digits := strings.TrimLeft(whole+part+strings.Repeat("0", int(decimals)-len(part)), "0")
 	return ParseAmount(cmp.Or(digits, "0"))

@@ -241,7 +241,7 @@ var (
 	ErrRefused       = errors.New("the receiver refuses the payment")
 	ErrGasLimit      = errors.New("the receiver needs more gas than a payment may use")
 	ErrFalse         = errors.New("the token answers false")
-	ErrNotSent       = errors.New("not sent: what it follows was refused")
+	ErrNotSent       = errors.New("not sent: an earlier payment was refused")
 	ErrAddress       = errors.New("not a payable address")
 	ErrLabel         = errors.New("not a usable label")
 	ErrAmount        = errors.New("not an amount")

@@ -130,12 +130,12 @@ func (c Chain) checkRetired() error {
 	seen := map[int]bool{}
 	for _, i := range c.Retired {
 		if i < 0 || i >= c.count() || seen[i] {
-			return fmt.Errorf("retired: %d is no index of one of %d accounts, counted from 0, or stands twice", i, c.count())
+			return fmt.Errorf("retired: %d must be an index from 0 of one of %d accounts, listed once", i, c.count())
 		}
 		seen[i] = true
 	}
 	if len(seen) == c.count() {
-		return errors.New("retired: nobody would be left to pay: raise accounts by those that take over")
+		return errors.New("retired: no paying account would be left: raise accounts by the new ones first")
 	}
 	return nil
 }

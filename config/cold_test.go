@@ -41,7 +41,7 @@ func TestColdAddress(t *testing.T) {
 	require.ErrorContains(t, token.Check(), "hot_max is below hot_min")
 	token = hotToken("tti_687d8a93915393b219212c73", 0)
 	token.Cold = "tti_687d8a93915393b219212c73"
-	require.ErrorContains(t, token.Check(), "cold: \"tti_687d8a93915393b219212c73\" is no address of a source chain")
+	require.ErrorContains(t, token.Check(), "cold: \"tti_687d8a93915393b219212c73\" is not an address of a source chain")
 }
 
 // TestOneAssetHasOneColdAddress: tokens of one asset share what is hot.
@@ -50,5 +50,5 @@ func TestOneAssetHasOneColdAddress(t *testing.T) {
 	require.Empty(t, n.checkTokens())
 	n.Tokens[1].Cold = ""
 	require.Len(t, n.checkTokens(), 1)
-	require.ErrorContains(t, n.checkTokens()[0], "token tti_80f3751485e4e83456059473: cold: \"\", and another token of the same asset")
+	require.ErrorContains(t, n.checkTokens()[0], "token tti_80f3751485e4e83456059473: cold: \"\" differs from")
 }

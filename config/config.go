@@ -81,7 +81,7 @@ type missingError struct {
 }
 
 func (e missingError) Error() string {
-	return fmt.Sprintf("there is no configuration %s: name the daemon's with -c; config.example.yaml is one to begin with", e.path)
+	return fmt.Sprintf("there is no configuration %s: name the daemon's with -c; config.example.yaml is an example", e.path)
 }
 
 func (e missingError) Unwrap() error { return e.error }

@@ -67,7 +67,7 @@ func TestFundersInAnySpelling(t *testing.T) {
 	require.Equal(t, []string{hex, hex, hex, vite}, got)
 	for _, wrong := range []string{"0x1", "treasury", "0x" + strings.ToLower(hex[2:20]) + strings.ToUpper(hex[20:]), vite[:len(vite)-1] + "b"} {
 		_, err := load(hex, wrong)
-		require.ErrorContains(t, err, `eth: funders: "`+wrong+`" is no address`)
+		require.ErrorContains(t, err, `eth: funders: "`+wrong+`" is not an address`)
 	}
 }
 
@@ -115,11 +115,11 @@ func TestRetiredAccountsAreChecked(t *testing.T) {
 		{0, nil, ""},
 		{2, []int{0}, ""},
 		{3, []int{2, 0}, ""},
-		{0, []int{0}, "nobody would be left to pay"},
-		{2, []int{0, 1}, "nobody would be left to pay"},
-		{2, []int{2}, "2 is no index of one of 2 accounts"},
-		{2, []int{-1}, "-1 is no index of one of 2 accounts"},
-		{3, []int{1, 1}, "stands twice"},
+		{0, []int{0}, "no paying account would be left"},
+		{2, []int{0, 1}, "no paying account would be left"},
+		{2, []int{2}, "2 must be an index from 0 of one of 2 accounts"},
+		{2, []int{-1}, "-1 must be an index from 0 of one of 2 accounts"},
+		{3, []int{1, 1}, "listed once"},
 	} {
 		cfg := liveConfig()
 		cfg.Vite[0].Accounts, cfg.Vite[0].Retired = c.accounts, c.retired

@@ -54,23 +54,23 @@ func inYAMLTerms(err error) string {
 // wanted describes the values of a key of a type.
 func wanted(t reflect.Type) string {
 	if t == reflect.TypeFor[time.Duration]() {
-		return "a time with its unit is wanted, such as 30s"
+		return "must be a time with its unit, such as 30s"
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		return wanted(t.Elem())
 	case reflect.Bool:
-		return "true or false is wanted"
+		return "must be true or false"
 	case reflect.String:
-		return "a text is wanted"
+		return "must be a text"
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return "a whole number is wanted"
+		return "must be an integer"
 	case reflect.Float32, reflect.Float64:
-		return "a number is wanted"
+		return "must be a number"
 	case reflect.Slice:
-		return "a list is wanted"
+		return "must be a list"
 	}
-	return "a value of another kind is wanted: config.example.yaml shows it"
+	return "the value has the wrong type: see config.example.yaml"
 }
 
 // amountFault names the first value that is no amount: the decoder does not report its position.

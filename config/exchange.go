@@ -89,12 +89,12 @@ func (c Exchange) Check() error {
 		faults = append(faults, fmt.Errorf("max_connections %d: sockets.connections %d leave no room for requests", c.MaxConnections, c.Sockets.Connections))
 	}
 	if c.Node == "" {
-		faults = append(faults, errors.New("node is wanted: there is no chain in the list vite"))
+		faults = append(faults, errors.New("node is required if the list vite is empty"))
 	}
 	if c.Test != nil {
 		faults = append(faults, c.Test.Index.Check())
 		if c.Test.Node == "" {
-			faults = append(faults, errors.New("test.node is wanted"))
+			faults = append(faults, errors.New("test.node is required"))
 		}
 	}
 	return errors.Join(faults...)

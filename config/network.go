@@ -80,7 +80,7 @@ func CanonicalAddress(text string) (string, error) {
 
 func (c Config) checkNetworks(chains map[chain.ID]Chain) error {
 	if len(c.Networks) == 0 && c.Exchange == nil {
-		return errors.New("at least one is wanted, or the section exchange: there is nothing to serve")
+		return errors.New("at least one, or the section exchange, is required")
 	}
 	var faults []error
 	sources, accounts, names, paths := map[chain.ID]bool{}, map[uint32]bool{}, map[string]bool{}, map[string]bool{}
@@ -96,7 +96,7 @@ func (c Config) checkNetworks(chains map[chain.ID]Chain) error {
 		case sources[n.Source]:
 			faults = append(faults, fmt.Errorf("%s: source %q already serves another network", n.Name, n.Source))
 		case accounts[n.Account]:
-			faults = append(faults, fmt.Errorf("%s: account %d already serves another network; wallets tell networks apart by the gateway address", n.Name, n.Account))
+			faults = append(faults, fmt.Errorf("%s: account %d already serves another network; wallets distinguish networks by the gateway address", n.Name, n.Account))
 		}
 		sources[n.Source], accounts[n.Account], names[n.Name], paths[path] = true, true, true, true
 		faults = append(faults, n.checkFunders()...)
@@ -108,7 +108,7 @@ func (c Config) checkNetworks(chains map[chain.ID]Chain) error {
 func (n Network) checkFunders() (faults []error) {
 	for _, text := range n.Funders {
 		if _, err := CanonicalAddress(text); err != nil {
-			faults = append(faults, fmt.Errorf("%s: funders: %q is no address: %w", n.Name, text, err))
+			faults = append(faults, fmt.Errorf("%s: funders: %q is not an address: %w", n.Name, text, err))
 		}
 	}
 	return faults
@@ -118,11 +118,11 @@ func (n Network) checkTokens() (faults []error) {
 	seen, assets, colds := map[string]bool{}, map[string]bool{}, map[chain.Asset]string{}
 	for _, t := range n.Tokens {
 		if cold, known := colds[t.Asset]; known && cold != t.coldAddress() {
-			faults = append(faults, fmt.Errorf("%s token %s: cold: %q, and another token of the same asset has %q: they share what is hot and what is cold", n.Name, t.Token, t.Cold, cold))
+			faults = append(faults, fmt.Errorf("%s token %s: cold: %q differs from %q of another token of the same asset: they share hot and cold funds", n.Name, t.Token, t.Cold, cold))
 		}
 		colds[t.Asset] = t.coldAddress()
 		if seen[t.Token] {
-			faults = append(faults, fmt.Errorf("%s: token %s stands twice", n.Name, t.Token))
+			faults = append(faults, fmt.Errorf("%s: token %s is listed twice", n.Name, t.Token))
 		}
 		key := fmt.Sprint(t.Asset, t.Type)
 		if assets[key] {
@@ -141,13 +141,13 @@ func (t Token) Check() error {
 	_, _, bounds := t.hotBounds()
 	switch {
 	case t.Token == "" || t.Asset == "":
-		return errors.New("token and asset are wanted")
+		return errors.New("token and asset are required")
 	case !isTokenID(t.Token):
-		return errors.New("token is no token id: tti_ and 24 digits, of which the last four are a checksum; is one mistyped?")
+		return errors.New("token: must be tti_ and 24 digits, of which the last four are a checksum; check for a typing error")
 	case t.Type != 0 && t.Type != 1:
-		return fmt.Errorf("type %d: 0 (an address per user) or 1 (a label per user) is wanted", t.Type)
+		return fmt.Errorf("type %d: must be 0 (an address per user) or 1 (a label per user)", t.Type)
 	case (t.Type == 1) != (t.LabelName != ""):
-		return errors.New("label_name goes with type 1 and only with it")
+		return errors.New("label_name: required for type 1, and only allowed there")
 	case t.Decimals > 30 || t.AssetDecimals > 30:
 		return errors.New("at most 30 decimals")
 	case !t.MaxWithdraw.IsZero() && t.MaxWithdraw.Less(t.MinWithdraw):
@@ -157,7 +157,7 @@ func (t Token) Check() error {
 	case !t.HotMax.IsZero() && t.HotMax.Less(t.HotMin):
 		return errors.New("hot_max is below hot_min")
 	case t.Cold != "" && t.coldAddress() == "":
-		return fmt.Errorf("cold: %q is no address of a source chain", t.Cold)
+		return fmt.Errorf("cold: %q is not an address of a source chain", t.Cold)
 	case bounds != nil:
 		return bounds
 	case t.Deposits.Count == 0 || t.Withdrawals.Count == 0:

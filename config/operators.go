@@ -60,7 +60,7 @@ func (c Operators) Check() error {
 		faults = append(faults, fmt.Errorf("url: %w", err))
 	}
 	if !c.Plain && !c.Reachable() {
-		faults = append(faults, fmt.Errorf("listen %s: other machines could read along; tls, acme or trust_proxy is wanted, or `plain: true` in a network of your own", c.Listen))
+		faults = append(faults, fmt.Errorf("listen %s: other machines could read the traffic: set tls, acme or trust_proxy, or `plain: true` in a private network", c.Listen))
 	}
 	return errors.Join(faults...)
 }

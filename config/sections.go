@@ -20,7 +20,7 @@ import (
 func (c Embedded) Check() error {
 	for name, address := range map[string]string{"listen": c.Listen, "ws": c.WS} {
 		if address != "" && !c.Public && !OnThisMachine(address) {
-			return fmt.Errorf("%s %s: other machines could reach it; with `public: true` (chain run --public) it may be, and answers only what a real node's public port does",
+			return fmt.Errorf("%s %s: other machines could reach it; set `public: true` (chain run --public), which offers only the methods of a real node's public port",
 				name, address)
 		}
 	}
@@ -83,14 +83,14 @@ func (w Wallet) checkSuccessors() error {
 	for i, s := range w.Successors {
 		switch {
 		case s.Store == "" || stores[s.Store]:
-			return fmt.Errorf("%d: store %q is empty or stands twice", i+1, s.Store)
+			return fmt.Errorf("%d: store %q is empty or listed twice", i+1, s.Store)
 		case (s.PasswordFile == "") == (s.PasswordEnv == ""):
-			return fmt.Errorf("%d: either password_file or password_env is wanted", i+1)
+			return fmt.Errorf("%d: either password_file or password_env is required", i+1)
 		}
 		stores[s.Store] = true
 		for _, path := range s.Accounts {
 			if !strings.HasPrefix(path, "m/") || paths[path] {
-				return fmt.Errorf("%d: accounts: %q is no derivation path, or stands twice", i+1, path)
+				return fmt.Errorf("%d: accounts: %q is not a derivation path, or is listed twice", i+1, path)
 			}
 			paths[path] = true
 		}
@@ -115,10 +115,10 @@ type Log struct {
 // Check refuses levels and formats that do not exist.
 func (l Log) Check() error {
 	if _, err := logrus.ParseLevel(l.LevelOrInfo()); err != nil {
-		return fmt.Errorf("level %q: error, warn, info or debug is wanted", l.Level)
+		return fmt.Errorf("level %q: must be error, warn, info or debug", l.Level)
 	}
 	if l.Format != "" && l.Format != "text" && l.Format != "json" {
-		return fmt.Errorf("format %q: text or json is wanted", l.Format)
+		return fmt.Errorf("format %q: must be text or json", l.Format)
 	}
 	return nil
 }

@@ -27,24 +27,24 @@ func (c Config) checkSigner(add func(what string, err error)) {
 	add("signer.guard", c.checkGuard())
 	if !c.Wallet.Remote() {
 		if c.Wallet.SignerTLS != (remote.TLS{}) {
-			add("wallet.signer_tls", errors.New("stands beside wallet.signer only"))
+			add("wallet.signer_tls", errors.New("only allowed with wallet.signer"))
 		}
 		return
 	}
 	add("wallet", c.Wallet.Target().Check())
-	const theirs = "the keys are the signer's: name them in its configuration"
+	const theirs = "the signer has the keys: set this in its configuration"
 	for _, f := range []struct {
 		set      bool
 		key, why string
 	}{
-		{c.Wallet.Store != "", "wallet.store", theirs + ", not beside wallet.signer"},
-		{c.Wallet.PasswordFile != "", "wallet.password_file", theirs + ", not beside wallet.signer"},
-		{c.Wallet.PasswordEnv != "", "wallet.password_env", theirs + ", not beside wallet.signer"},
+		{c.Wallet.Store != "", "wallet.store", theirs + ", not with wallet.signer"},
+		{c.Wallet.PasswordFile != "", "wallet.password_file", theirs + ", not with wallet.signer"},
+		{c.Wallet.PasswordEnv != "", "wallet.password_env", theirs + ", not with wallet.signer"},
 		{len(c.Wallet.Successors) > 0, "wallet.successors", theirs},
-		{c.Wallet.PKCS11.Enabled(), "wallet.pkcs11", "the keys are the signer's: name the module in its configuration"},
-		{c.Wallet.RPC.Enabled(), "wallet.rpc", "the signer serves it: name it in its configuration"},
-		{c.Signer.Config.Holds(), "signer", "limits, approvals and block_list hold where the keys are: name them in the signer's configuration"},
-		{c.Signs(), "signer.listen", "is for the configuration of `gatewayd signer`, not of a daemon that asks one"},
+		{c.Wallet.PKCS11.Enabled(), "wallet.pkcs11", "the signer has the keys: set the module in its configuration"},
+		{c.Wallet.RPC.Enabled(), "wallet.rpc", "the signer serves it: set it in its configuration"},
+		{c.Signer.Config.Holds(), "signer", "limits, approvals and block_list belong in the signer's configuration"},
+		{c.Signs(), "signer.listen", "only allowed in the configuration of `gatewayd signer`"},
 	} {
 		if f.set {
 			add(f.key, errors.New(f.why))
@@ -60,11 +60,11 @@ func (c Config) checkGuard() error {
 	case url == "":
 		return nil
 	case !c.Signs():
-		return errors.New("is for the configuration of `gatewayd signer`: a daemon that signs by itself keeps the sign-guard in its data directory")
+		return errors.New("only allowed in the configuration of `gatewayd signer`: a daemon with its own keys stores the sign-guard in its data directory")
 	case !strings.HasPrefix(url, "postgres://") && !strings.HasPrefix(url, "postgresql://"):
-		return errors.New("postgres://user@host/name is wanted, or nothing for a file in the data directory")
+		return errors.New("must be postgres://user@host/name, or empty for a file in the data directory")
 	case url == c.Database.URL:
-		return errors.New("is database.url: the sign-guard wants a server of its own, or what restores the records restores it with them")
+		return errors.New("must not be database.url: the sign-guard needs its own server, or it would be restored together with the records")
 	}
 	return nil
 }
@@ -77,5 +77,5 @@ func (c Chain) Rules() (chain.Rules, error) {
 	case vite.Config:
 		return vite.NewSigningRules(s.Signing()), nil
 	}
-	return nil, fmt.Errorf("chain %s: nothing is signed for a chain of kind %s in a process of its own", c.ID, c.Kind)
+	return nil, fmt.Errorf("chain %s: a separate signer does not support chains of kind %s", c.ID, c.Kind)
 }

@@ -32,13 +32,13 @@ func TestKeysAreInOnePlace(t *testing.T) {
 	written.Signer.Limits.Tokens, written.Signer.Approvals.Needed = []limits.Token{}, 1
 	require.Empty(t, faults(written))
 	for rule, change := range map[string]func(*Config){
-		"wallet.store: the keys are the signer's":         func(c *Config) { c.Wallet.Store = "data/wallet/store" },
-		"wallet.password_file: the keys are the signer's": func(c *Config) { c.Wallet.PasswordFile = "/etc/gatewayd/password" },
-		"wallet.password_env: the keys are the signer's":  func(c *Config) { c.Wallet.PasswordEnv = "PASSWORD" },
+		"wallet.store: the signer has the keys":         func(c *Config) { c.Wallet.Store = "data/wallet/store" },
+		"wallet.password_file: the signer has the keys": func(c *Config) { c.Wallet.PasswordFile = "/etc/gatewayd/password" },
+		"wallet.password_env: the signer has the keys":  func(c *Config) { c.Wallet.PasswordEnv = "PASSWORD" },
 		"wallet.pkcs11: ":               func(c *Config) { c.Wallet.PKCS11 = hsm.Config{Module: "/lib/m.so"} },
 		"wallet.rpc: the signer serves": func(c *Config) { c.Wallet.RPC.IPC = "data/wallet.ipc" },
 		"signer.listen: ":               func(c *Config) { c.Signer.Place = remote.Config{Listen: "unix:/run/other.sock"} },
-		"signer: limits, approvals and block_list hold where the keys are": func(c *Config) {
+		"signer: limits, approvals and block_list belong in the signer's configuration": func(c *Config) {
 			c.Signer.Approvals.Approvers = []approval.Approver{{Name: "anna"}}
 		},
 		"wallet: ": func(c *Config) { c.Wallet.Signer = "http://signer" },
@@ -49,10 +49,10 @@ func TestKeysAreInOnePlace(t *testing.T) {
 	}
 	signer := Config{Signer: Signer{Place: remote.Config{Listen: "unix:/run/gatewayd-signer.sock"}, Guard: "postgres://signer@guard/guard"}}
 	require.Empty(t, faults(signer))
-	require.Contains(t, faults(Config{Signer: Signer{Guard: signer.Signer.Guard}}), "signer.guard: is for the configuration of `gatewayd signer`")
+	require.Contains(t, faults(Config{Signer: Signer{Guard: signer.Signer.Guard}}), "signer.guard: only allowed in the configuration of `gatewayd signer`")
 	signer.Database.URL = signer.Signer.Guard
-	require.Contains(t, faults(signer), "signer.guard: is database.url")
+	require.Contains(t, faults(signer), "signer.guard: must not be database.url")
 	signer.Signer.Guard = "sqlite:guard.db"
-	require.Contains(t, faults(signer), "signer.guard: postgres://")
-	require.Contains(t, faults(Config{Wallet: Wallet{SignerTLS: remote.TLS{Cert: "a"}}}), "wallet.signer_tls: stands beside wallet.signer only")
+	require.Contains(t, faults(signer), "signer.guard: must be postgres://")
+	require.Contains(t, faults(Config{Wallet: Wallet{SignerTLS: remote.TLS{Cert: "a"}}}), "wallet.signer_tls: only allowed with wallet.signer")
 }

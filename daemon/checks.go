@@ -74,7 +74,7 @@ func checkConditions(r checks.Report) (list []records.Condition) {
 	}
 	if len(r.Unpriced) > 0 {
 		list = append(list, records.Condition{
-			Kind: string(status.ChecksFail), Subject: "gateway_day", Detail: "the limit of the whole gateway does not count " + strings.Join(r.Unpriced, ", ") + ": there is no fresh price",
+			Kind: string(status.ChecksFail), Subject: "gateway_day", Detail: "the gateway limit does not count " + strings.Join(r.Unpriced, ", ") + ": the price is missing or old",
 		})
 	}
 	return list
@@ -93,10 +93,10 @@ func heldConditions(tx *records.Tx) (list []records.Condition, err error) {
 		{records.HeldApproval, status.ApprovalsWanted, "wait for approvals"},
 		{records.HeldLimit, status.LimitReached, "are held by a limit"},
 		{records.HeldListed, status.PaymentsListed, "are held because of a list of addresses"},
-		{records.HeldUnproven, status.PaymentsHeld, "are held, because the signer cannot prove them"},
+		{records.HeldUnproven, status.PaymentsHeld, "are held because the signer cannot prove them"},
 		{records.HeldRefused, status.PaymentsHeld, "are refused by the signer"},
 		{records.ReasonPayoutFailed, status.PaymentsHeld, "have failed on their chain, and none of them was a payout"},
-		{records.ReasonPayoutDiffers, status.PaymentsHeld, "may be paid: their transactions did not move exactly what they say"},
+		{records.ReasonPayoutDiffers, status.PaymentsHeld, "may be paid: their transactions differ from the payments"},
 	} {
 		held, err := tx.HeldFor(h.reason, 0, maxHeldRead)
 		if err != nil {

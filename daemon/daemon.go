@@ -60,7 +60,7 @@ func New(ctx context.Context, cfg config.Config, w Dependencies) (*Daemon, error
 func (d *Daemon) open(ctx context.Context) (err error) {
 	cfg, log := d.Config, d.log
 	if err = os.MkdirAll(cfg.Data, 0o700); err != nil {
-		return fmt.Errorf("making the data directory: %w", err)
+		return fmt.Errorf("creating the data directory: %w", err)
 	}
 	guard, err := d.openGuard()
 	if err != nil {
@@ -117,9 +117,9 @@ func (d *Daemon) open(ctx context.Context) (err error) {
 func (d *Daemon) openStore(ctx context.Context, guard *signguard.Guard) error {
 	cfg := d.Config.Database
 	cfg.Migrating = func(from, to int64) {
-		what := "bringing the database up to date, which may take minutes"
+		what := "upgrading the database, which may take minutes"
 		if from == 0 {
-			what = "making the database"
+			what = "creating the database"
 		}
 		d.log.WithFields(logrus.Fields{"from": from, "to": to}).Info(what)
 	}
@@ -163,7 +163,7 @@ func (d *Daemon) withAccounts(ctx context.Context, cfg config.Config) ([]records
 			networks[i] = cfg.NetworkRecord(n)
 			for _, a := range lists[i] {
 				if err := tx.EnsureAccount(a.Account); err != nil {
-					return fmt.Errorf("account %s: %w (was the database made with another wallet?)", a.Account.Account, err)
+					return fmt.Errorf("account %s: %w (was the database created with another wallet?)", a.Account.Account, err)
 				}
 				networks[i] = config.WithAccount(networks[i], a)
 			}

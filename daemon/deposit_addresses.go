@@ -83,7 +83,7 @@ func (a *depositAddresses) deriveOnce(ctx context.Context, owner string, index u
 		return "", "", err
 	}
 	if address != ours {
-		return "", "", fmt.Errorf("the signer derives %s for %s, and its public key is of %s: nothing is shown of it", address, path, ours)
+		return "", "", fmt.Errorf("the signer derives %s for %s, but its public key is of %s: the address is not used", address, path, ours)
 	}
 	return address, path, nil
 }

@@ -43,7 +43,7 @@ func ExchangeSecret(c config.Exchange, getenv func(string) string) ([]byte, erro
 	}
 	secret := make([]byte, apikey.SecretSize)
 	if _, err := rand.Read(secret); err != nil {
-		return nil, fmt.Errorf("making a secret: %w", err)
+		return nil, fmt.Errorf("creating a secret: %w", err)
 	}
 	if err := writeNew(c.SecretFile, hex.EncodeToString(secret)+"\n"); err != nil {
 		return nil, fmt.Errorf("writing the secret: %w", err)
@@ -54,7 +54,7 @@ func ExchangeSecret(c config.Exchange, getenv func(string) string) ([]byte, erro
 func parseSecret(from, text string) ([]byte, error) {
 	secret, err := hex.DecodeString(strings.TrimSpace(text))
 	if err != nil || len(secret) != apikey.SecretSize {
-		return nil, fmt.Errorf("secret from %s: %d hexadecimal digits are wanted", from, 2*apikey.SecretSize)
+		return nil, fmt.Errorf("secret from %s: must have %d hexadecimal digits", from, 2*apikey.SecretSize)
 	}
 	return secret, nil
 }

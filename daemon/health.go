@@ -92,7 +92,7 @@ func get(ctx context.Context, url, what string, read func(*http.Response) error)
 	defer client.CloseIdleConnections()
 	res, err := client.Do(req)
 	if err != nil {
-		return fmt.Errorf("%s: nobody answers at %s: %s", what, url, chain.PlainError(err))
+		return fmt.Errorf("%s: no answer at %s: %s", what, url, chain.PlainError(err))
 	}
 	defer res.Body.Close()
 	return read(res)

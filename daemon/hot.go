@@ -35,7 +35,7 @@ func (d *Daemon) followHot(ctx context.Context) error {
 		case errors.Is(err, records.ErrFenced):
 			return err
 		case err != nil: // nodes that do not answer are a condition of their own
-			d.log.WithError(err).Debug("asking what the hot accounts have")
+			d.log.WithError(err).Debug("reading the balances of the hot accounts")
 		}
 		select {
 		case <-ctx.Done():
@@ -91,7 +91,7 @@ func (d hotWatch) checkBounds(ctx context.Context, n records.Network, t records.
 	c := records.Condition{Chain: n.Source, Network: n.Name, Token: t.TokenID, Subject: t.TokenID}
 	if missing, err := t.HotMin.Sub(have); err == nil && !missing.IsZero() {
 		c.Kind = string(status.HotBelow)
-		c.Detail = fmt.Sprintf("the hot accounts of %s have %s, and should have %s: send at least %s to %s", n.Source, text(have), text(t.HotMin), text(missing), n.Hot)
+		c.Detail = fmt.Sprintf("the hot accounts of %s hold %s, below hot_min %s: send at least %s to %s", n.Source, text(have), text(t.HotMin), text(missing), n.Hot)
 		found = append(found, c)
 	}
 	key := tokenKey(n.Name, t.TokenID)
@@ -103,7 +103,7 @@ func (d hotWatch) checkBounds(ctx context.Context, n records.Network, t records.
 	why, err := d.whyNotMoved(ctx, n, t, key)
 	if err == nil && why != "" {
 		c.Kind = string(status.HotAbove)
-		c.Detail = fmt.Sprintf("the hot accounts of %s have %s, and should have %s at most: %s are too much%s", n.Source, text(have), text(t.HotMax), text(over), why)
+		c.Detail = fmt.Sprintf("the hot accounts of %s hold %s, above hot_max %s: the excess is %s%s", n.Source, text(have), text(t.HotMax), text(over), why)
 		found = append(found, c)
 	}
 	return found, err
@@ -127,7 +127,7 @@ func (d hotWatch) whyNotMoved(ctx context.Context, n records.Network, t records.
 	case open && move.State == records.HeldPayment:
 		why = fmt.Sprintf("; payment %d to the cold address is held: %s", move.ID, move.Reason)
 	case !open && before:
-		why = "; they go to the cold address when no payment waits for them and no hot account is stopped"
+		why = "; it goes to the cold address once no payment needs it and no hot account is stopped"
 	}
 	return why, err
 }

@@ -61,7 +61,7 @@ func NewOperators(cfg config.Config, demo bool, log *logrus.Logger) (*Operators,
 	e.Pre(httpserver.Observe(o.Metrics.Requests("operators")), httpserver.CatchPanics(), httpserver.CleanPath,
 		guard.LimitRate(func(time.Duration) error { return echo.ErrTooManyRequests }))
 	if !section.Plain {
-		e.Pre(guard.OnlyHTTPS(func() error { return echo.NewHTTPError(http.StatusForbidden, "HTTPS is wanted from other machines") }))
+		e.Pre(guard.OnlyHTTPS(func() error { return echo.NewHTTPError(http.StatusForbidden, "other machines must use HTTPS") }))
 	}
 	scrape := echo.WrapHandler(o.Metrics.Handler())
 	for path, h := range map[string]echo.HandlerFunc{"/health": o.answerHealth, "/ready": o.answerReady, "/metrics": scrape} {
@@ -98,7 +98,7 @@ func (o *Operators) Run(ctx context.Context) error {
 			return err
 		}
 		if !told {
-			o.log.WithError(err).Error("operators are not answered: waiting for the address; operators.listen names another one")
+			o.log.WithError(err).Error("the operators' listener waits for its address, which is in use; set another one in operators.listen")
 		}
 		select {
 		case <-ctx.Done():
@@ -274,7 +274,7 @@ func (o *Operators) readiness(ctx context.Context) readiness {
 	if !o.bridge {
 		r.Role = roleExchange
 		add(exchange == nil, "the exchange API is not open yet")
-		add(exchange != nil && !exchange.Well(ctx), "the exchange API does not answer as new as its node's chain, or its database is down: see /health")
+		add(exchange != nil && !exchange.Well(ctx), "the exchange API is behind its node's chain, or its database is down: see /health")
 		return r
 	}
 	if leads != nil {

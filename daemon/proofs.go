@@ -58,7 +58,7 @@ func NewProofs(cfg config.Config, keys addresses, guard *signguard.Guard, log lo
 		ledger, ok := adapter.(signer.Ledger)
 		if !ok {
 			p.Close()
-			return nil, fmt.Errorf("chain %s: its adapter does not tell what a transaction of ours asks for", c.ID)
+			return nil, fmt.Errorf("chain %s: its adapter cannot decode our transactions", c.ID)
 		}
 		readers[c.ID], p.Ledgers[c.ID] = adapter, ledger
 	}

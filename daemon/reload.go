@@ -37,7 +37,7 @@ func (d *Daemon) followConfig(ctx context.Context) error {
 		case errors.Is(err, records.ErrFenced):
 			return err
 		case err != nil:
-			d.log.WithError(err).Debug("looking for orders to read the configuration again")
+			d.log.WithError(err).Debug("finding orders to reload the configuration")
 		default:
 			asked = false
 		}
@@ -91,7 +91,7 @@ func (d *Daemon) readConfig() (next config.Config, report config.Reload, err err
 	was := d.Config.AsRead()
 	taken := was.Taking(next)
 	if err := taken.Check(); err != nil {
-		return next, report, fmt.Errorf("without a restart this cannot be: %w", err)
+		return next, report, fmt.Errorf("this needs a restart: %w", err)
 	}
 	if report.Taken, err = config.Changes(was, taken); err != nil {
 		return next, report, err
@@ -147,16 +147,16 @@ func (d *Daemon) logFault(fault error, what string) {
 func (d *Daemon) logReload(r config.Reload) {
 	log := d.log.WithField("file", r.File)
 	if r.Refused != "" {
-		log.Error("the configuration was read again and refused as a whole, the one before stays: " + r.Refused)
+		log.Error("the configuration was reloaded and refused; the previous one stays: " + r.Refused)
 		return
 	}
 	for _, c := range r.Taken {
 		log.WithFields(logrus.Fields{"key": c.Key, "was": c.Was, "now": c.Now}).Info("configuration changed")
 	}
 	for _, key := range r.Restart {
-		log.WithField("key", key).Warn("configuration changed, which takes a restart")
+		log.WithField("key", key).Warn("configuration changed, needs a restart")
 	}
-	log.WithFields(logrus.Fields{"changed": len(r.Taken), "restart": len(r.Restart)}).Info("the configuration was read again")
+	log.WithFields(logrus.Fields{"changed": len(r.Taken), "restart": len(r.Restart)}).Info("configuration reloaded")
 }
 
 // recordReload stores the report for the order, or that a reading took place without one. A refusal
@@ -170,7 +170,7 @@ func (d *Daemon) recordReload(ctx context.Context, order records.Reload, ordered
 	var wrong []records.Condition
 	if r.Refused != "" {
 		order.State = records.ReloadRefused
-		wrong = []records.Condition{{Kind: string(status.ConfigRefused), Detail: "the daemon keeps its configuration, because the file is wrong: " + r.Refused}}
+		wrong = []records.Condition{{Kind: string(status.ConfigRefused), Detail: "the daemon keeps its configuration, because the file is invalid: " + r.Refused}}
 	} else if order.Fingerprint, err = next.Fingerprint(); err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func Serve(ctx context.Context, cfg config.Config, w Dependencies) error {
 	}
 	g.Go(func() error { return w.Operators.Run(gctx) })
 	if cfg.Embedded != nil {
-		w.Log.WithField("dir", cfg.Embedded.Dir).Info("opening the embedded exchange chain: what came after its last stored state is replayed")
+		w.Log.WithField("dir", cfg.Embedded.Dir).Info("opening the embedded exchange chain: replaying blocks after its last stored state")
 		w.Operators.setStage("the embedded exchange chain is being opened")
 		e, err := openEmbedded(*cfg.Embedded, w.Log)
 		if err != nil {
@@ -101,7 +101,7 @@ func ignoreHangups(ctx context.Context, hangups <-chan os.Signal, log *logrus.Lo
 		case <-ctx.Done():
 			return nil
 		case <-hangups:
-			log.Warn("SIGHUP: without networks all of the configuration takes a restart")
+			log.Warn("SIGHUP: without networks all changes of the configuration need a restart")
 		}
 	}
 }

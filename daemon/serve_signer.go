@@ -26,14 +26,14 @@ func ServeSigner(ctx context.Context, cfg config.Config, w Dependencies) error {
 		return errors.New("signer.listen is not set: unix:/path of a socket or https://host:port")
 	}
 	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
-		return fmt.Errorf("making the data directory: %w", err)
+		return fmt.Errorf("creating the data directory: %w", err)
 	}
 	for {
 		err := holdAndServe(ctx, &cfg, w)
 		if ctx.Err() != nil || !errors.Is(err, signguard.ErrLost) {
 			return err
 		}
-		w.Log.WithError(err).Error("signing has stopped: taking the sign-guard again as soon as it is free")
+		w.Log.WithError(err).Error("signing has stopped: waiting for the sign-guard")
 	}
 }
 
@@ -134,11 +134,11 @@ func followRules(ctx context.Context, cfg *config.Config, rules map[chain.ID]cha
 		}
 		next, err := config.Load(cfg.Path)
 		if err != nil {
-			w.Log.WithError(err).Error("the configuration was read again and refused as a whole, the one before stays")
+			w.Log.WithError(err).Error("the configuration was reloaded and refused; the previous one stays")
 			continue
 		}
 		if err := takeSuccessors(w.Keys, next.Wallet); err != nil {
-			w.Log.WithError(err).Error("the configuration was read again and refused as a whole, the one before stays")
+			w.Log.WithError(err).Error("the configuration was reloaded and refused; the previous one stays")
 			continue
 		}
 		*cfg = cfg.Taking(next)
@@ -151,6 +151,6 @@ func followRules(ctx context.Context, cfg *config.Config, rules map[chain.ID]cha
 		if err := set.Reconfigure(ctx, cfg.Signer.Config, cfg.CheckedAssets()); err != nil {
 			w.Log.WithError(err).Error("the signer keeps its checks")
 		}
-		w.Log.WithField("file", cfg.Path).Info("tokens, accounts, successors, ceilings of fees, limits, approvers and lists were read again")
+		w.Log.WithField("file", cfg.Path).Info("tokens, accounts, successors, fee ceilings, limits, approvers and lists reloaded")
 	}
 }

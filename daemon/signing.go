@@ -162,7 +162,7 @@ func (d *Daemon) awaitSigner(ctx context.Context) error {
 		}
 		if !told {
 			d.log.WithError(err).Warn("waiting for the signer")
-			d.deps.Operators.setStage("it waits for the signer, which does not answer")
+			d.deps.Operators.setStage("waiting for the signer, which does not answer")
 			told = true
 		}
 		select {
@@ -210,8 +210,8 @@ func (d *Daemon) otherGuard(was, now string) error {
 	if d.deps.Signer != nil {
 		where = d.Config.Wallet.Signer
 	}
-	return fmt.Errorf("%w: these records were signed for with sign-guard %s, and %s has %s, which does not know what was signed. Several daemons on one database want the same "+
-		"wallet.signer; put the sign-guard back, or, where it is lost for good, run `gatewayd account adopt-guard`, which stops every account that pays (docs/operations/recovery.md)",
+	return fmt.Errorf("%w: these records belong to sign-guard %s, but %s has %s, which does not know their signatures. Several daemons on one database need the same "+
+		"wallet.signer. Restore the sign-guard. If it is lost, run `gatewayd account adopt-guard`, which stops every paying account (docs/operations/recovery.md)",
 		records.ErrOtherGuard, was, where, now)
 }
 
@@ -238,13 +238,13 @@ func (d *Daemon) recordGuard(ctx context.Context) error {
 		if !found || now.Commits >= was.Commits {
 			halted, err := records.HaltLacking(tx, ends)
 			for _, a := range halted {
-				d.log.WithFields(logrus.Fields{"chain": a.Chain, "account": a.Account}).Error("account halted, an operator must look: " + a.Why)
+				d.log.WithFields(logrus.Fields{"chain": a.Chain, "account": a.Account}).Error("account halted, needs an operator: " + a.Why)
 			}
 			return errors.Join(err, records.NoteGuard(tx, records.Guard(now)))
 		}
 		why := fmt.Sprintf("the sign-guard is older than these records: it knows %d commits of %d", now.Commits, was.Commits)
 		halted, err := records.AdoptGuard(tx, records.Guard(now), d.Config.ChainIDs(), why)
-		d.log.WithField("accounts", len(halted)).Error(why + ": every account that pays is stopped")
+		d.log.WithField("accounts", len(halted)).Error(why + ": every paying account is stopped")
 		return err
 	})
 }
@@ -268,7 +268,7 @@ func (d *Daemon) signedEnds(ctx context.Context) (ends []records.GuardEnd, err e
 	for _, a := range accounts {
 		e := records.GuardEnd{Account: a}
 		if e.Branch, e.Number, e.Known, err = d.signer.Next(ctx, a.Chain, a.Account); err != nil {
-			return nil, fmt.Errorf("asking the signer where the signatures of %s on %s end: %w", a.Account, a.Chain, err)
+			return nil, fmt.Errorf("reading the signer's last signature of %s on %s: %w", a.Account, a.Chain, err)
 		}
 		ends = append(ends, e)
 	}

@@ -41,7 +41,7 @@ func takeTenure(ctx context.Context, store *records.Store, log *logrus.Logger) (
 			return nil, err
 		case err.Error() == told:
 		case leased:
-			log.WithError(err).Warn("standing by: another daemon works on this database, or was killed just now: waiting for its lease to end")
+			log.WithError(err).Warn("standing by: another daemon has this database's lease, or was just killed: waiting for the lease to end")
 			waiting = true
 		default:
 			log.WithError(err).Warn("asking for the lease again")
@@ -97,9 +97,9 @@ func (t *tenure) explain(err error) error {
 	case !errors.Is(err, records.ErrFenced) || away < LeaseTTL:
 		return err
 	case t.fault == nil:
-		return fmt.Errorf("%w: the database answered no renewal for %s", err, away)
+		return fmt.Errorf("%w: the database did not answer a renewal for %s", err, away)
 	}
-	return fmt.Errorf("%w: the database answered no renewal for %s, but \"%w\"", err, away, t.fault)
+	return fmt.Errorf("%w: the database did not answer a renewal for %s, but \"%w\"", err, away, t.fault)
 }
 
 // End gives the lease back, unless it is lost.
@@ -121,14 +121,14 @@ func runTenures(ctx context.Context, d *Daemon) error {
 		if ctx.Err() != nil || !errors.Is(err, records.ErrFenced) {
 			return err
 		}
-		d.log.WithError(err).Error("signing has stopped: the lease is lost; taking it again as soon as it is free")
+		d.log.WithError(err).Error("signing has stopped: the lease is lost; waiting until it is free")
 		limits := d.limits
 		if d, err = reopen(ctx, d); err != nil {
 			return err
 		}
 		d.limits = limits
 		d.applyLimits()
-		d.log.WithField("epoch", d.Tenure.lease.Epoch).Info("the lease is ours again: everything is read anew")
+		d.log.WithField("epoch", d.Tenure.lease.Epoch).Info("the lease is taken again: all state is reloaded")
 	}
 }
 

@@ -46,7 +46,7 @@ func (d awaitedService) waitAndLog(ctx context.Context, log logrus.FieldLogger) 
 		case err == nil && told.IsZero():
 			return
 		case err == nil:
-			log.Infof("%s: there now", d.name)
+			log.Infof("%s: available", d.name)
 			return
 		case time.Since(told) >= awaitRemind:
 			log.WithError(err).Log(level, "waiting for "+d.name)

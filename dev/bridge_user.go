@@ -107,7 +107,7 @@ func (u *BridgeUser) Withdraw(ctx context.Context, to common.Address, net chain.
 		return core.Hash{}, err
 	}
 	if !check.IsValidAddress {
-		return core.Hash{}, fmt.Errorf("the gateway says that %s is not valid", to)
+		return core.Hash{}, fmt.Errorf("the gateway reports that %s is not valid", to)
 	}
 	gross, err := u.Gateway.Gross(ctx, u.Token.Token, wallet, net)
 	if err != nil {

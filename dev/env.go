@@ -329,7 +329,7 @@ func (o Options) CheckDepths() error {
 		value int64
 	}{{"--confirmations", o.Confirmations}, {"--finality", o.Finality}} {
 		if depth.value < 1 || depth.value > maxDevDepth {
-			return fmt.Errorf("%s %d: from 1 (the newest block is final) to %d blocks are wanted", depth.flag, depth.value, maxDevDepth)
+			return fmt.Errorf("%s %d: must be from 1 (the latest block is final) to %d blocks", depth.flag, depth.value, maxDevDepth)
 		}
 	}
 	for _, clock := range []struct {
@@ -337,7 +337,7 @@ func (o Options) CheckDepths() error {
 		value time.Duration
 	}{{"--period", o.Period}, {"--snapshot-interval", o.Interval}} {
 		if clock.value < minDevClock {
-			return fmt.Errorf("%s %s: at least %s between blocks is wanted", clock.flag, clock.value, minDevClock)
+			return fmt.Errorf("%s %s: must be at least %s between blocks", clock.flag, clock.value, minDevClock)
 		}
 	}
 	return nil

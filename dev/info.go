@@ -135,13 +135,13 @@ func ReadInfo(path string) (info Info, err error) {
 func (i Info) Print(w io.Writer, fresh bool) {
 	keep := "State is kept in " + filepath.Dir(i.Config) + "."
 	if fresh {
-		keep = "State starts afresh each time; --dir DIR keeps it."
+		keep = "State is discarded on exit; use --dir DIR to keep it."
 	}
-	fmt.Fprintf(w, `gatewayd is ready. %s Keys are everybody's: never send real money here.
+	fmt.Fprintf(w, `gatewayd is ready. %s The keys are public: never send real funds.
 
 Open in a browser
 %s
-Where the rest is
+Other addresses
   gateway         %s
   health          %s
   operators       %s  (/console, /health, /ready, /metrics)

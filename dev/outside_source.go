@@ -120,7 +120,7 @@ func allMined(ctx context.Context, node *EthUser, sent []common.Hash) error {
 	defer cancel()
 	for _, hash := range sent {
 		if err := node.Mined(waiting, hash); err != nil {
-			return fmt.Errorf("waiting for transaction %s on the source chain: %w (does the node make blocks?)", hash, err)
+			return fmt.Errorf("waiting for transaction %s on the source chain: %w (does the node create blocks?)", hash, err)
 		}
 	}
 	return nil

@@ -54,7 +54,7 @@ func Poll(ctx context.Context, done func() (bool, error)) error {
 const Soon = time.Minute
 
 // ErrLate means that an action took too long.
-var ErrLate = errors.New("it took too long")
+var ErrLate = errors.New("timed out")
 
 // Within polls until the answer is yes, but at most for limit; what names the subject in the error.
 func Within(ctx context.Context, limit time.Duration, what string, done func() (bool, error)) error {

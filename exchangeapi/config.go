@@ -78,7 +78,7 @@ func (c Config) Check() error {
 			faults = append(faults, fmt.Errorf(format, args...))
 		}
 	}
-	want(c.RequestTimeout > 0 && c.RequestTimeout <= time.Minute, "request_timeout %s: above zero and up to a minute is wanted", c.RequestTimeout)
+	want(c.RequestTimeout > 0 && c.RequestTimeout <= time.Minute, "request_timeout %s: must be above zero and at most a minute", c.RequestTimeout)
 	want(c.CallLimit > 0 && c.CallCycle > 0, "call_limit and call_cycle must be above zero")
 	want(c.KeysPerHour > 0, "keys_per_hour must be above zero")
 	for id, t := range c.Tokens {
@@ -90,7 +90,7 @@ func (c Config) Check() error {
 		faults = append(faults, fmt.Errorf("gateway: %w", err))
 	}
 	for pair, s := range c.DepthSteps {
-		want(s.Min >= 0 && s.Max >= s.Min && s.Max <= maxDepthStep, "depth_steps of %s: 0 <= min <= max <= %d is wanted", pair, maxDepthStep)
+		want(s.Min >= 0 && s.Max >= s.Min && s.Max <= maxDepthStep, "depth_steps of %s: must be 0 <= min <= max <= %d", pair, maxDepthStep)
 	}
 	if err := c.Rates.Check(); err != nil {
 		faults = append(faults, fmt.Errorf("rates: %w", err))
@@ -101,7 +101,7 @@ func (c Config) Check() error {
 // checkBase refuses base paths that routing would read as patterns.
 func checkBase(base string) error {
 	if strings.ContainsAny(base, ":*?#%") {
-		return fmt.Errorf("path %q: plain letters, digits and slashes are wanted", base)
+		return fmt.Errorf("path %q: must have only ASCII letters, digits and slashes", base)
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ func New(cfg Config, parts Parts) (*Server, error) {
 		return nil, fmt.Errorf("exchange API configuration: %w", err)
 	}
 	if parts.Keys == nil {
-		return nil, errors.New("exchange API: a store of keys is wanted")
+		return nil, errors.New("exchange API: a store of keys is required")
 	}
 	if parts.Feeds == nil && len(cfg.Rates.Feeds) > 0 {
 		return nil, errors.New("exchange API: nothing reads price feeds")

@@ -50,7 +50,7 @@ func TestNetworksThatCannotBeServed(t *testing.T) {
 		{"no name", func(n *Network) { n.Name = "" }, "part of it is missing"},
 		{"no index", func(n *Network) { n.Index = nil }, "part of it is missing"},
 		{"same path twice", func(n *Network) { n.BasePath = "/" }, "serves another network"},
-		{"pattern", func(n *Network) { n.BasePath = "/:x" }, "plain letters"},
+		{"pattern", func(n *Network) { n.BasePath = "/:x" }, "ASCII letters"},
 	}
 	for _, tt := range tests {
 		second := good

@@ -58,7 +58,7 @@ func (g GatewayInfo) check() error {
 		checkURLs(g.Policy), checkTexts(g.Overview), checkLinks(g.Links),
 	}
 	if g.Support != "" && !isLink(g.Support) {
-		faults = append(faults, fmt.Errorf("support %.80q: a mail address or URL is wanted", g.Support))
+		faults = append(faults, fmt.Errorf("support %.80q: must be a mail address or URL", g.Support))
 	}
 	return errors.Join(faults...)
 }
@@ -67,7 +67,7 @@ func (g GatewayInfo) check() error {
 func checkURLs(byName map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		if text := byName[name]; text != "" && !isWeb(text) {
-			return fmt.Errorf("%s %.80q: http(s)://host/path is wanted", name, text)
+			return fmt.Errorf("%s %.80q: must be http(s)://host/path", name, text)
 		}
 	}
 	return nil
@@ -96,7 +96,7 @@ func checkLinks(byKind map[string][]string) error {
 	for _, kind := range slices.Sorted(maps.Keys(byKind)) {
 		for _, text := range byKind[kind] {
 			if !isLink(text) {
-				return fmt.Errorf("link %s %.80q: a mail address or http(s)://host/path is wanted", kind, text)
+				return fmt.Errorf("link %s %.80q: must be a mail address or http(s)://host/path", kind, text)
 			}
 		}
 	}

@@ -56,7 +56,7 @@ func (n *bindingLimits) checkDay(tx *records.Tx) error {
 	}
 	n.warned.Do(func() {
 		n.log.WithFields(logrus.Fields{"new_bindings_per_day": perDay, "until": next.UTC().Format(time.RFC3339)}).
-			Warn("no new deposit addresses: as many as a day may bring were made")
+			Warn("no new deposit addresses: the daily limit is reached")
 	})
 	return refuseUntil(bindingsFull, wait)
 }

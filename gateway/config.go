@@ -50,7 +50,7 @@ func (c Config) Check() error {
 	c = c.withDefaults()
 	faults := []error{c.Config.Check()}
 	if c.RequestTimeout <= 0 || c.RequestTimeout > maxRequestTimeout {
-		faults = append(faults, fmt.Errorf("request_timeout %s: above zero and up to %s is wanted", c.RequestTimeout, maxRequestTimeout))
+		faults = append(faults, fmt.Errorf("request_timeout %s: must be above zero and at most %s", c.RequestTimeout, maxRequestTimeout))
 	}
 	for _, cap := range []struct {
 		key  string
@@ -71,7 +71,7 @@ var reservedPaths = []string{"/health", "/ready", "/openapi.json", "/bridge", "/
 // checkBase refuses base paths that routing would read as patterns or that hide our own pages.
 func checkBase(base string) error {
 	if strings.ContainsAny(base, ":*?#%") {
-		return fmt.Errorf("path %q: plain letters, digits and slashes are wanted", base)
+		return fmt.Errorf("path %q: must have only ASCII letters, digits and slashes", base)
 	}
 	if slices.Contains(reservedPaths, base) {
 		return fmt.Errorf("path %q is the gateway's own", base)

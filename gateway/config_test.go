@@ -49,11 +49,11 @@ func TestRoutesThatCannotBeServed(t *testing.T) {
 		{"no source", func(r *Route) { r.Source = nil }, "part of its route is missing"},
 		{"no keys", func(r *Route) { r.Derive = nil }, "part of its route is missing"},
 		{"same path twice", func(r *Route) { r.BasePath = "//gateway//eth/" }, "serves another network"},
-		{"pattern", func(r *Route) { r.BasePath = "/:x" }, "plain letters"},
+		{"pattern", func(r *Route) { r.BasePath = "/:x" }, "ASCII letters"},
 		{"our own path", func(r *Route) { r.BasePath = "/health" }, "gateway's own"},
 		{"no shared address", func(r *Route) { r.Network.Shared = "" }, "shared address"},
 		{"label without a name", func(r *Route) { r.Network.Tokens[1].LabelName = "" }, "label name"},
-		{"name without a label", func(r *Route) { r.Network.Tokens[0].LabelName = "Memo" }, "type 1 only"},
+		{"name without a label", func(r *Route) { r.Network.Tokens[0].LabelName = "Memo" }, "only allowed for type 1"},
 	}
 	for _, tt := range tests {
 		second := routeOf("/second", "second", "second")

@@ -52,14 +52,14 @@ func TestWithdrawFee(t *testing.T) {
 		{"2^256", fee(token, "115792089237316195423570985008687907853269984665640564039457584007913129639936", "false"), "amount: the number is too large.", amountTooLarge},
 		{"79 digits", fee(token, strings.Repeat("1", 79), "false"), "amount: the number is too large.", amountTooLarge},
 		{"empty field", fee(token, "", "false"), "The parameter amount is missing.", parameterMissing},
-		{"decimals", fee(token, "12345678.9", "false"), "amount: a whole number of the token's smallest unit is wanted, digits only.", amountFormat},
-		{"negative", fee(token, "-100000000", "false"), "amount: a whole number of the token's smallest unit is wanted, digits only.", amountFormat},
-		{"exponent", fee(token, "1e18", "false"), "amount: a whole number of the token's smallest unit is wanted, digits only.", amountFormat},
-		{"other digits", fee(token, "١٢", "false"), "amount: a whole number of the token's smallest unit is wanted, digits only.", amountFormat},
-		{"empty flag", fee(token, "1000", "") + "&containsFee=", "containsFee: true or false is wanted.", flagFormat},
-		{"no flag", fee(token, "1000", "yes"), "containsFee: true or false is wanted.", flagFormat},
+		{"decimals", fee(token, "12345678.9", "false"), "amount: must be an integer in the token's smallest unit.", amountFormat},
+		{"negative", fee(token, "-100000000", "false"), "amount: must be an integer in the token's smallest unit.", amountFormat},
+		{"exponent", fee(token, "1e18", "false"), "amount: must be an integer in the token's smallest unit.", amountFormat},
+		{"other digits", fee(token, "١٢", "false"), "amount: must be an integer in the token's smallest unit.", amountFormat},
+		{"empty flag", fee(token, "1000", "") + "&containsFee=", "containsFee: must be true or false.", flagFormat},
+		{"no flag", fee(token, "1000", "yes"), "containsFee: must be true or false.", flagFormat},
 		{"no wallet", at(eth, "/withdraw-fee", "tokenId", token, "amount", "1"), "The parameter walletAddress is missing.", parameterMissing},
-		{"no cost known", fee(costly, "1000", "false"), "The network fee is not known at the moment. Please try again later.", feeUnknown},
+		{"no cost known", fee(costly, "1000", "false"), "The network fee is unknown now. Please try again later.", feeUnknown},
 	}
 	for _, tt := range tests {
 		got := r.get(tt.url)

@@ -197,7 +197,7 @@ func isOurs(tx *records.Tx, id chain.ID, address string) (bool, error) {
 	case errors.Is(err, records.ErrNotFound):
 		return false, nil
 	}
-	return false, fmt.Errorf("looking for our account: %w", err)
+	return false, fmt.Errorf("finding our account: %w", err)
 }
 
 // withdrawInfo is the data of /withdraw-info. Wallets hold the limits against the net amount.

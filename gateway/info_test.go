@@ -95,9 +95,9 @@ func TestWrongParameters(t *testing.T) {
 		{"records, bad wallet", at(eth, "/deposit-records", "tokenId", token, wallet, "x", "pageNum", "1", "pageSize", "10"), walletInvalid, ""},
 		{"records, no page", at(eth, "/deposit-records", "tokenId", token, wallet, alice, "pageSize", "10"), parameterMissing, "The parameter pageNum is missing."},
 		{"records, no size", at(eth, "/withdraw-records", "tokenId", token, wallet, alice, "pageNum", "1"), parameterMissing, "The parameter pageSize is missing."},
-		{"page 0", at(eth, "/deposit-records", "tokenId", token, wallet, alice, "pageNum", "0", "pageSize", "10"), numberFormat, "pageNum: a whole number from 1 is wanted."},
+		{"page 0", at(eth, "/deposit-records", "tokenId", token, wallet, alice, "pageNum", "0", "pageSize", "10"), numberFormat, "pageNum: must be an integer from 1."},
 		{"page -1", at(eth, "/deposit-records", "tokenId", token, wallet, alice, "pageNum", "-1", "pageSize", "10"), numberFormat, ""},
-		{"size 0", at(eth, "/deposit-records", "tokenId", token, wallet, alice, "pageNum", "1", "pageSize", "0"), numberFormat, "pageSize: a whole number from 1 is wanted."},
+		{"size 0", at(eth, "/deposit-records", "tokenId", token, wallet, alice, "pageNum", "1", "pageSize", "0"), numberFormat, "pageSize: must be an integer from 1."},
 		{"size 1e9", at(eth, "/deposit-records", "tokenId", token, wallet, alice, "pageNum", "1", "pageSize", "1e9"), numberFormat, ""},
 	}
 	for _, tt := range tests {
@@ -113,7 +113,7 @@ func TestWrongParameters(t *testing.T) {
 }
 
 func TestChannelStates(t *testing.T) {
-	const notice = "Deposits of this token are paused for maintenance. What you send now is credited afterwards."
+	const notice = "Deposits of this token are paused for maintenance. New deposits are credited afterwards."
 	deposit := func(lead string) string {
 		return ok(`{"depositAddress":"0xin0","minimumDepositAmount":"10","confirmationCount":12` + lead + `}`)
 	}
@@ -278,7 +278,7 @@ func TestNewcomersOfADayAreCounted(t *testing.T) {
 		full := ask(token, client, "vite_d", "")
 		require.Equal(t, []int{200, 2, int(bindingsFull)}, []int{full.status, full.Code, full.SubCode})
 		require.Equal(t, "82800", full.header.Get("Retry-After"))
-		require.Equal(t, "The gateway cannot make new deposit addresses at the moment. Please try again in 82800 seconds.", *full.Msg)
+		require.Equal(t, "The gateway cannot create new deposit addresses now. Please try again in 82800 seconds.", *full.Msg)
 	}
 	require.Equal(t, "网关暂时无法新建充值地址，请在 82800 秒后重试。", *ask(token, "192.0.2.4", "vite_d", "zh-cn").Msg)
 	require.Equal(t, 1, strings.Count(r.logged.String(), "no new deposit addresses"))

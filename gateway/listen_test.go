@@ -26,7 +26,7 @@ func TestPlainHTTPFromOutside(t *testing.T) {
 		r.server.Handler().ServeHTTP(answer, request)
 		require.Equal(t, status, answer.Code)
 		if status == 403 {
-			require.JSONEq(t, `{"code":1,"subCode":1052,"msg":"This gateway is served over https only.","data":null}`, answer.Body.String())
+			require.JSONEq(t, `{"code":1,"subCode":1052,"msg":"This gateway requires https.","data":null}`, answer.Body.String())
 		}
 	}
 }

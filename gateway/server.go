@@ -118,7 +118,7 @@ func New(cfg Config, parts Parts) (*Server, error) {
 		return nil, fmt.Errorf("gateway configuration: %w", err)
 	}
 	if parts.Store == nil {
-		return nil, errors.New("gateway: a store is wanted")
+		return nil, errors.New("gateway: a store is required")
 	}
 	parts.Log = cmp.Or(parts.Log, logrus.New())
 	if parts.Now == nil {
@@ -236,10 +236,10 @@ func checkRoute(before []string, base string, r Route) error {
 func checkTokens(n records.Network) error {
 	for _, t := range n.Tokens {
 		if t.Type == records.TypeLabel && (n.Shared == "" || t.LabelName == "") {
-			return fmt.Errorf("token %s: type 1 takes a shared address and a label name", t.TokenID)
+			return fmt.Errorf("token %s: type 1 requires a shared address and a label name", t.TokenID)
 		}
 		if t.Type != records.TypeLabel && t.LabelName != "" {
-			return fmt.Errorf("token %s: a label name goes with type 1 only", t.TokenID)
+			return fmt.Errorf("token %s: a label name is only allowed for type 1", t.TokenID)
 		}
 	}
 	return nil

@@ -168,7 +168,7 @@ func TestPanicsEndNothing(t *testing.T) {
 	} {
 		got := r.get(url)
 		require.Equal(t, []int{200, 2, int(internal)}, []int{got.status, got.Code, got.SubCode})
-		require.Equal(t, "The gateway has a problem. Please try again later.", *got.Msg)
+		require.Equal(t, "The gateway has an internal error. Please try again later.", *got.Msg)
 	}
 	require.Contains(t, r.logged.String(), "while it gives an address")
 	require.Zero(t, r.get(at(eth, "/meta-info", "tokenId", token)).Code)

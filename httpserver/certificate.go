@@ -76,7 +76,7 @@ func (c *certificate) watchFiles(ctx context.Context, log *logrus.Entry) error {
 		changed, err := c.reload()
 		switch {
 		case err != nil:
-			log.WithError(err).Warn("reading the certificate again: the one before stays in use")
+			log.WithError(err).Warn("reloading the certificate: the previous one stays in use")
 		case changed:
 			log.Info("certificate read again")
 		}

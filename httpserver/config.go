@@ -102,21 +102,21 @@ func (c Config) Check() error {
 			faults = append(faults, fmt.Errorf(format, args...))
 		}
 	}
-	want(isListen(c.Listen), "listen %q: host:port is wanted", c.Listen)
-	want(c.PlainListen == "" || isListen(c.PlainListen), "plain_listen %q: host:port is wanted", c.PlainListen)
-	want(c.PlainListen == "" || c.Secured(), "plain_listen stands beside tls or acme only")
+	want(isListen(c.Listen), "listen %q: must be host:port", c.Listen)
+	want(c.PlainListen == "" || isListen(c.PlainListen), "plain_listen %q: must be host:port", c.PlainListen)
+	want(c.PlainListen == "" || c.Secured(), "plain_listen: only allowed with tls or acme")
 	want((c.TLS.Cert == "") == (c.TLS.Key == ""), "tls: cert and key go together")
 	want(!c.files() || !c.acme(), "tls and acme exclude each other")
-	want(!c.acme() || c.ACME.Cache != "", "acme: cache is wanted, or every start asks for new certificates")
-	want(c.PlainHTTP == Refuse || c.PlainHTTP == Redirect, "plain_http %q: refuse or redirect is wanted", c.PlainHTTP)
+	want(!c.acme() || c.ACME.Cache != "", "acme: cache is required, or every start requests new certificates")
+	want(c.PlainHTTP == Refuse || c.PlainHTTP == Redirect, "plain_http %q: must be refuse or redirect", c.PlainHTTP)
 	want(c.RatePerSecond > 0 && c.Burst > 0, "rate_per_second and burst must be above zero")
 	want(c.MaxConnections > 0, "max_connections must be above zero")
 	want(c.TLS.Reload > 0, "tls reload must be above zero")
 	for _, d := range c.ACME.Domains {
-		want(isDomain(d), "acme: domain %q: a host's whole name like gateway.example.org is wanted", d)
+		want(isDomain(d), "acme: domain %q: must be a complete host name like gateway.example.org", d)
 	}
 	for _, o := range c.Origins {
-		want(isOrigin(o), "origin %q: scheme://host[:port] is wanted", o)
+		want(isOrigin(o), "origin %q: must be scheme://host[:port]", o)
 	}
 	if _, err := prefixes(c.TrustProxy); err != nil {
 		faults = append(faults, err)
@@ -147,7 +147,7 @@ func prefixes(networks []string) ([]netip.Prefix, error) {
 	for i, text := range networks {
 		var err error
 		if list[i], err = netip.ParsePrefix(text); err != nil {
-			return nil, fmt.Errorf("trust_proxy %q: a network like 10.0.0.0/8 is wanted", text)
+			return nil, fmt.Errorf("trust_proxy %q: must be a network like 10.0.0.0/8", text)
 		}
 	}
 	return list, nil

@@ -126,7 +126,7 @@ func (s *Server) setReady(l, plain net.Listener) {
 	}
 	log.Info("listening")
 	if !s.cfg.Reachable() {
-		s.log.Warn("neither TLS nor a trusted proxy: other machines are turned away")
+		s.log.Warn("neither TLS nor a trusted proxy: requests of other machines are refused")
 	}
 }
 

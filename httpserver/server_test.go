@@ -114,7 +114,7 @@ func TestTLSFiles(t *testing.T) {
 	}, 10*time.Second, time.Millisecond)
 
 	require.NoError(t, os.WriteFile(files.Cert, []byte("half a file"), 0o600))
-	require.Equal(t, 200, get(t, second, s.URL()).StatusCode, "the one before stays in use")
+	require.Equal(t, 200, get(t, second, s.URL()).StatusCode, "the previous one stays in use")
 }
 
 func TestCertificateReload(t *testing.T) {
@@ -159,7 +159,7 @@ func TestCertificateFollowed(t *testing.T) {
 	writeCertificate(t, files, 2)
 	require.Eventually(t, said("certificate read again"), 10*time.Second, time.Millisecond)
 	require.NoError(t, os.Remove(files.Key))
-	require.Eventually(t, said("the one before stays in use"), 10*time.Second, time.Millisecond)
+	require.Eventually(t, said("the previous one stays in use"), 10*time.Second, time.Millisecond)
 }
 
 func TestACMEChallenges(t *testing.T) {
@@ -302,7 +302,7 @@ func TestWhereItListensIsLogged(t *testing.T) {
 
 	_, hook = start(t, Config{Listen: "0.0.0.0:0"}, hello)
 	require.Eventually(t, func() bool { return len(hook.AllEntries()) == 2 }, 10*time.Second, time.Millisecond)
-	require.Contains(t, hook.LastEntry().Message, "other machines are turned away")
+	require.Contains(t, hook.LastEntry().Message, "requests of other machines are refused")
 }
 
 // Clients' faults below HTTP are logged at debug level only.

@@ -60,14 +60,14 @@ func New(directory string) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(), totals: newTotals(), exchanges: map[string]Exchange{}, disk: directory,
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "gatewayd_http_requests_total", Help: "Requests that were answered, by server, route and class of the status.",
+			Name: "gatewayd_http_requests_total", Help: "Answered requests, by server, route and class of the status.",
 		}, []string{"server", "route", "status"}),
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "gatewayd_http_request_duration_seconds", Help: "How long answers took, by server and route; WebSockets left out.",
+			Name: "gatewayd_http_request_duration_seconds", Help: "Duration of requests, by server and route, without WebSockets.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, []string{"server", "route"}),
 		wallet: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "gatewayd_wallet_calls_total", Help: "Calls of the wallet's JSON-RPC over all its transports, by method; other: over HTTP, methods that it does not have.",
+			Name: "gatewayd_wallet_calls_total", Help: "Calls of the wallet's JSON-RPC over all its transports, by method; other: unknown methods over HTTP.",
 		}, []string{"method", "result"}),
 	}
 	m.registry.MustRegister(m.requests, m.latency, m.wallet, m, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

@@ -65,7 +65,7 @@ var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,30}$`)
 func (c Config) Check() error {
 	var faults []error
 	if c.Gateway != "" && !nameForm.MatchString(c.Gateway) {
-		faults = append(faults, fmt.Errorf("gateway: %q must be small letters, digits, - and _, 31 at most", c.Gateway))
+		faults = append(faults, fmt.Errorf("gateway: %q: must be at most 31 small letters, digits, - and _", c.Gateway))
 	}
 	names := map[string]bool{}
 	for i, w := range c.Webhooks {
@@ -89,7 +89,7 @@ func (c Config) gateway() string { return cmp.Or(c.Gateway, "gatewayd") }
 
 func (w Webhook) check() error {
 	if !nameForm.MatchString(w.Name) {
-		return fmt.Errorf("name: %q must be small letters, digits, - and _, 31 at most", w.Name)
+		return fmt.Errorf("name: %q: must be at most 31 small letters, digits, - and _", w.Name)
 	}
 	u, err := url.Parse(w.URL)
 	if err != nil || u.Host == "" || u.User != nil || (u.Scheme != "https" && u.Scheme != "http") {
@@ -99,7 +99,7 @@ func (w Webhook) check() error {
 		return fmt.Errorf("url: must be https, since %s is another machine", u.Hostname())
 	}
 	if (w.SecretFile == "") == (w.SecretEnv == "") {
-		return errors.New("secret_file: it or secret_env must be set, not both")
+		return errors.New("secret_file: exactly one of secret_file and secret_env must be set")
 	}
 	return checkTopics(w.Topics)
 }
@@ -110,7 +110,7 @@ func (e Email) check() error {
 	case err != nil || host == "" || port == "":
 		return fmt.Errorf("server: %q must be host:port", e.Server)
 	case e.User != "" && (e.PasswordFile == "") == (e.PasswordEnv == ""):
-		return errors.New("password_file: it or password_env must be set for user, not both")
+		return errors.New("password_file: exactly one of password_file and password_env must be set for user")
 	case e.User == "" && e.PasswordFile+e.PasswordEnv != "":
 		return errors.New("user: must be set for the password")
 	case len(e.To) == 0:
@@ -118,7 +118,7 @@ func (e Email) check() error {
 	}
 	for _, a := range append([]string{e.From}, e.To...) {
 		if _, err := mail.ParseAddress(a); err != nil {
-			return fmt.Errorf("from, to: %q is no e-mail address", a)
+			return fmt.Errorf("from, to: %q is not an e-mail address", a)
 		}
 	}
 	return checkTopics(e.Topics)
@@ -127,7 +127,7 @@ func (e Email) check() error {
 func checkTopics(list []Topic) error {
 	for _, t := range list {
 		if !slices.Contains(topics, t) {
-			return fmt.Errorf("topics: %q is none of conditions, attention, records", t)
+			return fmt.Errorf("topics: %q: must be conditions, attention or records", t)
 		}
 	}
 	return nil

@@ -71,7 +71,7 @@ func TestEmail(t *testing.T) {
 	require.Eventually(t, func() bool { return p.count() == 1 }, eventTimeout, 10*time.Millisecond)
 	m, err := mail.ReadMessage(strings.NewReader(p.mails[0]))
 	require.NoError(t, err)
-	require.Equal(t, "gatewayd main: money does not move: nodes_unreachable and 2 more", m.Header.Get("Subject"))
+	require.Equal(t, "gatewayd main: payments are blocked: nodes_unreachable and 2 more", m.Header.Get("Subject"))
 	require.Regexp(t, `^<main-h\d+-[0-9a-f]{8}-h\d+-[0-9a-f]{8}@example\.org>$`, m.Header.Get("Message-Id"))
 	body, err := io.ReadAll(m.Body)
 	require.NoError(t, err)

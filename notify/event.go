@@ -100,7 +100,7 @@ func (e Event) text() (subject, body string) {
 		c := e.Condition
 		subject = c.Kind
 		if c.Stops {
-			subject = "money does not move: " + subject
+			subject = "payments are blocked: " + subject
 		}
 		if e.Type == "condition."+records.ConditionOver {
 			subject = "over: " + c.Kind

@@ -71,7 +71,7 @@ func (n *Notifier) dropRemoved(ctx context.Context) error {
 		case errors.Is(err, records.ErrFenced):
 			return err
 		}
-		n.Log.WithError(err).Debug("dropping the conditions of receivers that are configured no more")
+		n.Log.WithError(err).Debug("dropping the conditions of removed receivers")
 		select {
 		case <-ctx.Done():
 		case <-time.After(poll):
@@ -92,7 +92,7 @@ func (n *Notifier) follow(ctx context.Context, r receiver) error {
 		case errors.Is(err, records.ErrFenced):
 			return err
 		case err != nil: // the database's, which shows elsewhere
-			n.Log.WithError(err).WithField("receiver", r.name()).Debug("telling events")
+			n.Log.WithError(err).WithField("receiver", r.name()).Debug("sending events")
 		}
 		if more && err == nil {
 			continue
@@ -125,7 +125,7 @@ func (n *Notifier) step(ctx context.Context, r receiver) (more bool, err error) 
 		return false, nil
 	}
 	if failed != nil {
-		n.Log.WithError(failed).WithFields(logrus.Fields{"receiver": r.name(), "attempts": place.Attempts + 1}).Info("an event was not taken")
+		n.Log.WithError(failed).WithFields(logrus.Fields{"receiver": r.name(), "attempts": place.Attempts + 1}).Info("an event was not accepted")
 	}
 	return failed == nil, n.Store.Update(ctx, func(tx *records.Tx) error {
 		if failed != nil {
@@ -143,7 +143,7 @@ func silentCondition(r receiver, place records.Subscriber, failed error) []recor
 	if place.Attempts == 0 || place.For < silentAfter {
 		return nil
 	}
-	return []records.Condition{{Kind: string(status.NotTold), Subject: r.name(), Detail: fmt.Sprintf("%s takes no events: %v", r.name(), failed)}}
+	return []records.Condition{{Kind: string(status.NotTold), Subject: r.name(), Detail: fmt.Sprintf("%s does not accept events: %v", r.name(), failed)}}
 }
 
 // next reads from a receiver's place on: the events for it, as many as it takes at a time, and the

@@ -67,7 +67,7 @@ func openGuard(cfg config.Config) (guard, error) {
 	}
 	path := filepath.Join(cfg.Data, "guard.db")
 	if _, err := os.Stat(path); err != nil {
-		return nil, fmt.Errorf("the sign-guard is wanted, run this where the daemon keeps its data: %w", err)
+		return nil, fmt.Errorf("the sign-guard is required, run this in the daemon's environment: %w", err)
 	}
 	return signguard.Open(path)
 }

@@ -25,14 +25,14 @@ func PaymentAdvice(tx *records.Tx, p records.Payment) (string, error) {
 
 // differingAdvice is for a payment whose transaction moved something other than its fields.
 func differingAdvice(p records.Payment, hash string) string {
-	settle := fmt.Sprintf("look at %s: `gatewayd records settle %d %[1]s` if it paid, whatever it moved", hash, p.TransferID)
+	settle := fmt.Sprintf("check %s: `gatewayd records settle %d %[1]s` if it paid, whatever it moved", hash, p.TransferID)
 	switch {
 	case p.TransferID == 0:
 		return settle
 	case p.Purpose != chain.Credit:
-		return settle + fmt.Sprintf("; if it provably moved nothing `gatewayd records retry %d --nothing-moved`", p.TransferID)
+		return settle + fmt.Sprintf("; if it provably moved no funds `gatewayd records retry %d --nothing-moved`", p.TransferID)
 	}
-	return settle + fmt.Sprintf("; if it provably moved nothing `gatewayd records retry %d --nothing-moved` or `gatewayd records refund %[1]d --nothing-moved`", p.TransferID)
+	return settle + fmt.Sprintf("; if it provably moved no funds `gatewayd records retry %d --nothing-moved` or `gatewayd records refund %[1]d --nothing-moved`", p.TransferID)
 }
 
 // heldAdvice is for a payment that cannot have been paid. A payment without a record is recomputed
@@ -44,16 +44,16 @@ func heldAdvice(p records.Payment) string {
 	retry := fmt.Sprintf("`gatewayd records retry %d`", p.TransferID)
 	reject := ""
 	if p.Purpose == chain.Credit {
-		reject = fmt.Sprintf(", or `gatewayd records reject %d --why …` to send it back", p.TransferID)
+		reject = fmt.Sprintf(", or `gatewayd records reject %d --why …` to refund it", p.TransferID)
 	}
 	approve := fmt.Sprintf("`gatewayd approve %d --key FILE`", p.TransferID)
 	switch p.Reason {
 	case records.HeldApproval, records.HeldUnproven:
 		return approve + reject
 	case records.HeldLimit:
-		return "it leaves when the limit frees: `gatewayd limits`" + reject
+		return "it is sent when the limit frees: `gatewayd limits`" + reject
 	case records.HeldListed:
-		return "take the address off the list that the history names" + reject
+		return "remove the address from the list named in the history" + reject
 	}
-	return retry + " once the cause is gone" + reject
+	return retry + " once the cause is resolved" + reject
 }

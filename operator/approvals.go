@@ -21,7 +21,7 @@ type Waiting struct {
 }
 
 // ErrNothingWaits means that no payment of a record may be approved.
-var ErrNothingWaits = errors.New("there is nothing to approve")
+var ErrNothingWaits = errors.New("no payment waits for approval")
 
 // WaitingPayment returns the payment of a record that may be approved.
 func (d *Session) WaitingPayment(ctx context.Context, record uint64) (w Waiting, err error) {
@@ -43,7 +43,7 @@ func (d *Session) WaitingPayment(ctx context.Context, record uint64) (w Waiting,
 		if _, err := tx.Transfer(record); err != nil {
 			return err
 		}
-		return fmt.Errorf("no payment of record %d waits: %w", record, ErrNothingWaits)
+		return fmt.Errorf("record %d has no pending payment: %w", record, ErrNothingWaits)
 	})
 	if errors.Is(err, records.ErrNotFound) {
 		return w, plainly(err, "there is no record %d", record)
@@ -108,7 +108,7 @@ func (d *Session) Approver(key string) (name string, known bool, err error) {
 			return a.Name, true, nil
 		}
 	}
-	return "", false, fmt.Errorf("the key %s is none of signer.approvals.approvers", key)
+	return "", false, fmt.Errorf("the key %s is not in signer.approvals.approvers", key)
 }
 
 // LimitsReport is the name of the daemon's report of the signer's limits.
@@ -121,7 +121,7 @@ func (d *Session) Limits(ctx context.Context) (r checks.Report, at time.Time, er
 		return err
 	})
 	if err == nil && at.IsZero() {
-		err = errors.New("no daemon has told of its limits yet: start `gatewayd run`")
+		err = errors.New("no daemon has reported its limits yet: start `gatewayd run`")
 	}
 	return r, at, err
 }

@@ -183,7 +183,7 @@ func (a *audit) line(ctx context.Context, id chain.ID, c chain.Chain, from uint6
 			if err != nil {
 				return err
 			}
-			a.check(b.Hash == t.BlockHash && standsIn(b, t), "transfer %d is not in block %d of %s as the books have it", t.ID, t.Height, id)
+			a.check(b.Hash == t.BlockHash && standsIn(b, t), "transfer %d is not in block %d of %s as recorded in the books", t.ID, t.Height, id)
 		}
 		if len(list) < auditPage {
 			break
@@ -207,7 +207,7 @@ func (a *audit) ownTxs(ctx context.Context, id chain.ID, reader *blockReader, fr
 			if err != nil {
 				return err
 			}
-			a.check(b.Hash == e.BlockHash && happenedIn(b, e), "our transaction %s is not in block %d of %s as the books have it", e.Tx, e.Height, id)
+			a.check(b.Hash == e.BlockHash && happenedIn(b, e), "our transaction %s is not in block %d of %s as recorded in the books", e.Tx, e.Height, id)
 		}
 		if len(list) < auditPage {
 			return nil

@@ -23,10 +23,10 @@ func (a *audit) balances(ctx context.Context, c chain.Chain) {
 	a.checks += compared - len(found)
 	for _, d := range found {
 		if d.Shortage.IsZero() {
-			a.check(false, "%s on %s holds %s more than the books say at block %d", d.Account, c.ID(), a.Config.AssetAmount(c.ID(), chain.Native, d.Surplus), d.Height)
+			a.check(false, "%s on %s holds %s more than the books show at block %d", d.Account, c.ID(), a.Config.AssetAmount(c.ID(), chain.Native, d.Surplus), d.Height)
 			continue
 		}
-		a.check(false, "%s on %s holds %s less than the books say at block %d", d.Account, c.ID(), a.Config.AssetAmount(c.ID(), chain.Native, d.Shortage), d.Height)
+		a.check(false, "%s on %s holds %s less than the books show at block %d", d.Account, c.ID(), a.Config.AssetAmount(c.ID(), chain.Native, d.Shortage), d.Height)
 	}
 }
 
@@ -34,7 +34,7 @@ func (a *audit) balances(ctx context.Context, c chain.Chain) {
 // chain the account has one.
 func AcceptShortage(ctx context.Context, d *Session, account, why string, w io.Writer) error {
 	if why == "" {
-		return Usagef("--why is wanted: the history keeps who accepted a loss, and for what reason")
+		return Usagef("--why is required; the history stores who accepted a loss, and the reason")
 	}
 	for _, c := range d.Config.Chains() {
 		var lost chain.Amount

@@ -36,7 +36,7 @@ func TestCapacity(t *testing.T) {
 		{"coin pays its own fee", payer{holds: chain.NewAmount(1234), least: chain.NewAmount(5), coin: chain.NewAmount(1234), cost: chain.NewAmount(10), same: true},
 			Capacity{Funds: n(82)}, "funds for 82"},
 		{"no minimum", payer{holds: chain.NewAmount(1234)}, Capacity{}, "unknown"},
-		{"more than can be counted", payer{holds: chain.MustAmount("115792089237316195423570985008687907853269984665640564039457584007913129639935"), least: chain.NewAmount(1)},
+		{"the amount is too large", payer{holds: chain.MustAmount("115792089237316195423570985008687907853269984665640564039457584007913129639935"), least: chain.NewAmount(1)},
 			Capacity{Funds: n(math.MaxUint64)}, "funds for over 1000000"},
 	}
 	poll := func(p payer, d time.Duration) payer { p.inclusion.Poll = d; return p }

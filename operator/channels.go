@@ -76,7 +76,7 @@ func bindingsFull(tx *records.Tx, cfg config.Config) (string, error) {
 	if err != nil || !next.After(time.Now()) {
 		return "", err
 	}
-	return fmt.Sprintf("no new users until %s: %d deposit addresses were made within a day, the bound gateway.new_bindings_per_day",
+	return fmt.Sprintf("no new users until %s: %d deposit addresses were created within a day, the limit gateway.new_bindings_per_day",
 		next.UTC().Format(time.RFC3339), most), nil
 }
 
@@ -101,7 +101,7 @@ func FindToken(c config.Config, network, name string) (string, error) {
 		}
 		return "", Usagef("network %s has no token %q: `gatewayd channel list` shows them", network, name)
 	}
-	return "", Usagef("there is no network %q: one of %s is wanted", network, strings.Join(c.NetworkNames(), ", "))
+	return "", Usagef("there is no network %q: must be one of %s", network, strings.Join(c.NetworkNames(), ", "))
 }
 
 // ChannelChange sets the operator's state of a channel.
@@ -116,10 +116,10 @@ type ChannelChange struct {
 // Check names what is wrong.
 func (c ChannelChange) Check() error {
 	if c.Direction != records.Deposit && c.Direction != records.Withdrawal {
-		return Usagef("direction %q: deposit or withdrawal is wanted", c.Direction)
+		return Usagef("direction %q: must be deposit or withdrawal", c.Direction)
 	}
 	if c.State != "OPEN" && c.State != "MAINTAIN" && c.State != "CLOSED" {
-		return Usagef("state %q: OPEN, MAINTAIN or CLOSED is wanted", c.State)
+		return Usagef("state %q: must be OPEN, MAINTAIN or CLOSED", c.State)
 	}
 	return nil
 }

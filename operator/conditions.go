@@ -26,63 +26,63 @@ func Remedy(k status.Kind) string {
 	case status.StoreDown:
 		return "start the database server, or correct database.url"
 	case status.DaemonDown:
-		return "start `gatewayd run`; its log says why it ended"
+		return "start `gatewayd run`; its log shows why it ended"
 	case status.SignerAway:
-		return "start `gatewayd signer`; its log says why it ended. Payments go on by themselves"
+		return "start `gatewayd signer`; its log shows why it ended. Payments then resume automatically"
 	case status.ChainHalted:
 		return "see docs/operations/alerts/halted-chain.md"
 	case status.NodesDown, status.NodeFaulty:
-		return "start the node, correct its URL, or take another one"
+		return "start the node, correct its URL, or use another node"
 	case status.NodeMended:
-		return "nothing; if it happens again and again take another node"
+		return "nothing; if it recurs use another node"
 	case status.TracingLost:
 		return "enable the node's debug API (debug_traceBlockByHash) or add a node that has it, or set traces: off to rely on balances"
 	case status.NodesDisagree:
-		return "find out which node is wrong, for instance by a block explorer, and take it out of the configuration"
+		return "find out which node is wrong, for example with a block explorer, and remove it from the configuration"
 	case status.NodesStale:
-		return "the node stands still or is not synchronised, or a clock is wrong; a development node that makes blocks only for transactions wants on_demand: true"
+		return "the node is stalled or not synchronised, or a clock is wrong; a development node that creates blocks only for transactions needs on_demand: true"
 	case status.FollowerStuck:
-		return "the daemon's log says what it waits for; a node may answer heads and refuse blocks"
+		return "the daemon's log shows the reason; a node may answer heads and refuse blocks"
 	case status.FollowerBehind:
-		return "wait; if it takes long, the node is slow or requests_per_second too low"
+		return "wait; if it persists, the node is slow or requests_per_second is too low"
 	case status.AccountStopped, status.AccountIdle:
 		return "`gatewayd account list`, then docs/operations/recovery.md"
 	case status.ChannelStopped:
-		return "`gatewayd channel list` names it; it opens by itself when the cause is gone"
+		return "`gatewayd channel list` shows the cause; the channel opens automatically once it is resolved"
 	case status.NoFunds:
-		return "send some to the account from an address in `funders`; a new gateway's channels open by themselves when both sides have something to pay with"
+		return "send some to the account from an address in `funders`; a new gateway's channels open automatically once both sides have funds"
 	case status.NoQuota:
-		return "stake VITE with the gateway's account as the beneficiary, or set pow: true; the channels open by themselves"
+		return "stake VITE with the gateway's account as the beneficiary, or set pow: true; the channels then open automatically"
 	case status.NoCoin:
-		return "send coin to the account from an address in `funders`; what waits is paid by itself"
+		return "send coin to the account from an address in `funders`; pending payments are then paid automatically"
 	case status.PaymentRefused:
-		return "correct the setting of the node that its text names (a cap of fees or of gas, a full pool), or add a node that takes the transaction; it is sent again with each block"
+		return "correct the node's setting named in the text (a cap of fees or gas, a full pool), or add a node that accepts the transaction; it is sent again with each block"
 	case status.FeesTooHigh, status.FeesHigh:
 		return "wait until fees fall, or raise the token's fee.ceiling or the chain's max_fee_gwei"
 	case status.FundsUnswept:
-		return "the next sweep brings it (watcher.sweep); keep more on the account, or coin on the gas account, if that takes too long"
+		return "the next sweep delivers it (watcher.sweep); if that takes too long, keep a larger balance on the account, or coin on the gas account"
 	case status.PaymentsLate:
-		return "`gatewayd channel list` shows what settings and accounts allow, `gatewayd records show` what the payment waits for"
+		return "`gatewayd channel list` shows the capacity, and `gatewayd records show` the reason of the payment's delay"
 	case status.NotTold:
-		return "`gatewayd alerts test` tries it; correct the section alerts, or the receiver; what waits is sent then"
+		return "`gatewayd alerts test` tests it; correct the section alerts, or the receiver; pending events are sent then"
 	case status.ConfigRefused:
 		return "correct the file, then `gatewayd reload`"
 	case status.LimitReached:
-		return "`gatewayd limits` shows how much is used and when it frees; what is held is paid then, or when signer.limits allows more"
+		return "`gatewayd limits` shows the use and when it frees; held payments are paid then, or once signer.limits allows more"
 	case status.ApprovalsWanted:
 		return "`gatewayd records list --needs-operator`, then `gatewayd approve ID --key FILE`, or `gatewayd records reject ID --why …`"
 	case status.PaymentsListed:
-		return "`gatewayd records show ID` names the list; `gatewayd records reject ID --why …`, or take the address off the list"
+		return "`gatewayd records show ID` names the list; `gatewayd records reject ID --why …`, or remove the address from the list"
 	case status.PaymentsHeld:
-		return "`gatewayd records list --needs-operator`, then `gatewayd records show ID`, which gives the reason and the commands that fit. " +
-			"What is unproven is credited when an approver signs it: `gatewayd approve ID --key FILE`, with the approver's key in signer.approvals " +
+		return "`gatewayd records list --needs-operator`, then `gatewayd records show ID` for the reason and the possible commands. " +
+			"An unproven record is credited once an approver signs it: `gatewayd approve ID --key FILE`, with the approver's key in signer.approvals " +
 			"of the signer's configuration (`gatewayd approver new FILE`). Or `gatewayd records reject ID --why ...`"
 	case status.HotBelow:
-		return "send what it says to the hot account, from the cold address or another funder"
+		return "send the stated amount to the hot account, from the cold address or another funder"
 	case status.HotAbove:
-		return "configure the token's `cold` address, here and for the signer, or raise hot_max; `gatewayd account move CHAIN ADDRESS AMOUNT TOKEN --to cold` sends some at once"
+		return "configure the token's `cold` address, here and for the signer, or raise hot_max; `gatewayd account move CHAIN ADDRESS AMOUNT TOKEN --to cold` sends an amount immediately"
 	case status.ChecksFail:
-		return "mend the file, the service or the node that it names: until then limits, lists, screening or comparisons do less than they say, or hold more"
+		return "repair the named file, service or node: until then limits, lists, screening or comparisons are incomplete, or hold more payments"
 	case status.ChannelClosed:
 		return ""
 	}

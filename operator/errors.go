@@ -46,15 +46,15 @@ func PlainError(err error) error {
 	case err == nil, errors.As(err, &told):
 		return err
 	case errors.Is(err, records.ErrNewer):
-		return plainly(err, "the database was written by a newer gatewayd than this one: use that version, or a backup from before it")
+		return plainly(err, "the database was written by a newer gatewayd: use that version, or an earlier backup")
 	case errors.Is(err, records.ErrOlder):
-		return plainly(err, "the database is of an older gatewayd and this command does not change it: start the daemon of this version first, it brings the database up to date")
+		return plainly(err, "the database is of an older gatewayd: start the daemon of this version first to upgrade it")
 	case errors.Is(err, records.ErrUnknownOutcome):
-		return plainly(err, "the database went away in the middle of it: look with `gatewayd records show` or `channel list` whether it was done before you do it again")
+		return plainly(err, "the database connection was lost: check `gatewayd records show` or `channel list` for the result before you repeat the command")
 	case errors.Is(err, records.ErrConflict) && constraintText.MatchString(err.Error()):
-		return plainly(err, "the records changed meanwhile, or do not allow it: nothing was done. Look again with `gatewayd records show`, and order it again if it is still wanted")
+		return plainly(err, "the records changed, or do not allow it: nothing was done. Check `gatewayd records show`, and order it again if needed")
 	case errors.Is(err, chain.ErrUnavailable) && chain.PlainError(err) != err.Error():
-		return plainly(err, "too few nodes of the chain answer (%s), so nothing was done: `gatewayd doctor` looks at each of them", chain.PlainError(err))
+		return plainly(err, "too few nodes of the chain answer (%s), so nothing was done: `gatewayd doctor` checks each of them", chain.PlainError(err))
 	case errors.As(err, &path) && errors.Is(err, os.ErrPermission):
 		return plainly(err, "%s may not be opened by this user: run the command as the daemon's user", path.Path)
 	}
@@ -91,17 +91,17 @@ func plainDatabaseError(err error) error {
 func sqliteText(e sqlite3.Error) string {
 	switch e.Code {
 	case sqlite3.ErrBusy, sqlite3.ErrLocked:
-		return "the database is locked: another program has been writing to it for more than five seconds. Try again; if it stays so, look for a copy or backup that is being made of it"
+		return "the database is locked: another program has been writing to it for more than five seconds. Try again; if it persists, look for a running copy or backup"
 	case sqlite3.ErrNotADB, sqlite3.ErrCorrupt:
-		return "the database file is damaged or no database of gatewayd: stop the daemon and see docs/operations/backup.md"
+		return "the database file is damaged or not a database of gatewayd: stop the daemon and see docs/operations/backup.md"
 	case sqlite3.ErrCantOpen, sqlite3.ErrPerm, sqlite3.ErrReadonly, sqlite3.ErrAuth:
 		return "the database file cannot be opened or written: run the command as the daemon's user, on the daemon's machine"
 	case sqlite3.ErrFull:
-		return "the disk is full: make room, nothing was changed"
+		return "the disk is full: free some space; nothing was changed"
 	case sqlite3.ErrIoErr:
-		return "the disk does not give the database file back: look at the system's log"
+		return "the database file cannot be read from disk: see the system's log"
 	}
-	return "the database file refuses it: `gatewayd doctor` looks at it; nothing was changed"
+	return "the database file refused the operation: run `gatewayd doctor`; nothing was changed"
 }
 
 // Classes and codes of PostgreSQL's errors that an operator can act on.
@@ -120,19 +120,19 @@ func postgresText(e *pgconn.PgError) string {
 	case noSuchDatabase:
 		return "PostgreSQL has no database of the name in `database.url`: create it, or correct the name"
 	case noPrivilege:
-		return "PostgreSQL does not let this user do it: grant the rights on the database and its schema, or correct the user in `database.url`"
+		return "PostgreSQL denies this to the user: grant the rights on the database and its schema, or correct the user in `database.url`"
 	case readOnly:
-		return "PostgreSQL is read only there: `database.url` names a standby, name the primary"
+		return "PostgreSQL is read only: `database.url` names a standby, use the primary"
 	}
 	switch e.Code[:min(2, len(e.Code))] {
 	case classAuthorization:
 		return "PostgreSQL refuses the user or the password of `database.url`: the password comes from PGPASSFILE or PGPASSWORD"
 	case classResources:
-		return "PostgreSQL has no room or no free connections: look at its log"
+		return "PostgreSQL has no space or no free connections: see its log"
 	case classIntervention, classConnection:
-		return "PostgreSQL is stopping, starting or has ended the statement: try again in a moment"
+		return "PostgreSQL is stopping, starting or has cancelled the statement: try again later"
 	}
-	return "PostgreSQL refuses it (code " + e.Code + "): look at its log; nothing was changed"
+	return "PostgreSQL refused the operation (code " + e.Code + "): see its log; nothing was changed"
 }
 
 // UsageError is a command that was written wrongly.
@@ -147,7 +147,7 @@ func oneOf(flag, value string, exist []string) error {
 	if value == "" || slices.Contains(exist, value) {
 		return nil
 	}
-	return Usagef("--%s %q: one of %s is wanted", flag, value, strings.Join(exist, ", "))
+	return Usagef("--%s %q: must be one of %s", flag, value, strings.Join(exist, ", "))
 }
 
 // Grouped writes a number with commas.

@@ -24,7 +24,7 @@ type HistoryLine struct {
 // those that follow it, oldest first. people leaves out the daemon's automatic actions.
 func (d *Session) HistoryPage(ctx context.Context, before, after uint64, people bool, limit int) (list []HistoryLine, err error) {
 	if limit < 1 || limit > MaxLimit {
-		return nil, Usagef("--limit %d: 1 to %d is wanted", limit, MaxLimit)
+		return nil, Usagef("--limit %d: must be from 1 to %d", limit, MaxLimit)
 	}
 	var lines []records.Event
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
@@ -77,5 +77,5 @@ func missing(kept uint64, digest string, line []records.Event) error {
 	if kept == 0 || len(line) == 1 && line[0].Seq == kept && line[0].Digest == digest {
 		return nil
 	}
-	return plainly(records.ErrConflict, "line %d of the history is not the one with the digest %s: lines were cut off or written anew", kept, digest)
+	return plainly(records.ErrConflict, "line %d of the history does not have the digest %s: lines were removed or rewritten", kept, digest)
 }

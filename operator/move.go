@@ -72,7 +72,7 @@ func List(ctx context.Context, d *Session) (rows []Row, err error) {
 // already is an error.
 func Send(ctx context.Context, d *Session, o Order) (row Row, err error) {
 	if strings.TrimSpace(o.Why) == "" {
-		return row, Usagef("--why is wanted: it is kept in the history")
+		return row, Usagef("--why is required; the history stores it")
 	}
 	p, err := payment(ctx, d, o)
 	if err != nil {
@@ -112,9 +112,9 @@ func voidWaiting(tx *records.Tx, p records.Payment) (instead uint64, err error) 
 	case err != nil || !found:
 		return 0, err
 	case before.State == records.Bound:
-		return 0, refused("payment %d of the same to %s is signed already: order it again when `gatewayd account moves` shows that one as paid", before.ID, before.Payee)
+		return 0, refused("an equal payment %d to %s is already signed: order it again once `gatewayd account moves` shows it as paid", before.ID, before.Payee)
 	}
-	err = tx.MovePayment(before.ID, before.State, records.VoidPayment, "an operator has ordered another one")
+	err = tx.MovePayment(before.ID, before.State, records.VoidPayment, "an operator ordered another one")
 	return before.ID, err
 }
 
@@ -132,9 +132,9 @@ func payment(ctx context.Context, d *Session, o Order) (p records.Payment, err e
 	}
 	switch {
 	case from.Kind != records.KindHot && from.Kind != records.KindGateway:
-		return p, refused("%s is a %s account: only accounts that pay are moved from; deposits are swept by themselves", o.Account, from.Kind)
+		return p, refused("%s is a %s account: only paying accounts can be moved from; deposits are swept automatically", o.Account, from.Kind)
 	case from.State == records.AccountHalted || from.State == records.AccountRecovering:
-		return p, refused("%s is %s (%s): `gatewayd account show %s %s` says what it wants before it pays again", o.Account, from.State, from.Why, id, o.Account)
+		return p, refused("%s is %s (%s): `gatewayd account show %s %s` shows the requirements before it pays again", o.Account, from.State, from.Why, id, o.Account)
 	}
 	n, t, err := tokenOfAccount(ctx, d, from, o.Token)
 	if err != nil {
@@ -146,7 +146,7 @@ func payment(ctx context.Context, d *Session, o Order) (p records.Payment, err e
 		p.Asset, decimals = chain.Asset(t.TokenID), t.Decimals
 	}
 	if p.Amount, err = chain.ParseWhole(o.Amount, decimals); err != nil || p.Amount.IsZero() {
-		return p, Usagef("amount %q: a number of whole %s above zero is wanted, with at most %d digits behind the point", o.Amount, t.Symbol, decimals)
+		return p, Usagef("amount %q: must be a number of whole %s above zero, with at most %d decimal places", o.Amount, t.Symbol, decimals)
 	}
 	return p, destination(ctx, d, &p, from, n, t)
 }
@@ -169,7 +169,7 @@ func tokenOfAccount(ctx context.Context, d *Session, a records.Account, name str
 			symbols = append(symbols, t.Symbol)
 		}
 	}
-	return records.Network{}, records.Token{}, Usagef("network %s has no token %q: one of %s is wanted", a.Network, name, strings.Join(symbols, ", "))
+	return records.Network{}, records.Token{}, Usagef("network %s has no token %q: must be one of %s", a.Network, name, strings.Join(symbols, ", "))
 }
 
 // destination sets where the money goes: the cold address, or an account that pays on the same
@@ -178,7 +178,7 @@ func destination(ctx context.Context, d *Session, p *records.Payment, from recor
 	if p.Payee == ToCold {
 		switch {
 		case from.Kind != records.KindHot:
-			return refused("%s is on %s: cold money is kept on the source chain, move it from a hot account", from.Account, from.Chain)
+			return refused("%s is on %s: cold storage is on the source chain, so move funds from a hot account", from.Account, from.Chain)
 		case t.Cold == "":
 			return refused("token %s of network %s has no cold address: configure `cold` of it, here and for the signer", t.Symbol, p.Network)
 		}
@@ -199,9 +199,9 @@ func destination(ctx context.Context, d *Session, p *records.Payment, from recor
 		return err
 	}
 	if len(paying) == 0 {
-		return Usagef("--to %q: there is no other account of ours that pays on %s, so that only `cold` is wanted", p.Payee, from.Chain)
+		return Usagef("--to %q: must be `cold`: there is no other paying account on %s", p.Payee, from.Chain)
 	}
-	return Usagef("--to %q: `cold` or one of %s is wanted: money is moved to our own accounts only", p.Payee, strings.Join(paying, ", "))
+	return Usagef("--to %q: must be `cold` or one of %s: funds are moved to our own accounts only", p.Payee, strings.Join(paying, ", "))
 }
 
 // checkFunds is an error unless the account has the amount in addition to what it owes and is
@@ -213,7 +213,7 @@ func checkFunds(ctx context.Context, d *Session, p records.Payment) error {
 	}
 	have, err := chains[p.Chain].Balance(ctx, p.Account, p.Asset)
 	if err != nil {
-		return fmt.Errorf("asking what %s has: %w", p.Account, err)
+		return fmt.Errorf("reading the balance of %s: %w", p.Account, err)
 	}
 	var owed chain.Amount
 	err = d.Store.View(ctx, func(tx *records.Tx) error {

@@ -33,7 +33,7 @@ func Open(ctx context.Context, path string) (*Session, error) {
 	}
 	store, err := records.OpenExisting(ctx, cfg.Database)
 	if errors.Is(err, records.ErrNotFound) {
-		return nil, plainly(err, "there is no database yet where the configuration has it: `gatewayd run -c %s` makes it. Is %s the daemon's configuration?", path, path)
+		return nil, plainly(err, "there is no database yet: `gatewayd run -c %s` creates it. Is %s the daemon's configuration?", path, path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the database: %w", err)
@@ -108,7 +108,7 @@ func ChainOf(c config.Config, name string) (chain.ID, error) {
 		for i, id := range ids {
 			names[i] = string(id)
 		}
-		return "", Usagef("there is no chain %q: one of %s is wanted", name, strings.Join(names, ", "))
+		return "", Usagef("there is no chain %q: must be one of %s", name, strings.Join(names, ", "))
 	}
 	return chain.ID(name), nil
 }
@@ -132,7 +132,7 @@ func (d *Session) OwnAccount(ctx context.Context, name, address string) (chain.I
 		return err
 	})
 	if errors.Is(err, records.ErrNotFound) {
-		return "", plainly(err, "%s is no account of ours on %s: `gatewayd account list` shows them", address, id)
+		return "", plainly(err, "%s is not one of our accounts on %s: `gatewayd account list` shows them", address, id)
 	}
 	return id, err
 }

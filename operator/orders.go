@@ -23,7 +23,7 @@ func (d *Session) CheckReloaded(ctx context.Context) error {
 	}
 	known, _, err := d.Configured(ctx)
 	if err == nil && !known {
-		err = errors.New("the daemon does not work by this configuration yet, so nothing was ordered: `gatewayd reload` first")
+		err = errors.New("the daemon does not use this configuration yet, so nothing was ordered: run `gatewayd reload` first")
 	}
 	return err
 }
@@ -48,7 +48,7 @@ func (d *Session) CheckRefund(ctx context.Context, b *Bridge, o transfers.Order)
 		return err // the order itself reports it
 	}
 	if t.From == "" {
-		return fmt.Errorf("nobody knows who sent record %d, only balances show it: --to is wanted", o.Record)
+		return fmt.Errorf("the sender of record %d is unknown, because only balances show it: --to is required", o.Record)
 	}
 	return Unpayable(ctx, b.Chains[t.Chain], t.From)
 }
@@ -62,19 +62,19 @@ func Unpayable(ctx context.Context, c chain.Chain, sender string) error {
 	contract, sent, err := p.Party(ctx, sender)
 	switch {
 	case err != nil:
-		return fmt.Errorf("no node of %s tells what its sender %s is, so nothing was ordered: try again, or name the address with --to", c.ID(), sender)
+		return fmt.Errorf("no node of %s reports the type of its sender %s, so nothing was ordered: try again, or name the address with --to", c.ID(), sender)
 	case contract:
-		return fmt.Errorf("its sender %s is a contract, such as an exchange or a shared wallet, which may give it to nobody: nothing was ordered. "+
-			"Ask the user for an address of his own and refund --to it; --to %s sends it there all the same", sender, sender)
+		return fmt.Errorf("its sender %s is a contract, such as an exchange or a shared wallet, so the user may not receive it: nothing was ordered. "+
+			"Ask the user for a personal address and refund --to it; --to %s refunds the sender anyway", sender, sender)
 	case sent >= BusySender:
-		return fmt.Errorf("its sender %s has sent %s transactions and looks like an exchange, which may give it to nobody: nothing was ordered. "+
-			"Ask the user for an address of his own and refund --to it; --to %s sends it there all the same", sender, Grouped(sent), sender)
+		return fmt.Errorf("its sender %s has sent %s transactions and looks like an exchange, so the user may not receive it: nothing was ordered. "+
+			"Ask the user for a personal address and refund --to it; --to %s refunds the sender anyway", sender, Grouped(sent), sender)
 	}
 	return nil
 }
 
 // ErrNoOrder means that there is no such order.
-var ErrNoOrder = errors.New("there is no such order: retry, hold, credit, refund, reject, reclassify or write-off is wanted")
+var ErrNoOrder = errors.New("unknown order: must be retry, hold, credit, refund, reject, reclassify or write-off")
 
 // recordOrders are an operator's orders for a record, by name, each with its prior check.
 var recordOrders = map[string]struct {

@@ -59,10 +59,10 @@ func (d *Session) Filter(ctx context.Context, q Query) (f view.Filter, err error
 	err = errors.Join(oneOf("network", q.Network, d.Config.NetworkNames()), tokenErr, oneOf("direction", q.Direction, Directions()), oneOf("state", q.State, States()),
 		oneOf("reason", q.Reason, records.Reasons()), walletErr)
 	if err == nil && (q.Limit < 1 || q.Limit > MaxLimit) {
-		err = Usagef("--limit %d: 1 to %d is wanted", q.Limit, MaxLimit)
+		err = Usagef("--limit %d: must be from 1 to %d", q.Limit, MaxLimit)
 	}
 	if err == nil && q.Older < 0 {
-		err = Usagef("--older %s: a time above zero is wanted, such as 30m", q.Older)
+		err = Usagef("--older %s: must be a time above zero, such as 30m", q.Older)
 	}
 	address, addressErr := anyAddress(q.Address)
 	amounts, amountErr := d.amounts(token, q.Amount)
@@ -70,7 +70,7 @@ func (d *Session) Filter(ctx context.Context, q Query) (f view.Filter, err error
 	until, untilErr := moment("until", q.Until)
 	err = errors.Join(err, addressErr, amountErr, fromErr, untilErr)
 	if err == nil && q.Before > 0 && q.After > 0 {
-		err = Usagef("--before and --after: one of them is wanted")
+		err = Usagef("--before and --after: only one is allowed")
 	}
 	if err == nil && q.Hash != "" {
 		q.Hash, err = d.wholeHash(ctx, q.Hash)
@@ -97,7 +97,7 @@ func anyToken(c config.Config, name string) (string, error) {
 		}
 	}
 	slices.Sort(symbols)
-	return "", Usagef("no network has a token %q: one of %s, or a token's id, is wanted", name, strings.Join(slices.Compact(symbols), ", "))
+	return "", Usagef("no network has a token %q: must be one of %s, or a token's id", name, strings.Join(slices.Compact(symbols), ", "))
 }
 
 // walletAddress is the canonical form of an exchange-chain address.
@@ -107,7 +107,7 @@ func walletAddress(text string) (string, error) {
 	}
 	a, err := core.ParseAddress(text)
 	if err != nil {
-		return "", Usagef("--wallet %q: an address of the exchange chain is wanted, vite_ and 50 characters", text)
+		return "", Usagef("--wallet %q: must be an address of the exchange chain, vite_ and 50 characters", text)
 	}
 	return a.String(), nil
 }
@@ -119,7 +119,7 @@ func anyAddress(text string) (string, error) {
 	}
 	canonical, err := config.CanonicalAddress(text)
 	if err != nil {
-		return "", Usagef("--address %q: an address is wanted, vite_ and 50 characters or 0x and 40 digits", text)
+		return "", Usagef("--address %q: must be an address, vite_ and 50 characters or 0x and 40 digits", text)
 	}
 	return canonical, nil
 }
@@ -141,7 +141,7 @@ func (d *Session) amounts(token, text string) (list []chain.Amount, err error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, Usagef("--amount %q: a number of whole units is wanted, such as 1.5", text)
+		return nil, Usagef("--amount %q: must be a number of whole units, such as 1.5", text)
 	}
 	return list, nil
 }
@@ -156,7 +156,7 @@ func moment(flag, text string) (time.Time, error) {
 			return at, nil
 		}
 	}
-	return time.Time{}, Usagef("--%s %q: a day or a moment is wanted, such as 2026-11-23 or 2026-11-23T10:00:00Z", flag, text)
+	return time.Time{}, Usagef("--%s %q: must be a day or a time, such as 2026-11-23 or 2026-11-23T10:00:00Z", flag, text)
 }
 
 // A short hash is a table's form of one, or its beginning.
@@ -172,7 +172,7 @@ func (d *Session) wholeHash(ctx context.Context, text string) (string, error) {
 		return text, nil
 	}
 	if len(strings.TrimPrefix(start, "0x")) < shortest {
-		return "", Usagef("hash %q: its first %d digits are wanted at least", text, shortest)
+		return "", Usagef("hash %q: must have at least its first %d digits", text, shortest)
 	}
 	var found []string
 	err := d.Store.View(ctx, func(tx *records.Tx) (err error) {
@@ -188,7 +188,7 @@ func (d *Session) wholeHash(ctx context.Context, text string) (string, error) {
 		return text, nil // it may be something else than a hash, or nothing that is there
 	case len(found) > 1:
 		shown := strings.Join(found[:min(len(found), ambiguous)], "\n  ")
-		return "", fmt.Errorf("%d hashes begin with %s: write more of the one you mean\n  %s", len(found), text, shown)
+		return "", fmt.Errorf("%d hashes begin with %s: enter more digits\n  %s", len(found), text, shown)
 	}
 	return found[0], nil
 }

@@ -272,7 +272,7 @@ func (s RecordDetail) Advice() string {
 // than before; 0 for the newest.
 func (d *Session) Moves(ctx context.Context, purpose string, before uint64, limit int) (list []PaymentRow, err error) {
 	if err := oneOf("purpose", purpose, []string{string(chain.Sweep), string(chain.Gas), string(chain.Cold)}); err != nil || purpose == "" {
-		return nil, cmp.Or(err, Usagef("purpose: sweep, gas or cold is wanted"))
+		return nil, cmp.Or(err, Usagef("purpose: must be sweep, gas or cold"))
 	}
 	list = []PaymentRow{}
 	err = d.Store.View(ctx, func(tx *records.Tx) error {

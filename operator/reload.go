@@ -19,13 +19,13 @@ import (
 const ReloadPatience = 30 * time.Second
 
 // ErrNoDaemon means that no daemon uses the database, so that no process would execute an order.
-var ErrNoDaemon = errors.New("no daemon works on the database")
+var ErrNoDaemon = errors.New("no daemon uses the database")
 
 // Reload orders the daemon to read its configuration, under the actor of ctx, and waits for it. The
 // order stays open if the wait ends first.
 func (d *Session) Reload(ctx context.Context, why string, patience time.Duration) (r records.Reload, err error) {
 	if led, err := d.Store.Led(ctx, status.Role); err != nil || !led {
-		return r, cmp.Or(err, plainly(ErrNoDaemon, "the file is right, but no daemon works on its database: it is read when one starts"))
+		return r, cmp.Or(err, plainly(ErrNoDaemon, "the file is valid, but no daemon uses its database: it is read at the next start"))
 	}
 	err = d.Store.Update(ctx, func(tx *records.Tx) error {
 		if r.ID, err = records.OrderReload(tx); err != nil {
@@ -71,17 +71,17 @@ func (d *Session) LastReload(ctx context.Context) (r records.Reload, report conf
 // Reloaded returns the result of an order; a failed one is an error.
 func (d *Session) Reloaded(r records.Reload, path string) (report config.Reload, err error) {
 	if r.State == records.ReloadOpen {
-		return report, fmt.Errorf("the daemon has not answered within %s; the order stands, its log will say what came of it", ReloadPatience)
+		return report, fmt.Errorf("the daemon has not answered within %s; the order remains, and its log will show the result", ReloadPatience)
 	}
 	if err := json.Unmarshal([]byte(r.Report), &report); err != nil {
 		return report, fmt.Errorf("reading the daemon's answer: %w", err)
 	}
 	if r.State == records.ReloadRefused {
-		return report, fmt.Errorf("the daemon refuses %s, and nothing has changed: %s", report.File, report.Refused)
+		return report, fmt.Errorf("the daemon refused %s, and nothing has changed: %s", report.File, report.Refused)
 	}
 	mine, err := d.Config.Fingerprint()
 	if err == nil && mine != r.Fingerprint {
-		err = fmt.Errorf("the daemon has read %s, which says something else than %s: name its own file with -c, on its machine", report.File, absolute(path))
+		err = fmt.Errorf("the daemon has read %s, which differs from %s: name its own file with -c, on its machine", report.File, absolute(path))
 	}
 	return report, err
 }

@@ -134,14 +134,14 @@ func (d *Session) Rescan(ctx context.Context, args []string, progress io.Writer)
 // unreadable returns the reason why a block cannot be read, and the remedy.
 func (r *Rescan) unreadable(err error) error {
 	if errors.Is(err, chain.ErrNotFound) {
-		return plainly(ErrUnreadable, "the nodes of %s do not have block %d any more, so nothing at or below it can be read again: configure a node that keeps old blocks", r.ID, r.Next)
+		return plainly(ErrUnreadable, "the nodes of %s no longer have block %d, so it and older blocks cannot be read again: configure a node that keeps old blocks", r.ID, r.Next)
 	}
-	return plainly(ErrUnreadable, "the nodes of %s give no agreed and proven answer for blocks from %d on, old ones may be pruned there: %s; `gatewayd doctor` looks at the nodes", r.ID, r.Next, chain.PlainError(err))
+	return plainly(ErrUnreadable, "the nodes of %s give no agreed and proven answer for blocks from %d, which may be pruned: %s; `gatewayd doctor` checks the nodes", r.ID, r.Next, chain.PlainError(err))
 }
 
 // Why a range is not read, or not booked: the nodes do not give a block, or too much of it differs.
 var (
-	ErrUnreadable = errors.New("the nodes do not give this block")
+	ErrUnreadable = errors.New("the nodes do not return this block")
 	ErrTooMany    = errors.New("too many differences")
 )
 
@@ -164,16 +164,16 @@ func (r *Rescan) bounds(ctx context.Context, args []string) error {
 	r.To = cur.Height
 	for i, into := range []*uint64{&r.From, &r.To}[:len(args)] {
 		if *into, err = strconv.ParseUint(args[i], 10, 63); err != nil {
-			return Usagef("block %q: its number is wanted", args[i])
+			return Usagef("block %q: must be a block number", args[i])
 		}
 	}
 	switch {
 	case r.To < r.From:
 		return Usagef("blocks %d to %d: the first is above the last", r.From, r.To)
 	case r.To > cur.Height:
-		return Usagef("block %d: the daemon has followed %s to block %d, what is above it will read by itself", r.To, r.ID, cur.Height)
+		return Usagef("block %d: the daemon has followed %s to block %d and reads later blocks automatically", r.To, r.ID, cur.Height)
 	case r.From <= began:
-		return Usagef("block %d: %s is followed from block %d on. What came before belongs to no user of these records and is never booked", r.From, r.ID, began+1)
+		return Usagef("block %d: %s is followed from block %d. Earlier transfers belong to no user of these records and are never booked", r.From, r.ID, began+1)
 	}
 	return nil
 }
@@ -188,7 +188,7 @@ func (r *Rescan) Book(ctx context.Context, why string, patience time.Duration) e
 		}
 	}
 	if len(wanted) > maxOrdered {
-		return plainly(ErrTooMany, "%s blocks miss something: book at most %s at a time, in smaller ranges", Grouped(uint64(len(wanted))), Grouped(maxOrdered))
+		return plainly(ErrTooMany, "%s blocks have missing entries: book at most %s at a time, in smaller ranges", Grouped(uint64(len(wanted))), Grouped(maxOrdered))
 	}
 	if len(wanted) == 0 {
 		return nil

@@ -75,7 +75,7 @@ func ParseToken(text string) (t Token, err error) {
 		}
 	}
 	if t.Network && chain.Asset(t.Asset) != chain.Native {
-		return t, fmt.Errorf("FEE of %s: network is for the coin; give a number of whole tokens, or write fee.rate into the file", t.Asset)
+		return t, fmt.Errorf("FEE of %s: network is for the coin only; enter a number of whole tokens, or set fee.rate in the file", t.Asset)
 	}
 	return t, nil
 }
@@ -126,7 +126,7 @@ func Write(ctx context.Context, a Answers) (files Files, err error) {
 		return files, fmt.Errorf("the signer's nodes: %w", err)
 	}
 	if own.ChainID != d.ChainID {
-		return files, fmt.Errorf("the signer's nodes of the source chain are of chain %d, the daemon's of chain %d: both must be of one chain", own.ChainID, d.ChainID)
+		return files, fmt.Errorf("the signer's nodes of the source chain are of chain %d, the daemon's of chain %d: both must be of the same chain", own.ChainID, d.ChainID)
 	}
 	files.Signer, err = fill(page, "signer.yaml.tmpl", own)
 	return files, err
@@ -136,7 +136,7 @@ func Write(ctx context.Context, a Answers) (files Files, err error) {
 // hand.
 func (s Signer) check() error {
 	if path, unix := strings.CutPrefix(s.Listen, "unix:"); s.Listen != "" && (!unix || !filepath.IsAbs(path)) {
-		return fmt.Errorf("signer %q: unix: and the absolute path of a socket are wanted; for https write signer.listen, wallet.signer and the certificates of both sides into the files", s.Listen)
+		return fmt.Errorf("signer %q: must be unix: and the absolute path of a socket; for https write signer.listen, wallet.signer and the certificates of both sides into the files", s.Listen)
 	}
 	return nil
 }
@@ -196,7 +196,7 @@ func (d *draft) openSource(ctx context.Context) (*ethereum.Chain, error) {
 		case err != nil:
 			return nil, fmt.Errorf("source chain: node %d: %w", i+1, err)
 		case d.ChainID != 0 && id != d.ChainID:
-			return nil, fmt.Errorf("source chain: node %d is of chain %d, node 1 of chain %d: all must be of one chain", i+1, id, d.ChainID)
+			return nil, fmt.Errorf("source chain: node %d is of chain %d, node 1 of chain %d: all must be of the same chain", i+1, id, d.ChainID)
 		}
 		d.ChainID = id
 	}

@@ -71,7 +71,7 @@ func (a *audit) sheet(b reconcile.BalanceSheet, unexplained chain.Amount) {
 		row.Unexplained = unexplained
 	}
 	a.rows = append(a.rows, row)
-	a.check(row.Missing.IsZero(), "our accounts hold %s less of %s than the books say at block %d", row.text(row.Missing), row.Asset, b.Height)
+	a.check(row.Missing.IsZero(), "our accounts hold %s less of %s than the books show at block %d", row.text(row.Missing), row.Asset, b.Height)
 	a.check(row.Uncovered.IsZero(), "%s is held on %s and %s owed: %s is missing%s", row.text(row.Held), b.Network, row.text(row.Owed), row.text(row.Uncovered), row.unbooked())
 }
 
@@ -81,7 +81,7 @@ func (r SheetRow) unbooked() string {
 		return ""
 	}
 	more, _ := r.Supply.Sub(r.Circulating) // it is more
-	return "; " + r.text(more) + " more is in circulation than the books say"
+	return "; " + r.text(more) + " more is in circulation than the books show"
 }
 
 func rowOfSheet(b reconcile.BalanceSheet) SheetRow {
@@ -145,7 +145,7 @@ func (a *audit) writeOff(ctx context.Context, name, why string, w io.Writer) err
 			}
 			err = a.Change(ctx, func(tx *records.Tx) error { return books.WriteOffTokens(tx, n.Source, t.Asset, b.Missing, why) })
 			if err == nil {
-				fmt.Fprintf(w, "The books of %s on %s are %s lower now. The daemon opens the channels once what is owed is covered.\n", name, n.Name, rowOfSheet(b).text(b.Missing))
+				fmt.Fprintf(w, "The books of %s on %s are %s lower now. The daemon opens the channels once the debts are covered.\n", name, n.Name, rowOfSheet(b).text(b.Missing))
 			}
 			return err
 		}

@@ -30,7 +30,7 @@ func (f Fee) Check() error {
 	switch f.Kind {
 	case "flat", "percent", "network":
 	default:
-		return fmt.Errorf("fee kind %q: one of flat, percent, network is wanted", f.Kind)
+		return fmt.Errorf("fee kind %q: must be one of flat, percent, network", f.Kind)
 	}
 	if f.PPM > 1_000_000 {
 		return fmt.Errorf("fee ppm %d: at most 1000000 (100 %%)", f.PPM)

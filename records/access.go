@@ -25,8 +25,8 @@ func UserRoles() []UserRole { return []UserRole{Viewer, Operator, Approver} }
 
 // What callers test for with errors.Is.
 var (
-	ErrUserName = errors.New("a name of 2 to 32 lower-case letters, digits, dots, underscores and dashes is wanted")
-	ErrRole     = fmt.Errorf("one of the roles %v is wanted", UserRoles())
+	ErrUserName = errors.New("the name must have 2 to 32 lower-case letters, digits, dots, underscores and dashes")
+	ErrRole     = fmt.Errorf("the role must be one of %v", UserRoles())
 	ErrUsed     = errors.New("the code was used before")
 )
 

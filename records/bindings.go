@@ -143,7 +143,7 @@ func (tx *Tx) FreeLabel(network string, makeLabel func() string) (string, error)
 		label := makeLabel()
 		_, taken, err := tx.BindingByLabel(network, label)
 		if err != nil {
-			return "", sqlstore.Doing(err, "looking for a free label on %s", network)
+			return "", sqlstore.Doing(err, "finding a free label on %s", network)
 		}
 		if label != "" && !taken {
 			return label, nil

@@ -73,7 +73,7 @@ func readChannel(tx *Tx, network, token string, d Direction) (channelRow, error)
 // transaction's.
 func SetChannel(tx *Tx, network, token string, d Direction, operator, why, actor string) error {
 	if operator != ChannelOpen && operator != ChannelMaintain && operator != ChannelClosed {
-		return fmt.Errorf("channel state %q: OPEN, MAINTAIN or CLOSED is wanted", operator)
+		return fmt.Errorf("channel state %q: must be OPEN, MAINTAIN or CLOSED", operator)
 	}
 	return setChannel(tx, network, token, d, actor, func(r *channelRow) { r.Operator, r.ByHand = operator, sqlstore.Note(why) })
 }
@@ -81,7 +81,7 @@ func SetChannel(tx *Tx, network, token string, d Direction, operator, why, actor
 // SetAutomatic stores what the daemon found: OPEN or MAINTAIN.
 func SetAutomatic(tx *Tx, network, token string, d Direction, state, why string) error {
 	if state != ChannelOpen && state != ChannelMaintain {
-		return fmt.Errorf("automatic channel state %q: OPEN or MAINTAIN is wanted", state)
+		return fmt.Errorf("automatic channel state %q: must be OPEN or MAINTAIN", state)
 	}
 	return setChannel(tx, network, token, d, "", func(r *channelRow) {
 		if r.Automatic != state { // the first cause is the one to show
@@ -100,7 +100,7 @@ func StopChannel(tx *Tx, network, token string, d Direction, why string) error {
 // set the same again.
 func setChannel(tx *Tx, network, token string, d Direction, actor string, set func(*channelRow)) error {
 	if d != Deposit && d != Withdrawal {
-		return errors.New("channel direction: deposit or withdrawal is wanted")
+		return errors.New("channel direction: must be deposit or withdrawal")
 	}
 	r, err := readChannel(tx, network, token, d)
 	if err != nil {

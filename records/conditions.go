@@ -59,7 +59,7 @@ func NoteConditions(tx *Tx, source string, now []Condition) error {
 func DropSources(tx *Tx, prefix string, keep []string) error {
 	var sources []string
 	if err := tx.SQL().List(&sources, `SELECT DISTINCT source FROM conditions ORDER BY source`); err != nil {
-		return fmt.Errorf("reading whose conditions there are: %w", err)
+		return fmt.Errorf("reading the receivers of conditions: %w", err)
 	}
 	for _, source := range sources {
 		if !strings.HasPrefix(source, prefix) || slices.Contains(keep, source) {

@@ -156,7 +156,7 @@ func (tx *Tx) UnknownTx(id chain.ID, account string) (hash string, found bool, e
 		AND EXISTS (SELECT 1 FROM blocks b WHERE b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1)
 		AND EXISTS (SELECT 1 FROM accounts a WHERE a.chain = e.chain AND a.account = e.account AND a.state <> 'new' AND e.number >= a.base)
 		LIMIT 1`, string(id), account)
-	return hash, found, sqlstore.Doing(err, "looking for foreign transactions of %s on %s", account, id)
+	return hash, found, sqlstore.Doing(err, "finding foreign transactions of %s on %s", account, id)
 }
 
 // TransfersFrom returns the transfers in blocks of a chain at or above a height, by height and ID;

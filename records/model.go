@@ -296,10 +296,10 @@ type Cursor struct {
 	Missing bool // nothing stored yet
 }
 
-// ShorterLine is the error of nodes whose line ends below what was settled. It is waited out: they
+// ShorterLine is the error of nodes whose chain ends below what was settled. It is waited out: they
 // may not have caught up yet.
 func (c Cursor) ShorterLine(head uint64) error {
-	return fmt.Errorf("the nodes' line ends at block %d, below our final block %d: %w", head, c.Final.Height, chain.ErrUnavailable)
+	return fmt.Errorf("the nodes' chain ends at block %d, below our final block %d: %w", head, c.Final.Height, chain.ErrUnavailable)
 }
 
 // Binding ties a user's exchange-chain address to an inbound address (type 0) or a label on the

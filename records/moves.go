@@ -26,7 +26,7 @@ func (tx *Tx) ColdMove(id chain.ID, asset chain.Asset) (p Payment, found bool, e
 	var r paymentRow
 	found, err = tx.get(&r, `SELECT `+paymentColumns+` FROM payments
 		WHERE chain = ? AND asset = ? AND purpose = 'cold' AND state IN ('queued','bound','held') ORDER BY id LIMIT 1`, string(id), string(asset))
-	return r.payment(), found, sqlstore.Doing(err, "looking for cold money of %s on its way", asset)
+	return r.payment(), found, sqlstore.Doing(err, "finding pending transfers of %s to cold storage", asset)
 }
 
 // OrderMove queues a payment as an operator's order: its amount is not recomputed. ErrConflict as
@@ -87,7 +87,7 @@ func (tx *Tx) WaitingMove(p Payment) (Payment, bool, error) {
 	var r paymentRow
 	found, err := tx.get(&r, `SELECT `+paymentColumns+` FROM payments WHERE chain = ? AND account = ? AND asset = ? AND payee = ? AND purpose = 'sweep'
 		AND state IN ('queued','bound','held')`, string(p.Chain), p.Account, string(p.Asset), p.Payee)
-	return r.payment(), found, sqlstore.Doing(err, "looking for what %s sends to %s already", p.Account, p.Payee)
+	return r.payment(), found, sqlstore.Doing(err, "finding pending transfers from %s to %s", p.Account, p.Payee)
 }
 
 // SettleUnknownCold records that an unknown transaction of a stopped account, which sent money to
@@ -110,7 +110,7 @@ func (tx *Tx) SettleUnknownCold(p Payment, hash, why string) error {
 		WHERE chain = ? AND asset = ? AND purpose = 'cold' AND state IN ('queued','held') ORDER BY id LIMIT 1`, string(p.Chain), string(p.Asset))
 	for _, w := range waiting {
 		if err == nil {
-			err = tx.MovePayment(w.ID, w.State, VoidPayment, "counted anew: "+hash+" went to the cold address")
+			err = tx.MovePayment(w.ID, w.State, VoidPayment, "recounted: "+hash+" went to the cold address")
 		}
 	}
 	if err != nil {

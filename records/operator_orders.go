@@ -136,7 +136,7 @@ func (tx *Tx) clearIncident(transfer uint64) error {
 	if _, err := tx.exec(`DELETE FROM write_offs WHERE transfer_id = ?`, transfer); err != nil {
 		return err
 	}
-	return tx.logTransfer(transfer, "incident_over", "its block stands on the chain again")
+	return tx.logTransfer(transfer, "incident_over", "its block is on the chain again")
 }
 
 // Loss is the amount paid for a transfer that has left its chain.
@@ -161,7 +161,7 @@ func (tx *Tx) WriteOff(id uint64) (Loss, error) {
 func (tx *Tx) writeOffIncident(id uint64) (l Loss, err error) {
 	t, err := tx.Transfer(id)
 	if err == nil && t.Incident == "" {
-		err = fmt.Errorf("%w: its block stands on the chain", ErrConflict)
+		err = fmt.Errorf("%w: its block is on the chain", ErrConflict)
 	}
 	if err != nil {
 		return l, err
@@ -280,7 +280,7 @@ func (tx *Tx) DifferingTx(paymentID uint64) (e OwnTx, found bool, err error) {
 		AND e.block_hash = s.block_hash AND e.ok = 0 AND e.void = 0
 		AND NOT EXISTS (SELECT 1 FROM history h WHERE h.subject = 'payment' AND h.subject_id = ? AND h.event = 'nothing_moved' AND h.detail = e.tx)
 		ORDER BY s.gen DESC LIMIT 1`, paymentID, fmt.Sprint(paymentID))
-	return r.ownTx(), found, sqlstore.Doing(err, "looking for what payment %d moved", paymentID)
+	return r.ownTx(), found, sqlstore.Doing(err, "finding the effects of payment %d", paymentID)
 }
 
 // NothingMoved keeps in the history an operator's word that a payment's DifferingTx moved nothing,
@@ -288,7 +288,7 @@ func (tx *Tx) DifferingTx(paymentID uint64) (e OwnTx, found bool, err error) {
 func (tx *Tx) NothingMoved(paymentID uint64, hash string) error {
 	e, found, err := tx.DifferingTx(paymentID)
 	if err == nil && (!found || e.Tx != hash) {
-		err = fmt.Errorf("%w: %s is no transaction of it that moved something else", ErrConflict, hash)
+		err = fmt.Errorf("%w: %s is not one of its differing transactions", ErrConflict, hash)
 	}
 	if err == nil {
 		err = tx.logPayment(paymentID, "nothing_moved", hash)
@@ -306,7 +306,7 @@ func (tx *Tx) SettleDiffering(paymentID uint64, hash string) error {
 func (tx *Tx) settleDiffering(paymentID uint64, hash string) error {
 	e, found, err := tx.DifferingTx(paymentID)
 	if err == nil && (!found || e.Tx != hash) {
-		err = fmt.Errorf("%w: %s is no transaction of it that moved something else", ErrConflict, hash)
+		err = fmt.Errorf("%w: %s is not one of its differing transactions", ErrConflict, hash)
 	}
 	if err == nil {
 		err = tx.checkFinal(e.Chain, e.BlockHash)

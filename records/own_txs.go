@@ -134,7 +134,7 @@ func (tx *Tx) MinedAt(id chain.ID, account string, number uint64, hash string) (
 	found, err = tx.get(&height, `SELECT e.height FROM effects e WHERE e.chain = ? AND e.account = ? AND e.number = ? AND e.tx = ? AND (e.settled = 1
 		OR EXISTS (SELECT 1 FROM blocks b WHERE b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1))`, string(id), account, number, hash)
 	if err != nil {
-		return 0, false, fmt.Errorf("looking for the block of %s on %s: %w", hash, id, err)
+		return 0, false, fmt.Errorf("finding the block of %s on %s: %w", hash, id, err)
 	}
 	return height, found, nil
 }

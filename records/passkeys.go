@@ -27,8 +27,8 @@ const maxLabel = 64
 
 // What callers test for with errors.Is.
 var (
-	ErrPasskeyLabel = fmt.Errorf("a label of 1 to %d characters is wanted", maxLabel)
-	ErrMany         = fmt.Errorf("%d passkeys are the most: remove one first", MaxPasskeys)
+	ErrPasskeyLabel = fmt.Errorf("the label must have 1 to %d characters", maxLabel)
+	ErrMany         = fmt.Errorf("at most %d passkeys are allowed: remove one first", MaxPasskeys)
 )
 
 // AddPasskey gives a user another one. ErrConflict: it is registered already.

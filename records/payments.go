@@ -82,7 +82,7 @@ func (tx *Tx) logPayment(id uint64, event, detail string) error {
 func checkPayment(p Payment) error {
 	switch {
 	case p.State != Queued && p.State != HeldPayment:
-		return fmt.Errorf("payment state %q: queued or held is wanted", p.State)
+		return fmt.Errorf("payment state %q: must be queued or held", p.State)
 	case p.Purpose == chain.Receive && p.Source == "":
 		return errors.New("payment source: empty in a receive")
 	case p.Purpose != chain.Receive && p.Payee == "":
@@ -111,7 +111,7 @@ func (tx *Tx) checkFree(p Payment) (owner string, err error) {
 	case chain.Cold:
 		_, taken, err = tx.ColdMove(p.Chain, p.Asset)
 	default:
-		return "", fmt.Errorf("payment purpose %q: credit, refund, receive, sweep, gas or cold is wanted", p.Purpose)
+		return "", fmt.Errorf("payment purpose %q: must be credit, refund, receive, sweep, gas or cold", p.Purpose)
 	}
 	if err == nil && taken {
 		err = ErrConflict
@@ -185,7 +185,7 @@ func (tx *Tx) checkOutcome(id uint64) error {
 func (tx *Tx) movePayment(id uint64, from, to PaymentState, reason string) error {
 	waits := from == Queued || from == HeldPayment
 	if !waits || from == to || to == Bound || to == Paid {
-		return fmt.Errorf("%w: there is no such arrow", ErrConflict)
+		return fmt.Errorf("%w: this state change is not allowed", ErrConflict)
 	}
 	if from == HeldPayment || to == VoidPayment {
 		if err := tx.checkOutcome(id); err != nil {

@@ -40,7 +40,7 @@ func (tx *Tx) Unexplained(id chain.ID) ([]string, error) {
 	err := tx.list(&accounts, `SELECT DISTINCT e.account FROM effects e
 		JOIN accounts a ON a.chain = e.chain AND a.account = e.account AND a.state <> 'new' AND e.number >= a.base
 		WHERE e.chain = ? AND e.known = 0 AND e.settled = 1 AND NOT `+accepted+` ORDER BY e.account`, string(id))
-	return accounts, sqlstore.Doing(err, "looking for foreign transactions on %s", id)
+	return accounts, sqlstore.Doing(err, "finding foreign transactions on %s", id)
 }
 
 // unknownTx is the unexplained transaction of a stopped account with a hash.
@@ -57,7 +57,7 @@ func (tx *Tx) unknownTx(a Account, hash string) (OwnTx, error) {
 			return e, nil
 		}
 	}
-	return OwnTx{}, fmt.Errorf("%w: %s is no final transaction of %s that wants explaining", ErrConflict, hash, a.Account)
+	return OwnTx{}, fmt.Errorf("%w: %s is not an unexplained final transaction of %s", ErrConflict, hash, a.Account)
 }
 
 // AcceptUnknownTx records in the history that an operator knows of an unknown transaction, and why
@@ -135,7 +135,7 @@ func (tx *Tx) operatorSlot(paymentID uint64, e OwnTx) (Slot, error) {
 	if err := tx.openSlots([]Slot{s}); err != nil {
 		return Slot{}, err
 	}
-	return s, tx.logPayment(p.ID, ReasonOperator, fmt.Sprintf("%s at number %d is said to have paid it", e.Tx, e.Number))
+	return s, tx.logPayment(p.ID, ReasonOperator, fmt.Sprintf("%s at number %d paid it, by an operator's order", e.Tx, e.Number))
 }
 
 // VoidBlockedSlots voids every slot of a stopped account that a final unknown transaction has shut
@@ -169,7 +169,7 @@ func (tx *Tx) voidBlockedSlots(a Account) error {
 			return err
 		}
 		for _, r := range rows {
-			if err := tx.voidSlot(r.slot(), e.Tx, e.BlockHash, "a foreign transaction stands there", Queued); err != nil {
+			if err := tx.voidSlot(r.slot(), e.Tx, e.BlockHash, "it has a foreign transaction", Queued); err != nil {
 				return err
 			}
 		}
@@ -278,7 +278,7 @@ func (tx *Tx) checkResume(a Account, at Resumption) error {
 	case at.Hash == "" && (a.Branch != 0 || at.Branch != 0):
 		return errors.New("resumption hash: empty where the ledger links blocks")
 	case at.Next < a.Base:
-		return fmt.Errorf("%w: it was adopted at %d, the ledger stands at %d", ErrConflict, a.Base, at.Next)
+		return fmt.Errorf("%w: it was adopted at %d, the ledger is at %d", ErrConflict, a.Base, at.Next)
 	}
 	unknown, err := tx.UnknownTxs(a.Chain, a.Account)
 	if err != nil {
@@ -337,7 +337,7 @@ func (tx *Tx) OwnTxByHash(hash string) (OwnTx, bool, error) {
 		UNION ALL `+columns+`FROM cancels a CROSS JOIN effects e
 		WHERE a.chain IN (SELECT c.chain FROM cursors c) AND a.hash = ? AND e.chain = a.chain AND e.account = a.account AND e.number = a.number AND e.tx = a.hash AND e.settled = 1
 		LIMIT 1`, hash, hash, hash)
-	return r.ownTx(), found, sqlstore.Doing(err, "looking for transaction %s", hash)
+	return r.ownTx(), found, sqlstore.Doing(err, "finding transaction %s", hash)
 }
 
 // UnpaidPayments returns the payments of an account that are queued, held or bound, oldest first.
@@ -355,7 +355,7 @@ func (tx *Tx) Refundable(id chain.ID, asset chain.Asset, amount chain.Amount) ([
 		AND (state IN ('final','held') OR state = 'refused' AND reason = 'dust')
 		AND NOT EXISTS (SELECT 1 FROM payments p WHERE p.transfer_id = transfers.id AND p.purpose IN ('credit','refund') AND p.state = 'paid')
 		ORDER BY id`, string(id), string(asset), amount, amount)
-	return out, sqlstore.Doing(err, "looking for refunds of %s %s on %s", amount, asset, id)
+	return out, sqlstore.Doing(err, "finding refunds of %s %s on %s", amount, asset, id)
 }
 
 // StoppedAccounts returns the accounts of a chain that are halted or recovering, by account.

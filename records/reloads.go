@@ -57,7 +57,7 @@ func newReload(tx *Tx) (id uint64, err error) {
 func OpenReload(tx *Tx) (Reload, bool, error) {
 	var r reloadRow
 	found, err := tx.SQL().Get(&r, `SELECT `+reloadColumns+` FROM reloads WHERE state = 'open' ORDER BY id LIMIT 1`)
-	return r.reload(), found, sqlstore.Doing(err, "looking for orders to read the configuration again")
+	return r.reload(), found, sqlstore.Doing(err, "finding orders to reload the configuration")
 }
 
 // EndReload stores the result of an order. ErrConflict: it is not open.

@@ -15,7 +15,7 @@ func (tx *Tx) Began(id chain.ID) (height uint64, err error) {
 	if err == nil {
 		_, err = fmt.Sscanf(detail, startedAfter, &height)
 	}
-	return height, sqlstore.Doing(err, "looking where %s began", id)
+	return height, sqlstore.Doing(err, "finding the first block of %s", id)
 }
 
 // TransferByRef returns the transfer with a reference, orphaned or not, or ErrNotFound.
@@ -34,7 +34,7 @@ func (tx *Tx) TransferByRef(id chain.ID, ref string) (Transfer, error) {
 func (tx *Tx) HasOwnTx(e OwnTx) (bool, error) {
 	found, err := tx.exists(`SELECT 1 FROM effects WHERE chain = ? AND account = ? AND number = ? AND tx = ? AND block_hash = ?`,
 		string(e.Chain), e.Account, e.Number, e.Tx, e.BlockHash)
-	return found, sqlstore.Doing(err, "looking for our transaction %s", e.Tx)
+	return found, sqlstore.Doing(err, "finding our transaction %s", e.Tx)
 }
 
 // EnsureBlock checks that a block which is read again belongs to the followed chain, and stores it

@@ -69,7 +69,7 @@ func (tx *Tx) HeldDeposit(reason, network, token, owner string) (bool, error) {
 	found, err := tx.get(&one, `SELECT 1 FROM (SELECT transfer_id FROM payments WHERE state = 'held' AND reason = ? AND id > ? ORDER BY id LIMIT ? + 0) p
 		JOIN transfers t ON t.id = p.transfer_id WHERE t.network = ? AND t.token = ? AND t.owner = ? AND t.direction = 'deposit' LIMIT 1`,
 		reason, 0, maxHeldOf, network, token, owner)
-	return found, sqlstore.Doing(err, "looking for held deposits of %s", owner)
+	return found, sqlstore.Doing(err, "finding held deposits of %s", owner)
 }
 
 // Moves returns the payments of a purpose without a transfer, such as sweeps, newest first and

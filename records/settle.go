@@ -122,7 +122,7 @@ func (tx *Tx) voidSiblings(s Slot, hash, blockHash string) error {
 		return err
 	}
 	for _, r := range rows {
-		if err := tx.voidSlot(r.slot(), hash, blockHash, "another line became final", Queued); err != nil {
+		if err := tx.voidSlot(r.slot(), hash, blockHash, "another fork became final", Queued); err != nil {
 			return err
 		}
 	}
@@ -167,7 +167,7 @@ func (tx *Tx) startBranch(a *Account, base uint64, baseHash, why string) error {
 		return err
 	}
 	if decided {
-		return fmt.Errorf("%w: a final block stands there", ErrConflict)
+		return fmt.Errorf("%w: there is a final block", ErrConflict)
 	}
 	if err := tx.forkSlots(a, base, baseHash, why); err != nil {
 		return err

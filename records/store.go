@@ -148,7 +148,7 @@ func Schema() database.Schema { return sqlstore.SQLiteSchema(texts()) }
 func OpenExisting(ctx context.Context, c Config) (*Store, error) {
 	if path, ok := database.Path(c.URL); ok && database.CheckURL(c.URL) == nil {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("opening the records: %w: no file %s yet; `gatewayd run` makes it", ErrNotFound, path)
+			return nil, fmt.Errorf("opening the records: %w: no file %s yet; `gatewayd run` creates it", ErrNotFound, path)
 		}
 	}
 	return openStore(ctx, c, true)

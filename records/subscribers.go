@@ -61,5 +61,5 @@ func SubscriberTook(tx *Tx, name string, seq uint64) error {
 func SubscriberRefused(tx *Tx, name, why string, again time.Time) error {
 	_, err := tx.SQL().Exec(`UPDATE subscribers SET attempts = attempts + 1, changed_at = CASE WHEN attempts = 0 THEN ? ELSE changed_at END, fault = ?, next_at = ? WHERE name = ?`,
 		tx.SQL().Millis(), sqlstore.Note(why), sqlstore.ToMillis(again), name)
-	return sqlstore.Doing(err, "noting that %s takes nothing", name)
+	return sqlstore.Doing(err, "noting that %s accepts nothing", name)
 }

@@ -36,7 +36,7 @@ func (tx *Tx) SweepCandidates(id chain.ID) ([]SweepCandidate, error) {
 		FROM sweepable s CROSS JOIN accounts a WHERE s.chain = ? AND s.open = 1 AND a.chain = s.chain AND a.account = s.account
 		ORDER BY s.account, CASE WHEN s.asset = 'native' THEN 1 ELSE 0 END, s.asset`, string(id))
 	if err != nil {
-		return nil, fmt.Errorf("looking for deposits to sweep on %s: %w", id, err)
+		return nil, fmt.Errorf("finding deposits to sweep on %s: %w", id, err)
 	}
 	var out []SweepCandidate
 	for _, r := range rows {
@@ -55,7 +55,7 @@ func (tx *Tx) Unjudged(id chain.ID, account string) ([]string, error) {
 	var list []string
 	err := tx.list(&list, `SELECT DISTINCT t.account FROM payments p CROSS JOIN transfers t WHERE p.chain = ? AND p.account = ? AND p.class = ? AND p.state = 'queued'
 		AND p.purpose = 'credit' AND t.id = p.transfer_id AND t.direction = 'deposit' ORDER BY t.account`, string(id), account, int(ClassUser))
-	return list, sqlstore.Doing(err, "looking for deposits that nobody has judged")
+	return list, sqlstore.Doing(err, "finding unjudged deposits")
 }
 
 // hasCome reports whether a transfer in this state is final on its chain.
@@ -177,7 +177,7 @@ func (tx *Tx) SweepUnderWay(p Payment) (under Payment, busy bool, err error) {
 		busy, err = tx.get(&r, `SELECT `+paymentColumns+` FROM payments WHERE chain = ? AND account = ? AND asset = ? AND purpose = 'sweep'
 			AND state IN ('queued','bound','held') ORDER BY id LIMIT 1`, string(p.Chain), p.Account, string(p.Asset))
 	}
-	return r.payment(), busy, sqlstore.Doing(err, "looking for a %s under way", p.Purpose)
+	return r.payment(), busy, sqlstore.Doing(err, "finding a %s under way", p.Purpose)
 }
 
 // TokenSweepUnderWay reports whether a sweep of a token from an address, or the gas for one, is
@@ -190,5 +190,5 @@ func (tx *Tx) TokenSweepUnderWay(id chain.ID, account string) (busy bool, err er
 	if err == nil && !busy {
 		busy, err = tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND payee = ? AND purpose = 'gas' AND state IN ('queued','bound','held') AND state <> 'held'`, string(id), account)
 	}
-	return busy, sqlstore.Doing(err, "looking for token sweeps of %s", account)
+	return busy, sqlstore.Doing(err, "finding token sweeps of %s", account)
 }

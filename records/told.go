@@ -60,7 +60,7 @@ func TellConditions(tx *Tx, now []Condition) error {
 			err = logCondition(tx, ConditionOver, c)
 		}
 		if err != nil {
-			return fmt.Errorf("noting that the condition %s is over: %w", c.Kind, err)
+			return fmt.Errorf("noting the end of condition %s: %w", c.Kind, err)
 		}
 	}
 	return nil
@@ -74,7 +74,7 @@ func (c Condition) sameAs(o Condition) bool {
 func toldConditions(tx *Tx) ([]Condition, error) {
 	var rows []conditionRow
 	err := tx.SQL().List(&rows, `SELECT kind, subject, chain, network, token, direction, stops, detail, since FROM told_conditions ORDER BY since, kind, subject`)
-	return sqlstore.Each(rows, conditionRow.condition), sqlstore.Doing(err, "reading the conditions that were told")
+	return sqlstore.Each(rows, conditionRow.condition), sqlstore.Doing(err, "reading the reported conditions")
 }
 
 func logCondition(tx *Tx, event string, c Condition) error {

@@ -188,7 +188,7 @@ func (tx *Tx) seeAgain(known, fresh transferRow) (Transfer, bool, error) {
 	case known.State == string(Orphaned) && !same:
 		return tx.replaceTransfer(known, fresh)
 	case known.State == string(Seen) && !same:
-		return Transfer{}, false, fmt.Errorf("%w: the ref stands for something else in block %d", ErrConflict, known.Height)
+		return Transfer{}, false, fmt.Errorf("%w: the ref has another meaning in block %d", ErrConflict, known.Height)
 	case known.BlockHash == fresh.BlockHash && known.State != string(Orphaned):
 		if same && known.Incident != "" { // the very block that had left the line is back
 			if err := tx.clearIncident(known.ID); err != nil {
@@ -303,7 +303,7 @@ func (tx *Tx) MoveTransfer(id uint64, from, to TransferState, reason string) err
 
 func (tx *Tx) moveTransfer(id uint64, from, to TransferState, reason string) error {
 	if to == Seen || from == Orphaned && to != Held {
-		return fmt.Errorf("%w: there is no such arrow", ErrConflict)
+		return fmt.Errorf("%w: this state change is not allowed", ErrConflict)
 	}
 	if to == Final {
 		if err := tx.onLine(id); err != nil {
@@ -337,7 +337,7 @@ func (tx *Tx) mayOrphan(id uint64, from TransferState) error {
 	}
 	lost, err := tx.exists(`SELECT 1 FROM transfers WHERE id = ? AND incident <> ''`, id)
 	if err == nil && !lost {
-		err = fmt.Errorf("%w: it is decided, and its block stands on the chain", ErrConflict)
+		err = fmt.Errorf("%w: it is decided, and its block is on the chain", ErrConflict)
 	}
 	return err
 }

@@ -33,7 +33,7 @@ func OldestWaiting(tx *Tx, id chain.ID, account string) ([]Waiting, error) {
 			WHERE s.chain = ? AND s.account = ? AND s.state = 'open' AND s.mined_in = '' ORDER BY s.number LIMIT 1`, string(id), account)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("looking for what waits at %s on %s: %w", account, id, err)
+		return nil, fmt.Errorf("finding pending payments of %s on %s: %w", account, id, err)
 	}
 	var out []Waiting
 	for _, r := range append(queued, unmined...) {

@@ -55,7 +55,7 @@ func (w *Watch) Owned(ctx context.Context, id chain.ID, candidates []string) (ma
 		}
 		return nil
 	})
-	return owned, sqlstore.Doing(err, "looking for our accounts on %s", id)
+	return owned, sqlstore.Doing(err, "finding our accounts on %s", id)
 }
 
 // hits loads what is new and answers the candidates whose hash is in the set.

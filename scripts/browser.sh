@@ -17,7 +17,7 @@ find_browser() {
 	done
 }
 
-# wanted lists the Debian packages that are not there: a browser, and a font with Chinese characters, without which the pages' pictures have empty boxes.
+# wanted lists the Debian packages that are missing: a browser, and a font with Chinese characters, without which the pages' pictures have empty boxes.
 wanted() {
 	[ -n "$browser" ] || echo chromium fonts-dejavu-core
 	[ -n "$(fc-list :lang=zh 2>/dev/null)" ] || echo fonts-wqy-microhei

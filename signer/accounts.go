@@ -47,11 +47,11 @@ func (s *Signer) Accounts(_ context.Context, id chain.ID, paths ...string) ([]st
 	case err != nil:
 		return nil, err
 	case len(paths) > MaxPaths:
-		return nil, fmt.Errorf("%w: %d accounts at once, %d are the most", ErrRefused, len(paths), MaxPaths)
+		return nil, fmt.Errorf("%w: %d accounts at once, at most %d are allowed", ErrRefused, len(paths), MaxPaths)
 	}
 	for _, path := range paths {
 		if s.known != nil && !s.known(id, path) {
-			return nil, fmt.Errorf("%w: its configuration has no account at %s of %s: raise accounts there too, and have the signer read its file first", ErrRefused, path, id)
+			return nil, fmt.Errorf("%w: its configuration has no account at %s of %s: raise accounts there too, and reload the signer first", ErrRefused, path, id)
 		}
 	}
 	return s.addresses(w, id, paths...)

@@ -33,7 +33,7 @@ func (s *Signer) Authorize(ctx context.Context, id chain.ID, claims ...chain.Cla
 		return nil, fmt.Errorf("%w: it knows no chain %q", ErrRefused, id)
 	}
 	if len(claims) > MaxOrders {
-		return nil, fmt.Errorf("%w: %d claims at once, %d are the most", ErrRefused, len(claims), MaxOrders)
+		return nil, fmt.Errorf("%w: %d claims at once, at most %d are allowed", ErrRefused, len(claims), MaxOrders)
 	}
 	s.authorizing.Lock()
 	defer s.authorizing.Unlock()
@@ -86,7 +86,7 @@ func wellFormed(c chain.Claim) chain.Verdict {
 	case p.ID > maxNumber || c.Cause.Height > maxNumber:
 		return refusal(fmt.Sprintf("payment %d at block %d: numbers up to %d are kept", p.ID, c.Cause.Height, uint64(maxNumber)))
 	case p.ID == 0 || c.Account == "":
-		return refusal("it names no payment or no account")
+		return refusal("it has no payment or no account")
 	case p.Purpose != chain.Credit && p.Purpose != chain.Refund && p.Purpose != chain.Sweep && p.Purpose != chain.Gas && p.Purpose != chain.Cold && p.Purpose != chain.Receive:
 		return refusal(fmt.Sprintf("purpose %q is never authorized", p.Purpose))
 	case hasSource(p):
@@ -99,11 +99,11 @@ func wellFormed(c chain.Claim) chain.Verdict {
 			return refusal(fmt.Sprintf("a text of %d bytes is too long", len(text)))
 		}
 		if !utf8.ValidString(text) || strings.Contains(text, "\x00") {
-			return refusal(fmt.Sprintf("%q is no text", text)) // a server's sign-guard could not keep it
+			return refusal(fmt.Sprintf("%q is not text", text)) // a server's sign-guard could not keep it
 		}
 	}
 	if len(c.Approvals) > maxApprovals {
-		return refusal(fmt.Sprintf("%d approvals, %d are the most", len(c.Approvals), maxApprovals))
+		return refusal(fmt.Sprintf("%d approvals, at most %d are allowed", len(c.Approvals), maxApprovals))
 	}
 	if p.Purpose == chain.Receive { // it has no payee
 		return chain.Verdict{State: chain.Authorized}
@@ -207,15 +207,15 @@ func verdictOf(s signguard.State) chain.Verdict {
 	case signguard.Living:
 		return chain.Verdict{State: chain.Authorized}
 	case signguard.Waits:
-		return chain.Verdict{State: chain.LaterClaim, Text: "its cause is signed for under another number, which no final block has decided"}
+		return chain.Verdict{State: chain.LaterClaim, Text: "its cause is signed under another number, which no final block has decided"}
 	case signguard.Taken:
 		return refusal("another payment is signed for the same cause")
 	case signguard.Spent:
 		return refusal("its cause is paid")
 	case signguard.Overdrawn:
-		return chain.Verdict{State: chain.HeldClaim, Reason: chain.ReasonUnproven, Text: "more would be credited at its deposit address than its balance shows"}
+		return chain.Verdict{State: chain.HeldClaim, Reason: chain.ReasonUnproven, Text: "the credits at its deposit address would exceed its balance"}
 	case signguard.Uncounted:
-		return chain.Verdict{State: chain.LaterClaim, Text: "the balance of its deposit address is to be read first"}
+		return chain.Verdict{State: chain.LaterClaim, Text: "the balance of its deposit address must be read first"}
 	}
 	return chain.Verdict{}
 }

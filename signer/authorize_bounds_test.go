@@ -15,7 +15,7 @@ func TestApprovalsOfAClaimAreBounded(t *testing.T) {
 	list, err := w.Authorize(t.Context(), "eth", c)
 	require.NoError(t, err)
 	require.Equal(t, chain.RefusedClaim, list[0].State)
-	require.Contains(t, list[0].Text, "17 approvals, 16 are the most")
+	require.Contains(t, list[0].Text, "17 approvals, at most 16 are allowed")
 	c.Approvals = c.Approvals[:16]
 	require.Equal(t, states(chain.Authorized), w.verdicts(c))
 }

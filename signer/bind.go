@@ -69,7 +69,7 @@ func (s *Signer) checkBinding(b signguard.Binding) error {
 		return err
 	}
 	if most := max(len(b.Network), len(b.Chain), len(b.Address), len(b.User)); most > maxBindingText {
-		return fmt.Errorf("%w to bind: texts of at most %d bytes are wanted, not %d", ErrRefused, maxBindingText, most)
+		return fmt.Errorf("%w to bind: texts must have at most %d bytes, not %d", ErrRefused, maxBindingText, most)
 	}
 	if s.source == nil {
 		return nil
@@ -100,7 +100,7 @@ func (s *Signer) bind(ctx context.Context, b signguard.Binding, store func(conte
 	place := s.bindings.ReserveN(now, 1)
 	if wait := place.DelayFrom(now); wait > 0 {
 		place.CancelAt(now)
-		return fmt.Errorf("%w: %w: %d addresses and labels were given out at once, and %d an hour are the most: again in %s",
+		return fmt.Errorf("%w: %w: %d addresses and labels were issued at once, at most %d an hour are allowed: retry in %s",
 			ErrRefused, chain.ErrNotNow, bindingsAtOnce, bindingsPerHour, wait.Round(time.Second))
 	}
 	if b.Since == signguard.SinceUnknown {
@@ -200,7 +200,7 @@ func (s *Signer) highest(id chain.ID) uint64 {
 func (s *Signer) head(ctx context.Context, id chain.ID, l Ledger) (chain.Head, error) {
 	head, err := l.Head(ctx)
 	if err != nil {
-		return head, fmt.Errorf("reading where %s stands: %w", id, err)
+		return head, fmt.Errorf("reading the latest block of %s: %w", id, err)
 	}
 	s.headsMu.Lock()
 	defer s.headsMu.Unlock()

@@ -71,7 +71,7 @@ func rebuilt(b *core.AccountBlock) *core.AccountBlock {
 func receives(b *core.AccountBlock) error {
 	switch {
 	case b.SendBlockHash.IsZero():
-		return errors.New("source: the zero hash is no send")
+		return errors.New("source: must not be the zero hash")
 	case len(b.Data) > 0:
 		return errors.New("data: a receive has none")
 	}

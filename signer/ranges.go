@@ -16,7 +16,7 @@ const maxNumber = math.MaxInt64 - 1
 // checkNumber refuses a number that the sign-guard cannot keep.
 func checkNumber(what string, n uint64) error {
 	if n > maxNumber {
-		return fmt.Errorf("%w: %s %d is above %d, the greatest that it keeps", ErrRefused, what, n, uint64(maxNumber))
+		return fmt.Errorf("%w: %s %d is above the maximum %d", ErrRefused, what, n, uint64(maxNumber))
 	}
 	return nil
 }
@@ -28,7 +28,7 @@ func checkTexts(list ...string) error {
 			return fmt.Errorf("%w: a text of %d bytes is too long", ErrRefused, len(text))
 		}
 		if !utf8.ValidString(text) || strings.Contains(text, "\x00") {
-			return fmt.Errorf("%w: %q is no text", ErrRefused, text)
+			return fmt.Errorf("%w: %q is not text", ErrRefused, text)
 		}
 	}
 	return nil

@@ -24,7 +24,7 @@ func TestNumbersOutOfRange(t *testing.T) {
 			"decide":  w.ReadOutcomes(t.Context(), "eth", n),
 		} {
 			require.ErrorIs(t, err, signer.ErrRefused, name)
-			require.ErrorContains(t, err, "the greatest that it keeps", name)
+			require.ErrorContains(t, err, "is above the maximum", name)
 		}
 		_, err := w.SignedAt(t.Context(), "eth", hot, n)
 		require.ErrorIs(t, err, signer.ErrRefused)
@@ -36,7 +36,7 @@ func TestNumbersOutOfRange(t *testing.T) {
 			change(&o)
 			_, err := w.Signer.Sign(t.Context(), "eth", o)
 			require.ErrorIs(t, err, signer.ErrRefused, name)
-			require.ErrorContains(t, err, "the greatest that it keeps", name)
+			require.ErrorContains(t, err, "is above the maximum", name)
 		}
 		for name, change := range map[string]func(*chain.Claim){
 			"payment": func(c *chain.Claim) { c.Payment.ID = n }, "height": func(c *chain.Claim) { c.Cause.Height = n },

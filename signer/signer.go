@@ -131,7 +131,7 @@ func (s *Signer) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) (
 	case !ok:
 		return nil, fmt.Errorf("%w: it knows no chain %q", ErrRefused, id)
 	case len(orders) > MaxOrders:
-		return nil, fmt.Errorf("%w: %d orders at once, %d are the most", ErrRefused, len(orders), MaxOrders)
+		return nil, fmt.Errorf("%w: %d orders at once, at most %d are allowed", ErrRefused, len(orders), MaxOrders)
 	}
 	if err := checkSlots(orders); err != nil {
 		return nil, err

@@ -81,7 +81,7 @@ type watched struct {
 	failing time.Time   // since when the nodes give no usable answer; zero: they do
 	head    chain.Point // last seen
 	moved   time.Time   // when it was first seen
-	aged    time.Time   // since when the newest block is too old; zero: it is not
+	aged    time.Time   // since when the latest block is too old; zero: it is not
 	cursor  records.Cursor
 	waiting time.Time // since when the follower has not moved below the head; zero: it does
 	behind  time.Time // since when the follower is more than behindAtMost below the head; zero: it is not
@@ -126,7 +126,7 @@ func (w *watched) silent(now time.Time, s observation) records.Condition {
 	}
 	kind, what := NodesDown, "too few nodes of chain %s answer, for %s: %s"
 	if up > len(s.nodes)/2 && len(s.nodes) > 1 {
-		kind, what, why = NodesDisagree, "the nodes of chain %s agree on nothing, for %s: %s", nil
+		kind, what, why = NodesDisagree, "the nodes of chain %s disagree, for %s: %s", nil
 	}
 	if len(why) == 0 {
 		why = []string{chain.PlainError(s.err)}
@@ -151,9 +151,9 @@ func (w *watched) stale(now time.Time, head chain.Head) (c records.Condition, is
 	}
 	switch {
 	case still > w.maxStill():
-		return w.stopping(NodesStale, "block %d of chain %s is the newest for %s", head.Latest.Height, w.id, still.Truncate(time.Second)), true
+		return w.stopping(NodesStale, "chain %[2]s has had no block after %[1]d for %[3]s", head.Latest.Height, w.id, still.Truncate(time.Second)), true
 	case !w.aged.IsZero() && now.Sub(w.aged) >= w.maxFailing(): // the first block of a new chain has any time
-		return w.stopping(NodesStale, "the newest block %d of chain %s is %s old", head.Latest.Height, w.id, age.Truncate(time.Second)), true
+		return w.stopping(NodesStale, "the latest block %d of chain %s is %s old", head.Latest.Height, w.id, age.Truncate(time.Second)), true
 	}
 	return c, false
 }
@@ -175,7 +175,7 @@ func (w *watched) following(now time.Time, head chain.Head, cur records.Cursor) 
 		w.waiting = now
 	}
 	if stood := now.Sub(w.waiting); stood > w.maxBehind() {
-		return w.stopping(FollowerStuck, "chain %s is not followed for %s: the records are at block %d, the nodes at %d", w.id, stood.Truncate(time.Second), cur.Height, head.Latest.Height), true
+		return w.stopping(FollowerStuck, "chain %s has not been followed for %s: the records are at block %d, the nodes at %d", w.id, stood.Truncate(time.Second), cur.Height, head.Latest.Height), true
 	}
 	return w.catchingUp(now, head, cur)
 }
@@ -198,7 +198,7 @@ func (w *watched) catchingUp(now time.Time, head chain.Head, cur records.Cursor)
 	if late <= farBehind && now.Sub(w.behind) < w.maxFailing() {
 		return c, false
 	}
-	return w.stopping(FollowerBehind, "chain %s is behind: the records are at block %d, the nodes at %d, %s later", w.id, cur.Height, head.Latest.Height, late.Truncate(time.Second)), true
+	return w.stopping(FollowerBehind, "chain %s is %[4]s behind: the records are at block %[2]d, the nodes at %[3]d", w.id, cur.Height, head.Latest.Height, late.Truncate(time.Second)), true
 }
 
 // tracing reports blocks that no node can trace. A loss that lasts a few seconds is not worth a
@@ -229,13 +229,13 @@ func (w *watched) judgeNodes(now time.Time, nodes []chain.NodeState) (found []re
 		var detail string
 		switch {
 		case n.LeftOut:
-			detail = fmt.Sprintf("is left out for now: %d wrong answers, the last: %s", n.Faults, n.LastFault)
+			detail = fmt.Sprintf("is excluded for now: %d wrong answers, the last: %s", n.Faults, n.LastFault)
 		case !f.down.IsZero() && now.Sub(f.down) >= w.maxFailing(): // one lost answer is no condition
 			detail = "does not answer: " + n.Why
 		case f.at.IsZero() || now.Sub(f.at) >= faultFor:
 			continue
 		case now.Sub(f.at) >= rightAfter && n.AskedAt.After(f.at):
-			kind, detail = NodeMended, fmt.Sprintf("is right again: it had given %d wrong answers until %s, the last: %s", n.Faults, f.at.UTC().Format("15:04:05 UTC"), n.LastFault)
+			kind, detail = NodeMended, fmt.Sprintf("is correct again: it gave %d wrong answers until %s, the last: %s", n.Faults, f.at.UTC().Format("15:04:05 UTC"), n.LastFault)
 		default:
 			detail = fmt.Sprintf("has given %d wrong answers, the last: %s", n.Faults, n.LastFault)
 		}

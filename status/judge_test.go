@@ -154,12 +154,12 @@ func TestNodeFaults(t *testing.T) {
 	require.Equal(t, []string{"node a:1 of chain eth has given 2 wrong answers, the last: an old block"}, told(9*time.Minute, lied), "it was not asked since")
 	lied.AskedAt = begin.Add(69 * s)
 	kind = NodeMended
-	require.Equal(t, []string{"node a:1 of chain eth is right again: it had given 2 wrong answers until " + begin.Add(10*s).UTC().Format("15:04:05") +
+	require.Equal(t, []string{"node a:1 of chain eth is correct again: it gave 2 wrong answers until " + begin.Add(10*s).UTC().Format("15:04:05") +
 		" UTC, the last: an old block"}, told(71*s, lied))
 	kind = NodeFaulty
 	require.Empty(t, told(11*time.Minute, lied))
 	require.Len(t, told(12*time.Minute, again), 1)
-	require.Equal(t, []string{"node a:1 of chain eth is left out for now: 3 wrong answers, the last: an old block"}, told(time.Hour, out))
+	require.Equal(t, []string{"node a:1 of chain eth is excluded for now: 3 wrong answers, the last: an old block"}, told(time.Hour, out))
 	require.Empty(t, told(2*time.Hour, dead), "one lost answer is no condition")
 	require.Empty(t, told(2*time.Hour+10*s, again))
 	require.Empty(t, told(2*time.Hour+20*s, dead), "another lost answer")

@@ -159,22 +159,22 @@ func waiting(tx *records.Tx, n records.Network, id chain.ID) (found []Condition,
 		switch {
 		case w.Reason == records.WaitsSigner:
 			c.Kind, c.Stops = PaymentsLate, false
-			c.Detail = fmt.Sprintf("%d payments of %s on %s wait for the signer, which cannot tell yet whether they may be paid; the log of each says why", w.Count, w.Account, id)
+			c.Detail = fmt.Sprintf("%d payments of %s on %s wait for the signer, which cannot verify them yet; the history of each shows the reason", w.Count, w.Account, id)
 		case w.Reason == records.WaitsAsset:
 			c.Kind, c.Stops = PaymentsLate, false
-			c.Detail = fmt.Sprintf("payments of %s on %s wait: its nodes cannot tell what account %s has of it or what paying it costs, or it is not configured any more; the log of each says why", w.Token, id, w.Account)
+			c.Detail = fmt.Sprintf("payments of %s on %s wait: the nodes do not report the balance of account %s or the cost, or it is no longer configured; the history of each shows the reason", w.Token, id, w.Account)
 		case w.Reason == records.WaitsTokenLimit:
 			c.Kind, c.Stops = PaymentsLate, false
-			c.Detail = fmt.Sprintf("the token of %d payments of %s on %s refuses amounts as large as theirs from account %s, to any payee: lower max_withdraw, and wait or send them back (`gatewayd records reject ID --why …`)", w.Count, w.Token, id, w.Account)
+			c.Detail = fmt.Sprintf("the token of %d payments of %s on %s refuses their amounts from account %s to any payee: lower max_withdraw, and wait or refund them (`gatewayd records reject ID --why …`)", w.Count, w.Token, id, w.Account)
 		case w.Reason == records.WaitsNoCoin:
 			c.Kind = NoCoin
 			c.Detail = fmt.Sprintf("account %s on %s holds too little coin for the fees of its payouts: top it up", w.Account, id)
 		case w.All:
 			c.Kind = FeesTooHigh
-			c.Detail = fmt.Sprintf("fees on %s are above what payouts may cost (fee.ceiling, max_fee_gwei): they leave when fees fall", id)
+			c.Detail = fmt.Sprintf("fees on %s are above the limits of payouts (fee.ceiling, max_fee_gwei): payouts continue when fees fall", id)
 		default:
 			c.Kind, c.Stops = FeesHigh, false
-			c.Detail = fmt.Sprintf("fees on %s are above what %d payouts may cost (fee.ceiling): they leave when fees fall", id, w.Count)
+			c.Detail = fmt.Sprintf("fees on %s are above the limits of %d payouts (fee.ceiling): they are sent when fees fall", id, w.Count)
 		}
 		found = append(found, c)
 	}

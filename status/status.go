@@ -31,7 +31,7 @@ const (
 	ChainHalted    Kind = "chain_halted"      // the chain changed below a final block
 	NodesDown      Kind = "nodes_unreachable" // too few of the nodes answer
 	NodesDisagree  Kind = "nodes_disagree"    // they answer, and no majority agrees
-	NodesStale     Kind = "nodes_stale"       // the newest block is too old
+	NodesStale     Kind = "nodes_stale"       // the latest block is too old
 	FollowerStuck  Kind = "follower_stuck"    // the nodes advance and the records do not
 	FollowerBehind Kind = "follower_behind"   // the records are behind the nodes, and catch up
 	AccountStopped Kind = "account_stopped"   // an account that pays is halted or recovering

@@ -40,8 +40,8 @@ func (o Order) checkOutcome(tx *records.Tx, p records.Payment) error {
 	if o.NothingMoved {
 		return tx.NothingMoved(p.ID, e.Tx)
 	}
-	return fmt.Errorf("%w: payment %d may be paid: transaction %s of it is final on %s and did not move exactly what it says. Look at it: "+
-		"`gatewayd records settle %d %[3]s` if it paid, --nothing-moved if it provably moved nothing", ErrNothingToDo, p.ID, e.Tx, e.Chain, p.TransferID)
+	return fmt.Errorf("%w: payment %d may be paid: its transaction %s is final on %s and differs from the payment. Check it: "+
+		"`gatewayd records settle %d %[3]s` if it paid, --nothing-moved if it provably moved no funds", ErrNothingToDo, p.ID, e.Tx, e.Chain, p.TransferID)
 }
 
 // Retry continues a stuck transfer: a held payment is queued. A deposit below its minimum, or one
@@ -95,7 +95,7 @@ func (r Rules) Hold(tx *records.Tx, o Order) error {
 		}
 		return tx.MovePayment(p.ID, records.Queued, records.HeldPayment, records.ReasonOperator)
 	}
-	return fmt.Errorf("%w: no payment of record %d waits: it has none yet, is held by an operator, or is signed", ErrNothingToDo, o.Record)
+	return fmt.Errorf("%w: record %d has no pending payment: it has none yet, is held by an operator, or is signed", ErrNothingToDo, o.Record)
 }
 
 // release credits a deposit whose owner is known.
@@ -158,13 +158,13 @@ func notCreditedBefore(t records.Transfer) error {
 func (r Rules) wallet(tx *records.Tx, t records.Transfer, to string) (string, error) {
 	switch {
 	case t.Owner == "" && to == "":
-		return "", fmt.Errorf("%w: nobody knows whose record %d is: name a wallet", ErrNothingToDo, t.ID)
+		return "", fmt.Errorf("%w: the owner of record %d is unknown: name a wallet", ErrNothingToDo, t.ID)
 	case to == "":
 		return t.Owner, nil
 	}
 	canonical, err := r.payee(tx, r.Network(t.Network).Exchange, to)
 	if err == nil && t.Owner != "" && t.Owner != canonical {
-		err = fmt.Errorf("%w: record %d is of %s: only this wallet is credited", ErrNothingToDo, t.ID, t.Owner)
+		err = fmt.Errorf("%w: record %d belongs to %s: only this wallet can be credited", ErrNothingToDo, t.ID, t.Owner)
 	}
 	return canonical, err
 }
@@ -173,7 +173,7 @@ func (r Rules) wallet(tx *records.Tx, t records.Transfer, to string) (string, er
 func (r Rules) payee(tx *records.Tx, id chain.ID, address string) (string, error) {
 	canonical, ok := r.Payable(id, address, "")
 	if !ok {
-		return "", fmt.Errorf("%w: %s is no address that can be paid on %s", ErrNothingToDo, address, id)
+		return "", fmt.Errorf("%w: %s is not a payable address on %s", ErrNothingToDo, address, id)
 	}
 	if _, err := tx.Account(id, canonical); err == nil {
 		return "", fmt.Errorf("%w: %s is one of our own accounts", ErrNothingToDo, canonical)
@@ -221,7 +221,7 @@ func (r Rules) Refund(tx *records.Tx, o Order) error {
 		return err
 	}
 	if t.Direction == records.Funding {
-		return fmt.Errorf("%w: record %d is money of the operators' own", ErrNothingToDo, t.ID)
+		return fmt.Errorf("%w: record %d is the operators' own funds", ErrNothingToDo, t.ID)
 	}
 	held, found, err := heldRefund(tx, t.ID)
 	if err != nil {
@@ -309,7 +309,7 @@ func (r Rules) Reject(tx *records.Tx, o Order) error {
 		return p.Purpose == chain.Credit && (p.State == records.HeldPayment || p.State == records.Queued)
 	}
 	if !slices.ContainsFunc(payments, waits) {
-		return fmt.Errorf("%w: no payment of record %d waits", ErrNothingToDo, o.Record)
+		return fmt.Errorf("%w: record %d has no pending payment", ErrNothingToDo, o.Record)
 	}
 	return r.Refund(tx, o)
 }
@@ -339,7 +339,7 @@ func (r Rules) WriteOff(tx *records.Tx, o Order) error {
 		return fmt.Errorf("%w: record %d was not decided, nothing was paid for it", ErrNothingToDo, t.ID)
 	}
 	if t.Incident == "" {
-		return fmt.Errorf("%w: record %d stands on its chain, nothing of it is lost", ErrNothingToDo, t.ID)
+		return fmt.Errorf("%w: record %d is on its chain, so nothing is lost", ErrNothingToDo, t.ID)
 	}
 	if err := o.log(tx, "write-off"); err != nil {
 		return err
@@ -366,7 +366,7 @@ func (r Rules) refundee(tx *records.Tx, t records.Transfer, to string) (string, 
 	if to == "" {
 		payee, ok := r.Payable(t.Chain, t.From, "")
 		if !ok {
-			return "", fmt.Errorf("%w: its sender %s cannot be paid: say to whom", ErrNothingToDo, t.From)
+			return "", fmt.Errorf("%w: its sender %s cannot be paid: name an address", ErrNothingToDo, t.From)
 		}
 		return payee, nil
 	}
@@ -421,7 +421,7 @@ func (r Rules) refundSource(tx *records.Tx, n records.Network, t records.Transfe
 		known = true
 	}
 	if !known {
-		return fmt.Errorf("%w: %s of an unknown kind lies at %s, which pays nothing by itself", ErrNothingToDo, t.Asset, t.To)
+		return fmt.Errorf("%w: %s of an unknown token is at %s, which makes no payments", ErrNothingToDo, t.Asset, t.To)
 	}
 	_, err := tx.QueuePayment(records.Payment{
 		TransferID: t.ID, Purpose: chain.Refund, Network: n.Name, Token: t.Token,
@@ -482,7 +482,7 @@ func (r Rules) decideAgain(tx *records.Tx, n records.Network, t records.Transfer
 	switch t.Reason {
 	case records.ReasonUnknownToken, records.ReasonUnbound, records.ReasonUnknownLabel:
 	default: // no configuration repairs another reason
-		return fmt.Errorf("%w: record %d is held as %s, whatever the configuration says", ErrNothingToDo, t.ID, t.Reason)
+		return fmt.Errorf("%w: record %d is held as %s, independent of the configuration", ErrNothingToDo, t.ID, t.Reason)
 	}
 	account, err := tx.Account(t.Chain, t.To)
 	if err != nil {
@@ -502,7 +502,7 @@ func (r Rules) decideAgain(tx *records.Tx, n records.Network, t records.Transfer
 		return err
 	}
 	if row.State == records.Held {
-		return fmt.Errorf("%w: by the configuration of now record %d is held as %s", ErrNothingToDo, t.ID, row.Reason)
+		return fmt.Errorf("%w: by the current configuration record %d is held as %s", ErrNothingToDo, t.ID, row.Reason)
 	}
 	if row.State == records.Final {
 		row.Reason = records.ReasonOperator

@@ -56,7 +56,7 @@ func queueReceive(tx *records.Tx, n records.Network, t records.Transfer) error {
 // withdrawal cannot be refunded.
 func (r Rules) GiveUp(tx *records.Tx, p records.Payment, t records.Transfer, reason string, back chain.Amount) error {
 	if !r.Refundable(t) {
-		return fmt.Errorf("%w: transfer %d has left its chain, or its network the configuration", records.ErrConflict, t.ID)
+		return fmt.Errorf("%w: transfer %d has left its chain, or its network was removed from the configuration", records.ErrConflict, t.ID)
 	}
 	if err := tx.MovePayment(p.ID, p.State, records.VoidPayment, reason); err != nil {
 		return err

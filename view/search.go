@@ -199,7 +199,7 @@ func FindRecords(tx *records.Tx, text string) ([]records.Record, error) {
 			return out, nil
 		}
 	}
-	return nil, fmt.Errorf("looking for records: %w", err)
+	return nil, fmt.Errorf("finding records: %w", err)
 }
 
 // paymentsByHash joins the payments p whose attempts a have a hash: the index of hashes begins with
@@ -218,7 +218,7 @@ func HashesWith(tx *records.Tx, start string, limit int) (found []string, err er
 	err = tx.SQL().List(&found, `SELECT tx FROM transfers WHERE tx >= ? AND tx < ?
 		UNION SELECT hash FROM attempts WHERE chain IN (SELECT chain FROM cursors) AND hash >= ? AND hash < ? ORDER BY 1 LIMIT ? + 0`,
 		start, end, start, end, limit)
-	return found, sqlstore.Doing(err, "looking for hashes")
+	return found, sqlstore.Doing(err, "finding hashes")
 }
 
 // after is the first text of digits and letters behind all that begin with start, in every

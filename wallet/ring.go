@@ -115,4 +115,4 @@ func (r *Ring) DepositKey(p SourcePaths) (DepositKey, error) {
 }
 
 // ErrSuccessors means that a used seed would be removed or replaced.
-var ErrSuccessors = errors.New("what successors have derived is watched and swept for ever: add new ones at the end, and take none away")
+var ErrSuccessors = errors.New("addresses of successors are watched and swept permanently: add new ones at the end, and remove none")

@@ -308,7 +308,7 @@ func TestShortageClosesTheChannels(t *testing.T) {
 	for _, d := range []records.Direction{records.Deposit, records.Withdrawal} {
 		c := r.channel(d)
 		require.Equal(t, records.ChannelMaintain, c.State())
-		require.Contains(t, c.Why, r.net.Hot+" on eth holds 0.12 COIN less than the books say")
+		require.Contains(t, c.Why, r.net.Hot+" on eth holds 0.12 COIN less than the books show")
 	}
 	r.restartDaemon()
 	r.settle(2)

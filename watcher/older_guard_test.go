@@ -40,7 +40,7 @@ func TestGuardThatForgets(t *testing.T) {
 	r.rest()
 	require.Equal(t, records.Queued, r.payment(waits).State)
 	require.Equal(t, records.AccountRecovering, r.account("eth", r.net.Hot).State)
-	require.Contains(t, r.account("eth", r.net.Hot).Why, "an older one was put in its place")
+	require.Contains(t, r.account("eth", r.net.Hot).Why, "it was replaced by an older one")
 	require.Equal(t, records.AccountOK, r.account("eth", r.net.Gas).State)
 
 	ops := r.operatorRecoveryWith(older)

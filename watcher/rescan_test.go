@@ -48,9 +48,9 @@ func TestRescanThatFailsHoldsNothingUp(t *testing.T) {
 	require.Equal(t, records.Paid, r.payment(hash).State)
 	r.requireHolding(r.vite, owner, usd, 500)
 	require.Equal(t, records.RescanFailed, r.rescanAt(head.Latest.Height).State)
-	require.Contains(t, r.rescanAt(head.Latest.Height).Detail, "another block now")
+	require.Contains(t, r.rescanAt(head.Latest.Height).Detail, "a different block now")
 	require.Equal(t, records.RescanFailed, r.rescanAt(head.Latest.Height+1000).State)
-	require.Contains(t, r.rescanAt(head.Latest.Height+1000).Detail, "do not give this block")
+	require.Contains(t, r.rescanAt(head.Latest.Height+1000).Detail, "do not return this block")
 }
 
 // What came to an address before it was given to its user is shown by reading the blocks again, and

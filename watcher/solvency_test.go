@@ -85,7 +85,7 @@ func TestMissingTokensCloseTheirChannels(t *testing.T) {
 	requireChannels(records.ChannelOpen) // it is the same final block still
 	round(1)
 	requireChannels(records.ChannelMaintain)
-	require.Contains(t, r.channel(records.Withdrawal).Why, "hold 0.0001 USD less than the books say")
+	require.Contains(t, r.channel(records.Withdrawal).Why, "hold 0.0001 USD less than the books show")
 
 	delete(c.lost, address)
 	round(1)
@@ -149,7 +149,7 @@ func TestTokenThatTellsNoBalancesHidesNoOther(t *testing.T) {
 	require.Equal(t, records.ChannelMaintain, r.channel(records.Withdrawal).Automatic)
 	found := conditions()
 	require.Len(t, found, 1)
-	require.Contains(t, found[0].Detail, "what is held and owed of ODD was not compared since 2026-03-0")
+	require.Contains(t, found[0].Detail, "holdings and debts of ODD were not compared since 2026-03-0")
 
 	r.parts.Chains["eth"] = c
 	delete(c.lost, address)

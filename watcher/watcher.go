@@ -318,14 +318,14 @@ func (f *loopFaults) add(err error) {
 	}
 	news := f.last == "" || err.Error() != f.last && now.Sub(f.at) > sameFault
 	if news && now.Sub(f.since) >= briefFault {
-		f.log.WithError(err).Warn("trying again")
+		f.log.WithError(err).Warn("retrying")
 		f.last, f.at = err.Error(), now
 	}
 }
 
 func (f *loopFaults) end() {
 	if f.last != "" {
-		f.log.Info("going on")
+		f.log.Info("retrying after error")
 	}
 	f.last, f.since = "", time.Time{}
 }
@@ -362,7 +362,7 @@ func (w *Watcher) calendar(ctx context.Context) error {
 func parseSchedule(text string) (s cron.Schedule, err error) {
 	defer func() {
 		if recover() != nil {
-			err = fmt.Errorf("schedule %q: not a cron line", text)
+			err = fmt.Errorf("schedule %q: not a cron expression", text)
 		}
 	}()
 	s, err = cron.ParseStandard(text)

@@ -127,7 +127,7 @@ func (c *Chain) tipOf(answers []answer[nonces]) (chain.AccountHead, error) {
 	}
 	for _, a := range answers {
 		if a.Err == nil && a.Value.latest != latest.latest {
-			a.Node.RecordWrong("nonce", fmt.Errorf("it says that an account's nonce is %d, a majority says %d", a.Value.latest, latest.latest))
+			a.Node.RecordWrong("nonce", fmt.Errorf("it reports nonce %d of an account, a majority %d", a.Value.latest, latest.latest))
 		}
 	}
 	if tip, found := quorum.Agreed(answers, c.majority(), nonces.tip); found {

@@ -29,7 +29,7 @@ func (c *SigningRules) CheckAddress(addr, label string) (string, error) {
 		return "", err
 	}
 	if isReserved(to) {
-		return "", fmt.Errorf("%w: %s belongs to nobody", chain.ErrAddress, to)
+		return "", fmt.Errorf("%w: %s has no owner", chain.ErrAddress, to)
 	}
 	if c.isToken(to) {
 		return "", fmt.Errorf("%w: %s is the token's own contract", chain.ErrAddress, to)
@@ -44,7 +44,7 @@ func (c *SigningRules) CheckAddress(addr, label string) (string, error) {
 // right (EIP-55).
 func parseAddress(text string) (common.Address, error) {
 	if len(text) != 2+2*common.AddressLength || text[:2] != "0x" || !common.IsHexAddress(text) {
-		return common.Address{}, fmt.Errorf("%w: 0x and 40 hex digits wanted", chain.ErrAddress)
+		return common.Address{}, fmt.Errorf("%w: must be 0x and 40 hex digits", chain.ErrAddress)
 	}
 	address, digits := common.HexToAddress(text), text[2:]
 	if digits == strings.ToLower(digits) || digits == strings.ToUpper(digits) {
@@ -84,13 +84,13 @@ type party struct {
 func (c *Chain) Party(ctx context.Context, address string) (contract bool, sent uint64, err error) {
 	a, err := parseAddress(address)
 	if err != nil {
-		return false, 0, fmt.Errorf("looking at %q: %w", address, err)
+		return false, 0, fmt.Errorf("reading %q: %w", address, err)
 	}
 	question := func(ctx context.Context, n *node) (party, error) { return partyAt(ctx, n, a) }
 	same := quorum.Same[*node](c.majority(), func(p party) party { return p })
 	good, faults := quorum.Good(quorum.Ask(ctx, c.nodes, question, same))
 	if len(good) == 0 {
-		return false, 0, fmt.Errorf("looking at %s: %w", address, unavailable(faults))
+		return false, 0, fmt.Errorf("reading %s: %w", address, unavailable(faults))
 	}
 	for _, g := range good {
 		contract, sent = contract || g.Value.contract, max(sent, g.Value.sent)

@@ -97,7 +97,7 @@ func blameBalances(height uint64, agreed []chain.Amount, answers []answer[[]uint
 		}
 		for i := range agreed {
 			if said := chain.AmountOf(&a.Value[i]); said != agreed[i] {
-				a.Node.RecordWrong("balance", fmt.Errorf("it says that an account has %s at block %d, a majority says %s", said, height, agreed[i]))
+				a.Node.RecordWrong("balance", fmt.Errorf("it reports balance %s of an account at block %d, a majority %s", said, height, agreed[i]))
 				break
 			}
 		}

@@ -142,7 +142,7 @@ func (c Config) Check() error {
 
 func (c Config) checkNodes() error {
 	if len(c.Nodes) == 0 || len(c.Nodes) > maxNodes {
-		return fmt.Errorf("nodes: 1 to %d wanted", maxNodes)
+		return fmt.Errorf("nodes: must be 1 to %d", maxNodes)
 	}
 	seen := make(map[string]bool)
 	for i, address := range c.Nodes {
@@ -172,7 +172,7 @@ func checkNodeURL(address string) error {
 	switch u.Scheme {
 	case "http", "https", "ws", "wss":
 	default:
-		return fmt.Errorf("scheme %q is none of http, https, ws, wss", u.Scheme)
+		return fmt.Errorf("scheme %q: must be http, https, ws or wss", u.Scheme)
 	}
 	if u.Host == "" {
 		return errors.New("names no host")
@@ -185,13 +185,13 @@ func (c Config) checkReading() error {
 		return fmt.Errorf("finality: %w", err)
 	}
 	if c.Balances != balancesAuto && c.Balances != balancesOff {
-		return fmt.Errorf("balances: %q is neither auto nor off", c.Balances)
+		return fmt.Errorf("balances: %q: must be auto or off", c.Balances)
 	}
 	switch c.Traces {
 	case tracesAuto, tracesOn, tracesOff:
 		return nil
 	}
-	return fmt.Errorf("traces: %q is none of auto, on, off", c.Traces)
+	return fmt.Errorf("traces: %q: must be auto, on or off", c.Traces)
 }
 
 // finality is the tag to ask for, or the count of confirmations.
@@ -201,7 +201,7 @@ func (c Config) finality() (tag string, confirmations uint64, err error) {
 	}
 	n, err := strconv.ParseUint(c.Finality, 10, 64)
 	if err != nil || n == 0 || n > maxConfirmations {
-		return "", 0, fmt.Errorf("%q is neither finalized nor safe nor a count from 1 to %d", c.Finality, maxConfirmations)
+		return "", 0, fmt.Errorf("%q: must be finalized, safe or a count from 1 to %d", c.Finality, maxConfirmations)
 	}
 	return "", n, nil
 }

@@ -20,7 +20,7 @@ import (
 func (c *Chain) Describe(ctx context.Context, hash string) (chain.Outgoing, error) {
 	var want common.Hash
 	if err := want.UnmarshalText([]byte(hash)); err != nil {
-		return chain.Outgoing{}, fmt.Errorf("transaction %q: 32 bytes in hex are wanted", hash)
+		return chain.Outgoing{}, fmt.Errorf("transaction %q: must be 32 bytes in hex", hash)
 	}
 	unknown := false
 	var faults []error

@@ -154,7 +154,7 @@ func (c *Chain) sweeps(ctx context.Context, msg message) (*uint256.Int, error) {
 		return nil, nil
 	}
 	if c.addresses == nil {
-		return nil, errors.New("nobody says which addresses are ours")
+		return nil, errors.New("our addresses are not configured")
 	}
 	to := common.HexToAddress(msg.asked.To)
 	ours, err := c.oursOf(ctx, map[common.Address]bool{to: true})

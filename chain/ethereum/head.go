@@ -107,10 +107,10 @@ func blameMinority(views []answer[view], latest, final *headerRef) {
 			blameBeside(agreed, []answer[*headerRef]{{Node: a.Node, Value: a.Value.at(uint64(*agreed.Number))}})
 		}
 		if top := a.Value.latestHeight(); top > uint64(*latest.Number)+farAhead {
-			a.Node.RecordWrong("head", fmt.Errorf("it says that the chain stands at block %d, a majority says %d", top, uint64(*latest.Number)))
+			a.Node.RecordWrong("head", fmt.Errorf("it reports latest block %d, a majority %d", top, uint64(*latest.Number)))
 		}
 		if top := a.Value.finalHeight(); top > uint64(*final.Number)+farAhead {
-			a.Node.RecordWrong("final", fmt.Errorf("it says that block %d is final, a majority says %d", top, uint64(*final.Number)))
+			a.Node.RecordWrong("final", fmt.Errorf("it reports final block %d, a majority %d", top, uint64(*final.Number)))
 		}
 	}
 }

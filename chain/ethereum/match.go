@@ -35,7 +35,7 @@ const maxUnbridged = 100
 // chain.ErrUnavailable are as the port has them.
 func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
 	if c.addresses == nil {
-		return chain.Block{}, fmt.Errorf("reading block %d: nobody says which addresses are ours", height)
+		return chain.Block{}, fmt.Errorf("reading block %d: our addresses are not configured", height)
 	}
 	nodes, want := c.nodes, (*common.Hash)(nil)
 	if len(c.nodes) > 1 {

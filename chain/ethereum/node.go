@@ -322,7 +322,7 @@ func (n *node) batchOnce(ctx context.Context, elems []rpc.BatchElem) error {
 func (n *node) losesRefusals() bool { return !strings.HasPrefix(n.address, "http") }
 
 // errBatchSize marks a node that refuses a batch as a unit.
-var errBatchSize = errors.New("the node takes no batch of that size")
+var errBatchSize = errors.New("the node does not accept a batch of that size")
 
 // batchRefusals are the HTTP statuses of nodes that refuse batches. What they refuse for another
 // reason they refuse call by call too.

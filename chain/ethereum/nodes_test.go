@@ -91,7 +91,7 @@ func TestAWrongNodeIsLeftOut(t *testing.T) {
 		require.Equal(t, logrus.WarnLevel, e.Level)
 		texts += e.Message + "\n"
 	}
-	require.Regexp(t, `^the node is wrong: .*nonce.*\nthe node is left out for 1m0s: .*\n$`, texts)
+	require.Regexp(t, `^the node is wrong: .*nonce.*\nthe node is excluded for 1m0s: .*\n$`, texts)
 }
 
 func hostPort(t *testing.T, text string) string {

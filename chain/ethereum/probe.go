@@ -118,7 +118,7 @@ func (c *Chain) probeBalances(ctx context.Context, n *node, v view) (int, error)
 func offers(ctx context.Context, n *node, method string, args ...any) (bool, error) {
 	skipList := func(s *scanner) {
 		if c := s.Peek(); c != '[' && c != 'n' {
-			s.Fail(errors.New("a list wanted"))
+			s.Fail(errors.New("must be a list"))
 		}
 		s.Skip()
 	}

@@ -140,7 +140,7 @@ func (c *Chain) proveTransactions(b *block, raw *wireBlock) error {
 		signed[i], b.txs[i].signed = tx, tx
 	}
 	if root := types.DeriveSha(signed, trie.NewStackTrie(nil)); root != raw.TxHash {
-		return fmt.Errorf("the transactions have the root %s, the header says %s", root, raw.TxHash)
+		return fmt.Errorf("the transactions have the root %s, but %s in the header", root, raw.TxHash)
 	}
 	return nil
 }
@@ -212,7 +212,7 @@ func proveReceipts(want common.Hash, receipts []wireReceipt) error {
 		list[i] = receipts[i].Consensus()
 	}
 	if root := types.DeriveSha(list, trie.NewStackTrie(nil)); root != want {
-		return fmt.Errorf("the receipts have the root %s, the header says %s", root, want)
+		return fmt.Errorf("the receipts have the root %s, but %s in the header", root, want)
 	}
 	return nil
 }

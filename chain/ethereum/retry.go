@@ -86,7 +86,7 @@ func missing(err error) bool {
 	return errors.Is(err, chain.ErrNotFound) || errors.Is(err, errNoReceipts) || errors.Is(err, errNoLatest) || err != nil && classify(err) == verdictUnknownBlock
 }
 
-// announced reports whether the node's newest block is at a height or above.
+// announced reports whether the node's latest block is at a height or above.
 func (n *node) announced(height uint64) bool { return height <= n.State().Head }
 
 // transient reports whether the same call may succeed a moment later. Refusals in JSON-RPC, answers

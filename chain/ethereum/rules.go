@@ -131,7 +131,7 @@ func (c *SigningRules) message(slot chain.Slot, pay chain.Payment) (message, err
 		return msg, nil
 	case chain.Credit, chain.Refund, chain.Sweep, chain.Gas, chain.Cold:
 	default:
-		return message{}, fmt.Errorf("purpose %q is none of this chain", pay.Purpose)
+		return message{}, fmt.Errorf("purpose %q does not exist on this chain", pay.Purpose)
 	}
 	text, err := c.CheckAddress(pay.To, pay.Label)
 	if err != nil {
@@ -221,13 +221,13 @@ func (c *SigningRules) compare(tx *types.Transaction, slot chain.Slot, msg messa
 	case slot.Branch != 0: // what ends a line of linked blocks would free payments that are still good here
 		return fmt.Errorf("branch: %d, where the ledger counts nonces", slot.Branch)
 	case !legacy && tx.Type() != types.DynamicFeeTxType:
-		return fmt.Errorf("type %d: a transaction of type 0 or 2 is wanted", tx.Type())
+		return fmt.Errorf("type %d: must be a transaction of type 0 or 2", tx.Type())
 	case !legacy && (!tx.ChainId().IsUint64() || tx.ChainId().Uint64() != c.chainID):
 		return fmt.Errorf("chain id: %s, not %d", tx.ChainId(), c.chainID)
 	case tx.Nonce() != slot.Nonce:
 		return fmt.Errorf("nonce: %d, not %d", tx.Nonce(), slot.Nonce)
 	case tx.To() == nil:
-		return fmt.Errorf("to: a contract would be made, not %s paid", msg.to)
+		return fmt.Errorf("to: the transaction creates a contract instead of paying %s", msg.to)
 	case *tx.To() != msg.to:
 		return fmt.Errorf("to: %s, not %s", tx.To(), msg.to)
 	case !bytes.Equal(tx.Data(), msg.data):

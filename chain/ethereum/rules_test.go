@@ -72,7 +72,7 @@ func TestWhatIsNotThePaymentIsNotSigned(t *testing.T) {
 		why    string
 	}{
 		{"payee", native, func(tx *types.DynamicFeeTx) { tx.To = &thief }, "to: "},
-		{"a contract is made", native, func(tx *types.DynamicFeeTx) { tx.To = nil }, "a contract would be made"},
+		{"a contract is made", native, func(tx *types.DynamicFeeTx) { tx.To = nil }, "the transaction creates a contract"},
 		{"amount", native, func(tx *types.DynamicFeeTx) { tx.Value = big.NewInt(1001) }, "value: 1001, not 1000"},
 		{"less", native, func(tx *types.DynamicFeeTx) { tx.Value = big.NewInt(999) }, "value: 999, not 1000"},
 		{"amount beyond all", native, func(tx *types.DynamicFeeTx) { tx.Value = new(big.Int).Lsh(big.NewInt(1), 256) }, ""},

@@ -82,7 +82,7 @@ func (s *scanner) expect(c byte) {
 	case s.at >= len(s.text):
 		s.Fail(errCut)
 	default:
-		s.Fail(fmt.Errorf("%q wanted", c))
+		s.Fail(fmt.Errorf("must be %q", c))
 	}
 }
 
@@ -200,7 +200,7 @@ func (s *scanner) plainWord() {
 func (s *scanner) digits() []byte {
 	text := s.str()
 	if len(text) < 2 || text[0] != '0' || text[1] != 'x' && text[1] != 'X' {
-		s.Fail(errors.New("a hexadecimal text wanted"))
+		s.Fail(errors.New("must be a hexadecimal text"))
 		return nil
 	}
 	return text[2:]
@@ -213,7 +213,7 @@ func (s *scanner) fixed(dst []byte) {
 	}
 	if digits := s.digits(); s.err == nil {
 		if len(digits) != 2*len(dst) {
-			s.Fail(fmt.Errorf("%d bytes wanted", len(dst)))
+			s.Fail(fmt.Errorf("must be %d bytes", len(dst)))
 			return
 		}
 		s.decode(dst, digits)
@@ -241,7 +241,7 @@ func (s *scanner) decode(dst, digits []byte) {
 func (s *scanner) quantity(most int) []byte {
 	digits := s.digits()
 	if s.err == nil && (len(digits) == 0 || len(digits) > most || digits[0] == '0' && len(digits) > 1) {
-		s.Fail(fmt.Errorf("a number of 1 to %d hexadecimal digits wanted", most))
+		s.Fail(fmt.Errorf("must be a number of 1 to %d hexadecimal digits", most))
 	}
 	return digits
 }
@@ -255,7 +255,7 @@ func (s *scanner) number() *hexutil.Uint64 {
 	for _, digit := range s.quantity(16) {
 		value, ok := hexDigit(digit)
 		if !ok {
-			s.Fail(errors.New("a hexadecimal digit wanted"))
+			s.Fail(errors.New("must be a hexadecimal digit"))
 		}
 		n = n<<4 | hexutil.Uint64(value)
 	}

@@ -53,7 +53,7 @@ func (c *Chain) Try(ctx context.Context, height uint64, account string, pays []c
 	agreed, found := quorum.Agreed(answers, c.majority(), trialKey)
 	if !found {
 		_, faults := quorum.Good(answers)
-		return nil, fmt.Errorf("trying payments of %s: %w", account, unavailable(append(faults, errors.New("no majority of the nodes tells"))))
+		return nil, fmt.Errorf("trying payments of %s: %w", account, unavailable(append(faults, errors.New("no majority of the nodes answers"))))
 	}
 	results := make([]error, len(agreed))
 	for i, t := range agreed {

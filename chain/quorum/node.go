@@ -33,7 +33,7 @@ const (
 )
 
 // ErrResting is a node that is not called because it did not answer lately.
-var ErrResting = errors.New("left alone after failing again and again")
+var ErrResting = errors.New("excluded after repeated failures")
 
 // Node is the known state of one node. It is safe for concurrent use. Create one with New.
 type Node struct {
@@ -145,7 +145,7 @@ func (n *Node) recordAnswer() {
 	}
 	if n.left && !time.Now().Before(n.leaveTill) {
 		n.left, n.logged = false, ""
-		n.info("the node is asked again")
+		n.info("the node is used again")
 	}
 }
 
@@ -200,7 +200,7 @@ func (n *Node) addStrike(kind string, err error) {
 	n.strikes = leaveOutAfter - 1 // one more, and it is skipped again
 	n.leave = min(max(2*n.leave, firstLeave), lastLeave)
 	n.leaveTill, n.left = now.Add(n.leave), true
-	n.warn(fmt.Sprintf("the node is left out for %s: wrong %d times, last: %s", n.leave, n.state.Faults, n.state.LastFault), err)
+	n.warn(fmt.Sprintf("the node is excluded for %s: wrong %d times, last: %s", n.leave, n.state.Faults, n.state.LastFault), err)
 }
 
 // warn logs in words; a technical term is added as a field where it differs.

@@ -32,7 +32,7 @@ func TestFaultsAreCountedAndLoggedOncePerChange(t *testing.T) {
 		require.True(t, n.Willing())
 		n.RecordWrong("block", errors.New("no such block"))
 		require.Equal(t, []string{
-			"the node is wrong: no such block", "the node is left out for 1m0s: wrong 3 times, last: no such block",
+			"the node is wrong: no such block", "the node is excluded for 1m0s: wrong 3 times, last: no such block",
 		}, logged(hook))
 		s := n.State()
 		require.Equal(t, "node.example:8545", s.Name)
@@ -65,7 +65,7 @@ func TestALeftOutNodeIsTriedAgain(t *testing.T) {
 			require.False(t, n.State().LeftOut)
 			n.RecordCall(t.Context(), nil)
 		}
-		require.Contains(t, logged(hook), "the node is asked again")
+		require.Contains(t, logged(hook), "the node is used again")
 		<-time.After(pardonAfter + 4*firstLeave)
 		wrong()
 		wrong()

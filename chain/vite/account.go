@@ -92,7 +92,7 @@ func (r *accountReader) waiting(ctx context.Context) error {
 			return nil
 		}
 	}
-	return errors.New("unreceived list: does not stay the same while it is read")
+	return errors.New("unreceived list: changed while it was read")
 }
 
 // latest is the hash of the account's newest block, zero without any.

@@ -91,7 +91,7 @@ func (c *Chain) provenBlocks(ctx context.Context, from, to uint64) (blocks []cha
 	case without && c.cfg.Proof != proofRequired:
 		return nil, false, nil
 	case len(faults) == 0:
-		return nil, true, fmt.Errorf("%w: no node can prove what it says, and proof is required", chain.ErrUnavailable)
+		return nil, true, fmt.Errorf("%w: no node can prove its answer, and proof is required", chain.ErrUnavailable)
 	}
 	return nil, true, disagreement(faults, c.quorum())
 }
@@ -124,7 +124,7 @@ func (c *Chain) provenBy(ctx context.Context, n *node, nc *client.Client, from, 
 }
 
 // errNoProof marks a node that does not show the data for a proof.
-var errNoProof = errors.New("the node cannot prove what it says")
+var errNoProof = errors.New("the node cannot prove its answer")
 
 func (n *node) provenChunks(ctx context.Context, nc *client.Client, c *Chain, from, to uint64) ([]client.Chunk, error) {
 	if err := enter(ctx, n.scanning); err != nil {

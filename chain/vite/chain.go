@@ -104,7 +104,7 @@ func (c *Chain) CheckAddress(addr, label string) (string, error) {
 		return "", err
 	}
 	if label != "" {
-		return "", fmt.Errorf("%w: addresses of this ledger take none", chain.ErrLabel)
+		return "", fmt.Errorf("%w: addresses of this ledger have no labels", chain.ErrLabel)
 	}
 	return to.String(), nil
 }

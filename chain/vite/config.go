@@ -84,7 +84,7 @@ func (c Config) Check() error {
 	switch c.Proof {
 	case "", defaultProof, proofRequired, proofOff:
 	default:
-		return fmt.Errorf("proof: %q is none of auto, required, off", c.Proof)
+		return fmt.Errorf("proof: %q: must be auto, required or off", c.Proof)
 	}
 	if c.MaxUnmined < 0 || c.MaxUnmined > maxMaxUnmined {
 		return fmt.Errorf("max_unmined: must be from 1 to %d, or 0 for %d", maxMaxUnmined, defaultMaxUnmined)
@@ -97,12 +97,12 @@ func (c Config) Check() error {
 
 func checkNodes(nodes []string) error {
 	if len(nodes) == 0 || len(nodes) > maxNodes {
-		return fmt.Errorf("nodes: %d given, 1 to %d wanted", len(nodes), maxNodes)
+		return fmt.Errorf("nodes: must be 1 to %d, not %d", maxNodes, len(nodes))
 	}
 	seen := make(map[string]bool, len(nodes))
 	for i, target := range nodes {
 		if seen[target] {
-			return fmt.Errorf("nodes[%d]: stands there twice, which would give one node two votes", i)
+			return fmt.Errorf("nodes[%d]: is listed twice, which would give one node two votes", i)
 		}
 		seen[target] = true
 		if err := checkTarget(target); err != nil {
@@ -126,7 +126,7 @@ func checkTarget(target string) error {
 	switch u.Scheme {
 	case "http", "https", "ws", "wss":
 	default:
-		return fmt.Errorf("scheme %q is none of http, https, ws, wss", u.Scheme)
+		return fmt.Errorf("scheme %q: must be http, https, ws or wss", u.Scheme)
 	}
 	if u.Host == "" {
 		return errors.New("no host")
@@ -136,7 +136,7 @@ func checkTarget(target string) error {
 
 func checkTag(tag string) error {
 	if len(tag) != tagSize {
-		return fmt.Errorf("tag: %d characters, want %d", len(tag), tagSize)
+		return fmt.Errorf("tag: %d characters, must be %d", len(tag), tagSize)
 	}
 	for _, char := range []byte(tag) {
 		if char < '!' || char > '~' {

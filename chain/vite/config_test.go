@@ -17,18 +17,18 @@ func TestConfigCheck(t *testing.T) {
 		want   string
 	}{
 		{"no id", func(c *Config) { c.ID = "" }, "id: missing"},
-		{"no nodes", func(c *Config) { c.Nodes = nil }, "nodes: 0 given, 1 to 16 wanted"},
-		{"too many nodes", func(c *Config) { c.Nodes = make([]string, 17) }, "nodes: 17 given, 1 to 16 wanted"},
+		{"no nodes", func(c *Config) { c.Nodes = nil }, "nodes: must be 1 to 16, not 0"},
+		{"too many nodes", func(c *Config) { c.Nodes = make([]string, 17) }, "nodes: must be 1 to 16, not 17"},
 		{"empty node", func(c *Config) { c.Nodes = []string{""} }, "nodes[0]: empty"},
-		{"node twice", func(c *Config) { c.Nodes = []string{"a", "a"} }, "nodes[1]: stands there twice, which would give one node two votes"},
-		{"scheme", func(c *Config) { c.Nodes = []string{"ftp://key@host/secret"} }, `nodes[0]: scheme "ftp" is none of http, https, ws, wss`},
+		{"node twice", func(c *Config) { c.Nodes = []string{"a", "a"} }, "nodes[1]: is listed twice, which would give one node two votes"},
+		{"scheme", func(c *Config) { c.Nodes = []string{"ftp://key@host/secret"} }, `nodes[0]: scheme "ftp": must be http, https, ws or wss`},
 		{"no host", func(c *Config) { c.Nodes = []string{"https:///secret"} }, "nodes[0]: no host"},
 		{"no URL", func(c *Config) { c.Nodes = []string{"http://secret\x7f"} }, "nodes[0]: not a URL"},
 		{"confirmations", func(c *Config) { c.Confirmations = 100_001 }, "confirmations: 100001 is over 100000"},
 		{"timeout", func(c *Config) { c.Timeout = -1 }, "timeout: must be from 0s to 10m0s"},
 		{"answers", func(c *Config) { c.MaxResponse = 1 << 31 }, "max_response: must be from 64 KiB to 1 GiB"},
 		{"pow timeout", func(c *Config) { c.PoWTimeout = 2 * time.Hour }, "pow_timeout: must be from 0s to 1h0m0s"},
-		{"tag length", func(c *Config) { c.Tag = "gates" }, "tag: 5 characters, want 4"},
+		{"tag length", func(c *Config) { c.Tag = "gates" }, "tag: 5 characters, must be 4"},
 		{"tag characters", func(c *Config) { c.Tag = "ga e" }, "tag: visible ASCII characters only"},
 	}
 	for _, tt := range tests {

@@ -172,7 +172,7 @@ func quoteOnTip(ctx context.Context, nc *client.Client, b *core.AccountBlock) (p
 // grind searches a nonce. The search is the same each time: the same block is signed again.
 func (c *Chain) grind(ctx context.Context, b *core.AccountBlock, difficulty *big.Int) error {
 	if _, ok := core.Target(difficulty); !ok {
-		return fmt.Errorf("%w: the nodes want a difficulty of %s, which no work can reach", chain.ErrUnavailable, difficulty)
+		return fmt.Errorf("%w: the nodes require a difficulty of %s, which is not reachable", chain.ErrUnavailable, difficulty)
 	}
 	limited, cancel := context.WithTimeout(ctx, c.cfg.PoWTimeout)
 	defer cancel()

@@ -143,7 +143,7 @@ func (c *Chain) majorityTop(ctx context.Context) (header, error) {
 	top := tops[c.quorum()-1].Value
 	for _, t := range tops {
 		if t.Value.Height > top.Height+farAhead {
-			t.Node.RecordWrong("head", fmt.Errorf("node %d: it says that the line stands at block %d, more than half say %d", t.Node.number, t.Value.Height, top.Height))
+			t.Node.RecordWrong("head", fmt.Errorf("node %d: it reports latest block %d, more than half report %d", t.Node.number, t.Value.Height, top.Height))
 		}
 	}
 	return top, nil

@@ -88,7 +88,7 @@ func (c *Chain) newLineReader(ctx context.Context, n *node, nc *client.Client) (
 	case err != nil:
 		return nil, fmt.Errorf("asking for chunks: %w", tooLargeFor(err))
 	case len(chunks) == 0:
-		return nil, fmt.Errorf("asking for chunks: none up to the newest block %d", latest.Height)
+		return nil, fmt.Errorf("reading chunks: none up to the latest block %d", latest.Height)
 	case c.cfg.Proof == proofOff:
 		return r, nil
 	}

@@ -64,7 +64,7 @@ func (r *lineReader) checkSnapshot(ctx context.Context, b *client.SnapshotBlock)
 	}
 	fits, err := r.sealed(ctx, b)
 	if err == nil && !fits {
-		err = fmt.Errorf("snapshot block %d: its hash does not fit its content", b.Height)
+		err = fmt.Errorf("snapshot block %d: its hash does not match its content", b.Height)
 	}
 	return err
 }
@@ -195,7 +195,7 @@ func countOf[T comparable](answers []answer[T], value T) (n int) {
 }
 
 // errSight marks an account whose earlier blocks differ from the node's answer.
-var errSight = errors.New("the node does not prove where the account was before")
+var errSight = errors.New("the node does not prove the account's previous block")
 
 // prove looks up the snapshot blocks that confirmed accounts' heads before their first sight.
 func (r *lineReader) prove(ctx context.Context, newest uint32, sights []firstSight) error {
@@ -297,7 +297,7 @@ func (c *Chain) confirmSights(ctx context.Context, reader *node, sights []firstS
 	case countOf(answers, false) >= c.quorum():
 		return fmt.Errorf("%w: more than half of the nodes do not have it there", errSight)
 	}
-	return fmt.Errorf("%w: too few nodes tell where accounts were before", errAsking)
+	return fmt.Errorf("%w: too few nodes report the previous blocks of accounts", errAsking)
 }
 
 // checkProof reports whether a snapshot block below the line can be one.
@@ -307,7 +307,7 @@ func (r *lineReader) checkProof(ctx context.Context, newest uint32, b *client.Sn
 	case err != nil:
 		return err
 	case !fits && b.Version >= newest && b.Height != genesisHeight:
-		return fmt.Errorf("snapshot block %d: its hash does not fit its content", b.Height)
+		return fmt.Errorf("snapshot block %d: its hash does not match its content", b.Height)
 	}
 	return checkSigned([]client.Chunk{{Snapshot: *b}})
 }

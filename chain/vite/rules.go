@@ -165,7 +165,7 @@ func fillReceive(b *core.AccountBlock, pay chain.Payment) (err error) {
 		return fmt.Errorf("source: %w", err)
 	}
 	if b.SendBlockHash.IsZero() {
-		return errors.New("source: the zero hash is no send")
+		return errors.New("source: must not be the zero hash")
 	}
 	return nil
 }
@@ -179,11 +179,11 @@ func (c SigningRules) fillSend(b *core.AccountBlock, pay chain.Payment) (err err
 	}
 	switch {
 	case pay.Label != "":
-		return fmt.Errorf("%w: addresses of this ledger take none", chain.ErrLabel)
+		return fmt.Errorf("%w: addresses of this ledger have no labels", chain.ErrLabel)
 	case b.ToAddress == b.Address:
 		return fmt.Errorf("%w: the account would pay itself", chain.ErrAddress)
 	case b.TokenID.IsZero():
-		return errors.New("asset: the zero token id is no token")
+		return errors.New("asset: must not be the zero token id")
 	case pay.Amount.IsZero():
 		return fmt.Errorf("%w: nothing to pay", chain.ErrAmount)
 	case b.Height == 1:

@@ -40,7 +40,7 @@ func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) 
 }
 
 // AccountHead returns where the account's own chain ends, blocks that no snapshot has confirmed yet
-// included. Settled means that its newest block is final, or that there is none. Hash is all zeros
+// included. Settled means that its latest block is final, or that there is none. Hash is all zeros
 // for an account without a block.
 func (c *Chain) AccountHead(ctx context.Context, account string) (chain.AccountHead, error) {
 	owner, err := core.ParseAddress(account)

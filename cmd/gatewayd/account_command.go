@@ -34,7 +34,7 @@ func recoveryCommand(config *string, c *cobra.Command, do func(context.Context, 
 }
 
 func accountCommand(w streams) *cobra.Command {
-	c := &cobra.Command{Use: "account", Short: "Show our accounts, and let stopped ones go on", Long: "Show our accounts, and let stopped ones go on. docs/operations/recovery.md has the steps."}
+	c := &cobra.Command{Use: "account", Short: "Show our accounts and resume stopped ones", Long: "Show our accounts and resume stopped ones. docs/operations/recovery.md has the steps."}
 	config := configFlag(c)
 	c.AddCommand(
 		accountListCommand(w, config), accountShowCommand(w, config), accountSettleCommand(w, config),
@@ -47,7 +47,7 @@ func accountCommand(w streams) *cobra.Command {
 func accountListCommand(w streams, config *string) *cobra.Command {
 	var f format
 	c := recoveryCommand(config, &cobra.Command{
-		Use: "list", Short: "List the paying accounts, and any other that has stopped", Args: cobra.NoArgs,
+		Use: "list", Short: "List the paying accounts and all stopped accounts", Args: cobra.NoArgs,
 	}, func(ctx context.Context, r *operator.Recovery, _ []string) error {
 		list, err := r.Accounts(ctx)
 		if err != nil {
@@ -71,14 +71,14 @@ func accountListCommand(w streams, config *string) *cobra.Command {
 		}
 		return f.table(w.stdout, []string{"chain", "kind", "address", "state", "next", "ledger", "signed", "why"}, rows, values)
 	})
-	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
 
 func accountShowCommand(w streams, config *string) *cobra.Command {
 	var f format
 	c := recoveryCommand(config, &cobra.Command{
-		Use: "show CHAIN ADDRESS", Short: "Show what an account has signed and what the ledger shows that our records do not know", Args: cobra.ExactArgs(2),
+		Use: "show CHAIN ADDRESS", Short: "Show an account's signatures and its ledger transactions that are missing from the records", Args: cobra.ExactArgs(2),
 	}, func(ctx context.Context, r *operator.Recovery, args []string) error {
 		args[1] = operator.SpelledAddress(args[1])
 		id, err := r.OwnAccount(ctx, args[0], args[1])
@@ -95,7 +95,7 @@ func accountShowCommand(w streams, config *string) *cobra.Command {
 		printAccount(w.stdout, r.Config, s)
 		return nil
 	})
-	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
 
@@ -103,7 +103,7 @@ func printAccount(w io.Writer, cfg config.Config, s operator.AccountDetail) {
 	a := s.Account
 	fmt.Fprintf(w, "%s account %s on %s is %s\n", a.Kind, a.Address, a.Chain, a.State)
 	if a.Retired {
-		fmt.Fprintln(w, "  retired: it is watched, receives, and sends what it has to those that pay")
+		fmt.Fprintln(w, "  retired: it is watched, receives, and sends its balance to the paying accounts")
 	}
 	if a.Why != "" {
 		fmt.Fprintf(w, "  because  %s\n", cfg.InWholeUnits(a.Why))
@@ -120,9 +120,9 @@ func printAccount(w io.Writer, cfg config.Config, s operator.AccountDetail) {
 	}
 	switch {
 	case s.Unread != "":
-		fmt.Fprintf(w, "Not all of it is known: %s\n", s.Unread)
+		fmt.Fprintf(w, "The list is incomplete: %s\n", s.Unread)
 	case len(s.UnknownTxs) == 0:
-		fmt.Fprintln(w, "Every final transaction of it is explained.")
+		fmt.Fprintln(w, "All its final transactions are explained.")
 	}
 }
 
@@ -130,7 +130,7 @@ func printUnknownTxs(w io.Writer, cfg config.Config, f operator.UnknownTxRow) {
 	fmt.Fprintf(w, "Unknown number %d in block %d: %s\n", f.Number, f.Height, f.Hash)
 	switch {
 	case f.Source != "":
-		fmt.Fprintf(w, "  took in %s\n", f.Source)
+		fmt.Fprintf(w, "  received %s\n", f.Source)
 	default:
 		fmt.Fprintf(w, "  moved %s to %s %s\n", cfg.InWholeUnits(f.Amount+" "+f.Asset), f.To, f.Label)
 	}
@@ -139,18 +139,18 @@ func printUnknownTxs(w io.Writer, cfg config.Config, f operator.UnknownTxRow) {
 	}
 	switch {
 	case f.Cold != "":
-		fmt.Fprintln(w, "  went to the cold address: resume settles it as cold money")
+		fmt.Fprintln(w, "  went to the cold address: resume settles it as a transfer to cold storage")
 	case len(f.Pays) > 0:
-		fmt.Fprintf(w, "  is what record %d asks for: gatewayd records settle %d %s\n", f.Pays[0], f.Pays[0], f.Hash)
+		fmt.Fprintf(w, "  matches record %d: gatewayd records settle %d %s\n", f.Pays[0], f.Pays[0], f.Hash)
 	case len(f.Refunds) > 0:
-		fmt.Fprintf(w, "  is what a refund of record %d would send: gatewayd records settle %d %s\n", f.Refunds[0], f.Refunds[0], f.Hash)
+		fmt.Fprintf(w, "  matches a refund of record %d: gatewayd records settle %d %s\n", f.Refunds[0], f.Refunds[0], f.Hash)
 	case len(f.Others) > 0:
-		fmt.Fprintf(w, "  is what a refund of record %s to this address would send: if it was ordered so, gatewayd records settle %d %s; if not, find out who made it\n",
+		fmt.Fprintf(w, "  matches a refund of record %s to this address: if it was ordered, gatewayd records settle %d %s; if not, find out who sent it\n",
 			oneOfIDs(f.Others), f.Others[0], f.Hash)
 	case f.Harmless != "":
 		fmt.Fprintf(w, "  paid no user: %s; resume accepts it\n", f.Harmless)
 	default:
-		fmt.Fprintln(w, "  fits no record: find out who made it, then resume with --accept")
+		fmt.Fprintln(w, "  matches no record: find out who sent it, then resume with --accept")
 	}
 }
 
@@ -166,13 +166,13 @@ func oneOfIDs(ids []uint64) string {
 func accountAdoptGuardCommand(w streams, config *string) *cobra.Command {
 	var why string
 	c := recoveryCommand(config, &cobra.Command{
-		Use: "adopt-guard", Short: "Go on with another sign-guard, because the one before is lost: stops every account that pays", Args: cobra.NoArgs,
-		Long: "Let the records go with the sign-guard that is there now. Only where the one before is lost for good and no copy of it is left: the new one does not know\n" +
-			"what was signed, so every account that pays is stopped until you have looked at what it signed. docs/operations/recovery.md has the steps.\n" +
-			"Several daemons on one database want the same wallet.signer instead.",
+		Use: "adopt-guard", Short: "Adopt a new sign-guard after the previous one was lost: stops every paying account", Args: cobra.NoArgs,
+		Long: "Accept the current sign-guard for these records. Use it only if the previous one is lost and no copy exists. The new one does not know\n" +
+			"earlier signatures, so every paying account is stopped until you have checked them. docs/operations/recovery.md has the steps.\n" +
+			"If several daemons share one database, configure the same wallet.signer for all of them instead.",
 	}, func(ctx context.Context, r *operator.Recovery, _ []string) error {
 		if why == "" {
-			return operator.Usagef("--why is wanted: it is kept in the history")
+			return operator.Usagef("--why is required; the history stores it")
 		}
 		halted, err := r.AdoptGuard(ctx, why)
 		if err != nil {
@@ -184,15 +184,15 @@ func accountAdoptGuardCommand(w streams, config *string) *cobra.Command {
 		fmt.Fprintln(w.stdout, "The sign-guard is adopted. Start the daemon, then `gatewayd account show` and `account resume` for each account.")
 		return nil
 	})
-	c.Flags().StringVar(&why, "why", "", "reason, kept in the history")
+	c.Flags().StringVar(&why, "why", "", "reason, stored in the history")
 	return c
 }
 
 func accountSettleCommand(w streams, config *string) *cobra.Command {
 	return recoveryCommand(config, &cobra.Command{
-		Use: "settle CHAIN ADDRESS", Short: "Settle every unknown transaction of a stopped account that is exactly what an unpaid payment asks for", Args: cobra.ExactArgs(2),
-		Long: "Settle every unknown final transaction of a stopped account to the unpaid payment that it was signed for, as the sign-guard knows. Where that does not\n" +
-			"tell, the oldest that asks for exactly what it did is taken. Read `gatewayd account show` first: it says which that will be.",
+		Use: "settle CHAIN ADDRESS", Short: "Settle unknown transactions of a stopped account that match an unpaid payment exactly", Args: cobra.ExactArgs(2),
+		Long: "Settle every unknown final transaction of a stopped account to the unpaid payment that it was signed for, by the sign-guard. If the sign-guard has no\n" +
+			"entry, the oldest payment that matches exactly is used. Read `gatewayd account show` first: it names that payment.",
 	}, func(ctx context.Context, r *operator.Recovery, args []string) error {
 		args[1] = operator.SpelledAddress(args[1])
 		id, err := r.OwnAccount(ctx, args[0], args[1])
@@ -206,7 +206,7 @@ func accountSettleCommand(w streams, config *string) *cobra.Command {
 		for _, s := range done {
 			how := "which was signed for it"
 			if !s.Signed {
-				how = "as the oldest alike: the sign-guard does not tell"
+				how = "as the oldest match: the sign-guard has no entry"
 			}
 			fmt.Fprintf(w.stdout, "Payment %d is paid by %s, %s\n", s.Payment, s.Tx, how)
 		}
@@ -233,8 +233,8 @@ func accountResumeCommand(w streams, config *string) *cobra.Command {
 	var accept []string
 	var why string
 	c := recoveryCommand(config, &cobra.Command{
-		Use: "resume CHAIN ADDRESS", Short: "Let a stopped account sign again, once everything it ever signed is decided and explained", Args: cobra.ExactArgs(2),
-		Long: "Let a stopped account sign again, once everything it ever signed is decided and explained. ADDRESS `deposits` means every stopped deposit\n" +
+		Use: "resume CHAIN ADDRESS", Short: "Resume a stopped account once everything that it signed is decided and explained", Args: cobra.ExactArgs(2),
+		Long: "Resume a stopped account once everything that it signed is decided and explained. ADDRESS `deposits` means every stopped deposit\n" +
 			"address of the chain.",
 		Example: "  gatewayd account resume eth 0x… --accept 0x… --why 'paid by hand on Tuesday'\n  gatewayd account resume eth deposits",
 	}, func(ctx context.Context, r *operator.Recovery, args []string) error {
@@ -247,7 +247,7 @@ func accountResumeCommand(w streams, config *string) *cobra.Command {
 			return err
 		}
 		if len(accept) > 0 && why == "" {
-			return operator.Usagef("--accept wants --why: it is kept in the history")
+			return operator.Usagef("--accept requires --why; the history stores it")
 		}
 		for _, hash := range accept {
 			if err := r.Accept(ctx, id, account, hash, why, operator.RecoveryPatience); err != nil {
@@ -259,8 +259,8 @@ func accountResumeCommand(w streams, config *string) *cobra.Command {
 		}
 		return resumeAccount(ctx, r, w.stdout, id, account, why)
 	})
-	c.Flags().StringSliceVar(&accept, "accept", nil, "hash of an unknown transaction that pays nothing our records owe; may be repeated")
-	c.Flags().StringVar(&why, "why", "", "who resumes it and why, and who made the accepted transactions; kept in the history")
+	c.Flags().StringSliceVar(&accept, "accept", nil, "hash of an unknown transaction that pays no recorded debt; may be repeated")
+	c.Flags().StringVar(&why, "why", "", "who resumes it and why, and who sent the accepted transactions; stored in the history")
 	return c
 }
 
@@ -270,10 +270,10 @@ const allDeposits = "deposits"
 func resumeAccount(ctx context.Context, r *operator.Recovery, w io.Writer, id chain.ID, account, why string) error {
 	err := r.ResumeAccount(ctx, r.Recovery, id, account, why, operator.RecoveryPatience)
 	if errors.Is(err, recovery.ErrNotAtRest) {
-		return fmt.Errorf("%w; let the daemon run, look at `gatewayd account list` and resume again when the ledger is settled", err)
+		return fmt.Errorf("%w; keep the daemon running, check `gatewayd account list`, and resume again when the ledger is settled", err)
 	}
 	if err == nil {
-		fmt.Fprintf(w, "%s on %s goes on. The daemon pays from it within a second.\n", account, id)
+		fmt.Fprintf(w, "%s on %s is resumed. The daemon pays from it within a second.\n", account, id)
 	}
 	return err
 }
@@ -298,9 +298,9 @@ func resumeDeposits(ctx context.Context, r *operator.Recovery, w io.Writer, id c
 func accountStopCommand(w streams, config *string) *cobra.Command {
 	var why string
 	c := &cobra.Command{
-		Use: "stop CHAIN ADDRESS", Short: "Halt an account: nothing is signed with its key until it is resumed", Args: cobra.ExactArgs(2),
+		Use: "stop CHAIN ADDRESS", Short: "Stop an account: its key signs nothing until it is resumed", Args: cobra.ExactArgs(2),
 	}
-	c.Flags().StringVar(&why, "why", "an operator stopped it", "reason, kept in the history")
+	c.Flags().StringVar(&why, "why", "an operator stopped it", "reason, stored in the history")
 	c.RunE = onSession(config, func(ctx context.Context, d *operator.Session, args []string) error {
 		args[1] = operator.SpelledAddress(args[1])
 		id, err := d.OwnAccount(ctx, args[0], args[1])
@@ -310,7 +310,7 @@ func accountStopCommand(w streams, config *string) *cobra.Command {
 		if err := d.StopAccount(operator.AsOperator(ctx), id, args[1], why); err != nil {
 			return err
 		}
-		fmt.Fprintf(w.stdout, "%s on %s is halted. What is signed already may still be mined.\n", args[1], args[0])
+		fmt.Fprintf(w.stdout, "%s on %s is halted. Transactions already signed may still be mined.\n", args[1], args[0])
 		return nil
 	})
 	return c
@@ -318,10 +318,10 @@ func accountStopCommand(w streams, config *string) *cobra.Command {
 
 func recordsSettleCommand(w streams, config *string) *cobra.Command {
 	return recoveryCommand(config, &cobra.Command{
-		Use: "settle ID HASH", Short: "Say that a final transaction of ours, which the records do not know or which differs, paid a record", Args: cobra.ExactArgs(2),
-		Long: "Say that a final transaction of a stopped account of ours, which the records do not know, paid a record: its credit, its refund or its\n" +
-			"receive. The transaction is read from the nodes and must do exactly what the record asks for. Or say that the transaction of a held payment paid\n" +
-			"it, though it moved something else than the payment says (payout_differs): that you have looked at it is enough, whatever it moved. ID 0 is for sweeps, which have no record.",
+		Use: "settle ID HASH", Short: "Settle a record with a final transaction of ours that is unknown to the records or differs", Args: cobra.ExactArgs(2),
+		Long: "Settle a record's credit, refund or receive with a final transaction of a stopped account that is unknown to the records.\n" +
+			"The transaction is read from the nodes and must match the record exactly. Or confirm that the transaction of a held payment paid\n" +
+			"it although its effect differs from the payment (payout_differs): your confirmation is sufficient. ID 0 is for sweeps, which have no record.",
 	}, func(ctx context.Context, r *operator.Recovery, args []string) error {
 		id, err := recordID(args[0])
 		if err != nil {
@@ -340,8 +340,8 @@ func printFork(w io.Writer, f recovery.Fork) {
 	if f.Common.Hash != "" {
 		common = fmt.Sprintf("%d %s", f.Common.Height, f.Common.Hash)
 	}
-	fmt.Fprintf(w, "Common block   %s\nOur final      %d %s\nThe nodes say  %d %s\n",
-		common, f.Ours.Height, f.Ours.Hash, f.Ours.Height, cmp.Or(f.Theirs, "(their line ends below it)"))
+	fmt.Fprintf(w, "Common block   %s\nOur final      %d %s\nNodes' final   %d %s\n",
+		common, f.Ours.Height, f.Ours.Hash, f.Ours.Height, cmp.Or(f.Theirs, "(the nodes' chain ends below it)"))
 	fmt.Fprintf(w, "Lost records   %d", len(f.Lost))
 	for i, id := range f.Lost {
 		separator := ", "
@@ -357,12 +357,12 @@ func printFork(w io.Writer, f recovery.Fork) {
 }
 
 func chainCommand(w streams) *cobra.Command {
-	c := &cobra.Command{Use: "chain", Short: "Let a halted chain be followed again; run an embedded exchange chain"}
+	c := &cobra.Command{Use: "chain", Short: "Resume a halted chain; run an embedded exchange chain"}
 	config := configFlag(c)
 	c.AddCommand(chainRunCommand(w), recoveryCommand(config, &cobra.Command{
-		Use: "resume CHAIN", Short: "Follow a halted chain again, if its nodes agree with our final blocks", Args: cobra.ExactArgs(1),
-		Long: "Follow a halted chain again, if its nodes agree with the final blocks in our records. If they do not, this shows where the pasts part\n" +
-			"and changes nothing: docs/operations/recovery.md says what then.",
+		Use: "resume CHAIN", Short: "Resume a halted chain if its nodes agree with our final blocks", Args: cobra.ExactArgs(1),
+		Long: "Resume a halted chain if its nodes agree with the final blocks in our records. If they do not, this shows the last common block\n" +
+			"and changes nothing; docs/operations/recovery.md has the next steps.",
 	}, func(ctx context.Context, r *operator.Recovery, args []string) error {
 		id, err := operator.ChainOf(r.Config, args[0])
 		if err != nil {

@@ -16,17 +16,17 @@ func accountMoveCommand(w streams, config *string) *cobra.Command {
 	var f format
 	var o operator.Order
 	c := &cobra.Command{
-		Use: "move CHAIN ADDRESS AMOUNT TOKEN", Short: "Move money from an account that pays to the cold address, or to another account of ours that pays", Args: cobra.ExactArgs(4),
-		Long: "Move AMOUNT (in whole units) of TOKEN from an account that pays to the token's cold address, or to another account of ours that pays on the same\n" +
-			"chain. The daemon makes it, as a payment like any other: it waits for payouts. Money goes to no other address.",
+		Use: "move CHAIN ADDRESS AMOUNT TOKEN", Short: "Move funds from a paying account to the cold address or to another paying account", Args: cobra.ExactArgs(4),
+		Long: "Move AMOUNT (in whole units) of TOKEN from a paying account to the token's cold address, or to another paying account on the same\n" +
+			"chain. The daemon sends it as a payment with lower priority than payouts. No other destination is possible.",
 		Example: "  gatewayd account move eth 0x… 2500 USDT --to cold --why 'the week was quiet'\n  gatewayd account moves",
 	}
-	c.Flags().StringVar(&o.To, "to", "", "`cold`, or the address of another account of ours that pays")
-	c.Flags().StringVar(&o.Why, "why", "", "reason, kept in the history")
-	c.Flags().BoolVar(&f.json, "json", false, "answer JSON, amounts in smallest units")
+	c.Flags().StringVar(&o.To, "to", "", "`cold`, or the address of another paying account")
+	c.Flags().StringVar(&o.Why, "why", "", "reason, stored in the history")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON, amounts in smallest units")
 	c.RunE = onSession(config, func(ctx context.Context, d *operator.Session, args []string) error {
 		if o.To == "" {
-			return operator.Usagef("--to is wanted: `cold`, or the address of another account of ours that pays")
+			return operator.Usagef("--to is required: `cold`, or the address of another paying account")
 		}
 		o.Chain, o.Account, o.Amount, o.Token = args[0], args[1], args[2], args[3]
 		m, err := operator.Send(ctx, d, o)
@@ -37,9 +37,9 @@ func accountMoveCommand(w streams, config *string) *cobra.Command {
 			return printJSON(w.stdout, m)
 		}
 		if m.Instead != 0 {
-			fmt.Fprintf(w.stdout, "Payment %d, which waited, is void.\n", m.Instead)
+			fmt.Fprintf(w.stdout, "Pending payment %d is void.\n", m.Instead)
 		}
-		fmt.Fprintf(w.stdout, "Payment %d: %s from %s to %s. The daemon makes it when no payout waits for the money; `gatewayd account moves` shows it.\n",
+		fmt.Fprintf(w.stdout, "Payment %d: %s from %s to %s. The daemon sends it when no payout needs the funds; `gatewayd account moves` shows it.\n",
 			m.Payment, d.Config.AssetAmount(m.Chain, m.Asset, m.Amount), m.From, m.To)
 		return nil
 	})
@@ -49,9 +49,9 @@ func accountMoveCommand(w streams, config *string) *cobra.Command {
 func accountMovesCommand(w streams, config *string) *cobra.Command {
 	var f format
 	c := &cobra.Command{
-		Use: "moves", Short: "List what went to cold addresses, and what operators have moved between our accounts; the newest first", Args: cobra.NoArgs,
+		Use: "moves", Short: "List transfers to cold addresses and operators' transfers between our accounts, newest first", Args: cobra.NoArgs,
 	}
-	c.Flags().BoolVar(&f.json, "json", false, "answer JSON, amounts in smallest units")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON, amounts in smallest units")
 	c.RunE = onSession(config, func(ctx context.Context, d *operator.Session, _ []string) error {
 		list, err := operator.List(ctx, d)
 		if err != nil {

@@ -18,7 +18,7 @@ import (
 )
 
 func alertsCommand(w streams) *cobra.Command {
-	c := &cobra.Command{Use: "alerts", Short: "Who is told of conditions and records by webhook and e-mail, and whether they take it"}
+	c := &cobra.Command{Use: "alerts", Short: "Receivers of notifications by webhook and e-mail, and their state"}
 	path := configFlag(c)
 	c.AddCommand(alertsListCommand(w, path), alertsTestCommand(w, path), alertsSecretCommand(w))
 	return c
@@ -38,7 +38,7 @@ type receiverRow struct {
 func alertsListCommand(w streams, path *string) *cobra.Command {
 	var f format
 	c := &cobra.Command{
-		Use: "list", Short: "List the receivers and how far each is", Args: cobra.NoArgs,
+		Use: "list", Short: "List the receivers and the last event that each accepted", Args: cobra.NoArgs,
 		RunE: onSession(path, func(ctx context.Context, d *operator.Session, _ []string) error {
 			list, err := receiverRows(ctx, d)
 			if err != nil {
@@ -55,7 +55,7 @@ func alertsListCommand(w streams, path *string) *cobra.Command {
 			return f.table(w.stdout, []string{"receiver", "behind", "attempts", "again", "fault"}, rows, list)
 		}),
 	}
-	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
 
@@ -87,7 +87,7 @@ func receiverRows(ctx context.Context, d *operator.Session) (list []receiverRow,
 func alertsTestCommand(w streams, path *string) *cobra.Command {
 	var f format
 	c := &cobra.Command{
-		Use: "test", Short: "Send every receiver a test now, from this command; exit code 1 when one does not take it", Args: cobra.NoArgs,
+		Use: "test", Short: "Send a test event to every receiver; exit code 1 if one does not accept it", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := config.Load(*path)
 			if err != nil {
@@ -108,16 +108,16 @@ func alertsTestCommand(w streams, path *string) *cobra.Command {
 			if err := f.table(w.stdout, []string{"state", "receiver", "took", "fault"}, rows, list); err != nil || failed == 0 {
 				return err
 			}
-			return fmt.Errorf("%d of %d receivers did not take the test", failed, len(list))
+			return fmt.Errorf("%d of %d receivers did not accept the test", failed, len(list))
 		},
 	}
-	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
 
 func alertsSecretCommand(w streams) *cobra.Command {
 	return &cobra.Command{
-		Use: "secret", Short: "Print a new key for a webhook, to be kept in its secret_file and given to its receiver", Args: cobra.NoArgs,
+		Use: "secret", Short: "Print a new key for a webhook's secret_file and its receiver", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			secret, err := notify.NewSecret()
 			if err != nil {

@@ -34,7 +34,7 @@ func apikeyCommand(w streams) *cobra.Command {
 	c := &cobra.Command{Use: "apikey", Short: "Issue, list, limit and revoke API keys of the exchange"}
 	d.path = configFlag(c)
 	c.PersistentFlags().StringVar(&d.network, "network", config.MainExchange, "network of the key: main or test")
-	c.PersistentFlags().BoolVar(&d.json, "json", false, "answer JSON")
+	c.PersistentFlags().BoolVar(&d.json, "json", false, "print JSON")
 	c.AddCommand(d.issueCommand(), d.listCommand(), d.limitCommand(), d.revokeCommand())
 	return c
 }
@@ -96,14 +96,14 @@ func newShownKey(k apikey.Key) shownKey {
 
 func (d *keyCommands) issueCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "issue ADDRESS", Short: "Make a key for an account and print its secret once; the wallet derives its delegation address", Args: cobra.ExactArgs(1),
+		Use: "issue ADDRESS", Short: "Create a key for an account and print its secret once; the wallet derives its delegation address", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			owner, err := core.ParseAddress(args[0])
 			if err != nil {
-				return operator.Usagef("ADDRESS %q: an address of the exchange chain is wanted, vite_ and 50 characters", args[0])
+				return operator.Usagef("ADDRESS %q: must be an address of the exchange chain, vite_ and 50 characters", args[0])
 			}
 			if d.network != config.MainExchange && d.network != config.TestExchange {
-				return operator.Usagef("--network %q: main or test is wanted", d.network)
+				return operator.Usagef("--network %q: must be main or test", d.network)
 			}
 			cfg, store, err := d.open(cmd.Context())
 			if err != nil {
@@ -129,7 +129,7 @@ func (d *keyCommands) issueCommand() *cobra.Command {
 				return printJSON(d.w.stdout, out)
 			}
 			_, err = fmt.Fprintf(d.w.stdout, "API key: %s\nAPI secret, shown only now: %s\nDelegation address: %s\n"+
-				"Send the delegation address something once, stake for its quota, and grant it the pairs it may trade.\n", out.Key, secret, out.Agent)
+				"Send one transfer to the delegation address, stake for its quota, and grant it the trading pairs.\n", out.Key, secret, out.Agent)
 			return err
 		},
 	}
@@ -137,7 +137,7 @@ func (d *keyCommands) issueCommand() *cobra.Command {
 
 func (d *keyCommands) listCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List all keys of all networks, revoked ones too", Args: cobra.NoArgs,
+		Use: "list", Short: "List all keys of all networks, including revoked ones", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, store, err := d.open(cmd.Context())
 			if err != nil {
@@ -165,15 +165,15 @@ func (d *keyCommands) listCommand() *cobra.Command {
 
 func (d *keyCommands) limitCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "limit KEY CALLS", Short: "Set how many private calls a key has in a cycle; 0 is the configuration's number", Args: cobra.ExactArgs(2),
+		Use: "limit KEY CALLS", Short: "Set the private calls of a key in a cycle; 0 uses the configured limit", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			calls, err := strconv.ParseUint(args[1], 10, 31)
 			if err != nil {
-				return operator.Usagef("CALLS %q: a whole number is wanted", args[1])
+				return operator.Usagef("CALLS %q: must be an integer", args[1])
 			}
 			done := fmt.Sprintf("%s has %d calls in a cycle, within a second.", args[0], calls)
 			if calls == 0 {
-				done = args[0] + " has the configuration's number of calls in a cycle, within a second."
+				done = args[0] + " has the configured limit of calls in a cycle, within a second."
 			}
 			return d.change(cmd.Context(), func(k *apikey.Store) error { return k.SetLimit(cmd.Context(), args[0], int(calls)) }, done)
 		},
@@ -182,9 +182,9 @@ func (d *keyCommands) limitCommand() *cobra.Command {
 
 func (d *keyCommands) revokeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "revoke KEY", Short: "End a key for good; the account may get another", Args: cobra.ExactArgs(1),
+		Use: "revoke KEY", Short: "Revoke a key permanently; the account may get another", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return d.change(cmd.Context(), func(k *apikey.Store) error { return k.Revoke(cmd.Context(), args[0]) }, args[0]+" is revoked: it is refused within a second.")
+			return d.change(cmd.Context(), func(k *apikey.Store) error { return k.Revoke(cmd.Context(), args[0]) }, args[0]+" is revoked. The exchange refuses it within a second.")
 		},
 	}
 }

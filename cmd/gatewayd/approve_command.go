@@ -18,14 +18,14 @@ import (
 func approverCommand(w streams) *cobra.Command {
 	c := &cobra.Command{
 		Use: "approver", Short: "Keys of the people who approve payments",
-		Long: "Keys of the people who approve payments: a key file, which `approver new` makes and `gatewayd approve` signs with, or a passkey, which signs in the\n" +
-			"console. A passkey is registered there, by whoever is signed in; `gatewayd console passkeys` shows its line for signer.approvals.approvers. What signs\n" +
-			"wants signer.approvals.url besides: the console's address as people open it.",
+		Long: "Keys of the people who approve payments: a key file created by `approver new` and used by `gatewayd approve`, or a passkey used in the\n" +
+			"console. A signed-in user registers a passkey there; `gatewayd console passkeys` prints its entry for signer.approvals.approvers. The signing process\n" +
+			"also needs signer.approvals.url, the public address of the console.",
 	}
 	c.AddCommand(&cobra.Command{
-		Use: "new FILE", Short: "Make a key: write it to a file that you alone can read, and print its public key for signer.approvals.approvers", Args: cobra.ExactArgs(1),
-		Long: "Make an approver's Ed25519 key. The file stays with the person, not on the machines of the daemon or of the signer. The public key goes into the\n" +
-			"configuration of what signs.",
+		Use: "new FILE", Short: "Create a key in a file that only you can read, and print its public key for signer.approvals.approvers", Args: cobra.ExactArgs(1),
+		Long: "Create an approver's Ed25519 key. The approver keeps the file, not on the machines of the daemon or the signer. The public key belongs in the\n" +
+			"configuration of the signing process.",
 		Example: "  gatewayd approver new ~/.gatewayd-approver",
 		RunE: func(_ *cobra.Command, args []string) error {
 			public, err := approval.NewKey(args[0])
@@ -48,9 +48,9 @@ func withApproval(w streams, c *cobra.Command, path *string) *cobra.Command {
 	var file string
 	var lasts time.Duration
 	var yes bool
-	c.Use, c.Short, c.Args = "approve ID", "Approve a payment that the signer holds: shows it, asks, and signs exactly it with your key", cobra.ExactArgs(1)
-	c.Long = "Approve a payment that the signer holds for want of approvals, or because nothing proves it. The signature counts for this payment only: its payee, amount,\n" +
-		"account and the transfer that it answers, and until it ends. The signer verifies it."
+	c.Use, c.Short, c.Args = "approve ID", "Approve a payment that the signer holds: show it, ask for confirmation, and sign it with your key", cobra.ExactArgs(1)
+	c.Long = "Approve a payment that the signer holds because it needs approvals or has no proof. The signature covers this payment only: its payee, amount,\n" +
+		"account and transfer, until the signature expires. The signer verifies it."
 	c.Example = "  gatewayd approve 17 --key ~/.gatewayd-approver"
 	c.RunE = onSession(path, func(ctx context.Context, d *operator.Session, args []string) error {
 		id, err := recordID(args[0])
@@ -58,7 +58,7 @@ func withApproval(w streams, c *cobra.Command, path *string) *cobra.Command {
 			return err
 		}
 		if file == "" {
-			return operator.Usagef("--key is wanted: the file that `gatewayd approver new` has written")
+			return operator.Usagef("--key is required: the file created by `gatewayd approver new`")
 		}
 		key, err := approval.ReadKey(file)
 		if err != nil {
@@ -68,7 +68,7 @@ func withApproval(w streams, c *cobra.Command, path *string) *cobra.Command {
 	})
 	f := c.Flags()
 	f.StringVar(&file, "key", "", "file of your key")
-	f.DurationVar(&lasts, "for", approval.Lasts, "how long the approval counts; at most 168h")
+	f.DurationVar(&lasts, "for", approval.Lasts, "validity of the approval; at most 168h")
 	f.BoolVar(&yes, "yes", false, "do not ask")
 	return c
 }
@@ -87,7 +87,7 @@ func approve(ctx context.Context, w streams, d *operator.Session, id uint64, key
 		fmt.Fprint(w.stdout, "Approve exactly this payment? Type yes: ")
 		answer, _ := w.readLine() // without an answer nothing is approved
 		if strings.TrimSpace(answer) != "yes" {
-			return fmt.Errorf("nothing was approved")
+			return fmt.Errorf("approval cancelled")
 		}
 	}
 	signature, err := approval.Sign(key, waiting.Payment.Chain, waiting.Claim, time.Now().Add(lasts))
@@ -97,7 +97,7 @@ func approve(ctx context.Context, w streams, d *operator.Session, id uint64, key
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w.stdout, "Approved until %s. The daemon hands it to the signer within a second; `gatewayd records show %d` tells how far it is.\n",
+	fmt.Fprintf(w.stdout, "Approved until %s. The daemon sends it to the signer within a second; `gatewayd records show %d` shows its progress.\n",
 		time.Unix(signature.Expires, 0).UTC().Format("2006-01-02 15:04 UTC"), id)
 	return nil
 }
@@ -134,13 +134,13 @@ func recordsApproveCommand(w streams, config *string) *cobra.Command {
 func recordsRejectCommand(w streams, config *string) *cobra.Command {
 	var o transfers.Order
 	c := orderCommand(w, config, &o, "who rejects it and why", &cobra.Command{
-		Use: "reject ID", Short: "Reject a payment that waits: the transfer goes back to its sender whole",
-		Long:    "Reject a payment that waits, for approvals or for whatever else the signer holds it. The transfer goes back to its sender, or to --to, and nothing of it is kept.",
+		Use: "reject ID", Short: "Reject a pending payment: the complete transfer returns to its sender",
+		Long:    "Reject a payment that waits for approvals or is held by the signer. The complete transfer returns to its sender, or goes to --to; no fee is kept.",
 		Example: "  gatewayd records reject 17 --why 'ticket 4711: the user did not order it'",
 	})
 	f := c.Flags()
 	f.StringVar(&o.To, "to", "", "address to refund instead of the sender, on the chain that the transfer came by")
-	f.StringVar(&o.Why, "why", "", "who rejects it and why, kept in the history")
+	f.StringVar(&o.Why, "why", "", "who rejects it and why, stored in the history")
 	nothingMovedFlag(c, &o)
 	return c
 }

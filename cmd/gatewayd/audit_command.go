@@ -24,19 +24,19 @@ func auditCommand(w streams) *cobra.Command {
 	var from uint64
 	var accept, why string
 	c := &cobra.Command{
-		Use: "audit", Short: "Compare the books with themselves and with the chains; changes nothing", Args: cobra.NoArgs,
-		Long: "Compare the books with themselves and with the chains; changes nothing. Every block that a record names is read again from\n" +
-			"the nodes: each transfer must stand there with its amount, each payment with its outcome. The coin of each of our accounts must be\n" +
-			"what the books say of the last final block: a surplus is coin that no block showed, which the running daemon credits after looking\n" +
-			"twice; a shortage that the daemon has seen twice closes the coin's channels. Exit code 1 when something differs.\n\n" +
-			"With --accept the books take over a shortage that the daemon has confirmed, once you know where the coin is.",
+		Use: "audit", Short: "Check the books for consistency and against the chains; changes nothing", Args: cobra.NoArgs,
+		Long: "Check the books for consistency and against the chains; changes nothing. Every block that a record names is read again from\n" +
+			"the nodes: it must contain each transfer with its amount and each payment with its outcome. The coin of each of our accounts must match\n" +
+			"the books at the last final block. A surplus is coin that no block showed, which the running daemon credits after checking\n" +
+			"twice. A shortage that the daemon has seen twice closes the coin's channels. Exit code 1 if there are differences.\n\n" +
+			"With --accept the books are reduced by a shortage that the daemon has confirmed. Use it once you know where the coin is.",
 		Example: "  gatewayd audit\n  gatewayd audit --accept 0x52908400098527886E0F7030069857D2E4169EE7 --why 'moved to cold storage by hand'",
 	}
 	path := configFlag(c)
-	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.Flags().Uint64Var(&from, "from", 0, "first block height to read again, on every chain")
-	c.Flags().StringVar(&accept, "accept", "", "account whose confirmed shortage of coin the books take over, or token of which something is missing")
-	c.Flags().StringVar(&why, "why", "", "reason for --accept, kept in the history")
+	c.Flags().StringVar(&accept, "accept", "", "account or token whose confirmed shortage is accepted into the books")
+	c.Flags().StringVar(&why, "why", "", "reason for --accept, stored in the history")
 	c.RunE = onSession(path, func(ctx context.Context, d *operator.Session, _ []string) error {
 		if accept != "" {
 			return operator.AcceptShortage(ctx, d, accept, why, w.stdout)
@@ -151,8 +151,8 @@ func printSheet(w io.Writer, r operator.SheetRow) {
 
 func historyCommand(w streams) *cobra.Command {
 	c := &cobra.Command{
-		Use: "history", Short: "Show who did what and why, and check that nobody has changed what stands there",
-		Long: "Show who did what and why. Each line of the history has a digest that covers it and the line before, so that a line that is changed or taken out is found.",
+		Use: "history", Short: "Show all operator actions with their reasons, and verify that the history is unchanged",
+		Long: "Show all operator actions with their reasons. Each line's digest covers the line and its predecessor, so changed or removed lines are detected.",
 	}
 	config := configFlag(c)
 	c.AddCommand(historyListCommand(w, config), historyVerifyCommand(w, config))
@@ -165,7 +165,7 @@ func historyListCommand(w streams, config *string) *cobra.Command {
 	var all bool
 	limit := operator.DefaultLimit
 	c := &cobra.Command{
-		Use: "list", Short: "List what people did, newest first", Args: cobra.NoArgs,
+		Use: "list", Short: "List operator actions, newest first", Args: cobra.NoArgs,
 		Example: "  gatewayd history list\n  gatewayd history list --all --limit 500",
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, _ []string) error {
 			list, err := d.HistoryPage(ctx, before, 0, !all, limit)
@@ -180,10 +180,10 @@ func historyListCommand(w streams, config *string) *cobra.Command {
 		}),
 	}
 	fs := c.Flags()
-	fs.BoolVar(&all, "all", false, "what the daemon did by itself, too")
+	fs.BoolVar(&all, "all", false, "include the daemon's own actions")
 	fs.IntVar(&limit, "limit", limit, "at most this many, up to 1000")
 	fs.Uint64Var(&before, "before", 0, "only lines before this one")
-	fs.BoolVar(&f.json, "json", false, "answer JSON, with the lines' digests")
+	fs.BoolVar(&f.json, "json", false, "print JSON, with the lines' digests")
 	return c
 }
 
@@ -191,9 +191,9 @@ func historyVerifyCommand(w streams, config *string) *cobra.Command {
 	var f format
 	var kept string
 	c := &cobra.Command{
-		Use: "verify", Short: "Recompute the digests of the whole history", Args: cobra.NoArgs,
-		Long: "Recompute the digests of the whole history, and print the number and the digest of its newest line. Keep these elsewhere: with --kept they tell later\n" +
-			"that nothing up to that line was cut off or written anew, which the digests alone cannot.",
+		Use: "verify", Short: "Recompute all digests of the history", Args: cobra.NoArgs,
+		Long: "Recompute all digests of the history, and print the number and the digest of its newest line. Store these elsewhere: with --kept they show later\n" +
+			"whether lines up to that one were removed or rewritten, which the digests alone cannot.",
 		Example: "  gatewayd history verify\n  gatewayd history verify --kept 48213:5f1c…",
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, _ []string) error {
 			seq, digest, err := parseHistoryLine(kept)
@@ -211,8 +211,8 @@ func historyVerifyCommand(w streams, config *string) *cobra.Command {
 			return nil
 		}),
 	}
-	c.Flags().StringVar(&kept, "kept", "", "NUMBER:DIGEST of a line, as an earlier verification printed it")
-	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	c.Flags().StringVar(&kept, "kept", "", "NUMBER:DIGEST of a line, printed by an earlier verification")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
 
@@ -222,7 +222,7 @@ func parseHistoryLine(text string) (seq uint64, digest string, err error) {
 	}
 	number, digest, _ := strings.Cut(text, ":")
 	if seq, err = strconv.ParseUint(number, 10, 63); err != nil || seq == 0 || digest == "" {
-		return 0, "", operator.Usagef("--kept %q: NUMBER:DIGEST is wanted, as `gatewayd history verify` prints it", text)
+		return 0, "", operator.Usagef("--kept %q: must be NUMBER:DIGEST as printed by `gatewayd history verify`", text)
 	}
 	return seq, digest, nil
 }

@@ -20,10 +20,10 @@ func backupCommand(w streams) *cobra.Command {
 	var f format
 	var verify, apart bool
 	c := &cobra.Command{
-		Use: "backup TARGET", Short: "Back up databases, sign-guard, embedded chain and configuration into one new file, beside the running daemon", Args: cobra.ExactArgs(1),
+		Use: "backup TARGET", Short: "Back up databases, sign-guard, embedded chain and configuration to one new file while the daemon runs", Args: cobra.ExactArgs(1),
 		Long: "Write TARGET, a tar that only its owner can read, with the records, the sign-guard, the exchange index, the API keys, the log of an embedded exchange chain and\n" +
-			"the configuration; verify it, and only then give it its name. The daemon may run: it is not held up. Keys, passwords and secrets are never in it: keep the wallet's\n" +
-			"store, its password and exchange.secret_file apart. What is on a PostgreSQL server is backed up there. --verify checks a file that was written before.",
+			"the configuration. It gets its name only after verification. The daemon may run without delay. Keys, passwords and secrets are never included: keep the wallet's\n" +
+			"store, its password and exchange.secret_file separately. Databases on a PostgreSQL server are backed up there. --verify checks an existing file.",
 		Example: "  gatewayd backup -c /etc/gatewayd/config.yaml /backup/gatewayd-$(date -u +%FT%H%M).tar\n  gatewayd backup --verify /backup/gatewayd-2026-11-23T0600.tar",
 	}
 	path := configFlag(c)
@@ -43,9 +43,9 @@ func backupCommand(w streams) *cobra.Command {
 		}
 		return printBackup(w.stdout, args[0], m, verify)
 	}
-	c.Flags().BoolVar(&verify, "verify", false, "check TARGET, which was written before: every byte, database and block")
-	c.Flags().BoolVar(&apart, "postgres-apart", false, "what is on a PostgreSQL server was backed up there, before this: back up the rest")
-	c.Flags().BoolVar(&f.json, "json", false, "answer the manifest as JSON")
+	c.Flags().BoolVar(&verify, "verify", false, "check an existing TARGET: every byte, database and block")
+	c.Flags().BoolVar(&apart, "postgres-apart", false, "databases on a PostgreSQL server were backed up there before: back up the rest")
+	c.Flags().BoolVar(&f.json, "json", false, "print the manifest as JSON")
 	return c
 }
 
@@ -112,12 +112,12 @@ func restoreCommand(w streams) *cobra.Command {
 	var f format
 	var o backup.RestoreOptions
 	c := &cobra.Command{
-		Use: "restore BACKUP [NAME...]", Short: "Put a backup back where the configuration wants it, while no daemon runs", Args: cobra.MinimumNArgs(1),
-		Long: "Verify BACKUP and put its files where the configuration wants them; a configuration that is missing is put back as well. Nothing is overwritten: files that are\n" +
-			"there are refused, or renamed with --replace. A sign-guard and an exchange chain's log that are there and newer stay. Where the sign-guard is lost, the backup's is\n" +
-			"put back and every paying account is stopped, because nobody knows what was signed since: docs/operations/recovery.md has the steps from there.",
+		Use: "restore BACKUP [NAME...]", Short: "Restore a backup to the configured places while no daemon runs", Args: cobra.MinimumNArgs(1),
+		Long: "Verify BACKUP and restore its files to the configured places, including a missing configuration. Existing files are never overwritten: they are\n" +
+			"an error, or renamed with --replace. A newer sign-guard and a newer log of an exchange chain stay. If the sign-guard is lost, the backup's is\n" +
+			"restored and every paying account is stopped, because later signatures are unknown. docs/operations/recovery.md has the next steps.",
 		Example: "  gatewayd restore -c /etc/gatewayd/config.yaml /backup/gatewayd-2026-11-23T0600.tar\n" +
-			"  gatewayd restore -c /etc/gatewayd/config.yaml /backup/gatewayd-2026-11-23T0600.tar records.db   # that alone is lost; the sign-guard is looked at as well",
+			"  gatewayd restore -c /etc/gatewayd/config.yaml /backup/gatewayd-2026-11-23T0600.tar records.db   # only that file was lost; the sign-guard is checked too",
 	}
 	path := configFlag(c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -132,9 +132,9 @@ func restoreCommand(w streams) *cobra.Command {
 		printRestored(w.stdout, r)
 		return nil
 	}
-	c.Flags().BoolVar(&o.Replace, "replace", false, "rename databases that are there and put the backup's in their place")
-	c.Flags().BoolVar(&o.OlderGuard, "older-guard", false, "rename the sign-guard that is there, too: signatures since the backup are forgotten, and every paying account is stopped")
-	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	c.Flags().BoolVar(&o.Replace, "replace", false, "rename existing databases and restore the backup's")
+	c.Flags().BoolVar(&o.OlderGuard, "older-guard", false, "also rename the existing sign-guard: signatures since the backup are forgotten, and every paying account is stopped")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
 
@@ -162,7 +162,7 @@ func nextSteps(r backup.Restored) (steps []string) {
 	cfg := r.Config
 	missing := func(path, what string) {
 		if _, err := os.Stat(path); path != "" && errors.Is(err, fs.ErrNotExist) {
-			steps = append(steps, fmt.Sprintf("%s is missing: put back your own copy of %s, which no backup holds", path, what))
+			steps = append(steps, fmt.Sprintf("%s is missing: restore your own copy of %s, which no backup contains", path, what))
 		}
 	}
 	missing(cfg.Wallet.Store, "the wallet's store")
@@ -175,15 +175,15 @@ func nextSteps(r backup.Restored) (steps []string) {
 		missing(cfg.Exchange.SecretFile, "the secret of API keys")
 	}
 	if cfg.Signs() {
-		return append(steps, "start the signer: gatewayd signer -c "+cfg.Path, "start the daemon again: it stops every account that pays if this sign-guard knows less than its records have seen, "+
-			`and docs/operations/recovery.md has the steps from there`)
+		return append(steps, "start the signer: gatewayd signer -c "+cfg.Path, "start the daemon again: it stops every paying account if this sign-guard knows less than the records, "+
+			`and docs/operations/recovery.md has the next steps`)
 	}
 	steps = append(steps, "start the daemon: gatewayd run -c "+cfg.Path)
 	if len(cfg.Networks) > 0 {
 		steps = append(steps,
 			"gatewayd account list: the daemon stops each account that has signed more than the backup knows, as soon as it has read the chains",
-			`let stopped accounts go on by docs/operations/recovery.md: account show, account settle, account resume`,
-			"gatewayd audit: 0 differences are wanted")
+			`resume stopped accounts as in docs/operations/recovery.md: account show, account settle, account resume`,
+			"gatewayd audit: must report 0 differences")
 	}
 	if cfg.Exchange != nil {
 		steps = append(steps, "gatewayd apikey list: keys that were revoked after "+r.Manifest.Made.Format("2006-01-02T15:04:05Z")+" work again; revoke them")

@@ -220,7 +220,7 @@ func (l *restoreEnv) loseNothing(t *testing.T, backup string) {
 	require.NoError(t, err)
 	out, err := l.program(t, "restore", backup)
 	require.Error(t, err)
-	require.Contains(t, out, "records.db is there already: with --replace it is renamed")
+	require.Contains(t, out, "records.db already exists: --replace renames it")
 	after, err := os.ReadFile(filepath.Join(l.data, "records.db"))
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(before, after), "nothing was changed")

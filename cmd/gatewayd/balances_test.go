@@ -78,7 +78,7 @@ func TestCoinSentByAContract(t *testing.T) {
 
 	rows := r.listRecords(t, "--direction", "deposit")
 	require.Len(t, rows, 2)
-	require.Contains(t, r.mustCommand(t, "records", "show", in.BlockHash.Hex()), "balances alone show it")
+	require.Contains(t, r.mustCommand(t, "records", "show", in.BlockHash.Hex()), "only balances show it")
 	doctor := r.mustCommand(t, "doctor")
 	require.Contains(t, doctor, "coin sent by contracts: found by balances within 1m0s")
 }
@@ -94,13 +94,13 @@ func TestShortageIsAnIncident(t *testing.T) {
 	hot := r.Daemon.Networks[0].Hot
 	short := func() bool {
 		require.NoError(t, r.Daemon.Watcher.AuditBalances(t.Context()))
-		return strings.Contains(r.mustCommand(t, "channel", "list"), hot+" on eth holds 0.000000000000000005 ETH less than the books say")
+		return strings.Contains(r.mustCommand(t, "channel", "list"), hot+" on eth holds 0.000000000000000005 ETH less than the books show")
 	}
 	r.addToBooks(t, hot, 5)
 	waitFor(t, "closed channels", short)
 	out, err := r.command(t, "audit")
 	require.Error(t, err)
-	require.Contains(t, out, "DIFFERS "+hot+" on eth holds 0.000000000000000005 ETH less than the books say at block")
+	require.Contains(t, out, "DIFFERS "+hot+" on eth holds 0.000000000000000005 ETH less than the books show at block")
 	_, err = r.command(t, "audit", "--accept", hot)
 	require.ErrorContains(t, err, "--why")
 	require.Contains(t, r.mustCommand(t, "audit", "--accept", hot, "--why", "a test"), "are 0.000000000000000005 ETH lower now")

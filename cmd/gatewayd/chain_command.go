@@ -32,17 +32,17 @@ type chainRunOptions struct {
 func chainRunCommand(w streams) *cobra.Command {
 	var o chainRunOptions
 	c := &cobra.Command{
-		Use: "run", Short: "Run an embedded exchange chain alone, as a process of its own", Args: cobra.NoArgs,
-		Long: "Run an embedded exchange chain alone, as a process of its own, for others to use like a node elsewhere. Without --genesis it begins as that of\n" +
-			"`gatewayd dev`, whose keys are known to everybody; without --dir nothing of it is kept.",
+		Use: "run", Short: "Run an embedded exchange chain in its own process", Args: cobra.NoArgs,
+		Long: "Run an embedded exchange chain in its own process, for use like a separate node. Without --genesis it uses the genesis of\n" +
+			"`gatewayd dev`, whose keys are public; without --dir its state is discarded on exit.",
 		Example: "  gatewayd chain run --public --listen 127.0.0.1:48132 --ws 127.0.0.1:41420",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return untilInterrupted(cmd.Context(), runChain(cmd.Context(), o, w))
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.Dir, "dir", "", "keep the chain in this directory")
-	f.StringVar(&o.Genesis, "genesis", "", "JSON file of the chain's beginning (docs/genesis.md)")
+	f.StringVar(&o.Dir, "dir", "", "directory of the chain's data")
+	f.StringVar(&o.Genesis, "genesis", "", "JSON file of the genesis (docs/genesis.md)")
 	f.StringVar(&o.Listen, "listen", "127.0.0.1:48132", "address of the JSON-RPC over HTTP")
 	f.StringVar(&o.WS, "ws", "127.0.0.1:41420", "address of the JSON-RPC over WebSocket")
 	f.BoolVar(&o.Public, "public", false, publicUsage)
@@ -50,12 +50,12 @@ func chainRunCommand(w streams) *cobra.Command {
 	return c
 }
 
-const publicUsage = "the exchange chain answers only what the public port of a real node answers"
+const publicUsage = "the exchange chain offers only the methods of a real node's public port"
 
 // runChain serves the chain until ctx ends.
 func runChain(ctx context.Context, o chainRunOptions, w streams) error {
 	if o.interval <= 0 {
-		return operator.Usagef("--snapshot-interval %s: a time above zero is wanted, such as 1s", o.interval)
+		return operator.Usagef("--snapshot-interval %s: must be a time above zero, such as 1s", o.interval)
 	}
 	genesis, err := o.genesis()
 	if err != nil {
@@ -87,8 +87,8 @@ func (o chainRunOptions) genesis() (ledger.Genesis, error) {
 
 func genesisCommand(w streams) *cobra.Command {
 	return &cobra.Command{
-		Use: "genesis FILE.yaml", Short: "Write the beginning of an embedded exchange chain", Args: cobra.ExactArgs(1),
-		Long: "Write the beginning of an embedded exchange chain as JSON, from a short description of its accounts, stakes and tokens in YAML\n" +
+		Use: "genesis FILE.yaml", Short: "Write the genesis of an embedded exchange chain", Args: cobra.ExactArgs(1),
+		Long: "Write the genesis of an embedded exchange chain as JSON, from a short description of its accounts, stakes and tokens in YAML\n" +
 			"(docs/genesis.md). FILE.yaml - is the standard input.",
 		Example: "  gatewayd genesis chain.yaml > genesis.json\n  gatewayd chain run --genesis genesis.json",
 		RunE:    func(_ *cobra.Command, args []string) error { return printGenesis(w, args[0]) },

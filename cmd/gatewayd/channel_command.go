@@ -11,7 +11,7 @@ import (
 )
 
 func channelCommand(w streams) *cobra.Command {
-	c := &cobra.Command{Use: "channel", Short: "Show and set what is open: deposits and withdrawals of each token"}
+	c := &cobra.Command{Use: "channel", Short: "Show and set the channels: deposits and withdrawals of each token"}
 	config := configFlag(c)
 	c.AddCommand(channelListCommand(w, config), channelSetCommand(w, config))
 	return c
@@ -20,7 +20,7 @@ func channelCommand(w streams) *cobra.Command {
 func channelListCommand(w streams, config *string) *cobra.Command {
 	var f format
 	c := &cobra.Command{
-		Use: "list", Short: "List every channel with the operator's and the automatic state, and the payments that it allows", Args: cobra.NoArgs,
+		Use: "list", Short: "List every channel with its operator state, its automatic state and its capacity", Args: cobra.NoArgs,
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, _ []string) error {
 			var list []operator.ChannelRow
 			err := d.Store.View(ctx, func(tx *records.Tx) (err error) {
@@ -44,7 +44,7 @@ func channelListCommand(w streams, config *string) *cobra.Command {
 			return f.table(w.stdout, []string{"network", "symbol", "token", "direction", "state", "operator", "automatic", "allows", "why"}, rows, list)
 		}),
 	}
-	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
 
@@ -54,7 +54,7 @@ func channelSetCommand(w streams, config *string) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "set NETWORK TOKEN deposit|withdrawal OPEN|MAINTAIN|CLOSED",
 		Short:   "Set the operator's state of a channel",
-		Long:    "Set the operator's state of a channel. TOKEN is a token id or a symbol. The automatic state stays unless --clear is given;\nclear it only when the cause is mended: `gatewayd channel list` names it.",
+		Long:    "Set the operator's state of a channel. TOKEN is a token id or a symbol. The automatic state stays unless --clear is given;\nclear it only when the cause is resolved: `gatewayd channel list` names it.",
 		Example: "  gatewayd channel set eth USDT-000 withdrawal MAINTAIN --why 'hot wallet is being refilled'",
 		Args:    cobra.ExactArgs(4),
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, args []string) error {
@@ -81,7 +81,7 @@ func channelSetCommand(w streams, config *string) *cobra.Command {
 			return nil
 		}),
 	}
-	c.Flags().StringVar(&why, "why", "", "reason, kept in the history")
+	c.Flags().StringVar(&why, "why", "", "reason, stored in the history")
 	c.Flags().BoolVar(&clear, "clear", false, "also clear the automatic state")
 	return c
 }

@@ -100,12 +100,12 @@ func TestColdMoney(t *testing.T) {
 	w.requireCovered(t)
 
 	for _, refused := range []struct{ want, amount, token, to, why string }{
-		{"only `cold` is wanted", "1", "USDT", goodPayee, "a test"},
+		{"must be `cold`", "1", "USDT", goodPayee, "a test"},
 		{"at most", "100000000", "USDT", "cold", "a test"},
 		{"has no token", "1", "DOGE", "cold", "a test"},
-		{"above zero is wanted", "1.0000001", "USDT", "cold", "a test"},
-		{"above zero is wanted", "0", "USDT", "cold", "a test"},
-		{"--why is wanted", "1", "USDT", "cold", ""},
+		{"above zero, with at most", "1.0000001", "USDT", "cold", "a test"},
+		{"above zero, with at most", "0", "USDT", "cold", "a test"},
+		{"--why is required", "1", "USDT", "cold", ""},
 	} {
 		out, ok := w.runCommand(t, "account", "move", "eth", hot, refused.amount, refused.token, "--to", refused.to, "--why", refused.why)
 		require.False(t, ok, out)

@@ -22,7 +22,7 @@ import (
 )
 
 func configCommand(w streams) *cobra.Command {
-	c := &cobra.Command{Use: "config", Short: "Make or check a configuration file"}
+	c := &cobra.Command{Use: "config", Short: "Create or check a configuration file"}
 	c.AddCommand(configInitCommand(w), configCheckCommand(w))
 	return c
 }
@@ -31,10 +31,10 @@ func configCommand(w streams) *cobra.Command {
 func configCheckCommand(w streams) *cobra.Command {
 	var quiet bool
 	c := &cobra.Command{
-		Use: "check", Short: "Read a configuration strictly, apply every rule that needs no node, and say what it would run", Args: cobra.NoArgs,
+		Use: "check", Short: "Check a configuration strictly, without nodes, and show what it would run", Args: cobra.NoArgs,
 	}
 	path := configFlag(c)
-	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print nothing when it is sound")
+	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print nothing if it is valid")
 	c.RunE = func(*cobra.Command, []string) error {
 		cfg, err := config.Load(*path)
 		if err != nil || quiet {
@@ -47,7 +47,7 @@ func configCheckCommand(w streams) *cobra.Command {
 
 // printPlan describes the parts of a daemon with this configuration.
 func printPlan(to io.Writer, cfg config.Config) error {
-	fmt.Fprintf(to, "configuration %s is sound; `gatewayd doctor` asks its nodes\n", cfg.Path)
+	fmt.Fprintf(to, "configuration %s is valid; `gatewayd doctor` checks its nodes\n", cfg.Path)
 	t := tabwriter.NewWriter(to, 0, 4, 2, ' ', 0)
 	for _, key := range cfg.Removed {
 		fmt.Fprintf(t, "ignored\t%s: this version does not have the key\n", key)
@@ -59,7 +59,7 @@ func printPlan(to io.Writer, cfg config.Config) error {
 	if cfg.Wallet.Remote() {
 		fmt.Fprintf(t, "signer\t%s\n", cfg.Wallet.Signer)
 	} else {
-		fmt.Fprintf(t, "wallet\t%s\n", cmp.Or(cfg.Wallet.Store, "none: make one with `gatewayd wallet new`, name it in wallet.store"))
+		fmt.Fprintf(t, "wallet\t%s\n", cmp.Or(cfg.Wallet.Store, "none: create one with `gatewayd wallet new` and set wallet.store"))
 	}
 	if cfg.Signer.Place.Listen != "" {
 		fmt.Fprintf(t, "signs for\t%s (`gatewayd signer`)\n", cfg.Signer.Place.Listen)
@@ -126,50 +126,50 @@ type question struct {
 
 // questions in the order of asking. What a flag has as its default an empty line takes.
 var questions = []question{
-	{flag: "data", text: "Directory for everything the daemon keeps"},
+	{flag: "data", text: "Directory for all data of the daemon"},
 	{flag: "source-node", text: "Nodes of the source chain (Ethereum's JSON-RPC), one URL a line, an empty line after the last", many: true, needed: true},
 	{flag: "exchange-node", text: "Nodes of the exchange chain (Vite's JSON-RPC), one URL a line, an empty line after the last", many: true, needed: true},
 	{flag: "token", text: "Tokens to serve, one a line: ASSET,TOKEN,SMALLEST,LARGEST,FEE", many: true, needed: true},
-	{flag: "funder", text: "Addresses of your own money, on either chain, one a line", many: true},
-	{flag: "signer", text: "Socket of a signer in a process of its own, unix:/path (empty: the daemon signs by itself)"},
+	{flag: "funder", text: "Addresses of your own funds, on either chain, one a line", many: true},
+	{flag: "signer", text: "Socket of a separate signer process, unix:/path (empty: the daemon signs)"},
 	{flag: "signer-config", text: "Configuration file of the signer", with: "signer"},
 	{flag: "signer-data", text: "Directory for the signer's sign-guard", with: "signer"},
-	{flag: "signer-peer", text: "User of the daemon, whose processes alone may ask the signer (empty: whom the socket's mode lets)", with: "signer"},
+	{flag: "signer-peer", text: "User of the daemon, the only one who may connect to the signer (empty: as the socket's mode allows)", with: "signer"},
 	{flag: "signer-source-node", text: "Nodes of the source chain that the signer reads, one URL a line (empty: the daemon's)", many: true, with: "signer"},
 	{flag: "signer-exchange-node", text: "Nodes of the exchange chain that the signer reads, one URL a line (empty: the daemon's)", many: true, with: "signer"},
-	{flag: "store", text: "Entropy store with the keys, made by `gatewayd wallet new` (empty: later)"},
+	{flag: "store", text: "Entropy store with the keys, created by `gatewayd wallet new` (empty: later)"},
 	{flag: "password-file", text: "File with the store's password (empty: the terminal is asked at each start)"},
-	{flag: "listen", text: "Address that wallets reach the gateway at"},
+	{flag: "listen", text: "Address of the gateway for wallets"},
 }
 
 func configInitCommand(w streams) *cobra.Command {
 	c := &cobra.Command{
-		Use: "init", Short: "Ask what a gateway needs, write its configuration, and check it against the nodes", Args: cobra.NoArgs,
-		Long: `Ask what a gateway needs, write its configuration, and check it against the nodes.
+		Use: "init", Short: "Ask for a gateway's settings, write its configuration, and check it against the nodes", Args: cobra.NoArgs,
+		Long: `Ask for a gateway's settings, write its configuration, and check it against the nodes.
 
-What a flag gives is not asked; answers are read from standard input, a terminal or not. Nothing is written unless the nodes answer, and no file is
+Settings given as flags are not asked. Answers are read from standard input. Files are written only if the nodes answer, and no file is
 replaced. A token is ASSET,TOKEN,SMALLEST,LARGEST,FEE: "native" or the contract on the source chain; its id on the exchange chain; the smallest deposit
-and withdrawal, the largest withdrawal (0: no maximum) and the fee, all in whole tokens; the fee of the coin may be "network", what the payout costs.
-With --signer the keys are those of ` + "`gatewayd signer`" + ` as another user of this machine: its file is written too, and its nodes are asked.`,
+and withdrawal, the largest withdrawal (0: no maximum) and the fee, all in whole tokens. The fee of the coin may be "network", the cost of the payout.
+With --signer the keys are those of ` + "`gatewayd signer`" + ` as another user of this machine: its file is written too, and its nodes are checked.`,
 		Example: `  gatewayd config init --source-node https://a.example --source-node https://b.example --source-node https://c.example \
     --exchange-node http://127.0.0.1:48132 --token native,tti_687d8a93915393b219212c73,0.01,100,network < /dev/null`,
 	}
 	path := configFlag(c)
 	f := c.Flags()
-	f.String("data", "data", "directory for everything the daemon keeps")
+	f.String("data", "data", "directory for all data of the daemon")
 	f.StringArray("source-node", nil, "URL of a node of the source chain; once for each")
 	f.StringArray("exchange-node", nil, "URL of a node of the exchange chain; once for each")
 	f.StringArray("token", nil, "ASSET,TOKEN,SMALLEST,LARGEST,FEE; once for each")
-	f.StringArray("funder", nil, "address of your own money; once for each")
-	f.String("signer", "", "unix:/path of the socket of a signer in a process of its own; empty: the daemon signs by itself")
+	f.StringArray("funder", nil, "address of your own funds; once for each")
+	f.String("signer", "", "unix:/path of the socket of a separate signer process; empty: the daemon signs")
 	f.String("signer-config", "signer.yaml", "configuration file of the signer")
 	f.String("signer-data", "signer", "directory for the signer's sign-guard")
-	f.String("signer-peer", "", "user of the daemon, whose processes alone may ask the signer")
+	f.String("signer-peer", "", "user of the daemon, the only one who may connect to the signer")
 	f.StringArray("signer-source-node", nil, "URL of a node of the source chain that the signer reads; once for each; none: the daemon's")
 	f.StringArray("signer-exchange-node", nil, "URL of a node of the exchange chain that the signer reads; once for each; none: the daemon's")
 	f.String("store", "", "entropy store with the keys")
 	f.String("password-file", "", "file with the store's password")
-	f.String("listen", "127.0.0.1:8080", "address that wallets reach the gateway at")
+	f.String("listen", "127.0.0.1:8080", "address of the gateway for wallets")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := requireMissing(*path, "-c"); err != nil {
 			return err
@@ -239,7 +239,7 @@ func (q question) ask(w streams, to *pflag.Flag) error {
 		line = strings.TrimSpace(line)
 		switch {
 		case line == "" && q.needed && n == 0:
-			return operator.Usagef("--%s: must be answered, or given as a flag", q.flag)
+			return operator.Usagef("--%s: a value is required, as an answer or a flag", q.flag)
 		case line == "":
 			return nil
 		}
@@ -252,7 +252,7 @@ func (q question) ask(w streams, to *pflag.Flag) error {
 // requireMissing is an error for a file that exists.
 func requireMissing(path, flag string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s is there already: name another file with %s", path, flag)
+		return fmt.Errorf("%s already exists: name another file with %s", path, flag)
 	}
 	return nil
 }

@@ -16,9 +16,9 @@ import (
 
 func consoleCommand(w streams) *cobra.Command {
 	c := &cobra.Command{
-		Use: "console", Short: "Say who may sign in to the operators' console",
-		Long: "Say who may sign in to the operators' console, the page /console of the operators' listener. A user has a name, a role, a password and\n" +
-			"a second factor. Nobody can sign in before the first is added.",
+		Use: "console", Short: "Manage the users of the operators' console",
+		Long: "Manage the users of the operators' console, the page /console of the operators' listener. A user has a name, a role, a password and\n" +
+			"a second factor. Initially there are no users.",
 	}
 	config := configFlag(c)
 	c.AddCommand(
@@ -37,7 +37,7 @@ type consoleUser struct {
 func consoleListCommand(w streams, config *string) *cobra.Command {
 	var f format
 	c := &cobra.Command{
-		Use: "list", Short: "List who may sign in", Args: cobra.NoArgs,
+		Use: "list", Short: "List the console's users", Args: cobra.NoArgs,
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, _ []string) error {
 			var users []records.User
 			err := d.Store.View(ctx, func(tx *records.Tx) (err error) {
@@ -55,16 +55,16 @@ func consoleListCommand(w streams, config *string) *cobra.Command {
 			return f.table(w.stdout, []string{"name", "role", "since"}, rows, values)
 		}),
 	}
-	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
 
 func consoleAddCommand(w streams, config *string) *cobra.Command {
 	var role string
 	c := &cobra.Command{
-		Use: "add NAME", Short: "Let somebody sign in, or give them a new role, password and second factor", Args: cobra.ExactArgs(1),
-		Long: "Let somebody sign in. A password and the secret of the second factor are made and printed once; hand them over on a way that nobody reads.\n" +
-			"For a name that is there already they are made anew, and whoever is signed in under it no longer is.",
+		Use: "add NAME", Short: "Add a user, or replace a user's role, password and second factor", Args: cobra.ExactArgs(1),
+		Long: "Add a user. The password and the secret of the second factor are generated and printed once; hand them over on a secure channel.\n" +
+			"For an existing name both are replaced, and all its sessions end.",
 		Example: "  gatewayd console add anna --role operator",
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, args []string) error {
 			user, password, err := console.NewUser(args[0], records.UserRole(role))
@@ -97,14 +97,14 @@ func consoleAddCommand(w streams, config *string) *cobra.Command {
 
 func consoleRemoveCommand(w streams, config *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME", Short: "Let somebody sign in no longer", Args: cobra.ExactArgs(1),
+		Use: "remove NAME", Short: "Remove a user", Args: cobra.ExactArgs(1),
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, args []string) error {
 			err := d.Change(ctx, func(tx *records.Tx) error { return records.RemoveUser(tx, args[0]) })
 			if errors.Is(err, records.ErrNotFound) {
 				return fmt.Errorf("there is no user %q: `gatewayd console list` shows them", args[0])
 			}
 			if err == nil {
-				fmt.Fprintf(w.stdout, "%s signs in no longer.\n", args[0])
+				fmt.Fprintf(w.stdout, "User %s is removed.\n", args[0])
 			}
 			return err
 		}),
@@ -124,9 +124,9 @@ type consolePasskey struct {
 func consolePasskeysCommand(w streams, config *string) *cobra.Command {
 	var f format
 	c := &cobra.Command{
-		Use: "passkeys [NAME]", Short: "List the passkeys of the console's users, each with its line for signer.approvals.approvers", Args: cobra.MaximumNArgs(1),
-		Long: "List the passkeys that the console's users have registered there. A passkey signs in. It approves payments as well once its line stands in\n" +
-			"signer.approvals.approvers of what signs: ask its owner whether it is theirs before you put it there.",
+		Use: "passkeys [NAME]", Short: "List the passkeys of the console's users, with their entries for signer.approvals.approvers", Args: cobra.MaximumNArgs(1),
+		Long: "List the passkeys of the console's users. A passkey signs in. It also approves payments once its entry is in\n" +
+			"signer.approvals.approvers of the signing process. Confirm with its owner before you add it.",
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, args []string) error {
 			list, err := passkeysOf(ctx, d, args)
 			if errors.Is(err, records.ErrNotFound) {
@@ -146,7 +146,7 @@ func consolePasskeysCommand(w streams, config *string) *cobra.Command {
 			return f.table(w.stdout, []string{"name", "label", "id", "since", "used", "as an approver"}, rows, values)
 		}),
 	}
-	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
 
@@ -181,8 +181,8 @@ func passkeysOf(ctx context.Context, d *operator.Session, names []string) (list 
 
 func consoleRemovePasskeyCommand(w streams, config *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove-passkey NAME ID", Short: "Take a user's passkey away, and sign them out", Args: cobra.ExactArgs(2),
-		Long:    "Take a user's passkey away, and sign them out. `gatewayd console passkeys` lists the ids. One that begins with - stands behind --.",
+		Use: "remove-passkey NAME ID", Short: "Remove a user's passkey and end the user's sessions", Args: cobra.ExactArgs(2),
+		Long:    "Remove a user's passkey and end the user's sessions. `gatewayd console passkeys` lists the ids. Write -- before an id that begins with -.",
 		Example: "  gatewayd console remove-passkey anna -- -YRVhzWFQMW0lnrDGL28IQ",
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, args []string) error {
 			err := d.Change(ctx, func(tx *records.Tx) error { return records.RemovePasskey(tx, args[0], args[1], "") })
@@ -190,7 +190,7 @@ func consoleRemovePasskeyCommand(w streams, config *string) *cobra.Command {
 				return fmt.Errorf("%s has no passkey %q: `gatewayd console passkeys` shows them", args[0], args[1])
 			}
 			if err == nil {
-				fmt.Fprintln(w.stdout, "Removed: it signs in no longer. If it is an approver's, take its line out of signer.approvals.approvers too.")
+				fmt.Fprintln(w.stdout, "Passkey removed. If it is an approver's, remove its entry from signer.approvals.approvers too.")
 			}
 			return err
 		}),

@@ -62,7 +62,7 @@ func TestConsole(t *testing.T) {
 	require.Equal(t, held.InTx, page.Records[0].InTx)
 	var refused struct{ Error string }
 	require.Equal(t, http.StatusConflict, ask(http.MethodPost, "/records/"+recordName(held)+"/credit", map[string]string{"to": "vite_nobody", "why": "x"}, &refused))
-	require.Contains(t, refused.Error, "no address that can be paid")
+	require.Contains(t, refused.Error, "not a payable address")
 	var details []struct{ Record operator.RecordRow }
 	require.Equal(t, http.StatusOK, ask(http.MethodPost, "/records/"+recordName(held)+"/credit", map[string]string{"to": r.wallet(r.dai), "why": "ticket 4711"}, &details))
 	require.Equal(t, r.wallet(r.dai), details[0].Record.Wallet)

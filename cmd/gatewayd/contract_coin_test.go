@@ -166,7 +166,7 @@ func TestCoinOfContractsIsProven(t *testing.T) {
 	require.Empty(t, v.heldIDs(t))
 	out, _ := v.runCommand(t, "doctor") // it has other findings
 	require.Contains(t, out, "coin sent by contracts: found by balances within 1s, because the node does not trace (")
-	require.Contains(t, out, "; credited when the signer has proven it")
+	require.Contains(t, out, "; credited once the signer has proven it")
 }
 
 // heldIDs are the records that wait for an operator.
@@ -226,7 +226,7 @@ func TestUnprovenCoinIsApproved(t *testing.T) {
 	defer info.Body.Close()
 	text, err := io.ReadAll(info.Body)
 	require.NoError(t, err)
-	require.Contains(t, string(text), "A deposit of yours has arrived")
+	require.Contains(t, string(text), "Your deposit has arrived")
 	waitFor(t, "the conditions", func() bool {
 		out, _ = v.runCommand(t, "status")
 		return strings.Contains(out, "the signer cannot prove coin that contracts send") && strings.Contains(out, "because the signer cannot prove them")
@@ -243,7 +243,7 @@ func TestUnprovenCoinIsApproved(t *testing.T) {
 		c.Signer.Approvals = approval.Config{Needed: 1, Approvers: []approval.Approver{{Name: "ann", Key: public}}}
 	})
 	require.NoError(t, v.signer.cmd.Process.Signal(syscall.SIGHUP))
-	waitFor(t, "the approver", func() bool { return strings.Contains(v.signer.log.String(), "were read again") })
+	waitFor(t, "the approver", func() bool { return strings.Contains(v.signer.log.String(), "lists reloaded") })
 	_, err = v.runCommand(t, "approve", held[0], "--key", key, "--yes")
 	require.NoError(t, err)
 	require.NoError(t, u.Collect(t.Context(), demo.AmountOf(tenths(1))))

@@ -34,7 +34,7 @@ func TestDatabaseAway(t *testing.T) {
 	longerThanTheLease(t)
 	thaw()
 	d.waitForLog(t, again, 1)
-	require.Contains(t, d.readLog(t), "the database answered no renewal for")
+	require.Contains(t, d.readLog(t), "the database did not answer a renewal for")
 
 	for _, act := range acts {
 		d.waitForLog(t, act, 1)
@@ -44,7 +44,7 @@ func TestDatabaseAway(t *testing.T) {
 	longerThanTheLease(t)
 	require.NoError(t, server.Start())
 	d.waitForLog(t, again, 2)
-	require.Contains(t, d.readLog(t), "and nobody has taken it")
+	require.Contains(t, d.readLog(t), "and no process has taken it")
 	require.NotRegexp(t, "standing by|[0-9a-f] has taken it", d.readLog(t), "there is no other daemon")
 
 	d.waitForLog(t, payout, 1)

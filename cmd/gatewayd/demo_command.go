@@ -17,8 +17,8 @@ func demoCommand(w streams) *cobra.Command {
 	var source, info string
 	var patience time.Duration
 	c := &cobra.Command{
-		Use: "demo", Short: "Make deposits and withdrawals as a user, against a running `gatewayd dev`", Args: cobra.NoArgs,
-		Long: "Make a deposit and a withdrawal of each kind of token as a user and print every state they pass.\n" +
+		Use: "demo", Short: "Make deposits and withdrawals as a user of a running `gatewayd dev`", Args: cobra.NoArgs,
+		Long: "Make a deposit and a withdrawal of each kind of token as a user and print their states.\n" +
 			"With --source anvil or geth it starts that node and a daemon on it first.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), patience)
@@ -40,9 +40,9 @@ func demoCustodyCommand(w streams) *cobra.Command {
 	var o demo.CustodyOptions
 	var patience time.Duration
 	c := &cobra.Command{
-		Use: "custody", Short: "Show what the signer holds against a stolen daemon, approvals, limits, a block list and rotation", Args: cobra.NoArgs,
-		Long: "Start both chains, the signer and the daemon, each a process of its own, and show one by one: an honest withdrawal, what a thief who owns the daemon gets\n" +
-			"(nothing), a payment that a person approves, a limit of a day, a listed payee, a new hot account. Whatever passes that should not ends it with status 1. docs/custody.md has the rules.",
+		Use: "custody", Short: "Show how the signer protects against a stolen daemon: approvals, limits, a block list and rotation", Args: cobra.NoArgs,
+		Long: "Start both chains, the signer and the daemon as separate processes, and show: an honest withdrawal, an attack with a stolen daemon\n" +
+			"(which gets nothing), an approved payment, a daily limit, a listed payee, a new hot account. Exit code 1 if a check fails. docs/custody.md has the rules.",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if o.Program, err = os.Executable(); err != nil {
 				return err
@@ -64,7 +64,7 @@ func demoExchangeCommand(w streams) *cobra.Command {
 	c := &cobra.Command{
 		Use: "exchange", Short: "Trade on the exchange as two users, against a running `gatewayd dev`", Args: cobra.NoArgs,
 		Long: "Trade on the exchange as two users: tokens over the gateway, a market of their own, API keys, signed orders and their pushes in\n" +
-			"all shapes, balances to the last digit, and the way back over the gateway. Whatever is not as it should be ends it with status 1.",
+			"all forms, exact balances, and withdrawals over the gateway. Exit code 1 if a check fails.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), o.Patience)
 			defer cancel()
@@ -85,14 +85,14 @@ func demoExchangeCommand(w streams) *cobra.Command {
 func demoBurstCommand(w streams) *cobra.Command {
 	var o demo.BurstOptions
 	c := &cobra.Command{
-		Use: "burst", Short: "Many users deposit and withdraw at once, against a running `gatewayd dev`", Args: cobra.NoArgs,
-		Long: "Many users deposit and withdraw at once. It prints, in blocks of each chain, when the last of it was final, sent and paid, and ends with\n" +
-			"status 0 only if every balance is exact and everything left within the promise, counted from the block in which the last was final:\n\n" + demo.Promise,
+		Use: "burst", Short: "Let many users of a running `gatewayd dev` deposit and withdraw at once", Args: cobra.NoArgs,
+		Long: "Let many users deposit and withdraw at once. It prints, in blocks of each chain, when the last transfer was final, sent and paid, and ends with\n" +
+			"exit code 0 only if all balances are exact and all payouts met the promised time, counted from the block in which the last was final:\n\n" + demo.Promise,
 		Example: "  gatewayd dev --confirmations 180 --finality 64     in another terminal\n" +
 			"  gatewayd demo burst --count 500",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.Count < 1 || o.Count > demo.MaxBurst {
-				return operator.Usagef("--count %d: from 1 to %d users are wanted", o.Count, demo.MaxBurst)
+				return operator.Usagef("--count %d: must be from 1 to %d", o.Count, demo.MaxBurst)
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), o.Patience)
 			defer cancel()
@@ -100,7 +100,7 @@ func demoBurstCommand(w streams) *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.IntVar(&o.Count, "count", 500, "how many users deposit, and how many withdraw")
+	f.IntVar(&o.Count, "count", 500, "number of users who deposit, and of users who withdraw")
 	f.StringVar(&o.Info, "info", dev.InfoPath(), "description of the development environment")
 	f.StringVar(&o.URLs.Gateway, "gateway", "", "URL of the gateway's network; empty: as described")
 	f.StringVar(&o.URLs.Source, "source", "", "URL of the source chain's JSON-RPC; empty: as described")

@@ -17,11 +17,11 @@ func TestDemoCustody(t *testing.T) {
 			out, err := exec.CommandContext(t.Context(), "gatewayd", "demo", "custody", "--source", source, "--period", period).CombinedOutput()
 			require.NoError(t, err, string(out))
 			for _, line := range []string{
-				"shows no transfer", "pays out 12000000 at most", "the signer has no network", "it is for something else than this payment", "fee per gas: ",
-				"37 ways, not one unit", "gatewayd approve ", "the limit of a day is 20 USDT-000", "is on the list sanctions", "refunded, all of it", "ok, retired",
-				"came before its address or label was given", "to another user on eth", "has nothing to sweep", "is bounded by", "more than 10m0s ago",
-				"is retired and pays nobody", "the cold address of tti_", "behind what the limits have counted",
-				"Nothing left the gateway that no user's transfer orders.",
+				"shows no transfer", "pays out 12000000 at most", "the signer has no network", "it is for another payment", "fee per gas: ",
+				"37 ways tried, no unit lost", "gatewayd approve ", "the limit of a day is 20 USDT-000", "is on the list sanctions", "refunded, all of it", "ok, retired",
+				"came before its address or label was issued", "to another user on eth", "has no tokens worth a sweep", "is limited to", "more than 10m0s ago",
+				"is retired and makes no payments", "the cold address of tti_", "behind what the limits have counted",
+				"No funds left the gateway without a user's transfer.",
 			} {
 				require.Contains(t, string(out), line)
 			}

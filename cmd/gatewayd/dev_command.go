@@ -22,8 +22,8 @@ func devCommand(w streams) *cobra.Command {
 	market := true
 	c := &cobra.Command{
 		Use: "dev", Short: "Run everything on embedded chains: nothing to install or configure", Args: cobra.NoArgs,
-		Long: "Run everything on embedded chains: nothing to install or configure. All keys are known to everybody.\n" +
-			"The state starts afresh each time unless --dir keeps it.",
+		Long: "Run everything on embedded chains: nothing to install or configure. All keys are public.\n" +
+			"State is discarded on exit unless --dir is given.",
 		Example: "  gatewayd dev\n" +
 			"  gatewayd dev --confirmations 180 --finality 64                            at production depth, on the usual clock\n" +
 			"  gatewayd dev --confirmations 180 --finality 64 --period 250ms --snapshot-interval 250ms",
@@ -35,17 +35,17 @@ func devCommand(w streams) *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.Dir, "dir", "", "keep chains and records in this directory")
+	f.StringVar(&o.Dir, "dir", "", "directory of chains and records")
 	f.StringVar(&o.Listen, "listen", "127.0.0.1:8080", "address of the gateway")
 	f.StringVar(&o.ExchangeListen, "exchange-listen", "127.0.0.1:48132", "address of the embedded exchange chain's JSON-RPC")
 	f.StringVar(&o.API, "api", "127.0.0.1:8090", "address of the exchange API; empty for none")
 	f.StringVar(&o.Operators, "operators", config.OperatorsListen, "address of the operators' listener: console, health, readiness, metrics")
-	f.IntVar(&o.Accounts, "accounts", 1, "accounts of the gateway that pay, on each chain")
+	f.IntVar(&o.Accounts, "accounts", 1, "paying accounts of the gateway on each chain")
 	f.StringVar(&o.Source, "source", "", "URL of a running development node (anvil, geth --dev) instead of the embedded source chain")
 	f.StringVar(&o.SourceListen, "source-listen", "127.0.0.1:0", "address of the embedded source chain's JSON-RPC; port 0 lets the system choose one")
 	depthFlags(&o, f)
 	f.BoolVar(&o.Legacy, "legacy-fees", false, "an embedded source chain without a base fee, on which transactions have a gas price")
-	f.BoolVar(&o.Public, "public", false, "the embedded chains answer only what a public node answers")
+	f.BoolVar(&o.Public, "public", false, "the embedded chains offer only the methods of a public node")
 	f.BoolVar(&market, "market", true, "a demo user for the pages, and a market maker, so that the books are not empty")
 	f.BoolVar(&o.Verbose, "verbose", false, "log every step")
 	return c

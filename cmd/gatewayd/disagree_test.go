@@ -34,7 +34,7 @@ func TestDisagreementOnEverySurface(t *testing.T) {
 		c.Status.Every = 2 * time.Second // a check asks for the head at several heights, on a machine that may be busy
 	})
 	deposit, withdrawal := units(w.user.Token, 5_000), units(w.user.Token, 4_000)
-	c := cell{kind: status.NodesDisagree, chain: "eth", deposit: records.ChannelMaintain, withdraw: records.ChannelMaintain, names: "agree on nothing", after: len(w.alerts.events(0))}
+	c := cell{kind: status.NodesDisagree, chain: "eth", deposit: records.ChannelMaintain, withdraw: records.ChannelMaintain, names: "disagree, for", after: len(w.alerts.events(0))}
 	for _, n := range others {
 		strange, err := ethnode.Start(ethnode.Config{ChainID: w.source.ChainID()})
 		require.NoError(t, err)

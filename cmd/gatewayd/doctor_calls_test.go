@@ -28,13 +28,13 @@ func TestDoctorOfAPublicPort(t *testing.T) {
 	for _, node := range []string{r.Info.Exchange, r.Info.ExchangeWS} {
 		cfg.Exchange.Node = node
 		got := exchangeFindings(t, *cfg.Exchange)
-		require.Equal(t, doctor.Finding{What: "exchange methods", OK: true, Found: "all that the exchange API asks answer"}, got["exchange methods"])
+		require.Equal(t, doctor.Finding{What: "exchange methods", OK: true, Found: "all methods of the exchange API answer"}, got["exchange methods"])
 		require.True(t, got["exchange clock"].OK, got["exchange clock"])
 		told := got["exchange announcements"]
-		require.Equal(t, strings.HasPrefix(node, "ws"), told.Found == "the node tells of new blocks", told)
+		require.Equal(t, strings.HasPrefix(node, "ws"), told.Found == "the node announces new blocks", told)
 		require.True(t, told.OK)
 	}
-	require.Equal(t, doctor.Finding{What: "chain vite node 1 methods", OK: true, Found: "all 12 that the bridge asks answer"}, bridgeFinding(t, r.Info.Exchange))
+	require.Equal(t, doctor.Finding{What: "chain vite node 1 methods", OK: true, Found: "all 12 methods of the bridge answer"}, bridgeFinding(t, r.Info.Exchange))
 }
 
 // bridgeFinding is doctor's finding about the methods of a chain's only node.
@@ -102,5 +102,5 @@ func TestDoctorNamesMissingMethods(t *testing.T) {
 
 	missing := bridgeFinding(t, withoutModules(t, r.Info.Exchange, "contract_"))
 	require.False(t, missing.OK)
-	require.Equal(t, "not there: contract_getTokenInfoById, contract_getQuotaByAccount", missing.Found)
+	require.Equal(t, "missing: contract_getTokenInfoById, contract_getQuotaByAccount", missing.Found)
 }

@@ -12,9 +12,9 @@ import (
 
 func doctorCommand(w streams) *cobra.Command {
 	var f format
-	c := &cobra.Command{Use: "doctor", Short: "Check a configuration against the live nodes and say what to fix", Args: cobra.NoArgs}
+	c := &cobra.Command{Use: "doctor", Short: "Check a configuration against the live nodes and list what to fix", Args: cobra.NoArgs}
 	path := configFlag(c)
-	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		cfg, err := config.Load(*path)
 		if err != nil {

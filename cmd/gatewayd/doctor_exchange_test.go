@@ -66,7 +66,7 @@ func TestDoctorOfAPIKeys(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cfg := config.Exchange{}.WithDefaults(dir, []string{"http://127.0.0.1:1"})
-	require.Equal(t, "made at the first start", exchangeFindings(t, cfg)["API keys"].Found)
+	require.Equal(t, "created at the first start", exchangeFindings(t, cfg)["API keys"].Found)
 	for _, file := range []string{"apikeys.db", "apikeys.secret"} {
 		require.NoFileExists(t, filepath.Join(dir, file), "the doctor makes nothing")
 	}

@@ -58,9 +58,9 @@ func TestDoctorOfTheWallet(t *testing.T) {
 		says   string
 	}{
 		{good, true, good.Store + " unlocks"},
-		{config.Wallet{Store: good.Store}, true, "asked for at each start"},
+		{config.Wallet{Store: good.Store}, true, "read from the terminal at each start"},
 		{config.Wallet{}, false, "wallet.store is not set"},
-		{config.Wallet{Store: good.Store + "x", PasswordFile: good.PasswordFile}, false, "there is no file " + good.Store + "x"},
+		{config.Wallet{Store: good.Store + "x", PasswordFile: good.PasswordFile}, false, "missing file " + good.Store + "x"},
 		{config.Wallet{Store: good.Store, PasswordFile: good.PasswordFile + "x"}, false, good.PasswordFile + "x"},
 		{config.Wallet{Store: good.Store, PasswordFile: wrong}, false, good.Store + ": unlocking the wallet"},
 	} {
@@ -149,7 +149,7 @@ func TestTokenIDsAreChecked(t *testing.T) {
 	id[10] ^= 1
 	cfg.Networks[0].Tokens[0].Token = string(id)
 	_, err := config.Load(writeConfig(t, dir, cfg))
-	require.ErrorContains(t, err, string(id)+": token is no token id")
+	require.ErrorContains(t, err, string(id)+": token: must be tti_")
 }
 
 // `gatewayd health -c` asks the listener of the configuration.

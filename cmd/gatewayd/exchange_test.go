@@ -80,7 +80,7 @@ func TestExchangeSecret(t *testing.T) {
 }
 
 func TestExchangeConfigCheck(t *testing.T) {
-	require.ErrorContains(t, config.Exchange{}.WithDefaults("data", nil).Check(), "node is wanted")
+	require.ErrorContains(t, config.Exchange{}.WithDefaults("data", nil).Check(), "node is required")
 	c := config.Exchange{Test: &config.ExchangeTest{}}.WithDefaults("data", []string{"x"})
 	require.ErrorContains(t, c.Check(), "test.node")
 	require.Equal(t, "sqlite:data/exchange-test.db", c.Test.Index.URL)
@@ -131,7 +131,7 @@ func TestAPIKeys(t *testing.T) {
 	_, err = issue("issue", owner, "--network", "other")
 	require.ErrorContains(t, err, "main or test")
 	_, err = issue("issue", "vite_1")
-	require.ErrorContains(t, err, `ADDRESS "vite_1": an address of the exchange chain is wanted`)
+	require.ErrorContains(t, err, `ADDRESS "vite_1": must be an address of the exchange chain`)
 	require.Equal(t, exitUsage, exitCode(err))
 
 	text, err = issue("limit", key.Key, "25")

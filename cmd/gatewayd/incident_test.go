@@ -46,11 +46,11 @@ func TestIncidentIsWrittenOff(t *testing.T) {
 
 	out, ok := w.runCommand(t, "records", "write-off", recordName(lost))
 	require.False(t, ok)
-	require.Contains(t, out, "--why is wanted")
+	require.Contains(t, out, "--why is required")
 	other := recordName(w.recordDetail(t, stays.InTxHash).Record)
 	out, ok = w.runCommand(t, "records", "write-off", other, "--why", "a test")
 	require.False(t, ok)
-	require.Contains(t, out, "record "+other+" stands on its chain, nothing of it is lost")
+	require.Contains(t, out, "record "+other+" is on its chain, so nothing is lost")
 
 	require.Contains(t, w.mustCommand(t, "records", "write-off", recordName(lost), "--why", "ticket 4711"), "is written off")
 	require.Contains(t, needs(), "No records match.")
@@ -165,9 +165,9 @@ func TestForgottenRefundIsRecognised(t *testing.T) {
 	var shown string
 	waitFor(t, "what it may be", func() bool {
 		shown, _ = w.runCommand(t, "account", "show", "eth", hot)
-		return strings.Contains(shown, "is what a refund of record "+recordName(stray)+" to this address would send")
+		return strings.Contains(shown, "matches a refund of record "+recordName(stray)+" to this address")
 	})
-	require.NotContains(t, shown, "fits no record")
+	require.NotContains(t, shown, "matches no record")
 	hash := regexp.MustCompile(`gatewayd records settle \d+ (0x[0-9a-f]{64})`).FindStringSubmatch(shown)
 	require.Len(t, hash, 2)
 	w.mustCommand(t, "records", "settle", recordName(stray), hash[1])

@@ -35,6 +35,6 @@ func TestInterruptedBeforeItWasDone(t *testing.T) {
 		require.NoError(t, err)
 		require.Error(t, cmd.Wait())
 		require.Equal(t, exitInterrupted, cmd.ProcessState.ExitCode())
-		require.Contains(t, rest.String(), "gatewayd: interrupted before it was done")
+		require.Contains(t, rest.String(), "gatewayd: interrupted")
 	}
 }

@@ -113,8 +113,8 @@ func TestLyingNodes(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	require.Empty(t, stoppedAccounts(t, store, cfg))
-	require.Contains(t, log.String(), "the node is wrong: it says that an account's nonce")
-	for !strings.Contains(log.String(), "the node is left out for 1m0s") { // at the third lie
+	require.Contains(t, log.String(), "the node is wrong: it reports nonce")
+	for !strings.Contains(log.String(), "the node is excluded for 1m0s") { // at the third lie
 		require.NoError(t, demo.Walk(t.Context(), u.BridgeUser))
 	}
 	require.Contains(t, log.String(), strings.TrimPrefix(liar.URL, "http://"))

@@ -13,7 +13,7 @@ import (
 func limitsCommand(w streams) *cobra.Command {
 	var f format
 	c := &cobra.Command{
-		Use: "limits", Short: "How much of the signer's limits is used, and what keeps one from holding anything", Args: cobra.NoArgs,
+		Use: "limits", Short: "Show the use of the signer's limits and payments that they do not cover", Args: cobra.NoArgs,
 		Example: "  gatewayd limits\n  gatewayd limits --json",
 	}
 	path := configFlag(c)
@@ -26,7 +26,7 @@ func limitsCommand(w streams) *cobra.Command {
 			return printJSON(w.stdout, report)
 		}
 		if len(report.Lines) == 0 {
-			fmt.Fprintln(w.stdout, "Nothing is limited: signer.limits is empty.")
+			fmt.Fprintln(w.stdout, "No limits are configured: signer.limits is empty.")
 		} else {
 			rows := make([][]string, len(report.Lines))
 			for i, l := range report.Lines {
@@ -37,7 +37,7 @@ func limitsCommand(w streams) *cobra.Command {
 			}
 		}
 		for _, token := range report.Unpriced {
-			printWrapped(w.stdout, "NOT COUNTED by the limit of the whole gateway: "+token+" has no fresh price")
+			printWrapped(w.stdout, "NOT COUNTED by the gateway limit: "+token+" has no fresh price")
 		}
 		for _, fault := range []string{report.Fault, report.Lists} {
 			if fault != "" {
@@ -47,6 +47,6 @@ func limitsCommand(w streams) *cobra.Command {
 		fmt.Fprintf(w.stdout, "As of %s ago.\n", age(time.Now(), at))
 		return nil
 	})
-	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }

@@ -70,7 +70,7 @@ func TestNodeAddedLater(t *testing.T) {
 	late.Fail(faults.Fault{Lie: l.lie})
 	w.cfg.Ethereum = slices.Clone(w.cfg.Ethereum)
 	w.writeConfig(t, w.info.Config, func(c *config.Config) { c.Ethereum[0].Nodes = []string{w.node.URL, late.URL, third.URL} })
-	require.Regexp(t, `(?s)Takes a restart:\s+ethereum\.eth\.nodes`, w.mustCommand(t, "reload"))
+	require.Regexp(t, `(?s)Needs a restart:\s+ethereum\.eth\.nodes`, w.mustCommand(t, "reload"))
 	w.kill(t)
 	w.start(t)
 

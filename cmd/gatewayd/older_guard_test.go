@@ -60,7 +60,7 @@ func TestOlderGuardStopsWhatPays(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, text, 0o600))
 	}
 	v.start(t)
-	waitFor(t, "every account that pays is stopped", func() bool { return len(v.stoppedAccounts(t)) >= 3 })
+	waitFor(t, "every paying account is stopped", func() bool { return len(v.stoppedAccounts(t)) >= 3 })
 	for _, a := range v.stoppedAccounts(t) {
 		require.Regexp(t, `the sign-guard is older than these records: it knows \d+ commits of \d+`, a.Why, a.Address)
 	}

@@ -15,9 +15,9 @@ import (
 func recordsRetryCommand(w streams, config *string) *cobra.Command {
 	var o transfers.Order
 	c := orderCommand(w, config, &o, "", &cobra.Command{
-		Use: "retry ID", Short: "Send a held payment on its way again, or credit a deposit that was below the minimum",
+		Use: "retry ID", Short: "Retry a held payment, or credit a deposit that was below the minimum",
 	})
-	c.Flags().StringVar(&o.Why, "why", "", "reason, kept in the history")
+	c.Flags().StringVar(&o.Why, "why", "", "reason, stored in the history")
 	nothingMovedFlag(c, &o)
 	return c
 }
@@ -25,31 +25,31 @@ func recordsRetryCommand(w streams, config *string) *cobra.Command {
 // nothingMovedFlag is the operator's word that a transaction which differs from its payment
 // (payout_differs) moved nothing.
 func nothingMovedFlag(c *cobra.Command, o *transfers.Order) {
-	c.Flags().BoolVar(&o.NothingMoved, "nothing-moved", false, "the transaction on the chain that differs from the payment (payout_differs) provably moved nothing")
+	c.Flags().BoolVar(&o.NothingMoved, "nothing-moved", false, "the transaction that differs from the payment (payout_differs) provably moved no funds")
 }
 
 func recordsHoldCommand(w streams, config *string) *cobra.Command {
 	var o transfers.Order
 	c := orderCommand(w, config, &o, "who holds it and why", &cobra.Command{
-		Use: "hold ID", Short: "Keep a payment that waits from being paid, until it is retried, refunded or rejected",
-		Long:    "Keep a payment that waits from being paid, until it is retried, refunded or rejected. Neither time nor people's approvals let it go. What is signed already is not held.",
+		Use: "hold ID", Short: "Hold a pending payment until it is retried, refunded or rejected",
+		Long:    "Hold a pending payment until it is retried, refunded or rejected. Neither time nor approvals release it. Signed payments cannot be held.",
 		Example: "  gatewayd records hold 17 --why 'ticket 4711: the user asks to wait'",
 	})
-	c.Flags().StringVar(&o.Why, "why", "", "who holds it and why, kept in the history")
+	c.Flags().StringVar(&o.Why, "why", "", "who holds it and why, stored in the history")
 	return c
 }
 
 func recordsCreditCommand(w streams, config *string) *cobra.Command {
 	var o transfers.Order
 	c := orderCommand(w, config, &o, "who asked for it and what proves it", &cobra.Command{
-		Use: "credit ID", Short: "Credit a held deposit to the wallet that you have found to be its owner's",
-		Long: "Credit a held deposit to the wallet that you have found to be its owner's. What holds for the token now, its minimum too, is frozen into\n" +
-			"the record. Where the records know the owner (wrong_type, time_unproven) --wallet may be left out.",
+		Use: "credit ID", Short: "Credit a held deposit to its owner's wallet",
+		Long: "Credit a held deposit to its owner's wallet, which you have identified. The token's current terms, including its minimum, are fixed in\n" +
+			"the record. If the records know the owner (wrong_type, time_unproven), --wallet may be omitted.",
 		Example: "  gatewayd records credit 17 --wallet vite_… --why 'ticket 4711: signed a message with the sending address'",
 	})
 	f := c.Flags()
 	f.StringVar(&o.To, "wallet", "", "exchange-chain address of the owner")
-	f.StringVar(&o.Why, "why", "", "who asked and what proves it, kept in the history")
+	f.StringVar(&o.Why, "why", "", "who asked and what proves it, stored in the history")
 	f.BoolVar(&o.Small, "below-minimum", false, "credit it even if it is below the minimum deposit")
 	return c
 }
@@ -57,15 +57,15 @@ func recordsCreditCommand(w streams, config *string) *cobra.Command {
 func recordsRefundCommand(w streams, config *string) *cobra.Command {
 	var o transfers.Order
 	c := orderCommand(w, config, &o, "", &cobra.Command{
-		Use: "refund ID", Short: "Send a transfer back to its sender, or to --to, instead of paying it out",
-		Long: "Send a transfer back to its sender, or to --to, instead of paying it out. A sender that is a contract, or looks like an exchange, is not\n" +
-			"paid unless --to names it: what comes back there may reach nobody.\n" +
-			"With --to, a refund that is held goes to another address. A signer with nodes of its own asks for approvals of it.",
+		Use: "refund ID", Short: "Refund a transfer to its sender, or to --to, instead of paying it out",
+		Long: "Refund a transfer to its sender, or to --to, instead of paying it out. A sender that is a contract, or looks like an exchange, is not\n" +
+			"paid unless --to names it: the user may never receive such a refund.\n" +
+			"With --to, a held refund goes to another address. A signer with its own nodes requires approvals for it.",
 		Example: "  gatewayd records refund 17 --why 'ticket 4711'\n  gatewayd records refund 17 --to 0x… --why 'ticket 4711: sent from an exchange'",
 	})
 	f := c.Flags()
 	f.StringVar(&o.To, "to", "", "address to refund instead of the sender, on the chain that the transfer came by")
-	f.StringVar(&o.Why, "why", "", "reason, kept in the history")
+	f.StringVar(&o.Why, "why", "", "reason, stored in the history")
 	nothingMovedFlag(c, &o)
 	return c
 }
@@ -73,25 +73,25 @@ func recordsRefundCommand(w streams, config *string) *cobra.Command {
 func recordsReclassifyCommand(w streams, config *string) *cobra.Command {
 	var o transfers.Order
 	c := orderCommand(w, config, &o, "what has changed in the configuration", &cobra.Command{
-		Use: "reclassify ID", Short: "Decide a transfer that is held as a stranger's again, by the configuration of now",
-		Long: "Decide a transfer that is held as a stranger's (unknown_token, unknown_label, unbound_address) again, by the configuration of now: when its sender has been\n" +
-			"added to `funders` since, or its token is served now, or again. What has a payment is not touched.",
+		Use: "reclassify ID", Short: "Decide an unattributed held transfer again by the current configuration",
+		Long: "Decide an unattributed held transfer (unknown_token, unknown_label, unbound_address) again by the current configuration. Use it after its sender was\n" +
+			"added to `funders`, or its token was configured. Records with a payment stay unchanged.",
 		Example: "  gatewayd records reclassify 17 --why 'our treasury, added to funders today'",
 	})
-	c.Flags().StringVar(&o.Why, "why", "", "what has changed, kept in the history")
+	c.Flags().StringVar(&o.Why, "why", "", "change, stored in the history")
 	return c
 }
 
 func recordsWriteOffCommand(w streams, config *string) *cobra.Command {
 	var o transfers.Order
 	c := orderCommand(w, config, &o, "who bears the loss", &cobra.Command{
-		Use: "write-off ID", Short: "Give up a transfer that was decided and has left its chain, with what was paid for it",
-		Long: "Give up a transfer that was decided and whose block has left its chain for good (an incident): nobody is asked about it any more, and\n" +
-			"`gatewayd audit` counts what was paid for it as lost. If its block comes back, the write-off is taken back by itself. When its payment is\n" +
-			"only held or queued, that is void and nothing is lost: the record is orphaned, and decided anew if its block comes back.",
+		Use: "write-off ID", Short: "Write off a decided transfer that has left its chain, with the amount paid for it",
+		Long: "Write off a decided transfer whose block has left its chain permanently (an incident). It needs no more attention, and\n" +
+			"`gatewayd audit` counts the amount paid for it as lost. If its block returns, the write-off is reverted automatically. If its payment is\n" +
+			"only held or queued, the payment is void and nothing is lost. The record is orphaned, and decided again if its block returns.",
 		Example: "  gatewayd records write-off 17 --why 'ticket 4711: the user cannot be reached, we bear it'",
 	})
-	c.Flags().StringVar(&o.Why, "why", "", "who bears the loss, kept in the history")
+	c.Flags().StringVar(&o.Why, "why", "", "who bears the loss, stored in the history")
 	return c
 }
 
@@ -104,7 +104,7 @@ func orderCommand(w streams, config *string, o *transfers.Order, why string, c *
 			return err
 		}
 		if why != "" && o.Why == "" {
-			return operator.Usagef("--why is wanted: %s, kept in the history", why)
+			return operator.Usagef("--why is required: %s; the history stores it", why)
 		}
 		d, err := operator.Open(cmd.Context(), *config)
 		if err != nil {
@@ -125,7 +125,7 @@ func orderCommand(w streams, config *string, o *transfers.Order, why string, c *
 			fmt.Fprintf(w.stdout, "Record %d is written off; `gatewayd audit` shows the loss, if anything was paid for it.\n", o.Record)
 			return nil
 		}
-		fmt.Fprintf(w.stdout, "Ordered. The daemon acts on it within a second; `gatewayd records show %d` tells how far it is.\n", o.Record)
+		fmt.Fprintf(w.stdout, "Ordered. The daemon acts on it within a second; `gatewayd records show %d` shows its progress.\n", o.Record)
 		return nil
 	}
 	return c
@@ -134,7 +134,7 @@ func orderCommand(w streams, config *string, o *transfers.Order, why string, c *
 func recordID(text string) (uint64, error) {
 	id, err := strconv.ParseUint(text, 10, 63)
 	if err != nil {
-		return 0, operator.Usagef("ID %q: the number that `gatewayd records list` shows is wanted", text)
+		return 0, operator.Usagef("ID %q: must be a number shown by `gatewayd records list`", text)
 	}
 	return id, nil
 }

@@ -115,13 +115,13 @@ func TestHeldDeposits(t *testing.T) {
 			args []string
 			says string
 		}{
-			{[]string{"credit", recordName(none), "--wallet", wallet}, "--why is wanted"},
-			{[]string{"credit", recordName(none), "--why", "x"}, "nobody knows whose"},
-			{[]string{"credit", recordName(none), "--why", "x", "--wallet", "vite_nobody"}, "no address that can be paid"},
+			{[]string{"credit", recordName(none), "--wallet", wallet}, "--why is required"},
+			{[]string{"credit", recordName(none), "--why", "x"}, "the owner of record"},
+			{[]string{"credit", recordName(none), "--why", "x", "--wallet", "vite_nobody"}, "not a payable address"},
 			{[]string{"credit", recordName(none), "--why", "x", "--wallet", gatewayOf(t, r.dai)}, "one of our own"},
 			{[]string{"credit", "999999", "--why", "x", "--wallet", wallet}, "there is no record 999999"},
 			{[]string{"refund", recordName(none), "--to", to}, "one of our own"},
-			{[]string{"refund", recordName(none), "--to", "0x12"}, "no address that can be paid"},
+			{[]string{"refund", recordName(none), "--to", "0x12"}, "not a payable address"},
 		} {
 			_, err := r.command(t, append([]string{"records"}, c.args...)...)
 			require.ErrorContains(t, err, c.says)
@@ -195,7 +195,7 @@ func TestOtherWay(t *testing.T) {
 	require.Equal(t, []string{"wrong_type", r.wallet(r.dai)}, []string{r.needingOperator(t)[coins].Reason, r.needingOperator(t)[coins].Wallet})
 
 	_, err := r.command(t, "records", "credit", recordName(token), "--wallet", r.wallet(r.dai), "--why", "somebody else")
-	require.ErrorContains(t, err, "only this wallet is credited")
+	require.ErrorContains(t, err, "only this wallet can be credited")
 	r.mustCommand(t, "records", "credit", recordName(token), "--why", "his own address")
 	p := r.waitForPaid(t, token)
 	require.Equal(t, []string{"credit", r.wallet(r.eth), r.dai.Token.Token, r.amount.String()}, []string{p.Purpose, p.Payee, p.Asset, p.Amount})

@@ -19,7 +19,7 @@ import (
 )
 
 func recordsCommand(w streams) *cobra.Command {
-	c := &cobra.Command{Use: "records", Short: "Look at deposits and withdrawals and mend them, beside a running daemon"}
+	c := &cobra.Command{Use: "records", Short: "Show deposits and withdrawals, and correct them while the daemon runs"}
 	config := configFlag(c)
 	c.AddCommand(
 		recordsListCommand(w, config, "list", "List records, newest first", false),
@@ -77,7 +77,7 @@ func recordsListCommand(w streams, config *string, use, about string, all bool) 
 		}),
 	}
 	queryFlags(&q, c.Flags(), all)
-	c.Flags().BoolVar(&f.json, "json", false, "answer JSON, amounts in smallest units")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON, amounts in smallest units")
 	return c
 }
 
@@ -102,7 +102,7 @@ func listRecords(ctx context.Context, d *operator.Session, w streams, f format, 
 		return err
 	})
 	if err == nil && total > uint64(len(list)) {
-		fmt.Fprintf(w.stderr, "%s of %s shown; --limit shows more at once, --before %d goes on, `gatewayd records export` has all.\n",
+		fmt.Fprintf(w.stderr, "%s of %s shown; --limit shows more, --before %d continues, `gatewayd records export` writes all.\n",
 			operator.Grouped(uint64(len(list))), operator.Grouped(total), list[len(list)-1].ID)
 	}
 	return err
@@ -157,12 +157,12 @@ func exportRecords(ctx context.Context, d *operator.Session, w io.Writer, f form
 func recordsShowCommand(w streams, config *string) *cobra.Command {
 	var f format
 	c := &cobra.Command{
-		Use: "show ID|HASH", Short: "Show one record's whole story", Args: cobra.ExactArgs(1),
+		Use: "show ID|HASH", Short: "Show one record with its complete history", Args: cobra.ExactArgs(1),
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, args []string) error {
 			return showRecords(ctx, d, w.stdout, f, args[0])
 		}),
 	}
-	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
 
@@ -175,13 +175,13 @@ func queryFlags(q *operator.Query, f *pflag.FlagSet, all bool) {
 	f.StringVar(&q.Wallet, "wallet", "", "only this exchange-chain address")
 	f.StringVar(&q.Hash, "hash", "", "only records with this hash, in or out; its beginning will do")
 	f.StringVar(&q.Address, "address", "", "only records with this address: the user's, the sender's, the payee's, or a deposit address")
-	f.StringVar(&q.Amount, "amount", "", "only records of which exactly this came in, in whole units, such as 1.5")
+	f.StringVar(&q.Amount, "amount", "", "only records with exactly this incoming amount, in whole units, such as 1.5")
 	f.StringVar(&q.From, "from", "", "only records first seen from this day or moment on (UTC), such as 2026-11-23 or 2026-11-23T10:00:00Z")
 	f.StringVar(&q.Until, "until", "", "only records first seen before this day or moment (UTC)")
-	f.BoolVar(&q.Unattributed, "unattributed", false, "only what is held and nobody is known whose it is")
+	f.BoolVar(&q.Unattributed, "unattributed", false, "only unattributed held transfers")
 	f.DurationVar(&q.Older, "older", 0, "only records seen longer ago than this")
-	f.BoolVar(&q.UnknownTokens, "unknown-tokens", false, "only transfers of tokens that no network has ever served: they need no operator")
-	f.BoolVar(&q.NeedsOperator, "needs-operator", false, "only what waits for an operator: held transfers, held payments, and what was decided and left its chain")
+	f.BoolVar(&q.UnknownTokens, "unknown-tokens", false, "only transfers of tokens that no network has ever served; they need no attention")
+	f.BoolVar(&q.NeedsOperator, "needs-operator", false, "only records that need attention: held transfers, held payments, and decided transfers that left their chain")
 	q.Limit = operator.MaxLimit
 	if !all {
 		f.IntVar(&q.Limit, "limit", operator.DefaultLimit, "at most this many, up to 1000")
@@ -223,7 +223,7 @@ func printRecord(w io.Writer, cfg config.Config, s operator.RecordDetail) {
 		fmt.Fprintf(w, " = net %s + fee %s", cfg.TokenAmount(r.Token, s.Stored.Net), cfg.TokenAmount(r.Token, s.Stored.Fee))
 	}
 	fmt.Fprintln(w)
-	fmt.Fprintf(w, "  in     %s\n  from   %s\n  wallet %s\n  payee  %s %s\n", r.InTx, cmp.Or(r.From, "nobody knows: balances alone show it, and the hash is its block's"), r.Wallet, r.Payee, r.Label)
+	fmt.Fprintf(w, "  in     %s\n  from   %s\n  wallet %s\n  payee  %s %s\n", r.InTx, cmp.Or(r.From, "unknown: only balances show it, and the hash is its block's"), r.Wallet, r.Payee, r.Label)
 	fmt.Fprintf(w, "  to     %s\n", r.To)
 	if r.Incident != "" {
 		fmt.Fprintf(w, "  INCIDENT %s\n", r.Incident)

@@ -110,7 +110,7 @@ func TestReload(t *testing.T) {
 	out := w.mustCommand(t, "reload")
 	for _, want := range []string{
 		"networks.eth.tokens.USDT-000.min_deposit 1000000 -> 5000000", "networks.eth.tokens.DAI-000 added: " + dai.Token,
-		"ethereum.eth.max_fee_gwei", "exchange.call_limit", "networks.eth.funders [" + w.cfg.Networks[0].Funders[0] + "] -> [", "gateway.rate_per_second", "Takes a restart: exchange.key_page watcher.poll",
+		"ethereum.eth.max_fee_gwei", "exchange.call_limit", "networks.eth.funders [" + w.cfg.Networks[0].Funders[0] + "] -> [", "gateway.rate_per_second", "Needs a restart: exchange.key_page watcher.poll",
 	} {
 		require.Contains(t, strings.Join(strings.Fields(out), " "), want)
 	}
@@ -170,13 +170,13 @@ func (w *faultyEnv) servedAgain(t *testing.T, u *testUser, shared dev.DepositInf
 	waitFor(t, "the deposit to be held", func() bool { return w.needingOperator(t)[sent].Reason == records.ReasonUnknownToken })
 	again := []string{"records", "reclassify", recordName(w.needingOperator(t)[sent]), "--why", "served again"}
 	_, err := w.command(t, again...)
-	require.ErrorContains(t, err, "by the configuration of now record")
+	require.ErrorContains(t, err, "by the current configuration record")
 	w.writeConfig(t, w.info.Config, func(c *config.Config) { c.Networks[0].Tokens = append(c.Networks[0].Tokens, dai) })
 	_, err = w.command(t, again...)
 	require.ErrorContains(t, err, "`gatewayd reload` first")
 	w.mustCommand(t, "reload")
 	_, err = w.command(t, again[0], again[1], again[2])
-	require.ErrorContains(t, err, "--why is wanted")
+	require.ErrorContains(t, err, "--why is required")
 	w.mustCommand(t, again...)
 	_, err = w.command(t, again...)
 	require.ErrorContains(t, err, "nothing to do")

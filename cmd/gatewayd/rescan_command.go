@@ -19,10 +19,10 @@ func rescanCommand(w streams) *cobra.Command {
 	var book bool
 	var why string
 	c := &cobra.Command{
-		Use: "rescan CHAIN FROM [TO]", Short: "Read blocks again from the nodes, show how the records differ, and book what they miss",
-		Long: "Read blocks FROM to TO (the newest that the daemon has followed, if left out) again from the nodes, agreed and proven as the daemon reads them, and show how\n" +
-			"the records differ. Nothing is changed without --book: then the running daemon reads the blocks that show something missing once more, and books it as it\n" +
-			"does with new blocks. Doing it twice books nothing twice.",
+		Use: "rescan CHAIN FROM [TO]", Short: "Read blocks again from the nodes, show how the records differ, and book missing entries",
+		Long: "Read blocks FROM to TO (default: the newest that the daemon has followed) again from the nodes, agreed and proven as by the daemon, and show how\n" +
+			"the records differ. Without --book nothing is changed. With it the running daemon reads the blocks with missing entries again and books them as it\n" +
+			"does with new blocks. A repetition books nothing twice.",
 		Example: "  gatewayd rescan eth 21000000 21000500\n  gatewayd rescan eth 21000000 21000500 --book",
 		Args:    cobra.RangeArgs(2, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -47,9 +47,9 @@ func rescanCommand(w streams) *cobra.Command {
 		},
 	}
 	configFlag(c)
-	c.Flags().BoolVar(&book, "book", false, "order the daemon to book what is missing")
-	c.Flags().StringVar(&why, "why", "", "reason, kept in the history")
-	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	c.Flags().BoolVar(&book, "book", false, "order the daemon to book missing entries")
+	c.Flags().StringVar(&why, "why", "", "reason, stored in the history")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
 
@@ -62,10 +62,10 @@ func configOf(c *cobra.Command) *string {
 func printRescan(r *operator.Rescan, w io.Writer, book bool) error {
 	fmt.Fprintf(w, "Read blocks %d to %d of %s again.\n", r.From, r.To, r.ID)
 	if r.Forgotten > 0 {
-		fmt.Fprintf(w, "The records have forgotten the hashes of %s of them, which are old: there only transfers and transactions were compared.\n", operator.Grouped(uint64(r.Forgotten)))
+		fmt.Fprintf(w, "The records no longer have the hashes of %s old ones: only their transfers and transactions were compared.\n", operator.Grouped(uint64(r.Forgotten)))
 	}
 	if len(r.Found) == 0 {
-		fmt.Fprintln(w, "The records miss nothing.")
+		fmt.Fprintln(w, "The records are complete.")
 		return nil
 	}
 	mends := false
@@ -75,9 +75,9 @@ func printRescan(r *operator.Rescan, w io.Writer, book bool) error {
 	}
 	switch {
 	case !mends:
-		fmt.Fprintln(w, "None of this is mended by booking it again: `gatewayd audit` and docs/operations/daily.md say what to do.")
+		fmt.Fprintln(w, "Booking again does not correct these differences: see `gatewayd audit` and docs/operations/daily.md.")
 	case !book:
-		fmt.Fprintln(w, "Nothing was changed. The same command with --book books what is missing.")
+		fmt.Fprintln(w, "Nothing was changed. The same command with --book books the missing entries.")
 	default:
 		return printBooked(r, w)
 	}
@@ -99,7 +99,7 @@ func printBooked(r *operator.Rescan, w io.Writer) error {
 		}
 	}
 	if done > 0 {
-		fmt.Fprintf(w, "The daemon has booked %d blocks again: `gatewayd records list` has what was missing.\n", done)
+		fmt.Fprintf(w, "The daemon has booked %d blocks again: `gatewayd records list` shows the new records.\n", done)
 	}
 	if open > 0 {
 		fmt.Fprintf(w, "%d blocks are ordered and not booked yet: the daemon does it when it runs.\n", open)
@@ -112,15 +112,15 @@ func differenceText(r *operator.Rescan, d transfers.BlockDifference) string {
 	amount := r.Config.AssetAmount(r.ID, d.Asset, d.Amount)
 	switch d.Kind {
 	case transfers.MissingTransfer:
-		return fmt.Sprintf("the records miss %s from %s to %s in %s", amount, d.From, d.To, d.Tx)
+		return fmt.Sprintf("the records lack %s from %s to %s in %s", amount, d.From, d.To, d.Tx)
 	case transfers.MissingOwn:
-		return fmt.Sprintf("the records miss transaction %s of our account %s", d.Tx, d.From)
+		return fmt.Sprintf("the records lack transaction %s of our account %s", d.Tx, d.From)
 	case transfers.OtherBlock:
-		return fmt.Sprintf("record %d (%s) stands in this block, the records have another", d.Record, d.Tx)
+		return fmt.Sprintf("record %d (%s) is in this block, but in another by the records", d.Record, d.Tx)
 	case transfers.OtherFacts:
-		return fmt.Sprintf("record %d says something else than the chain: %s from %s to %s in %s", d.Record, amount, d.From, d.To, d.Tx)
+		return fmt.Sprintf("record %d differs from the chain: %s from %s to %s in %s", d.Record, amount, d.From, d.To, d.Tx)
 	case transfers.NotOnChain:
 		return fmt.Sprintf("record %d (%s of %s) is not in this block", d.Record, d.Tx, amount)
 	}
-	return fmt.Sprintf("the nodes have %s here, the records %s: the daemon steps back by itself, or has halted (`gatewayd chain resume %s`)", d.Hash, d.Tx, r.ID)
+	return fmt.Sprintf("the nodes have %s here, the records %s: the daemon reverts it automatically, or has halted (`gatewayd chain resume %s`)", d.Hash, d.Tx, r.ID)
 }

@@ -109,7 +109,7 @@ func TestRescan(t *testing.T) {
 	u.mustAwait(t, "/withdraw-records", withdrawal, "OPPOSITE_CONFIRMED")
 
 	for id, first := range from {
-		require.Contains(t, r.mustCommand(t, "rescan", id, first, "--book"), "The records miss nothing.")
+		require.Contains(t, r.mustCommand(t, "rescan", id, first, "--book"), "The records are complete.")
 	}
 	require.NoError(t, u.Collect(t.Context(), u.Times(51)))
 	require.Equal(t, u.Times(51).String(), u.spendable(t).String())
@@ -126,8 +126,8 @@ func TestRescan(t *testing.T) {
 func checkRescanMessages(t *testing.T, r *rig, db *sql.DB, first string) {
 	before, _ := strconv.ParseUint(first, 10, 64)
 	for _, c := range []struct{ args, says string }{
-		{"bsc 1", `there is no chain "bsc": one of eth, vite is wanted`},
-		{"eth one", `block "one": its number is wanted`},
+		{"bsc 1", `there is no chain "bsc": must be one of eth, vite`},
+		{"eth one", `block "one": must be a block number`},
 		{"eth 9 8", "blocks 9 to 8: the first is above the last"},
 		{"eth " + first + " 99999999", "block 99999999: the daemon has followed eth to block"},
 		{"eth " + strconv.FormatUint(before-1, 10), "eth is followed from block " + first + " on"},
@@ -139,7 +139,7 @@ func checkRescanMessages(t *testing.T, r *rig, db *sql.DB, first string) {
 	}
 	_, err := db.Exec(`DELETE FROM blocks WHERE chain = 'eth' AND height < ?`, before+10)
 	require.NoError(t, err)
-	require.Contains(t, r.mustCommand(t, "rescan", "eth", first), "The records have forgotten the hashes of 10 of them")
+	require.Contains(t, r.mustCommand(t, "rescan", "eth", first), "The records no longer have the hashes of 10 old ones")
 }
 
 // TestRescanOfAStoppedDaemon orders a lost deposit to be booked while no daemon runs: the next one
@@ -175,7 +175,7 @@ func TestRescanOfAStoppedDaemon(t *testing.T) {
 	v.start(t)
 	waitForInfo(t, v.dir)
 	waitFor(t, "the record", func() bool { return len(r.listRecords(t, "--hash", hash)) == 1 })
-	require.Contains(t, r.mustCommand(t, "rescan", "eth", height, height, "--book"), "The records miss nothing.")
+	require.Contains(t, r.mustCommand(t, "rescan", "eth", height, height, "--book"), "The records are complete.")
 	waitFor(t, "the credit", func() bool { return r.recordDetail(t, hash).Record.Public == "TOT_CONFIRMED" })
 	require.Len(t, r.recordDetail(t, hash).Payments, 1)
 	require.Contains(t, r.mustCommand(t, "audit"), " 0 differences")

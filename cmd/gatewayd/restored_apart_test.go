@@ -92,7 +92,7 @@ func (l *restoreEnv) hasClosedChannels(t *testing.T) bool {
 	t.Helper()
 	out, err := l.runCommand(t, "channel", "list")
 	require.NoError(t, err)
-	return strings.Contains(out, "less than the books say")
+	return strings.Contains(out, "less than the books show")
 }
 
 // TestRestoredBesideASigner backs up a daemon's database or its signer's sign-guard at random

@@ -61,7 +61,7 @@ func newRotationEnv(t *testing.T, adjust func(*config.Config)) *rotationEnv {
 func (s *signerProcess) change(t *testing.T, change func(*config.Config)) {
 	t.Helper()
 	s.write(t, change)
-	const done = "were read again"
+	const done = "lists reloaded"
 	before := strings.Count(s.log.String(), done)
 	require.NoError(t, s.cmd.Process.Signal(syscall.SIGHUP))
 	waitFor(t, "the signer to read its file", func() bool { return strings.Count(s.log.String(), done) > before })
@@ -186,7 +186,7 @@ func TestNewHotAccount(t *testing.T) {
 	r.writeConfig(t, r.info.Config, func(c *config.Config) { c.Ethereum = slices.Clone(c.Ethereum); next(c) })
 	refused, ok := r.runCommand(t, "reload")
 	require.False(t, ok)
-	require.Contains(t, refused, "raise accounts there too, and have the signer read its file first")
+	require.Contains(t, refused, "raise accounts there too, and reload the signer first")
 
 	ended := r.startTransfers(t)
 	out := r.rotate(t, next)
@@ -326,7 +326,7 @@ func TestNewDepositSeed(t *testing.T) {
 	r.settledBooks(t)
 
 	// What was used is not taken away.
-	r.signer.refuses(t, "take none away", func(c *config.Config) { c.Wallet.Successors = nil })
+	r.signer.refuses(t, "remove none", func(c *config.Config) { c.Wallet.Successors = nil })
 }
 
 // TestNewApprover is the runbook of docs/operations/keys.md, with a separate signer process: a new

@@ -65,10 +65,10 @@ func reloadCommand(w streams) *cobra.Command {
 	var f format
 	var why string
 	c := &cobra.Command{
-		Use: "reload", Short: "Check the configuration and let the running daemon take over what has changed", Args: cobra.NoArgs,
-		Long: "Check the configuration as a whole and let the running daemon read it again. Funders, tokens with their limits and fees, explorers, limits of clients\n" +
-			"and log.level are taken at once; the answer names them, and the keys that wait for a restart. A file that is wrong changes nothing, and neither does a\n" +
-			"SIGHUP to the daemon then, which otherwise does the same.",
+		Use: "reload", Short: "Check the configuration and apply its changes to the running daemon", Args: cobra.NoArgs,
+		Long: "Check the complete configuration and let the running daemon read it again. Funders, tokens with their limits and fees, explorers, limits of clients\n" +
+			"and log.level are applied immediately; the output lists them, and the keys that need a restart. An invalid file changes nothing. A SIGHUP to the\n" +
+			"daemon does the same.",
 		Example: "  gatewayd reload -c /etc/gatewayd/config.yaml",
 	}
 	path := configFlag(c)
@@ -86,18 +86,18 @@ func reloadCommand(w streams) *cobra.Command {
 		}
 		return printReload(w.stdout, report)
 	})
-	c.Flags().StringVar(&why, "why", "", "reason, kept in the history")
-	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	c.Flags().StringVar(&why, "why", "", "reason, stored in the history")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
 
 func printReload(w io.Writer, r config.Reload) error {
 	if len(r.Taken)+len(r.Restart) == 0 {
-		_, err := fmt.Fprintf(w, "The daemon works by %s already: nothing has changed.\n", r.File)
+		_, err := fmt.Fprintf(w, "The daemon already uses %s: nothing has changed.\n", r.File)
 		return err
 	}
 	if len(r.Taken) > 0 {
-		fmt.Fprintf(w, "The daemon has taken from %s:\n", r.File)
+		fmt.Fprintf(w, "The daemon has applied from %s:\n", r.File)
 	}
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	for _, c := range r.Taken {
@@ -107,7 +107,7 @@ func printReload(w io.Writer, r config.Reload) error {
 		return err
 	}
 	if len(r.Restart) > 0 {
-		fmt.Fprintln(w, "Takes a restart:")
+		fmt.Fprintln(w, "Needs a restart:")
 	}
 	for _, key := range r.Restart {
 		fmt.Fprintf(w, "  %s\n", key)
@@ -122,10 +122,10 @@ func printReload(w io.Writer, r config.Reload) error {
 func healthCommand(w streams) *cobra.Command {
 	var url, file string
 	c := &cobra.Command{
-		Use: "health", Short: "Ask a running daemon or signer whether it is well; exit code 1 when it is not", Args: cobra.NoArgs,
+		Use: "health", Short: "Check the health of a running daemon or signer; exit code 1 if it is unhealthy", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file != "" && cmd.Flags().Changed("url") {
-				return operator.Usagef("--url and --config: one of them is wanted")
+				return operator.Usagef("--url and --config: exactly one is required")
 			}
 			asks := func() error { return daemon.AskHealth(cmd.Context(), url) }
 			if file != "" {
@@ -143,6 +143,6 @@ func healthCommand(w streams) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&url, "url", "http://127.0.0.1:8080/health", "health address of the daemon")
-	c.Flags().StringVarP(&file, "config", "c", "", "configuration file of the daemon or the signer: where it listens is asked")
+	c.Flags().StringVarP(&file, "config", "c", "", "configuration file of the daemon or the signer, for its address")
 	return c
 }

@@ -216,5 +216,5 @@ func TestRunServesAnExchangeAlone(t *testing.T) {
 
 	cfg.Exchange = nil
 	_, err = config.Load(writeConfig(t, t.TempDir(), cfg))
-	require.ErrorContains(t, err, "nothing to serve")
+	require.ErrorContains(t, err, "or the section exchange, is required")
 }

@@ -20,10 +20,10 @@ import (
 
 func signerCommand(w streams) *cobra.Command {
 	c := &cobra.Command{
-		Use: "signer", Short: "Sign for daemons in other processes: the only part that has keys and sign-guard", Args: cobra.NoArgs,
-		Long: "Sign for daemons in other processes, as another user or on another host, so that a daemon that is stolen has no key. The configuration is of the same form as the\n" +
-			"daemon's: its sections wallet, ethereum, vite, networks and signer are read. A daemon asks it when its wallet.signer names the signer's address.\n" +
-			"SIGHUP reads tokens, accounts, successors, approvers, limits and ceilings of fees again. docs/custody.md says what is checked before a signature.",
+		Use: "signer", Short: "Run the signer: the only process with keys and sign-guard", Args: cobra.NoArgs,
+		Long: "Run the signer as another user or on another host, so that a stolen daemon has no key. The configuration has the same form as the\n" +
+			"daemon's: its sections wallet, ethereum, vite, networks and signer are read. A daemon uses it if its wallet.signer is the signer's address.\n" +
+			"SIGHUP reloads tokens, accounts, successors, approvers, limits and fee ceilings. docs/custody.md lists the checks before a signature.",
 		Example: "  gatewayd signer -c signer.yaml",
 	}
 	path := c.PersistentFlags().StringP("config", "c", "signer.yaml", "configuration file of the signer")
@@ -55,9 +55,9 @@ func signerCommand(w streams) *cobra.Command {
 func signerBackupCommand(w streams, path *string) *cobra.Command {
 	var f format
 	c := &cobra.Command{
-		Use: "backup TARGET", Short: "Back up the sign-guard and the signer's configuration into one new file, beside the running signer", Args: cobra.ExactArgs(1),
-		Long: "Write TARGET as `gatewayd backup` does, with what the daemon's backup does not have: the sign-guard. Make it after the daemon's, so that it knows every signature\n" +
-			"that the records know. `gatewayd restore -c signer.yaml TARGET` puts it back; keys and passwords are never in it.",
+		Use: "backup TARGET", Short: "Back up the sign-guard and the signer's configuration to one new file while the signer runs", Args: cobra.ExactArgs(1),
+		Long: "Write TARGET as `gatewayd backup` does, with the sign-guard, which the daemon's backup does not have. Create it after the daemon's backup, so that it knows every signature\n" +
+			"that the records know. `gatewayd restore -c signer.yaml TARGET` restores it; keys and passwords are never included.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, err := writeBackup(cmd, *path, args[0], false)
 			if err != nil {
@@ -69,15 +69,15 @@ func signerBackupCommand(w streams, path *string) *cobra.Command {
 			return printBackup(w.stdout, args[0], m, false)
 		},
 	}
-	c.Flags().BoolVar(&f.json, "json", false, "answer the manifest as JSON")
+	c.Flags().BoolVar(&f.json, "json", false, "print the manifest as JSON")
 	return c
 }
 
 func accountBindingsCommand(w streams, config *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "bindings", Short: "Print which user has which deposit address or label, one JSON object a line, for `gatewayd signer import-bindings`", Args: cobra.NoArgs,
-		Long: "Print which user has which deposit address or label, one JSON object a line. A signer with nodes of its own credits deposits to those only that it has given out\n" +
-			"itself or that its owner has imported: those from before it was there are handed over this way, once.",
+		Use: "bindings", Short: "Print each user's deposit address or label, one JSON object a line, for `gatewayd signer import-bindings`", Args: cobra.NoArgs,
+		Long: "Print each user's deposit address or label, one JSON object a line. A signer with its own nodes credits deposits only to addresses and labels that it issued\n" +
+			"or that its owner imported. Use this once to transfer those from before the signer existed.",
 		Example: "  gatewayd account bindings -c config.yaml > bindings.json",
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, _ []string) error {
 			out := json.NewEncoder(w.stdout)
@@ -88,10 +88,10 @@ func accountBindingsCommand(w streams, config *string) *cobra.Command {
 
 func signerImportCommand(w streams, path *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "import-bindings FILE", Short: "Take over deposit addresses and labels that were given out before this sign-guard kept them", Args: cobra.ExactArgs(1),
-		Long: "Take over deposit addresses and labels that were given out before this sign-guard kept them, from what `gatewayd account bindings` has printed. Each address must be that\n" +
-			"of the signer's own keys. What the sign-guard knows already stays, and must be the same. Run it on the signer's host, with a file from a daemon that you trust: whoever\n" +
-			"is named here is credited.",
+		Use: "import-bindings FILE", Short: "Import deposit addresses and labels that were issued before this sign-guard stored them", Args: cobra.ExactArgs(1),
+		Long: "Import deposit addresses and labels that were issued before this sign-guard stored them, from the output of `gatewayd account bindings`. Each address must be one\n" +
+			"of the signer's own keys. Entries that the sign-guard already has must be equal. Run it on the signer's host, with a file from a daemon that you trust: the users\n" +
+			"in it are credited.",
 		Example: "  gatewayd signer import-bindings bindings.json -c signer.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := config.Load(*path)
@@ -120,7 +120,7 @@ func signerImportCommand(w streams, path *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(w.stdout, "%d bindings are new, %d were known.\n", added, seen-added)
+			fmt.Fprintf(w.stdout, "%d new bindings, %d known.\n", added, seen-added)
 			return nil
 		},
 	}

@@ -50,7 +50,7 @@ func TestDaemonWithoutKeysIsSmall(t *testing.T) {
 	waitForInfo(t, v.dir)
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", v.cmd.Process.Pid))
 	if os.IsNotExist(err) {
-		t.Skip("this system does not tell")
+		t.Skip("this system does not report")
 	}
 	require.NoError(t, err)
 	found := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(text)
@@ -77,7 +77,7 @@ func TestOtherGuardsAreRefused(t *testing.T) {
 		t.Helper()
 		r := p.start(t, n)
 		require.Error(t, r.cmd.Wait())
-		require.Contains(t, r.readLog(t), "another sign-guard: these records were signed for with sign-guard")
+		require.Contains(t, r.readLog(t), "another sign-guard: these records belong to sign-guard")
 		require.Contains(t, r.readLog(t), "wallet.signer")
 	}
 	refused(1)
@@ -130,10 +130,10 @@ func TestBindingsAreHandedOver(t *testing.T) {
 	}
 	text, err := imported(list)
 	require.NoError(t, err)
-	require.Equal(t, "2 bindings are new, 0 were known.\n", text)
+	require.Equal(t, "2 new bindings, 0 known.\n", text)
 	text, err = imported(list)
 	require.NoError(t, err)
-	require.Equal(t, "0 bindings are new, 2 were known.\n", text)
+	require.Equal(t, "0 new bindings, 2 known.\n", text)
 	guard, err := signguard.Open(filepath.Join(s.data, "guard.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, guard.Close()) })

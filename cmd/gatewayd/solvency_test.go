@@ -75,7 +75,7 @@ func TestTokenThatRebases(t *testing.T) {
 	})
 
 	rebase(w.hot(t), 40) // of 10,000
-	const missing = "6000 USDT less than the books say"
+	const missing = "6000 USDT less than the books show"
 	closed := func(text string) func() bool {
 		return func() bool { return strings.Contains(w.mustCommand(t, "channel", "list"), text) }
 	}

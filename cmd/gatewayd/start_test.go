@@ -32,7 +32,7 @@ func TestStartIsTold(t *testing.T) {
 	writeGenesis(t, cfg.Embedded.Genesis, genesis)
 	path := writeConfig(t, dir, cfg)
 	first, again := startLog(t, path), startLog(t, path)
-	const unlocking, replaying, making = `"unlocking the wallet"`, `"opening the embedded exchange chain: what came after`, `"making the database"`
+	const unlocking, replaying, making = `"unlocking the wallet"`, `"opening the embedded exchange chain: replaying blocks after`, `"creating the database"`
 	for _, told := range []string{first, again} {
 		require.Less(t, strings.Index(told, unlocking), strings.Index(told, replaying), told)
 		require.Contains(t, told, unlocking)
@@ -40,7 +40,7 @@ func TestStartIsTold(t *testing.T) {
 	require.Equal(t, 1, strings.Count(first, making))
 	require.Contains(t, findLine(first, making), `"from":0,"level":"info"`)
 	require.NotContains(t, again, making)
-	require.NotContains(t, again, "bringing the database up to date")
+	require.NotContains(t, again, "upgrading the database")
 }
 
 // startLog returns the daemon's log until it runs.

@@ -29,20 +29,20 @@ func statusCommand(w streams) *cobra.Command {
 	var every time.Duration
 	c := &cobra.Command{
 		Use: "status", Short: "Show on one screen the state of the gateway and what needs attention", Args: cobra.NoArgs,
-		Long: "Show on one screen the state of the gateway: the chains and their nodes, what each channel's accounts hold and owe, how long that lasts\n" +
-			"at the last day's flow, payments a minute now and possible, and what needs attention. Exit code 1 unless payments flow.",
+		Long: "Show on one screen the state of the gateway: the chains and their nodes, balances and debts of each channel's accounts, how long they last\n" +
+			"at the last day's flow, payments a minute (current and possible), and what needs attention. Exit code 1 if payments are blocked.",
 		Example: "  gatewayd status\n  gatewayd status --watch --every 10s",
 	}
 	path := configFlag(c)
-	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
-	c.Flags().BoolVar(&watch, "watch", false, "show it again and again until interrupted")
-	c.Flags().DurationVar(&every, "every", 5*time.Second, "how often with --watch, 1s or more")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	c.Flags().BoolVar(&watch, "watch", false, "refresh until interrupted")
+	c.Flags().DurationVar(&every, "every", 5*time.Second, "interval of --watch, 1s or more")
 	c.RunE = onSession(path, func(ctx context.Context, d *operator.Session, _ []string) error {
 		switch {
 		case watch && f.json:
-			return operator.Usagef("--watch is for people, --json for programs: one of them is wanted")
+			return operator.Usagef("--watch and --json: only one is allowed")
 		case every < time.Second:
-			return operator.Usagef("--every %s: 1s or more is wanted", every)
+			return operator.Usagef("--every %s: must be 1s or more", every)
 		case watch:
 			return watchStatus(ctx, w.stdout, d, every)
 		}
@@ -256,11 +256,11 @@ func balancesCommand(w streams) *cobra.Command {
 	var f format
 	c := &cobra.Command{
 		Use: "balances", Short: "Show the balance of each paying account, and its pending payments to users", Args: cobra.NoArgs,
-		Long: "Show the balance of each paying account by the nodes' newest block, and its payments to users that no block contains yet.\n" +
-			"`gatewayd audit` has the whole balance sheet, with what still lies on users' addresses, at the last final block.",
+		Long: "Show each paying account's balance at the nodes' latest block, and its payments to users that no block contains yet.\n" +
+			"`gatewayd audit` shows the complete balance sheet at the last final block, including users' deposit addresses.",
 	}
 	path := configFlag(c)
-	c.Flags().BoolVar(&f.json, "json", false, "answer JSON")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.RunE = onSession(path, func(ctx context.Context, d *operator.Session, _ []string) error {
 		list, err := operator.Balances(ctx, d)
 		if err != nil {

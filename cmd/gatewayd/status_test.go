@@ -375,8 +375,8 @@ func TestConditionsOnEverySurface(t *testing.T) {
 		{"a dead node", func() { w.node.Fail(faults.Fault{Dead: true}) }, func() { w.node.Fail(faults.Fault{}) }, both(status.NodesDown, "eth", "nodes of chain eth")},
 		{"a node that hangs", func() { w.node.Fail(faults.Fault{Hangs: true}) }, func() { w.node.Fail(faults.Fault{}) }, both(status.NodesDown, "eth", "nodes of chain eth")},
 		{"a dead exchange node", func() { w.exchange.Fail(faults.Fault{Dead: true}) }, func() { w.exchange.Fail(faults.Fault{}) }, both(status.NodesDown, "vite", "nodes of chain vite")},
-		{"a node that stands still", w.source.StopMining, w.source.StartMining, both(status.NodesStale, "eth", "is the newest for")},
-		{"a follower that is stuck", func() { w.node.Fail(faults.Fault{Refuses: wholeBlock.Match}) }, func() { w.node.Fail(faults.Fault{}) }, both(status.FollowerStuck, "eth", "is not followed for")},
+		{"a node that stands still", w.source.StopMining, w.source.StartMining, both(status.NodesStale, "eth", "has had no block after")},
+		{"a follower that is stuck", func() { w.node.Fail(faults.Fault{Refuses: wholeBlock.Match}) }, func() { w.node.Fail(faults.Fault{}) }, both(status.FollowerStuck, "eth", "has not been followed for")},
 		{"a signer that was killed", func() { signer.kill(t) }, func() { signer.start(t) }, both(status.SignerAway, "", "the signer does not answer")},
 		{"a shortage", func() { w.owe(t) }, func() { w.topUp(t) }, both(status.ChannelStopped, "", "owe")},
 	} {

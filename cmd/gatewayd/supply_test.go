@@ -39,7 +39,7 @@ func TestTokensIssuedBehindTheGatewaysBack(t *testing.T) {
 			return s.Supply != nil && *s.Supply == units(w.user.Token, thousandths)
 		}
 	}
-	waitFor(t, "what is in circulation", circulating(20_000_000))
+	waitFor(t, "circulating supply", circulating(20_000_000))
 	w.user.mustDeposit(t, units(w.user.Token, 30_000))
 	var s operator.SheetRow
 	waitFor(t, "an audit that is content", func() (ok bool) {
@@ -58,7 +58,7 @@ func TestTokensIssuedBehindTheGatewaysBack(t *testing.T) {
 	waitFor(t, "closed channels", func() bool { return strings.Count(w.mustCommand(t, "channel", "list"), "3000 USDT is missing") == 2 })
 	out, ok := w.runCommand(t, "audit")
 	require.False(t, ok)
-	require.Contains(t, out, "3000 USDT-000 is missing; 25000 USDT-000 more is in circulation than the books say")
+	require.Contains(t, out, "3000 USDT-000 is missing; 25000 USDT-000 more is in circulation than the books show")
 	require.Regexp(t, `in circulation +25030\n`, out)
 	w.topUp(t) // two thousand each
 	w.topUp(t)

@@ -188,8 +188,8 @@ func (r *replica) waitForLog(t *testing.T, what string, times int) {
 // Texts of a daemon's log about its work and its lease.
 var (
 	acts    = [...]string{"payment bound", "payment signed", "payment paid"}
-	standBy = "waiting for its lease to end"
-	again   = "the lease is ours again"
+	standBy = "waiting for the lease to end"
+	again   = "the lease is taken again"
 	payout  = `"payment bound" account=0x` // for a withdrawal
 )
 

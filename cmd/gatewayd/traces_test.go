@@ -125,6 +125,6 @@ func TestTraces(t *testing.T) {
 	to, sent = w.user.withdrawToPayee(t, w.user.Times(3))
 	w.user.mustAwait(t, "/withdraw-records", sent, "OPPOSITE_CONFIRMED")
 	w.user.requirePaid(t, to, w.user.Times(3))
-	waitFor(t, "a line of the log", func() bool { return strings.Contains(w.log.String(), "the collector takes no traces") })
+	waitFor(t, "a line of the log", func() bool { return strings.Contains(w.log.String(), "the collector does not accept traces") })
 	w.waitUntilWell(t)
 }

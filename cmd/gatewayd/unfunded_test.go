@@ -73,20 +73,20 @@ func TestNewGatewayWithoutMoney(t *testing.T) {
 	require.Contains(t, first.kinds(), string(status.NoQuota))
 	w.addUser(t)
 	const open, maintain = records.ChannelOpen, records.ChannelMaintain
-	w.checkSurfaces(t, cell{kind: status.NoFunds, deposit: maintain, withdraw: maintain, names: "the smallest payment takes 1 USDT"})
+	w.checkSurfaces(t, cell{kind: status.NoFunds, deposit: maintain, withdraw: maintain, names: "the smallest payment needs 1 USDT"})
 
 	require.NoError(t, dev.FundSource(t.Context(), w.info, w.keys, nil)) // tokens for the hot account, coin for the gas account
 	waitFor(t, "coin as the last lack of withdrawals", func() bool {
 		out, _ := w.runCommand(t, "channel", "list")
 		row := findLine(out, "USDT-000", "withdrawal")
-		return findLine(row, "too little coin for the fees") != "" && findLine(row, "the smallest payment takes") == ""
+		return findLine(row, "too little coin for the fees") != "" && findLine(row, "the smallest payment needs") == ""
 	})
 	w.checkSurfaces(t, cell{kind: status.NoCoin, chain: "eth", deposit: maintain, withdraw: maintain, names: "too little coin for the fees", besides: "deposit"})
 	hash, err := w.user.Faucet.Pay(t.Context(), "native", common.HexToAddress(w.hot(t)), ether(1), nil)
 	require.NoError(t, err)
 	require.NoError(t, w.user.Faucet.Mined(t.Context(), hash))
 	waitFor(t, "withdrawals that open", func() bool { return findLine(w.mustCommand(t, "channel", "list"), "withdrawal", maintain) == "" })
-	w.checkSurfaces(t, cell{kind: status.NoQuota, chain: "vite", deposit: maintain, withdraw: open, names: "has a stake for 0 quota at most, and a credit takes 21448"})
+	w.checkSurfaces(t, cell{kind: status.NoQuota, chain: "vite", deposit: maintain, withdraw: open, names: "has a stake for at most 0 quota, and a credit needs 21448"})
 
 	gateway, err := daemon.ExchangeAddress(w.keys, wallet.GatewayPath(0))
 	require.NoError(t, err)

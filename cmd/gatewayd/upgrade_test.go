@@ -120,7 +120,7 @@ func TestGoingBack(t *testing.T) {
 func requireNewer(t *testing.T, out string) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	require.Regexp(t, "by a newer gatewayd.*: use (that version, or a backup from before it|the gatewayd that made it, or a later one)", lines[len(lines)-1])
+	require.Regexp(t, "by a newer gatewayd.*: use (that version, or an earlier backup|the gatewayd that made it, or a later one)", lines[len(lines)-1])
 }
 
 // TestNewerDatabase opens the database of a later program: every command ends with one line that

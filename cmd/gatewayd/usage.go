@@ -18,7 +18,7 @@ const (
 	exitInterrupted = 130
 )
 
-var errInterrupted = errors.New("interrupted before it was done")
+var errInterrupted = errors.New("interrupted")
 
 // exitCode returns the process's exit code.
 func exitCode(err error) int {

@@ -26,7 +26,7 @@ import (
 // terminal.
 func unlock(cfg config.Wallet, w streams) (*wallet.Keys, error) {
 	if cfg.Store == "" {
-		return nil, errors.New("wallet.store is not set; make one with `gatewayd wallet new`")
+		return nil, errors.New("wallet.store is not set; create one with `gatewayd wallet new`")
 	}
 	return unlockStore(cfg.Store, passwordSource{cfg.PasswordFile, cfg.PasswordEnv, "wallet.password_file"}, w)
 }
@@ -166,12 +166,12 @@ func newPassword(from passwordSource, w streams) (string, error) {
 		return "", err
 	}
 	if password == "" {
-		return "", errors.New("an empty password protects nothing")
+		return "", errors.New("the password must not be empty")
 	}
 	if _, ok := terminal(w); !ok || from.file != "" || from.env != "" {
 		return password, nil
 	}
-	again, err := promptSecret(w, "The same again: ")
+	again, err := promptSecret(w, "Repeat the password: ")
 	if err != nil {
 		return "", err
 	}
@@ -275,12 +275,12 @@ type walletCommands struct {
 
 func walletCommand(w streams) *cobra.Command {
 	d := &walletCommands{w: w, password: passwordSource{fileKey: "--password-file"}}
-	c := &cobra.Command{Use: "wallet", Short: "Make and use entropy stores: the encrypted files that hold keys"}
+	c := &cobra.Command{Use: "wallet", Short: "Create and use entropy stores: encrypted files with keys"}
 	f := c.PersistentFlags()
 	f.StringVar(&d.dir, "dir", "data/wallet", "directory of stores")
-	f.StringVar(&d.password.file, "password-file", "", "file with the store's password; without it the terminal is asked")
+	f.StringVar(&d.password.file, "password-file", "", "file with the store's password; default: ask on the terminal")
 	f.StringVar(&d.password.env, "password-env", "", "environment variable with the store's password")
-	f.BoolVar(&d.json, "json", false, "answer JSON")
+	f.BoolVar(&d.json, "json", false, "print JSON")
 	c.AddCommand(
 		d.newCommand(), d.recoverCommand(), d.listCommand(), d.addressesCommand(), d.exportCommand(), d.passwdCommand(),
 		d.importCommand(), d.signCommand(), d.serveCommand(),
@@ -304,8 +304,8 @@ func (d *walletCommands) signCommand() *cobra.Command {
 	var text string
 	var index uint32
 	c := &cobra.Command{
-		Use: "sign STORE --text TEXT", Short: "Sign a text with the key of a store's account, such as a service asks for as a proof", Args: cobra.ExactArgs(1),
-		Long:    "Sign a text with the key of a store's account, such as a service asks for as a proof. Read the text before: who has the signature can show it.",
+		Use: "sign STORE --text TEXT", Short: "Sign a text with the key of a store's account, for a service that requires such a proof", Args: cobra.ExactArgs(1),
+		Long:    "Sign a text with the key of a store's account, for a service that requires such a proof. Read the text first: the signature can be shown to others.",
 		Example: "  gatewayd wallet sign vite_... --text vite_..._1614571200",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkSignable(text); err != nil {
@@ -329,7 +329,7 @@ func (d *walletCommands) signCommand() *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().StringVar(&text, "text", "", "what to sign: plain letters, digits and signs")
+	c.Flags().StringVar(&text, "text", "", "text to sign: printable ASCII characters")
 	c.Flags().Uint32Var(&index, "index", 0, "which account of the store")
 	return c
 }
@@ -342,11 +342,11 @@ const maxSigned = 1024
 func checkSignable(text string) error {
 	switch {
 	case text == "" || len(text) > maxSigned:
-		return operator.Usagef("--text: 1 to %d characters are wanted", maxSigned)
+		return operator.Usagef("--text: must have 1 to %d characters", maxSigned)
 	case len(text) == core.HashSize:
-		return operator.Usagef("--text: %d characters are as long as the hash of a block, whose signature moves money", core.HashSize)
+		return operator.Usagef("--text: must not have %d characters, the length of a block hash, whose signature moves funds", core.HashSize)
 	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }):
-		return operator.Usagef("--text: plain letters, digits and signs are wanted")
+		return operator.Usagef("--text: must contain only printable ASCII characters")
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ type storeInfo struct {
 
 func (d *walletCommands) newCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "new", Short: "Make a store of 24 new words and print them once", Args: cobra.NoArgs,
+		Use: "new", Short: "Create a store of 24 new words and print them once", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return d.makeStore(func(m *wallet.Manager, password string) (wallet.Created, error) {
 				return m.Create(cmd.Context(), password)
@@ -38,7 +38,7 @@ func (d *walletCommands) newCommand() *cobra.Command {
 
 func (d *walletCommands) recoverCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "recover", Short: "Make a store of words that are asked for", Args: cobra.NoArgs,
+		Use: "recover", Short: "Create a store from existing words", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			words, err := promptSecret(d.w, "Mnemonic: ")
 			if err != nil {
@@ -165,7 +165,7 @@ func (d *walletCommands) exportCommand() *cobra.Command {
 		Use: "export STORE", Short: "Print a store's mnemonic, or the private key of one of its accounts", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("index") && index < 0 { // a missing index means the mnemonic
-				return operator.Usagef("--index %d: the number of an account is wanted, from 0 on", index)
+				return operator.Usagef("--index %d: must be 0 or more", index)
 			}
 			out, err := d.export(cmd.Context(), args[0], index)
 			if err != nil {
@@ -214,7 +214,7 @@ func (d *walletCommands) passwdCommand() *cobra.Command {
 	next := passwordSource{fileKey: "--new-password-file"}
 	c := &cobra.Command{
 		Use: "passwd STORE", Short: "Change a store's password", Args: cobra.ExactArgs(1),
-		Long: "Change a store's password. Copies of the file, such as backups, keep the old one.",
+		Long: "Change a store's password. Copies of the file, such as backups, keep the old password.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, err := d.open()
 			if err != nil {
@@ -238,7 +238,7 @@ func (d *walletCommands) passwdCommand() *cobra.Command {
 			return d.printWritten(path, "Password changed")
 		},
 	}
-	c.Flags().StringVar(&next.file, "new-password-file", "", "file with the new password; without it the terminal is asked")
+	c.Flags().StringVar(&next.file, "new-password-file", "", "file with the new password; default: ask on the terminal")
 	c.Flags().StringVar(&next.env, "new-password-env", "", "environment variable with the new password")
 	return c
 }
@@ -258,7 +258,7 @@ func (d *walletCommands) printWritten(path, what string) error {
 
 func (d *walletCommands) importCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "import FILE", Short: "Copy a store file of a node or a backup into the directory, once its password is proved", Args: cobra.ExactArgs(1),
+		Use: "import FILE", Short: "Import a store file of a node or a backup into the directory after checking its password", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, err := d.open()
 			if err != nil {
@@ -281,7 +281,7 @@ func (d *walletCommands) serveCommand() *cobra.Command {
 	var cfg config.WalletRPC
 	var node string
 	c := &cobra.Command{
-		Use: "serve", Short: "Answer the wallet's JSON-RPC for the stores of the directory", Args: cobra.NoArgs,
+		Use: "serve", Short: "Serve the wallet's JSON-RPC for the stores of the directory", Args: cobra.NoArgs,
 		Example: "  gatewayd wallet serve --ipc data/wallet.ipc --node http://127.0.0.1:48132",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cfg.Enabled() {
@@ -300,11 +300,11 @@ func (d *walletCommands) serveCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&cfg.IPC, "ipc", "", "path of the Unix socket; without any address it is wallet.ipc beside the directory")
+	f.StringVar(&cfg.IPC, "ipc", "", "path of the Unix socket; default without any address: wallet.ipc next to the directory")
 	f.StringVar(&cfg.HTTP, "http", "", "loopback address of HTTP, such as 127.0.0.1:8645")
 	f.StringVar(&cfg.WS, "ws", "", "loopback address of WebSocket")
-	f.StringVar(&cfg.JWTSecretFile, "jwt-secret", "", "file with the secret of the tokens that HTTP and WebSocket want; made if missing")
-	f.StringVar(&node, "node", "", "URL of the exchange chain's node that transactions go to")
-	f.DurationVar(&cfg.AutoLock, "auto-lock", 0, "lock a store after not being used for this long; 0: ten minutes, negative: never")
+	f.StringVar(&cfg.JWTSecretFile, "jwt-secret", "", "file with the secret of the tokens for HTTP and WebSocket; created if missing")
+	f.StringVar(&node, "node", "", "URL of the exchange chain's node that receives transactions")
+	f.DurationVar(&cfg.AutoLock, "auto-lock", 0, "lock a store after this time without use; 0: ten minutes, negative: never")
 	return c
 }

@@ -118,16 +118,16 @@ func TestWalletCommandsRefuse(t *testing.T) {
 		want  string
 	}{
 		{"abandon abandon\npw\n", []string{"recover"}, "Invalid mnenomic"},
-		{"\n", []string{"new"}, "an empty password protects nothing"},
+		{"\n", []string{"new"}, "the password must not be empty"},
 		{"", []string{"new"}, "reading from standard input: EOF"},
 		{"", []string{"new", "--password-env", "NONE"}, "environment variable NONE is empty"},
 		{"", []string{"new", "--password-file", "/none"}, "--password-file: open /none"},
 		{"pw\n", []string{"addresses", "none"}, "no such file"},
 		{"pw\n", []string{"import", "/none"}, "no such file"},
 		{"", []string{"export"}, "accepts 1 arg"},
-		{"pw\n", []string{"export", "none", "--index", "-5"}, "--index -5: the number of an account is wanted"},
+		{"pw\n", []string{"export", "none", "--index", "-5"}, "--index -5: must be 0 or more"},
 		{"pw\n", []string{"addresses", "none", "--count", "5001"}, "at most 5000 addresses are listed at once"},
-		{"pw\n", []string{"sign", "none"}, "--text: 1 to 1024 characters are wanted"},
+		{"pw\n", []string{"sign", "none"}, "--text: must have 1 to 1024 characters"},
 		{"", []string{"serve", "--http", "0.0.0.0:1"}, "not an address of this machine alone"},
 		{"", []string{"serve", "--http", "127.0.0.1:0"}, "jwt_secret_file"},
 	} {

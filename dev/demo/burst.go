@@ -85,7 +85,7 @@ func (b *Burst) Count(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.log.Note("%d users and %d payees have exactly what is theirs", len(b.Users), len(b.Users))
+	b.log.Note("%d users and %d payees have their exact balances", len(b.Users), len(b.Users))
 	return nil
 }
 

@@ -35,7 +35,7 @@ func (s *stage) cold(ctx context.Context) error {
 			return false, err
 		}
 		n, _ := uint256.FromBig(has)
-		s.Note("the cold address has %s; nothing here can sign for it", s.amount(chain.AmountOf(n)))
+		s.Note("the cold address has %s; no key for it is here", s.amount(chain.AmountOf(n)))
 		return true, nil
 	})
 }

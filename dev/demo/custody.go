@@ -126,22 +126,22 @@ func play(ctx context.Context, w *CustodyProcesses, out io.Writer) error {
 		title string
 		show  func(context.Context) error
 	}{
-		{"The signer is a process of its own: another user's, on another host. The daemon has no key.", s.begin},
-		{"An honest deposit and withdrawal: the signer reads both chains itself and signs.", s.honest},
-		{"Approvals: what is above 10 USDT waits until a person signs the very payment.", s.approvals},
+		{"The signer is a separate process of another user, on another host. The daemon has no key.", s.begin},
+		{"A valid deposit and withdrawal: the signer reads both chains itself and signs.", s.honest},
+		{"Approvals: a payment above 10 USDT waits until a person signs it.", s.approvals},
 		{"A thief owns the daemon, its database and its socket to the signer.", s.thief},
 		{"Ann approves.", s.approve},
-		{"Limits: what is over a day's limit waits.", s.limits},
-		{"The block list: a payee of the list is not paid, and the withdrawal is refunded.", s.blockList},
-		{"Cold money: what the hot account has above its bounds goes to an address whose key is nowhere here.", s.cold},
-		{"Rotation: a new hot account pays, the old one is watched for ever and emptied.", s.rotate},
+		{"Limits: payments over the daily limit wait.", s.limits},
+		{"Block list: a listed payee is not paid, and the withdrawal is refunded.", s.blockList},
+		{"Cold storage: the hot account's excess goes to an address whose key is not here.", s.cold},
+		{"Rotation: a new hot account pays, the old one is watched permanently and emptied.", s.rotate},
 	} {
 		s.Step(part.title)
 		if err := part.show(ctx); err != nil {
 			return fmt.Errorf("%s: %w", part.title, err)
 		}
 	}
-	s.Done("Nothing left the gateway that no user's transfer orders.", nil)
+	s.Done("No funds left the gateway without a user's transfer.", nil)
 	return nil
 }
 

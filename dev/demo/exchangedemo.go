@@ -90,12 +90,12 @@ func (d *exchangeDemo) run(ctx context.Context, keep bool) error {
 		{"Bob's dollars come over the gateway, and both fill their exchange accounts", d.fund},
 		{"Every topic in three shapes", d.subscribe},
 		{"Orders rest and cross", d.trade},
-		{"What is refused", d.refused},
+		{"Refused orders", d.refused},
 		{"One cancel, and all", d.cancel},
-		{"What REST says of it", d.read},
+		{"The same by REST", d.read},
 	}
 	if keep {
-		steps = append(steps, step{"What stays, to trade by hand", d.handOver})
+		steps = append(steps, step{"Market and keys that remain, to trade by hand", d.handOver})
 	} else {
 		steps = append(steps,
 			step{"Alice revokes the permission, and the dollars leave the exchange", d.takeOut},
@@ -109,7 +109,7 @@ func (d *exchangeDemo) run(ctx context.Context, keep bool) error {
 			return fmt.Errorf("%s: %w", s.title, err)
 		}
 	}
-	d.log.Done("Every order, push and balance was as it should be.", d.pushes.counts())
+	d.log.Done("All orders, pushes and balances were correct.", d.pushes.counts())
 	return nil
 }
 
@@ -242,7 +242,7 @@ func (d *exchangeDemo) read(ctx context.Context) error {
 	var errs []error
 	check := func(what string, ok bool, err error) {
 		if err != nil || !ok {
-			errs = append(errs, fmt.Errorf("%s: it is not what was traded (%w)", what, err))
+			errs = append(errs, fmt.Errorf("%s: differs from the trades (%w)", what, err))
 			return
 		}
 		d.log.Note("%s", what)

@@ -66,7 +66,7 @@ func (d *exchangeDemo) waitForStatus(ctx context.Context, key string, want clien
 		return err
 	}
 	d.log.Order(o.id, o.name, want)
-	return dev.Within(ctx, dev.Soon, fmt.Sprintf("pushes that say %s of %s", want, o.name), func() (bool, error) { return d.pushes.hasStatus(o.id, want), nil })
+	return dev.Within(ctx, dev.Soon, fmt.Sprintf("pushes with %s of %s", want, o.name), func() (bool, error) { return d.pushes.hasStatus(o.id, want), nil })
 }
 
 // trade has Alice sell 12 tokens to Bob in three fills: one better than his limit, one that ends

@@ -204,7 +204,7 @@ func (p *CustodyProcesses) reload(ctx context.Context, change func(*config.Confi
 
 // reloadSigner has the signer's owner change its configuration.
 func (p *CustodyProcesses) reloadSigner(ctx context.Context, change func(*config.Config)) error {
-	const again = "were read again"
+	const again = "lists reloaded"
 	change(&p.signerConfig)
 	if err := p.write("signer.yaml", p.signerConfig); err != nil {
 		return err

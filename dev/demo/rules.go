@@ -43,7 +43,7 @@ func (s *stage) waitForHeld(ctx context.Context, sent, reason string) (record st
 		return q.State == records.HeldPayment && q.Reason == reason
 	})
 	if err == nil {
-		s.Note("a withdrawal is held, reason %q; nobody else waits for it", reason)
+		s.Note("a withdrawal is held, reason %q; other withdrawals are not affected", reason)
 	}
 	return record, err
 }

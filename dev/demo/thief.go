@@ -87,7 +87,7 @@ func (s *stage) thief(ctx context.Context) (err error) {
 		of    chain.Claim
 		alter func(*chain.Claim)
 	}{
-		{"a withdrawal that nobody made", th.waits, func(c *chain.Claim) { c.Cause.Ref = strings.Repeat("ab", 32) }},
+		{"a withdrawal that does not exist", th.waits, func(c *chain.Claim) { c.Cause.Ref = strings.Repeat("ab", 32) }},
 		{"the withdrawal that waits, paid to him", th.waits, func(c *chain.Claim) { c.Payment.To = th.payee }},
 		{"a larger payout", th.waits, func(c *chain.Claim) { c.Payment.Amount, _ = c.Payment.Amount.Mul(100) }},
 		{"a payout in coin instead", th.waits, func(c *chain.Claim) { c.Payment.Asset = chain.Native }},
@@ -191,7 +191,7 @@ func (th *thief) tryOrders(ctx context.Context) error {
 		what  string
 		alter func(*types.DynamicFeeTx)
 	}{
-		{"a signature without leave", func(*types.DynamicFeeTx) {}},
+		{"a signature without authorization", func(*types.DynamicFeeTx) {}},
 		{"a transaction that pays more than its payment", func(t *types.DynamicFeeTx) { t.Value = big.NewInt(1_000_000_000) }},
 		{"a transaction for another chain", func(t *types.DynamicFeeTx) { t.ChainID = big.NewInt(1) }},
 		{"gas as payment: a fee for his own miner", func(t *types.DynamicFeeTx) {
@@ -225,7 +225,7 @@ func (th *thief) countLoot(ctx context.Context) error {
 			return fmt.Errorf("%w: the thief has %s of %s", errPassed, has, asset)
 		}
 	}
-	th.Note("%d ways, not one unit", th.refused)
+	th.Note("%d ways tried, no unit lost", th.refused)
 	return nil
 }
 

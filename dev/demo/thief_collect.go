@@ -55,10 +55,10 @@ func (th *thief) tryCollected(ctx context.Context) (err error) {
 		{"a payment whose payee is listed after it was authorized", c, th.useList, c.Payment.To, th.useList, "is on the list sanctions"},
 		{
 			"a payment whose account is retired after it was authorized", c, func(c *config.Config) { c.Signer.BlockList = checks.BlockListConfig{} }, "",
-			func(c *config.Config) { c.Ethereum[0].Accounts, c.Ethereum[0].Retired = 2, []int{0} }, "is retired and pays nobody",
+			func(c *config.Config) { c.Ethereum[0].Accounts, c.Ethereum[0].Retired = 2, []int{0} }, "is retired and makes no payments",
 		},
 		{
-			"cold money to an address that is the cold one no more", cold,
+			"a cold transfer to an address that is no longer the cold one", cold,
 			func(c *config.Config) { c.Ethereum[0].Retired = nil; th.setCold(c, first) }, "",
 			func(c *config.Config) { th.setCold(c, second) },
 			"the cold address of " + c.Cause.Token + " is " + second,

@@ -70,7 +70,7 @@ func (th *thief) tryLate(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", way.what, err)
 		}
 		c.Payment.ID = 4_000_000 + uint64(i)
-		if err := th.expect(ctx, way.what, "vite", c, "came before its address or label was given"); err != nil {
+		if err := th.expect(ctx, way.what, "vite", c, "came before its address or label was issued"); err != nil {
 			return err
 		}
 	}
@@ -148,8 +148,8 @@ func (th *thief) tryGas(ctx context.Context) error {
 		return err
 	}
 	for i, way := range []struct{ what, to, want string }{
-		{"the gas account emptied into an address that nobody uses", unused, "has nothing to sweep"},
-		{"the gas account emptied into an address with a deposit", used, "is bounded by"},
+		{"the gas account emptied into an unused address", unused, "has no tokens worth a sweep"},
+		{"the gas account emptied into an address with a deposit", used, "is limited to"},
 	} {
 		c := chain.Claim{
 			Account: accounts[0], Cause: chain.Cause{Network: "eth", Mark: fmt.Sprint("gas ", i)},

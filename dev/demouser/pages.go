@@ -85,7 +85,7 @@ type payment struct {
 	Amount  string `json:"amount"` // smallest units
 }
 
-var errPayment = errors.New("tokenId of the environment, an address and an amount are wanted")
+var errPayment = errors.New("tokenId of the environment, address and amount are required")
 
 // pay deposits: it sends coins or tokens on the source chain, with a label where there is one.
 func (u *Users) pay(ctx context.Context, body *json.Decoder) (any, error) {
@@ -156,7 +156,7 @@ func (u *Users) rpc(w http.ResponseWriter, r *http.Request) {
 	proxy.ServeHTTP(w, r)
 }
 
-var errNoSession = errors.New("the demo user's API key is being made")
+var errNoSession = errors.New("the demo user's API key is being created")
 
 // sessionTimeout bounds a page's wait for the key, which is made in the first seconds.
 const sessionTimeout = 10 * time.Second

@@ -20,7 +20,7 @@ func TestReadAlerts(t *testing.T) {
 		wrong       string
 	}{
 		"nothing yet":      {"", status.NodesDown, false, true, ""},
-		"begun":            {`{"level":"warning","msg":"trying again"}` + "\n" + begun, status.NodesDown, true, false, ""},
+		"begun":            {`{"level":"warning","msg":"retrying"}` + "\n" + begun, status.NodesDown, true, false, ""},
 		"over":             {begun + over, status.NodesDown, true, true, ""},
 		"two of them":      {begun + other + over, status.NodesDown, true, false, ""},
 		"told again":       {begun + begun, status.NodesDown, false, false, "told twice"},

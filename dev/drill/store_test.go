@@ -82,7 +82,7 @@ func (w *drillEnv) joinDatabase(ctx context.Context) error {
 		return err
 	}
 	return dev.Within(ctx, drillPatience, "the next lease", func() (bool, error) {
-		return strings.Contains(w.readLog(w.logFrom), "the lease is ours again"), w.alive()
+		return strings.Contains(w.readLog(w.logFrom), "the lease is taken again"), w.alive()
 	})
 }
 

@@ -59,7 +59,7 @@ func nodeDrills() []drill {
 		{
 			group: nodesGroup, Name: "still-chain", Title: "The source chain makes no more blocks",
 			cause: (*drillEnv).stopChain, mend: (*drillEnv).restartChain, Alert: status.NodesStale,
-			shows: nothingMoves(status.NodesStale, "is the newest for"),
+			shows: nothingMoves(status.NodesStale, "has had no block after"),
 		},
 		{
 			group: nodesGroup, Name: "liar", Title: "One of three source nodes lies about nonces and the head while another is slow",

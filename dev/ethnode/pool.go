@@ -122,7 +122,7 @@ func (n *Node) SetBaseFee(target *big.Int) error {
 			return err
 		}
 	}
-	return fmt.Errorf("the base fee stands at %s wei after a thousand blocks", n.BaseFee())
+	return fmt.Errorf("the base fee is %s wei after a thousand blocks", n.BaseFee())
 }
 
 // moveBaseFee makes a full or an empty block.

@@ -150,7 +150,7 @@ func (s *Store) ClientIDs(ctx context.Context, orders []string) (map[string]stri
 func (s *Store) loadUnnamed(ctx context.Context) error {
 	var some bool
 	if err := s.db.GetContext(ctx, &some, `SELECT EXISTS (SELECT 1 FROM api_client_orders)`); err != nil {
-		return fmt.Errorf("looking for client order ids: %w", err)
+		return fmt.Errorf("finding client order ids: %w", err)
 	}
 	s.unnamed.Store(!some)
 	return nil

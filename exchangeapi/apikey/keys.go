@@ -25,7 +25,7 @@ import (
 var (
 	ErrExists    = errors.New("the account already has an API key")
 	ErrUnknown   = errors.New("no such API key")
-	ErrWrongSeal = errors.New("the database was made with another secret")
+	ErrWrongSeal = errors.New("the database was created with another secret")
 	ErrNewer     = database.ErrNewer
 )
 

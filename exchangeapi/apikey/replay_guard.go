@@ -16,7 +16,7 @@ var (
 	ErrRepeated = errors.New("it was signed for once and used already")
 	ErrOverrun  = errors.New("the cycle's calls are used up")
 	// ErrForgotten: whether it was used before the program started is not known.
-	ErrForgotten = errors.New("it was signed before the program knew what is used")
+	ErrForgotten = errors.New("it was signed before the program knew the used signatures")
 )
 
 // Call is a private request with a good signature.

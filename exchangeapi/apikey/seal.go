@@ -18,7 +18,7 @@ type sealer struct{ aead cipher.AEAD }
 
 func newSealer(secret []byte) (sealer, error) {
 	if len(secret) != SecretSize {
-		return sealer{}, fmt.Errorf("the secret of the API keys has %d bytes, %d are wanted", len(secret), SecretSize)
+		return sealer{}, fmt.Errorf("the secret of the API keys has %d bytes instead of %d", len(secret), SecretSize)
 	}
 	block, err := aes.NewCipher(secret)
 	if err != nil {

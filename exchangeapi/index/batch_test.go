@@ -97,7 +97,7 @@ func testDeep(t *testing.T, url string) {
 	r.catchUp(x)
 	require.Equal(t, dumpOf(t, whole, history), dumpOf(t, x, history))
 	require.NoError(t, r.chain.Rollback(height-14))
-	require.ErrorIs(t, x.follower.catchUp(t.Context()), ErrForked, "too long ago")
+	require.ErrorIs(t, x.follower.catchUp(t.Context()), ErrForked, "is too old")
 }
 
 // recent proves that the newest blocks of both contracts are stored without a gap.

@@ -17,7 +17,7 @@ import (
 const retainedBlocks = 10_000
 
 // ErrForked marks a node whose chain has nothing in common with the stored blocks.
-var ErrForked = errors.New("the node's chain and the index have parted too long ago: wrong node, or delete the index to build it anew")
+var ErrForked = errors.New("the last common block of the node's chain and the index is too old: wrong node, or delete the index to rebuild it")
 
 // Maintenance runs once per this many polls of the chain.
 const (
@@ -162,7 +162,7 @@ func (f *follower) recover(ctx context.Context) error {
 	return nil
 }
 
-const tookBackMessage = "the exchange chain took blocks back"
+const tookBackMessage = "the exchange chain reverted blocks"
 
 // takeBack finds the last block that the index and the node have in common and undoes what came
 // after.
@@ -197,7 +197,7 @@ func (f *follower) lastCommon(ctx context.Context, c contract) (cursor, error) {
 		return b != nil && b.Hash.String() == rows[i].Hash
 	})
 	if failed != nil {
-		return cursor{}, fmt.Errorf("looking for the last common block of dex %s: %w", c, failed)
+		return cursor{}, fmt.Errorf("finding the last common block of dex %s: %w", c, failed)
 	}
 	if i < len(rows) {
 		hash, err := core.ParseHash(rows[i].Hash)

@@ -57,5 +57,5 @@ type StandstillError struct {
 }
 
 func (e *StandstillError) Error() string {
-	return fmt.Sprintf("the node's newest snapshot block, %d, is of %s: its chain stands still, or it does not follow the chain", e.Height, e.Since.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("the node's latest snapshot block, %d, is of %s: its chain is stalled, or it does not follow the chain", e.Height, e.Since.UTC().Format(time.RFC3339))
 }

@@ -49,7 +49,7 @@ func (c Config) Check() error {
 		return err
 	}
 	if c.Poll < 0 || c.Poll > time.Minute {
-		return errors.New("poll: a duration up to a minute is wanted")
+		return errors.New("poll: must be a duration up to a minute")
 	}
 	for symbol, p := range c.Precisions {
 		if err := p.check(); err != nil {

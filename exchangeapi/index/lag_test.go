@@ -173,7 +173,7 @@ func TestStandstill(t *testing.T) {
 	r.clock.Add(1)
 	for range 3 {
 		x.follower.poll(t.Context(), 1)
-		require.ErrorContains(t, x.Ready(), "stands still")
+		require.ErrorContains(t, x.Ready(), "is stalled")
 		require.Equal(t, Lag{For: 61 * time.Second}, x.Lag())
 	}
 	require.Len(t, r.warnings(), 1)

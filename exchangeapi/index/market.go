@@ -207,7 +207,7 @@ func (x *Index) reloadTokens(ctx context.Context) {
 func (x *Index) queryToken(ctx context.Context, id core.TokenID) {
 	info, err := x.node.TokenInfo(ctx, id)
 	if err != nil || info == nil || info.ID != id {
-		x.log.WithError(err).WithField("token", id.String()).Debug("the node does not tell about a token")
+		x.log.WithError(err).WithField("token", id.String()).Debug("the node does not return a token")
 		return
 	}
 	x.cache.mu.Lock()

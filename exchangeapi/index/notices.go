@@ -25,7 +25,7 @@ const resubscribeAfter = 15 * time.Second
 func listenForNotices(ctx context.Context, node noticeNode, log logrus.FieldLogger, accounts [2]core.Address, tell func(removed bool)) {
 	for ctx.Err() == nil {
 		if err := hear(ctx, node, accounts, tell); err != nil && ctx.Err() == nil {
-			log.WithError(err).Debug("the node does not tell of new blocks; it is asked instead")
+			log.WithError(err).Debug("the node does not announce new blocks; polling instead")
 		}
 		select {
 		case <-ctx.Done():

@@ -227,7 +227,7 @@ func (x *Index) tokenLabel(ctx context.Context, id core.TokenID) (string, uint8,
 		}
 		x.queryToken(ctx, id)
 	}
-	return "", 0, fmt.Errorf("token %s: the node does not tell its symbol", id)
+	return "", 0, fmt.Errorf("token %s: the node does not return its symbol", id)
 }
 
 const lastGrant = "SELECT granted FROM ex_grants WHERE principal = ? AND agent = ? AND market = ? ORDER BY height DESC, pos DESC LIMIT 1"

@@ -153,7 +153,7 @@ func (a *applier) settleRequest(o *orderRow, request string) error {
 		return err
 	}
 	if o.Cancel, err = a.pending(o.ID); err != nil {
-		return fmt.Errorf("looking for requests to cancel order %s: %w", o.ID, err)
+		return fmt.Errorf("finding requests to cancel order %s: %w", o.ID, err)
 	}
 	a.changedIfSeen(o)
 	return nil

@@ -134,7 +134,7 @@ func (r *reader) line(ctx context.Context, at cursor, most uint64) (p blockRange
 		return blockRange{forked: true}, nil, nil
 	}
 	p.top = top.Height
-	if top.Height == at.height || limit <= at.height { // blocks above most are read later, and our newest block is checked then
+	if top.Height == at.height || limit <= at.height { // blocks above most are read later, and our latest block is checked then
 		return p, nil, nil
 	}
 	if top.Height > limit {

@@ -81,7 +81,7 @@ func (c Config) Check() error {
 		return errors.New("max_age must be above zero")
 	}
 	if u, err := url.Parse(c.URL); c.URL != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
-		return errors.New("url: http(s)://host/path is wanted")
+		return errors.New("url: must be http(s)://host/path")
 	}
 	names := slices.Concat(c.Currencies, slices.Collect(maps.Values(c.Coins)), []string{c.USDCNY})
 	for _, f := range c.Feeds {
@@ -111,7 +111,7 @@ func (c Config) checkFeeds() error {
 		case seen[pair]:
 			return fmt.Errorf("feeds: two of %s in %s", f.Coin, f.Currency)
 		case f.Chain == "" || f.Address == "":
-			return fmt.Errorf("feed %d: chain and address are wanted", i+1)
+			return fmt.Errorf("feed %d: chain and address are required", i+1)
 		case f.Heartbeat <= 0:
 			return fmt.Errorf("feed %d: heartbeat must be above zero", i+1)
 		case f.Coin == f.Currency:

@@ -87,7 +87,7 @@ func (r *Rates) Run(ctx context.Context) error {
 
 func (r *Rates) tryRefresh(ctx context.Context) {
 	if err := r.Refresh(ctx); err != nil && ctx.Err() == nil {
-		r.log.WithError(err).Warn("exchange rates: those before stay in use")
+		r.log.WithError(err).Warn("exchange rates: the previous ones stay in use")
 	}
 }
 
@@ -210,7 +210,7 @@ func (r *Rates) report(token string) Report {
 	out := Report{What: "rate of " + token}
 	p, known := r.coin(r.cfg.Coins[token])[usd]
 	if !known {
-		out.Err = fmt.Errorf("no source says the price of %s in usd", r.cfg.Coins[token])
+		out.Err = fmt.Errorf("no source has the price of %s in usd", r.cfg.Coins[token])
 		return out
 	}
 	out.Found, out.Stale = p.Value.String()+" usd, "+age(r.now(), p.At), p.Stale(r.now())

@@ -51,16 +51,16 @@ func CheckURL(url string) error {
 	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
 		switch {
 		case path == "":
-			return errors.New("url: sqlite: wants a plain path behind it")
+			return errors.New("url: sqlite: must be followed by a plain path")
 		case strings.ContainsAny(path, "?\x00") || strings.HasPrefix(path, "file:") || strings.HasPrefix(path, ":"):
-			return errors.New("url: sqlite: takes a plain path, no options, no memory database")
+			return errors.New("url: sqlite: must be a plain path without options, not a memory database")
 		}
 		return nil
 	}
 	if strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://") {
 		return nil
 	}
-	return errors.New("url: sqlite:PATH or postgres://... is wanted")
+	return errors.New("url: must be sqlite:PATH or postgres://...")
 }
 
 // Path is the file of an address, if it names one.

@@ -63,7 +63,7 @@ func (db *DB) Migrate(ctx context.Context, s Schema) error {
 	case current == target:
 		return nil
 	case s.Joins:
-		return fmt.Errorf("%w: schema %d, this program wants %d", ErrOlder, current, target)
+		return fmt.Errorf("%w: schema %d, this program needs %d", ErrOlder, current, target)
 	}
 	if s.Migrating != nil {
 		s.Migrating(current, target)

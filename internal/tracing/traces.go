@@ -119,5 +119,5 @@ func (q *quiet) Handle(err error) {
 		return
 	}
 	q.last = time.Now()
-	q.log.WithError(err).Warn("the collector takes no traces; nothing else is the worse for it")
+	q.log.WithError(err).Warn("the collector does not accept traces; other functions are not affected")
 }

@@ -40,7 +40,7 @@ func (w *writer) add(name string, from io.Reader, size int64) (string, error) {
 	sum := sha256.New()
 	n, err := io.Copy(io.MultiWriter(w.tar, sum), io.LimitReader(from, size))
 	if err == nil && n < size {
-		err = fmt.Errorf("it has become shorter meanwhile: %d bytes of %d", n, size)
+		err = fmt.Errorf("it was truncated during the copy: %d bytes of %d", n, size)
 	}
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
@@ -106,7 +106,7 @@ func open(path string) (*archive, error) {
 	switch {
 	case err == nil && whole, whole && errors.Is(err, ErrNewer):
 	case err == nil:
-		err = fmt.Errorf("%w: %s: its digest does not fit it", ErrDamaged, path)
+		err = fmt.Errorf("%w: %s: its digest does not match", ErrDamaged, path)
 	default:
 		err = fmt.Errorf("%w: %s: %s", ErrDamaged, path, err.Error()) // not the content of a damaged manifest
 	}
@@ -189,14 +189,14 @@ func (a *archive) readManifest() error {
 func (a *archive) compare(f File) error {
 	s := a.sections[f.Name]
 	if s == nil || s.Size() != f.Size {
-		return fmt.Errorf("%d bytes are wanted", f.Size)
+		return fmt.Errorf("must be %d bytes", f.Size)
 	}
 	sum := sha256.New()
 	if _, err := io.Copy(sum, s); err != nil {
 		return err
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != f.SHA256 {
-		return errors.New("its digest does not fit it")
+		return errors.New("its digest does not match")
 	}
 	return nil
 }

@@ -343,7 +343,7 @@ func TestRestoreRefusesWhatItDoesNotKnow(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "config.yaml")
 	require.NoError(t, os.WriteFile(other, []byte(strings.Replace(string(text), "embedded:", "#", 1)), 0o600))
 	_, err = backup.Restore(t.Context(), target, other, backup.RestoreOptions{})
-	require.ErrorContains(t, err, "the backup has exchange-chain/blocks.log, for which the configuration")
+	require.ErrorContains(t, err, "the backup contains exchange-chain/blocks.log, which is not in the configuration")
 }
 
 // Who has lost the records alone gets them alone; the sign-guard is looked at all the same.

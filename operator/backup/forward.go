@@ -66,7 +66,7 @@ func (r *restore) keepsGuard(ctx context.Context, p part) (bool, error) {
 }
 
 func notNewest(path string, err error) error {
-	return fmt.Errorf("the sign-guard %s cannot be the newest one: %w. Put the newest there; if it is lost, order the backup's with --replace --older-guard", path, err)
+	return fmt.Errorf("the sign-guard %s cannot be the newest one: %w. Restore the newest one; if it is lost, use the backup's with --replace --older-guard", path, err)
 }
 
 // wholeFrames returns the end of a log's last complete frame.
@@ -131,7 +131,7 @@ func (r *restore) halt(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("opening the restored records: %w", err)
 	}
-	why := "restored with the sign-guard of the backup of " + r.Made.Format(time.RFC3339) + ", which does not know what was signed since"
+	why := "restored with the sign-guard of the backup of " + r.Made.Format(time.RFC3339) + ", which does not know later signatures"
 	err = s.Update(ctx, func(tx *records.Tx) error {
 		for _, id := range r.cfg.ChainIDs() {
 			accounts, err := tx.Accounts(id, records.KindHot, records.KindGas, records.KindGateway)

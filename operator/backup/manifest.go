@@ -18,9 +18,9 @@ import (
 // What callers test for with errors.Is.
 var (
 	ErrDamaged = errors.New("the backup is damaged")
-	ErrNewer   = errors.New("the backup was made by a newer gatewayd")
+	ErrNewer   = errors.New("the backup was created by a newer gatewayd")
 	ErrInUse   = errors.New("a daemon is running on it")
-	ErrExists  = errors.New("is there already")
+	ErrExists  = errors.New("already exists")
 )
 
 // format is the version of the file's own shape.

@@ -124,9 +124,9 @@ func absent(cfg config.Config, servers []string) (list []Absent) {
 			}
 		}
 	}
-	const secret = "keys and secrets are never in a backup: keep them apart from it"
+	const secret = "keys and secrets are never in a backup: keep them separately"
 	if cfg.Wallet.Remote() {
-		add("it is the signer's: `gatewayd signer backup` on its machine, after this", "sign-guard")
+		add("it belongs to the signer: run `gatewayd signer backup` on its machine after this", "sign-guard")
 	}
 	if cfg.Wallet.Store != "" {
 		add(secret, "wallet.store "+cfg.Wallet.Store)

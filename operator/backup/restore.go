@@ -120,7 +120,7 @@ func (r *restore) readConfig(path string) (err error) {
 func (r *restore) plan() error {
 	for _, name := range r.o.Only {
 		if r.entry(name) == nil {
-			return fmt.Errorf("the backup has no file %q: --verify lists what it has", name)
+			return fmt.Errorf("the backup has no file %q: --verify lists its contents", name)
 		}
 	}
 	wanted, _ := parts(r.cfg)
@@ -132,12 +132,12 @@ func (r *restore) plan() error {
 		case r.entry(p.name) != nil:
 			r.list = append(r.list, p)
 		case p.needs():
-			return fmt.Errorf("the configuration %s wants %s, which the backup does not have: is it of this gateway?", r.cfg.Path, p)
+			return fmt.Errorf("the configuration %s needs %s, which the backup does not contain: is it of this gateway?", r.cfg.Path, p)
 		}
 	}
 	for _, f := range r.Files {
 		if p, _ := find(f.Name); p.needs() && !paths[f.Name] {
-			return fmt.Errorf("the backup has %s, for which the configuration %s has no place: is it of this gateway?", f.Name, r.cfg.Path)
+			return fmt.Errorf("the backup contains %s, which is not in the configuration %s: is it of this gateway?", f.Name, r.cfg.Path)
 		}
 	}
 	return nil
@@ -267,7 +267,7 @@ func (r *restore) refuseExisting(of func(part) bool) error {
 		r.aside = append(r.aside, files...)
 	}
 	if len(there) > 0 && !r.o.Replace {
-		return fmt.Errorf("%s %w: with --replace it is renamed and the backup's put in its place. Nothing was changed", strings.Join(there, " and "), ErrExists)
+		return fmt.Errorf("%s %w: --replace renames it and restores the backup's. Nothing was changed", strings.Join(there, " and "), ErrExists)
 	}
 	return nil
 }
@@ -339,7 +339,7 @@ func (r *restore) putPart(ctx context.Context, p part) error {
 }
 
 func halfway(err error) error {
-	return fmt.Errorf("%w: the restore is half done; start no daemon, mend the cause and restore again with --replace", err)
+	return fmt.Errorf("%w: the restore is incomplete; do not start the daemon, fix the cause and restore again with --replace", err)
 }
 
 func (r *restore) put(path string) error {

@@ -46,7 +46,7 @@ func keepsServer(ctx context.Context, p part, staged string) (bool, error) {
 	case there.Commits == 0:
 		return false, nil
 	}
-	return false, fmt.Errorf("%s %w: it is %s with %d commits, the backup's is %s with %d. It is never written over: name an empty database in signer.guard, where this one is lost",
+	return false, fmt.Errorf("%s %w: it is %s with %d commits, the backup's is %s with %d. It is never overwritten: if it is lost, set signer.guard to an empty database",
 		p.place(), ErrExists, there.ID, there.Commits, backup.ID, backup.Commits)
 }
 

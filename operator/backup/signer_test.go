@@ -122,5 +122,5 @@ func TestSignerOnAServer(t *testing.T) {
 	with(other)
 	_, err = backup.Restore(t.Context(), ofServer, path, backup.RestoreOptions{Replace: true, OlderGuard: true})
 	require.ErrorIs(t, err, backup.ErrExists)
-	require.ErrorContains(t, err, "name an empty database in signer.guard")
+	require.ErrorContains(t, err, "set signer.guard to an empty database")
 }

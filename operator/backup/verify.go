@@ -68,7 +68,7 @@ func checkDatabase(ctx context.Context, p part, f File, path string) error {
 	case err != nil:
 		return err
 	case version != f.Schema:
-		return fmt.Errorf("%w: its schema is %d, the manifest says %d", ErrDamaged, version, f.Schema)
+		return fmt.Errorf("%w: its schema is %d, but %d in the manifest", ErrDamaged, version, f.Schema)
 	case version > newest:
 		return fmt.Errorf("%w: schema %d, this one knows %d: use the gatewayd that made it, or a later one", ErrNewer, version, newest)
 	case p.name == recordsName:

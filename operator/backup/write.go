@@ -28,7 +28,7 @@ type Options struct {
 // and verifies it. An existing file is ErrExists and stays; after a failure, no file remains.
 func Write(ctx context.Context, cfg config.Config, target string, o Options) (m Manifest, err error) {
 	if _, err := os.Lstat(target); !errors.Is(err, fs.ErrNotExist) {
-		return m, errors.Join(err, fmt.Errorf("%s %w: a backup never overwrites a file, name another", target, ErrExists))
+		return m, errors.Join(err, fmt.Errorf("%s %w: a backup never overwrites a file, use another name", target, ErrExists))
 	}
 	list, servers := parts(cfg)
 	if len(servers) > 0 && !o.Apart {
@@ -52,7 +52,7 @@ func Write(ctx context.Context, cfg config.Config, target string, o Options) (m 
 
 // onServers returns the instructions for databases that are not files.
 func onServers(cfg config.Config, servers []string) error {
-	return fmt.Errorf("%s: on a PostgreSQL server, which has its own backups (docs/operations/backup.md). Make that one first, for example\n"+
+	return fmt.Errorf("%s: on a PostgreSQL server, which has its own backups (docs/operations/backup.md). Create that one first, for example\n"+
 		"  pg_dump --format=custom --file=gatewayd-records.dump '%s'\nand then the rest with\n  gatewayd backup -c %s --postgres-apart TARGET",
 		strings.Join(servers, ", "), serverURL(cfg), cfg.Path)
 }
@@ -136,7 +136,7 @@ func (p part) copyTo(ctx context.Context, path string) error {
 
 func absentDatabase(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: the daemon makes it at its first start. Is this the daemon's configuration, and its working directory?", err)
+		return fmt.Errorf("%w: the daemon creates it at its first start. Is this the daemon's configuration, and its working directory?", err)
 	}
 	return err
 }

@@ -103,7 +103,7 @@ func (c *Console) askApproval(r request) error {
 		return err
 	}
 	if len(mine) == 0 {
-		return refusal(http.StatusConflict, "you have no passkey: register one, and have its line put into signer.approvals.approvers; or `gatewayd approve` with a key file")
+		return refusal(http.StatusConflict, "you have no passkey: register one and add its entry to signer.approvals.approvers, or use `gatewayd approve` with a key file")
 	}
 	nonce, err := approval.NewNonce()
 	if err != nil {
@@ -122,7 +122,7 @@ func (c *Console) askApproval(r request) error {
 func (c *Console) waitingOf(r request) (w operator.Waiting, err error) {
 	id, err := strconv.ParseUint(r.Param("id"), 10, 63)
 	if err != nil {
-		return w, refusal(http.StatusBadRequest, "id: the number of a record is wanted")
+		return w, refusal(http.StatusBadRequest, "id: must be the number of a record")
 	}
 	w, err = r.Session.WaitingPayment(r.Request().Context(), id)
 	if errors.Is(err, operator.ErrNothingWaits) {
@@ -162,7 +162,7 @@ func (c *Console) approve(r request) error {
 		return err
 	}
 	if _, _, err := r.Session.Approver(key.String()); err != nil {
-		return refusal(http.StatusForbidden, "this passkey approves nothing: its line is not in signer.approvals.approvers")
+		return refusal(http.StatusForbidden, "this passkey cannot approve: it is not in signer.approvals.approvers")
 	}
 	a := approval.FromPasskey(key, signed.Assertion, given.Expires, given.Nonce)
 	if err := approval.VerifyPasskey(site, key, a, w.Payment.Chain, w.Claim, c.Now()); err != nil {
@@ -182,7 +182,7 @@ func (c *Console) ownKey(r request, credential json.RawMessage) (key approval.Pa
 		return err
 	})
 	if errors.Is(err, records.ErrNotFound) || err == nil && p.User != r.user.Name {
-		return key, refusal(http.StatusForbidden, "this is no passkey of yours")
+		return key, refusal(http.StatusForbidden, "this is not one of your passkeys")
 	}
 	if err != nil {
 		return key, err

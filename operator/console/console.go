@@ -99,7 +99,7 @@ func (c *Console) Routes(e *echo.Echo) {
 	api.POST("/approvals/:id/reject", c.signed(c.reject, records.Approver))
 	api.POST("/approvals/:id", c.signed(c.approve, records.Approver))
 	api.POST("/channels/:network/:token/:direction", c.signed(c.setChannel, records.Operator))
-	api.Any("/*", func(echo.Context) error { return refusal(http.StatusNotFound, "there is no such page of the console") })
+	api.Any("/*", func(echo.Context) error { return refusal(http.StatusNotFound, "the console has no such page") })
 }
 
 // private keeps the console's answers away from others: from caches, from readers on the way and
@@ -114,9 +114,9 @@ func (c *Console) private(next echo.HandlerFunc) echo.HandlerFunc {
 		var err error
 		switch site := r.Header.Get("Sec-Fetch-Site"); {
 		case !c.Guard.Secure(r):
-			err = refusal(http.StatusForbidden, "the console is served over HTTPS, or to this machine")
+			err = refusal(http.StatusForbidden, "the console requires HTTPS, except from this machine")
 		case site != "" && site != "same-origin" && site != "none":
-			err = refusal(http.StatusForbidden, "the console is asked by its own pages only")
+			err = refusal(http.StatusForbidden, "the console accepts requests of its own pages only")
 		default:
 			err = next(x)
 		}
@@ -153,7 +153,7 @@ func (c *Console) answerError(x echo.Context, err error) error {
 		f = fault{http.StatusServiceUnavailable, operator.PlainError(err).Error()}
 	default:
 		c.faults.Write(c.Log.WithError(err).WithField("path", x.Path()), logrus.ErrorLevel, "the console could not answer")
-		f = fault{http.StatusInternalServerError, "this did not work; the daemon's log says why"}
+		f = fault{http.StatusInternalServerError, "the request failed; see the daemon's log"}
 	}
 	return x.JSON(f.code, map[string]string{"error": f.text})
 }
@@ -170,7 +170,7 @@ func (c *Console) inWholeUnits(text string) string {
 func (c *Console) gateway() (Gateway, error) {
 	g, ok := c.Gateway()
 	if !ok {
-		return g, refusal(http.StatusServiceUnavailable, "the database is not open: try again in a moment")
+		return g, refusal(http.StatusServiceUnavailable, "the database is not open: try again later")
 	}
 	return g, nil
 }

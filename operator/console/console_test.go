@@ -251,7 +251,7 @@ func TestOrdersWantRoleTokenAndReason(t *testing.T) {
 	require.Equal(t, http.StatusServiceUnavailable, order("/chains/eth/rescan", rescan), "another process leads")
 	require.Equal(t, http.StatusBadRequest, order("/chains/eth/rescan", map[string]any{"from": -1}))
 	require.Equal(t, http.StatusBadRequest, order("/configuration/reload", map[string]string{}), "no reason")
-	require.Equal(t, http.StatusConflict, order("/configuration/reload", why), "no daemon works on the database")
+	require.Equal(t, http.StatusConflict, order("/configuration/reload", why), "no daemon uses the database")
 	require.Equal(t, http.StatusNotFound, order("/accounts/eth/0x1/stop", why))
 	require.Equal(t, http.StatusNotFound, order("/channels/eth/ETH/deposit", map[string]string{"state": "OPEN", "why": "x"}))
 	require.Equal(t, http.StatusNotFound, order("/nothing", why))
@@ -371,6 +371,6 @@ func TestHistoryIsVerified(t *testing.T) {
 	for _, other := range []string{fmt.Sprintf("?seq=%d&digest=%s", now.Lines+1, now.Digest), fmt.Sprintf("?seq=%d&digest=%s", now.Lines+100, now.Digest)} {
 		v := verify(other)
 		require.False(t, v.Whole)
-		require.Contains(t, v.Broken, "cut off")
+		require.Contains(t, v.Broken, "removed or rewritten")
 	}
 }

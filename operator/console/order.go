@@ -24,7 +24,7 @@ type recordOrder struct {
 func (c *Console) orderRecord(r request) error {
 	id, err := strconv.ParseUint(r.Param("id"), 10, 63)
 	if err != nil {
-		return refusal(http.StatusBadRequest, "id: the number of a record is wanted")
+		return refusal(http.StatusBadRequest, "id: must be the number of a record")
 	}
 	var o recordOrder
 	if err := readBody(r, &o); err != nil {
@@ -56,7 +56,7 @@ func (r request) named(name string) request {
 
 func checkWhy(why string) error {
 	if why == "" || len(why) > maxWhy {
-		return refusal(http.StatusBadRequest, "why: a reason of at most "+strconv.Itoa(maxWhy)+" characters is wanted; it is kept in the history")
+		return refusal(http.StatusBadRequest, "why: a reason of at most "+strconv.Itoa(maxWhy)+" characters is required")
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 func (c *Console) site() (approval.Site, error) {
 	s, err := c.Site()
 	if err != nil {
-		return s, refusal(http.StatusConflict, "passkeys want operators.url, the console's address as people open it: "+err.Error())
+		return s, refusal(http.StatusConflict, "passkeys require operators.url, the public address of the console: "+err.Error())
 	}
 	return s, nil
 }
@@ -161,7 +161,7 @@ func challengeIn(credential json.RawMessage) ([]byte, error) {
 	return base64.RawURLEncoding.DecodeString(client.Challenge)
 }
 
-var errChallenge = refusal(http.StatusUnauthorized, "this was not asked for, was used before, or took too long: begin again")
+var errChallenge = refusal(http.StatusUnauthorized, "the challenge is unknown, used or expired: start again")
 
 func (c *Console) removePasskey(r request) error {
 	err := r.Session.Store.Update(r.ctx(), func(tx *records.Tx) error { return records.RemovePasskey(tx, r.user.Name, r.Param("id"), r.token) })
@@ -194,7 +194,7 @@ type passkeyAssertion struct {
 	Credential json.RawMessage `json:"credential"`
 }
 
-var errPasskey = refusal(http.StatusUnauthorized, "nobody signs in with this passkey here")
+var errPasskey = refusal(http.StatusUnauthorized, "this passkey is not registered")
 
 func (c *Console) signInByPasskey(x echo.Context) error {
 	g, err := c.gateway()

@@ -29,7 +29,7 @@ const (
 )
 
 // ErrPassword means that a password is not acceptable.
-var ErrPassword = fmt.Errorf("a password of %d to %d characters is wanted", MinPassword, MaxPassword)
+var ErrPassword = fmt.Errorf("the password must have %d to %d characters", MinPassword, MaxPassword)
 
 // madeSize is the number of random bytes of a generated password.
 const madeSize = 15
@@ -64,7 +64,7 @@ func encoded(salt, hash []byte) string {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonTime, argonThreads, text.EncodeToString(salt), text.EncodeToString(hash))
 }
 
-var errHash = errors.New("a kept password cannot be read")
+var errHash = errors.New("a stored password cannot be read")
 
 // passwordFits takes the same time for any password.
 func passwordFits(kept, password string) (bool, error) {

@@ -23,9 +23,9 @@ func readBody(x echo.Context, into any) error {
 	case errors.As(err, &tooLong):
 		return refusal(http.StatusRequestEntityTooLarge, "the request is too long")
 	case err != nil:
-		return refusal(http.StatusBadRequest, "the request is not the JSON that is wanted: "+err.Error())
+		return refusal(http.StatusBadRequest, "the request is not valid JSON for this call: "+err.Error())
 	case d.More():
-		return refusal(http.StatusBadRequest, "one JSON object is wanted")
+		return refusal(http.StatusBadRequest, "the request must be one JSON object")
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func number(r request, name string, otherwise uint64) (uint64, error) {
 	}
 	n, err := strconv.ParseUint(text, 10, 63)
 	if err != nil {
-		return 0, refusal(http.StatusBadRequest, name+": a whole number is wanted")
+		return 0, refusal(http.StatusBadRequest, name+": must be an integer")
 	}
 	return n, nil
 }
@@ -232,7 +232,7 @@ func (c *Console) verifyHistory(r request) error {
 	case c.verifies <- struct{}{}:
 		defer func() { <-c.verifies }()
 	default:
-		return refusal(http.StatusTooManyRequests, "the history is being verified: try again when that is done")
+		return refusal(http.StatusTooManyRequests, "the history is being verified: try again afterwards")
 	}
 	s, err := r.Session.VerifyHistory(r.Request().Context(), kept, r.QueryParam("digest"))
 	switch {

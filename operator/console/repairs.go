@@ -34,19 +34,19 @@ func (r request) toRepair() (o repair, with *recovery.Recovery, err error) {
 	return o, r.Bridge.Recovery(r.Session.Store, r.Guard), nil
 }
 
-var errNotLeading = refusal(http.StatusServiceUnavailable, "another process leads: order it there, or by command")
+var errNotLeading = refusal(http.StatusServiceUnavailable, "another process has the lease: give the order there, or by command")
 
 func (c *Console) settle(r request) error {
 	id, err := strconv.ParseUint(r.Param("id"), 10, 63)
 	if err != nil {
-		return refusal(http.StatusBadRequest, "id: the number of a record is wanted")
+		return refusal(http.StatusBadRequest, "id: must be the number of a record")
 	}
 	o, with, err := r.toRepair()
 	if err != nil {
 		return err
 	}
 	if o.Hash == "" {
-		return refusal(http.StatusBadRequest, "hash: that of the transaction of ours that paid it is wanted")
+		return refusal(http.StatusBadRequest, "hash: must be the hash of our transaction that paid the record")
 	}
 	if err := r.Session.SettleRecord(r.ctx(), with, id, o.Hash, o.Why); err != nil {
 		return err

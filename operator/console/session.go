@@ -56,10 +56,10 @@ func (c *Console) signed(do action, role records.UserRole) echo.HandlerFunc {
 		r.user, r.csrf = s.User, s.CSRF
 		given := x.Request().Header.Get(headerCSRF)
 		if x.Request().Method != http.MethodGet && subtle.ConstantTimeCompare([]byte(given), []byte(s.CSRF)) != 1 {
-			return refusal(http.StatusForbidden, headerCSRF+": the session's token is wanted; load the page again")
+			return refusal(http.StatusForbidden, headerCSRF+": the session's token is missing; reload the page")
 		}
 		if role != "" && r.user.Role != role {
-			return refusal(http.StatusForbidden, fmt.Sprintf("%s is a %s, and this wants the role %s", r.user.Name, r.user.Role, role))
+			return refusal(http.StatusForbidden, fmt.Sprintf("%s is a %s, but this requires the role %s", r.user.Name, r.user.Role, role))
 		}
 		return do(r)
 	}
@@ -148,7 +148,7 @@ func (c *Console) begin(x echo.Context, g Gateway, name string, use func(*record
 		return records.SignIn(tx, name, token, csrf)
 	})
 	if errors.Is(err, records.ErrUsed) {
-		return refusal(http.StatusUnauthorized, "this was used to sign in before: take the next code, or touch the passkey again")
+		return refusal(http.StatusUnauthorized, "this code or passkey response was already used: use the next code, or the passkey again")
 	}
 	if err != nil {
 		return err
@@ -163,7 +163,7 @@ func (c *Console) mayTry(x echo.Context, name string) error {
 	for _, who := range []string{"name " + name, "client " + client} {
 		if wait := c.tries.Take(who); wait > 0 {
 			x.Response().Header().Set(echo.HeaderRetryAfter, strconv.Itoa(int(wait.Seconds())+1))
-			return refusal(http.StatusTooManyRequests, "too many tries: wait a moment")
+			return refusal(http.StatusTooManyRequests, "too many attempts: try again later")
 		}
 	}
 	return nil

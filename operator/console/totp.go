@@ -26,7 +26,7 @@ var secretText = base32.StdEncoding.WithPadding(base32.NoPadding)
 func NewSecret() (string, error) {
 	secret := make([]byte, secretSize)
 	if _, err := rand.Read(secret); err != nil {
-		return "", fmt.Errorf("making a secret: %w", err)
+		return "", fmt.Errorf("creating a secret: %w", err)
 	}
 	return secretText.EncodeToString(secret), nil
 }

@@ -12,8 +12,8 @@ import (
 	"gatewayd/vite/core"
 )
 
-const serveModules = "let the node serve these modules on the port that is configured (PublicModules in its configuration; for subscriptions also SubscribeEnabled), " +
-	"or choose a node that does"
+const serveModules = "enable these modules on the configured port of the node (PublicModules in its configuration; for subscriptions also SubscribeEnabled), " +
+	"or use another node"
 
 // BridgeCalls sends the bridge's calls to every node of an exchange chain. Unreachable nodes are
 // already reported by the connection check.
@@ -25,9 +25,9 @@ func (d *Doctor) BridgeCalls(ctx context.Context, c vite.Config, adapter *vite.C
 		case n.Err != nil:
 			d.add(false, what, n.Err.Error(), "start the node or correct its URL")
 		case len(n.Missing) > 0:
-			d.add(false, what, "not there: "+strings.Join(n.Missing, ", "), serveModules)
+			d.add(false, what, "missing: "+strings.Join(n.Missing, ", "), serveModules)
 		default:
-			d.add(true, what, fmt.Sprintf("all %d that the bridge asks answer", n.Asked), "")
+			d.add(true, what, fmt.Sprintf("all %d methods of the bridge answer", n.Asked), "")
 		}
 	}
 }
@@ -89,7 +89,7 @@ func (d *Doctor) exchangeCalls(ctx context.Context, what string, node *client.Cl
 		d.add(false, what+" methods", strings.Join(lacking, "; "), serveModules+"; without events of the exchange's contracts set VmLogAll")
 		return
 	}
-	d.add(true, what+" methods", "all that the exchange API asks answer", "")
+	d.add(true, what+" methods", "all methods of the exchange API answer", "")
 }
 
 // announcements checks whether the node announces new blocks by subscription. The exchange API
@@ -97,9 +97,9 @@ func (d *Doctor) exchangeCalls(ctx context.Context, what string, node *client.Cl
 func (d *Doctor) announcements(ctx context.Context, what string, node *client.Client) {
 	sub, err := node.SubscribeAccount(ctx, core.DexFundContract, make(chan []client.BlockEvent, 1))
 	if err != nil {
-		d.add(true, what+" announcements", "none, so it is asked again and again (exchange.index.poll): use ws:// and the node's module subscribe to hear at once", "")
+		d.add(true, what+" announcements", "no subscription, so the node is polled (exchange.index.poll): use ws:// and the node's module subscribe for immediate updates", "")
 		return
 	}
 	sub.Close()
-	d.add(true, what+" announcements", "the node tells of new blocks", "")
+	d.add(true, what+" announcements", "the node announces new blocks", "")
 }

@@ -52,7 +52,7 @@ func TestDoctorOfContractCoin(t *testing.T) {
 	}{
 		{"traces", ethnode.Config{}, false, nil, true, "credited at once: the node traces it", true, "compared with the books every 1h0m0s, 14000 accounts in a request"},
 		{"logs", ethnode.Config{Public: true, Amsterdam: true}, false, nil, true, "credited at once: the chain logs it (EIP-7708)", true, "14000 accounts"},
-		{"balances", ethnode.Config{Public: true}, false, nil, true, "found by balances within 1h0m0s, because the node does not trace (node 1 (HOST): debug_traceBlockByHash: the method debug_traceBlockByHash does not exist/is not available); credited when a later final block shows it too", true, "14000 accounts"},
+		{"balances", ethnode.Config{Public: true}, false, nil, true, "found by balances within 1h0m0s, because the node does not trace (node 1 (HOST): debug_traceBlockByHash: the method debug_traceBlockByHash does not exist/is not available); credited once a later final block confirms it", true, "14000 accounts"},
 		{"traces, no state", ethnode.Config{}, true, nil, true, "the node traces it", false, "cannot be read at its final block"},
 		{"nothing", ethnode.Config{Public: true}, true, nil, false, "never credited", false, "missing trie node"},
 		{"switched off", ethnode.Config{Public: true}, false, func(c *ethereum.Config) { c.Balances = "off" }, false, "never credited", true, "balances is off"},

@@ -107,7 +107,7 @@ func (d *Doctor) examine(ctx context.Context) {
 			found = "1 address"
 		}
 		d.Warn(len(n.Funders) > 0, "network "+n.Name+" funders", found,
-			"list the addresses that you top up from in funders: what comes from others is taken for a user's transfer")
+			"list the addresses of your own funds in funders: transfers from all others count as users' transfers")
 	}
 	d.chains(ctx, accounts)
 	d.operators(ctx)
@@ -131,7 +131,7 @@ func (d *Doctor) chains(ctx context.Context, networks []records.Network) {
 	for _, c := range d.Config.Chains() {
 		adapter, err := c.Open(nil, nil)
 		if err != nil {
-			d.add(false, "chain "+string(c.ID), err.Error(), "correct the chain's settings")
+			d.add(false, "chain "+string(c.ID), err.Error(), "correct the chain's configuration")
 			continue
 		}
 		d.chain(ctx, c, adapter, networks)
@@ -216,7 +216,7 @@ func (d *Doctor) running(ctx context.Context, k *operator.Session, networks []re
 		}
 	}
 	if found == 0 {
-		d.add(true, "status", "the daemon runs, nothing keeps money from moving", "")
+		d.add(true, "status", "the daemon runs, and payments are not blocked", "")
 	}
 }
 
@@ -227,13 +227,13 @@ func (d *Doctor) configured(ctx context.Context, k *operator.Session) {
 	case err != nil:
 		d.add(false, "configuration", err.Error(), "the database answers but cannot be read; see its log")
 	case !known:
-		d.Warn(false, "configuration", "the file has changed since the daemon read it", "`gatewayd reload` lets the daemon take it over")
+		d.Warn(false, "configuration", "the file has changed since the daemon read it", "`gatewayd reload` applies it")
 	default:
-		found := "the daemon works by it"
+		found := "the daemon uses it"
 		if len(waits) > 0 {
 			found += ", but for " + strings.Join(waits, ", ")
 		}
-		d.Warn(len(waits) == 0, "configuration", found, "these keys take a restart")
+		d.Warn(len(waits) == 0, "configuration", found, "these keys need a restart")
 	}
 }
 
@@ -250,7 +250,7 @@ func (d *Doctor) source(ctx context.Context, c ethereum.Config, adapter *ethereu
 			d.resolves(atNodes(c.ID))
 			continue
 		}
-		d.add(r.ChainID == c.ChainID, what+" chain id", fmt.Sprint(r.ChainID), fmt.Sprintf("chain_id says %d: choose the node of that chain or correct chain_id", c.ChainID))
+		d.add(r.ChainID == c.ChainID, what+" chain id", fmt.Sprint(r.ChainID), fmt.Sprintf("chain_id is %d: use a node of that chain or correct chain_id", c.ChainID))
 		if !c.OnDemand {
 			d.drift(what, d.Now().Sub(r.HeadTime))
 		}
@@ -259,10 +259,10 @@ func (d *Doctor) source(ctx context.Context, c ethereum.Config, adapter *ethereu
 		if !tag {
 			finality = fmt.Sprintf("%s confirmations, head %d", c.Finality, r.Head.Height)
 		}
-		d.add(!tag || r.Final > 0, what+" finality", finality, "the node knows no such block yet: wait, or set finality to a count of confirmations")
+		d.add(!tag || r.Final > 0, what+" finality", finality, "the node does not report such a block yet: wait, or set finality to a count of confirmations")
 		d.contractCoin(c, what, r)
 		d.add(r.Limited == 0, what+" request limits", limitsSeen(r.Limited, c.RequestsPerSecond),
-			"set requests_per_second to what the node's terms allow, a batch of n calls counting n, or take a larger plan; until then the daemon pauses as the node asks")
+			"set requests_per_second to the node's limit (a batch of n calls counts n), or use a larger plan; until then the daemon pauses as the node requests")
 	}
 	if !answered {
 		d.unanswered(c.ID)
@@ -278,7 +278,7 @@ func (d *Doctor) source(ctx context.Context, c ethereum.Config, adapter *ethereu
 
 // unanswered reports unreachable nodes of a chain once, in place of every further check.
 func (d *Doctor) unanswered(id chain.ID) {
-	d.add(false, fmt.Sprintf("chain %s", id), "no node answers: its tokens, accounts and fees were not checked", "start a node or correct its URL, then check again")
+	d.add(false, fmt.Sprintf("chain %s", id), "no node answers: its tokens, accounts and fees were not checked", "start a node or correct its URL, and check again")
 	d.resolves(atNodes(id))
 }
 
@@ -294,7 +294,7 @@ func (d *Doctor) contractCoin(c ethereum.Config, what string, r ethereum.Report)
 		balances = fmt.Sprintf("compared with the books every %s, %d accounts in a request", period, r.Balances)
 	}
 	d.add(off || r.Balances > 0, what+" balances", balances,
-		"the node must keep the state of its final block, as every full node does; without it nothing finds what traces and logs do not show")
+		"the node must keep the state of its final block, as every full node does; without it coin that traces and logs do not show is not found")
 	what += " coin sent by contracts"
 	const never = "enable the node's debug API (debug_traceBlockByHash), or use a node that keeps the state of final blocks and set balances: auto"
 	switch {
@@ -313,22 +313,22 @@ func (d *Doctor) contractCoin(c ethereum.Config, what string, r ethereum.Report)
 // must prove it by its own nodes.
 func (d *Doctor) balanceCoin(id chain.ID, what, found string) {
 	if d.Config.Wallet.Signer == "" {
-		d.add(true, what, found+"credited when a later final block shows it too", "")
+		d.add(true, what, found+"credited once a later final block confirms it", "")
 		return
 	}
 	unprovable, approvers, err := d.signerProofs()
 	if err != nil {
-		d.add(false, what, found+"not credited: the signer, which must prove it, does not answer", "start the signer, then check again")
+		d.add(false, what, found+"not credited: the signer, which must prove it, does not answer", "start the signer and check again")
 		return
 	}
 	why := unprovable[id]
 	if why == "" {
-		d.add(true, what, found+"credited when the signer has proven it by a later final block", "")
+		d.add(true, what, found+"credited once the signer has proven it by a later final block", "")
 		return
 	}
-	release := "`gatewayd approve ID --key FILE` credits what is held"
+	release := "`gatewayd approve ID --key FILE` credits held records"
 	if approvers == 0 {
-		release = "to credit what is held, add an approver to signer.approvals of the signer's configuration (`gatewayd approver new FILE`), then `gatewayd approve ID --key FILE`"
+		release = "to credit held records, add an approver to signer.approvals of the signer's configuration (`gatewayd approver new FILE`), then `gatewayd approve ID --key FILE`"
 	}
 	d.add(false, what, found+"then held, because the signer cannot prove it: "+why,
 		fmt.Sprintf("give the signer a node of %s that keeps the state of its final block (`ethereum.nodes` of its own configuration); %s", id, release))
@@ -343,14 +343,14 @@ func because(err error) string {
 }
 
 func limitsSeen(refused uint64, configured int) string {
-	rate := "no bound of ours"
+	rate := "no limit configured"
 	if configured > 0 {
 		rate = fmt.Sprintf("%d calls a second configured", configured)
 	}
 	if refused == 0 {
 		return "none met, " + rate
 	}
-	return fmt.Sprintf("%d requests of this check refused for coming too soon, %s", refused, rate)
+	return fmt.Sprintf("the node refused %d requests of this check by its rate limit, %s", refused, rate)
 }
 
 // fees reports the kind of the payments' transactions, and whether one is possible under the
@@ -359,7 +359,7 @@ func (d *Doctor) fees(ctx context.Context, c ethereum.Config, adapter *ethereum.
 	what := fmt.Sprintf("chain %s fees", c.ID)
 	now, err := adapter.Fees(ctx)
 	if err != nil {
-		d.add(false, what, err.Error(), "the nodes must answer eth_feeHistory or, on a chain without a base fee, eth_gasPrice, and be of one mind")
+		d.add(false, what, err.Error(), "the nodes must answer eth_feeHistory or, on a chain without a base fee, eth_gasPrice, and must agree")
 		return
 	}
 	kind := "base fee and tip (transactions of type 2)"
@@ -367,12 +367,12 @@ func (d *Doctor) fees(ctx context.Context, c ethereum.Config, adapter *ethereum.
 		kind = "gas price, no base fee (transactions of type 0)"
 	}
 	d.add(!now.OverCeiling, what, fmt.Sprintf("%s, %s wei per gas now", kind, now.Price),
-		"more than max_fee_gwei allows: payouts wait until it falls; raise max_fee_gwei if this is the chain's usual price")
+		"above max_fee_gwei: payouts wait until it falls; raise max_fee_gwei if this is the chain's usual price")
 }
 
 func (d *Doctor) drift(what string, age time.Duration) {
-	d.add(age.Abs() < maxDrift, what+" clock", "newest block is "+age.Truncate(time.Second).String()+" old",
-		"the node stands still or a clock is wrong: check the node's synchronisation and this machine's time service")
+	d.add(age.Abs() < maxDrift, what+" clock", "latest block is "+age.Truncate(time.Second).String()+" old",
+		"the node is stalled or a clock is wrong: check the node's synchronisation and this machine's time service")
 }
 
 func (d *Doctor) sourceTokens(ctx context.Context, adapter *ethereum.Chain, n records.Network) {
@@ -384,12 +384,12 @@ func (d *Doctor) sourceTokens(ctx context.Context, adapter *ethereum.Chain, n re
 				d.add(false, what+" contract", err.Error(), NodeFirst(err, "asset must be the address of an ERC-20 contract on this chain"))
 				continue
 			}
-			d.add(decimals == t.AssetDecimals, what+" asset decimals", fmt.Sprint(decimals), fmt.Sprintf("asset_decimals says %d: correct it before anything is credited", t.AssetDecimals))
+			d.add(decimals == t.AssetDecimals, what+" asset decimals", fmt.Sprint(decimals), fmt.Sprintf("asset_decimals is %d: correct it before the first credit", t.AssetDecimals))
 		}
 		if t.Policy.Fee.Kind == "network" && !t.Policy.Fee.Rate.IsZero() {
-			d.Warn(false, what+" fee", "a fixed rate of "+t.Policy.Fee.Rate.String(), "fees follow the network's, the price of its coin stays as it is written: look at fee.rate when prices move")
+			d.Warn(false, what+" fee", "a fixed rate of "+t.Policy.Fee.Rate.String(), "fees follow the network's, but the configured price of its coin is fixed: update fee.rate when prices change")
 		}
-		d.Warn(t.AssetDecimals == t.Decimals, what+" equal decimals", fmt.Sprintf("%d and %d", t.AssetDecimals, t.Decimals), "mobile wallets show a wrong minimum when they differ; prefer a gateway token with the asset's decimals")
+		d.Warn(t.AssetDecimals == t.Decimals, what+" equal decimals", fmt.Sprintf("%d and %d", t.AssetDecimals, t.Decimals), "mobile wallets show a wrong minimum if they differ; prefer a gateway token with the asset's decimals")
 		if n.Hot != "" {
 			d.holds(ctx, adapter, n.Hot, t.Asset, what+" hot account", "send some to "+n.Hot+" "+fromFunder+", so that withdrawals can be paid", toHot(n, t.Asset, forPayouts(t)))
 			c, err := operator.WithdrawalCapacity(ctx, adapter, n, t, d.inclusions[networkChain{n.Name, n.Source}])
@@ -398,11 +398,11 @@ func (d *Doctor) sourceTokens(ctx context.Context, adapter *ethereum.Chain, n re
 	}
 	if n.Hot != "" {
 		for i, account := range n.Paying(n.Source) {
-			d.holds(ctx, adapter, account, chain.Native, "network "+n.Name+" hot account's coin for fees"+ordinal(i), "send some coin to "+n.Hot+" "+fromFunder+": a running daemon shares it with the others",
+			d.holds(ctx, adapter, account, chain.Native, "network "+n.Name+" hot account's coin for fees"+ordinal(i), "send some coin to "+n.Hot+" "+fromFunder+": a running daemon shares it with the other accounts",
 				toHot(n, chain.Native, forFees))
 		}
 		d.retired(ctx, adapter, n, n.RetiredHots)
-		d.holds(ctx, adapter, n.Gas, chain.Native, "network "+n.Name+" gas account", "send some coin to "+n.Gas+" "+fromFunder+": it pays for sweeping tokens off deposit addresses", toGas(n))
+		d.holds(ctx, adapter, n.Gas, chain.Native, "network "+n.Name+" gas account", "send some coin to "+n.Gas+" "+fromFunder+": it pays for sweeps of tokens from deposit addresses", toGas(n))
 		d.sourceNeeds(ctx, adapter, n)
 	}
 }
@@ -413,7 +413,7 @@ const fromFunder = "from an address in `funders`"
 // NodeFirst is the advice on something that could not be read: the node, where no node answers.
 func NodeFirst(err error, advice string) string {
 	if errors.Is(err, chain.ErrUnavailable) {
-		return "no node answers: start the node or correct its URL, then check again"
+		return "no node answers: start the node or correct its URL, and check again"
 	}
 	return advice
 }
@@ -506,11 +506,11 @@ func (d *Doctor) exchange(ctx context.Context, c vite.Config, adapter *vite.Chai
 // lineAdvice describes the loss where a node does not prove the chain.
 func lineAdvice(m vite.LineMode) string {
 	if m == vite.LineLists {
-		return "the node refuses ledger_getChunks: incoming transfers are looked up in unreceived lists, which anyone can fill with free transfers until " +
-			"the bridge stops, and nothing shows whether one is left out; use a node with the method, or let several nodes agree"
+		return "the node refuses ledger_getChunks: incoming transfers are read from unreceived lists, which anyone can fill with free transfers until " +
+			"the bridge stops, and omissions are not detected; use a node with the method, or several nodes"
 	}
-	return "snapshot hashes of this node are not recomputed (another rule than the known one, or proof: off): " +
-		"whether it leaves something out is believed; let several nodes agree"
+	return "snapshot hashes of this node are not verified (unknown rule, or proof: off): " +
+		"omissions are not detected; use several nodes"
 }
 
 // minQuota is the cost of a receive and a payment with data together, rounded
@@ -525,8 +525,8 @@ func (d *Doctor) exchangeTokens(ctx context.Context, c vite.Config, adapter *vit
 			d.add(false, what+" on the exchange chain", err.Error(), NodeFirst(err, "token must be the id of an issued token"))
 			continue
 		}
-		d.add(info.Decimals == t.Decimals, what+" decimals", fmt.Sprint(info.Decimals), fmt.Sprintf("decimals says %d: correct it", t.Decimals))
-		d.add(info.Symbol == t.Symbol, what+" symbol", info.Symbol, "symbol differs from the chain's; wallets show the chain's")
+		d.add(info.Decimals == t.Decimals, what+" decimals", fmt.Sprint(info.Decimals), fmt.Sprintf("decimals is %d: correct it", t.Decimals))
+		d.add(info.Symbol == t.Symbol, what+" symbol", info.Symbol, "the symbol differs from the chain's, which wallets show")
 		if n.Gateway != "" {
 			d.holds(ctx, adapter, n.Gateway, chain.Asset(t.TokenID), what+" at the gateway address", "issue or send some to "+n.Gateway+" "+fromFunder+", so that deposits can be paid", toGateway(n, t))
 			d.needs(toGateway(n, t), t.Policy.MinDeposit, chain.Amount{}, true)
@@ -571,14 +571,14 @@ func (d *Doctor) operators(ctx context.Context) {
 	if url == "" {
 		return
 	}
-	d.Warn(config.OnThisMachine(c.Listen), what+" address", c.Listen, "it tells accounts and amounts: bind it to 127.0.0.1, or let only machines of your own reach it")
+	d.Warn(config.OnThisMachine(c.Listen), what+" address", c.Listen, "it shows accounts and amounts: bind it to 127.0.0.1, or restrict it to your own machines")
 	switch err := daemon.AskOperators(ctx, url); {
 	case err == nil:
 		d.add(true, what, "answers at "+url, "")
 	case d.runs:
-		d.add(false, what, err.Error(), "a daemon runs and is not answered for here: its log says what has the address; name a free one in operators.listen and restart it")
+		d.add(false, what, err.Error(), "a daemon runs, but its operators' listener does not answer: see its log; set a free address in operators.listen and restart it")
 	default:
-		d.Warn(false, what, err.Error(), "start `gatewayd run`: /health, /ready and /metrics are there from its first second on")
+		d.Warn(false, what, err.Error(), "start `gatewayd run`: it serves /health, /ready and /metrics immediately")
 	}
 }
 
@@ -587,7 +587,7 @@ func (d *Doctor) listener(section string, c httpserver.Config) {
 	if c.Listen == "" { // this machine, by default
 		return
 	}
-	d.add(c.Reachable(), section+" listener", c.Listen, fmt.Sprintf("other machines are turned away over plain HTTP: set %[1]s.tls or acme, or list the proxy in front in %[1]s.trust_proxy", section))
+	d.add(c.Reachable(), section+" listener", c.Listen, fmt.Sprintf("requests of other machines over plain HTTP are refused: set %[1]s.tls or acme, or list the proxy in front in %[1]s.trust_proxy", section))
 }
 
 // certificate checks the certificate that a server's clients will see.
@@ -597,7 +597,7 @@ func (d *Doctor) certificate(what, key string, t httpserver.TLS) {
 	}
 	pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
 	if err != nil {
-		d.add(false, what, err.Error(), key+".cert and key must be a PEM pair that belongs together")
+		d.add(false, what, err.Error(), key+".cert and key must be a matching PEM pair")
 		return
 	}
 	left := pair.Leaf.NotAfter.Sub(d.Now())

@@ -58,7 +58,7 @@ func (d *Doctor) exchangeNode(ctx context.Context, what, url string) {
 		return
 	}
 	d.add(clock > 0 && d.Now().Sub(time.Unix(clock, 0)).Abs() < maxDrift, what+" clock", "told "+told(d.Now(), clock),
-		"orders and candles carry the time told last: the exchange's time account must send NotifyTime to "+core.DexFundContract.String())
+		"orders and candles have an old time: the exchange's time account must send NotifyTime to "+core.DexFundContract.String())
 }
 
 // told formats the time at which the exchange's clock was set.
@@ -73,10 +73,10 @@ func (d *Doctor) contracts(ctx context.Context, what string, node *client.Client
 	for _, contract := range []core.Address{core.DexFundContract, core.DexTradeContract} {
 		info, err := node.ContractInfo(ctx, contract)
 		if err == nil && info == nil {
-			err = errors.New("no contract stands there")
+			err = errors.New("no contract at this address")
 		}
 		if err != nil {
-			d.add(false, fmt.Sprintf("%s contract %s", what, contract), err.Error(), "the node must be of a chain with an exchange")
+			d.add(false, fmt.Sprintf("%s contract %s", what, contract), err.Error(), "the node's chain must have an exchange")
 			return
 		}
 	}
@@ -85,7 +85,7 @@ func (d *Doctor) contracts(ctx context.Context, what string, node *client.Client
 		d.add(false, what+" markets", err.Error(), "the node must answer dexfund_getAllTradePairs")
 		return
 	}
-	d.add(len(markets) > 0, what+" markets", fmt.Sprint(len(markets)), "there is nothing to trade yet: the owner of a token opens its market")
+	d.add(len(markets) > 0, what+" markets", fmt.Sprint(len(markets)), "there are no markets yet: the owner of a token opens its market")
 }
 
 // apiKeys checks that the store of keys opens with its secret. Neither is made here.
@@ -97,15 +97,15 @@ func (d *Doctor) apiKeys(ctx context.Context, cfg config.Exchange) {
 	_, err = os.Stat(cfg.SecretFile)
 	switch {
 	case fresh:
-		d.add(true, what, "made at the first start", "")
+		d.add(true, what, "created at the first start", "")
 		return
 	case cfg.SecretEnv == "" && errors.Is(err, os.ErrNotExist):
-		d.add(false, what, "the database is there, and "+cfg.SecretFile+" is not", "restore the secret from its copy; with another one no key can be used")
+		d.add(false, what, "the database is there, and "+cfg.SecretFile+" is not", "restore the secret from its copy; with another one no key works")
 		return
 	}
 	found, err := countKeys(ctx, cfg, d.Getenv)
 	if err != nil {
-		d.add(false, what, err.Error(), "correct exchange.keys, secret_file or secret_env: the database opens with the secret that it was made with")
+		d.add(false, what, err.Error(), "correct exchange.keys, secret_file or secret_env: the database needs the secret that it was created with")
 		return
 	}
 	d.add(true, what, found, "")
@@ -141,9 +141,9 @@ func (d *Doctor) rates(ctx context.Context, cfg config.Exchange) {
 	for _, r := range rates.Probe(ctx, cfg.Rates, open, d.Now) {
 		switch {
 		case r.Err != nil:
-			d.add(false, r.What, r.Err.Error(), "correct exchange.rates: clients get no rate of it")
+			d.add(false, r.What, r.Err.Error(), "correct exchange.rates: clients get no rate from it")
 		case r.Stale:
-			d.add(false, r.What, r.Found, "the source has not said anything new for longer than max_age or heartbeat: clients get the rate marked stale")
+			d.add(false, r.What, r.Found, "the source has had no update for longer than max_age or heartbeat: clients get the rate marked stale")
 		default:
 			d.add(true, r.What, r.Found, "")
 		}
@@ -160,25 +160,25 @@ func (d *Doctor) wallet(ran bool) {
 		d.signer()
 		return
 	case cfg.Store == "" && ran:
-		d.Warn(false, what, "wallet.store is not set: a development environment", "`gatewayd run` wants one")
+		d.Warn(false, what, "wallet.store is not set: a development environment", "`gatewayd run` requires one")
 		return
 	case cfg.Store == "":
-		d.add(false, what, "wallet.store is not set", "make one with `gatewayd wallet new` and name it")
+		d.add(false, what, "wallet.store is not set", "create one with `gatewayd wallet new` and set wallet.store")
 		return
 	}
 	if _, err := os.Stat(cfg.Store); err != nil {
-		d.add(false, what, plainFileFault(cfg.Store, err), "correct wallet.store, or make one with `gatewayd wallet new`; a bare name is looked for in the data directory's folder wallet")
+		d.add(false, what, plainFileFault(cfg.Store, err), "correct wallet.store, or create a store with `gatewayd wallet new`; a name without a path refers to the folder wallet of the data directory")
 		return
 	}
 	if cfg.PasswordFile == "" && cfg.PasswordEnv == "" {
-		d.Warn(false, what, cfg.Store+" is there; its password is asked for at each start", "with wallet.password_file or password_env the daemon starts by itself")
+		d.Warn(false, what, cfg.Store+" exists; its password is read from the terminal at each start", "with wallet.password_file or password_env the daemon starts unattended")
 		return
 	}
 	if err := d.unlock(cfg); err != nil {
-		d.add(false, what, cfg.Store+": "+err.Error(), "wallet.password_file or password_env must hold the password that the store was made with")
+		d.add(false, what, cfg.Store+": "+err.Error(), "wallet.password_file or password_env must contain the store's password")
 		return
 	}
-	d.add(true, what, cfg.Store+" unlocks; the daemon signs by itself", "")
+	d.add(true, what, cfg.Store+" unlocks; the daemon signs in its own process", "")
 }
 
 // signer asks the signer of another process.
@@ -195,7 +195,7 @@ func (d *Doctor) signer() {
 	defer cancel()
 	guard, err := client.Identity(ctx)
 	if err != nil {
-		d.add(false, what, cfg.Signer+": "+err.Error(), "start `gatewayd signer` there; its log says why it ended, or whom it refuses")
+		d.add(false, what, cfg.Signer+": "+err.Error(), "start `gatewayd signer`; its log shows why it ended, or which clients it refuses")
 		return
 	}
 	d.add(true, what, cfg.Signer+" signs; sign-guard "+guard.ID, "")
@@ -221,7 +221,7 @@ const signerTime = 10 * time.Second
 // plainFileFault returns the reason for people why a file cannot be read.
 func plainFileFault(path string, err error) string {
 	if errors.Is(err, fs.ErrNotExist) {
-		return "there is no file " + path
+		return "missing file " + path
 	}
 	return err.Error()
 }

@@ -73,13 +73,13 @@ func TestDoctorOfRequestLimits(t *testing.T) {
 	c := ethereum.Config{ID: "eth", ChainID: dev.ChainID(), Nodes: []string{limited.URL}, RequestsPerSecond: 100}
 	found := sourceFindings(t, c)[what(limited.Listener.Addr().String())]
 	require.False(t, found.OK)
-	require.Equal(t, "1 requests of this check refused for coming too soon, 100 calls a second configured", found.Found)
+	require.Equal(t, "the node refused 1 requests of this check by its rate limit, 100 calls a second configured", found.Found)
 	require.Contains(t, found.Advice, "requests_per_second")
 
 	c = ethereum.Config{ID: "eth", ChainID: dev.ChainID(), Nodes: []string{dev.URL()}}
 	found = sourceFindings(t, c)[what(target.Host)]
 	require.True(t, found.OK)
-	require.Equal(t, "none met, no bound of ours", found.Found)
+	require.Equal(t, "none met, no limit configured", found.Found)
 }
 
 // TestDoctorOfProviders: a node that refuses batches in any way is checked like others, as the

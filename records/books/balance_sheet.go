@@ -43,7 +43,7 @@ func SheetOf(tx *records.Tx, n records.Network, t records.Token) (s Sheet, err e
 	if err == nil {
 		err = sheetLosses(tx, &s, n, t)
 	}
-	return s, sqlstore.Doing(err, "adding up what is held of %s on %s", t.TokenID, n.Name)
+	return s, sqlstore.Doing(err, "adding up the holdings of %s on %s", t.TokenID, n.Name)
 }
 
 // sheetMoves adds up what came and went of an asset, and what has come above the final block and

@@ -25,7 +25,7 @@ const (
 	byTransfer  = "t.id"
 	byPayment   = "p.id"
 	ofTransfer  = "p.transfer_id"
-	wrongCredit = "payment %d credits another amount than is owed"
+	wrongCredit = "payment %d credits a wrong amount"
 )
 
 func breaches() []breach {
@@ -42,11 +42,11 @@ func breaches() []breach {
 			AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.payment_id = p.id AND s.state = 'paid' AND s.tx = p.tx)`, byPayment},
 		{"payment %d is bound and has no open slot", `SELECT p.id FROM payments p WHERE p.state = 'bound'
 			AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.payment_id = p.id AND s.state = 'open')`, byPayment},
-		{"payment %d refunds another amount than its transfer brought, or another sender", `SELECT p.id FROM payments p JOIN transfers t ON t.id = p.transfer_id
+		{"payment %d refunds a wrong amount or a wrong sender", `SELECT p.id FROM payments p JOIN transfers t ON t.id = p.transfer_id
 			WHERE p.purpose = 'refund' AND p.state <> 'void' AND ((p.amount <> t.amount
 			AND NOT (t.reason = 'payout_failed' AND p.amount = t.net)) OR p.asset <> t.asset OR p.chain <> t.chain OR (p.payee <> t.sender
 			AND NOT EXISTS (SELECT 1 FROM refund_payees o WHERE o.transfer_id = t.id AND o.payee = p.payee)))`, ofTransfer},
-		{"payment %d credits somebody else", `SELECT p.id FROM payments p JOIN transfers t ON t.id = p.transfer_id
+		{"payment %d credits a wrong user", `SELECT p.id FROM payments p JOIN transfers t ON t.id = p.transfer_id
 			WHERE p.purpose = 'credit' AND p.state <> 'void' AND (p.payee <> t.payee OR p.payee_label <> t.payee_label)`, ofTransfer},
 		{wrongCredit, `SELECT p.id FROM payments p JOIN transfers t ON t.id = p.transfer_id
 			WHERE p.purpose = 'credit' AND p.state <> 'void' AND t.direction = 'deposit' AND p.amount <> t.net`, ofTransfer},

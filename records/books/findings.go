@@ -161,7 +161,7 @@ func noteShortage(tx *records.Tx, id chain.ID, height uint64, l Look, f Finding,
 	again := found && f.Kind == Shortage
 	err := putFinding(tx, Finding{Chain: id, Account: l.Account, Kind: Shortage, Amount: shortage, Height: height, Clean: -1, Confirmed: again})
 	if err == nil && again && !f.Confirmed {
-		err = tx.SQL().LogEvent("account", l.Account, "coin_short", fmt.Sprintf("on %s: %s less than the books say at block %d", id, shortage, height))
+		err = tx.SQL().LogEvent("account", l.Account, "coin_short", fmt.Sprintf("on %s: %s less than the books show at block %d", id, shortage, height))
 	}
 	return err
 }
@@ -169,7 +169,7 @@ func noteShortage(tx *records.Tx, id chain.ID, height uint64, l Look, f Finding,
 // NoteLooked records that every account that was there at a height has been compared once.
 func NoteLooked(tx *records.Tx, id chain.ID, height uint64) error {
 	_, err := tx.SQL().Exec(`UPDATE balance_audits SET looked = ? WHERE chain = ? AND looked < ?`, height, string(id), height)
-	return sqlstore.Doing(err, "noting the first look at accounts of %s", id)
+	return sqlstore.Doing(err, "noting the first check of accounts of %s", id)
 }
 
 // NoteAudited records that every account that was there at a height has been compared at that

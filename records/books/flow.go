@@ -38,7 +38,7 @@ func Backlog(tx *records.Tx, id chain.ID, account string) ([]AssetSum, error) {
 	sums, err := sumAssets(tx, `FROM payments p
 		WHERE p.chain = ? AND p.account = ? AND p.purpose IN ('credit','refund') AND p.state IN ('queued','held','bound')
 		AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.payment_id = p.id AND s.state = 'open' AND s.mined_in <> '')`, string(id), account)
-	return sums, sqlstore.Doing(err, "summing what waits at %s on %s", account, id)
+	return sums, sqlstore.Doing(err, "adding up the pending payments of %s on %s", account, id)
 }
 
 // SignedSince returns the credits and refunds that an account has signed since a moment. Its cost
@@ -50,7 +50,7 @@ func SignedSince(tx *records.Tx, id chain.ID, account string, since time.Time) (
 			WHERE s.chain = ? AND s.account = ? AND s.lineage = ? AND s.number >= ? AND s.state IN ('open','paid') AND p.purpose IN ('credit','refund')`,
 			string(id), account, first.Branch, first.Number)
 	}
-	return sums, sqlstore.Doing(err, "summing what %s on %s has signed", account, id)
+	return sums, sqlstore.Doing(err, "adding up the signed payments of %s on %s", account, id)
 }
 
 type slotPlace struct {

@@ -29,14 +29,14 @@ func checkSurplus(tx *records.Tx, f Finding, height uint64, look Look) error {
 		return err
 	}
 	if !found || known.Kind != Surplus || known.Amount != f.Amount || known.Height != f.Height || height <= f.Height {
-		return fmt.Errorf("%w: the finding is another now", records.ErrConflict)
+		return fmt.Errorf("%w: the finding has changed", records.ErrConflict)
 	}
 	books, err := HoldingsAt(tx, f.Chain, height, []string{f.Account})
 	if err != nil {
 		return err
 	}
 	if len(books) != 1 || books[0] != look.Holding {
-		return fmt.Errorf("%w: the books are others now", records.ErrConflict)
+		return fmt.Errorf("%w: the books have changed", records.ErrConflict)
 	}
 	surplus, _, err := look.Compare(look.Have)
 	if err == nil && surplus.Less(f.Amount) {

@@ -156,7 +156,7 @@ func states(ctx context.Context, db session, wanted []Authorization) ([]State, e
 	keys, payments := make([]string, len(wanted)), make([]uint64, len(wanted))
 	for i, w := range wanted {
 		if w.Key == "" || w.Digest == "" || w.PaymentID == 0 {
-			return nil, fmt.Errorf("asking the sign-guard for payment %d: %w: a cause, a digest and a payment are wanted", w.PaymentID, ErrRefused)
+			return nil, fmt.Errorf("asking the sign-guard for payment %d: %w: a cause, a digest and a payment are required", w.PaymentID, ErrRefused)
 		}
 		keys[i], payments[i] = w.Key, w.PaymentID
 	}

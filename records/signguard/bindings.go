@@ -47,7 +47,7 @@ const bindingColumns = `network, chain, path_index, address, label, user_account
 // their keys, so the first user's transfers on any of them are his.
 func (g *Guard) GiveAddress(ctx context.Context, b Binding) error {
 	if b.Address == "" || b.Label != "" || b.User == "" || b.Network == "" {
-		return fmt.Errorf("giving address %d of %s: %w: address, user and network are wanted", b.Index, b.Chain, ErrRefused)
+		return fmt.Errorf("issuing address %d of %s: %w: address, user and network are required", b.Index, b.Chain, ErrRefused)
 	}
 	err := g.update(ctx, func(t session) error {
 		if err := mayGive(ctx, t, b); err != nil {
@@ -86,7 +86,7 @@ func mayGive(ctx context.Context, t session, b Binding) error {
 // user's own label is returned unchanged.
 func (g *Guard) GiveLabel(ctx context.Context, b Binding) error {
 	if b.Label == "" || b.Address != "" || b.User == "" || b.Network == "" {
-		return fmt.Errorf("giving a label on %s: %w: label, user and network are wanted", b.Chain, ErrRefused)
+		return fmt.Errorf("issuing a label on %s: %w: label, user and network are required", b.Chain, ErrRefused)
 	}
 	known, found, err := g.OfLabel(ctx, b.Network, b.Label)
 	switch {
@@ -151,7 +151,7 @@ func (g *Guard) Import(ctx context.Context, list []Binding) (added int, err erro
 	err = g.update(ctx, func(t session) error {
 		for _, b := range list {
 			if (b.Address == "") == (b.Label == "") || b.User == "" || b.Network == "" || b.Chain == "" {
-				return fmt.Errorf("%w: network, chain, user and either address or label are wanted", ErrRefused)
+				return fmt.Errorf("%w: network, chain, user and either address or label are required", ErrRefused)
 			}
 			known, found, err := lookUp(ctx, t, `chain = ? AND network = ? AND address = ? AND label = ?`, string(b.Chain), b.Network, b.Address, b.Label)
 			switch {
@@ -216,7 +216,7 @@ func (g *Guard) Owned(ctx context.Context, id chain.ID, candidates []string) (ma
 		}
 		var found []string
 		if err := g.db.all(ctx, &found, query, args...); err != nil {
-			return nil, fmt.Errorf("looking for addresses of ours on %s: %w", id, err)
+			return nil, fmt.Errorf("finding addresses of ours on %s: %w", id, err)
 		}
 		for _, a := range found {
 			owned[a] = true

@@ -39,7 +39,7 @@ func (g *Guard) CopyTo(ctx context.Context, to *Guard) error {
 			return err
 		}
 		if used {
-			return fmt.Errorf("%w: a signer has it, or had it", ErrInUse)
+			return fmt.Errorf("%w: a signer uses it, or used it", ErrInUse)
 		}
 		if _, err := t.exec(ctx, `DELETE FROM identity`); err != nil {
 			return err

@@ -99,7 +99,7 @@ func allow(ctx context.Context, t session, id chain.ID, group []Signature) error
 		known, found := signed[w.Slot.Nonce]
 		switch {
 		case w.Digest == "" || !w.Cancel && w.PaymentID == 0:
-			return w.withSlot(id, fmt.Errorf("%w: a digest and a payment are wanted", ErrRefused))
+			return w.withSlot(id, fmt.Errorf("%w: a digest and a payment are required", ErrRefused))
 		case found && (w.Cancel || known == guardRow{w.Digest, w.PaymentID}):
 		case found:
 			return w.withSlot(id, fmt.Errorf("%w: the slot was signed for payment %d", ErrRefused, known.PaymentID))

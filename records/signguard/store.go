@@ -36,7 +36,7 @@ func Open(path string) (*Guard, error) { return openAt(context.Background(), "sq
 // records' own database is refused: what restores that one would restore the sign-guard with it.
 func OpenServer(ctx context.Context, url string) (*Guard, error) {
 	if _, file := database.Path(url); file {
-		return nil, errors.New("opening the sign-guard: postgres://... is wanted")
+		return nil, errors.New("opening the sign-guard: the URL must be postgres://...")
 	}
 	return openAt(ctx, url)
 }
@@ -104,7 +104,7 @@ func prepareServer(ctx context.Context, t session) error {
 		return err
 	}
 	if records {
-		return errors.New("this database has the gateway's records: the sign-guard wants one of its own, on another server")
+		return errors.New("this database has the gateway's records: the sign-guard needs its own, on another server")
 	}
 	return nil
 }

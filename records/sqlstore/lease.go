@@ -164,7 +164,7 @@ func (tx *Tx) lostLease(l *Lease, now int64) error {
 	case row.Expires == 0:
 		return fmt.Errorf("%w: it was given back", ErrFenced)
 	}
-	return fmt.Errorf("%w: it ran out %s ago, and nobody has taken it", ErrFenced, time.Duration(now-row.Expires)*time.Millisecond)
+	return fmt.Errorf("%w: it expired %s ago, and no process has taken it", ErrFenced, time.Duration(now-row.Expires)*time.Millisecond)
 }
 
 // Clock is the database's own time in Unix milliseconds.
@@ -183,7 +183,7 @@ func (s *Store) Led(ctx context.Context, role string) (led bool, err error) {
 			err = l.Close()
 		}
 		if err != nil {
-			return false, fmt.Errorf("looking who holds the lease %s: %w", role, err)
+			return false, fmt.Errorf("reading the holder of the lease %s: %w", role, err)
 		}
 		return !free, nil
 	}
@@ -195,5 +195,5 @@ func (s *Store) Led(ctx context.Context, role string) (led bool, err error) {
 		led, err = tx.Exists("SELECT 1 FROM leases WHERE role = ? AND expires_at > ?", role, now) // only where leases have no lock file
 		return err
 	})
-	return led, Doing(err, "looking who holds the lease %s", role)
+	return led, Doing(err, "reading the holder of the lease %s", role)
 }

@@ -35,8 +35,8 @@ func TestPages(t *testing.T) {
 		"| `containsFee` | no | true, false, 1, 0 | ",
 		"\"fee\": \"250000\"",
 		"| `fee` | ",
-		"| 2030 | The network fee is not known at the moment. Please try again later. (no quote stored yet) |",
-		"| 1023 | &#123;field&#125;: true or false is wanted. |",
+		"| 2030 | The network fee is unknown now. Please try again later. (no quote stored yet) |",
+		"| 1023 | &#123;field&#125;: must be true or false. |",
 	} {
 		require.Contains(t, fee, want)
 	}

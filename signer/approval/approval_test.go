@@ -80,12 +80,12 @@ func TestOneOrTwoApprove(t *testing.T) {
 		want string
 	}{
 		"nobody":                      {one, nil, "0 of 1 approvals"},
-		"a stranger":                  {one, []chain.Approval{e}, "0 of 1 approvals (the approval does not count: its key is no approver's)"},
+		"a stranger":                  {one, []chain.Approval{e}, "0 of 1 approvals (the approval is not valid: its key is not an approver's)"},
 		"one of two":                  {two, []chain.Approval{a}, "1 of 2 approvals"},
-		"the same twice":              {two, []chain.Approval{a, a}, "1 of 2 approvals (ann has approved it before: once is counted)"},
-		"one with two signatures":     {two, []chain.Approval{a, again}, "1 of 2 approvals (ann has approved it before: once is counted)"},
-		"one and a stranger":          {two, []chain.Approval{a, e}, "1 of 2 approvals (the approval does not count: its key is no approver's)"},
-		"one who is approver no more": {rule(t, 1, nil, ben), []chain.Approval{a}, "0 of 1 approvals (the approval does not count: its key is no approver's)"},
+		"the same twice":              {two, []chain.Approval{a, a}, "1 of 2 approvals (ann has already approved it: only one approval counts)"},
+		"one with two signatures":     {two, []chain.Approval{a, again}, "1 of 2 approvals (ann has already approved it: only one approval counts)"},
+		"one and a stranger":          {two, []chain.Approval{a, e}, "1 of 2 approvals (the approval is not valid: its key is not an approver's)"},
+		"one who is approver no more": {rule(t, 1, nil, ben), []chain.Approval{a}, "0 of 1 approvals (the approval is not valid: its key is not an approver's)"},
 		"no approvers":                {rule(t, 1, nil), []chain.Approval{a}, "no approvers are configured"},
 	} {
 		ok, why := enough(c.rule, c.list...)
@@ -135,24 +135,24 @@ func TestApprovalsAreForOnePayment(t *testing.T) {
 		c := claim()
 		change(&c)
 		_, err := r.Verify("eth", c, s, begin)
-		require.ErrorContains(t, err, "it is for something else than this payment", what)
+		require.ErrorContains(t, err, "it is for another payment", what)
 		require.ErrorIs(t, err, approval.ErrRefused)
 	}
 	_, err = r.Verify("bsc", claim(), s, begin)
-	require.ErrorContains(t, err, "something else")
+	require.ErrorContains(t, err, "another payment")
 
 	altered := s
 	altered.Expires += 3600
 	_, err = r.Verify("eth", claim(), altered, begin)
-	require.ErrorContains(t, err, "something else")
+	require.ErrorContains(t, err, "another payment")
 	altered = s
 	altered.Nonce = "other"
 	_, err = r.Verify("eth", claim(), altered, begin)
-	require.ErrorContains(t, err, "something else")
+	require.ErrorContains(t, err, "another payment")
 	altered = s
 	altered.Signature = "c2hvcnQ="
 	_, err = r.Verify("eth", claim(), altered, begin)
-	require.ErrorContains(t, err, "it is no signature")
+	require.ErrorContains(t, err, "it is not a signature")
 	_, err = r.Verify("eth", claim(), s, begin.Add(time.Hour))
 	require.ErrorContains(t, err, "it ended at 2026-11-23T13:00:00Z")
 	_, err = r.Verify("eth", claim(), ann.approves(t, claim(), begin.Add(8*24*time.Hour)), begin)
@@ -195,10 +195,10 @@ func TestKeysAreTheirOwners(t *testing.T) {
 	require.NoError(t, os.Chmod(path, 0o600))
 	require.NoError(t, os.WriteFile(path, []byte("nothing"), 0o600))
 	_, err = approval.ReadKey(path)
-	require.ErrorContains(t, err, "is no key that")
+	require.ErrorContains(t, err, "is not a key of")
 	for _, text := range []string{"", "ed25519:", "ed25519:YQ==", public[1:], public + "="} {
 		_, err := approval.ParsePublic(text)
-		require.ErrorContains(t, err, "is no public key")
+		require.ErrorContains(t, err, "must be a public key")
 	}
 }
 
@@ -207,16 +207,16 @@ func TestConfigurationsOfApprovals(t *testing.T) {
 	a, b := approval.Approver{Name: "ann", Key: ann.public}, approval.Approver{Name: "ben", Key: ben.public}
 	some := []approval.Token{{Network: "eth", Token: "tti_1", ApproveAbove: chain.NewAmount(1)}}
 	for want, c := range map[string]approval.Config{
-		"needed: 3":                      {Needed: 3, Approvers: []approval.Approver{a}},
-		"1 for 2 signatures":             {Needed: 2, Approvers: []approval.Approver{a}, Tokens: some},
-		"0 for 1 signatures":             {Tokens: some},
-		"used twice":                     {Approvers: []approval.Approver{a, {Name: "ann", Key: ben.public}}},
-		"the key is another approver's":  {Approvers: []approval.Approver{a, {Name: "ben", Key: ann.public}}},
-		"is no public key":               {Approvers: []approval.Approver{{Name: "ann", Key: "x"}}},
-		"32 are the most":                {Approvers: make([]approval.Approver, 33)},
-		"each stands once":               {Approvers: []approval.Approver{a, b}, Tokens: append(some, some...)},
-		"approve_above or first_payout":  {Approvers: []approval.Approver{a}, Tokens: []approval.Token{{Network: "eth", Token: "t"}}},
-		"first_payout_above is above ap": {Approvers: []approval.Approver{a}, Tokens: []approval.Token{{Network: "eth", Token: "t", ApproveAbove: chain.NewAmount(1), FirstPayoutAbove: chain.NewAmount(2)}}},
+		"needed: 3":                         {Needed: 3, Approvers: []approval.Approver{a}},
+		"1 for 2 signatures":                {Needed: 2, Approvers: []approval.Approver{a}, Tokens: some},
+		"0 for 1 signatures":                {Tokens: some},
+		"used twice":                        {Approvers: []approval.Approver{a, {Name: "ann", Key: ben.public}}},
+		"another approver has the same key": {Approvers: []approval.Approver{a, {Name: "ben", Key: ann.public}}},
+		"must be a public key":              {Approvers: []approval.Approver{{Name: "ann", Key: "x"}}},
+		"at most 32 are allowed":            {Approvers: make([]approval.Approver, 33)},
+		"must be listed once":               {Approvers: []approval.Approver{a, b}, Tokens: append(some, some...)},
+		"approve_above or first_payout":     {Approvers: []approval.Approver{a}, Tokens: []approval.Token{{Network: "eth", Token: "t"}}},
+		"first_payout_above is above ap":    {Approvers: []approval.Approver{a}, Tokens: []approval.Token{{Network: "eth", Token: "t", ApproveAbove: chain.NewAmount(1), FirstPayoutAbove: chain.NewAmount(2)}}},
 	} {
 		require.ErrorContains(t, c.Check(), want)
 	}

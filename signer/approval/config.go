@@ -29,7 +29,7 @@ func (a Approver) PublicKey() string { return cmp.Or(a.Key, a.Passkey) }
 
 func (c Config) publicKey(a Approver) (publicKey, error) {
 	if a.Key != "" && a.Passkey != "" || a.PublicKey() == "" {
-		return nil, errors.New("key or passkey is wanted, and not both")
+		return nil, errors.New("exactly one of key and passkey is required")
 	}
 	if a.Key != "" {
 		public, err := ParsePublic(a.Key)
@@ -69,11 +69,11 @@ func (c Config) Check() error {
 	c = c.WithDefaults()
 	switch {
 	case c.Needed != 1 && c.Needed != 2:
-		return fmt.Errorf("needed: %d: 1 or 2 is wanted", c.Needed)
+		return fmt.Errorf("needed: %d: must be 1 or 2", c.Needed)
 	case len(c.Approvers) > maxApprovers:
-		return fmt.Errorf("approvers: %d are the most", maxApprovers)
+		return fmt.Errorf("approvers: at most %d are allowed", maxApprovers)
 	case len(c.Tokens) > 0 && len(c.Approvers) < c.Needed:
-		return fmt.Errorf("approvers: %d for %d signatures: nothing could ever be approved", len(c.Approvers), c.Needed)
+		return fmt.Errorf("approvers: %d for %d signatures: approval would be impossible", len(c.Approvers), c.Needed)
 	}
 	if _, err := ParseSite(c.URL); err != nil {
 		return fmt.Errorf("url: %w", err)
@@ -86,9 +86,9 @@ func (c Config) Check() error {
 		key := t.Network + " " + t.Token
 		switch {
 		case t.Network == "" || t.Token == "" || seen[key]:
-			return fmt.Errorf("tokens: %q of network %q: each stands once, with network and token", t.Token, t.Network)
+			return fmt.Errorf("tokens: %q of network %q: must be listed once, with network and token", t.Token, t.Network)
 		case t.ApproveAbove.IsZero() && t.FirstPayoutAbove.IsZero():
-			return fmt.Errorf("tokens: %s: approve_above or first_payout_above is wanted", t.Token)
+			return fmt.Errorf("tokens: %s: approve_above or first_payout_above is required", t.Token)
 		case !t.ApproveAbove.IsZero() && t.ApproveAbove.Less(t.FirstPayoutAbove):
 			return fmt.Errorf("tokens: %s: first_payout_above is above approve_above", t.Token)
 		}
@@ -107,7 +107,7 @@ func (c Config) checkApprovers() error {
 			return fmt.Errorf("%s: %w", a.Name, err)
 		}
 		if keys[a.PublicKey()] {
-			return errors.New(a.Name + ": the key is another approver's as well")
+			return errors.New(a.Name + ": another approver has the same key")
 		}
 		names[a.Name], keys[a.PublicKey()] = true, true
 	}

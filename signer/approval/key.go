@@ -29,7 +29,7 @@ func ParsePublic(text string) (ed25519.PublicKey, error) {
 	if raw, err := base64.StdEncoding.DecodeString(digits); err == nil && marked && len(raw) == ed25519.PublicKeySize {
 		return raw, nil
 	}
-	return nil, fmt.Errorf("%q is no public key: ed25519: and 44 digits of base64, as `gatewayd approver new` prints it", text)
+	return nil, fmt.Errorf("%q: must be a public key, ed25519: and 44 digits of base64, printed by `gatewayd approver new`", text)
 }
 
 // pemType is that of an unencrypted PKCS #8 key.
@@ -48,7 +48,7 @@ func NewKey(path string) (string, error) {
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return "", fmt.Errorf("%w: %s: a key is never overwritten, name another file", fs.ErrExist, path)
+		return "", fmt.Errorf("%w: %s: a key is never overwritten, use another file", fs.ErrExist, path)
 	}
 	if err != nil {
 		return "", fmt.Errorf("writing the key: %w", err)
@@ -68,7 +68,7 @@ func ReadKey(path string) (ed25519.PrivateKey, error) {
 	}
 	block, _ := pem.Decode(text)
 	if block == nil || block.Type != pemType {
-		return nil, fmt.Errorf("reading the approver's key: %s is no key that `gatewayd approver new` has written", path)
+		return nil, fmt.Errorf("reading the approver's key: %s is not a key of `gatewayd approver new`", path)
 	}
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {

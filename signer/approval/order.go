@@ -17,7 +17,7 @@ import (
 )
 
 // ErrRefused contains the reason why a signature does not count, in one line.
-var ErrRefused = errors.New("the approval does not count")
+var ErrRefused = errors.New("the approval is not valid")
 
 const (
 	// Lasts is the default lifetime of an approval.
@@ -73,8 +73,8 @@ type publicKey interface {
 }
 
 var (
-	errNoSignature   = fmt.Errorf("%w: it is no signature", ErrRefused)
-	errSomethingElse = fmt.Errorf("%w: it is for something else than this payment", ErrRefused)
+	errNoSignature   = fmt.Errorf("%w: it is not a signature", ErrRefused)
+	errSomethingElse = fmt.Errorf("%w: it is for another payment", ErrRefused)
 )
 
 type ed25519Key ed25519.PublicKey
@@ -98,7 +98,7 @@ func verify(key publicKey, s Signature, id chain.ID, c chain.Claim, now time.Tim
 	case !now.Before(expires):
 		return fmt.Errorf("%w: it ended at %s", ErrRefused, expires.UTC().Format(time.RFC3339))
 	case expires.Sub(now) > longest:
-		return fmt.Errorf("%w: it would count until %s, longer than %s", ErrRefused, expires.UTC().Format(time.RFC3339), longest)
+		return fmt.Errorf("%w: it would be valid until %s, longer than %s", ErrRefused, expires.UTC().Format(time.RFC3339), longest)
 	}
 	return key.signed(Text(id, c, s.Expires, s.Nonce), raw, s)
 }

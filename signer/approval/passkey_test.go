@@ -119,11 +119,11 @@ func TestConfigurationsOfPasskeys(t *testing.T) {
 	a := approval.Approver{Name: "ann", Passkey: ann.Key()}
 	file := newPerson(t, "ann").public
 	for want, c := range map[string]approval.Config{
-		"not both":               {Approvers: []approval.Approver{{Name: "ann", Passkey: ann.Key(), Key: file}}},
-		"is no public key of a":  {Approvers: []approval.Approver{{Name: "ann", Passkey: "passkey:AA"}}},
-		"another approver's":     {Approvers: []approval.Approver{a, {Name: "ben", Passkey: ann.Key()}}},
-		"url: ":                  {URL: "http://ops.example.org", Approvers: []approval.Approver{a}},
-		"key or passkey is want": {Approvers: []approval.Approver{{Name: "ann"}}},
+		"exactly one of":                    {Approvers: []approval.Approver{{Name: "ann", Passkey: ann.Key(), Key: file}}},
+		"must be a passkey's public key":    {Approvers: []approval.Approver{{Name: "ann", Passkey: "passkey:AA"}}},
+		"another approver has the same key": {Approvers: []approval.Approver{a, {Name: "ben", Passkey: ann.Key()}}},
+		"url: ":                             {URL: "http://ops.example.org", Approvers: []approval.Approver{a}},
+		"one of key and passkey":            {Approvers: []approval.Approver{{Name: "ann"}}},
 	} {
 		require.ErrorContains(t, c.Check(), want)
 	}

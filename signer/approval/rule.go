@@ -99,7 +99,7 @@ func (r *Rule) Enough(id chain.ID, c chain.Claim, now time.Time) (ok bool, why s
 		case err != nil:
 			faults = append(faults, err.Error())
 		case signed[name]:
-			faults = append(faults, fmt.Sprintf("%s has approved it before: once is counted", name))
+			faults = append(faults, fmt.Sprintf("%s has already approved it: only one approval counts", name))
 		}
 		if err == nil {
 			signed[name] = true
@@ -119,7 +119,7 @@ func (r *Rule) Enough(id chain.ID, c chain.Claim, now time.Time) (ok bool, why s
 func (r *Rule) Verify(id chain.ID, c chain.Claim, s Signature, now time.Time) (name string, err error) {
 	a, ok := r.approvers[s.Key]
 	if !ok {
-		return "", fmt.Errorf("%w: its key is no approver's", ErrRefused)
+		return "", fmt.Errorf("%w: its key is not an approver's", ErrRefused)
 	}
 	if err := verify(a.key, s, id, c, now); err != nil {
 		return "", fmt.Errorf("%s: %w", a.name, err)

@@ -20,7 +20,7 @@ import (
 )
 
 // ErrPasskeyRefused contains the reason why a signature or a new key is refused, in one line.
-var ErrPasskeyRefused = errors.New("the passkey's signature does not count")
+var ErrPasskeyRefused = errors.New("the passkey's signature is not valid")
 
 // Bounds of a browser's data, in bytes.
 const (
@@ -41,11 +41,11 @@ func ParseSite(text string) (Site, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "":
-		return Site{}, fmt.Errorf("%q: https://host, with a port if it has one, is wanted", text)
+		return Site{}, fmt.Errorf("%q: must be https://host, with a port if it has one", text)
 	case net.ParseIP(u.Hostname()) != nil:
-		return Site{}, fmt.Errorf("%q: browsers know passkeys of host names only, not of addresses", text)
+		return Site{}, fmt.Errorf("%q: browsers allow passkeys only for host names, not for addresses", text)
 	case u.Scheme != "https" && (u.Scheme != "http" || u.Hostname() != "localhost"):
-		return Site{}, fmt.Errorf("%q: browsers know passkeys over https only, or of http://localhost", text)
+		return Site{}, fmt.Errorf("%q: browsers allow passkeys only over https, or for http://localhost", text)
 	}
 	return Site{RP: strings.ToLower(u.Hostname()), Origin: u.Scheme + "://" + strings.ToLower(u.Host)}, nil
 }
@@ -63,7 +63,7 @@ func ParsePasskeyKey(text string) (PasskeyKey, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(digits)
 	k, keyErr := keyOf(raw)
 	if !is || err != nil || keyErr != nil {
-		return PasskeyKey{}, fmt.Errorf("%.40q is no public key of a passkey: passkey: and base64, as `gatewayd console passkeys` shows it", text)
+		return PasskeyKey{}, fmt.Errorf("%.40q: must be a passkey's public key, passkey: and base64, printed by `gatewayd console passkeys`", text)
 	}
 	return k, nil
 }
@@ -82,7 +82,7 @@ func keyOf(cose []byte) (PasskeyKey, error) {
 			}
 		}
 	}
-	return PasskeyKey{}, fmt.Errorf("%w: a key of ES256 or EdDSA is wanted", ErrPasskeyRefused)
+	return PasskeyKey{}, fmt.Errorf("%w: the key must be of ES256 or EdDSA", ErrPasskeyRefused)
 }
 
 // String is the key as configurations name it.

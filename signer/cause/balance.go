@@ -67,7 +67,7 @@ func (c *Checker) found(ctx context.Context, reads *blockReads, n policy.Network
 	arrival := &chain.Arrival{Chain: n.Source, Address: address, Height: height, Proof: chain.ByBalance}
 	if claim.Payment.Purpose == chain.Refund {
 		arrival.Amount = claim.Payment.Amount
-		return arrival, unproven("balances show coin at %s, but not who sent it: a refund wants people's approval", address)
+		return arrival, unproven("balances show coin at %s, but not its sender: a refund needs approvals", address)
 	}
 	if arrival.Amount, err = foundWorth(n, id, b, claim); err != nil {
 		return nil, err
@@ -77,11 +77,11 @@ func (c *Checker) found(ctx context.Context, reads *blockReads, n policy.Network
 	case err != nil:
 		return arrival, nodesFailed(n.Source, err)
 	case b.Since == signguard.SinceUnknown:
-		return arrival, later("the block of %s in which %s was given out is not read yet", n.Source, address)
+		return arrival, later("the block of %s in which %s was issued is not read yet", n.Source, address)
 	case height <= b.Since:
-		return arrival, unproven("coin at %s came by block %d, before the address was given to anybody", address, height)
+		return arrival, unproven("coin at %s arrived by block %d, before the address was issued", address, height)
 	case height > head.Final.Height:
-		return arrival, later("our nodes of %s are final at %d, not yet at %d", n.Source, head.Final.Height, height)
+		return arrival, later("the final block of our nodes of %s is %d, not yet %d", n.Source, head.Final.Height, height)
 	}
 	return arrival, c.limit(ctx, reads, arrival, claim)
 }
@@ -94,16 +94,16 @@ func (c *Checker) foundFor(ctx context.Context, n policy.Network, cause chain.Ca
 	canonical, err := c.parts.Chains[n.Source].CheckAddress(address, "")
 	switch {
 	case err != nil || canonical != address || asset != chain.Native || height != cause.Height:
-		return b, refused("%.120q names no coin at an address of block %d", cause.Ref, cause.Height)
+		return b, refused("%.120q does not name coin at an address of block %d", cause.Ref, cause.Height)
 	case cause.Sender != "":
 		return b, refused("balances do not show that coin at %s came from %s", address, cause.Sender)
 	}
 	if _, configured := c.at(n.Source, address); configured {
-		return b, unproven("balances do not show for whom coin at %s came", address)
+		return b, unproven("balances do not show the owner of coin at %s", address)
 	}
 	b, known, err := c.parts.Bindings.OfAddress(ctx, n.Source, address)
 	if err == nil && (!known || b.Network != n.Name) {
-		err = unproven("the signer has given %s to nobody", address)
+		err = unproven("the signer has not issued %s", address)
 	}
 	return b, err
 }
@@ -119,7 +119,7 @@ func foundWorth(n policy.Network, id chain.ID, b signguard.Binding, claim chain.
 	case id != n.Exchange:
 		return chain.Amount{}, refused("a deposit is credited on %s", n.Exchange)
 	case p.To != b.User || claim.Cause.User != b.User:
-		return chain.Amount{}, refused("coin at %s is money of %s, not of %s", b.Address, b.User, p.To)
+		return chain.Amount{}, refused("coin at %s belongs to %s, not to %s", b.Address, b.User, p.To)
 	case string(p.Asset) != token.TokenID || claim.Cause.Token != token.TokenID:
 		return chain.Amount{}, refused("coin at %s is credited in %s, not in %s", b.Address, token.TokenID, p.Asset)
 	case p.Label != "":
@@ -130,7 +130,7 @@ func foundWorth(n policy.Network, id chain.ID, b signguard.Binding, claim chain.
 		worth, err = worth.Add(chain.NewAmount(1))
 	}
 	if err != nil {
-		return chain.Amount{}, refused("%s is more than can be counted", p.Amount)
+		return chain.Amount{}, refused("%s is too large", p.Amount)
 	}
 	return worth, nil
 }
@@ -154,7 +154,7 @@ func (c *Checker) limit(ctx context.Context, reads *blockReads, a *chain.Arrival
 	case a.Height <= coin.Since && a.Proof == chain.ByBlock: // part of the opening balance
 		return nil
 	case a.Height <= coin.Since:
-		return unproven("coin at %s came by block %d, and its balance is known from block %d on", a.Address, a.Height, coin.Since)
+		return unproven("coin at %s arrived by block %d, but its balance is known only from block %d", a.Address, a.Height, coin.Since)
 	}
 	if a.Height > head.Final.Height {
 		return later("the balance of %s is read when block %d is final: our nodes are final at %d", a.Address, a.Height, head.Final.Height)
@@ -162,11 +162,11 @@ func (c *Checker) limit(ctx context.Context, reads *blockReads, a *chain.Arrival
 	balance, err := reads.balance(ctx, reader, chain.Moment{Account: a.Address, Height: head.Final.Height}, a.Chain)
 	switch {
 	case errors.Is(err, chain.ErrNotFound):
-		return unproven("our nodes of %s do not keep the state of their final block %d, so that nothing proves what %s holds", a.Chain, head.Final.Height, a.Address)
+		return unproven("our nodes of %s do not keep the state of their final block %d, so the balance of %s cannot be proven", a.Chain, head.Final.Height, a.Address)
 	case err != nil:
 		return nodesFailed(a.Chain, err)
 	case !coin.Opened:
-		return later("what %s held when it was given out is not read yet", a.Address)
+		return later("the balance of %s when it was issued is not read yet", a.Address)
 	}
 	most, err := coin.Limit(balance)
 	if err != nil {
@@ -174,11 +174,11 @@ func (c *Checker) limit(ctx context.Context, reads *blockReads, a *chain.Arrival
 	}
 	total, err := coin.Counted.Add(a.Amount)
 	if err != nil {
-		return refused("more than can be counted")
+		return refused("the amount is too large")
 	}
 	a.Limit = &most
 	if most.Less(total) {
-		return unproven("%s arrived at %s between blocks %d and %d, and %s of it is counted: not %s more",
+		return unproven("%s arrived at %s between blocks %d and %d, and %s of it is credited: %s more would exceed it",
 			most, a.Address, coin.Since, head.Final.Height, coin.Counted, a.Amount)
 	}
 	return nil

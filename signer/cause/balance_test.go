@@ -141,8 +141,8 @@ func TestFoundCoinIsCreditedOnce(t *testing.T) {
 		"in two blocks": func(c *counted) {
 			height := c.hide(500)
 			c.passes(c.found(height, 500))
-			c.stops(c.found(height-1, 500), chain.HeldClaim, "and 500 of it is counted")
-			c.stops(c.found(height+1, 1), chain.HeldClaim, "and 500 of it is counted")
+			c.stops(c.found(height-1, 500), chain.HeldClaim, "and 500 of it is credited")
+			c.stops(c.found(height+1, 1), chain.HeldClaim, "and 500 of it is credited")
 		},
 		"in parts": func(c *counted) {
 			height := c.hide(500)
@@ -153,12 +153,12 @@ func TestFoundCoinIsCreditedOnce(t *testing.T) {
 		"a deposit of a block as found, then as itself": func(c *counted) {
 			deposit := c.shown(700)
 			c.passes(c.found(deposit.Cause.Height, 700))
-			c.stops(deposit, chain.HeldClaim, "and 700 of it is counted")
+			c.stops(deposit, chain.HeldClaim, "and 700 of it is credited")
 		},
 		"a deposit of a block as itself, then as found": func(c *counted) {
 			deposit := c.shown(700)
 			c.passes(deposit)
-			c.stops(c.found(deposit.Cause.Height, 700), chain.HeldClaim, "and 700 of it is counted")
+			c.stops(c.found(deposit.Cause.Height, 700), chain.HeldClaim, "and 700 of it is credited")
 		},
 		"both at once": func(c *counted) {
 			deposit := c.shown(700)
@@ -169,7 +169,7 @@ func TestFoundCoinIsCreditedOnce(t *testing.T) {
 			deposit := c.shown(700)
 			verdicts := c.ask(deposit, c.found(deposit.Cause.Height, 700))
 			require.Equal(c.t, []chain.VerdictState{chain.LaterClaim, chain.Authorized}, []chain.VerdictState{verdicts[0].State, verdicts[1].State})
-			c.stops(deposit, chain.HeldClaim, "and 700 of it is counted")
+			c.stops(deposit, chain.HeldClaim, "and 700 of it is credited")
 		},
 		"two at once": func(c *counted) {
 			height := c.hide(700)
@@ -181,7 +181,7 @@ func TestFoundCoinIsCreditedOnce(t *testing.T) {
 			deposit, height := c.shown(700), c.hide(500)
 			c.passes(c.found(height, 500))
 			c.passes(deposit)
-			c.stops(c.found(height+1, 1), chain.HeldClaim, "and 1200 of it is counted")
+			c.stops(c.found(height+1, 1), chain.HeldClaim, "and 1200 of it is credited")
 		},
 		"a deposit refunded, then as found": func(c *counted) {
 			deposit := c.shown(700)
@@ -190,7 +190,7 @@ func TestFoundCoinIsCreditedOnce(t *testing.T) {
 			verdicts, err := c.Authorize(c.t.Context(), "eth", deposit)
 			require.NoError(c.t, err)
 			require.Equal(c.t, chain.Authorized, verdicts[0].State, verdicts[0].Text)
-			c.stops(c.found(deposit.Cause.Height, 700), chain.HeldClaim, "and 700 of it is counted")
+			c.stops(c.found(deposit.Cause.Height, 700), chain.HeldClaim, "and 700 of it is credited")
 		},
 		"after its sweep": func(c *counted) {
 			c.passes(c.found(c.hide(500), 500))
@@ -210,7 +210,7 @@ func TestFoundCoinIsCreditedOnce(t *testing.T) {
 		},
 		"our own coin for gas": func(c *counted) {
 			height := c.send(c.eth.Address("gas"), c.address, chain.Gas, 50)
-			c.stops(c.found(height, 50), chain.HeldClaim, "and 50 of it is counted")
+			c.stops(c.found(height, 50), chain.HeldClaim, "and 50 of it is credited")
 			c.stops(c.found(height, 1), chain.HeldClaim, none)
 		},
 		"after a restart": func(c *counted) {
@@ -233,32 +233,32 @@ func TestFoundCoinIsCreditedOnce(t *testing.T) {
 			c.eth.Mine(1)
 			head, err := c.eth.Head(c.t.Context())
 			require.NoError(c.t, err)
-			c.stops(c.found(head.Latest.Height, 500), chain.LaterClaim, "are final at")
+			c.stops(c.found(head.Latest.Height, 500), chain.LaterClaim, "not yet")
 			c.stops(c.found(head.Final.Height, 500), chain.HeldClaim, "0 arrived at")
 		},
-		"from before the address was given": func(c *counted) {
+		"from before the address was issued": func(c *counted) {
 			height := c.hide(0)
 			c.stops(c.found(height, 1_000_000_000), chain.HeldClaim, "0 arrived at")
-			c.stops(c.found(5, 1_000_000_000), chain.HeldClaim, "is known from block")
+			c.stops(c.found(5, 1_000_000_000), chain.HeldClaim, "is known only from block")
 		},
 		"credited to another": func(c *counted) {
 			height := c.hide(500)
-			c.stops(c.found(height, 500, func(claim *chain.Claim) { claim.Payment.To = c.owner }), chain.RefusedClaim, "is money of "+c.user)
-			c.stops(c.found(height, 500, func(claim *chain.Claim) { claim.Cause.User = c.owner }), chain.RefusedClaim, "is money of "+c.user)
+			c.stops(c.found(height, 500, func(claim *chain.Claim) { claim.Payment.To = c.owner }), chain.RefusedClaim, "belongs to "+c.user)
+			c.stops(c.found(height, 500, func(claim *chain.Claim) { claim.Cause.User = c.owner }), chain.RefusedClaim, "belongs to "+c.user)
 		},
 		"altered": func(c *counted) {
 			height := c.hide(500)
 			for text, change := range map[string]func(*chain.Claim){
-				"is credited in tti_coin":      func(claim *chain.Claim) { claim.Payment.Asset = usd },
-				"is credited in tti_coin, not": func(claim *chain.Claim) { claim.Cause.Token = usd },
-				"has no label":                 func(claim *chain.Claim) { claim.Payment.Label = "x" },
-				"do not show that coin":        func(claim *chain.Claim) { claim.Cause.Sender = c.owner },
-				"names no coin":                func(claim *chain.Claim) { claim.Cause.Height++ },
-				"names no coin at":             func(claim *chain.Claim) { claim.Cause.Ref += ":1" },
-				"names no coin at an":          func(claim *chain.Claim) { claim.Cause.Ref = fmt.Sprintf("audit:%s:usd:%d", c.address, height) },
-				"names no coin at an address":  func(claim *chain.Claim) { claim.Cause.Ref = fmt.Sprintf("audit:%s:native:0%d", c.address, height) },
-				`not on "bsc"`:                 func(claim *chain.Claim) { claim.Cause.Chain = "bsc" },
-				`not on "vite"`:                func(claim *chain.Claim) { claim.Cause.Chain = "vite" },
+				"is credited in tti_coin":          func(claim *chain.Claim) { claim.Payment.Asset = usd },
+				"is credited in tti_coin, not":     func(claim *chain.Claim) { claim.Cause.Token = usd },
+				"has no label":                     func(claim *chain.Claim) { claim.Payment.Label = "x" },
+				"do not show that coin":            func(claim *chain.Claim) { claim.Cause.Sender = c.owner },
+				"does not name coin":               func(claim *chain.Claim) { claim.Cause.Height++ },
+				"does not name coin at":            func(claim *chain.Claim) { claim.Cause.Ref += ":1" },
+				"does not name coin at an":         func(claim *chain.Claim) { claim.Cause.Ref = fmt.Sprintf("audit:%s:usd:%d", c.address, height) },
+				"does not name coin at an address": func(claim *chain.Claim) { claim.Cause.Ref = fmt.Sprintf("audit:%s:native:0%d", c.address, height) },
+				`not on "bsc"`:                     func(claim *chain.Claim) { claim.Cause.Chain = "bsc" },
+				`not on "vite"`:                    func(claim *chain.Claim) { claim.Cause.Chain = "vite" },
 			} {
 				c.stops(c.found(height, 500, change), chain.RefusedClaim, text)
 			}
@@ -269,7 +269,7 @@ func TestFoundCoinIsCreditedOnce(t *testing.T) {
 		},
 		"at an account that is nobody's": func(c *counted) {
 			height := c.hide(500)
-			for address, text := range map[string]string{c.eth.Address("hot"): "for whom", c.eth.Address("deposit/77"): "to nobody"} {
+			for address, text := range map[string]string{c.eth.Address("hot"): "do not show the owner", c.eth.Address("deposit/77"): "has not issued"} {
 				c.stops(c.found(height, 500, func(claim *chain.Claim) { claim.Cause.Ref = fmt.Sprintf("audit:%s:native:%d", address, height) }), chain.HeldClaim, text)
 			}
 		},
@@ -282,7 +282,7 @@ func TestFoundCoinIsCreditedOnce(t *testing.T) {
 			verdicts, err := c.Authorize(c.t.Context(), "eth", claim)
 			require.NoError(c.t, err)
 			require.Equal(c.t, chain.HeldClaim, verdicts[0].State)
-			require.Contains(c.t, verdicts[0].Text, "wants people's approval")
+			require.Contains(c.t, verdicts[0].Text, "needs approvals")
 		},
 		"while the nodes are away": func(c *counted) {
 			height := c.hide(500)
@@ -363,7 +363,7 @@ func TestOpenings(t *testing.T) {
 			w.eth.KeepBalances(0)
 			w.eth.Mine(2 * depth)
 			if c.most == 0 {
-				w.stops(w.found(height, 70), chain.HeldClaim, "is known from block")
+				w.stops(w.found(height, 70), chain.HeldClaim, "is known only from block")
 				return
 			}
 			w.stops(w.found(height, 71), chain.HeldClaim, "70 arrived at")
@@ -390,8 +390,8 @@ func TestGivenWithoutNodes(t *testing.T) {
 	require.NoError(t, w.SettleBindings(t.Context()))
 	w.mine()
 	require.NoError(t, w.checker.ReadOpenings(t.Context()))
-	w.stops(early, chain.HeldClaim, "before its address or label was given")
-	w.stops(w.found(hidden, 20), chain.HeldClaim, "before the address was given")
+	w.stops(early, chain.HeldClaim, "before its address or label was issued")
+	w.stops(w.found(hidden, 20), chain.HeldClaim, "before the address was issued")
 	w.passes(w.shown(60))
 	height := w.hide(70)
 	w.stops(w.found(height, 71), chain.HeldClaim, "130 arrived at")

@@ -201,19 +201,19 @@ func (c *Checker) allowed(ctx context.Context, id chain.ID, claim chain.Claim) (
 		return n, err
 	}
 	if !ours {
-		return n, refused("%s is no account of %s", claim.Account, n.Name)
+		return n, refused("%s is not an account of %s", claim.Account, n.Name)
 	}
 	switch claim.Payment.Purpose {
 	case chain.Credit, chain.Refund:
 		if payer.Retired { // no user is to be refunded because signer and daemon learn of it at different moments
-			return n, later("%s is retired and pays nobody: other accounts of %s do", claim.Account, n.Name)
+			return n, later("%s is retired and makes no payments: other accounts of %s do", claim.Account, n.Name)
 		}
 	case chain.Sweep, chain.Gas:
 		return n, c.internal(ctx, n, id, payer, claim)
 	case chain.Cold:
 		return n, cold(n, id, payer, claim)
 	default:
-		return n, refused("nothing allows a %s", claim.Payment.Purpose)
+		return n, refused("a %s is not allowed", claim.Payment.Purpose)
 	}
 	return n, nil
 }
@@ -283,7 +283,7 @@ func (c *Checker) own(ctx context.Context, n policy.Network, id chain.ID, addres
 }
 
 // ownMoney names moves between our own accounts in refusals.
-var ownMoney = map[chain.Purpose]string{chain.Sweep: "what is swept", chain.Gas: "coin for gas"}
+var ownMoney = map[chain.Purpose]string{chain.Sweep: "a sweep", chain.Gas: "coin for gas"}
 
 // internal passes what stays ours: from deposit addresses and between accounts that pay, and coin
 // for fees.
@@ -294,15 +294,15 @@ func (c *Checker) internal(ctx context.Context, n policy.Network, id chain.ID, f
 	case err != nil:
 		return err
 	case !ours:
-		return refused("%s is no account of %s: %s goes to our own accounts only", p.To, n.Name, ownMoney[p.Purpose])
+		return refused("%s is not an account of %s: %s goes to our own accounts only", p.To, n.Name, ownMoney[p.Purpose])
 	case p.Label != "":
 		return refused("a %s has no label", p.Purpose)
 	case p.Purpose == chain.Gas && (from.Kind != Gas || p.Asset != chain.Native):
 		return refused("only the gas account pays for gas, in coin")
 	case p.Purpose == chain.Sweep && to.Kind != Hot && to.Kind != Gateway:
-		return refused("a sweep goes to an account that pays")
+		return refused("a sweep goes to a paying account")
 	case p.Purpose == chain.Sweep && to.Retired:
-		return later("%s is retired: a sweep goes to an account that pays", p.To)
+		return later("%s is retired: a sweep goes to a paying account", p.To)
 	}
 	return nil
 }
@@ -314,7 +314,7 @@ func cold(n policy.Network, id chain.ID, from Account, claim chain.Claim) error 
 	token, known := n.Token(claim.Cause.Token)
 	switch {
 	case id != n.Source || from.Kind != Hot:
-		return refused("cold money comes from a hot account of %s", n.Source)
+		return refused("a transfer to cold storage comes from a hot account of %s", n.Source)
 	case !known || p.Asset != token.Asset:
 		return refused("network %s has no token %q of %s", n.Name, claim.Cause.Token, p.Asset)
 	case token.Cold == "":

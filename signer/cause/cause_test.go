@@ -213,16 +213,16 @@ func TestAlteredClaims(t *testing.T) {
 		"cold: chain":             {"vite", cold, func(c *chain.Claim) { c.Account = w.vite.Address("gateway") }, chain.RefusedClaim, "comes from a hot account"},
 		"cold: account":           {"eth", cold, func(c *chain.Claim) { c.Account = w.address }, chain.RefusedClaim, "comes from a hot account"},
 		"cold: network":           {"eth", cold, func(c *chain.Claim) { c.Cause.Network = "other" }, chain.RefusedClaim, "no network"},
-		"credit: payee":           {"vite", deposit, func(c *chain.Claim) { c.Payment.To = viteThief }, chain.RefusedClaim, "came for " + w.user},
-		"credit: user":            {"vite", deposit, func(c *chain.Claim) { c.Cause.User = viteThief }, chain.RefusedClaim, "is money of " + w.user},
+		"credit: payee":           {"vite", deposit, func(c *chain.Claim) { c.Payment.To = viteThief }, chain.RefusedClaim, "is for " + w.user},
+		"credit: user":            {"vite", deposit, func(c *chain.Claim) { c.Cause.User = viteThief }, chain.RefusedClaim, "belongs to " + w.user},
 		"credit: sender":          {"vite", deposit, func(c *chain.Claim) { c.Cause.Sender = thief }, chain.RefusedClaim, "came from"},
 		"credit: amount":          {"vite", deposit, func(c *chain.Claim) { c.Payment.Amount = amount(1235) }, chain.RefusedClaim, "is worth 1234, not 1235"},
 		"credit: token":           {"vite", deposit, func(c *chain.Claim) { c.Payment.Asset = coin }, chain.RefusedClaim, "is credited in tti_usd"},
 		"credit: chain":           {"eth", deposit, func(c *chain.Claim) { c.Account = w.eth.Address("hot") }, chain.RefusedClaim, "credited on vite"},
-		"credit: account":         {"vite", deposit, func(c *chain.Claim) { c.Account = viteThief }, chain.RefusedClaim, "is no account of main"},
+		"credit: account":         {"vite", deposit, func(c *chain.Claim) { c.Account = viteThief }, chain.RefusedClaim, "is not an account of main"},
 		"credit: network":         {"vite", deposit, func(c *chain.Claim) { c.Cause.Network = "other" }, chain.RefusedClaim, "no network"},
 		"credit: ref":             {"vite", deposit, func(c *chain.Claim) { c.Cause.Ref = "invented" }, chain.HeldClaim, "shows no transfer"},
-		"credit: audit":           {"vite", deposit, func(c *chain.Claim) { c.Cause.Ref = "audit:x:native:1" }, chain.RefusedClaim, "names no coin"},
+		"credit: audit":           {"vite", deposit, func(c *chain.Claim) { c.Cause.Ref = "audit:x:native:1" }, chain.RefusedClaim, "does not name coin"},
 		"credit: height":          {"vite", deposit, func(c *chain.Claim) { c.Cause.Height++ }, chain.HeldClaim, "shows no transfer"},
 		"credit: future":          {"vite", deposit, func(c *chain.Claim) { c.Cause.Height = 1 << 40 }, chain.LaterClaim, "not yet at"},
 		"credit: before":          {"vite", deposit, func(c *chain.Claim) { c.Cause.Height = 1 }, chain.HeldClaim, "before the signer watched"},
@@ -232,19 +232,19 @@ func TestAlteredClaims(t *testing.T) {
 		"payout: label":           {"eth", payout, func(c *chain.Claim) { c.Payment.Label = "x" }, chain.RefusedClaim, "names"},
 		"payout: amount":          {"eth", payout, func(c *chain.Claim) { c.Payment.Amount = amount(999_001) }, chain.RefusedClaim, "pays out 999000 at most"},
 		"payout: token":           {"eth", payout, func(c *chain.Claim) { c.Payment.Asset = chain.Native }, chain.RefusedClaim, "is paid out in usd"},
-		"payout: user":            {"eth", payout, func(c *chain.Claim) { c.Cause.User = viteThief }, chain.RefusedClaim, "is money of"},
+		"payout: user":            {"eth", payout, func(c *chain.Claim) { c.Cause.User = viteThief }, chain.RefusedClaim, "belongs to"},
 		"payout: on the exchange": {"vite", payout, func(c *chain.Claim) { c.Account = w.vite.Address("gateway") }, chain.RefusedClaim, "paid out on eth"},
-		"refund: payee":           {"vite", refund, func(c *chain.Claim) { c.Payment.To = viteThief }, chain.HeldClaim, "wants people's approval"},
+		"refund: payee":           {"vite", refund, func(c *chain.Claim) { c.Payment.To = viteThief }, chain.HeldClaim, "needs approvals"},
 		"refund: amount":          {"vite", refund, func(c *chain.Claim) { c.Payment.Amount = amount(10_001) }, chain.RefusedClaim, "is of 10000"},
 		"refund: token":           {"vite", refund, func(c *chain.Claim) { c.Payment.Asset = coin }, chain.RefusedClaim, "is refunded in"},
 		"refund: the other chain": {"eth", refund, func(c *chain.Claim) { c.Account = w.eth.Address("hot") }, chain.RefusedClaim, "is refunded on vite"},
 		"sweep: payee":            {"eth", sweep, func(c *chain.Claim) { c.Payment.To = thief }, chain.RefusedClaim, "our own accounts only"},
-		"sweep: to an address":    {"eth", sweep, func(c *chain.Claim) { c.Payment.To = w.address }, chain.RefusedClaim, "an account that pays"},
-		"sweep: account":          {"eth", sweep, func(c *chain.Claim) { c.Account = thief }, chain.RefusedClaim, "is no account of"},
+		"sweep: to an address":    {"eth", sweep, func(c *chain.Claim) { c.Payment.To = w.address }, chain.RefusedClaim, "a paying account"},
+		"sweep: account":          {"eth", sweep, func(c *chain.Claim) { c.Account = thief }, chain.RefusedClaim, "is not an account of"},
 		"sweep: label":            {"eth", sweep, func(c *chain.Claim) { c.Payment.Label = "x" }, chain.RefusedClaim, "no label"},
 		"gas: payee":              {"eth", sweep, func(c *chain.Claim) { c.Payment.Purpose, c.Payment.To = chain.Gas, thief }, chain.RefusedClaim, "our own accounts only"},
 		"gas: from a user's":      {"eth", sweep, func(c *chain.Claim) { c.Payment.Purpose = chain.Gas }, chain.RefusedClaim, "only the gas account"},
-		"cancel":                  {"eth", sweep, func(c *chain.Claim) { c.Payment.Purpose = chain.Cancel }, chain.RefusedClaim, "nothing allows"},
+		"cancel":                  {"eth", sweep, func(c *chain.Claim) { c.Payment.Purpose = chain.Cancel }, chain.RefusedClaim, "is not allowed"},
 	} {
 		claim := c.claim
 		c.change(&claim)
@@ -263,17 +263,17 @@ func TestTransfersThatProveNothing(t *testing.T) {
 		require.Equal(t, state, v.State, v.Text)
 		require.Contains(t, v.Text, text)
 	}
-	refused("eth", w.withdrawn(chain.Memo{Type: -1}), chain.RefusedClaim, "names no payee")
-	refused("eth", w.withdrawn(chain.Memo{Type: 0, Address: w.eth.Address("payee"), Fault: "trailing_bytes"}), chain.RefusedClaim, "names no payee")
-	refused("eth", w.withdrawn(chain.Memo{Type: 0, Address: "nonsense"}), chain.RefusedClaim, "names no payee")
+	refused("eth", w.withdrawn(chain.Memo{Type: -1}), chain.RefusedClaim, "has no payee")
+	refused("eth", w.withdrawn(chain.Memo{Type: 0, Address: w.eth.Address("payee"), Fault: "trailing_bytes"}), chain.RefusedClaim, "has no payee")
+	refused("eth", w.withdrawn(chain.Memo{Type: 0, Address: "nonsense"}), chain.RefusedClaim, "has no payee")
 	ours := w.withdrawn(chain.Memo{Type: 0, Address: w.address})
 	ours.Payment.To = w.address
 	refused("eth", ours, chain.RefusedClaim, "an account of ours")
 	early := w.deposited(chain.Memo{Type: -1, Label: "OTHER"}, w.eth.Address("hot"), chain.Native, 1234)
 	early.Payment.Asset, early.Cause.Token = coin, coin
-	refused("vite", early, chain.HeldClaim, "given nobody")
+	refused("vite", early, chain.HeldClaim, "has not issued")
 	require.NoError(t, w.guard.GiveLabel(t.Context(), signguard.Binding{Network: "main", Chain: "eth", Label: "OTHER", User: w.user, Since: early.Cause.Height}))
-	refused("vite", early, chain.HeldClaim, "before its address or label was given")
+	refused("vite", early, chain.HeldClaim, "before its address or label was issued")
 	funding := w.eth.Deposit(w.eth.Address("treasury"), w.eth.Address("hot"), chain.Native, amount(50), chain.Memo{Type: -1})
 	w.eth.Mine(1)
 	in, height := w.find(w.eth, funding)
@@ -281,7 +281,7 @@ func TestTransfersThatProveNothing(t *testing.T) {
 	refused("eth", chain.Claim{
 		Account: w.eth.Address("hot"), Payment: chain.Payment{ID: 1, Purpose: chain.Refund, Asset: chain.Native, To: in.From, Amount: amount(50)},
 		Cause: chain.Cause{Network: "main", Chain: "eth", Height: height, Ref: in.Ref, Sender: in.From},
-	}, chain.RefusedClaim, "owed nothing")
+	}, chain.RefusedClaim, "no claim to it")
 	failed := w.eth.Send(chaintest.Out{From: w.eth.Address("sender"), To: w.address, Asset: "usd", Amount: amount(123_400), Failed: true, Memo: chain.Memo{Type: -1}})
 	w.eth.Mine(1)
 	in, height = w.find(w.eth, failed)

@@ -39,7 +39,7 @@ func (c *Checker) gas(ctx context.Context, n policy.Network, id chain.ID, claim 
 		case err != nil:
 			return nodesFailed(id, err)
 		case !sweepable:
-			return later("%s has nothing to sweep that is worth it: coin for gas goes where tokens are", p.To)
+			return later("%s has no tokens worth a sweep: coin for gas goes only to accounts with tokens", p.To)
 		}
 		if err := c.boundGas(ctx, reader, id, claim); err != nil {
 			return err
@@ -114,9 +114,9 @@ func (c *Checker) boundGas(ctx context.Context, reader balances, id chain.ID, cl
 	case before && has.Less(p.Amount):
 		return nil
 	case most.Less(p.Amount):
-		return later("coin for gas to %s is bounded by %s, what %d transfers of a token cost now: %s are more", p.To, most, gasFactor, p.Amount)
+		return later("coin for gas to %s is limited to %s, the current cost of %d token transfers: %s is more", p.To, most, gasFactor, p.Amount)
 	case !has.Less(most):
-		return later("%s has %s, which pays for its transfers", p.To, has)
+		return later("%s has %s, enough for its transfers", p.To, has)
 	}
 	return nil
 }
@@ -156,9 +156,9 @@ func (b *gasBook) count(id chain.ID, account, key string) error {
 	case b.keys[key]:
 		return nil
 	case b.of[to] >= gasPerAddress:
-		return later("%s got coin for gas %d times in an hour, which is the most", account, gasPerAddress)
+		return later("%s received coin for gas %d times in an hour, the maximum", account, gasPerAddress)
 	case b.on[id] >= gasPerHour:
-		return later("coin for gas was paid %d times on %s in an hour, which is the most", gasPerHour, id)
+		return later("coin for gas was paid %d times on %s in an hour, the maximum", gasPerHour, id)
 	}
 	b.of[to]++
 	b.on[id]++

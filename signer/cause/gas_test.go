@@ -84,18 +84,18 @@ func TestGasGoesWhereTokensAre(t *testing.T) {
 	require.Equal(t, chain.Authorized, w.asks(used, 600).State, "prices of the daemon may be higher")
 	v := w.asks(used, 601)
 	require.Equal(t, chain.LaterClaim, v.State)
-	require.Contains(t, v.Text, "is bounded by 600")
+	require.Contains(t, v.Text, "is limited to 600")
 	for _, to := range []string{unused, dusty, w.eth.Address("old hot")} {
 		v := w.asks(to, 100)
 		require.Equal(t, chain.LaterClaim, v.State)
-		require.Contains(t, v.Text, "has nothing to sweep")
+		require.Contains(t, v.Text, "has no tokens worth a sweep")
 	}
 	w.brought(w.eth.Address("old hot"), "usd", amount(5_000))
 	require.Equal(t, chain.Authorized, w.asks(w.eth.Address("old hot"), 400).State, "a retired account is emptied")
 	w.brought(used, chain.Native, amount(600))
 	v = w.asks(used, 100)
 	require.Equal(t, chain.LaterClaim, v.State)
-	require.Contains(t, v.Text, "which pays for its transfers")
+	require.Contains(t, v.Text, "enough for its transfers")
 	w.prices.cost = 200
 	require.Equal(t, chain.Authorized, w.asks(used, 100).State, "fees have risen")
 	w.eth.Lie(chaintest.Always(chaintest.Refuse, chaintest.CallBalance))
@@ -154,7 +154,7 @@ func TestGasOutlivesAFallOfThePrice(t *testing.T) {
 	} {
 		altered := claim
 		alter(&altered)
-		require.Contains(t, w.verdict("eth", altered).Text, "is bounded by 300", name)
+		require.Contains(t, w.verdict("eth", altered).Text, "is limited to 300", name)
 	}
 	w.brought(to, chain.Native, amount(600))
 	require.Equal(t, chain.LaterClaim, w.verdict("eth", claim).State, "it has its gas")

@@ -37,11 +37,11 @@ func (c *Checker) deposit(ctx context.Context, n policy.Network, id chain.ID, t 
 	worth, _, err := t.Amount.Rescale(token.AssetDecimals, token.Decimals)
 	switch {
 	case err != nil:
-		return refused("transfer %s is worth more than can be counted", t.Ref)
+		return refused("the amount of transfer %s is too large", t.Ref)
 	case p.To != b.User:
-		return refused("transfer %s came for %s, not for %s", t.Ref, b.User, p.To)
+		return refused("transfer %s is for %s, not for %s", t.Ref, b.User, p.To)
 	case claim.Cause.User != b.User:
-		return refused("transfer %s is money of %s, not of %s", t.Ref, b.User, claim.Cause.User)
+		return refused("transfer %s belongs to %s, not to %s", t.Ref, b.User, claim.Cause.User)
 	case string(p.Asset) != token.TokenID || claim.Cause.Token != token.TokenID:
 		return refused("transfer %s is credited in %s, not in %s", t.Ref, token.TokenID, p.Asset)
 	case p.Label != "":
@@ -57,7 +57,7 @@ func (c *Checker) depositor(ctx context.Context, n policy.Network, t provenTrans
 	var known bool
 	if a, ok := c.at(t.chain, t.To); ok {
 		if !a.Shared || a.Network != n.Name || t.Memo.Label == "" || t.Memo.Fault != "" {
-			return b, byLabel, unproven("transfer %s came to %s and names nobody", t.Ref, t.To)
+			return b, byLabel, unproven("transfer %s came to %s and names no user", t.Ref, t.To)
 		}
 		for _, label := range spellings(t.Memo.Label) {
 			if b, known, err = c.parts.Bindings.OfLabel(ctx, n.Name, label); err != nil || known {
@@ -72,11 +72,11 @@ func (c *Checker) depositor(ctx context.Context, n policy.Network, t provenTrans
 	case err != nil:
 		return b, bindingType, err
 	case !known || b.Network != n.Name || b.Chain != t.chain:
-		return b, bindingType, unproven("the signer has given nobody what transfer %s came to", t.Ref)
+		return b, bindingType, unproven("the signer has not issued the address or label of transfer %s", t.Ref)
 	case b.Since == signguard.SinceUnknown:
 		return b, bindingType, later("the block of %s in which the user got the address or label of transfer %s is not read yet", t.chain, t.Ref)
 	case t.height <= b.Since:
-		return b, bindingType, unproven("transfer %s came before its address or label was given to anybody, which was at block %d", t.Ref, b.Since)
+		return b, bindingType, unproven("transfer %s came before its address or label was issued at block %d", t.Ref, b.Since)
 	}
 	return b, bindingType, nil
 }
@@ -112,7 +112,7 @@ func (c *Checker) refuseOwnMoney(ctx context.Context, n policy.Network, t proven
 	}
 	_, configured := c.at(t.chain, t.To)
 	if ours || configured && t.Memo.Type < 0 && t.Memo.Label == "" && slices.Contains(n.Funders, t.From) {
-		return refused("transfer %s came from %s, which is owed nothing for it", t.Ref, t.From)
+		return refused("transfer %s came from %s, which has no claim to it", t.Ref, t.From)
 	}
 	return nil
 }
@@ -135,7 +135,7 @@ func (c *Checker) withdrawal(ctx context.Context, n policy.Network, id chain.ID,
 		return unproven("network %s has no token %s", n.Name, t.Asset)
 	}
 	if t.Memo.Fault != "" || t.Memo.Type != token.Type {
-		return refused("the comment of transfer %s names no payee", t.Ref)
+		return refused("the comment of transfer %s has no payee", t.Ref)
 	}
 	if err := c.payee(ctx, n, t, p); err != nil {
 		return err
@@ -147,7 +147,7 @@ func (c *Checker) withdrawal(ctx context.Context, n policy.Network, id chain.ID,
 	case p.Asset != token.Asset || claim.Cause.Token != token.TokenID:
 		return refused("transfer %s is paid out in %s, not in %s", t.Ref, token.Asset, p.Asset)
 	case claim.Cause.User != t.From:
-		return refused("transfer %s is money of %s, not of %s", t.Ref, t.From, claim.Cause.User)
+		return refused("transfer %s belongs to %s, not to %s", t.Ref, t.From, claim.Cause.User)
 	case most.Less(p.Amount):
 		return refused("transfer %s pays out %s at most, not %s", t.Ref, most, p.Amount)
 	}
@@ -162,7 +162,7 @@ func (c *Checker) payee(ctx context.Context, n policy.Network, t provenTransfer,
 	}
 	named, err := reader.CheckAddress(t.Memo.Address, t.Memo.Label)
 	if err != nil {
-		return refused("the comment of transfer %s names no payee", t.Ref)
+		return refused("the comment of transfer %s has no payee", t.Ref)
 	}
 	_, ours, err := c.own(ctx, n, n.Source, named)
 	switch {
@@ -214,7 +214,7 @@ func (c *Checker) refund(ctx context.Context, n policy.Network, id chain.ID, t p
 	case t.Amount.Less(p.Amount):
 		return refused("transfer %s is of %s, not of %s", t.Ref, t.Amount, p.Amount)
 	case err != nil || p.To != sender || p.Label != "":
-		return unproven("transfer %s came from %s: a refund to %s %s wants people's approval", t.Ref, t.From, p.To, p.Label)
+		return unproven("transfer %s came from %s: a refund to %s %s needs approvals", t.Ref, t.From, p.To, p.Label)
 	}
 	return nil
 }

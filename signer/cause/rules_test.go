@@ -32,7 +32,7 @@ func TestColdMoneyLeavesTheSourceOnly(t *testing.T) {
 	w.checker.Take([]cause.Account{{Chain: "vite", Address: w.vite.Address("gateway"), Network: "main", Kind: cause.Hot}})
 	c := w.cold()
 	c.Account = w.vite.Address("gateway")
-	w.requireVerdict("vite", c, chain.RefusedClaim, "cold money comes from a hot account of eth")
+	w.requireVerdict("vite", c, chain.RefusedClaim, "a transfer to cold storage comes from a hot account of eth")
 }
 
 // TestCommentsHaveTheTokensType sends a comment with a label for a token that takes none.
@@ -40,7 +40,7 @@ func TestCommentsHaveTheTokensType(t *testing.T) {
 	w := setup(t)
 	c := w.withdrawn(chain.Memo{Type: 1, Address: w.eth.Address("payee"), Label: "x"})
 	c.Payment.Label = "x"
-	w.requireVerdict("eth", c, chain.RefusedClaim, "names no payee")
+	w.requireVerdict("eth", c, chain.RefusedClaim, "has no payee")
 }
 
 func TestPayoutsAreAtMostTheMaximum(t *testing.T) {
@@ -57,7 +57,7 @@ func TestRefundsHaveNoLabel(t *testing.T) {
 	w := setup(t)
 	c := w.refunded()
 	c.Payment.Label = "x"
-	w.requireVerdict("vite", c, chain.HeldClaim, "wants people's approval")
+	w.requireVerdict("vite", c, chain.HeldClaim, "needs approvals")
 }
 
 // TestTheDeeperTokenOfAnAssetCounts: two tokens share an asset, and the second waits for more
@@ -110,7 +110,7 @@ func TestAccountsBelongToTheirNetwork(t *testing.T) {
 		{Chain: "vite", Address: w.vite.Address("gateway 2"), Network: "main", Kind: cause.Gateway},
 	})
 	labelled.Account = w.vite.Address("gateway 2")
-	w.requireVerdict("vite", labelled, chain.HeldClaim, "names nobody")
+	w.requireVerdict("vite", labelled, chain.HeldClaim, "names no user")
 	payout.Account = w.eth.Address("hot 2")
 	w.requireVerdict("eth", payout, chain.RefusedClaim, "did not come to the gateway's account")
 }

@@ -205,8 +205,8 @@ var ways = []way{
 	{"A deposit that no block has", "shows no transfer", creditWith(func(th *thief, c *chain.Claim) {
 		c.Cause.Ref, c.Payment.To, c.Cause.User = "invented", th.owner, th.owner
 	})},
-	{"Coin that only balances show, at no address", "names no coin", creditWith(func(th *thief, c *chain.Claim) { c.Cause.Ref, c.Payment.To = "audit:a:native:9", th.owner })},
-	{"A withdrawal in a block to come", "not yet at", payoutWith(func(th *thief, c *chain.Claim) { c.Cause.Height, c.Payment.To = 1<<40, th.payee })},
+	{"Coin that only balances show, at no address", "does not name coin", creditWith(func(th *thief, c *chain.Claim) { c.Cause.Ref, c.Payment.To = "audit:a:native:9", th.owner })},
+	{"A withdrawal in a block to come", "not yet", payoutWith(func(th *thief, c *chain.Claim) { c.Cause.Height, c.Payment.To = 1<<40, th.payee })},
 	{"A withdrawal that is not final", "is not final yet", func(th *thief) error { return th.take("eth", th.fresh()) }},
 	{"A withdrawal whose block has left the chain", "shows no transfer", func(th *thief) error {
 		c := th.fresh()
@@ -226,14 +226,14 @@ var ways = []way{
 		c.Payment.Label, c.Payment.Source = "12|3", ""
 		return errors.Join(err, th.sign("eth", th.order("eth", c.Account, c.Payment)))
 	}},
-	{"A withdrawal of another user's claimed as his", "is money of", payoutWith(func(th *thief, c *chain.Claim) { c.Cause.User = th.owner })},
+	{"A withdrawal of another user's claimed as his", "belongs to", payoutWith(func(th *thief, c *chain.Claim) { c.Cause.User = th.owner })},
 	{"A larger payout", "pays out 999000 at most", payoutWith(func(_ *thief, c *chain.Claim) { c.Payment.Amount = amount(999_001) })},
 	{"A payout without its fee", "pays out 999000 at most", payoutWith(func(_ *thief, c *chain.Claim) { c.Payment.Amount = amount(1_000_000) })},
 	{"A payout in another asset", "is paid out in usd", payoutWith(func(_ *thief, c *chain.Claim) { c.Payment.Asset = chain.Native })},
-	{"A payout for a transfer without an order", "names no payee", func(th *thief) error {
+	{"A payout for a transfer without an order", "has no payee", func(th *thief) error {
 		return th.take("eth", th.altered(th.withdrawn(chain.Memo{Type: -1}), func(*chain.Claim) {}))
 	}},
-	{"A deposit credited to another", "came for", creditWith(func(th *thief, c *chain.Claim) { c.Payment.To = th.owner })},
+	{"A deposit credited to another", "is for", creditWith(func(th *thief, c *chain.Claim) { c.Payment.To = th.owner })},
 	{"A larger credit", "is worth 1234, not 123400", creditWith(func(_ *thief, c *chain.Claim) { c.Payment.Amount = amount(123_400) })},
 	{"A credit in another token", "is credited in tti_usd", creditWith(func(_ *thief, c *chain.Claim) { c.Payment.Asset, c.Cause.Token = coin, coin })},
 	{"A credit for our own sweep", "shows no transfer", func(th *thief) error {
@@ -274,10 +274,10 @@ var ways = []way{
 		return th.label("ABCD2345 ")
 	}},
 	{"Labels of 100 kB, to fill the disk", "not 100000 bytes", func(th *thief) error { return th.label(strings.Repeat("A", 100_000)) }},
-	{"A label bound after its deposit", "before its address or label was given", func(th *thief) error {
+	{"A label bound after its deposit", "before its address or label was issued", func(th *thief) error {
 		return th.labelled("BND23456", func() error { th.mine(); return th.label("BND23456") })
 	}},
-	{"A label bound in its deposit's own block", "before its address or label was given", func(th *thief) error {
+	{"A label bound in its deposit's own block", "before its address or label was issued", func(th *thief) error {
 		return th.labelled("BND23457", func() error { return th.label("BND23457") })
 	}},
 	{"A label bound on another chain, whose blocks are lower", "with deposits on", func(th *thief) error {
@@ -285,8 +285,8 @@ var ways = []way{
 			return th.GiveLabel(th.t.Context(), signguard.Binding{Network: "main", Chain: "vite", Label: "BND23458", User: th.owner})
 		})
 	}},
-	{"An address bound after its deposit", "before its address or label was given", func(th *thief) error { return th.addressed(9, th.mine) }},
-	{"An address bound in its deposit's own block", "before its address or label was given", func(th *thief) error { return th.addressed(10, func() {}) }},
+	{"An address bound after its deposit", "before its address or label was issued", func(th *thief) error { return th.addressed(9, th.mine) }},
+	{"An address bound in its deposit's own block", "before its address or label was issued", func(th *thief) error { return th.addressed(10, func() {}) }},
 	{"A user's address bound to him on another chain with the same keys", "to another user on eth", func(th *thief) error {
 		th.Signer = signer.New(signer.Parts{Keys: testKeys{th.eth}, Guard: th.guard, Ledgers: map[chain.ID]signer.Ledger{"bsc": th.eth}})
 		defer th.start()
@@ -301,7 +301,7 @@ var ways = []way{
 	{"Coin for gas to him", "our own accounts only", sweepWith(func(th *thief, c *chain.Claim) {
 		c.Account, c.Payment = th.eth.Address("gas"), chain.Payment{ID: c.Payment.ID, Purpose: chain.Gas, Asset: chain.Native, To: th.payee, Amount: amount(5)}
 	})},
-	{"The gas account emptied into unused addresses", "has nothing to sweep", func(th *thief) error {
+	{"The gas account emptied into unused addresses", "has no tokens worth a sweep", func(th *thief) error {
 		address := th.eth.Address("deposit/11")
 		if _, err := th.GiveAddress(th.t.Context(), signguard.Binding{Network: "main", Chain: "eth", Index: 11, Address: address, User: th.owner}); err != nil {
 			return err
@@ -324,7 +324,7 @@ var ways = []way{
 	{"Money of a retired account to him", "our own accounts only", sweepWith(func(th *thief, c *chain.Claim) {
 		c.Account, c.Payment.To = th.eth.Address("old hot"), th.payee
 	})},
-	{"A withdrawal paid from a retired account", "is retired and pays nobody", payoutWith(func(th *thief, c *chain.Claim) { c.Account = th.eth.Address("old hot") })},
+	{"A withdrawal paid from a retired account", "is retired and makes no payments", payoutWith(func(th *thief, c *chain.Claim) { c.Account = th.eth.Address("old hot") })},
 	{"Coin for gas from a retired account", "only the gas account", sweepWith(func(th *thief, c *chain.Claim) {
 		c.Account, c.Payment = th.eth.Address("old hot"), chain.Payment{ID: c.Payment.ID, Purpose: chain.Gas, Asset: chain.Native, To: th.eth.Address("hot 2"), Amount: amount(5)}
 	})},
@@ -345,7 +345,7 @@ var ways = []way{
 			c.Account, c.Payment = th.vite.Address("gateway"), chain.Payment{ID: c.Payment.ID, Purpose: chain.Refund, Asset: usd, To: th.user, Amount: amount(10_000)}
 		}))
 	}},
-	{"A refund to him", "wants people's approval", refundWith(func(th *thief, c *chain.Claim) { c.Payment.To = th.owner })},
+	{"A refund to him", "needs approvals", refundWith(func(th *thief, c *chain.Claim) { c.Payment.To = th.owner })},
 	{"A larger refund", "is of 10000, not of 10001", refundWith(func(_ *thief, c *chain.Claim) { c.Payment.Amount = amount(10_001) })},
 	{"A refund of another network's money", "did not come to an account of main", func(th *thief) error {
 		hash := th.vite.Deposit(th.owner, th.vite.Address("gateway of other"), usd, amount(10_000), chain.Memo{Type: -1})
@@ -356,7 +356,7 @@ var ways = []way{
 			c.Cause.Height, c.Cause.Ref, c.Cause.Sender, c.Cause.User, c.Payment.To = height, in.Ref, in.From, in.From, in.From
 		})(th)
 	}},
-	{"A refund of the operators' own money", "owed nothing", func(th *thief) error {
+	{"A refund of the operators' own money", "no claim to it", func(th *thief) error {
 		hash := th.eth.Deposit(th.eth.Address("treasury"), th.eth.Address("hot"), chain.Native, amount(50), chain.Memo{Type: -1})
 		th.eth.Mine(1)
 		in, height := th.find(th.eth, hash)
@@ -534,7 +534,7 @@ var ways = []way{
 			require.NoError(th.t, os.WriteFile(th.list, []byte(c.Payment.To+"\n"), 0o600))
 		})
 	}},
-	{"A payment whose account is retired after it was authorized", "is retired and pays nobody", func(th *thief) error {
+	{"A payment whose account is retired after it was authorized", "is retired and makes no payments", func(th *thief) error {
 		defer th.checker.Take(th.accounts)
 		return th.changed(th.large("rich", 1_000), func(c chain.Claim) {
 			retired := slices.Clone(th.accounts)
@@ -567,12 +567,12 @@ var ways = []way{
 		}
 		return nil
 	}},
-	{"Numbers that no database keeps", "the greatest that it keeps", func(th *thief) error {
+	{"Numbers that no database keeps", "is above the maximum", func(th *thief) error {
 		o := th.waiting
 		o.Slot.Nonce = 1 << 63
 		return th.sign("eth", o)
 	}},
-	{"More at once than is ever needed", "are the most", func(th *thief) error { return th.sign("eth", make([]chain.Order, signer.MaxOrders+1)...) }},
+	{"More at once than is ever needed", "at most 256 are allowed", func(th *thief) error { return th.sign("eth", make([]chain.Order, signer.MaxOrders+1)...) }},
 }
 
 // changed has a claim authorized, changes what the signer's owner decides, and has the payment

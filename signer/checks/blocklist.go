@@ -19,12 +19,12 @@ const maxLists = 32
 // Check names the first field that cannot be used, and why.
 func (c BlockListConfig) Check() error {
 	if len(c.Files) > maxLists {
-		return fmt.Errorf("files: %d are the most", maxLists)
+		return fmt.Errorf("files: at most %d are allowed", maxLists)
 	}
 	names := map[string]bool{}
 	for _, l := range c.Files {
 		if l.Name == "" || len(l.Name) > maxName || names[l.Name] || l.File == "" {
-			return fmt.Errorf("files: %q: name and file are wanted, each name once and of at most %d letters", l.Name, maxName)
+			return fmt.Errorf("files: %q: name and file are required; each name must be unique and have at most %d letters", l.Name, maxName)
 		}
 		names[l.Name] = true
 	}

@@ -55,7 +55,7 @@ func TestListsAreReadAgain(t *testing.T) {
 	require.Equal(t, "sanctions", listed(t, l, "0xDEF2"))
 	require.Empty(t, listed(t, l, "0xabc1"))
 
-	for want, broken := range map[string]string{"line 2: one address is wanted": "0x1\n0x2 0x3\n", "line 1: ": strings.Repeat("x", 5000)} {
+	for want, broken := range map[string]string{"line 2: must be one address": "0x1\n0x2 0x3\n", "line 1: ": strings.Repeat("x", 5000)} {
 		write(t, path, broken)
 		l.Refresh()
 		require.ErrorContains(t, l.Fault(), want)
@@ -165,7 +165,7 @@ func TestConfigurationsOfLists(t *testing.T) {
 		"files: \"\"":                     {Files: []checks.BlockList{{File: "f"}}},
 		"files: \"a\": name and file":     {Files: []checks.BlockList{{Name: "a", File: "f"}, {Name: "a", File: "g"}}},
 		"files: \"b\": name and file are": {Files: []checks.BlockList{{Name: "b"}}},
-		"files: 32 are the most":          {Files: make([]checks.BlockList, 33)},
+		"files: at most 32 are allowed":   {Files: make([]checks.BlockList, 33)},
 		"screen: url":                     {Screen: checks.BlockHook{URL: "ftp://x"}},
 		"screen: timeout":                 {Screen: checks.BlockHook{URL: "http://x", Timeout: time.Hour}},
 		"screen: keep":                    {Screen: checks.BlockHook{URL: "http://x", Keep: 2 * time.Hour}},

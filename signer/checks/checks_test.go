@@ -164,7 +164,7 @@ func TestPeopleApprove(t *testing.T) {
 	require.NoError(t, err)
 	other := w.claim("a", 102)
 	other.Approvals = []chain.Approval{s}
-	require.Contains(t, w.asks(other)[0], "held approval: 102 USDT are above 100 USDT: 0 of 1 approvals (ann: the approval does not count: it is for something else")
+	require.Contains(t, w.asks(other)[0], "held approval: 102 USDT are above 100 USDT: 0 of 1 approvals (ann: the approval is not valid: it is for another payment")
 	w.now = begin.Add(time.Hour)
 	large.Approvals = []chain.Approval{s}
 	require.Contains(t, w.asks(large)[0], "it ended at")
@@ -266,7 +266,7 @@ func TestFeesAreBounded(t *testing.T) {
 	fourth, _ := cancel(3)
 	n, err = sign(second, third, fourth)
 	require.ErrorIs(t, err, chain.ErrNotNow)
-	require.ErrorContains(t, err, "fees on eth may take "+budget.String()+" wei in a day, of which "+budget.String()+" are used")
+	require.ErrorContains(t, err, "the daily limit of fees on eth is "+budget.String()+" wei, of which "+budget.String()+" are used")
 	require.Equal(t, 2, n)
 	more, _ := cancel(0, attempt)
 	n, err = sign(more)

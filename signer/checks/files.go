@@ -83,7 +83,7 @@ func read(path string) (map[string]bool, error) {
 		case 1:
 			addrs[plain(fields[0])] = true
 		default:
-			return nil, fmt.Errorf("line %d: one address is wanted", n)
+			return nil, fmt.Errorf("line %d: must be one address", n)
 		}
 	}
 	if err := lines.Err(); err != nil {

@@ -41,7 +41,7 @@ func (h BlockHook) Check() error {
 	u, err := url.Parse(h.URL)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return errors.New("url: one like https://screening.example/check is wanted")
+		return errors.New("url: must have the form https://screening.example/check")
 	case h.Timeout < 0 || h.Timeout > time.Minute:
 		return errors.New("timeout: must be from 0s to 1m")
 	case h.Keep < 0 || h.Keep > time.Hour:

@@ -57,7 +57,7 @@ func (c Config) Check() error {
 	for _, t := range c.Tokens {
 		key := t.Network + " " + t.Token
 		if seen[key] {
-			return fmt.Errorf("tokens: %s of network %s stands twice", t.Token, t.Network)
+			return fmt.Errorf("tokens: %s of network %s is listed twice", t.Token, t.Network)
 		}
 		seen[key] = true
 		if err := t.check(); err != nil {
@@ -67,7 +67,7 @@ func (c Config) Check() error {
 	chains := map[chain.ID]bool{}
 	for _, f := range c.Fees {
 		if f.Chain == "" || chains[f.Chain] || f.PerDay.IsZero() {
-			return fmt.Errorf("fees: %q: each chain stands once, with per_day above zero", f.Chain)
+			return fmt.Errorf("fees: %q: must be listed once, with per_day above zero", f.Chain)
 		}
 		chains[f.Chain] = true
 	}
@@ -81,7 +81,7 @@ func (c Config) checkGateway() error {
 	case c.GatewayDay == "":
 		return nil
 	case c.Prices == "":
-		return errors.New("gateway_day wants prices: the name of a file")
+		return errors.New("gateway_day requires prices, the name of a file")
 	}
 	if _, err := parseValue(c.GatewayDay); err != nil {
 		return fmt.Errorf("gateway_day: %w", err)
@@ -93,9 +93,9 @@ func (t Token) check() error {
 	under := func(a, b chain.Amount) bool { return !a.IsZero() && !b.IsZero() && b.Less(a) }
 	switch {
 	case t.Network == "" || t.Token == "":
-		return errors.New("network and token are wanted")
+		return errors.New("network and token are required")
 	case t.PerTransfer.IsZero() && t.PerUserDay.IsZero() && t.PerHour.IsZero() && t.PerDay.IsZero():
-		return errors.New("one of per_transfer, per_user_day, per_hour and per_day is wanted")
+		return errors.New("one of per_transfer, per_user_day, per_hour and per_day is required")
 	case under(t.PerTransfer, t.PerUserDay), under(t.PerTransfer, t.PerHour), under(t.PerTransfer, t.PerDay):
 		return errors.New("per_transfer is above the limit of a user, an hour or a day: no such transfer would ever pass")
 	case under(t.PerHour, t.PerDay):

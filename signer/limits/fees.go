@@ -75,7 +75,7 @@ func (f *Fees) Take(id chain.ID, fees []chain.Amount) (passed int, at time.Time,
 		}
 		most := f.most[id]
 		if w.over(most, fee) {
-			return i, f.latest, fmt.Sprintf("fees on %s may take %s wei in a day, of which %s are used: %s more %s", id, most, w.sum, fee, whenAllowed(f.clock.Shown(w.allowedAt(most, fee))))
+			return i, f.latest, fmt.Sprintf("the daily limit of fees on %s is %s wei, of which %s are used: %s more %s", id, most, w.sum, fee, whenAllowed(f.clock.Shown(w.allowedAt(most, fee))))
 		}
 		if err := w.add(f.latest, fee); err != nil {
 			return i, f.latest, err.Error()

@@ -314,7 +314,7 @@ func (l *Limits) exceedsAll(u Use, a *limitedAsset) string {
 	if sum.Cmp(l.budget) <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("the limit of the whole gateway and day is %s %s, of which %s are used: %s more are over it",
+	return fmt.Sprintf("the daily limit of the gateway is %s %s, of which %s are used: %s more exceed it",
 		l.budget.FloatString(2), l.cfg.Currency, used.FloatString(2), a.Text(u.Amount))
 }
 

@@ -152,7 +152,7 @@ func TestTheWholeGatewayIsLimited(t *testing.T) {
 	priced("# token price time\ntti_1 2.50 2026-11-23T11:00:00Z # of an exchange\n")
 	w := setup(t, limits.Config{GatewayDay: "1000", Prices: path, PriceAge: 12 * time.Hour})
 	require.Empty(t, w.pays(payout("a", 300), limits.Use{Chain: "vite", Asset: "tti_1", Users: []string{"v"}, Amount: units(80)}))
-	require.Equal(t, []string{"the limit of the whole gateway and day is 1000.00 USD, of which 950.00 are used: 21 USDT more are over it"}, w.pays(payout("b", 21)))
+	require.Equal(t, []string{"the daily limit of the gateway is 1000.00 USD, of which 950.00 are used: 21 USDT more exceed it"}, w.pays(payout("b", 21)))
 	require.Empty(t, w.Report().Unpriced)
 	require.Equal(t, []limits.Price{{Token: "tti_1", Worth: "2.5 USD", At: time.Date(2026, 11, 23, 11, 0, 0, 0, time.UTC), Fresh: true}}, w.Report().Prices)
 	w.now = begin.Add(12 * time.Hour)
@@ -164,7 +164,7 @@ func TestTheWholeGatewayIsLimited(t *testing.T) {
 	require.Empty(t, w.Report().Unpriced)
 	require.Len(t, w.pays(payout("b", 21)), 1)
 	priced("tti_1 two 2026-11-23T23:59:00Z and more\n")
-	require.Contains(t, w.Report().Fault, "line 1: token id, price and time are wanted")
+	require.Contains(t, w.Report().Fault, "line 1: token id, price and time are required")
 	require.Len(t, w.pays(payout("b", 21)), 1, "the prices before stay")
 	require.NoError(t, os.Remove(path))
 	require.Contains(t, w.Report().Fault, "reading the prices")
@@ -185,7 +185,7 @@ func TestFeesAreLimited(t *testing.T) {
 	}
 	n, why := take("eth", 40, 0, 60, 1)
 	require.Equal(t, 3, n)
-	require.Equal(t, "fees on eth may take 100 wei in a day, of which 100 are used: 1 more pass from 2026-11-24 12:01 UTC on", why)
+	require.Equal(t, "the daily limit of fees on eth is 100 wei, of which 100 are used: 1 more pass from 2026-11-24 12:01 UTC on", why)
 	n, why = take("vite", 1_000)
 	require.Equal(t, 1, n)
 	require.Empty(t, why, "no budget")
@@ -211,16 +211,16 @@ func TestConfigurationsOfLimits(t *testing.T) {
 		return token(func(t *limits.Token) { *t = one; change(t) })
 	}
 	for want, c := range map[string]limits.Config{
-		"stands twice":                  {Tokens: []limits.Token{one, one}},
-		"network and token are wanted":  with(func(t *limits.Token) { t.Network = "" }),
-		"one of per_transfer":           with(func(t *limits.Token) { t.PerDay = chain.Amount{} }),
-		"per_transfer is above":         with(func(t *limits.Token) { t.PerTransfer = units(11) }),
-		"per_hour is above":             with(func(t *limits.Token) { t.PerHour = units(11) }),
-		"gateway_day wants prices":      {GatewayDay: "5"},
-		"gateway_day: \"1e3\" is no":    {GatewayDay: "1e3", Prices: "p"},
-		"price_age":                     {PriceAge: -1},
-		"fees: \"eth\": each chain":     {Fees: []limits.FeeBudget{{Chain: "eth"}}},
-		"gateway_day: \"1.2.3\" is no ": {GatewayDay: "1.2.3", Prices: "p"},
+		"is listed twice":                    {Tokens: []limits.Token{one, one}},
+		"network and token are required":     with(func(t *limits.Token) { t.Network = "" }),
+		"one of per_transfer":                with(func(t *limits.Token) { t.PerDay = chain.Amount{} }),
+		"per_transfer is above":              with(func(t *limits.Token) { t.PerTransfer = units(11) }),
+		"per_hour is above":                  with(func(t *limits.Token) { t.PerHour = units(11) }),
+		"gateway_day requires prices":        {GatewayDay: "5"},
+		"gateway_day: \"1e3\" is no":         {GatewayDay: "1e3", Prices: "p"},
+		"price_age":                          {PriceAge: -1},
+		"fees: \"eth\": must be listed once": {Fees: []limits.FeeBudget{{Chain: "eth"}}},
+		"gateway_day: \"1.2.3\" is not an":   {GatewayDay: "1.2.3", Prices: "p"},
 	} {
 		require.ErrorContains(t, c.Check(), want)
 	}

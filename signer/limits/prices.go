@@ -25,11 +25,11 @@ type price struct {
 // parseValue reads an amount of money: digits, with a point or without.
 func parseValue(text string) (*big.Rat, error) {
 	if text == "" || len(text) > 40 || strings.Trim(text, "0123456789.") != "" {
-		return nil, fmt.Errorf("%q is no amount of money: digits are wanted, with a point or without", text)
+		return nil, fmt.Errorf("%q is not an amount: must be digits, with or without a decimal point", text)
 	}
 	r, ok := new(big.Rat).SetString(text)
 	if !ok {
-		return nil, fmt.Errorf("%q is no amount of money", text)
+		return nil, fmt.Errorf("%q is not an amount", text)
 	}
 	return r, nil
 }
@@ -93,7 +93,7 @@ func readPrices(path string) (map[string]price, error) {
 func parsePrice(text string) (token string, one price, err error) {
 	fields := strings.Fields(text)
 	if len(fields) != 3 {
-		return "", one, errors.New("token id, price and time are wanted")
+		return "", one, errors.New("token id, price and time are required")
 	}
 	if one.worth, err = parseValue(fields[1]); err != nil {
 		return "", one, err
@@ -102,7 +102,7 @@ func parsePrice(text string) (token string, one price, err error) {
 		return "", one, errors.New("the price must be above zero")
 	}
 	if one.at, err = time.Parse(time.RFC3339, fields[2]); err != nil {
-		return "", one, fmt.Errorf("time %q: one like 2026-11-23T12:00:00Z is wanted", fields[2])
+		return "", one, fmt.Errorf("time %q: must have the form 2026-11-23T12:00:00Z", fields[2])
 	}
 	return fields[0], one, nil
 }

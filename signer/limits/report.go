@@ -139,7 +139,7 @@ func (r Report) Near() (list []Line) {
 
 // String is a line for people.
 func (l Line) String() string {
-	what := map[string]string{"hour": "an hour", "day": "a day", "user": "a user and day", "transfer": "a transfer", "gateway": "the whole gateway and day", "fees": "fees and day"}[l.Window]
+	what := map[string]string{"hour": "an hour", "day": "a day", "user": "a user and day", "transfer": "a transfer", "gateway": "the gateway in a day", "fees": "fees and day"}[l.Window]
 	where := ""
 	if l.Chain != "" {
 		where = " on " + string(l.Chain)

@@ -71,9 +71,9 @@ func (c Config) Check() error {
 	case !unix && (c.Mode != "" || c.Peer != ""):
 		return errors.New("mode and peer are a Unix socket's: https has certificates")
 	case c.Mode != "" && c.Mode != "0600" && c.Mode != "0660":
-		return fmt.Errorf("mode %q: 0600 or 0660 is wanted", c.Mode)
+		return fmt.Errorf("mode %q: must be 0600 or 0660", c.Mode)
 	case c.Peer != "" && !tellsPeers:
-		return errors.New("peer: this system does not tell who connects to a socket")
+		return errors.New("peer: this system does not report the user of a socket connection")
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func (t Target) Check() error {
 		kinds[unix] = true
 	}
 	if len(kinds) > 1 {
-		return errors.New("signer: signers that stand by for each other are all asked over sockets, or all over https")
+		return errors.New("signer: standby signers must all use sockets, or all https")
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func checkEndpoint(key, endpoint string, files TLS) (unix bool, err error) {
 	if unix {
 		switch {
 		case !filepath.IsAbs(path):
-			err = fmt.Errorf("%s %q: unix: and an absolute path are wanted", key, endpoint)
+			err = fmt.Errorf("%s %q: must be unix: and an absolute path", key, endpoint)
 		case files != TLS{}:
 			err = errors.New("tls is for https: a socket has its mode and the peer's user")
 		}
@@ -108,10 +108,10 @@ func checkEndpoint(key, endpoint string, files TLS) (unix bool, err error) {
 	}
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Scheme != "https" || u.Port() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil {
-		return false, fmt.Errorf("%s %q: unix:/path of a socket or https://host:port is wanted", key, endpoint)
+		return false, fmt.Errorf("%s %q: must be unix:/path of a socket or https://host:port", key, endpoint)
 	}
 	if files.Cert == "" || files.Key == "" || files.CA == "" {
-		return false, fmt.Errorf("%s %s: tls wants cert, key and ca: both sides show certificates", key, endpoint)
+		return false, fmt.Errorf("%s %s: tls requires cert, key and ca: both sides show certificates", key, endpoint)
 	}
 	return false, nil
 }

@@ -171,7 +171,7 @@ func (c *Client) try(ctx context.Context, r request, run func(over *rpc.Client) 
 // posted evaluates the result of a request over HTTP.
 func (f *fallback) posted(err error) {
 	if dialFailed(err) && f.switchTo(last, nil) {
-		f.log.WithError(withoutAddress(err)).Warn("the exchange chain's node does not answer over HTTP any more: it is asked in small batches over the WebSocket")
+		f.log.WithError(withoutAddress(err)).Warn("the exchange chain's node no longer answers over HTTP: using small batches over the WebSocket")
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // Balance is an account's balance of a token on the exchange.
 type Balance struct{ Available, Locked uint256.Int }
 
-// ErrSettlement marks a settlement that takes what is not there: books and balances have come
+// ErrSettlement marks a settlement that takes what is missing: books and balances have come
 // apart.
 var ErrSettlement = errors.New("settlement exceeds what is locked")
 

@@ -123,7 +123,7 @@ func (g Genesis) check(held map[core.TokenID]uint256.Int) error {
 	supply := map[core.TokenID]uint256.Int{}
 	for _, t := range g.Tokens {
 		if _, twice := supply[t.ID]; twice || t.ID.IsZero() {
-			return fmt.Errorf("%w: token %s stands twice or is zero", ErrGenesis, t.ID)
+			return fmt.Errorf("%w: token %s is listed twice or is zero", ErrGenesis, t.ID)
 		}
 		if t.Index > MaxTokenIndex {
 			return fmt.Errorf("%w: token %s has index %d, at most %d", ErrGenesis, t.ID, t.Index, MaxTokenIndex)
@@ -138,7 +138,7 @@ func (g Genesis) check(held map[core.TokenID]uint256.Int) error {
 	}
 	for i, a := range g.Accounts {
 		if i > 0 && a.Address == g.Accounts[i-1].Address || a.Address.IsContract() || a.Address.IsZero() {
-			return fmt.Errorf("%w: account %s stands twice or is not a user's", ErrGenesis, a.Address)
+			return fmt.Errorf("%w: account %s is listed twice or is not a user's", ErrGenesis, a.Address)
 		}
 	}
 	if g.ExchangeOwner.IsContract() {

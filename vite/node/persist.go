@@ -103,7 +103,7 @@ func (n *Node) logEndsBefore(at store.Place) (bool, error) {
 // dropState removes a state file that is newer than the log: `cp -r` of a running chain copies the
 // log before it. It must not stay, since the log will grow past its place with other blocks.
 func (n *Node) dropState(name string) error {
-	n.config.Log.WithField("file", name).Warn("the block log is older than this state file, as in a copy of a running chain: it is removed, the chain goes on from where the log ends")
+	n.config.Log.WithField("file", name).Warn("the block log is older than this state file, as in a copy of a running chain: the file is removed, and the chain continues from the end of the log")
 	if err := os.Remove(name); err != nil {
 		return fmt.Errorf("removing a state file that is newer than the block log: %w", err)
 	}

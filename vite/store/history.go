@@ -131,7 +131,7 @@ func (h *History) removeBroken() error {
 	case errors.Is(err, os.ErrNotExist):
 		return nil
 	case err != nil:
-		return fmt.Errorf("looking for %s: %w", h.marker, err)
+		return fmt.Errorf("finding %s: %w", h.marker, err)
 	}
 	if err := errors.Join(h.fs.RemoveAll(h.path), h.fs.Remove(h.marker)); err != nil {
 		return fmt.Errorf("removing the damaged history: %w", err)

@@ -25,7 +25,7 @@ func Inspect(file io.ReaderAt, size int64, each func(record []byte) error) (Summ
 		return Summary{}, fmt.Errorf("reading the block log: %w", err)
 	}
 	if magic := string(header[:len(logMagic)]); size < int64(HeaderSize) || magic != logMagic && magic != OlderHashesMagic {
-		return Summary{}, fmt.Errorf("%w: the file is no block log of this version", ErrCorrupt)
+		return Summary{}, fmt.Errorf("%w: the file is not a block log of this version", ErrCorrupt)
 	}
 	s := Summary{Genesis: core.Hash(header[len(logMagic):]), Bytes: int64(HeaderSize)}
 	frames := newFrameReader(file, s.Bytes, size)
@@ -37,7 +37,7 @@ func Inspect(file io.ReaderAt, size int64, each func(record []byte) error) (Summ
 		case length == 0:
 			return s, checkTail(file, Place{Offset: s.Bytes, Frame: s.Frames}, size)
 		case number != s.Frames:
-			return s, fmt.Errorf("%w: frame %d stands at byte %d instead of frame %d", ErrCorrupt, number, s.Bytes, s.Frames)
+			return s, fmt.Errorf("%w: frame %d is at byte %d instead of frame %d", ErrCorrupt, number, s.Bytes, s.Frames)
 		}
 		if err := eachRecord(payload, each); err != nil {
 			return s, fmt.Errorf("reading the block log at byte %d: %w", s.Bytes, err)

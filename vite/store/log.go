@@ -102,7 +102,7 @@ func (l *Log) load(genesis core.Hash, from Place, replay func([]byte) error) err
 	}
 	size := info.Size()
 	if l.next.Offset > size {
-		return fmt.Errorf("%w: it ends at byte %d, the state file was made at %d", ErrCorrupt, size, l.next.Offset)
+		return fmt.Errorf("%w: it ends at byte %d, the state file was written at %d", ErrCorrupt, size, l.next.Offset)
 	}
 	frames := newFrameReader(l.file, l.next.Offset, size)
 	for l.next.Offset < size {
@@ -114,7 +114,7 @@ func (l *Log) load(genesis core.Hash, from Place, replay func([]byte) error) err
 			return l.cutTail(size)
 		}
 		if number != l.next.Frame {
-			return fmt.Errorf("%w: frame %d stands at byte %d instead of frame %d", ErrCorrupt, number, l.next.Offset, l.next.Frame)
+			return fmt.Errorf("%w: frame %d is at byte %d instead of frame %d", ErrCorrupt, number, l.next.Offset, l.next.Frame)
 		}
 		if err := eachRecord(payload, replay); err != nil {
 			return fmt.Errorf("replaying the block log at byte %d: %w", l.next.Offset, err)
@@ -138,9 +138,9 @@ func (l *Log) readHeader(genesis core.Hash) error {
 	case err == nil && known:
 		return fmt.Errorf("%w: it belongs to another genesis", ErrCorrupt)
 	case err == nil && magic == olderMagic:
-		return fmt.Errorf("%w: an older version of this program made it, which wrote blocks in another way", ErrCorrupt)
+		return fmt.Errorf("%w: it was created by an older version of this program with another block format", ErrCorrupt)
 	case err == nil, !bytes.HasPrefix(want, got[:n]):
-		return fmt.Errorf("%w: the file is no block log", ErrCorrupt)
+		return fmt.Errorf("%w: the file is not a block log", ErrCorrupt)
 	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("reading the block log: %w", err)
 	}

@@ -139,7 +139,7 @@ func TestForeignLogIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "another genesis")
 	require.NoError(t, os.WriteFile(path, []byte("something else"), 0o600))
 	_, err = OpenLog(path, core.Hash{7}, noWait, Place{}, nil)
-	require.ErrorContains(t, err, "no block log")
+	require.ErrorContains(t, err, "not a block log")
 	require.NoError(t, os.WriteFile(path, append([]byte("vitelog1"), make([]byte, 90)...), 0o600))
 	_, err = OpenLog(path, core.Hash{7}, noWait, Place{}, nil)
 	require.ErrorContains(t, err, "an older version")

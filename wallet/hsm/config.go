@@ -29,20 +29,20 @@ func (c Config) Check() error {
 	case c.Module == "" && c.Token == "" && c.PINFile == "" && c.PINEnv == "" && len(c.Keys) == 0:
 		return nil
 	case c.Module == "":
-		return errors.New("module: the path of the module's library is wanted")
+		return errors.New("module: must be the path of the module's library")
 	case c.Token == "":
-		return errors.New("token: the label of a token is wanted")
+		return errors.New("token: must be the label of a token")
 	case (c.PINFile == "") == (c.PINEnv == ""):
-		return errors.New("pin_file: this or pin_env is wanted, and not both")
+		return errors.New("pin_file: exactly one of pin_file and pin_env is required")
 	case len(c.Keys) == 0:
-		return errors.New("keys: a derivation path with the label of its key is wanted")
+		return errors.New("keys: must have a derivation path with the label of its key")
 	}
 	for path, label := range c.Keys {
 		if !strings.HasPrefix(path, sourcePrefix) {
-			return fmt.Errorf("keys: %q: a path that begins with %s is wanted: modules sign for source chains only", path, sourcePrefix)
+			return fmt.Errorf("keys: %q: must be a path that begins with %s: modules sign for source chains only", path, sourcePrefix)
 		}
 		if label == "" {
-			return fmt.Errorf("keys: %q: the label of a key pair is wanted", path)
+			return fmt.Errorf("keys: %q: must be the label of a key pair", path)
 		}
 	}
 	return nil

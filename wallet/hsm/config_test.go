@@ -18,7 +18,7 @@ func TestConfigIsChecked(t *testing.T) {
 		"module: ":             func(c *hsm.Config) { c.Module = "" },
 		"token: ":              func(c *hsm.Config) { c.Token = "" },
 		"pin_file: ":           func(c *hsm.Config) { c.PINFile = "/pin" },
-		"keys: a derivation":   func(c *hsm.Config) { c.Keys = nil },
+		"have a derivation":    func(c *hsm.Config) { c.Keys = nil },
 		"begins with m/44'/60": func(c *hsm.Config) { c.Keys = map[string]string{"m/44'/666666'/0'": "gateway"} },
 		"the label of a key":   func(c *hsm.Config) { c.Keys = map[string]string{"m/44'/60'/1'/0/0": ""} },
 	} {

@@ -124,7 +124,7 @@ func (k *Keys) object(label string, class uint) (pkcs11.ObjectHandle, error) {
 		pkcs11.NewAttribute(pkcs11.CKA_CLASS, class), pkcs11.NewAttribute(pkcs11.CKA_LABEL, label), pkcs11.NewAttribute(pkcs11.CKA_KEY_TYPE, pkcs11.CKK_EC),
 	}
 	if err := k.module.FindObjectsInit(k.session, wanted); err != nil {
-		return 0, fmt.Errorf("%w: looking for key %q: %w", ErrModule, label, err)
+		return 0, fmt.Errorf("%w: finding key %q: %w", ErrModule, label, err)
 	}
 	found, _, err := k.module.FindObjects(k.session, 2)
 	if ended := k.module.FindObjectsFinal(k.session); err == nil {
@@ -132,9 +132,9 @@ func (k *Keys) object(label string, class uint) (pkcs11.ObjectHandle, error) {
 	}
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("%w: looking for key %q: %w", ErrModule, label, err)
+		return 0, fmt.Errorf("%w: finding key %q: %w", ErrModule, label, err)
 	case len(found) != 1:
-		return 0, fmt.Errorf("%w: keys: token %q has %d key pairs of type EC that are called %q, and one is wanted", ErrModule, k.config.Token, len(found), label)
+		return 0, fmt.Errorf("%w: keys: token %q has %d key pairs of type EC with the label %q: must be exactly one", ErrModule, k.config.Token, len(found), label)
 	}
 	return found[0], nil
 }
@@ -190,7 +190,7 @@ func lost(err error) bool {
 func (k *Keys) sign(path string, digest []byte) ([]byte, error) {
 	p := k.pairs[path]
 	if len(digest) != crypto.DigestLength {
-		return nil, fmt.Errorf("%w: a digest of %d bytes is wanted, not %d", ErrModule, crypto.DigestLength, len(digest))
+		return nil, fmt.Errorf("%w: the digest must have %d bytes, not %d", ErrModule, crypto.DigestLength, len(digest))
 	}
 	if err := k.module.SignInit(k.session, []*pkcs11.Mechanism{pkcs11.NewMechanism(pkcs11.CKM_ECDSA, nil)}, p.private); err != nil {
 		return nil, fmt.Errorf("%w: signing with key %q: %w", ErrModule, p.label, err)
@@ -206,7 +206,7 @@ func (k *Keys) sign(path string, digest []byte) ([]byte, error) {
 // finds the recovery bit.
 func ethereumSignature(raw, digest []byte, p pair) ([]byte, error) {
 	if len(raw) != 64 {
-		return nil, fmt.Errorf("%w: key %q gave a signature of %d bytes, and 64 are wanted: it is not on secp256k1", ErrModule, p.label, len(raw))
+		return nil, fmt.Errorf("%w: key %q returned a signature of %d bytes instead of 64: it is not on secp256k1", ErrModule, p.label, len(raw))
 	}
 	order := crypto.S256().Params().N
 	s := new(big.Int).SetBytes(raw[32:])

@@ -89,11 +89,11 @@ func TestLostSessionIsMadeAnew(t *testing.T) {
 func TestModulesThatCannotBeUsed(t *testing.T) {
 	config := devices.Token(t, "refused", "prime256v1", hot)
 	for rule, change := range map[string]func(*hsm.Config) string{
-		"library cannot be loaded":             func(c *hsm.Config) string { c.Module = "/nowhere.so"; return devices.PIN },
-		`has a token "nobody's"`:               func(c *hsm.Config) string { c.Token = "nobody's"; return devices.PIN },
-		"logging in to token":                  func(*hsm.Config) string { return "wrong" },
-		"it is not a point of secp256k1":       func(*hsm.Config) string { return devices.PIN },
-		`that are called "cold", and one is w`: func(c *hsm.Config) string { c.Keys = map[string]string{hot: "cold"}; return devices.PIN },
+		"library cannot be loaded":               func(c *hsm.Config) string { c.Module = "/nowhere.so"; return devices.PIN },
+		`has a token "nobody's"`:                 func(c *hsm.Config) string { c.Token = "nobody's"; return devices.PIN },
+		"logging in to token":                    func(*hsm.Config) string { return "wrong" },
+		"it is not a point of secp256k1":         func(*hsm.Config) string { return devices.PIN },
+		`with the label "cold": must be exactly`: func(c *hsm.Config) string { c.Keys = map[string]string{hot: "cold"}; return devices.PIN },
 	} {
 		t.Run(rule, func(t *testing.T) {
 			c := config

@@ -12,7 +12,7 @@ type Keys struct{ Software }
 
 // Open returns an error: this program was built without PKCS#11.
 func Open(Config, string, Software) (*Keys, error) {
-	return nil, fmt.Errorf("%w: this program was built without it; `go build -tags pkcs11 ./cmd/gatewayd` makes one that has it", ErrModule)
+	return nil, fmt.Errorf("%w: this program was built without it; build it with `go build -tags pkcs11 ./cmd/gatewayd`", ErrModule)
 }
 
 // Close does nothing.

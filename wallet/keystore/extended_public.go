@@ -27,7 +27,7 @@ func (k ExtendedKey) Public() ExtendedPublicKey {
 func ParseExtendedPublicKey(public, chain []byte) (ExtendedPublicKey, error) {
 	point, err := secp256k1.ParsePubKey(public)
 	if err != nil || len(public) != secp256k1.PubKeyBytesLenCompressed || len(chain) != 32 {
-		return ExtendedPublicKey{}, errors.New("extended public key: a compressed point and 32 bytes of chain code are wanted")
+		return ExtendedPublicKey{}, errors.New("extended public key: must have a compressed point and 32 bytes of chain code")
 	}
 	return ExtendedPublicKey{public: point, chain: [32]byte(chain)}, nil
 }

@@ -12,7 +12,7 @@ import (
 
 // errAnswerPending means that the chain was not asked yet why a payout failed, or that the signer
 // has not read the block yet.
-var errAnswerPending = errors.New("the chain was not asked yet why a payout failed, or the signer was not shown the block")
+var errAnswerPending = errors.New("the reason of the failed payout is not known yet, or the signer has not received the block")
 
 // failureChecker is a chain that can determine whether a payment failed in a final block because
 // our account lacked something.
@@ -112,7 +112,7 @@ func (f *Follower) askWhyFailed(ctx context.Context) (asked bool, err error) {
 			return false, err
 		}
 		if err != nil {
-			f.log.WithField("payment", q.payment.ID).WithError(err).Warn("asking why a payment failed")
+			f.log.WithField("payment", q.payment.ID).WithError(err).Warn("reading the reason of a failed payment")
 			why.ours = true
 		}
 		f.failures.known[at] = why

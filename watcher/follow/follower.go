@@ -313,7 +313,7 @@ func (f *Follower) stepBackIfProven(ctx context.Context, cur records.Cursor, hea
 	for theirs.Height > cur.Final.Height {
 		b, err := f.chain.Block(ctx, theirs.Height)
 		if err != nil {
-			return cur, fmt.Errorf("proving another past: %w", err)
+			return cur, fmt.Errorf("verifying a fork: %w", err)
 		}
 		if b.Hash != theirs.Hash {
 			break
@@ -321,7 +321,7 @@ func (f *Follower) stepBackIfProven(ctx context.Context, cur records.Cursor, hea
 		theirs = chain.Point{Height: b.Height - 1, Hash: b.Parent}
 	}
 	if theirs.Height != cur.Final.Height || theirs.Hash == cur.Final.Hash {
-		return cur, fmt.Errorf("a node shows another past below block %d: %w", cur.Final.Height, chain.ErrUnavailable)
+		return cur, fmt.Errorf("a node reports a fork below block %d: %w", cur.Final.Height, chain.ErrUnavailable)
 	}
 	return f.stepBack(ctx, cur)
 }
@@ -345,7 +345,7 @@ func (f *Follower) stepBack(ctx context.Context, cur records.Cursor) (records.Cu
 		return err
 	})
 	if err == nil {
-		f.log.WithField("height", cur.Height).Info("stepped back over a re-org")
+		f.log.WithField("height", cur.Height).Info("reverted blocks after a reorganisation")
 	}
 	return cur, err
 }
@@ -451,9 +451,9 @@ func (f *Follower) haltOn(ctx context.Context, err error, head chain.Head) error
 	if fork, err := f.findLost(ctx, head); err == nil {
 		why += "; " + fork.String()
 	} else {
-		f.log.WithError(err).Warn("looking where the pasts part")
+		f.log.WithError(err).Warn("finding the last common block")
 	}
-	f.log.Error("the chain changed below its final point: halted, an operator must look: " + why)
+	f.log.Error("the chain changed below its final block: halted, needs an operator: " + why)
 	return f.deps.Store.Update(ctx, func(tx *records.Tx) error { return tx.HaltChain(f.id, why) })
 }
 

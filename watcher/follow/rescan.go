@@ -41,9 +41,9 @@ func (f *Follower) rescanOne(ctx context.Context, o records.Rescan) error {
 	}
 	switch {
 	case err != nil:
-		return f.endRescan(ctx, o, records.RescanFailed, "the nodes do not give this block: "+err.Error())
+		return f.endRescan(ctx, o, records.RescanFailed, "the nodes do not return this block: "+err.Error())
 	case b.Hash != o.Hash:
-		return f.endRescan(ctx, o, records.RescanFailed, "the nodes show another block now: "+b.Hash)
+		return f.endRescan(ctx, o, records.RescanFailed, "the nodes have a different block now: "+b.Hash)
 	}
 	f.settled = chain.Head{}
 	err = f.deps.Store.Update(records.WithActor(ctx, o.Actor), func(tx *records.Tx) error {

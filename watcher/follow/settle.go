@@ -84,8 +84,8 @@ func (f *Follower) settleOwnTx(ctx context.Context, tx *records.Tx, e records.Ow
 	log := f.log.WithFields(logrus.Fields{"payment": slot.PaymentID, "tx": e.Tx, "height": e.Height})
 	if slot.State == "forked" {
 		f.signerBlocks.add(e.Height)
-		log.Warn("a block of an older line of ours is final: going on from it")
-		if _, err := tx.NewBranch(f.id, e.Account, e.Number+1, e.Tx, "an older line became final"); err != nil {
+		log.Warn("a block of an older fork is final: continuing from it")
+		if _, err := tx.NewBranch(f.id, e.Account, e.Number+1, e.Tx, "an older fork became final"); err != nil {
 			return err
 		}
 	}
@@ -128,7 +128,7 @@ func (f *Follower) handleUnknownTx(tx *records.Tx, e records.OwnTx) error {
 		log.Info("number cancelled")
 		return err
 	}
-	log.Error("account halted: our records do not know this transaction of it")
+	log.Error("account halted: its transaction is unknown to our records")
 	why := fmt.Sprintf("transaction %s at number %d was not signed by this daemon", e.Tx, e.Number)
 	return tx.SetAccountState(f.id, e.Account, records.AccountHalted, why)
 }

@@ -31,8 +31,8 @@ func (tk *Tokens) Close(tx *records.Tx, n records.Network, asset chain.Asset, ac
 		if errors.Is(why, chain.ErrFalse) {
 			how = byFalse
 		}
-		text := fmt.Sprintf("%shot account %s on %s can pay no %s to anybody (%s): the token is paused, or its issuer has frozen the account. "+
-			"Payments wait and leave when it ends", Prefix, account, n.Source, t.SourceSymbol(), how)
+		text := fmt.Sprintf("%shot account %s on %s cannot pay %s (%s): the token is paused, or its issuer has frozen the account. "+
+			"Payments wait until it ends", Prefix, account, n.Source, t.SourceSymbol(), how)
 		for _, d := range []records.Direction{records.Withdrawal, records.Deposit} {
 			want := records.ChannelMaintain
 			if d == records.Deposit && t.FrozenDeposits {
@@ -77,7 +77,7 @@ func (tk *Tokens) Try(ctx context.Context) error {
 	for _, n := range tk.Networks() {
 		if c, ok := tk.Chains[n.Source].(Trier); ok {
 			if err := tk.tryNetwork(ctx, c, n); err != nil {
-				faults = append(faults, fmt.Errorf("trying whether the tokens of network %s can be paid: %w", n.Name, err))
+				faults = append(faults, fmt.Errorf("checking whether the tokens of network %s can be paid: %w", n.Name, err))
 			}
 		}
 	}

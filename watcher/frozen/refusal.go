@@ -21,7 +21,7 @@ type Trier interface {
 // What a token refuses besides a payee. Neither is the payee's fault, so the payment waits.
 var (
 	ErrFrozen     = errors.New("the token refuses every payment of the account")
-	ErrTokenLimit = errors.New("the token refuses payments of this amount, to other payees too")
+	ErrTokenLimit = errors.New("the token refuses payments of this amount to any payee")
 )
 
 const (
@@ -48,7 +48,7 @@ func (tk *Tokens) WhoRefuses(ctx context.Context, height uint64, account string,
 	amounts := append(leastAmounts(n, q.Asset), q.Amount)
 	results, err := tk.Chains[q.Chain].(Trier).Try(ctx, height, account, append([]chain.Payment{pay}, trials(pay, others, amounts)...))
 	if err != nil {
-		return fmt.Errorf("asking whom the token refuses: %w", err)
+		return fmt.Errorf("checking which payees the token refuses: %w", err)
 	}
 	return refused(results[0], results[1:])
 }
@@ -69,7 +69,7 @@ func trials(pay chain.Payment, payees []string, amounts []chain.Amount) (list []
 // to each other payee.
 func refused(own error, others []error) error {
 	if own == nil || errors.Is(own, chain.ErrNotNow) {
-		return fmt.Errorf("%w: the token does not refuse it any more", chain.ErrNotNow)
+		return fmt.Errorf("%w: the token no longer refuses it", chain.ErrNotNow)
 	}
 	answersFalse := errors.Is(own, chain.ErrFalse)
 	pays, limited := false, true

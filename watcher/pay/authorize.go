@@ -19,7 +19,7 @@ import (
 const AskHeldEvery = time.Minute
 
 // errLater is the reason of a payment that cannot be authorized or refused yet.
-var errLater = errors.New("the signer cannot tell yet")
+var errLater = errors.New("the signer cannot verify it yet")
 
 // authorized asks the signer to authorize payments before they are bound, so that a payment it
 // holds does not block those behind it. It defers what the signer does not authorize and returns
@@ -114,7 +114,7 @@ func (ps *Payers) askSigner(ctx context.Context, id chain.ID, claims []chain.Cla
 		err = fmt.Errorf("%d verdicts for %d payments", len(answers), len(claims))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("asking the signer for leave to pay: %w", err)
+		return nil, fmt.Errorf("asking the signer for authorization: %w", err)
 	}
 	return answers, nil
 }
@@ -153,7 +153,7 @@ func (ps *Payers) applyVerdicts(ctx context.Context, list []judgement) error {
 	for _, j := range list {
 		log := ps.deps.Log.WithFields(logrus.Fields{"payment": j.payment.ID, "reason": j.verdict.Reason})
 		if j.verdict.State == chain.RefusedClaim {
-			log.Error("refused by the signer, an operator must look: " + j.verdict.Text)
+			log.Error("refused by the signer, needs an operator: " + j.verdict.Text)
 			continue
 		}
 		log.Info("payment " + string(j.verdict.State) + " by the signer")

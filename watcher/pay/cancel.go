@@ -19,7 +19,7 @@ import (
 func (p *payer) recover(ctx context.Context, a records.Account, cur records.Cursor) error {
 	tip, err := p.chain.AccountHead(ctx, a.Account)
 	if err != nil {
-		return fmt.Errorf("asking where the account stands: %w", err)
+		return fmt.Errorf("reading the account's state: %w", err)
 	}
 	_, end, _, err := p.deps.Signer.Next(ctx, p.id, a.Account)
 	if err != nil {
@@ -128,6 +128,6 @@ func (p *payer) signCancel(ctx context.Context, a records.Account, number uint64
 		return fmt.Errorf("asking the signer: %w", err)
 	}
 	att.Seq, att.Hash, att.Raw = len(known), signed[0].Hash, signed[0].Raw
-	p.log.WithFields(logrus.Fields{"account": a.Account, "number": number, "tx": att.Hash}).Warn("cancelling what the records forgot")
+	p.log.WithFields(logrus.Fields{"account": a.Account, "number": number, "tx": att.Hash}).Warn("cancelling numbers unknown to the records")
 	return p.deps.Store.Update(ctx, func(tx *records.Tx) error { return tx.AddCancel(p.id, a.Account, number, att) })
 }

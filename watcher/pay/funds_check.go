@@ -278,10 +278,10 @@ func (p *payer) logShortOfCoin(account string, list []deferral) {
 	}
 	p.short[account] = short
 	if short {
-		p.log.WithField("account", account).Warn("too little coin for fees: nothing more is paid from here until it is topped up")
+		p.log.WithField("account", account).Warn("too little coin for fees: the account pays nothing until it is topped up")
 		return
 	}
-	p.log.WithField("account", account).Info("coin for fees again")
+	p.log.WithField("account", account).Info("coin for fees is sufficient again")
 }
 
 // refuser distinguishes the refusal of a payee from that of the paying account: why comes from the

@@ -221,7 +221,7 @@ func (p *payer) ready(ctx context.Context, a records.Account) (bool, error) {
 	}
 	tip, err := p.chain.AccountHead(ctx, a.Account)
 	if err != nil {
-		return false, fmt.Errorf("asking where the account stands: %w", err)
+		return false, fmt.Errorf("reading the account's state: %w", err)
 	}
 	why, err := p.behind(ctx, a, tip)
 	if err != nil {
@@ -243,7 +243,7 @@ func (p *payer) ready(ctx context.Context, a records.Account) (bool, error) {
 
 // markRecovering stops an account of which our records may not know every signature.
 func (p *payer) markRecovering(ctx context.Context, a records.Account, why string) error {
-	p.log.WithField("account", a.Account).Error("account stops, an operator must look: " + why)
+	p.log.WithField("account", a.Account).Error("account halted, needs an operator: " + why)
 	return p.deps.Store.Update(ctx, func(tx *records.Tx) error {
 		return tx.SetAccountState(p.id, a.Account, records.AccountRecovering, why)
 	})
@@ -262,7 +262,7 @@ func (p *payer) behind(ctx context.Context, a records.Account, tip chain.Account
 		}
 	}
 	if tip.Next > a.Next {
-		return fmt.Sprintf("the ledger is at %d, our records only at %d", tip.Next, a.Next), nil
+		return fmt.Sprintf("the ledger is at %d, our records are at %d", tip.Next, a.Next), nil
 	}
 	err = p.deps.Store.View(ctx, func(tx *records.Tx) error {
 		hash, found, err := tx.UnknownTx(p.id, a.Account)
@@ -296,7 +296,7 @@ func (p *payer) signedMore(ctx context.Context, a records.Account) (why string, 
 	now := end{branch, number}
 	if now.before(was) {
 		p.setEnd(by, now)
-		return fmt.Sprintf("the sign-guard knew signatures up to %d/%d, and knows only those up to %d/%d now: an older one was put in its place", was.branch, was.number, branch, number), nil
+		return fmt.Sprintf("the sign-guard knew signatures up to %d/%d, and now only up to %d/%d: it was replaced by an older one", was.branch, was.number, branch, number), nil
 	}
 	p.raiseEnd(by, now)
 	if !signed || !endsBefore(a, branch, number) {
@@ -305,7 +305,7 @@ func (p *payer) signedMore(ctx context.Context, a records.Account) (why string, 
 	if a, err = p.rereadAccount(ctx, a); err != nil || !endsBefore(a, branch, number) {
 		return "", err
 	}
-	return fmt.Sprintf("the sign-guard knows signatures up to %d/%d, our records only %d/%d: was the database restored?", branch, number, a.Branch, a.Next), nil
+	return fmt.Sprintf("the sign-guard knows signatures up to %d/%d, our records up to %d/%d: was the database restored?", branch, number, a.Branch, a.Next), nil
 }
 
 // recordSigned moves the end of an account's signatures past a slot that the sign-guard has passed.
@@ -351,7 +351,7 @@ func (p *payer) rereadAccount(ctx context.Context, a records.Account) (now recor
 }
 
 func (p *payer) haltAccount(ctx context.Context, account string, why error) error {
-	p.log.WithField("account", account).WithError(why).Error("account halted, an operator must look")
+	p.log.WithField("account", account).WithError(why).Error("account halted, needs an operator")
 	return p.deps.Store.Update(ctx, func(tx *records.Tx) error {
 		return tx.SetAccountState(p.id, account, records.AccountHalted, why.Error())
 	})

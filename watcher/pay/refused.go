@@ -85,7 +85,7 @@ func (p *payer) tellRefusals(ctx context.Context) error {
 	}
 	err := p.deps.Store.Update(ctx, func(tx *records.Tx) error { return records.NoteConditions(tx, "refused:"+string(p.id), now) })
 	if err != nil {
-		return fmt.Errorf("telling what nodes refuse: %w", err)
+		return fmt.Errorf("reporting payments that nodes refuse: %w", err)
 	}
 	p.told, p.hasTold = now, true
 	return nil

@@ -121,9 +121,9 @@ func (p *payer) requeueElsewhere(ctx context.Context, list []records.Payment) er
 		switch {
 		case errors.Is(err, records.ErrConflict):
 		case err != nil:
-			return fmt.Errorf("handing payment %d over: %w", q.ID, err)
+			return fmt.Errorf("moving payment %d to another account: %w", q.ID, err)
 		default:
-			p.log.WithFields(logrus.Fields{"payment": id, "before": q.ID, "from": q.Account, "account": next.Account}).Info("payment handed over by a retired account")
+			p.log.WithFields(logrus.Fields{"payment": id, "before": q.ID, "from": q.Account, "account": next.Account}).Info("payment moved from a retired account")
 		}
 	}
 	return nil

@@ -66,7 +66,7 @@ func (p *payer) sign(ctx context.Context, a records.Account, slots []records.Ope
 			p.same[ready[n].prev[len(ready[n].prev)-1].Hash] = cur.Height // what follows it is signed in the next round
 			p.deps.Wake()
 		}
-		p.log.WithError(signErr).Debug("bound, and may not be signed now")
+		p.log.WithError(signErr).Debug("bound, but may not be signed now")
 		if errors.Is(signErr, chain.ErrNotNow) {
 			signErr = nil
 		}
@@ -151,7 +151,7 @@ func (p *payer) prepareGroup(ctx context.Context, todo []signing, funds *spendab
 			p.same[s.prev[len(s.prev)-1].Hash] = cur.Height
 			continue
 		case errors.Is(err, chain.ErrNotNow), errors.Is(err, chain.ErrFeeCeiling), errors.Is(err, errNoCoin):
-			p.log.WithField("payment", s.slot.PaymentID).WithError(err).Debug("bound, and cannot be signed now")
+			p.log.WithField("payment", s.slot.PaymentID).WithError(err).Debug("bound, but cannot be signed now")
 			return ready, nil
 		case err != nil:
 			return ready, fmt.Errorf("preparing payment %d: %w", s.slot.PaymentID, err)

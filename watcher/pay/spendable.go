@@ -13,8 +13,8 @@ import (
 // Why an account's balance keeps a payment back: too little of what it pays, or too little coin for
 // its fee.
 var (
-	errShort  = errors.New("the account holds too little of what is to be paid")
-	errNoCoin = errors.New("the account holds too little coin for the fee")
+	errShort  = errors.New("the account's balance is too low for the payment")
+	errNoCoin = errors.New("the account's coin is too low for the fee")
 )
 
 // spendable is the amount that an account may still bind: its balance less the payments that are

@@ -98,7 +98,7 @@ func (p *payer) leaveSlot(ctx context.Context, h heldBound) error {
 	if err != nil {
 		return err
 	}
-	p.log.WithField("payment", h.slot.PaymentID).WithField("number", h.slot.Nonce).Warn("payment leaves its number: " + why)
+	p.log.WithField("payment", h.slot.PaymentID).WithField("number", h.slot.Nonce).Warn("payment releases its number: " + why)
 	delete(p.unsigned, h.account.Account)
 	p.deps.Wake()
 	return nil
@@ -126,7 +126,7 @@ func (h heldBound) condition(id chain.ID) records.Condition {
 			c.Direction = records.Deposit
 		}
 	}
-	c.Detail = fmt.Sprintf("the signer does not sign payment %d, which is bound to number %d of %s account %s and keeps back what follows it: %s. It leaves the number by itself at %s",
+	c.Detail = fmt.Sprintf("the signer does not sign payment %d, which is bound to number %d of %s account %s and blocks later payments: %s. It releases the number automatically at %s",
 		h.slot.PaymentID, h.slot.Nonce, h.account.Kind, h.account.Account, h.verdict.Text, h.since.Add(h.leavesAfter()).UTC().Format("15:04 UTC"))
 	if h.record != 0 {
 		c.Detail += fmt.Sprintf("; see `gatewayd records show %d`", h.record)

@@ -314,7 +314,7 @@ func (a *Auditor) applyShortages(ctx context.Context) error {
 				return err
 			}
 			if short[account.Network] == "" {
-				short[account.Network] = fmt.Sprintf("%s%s on %s holds %s less than the books say at block %d",
+				short[account.Network] = fmt.Sprintf("%s%s on %s holds %s less than the books show at block %d",
 					shortagePrefix, f.Account, a.id, a.network(account.Network).AmountText(a.id, chain.Native, f.Amount), f.Height)
 			}
 		}

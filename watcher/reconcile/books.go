@@ -184,7 +184,7 @@ func (r *Books) shortfalls(ctx context.Context, n records.Network, id chain.ID, 
 	}
 	owed, err := books.PoolSum(pool, func(a books.PoolAccount) map[chain.Asset]chain.Amount { return a.Owed })
 	if err != nil {
-		return s, fmt.Errorf("summing what is owed on %s: %w", id, err)
+		return s, fmt.Errorf("adding up the debts on %s: %w", id, err)
 	}
 	s = shortfalls{map[chain.Asset]string{}, map[chain.Asset]bool{}}
 	var faults []error
@@ -218,7 +218,7 @@ func (r *Books) shortfall(ctx context.Context, n records.Network, id chain.ID, a
 	} else if waits {
 		r.low = append(r.low, records.Condition{
 			Kind: string(status.FundsUnswept), Chain: id, Network: n.Name, Subject: n.Paying(id)[0] + "/" + string(asset),
-			Detail: fmt.Sprintf("%s holds %s and owes %s: the rest lies on deposit addresses until they are swept", n.Paying(id)[0], n.AmountText(id, asset, have), n.AmountText(id, asset, owed)),
+			Detail: fmt.Sprintf("%s holds %s and owes %s: the rest is on deposit addresses until they are swept", n.Paying(id)[0], n.AmountText(id, asset, have), n.AmountText(id, asset, owed)),
 		})
 	}
 	if r.lasts(pool, asset, short) {

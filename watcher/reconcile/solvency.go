@@ -72,7 +72,7 @@ func (b BalanceSheet) text(a chain.Amount) string {
 // unbooked returns the circulation of an issued token in excess of the books.
 func (b BalanceSheet) unbooked() string {
 	if more := less(b.Supply, b.Circulating); !more.IsZero() {
-		return "; " + b.text(more) + " more is in circulation than the books say"
+		return "; " + b.text(more) + " more is in circulation than the books show"
 	}
 	return ""
 }
@@ -81,11 +81,11 @@ func (b BalanceSheet) unbooked() string {
 func (b BalanceSheet) fault() string {
 	var found []string
 	if !b.Missing.IsZero() {
-		found = append(found, fmt.Sprintf("our accounts hold %s less than the books say at block %d: it left without a transaction of ours, or the token took it",
+		found = append(found, fmt.Sprintf("our accounts hold %s less than the books show at block %d: it left without our transaction, or the token took it",
 			b.text(b.Missing), b.Height))
 	}
 	if short := b.Uncovered(); !short.IsZero() {
-		found = append(found, fmt.Sprintf("%s is held and %s owed at block %d: %s is missing%s",
+		found = append(found, fmt.Sprintf("at block %[3]d %[1]s is held and %[2]s owed: %[4]s is missing%[5]s",
 			b.text(b.Held), b.text(b.Owed), b.Height, b.text(short), b.unbooked()))
 	}
 	return strings.Join(found, "; ")
@@ -147,7 +147,7 @@ func (b *BalanceSheet) readSupply(ctx context.Context, s viewer, c chain.Chain, 
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("asking what is in circulation of %s: %w", b.Token.Symbol, err)
+		return fmt.Errorf("reading the circulating supply of %s: %w", b.Token.Symbol, err)
 	}
 	if b.Issued = owned || b.Token.Issued; b.Issued {
 		b.Supply, _, err = supply.Rescale(b.Token.Decimals, b.Token.AssetDecimals)
@@ -172,7 +172,7 @@ func (b *BalanceSheet) addHoldings(ctx context.Context, s viewer, h holdingsRead
 		}
 		have, err := h.HoldingsAt(ctx, b.Height, b.Token.Asset, accounts)
 		if err != nil {
-			return fmt.Errorf("asking what is held of %s: %w", b.Token.Asset, err)
+			return fmt.Errorf("reading the holdings of %s: %w", b.Token.Asset, err)
 		}
 		for i, p := range page {
 			if err := b.add(p.Kind, have[i]); err != nil {
@@ -198,7 +198,7 @@ func (b *BalanceSheet) addCold(ctx context.Context, s viewer, h holdingsReader, 
 	}
 	have, err := h.HoldingsAt(ctx, b.Height, b.Token.Asset, []string{b.Token.Cold})
 	if err != nil {
-		return fmt.Errorf("asking what the cold address has of %s: %w", b.Token.Asset, err)
+		return fmt.Errorf("reading the cold address's balance of %s: %w", b.Token.Asset, err)
 	}
 	b.Cold = have[0]
 	return nil
@@ -307,7 +307,7 @@ func (v *Solvency) Round(ctx context.Context) error {
 				delete(v.failed, key)
 				continue
 			}
-			faults = append(faults, fmt.Errorf("comparing what is held and owed of %s on %s: %w", t.Symbol, n.Name, err))
+			faults = append(faults, fmt.Errorf("comparing holdings and debts of %s on %s: %w", t.Symbol, n.Name, err))
 			since, again := v.failed[key]
 			if !again {
 				since, v.failed[key] = v.Now(), v.Now()
@@ -315,7 +315,7 @@ func (v *Solvency) Round(ctx context.Context) error {
 			if v.Now().Sub(since) >= untold {
 				tell = append(tell, records.Condition{
 					Kind: string(status.ChecksFail), Chain: n.Source, Network: n.Name, Token: t.TokenID, Subject: "solvency " + n.Name + " " + t.TokenID,
-					Detail: fmt.Sprintf("what is held and owed of %s was not compared since %s: %s", t.Symbol, since.UTC().Format(time.DateTime), chain.PlainError(err)),
+					Detail: fmt.Sprintf("holdings and debts of %s were not compared since %s: %s", t.Symbol, since.UTC().Format(time.DateTime), chain.PlainError(err)),
 				})
 			}
 		}

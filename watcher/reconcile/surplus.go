@@ -114,7 +114,7 @@ func confirmed(found []books.Finding, looks []books.Look, height uint64) ([]prop
 func (a *Auditor) credit(ctx context.Context, p proposal, parts []arrival) error {
 	log := a.log.WithFields(logrus.Fields{"account": p.Account, "amount": p.Amount, "height": p.Height})
 	if parts == nil {
-		log.Warn("the nodes' past balances do not fit this surplus: not credited, looking again")
+		log.Warn("the nodes' past balances do not match this surplus: not credited, checking again")
 		return nil
 	}
 	blocks := make([]chain.Block, len(parts))
@@ -139,7 +139,7 @@ func (a *Auditor) credit(ctx context.Context, p proposal, parts []arrival) error
 		return nil
 	}
 	if err == nil {
-		log.WithField("parts", len(parts)).Warn("coin that no block showed was found by balances")
+		log.WithField("parts", len(parts)).Warn("balances showed coin that no block showed")
 	}
 	return err
 }
@@ -165,7 +165,7 @@ func (a *Auditor) transfer(tx *records.Tx, p proposal, part arrival, b chain.Blo
 		Ref: records.AuditRef(p.Account, chain.Native, part.height), Tx: b.Hash, To: p.Account, Asset: chain.Native, Amount: part.amount, Memo: chain.Memo{Type: -1},
 	})
 	if err == nil && !ok {
-		err = fmt.Errorf("%s is no account of ours", p.Account)
+		err = fmt.Errorf("%s is not one of our accounts", p.Account)
 	}
 	if err != nil {
 		return row, err

@@ -58,7 +58,7 @@ func (u *unfunded) round(ctx context.Context) error {
 			{Network: n, direction: records.Deposit, chain: n.Exchange, kind: records.KindGateway},
 		} {
 			if err := u.checkSide(ctx, s); err != nil {
-				faults = append(faults, fmt.Errorf("looking whether %ss of network %s can be paid: %w", s.direction, n.Name, err))
+				faults = append(faults, fmt.Errorf("checking whether %ss of network %s can be paid: %w", s.direction, n.Name, err))
 			}
 		}
 	}
@@ -145,7 +145,7 @@ func (u *unfunded) funds(ctx context.Context, s side, t records.Token) ([]record
 	if err != nil || !u.lasts(string(s.chain)+" "+subject, have.Less(least)) {
 		return nil, err
 	}
-	found := s.stopped(status.NoFunds, subject, "holds %s (%s), and the smallest payment takes %s: top it up", s.text(asset, have), asset, s.text(asset, least))
+	found := s.stopped(status.NoFunds, subject, "holds %s (%s), and the smallest payment needs %s: top it up", s.text(asset, have), asset, s.text(asset, least))
 	found[0].Token = t.TokenID
 	return found, nil
 }
@@ -193,7 +193,7 @@ func (u *unfunded) quota(ctx context.Context, s side) ([]records.Condition, erro
 	if !u.lasts(string(s.chain)+" "+s.account()+" quota", most < takes) {
 		return nil, nil
 	}
-	return s.stopped(status.NoQuota, s.account(), "has a stake for %d quota at most, and a credit takes %d: stake for it", most, takes), nil
+	return s.stopped(status.NoQuota, s.account(), "has a stake for at most %d quota, and a credit needs %d: stake for it", most, takes), nil
 }
 
 // holds sums a side's holdings of an asset, with moves in progress between its accounts and

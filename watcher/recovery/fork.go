@@ -15,7 +15,7 @@ import (
 // ErrForked means that a chain's blocks differ from the final blocks in our records. No command
 // repairs that: the payments for lost blocks were made on the other chain, and only people can
 // decide which to revert or to repeat.
-var ErrForked = errors.New("the chain has another past than our final blocks")
+var ErrForked = errors.New("the chain differs from our final blocks")
 
 // Fork is the point at which a chain and our blocks diverge.
 type Fork struct {
@@ -32,7 +32,7 @@ const maxNamed = 20
 
 // String names the place and the lost transfers, for people.
 func (f Fork) String() string {
-	text := fmt.Sprintf("the pasts part after block %d %s", f.Common.Height, f.Common.Hash)
+	text := fmt.Sprintf("the last common block is %d %s", f.Common.Height, f.Common.Hash)
 	if len(f.Lost) == 0 {
 		return text + "; no decided transfer is lost"
 	}
@@ -105,7 +105,7 @@ func findFork(ctx context.Context, s store, c chain.Chain, cur records.Cursor, h
 			return false, fork, err
 		}
 		if !found {
-			return false, fork, fmt.Errorf("%w: the nodes stand at block %d, which the records do not have any more", chain.ErrUnavailable, at)
+			return false, fork, fmt.Errorf("%w: the nodes are at block %d, which the records no longer have", chain.ErrUnavailable, at)
 		}
 	}
 	theirs, err := hashAt(ctx, c, at)

@@ -25,7 +25,7 @@ import (
 var ErrBehind = errors.New("the daemon has not read that far yet")
 
 // ErrNotAtRest means that a signed transaction may still be mined: wait and ask again.
-var ErrNotAtRest = errors.New("something signed may still be mined")
+var ErrNotAtRest = errors.New("a signed transaction may still be mined")
 
 // store is the database: one writing transaction at a time, or one consistent read.
 type store interface {
@@ -124,7 +124,7 @@ func (r *Recovery) Position(ctx context.Context, id chain.ID, account string) (s
 		return s, fmt.Errorf("there is no chain %q", id)
 	}
 	if s.Tip, err = c.AccountHead(ctx, account); err != nil {
-		return s, fmt.Errorf("asking where the account stands: %w", err)
+		return s, fmt.Errorf("reading the account's state: %w", err)
 	}
 	if s.Branch, s.Number, s.Signed, err = r.Guard.Next(ctx, id, account); err != nil {
 		return s, err
@@ -158,7 +158,7 @@ func (r *Recovery) Unread(ctx context.Context, s Position) (why string, err erro
 func (s Position) moving() string {
 	switch {
 	case s.Tip.Hash == "" && s.Signed && s.Number > max(s.Tip.Next, s.Account.Next):
-		return fmt.Sprintf("%s on %s has signed up to number %d, the ledger stands at %d: the daemon cancels what is between",
+		return fmt.Sprintf("%s on %s has signed up to number %d, the ledger is at %d: the daemon cancels the numbers in between",
 			s.Account.Account, s.Account.Chain, s.Number-1, s.Tip.Next)
 	case !s.Tip.Settled:
 		return fmt.Sprintf("transactions of %s on %s wait for a final block", s.Account.Account, s.Account.Chain)
@@ -184,7 +184,7 @@ func (r *Recovery) UnknownTxs(ctx context.Context, id chain.ID, account string, 
 	list := make([]UnknownTx, len(ownTxs))
 	for i, e := range ownTxs {
 		if list[i], err = r.match(ctx, e); err != nil {
-			return nil, fmt.Errorf("looking at %s: %w", e.Tx, err)
+			return nil, fmt.Errorf("reading %s: %w", e.Tx, err)
 		}
 	}
 	return list, nil
@@ -250,7 +250,7 @@ func checkRead(tx *records.Tx, heads map[chain.ID]chain.Head) error {
 		case cur.Halted:
 			return fmt.Errorf("chain %s is halted (%s): resume it first", id, cur.Why)
 		case cur.Missing || cur.Height < head.Latest.Height || cur.Final.Height < head.Final.Height:
-			return fmt.Errorf("%w: %s stands at block %d (final %d), the records at %d (final %d)",
+			return fmt.Errorf("%w: %s is at block %d (final %d), the records at %d (final %d)",
 				ErrBehind, id, head.Latest.Height, head.Final.Height, cur.Height, cur.Final.Height)
 		}
 	}
@@ -313,7 +313,7 @@ func (r *Recovery) coldToken(tx *records.Tx, f UnknownTx) (string, error) {
 func (r *Recovery) describe(ctx context.Context, e records.OwnTx) (chain.Outgoing, error) {
 	c, ok := r.Chains[e.Chain].(describer)
 	if !ok {
-		return chain.Outgoing{}, fmt.Errorf("chain %s cannot tell what a transaction did", e.Chain)
+		return chain.Outgoing{}, fmt.Errorf("chain %s cannot report the effects of a transaction", e.Chain)
 	}
 	return c.Describe(ctx, e.Tx)
 }
@@ -384,7 +384,7 @@ func (r *Recovery) harmless(tx *records.Tx, f UnknownTx) (string, error) {
 	case !f.OK:
 		return "it failed on chain", nil
 	case f.Out.Source != "":
-		return "it took in " + f.Out.Source, nil
+		return "it received " + f.Out.Source, nil
 	case f.Out.To == f.Account && f.Out.Amount.IsZero():
 		return "it moved nothing", nil
 	}

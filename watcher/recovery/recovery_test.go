@@ -19,7 +19,7 @@ func TestPositionMoves(t *testing.T) {
 	}{
 		"at rest":                     {Position{Account: at(5), Tip: chain.AccountHead{Next: 5, Settled: true}, Signed: true, Number: 5}, ""},
 		"not final":                   {Position{Account: at(5), Tip: chain.AccountHead{Next: 5}, Signed: true, Number: 5}, "wait for a final block"},
-		"only the guard knows":        {Position{Account: at(5), Tip: chain.AccountHead{Next: 5, Settled: true}, Signed: true, Number: 7}, "signed up to number 6, the ledger stands at 5"},
+		"only the guard knows":        {Position{Account: at(5), Tip: chain.AccountHead{Next: 5, Settled: true}, Signed: true, Number: 7}, "signed up to number 6, the ledger is at 5"},
 		"our records know":            {Position{Account: at(7), Tip: chain.AccountHead{Next: 5, Settled: true}, Signed: true, Number: 7}, ""},
 		"linked blocks count nothing": {Position{Account: at(5), Tip: chain.AccountHead{Next: 5, Hash: "h5", Settled: true}, Signed: true, Number: 7}, ""},
 	} {
@@ -53,7 +53,7 @@ func TestTransactionFitsAPayment(t *testing.T) {
 
 func TestForkInWords(t *testing.T) {
 	f := Fork{Common: chain.Point{Height: 7, Hash: "h7"}}
-	require.Equal(t, "the pasts part after block 7 h7; no decided transfer is lost", f.String())
+	require.Equal(t, "the last common block is 7 h7; no decided transfer is lost", f.String())
 	f.Lost = []uint64{3, 5}
 	require.Contains(t, f.String(), "2 records: 3, 5")
 	f.Lost = make([]uint64, maxNamed+1)

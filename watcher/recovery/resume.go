@@ -29,7 +29,7 @@ func (r *Recovery) Settle(ctx context.Context, record uint64, hash string) error
 	}
 	out, err := r.describe(ctx, e)
 	if err != nil {
-		return fmt.Errorf("looking at %s: %w", hash, err)
+		return fmt.Errorf("reading %s: %w", hash, err)
 	}
 	signed, err := r.trace(ctx, e, out)
 	if err != nil {
@@ -116,7 +116,7 @@ func (r *Recovery) ownTx(ctx context.Context, hash string) (e records.OwnTx, err
 		return err
 	})
 	if err == nil && !found {
-		err = fmt.Errorf("%w: no final block that the daemon has read shows %s as made by an account of ours", transfers.ErrNothingToDo, hash)
+		err = fmt.Errorf("%w: no final block that the daemon has read contains %s from one of our accounts", transfers.ErrNothingToDo, hash)
 	}
 	return e, err
 }
@@ -134,9 +134,9 @@ func (r *Recovery) settles(tx *records.Tx, record uint64, e records.OwnTx, out c
 	refund := out.Source == "" && t.Chain == e.Chain && t.Asset == out.Asset && (t.Amount == out.Amount || t.From == out.To && refundsNet(t, out.Amount))
 	switch {
 	case !refund:
-		return 0, fmt.Errorf("%w: %s moved %s of %s to %q, which record %d does not ask for", transfers.ErrNothingToDo, e.Tx, out.Amount, out.Asset, out.To, record)
+		return 0, fmt.Errorf("%w: %s moved %s of %s to %q, which does not match record %d", transfers.ErrNothingToDo, e.Tx, out.Amount, out.Asset, out.To, record)
 	case credited != "":
-		return 0, fmt.Errorf("%w: record %d is credited, not refunded: %s is what its credit asks for", transfers.ErrNothingToDo, record, credited)
+		return 0, fmt.Errorf("%w: record %d is credited, not refunded: %s matches its credit", transfers.ErrNothingToDo, record, credited)
 	}
 	if err := voidBlockedSlots(tx, record); err != nil {
 		return 0, err
@@ -251,18 +251,18 @@ func (r *Recovery) Accept(ctx context.Context, id chain.ID, account, hash, why s
 			return r.accept(ctx, f, why)
 		}
 	}
-	return fmt.Errorf("%w: %s is no transaction of %s that wants explaining", transfers.ErrNothingToDo, hash, account)
+	return fmt.Errorf("%w: %s is not an unexplained transaction of %s", transfers.ErrNothingToDo, hash, account)
 }
 
 func (r *Recovery) accept(ctx context.Context, f UnknownTx, why string) error {
 	if f.Cold != "" {
-		return fmt.Errorf("%w: %s went to the cold address: resuming the account settles it, without being told", transfers.ErrNothingToDo, f.Tx)
+		return fmt.Errorf("%w: %s went to the cold address: resuming the account settles it automatically", transfers.ErrNothingToDo, f.Tx)
 	}
 	if len(f.Pays) > 0 {
-		return fmt.Errorf("%w: %s is what payment %d of record %d asks for: settle it", transfers.ErrNothingToDo, f.Tx, f.Pays[0].ID, f.Pays[0].TransferID)
+		return fmt.Errorf("%w: %s matches payment %d of record %d: settle it", transfers.ErrNothingToDo, f.Tx, f.Pays[0].ID, f.Pays[0].TransferID)
 	}
 	if len(f.Refunds) > 0 {
-		return fmt.Errorf("%w: %s is what a refund of record %d would send: settle it", transfers.ErrNothingToDo, f.Tx, f.Refunds[0])
+		return fmt.Errorf("%w: %s matches a refund of record %d: settle it", transfers.ErrNothingToDo, f.Tx, f.Refunds[0])
 	}
 	if err := r.showToSigner(ctx, f.OwnTx); err != nil {
 		return err
@@ -321,7 +321,7 @@ func releaseSweeps(tx *records.Tx, id chain.ID, account string) error {
 		if p.State == records.Bound || p.Purpose != chain.Sweep && p.Purpose != chain.Cold {
 			continue
 		}
-		err := tx.MovePayment(p.ID, p.State, records.VoidPayment, "counted anew after a recovery")
+		err := tx.MovePayment(p.ID, p.State, records.VoidPayment, "recounted after a recovery")
 		if err != nil && !errors.Is(err, records.ErrConflict) { // an older line of ours may still carry it out
 			return err
 		}

@@ -20,7 +20,7 @@ func (tr *Treasury) Cold(ctx context.Context) error {
 	for _, n := range tr.Networks() {
 		for _, t := range n.Tokens {
 			if err := tr.moveToCold(ctx, n, t); err != nil {
-				faults = append(faults, fmt.Errorf("bringing %s of %s to its cold address: %w", t.Symbol, n.Name, err))
+				faults = append(faults, fmt.Errorf("moving %s of %s to its cold address: %w", t.Symbol, n.Name, err))
 			}
 		}
 	}
@@ -87,7 +87,7 @@ func (tr *Treasury) queueCold(ctx context.Context, before coldMove, want records
 	var id uint64
 	err := tr.Store.Update(ctx, func(tx *records.Tx) (err error) {
 		if before.open {
-			err = tx.MovePayment(before.ID, before.State, records.VoidPayment, "counted anew")
+			err = tx.MovePayment(before.ID, before.State, records.VoidPayment, "recounted")
 		}
 		if err == nil && !want.Amount.IsZero() {
 			id, err = tx.QueuePayment(want)
@@ -98,7 +98,7 @@ func (tr *Treasury) queueCold(ctx context.Context, before coldMove, want records
 		return nil
 	}
 	if err == nil && id != 0 {
-		tr.Log.WithFields(logrus.Fields{"payment": id, "account": want.Account, "to": want.Payee, "asset": want.Asset, "amount": want.Amount}).Info("cold money queued")
+		tr.Log.WithFields(logrus.Fields{"payment": id, "account": want.Account, "to": want.Payee, "asset": want.Asset, "amount": want.Amount}).Info("transfer to cold address queued")
 		tr.Wake()
 	}
 	return err

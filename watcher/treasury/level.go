@@ -114,7 +114,7 @@ func (tr *Treasury) voidQueuedMoves(ctx context.Context, n records.Network, id c
 		}
 		for _, a := range all {
 			for _, payment := range a.Waiting {
-				err := tx.MovePayment(payment, records.Queued, records.VoidPayment, "counted anew")
+				err := tx.MovePayment(payment, records.Queued, records.VoidPayment, "recounted")
 				if err != nil && !errors.Is(err, records.ErrConflict) { // an older line of ours may still carry it out
 					return err
 				}

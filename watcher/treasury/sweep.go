@@ -237,5 +237,5 @@ func (tr *Treasury) keepSweep(tx *records.Tx, under, want records.Payment) (bool
 	if _, differs, err := tx.DifferingTx(under.ID); err != nil || differs {
 		return true, err
 	}
-	return false, tx.MovePayment(under.ID, under.State, records.VoidPayment, "counted anew")
+	return false, tx.MovePayment(under.ID, under.State, records.VoidPayment, "recounted")
 }

@@ -125,7 +125,7 @@ assert.equal(labels.steps(record({ state: "held", reason: "unknown_label" }), []
 
 // What the program says in one word is told in the reader's language, and as it is where nobody has translated it.
 assert.deepEqual([labels.codeLabel("zh", "reason", "below_minimum"), labels.codeLabel("en", "reason", "below_minimum"), labels.codeLabel("zh", "reason", "new_reason"), labels.codeLabel("en", "kind", "hot")],
-  ["低于最低金额", "below minimum", "new reason", "Pays withdrawals"]);
+  ["低于最低金额", "below minimum", "new reason", "Hot: pays withdrawals"]);
 assert.deepEqual([labels.stateLabel("account", "halted", "zh"), labels.stateLabel("account", "halted"), labels.stateLabel("account", "else", "zh")], [["bad", "已停用"], ["bad", "Halted"], ["wait", "else"]]);
 for (const list of Object.values(labels.states)) for (const [kind, en, zh] of Object.values(list)) assert.ok(["wait", "run", "good", "warn", "bad"].includes(kind) && en && /[\u4e00-\u9fff]/.test(zh), en);
 const chinese = (text) => !/[A-Za-z]{3,}/.test(text.replace(/`[^`]*`|\{\w+\}|https?:\S+|gatewayd|signer\.limits|signer\.approvals\.\w+|docs\/\S+|HTTPS|UTC/g, ""));
@@ -168,7 +168,7 @@ await answers({ code: 0, data: {} }).issue({ a: "x y", b: "1+1" });
 assert.deepEqual([asked[0][0], asked[0][1].method, asked[0][1].body.toString(), asked[0][1].credentials], ["/test/api/v2/agent/key", "POST", "a=x+y&b=1%2B1", "omit"]);
 assert.equal(await answers({ code: 0, data: 1614571200999 }).seconds(), 1614571200);
 const told = async (answer) => answers(answer).seconds().then(() => assert.fail("it was taken"), (e) => keys.fault(e, { ...shared.en, ...keysMessages.en }));
-assert.match(await told({ code: 1002, msg: "Invalid timestamp" }), /too old/);
+assert.match(await told({ code: 1002, msg: "Invalid timestamp" }), /has expired/);
 assert.equal(await told({ code: 1002, msg: "Invalid address" }), "Invalid address");
 assert.match(await told({ code: 1001, msg: "Too frequent request" }), /Too many requests/);
 assert.match(await told({ code: 5 }), /refuses/);

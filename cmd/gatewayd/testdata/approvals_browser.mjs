@@ -89,7 +89,7 @@ async function decide() {
   await two.at("#order-why").fill("nobody knows this receiver");
   await two.at("#order-send").click();
   await card(two, given.reject).waitFor({ state: "detached" });
-  await two.sees("No payment waits for approval.");
+  await two.sees("No payments wait for approval.");
   await two.end();
 }
 

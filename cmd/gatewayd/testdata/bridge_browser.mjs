@@ -34,10 +34,10 @@ async function asDemoUser(symbol, label) {
   assert.match(address, /^0x[0-9a-fA-F]{40}$/);
   await v.at("#deposit .whole + button").first().click();
   await v.until(async () => (await v.copied()) === address, "the address is copied");
-  if (label) await v.sees("exactly as it stands here");
+  if (label) await v.sees("exactly into your payment");
   await v.at("#pay-amount").fill("nonsense");
   await v.at("#pay").click();
-  await v.sees("digits behind the point");
+  await v.sees("decimal places");
   await v.at("#pay-amount").fill("20");
   await v.at("#pay").click();
   await state(v, "deposit", "TOT_CONFIRMED");
@@ -51,9 +51,9 @@ async function asDemoUser(symbol, label) {
   await v.until(async () => /\d/.test(await v.at("#total").innerText()));
   assert.equal(await v.at("#send").getAttribute("aria-disabled"), "true", "a wrong address");
   await v.at("#to").fill(receiver);
-  await v.sees("The address can be paid.");
+  await v.sees("The address is valid.");
   if (label) await v.at("#label").fill(label);
-  for (const [amount, complaint] of [["20", /more than your balance/], ["0.00001", /minimum/], ["900000000", /maximum|balance/], ["1.2.3", /digits behind/]]) {
+  for (const [amount, complaint] of [["20", /exceed your balance/], ["0.00001", /minimum/], ["900000000", /maximum|balance/], ["1.2.3", /digits behind/]]) {
     await v.at("#amount").fill(amount);
     await v.until(async () => complaint.test(await v.at("#amount-hint").innerText()));
     assert.equal(await v.at("#send").getAttribute("aria-disabled"), "true", amount);
@@ -111,14 +111,14 @@ async function maintenance(demo) {
   const meta = (depositState, withdrawState) => v.page.route("**/meta-info?*", (route) => route.fulfill({ json: { code: 0, data: { type: 0, depositState, withdrawState } } }));
   await meta("MAINTAIN", "CLOSED");
   await v.at("#account").fill(demo.address);
-  await v.sees("Deposits are being maintained");
+  await v.sees("Deposits are under maintenance");
   await tab(v, "Withdraw");
   await v.sees("Withdrawals are closed");
   await v.fits(axe, "closed");
   v.expected.push(/ERR_/);
   await v.page.route("**/gateway/**", (route) => route.abort("connectionrefused"));
   await tab(v, "History");
-  await v.sees("the server or your connection is away");
+  await v.sees("No answer from the server");
   await v.fits(axe, "away");
   await v.page.unrouteAll();
   await v.at("#history-deposit").waitFor();

@@ -126,7 +126,7 @@ export async function view(v, name) {
 export async function order(v, button, values, why) {
   await button.click();
   await v.at("#order-send").click();
-  await v.sees("Say why");
+  await v.sees("Enter a reason");
   for (const [name, value] of Object.entries(values)) await v.at("#order-" + name).fill(value);
   await v.at("#order-why").fill(why);
   await v.at("#order-send").click();

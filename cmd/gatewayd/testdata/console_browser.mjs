@@ -66,11 +66,11 @@ async function asOperator() {
   await v.at("#search-from").fill("2020-01-01");
   await v.at("#search-until").fill("2020-01-02");
   await v.at("#search").click();
-  await v.sees("No record is like that.");
+  await v.sees("No records match.");
   await v.page.getByRole("link", { name: "All records" }).click();
   await v.at("#search-state").selectOption("refused");
   await v.at("#search").click();
-  await v.sees("No record is like that.");
+  await v.sees("No records match.");
 
   await view(v, "Needs attention");
   await v.at("#held tbody tr").nth(1).waitFor();
@@ -97,7 +97,7 @@ async function asOperator() {
   await order(v, channel.getByRole("button", { name: "OPEN" }), {}, "the node is back");
   await channel.locator('[data-state="OPEN"]').waitFor();
   await view(v, "Accounts");
-  const account = v.at("#accounts tbody tr").filter({ hasText: "Pays fees of sweeps" });
+  const account = v.at("#accounts tbody tr").filter({ hasText: "Gas: pays sweep fees" });
   await order(v, account.getByRole("button", { name: "Stop" }), {}, "its key is moved");
   await account.locator('[data-state="halted"]').waitFor();
   await v.fits(axe, "a stopped account");
@@ -177,11 +177,11 @@ async function asViewer() {
 async function away(v) {
   v.expected.push(/ERR_/);
   await v.page.route("**/console/api/**", (route) => route.abort("connectionrefused"));
-  await v.sees("the server or your connection is away");
+  await v.sees("No answer from the server");
   await v.at("#chains").waitFor();
   await v.fits(axe, "away");
   await v.page.unrouteAll();
-  await v.until(async () => (await v.page.getByText("the server or your connection is away").count()) === 0);
+  await v.until(async () => (await v.page.getByText("No answer from the server").count()) === 0);
 }
 
 // inChinese are looks of somebody whose browser speaks Chinese.

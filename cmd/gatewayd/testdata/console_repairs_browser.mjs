@@ -37,7 +37,7 @@ await v.until(async () => (await v.at('#chains [data-state="following"]').count(
 await v.page.goto(page + "#/records/" + given.stray);
 await v.at('#record [data-state="held"]').waitFor();
 await view(v, "Accounts");
-const hot = v.at("#accounts tbody tr").filter({ hasText: "Pays withdrawals" });
+const hot = v.at("#accounts tbody tr").filter({ hasText: "Hot: pays withdrawals" });
 await hot.locator('[data-state="halted"]').waitFor();
 await hot.getByRole("button", { name: "Resume" }).click();
 await v.at("#order-why").fill("too early");
@@ -67,7 +67,7 @@ await v.at('#record [data-state="done"]').waitFor();
 // Blocks that are read again: what is written wrongly is said, a look changes nothing, and what is missing is booked.
 await view(v, "Maintenance");
 await v.at("#rescan-look").click();
-await v.sees("The number of a block is wanted.");
+await v.sees("Enter a block number.");
 await v.at("#rescan-chain").selectOption("eth");
 await v.at("#rescan-from").fill("99999999");
 await v.at("#rescan-look").click();
@@ -91,7 +91,7 @@ await view(v, "Maintenance");
 await v.at("#rescan-from").fill(String(given.height));
 await v.at("#rescan-to").fill(String(given.height));
 await v.until(async () => {
-  if (await v.page.getByText("The records miss nothing.").count()) return true;
+  if (await v.page.getByText("The records are complete.").count()) return true;
   await v.at("#rescan-look").click(); // again, where the nodes were too slow for the look before
   await v.page.waitForTimeout(1000);
   return false;

@@ -64,7 +64,7 @@ async function works(key, secret) {
 async function withMouse() {
   const v = await KeyVisit.begin({ viewport: { width: 1200, height: 900 } });
   await v.look("vite_1");
-  await v.says("fault", /begins with vite_/);
+  await v.says("fault", /An address has vite_/);
   await v.look(given.address);
   assert.equal(await v.text("fault"), "");
   assert.equal(await v.text("key"), "none");
@@ -76,7 +76,7 @@ async function withMouse() {
 
   const wrong = JSON.parse(sign("gatewayd wallet sign STORE --json --text something_else"));
   await v.prove(JSON.stringify(wrong));
-  await v.says("refused", /not this account's signature/);
+  await v.says("refused", /does not match this account/);
   await v.prove("nonsense");
   await v.says("refused", /32 bytes/);
   await v.shot("refused");
@@ -99,7 +99,7 @@ async function withMouse() {
   assert.equal(await v.at("send").innerText(), "Remove the key");
   await v.shot("has-a-key");
   await v.prove();
-  await v.tells("The key is removed.");
+  await v.tells("Key removed.");
   assert.equal(await v.text("key"), "none");
   assert.match(await works(key, secret), /key/i);
   await v.end();
@@ -155,7 +155,7 @@ async function withKeyboard() {
   await focuses("found", "the focus is where the news are");
   await goTo("copy-text");
   await press("Space");
-  await v.tells("select the text");
+  await v.tells("Select the text");
   await goTo("public");
   await v.page.keyboard.insertText(sign(await v.at("command").inputValue()));
   await goTo("send");
@@ -183,7 +183,7 @@ async function onPhone(colorScheme, path) {
   assert.deepEqual(await v.page.evaluate(poor), []);
   await v.page.evaluate(() => { // how a new key looks, without making one
     for (const id of ["new-key", "new-secret"]) document.getElementById(id).textContent = "0123456789ABCDEF".repeat(2);
-    for (const id of ["fault", "refused", "said"]) document.getElementById(id).textContent = "That is not this account's signature of this text.";
+    for (const id of ["fault", "refused", "said"]) document.getElementById(id).textContent = "The signature does not match this account and text.";
     document.getElementById("issued").hidden = false;
   });
   await v.shot("phone-issued-" + colorScheme);

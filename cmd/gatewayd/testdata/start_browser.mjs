@@ -8,7 +8,7 @@ const { axe, begin, close } = await launch(given);
 for (const look of looks) {
   const v = await begin(look.options);
   await v.open(given.gateway + "/");
-  await v.sees("All is well");
+  await v.sees("All services are healthy");
   await v.fits(axe, "start " + look.name);
   await v.shot("start-" + look.name);
   await v.end();

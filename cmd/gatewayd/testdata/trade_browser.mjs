@@ -25,7 +25,7 @@ async function asDemoUser() {
   await v.open(page);
   await live(v, "open");
   await filled(v);
-  await v.sees("To place orders");
+  await v.sees("to place orders");
   const before = await v.at("#book").innerText();
   await v.until(async () => (await v.at("#book").innerText()) !== before);
   await v.at("#trades tbody tr").first().waitFor();
@@ -75,7 +75,7 @@ async function place(v, at, quantity) {
   await v.until(async () => (await v.at("#place").getAttribute("aria-disabled")) === "false");
   await v.at("#place").focus();
   await v.page.keyboard.press("Enter");
-  await v.sees("The order is sent.");
+  await v.sees("Order sent.");
 }
 
 // withOwnKey types a key and its secret, which are nowhere afterwards.
@@ -105,7 +105,7 @@ async function away() {
   v.expected.push(/ERR_/);
   await v.page.route("**/api/v2/**", (route) => route.abort("connectionrefused"));
   await v.at("#pair").selectOption({ index: 1 });
-  await v.sees("the server or your connection is away");
+  await v.sees("No answer from the server");
   await v.fits(axe, "away");
   await v.end();
 }

@@ -110,7 +110,7 @@ func (s *state) applyOutside(t *tx) bool {
 		case o.Failed:
 		case o.Taken:
 			if err := s.debit(holding{o.To, o.Asset}, o.Amount); err != nil {
-				panic(fmt.Sprintf("a test took what is not there: %v", err))
+				panic(fmt.Sprintf("a test took what is missing: %v", err))
 			}
 		default:
 			s.arrive(place(t, i), o.To, o.Asset, o.Amount)

@@ -7,11 +7,11 @@ export const language = remembered("language", ["en", "zh"], system);
 
 export const shared = {
   en: {
-    bridge: "Bridge", trade: "Trade", keys: "API keys", console: "Console", pages: "Pages", theme: "Colours", auto: "System", light: "Light", dark: "Dark",
-    copy: "Copy", copied: "Copied.", cannotCopy: "Your browser does not let the page copy: select the text and copy it.",
-    loading: "Loading…", again: "Try again", offline: "No answer: the server or your connection is away. The page keeps trying.",
-    tooMany: "Too many requests. The page tries again in a moment.", broken: "The page has a problem. Load it again.",
-    demo: "Development environment: all keys are known to everybody, no money here is real.", explorer: "Open in the explorer", utc: "UTC",
+    bridge: "Bridge", trade: "Trade", keys: "API keys", console: "Console", pages: "Pages", theme: "Theme", auto: "System", light: "Light", dark: "Dark",
+    copy: "Copy", copied: "Copied.", cannotCopy: "Your browser does not allow copying. Select the text and copy it.",
+    loading: "Loading…", again: "Try again", offline: "No answer from the server. The page tries again automatically.",
+    tooMany: "Too many requests. The page tries again automatically.", broken: "The page has an error. Reload it.",
+    demo: "Development environment: all keys are public, and funds have no value.", explorer: "Open in the explorer", utc: "UTC",
     sources: "Sources and licences", newer: "Newer", older: "Older",
   },
   zh: {

@@ -48,7 +48,7 @@ export function comment(type, address, label) {
   const bytes = (text) => [...new TextEncoder().encode(text)];
   const sized = (text) => {
     const b = bytes(text);
-    if (b.length > 255) throw new RangeError("longer than a length byte can say");
+    if (b.length > 255) throw new RangeError("longer than a length byte allows");
     return [b.length, ...b];
   };
   return new Uint8Array([0x0b, 0xc3, type, ...(type === 1 ? [...sized(address), ...sized(label)] : bytes(address))]);

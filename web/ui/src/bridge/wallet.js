@@ -1,4 +1,4 @@
-// The demo user's wallet of a development environment, in the page: it signs with a key that everybody knows. Nothing of it is loaded elsewhere.
+// The demo user's wallet of a development environment, in the page: it signs with a publicly known key. Nothing of it is loaded elsewhere.
 import { ask, base, Refused } from "../base/http.js";
 import { base64 } from "./gateway.js";
 

@@ -10,10 +10,10 @@ export const states = {
     seen: ["run", "Seen", "已发现，未终定"], final: ["run", "Final", "已终定"], pending: ["wait", "Pending", "待付款"], sent: ["run", "Sent", "已发送"], orphaned: ["warn", "Left the chain", "已脱离链"], held: ["warn", "Held", "已搁置"], refused: ["bad", "Refused", "已拒绝"],
     done: ["good", "Done", "已完成"], refunding: ["run", "Refunding", "退款中"], refunded: ["good", "Refunded", "已退款"],
   },
-  payment: { queued: ["wait", "Waits", "等待"], bound: ["run", "Signed", "已签名"], paid: ["good", "Paid", "已付款"], held: ["warn", "Held", "已搁置"], void: ["wait", "Void", "作废"] },
+  payment: { queued: ["wait", "Queued", "等待"], bound: ["run", "Signed", "已签名"], paid: ["good", "Paid", "已付款"], held: ["warn", "Held", "已搁置"], void: ["wait", "Void", "作废"] },
   channel: { OPEN: ["good", "OPEN", "开放"], MAINTAIN: ["warn", "MAINTAIN", "维护"], CLOSED: ["bad", "CLOSED", "关闭"] },
-  account: { new: ["wait", "New", "新"], ok: ["good", "Works", "正常"], halted: ["bad", "Halted", "已停用"], recovering: ["run", "Recovers", "恢复中"] },
-  chain: { following: ["good", "Follows", "跟随中"], halted: ["bad", "Halted", "已停止"], "not started": ["wait", "Not started", "未开始"] },
+  account: { new: ["wait", "New", "新"], ok: ["good", "Active", "正常"], halted: ["bad", "Halted", "已停用"], recovering: ["run", "Recovering", "恢复中"] },
+  chain: { following: ["good", "Following", "跟随中"], halted: ["bad", "Halted", "已停止"], "not started": ["wait", "Not started", "未开始"] },
 };
 
 // stateLabel is how a state is shown, and its word.
@@ -52,8 +52,8 @@ export const chinese = {
 
 // english are labels of codes that do not tell well what they mean.
 const english = {
-  kind: { hot: "Pays withdrawals", gas: "Pays fees of sweeps", gateway: "Gateway's on the exchange chain", cold: "Kept offline" },
-  purpose: { credit: "Pays the user", refund: "Refund", receive: "Takes the block in", sweep: "Sweep", gas: "Coin for fees", cancel: "Takes the place of another", cold: "To cold storage" },
+  kind: { hot: "Hot: pays withdrawals", gas: "Gas: pays sweep fees", gateway: "Gateway on the exchange chain", cold: "Cold storage" },
+  purpose: { credit: "Payout", refund: "Refund", receive: "Receive block", sweep: "Sweep", gas: "Coin for fees", cancel: "Cancellation", cold: "To cold storage" },
 };
 
 // codeLabel is a word of the program in the reader's language; one that has none there stays as it is.
@@ -61,12 +61,12 @@ export const codeLabel = (language, of, word) => (language === "zh" ? chinese : 
 
 // refusals are what the server says often, in Chinese. What else it says is told in its own words.
 export const refusals = {
-  "name, password or code is wrong": "名称、密码或验证码错误", "too many tries: wait a moment": "尝试次数过多，请稍候", "sign in first": "请先登录",
-  "nobody signs in with this passkey here": "没有人用此通行密钥在这里登录", "this was not asked for, was used before, or took too long: begin again": "请求无效、已使用或已超时：请重新开始",
-  "this was used to sign in before: take the next code, or touch the passkey again": "已用于登录：请使用下一个验证码，或再次使用通行密钥",
-  "the database is not open: try again in a moment": "数据库未打开：请稍后重试", "another process leads: order it there, or by command": "由另一进程主导：请在那里或用命令下达",
-  "this did not work; the daemon's log says why": "未能完成；原因见守护进程日志", "there is no such record": "没有这条记录", "the history is being verified: try again when that is done": "正在验证日志，请稍后再试",
-  "this is no passkey of yours": "这不是您的通行密钥", "this passkey approves nothing: its line is not in signer.approvals.approvers": "此通行密钥不能审批：它不在 signer.approvals.approvers 中",
+  "name, password or code is wrong": "名称、密码或验证码错误", "too many attempts: try again later": "尝试次数过多，请稍候", "sign in first": "请先登录",
+  "this passkey is not registered": "没有人用此通行密钥在这里登录", "the challenge is unknown, used or expired: start again": "请求无效、已使用或已超时：请重新开始",
+  "this code or passkey response was already used: use the next code, or the passkey again": "已用于登录：请使用下一个验证码，或再次使用通行密钥",
+  "the database is not open: try again later": "数据库未打开：请稍后重试", "another process has the lease: give the order there, or by command": "由另一进程主导：请在那里或用命令下达",
+  "the request failed; see the daemon's log": "未能完成；原因见守护进程日志", "there is no such record": "没有这条记录", "the history is being verified: try again afterwards": "正在验证日志，请稍后再试",
+  "this is not one of your passkeys": "这不是您的通行密钥", "this passkey cannot approve: it is not in signer.approvals.approvers": "此通行密钥不能审批：它不在 signer.approvals.approvers 中",
 };
 
 // asks is what an order asks besides the reason.

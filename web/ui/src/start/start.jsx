@@ -6,10 +6,10 @@ import { useMessages } from "../base/messages.js";
 
 const messages = {
   en: {
-    title: "A gateway and its exchange", lead: "Bring tokens in from another chain, trade them, and take them home again.",
-    bridgeLead: "Deposit from the source chain and withdraw to it; see where each transfer stands.", tradeLead: "Order books, candles, your orders and balances, live.",
-    keysLead: "Make and remove the key that lets a program trade for you. It cannot withdraw.", api: "Description of the API", well: "All is well", away: "Not well",
-    machine: "For programs", health: "State of the service",
+    title: "Gateway and exchange", lead: "Deposit tokens from another chain, trade them, and withdraw them.",
+    bridgeLead: "Deposit from the source chain, withdraw to it, and follow each transfer.", tradeLead: "Order books, candles, your orders and balances, live.",
+    keysLead: "Create and remove API keys for programs that trade for you. They cannot withdraw.", api: "API description", well: "All services are healthy", away: "Unhealthy",
+    machine: "For programs", health: "Health",
   },
   zh: {
     title: "网关与交易所", lead: "从另一条链转入代币，进行交易，再转回去。",
