@@ -75,11 +75,10 @@ var mayImport = map[string][]string{
 	"internal/secretfile":          {},
 	"internal/tracing":             {},
 	"config":                       {"chain", "chain/ethereum", "chain/vite", "exchangeapi", "exchangeapi/index", "exchangeapi/ws", "gateway", "httpserver", "internal/tracing", "notify", "records", "signer/approval", "signer/checks", "signer/remote", "status", "vite/core", "wallet", "wallet/hsm", "wallet/rpc", "watcher"},
-	"dev":                          {"chain", "chain/ethereum", "chain/ethereum/contracts", "chain/vite", "config", "daemon", "dev/ethnode", "exchangeapi", "exchangeapi/rates", "gateway", "httpserver", "operator/console", "records", "vite/client", "vite/core", "vite/dex", "vite/ledger", "vite/node", "wallet", "wallet/keystore", "watcher"},
-	"dev/demo":                     {"chain", "chain/ethereum", "chain/ethereum/contracts", "config", "daemon", "dev", "dev/demouser", "dev/ethnode", "exchangeapi/client", "internal/testing/ethtest", "records", "records/signguard", "signer/approval", "signer/checks", "signer/limits", "signer/remote", "transfers", "vite/client", "vite/core", "vite/dex", "vite/node", "wallet"},
+	"dev":                          {"chain", "chain/ethereum", "chain/ethereum/contracts", "chain/vite", "config", "daemon", "dev/ethnode", "exchangeapi", "exchangeapi/client", "exchangeapi/rates", "gateway", "httpserver", "operator/console", "records", "vite/client", "vite/core", "vite/dex", "vite/ledger", "vite/node", "wallet", "wallet/keystore", "watcher"},
+	"dev/demo":                     {"chain", "chain/ethereum", "chain/ethereum/contracts", "config", "daemon", "dev", "dev/ethnode", "exchangeapi/client", "internal/testing/ethtest", "records", "records/signguard", "signer/approval", "signer/checks", "signer/limits", "signer/remote", "transfers", "vite/client", "vite/core", "vite/dex", "vite/node", "wallet"},
 	"dev/drill":                    {"chain", "chain/ethereum", "config", "daemon", "dev", "dev/demo", "status", "wallet/keystore"},
 	"operator":                     {"chain", "chain/ethereum", "chain/vite", "config", "gateway", "records", "records/books", "records/signguard", "signer/checks", "signer/limits", "signer/remote", "status", "transfers", "view", "vite/core", "watcher", "watcher/reconcile", "watcher/recovery"},
-	"dev/demouser":                 {"chain", "daemon", "dev", "exchangeapi/client", "vite/core", "vite/dex"},
 	"operator/backup":              {"chain", "config", "exchangeapi/apikey", "exchangeapi/index", "internal/database", "records", "records/signguard", "status", "vite/ledger", "vite/node", "vite/store"},
 	"metrics":                      {"chain", "chain/vite", "exchangeapi/index", "exchangeapi/ws", "httpserver", "records", "records/books", "signer/checks", "status"},
 	"notify":                       {"chain", "internal/secretfile", "records", "status"},
@@ -93,7 +92,7 @@ var mayImport = map[string][]string{
 	"":                             {},
 	"watcher/treasury":             {"chain", "records", "records/books"},
 	"watcher/follow":               {"chain", "records", "records/signguard", "transfers", "watcher/frozen", "watcher/reconcile", "watcher/recovery"},
-	"watcher/frozen":               {"chain", "records", "transfers", "watcher/reconcile"},
+	"watcher/frozen":               {"chain", "records", "transfers"},
 	"watcher/pay":                  {"chain", "internal/tracing", "records", "records/signguard", "status", "transfers", "watcher/frozen"},
 }
 

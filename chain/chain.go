@@ -245,4 +245,5 @@ var (
 	ErrAddress       = errors.New("not a payable address")
 	ErrLabel         = errors.New("not a usable label")
 	ErrAmount        = errors.New("not an amount")
+	ErrTaken         = errors.New("the index was given before")
 )

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"gatewayd/chain"
-	"gatewayd/records/signguard"
 	"gatewayd/records/sqlstore"
 )
 
@@ -57,16 +56,16 @@ func (tx *Tx) FreeIndexes(id chain.ID, owner string) (f FreeIndexes, err error) 
 }
 
 // Give has one index given. The function give returns the address and the key path of an index, or
-// signguard.ErrTaken for an index that was given before: by a database that was restored since, or
+// chain.ErrTaken for an index that was given before: by a database that was restored since, or
 // at the same time to another owner. The signer answers over the network, so that no transaction
 // may wait for Give. An address may be shown once AddAddress is stored, not before.
 func (f FreeIndexes) Give(give func(index uint32) (address, keyPath string, err error)) (GivenAddress, error) {
-	index, err := f.own.Int64, signguard.ErrTaken
+	index, err := f.own.Int64, chain.ErrTaken
 	var address, path string
 	if f.own.Valid {
 		address, path, err = give(uint32(index))
 	}
-	if errors.Is(err, signguard.ErrTaken) {
+	if errors.Is(err, chain.ErrTaken) {
 		index, address, path, err = firstFree(f.next, give)
 	}
 	return GivenAddress{uint32(index), address, path}, err
@@ -118,7 +117,7 @@ const singleSteps = 16
 func firstFree(index int64, derive func(uint32) (string, string, error)) (int64, string, string, error) {
 	for tried, step := 0, int64(1); index <= maxIndex; tried++ {
 		address, path, err := derive(uint32(index))
-		if errors.Is(err, signguard.ErrTaken) {
+		if errors.Is(err, chain.ErrTaken) {
 			if tried >= singleSteps {
 				step *= 2
 			}

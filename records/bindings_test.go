@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/stretchr/testify/require"
+	"gatewayd/chain"
 
-	"gatewayd/records/signguard"
+	"github.com/stretchr/testify/require"
 )
 
 // What a restore has passed over costs a new user a few questions at the signer, however much it
@@ -29,7 +29,7 @@ func TestFirstFreeIndex(t *testing.T) {
 			got, address, _, err := firstFree(c.from, func(i uint32) (string, string, error) {
 				asked++
 				if int64(i) < c.from+c.given {
-					return "", "", signguard.ErrTaken
+					return "", "", chain.ErrTaken
 				}
 				return fmt.Sprint("0x", i), "", nil
 			})

@@ -3,6 +3,7 @@ package records
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"gatewayd/records/sqlstore"
@@ -88,6 +89,18 @@ func SetAutomatic(tx *Tx, network, token string, d Direction, state, why string)
 			r.Automatic, r.Found = state, sqlstore.Note(why)
 		}
 	})
+}
+
+// SetByCheck sets the automatic state of a channel as a check has found it. The check's causes
+// begin with prefix: a state that another check or an operator has set stays. changed reports
+// whether the channel was in the other state before.
+func SetByCheck(tx *Tx, network, token string, d Direction, prefix, want, why string) (changed bool, err error) {
+	c, err := ChannelOf(tx, network, token, d)
+	ours := c.Automatic == ChannelOpen || strings.HasPrefix(c.Why, prefix)
+	if err != nil || !ours || c.Automatic == want {
+		return false, err
+	}
+	return true, SetAutomatic(tx, network, token, d, want, why)
 }
 
 // StopChannel stops a channel for a cause that only an operator can end. It replaces a cause that

@@ -27,7 +27,7 @@ const (
 const settleGroup = 256
 
 // GiveAddress assigns the deposit address of an index to a user permanently, before it is shown,
-// and returns it; or signguard.ErrTaken. Keys that can derive addresses are asked for it: only
+// and returns it; or chain.ErrTaken. Keys that can derive addresses are asked for it: only
 // their addresses are given. Transfers up to the newest block of the signer's own nodes belong to
 // no user.
 func (s *Signer) GiveAddress(ctx context.Context, b signguard.Binding) (address string, err error) {
@@ -50,7 +50,7 @@ func (s *Signer) GiveAddress(ctx context.Context, b signguard.Binding) (address 
 }
 
 // GiveLabel assigns a label to a user permanently, before it is shown, or returns
-// signguard.ErrTaken. Transfers with the label up to the newest block of the signer's own nodes
+// chain.ErrTaken. Transfers with the label up to the newest block of the signer's own nodes
 // belong to no user.
 func (s *Signer) GiveLabel(ctx context.Context, b signguard.Binding) error {
 	if err := s.checkBinding(b); err != nil {

@@ -48,7 +48,7 @@ func TestAddressesAreOurs(t *testing.T) {
 	require.Equal(t, b.Address, address)
 	b.User = "eve"
 	_, err = w.GiveAddress(t.Context(), b)
-	require.ErrorIs(t, err, signguard.ErrTaken)
+	require.ErrorIs(t, err, chain.ErrTaken)
 
 	w.eth.Mine(7)
 	label := signguard.Binding{Network: "main", Chain: "eth", Label: "ABCD2345", User: "alice"}
@@ -224,7 +224,7 @@ func TestBindingsAreBounded(t *testing.T) {
 	require.ErrorIs(t, give("alice"), chain.ErrNotNow)
 	require.ErrorIs(t, give("alice"), signer.ErrRefused)
 	now = now.Add(time.Hour)
-	require.ErrorIs(t, give("eve"), signguard.ErrTaken)
+	require.ErrorIs(t, give("eve"), chain.ErrTaken)
 	for range 2_000 {
 		require.NoError(t, give("alice"))
 	}

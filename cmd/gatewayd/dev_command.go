@@ -13,7 +13,6 @@ import (
 	"gatewayd/config"
 	"gatewayd/daemon"
 	"gatewayd/dev"
-	"gatewayd/dev/demouser"
 	"gatewayd/operator"
 )
 
@@ -63,13 +62,13 @@ func runDev(ctx context.Context, o dev.Options, market bool, w streams) (err err
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(o.Dir)) }()
 	}
-	var users *demouser.Users
+	var users *dev.DemoUsers
 	if market {
 		log, err := daemon.NewLog(config.Log{Level: "warn"}, w.stderr)
 		if err != nil {
 			return err
 		}
-		users = demouser.New(demouser.Options{Market: true}, log)
+		users = dev.NewDemoUsers(dev.DemoOptions{Market: true}, log)
 		o.Demo = users.Demo()
 	}
 	d, err := dev.Open(ctx, o, w.stderr, w.getenv)

@@ -4,13 +4,12 @@ import (
 	"testing"
 
 	"gatewayd/dev"
-	"gatewayd/dev/demouser"
 )
 
 // TestNewcomerInBrowser follows README's instructions for a newcomer. Its pictures are README's:
 // `make pictures` renews them.
 func TestNewcomerInBrowser(t *testing.T) {
 	t.Parallel()
-	r := livelyRig(t, demouser.Options{Market: true})
+	r := livelyRig(t, dev.DemoOptions{Market: true})
 	drive(t, "testdata/newcomer_browser.mjs", map[string]any{"gateway": dev.RootOf(r.Info.Gateway), "exchange": dev.RootOf(r.Info.API)})
 }

@@ -16,7 +16,6 @@ import (
 	"gatewayd/config"
 	"gatewayd/daemon"
 	"gatewayd/dev"
-	"gatewayd/dev/demouser"
 )
 
 // TestStartPageInBrowser opens the start page of both listeners in every theme.
@@ -67,23 +66,23 @@ func drive(t *testing.T, script string, given map[string]any) []byte {
 // TestBridgePageInBrowser deposits and withdraws on the bridge page, with both binding types.
 func TestBridgePageInBrowser(t *testing.T) {
 	t.Parallel()
-	r := livelyRig(t, demouser.Options{})
+	r := livelyRig(t, dev.DemoOptions{})
 	drive(t, "testdata/bridge_browser.mjs", map[string]any{"gateway": dev.RootOf(r.Info.Gateway), "exchange": dev.RootOf(r.Info.API)})
 }
 
 // TestTradePageInBrowser trades on the trade page while the market maker moves the book.
 func TestTradePageInBrowser(t *testing.T) {
 	t.Parallel()
-	r := livelyRig(t, demouser.Options{Market: true})
+	r := livelyRig(t, dev.DemoOptions{Market: true})
 	drive(t, "testdata/trade_browser.mjs", map[string]any{"gateway": dev.RootOf(r.Info.Gateway), "exchange": dev.RootOf(r.Info.API)})
 }
 
 // livelyRig is an environment whose pages have a demo user.
-func livelyRig(t *testing.T, o demouser.Options) *rig {
+func livelyRig(t *testing.T, o dev.DemoOptions) *rig {
 	t.Helper()
 	log, err := daemon.NewLog(config.Log{Level: "warn"}, t.Output())
 	require.NoError(t, err)
-	users := demouser.New(o, log)
+	users := dev.NewDemoUsers(o, log)
 	r := pagesRig(t, func(o *dev.Options) { o.Demo = users.Demo() })
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1) // room for the one answer

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/dev"
-	"gatewayd/dev/demouser"
 	"gatewayd/exchangeapi/client"
 	"gatewayd/vite/core"
 	"gatewayd/vite/dex"
@@ -188,7 +187,7 @@ func (d *exchangeDemo) join(ctx context.Context) error {
 		if err := t.Equip(ctx); err != nil {
 			return err
 		}
-		if err := t.ConfigAgent(ctx, demouser.GrantPair, d.own, d.dollars); err != nil {
+		if err := t.ConfigAgent(ctx, dev.GrantPair, d.own, d.dollars); err != nil {
 			return err
 		}
 		d.log.Note("%s grants it %s", t.Name, d.market.Symbol)
@@ -287,7 +286,7 @@ func (d *exchangeDemo) handOver(context.Context) error {
 // her earnings to the source chain.
 func (d *exchangeDemo) takeOut(ctx context.Context) (err error) {
 	a := d.alice
-	if err := a.ConfigAgent(ctx, demouser.RevokePair, d.own, d.dollars); err != nil {
+	if err := a.ConfigAgent(ctx, dev.RevokePair, d.own, d.dollars); err != nil {
 		return err
 	}
 	for _, t := range d.traders() {

@@ -8,7 +8,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/dev"
-	"gatewayd/dev/demouser"
 	"gatewayd/exchangeapi/client"
 	"gatewayd/vite/core"
 	"gatewayd/vite/dex"
@@ -18,7 +17,7 @@ import (
 // before.
 type user struct {
 	*dev.BridgeUser
-	*demouser.Trader
+	*dev.Trader
 	log    *Log
 	before map[string]client.Balance
 }
@@ -34,7 +33,7 @@ func (d *exchangeDemo) user(ctx context.Context, name string, n uint32) (*user, 
 	if err != nil {
 		return nil, err
 	}
-	t := &user{BridgeUser: u, log: d.log, Trader: &demouser.Trader{ViteUser: u.Vite, Name: name, API: &client.Client{Base: d.info.API}, Note: d.log.Note}}
+	t := &user{BridgeUser: u, log: d.log, Trader: &dev.Trader{ViteUser: u.Vite, Name: name, API: &client.Client{Base: d.info.API}, Note: d.log.Note}}
 	d.log.Note("%s is %s", name, t.Account())
 	t.before, err = t.API.Balance(ctx, t.Account())
 	return t, err
@@ -59,7 +58,7 @@ func (t *user) fromExchange(ctx context.Context, symbol string) error {
 	if err != nil {
 		return err
 	}
-	err = t.Moves(ctx, demouser.ListedWithdrawal, t.Token.ID(), all, func() error { return t.Vite.Call(ctx, dex.FundWithdraw, t.Token.ID(), *units.Uint256()) })
+	err = t.Moves(ctx, dev.ListedWithdrawal, t.Token.ID(), all, func() error { return t.Vite.Call(ctx, dex.FundWithdraw, t.Token.ID(), *units.Uint256()) })
 	if err != nil {
 		return err
 	}

@@ -242,8 +242,8 @@ func TestRestoreOnANewMachine(t *testing.T) {
 	guard, err := signguard.Open(g.at("guard.db"))
 	require.NoError(t, err)
 	defer guard.Close()
-	require.ErrorIs(t, guard.GiveIndex(t.Context(), "eth", 3), signguard.ErrTaken, "it may have been given since")
-	require.ErrorIs(t, guard.GiveIndex(t.Context(), "eth", 102), signguard.ErrTaken, "the bound of two days")
+	require.ErrorIs(t, guard.GiveIndex(t.Context(), "eth", 3), chain.ErrTaken, "it may have been given since")
+	require.ErrorIs(t, guard.GiveIndex(t.Context(), "eth", 102), chain.ErrTaken, "the bound of two days")
 	require.NoError(t, guard.GiveIndex(t.Context(), "eth", 103))
 	for path := range tree(t, g.dir) {
 		require.NotContains(t, path, "restore-", "nothing is left beside it")

@@ -42,9 +42,9 @@ CREATE TABLE IF NOT EXISTS watched (chain TEXT NOT NULL PRIMARY KEY, since BIGIN
 
 const bindingColumns = `network, chain, path_index, address, label, user_account, since`
 
-// GiveAddress assigns the address of an index to a user permanently. It returns ErrTaken when the
-// index was given before, here or to another user on another chain. The chains of one kind share
-// their keys, so the first user's transfers on any of them are his.
+// GiveAddress assigns the address of an index to a user permanently. It returns chain.ErrTaken when
+// the index was given before, here or to another user on another chain. The chains of one kind
+// share their keys, so the first user's transfers on any of them are his.
 func (g *Guard) GiveAddress(ctx context.Context, b Binding) error {
 	if b.Address == "" || b.Label != "" || b.User == "" || b.Network == "" {
 		return fmt.Errorf("issuing address %d of %s: %w: address, user and network are required", b.Index, b.Chain, ErrRefused)
@@ -61,13 +61,13 @@ func (g *Guard) GiveAddress(ctx context.Context, b Binding) error {
 	return sqlstore.Doing(err, "giving address %d of %s", b.Index, b.Chain)
 }
 
-// MayGiveAddress is ErrTaken for an index that GiveAddress would refuse. It changes nothing.
+// MayGiveAddress is chain.ErrTaken for an index that GiveAddress would refuse. It changes nothing.
 func (g *Guard) MayGiveAddress(ctx context.Context, b Binding) error {
 	return sqlstore.Doing(mayGive(ctx, g.db, b), "giving address %d of %s", b.Index, b.Chain)
 }
 
-// mayGive is ErrTaken for an index that was given on the chain, or on another one to another user
-// or to an unknown one.
+// mayGive is chain.ErrTaken for an index that was given on the chain, or on another one to another
+// user or to an unknown one.
 func mayGive(ctx context.Context, t session, b Binding) error {
 	var given []chain.ID
 	err := t.all(ctx, &given, `SELECT g.chain FROM given g WHERE g.path_index = ? AND (g.chain = ? OR NOT EXISTS (
@@ -76,14 +76,14 @@ func mayGive(ctx context.Context, t session, b Binding) error {
 	if err != nil || len(given) == 0 {
 		return err
 	}
-	if err = ErrTaken; !slices.Contains(given, b.Chain) {
-		err = fmt.Errorf("%w: to another user on %s", ErrTaken, given[0])
+	if err = chain.ErrTaken; !slices.Contains(given, b.Chain) {
+		err = fmt.Errorf("%w: to another user on %s", chain.ErrTaken, given[0])
 	}
 	return err
 }
 
-// GiveLabel assigns a label to a user permanently, or returns ErrTaken when it is another's. The
-// user's own label is returned unchanged.
+// GiveLabel assigns a label to a user permanently, or returns chain.ErrTaken when it is another's.
+// The user's own label is returned unchanged.
 func (g *Guard) GiveLabel(ctx context.Context, b Binding) error {
 	if b.Label == "" || b.Address != "" || b.User == "" || b.Network == "" {
 		return fmt.Errorf("issuing a label on %s: %w: label, user and network are required", b.Chain, ErrRefused)
@@ -134,7 +134,7 @@ func (g *Guard) Settle(ctx context.Context, list []Binding, since uint64) error 
 	return sqlstore.Doing(err, "storing the block of %d bindings", len(list))
 }
 
-// once is ErrTaken unless a row was written.
+// once is chain.ErrTaken unless a row was written.
 func once(r interface{ RowsAffected() (int64, error) }, err error) error {
 	if err != nil {
 		return err
@@ -142,11 +142,11 @@ func once(r interface{ RowsAffected() (int64, error) }, err error) error {
 	if n, err := r.RowsAffected(); err != nil || n == 1 {
 		return err
 	}
-	return ErrTaken
+	return chain.ErrTaken
 }
 
 // Import copies bindings from before the sign-guard stored them, all or none. An existing binding
-// of the same address or label stays, and must be equal, or it returns ErrTaken.
+// of the same address or label stays, and must be equal, or it returns chain.ErrTaken.
 func (g *Guard) Import(ctx context.Context, list []Binding) (added int, err error) {
 	err = g.update(ctx, func(t session) error {
 		for _, b := range list {
@@ -160,7 +160,7 @@ func (g *Guard) Import(ctx context.Context, list []Binding) (added int, err erro
 			case found && known.User == b.User && known.Index == b.Index:
 				continue
 			case found:
-				return fmt.Errorf("%w: %s%s is another user's", ErrTaken, b.Address, b.Label)
+				return fmt.Errorf("%w: %s%s is another user's", chain.ErrTaken, b.Address, b.Label)
 			}
 			if err := importOne(ctx, t, b); err != nil {
 				return fmt.Errorf("%s%s: %w", b.Address, b.Label, err)

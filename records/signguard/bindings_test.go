@@ -23,17 +23,17 @@ func TestBindings(t *testing.T) {
 			return g.GiveLabel(t.Context(), signguard.Binding{Network: network, Chain: "eth", Label: name, User: user, Since: 7})
 		}
 		require.NoError(t, address(0, "0xa", "alice"))
-		require.ErrorIs(t, address(0, "0xa", "eve"), signguard.ErrTaken)
-		require.ErrorIs(t, address(0, "0xe", "eve"), signguard.ErrTaken)
-		require.ErrorIs(t, address(1, "0xa", "eve"), signguard.ErrTaken)
+		require.ErrorIs(t, address(0, "0xa", "eve"), chain.ErrTaken)
+		require.ErrorIs(t, address(0, "0xe", "eve"), chain.ErrTaken)
+		require.ErrorIs(t, address(1, "0xa", "eve"), chain.ErrTaken)
 		require.NoError(t, g.GiveIndex(t.Context(), "eth", 2))
-		require.ErrorIs(t, address(2, "0xc", "eve"), signguard.ErrTaken, "given before the sign-guard kept to whom")
+		require.ErrorIs(t, address(2, "0xc", "eve"), chain.ErrTaken, "given before the sign-guard kept to whom")
 		require.ErrorIs(t, address(3, "0xd", ""), signguard.ErrRefused)
 		require.ErrorIs(t, address(3, "", "eve"), signguard.ErrRefused)
 
 		require.NoError(t, label("main", "L", "alice"))
 		require.NoError(t, label("main", "L", "alice"))
-		require.ErrorIs(t, label("main", "L", "eve"), signguard.ErrTaken)
+		require.ErrorIs(t, label("main", "L", "eve"), chain.ErrTaken)
 		require.NoError(t, label("other", "L", "eve"))
 		require.ErrorIs(t, label("main", "", "eve"), signguard.ErrRefused)
 
@@ -96,16 +96,16 @@ func TestAnIndexHasOneOwner(t *testing.T) {
 			return g.GiveAddress(t.Context(), signguard.Binding{Network: "n " + string(id), Chain: id, Index: index, Address: fmt.Sprint("0x", index), User: user})
 		}
 		require.NoError(t, give("eth", 7, "alice"))
-		require.ErrorIs(t, give("bsc", 7, "eve"), signguard.ErrTaken)
+		require.ErrorIs(t, give("bsc", 7, "eve"), chain.ErrTaken)
 		require.NoError(t, give("bsc", 7, "alice"), "she has the same address on both")
-		require.ErrorIs(t, give("arb", 7, "eve"), signguard.ErrTaken)
+		require.ErrorIs(t, give("arb", 7, "eve"), chain.ErrTaken)
 		require.NoError(t, g.GiveIndex(t.Context(), "eth", 8))
-		require.ErrorIs(t, give("bsc", 8, "eve"), signguard.ErrTaken, "given before the sign-guard kept to whom")
+		require.ErrorIs(t, give("bsc", 8, "eve"), chain.ErrTaken, "given before the sign-guard kept to whom")
 		require.NoError(t, g.PassOver(t.Context(), "eth", 3))
-		require.ErrorIs(t, give("bsc", 11, "eve"), signguard.ErrTaken, "forgotten by a backup on any chain")
+		require.ErrorIs(t, give("bsc", 11, "eve"), chain.ErrTaken, "forgotten by a backup on any chain")
 		require.NoError(t, give("bsc", 12, "eve"))
 		require.NoError(t, g.PassOver(t.Context(), "eth", 1))
-		require.ErrorIs(t, give("eth", 13, "alice"), signguard.ErrTaken, "after the last of all chains")
+		require.ErrorIs(t, give("eth", 13, "alice"), chain.ErrTaken, "after the last of all chains")
 
 		both := []signguard.Binding{{Network: "main", Chain: "eth", Index: 20, Address: "0x20", User: "alice"}, {Network: "side", Chain: "bsc", Index: 20, Address: "0x20", User: "bob"}}
 		_, err := g.Import(t.Context(), both)
@@ -116,7 +116,7 @@ func TestAnIndexHasOneOwner(t *testing.T) {
 			require.True(t, found)
 			require.Equal(t, b.User, known.User)
 		}
-		require.ErrorIs(t, give("arb", 20, "alice"), signguard.ErrTaken, "bob sends there too")
+		require.ErrorIs(t, give("arb", 20, "alice"), chain.ErrTaken, "bob sends there too")
 	})
 }
 
@@ -137,7 +137,7 @@ func TestImportedBindings(t *testing.T) {
 		list = append(list, signguard.Binding{Network: "main", Chain: "eth", Label: "M", User: "bob"})
 		list[1].User = "eve"
 		_, err = g.Import(t.Context(), list)
-		require.ErrorIs(t, err, signguard.ErrTaken)
+		require.ErrorIs(t, err, chain.ErrTaken)
 		_, ok, err := g.OfLabel(t.Context(), "main", "M")
 		require.NoError(t, err)
 		require.False(t, ok, "all or none")

@@ -14,11 +14,8 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// What callers test for with errors.Is.
-var (
-	ErrRefused = errors.New("the sign-guard refuses")
-	ErrTaken   = errors.New("the index was given before")
-)
+// ErrRefused is the error of what the sign-guard does not allow to be signed.
+var ErrRefused = errors.New("the sign-guard refuses")
 
 // Guard is the sign-guard, which stores permanently what each slot was first signed for. It
 // outlives a records database restored from a backup, which may lack its latest bindings
@@ -195,9 +192,9 @@ func (g *Guard) First(ctx context.Context, id chain.ID, account string) (number 
 	return numbers[0], true, nil
 }
 
-// GiveIndex stores permanently that the address of an index is given to a user, or returns ErrTaken
-// when it was given before. A user missing in a database restored from a backup must not share an
-// address with the next one.
+// GiveIndex stores permanently that the address of an index is given to a user, or returns
+// chain.ErrTaken when it was given before. A user missing in a database restored from a backup must
+// not share an address with the next one.
 func (g *Guard) GiveIndex(ctx context.Context, id chain.ID, index uint32) error {
 	err := g.update(ctx, func(t session) error {
 		return once(t.exec(ctx, `INSERT INTO given (chain, path_index) VALUES (?, ?) ON CONFLICT DO NOTHING`, string(id), index))

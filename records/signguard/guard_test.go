@@ -106,12 +106,12 @@ func TestGuardGivesAnIndexOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opener) {
 		g := open()
 		require.NoError(t, g.GiveIndex(t.Context(), "eth", 0))
-		require.ErrorIs(t, g.GiveIndex(t.Context(), "eth", 0), signguard.ErrTaken)
+		require.ErrorIs(t, g.GiveIndex(t.Context(), "eth", 0), chain.ErrTaken)
 		require.NoError(t, g.GiveIndex(t.Context(), "bsc", 0), "each chain has its own")
 		require.NoError(t, g.Close())
 
 		g = open()
-		require.ErrorIs(t, g.GiveIndex(t.Context(), "eth", 0), signguard.ErrTaken)
+		require.ErrorIs(t, g.GiveIndex(t.Context(), "eth", 0), chain.ErrTaken)
 	})
 }
 

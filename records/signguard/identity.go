@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+
 	"gatewayd/records/sqlstore"
 )
 

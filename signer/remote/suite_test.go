@@ -309,14 +309,14 @@ func (w *env) testGuard() {
 	require.NoError(t, err)
 	require.Equal(t, w.eth.Address("deposit 7"), address)
 	_, err = w.GiveAddress(ctx, given)
-	require.ErrorIs(t, err, signguard.ErrTaken)
+	require.ErrorIs(t, err, chain.ErrTaken)
 	given.Index, given.Address = 8, w.eth.Address("thief")
 	_, err = w.GiveAddress(ctx, given)
 	require.ErrorIs(t, err, signer.ErrRefused)
 	label := signguard.Binding{Network: "main", Chain: "eth", Label: "ABCD2345", User: "alice"}
 	require.NoError(t, w.GiveLabel(ctx, label))
 	label.User = "eve"
-	require.ErrorIs(t, w.GiveLabel(ctx, label), signguard.ErrTaken)
+	require.ErrorIs(t, w.GiveLabel(ctx, label), chain.ErrTaken)
 	require.NoError(t, w.ReadOutcomes(ctx, "eth", 1), "it has no nodes of its own")
 	after, err := w.Identity(ctx)
 	require.NoError(t, err)

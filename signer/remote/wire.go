@@ -28,7 +28,7 @@ var codes = []struct {
 	code int
 	is   error
 }{
-	{1, signguard.ErrRefused}, {2, signguard.ErrTaken}, {5, signguard.ErrUnauthorized}, {3, signer.ErrRefused}, {4, chain.ErrUnavailable}, {6, chain.ErrNotNow},
+	{1, signguard.ErrRefused}, {2, chain.ErrTaken}, {5, signguard.ErrUnauthorized}, {3, signer.ErrRefused}, {4, chain.ErrUnavailable}, {6, chain.ErrNotNow},
 }
 
 // fault is an error on the wire.

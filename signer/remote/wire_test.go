@@ -13,7 +13,7 @@ import (
 
 // TestErrorsStayWhatTheyAre on the wire: what callers test for is told apart there, with its words.
 func TestErrorsStayWhatTheyAre(t *testing.T) {
-	for _, is := range []error{signguard.ErrRefused, signguard.ErrTaken, signguard.ErrUnauthorized, signer.ErrRefused, chain.ErrUnavailable, chain.ErrNotNow} {
+	for _, is := range []error{signguard.ErrRefused, chain.ErrTaken, signguard.ErrUnauthorized, signer.ErrRefused, chain.ErrUnavailable, chain.ErrNotNow} {
 		f := faultOf(fmt.Errorf("asking: %w: why", is))
 		require.ErrorIs(t, f, is)
 		require.EqualError(t, f, "asking: "+is.Error()+": why")

@@ -8,7 +8,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/watcher/reconcile"
 )
 
 const (
@@ -62,7 +61,7 @@ func (tk *Tokens) open(tx *records.Tx, n records.Network, asset chain.Asset) err
 }
 
 func (tk *Tokens) set(tx *records.Tx, n records.Network, t records.Token, d records.Direction, want, why string) error {
-	changed, err := reconcile.SetAutomatic(tx, n, t, d, Prefix, want, why)
+	changed, err := records.SetByCheck(tx, n.Name, t.TokenID, d, Prefix, want, why)
 	if changed {
 		tk.Log.WithField("network", n.Name).WithField("token", t.TokenID).Warnf("channel of %ss: automatic %s %s", d, want, why)
 	}

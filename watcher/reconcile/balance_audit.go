@@ -354,7 +354,7 @@ func (a *Auditor) setChannels(ctx context.Context, n records.Network, why string
 
 func (a *Auditor) setChannel(ctx context.Context, n records.Network, t records.Token, d records.Direction, want, why string) error {
 	return a.Store.Update(ctx, func(tx *records.Tx) error {
-		changed, err := SetAutomatic(tx, n, t, d, shortagePrefix, want, why)
+		changed, err := records.SetByCheck(tx, n.Name, t.TokenID, d, shortagePrefix, want, why)
 		if changed {
 			a.log.WithFields(logrus.Fields{"network": n.Name, "token": t.TokenID}).Errorf("channel of %ss: automatic %s %s", d, want, why)
 		}

@@ -294,7 +294,7 @@ func (r *Books) setChannel(ctx context.Context, n records.Network, t records.Tok
 		want, why = records.ChannelMaintain, prefix+strings.Join(found, "; ")
 	}
 	return r.Store.Update(ctx, func(tx *records.Tx) error {
-		changed, err := SetAutomatic(tx, n, t, d, prefix, want, why)
+		changed, err := records.SetByCheck(tx, n.Name, t.TokenID, d, prefix, want, why)
 		if changed {
 			r.Log.WithField("network", n.Name).WithField("token", t.TokenID).Warnf("channel of %ss: automatic %s %s", d, want, why)
 		}

@@ -371,7 +371,7 @@ func (v *Solvency) check(ctx context.Context, n records.Network, t records.Token
 func (v *Solvency) setChannels(ctx context.Context, n records.Network, t records.Token, want, why string) error {
 	return v.Store.Update(ctx, func(tx *records.Tx) error {
 		for _, d := range []records.Direction{records.Deposit, records.Withdrawal} {
-			changed, err := SetAutomatic(tx, n, t, d, solvencyPrefix, want, why)
+			changed, err := records.SetByCheck(tx, n.Name, t.TokenID, d, solvencyPrefix, want, why)
 			if err != nil {
 				return err
 			}

@@ -14,7 +14,6 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
-	"gatewayd/records/signguard"
 )
 
 func testAccounts(t *testing.T, url string) {
@@ -117,7 +116,7 @@ func testIndexesOfChains(t *testing.T, url string) {
 		r.Do(func(tx *records.Tx) (err error) {
 			b, err = BindAddress(tx, network, id, owner, func(index uint32) (string, string, error) {
 				if slices.Contains(given, index) {
-					return "", "", signguard.ErrTaken
+					return "", "", chain.ErrTaken
 				}
 				return derive(index)
 			})

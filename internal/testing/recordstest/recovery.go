@@ -9,7 +9,6 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/records/books"
-	"gatewayd/records/signguard"
 )
 
 func (r *Rig) stop(id chain.ID, account string, s records.AccountState) {
@@ -308,7 +307,7 @@ func testTakenIndex(t *testing.T, url string) {
 		r.Do(func(tx *records.Tx) (err error) {
 			b, err = BindAddress(tx, Network, Source, owner, func(i uint32) (string, string, error) {
 				if given[i] {
-					return "", "", signguard.ErrTaken
+					return "", "", chain.ErrTaken
 				}
 				return derive(i)
 			})

@@ -1,9 +1,4 @@
-// Package demouser contains the demo user of a development environment's pages, with money on both
-// chains and an API key, and a market maker that creates activity. Both use the gateway and the
-// exchange like any client; all their keys are public.
-//
-//	page ──▶ /demo/user, /demo/rpc, /demo/pay, /demo/session ──▶ this ──▶ chains, gateway, exchange
-package demouser
+package dev
 
 import (
 	"context"
@@ -19,28 +14,27 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/chain"
-	"gatewayd/dev"
 	"gatewayd/exchangeapi/client"
 	"gatewayd/vite/core"
 )
 
 // The accounts of the exchange chain that both are, among those with a stake.
 const (
-	demoIndex  = dev.Users - 3
-	makerIndex = dev.Users - 4
+	demoIndex  = Users - 3
+	makerIndex = Users - 4
 )
 
-// Options select the additions to the demo user.
-type Options struct {
+// DemoOptions select the additions to the demo user.
+type DemoOptions struct {
 	Market bool // a market maker
 }
 
-// Users are the demo user and the market maker. Start it once the environment is ready; until then
-// its handlers make who asks wait.
-type Users struct {
-	o       Options
+// DemoUsers are the demo user and the market maker. Start it once the environment is ready; until
+// then its handlers make who asks wait.
+type DemoUsers struct {
+	o       DemoOptions
 	log     *logrus.Logger
-	info    dev.Info
+	info    Info
 	ready   chan struct{} // closed when info is known
 	funded  chan struct{} // closed when both have money on the source chain
 	source  *ecdsa.PrivateKey
@@ -51,8 +45,8 @@ type Users struct {
 	session session
 }
 
-func New(o Options, log *logrus.Logger) *Users {
-	return &Users{o: o, log: log, ready: make(chan struct{}), funded: make(chan struct{}), opened: make(chan struct{}), source: sourceKey("demo user"), watched: watch{now: time.Now}}
+func NewDemoUsers(o DemoOptions, log *logrus.Logger) *DemoUsers {
+	return &DemoUsers{o: o, log: log, ready: make(chan struct{}), funded: make(chan struct{}), opened: make(chan struct{}), source: sourceKey("demo user"), watched: watch{now: time.Now}}
 }
 
 // sourceKey is a public key pair of the source chain.
@@ -66,7 +60,7 @@ func sourceKey(name string) *ecdsa.PrivateKey {
 
 // Run funds both users and lets them act in an environment until ctx ends. Failures are logged and
 // retried: the environment continues without them.
-func (u *Users) Run(ctx context.Context, info dev.Info) error {
+func (u *DemoUsers) Run(ctx context.Context, info Info) error {
 	u.info = info
 	close(u.ready)
 	maker := sourceKey("market maker")
@@ -92,7 +86,7 @@ func (u *Users) Run(ctx context.Context, info dev.Info) error {
 const retryTime = 5 * time.Second
 
 // retry repeats an act until it succeeds or ctx ends.
-func (u *Users) retry(ctx context.Context, what string, act func() error) {
+func (u *DemoUsers) retry(ctx context.Context, what string, act func() error) {
 	for {
 		err := act()
 		if err == nil || ctx.Err() != nil {
@@ -114,7 +108,7 @@ const (
 )
 
 // fund gives keys of the source chain coins and tokens of the faucet, unless they have them.
-func (u *Users) fund(ctx context.Context, keys ...*ecdsa.PrivateKey) error {
+func (u *DemoUsers) fund(ctx context.Context, keys ...*ecdsa.PrivateKey) error {
 	faucet, err := u.info.Faucet(ctx)
 	if err != nil {
 		return err
@@ -131,7 +125,7 @@ func (u *Users) fund(ctx context.Context, keys ...*ecdsa.PrivateKey) error {
 				}
 				continue
 			}
-			target, value, call := dev.TransferOf(asset, to, amount, nil)
+			target, value, call := TransferOf(asset, to, amount, nil)
 			hash, err := faucet.Submit(ctx, target, value, call)
 			if err != nil {
 				return err
@@ -148,11 +142,11 @@ func (u *Users) fund(ctx context.Context, keys ...*ecdsa.PrivateKey) error {
 }
 
 // gifts are amounts by asset.
-func gifts(tokens []dev.Token) map[string]*big.Int {
-	all := map[string]*big.Int{nativeAsset: dev.Whole(coinGift, 18).Uint256().ToBig()}
+func gifts(tokens []Token) map[string]*big.Int {
+	all := map[string]*big.Int{nativeAsset: Whole(coinGift, 18).Uint256().ToBig()}
 	for _, t := range tokens {
 		if t.Asset != nativeAsset {
-			all[t.Asset] = dev.Whole(tokenGift, t.Decimals).Uint256().ToBig()
+			all[t.Asset] = Whole(tokenGift, t.Decimals).Uint256().ToBig()
 		}
 	}
 	return all
@@ -161,12 +155,12 @@ func gifts(tokens []dev.Token) map[string]*big.Int {
 const nativeAsset = string(chain.Native)
 
 // trader is the n-th staked account as a trader.
-func (u *Users) trader(ctx context.Context, name string, n uint32) (*Trader, error) {
+func (u *DemoUsers) trader(ctx context.Context, name string, n uint32) (*Trader, error) {
 	key, err := u.info.UserKey(n)
 	if err != nil {
 		return nil, err
 	}
-	user, err := dev.NewViteUser(ctx, u.info.Exchange, key)
+	user, err := NewViteUser(ctx, u.info.Exchange, key)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +179,7 @@ type session struct {
 const tradedVITE = 200_000
 
 // openSession gets the demo user an API key that can trade in every market against VITE.
-func (u *Users) openSession(ctx context.Context) error {
+func (u *DemoUsers) openSession(ctx context.Context) error {
 	t, err := u.trader(ctx, "the demo user", demoIndex)
 	if err != nil {
 		return err
@@ -217,15 +211,15 @@ func (u *Users) openSession(ctx context.Context) error {
 }
 
 // awaitMarket waits until the API knows a token's market against VITE.
-func awaitMarket(ctx context.Context, t *Trader, k dev.Token) error {
-	return dev.Within(ctx, dev.Soon, "the market of "+k.Symbol, func() (bool, error) {
+func awaitMarket(ctx context.Context, t *Trader, k Token) error {
+	return Within(ctx, Soon, "the market of "+k.Symbol, func() (bool, error) {
 		_, err := marketOf(ctx, t, k)
 		return err == nil, nil
 	})
 }
 
 // marketOf finds a token's market against VITE among the API's.
-func marketOf(ctx context.Context, t *Trader, k dev.Token) (client.MarketItem, error) {
+func marketOf(ctx context.Context, t *Trader, k Token) (client.MarketItem, error) {
 	all, err := t.API.Markets(ctx, client.Page{})
 	for _, m := range all {
 		if m.TradeToken == k.Token && m.QuoteToken == core.VITE.String() {

@@ -1,4 +1,4 @@
-package demouser
+package dev
 
 import (
 	"context"
@@ -12,15 +12,14 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/dev"
 	"gatewayd/exchangeapi/client"
 )
 
-func users() *Users {
+func users() *DemoUsers {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
-	u := New(Options{}, log)
-	u.info = dev.Info{Mnemonic: dev.Mnemonic, Tokens: []dev.Token{{Symbol: "ETH-000", Token: "tti_687d8a93915393b219212c73", Asset: nativeAsset, Decimals: 18}}}
+	u := NewDemoUsers(DemoOptions{}, log)
+	u.info = Info{Mnemonic: Mnemonic, Tokens: []Token{{Symbol: "ETH-000", Token: "tti_687d8a93915393b219212c73", Asset: nativeAsset, Decimals: 18}}}
 	return u
 }
 
@@ -88,10 +87,10 @@ func TestPace(t *testing.T) {
 // environment.
 func TestMakerHasEnough(t *testing.T) {
 	names := map[string]bool{}
-	for _, a := range dev.Tokens() {
+	for _, a := range Tokens() {
 		names[a.Symbol] = true
 		require.Positive(t, prices[a.Symbol], a.Symbol)
-		k := dev.Token{Symbol: a.Symbol + "-000"}
+		k := Token{Symbol: a.Symbol + "-000"}
 		require.Greater(t, float64(makerTokens(k)), 1.5*levels*orderVITE/prices[a.Symbol])
 	}
 	require.Len(t, prices, len(names))

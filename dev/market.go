@@ -1,4 +1,4 @@
-package demouser
+package dev
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"github.com/shopspring/decimal"
 
 	"gatewayd/chain"
-	"gatewayd/dev"
 	"gatewayd/exchangeapi/client"
 	"gatewayd/vite/core"
 	"gatewayd/vite/dex"
@@ -53,7 +52,7 @@ var prices = map[string]float64{"ETH": 125_000, "USDT": 50, "DAI": 50}
 // book is one market as its maker sees it.
 type book struct {
 	client.MarketItem
-	k       dev.Token
+	k       Token
 	start   float64
 	middle  float64
 	resting map[client.Side][]core.Hash // oldest first
@@ -62,7 +61,7 @@ type book struct {
 
 // makeMarkets brings the maker's tokens over the gateway and keeps small books until ctx ends. Bids
 // need no tokens, so they come first.
-func (u *Users) makeMarkets(ctx context.Context, source *ecdsa.PrivateKey) error {
+func (u *DemoUsers) makeMarkets(ctx context.Context, source *ecdsa.PrivateKey) error {
 	u.watched.markSeen()
 	var m *maker
 	u.retry(ctx, "opening the market maker's books", func() (err error) {
@@ -101,7 +100,7 @@ func (m *maker) interval(usual time.Duration) time.Duration {
 	return usual
 }
 
-func (u *Users) openMaker(ctx context.Context, source *ecdsa.PrivateKey) (*maker, error) {
+func (u *DemoUsers) openMaker(ctx context.Context, source *ecdsa.PrivateKey) (*maker, error) {
 	t, err := u.trader(ctx, "the market maker", makerIndex)
 	if err != nil {
 		return nil, err
@@ -115,7 +114,7 @@ func (u *Users) openMaker(ctx context.Context, source *ecdsa.PrivateKey) (*maker
 }
 
 // open sends the maker's tokens over the gateway and finds its markets.
-func (m *maker) open(ctx context.Context, u *Users, source *ecdsa.PrivateKey) error {
+func (m *maker) open(ctx context.Context, u *DemoUsers, source *ecdsa.PrivateKey) error {
 	if err := u.bridge(ctx, m.Trader, source); err != nil {
 		return err
 	}
@@ -138,21 +137,21 @@ func (m *maker) open(ctx context.Context, u *Users, source *ecdsa.PrivateKey) er
 }
 
 // symbolOf is a token's symbol without the number that makes it unique.
-func symbolOf(k dev.Token) string { return k.Symbol[:len(k.Symbol)-len("-000")] }
+func symbolOf(k Token) string { return k.Symbol[:len(k.Symbol)-len("-000")] }
 
 // makerTokens is the maker's stock of a token, in whole tokens: a multiple of all its asks.
-func makerTokens(k dev.Token) uint64 {
+func makerTokens(k Token) uint64 {
 	return uint64(makerShare*levels*orderVITE/1000/prices[symbolOf(k)]) + 1
 }
 
 // bridge deposits the maker's tokens unless they have come before.
-func (u *Users) bridge(ctx context.Context, t *Trader, source *ecdsa.PrivateKey) error {
-	payer, err := dev.NewEthUser(ctx, u.info.Source, source)
+func (u *DemoUsers) bridge(ctx context.Context, t *Trader, source *ecdsa.PrivateKey) error {
+	payer, err := NewEthUser(ctx, u.info.Source, source)
 	if err != nil {
 		return err
 	}
 	defer payer.Client.Close()
-	gateway := dev.NewGatewayUser(u.info.Gateway)
+	gateway := NewGatewayUser(u.info.Gateway)
 	for _, k := range u.info.Tokens {
 		have, err := t.API.Balance(ctx, t.Account())
 		if err != nil {
@@ -165,8 +164,8 @@ func (u *Users) bridge(ctx context.Context, t *Trader, source *ecdsa.PrivateKey)
 		if err != nil {
 			return err
 		}
-		amount := dev.Whole(makerTokens(k), k.Decimals)
-		target, value, call := dev.TransferOf(k.Asset, common.HexToAddress(info.DepositAddress), amount.Uint256().ToBig(), []byte(info.Label))
+		amount := Whole(makerTokens(k), k.Decimals)
+		target, value, call := TransferOf(k.Asset, common.HexToAddress(info.DepositAddress), amount.Uint256().ToBig(), []byte(info.Label))
 		if _, err := payer.Submit(ctx, target, value, call); err != nil {
 			return fmt.Errorf("depositing %s: %w", k.Symbol, err)
 		}
@@ -288,7 +287,7 @@ func (m *maker) restock(ctx context.Context, b *book) error {
 	if _, b.stocked = have[b.k.Symbol]; b.stocked {
 		return nil
 	}
-	amount := dev.Whole(makerTokens(b.k), b.k.Decimals)
+	amount := Whole(makerTokens(b.k), b.k.Decimals)
 	wallet, err := m.Balance(ctx, b.k.ID())
 	if err != nil || wallet.Less(amount) {
 		return err

@@ -1,4 +1,4 @@
-package demouser
+package dev
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"github.com/holiman/uint256"
 	"github.com/shopspring/decimal"
 
-	"gatewayd/dev"
 	"gatewayd/exchangeapi/client"
 	"gatewayd/vite/core"
 	"gatewayd/vite/dex"
@@ -15,7 +14,7 @@ import (
 
 // Trader is a wallet on the exchange chain with a client of the exchange API.
 type Trader struct {
-	*dev.ViteUser
+	*ViteUser
 	Name  string
 	API   *client.Client
 	Agent core.Address                     // the delegation address, once Apply has asked for it
@@ -41,7 +40,7 @@ func (t *Trader) ToExchange(ctx context.Context, token core.TokenID, tokens uint
 		return err
 	}
 	return t.Moves(ctx, ListedDeposit, token, decimal.NewFromUint64(tokens), func() error {
-		if _, err := t.Send(ctx, core.DexFundContract, token, dev.Whole(tokens, decimals).Uint256(), data); err != nil {
+		if _, err := t.Send(ctx, core.DexFundContract, token, Whole(tokens, decimals).Uint256(), data); err != nil {
 			return fmt.Errorf("depositing on the exchange: %w", err)
 		}
 		return nil
@@ -94,7 +93,7 @@ func (t *Trader) Equip(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("asking for the quota: %w", err)
 	}
-	stake := dev.Whole(agentStake, 18).Uint256()
+	stake := Whole(agentStake, 18).Uint256()
 	if !quota.Stake.Lt(stake) {
 		return nil
 	}
@@ -122,7 +121,7 @@ func (t *Trader) ConfigAgent(ctx context.Context, action uint8, trade, quote cor
 	if err != nil {
 		return err
 	}
-	return dev.Within(ctx, dev.Soon, "the permission to change", func() (bool, error) {
+	return Within(ctx, Soon, "the permission to change", func() (bool, error) {
 		granted, err := t.Node.IsAgent(ctx, t.Address(), t.Agent, trade, quote)
 		return granted == (action == GrantPair), err
 	})
@@ -130,7 +129,7 @@ func (t *Trader) ConfigAgent(ctx context.Context, action uint8, trade, quote cor
 
 // HasQuota waits until the delegation address can pay for orders.
 func (t *Trader) HasQuota(ctx context.Context) error {
-	return dev.Within(ctx, dev.Soon, "quota of "+t.Name+"'s delegation address", func() (bool, error) {
+	return Within(ctx, Soon, "quota of "+t.Name+"'s delegation address", func() (bool, error) {
 		info, err := t.API.Agent(ctx, t.Account())
 		return info.Quota >= 10*orderQuota, err
 	})
@@ -158,7 +157,7 @@ func (t *Trader) Moves(ctx context.Context, kind int, token core.TokenID, amount
 	if err := do(); err != nil {
 		return err
 	}
-	return dev.Within(ctx, dev.Soon, "the list of deposits and withdrawals", func() (bool, error) {
+	return Within(ctx, Soon, "the list of deposits and withdrawals", func() (bool, error) {
 		now, err := list()
 		if err != nil || now.Total == before.Total {
 			return false, err

@@ -1,4 +1,4 @@
-package demouser
+package dev
 
 import (
 	"context"
@@ -15,11 +15,10 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/daemon"
-	"gatewayd/dev"
 )
 
 // Demo returns the pages' actions for the demo user.
-func (u *Users) Demo() *daemon.Demo {
+func (u *DemoUsers) Demo() *daemon.Demo {
 	m := http.NewServeMux()
 	m.HandleFunc("GET /demo/user", u.serve(u.user))
 	m.HandleFunc("POST /demo/pay", u.serve(u.pay))
@@ -31,7 +30,7 @@ func (u *Users) Demo() *daemon.Demo {
 const maxBody = 64 << 10
 
 // serve answers JSON, or an error in words.
-func (u *Users) serve(answer func(ctx context.Context, body *json.Decoder) (any, error)) http.HandlerFunc {
+func (u *DemoUsers) serve(answer func(ctx context.Context, body *json.Decoder) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var out any
 		err := u.await(r.Context(), u.ready)
@@ -48,7 +47,7 @@ func (u *Users) serve(answer func(ctx context.Context, body *json.Decoder) (any,
 }
 
 // await waits for what the demo user needs; what is there already is there also for who leaves.
-func (u *Users) await(ctx context.Context, done <-chan struct{}) error {
+func (u *DemoUsers) await(ctx context.Context, done <-chan struct{}) error {
 	select {
 	case <-done:
 		return nil
@@ -69,7 +68,7 @@ type demoAccount struct {
 	Source     string `json:"source"`     // address on the source chain
 }
 
-func (u *Users) user(context.Context, *json.Decoder) (any, error) {
+func (u *DemoUsers) user(context.Context, *json.Decoder) (any, error) {
 	key, err := u.info.UserKey(demoIndex)
 	if err != nil {
 		return nil, err
@@ -88,7 +87,7 @@ type payment struct {
 var errPayment = errors.New("tokenId of the environment, address and amount are required")
 
 // pay deposits: it sends coins or tokens on the source chain, with a label where there is one.
-func (u *Users) pay(ctx context.Context, body *json.Decoder) (any, error) {
+func (u *DemoUsers) pay(ctx context.Context, body *json.Decoder) (any, error) {
 	var p payment
 	if body.Decode(&p) != nil || !common.IsHexAddress(p.To) {
 		return nil, errPayment
@@ -109,10 +108,10 @@ func (u *Users) pay(ctx context.Context, body *json.Decoder) (any, error) {
 	return nil, errPayment
 }
 
-func (u *Users) send(ctx context.Context, k dev.Token, p payment, amount chain.Amount) (common.Hash, error) {
+func (u *DemoUsers) send(ctx context.Context, k Token, p payment, amount chain.Amount) (common.Hash, error) {
 	u.paying.Lock()
 	defer u.paying.Unlock()
-	payer, err := dev.NewEthUser(ctx, u.info.Source, u.source)
+	payer, err := NewEthUser(ctx, u.info.Source, u.source)
 	if err != nil {
 		return common.Hash{}, err
 	}
@@ -128,7 +127,7 @@ func (u *Users) send(ctx context.Context, k dev.Token, p payment, amount chain.A
 }
 
 // rpc hands a call on to the exchange chain's node.
-func (u *Users) rpc(w http.ResponseWriter, r *http.Request) {
+func (u *DemoUsers) rpc(w http.ResponseWriter, r *http.Request) {
 	if err := u.await(r.Context(), u.ready); err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
@@ -162,7 +161,7 @@ var errNoSession = errors.New("the demo user's API key is being created")
 const sessionTimeout = 10 * time.Second
 
 // getSession returns the demo user's API key, and informs the market maker of a viewer.
-func (u *Users) getSession(ctx context.Context, _ *json.Decoder) (any, error) {
+func (u *DemoUsers) getSession(ctx context.Context, _ *json.Decoder) (any, error) {
 	u.watched.markSeen()
 	ctx, cancel := context.WithTimeout(ctx, sessionTimeout)
 	defer cancel()
