@@ -84,7 +84,7 @@ func TestAWrongNodeIsLeftOut(t *testing.T) {
 	liar := adapter.Nodes()[0]
 	require.True(t, liar.LeftOut)
 	require.EqualValues(t, 3, liar.Faults)
-	require.Contains(t, liar.LastFault, "nonce is 9")
+	require.Contains(t, liar.LastFault, "nonce 9 of an account")
 	require.Equal(t, hostPort(t, lying.url), liar.Name)
 	texts := ""
 	for _, e := range hook.AllEntries() {

@@ -93,7 +93,7 @@ func TestWithoutAddresses(t *testing.T) {
 	c, err := New(goodConfig(), nil)
 	require.NoError(t, err)
 	_, err = c.Block(t.Context(), 1)
-	require.ErrorContains(t, err, "ours")
+	require.ErrorContains(t, err, "our addresses are not configured")
 }
 
 func TestMemos(t *testing.T) {

@@ -46,7 +46,7 @@ func (r *rig) forked(t *testing.T, id chain.ID, lost ...operator.RecordRow) {
 	require.ErrorIs(t, err, recovery.ErrForked)
 	require.Regexp(t, `(?m)^Common block   \d+ \S+$`, out)
 	require.Contains(t, out, "Our final      "+strconv.FormatUint(cur.Final.Height, 10)+" "+cur.Final.Hash)
-	require.Regexp(t, `(?m)^Nodes' final  \d+ \S+`, out)
+	require.Regexp(t, `(?m)^Nodes' final\s+\d+ \S+`, out)
 	require.Regexp(t, `(?m)^Lost records   \d+: `, out)
 	for _, row := range lost {
 		number := `\b` + recordName(row) + `\b`

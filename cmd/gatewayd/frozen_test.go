@@ -137,7 +137,7 @@ func (r *frozenRig) requireFrozenEverywhere(t *testing.T, u *testUser) {
 	require.Contains(t, body, "channel_stopped")
 	for _, command := range []string{"channel list", "status", "doctor"} {
 		out, _ := r.command(t, strings.Fields(command)...)
-		require.Contains(t, strings.Join(strings.Fields(out), " "), "can pay no USDT to anybody", "%s:\n%s", command, out)
+		require.Contains(t, strings.Join(strings.Fields(out), " "), "cannot pay USDT", "%s:\n%s", command, out)
 	}
 }
 

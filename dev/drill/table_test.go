@@ -89,12 +89,12 @@ func moneyDrills() []drill {
 		{
 			group: moneyGroup, Name: "frozen-account", Title: "The token's issuer freezes the hot account", token: 1,
 			cause: (*drillEnv).freezeAccount, mend: (*drillEnv).unfreezeAccount, Alert: status.ChannelStopped,
-			shows: nothingMoves(status.ChannelStopped, "can pay no USDT to anybody"),
+			shows: nothingMoves(status.ChannelStopped, "cannot pay USDT"),
 		},
 		{
 			group: moneyGroup, Name: "paused-token", Title: "The token's issuer pauses all transfers", token: 1,
 			cause: (*drillEnv).pauseToken, mend: (*drillEnv).unpauseToken, Alert: status.ChannelStopped,
-			shows: nothingMoves(status.ChannelStopped, "can pay no USDT to anybody"),
+			shows: nothingMoves(status.ChannelStopped, "cannot pay USDT"),
 		},
 		{
 			group: moneyGroup, Name: "refused-payment", Title: "Every source node refuses a payout in words of its own",

@@ -133,7 +133,7 @@ func keySeal(t *testing.T, url string) {
 	_, err := Open(t.Context(), Config{URL: url, Secret: bytes.Repeat([]byte{8}, SecretSize)})
 	require.ErrorIs(t, err, ErrWrongSeal)
 	_, err = Open(t.Context(), Config{URL: url, Secret: []byte("short")})
-	require.ErrorContains(t, err, "32 are wanted")
+	require.ErrorContains(t, err, "instead of 32")
 }
 
 // Who can write to the database cannot make one account's secret sign for another.

@@ -111,7 +111,7 @@ func (g *gateway) sign(t *testing.T, from, to uint64) {
 	guard, err := signguard.Open(g.at("guard.db"))
 	require.NoError(t, err)
 	for n := from; n < to; n++ {
-		require.NoError(t, guard.Allow(t.Context(), "eth", signguard.Signature{Slot: chain.Slot{Account: "hot", Nonce: n}, Digest: "d", PaymentID: n + 1, Receive: true}))
+		require.NoError(t, guard.Allow(t.Context(), "eth", signguard.Signature{Slot: chain.Slot{Account: "hot", Nonce: n}, Digest: "receive|d", PaymentID: n + 1, Receive: true}))
 		require.NoError(t, guard.GiveIndex(t.Context(), "eth", uint32(n)))
 	}
 	require.NoError(t, guard.Close())

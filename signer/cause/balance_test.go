@@ -458,7 +458,7 @@ func TestEarlierVersionsPaidOnce(t *testing.T) {
 			require.NoError(t, earlier.Close())
 			c.reopen()
 			require.Contains(t, []chain.VerdictState{chain.HeldClaim, chain.RefusedClaim}, c.ask(deposit)[0].State)
-			c.stops(c.found(deposit.Cause.Height+1, 700), chain.HeldClaim, "is known from block")
+			c.stops(c.found(deposit.Cause.Height+1, 700), chain.HeldClaim, "is known only from block")
 			head, err := c.eth.Head(t.Context())
 			require.NoError(t, err)
 			c.stops(c.found(head.Final.Height, 700), chain.HeldClaim, "0 arrived at")
