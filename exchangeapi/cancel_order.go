@@ -79,7 +79,7 @@ func (n *network) cancelAll(ctx context.Context, key apikey.Key, p params) (any,
 	if err := n.checkPermission(ctx, key, m.Symbol); err != nil {
 		return nil, err
 	}
-	ids, err := n.living(ctx, key.Owner, m.Symbol)
+	ids, err := living(ctx, n.Index, key.Owner, m.Symbol)
 	if err != nil {
 		return nil, err
 	}
@@ -92,8 +92,8 @@ func (n *network) cancelAll(ctx context.Context, key apikey.Key, p params) (any,
 }
 
 // living are the orders of a pair that can be cancelled: in the book, or on the way to it.
-func (n *network) living(ctx context.Context, owner core.Address, symbol string) ([]core.Hash, error) {
-	page, err := n.Index.Orders(ctx, index.OrderFilter{Owner: owner, Symbol: symbol, Cancellable: true}, index.Page{Limit: maxCancels})
+func living(ctx context.Context, x exchangeIndex, owner core.Address, symbol string) ([]core.Hash, error) {
+	page, err := x.Orders(ctx, index.OrderFilter{Owner: owner, Symbol: symbol, Cancellable: true}, index.Page{Limit: maxCancels})
 	if err != nil {
 		return nil, err
 	}

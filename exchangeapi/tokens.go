@@ -126,11 +126,11 @@ func (n *network) unmapped(_ context.Context, p params) (any, error) {
 // namesBeside returns the names of the wanted tokens that are traded against the requested quote
 // token.
 func (n *network) namesBeside(p params, wanted func(t, quote index.Token, traded bool) bool) (any, error) {
-	quote, err := n.quoteToken(p)
+	quote, err := quoteToken(n.Index, p)
 	if err != nil {
 		return nil, err
 	}
-	traded := n.tradedAgainst(quote.ID)
+	traded := tradedAgainst(n.Index, quote.ID)
 	list := []tokenName{}
 	for _, t := range n.Index.Tokens() {
 		if wanted(t, quote, traded[t.ID]) {
@@ -140,12 +140,12 @@ func (n *network) namesBeside(p params, wanted func(t, quote index.Token, traded
 	return list, nil
 }
 
-func (n *network) quoteToken(p params) (index.Token, error) {
+func quoteToken(x exchangeIndex, p params) (index.Token, error) {
 	symbol, err := p.required("quoteTokenSymbol")
 	if err != nil {
 		return index.Token{}, err
 	}
-	for _, t := range n.Index.Tokens() {
+	for _, t := range x.Tokens() {
 		if t.Symbol == symbol && t.QuoteType.Valid() {
 			return t, nil
 		}
@@ -153,9 +153,9 @@ func (n *network) quoteToken(p params) (index.Token, error) {
 	return index.Token{}, reject(codeParameter, "Invalid quoteTokenSymbol")
 }
 
-func (n *network) tradedAgainst(quote string) map[string]bool {
+func tradedAgainst(x exchangeIndex, quote string) map[string]bool {
 	traded := map[string]bool{}
-	for _, m := range n.Index.Markets() {
+	for _, m := range x.Markets() {
 		if m.QuoteToken == quote {
 			traded[m.TradeToken] = true
 		}

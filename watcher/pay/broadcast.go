@@ -34,7 +34,7 @@ func (p *payer) send(ctx context.Context, a records.Account, cur records.Cursor,
 	sending, done := tracing.Start(ctx, "send to "+string(p.id))
 	answers := p.chain.Broadcast(sending, list)
 	done(nil)
-	p.noteAnswers(a, slots, of, list, answers)
+	p.stuck.noteAnswers(a, slots, of, list, answers)
 	for i, err := range answers {
 		transfers.PaymentTrace(of[i], list[i].Hash).Done(sending, "send", begun, err)
 		if err == nil {

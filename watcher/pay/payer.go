@@ -28,14 +28,10 @@ type payer struct {
 	sent  map[string]uint64 // attempt hash -> cursor height at which it was last sent
 	same  map[string]uint64 // attempt hash -> cursor height at which it was last found to need no replacement
 
-	waiting map[uint64]uint64  // payment -> cursor height at which it was last tried and had to wait
-	short   map[string]bool    // accounts that had too little coin for fees when they last tried
-	refused map[string]refusal // by account, what the nodes refuse of it
-
-	unsigned map[string]heldBound // by account, what the signer does not sign of it
-	told     []records.Condition
-	hasTold  bool                // else conditions of an earlier process may still be stored
-	frozen   map[paidFrom]uint64 // cursor height at which a token last refused every payment of an account
+	waiting map[uint64]uint64 // payment -> cursor height at which it was last tried and had to wait
+	short   map[string]bool   // accounts that had too little coin for fees when they last tried
+	stuck   stuckSlots
+	frozen  map[paidFrom]uint64 // cursor height at which a token last refused every payment of an account
 
 	endsMu sync.Mutex       // AskHeld reads retired accounts concurrently with the rounds
 	ends   map[signedBy]end // the last known end of an account's signatures in the sign-guard: an older one has fewer
@@ -82,7 +78,7 @@ func (p *payer) round(ctx context.Context) error {
 		return err
 	}
 	var faults []error
-	p.dropIdleRefusals(accounts)
+	p.stuck.dropIdle(accounts)
 	for _, a := range accounts {
 		if err := p.pay(ctx, a, cur, behind[a.Network]); err != nil {
 			faults = append(faults, fmt.Errorf("account %s: %w", a.Account, err))
@@ -93,7 +89,7 @@ func (p *payer) round(ctx context.Context) error {
 			faults = append(faults, fmt.Errorf("account %s: %w", a.Account, err))
 		}
 	}
-	return errors.Join(append(faults, p.tellRefusals(ctx))...)
+	return errors.Join(append(faults, p.stuck.tell(ctx, p.deps.Store))...)
 }
 
 // unadopted returns the idle accounts that are not adopted yet. They are adopted before they have a
@@ -194,8 +190,8 @@ func (p *payer) networksBehind(ctx context.Context, busy []records.Account) (map
 // signAndSend signs the bound slots without a signature, and sends or re-sends the unmined ones. It
 // reads the stored attempts back before it sends.
 func (p *payer) signAndSend(ctx context.Context, a records.Account, cur records.Cursor, unmined []records.OpenSlot) error {
-	p.dropMined(a, unmined)
-	p.dropSigned(a, unmined)
+	p.stuck.dropMined(a, unmined)
+	p.stuck.dropSigned(a, unmined)
 	if len(unmined) == 0 {
 		return nil
 	}

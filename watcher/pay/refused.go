@@ -27,67 +27,78 @@ type refusal struct {
 	text    string
 }
 
+// stuckSlots are the slots of a chain's accounts that the nodes or the signer refuse. They become
+// conditions.
+type stuckSlots struct {
+	id       chain.ID
+	now      func() time.Time
+	refused  map[string]refusal   // by account, what the nodes refuse of it
+	unsigned map[string]heldBound // by account, what the signer does not sign of it
+	told     []records.Condition
+	hasTold  bool // else conditions of an earlier process may still be stored
+}
+
 // noteAnswers stores the nodes' answers to attempts, which are some of the unmined slots of an
 // account, in order. It keeps the first refused one: no block can include later ones before it.
-func (p *payer) noteAnswers(a records.Account, unmined []records.OpenSlot, of []records.Slot, list []chain.Attempt, answers []error) {
+func (k *stuckSlots) noteAnswers(a records.Account, unmined []records.OpenSlot, of []records.Slot, list []chain.Attempt, answers []error) {
 	for i, err := range answers {
-		known, has := p.refused[a.Account]
+		known, has := k.refused[a.Account]
 		same := has && known.slot.Nonce == of[i].Nonce && known.slot.Branch == of[i].Branch
 		var said chain.Refusal
 		switch {
 		case err == nil && same:
-			delete(p.refused, a.Account)
+			delete(k.refused, a.Account)
 		case !errors.As(err, &said), has && known.slot.Nonce < of[i].Nonce:
 		default:
-			r := refusal{a, of[i], list[i].Hash, unmined[0].Nonce == of[i].Nonce, p.deps.Now(), said.Text}
+			r := refusal{a, of[i], list[i].Hash, unmined[0].Nonce == of[i].Nonce, k.now(), said.Text}
 			if same {
 				r.since = known.since
 			}
-			p.refused[a.Account] = r
+			k.refused[a.Account] = r
 		}
 	}
 }
 
 // dropMined deletes the refusal of a slot that is in a block.
-func (p *payer) dropMined(a records.Account, unmined []records.OpenSlot) {
-	r, has := p.refused[a.Account]
+func (k *stuckSlots) dropMined(a records.Account, unmined []records.OpenSlot) {
+	r, has := k.refused[a.Account]
 	waits := func(s records.OpenSlot) bool { return s.Nonce == r.slot.Nonce && s.Branch == r.slot.Branch }
 	if has && !slices.ContainsFunc(unmined, waits) {
-		delete(p.refused, a.Account)
+		delete(k.refused, a.Account)
 	}
 }
 
-// dropIdleRefusals drops those of accounts that have nothing to send, or may not.
-func (p *payer) dropIdleRefusals(busy []records.Account) {
+// dropIdle drops those of accounts that have nothing to send, or may not.
+func (k *stuckSlots) dropIdle(busy []records.Account) {
 	idle := func(account string) bool {
 		return !slices.ContainsFunc(busy, func(a records.Account) bool { return a.Account == account && !a.Stopped() })
 	}
-	maps.DeleteFunc(p.refused, func(account string, _ refusal) bool { return idle(account) })
-	maps.DeleteFunc(p.unsigned, func(account string, _ heldBound) bool { return idle(account) })
+	maps.DeleteFunc(k.refused, func(account string, _ refusal) bool { return idle(account) })
+	maps.DeleteFunc(k.unsigned, func(account string, _ heldBound) bool { return idle(account) })
 }
 
-// tellRefusals stores what is refused for some time as conditions, when that differs from what is
+// tell stores what is refused for some time as conditions, when that differs from what is
 // stored.
-func (p *payer) tellRefusals(ctx context.Context) error {
+func (k *stuckSlots) tell(ctx context.Context, store records.Transactor) error {
 	var now []records.Condition
-	for _, account := range slices.Sorted(maps.Keys(p.refused)) {
-		if r := p.refused[account]; p.deps.Now().Sub(r.since) >= tellRefusedAfter {
-			now = append(now, r.condition(p.id))
+	for _, account := range slices.Sorted(maps.Keys(k.refused)) {
+		if r := k.refused[account]; k.now().Sub(r.since) >= tellRefusedAfter {
+			now = append(now, r.condition(k.id))
 		}
 	}
-	for _, account := range slices.Sorted(maps.Keys(p.unsigned)) {
-		if h := p.unsigned[account]; p.deps.Now().Sub(h.since) >= TellUnsignedAfter {
-			now = append(now, h.condition(p.id))
+	for _, account := range slices.Sorted(maps.Keys(k.unsigned)) {
+		if h := k.unsigned[account]; k.now().Sub(h.since) >= TellUnsignedAfter {
+			now = append(now, h.condition(k.id))
 		}
 	}
-	if p.hasTold && slices.Equal(now, p.told) {
+	if k.hasTold && slices.Equal(now, k.told) {
 		return nil
 	}
-	err := p.deps.Store.Update(ctx, func(tx *records.Tx) error { return records.NoteConditions(tx, "refused:"+string(p.id), now) })
+	err := store.Update(ctx, func(tx *records.Tx) error { return records.NoteConditions(tx, "refused:"+string(k.id), now) })
 	if err != nil {
 		return fmt.Errorf("reporting payments that nodes refuse: %w", err)
 	}
-	p.told, p.hasTold = now, true
+	k.told, k.hasTold = now, true
 	return nil
 }
 

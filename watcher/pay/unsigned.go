@@ -52,7 +52,7 @@ func (h heldBound) leavesAfter() time.Duration {
 // rest of the error. The slot's payment leaves it when it is time.
 func (p *payer) noteUnsigned(ctx context.Context, a records.Account, rest []prepared, signErr error) error {
 	if len(rest) == 0 || len(rest[0].prev) > 0 || rest[0].cancels() {
-		delete(p.unsigned, a.Account)
+		delete(p.stuck.unsigned, a.Account)
 		return signErr
 	}
 	s := rest[0].slot
@@ -65,17 +65,17 @@ func (p *payer) noteUnsigned(ctx context.Context, a records.Account, rest []prep
 			return err
 		}
 		if held = (heldError{s.PaymentID, verdicts[0]}); held.verdict.State == chain.Authorized {
-			delete(p.unsigned, a.Account)
+			delete(p.stuck.unsigned, a.Account)
 			return nil
 		}
 	default:
 		return signErr
 	}
 	h := heldBound{a, s.Slot, s.Payment.TransferID, p.deps.Now(), held.verdict}
-	if known, has := p.unsigned[a.Account]; has && known.slot.Nonce == s.Nonce && known.slot.Branch == s.Branch {
+	if known, has := p.stuck.unsigned[a.Account]; has && known.slot.Nonce == s.Nonce && known.slot.Branch == s.Branch {
 		h.since = known.since
 	}
-	p.unsigned[a.Account] = h
+	p.stuck.unsigned[a.Account] = h
 	p.log.WithError(held).Debug("bound, and not signed")
 	return p.leaveSlot(ctx, h)
 }
@@ -99,14 +99,14 @@ func (p *payer) leaveSlot(ctx context.Context, h heldBound) error {
 		return err
 	}
 	p.log.WithField("payment", h.slot.PaymentID).WithField("number", h.slot.Nonce).Warn("payment releases its number: " + why)
-	delete(p.unsigned, h.account.Account)
+	delete(p.stuck.unsigned, h.account.Account)
 	p.deps.Wake()
 	return nil
 }
 
 // dropSigned forgets a slot that waits for a signature no more.
-func (p *payer) dropSigned(a records.Account, unmined []records.OpenSlot) {
-	h, has := p.unsigned[a.Account]
+func (k *stuckSlots) dropSigned(a records.Account, unmined []records.OpenSlot) {
+	h, has := k.unsigned[a.Account]
 	if !has {
 		return
 	}
@@ -115,7 +115,7 @@ func (p *payer) dropSigned(a records.Account, unmined []records.OpenSlot) {
 			return
 		}
 	}
-	delete(p.unsigned, a.Account)
+	delete(k.unsigned, a.Account)
 }
 
 func (h heldBound) condition(id chain.ID) records.Condition {
