@@ -86,7 +86,7 @@ func TestRescan(t *testing.T) {
 	require.Len(t, rows, 1)
 	require.Equal(t, []any{"missing_transfer", deposit, u.Times(7).String(), true}, []any{rows[0].Kind, rows[0].Tx, rows[0].Amount, rows[0].Mends})
 	out := r.mustCommand(t, "rescan", "eth", from["eth"])
-	require.Contains(t, out, "the records miss 0.07 ETH from "+u.Eth.Address().Hex()+" to "+depositAddress(t, u)+" in "+deposit)
+	require.Contains(t, out, "the records lack 0.07 ETH from "+u.Eth.Address().Hex()+" to "+depositAddress(t, u)+" in "+deposit)
 	require.Contains(t, out, "Nothing was changed.")
 	require.Empty(t, r.listRecords(t, "--hash", deposit), "without --book nothing changes")
 	at := strconv.FormatUint(rows[0].Height, 10)
@@ -170,7 +170,7 @@ func TestRescanOfAStoppedDaemon(t *testing.T) {
 	v.kill(t)
 
 	r := &rig{Env: &dev.Env{Info: info}, t: t}
-	require.Contains(t, r.mustCommand(t, "rescan", "eth", height, height), "the records miss 7 USDT")
+	require.Contains(t, r.mustCommand(t, "rescan", "eth", height, height), "the records lack 7 USDT")
 	require.Contains(t, r.mustCommand(t, "rescan", "eth", height, height, "--book"), "1 blocks are ordered and not booked yet: the daemon does it when it runs")
 	v.start(t)
 	waitForInfo(t, v.dir)

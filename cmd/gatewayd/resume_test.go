@@ -64,7 +64,7 @@ func (w *faultyEnv) forkedAt(t *testing.T, out string, id chain.ID, height uint6
 	cur := w.cursor(t, id)
 	require.Contains(t, out, fmt.Sprintf("Common block   %d %s\n", height, hash))
 	require.Contains(t, out, fmt.Sprintf("Our final      %d %s\n", cur.Final.Height, cur.Final.Hash))
-	require.Regexp(t, fmt.Sprintf(`(?m)^Nodes' final  %d \S+`, cur.Final.Height), out)
+	require.Regexp(t, fmt.Sprintf(`(?m)^Nodes' final   %d \S+`, cur.Final.Height), out)
 	require.NotContains(t, out, fmt.Sprintf("Nodes' final   %d %s", cur.Final.Height, cur.Final.Hash))
 }
 

@@ -168,7 +168,7 @@ func TestRunWaitsForTheExchangeNode(t *testing.T) {
 		return status == http.StatusOK
 	})
 	embeddedChain(t, later)
-	p.waitForLog(t, "the exchange API's node: there now")
+	p.waitForLog(t, "the exchange API's node: available")
 	waitFor(t, "the API", func() bool {
 		status, e := envelopeAt(api)
 		return status == http.StatusOK && e.Code == 0

@@ -126,7 +126,7 @@ func TestCatchingUpOnEverySurface(t *testing.T) {
 		c.Alerts = w.alerts.config()
 		c.Status.Every = 5 * time.Second // three checks must see it move
 	})
-	c := cell{kind: status.FollowerBehind, chain: "eth", deposit: records.ChannelMaintain, withdraw: records.ChannelMaintain, names: "is behind", after: len(w.alerts.events(0))}
+	c := cell{kind: status.FollowerBehind, chain: "eth", deposit: records.ChannelMaintain, withdraw: records.ChannelMaintain, names: "behind: the records are at", after: len(w.alerts.events(0))}
 	w.kill(t)
 	_, err := w.source.Mine(5_000)
 	require.NoError(t, err)

@@ -171,5 +171,5 @@ const told = async (answer) => answers(answer).seconds().then(() => assert.fail(
 assert.match(await told({ code: 1002, msg: "Invalid timestamp" }), /has expired/);
 assert.equal(await told({ code: 1002, msg: "Invalid address" }), "Invalid address");
 assert.match(await told({ code: 1001, msg: "Too frequent request" }), /Too many requests/);
-assert.match(await told({ code: 5 }), /refuses/);
+assert.match(await told({ code: 5 }), /refused/);
 await assert.rejects(answers(new Error("no JSON")).seconds(), (e) => e.code === undefined && /no JSON/.test(e.message));

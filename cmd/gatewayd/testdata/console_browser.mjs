@@ -45,7 +45,7 @@ async function asDemo() {
 async function asOperator() {
   const v = await enter(await begin(), page, "anna", given.users.anna);
   await v.at("#needs-you").getByText("2 records").waitFor();
-  await v.at("#chains").getByText("Follows").first().waitFor();
+  await v.at("#chains").getByText("Following").first().waitFor();
   await v.fits(axe, "status");
 
   await view(v, "Records");
@@ -112,7 +112,7 @@ async function asOperator() {
   await v.at("#chain").getByText(/All [\d,]+ lines fit/).waitFor();
   await v.fits(axe, "log");
   await view(v, "Status");
-  await v.at("#needs-you").getByText("Nothing").waitFor();
+  await v.at("#needs-you").getByText("None").waitFor();
   return v;
 }
 

@@ -115,7 +115,7 @@ async function old(v) {
   await v.at("again").click();
   await v.idle();
   await v.prove();
-  await v.says("refused", /too old/);
+  await v.says("refused", /has expired/);
   await v.page.unroute("**/api/v2/time", late);
   await v.at("again").click();
   await v.idle();
