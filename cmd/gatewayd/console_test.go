@@ -106,7 +106,7 @@ func TestConsole(t *testing.T) {
 	kept := regexp.MustCompile(`\d+:[0-9a-f]{64}`).FindString(verified)
 	require.Contains(t, r.mustCommand(t, "history", "verify", "--kept", kept), "none changed, none missing")
 	_, err = r.command(t, "history", "verify", "--kept", "1"+kept)
-	require.ErrorContains(t, err, "cut off")
+	require.ErrorContains(t, err, "removed or rewritten")
 	_, err = r.command(t, "history", "verify", "--kept", "x")
 	require.ErrorContains(t, err, "--kept")
 	require.NotContains(t, r.mustCommand(t, "records", "list", "--address", held.From, "--amount", "1", "--from", "2020-01-01"), "usage")

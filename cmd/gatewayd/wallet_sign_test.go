@@ -68,7 +68,7 @@ func TestWalletSign(t *testing.T) {
 	require.NoError(t, err)
 	require.Regexp(t, `^Address: vite_\S+\nPublic key: [0-9a-f]{64}\nSignature: [0-9a-f]{128}\n$`, answer)
 	for bad, want := range map[string]string{
-		"": "1 to 1024", strings.Repeat("x", 1025): "1 to 1024", strings.Repeat("x", 32): "the hash of a block", "a\nb": "printable ASCII", "héllo": "printable ASCII",
+		"": "1 to 1024", strings.Repeat("x", 1025): "1 to 1024", strings.Repeat("x", 32): "length of a block hash", "a\nb": "printable ASCII", "héllo": "printable ASCII",
 	} {
 		_, err := sign("--text", bad)
 		require.ErrorContains(t, err, want)

@@ -53,7 +53,7 @@ async function asDemoUser(symbol, label) {
   await v.at("#to").fill(receiver);
   await v.sees("The address is valid.");
   if (label) await v.at("#label").fill(label);
-  for (const [amount, complaint] of [["20", /exceed your balance/], ["0.00001", /minimum/], ["900000000", /maximum|balance/], ["1.2.3", /digits behind/]]) {
+  for (const [amount, complaint] of [["20", /exceed your balance/], ["0.00001", /minimum/], ["900000000", /maximum|balance/], ["1.2.3", /decimal places/]]) {
     await v.at("#amount").fill(amount);
     await v.until(async () => complaint.test(await v.at("#amount-hint").innerText()));
     assert.equal(await v.at("#send").getAttribute("aria-disabled"), "true", amount);

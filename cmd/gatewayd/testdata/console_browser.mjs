@@ -109,7 +109,7 @@ async function asOperator() {
   await v.at("#log").getByText("ticket 4711").first().waitFor();
   await v.until(async () => (await v.at("#log tbody tr").filter({ hasText: "daemon" }).count()) === 0);
   await v.at("#verify").click();
-  await v.at("#chain").getByText(/All [\d,]+ lines fit/).waitFor();
+  await v.at("#chain").getByText(/All [\d,]+ lines match/).waitFor();
   await v.fits(axe, "log");
   await view(v, "Status");
   await v.at("#needs-you").getByText("None").waitFor();

@@ -51,7 +51,7 @@ await v.page.getByRole("link", { name: "Trade" }).first().click();
 await press(v, "Use the demo account");
 await v.at("#balances tbody tr").first().waitFor();
 await v.at("#book tr.ask button").last().click();
-await v.page.getByLabel("Quantity").fill("0.001");
+await v.page.getByRole("textbox", { name: "Quantity" }).fill("0.001");
 await press(v, "Buy ETH-000");
 await v.page.getByRole("tab", { name: "All orders" }).click();
 await v.at('#order-history [data-status="4"]').first().waitFor();

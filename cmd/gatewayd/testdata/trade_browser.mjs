@@ -41,7 +41,7 @@ async function asDemoUser() {
 
   await v.at("#book tr.ask button").last().click();
   assert.ok(Number(await v.at("#price").inputValue()) > 1000, "the book proposes a price");
-  for (const [quantity, complaint] of [["0.0000001", /at least/], ["90", /are available/], ["x", /digits behind/]]) {
+  for (const [quantity, complaint] of [["0.0000001", /minimum order/], ["90", /are available/], ["x", /decimal places/]]) {
     await v.at("#quantity").fill(quantity);
     await v.until(async () => complaint.test(await v.at("#quantity-hint").innerText()));
     assert.equal(await v.at("#place").getAttribute("aria-disabled"), "true", quantity);
