@@ -236,7 +236,10 @@ func askHealth(t *testing.T, url string) (a health) {
 
 func (w *faultyEnv) waitUntilWell(t *testing.T) {
 	t.Helper()
-	waitFor(t, "a daemon that is well", func() bool { a := w.readHealth(t); return a.code == http.StatusOK && len(a.Warnings) == 0 })
+	waitFor(t, "a daemon that is well, but for nodes that were wrong before", func() bool {
+		a := w.readHealth(t)
+		return a.code == http.StatusOK && !slices.ContainsFunc(a.Warnings, func(r reason) bool { return r.Kind != string(status.NodeMended) })
+	})
 }
 
 // reason is a condition as /health has it.
