@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 raced=(./records/... ./exchangeapi/index/... ./exchangeapi/ws/...)
 both=(./watcher/...)
 
-# events prints the event streams (go doc test2json) of all tests. The machines have two cores: the programs' own tests, four at a time, and the drill wait
+# events prints the event streams (go doc test2json) of all tests. The machines have two cores: the programs' own tests, six at a time, and the drill wait
 # for blocks most of their time and run beside all others, which run one package after the other. When the programs are done, the race detector takes their place.
 events() {
 	local tests=(go test -json -count=1 -timeout 80m) code=0 late=0 drill beside
@@ -21,7 +21,7 @@ events() {
 	"${tests[@]}" ./dev/drill >build/drill.json &
 	drill=$!
 	{
-		"${tests[@]}" -p 1 -parallel 4 ./cmd/... >build/programs.json || touch build/programs.failed
+		"${tests[@]}" -p 1 -parallel 6 ./cmd/... >build/programs.json || touch build/programs.failed
 		"${tests[@]}" -p 2 -race "${raced[@]}" "${both[@]}" >build/raced.json
 	} &
 	beside=$!

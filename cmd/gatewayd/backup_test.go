@@ -112,6 +112,7 @@ func (l *restoreEnv) checkBooks(t *testing.T, clients []*retryingUser) {
 // documented recovery with the program's own commands. In the end every user has the correct
 // balance to the unit, and the books agree.
 func TestRestoredUnderLoad(t *testing.T) {
+	t.Parallel()
 	seed := seedOf(t)
 	l := newRestoreEnv(t)
 	clients, alive, stop := l.startUsers(t, seed)

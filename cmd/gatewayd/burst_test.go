@@ -49,12 +49,14 @@ func TestBurst(t *testing.T) {
 // leave. GATEWAYD_BURST is the number of payments of each, GATEWAYD_KILLS the number of kills;
 // defaults 100 and 5.
 func TestBurstKilled(t *testing.T) {
+	t.Parallel()
 	killBurst(t, newBurstEnv(t), numberFrom(t, "GATEWAYD_BURST", 100), numberFrom(t, "GATEWAYD_KILLS", 5))
 }
 
 // TestBurstKilledOnPostgres is the same with the records in PostgreSQL, which lives on. A daemon
 // that comes back has to wait for the lease of the one that was killed.
 func TestBurstKilledOnPostgres(t *testing.T) {
+	t.Parallel()
 	w := newBurstEnvOn(t, recordstest.Postgres(t).Database(t))
 	killBurst(t, w, numberFrom(t, "GATEWAYD_BURST", 20), numberFrom(t, "GATEWAYD_KILLS", 2))
 }

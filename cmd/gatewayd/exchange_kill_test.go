@@ -85,6 +85,7 @@ type killPlan struct {
 // acknowledged block is on the chain, the index equals a rebuilt one, every trade counts once, and
 // no token appeared or vanished. GATEWAYD_EXCHANGE_ORDERS=100000 makes it long.
 func TestExchangeKilled(t *testing.T) {
+	t.Parallel()
 	plan := killPlan{orders: 5000, kills: 8, life: 3 * time.Second}
 	if testing.Short() {
 		plan = killPlan{orders: 500, kills: 3, life: 2 * time.Second}
@@ -101,6 +102,7 @@ func TestExchangeKilled(t *testing.T) {
 
 // TestExchangeKilledOnPostgres is the same with the index in PostgreSQL, which lives on.
 func TestExchangeKilledOnPostgres(t *testing.T) {
+	t.Parallel()
 	killExchange(t, killPlan{orders: 800, kills: 3, life: time.Second}, t.TempDir(), recordstest.Postgres(t).Database(t))
 }
 

@@ -28,6 +28,7 @@ const insideFull = "GATEWAYD_FULL_DISK"
 // once. The disk is a file system in memory, mounted only for a child process of this test, which
 // needs no rights where users may have name spaces of their own.
 func TestDaemonOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	if os.Getenv(insideFull) != "" {
 		daemonOnAFullDisk(t)
 		return

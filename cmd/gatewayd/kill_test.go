@@ -98,6 +98,7 @@ func seedOf(t *testing.T) uint64 {
 // a source node that survives. In the end every user has the correct balance to the unit, on both
 // chains, and the books agree.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	n, err := ethnode.Start(ethnode.Config{Period: 200 * time.Millisecond}) // outside the daemon's process; anvil hangs for ever now and then under this load
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })

@@ -35,6 +35,7 @@ func newDaemonWithSigner(t *testing.T) *daemonProcess {
 // withdraw. In the end every user has the correct balance to the unit, on both chains, and the
 // books agree.
 func TestKilledSigner(t *testing.T) {
+	t.Parallel()
 	kills := 30
 	if testing.Short() {
 		kills = 5
