@@ -31,7 +31,7 @@ func TestLoopTellsAFaultOnce(t *testing.T) {
 		for _, e := range hook.AllEntries() {
 			told = append(told, e.Message)
 		}
-		require.Equal(t, []string{"retrying", "retrying after error"}, told)
+		require.Equal(t, []string{"retrying", "recovered"}, told)
 	})
 }
 

@@ -325,7 +325,7 @@ func (f *loopFaults) add(err error) {
 
 func (f *loopFaults) end() {
 	if f.last != "" {
-		f.log.Info("retrying after error")
+		f.log.Info("recovered")
 	}
 	f.last, f.since = "", time.Time{}
 }
