@@ -130,7 +130,7 @@ func checkRescanMessages(t *testing.T, r *rig, db *sql.DB, first string) {
 		{"eth one", `block "one": must be a block number`},
 		{"eth 9 8", "blocks 9 to 8: the first is above the last"},
 		{"eth " + first + " 99999999", "block 99999999: the daemon has followed eth to block"},
-		{"eth " + strconv.FormatUint(before-1, 10), "eth is followed from block " + first + " on"},
+		{"eth " + strconv.FormatUint(before-1, 10), "eth is followed from block " + first},
 		{"eth", "accepts between 2 and 3 arg"},
 	} {
 		_, err := r.command(t, append([]string{"rescan"}, strings.Fields(c.args)...)...)

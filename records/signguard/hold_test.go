@@ -152,7 +152,7 @@ func TestCopies(t *testing.T) {
 // TestServersOfOthers: the records' database, and what is no server, is refused.
 func TestServersOfOthers(t *testing.T) {
 	_, err := signguard.OpenServer(t.Context(), recordstest.Postgres(t).Database(t))
-	require.ErrorContains(t, err, "one of its own")
+	require.ErrorContains(t, err, "needs its own")
 	_, err = signguard.OpenServer(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "guard.db"))
 	require.ErrorContains(t, err, "postgres://")
 }

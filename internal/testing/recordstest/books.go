@@ -354,10 +354,10 @@ func testBreaches(t *testing.T, url string) {
 		fmt.Sprintf("withdrawal %d is refused and has not exactly one live refund", unpaid.ID),
 		fmt.Sprintf("transfer %d is refused and credited", both.ID),
 		fmt.Sprintf("withdrawal %d is dust and has a payment", dust.ID),
-		"payment 5 credits somebody else",
-		"payment 5 credits another amount than is owed",
-		"payment 6 credits another amount than is owed",
-		"payment 7 refunds another amount than its transfer brought, or another sender",
+		"payment 5 credits a wrong user",
+		"payment 5 credits a wrong amount",
+		"payment 6 credits a wrong amount",
+		"payment 7 refunds a wrong amount or a wrong sender",
 	}
 	require.ElementsMatch(t, want, told(0))
 	require.ElementsMatch(t, want, told(sound))

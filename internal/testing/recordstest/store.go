@@ -119,7 +119,7 @@ func testLease(t *testing.T, url string) {
 	require.NoError(t, err)
 	require.ErrorIs(t, b.Renew(ctx), records.ErrFenced)
 	require.ErrorIs(t, again.Renew(ctx), records.ErrFenced)
-	require.ErrorContains(t, again.Renew(ctx), "nobody has taken it")
+	require.ErrorContains(t, again.Renew(ctx), "no process has taken it")
 	c, err := s.Lease(ctx, "payer", "c", time.Hour)
 	require.NoError(t, err, "an expired lease is free")
 	require.Greater(t, c.Epoch, again.Epoch)
