@@ -1,6 +1,7 @@
 package status
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -27,6 +28,18 @@ const (
 // maxFailing is the time for which nodes may fail to answer before that is a condition: one lost
 // answer is none.
 func (w *watched) maxFailing() time.Duration { return w.every * 3 / 2 }
+
+// limitedFor is the time for which nodes may refuse requests as too frequent before that is a
+// condition. They work, and most limits of providers count seconds.
+const limitedFor = 45 * time.Second
+
+// maxUnread is the time for which no head may be read before that is a condition.
+func (w *watched) maxUnread(err error) time.Duration {
+	if errors.Is(err, chain.ErrLimited) {
+		return max(w.maxFailing(), limitedFor)
+	}
+	return w.maxFailing()
+}
 
 // maxStill is the time for which the head may stay unchanged: three checks, or the time of
 // stillBlocks blocks.
@@ -95,7 +108,7 @@ func (w *watched) judge(now time.Time, s observation, cur records.Cursor) []reco
 		if w.failing.IsZero() {
 			w.failing = now
 		}
-		if now.Sub(w.failing) >= w.maxFailing() {
+		if now.Sub(w.failing) >= w.maxUnread(s.err) {
 			found = append(found, w.silent(now, s))
 		}
 		return found

@@ -2,6 +2,7 @@ package status
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -22,11 +23,16 @@ type moment struct {
 	cursor  uint64
 	settled uint64 // the cursor's own final height
 	nodes   []chain.NodeState
+	limited bool // the nodes refuse requests as too frequent
 	want    Kind // that stops; empty: nothing does
 }
 
 func (m moment) sight() observation {
 	s := observation{id: "eth", nodes: m.nodes}
+	if m.limited {
+		s.err = fmt.Errorf("reading the head: %w", chain.ErrLimited)
+		return s
+	}
 	if m.head == 0 {
 		s.err = errors.New("reading the head: no")
 		return s
@@ -91,11 +97,15 @@ func TestJudge(t *testing.T) {
 			{at: 0, head: 10, cursor: 10, age: 24 * time.Hour}, {at: 10 * s, head: 500, cursor: 500, age: 23 * time.Hour},
 			{at: 20 * s, head: 700, cursor: 700, age: 22 * time.Hour, want: NodesStale}, {at: 30 * s, head: 9000, cursor: 9000},
 		}},
-		"the first block of a new chain":            {watched{}, []moment{{at: 0, head: 1, cursor: 1, age: 1e6 * time.Hour}, {at: 10 * s, head: 2, cursor: 2}}},
-		"blocks ahead of the clock":                 {watched{interval: s}, []moment{{at: 0, head: 10, cursor: 10, age: -time.Hour}, {at: 10 * s, head: 11, cursor: 11, age: -time.Hour}}},
-		"one lost answer":                           {watched{}, []moment{{at: 0, head: 10, cursor: 10}, {at: 10 * s, cursor: 10}, {at: 20 * s, head: 11, cursor: 11}, {at: 30 * s, cursor: 11}, {at: 40 * s, head: 12, cursor: 12}}},
-		"nobody answers":                            {watched{}, []moment{{at: 0, nodes: []chain.NodeState{down}}, {at: 20 * s, nodes: []chain.NodeState{down}, want: NodesDown}, {at: 30 * s, head: 10, cursor: 10}}},
-		"they disagree":                             {watched{}, []moment{{at: 0, nodes: []chain.NodeState{up, up}}, {at: 20 * s, nodes: []chain.NodeState{up, up}, want: NodesDisagree}}},
+		"the first block of a new chain": {watched{}, []moment{{at: 0, head: 1, cursor: 1, age: 1e6 * time.Hour}, {at: 10 * s, head: 2, cursor: 2}}},
+		"blocks ahead of the clock":      {watched{interval: s}, []moment{{at: 0, head: 10, cursor: 10, age: -time.Hour}, {at: 10 * s, head: 11, cursor: 11, age: -time.Hour}}},
+		"one lost answer":                {watched{}, []moment{{at: 0, head: 10, cursor: 10}, {at: 10 * s, cursor: 10}, {at: 20 * s, head: 11, cursor: 11}, {at: 30 * s, cursor: 11}, {at: 40 * s, head: 12, cursor: 12}}},
+		"nobody answers":                 {watched{}, []moment{{at: 0, nodes: []chain.NodeState{down}}, {at: 20 * s, nodes: []chain.NodeState{down}, want: NodesDown}, {at: 30 * s, head: 10, cursor: 10}}},
+		"requests refused as too frequent": {watched{}, []moment{
+			{at: 0, limited: true}, {at: 40 * s, limited: true}, {at: 50 * s, head: 10, cursor: 10}, {at: 60 * s, limited: true},
+			{at: 100 * s, limited: true}, {at: 105 * s, limited: true, want: NodesDown}, {at: 110 * s, head: 11, cursor: 11},
+		}},
+		"they disagree": {watched{}, []moment{{at: 0, nodes: []chain.NodeState{up, up}}, {at: 20 * s, nodes: []chain.NodeState{up, up}, want: NodesDisagree}}},
 		"the only node answers what cannot be used": {watched{}, []moment{{at: 0, nodes: []chain.NodeState{up}}, {at: 20 * s, nodes: []chain.NodeState{up}, want: NodesDown}}},
 		"one of two is down":                        {watched{}, []moment{{at: 0, nodes: []chain.NodeState{up, down}}, {at: 20 * s, nodes: []chain.NodeState{up, down}, want: NodesDown}}},
 		"the follower is stuck": {watched{interval: s}, []moment{

@@ -65,7 +65,7 @@ func (c *calls[T]) size(n *node, count int) int {
 	if weight := c.weight.Load(); weight > 0 {
 		size = max(1, int(min(targetAnswer, n.limit/4)/weight))
 	}
-	return min(size, n.batchSize(count))
+	return min(size, count, n.mostCalls())
 }
 
 // ask sends all calls to a node, and a second time those without an answer. An error concerns the

@@ -43,7 +43,7 @@ type node struct {
 
 	blockBytes, receiptBytes atomic.Int64 // of one block's answer, by the last answers
 
-	most       atomic.Int32 // elements that it takes in a batch
+	batches    batchSize
 	perCall    atomic.Int32 // balances that it reads in one call; 0: it does not override state
 	rightChain atomic.Bool
 	hasFinal   atomic.Bool // it has shown a final block
@@ -64,7 +64,6 @@ func newNode(index int, address string, config Config) *node {
 		only:    alone,
 		limiter: newNodeLimiter(config.RequestsPerSecond),
 	}
-	n.most.Store(maxBatch)
 	n.perCall.Store(balancePage)
 	if config.Log != nil {
 		n.tracer.log = config.Log.WithField("node", hostOf(address))
@@ -154,18 +153,26 @@ func (n *node) exchange(ctx context.Context, method string, count int, do func(c
 	defer cancel()
 	again := newBackoff(n.tries(), n.timeout)
 	for {
+		begun := time.Now()
 		if err := n.limiter.wait(waiting, count, n.only); err != nil {
 			return n.fault(method, err)
 		}
+		sent := time.Now()
 		err := n.try(ctx, do)
 		switch {
 		case err == nil:
 			n.record(ctx, nil)
 			n.limiter.accepted(count)
+			if n.batches.accepted(sent, count) {
+				n.limiter.restore()
+			}
 			return nil
+		case ctx.Err() != nil && sent.Sub(begun) > time.Since(sent): // our own limit used up the caller's time
+			return n.fault(method, errLimited)
 		case classify(err) == verdictLimited:
 			n.limiter.refused()
-			if !n.only || count > n.limiter.most() {
+			n.batches.refused(count)
+			if !n.only || count > n.mostCalls() {
 				n.record(ctx, nil)
 				return n.fault(method, err)
 			}
@@ -263,7 +270,7 @@ func (n *node) batch(ctx context.Context, elems []rpc.BatchElem) error {
 		return err
 	}
 	for len(elems) > 0 {
-		size := n.batchSize(len(elems))
+		size := min(len(elems), n.mostCalls())
 		err := n.batchOnce(ctx, elems[:size])
 		if n.cut(size, err) {
 			continue
@@ -276,10 +283,8 @@ func (n *node) batch(ctx context.Context, elems []rpc.BatchElem) error {
 	return nil
 }
 
-// batchSize returns how many of count calls the next request takes.
-func (n *node) batchSize(count int) int {
-	return min(count, int(n.most.Load()), n.limiter.most())
-}
+// mostCalls returns the number of calls that the next request may have.
+func (n *node) mostCalls() int { return min(n.batches.most(time.Now()), n.limiter.most()) }
 
 // cut reports whether a refused batch of a size is to be asked for in smaller ones.
 func (n *node) cut(size int, err error) bool {
@@ -288,10 +293,10 @@ func (n *node) cut(size int, err error) bool {
 	}
 	switch classify(err) {
 	case verdictBatchSize:
-		n.most.Store(int32(min(int(n.most.Load()), size/2)))
+		n.batches.tooLarge(time.Now(), size)
 		return true
 	case verdictLimited:
-		return n.only && size > n.limiter.most()
+		return n.only && size > n.mostCalls()
 	}
 	return false
 }

@@ -2,17 +2,18 @@ package ethereum
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"sync"
 	"time"
+
+	"gatewayd/chain"
 )
 
 // errLimited is a node that has had enough of our requests for now. It works, so it is not counted
 // as broken.
-var errLimited = errors.New("the node's limit of requests is reached")
+var errLimited = chain.ErrLimited
 
 const (
 	// maxBatch bounds the calls of one request.
@@ -134,6 +135,13 @@ func (p *nodeLimiter) accepted(count int) {
 	if now.After(p.till) {
 		p.streak = 0
 	}
+}
+
+// restore lifts a lowered rate: the refusals had another reason.
+func (p *nodeLimiter) restore() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rate.restore(time.Now())
 }
 
 // count returns the number of refused requests since the start.

@@ -42,6 +42,7 @@ type nodeRate struct {
 	second   time.Time // when the current second began
 	asked    [2]int    // calls sent in the current second and in the one before
 	accepted [2]int    // calls that the node answered
+	peak     int       // most calls that it answered in an earlier second since the last refusal
 }
 
 func newNodeRate(perSecond int) *nodeRate {
@@ -72,7 +73,11 @@ func (r *nodeRate) accept(now time.Time, calls int) {
 
 // rollover begins a new second when the current one is over.
 func (r *nodeRate) rollover(now time.Time) {
-	switch passed := now.Sub(r.second); {
+	passed := now.Sub(r.second)
+	if passed >= time.Second {
+		r.peak = max(r.peak, r.accepted[0])
+	}
+	switch {
 	case passed < time.Second:
 		return
 	case passed < 2*time.Second:
@@ -85,11 +90,11 @@ func (r *nodeRate) rollover(now time.Time) {
 	r.asked[0], r.accepted[0] = 0, 0
 }
 
-// lower answers a refusal: the rate becomes a share of what the node has accepted in a second; of
-// what it was asked when it accepted nothing.
+// lower answers a refusal: the rate becomes a share of the most that the node has accepted in a
+// second since the last refusal; of what it was asked when it accepted nothing.
 func (r *nodeRate) lower(now time.Time, pause time.Duration) {
 	r.rollover(now)
-	shown := rate.Limit(max(r.accepted[0], r.accepted[1]))
+	shown := rate.Limit(max(r.accepted[0], r.accepted[1], r.peak))
 	if shown == 0 {
 		shown = rate.Limit(max(r.asked[0], r.asked[1]))
 	}
@@ -98,7 +103,7 @@ func (r *nodeRate) lower(now time.Time, pause time.Duration) {
 	}
 	r.set(now, max(leastRate, acceptedShare*min(shown, r.bucket.Limit())))
 	r.growth, r.growAt = firstGrowth, now.Add(pause+r.hold)
-	r.asked, r.accepted = [2]int{}, [2]int{} // each refusal counts what led to it
+	r.asked, r.accepted, r.peak = [2]int{}, [2]int{}, 0 // each refusal counts what led to it
 }
 
 // grow raises a lowered rate when it is time.
@@ -108,13 +113,18 @@ func (r *nodeRate) grow(now time.Time) {
 	}
 	raised := r.bucket.Limit() * rate.Limit(1+r.growth)
 	if raised >= min(r.configured, enoughRate) {
-		r.bucket.SetLimitAt(now, r.configured)
-		r.bucket.SetBurstAt(now, r.fullBurst)
-		r.growAt, r.hold = time.Time{}, firstHold
+		r.restore(now)
 		return
 	}
 	r.set(now, raised)
 	r.growth, r.growAt = min(2*r.growth, 1), now.Add(growthEvery)
+}
+
+// restore returns to the configured rate.
+func (r *nodeRate) restore(now time.Time) {
+	r.bucket.SetLimitAt(now, r.configured)
+	r.bucket.SetBurstAt(now, r.fullBurst)
+	r.growAt, r.hold = time.Time{}, firstHold
 }
 
 // set lowers or raises the rate below the configured one.

@@ -111,7 +111,7 @@ func (c *Chain) probeBalances(ctx context.Context, n *node, v view) (int, error)
 	if size := int(n.perCall.Load()); size > 0 {
 		return size, nil
 	}
-	return int(n.most.Load()), nil
+	return n.batches.most(time.Now()), nil
 }
 
 // offers reports whether a node has a method.

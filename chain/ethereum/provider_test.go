@@ -77,7 +77,11 @@ func (p *provider) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := json.Unmarshal(text, &calls); err != nil {
 		return nil, err
 	}
-	<-time.After(50 * time.Millisecond) // on the way
+	select { // on the way
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	case <-time.After(50 * time.Millisecond):
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.requests++
@@ -251,6 +255,7 @@ func habits() map[string]func() habit {
 		"ten a second":          func() habit { return perSecond(10, 5*time.Second) },
 		"three a second":        func() habit { return perSecond(3, 2*time.Second) },
 		"no batch, 403":         always(atMost(1, refused(403, `{}`))),
+		"no batch, 429":         always(atMost(1, refused(429, `{}`))),
 		"no batch, error":       always(atMost(1, refused(200, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"batch is not allowed"}}`))),
 		"at most 10 in a batch": always(atMost(10, refused(200, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"batch too large"}}`))),
 		"all at once": func() habit {

@@ -53,6 +53,7 @@ func providerHabits() []providerHabit {
 		{name: "null for an announced block", quiet: true, habit: func(n string) faults.Habit { return faults.NullAnnounced(n, 1500*time.Millisecond) }},
 		{name: "batches are an error", quiet: true, habit: func(n string) faults.Habit { return faults.Batches(n, 1, 0) }},
 		{name: "batches are forbidden", quiet: true, habit: func(n string) faults.Habit { return faults.Batches(n, 1, http.StatusForbidden) }},
+		{name: "batches are too many requests", habit: func(n string) faults.Habit { return faults.Batches(n, 1, http.StatusTooManyRequests) }},
 		{name: "batches of ten calls", quiet: true, habit: func(n string) faults.Habit { return faults.Batches(n, 10, 0) }},
 		{name: "no receipts of blocks, fee history or tip", quiet: true, habit: func(n string) faults.Habit {
 			return faults.WithoutMethods(n, "eth_getBlockReceipts", "eth_feeHistory", "eth_maxPriorityFeePerGas")
