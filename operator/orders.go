@@ -73,36 +73,23 @@ func Unpayable(ctx context.Context, c chain.Chain, sender string) error {
 	return nil
 }
 
-// ErrNoOrder means that there is no such order.
-var ErrNoOrder = errors.New("unknown order: must be retry, hold, credit, refund, reject, reclassify or write-off")
-
-// recordOrders are an operator's orders for a record, by name, each with its prior check.
-var recordOrders = map[string]struct {
-	check func(*Session, context.Context, *Bridge, transfers.Order) error
-	do    func(transfers.Rules, *records.Tx, transfers.Order) error
-}{
-	"reject": {(*Session).CheckRefund, transfers.Rules.Reject},
-	"retry":  {nil, transfers.Rules.Retry},
-	"hold":   {nil, transfers.Rules.Hold},
-	"credit": {nil, transfers.Rules.Credit},
-	"refund": {(*Session).CheckRefund, transfers.Rules.Refund},
-	"reclassify": {func(d *Session, ctx context.Context, _ *Bridge, _ transfers.Order) error {
+// priorChecks are what an order requires before its transaction; they may ask nodes.
+var priorChecks = map[transfers.OrderName]func(*Session, context.Context, *Bridge, transfers.Order) error{
+	transfers.OrderRefund: (*Session).CheckRefund,
+	transfers.OrderReject: (*Session).CheckRefund,
+	transfers.OrderReclassify: func(d *Session, ctx context.Context, _ *Bridge, _ transfers.Order) error {
 		return d.CheckReloaded(ctx)
-	}, transfers.Rules.Reclassify},
-	"write-off": {nil, transfers.Rules.WriteOff},
+	},
 }
 
-// OrderRecord executes an order by name, or returns ErrNoOrder. It performs checks that may ask
-// nodes first, and then all changes in one transaction, under the actor of ctx.
+// OrderRecord executes an order by name, or returns transfers.ErrNoOrder. All changes are made in
+// one transaction, under the actor of ctx.
 func (d *Session) OrderRecord(ctx context.Context, b *Bridge, name string, o transfers.Order) error {
-	order, ok := recordOrders[name]
-	if !ok {
-		return ErrNoOrder
-	}
-	if order.check != nil {
-		if err := order.check(d, ctx, b, o); err != nil {
+	order := transfers.OrderName(name)
+	if check := priorChecks[order]; check != nil {
+		if err := check(d, ctx, b, o); err != nil {
 			return err
 		}
 	}
-	return d.Store.Update(ctx, func(tx *records.Tx) error { return order.do(b.transfers(), tx, o) })
+	return d.Store.Update(ctx, func(tx *records.Tx) error { return b.transfers().Order(tx, order, o) })
 }

@@ -9,27 +9,6 @@ import (
 	"gatewayd/records"
 )
 
-// Order is an operator's order for one record. The history stores it under the operator's name.
-type Order struct {
-	Record uint64
-	To     string // the wallet to credit, or whom to refund; empty: the owner, or the sender
-	Why    string
-	Small  bool // credit even what is below the minimum
-
-	NothingMoved bool // of a payment whose transaction differs from it: it moved nothing, provably
-}
-
-// log writes an order into the record's history before it is carried out.
-func (o Order) log(tx *records.Tx, what string) error {
-	if o.To != "" {
-		what += " to " + o.To
-	}
-	if o.Why != "" {
-		what += ": " + o.Why
-	}
-	return tx.Log(records.Event{Subject: "transfer", SubjectID: fmt.Sprint(o.Record), Event: "ordered", Detail: what})
-}
-
 // checkOutcome refuses to make a payment again, or to give it back, when a final transaction of it
 // moved something else. The order may state that nothing moved, which is stored in the history.
 func (o Order) checkOutcome(tx *records.Tx, p records.Payment) error {
@@ -44,58 +23,49 @@ func (o Order) checkOutcome(tx *records.Tx, p records.Payment) error {
 		"`gatewayd records settle %d %[3]s` if it paid, --nothing-moved if it provably moved no funds", ErrNothingToDo, p.ID, e.Tx, e.Chain, p.TransferID)
 }
 
-// Retry continues a stuck transfer: a held payment is queued. A deposit below its minimum, or one
-// that only balances show without a date, is credited anyway. It never makes a second payment: one
-// that might be on its chain is not touched.
-func (r Rules) Retry(tx *records.Tx, o Order) error {
-	t, err := tx.Transfer(o.Record)
-	if err != nil {
-		return err
+// mayRetry: a payment is held, or a deposit was not credited for its size or its unknown time.
+func mayRetry(s subject) error {
+	if _, held := s.held(); held || s.creditableToOwner() {
+		return nil
 	}
-	payments, err := tx.PaymentsOf(t.ID)
-	if err != nil {
-		return err
-	}
-	if err := o.log(tx, "retry"); err != nil {
-		return err
-	}
-	for _, p := range payments {
-		if p.State == records.HeldPayment {
-			if err := o.checkOutcome(tx, p); err != nil {
-				return err
-			}
-			return tx.MovePayment(p.ID, records.HeldPayment, records.Queued, records.ReasonOperator)
-		}
-	}
-	small := t.State == records.Refused && t.Reason == records.ReasonBelowMinimum
-	undated := t.State == records.Held && t.Reason == records.ReasonUnproven && t.Owner != ""
-	if t.Direction == records.Deposit && (small || undated) && !t.Net.IsZero() {
-		return r.release(tx, t)
-	}
-	return fmt.Errorf("%w: record %d is %s and nothing of it is held", ErrNothingToDo, t.ID, t.State)
+	return fmt.Errorf("%w: record %d is %s and nothing of it is held", ErrNothingToDo, s.ID, s.State)
 }
 
-// Hold keeps a payment that waits from being paid until an operator orders otherwise: neither time
-// nor people's approvals let it go. What is signed is not held any more.
-func (r Rules) Hold(tx *records.Tx, o Order) error {
-	payments, err := tx.PaymentsOf(o.Record)
-	if err != nil {
+// retry continues a stuck transfer: a held payment is queued. A deposit below its minimum, or one
+// that only balances show without a date, is credited anyway. It never makes a second payment: one
+// that might be on its chain is not touched.
+func (r Rules) retry(tx *records.Tx, o Order, s subject) error {
+	if err := o.log(tx, OrderRetry); err != nil {
 		return err
 	}
-	for _, p := range payments {
-		waits := p.State == records.Queued || p.State == records.HeldPayment && p.Reason != records.ReasonOperator
-		if p.Purpose == chain.Receive || !waits {
-			continue
-		}
-		if err := o.log(tx, "hold"); err != nil {
+	if p, held := s.held(); held {
+		if err := o.checkOutcome(tx, p); err != nil {
 			return err
 		}
-		if p.State == records.HeldPayment {
-			return tx.NoteHeld(p.ID, records.ReasonOperator)
-		}
-		return tx.MovePayment(p.ID, records.Queued, records.HeldPayment, records.ReasonOperator)
+		return tx.MovePayment(p.ID, records.HeldPayment, records.Queued, records.ReasonOperator)
 	}
-	return fmt.Errorf("%w: record %d has no pending payment: it has none yet, is held by an operator, or is signed", ErrNothingToDo, o.Record)
+	return r.release(tx, s.Transfer)
+}
+
+// mayHold: a payment waits that no operator holds yet.
+func mayHold(s subject) error {
+	if _, waits := s.waiting(); waits {
+		return nil
+	}
+	return fmt.Errorf("%w: record %d has no pending payment: it has none yet, is held by an operator, or is signed", ErrNothingToDo, s.ID)
+}
+
+// hold keeps a payment that waits from being paid until an operator orders otherwise: neither time
+// nor people's approvals let it go. What is signed is not held any more.
+func (r Rules) hold(tx *records.Tx, o Order, s subject) error {
+	if err := o.log(tx, OrderHold); err != nil {
+		return err
+	}
+	p, _ := s.waiting()
+	if p.State == records.HeldPayment {
+		return tx.NoteHeld(p.ID, records.ReasonOperator)
+	}
+	return tx.MovePayment(p.ID, records.Queued, records.HeldPayment, records.ReasonOperator)
 }
 
 // release credits a deposit whose owner is known.
@@ -106,43 +76,35 @@ func (r Rules) release(tx *records.Tx, t records.Transfer) error {
 	return r.queueCredit(tx, r.Network(t.Network), t)
 }
 
-// Credit pays a held deposit to a user: the one that the records know, or, where they know none,
-// the one that the operator names. Then the policy in force now is frozen into the record. A
-// transfer is credited or refunded once: whoever comes second finds it decided.
-func (r Rules) Credit(tx *records.Tx, o Order) error {
-	t, err := tx.Transfer(o.Record)
-	if err != nil {
-		return err
+// mayCredit: the transfer is a deposit that waits for a decision.
+func mayCredit(s subject) error {
+	switch {
+	case s.Direction != records.Deposit:
+		return fmt.Errorf("%w: record %d is a %s, only deposits are credited to a wallet", ErrNothingToDo, s.ID, s.Direction)
+	case s.State == records.Refused && s.Reason == records.ReasonBelowMinimum:
+		return fmt.Errorf("%w: record %d is below the minimum: retry credits it to its owner", ErrNothingToDo, s.ID)
+	case s.State != records.Held:
+		return fmt.Errorf("%w: record %d is %s", ErrNothingToDo, s.ID, s.State)
+	case s.Owner != "" && s.Net.IsZero():
+		return fmt.Errorf("%w: record %d is worth less than the smallest unit of the token", ErrNothingToDo, s.ID)
 	}
-	if err := creditable(t); err != nil {
-		return err
-	}
-	if o.To, err = r.wallet(tx, t, o.To); err != nil {
-		return err
-	}
-	if err := o.log(tx, "credit"); err != nil {
-		return err
-	}
-	if t.Owner == "" {
-		return r.attribute(tx, t, o)
-	}
-	if t.Net.IsZero() {
-		return fmt.Errorf("%w: record %d is worth less than the smallest unit of the token", ErrNothingToDo, t.ID)
-	}
-	return r.release(tx, t)
+	return notCreditedBefore(s.Transfer)
 }
 
-// creditable reports whether a transfer is a deposit that waits for a decision.
-func creditable(t records.Transfer) error {
-	switch {
-	case t.Direction != records.Deposit:
-		return fmt.Errorf("%w: record %d is a %s, only deposits are credited to a wallet", ErrNothingToDo, t.ID, t.Direction)
-	case t.State == records.Refused && t.Reason == records.ReasonBelowMinimum:
-		return fmt.Errorf("%w: record %d is below the minimum: retry credits it to its owner", ErrNothingToDo, t.ID)
-	case t.State != records.Held:
-		return fmt.Errorf("%w: record %d is %s", ErrNothingToDo, t.ID, t.State)
+// credit pays a held deposit to a user: the one that the records know, or, where they know none,
+// the one that the operator names. Then the policy in force now is frozen into the record. A
+// transfer is credited or refunded once: whoever comes second finds it decided.
+func (r Rules) credit(tx *records.Tx, o Order, s subject) (err error) {
+	if o.To, err = r.wallet(tx, s.Transfer, o.To); err != nil {
+		return err
 	}
-	return notCreditedBefore(t)
+	if err := o.log(tx, OrderCredit); err != nil {
+		return err
+	}
+	if s.Owner == "" {
+		return r.attribute(tx, s.Transfer, o)
+	}
+	return r.release(tx, s.Transfer)
 }
 
 // notCreditedBefore refuses what came into the records a second time, as a block's transfer after
@@ -212,60 +174,59 @@ func (r Rules) attribute(tx *records.Tx, t records.Transfer, o Order) error {
 	return r.queueCredit(tx, n, t)
 }
 
-// Refund sends a transfer back instead of crediting it: a held payout, dust, or one on the
-// operators' list. A payout that has a slot is never refunded: its chain decides first. A refund
-// that is held goes to another address.
-func (r Rules) Refund(tx *records.Tx, o Order) error {
-	t, err := tx.Transfer(o.Record)
-	if err != nil {
+// mayRefund: the transfer is not refunded yet, and no payout of it is signed.
+func mayRefund(s subject) error {
+	if s.Direction == records.Funding {
+		return fmt.Errorf("%w: record %d is the operators' own funds", ErrNothingToDo, s.ID)
+	}
+	if _, found := s.heldRefund(); found {
+		return nil
+	}
+	if s.State != records.Final && s.State != records.Held && !s.dust() {
+		return fmt.Errorf("%w: record %d is %s", ErrNothingToDo, s.ID, s.State)
+	}
+	if err := noneSigned(s); err != nil {
 		return err
 	}
-	if t.Direction == records.Funding {
-		return fmt.Errorf("%w: record %d is the operators' own funds", ErrNothingToDo, t.ID)
-	}
-	held, found, err := heldRefund(tx, t.ID)
-	if err != nil {
-		return err
-	}
-	if found {
-		return r.redirectRefund(tx, o, t, held)
-	}
-	dust := t.State == records.Refused && t.Reason == records.ReasonDust
-	if t.State != records.Final && t.State != records.Held && !dust {
-		return fmt.Errorf("%w: record %d is %s", ErrNothingToDo, t.ID, t.State)
-	}
-	if err := notCreditedBefore(t); err != nil {
-		return err
-	}
-	if err := o.log(tx, "refund"); err != nil {
-		return err
-	}
-	payee, err := r.refundee(tx, t, o.To)
-	if err != nil {
-		return err
-	}
-	if err := r.voidCredit(tx, o); err != nil {
-		return err
-	}
-	if err := tx.MoveTransfer(t.ID, t.State, records.Refused, records.ReasonOperator); err != nil {
-		return err
-	}
-	n := r.Network(t.Network)
-	if t.Chain == n.Exchange {
-		return r.refundExchange(tx, n, t, payee)
-	}
-	return r.refundSource(tx, n, t, payee)
+	return notCreditedBefore(s.Transfer)
 }
 
-// heldRefund returns the refund of a transfer that is held.
-func heldRefund(tx *records.Tx, id uint64) (held records.Payment, found bool, err error) {
-	payments, err := tx.PaymentsOf(id)
-	for _, p := range payments {
-		if p.Purpose == chain.Refund && p.State == records.HeldPayment {
-			held, found = p, true
+// noneSigned returns an error if a payout is signed, or a refund exists.
+func noneSigned(s subject) error {
+	for _, p := range s.payments {
+		pays := p.Purpose != chain.Receive && p.State != records.VoidPayment
+		if pays && (p.Purpose == chain.Refund || !unsigned(p)) {
+			return fmt.Errorf("%w: payment %d is a %s and %s", ErrNothingToDo, p.ID, p.Purpose, p.State)
 		}
 	}
-	return held, found, err
+	return nil
+}
+
+// refund sends a transfer back instead of crediting it: a held payout, dust, or one on the
+// operators' list. A payout that has a slot is never refunded: its chain decides first. A refund
+// that is held goes to another address.
+func (r Rules) refund(tx *records.Tx, o Order, s subject) error {
+	if held, found := s.heldRefund(); found {
+		return r.redirectRefund(tx, o, s.Transfer, held)
+	}
+	if err := o.log(tx, OrderRefund); err != nil {
+		return err
+	}
+	payee, err := r.refundee(tx, s.Transfer, o.To)
+	if err != nil {
+		return err
+	}
+	if err := r.voidCredit(tx, o, s); err != nil {
+		return err
+	}
+	if err := tx.MoveTransfer(s.ID, s.State, records.Refused, records.ReasonOperator); err != nil {
+		return err
+	}
+	n := r.Network(s.Network)
+	if s.Chain == n.Exchange {
+		return r.refundExchange(tx, n, s.Transfer, payee)
+	}
+	return r.refundSource(tx, n, s.Transfer, payee)
 }
 
 // redirectRefund sends a held refund to the address that the order names. A refund that may be paid
@@ -275,7 +236,7 @@ func (r Rules) redirectRefund(tx *records.Tx, o Order, t records.Transfer, held 
 	if o.To == "" {
 		return fmt.Errorf("%w: refund %d of record %d is held: retry it, or name another address with --to", ErrNothingToDo, held.ID, t.ID)
 	}
-	if err := o.log(tx, "refund"); err != nil {
+	if err := o.log(tx, OrderRefund); err != nil {
 		return err
 	}
 	payee, err := r.refundee(tx, t, o.To)
@@ -298,20 +259,13 @@ func (r Rules) redirectRefund(tx *records.Tx, o Order, t records.Transfer, held 
 	return err
 }
 
-// Reject sends a transfer back whose payment waits, for approvals or for whatever else the signer
-// holds it: nothing is kept of it.
-func (r Rules) Reject(tx *records.Tx, o Order) error {
-	payments, err := tx.PaymentsOf(o.Record)
-	if err != nil {
-		return err
+// mayReject: a payout waits.
+func mayReject(s subject) error {
+	pending := func(p records.Payment) bool { return p.Purpose == chain.Credit && unsigned(p) }
+	if !slices.ContainsFunc(s.payments, pending) {
+		return fmt.Errorf("%w: record %d has no pending payment", ErrNothingToDo, s.ID)
 	}
-	waits := func(p records.Payment) bool {
-		return p.Purpose == chain.Credit && (p.State == records.HeldPayment || p.State == records.Queued)
-	}
-	if !slices.ContainsFunc(payments, waits) {
-		return fmt.Errorf("%w: record %d has no pending payment", ErrNothingToDo, o.Record)
-	}
-	return r.Refund(tx, o)
+	return mayRefund(s)
 }
 
 // Approve keeps what an approver has signed of a payment that waits, and has the signer asked about
@@ -327,33 +281,32 @@ func Approve(tx *records.Tx, payment uint64, a chain.Approval) error {
 	return tx.MovePayment(payment, records.HeldPayment, records.Queued, "approved")
 }
 
-// WriteOff gives up a transfer whose block has left the chain after it was decided: the amount paid
+// mayWriteOff: the transfer's block has left the chain after the transfer was decided.
+func mayWriteOff(s subject) error {
+	switch {
+	case s.Incident == "" && s.State == records.Orphaned:
+		return fmt.Errorf("%w: record %d was not decided, nothing was paid for it", ErrNothingToDo, s.ID)
+	case s.Incident == "":
+		return fmt.Errorf("%w: record %d is on its chain, so nothing is lost", ErrNothingToDo, s.ID)
+	}
+	return nil
+}
+
+// writeOff gives up a transfer whose block has left the chain after it was decided: the amount paid
 // for it counts as lost, once. Without a payment nothing is lost: its pending payment is void, and
 // it is decided again if it comes back.
-func (r Rules) WriteOff(tx *records.Tx, o Order) error {
-	t, err := tx.Transfer(o.Record)
-	if err != nil {
+func (r Rules) writeOff(tx *records.Tx, o Order, s subject) error {
+	if err := o.log(tx, OrderWriteOff); err != nil {
 		return err
 	}
-	if t.Incident == "" && t.State == records.Orphaned {
-		return fmt.Errorf("%w: record %d was not decided, nothing was paid for it", ErrNothingToDo, t.ID)
-	}
-	if t.Incident == "" {
-		return fmt.Errorf("%w: record %d is on its chain, so nothing is lost", ErrNothingToDo, t.ID)
-	}
-	if err := o.log(tx, "write-off"); err != nil {
-		return err
-	}
-	payments, err := tx.PaymentsOf(t.ID)
-	for _, p := range payments {
-		if err == nil && p.State == records.HeldPayment {
-			err = o.checkOutcome(tx, p)
+	for _, p := range s.payments {
+		if p.State == records.HeldPayment {
+			if err := o.checkOutcome(tx, p); err != nil {
+				return err
+			}
 		}
 	}
-	if err != nil {
-		return err
-	}
-	_, err = tx.WriteOff(t.ID)
+	_, err := tx.WriteOff(s.ID)
 	if errors.Is(err, records.ErrConflict) {
 		err = fmt.Errorf("%w: %w", ErrNothingToDo, err)
 	}
@@ -377,18 +330,11 @@ func (r Rules) refundee(tx *records.Tx, t records.Transfer, to string) (string, 
 	return payee, tx.AllowRefundTo(t.ID, payee)
 }
 
-// voidCredit frees the order's transfer from a payout that has not been bound.
-func (r Rules) voidCredit(tx *records.Tx, o Order) error {
-	payments, err := tx.PaymentsOf(o.Record)
-	if err != nil {
-		return err
-	}
-	for _, p := range payments {
+// voidCredit frees the order's transfer from a payout that has not been bound (noneSigned).
+func (r Rules) voidCredit(tx *records.Tx, o Order, s subject) error {
+	for _, p := range s.payments {
 		if p.Purpose == chain.Receive || p.State == records.VoidPayment {
 			continue
-		}
-		if p.Purpose == chain.Refund || (p.State != records.Queued && p.State != records.HeldPayment) {
-			return fmt.Errorf("%w: payment %d is a %s and %s", ErrNothingToDo, p.ID, p.Purpose, p.State)
 		}
 		if err := o.checkOutcome(tx, p); err != nil {
 			return err
@@ -433,14 +379,21 @@ func (r Rules) refundSource(tx *records.Tx, n records.Network, t records.Transfe
 // RecordRefund orders the refund that was made without us: of everything, to whomever it went, or
 // of what a failed payout leaves.
 func (r Rules) RecordRefund(tx *records.Tx, t records.Transfer, to string, amount chain.Amount) error {
+	o := Order{Record: t.ID}
 	if amount == t.Amount {
-		o := Order{Record: t.ID}
 		if to != t.From {
 			o.To = to
 		}
-		return r.Refund(tx, o)
+		return r.Order(tx, OrderRefund, o)
 	}
-	if err := r.voidCredit(tx, Order{Record: t.ID}); err != nil {
+	s, err := subjectOf(tx, t.ID)
+	if err == nil {
+		err = noneSigned(s)
+	}
+	if err == nil {
+		err = r.voidCredit(tx, o, s)
+	}
+	if err != nil {
 		return err
 	}
 	if err := tx.MoveTransfer(t.ID, t.State, records.Refused, records.ReasonPayoutFailed); err != nil {
@@ -449,41 +402,40 @@ func (r Rules) RecordRefund(tx *records.Tx, t records.Transfer, to string, amoun
 	return queueRefund(tx, r.Network(t.Network), t, t.From, amount)
 }
 
-// Reclassify decides a transfer that is held as a stranger's again, by the configuration of now:
+// mayReclassify: the transfer is held for a reason that another configuration repairs, and has no
+// payment.
+func mayReclassify(s subject) error {
+	switch {
+	case s.State != records.Held:
+		return fmt.Errorf("%w: record %d is %s", ErrNothingToDo, s.ID, s.State)
+	case slices.ContainsFunc(s.payments, func(p records.Payment) bool { return p.State != records.VoidPayment }):
+		return fmt.Errorf("%w: record %d has a payment", ErrNothingToDo, s.ID)
+	case s.classified() && s.Reason != records.ReasonUnknownToken:
+		return fmt.Errorf("%w: record %d is held as %s, and its token %q is known: credit or refund it", ErrNothingToDo, s.ID, s.Reason, s.Token)
+	}
+	switch s.Reason {
+	case records.ReasonUnknownToken, records.ReasonUnbound, records.ReasonUnknownLabel:
+		return nil
+	}
+	return fmt.Errorf("%w: record %d is held as %s, independent of the configuration", ErrNothingToDo, s.ID, s.Reason)
+}
+
+// reclassify decides a transfer that is held as a stranger's again, by the configuration of now:
 // its sender may be a funder since, or its token served. What follows from it is queued as for a
 // new transfer. One that is credited, refunded or has any payment is not touched.
-func (r Rules) Reclassify(tx *records.Tx, o Order) error {
-	t, err := tx.Transfer(o.Record)
-	if err != nil {
+func (r Rules) reclassify(tx *records.Tx, o Order, s subject) error {
+	if err := o.log(tx, OrderReclassify); err != nil {
 		return err
 	}
-	payments, err := tx.PaymentsOf(t.ID)
-	if err != nil {
-		return err
+	n := r.Network(s.Network)
+	if s.classified() {
+		return r.serveAgain(tx, n, s.Transfer)
 	}
-	switch {
-	case t.State != records.Held:
-		return fmt.Errorf("%w: record %d is %s", ErrNothingToDo, t.ID, t.State)
-	case slices.ContainsFunc(payments, func(p records.Payment) bool { return p.State != records.VoidPayment }):
-		return fmt.Errorf("%w: record %d has a payment", ErrNothingToDo, t.ID)
-	}
-	if err := o.log(tx, "reclassify"); err != nil {
-		return err
-	}
-	n := r.Network(t.Network)
-	if t.Owner != "" || t.Token != "" {
-		return r.serveAgain(tx, n, t)
-	}
-	return r.decideAgain(tx, n, t)
+	return r.decideAgain(tx, n, s.Transfer)
 }
 
 // decideAgain does with a stranger's transfer what is done with a new one that is final.
 func (r Rules) decideAgain(tx *records.Tx, n records.Network, t records.Transfer) error {
-	switch t.Reason {
-	case records.ReasonUnknownToken, records.ReasonUnbound, records.ReasonUnknownLabel:
-	default: // no configuration repairs another reason
-		return fmt.Errorf("%w: record %d is held as %s, independent of the configuration", ErrNothingToDo, t.ID, t.Reason)
-	}
 	account, err := tx.Account(t.Chain, t.To)
 	if err != nil {
 		return err
@@ -518,8 +470,8 @@ func (r Rules) decideAgain(tx *records.Tx, n records.Network, t records.Transfer
 // serveAgain continues a transfer whose token had left the configuration when it became final, by
 // the policy of its first sight.
 func (r Rules) serveAgain(tx *records.Tx, n records.Network, t records.Transfer) error {
-	if _, served := n.Token(t.Token); !served || t.Reason != records.ReasonUnknownToken {
-		return fmt.Errorf("%w: record %d is held as %s, and its token %q is known: credit or refund it", ErrNothingToDo, t.ID, t.Reason, t.Token)
+	if _, served := n.Token(t.Token); !served {
+		return fmt.Errorf("%w: record %d is held as %s, and its token %q is not configured", ErrNothingToDo, t.ID, t.Reason, t.Token)
 	}
 	if err := tx.MoveTransfer(t.ID, records.Held, records.Final, records.ReasonOperator); err != nil {
 		return err

@@ -95,7 +95,7 @@ func TestHeldPaymentsBlockNobody(t *testing.T) {
 	require.Equal(t, []any{records.Paid, ""}, state(later))
 	require.Equal(t, []any{records.HeldPayment, records.HeldRefused}, state(refused), "nobody has ordered it again")
 	r.update(func(tx *records.Tx) error {
-		return r.w.rules().Retry(tx, transfers.Order{Record: r.transfer(refused).ID})
+		return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: r.transfer(refused).ID})
 	})
 	r.rest()
 	require.Equal(t, []any{records.Paid, ""}, state(refused))
@@ -114,7 +114,7 @@ func TestOperatorsHold(t *testing.T) {
 	r.rest()
 	hold := func() error {
 		return r.store.Update(t.Context(), func(tx *records.Tx) error {
-			return r.w.rules().Hold(tx, transfers.Order{Record: r.transfer(hash).ID, Why: "ticket 1"})
+			return r.w.rules().Order(tx, transfers.OrderHold, transfers.Order{Record: r.transfer(hash).ID, Why: "ticket 1"})
 		})
 	}
 	state := func() []any { p := r.payment(hash); return []any{p.State, p.Reason} }
@@ -128,11 +128,11 @@ func TestOperatorsHold(t *testing.T) {
 	r.rest()
 	require.Equal(t, []any{records.HeldPayment, records.ReasonOperator}, state())
 
-	r.update(func(tx *records.Tx) error { return r.w.rules().Retry(tx, transfers.Order{Record: r.transfer(hash).ID}) })
+	r.update(func(tx *records.Tx) error { return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: r.transfer(hash).ID}) })
 	require.NoError(t, hold(), "before it is bound")
 	r.rest()
 	require.Equal(t, []any{records.HeldPayment, records.ReasonOperator}, state())
-	r.update(func(tx *records.Tx) error { return r.w.rules().Retry(tx, transfers.Order{Record: r.transfer(hash).ID}) })
+	r.update(func(tx *records.Tx) error { return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: r.transfer(hash).ID}) })
 	r.rest()
 	require.Equal(t, []any{records.Paid, ""}, state())
 	require.ErrorIs(t, hold(), transfers.ErrNothingToDo, "it is paid")
@@ -150,7 +150,7 @@ func TestOperatorHoldsWhileTheSignerIsAsked(t *testing.T) {
 				return chain.Verdict{State: chain.HeldClaim, Reason: chain.ReasonLimit}
 			}
 			r.update(func(tx *records.Tx) error {
-				return r.w.rules().Hold(tx, transfers.Order{Record: r.transfer(hash).ID, Why: "ticket 1"})
+				return r.w.rules().Order(tx, transfers.OrderHold, transfers.Order{Record: r.transfer(hash).ID, Why: "ticket 1"})
 			})
 			return answer
 		})

@@ -268,10 +268,10 @@ func TestUndatedCoinWaitsForAnOperator(t *testing.T) {
 	require.Equal(t, records.ReasonUnproven, found[0].Reason)
 	r.settle(finality)
 	r.requireHolding(r.vite, owner, "tti_native", 0)
-	r.update(func(tx *records.Tx) error { return r.w.rules().Retry(tx, transfers.Order{Record: found[0].ID}) })
+	r.update(func(tx *records.Tx) error { return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: found[0].ID}) })
 	r.settle(3*finality + 6)
 	r.requireHolding(r.vite, owner, "tti_native", 900)
-	err := r.store.Update(t.Context(), func(tx *records.Tx) error { return r.w.rules().Retry(tx, transfers.Order{Record: found[0].ID}) })
+	err := r.store.Update(t.Context(), func(tx *records.Tx) error { return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: found[0].ID}) })
 	require.ErrorIs(t, err, transfers.ErrNothingToDo)
 	r.requireSound()
 }
@@ -355,9 +355,9 @@ func TestLaterTracesCreditNothingAgain(t *testing.T) {
 	require.Equal(t, records.Held, again.State)
 	require.Equal(t, records.ReasonFoundByAudit, again.Reason)
 	require.Empty(t, again.Owner)
-	for _, order := range []func(*records.Tx, transfers.Order) error{r.w.rules().Credit, r.w.rules().Refund} {
+	for _, order := range []transfers.OrderName{transfers.OrderCredit, transfers.OrderRefund} {
 		err := r.store.Update(t.Context(), func(tx *records.Tx) error {
-			return order(tx, transfers.Order{Record: again.ID, To: owner, Why: "a test"})
+			return r.w.rules().Order(tx, order, transfers.Order{Record: again.ID, To: owner, Why: "a test"})
 		})
 		require.ErrorContains(t, err, "was credited before")
 	}

@@ -184,10 +184,10 @@ func TestOperatorCreditsBelowMinimum(t *testing.T) {
 	r.rest()
 	r.requireState(hash, records.Refused, records.ReasonBelowMinimum)
 	id := r.transfer(hash).ID
-	r.update(func(tx *records.Tx) error { return r.w.rules().Retry(tx, transfers.Order{Record: id}) })
+	r.update(func(tx *records.Tx) error { return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: id}) })
 	r.rest()
 	r.requireHolding(r.vite, owner, usd, 50)
-	err := r.store.Update(t.Context(), func(tx *records.Tx) error { return r.w.rules().Retry(tx, transfers.Order{Record: id}) })
+	err := r.store.Update(t.Context(), func(tx *records.Tx) error { return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: id}) })
 	require.ErrorIs(t, err, transfers.ErrNothingToDo)
 	r.requireSound()
 }
@@ -241,7 +241,7 @@ func TestRefundedStrayDeposit(t *testing.T) {
 	r.rest()
 	r.requireState(hash, records.Held, records.ReasonUnknownLabel)
 	r.update(func(tx *records.Tx) error {
-		return r.w.rules().Refund(tx, transfers.Order{Record: r.transfer(hash).ID})
+		return r.w.rules().Order(tx, transfers.OrderRefund, transfers.Order{Record: r.transfer(hash).ID})
 	})
 	r.rest()
 	require.Equal(t, chain.Refund, r.payment(hash).Purpose)

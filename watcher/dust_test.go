@@ -89,7 +89,7 @@ func TestDustIsRefundedByOrder(t *testing.T) {
 
 	refund := func() error {
 		return r.store.Update(t.Context(), func(tx *records.Tx) error {
-			return r.w.rules().Refund(tx, transfers.Order{Record: r.transfer(dust).ID})
+			return r.w.rules().Order(tx, transfers.OrderRefund, transfers.Order{Record: r.transfer(dust).ID})
 		})
 	}
 	require.NoError(t, refund())

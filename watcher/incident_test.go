@@ -65,7 +65,7 @@ func TestHeldCreditIsPaidOnlyOnceItsDepositIsBack(t *testing.T) {
 
 	r.setChannel(records.Deposit, "OPEN")
 	r.update(func(tx *records.Tx) error { return records.SetAutomatic(tx, "main", usd, records.Deposit, "OPEN", "") })
-	r.update(func(tx *records.Tx) error { return r.w.rules().Retry(tx, transfers.Order{Record: r.transfer(hash).ID}) })
+	r.update(func(tx *records.Tx) error { return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: r.transfer(hash).ID}) })
 	other, otherAddress := r.user()
 	r.deposit(otherAddress, 70_000)
 	r.rest()
@@ -76,7 +76,7 @@ func TestHeldCreditIsPaidOnlyOnceItsDepositIsBack(t *testing.T) {
 	r.eth.Gossip()
 	r.rest()
 	if r.payment(hash).State == records.HeldPayment {
-		r.update(func(tx *records.Tx) error { return r.w.rules().Retry(tx, transfers.Order{Record: r.transfer(hash).ID}) })
+		r.update(func(tx *records.Tx) error { return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: r.transfer(hash).ID}) })
 		r.rest()
 	}
 	require.Equal(t, records.Paid, r.payment(hash).State)
@@ -114,7 +114,7 @@ func TestPayoutOfALostWithdrawalFails(t *testing.T) {
 	r.rest()
 	require.Empty(t, r.transfer(hash).Incident)
 	r.update(func(tx *records.Tx) error {
-		return r.w.rules().Refund(tx, transfers.Order{Record: r.transfer(hash).ID})
+		return r.w.rules().Order(tx, transfers.OrderRefund, transfers.Order{Record: r.transfer(hash).ID})
 	})
 	r.rest()
 	r.requireHolding(r.vite, owner, usd, 1000)
@@ -143,7 +143,7 @@ func TestRefusedPayoutOfALostWithdrawalWaits(t *testing.T) {
 	r.setChannel(records.Withdrawal, "OPEN")
 	r.update(func(tx *records.Tx) error {
 		err := records.SetAutomatic(tx, "main", usd, records.Withdrawal, "OPEN", "")
-		return errors.Join(err, r.w.rules().Retry(tx, transfers.Order{Record: r.transfer(hash).ID}))
+		return errors.Join(err, r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: r.transfer(hash).ID}))
 	})
 	r.rest()
 	r.requireState(hash, records.Final, "")
@@ -168,13 +168,13 @@ func TestHeldCreditIsGivenUp(t *testing.T) {
 	r.run(1)
 	held := r.payment(hash)
 	require.Equal(t, records.HeldPayment, held.State)
-	r.update(func(tx *records.Tx) error { return r.w.rules().Retry(tx, transfers.Order{Record: r.transfer(hash).ID}) }) // the operator hopes
+	r.update(func(tx *records.Tx) error { return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: r.transfer(hash).ID}) }) // the operator hopes
 	r.update(func(tx *records.Tx) error {
-		return r.w.rules().WriteOff(tx, transfers.Order{Record: r.transfer(hash).ID, Why: "gone"})
+		return r.w.rules().Order(tx, transfers.OrderWriteOff, transfers.Order{Record: r.transfer(hash).ID, Why: "gone"})
 	})
 	require.Equal(t, records.Orphaned, r.transfer(hash).State)
 	r.update(func(tx *records.Tx) error {
-		require.ErrorIs(t, r.w.rules().WriteOff(tx, transfers.Order{Record: r.transfer(hash).ID}), transfers.ErrNothingToDo, "once")
+		require.ErrorIs(t, r.w.rules().Order(tx, transfers.OrderWriteOff, transfers.Order{Record: r.transfer(hash).ID}), transfers.ErrNothingToDo, "once")
 		return nil
 	})
 	r.setChannel(records.Deposit, "OPEN")
@@ -246,7 +246,7 @@ func TestRemovedNetworkStopsNoChain(t *testing.T) {
 	r.restart()
 	for _, hash := range []string{sent, refused} {
 		r.update(func(tx *records.Tx) error {
-			return r.w.rules().Refund(tx, transfers.Order{Record: r.transfer(hash).ID})
+			return r.w.rules().Order(tx, transfers.OrderRefund, transfers.Order{Record: r.transfer(hash).ID})
 		})
 	}
 	r.rest()
@@ -401,7 +401,7 @@ func TestLostCreditStaysUnpaidWhenItsBlockIsPruned(t *testing.T) {
 	require.Equal(t, records.HeldPayment, r.payment(hash).State)
 	r.setChannel(records.Deposit, "OPEN")
 	r.update(func(tx *records.Tx) error { return records.SetAutomatic(tx, "main", usd, records.Deposit, "OPEN", "") })
-	r.update(func(tx *records.Tx) error { return r.w.rules().Retry(tx, transfers.Order{Record: r.transfer(hash).ID}) })
+	r.update(func(tx *records.Tx) error { return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: r.transfer(hash).ID}) })
 	r.rest()
 	r.requireHolding(r.vite, owner, usd, 0)
 	came := func() (s books.Sheet) {

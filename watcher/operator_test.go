@@ -17,12 +17,12 @@ func (r *rig) depositWithUnknownLabel(amount uint64) string {
 
 func (r *rig) credit(hash string, o transfers.Order) error {
 	o.Record, o.Why = r.transfer(hash).ID, "a test"
-	return r.store.Update(r.t.Context(), func(tx *records.Tx) error { return r.w.rules().Credit(tx, o) })
+	return r.store.Update(r.t.Context(), func(tx *records.Tx) error { return r.w.rules().Order(tx, transfers.OrderCredit, o) })
 }
 
 func (r *rig) refund(hash string, o transfers.Order) error {
 	o.Record, o.Why = r.transfer(hash).ID, "a test"
-	return r.store.Update(r.t.Context(), func(tx *records.Tx) error { return r.w.rules().Refund(tx, o) })
+	return r.store.Update(r.t.Context(), func(tx *records.Tx) error { return r.w.rules().Order(tx, transfers.OrderRefund, o) })
 }
 
 // A deposit that nobody can be named for is credited once, to whom the operator names, by the
@@ -81,7 +81,7 @@ func TestHeldRefundToAnother(t *testing.T) {
 	before := r.eth.Holding(sender, chain.Native)
 	require.NoError(t, r.refund(hash, transfers.Order{}))
 	require.ErrorIs(t, r.refund(hash, transfers.Order{To: elsewhere}), transfers.ErrNothingToDo, "it leaves")
-	require.NoError(t, r.store.Update(t.Context(), func(tx *records.Tx) error { return r.w.rules().Hold(tx, transfers.Order{Record: r.transfer(hash).ID}) }))
+	require.NoError(t, r.store.Update(t.Context(), func(tx *records.Tx) error { return r.w.rules().Order(tx, transfers.OrderHold, transfers.Order{Record: r.transfer(hash).ID}) }))
 	require.ErrorContains(t, r.refund(hash, transfers.Order{}), "name another address")
 	require.ErrorContains(t, r.refund(hash, transfers.Order{To: sender}), "already")
 	require.ErrorIs(t, r.refund(hash, transfers.Order{To: r.net.Hot}), transfers.ErrNothingToDo, "one of our own")

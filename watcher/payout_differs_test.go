@@ -99,14 +99,14 @@ func TestVoidThatTheSignerDoesNotSeeStopsNoOther(t *testing.T) {
 // reason it is held, until an operator has said what the transaction did.
 func TestPayoutThatDiffersIsNotMadeAgain(t *testing.T) {
 	for name, order := range map[string]func(*rig, *records.Tx, transfers.Order) error{
-		"retry":  func(r *rig, tx *records.Tx, o transfers.Order) error { return r.w.rules().Retry(tx, o) },
-		"refund": func(r *rig, tx *records.Tx, o transfers.Order) error { return r.w.rules().Refund(tx, o) },
-		"reject": func(r *rig, tx *records.Tx, o transfers.Order) error { return r.w.rules().Reject(tx, o) },
+		"retry":  func(r *rig, tx *records.Tx, o transfers.Order) error { return r.w.rules().Order(tx, transfers.OrderRetry, o) },
+		"refund": func(r *rig, tx *records.Tx, o transfers.Order) error { return r.w.rules().Order(tx, transfers.OrderRefund, o) },
+		"reject": func(r *rig, tx *records.Tx, o transfers.Order) error { return r.w.rules().Order(tx, transfers.OrderReject, o) },
 		"held, then retried": func(r *rig, tx *records.Tx, o transfers.Order) error {
-			if err := r.w.rules().Hold(tx, o); err != nil {
+			if err := r.w.rules().Order(tx, transfers.OrderHold, o); err != nil {
 				return err
 			}
-			return r.w.rules().Retry(tx, o)
+			return r.w.rules().Order(tx, transfers.OrderRetry, o)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -145,8 +145,8 @@ func TestPayoutThatDiffersIsSettled(t *testing.T) {
 	require.Equal(t, []any{records.Paid, paid}, []any{p.State, p.Tx})
 	require.Error(t, ops.Settle(t.Context(), record, paid), "once")
 	o := transfers.Order{Record: record, NothingMoved: true}
-	for _, order := range []func(*records.Tx, transfers.Order) error{r.w.rules().Retry, r.w.rules().Refund, r.w.rules().Reject} {
-		require.ErrorIs(t, r.store.Update(t.Context(), func(tx *records.Tx) error { return order(tx, o) }), transfers.ErrNothingToDo)
+	for _, order := range []transfers.OrderName{transfers.OrderRetry, transfers.OrderRefund, transfers.OrderReject} {
+		require.ErrorIs(t, r.store.Update(t.Context(), func(tx *records.Tx) error { return r.w.rules().Order(tx, order, o) }), transfers.ErrNothingToDo)
 	}
 	r.rest()
 	r.requireHolding(r.eth, payee, usdEth, (1000-fee)*100)

@@ -15,7 +15,7 @@ import (
 func (r *rig) reclassify(hash string) error {
 	id := r.transfer(hash).ID
 	return r.store.Update(r.t.Context(), func(tx *records.Tx) error {
-		return r.w.rules().Reclassify(tx, transfers.Order{Record: id, Why: "configured since"})
+		return r.w.rules().Order(tx, transfers.OrderReclassify, transfers.Order{Record: id, Why: "configured since"})
 	})
 }
 

@@ -81,7 +81,7 @@ func TestRescanCreditsNothingFromBeforeTheAddress(t *testing.T) {
 	r.requireHolding(r.vite, owner, usd, 0)
 
 	r.update(func(tx *records.Tx) error {
-		return r.w.rules().Credit(tx, transfers.Order{Record: r.transfer(hash).ID, To: owner, Why: "a test"})
+		return r.w.rules().Order(tx, transfers.OrderCredit, transfers.Order{Record: r.transfer(hash).ID, To: owner, Why: "a test"})
 	})
 	r.rest()
 	r.requireHolding(r.vite, owner, usd, 500)

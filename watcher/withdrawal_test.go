@@ -110,10 +110,10 @@ func TestStrayWithdrawal(t *testing.T) {
 	require.Empty(t, r.payments(contract))
 
 	r.update(func(tx *records.Tx) error {
-		return r.w.rules().Refund(tx, transfers.Order{Record: r.transfer(stray).ID})
+		return r.w.rules().Order(tx, transfers.OrderRefund, transfers.Order{Record: r.transfer(stray).ID})
 	})
 	err := r.store.Update(t.Context(), func(tx *records.Tx) error {
-		return r.w.rules().Refund(tx, transfers.Order{Record: r.transfer(contract).ID})
+		return r.w.rules().Order(tx, transfers.OrderRefund, transfers.Order{Record: r.transfer(contract).ID})
 	})
 	require.ErrorIs(t, err, transfers.ErrNothingToDo, "its sender cannot be paid")
 	r.rest()
@@ -260,7 +260,7 @@ func TestOperatorRefundsAHeldPayout(t *testing.T) {
 	r.rest()
 	require.Equal(t, records.Queued, r.payment(hash).State)
 	r.update(func(tx *records.Tx) error {
-		return r.w.rules().Refund(tx, transfers.Order{Record: r.transfer(hash).ID})
+		return r.w.rules().Order(tx, transfers.OrderRefund, transfers.Order{Record: r.transfer(hash).ID})
 	})
 	r.rest()
 	r.requireState(hash, records.Refused, records.ReasonOperator)
@@ -277,12 +277,12 @@ func TestOperatorNeverRefundsWhatHasASlot(t *testing.T) {
 	r.run(finality + 2)
 	require.Equal(t, records.Bound, r.payment(hash).State)
 	err := r.store.Update(t.Context(), func(tx *records.Tx) error {
-		return r.w.rules().Refund(tx, transfers.Order{Record: r.transfer(hash).ID})
+		return r.w.rules().Order(tx, transfers.OrderRefund, transfers.Order{Record: r.transfer(hash).ID})
 	})
 	require.ErrorIs(t, err, transfers.ErrNothingToDo)
 	r.rest()
 	err = r.store.Update(t.Context(), func(tx *records.Tx) error {
-		return r.w.rules().Refund(tx, transfers.Order{Record: r.transfer(hash).ID})
+		return r.w.rules().Order(tx, transfers.OrderRefund, transfers.Order{Record: r.transfer(hash).ID})
 	})
 	require.ErrorIs(t, err, transfers.ErrNothingToDo, "a paid one even less")
 	r.requireSound()

@@ -38,7 +38,7 @@ func (c *Console) orderRecord(r request) error {
 	}
 	order := transfers.Order{Record: id, To: o.To, Why: o.Why, Small: o.BelowMinimum, NothingMoved: o.NothingMoved}
 	err = r.Session.OrderRecord(r.ctx(), r.Bridge, r.Param("order"), order)
-	if errors.Is(err, operator.ErrNoOrder) {
+	if errors.Is(err, transfers.ErrNoOrder) {
 		return refusal(http.StatusNotFound, err.Error())
 	}
 	if err != nil {

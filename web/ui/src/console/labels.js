@@ -79,22 +79,6 @@ export function boxesOf(order, payments) {
   return differs && ["retry", "refund", "reject"].includes(order) ? ["nothingMoved"] : [];
 }
 
-// ordersFor are the orders that may fit a record; the server decides.
-export function ordersFor(record, payments) {
-  const list = [];
-  const live = payments.filter((p) => p.purpose !== "receive" && p.state !== "void");
-  if (record.state === "held" && record.direction !== "withdrawal") list.push("credit");
-  if (record.state === "held" || live.some((p) => ["held", "queued"].includes(p.state) && p.purpose === "credit")) list.push("refund");
-  if (record.state === "held" && record.direction === "withdrawal") list.push("reject");
-  if (live.some((p) => p.state === "held") || record.incident) list.push("retry");
-  const waiting = live.filter((p) => ["queued", "held"].includes(p.state));
-  if (waiting.some((p) => p.state === "queued" || p.reason !== "operator")) list.push("hold");
-  if (waiting.length > 0 || record.state === "held") list.push("settle");
-  if (record.state === "held" && !record.token) list.push("reclassify");
-  if (record.incident && !record.lost) list.push("write-off");
-  return list;
-}
-
 // steps is a record's way: the steps, and the index of the one that is going on; as many as there are when it is over.
 export function steps(record, payments, w) {
   const back = payments.some((p) => p.purpose === "refund" && p.state !== "void");

@@ -8,7 +8,7 @@ import { get, post } from "./api.js";
 import { chainsOf, networkOf, networks } from "./money.js";
 import { Call, Heading, may, Money, Order, Reason, Standing, Told, Tx } from "./parts.jsx";
 import { route } from "./route.js";
-import { asks, boxesOf, ordersFor, steps, useConsoleMessages } from "./labels.js";
+import { asks, boxesOf, steps, useConsoleMessages } from "./labels.js";
 
 const often = 3_000;
 
@@ -50,7 +50,7 @@ function Story({ story, again }) {
         [w.walletsShow, r.publicState && shownAs(r, w.language)], [w.writtenOff, r.lost && <Money network={r.network} asset={r.lostAsset} amount={r.lost} />],
       ]} />
     </section>
-    <Orders record={r} payments={payments} advice={story.advice} again={again} />
+    <Orders record={r} orders={story.orders ?? []} payments={payments} advice={story.advice} again={again} />
     <section class="card" id="payments"><h2>{w.payments}</h2>
       {payments.length === 0 ? <Blank>{w.noPayments}</Blank> : payments.map((p) => <Payment key={p.id} payment={p} />)}</section>
     <History list={story.history ?? []} />
@@ -92,19 +92,18 @@ const fields = (name, w) => (asks[name] ? [{ name: asks[name] === "hash" ? "hash
 
 const trimmed = (values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, typeof value === "string" ? value.trim() : value]));
 
-// Orders are the buttons that may fit, for who has the role.
-function Orders({ record, payments, advice, again }) {
+// Orders are the buttons of the orders that the record's state permits, for operators.
+function Orders({ record, orders, payments, advice, again }) {
   const w = useConsoleMessages();
   const [open, set] = useState("");
-  const fitting = ordersFor(record, payments);
-  if (fitting.length === 0) return null;
+  if (orders.length === 0) return null;
   if (!may("operator")) return <Note>{advice ? <Told>{formatMessage(w.operatorNeeded, { advice })}</Told> : w.operatorCan}</Note>;
   const name = w["order_" + open];
   return <section class="card" id="orders"><h2>{w.youCan}</h2>
     {advice && <p class="small faint"><Told>{formatMessage(w.byCommand, { advice })}</Told></p>}
     {open ? <Order key={open} title={formatMessage(w.orderOf, { order: name, id: record.id })} lead={w["lead_" + open]} action={name} danger={open === "write-off" || open === "reject"}
       fields={fields(open, w)} boxes={boxesOf(open, payments).map((box) => ({ name: box, label: w["box_" + box] }))} act={(values) => post(`/records/${record.id}/${open}`, trimmed(values))} done={() => { set(""); again(); }} cancel={() => set("")} />
-      : <p class="row">{fitting.map((order) => <button type="button" key={order} id={"order-" + order} onClick={() => set(order)}>{w["order_" + order]}</button>)}</p>}
+      : <p class="row">{orders.map((order) => <button type="button" key={order} id={"order-" + order} onClick={() => set(order)}>{w["order_" + order]}</button>)}</p>}
     <p class="small faint"><State kind="wait">{w.noHand}</State></p>
   </section>;
 }
