@@ -18,7 +18,7 @@ var (
 // TestEveryConditionHasARunbook requires one section for each condition under
 // docs/operations/alerts.
 func TestEveryConditionHasARunbook(t *testing.T) {
-	code, err := os.ReadFile("status/status.go")
+	code, err := os.ReadFile("status/kinds.go")
 	require.NoError(t, err)
 	pages, err := filepath.Glob("docs/operations/alerts/*.md")
 	require.NoError(t, err)

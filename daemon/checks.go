@@ -86,7 +86,7 @@ const maxHeldRead = 100
 // heldConditions returns the payments held by the signer, by reason.
 func heldConditions(tx *records.Tx) (list []records.Condition, err error) {
 	for _, h := range []struct {
-		reason string
+		reason records.Reason
 		kind   status.Kind
 		what   string
 	}{
@@ -117,7 +117,7 @@ func heldConditions(tx *records.Tx) (list []records.Condition, err error) {
 		if advice != "" {
 			detail += ": " + advice
 		}
-		list = append(list, records.Condition{Kind: string(h.kind), Subject: h.reason, Detail: detail})
+		list = append(list, records.Condition{Kind: string(h.kind), Subject: string(h.reason), Detail: detail})
 	}
 	return list, nil
 }

@@ -35,7 +35,7 @@ func readRules(t *testing.T) (list []rule) {
 // TestEachKindHasAnAlertAndARow requires an alert for each kind of condition and a row in the
 // tables of docs/operations/alerts.md. The alert names the section of the kind's runbook.
 func TestEachKindHasAnAlertAndARow(t *testing.T) {
-	source, err := os.ReadFile("../status/status.go")
+	source, err := os.ReadFile("../status/kinds.go")
 	require.NoError(t, err)
 	named := regexp.MustCompile(`(?m)^\t\w+ +Kind = "(\w+)"`).FindAllStringSubmatch(string(source), -1)
 	require.Len(t, status.Kinds(), len(named), "Kinds names all of them")

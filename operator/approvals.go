@@ -65,7 +65,7 @@ func waitingOf(tx *records.Tx, p records.Payment) (w Waiting, err error) {
 // each reason that holds them.
 func (d *Session) WaitingPayments(ctx context.Context, limit int) (list []Waiting, err error) {
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
-		for _, reason := range []string{records.HeldApproval, records.HeldUnproven} {
+		for _, reason := range []records.Reason{records.HeldApproval, records.HeldUnproven} {
 			held, err := tx.HeldFor(reason, 0, limit)
 			if err != nil {
 				return err

@@ -28,20 +28,20 @@ type Order struct {
 // Row is one line of `account moves --json`, and the answer of `account move --json`. Amounts are
 // in the asset's smallest units.
 type Row struct {
-	Payment uint64       `json:"payment"`
-	Purpose string       `json:"purpose"`
-	Chain   chain.ID     `json:"chain"`
-	From    string       `json:"from"`
-	To      string       `json:"to"`
-	Asset   chain.Asset  `json:"asset"`
-	Amount  chain.Amount `json:"amount"`
-	State   string       `json:"state"`
-	Reason  string       `json:"reason"`
-	Tx      string       `json:"tx"`
-	Actor   string       `json:"actor"` // empty: the daemon did it automatically
-	Why     string       `json:"why"`
-	At      time.Time    `json:"at"`
-	Instead uint64       `json:"instead,omitempty"` // of this payment, which waited and is void
+	Payment uint64         `json:"payment"`
+	Purpose string         `json:"purpose"`
+	Chain   chain.ID       `json:"chain"`
+	From    string         `json:"from"`
+	To      string         `json:"to"`
+	Asset   chain.Asset    `json:"asset"`
+	Amount  chain.Amount   `json:"amount"`
+	State   string         `json:"state"`
+	Reason  records.Reason `json:"reason"`
+	Tx      string         `json:"tx"`
+	Actor   string         `json:"actor"` // empty: the daemon did it automatically
+	Why     string         `json:"why"`
+	At      time.Time      `json:"at"`
+	Instead uint64         `json:"instead,omitempty"` // of this payment, which waited and is void
 }
 
 func rowOf(p records.Payment, m records.Move) Row {

@@ -11,7 +11,7 @@ import (
 // publicStates are the states as wallets see them, as what operators call them.
 func publicStates() map[string][]view.Choice {
 	const in, out = records.Deposit, records.Withdrawal
-	refused := func(d records.Direction, not bool, reasons ...string) view.Choice {
+	refused := func(d records.Direction, not bool, reasons ...records.Reason) view.Choice {
 		return view.Choice{Direction: d, Outcome: string(records.Refused), Reasons: reasons, Not: not}
 	}
 	of := func(d records.Direction, outcomes ...string) (list []view.Choice) {

@@ -42,6 +42,14 @@ func States() []string {
 	return append([]string{string(records.Seen), string(records.Final), string(records.Orphaned), string(records.Held), string(records.Refused)}, view.Outcomes()...)
 }
 
+// Reasons are the words for a record's reason that a query may have.
+func Reasons() (list []string) {
+	for _, r := range records.Reasons() {
+		list = append(list, string(r))
+	}
+	return list
+}
+
 // Directions are the words that a query may have.
 func Directions() []string {
 	return []string{string(records.Deposit), string(records.Withdrawal), string(records.Funding)}
@@ -57,7 +65,7 @@ func (d *Session) Filter(ctx context.Context, q Query) (f view.Filter, err error
 	token, tokenErr := anyToken(d.Config, q.Token)
 	wallet, walletErr := walletAddress(q.Wallet)
 	err = errors.Join(oneOf("network", q.Network, d.Config.NetworkNames()), tokenErr, oneOf("direction", q.Direction, Directions()), oneOf("state", q.State, States()),
-		oneOf("reason", q.Reason, records.Reasons()), walletErr)
+		oneOf("reason", q.Reason, Reasons()), walletErr)
 	if err == nil && (q.Limit < 1 || q.Limit > MaxLimit) {
 		err = Usagef("--limit %d: must be from 1 to %d", q.Limit, MaxLimit)
 	}
@@ -77,7 +85,7 @@ func (d *Session) Filter(ctx context.Context, q Query) (f view.Filter, err error
 	}
 	return view.Filter{
 		Address: address, Amounts: amounts, From: from, Until: until, AfterID: q.After,
-		Network: q.Network, Token: token, Direction: records.Direction(q.Direction), State: records.TransferState(q.State), Outcomes: outcomes, Reason: q.Reason, Owner: wallet,
+		Network: q.Network, Token: token, Direction: records.Direction(q.Direction), State: records.TransferState(q.State), Outcomes: outcomes, Reason: records.Reason(q.Reason), Owner: wallet,
 		Tx: q.Hash, OlderThan: q.Older, NeedsOperator: q.NeedsOperator, Unattributed: q.Unattributed, UnknownTokens: q.UnknownTokens, Limit: q.Limit, BeforeID: q.Before,
 	}, err
 }

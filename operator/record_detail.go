@@ -41,20 +41,20 @@ type Incoming struct {
 }
 
 type PaymentRow struct {
-	ID       uint64       `json:"id"`
-	Purpose  string       `json:"purpose"`
-	State    string       `json:"state"`
-	Reason   string       `json:"reason"`
-	Chain    string       `json:"chain"`
-	Account  string       `json:"account"`
-	Asset    string       `json:"asset"`
-	Amount   string       `json:"amount"`
-	Payee    string       `json:"payee"`
-	Label    string       `json:"label"`
-	Tx       string       `json:"tx"` // that paid it, from a final block; empty until then
-	Mined    *MinedIn     `json:"mined,omitempty"`
-	Advice   string       `json:"advice,omitempty"` // the commands that fit a held payment
-	Attempts []AttemptRow `json:"attempts"`
+	ID       uint64         `json:"id"`
+	Purpose  string         `json:"purpose"`
+	State    string         `json:"state"`
+	Reason   records.Reason `json:"reason"`
+	Chain    string         `json:"chain"`
+	Account  string         `json:"account"`
+	Asset    string         `json:"asset"`
+	Amount   string         `json:"amount"`
+	Payee    string         `json:"payee"`
+	Label    string         `json:"label"`
+	Tx       string         `json:"tx"` // that paid it, from a final block; empty until then
+	Mined    *MinedIn       `json:"mined,omitempty"`
+	Advice   string         `json:"advice,omitempty"` // the commands that fit a held payment
+	Attempts []AttemptRow   `json:"attempts"`
 }
 
 // MinedIn is the place of a payment's transaction in its chain: of the newest included attempt.

@@ -15,34 +15,34 @@ import (
 
 // RecordRow is one record as lists, CSV and JSON show it. Amounts are in smallest units.
 type RecordRow struct {
-	ID        uint64 `json:"id"`
-	Network   string `json:"network"`
-	Direction string `json:"direction"`
-	Token     string `json:"token"`
-	Wallet    string `json:"wallet"`
-	State     string `json:"state"`
-	Status    string `json:"status"`      // the state as operators see it: docs/glossary.md
-	Public    string `json:"publicState"` // the state as wallets see it
-	Reason    string `json:"reason"`
-	Asset     string `json:"asset"`
-	Amount    string `json:"amount"`
-	Net       string `json:"net"`
-	Fee       string `json:"fee"`
-	From      string `json:"from"`
-	Payee     string `json:"payee"`
-	Label     string `json:"label"`
-	InTx      string `json:"inTx"`
-	OutTx     string `json:"outTx"`
-	RefundTx  string `json:"refundTx"`
-	Seen      string `json:"seen"`
-	To        string `json:"to"`                // the account of ours that it came to
-	Memo      string `json:"memo"`              // the sender's note, in hexadecimal
-	MemoText  string `json:"memoText"`          // the same as text, where it is text
-	Fault     string `json:"fault"`             // why that is no label, or no comment
-	Incident  string `json:"incident"`          // what happened after it was decided: its block has left the chain
-	Lost      string `json:"lost"`              // what was written off of it, in units of LostAsset
-	LostAsset string `json:"lostAsset"`         // what was paid for it
-	Account   string `json:"account,omitempty"` // a stopped account of ours; no record then
+	ID        uint64         `json:"id"`
+	Network   string         `json:"network"`
+	Direction string         `json:"direction"`
+	Token     string         `json:"token"`
+	Wallet    string         `json:"wallet"`
+	State     string         `json:"state"`
+	Status    string         `json:"status"`      // the state as operators see it: docs/glossary.md
+	Public    string         `json:"publicState"` // the state as wallets see it
+	Reason    records.Reason `json:"reason"`
+	Asset     string         `json:"asset"`
+	Amount    string         `json:"amount"`
+	Net       string         `json:"net"`
+	Fee       string         `json:"fee"`
+	From      string         `json:"from"`
+	Payee     string         `json:"payee"`
+	Label     string         `json:"label"`
+	InTx      string         `json:"inTx"`
+	OutTx     string         `json:"outTx"`
+	RefundTx  string         `json:"refundTx"`
+	Seen      string         `json:"seen"`
+	To        string         `json:"to"`                // the account of ours that it came to
+	Memo      string         `json:"memo"`              // the sender's note, in hexadecimal
+	MemoText  string         `json:"memoText"`          // the same as text, where it is text
+	Fault     string         `json:"fault"`             // why that is no label, or no comment
+	Incident  string         `json:"incident"`          // what happened after it was decided: its block has left the chain
+	Lost      string         `json:"lost"`              // what was written off of it, in units of LostAsset
+	LostAsset string         `json:"lostAsset"`         // what was paid for it
+	Account   string         `json:"account,omitempty"` // a stopped account of ours; no record then
 }
 
 var RecordHeader = []string{
@@ -82,7 +82,7 @@ func plainText(raw []byte) string {
 
 func (r RecordRow) Cells() []string {
 	return []string{
-		strconv.FormatUint(r.ID, 10), r.Network, r.Direction, r.Token, r.Wallet, r.State, r.Status, r.Reason, r.Asset, r.Amount, r.Net, r.Fee,
+		strconv.FormatUint(r.ID, 10), r.Network, r.Direction, r.Token, r.Wallet, r.State, r.Status, string(r.Reason), r.Asset, r.Amount, r.Net, r.Fee,
 		r.From, r.Payee, r.Label, r.InTx, r.OutTx, r.RefundTx, r.Seen, r.To, r.Memo, r.MemoText, r.Fault, r.Incident, r.Lost, r.LostAsset,
 	}
 }

@@ -32,63 +32,6 @@ const (
 	Refused  TransferState = "refused"
 )
 
-// Reasons of held and refused transfers.
-const (
-	ReasonBelowMinimum  = "below_minimum"
-	ReasonOverMaximum   = "over_maximum"
-	ReasonWrongAddress  = "wrong_address"
-	ReasonWrongComment  = "wrong_comment"
-	ReasonFailed        = "failed_on_chain"
-	ReasonPayoutFailed  = "payout_failed"
-	ReasonPayeeRefuses  = "payee_refuses"  // the payee takes no payment; asked before one was made
-	ReasonPayeeGas      = "payee_gas"      // the payee wants more gas than a payment may use; asked before one was made
-	ReasonPayoutDiffers = "payout_differs" // the payout's transaction moved something other than its fields
-	ReasonUnknownLabel  = "unknown_label"
-	ReasonUnbound       = "unbound_address"
-	ReasonUnknownToken  = "unknown_token"
-	ReasonUnknownSender = "unknown_sender" // a contract: no refund address
-	ReasonWrongType     = "wrong_type"     // a known user's address or label, and a token that is deposited the other way
-	ReasonOperator      = "operator"
-	ReasonInternal      = "internal" // it came from another account of ours: owed to no user
-	ReasonDust          = "dust"     // a withdrawal too small for an automatic refund
-
-	// Of coin that only balances show.
-	ReasonBeforeAddress = "before_address" // it came before the address was given to a user: no user's deposit
-	ReasonUnproven      = "time_unproven"  // no node can prove whether it came before or after that
-	ReasonFoundByAudit  = "found_by_audit" // a block shows what the comparison of balances has found and credited already
-)
-
-// Reasons are all that a transfer can have.
-func Reasons() []string {
-	return []string{
-		ReasonBelowMinimum, ReasonOverMaximum, ReasonWrongAddress, ReasonWrongComment, ReasonFailed, ReasonPayoutFailed, ReasonPayeeRefuses, ReasonPayeeGas, ReasonPayoutDiffers,
-		ReasonUnknownLabel, ReasonUnbound, ReasonUnknownToken, ReasonUnknownSender, ReasonWrongType, ReasonOperator, ReasonInternal,
-		ReasonDust, ReasonBeforeAddress, ReasonUnproven, ReasonFoundByAudit,
-	}
-}
-
-// Reasons of queued payments that wait.
-const (
-	WaitsNoCoin     = "no_coin"     // the paying account holds too little coin for the fee
-	WaitsFeeCeiling = "fee_ceiling" // the fee would be above the payment's ceiling or the chain's
-	WaitsSigner     = "signer"      // the signer cannot decide yet whether it may be paid: a final block must show it
-	WaitsFrozen     = "frozen"      // the token refuses every payment of the account: its channels are stopped
-	WaitsTokenLimit = "token_limit" // the token refuses payments of this amount, to any payee
-	WaitsAsset      = "asset"       // the nodes answer, but cannot return its asset's balance or fee, or the asset is not configured
-)
-
-// Reasons of payments that the signer holds. All but the last are asked about again.
-const (
-	HeldLimit    = chain.ReasonLimit
-	HeldApproval = chain.ReasonApproval
-	HeldListed   = chain.ReasonListed
-	HeldUnproven = chain.ReasonUnproven
-	HeldRefused  = chain.ReasonRefused
-)
-
-// AskedAgain are the reasons of held payments that the signer is asked about again.
-func AskedAgain() []string { return []string{HeldLimit, HeldApproval, HeldListed, HeldUnproven} }
-
 // Transfer is one movement of value to us and what the gateway makes of it. Token, Owner, Payee,
 // Net, Fee and Policy are frozen at first sight. Amount counts the asset's units on its own ledger;
 // Net and Fee count the gateway token's units.
@@ -106,7 +49,7 @@ type Transfer struct {
 	Fee        chain.Amount
 	Policy     Policy
 	State      TransferState
-	Reason     string
+	Reason     Reason
 	Height     uint64
 	BlockHash  string
 	BlockAt    time.Time
@@ -169,7 +112,7 @@ type Payment struct {
 	Source     string        `db:"source"` // receive: hash of the send to take in
 	Mark       string        `db:"mark"`   // made by chance where there is no transfer: numbers come again in restored records, marks do not
 	State      PaymentState  `db:"state"`
-	Reason     string        `db:"reason"`
+	Reason     Reason        `db:"reason"`
 	Gen        int           `db:"gen"`
 	Tx         string        `db:"tx"` // the transaction that paid it, from a final block
 	CreatedAt  time.Time

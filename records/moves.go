@@ -110,7 +110,7 @@ func (tx *Tx) SettleUnknownCold(p Payment, hash, why string) error {
 		WHERE chain = ? AND asset = ? AND purpose = 'cold' AND state IN ('queued','held') ORDER BY id LIMIT 1`, string(p.Chain), string(p.Asset))
 	for _, w := range waiting {
 		if err == nil {
-			err = tx.MovePayment(w.ID, w.State, VoidPayment, "recounted: "+hash+" went to the cold address")
+			err = tx.MovePayment(w.ID, w.State, VoidPayment, Reason("recounted: "+hash+" went to the cold address"))
 		}
 	}
 	if err != nil {

@@ -77,7 +77,7 @@ func (tx *Tx) reclassify(t Transfer) error {
 	}
 	err = tx.change(`UPDATE transfers SET direction = ?, token = ?, owner = ?, payee = ?, payee_label = ?, net = ?, fee = ?, policy = ?, state = ?, reason = ?, changed_at = ?
 		WHERE id = ? AND state = 'held' AND owner = '' AND token = '' AND failed = 0`,
-		string(t.Direction), t.Token, t.Owner, t.Payee, t.PayeeLabel, t.Net, t.Fee, string(policy), string(t.State), sqlstore.Note(t.Reason), tx.millis(), t.ID)
+		string(t.Direction), t.Token, t.Owner, t.Payee, t.PayeeLabel, t.Net, t.Fee, string(policy), string(t.State), sqlstore.Note(string(t.Reason)), tx.millis(), t.ID)
 	if err == nil {
 		err = tx.bookDeposit(t.ID, true)
 	}

@@ -67,7 +67,7 @@ func (tx *Tx) storePayment(p Payment, owner string) (uint64, error) {
 	}
 	_, err = tx.exec(`INSERT INTO payments (`+paymentColumns+`, class, owner, rank) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, ?, ?, ?, ?)`,
 		id, sql.NullInt64{Int64: int64(p.TransferID), Valid: p.TransferID != 0}, string(p.Purpose), p.Network, p.Token, string(p.Chain), p.Account,
-		string(p.Asset), p.Amount, p.Payee, p.PayeeLabel, p.Source, p.Mark, string(p.State), sqlstore.Note(p.Reason), tx.millis(), tx.millis(), int(ClassOf(p.Purpose)), owner, rank)
+		string(p.Asset), p.Amount, p.Payee, p.PayeeLabel, p.Source, p.Mark, string(p.State), sqlstore.Note(string(p.Reason)), tx.millis(), tx.millis(), int(ClassOf(p.Purpose)), owner, rank)
 	if err != nil {
 		return 0, err
 	}
@@ -164,7 +164,7 @@ func (tx *Tx) PaymentsOf(transferID uint64) ([]Payment, error) {
 // transfer for another payment. Binding and settling have their own methods. ErrConflict: it is in
 // another state, the transition does not exist, a slot of it is not decided, or it would be made
 // again or given back while it has a DifferingTx.
-func (tx *Tx) MovePayment(id uint64, from, to PaymentState, reason string) error {
+func (tx *Tx) MovePayment(id uint64, from, to PaymentState, reason Reason) error {
 	return sqlstore.Doing(tx.movePayment(id, from, to, reason), "moving payment %d from %s to %s", id, from, to)
 }
 
@@ -182,7 +182,7 @@ func (tx *Tx) checkOutcome(id uint64) error {
 	return err
 }
 
-func (tx *Tx) movePayment(id uint64, from, to PaymentState, reason string) error {
+func (tx *Tx) movePayment(id uint64, from, to PaymentState, reason Reason) error {
 	waits := from == Queued || from == HeldPayment
 	if !waits || from == to || to == Bound || to == Paid {
 		return fmt.Errorf("%w: this state change is not allowed", ErrConflict)
@@ -201,11 +201,11 @@ func (tx *Tx) movePayment(id uint64, from, to PaymentState, reason string) error
 			return fmt.Errorf("%w: a slot of it is not decided", ErrConflict)
 		}
 	}
-	err := tx.change(`UPDATE payments SET state = ?, reason = ?, changed_at = ? WHERE id = ? AND state = ?`, string(to), sqlstore.Note(reason), tx.millis(), id, string(from))
+	err := tx.change(`UPDATE payments SET state = ?, reason = ?, changed_at = ? WHERE id = ? AND state = ?`, string(to), sqlstore.Note(string(reason)), tx.millis(), id, string(from))
 	if err != nil {
 		return err
 	}
-	return tx.logPayment(id, string(to), reason)
+	return tx.logPayment(id, string(to), string(reason))
 }
 
 // CausesOf returns the IDs of the payments' transfers.

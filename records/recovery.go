@@ -135,7 +135,7 @@ func (tx *Tx) operatorSlot(paymentID uint64, e OwnTx) (Slot, error) {
 	if err := tx.openSlots([]Slot{s}); err != nil {
 		return Slot{}, err
 	}
-	return s, tx.logPayment(p.ID, ReasonOperator, fmt.Sprintf("%s at number %d paid it, by an operator's order", e.Tx, e.Number))
+	return s, tx.logPayment(p.ID, string(ReasonOperator), fmt.Sprintf("%s at number %d paid it, by an operator's order", e.Tx, e.Number))
 }
 
 // VoidBlockedSlots voids every slot of a stopped account that a final unknown transaction has shut

@@ -53,7 +53,7 @@ func (tx *Tx) QueuedPayments(id chain.ID, account string, class Class, asset cha
 
 // HeldFor returns the payments that are held for a reason and have a higher number than after,
 // lowest first, at most limit of them.
-func (tx *Tx) HeldFor(reason string, after uint64, limit int) ([]Payment, error) {
+func (tx *Tx) HeldFor(reason Reason, after uint64, limit int) ([]Payment, error) {
 	var rows []paymentRow
 	err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE state = 'held' AND reason = ? AND id > ? ORDER BY id LIMIT ?`, reason, after, limit)
 	return paymentsOf(rows), sqlstore.Doing(err, "reading what is held for %q", reason)
@@ -64,7 +64,7 @@ const maxHeldOf = 1_000
 
 // HeldDeposit reports whether a credit of an owner's deposit of a token is among the first payments
 // that are held for a reason.
-func (tx *Tx) HeldDeposit(reason, network, token, owner string) (bool, error) {
+func (tx *Tx) HeldDeposit(reason Reason, network, token, owner string) (bool, error) {
 	var one int
 	found, err := tx.get(&one, `SELECT 1 FROM (SELECT transfer_id FROM payments WHERE state = 'held' AND reason = ? AND id > ? ORDER BY id LIMIT ? + 0) p
 		JOIN transfers t ON t.id = p.transfer_id WHERE t.network = ? AND t.token = ? AND t.owner = ? AND t.direction = 'deposit' LIMIT 1`,
@@ -82,20 +82,20 @@ func (tx *Tx) Moves(purpose chain.Purpose, before uint64, limit int) ([]Payment,
 }
 
 // NoteHeld stores why a held payment is held now. ErrConflict: it is not held.
-func (tx *Tx) NoteHeld(id uint64, reason string) error {
-	err := tx.change(`UPDATE payments SET reason = ?, changed_at = ? WHERE id = ? AND state = 'held'`, sqlstore.Note(reason), tx.millis(), id)
+func (tx *Tx) NoteHeld(id uint64, reason Reason) error {
+	err := tx.change(`UPDATE payments SET reason = ?, changed_at = ? WHERE id = ? AND state = 'held'`, sqlstore.Note(string(reason)), tx.millis(), id)
 	if err == nil {
-		err = tx.logPayment(id, string(HeldPayment), reason)
+		err = tx.logPayment(id, string(HeldPayment), string(reason))
 	}
 	return sqlstore.Doing(err, "noting why payment %d is held", id)
 }
 
 // NoteWaiting stores why a queued payment waits, for people: it changes nothing about the payment,
 // and binding it clears the note. ErrConflict: it is not queued.
-func (tx *Tx) NoteWaiting(id uint64, reason string) error {
-	err := tx.change(`UPDATE payments SET reason = ?, changed_at = ? WHERE id = ? AND state = 'queued'`, sqlstore.Note(reason), tx.millis(), id)
+func (tx *Tx) NoteWaiting(id uint64, reason Reason) error {
+	err := tx.change(`UPDATE payments SET reason = ?, changed_at = ? WHERE id = ? AND state = 'queued'`, sqlstore.Note(string(reason)), tx.millis(), id)
 	if err == nil {
-		err = tx.logPayment(id, string(Queued), reason)
+		err = tx.logPayment(id, string(Queued), string(reason))
 	}
 	return sqlstore.Doing(err, "noting why payment %d waits", id)
 }

@@ -59,14 +59,14 @@ func (tx *Tx) settlePaid(s Slot, hash, blockHash string) error {
 // failed attempt, a cancellation, or something else. The payment of an open slot is queued again
 // under its next generation, or held for an operator with the reason. A forked slot's payment is
 // free already. Errors as SettlePaid's.
-func (tx *Tx) SettleVoid(s Slot, hash, blockHash, reason string, requeue bool) error {
+func (tx *Tx) SettleVoid(s Slot, hash, blockHash string, reason Reason, requeue bool) error {
 	if err := tx.settleVoid(s, hash, blockHash, reason, requeue); err != nil {
 		return fmt.Errorf("settling slot %s as void by %s: %w", s.name(), hash, err)
 	}
 	return nil
 }
 
-func (tx *Tx) settleVoid(s Slot, hash, blockHash, reason string, requeue bool) error {
+func (tx *Tx) settleVoid(s Slot, hash, blockHash string, reason Reason, requeue bool) error {
 	if err := tx.checkFinal(s.Chain, blockHash); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (tx *Tx) settleVoid(s Slot, hash, blockHash, reason string, requeue bool) e
 }
 
 // voidSlot decides a slot as void and frees its payment when the slot was open.
-func (tx *Tx) voidSlot(s Slot, hash, blockHash, reason string, to PaymentState) error {
+func (tx *Tx) voidSlot(s Slot, hash, blockHash string, reason Reason, to PaymentState) error {
 	open, err := tx.exists(`SELECT 1 FROM slots WHERE chain = ? AND account = ? AND lineage = ? AND number = ? AND state = 'open'`,
 		string(s.Chain), s.Account, s.Branch, s.Nonce)
 	if err != nil {
@@ -97,13 +97,13 @@ func (tx *Tx) voidSlot(s Slot, hash, blockHash, reason string, to PaymentState) 
 }
 
 // freePayment takes a bound payment out of its slot, under a new generation.
-func (tx *Tx) freePayment(paymentID uint64, to PaymentState, reason string) error {
+func (tx *Tx) freePayment(paymentID uint64, to PaymentState, reason Reason) error {
 	err := tx.change(`UPDATE payments SET state = ?, reason = ?, gen = gen + 1, changed_at = ? WHERE id = ? AND state = 'bound'`,
-		string(to), sqlstore.Note(reason), tx.millis(), paymentID)
+		string(to), sqlstore.Note(string(reason)), tx.millis(), paymentID)
 	if err != nil {
 		return err
 	}
-	return tx.logPayment(paymentID, string(to), reason)
+	return tx.logPayment(paymentID, string(to), string(reason))
 }
 
 // decideSlot writes the outcome of an undecided slot.
@@ -207,7 +207,7 @@ func (tx *Tx) forkSlots(a *Account, base uint64, baseHash, why string) error {
 			err = tx.logPayment(r.PaymentID, "slot_forked", s.name()+": "+why)
 		}
 		if err == nil {
-			err = tx.freePayment(r.PaymentID, Queued, why)
+			err = tx.freePayment(r.PaymentID, Queued, Reason(why))
 		}
 		if err != nil {
 			return err

@@ -29,7 +29,7 @@ type transferRow struct {
 	Fee        chain.Amount `db:"fee"`
 	Policy     string       `db:"policy"`
 	State      string       `db:"state"`
-	Reason     string       `db:"reason"`
+	Reason     Reason       `db:"reason"`
 	Height     uint64       `db:"height"`
 	BlockHash  string       `db:"block_hash"`
 	BlockAt    int64        `db:"block_at"`
@@ -296,12 +296,12 @@ func (tx *Tx) DueTransfers(id chain.ID, limit int) ([]Transfer, error) {
 // ErrConflict: it is in another state, the transition does not exist, or its block is not in the
 // chain. Also: it is to be orphaned while a payment for it lives or, once decided, without an
 // incident.
-func (tx *Tx) MoveTransfer(id uint64, from, to TransferState, reason string) error {
+func (tx *Tx) MoveTransfer(id uint64, from, to TransferState, reason Reason) error {
 	err := tx.moveTransfer(id, from, to, reason)
 	return sqlstore.Doing(err, "moving transfer %d from %s to %s", id, from, to)
 }
 
-func (tx *Tx) moveTransfer(id uint64, from, to TransferState, reason string) error {
+func (tx *Tx) moveTransfer(id uint64, from, to TransferState, reason Reason) error {
 	if to == Seen || from == Orphaned && to != Held {
 		return fmt.Errorf("%w: this state change is not allowed", ErrConflict)
 	}
@@ -315,14 +315,14 @@ func (tx *Tx) moveTransfer(id uint64, from, to TransferState, reason string) err
 			return err
 		}
 	}
-	err := tx.change(`UPDATE transfers SET state = ?, reason = ?, changed_at = ? WHERE id = ? AND state = ?`, string(to), sqlstore.Note(reason), tx.millis(), id, string(from))
+	err := tx.change(`UPDATE transfers SET state = ?, reason = ?, changed_at = ? WHERE id = ? AND state = ?`, string(to), sqlstore.Note(string(reason)), tx.millis(), id, string(from))
 	if err == nil && hasCome(from) != hasCome(to) {
 		err = tx.bookDeposit(id, hasCome(to))
 	}
 	if err != nil {
 		return err
 	}
-	return tx.logTransfer(id, string(to), reason)
+	return tx.logTransfer(id, string(to), string(reason))
 }
 
 // mayOrphan is ErrConflict while a payment for a transfer lives, and for a decided one that has not

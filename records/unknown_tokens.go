@@ -10,7 +10,7 @@ import (
 // OfUnknownToken chooses among transfers t those of tokens that no network has ever served: anybody
 // can send such tokens, in any number. Coin, and tokens that were served once, have a value for the
 // users who send them, so those need an operator.
-const OfUnknownToken = `(t.reason = '` + ReasonUnknownToken + `' AND t.reason <> '' AND t.token = '' AND t.asset <> '` + string(chain.Native) + `'
+const OfUnknownToken = `(t.reason = '` + string(ReasonUnknownToken) + `' AND t.reason <> '' AND t.token = '' AND t.asset <> '` + string(chain.Native) + `'
 	AND NOT EXISTS (SELECT 1 FROM served_tokens k WHERE k.chain = t.chain AND k.asset = t.asset))`
 
 // ServeTokens stores that a network serves its tokens.

@@ -47,7 +47,7 @@ func OldestWaiting(tx *Tx, id chain.ID, account string) ([]Waiting, error) {
 // Wait counts a token's payouts that are blocked for one reason.
 type Wait struct {
 	Token   string `db:"token"`
-	Reason  string `db:"reason"` // WaitsNoCoin, WaitsFeeCeiling, WaitsSigner, WaitsAsset or WaitsTokenLimit
+	Reason  Reason `db:"reason"` // WaitsNoCoin, WaitsFeeCeiling, WaitsSigner, WaitsAsset or WaitsTokenLimit
 	Count   uint64 `db:"count"`
 	Account string `db:"account"` // one of the accounts that they are to be paid from
 	All     bool   // no payout of the token is queued that does not wait

@@ -5,43 +5,43 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-# What runs concurrently on shared data is tested under the race detector, and only so. The watcher is tested in both ways: its
-# simulations of thousands of crashes go through a few of them under the detector (watcher/race_test.go).
+# What runs concurrently on shared data is tested under the race detector, and only so. Of the watcher these are the tests that start
+# its loops: all others call it from one goroutine. Plans of statements depend on no goroutine.
 raced=(./records/... ./exchangeapi/index/... ./exchangeapi/ws/...)
-both=(./watcher/...)
+plans=TestStatementPlans
+loops='^(TestRunPaysAndStops|TestRunEndsWithoutItsLease)$'
 
-# events prints the event streams (go doc test2json) of all tests. The machines have two cores: the programs' own tests, six at a time, and the drill wait
-# for blocks most of their time and run beside all others, which run one package after the other. When the programs are done, the race detector takes their place.
+# events prints the event streams (go doc test2json) of all tests. The machines have two cores: the programs' own tests and the drill wait for
+# blocks much of their time and run beside all others, which run one package after the other.
 events() {
-	local tests=(go test -json -count=1 -timeout 80m) code=0 late=0 drill beside
+	local tests=(go test -json -count=1 -timeout 40m) code=0 late=0 drill beside
 	if [ $# -gt 0 ]; then
 		"${tests[@]}" -p 2 "$@"
 		return
 	fi
 	"${tests[@]}" ./dev/drill >build/drill.json &
 	drill=$!
-	{
-		"${tests[@]}" -p 1 -parallel 6 ./cmd/... >build/programs.json || touch build/programs.failed
-		"${tests[@]}" -p 2 -race "${raced[@]}" "${both[@]}" >build/raced.json
-	} &
+	"${tests[@]}" -p 1 -parallel 4 ./cmd/... >build/programs.json &
 	beside=$!
 	# shellcheck disable=SC2046
 	"${tests[@]}" -p 1 $(go list ./... | grep -vxFf <(go list "${raced[@]}" ./cmd/... ./dev/drill)) || code=1
+	"${tests[@]}" -p 1 -run "$plans" ./records/... || code=1
+	"${tests[@]}" -p 1 -race -skip "$plans" "${raced[@]}" || code=1
+	"${tests[@]}" -race -run "$loops" ./watcher || code=1
 	wait "$drill" || late=1
-	wait "$beside" || code=1
-	[ ! -e build/programs.failed ] || late=1
-	cat build/drill.json build/programs.json build/raced.json
+	wait "$beside" || late=1
+	cat build/drill.json build/programs.json
 	[ $late = 0 ] || again || code=1
 	return $code
 }
 
-# again runs tests of whole programs that failed once more, in CI, when all others have ended: two busy cores are late for what a test waits for. Both outcomes
-# are told. What chance decides (GATEWAYD_SEED) is not tried again, nor a test of a single package.
+# again runs tests of whole programs that failed once more, in CI, when all others have ended: two busy cores are late for what a test
+# waits for. Both outcomes are told. What chance decides (GATEWAYD_SEED) is not tried again, nor are tests of a single package or many tests.
 again() {
 	local package tests code=0
 	[ "${CI-}" = true ] && node scripts/failed-tests.mjs build/drill.json build/programs.json >build/again.txt || return 1
 	while read -r package tests; do
-		go test -json -count=1 -timeout 20m -run "$tests" "$package" >>build/again.json || code=1
+		go test -json -count=1 -timeout 10m -run "$tests" "$package" >>build/again.json || code=1
 	done <build/again.txt
 	return $code
 }
@@ -81,7 +81,7 @@ linted() {
 }
 
 mkdir -p build/bin
-rm -f build/again.json build/events.code build/programs.failed
+rm -f build/again.json build/events.code
 check "npm packages" scripts/npm-install.sh
 check "linter of API descriptions" scripts/npm-install.sh redocly
 check "browser" scripts/browser.sh

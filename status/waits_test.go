@@ -23,7 +23,7 @@ func TestWaitsAreLate(t *testing.T) {
 		}
 		see()
 		require.Empty(t, found)
-		for reason, says := range map[string]string{records.WaitsSigner: "wait for the signer", records.WaitsAsset: "the nodes do not report", records.WaitsTokenLimit: "refuses their amounts"} {
+		for reason, says := range map[records.Reason]string{records.WaitsSigner: "wait for the signer", records.WaitsAsset: "the nodes do not report", records.WaitsTokenLimit: "refuses their amounts"} {
 			require.NoError(t, r.Try(func(tx *records.Tx) error { return tx.NoteWaiting(payment, reason) }))
 			see()
 			require.Len(t, found, 1)

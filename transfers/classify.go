@@ -92,7 +92,7 @@ func served(n records.Network, kind records.AccountKind, asset chain.Asset) (rec
 
 // valueOf returns a deposit's value in the gateway token's units, truncated, and the reason for a
 // refusal, if any.
-func valueOf(row *records.Transfer, token records.Token) (net chain.Amount, reason string) {
+func valueOf(row *records.Transfer, token records.Token) (net chain.Amount, reason records.Reason) {
 	net, _, err := row.Amount.Rescale(token.AssetDecimals, token.Decimals)
 	switch {
 	case err != nil:
@@ -107,7 +107,7 @@ func valueOf(row *records.Transfer, token records.Token) (net chain.Amount, reas
 
 // depositor returns the user of an inbound address or of a label at the shared one, or the reason
 // why there is none.
-func (r Rules) depositor(tx *records.Tx, n records.Network, kind records.AccountKind, row *records.Transfer) (bindingType int, owner, reason string, err error) {
+func (r Rules) depositor(tx *records.Tx, n records.Network, kind records.AccountKind, row *records.Transfer) (bindingType int, owner string, reason records.Reason, err error) {
 	var b records.Binding
 	var known bool
 	hot := kind == records.KindHot && n.Shared == n.Hot // docs/adr/004; users have the addresses of retired ones too
@@ -221,7 +221,7 @@ func split(p records.Policy, gross, highest chain.Amount) (net, fee chain.Amount
 }
 
 // limits returns the reason for refusing a net amount, if any.
-func limits(p records.Policy, net chain.Amount) string {
+func limits(p records.Policy, net chain.Amount) records.Reason {
 	paid, _, err := net.Rescale(p.Decimals, p.AssetDecimals)
 	switch {
 	case net.Less(p.MinWithdraw) || (err == nil && paid.IsZero()):

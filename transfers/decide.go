@@ -9,7 +9,7 @@ import (
 // Decision is the outcome of a transfer that has become final.
 type Decision struct {
 	State  records.TransferState
-	Reason string
+	Reason records.Reason
 	Fault  error // the transfer is held because its reason has no outcome
 }
 
@@ -54,16 +54,12 @@ func (r Rules) queueFollowing(tx *records.Tx, n records.Network, t records.Trans
 
 // outcome returns the state of a final transfer with a reason. A reason without an outcome is an
 // error, and its transfer is held: money moves only by a rule.
-func outcome(reason string) (records.TransferState, error) {
-	switch reason {
-	case "", records.ReasonInternal:
+func outcome(reason records.Reason) (records.TransferState, error) {
+	if reason == "" {
 		return records.Final, nil
-	case records.ReasonUnknownLabel, records.ReasonUnbound, records.ReasonUnknownToken, records.ReasonUnknownSender,
-		records.ReasonBeforeAddress, records.ReasonUnproven, records.ReasonWrongType:
-		return records.Held, nil
-	case records.ReasonBelowMinimum, records.ReasonOverMaximum, records.ReasonWrongAddress, records.ReasonWrongComment, records.ReasonFailed,
-		records.ReasonPayeeRefuses, records.ReasonPayeeGas: // the last two after a write-off, when its block is back
-		return records.Refused, nil
+	}
+	if info, known := records.ReasonOf(reason); known && info.Outcome != "" {
+		return info.Outcome, nil
 	}
 	return records.Held, fmt.Errorf("no rule decides a transfer with the reason %q", reason)
 }

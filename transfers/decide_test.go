@@ -10,10 +10,10 @@ import (
 
 // A transfer moves by a rule only: a reason without an outcome is held with an error, not refunded.
 func TestUnknownReasonIsHeld(t *testing.T) {
-	for _, reason := range []string{"new_reason", records.ReasonPayoutDiffers, records.ReasonFoundByAudit} {
+	for _, reason := range []records.Reason{"new_reason", records.ReasonPayoutDiffers, records.ReasonFoundByAudit} {
 		state, err := outcome(reason)
 		require.Equal(t, records.Held, state, reason)
-		require.ErrorContains(t, err, reason)
+		require.ErrorContains(t, err, string(reason))
 	}
 	state, err := outcome(records.ReasonWrongComment)
 	require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 
 // TestPermitted: the orders that a record's state permits are offered, and no others.
 func TestPermitted(t *testing.T) {
-	transfer := func(direction records.Direction, state records.TransferState, reason string) records.Transfer {
+	transfer := func(direction records.Direction, state records.TransferState, reason records.Reason) records.Transfer {
 		return records.Transfer{ID: 1, Direction: direction, State: state, Reason: reason, Token: "tti_1", Owner: "vite_1", Net: chain.NewAmount(5)}
 	}
 	stranger := transfer(records.Deposit, records.Held, records.ReasonUnknownLabel)
@@ -21,7 +21,7 @@ func TestPermitted(t *testing.T) {
 	incident.Incident = "its block has left the chain"
 	worthless := transfer(records.Deposit, records.Held, records.ReasonWrongType)
 	worthless.Net = chain.Amount{}
-	pay := func(purpose chain.Purpose, state records.PaymentState, reason string) records.Payment {
+	pay := func(purpose chain.Purpose, state records.PaymentState, reason records.Reason) records.Payment {
 		return records.Payment{Purpose: purpose, State: state, Reason: reason}
 	}
 	final := transfer(records.Deposit, records.Final, "")

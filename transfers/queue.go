@@ -54,7 +54,7 @@ func queueReceive(tx *records.Tx, n records.Network, t records.Transfer) error {
 // GiveUp turns a payout of a withdrawal that is queued or held into a refund of an amount. The
 // payout is void first, so the two can never both live. ErrConflict, with nothing changed: the
 // withdrawal cannot be refunded.
-func (r Rules) GiveUp(tx *records.Tx, p records.Payment, t records.Transfer, reason string, back chain.Amount) error {
+func (r Rules) GiveUp(tx *records.Tx, p records.Payment, t records.Transfer, reason records.Reason, back chain.Amount) error {
 	if !r.Refundable(t) {
 		return fmt.Errorf("%w: transfer %d has left its chain, or its network was removed from the configuration", records.ErrConflict, t.ID)
 	}

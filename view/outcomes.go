@@ -49,7 +49,7 @@ func OutcomeOf(r *records.Record) string {
 type Choice struct {
 	Direction records.Direction // empty: any
 	Outcome   string            // or the state of a transfer
-	Reasons   []string          // empty: any
+	Reasons   []records.Reason  // empty: any
 	Not       bool              // none of Reasons
 }
 

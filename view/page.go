@@ -211,7 +211,7 @@ type listed struct {
 	net, fee                   chain.Amount
 	depths                     depths
 	state                      records.TransferState
-	reason                     string
+	reason                     records.Reason
 	height                     uint64
 	blockAt, seenAt, changedAt int64
 
@@ -236,7 +236,7 @@ func (l *listed) read(row []driver.Value, known *depthCache) (err error) {
 	if l.fee, err = chain.ParseAmount(text(4)); err != nil {
 		return err
 	}
-	l.state, l.reason, l.height = records.TransferState(text(6)), text(7), number(8)
+	l.state, l.reason, l.height = records.TransferState(text(6)), records.Reason(text(7)), number(8)
 	l.blockAt, l.seenAt, l.changedAt = int64(number(9)), int64(number(10)), int64(number(11))
 	l.payment, l.purpose, l.payout, l.payoutTx = number(12), chain.Purpose(text(13)), records.PaymentState(text(14)), text(15)
 	if l.depths, err = known.of(text(5)); err != nil { // what the record froze of its policy

@@ -22,7 +22,7 @@ type Filter struct {
 	Direction     records.Direction
 	State         records.TransferState
 	Outcomes      []Choice // any of these
-	Reason        string
+	Reason        records.Reason
 	Owner         string
 	Tx            string
 	Address       string         // of the user, the sender, the payee, or a deposit address that was given out
@@ -140,7 +140,7 @@ func (f Filter) where(now time.Time) (string, []any) {
 		}
 	}
 	if f.Reason != "" {
-		add(`reason = ? AND reason <> ''`, sqlstore.Note(f.Reason))
+		add(`reason = ? AND reason <> ''`, sqlstore.Note(string(f.Reason)))
 	}
 	if f.Tx != "" { // in or out
 		add(`id IN (SELECT i.id FROM transfers i WHERE i.tx = ? UNION SELECT p.transfer_id `+paymentsByHash+` AND p.tx = a.hash)`, sqlstore.Note(f.Tx), sqlstore.Note(f.Tx))

@@ -16,7 +16,7 @@ func TestPublicState(t *testing.T) {
 	held := &records.Payment{State: records.HeldPayment}
 	type record struct {
 		state  records.TransferState
-		reason string
+		reason records.Reason
 		credit *records.Payment
 		tx     string
 	}

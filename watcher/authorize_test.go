@@ -128,11 +128,15 @@ func TestOperatorsHold(t *testing.T) {
 	r.rest()
 	require.Equal(t, []any{records.HeldPayment, records.ReasonOperator}, state())
 
-	r.update(func(tx *records.Tx) error { return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: r.transfer(hash).ID}) })
+	r.update(func(tx *records.Tx) error {
+		return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: r.transfer(hash).ID})
+	})
 	require.NoError(t, hold(), "before it is bound")
 	r.rest()
 	require.Equal(t, []any{records.HeldPayment, records.ReasonOperator}, state())
-	r.update(func(tx *records.Tx) error { return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: r.transfer(hash).ID}) })
+	r.update(func(tx *records.Tx) error {
+		return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: r.transfer(hash).ID})
+	})
 	r.rest()
 	require.Equal(t, []any{records.Paid, ""}, state())
 	require.ErrorIs(t, hold(), transfers.ErrNothingToDo, "it is paid")

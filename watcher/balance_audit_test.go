@@ -144,7 +144,7 @@ func TestHiddenCoinOutcomes(t *testing.T) {
 		to     func(r *coinRig, address string) string
 		amount uint64
 		state  records.TransferState
-		reason string
+		reason records.Reason
 		paid   uint64
 	}{
 		{"minimum", func(_ *coinRig, a string) string { return a }, minimum, records.Final, "", minimum},
@@ -268,10 +268,14 @@ func TestUndatedCoinWaitsForAnOperator(t *testing.T) {
 	require.Equal(t, records.ReasonUnproven, found[0].Reason)
 	r.settle(finality)
 	r.requireHolding(r.vite, owner, "tti_native", 0)
-	r.update(func(tx *records.Tx) error { return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: found[0].ID}) })
+	r.update(func(tx *records.Tx) error {
+		return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: found[0].ID})
+	})
 	r.settle(3*finality + 6)
 	r.requireHolding(r.vite, owner, "tti_native", 900)
-	err := r.store.Update(t.Context(), func(tx *records.Tx) error { return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: found[0].ID}) })
+	err := r.store.Update(t.Context(), func(tx *records.Tx) error {
+		return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: found[0].ID})
+	})
 	require.ErrorIs(t, err, transfers.ErrNothingToDo)
 	r.requireSound()
 }

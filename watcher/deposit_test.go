@@ -54,7 +54,7 @@ func TestDepositOutcomes(t *testing.T) {
 		name    string
 		send    func(r *rig, owner, address, label string) string
 		state   records.TransferState
-		reason  string
+		reason  records.Reason
 		credits uint64
 	}{
 		{"minimum", func(r *rig, _, address, _ string) string { return r.deposit(address, minimum*100) },
@@ -184,10 +184,14 @@ func TestOperatorCreditsBelowMinimum(t *testing.T) {
 	r.rest()
 	r.requireState(hash, records.Refused, records.ReasonBelowMinimum)
 	id := r.transfer(hash).ID
-	r.update(func(tx *records.Tx) error { return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: id}) })
+	r.update(func(tx *records.Tx) error {
+		return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: id})
+	})
 	r.rest()
 	r.requireHolding(r.vite, owner, usd, 50)
-	err := r.store.Update(t.Context(), func(tx *records.Tx) error { return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: id}) })
+	err := r.store.Update(t.Context(), func(tx *records.Tx) error {
+		return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: id})
+	})
 	require.ErrorIs(t, err, transfers.ErrNothingToDo)
 	r.requireSound()
 }

@@ -40,7 +40,7 @@ func (r *rig) attempts(p records.Payment) (list []records.Attempt) {
 	return list
 }
 
-func (r *rig) requireWaiting(token, reason string) {
+func (r *rig) requireWaiting(token string, reason records.Reason) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) error {
 		all, err := records.Waits(tx, "main", "eth")

@@ -65,7 +65,9 @@ func TestHeldCreditIsPaidOnlyOnceItsDepositIsBack(t *testing.T) {
 
 	r.setChannel(records.Deposit, "OPEN")
 	r.update(func(tx *records.Tx) error { return records.SetAutomatic(tx, "main", usd, records.Deposit, "OPEN", "") })
-	r.update(func(tx *records.Tx) error { return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: r.transfer(hash).ID}) })
+	r.update(func(tx *records.Tx) error {
+		return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: r.transfer(hash).ID})
+	})
 	other, otherAddress := r.user()
 	r.deposit(otherAddress, 70_000)
 	r.rest()
@@ -76,7 +78,9 @@ func TestHeldCreditIsPaidOnlyOnceItsDepositIsBack(t *testing.T) {
 	r.eth.Gossip()
 	r.rest()
 	if r.payment(hash).State == records.HeldPayment {
-		r.update(func(tx *records.Tx) error { return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: r.transfer(hash).ID}) })
+		r.update(func(tx *records.Tx) error {
+			return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: r.transfer(hash).ID})
+		})
 		r.rest()
 	}
 	require.Equal(t, records.Paid, r.payment(hash).State)
@@ -168,7 +172,9 @@ func TestHeldCreditIsGivenUp(t *testing.T) {
 	r.run(1)
 	held := r.payment(hash)
 	require.Equal(t, records.HeldPayment, held.State)
-	r.update(func(tx *records.Tx) error { return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: r.transfer(hash).ID}) }) // the operator hopes
+	r.update(func(tx *records.Tx) error {
+		return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: r.transfer(hash).ID})
+	}) // the operator hopes
 	r.update(func(tx *records.Tx) error {
 		return r.w.rules().Order(tx, transfers.OrderWriteOff, transfers.Order{Record: r.transfer(hash).ID, Why: "gone"})
 	})
@@ -401,7 +407,9 @@ func TestLostCreditStaysUnpaidWhenItsBlockIsPruned(t *testing.T) {
 	require.Equal(t, records.HeldPayment, r.payment(hash).State)
 	r.setChannel(records.Deposit, "OPEN")
 	r.update(func(tx *records.Tx) error { return records.SetAutomatic(tx, "main", usd, records.Deposit, "OPEN", "") })
-	r.update(func(tx *records.Tx) error { return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: r.transfer(hash).ID}) })
+	r.update(func(tx *records.Tx) error {
+		return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: r.transfer(hash).ID})
+	})
 	r.rest()
 	r.requireHolding(r.vite, owner, usd, 0)
 	came := func() (s books.Sheet) {

@@ -81,7 +81,9 @@ func TestHeldRefundToAnother(t *testing.T) {
 	before := r.eth.Holding(sender, chain.Native)
 	require.NoError(t, r.refund(hash, transfers.Order{}))
 	require.ErrorIs(t, r.refund(hash, transfers.Order{To: elsewhere}), transfers.ErrNothingToDo, "it leaves")
-	require.NoError(t, r.store.Update(t.Context(), func(tx *records.Tx) error { return r.w.rules().Order(tx, transfers.OrderHold, transfers.Order{Record: r.transfer(hash).ID}) }))
+	require.NoError(t, r.store.Update(t.Context(), func(tx *records.Tx) error {
+		return r.w.rules().Order(tx, transfers.OrderHold, transfers.Order{Record: r.transfer(hash).ID})
+	}))
 	require.ErrorContains(t, r.refund(hash, transfers.Order{}), "name another address")
 	require.ErrorContains(t, r.refund(hash, transfers.Order{To: sender}), "already")
 	require.ErrorIs(t, r.refund(hash, transfers.Order{To: r.net.Hot}), transfers.ErrNothingToDo, "one of our own")

@@ -99,9 +99,15 @@ func TestVoidThatTheSignerDoesNotSeeStopsNoOther(t *testing.T) {
 // reason it is held, until an operator has said what the transaction did.
 func TestPayoutThatDiffersIsNotMadeAgain(t *testing.T) {
 	for name, order := range map[string]func(*rig, *records.Tx, transfers.Order) error{
-		"retry":  func(r *rig, tx *records.Tx, o transfers.Order) error { return r.w.rules().Order(tx, transfers.OrderRetry, o) },
-		"refund": func(r *rig, tx *records.Tx, o transfers.Order) error { return r.w.rules().Order(tx, transfers.OrderRefund, o) },
-		"reject": func(r *rig, tx *records.Tx, o transfers.Order) error { return r.w.rules().Order(tx, transfers.OrderReject, o) },
+		"retry": func(r *rig, tx *records.Tx, o transfers.Order) error {
+			return r.w.rules().Order(tx, transfers.OrderRetry, o)
+		},
+		"refund": func(r *rig, tx *records.Tx, o transfers.Order) error {
+			return r.w.rules().Order(tx, transfers.OrderRefund, o)
+		},
+		"reject": func(r *rig, tx *records.Tx, o transfers.Order) error {
+			return r.w.rules().Order(tx, transfers.OrderReject, o)
+		},
 		"held, then retried": func(r *rig, tx *records.Tx, o transfers.Order) error {
 			if err := r.w.rules().Order(tx, transfers.OrderHold, o); err != nil {
 				return err

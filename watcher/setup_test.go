@@ -285,7 +285,7 @@ func (r *rig) cursor(id chain.ID) (c records.Cursor) {
 	return c
 }
 
-func (r *rig) requireState(hash string, state records.TransferState, reason string) {
+func (r *rig) requireState(hash string, state records.TransferState, reason records.Reason) {
 	r.t.Helper()
 	t := r.transfer(hash)
 	require.Equal(r.t, state, t.State)

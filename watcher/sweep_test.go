@@ -316,7 +316,7 @@ func TestRefusedSweepIsAskedAgain(t *testing.T) {
 }
 
 // heldSweep is a gateway with a deposit of a token whose sweep is held for a reason.
-func heldSweep(t *testing.T, reason string) (r *rig, address string) {
+func heldSweep(t *testing.T, reason records.Reason) (r *rig, address string) {
 	r = sweepRig(t)
 	_, address = r.user()
 	r.deposit(address, 50_000)

@@ -45,7 +45,7 @@ func TestWithdrawalOutcomes(t *testing.T) {
 		name   string
 		amount uint64
 		memo   func(*rig) chain.Memo
-		reason string
+		reason records.Reason
 	}{
 		{"least", minimum + fee, good, ""},
 		{"most", maximum + fee, good, ""},

@@ -61,7 +61,7 @@ func accountMovesCommand(w streams, config *string) *cobra.Command {
 		for i, m := range list {
 			rows[i] = []string{
 				strconv.FormatUint(m.Payment, 10), m.At.UTC().Format(time.DateTime), string(m.Chain), shortHash(m.From), shortHash(m.To), d.Config.AssetAmount(m.Chain, m.Asset, m.Amount),
-				m.State, shortHash(cmp.Or(m.Tx, m.Reason)), cmp.Or(m.Actor, "daemon"), m.Why,
+				m.State, shortHash(cmp.Or(m.Tx, string(m.Reason))), cmp.Or(m.Actor, "daemon"), m.Why,
 			}
 		}
 		return f.table(w.stdout, []string{"payment", "ordered", "chain", "from", "to", "amount", "state", "transaction", "by", "why"}, rows, list)

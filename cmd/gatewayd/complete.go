@@ -28,7 +28,7 @@ var proposals = map[string]func(ctx context.Context, d *operator.Session, before
 	"direction": func(context.Context, *operator.Session, []string) ([]string, error) {
 		return operator.Directions(), nil
 	},
-	"reason": func(context.Context, *operator.Session, []string) ([]string, error) { return records.Reasons(), nil },
+	"reason": func(context.Context, *operator.Session, []string) ([]string, error) { return operator.Reasons(), nil },
 }
 
 // addCompletions adds shell completion to a command's arguments and flags, from the records of the

@@ -73,9 +73,9 @@ func mustRun(t *testing.T, args ...string) string {
 
 // waitForHeld waits until the payment of what was sent is held for a reason, and answers its
 // record.
-func (w *custodyEnv) waitForHeld(t *testing.T, sent, reason string) (record string) {
+func (w *custodyEnv) waitForHeld(t *testing.T, sent string, reason records.Reason) (record string) {
 	t.Helper()
-	waitFor(t, "a payment held for "+reason, func() bool {
+	waitFor(t, "a payment held for "+string(reason), func() bool {
 		for _, row := range w.listRecords(t, "--needs-operator") {
 			if row.InTx != sent {
 				continue

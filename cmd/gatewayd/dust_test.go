@@ -35,7 +35,7 @@ func TestDustKeepsNobodyWaiting(t *testing.T) {
 	before := r.height(t, gateway)
 	r.snapshot(t, int(r.Info.Confirmations)+1)
 	waitFor(t, "dust", func() bool {
-		return len(r.listRecords(t, "--reason", records.ReasonDust, "--limit", "1000")) == dustCount
+		return len(r.listRecords(t, "--reason", string(records.ReasonDust), "--limit", "1000")) == dustCount
 	})
 
 	in, err := honest.Deposit(t.Context(), honest.Times(3))
@@ -70,7 +70,7 @@ func (r *rig) refundedByOrder(t *testing.T, u *testUser, sent string) {
 	back := u.block(t, u.mustAwait(t, "/withdraw-records", sent, "FAILED").RefundTxHash)
 	require.Equal(t, u.Vite.Address(), back.ToAddress)
 	require.Equal(t, chain.NewAmount(1), chain.AmountOf(&back.Amount))
-	require.Len(t, r.listRecords(t, "--reason", records.ReasonDust, "--limit", "1000"), dustCount-1)
+	require.Len(t, r.listRecords(t, "--reason", string(records.ReasonDust), "--limit", "1000"), dustCount-1)
 }
 
 // snapshot makes snapshot blocks on a chain without automatic ones.

@@ -66,7 +66,7 @@ func TestNoCoinForFees(t *testing.T) {
 		require.Equal(t, "MAINTAIN", meta.WithdrawState)
 		r.waitForBlocks(t, 12) // four times replace_after
 		waits := paymentOf(t, r.recordDetail(t, sent), chain.Credit)
-		require.Equal(t, []string{"queued", "no_coin"}, []string{waits.State, waits.Reason})
+		require.Equal(t, []string{"queued", "no_coin"}, []string{waits.State, string(waits.Reason)})
 		require.Empty(t, waits.Attempts)
 		require.Empty(t, u.mustAwait(t, "/withdraw-records", sent, "TOT_CONFIRMED").OutTxHash)
 

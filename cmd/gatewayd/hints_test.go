@@ -94,7 +94,7 @@ func (r *rig) taxedWithdrawals(t *testing.T, n *ethtest.Node, u *testUser) func(
 }
 
 // heldFor is true when a payment of a record is held for a reason.
-func (r *rig) heldFor(t *testing.T, hash, reason string) bool {
+func (r *rig) heldFor(t *testing.T, hash string, reason records.Reason) bool {
 	t.Helper()
 	for _, row := range r.listRecords(t, "--hash", hash) {
 		for _, p := range r.recordDetail(t, row.InTx).Payments {

@@ -191,8 +191,8 @@ func TestOtherWay(t *testing.T) {
 	token := r.newHeldRecord(t, address, "")
 	coins := r.eth.pay(t, "native", r.shared.DepositAddress, units(r.eth.Token, 20), r.shared.Label)
 	waitFor(t, "the coins", func() bool { return r.needingOperator(t)[coins].InTx != "" })
-	require.Equal(t, []string{"wrong_type", r.wallet(r.eth)}, []string{token.Reason, token.Wallet})
-	require.Equal(t, []string{"wrong_type", r.wallet(r.dai)}, []string{r.needingOperator(t)[coins].Reason, r.needingOperator(t)[coins].Wallet})
+	require.Equal(t, []string{"wrong_type", r.wallet(r.eth)}, []string{string(token.Reason), token.Wallet})
+	require.Equal(t, []string{"wrong_type", r.wallet(r.dai)}, []string{string(r.needingOperator(t)[coins].Reason), r.needingOperator(t)[coins].Wallet})
 
 	_, err := r.command(t, "records", "credit", recordName(token), "--wallet", r.wallet(r.dai), "--why", "somebody else")
 	require.ErrorContains(t, err, "only this wallet can be credited")

@@ -43,7 +43,7 @@ func summary(c config.Config, r records.Record, now time.Time) []string {
 	row := operator.RowOf(r)
 	state := row.Status
 	if r.Reason != "" {
-		state += " (" + r.Reason + ")"
+		state += " (" + string(r.Reason) + ")"
 	}
 	if r.Loss != nil {
 		state += " (written off)"
@@ -118,7 +118,7 @@ func printRecords(d *operator.Session, w io.Writer, f format, list []records.Rec
 	}
 	if f.json {
 		for _, a := range stopped {
-			values = append(values, operator.RecordRow{Network: a.Network, State: string(a.State), Reason: a.Why, Account: a.Account})
+			values = append(values, operator.RecordRow{Network: a.Network, State: string(a.State), Reason: records.Reason(a.Why), Account: a.Account})
 		}
 	} else {
 		printStopped(w, stopped)
@@ -171,7 +171,7 @@ func queryFlags(q *operator.Query, f *pflag.FlagSet, all bool) {
 	f.StringVar(&q.Token, "token", "", "only this token (id or symbol)")
 	f.StringVar(&q.Direction, "direction", "", "only deposit, withdrawal or funding")
 	f.StringVar(&q.State, "state", "", "only transfers in this state: "+strings.Join(operator.States(), ", "))
-	f.StringVar(&q.Reason, "reason", "", "only this reason: "+strings.Join(records.Reasons(), ", "))
+	f.StringVar(&q.Reason, "reason", "", "only this reason: "+strings.Join(operator.Reasons(), ", "))
 	f.StringVar(&q.Wallet, "wallet", "", "only this exchange-chain address")
 	f.StringVar(&q.Hash, "hash", "", "only records with this hash, in or out; its beginning will do")
 	f.StringVar(&q.Address, "address", "", "only records with this address: the user's, the sender's, the payee's, or a deposit address")

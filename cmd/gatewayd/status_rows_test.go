@@ -75,7 +75,7 @@ func checkedKinds(f *ast.FuncDecl) (looked bool, named map[string]bool) {
 // kindNames are the constants of type status.Kind, with their values.
 func kindNames(t *testing.T) map[string]string {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../../status/status.go", nil, parser.SkipObjectResolution)
+	file, err := parser.ParseFile(token.NewFileSet(), "../../status/kinds.go", nil, parser.SkipObjectResolution)
 	require.NoError(t, err)
 	kinds := map[string]string{}
 	ast.Inspect(file, func(n ast.Node) bool {

@@ -54,6 +54,7 @@ func TestWarningsOnEverySurface(t *testing.T) {
 		}},
 		{"deposits that are not swept", status.FundsUnswept, func() { w.oweWhatIsUnswept(t) }, func() { w.topUp(t) }},
 		{"a payout that no node passes on", status.PaymentsLate, func() {
+			w.waitUntilPaid(t)
 			fail(faults.Fault{Refuses: rawTransaction.Match}, nodes...)
 			w.user.withdrawToPayee(t, units(w.user.Token, 10_000))
 			w.user.withdrawToPayee(t, units(w.user.Token, 10_000))
@@ -137,6 +138,19 @@ func (w *faultyEnv) makeWaiting(t *testing.T, d time.Duration) {
 		n, err := res.RowsAffected()
 		require.NoError(t, err)
 		return n > 0
+	})
+}
+
+// waitUntilPaid waits until no payment is on its way.
+func (w *faultyEnv) waitUntilPaid(t *testing.T) {
+	t.Helper()
+	db, err := sql.Open("sqlite3", strings.TrimPrefix(w.cfg.Database.URL, "sqlite:")+"?_busy_timeout=60000")
+	require.NoError(t, err)
+	defer db.Close()
+	waitFor(t, "no payment on its way", func() bool {
+		var open int
+		require.NoError(t, db.QueryRow(`SELECT count(*) FROM payments WHERE state IN ('queued', 'bound')`).Scan(&open))
+		return open == 0
 	})
 }
 

@@ -37,7 +37,7 @@ func (s *stage) waitForPaid(ctx context.Context, sent string, to common.Address,
 }
 
 // waitForHeld waits until the payment of a withdrawal is held for a reason, and answers its record.
-func (s *stage) waitForHeld(ctx context.Context, sent, reason string) (record string, err error) {
+func (s *stage) waitForHeld(ctx context.Context, sent string, reason records.Reason) (record string, err error) {
 	err = s.find(ctx, sent, func(t records.Transfer, q records.Payment) bool {
 		record = fmt.Sprint(t.ID)
 		return q.State == records.HeldPayment && q.Reason == reason

@@ -21,28 +21,28 @@ const shownApprovals = 200
 // waiting is a payment that people may approve: everything that their signature covers, and what
 // they may want to know besides.
 type waiting struct {
-	Record   uint64       `json:"record"`
-	Payment  uint64       `json:"payment"`
-	State    string       `json:"state"`
-	Reason   string       `json:"reason"`
-	Since    string       `json:"since"`
-	Network  string       `json:"network"`
-	Token    string       `json:"token"`
-	Chain    chain.ID     `json:"chain"`
-	Account  string       `json:"account"`
-	Purpose  string       `json:"purpose"`
-	Asset    chain.Asset  `json:"asset"`
-	Amount   chain.Amount `json:"amount"`
-	Shown    string       `json:"shown"` // the amount with its symbol
-	Payee    string       `json:"payee"`
-	Label    string       `json:"label"`
-	User     string       `json:"user"`
-	Sender   string       `json:"sender"`
-	InChain  chain.ID     `json:"inChain"`
-	InTx     string       `json:"inTx"`
-	InHeight uint64       `json:"inHeight"`
-	Came     string       `json:"came"` // what came in, with its symbol
-	Approved []approved   `json:"approved"`
+	Record   uint64         `json:"record"`
+	Payment  uint64         `json:"payment"`
+	State    string         `json:"state"`
+	Reason   records.Reason `json:"reason"`
+	Since    string         `json:"since"`
+	Network  string         `json:"network"`
+	Token    string         `json:"token"`
+	Chain    chain.ID       `json:"chain"`
+	Account  string         `json:"account"`
+	Purpose  string         `json:"purpose"`
+	Asset    chain.Asset    `json:"asset"`
+	Amount   chain.Amount   `json:"amount"`
+	Shown    string         `json:"shown"` // the amount with its symbol
+	Payee    string         `json:"payee"`
+	Label    string         `json:"label"`
+	User     string         `json:"user"`
+	Sender   string         `json:"sender"`
+	InChain  chain.ID       `json:"inChain"`
+	InTx     string         `json:"inTx"`
+	InHeight uint64         `json:"inHeight"`
+	Came     string         `json:"came"` // what came in, with its symbol
+	Approved []approved     `json:"approved"`
 }
 
 // approved is one that there is already, as far as this process knows: the signer counts.

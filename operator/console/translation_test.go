@@ -1,6 +1,9 @@
 package console_test
 
 import (
+	"encoding/json"
+	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,6 +17,39 @@ import (
 	"gatewayd/transfers"
 )
 
+var update = flag.Bool("update", false, "write web/ui/src/console/codes.js")
+
+// TestCodesOfThePage: the page's labels of reasons and conditions are those of the tables.
+func TestCodesOfThePage(t *testing.T) {
+	type label struct {
+		English string `json:"en"`
+		Chinese string `json:"zh"`
+	}
+	codes := map[string]map[string]label{"reason": {}, "condition": {}}
+	add := func(of, code, english, chinese string) {
+		require.NotContains(t, codes[of], code, "twice")
+		require.NotEmpty(t, english, code)
+		require.Regexp(t, `\p{Han}`, chinese, code)
+		codes[of][code] = label{english, chinese}
+	}
+	for _, r := range records.AllReasons() {
+		add("reason", string(r.Reason), r.English, r.Chinese)
+	}
+	for _, k := range status.AllKinds() {
+		add("condition", string(k.Kind), k.English, k.Chinese)
+	}
+	want, err := json.MarshalIndent(codes, "", "  ")
+	require.NoError(t, err)
+	want = fmt.Appendf(nil, "// Labels of the daemon's codes, written by `go test ./operator/console -run TestCodesOfThePage -update`.\nexport const codes = %s;\n", want)
+	const path = "../../web/ui/src/console/codes.js"
+	if *update {
+		require.NoError(t, os.WriteFile(path, want, 0o644))
+	}
+	got, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(got), "write it: go test ./operator/console -run TestCodesOfThePage -update; then scripts/web.sh")
+}
+
 // TestCodesAreTranslated: every code of the API has a Chinese text on the page, and every Chinese
 // text belongs to a code.
 func TestCodesAreTranslated(t *testing.T) {
@@ -25,13 +61,6 @@ func TestCodesAreTranslated(t *testing.T) {
 		return string(found[1])
 	}
 	for name, words := range map[string][]string{
-		"condition": kinds(),
-		"reason": {
-			records.ReasonBelowMinimum, records.ReasonOverMaximum, records.ReasonWrongAddress, records.ReasonWrongComment, records.ReasonFailed, records.ReasonPayoutFailed, records.ReasonPayeeRefuses, records.ReasonPayeeGas,
-			records.ReasonPayoutDiffers, records.ReasonUnknownLabel, records.ReasonUnbound, records.ReasonUnknownToken, records.ReasonUnknownSender, records.ReasonWrongType, records.ReasonOperator, records.ReasonInternal,
-			records.ReasonDust, records.ReasonBeforeAddress, records.ReasonUnproven, records.ReasonFoundByAudit,
-			records.HeldLimit, records.HeldApproval, records.HeldListed, records.HeldUnproven, records.HeldRefused,
-		},
 		"difference": {string(transfers.MissingTransfer), string(transfers.MissingOwn), string(transfers.OtherBlock), string(transfers.OtherFacts), string(transfers.NotOnChain), string(transfers.OtherLine)},
 	} {
 		for _, word := range words {
@@ -54,11 +83,4 @@ func TestCodesAreTranslated(t *testing.T) {
 	for _, known := range regexp.MustCompile(`"([^"]+)": "`).FindAllStringSubmatch(refusals, -1) {
 		require.Contains(t, said, known[1])
 	}
-}
-
-func kinds() (list []string) {
-	for _, k := range status.Kinds() {
-		list = append(list, string(k))
-	}
-	return list
 }

@@ -69,14 +69,14 @@ func watcherRules() []mutant {
 		{name: "settle: the guard is freed", rule: "the sign-guard learns that a slot is void", file: "watcher/follow/settle.go", old: "err = f.deps.Signer.Free(ctx, slot.PaymentID)", new: "err = error(nil)", suite: watch("TestFailedPayoutIsRefundedLessItsFee|TestFailedPayoutIsRefundedLessItsFee|" + models)},
 		{name: "settle: the payout is void first", rule: "payout and refund never both live", file: "transfers/queue.go", old: "if err := tx.MovePayment(p.ID, p.State, records.VoidPayment, reason); err != nil {", new: "if err := error(nil); err != nil {", suite: watch("TestFailedPayoutIsRefundedLessItsFee")},
 		{name: "decide: not before its depth", rule: "a transfer is decided when it is deep enough (R6)", file: "watcher/follow/decide_final.go", old: "if !t.Depth().Reached(t.Height, cur.Height, cur.Final.Height) {", new: "if false {", suite: watch("TestDepositIsCredited|TestReorgBeforeFinality|" + models), survives: "the records answer only transfers that the same depth makes due (`due: not before its depth`)"},
-		{name: "decide: a reason refuses", rule: "what has a reason is not credited", file: "transfers/decide.go", old: "return records.Refused, nil", new: "return records.Final, nil", suite: watch("TestDepositOutcomes|TestWithdrawalOutcomes")},
+		{name: "decide: a reason refuses", rule: "what has a reason is not credited", file: "transfers/decide.go", old: "return info.Outcome, nil", new: "return records.Final, nil", suite: watch("TestDepositOutcomes|TestWithdrawalOutcomes")},
 	}
 }
 
 // payerRules are the rest of the watcher's rules.
 func payerRules() []mutant {
 	return []mutant{
-		{name: "decide: the unknown is held", rule: "what nobody can be named for is held", file: "transfers/decide.go", old: "case records.ReasonUnknownLabel, records.ReasonUnbound,", new: "case records.ReasonUnbound,", suite: watch("TestDepositOutcomes|TestWithdrawalOutcomes")},
+		{name: "decide: the unknown is held", rule: "what nobody can be named for is held", file: "records/reasons.go", old: "{Reason: ReasonUnknownLabel, Outcome: Held,", new: "{Reason: ReasonUnknownLabel, Outcome: Refused,", suite: watch("TestDepositOutcomes|TestWithdrawalOutcomes")},
 		{name: "decide: received first", rule: "what comes in on the exchange chain is received, also what is refused", file: "transfers/decide.go", old: "if t.Chain == n.Exchange {\n\t\tif err := queueReceive", new: "if t.Chain == n.Exchange && t.State == records.Final {\n\t\tif err := queueReceive", suite: watch("TestRefusedWithdrawalIsTakenInBeforeItGoesBack")},
 		{name: "decide: the net amount is credited", rule: "a deposit is credited with its net amount", file: "transfers/queue.go", old: "chain.Asset(t.Token), t.Net", new: "chain.Asset(t.Token), t.Amount", suite: watch("TestDepositIsCredited|TestDepositOutcomes")},
 		{name: "decide: rescaled", rule: "a withdrawal is paid in the asset's units", file: "transfers/queue.go", old: "t.Net.Rescale(t.Policy.Decimals, t.Policy.AssetDecimals)", new: "t.Net.Rescale(t.Policy.Decimals, t.Policy.Decimals)", suite: watch("TestWithdrawalIsPaidOut")},

@@ -170,7 +170,7 @@ func (j judgement) apply(tx *records.Tx) error {
 	switch {
 	case v.State == chain.Authorized && q.State == records.HeldPayment:
 		return tx.MovePayment(q.ID, records.HeldPayment, records.Queued, "")
-	case v.State == chain.Authorized || v.State == chain.LaterClaim || q.State == records.HeldPayment && q.Reason == v.Reason:
+	case v.State == chain.Authorized || v.State == chain.LaterClaim || q.State == records.HeldPayment && q.Reason == records.Reason(v.Reason):
 		return nil
 	}
 	if v.Text != "" {
@@ -179,9 +179,9 @@ func (j judgement) apply(tx *records.Tx) error {
 		}
 	}
 	if q.State == records.HeldPayment {
-		return tx.NoteHeld(q.ID, v.Reason)
+		return tx.NoteHeld(q.ID, records.Reason(v.Reason))
 	}
-	return tx.MovePayment(q.ID, records.Queued, records.HeldPayment, v.Reason)
+	return tx.MovePayment(q.ID, records.Queued, records.HeldPayment, records.Reason(v.Reason))
 }
 
 // checkHeld is records.ErrConflict when a held payment is not held for the reason any more with
@@ -213,7 +213,7 @@ func (ps *Payers) AskHeld(ctx context.Context) error {
 	return nil
 }
 
-func (ps *Payers) askHeldFor(ctx context.Context, reason string) error {
+func (ps *Payers) askHeldFor(ctx context.Context, reason records.Reason) error {
 	for after := uint64(0); ; {
 		var list []records.Payment
 		err := ps.deps.Store.View(ctx, func(tx *records.Tx) (err error) {
@@ -239,7 +239,7 @@ func (ps *Payers) AskAgain(ctx context.Context, id chain.ID, list []records.Paym
 	}
 	changed := make([]judgement, 0, len(list))
 	for i, q := range list {
-		if v := verdicts[i]; v.State == chain.Authorized || v.State != chain.LaterClaim && v.Reason != q.Reason {
+		if v := verdicts[i]; v.State == chain.Authorized || v.State != chain.LaterClaim && records.Reason(v.Reason) != q.Reason {
 			changed = append(changed, judgement{q, v})
 		}
 	}

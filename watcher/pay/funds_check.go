@@ -127,7 +127,7 @@ func (a deferral) steppedOver() bool { return waitsOrFails(a.why) || errors.Is(a
 
 // reason returns the reason for the wait in the records' terms; empty for one that ends
 // automatically.
-func (a deferral) reason() string {
+func (a deferral) reason() records.Reason {
 	switch {
 	case errors.Is(a.why, chain.ErrRefused):
 		return records.ReasonPayeeRefuses
@@ -242,7 +242,7 @@ func (p *payer) closeFrozenOf(tx *records.Tx, a records.Account, list []deferral
 func (p *payer) deferOne(tx *records.Tx, s deferral) error {
 	q := s.payment
 	if errors.Is(s.why, errLater) || errors.Is(s.why, errAsset) {
-		if err := tx.Log(records.Event{Subject: "payment", SubjectID: fmt.Sprint(q.ID), Event: s.reason(), Detail: s.why.Error()}); err != nil {
+		if err := tx.Log(records.Event{Subject: "payment", SubjectID: fmt.Sprint(q.ID), Event: string(s.reason()), Detail: s.why.Error()}); err != nil {
 			return err
 		}
 	}

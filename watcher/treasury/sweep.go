@@ -69,7 +69,7 @@ func (tr *Treasury) Sweep(ctx context.Context) error {
 // were not checked yet. It is not mixed with other money before it is credited.
 func notToSweep(tx *records.Tx, n records.Network) (map[string]bool, error) {
 	accounts := map[string]bool{}
-	for _, reason := range []string{records.HeldListed, records.HeldUnproven} {
+	for _, reason := range []records.Reason{records.HeldListed, records.HeldUnproven} {
 		if err := addHeldFor(tx, reason, accounts); err != nil {
 			return nil, err
 		}
@@ -89,7 +89,7 @@ func notToSweep(tx *records.Tx, n records.Network) (map[string]bool, error) {
 }
 
 // addHeldFor adds the accounts to which deposits came whose credits are held for a reason.
-func addHeldFor(tx *records.Tx, reason string, accounts map[string]bool) error {
+func addHeldFor(tx *records.Tx, reason records.Reason, accounts map[string]bool) error {
 	for after := uint64(0); ; {
 		held, err := tx.HeldFor(reason, after, heldPage)
 		if err != nil || len(held) == 0 {
@@ -229,7 +229,7 @@ func (tr *Treasury) queueSweep(ctx context.Context, p records.Payment) error {
 // the balance, or has provably failed long ago. A payment held by people or the signer, or one that
 // may have moved something, stays.
 func (tr *Treasury) keepSweep(tx *records.Tx, under, want records.Payment) (bool, error) {
-	provable := []string{records.ReasonPayoutFailed, records.ReasonPayeeRefuses, records.ReasonPayeeGas} // of these nothing can have moved
+	provable := []records.Reason{records.ReasonPayoutFailed, records.ReasonPayeeRefuses, records.ReasonPayeeGas} // of these nothing can have moved
 	failed := under.State == records.HeldPayment && slices.Contains(provable, under.Reason) && tr.Now().Sub(under.ChangedAt) >= SweepPause
 	if !failed && (under.State != records.Queued || !want.Amount.Less(under.Amount)) {
 		return true, nil

@@ -79,7 +79,7 @@ func testService(t *testing.T, url string) {
 // testWaits notes why payouts wait. A note is gone when its payout is bound.
 func testWaits(t *testing.T, url string) {
 	r := newRig(t, url)
-	note := func(id uint64, reason string) error {
+	note := func(id uint64, reason records.Reason) error {
 		return r.Try(func(tx *records.Tx) error { return tx.NoteWaiting(id, reason) })
 	}
 	waits := func() (all []records.Wait) {
@@ -111,7 +111,7 @@ func testWaits(t *testing.T, url string) {
 // testHeldFor finds what is held for a reason, a page at a time.
 func testHeldFor(t *testing.T, url string) {
 	r := newRig(t, url)
-	held := func(reason string, after uint64, limit int) (ids []uint64) {
+	held := func(reason records.Reason, after uint64, limit int) (ids []uint64) {
 		r.See(func(tx *records.Tx) error {
 			list, err := tx.HeldFor(reason, after, limit)
 			for _, p := range list {

@@ -39,7 +39,7 @@ func testTransfers(t *testing.T, url string) {
 		require.ErrorIs(t, err, records.ErrNotFound)
 		return nil
 	})
-	move := func(from, to records.TransferState, reason string) error {
+	move := func(from, to records.TransferState, reason records.Reason) error {
 		return r.Try(func(tx *records.Tx) error { return tx.MoveTransfer(1, from, to, reason) })
 	}
 	require.ErrorIs(t, move(records.Held, records.Final, ""), records.ErrConflict, "it is in another state")

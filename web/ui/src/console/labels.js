@@ -1,6 +1,7 @@
 // Labels of states and codes, and what may be ordered of a record.
 import { formatMessage, useMessages } from "../base/messages.js";
 import { messages } from "./messages.js";
+import { codes } from "./codes.js";
 
 export const useConsoleMessages = () => useMessages(messages);
 
@@ -25,21 +26,9 @@ export function stateLabel(of, state, language = "en") {
 // spaced is a word of the program with spaces: "below_minimum" is "below minimum".
 export const spaced = (word) => word.replaceAll("_", " ");
 
-// chinese are labels of the program's codes, by what they are codes of.
+// chinese are labels of the program's codes, by what they are codes of. Reasons and conditions have their labels in the daemon's tables (records/reasons.go,
+// status/kinds.go), which codes.js repeats.
 export const chinese = {
-  // What keeps money from moving, or an operator should know of: `Kinds` of status.
-  condition: {
-    store_down: "数据库无响应", daemon_down: "守护进程未运行", signer_away: "签名器无响应", chain_halted: "链已停止", nodes_unreachable: "节点无法访问", nodes_disagree: "节点不一致", nodes_stale: "节点停滞", follower_stuck: "跟随停滞",
-    follower_behind: "跟随落后", account_stopped: "账户已停用", no_funds: "资金不足", no_coin: "手续费币不足", no_quota: "配额不足", payment_refused: "节点拒收付款", fees_too_high: "手续费过高", channel_stopped: "通道已停止", node_faulty: "节点故障", node_mended: "节点已恢复", tracing_lost: "无法追踪区块",
-    funds_unswept: "资金未归集", fees_high: "手续费偏高", payments_late: "付款延迟", account_idle: "账户闲置", channel_closed: "通道已关闭", not_told: "通知未送达", config_refused: "配置被拒绝", limit_reached: "达到限额",
-    approvals_wanted: "等待审批", payments_listed: "付款命中名单", payments_held: "付款被搁置", hot_below: "热账户低于下限", hot_above: "热账户高于上限", checks_fail: "检查失效",
-  },
-  // Why a transfer or a payment is held or refused: `Reason…` and `Held…` of records.
-  reason: {
-    below_minimum: "低于最低金额", over_maximum: "超过最高金额", wrong_address: "地址错误", wrong_comment: "备注错误", failed_on_chain: "链上失败", payout_failed: "付款失败", payee_refuses: "收款方拒收", payee_gas: "收款方耗费过高",
-    payout_differs: "付款内容不符", unknown_label: "未知标签", unbound_address: "地址未绑定", unknown_token: "未知代币", unknown_sender: "未知付款人", wrong_type: "充值方式错误", operator: "操作员", internal: "内部转账", dust: "金额过小",
-    before_address: "早于地址分配", time_unproven: "时间无法证明", found_by_audit: "审计发现", limit: "限额", approval: "待审批", listed: "命中名单", unproven: "无法证明", signer_refuses: "签名器拒绝",
-  },
   direction: { deposit: "充值", withdrawal: "提现", funding: "注资" },
   filter: { seen: "已发现", pending: "待付款", sent: "已发送", done: "已完成", held: "已搁置", refused: "已拒绝", refunding: "退款中", refunded: "已退款", orphaned: "已脱离链" },
   kind: { hot: "支付提现", gas: "支付归集手续费", gateway: "交易所链上的网关账户", cold: "离线保管" },
@@ -57,7 +46,7 @@ const english = {
 };
 
 // codeLabel is a word of the program in the reader's language; one that has none there stays as it is.
-export const codeLabel = (language, of, word) => (language === "zh" ? chinese : english)[of]?.[word] ?? spaced(word ?? "");
+export const codeLabel = (language, of, word) => codes[of]?.[word]?.[language] ?? (language === "zh" ? chinese : english)[of]?.[word] ?? spaced(word ?? "");
 
 // refusals are what the server says often, in Chinese. What else it says is told in its own words.
 export const refusals = {

@@ -1,0 +1,140 @@
+package records
+
+import (
+	"slices"
+
+	"gatewayd/chain"
+)
+
+// Reason is the cause for which a transfer or a payment is held or refused, or a queued payment
+// waits. It is stored, and part of the operators' API.
+type Reason string
+
+// Reasons of held and refused transfers.
+const (
+	ReasonBelowMinimum  Reason = "below_minimum"
+	ReasonOverMaximum   Reason = "over_maximum"
+	ReasonWrongAddress  Reason = "wrong_address"
+	ReasonWrongComment  Reason = "wrong_comment"
+	ReasonFailed        Reason = "failed_on_chain"
+	ReasonPayoutFailed  Reason = "payout_failed"
+	ReasonPayeeRefuses  Reason = "payee_refuses"  // the payee takes no payment; asked before one was made
+	ReasonPayeeGas      Reason = "payee_gas"      // the payee wants more gas than a payment may use; asked before one was made
+	ReasonPayoutDiffers Reason = "payout_differs" // the payout's transaction moved something other than its fields
+	ReasonUnknownLabel  Reason = "unknown_label"
+	ReasonUnbound       Reason = "unbound_address"
+	ReasonUnknownToken  Reason = "unknown_token"
+	ReasonUnknownSender Reason = "unknown_sender" // a contract: no refund address
+	ReasonWrongType     Reason = "wrong_type"     // a known user's address or label, and a token that is deposited the other way
+	ReasonOperator      Reason = "operator"
+	ReasonInternal      Reason = "internal" // it came from another account of ours: owed to no user
+	ReasonDust          Reason = "dust"     // a withdrawal too small for an automatic refund
+
+	// Of coin that only balances show.
+	ReasonBeforeAddress Reason = "before_address" // it came before the address was given to a user: no user's deposit
+	ReasonUnproven      Reason = "time_unproven"  // no node can prove whether it came before or after that
+	ReasonFoundByAudit  Reason = "found_by_audit" // a block shows what the comparison of balances has found and credited already
+)
+
+// Reasons of queued payments that wait.
+const (
+	WaitsNoCoin     Reason = "no_coin"     // the paying account holds too little coin for the fee
+	WaitsFeeCeiling Reason = "fee_ceiling" // the fee would be above the payment's ceiling or the chain's
+	WaitsSigner     Reason = "signer"      // the signer cannot decide yet whether it may be paid: a final block must show it
+	WaitsFrozen     Reason = "frozen"      // the token refuses every payment of the account: its channels are stopped
+	WaitsTokenLimit Reason = "token_limit" // the token refuses payments of this amount, to any payee
+	WaitsAsset      Reason = "asset"       // the nodes answer, but cannot return its asset's balance or fee, or the asset is not configured
+)
+
+// Reasons of payments that the signer holds.
+const (
+	HeldLimit    Reason = chain.ReasonLimit
+	HeldApproval Reason = chain.ReasonApproval
+	HeldListed   Reason = chain.ReasonListed
+	HeldUnproven Reason = chain.ReasonUnproven
+	HeldRefused  Reason = chain.ReasonRefused
+)
+
+// ReasonInfo is everything that depends on a reason alone. docs/operations/held.md has the
+// remedies.
+type ReasonInfo struct {
+	Reason Reason
+	// Outcome is the state of a final transfer with the reason. Empty: only later events cause it,
+	// or it belongs to payments.
+	Outcome TransferState
+	// Payment: payments have it and transfers do not.
+	Payment bool
+	// AskedAgain: the signer is asked again about a payment that is held for it.
+	AskedAgain bool
+	// English and Chinese are its labels on the console.
+	English, Chinese string
+}
+
+// reasons is the table of all reasons. A new reason needs its line here, the code that sets it, and
+// its line in docs/operations/held.md.
+var reasons = []ReasonInfo{
+	{Reason: ReasonBelowMinimum, Outcome: Refused, English: "below minimum", Chinese: "低于最低金额"},
+	{Reason: ReasonOverMaximum, Outcome: Refused, English: "over maximum", Chinese: "超过最高金额"},
+	{Reason: ReasonWrongAddress, Outcome: Refused, English: "wrong address", Chinese: "地址错误"},
+	{Reason: ReasonWrongComment, Outcome: Refused, English: "wrong comment", Chinese: "备注错误"},
+	{Reason: ReasonFailed, Outcome: Refused, English: "failed on chain", Chinese: "链上失败"},
+	{Reason: ReasonPayoutFailed, English: "payout failed", Chinese: "付款失败"},
+	{Reason: ReasonPayeeRefuses, Outcome: Refused, English: "payee refuses", Chinese: "收款方拒收"},          // decided again after a write-off, when its block returns
+	{Reason: ReasonPayeeGas, Outcome: Refused, English: "payee needs too much gas", Chinese: "收款方耗费过高"}, // likewise
+	{Reason: ReasonPayoutDiffers, English: "payout differs", Chinese: "付款内容不符"},
+	{Reason: ReasonUnknownLabel, Outcome: Held, English: "unknown label", Chinese: "未知标签"},
+	{Reason: ReasonUnbound, Outcome: Held, English: "address not given to a user", Chinese: "地址未绑定"},
+	{Reason: ReasonUnknownToken, Outcome: Held, English: "unknown token", Chinese: "未知代币"},
+	{Reason: ReasonUnknownSender, Outcome: Held, English: "sender is a contract", Chinese: "未知付款人"},
+	{Reason: ReasonWrongType, Outcome: Held, English: "wrong way of deposit", Chinese: "充值方式错误"},
+	{Reason: ReasonOperator, English: "operator's decision", Chinese: "操作员"},
+	{Reason: ReasonInternal, Outcome: Final, English: "internal transfer", Chinese: "内部转账"},
+	{Reason: ReasonDust, English: "too small to refund", Chinese: "金额过小"},
+	{Reason: ReasonBeforeAddress, Outcome: Held, English: "before the address was given", Chinese: "早于地址分配"},
+	{Reason: ReasonUnproven, Outcome: Held, English: "time not proven", Chinese: "时间无法证明"},
+	{Reason: ReasonFoundByAudit, English: "found by audit before", Chinese: "审计发现"},
+
+	{Reason: WaitsNoCoin, Payment: true, English: "waits for coin for the fee", Chinese: "等待手续费币"},
+	{Reason: WaitsFeeCeiling, Payment: true, English: "waits for lower fees", Chinese: "等待手续费回落"},
+	{Reason: WaitsSigner, Payment: true, English: "waits for a final block", Chinese: "等待最终区块"},
+	{Reason: WaitsFrozen, Payment: true, English: "account frozen by the token", Chinese: "账户被代币冻结"},
+	{Reason: WaitsTokenLimit, Payment: true, English: "token refuses the amount", Chinese: "代币拒绝该金额"},
+	{Reason: WaitsAsset, Payment: true, English: "asset cannot be read", Chinese: "无法读取资产"},
+
+	{Reason: HeldLimit, Payment: true, AskedAgain: true, English: "limit", Chinese: "限额"},
+	{Reason: HeldApproval, Payment: true, AskedAgain: true, English: "approval", Chinese: "待审批"},
+	{Reason: HeldListed, Payment: true, AskedAgain: true, English: "listed address", Chinese: "命中名单"},
+	{Reason: HeldUnproven, Payment: true, AskedAgain: true, English: "not proven", Chinese: "无法证明"},
+	{Reason: HeldRefused, Payment: true, English: "signer refuses", Chinese: "签名器拒绝"},
+}
+
+// AllReasons returns the table of all reasons.
+func AllReasons() []ReasonInfo { return slices.Clone(reasons) }
+
+// ReasonOf returns the table's line of a reason.
+func ReasonOf(r Reason) (info ReasonInfo, known bool) {
+	i := slices.IndexFunc(reasons, func(info ReasonInfo) bool { return info.Reason == r })
+	if i < 0 {
+		return info, false
+	}
+	return reasons[i], true
+}
+
+// Reasons returns the reasons that a transfer can have.
+func Reasons() []Reason {
+	return pick(func(info ReasonInfo) bool { return !info.Payment })
+}
+
+// AskedAgain returns the reasons of held payments that the signer is asked about again.
+func AskedAgain() []Reason {
+	return pick(func(info ReasonInfo) bool { return info.AskedAgain })
+}
+
+func pick(is func(ReasonInfo) bool) (list []Reason) {
+	for _, info := range reasons {
+		if is(info) {
+			list = append(list, info.Reason)
+		}
+	}
+	return list
+}
