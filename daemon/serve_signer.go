@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/chain"
 	"gatewayd/config"
+	"gatewayd/internal/database"
 	"gatewayd/records/signguard"
 	"gatewayd/signer/checks"
 	"gatewayd/signer/remote"
@@ -20,7 +22,7 @@ import (
 // everything with keys, and nothing else. It has the sign-guard and nodes of its own, and no
 // database. Of several that share a sign-guard one serves, and the others are standbys. A signer
 // that loses the sign-guard closes all its parts and becomes a standby: no earlier state is used
-// again.
+// again. It waits for a server of the sign-guard that does not answer, at its start and later.
 func ServeSigner(ctx context.Context, cfg config.Config, w Dependencies) error {
 	if cfg.Signer.Place.Listen == "" {
 		return errors.New("signer.listen is not set: unix:/path of a socket or https://host:port")
@@ -28,31 +30,61 @@ func ServeSigner(ctx context.Context, cfg config.Config, w Dependencies) error {
 	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
 		return fmt.Errorf("creating the data directory: %w", err)
 	}
+	told := ""
 	for {
 		err := holdAndServe(ctx, &cfg, w)
-		if ctx.Err() != nil || !errors.Is(err, signguard.ErrLost) {
+		switch {
+		case ctx.Err() != nil:
 			return err
+		case errors.Is(err, signguard.ErrLost):
+			w.Log.WithError(err).Error("signing has stopped: waiting for the sign-guard")
+		case !errors.Is(err, errGuardAway):
+			return err
+		case err.Error() != told:
+			w.Log.WithError(err).Warn("waiting for the sign-guard")
 		}
-		w.Log.WithError(err).Error("signing has stopped: waiting for the sign-guard")
+		told = err.Error()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(guardRetry):
+		}
 	}
 }
+
+// errGuardAway means that the server of the sign-guard does not answer, or is a standby.
+var errGuardAway = errors.New("the server of `signer.guard` does not work now")
+
+// guardRetry is the interval of tries to open a sign-guard whose server does not answer.
+const guardRetry = 500 * time.Millisecond
 
 // holdAndServe waits for the sign-guard and serves as long as it is ours.
 func holdAndServe(ctx context.Context, cfg *config.Config, w Dependencies) (err error) {
 	guard, err := OpenGuard(ctx, *cfg)
 	if err != nil {
-		return err
+		return guardFault(err)
 	}
 	defer func() { err = errors.Join(err, guard.Close()) }()
 	held, err := guard.Hold(ctx, func(why string) { w.Log.Warn("standing by: the sign-guard is not free: " + why) })
 	if err != nil {
-		return err
+		return guardFault(err)
 	}
 	defer held.Release()
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return held.Keep(ctx) })
-	g.Go(func() error { return serveSigner(ctx, cfg, held.Guard, w) })
-	return g.Wait()
+	g, serving := errgroup.WithContext(ctx)
+	g.Go(func() error { return held.Keep(serving) })
+	g.Go(func() error { return serveSigner(serving, cfg, held.Guard, w) })
+	if err = g.Wait(); err == nil || errors.Is(err, signguard.ErrLost) {
+		return err
+	}
+	return errors.Join(held.Check(ctx), err) // a part may have failed before Keep noticed it
+}
+
+// guardFault marks an error of a sign-guard that may be over later.
+func guardFault(err error) error {
+	if database.Away(err) {
+		return fmt.Errorf("%w: %w", errGuardAway, err)
+	}
+	return err
 }
 
 // OpenGuard opens the sign-guard of a signer: a file with its data, or on a server.

@@ -14,6 +14,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/config"
+	"gatewayd/internal/database"
 	"gatewayd/records"
 )
 
@@ -77,13 +78,17 @@ func plainDatabaseError(err error) error {
 	var lite sqlite3.Error
 	var refused *pgconn.ConnectError
 	var server *pgconn.PgError
+	key := "database.url"
+	if of := new(database.KeyError); errors.As(err, &of) {
+		key = of.Key
+	}
 	switch {
 	case errors.As(err, &lite):
 		return plainly(err, "%s", sqliteText(lite))
 	case errors.As(err, &server):
-		return plainly(err, "%s", postgresText(server))
+		return plainly(err, "%s", postgresText(server, key))
 	case errors.As(err, &refused):
-		return plainly(err, "PostgreSQL does not answer at the address of `database.url`: is it running, and may this machine connect?")
+		return plainly(err, "PostgreSQL does not answer at the address of `%s`: is it running, and may this machine connect?", key)
 	}
 	return err
 }
@@ -115,18 +120,18 @@ const (
 	readOnly           = "25006"
 )
 
-func postgresText(e *pgconn.PgError) string {
+func postgresText(e *pgconn.PgError, key string) string {
 	switch e.Code {
 	case noSuchDatabase:
-		return "PostgreSQL has no database of the name in `database.url`: create it, or correct the name"
+		return "PostgreSQL has no database of the name in `" + key + "`: create it, or correct the name"
 	case noPrivilege:
-		return "PostgreSQL denies this to the user: grant the rights on the database and its schema, or correct the user in `database.url`"
+		return "PostgreSQL denies this to the user: grant the rights on the database and its schema, or correct the user in `" + key + "`"
 	case readOnly:
-		return "PostgreSQL is read only: `database.url` names a standby, use the primary"
+		return "PostgreSQL is read only: `" + key + "` names a standby, use the primary"
 	}
 	switch e.Code[:min(2, len(e.Code))] {
 	case classAuthorization:
-		return "PostgreSQL refuses the user or the password of `database.url`: the password comes from PGPASSFILE or PGPASSWORD"
+		return "PostgreSQL refuses the user or the password of `" + key + "`: the password comes from PGPASSFILE or PGPASSWORD"
 	case classResources:
 		return "PostgreSQL has no space or no free connections: see its log"
 	case classIntervention, classConnection:

@@ -128,3 +128,38 @@ func TestStandbySigner(t *testing.T) {
 	checkBooks(t, v, clients)
 	require.NoFileExists(t, filepath.Join(pair[0].data, "guard.db"))
 }
+
+// TestSignerOutlivesItsGuard: the server of the sign-guard is away when the signer starts, and
+// again while users deposit. The signer waits each time, and payments continue without a restart.
+func TestSignerOutlivesItsGuard(t *testing.T) {
+	t.Parallel()
+	server := recordstest.OwnPostgres(t, "")
+	guard := server.Empty(t)
+	var s *signerProcess
+	w := prepareFaultyEnv(t, startRichExchange, func(_ *faultyEnv, c *config.Config) {
+		s = splitSigner(t, c)
+		s.shareGuard(t, guard, c)
+	})
+	require.NoError(t, dev.FundSource(t.Context(), w.info, w.keys, nil))
+	server.Stop(syscall.SIGQUIT)
+	s.start(t)
+	s.waitForLog(t, "the server of `signer.guard` does not work now", 1)
+	require.NoError(t, server.Start())
+	s.waitForLog(t, signerAnswers, 1)
+	w.startDaemon(t)
+	w.addUser(t)
+	w.waitUntilWell(t)
+	w.user.mustDeposit(t, units(w.user.Token, 10_000))
+
+	server.Stop(syscall.SIGQUIT)
+	s.waitForLog(t, signerLost, 1)
+	hash, err := w.user.Deposit(t.Context(), units(w.user.Token, 10_000))
+	require.NoError(t, err)
+	require.NoError(t, server.Start())
+	s.waitForLog(t, signerAnswers, 2)
+	waitFor(t, "the deposit of the outage", func() bool {
+		rows := w.listRecords(t, "--hash", hash.String())
+		return len(rows) == 1 && rows[0].Status == "done"
+	})
+	require.Nil(t, s.cmd.ProcessState, "it was never restarted")
+}

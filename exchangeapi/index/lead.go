@@ -6,11 +6,9 @@ import (
 	"fmt"
 
 	"github.com/jmoiron/sqlx"
-)
 
-// followerLockID is the lock of PostgreSQL that the one following process of a database holds as
-// long as its connection lives.
-const followerLockID = "7310293847"
+	"gatewayd/internal/database"
+)
 
 // leadership is a process's place as the one that follows. It belongs to the goroutine that
 // follows.
@@ -36,7 +34,7 @@ func (s *store) lead(ctx context.Context) (bool, error) {
 		return false, fmt.Errorf("asking who follows the chain: %w", err)
 	}
 	var leads bool
-	if err := conn.GetContext(ctx, &leads, "SELECT pg_try_advisory_lock("+followerLockID+")"); err != nil || !leads {
+	if err := conn.GetContext(ctx, &leads, "SELECT pg_try_advisory_lock($1)", database.LockIndexFollower); err != nil || !leads {
 		return false, errors.Join(err, conn.Close())
 	}
 	s.leader.conn = conn
@@ -49,7 +47,7 @@ func (s *store) stopLeading(ctx context.Context) {
 		return
 	}
 	// A connection that fails here ends, and the lock with it.
-	_, _ = s.leader.conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock("+followerLockID+")")
+	_, _ = s.leader.conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", database.LockIndexFollower)
 	_ = s.leader.conn.Close()
 	s.leader.conn = nil
 }

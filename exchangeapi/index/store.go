@@ -69,11 +69,11 @@ func openStore(ctx context.Context, url string) (*store, error) {
 		Params: map[string]string{"application_name": "gatewayd index", "statement_timeout": "30s", "idle_in_transaction_session_timeout": "60s"},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("opening the index: %w", err)
+		return nil, database.Of("exchange.index.url", fmt.Errorf("opening the index: %w", err))
 	}
 	s := &store{db: db, writes: db.Writes, reads: db.Reads, wide: make(chan struct{}, wideReaders)}
 	if db.File == "" {
-		s.lock = "SELECT pg_advisory_xact_lock(7310293846)"
+		s.lock = fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", database.LockIndexWriter)
 	}
 	if err := db.Migrate(ctx, Schema()); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the index: %w", err), s.close())

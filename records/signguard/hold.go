@@ -17,7 +17,7 @@ import (
 var ErrLost = errors.New("the sign-guard is lost")
 
 // holdLock is the advisory lock of the session of who holds a sign-guard on a server.
-const holdLock = "SELECT pg_try_advisory_lock(7310293846)"
+var holdLock = fmt.Sprintf("SELECT pg_try_advisory_lock(%d)", database.LockGuardHolder)
 
 // A signer that waits tries to take the sign-guard at every askEvery, and the holder sends a query
 // at every beatEvery. The server ends a session that was idle for holdIdle, and with it the lock,
@@ -25,7 +25,7 @@ const holdLock = "SELECT pg_try_advisory_lock(7310293846)"
 const (
 	retryEvery = 500 * time.Millisecond
 	beatEvery  = 2 * time.Second
-	holdIdle   = "10s"
+	holdIdle   = 10 * time.Second
 )
 
 // Held is a sign-guard that one signer holds, of all that have it open. Fencing decides, not the
@@ -88,7 +88,7 @@ func (g *Guard) tryHold(ctx context.Context) (h *Held, why string, err error) {
 // lockServer opens a session that has the lock as long as it lives.
 func (h *Held) lockServer(ctx context.Context, url string) (locked bool, err error) {
 	db, err := database.Open(ctx, url, database.SQLite{}, database.Postgres{Writers: 1, Params: map[string]string{
-		"application_name": "gatewayd signer, who holds the sign-guard", "idle_session_timeout": holdIdle, "statement_timeout": holdIdle,
+		"application_name": "gatewayd signer, who holds the sign-guard", "idle_session_timeout": holdIdle.String(), "statement_timeout": holdIdle.String(),
 	}})
 	if err != nil {
 		return false, err
@@ -139,10 +139,23 @@ func (h *Held) Keep(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
-		if _, err := h.conn.ExecContext(ctx, "SELECT 1"); err != nil && ctx.Err() == nil {
-			return fmt.Errorf("%w: its server has ended the session: %w", ErrLost, err)
+		if err := h.Check(ctx); err != nil {
+			return err
 		}
 	}
+}
+
+// Check asks the server whether the session that has the lock lives; ErrLost if not.
+func (h *Held) Check(ctx context.Context) error {
+	if h.conn == nil {
+		return nil
+	}
+	asked, cancel := context.WithTimeout(ctx, holdIdle)
+	defer cancel()
+	if _, err := h.conn.ExecContext(asked, "SELECT 1"); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("%w: its server has ended the session: %w", ErrLost, err)
+	}
+	return nil
 }
 
 // Release gives the sign-guard back.

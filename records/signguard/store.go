@@ -24,7 +24,7 @@ const fileOptions = "?_journal_mode=WAL&_synchronous=FULL&_foreign_keys=on&_busy
 const serverConnections = 8
 
 // makeLock is the advisory lock under which the tables are made: two signers may start at once.
-const makeLock = "SELECT pg_advisory_xact_lock(7310293847)"
+var makeLock = fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", database.LockGuardMake)
 
 // txLimit bounds one transaction from BEGIN to the answer of COMMIT.
 const txLimit = time.Minute
@@ -49,7 +49,7 @@ func openAt(ctx context.Context, url string) (*Guard, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("opening the sign-guard: %w", err)
+		return nil, database.Of("signer.guard", fmt.Errorf("opening the sign-guard: %w", err))
 	}
 	return g, nil
 }

@@ -166,7 +166,7 @@ const (
 
 // writerLock is the advisory lock that all writing transactions of a database take: one writer, as
 // in SQLite.
-const writerLock = "SELECT pg_advisory_xact_lock(7310293845)"
+var writerLock = fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", database.LockRecordsWriter)
 
 // Config selects the database and its schema.
 type Config struct {
