@@ -7,7 +7,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/sirupsen/logrus"
 
 	"gatewayd/records"
@@ -15,7 +14,7 @@ import (
 )
 
 // LeaseTTL is the time for which a dead daemon on PostgreSQL keeps others waiting.
-const LeaseTTL = 15 * time.Second
+const LeaseTTL = 12 * time.Second
 
 // tenure is the time for which a daemon holds the lease: only then it signs. Losing it ends the
 // daemon's work, not its process.
@@ -30,7 +29,7 @@ type tenure struct {
 // PostgreSQL, and no longer on SQLite. Who waits already also waits for a database that does not
 // answer: it is there for bad times.
 func takeTenure(ctx context.Context, store *records.Store, log *logrus.Logger) (*tenure, error) {
-	holder, waiting, told := holderName(), false, ""
+	holder, waiting, told := holderName(store), false, ""
 	for {
 		lease, err := store.Hold(ctx, status.Role, holder, LeaseTTL)
 		leased := errors.Is(err, records.ErrLeased)
@@ -55,13 +54,14 @@ func takeTenure(ctx context.Context, store *records.Store, log *logrus.Logger) (
 	}
 }
 
-// holderName is this daemon's name in other daemons' logs: no two tenures have the same.
-func holderName() string {
+// holderName is this daemon's name in other daemons' logs: no two tenures have the same, since each
+// opens the database anew.
+func holderName(store *records.Store) string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), uuid.NewString()[:8])
+	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), store.Instance())
 }
 
 // renew renews the lease at a third of its life until ctx ends or the lease is lost.

@@ -52,7 +52,7 @@ func TestTenureExplainsItsLoss(t *testing.T) {
 		require.Equal(t, lost, ours.explain(lost), "it was renewed just now")
 		<-time.After(2 * LeaseTTL)
 		require.ErrorIs(t, ours.explain(lost), records.ErrFenced)
-		require.ErrorContains(t, ours.explain(lost), `did not answer a renewal for 30s, but "no route"`)
+		require.ErrorContains(t, ours.explain(lost), `did not answer a renewal for 24s, but "no route"`)
 		other := errors.New("a part failed")
 		require.Equal(t, other, ours.explain(other))
 	})

@@ -2,6 +2,7 @@ package records_test
 
 import (
 	"bufio"
+	"database/sql"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
 )
 
@@ -85,4 +87,86 @@ func TestHoldOutlivesItsTime(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, l.Release(t.Context()))
 	require.ErrorIs(t, s.Fenced(l).Update(t.Context(), nothing), records.ErrFenced, "given back")
+}
+
+// TestTakeOverFromAFrozenHolder: a process freezes in a writing transaction on a server, with other
+// writers behind it, and its lease expires. The next holder neither waits for them nor lets them
+// write.
+func TestTakeOverFromAFrozenHolder(t *testing.T) {
+	url := recordstest.Postgres(t).Empty(t)
+	open := func() *records.Store {
+		s, err := records.Open(t.Context(), records.Config{URL: url})
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	}
+	frozen, next := open(), open()
+	old, err := frozen.Lease(t.Context(), "daemon", "host/1/"+frozen.Instance(), time.Second)
+	require.NoError(t, err)
+	_, err = next.Lease(t.Context(), "daemon", "host/2/"+next.Instance(), time.Minute)
+	require.ErrorIs(t, err, records.ErrLeased)
+	inside, thaw, ended := make(chan struct{}), make(chan struct{}), make(chan error, 4)
+	go func() {
+		ended <- frozen.Fenced(old).Update(t.Context(), func(tx *records.Tx) error {
+			close(inside)
+			<-thaw
+			return tx.Log(records.Event{Subject: "test", Event: "late"})
+		})
+	}()
+	<-inside
+	for range 3 {
+		go func() {
+			ended <- frozen.Fenced(old).Update(t.Context(), func(tx *records.Tx) error {
+				<-thaw
+				return tx.Log(records.Event{Subject: "test", Event: "late"})
+			})
+		}()
+	}
+	var l *records.Lease
+	require.Eventually(t, func() bool {
+		l, err = next.Lease(t.Context(), "daemon", "host/2/"+next.Instance(), time.Minute)
+		return err == nil
+	}, time.Minute, 50*time.Millisecond, "the transaction of the frozen process lasts ten seconds on the server")
+	recordstest.Do(t, url, `DO $$ BEGIN ASSERT (SELECT count(*) FROM pg_stat_activity WHERE application_name = 'gatewayd/`+frozen.Instance()+`') = 0; END $$`)
+	require.NoError(t, next.Fenced(l).Update(t.Context(), func(tx *records.Tx) error { return tx.Log(records.Event{Subject: "test", Event: "next"}) }))
+	close(thaw)
+	for range 4 {
+		require.Error(t, <-ended)
+	}
+	require.NoError(t, l.Renew(t.Context()))
+}
+
+// TestNoWriterOutlivesItsLease: on a server nobody takes a lease that was given back while a
+// transaction works under it.
+func TestNoWriterOutlivesItsLease(t *testing.T) {
+	url := recordstest.Postgres(t).Empty(t)
+	s, err := records.Open(t.Context(), records.Config{URL: url})
+	require.NoError(t, err)
+	defer s.Close()
+	l, err := s.Lease(t.Context(), "daemon", "first", time.Minute)
+	require.NoError(t, err)
+	observer, err := sql.Open("pgx", url)
+	require.NoError(t, err)
+	defer observer.Close()
+	inside, taken := make(chan struct{}), make(chan error, 1)
+	go func() {
+		<-inside
+		_, err := s.Lease(t.Context(), "daemon", "second", time.Minute)
+		taken <- err
+	}()
+	err = s.Fenced(l).Update(t.Context(), func(tx *records.Tx) error {
+		if err := l.Release(t.Context()); err != nil {
+			return err
+		}
+		close(inside)
+		require.Eventually(t, func() bool { // the next holder waits for the row of the lease
+			var waiting int
+			err := observer.QueryRow(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%FROM leases%'`).Scan(&waiting)
+			return err == nil && waiting > 0 || len(taken) > 0
+		}, time.Minute, 10*time.Millisecond)
+		require.Empty(t, taken, "it is taken while this works under it")
+		return tx.Log(records.Event{Subject: "test", Event: "under the lease"})
+	})
+	require.NoError(t, err)
+	require.NoError(t, <-taken)
 }

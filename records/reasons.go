@@ -87,7 +87,7 @@ var reasons = []ReasonInfo{
 	{Reason: ReasonUnknownToken, Outcome: Held, English: "unknown token", Chinese: "未知代币"},
 	{Reason: ReasonUnknownSender, Outcome: Held, English: "sender is a contract", Chinese: "未知付款人"},
 	{Reason: ReasonWrongType, Outcome: Held, English: "wrong way of deposit", Chinese: "充值方式错误"},
-	{Reason: ReasonOperator, English: "operator's decision", Chinese: "操作员"},
+	{Reason: ReasonOperator, English: "operator", Chinese: "操作员"},
 	{Reason: ReasonInternal, Outcome: Final, English: "internal transfer", Chinese: "内部转账"},
 	{Reason: ReasonDust, English: "too small to refund", Chinese: "金额过小"},
 	{Reason: ReasonBeforeAddress, Outcome: Held, English: "before the address was given", Chinese: "早于地址分配"},

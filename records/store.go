@@ -61,6 +61,9 @@ func (s *Store) Hold(ctx context.Context, role, holder string, ttl time.Duration
 	return s.db.Hold(ctx, role, holder, ttl)
 }
 
+// Instance names this opening of the database; a holder's name ends with it.
+func (s *Store) Instance() string { return s.db.Instance() }
+
 // LockFile is the file that the holder of a role on a SQLite database has locked.
 func LockFile(path, role string) string { return sqlstore.LockFile(path, role) }
 

@@ -75,10 +75,10 @@ func TestHeldPaymentsBlockNobody(t *testing.T) {
 	paid := r.withdraw(owner, r.eth.Address("payee"), 1000)
 	r.rest()
 	state := func(hash string) []any { p := r.payment(hash); return []any{p.State, p.Reason} }
-	require.Equal(t, []any{records.Paid, ""}, state(paid))
+	require.Equal(t, []any{records.Paid, records.Reason("")}, state(paid))
 	require.Equal(t, []any{records.HeldPayment, records.HeldListed}, state(held))
 	require.Equal(t, []any{records.HeldPayment, records.HeldRefused}, state(refused))
-	require.Equal(t, []any{records.Queued, ""}, state(later), "it has not waited for long")
+	require.Equal(t, []any{records.Queued, records.Reason("")}, state(later), "it has not waited for long")
 	r.parts.Now = func() time.Time { return time.Now().Add(2 * pay.NoteLaterAfter) }
 	r.restart()
 	r.rest()
@@ -89,16 +89,16 @@ func TestHeldPaymentsBlockNobody(t *testing.T) {
 	require.Equal(t, []any{records.HeldPayment, records.HeldLimit}, state(held))
 	clear(verdicts)
 	require.NoError(t, r.w.payers.AskHeld(t.Context()))
-	require.Equal(t, []any{records.Queued, ""}, state(held))
+	require.Equal(t, []any{records.Queued, records.Reason("")}, state(held))
 	r.rest()
-	require.Equal(t, []any{records.Paid, ""}, state(held))
-	require.Equal(t, []any{records.Paid, ""}, state(later))
+	require.Equal(t, []any{records.Paid, records.Reason("")}, state(held))
+	require.Equal(t, []any{records.Paid, records.Reason("")}, state(later))
 	require.Equal(t, []any{records.HeldPayment, records.HeldRefused}, state(refused), "nobody has ordered it again")
 	r.update(func(tx *records.Tx) error {
 		return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: r.transfer(refused).ID})
 	})
 	r.rest()
-	require.Equal(t, []any{records.Paid, ""}, state(refused))
+	require.Equal(t, []any{records.Paid, records.Reason("")}, state(refused))
 	r.requireSound()
 }
 
@@ -138,7 +138,7 @@ func TestOperatorsHold(t *testing.T) {
 		return r.w.rules().Order(tx, transfers.OrderRetry, transfers.Order{Record: r.transfer(hash).ID})
 	})
 	r.rest()
-	require.Equal(t, []any{records.Paid, ""}, state())
+	require.Equal(t, []any{records.Paid, records.Reason("")}, state())
 	require.ErrorIs(t, hold(), transfers.ErrNothingToDo, "it is paid")
 	r.requireSound()
 }

@@ -69,7 +69,7 @@ func TestBrokenAssetKeepsNoOtherBack(t *testing.T) {
 			other := r.withdrawCoin(owner, 1000)
 			require.ErrorContains(t, r.try(3*finality+6), "asset usd")
 			require.Equal(t, records.Paid, r.payment(other).State)
-			require.Equal(t, []any{records.Queued, ""}, []any{r.payment(stuck[0]).State, r.payment(stuck[0]).Reason}, "it has not waited for long")
+			require.Equal(t, []any{records.Queued, records.Reason("")}, []any{r.payment(stuck[0]).State, r.payment(stuck[0]).Reason}, "it has not waited for long")
 
 			r.now = r.now.Add(2 * pay.NoteLaterAfter)
 			require.Error(t, r.try(1))
@@ -83,7 +83,7 @@ func TestBrokenAssetKeepsNoOtherBack(t *testing.T) {
 			r.restart()
 			r.rest()
 			for _, hash := range stuck {
-				require.Equal(t, []any{records.Paid, ""}, []any{r.payment(hash).State, r.payment(hash).Reason})
+				require.Equal(t, []any{records.Paid, records.Reason("")}, []any{r.payment(hash).State, r.payment(hash).Reason})
 			}
 			r.requireSound()
 		})
@@ -105,7 +105,7 @@ func TestAssetThatAnswersAgainMayBeShort(t *testing.T) {
 	r.parts.Chains["eth"] = limitedBalance{r.eth, r.net.Hot, usdEth, 1}
 	r.restart()
 	r.run(2)
-	require.Equal(t, []any{records.Queued, ""}, []any{r.payment(stuck).State, r.payment(stuck).Reason})
+	require.Equal(t, []any{records.Queued, records.Reason("")}, []any{r.payment(stuck).State, r.payment(stuck).Reason})
 }
 
 // While the chain does not even tell the coin of an account, nothing is said of single payments.
@@ -119,7 +119,7 @@ func TestSilentChainIsNoAssetsFault(t *testing.T) {
 	r.now = r.now.Add(time.Hour)
 	require.ErrorIs(t, r.try(2), chain.ErrUnavailable)
 	for _, hash := range stuck {
-		require.Equal(t, []any{records.Queued, ""}, []any{r.payment(hash).State, r.payment(hash).Reason})
+		require.Equal(t, []any{records.Queued, records.Reason("")}, []any{r.payment(hash).State, r.payment(hash).Reason})
 	}
 }
 

@@ -108,7 +108,7 @@ func TestFrozenAccountPaysLater(t *testing.T) {
 	r.requireChannels(usd, opened, opened)
 	r.rest()
 	for _, hash := range append(stuck, deposited, late) {
-		require.Equal(t, []any{records.Paid, "", chain.Credit}, []any{r.payment(hash).State, r.payment(hash).Reason, r.payment(hash).Purpose})
+		require.Equal(t, []any{records.Paid, records.Reason(""), chain.Credit}, []any{r.payment(hash).State, r.payment(hash).Reason, r.payment(hash).Purpose})
 	}
 	r.requireSound()
 }

@@ -13,6 +13,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/dev"
 	"gatewayd/internal/testing/ethtest"
+	"gatewayd/records"
 )
 
 // onlyTried is the code of a contract that takes coin while it is only tried, and refuses what pays
@@ -61,7 +62,7 @@ func TestTokenThatRefusesAPayee(t *testing.T) {
 	u.mustAwait(t, "/withdraw-records", hash.String(), "FAILED")
 	waitFor(t, "the refund", func() bool { return findPayment(r.recordDetail(t, hash.String()), chain.Refund).State == "paid" })
 	detail := r.recordDetail(t, hash.String())
-	require.Equal(t, "payout_failed", detail.Record.Reason)
+	require.Equal(t, records.ReasonPayoutFailed, detail.Record.Reason)
 	require.Len(t, paymentOf(t, detail, chain.Credit).Attempts, 1, "sent once")
 	require.Equal(t, u.Times(5).String(), paymentOf(t, detail, chain.Refund).Amount, "six less the fee of one")
 	left, err := before.Sub(u.Times(1))

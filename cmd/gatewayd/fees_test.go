@@ -17,6 +17,7 @@ import (
 	"gatewayd/dev"
 	"gatewayd/internal/testing/ethtest"
 	"gatewayd/operator"
+	"gatewayd/records"
 )
 
 // withdrawals is the row of `channel list` for a token's withdrawals.
@@ -113,7 +114,7 @@ func TestRefusingContracts(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		code   []byte
-		reason string
+		reason records.Reason
 		sent   int
 		back   uint64 // of six times the minimum
 	}{

@@ -97,7 +97,7 @@ func TestStrays(t *testing.T) {
 	vite, err := eth.Vite.Send(t.Context(), gateway, core.VITE, units(eth.Token, 1000).Uint256(), comment(0, goodPayee))
 	require.NoError(t, err)
 
-	want := map[string]string{
+	want := map[string]records.Reason{
 		stray: "wrong_type", unlabelled: "unknown_label", unknown: "unknown_label", coins: "wrong_type",
 	}
 	owners := map[string]string{stray: eth.Vite.Address().String(), coins: dai.Vite.Address().String()}
@@ -110,7 +110,7 @@ func TestStrays(t *testing.T) {
 	}
 	waitFor(t, "a transfer of an unknown token", func() bool { return len(r.listRecords(t, "--unknown-tokens", "--state", "held")) == 1 })
 	list[vite.String()] = r.listRecords(t, "--unknown-tokens")[0]
-	require.Equal(t, "unknown_token", list[vite.String()].Reason)
+	require.Equal(t, records.ReasonUnknownToken, list[vite.String()].Reason)
 	eth.mustDeposit(t, eth.Times(3))
 	dai.mustDeposit(t, dai.Times(3))
 

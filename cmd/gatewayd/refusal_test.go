@@ -10,6 +10,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum"
 	"gatewayd/dev"
+	"gatewayd/records"
 	"gatewayd/wallet"
 )
 
@@ -40,7 +41,7 @@ var refusals = []struct {
 	data         []byte
 	gross        uint64
 	state        string
-	reason       string
+	reason       records.Reason
 }{
 	{"no comment", "ETH", nil, 31, "WRONG_WITHDRAW_ADDRESS", "wrong_comment"},
 	{"plain text", "ETH", []byte("to " + goodPayee), 32, "WRONG_WITHDRAW_ADDRESS", "wrong_comment"},

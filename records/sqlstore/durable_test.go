@@ -41,7 +41,7 @@ func TestPostgresCommitsAreDurable(t *testing.T) {
 	q := u.Query()
 	q.Set("synchronous_commit", "off")
 	u.RawQuery = q.Encode()
-	sqlite, postgres := connections()
+	sqlite, postgres := connections("test")
 	s, err := database.Open(t.Context(), u.String(), sqlite, postgres)
 	require.NoError(t, err)
 	defer s.Close()

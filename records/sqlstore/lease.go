@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -22,14 +23,50 @@ type Lease struct {
 
 // Lease takes a role for ttl, by the database's clock. The holder's name must be unique to the
 // running process: the same holder gets the role again at once, under a new epoch. ErrLeased, with
-// the holder's name: another one holds it.
+// the holder's name: another one holds it. On a server the sessions of an earlier holder end, and
+// with them its transactions.
 func (s *Store) Lease(ctx context.Context, role, holder string, ttl time.Duration) (*Lease, error) {
 	l := &Lease{Role: role, Holder: holder, ttl: ttl, store: s}
-	err := s.unfenced().Update(ctx, func(tx *Tx) error { return tx.takeLease(l, false) })
+	err := s.endExpired(ctx, l)
+	if err == nil {
+		err = s.updateLease(ctx, func(tx *Tx) error { return tx.takeLease(l, false) })
+	}
 	if err != nil {
 		return nil, fmt.Errorf("taking the lease %s: %w", role, err)
 	}
 	return l, nil
+}
+
+// updateLease changes a lease. On a server it does not wait for the lock of the writers, which
+// those of a frozen process hold one after the other: the row of the lease is locked instead.
+func (s *Store) updateLease(ctx context.Context, f func(*Tx) error) error {
+	if s.engine.file != "" {
+		return s.unfenced().Update(ctx, f)
+	}
+	return s.update(ctx, s.db.Reads, func(*Tx) error { return nil }, f)
+}
+
+// endExpired ends the sessions of a holder on a server whose lease has expired, before l takes it.
+// A frozen process leaves transactions, and writers that get the writers' lock one after the other.
+func (s *Store) endExpired(ctx context.Context, l *Lease) error {
+	if s.engine.file != "" {
+		return nil
+	}
+	var row leaseRow
+	err := s.View(ctx, func(tx *Tx) (err error) {
+		row, err = tx.freeLease(l, "")
+		return err
+	})
+	if err != nil || row.Expires == 0 || row.Holder == l.Holder {
+		return err
+	}
+	instance := row.Holder[strings.LastIndexByte(row.Holder, '/')+1:]
+	_, err = s.db.Reads.ExecContext(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+		WHERE datname = current_database() AND usename = current_user AND application_name = $1`, sessionsOf(instance))
+	if err != nil {
+		return fmt.Errorf("ending the sessions of %s: %w", row.Holder, err)
+	}
+	return nil
 }
 
 // Hold is Lease for holders that all use Hold. On SQLite, whose processes share a machine, each
@@ -46,7 +83,7 @@ func (s *Store) Hold(ctx context.Context, role, holder string, ttl time.Duration
 		err = s.leasedTo(ctx, role)
 	}
 	if err == nil {
-		if err = s.unfenced().Update(ctx, func(tx *Tx) error { return tx.takeLease(l, true) }); err != nil {
+		if err = s.updateLease(ctx, func(tx *Tx) error { return tx.takeLease(l, true) }); err != nil {
 			err = errors.Join(err, l.fileLock.Close())
 		}
 	}
@@ -84,24 +121,35 @@ func (tx *Tx) leaseOf(role string) (row leaseRow, found bool, err error) {
 	return row, found, err
 }
 
-// takeLease makes l the holder. inherit means that the holder in the row is known to be dead.
+// freeLease returns the row of a lease that l may take. ErrLeased: another holder has it. ends is
+// SQL at the end of the statement.
+func (tx *Tx) freeLease(l *Lease, ends string) (row leaseRow, err error) {
+	if _, err := tx.Get(&row, `SELECT holder, epoch, expires_at FROM leases WHERE role = ?`+ends, l.Role); err != nil {
+		return row, err
+	}
+	now, err := tx.Clock()
+	if err == nil && row.Holder != l.Holder && row.Expires > now {
+		err = fmt.Errorf("%w: %s", ErrLeased, row.Holder)
+	}
+	return row, err
+}
+
+// takeLease makes l the holder. It waits for transactions that work under the lease now. inherit
+// means that the holder in the row is known to be dead.
 func (tx *Tx) takeLease(l *Lease, inherit bool) error {
+	if _, err := tx.Exec(`INSERT INTO leases (role, holder, epoch, expires_at) VALUES (?, '', 0, 0) ON CONFLICT (role) DO NOTHING`, l.Role); err != nil {
+		return err
+	}
+	row, err := tx.freeLease(l, tx.engine.take)
+	if err != nil && (!inherit || !errors.Is(err, ErrLeased)) {
+		return err
+	}
 	now, err := tx.Clock()
 	if err != nil {
 		return err
 	}
-	row, found, err := tx.leaseOf(l.Role)
-	if err != nil {
-		return err
-	}
-	if found && !inherit && row.Holder != l.Holder && row.Expires > now {
-		return fmt.Errorf("%w: %s", ErrLeased, row.Holder)
-	}
 	l.Epoch = row.Epoch + 1
-	_, err = tx.Exec(`INSERT INTO leases (role, holder, epoch, expires_at) VALUES (?, ?, ?, ?)
-		ON CONFLICT (role) DO UPDATE SET holder = excluded.holder, epoch = excluded.epoch, expires_at = excluded.expires_at`,
-		l.Role, l.Holder, l.Epoch, now+l.ttl.Milliseconds())
-	return err
+	return tx.Change(`UPDATE leases SET holder = ?, epoch = ?, expires_at = ? WHERE role = ?`, l.Holder, l.Epoch, now+l.ttl.Milliseconds(), l.Role)
 }
 
 // Renew holds the lease for its time from now on. ErrFenced: it is lost, and so is everything done
@@ -118,7 +166,7 @@ func (l *Lease) Release(ctx context.Context) error {
 }
 
 func (l *Lease) extend(ctx context.Context, d time.Duration) error {
-	err := l.store.unfenced().Update(ctx, func(tx *Tx) error {
+	err := l.store.updateLease(ctx, func(tx *Tx) error {
 		if err := tx.checkFence(l); err != nil {
 			return err
 		}
@@ -135,7 +183,8 @@ func (l *Lease) extend(ctx context.Context, d time.Duration) error {
 	return Doing(err, "the lease %s", l.Role)
 }
 
-// checkFence is ErrFenced, with what became of the lease, unless it is held now.
+// checkFence is ErrFenced, with what became of the lease, unless it is held now. On a server nobody
+// takes the lease before this transaction ends.
 func (tx *Tx) checkFence(l *Lease) error {
 	now, err := tx.Clock()
 	if err != nil {
@@ -145,7 +194,8 @@ func (tx *Tx) checkFence(l *Lease) error {
 	if l.fileLock != nil { // until Release its time does not end
 		ends = 0
 	}
-	held, err := tx.Exists(`SELECT 1 FROM leases WHERE role = ? AND holder = ? AND epoch = ? AND expires_at > ?`, l.Role, l.Holder, l.Epoch, ends)
+	var epoch uint64
+	held, err := tx.Get(&epoch, `SELECT epoch FROM leases WHERE role = ? AND holder = ? AND epoch = ? AND expires_at > ?`+tx.engine.share, l.Role, l.Holder, l.Epoch, ends)
 	if err == nil && !held {
 		return tx.lostLease(l, now)
 	}

@@ -11,7 +11,9 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jmoiron/sqlx"
 	"github.com/mattn/go-sqlite3"
 
 	"gatewayd/chain"
@@ -23,10 +25,11 @@ const txLimit = time.Minute
 
 // Store is an open database. It is safe for use by many goroutines.
 type Store struct {
-	engine engine
-	db     *database.DB
-	now    func() time.Time
-	lease  *Lease // nil: not fenced
+	engine   engine
+	instance string // of this opening of the database, unique
+	db       *database.DB
+	now      func() time.Time
+	lease    *Lease // nil: not fenced
 
 	observe func(statement string) // may be nil
 }
@@ -34,6 +37,10 @@ type Store struct {
 // Close waits for what runs and closes the database. A fenced copy shares the database: close the
 // first one only.
 func (s *Store) Close() error { return s.db.Close() }
+
+// Instance names this opening of the database: no two have the same name. The last part of a
+// holder's name (Lease) is that of its store, so that its sessions can be ended.
+func (s *Store) Instance() string { return s.instance }
 
 // Fenced is the same store whose every Update first checks that the lease is still held, else
 // ErrFenced.
@@ -47,7 +54,11 @@ func (s *Store) Fenced(l *Lease) *Store {
 // error of f rolls back and is returned unchanged. ErrUnknownOutcome: the transaction may or may
 // not be stored; read before continuing (rule R7). Never call Update inside Update.
 func (s *Store) Update(ctx context.Context, f func(*Tx) error) error {
-	conn, err := s.db.Writes.Connx(ctx)
+	return s.update(ctx, s.db.Writes, s.enter, f)
+}
+
+func (s *Store) update(ctx context.Context, pool *sqlx.DB, enter, f func(*Tx) error) error {
+	conn, err := pool.Connx(ctx)
 	if err != nil {
 		return fmt.Errorf("connecting to the records: %w", err)
 	}
@@ -61,7 +72,7 @@ func (s *Store) Update(ctx context.Context, f func(*Tx) error) error {
 	}
 	defer t.Rollback() // answers ErrTxDone after a commit
 	tx := s.newTx(ctx, t)
-	if err := s.enter(tx); err != nil {
+	if err := enter(tx); err != nil {
 		return ended(life, err)
 	}
 	if err := f(tx); err != nil {
@@ -187,6 +198,8 @@ type engine struct {
 	driver string         // as sqlx names it
 	clock  string         // SQL: the database's own clock in Unix milliseconds
 	lock   string         // SQL that makes a writing transaction the only one; empty where BEGIN does it
+	share  string         // SQL that ends the reading of a lease by who works under it
+	take   string         // SQL that ends the reading of a lease by who takes it: it waits for all who work under it
 	read   *sql.TxOptions // of a snapshot
 	guards string         // folder of the guard triggers
 	file   string         // the database's path; empty for a server
@@ -200,13 +213,16 @@ func engineOf(db *database.DB) engine {
 		return engine{driver: "sqlite3", clock: "CAST(unixepoch('subsec') * 1000 AS INTEGER)", guards: sqliteGuards, file: db.File}
 	}
 	return engine{
-		driver: "pgx", clock: "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)", lock: writerLock,
+		driver: "pgx", clock: "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)", lock: writerLock, share: " FOR KEY SHARE", take: " FOR UPDATE",
 		read: &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}, guards: "postgres",
 	}
 }
 
+// sessionsOf is the application_name of the connections of an opening of the database.
+func sessionsOf(instance string) string { return "gatewayd/" + instance }
+
 // connections returns the options for opening a file and a server.
-func connections() (database.SQLite, database.Postgres) {
+func connections(instance string) (database.SQLite, database.Postgres) {
 	return database.SQLite{
 			Writes: sqliteWrites, Reads: sqliteReads, Readers: sqlitePool, Checked: true,
 			Connect: func(c *sqlite3.SQLiteConn) error {
@@ -218,7 +234,7 @@ func connections() (database.SQLite, database.Postgres) {
 		}, database.Postgres{
 			Writers: postgresWriters, Readers: postgresReaders,
 			Params: map[string]string{
-				"application_name": "gatewayd", "synchronous_commit": "on", "statement_timeout": "30s", "timezone": "UTC",
+				"application_name": sessionsOf(instance), "synchronous_commit": "on", "statement_timeout": "30s", "timezone": "UTC",
 				"idle_in_transaction_session_timeout": "10s", // a writer that froze holds the lock no longer than its lease lasts
 			},
 		}
@@ -230,12 +246,13 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	sqlite, postgres := connections()
+	instance := uuid.NewString()[:8]
+	sqlite, postgres := connections(instance)
 	db, err := database.Open(ctx, c.URL, sqlite, postgres)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{engine: engineOf(db), db: db, now: c.Now, observe: c.Observe}
+	s := &Store{engine: engineOf(db), instance: instance, db: db, now: c.Now, observe: c.Observe}
 	schema := schemaOf(c.Migrations, s.engine.guards)
 	schema.Joins, schema.Migrating = c.Joins, c.Migrating
 	if err := db.Migrate(ctx, schema); err != nil {

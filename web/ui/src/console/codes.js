@@ -188,7 +188,7 @@ export const codes = {
       "zh": "等待手续费币"
     },
     "operator": {
-      "en": "operator's decision",
+      "en": "operator",
       "zh": "操作员"
     },
     "over_maximum": {
