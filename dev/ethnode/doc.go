@@ -1,4 +1,4 @@
-// Package devnode is a source chain for development and tests: a real Ethereum node of go-ethereum
+// Package ethnode is a source chain for development and tests: a real Ethereum node of go-ethereum
 // library packages, in process, that serves JSON-RPC over HTTP and WebSocket on a loopback port and
 // makes its own blocks.
 //
