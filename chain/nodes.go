@@ -40,10 +40,3 @@ func PlainError(err error) string {
 	}
 	return err.Error()
 }
-
-// NodeWatcher is offered by adapters that read their ledger through nodes.
-type NodeWatcher interface {
-	// Nodes returns the state of each configured node, in the order of the configuration. It sends
-	// no requests.
-	Nodes() []NodeState
-}

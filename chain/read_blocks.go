@@ -7,19 +7,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// rangeReader is a chain that answers many blocks in few calls.
-type rangeReader interface {
-	// Blocks returns blocks of the canonical chain in order of height, none below from or above to.
-	// Without an error they are consecutive from from on, and at least one. With an error some are
-	// missing. ErrNotFound: the chain does not reach from.
-	Blocks(ctx context.Context, from, to uint64) ([]Block, error)
-}
-
 // ReadBlocks reads blocks in order of height: in one call where the chain can, else with so many
 // calls in parallel. With an error some are missing.
 func ReadBlocks(ctx context.Context, c Chain, from, to uint64, parallel int) ([]Block, error) {
-	if r, ok := c.(rangeReader); ok {
-		return r.Blocks(ctx, from, to)
+	if ranges := CapabilitiesOf(c).Ranges; ranges != nil {
+		return ranges.Blocks(ctx, from, to)
 	}
 	return readEach(ctx, c, from, to, parallel)
 }

@@ -20,8 +20,3 @@ type TracingLoss struct {
 	Why      string
 	Required bool // the configuration does not let such a block pass
 }
-
-// TracingWatcher is an adapter that traces blocks.
-type TracingWatcher interface {
-	TracingLoss() TracingLoss
-}

@@ -109,10 +109,8 @@ func (d *Daemon) apply(next config.Config, networks []records.Network) {
 	d.Config = d.Config.Taking(next)
 	d.deps.Operators.setConfig(d.Config)
 	for _, k := range d.Config.Chains() {
-		if c, ok := d.Chains[k.ID].(interface{ AddTokens(assets ...chain.Asset) }); ok {
+		if c := chain.CapabilitiesOf(d.Chains[k.ID]).Settings; c != nil {
 			c.AddTokens(k.Tokens...)
-		}
-		if c, ok := d.Chains[k.ID].(interface{ SetMaxFee(gwei string) error }); ok {
 			d.logFault(c.SetMaxFee(k.MaxFeeGwei), "the chain keeps its ceiling of fees")
 		}
 	}

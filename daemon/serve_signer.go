@@ -143,13 +143,11 @@ func signingRules(cfg config.Config) (map[chain.ID]chain.Rules, error) {
 
 // adjust gives a chain's rules its tokens and its ceiling of fees.
 func adjust(c config.Chain, rules chain.Rules, log *logrus.Logger) {
-	if r, ok := rules.(interface{ AddTokens(assets ...chain.Asset) }); ok {
-		r.AddTokens(c.Tokens...)
-	}
-	r, ok := rules.(interface{ SetMaxFee(gwei string) error })
-	if !ok {
+	r := chain.CapabilitiesOf(rules).Settings
+	if r == nil {
 		return
 	}
+	r.AddTokens(c.Tokens...)
 	if err := r.SetMaxFee(c.MaxFeeGwei); err != nil {
 		log.WithField("chain", c.ID).WithError(err).Error("the signer keeps its ceiling of fees")
 	}

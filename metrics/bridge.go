@@ -242,8 +242,8 @@ func (f *follower) withoutGaps(open []books.OpenPayments, id chain.ID) []books.O
 // nodes exports the adapters' data of their nodes: hosts, never URLs.
 func (f *follower) nodes(p *page) {
 	for id, c := range f.Chains {
-		watched, ok := c.(chain.NodeWatcher)
-		if !ok {
+		watched := chain.CapabilitiesOf(c).Nodes
+		if watched == nil {
 			continue
 		}
 		list := watched.Nodes()

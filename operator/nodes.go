@@ -32,7 +32,7 @@ func Nodes(ctx context.Context, d *Session, running map[chain.ID]chain.Chain) ([
 	found := make([][]Node, len(chains))
 	var g errgroup.Group
 	for i, c := range chains {
-		if watched, ok := running[c.ID].(chain.NodeWatcher); ok {
+		if watched := chain.CapabilitiesOf(running[c.ID]).Nodes; watched != nil {
 			found[i] = nodesOf(c.ID, watched)
 			continue
 		}
@@ -43,7 +43,7 @@ func Nodes(ctx context.Context, d *Session, running map[chain.ID]chain.Chain) ([
 		g.Go(func() error {
 			defer adapter.Close()
 			_, _ = adapter.Head(ctx) // its nodes' errors are reported below
-			if watched, ok := adapter.(chain.NodeWatcher); ok {
+			if watched := chain.CapabilitiesOf(adapter).Nodes; watched != nil {
 				found[i] = nodesOf(c.ID, watched)
 			}
 			return nil

@@ -28,11 +28,6 @@ func (d *Session) CheckReloaded(ctx context.Context) error {
 	return err
 }
 
-// parties is a chain that describes the owner of an address.
-type parties interface {
-	Party(ctx context.Context, address string) (contract bool, sent uint64, err error)
-}
-
 // CheckRefund refuses a refund to an address that may not reach the user, unless the operator names
 // the address.
 func (d *Session) CheckRefund(ctx context.Context, b *Bridge, o transfers.Order) error {
@@ -55,8 +50,8 @@ func (d *Session) CheckRefund(ctx context.Context, b *Bridge, o transfers.Order)
 
 // Unpayable returns the reason why an address should not be refunded without being named.
 func Unpayable(ctx context.Context, c chain.Chain, sender string) error {
-	p, ok := c.(parties)
-	if !ok {
+	p := chain.CapabilitiesOf(c).Parties
+	if p == nil {
 		return nil
 	}
 	contract, sent, err := p.Party(ctx, sender)

@@ -265,7 +265,7 @@ func (c *Chain) read(ctx context.Context, adapter chain.Chain) {
 			c.HeadTime = &head.Time
 		}
 	}
-	if w, ok := adapter.(chain.NodeWatcher); ok {
+	if w := chain.CapabilitiesOf(adapter).Nodes; w != nil {
 		for _, n := range w.Nodes() {
 			c.Nodes++
 			if n.Up {

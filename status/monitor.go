@@ -38,11 +38,6 @@ func (c Config) Check() error {
 	return nil
 }
 
-// intervaler is a chain that knows the time between its blocks.
-type intervaler interface {
-	BlockInterval(ctx context.Context) (time.Duration, error)
-}
-
 // store is the records as the monitor uses them.
 type store interface {
 	Update(ctx context.Context, fn func(*records.Tx) error) error
@@ -216,16 +211,17 @@ func (m *Monitor) see(ctx context.Context, id chain.ID, c chain.Chain) observati
 	defer cancel()
 	s, w := observation{id: id}, m.watched[id]
 	s.head, s.err = c.Head(ctx)
-	if i, ok := c.(intervaler); ok && s.err == nil && m.Now().After(w.measured.Add(measureEvery)) {
+	has := chain.CapabilitiesOf(c)
+	if i := has.Interval; i != nil && s.err == nil && m.Now().After(w.measured.Add(measureEvery)) {
 		if interval, err := i.BlockInterval(ctx); err == nil {
 			w.interval, w.measured = interval, m.Now()
 		}
 	}
-	if n, ok := c.(chain.NodeWatcher); ok {
-		s.nodes = n.Nodes()
+	if has.Nodes != nil {
+		s.nodes = has.Nodes.Nodes()
 	}
-	if t, ok := c.(chain.TracingWatcher); ok {
-		s.loss = t.TracingLoss()
+	if has.Tracing != nil {
+		s.loss = has.Tracing.TracingLoss()
 	}
 	return s
 }

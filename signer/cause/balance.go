@@ -12,18 +12,6 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// balanceReader is a chain whose coin may arrive without a trace in any block's transactions: sent
-// by contracts, or by the protocol.
-type balanceReader interface {
-	// ProvenBalance returns the coin of an account after a final block, proven by the block's state
-	// root or by a majority of the nodes. chain.ErrNotFound: they do not keep the state of that
-	// block.
-	ProvenBalance(ctx context.Context, height uint64, account string) (chain.Amount, error)
-	// PastBalances returns the coin of accounts after blocks, as a majority of the nodes reports
-	// it; nil where they keep no state that old.
-	PastBalances(ctx context.Context, of []chain.Moment) ([]*chain.Amount, error)
-}
-
 // coinBooks is the sign-guard's count at deposit addresses.
 type coinBooks interface {
 	CoinAt(ctx context.Context, id chain.ID, address, cause string, height uint64) (signguard.Coin, error)
@@ -138,8 +126,8 @@ func foundWorth(n policy.Network, id chain.ID, b signguard.Binding, claim chain.
 // limit sets the maximum of an arrival's address, by its balance at our final block, and reports
 // whether the arrival is within it.
 func (c *Checker) limit(ctx context.Context, reads *blockReads, a *chain.Arrival, claim chain.Claim) error {
-	reader, ok := c.parts.Chains[a.Chain].(balanceReader)
-	if !ok {
+	reader := chain.CapabilitiesOf(c.parts.Chains[a.Chain]).Proven
+	if reader == nil {
 		return unproven("our nodes of %s show no balances of final blocks", a.Chain)
 	}
 	head, err := reads.head(ctx, a.Chain, c.parts.Chains[a.Chain])
@@ -187,8 +175,8 @@ func (c *Checker) limit(ctx context.Context, reads *blockReads, a *chain.Arrival
 // Provable reports why the balance of an account at the final block of a chain cannot be proven;
 // nil: it can be. A chain whose coin is always in transfers needs no proof.
 func (c *Checker) Provable(ctx context.Context, id chain.ID, account string) error {
-	reader, ok := c.parts.Chains[id].(balanceReader)
-	if !ok {
+	reader := chain.CapabilitiesOf(c.parts.Chains[id]).Proven
+	if reader == nil {
 		return nil
 	}
 	head, err := c.parts.Chains[id].Head(ctx)
@@ -231,8 +219,8 @@ const openings = 256
 func (c *Checker) ReadOpenings(ctx context.Context) error {
 	var faults []error
 	for id, r := range c.parts.Chains {
-		reader, ok := r.(balanceReader)
-		if !ok {
+		reader := chain.CapabilitiesOf(r).Proven
+		if reader == nil {
 			continue
 		}
 		if err := c.openAll(ctx, id, r, reader); err != nil {
@@ -242,7 +230,7 @@ func (c *Checker) ReadOpenings(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-func (c *Checker) openAll(ctx context.Context, id chain.ID, r Reader, reader balanceReader) error {
+func (c *Checker) openAll(ctx context.Context, id chain.ID, r Reader, reader chain.ProvenBalanceReader) error {
 	head, err := r.Head(ctx)
 	if err != nil {
 		return err
@@ -262,7 +250,7 @@ func (c *Checker) openAll(ctx context.Context, id chain.ID, r Reader, reader bal
 }
 
 // open reads and stores opening balances. It is an error when one of them cannot be read.
-func (c *Checker) open(ctx context.Context, id chain.ID, final uint64, reader balanceReader, list []signguard.Opening) error {
+func (c *Checker) open(ctx context.Context, id chain.ID, final uint64, reader chain.ProvenBalanceReader, list []signguard.Opening) error {
 	moments := make([]chain.Moment, 0, 2*len(list))
 	for _, o := range list {
 		moments = append(moments, chain.Moment{Account: o.Address, Height: o.Since}, chain.Moment{Account: o.Address, Height: final})

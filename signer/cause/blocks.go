@@ -127,7 +127,7 @@ func (l *blockReads) read(ctx context.Context, r Reader, k blockKey, head chain.
 }
 
 // balance reads the balance of an account once for a group.
-func (l *blockReads) balance(ctx context.Context, r balanceReader, at chain.Moment, id chain.ID) (chain.Amount, error) {
+func (l *blockReads) balance(ctx context.Context, r chain.ProvenBalanceReader, at chain.Moment, id chain.ID) (chain.Amount, error) {
 	if err := l.unreachable[id]; err != nil {
 		return chain.Amount{}, err
 	}

@@ -14,17 +14,6 @@ import (
 // has not read the block yet.
 var errAnswerPending = errors.New("the reason of the failed payout is not known yet, or the signer has not received the block")
 
-// failureChecker is a chain that can determine whether a payment failed in a final block because
-// our account lacked something.
-type failureChecker interface {
-	// FailedForUs reports whether an attempt that failed in the block at a final height failed for
-	// our own lack. One case is a balance below the payment's amount, less moved, the amount of its
-	// earlier transactions in the same block. The other is that the attempt used up all its gas,
-	// and we would have given more. chain.ErrUnavailable: no majority of the nodes answers, or
-	// keeps the state of that block.
-	FailedForUs(ctx context.Context, height uint64, account string, pay chain.Payment, moved chain.Amount, a chain.Attempt) (bool, error)
-}
-
 // cause is for whose want a payment failed on its chain.
 type cause struct {
 	ours    bool  // our account lacked something
@@ -58,7 +47,7 @@ func (f *Follower) blame(tx *records.Tx, q failure, t records.Transfer, again bo
 	if q.payment.Asset == chain.Native { // coins that an account lacks keep a transaction out of blocks
 		return again && t.ID == 0, nil
 	}
-	_, checks := f.chain.(failureChecker)
+	checks := chain.CapabilitiesOf(f.chain).Failures != nil
 	tries, err := f.mayBeFrozen(tx, q)
 	if err != nil {
 		return false, err
@@ -82,7 +71,7 @@ func (f *Follower) blame(tx *records.Tx, q failure, t records.Transfer, again bo
 // mayBeFrozen reports whether the chain can determine that a token refuses every payment of the
 // paying account.
 func (f *Follower) mayBeFrozen(tx *records.Tx, q failure) (bool, error) {
-	if _, ok := f.chain.(frozen.Trier); !ok {
+	if chain.CapabilitiesOf(f.chain).Tries == nil {
 		return false, nil
 	}
 	a, err := tx.Account(f.id, q.ownTx.Account)
@@ -126,7 +115,7 @@ func (f *Follower) askWhyFailed(ctx context.Context) (asked bool, err error) {
 // may have been frozen or freed in it.
 func (f *Follower) whyFailed(ctx context.Context, q failure) (why cause, err error) {
 	var faults error
-	if _, ok := f.chain.(frozen.Trier); ok && f.deps.Rules().Network(q.payment.Network).Pays(f.id, q.ownTx.Account) {
+	if chain.CapabilitiesOf(f.chain).Tries != nil && f.deps.Rules().Network(q.payment.Network).Pays(f.id, q.ownTx.Account) {
 		for _, height := range []uint64{q.ownTx.Height, q.ownTx.Height - 1} {
 			err := f.deps.Tokens.WhoRefuses(ctx, height, q.ownTx.Account, q.payment)
 			switch {
@@ -137,8 +126,8 @@ func (f *Follower) whyFailed(ctx context.Context, q failure) (why cause, err err
 			}
 		}
 	}
-	c, ok := f.chain.(failureChecker)
-	if !ok {
+	c := chain.CapabilitiesOf(f.chain).Failures
+	if c == nil {
 		return cause{ours: true}, faults
 	}
 	ours, err := c.FailedForUs(ctx, q.ownTx.Height, q.ownTx.Account, transfers.ChainPayment(q.payment, chain.Amount{}), q.moved, q.attempt)

@@ -104,8 +104,8 @@ func (f *Follower) settlePaid(tx *records.Tx, slot records.Slot, att records.Att
 		return err
 	}
 	p, err := tx.Payment(slot.PaymentID)
-	c, ok := f.chain.(sweptReader)
-	if err != nil || !ok || p.Purpose != chain.Sweep || p.Asset != chain.Native {
+	c := chain.CapabilitiesOf(f.chain).Swept
+	if err != nil || c == nil || p.Purpose != chain.Sweep || p.Asset != chain.Native {
 		return err
 	}
 	brought, err := c.Swept(att.Attempt)
@@ -188,11 +188,4 @@ func withdrawalOf(tx *records.Tx, payment uint64) (p records.Payment, t records.
 		return p, records.Transfer{}, err
 	}
 	return p, t, nil
-}
-
-// sweptReader is a chain where the fee of a sweep of native coin comes out of what is swept: a
-// replacement with a higher fee brings less.
-type sweptReader interface {
-	// Swept returns the amount in an attempt's bytes. It asks no node.
-	Swept(a chain.Attempt) (chain.Amount, error)
 }

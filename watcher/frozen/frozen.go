@@ -74,7 +74,7 @@ func (tk *Tokens) set(tx *records.Tx, n records.Network, t records.Token, d reco
 func (tk *Tokens) Try(ctx context.Context) error {
 	var faults []error
 	for _, n := range tk.Networks() {
-		if c, ok := tk.Chains[n.Source].(Trier); ok {
+		if c := chain.CapabilitiesOf(tk.Chains[n.Source]).Tries; c != nil {
 			if err := tk.tryNetwork(ctx, c, n); err != nil {
 				faults = append(faults, fmt.Errorf("checking whether the tokens of network %s can be paid: %w", n.Name, err))
 			}
@@ -90,7 +90,7 @@ type payability struct {
 	at     string // the first account that cannot pay it
 }
 
-func (tk *Tokens) tryNetwork(ctx context.Context, c Trier, n records.Network) error {
+func (tk *Tokens) tryNetwork(ctx context.Context, c chain.Trier, n records.Network) error {
 	assets, stopped, err := tk.tokensToTry(ctx, n)
 	if err != nil || len(assets) == 0 {
 		return err
@@ -145,7 +145,7 @@ func (tk *Tokens) tokensToTry(ctx context.Context, n records.Network) (assets []
 }
 
 // tryAccount tries the least unit of every token to one payee, and of those that are refused more.
-func (tk *Tokens) tryAccount(ctx context.Context, c Trier, n records.Network, account string, assets []chain.Asset, answerFalse map[chain.Asset]bool, known map[chain.Asset]payability) error {
+func (tk *Tokens) tryAccount(ctx context.Context, c chain.Trier, n records.Network, account string, assets []chain.Asset, answerFalse map[chain.Asset]bool, known map[chain.Asset]payability) error {
 	others, err := tk.otherPayees(ctx, n, account, "", "")
 	if err != nil || len(others) == 0 {
 		return err
@@ -178,7 +178,7 @@ func (tk *Tokens) tryAccount(ctx context.Context, c Trier, n records.Network, ac
 }
 
 // paysSomebody reports whether an account can pay some of a token to any of the other payees.
-func (tk *Tokens) paysSomebody(ctx context.Context, c Trier, n records.Network, account string, pay chain.Payment, byFalse bool) (bool, error) {
+func (tk *Tokens) paysSomebody(ctx context.Context, c chain.Trier, n records.Network, account string, pay chain.Payment, byFalse bool) (bool, error) {
 	others, err := tk.otherPayees(ctx, n, account, pay.Asset, "")
 	if err != nil {
 		return false, err

@@ -11,13 +11,6 @@ import (
 	"gatewayd/transfers"
 )
 
-// Trier is a chain that can try token payments on the state after a block without sending them.
-// Height 0 is the newest block. Each payment gets nil, or chain.ErrRefused, chain.ErrFalse or
-// chain.ErrNotNow (the account holds less). chain.ErrUnavailable: no majority of the nodes answers.
-type Trier interface {
-	Try(ctx context.Context, height uint64, account string, pays []chain.Payment) ([]error, error)
-}
-
 // What a token refuses besides a payee. Neither is the payee's fault, so the payment waits.
 var (
 	ErrFrozen     = errors.New("the token refuses every payment of the account")
@@ -46,7 +39,7 @@ func (tk *Tokens) WhoRefuses(ctx context.Context, height uint64, account string,
 	}
 	pay := transfers.ChainPayment(q, chain.Amount{})
 	amounts := append(leastAmounts(n, q.Asset), q.Amount)
-	results, err := tk.Chains[q.Chain].(Trier).Try(ctx, height, account, append([]chain.Payment{pay}, trials(pay, others, amounts)...))
+	results, err := chain.CapabilitiesOf(tk.Chains[q.Chain]).Tries.Try(ctx, height, account, append([]chain.Payment{pay}, trials(pay, others, amounts)...))
 	if err != nil {
 		return fmt.Errorf("checking which payees the token refuses: %w", err)
 	}

@@ -15,12 +15,12 @@ import (
 func (ps *Payers) Quote(ctx context.Context) error {
 	var faults []error // one network's nodes or one token keep no other quote back
 	for _, n := range ps.deps.Networks() {
-		c, ok := ps.deps.Chains[n.Source].(costQuoter)
+		c := chain.CapabilitiesOf(ps.deps.Chains[n.Source]).Costs
 		for _, t := range n.Tokens {
 			if t.Policy.Fee.Kind != "network" {
 				continue
 			}
-			if !ok {
+			if c == nil {
 				faults = append(faults, fmt.Errorf("token %s: chain %s has no network cost; choose another fee kind", t.TokenID, n.Source))
 			} else if err := ps.quoteToken(ctx, c, n, t); err != nil {
 				faults = append(faults, fmt.Errorf("quoting token %s: %w", t.TokenID, err))
@@ -30,7 +30,7 @@ func (ps *Payers) Quote(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-func (ps *Payers) quoteToken(ctx context.Context, c costQuoter, n records.Network, t records.Token) error {
+func (ps *Payers) quoteToken(ctx context.Context, c chain.CostReader, n records.Network, t records.Token) error {
 	native, err := c.PayoutCost(ctx, t.Asset)
 	if err != nil {
 		return err
@@ -65,10 +65,4 @@ func (ps *Payers) ceilings(tx *records.Tx, list []records.Payment) (map[uint64]c
 		}
 	}
 	return out, nil
-}
-
-// costQuoter is a chain with fees: it returns the present cost of one payout of an asset, in native
-// coin.
-type costQuoter interface {
-	PayoutCost(ctx context.Context, asset chain.Asset) (chain.Amount, error)
 }

@@ -288,7 +288,7 @@ func (p *payer) logShortOfCoin(account string, list []deferral) {
 // estimate of a payment. It returns why if no token refuses, or the refuser is unknown.
 func (p *payer) refuser(ctx context.Context, a records.Account, q records.Payment, why error) error {
 	final := errors.Is(why, chain.ErrRefused) || errors.Is(why, chain.ErrGasLimit)
-	if _, ok := p.chain.(frozen.Trier); !ok || !final || q.Asset == chain.Native || a.Kind != records.KindHot {
+	if chain.CapabilitiesOf(p.chain).Tries == nil || !final || q.Asset == chain.Native || a.Kind != records.KindHot {
 		return why
 	}
 	head, err := p.chain.Head(ctx)

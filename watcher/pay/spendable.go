@@ -73,15 +73,9 @@ func unsigned(slots []records.OpenSlot) (list []chain.Payment) {
 	return list
 }
 
-// groupEstimator is a chain that asks its nodes once for what the fees of several payments depend
-// on. Estimate and Prepare then need not ask for each of them under the same chain.InGroup.
-type groupEstimator interface {
-	EstimateGroup(ctx context.Context, account string, pays []chain.Payment)
-}
-
 func (s *spendable) estimateGroup(ctx context.Context, pays []chain.Payment) {
-	if c, ok := s.chain.(groupEstimator); ok && len(pays) > 1 {
-		c.EstimateGroup(ctx, s.account, pays)
+	if groups := chain.CapabilitiesOf(s.chain).Groups; groups != nil && len(pays) > 1 {
+		groups.EstimateGroup(ctx, s.account, pays)
 	}
 }
 

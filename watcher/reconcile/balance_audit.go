@@ -13,19 +13,6 @@ import (
 	"gatewayd/records/books"
 )
 
-// balanceReader is a chain whose coin may come to us without a trace in any block's transactions:
-// sent by contracts, or by the protocol itself.
-type balanceReader interface {
-	// AuditsBalances reports whether the operator wants it.
-	AuditsBalances() bool
-	// BalancePage returns the number of accounts per call of BalancesAt.
-	BalancePage() int
-	// BalancesAt returns the coin of accounts after a final block, by a majority of the nodes.
-	BalancesAt(ctx context.Context, height uint64, accounts []string) ([]chain.Amount, error)
-	// PastBalances is BalancesAt for several heights; nil where the nodes keep no state that old.
-	PastBalances(ctx context.Context, of []chain.Moment) ([]*chain.Amount, error)
-}
-
 // Comparisons that untraced blocks make due are at least auditGap apart, and take an auditShare-th
 // of the time at most.
 const (
@@ -49,7 +36,7 @@ const shortagePrefix = "balances: "
 type Auditor struct {
 	Parts
 	id     chain.ID
-	chain  balanceReader
+	chain  chain.BalanceReader
 	log    logrus.FieldLogger
 	period time.Duration // between two comparisons of all accounts
 	folded uint64        // final block of the last round
@@ -60,8 +47,8 @@ type Auditor struct {
 // NewAuditor returns the auditor of a chain, which compares all accounts once in a period, or nil
 // when its coin is not compared.
 func NewAuditor(p Parts, id chain.ID, period time.Duration) *Auditor {
-	c, ok := p.Chains[id].(balanceReader)
-	if !ok || !c.AuditsBalances() {
+	c := chain.CapabilitiesOf(p.Chains[id]).Balances
+	if c == nil || !c.AuditsBalances() {
 		return nil
 	}
 	return &Auditor{Parts: p, id: id, chain: c, log: p.Log.WithField("chain", id), period: period}
@@ -71,7 +58,7 @@ func NewAuditor(p Parts, id chain.ID, period time.Duration) *Auditor {
 // transaction. It does so also where the audit is switched off, so that the books are complete when
 // it is switched on.
 func FoldCoin(tx *records.Tx, c chain.Chain) error {
-	if _, ok := c.(balanceReader); !ok {
+	if chain.CapabilitiesOf(c).Balances == nil {
 		return nil
 	}
 	return tx.FoldHoldings(c.ID())
@@ -177,7 +164,7 @@ func (a *Auditor) compareAll(ctx context.Context) error {
 }
 
 // forEachPage reads every account and its balance, page by page.
-func forEachPage(ctx context.Context, s viewer, id chain.ID, c balanceReader, do func(looks []books.Look, height uint64) error) error {
+func forEachPage(ctx context.Context, s viewer, id chain.ID, c chain.BalanceReader, do func(looks []books.Look, height uint64) error) error {
 	for last := ""; ; {
 		looks, height, err := readLooksOf(ctx, s, id, c, func(tx *records.Tx) ([]records.Holding, error) {
 			return tx.HoldingsAfter(id, last, c.BalancePage())
@@ -203,8 +190,8 @@ type Difference struct {
 // CompareBalances compares the coin of all accounts of a chain with the books and stores nothing.
 // It answers how many were compared: none where the chain does not offer it.
 func CompareBalances(ctx context.Context, s viewer, c chain.Chain) (compared int, found []Difference, err error) {
-	b, ok := c.(balanceReader)
-	if !ok || !b.AuditsBalances() {
+	b := chain.CapabilitiesOf(c).Balances
+	if b == nil || !b.AuditsBalances() {
 		return 0, nil, nil
 	}
 	err = forEachPage(ctx, s, c.ID(), b, func(looks []books.Look, height uint64) error {
@@ -261,7 +248,7 @@ type viewer interface {
 	View(ctx context.Context, fn func(*records.Tx) error) error
 }
 
-func readLooksOf(ctx context.Context, s viewer, id chain.ID, c balanceReader, which func(*records.Tx) ([]records.Holding, error)) ([]books.Look, uint64, error) {
+func readLooksOf(ctx context.Context, s viewer, id chain.ID, c chain.BalanceReader, which func(*records.Tx) ([]records.Holding, error)) ([]books.Look, uint64, error) {
 	var held []records.Holding
 	var state records.BalanceAudit
 	err := s.View(ctx, func(tx *records.Tx) (err error) {

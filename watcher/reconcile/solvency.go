@@ -15,18 +15,6 @@ import (
 	"gatewayd/status"
 )
 
-// holdingsReader is a source chain that returns many accounts' balances of an asset after a final
-// block, by a majority of its nodes.
-type holdingsReader interface {
-	HoldingsAt(ctx context.Context, height uint64, asset chain.Asset, accounts []string) ([]chain.Amount, error)
-}
-
-// supplyReader is an exchange chain that returns the amount of a token outside some accounts, and
-// whether one of them is its owner there.
-type supplyReader interface {
-	Circulating(ctx context.Context, asset chain.Asset, accounts []string) (amount chain.Amount, owned bool, err error)
-}
-
 // solvencyPage is the number of accounts per request.
 const solvencyPage = 4_000
 
@@ -94,8 +82,8 @@ func (b BalanceSheet) fault() string {
 // Sheet asks the chain for everything our accounts hold of a token. false: the chain does not offer
 // it, or is not followed yet.
 func Sheet(ctx context.Context, s viewer, source, exchange chain.Chain, n records.Network, t records.Token) (b BalanceSheet, ok bool, err error) {
-	h, ok := source.(holdingsReader)
-	if !ok {
+	h := chain.CapabilitiesOf(source).Holdings
+	if h == nil {
 		return b, false, nil
 	}
 	var sheet books.Sheet
@@ -127,8 +115,8 @@ func Sheet(ctx context.Context, s viewer, source, exchange chain.Chain, n record
 // readSupply asks the exchange chain how much of the token is in other hands, where the gateway is
 // its issuer: by its owner there, or by configuration.
 func (b *BalanceSheet) readSupply(ctx context.Context, s viewer, c chain.Chain, n records.Network) error {
-	i, ok := c.(supplyReader)
-	if !ok {
+	i := chain.CapabilitiesOf(c).Supply
+	if i == nil {
 		return nil
 	}
 	var accounts []string
@@ -156,7 +144,7 @@ func (b *BalanceSheet) readSupply(ctx context.Context, s viewer, c chain.Chain, 
 }
 
 // addHoldings adds up what the accounts hold, page by page, all at the same block.
-func (b *BalanceSheet) addHoldings(ctx context.Context, s viewer, h holdingsReader, n records.Network) error {
+func (b *BalanceSheet) addHoldings(ctx context.Context, s viewer, h chain.HoldingsReader, n records.Network) error {
 	for last := ""; ; {
 		var page []records.Holding
 		err := s.View(ctx, func(tx *records.Tx) (err error) {
@@ -185,7 +173,7 @@ func (b *BalanceSheet) addHoldings(ctx context.Context, s viewer, h holdingsRead
 
 // addCold asks what the cold address has at the same block. One that is an account of ours is
 // counted there.
-func (b *BalanceSheet) addCold(ctx context.Context, s viewer, h holdingsReader, n records.Network) error {
+func (b *BalanceSheet) addCold(ctx context.Context, s viewer, h chain.HoldingsReader, n records.Network) error {
 	if b.Token.Cold == "" {
 		return nil
 	}

@@ -11,19 +11,6 @@ import (
 	"gatewayd/status"
 )
 
-// costQuoter is a ledger with fees: it returns the present cost of one payout of an asset, in
-// native coin.
-type costQuoter interface {
-	PayoutCost(ctx context.Context, asset chain.Asset) (chain.Amount, error)
-}
-
-// quotaReader is a ledger that takes quota instead of fees.
-type quotaReader interface {
-	// CreditQuota returns the quota that an account's stake can give it, and what one credit takes
-	// of it: nothing where proof of work is done.
-	CreditQuota(ctx context.Context, account string) (has, takes uint64, err error)
-}
-
 // unfunded finds directions that cannot make even the smallest payment, because their accounts
 // together hold too little, as those of a new gateway do. It reads no payments: Books finds what is
 // owed and not held.
@@ -152,8 +139,8 @@ func (u *unfunded) funds(ctx context.Context, s side, t records.Token) ([]record
 
 // coin checks whether hot accounts hold the fee of the cheapest payout.
 func (u *unfunded) coin(ctx context.Context, s side) ([]records.Condition, error) {
-	c, ok := u.Chains[s.chain].(costQuoter)
-	if !ok {
+	c := chain.CapabilitiesOf(u.Chains[s.chain]).Costs
+	if c == nil {
 		return nil, nil
 	}
 	cheapest := s.Tokens[0].Asset
@@ -176,8 +163,8 @@ func (u *unfunded) coin(ctx context.Context, s side) ([]records.Condition, error
 // quota checks whether one of the gateway's accounts can pay a credit, however long it may have to
 // wait for quota.
 func (u *unfunded) quota(ctx context.Context, s side) ([]records.Condition, error) {
-	c, ok := u.Chains[s.chain].(quotaReader)
-	if !ok {
+	c := chain.CapabilitiesOf(u.Chains[s.chain]).Quota
+	if c == nil {
 		return nil, nil
 	}
 	var most, takes uint64

@@ -66,11 +66,6 @@ func (r *Recovery) showToSigner(ctx context.Context, list ...records.OwnTx) erro
 	return nil
 }
 
-// describer is a chain that can describe the request of a transaction of ours, proven by its hash.
-type describer interface {
-	Describe(ctx context.Context, hash string) (chain.Outgoing, error)
-}
-
 // Parts are the dependencies of recovery.
 type Parts struct {
 	Store  store
@@ -311,8 +306,8 @@ func (r *Recovery) coldToken(tx *records.Tx, f UnknownTx) (string, error) {
 }
 
 func (r *Recovery) describe(ctx context.Context, e records.OwnTx) (chain.Outgoing, error) {
-	c, ok := r.Chains[e.Chain].(describer)
-	if !ok {
+	c := chain.CapabilitiesOf(r.Chains[e.Chain]).Own
+	if c == nil {
 		return chain.Outgoing{}, fmt.Errorf("chain %s cannot report the effects of a transaction", e.Chain)
 	}
 	return c.Describe(ctx, e.Tx)

@@ -75,8 +75,8 @@ func (tr *Treasury) levelPool(ctx context.Context, n records.Network, id chain.I
 // addGas replaces the moves of a retired account that has no coin for their fees by a payment of
 // coin from the gas account. The moves follow in a later round.
 func (p pool) addGas(ctx context.Context, moves []records.Payment) ([]records.Payment, error) {
-	c, ok := p.chain.(sweeper)
-	if !ok || p.chain.ID() != p.network.Source || p.network.Gas == "" {
+	c := chain.CapabilitiesOf(p.chain).Sweeps
+	if c == nil || p.chain.ID() != p.network.Source || p.network.Gas == "" {
 		return moves, nil
 	}
 	for _, a := range p.all {
@@ -164,7 +164,7 @@ func (p pool) assets(id chain.ID) (list []chain.Asset) {
 	}
 	slices.Sort(list)
 	list = slices.Compact(list)
-	if _, fees := p.chain.(sweeper); coin || fees && id == p.network.Source {
+	if fees := chain.CapabilitiesOf(p.chain).Costs != nil; coin || fees && id == p.network.Source {
 		list = append(list, chain.Native)
 	}
 	return list
@@ -212,8 +212,8 @@ func (p pool) member(ctx context.Context, a books.PoolAccount, asset chain.Asset
 // costs are the least that is worth a transfer of an asset, and the coin that an account keeps for
 // fees.
 func (p pool) costs(ctx context.Context, asset chain.Asset) (worth, reserve chain.Amount, err error) {
-	c, ok := p.chain.(sweeper)
-	if !ok || p.chain.ID() != p.network.Source {
+	c := chain.CapabilitiesOf(p.chain).Sweeps
+	if c == nil || p.chain.ID() != p.network.Source {
 		return worth, reserve, nil
 	}
 	if asset != chain.Native {

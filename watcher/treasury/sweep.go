@@ -13,14 +13,6 @@ import (
 	"gatewayd/records"
 )
 
-// sweeper contains the abilities of a chain with one address per user, in addition to the port.
-type sweeper interface {
-	// SweepCost is the native coin to leave behind when everything else of an address is sent away.
-	SweepCost(ctx context.Context) (chain.Amount, error)
-	// TokenSweepCost is the native coin an address needs to send one token transfer.
-	TokenSweepCost(ctx context.Context) (chain.Amount, error)
-}
-
 // heldPage bounds the held payments of one read.
 const heldPage = 256
 
@@ -37,8 +29,8 @@ const SweepPause = 6 * time.Hour
 func (tr *Treasury) Sweep(ctx context.Context) error {
 	var faults []error
 	for _, n := range tr.Networks() {
-		c, ok := tr.Chains[n.Source].(sweeper)
-		if !ok {
+		c := chain.CapabilitiesOf(tr.Chains[n.Source]).Sweeps
+		if c == nil {
 			continue
 		}
 		var list []records.SweepCandidate
@@ -109,7 +101,7 @@ func addHeldFor(tx *records.Tx, reason records.Reason, accounts map[string]bool)
 }
 
 // sweepOne queues what one address needs next: gas for a token transfer, or the sweep itself.
-func (tr *Treasury) sweepOne(ctx context.Context, n records.Network, c sweeper, s records.SweepCandidate) error {
+func (tr *Treasury) sweepOne(ctx context.Context, n records.Network, c chain.Sweeper, s records.SweepCandidate) error {
 	p := records.Payment{Purpose: chain.Sweep, Network: n.Name, Chain: n.Source, Account: s.Account.Account, Asset: s.Asset, Payee: n.Hot}
 	if s.Asset == chain.Native {
 		return tr.sweepCoins(ctx, c, p, s.Booked)
@@ -119,7 +111,7 @@ func (tr *Treasury) sweepOne(ctx context.Context, n records.Network, c sweeper, 
 
 // sweepCoins sends native coin away but for the cost of doing so, when it is worth that. What an
 // earlier sweep left is not even looked at.
-func (tr *Treasury) sweepCoins(ctx context.Context, c sweeper, p records.Payment, booked chain.Amount) error {
+func (tr *Treasury) sweepCoins(ctx context.Context, c chain.Sweeper, p records.Payment, booked chain.Amount) error {
 	cost, err := c.SweepCost(ctx)
 	if err != nil {
 		return err
@@ -141,7 +133,7 @@ func (tr *Treasury) sweepCoins(ctx context.Context, c sweeper, p records.Payment
 }
 
 // sweepToken sends a token away, or first the coins that its transfer needs.
-func (tr *Treasury) sweepToken(ctx context.Context, n records.Network, c sweeper, p records.Payment, booked chain.Amount) error {
+func (tr *Treasury) sweepToken(ctx context.Context, n records.Network, c chain.Sweeper, p records.Payment, booked chain.Amount) error {
 	need, err := c.TokenSweepCost(ctx)
 	if err != nil {
 		return err
@@ -171,7 +163,7 @@ func (tr *Treasury) sweepToken(ctx context.Context, n records.Network, c sweeper
 }
 
 // leastSweep is the least of an asset that is worth its transfer, which takes need, and its gas.
-func leastSweep(ctx context.Context, n records.Network, c sweeper, asset chain.Asset, need chain.Amount) (chain.Amount, error) {
+func leastSweep(ctx context.Context, n records.Network, c chain.Sweeper, asset chain.Asset, need chain.Amount) (chain.Amount, error) {
 	cost, err := c.SweepCost(ctx)
 	if err == nil {
 		cost, err = cost.Add(need)
