@@ -129,12 +129,16 @@ func TestStandbySigner(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(pair[0].data, "guard.db"))
 }
 
-// TestSignerOutlivesItsGuard: the server of the sign-guard is away when the signer starts, and
-// again while users deposit. The signer waits each time, and payments continue without a restart.
+// TestSignerOutlivesItsGuard: the server of the sign-guard is away when the signer starts. Later it
+// dies while users deposit, and its synchronous standby is promoted. The signer waits each time, and payments
+// continue without a restart.
 func TestSignerOutlivesItsGuard(t *testing.T) {
 	t.Parallel()
 	server := recordstest.OwnPostgres(t, "")
 	guard := server.Empty(t)
+	t.Cleanup(func() { server.StartAlone(t) }) // the database is dropped at the end
+	standby := server.Standby(t)
+	guard = server.Either(t, standby, guard)
 	var s *signerProcess
 	w := prepareFaultyEnv(t, startRichExchange, func(_ *faultyEnv, c *config.Config) {
 		s = splitSigner(t, c)
@@ -155,7 +159,7 @@ func TestSignerOutlivesItsGuard(t *testing.T) {
 	s.waitForLog(t, signerLost, 1)
 	hash, err := w.user.Deposit(t.Context(), units(w.user.Token, 10_000))
 	require.NoError(t, err)
-	require.NoError(t, server.Start())
+	standby.Promote(t)
 	s.waitForLog(t, signerAnswers, 2)
 	waitFor(t, "the deposit of the outage", func() bool {
 		rows := w.listRecords(t, "--hash", hash.String())

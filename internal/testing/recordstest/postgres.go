@@ -33,8 +33,10 @@ type Server struct {
 	url      string
 	template string // database with the schema, made for the first test
 
-	launch func() *exec.Cmd // makes the server's process; nil for one that the environment names
-	cmd    *exec.Cmd        // while it runs
+	bin, home string // of PostgreSQL's programs, and of the files
+	run       func(name string, args ...string) *exec.Cmd
+	launch    func() *exec.Cmd // makes the server's process; nil for one that the environment names
+	cmd       *exec.Cmd        // while it runs
 }
 
 // Postgres returns the server that the environment names, or starts a throw-away one that ends with
@@ -120,17 +122,67 @@ func prepare(bin, dir string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("initdb: %w: %s", err, out)
 	}
+	return listening(&Server{bin: bin, home: dir, run: run}, data)
+}
+
+// listening lets a server with its data listen on a free port of 127.0.0.1.
+func listening(s *Server, data string) (*Server, error) {
 	port, err := freePort()
 	if err != nil {
 		return nil, err
 	}
-	return &Server{
-		url: fmt.Sprintf("postgres://gatewayd@127.0.0.1:%d/postgres?sslmode=disable", port),
-		launch: func() *exec.Cmd {
-			return run(filepath.Join(bin, "postgres"), "-D", data, "-h", "127.0.0.1", "-p", strconv.Itoa(port), "-k", dir,
-				"-c", "fsync=off", "-c", "max_connections=200")
-		},
-	}, nil
+	s.url = fmt.Sprintf("postgres://gatewayd@127.0.0.1:%d/postgres?sslmode=disable", port)
+	s.launch = func() *exec.Cmd {
+		return s.run(filepath.Join(s.bin, "postgres"), "-D", data, "-h", "127.0.0.1", "-p", strconv.Itoa(port), "-k", s.home,
+			"-c", "fsync=off", "-c", "max_connections=200")
+	}
+	return s, nil
+}
+
+// Standby starts a server that follows a server of the test's own, synchronously.
+func (s *Server) Standby(t testing.TB) *Server {
+	t.Helper()
+	u, err := url.Parse(s.url)
+	require.NoError(t, err)
+	data := filepath.Join(s.home, "standby")
+	out, err := s.run(filepath.Join(s.bin, "pg_basebackup"), "-h", u.Hostname(), "-p", u.Port(), "-U", "gatewayd", "-D", data, "-R", "-X", "stream", "-c", "fast", "--no-sync").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	standby, err := listening(&Server{bin: s.bin, home: s.home, run: s.run}, data)
+	require.NoError(t, err)
+	require.NoError(t, standby.Start())
+	t.Cleanup(func() { standby.Stop(syscall.SIGINT) })
+	s.exec(t, "ALTER SYSTEM SET synchronous_standby_names = '*'")
+	s.exec(t, "SELECT pg_reload_conf()")
+	return standby
+}
+
+// StartAlone starts a server that had a standby without waiting for one.
+func (s *Server) StartAlone(t testing.TB) {
+	t.Helper()
+	require.NoError(t, s.Start())
+	s.exec(t, "ALTER SYSTEM RESET synchronous_standby_names")
+	s.exec(t, "SELECT pg_reload_conf()")
+}
+
+// Promote makes a standby a primary and waits until it is one.
+func (s *Server) Promote(t testing.TB) {
+	t.Helper()
+	s.exec(t, "SELECT pg_promote()")
+}
+
+// Either adds a standby's address to the URL of a database of s: clients use the one that is the
+// primary.
+func (s *Server) Either(t testing.TB, standby *Server, database string) string {
+	t.Helper()
+	u, err := url.Parse(database)
+	require.NoError(t, err)
+	other, err := url.Parse(standby.url)
+	require.NoError(t, err)
+	u.Host += "," + other.Host
+	q := u.Query()
+	q.Set("target_session_attrs", "read-write")
+	u.RawQuery = q.Encode()
+	return u.String()
 }
 
 // asServerUser makes commands that run as a user that PostgreSQL accepts: it refuses root.
