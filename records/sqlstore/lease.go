@@ -46,6 +46,10 @@ func (s *Store) updateLease(ctx context.Context, f func(*Tx) error) error {
 	return s.update(ctx, s.db.Reads, func(*Tx) error { return nil }, f)
 }
 
+// endSessions reads no table of ours.
+const endSessions = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity " +
+	"WHERE datname = current_database() AND usename = current_user AND application_name = $1"
+
 // endExpired ends the sessions of a holder on a server whose lease has expired, before l takes it.
 // A frozen process leaves transactions, and writers that get the writers' lock one after the other.
 func (s *Store) endExpired(ctx context.Context, l *Lease) error {
@@ -61,12 +65,8 @@ func (s *Store) endExpired(ctx context.Context, l *Lease) error {
 		return err
 	}
 	instance := row.Holder[strings.LastIndexByte(row.Holder, '/')+1:]
-	_, err = s.db.Reads.ExecContext(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-		WHERE datname = current_database() AND usename = current_user AND application_name = $1`, sessionsOf(instance))
-	if err != nil {
-		return fmt.Errorf("ending the sessions of %s: %w", row.Holder, err)
-	}
-	return nil
+	_, err = s.db.Reads.ExecContext(ctx, endSessions, sessionsOf(instance))
+	return Doing(err, "ending the sessions of %s", row.Holder)
 }
 
 // Hold is Lease for holders that all use Hold. On SQLite, whose processes share a machine, each

@@ -110,9 +110,10 @@ func (s *Store) View(ctx context.Context, f func(*Tx) error) error {
 	return ended(ctx, f(s.newTx(ctx, t)))
 }
 
-// ended is the context's error where a transaction ended with its context, before a statement.
+// ended adds the context's error where a transaction ended with its context: the driver then
+// answers that the transaction is done, or that its rows are closed.
 func ended(ctx context.Context, err error) error {
-	if why := ctx.Err(); why != nil && errors.Is(err, sql.ErrTxDone) {
+	if why := ctx.Err(); why != nil && err != nil && !errors.Is(err, why) {
 		return fmt.Errorf("%w: %w", err, why)
 	}
 	return err

@@ -207,7 +207,7 @@ func testGivenUp(t *testing.T, url string) {
 	require.NoError(t, writeOff(waits.ID))
 	require.Equal(t, records.VoidPayment, r.Payment(payments[&waits]).State)
 	given := r.Transfer(waits.ID)
-	require.Equal(t, []any{records.Orphaned, "", ""}, []any{given.State, given.Reason, given.Incident})
+	require.Equal(t, []any{records.Orphaned, records.Reason(""), ""}, []any{given.State, given.Reason, given.Incident})
 	require.Equal(t, []uint64{bound.ID, ordered.ID}, r.incidents(Source))
 	require.ErrorIs(t, writeOff(waits.ID), records.ErrConflict, "once")
 

@@ -194,7 +194,7 @@ func testSettleVoid(t *testing.T, url string) {
 	first := r.Bind(p)
 	void(first, true)
 	got := r.Payment(p)
-	require.Equal(t, []any{records.Queued, 1, "reverted"}, []any{got.State, got.Gen, got.Reason})
+	require.Equal(t, []any{records.Queued, 1, records.Reason("reverted")}, []any{got.State, got.Gen, got.Reason})
 	second := r.Bind(p)
 	require.Equal(t, []any{first.Nonce + 1, 1}, []any{second.Nonce, second.Gen})
 	void(second, false)
@@ -235,7 +235,7 @@ func testDiffering(t *testing.T, url string) {
 	require.ErrorIs(t, settle(paid, first), records.ErrConflict, "another payment's")
 	require.NoError(t, settle(paid, hash))
 	got := r.Payment(paid)
-	require.Equal(t, []any{records.Paid, hash, ""}, []any{got.State, got.Tx, got.Reason})
+	require.Equal(t, []any{records.Paid, hash, records.Reason("")}, []any{got.State, got.Tx, got.Reason})
 	require.ErrorIs(t, settle(paid, hash), records.ErrConflict, "once")
 
 	require.ErrorIs(t, nothing(again, hash), records.ErrConflict, "another payment's")

@@ -34,7 +34,7 @@ func testUnsigned(t *testing.T, url string) {
 	require.ErrorIs(t, cancel(first), records.ErrConflict, "it is signed")
 	require.NoError(t, cancel(second))
 	require.ErrorIs(t, cancel(second), records.ErrConflict, "it is ordered")
-	require.Equal(t, []any{records.Bound, records.Cancelling}, []any{r.Payment(unsigned).State, r.Payment(unsigned).Reason})
+	require.Equal(t, []any{records.Bound, records.Reason(records.Cancelling)}, []any{r.Payment(unsigned).State, r.Payment(unsigned).Reason})
 	require.ErrorIs(t, approve(unsigned), records.ErrConflict, "it pays there no more")
 	require.ErrorIs(t, leave(second), records.ErrConflict, "nonces have no lines")
 
