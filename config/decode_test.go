@@ -25,7 +25,7 @@ func TestFaultsInTheFilesTerms(t *testing.T) {
 		{`min: "1000000", max`, `min: "1e6", max`, `: min "1e6": not an amount: decimal digits only`},
 		{`min_refund: "100000000000000"`, `min_refund: "-1"`, `: min_refund "-1": not an amount: decimal digits only`},
 		{"level: info", "level: loud", `log: level "loud": must be error, warn, info or debug`},
-		{"url: sqlite:data/gatewayd.db", "url: mysql://db/gatewayd", "database: records url: must be sqlite:PATH or postgres://..."},
+		{"url: sqlite:data/gatewayd.db", "url: mysql://db/gatewayd", "database: records url: must be sqlite:PATH or a postgres:// address"},
 		{"max_age: 1h", "max_age: -1h", "exchange: rates: max_age must be above zero"},
 	} {
 		require.Contains(t, string(example), c.old)

@@ -190,7 +190,7 @@ func TestPrune(t *testing.T) {
 func TestConfig(t *testing.T) {
 	for url, want := range map[string]string{
 		"sqlite:index.db": "", "postgres://user@host/name": "", "sqlite:": "plain path", "sqlite::memory:": "plain path",
-		"sqlite:file:x?mode=ro": "plain path", "mysql://x": "must be sqlite:PATH or postgres://",
+		"sqlite:file:x?mode=ro": "plain path", "mysql://x": "must be sqlite:PATH or a postgres:// address",
 	} {
 		err := Config{URL: url}.Check()
 		if want == "" {

@@ -60,7 +60,7 @@ func CheckURL(url string) error {
 	if strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://") {
 		return nil
 	}
-	return errors.New("url: must be sqlite:PATH or postgres://...")
+	return errors.New("url: must be sqlite:PATH or a postgres:// address")
 }
 
 // Path is the file of an address, if it names one.

@@ -36,7 +36,7 @@ func Open(path string) (*Guard, error) { return openAt(context.Background(), "sq
 // records' own database is refused: what restores that one would restore the sign-guard with it.
 func OpenServer(ctx context.Context, url string) (*Guard, error) {
 	if _, file := database.Path(url); file {
-		return nil, errors.New("opening the sign-guard: the URL must be postgres://...")
+		return nil, errors.New("opening the sign-guard: the URL must be a postgres:// address")
 	}
 	return openAt(ctx, url)
 }
