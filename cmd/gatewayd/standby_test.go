@@ -136,7 +136,7 @@ func TestSignerOutlivesItsGuard(t *testing.T) {
 	t.Parallel()
 	server := recordstest.OwnPostgres(t, "")
 	guard := server.Empty(t)
-	t.Cleanup(func() { server.StartAlone(t) }) // the database is dropped at the end
+	t.Cleanup(func() { server.StartWithoutStandby(t) }) // the database is dropped at the end
 	standby := server.Standby(t)
 	guard = server.Either(t, standby, guard)
 	var s *signerProcess

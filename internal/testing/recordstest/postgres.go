@@ -156,8 +156,8 @@ func (s *Server) Standby(t testing.TB) *Server {
 	return standby
 }
 
-// StartAlone starts a server that had a standby without waiting for one.
-func (s *Server) StartAlone(t testing.TB) {
+// StartWithoutStandby starts a server that had a standby; commits no longer wait for one.
+func (s *Server) StartWithoutStandby(t testing.TB) {
 	t.Helper()
 	require.NoError(t, s.Start())
 	s.exec(t, "ALTER SYSTEM RESET synchronous_standby_names")
