@@ -136,8 +136,8 @@ func TestTakeOverFromAFrozenHolder(t *testing.T) {
 	require.NoError(t, l.Renew(t.Context()))
 }
 
-// TestNoWriterOutlivesItsLease: on a server nobody takes a lease that was given back while a
-// transaction works under it.
+// TestNoWriterOutlivesItsLease: on a server no process takes a released lease while a transaction
+// works under it.
 func TestNoWriterOutlivesItsLease(t *testing.T) {
 	url := recordstest.Postgres(t).Empty(t)
 	s, err := records.Open(t.Context(), records.Config{URL: url})

@@ -113,8 +113,8 @@ func TestOurLimitIsNotTheNodesFault(t *testing.T) {
 	})
 }
 
-// TestCutOfLimitedBatch: the only node refuses batches as too frequent; the same batch is then asked
-// call by call.
+// TestCutOfLimitedBatch: the only node refuses batches as too frequent. The same batch is then
+// requested call by call.
 func TestCutOfLimitedBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := behindProviders(t, newProvider(100, atMost(1, refused(http.StatusTooManyRequests, `{}`))))

@@ -130,8 +130,8 @@ func TestStandbySigner(t *testing.T) {
 }
 
 // TestSignerOutlivesItsGuard: the server of the sign-guard is away when the signer starts. Later it
-// dies while users deposit, and its synchronous standby is promoted. The signer waits each time, and payments
-// continue without a restart.
+// dies while users deposit, and its synchronous standby is promoted. The signer waits each time,
+// and payments continue without a restart.
 func TestSignerOutlivesItsGuard(t *testing.T) {
 	t.Parallel()
 	server := recordstest.OwnPostgres(t, "")

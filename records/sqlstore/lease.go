@@ -183,8 +183,8 @@ func (l *Lease) extend(ctx context.Context, d time.Duration) error {
 	return Doing(err, "the lease %s", l.Role)
 }
 
-// checkFence is ErrFenced, with what became of the lease, unless it is held now. On a server nobody
-// takes the lease before this transaction ends.
+// checkFence is ErrFenced, with what became of the lease, unless it is held now. On a server no
+// process takes the lease before this transaction ends.
 func (tx *Tx) checkFence(l *Lease) error {
 	now, err := tx.Clock()
 	if err != nil {
