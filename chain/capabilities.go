@@ -30,7 +30,8 @@ type Capabilities struct {
 	Supply   SupplyReader
 }
 
-// CapabilitiesOf returns what a chain offers. It is the only place where that is found out.
+// CapabilitiesOf returns what a chain offers. Abilities with types of one adapter (rate feeds,
+// quota of the exchange chain) are found by their only callers.
 func CapabilitiesOf(c any) (has Capabilities) {
 	has.Nodes, _ = c.(NodeWatcher)
 	has.Tracing, _ = c.(TracingWatcher)

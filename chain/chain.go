@@ -235,7 +235,7 @@ func (r Refusal) Error() string { return "refused by " + r.Text }
 var (
 	ErrNotFound      = errors.New("not found on the ledger")
 	ErrUnavailable   = errors.New("the node gives no usable answer")
-	ErrLimited       = errors.New("the node's limit of requests is reached")
+	ErrLimited       = errors.New("the node's limit of requests is reached") // it works, and counts as up
 	ErrNoReplacement = errors.New("no replacement: the same bytes are to be sent again")
 	ErrNotNow        = errors.New("cannot be signed now")
 	ErrFeeCeiling    = errors.New("the fee ceiling is reached")

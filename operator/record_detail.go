@@ -18,11 +18,11 @@ import (
 
 // RecordDetail is one record with everything that happened to it.
 type RecordDetail struct {
-	Record   RecordRow    `json:"record"`
-	In       Incoming     `json:"in"`
-	Payments []PaymentRow `json:"payments"`
-	History  []eventRow   `json:"history"`
-	Orders   []string     `json:"orders"` // that the record's state permits
+	Record   RecordRow             `json:"record"`
+	In       Incoming              `json:"in"`
+	Payments []PaymentRow          `json:"payments"`
+	History  []eventRow            `json:"history"`
+	Orders   []transfers.OrderName `json:"orders"` // that the record's state permits
 
 	Stored records.Record    `json:"-"`
 	Paid   []records.Payment `json:"-"`
@@ -144,7 +144,7 @@ func detailOf(tx *records.Tx, r records.Record) (RecordDetail, error) {
 	if err != nil {
 		return s, err
 	}
-	s.Paid, s.Orders = payments, permittedOrders(r, payments)
+	s.Paid, s.Orders = payments, transfers.Permitted(r, payments)
 	events, err := tx.History("transfer", strconv.FormatUint(r.ID, 10))
 	if err != nil {
 		return s, err
@@ -169,24 +169,6 @@ func detailOf(tx *records.Tx, r records.Record) (RecordDetail, error) {
 		s.History = append(s.History, eventRow{At: Stamp(e.At), Actor: e.Actor, What: e.Subject + " " + e.SubjectID + " " + e.Event, Detail: e.Detail})
 	}
 	return s, nil
-}
-
-// permittedOrders returns the orders that a record's state permits. settle fits where a transaction
-// that the records do not know may have paid: while a payment waits, or none exists.
-func permittedOrders(r records.Record, payments []records.Payment) []string {
-	list := []string{}
-	for _, name := range transfers.Permitted(r.Transfer, payments) {
-		if name != transfers.OrderWriteOff || r.Loss == nil { // else it is written off
-			list = append(list, string(name))
-		}
-	}
-	waits := func(p records.Payment) bool {
-		return p.State == records.Queued || p.State == records.HeldPayment
-	}
-	if r.State == records.Held || slices.ContainsFunc(payments, waits) {
-		list = append(list, "settle")
-	}
-	return list
 }
 
 func incomingOf(r records.Record) Incoming {

@@ -20,6 +20,7 @@ const (
 	OrderHold       OrderName = "hold"
 	OrderReclassify OrderName = "reclassify"
 	OrderWriteOff   OrderName = "write-off"
+	OrderSettle     OrderName = "settle" // watcher/recovery carries it out
 )
 
 // orders are all orders, in the sequence in which they are offered: what a record must be for the
@@ -83,13 +84,18 @@ func (r Rules) Order(tx *records.Tx, name OrderName, o Order) error {
 }
 
 // Permitted returns the orders that a record's state permits. Arguments and the configuration
-// decide in addition when the order is given.
-func Permitted(t records.Transfer, payments []records.Payment) []OrderName {
-	list := []OrderName{}
+// decide in addition when the order is given. settle fits where a transaction that the records do
+// not know may have paid: while a payment waits, or none exists.
+func Permitted(r records.Record, payments []records.Payment) []OrderName {
+	list, s := []OrderName{}, subject{r.Transfer, payments}
 	for _, k := range orders {
-		if k.permits(subject{t, payments}) == nil {
+		writtenOff := k.name == OrderWriteOff && r.Loss != nil
+		if !writtenOff && k.permits(s) == nil {
 			list = append(list, k.name)
 		}
+	}
+	if s.State == records.Held || slices.ContainsFunc(payments, unsigned) {
+		list = append(list, OrderSettle)
 	}
 	return list
 }

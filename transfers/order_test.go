@@ -1,7 +1,6 @@
 package transfers
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,28 +30,36 @@ func TestPermitted(t *testing.T) {
 		want     []OrderName
 	}{
 		"seen":                     {transfer(records.Deposit, records.Seen, ""), nil, nil},
-		"queued":                   {final, []records.Payment{pay(chain.Credit, records.Queued, "")}, []OrderName{OrderRefund, OrderReject, OrderHold}},
-		"held by the signer":       {final, []records.Payment{pay(chain.Credit, records.HeldPayment, records.HeldLimit)}, []OrderName{OrderRetry, OrderRefund, OrderReject, OrderHold}},
-		"held by an operator":      {final, []records.Payment{pay(chain.Credit, records.HeldPayment, records.ReasonOperator)}, []OrderName{OrderRetry, OrderRefund, OrderReject}},
+		"queued":                   {final, []records.Payment{pay(chain.Credit, records.Queued, "")}, []OrderName{OrderRefund, OrderReject, OrderHold, OrderSettle}},
+		"held by the signer":       {final, []records.Payment{pay(chain.Credit, records.HeldPayment, records.HeldLimit)}, []OrderName{OrderRetry, OrderRefund, OrderReject, OrderHold, OrderSettle}},
+		"held by an operator":      {final, []records.Payment{pay(chain.Credit, records.HeldPayment, records.ReasonOperator)}, []OrderName{OrderRetry, OrderRefund, OrderReject, OrderSettle}},
 		"signed":                   {final, []records.Payment{pay(chain.Receive, records.Paid, ""), pay(chain.Credit, records.Bound, "")}, nil},
 		"paid":                     {final, []records.Payment{pay(chain.Credit, records.Paid, "")}, nil},
 		"refund on the way":        {transfer(records.Deposit, records.Refused, records.ReasonOperator), []records.Payment{pay(chain.Credit, records.VoidPayment, ""), pay(chain.Refund, records.Bound, "")}, nil},
-		"refund held":              {transfer(records.Deposit, records.Refused, records.ReasonOperator), []records.Payment{pay(chain.Refund, records.HeldPayment, records.HeldRefused)}, []OrderName{OrderRetry, OrderRefund, OrderHold}},
+		"refund held":              {transfer(records.Deposit, records.Refused, records.ReasonOperator), []records.Payment{pay(chain.Refund, records.HeldPayment, records.HeldRefused)}, []OrderName{OrderRetry, OrderRefund, OrderHold, OrderSettle}},
 		"below the minimum":        {transfer(records.Deposit, records.Refused, records.ReasonBelowMinimum), nil, []OrderName{OrderRetry}},
 		"withdrawal below minimum": {transfer(records.Withdrawal, records.Refused, records.ReasonBelowMinimum), []records.Payment{pay(chain.Refund, records.Paid, "")}, nil},
 		"dust":                     {transfer(records.Withdrawal, records.Refused, records.ReasonDust), nil, []OrderName{OrderRefund}},
-		"a stranger's":             {stranger, nil, []OrderName{OrderCredit, OrderRefund, OrderReclassify}},
-		"undated":                  {transfer(records.Deposit, records.Held, records.ReasonUnproven), nil, []OrderName{OrderRetry, OrderCredit, OrderRefund}},
-		"credited before":          {transfer(records.Deposit, records.Held, records.ReasonFoundByAudit), nil, nil},
-		"worth nothing":            {worthless, nil, []OrderName{OrderRefund}},
-		"token left":               {transfer(records.Withdrawal, records.Held, records.ReasonUnknownToken), nil, []OrderName{OrderRefund, OrderReclassify}},
-		"own funds":                {transfer(records.Funding, records.Held, records.ReasonUnknownToken), nil, []OrderName{OrderReclassify}},
+		"a stranger's":             {stranger, nil, []OrderName{OrderCredit, OrderRefund, OrderReclassify, OrderSettle}},
+		"undated":                  {transfer(records.Deposit, records.Held, records.ReasonUnproven), nil, []OrderName{OrderRetry, OrderCredit, OrderRefund, OrderSettle}},
+		"credited before":          {transfer(records.Deposit, records.Held, records.ReasonFoundByAudit), nil, []OrderName{OrderSettle}},
+		"worth nothing":            {worthless, nil, []OrderName{OrderRefund, OrderSettle}},
+		"token left":               {transfer(records.Withdrawal, records.Held, records.ReasonUnknownToken), nil, []OrderName{OrderRefund, OrderReclassify, OrderSettle}},
+		"own funds":                {transfer(records.Funding, records.Held, records.ReasonUnknownToken), nil, []OrderName{OrderReclassify, OrderSettle}},
 		"left its chain":           {incident, []records.Payment{pay(chain.Credit, records.Paid, "")}, []OrderName{OrderWriteOff}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.ElementsMatch(t, c.want, Permitted(c.of, c.payments), fmt.Sprint(Permitted(c.of, c.payments)))
+			require.ElementsMatch(t, c.want, Permitted(records.Record{Transfer: c.of}, c.payments))
 		})
 	}
+}
+
+// TestWrittenOffOnce: what is written off is not offered again.
+func TestWrittenOffOnce(t *testing.T) {
+	r := records.Record{Transfer: records.Transfer{State: records.Final, Incident: "its block has left the chain"}}
+	require.Equal(t, []OrderName{OrderRefund, OrderWriteOff}, Permitted(r, nil))
+	r.Loss = &records.Loss{}
+	require.Equal(t, []OrderName{OrderRefund}, Permitted(r, nil))
 }
 
 // TestOrdersAreNamedInTheRefusal: the refusal of an unknown name names all orders.

@@ -10,6 +10,8 @@ import (
 	"unicode"
 
 	"github.com/ethereum/go-ethereum/rpc"
+
+	"gatewayd/chain"
 )
 
 // verdict is the meaning of a node's refusal. It determines the next question, never whether money
@@ -153,7 +155,7 @@ func classify(err error) verdict {
 func classifyTransport(err error) verdict {
 	var status rpc.HTTPError
 	switch {
-	case errors.Is(err, errLimited), errors.As(err, &status) && status.StatusCode == http.StatusTooManyRequests:
+	case errors.Is(err, chain.ErrLimited), errors.As(err, &status) && status.StatusCode == http.StatusTooManyRequests:
 		return verdictLimited
 	case strings.Contains(err.Error(), "HTTP status 429"): // the RPC client's words for a WebSocket that was not opened
 		return verdictLimited
@@ -199,7 +201,7 @@ func plainError(err error) error {
 	}
 	var status rpc.HTTPError
 	if errors.As(err, &status) && status.StatusCode == http.StatusTooManyRequests {
-		return fmt.Errorf("%w: HTTP status %d %s", errLimited, status.StatusCode, http.StatusText(status.StatusCode))
+		return fmt.Errorf("%w: HTTP status %d %s", chain.ErrLimited, status.StatusCode, http.StatusText(status.StatusCode))
 	}
 	if errors.As(err, &status) {
 		return httpStatus(status.StatusCode)

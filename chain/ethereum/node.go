@@ -167,8 +167,8 @@ func (n *node) exchange(ctx context.Context, method string, count int, do func(c
 				n.limiter.restore()
 			}
 			return nil
-		case ctx.Err() != nil && sent.Sub(begun) > time.Since(sent): // our own limit used up the caller's time
-			return n.fault(method, errLimited)
+		case errors.Is(ctx.Err(), context.DeadlineExceeded) && sent.Sub(begun) > time.Since(sent): // our own limit used up the caller's time
+			return n.fault(method, chain.ErrLimited)
 		case classify(err) == verdictLimited:
 			n.limiter.refused()
 			n.batches.refused(count)

@@ -11,10 +11,6 @@ import (
 	"gatewayd/chain"
 )
 
-// errLimited is a node that has had enough of our requests for now. It works, so it is not counted
-// as broken.
-var errLimited = chain.ErrLimited
-
 const (
 	// maxBatch bounds the calls of one request.
 	maxBatch = 100
@@ -48,12 +44,12 @@ func (p *nodeLimiter) most() int {
 }
 
 // wait returns when count calls may go. With patience it also waits for the end of a pause.
-// errLimited: that is too late for ctx.
+// chain.ErrLimited: that is too late for ctx.
 func (p *nodeLimiter) wait(ctx context.Context, count int, patience bool) error {
 	for {
 		if left := p.left(); left > 0 {
 			if !patience {
-				return errLimited
+				return chain.ErrLimited
 			}
 			if err := sleep(ctx, left); err != nil {
 				return err
@@ -74,10 +70,10 @@ func (p *nodeLimiter) wait(ctx context.Context, count int, patience bool) error 
 	}
 }
 
-// sleep waits; errLimited, at once, if the deadline of ctx comes first.
+// sleep waits; chain.ErrLimited, at once, if the deadline of ctx comes first.
 func sleep(ctx context.Context, length time.Duration) error {
 	if deadline, bounded := ctx.Deadline(); bounded && time.Until(deadline) < length {
-		return errLimited
+		return chain.ErrLimited
 	}
 	if length <= 0 {
 		return ctx.Err()

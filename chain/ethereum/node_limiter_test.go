@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
 )
 
 func TestPauses(t *testing.T) {
@@ -19,7 +21,7 @@ func TestPauses(t *testing.T) {
 			p.refused() // under way at the same time
 			left := p.left()
 			require.True(t, most/2 <= left && left <= most, "%s of %s", left, most)
-			require.ErrorIs(t, p.wait(t.Context(), 1, false), errLimited, "others are asked meanwhile")
+			require.ErrorIs(t, p.wait(t.Context(), 1, false), chain.ErrLimited, "others are asked meanwhile")
 			require.NoError(t, p.wait(t.Context(), 1, true))
 			require.LessOrEqual(t, p.left(), time.Duration(0))
 		}
@@ -46,7 +48,7 @@ func TestNamedPauses(t *testing.T) {
 		hurry, cancel := context.WithTimeout(t.Context(), 59*time.Second)
 		defer cancel()
 		before := time.Now()
-		require.ErrorIs(t, p.wait(hurry, 1, true), errLimited)
+		require.ErrorIs(t, p.wait(hurry, 1, true), chain.ErrLimited)
 		require.Equal(t, before, time.Now(), "what comes too late is not waited for")
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -64,7 +66,7 @@ func TestConfiguredRate(t *testing.T) {
 		require.NoError(t, p.wait(t.Context(), 100, false), "never more at once than fits")
 		short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		require.ErrorIs(t, p.wait(short, 5, false), errLimited)
+		require.ErrorIs(t, p.wait(short, 5, false), chain.ErrLimited)
 	})
 	require.Equal(t, minBurst, newNodeLimiter(1).most(), "the largest fixed batch fits")
 	require.Equal(t, maxBatch, newNodeLimiter(1000).most())

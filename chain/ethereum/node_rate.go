@@ -41,7 +41,7 @@ type nodeRate struct {
 
 	second   time.Time // when the current second began
 	asked    [2]int    // calls sent in the current second and in the one before
-	accepted [2]int    // calls that the node answered
+	accepted int       // calls that the node answered in the current second
 	peak     int       // most calls that it answered in an earlier second since the last refusal
 }
 
@@ -68,33 +68,33 @@ func (r *nodeRate) reserve(now time.Time, calls int) *rate.Reservation {
 // accept counts calls that were answered.
 func (r *nodeRate) accept(now time.Time, calls int) {
 	r.rollover(now)
-	r.accepted[0] += calls
+	r.accepted += calls
 }
 
 // rollover begins a new second when the current one is over.
 func (r *nodeRate) rollover(now time.Time) {
 	passed := now.Sub(r.second)
 	if passed >= time.Second {
-		r.peak = max(r.peak, r.accepted[0])
+		r.peak, r.accepted = max(r.peak, r.accepted), 0
 	}
 	switch {
 	case passed < time.Second:
 		return
 	case passed < 2*time.Second:
-		r.asked[1], r.accepted[1] = r.asked[0], r.accepted[0]
+		r.asked[1] = r.asked[0]
 		r.second = r.second.Add(time.Second)
 	default:
-		r.asked[1], r.accepted[1] = 0, 0
+		r.asked[1] = 0
 		r.second = now
 	}
-	r.asked[0], r.accepted[0] = 0, 0
+	r.asked[0] = 0
 }
 
 // lower answers a refusal: the rate becomes a share of the most that the node has accepted in a
 // second since the last refusal; of what it was asked when it accepted nothing.
 func (r *nodeRate) lower(now time.Time, pause time.Duration) {
 	r.rollover(now)
-	shown := rate.Limit(max(r.accepted[0], r.accepted[1], r.peak))
+	shown := rate.Limit(max(r.accepted, r.peak))
 	if shown == 0 {
 		shown = rate.Limit(max(r.asked[0], r.asked[1]))
 	}
@@ -103,7 +103,7 @@ func (r *nodeRate) lower(now time.Time, pause time.Duration) {
 	}
 	r.set(now, max(leastRate, acceptedShare*min(shown, r.bucket.Limit())))
 	r.growth, r.growAt = firstGrowth, now.Add(pause+r.hold)
-	r.asked, r.accepted, r.peak = [2]int{}, [2]int{}, 0 // each refusal counts what led to it
+	r.asked, r.accepted, r.peak = [2]int{}, 0, 0 // each refusal counts what led to it
 }
 
 // grow raises a lowered rate when it is time.
