@@ -23,6 +23,7 @@ const (
 	maxMethods     = 60  // of a type
 	minLines       = 150 // of a package
 	minMedianLines = 120 // of the files
+	maxPlaces      = 7   // positional placeholders of a statement; more have names
 )
 
 // smallPackages are packages below minLines, each with its reason.
@@ -41,6 +42,8 @@ var wideTypes = map[string]string{
 	"vite/ledger.State":                "each method changes the state through its journal",
 	"internal/testing/chaintest.Chain": "the port in memory, with the faults of a chain",
 }
+
+var sqlText = regexp.MustCompile(`\b(SELECT|INSERT|UPDATE|DELETE|VALUES|WHERE)\b`)
 
 var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
@@ -129,6 +132,23 @@ func TestFilesAreNotTiny(t *testing.T) {
 	slices.Sort(all)
 	if median := all[len(all)/2]; median < minMedianLines {
 		t.Errorf("the median file has %d lines, less than %d: join files that tell one story", median, minMedianLines)
+	}
+}
+
+// TestStatementsNameTheirParameters counts the placeholders of each SQL text.
+func TestStatementsNameTheirParameters(t *testing.T) {
+	for _, from := range list(t) {
+		for _, file := range filesOf(t, from) {
+			parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+			require.NoError(t, err)
+			ast.Inspect(parsed, func(n ast.Node) bool {
+				text, ok := n.(*ast.BasicLit)
+				if ok && text.Kind == token.STRING && sqlText.MatchString(text.Value) && strings.Count(text.Value, "?") > maxPlaces {
+					t.Errorf("%s: more than %d placeholders without a name: %s", file, maxPlaces, text.Value)
+				}
+				return true
+			})
+		}
 	}
 }
 

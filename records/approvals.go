@@ -48,11 +48,14 @@ func (tx *Tx) addApproval(id uint64, a chain.Approval) error {
 	if len(known[id]) >= maxApprovals {
 		return fmt.Errorf("%w: it has %d approvals", ErrConflict, len(known[id]))
 	}
-	_, err = tx.exec(`INSERT INTO approvals (payment_id, approver, expires, nonce, signature, authenticator_data, client_data, actor, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+	_, err = tx.execNamed(`INSERT INTO approvals (payment_id, approver, expires, nonce, signature, authenticator_data, client_data, actor, created_at)
+		VALUES (:payment_id, :approver, :expires, :nonce, :signature, :authenticator_data, :client_data, :actor, :created_at)
 		ON CONFLICT (payment_id, approver) DO UPDATE SET expires = excluded.expires, nonce = excluded.nonce, signature = excluded.signature,
 		authenticator_data = excluded.authenticator_data, client_data = excluded.client_data, actor = excluded.actor, created_at = excluded.created_at`,
-		id, a.Key, a.Expires, a.Nonce, a.Signature, a.AuthenticatorData, a.ClientData, sqlstore.Note(tx.sql.Actor()), tx.millis())
+		params{
+			"payment_id": id, "approver": a.Key, "expires": a.Expires, "nonce": a.Nonce, "signature": a.Signature,
+			"authenticator_data": a.AuthenticatorData, "client_data": a.ClientData, "actor": sqlstore.Note(tx.sql.Actor()), "created_at": tx.millis(),
+		})
 	if err != nil {
 		return err
 	}

@@ -100,7 +100,7 @@ func (tx *Tx) HoldingsOf(id chain.ID, accounts []string) ([]Holding, error) {
 // past it. If a transfer found by balances has credited the movement already, it books nothing and
 // returns that transfer's id, else 0.
 func (tx *Tx) bookLateCoin(r transferRow) (by uint64, err error) {
-	if r.Asset != string(chain.Native) || r.Failed || isAuditRef(r.Ref) {
+	if r.Asset != string(chain.Native) || bool(r.Failed) || isAuditRef(r.Ref) {
 		return 0, nil
 	}
 	a, found, err := tx.balanceAudit(chain.ID(r.Chain))

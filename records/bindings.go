@@ -169,8 +169,7 @@ func (tx *Tx) addBinding(b Binding, index sql.NullInt64) (_ Binding, err error) 
 		return Binding{}, err
 	}
 	r := bindingRow{Binding: b, PathIndex: index, CreatedAt: tx.millis()}
-	_, err = tx.exec(`INSERT INTO bindings (`+bindingColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.ID, r.Network, r.Type, r.Owner, string(r.Chain), r.Address, r.Label, r.PathIndex, r.CreatedAt)
+	_, err = tx.execNamed(`INSERT INTO bindings (`+bindingColumns+`) `+sqlstore.NamedValues(bindingColumns), r)
 	if err != nil {
 		return Binding{}, err
 	}

@@ -42,18 +42,18 @@ func (c Channel) State() string {
 
 type channelRow struct {
 	Channel
-	ByHand    string `db:"operator_why"`
-	Found     string `db:"automatic_why"`
-	ChangedAt int64  `db:"changed_at"`
+	OperatorWhy  string `db:"operator_why"`
+	AutomaticWhy string `db:"automatic_why"`
+	ChangedAt    int64  `db:"changed_at"`
 }
 
 const channelColumns = `network, token, direction, operator, automatic, operator_why, automatic_why, changed_at`
 
 func (r channelRow) channel() Channel {
 	c := r.Channel
-	c.Why, c.ChangedAt = r.ByHand, sqlstore.TimeOrZero(r.ChangedAt)
+	c.Why, c.ChangedAt = r.OperatorWhy, sqlstore.TimeOrZero(r.ChangedAt)
 	if r.Automatic != ChannelOpen {
-		c.Why = r.Found
+		c.Why = r.AutomaticWhy
 	}
 	return c
 }
@@ -76,7 +76,7 @@ func SetChannel(tx *Tx, network, token string, d Direction, operator, why, actor
 	if operator != ChannelOpen && operator != ChannelMaintain && operator != ChannelClosed {
 		return fmt.Errorf("channel state %q: must be OPEN, MAINTAIN or CLOSED", operator)
 	}
-	return setChannel(tx, network, token, d, actor, func(r *channelRow) { r.Operator, r.ByHand = operator, sqlstore.Note(why) })
+	return setChannel(tx, network, token, d, actor, func(r *channelRow) { r.Operator, r.OperatorWhy = operator, sqlstore.Note(why) })
 }
 
 // SetAutomatic stores what the daemon found: OPEN or MAINTAIN.
@@ -86,7 +86,7 @@ func SetAutomatic(tx *Tx, network, token string, d Direction, state, why string)
 	}
 	return setChannel(tx, network, token, d, "", func(r *channelRow) {
 		if r.Automatic != state { // the first cause is the one to show
-			r.Automatic, r.Found = state, sqlstore.Note(why)
+			r.Automatic, r.AutomaticWhy = state, sqlstore.Note(why)
 		}
 	})
 }
@@ -106,7 +106,7 @@ func SetByCheck(tx *Tx, network, token string, d Direction, prefix, want, why st
 // StopChannel stops a channel for a cause that only an operator can end. It replaces a cause that
 // would end automatically.
 func StopChannel(tx *Tx, network, token string, d Direction, why string) error {
-	return setChannel(tx, network, token, d, "", func(r *channelRow) { r.Automatic, r.Found = ChannelMaintain, sqlstore.Note(why) })
+	return setChannel(tx, network, token, d, "", func(r *channelRow) { r.Automatic, r.AutomaticWhy = ChannelMaintain, sqlstore.Note(why) })
 }
 
 // setChannel writes a changed channel. Nothing is written when nothing changes, so that a loop may
@@ -124,16 +124,16 @@ func setChannel(tx *Tx, network, token string, d Direction, actor string, set fu
 	if r == before {
 		return nil
 	}
-	_, err = tx.SQL().Exec(`INSERT INTO channels (`+channelColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+	r.ChangedAt = tx.millis()
+	_, err = tx.execNamed(`INSERT INTO channels (`+channelColumns+`) `+sqlstore.NamedValues(channelColumns)+`
 		ON CONFLICT (network, token, direction) DO UPDATE SET operator = excluded.operator, automatic = excluded.automatic,
-		operator_why = excluded.operator_why, automatic_why = excluded.automatic_why, changed_at = excluded.changed_at`,
-		network, token, string(d), r.Operator, r.Automatic, r.ByHand, r.Found, tx.SQL().Millis())
+		operator_why = excluded.operator_why, automatic_why = excluded.automatic_why, changed_at = excluded.changed_at`, r)
 	if err != nil {
 		return fmt.Errorf("setting the channel %s %s %s: %w", network, token, d, err)
 	}
 	return tx.Log(Event{
 		Actor: actor, Subject: "channel", SubjectID: fmt.Sprintf("%s/%s/%s", network, token, d), Event: r.channel().State(),
-		Detail: "operator " + because(r.Operator, r.ByHand) + ", automatic " + because(r.Automatic, r.Found),
+		Detail: "operator " + because(r.Operator, r.OperatorWhy) + ", automatic " + because(r.Automatic, r.AutomaticWhy),
 	})
 }
 

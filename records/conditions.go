@@ -2,6 +2,7 @@ package records
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -39,15 +40,25 @@ func (r conditionRow) condition() Condition {
 	return r.Condition
 }
 
+// params are a condition's columns and others.
+func (c Condition) params(others params) params {
+	maps.Copy(others, params{
+		"kind": c.Kind, "subject": sqlstore.Note(c.Subject), "chain": c.Chain, "network": c.Network, "token": c.Token,
+		"direction": c.Direction, "stops": sqlstore.Bit(c.Stops), "detail": sqlstore.Note(c.Detail),
+	})
+	return others
+}
+
 // NoteConditions replaces a source's earlier conditions. A condition that continues keeps its start
 // time. Conditions beyond a hundred are dropped.
 func NoteConditions(tx *Tx, source string, now []Condition) error {
 	now = now[:min(len(now), maxConditions)]
 	for _, c := range now {
-		_, err := tx.SQL().Exec(`INSERT INTO conditions (source, kind, subject, chain, network, token, direction, stops, detail, since, seen) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		_, err := tx.execNamed(`INSERT INTO conditions (source, kind, subject, chain, network, token, direction, stops, detail, since, seen)
+			VALUES (:source, :kind, :subject, :chain, :network, :token, :direction, :stops, :detail, :now, :now)
 			ON CONFLICT (source, kind, subject) DO UPDATE SET chain = excluded.chain, network = excluded.network, token = excluded.token,
 			direction = excluded.direction, stops = excluded.stops, detail = excluded.detail, seen = excluded.seen`,
-			source, c.Kind, sqlstore.Note(c.Subject), string(c.Chain), c.Network, c.Token, string(c.Direction), sqlstore.Bit(c.Stops), sqlstore.Note(c.Detail), tx.SQL().Millis(), tx.SQL().Millis())
+			c.params(params{"source": source, "now": tx.millis()}))
 		if err != nil {
 			return fmt.Errorf("noting the condition %s of %s: %w", c.Kind, source, err)
 		}

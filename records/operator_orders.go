@@ -32,9 +32,9 @@ func (tx *Tx) attribute(id uint64, a Attribution) error {
 	if err != nil {
 		return err
 	}
-	err = tx.change(`UPDATE transfers SET state = 'final', reason = ?, token = ?, owner = ?, payee = ?, net = ?, policy = ?, changed_at = ?
-		WHERE id = ? AND state = 'held' AND direction = 'deposit' AND owner = '' AND failed = 0`,
-		ReasonOperator, a.Token, a.Owner, a.Owner, a.Net, string(policy), tx.millis(), id)
+	err = tx.changeNamed(`UPDATE transfers SET state = 'final', reason = :reason, token = :token, owner = :owner, payee = :owner, net = :net,
+		policy = :policy, changed_at = :now WHERE id = :id AND state = 'held' AND direction = 'deposit' AND owner = '' AND failed = 0`,
+		params{"reason": ReasonOperator, "token": a.Token, "owner": a.Owner, "net": a.Net, "policy": string(policy), "now": tx.millis(), "id": id})
 	if err == nil {
 		err = tx.bookDeposit(id, true)
 	}
@@ -75,9 +75,13 @@ func (tx *Tx) reclassify(t Transfer) error {
 	if err != nil {
 		return err
 	}
-	err = tx.change(`UPDATE transfers SET direction = ?, token = ?, owner = ?, payee = ?, payee_label = ?, net = ?, fee = ?, policy = ?, state = ?, reason = ?, changed_at = ?
-		WHERE id = ? AND state = 'held' AND owner = '' AND token = '' AND failed = 0`,
-		string(t.Direction), t.Token, t.Owner, t.Payee, t.PayeeLabel, t.Net, t.Fee, string(policy), string(t.State), sqlstore.Note(string(t.Reason)), tx.millis(), t.ID)
+	err = tx.changeNamed(`UPDATE transfers SET direction = :direction, token = :token, owner = :owner, payee = :payee, payee_label = :payee_label,
+		net = :net, fee = :fee, policy = :policy, state = :state, reason = :reason, changed_at = :now
+		WHERE id = :id AND state = 'held' AND owner = '' AND token = '' AND failed = 0`,
+		params{
+			"direction": t.Direction, "token": t.Token, "owner": t.Owner, "payee": t.Payee, "payee_label": t.PayeeLabel, "net": t.Net, "fee": t.Fee,
+			"policy": string(policy), "state": t.State, "reason": sqlstore.Note(string(t.Reason)), "now": tx.millis(), "id": t.ID,
+		})
 	if err == nil {
 		err = tx.bookDeposit(t.ID, true)
 	}
@@ -180,8 +184,12 @@ func (tx *Tx) writeOffIncident(id uint64) (l Loss, err error) {
 	if len(waiting) > 0 {
 		return l, tx.giveUp(t, waiting)
 	}
-	_, err = tx.exec(`INSERT INTO write_offs (transfer_id, network, token, chain, asset, amount, actor, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		id, t.Network, t.Token, string(l.Chain), string(l.Asset), l.Amount, sqlstore.Note(tx.sql.Actor()), tx.millis())
+	_, err = tx.execNamed(`INSERT INTO write_offs (transfer_id, network, token, chain, asset, amount, actor, created_at)
+		VALUES (:transfer_id, :network, :token, :chain, :asset, :amount, :actor, :created_at)`,
+		params{
+			"transfer_id": id, "network": t.Network, "token": t.Token, "chain": l.Chain, "asset": l.Asset, "amount": l.Amount,
+			"actor": sqlstore.Note(tx.sql.Actor()), "created_at": tx.millis(),
+		})
 	if err == nil {
 		err = tx.logTransfer(id, "written_off", fmt.Sprintf("%s of %s", l.Amount, l.Asset))
 	}

@@ -20,6 +20,16 @@ type paymentRow struct {
 const paymentColumns = `id, transfer_id, purpose, network, token, chain, account, asset, amount, payee, payee_label, source, mark, ` +
 	`state, reason, gen, tx, created_at, changed_at`
 
+// queuedRow is a payment's row with its place in the order of service (rank).
+type queuedRow struct {
+	paymentRow
+	Class Class  `db:"class"`
+	Owner string `db:"owner"`
+	Rank  uint64 `db:"rank"`
+}
+
+const queuedColumns = paymentColumns + `, class, owner, rank`
+
 func (r paymentRow) payment() Payment {
 	p := r.Payment
 	p.TransferID, p.CreatedAt, p.ChangedAt = uint64(r.TransferID.Int64), sqlstore.FromMillis(r.CreatedAt), sqlstore.FromMillis(r.ChangedAt)
@@ -62,12 +72,14 @@ func (tx *Tx) storePayment(p Payment, owner string) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	p.ID, p.Gen, p.Tx, p.Reason = id, 0, "", Reason(sqlstore.Note(string(p.Reason)))
 	if p.TransferID == 0 {
 		p.Mark = rand.Text()
 	}
-	_, err = tx.exec(`INSERT INTO payments (`+paymentColumns+`, class, owner, rank) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, ?, ?, ?, ?)`,
-		id, sql.NullInt64{Int64: int64(p.TransferID), Valid: p.TransferID != 0}, string(p.Purpose), p.Network, p.Token, string(p.Chain), p.Account,
-		string(p.Asset), p.Amount, p.Payee, p.PayeeLabel, p.Source, p.Mark, string(p.State), sqlstore.Note(string(p.Reason)), tx.millis(), tx.millis(), int(ClassOf(p.Purpose)), owner, rank)
+	_, err = tx.execNamed(`INSERT INTO payments (`+queuedColumns+`) `+sqlstore.NamedValues(queuedColumns), queuedRow{
+		paymentRow: paymentRow{Payment: p, TransferID: sql.NullInt64{Int64: int64(p.TransferID), Valid: p.TransferID != 0}, CreatedAt: tx.millis(), ChangedAt: tx.millis()},
+		Class:      ClassOf(p.Purpose), Owner: owner, Rank: rank,
+	})
 	if err != nil {
 		return 0, err
 	}

@@ -397,8 +397,11 @@ func (tx *Tx) addCancel(id chain.ID, account string, number uint64, a chain.Atte
 	if err != nil {
 		return err
 	}
-	_, err = tx.exec(`INSERT INTO cancels (chain, account, number, seq, hash, raw, tip, cap, head, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		string(id), account, number, a.Seq, a.Hash, base64.StdEncoding.EncodeToString(a.Raw), a.TipCap, a.FeeCap, c.Height, tx.millis())
+	_, err = tx.execNamed(`INSERT INTO cancels (chain, account, number, seq, hash, raw, tip, cap, head, created_at)
+		VALUES (:chain, :account, :number, :seq, :hash, :raw, :tip, :cap, :head, :created_at)`, attemptRow{
+		Chain: string(id), Account: account, Number: number, Seq: a.Seq, Hash: a.Hash, Raw: base64.StdEncoding.EncodeToString(a.Raw),
+		Tip: a.TipCap, Cap: a.FeeCap, Head: c.Height, CreatedAt: tx.millis(),
+	})
 	if err == nil {
 		err = tx.markKnown(id, account, number, a.Hash)
 	}

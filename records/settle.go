@@ -108,9 +108,12 @@ func (tx *Tx) freePayment(paymentID uint64, to PaymentState, reason Reason) erro
 
 // decideSlot writes the outcome of an undecided slot.
 func (tx *Tx) decideSlot(s Slot, state, hash, blockHash string) error {
-	return tx.change(`UPDATE slots SET state = ?, tx = ?, block_hash = ?, mined_in = '', changed_at = ?
-		WHERE chain = ? AND account = ? AND lineage = ? AND number = ? AND payment_id = ? AND state IN ('open','forked')`,
-		state, hash, blockHash, tx.millis(), string(s.Chain), s.Account, s.Branch, s.Nonce, s.PaymentID)
+	return tx.changeNamed(`UPDATE slots SET state = :state, tx = :tx, block_hash = :block_hash, mined_in = '', changed_at = :now
+		WHERE chain = :chain AND account = :account AND lineage = :lineage AND number = :number AND payment_id = :payment_id AND state IN ('open','forked')`,
+		params{
+			"state": state, "tx": hash, "block_hash": blockHash, "now": tx.millis(),
+			"chain": s.Chain, "account": s.Account, "lineage": s.Branch, "number": s.Nonce, "payment_id": s.PaymentID,
+		})
 }
 
 // voidSiblings decides the slots of other branches with the same number: a final block has that

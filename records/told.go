@@ -44,8 +44,9 @@ func TellConditions(tx *Tx, now []Condition) error {
 		if c.Since.IsZero() {
 			c.Since = tx.SQL().Now()
 		}
-		_, err := tx.SQL().Exec(`INSERT INTO told_conditions (kind, chain, network, token, direction, subject, stops, detail, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			c.Kind, string(c.Chain), c.Network, c.Token, string(c.Direction), sqlstore.Note(c.Subject), sqlstore.Bit(c.Stops), sqlstore.Note(c.Detail), sqlstore.ToMillis(c.Since))
+		_, err := tx.execNamed(`INSERT INTO told_conditions (kind, chain, network, token, direction, subject, stops, detail, since)
+			VALUES (:kind, :chain, :network, :token, :direction, :subject, :stops, :detail, :since)`,
+			c.params(params{"since": sqlstore.ToMillis(c.Since)}))
 		if err == nil {
 			err = logCondition(tx, ConditionBegan, c)
 		}

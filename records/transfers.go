@@ -20,7 +20,7 @@ type transferRow struct {
 	Asset      string       `db:"asset"`
 	Amount     chain.Amount `db:"amount"`
 	Memo       string       `db:"memo"`
-	Failed     bool         `db:"failed"`
+	Failed     sqlstore.Bit `db:"failed"`
 	Token      string       `db:"token"`
 	Owner      string       `db:"owner"`
 	Payee      string       `db:"payee"`
@@ -55,7 +55,7 @@ func (r transferRow) transfer() (Transfer, error) {
 func (r transferRow) withoutJSON() Transfer {
 	return Transfer{
 		ID: r.ID, Network: r.Network, Direction: Direction(r.Direction), Chain: chain.ID(r.Chain),
-		Transfer: chain.Transfer{Ref: r.Ref, Tx: r.Tx, From: r.Sender, To: r.Account, Asset: chain.Asset(r.Asset), Amount: r.Amount, Failed: r.Failed},
+		Transfer: chain.Transfer{Ref: r.Ref, Tx: r.Tx, From: r.Sender, To: r.Account, Asset: chain.Asset(r.Asset), Amount: r.Amount, Failed: bool(r.Failed)},
 		Token:    r.Token, Owner: r.Owner, Payee: r.Payee, PayeeLabel: r.PayeeLabel, Net: r.Net, Fee: r.Fee,
 		State: TransferState(r.State), Reason: r.Reason, Height: r.Height, BlockHash: r.BlockHash,
 		BlockAt: sqlstore.TimeOrZero(r.BlockAt), SeenAt: sqlstore.FromMillis(r.SeenAt), ChangedAt: sqlstore.FromMillis(r.ChangedAt), Incident: r.Incident,
@@ -82,7 +82,7 @@ func (tx *Tx) rowOf(t Transfer) (transferRow, error) {
 	}
 	return transferRow{
 		ID: t.ID, Network: t.Network, Direction: string(t.Direction), Chain: string(t.Chain),
-		Ref: t.Ref, Tx: t.Tx, Sender: t.From, Account: t.To, Asset: string(t.Asset), Amount: t.Amount, Memo: string(memo), Failed: t.Failed,
+		Ref: t.Ref, Tx: t.Tx, Sender: t.From, Account: t.To, Asset: string(t.Asset), Amount: t.Amount, Memo: string(memo), Failed: sqlstore.Bit(t.Failed),
 		Token: t.Token, Owner: t.Owner, Payee: t.Payee, PayeeLabel: t.PayeeLabel, Net: t.Net, Fee: t.Fee, Policy: string(policy),
 		State: string(t.State), Reason: t.Reason, Height: t.Height, BlockHash: t.BlockHash,
 		BlockAt: sqlstore.ToMillis(t.BlockAt), SeenAt: tx.millis(), ChangedAt: tx.millis(), Due: t.due(),
@@ -164,10 +164,7 @@ func (tx *Tx) addTransfer(r transferRow) (Transfer, error) {
 		return Transfer{}, err
 	}
 	r.ID = id
-	_, err = tx.exec(`INSERT INTO transfers (`+transferColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.ID, r.Network, r.Direction, r.Chain, r.Ref, r.Tx, r.Sender, r.Account, r.Asset, r.Amount, r.Memo, sqlstore.Bit(r.Failed),
-		r.Token, r.Owner, r.Payee, r.PayeeLabel, r.Net, r.Fee, r.Policy,
-		r.State, r.Reason, r.Height, r.BlockHash, r.BlockAt, r.SeenAt, r.ChangedAt, r.Due, r.Incident)
+	_, err = tx.execNamed(`INSERT INTO transfers (`+transferColumns+`) `+sqlstore.NamedValues(transferColumns), r)
 	if err != nil {
 		return Transfer{}, err
 	}
@@ -225,12 +222,10 @@ func (tx *Tx) seeAgain(known, fresh transferRow) (Transfer, bool, error) {
 // first sight stay.
 func (tx *Tx) replaceTransfer(known, r transferRow) (Transfer, bool, error) {
 	r.ID, r.SeenAt = known.ID, known.SeenAt
-	err := tx.change(`UPDATE transfers SET network = ?, direction = ?, tx = ?, sender = ?, account = ?, asset = ?, amount = ?, memo = ?, failed = ?,
-		token = ?, owner = ?, payee = ?, payee_label = ?, net = ?, fee = ?, policy = ?,
-		state = ?, reason = ?, height = ?, block_hash = ?, block_at = ?, changed_at = ?, due = ? WHERE id = ? AND state = 'orphaned'`,
-		r.Network, r.Direction, r.Tx, r.Sender, r.Account, r.Asset, r.Amount, r.Memo, sqlstore.Bit(r.Failed),
-		r.Token, r.Owner, r.Payee, r.PayeeLabel, r.Net, r.Fee, r.Policy,
-		r.State, r.Reason, r.Height, r.BlockHash, r.BlockAt, r.ChangedAt, r.Due, r.ID)
+	err := tx.changeNamed(`UPDATE transfers SET network = :network, direction = :direction, tx = :tx, sender = :sender, account = :account,
+		asset = :asset, amount = :amount, memo = :memo, failed = :failed, token = :token, owner = :owner, payee = :payee, payee_label = :payee_label,
+		net = :net, fee = :fee, policy = :policy, state = :state, reason = :reason, height = :height, block_hash = :block_hash, block_at = :block_at,
+		changed_at = :changed_at, due = :due WHERE id = :id AND state = 'orphaned'`, r)
 	if err == nil {
 		err = tx.logTransfer(r.ID, "replaced", fmt.Sprintf("%s %s, failed %t, in block %d %s; before: %s %s, failed %t",
 			r.Amount, r.Asset, r.Failed, r.Height, r.BlockHash, known.Amount, known.Asset, known.Failed))

@@ -61,6 +61,14 @@ func (tx *Tx) VerifyHistory() error { return tx.sql.VerifyHistory() }
 func (tx *Tx) exec(query string, args ...any) (int64, error) { return tx.sql.Exec(query, args...) }
 func (tx *Tx) change(query string, args ...any) error        { return tx.sql.Change(query, args...) }
 
+// params are the values of a statement's named parameters.
+type params = map[string]any
+
+func (tx *Tx) execNamed(query string, values any) (int64, error) {
+	return tx.sql.ExecNamed(query, values)
+}
+func (tx *Tx) changeNamed(query string, values any) error { return tx.sql.ChangeNamed(query, values) }
+
 func (tx *Tx) get(into any, query string, args ...any) (bool, error) {
 	return tx.sql.Get(into, query, args...)
 }

@@ -56,10 +56,13 @@ func findingOf(tx *records.Tx, id chain.ID, account string) (Finding, bool, erro
 }
 
 func putFinding(tx *records.Tx, f Finding) error {
-	_, err := tx.SQL().Exec(`INSERT INTO balance_findings (`+findingColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+	_, err := tx.SQL().ExecNamed(`INSERT INTO balance_findings (`+findingColumns+`) `+sqlstore.NamedValues(findingColumns)+`
 		ON CONFLICT (chain, account) DO UPDATE SET kind = excluded.kind, amount = excluded.amount, height = excluded.height,
 		clean = excluded.clean, confirmed = excluded.confirmed, created_at = excluded.created_at`,
-		string(f.Chain), f.Account, string(f.Kind), f.Amount, f.Height, f.Clean, sqlstore.Bit(f.Confirmed), tx.SQL().Millis())
+		map[string]any{
+			"chain": f.Chain, "account": f.Account, "kind": f.Kind, "amount": f.Amount, "height": f.Height,
+			"clean": f.Clean, "confirmed": sqlstore.Bit(f.Confirmed), "created_at": tx.SQL().Millis(),
+		})
 	return err
 }
 

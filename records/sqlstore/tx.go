@@ -3,11 +3,13 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -68,6 +70,30 @@ func (tx *Tx) Exec(query string, args ...any) (int64, error) {
 		return 0, constraintError(err)
 	}
 	return r.RowsAffected()
+}
+
+// ExecNamed is Exec for a statement with named parameters. They are the fields of a struct by their
+// db tags, or the keys of a map.
+func (tx *Tx) ExecNamed(query string, params any) (int64, error) {
+	query, args, err := sqlx.Named(query, params)
+	if err != nil {
+		return 0, err
+	}
+	return tx.Exec(query, args...)
+}
+
+// ChangeNamed is ExecNamed for a compare-and-set: no row changed is ErrConflict.
+func (tx *Tx) ChangeNamed(query string, params any) error {
+	n, err := tx.ExecNamed(query, params)
+	if err == nil && n == 0 {
+		return ErrConflict
+	}
+	return err
+}
+
+// NamedValues returns the VALUES clause with a named parameter for each column of a list.
+func NamedValues(columns string) string {
+	return "VALUES (:" + strings.Join(strings.FieldsFunc(columns, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }), ", :") + ")"
 }
 
 // Change is Exec for a compare-and-set: no row changed is ErrConflict.
@@ -182,12 +208,24 @@ func Each[T, U any](list []T, f func(T) U) []U {
 	return out
 }
 
-// Bit is a truth as columns hold it.
-func Bit(b bool) int {
+// Bit is a truth, which columns hold as 0 or 1.
+type Bit bool
+
+// Value implements driver.Valuer.
+func (b Bit) Value() (driver.Value, error) {
 	if b {
-		return 1
+		return int64(1), nil
 	}
-	return 0
+	return int64(0), nil
+}
+
+// Scan implements sql.Scanner.
+func (b *Bit) Scan(column any) error {
+	truth, err := driver.Bool.ConvertValue(column)
+	if err == nil {
+		*b = Bit(truth.(bool))
+	}
+	return err
 }
 
 // FromMillis is a time of a column.
