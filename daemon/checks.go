@@ -98,7 +98,7 @@ func heldConditions(tx *records.Tx) (list []records.Condition, err error) {
 		{records.ReasonPayoutFailed, status.PaymentsHeld, "have failed on their chain, and none of them was a payout"},
 		{records.ReasonPayoutDiffers, status.PaymentsHeld, "may be paid: their transactions differ from the payments"},
 	} {
-		held, err := tx.HeldFor(h.reason, 0, maxHeldRead)
+		held, err := tx.Payments().HeldFor(h.reason, 0, maxHeldRead)
 		if err != nil {
 			return nil, err
 		}

@@ -162,12 +162,12 @@ func (d *Daemon) withAccounts(ctx context.Context, cfg config.Config) ([]records
 		for i, n := range cfg.Networks {
 			networks[i] = cfg.NetworkRecord(n)
 			for _, a := range lists[i] {
-				if err := tx.EnsureAccount(a.Account); err != nil {
+				if err := tx.Accounts().Ensure(a.Account); err != nil {
 					return fmt.Errorf("account %s: %w (was the database created with another wallet?)", a.Account.Account, err)
 				}
 				networks[i] = config.WithAccount(networks[i], a)
 			}
-			if err := tx.ServeTokens(networks[i]); err != nil {
+			if err := tx.Transfers().ServeTokens(networks[i]); err != nil {
 				return err
 			}
 		}

@@ -118,7 +118,7 @@ func (d hotWatch) whyNotMoved(ctx context.Context, n records.Network, t records.
 	var move records.Payment
 	open := false
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
-		move, open, err = tx.ColdMove(n.Source, t.Asset)
+		move, open, err = tx.Treasury().ColdMove(n.Source, t.Asset)
 		return err
 	})
 	before := d.over[key]

@@ -254,7 +254,7 @@ func (d *Daemon) signedEnds(ctx context.Context) (ends []records.GuardEnd, err e
 	var accounts []records.Account
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
 		for _, id := range d.Config.ChainIDs() {
-			some, err := tx.Accounts(id, records.KindHot, records.KindGas, records.KindGateway)
+			some, err := tx.Accounts().List(id, records.KindHot, records.KindGas, records.KindGateway)
 			if err != nil {
 				return err
 			}

@@ -101,7 +101,7 @@ func catchUp(b *testing.B, url string) (cost budget.Cost, commits int64) {
 	defer c.Close()
 	first, err := c.Block(b.Context(), 1)
 	require.NoError(b, err)
-	require.NoError(b, store.Update(b.Context(), func(tx *records.Tx) error { return tx.StartCursor(c.ID(), first.Point) }))
+	require.NoError(b, store.Update(b.Context(), func(tx *records.Tx) error { return tx.Chains().Start(c.ID(), first.Point) }))
 	quiet, counted := logrus.New(), &countingStore{Store: store}
 	quiet.SetOutput(io.Discard)
 	w, err := watcher.New(watcher.Config{}, watcher.Parts{Store: counted, Chains: map[chain.ID]chain.Chain{c.ID(): c}, Log: quiet})
@@ -110,7 +110,7 @@ func catchUp(b *testing.B, url string) (cost budget.Cost, commits int64) {
 	require.NoError(b, err)
 	cost = budget.Measure(int(head.Latest.Height), func() { require.NoError(b, w.Step(b.Context())) })
 	require.NoError(b, store.View(b.Context(), func(tx *records.Tx) error {
-		at, err := tx.Cursor(c.ID())
+		at, err := tx.Chains().Cursor(c.ID())
 		require.Equal(b, head.Latest, at.Point)
 		return err
 	}))

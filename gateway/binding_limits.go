@@ -46,7 +46,7 @@ func (n *bindingLimits) count(client string) time.Duration {
 // checkDay refuses every new user once the day's limit is reached.
 func (n *bindingLimits) checkDay(tx *records.Tx) error {
 	perDay := int(n.perDay.Load())
-	next, err := tx.NextBinding(perDay, BindingsSpan)
+	next, err := tx.Bindings().Next(perDay, BindingsSpan)
 	if err != nil {
 		return err
 	}

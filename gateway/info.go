@@ -120,7 +120,7 @@ func (n *network) bindNewcomer(ctx context.Context, token records.Token, owner s
 		return n.bindLabel(ctx, owner)
 	}
 	free, err := callStore(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (records.FreeIndexes, error) {
-		return tx.FreeIndexes(n.Network.Source, owner)
+		return tx.Bindings().FreeIndexes(n.Network.Source, owner)
 	})
 	if err != nil {
 		return records.Binding{}, err
@@ -130,7 +130,7 @@ func (n *network) bindNewcomer(ctx context.Context, token records.Token, owner s
 		return records.Binding{}, fmt.Errorf("giving an address: %w", err)
 	}
 	return n.storeBinding(ctx, func(tx *records.Tx) (records.Binding, error) {
-		return tx.AddAddress(n.Name, n.Network.Source, owner, given)
+		return tx.Bindings().AddAddress(n.Name, n.Network.Source, owner, given)
 	})
 }
 
@@ -138,7 +138,7 @@ func (n *network) bindNewcomer(ctx context.Context, token records.Token, owner s
 // refuses all new users within the bound of a day.
 func (n *network) boundMeanwhile(ctx context.Context, token records.Token, owner string) (binding, error) {
 	return callStore(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (b binding, err error) {
-		if b.Binding, b.found, err = tx.BindingByOwner(n.Name, token.Type, owner); err == nil && !b.found {
+		if b.Binding, b.found, err = tx.Bindings().ByOwner(n.Name, token.Type, owner); err == nil && !b.found {
 			err = n.bindingLimits.checkDay(tx)
 		}
 		return b, err
@@ -147,7 +147,7 @@ func (n *network) boundMeanwhile(ctx context.Context, token records.Token, owner
 
 // bindLabel gives a new user a label. The signer may refuse it: the next call tries another one.
 func (n *network) bindLabel(ctx context.Context, owner string) (records.Binding, error) {
-	label, err := callStore(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (string, error) { return tx.FreeLabel(n.Name, n.Label) })
+	label, err := callStore(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (string, error) { return tx.Bindings().FreeLabel(n.Name, n.Label) })
 	if err == nil && n.giveLabel != nil {
 		err = n.giveLabel(ctx, owner, label)
 	}
@@ -155,7 +155,7 @@ func (n *network) bindLabel(ctx context.Context, owner string) (records.Binding,
 		return records.Binding{}, fmt.Errorf("giving a label: %w", err)
 	}
 	return n.storeBinding(ctx, func(tx *records.Tx) (records.Binding, error) {
-		return tx.AddLabel(n.Name, n.Network.Source, owner, n.Shared, label)
+		return tx.Bindings().AddLabel(n.Name, n.Network.Source, owner, n.Shared, label)
 	})
 }
 
@@ -182,15 +182,15 @@ func (n *network) known(tx *records.Tx, token records.Token, owner string) (k bi
 	if err != nil {
 		return k, err
 	}
-	if k.Binding, k.found, err = tx.BindingByOwner(n.Name, token.Type, owner); err == nil && k.found {
-		k.held, err = tx.HeldDeposit(records.HeldUnproven, n.Name, token.TokenID, owner)
+	if k.Binding, k.found, err = tx.Bindings().ByOwner(n.Name, token.Type, owner); err == nil && k.found {
+		k.held, err = tx.Payments().HeldDeposit(records.HeldUnproven, n.Name, token.TokenID, owner)
 	}
 	return k, err
 }
 
 // isOurs reports whether an address is an account of the gateway.
 func isOurs(tx *records.Tx, id chain.ID, address string) (bool, error) {
-	_, err := tx.Account(id, address)
+	_, err := tx.Accounts().Get(id, address)
 	switch {
 	case err == nil:
 		return true, nil

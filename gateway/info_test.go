@@ -160,7 +160,7 @@ func TestClosedChannelBindsNobody(t *testing.T) {
 	})
 	require.Equal(t, int(depositClosed), r.get(at(eth, "/deposit-info", "tokenId", token, "walletAddress", alice)).SubCode)
 	r.See(func(tx *records.Tx) error {
-		_, found, err := tx.BindingByOwner(recordstest.Network, records.TypeAddress, alice)
+		_, found, err := tx.Bindings().ByOwner(recordstest.Network, records.TypeAddress, alice)
 		require.False(t, found)
 		return err
 	})

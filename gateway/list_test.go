@@ -55,7 +55,7 @@ func TestWithdrawRecords(t *testing.T) {
 	refusedTransfer := r.Receive(records.Withdrawal, 1000)
 	millis := r.Now().UnixMilli()
 	r.Do(func(tx *records.Tx) error {
-		return tx.MoveTransfer(refusedTransfer.ID, records.Seen, records.Refused, records.ReasonWrongAddress)
+		return tx.Transfers().Move(refusedTransfer.ID, records.Seen, records.Refused, records.ReasonWrongAddress)
 	})
 	item := func(confirmed int, state, lead string) string {
 		return ok(fmt.Sprintf(`{"totalCount":1,"withdrawRecords":[{"inTxHash":"0xin1","inTxConfirmedCount":%d,"inTxConfirmationCount":30,"amount":"999","fee":"1","state":%q,"dateTime":"%d"%s}],"inTxExplorerFormat":"https://vite.example/tx/{$tx}","outTxExplorerFormat":"https://eth.example/tx/{$tx}"}`,
@@ -67,7 +67,7 @@ func TestWithdrawRecords(t *testing.T) {
 	refund := recordstest.CreditOf(refusedTransfer)
 	refund.Purpose, refund.Chain, refund.Account, refund.Asset, refund.Amount, refund.Payee = "refund", recordstest.Exchange, recordstest.Gateway, token, refusedTransfer.Amount, alice
 	var id uint64
-	r.Do(func(tx *records.Tx) (err error) { id, err = tx.QueuePayment(refund); return err })
+	r.Do(func(tx *records.Tx) (err error) { id, err = tx.Payments().Queue(refund); return err })
 	require.JSONEq(t, item(30, "WRONG_WITHDRAW_ADDRESS", `,"refundState":"REFUNDING"`), r.get(all).body)
 	hash := r.Pay(id)
 	require.JSONEq(t, item(30, "WRONG_WITHDRAW_ADDRESS", `,"refundState":"REFUNDED","refundTxHash":"`+hash+`"`), r.get(all).body)
@@ -89,7 +89,7 @@ func TestPageSizes(t *testing.T) {
 	b := r.Mine(recordstest.Source, "")
 	r.Do(func(tx *records.Tx) error {
 		for range all {
-			if _, _, err := tx.SeeTransfer(r.Incoming(records.Deposit, 1000, b)); err != nil {
+			if _, _, err := tx.Transfers().See(r.Incoming(records.Deposit, 1000, b)); err != nil {
 				return err
 			}
 		}

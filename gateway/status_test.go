@@ -35,15 +35,15 @@ func TestConditions(t *testing.T) {
 		{"one of the nodes", told(status.NodeFaulty, recordstest.Source, false), "OPEN", "OPEN", "OPEN",
 			`"status":"ok","reasons":[],"warnings":[{"kind":"node_faulty","chain":"eth"}]`},
 		{"hot account", func(tx *records.Tx) error {
-			return tx.SetAccountState(recordstest.Source, recordstest.Hot, records.AccountHalted, "secret words")
+			return tx.Accounts().SetState(recordstest.Source, recordstest.Hot, records.AccountHalted, "secret words")
 		}, "OPEN", "MAINTAIN", "OPEN", `"status":"stopped","reasons":[{"kind":"account_stopped","chain":"eth"}],"warnings":[]`},
 		{"gateway account", func(tx *records.Tx) error {
-			return tx.SetAccountState(recordstest.Exchange, recordstest.Gateway, records.AccountRecovering, "secret words")
+			return tx.Accounts().SetState(recordstest.Exchange, recordstest.Gateway, records.AccountRecovering, "secret words")
 		}, "MAINTAIN", "OPEN", "OPEN", `"status":"stopped","reasons":[{"kind":"account_stopped","chain":"vite"}],"warnings":[]`},
 		{"gas account", func(tx *records.Tx) error {
-			return tx.SetAccountState(recordstest.Source, recordstest.GasTank, records.AccountHalted, "secret words")
+			return tx.Accounts().SetState(recordstest.Source, recordstest.GasTank, records.AccountHalted, "secret words")
 		}, "OPEN", "OPEN", "OPEN", `"status":"ok","reasons":[],"warnings":[{"kind":"account_idle","chain":"eth"}]`},
-		{"halted chain", func(tx *records.Tx) error { return tx.HaltChain(recordstest.Source, "secret words") }, "MAINTAIN", "MAINTAIN", "OPEN",
+		{"halted chain", func(tx *records.Tx) error { return tx.Chains().Halt(recordstest.Source, "secret words") }, "MAINTAIN", "MAINTAIN", "OPEN",
 			`"status":"halted","reasons":[{"kind":"chain_halted","chain":"eth"}],"warnings":[]`},
 		{"flag", func(tx *records.Tx) error {
 			return records.SetAutomatic(tx, recordstest.Network, token, records.Withdrawal, records.ChannelMaintain, "secret words")

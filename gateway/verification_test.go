@@ -14,7 +14,7 @@ import (
 func TestVerification(t *testing.T) {
 	r := setup(t)
 	r.Do(func(tx *records.Tx) error {
-		return tx.EnsureAccount(records.Account{Chain: recordstest.Source, Account: "0xhotel", Kind: records.KindHot, Network: recordstest.Network, KeyPath: "m/9"})
+		return tx.Accounts().Ensure(records.Account{Chain: recordstest.Source, Account: "0xhotel", Kind: records.KindHot, Network: recordstest.Network, KeyPath: "m/9"})
 	})
 	const (
 		valid = `{"isValidAddress":true}`

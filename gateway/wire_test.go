@@ -185,12 +185,12 @@ func TestHealth(t *testing.T) {
 	got := r.get("/health")
 	require.Equal(t, 200, got.status)
 	require.JSONEq(t, `{"status":"ok","reasons":[],"warnings":[],`+strings.Replace(chains, "%HALTED", "false", 1), got.body)
-	r.Do(func(tx *records.Tx) error { return tx.HaltChain(recordstest.Source, "a secret reason") })
+	r.Do(func(tx *records.Tx) error { return tx.Chains().Halt(recordstest.Source, "a secret reason") })
 	got = r.get("/health")
 	require.Equal(t, 503, got.status)
 	require.JSONEq(t, `{"status":"halted","reasons":[{"kind":"chain_halted","chain":"eth"}],"warnings":[],`+strings.Replace(chains, "%HALTED", "true", 1), got.body)
 	require.Equal(t, 503, r.do(http.MethodHead, "/health").status)
-	require.NoError(t, r.Try(func(tx *records.Tx) error { return tx.ResumeChain(recordstest.Source) }))
+	require.NoError(t, r.Try(func(tx *records.Tx) error { return tx.Chains().Resume(recordstest.Source) }))
 	require.Equal(t, 200, r.get("/health").status)
 }
 

@@ -107,7 +107,7 @@ func (f *follower) holdings(n records.Network) (list []holding) {
 func (f *follower) accounts(tx *records.Tx, p *page, networks []records.Network) error {
 	count := map[[4]string]int{}
 	for id := range f.Chains {
-		list, err := tx.Accounts(id, records.KindHot, records.KindGas, records.KindGateway, records.KindShared)
+		list, err := tx.Accounts().List(id, records.KindHot, records.KindGas, records.KindGateway, records.KindShared)
 		if err != nil {
 			return err
 		}

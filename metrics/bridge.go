@@ -186,7 +186,7 @@ func withZero[T any, K comparable](list []T, zero T, key func(T) K) []T {
 // chain reads a chain's followed position, and its payments in progress.
 func (f *follower) chain(tx *records.Tx, p *page, id chain.ID) error {
 	name := string(id)
-	cursor, err := tx.Cursor(id)
+	cursor, err := tx.Chains().Cursor(id)
 	if err != nil {
 		return err
 	}

@@ -126,7 +126,7 @@ type fees struct {
 func (t *totals) newFees(tx *records.Tx, networks []records.Network) (map[chain.ID]fees, error) {
 	found := map[chain.ID]fees{}
 	for _, n := range networks {
-		cursor, err := tx.Cursor(n.Source)
+		cursor, err := tx.Chains().Cursor(n.Source)
 		if err != nil {
 			return nil, err
 		}

@@ -56,7 +56,7 @@ func eventOf(tx *records.Tx, line records.Event, wanted []Topic) (*Event, error)
 		}
 		return nil, nil
 	}
-	p, err := tx.Payment(id)
+	p, err := tx.Payments().Get(id)
 	if err != nil || p.TransferID == 0 || (p.Purpose != chain.Credit && p.Purpose != chain.Refund) {
 		return nil, err // sweeps, gas and receives are no user's business
 	}
@@ -78,12 +78,12 @@ func topicOf(line records.Event) Topic {
 }
 
 func (e *Event) ofRecord(tx *records.Tx, id uint64, c Change) error {
-	r, err := tx.Record(id)
+	r, err := tx.Transfers().Record(id)
 	if err != nil {
 		return err
 	}
 	e.record, e.Change, e.Type = &r, &c, "record.changed"
-	unknown, err := tx.OfUnknownToken(r.Transfer)
+	unknown, err := tx.Transfers().OfUnknownToken(r.Transfer)
 	if unknown {
 		e.topic = Records // no action is required
 	}

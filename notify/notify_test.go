@@ -177,7 +177,7 @@ func TestEveryEventOnce(t *testing.T) {
 	held := r.Receive(records.Deposit, 100)
 	r.Finalize(held.Chain)
 	r.Do(func(tx *records.Tx) error {
-		return tx.MoveTransfer(held.ID, records.Seen, records.Held, records.ReasonOperator)
+		return tx.Transfers().Move(held.ID, records.Seen, records.Held, records.ReasonOperator)
 	})
 	require.Equal(t, []string{"condition.over", "condition.began", "record.attention"}, o.waitForTypes(3))
 	r.waitUntilRecorded("webhook:office", o)

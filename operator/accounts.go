@@ -92,11 +92,11 @@ type AccountRow struct {
 func (r *Recovery) Accounts(ctx context.Context) (list []records.Account, err error) {
 	err = r.Store.View(ctx, func(tx *records.Tx) error {
 		for _, id := range r.Config.ChainIDs() {
-			paying, err := tx.Accounts(id, records.KindHot, records.KindGas, records.KindGateway)
+			paying, err := tx.Accounts().List(id, records.KindHot, records.KindGas, records.KindGateway)
 			if err != nil {
 				return err
 			}
-			stopped, err := tx.StoppedAccounts(id)
+			stopped, err := tx.Recovery().StoppedAccounts(id)
 			if err != nil {
 				return err
 			}
@@ -185,7 +185,7 @@ func (r *Recovery) Detail(ctx context.Context, id chain.ID, account string) (s A
 	}
 	var open []records.OpenSlot
 	err = r.Store.View(ctx, func(tx *records.Tx) error {
-		open, err = tx.OpenSlots(id, account)
+		open, err = tx.Slots().Open(id, account)
 		return err
 	})
 	for _, o := range open {
@@ -227,7 +227,7 @@ func (d *Session) EachBinding(ctx context.Context, tell func(signguard.Binding) 
 	for after := uint64(0); ; {
 		var list []records.Binding
 		err := d.Store.View(ctx, func(tx *records.Tx) (err error) {
-			list, err = tx.Bindings(after, bindingsAtOnce)
+			list, err = tx.Bindings().List(after, bindingsAtOnce)
 			return err
 		})
 		if err != nil || len(list) == 0 {

@@ -13,7 +13,7 @@ func PaymentAdvice(tx *records.Tx, p records.Payment) (string, error) {
 	if p.State != records.HeldPayment {
 		return "", nil
 	}
-	e, differs, err := tx.DifferingTx(p.ID)
+	e, differs, err := tx.Orders().DifferingTx(p.ID)
 	if err != nil {
 		return "", err
 	}

@@ -26,12 +26,12 @@ var ErrNothingWaits = errors.New("no payment waits for approval")
 // WaitingPayment returns the payment of a record that may be approved.
 func (d *Session) WaitingPayment(ctx context.Context, record uint64) (w Waiting, err error) {
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
-		payments, err := tx.PaymentsOf(record)
+		payments, err := tx.Payments().Of(record)
 		if err != nil {
 			return err
 		}
 		for _, p := range payments {
-			may, err := tx.MayApprove(p)
+			may, err := tx.Slots().MayApprove(p)
 			if err != nil {
 				return err
 			}
@@ -40,7 +40,7 @@ func (d *Session) WaitingPayment(ctx context.Context, record uint64) (w Waiting,
 				return err
 			}
 		}
-		if _, err := tx.Transfer(record); err != nil {
+		if _, err := tx.Transfers().Get(record); err != nil {
 			return err
 		}
 		return fmt.Errorf("record %d has no pending payment: %w", record, ErrNothingWaits)
@@ -52,11 +52,11 @@ func (d *Session) WaitingPayment(ctx context.Context, record uint64) (w Waiting,
 }
 
 func waitingOf(tx *records.Tx, p records.Payment) (w Waiting, err error) {
-	if w.Transfer, err = tx.Transfer(p.TransferID); err != nil {
+	if w.Transfer, err = tx.Transfers().Get(p.TransferID); err != nil {
 		return w, err
 	}
 	w.Payment, w.Claim = p, transfers.ClaimOf(p, w.Transfer)
-	known, err := tx.Approvals([]uint64{p.ID})
+	known, err := tx.Payments().Approvals([]uint64{p.ID})
 	w.Known = known[p.ID]
 	return w, err
 }
@@ -66,7 +66,7 @@ func waitingOf(tx *records.Tx, p records.Payment) (w Waiting, err error) {
 func (d *Session) WaitingPayments(ctx context.Context, limit int) (list []Waiting, err error) {
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
 		for _, reason := range []records.Reason{records.HeldApproval, records.HeldUnproven} {
-			held, err := tx.HeldFor(reason, 0, limit)
+			held, err := tx.Payments().HeldFor(reason, 0, limit)
 			if err != nil {
 				return err
 			}

@@ -134,7 +134,7 @@ func (a *audit) checkCoverage(ctx context.Context, network string, id chain.ID, 
 		if pool, err = books.Pool(tx, network, id, kind); err != nil {
 			return err
 		}
-		unswept, err = tx.SweepCandidates(id)
+		unswept, err = tx.Treasury().Candidates(id)
 		return err
 	})
 	if err != nil {
@@ -170,7 +170,7 @@ func (a *audit) line(ctx context.Context, id chain.ID, c chain.Chain, from uint6
 	for last := (records.Transfer{Height: from}); ; {
 		var list []records.Transfer
 		if err := a.Store.View(ctx, func(tx *records.Tx) (err error) {
-			list, err = tx.TransfersFrom(id, last.Height, last.ID, auditPage)
+			list, err = tx.Transfers().From(id, last.Height, last.ID, auditPage)
 			return err
 		}); err != nil {
 			return err
@@ -197,7 +197,7 @@ func (a *audit) ownTxs(ctx context.Context, id chain.ID, reader *blockReader, fr
 	for last := (records.OwnTx{Height: from}); ; {
 		var list []records.OwnTx
 		if err := a.Store.View(ctx, func(tx *records.Tx) (err error) {
-			list, err = tx.OwnTxsFrom(id, last, auditPage)
+			list, err = tx.OwnTxs().From(id, last, auditPage)
 			return err
 		}); err != nil {
 			return err

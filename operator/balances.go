@@ -64,7 +64,7 @@ func (b *Balance) read(ctx context.Context, c chain.Chain) {
 func ownBalances(tx *records.Tx, d *Session) (list []Balance, err error) {
 	for _, n := range d.Config.NetworkRecords() {
 		for _, id := range []chain.ID{n.Source, n.Exchange} {
-			accounts, err := tx.Accounts(id, records.KindHot, records.KindGas, records.KindGateway)
+			accounts, err := tx.Accounts().List(id, records.KindHot, records.KindGas, records.KindGateway)
 			if err != nil {
 				return nil, err
 			}

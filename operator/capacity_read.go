@@ -166,7 +166,7 @@ const inclusionSpan = time.Hour
 func (d *Session) Inclusion(ctx context.Context, n records.Network, id chain.ID) (Inclusion, error) {
 	p := Inclusion{Poll: cmp.Or(d.Config.Watcher.Poll, watcher.DefaultPoll)}
 	err := d.Store.View(ctx, func(tx *records.Tx) (err error) {
-		p.Seen, err = tx.Inclusion(id, n.Paying(id), time.Now().Add(-inclusionSpan))
+		p.Seen, err = tx.OwnTxs().Inclusion(id, n.Paying(id), time.Now().Add(-inclusionSpan))
 		return err
 	})
 	return p, err

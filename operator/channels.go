@@ -72,7 +72,7 @@ func ChannelRows(tx *records.Tx, cfg config.Config) (list []ChannelRow, err erro
 // Known users are served, so the channel does not change.
 func bindingsFull(tx *records.Tx, cfg config.Config) (string, error) {
 	most := cfg.Gateway.BindingsPerDay()
-	next, err := tx.NextBinding(most, gateway.BindingsSpan)
+	next, err := tx.Bindings().Next(most, gateway.BindingsSpan)
 	if err != nil || !next.After(time.Now()) {
 		return "", err
 	}

@@ -93,7 +93,7 @@ func Remedy(k status.Kind) string {
 func (d *Session) StoppedAccounts(ctx context.Context) (list []records.Account, err error) {
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
 		for _, id := range d.Config.ChainIDs() {
-			some, err := tx.StoppedAccounts(id)
+			some, err := tx.Recovery().StoppedAccounts(id)
 			if err != nil {
 				return err
 			}

@@ -58,7 +58,7 @@ const shownMoves = 50
 func List(ctx context.Context, d *Session) (rows []Row, err error) {
 	rows = []Row{}
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
-		list, err := tx.Moved(shownMoves)
+		list, err := tx.Treasury().Moved(shownMoves)
 		for _, m := range list {
 			rows = append(rows, rowOf(m.Payment, m.Move))
 		}
@@ -86,14 +86,14 @@ func Send(ctx context.Context, d *Session, o Order) (row Row, err error) {
 		if err != nil {
 			return err
 		}
-		if p.ID, err = tx.OrderMove(p, o.Why); err != nil {
+		if p.ID, err = tx.Treasury().OrderMove(p, o.Why); err != nil {
 			return err
 		}
-		queued, err := tx.Payment(p.ID)
+		queued, err := tx.Payments().Get(p.ID)
 		if err != nil {
 			return err
 		}
-		m, _, err := tx.MoveOrder(p.ID)
+		m, _, err := tx.Treasury().MoveOrder(p.ID)
 		row = rowOf(queued, m)
 		row.Instead = instead
 		return err
@@ -107,14 +107,14 @@ func refused(format string, args ...any) error {
 
 // voidWaiting voids a waiting payment of the same kind, and returns its id.
 func voidWaiting(tx *records.Tx, p records.Payment) (instead uint64, err error) {
-	before, found, err := tx.WaitingMove(p)
+	before, found, err := tx.Treasury().WaitingMove(p)
 	switch {
 	case err != nil || !found:
 		return 0, err
 	case before.State == records.Bound:
 		return 0, refused("an equal payment %d to %s is already signed: order it again once `gatewayd account moves` shows it as paid", before.ID, before.Payee)
 	}
-	err = tx.MovePayment(before.ID, before.State, records.VoidPayment, "an operator ordered another one")
+	err = tx.Payments().Move(before.ID, before.State, records.VoidPayment, "an operator ordered another one")
 	return before.ID, err
 }
 
@@ -126,7 +126,7 @@ func payment(ctx context.Context, d *Session, o Order) (p records.Payment, err e
 		return p, err
 	}
 	var from records.Account
-	err = d.Store.View(ctx, func(tx *records.Tx) (err error) { from, err = tx.Account(id, o.Account); return err })
+	err = d.Store.View(ctx, func(tx *records.Tx) (err error) { from, err = tx.Accounts().Get(id, o.Account); return err })
 	if err != nil {
 		return p, err
 	}
@@ -187,7 +187,7 @@ func destination(ctx context.Context, d *Session, p *records.Payment, from recor
 	}
 	var paying []string
 	err := d.Store.View(ctx, func(tx *records.Tx) error {
-		list, err := tx.Accounts(from.Chain, from.Kind)
+		list, err := tx.Accounts().List(from.Chain, from.Kind)
 		for _, a := range list {
 			if slices.Contains(n.Paying(from.Chain), a.Account) && a.Account != from.Account && a.State != records.AccountHalted && a.State != records.AccountRecovering {
 				paying = append(paying, a.Account)

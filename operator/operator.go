@@ -128,7 +128,7 @@ func (d *Session) OwnAccount(ctx context.Context, name, address string) (chain.I
 		return "", err
 	}
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
-		_, err := tx.Account(id, address)
+		_, err := tx.Accounts().Get(id, address)
 		return err
 	})
 	if errors.Is(err, records.ErrNotFound) {
@@ -149,7 +149,7 @@ func keyOf(a records.Account) accountKey { return accountKey{a.Chain, a.KeyPath}
 func knownAccounts(tx *records.Tx, n config.Network) (map[accountKey]records.Account, error) {
 	known := map[accountKey]records.Account{}
 	for _, id := range []chain.ID{n.Source, n.Exchange} {
-		accounts, err := tx.Accounts(id, records.KindHot, records.KindGas, records.KindGateway)
+		accounts, err := tx.Accounts().List(id, records.KindHot, records.KindGas, records.KindGateway)
 		if err != nil {
 			return nil, err
 		}

@@ -36,7 +36,7 @@ func (d *Session) CheckRefund(ctx context.Context, b *Bridge, o transfers.Order)
 	}
 	var t records.Transfer
 	err := d.Store.View(ctx, func(tx *records.Tx) (err error) {
-		t, err = tx.Transfer(o.Record)
+		t, err = tx.Transfers().Get(o.Record)
 		return err
 	})
 	if err != nil || t.Direction == records.Funding || t.State != records.Final && t.State != records.Held {

@@ -133,7 +133,7 @@ func (o *Overview) fromRecords(tx *records.Tx, d *Session, networks []records.Ne
 	}
 	o.Limits = append([]limits.Line{}, used.Lines...)
 	for _, id := range d.Config.ChainIDs() {
-		cur, err := tx.Cursor(id)
+		cur, err := tx.Chains().Cursor(id)
 		if err != nil {
 			return err
 		}

@@ -122,7 +122,7 @@ func (d *Session) named(ctx context.Context, name string) (string, error) {
 
 func (d *Session) find(tx *records.Tx, name string) ([]records.Record, error) {
 	if id, err := strconv.ParseUint(name, 10, 63); err == nil {
-		r, err := tx.Record(id)
+		r, err := tx.Transfers().Record(id)
 		if errors.Is(err, records.ErrNotFound) {
 			return nil, plainly(err, "there is no record %d", id)
 		}
@@ -140,7 +140,7 @@ func (d *Session) find(tx *records.Tx, name string) ([]records.Record, error) {
 
 func detailOf(tx *records.Tx, r records.Record) (RecordDetail, error) {
 	s := RecordDetail{Record: RowOf(r), In: incomingOf(r), Stored: r}
-	payments, err := tx.PaymentsOf(r.ID)
+	payments, err := tx.Payments().Of(r.ID)
 	if err != nil {
 		return s, err
 	}
@@ -149,7 +149,7 @@ func detailOf(tx *records.Tx, r records.Record) (RecordDetail, error) {
 	if err != nil {
 		return s, err
 	}
-	heads, err := tx.Heads()
+	heads, err := tx.Chains().Heads()
 	if err != nil {
 		return s, err
 	}
@@ -198,7 +198,7 @@ func paymentOf(tx *records.Tx, p records.Payment, at records.Cursor) (PaymentRow
 		row.Attempts = append(row.Attempts, AttemptRow{
 			Number: a.Number, Seq: a.Seq, Kind: a.Kind, Hash: a.Hash, Tip: a.TipCap.String(), Cap: a.FeeCap.String(), At: Stamp(a.CreatedAt),
 		})
-		height, found, err := tx.MinedAt(p.Chain, p.Account, a.Number, a.Hash)
+		height, found, err := tx.OwnTxs().MinedAt(p.Chain, p.Account, a.Number, a.Hash)
 		if err != nil {
 			return row, err
 		}
@@ -278,11 +278,11 @@ func (d *Session) Moves(ctx context.Context, purpose string, before uint64, limi
 	}
 	list = []PaymentRow{}
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
-		found, err := tx.Moves(chain.Purpose(purpose), before, limit)
+		found, err := tx.Payments().Moves(chain.Purpose(purpose), before, limit)
 		if err != nil {
 			return err
 		}
-		heads, err := tx.Heads()
+		heads, err := tx.Chains().Heads()
 		if err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ func (d *Session) SettleRecord(ctx context.Context, r *recovery.Recovery, record
 
 // StopAccount halts an account: nothing is signed with its key until it is resumed.
 func (d *Session) StopAccount(ctx context.Context, id chain.ID, account, why string) error {
-	return d.Store.Update(ctx, func(tx *records.Tx) error { return tx.SetAccountState(id, account, records.AccountHalted, why) })
+	return d.Store.Update(ctx, func(tx *records.Tx) error { return tx.Accounts().SetState(id, account, records.AccountHalted, why) })
 }
 
 // ResumeAccount lets a stopped account sign again, once everything it ever signed is decided and

@@ -149,10 +149,10 @@ var (
 func (r *Rescan) bounds(ctx context.Context, args []string) error {
 	began, cur := uint64(0), records.Cursor{}
 	err := r.Store.View(ctx, func(tx *records.Tx) (err error) {
-		if cur, err = tx.Cursor(r.ID); err != nil || cur.Missing {
+		if cur, err = tx.Chains().Cursor(r.ID); err != nil || cur.Missing {
 			return err
 		}
-		began, err = tx.Began(r.ID)
+		began, err = tx.Chains().Began(r.ID)
 		return err
 	})
 	if err != nil {

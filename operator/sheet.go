@@ -103,12 +103,12 @@ func rowOfSheet(b reconcile.BalanceSheet) SheetRow {
 // names each of them.
 func (a *audit) unexplained(ctx context.Context, id chain.ID) (sum chain.Amount, err error) {
 	err = a.Store.View(ctx, func(tx *records.Tx) error {
-		accounts, err := tx.Unexplained(id)
+		accounts, err := tx.Recovery().Unexplained(id)
 		if err != nil {
 			return err
 		}
 		for _, account := range accounts {
-			list, err := tx.UnknownTxs(id, account)
+			list, err := tx.Recovery().UnknownTxs(id, account)
 			if err != nil {
 				return err
 			}

@@ -8,6 +8,12 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
+// Accounts are the gateway's own accounts on its chains.
+type Accounts struct{ *Tx }
+
+// Accounts returns the statements on accounts.
+func (tx *Tx) Accounts() Accounts { return Accounts{tx} }
+
 type accountRow struct {
 	Account
 	CreatedAt int64 `db:"created_at"`
@@ -20,10 +26,10 @@ func (r accountRow) account() Account {
 	return r.Account
 }
 
-// EnsureAccount stores an account of ours in state new. When it is stored already nothing happens,
+// Ensure stores an account of ours in state new. When it is stored already nothing happens,
 // unless its kind or its key path differs: that is ErrConflict, and so is a key path that another
 // account has.
-func (tx *Tx) EnsureAccount(a Account) error {
+func (tx Accounts) Ensure(a Account) error {
 	var known accountRow
 	found, err := tx.get(&known, `SELECT `+accountColumns+` FROM accounts WHERE chain = ? AND account = ?`, string(a.Chain), a.Account)
 	switch {
@@ -36,7 +42,7 @@ func (tx *Tx) EnsureAccount(a Account) error {
 	return sqlstore.Doing(err, "storing the account %s on %s", a.Account, a.Chain)
 }
 
-func (tx *Tx) addAccount(a Account) error {
+func (tx Accounts) addAccount(a Account) error {
 	var seq uint64
 	if err := tx.one(&seq, `SELECT COALESCE(MAX(seq), 0) + 1 FROM accounts`); err != nil {
 		return err
@@ -48,7 +54,7 @@ func (tx *Tx) addAccount(a Account) error {
 		err = fmt.Errorf("%w: the key path %s is another account's", ErrConflict, a.KeyPath)
 	}
 	if err == nil {
-		err = tx.addHolding(a)
+		err = tx.Balances().addHolding(a)
 	}
 	if err != nil || a.Kind == KindDeposit { // a binding identifies deposit addresses
 		return err
@@ -56,16 +62,16 @@ func (tx *Tx) addAccount(a Account) error {
 	return tx.log("account", a.Account, "added", fmt.Sprintf("%s on %s", a.Kind, a.Chain))
 }
 
-// Account returns one account of ours, or ErrNotFound.
-func (tx *Tx) Account(id chain.ID, account string) (Account, error) {
+// Get returns one account of ours, or ErrNotFound.
+func (tx Accounts) Get(id chain.ID, account string) (Account, error) {
 	var r accountRow
 	err := tx.one(&r, `SELECT `+accountColumns+` FROM accounts WHERE chain = ? AND account = ?`, string(id), account)
 	return r.account(), sqlstore.Doing(err, "reading the account %s on %s", account, id)
 }
 
-// Accounts returns our accounts on a chain, in order of their making: of the kinds given, else of
+// List returns our accounts on a chain, in order of their making: of the kinds given, else of
 // all kinds.
-func (tx *Tx) Accounts(id chain.ID, kinds ...AccountKind) ([]Account, error) {
+func (tx Accounts) List(id chain.ID, kinds ...AccountKind) ([]Account, error) {
 	if len(kinds) == 0 {
 		kinds = []AccountKind{KindDeposit, KindShared, KindHot, KindGas, KindGateway}
 	}
@@ -79,18 +85,18 @@ func (tx *Tx) Accounts(id chain.ID, kinds ...AccountKind) ([]Account, error) {
 	return sqlstore.Each(rows, accountRow.account), sqlstore.Doing(err, "reading the accounts on %s", id)
 }
 
-// AdoptAccount starts using an account at the present state of its ledger. base is the next free
+// Adopt starts using an account at the present state of its ledger. base is the next free
 // number, baseHash the hash of the account's last block, or empty where the ledger counts nonces.
 // It is valid from new, or from recovering once no slot of it is open. Else ErrConflict.
-func (tx *Tx) AdoptAccount(id chain.ID, account string, base uint64, baseHash string) error {
-	a, err := tx.Account(id, account)
+func (tx Accounts) Adopt(id chain.ID, account string, base uint64, baseHash string) error {
+	a, err := tx.Get(id, account)
 	if err != nil {
 		return err
 	}
 	return sqlstore.Doing(tx.adopt(a, base, baseHash), "adopting the account %s on %s at %d", account, id, base)
 }
 
-func (tx *Tx) adopt(a Account, base uint64, baseHash string) error {
+func (tx Accounts) adopt(a Account, base uint64, baseHash string) error {
 	if a.State != AccountNew && a.State != AccountRecovering {
 		return fmt.Errorf("%w: the account is %s", ErrConflict, a.State)
 	}
@@ -118,14 +124,14 @@ func (tx *Tx) adopt(a Account, base uint64, baseHash string) error {
 	return tx.log("account", a.Account, "adopted", fmt.Sprintf("on %s, lineage %d, base %d %s", a.Chain, a.Branch, base, baseHash))
 }
 
-func (tx *Tx) addBranch(a Account, base uint64, baseHash, why string) error {
+func (tx Accounts) addBranch(a Account, base uint64, baseHash, why string) error {
 	_, err := tx.exec(`INSERT INTO lineages (chain, account, lineage, base, base_hash, why, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		string(a.Chain), a.Account, a.Branch, base, baseHash, sqlstore.Note(why), tx.millis())
 	return err
 }
 
-// SetAccountState lets an account sign (ok) or stops it, with a reason.
-func (tx *Tx) SetAccountState(id chain.ID, account string, s AccountState, why string) error {
+// SetState lets an account sign (ok) or stops it, with a reason.
+func (tx Accounts) SetState(id chain.ID, account string, s AccountState, why string) error {
 	err := tx.change(`UPDATE accounts SET state = ?, why = ? WHERE chain = ? AND account = ?`, string(s), sqlstore.Note(why), string(id), account)
 	if err == nil {
 		err = tx.log("account", account, string(s), why)
@@ -135,7 +141,7 @@ func (tx *Tx) SetAccountState(id chain.ID, account string, s AccountState, why s
 
 // StoppedOwn returns the accounts of a chain that sign nothing any more, but for deposit addresses:
 // those that pay, and what they share.
-func (tx *Tx) StoppedOwn(id chain.ID) ([]Account, error) {
+func (tx Accounts) StoppedOwn(id chain.ID) ([]Account, error) {
 	var rows []accountRow
 	err := tx.list(&rows, `SELECT `+accountColumns+` FROM accounts WHERE chain = ? AND kind <> 'deposit' AND state IN ('halted','recovering') ORDER BY seq`, string(id))
 	return sqlstore.Each(rows, accountRow.account), sqlstore.Doing(err, "reading the stopped accounts on %s", id)

@@ -22,18 +22,18 @@ type approvalRow struct {
 	ClientData        string `db:"client_data"`
 }
 
-// AddApproval keeps what an approver has signed of a payment that waits. ErrConflict: it does not
+// Approve keeps what an approver has signed of a payment that waits. ErrConflict: it does not
 // wait, the approver has approved it and that still counts, or too many have.
-func (tx *Tx) AddApproval(id uint64, a chain.Approval) error {
+func (tx Payments) Approve(id uint64, a chain.Approval) error {
 	return sqlstore.Doing(tx.addApproval(id, a), "approving payment %d", id)
 }
 
-func (tx *Tx) addApproval(id uint64, a chain.Approval) error {
-	p, err := tx.Payment(id)
+func (tx Payments) addApproval(id uint64, a chain.Approval) error {
+	p, err := tx.Get(id)
 	if err != nil {
 		return err
 	}
-	if may, err := tx.MayApprove(p); err != nil || !may {
+	if may, err := tx.Slots().MayApprove(p); err != nil || !may {
 		return cmp.Or(err, fmt.Errorf("%w: it is %s", ErrConflict, p.State))
 	}
 	known, err := tx.Approvals([]uint64{id})
@@ -63,7 +63,7 @@ func (tx *Tx) addApproval(id uint64, a chain.Approval) error {
 }
 
 // Approvals returns what approvers have signed of payments, in the order of their keys.
-func (tx *Tx) Approvals(payments []uint64) (map[uint64][]chain.Approval, error) {
+func (tx Payments) Approvals(payments []uint64) (map[uint64][]chain.Approval, error) {
 	out := map[uint64][]chain.Approval{}
 	if len(payments) == 0 {
 		return out, nil

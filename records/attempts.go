@@ -50,7 +50,7 @@ type Signed struct {
 }
 
 // AddAttempt is AddAttempts of one: why it is refused is the error.
-func (tx *Tx) AddAttempt(s Slot, a Attempt) error {
+func (tx Slots) AddAttempt(s Slot, a Attempt) error {
 	_, refused, err := tx.AddAttempts(Signed{s, a})
 	if err == nil {
 		err = refused
@@ -63,7 +63,7 @@ func (tx *Tx) AddAttempt(s Slot, a Attempt) error {
 // chain's cursor. stored is the number of stored attempts, from the list's beginning. refused is
 // the reason for the next one, with ErrConflict: the slot is not open, the seq is not the next, or
 // the hash is known. After any other error the transaction must not be committed.
-func (tx *Tx) AddAttempts(list ...Signed) (stored int, refused, err error) {
+func (tx Slots) AddAttempts(list ...Signed) (stored int, refused, err error) {
 	if len(list) == 0 {
 		return 0, nil, nil
 	}
@@ -78,7 +78,7 @@ func (tx *Tx) AddAttempts(list ...Signed) (stored int, refused, err error) {
 	return stored, refused, nil
 }
 
-func (tx *Tx) addAttempts(id chain.ID, list []Signed) (stored int, refused, err error) {
+func (tx Slots) addAttempts(id chain.ID, list []Signed) (stored int, refused, err error) {
 	open, err := tx.nextAttempts(list)
 	if err != nil {
 		return 0, nil, err
@@ -124,7 +124,7 @@ func (s Slot) key() slotKey {
 }
 
 // nextAttempts returns which seq the next attempt has, of those slots that are open.
-func (tx *Tx) nextAttempts(list []Signed) (map[slotKey]int, error) {
+func (tx Slots) nextAttempts(list []Signed) (map[slotKey]int, error) {
 	payments := make([]uint64, len(list))
 	for i, s := range list {
 		payments[i] = s.Slot.PaymentID
@@ -147,7 +147,7 @@ func (tx *Tx) nextAttempts(list []Signed) (map[slotKey]int, error) {
 }
 
 // knownHashes returns which of the attempts' hashes a chain's attempts have already.
-func (tx *Tx) knownHashes(id chain.ID, list []Signed) (map[string]bool, error) {
+func (tx Slots) knownHashes(id chain.ID, list []Signed) (map[string]bool, error) {
 	out := map[string]bool{}
 	err := sqlstore.InGroups(hashesOf(list), func(set string, in []any, _ int) error {
 		var known []string
@@ -169,8 +169,8 @@ func hashesOf(list []Signed) []string {
 }
 
 // putAttempts stores attempts that may be stored.
-func (tx *Tx) putAttempts(id chain.ID, list []Signed) error {
-	c, err := tx.Cursor(id)
+func (tx Slots) putAttempts(id chain.ID, list []Signed) error {
+	c, err := tx.Chains().Cursor(id)
 	if err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (tx *Tx) putAttempts(id chain.ID, list []Signed) error {
 
 // linkSeen links attempts with the blocks that have shown them already: a restored database signs
 // the same bytes again.
-func (tx *Tx) linkSeen(id chain.ID, list []Signed) error {
+func (tx Slots) linkSeen(id chain.ID, list []Signed) error {
 	seen, err := int64(0), error(nil)
 	for account, numbers := range numbersOf(list) {
 		if err == nil {
@@ -228,7 +228,7 @@ func numbersOf(list []Signed) map[string][]uint64 {
 
 // linkSeenOne links an attempt with the block that contains it, if one was read already. A final
 // block that was skipped then is processed again.
-func (tx *Tx) linkSeenOne(id chain.ID, s Signed) error {
+func (tx Slots) linkSeenOne(id chain.ID, s Signed) error {
 	hash := s.Attempt.Hash
 	where := []any{string(id), s.Slot.Account, s.Slot.Nonce, hash}
 	if _, err := tx.exec(`UPDATE effects SET settled = 0 WHERE chain = ? AND account = ? AND number = ? AND tx = ? AND settled = 1`, where...); err != nil {
@@ -240,11 +240,11 @@ func (tx *Tx) linkSeenOne(id chain.ID, s Signed) error {
 	if err != nil || !found {
 		return err
 	}
-	return tx.markMined(id, []OwnTx{{BlockHash: block, OwnTx: chain.OwnTx{Tx: hash}}}, map[string]attemptSlot{hash: {s.Slot.Account, s.Slot.Branch, s.Slot.Nonce}})
+	return tx.OwnTxs().markMined(id, []OwnTx{{BlockHash: block, OwnTx: chain.OwnTx{Tx: hash}}}, map[string]attemptSlot{hash: {s.Slot.Account, s.Slot.Branch, s.Slot.Nonce}})
 }
 
 // Attempts returns the attempts of a slot in order.
-func (tx *Tx) Attempts(s Slot) ([]Attempt, error) {
+func (tx Slots) Attempts(s Slot) ([]Attempt, error) {
 	var rows []attemptRow
 	err := tx.list(&rows, `SELECT `+attemptColumns+` FROM attempts WHERE chain = ? AND account = ? AND lineage = ? AND number = ? ORDER BY seq`,
 		string(s.Chain), s.Account, s.Branch, s.Nonce)
@@ -261,7 +261,7 @@ func (tx *Tx) Attempts(s Slot) ([]Attempt, error) {
 }
 
 // AttemptByHash returns the attempt with a hash and its slot; false when the hash is none of ours.
-func (tx *Tx) AttemptByHash(id chain.ID, hash string) (Slot, Attempt, bool, error) {
+func (tx Slots) AttemptByHash(id chain.ID, hash string) (Slot, Attempt, bool, error) {
 	var r attemptRow
 	found, err := tx.get(&r, `SELECT `+attemptColumns+` FROM attempts WHERE chain = ? AND hash = ?`, string(id), hash)
 	if err != nil || !found {

@@ -41,12 +41,12 @@ type balanceAuditRow struct {
 
 // BalanceAudit returns how far a chain's coin was compared; false when the chain is not followed
 // yet.
-func (tx *Tx) BalanceAudit(id chain.ID) (BalanceAudit, bool, error) {
+func (tx Balances) BalanceAudit(id chain.ID) (BalanceAudit, bool, error) {
 	a, found, err := tx.balanceAudit(id)
 	return a, found, sqlstore.Doing(err, "reading the balance audit of %s", id)
 }
 
-func (tx *Tx) balanceAudit(id chain.ID) (BalanceAudit, bool, error) {
+func (tx Balances) balanceAudit(id chain.ID) (BalanceAudit, bool, error) {
 	var r balanceAuditRow
 	found, err := tx.get(&r, `SELECT folded, looked, audited, audited_at FROM balance_audits WHERE chain = ?`, string(id))
 	return BalanceAudit{r.Folded, r.Looked, r.Audited, sqlstore.TimeOrZero(r.AuditedAt)}, found, err
@@ -55,20 +55,20 @@ func (tx *Tx) balanceAudit(id chain.ID) (BalanceAudit, bool, error) {
 // HoldingsAfter returns a page of what the accounts of a chain must hold at the block that
 // BalanceAudit calls folded: those after an account, in order of accounts. Accounts that are
 // younger than that block are left out.
-func (tx *Tx) HoldingsAfter(id chain.ID, account string, limit int) ([]Holding, error) {
+func (tx Balances) HoldingsAfter(id chain.ID, account string, limit int) ([]Holding, error) {
 	return tx.holdings(`WHERE h.chain = ? AND h.account > ? AND h.since <= (SELECT folded FROM balance_audits WHERE chain = h.chain)
 		ORDER BY h.account LIMIT ? + 0`, string(id), account, limit)
 }
 
 // NewHoldings is HoldingsAfter for accounts that were never compared, in order of Since and
 // account; after is the last of the page before.
-func (tx *Tx) NewHoldings(id chain.ID, looked int64, after Holding, limit int) ([]Holding, error) {
+func (tx Balances) NewHoldings(id chain.ID, looked int64, after Holding, limit int) ([]Holding, error) {
 	return tx.holdings(`WHERE h.chain = ? AND h.since > ? AND (h.since, h.account) > (?, ?)
 		AND h.since <= (SELECT folded FROM balance_audits WHERE chain = h.chain) ORDER BY h.since, h.account LIMIT ? + 0`,
 		string(id), looked, after.Since, after.Account, limit)
 }
 
-func (tx *Tx) holdings(where string, args ...any) ([]Holding, error) {
+func (tx Balances) holdings(where string, args ...any) ([]Holding, error) {
 	var rows []holdingRow
 	if err := tx.list(&rows, holdingQuery+where, args...); err != nil {
 		return nil, fmt.Errorf("reading holdings: %w", err)
@@ -87,7 +87,7 @@ func holdingsOf(rows []holdingRow) (out []Holding, err error) {
 }
 
 // HoldingsOf returns what some accounts must hold, in order of accounts.
-func (tx *Tx) HoldingsOf(id chain.ID, accounts []string) ([]Holding, error) {
+func (tx Balances) HoldingsOf(id chain.ID, accounts []string) ([]Holding, error) {
 	accounts = slices.Sorted(slices.Values(accounts))
 	rows, err := tx.holdingRows(id, accounts)
 	if err != nil {
@@ -99,7 +99,7 @@ func (tx *Tx) HoldingsOf(id chain.ID, accounts []string) ([]Holding, error) {
 // bookLateCoin books a movement of coin in a block that is read again after the books have gone
 // past it. If a transfer found by balances has credited the movement already, it books nothing and
 // returns that transfer's id, else 0.
-func (tx *Tx) bookLateCoin(r transferRow) (by uint64, err error) {
+func (tx Balances) bookLateCoin(r transferRow) (by uint64, err error) {
 	if r.Asset != string(chain.Native) || bool(r.Failed) || isAuditRef(r.Ref) {
 		return 0, nil
 	}
@@ -115,7 +115,7 @@ func (tx *Tx) bookLateCoin(r transferRow) (by uint64, err error) {
 
 // creditedAs is the transfer found by balances, at the same account and not earlier, that has room
 // for a movement; 0 if there is none.
-func (tx *Tx) creditedAs(r transferRow) (uint64, error) {
+func (tx Balances) creditedAs(r transferRow) (uint64, error) {
 	var found []struct {
 		ID     uint64       `db:"id"`
 		Amount chain.Amount `db:"amount"`
@@ -137,10 +137,10 @@ func (tx *Tx) creditedAs(r transferRow) (uint64, error) {
 
 // addMatched stores a movement that was credited as another transfer: visible to operators, without
 // an owner.
-func (tx *Tx) addMatched(r transferRow, by uint64) (Transfer, bool, error) {
+func (tx Balances) addMatched(r transferRow, by uint64) (Transfer, bool, error) {
 	r.State, r.Reason = string(Held), ReasonFoundByAudit
 	r.Token, r.Owner, r.Payee, r.PayeeLabel, r.Net = "", "", "", "", chain.Amount{}
-	out, err := tx.addTransfer(r)
+	out, err := tx.Transfers().addTransfer(r)
 	if err == nil {
 		_, err = tx.exec(`INSERT INTO audit_matches (transfer_id, found_by, amount) VALUES (?, ?, ?)`, out.ID, by, r.Amount)
 	}

@@ -75,6 +75,6 @@ func BenchmarkUpdate(b *testing.B) {
 	block := r.Mine(recordstest.Source, "")
 	for b.Loop() {
 		in := r.Incoming(records.Deposit, 500, chain.Block{Point: block.Point})
-		r.Do(func(tx *records.Tx) error { _, _, err := tx.SeeTransfer(in); return err })
+		r.Do(func(tx *records.Tx) error { _, _, err := tx.Transfers().See(in); return err })
 	}
 }

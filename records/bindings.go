@@ -10,6 +10,12 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
+// Bindings are the inbound addresses and labels of owners.
+type Bindings struct{ *Tx }
+
+// Bindings returns the statements on bindings.
+func (tx *Tx) Bindings() Bindings { return Bindings{tx} }
+
 // Binding types, as in meta-info.
 const (
 	TypeAddress = 0 // every user has an inbound address
@@ -50,7 +56,7 @@ type GivenAddress struct {
 
 // FreeIndexes returns the indexes that an owner may get on a chain. The source chains share their
 // keys, so an index has one owner on all of them.
-func (tx *Tx) FreeIndexes(id chain.ID, owner string) (f FreeIndexes, err error) {
+func (tx Bindings) FreeIndexes(id chain.ID, owner string) (f FreeIndexes, err error) {
 	f.own, f.next, err = tx.indexesFor(id, owner)
 	return f, sqlstore.Doing(err, "reading free indexes of %s on %s", owner, id)
 }
@@ -73,19 +79,19 @@ func (f FreeIndexes) Give(give func(index uint32) (address, keyPath string, err 
 
 // AddAddress stores an address that was given to an owner, and makes it an account of ours. An
 // owner who has an address on the network already keeps that one: it is returned.
-func (tx *Tx) AddAddress(network string, id chain.ID, owner string, given GivenAddress) (Binding, error) {
-	b, found, err := tx.BindingByOwner(network, TypeAddress, owner)
+func (tx Bindings) AddAddress(network string, id chain.ID, owner string, given GivenAddress) (Binding, error) {
+	b, found, err := tx.ByOwner(network, TypeAddress, owner)
 	if err == nil && !found {
 		b, err = tx.addAddress(network, id, owner, given)
 	}
 	return b, sqlstore.Doing(err, "binding %s on %s", owner, network)
 }
 
-func (tx *Tx) addAddress(network string, id chain.ID, owner string, given GivenAddress) (Binding, error) {
+func (tx Bindings) addAddress(network string, id chain.ID, owner string, given GivenAddress) (Binding, error) {
 	if owner == "" {
 		return Binding{}, errors.New("binding owner: empty")
 	}
-	if err := tx.EnsureAccount(Account{Chain: id, Account: given.Address, Kind: KindDeposit, Network: network, KeyPath: given.KeyPath}); err != nil {
+	if err := tx.Accounts().Ensure(Account{Chain: id, Account: given.Address, Kind: KindDeposit, Network: network, KeyPath: given.KeyPath}); err != nil {
 		return Binding{}, err
 	}
 	b := Binding{Network: network, Type: TypeAddress, Owner: owner, Chain: id, Address: given.Address}
@@ -95,7 +101,7 @@ func (tx *Tx) addAddress(network string, id chain.ID, owner string, given GivenA
 // indexesFor returns the index that an owner has on another chain and not on this one, and the
 // first that no chain has given. The source chains of one kind share their keys, so an index has
 // one owner on all of them. Both queries step through the few networks and chains by their indexes.
-func (tx *Tx) indexesFor(id chain.ID, owner string) (own sql.NullInt64, next int64, err error) {
+func (tx Bindings) indexesFor(id chain.ID, owner string) (own sql.NullInt64, next int64, err error) {
 	_, err = tx.get(&own, `WITH RECURSIVE n(network) AS (SELECT MIN(network) FROM bindings UNION ALL
 		SELECT (SELECT MIN(network) FROM bindings WHERE network > n.network) FROM n WHERE n.network IS NOT NULL)
 		SELECT b.path_index FROM n JOIN bindings b ON b.network = n.network AND b.type = 0 AND b.owner = ?
@@ -137,10 +143,10 @@ func firstFree(index int64, derive func(uint32) (string, string, error)) (int64,
 
 // FreeLabel returns a label that is free on a network. It asks makeLabel again while its label is
 // taken.
-func (tx *Tx) FreeLabel(network string, makeLabel func() string) (string, error) {
+func (tx Bindings) FreeLabel(network string, makeLabel func() string) (string, error) {
 	for range labelTries {
 		label := makeLabel()
-		_, taken, err := tx.BindingByLabel(network, label)
+		_, taken, err := tx.ByLabel(network, label)
 		if err != nil {
 			return "", sqlstore.Doing(err, "finding a free label on %s", network)
 		}
@@ -153,8 +159,8 @@ func (tx *Tx) FreeLabel(network string, makeLabel func() string) (string, error)
 
 // AddLabel stores the label of an owner on the shared inbound address of a network. An owner who
 // has a label there already keeps that one: it is returned.
-func (tx *Tx) AddLabel(network string, id chain.ID, owner, shared, label string) (Binding, error) {
-	b, found, err := tx.BindingByOwner(network, TypeLabel, owner)
+func (tx Bindings) AddLabel(network string, id chain.ID, owner, shared, label string) (Binding, error) {
+	b, found, err := tx.ByOwner(network, TypeLabel, owner)
 	switch {
 	case err == nil && !found && (owner == "" || label == ""):
 		err = errors.New("binding owner or label: empty")
@@ -164,7 +170,7 @@ func (tx *Tx) AddLabel(network string, id chain.ID, owner, shared, label string)
 	return b, sqlstore.Doing(err, "binding %s on %s", owner, network)
 }
 
-func (tx *Tx) addBinding(b Binding, index sql.NullInt64) (_ Binding, err error) {
+func (tx Bindings) addBinding(b Binding, index sql.NullInt64) (_ Binding, err error) {
 	if b.ID, err = tx.nextID("bindings"); err != nil {
 		return Binding{}, err
 	}
@@ -176,9 +182,9 @@ func (tx *Tx) addBinding(b Binding, index sql.NullInt64) (_ Binding, err error) 
 	return r.binding(), tx.log("binding", fmt.Sprint(r.ID), "bound", fmt.Sprintf("%s to %s %s on %s", r.Owner, r.Address, r.Label, r.Network))
 }
 
-// NextBinding returns the earliest time of another binding, if at most that many, over all
+// Next returns the earliest time of another binding, if at most that many, over all
 // networks, are permitted in any span of time.
-func (tx *Tx) NextBinding(most int, span time.Duration) (time.Time, error) {
+func (tx Bindings) Next(most int, span time.Duration) (time.Time, error) {
 	newest, err := tx.sql.NewestID("bindings")
 	if err != nil {
 		return time.Time{}, fmt.Errorf("counting the bindings: %w", err)
@@ -191,32 +197,32 @@ func (tx *Tx) NextBinding(most int, span time.Duration) (time.Time, error) {
 	return sqlstore.FromMillis(at).Add(span), sqlstore.Doing(err, "reading when a binding was made")
 }
 
-// BindingByAddress returns whose inbound address it is (type 0).
-func (tx *Tx) BindingByAddress(id chain.ID, address string) (Binding, bool, error) {
+// ByAddress returns whose inbound address it is (type 0).
+func (tx Bindings) ByAddress(id chain.ID, address string) (Binding, bool, error) {
 	return tx.binding(`chain = ? AND address = ? AND type = 0`, string(id), address)
 }
 
-// BindingByLabel returns whose label it is on a network (type 1).
-func (tx *Tx) BindingByLabel(network, label string) (Binding, bool, error) {
+// ByLabel returns whose label it is on a network (type 1).
+func (tx Bindings) ByLabel(network, label string) (Binding, bool, error) {
 	if !sqlstore.Storable(label) {
 		return Binding{}, false, nil // a label of ours is plain text
 	}
 	return tx.binding(`network = ? AND label = ? AND type = 1`, network, label)
 }
 
-// BindingByOwner returns the binding of an owner on a network, by type.
-func (tx *Tx) BindingByOwner(network string, bindingType int, owner string) (Binding, bool, error) {
+// ByOwner returns the binding of an owner on a network, by type.
+func (tx Bindings) ByOwner(network string, bindingType int, owner string) (Binding, bool, error) {
 	return tx.binding(`network = ? AND type = ? AND owner = ?`, network, bindingType, owner)
 }
 
-func (tx *Tx) binding(where string, args ...any) (Binding, bool, error) {
+func (tx Bindings) binding(where string, args ...any) (Binding, bool, error) {
 	var r bindingRow
 	found, err := tx.get(&r, `SELECT `+bindingColumns+` FROM bindings WHERE `+where, args...)
 	return r.binding(), found, sqlstore.Doing(err, "reading a binding")
 }
 
-// Bindings returns those with a higher id than after, lowest first, at most limit of them.
-func (tx *Tx) Bindings(after uint64, limit int) ([]Binding, error) {
+// List returns those with a higher id than after, lowest first, at most limit of them.
+func (tx Bindings) List(after uint64, limit int) ([]Binding, error) {
 	var rows []bindingRow
 	err := tx.list(&rows, `SELECT `+bindingColumns+` FROM bindings WHERE id > ? ORDER BY id LIMIT ? + 0`, after, clampLimit(limit))
 	return sqlstore.Each(rows, bindingRow.binding), sqlstore.Doing(err, "reading bindings")

@@ -7,6 +7,12 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
+// Chains are the followed chains: cursors, blocks and what was traced.
+type Chains struct{ *Tx }
+
+// Chains returns the statements on chains.
+func (tx *Tx) Chains() Chains { return Chains{tx} }
+
 type cursorRow struct {
 	Chain       string `db:"chain"`
 	Height      uint64 `db:"height"`
@@ -30,7 +36,7 @@ func (r cursorRow) cursor() Cursor {
 }
 
 // Cursor returns how far a chain has been followed; Missing when it was never started.
-func (tx *Tx) Cursor(id chain.ID) (Cursor, error) {
+func (tx Chains) Cursor(id chain.ID) (Cursor, error) {
 	r, found, err := tx.cursorRow(id)
 	if err != nil {
 		return Cursor{}, fmt.Errorf("reading the cursor of %s: %w", id, err)
@@ -41,13 +47,13 @@ func (tx *Tx) Cursor(id chain.ID) (Cursor, error) {
 	return r.cursor(), nil
 }
 
-func (tx *Tx) cursorRow(id chain.ID) (r cursorRow, found bool, err error) {
+func (tx Chains) cursorRow(id chain.ID) (r cursorRow, found bool, err error) {
 	found, err = tx.get(&r, `SELECT `+cursorColumns+` FROM cursors WHERE chain = ?`, string(id))
 	return r, found, err
 }
 
 // runningCursor is the cursor for a change: it must exist and not be halted.
-func (tx *Tx) runningCursor(id chain.ID) (cursorRow, error) {
+func (tx Chains) runningCursor(id chain.ID) (cursorRow, error) {
 	r, found, err := tx.cursorRow(id)
 	switch {
 	case err != nil:
@@ -61,7 +67,7 @@ func (tx *Tx) runningCursor(id chain.ID) (cursorRow, error) {
 }
 
 // Cursors returns all cursors, by chain.
-func (tx *Tx) Cursors() ([]Cursor, error) {
+func (tx Chains) Cursors() ([]Cursor, error) {
 	var rows []cursorRow
 	err := tx.list(&rows, `SELECT `+cursorColumns+` FROM cursors ORDER BY chain`)
 	return sqlstore.Each(rows, cursorRow.cursor), sqlstore.Doing(err, "reading the cursors")
@@ -70,9 +76,9 @@ func (tx *Tx) Cursors() ([]Cursor, error) {
 // startedAfter is the history's note of the block after which a chain is followed.
 const startedAfter = "after block %d"
 
-// StartCursor begins to follow a chain after a block. Blocks up to it are never read. ErrConflict
+// Start begins to follow a chain after a block. Blocks up to it are never read. ErrConflict
 // when the chain has a cursor.
-func (tx *Tx) StartCursor(id chain.ID, at chain.Point) error {
+func (tx Chains) Start(id chain.ID, at chain.Point) error {
 	n, err := tx.exec(`INSERT INTO cursors (chain, height, hash, head_height, head_at, final_height, final_hash, state)
 		VALUES (?, ?, ?, ?, 0, 0, '', 'ok') ON CONFLICT (chain) DO NOTHING`, string(id), at.Height, at.Hash, at.Height)
 	if err == nil && n == 0 {
@@ -82,7 +88,7 @@ func (tx *Tx) StartCursor(id chain.ID, at chain.Point) error {
 		err = tx.putBlock(id, chain.Block{Point: at, Time: tx.now})
 	}
 	if err == nil {
-		err = tx.startHoldings(id, at.Height)
+		err = tx.Balances().startHoldings(id, at.Height)
 	}
 	if err == nil {
 		err = tx.log("chain", string(id), "started", fmt.Sprintf(startedAfter+" %s", at.Height, at.Hash))
@@ -91,7 +97,7 @@ func (tx *Tx) StartCursor(id chain.ID, at chain.Point) error {
 }
 
 // putBlock makes a block canonical; a block that was left before comes back the same way.
-func (tx *Tx) putBlock(id chain.ID, b chain.Block) error {
+func (tx Chains) putBlock(id chain.ID, b chain.Block) error {
 	_, err := tx.exec(`INSERT INTO blocks (chain, hash, height, parent, at, canonical) VALUES (?, ?, ?, ?, ?, 1)
 		ON CONFLICT (chain, hash) DO UPDATE SET canonical = 1`, string(id), b.Hash, b.Height, b.Parent, b.Time.UnixMilli())
 	return err
@@ -100,7 +106,7 @@ func (tx *Tx) putBlock(id chain.ID, b chain.Block) error {
 // Advance moves the cursor to the block that follows it, which becomes canonical. Its transfers and
 // own transactions are the caller's to store in the same transaction. ErrParent: the block does not
 // follow, step back.
-func (tx *Tx) Advance(id chain.ID, b chain.Block) error {
+func (tx Chains) Advance(id chain.ID, b chain.Block) error {
 	r, err := tx.runningCursor(id)
 	if err == nil && (b.Height != r.Height+1 || b.Parent != r.Hash) {
 		err = fmt.Errorf("%w: cursor %d %s, parent %s", ErrParent, r.Height, r.Hash, b.Parent)
@@ -119,7 +125,7 @@ func (tx *Tx) Advance(id chain.ID, b chain.Block) error {
 // block's transfers that were only seen become orphaned; those decided already keep their state and
 // are marked as incidents. Both kinds come back, as they are now. ErrFinality: the block is final,
 // or nothing before it is known.
-func (tx *Tx) StepBack(id chain.ID) ([]Transfer, error) {
+func (tx Chains) StepBack(id chain.ID) ([]Transfer, error) {
 	r, err := tx.runningCursor(id)
 	if err != nil {
 		return nil, fmt.Errorf("stepping back on %s: %w", id, err)
@@ -128,7 +134,7 @@ func (tx *Tx) StepBack(id chain.ID) ([]Transfer, error) {
 	return left, sqlstore.Doing(err, "stepping back on %s from block %d %s", id, r.Height, r.Hash)
 }
 
-func (tx *Tx) leaveBlock(id chain.ID, r cursorRow) ([]Transfer, error) {
+func (tx Chains) leaveBlock(id chain.ID, r cursorRow) ([]Transfer, error) {
 	if r.Height <= r.FinalHeight {
 		return nil, ErrFinality
 	}
@@ -147,7 +153,7 @@ func (tx *Tx) leaveBlock(id chain.ID, r cursorRow) ([]Transfer, error) {
 	if err := tx.change(`UPDATE cursors SET height = ?, hash = ? WHERE chain = ? AND hash = ?`, r.Height-1, before, string(id), r.Hash); err != nil {
 		return nil, err
 	}
-	if err := tx.unmarkMined(id, r.Hash); err != nil {
+	if err := tx.Slots().unmarkMined(id, r.Hash); err != nil {
 		return nil, err
 	}
 	if err := tx.log("chain", string(id), "stepped_back", fmt.Sprintf("from block %d %s", r.Height, r.Hash)); err != nil {
@@ -158,19 +164,19 @@ func (tx *Tx) leaveBlock(id chain.ID, r cursorRow) ([]Transfer, error) {
 
 // orphan moves the seen transfers of a left block and answers all transfers of the block. A reason
 // found at first sight stays: it decides what becomes of the transfer when it is mined again.
-func (tx *Tx) orphan(id chain.ID, height uint64, hash string) ([]Transfer, error) {
-	left, err := tx.TransfersWhere(`WHERE chain = ? AND state IN ('seen','final','held','refused') AND height = ? AND block_hash = ? ORDER BY id`, string(id), height, hash)
+func (tx Chains) orphan(id chain.ID, height uint64, hash string) ([]Transfer, error) {
+	left, err := tx.Transfers().Where(`WHERE chain = ? AND state IN ('seen','final','held','refused') AND height = ? AND block_hash = ? ORDER BY id`, string(id), height, hash)
 	if err != nil {
 		return nil, err
 	}
 	for i := range left {
 		if left[i].State != Seen {
-			if err := tx.markIncident(&left[i]); err != nil {
+			if err := tx.Orders().markIncident(&left[i]); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		if err := tx.MoveTransfer(left[i].ID, Seen, Orphaned, left[i].Reason); err != nil {
+		if err := tx.Transfers().Move(left[i].ID, Seen, Orphaned, left[i].Reason); err != nil {
 			return nil, err
 		}
 		left[i].State, left[i].ChangedAt = Orphaned, tx.now
@@ -183,7 +189,7 @@ func (tx *Tx) orphan(id chain.ID, height uint64, hash string) ([]Transfer, error
 // itself be on an abandoned branch until the chain has come that far. ErrParent: our chain has
 // another block at a new final height, step back. ErrFinality: another block has replaced a final
 // one.
-func (tx *Tx) SetHead(id chain.ID, h chain.Head) error {
+func (tx Chains) SetHead(id chain.ID, h chain.Head) error {
 	r, found, err := tx.cursorRow(id)
 	if err == nil && !found {
 		err = ErrNotFound
@@ -194,7 +200,7 @@ func (tx *Tx) SetHead(id chain.ID, h chain.Head) error {
 	return sqlstore.Doing(err, "storing the head %d of %s", h.Latest.Height, id)
 }
 
-func (tx *Tx) setHead(r cursorRow, h chain.Head) error {
+func (tx Chains) setHead(r cursorRow, h chain.Head) error {
 	switch {
 	case h.Final.Height > r.Height: // not reached
 	case h.Final.Height == r.FinalHeight && r.FinalHash != "" && r.FinalHash != h.Final.Hash:
@@ -211,7 +217,7 @@ func (tx *Tx) setHead(r cursorRow, h chain.Head) error {
 
 // checkLine is ErrParent when the canonical block at the point's height has another hash. Blocks
 // before the start are not known.
-func (tx *Tx) checkLine(id string, p chain.Point) error {
+func (tx Chains) checkLine(id string, p chain.Point) error {
 	var ours string
 	found, err := tx.get(&ours, `SELECT hash FROM blocks WHERE chain = ? AND height = ? AND canonical = 1`, id, p.Height)
 	if err == nil && found && ours != p.Hash {
@@ -220,21 +226,21 @@ func (tx *Tx) checkLine(id string, p chain.Point) error {
 	return err
 }
 
-// HaltChain stops a chain: its cursor does not move and no payment that it causes or carries is
+// Halt stops a chain: its cursor does not move and no payment that it causes or carries is
 // bound until ResumeChain.
-func (tx *Tx) HaltChain(id chain.ID, why string) error {
+func (tx Chains) Halt(id chain.ID, why string) error {
 	return tx.setCursorState(id, "halted", sqlstore.Note(why))
 }
 
-// ResumeChain takes a halt back, and what was marked as lost because of it.
-func (tx *Tx) ResumeChain(id chain.ID) error {
+// Resume takes a halt back, and what was marked as lost because of it.
+func (tx Chains) Resume(id chain.ID) error {
 	if err := tx.setCursorState(id, "ok", ""); err != nil {
 		return err
 	}
-	return sqlstore.Doing(tx.clearIncidents(id), "resuming the chain %s", id)
+	return sqlstore.Doing(tx.Orders().clearIncidents(id), "resuming the chain %s", id)
 }
 
-func (tx *Tx) setCursorState(id chain.ID, state, why string) error {
+func (tx Chains) setCursorState(id chain.ID, state, why string) error {
 	err := tx.change(`UPDATE cursors SET state = ?, why = ? WHERE chain = ?`, state, why, string(id))
 	if err == nil {
 		err = tx.log("chain", string(id), state, why)
@@ -245,10 +251,10 @@ func (tx *Tx) setCursorState(id chain.ID, state, why string) error {
 // pruneBatch bounds how many blocks one call of PruneBlocks forgets.
 const pruneBatch = 10_000
 
-// PruneBlocks deletes blocks that are both final and more than keep below the cursor, unless they
+// Prune deletes blocks that are both final and more than keep below the cursor, unless they
 // contain an undecided own transaction: the oldest pruneBatch of them. It reports whether there are
 // more.
-func (tx *Tx) PruneBlocks(id chain.ID, keep uint64) (more bool, err error) {
+func (tx Chains) Prune(id chain.ID, keep uint64) (more bool, err error) {
 	r, found, err := tx.cursorRow(id)
 	if err != nil || !found || r.Height <= keep {
 		return false, err
@@ -266,7 +272,7 @@ func (tx *Tx) PruneBlocks(id chain.ID, keep uint64) (more bool, err error) {
 	return more, sqlstore.Doing(err, "pruning the blocks of %s below %d", id, below)
 }
 
-func (tx *Tx) prune(id chain.ID, which string, below uint64) (int64, error) {
+func (tx Chains) prune(id chain.ID, which string, below uint64) (int64, error) {
 	return tx.exec(`DELETE FROM blocks WHERE chain = ? AND hash IN (SELECT b.hash FROM blocks b WHERE b.chain = ? AND b.`+which+` AND b.height < ?
 		AND b.hash NOT IN (SELECT e.block_hash FROM effects e WHERE e.chain = ? AND e.settled = 0 AND e.height < ?) ORDER BY b.height LIMIT ? + 0)`,
 		string(id), string(id), below, string(id), below, pruneBatch)

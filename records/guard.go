@@ -52,7 +52,7 @@ func NoteGuard(tx *Tx, now Guard) error {
 // accounts.
 func AdoptGuard(tx *Tx, now Guard, chains []chain.ID, why string) (halted []Account, err error) {
 	for _, id := range chains {
-		accounts, err := tx.Accounts(id, KindHot, KindGas, KindGateway)
+		accounts, err := tx.Accounts().List(id, KindHot, KindGas, KindGateway)
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +60,7 @@ func AdoptGuard(tx *Tx, now Guard, chains []chain.ID, why string) (halted []Acco
 			if a.State == AccountNew {
 				continue // it has signed nothing for these records
 			}
-			if err := tx.SetAccountState(id, a.Account, AccountHalted, why); err != nil {
+			if err := tx.Accounts().SetState(id, a.Account, AccountHalted, why); err != nil {
 				return nil, err
 			}
 			halted = append(halted, a)
@@ -96,7 +96,7 @@ func HaltLacking(tx *Tx, ends []GuardEnd) (halted []Account, err error) {
 	}
 	still := map[string]uint64{}
 	for _, e := range ends {
-		a, err := tx.Account(e.Account.Chain, e.Account.Account)
+		a, err := tx.Accounts().Get(e.Account.Chain, e.Account.Account)
 		if err != nil {
 			return nil, err
 		}
@@ -116,7 +116,7 @@ func HaltLacking(tx *Tx, ends []GuardEnd) (halted []Account, err error) {
 			knows = fmt.Sprintf("those up to %d/%d", e.Branch, e.Number)
 		}
 		a.State, a.Why = AccountHalted, fmt.Sprintf("the sign-guard is older than these records: of the signatures up to %d/%d it knows %s", a.Branch, signed, knows)
-		if err := tx.SetAccountState(a.Chain, a.Account, a.State, a.Why); err != nil {
+		if err := tx.Accounts().SetState(a.Chain, a.Account, a.State, a.Why); err != nil {
 			return nil, err
 		}
 		halted = append(halted, a)

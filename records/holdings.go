@@ -10,6 +10,12 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
+// Balances are the books' holdings by account and their comparison with the ledgers.
+type Balances struct{ *Tx }
+
+// Balances returns the statements on balances.
+func (tx *Tx) Balances() Balances { return Balances{tx} }
+
 // Holding is the required balance of one of our accounts in its ledger's own coin by the books: In
 // less Out, after a final block.
 type Holding struct {
@@ -72,7 +78,7 @@ func (r holdingRow) holding() (Holding, error) {
 // addHolding begins the books of a new account's coin. A deposit address is secret before it is
 // stored, so it is assumed to be empty. The first comparison finds the earlier balance of other
 // accounts.
-func (tx *Tx) addHolding(a Account) error {
+func (tx Balances) addHolding(a Account) error {
 	if a.Kind == KindGateway {
 		return nil
 	}
@@ -86,7 +92,7 @@ func (tx *Tx) addHolding(a Account) error {
 }
 
 // startHoldings begins the books of a chain's coin at the block that it is followed from.
-func (tx *Tx) startHoldings(id chain.ID, height uint64) error {
+func (tx Balances) startHoldings(id chain.ID, height uint64) error {
 	_, err := tx.exec(`INSERT INTO balance_audits (chain, folded, looked, audited, audited_at) VALUES (?, ?, -1, -1, 0)`, string(id), height)
 	if err == nil {
 		_, err = tx.exec(`UPDATE holdings SET since = ? WHERE chain = ? AND since = -1`, height, string(id))
@@ -94,22 +100,22 @@ func (tx *Tx) startHoldings(id chain.ID, height uint64) error {
 	return err
 }
 
-// FoldHoldings brings the books of a chain's coin to its final block: transfers to us and
+// Fold brings the books of a chain's coin to its final block: transfers to us and
 // transactions of ours in the blocks that have become final since. Its cost is that of these
 // blocks. Call it in the transaction that moves the final point.
-func (tx *Tx) FoldHoldings(id chain.ID) error {
+func (tx Balances) Fold(id chain.ID) error {
 	if err := tx.foldHoldings(id); err != nil {
 		return fmt.Errorf("adding up the coin of %s: %w", id, err)
 	}
 	return nil
 }
 
-func (tx *Tx) foldHoldings(id chain.ID) error {
+func (tx Balances) foldHoldings(id chain.ID) error {
 	a, found, err := tx.balanceAudit(id)
 	if err != nil || !found {
 		return err
 	}
-	c, _, err := tx.cursorRow(id)
+	c, _, err := tx.Chains().cursorRow(id)
 	if err != nil || c.FinalHeight <= a.Folded {
 		return err
 	}
@@ -124,7 +130,7 @@ func (tx *Tx) foldHoldings(id chain.ID) error {
 }
 
 // addMoves adds movements to the holdings of those accounts that are ours.
-func (tx *Tx) addMoves(id chain.ID, moves []CoinMove) error {
+func (tx Balances) addMoves(id chain.ID, moves []CoinMove) error {
 	of := make(map[string][]CoinMove)
 	for _, m := range moves {
 		of[m.Account] = append(of[m.Account], m)
@@ -153,12 +159,12 @@ func (tx *Tx) addMoves(id chain.ID, moves []CoinMove) error {
 	return nil
 }
 
-func (tx *Tx) setHolding(id chain.ID, account string, came, went chain.Amount) error {
+func (tx Balances) setHolding(id chain.ID, account string, came, went chain.Amount) error {
 	return tx.change(`UPDATE holdings SET came = ?, went = ? WHERE chain = ? AND account = ?`, came, went, string(id), account)
 }
 
 // AddCoin adds to what came to one account and what went from it.
-func (tx *Tx) AddCoin(id chain.ID, account string, came, went chain.Amount) error {
+func (tx Balances) AddCoin(id chain.ID, account string, came, went chain.Amount) error {
 	rows, err := tx.holdingRows(id, []string{account})
 	if err != nil || len(rows) == 0 {
 		return err
@@ -175,7 +181,7 @@ func (tx *Tx) AddCoin(id chain.ID, account string, came, went chain.Amount) erro
 // holdingBatch bounds the parameters of one query.
 const holdingBatch = 500
 
-func (tx *Tx) holdingRows(id chain.ID, accounts []string) (rows []holdingRow, err error) {
+func (tx Balances) holdingRows(id chain.ID, accounts []string) (rows []holdingRow, err error) {
 	for batch := range slices.Chunk(accounts, holdingBatch) {
 		var some []holdingRow
 		if err := tx.listIn(&some, holdingQuery+`WHERE h.chain = ? AND h.account IN (?) ORDER BY h.account`, string(id), batch); err != nil {
@@ -192,7 +198,7 @@ const OnLeftBlock = `EXISTS (SELECT 1 FROM blocks b WHERE b.chain = m.chain AND 
 
 // CoinMoves returns the movements of coin of some accounts in the blocks of the chain above one
 // height and up to another, according to the books.
-func (tx *Tx) CoinMoves(id chain.ID, above, upTo uint64, accounts []string) ([]CoinMove, error) {
+func (tx Balances) CoinMoves(id chain.ID, above, upTo uint64, accounts []string) ([]CoinMove, error) {
 	all, err := tx.coinMoves(id, above, upTo)
 	if err != nil {
 		return nil, fmt.Errorf("reading the coin movements of %s: %w", id, err)
@@ -204,7 +210,7 @@ func (tx *Tx) CoinMoves(id chain.ID, above, upTo uint64, accounts []string) ([]C
 	return slices.DeleteFunc(all, func(m CoinMove) bool { return !ours[m.Account] }), nil
 }
 
-func (tx *Tx) coinMoves(id chain.ID, above, upTo uint64) ([]CoinMove, error) {
+func (tx Balances) coinMoves(id chain.ID, above, upTo uint64) ([]CoinMove, error) {
 	if upTo <= above {
 		return nil, nil
 	}
@@ -228,7 +234,7 @@ func (tx *Tx) coinMoves(id chain.ID, above, upTo uint64) ([]CoinMove, error) {
 
 // ownMoves adds the movements and fees of our own transactions. For rows of earlier versions the
 // payments contain the amounts.
-func (tx *Tx) ownMoves(moves []CoinMove, id chain.ID, above, upTo uint64) ([]CoinMove, error) {
+func (tx Balances) ownMoves(moves []CoinMove, id chain.ID, above, upTo uint64) ([]CoinMove, error) {
 	var rows []struct {
 		Account string         `db:"account"`
 		Height  uint64         `db:"height"`
@@ -267,7 +273,7 @@ func (tx *Tx) ownMoves(moves []CoinMove, id chain.ID, above, upTo uint64) ([]Coi
 }
 
 // paidCoin returns the coin that a settled attempt of ours moved, and its payee.
-func (tx *Tx) paidCoin(id chain.ID, hash string) (value chain.Amount, payee string, err error) {
+func (tx Balances) paidCoin(id chain.ID, hash string) (value chain.Amount, payee string, err error) {
 	var r struct {
 		Payee string       `db:"payee"`
 		Value chain.Amount `db:"value"`
@@ -281,7 +287,7 @@ func (tx *Tx) paidCoin(id chain.ID, hash string) (value chain.Amount, payee stri
 
 // LineBlock answers number, hash and time of the block of our line at a height, if it is still
 // stored.
-func (tx *Tx) LineBlock(id chain.ID, height uint64) (b chain.Block, found bool, err error) {
+func (tx Balances) LineBlock(id chain.ID, height uint64) (b chain.Block, found bool, err error) {
 	var r struct {
 		Hash string `db:"hash"`
 		At   int64  `db:"at"`

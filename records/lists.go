@@ -13,8 +13,8 @@ const maxPage = 1000
 func clampLimit(limit int) int { return min(max(limit, 1), maxPage) }
 
 // Record returns one record by the id of its transfer, or ErrNotFound.
-func (tx *Tx) Record(transferID uint64) (Record, error) {
-	t, err := tx.Transfer(transferID)
+func (tx Transfers) Record(transferID uint64) (Record, error) {
+	t, err := tx.Get(transferID)
 	if err != nil {
 		return Record{}, err
 	}
@@ -26,7 +26,7 @@ func (tx *Tx) Record(transferID uint64) (Record, error) {
 }
 
 // RecordsOf adds to transfers what became of them, in a fixed number of queries.
-func (tx *Tx) RecordsOf(transfers []Transfer) ([]Record, error) {
+func (tx Transfers) RecordsOf(transfers []Transfer) ([]Record, error) {
 	if len(transfers) == 0 {
 		return nil, nil
 	}
@@ -34,19 +34,19 @@ func (tx *Tx) RecordsOf(transfers []Transfer) ([]Record, error) {
 	for i, t := range transfers {
 		ids[i] = t.ID
 	}
-	payments, err := tx.livePayments(ids)
+	payments, err := tx.Payments().livePayments(ids)
 	if err != nil {
 		return nil, err
 	}
-	hashes, err := tx.NewestAttempts(ids)
+	hashes, err := tx.Slots().NewestAttempts(ids)
 	if err != nil {
 		return nil, err
 	}
-	heads, err := tx.Heads()
+	heads, err := tx.Chains().Heads()
 	if err != nil {
 		return nil, err
 	}
-	lost, err := tx.incidentLosses(transfers)
+	lost, err := tx.Orders().incidentLosses(transfers)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (tx *Tx) RecordsOf(transfers []Transfer) ([]Record, error) {
 }
 
 // Heads returns the cursors by chain. Head is never below what was followed.
-func (tx *Tx) Heads() (map[chain.ID]Cursor, error) {
+func (tx Chains) Heads() (map[chain.ID]Cursor, error) {
 	cursors, err := tx.Cursors()
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (r *Record) Add(p *Payment, newest string) {
 }
 
 // livePayments returns the payments that are not void, by transfer.
-func (tx *Tx) livePayments(ids []uint64) (map[uint64][]Payment, error) {
+func (tx Payments) livePayments(ids []uint64) (map[uint64][]Payment, error) {
 	var rows []paymentRow
 	err := tx.listIn(&rows, `SELECT `+paymentColumns+` FROM payments WHERE transfer_id IN (?) AND state <> 'void' ORDER BY id`, ids)
 	if err != nil {
@@ -111,7 +111,7 @@ func (tx *Tx) livePayments(ids []uint64) (map[uint64][]Payment, error) {
 }
 
 // NewestAttempts returns the newest attempt of each payment in a slot that is not void.
-func (tx *Tx) NewestAttempts(ids []uint64) (map[uint64]string, error) {
+func (tx Slots) NewestAttempts(ids []uint64) (map[uint64]string, error) {
 	var rows []struct {
 		PaymentID uint64 `db:"payment_id"`
 		Hash      string `db:"hash"`
@@ -129,10 +129,10 @@ func (tx *Tx) NewestAttempts(ids []uint64) (map[uint64]string, error) {
 	return out, nil
 }
 
-// BusyAccounts returns the accounts of a chain with work: queued payments, slots in no block yet,
+// Busy returns the accounts of a chain with work: queued payments, slots in no block yet,
 // or a recovery; by account. It finds accounts by index steps from one to the next among queued
 // payments and unmined slots, not by reading all of them.
-func (tx *Tx) BusyAccounts(id chain.ID) ([]Account, error) {
+func (tx Accounts) Busy(id chain.ID) ([]Account, error) {
 	var rows []accountRow
 	err := tx.list(&rows, `WITH RECURSIVE
 		queued (account) AS (SELECT * FROM (SELECT account FROM payments WHERE chain = ? AND state = 'queued' ORDER BY account LIMIT 1) q
@@ -150,7 +150,7 @@ func (tx *Tx) BusyAccounts(id chain.ID) ([]Account, error) {
 
 // UnknownTx returns a transaction of an adopted account that is in a block of the chain, final or
 // not, and that we never signed: another party has the key, or this database is behind its chain.
-func (tx *Tx) UnknownTx(id chain.ID, account string) (hash string, found bool, err error) {
+func (tx Recovery) UnknownTx(id chain.ID, account string) (hash string, found bool, err error) {
 	found, err = tx.get(&hash, `SELECT e.tx FROM effects e
 		WHERE e.chain = ? AND e.account = ? AND e.known = 0 AND e.settled = 0
 		AND EXISTS (SELECT 1 FROM blocks b WHERE b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1)
@@ -159,18 +159,18 @@ func (tx *Tx) UnknownTx(id chain.ID, account string) (hash string, found bool, e
 	return hash, found, sqlstore.Doing(err, "finding foreign transactions of %s on %s", account, id)
 }
 
-// TransfersFrom returns the transfers in blocks of a chain at or above a height, by height and ID;
+// From returns the transfers in blocks of a chain at or above a height, by height and ID;
 // of that height only those with IDs above after.
-func (tx *Tx) TransfersFrom(id chain.ID, height, after uint64, limit int) ([]Transfer, error) {
-	out, err := tx.TransfersWhere(`WHERE chain = ? AND height >= ? AND (height > ? OR id > ?) AND state <> 'orphaned' ORDER BY height, id LIMIT ? + 0`,
+func (tx Transfers) From(id chain.ID, height, after uint64, limit int) ([]Transfer, error) {
+	out, err := tx.Where(`WHERE chain = ? AND height >= ? AND (height > ? OR id > ?) AND state <> 'orphaned' ORDER BY height, id LIMIT ? + 0`,
 		string(id), height, height, after, limit)
 	return out, sqlstore.Doing(err, "reading the transfers of %s from block %d", id, height)
 }
 
-// OwnTxsFrom returns what our accounts did in final blocks of a chain at or above a height, by
+// From returns what our accounts did in final blocks of a chain at or above a height, by
 // height, account and number; of that height only what comes after a row of it. A zero row but for
 // its height begins there.
-func (tx *Tx) OwnTxsFrom(id chain.ID, after OwnTx, limit int) ([]OwnTx, error) {
+func (tx OwnTxs) From(id chain.ID, after OwnTx, limit int) ([]OwnTx, error) {
 	var rows []ownTxRow
 	err := tx.list(&rows, `SELECT chain, tx, block_hash, height, account, number, ok, fee FROM effects
 		WHERE chain = ? AND settled = 1 AND height >= ? AND (height > ? OR account > ? OR (account = ? AND number > ?))

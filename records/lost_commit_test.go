@@ -126,7 +126,7 @@ func TestLostCommit(t *testing.T) {
 		account := fmt.Sprintf("0x%d", round)
 		answered := rand.IntN(2) == 0
 		err := s.Update(t.Context(), func(tx *records.Tx) error {
-			err := tx.EnsureAccount(records.Account{Chain: "eth", Account: account, Kind: records.KindHot, Network: account, KeyPath: "m/" + account})
+			err := tx.Accounts().Ensure(records.Account{Chain: "eth", Account: account, Kind: records.KindHot, Network: account, KeyPath: "m/" + account})
 			if err == nil {
 				_, err = books.HistoryEnd(tx) // lines of the history that wait for the commit are written now
 			}
@@ -141,7 +141,7 @@ func TestLostCommit(t *testing.T) {
 		p.keep.Store(0)
 		require.ErrorIs(t, err, records.ErrUnknownOutcome)
 		err = s.View(t.Context(), func(tx *records.Tx) error {
-			_, err := tx.Account("eth", account)
+			_, err := tx.Accounts().Get("eth", account)
 			return err
 		})
 		if answered {

@@ -22,7 +22,7 @@ type MovedPayment struct {
 
 // ColdMove is the payment of an asset to the cold address that is neither paid nor void, if there
 // is any.
-func (tx *Tx) ColdMove(id chain.ID, asset chain.Asset) (p Payment, found bool, err error) {
+func (tx Treasury) ColdMove(id chain.ID, asset chain.Asset) (p Payment, found bool, err error) {
 	var r paymentRow
 	found, err = tx.get(&r, `SELECT `+paymentColumns+` FROM payments
 		WHERE chain = ? AND asset = ? AND purpose = 'cold' AND state IN ('queued','bound','held') ORDER BY id LIMIT 1`, string(id), string(asset))
@@ -31,8 +31,8 @@ func (tx *Tx) ColdMove(id chain.ID, asset chain.Asset) (p Payment, found bool, e
 
 // OrderMove queues a payment as an operator's order: its amount is not recomputed. ErrConflict as
 // of QueuePayment.
-func (tx *Tx) OrderMove(p Payment, why string) (uint64, error) {
-	id, err := tx.QueuePayment(p)
+func (tx Treasury) OrderMove(p Payment, why string) (uint64, error) {
+	id, err := tx.Payments().Queue(p)
 	if err != nil {
 		return 0, err
 	}
@@ -40,7 +40,7 @@ func (tx *Tx) OrderMove(p Payment, why string) (uint64, error) {
 	return id, sqlstore.Doing(err, "noting who ordered payment %d", id)
 }
 
-func (tx *Tx) noteOrder(id uint64, why string) error {
+func (tx Treasury) noteOrder(id uint64, why string) error {
 	_, err := tx.exec(`INSERT INTO moves (payment_id, actor, why, created_at) VALUES (?, ?, ?, ?)`, id, sqlstore.Note(tx.sql.Actor()), sqlstore.Note(why), tx.millis())
 	if err == nil {
 		err = tx.logPayment(id, "ordered", why)
@@ -49,7 +49,7 @@ func (tx *Tx) noteOrder(id uint64, why string) error {
 }
 
 // MoveOrder answers who ordered a payment and why; false: no operator did.
-func (tx *Tx) MoveOrder(payment uint64) (m Move, found bool, err error) {
+func (tx Treasury) MoveOrder(payment uint64) (m Move, found bool, err error) {
 	found, err = tx.get(&m, `SELECT actor, why FROM moves WHERE payment_id = ?`, payment)
 	if err != nil {
 		err = fmt.Errorf("reading who ordered payment %d: %w", payment, err)
@@ -59,7 +59,7 @@ func (tx *Tx) MoveOrder(payment uint64) (m Move, found bool, err error) {
 
 // Moved returns the newest payments to the cold address and those that operators have ordered, the
 // newest first.
-func (tx *Tx) Moved(limit int) ([]MovedPayment, error) {
+func (tx Treasury) Moved(limit int) ([]MovedPayment, error) {
 	var rows []struct {
 		paymentRow
 		Move
@@ -80,7 +80,7 @@ func (tx *Tx) Moved(limit int) ([]MovedPayment, error) {
 
 // WaitingMove returns a payment of ours to ourselves that is neither paid nor void, with the same
 // account, asset and payee, or to the cold address with the same asset.
-func (tx *Tx) WaitingMove(p Payment) (Payment, bool, error) {
+func (tx Treasury) WaitingMove(p Payment) (Payment, bool, error) {
 	if p.Purpose == chain.Cold {
 		return tx.ColdMove(p.Chain, p.Asset)
 	}
@@ -94,8 +94,8 @@ func (tx *Tx) WaitingMove(p Payment) (Payment, bool, error) {
 // the cold address, was a payment there: the payment p is made, and paid by it. That it did so is
 // the caller's to know. What waits for the same is void: it was counted before that. ErrConflict as
 // of SettleUnknownTx.
-func (tx *Tx) SettleUnknownCold(p Payment, hash, why string) error {
-	a, err := tx.Account(p.Chain, p.Account)
+func (tx Recovery) SettleUnknownCold(p Payment, hash, why string) error {
+	a, err := tx.Accounts().Get(p.Chain, p.Account)
 	if err == nil {
 		_, err = tx.unknownTx(a, hash)
 	}
@@ -110,16 +110,16 @@ func (tx *Tx) SettleUnknownCold(p Payment, hash, why string) error {
 		WHERE chain = ? AND asset = ? AND purpose = 'cold' AND state IN ('queued','held') ORDER BY id LIMIT 1`, string(p.Chain), string(p.Asset))
 	for _, w := range waiting {
 		if err == nil {
-			err = tx.MovePayment(w.ID, w.State, VoidPayment, Reason("recounted: "+hash+" went to the cold address"))
+			err = tx.Payments().Move(w.ID, w.State, VoidPayment, Reason("recounted: "+hash+" went to the cold address"))
 		}
 	}
 	if err != nil {
 		return err
 	}
 	p.State = Queued
-	id, err := tx.storePayment(p, "")
+	id, err := tx.Payments().storePayment(p, "")
 	if err == nil {
-		err = tx.noteOrder(id, why)
+		err = tx.Treasury().noteOrder(id, why)
 	}
 	if err == nil {
 		err = tx.settleUnknownTx(id, hash)

@@ -56,7 +56,7 @@ func TestUncleanStop(t *testing.T) {
 	s, err := records.Open(t.Context(), records.Config{URL: "sqlite:" + whole})
 	require.NoError(t, err)
 	require.NoError(t, s.View(t.Context(), func(tx *records.Tx) error {
-		c, err := tx.Cursor(recordstest.Source)
+		c, err := tx.Chains().Cursor(recordstest.Source)
 		require.Equal(t, r.Cursor(recordstest.Source).Point, c.Point, "every commit survives")
 		return err
 	}))
@@ -85,7 +85,7 @@ func TestDamagedFile(t *testing.T) {
 				return err
 			}
 		}
-		return tx.StartCursor("eth", chain.Point{Height: 1, Hash: "h"})
+		return tx.Chains().Start("eth", chain.Point{Height: 1, Hash: "h"})
 	}))
 	require.NoError(t, s.Close())
 	b, err := os.ReadFile(path)

@@ -8,6 +8,12 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
+// Orders are what operators decide about transfers.
+type Orders struct{ *Tx }
+
+// Orders returns the statements on orders.
+func (tx *Tx) Orders() Orders { return Orders{tx} }
+
 // Attribution is whose a held deposit is and what is owed for it. Net counts the gateway token's
 // units.
 type Attribution struct {
@@ -20,12 +26,12 @@ type Attribution struct {
 // Attribute assigns a held deposit without an owner to one, and makes it final. It happens once: no
 // row that has an owner gets another. ErrConflict: it is no longer such a deposit, or its block
 // left the chain.
-func (tx *Tx) Attribute(id uint64, a Attribution) error {
+func (tx Orders) Attribute(id uint64, a Attribution) error {
 	return sqlstore.Doing(tx.attribute(id, a), "attributing transfer %d", id)
 }
 
-func (tx *Tx) attribute(id uint64, a Attribution) error {
-	if err := tx.onLine(id); err != nil {
+func (tx Orders) attribute(id uint64, a Attribution) error {
+	if err := tx.Transfers().onLine(id); err != nil {
 		return err
 	}
 	policy, err := json.Marshal(a.Policy)
@@ -36,7 +42,7 @@ func (tx *Tx) attribute(id uint64, a Attribution) error {
 		policy = :policy, changed_at = :now WHERE id = :id AND state = 'held' AND direction = 'deposit' AND owner = '' AND failed = 0`,
 		params{"reason": ReasonOperator, "token": a.Token, "owner": a.Owner, "net": a.Net, "policy": string(policy), "now": tx.millis(), "id": id})
 	if err == nil {
-		err = tx.bookDeposit(id, true)
+		err = tx.Treasury().bookDeposit(id, true)
 	}
 	if err != nil {
 		return err
@@ -46,7 +52,7 @@ func (tx *Tx) attribute(id uint64, a Attribution) error {
 
 // AllowRefundTo notes that an operator wants a transfer refunded to a party other than its sender.
 // Without it such a refund is a breach of the books.
-func (tx *Tx) AllowRefundTo(id uint64, payee string) error {
+func (tx Orders) AllowRefundTo(id uint64, payee string) error {
 	_, err := tx.exec(`INSERT INTO refund_payees (transfer_id, payee, actor, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (transfer_id, payee) DO NOTHING`,
 		id, sqlstore.Note(payee), sqlstore.Note(tx.sql.Actor()), tx.millis())
 	return sqlstore.Doing(err, "ordering the refund of transfer %d to %s", id, payee)
@@ -56,12 +62,12 @@ func (tx *Tx) AllowRefundTo(id uint64, payee string) error {
 // refused, a deposit or a withdrawal of the token and the owner in t, or money of the operators. It
 // happens once. ErrConflict: it is not such a transfer, a payment for it lives, or its block left
 // the chain.
-func (tx *Tx) Reclassify(t Transfer) error {
+func (tx Orders) Reclassify(t Transfer) error {
 	return sqlstore.Doing(tx.reclassify(t), "deciding transfer %d again", t.ID)
 }
 
-func (tx *Tx) reclassify(t Transfer) error {
-	if err := tx.onLine(t.ID); err != nil {
+func (tx Orders) reclassify(t Transfer) error {
+	if err := tx.Transfers().onLine(t.ID); err != nil {
 		return err
 	}
 	live, err := tx.exists(`SELECT 1 FROM payments WHERE transfer_id = ? AND state <> 'void'`, t.ID)
@@ -83,7 +89,7 @@ func (tx *Tx) reclassify(t Transfer) error {
 			"policy": string(policy), "state": t.State, "reason": sqlstore.Note(string(t.Reason)), "now": tx.millis(), "id": t.ID,
 		})
 	if err == nil {
-		err = tx.bookDeposit(t.ID, true)
+		err = tx.Treasury().bookDeposit(t.ID, true)
 	}
 	if err != nil {
 		return err
@@ -93,15 +99,15 @@ func (tx *Tx) reclassify(t Transfer) error {
 
 // Incidents returns the ids of a chain's transfers that were decided and whose blocks left the
 // chain, oldest first; at most 1000.
-func (tx *Tx) Incidents(id chain.ID) (ids []uint64, err error) {
+func (tx Orders) Incidents(id chain.ID) (ids []uint64, err error) {
 	err = tx.list(&ids, `SELECT id FROM transfers WHERE chain = ? AND incident <> '' ORDER BY id LIMIT ? + 0`, string(id), maxPage)
 	return ids, sqlstore.Doing(err, "reading the incidents of %s", id)
 }
 
 // MarkLost marks the decided transfers above a height as gone with their blocks: the nodes have
 // another past from there on.
-func (tx *Tx) MarkLost(id chain.ID, above uint64) error {
-	lost, err := tx.TransfersWhere(`WHERE chain = ? AND height > ? AND state IN ('final','held','refused') AND incident = '' ORDER BY height, id LIMIT ? + 0`,
+func (tx Orders) MarkLost(id chain.ID, above uint64) error {
+	lost, err := tx.Transfers().Where(`WHERE chain = ? AND height > ? AND state IN ('final','held','refused') AND incident = '' ORDER BY height, id LIMIT ? + 0`,
 		string(id), above, maxPage)
 	for i := range lost {
 		if err != nil {
@@ -112,7 +118,7 @@ func (tx *Tx) MarkLost(id chain.ID, above uint64) error {
 	return sqlstore.Doing(err, "marking what %s has lost above block %d", id, above)
 }
 
-func (tx *Tx) markIncident(t *Transfer) error {
+func (tx Orders) markIncident(t *Transfer) error {
 	t.Incident = fmt.Sprintf("decided, then its block %d %s left the chain", t.Height, t.BlockHash)
 	if err := tx.change(`UPDATE transfers SET incident = ? WHERE id = ?`, t.Incident, t.ID); err != nil {
 		return err
@@ -122,8 +128,8 @@ func (tx *Tx) markIncident(t *Transfer) error {
 
 // clearIncidents removes the marks of transfers whose blocks are in our chain: the nodes agree with
 // them again.
-func (tx *Tx) clearIncidents(id chain.ID) error {
-	back, err := tx.TransfersWhere(`WHERE chain = ? AND incident <> '' AND EXISTS (SELECT 1 FROM blocks b
+func (tx Orders) clearIncidents(id chain.ID) error {
+	back, err := tx.Transfers().Where(`WHERE chain = ? AND incident <> '' AND EXISTS (SELECT 1 FROM blocks b
 		WHERE b.chain = transfers.chain AND b.hash = transfers.block_hash AND b.canonical = 1) ORDER BY id LIMIT ? + 0`, string(id), maxPage)
 	for _, t := range back {
 		if err == nil {
@@ -133,7 +139,7 @@ func (tx *Tx) clearIncidents(id chain.ID) error {
 	return err
 }
 
-func (tx *Tx) clearIncident(transfer uint64) error {
+func (tx Orders) clearIncident(transfer uint64) error {
 	if err := tx.change(`UPDATE transfers SET incident = '' WHERE id = ?`, transfer); err != nil {
 		return err
 	}
@@ -157,13 +163,13 @@ type Loss struct {
 // returns. ErrConflict: the transfer is no incident, or its loss was written off before. Or a
 // payment for it is in progress, so that the loss is unknown. Or nothing was paid and its block is
 // still in our chain.
-func (tx *Tx) WriteOff(id uint64) (Loss, error) {
+func (tx Orders) WriteOff(id uint64) (Loss, error) {
 	l, err := tx.writeOffIncident(id)
 	return l, sqlstore.Doing(err, "writing off transfer %d", id)
 }
 
-func (tx *Tx) writeOffIncident(id uint64) (l Loss, err error) {
-	t, err := tx.Transfer(id)
+func (tx Orders) writeOffIncident(id uint64) (l Loss, err error) {
+	t, err := tx.Transfers().Get(id)
 	if err == nil && t.Incident == "" {
 		err = fmt.Errorf("%w: its block is on the chain", ErrConflict)
 	}
@@ -198,9 +204,9 @@ func (tx *Tx) writeOffIncident(id uint64) (l Loss, err error) {
 
 // lossOf is the payment that was made for a transfer; nothing when none was. Then it names what
 // waits to be paid, and the receives with it.
-func (tx *Tx) lossOf(t Transfer) (l Loss, waiting []Payment, err error) {
+func (tx Orders) lossOf(t Transfer) (l Loss, waiting []Payment, err error) {
 	l = Loss{Chain: t.Chain, Asset: t.Asset}
-	payments, err := tx.PaymentsOf(t.ID)
+	payments, err := tx.Payments().Of(t.ID)
 	owed := false
 	for _, p := range payments {
 		switch waits := p.State == Queued || p.State == HeldPayment; {
@@ -223,7 +229,7 @@ func (tx *Tx) lossOf(t Transfer) (l Loss, waiting []Payment, err error) {
 // giveUp ends the pending payments of an incident, and makes it a transfer that was never decided.
 // ErrConflict: its block is in our chain, or a slot of a payment is not decided. Or an order
 // refunded it less or to another party, which its reason would not show when it is decided again.
-func (tx *Tx) giveUp(t Transfer, waiting []Payment) error {
+func (tx Orders) giveUp(t Transfer, waiting []Payment) error {
 	stands, err := tx.exists(`SELECT 1 FROM blocks WHERE chain = ? AND hash = ? AND canonical = 1`, string(t.Chain), t.BlockHash)
 	switch {
 	case err != nil:
@@ -234,21 +240,21 @@ func (tx *Tx) giveUp(t Transfer, waiting []Payment) error {
 		return fmt.Errorf("%w: its refund is not paid, and its reason %s is not of its first sight", ErrConflict, t.Reason)
 	}
 	for _, p := range waiting {
-		if err := tx.movePayment(p.ID, p.State, VoidPayment, "its transfer was written off"); err != nil {
+		if err := tx.Payments().movePayment(p.ID, p.State, VoidPayment, "its transfer was written off"); err != nil {
 			return fmt.Errorf("payment %d: %w", p.ID, err)
 		}
 	}
 	if t.State == Final && t.Reason == ReasonOperator {
 		t.Reason = "" // it is final again if it returns
 	}
-	if err := tx.moveTransfer(t.ID, t.State, Orphaned, t.Reason); err != nil {
+	if err := tx.Transfers().moveTransfer(t.ID, t.State, Orphaned, t.Reason); err != nil {
 		return err
 	}
 	return tx.change(`UPDATE transfers SET incident = '' WHERE id = ? AND incident <> ''`, t.ID)
 }
 
 // incidentLosses is losses of those transfers that are incidents.
-func (tx *Tx) incidentLosses(transfers []Transfer) (map[uint64]Loss, error) {
+func (tx Orders) incidentLosses(transfers []Transfer) (map[uint64]Loss, error) {
 	var ids []uint64
 	for _, t := range transfers {
 		if t.Incident != "" {
@@ -262,7 +268,7 @@ func (tx *Tx) incidentLosses(transfers []Transfer) (map[uint64]Loss, error) {
 }
 
 // losses returns what was written off of transfers.
-func (tx *Tx) losses(ids []uint64) (map[uint64]Loss, error) {
+func (tx Orders) losses(ids []uint64) (map[uint64]Loss, error) {
 	var rows []struct {
 		Loss
 		ID uint64 `db:"transfer_id"`
@@ -280,7 +286,7 @@ func (tx *Tx) losses(ids []uint64) (map[uint64]Loss, error) {
 // DifferingTx returns the newest transaction of a payment that is final on its chain and moved
 // something other than the payment, unless an operator has stated that nothing moved
 // (NothingMoved). A payment that has one may be paid: it is neither made again nor given back.
-func (tx *Tx) DifferingTx(paymentID uint64) (e OwnTx, found bool, err error) {
+func (tx Orders) DifferingTx(paymentID uint64) (e OwnTx, found bool, err error) {
 	var r ownTxRow
 	found, err = tx.get(&r, `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.void, e.fee FROM slots s CROSS JOIN attempts a CROSS JOIN effects e
 		WHERE s.payment_id = ? AND s.state = 'void' AND a.chain = s.chain AND a.account = s.account AND a.lineage = s.lineage AND a.number = s.number
@@ -293,7 +299,7 @@ func (tx *Tx) DifferingTx(paymentID uint64) (e OwnTx, found bool, err error) {
 
 // NothingMoved keeps in the history an operator's word that a payment's DifferingTx moved nothing,
 // as of a token that answers false: it may be made again, or given back. ErrConflict: it is none.
-func (tx *Tx) NothingMoved(paymentID uint64, hash string) error {
+func (tx Orders) NothingMoved(paymentID uint64, hash string) error {
 	e, found, err := tx.DifferingTx(paymentID)
 	if err == nil && (!found || e.Tx != hash) {
 		err = fmt.Errorf("%w: %s is not one of its differing transactions", ErrConflict, hash)
@@ -307,17 +313,17 @@ func (tx *Tx) NothingMoved(paymentID uint64, hash string) error {
 // SettleDiffering records an operator's statement that a held payment was paid by its DifferingTx:
 // payment and a slot of the operators' branch are paid, permanently. ErrConflict: it is none, or
 // the payment is not held, or a slot of it is not decided.
-func (tx *Tx) SettleDiffering(paymentID uint64, hash string) error {
+func (tx Orders) SettleDiffering(paymentID uint64, hash string) error {
 	return sqlstore.Doing(tx.settleDiffering(paymentID, hash), "settling payment %d by %s", paymentID, hash)
 }
 
-func (tx *Tx) settleDiffering(paymentID uint64, hash string) error {
+func (tx Orders) settleDiffering(paymentID uint64, hash string) error {
 	e, found, err := tx.DifferingTx(paymentID)
 	if err == nil && (!found || e.Tx != hash) {
 		err = fmt.Errorf("%w: %s is not one of its differing transactions", ErrConflict, hash)
 	}
 	if err == nil {
-		err = tx.checkFinal(e.Chain, e.BlockHash)
+		err = tx.Slots().checkFinal(e.Chain, e.BlockHash)
 	}
 	if err != nil {
 		return err
@@ -326,15 +332,15 @@ func (tx *Tx) settleDiffering(paymentID uint64, hash string) error {
 	if err != nil {
 		return err
 	}
-	s, err := tx.operatorSlot(paymentID, e)
+	s, err := tx.Recovery().operatorSlot(paymentID, e)
 	if err == nil {
-		err = tx.decideSlot(s, SlotPaid, hash, e.BlockHash)
+		err = tx.Slots().decideSlot(s, SlotPaid, hash, e.BlockHash)
 	}
 	if err == nil {
 		err = tx.change(`UPDATE payments SET state = 'paid', reason = '', tx = ?, changed_at = ? WHERE id = ? AND state = 'bound'`, hash, tx.millis(), paymentID)
 	}
 	if err == nil {
-		err = tx.noteSweep(paymentID)
+		err = tx.Treasury().noteSweep(paymentID)
 	}
 	if err != nil {
 		return err

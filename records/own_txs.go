@@ -8,6 +8,12 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
+// OwnTxs are the transactions of our accounts as blocks show them.
+type OwnTxs struct{ *Tx }
+
+// OwnTxs returns the statements on own transactions.
+func (tx *Tx) OwnTxs() OwnTxs { return OwnTxs{tx} }
+
 type ownTxRow struct {
 	Chain     string       `db:"chain"`
 	Tx        string       `db:"tx"`
@@ -29,20 +35,20 @@ func (r ownTxRow) ownTx() OwnTx {
 	}
 }
 
-// SeeOwnTx is SeeOwnTxs of one.
-func (tx *Tx) SeeOwnTx(e OwnTx) error { return tx.SeeOwnTxs(e.Chain, []OwnTx{e}) }
+// See is SeeOwnTxs of one.
+func (tx OwnTxs) See(e OwnTx) error { return tx.SeeAll(e.Chain, []OwnTx{e}) }
 
-// SeeOwnTxs stores our accounts' transactions in a block of the chain: the block at the cursor. The
+// SeeAll stores our accounts' transactions in a block of the chain: the block at the cursor. The
 // same own transaction in the same block is stored once. Their slots count as mined until the block
 // leaves the chain.
-func (tx *Tx) SeeOwnTxs(id chain.ID, list []OwnTx) error {
+func (tx OwnTxs) SeeAll(id chain.ID, list []OwnTx) error {
 	if err := tx.seeOwnTxs(id, list); err != nil {
 		return fmt.Errorf("storing %d effects on %s: %w", len(list), id, err)
 	}
 	return nil
 }
 
-func (tx *Tx) seeOwnTxs(id chain.ID, list []OwnTx) error {
+func (tx OwnTxs) seeOwnTxs(id chain.ID, list []OwnTx) error {
 	hashes, rows := make([]string, len(list)), make([][]any, len(list))
 	for i, e := range list {
 		hashes[i] = e.Tx
@@ -70,7 +76,7 @@ type attemptSlot struct {
 }
 
 // ourHashes returns those of a chain's hashes that we signed.
-func (tx *Tx) ourHashes(id chain.ID, hashes []string) (map[string]attemptSlot, error) {
+func (tx OwnTxs) ourHashes(id chain.ID, hashes []string) (map[string]attemptSlot, error) {
 	out := map[string]attemptSlot{}
 	err := sqlstore.InGroups(hashes, func(set string, in []any, _ int) error {
 		in = append([]any{string(id)}, in...)
@@ -95,7 +101,7 @@ func (tx *Tx) ourHashes(id chain.ID, hashes []string) (map[string]attemptSlot, e
 }
 
 // markMined marks the open slots of attempts as standing in the blocks that show them.
-func (tx *Tx) markMined(id chain.ID, list []OwnTx, known map[string]attemptSlot) error {
+func (tx OwnTxs) markMined(id chain.ID, list []OwnTx, known map[string]attemptSlot) error {
 	type run struct {
 		account   string
 		branch    uint64
@@ -123,14 +129,14 @@ func (tx *Tx) markMined(id chain.ID, list []OwnTx, known map[string]attemptSlot)
 
 // markKnown marks what an account did at a number as ours, because the transaction is about to be
 // stored as a cancellation.
-func (tx *Tx) markKnown(id chain.ID, account string, number uint64, hash string) error {
+func (tx OwnTxs) markKnown(id chain.ID, account string, number uint64, hash string) error {
 	_, err := tx.exec(`UPDATE effects SET known = 1 WHERE chain = ? AND account = ? AND number = ? AND tx = ?`, string(id), account, number, hash)
 	return err
 }
 
 // MinedAt returns the height at which the chain contains a transaction of an account's number;
 // false where no block contains it.
-func (tx *Tx) MinedAt(id chain.ID, account string, number uint64, hash string) (height uint64, found bool, err error) {
+func (tx OwnTxs) MinedAt(id chain.ID, account string, number uint64, hash string) (height uint64, found bool, err error) {
 	found, err = tx.get(&height, `SELECT e.height FROM effects e WHERE e.chain = ? AND e.account = ? AND e.number = ? AND e.tx = ? AND (e.settled = 1
 		OR EXISTS (SELECT 1 FROM blocks b WHERE b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1))`, string(id), account, number, hash)
 	if err != nil {
@@ -139,10 +145,10 @@ func (tx *Tx) MinedAt(id chain.ID, account string, number uint64, hash string) (
 	return height, found, nil
 }
 
-// UnsettledOwnTxs returns the own transactions in final blocks of the line that were not acted on
+// Unsettled returns the own transactions in final blocks of the line that were not acted on
 // yet, by account and number: at most limit.
-func (tx *Tx) UnsettledOwnTxs(id chain.ID, limit int) ([]OwnTx, error) {
-	c, err := tx.Cursor(id)
+func (tx OwnTxs) Unsettled(id chain.ID, limit int) ([]OwnTx, error) {
+	c, err := tx.Chains().Cursor(id)
 	if err != nil {
 		return nil, err
 	}
@@ -161,9 +167,9 @@ func (tx *Tx) UnsettledOwnTxs(id chain.ID, limit int) ([]OwnTx, error) {
 	return out, nil
 }
 
-// OwnTxsOf returns what an account did in final blocks, by number, from one number on: at most
+// Of returns what an account did in final blocks, by number, from one number on: at most
 // limit.
-func (tx *Tx) OwnTxsOf(id chain.ID, account string, from uint64, limit int) ([]OwnTx, error) {
+func (tx OwnTxs) Of(id chain.ID, account string, from uint64, limit int) ([]OwnTx, error) {
 	var rows []ownTxRow
 	err := tx.list(&rows, `SELECT chain, tx, block_hash, height, account, number, ok, void, fee FROM effects
 		WHERE chain = ? AND account = ? AND number >= ? AND settled = 1 ORDER BY number LIMIT ? + 0`, string(id), account, from, limit)
@@ -172,7 +178,7 @@ func (tx *Tx) OwnTxsOf(id chain.ID, account string, from uint64, limit int) ([]O
 
 // MarkSettled records that an own transaction was acted on. ErrConflict: it was already, or it is
 // not stored.
-func (tx *Tx) MarkSettled(e OwnTx) error {
+func (tx OwnTxs) MarkSettled(e OwnTx) error {
 	err := tx.change(`UPDATE effects SET settled = 1 WHERE chain = ? AND account = ? AND number = ? AND tx = ? AND block_hash = ? AND settled = 0`,
 		string(e.Chain), e.Account, e.Number, e.Tx, e.BlockHash)
 	if err != nil {
@@ -184,7 +190,7 @@ func (tx *Tx) MarkSettled(e OwnTx) error {
 // PaidBefore sums the amounts of an asset that the account's transactions before an own transaction
 // moved in the same block, by their payments. They are found by the height: an account may have
 // made any number.
-func (tx *Tx) PaidBefore(e OwnTx, asset chain.Asset) (sum chain.Amount, err error) {
+func (tx OwnTxs) PaidBefore(e OwnTx, asset chain.Asset) (sum chain.Amount, err error) {
 	var rows []struct {
 		Amount chain.Amount `db:"amount"`
 	}
@@ -216,7 +222,7 @@ const inclusionSample = 64
 
 // Inclusion returns the inclusion of the newest transactions of accounts that were signed since a
 // moment.
-func (tx *Tx) Inclusion(id chain.ID, accounts []string, since time.Time) (sum Inclusion, err error) {
+func (tx OwnTxs) Inclusion(id chain.ID, accounts []string, since time.Time) (sum Inclusion, err error) {
 	for _, account := range accounts {
 		var i Inclusion
 		err := tx.one(&i, `SELECT COUNT(*) AS count, COALESCE(SUM(e.height - f.head), 0) AS blocks

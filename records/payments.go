@@ -10,6 +10,12 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
+// Payments are the orders to pay, from queued to paid or void.
+type Payments struct{ *Tx }
+
+// Payments returns the statements on payments.
+func (tx *Tx) Payments() Payments { return Payments{tx} }
+
 type paymentRow struct {
 	Payment
 	TransferID sql.NullInt64 `db:"transfer_id"`
@@ -38,12 +44,12 @@ func (r paymentRow) payment() Payment {
 
 func paymentsOf(rows []paymentRow) []Payment { return sqlstore.Each(rows, paymentRow.payment) }
 
-// QueuePayment stores an order to pay, queued or held according to its State (queued when empty),
+// Queue stores an order to pay, queued or held according to its State (queued when empty),
 // and returns its ID. ErrConflict: the transfer has a live payment already (a credit and a refund
 // exclude each other), is not decided yet, or its block left the chain. Also: the account sweeps to
 // the payee already, the payee's top-up is in progress, or some of the asset is on its way to the
 // cold address.
-func (tx *Tx) QueuePayment(p Payment) (uint64, error) {
+func (tx Payments) Queue(p Payment) (uint64, error) {
 	if p.State == "" {
 		p.State = Queued
 	}
@@ -51,7 +57,7 @@ func (tx *Tx) QueuePayment(p Payment) (uint64, error) {
 	return id, sqlstore.Doing(err, "queueing a %s for transfer %d", p.Purpose, p.TransferID)
 }
 
-func (tx *Tx) queuePayment(p Payment) (uint64, error) {
+func (tx Payments) queuePayment(p Payment) (uint64, error) {
 	if err := checkPayment(p); err != nil {
 		return 0, err
 	}
@@ -63,7 +69,7 @@ func (tx *Tx) queuePayment(p Payment) (uint64, error) {
 }
 
 // storePayment stores a payment that was checked. owner is whose turn it takes.
-func (tx *Tx) storePayment(p Payment, owner string) (uint64, error) {
+func (tx Payments) storePayment(p Payment, owner string) (uint64, error) {
 	rank, err := tx.rank(p, owner)
 	if err != nil {
 		return 0, err
@@ -108,7 +114,7 @@ func checkPayment(p Payment) error {
 // checkFree finds violations of the table's constraints in advance, so that a refusal leaves the
 // transaction usable on both engines. It returns the user whose turn the payment takes; none when
 // it has no transfer.
-func (tx *Tx) checkFree(p Payment) (owner string, err error) {
+func (tx Payments) checkFree(p Payment) (owner string, err error) {
 	var taken bool
 	switch p.Purpose {
 	case chain.Credit, chain.Refund:
@@ -121,7 +127,7 @@ func (tx *Tx) checkFree(p Payment) (owner string, err error) {
 	case chain.Gas:
 		taken, err = tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND payee = ? AND purpose = 'gas' AND state IN ('queued','bound','held')`, string(p.Chain), p.Payee)
 	case chain.Cold:
-		_, taken, err = tx.ColdMove(p.Chain, p.Asset)
+		_, taken, err = tx.Treasury().ColdMove(p.Chain, p.Asset)
 	default:
 		return "", fmt.Errorf("payment purpose %q: must be credit, refund, receive, sweep, gas or cold", p.Purpose)
 	}
@@ -133,7 +139,7 @@ func (tx *Tx) checkFree(p Payment) (owner string, err error) {
 
 // checkCause is ErrConflict unless a transfer is decided, of the line, and without a live payment x
 // that excludes the new one. It answers whose turn its payments take.
-func (tx *Tx) checkCause(transferID uint64, excludes string) (owner string, err error) {
+func (tx Payments) checkCause(transferID uint64, excludes string) (owner string, err error) {
 	var t struct {
 		Owner     string `db:"owner"`
 		Live      bool   `db:"live"`
@@ -158,43 +164,43 @@ func (tx *Tx) checkCause(transferID uint64, excludes string) (owner string, err 
 	return t.Owner, nil
 }
 
-// Payment returns one payment, or ErrNotFound.
-func (tx *Tx) Payment(id uint64) (Payment, error) {
+// Get returns one payment, or ErrNotFound.
+func (tx Payments) Get(id uint64) (Payment, error) {
 	var r paymentRow
 	err := tx.one(&r, `SELECT `+paymentColumns+` FROM payments WHERE id = ?`, id)
 	return r.payment(), sqlstore.Doing(err, "reading payment %d", id)
 }
 
-// PaymentsOf returns all payments that a transfer caused, oldest first.
-func (tx *Tx) PaymentsOf(transferID uint64) ([]Payment, error) {
+// Of returns all payments that a transfer caused, oldest first.
+func (tx Payments) Of(transferID uint64) ([]Payment, error) {
 	var rows []paymentRow
 	err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE transfer_id = ? ORDER BY id`, transferID)
 	return paymentsOf(rows), sqlstore.Doing(err, "reading the payments of transfer %d", transferID)
 }
 
-// MovePayment moves a payment between queued and held, or from either to void, which frees its
+// Move moves a payment between queued and held, or from either to void, which frees its
 // transfer for another payment. Binding and settling have their own methods. ErrConflict: it is in
 // another state, the transition does not exist, a slot of it is not decided, or it would be made
 // again or given back while it has a DifferingTx.
-func (tx *Tx) MovePayment(id uint64, from, to PaymentState, reason Reason) error {
+func (tx Payments) Move(id uint64, from, to PaymentState, reason Reason) error {
 	return sqlstore.Doing(tx.movePayment(id, from, to, reason), "moving payment %d from %s to %s", id, from, to)
 }
 
 // checkOutcome returns ErrConflict for a credit or refund that may be paid already. Moves between
 // our own accounts are recomputed from their balances.
-func (tx *Tx) checkOutcome(id uint64) error {
-	e, differs, err := tx.DifferingTx(id)
+func (tx Payments) checkOutcome(id uint64) error {
+	e, differs, err := tx.Orders().DifferingTx(id)
 	if err != nil || !differs {
 		return err
 	}
-	p, err := tx.Payment(id)
+	p, err := tx.Get(id)
 	if err == nil && (p.Purpose == chain.Credit || p.Purpose == chain.Refund) {
 		err = fmt.Errorf("%w: its transaction %s is final on %s and moved something", ErrConflict, e.Tx, e.Chain)
 	}
 	return err
 }
 
-func (tx *Tx) movePayment(id uint64, from, to PaymentState, reason Reason) error {
+func (tx Payments) movePayment(id uint64, from, to PaymentState, reason Reason) error {
 	waits := from == Queued || from == HeldPayment
 	if !waits || from == to || to == Bound || to == Paid {
 		return fmt.Errorf("%w: this state change is not allowed", ErrConflict)

@@ -10,6 +10,12 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
+// Recovery resolves transactions of our accounts that no slot explains, and resumes the accounts.
+type Recovery struct{ *Tx }
+
+// Recovery returns the statements on recovery.
+func (tx *Tx) Recovery() Recovery { return Recovery{tx} }
+
 // operatorLine is the branch of slots that an operator has settled: they are on the ledger's chain
 // and on no branch that we signed.
 const operatorLine = 1 << 62
@@ -21,12 +27,12 @@ const accepted = `EXISTS (SELECT 1 FROM history h WHERE h.subject = 'account' AN
 // UnknownTxs returns the final transactions of an account that, by our records, we did not sign and
 // that no operator has settled or accepted; by number. Transactions before the account's adoption
 // are history.
-func (tx *Tx) UnknownTxs(id chain.ID, account string) ([]OwnTx, error) {
+func (tx Recovery) UnknownTxs(id chain.ID, account string) ([]OwnTx, error) {
 	out, err := tx.unknownTxs(id, account, `AND NOT `+accepted)
 	return out, sqlstore.Doing(err, "reading the foreign transactions of %s on %s", account, id)
 }
 
-func (tx *Tx) unknownTxs(id chain.ID, account, but string) ([]OwnTx, error) {
+func (tx Recovery) unknownTxs(id chain.ID, account, but string) ([]OwnTx, error) {
 	var rows []ownTxRow
 	err := tx.list(&rows, `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.fee, e.payee, COALESCE(e.value, '0') AS value FROM effects e
 		JOIN accounts a ON a.chain = e.chain AND a.account = e.account AND a.state <> 'new' AND e.number >= a.base
@@ -35,7 +41,7 @@ func (tx *Tx) unknownTxs(id chain.ID, account, but string) ([]OwnTx, error) {
 }
 
 // Unexplained returns the accounts of a chain that have UnknownTxs.
-func (tx *Tx) Unexplained(id chain.ID) ([]string, error) {
+func (tx Recovery) Unexplained(id chain.ID) ([]string, error) {
 	var accounts []string
 	err := tx.list(&accounts, `SELECT DISTINCT e.account FROM effects e
 		JOIN accounts a ON a.chain = e.chain AND a.account = e.account AND a.state <> 'new' AND e.number >= a.base
@@ -44,7 +50,7 @@ func (tx *Tx) Unexplained(id chain.ID) ([]string, error) {
 }
 
 // unknownTx is the unexplained transaction of a stopped account with a hash.
-func (tx *Tx) unknownTx(a Account, hash string) (OwnTx, error) {
+func (tx Recovery) unknownTx(a Account, hash string) (OwnTx, error) {
 	if a.State != AccountHalted && a.State != AccountRecovering {
 		return OwnTx{}, fmt.Errorf("%w: the account is %s", ErrConflict, a.State)
 	}
@@ -63,8 +69,8 @@ func (tx *Tx) unknownTx(a Account, hash string) (OwnTx, error) {
 // AcceptUnknownTx records in the history that an operator knows of an unknown transaction, and why
 // it pays none of our liabilities. ErrConflict: the account is not stopped, or the transaction is
 // none of its UnknownTxs.
-func (tx *Tx) AcceptUnknownTx(id chain.ID, account, hash, why string) error {
-	a, err := tx.Account(id, account)
+func (tx Recovery) AcceptUnknownTx(id chain.ID, account, hash, why string) error {
+	a, err := tx.Accounts().Get(id, account)
 	if err == nil {
 		_, err = tx.unknownTx(a, hash)
 	}
@@ -79,16 +85,16 @@ func (tx *Tx) AcceptUnknownTx(id chain.ID, account, hash, why string) error {
 // caller must verify payee and amount. Slots that the final transaction excludes become void first.
 // ErrConflict: the account is not stopped, or the transaction is none of its UnknownTxs or failed.
 // Also: the payment is not queued or held, or a slot of it is not decided.
-func (tx *Tx) SettleUnknownTx(paymentID uint64, hash string) error {
+func (tx Recovery) SettleUnknownTx(paymentID uint64, hash string) error {
 	return sqlstore.Doing(tx.settleUnknownTx(paymentID, hash), "settling payment %d by %s", paymentID, hash)
 }
 
-func (tx *Tx) settleUnknownTx(paymentID uint64, hash string) error {
-	p, err := tx.Payment(paymentID)
+func (tx Recovery) settleUnknownTx(paymentID uint64, hash string) error {
+	p, err := tx.Payments().Get(paymentID)
 	if err != nil {
 		return err
 	}
-	a, err := tx.Account(p.Chain, p.Account)
+	a, err := tx.Accounts().Get(p.Chain, p.Account)
 	if err != nil {
 		return err
 	}
@@ -106,14 +112,14 @@ func (tx *Tx) settleUnknownTx(paymentID uint64, hash string) error {
 	if err != nil {
 		return err
 	}
-	if err := tx.AddAttempt(s, Attempt{Attempt: chain.Attempt{Hash: hash}, Kind: AttemptPay}); err != nil {
+	if err := tx.Slots().AddAttempt(s, Attempt{Attempt: chain.Attempt{Hash: hash}, Kind: AttemptPay}); err != nil {
 		return err
 	}
-	return tx.SettlePaid(s, hash, e.BlockHash)
+	return tx.Slots().SettlePaid(s, hash, e.BlockHash)
 }
 
 // operatorSlot binds a waiting payment to the number that a unknown transaction used.
-func (tx *Tx) operatorSlot(paymentID uint64, e OwnTx) (Slot, error) {
+func (tx Recovery) operatorSlot(paymentID uint64, e OwnTx) (Slot, error) {
 	undecided, err := tx.exists(`SELECT 1 FROM slots WHERE payment_id = ? AND state IN ('open','forked')`, paymentID)
 	if err != nil {
 		return Slot{}, err
@@ -121,9 +127,9 @@ func (tx *Tx) operatorSlot(paymentID uint64, e OwnTx) (Slot, error) {
 	if undecided {
 		return Slot{}, fmt.Errorf("%w: a slot of it is not decided", ErrConflict)
 	}
-	p, err := tx.Payment(paymentID)
+	p, err := tx.Payments().Get(paymentID)
 	if err == nil && p.State == HeldPayment {
-		err = tx.MovePayment(paymentID, HeldPayment, Queued, ReasonOperator)
+		err = tx.Payments().Move(paymentID, HeldPayment, Queued, ReasonOperator)
 	}
 	if err != nil {
 		return Slot{}, err
@@ -132,16 +138,16 @@ func (tx *Tx) operatorSlot(paymentID uint64, e OwnTx) (Slot, error) {
 		Chain: e.Chain, Account: e.Account, Branch: operatorLine, Nonce: e.Number, PaymentID: p.ID, Gen: p.Gen, State: SlotOpen,
 		CreatedAt: tx.now, ChangedAt: tx.now,
 	}
-	if err := tx.openSlots([]Slot{s}); err != nil {
+	if err := tx.Slots().openSlots([]Slot{s}); err != nil {
 		return Slot{}, err
 	}
 	return s, tx.logPayment(p.ID, string(ReasonOperator), fmt.Sprintf("%s at number %d paid it, by an operator's order", e.Tx, e.Number))
 }
 
-// VoidBlockedSlots voids every slot of a stopped account that a final unknown transaction has shut
+// VoidBlocked voids every slot of a stopped account that a final unknown transaction has shut
 // out, so that the payments wait for a slot again. ErrConflict: the account is not stopped.
-func (tx *Tx) VoidBlockedSlots(id chain.ID, account string) error {
-	a, err := tx.Account(id, account)
+func (tx Recovery) VoidBlocked(id chain.ID, account string) error {
+	a, err := tx.Accounts().Get(id, account)
 	if err == nil && a.State != AccountHalted && a.State != AccountRecovering {
 		err = fmt.Errorf("%w: the account is %s", ErrConflict, a.State)
 	}
@@ -154,22 +160,22 @@ func (tx *Tx) VoidBlockedSlots(id chain.ID, account string) error {
 // voidBlockedSlots voids every undecided slot of an account that can never be used any more: a
 // final unknown transaction has its number or, where the ledger links blocks, a lower one: every
 // line of ours has another block there. The payments are queued again.
-func (tx *Tx) voidBlockedSlots(a Account) error {
+func (tx Recovery) voidBlockedSlots(a Account) error {
 	unknown, err := tx.unknownTxs(a.Chain, a.Account, "")
 	if err != nil {
 		return err
 	}
 	for _, e := range unknown {
-		rows, err := tx.slotRows(`WHERE chain = ? AND account = ? AND state IN ('open','forked') AND (number = ? OR number > ? AND lineage > 0)
+		rows, err := tx.Slots().slotRows(`WHERE chain = ? AND account = ? AND state IN ('open','forked') AND (number = ? OR number > ? AND lineage > 0)
 			ORDER BY number, lineage`, string(a.Chain), a.Account, e.Number, e.Number)
 		if err != nil {
 			return err
 		}
-		if err := tx.checkFinal(a.Chain, e.BlockHash); err != nil && len(rows) > 0 {
+		if err := tx.Slots().checkFinal(a.Chain, e.BlockHash); err != nil && len(rows) > 0 {
 			return err
 		}
 		for _, r := range rows {
-			if err := tx.voidSlot(r.slot(), e.Tx, e.BlockHash, "it has a foreign transaction", Queued); err != nil {
+			if err := tx.Slots().voidSlot(r.slot(), e.Tx, e.BlockHash, "it has a foreign transaction", Queued); err != nil {
 				return err
 			}
 		}
@@ -179,12 +185,12 @@ func (tx *Tx) voidBlockedSlots(a Account) error {
 
 // CanSettleUnknownTx reports whether a payment that is not paid may be settled by a unknown
 // transaction: no slot of it can pay it any more, or it has none.
-func (tx *Tx) CanSettleUnknownTx(p Payment) (bool, error) {
-	_, differs, err := tx.DifferingTx(p.ID)
+func (tx Recovery) CanSettleUnknownTx(p Payment) (bool, error) {
+	_, differs, err := tx.Orders().DifferingTx(p.ID)
 	if err != nil || differs {
 		return false, err
 	}
-	slots, err := tx.Slots(p.ID)
+	slots, err := tx.Slots().Of(p.ID)
 	if err != nil {
 		return false, err
 	}
@@ -215,21 +221,21 @@ type Resumption struct {
 	First  uint64 // the number of the first of them
 }
 
-// ResumeAccount lets a stopped account sign again, from the present state of its ledger. Slots that
+// Resume lets a stopped account sign again, from the present state of its ledger. Slots that
 // final unknown transactions exclude become void and their payments are queued again. Where the
 // ledger counts nonces, open slots at Next and above do not change. Where it links blocks, only the
 // signed ones that follow the account's last block stay, and a new branch excludes the others.
 // ErrConflict: the account is not stopped, a final transaction of it is not explained, a block with
 // one of its numbers was not read yet, or a slot below Next is not decided.
-func (tx *Tx) ResumeAccount(id chain.ID, account string, at Resumption) error {
-	a, err := tx.Account(id, account)
+func (tx Recovery) Resume(id chain.ID, account string, at Resumption) error {
+	a, err := tx.Accounts().Get(id, account)
 	if err == nil {
 		err = tx.resumeAccount(a, at)
 	}
 	return sqlstore.Doing(err, "resuming the account %s on %s at %d", account, id, at.Next)
 }
 
-func (tx *Tx) resumeAccount(a Account, at Resumption) error {
+func (tx Recovery) resumeAccount(a Account, at Resumption) error {
 	if err := tx.checkResume(a, at); err != nil {
 		return err
 	}
@@ -251,8 +257,8 @@ func (tx *Tx) resumeAccount(a Account, at Resumption) error {
 // resumeLine begins a branch behind the signed slots that continue from the account's last block:
 // their bytes are known and stay valid. All other open slots are excluded, and so is every
 // signature missing in the records.
-func (tx *Tx) resumeLine(a *Account, at Resumption) error {
-	open, err := tx.OpenSlots(a.Chain, a.Account)
+func (tx Recovery) resumeLine(a *Account, at Resumption) error {
+	open, err := tx.Slots().Open(a.Chain, a.Account)
 	if err != nil {
 		return err
 	}
@@ -264,14 +270,14 @@ func (tx *Tx) resumeLine(a *Account, at Resumption) error {
 		next, hash = next+1, o.Attempts[len(o.Attempts)-1].Hash
 	}
 	const why = "an operator resumed the account"
-	if err := tx.forkSlots(a, next, hash, why); err != nil {
+	if err := tx.Slots().forkSlots(a, next, hash, why); err != nil {
 		return err
 	}
 	a.Branch, a.Next = max(a.Branch, at.Branch)+1, next
-	return tx.addBranch(*a, next, hash, why)
+	return tx.Accounts().addBranch(*a, next, hash, why)
 }
 
-func (tx *Tx) checkResume(a Account, at Resumption) error {
+func (tx Recovery) checkResume(a Account, at Resumption) error {
 	switch {
 	case a.State != AccountHalted && a.State != AccountRecovering:
 		return fmt.Errorf("%w: the account is %s", ErrConflict, a.State)
@@ -305,7 +311,7 @@ func (tx *Tx) checkResume(a Account, at Resumption) error {
 // a final block that we have read: another transaction there may have paid our liability. For an
 // account that was never adopted, the sign-guard's first signature is the beginning. ErrConflict
 // otherwise.
-func (tx *Tx) CheckRead(a Account, at Resumption) error {
+func (tx Recovery) CheckRead(a Account, at Resumption) error {
 	from, adopted := a.Base, a.Base != 0 || a.Next != 0
 	if !adopted {
 		from = at.First
@@ -326,9 +332,9 @@ func (tx *Tx) CheckRead(a Account, at Resumption) error {
 	return err
 }
 
-// OwnTxByHash returns what a transaction of ours did in a final block; false when no final block
+// ByHash returns what a transaction of ours did in a final block; false when no final block
 // that we have read has it.
-func (tx *Tx) OwnTxByHash(hash string) (OwnTx, bool, error) {
+func (tx OwnTxs) ByHash(hash string) (OwnTx, bool, error) {
 	var r ownTxRow
 	const columns = `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.fee `
 	found, err := tx.get(&r, columns+`FROM effects e WHERE e.chain IN (SELECT c.chain FROM cursors c) AND e.tx = ? AND e.known = 0 AND e.settled = 1
@@ -340,8 +346,8 @@ func (tx *Tx) OwnTxByHash(hash string) (OwnTx, bool, error) {
 	return r.ownTx(), found, sqlstore.Doing(err, "finding transaction %s", hash)
 }
 
-// UnpaidPayments returns the payments of an account that are queued, held or bound, oldest first.
-func (tx *Tx) UnpaidPayments(id chain.ID, account string) ([]Payment, error) {
+// Unpaid returns the payments of an account that are queued, held or bound, oldest first.
+func (tx Recovery) Unpaid(id chain.ID, account string) ([]Payment, error) {
 	var rows []paymentRow
 	err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE chain = ? AND account = ? AND state IN ('queued','held','bound') ORDER BY id`,
 		string(id), account)
@@ -350,8 +356,8 @@ func (tx *Tx) UnpaidPayments(id chain.ID, account string) ([]Payment, error) {
 
 // Refundable returns the transfers on a chain that brought an amount, or have it left after the fee
 // of a withdrawal, and are neither credited nor refunded yet, oldest first.
-func (tx *Tx) Refundable(id chain.ID, asset chain.Asset, amount chain.Amount) ([]Transfer, error) {
-	out, err := tx.TransfersWhere(`WHERE chain = ? AND asset = ? AND (amount = ? OR (net = ? AND direction = 'withdrawal')) AND direction <> 'funding'
+func (tx Recovery) Refundable(id chain.ID, asset chain.Asset, amount chain.Amount) ([]Transfer, error) {
+	out, err := tx.Transfers().Where(`WHERE chain = ? AND asset = ? AND (amount = ? OR (net = ? AND direction = 'withdrawal')) AND direction <> 'funding'
 		AND (state IN ('final','held') OR state = 'refused' AND reason = 'dust')
 		AND NOT EXISTS (SELECT 1 FROM payments p WHERE p.transfer_id = transfers.id AND p.purpose IN ('credit','refund') AND p.state = 'paid')
 		ORDER BY id`, string(id), string(asset), amount, amount)
@@ -359,14 +365,14 @@ func (tx *Tx) Refundable(id chain.ID, asset chain.Asset, amount chain.Amount) ([
 }
 
 // StoppedAccounts returns the accounts of a chain that are halted or recovering, by account.
-func (tx *Tx) StoppedAccounts(id chain.ID) ([]Account, error) {
+func (tx Recovery) StoppedAccounts(id chain.ID) ([]Account, error) {
 	var rows []accountRow
 	err := tx.list(&rows, `SELECT `+accountColumns+` FROM accounts WHERE chain = ? AND state IN ('halted','recovering') ORDER BY account`, string(id))
 	return sqlstore.Each(rows, accountRow.account), sqlstore.Doing(err, "reading the stopped accounts of %s", id)
 }
 
 // BlockAt returns the hash of our line's block at a height; false when it is not known.
-func (tx *Tx) BlockAt(id chain.ID, height uint64) (hash string, found bool, err error) {
+func (tx Chains) BlockAt(id chain.ID, height uint64) (hash string, found bool, err error) {
 	found, err = tx.get(&hash, `SELECT hash FROM blocks WHERE chain = ? AND height = ? AND canonical = 1`, string(id), height)
 	return hash, found, sqlstore.Doing(err, "reading block %d of %s", height, id)
 }
@@ -374,12 +380,12 @@ func (tx *Tx) BlockAt(id chain.ID, height uint64) (hash string, found bool, err 
 // AddCancel stores a signed cancellation of a number that no slot of ours has, before it is sent.
 // Seq counts from 0 without gaps. Only an account that is recovering has some; ErrConflict
 // otherwise.
-func (tx *Tx) AddCancel(id chain.ID, account string, number uint64, a chain.Attempt) error {
+func (tx Recovery) AddCancel(id chain.ID, account string, number uint64, a chain.Attempt) error {
 	return sqlstore.Doing(tx.addCancel(id, account, number, a), "storing cancellation %d of number %d of %s on %s", a.Seq, number, account, id)
 }
 
-func (tx *Tx) addCancel(id chain.ID, account string, number uint64, a chain.Attempt) error {
-	of, err := tx.Account(id, account)
+func (tx Recovery) addCancel(id chain.ID, account string, number uint64, a chain.Attempt) error {
+	of, err := tx.Accounts().Get(id, account)
 	if err != nil {
 		return err
 	}
@@ -393,7 +399,7 @@ func (tx *Tx) addCancel(id chain.ID, account string, number uint64, a chain.Atte
 	if a.Seq != len(known) {
 		return fmt.Errorf("%w: cancellation %d is next", ErrConflict, len(known))
 	}
-	c, err := tx.Cursor(id)
+	c, err := tx.Chains().Cursor(id)
 	if err != nil {
 		return err
 	}
@@ -403,7 +409,7 @@ func (tx *Tx) addCancel(id chain.ID, account string, number uint64, a chain.Atte
 		Tip: a.TipCap, Cap: a.FeeCap, Head: c.Height, CreatedAt: tx.millis(),
 	})
 	if err == nil {
-		err = tx.markKnown(id, account, number, a.Hash)
+		err = tx.OwnTxs().markKnown(id, account, number, a.Hash)
 	}
 	if err != nil {
 		return err
@@ -412,7 +418,7 @@ func (tx *Tx) addCancel(id chain.ID, account string, number uint64, a chain.Atte
 }
 
 // Cancels returns the cancellations signed at a number, in order.
-func (tx *Tx) Cancels(id chain.ID, account string, number uint64) ([]Attempt, error) {
+func (tx Recovery) Cancels(id chain.ID, account string, number uint64) ([]Attempt, error) {
 	var rows []attemptRow
 	err := tx.list(&rows, `SELECT chain, account, 0 AS lineage, number, seq, 'cancel' AS kind, hash, raw, tip, cap, head, created_at
 		FROM cancels WHERE chain = ? AND account = ? AND number = ? ORDER BY seq`, string(id), account, number)
@@ -429,6 +435,6 @@ func (tx *Tx) Cancels(id chain.ID, account string, number uint64) ([]Attempt, er
 }
 
 // IsCancel reports whether a transaction is a stored cancellation.
-func (tx *Tx) IsCancel(id chain.ID, hash string) (bool, error) {
+func (tx Recovery) IsCancel(id chain.ID, hash string) (bool, error) {
 	return tx.exists(`SELECT 1 FROM cancels WHERE chain = ? AND hash = ?`, string(id), hash)
 }

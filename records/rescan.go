@@ -9,7 +9,7 @@ import (
 
 // Began returns the block after which a chain has been followed: nothing at or below it was ever
 // booked. ErrNotFound when it was never started.
-func (tx *Tx) Began(id chain.ID) (height uint64, err error) {
+func (tx Chains) Began(id chain.ID) (height uint64, err error) {
 	var detail string
 	err = tx.one(&detail, `SELECT detail FROM history WHERE subject = 'chain' AND subject_id = ? AND event = 'started' ORDER BY seq LIMIT 1`, string(id))
 	if err == nil {
@@ -18,9 +18,9 @@ func (tx *Tx) Began(id chain.ID) (height uint64, err error) {
 	return height, sqlstore.Doing(err, "finding the first block of %s", id)
 }
 
-// TransferByRef returns the transfer with a reference, orphaned or not, or ErrNotFound.
-func (tx *Tx) TransferByRef(id chain.ID, ref string) (Transfer, error) {
-	found, err := tx.TransfersWhere(`WHERE chain = ? AND ref = ?`, string(id), ref)
+// ByRef returns the transfer with a reference, orphaned or not, or ErrNotFound.
+func (tx Transfers) ByRef(id chain.ID, ref string) (Transfer, error) {
+	found, err := tx.Where(`WHERE chain = ? AND ref = ?`, string(id), ref)
 	if err == nil && len(found) == 0 {
 		err = ErrNotFound
 	}
@@ -30,8 +30,8 @@ func (tx *Tx) TransferByRef(id chain.ID, ref string) (Transfer, error) {
 	return found[0], nil
 }
 
-// HasOwnTx reports whether what an account of ours did is stored as a block shows it.
-func (tx *Tx) HasOwnTx(e OwnTx) (bool, error) {
+// Has reports whether what an account of ours did is stored as a block shows it.
+func (tx OwnTxs) Has(e OwnTx) (bool, error) {
 	found, err := tx.exists(`SELECT 1 FROM effects WHERE chain = ? AND account = ? AND number = ? AND tx = ? AND block_hash = ?`,
 		string(e.Chain), e.Account, e.Number, e.Tx, e.BlockHash)
 	return found, sqlstore.Doing(err, "finding our transaction %s", e.Tx)
@@ -41,11 +41,11 @@ func (tx *Tx) HasOwnTx(e OwnTx) (bool, error) {
 // where it was pruned, so that its content can be settled. ErrConflict: the chain was not followed
 // there. ErrParent: our chain has another block. ErrNotFinal: our block was pruned and this one is
 // not final.
-func (tx *Tx) EnsureBlock(id chain.ID, b chain.Block) error {
+func (tx Chains) EnsureBlock(id chain.ID, b chain.Block) error {
 	return sqlstore.Doing(tx.ensureBlock(id, b), "reading block %d of %s again", b.Height, id)
 }
 
-func (tx *Tx) ensureBlock(id chain.ID, b chain.Block) error {
+func (tx Chains) ensureBlock(id chain.ID, b chain.Block) error {
 	c, err := tx.runningCursor(id)
 	if err != nil {
 		return err
@@ -71,17 +71,17 @@ func (tx *Tx) ensureBlock(id chain.ID, b chain.Block) error {
 	return tx.putBlock(id, b)
 }
 
-// SeeLateOwnTx is SeeOwnTx for a block that is read again: its coin is added to the books of the
+// SeeLate is SeeOwnTx for a block that is read again: its coin is added to the books of the
 // accounts when these are past the block. fresh reports whether it was not stored before.
-func (tx *Tx) SeeLateOwnTx(e OwnTx) (fresh bool, err error) {
-	known, err := tx.HasOwnTx(e)
+func (tx OwnTxs) SeeLate(e OwnTx) (fresh bool, err error) {
+	known, err := tx.Has(e)
 	if err != nil || known {
 		return false, err
 	}
-	if err := tx.SeeOwnTx(e); err != nil {
+	if err := tx.See(e); err != nil {
 		return false, err
 	}
-	a, found, err := tx.balanceAudit(e.Chain)
+	a, found, err := tx.Balances().balanceAudit(e.Chain)
 	if err != nil || !found || e.Height > a.Folded {
 		return true, err
 	}
@@ -93,13 +93,13 @@ func (tx *Tx) SeeLateOwnTx(e OwnTx) (fresh bool, err error) {
 	if !e.Value.IsZero() {
 		moves = append(moves, CoinMove{Account: e.To, Height: e.Height, Came: e.Value})
 	}
-	return true, tx.addMoves(e.Chain, moves)
+	return true, tx.Balances().addMoves(e.Chain, moves)
 }
 
 // BeforeAddress reports whether a block was followed before an account was stored: its transfers
 // there belonged to no user then.
-func (tx *Tx) BeforeAddress(id chain.ID, account string, height uint64) (bool, error) {
-	held, err := tx.HoldingsOf(id, []string{account})
+func (tx Chains) BeforeAddress(id chain.ID, account string, height uint64) (bool, error) {
+	held, err := tx.Balances().HoldingsOf(id, []string{account})
 	if err != nil || len(held) == 0 {
 		return false, err
 	}

@@ -11,7 +11,7 @@ import (
 // rank is the place of a new payment in the round robin of its users: one behind the user's last
 // queued payment of the class and asset, else the rank that is being served. So a user with many
 // payments waits behind users with few.
-func (tx *Tx) rank(p Payment, owner string) (rank uint64, err error) {
+func (tx Payments) rank(p Payment, owner string) (rank uint64, err error) {
 	if p.TransferID == 0 {
 		return 0, nil
 	}
@@ -27,7 +27,7 @@ func (tx *Tx) rank(p Payment, owner string) (rank uint64, err error) {
 }
 
 // QueuedAssets returns which assets the queued payments of an account and class move.
-func (tx *Tx) QueuedAssets(id chain.ID, account string, class Class) ([]chain.Asset, error) {
+func (tx Payments) QueuedAssets(id chain.ID, account string, class Class) ([]chain.Asset, error) {
 	var assets []chain.Asset
 	err := tx.list(&assets, `WITH RECURSIVE queued (asset) AS (
 		SELECT * FROM (SELECT asset FROM payments WHERE chain = ? AND account = ? AND class = ? AND state = 'queued' ORDER BY asset LIMIT 1) q
@@ -37,10 +37,10 @@ func (tx *Tx) QueuedAssets(id chain.ID, account string, class Class) ([]chain.As
 	return assets, sqlstore.Doing(err, "reading the queued assets of %s on %s", account, id)
 }
 
-// QueuedPayments returns the payments of a class and an asset that wait to be bound to a slot of an
+// Queued returns the payments of a class and an asset that wait to be bound to a slot of an
 // account, in the order of service: round robin by user, then by age. Credits and refunds of the
 // tokens in except are skipped, which costs a read of each of them.
-func (tx *Tx) QueuedPayments(id chain.ID, account string, class Class, asset chain.Asset, limit int, except ...string) ([]Payment, error) {
+func (tx Payments) Queued(id chain.ID, account string, class Class, asset chain.Asset, limit int, except ...string) ([]Payment, error) {
 	var rows []paymentRow
 	passed, args := "", []any{string(id), account, int(class), string(asset)}
 	for _, token := range except {
@@ -53,7 +53,7 @@ func (tx *Tx) QueuedPayments(id chain.ID, account string, class Class, asset cha
 
 // HeldFor returns the payments that are held for a reason and have a higher number than after,
 // lowest first, at most limit of them.
-func (tx *Tx) HeldFor(reason Reason, after uint64, limit int) ([]Payment, error) {
+func (tx Payments) HeldFor(reason Reason, after uint64, limit int) ([]Payment, error) {
 	var rows []paymentRow
 	err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE state = 'held' AND reason = ? AND id > ? ORDER BY id LIMIT ?`, reason, after, limit)
 	return paymentsOf(rows), sqlstore.Doing(err, "reading what is held for %q", reason)
@@ -64,7 +64,7 @@ const maxHeldOf = 1_000
 
 // HeldDeposit reports whether a credit of an owner's deposit of a token is among the first payments
 // that are held for a reason.
-func (tx *Tx) HeldDeposit(reason Reason, network, token, owner string) (bool, error) {
+func (tx Payments) HeldDeposit(reason Reason, network, token, owner string) (bool, error) {
 	var one int
 	found, err := tx.get(&one, `SELECT 1 FROM (SELECT transfer_id FROM payments WHERE state = 'held' AND reason = ? AND id > ? ORDER BY id LIMIT ? + 0) p
 		JOIN transfers t ON t.id = p.transfer_id WHERE t.network = ? AND t.token = ? AND t.owner = ? AND t.direction = 'deposit' LIMIT 1`,
@@ -74,7 +74,7 @@ func (tx *Tx) HeldDeposit(reason Reason, network, token, owner string) (bool, er
 
 // Moves returns the payments of a purpose without a transfer, such as sweeps, newest first and
 // older than before, which is 0 for the newest.
-func (tx *Tx) Moves(purpose chain.Purpose, before uint64, limit int) ([]Payment, error) {
+func (tx Payments) Moves(purpose chain.Purpose, before uint64, limit int) ([]Payment, error) {
 	var rows []paymentRow
 	err := tx.list(&rows, `SELECT `+paymentColumns+` FROM payments WHERE transfer_id IS NULL AND purpose = ? AND id < ? ORDER BY id DESC LIMIT ? + 0`,
 		string(purpose), cmp.Or(before, math.MaxInt64), clampLimit(limit))
@@ -82,7 +82,7 @@ func (tx *Tx) Moves(purpose chain.Purpose, before uint64, limit int) ([]Payment,
 }
 
 // NoteHeld stores why a held payment is held now. ErrConflict: it is not held.
-func (tx *Tx) NoteHeld(id uint64, reason Reason) error {
+func (tx Payments) NoteHeld(id uint64, reason Reason) error {
 	err := tx.change(`UPDATE payments SET reason = ?, changed_at = ? WHERE id = ? AND state = 'held'`, sqlstore.Note(string(reason)), tx.millis(), id)
 	if err == nil {
 		err = tx.logPayment(id, string(HeldPayment), string(reason))
@@ -92,7 +92,7 @@ func (tx *Tx) NoteHeld(id uint64, reason Reason) error {
 
 // NoteWaiting stores why a queued payment waits, for people: it changes nothing about the payment,
 // and binding it clears the note. ErrConflict: it is not queued.
-func (tx *Tx) NoteWaiting(id uint64, reason Reason) error {
+func (tx Payments) NoteWaiting(id uint64, reason Reason) error {
 	err := tx.change(`UPDATE payments SET reason = ?, changed_at = ? WHERE id = ? AND state = 'queued'`, sqlstore.Note(string(reason)), tx.millis(), id)
 	if err == nil {
 		err = tx.logPayment(id, string(Queued), string(reason))

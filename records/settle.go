@@ -12,14 +12,14 @@ import (
 // number become void. The slot may be forked, if NewBranch has removed its payment from every other
 // slot. ErrNotFinal: the block is not a final block of the chain. ErrConflict: the slot is decided,
 // the hash is not that of a paying attempt of it, or the payment is bound elsewhere.
-func (tx *Tx) SettlePaid(s Slot, hash, blockHash string) error {
+func (tx Slots) SettlePaid(s Slot, hash, blockHash string) error {
 	if err := tx.settlePaid(s, hash, blockHash); err != nil {
 		return fmt.Errorf("settling slot %s as paid by %s: %w", s.name(), hash, err)
 	}
 	return nil
 }
 
-func (tx *Tx) settlePaid(s Slot, hash, blockHash string) error {
+func (tx Slots) settlePaid(s Slot, hash, blockHash string) error {
 	if err := tx.checkFinal(s.Chain, blockHash); err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (tx *Tx) settlePaid(s Slot, hash, blockHash string) error {
 	if err != nil {
 		return err
 	}
-	if err := tx.noteSweep(s.PaymentID); err != nil {
+	if err := tx.Treasury().noteSweep(s.PaymentID); err != nil {
 		return err
 	}
 	return tx.logPayment(s.PaymentID, string(Paid), fmt.Sprintf("%s in block %s, slot %s", hash, blockHash, s.name()))
@@ -59,14 +59,14 @@ func (tx *Tx) settlePaid(s Slot, hash, blockHash string) error {
 // failed attempt, a cancellation, or something else. The payment of an open slot is queued again
 // under its next generation, or held for an operator with the reason. A forked slot's payment is
 // free already. Errors as SettlePaid's.
-func (tx *Tx) SettleVoid(s Slot, hash, blockHash string, reason Reason, requeue bool) error {
+func (tx Slots) SettleVoid(s Slot, hash, blockHash string, reason Reason, requeue bool) error {
 	if err := tx.settleVoid(s, hash, blockHash, reason, requeue); err != nil {
 		return fmt.Errorf("settling slot %s as void by %s: %w", s.name(), hash, err)
 	}
 	return nil
 }
 
-func (tx *Tx) settleVoid(s Slot, hash, blockHash string, reason Reason, requeue bool) error {
+func (tx Slots) settleVoid(s Slot, hash, blockHash string, reason Reason, requeue bool) error {
 	if err := tx.checkFinal(s.Chain, blockHash); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (tx *Tx) settleVoid(s Slot, hash, blockHash string, reason Reason, requeue 
 }
 
 // voidSlot decides a slot as void and frees its payment when the slot was open.
-func (tx *Tx) voidSlot(s Slot, hash, blockHash string, reason Reason, to PaymentState) error {
+func (tx Slots) voidSlot(s Slot, hash, blockHash string, reason Reason, to PaymentState) error {
 	open, err := tx.exists(`SELECT 1 FROM slots WHERE chain = ? AND account = ? AND lineage = ? AND number = ? AND state = 'open'`,
 		string(s.Chain), s.Account, s.Branch, s.Nonce)
 	if err != nil {
@@ -97,7 +97,7 @@ func (tx *Tx) voidSlot(s Slot, hash, blockHash string, reason Reason, to Payment
 }
 
 // freePayment takes a bound payment out of its slot, under a new generation.
-func (tx *Tx) freePayment(paymentID uint64, to PaymentState, reason Reason) error {
+func (tx Slots) freePayment(paymentID uint64, to PaymentState, reason Reason) error {
 	err := tx.change(`UPDATE payments SET state = ?, reason = ?, gen = gen + 1, changed_at = ? WHERE id = ? AND state = 'bound'`,
 		string(to), sqlstore.Note(string(reason)), tx.millis(), paymentID)
 	if err != nil {
@@ -107,7 +107,7 @@ func (tx *Tx) freePayment(paymentID uint64, to PaymentState, reason Reason) erro
 }
 
 // decideSlot writes the outcome of an undecided slot.
-func (tx *Tx) decideSlot(s Slot, state, hash, blockHash string) error {
+func (tx Slots) decideSlot(s Slot, state, hash, blockHash string) error {
 	return tx.changeNamed(`UPDATE slots SET state = :state, tx = :tx, block_hash = :block_hash, mined_in = '', changed_at = :now
 		WHERE chain = :chain AND account = :account AND lineage = :lineage AND number = :number AND payment_id = :payment_id AND state IN ('open','forked')`,
 		params{
@@ -118,7 +118,7 @@ func (tx *Tx) decideSlot(s Slot, state, hash, blockHash string) error {
 
 // voidSiblings decides the slots of other branches with the same number: a final block has that
 // number, and it is none of theirs.
-func (tx *Tx) voidSiblings(s Slot, hash, blockHash string) error {
+func (tx Slots) voidSiblings(s Slot, hash, blockHash string) error {
 	rows, err := tx.slotRows(`WHERE chain = ? AND account = ? AND number = ? AND lineage + 0 <> ? AND state IN ('open','forked') ORDER BY lineage + 0`,
 		string(s.Chain), s.Account, s.Nonce, s.Branch)
 	if err != nil {
@@ -134,7 +134,7 @@ func (tx *Tx) voidSiblings(s Slot, hash, blockHash string) error {
 
 // checkFinal is ErrNotFinal unless the block is canonical and not above the final point (rules R3
 // and R4).
-func (tx *Tx) checkFinal(id chain.ID, blockHash string) error {
+func (tx Slots) checkFinal(id chain.ID, blockHash string) error {
 	final, err := tx.exists(`SELECT 1 FROM blocks b JOIN cursors c ON c.chain = b.chain
 		WHERE b.chain = ? AND b.hash = ? AND b.canonical = 1 AND b.height <= c.final_height`, string(id), blockHash)
 	if err == nil && !final {
@@ -148,8 +148,8 @@ func (tx *Tx) checkFinal(id chain.ID, blockHash string) error {
 // payments are queued again. No branch holds a payment twice, and branches exclude each other
 // (docs/payment-rules.md 3). It returns the new branch. ErrConflict: the account counts nonces, or
 // a final block is at base or above.
-func (tx *Tx) NewBranch(id chain.ID, account string, base uint64, baseHash, why string) (uint64, error) {
-	a, err := tx.Account(id, account)
+func (tx Slots) NewBranch(id chain.ID, account string, base uint64, baseHash, why string) (uint64, error) {
+	a, err := tx.Accounts().Get(id, account)
 	if err == nil {
 		err = tx.startBranch(&a, base, baseHash, why)
 	}
@@ -159,7 +159,7 @@ func (tx *Tx) NewBranch(id chain.ID, account string, base uint64, baseHash, why 
 	return a.Branch, nil
 }
 
-func (tx *Tx) startBranch(a *Account, base uint64, baseHash, why string) error {
+func (tx Slots) startBranch(a *Account, base uint64, baseHash, why string) error {
 	if a.Branch == 0 || baseHash == "" || base == 0 {
 		return fmt.Errorf("%w: the account's blocks are not linked, or no base is given", ErrConflict)
 	}
@@ -176,7 +176,7 @@ func (tx *Tx) startBranch(a *Account, base uint64, baseHash, why string) error {
 		return err
 	}
 	a.Branch++
-	if err := tx.addBranch(*a, base, baseHash, why); err != nil {
+	if err := tx.Accounts().addBranch(*a, base, baseHash, why); err != nil {
 		return err
 	}
 	err = tx.change(`UPDATE accounts SET lineage = ?, base = ?, next = ? WHERE chain = ? AND account = ? AND lineage = ?`,
@@ -190,7 +190,7 @@ func (tx *Tx) startBranch(a *Account, base uint64, baseHash, why string) error {
 // forkSlots excludes the open slots that the new branch does not contain. Those below base stay
 // when baseHash is an attempt of a slot of their branch or of a later one. When baseHash is none of
 // our attempts, no open slot is known to be on the chain.
-func (tx *Tx) forkSlots(a *Account, base uint64, baseHash, why string) error {
+func (tx Slots) forkSlots(a *Account, base uint64, baseHash, why string) error {
 	onLine := int64(-1)
 	_, err := tx.get(&onLine, `SELECT lineage FROM attempts WHERE chain = ? AND account = ? AND hash = ? AND number = ?`,
 		string(a.Chain), a.Account, baseHash, base-1)
@@ -240,7 +240,7 @@ func (r paidRow) onlyPaid() bool {
 // MarkSettled do, many at a time: from the beginning of the list up to the first from which
 // something else follows than that an open slot is paid. It returns the slots that it settled; the
 // caller settles the next transaction itself. ErrNotFinal as of SettlePaid.
-func (tx *Tx) SettlePaidPrefix(id chain.ID, list []OwnTx) (paid []Slot, err error) {
+func (tx Slots) SettlePaidPrefix(id chain.ID, list []OwnTx) (paid []Slot, err error) {
 	for len(list) > 0 && err == nil {
 		some := list[:min(len(list), sqlstore.Group)]
 		var slots []Slot
@@ -256,7 +256,7 @@ func (tx *Tx) SettlePaidPrefix(id chain.ID, list []OwnTx) (paid []Slot, err erro
 	return paid, nil
 }
 
-func (tx *Tx) settlePaidPrefix(id chain.ID, list []OwnTx) (paid []Slot, err error) {
+func (tx Slots) settlePaidPrefix(id chain.ID, list []OwnTx) (paid []Slot, err error) {
 	found, err := tx.paidRows(id, list)
 	if err != nil {
 		return nil, err
@@ -286,7 +286,7 @@ func (tx *Tx) settlePaidPrefix(id chain.ID, list []OwnTx) (paid []Slot, err erro
 	return paid, nil
 }
 
-func (tx *Tx) paidRows(id chain.ID, list []OwnTx) (map[string]paidRow, error) {
+func (tx Slots) paidRows(id chain.ID, list []OwnTx) (map[string]paidRow, error) {
 	hashes := make([]string, len(list))
 	for i, e := range list {
 		hashes[i] = e.Tx
@@ -316,7 +316,7 @@ type settleRun struct {
 
 // settleRun writes that slots are paid: the slots, their payments and the own transactions, each
 // all or none.
-func (tx *Tx) settleRun(id chain.ID, run settleRun, slots []Slot) error {
+func (tx Slots) settleRun(id chain.ID, run settleRun, slots []Slot) error {
 	if err := tx.checkFinal(id, run.blockHash); err != nil {
 		return err
 	}

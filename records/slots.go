@@ -8,6 +8,12 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
+// Slots bind payments to the numbers of accounts, with their signed attempts and outcomes.
+type Slots struct{ *Tx }
+
+// Slots returns the statements on slots.
+func (tx *Tx) Slots() Slots { return Slots{tx} }
+
 // States of a slot.
 const (
 	SlotOpen   = "open"
@@ -48,9 +54,9 @@ func (s Slot) name() string {
 	return fmt.Sprintf("%s %s %d/%d", s.Chain, s.Account, s.Branch, s.Nonce)
 }
 
-// BindSlot is BindSlots of one payment: what it waits for is the error.
-func (tx *Tx) BindSlot(paymentID uint64, maxUnmined int) (Slot, error) {
-	bound, waiting, err := tx.BindSlots([]uint64{paymentID}, maxUnmined)
+// Bind is BindSlots of one payment: what it waits for is the error.
+func (tx Slots) Bind(paymentID uint64, maxUnmined int) (Slot, error) {
+	bound, waiting, err := tx.BindAll([]uint64{paymentID}, maxUnmined)
 	if err == nil && len(bound) == 0 {
 		err = waiting[paymentID]
 	}
@@ -60,14 +66,14 @@ func (tx *Tx) BindSlot(paymentID uint64, maxUnmined int) (Slot, error) {
 	return bound[0], nil
 }
 
-// BindSlots gives queued payments of one account the account's next numbers, permanently and in the
+// BindAll gives queued payments of one account the account's next numbers, permanently and in the
 // given order (rule R2). A payment that must wait gets none; waiting contains the reason, by
 // payment. ErrFull: maxUnmined slots of the account are in no block yet. ErrWaits, with
 // ErrConflict: the payment is not queued, the account may not sign, or the payment's transfer is
 // not decided or left the chain. Also: an older branch of ours may still pay it or, with ErrHalted
 // too, its chain or its transfer's chain is halted. After any other error the transaction must not
 // be committed.
-func (tx *Tx) BindSlots(payments []uint64, maxUnmined int) (bound []Slot, waiting map[uint64]error, err error) {
+func (tx Slots) BindAll(payments []uint64, maxUnmined int) (bound []Slot, waiting map[uint64]error, err error) {
 	bound, waiting, err = tx.bindSlots(payments, maxUnmined)
 	if err != nil {
 		return nil, nil, fmt.Errorf("binding payments %v: %w", payments, err)
@@ -78,12 +84,12 @@ func (tx *Tx) BindSlots(payments []uint64, maxUnmined int) (bound []Slot, waitin
 	return bound, waiting, nil
 }
 
-func (tx *Tx) bindSlots(payments []uint64, maxUnmined int) (bound []Slot, waiting map[uint64]error, err error) {
+func (tx Slots) bindSlots(payments []uint64, maxUnmined int) (bound []Slot, waiting map[uint64]error, err error) {
 	found, err := tx.bindable(payments)
 	if err != nil || len(payments) == 0 {
 		return nil, nil, err
 	}
-	a, err := tx.Account(found[0].Chain, found[0].Account)
+	a, err := tx.Accounts().Get(found[0].Chain, found[0].Account)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -110,7 +116,7 @@ func (tx *Tx) bindSlots(payments []uint64, maxUnmined int) (bound []Slot, waitin
 }
 
 // bind takes the numbers of an account's new slots and stores them.
-func (tx *Tx) bind(a Account, slots []Slot) error {
+func (tx Slots) bind(a Account, slots []Slot) error {
 	if len(slots) == 0 {
 		return nil
 	}
@@ -128,7 +134,7 @@ func (tx *Tx) bind(a Account, slots []Slot) error {
 }
 
 // openSlots stores slots and binds their payments to them.
-func (tx *Tx) openSlots(slots []Slot) error {
+func (tx Slots) openSlots(slots []Slot) error {
 	rows, payments := make([][]any, len(slots)), make([]uint64, len(slots))
 	for i, s := range slots {
 		payments[i] = s.PaymentID
@@ -150,7 +156,7 @@ type bindRow struct {
 }
 
 // bindable reads payments in the order given, or is ErrNotFound. They must be one account's.
-func (tx *Tx) bindable(payments []uint64) ([]bindRow, error) {
+func (tx Slots) bindable(payments []uint64) ([]bindRow, error) {
 	read := make(map[uint64]bindRow, len(payments))
 	err := sqlstore.InGroups(payments, func(set string, in []any, _ int) error {
 		var rows []bindRow
@@ -204,13 +210,13 @@ func (p bindRow) checkBindable(a Account) error {
 }
 
 // CountUnmined counts the slots that UnminedSlots returns.
-func (tx *Tx) CountUnmined(id chain.ID, account string) (n int, err error) {
+func (tx Slots) CountUnmined(id chain.ID, account string) (n int, err error) {
 	err = tx.one(&n, `SELECT COUNT(*) FROM slots WHERE chain = ? AND account = ? AND state = 'open' AND mined_in = ''`, string(id), account)
 	return n, err
 }
 
-// Slots returns all slots that a payment has had, oldest first.
-func (tx *Tx) Slots(paymentID uint64) ([]Slot, error) {
+// Of returns all slots that a payment has had, oldest first.
+func (tx Slots) Of(paymentID uint64) ([]Slot, error) {
 	rows, err := tx.slotRows(`WHERE payment_id = ? ORDER BY gen`, paymentID)
 	if err != nil {
 		return nil, fmt.Errorf("reading the slots of payment %d: %w", paymentID, err)
@@ -222,7 +228,7 @@ func (tx *Tx) Slots(paymentID uint64) ([]Slot, error) {
 	return out, nil
 }
 
-func (tx *Tx) slotRows(where string, args ...any) ([]slotRow, error) {
+func (tx Slots) slotRows(where string, args ...any) ([]slotRow, error) {
 	var rows []slotRow
 	err := tx.list(&rows, `SELECT `+slotColumns+` FROM slots `+where, args...)
 	return rows, err
@@ -235,19 +241,19 @@ const (
 	unminedSlots = `s.chain = ? AND s.account = ? AND s.state = 'open' AND s.mined_in = ''`
 )
 
-// OpenSlots returns all slots of an account that wait for a final block, lowest number first. There
+// Open returns all slots of an account that wait for a final block, lowest number first. There
 // may be tens of thousands. All of them are on the account's current branch.
-func (tx *Tx) OpenSlots(id chain.ID, account string) ([]OpenSlot, error) {
+func (tx Slots) Open(id chain.ID, account string) ([]OpenSlot, error) {
 	return tx.readOpen(openSlots, id, account)
 }
 
-// UnminedSlots returns the open slots of an account that are in no block of the chain yet, lowest
+// Unmined returns the open slots of an account that are in no block of the chain yet, lowest
 // number first: the slots to sign and send.
-func (tx *Tx) UnminedSlots(id chain.ID, account string) ([]OpenSlot, error) {
+func (tx Slots) Unmined(id chain.ID, account string) ([]OpenSlot, error) {
 	return tx.readOpen(unminedSlots, id, account)
 }
 
-func (tx *Tx) readOpen(which string, id chain.ID, account string) ([]OpenSlot, error) {
+func (tx Slots) readOpen(which string, id chain.ID, account string) ([]OpenSlot, error) {
 	out, err := tx.openWith(which, id, account)
 	if err != nil {
 		return nil, fmt.Errorf("reading the open slots of %s on %s: %w", account, id, err)
@@ -257,8 +263,8 @@ func (tx *Tx) readOpen(which string, id chain.ID, account string) ([]OpenSlot, e
 
 // openWith reads the slots with their payments and attempts in three queries, however many there
 // are.
-func (tx *Tx) openWith(which string, id chain.ID, account string) ([]OpenSlot, error) {
-	a, err := tx.Account(id, account)
+func (tx Slots) openWith(which string, id chain.ID, account string) ([]OpenSlot, error) {
+	a, err := tx.Accounts().Get(id, account)
 	if err != nil {
 		return nil, err
 	}
@@ -291,7 +297,7 @@ func qualified(table, columns string) string {
 // branchNumber identifies a slot of one account.
 type branchNumber struct{ branch, number uint64 }
 
-func (tx *Tx) paymentsOfSlots(which string, id chain.ID, account string) (map[uint64]Payment, error) {
+func (tx Slots) paymentsOfSlots(which string, id chain.ID, account string) (map[uint64]Payment, error) {
 	var rows []paymentRow
 	err := tx.list(&rows, `SELECT `+qualified("p", paymentColumns)+` FROM slots s CROSS JOIN payments p WHERE `+which+` AND p.id = s.payment_id`,
 		string(id), account)
@@ -302,7 +308,7 @@ func (tx *Tx) paymentsOfSlots(which string, id chain.ID, account string) (map[ui
 	return out, err
 }
 
-func (tx *Tx) attemptsOfSlots(which string, id chain.ID, account string) (map[branchNumber][]Attempt, error) {
+func (tx Slots) attemptsOfSlots(which string, id chain.ID, account string) (map[branchNumber][]Attempt, error) {
 	var rows []attemptRow
 	err := tx.list(&rows, `SELECT `+qualified("a", attemptColumns)+` FROM slots s CROSS JOIN attempts a WHERE `+which+`
 		AND a.chain = s.chain AND a.account = s.account AND a.lineage = s.lineage AND a.number = s.number ORDER BY a.lineage, a.number, a.seq`,
@@ -324,7 +330,7 @@ func (tx *Tx) attemptsOfSlots(which string, id chain.ID, account string) (map[br
 
 // link fills in the hash that each slot's block must follow. Slots in a row follow each other; only
 // the first of a row is looked up.
-func (tx *Tx) link(slots []OpenSlot) (err error) {
+func (tx Slots) link(slots []OpenSlot) (err error) {
 	for i := range slots {
 		s := &slots[i]
 		if i > 0 && s.Branch != 0 && slots[i-1].Nonce+1 == s.Nonce && slots[i-1].Branch == s.Branch {
@@ -348,7 +354,7 @@ func (s OpenSlot) newest() string {
 
 // prev returns the hash that a block in the slot must follow: the base's for the first of a branch,
 // else that of the number before it, which is the newest attempt until a final block decides.
-func (tx *Tx) prev(s Slot) (hash string, err error) {
+func (tx Slots) prev(s Slot) (hash string, err error) {
 	if s.Branch == 0 {
 		return "", nil
 	}
@@ -364,7 +370,7 @@ func (tx *Tx) prev(s Slot) (hash string, err error) {
 }
 
 // unmarkMined takes the marks of a block that has left the line back.
-func (tx *Tx) unmarkMined(id chain.ID, blockHash string) error {
+func (tx Slots) unmarkMined(id chain.ID, blockHash string) error {
 	_, err := tx.exec(`UPDATE slots SET mined_in = '' WHERE chain = ? AND mined_in = ? AND mined_in <> '' AND state = 'open'`, string(id), blockHash)
 	return err
 }

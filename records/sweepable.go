@@ -7,6 +7,12 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
+// Treasury is what moves between our accounts: sweeps, top-ups and cold storage.
+type Treasury struct{ *Tx }
+
+// Treasury returns the statements on treasury.
+func (tx *Tx) Treasury() Treasury { return Treasury{tx} }
+
 // SweepCandidate is a deposit address, or the gas account, that holds decided deposits of an asset.
 // Booked is their sum less what was swept, never below zero.
 type SweepCandidate struct {
@@ -22,10 +28,10 @@ type sweepableRow struct {
 	CameAt int64        `db:"came_at"`
 }
 
-// SweepCandidates returns the deposit addresses of a chain that received something since their last
+// Candidates returns the deposit addresses of a chain that received something since their last
 // sweep, by address, coin last of each. A sweep's remainder for its fee is no reason for another,
 // unless it brought less than requested.
-func (tx *Tx) SweepCandidates(id chain.ID) ([]SweepCandidate, error) {
+func (tx Treasury) Candidates(id chain.ID) ([]SweepCandidate, error) {
 	var rows []struct {
 		accountRow
 		Asset string       `db:"asset"`
@@ -51,7 +57,7 @@ func (tx *Tx) SweepCandidates(id chain.ID) ([]SweepCandidate, error) {
 
 // Unjudged returns the deposit addresses with deposits whose credit is queued at an account of a
 // chain: the signer may not have given its verdict on them yet.
-func (tx *Tx) Unjudged(id chain.ID, account string) ([]string, error) {
+func (tx Treasury) Unjudged(id chain.ID, account string) ([]string, error) {
 	var list []string
 	err := tx.list(&list, `SELECT DISTINCT t.account FROM payments p CROSS JOIN transfers t WHERE p.chain = ? AND p.account = ? AND p.class = ? AND p.state = 'queued'
 		AND p.purpose = 'credit' AND t.id = p.transfer_id AND t.direction = 'deposit' ORDER BY t.account`, string(id), account, int(ClassUser))
@@ -64,7 +70,7 @@ func hasCome(s TransferState) bool { return s == Final || s == Refused }
 // bookDeposit adds a decided transfer to the sums of its address, if that is a user's own, or
 // subtracts it. Tokens sent to the gas account are swept like those of a user's address; its coins
 // stay.
-func (tx *Tx) bookDeposit(transferID uint64, came bool) error {
+func (tx Treasury) bookDeposit(transferID uint64, came bool) error {
 	var t struct {
 		Chain   string       `db:"chain"`
 		Account string       `db:"account"`
@@ -93,7 +99,7 @@ func (tx *Tx) bookDeposit(transferID uint64, came bool) error {
 
 // bookSweep adds a paid sweep to what went from its address. What came meanwhile waits for the next
 // one.
-func (tx *Tx) bookSweep(p Payment) error {
+func (tx Treasury) bookSweep(p Payment) error {
 	r, err := tx.sweepable(string(p.Chain), p.Account, string(p.Asset))
 	if err == nil {
 		r.Went, err = r.Went.Add(p.Amount)
@@ -105,7 +111,7 @@ func (tx *Tx) bookSweep(p Payment) error {
 }
 
 // noteSweep is bookSweep of a payment that was paid just now, if it is a sweep.
-func (tx *Tx) noteSweep(paymentID uint64) error {
+func (tx Treasury) noteSweep(paymentID uint64) error {
 	var r paymentRow
 	found, err := tx.get(&r, `SELECT `+paymentColumns+` FROM payments WHERE id = ? AND purpose = 'sweep'`, paymentID)
 	if err != nil || !found {
@@ -115,7 +121,7 @@ func (tx *Tx) noteSweep(paymentID uint64) error {
 }
 
 // bookLess takes back what a sweep did not bring. It lies on the address still.
-func (tx *Tx) bookLess(p Payment, missing chain.Amount) error {
+func (tx Treasury) bookLess(p Payment, missing chain.Amount) error {
 	r, err := tx.sweepable(string(p.Chain), p.Account, string(p.Asset))
 	if err == nil {
 		r.Went, err = r.Went.Sub(missing)
@@ -126,12 +132,12 @@ func (tx *Tx) bookLess(p Payment, missing chain.Amount) error {
 	return tx.setSweepable(string(p.Chain), p.Account, string(p.Asset), r, r.Came != r.Went)
 }
 
-func (tx *Tx) sweepable(id, account, asset string) (r sweepableRow, err error) {
+func (tx Treasury) sweepable(id, account, asset string) (r sweepableRow, err error) {
 	_, err = tx.get(&r, `SELECT came, went, came_at FROM sweepable WHERE chain = ? AND account = ? AND asset = ?`, id, account, asset)
 	return r, err
 }
 
-func (tx *Tx) setSweepable(id, account, asset string, r sweepableRow, open bool) error {
+func (tx Treasury) setSweepable(id, account, asset string, r sweepableRow, open bool) error {
 	_, err := tx.exec(`INSERT INTO sweepable (chain, account, asset, came, went, came_at, open) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (chain, account, asset) DO UPDATE SET came = excluded.came, went = excluded.went, came_at = excluded.came_at, open = excluded.open`,
 		id, account, asset, r.Came, r.Went, r.CameAt, sqlstore.Bit(open))
@@ -141,15 +147,15 @@ func (tx *Tx) setSweepable(id, account, asset string, r sweepableRow, open bool)
 // Swept records once how much a paid sweep brought, in units of its asset, when its fee left less
 // than was asked for; an order to pay itself never changes. ErrConflict: the payment is no paid
 // sweep, or it asked for less.
-func (tx *Tx) Swept(paymentID uint64, brought chain.Amount) error {
-	p, err := tx.Payment(paymentID)
+func (tx Treasury) Swept(paymentID uint64, brought chain.Amount) error {
+	p, err := tx.Payments().Get(paymentID)
 	if err == nil && p.Amount != brought {
 		err = tx.swept(p, brought)
 	}
 	return sqlstore.Doing(err, "noting what payment %d brought", paymentID)
 }
 
-func (tx *Tx) swept(p Payment, brought chain.Amount) error {
+func (tx Treasury) swept(p Payment, brought chain.Amount) error {
 	if p.Purpose != chain.Sweep || p.State != Paid || p.Amount.Less(brought) {
 		return fmt.Errorf("%w: a %s of %s that is %s does not bring %s", ErrConflict, p.Purpose, p.Amount, p.State, brought)
 	}
@@ -168,7 +174,7 @@ func (tx *Tx) swept(p Payment, brought chain.Amount) error {
 
 // SweepUnderWay returns the sweep of the same account and asset, or for a gas payment the one to
 // the same address, that is queued, bound or held; false: there is none.
-func (tx *Tx) SweepUnderWay(p Payment) (under Payment, busy bool, err error) {
+func (tx Treasury) SweepUnderWay(p Payment) (under Payment, busy bool, err error) {
 	var r paymentRow
 	if p.Purpose == chain.Gas {
 		busy, err = tx.get(&r, `SELECT `+paymentColumns+` FROM payments WHERE chain = ? AND payee = ? AND purpose = 'gas' AND state IN ('queued','bound','held')
@@ -183,7 +189,7 @@ func (tx *Tx) SweepUnderWay(p Payment) (under Payment, busy bool, err error) {
 // TokenSweepUnderWay reports whether a sweep of a token from an address, or the gas for one, is
 // queued or bound: it needs the coin that is there. The indexes of open payments name all three
 // states, so the conditions name them too.
-func (tx *Tx) TokenSweepUnderWay(id chain.ID, account string) (busy bool, err error) {
+func (tx Treasury) TokenSweepUnderWay(id chain.ID, account string) (busy bool, err error) {
 	busy, err = tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND account = ? AND purpose = 'sweep' AND state IN ('queued','bound','held')
 		AND state <> 'held' AND asset <> 'native'`,
 		string(id), account)

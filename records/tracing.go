@@ -26,7 +26,7 @@ type tracingRow struct {
 }
 
 // Tracing returns what is known about a chain's traces.
-func (tx *Tx) Tracing(id chain.ID) (Tracing, error) {
+func (tx Chains) Tracing(id chain.ID) (Tracing, error) {
 	r := tracingRow{First: -1, Last: -1}
 	_, err := tx.get(&r, `SELECT traced, lost_at, untraced, first, last FROM tracing WHERE chain = ?`, string(id))
 	return Tracing{r.Traced == 1, sqlstore.TimeOrZero(r.LostAt), r.Untraced, r.First, r.Last}, sqlstore.Doing(err, "reading how %s was traced", id)
@@ -34,7 +34,7 @@ func (tx *Tx) Tracing(id chain.ID) (Tracing, error) {
 
 // NoteTracing records which of the blocks that are applied were traced. Most groups of blocks
 // change nothing.
-func (tx *Tx) NoteTracing(id chain.ID, blocks []chain.Block) error {
+func (tx Chains) NoteTracing(id chain.ID, blocks []chain.Block) error {
 	if !slices.ContainsFunc(blocks, func(b chain.Block) bool { return b.Tracing != chain.TracingUnneeded }) {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (t *Tracing) add(b chain.Block, now time.Time) {
 
 // CoverUntraced records that all balances were compared at a height: untraced blocks up to there
 // need nothing more.
-func (tx *Tx) CoverUntraced(id chain.ID, height uint64) error {
+func (tx Chains) CoverUntraced(id chain.ID, height uint64) error {
 	_, err := tx.exec(`UPDATE tracing SET first = CASE WHEN last > ? THEN ? ELSE -1 END, last = CASE WHEN last > ? THEN last ELSE -1 END
 		WHERE chain = ? AND first >= 0 AND first <= ?`, height, height+1, height, string(id), height)
 	return sqlstore.Doing(err, "noting which untraced blocks of %s are covered", id)

@@ -8,6 +8,12 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
+// Transfers are the incoming transfers of users and what became of them.
+type Transfers struct{ *Tx }
+
+// Transfers returns the statements on transfers.
+func (tx *Tx) Transfers() Transfers { return Transfers{tx} }
+
 type transferRow struct {
 	ID         uint64       `db:"id"`
 	Network    string       `db:"network"`
@@ -65,7 +71,7 @@ func (r transferRow) withoutJSON() Transfer {
 // rowOf is the row of a transfer seen first in this transaction. A payee that no column can hold is
 // stored as not known: it can then never be paid, while a changed one could. The memo keeps the
 // sender's bytes.
-func (tx *Tx) rowOf(t Transfer) (transferRow, error) {
+func (tx Transfers) rowOf(t Transfer) (transferRow, error) {
 	memo, err := json.Marshal(t.Memo)
 	if err != nil {
 		return transferRow{}, err
@@ -95,9 +101,9 @@ func (r transferRow) sameFacts(o transferRow) bool {
 		r.Amount == o.Amount && r.Memo == o.Memo && r.Failed == o.Failed
 }
 
-// TransfersWhere reads transfers by the end of a statement, for the packages that may write
+// Where reads transfers by the end of a statement, for the packages that may write
 // statements.
-func (tx *Tx) TransfersWhere(where string, args ...any) ([]Transfer, error) {
+func (tx Transfers) Where(where string, args ...any) ([]Transfer, error) {
 	var rows []transferRow
 	if err := tx.list(&rows, `SELECT `+transferColumns+` FROM transfers `+where, args...); err != nil {
 		return nil, err
@@ -118,18 +124,18 @@ func (tx *Tx) TransfersWhere(where string, args ...any) ([]Transfer, error) {
 	return out, nil
 }
 
-// SeeTransfer stores what a block shows and answers the row and whether something changed. A ref
+// See stores what a block shows and answers the row and whether something changed. A ref
 // that is known keeps its row: an orphaned one is seen again in the new block, any other one that
 // moved gets the new block's fields. What was frozen at first sight stays, except that a re-mined
 // transaction may do something else: then an orphaned row takes the new facts with the policy given
 // now, and a row decided already only notes the incident in the history. A seen row with other
 // facts in a block of the same line is ErrConflict.
-func (tx *Tx) SeeTransfer(t Transfer) (Transfer, bool, error) {
+func (tx Transfers) See(t Transfer) (Transfer, bool, error) {
 	out, changed, err := tx.seeTransfer(t)
 	return out, changed, sqlstore.Doing(err, "storing the transfer %s on %s", t.Ref, t.Chain)
 }
 
-func (tx *Tx) seeTransfer(t Transfer) (Transfer, bool, error) {
+func (tx Transfers) seeTransfer(t Transfer) (Transfer, bool, error) {
 	fresh, err := tx.rowOf(t)
 	if err != nil {
 		return t, false, err
@@ -140,7 +146,7 @@ func (tx *Tx) seeTransfer(t Transfer) (Transfer, bool, error) {
 		return t, false, err
 	}
 	if !found || known.State == string(Orphaned) {
-		by, err := tx.bookLateCoin(fresh)
+		by, err := tx.Balances().bookLateCoin(fresh)
 		switch {
 		case err != nil:
 			return t, false, err
@@ -148,7 +154,7 @@ func (tx *Tx) seeTransfer(t Transfer) (Transfer, bool, error) {
 			out, err := known.transfer()
 			return out, false, err
 		case by != 0:
-			return tx.addMatched(fresh, by)
+			return tx.Balances().addMatched(fresh, by)
 		}
 	}
 	if !found {
@@ -158,7 +164,7 @@ func (tx *Tx) seeTransfer(t Transfer) (Transfer, bool, error) {
 	return tx.seeAgain(known, fresh)
 }
 
-func (tx *Tx) addTransfer(r transferRow) (Transfer, error) {
+func (tx Transfers) addTransfer(r transferRow) (Transfer, error) {
 	id, err := tx.nextID("transfers")
 	if err != nil {
 		return Transfer{}, err
@@ -179,7 +185,7 @@ func (tx *Tx) logTransfer(id uint64, event, detail string) error {
 }
 
 // seeAgain merges a new sighting into the row of its ref.
-func (tx *Tx) seeAgain(known, fresh transferRow) (Transfer, bool, error) {
+func (tx Transfers) seeAgain(known, fresh transferRow) (Transfer, bool, error) {
 	same := known.sameFacts(fresh)
 	switch {
 	case known.State == string(Orphaned) && !same:
@@ -188,7 +194,7 @@ func (tx *Tx) seeAgain(known, fresh transferRow) (Transfer, bool, error) {
 		return Transfer{}, false, fmt.Errorf("%w: the ref has another meaning in block %d", ErrConflict, known.Height)
 	case known.BlockHash == fresh.BlockHash && known.State != string(Orphaned):
 		if same && known.Incident != "" { // the very block that had left the line is back
-			if err := tx.clearIncident(known.ID); err != nil {
+			if err := tx.Orders().clearIncident(known.ID); err != nil {
 				return Transfer{}, false, err
 			}
 			known.Incident = ""
@@ -210,7 +216,7 @@ func (tx *Tx) seeAgain(known, fresh transferRow) (Transfer, bool, error) {
 			known.State, known.Height, known.BlockHash, known.BlockAt, known.ChangedAt, t.due(), known.ID)
 	}
 	if err == nil && same && known.Incident != "" {
-		err = tx.clearIncident(known.ID)
+		err = tx.Orders().clearIncident(known.ID)
 	}
 	if err == nil {
 		err = tx.logTransfer(known.ID, event, fmt.Sprintf("%s %s in block %d %s", fresh.Amount, fresh.Asset, fresh.Height, fresh.BlockHash))
@@ -220,7 +226,7 @@ func (tx *Tx) seeAgain(known, fresh transferRow) (Transfer, bool, error) {
 
 // replaceTransfer gives an orphaned row the facts of its re-mined transaction. Id, ref and time of
 // first sight stay.
-func (tx *Tx) replaceTransfer(known, r transferRow) (Transfer, bool, error) {
+func (tx Transfers) replaceTransfer(known, r transferRow) (Transfer, bool, error) {
 	r.ID, r.SeenAt = known.ID, known.SeenAt
 	err := tx.changeNamed(`UPDATE transfers SET network = :network, direction = :direction, tx = :tx, sender = :sender, account = :account,
 		asset = :asset, amount = :amount, memo = :memo, failed = :failed, token = :token, owner = :owner, payee = :payee, payee_label = :payee_label,
@@ -237,9 +243,9 @@ func (tx *Tx) replaceTransfer(known, r transferRow) (Transfer, bool, error) {
 	return t, true, err
 }
 
-// Transfer returns one transfer, or ErrNotFound.
-func (tx *Tx) Transfer(id uint64) (Transfer, error) {
-	found, err := tx.TransfersWhere(`WHERE id = ?`, id)
+// Get returns one transfer, or ErrNotFound.
+func (tx Transfers) Get(id uint64) (Transfer, error) {
+	found, err := tx.Where(`WHERE id = ?`, id)
 	if err == nil && len(found) == 0 {
 		err = ErrNotFound
 	}
@@ -249,11 +255,11 @@ func (tx *Tx) Transfer(id uint64) (Transfer, error) {
 	return found[0], nil
 }
 
-// TransfersByID answers transfers by their ids, or ErrNotFound.
-func (tx *Tx) TransfersByID(ids []uint64) (map[uint64]Transfer, error) {
+// ByID answers transfers by their ids, or ErrNotFound.
+func (tx Transfers) ByID(ids []uint64) (map[uint64]Transfer, error) {
 	out := make(map[uint64]Transfer, len(ids))
 	err := sqlstore.InGroups(ids, func(set string, in []any, _ int) error {
-		found, err := tx.TransfersWhere(`WHERE id IN `+set, in...)
+		found, err := tx.Where(`WHERE id IN `+set, in...)
 		for _, t := range found {
 			out[t.ID] = t
 		}
@@ -270,33 +276,33 @@ func (tx *Tx) TransfersByID(ids []uint64) (map[uint64]Transfer, error) {
 	return out, nil
 }
 
-// DueTransfers returns the seen transfers of a chain that the cursor's height or its final point
+// Due returns the seen transfers of a chain that the cursor's height or its final point
 // decides now: at most limit.
-func (tx *Tx) DueTransfers(id chain.ID, limit int) ([]Transfer, error) {
-	c, err := tx.Cursor(id)
+func (tx Transfers) Due(id chain.ID, limit int) ([]Transfer, error) {
+	c, err := tx.Chains().Cursor(id)
 	if err != nil {
 		return nil, err
 	}
-	found, err := tx.TransfersWhere(`WHERE chain = ? AND state = 'seen' AND due > 0 AND due <= ? ORDER BY due, height LIMIT ? + 0`, string(id), c.Height, limit)
+	found, err := tx.Where(`WHERE chain = ? AND state = 'seen' AND due > 0 AND due <= ? ORDER BY due, height LIMIT ? + 0`, string(id), c.Height, limit)
 	if err == nil && len(found) < limit {
 		var tagged []Transfer
-		tagged, err = tx.TransfersWhere(`WHERE chain = ? AND state = 'seen' AND due = 0 AND height <= ? ORDER BY height LIMIT ? + 0`,
+		tagged, err = tx.Where(`WHERE chain = ? AND state = 'seen' AND due = 0 AND height <= ? ORDER BY height LIMIT ? + 0`,
 			string(id), c.Final.Height, limit-len(found))
 		found = append(found, tagged...)
 	}
 	return found, sqlstore.Doing(err, "reading the due transfers of %s", id)
 }
 
-// MoveTransfer moves a transfer from one state to another; docs/records.md has the transitions.
+// Move moves a transfer from one state to another; docs/records.md has the transitions.
 // ErrConflict: it is in another state, the transition does not exist, or its block is not in the
 // chain. Also: it is to be orphaned while a payment for it lives or, once decided, without an
 // incident.
-func (tx *Tx) MoveTransfer(id uint64, from, to TransferState, reason Reason) error {
+func (tx Transfers) Move(id uint64, from, to TransferState, reason Reason) error {
 	err := tx.moveTransfer(id, from, to, reason)
 	return sqlstore.Doing(err, "moving transfer %d from %s to %s", id, from, to)
 }
 
-func (tx *Tx) moveTransfer(id uint64, from, to TransferState, reason Reason) error {
+func (tx Transfers) moveTransfer(id uint64, from, to TransferState, reason Reason) error {
 	if to == Seen || from == Orphaned && to != Held {
 		return fmt.Errorf("%w: this state change is not allowed", ErrConflict)
 	}
@@ -312,7 +318,7 @@ func (tx *Tx) moveTransfer(id uint64, from, to TransferState, reason Reason) err
 	}
 	err := tx.change(`UPDATE transfers SET state = ?, reason = ?, changed_at = ? WHERE id = ? AND state = ?`, string(to), sqlstore.Note(string(reason)), tx.millis(), id, string(from))
 	if err == nil && hasCome(from) != hasCome(to) {
-		err = tx.bookDeposit(id, hasCome(to))
+		err = tx.Treasury().bookDeposit(id, hasCome(to))
 	}
 	if err != nil {
 		return err
@@ -322,7 +328,7 @@ func (tx *Tx) moveTransfer(id uint64, from, to TransferState, reason Reason) err
 
 // mayOrphan is ErrConflict while a payment for a transfer lives, and for a decided one that has not
 // left the chain.
-func (tx *Tx) mayOrphan(id uint64, from TransferState) error {
+func (tx Transfers) mayOrphan(id uint64, from TransferState) error {
 	live, err := tx.exists(`SELECT 1 FROM payments WHERE transfer_id = ? AND state <> 'void'`, id)
 	if err == nil && live {
 		err = fmt.Errorf("%w: a payment for it lives", ErrConflict)
@@ -344,7 +350,7 @@ const offLine = `t.incident <> '' OR EXISTS (SELECT 1 FROM blocks b WHERE b.chai
 
 // onLine is ErrConflict when the transfer's block is known to have left the line. Blocks that were
 // pruned or never followed prove nothing.
-func (tx *Tx) onLine(id uint64) error {
+func (tx Transfers) onLine(id uint64) error {
 	off, err := tx.exists(`SELECT 1 FROM transfers t WHERE t.id = ? AND (`+offLine+`)`, id)
 	if err == nil && off {
 		return fmt.Errorf("%w: the block of transfer %d is not of the line", ErrConflict, id)

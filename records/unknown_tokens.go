@@ -14,7 +14,7 @@ const OfUnknownToken = `(t.reason = '` + string(ReasonUnknownToken) + `' AND t.r
 	AND NOT EXISTS (SELECT 1 FROM served_tokens k WHERE k.chain = t.chain AND k.asset = t.asset))`
 
 // ServeTokens stores that a network serves its tokens.
-func (tx *Tx) ServeTokens(n Network) error {
+func (tx Transfers) ServeTokens(n Network) error {
 	for _, t := range n.Tokens {
 		for id, asset := range map[chain.ID]chain.Asset{n.Source: t.Asset, n.Exchange: chain.Asset(t.TokenID)} {
 			_, err := tx.SQL().Exec(`INSERT INTO served_tokens (chain, asset) VALUES (?, ?) ON CONFLICT DO NOTHING`, string(id), string(asset))
@@ -27,7 +27,7 @@ func (tx *Tx) ServeTokens(n Network) error {
 }
 
 // OfUnknownToken reports whether a transfer is of a token that no network has ever served.
-func (tx *Tx) OfUnknownToken(t Transfer) (bool, error) {
+func (tx Transfers) OfUnknownToken(t Transfer) (bool, error) {
 	if t.Reason != ReasonUnknownToken || t.Token != "" || t.Asset == chain.Native {
 		return false, nil
 	}
@@ -37,7 +37,7 @@ func (tx *Tx) OfUnknownToken(t Transfer) (bool, error) {
 
 // UnknownTokens counts the transfers of unknown tokens that were seen since a moment, and the
 // tokens.
-func (tx *Tx) UnknownTokens(since time.Time) (transfers, tokens uint64, err error) {
+func (tx Transfers) UnknownTokens(since time.Time) (transfers, tokens uint64, err error) {
 	var sum struct {
 		Transfers uint64 `db:"transfers"`
 		Tokens    uint64 `db:"tokens"`

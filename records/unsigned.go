@@ -21,11 +21,11 @@ const unsigned = `EXISTS (SELECT 1 FROM slots s WHERE s.payment_id = payments.id
 // OrderCancel marks the payment of an open slot without attempts: the number is used up by a
 // cancellation, which is signed, stored and sent like a payment. ErrConflict: something was signed
 // for the slot, it is decided, or it is of a ledger that links blocks.
-func (tx *Tx) OrderCancel(s Slot, why string) error {
+func (tx Slots) OrderCancel(s Slot, why string) error {
 	return sqlstore.Doing(tx.orderCancel(s, why), "cancelling slot %s", s.name())
 }
 
-func (tx *Tx) orderCancel(s Slot, why string) error {
+func (tx Slots) orderCancel(s Slot, why string) error {
 	if s.Branch != 0 {
 		return fmt.Errorf("%w: an unsigned number of a linked ledger uses up nothing", ErrConflict)
 	}
@@ -49,12 +49,12 @@ func (tx *Tx) orderCancel(s Slot, why string) error {
 // attempts, behind what is final. Lines exclude each other, so nothing is paid twice if a signature
 // of the slot exists after all. ErrConflict: something was signed for the slot, or what comes
 // before it is not decided.
-func (tx *Tx) ForkUnsigned(s Slot, why string) error {
+func (tx Slots) ForkUnsigned(s Slot, why string) error {
 	return sqlstore.Doing(tx.forkUnsigned(s, why), "leaving slot %s", s.name())
 }
 
-func (tx *Tx) forkUnsigned(s Slot, why string) error {
-	open, err := tx.OpenSlots(s.Chain, s.Account)
+func (tx Slots) forkUnsigned(s Slot, why string) error {
+	open, err := tx.Open(s.Chain, s.Account)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (tx *Tx) forkUnsigned(s Slot, why string) error {
 
 // MayApprove reports whether people may approve a payment: it waits, or it is bound and nothing is
 // signed for it yet.
-func (tx *Tx) MayApprove(p Payment) (bool, error) {
+func (tx Slots) MayApprove(p Payment) (bool, error) {
 	switch {
 	case p.State == Queued || p.State == HeldPayment:
 		return true, nil

@@ -77,7 +77,7 @@ func Waits(tx *Tx, network string, id chain.ID) ([]Wait, error) {
 // allWait reports whether every user's payment of an asset waits, at all accounts that pay on a
 // chain of a network.
 func allWait(tx *Tx, network string, id chain.ID, asset chain.Asset) (bool, error) {
-	paying, err := tx.Accounts(id, KindHot)
+	paying, err := tx.Accounts().List(id, KindHot)
 	for _, a := range paying {
 		if err != nil || a.Network != network {
 			continue

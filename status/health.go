@@ -53,7 +53,7 @@ func ReadHealth(tx *records.Tx, networks []records.Network) (Health, error) {
 		h.Status = "stopped"
 	}
 	for _, id := range chainsOf(networks) {
-		cursor, err := tx.Cursor(id)
+		cursor, err := tx.Chains().Cursor(id)
 		if err != nil {
 			return Health{}, err
 		}

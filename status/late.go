@@ -21,7 +21,7 @@ func late(tx *records.Tx, networks []records.Network) (found []Condition, err er
 			kind      records.AccountKind
 			direction records.Direction
 		}{{n.Source, records.KindHot, records.Withdrawal}, {n.Exchange, records.KindGateway, records.Deposit}} {
-			accounts, err := tx.Accounts(p.id, p.kind)
+			accounts, err := tx.Accounts().List(p.id, p.kind)
 			if err != nil {
 				return nil, err
 			}

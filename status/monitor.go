@@ -185,11 +185,11 @@ func (m *Monitor) note(tx *records.Tx, seen map[chain.ID]observation) error {
 		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(seen)) {
-		cur, err := tx.Cursor(id)
+		cur, err := tx.Chains().Cursor(id)
 		if err != nil {
 			return err
 		}
-		noted, err := tx.Tracing(id)
+		noted, err := tx.Chains().Tracing(id)
 		if err != nil {
 			return err
 		}

@@ -207,14 +207,14 @@ func told(tx *records.Tx, n records.Network) (found []Condition, err error) {
 // stored returns the rows' conditions of a chain of a network: whether it is halted, and which of
 // its paying accounts are.
 func stored(tx *records.Tx, n records.Network, id chain.ID) (found []Condition, err error) {
-	cur, err := tx.Cursor(id)
+	cur, err := tx.Chains().Cursor(id)
 	if err != nil {
 		return nil, err
 	}
 	if cur.Halted {
 		found = append(found, Condition{Kind: ChainHalted, Chain: id, Detail: fmt.Sprintf("chain %s is halted: %s", id, cur.Why), Stops: true})
 	}
-	stopped, err := tx.StoppedOwn(id)
+	stopped, err := tx.Accounts().StoppedOwn(id)
 	for _, a := range stopped {
 		if a.Network == n.Name {
 			found = append(found, stoppedAccount(a, n.Pays(id, a.Account)))

@@ -24,7 +24,7 @@ func TestWaitsAreLate(t *testing.T) {
 		see()
 		require.Empty(t, found)
 		for reason, says := range map[records.Reason]string{records.WaitsSigner: "wait for the signer", records.WaitsAsset: "the nodes do not report", records.WaitsTokenLimit: "refuses their amounts"} {
-			require.NoError(t, r.Try(func(tx *records.Tx) error { return tx.NoteWaiting(payment, reason) }))
+			require.NoError(t, r.Try(func(tx *records.Tx) error { return tx.Payments().NoteWaiting(payment, reason) }))
 			see()
 			require.Len(t, found, 1)
 			require.Equal(t, []any{PaymentsLate, id, d, false}, []any{found[0].Kind, found[0].Chain, found[0].Direction, found[0].Stops})

@@ -21,7 +21,7 @@ func (r Rules) Classify(tx *records.Tx, id chain.ID, t chain.Transfer) (row reco
 	if t.Amount.IsZero() {
 		return row, false, nil
 	}
-	account, err := tx.Account(id, t.To)
+	account, err := tx.Accounts().Get(id, t.To)
 	if errors.Is(err, records.ErrNotFound) {
 		return row, false, nil
 	}
@@ -39,7 +39,7 @@ func (r Rules) Classify(tx *records.Tx, id chain.ID, t chain.Transfer) (row reco
 
 // toGateway separates our own transfers from users' withdrawals.
 func (r Rules) toGateway(tx *records.Tx, n records.Network, row *records.Transfer) error {
-	_, err := tx.Account(row.Chain, row.From)
+	_, err := tx.Accounts().Get(row.Chain, row.From)
 	switch {
 	case errors.Is(err, records.ErrNotFound):
 		return r.withdrawal(tx, n, row)
@@ -115,7 +115,7 @@ func (r Rules) depositor(tx *records.Tx, n records.Network, kind records.Account
 	switch {
 	case kind == records.KindDeposit:
 		bindingType, reason = records.TypeAddress, records.ReasonUnbound
-		b, known, err = tx.BindingByAddress(row.Chain, row.To)
+		b, known, err = tx.Bindings().ByAddress(row.Chain, row.To)
 	case shared:
 		bindingType, reason = records.TypeLabel, records.ReasonUnknownLabel
 		if row.Memo.Label != "" && row.Memo.Fault == "" {
@@ -134,7 +134,7 @@ func (r Rules) depositor(tx *records.Tx, n records.Network, kind records.Account
 // because our labels have capitals only and people type them. Letters of other scripts are not
 // changed.
 func bindingOf(tx *records.Tx, network, label string) (records.Binding, bool, error) {
-	b, known, err := tx.BindingByLabel(network, label)
+	b, known, err := tx.Bindings().ByLabel(network, label)
 	capitals := strings.Map(func(r rune) rune {
 		if 'a' <= r && r <= 'z' {
 			return r - 'a' + 'A'
@@ -144,7 +144,7 @@ func bindingOf(tx *records.Tx, network, label string) (records.Binding, bool, er
 	if err != nil || known || capitals == label {
 		return b, known, err
 	}
-	return tx.BindingByLabel(network, capitals)
+	return tx.Bindings().ByLabel(network, capitals)
 }
 
 func (r Rules) withdrawal(tx *records.Tx, n records.Network, row *records.Transfer) error {
@@ -244,7 +244,7 @@ func (r Rules) payoutAddress(tx *records.Tx, n records.Network, token records.To
 		row.Reason = records.ReasonWrongAddress
 		return nil
 	}
-	if _, err := tx.Account(n.Source, payee); err == nil {
+	if _, err := tx.Accounts().Get(n.Source, payee); err == nil {
 		row.Reason = records.ReasonWrongAddress // one of our own
 		return nil
 	} else if !errors.Is(err, records.ErrNotFound) {

@@ -60,7 +60,7 @@ func (r Rules) Compare(tx *records.Tx, id chain.ID, blocks []chain.Block) (list 
 }
 
 func (r Rules) compareBlock(tx *records.Tx, id chain.ID, b chain.Block) (list []BlockDifference, known bool, err error) {
-	ours, known, err := tx.BlockAt(id, b.Height)
+	ours, known, err := tx.Chains().BlockAt(id, b.Height)
 	if err != nil {
 		return nil, known, err
 	}
@@ -77,7 +77,7 @@ func (r Rules) compareBlock(tx *records.Tx, id chain.ID, b chain.Block) (list []
 		}
 	}
 	for _, e := range b.OwnTxs {
-		stored, err := tx.HasOwnTx(records.OwnTx{Chain: id, BlockHash: b.Hash, Height: b.Height, OwnTx: e})
+		stored, err := tx.OwnTxs().Has(records.OwnTx{Chain: id, BlockHash: b.Hash, Height: b.Height, OwnTx: e})
 		if err != nil {
 			return nil, known, err
 		}
@@ -90,7 +90,7 @@ func (r Rules) compareBlock(tx *records.Tx, id chain.ID, b chain.Block) (list []
 
 func (r Rules) compareTransfer(tx *records.Tx, id chain.ID, b chain.Block, t chain.Transfer) (d BlockDifference, differs bool, err error) {
 	d = BlockDifference{Point: b.Point, Tx: t.Tx, From: t.From, To: t.To, Asset: t.Asset, Amount: t.Amount}
-	known, err := tx.TransferByRef(id, t.Ref)
+	known, err := tx.Transfers().ByRef(id, t.Ref)
 	if errors.Is(err, records.ErrNotFound) {
 		_, concerns, err := r.Classify(tx, id, t)
 		d.Kind = MissingTransfer
@@ -135,7 +135,7 @@ func notOnChain(tx *records.Tx, id chain.ID, blocks []chain.Block) (list []Block
 	}
 	last := blocks[len(blocks)-1].Height
 	for height, after := blocks[0].Height, uint64(0); ; {
-		page, err := tx.TransfersFrom(id, height, after, maxRows)
+		page, err := tx.Transfers().From(id, height, after, maxRows)
 		if err != nil {
 			return nil, err
 		}

@@ -25,7 +25,7 @@ func (r Rules) Decide(tx *records.Tx, t records.Transfer) (d Decision, err error
 		t.Reason = records.ReasonDust
 	}
 	d.State, d.Reason = t.State, t.Reason
-	if err := tx.MoveTransfer(t.ID, records.Seen, t.State, t.Reason); err != nil {
+	if err := tx.Transfers().Move(t.ID, records.Seen, t.State, t.Reason); err != nil {
 		return d, err
 	}
 	return d, r.queueFollowing(tx, n, t)

@@ -107,10 +107,10 @@ type subject struct {
 }
 
 func subjectOf(tx *records.Tx, id uint64) (s subject, err error) {
-	if s.Transfer, err = tx.Transfer(id); err != nil {
+	if s.Transfer, err = tx.Transfers().Get(id); err != nil {
 		return s, err
 	}
-	s.payments, err = tx.PaymentsOf(id)
+	s.payments, err = tx.Payments().Of(id)
 	return s, err
 }
 

@@ -12,12 +12,12 @@ import (
 // checkOutcome refuses to make a payment again, or to give it back, when a final transaction of it
 // moved something else. The order may state that nothing moved, which is stored in the history.
 func (o Order) checkOutcome(tx *records.Tx, p records.Payment) error {
-	e, differs, err := tx.DifferingTx(p.ID)
+	e, differs, err := tx.Orders().DifferingTx(p.ID)
 	if err != nil || !differs {
 		return err
 	}
 	if o.NothingMoved {
-		return tx.NothingMoved(p.ID, e.Tx)
+		return tx.Orders().NothingMoved(p.ID, e.Tx)
 	}
 	return fmt.Errorf("%w: payment %d may be paid: its transaction %s is final on %s and differs from the payment. Check it: "+
 		"`gatewayd records settle %d %[3]s` if it paid, --nothing-moved if it provably moved no funds", ErrNothingToDo, p.ID, e.Tx, e.Chain, p.TransferID)
@@ -42,7 +42,7 @@ func (r Rules) retry(tx *records.Tx, o Order, s subject) error {
 		if err := o.checkOutcome(tx, p); err != nil {
 			return err
 		}
-		return tx.MovePayment(p.ID, records.HeldPayment, records.Queued, records.ReasonOperator)
+		return tx.Payments().Move(p.ID, records.HeldPayment, records.Queued, records.ReasonOperator)
 	}
 	return r.release(tx, s.Transfer)
 }
@@ -63,14 +63,14 @@ func (r Rules) hold(tx *records.Tx, o Order, s subject) error {
 	}
 	p, _ := s.waiting()
 	if p.State == records.HeldPayment {
-		return tx.NoteHeld(p.ID, records.ReasonOperator)
+		return tx.Payments().NoteHeld(p.ID, records.ReasonOperator)
 	}
-	return tx.MovePayment(p.ID, records.Queued, records.HeldPayment, records.ReasonOperator)
+	return tx.Payments().Move(p.ID, records.Queued, records.HeldPayment, records.ReasonOperator)
 }
 
 // release credits a deposit whose owner is known.
 func (r Rules) release(tx *records.Tx, t records.Transfer) error {
-	if err := tx.MoveTransfer(t.ID, t.State, records.Final, records.ReasonOperator); err != nil {
+	if err := tx.Transfers().Move(t.ID, t.State, records.Final, records.ReasonOperator); err != nil {
 		return err
 	}
 	return r.queueCredit(tx, r.Network(t.Network), t)
@@ -137,7 +137,7 @@ func (r Rules) payee(tx *records.Tx, id chain.ID, address string) (string, error
 	if !ok {
 		return "", fmt.Errorf("%w: %s is not a payable address on %s", ErrNothingToDo, address, id)
 	}
-	if _, err := tx.Account(id, canonical); err == nil {
+	if _, err := tx.Accounts().Get(id, canonical); err == nil {
 		return "", fmt.Errorf("%w: %s is one of our own accounts", ErrNothingToDo, canonical)
 	} else if !errors.Is(err, records.ErrNotFound) {
 		return "", err
@@ -149,7 +149,7 @@ func (r Rules) payee(tx *records.Tx, id chain.ID, address string) (string, error
 // credits it.
 func (r Rules) attribute(tx *records.Tx, t records.Transfer, o Order) error {
 	n := r.Network(t.Network)
-	account, err := tx.Account(t.Chain, t.To)
+	account, err := tx.Accounts().Get(t.Chain, t.To)
 	if err != nil {
 		return err
 	}
@@ -164,9 +164,9 @@ func (r Rules) attribute(tx *records.Tx, t records.Transfer, o Order) error {
 	if reason != "" {
 		return fmt.Errorf("%w: record %d is %s", ErrNothingToDo, t.ID, reason)
 	}
-	err = tx.Attribute(t.ID, records.Attribution{Token: token.TokenID, Owner: o.To, Policy: token.Policy, Net: net})
+	err = tx.Orders().Attribute(t.ID, records.Attribution{Token: token.TokenID, Owner: o.To, Policy: token.Policy, Net: net})
 	if err == nil {
-		t, err = tx.Transfer(t.ID)
+		t, err = tx.Transfers().Get(t.ID)
 	}
 	if err != nil {
 		return err
@@ -219,7 +219,7 @@ func (r Rules) refund(tx *records.Tx, o Order, s subject) error {
 	if err := r.voidCredit(tx, o, s); err != nil {
 		return err
 	}
-	if err := tx.MoveTransfer(s.ID, s.State, records.Refused, records.ReasonOperator); err != nil {
+	if err := tx.Transfers().Move(s.ID, s.State, records.Refused, records.ReasonOperator); err != nil {
 		return err
 	}
 	n := r.Network(s.Network)
@@ -249,10 +249,10 @@ func (r Rules) redirectRefund(tx *records.Tx, o Order, t records.Transfer, held 
 	if err := o.checkOutcome(tx, held); err != nil {
 		return err
 	}
-	if err := tx.MovePayment(held.ID, held.State, records.VoidPayment, records.ReasonOperator); err != nil {
+	if err := tx.Payments().Move(held.ID, held.State, records.VoidPayment, records.ReasonOperator); err != nil {
 		return err
 	}
-	_, err = tx.QueuePayment(records.Payment{
+	_, err = tx.Payments().Queue(records.Payment{
 		TransferID: t.ID, Purpose: chain.Refund, Network: held.Network, Token: held.Token,
 		Chain: held.Chain, Account: held.Account, Asset: held.Asset, Amount: held.Amount, Payee: payee,
 	})
@@ -271,14 +271,14 @@ func mayReject(s subject) error {
 // Approve keeps what an approver has signed of a payment that waits, and has the signer asked about
 // it again.
 func Approve(tx *records.Tx, payment uint64, a chain.Approval) error {
-	if err := tx.AddApproval(payment, a); err != nil {
+	if err := tx.Payments().Approve(payment, a); err != nil {
 		return err
 	}
-	p, err := tx.Payment(payment)
+	p, err := tx.Payments().Get(payment)
 	if err != nil || p.State != records.HeldPayment || !slices.Contains(records.AskedAgain(), p.Reason) {
 		return err
 	}
-	return tx.MovePayment(payment, records.HeldPayment, records.Queued, "approved")
+	return tx.Payments().Move(payment, records.HeldPayment, records.Queued, "approved")
 }
 
 // mayWriteOff: the transfer's block has left the chain after the transfer was decided.
@@ -306,7 +306,7 @@ func (r Rules) writeOff(tx *records.Tx, o Order, s subject) error {
 			}
 		}
 	}
-	_, err := tx.WriteOff(s.ID)
+	_, err := tx.Orders().WriteOff(s.ID)
 	if errors.Is(err, records.ErrConflict) {
 		err = fmt.Errorf("%w: %w", ErrNothingToDo, err)
 	}
@@ -327,7 +327,7 @@ func (r Rules) refundee(tx *records.Tx, t records.Transfer, to string) (string, 
 	if err != nil || payee == t.From {
 		return payee, err
 	}
-	return payee, tx.AllowRefundTo(t.ID, payee)
+	return payee, tx.Orders().AllowRefundTo(t.ID, payee)
 }
 
 // voidCredit frees the order's transfer from a payout that has not been bound (noneSigned).
@@ -339,7 +339,7 @@ func (r Rules) voidCredit(tx *records.Tx, o Order, s subject) error {
 		if err := o.checkOutcome(tx, p); err != nil {
 			return err
 		}
-		if err := tx.MovePayment(p.ID, p.State, records.VoidPayment, records.ReasonOperator); err != nil {
+		if err := tx.Payments().Move(p.ID, p.State, records.VoidPayment, records.ReasonOperator); err != nil {
 			return err
 		}
 	}
@@ -360,7 +360,7 @@ func (r Rules) refundExchange(tx *records.Tx, n records.Network, t records.Trans
 func (r Rules) refundSource(tx *records.Tx, n records.Network, t records.Transfer, payee string) error {
 	account := n.PayerOf(n.Source, t.Transfer, t.Chain)
 	known := t.To == n.Shared
-	if a, err := tx.Account(n.Source, t.To); err == nil && a.Kind == records.KindHot {
+	if a, err := tx.Accounts().Get(n.Source, t.To); err == nil && a.Kind == records.KindHot {
 		account, known = n.RefunderOf(t.Transfer, n.Source), true
 	}
 	if _, ok := served(n, records.KindDeposit, t.Asset); ok { // what is configured is swept from any address of a user
@@ -369,7 +369,7 @@ func (r Rules) refundSource(tx *records.Tx, n records.Network, t records.Transfe
 	if !known {
 		return fmt.Errorf("%w: %s of an unknown token is at %s, which makes no payments", ErrNothingToDo, t.Asset, t.To)
 	}
-	_, err := tx.QueuePayment(records.Payment{
+	_, err := tx.Payments().Queue(records.Payment{
 		TransferID: t.ID, Purpose: chain.Refund, Network: n.Name, Token: t.Token,
 		Chain: n.Source, Account: account, Asset: t.Asset, Amount: t.Amount, Payee: payee,
 	})
@@ -396,7 +396,7 @@ func (r Rules) RecordRefund(tx *records.Tx, t records.Transfer, to string, amoun
 	if err != nil {
 		return err
 	}
-	if err := tx.MoveTransfer(t.ID, t.State, records.Refused, records.ReasonPayoutFailed); err != nil {
+	if err := tx.Transfers().Move(t.ID, t.State, records.Refused, records.ReasonPayoutFailed); err != nil {
 		return err
 	}
 	return queueRefund(tx, r.Network(t.Network), t, t.From, amount)
@@ -436,7 +436,7 @@ func (r Rules) reclassify(tx *records.Tx, o Order, s subject) error {
 
 // decideAgain does with a stranger's transfer what is done with a new one that is final.
 func (r Rules) decideAgain(tx *records.Tx, n records.Network, t records.Transfer) error {
-	account, err := tx.Account(t.Chain, t.To)
+	account, err := tx.Accounts().Get(t.Chain, t.To)
 	if err != nil {
 		return err
 	}
@@ -461,7 +461,7 @@ func (r Rules) decideAgain(tx *records.Tx, n records.Network, t records.Transfer
 	} else if isDust(row) {
 		row.Reason = records.ReasonDust
 	}
-	if err := tx.Reclassify(row); err != nil {
+	if err := tx.Orders().Reclassify(row); err != nil {
 		return err
 	}
 	return r.queueFollowing(tx, n, row)
@@ -473,7 +473,7 @@ func (r Rules) serveAgain(tx *records.Tx, n records.Network, t records.Transfer)
 	if _, served := n.Token(t.Token); !served {
 		return fmt.Errorf("%w: record %d is held as %s, and its token %q is not configured", ErrNothingToDo, t.ID, t.Reason, t.Token)
 	}
-	if err := tx.MoveTransfer(t.ID, records.Held, records.Final, records.ReasonOperator); err != nil {
+	if err := tx.Transfers().Move(t.ID, records.Held, records.Final, records.ReasonOperator); err != nil {
 		return err
 	}
 	t.State = records.Final

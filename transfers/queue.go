@@ -26,7 +26,7 @@ func (r Rules) queueCredit(tx *records.Tx, n records.Network, t records.Transfer
 		p.Chain, p.Asset, p.Amount = n.Source, token.Asset, paid
 	}
 	p.Account = n.PayerOf(p.Chain, t.Transfer, t.Chain)
-	_, err := tx.QueuePayment(p)
+	_, err := tx.Payments().Queue(p)
 	return err
 }
 
@@ -34,7 +34,7 @@ func (r Rules) queueCredit(tx *records.Tx, n records.Network, t records.Transfer
 // names another. It is paid from the receiving account or, where that is retired, from one that
 // pays. The amount is the complete withdrawal, or the rest after a failed payout.
 func queueRefund(tx *records.Tx, n records.Network, t records.Transfer, payee string, amount chain.Amount) error {
-	_, err := tx.QueuePayment(records.Payment{
+	_, err := tx.Payments().Queue(records.Payment{
 		TransferID: t.ID, Purpose: chain.Refund, Network: n.Name, Token: t.Token,
 		Chain: n.Exchange, Account: n.RefunderOf(t.Transfer, n.Exchange), Asset: t.Asset, Amount: amount, Payee: payee,
 	})
@@ -44,7 +44,7 @@ func queueRefund(tx *records.Tx, n records.Network, t records.Transfer, payee st
 // queueReceive takes a final incoming send into the chain of the account that it came to, so that
 // its value can be spent.
 func queueReceive(tx *records.Tx, n records.Network, t records.Transfer) error {
-	_, err := tx.QueuePayment(records.Payment{
+	_, err := tx.Payments().Queue(records.Payment{
 		TransferID: t.ID, Purpose: chain.Receive, Network: n.Name, Token: t.Token,
 		Chain: n.Exchange, Account: t.To, Asset: t.Asset, Amount: t.Amount, Payee: t.To, Source: t.Tx,
 	})
@@ -58,10 +58,10 @@ func (r Rules) GiveUp(tx *records.Tx, p records.Payment, t records.Transfer, rea
 	if !r.Refundable(t) {
 		return fmt.Errorf("%w: transfer %d has left its chain, or its network was removed from the configuration", records.ErrConflict, t.ID)
 	}
-	if err := tx.MovePayment(p.ID, p.State, records.VoidPayment, reason); err != nil {
+	if err := tx.Payments().Move(p.ID, p.State, records.VoidPayment, reason); err != nil {
 		return err
 	}
-	if err := tx.MoveTransfer(t.ID, t.State, records.Refused, reason); err != nil {
+	if err := tx.Transfers().Move(t.ID, t.State, records.Refused, reason); err != nil {
 		return err
 	}
 	return queueRefund(tx, r.Network(t.Network), t, t.From, back)

@@ -19,7 +19,7 @@ func BenchmarkPage(b *testing.B) {
 	for done := 0; done < rows; done += 10_000 {
 		r.Do(func(tx *records.Tx) error {
 			for range 10_000 {
-				if _, _, err := tx.SeeTransfer(r.Incoming(records.Deposit, 500, block)); err != nil {
+				if _, _, err := tx.Transfers().See(r.Incoming(records.Deposit, 500, block)); err != nil {
 					return err
 				}
 			}

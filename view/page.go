@@ -183,14 +183,14 @@ func (p *page) finish() (err error) {
 			unpaid = append(unpaid, l.id)
 		}
 		if heads == nil && l.waits() {
-			if heads, err = p.tx.Heads(); err != nil {
+			if heads, err = p.tx.Chains().Heads(); err != nil {
 				return err
 			}
 		}
 	}
 	var newest map[uint64]string
 	if len(unpaid) > 0 {
-		if newest, err = p.tx.NewestAttempts(unpaid); err != nil {
+		if newest, err = p.tx.Slots().NewestAttempts(unpaid); err != nil {
 			return err
 		}
 	}

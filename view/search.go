@@ -49,13 +49,13 @@ func Records(tx *records.Tx, f Filter) ([]records.Record, error) {
 	if f.AfterID > 0 {
 		order = `ASC`
 	}
-	found, err := tx.TransfersWhere(`t WHERE `+where+` ORDER BY id `+order+` LIMIT ? + 0`, append(args, f.limit())...)
+	found, err := tx.Transfers().Where(`t WHERE `+where+` ORDER BY id `+order+` LIMIT ? + 0`, append(args, f.limit())...)
 	if f.AfterID > 0 {
 		slices.Reverse(found)
 	}
 	if err == nil {
 		var out []records.Record
-		if out, err = tx.RecordsOf(found); err == nil {
+		if out, err = tx.Transfers().RecordsOf(found); err == nil {
 			return out, nil
 		}
 	}
@@ -190,12 +190,12 @@ func FindRecords(tx *records.Tx, text string) ([]records.Record, error) {
 	if err != nil {
 		id = 0 // no transfer has it
 	}
-	found, err := tx.TransfersWhere(`WHERE id IN (SELECT i.id FROM transfers i WHERE i.id = ?
+	found, err := tx.Transfers().Where(`WHERE id IN (SELECT i.id FROM transfers i WHERE i.id = ?
 		UNION SELECT r.id FROM transfers r WHERE r.chain IN (SELECT chain FROM cursors) AND r.ref = ?
 		UNION SELECT x.id FROM transfers x WHERE x.tx = ? UNION SELECT p.transfer_id `+paymentsByHash+`) ORDER BY id LIMIT ? + 0`, id, text, text, text, maxFound)
 	if err == nil {
 		var out []records.Record
-		if out, err = tx.RecordsOf(found); err == nil {
+		if out, err = tx.Transfers().RecordsOf(found); err == nil {
 			return out, nil
 		}
 	}
@@ -239,13 +239,13 @@ type SlotAttempt struct {
 
 // AttemptsOf returns every attempt made for a payment, in the order they were made.
 func AttemptsOf(tx *records.Tx, paymentID uint64) ([]SlotAttempt, error) {
-	slots, err := tx.Slots(paymentID)
+	slots, err := tx.Slots().Of(paymentID)
 	if err != nil {
 		return nil, err
 	}
 	var out []SlotAttempt
 	for _, s := range slots {
-		attempts, err := tx.Attempts(s)
+		attempts, err := tx.Slots().Attempts(s)
 		if err != nil {
 			return nil, err
 		}

@@ -213,7 +213,7 @@ func TestBoundBeforeAuthorizations(t *testing.T) {
 	r.run(1)
 	require.Contains(t, r.shownHeld(), "too much today")
 	r.view(func(tx *records.Tx) error {
-		slots, err := tx.OpenSlots("eth", r.net.Hot)
+		slots, err := tx.Slots().Open("eth", r.net.Hot)
 		require.Len(t, slots, 2)
 		require.Equal(t, []int{1, 0}, []int{len(slots[0].Attempts), len(slots[1].Attempts)})
 		return err

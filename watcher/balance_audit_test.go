@@ -565,7 +565,7 @@ func TestUntracedBlocksMakeTheAuditDue(t *testing.T) {
 	r.requireHolding(r.vite, owner, "tti_native", 3000)
 
 	r.view(func(tx *records.Tx) error {
-		state, err := tx.Tracing("eth")
+		state, err := tx.Chains().Tracing("eth")
 		require.True(t, state.Traced)
 		require.Zero(t, state.LostAt)
 		return err
@@ -573,7 +573,7 @@ func TestUntracedBlocksMakeTheAuditDue(t *testing.T) {
 	r.now = r.now.Add(10 * time.Second)
 	r.settle(1)
 	r.view(func(tx *records.Tx) error {
-		state, err := tx.Tracing("eth")
+		state, err := tx.Chains().Tracing("eth")
 		require.EqualValues(t, -1, state.First, "every untraced block is covered")
 		return err
 	})

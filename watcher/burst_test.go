@@ -35,7 +35,7 @@ func burstSize(t *testing.T) int {
 func (r *rig) sentTo(id chain.ID, account string) (n int) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) error {
-		open, err := tx.OpenSlots(id, account)
+		open, err := tx.Slots().Open(id, account)
 		for _, o := range open {
 			if o.Payment.Purpose == chain.Credit && len(o.Attempts) > 0 {
 				n++
@@ -109,7 +109,7 @@ func (r *rig) blocksUntilSent(n int) (credits, payouts int) {
 func (r *rig) waits(id chain.ID, account string) (found bool) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) error {
-		assets, err := tx.QueuedAssets(id, account, records.ClassUser)
+		assets, err := tx.Payments().QueuedAssets(id, account, records.ClassUser)
 		found = len(assets) > 0
 		return err
 	})
@@ -175,7 +175,7 @@ func TestReorgUnderManyOpenSlots(t *testing.T) {
 	require.Equal(t, n, r.sentTo("eth", r.net.Hot))
 	unmined := func() (count int) {
 		r.view(func(tx *records.Tx) error {
-			list, err := tx.UnminedSlots("eth", r.net.Hot)
+			list, err := tx.Slots().Unmined("eth", r.net.Hot)
 			count = len(list)
 			return err
 		})
@@ -208,7 +208,7 @@ func TestResumeUnderManyOpenSlots(t *testing.T) {
 	}
 	open := func() (count int) {
 		r.view(func(tx *records.Tx) error {
-			list, err := tx.OpenSlots("eth", r.net.Hot)
+			list, err := tx.Slots().Open("eth", r.net.Hot)
 			count = len(list)
 			return err
 		})
@@ -216,7 +216,7 @@ func TestResumeUnderManyOpenSlots(t *testing.T) {
 	}
 	require.Equal(t, n, open())
 	r.update(func(tx *records.Tx) error {
-		return tx.SetAccountState("eth", r.net.Hot, records.AccountRecovering, "a test")
+		return tx.Accounts().SetState("eth", r.net.Hot, records.AccountRecovering, "a test")
 	})
 	r.restart()
 	require.ErrorIs(t, r.operatorRecovery().Resume(t.Context(), "eth", r.net.Hot, 0), recovery.ErrNotAtRest, "they wait for their final block")

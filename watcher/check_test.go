@@ -111,11 +111,11 @@ func (m *model) atRest() bool {
 	}
 	busy := true
 	err := m.inner.View(m.t.Context(), func(tx *records.Tx) error {
-		eth, err := tx.BusyAccounts("eth")
+		eth, err := tx.Accounts().Busy("eth")
 		if err != nil {
 			return err
 		}
-		vite, err := tx.BusyAccounts("vite")
+		vite, err := tx.Accounts().Busy("vite")
 		busy = len(eth)+len(vite) > 0
 		return err
 	})
@@ -214,7 +214,7 @@ func (m *model) checkRecords(tx *records.Tx) error {
 	}
 	for id, c := range m.chains {
 		for hash := range c.sent {
-			if _, _, ok, err := tx.AttemptByHash(id, hash); err != nil || !ok {
+			if _, _, ok, err := tx.Slots().AttemptByHash(id, hash); err != nil || !ok {
 				return errors.Join(fmt.Errorf("attempt %s was sent and is gone", hash), err)
 			}
 		}
@@ -229,7 +229,7 @@ func (m *model) checkRecords(tx *records.Tx) error {
 
 // checkAccount asks that the numbers given are the numbers used: dense, and no more.
 func (m *model) checkAccount(tx *records.Tx, id chain.ID, account string) error {
-	a, err := tx.Account(id, account)
+	a, err := tx.Accounts().Get(id, account)
 	if err != nil || a.State == records.AccountNew {
 		return err
 	}
@@ -243,7 +243,7 @@ func (m *model) checkAccount(tx *records.Tx, id chain.ID, account string) error 
 	if tip.Next != a.Next {
 		return fmt.Errorf("account %s: the ledger is at %d, the records at %d", account, tip.Next, a.Next)
 	}
-	cur, err := tx.Cursor(id)
+	cur, err := tx.Chains().Cursor(id)
 	if err == nil && cur.Halted {
 		err = fmt.Errorf("chain %s is halted: %s", id, cur.Why)
 	}
@@ -259,21 +259,21 @@ func (m *model) dump() {
 			tip, err := c.AccountHead(m.t.Context(), account)
 			m.t.Logf("  tip of %s: %+v %v", account, tip, err)
 			err = m.inner.View(m.t.Context(), func(tx *records.Tx) error {
-				a, err := tx.Account(c.ID(), account)
+				a, err := tx.Accounts().Get(c.ID(), account)
 				if err != nil {
 					return err
 				}
-				cur, err := tx.Cursor(c.ID())
+				cur, err := tx.Chains().Cursor(c.ID())
 				m.t.Logf("  cursor %d %s, final %d %v", cur.Height, cur.Why, cur.Final.Height, err)
 				m.t.Logf("  records: %s %s, base %d, next %d", a.State, a.Why, a.Base, a.Next)
-				unpaid, err := tx.UnpaidPayments(c.ID(), account)
+				unpaid, err := tx.Recovery().Unpaid(c.ID(), account)
 				for _, p := range unpaid {
 					m.t.Logf("  unpaid %d: %s %s of %s to %s, %s %s, coin %s, usd %s", p.ID, p.Purpose, p.Amount, p.Asset, p.Payee, p.State, p.Reason, c.Holding(account, chain.Native), c.Holding(account, p.Asset))
 				}
 				if err != nil {
 					return err
 				}
-				slots, err := tx.OpenSlots(c.ID(), account)
+				slots, err := tx.Slots().Open(c.ID(), account)
 				for _, s := range slots {
 					m.t.Logf("  slot %d: payment %d %s %s, %d attempts, mined %t", s.Nonce, s.PaymentID, s.Payment.Purpose, s.Payment.Amount, len(s.Attempts), s.Mined)
 				}

@@ -47,7 +47,7 @@ func (r *rig) coldMoves() (list []records.Payment) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) error {
 		for id := uint64(1); ; id++ {
-			p, err := tx.Payment(id)
+			p, err := tx.Payments().Get(id)
 			if err != nil {
 				return nil
 			}
@@ -185,9 +185,9 @@ func TestOrderedColdMoneyStands(t *testing.T) {
 	r := coldRig(t, 0, 0)
 	order := records.Payment{Purpose: chain.Cold, Network: "main", Token: usd, Chain: "eth", Account: r.net.Hot, Asset: usdEth, Amount: units(7), Payee: r.cold()}
 	r.update(func(tx *records.Tx) error {
-		id, err := tx.OrderMove(order, "a test")
+		id, err := tx.Treasury().OrderMove(order, "a test")
 		if err == nil {
-			err = tx.MovePayment(id, records.Queued, records.HeldPayment, records.HeldRefused)
+			err = tx.Payments().Move(id, records.Queued, records.HeldPayment, records.HeldRefused)
 		}
 		return err
 	})
@@ -204,11 +204,11 @@ func TestColdMoneyOfAPool(t *testing.T) {
 	r := poolRig(t)
 	r.bound(20, 70)
 	r.update(func(tx *records.Tx) error {
-		return tx.SetAccountState("eth", r.net.Hots[0], records.AccountHalted, "a test")
+		return tx.Accounts().SetState("eth", r.net.Hots[0], records.AccountHalted, "a test")
 	})
 	r.cool()
 	require.Empty(t, r.coldMoves(), "the other two have 66")
-	r.update(func(tx *records.Tx) error { return tx.SetAccountState("eth", r.net.Hots[0], records.AccountOK, "") })
+	r.update(func(tx *records.Tx) error { return tx.Accounts().SetState("eth", r.net.Hots[0], records.AccountOK, "") })
 	for range 6 {
 		r.cool()
 		r.rest()
@@ -237,7 +237,7 @@ func TestColdMoneyByHand(t *testing.T) {
 	require.NoError(t, r.w.solvency().Round(t.Context())) // the books of the token begin
 	order := records.Payment{Purpose: chain.Cold, Network: "main", Token: usd, Chain: "eth", Account: r.net.Hot, Asset: usdEth, Amount: units(9), Payee: r.cold()}
 	hash := r.strangerPays(r.cold(), 700)
-	r.update(func(tx *records.Tx) error { _, err := tx.OrderMove(order, "counted on other money"); return err })
+	r.update(func(tx *records.Tx) error { _, err := tx.Treasury().OrderMove(order, "counted on other money"); return err })
 	require.Equal(t, units(700), sheet().Missing)
 
 	ops, g := r.operatorRecovery(), &showing{Guard: r.guard}

@@ -202,11 +202,11 @@ func (c *crashChain) send(ctx context.Context, a chain.Attempt) error {
 // attempts as sent.
 func (c *crashChain) requireStored(ctx context.Context, a chain.Attempt) {
 	err := c.store.View(ctx, func(tx *records.Tx) error {
-		if cancel, err := tx.IsCancel(c.ID(), a.Hash); err != nil || cancel {
+		if cancel, err := tx.Recovery().IsCancel(c.ID(), a.Hash); err != nil || cancel {
 			return err
 		}
 		c.sent[a.Hash] = true
-		_, stored, ok, err := tx.AttemptByHash(c.ID(), a.Hash)
+		_, stored, ok, err := tx.Slots().AttemptByHash(c.ID(), a.Hash)
 		if err == nil && (!ok || string(stored.Raw) != string(a.Raw)) {
 			err = errors.New("not in the database")
 		}

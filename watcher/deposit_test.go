@@ -148,7 +148,7 @@ func TestFailedTransactionsThatWouldNotBeCreditedAreNotTold(t *testing.T) {
 		hash := r.eth.Send(out)
 		r.rest()
 		r.view(func(tx *records.Tx) error {
-			list, err := tx.TransfersWhere(`WHERE tx = ? ORDER BY id`, hash)
+			list, err := tx.Transfers().Where(`WHERE tx = ? ORDER BY id`, hash)
 			require.Empty(t, list, out)
 			return err
 		})

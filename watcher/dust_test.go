@@ -27,7 +27,7 @@ func (r *rig) keepDust() {
 // lowUnmined counts refunds and receives of the gateway's account that stand in no block.
 func (r *rig) lowUnmined() (n int) {
 	r.view(func(tx *records.Tx) error {
-		slots, err := tx.UnminedSlots("vite", r.net.Gateway)
+		slots, err := tx.Slots().Unmined("vite", r.net.Gateway)
 		n = pay.LowUnmined(slots)
 		return err
 	})
@@ -66,7 +66,7 @@ func TestDustKeepsNobodyWaiting(t *testing.T) {
 			for _, d := range dust {
 				r.requireState(d, records.Refused, records.ReasonDust)
 				r.view(func(tx *records.Tx) error {
-					all, err := tx.PaymentsOf(r.transfer(d).ID)
+					all, err := tx.Payments().Of(r.transfer(d).ID)
 					require.Empty(t, all)
 					return err
 				})
@@ -110,7 +110,7 @@ func TestForgottenRefundOfDustIsFound(t *testing.T) {
 	dust := r.transfer(r.withdrawn(owner, minRefund-1))
 	r.rest()
 	r.view(func(tx *records.Tx) error {
-		list, err := tx.Refundable("vite", usd, units(minRefund-1))
+		list, err := tx.Recovery().Refundable("vite", usd, units(minRefund-1))
 		require.Len(t, list, 1)
 		require.Equal(t, dust.ID, list[0].ID)
 		return err
@@ -148,7 +148,7 @@ func TestRefundsLeaveRoomForLaterCredits(t *testing.T) {
 // waitsLow reports whether a refund has no slot yet.
 func (r *rig) waitsLow() (found bool) {
 	r.view(func(tx *records.Tx) error {
-		assets, err := tx.QueuedAssets("vite", r.net.Gateway, records.ClassRefund)
+		assets, err := tx.Payments().QueuedAssets("vite", r.net.Gateway, records.ClassRefund)
 		found = len(assets) > 0
 		return err
 	})

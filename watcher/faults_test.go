@@ -63,7 +63,7 @@ func TestStuckPayoutIsReplaced(t *testing.T) {
 	p := r.payment(hash)
 	require.Equal(t, records.Paid, p.State)
 	r.view(func(tx *records.Tx) error {
-		_, a, ok, err := tx.AttemptByHash("eth", p.Tx)
+		_, a, ok, err := tx.Slots().AttemptByHash("eth", p.Tx)
 		require.True(t, ok)
 		require.Equal(t, "replace", a.Kind)
 		require.Positive(t, a.Seq)
@@ -243,7 +243,7 @@ func TestNewAccountWaitsUntilItsPastIsFinal(t *testing.T) {
 	r.run(1)
 	r.eth.SendUnknownTx("late", r.eth.Address("cold"), chain.Native, units(7)) // the operators, before the daemon knows the account
 	r.update(func(tx *records.Tx) error {
-		return tx.EnsureAccount(records.Account{Chain: "eth", Account: late, Kind: records.KindGas, Network: "main", KeyPath: "late"})
+		return tx.Accounts().Ensure(records.Account{Chain: "eth", Account: late, Kind: records.KindGas, Network: "main", KeyPath: "late"})
 	})
 	r.run(1)
 	require.Equal(t, records.AccountNew, r.account("eth", late).State)
@@ -443,7 +443,7 @@ func TestManyFailuresWaitForTheSigner(t *testing.T) {
 	require.Positive(t, s.asked)
 	require.Less(t, s.asked, most)
 	r.view(func(tx *records.Tx) error {
-		waiting, err := tx.UnsettledOwnTxs("eth", follow.MaxSettled)
+		waiting, err := tx.OwnTxs().Unsettled("eth", follow.MaxSettled)
 		require.Len(t, waiting, follow.MaxSettled)
 		return err
 	})

@@ -31,9 +31,9 @@ func (r *rig) topUp(amount chain.Amount) {
 func (r *rig) attempts(p records.Payment) (list []records.Attempt) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) error {
-		slots, err := tx.Slots(p.ID)
+		slots, err := tx.Slots().Of(p.ID)
 		if err == nil && len(slots) > 0 {
-			list, err = tx.Attempts(slots[len(slots)-1])
+			list, err = tx.Slots().Attempts(slots[len(slots)-1])
 		}
 		return err
 	})

@@ -17,7 +17,7 @@ func TestFormerGatewayAddressStillWorks(t *testing.T) {
 	current := r.vite.Address("next gateway")
 	r.vite.Own(current)
 	r.update(func(tx *records.Tx) error {
-		return tx.EnsureAccount(records.Account{Chain: "vite", Account: current, Kind: records.KindGateway, Network: r.net.Name, KeyPath: "next gateway"})
+		return tx.Accounts().Ensure(records.Account{Chain: "vite", Account: current, Kind: records.KindGateway, Network: r.net.Name, KeyPath: "next gateway"})
 	})
 	r.parts.Networks[0].Gateway = current
 	r.restart()

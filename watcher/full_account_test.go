@@ -37,7 +37,7 @@ func TestFullAccountWaitsForTheNextBlock(t *testing.T) {
 	r.vite.Mine(finality + 1)
 	r.step()
 	r.view(func(tx *records.Tx) error {
-		full, err := tx.OpenSlots("eth", r.net.Hot)
+		full, err := tx.Slots().Open("eth", r.net.Hot)
 		require.Len(t, full, r.eth.MaxUnmined())
 		return err
 	})

@@ -139,7 +139,7 @@ func TestRefusedWithdrawalIsTakenInBeforeItGoesBack(t *testing.T) {
 	r.requireHolding(r.vite, owner, usd, 700)
 	r.requireHolding(r.vite, r.net.Gateway, usd, stock)
 	r.view(func(tx *records.Tx) error {
-		all, err := tx.PaymentsOf(r.transfer(hash).ID)
+		all, err := tx.Payments().Of(r.transfer(hash).ID)
 		require.Len(t, all, 2)
 		require.Equal(t, chain.Receive, all[0].Purpose)
 		require.Equal(t, chain.Refund, all[1].Purpose)

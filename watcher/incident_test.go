@@ -421,7 +421,7 @@ func TestLostCreditStaysUnpaidWhenItsBlockIsPruned(t *testing.T) {
 	}
 	before := came().Came
 	r.update(func(tx *records.Tx) error {
-		_, err := tx.PruneBlocks("eth", 5) // what Books does by itself a million blocks later
+		_, err := tx.Chains().Prune("eth", 5) // what Books does by itself a million blocks later
 		return err
 	})
 	r.rest()

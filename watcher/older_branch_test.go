@@ -22,7 +22,7 @@ func TestBlockOfAnOlderLineIsGoneOnFrom(t *testing.T) {
 	require.Len(t, r.vite.Waiting(), 1, "it is on its way")
 	a, tip := r.account("vite", r.net.Gateway), r.lineTip()
 	r.update(func(tx *records.Tx) error {
-		_, err := tx.NewBranch("vite", a.Account, a.Next-1, tip, "a test")
+		_, err := tx.Slots().NewBranch("vite", a.Account, a.Next-1, tip, "a test")
 		return err
 	})
 	require.Equal(t, records.Queued, r.payment(hash).State)

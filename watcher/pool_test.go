@@ -35,7 +35,7 @@ func ensurePool(tx *records.Tx, n records.Network) error {
 			{Chain: n.Exchange, Account: n.Gateways[i], Kind: records.KindGateway, KeyPath: fmt.Sprintf("gateway/%d", i)},
 		} {
 			a.Network = n.Name
-			if err := tx.EnsureAccount(a); err != nil {
+			if err := tx.Accounts().Ensure(a); err != nil {
 				return err
 			}
 		}
@@ -174,7 +174,7 @@ func TestStuckAccountDelaysOnlyItsOwn(t *testing.T) {
 			id      chain.ID
 			account string
 		}{{"eth", r.net.Hots[1]}, {"vite", r.net.Gateways[1]}} {
-			if err := tx.SetAccountState(a.id, a.account, records.AccountHalted, "a test"); err != nil {
+			if err := tx.Accounts().SetState(a.id, a.account, records.AccountHalted, "a test"); err != nil {
 				return err
 			}
 		}
@@ -193,10 +193,10 @@ func TestStuckAccountDelaysOnlyItsOwn(t *testing.T) {
 	r.level()
 	require.Equal(t, before, r.levellings(), "nobody sends to an account that may not sign, or counts on it")
 	r.update(func(tx *records.Tx) error {
-		if err := tx.SetAccountState("eth", r.net.Hots[1], records.AccountOK, ""); err != nil {
+		if err := tx.Accounts().SetState("eth", r.net.Hots[1], records.AccountOK, ""); err != nil {
 			return err
 		}
-		return tx.SetAccountState("vite", r.net.Gateways[1], records.AccountOK, "")
+		return tx.Accounts().SetState("vite", r.net.Gateways[1], records.AccountOK, "")
 	})
 	r.rest()
 	require.Empty(t, r.payers(append(deposits, withdrawals...), records.Queued))

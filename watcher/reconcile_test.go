@@ -108,7 +108,7 @@ func TestBreachClosesUntilItIsMended(t *testing.T) {
 	require.NoError(t, books.Round(t.Context()))
 	require.Equal(t, "OPEN", r.channel(records.Deposit).Automatic)
 	r.update(func(tx *records.Tx) error {
-		return tx.MovePayment(p.ID, records.Queued, records.VoidPayment, "by mistake")
+		return tx.Payments().Move(p.ID, records.Queued, records.VoidPayment, "by mistake")
 	})
 	for range 3 {
 		require.NoError(t, books.Round(t.Context()))
@@ -116,7 +116,7 @@ func TestBreachClosesUntilItIsMended(t *testing.T) {
 	}
 	p.ID, p.State = 0, ""
 	r.update(func(tx *records.Tx) error {
-		_, err := tx.QueuePayment(p)
+		_, err := tx.Payments().Queue(p)
 		return err
 	})
 	require.NoError(t, books.Round(t.Context()))

@@ -113,7 +113,7 @@ func (m *model) stopped(t *testing.T) (list []records.Account) {
 	t.Helper()
 	require.NoError(t, m.inner.View(t.Context(), func(tx *records.Tx) error {
 		for _, id := range []chain.ID{"eth", "vite"} {
-			accounts, err := tx.StoppedAccounts(id)
+			accounts, err := tx.Recovery().StoppedAccounts(id)
 			if err != nil {
 				return err
 			}
@@ -159,9 +159,9 @@ func (m *model) resume(t *testing.T, ops *recovery.Recovery, a records.Account, 
 func (m *model) cancelled(t *testing.T) (n int) {
 	t.Helper()
 	require.NoError(t, m.inner.View(t.Context(), func(tx *records.Tx) error {
-		list, err := tx.OwnTxsFrom("eth", records.OwnTx{}, 100_000)
+		list, err := tx.OwnTxs().From("eth", records.OwnTx{}, 100_000)
 		for _, e := range list {
-			cancel, err := tx.IsCancel("eth", e.Tx)
+			cancel, err := tx.Recovery().IsCancel("eth", e.Tx)
 			if err != nil {
 				return err
 			}

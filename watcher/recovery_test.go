@@ -247,7 +247,7 @@ func TestStuckCancellationIsReplaced(t *testing.T) {
 	r.restart() // what was signed is read from the database
 	r.run(30)
 	r.view(func(tx *records.Tx) error {
-		known, err := tx.Cancels("eth", r.net.Hot, next)
+		known, err := tx.Recovery().Cancels("eth", r.net.Hot, next)
 		require.Greater(t, len(known), 1)
 		return err
 	})
@@ -275,7 +275,7 @@ func TestHaltedChainGoesOnOnlyOnTheSamePast(t *testing.T) {
 	ops := r.operatorRecovery()
 	_, err := ops.ResumeChain(t.Context(), "eth")
 	require.ErrorIs(t, err, transfers.ErrNothingToDo)
-	r.update(func(tx *records.Tx) error { return tx.HaltChain("eth", "a lying node") })
+	r.update(func(tx *records.Tx) error { return tx.Chains().Halt("eth", "a lying node") })
 	_, err = ops.ResumeChain(t.Context(), "eth")
 	require.NoError(t, err, "its past is ours")
 	require.False(t, r.cursor("eth").Halted)
@@ -299,7 +299,7 @@ func TestHaltedChainGoesOnOnlyOnTheSamePast(t *testing.T) {
 
 	keep := r.cursor("eth").Height - (final.Height - 1)
 	r.update(func(tx *records.Tx) error {
-		_, err := tx.PruneBlocks("eth", keep)
+		_, err := tx.Chains().Prune("eth", keep)
 		return err
 	})
 	fork, err = ops.ResumeChain(t.Context(), "eth")

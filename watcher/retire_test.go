@@ -203,14 +203,14 @@ func TestStoppedAccountsHandNothingOver(t *testing.T) {
 	_, withdrawals := r.burst(20)
 	r.run(finality + 4)
 	hot, _ := r.retireFirst()
-	r.update(func(tx *records.Tx) error { return tx.SetAccountState("eth", hot, records.AccountHalted, "a test") })
+	r.update(func(tx *records.Tx) error { return tx.Accounts().SetState("eth", hot, records.AccountHalted, "a test") })
 	r.maintain(records.ChannelOpen)
 	r.rest()
 	r.rest()
 	waits := r.payers(withdrawals, records.Queued)
 	require.Positive(t, waits[hot])
 	require.Len(t, waits, 1)
-	r.update(func(tx *records.Tx) error { return tx.SetAccountState("eth", hot, records.AccountOK, "") })
+	r.update(func(tx *records.Tx) error { return tx.Accounts().SetState("eth", hot, records.AccountOK, "") })
 	r.rest()
 	r.rest()
 	for _, hash := range withdrawals {
@@ -311,7 +311,7 @@ func TestManyHeldPaymentsHideNone(t *testing.T) {
 	r.rest()
 	held := func() (n int) {
 		r.view(func(tx *records.Tx) error {
-			list, err := tx.UnpaidPayments("eth", gone)
+			list, err := tx.Recovery().Unpaid("eth", gone)
 			n = len(list)
 			return err
 		})

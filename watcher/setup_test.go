@@ -137,7 +137,7 @@ func ensureAccounts(tx *records.Tx, n records.Network) error {
 		{Chain: n.Exchange, Account: n.Gateway, Kind: records.KindGateway, KeyPath: "gateway"},
 	} {
 		a.Network = n.Name
-		if err := tx.EnsureAccount(a); err != nil {
+		if err := tx.Accounts().Ensure(a); err != nil {
 			return err
 		}
 	}
@@ -235,7 +235,7 @@ func (r *rig) order(owner string, token chain.Asset, amount uint64, memo chain.M
 func (r *rig) transfer(hash string) (t records.Transfer) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) error {
-		list, err := tx.TransfersWhere(`WHERE tx = ? ORDER BY id`, hash)
+		list, err := tx.Transfers().Where(`WHERE tx = ? ORDER BY id`, hash)
 		require.Len(r.t, list, 1)
 		t = list[0]
 		return err
@@ -248,7 +248,7 @@ func (r *rig) payments(hash string) (list []records.Payment) {
 	r.t.Helper()
 	t := r.transfer(hash)
 	r.view(func(tx *records.Tx) error {
-		all, err := tx.PaymentsOf(t.ID)
+		all, err := tx.Payments().Of(t.ID)
 		for _, p := range all {
 			if p.Purpose != chain.Receive {
 				list = append(list, p)
@@ -270,7 +270,7 @@ func (r *rig) payment(hash string) records.Payment {
 func (r *rig) account(id chain.ID, account string) (a records.Account) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) (err error) {
-		a, err = tx.Account(id, account)
+		a, err = tx.Accounts().Get(id, account)
 		return err
 	})
 	return a
@@ -279,7 +279,7 @@ func (r *rig) account(id chain.ID, account string) (a records.Account) {
 func (r *rig) cursor(id chain.ID) (c records.Cursor) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) (err error) {
-		c, err = tx.Cursor(id)
+		c, err = tx.Chains().Cursor(id)
 		return err
 	})
 	return c

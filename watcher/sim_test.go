@@ -46,7 +46,7 @@ func newSimChain(id chain.ID, linked bool, at chain.Point) *simChain {
 
 // stand takes over where an account of ours stands.
 func (c *simChain) stand(tx *records.Tx, account, hash string) error {
-	a, err := tx.Account(c.id, account)
+	a, err := tx.Accounts().Get(c.id, account)
 	c.next[account], c.mined[account] = a.Next, chain.AccountHead{Next: a.Next, Hash: hash, Settled: true}
 	return err
 }

@@ -245,7 +245,7 @@ func heavyRig(t *testing.T) (r *rig, address string) {
 func (r *rig) moves(purpose chain.Purpose) (list []records.Payment) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) (err error) {
-		list, err = tx.Moves(purpose, 0, 100)
+		list, err = tx.Payments().Moves(purpose, 0, 100)
 		return err
 	})
 	return list
@@ -273,7 +273,7 @@ func TestCoinBesideATokenIsSwept(t *testing.T) {
 func TestSweepThatAsksForTooMuchIsCountedAnew(t *testing.T) {
 	r, address := heavyRig(t)
 	r.update(func(tx *records.Tx) error {
-		_, err := tx.QueuePayment(records.Payment{
+		_, err := tx.Payments().Queue(records.Payment{
 			Purpose: chain.Sweep, Network: r.net.Name, Chain: "eth", Account: address, Asset: chain.Native, Payee: r.net.Hot, Amount: units(9_999),
 		})
 		return err
@@ -325,7 +325,7 @@ func heldSweep(t *testing.T, reason records.Reason) (r *rig, address string) {
 	r.rest()
 	r.sweep()
 	r.update(func(tx *records.Tx) error {
-		return tx.MovePayment(r.moves(chain.Sweep)[0].ID, records.Queued, records.HeldPayment, reason)
+		return tx.Payments().Move(r.moves(chain.Sweep)[0].ID, records.Queued, records.HeldPayment, reason)
 	})
 	return r, address
 }

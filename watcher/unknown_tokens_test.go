@@ -18,7 +18,7 @@ import (
 // once, still need an operator.
 func TestUnknownTokensNeedNoOperator(t *testing.T) {
 	r := setup(t)
-	r.update(func(tx *records.Tx) error { return tx.ServeTokens(r.net) })
+	r.update(func(tx *records.Tx) error { return tx.Transfers().ServeTokens(r.net) })
 	log := logtest.NewLocal(r.w.Log.(*logrus.Logger))
 	_, address := r.user()
 	for range 3 {
@@ -68,7 +68,7 @@ func TestUnknownTokensNeedNoOperator(t *testing.T) {
 // configuration is not lost among unknown ones.
 func TestTokensServedOnceNeedAnOperator(t *testing.T) {
 	r := setup(t)
-	r.update(func(tx *records.Tx) error { return tx.ServeTokens(r.net) })
+	r.update(func(tx *records.Tx) error { return tx.Transfers().ServeTokens(r.net) })
 	_, address := r.user()
 	none := r.net
 	none.Tokens = nil

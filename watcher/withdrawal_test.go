@@ -183,7 +183,7 @@ func (r *rig) requireFailedOnce(hash string) {
 func (r *rig) slots(p records.Payment) (list []records.Slot) {
 	r.t.Helper()
 	r.view(func(tx *records.Tx) (err error) {
-		list, err = tx.Slots(p.ID)
+		list, err = tx.Slots().Of(p.ID)
 		return err
 	})
 	return list

@@ -90,7 +90,7 @@ func behind(ctx context.Context, store *records.Store, c *ethereum.Chain) (*watc
 	if err != nil {
 		return nil, err
 	}
-	if err := store.Update(ctx, func(tx *records.Tx) error { return tx.StartCursor(c.ID(), first.Point) }); err != nil {
+	if err := store.Update(ctx, func(tx *records.Tx) error { return tx.Chains().Start(c.ID(), first.Point) }); err != nil {
 		return nil, err
 	}
 	log := logrus.New()
@@ -101,7 +101,7 @@ func behind(ctx context.Context, store *records.Store, c *ethereum.Chain) (*watc
 // reached fails unless the cursor has come to a height.
 func reached(ctx context.Context, store *records.Store, height uint64) error {
 	return store.View(ctx, func(tx *records.Tx) error {
-		at, err := tx.Cursor("eth")
+		at, err := tx.Chains().Cursor("eth")
 		if err == nil && at.Height != height {
 			err = fmt.Errorf("the cursor is at block %d, not %d", at.Height, height)
 		}

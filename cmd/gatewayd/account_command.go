@@ -282,7 +282,7 @@ func resumeAccount(ctx context.Context, r *operator.Recovery, w io.Writer, id ch
 func resumeDeposits(ctx context.Context, r *operator.Recovery, w io.Writer, id chain.ID, why string) error {
 	var stopped []records.Account
 	err := r.Store.View(ctx, func(tx *records.Tx) (err error) {
-		stopped, err = tx.StoppedAccounts(id)
+		stopped, err = tx.Recovery().StoppedAccounts(id)
 		return err
 	})
 	stopped = slices.DeleteFunc(stopped, func(a records.Account) bool { return a.Kind != records.KindDeposit })

@@ -134,7 +134,7 @@ func accountsOf(ctx context.Context, d *operator.Session, before []string) (addr
 		return nil, err
 	}
 	err = d.Store.View(ctx, func(tx *records.Tx) error {
-		list, err := tx.Accounts(id, records.KindHot, records.KindGas, records.KindGateway)
+		list, err := tx.Accounts().List(id, records.KindHot, records.KindGas, records.KindGateway)
 		for _, a := range list {
 			addresses = append(addresses, fmt.Sprintf("%s\t%s, %s", a.Account, a.Kind, a.State))
 		}

@@ -150,7 +150,7 @@ func followedHeight(t *testing.T, cfg config.Config) (height uint64) {
 	}
 	defer store.Close()
 	require.NoError(t, store.View(t.Context(), func(tx *records.Tx) error {
-		c, err := tx.Cursor("vite")
+		c, err := tx.Chains().Cursor("vite")
 		height = c.Height
 		return err
 	}))

@@ -19,7 +19,7 @@ import (
 func (r *rig) transfer(t *testing.T, row operator.RecordRow) (found records.Transfer) {
 	t.Helper()
 	require.NoError(t, r.Daemon.Store.View(t.Context(), func(tx *records.Tx) (err error) {
-		found, err = tx.Transfer(row.ID)
+		found, err = tx.Transfers().Get(row.ID)
 		return err
 	}))
 	return found
@@ -30,7 +30,7 @@ func (r *rig) halted(t *testing.T, id chain.ID) (cur records.Cursor) {
 	t.Helper()
 	waitFor(t, "the halt of "+string(id), func() bool {
 		require.NoError(t, r.Daemon.Store.View(t.Context(), func(tx *records.Tx) (err error) {
-			cur, err = tx.Cursor(id)
+			cur, err = tx.Chains().Cursor(id)
 			return err
 		}))
 		return cur.Halted

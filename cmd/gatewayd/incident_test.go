@@ -134,7 +134,7 @@ func (w *faultyEnv) height(t *testing.T, id uint64) (height uint64) {
 	require.NoError(t, err)
 	defer store.Close()
 	require.NoError(t, store.View(t.Context(), func(tx *records.Tx) error {
-		found, err := tx.Transfer(id)
+		found, err := tx.Transfers().Get(id)
 		height = found.Height
 		return err
 	}))

@@ -202,7 +202,7 @@ func transfersIn(t *testing.T, store *records.Store) (n int) {
 	t.Helper()
 	require.NoError(t, store.View(t.Context(), func(tx *records.Tx) error {
 		for _, id := range []string{"eth", "vite"} {
-			list, err := tx.TransfersFrom(chain.ID(id), 0, 0, 100_000)
+			list, err := tx.Transfers().From(chain.ID(id), 0, 0, 100_000)
 			if err != nil {
 				return err
 			}

@@ -127,7 +127,7 @@ func TestLyingNodes(t *testing.T) {
 	waitFor(t, "the claimed head", func() bool {
 		var seen uint64
 		require.NoError(t, store.View(t.Context(), func(tx *records.Tx) error {
-			cur, err := tx.Cursor("eth")
+			cur, err := tx.Chains().Cursor("eth")
 			seen = cur.Head
 			return err
 		}))

@@ -240,9 +240,9 @@ func (r *rig) waitForBlocks(t *testing.T, n uint64) {
 	t.Helper()
 	heights := func() (source, exchange uint64) {
 		require.NoError(t, r.Daemon.Store.View(t.Context(), func(tx *records.Tx) error {
-			a, err := tx.Cursor("eth")
+			a, err := tx.Chains().Cursor("eth")
 			require.NoError(t, err)
-			b, err := tx.Cursor("vite")
+			b, err := tx.Chains().Cursor("vite")
 			source, exchange = a.Height, b.Height
 			return err
 		}))

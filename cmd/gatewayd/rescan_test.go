@@ -50,7 +50,7 @@ func deepOptions(o *dev.Options) { o.Confirmations, o.Finality = 30, 30 }
 func firstHeight(t *testing.T, r *rig, id chain.ID) (height uint64) {
 	t.Helper()
 	require.NoError(t, r.Daemon.Store.View(t.Context(), func(tx *records.Tx) (err error) {
-		height, err = tx.Began(id)
+		height, err = tx.Chains().Began(id)
 		return err
 	}))
 	return height

@@ -75,7 +75,7 @@ func (w *faultyEnv) cursor(t *testing.T, id chain.ID) (cur records.Cursor) {
 	require.NoError(t, err)
 	defer store.Close()
 	require.NoError(t, store.View(t.Context(), func(tx *records.Tx) (err error) {
-		cur, err = tx.Cursor(id)
+		cur, err = tx.Chains().Cursor(id)
 		return err
 	}))
 	return cur

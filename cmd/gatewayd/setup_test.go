@@ -259,7 +259,7 @@ func stoppedAccounts(t *testing.T, store *records.Store, cfg config.Config) (lis
 	t.Helper()
 	require.NoError(t, store.View(t.Context(), func(tx *records.Tx) error {
 		for _, id := range []chain.ID{cfg.Networks[0].Source, cfg.Networks[0].Exchange} {
-			accounts, err := tx.Accounts(id)
+			accounts, err := tx.Accounts().List(id)
 			if err != nil {
 				return err
 			}

@@ -67,12 +67,12 @@ func (s *stage) find(ctx context.Context, sent string, right func(records.Transf
 
 // paymentOf is the transfer that was sent, and its newest payment.
 func paymentOf(tx *records.Tx, sent string) (t records.Transfer, q records.Payment, err error) {
-	list, err := tx.TransfersFrom("vite", 0, 0, 1000)
+	list, err := tx.Transfers().From("vite", 0, 0, 1000)
 	at := slices.IndexFunc(list, func(t records.Transfer) bool { return t.Tx == sent })
 	if err != nil || at < 0 {
 		return t, q, err
 	}
-	payments, err := tx.PaymentsOf(list[at].ID)
+	payments, err := tx.Payments().Of(list[at].ID)
 	if err == nil && len(payments) > 0 {
 		q = payments[len(payments)-1]
 	}

@@ -126,12 +126,12 @@ func (th *thief) readClaims(ctx context.Context) error {
 	defer store.Close()
 	return store.View(ctx, func(tx *records.Tx) error {
 		for _, from := range []chain.ID{"vite", "eth"} {
-			list, err := tx.TransfersFrom(from, 0, 0, 1000)
+			list, err := tx.Transfers().From(from, 0, 0, 1000)
 			if err != nil {
 				return err
 			}
 			for _, t := range list {
-				payments, err := tx.PaymentsOf(t.ID)
+				payments, err := tx.Payments().Of(t.ID)
 				if err != nil {
 					return err
 				}

@@ -71,11 +71,11 @@ func newGateway(t *testing.T) *gateway {
 	require.NoError(t, s.Update(t.Context(), func(tx *records.Tx) error {
 		for i, kind := range []records.AccountKind{records.KindHot, records.KindGas, records.KindDeposit} {
 			a := records.Account{Chain: "eth", Account: string(kind), Kind: kind, Network: "eth", KeyPath: fmt.Sprint(i)}
-			if err := tx.EnsureAccount(a); err != nil {
+			if err := tx.Accounts().Ensure(a); err != nil {
 				return err
 			}
 		}
-		return tx.EnsureAccount(records.Account{Chain: "vite", Account: "gateway", Kind: records.KindGateway, Network: "eth", KeyPath: "3"})
+		return tx.Accounts().Ensure(records.Account{Chain: "vite", Account: "gateway", Kind: records.KindGateway, Network: "eth", KeyPath: "3"})
 	}))
 	require.NoError(t, s.Close())
 	g.sign(t, 0, 3)
@@ -133,7 +133,7 @@ func (g *gateway) states(t *testing.T) map[string]records.AccountState {
 	states := map[string]records.AccountState{}
 	require.NoError(t, s.View(t.Context(), func(tx *records.Tx) error {
 		for _, id := range []chain.ID{"eth", "vite"} {
-			list, err := tx.Accounts(id)
+			list, err := tx.Accounts().List(id)
 			if err != nil {
 				return err
 			}

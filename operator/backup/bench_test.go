@@ -65,7 +65,7 @@ func commits(b *testing.B, s *records.Store, name string, act func()) {
 		require.NoError(b, s.Update(b.Context(), func(tx *records.Tx) error {
 			for i := range 20 {
 				account := fmt.Sprintf("0x%s%d/%d/%d", name, from.UnixNano(), n, i)
-				if err := tx.EnsureAccount(records.Account{Chain: "eth", Account: account, Kind: records.KindDeposit, Network: "main", KeyPath: account}); err != nil {
+				if err := tx.Accounts().Ensure(records.Account{Chain: "eth", Account: account, Kind: records.KindDeposit, Network: "main", KeyPath: account}); err != nil {
 					return err
 				}
 			}

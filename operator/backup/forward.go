@@ -134,12 +134,12 @@ func (r *restore) halt(ctx context.Context) error {
 	why := "restored with the sign-guard of the backup of " + r.Made.Format(time.RFC3339) + ", which does not know later signatures"
 	err = s.Update(ctx, func(tx *records.Tx) error {
 		for _, id := range r.cfg.ChainIDs() {
-			accounts, err := tx.Accounts(id, records.KindHot, records.KindGas, records.KindGateway)
+			accounts, err := tx.Accounts().List(id, records.KindHot, records.KindGas, records.KindGateway)
 			if err != nil {
 				return err
 			}
 			for _, a := range accounts {
-				if err := tx.SetAccountState(id, a.Account, records.AccountHalted, why); err != nil {
+				if err := tx.Accounts().SetState(id, a.Account, records.AccountHalted, why); err != nil {
 					return err
 				}
 				r.report.Stopped = append(r.report.Stopped, Stopped{string(id), a.Account})

@@ -54,7 +54,7 @@ func approvalsPage(t *testing.T) (p *page, record uint64, ann, ben *devices.Auth
 	rig := recordstest.NewRig(t)
 	owed, payment := rig.Owe(records.Withdrawal, 500)
 	rig.Do(func(tx *records.Tx) error {
-		return tx.MovePayment(payment, records.Queued, records.HeldPayment, records.HeldApproval)
+		return tx.Payments().Move(payment, records.Queued, records.HeldPayment, records.HeldApproval)
 	})
 	p = newPageOn(t, rig.Store)
 	p.clock.Store(rig.Now().Unix())
@@ -160,7 +160,7 @@ func TestApprovalsThatDoNotCount(t *testing.T) {
 		})
 	}
 	require.NoError(t, p.store.View(t.Context(), func(tx *records.Tx) error {
-		known, err := tx.Approvals([]uint64{1, 2, 3})
+		known, err := tx.Payments().Approvals([]uint64{1, 2, 3})
 		require.Empty(t, known)
 		return err
 	}))

@@ -292,13 +292,13 @@ func TestStrangersAreTurnedAway(t *testing.T) {
 func TestPages(t *testing.T) {
 	p := newPage(t)
 	require.NoError(t, p.store.Update(t.Context(), func(tx *records.Tx) error {
-		if err := tx.StartCursor("eth", chain.Point{Height: 9, Hash: "h"}); err != nil {
+		if err := tx.Chains().Start("eth", chain.Point{Height: 9, Hash: "h"}); err != nil {
 			return err
 		}
 		for i := range 5 {
 			tr := records.Transfer{Network: "eth", Direction: records.Deposit, Chain: "eth", Height: 9, BlockHash: "h"}
 			tr.Ref, tr.Tx, tr.From, tr.To, tr.Asset, tr.Amount = fmt.Sprint(i), fmt.Sprint("0x", i), "0xuser", "0xours", chain.Native, chain.NewAmount(1)
-			if _, _, err := tx.SeeTransfer(tr); err != nil {
+			if _, _, err := tx.Transfers().See(tr); err != nil {
 				return err
 			}
 		}

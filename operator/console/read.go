@@ -160,7 +160,7 @@ func (c *Console) accounts(r request) error {
 	list := []account{}
 	err := r.Session.Store.View(r.Request().Context(), func(tx *records.Tx) error {
 		for _, id := range r.Session.Config.ChainIDs() {
-			rows, err := tx.Accounts(id, records.KindHot, records.KindGas, records.KindGateway)
+			rows, err := tx.Accounts().List(id, records.KindHot, records.KindGas, records.KindGateway)
 			if err != nil {
 				return err
 			}

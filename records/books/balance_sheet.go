@@ -29,7 +29,7 @@ type Sheet struct {
 // SheetOf adds up the books of a token at its source chain's final block. It reads all of the
 // token's past.
 func SheetOf(tx *records.Tx, n records.Network, t records.Token) (s Sheet, err error) {
-	c, err := tx.Cursor(n.Source)
+	c, err := tx.Chains().Cursor(n.Source)
 	if err == nil {
 		s.Height = c.Final.Height
 		err = sheetMoves(tx, &s, n.Source, t.Asset)

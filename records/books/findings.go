@@ -90,7 +90,7 @@ func NoteLooks(tx *records.Tx, id chain.ID, height uint64, looks []Look) error {
 	for _, f := range known {
 		of[f.Account] = f
 	}
-	a, _, err := tx.BalanceAudit(id)
+	a, _, err := tx.Balances().BalanceAudit(id)
 	if err != nil {
 		return err
 	}
@@ -183,5 +183,5 @@ func NoteAudited(tx *records.Tx, id chain.ID, height uint64) error {
 	if err != nil {
 		return sqlstore.Doing(err, "noting the balance audit of %s", id)
 	}
-	return tx.CoverUntraced(id, height)
+	return tx.Chains().CoverUntraced(id, height)
 }

@@ -26,7 +26,7 @@ func Pool(tx *records.Tx, network string, id chain.ID, kind records.AccountKind)
 }
 
 func poolOf(tx *records.Tx, network string, id chain.ID, kind records.AccountKind) ([]PoolAccount, error) {
-	all, err := tx.Accounts(id, kind)
+	all, err := tx.Accounts().List(id, kind)
 	if err != nil {
 		return nil, err
 	}

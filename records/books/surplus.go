@@ -47,15 +47,15 @@ func checkSurplus(tx *records.Tx, f Finding, height uint64, look Look) error {
 
 // HoldingsAt is HoldingsOf at an earlier final block.
 func HoldingsAt(tx *records.Tx, id chain.ID, height uint64, accounts []string) ([]records.Holding, error) {
-	out, err := tx.HoldingsOf(id, accounts)
+	out, err := tx.Balances().HoldingsOf(id, accounts)
 	if err != nil {
 		return nil, err
 	}
-	a, _, err := tx.BalanceAudit(id)
+	a, _, err := tx.Balances().BalanceAudit(id)
 	if err != nil {
 		return nil, err
 	}
-	moves, err := tx.CoinMoves(id, height, a.Folded, accounts)
+	moves, err := tx.Balances().CoinMoves(id, height, a.Folded, accounts)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func bookFound(tx *records.Tx, f Finding, transfers []records.Transfer) error {
 		if t.Chain != f.Chain || t.To != f.Account || t.Asset != chain.Native || !t.FoundByAudit() {
 			return fmt.Errorf("%w: a transfer of something else", records.ErrConflict)
 		}
-		_, changed, err := tx.SeeTransfer(t)
+		_, changed, err := tx.Transfers().See(t)
 		if err == nil && !changed {
 			err = fmt.Errorf("%w: %s is stored already", records.ErrConflict, t.Ref)
 		}
@@ -92,7 +92,7 @@ func bookFound(tx *records.Tx, f Finding, transfers []records.Transfer) error {
 	if sum != f.Amount {
 		return fmt.Errorf("%w: the transfers add up to %s", records.ErrConflict, sum)
 	}
-	return tx.AddCoin(f.Chain, f.Account, sum, chain.Amount{})
+	return tx.Balances().AddCoin(f.Chain, f.Account, sum, chain.Amount{})
 }
 
 // keepRest replaces the finding by what the second block shows beyond it.
@@ -125,7 +125,7 @@ func AcceptShortage(tx *records.Tx, id chain.ID, account, why string) (chain.Amo
 }
 
 func writeOff(tx *records.Tx, f Finding, why string) error {
-	err := tx.AddCoin(f.Chain, f.Account, chain.Amount{}, f.Amount)
+	err := tx.Balances().AddCoin(f.Chain, f.Account, chain.Amount{}, f.Amount)
 	if err == nil {
 		err = dropFinding(tx, f.Chain, f.Account)
 	}

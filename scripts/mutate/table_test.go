@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -23,7 +24,9 @@ func TestTable(t *testing.T) {
 		text, err := os.ReadFile(m.file)
 		require.NoError(t, err, m.name)
 		changed, err := m.apply(string(text))
-		require.NoError(t, err)
+		if !assert.NoError(t, err) { // all stale mutants in one run
+			continue
+		}
 		require.NotEqual(t, string(text), changed, m.name)
 		if strings.HasSuffix(m.file, ".go") {
 			_, err = format.Source([]byte(changed))

@@ -15,7 +15,7 @@ const MaxSettled = 500
 // decideFinal moves transfers that are deep enough out of seen, and queues the resulting payments
 // in the same transaction. more reports that others may be left.
 func (f *Follower) decideFinal(tx *records.Tx, cur records.Cursor) (more bool, err error) {
-	due, err := tx.DueTransfers(f.id, MaxSettled)
+	due, err := tx.Transfers().Due(f.id, MaxSettled)
 	if err != nil {
 		return false, err
 	}

@@ -74,13 +74,13 @@ func (f *Follower) mayBeFrozen(tx *records.Tx, q failure) (bool, error) {
 	if chain.CapabilitiesOf(f.chain).Tries == nil {
 		return false, nil
 	}
-	a, err := tx.Account(f.id, q.ownTx.Account)
+	a, err := tx.Accounts().Get(f.id, q.ownTx.Account)
 	return a.Kind == records.KindHot, err
 }
 
 // ask has askWhyFailed ask about a payment.
 func (f *Follower) ask(tx *records.Tx, q failure) (err error) {
-	if q.moved, err = tx.PaidBefore(q.ownTx, q.payment.Asset); err != nil {
+	if q.moved, err = tx.OwnTxs().PaidBefore(q.ownTx, q.payment.Asset); err != nil {
 		return err
 	}
 	if f.failures.open == nil {

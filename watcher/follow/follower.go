@@ -133,17 +133,17 @@ func (f *Follower) settleOrStepBack(ctx context.Context, cur records.Cursor, hea
 // cursor returns our position; a chain that was never followed starts at its final point.
 func (f *Follower) cursor(ctx context.Context, head chain.Head) (cur records.Cursor, err error) {
 	read := func(tx *records.Tx) error {
-		cur, err = tx.Cursor(f.id)
+		cur, err = tx.Chains().Cursor(f.id)
 		return err
 	}
 	if err := f.deps.Store.View(ctx, read); err != nil || !cur.Missing {
 		return cur, err
 	}
 	err = f.deps.Store.Update(ctx, func(tx *records.Tx) error {
-		if err := tx.StartCursor(f.id, head.Final); err != nil {
+		if err := tx.Chains().Start(f.id, head.Final); err != nil {
 			return err
 		}
-		if err := tx.SetHead(f.id, head); err != nil {
+		if err := tx.Chains().SetHead(f.id, head); err != nil {
 			return err
 		}
 		return read(tx)
@@ -262,11 +262,11 @@ func (f *Follower) applyBlocks(tx *records.Tx, blocks []chain.Block) error {
 			return err
 		}
 	}
-	return tx.NoteTracing(f.id, blocks)
+	return tx.Chains().NoteTracing(f.id, blocks)
 }
 
 func (f *Follower) applyBlock(tx *records.Tx, b chain.Block) error {
-	if err := tx.Advance(f.id, b); err != nil {
+	if err := tx.Chains().Advance(f.id, b); err != nil {
 		return err
 	}
 	f.news = f.news || len(b.Transfers) > 0 || len(b.OwnTxs) > 0
@@ -279,7 +279,7 @@ func (f *Follower) applyBlock(tx *records.Tx, b chain.Block) error {
 	for i, e := range b.OwnTxs {
 		ownTxs[i] = records.OwnTx{Chain: f.id, BlockHash: b.Hash, Height: b.Height, OwnTx: e}
 	}
-	return tx.SeeOwnTxs(f.id, ownTxs)
+	return tx.OwnTxs().SeeAll(f.id, ownTxs)
 }
 
 func (f *Follower) StoreTransfer(tx *records.Tx, t chain.Transfer, b chain.Block) error {
@@ -294,7 +294,7 @@ func (f *Follower) StoreTransfer(tx *records.Tx, t chain.Transfer, b chain.Block
 // storeRow stores a classified transfer as its block shows it and reports whether anything changed.
 func (f *Follower) storeRow(tx *records.Tx, row records.Transfer, b chain.Block) (changed bool, err error) {
 	row.Height, row.BlockHash, row.BlockAt = b.Height, b.Hash, b.Time
-	row, changed, err = tx.SeeTransfer(row)
+	row, changed, err = tx.Transfers().See(row)
 	if err == nil && changed {
 		f.news = true
 		f.log.WithFields(logrus.Fields{"transfer": row.ID, "tx": row.Tx, "height": b.Height, "state": row.State}).Log(levelOf(tx, row), "transfer seen")
@@ -332,7 +332,7 @@ func (f *Follower) stepBack(ctx context.Context, cur records.Cursor) (records.Cu
 	f.settled, f.news = chain.Head{}, true
 	f.ahead.drop()
 	err := f.deps.Store.Update(ctx, func(tx *records.Tx) error {
-		left, err := tx.StepBack(f.id)
+		left, err := tx.Chains().StepBack(f.id)
 		if err != nil {
 			return err
 		}
@@ -341,7 +341,7 @@ func (f *Follower) stepBack(ctx context.Context, cur records.Cursor) (records.Cu
 				return err
 			}
 		}
-		cur, err = tx.Cursor(f.id)
+		cur, err = tx.Chains().Cursor(f.id)
 		return err
 	})
 	if err == nil {
@@ -357,7 +357,7 @@ func (f *Follower) recordIncident(tx *records.Tx, t records.Transfer) error {
 		return nil
 	}
 	const why = "a decided transfer left the chain"
-	payments, err := tx.PaymentsOf(t.ID)
+	payments, err := tx.Payments().Of(t.ID)
 	if err != nil {
 		return err
 	}
@@ -365,7 +365,7 @@ func (f *Follower) recordIncident(tx *records.Tx, t records.Transfer) error {
 		if p.State != records.Queued {
 			continue
 		}
-		if err := tx.MovePayment(p.ID, records.Queued, records.HeldPayment, why); err != nil {
+		if err := tx.Payments().Move(p.ID, records.Queued, records.HeldPayment, why); err != nil {
 			return err
 		}
 	}
@@ -420,10 +420,10 @@ func (f *Follower) settleGroup(ctx context.Context, head chain.Head) (more bool,
 
 // settleIn decides a group in a transaction.
 func (f *Follower) settleIn(ctx context.Context, tx *records.Tx, head chain.Head) (more bool, err error) {
-	if err := tx.SetHead(f.id, head); err != nil {
+	if err := tx.Chains().SetHead(f.id, head); err != nil {
 		return false, err
 	}
-	cur, err := tx.Cursor(f.id)
+	cur, err := tx.Chains().Cursor(f.id)
 	if err != nil {
 		return false, err
 	}
@@ -454,14 +454,14 @@ func (f *Follower) haltOn(ctx context.Context, err error, head chain.Head) error
 		f.log.WithError(err).Warn("finding the last common block")
 	}
 	f.log.Error("the chain changed below its final block: halted, needs an operator: " + why)
-	return f.deps.Store.Update(ctx, func(tx *records.Tx) error { return tx.HaltChain(f.id, why) })
+	return f.deps.Store.Update(ctx, func(tx *records.Tx) error { return tx.Chains().Halt(f.id, why) })
 }
 
 // findLost finds out where the pasts part and marks what was decided after that.
 func (f *Follower) findLost(ctx context.Context, head chain.Head) (recovery.Fork, error) {
 	var cur records.Cursor
 	err := f.deps.Store.View(ctx, func(tx *records.Tx) (err error) {
-		cur, err = tx.Cursor(f.id)
+		cur, err = tx.Chains().Cursor(f.id)
 		return err
 	})
 	if err != nil {

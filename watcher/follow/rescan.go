@@ -67,7 +67,7 @@ func (f *Follower) endRescan(ctx context.Context, o records.Rescan, state record
 // bookAgain stores what the records miss of a block of the line, as the follower does with a new
 // one. It changes nothing the second time.
 func (f *Follower) bookAgain(tx *records.Tx, b chain.Block) (booked int, err error) {
-	if err := tx.EnsureBlock(f.id, b); err != nil {
+	if err := tx.Chains().EnsureBlock(f.id, b); err != nil {
 		return 0, err
 	}
 	for _, t := range b.Transfers {
@@ -78,7 +78,7 @@ func (f *Follower) bookAgain(tx *records.Tx, b chain.Block) (booked int, err err
 		booked += countIf(changed)
 	}
 	for _, e := range b.OwnTxs {
-		changed, err := tx.SeeLateOwnTx(records.OwnTx{Chain: f.id, BlockHash: b.Hash, Height: b.Height, OwnTx: e})
+		changed, err := tx.OwnTxs().SeeLate(records.OwnTx{Chain: f.id, BlockHash: b.Hash, Height: b.Height, OwnTx: e})
 		if err != nil {
 			return 0, fmt.Errorf("our transaction %s: %w", e.Tx, err)
 		}
@@ -101,7 +101,7 @@ func (f *Follower) storeLateTransfer(tx *records.Tx, t chain.Transfer, b chain.B
 	if err != nil || !ok {
 		return false, err
 	}
-	early, err := tx.BeforeAddress(f.id, t.To, b.Height)
+	early, err := tx.Chains().BeforeAddress(f.id, t.To, b.Height)
 	if err != nil {
 		return false, err
 	}

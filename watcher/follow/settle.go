@@ -27,14 +27,14 @@ const maxGen = 1
 // only the chain knows is left for a later call, and queued in f.failures. more is set when others
 // may be left; it is not while all of a group wait.
 func (f *Follower) settleOwnTxs(ctx context.Context, tx *records.Tx) (more bool, err error) {
-	ownTxs, err := tx.UnsettledOwnTxs(f.id, MaxSettled)
+	ownTxs, err := tx.OwnTxs().Unsettled(f.id, MaxSettled)
 	if err != nil {
 		return false, err
 	}
 	full, settled := len(ownTxs) == MaxSettled, 0
 	f.news = f.news || len(ownTxs) > 0
 	for len(ownTxs) > 0 {
-		paid, err := tx.SettlePaidPrefix(f.id, ownTxs)
+		paid, err := tx.Slots().SettlePaidPrefix(f.id, ownTxs)
 		if err != nil {
 			return false, err
 		}
@@ -69,11 +69,11 @@ func (f *Follower) settleNext(ctx context.Context, tx *records.Tx, e records.Own
 	case err != nil:
 		return false, fmt.Errorf("settling our transaction %s: %w", e.Tx, err)
 	}
-	return true, tx.MarkSettled(e)
+	return true, tx.OwnTxs().MarkSettled(e)
 }
 
 func (f *Follower) settleOwnTx(ctx context.Context, tx *records.Tx, e records.OwnTx) error {
-	slot, att, known, err := tx.AttemptByHash(f.id, e.Tx)
+	slot, att, known, err := tx.Slots().AttemptByHash(f.id, e.Tx)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (f *Follower) settleOwnTx(ctx context.Context, tx *records.Tx, e records.Ow
 	if slot.State == "forked" {
 		f.signerBlocks.add(e.Height)
 		log.Warn("a block of an older fork is final: continuing from it")
-		if _, err := tx.NewBranch(f.id, e.Account, e.Number+1, e.Tx, "an older fork became final"); err != nil {
+		if _, err := tx.Slots().NewBranch(f.id, e.Account, e.Number+1, e.Tx, "an older fork became final"); err != nil {
 			return err
 		}
 	}
@@ -100,10 +100,10 @@ func (f *Follower) settleOwnTx(ctx context.Context, tx *records.Tx, e records.Ow
 // settlePaid settles a slot whose transaction did what its attempt requests. The amount of a sweep
 // of coins is read from the attempt.
 func (f *Follower) settlePaid(tx *records.Tx, slot records.Slot, att records.Attempt, e records.OwnTx) error {
-	if err := tx.SettlePaid(slot, e.Tx, e.BlockHash); err != nil {
+	if err := tx.Slots().SettlePaid(slot, e.Tx, e.BlockHash); err != nil {
 		return err
 	}
-	p, err := tx.Payment(slot.PaymentID)
+	p, err := tx.Payments().Get(slot.PaymentID)
 	c := chain.CapabilitiesOf(f.chain).Swept
 	if err != nil || c == nil || p.Purpose != chain.Sweep || p.Asset != chain.Native {
 		return err
@@ -112,25 +112,25 @@ func (f *Follower) settlePaid(tx *records.Tx, slot records.Slot, att records.Att
 	if err != nil {
 		return fmt.Errorf("reading what was swept: %w", err)
 	}
-	return tx.Swept(p.ID, brought)
+	return tx.Treasury().Swept(p.ID, brought)
 }
 
 // handleUnknownTx handles a final transaction of our account that belongs to no slot. One from
 // before the account was adopted is ignored, and so is a cancellation of ours. Any other halts the
 // account until an operator has explained it.
 func (f *Follower) handleUnknownTx(tx *records.Tx, e records.OwnTx) error {
-	a, err := tx.Account(f.id, e.Account)
+	a, err := tx.Accounts().Get(f.id, e.Account)
 	if err != nil || a.State == records.AccountNew || e.Number < a.Base {
 		return err
 	}
 	log := f.log.WithFields(logrus.Fields{"account": e.Account, "tx": e.Tx, "number": e.Number})
-	if cancelled, err := tx.IsCancel(f.id, e.Tx); err != nil || cancelled {
+	if cancelled, err := tx.Recovery().IsCancel(f.id, e.Tx); err != nil || cancelled {
 		log.Info("number cancelled")
 		return err
 	}
 	log.Error("account halted: its transaction is unknown to our records")
 	why := fmt.Sprintf("transaction %s at number %d was not signed by this daemon", e.Tx, e.Number)
-	return tx.SetAccountState(f.id, e.Account, records.AccountHalted, why)
+	return tx.Accounts().SetState(f.id, e.Account, records.AccountHalted, why)
 }
 
 // settleFailed settles a slot whose transaction failed, and frees its payment. A failed payout is
@@ -172,7 +172,7 @@ func (f *Follower) settleFailed(ctx context.Context, tx *records.Tx, slot record
 	case err != nil && (e.Void || !refused):
 		return fmt.Errorf("freeing the sign-guard: %w", err)
 	}
-	if err := tx.SettleVoid(slot, e.Tx, e.BlockHash, reason, again); err != nil || again || !e.Void || t.ID == 0 || !f.deps.Rules().Refundable(t) {
+	if err := tx.Slots().SettleVoid(slot, e.Tx, e.BlockHash, reason, again); err != nil || again || !e.Void || t.ID == 0 || !f.deps.Rules().Refundable(t) {
 		return err
 	}
 	p.State = records.HeldPayment
@@ -181,10 +181,10 @@ func (f *Follower) settleFailed(ctx context.Context, tx *records.Tx, slot record
 
 // withdrawalOf returns a payment and, if it is the payout of a withdrawal, that.
 func withdrawalOf(tx *records.Tx, payment uint64) (p records.Payment, t records.Transfer, err error) {
-	if p, err = tx.Payment(payment); err != nil || p.Purpose != chain.Credit {
+	if p, err = tx.Payments().Get(payment); err != nil || p.Purpose != chain.Credit {
 		return p, t, err
 	}
-	if t, err = tx.Transfer(p.TransferID); err != nil || t.Direction != records.Withdrawal {
+	if t, err = tx.Transfers().Get(p.TransferID); err != nil || t.Direction != records.Withdrawal {
 		return p, records.Transfer{}, err
 	}
 	return p, t, nil

@@ -24,7 +24,7 @@ func ReportUnknownTokens(ctx context.Context, store records.Transactor, log logr
 		if err != nil || (ever && last.Age < unknownTokensEvery) {
 			return err
 		}
-		if transfers, tokens, err = tx.UnknownTokens(last.At); err != nil || transfers == 0 {
+		if transfers, tokens, err = tx.Transfers().UnknownTokens(last.At); err != nil || transfers == 0 {
 			return err
 		}
 		return records.Beat(tx, unknownTokensRole)
@@ -39,7 +39,7 @@ func ReportUnknownTokens(ctx context.Context, store records.Transactor, log logr
 // levelOf is the level at which the log has a transfer's steps: unknown tokens have a line a day
 // instead.
 func levelOf(tx *records.Tx, t records.Transfer) logrus.Level {
-	if unknown, err := tx.OfUnknownToken(t); err == nil && unknown {
+	if unknown, err := tx.Transfers().OfUnknownToken(t); err == nil && unknown {
 		return logrus.DebugLevel
 	}
 	return logrus.InfoLevel

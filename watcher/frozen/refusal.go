@@ -121,7 +121,7 @@ func leastAmounts(n records.Network, asset chain.Asset) []chain.Amount {
 func (tk *Tokens) otherPayees(ctx context.Context, n records.Network, account string, asset chain.Asset, without string) (list []string, err error) {
 	var queued []records.Payment
 	err = tk.Store.View(ctx, func(tx *records.Tx) error {
-		queued, err = tx.QueuedPayments(n.Source, account, records.ClassUser, asset, queuedOthers+1)
+		queued, err = tx.Payments().Queued(n.Source, account, records.ClassUser, asset, queuedOthers+1)
 		return err
 	})
 	if err != nil {

@@ -62,10 +62,10 @@ func (ps *Payers) claim(ctx context.Context, id chain.ID, list []records.Payment
 	var claims []chain.Claim
 	var answered map[uint64]records.Transfer
 	err := ps.deps.Store.View(ctx, func(tx *records.Tx) (err error) {
-		if answered, err = tx.TransfersByID(records.CausesOf(list)); err != nil {
+		if answered, err = tx.Transfers().ByID(records.CausesOf(list)); err != nil {
 			return err
 		}
-		approvals, err := tx.Approvals(idsOf(list))
+		approvals, err := tx.Payments().Approvals(idsOf(list))
 		for i, q := range list {
 			verdicts[i] = chain.Verdict{State: chain.Authorized}
 			if q.Purpose != chain.Receive {
@@ -169,7 +169,7 @@ func (j judgement) apply(tx *records.Tx) error {
 	}
 	switch {
 	case v.State == chain.Authorized && q.State == records.HeldPayment:
-		return tx.MovePayment(q.ID, records.HeldPayment, records.Queued, "")
+		return tx.Payments().Move(q.ID, records.HeldPayment, records.Queued, "")
 	case v.State == chain.Authorized || v.State == chain.LaterClaim || q.State == records.HeldPayment && q.Reason == records.Reason(v.Reason):
 		return nil
 	}
@@ -179,9 +179,9 @@ func (j judgement) apply(tx *records.Tx) error {
 		}
 	}
 	if q.State == records.HeldPayment {
-		return tx.NoteHeld(q.ID, records.Reason(v.Reason))
+		return tx.Payments().NoteHeld(q.ID, records.Reason(v.Reason))
 	}
-	return tx.MovePayment(q.ID, records.Queued, records.HeldPayment, records.Reason(v.Reason))
+	return tx.Payments().Move(q.ID, records.Queued, records.HeldPayment, records.Reason(v.Reason))
 }
 
 // checkHeld is records.ErrConflict when a held payment is not held for the reason any more with
@@ -190,7 +190,7 @@ func checkHeld(tx *records.Tx, q records.Payment) error {
 	if q.State != records.HeldPayment {
 		return nil
 	}
-	now, err := tx.Payment(q.ID)
+	now, err := tx.Payments().Get(q.ID)
 	if err == nil && (now.State != q.State || now.Reason != q.Reason) {
 		err = fmt.Errorf("%w: payment %d is %s: %s", records.ErrConflict, q.ID, now.State, now.Reason)
 	}
@@ -217,7 +217,7 @@ func (ps *Payers) askHeldFor(ctx context.Context, reason records.Reason) error {
 	for after := uint64(0); ; {
 		var list []records.Payment
 		err := ps.deps.Store.View(ctx, func(tx *records.Tx) (err error) {
-			list, err = tx.HeldFor(reason, after, MaxGroup)
+			list, err = tx.Payments().HeldFor(reason, after, MaxGroup)
 			return err
 		})
 		if err != nil || len(list) == 0 {

@@ -98,7 +98,7 @@ func (p *payer) bindGroup(ctx context.Context, chosen []records.Payment) error {
 		for i, q := range leaving {
 			ids[i] = q.ID
 		}
-		bound, waits, err = tx.BindSlots(ids, p.chain.MaxUnmined())
+		bound, waits, err = tx.Slots().BindAll(ids, p.chain.MaxUnmined())
 		return err
 	})
 	if err != nil {

@@ -42,12 +42,12 @@ func (p *payer) recover(ctx context.Context, a records.Account, cur records.Curs
 // are unexplained.
 func (p *payer) unknown(ctx context.Context, a records.Account) (found bool, err error) {
 	err = p.deps.Store.View(ctx, func(tx *records.Tx) error {
-		final, err := tx.UnknownTxs(p.id, a.Account)
+		final, err := tx.Recovery().UnknownTxs(p.id, a.Account)
 		if err != nil || len(final) > 0 {
 			found = true
 			return err
 		}
-		_, found, err = tx.UnknownTx(p.id, a.Account)
+		_, found, err = tx.Recovery().UnknownTx(p.id, a.Account)
 		return err
 	})
 	return found, err
@@ -101,7 +101,7 @@ func (p *payer) cancellation(ctx context.Context, a records.Account, number uint
 
 func (p *payer) cancellations(ctx context.Context, a records.Account, number uint64) (known []records.Attempt, err error) {
 	err = p.deps.Store.View(ctx, func(tx *records.Tx) error {
-		known, err = tx.Cancels(p.id, a.Account, number)
+		known, err = tx.Recovery().Cancels(p.id, a.Account, number)
 		return err
 	})
 	return known, err
@@ -129,5 +129,5 @@ func (p *payer) signCancel(ctx context.Context, a records.Account, number uint64
 	}
 	att.Seq, att.Hash, att.Raw = len(known), signed[0].Hash, signed[0].Raw
 	p.log.WithFields(logrus.Fields{"account": a.Account, "number": number, "tx": att.Hash}).Warn("cancelling numbers unknown to the records")
-	return p.deps.Store.Update(ctx, func(tx *records.Tx) error { return tx.AddCancel(p.id, a.Account, number, att) })
+	return p.deps.Store.Update(ctx, func(tx *records.Tx) error { return tx.Recovery().AddCancel(p.id, a.Account, number, att) })
 }

@@ -54,7 +54,7 @@ func (ps *Payers) ceilings(tx *records.Tx, list []records.Payment) (map[uint64]c
 			payouts = append(payouts, p)
 		}
 	}
-	transfers, err := tx.TransfersByID(records.CausesOf(payouts))
+	transfers, err := tx.Transfers().ByID(records.CausesOf(payouts))
 	if err != nil {
 		return nil, err
 	}

@@ -250,9 +250,9 @@ func (p *payer) deferOne(tx *records.Tx, s deferral) error {
 		return nil
 	}
 	if !s.fails() {
-		return tx.NoteWaiting(q.ID, s.reason())
+		return tx.Payments().NoteWaiting(q.ID, s.reason())
 	}
-	t, err := tx.Transfer(q.TransferID)
+	t, err := tx.Transfers().Get(q.TransferID)
 	if err != nil {
 		return err
 	}
@@ -263,7 +263,7 @@ func (p *payer) deferOne(tx *records.Tx, s deferral) error {
 	default:
 		return p.deps.Rules().GiveUp(tx, q, t, s.reason(), t.Amount)
 	}
-	return tx.MovePayment(q.ID, records.Queued, records.HeldPayment, s.reason())
+	return tx.Payments().Move(q.ID, records.Queued, records.HeldPayment, s.reason())
 }
 
 // logShortOfCoin logs when an account comes to have too little coin for its fees, and when it has

@@ -59,10 +59,10 @@ func (p *payer) round(ctx context.Context) error {
 	var accounts, unadopted []records.Account
 	var cur records.Cursor
 	err := p.deps.Store.View(ctx, func(tx *records.Tx) (err error) {
-		if cur, err = tx.Cursor(p.id); err != nil || cur.Missing || cur.Halted {
+		if cur, err = tx.Chains().Cursor(p.id); err != nil || cur.Missing || cur.Halted {
 			return err
 		}
-		if accounts, err = tx.BusyAccounts(p.id); err == nil {
+		if accounts, err = tx.Accounts().Busy(p.id); err == nil {
 			unadopted, err = p.unadopted(tx, accounts)
 		}
 		return err
@@ -95,7 +95,7 @@ func (p *payer) round(ctx context.Context) error {
 // unadopted returns the idle accounts that are not adopted yet. They are adopted before they have a
 // payment, so that a transaction which another party makes with their keys is noticed from then on.
 func (p *payer) unadopted(tx *records.Tx, busy []records.Account) ([]records.Account, error) {
-	all, err := tx.Accounts(p.id, records.KindHot, records.KindGas, records.KindGateway)
+	all, err := tx.Accounts().List(p.id, records.KindHot, records.KindGas, records.KindGateway)
 	return slices.DeleteFunc(all, func(a records.Account) bool {
 		return a.State != records.AccountNew || slices.ContainsFunc(busy, func(b records.Account) bool { return b.Account == a.Account })
 	}), err
@@ -136,11 +136,11 @@ func (p *payer) mustWait(unmined []records.OpenSlot, cur records.Cursor) bool {
 // mayHavePaid is the paying accounts of this chain, and for a source chain those that refund what
 // is not paid here.
 func (p *payer) mayHavePaid(tx *records.Tx) ([]records.Account, error) {
-	paying, err := tx.Accounts(p.id, records.KindHot, records.KindGateway)
+	paying, err := tx.Accounts().List(p.id, records.KindHot, records.KindGateway)
 	for _, n := range p.deps.Networks() {
 		if n.Source == p.id && err == nil {
 			var refunding []records.Account
-			refunding, err = tx.Accounts(n.Exchange, records.KindGateway)
+			refunding, err = tx.Accounts().List(n.Exchange, records.KindGateway)
 			paying = append(paying, slices.DeleteFunc(refunding, func(a records.Account) bool { return a.Network != n.Name })...)
 		}
 	}
@@ -233,7 +233,7 @@ func (p *payer) ready(ctx context.Context, a records.Account) (bool, error) {
 		return false, nil
 	}
 	return true, p.deps.Store.Update(ctx, func(tx *records.Tx) error {
-		return tx.AdoptAccount(p.id, a.Account, tip.Next, tip.Hash)
+		return tx.Accounts().Adopt(p.id, a.Account, tip.Next, tip.Hash)
 	})
 }
 
@@ -241,7 +241,7 @@ func (p *payer) ready(ctx context.Context, a records.Account) (bool, error) {
 func (p *payer) markRecovering(ctx context.Context, a records.Account, why string) error {
 	p.log.WithField("account", a.Account).Error("account halted, needs an operator: " + why)
 	return p.deps.Store.Update(ctx, func(tx *records.Tx) error {
-		return tx.SetAccountState(p.id, a.Account, records.AccountRecovering, why)
+		return tx.Accounts().SetState(p.id, a.Account, records.AccountRecovering, why)
 	})
 }
 
@@ -261,7 +261,7 @@ func (p *payer) behind(ctx context.Context, a records.Account, tip chain.Account
 		return fmt.Sprintf("the ledger is at %d, our records are at %d", tip.Next, a.Next), nil
 	}
 	err = p.deps.Store.View(ctx, func(tx *records.Tx) error {
-		hash, found, err := tx.UnknownTx(p.id, a.Account)
+		hash, found, err := tx.Recovery().UnknownTx(p.id, a.Account)
 		if found {
 			why = "transaction " + hash + " was not signed by this daemon"
 		}
@@ -274,7 +274,7 @@ func (p *payer) behind(ctx context.Context, a records.Account, tip chain.Account
 // for finality cost nothing.
 func (p *payer) unmined(ctx context.Context, a records.Account) (slots []records.OpenSlot, err error) {
 	err = p.deps.Store.View(ctx, func(tx *records.Tx) error {
-		slots, err = tx.UnminedSlots(p.id, a.Account)
+		slots, err = tx.Slots().Unmined(p.id, a.Account)
 		return err
 	})
 	return slots, err
@@ -340,7 +340,7 @@ func endsBefore(a records.Account, branch, number uint64) bool {
 // Records that were read earlier may be out of date.
 func (p *payer) rereadAccount(ctx context.Context, a records.Account) (now records.Account, err error) {
 	err = p.deps.Store.View(ctx, func(tx *records.Tx) error {
-		now, err = tx.Account(a.Chain, a.Account)
+		now, err = tx.Accounts().Get(a.Chain, a.Account)
 		return err
 	})
 	return now, err
@@ -349,6 +349,6 @@ func (p *payer) rereadAccount(ctx context.Context, a records.Account) (now recor
 func (p *payer) haltAccount(ctx context.Context, account string, why error) error {
 	p.log.WithField("account", account).WithError(why).Error("account halted, needs an operator")
 	return p.deps.Store.Update(ctx, func(tx *records.Tx) error {
-		return tx.SetAccountState(p.id, account, records.AccountHalted, why.Error())
+		return tx.Accounts().SetState(p.id, account, records.AccountHalted, why.Error())
 	})
 }

@@ -25,12 +25,12 @@ func (p *payer) handOverQueued(ctx context.Context, a records.Account) error {
 	var list []records.Payment
 	err := p.deps.Store.View(ctx, func(tx *records.Tx) error {
 		for _, class := range []records.Class{records.ClassUser, records.ClassRefund} {
-			assets, err := tx.QueuedAssets(p.id, a.Account, class)
+			assets, err := tx.Payments().QueuedAssets(p.id, a.Account, class)
 			if err != nil {
 				return err
 			}
 			for _, asset := range assets {
-				some, err := tx.QueuedPayments(p.id, a.Account, class, asset, MaxGroup)
+				some, err := tx.Payments().Queued(p.id, a.Account, class, asset, MaxGroup)
 				if err != nil {
 					return err
 				}
@@ -49,7 +49,7 @@ func (p *payer) handOverQueued(ctx context.Context, a records.Account) error {
 func (p *payer) handOverHeld(ctx context.Context) error {
 	var from []records.Account
 	err := p.deps.Store.View(ctx, func(tx *records.Tx) error {
-		all, err := tx.Accounts(p.id, records.KindHot, records.KindGateway)
+		all, err := tx.Accounts().List(p.id, records.KindHot, records.KindGateway)
 		from = slices.DeleteFunc(all, func(a records.Account) bool { return a.State != records.AccountOK || !p.all.retired(a) })
 		return err
 	})
@@ -76,7 +76,7 @@ func (p *payer) handOverHeld(ctx context.Context) error {
 func heldOf(tx *records.Tx, accounts []records.Account) (list []records.Payment, err error) {
 	for _, reason := range records.AskedAgain() {
 		for after := uint64(0); len(list) < MaxGroup; {
-			held, err := tx.HeldFor(reason, after, MaxGroup)
+			held, err := tx.Payments().HeldFor(reason, after, MaxGroup)
 			if err != nil {
 				return nil, err
 			}
@@ -107,15 +107,15 @@ func (p *payer) requeueElsewhere(ctx context.Context, list []records.Payment) er
 			if err := checkHeld(tx, q); err != nil {
 				return err
 			}
-			t, err := tx.Transfer(q.TransferID)
+			t, err := tx.Transfers().Get(q.TransferID)
 			if err != nil {
 				return err
 			}
 			next.Account, next.State, next.Reason = p.deps.Rules().Network(q.Network).PayerOf(q.Chain, t.Transfer, t.Chain), "", ""
-			if err := tx.MovePayment(q.ID, q.State, records.VoidPayment, "its account is retired"); err != nil {
+			if err := tx.Payments().Move(q.ID, q.State, records.VoidPayment, "its account is retired"); err != nil {
 				return err
 			}
-			id, err = tx.QueuePayment(next)
+			id, err = tx.Payments().Queue(next)
 			return err
 		})
 		switch {
@@ -137,7 +137,7 @@ func (p *payer) voidSweeps(ctx context.Context, list []records.Payment) error {
 	}
 	return p.deps.Store.Update(ctx, func(tx *records.Tx) error {
 		for _, q := range list {
-			err := tx.MovePayment(q.ID, records.Queued, records.VoidPayment, "its payee is retired")
+			err := tx.Payments().Move(q.ID, records.Queued, records.VoidPayment, "its payee is retired")
 			if err != nil && !errors.Is(err, records.ErrConflict) {
 				return err
 			}
@@ -152,7 +152,7 @@ func (p *payer) goesToRetired(ctx context.Context, q records.Payment) (yes bool,
 		return false, nil
 	}
 	err = p.deps.Store.View(ctx, func(tx *records.Tx) error {
-		to, err := tx.Account(q.Chain, q.Payee)
+		to, err := tx.Accounts().Get(q.Chain, q.Payee)
 		if errors.Is(err, records.ErrNotFound) {
 			return nil
 		}

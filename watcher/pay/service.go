@@ -33,7 +33,7 @@ func (q queue) all() (list []records.Payment) {
 func (p *payer) readQueue(tx *records.Tx, a records.Account, room int, over map[uint64]uint64) (queue, error) {
 	q, gate := queue{}, newGate(tx)
 	for _, class := range []records.Class{records.ClassUser, records.ClassRefund, records.ClassReceive} {
-		assets, err := tx.QueuedAssets(p.id, a.Account, class)
+		assets, err := tx.Payments().QueuedAssets(p.id, a.Account, class)
 		if err != nil {
 			return nil, err
 		}
@@ -52,7 +52,7 @@ func (p *payer) readAsset(tx *records.Tx, gate *gate, a records.Account, class r
 	if err != nil {
 		return nil, err
 	}
-	list, err := tx.QueuedPayments(p.id, a.Account, class, asset, room+len(over), closed...)
+	list, err := tx.Payments().Queued(p.id, a.Account, class, asset, room+len(over), closed...)
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +211,7 @@ func newGate(tx *records.Tx) *gate {
 
 // open keeps what may leave.
 func (g *gate) open(list []records.Payment) (out []records.Payment, err error) {
-	if g.transfers, err = g.tx.TransfersByID(records.CausesOf(list)); err != nil {
+	if g.transfers, err = g.tx.Transfers().ByID(records.CausesOf(list)); err != nil {
 		return nil, err
 	}
 	for _, q := range list {
@@ -247,7 +247,7 @@ func (g *gate) transfer(id uint64) (records.Transfer, error) {
 	if t, ok := g.transfers[id]; ok {
 		return t, nil
 	}
-	return g.tx.Transfer(id)
+	return g.tx.Transfers().Get(id)
 }
 
 // isOpen reports whether a channel lets payments of a class leave.
@@ -263,7 +263,7 @@ func (g *gate) isHalted(id chain.ID) (bool, error) {
 	if halted, ok := g.halted[id]; ok {
 		return halted, nil
 	}
-	cur, err := g.tx.Cursor(id)
+	cur, err := g.tx.Chains().Cursor(id)
 	g.halted[id] = cur.Halted
 	return cur.Halted, err
 }

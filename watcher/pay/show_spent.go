@@ -58,7 +58,7 @@ func (ps *Payers) showSpentAt(ctx context.Context, at depositAddress) (read bool
 	ps.spent.mu.Unlock()
 	var list []records.OwnTx
 	err = ps.deps.Store.View(ctx, func(tx *records.Tx) (err error) {
-		list, err = tx.OwnTxsOf(at.chain, at.address, next, maxSpentBlocks)
+		list, err = tx.OwnTxs().Of(at.chain, at.address, next, maxSpentBlocks)
 		return err
 	})
 	if err != nil {

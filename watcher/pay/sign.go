@@ -252,7 +252,7 @@ func (p *payer) storeAttempts(ctx context.Context, made []records.Signed) (store
 	begun := time.Now()
 	var refused error
 	err = p.deps.Store.Update(ctx, func(tx *records.Tx) error {
-		stored, refused, err = tx.AddAttempts(made...)
+		stored, refused, err = tx.Slots().AddAttempts(made...)
 		return err
 	})
 	if err != nil {

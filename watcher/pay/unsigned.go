@@ -88,9 +88,9 @@ func (p *payer) leaveSlot(ctx context.Context, h heldBound) error {
 	why := fmt.Sprintf("the signer has not signed it since %s: %s", h.since.UTC().Format("15:04:05 UTC"), h.verdict.Text)
 	err := p.deps.Store.Update(ctx, func(tx *records.Tx) error {
 		if h.slot.Branch == 0 {
-			return tx.OrderCancel(h.slot, why)
+			return tx.Slots().OrderCancel(h.slot, why)
 		}
-		return tx.ForkUnsigned(h.slot, why)
+		return tx.Slots().ForkUnsigned(h.slot, why)
 	})
 	if errors.Is(err, records.ErrConflict) { // it was decided meanwhile, or what comes before it is not final
 		return nil

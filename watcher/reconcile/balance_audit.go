@@ -61,7 +61,7 @@ func FoldCoin(tx *records.Tx, c chain.Chain) error {
 	if chain.CapabilitiesOf(c).Balances == nil {
 		return nil
 	}
-	return tx.FoldHoldings(c.ID())
+	return tx.Balances().Fold(c.ID())
 }
 
 // Round compares again the accounts that differed, then those that are new, or all accounts when
@@ -101,14 +101,14 @@ func (a *Auditor) due(state records.BalanceAudit, tracing records.Tracing) bool 
 // state returns the position of the books; not ready while the chain is not followed.
 func (a *Auditor) state(ctx context.Context) (state records.BalanceAudit, tracing records.Tracing, ready bool, err error) {
 	err = a.Store.View(ctx, func(tx *records.Tx) error {
-		cur, err := tx.Cursor(a.id)
+		cur, err := tx.Chains().Cursor(a.id)
 		if err != nil || cur.Halted || cur.Missing {
 			return err
 		}
-		if tracing, err = tx.Tracing(a.id); err != nil {
+		if tracing, err = tx.Chains().Tracing(a.id); err != nil {
 			return err
 		}
-		state, ready, err = tx.BalanceAudit(a.id)
+		state, ready, err = tx.Balances().BalanceAudit(a.id)
 		return err
 	})
 	return state, tracing, ready, err
@@ -167,7 +167,7 @@ func (a *Auditor) compareAll(ctx context.Context) error {
 func forEachPage(ctx context.Context, s viewer, id chain.ID, c chain.BalanceReader, do func(looks []books.Look, height uint64) error) error {
 	for last := ""; ; {
 		looks, height, err := readLooksOf(ctx, s, id, c, func(tx *records.Tx) ([]records.Holding, error) {
-			return tx.HoldingsAfter(id, last, c.BalancePage())
+			return tx.Balances().HoldingsAfter(id, last, c.BalancePage())
 		})
 		if err == nil {
 			err = do(looks, height)
@@ -218,7 +218,7 @@ func (a *Auditor) compareNew(ctx context.Context, state records.BalanceAudit) er
 	after, count := records.Holding{Since: -1}, 0
 	for {
 		looks, height, err := a.readLooks(ctx, func(tx *records.Tx) ([]records.Holding, error) {
-			return tx.NewHoldings(a.id, state.Looked, after, a.chain.BalancePage())
+			return tx.Balances().NewHoldings(a.id, state.Looked, after, a.chain.BalancePage())
 		})
 		if err == nil {
 			err = a.storeLooks(ctx, height, looks)
@@ -252,7 +252,7 @@ func readLooksOf(ctx context.Context, s viewer, id chain.ID, c chain.BalanceRead
 	var held []records.Holding
 	var state records.BalanceAudit
 	err := s.View(ctx, func(tx *records.Tx) (err error) {
-		if state, _, err = tx.BalanceAudit(id); err == nil {
+		if state, _, err = tx.Balances().BalanceAudit(id); err == nil {
 			held, err = which(tx)
 		}
 		return err
@@ -296,7 +296,7 @@ func (a *Auditor) applyShortages(ctx context.Context) error {
 			if f.Kind != books.Shortage || !f.Confirmed {
 				continue
 			}
-			account, err := tx.Account(a.id, f.Account)
+			account, err := tx.Accounts().Get(a.id, f.Account)
 			if err != nil {
 				return err
 			}

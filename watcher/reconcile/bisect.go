@@ -136,7 +136,7 @@ func (a *Auditor) readMoves(ctx context.Context, all []*search) error {
 		lowest, highest = min(lowest, s.lowest), max(highest, s.height)
 	}
 	return a.Store.View(ctx, func(tx *records.Tx) error {
-		moves, err := tx.CoinMoves(a.id, lowest, highest, accounts)
+		moves, err := tx.Balances().CoinMoves(a.id, lowest, highest, accounts)
 		for _, m := range moves {
 			if s := of[m.Account]; m.Height <= s.height && int64(m.Height) > s.look.Since {
 				s.moves = append(s.moves, m)

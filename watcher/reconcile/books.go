@@ -153,7 +153,7 @@ func unique(texts []string) []string {
 func (r *Books) prune(ctx context.Context) error {
 	for id := range r.Chains {
 		err := r.Store.Update(ctx, func(tx *records.Tx) error {
-			_, err := tx.PruneBlocks(id, keepBlocks)
+			_, err := tx.Chains().Prune(id, keepBlocks)
 			return err
 		})
 		if err != nil {
@@ -247,7 +247,7 @@ func Held(ctx context.Context, c chain.Chain, pool []books.PoolAccount, asset ch
 // withUnswept adds what lies on deposit addresses.
 func (p Parts) withUnswept(ctx context.Context, id chain.ID, asset chain.Asset, have chain.Amount) (chain.Amount, error) {
 	err := p.Store.View(ctx, func(tx *records.Tx) error {
-		unswept, err := tx.SweepCandidates(id)
+		unswept, err := tx.Treasury().Candidates(id)
 		for _, c := range unswept {
 			if c.Asset == asset && err == nil {
 				have, err = have.Add(c.Booked)

@@ -59,7 +59,7 @@ func TestMillionAccounts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "records.db")
 	store := open(t, path)
 	require.NoError(t, store.Update(t.Context(), func(tx *records.Tx) error {
-		return tx.StartCursor("eth", chain.Point{Height: 100, Hash: "h100"})
+		return tx.Chains().Start("eth", chain.Point{Height: 100, Hash: "h100"})
 	}))
 	fillMillion(t, path)
 	c := new(millionAccounts)
@@ -78,7 +78,7 @@ func TestMillionAccounts(t *testing.T) {
 		found, err := books.Findings(tx, "eth")
 		require.Len(t, found, 1)
 		require.Equal(t, richAddress, found[0].Account)
-		state, _, _ := tx.BalanceAudit("eth")
+		state, _, _ := tx.Balances().BalanceAudit("eth")
 		require.EqualValues(t, 100, state.Audited)
 		return err
 	}))

@@ -45,7 +45,7 @@ func setup(t *testing.T) *rig {
 		for _, c := range []*chaintest.Chain{r.eth, r.vite} {
 			head, err := c.Head(t.Context())
 			if err == nil {
-				err = tx.StartCursor(c.ID(), head.Final)
+				err = tx.Chains().Start(c.ID(), head.Final)
 			}
 			if err != nil {
 				return err
@@ -74,7 +74,7 @@ func open(t *testing.T, path string) *records.Store {
 func (r *rig) account(id chain.ID, account string, kind records.AccountKind) {
 	r.t.Helper()
 	r.update(func(tx *records.Tx) error {
-		return tx.EnsureAccount(records.Account{Chain: id, Account: account, Kind: kind, Network: r.net.Name, KeyPath: account})
+		return tx.Accounts().Ensure(records.Account{Chain: id, Account: account, Kind: kind, Network: r.net.Name, KeyPath: account})
 	})
 }
 

@@ -92,7 +92,7 @@ func Sheet(ctx context.Context, s viewer, source, exchange chain.Chain, n record
 		return b, false, err
 	}
 	err = s.View(ctx, func(tx *records.Tx) error {
-		cur, err := tx.Cursor(n.Source)
+		cur, err := tx.Chains().Cursor(n.Source)
 		if ok = err == nil && !cur.Missing && cur.Final.Height > 0; !ok {
 			return err
 		}
@@ -121,7 +121,7 @@ func (b *BalanceSheet) readSupply(ctx context.Context, s viewer, c chain.Chain, 
 	}
 	var accounts []string
 	err := s.View(ctx, func(tx *records.Tx) error {
-		ours, err := tx.Accounts(n.Exchange, records.KindGateway)
+		ours, err := tx.Accounts().List(n.Exchange, records.KindGateway)
 		for _, a := range ours {
 			accounts = append(accounts, a.Account)
 		}
@@ -148,7 +148,7 @@ func (b *BalanceSheet) addHoldings(ctx context.Context, s viewer, h chain.Holdin
 	for last := ""; ; {
 		var page []records.Holding
 		err := s.View(ctx, func(tx *records.Tx) (err error) {
-			page, err = tx.HoldingsAfter(n.Source, last, solvencyPage)
+			page, err = tx.Balances().HoldingsAfter(n.Source, last, solvencyPage)
 			return err
 		})
 		if err != nil || len(page) == 0 {
@@ -178,7 +178,7 @@ func (b *BalanceSheet) addCold(ctx context.Context, s viewer, h chain.HoldingsRe
 		return nil
 	}
 	err := s.View(ctx, func(tx *records.Tx) error {
-		_, err := tx.Account(n.Source, b.Token.Cold)
+		_, err := tx.Accounts().Get(n.Source, b.Token.Cold)
 		return err
 	})
 	if !errors.Is(err, records.ErrNotFound) {

@@ -32,7 +32,7 @@ func (a *Auditor) confirm(ctx context.Context, found []books.Finding) error {
 	for i, f := range found {
 		accounts[i] = f.Account
 	}
-	looks, height, err := a.readLooks(ctx, func(tx *records.Tx) ([]records.Holding, error) { return tx.HoldingsOf(a.id, accounts) })
+	looks, height, err := a.readLooks(ctx, func(tx *records.Tx) ([]records.Holding, error) { return tx.Balances().HoldingsOf(a.id, accounts) })
 	if err == nil {
 		err = a.storeLooks(ctx, height, looks)
 	}
@@ -148,7 +148,7 @@ func (a *Auditor) credit(ctx context.Context, p proposal, parts []arrival) error
 func (a *Auditor) blockAt(ctx context.Context, height uint64) (b chain.Block, err error) {
 	found := false
 	err = a.Store.View(ctx, func(tx *records.Tx) error {
-		b, found, err = tx.LineBlock(a.id, height)
+		b, found, err = tx.Balances().LineBlock(a.id, height)
 		return err
 	})
 	if err != nil || found {

@@ -57,7 +57,7 @@ func (r *Recovery) ResumeChain(ctx context.Context, id chain.ID) (fork Fork, err
 	}
 	var cur records.Cursor
 	err = r.Store.View(ctx, func(tx *records.Tx) error {
-		cur, err = tx.Cursor(id)
+		cur, err = tx.Chains().Cursor(id)
 		return err
 	})
 	if err != nil {
@@ -80,7 +80,7 @@ func (r *Recovery) ResumeChain(ctx context.Context, id chain.ID) (fork Fork, err
 	case head.Final.Height < cur.Final.Height:
 		return fork, fmt.Errorf("%w: the nodes call block %d final, our records %d: wait", chain.ErrUnavailable, head.Final.Height, cur.Final.Height)
 	}
-	return fork, r.Store.Update(ctx, func(tx *records.Tx) error { return tx.ResumeChain(id) })
+	return fork, r.Store.Update(ctx, func(tx *records.Tx) error { return tx.Chains().Resume(id) })
 }
 
 // Lost finds out where the pasts part and marks what was decided after that. Without a fork the
@@ -127,10 +127,10 @@ func findFork(ctx context.Context, s store, c chain.Chain, cur records.Cursor, h
 // that the chain has lost.
 func markLost(ctx context.Context, s store, id chain.ID, fork Fork) (lost []uint64, err error) {
 	err = s.Update(ctx, func(tx *records.Tx) error {
-		if err := tx.MarkLost(id, fork.Common.Height); err != nil {
+		if err := tx.Orders().MarkLost(id, fork.Common.Height); err != nil {
 			return err
 		}
-		lost, err = tx.Incidents(id)
+		lost, err = tx.Orders().Incidents(id)
 		return err
 	})
 	return lost, err
@@ -178,7 +178,7 @@ func lastCommonBlock(ctx context.Context, s store, c chain.Chain, differs uint64
 
 func blockAt(ctx context.Context, s store, id chain.ID, height uint64) (hash string, found bool, err error) {
 	err = s.View(ctx, func(tx *records.Tx) error {
-		hash, found, err = tx.BlockAt(id, height)
+		hash, found, err = tx.Chains().BlockAt(id, height)
 		return err
 	})
 	return hash, found, err

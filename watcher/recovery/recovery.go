@@ -128,7 +128,7 @@ func (r *Recovery) Position(ctx context.Context, id chain.ID, account string) (s
 		return s, err
 	}
 	err = r.Store.View(ctx, func(tx *records.Tx) error {
-		s.Account, err = tx.Account(id, account)
+		s.Account, err = tx.Accounts().Get(id, account)
 		return err
 	})
 	return s, err
@@ -140,7 +140,7 @@ func (r *Recovery) Unread(ctx context.Context, s Position) (why string, err erro
 	if s.moving() != "" {
 		return "", nil
 	}
-	err = r.Store.View(ctx, func(tx *records.Tx) error { return tx.CheckRead(s.Account, s.resumption()) })
+	err = r.Store.View(ctx, func(tx *records.Tx) error { return tx.Recovery().CheckRead(s.Account, s.resumption()) })
 	if errors.Is(err, records.ErrConflict) {
 		return err.Error(), nil
 	}
@@ -170,7 +170,7 @@ func (r *Recovery) UnknownTxs(ctx context.Context, id chain.ID, account string, 
 	}
 	var ownTxs []records.OwnTx
 	err := r.Store.View(ctx, func(tx *records.Tx) (err error) {
-		ownTxs, err = tx.UnknownTxs(id, account)
+		ownTxs, err = tx.Recovery().UnknownTxs(id, account)
 		return err
 	})
 	if err != nil {
@@ -218,7 +218,7 @@ func (r *Recovery) awaitRead(ctx context.Context, id chain.ID, account string, p
 func (r *Recovery) neighbours(ctx context.Context, id chain.ID, account string) ([]chain.ID, error) {
 	var a records.Account
 	err := r.Store.View(ctx, func(tx *records.Tx) (err error) {
-		a, err = tx.Account(id, account)
+		a, err = tx.Accounts().Get(id, account)
 		return err
 	})
 	if err != nil {
@@ -238,7 +238,7 @@ func (r *Recovery) network(a records.Account) records.Network { return r.Rules()
 // there.
 func checkRead(tx *records.Tx, heads map[chain.ID]chain.Head) error {
 	for id, head := range heads {
-		cur, err := tx.Cursor(id)
+		cur, err := tx.Chains().Cursor(id)
 		switch {
 		case err != nil:
 			return err
@@ -293,7 +293,7 @@ func (r *Recovery) coldToken(tx *records.Tx, f UnknownTx) (string, error) {
 		slices.ContainsFunc(f.Pays, func(p records.Payment) bool { return p.Purpose != chain.Cold }) {
 		return "", nil
 	}
-	a, err := tx.Account(f.Chain, f.Account)
+	a, err := tx.Accounts().Get(f.Chain, f.Account)
 	if err != nil || a.Kind != records.KindHot {
 		return "", err
 	}
@@ -319,7 +319,7 @@ func (r *Recovery) paidBy(tx *records.Tx, f UnknownTx) (list []records.Payment, 
 	if !f.OK {
 		return nil, nil
 	}
-	unpaid, err := tx.UnpaidPayments(f.Chain, f.Account)
+	unpaid, err := tx.Recovery().Unpaid(f.Chain, f.Account)
 	if err != nil {
 		return nil, err
 	}
@@ -327,7 +327,7 @@ func (r *Recovery) paidBy(tx *records.Tx, f UnknownTx) (list []records.Payment, 
 		if !fits(p, f.Out) {
 			continue
 		}
-		free, err := tx.CanSettleUnknownTx(p)
+		free, err := tx.Recovery().CanSettleUnknownTx(p)
 		if err != nil {
 			return nil, err
 		}
@@ -353,7 +353,7 @@ func (r *Recovery) refundedBy(tx *records.Tx, f UnknownTx, signed trace) (back, 
 	if !f.OK || f.Out.Source != "" || f.Out.Amount.IsZero() {
 		return nil, nil, nil
 	}
-	list, err := tx.Refundable(f.Chain, f.Out.Asset, f.Out.Amount)
+	list, err := tx.Recovery().Refundable(f.Chain, f.Out.Asset, f.Out.Amount)
 	for _, t := range list {
 		if t.From == f.Out.To {
 			back = append(back, t.ID)
@@ -383,7 +383,7 @@ func (r *Recovery) harmless(tx *records.Tx, f UnknownTx) (string, error) {
 	case f.Out.To == f.Account && f.Out.Amount.IsZero():
 		return "it moved nothing", nil
 	}
-	_, err := tx.Account(f.Chain, f.Out.To)
+	_, err := tx.Accounts().Get(f.Chain, f.Out.To)
 	if errors.Is(err, records.ErrNotFound) {
 		return "", nil
 	}

@@ -50,7 +50,7 @@ func (r *Recovery) Settle(ctx context.Context, record uint64, hash string) error
 		if err != nil {
 			return err
 		}
-		return tx.SettleUnknownTx(p, hash)
+		return tx.Recovery().SettleUnknownTx(p, hash)
 	})
 }
 
@@ -59,20 +59,20 @@ func (r *Recovery) Settle(ctx context.Context, record uint64, hash string) error
 func (r *Recovery) settleDiffering(ctx context.Context, record uint64, hash string) (done bool, err error) {
 	err = r.Store.Update(ctx, func(tx *records.Tx) error {
 		for id := range r.Chains {
-			s, _, known, err := tx.AttemptByHash(id, hash)
+			s, _, known, err := tx.Slots().AttemptByHash(id, hash)
 			if err != nil {
 				return err
 			}
 			if !known {
 				continue
 			}
-			p, err := tx.Payment(s.PaymentID)
+			p, err := tx.Payments().Get(s.PaymentID)
 			if err != nil {
 				return err
 			}
-			e, differs, err := tx.DifferingTx(p.ID)
+			e, differs, err := tx.Orders().DifferingTx(p.ID)
 			if done = err == nil && differs && e.Tx == hash && p.TransferID == record && p.State == records.HeldPayment; done {
-				return tx.SettleDiffering(p.ID, hash)
+				return tx.Orders().SettleDiffering(p.ID, hash)
 			}
 			return err
 		}
@@ -85,7 +85,7 @@ func (r *Recovery) settleDiffering(ctx context.Context, record uint64, hash stri
 func (r *Recovery) credited(ctx context.Context, record uint64) (hash string, err error) {
 	var credits []records.Payment
 	err = r.Store.View(ctx, func(tx *records.Tx) error {
-		credits, err = tx.PaymentsOf(record)
+		credits, err = tx.Payments().Of(record)
 		return err
 	})
 	for _, p := range credits {
@@ -94,7 +94,7 @@ func (r *Recovery) credited(ctx context.Context, record uint64) (hash string, er
 		}
 		var unknown []records.OwnTx
 		err := r.Store.View(ctx, func(tx *records.Tx) (err error) {
-			unknown, err = tx.UnknownTxs(p.Chain, p.Account)
+			unknown, err = tx.Recovery().UnknownTxs(p.Chain, p.Account)
 			return err
 		})
 		if err != nil {
@@ -112,7 +112,7 @@ func (r *Recovery) credited(ctx context.Context, record uint64) (hash string, er
 func (r *Recovery) ownTx(ctx context.Context, hash string) (e records.OwnTx, err error) {
 	found := false
 	err = r.Store.View(ctx, func(tx *records.Tx) error {
-		e, found, err = tx.OwnTxByHash(hash)
+		e, found, err = tx.OwnTxs().ByHash(hash)
 		return err
 	})
 	if err == nil && !found {
@@ -123,7 +123,7 @@ func (r *Recovery) ownTx(ctx context.Context, hash string) (e records.OwnTx, err
 
 // settles finds the payment of a record that a transaction paid, or orders the refund that it was.
 func (r *Recovery) settles(tx *records.Tx, record uint64, e records.OwnTx, out chain.Outgoing, credited string) (uint64, error) {
-	t, err := tx.Transfer(record)
+	t, err := tx.Transfers().Get(record)
 	if err != nil {
 		return 0, err
 	}
@@ -158,7 +158,7 @@ func refundsNet(t records.Transfer, amount chain.Amount) bool {
 // voidBlockedSlots frees the payments of a record that are bound to slots of stopped accounts which
 // can pay nothing any more.
 func voidBlockedSlots(tx *records.Tx, record uint64) error {
-	payments, err := tx.PaymentsOf(record)
+	payments, err := tx.Payments().Of(record)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func voidBlockedSlots(tx *records.Tx, record uint64) error {
 		if p.State != records.Bound {
 			continue
 		}
-		if err := tx.VoidBlockedSlots(p.Chain, p.Account); err != nil && !errors.Is(err, records.ErrConflict) {
+		if err := tx.Recovery().VoidBlocked(p.Chain, p.Account); err != nil && !errors.Is(err, records.ErrConflict) {
 			return err
 		}
 	}
@@ -175,7 +175,7 @@ func voidBlockedSlots(tx *records.Tx, record uint64) error {
 
 // unpaidPayment is the payment of a record that waits for what a transaction did, or 0.
 func unpaidPayment(tx *records.Tx, record uint64, e records.OwnTx, out chain.Outgoing) (uint64, error) {
-	payments, err := tx.PaymentsOf(record)
+	payments, err := tx.Payments().Of(record)
 	for _, p := range payments {
 		waits := p.State == records.Queued || p.State == records.HeldPayment || p.State == records.Bound
 		if waits && p.Chain == e.Chain && p.Account == e.Account && fits(p, out) {
@@ -215,7 +215,7 @@ func (r *Recovery) SettleAll(ctx context.Context, id chain.ID, account string, p
 					continue
 				}
 				p := f.Pays[i].ID
-				if err := tx.SettleUnknownTx(p, f.Tx); err != nil {
+				if err := tx.Recovery().SettleUnknownTx(p, f.Tx); err != nil {
 					return err
 				}
 				taken[p] = true
@@ -267,7 +267,7 @@ func (r *Recovery) accept(ctx context.Context, f UnknownTx, why string) error {
 	if err := r.showToSigner(ctx, f.OwnTx); err != nil {
 		return err
 	}
-	return r.Store.Update(ctx, func(tx *records.Tx) error { return tx.AcceptUnknownTx(f.Chain, f.Account, f.Tx, why) })
+	return r.Store.Update(ctx, func(tx *records.Tx) error { return tx.Recovery().AcceptUnknownTx(f.Chain, f.Account, f.Tx, why) })
 }
 
 // Resume lets a stopped account sign again. It first accepts transactions that cannot have paid a
@@ -299,7 +299,7 @@ func (r *Recovery) Resume(ctx context.Context, id chain.ID, account string, pati
 		if err := r.explained(tx, s.Account); err != nil {
 			return err
 		}
-		if err := tx.ResumeAccount(id, account, s.resumption()); err != nil {
+		if err := tx.Recovery().Resume(id, account, s.resumption()); err != nil {
 			return err
 		}
 		if err := releaseSweeps(tx, id, account); err != nil {
@@ -313,7 +313,7 @@ func (r *Recovery) Resume(ctx context.Context, id chain.ID, account string, pati
 // amounts may have moved since, and the next sweep recomputes them. Top-ups stay, because a signed
 // sweep may wait for its coins.
 func releaseSweeps(tx *records.Tx, id chain.ID, account string) error {
-	waiting, err := tx.UnpaidPayments(id, account)
+	waiting, err := tx.Recovery().Unpaid(id, account)
 	if err != nil {
 		return err
 	}
@@ -321,7 +321,7 @@ func releaseSweeps(tx *records.Tx, id chain.ID, account string) error {
 		if p.State == records.Bound || p.Purpose != chain.Sweep && p.Purpose != chain.Cold {
 			continue
 		}
-		err := tx.MovePayment(p.ID, p.State, records.VoidPayment, "recounted after a recovery")
+		err := tx.Payments().Move(p.ID, p.State, records.VoidPayment, "recounted after a recovery")
 		if err != nil && !errors.Is(err, records.ErrConflict) { // an older line of ours may still carry it out
 			return err
 		}
@@ -346,7 +346,7 @@ func (r *Recovery) explain(ctx context.Context, list []UnknownTx) error {
 			if f.Cold != "" {
 				return r.settleCold(tx, f)
 			}
-			return tx.AcceptUnknownTx(f.Chain, f.Account, f.Tx, f.Harmless)
+			return tx.Recovery().AcceptUnknownTx(f.Chain, f.Account, f.Tx, f.Harmless)
 		})
 		if err != nil {
 			return err
@@ -366,11 +366,11 @@ func signedFor(what string) string {
 // settleCold makes a transaction to the cold address a payment there, so that the books know where
 // the money is.
 func (r *Recovery) settleCold(tx *records.Tx, f UnknownTx) error {
-	a, err := tx.Account(f.Chain, f.Account)
+	a, err := tx.Accounts().Get(f.Chain, f.Account)
 	if err != nil {
 		return err
 	}
-	return tx.SettleUnknownCold(records.Payment{
+	return tx.Recovery().SettleUnknownCold(records.Payment{
 		Purpose: chain.Cold, Network: a.Network, Token: f.Cold, Chain: f.Chain, Account: f.Account, Asset: f.Out.Asset, Amount: f.Out.Amount, Payee: f.Out.To,
 	}, f.Tx, "sent by hand, found when the account was resumed")
 }
@@ -405,7 +405,7 @@ func (r *Recovery) recovering(ctx context.Context, s Position, why string) error
 		return nil
 	}
 	return r.Store.Update(ctx, func(tx *records.Tx) error {
-		return tx.SetAccountState(s.Account.Chain, s.Account.Account, records.AccountRecovering, why)
+		return tx.Accounts().SetState(s.Account.Chain, s.Account.Account, records.AccountRecovering, why)
 	})
 }
 
@@ -413,7 +413,7 @@ func (r *Recovery) stoppedBeside(ctx context.Context, a records.Account) (list [
 	n := r.network(a)
 	err = r.Store.View(ctx, func(tx *records.Tx) error {
 		for _, id := range []chain.ID{n.Source, n.Exchange} {
-			stopped, err := tx.StoppedAccounts(id)
+			stopped, err := tx.Recovery().StoppedAccounts(id)
 			if err != nil {
 				return err
 			}
@@ -433,7 +433,7 @@ func (r *Recovery) stoppedBeside(ctx context.Context, a records.Account) (list [
 func (r *Recovery) explained(tx *records.Tx, a records.Account) error {
 	n := r.network(a)
 	for _, id := range []chain.ID{n.Source, n.Exchange} {
-		open, err := tx.Unexplained(id)
+		open, err := tx.Recovery().Unexplained(id)
 		if err != nil {
 			return err
 		}
@@ -453,6 +453,6 @@ func (r *Recovery) explained(tx *records.Tx, a records.Account) error {
 // harmlessAccount reports whether an account pays none of our users: the hot account continues
 // without a check of all deposit addresses.
 func (r *Recovery) harmlessAccount(tx *records.Tx, id chain.ID, account string) (bool, error) {
-	a, err := tx.Account(id, account)
+	a, err := tx.Accounts().Get(id, account)
 	return a.Kind == records.KindDeposit || a.Kind == records.KindGas, err
 }

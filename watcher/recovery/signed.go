@@ -66,7 +66,7 @@ func (s trace) of(tx *records.Tx, transfers []uint64) (list []uint64, err error)
 		return transfers, nil
 	}
 	for _, id := range transfers {
-		t, err := tx.Transfer(id)
+		t, err := tx.Transfers().Get(id)
 		if err != nil {
 			return nil, err
 		}
@@ -104,7 +104,7 @@ const transferKind = "transfer|"
 // keyOf returns the sign-guard's name of a payment's cause.
 func keyOf(tx *records.Tx, p records.Payment) (string, error) {
 	if p.TransferID != 0 {
-		t, err := tx.Transfer(p.TransferID)
+		t, err := tx.Transfers().Get(p.TransferID)
 		return refundKey(t), err
 	}
 	c := chain.Claim{Account: p.Account, Payment: chain.Payment{ID: p.ID, Purpose: p.Purpose}, Cause: chain.Cause{Mark: p.Mark}}

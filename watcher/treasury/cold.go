@@ -39,12 +39,12 @@ func (tr *Treasury) moveToCold(ctx context.Context, n records.Network, t records
 	var m coldMove
 	halted := false
 	err := tr.Store.View(ctx, func(tx *records.Tx) error {
-		cur, err := tx.Cursor(n.Source)
+		cur, err := tx.Chains().Cursor(n.Source)
 		if halted = cur.Halted; err != nil || halted {
 			return err
 		}
-		if m.Payment, m.open, err = tx.ColdMove(n.Source, t.Asset); err == nil && m.open {
-			_, m.ordered, err = tx.MoveOrder(m.ID)
+		if m.Payment, m.open, err = tx.Treasury().ColdMove(n.Source, t.Asset); err == nil && m.open {
+			_, m.ordered, err = tx.Treasury().MoveOrder(m.ID)
 		}
 		if err == nil {
 			p.all, err = books.Pool(tx, n.Name, n.Source, records.KindHot)
@@ -87,10 +87,10 @@ func (tr *Treasury) queueCold(ctx context.Context, before coldMove, want records
 	var id uint64
 	err := tr.Store.Update(ctx, func(tx *records.Tx) (err error) {
 		if before.open {
-			err = tx.MovePayment(before.ID, before.State, records.VoidPayment, "recounted")
+			err = tx.Payments().Move(before.ID, before.State, records.VoidPayment, "recounted")
 		}
 		if err == nil && !want.Amount.IsZero() {
-			id, err = tx.QueuePayment(want)
+			id, err = tx.Payments().Queue(want)
 		}
 		return err
 	})

@@ -43,7 +43,7 @@ func (tr *Treasury) Level(ctx context.Context) error {
 func (tr *Treasury) levelPool(ctx context.Context, n records.Network, id chain.ID, kind records.AccountKind) error {
 	p := pool{network: n, chain: tr.Chains[id]}
 	err := tr.Store.View(ctx, func(tx *records.Tx) error {
-		cur, err := tx.Cursor(id)
+		cur, err := tx.Chains().Cursor(id)
 		if err != nil || cur.Halted { // no payment is possible there: queued ones would be recomputed in every round
 			return err
 		}
@@ -114,7 +114,7 @@ func (tr *Treasury) voidQueuedMoves(ctx context.Context, n records.Network, id c
 		}
 		for _, a := range all {
 			for _, payment := range a.Waiting {
-				err := tx.MovePayment(payment, records.Queued, records.VoidPayment, "recounted")
+				err := tx.Payments().Move(payment, records.Queued, records.VoidPayment, "recounted")
 				if err != nil && !errors.Is(err, records.ErrConflict) { // an older line of ours may still carry it out
 					return err
 				}
@@ -132,7 +132,7 @@ func (tr *Treasury) queueMoves(ctx context.Context, moves []records.Payment) err
 	}
 	err := tr.Store.Update(ctx, func(tx *records.Tx) error {
 		for _, m := range moves {
-			id, err := tx.QueuePayment(m)
+			id, err := tx.Payments().Queue(m)
 			if errors.Is(err, records.ErrConflict) { // one like it is under way
 				continue
 			}

@@ -36,7 +36,7 @@ func (tr *Treasury) Sweep(ctx context.Context) error {
 		var list []records.SweepCandidate
 		var listed map[string]bool
 		err := tr.Store.View(ctx, func(tx *records.Tx) (err error) {
-			if list, err = tx.SweepCandidates(n.Source); err == nil {
+			if list, err = tx.Treasury().Candidates(n.Source); err == nil {
 				listed, err = notToSweep(tx, n)
 			}
 			return err
@@ -66,13 +66,13 @@ func notToSweep(tx *records.Tx, n records.Network) (map[string]bool, error) {
 			return nil, err
 		}
 	}
-	paying, err := tx.Accounts(n.Exchange, records.KindGateway)
+	paying, err := tx.Accounts().List(n.Exchange, records.KindGateway)
 	for _, a := range paying {
 		if err != nil {
 			break
 		}
 		var unjudged []string
-		unjudged, err = tx.Unjudged(n.Exchange, a.Account)
+		unjudged, err = tx.Treasury().Unjudged(n.Exchange, a.Account)
 		for _, account := range unjudged {
 			accounts[account] = true
 		}
@@ -83,12 +83,12 @@ func notToSweep(tx *records.Tx, n records.Network) (map[string]bool, error) {
 // addHeldFor adds the accounts to which deposits came whose credits are held for a reason.
 func addHeldFor(tx *records.Tx, reason records.Reason, accounts map[string]bool) error {
 	for after := uint64(0); ; {
-		held, err := tx.HeldFor(reason, after, heldPage)
+		held, err := tx.Payments().HeldFor(reason, after, heldPage)
 		if err != nil || len(held) == 0 {
 			return err
 		}
 		after = held[len(held)-1].ID
-		transfers, err := tx.TransfersByID(records.CausesOf(held))
+		transfers, err := tx.Transfers().ByID(records.CausesOf(held))
 		if err != nil {
 			return err
 		}
@@ -189,7 +189,7 @@ func smaller(a, b chain.Amount) chain.Amount {
 func (tr *Treasury) queueSweep(ctx context.Context, p records.Payment) error {
 	var refused []records.Payment
 	err := tr.Store.Update(ctx, func(tx *records.Tx) error {
-		under, busy, err := tx.SweepUnderWay(p)
+		under, busy, err := tx.Treasury().SweepUnderWay(p)
 		if err == nil && busy && under.State == records.HeldPayment && under.Reason == records.HeldRefused {
 			refused = append(refused, under)
 		}
@@ -197,12 +197,12 @@ func (tr *Treasury) queueSweep(ctx context.Context, p records.Payment) error {
 			busy, err = tr.keepSweep(tx, under, p)
 		}
 		if err == nil && !busy && p.Asset == chain.Native && p.Purpose == chain.Sweep {
-			busy, err = tx.TokenSweepUnderWay(p.Chain, p.Account)
+			busy, err = tx.Treasury().TokenSweepUnderWay(p.Chain, p.Account)
 		}
 		if err != nil || busy || p.Amount.IsZero() {
 			return err
 		}
-		id, err := tx.QueuePayment(p)
+		id, err := tx.Payments().Queue(p)
 		if err == nil {
 			tr.Log.WithFields(logrus.Fields{"payment": id, "account": p.Account, "asset": p.Asset, "amount": p.Amount}).Info(string(p.Purpose) + " queued")
 		}
@@ -226,8 +226,8 @@ func (tr *Treasury) keepSweep(tx *records.Tx, under, want records.Payment) (bool
 	if !failed && (under.State != records.Queued || !want.Amount.Less(under.Amount)) {
 		return true, nil
 	}
-	if _, differs, err := tx.DifferingTx(under.ID); err != nil || differs {
+	if _, differs, err := tx.Orders().DifferingTx(under.ID); err != nil || differs {
 		return true, err
 	}
-	return false, tx.MovePayment(under.ID, under.State, records.VoidPayment, "recounted")
+	return false, tx.Payments().Move(under.ID, under.State, records.VoidPayment, "recounted")
 }

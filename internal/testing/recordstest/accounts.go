@@ -19,7 +19,7 @@ import (
 func testAccounts(t *testing.T, url string) {
 	r := newRig(t, url)
 	ensure := func(a records.Account) error {
-		return r.Try(func(tx *records.Tx) error { return tx.EnsureAccount(a) })
+		return r.Try(func(tx *records.Tx) error { return tx.Accounts().Ensure(a) })
 	}
 	a := records.Account{Chain: Source, Account: "0xnew", Kind: records.KindHot, Network: Network, KeyPath: "m/9"}
 	require.NoError(t, ensure(a))
@@ -35,19 +35,19 @@ func testAccounts(t *testing.T, url string) {
 	require.ErrorIs(t, ensure(other), records.ErrConflict, "the key path is taken")
 
 	get := func() (got records.Account) {
-		r.See(func(tx *records.Tx) (err error) { got, err = tx.Account(Source, "0xnew"); return err })
+		r.See(func(tx *records.Tx) (err error) { got, err = tx.Accounts().Get(Source, "0xnew"); return err })
 		return got
 	}
 	require.Equal(t, records.AccountNew, get().State)
 	adopt := func(base uint64) error {
-		return r.Try(func(tx *records.Tx) error { return tx.AdoptAccount(Source, "0xnew", base, "") })
+		return r.Try(func(tx *records.Tx) error { return tx.Accounts().Adopt(Source, "0xnew", base, "") })
 	}
 	require.NoError(t, adopt(42))
 	got := get()
 	require.Equal(t, []any{records.AccountOK, uint64(0), uint64(42), uint64(42)}, []any{got.State, got.Branch, got.Base, got.Next})
 	require.ErrorIs(t, adopt(43), records.ErrConflict, "it is in use")
 	r.Do(func(tx *records.Tx) error {
-		return tx.SetAccountState(Source, "0xnew", records.AccountRecovering, "database restored")
+		return tx.Accounts().SetState(Source, "0xnew", records.AccountRecovering, "database restored")
 	})
 	require.Equal(t, "database restored", get().Why)
 	require.ErrorIs(t, adopt(41), records.ErrConflict, "numbers are never given twice")
@@ -56,20 +56,20 @@ func testAccounts(t *testing.T, url string) {
 	_, open := r.Owe(records.Withdrawal, 500)
 	r.Bind(open)
 	r.stop(Source, Hot, records.AccountRecovering)
-	err := r.Try(func(tx *records.Tx) error { return tx.AdoptAccount(Source, Hot, 8, "") })
+	err := r.Try(func(tx *records.Tx) error { return tx.Accounts().Adopt(Source, Hot, 8, "") })
 	require.ErrorIs(t, err, records.ErrConflict, "its slot may still pay")
 
 	r.See(func(tx *records.Tx) error {
-		g, err := tx.Account(Exchange, Gateway)
+		g, err := tx.Accounts().Get(Exchange, Gateway)
 		require.NoError(t, err)
 		require.Equal(t, []uint64{1, 1, 1}, []uint64{g.Branch, g.Base, g.Next}, "a ledger of linked blocks has lineages")
-		hot, err := tx.Accounts(Source, records.KindHot)
+		hot, err := tx.Accounts().List(Source, records.KindHot)
 		require.NoError(t, err)
 		require.Len(t, hot, 2)
-		all, err := tx.Accounts(Source)
+		all, err := tx.Accounts().List(Source)
 		require.NoError(t, err)
 		require.Len(t, all, 4)
-		_, err = tx.Account(Source, "0xnobody")
+		_, err = tx.Accounts().Get(Source, "0xnobody")
 		require.ErrorIs(t, err, records.ErrNotFound)
 		return nil
 	})
@@ -84,7 +84,7 @@ func testBindingsBound(t *testing.T, url string) {
 	r := newRig(t, url)
 	wait := func() (d time.Duration) {
 		r.See(func(tx *records.Tx) error {
-			next, err := tx.NextBinding(2, time.Hour)
+			next, err := tx.Bindings().Next(2, time.Hour)
 			d = next.Sub(r.Now())
 			return err
 		})
@@ -165,11 +165,11 @@ func testBindings(t *testing.T, url string) {
 	require.Equal(t, "1002", second.Label, "a taken label is made anew")
 	require.Equal(t, first, bindLabel(Alice))
 	r.See(func(tx *records.Tx) error {
-		all, err := tx.Bindings(0, 100)
+		all, err := tx.Bindings().List(0, 100)
 		require.NoError(t, err)
 		require.Contains(t, all, a)
 		require.Contains(t, all, second)
-		rest, err := tx.Bindings(all[0].ID, 1)
+		rest, err := tx.Bindings().List(all[0].ID, 1)
 		require.Equal(t, all[1:2], rest)
 		return err
 	})
@@ -179,22 +179,22 @@ func testBindings(t *testing.T, url string) {
 	}), records.ErrFull)
 
 	r.See(func(tx *records.Tx) error {
-		acc, err := tx.Account(Source, a.Address)
+		acc, err := tx.Accounts().Get(Source, a.Address)
 		require.NoError(t, err)
 		require.Equal(t, records.KindDeposit, acc.Kind)
 		require.Equal(t, "m/0/0", acc.KeyPath)
-		got, found, err := tx.BindingByAddress(Source, a.Address)
+		got, found, err := tx.Bindings().ByAddress(Source, a.Address)
 		require.NoError(t, err)
 		require.True(t, found)
 		require.Equal(t, a, got)
-		got, found, err = tx.BindingByLabel(Network, "1002")
+		got, found, err = tx.Bindings().ByLabel(Network, "1002")
 		require.NoError(t, err)
 		require.True(t, found)
 		require.Equal(t, second, got)
-		_, found, err = tx.BindingByLabel(Network, "\xff\x00")
+		_, found, err = tx.Bindings().ByLabel(Network, "\xff\x00")
 		require.NoError(t, err)
 		require.False(t, found)
-		_, found, err = tx.BindingByOwner(Network, records.TypeAddress, "vite_carol")
+		_, found, err = tx.Bindings().ByOwner(Network, records.TypeAddress, "vite_carol")
 		require.False(t, found)
 		return err
 	})

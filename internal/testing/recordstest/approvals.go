@@ -18,18 +18,18 @@ func testApprovals(t *testing.T, url string) {
 	_, other := r.Owe(records.Deposit, 600)
 	approve := func(payment uint64, key string, until time.Duration) error {
 		return r.Try(func(tx *records.Tx) error {
-			return tx.AddApproval(payment, chain.Approval{Key: key, Expires: r.Now().Add(until).Unix(), Nonce: "nonce", Signature: "signature"})
+			return tx.Payments().Approve(payment, chain.Approval{Key: key, Expires: r.Now().Add(until).Unix(), Nonce: "nonce", Signature: "signature"})
 		})
 	}
 	require.NoError(t, approve(id, "ben", time.Hour))
 	require.NoError(t, approve(id, "ann", 2*time.Hour))
 	require.NoError(t, approve(other, "ann", time.Hour))
 	byPasskey := chain.Approval{Key: "carl", Expires: r.Now().Add(time.Minute).Unix(), Nonce: "nonce", Signature: "signature", AuthenticatorData: "data", ClientData: "client"}
-	r.Do(func(tx *records.Tx) error { return tx.AddApproval(other, byPasskey) })
+	r.Do(func(tx *records.Tx) error { return tx.Payments().Approve(other, byPasskey) })
 	require.ErrorIs(t, approve(id, "ann", time.Hour), records.ErrConflict)
 	require.ErrorIs(t, approve(99, "ann", time.Hour), records.ErrNotFound)
 	r.See(func(tx *records.Tx) error {
-		got, err := tx.Approvals([]uint64{id, other, 99})
+		got, err := tx.Payments().Approvals([]uint64{id, other, 99})
 		require.Len(t, got, 2)
 		require.Equal(t, chain.Approval{Key: "ann", Expires: r.Now().Add(2 * time.Hour).Unix(), Nonce: "nonce", Signature: "signature"}, got[id][0])
 		require.Equal(t, "ben", got[id][1].Key)

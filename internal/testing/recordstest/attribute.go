@@ -17,10 +17,10 @@ func (r *Rig) unattributed(to string, amount uint64) records.Transfer {
 	in.To, in.Token, in.Owner, in.Payee, in.Net, in.Policy = to, "", "", "", chain.Amount{}, records.Policy{}
 	in.Reason = records.ReasonUnknownLabel
 	r.Do(func(tx *records.Tx) (err error) {
-		if in, _, err = tx.SeeTransfer(in); err != nil {
+		if in, _, err = tx.Transfers().See(in); err != nil {
 			return err
 		}
-		return tx.MoveTransfer(in.ID, records.Seen, records.Held, in.Reason)
+		return tx.Transfers().Move(in.ID, records.Seen, records.Held, in.Reason)
 	})
 	return r.Transfer(in.ID)
 }
@@ -34,7 +34,7 @@ func testAttribution(t *testing.T, url string) {
 	policy := records.Policy{Decimals: 2, MinDeposit: chain.NewAmount(3), Fee: records.Fee{Kind: "flat"}}
 	attribute := func(id uint64, owner string) error {
 		return r.Try(func(tx *records.Tx) error {
-			return tx.Attribute(id, records.Attribution{Token: Token, Owner: owner, Policy: policy, Net: chain.NewAmount(7)})
+			return tx.Orders().Attribute(id, records.Attribution{Token: Token, Owner: owner, Policy: policy, Net: chain.NewAmount(7)})
 		})
 	}
 	require.NoError(t, attribute(in.ID, Bob))
@@ -45,20 +45,20 @@ func testAttribution(t *testing.T, url string) {
 	require.Equal(t, want, out)
 	require.ErrorIs(t, attribute(in.ID, Alice), records.ErrConflict, "it has an owner")
 	r.See(func(tx *records.Tx) error {
-		list, err := tx.SweepCandidates(Source)
+		list, err := tx.Treasury().Candidates(Source)
 		require.Len(t, list, 1, "what lies on the address is swept")
 		return err
 	})
-	r.Do(func(tx *records.Tx) error { _, err := tx.QueuePayment(CreditOf(out)); return err })
+	r.Do(func(tx *records.Tx) error { _, err := tx.Payments().Queue(CreditOf(out)); return err })
 	refund := records.Payment{
 		TransferID: in.ID, Purpose: chain.Refund, Network: Network, Chain: Source, Account: Hot, Asset: in.Asset, Amount: in.Amount, Payee: in.From,
 	}
-	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { _, err := tx.QueuePayment(refund); return err }), records.ErrConflict)
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { _, err := tx.Payments().Queue(refund); return err }), records.ErrConflict)
 
 	seen := r.Receive(records.Deposit, 50)
 	require.ErrorIs(t, attribute(seen.ID, Bob), records.ErrConflict, "it is not held")
 	left := r.unattributed(address, 800)
-	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
+	r.Do(func(tx *records.Tx) error { _, err := tx.Chains().StepBack(Source); return err })
 	require.ErrorIs(t, attribute(left.ID, Bob), records.ErrConflict, "its block left the line")
 }
 
@@ -68,10 +68,10 @@ func testRefundToAnother(t *testing.T, url string) {
 	r := newRig(t, url)
 	in := r.unattributed(Shared, 700)
 	r.Do(func(tx *records.Tx) error {
-		if err := tx.MoveTransfer(in.ID, records.Held, records.Refused, records.ReasonOperator); err != nil {
+		if err := tx.Transfers().Move(in.ID, records.Held, records.Refused, records.ReasonOperator); err != nil {
 			return err
 		}
-		_, err := tx.QueuePayment(records.Payment{
+		_, err := tx.Payments().Queue(records.Payment{
 			TransferID: in.ID, Purpose: chain.Refund, Network: Network, Chain: Source, Account: Hot, Asset: in.Asset, Amount: in.Amount, Payee: "0xAnother",
 		})
 		return err
@@ -81,10 +81,10 @@ func testRefundToAnother(t *testing.T, url string) {
 		return out
 	}
 	require.Len(t, told(), 1)
-	r.Do(func(tx *records.Tx) error { return tx.AllowRefundTo(in.ID, "0xThird") })
+	r.Do(func(tx *records.Tx) error { return tx.Orders().AllowRefundTo(in.ID, "0xThird") })
 	require.Len(t, told(), 1)
 	for range 2 {
-		r.Do(func(tx *records.Tx) error { return tx.AllowRefundTo(in.ID, "0xAnother") })
+		r.Do(func(tx *records.Tx) error { return tx.Orders().AllowRefundTo(in.ID, "0xAnother") })
 	}
 	require.Empty(t, told())
 }
@@ -96,7 +96,7 @@ func testReclassify(t *testing.T, url string) {
 	address := r.bind(Alice)
 	again := func(in records.Transfer, change func(*records.Transfer)) error {
 		change(&in)
-		return r.Try(func(tx *records.Tx) error { return tx.Reclassify(in) })
+		return r.Try(func(tx *records.Tx) error { return tx.Orders().Reclassify(in) })
 	}
 	funding := func(t *records.Transfer) { t.Direction, t.State = records.Funding, records.Final }
 	credited := func(t *records.Transfer) {
@@ -111,13 +111,13 @@ func testReclassify(t *testing.T, url string) {
 	theirs := r.unattributed(address, 700)
 	require.NoError(t, again(theirs, credited))
 	r.See(func(tx *records.Tx) error {
-		list, err := tx.SweepCandidates(Source)
+		list, err := tx.Treasury().Candidates(Source)
 		require.Len(t, list, 1, "what lies on the address is swept")
 		return err
 	})
 	refunded := r.unattributed(Shared, 700)
 	r.Do(func(tx *records.Tx) error {
-		_, err := tx.QueuePayment(records.Payment{
+		_, err := tx.Payments().Queue(records.Payment{
 			TransferID: refunded.ID, Purpose: chain.Refund, Network: Network, Chain: Source, Account: Hot, Asset: refunded.Asset, Amount: refunded.Amount, Payee: refunded.From,
 		})
 		return err
@@ -125,14 +125,14 @@ func testReclassify(t *testing.T, url string) {
 	require.ErrorIs(t, again(refunded, funding), records.ErrConflict, "a payment for it lives")
 	owned := r.Receive(records.Deposit, 50)
 	r.Do(func(tx *records.Tx) error {
-		return tx.MoveTransfer(owned.ID, records.Seen, records.Held, records.ReasonOperator)
+		return tx.Transfers().Move(owned.ID, records.Seen, records.Held, records.ReasonOperator)
 	})
 	require.ErrorIs(t, again(r.Transfer(owned.ID), funding), records.ErrConflict, "it has an owner")
 	held := r.unattributed(Shared, 800)
 	require.Error(t, r.Try(func(tx *records.Tx) error {
-		return tx.Reclassify(records.Transfer{ID: held.ID, Direction: records.Funding, State: records.Final, Owner: Bob})
+		return tx.Orders().Reclassify(records.Transfer{ID: held.ID, Direction: records.Funding, State: records.Final, Owner: Bob})
 	}),
 		"the database itself: money of ours has no owner")
-	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
+	r.Do(func(tx *records.Tx) error { _, err := tx.Chains().StepBack(Source); return err })
 	require.ErrorIs(t, again(held, funding), records.ErrConflict, "its block left the line")
 }

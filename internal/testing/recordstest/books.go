@@ -19,7 +19,7 @@ func testWork(t *testing.T, url string) {
 	r := newRig(t, url)
 	busy := func(id chain.ID) (names []string) {
 		r.See(func(tx *records.Tx) error {
-			list, err := tx.BusyAccounts(id)
+			list, err := tx.Accounts().Busy(id)
 			for _, a := range list {
 				names = append(names, a.Account)
 			}
@@ -43,10 +43,10 @@ func testWork(t *testing.T, url string) {
 	first, second := r.Sign(s, records.AttemptPay), r.Sign(s, records.AttemptReplace)
 	r.Mine(Exchange, "", chain.OwnTx{Account: Gateway, Number: 1, Tx: second, OK: true})
 	require.Equal(t, map[chain.Asset]chain.Amount{Token: chain.NewAmount(70)}, owed(Gateway), "what stands in a block is no longer in the account")
-	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Exchange); return err })
+	r.Do(func(tx *records.Tx) error { _, err := tx.Chains().StepBack(Exchange); return err })
 	require.Equal(t, map[chain.Asset]chain.Amount{Token: chain.NewAmount(570)}, owed(Gateway))
 	r.Settle(s, second)
-	r.Do(func(tx *records.Tx) error { return tx.MovePayment(q, records.Queued, records.HeldPayment, "") })
+	r.Do(func(tx *records.Tx) error { return tx.Payments().Move(q, records.Queued, records.HeldPayment, "") })
 	require.Empty(t, busy(Exchange), "held is nothing to do")
 
 	r.See(func(tx *records.Tx) error {
@@ -54,23 +54,23 @@ func testWork(t *testing.T, url string) {
 		require.NoError(t, err)
 		require.Equal(t, []string{first, second}, []string{attempts[0].Hash, attempts[1].Hash})
 		require.Equal(t, []any{uint64(1), 1, records.AttemptReplace, r.Now()}, []any{attempts[1].Number, attempts[1].Seq, attempts[1].Kind, attempts[1].CreatedAt})
-		transfers, err := tx.TransfersFrom(Source, in.Height+1, 0, 10)
+		transfers, err := tx.Transfers().From(Source, in.Height+1, 0, 10)
 		require.NoError(t, err)
 		require.Len(t, transfers, 1)
-		rest, err := tx.TransfersFrom(Source, transfers[0].Height, transfers[0].ID, 10)
+		rest, err := tx.Transfers().From(Source, transfers[0].Height, transfers[0].ID, 10)
 		require.NoError(t, err)
 		require.Empty(t, rest)
-		effects, err := tx.OwnTxsFrom(Exchange, records.OwnTx{}, 10)
+		effects, err := tx.OwnTxs().From(Exchange, records.OwnTx{}, 10)
 		require.NoError(t, err)
 		require.Len(t, effects, 1)
 		require.Equal(t, second, effects[0].Tx)
-		none, err := tx.OwnTxsFrom(Exchange, effects[0], 10)
+		none, err := tx.OwnTxs().From(Exchange, effects[0], 10)
 		require.NoError(t, err)
 		require.Empty(t, none)
-		own, err := tx.OwnTxsOf(Exchange, Gateway, 0, 10)
+		own, err := tx.OwnTxs().Of(Exchange, Gateway, 0, 10)
 		require.NoError(t, err)
 		require.Equal(t, effects, own)
-		later, err := tx.OwnTxsOf(Exchange, Gateway, effects[0].Number+1, 10)
+		later, err := tx.OwnTxs().Of(Exchange, Gateway, effects[0].Number+1, 10)
 		require.Empty(t, later)
 		return err
 	})
@@ -87,7 +87,7 @@ func testFullBlocks(t *testing.T, url string) {
 		for i := range effects {
 			in := r.Incoming(records.Deposit, 100, b)
 			r.Do(func(tx *records.Tx) error {
-				seen, _, err := tx.SeeTransfer(in)
+				seen, _, err := tx.Transfers().See(in)
 				wantIn = append(wantIn, seen.ID)
 				return err
 			})
@@ -98,7 +98,7 @@ func testFullBlocks(t *testing.T, url string) {
 		mined := r.Mine(Exchange, "", effects...)
 		r.Do(func(tx *records.Tx) error {
 			for _, e := range effects {
-				if err := tx.MarkSettled(records.OwnTx{Chain: Exchange, BlockHash: mined.Hash, OwnTx: e}); err != nil {
+				if err := tx.OwnTxs().MarkSettled(records.OwnTx{Chain: Exchange, BlockHash: mined.Hash, OwnTx: e}); err != nil {
 					return err
 				}
 			}
@@ -108,7 +108,7 @@ func testFullBlocks(t *testing.T, url string) {
 	const page = 2
 	r.See(func(tx *records.Tx) error {
 		for last := (records.Transfer{}); ; {
-			list, err := tx.TransfersFrom(Source, last.Height, last.ID, page)
+			list, err := tx.Transfers().From(Source, last.Height, last.ID, page)
 			if err != nil || len(list) == 0 {
 				return err
 			}
@@ -120,7 +120,7 @@ func testFullBlocks(t *testing.T, url string) {
 	})
 	r.See(func(tx *records.Tx) error {
 		for last := (records.OwnTx{}); ; {
-			list, err := tx.OwnTxsFrom(Exchange, last, page)
+			list, err := tx.OwnTxs().From(Exchange, last, page)
 			if err != nil || len(list) == 0 {
 				return err
 			}
@@ -137,7 +137,7 @@ func testFullBlocks(t *testing.T, url string) {
 func testUnknownTx(t *testing.T, url string) {
 	r := newRig(t, url)
 	unknown := func() (hash string, found bool) {
-		r.See(func(tx *records.Tx) (err error) { hash, found, err = tx.UnknownTx(Exchange, Gateway); return err })
+		r.See(func(tx *records.Tx) (err error) { hash, found, err = tx.Recovery().UnknownTx(Exchange, Gateway); return err })
 		return hash, found
 	}
 	_, p := r.Owe(records.Deposit, 500)
@@ -148,7 +148,7 @@ func testUnknownTx(t *testing.T, url string) {
 	r.Mine(Exchange, "", chain.OwnTx{Account: Gateway, Number: 2, Tx: "thief", OK: true})
 	got, found := unknown()
 	require.Equal(t, []any{"thief", true}, []any{got, found}, "before it is final")
-	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Exchange); return err })
+	r.Do(func(tx *records.Tx) error { _, err := tx.Chains().StepBack(Exchange); return err })
 	_, found = unknown()
 	require.False(t, found)
 }
@@ -166,7 +166,7 @@ func testPaidBefore(t *testing.T, url string) {
 	b := r.Mine(Exchange, "", ownTxs[1:]...)
 	paid := func(i int, asset chain.Asset) (sum chain.Amount) {
 		r.See(func(tx *records.Tx) (err error) {
-			sum, err = tx.PaidBefore(records.OwnTx{Chain: Exchange, BlockHash: b.Hash, Height: b.Height, OwnTx: ownTxs[i]}, asset)
+			sum, err = tx.OwnTxs().PaidBefore(records.OwnTx{Chain: Exchange, BlockHash: b.Hash, Height: b.Height, OwnTx: ownTxs[i]}, asset)
 			return err
 		})
 		return sum
@@ -185,15 +185,15 @@ func testSweeps(t *testing.T, url string) {
 		in := r.Incoming(records.Deposit, amount, r.Mine(Source, ""))
 		in.To, in.Failed = "0xdeposit0", failed
 		r.Do(func(tx *records.Tx) error {
-			out, _, err := tx.SeeTransfer(in)
+			out, _, err := tx.Transfers().See(in)
 			if err != nil {
 				return err
 			}
-			return tx.MoveTransfer(out.ID, records.Seen, records.Refused, records.ReasonBelowMinimum)
+			return tx.Transfers().Move(out.ID, records.Seen, records.Refused, records.ReasonBelowMinimum)
 		})
 	}
 	candidates := func() (out []records.SweepCandidate) {
-		r.See(func(tx *records.Tx) (err error) { out, err = tx.SweepCandidates(Source); return err })
+		r.See(func(tx *records.Tx) (err error) { out, err = tx.Treasury().Candidates(Source); return err })
 		return out
 	}
 	require.Empty(t, candidates())
@@ -207,7 +207,7 @@ func testSweeps(t *testing.T, url string) {
 	sweep := records.Payment{Purpose: chain.Sweep, Network: Network, Token: Token, Chain: Source, Account: "0xdeposit0", Asset: chain.Native, Amount: chain.NewAmount(100), Payee: Hot}
 	gas := records.Payment{Purpose: chain.Gas, Network: Network, Token: Token, Chain: Source, Account: GasTank, Asset: chain.Native, Amount: chain.NewAmount(3), Payee: "0xdeposit0"}
 	underWay := func(p records.Payment) (yes bool) {
-		r.See(func(tx *records.Tx) (err error) { _, yes, err = tx.SweepUnderWay(p); return err })
+		r.See(func(tx *records.Tx) (err error) { _, yes, err = tx.Treasury().SweepUnderWay(p); return err })
 		return yes
 	}
 	require.False(t, underWay(sweep))
@@ -219,27 +219,27 @@ func testSweeps(t *testing.T, url string) {
 	require.NoError(t, err)
 	require.True(t, underWay(gas))
 	tokens := func() (yes bool) {
-		r.See(func(tx *records.Tx) (err error) { yes, err = tx.TokenSweepUnderWay(Source, "0xdeposit0"); return err })
+		r.See(func(tx *records.Tx) (err error) { yes, err = tx.Treasury().TokenSweepUnderWay(Source, "0xdeposit0"); return err })
 		return yes
 	}
 	require.True(t, tokens(), "its gas")
 	r.Do(func(tx *records.Tx) error {
-		under, _, err := tx.SweepUnderWay(gas)
+		under, _, err := tx.Treasury().SweepUnderWay(gas)
 		if err != nil {
 			return err
 		}
-		return tx.MovePayment(under.ID, records.Queued, records.VoidPayment, "")
+		return tx.Payments().Move(under.ID, records.Queued, records.VoidPayment, "")
 	})
 	require.False(t, tokens(), "a sweep of coin is none of a token")
 	r.See(func(tx *records.Tx) error {
-		moves, err := tx.Moves(chain.Sweep, 0, 10)
+		moves, err := tx.Payments().Moves(chain.Sweep, 0, 10)
 		require.Len(t, moves, 1)
 		require.Equal(t, id, moves[0].ID)
-		none, noneErr := tx.Moves(chain.Sweep, id, 10)
+		none, noneErr := tx.Payments().Moves(chain.Sweep, id, 10)
 		require.Empty(t, none, "before it")
 		return errors.Join(err, noneErr)
 	})
-	r.Do(func(tx *records.Tx) error { return tx.AdoptAccount(Source, "0xdeposit0", 0, "") })
+	r.Do(func(tx *records.Tx) error { return tx.Accounts().Adopt(Source, "0xdeposit0", 0, "") })
 	r.Pay(id)
 	require.Empty(t, candidates())
 	require.False(t, underWay(sweep))
@@ -254,7 +254,7 @@ func testSwept(t *testing.T, r *Rig, sweep records.Payment, candidates func() []
 	id, err := queue(r, sweep)
 	require.NoError(t, err)
 	swept := func(brought uint64) error {
-		return r.Try(func(tx *records.Tx) error { return tx.Swept(id, chain.NewAmount(brought)) })
+		return r.Try(func(tx *records.Tx) error { return tx.Treasury().Swept(id, chain.NewAmount(brought)) })
 	}
 	require.ErrorIs(t, swept(4), records.ErrConflict, "not paid")
 	r.Pay(id)
@@ -273,7 +273,7 @@ func testSwept(t *testing.T, r *Rig, sweep records.Payment, candidates func() []
 	r.See(func(tx *records.Tx) error { return tx.VerifyHistory() })
 	_, credit := r.Owe(records.Deposit, 500)
 	r.Pay(credit)
-	err = r.Try(func(tx *records.Tx) error { return tx.Swept(credit, chain.NewAmount(1)) })
+	err = r.Try(func(tx *records.Tx) error { return tx.Treasury().Swept(credit, chain.NewAmount(1)) })
 	require.ErrorIs(t, err, records.ErrConflict, "only sweeps")
 }
 
@@ -288,11 +288,11 @@ func testBreaches(t *testing.T, url string) {
 	}
 	decide := func(in records.Transfer, to records.TransferState, payments ...records.Payment) {
 		r.Do(func(tx *records.Tx) error {
-			if err := tx.MoveTransfer(in.ID, records.Seen, to, ""); err != nil {
+			if err := tx.Transfers().Move(in.ID, records.Seen, to, ""); err != nil {
 				return err
 			}
 			for _, p := range payments {
-				if _, err := tx.QueuePayment(p); err != nil {
+				if _, err := tx.Payments().Queue(p); err != nil {
 					return err
 				}
 			}
@@ -313,10 +313,10 @@ func testBreaches(t *testing.T, url string) {
 	decide(w, records.Refused, refund(w))
 	coarse := r.Incoming(records.Withdrawal, 12346, r.Mine(Exchange, "")) // 12345 of 5 decimals are 12 of 2
 	coarse.Policy.Decimals, coarse.Policy.AssetDecimals = 5, 2
-	r.Do(func(tx *records.Tx) (err error) { coarse, _, err = tx.SeeTransfer(coarse); return err })
+	r.Do(func(tx *records.Tx) (err error) { coarse, _, err = tx.Transfers().See(coarse); return err })
 	keep := func(in records.Transfer) {
 		r.Do(func(tx *records.Tx) error {
-			return tx.MoveTransfer(in.ID, records.Seen, records.Refused, records.ReasonDust)
+			return tx.Transfers().Move(in.ID, records.Seen, records.Refused, records.ReasonDust)
 		})
 	}
 	keep(r.Receive(records.Withdrawal, 1))
@@ -348,7 +348,7 @@ func testBreaches(t *testing.T, url string) {
 	decide(both, records.Refused, CreditOf(both))
 	dust := r.Receive(records.Withdrawal, 500)
 	keep(dust)
-	r.Do(func(tx *records.Tx) error { _, err := tx.QueuePayment(refund(dust)); return err })
+	r.Do(func(tx *records.Tx) error { _, err := tx.Payments().Queue(refund(dust)); return err })
 	want := []string{
 		fmt.Sprintf("transfer %d is final and has not exactly one live credit", lacks.ID),
 		fmt.Sprintf("withdrawal %d is refused and has not exactly one live refund", unpaid.ID),
@@ -363,7 +363,7 @@ func testBreaches(t *testing.T, url string) {
 	require.ElementsMatch(t, want, told(sound))
 	require.Empty(t, told(seq), "nothing has changed since")
 	r.Do(func(tx *records.Tx) error {
-		return tx.MovePayment(4, records.Queued, records.VoidPayment, "by mistake")
+		return tx.Payments().Move(4, records.Queued, records.VoidPayment, "by mistake")
 	})
 	require.Equal(t, []string{fmt.Sprintf("transfer %d is final and has not exactly one live credit", coarse.ID)}, told(seq))
 }
@@ -383,7 +383,7 @@ func testTwoProcesses(t *testing.T, url string) {
 		wg.Go(func() {
 			for p := range uint64(n) {
 				errs[i*n+int(p)] = s.Update(t.Context(), func(tx *records.Tx) error {
-					_, err := tx.BindSlot(p+1, MaxUnmined)
+					_, err := tx.Slots().Bind(p+1, MaxUnmined)
 					return err
 				})
 			}

@@ -27,7 +27,7 @@ func newLine(r *Rig) (l line) {
 
 func newBranch(r *Rig, base uint64, hash string) (number uint64, err error) {
 	err = r.Try(func(tx *records.Tx) (err error) {
-		number, err = tx.NewBranch(Exchange, Gateway, base, hash, "test")
+		number, err = tx.Slots().NewBranch(Exchange, Gateway, base, hash, "test")
 		return err
 	})
 	return number, err
@@ -55,10 +55,10 @@ func testBranch(t *testing.T, url string) {
 	require.Equal(t, []uint64{1, 2}, []uint64{open[0].Nonce, open[1].Nonce})
 	require.Equal(t, []string{"base-hash", l.hashes[0]}, []string{open[0].Prev, open[1].Prev})
 	require.ErrorIs(t, r.Try(func(tx *records.Tx) error {
-		return tx.AddAttempt(l.slots[1], records.Attempt{Attempt: chain.Attempt{Seq: 1, Hash: "late"}, Kind: records.AttemptPay})
+		return tx.Slots().AddAttempt(l.slots[1], records.Attempt{Attempt: chain.Attempt{Seq: 1, Hash: "late"}, Kind: records.AttemptPay})
 	}), records.ErrConflict, "a forked slot is not signed for")
 	require.ErrorIs(t, r.Try(func(tx *records.Tx) error {
-		return tx.MovePayment(l.payments[1], records.Queued, records.VoidPayment, "")
+		return tx.Payments().Move(l.payments[1], records.Queued, records.VoidPayment, "")
 	}), records.ErrConflict, "a forked slot may still pay it")
 
 	// The new line becomes final: the old slots of its numbers are void, their payments untouched.
@@ -67,14 +67,14 @@ func testBranch(t *testing.T, url string) {
 	r.Settle(again, hash)
 	require.Equal(t, []records.PaymentState{records.Paid, records.Queued, records.Paid}, states(r, l.payments[:]...))
 	r.See(func(tx *records.Tx) error {
-		old, err := tx.Slots(l.payments[1])
+		old, err := tx.Slots().Of(l.payments[1])
 		require.Equal(t, records.SlotVoid, old[0].State)
 		return err
 	})
 	r.Pay(l.payments[1])
 	_, err = newBranch(r, 2, l.hashes[0])
 	require.ErrorIs(t, err, records.ErrConflict, "never below a final block")
-	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { _, err := tx.NewBranch(Source, Hot, 8, "x", ""); return err }), records.ErrConflict, "nonces do not branch")
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { _, err := tx.Slots().NewBranch(Source, Hot, 8, "x", ""); return err }), records.ErrConflict, "nonces do not branch")
 }
 
 // testOlderLineWins: we branched, but the nodes kept the older line. What it paid is paid, what the
@@ -98,10 +98,10 @@ func testOlderLineWins(t *testing.T, url string) {
 	require.ErrorIs(t, err, records.ErrConflict, "it stands on the line already")
 	require.Equal(t, records.Queued, r.Payment(l.payments[1]).State)
 
-	r.Do(func(tx *records.Tx) error { return tx.SettlePaid(l.slots[1], l.hashes[1], b.Hash) })
+	r.Do(func(tx *records.Tx) error { return tx.Slots().SettlePaid(l.slots[1], l.hashes[1], b.Hash) })
 	require.Equal(t, records.Paid, r.Payment(l.payments[1]).State)
 	r.See(func(tx *records.Tx) error {
-		slots, err := tx.Slots(l.payments[1])
+		slots, err := tx.Slots().Of(l.payments[1])
 		require.Equal(t, []string{records.SlotPaid, records.SlotVoid}, []string{slots[0].State, slots[1].State})
 		return err
 	})

@@ -25,7 +25,7 @@ func testColdMoney(t *testing.T, url string) {
 	r.Bind(bound)
 	r.unknownTx(Source, Hot, 7, "by-hand", true)
 	settle := func(hash string) error {
-		return r.Try(func(tx *records.Tx) error { return tx.SettleUnknownCold(cold(30), hash, "a test") })
+		return r.Try(func(tx *records.Tx) error { return tx.Recovery().SettleUnknownCold(cold(30), hash, "a test") })
 	}
 	require.ErrorIs(t, settle("by-hand"), records.ErrConflict, "the account is not stopped")
 	r.stop(Source, Hot, records.AccountHalted)
@@ -33,10 +33,10 @@ func testColdMoney(t *testing.T, url string) {
 	require.NoError(t, settle("by-hand"))
 	require.ErrorIs(t, settle("by-hand"), records.ErrConflict, "once")
 	r.See(func(tx *records.Tx) error {
-		open, found, err := tx.WaitingMove(cold(1))
+		open, found, err := tx.Treasury().WaitingMove(cold(1))
 		require.True(t, found)
 		require.Equal(t, []any{bound, records.Bound}, []any{open.ID, open.State}, "its slot is another one")
-		list, err2 := tx.Moved(9)
+		list, err2 := tx.Treasury().Moved(9)
 		require.NoError(t, err2)
 		require.Len(t, list, 2)
 		require.Equal(t, []any{records.Paid, "by-hand", "a test"}, []any{list[0].State, list[0].Tx, list[0].Why})
@@ -50,7 +50,7 @@ func testColdMoney(t *testing.T, url string) {
 	id, err := queue(r, sweep)
 	require.NoError(t, err)
 	r.See(func(tx *records.Tx) error {
-		waiting, found, err := tx.WaitingMove(sweep)
+		waiting, found, err := tx.Treasury().WaitingMove(sweep)
 		require.True(t, found)
 		require.Equal(t, id, waiting.ID)
 		return err
@@ -62,7 +62,7 @@ func testColdMoney(t *testing.T, url string) {
 func testUnjudged(t *testing.T, url string) {
 	r := newRig(t, url)
 	unjudged := func() (list []string) {
-		r.See(func(tx *records.Tx) (err error) { list, err = tx.Unjudged(Exchange, Gateway); return err })
+		r.See(func(tx *records.Tx) (err error) { list, err = tx.Treasury().Unjudged(Exchange, Gateway); return err })
 		return list
 	}
 	require.Empty(t, unjudged())

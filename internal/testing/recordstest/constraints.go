@@ -249,18 +249,18 @@ func scene(t *testing.T, url string) *Rig {
 	require.NoError(t, err)
 	r.Do(func(tx *records.Tx) error { _, err := BindAddress(tx, Network, Source, Alice, derive); return err })
 	held := r.Receive(records.Deposit, 500)
-	r.Do(func(tx *records.Tx) error { return tx.MoveTransfer(held.ID, records.Seen, records.Held, "") })
+	r.Do(func(tx *records.Tx) error { return tx.Transfers().Move(held.ID, records.Seen, records.Held, "") })
 	r.stop(Source, Hot, records.AccountRecovering)
-	r.Do(func(tx *records.Tx) error { return tx.AddCancel(Source, Hot, 7, chain.Attempt{Hash: "cancel"}) })
+	r.Do(func(tx *records.Tx) error { return tx.Recovery().AddCancel(Source, Hot, 7, chain.Attempt{Hash: "cancel"}) })
 	sweep := records.Payment{Purpose: chain.Sweep, Network: Network, Token: Token, Chain: Source, Account: "0xdeposit0", Asset: chain.Native, Amount: chain.NewAmount(9), Payee: Hot}
 	id, err := queue(r, sweep)
 	require.NoError(t, err)
-	r.Do(func(tx *records.Tx) error { return tx.AdoptAccount(Source, "0xdeposit0", 0, "") })
+	r.Do(func(tx *records.Tx) error { return tx.Accounts().Adopt(Source, "0xdeposit0", 0, "") })
 	r.Pay(id)
-	r.Do(func(tx *records.Tx) error { return tx.Swept(id, chain.NewAmount(8)) })
+	r.Do(func(tx *records.Tx) error { return tx.Treasury().Swept(id, chain.NewAmount(8)) })
 	nobodys := r.unattributed(Shared, 500)
 	require.Equal(t, uint64(7), nobodys.ID)
-	r.Do(func(tx *records.Tx) error { return tx.AllowRefundTo(nobodys.ID, "0xAnother") })
+	r.Do(func(tx *records.Tx) error { return tx.Orders().AllowRefundTo(nobodys.ID, "0xAnother") })
 	return r
 }
 

@@ -86,7 +86,7 @@ func testWaiting(t *testing.T, url string) {
 	require.Equal(t, []uint64{second}, waiting())
 
 	own := func() (list []records.Account) {
-		r.See(func(tx *records.Tx) (err error) { list, err = tx.StoppedOwn(Source); return err })
+		r.See(func(tx *records.Tx) (err error) { list, err = tx.Accounts().StoppedOwn(Source); return err })
 		return list
 	}
 	require.Empty(t, own())
@@ -118,7 +118,7 @@ func testGuards(t *testing.T, url string) {
 	fresh := records.Account{Chain: Source, Account: "0xNew", Kind: records.KindGas, Network: Network, KeyPath: "m/9", State: records.AccountNew}
 	var halted []records.Account
 	r.Do(func(tx *records.Tx) (err error) {
-		if err := tx.EnsureAccount(fresh); err != nil {
+		if err := tx.Accounts().Ensure(fresh); err != nil {
 			return err
 		}
 		halted, err = records.AdoptGuard(tx, records.Guard{ID: "b"}, []chain.ID{Source, Exchange}, "a test")
@@ -129,11 +129,11 @@ func testGuards(t *testing.T, url string) {
 	require.Equal(t, records.Guard{ID: "b"}, g)
 	r.See(func(tx *records.Tx) error {
 		for _, a := range halted {
-			now, err := tx.Account(a.Chain, a.Account)
+			now, err := tx.Accounts().Get(a.Chain, a.Account)
 			require.NoError(t, err)
 			require.Equal(t, []any{records.AccountHalted, "a test"}, []any{now.State, now.Why})
 		}
-		now, err := tx.Account(fresh.Chain, fresh.Account)
+		now, err := tx.Accounts().Get(fresh.Chain, fresh.Account)
 		require.Equal(t, records.AccountNew, now.State, "it has signed nothing")
 		return err
 	})
@@ -150,7 +150,7 @@ func testLackingGuards(t *testing.T, url string) {
 	_, id := r.Owe(records.Deposit, 500)
 	r.Bind(id) // nothing is signed there
 	account := func(id chain.ID, of string) (a records.Account) {
-		r.See(func(tx *records.Tx) (err error) { a, err = tx.Account(id, of); return err })
+		r.See(func(tx *records.Tx) (err error) { a, err = tx.Accounts().Get(id, of); return err })
 		return a
 	}
 	gateway, hot := account(Exchange, Gateway), account(Source, Hot)
@@ -173,11 +173,11 @@ func testLackingGuards(t *testing.T, url string) {
 	require.Equal(t, records.AccountHalted, account(Exchange, Gateway).State)
 	require.Equal(t, records.AccountOK, account(Source, Hot).State)
 
-	r.Do(func(tx *records.Tx) error { return tx.SetAccountState(Exchange, Gateway, records.AccountOK, "") })
+	r.Do(func(tx *records.Tx) error { return tx.Accounts().SetState(Exchange, Gateway, records.AccountOK, "") })
 	require.Empty(t, halted(gateway.Branch, end-1, true), "it was told")
 	require.Empty(t, halted(gateway.Branch, end, true))
 	require.Equal(t, []string{Gateway}, halted(gateway.Branch, end-1, true), "it knew that once more")
-	r.Do(func(tx *records.Tx) error { return tx.SetAccountState(Exchange, Gateway, records.AccountOK, "") })
+	r.Do(func(tx *records.Tx) error { return tx.Accounts().SetState(Exchange, Gateway, records.AccountOK, "") })
 	_, id = r.Owe(records.Deposit, 500)
 	r.Sign(r.Bind(id), records.AttemptPay)
 	require.Equal(t, []string{Gateway}, halted(gateway.Branch, end, true), "it lacks a newer one")

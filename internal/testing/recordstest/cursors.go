@@ -14,13 +14,13 @@ import (
 func testCursor(t *testing.T, url string) {
 	r := newRig(t, url)
 	r.See(func(tx *records.Tx) error {
-		c, err := tx.Cursor("bsc")
+		c, err := tx.Chains().Cursor("bsc")
 		require.NoError(t, err)
 		require.True(t, c.Missing)
 		return nil
 	})
 	require.ErrorIs(t, r.Try(func(tx *records.Tx) error {
-		return tx.StartCursor(Source, chain.Point{Height: 1, Hash: "other"})
+		return tx.Chains().Start(Source, chain.Point{Height: 1, Hash: "other"})
 	}), records.ErrConflict)
 	b := r.Mine(Source, "")
 	require.Equal(t, b.Point, r.Cursor(Source).Point)
@@ -36,10 +36,10 @@ func testCursor(t *testing.T, url string) {
 		{"another parent", chain.Block{Point: chain.Point{Height: 102, Hash: "x"}, Parent: "other"}},
 	}
 	for _, tt := range tests {
-		err := r.Try(func(tx *records.Tx) error { return tx.Advance(Source, tt.b) })
+		err := r.Try(func(tx *records.Tx) error { return tx.Chains().Advance(Source, tt.b) })
 		require.ErrorIs(t, err, records.ErrParent, tt.name)
 	}
-	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.Advance("bsc", b) }), records.ErrNotFound)
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.Chains().Advance("bsc", b) }), records.ErrNotFound)
 	require.Equal(t, b.Point, r.Cursor(Source).Point)
 }
 
@@ -49,16 +49,16 @@ func testStepBack(t *testing.T, url string) {
 	seen, decided := r.Incoming(records.Deposit, 20, b), r.Incoming(records.Deposit, 30, b)
 	seen.Reason = records.ReasonBelowMinimum
 	r.Do(func(tx *records.Tx) (err error) {
-		if seen, _, err = tx.SeeTransfer(seen); err != nil {
+		if seen, _, err = tx.Transfers().See(seen); err != nil {
 			return err
 		}
-		if decided, _, err = tx.SeeTransfer(decided); err != nil {
+		if decided, _, err = tx.Transfers().See(decided); err != nil {
 			return err
 		}
-		return tx.MoveTransfer(decided.ID, records.Seen, records.Final, "")
+		return tx.Transfers().Move(decided.ID, records.Seen, records.Final, "")
 	})
 	var left []records.Transfer
-	r.Do(func(tx *records.Tx) (err error) { left, err = tx.StepBack(Source); return err })
+	r.Do(func(tx *records.Tx) (err error) { left, err = tx.Chains().StepBack(Source); return err })
 	require.Len(t, left, 2)
 	require.Equal(t, records.Orphaned, left[0].State)
 	require.Equal(t, records.Final, left[1].State)
@@ -74,24 +74,24 @@ func testStepBack(t *testing.T, url string) {
 	next := r.Mine(Source, "'")
 	seen.Height, seen.BlockHash = next.Height, next.Hash
 	r.Do(func(tx *records.Tx) error {
-		again, changed, err := tx.SeeTransfer(seen)
+		again, changed, err := tx.Transfers().See(seen)
 		require.True(t, changed)
 		require.Equal(t, records.Seen, again.State)
 		require.Equal(t, next.Hash, again.BlockHash)
 		require.Equal(t, records.ReasonBelowMinimum, again.Reason, "what first sight found stays")
 		return err
 	})
-	r.Do(func(tx *records.Tx) (err error) { _, err = tx.StepBack(Source); return err })
+	r.Do(func(tx *records.Tx) (err error) { _, err = tx.Chains().StepBack(Source); return err })
 	require.Equal(t, b.Point, r.Mine(Source, "").Point)
-	r.Do(func(tx *records.Tx) error { _, _, err := tx.SeeTransfer(decided); return err })
+	r.Do(func(tx *records.Tx) error { _, _, err := tx.Transfers().See(decided); return err })
 	require.Empty(t, r.incidents(Source), "the very block is back")
-	r.Do(func(tx *records.Tx) (err error) { _, err = tx.StepBack(Source); return err })
+	r.Do(func(tx *records.Tx) (err error) { _, err = tx.Chains().StepBack(Source); return err })
 	require.Len(t, r.incidents(Source), 1)
 	require.Equal(t, next.Point, r.Mine(Source, "'").Point)
-	r.Do(func(tx *records.Tx) error { _, _, err := tx.SeeTransfer(elsewhere(decided, next)); return err })
+	r.Do(func(tx *records.Tx) error { _, _, err := tx.Transfers().See(elsewhere(decided, next)); return err })
 	require.Empty(t, r.incidents(Source), "a decided transfer that is back is no incident")
-	r.Do(func(tx *records.Tx) (err error) { _, err = tx.StepBack(Source); return err })
-	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err }), records.ErrFinality, "nothing is known before the start")
+	r.Do(func(tx *records.Tx) (err error) { _, err = tx.Chains().StepBack(Source); return err })
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { _, err := tx.Chains().StepBack(Source); return err }), records.ErrFinality, "nothing is known before the start")
 }
 
 func elsewhere(t records.Transfer, b chain.Block) records.Transfer {
@@ -102,7 +102,7 @@ func elsewhere(t records.Transfer, b chain.Block) records.Transfer {
 // incidents are the ids that the operators' list shows for no other reason.
 func (r *Rig) incidents(id chain.ID) (ids []uint64) {
 	r.T.Helper()
-	r.Do(func(tx *records.Tx) (err error) { ids, err = tx.Incidents(id); return err })
+	r.Do(func(tx *records.Tx) (err error) { ids, err = tx.Orders().Incidents(id); return err })
 	for _, lost := range ids {
 		found := false
 		r.Do(func(tx *records.Tx) error {
@@ -127,25 +127,25 @@ func testLostWithTheChain(t *testing.T, url string) {
 		for range 2 {
 			in := r.Incoming(records.Deposit, 20, b)
 			r.Do(func(tx *records.Tx) (err error) {
-				if in, _, err = tx.SeeTransfer(in); err != nil {
+				if in, _, err = tx.Transfers().See(in); err != nil {
 					return err
 				}
-				return tx.MoveTransfer(in.ID, records.Seen, records.Final, "")
+				return tx.Transfers().Move(in.ID, records.Seen, records.Final, "")
 			})
 			decided = append(decided, in.ID)
 		}
 	}
-	mark := func() { r.Do(func(tx *records.Tx) error { return tx.MarkLost(Source, 101) }) }
+	mark := func() { r.Do(func(tx *records.Tx) error { return tx.Orders().MarkLost(Source, 101) }) }
 	mark()
 	mark()
 	require.Equal(t, decided[2:], r.incidents(Source))
-	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { _, err := tx.WriteOff(decided[0]); return err }), records.ErrConflict, "it is not lost")
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { _, err := tx.Orders().WriteOff(decided[0]); return err }), records.ErrConflict, "it is not lost")
 	r.writeOff(decided[2])
-	r.Do(func(tx *records.Tx) error { return tx.HaltChain(Source, "forked") })
-	r.Do(func(tx *records.Tx) error { return tx.ResumeChain(Source) })
+	r.Do(func(tx *records.Tx) error { return tx.Chains().Halt(Source, "forked") })
+	r.Do(func(tx *records.Tx) error { return tx.Chains().Resume(Source) })
 	require.Empty(t, r.incidents(Source))
 	r.See(func(tx *records.Tx) error {
-		found, err := tx.Record(decided[2])
+		found, err := tx.Transfers().Record(decided[2])
 		require.Nil(t, found.Loss, "it is back")
 		return err
 	})
@@ -154,14 +154,14 @@ func testLostWithTheChain(t *testing.T, url string) {
 // writeOff gives an incident up that was not paid for: once, and until the chain is resumed.
 func (r *Rig) writeOff(id uint64) {
 	r.T.Helper()
-	r.Do(func(tx *records.Tx) error { _, err := tx.WriteOff(id); return err })
-	require.ErrorIs(r.T, r.Try(func(tx *records.Tx) error { _, err := tx.WriteOff(id); return err }), records.ErrConflict, "once")
+	r.Do(func(tx *records.Tx) error { _, err := tx.Orders().WriteOff(id); return err })
+	require.ErrorIs(r.T, r.Try(func(tx *records.Tx) error { _, err := tx.Orders().WriteOff(id); return err }), records.ErrConflict, "once")
 	r.See(func(tx *records.Tx) error {
 		list, err := view.Records(tx, view.Filter{NeedsOperator: true})
 		for _, l := range list {
 			require.NotEqual(r.T, id, l.ID, "nobody is asked about it any more")
 		}
-		found, err2 := tx.Record(id)
+		found, err2 := tx.Transfers().Record(id)
 		require.NotNil(r.T, found.Loss)
 		require.NotEmpty(r.T, found.Incident)
 		return errors.Join(err, err2)
@@ -174,32 +174,32 @@ func (r *Rig) writeOff(id uint64) {
 func testGivenUp(t *testing.T, url string) {
 	r := newRig(t, url)
 	writeOff := func(id uint64) error {
-		return r.Try(func(tx *records.Tx) error { _, err := tx.WriteOff(id); return err })
+		return r.Try(func(tx *records.Tx) error { _, err := tx.Orders().WriteOff(id); return err })
 	}
 	b := r.Mine(Source, "")
 	var waits, bound, ordered records.Transfer
 	payments := map[*records.Transfer]uint64{}
 	r.Do(func(tx *records.Tx) (err error) {
 		for _, in := range []*records.Transfer{&waits, &bound, &ordered} {
-			if *in, _, err = tx.SeeTransfer(r.Incoming(records.Deposit, 30, b)); err != nil {
+			if *in, _, err = tx.Transfers().See(r.Incoming(records.Deposit, 30, b)); err != nil {
 				return err
 			}
-			if err = tx.MoveTransfer(in.ID, records.Seen, records.Final, ""); err != nil {
+			if err = tx.Transfers().Move(in.ID, records.Seen, records.Final, ""); err != nil {
 				return err
 			}
-			if payments[in], err = tx.QueuePayment(CreditOf(*in)); err != nil {
+			if payments[in], err = tx.Payments().Queue(CreditOf(*in)); err != nil {
 				return err
 			}
 		}
-		return tx.MoveTransfer(ordered.ID, records.Final, records.Refused, records.ReasonOperator)
+		return tx.Transfers().Move(ordered.ID, records.Final, records.Refused, records.ReasonOperator)
 	})
 	r.Bind(payments[&bound])
-	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.MoveTransfer(ordered.ID, records.Refused, records.Orphaned, "") }), records.ErrConflict)
-	r.Do(func(tx *records.Tx) error { return tx.MarkLost(Source, 0) })
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.Transfers().Move(ordered.ID, records.Refused, records.Orphaned, "") }), records.ErrConflict)
+	r.Do(func(tx *records.Tx) error { return tx.Orders().MarkLost(Source, 0) })
 	require.ErrorIs(t, writeOff(waits.ID), records.ErrConflict, "the block is of our line still")
-	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
+	r.Do(func(tx *records.Tx) error { _, err := tx.Chains().StepBack(Source); return err })
 	r.Do(func(tx *records.Tx) error {
-		return tx.MovePayment(payments[&waits], records.Queued, records.HeldPayment, "left the chain")
+		return tx.Payments().Move(payments[&waits], records.Queued, records.HeldPayment, "left the chain")
 	})
 
 	require.ErrorIs(t, writeOff(bound.ID), records.ErrConflict, "what is bound may be paid")
@@ -214,7 +214,7 @@ func testGivenUp(t *testing.T, url string) {
 	// It comes back, and is decided and paid as anything else.
 	next := r.Mine(Source, "'")
 	r.Do(func(tx *records.Tx) error {
-		again, changed, err := tx.SeeTransfer(elsewhere(waits, next))
+		again, changed, err := tx.Transfers().See(elsewhere(waits, next))
 		require.True(t, changed)
 		require.Equal(t, []any{waits.ID, records.Seen}, []any{again.ID, again.State})
 		return err
@@ -222,10 +222,10 @@ func testGivenUp(t *testing.T, url string) {
 	r.Finalize(Source)
 	var credit uint64
 	r.Do(func(tx *records.Tx) (err error) {
-		if err := tx.MoveTransfer(waits.ID, records.Seen, records.Final, ""); err != nil {
+		if err := tx.Transfers().Move(waits.ID, records.Seen, records.Final, ""); err != nil {
 			return err
 		}
-		credit, err = tx.QueuePayment(CreditOf(waits))
+		credit, err = tx.Payments().Queue(CreditOf(waits))
 		return err
 	})
 	require.NotEqual(t, payments[&waits], credit)
@@ -236,7 +236,7 @@ func testFinalPoint(t *testing.T, url string) {
 	r := newRig(t, url)
 	setHead := func(latest, final chain.Point) error {
 		return r.Try(func(tx *records.Tx) error {
-			return tx.SetHead(Source, chain.Head{Latest: latest, Final: final, Time: r.Now()})
+			return tx.Chains().SetHead(Source, chain.Head{Latest: latest, Final: final, Time: r.Now()})
 		})
 	}
 	for range 5 {
@@ -250,7 +250,7 @@ func testFinalPoint(t *testing.T, url string) {
 	require.ErrorIs(t, setHead(at(105), chain.Point{Height: 104, Hash: "other"}), records.ErrParent, "we may stand on a branch to leave")
 	require.ErrorIs(t, setHead(at(105), chain.Point{Height: 103, Hash: "other"}), records.ErrFinality)
 
-	back := func() error { return r.Try(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err }) }
+	back := func() error { return r.Try(func(tx *records.Tx) error { _, err := tx.Chains().StepBack(Source); return err }) }
 	require.NoError(t, back())
 	require.NoError(t, back())
 	require.Equal(t, uint64(103), r.Cursor(Source).Height)
@@ -271,17 +271,17 @@ func testFinalPoint(t *testing.T, url string) {
 func testHalt(t *testing.T, url string) {
 	r := newRig(t, url)
 	b := r.Mine(Source, "")
-	r.Do(func(tx *records.Tx) error { return tx.HaltChain(Source, "final hash changed") })
+	r.Do(func(tx *records.Tx) error { return tx.Chains().Halt(Source, "final hash changed") })
 	c := r.Cursor(Source)
 	require.True(t, c.Halted)
 	require.Equal(t, "final hash changed", c.Why)
 	next := chain.Block{Point: chain.Point{Height: 102, Hash: "h"}, Parent: b.Hash}
-	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.Advance(Source, next) }), records.ErrHalted)
-	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err }), records.ErrHalted)
-	r.Do(func(tx *records.Tx) error { return tx.ResumeChain(Source) })
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.Chains().Advance(Source, next) }), records.ErrHalted)
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { _, err := tx.Chains().StepBack(Source); return err }), records.ErrHalted)
+	r.Do(func(tx *records.Tx) error { return tx.Chains().Resume(Source) })
 	require.False(t, r.Cursor(Source).Halted)
-	r.Do(func(tx *records.Tx) error { return tx.Advance(Source, next) })
-	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.HaltChain("bsc", "") }), records.ErrConflict)
+	r.Do(func(tx *records.Tx) error { return tx.Chains().Advance(Source, next) })
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.Chains().Halt("bsc", "") }), records.ErrConflict)
 }
 
 func testPrune(t *testing.T, url string) {
@@ -296,13 +296,13 @@ func testPrune(t *testing.T, url string) {
 	}
 	prune := func(keep uint64) {
 		r.Do(func(tx *records.Tx) error {
-			more, err := tx.PruneBlocks(Source, keep)
+			more, err := tx.Chains().Prune(Source, keep)
 			require.False(t, more)
 			return err
 		})
 	}
 	r.See(func(tx *records.Tx) error {
-		b, found, err := tx.LineBlock(Source, kept.Height)
+		b, found, err := tx.Balances().LineBlock(Source, kept.Height)
 		require.Equal(t, []any{kept.Point, true}, []any{b.Point, found})
 		return err
 	})
@@ -314,7 +314,7 @@ func testPrune(t *testing.T, url string) {
 	prune(5)
 	require.Equal(t, 7, count(), "five below the cursor, the cursor, and the block of an undecided effect")
 	r.See(func(tx *records.Tx) error {
-		open, err := tx.UnsettledOwnTxs(Source, 100)
+		open, err := tx.OwnTxs().Unsettled(Source, 100)
 		require.Len(t, open, 1)
 		require.Equal(t, kept.Hash, open[0].BlockHash)
 		return err
@@ -327,11 +327,11 @@ func testOwnTxs(t *testing.T, url string) {
 		return chain.OwnTx{Account: Hot, Number: n, Tx: tx, OK: n%2 == 0, Fee: chain.NewAmount(n)}
 	}
 	unsettled := func() (out []records.OwnTx) {
-		r.See(func(tx *records.Tx) (err error) { out, err = tx.UnsettledOwnTxs(Source, 100); return err })
+		r.See(func(tx *records.Tx) (err error) { out, err = tx.OwnTxs().Unsettled(Source, 100); return err })
 		return out
 	}
 	r.Mine(Source, "-left", effect(7, "0xa"))
-	r.Do(func(tx *records.Tx) (err error) { _, err = tx.StepBack(Source); return err })
+	r.Do(func(tx *records.Tx) (err error) { _, err = tx.Chains().StepBack(Source); return err })
 	b := r.Mine(Source, "", effect(8, "0xb"), effect(7, "0xa"))
 	require.Empty(t, unsettled(), "not final")
 	r.Finalize(Source)
@@ -341,20 +341,20 @@ func testOwnTxs(t *testing.T, url string) {
 		{Chain: Source, BlockHash: b.Hash, Height: 101, OwnTx: effect(8, "0xb")},
 	}
 	require.Equal(t, want, unsettled())
-	r.Do(func(tx *records.Tx) error { return tx.SeeOwnTx(want[0]) })
+	r.Do(func(tx *records.Tx) error { return tx.OwnTxs().See(want[0]) })
 	require.Len(t, unsettled(), 2, "seen twice, stored once")
 	r.See(func(tx *records.Tx) error {
 		for _, c := range []struct {
 			number, want uint64
 			hash         string
 		}{{7, 101, "0xa"}, {9, 102, "0xc"}, {9, 0, "0xa"}, {10, 0, "0xd"}} {
-			height, found, err := tx.MinedAt(Source, Hot, c.number, c.hash)
+			height, found, err := tx.OwnTxs().MinedAt(Source, Hot, c.number, c.hash)
 			require.NoError(t, err)
 			require.Equal(t, []any{c.want, c.want > 0}, []any{height, found}, c.hash)
 		}
 		return nil
 	})
-	r.Do(func(tx *records.Tx) error { return tx.MarkSettled(want[0]) })
+	r.Do(func(tx *records.Tx) error { return tx.OwnTxs().MarkSettled(want[0]) })
 	require.Equal(t, want[1:], unsettled())
-	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.MarkSettled(want[0]) }), records.ErrConflict)
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.OwnTxs().MarkSettled(want[0]) }), records.ErrConflict)
 }

@@ -62,7 +62,7 @@ func testFlow(t *testing.T, url string) {
 	count, _ = signed(5 * time.Minute)
 	require.Zero(t, count)
 	r.Do(func(tx *records.Tx) error {
-		return tx.MovePayment(payments[6], records.Queued, records.HeldPayment, "")
+		return tx.Payments().Move(payments[6], records.Queued, records.HeldPayment, "")
 	})
 	require.Equal(t, chain.NewAmount(106), backlog()[0].Amount, "what an operator keeps back is still owed")
 }
@@ -73,7 +73,7 @@ func testInclusion(t *testing.T, url string) {
 	r := newRig(t, url)
 	of := func(ago time.Duration, accounts ...string) (i records.Inclusion) {
 		r.See(func(tx *records.Tx) (err error) {
-			i, err = tx.Inclusion(Exchange, accounts, r.Now().Add(-ago))
+			i, err = tx.OwnTxs().Inclusion(Exchange, accounts, r.Now().Add(-ago))
 			return err
 		})
 		return i
@@ -86,7 +86,7 @@ func testInclusion(t *testing.T, url string) {
 		for i, kind := range kinds {
 			hash = fmt.Sprintf("included-%d-%d", s.Nonce, i)
 			r.Do(func(tx *records.Tx) error {
-				return tx.AddAttempt(s, records.Attempt{
+				return tx.Slots().AddAttempt(s, records.Attempt{
 					Attempt: chain.Attempt{Seq: i, Hash: hash, Raw: []byte(hash), FeeCap: chain.NewAmount(9)}, Kind: kind, Head: head + uint64(i),
 				})
 			})

@@ -27,16 +27,16 @@ func testGroups(t *testing.T, url string) {
 	ids := make([]uint64, grouped)
 	r.Do(func(tx *records.Tx) error {
 		for i, in := range incoming {
-			got, _, err := tx.SeeTransfer(in)
+			got, _, err := tx.Transfers().See(in)
 			require.NoError(t, err)
-			require.NoError(t, tx.MoveTransfer(got.ID, records.Seen, records.Final, ""))
-			ids[i], err = tx.QueuePayment(CreditOf(got))
+			require.NoError(t, tx.Transfers().Move(got.ID, records.Seen, records.Final, ""))
+			ids[i], err = tx.Payments().Queue(CreditOf(got))
 			require.NoError(t, err)
 		}
 		return nil
 	})
 	held := ids[3]
-	r.Do(func(tx *records.Tx) error { return tx.MovePayment(held, records.Queued, records.HeldPayment, "") })
+	r.Do(func(tx *records.Tx) error { return tx.Payments().Move(held, records.Queued, records.HeldPayment, "") })
 
 	slots := bindGroup(r, ids, held)
 	list := signGroup(r, slots)
@@ -50,7 +50,7 @@ func testGroups(t *testing.T, url string) {
 	r.See(func(tx *records.Tx) error {
 		require.NoError(t, tx.VerifyHistory())
 		for i, s := range slots {
-			p, err := tx.Payment(s.PaymentID)
+			p, err := tx.Payments().Get(s.PaymentID)
 			require.NoError(t, err)
 			if i == 66 {
 				require.Equal(t, records.HeldPayment, p.State)
@@ -71,7 +71,7 @@ func testGroups(t *testing.T, url string) {
 // more.
 func bindGroup(r *Rig, ids []uint64, held uint64) (slots []records.Slot) {
 	r.Do(func(tx *records.Tx) error {
-		bound, waits, err := tx.BindSlots(ids, grouped-2)
+		bound, waits, err := tx.Slots().BindAll(ids, grouped-2)
 		require.NoError(r.T, err)
 		require.Len(r.T, bound, grouped-2)
 		require.ErrorIs(r.T, waits[held], records.ErrWaits)
@@ -84,7 +84,7 @@ func bindGroup(r *Rig, ids []uint64, held uint64) (slots []records.Slot) {
 	})
 	require.Equal(r.T, records.HeldPayment, r.Payment(held).State)
 	r.Do(func(tx *records.Tx) error {
-		a, err := tx.Account(Exchange, Gateway)
+		a, err := tx.Accounts().Get(Exchange, Gateway)
 		require.Equal(r.T, uint64(grouped-1), a.Next)
 		return err
 	})
@@ -99,7 +99,7 @@ func bindGroup(r *Rig, ids []uint64, held uint64) (slots []records.Slot) {
 
 func bindBoth(r *Rig, ids ...uint64) (bound []records.Slot, waits map[uint64]error, err error) {
 	err = r.Try(func(tx *records.Tx) (err error) {
-		bound, waits, err = tx.BindSlots(ids, 2*grouped)
+		bound, waits, err = tx.Slots().BindAll(ids, 2*grouped)
 		return err
 	})
 	return bound, waits, err
@@ -113,11 +113,11 @@ func signGroup(r *Rig, slots []records.Slot) (list []records.Signed) {
 	}
 	r.Do(func(tx *records.Tx) error {
 		twice := append(list[:2:2], list[1], list[2])
-		stored, refused, err := tx.AddAttempts(twice...)
+		stored, refused, err := tx.Slots().AddAttempts(twice...)
 		require.NoError(r.T, err)
 		require.ErrorIs(r.T, refused, records.ErrConflict)
 		require.Equal(r.T, 2, stored, "as far as the first that is refused")
-		stored, refused, err = tx.AddAttempts(list[2:]...)
+		stored, refused, err = tx.Slots().AddAttempts(list[2:]...)
 		require.NoError(r.T, refused)
 		require.Equal(r.T, len(list)-2, stored)
 		return err
@@ -134,7 +134,7 @@ func mineGroup(r *Rig, ownTxs []chain.OwnTx) chain.Block {
 		shown[i] = records.OwnTx{Chain: Exchange, BlockHash: b.Hash, Height: b.Height, OwnTx: e}
 	}
 	for range 2 { // the second time nothing happens
-		r.Do(func(tx *records.Tx) error { return tx.SeeOwnTxs(Exchange, shown) })
+		r.Do(func(tx *records.Tx) error { return tx.OwnTxs().SeeAll(Exchange, shown) })
 	}
 	for _, s := range openSlots(r, Exchange, Gateway) {
 		require.True(r.T, s.Mined)
@@ -149,23 +149,23 @@ func settleGroup(r *Rig, b chain.Block, slots []records.Slot) {
 		e := chain.OwnTx{Account: Gateway, Tx: fmt.Sprintf("group-%d", i), OK: i != 66}
 		all[i] = records.OwnTx{Chain: Exchange, BlockHash: b.Hash, Height: b.Height, OwnTx: e}
 	}
-	require.ErrorIs(r.T, r.Try(func(tx *records.Tx) error { _, err := tx.SettlePaidPrefix(Exchange, all); return err }), records.ErrNotFinal)
+	require.ErrorIs(r.T, r.Try(func(tx *records.Tx) error { _, err := tx.Slots().SettlePaidPrefix(Exchange, all); return err }), records.ErrNotFinal)
 	require.Equal(r.T, records.Bound, r.Payment(slots[0].PaymentID).State)
 	r.Finalize(Exchange)
 	r.Do(func(tx *records.Tx) error {
-		ownTxs, err := tx.UnsettledOwnTxs(Exchange, 100)
+		ownTxs, err := tx.OwnTxs().Unsettled(Exchange, 100)
 		require.NoError(r.T, err)
-		paid, err := tx.SettlePaidPrefix(Exchange, ownTxs)
+		paid, err := tx.Slots().SettlePaidPrefix(Exchange, ownTxs)
 		require.NoError(r.T, err)
 		require.Len(r.T, paid, 66, "up to the one that failed")
-		require.NoError(r.T, tx.SettleVoid(slots[66], "group-66", b.Hash, "failed", false))
-		require.NoError(r.T, tx.MarkSettled(ownTxs[66]))
-		paid, err = tx.SettlePaidPrefix(Exchange, ownTxs[67:])
+		require.NoError(r.T, tx.Slots().SettleVoid(slots[66], "group-66", b.Hash, "failed", false))
+		require.NoError(r.T, tx.OwnTxs().MarkSettled(ownTxs[66]))
+		paid, err = tx.Slots().SettlePaidPrefix(Exchange, ownTxs[67:])
 		require.Len(r.T, paid, 1)
 		return err
 	})
 	r.See(func(tx *records.Tx) error {
-		rest, err := tx.UnsettledOwnTxs(Exchange, 100)
+		rest, err := tx.OwnTxs().Unsettled(Exchange, 100)
 		require.Empty(r.T, rest)
 		return err
 	})
@@ -193,7 +193,7 @@ func testNotPlain(t *testing.T, url string) {
 		r.Finalize(Exchange)
 		r.Do(func(tx *records.Tx) error {
 			e := records.OwnTx{Chain: Exchange, BlockHash: b.Hash, Height: b.Height, OwnTx: chain.OwnTx{Account: Gateway, Tx: hash, OK: true}}
-			paid, err := tx.SettlePaidPrefix(Exchange, []records.OwnTx{e})
+			paid, err := tx.Slots().SettlePaidPrefix(Exchange, []records.OwnTx{e})
 			require.Empty(t, paid, what)
 			return err
 		})

@@ -22,7 +22,7 @@ import (
 func (r *Rig) fold() {
 	r.T.Helper()
 	r.Finalize(Source)
-	r.Do(func(tx *records.Tx) error { return tx.FoldHoldings(Source) })
+	r.Do(func(tx *records.Tx) error { return tx.Balances().Fold(Source) })
 }
 
 // coin returns the received and the sent coin of an account in its books.
@@ -35,7 +35,7 @@ func (r *Rig) coin(account string) (came, went uint64) {
 func (r *Rig) holding(account string) records.Holding {
 	r.T.Helper()
 	var list []records.Holding
-	r.See(func(tx *records.Tx) (err error) { list, err = tx.HoldingsOf(Source, []string{account}); return err })
+	r.See(func(tx *records.Tx) (err error) { list, err = tx.Balances().HoldingsOf(Source, []string{account}); return err })
 	require.Len(r.T, list, 1, account)
 	return list[0]
 }
@@ -45,7 +45,7 @@ func (r *Rig) sees(to string, amount uint64, b chain.Block) (t records.Transfer)
 	r.T.Helper()
 	in := r.Incoming(records.Deposit, amount, b)
 	in.To = to
-	r.Do(func(tx *records.Tx) (err error) { t, _, err = tx.SeeTransfer(in); return err })
+	r.Do(func(tx *records.Tx) (err error) { t, _, err = tx.Transfers().See(in); return err })
 	return t
 }
 
@@ -80,14 +80,14 @@ func testHoldings(t *testing.T, url string) {
 	decided := r.sees(address, 5, left)
 	r.Do(func(tx *records.Tx) error {
 		for _, in := range []records.Transfer{failed, token} {
-			if _, _, err := tx.SeeTransfer(in); err != nil {
+			if _, _, err := tx.Transfers().See(in); err != nil {
 				return err
 			}
 		}
-		if err := tx.MoveTransfer(decided.ID, records.Seen, records.Final, ""); err != nil { // by a count below finality
+		if err := tx.Transfers().Move(decided.ID, records.Seen, records.Final, ""); err != nil { // by a count below finality
 			return err
 		}
-		_, err := tx.StepBack(Source)
+		_, err := tx.Chains().StepBack(Source)
 		return err
 	})
 	own := r.Mine(Source, "", // a payment to an outsider, a top-up, a failure, a cancellation, an unknown transaction
@@ -126,22 +126,22 @@ func testHoldingsOfOlderRows(t *testing.T, url string) {
 	t1 := r.sees(address, 100, r.Mine(Source, ""))
 	r.Finalize(Source)
 	r.Do(func(tx *records.Tx) error {
-		return tx.MoveTransfer(t1.ID, records.Seen, records.Refused, records.ReasonBelowMinimum)
+		return tx.Transfers().Move(t1.ID, records.Seen, records.Refused, records.ReasonBelowMinimum)
 	})
 	gas := records.Payment{Purpose: chain.Gas, Network: Network, Token: Token, Chain: Source, Account: GasTank, Asset: chain.Native, Amount: chain.NewAmount(21_000), Payee: address}
 	sweep := records.Payment{Purpose: chain.Sweep, Network: Network, Token: Token, Chain: Source, Account: address, Asset: chain.Native, Amount: chain.NewAmount(90), Payee: Hot}
 	r.Do(func(tx *records.Tx) error {
-		if err := tx.AdoptAccount(Source, GasTank, 0, ""); err != nil {
+		if err := tx.Accounts().Adopt(Source, GasTank, 0, ""); err != nil {
 			return err
 		}
-		return tx.AdoptAccount(Source, address, 0, "")
+		return tx.Accounts().Adopt(Source, address, 0, "")
 	})
 	for _, p := range []records.Payment{gas, sweep} {
 		id, err := queue(r, p)
 		require.NoError(t, err)
 		r.Pay(id)
 		if p.Purpose == chain.Sweep {
-			r.Do(func(tx *records.Tx) error { return tx.Swept(id, chain.NewAmount(80)) })
+			r.Do(func(tx *records.Tx) error { return tx.Treasury().Swept(id, chain.NewAmount(80)) })
 		}
 	}
 	_, payout := r.Owe(records.Withdrawal, 500)
@@ -322,7 +322,7 @@ func testFirstLooks(t *testing.T, url string) {
 	}
 	page := func(looked int64, after records.Holding) (names []string, last records.Holding) {
 		var list []records.Holding
-		r.See(func(tx *records.Tx) (err error) { list, err = tx.NewHoldings(Source, looked, after, 3); return err })
+		r.See(func(tx *records.Tx) (err error) { list, err = tx.Balances().NewHoldings(Source, looked, after, 3); return err })
 		for _, h := range list {
 			names, last = append(names, h.Account), h
 		}
@@ -340,7 +340,7 @@ func testFirstLooks(t *testing.T, url string) {
 	require.Equal(t, []string{"0xdeposit3", "0xdeposit4"}, got)
 	r.Do(func(tx *records.Tx) error { return books.NoteAudited(tx, Source, 105) })
 	r.See(func(tx *records.Tx) error {
-		a, found, err := tx.BalanceAudit(Source)
+		a, found, err := tx.Balances().BalanceAudit(Source)
 		require.True(t, found)
 		require.Equal(t, []any{uint64(105), int64(105), int64(105)}, []any{a.Folded, a.Looked, a.Audited})
 		return err
@@ -356,8 +356,8 @@ func testTracing(t *testing.T, url string) {
 		for i, b := range blocks {
 			list = append(list, chain.Block{Point: chain.Point{Height: from + uint64(i)}, Tracing: b})
 		}
-		r.Do(func(tx *records.Tx) error { return tx.NoteTracing(Source, list) })
-		r.See(func(tx *records.Tx) (err error) { state, err = tx.Tracing(Source); return err })
+		r.Do(func(tx *records.Tx) error { return tx.Chains().NoteTracing(Source, list) })
+		r.See(func(tx *records.Tx) (err error) { state, err = tx.Chains().Tracing(Source); return err })
 		return state
 	}
 	nothing := records.Tracing{First: -1, Last: -1}
@@ -370,8 +370,8 @@ func testTracing(t *testing.T, url string) {
 	require.Equal(t, records.Tracing{LostAt: lost, Untraced: 3, First: 2, Last: 5}, note(5, chain.Untraced), "since the first of them")
 	require.Equal(t, records.Tracing{Traced: true, First: 2, Last: 5}, note(6, chain.Traced), "balances still have to be compared")
 	cover := func(height uint64) (state records.Tracing) {
-		r.Do(func(tx *records.Tx) error { return tx.CoverUntraced(Source, height) })
-		r.See(func(tx *records.Tx) (err error) { state, err = tx.Tracing(Source); return err })
+		r.Do(func(tx *records.Tx) error { return tx.Chains().CoverUntraced(Source, height) })
+		r.See(func(tx *records.Tx) (err error) { state, err = tx.Chains().Tracing(Source); return err })
 		return state
 	}
 	require.Equal(t, records.Tracing{Traced: true, First: 2, Last: 5}, cover(1))

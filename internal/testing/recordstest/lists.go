@@ -20,7 +20,7 @@ func page(r *Rig, owner string, d records.Direction, offset, limit int) (out []v
 	r.See(func(tx *records.Tx) (err error) {
 		out, total, err = r.Pages.Page(tx, Network, Token, owner, d, offset, limit)
 		for _, line := range out {
-			whole, err := tx.Record(line.ID)
+			whole, err := tx.Transfers().Record(line.ID)
 			require.NoError(r.T, err)
 			require.Equal(r.T, view.LineOf(&whole), line)
 		}
@@ -71,7 +71,7 @@ func testPages(t *testing.T, url string) {
 	for range 3 {
 		r.Receive(records.Withdrawal, 500)
 	}
-	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Exchange); return err })
+	r.Do(func(tx *records.Tx) error { _, err := tx.Chains().StepBack(Exchange); return err })
 
 	all, total := page(r, Alice, records.Deposit, 0, 10)
 	require.Equal(t, 3, total)
@@ -109,21 +109,21 @@ func testPageStates(t *testing.T, url string) {
 	}
 	seen := r.Receive(records.Deposit, 500)
 	look(records.Deposit)
-	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
+	r.Do(func(tx *records.Tx) error { _, err := tx.Chains().StepBack(Source); return err })
 	look(records.Deposit)
 	r.Pass(25 * time.Hour)
 	r.Mine(Source, "b")
 	look(records.Deposit)
-	r.Do(func(tx *records.Tx) error { _, _, err := tx.SeeTransfer(seen); return err })
+	r.Do(func(tx *records.Tx) error { _, _, err := tx.Transfers().See(seen); return err })
 	look(records.Deposit)
 	refused := r.Receive(records.Withdrawal, 500)
 	r.Do(func(tx *records.Tx) error {
-		return tx.MoveTransfer(refused.ID, records.Seen, records.Refused, records.ReasonWrongAddress)
+		return tx.Transfers().Move(refused.ID, records.Seen, records.Refused, records.ReasonWrongAddress)
 	})
 	back := CreditOf(refused)
 	back.Purpose, back.Chain, back.Account, back.Asset, back.Payee, back.Amount = chain.Refund, Exchange, Gateway, Token, Alice, refused.Amount
 	var refund uint64
-	r.Do(func(tx *records.Tx) (err error) { refund, err = tx.QueuePayment(back); return err })
+	r.Do(func(tx *records.Tx) (err error) { refund, err = tx.Payments().Queue(back); return err })
 	require.Equal(t, [][2]string{{"", view.WrongWithdrawAddress}}, look(records.Withdrawal))
 	hash := r.Pay(refund)
 	look(records.Withdrawal)
@@ -165,11 +165,11 @@ func testLists(t *testing.T, url string) {
 	r.Do(func(tx *records.Tx) error {
 		_, err := BindAddress(tx, Network, Source, Alice, func(uint32) (string, string, error) { return held.To, "m/0", nil })
 		require.NoError(t, err)
-		return tx.MoveTransfer(held.ID, records.Seen, records.Held, records.ReasonUnbound)
+		return tx.Transfers().Move(held.ID, records.Seen, records.Held, records.ReasonUnbound)
 	})
 	stuck, p := r.Owe(records.Withdrawal, 500)
 	r.Do(func(tx *records.Tx) error {
-		return tx.MovePayment(p, records.Queued, records.HeldPayment, "channel closed")
+		return tx.Payments().Move(p, records.Queued, records.HeldPayment, "channel closed")
 	})
 	r.Pass(time.Hour)
 	late := r.Receive(records.Withdrawal, 700)
@@ -234,10 +234,10 @@ func testLists(t *testing.T, url string) {
 		some, err := view.HashesWith(tx, "9", 10)
 		require.Empty(t, some)
 		require.NoError(t, err)
-		one, err := tx.Record(paid.ID)
+		one, err := tx.Transfers().Record(paid.ID)
 		require.NoError(t, err)
 		require.Equal(t, hash, one.CreditTx)
-		_, err = tx.Record(999)
+		_, err = tx.Transfers().Record(999)
 		require.ErrorIs(t, err, records.ErrNotFound)
 		return nil
 	})
@@ -252,7 +252,7 @@ func testTotals(t *testing.T, url string) {
 		for i := range 2 {
 			in := r.Incoming(records.Deposit, 1, chain.Block{Point: chain.Point{Height: 101, Hash: "h"}})
 			in.Amount, in.Net, in.Token = large, chain.NewAmount(uint64(i)), "big"
-			if _, _, err := tx.SeeTransfer(in); err != nil {
+			if _, _, err := tx.Transfers().See(in); err != nil {
 				return err
 			}
 		}
@@ -264,15 +264,15 @@ func testTotals(t *testing.T, url string) {
 	r.Owe(records.Withdrawal, 101)
 	failed := r.Incoming(records.Deposit, 5000, r.Mine(Source, ""))
 	failed.Failed = true
-	r.Do(func(tx *records.Tx) error { _, _, err := tx.SeeTransfer(failed); return err })
+	r.Do(func(tx *records.Tx) error { _, _, err := tx.Transfers().See(failed); return err })
 	dusty := r.Incoming(records.Deposit, 12345, r.Mine(Source, ""))
 	dusty.Token, dusty.Net = "dusty", chain.NewAmount(12)
 	r.Do(func(tx *records.Tx) error {
-		out, _, err := tx.SeeTransfer(dusty)
+		out, _, err := tx.Transfers().See(dusty)
 		if err != nil {
 			return err
 		}
-		return tx.MoveTransfer(out.ID, records.Seen, records.Final, "")
+		return tx.Transfers().Move(out.ID, records.Seen, records.Final, "")
 	})
 
 	totals := func(token string) (out books.Totals) {

@@ -127,10 +127,10 @@ func testHistory(t *testing.T, url string) {
 	_, p := r.Owe(records.Deposit, 500)
 	ctx := records.WithActor(t.Context(), "operator:eve")
 	require.NoError(t, r.Store.Update(ctx, func(tx *records.Tx) error {
-		if err := tx.MovePayment(p, records.Queued, records.HeldPayment, "look at it"); err != nil {
+		if err := tx.Payments().Move(p, records.Queued, records.HeldPayment, "look at it"); err != nil {
 			return err
 		}
-		return tx.MovePayment(p, records.HeldPayment, records.Queued, "")
+		return tx.Payments().Move(p, records.HeldPayment, records.Queued, "")
 	}))
 	r.Pay(p)
 	r.See(func(tx *records.Tx) error {

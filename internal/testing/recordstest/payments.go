@@ -10,7 +10,7 @@ import (
 )
 
 func queue(r *Rig, p records.Payment) (id uint64, err error) {
-	err = r.Try(func(tx *records.Tx) (err error) { id, err = tx.QueuePayment(p); return err })
+	err = r.Try(func(tx *records.Tx) (err error) { id, err = tx.Payments().Queue(p); return err })
 	return id, err
 }
 
@@ -21,15 +21,15 @@ func testPayments(t *testing.T, url string) {
 	want.ID, want.State, want.CreatedAt, want.ChangedAt = id, records.Queued, r.Now(), r.Now()
 	require.Equal(t, want, r.Payment(id), "every field comes back")
 	r.See(func(tx *records.Tx) error {
-		queued, err := tx.QueuedPayments(Exchange, Gateway, records.ClassUser, Token, 10)
+		queued, err := tx.Payments().Queued(Exchange, Gateway, records.ClassUser, Token, 10)
 		require.Equal(t, []records.Payment{want}, queued)
 		require.NoError(t, err)
-		_, err = tx.Payment(99)
+		_, err = tx.Payments().Get(99)
 		require.ErrorIs(t, err, records.ErrNotFound)
 		return nil
 	})
 	move := func(from, to records.PaymentState) error {
-		return r.Try(func(tx *records.Tx) error { return tx.MovePayment(id, from, to, "") })
+		return r.Try(func(tx *records.Tx) error { return tx.Payments().Move(id, from, to, "") })
 	}
 	require.NoError(t, move(records.Queued, records.HeldPayment))
 	require.ErrorIs(t, move(records.Queued, records.HeldPayment), records.ErrConflict)
@@ -43,7 +43,7 @@ func testPayments(t *testing.T, url string) {
 	refund.Purpose, refund.Chain, refund.Account, refund.Asset, refund.Payee = chain.Refund, Source, Hot, chain.Native, "0xuser"
 	_, err := queue(r, refund)
 	require.ErrorIs(t, err, records.ErrConflict)
-	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.MoveTransfer(in.ID, records.Final, records.Orphaned, "") }), records.ErrConflict, "a payment lives")
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.Transfers().Move(in.ID, records.Final, records.Orphaned, "") }), records.ErrConflict, "a payment lives")
 	require.NoError(t, move(records.Queued, records.VoidPayment))
 	require.ErrorIs(t, move(records.VoidPayment, records.Queued), records.ErrConflict)
 	_, err = queue(r, refund)
@@ -51,7 +51,7 @@ func testPayments(t *testing.T, url string) {
 	_, err = queue(r, CreditOf(in))
 	require.ErrorIs(t, err, records.ErrConflict)
 	r.See(func(tx *records.Tx) error {
-		all, err := tx.PaymentsOf(in.ID)
+		all, err := tx.Payments().Of(in.ID)
 		require.Len(t, all, 2)
 		return err
 	})
@@ -78,20 +78,20 @@ func testPaymentCauses(t *testing.T, url string) {
 	seen := r.Receive(records.Deposit, 500)
 	_, err := queue(r, CreditOf(seen))
 	require.ErrorIs(t, err, records.ErrConflict, "the transfer is only seen")
-	r.Do(func(tx *records.Tx) error { return tx.MoveTransfer(seen.ID, records.Seen, records.Final, "") })
-	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
+	r.Do(func(tx *records.Tx) error { return tx.Transfers().Move(seen.ID, records.Seen, records.Final, "") })
+	r.Do(func(tx *records.Tx) error { _, err := tx.Chains().StepBack(Source); return err })
 	_, err = queue(r, CreditOf(seen))
 	require.ErrorIs(t, err, records.ErrConflict, "its block left the line")
 	require.Equal(t, records.Final, r.Transfer(seen.ID).State)
 
 	held := r.Receive(records.Deposit, 500)
-	r.Do(func(tx *records.Tx) error { return tx.MoveTransfer(held.ID, records.Seen, records.Held, "") })
-	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
-	err = r.Try(func(tx *records.Tx) error { return tx.MoveTransfer(held.ID, records.Held, records.Final, "") })
+	r.Do(func(tx *records.Tx) error { return tx.Transfers().Move(held.ID, records.Seen, records.Held, "") })
+	r.Do(func(tx *records.Tx) error { _, err := tx.Chains().StepBack(Source); return err })
+	err = r.Try(func(tx *records.Tx) error { return tx.Transfers().Move(held.ID, records.Held, records.Final, "") })
 	require.ErrorIs(t, err, records.ErrConflict, "nobody lets go what left the line")
 
 	w := r.Receive(records.Withdrawal, 500)
-	r.Do(func(tx *records.Tx) error { return tx.MoveTransfer(w.ID, records.Seen, records.Final, "") })
+	r.Do(func(tx *records.Tx) error { return tx.Transfers().Move(w.ID, records.Seen, records.Final, "") })
 	receive := records.Payment{TransferID: w.ID, Purpose: chain.Receive, Network: Network, Token: Token, Chain: Exchange, Account: Gateway, Asset: Token, Source: w.Tx}
 	_, err = queue(r, receive)
 	require.NoError(t, err)
@@ -113,7 +113,7 @@ func testPaymentCauses(t *testing.T, url string) {
 	}
 
 	r.See(func(tx *records.Tx) error {
-		open, found, err := tx.ColdMove(Source, chain.Native)
+		open, found, err := tx.Treasury().ColdMove(Source, chain.Native)
 		require.True(t, found)
 		require.Equal(t, "0xcold", open.Payee)
 		return err

@@ -17,7 +17,7 @@ func testPools(t *testing.T, url string) {
 	const second, third = "vite_second", "vite_third"
 	for _, a := range []string{second, third} {
 		r.Do(func(tx *records.Tx) error {
-			return tx.EnsureAccount(records.Account{Chain: Exchange, Account: a, Kind: records.KindGateway, Network: Network, KeyPath: a})
+			return tx.Accounts().Ensure(records.Account{Chain: Exchange, Account: a, Kind: records.KindGateway, Network: Network, KeyPath: a})
 		})
 	}
 	pool := func() map[string]books.PoolAccount {
@@ -49,59 +49,59 @@ func testPools(t *testing.T, url string) {
 	r.Do(func(tx *records.Tx) (err error) {
 		back := move(Gateway, 4)
 		back.Account = third
-		ordered, err = tx.OrderMove(back, "a test")
+		ordered, err = tx.Treasury().OrderMove(back, "a test")
 		return err
 	})
 	require.Empty(t, pool()[third].Waiting, "nobody counts anew what an operator has ordered")
 	require.Equal(t, chain.NewAmount(4), pool()[third].Leaving[Token])
 	r.See(func(tx *records.Tx) error {
-		m, found, err := tx.MoveOrder(ordered)
+		m, found, err := tx.Treasury().MoveOrder(ordered)
 		require.True(t, found)
 		require.Equal(t, "a test", m.Why)
 		require.NotEmpty(t, m.Actor)
-		if _, found, _ = tx.MoveOrder(first); found {
+		if _, found, _ = tx.Treasury().MoveOrder(first); found {
 			require.Fail(t, "nobody ordered that")
 		}
 		return err
 	})
 	r.See(func(tx *records.Tx) error {
-		list, err := tx.Moved(9)
+		list, err := tx.Treasury().Moved(9)
 		require.Len(t, list, 1)
 		require.Equal(t, ordered, list[0].ID)
 		return err
 	})
 	r.Do(func(tx *records.Tx) error {
-		return tx.MovePayment(ordered, records.Queued, records.VoidPayment, "a test")
+		return tx.Payments().Move(ordered, records.Queued, records.VoidPayment, "a test")
 	})
 
 	r.Do(func(tx *records.Tx) error {
-		return tx.SetAccountState(Exchange, Gateway, records.AccountHalted, "a test")
+		return tx.Accounts().SetState(Exchange, Gateway, records.AccountHalted, "a test")
 	})
 	require.Empty(t, pool()[second].Coming, "nobody counts on an account that may not sign")
-	r.Do(func(tx *records.Tx) error { return tx.SetAccountState(Exchange, Gateway, records.AccountOK, "") })
+	r.Do(func(tx *records.Tx) error { return tx.Accounts().SetState(Exchange, Gateway, records.AccountOK, "") })
 
 	r.Pay(first)
 	in := r.Incoming(records.Funding, 70, r.Mine(Exchange, ""))
 	in.Chain, in.From, in.To, in.Asset = Exchange, Gateway, second, Token
 	in.Owner, in.Payee, in.Reason = "", "", records.ReasonInternal
-	r.Do(func(tx *records.Tx) (err error) { in, _, err = tx.SeeTransfer(in); return err })
+	r.Do(func(tx *records.Tx) (err error) { in, _, err = tx.Transfers().See(in); return err })
 	got = pool()
 	require.Equal(t, chain.NewAmount(5), got[Gateway].Leaving[Token])
 	require.Equal(t, chain.NewAmount(70), got[second].Transit[Token])
 	r.Finalize(Exchange)
 	var taken uint64
 	r.Do(func(tx *records.Tx) (err error) {
-		if err := tx.MoveTransfer(in.ID, records.Seen, records.Final, records.ReasonInternal); err != nil {
+		if err := tx.Transfers().Move(in.ID, records.Seen, records.Final, records.ReasonInternal); err != nil {
 			return err
 		}
-		taken, err = tx.QueuePayment(records.Payment{
+		taken, err = tx.Payments().Queue(records.Payment{
 			TransferID: in.ID, Purpose: chain.Receive, Network: Network, Token: Token, Chain: Exchange, Account: second, Asset: Token,
 			Amount: in.Amount, Payee: second, Source: in.Tx,
 		})
 		return err
 	})
 	require.Equal(t, chain.NewAmount(70), pool()[second].Transit[Token])
-	r.Do(func(tx *records.Tx) error { return tx.AdoptAccount(Exchange, second, 1, "zero") })
+	r.Do(func(tx *records.Tx) error { return tx.Accounts().Adopt(Exchange, second, 1, "zero") })
 	r.Pay(taken)
 	require.Empty(t, pool()[second].Transit)
 	r.See(func(tx *records.Tx) error {

@@ -13,7 +13,7 @@ import (
 
 func (r *Rig) stop(id chain.ID, account string, s records.AccountState) {
 	r.T.Helper()
-	r.Do(func(tx *records.Tx) error { return tx.SetAccountState(id, account, s, "a test") })
+	r.Do(func(tx *records.Tx) error { return tx.Accounts().SetState(id, account, s, "a test") })
 }
 
 // unknownTx mines a transaction of an account that no slot has, makes it final and marks it as
@@ -23,14 +23,14 @@ func (r *Rig) unknownTx(id chain.ID, account string, number uint64, hash string,
 	b := r.Mine(id, "", chain.OwnTx{Account: account, Number: number, Tx: hash, OK: ok})
 	r.Finalize(id)
 	r.Do(func(tx *records.Tx) error {
-		return tx.MarkSettled(records.OwnTx{Chain: id, BlockHash: b.Hash, OwnTx: chain.OwnTx{Account: account, Number: number, Tx: hash}})
+		return tx.OwnTxs().MarkSettled(records.OwnTx{Chain: id, BlockHash: b.Hash, OwnTx: chain.OwnTx{Account: account, Number: number, Tx: hash}})
 	})
 }
 
 func (r *Rig) unexplained(account string) (hashes []string) {
 	r.T.Helper()
 	r.See(func(tx *records.Tx) error {
-		list, err := tx.UnknownTxs(Source, account)
+		list, err := tx.Recovery().UnknownTxs(Source, account)
 		for _, e := range list {
 			hashes = append(hashes, e.Tx)
 		}
@@ -40,21 +40,21 @@ func (r *Rig) unexplained(account string) (hashes []string) {
 }
 
 func settleUnknownTx(r *Rig, payment uint64, hash string) error {
-	return r.Try(func(tx *records.Tx) error { return tx.SettleUnknownTx(payment, hash) })
+	return r.Try(func(tx *records.Tx) error { return tx.Recovery().SettleUnknownTx(payment, hash) })
 }
 
 func resume(r *Rig, id chain.ID, account string, at records.Resumption) error {
-	return r.Try(func(tx *records.Tx) error { return tx.ResumeAccount(id, account, at) })
+	return r.Try(func(tx *records.Tx) error { return tx.Recovery().Resume(id, account, at) })
 }
 
 func accept(r *Rig, id chain.ID, account, hash string) error {
-	return r.Try(func(tx *records.Tx) error { return tx.AcceptUnknownTx(id, account, hash, "a test") })
+	return r.Try(func(tx *records.Tx) error { return tx.Recovery().AcceptUnknownTx(id, account, hash, "a test") })
 }
 
 // account reads one account.
 func (r *Rig) account(id chain.ID, account string) (a records.Account) {
 	r.T.Helper()
-	r.See(func(tx *records.Tx) (err error) { a, err = tx.Account(id, account); return err })
+	r.See(func(tx *records.Tx) (err error) { a, err = tx.Accounts().Get(id, account); return err })
 	return a
 }
 
@@ -72,19 +72,19 @@ func testRecoverNonces(t *testing.T, url string) {
 	r.unknownTx(Source, Hot, 9, "forgotten-9", true)
 	require.Equal(t, []string{"forgotten-7", "forgotten-8", "forgotten-9"}, r.unexplained(Hot))
 	r.See(func(tx *records.Tx) error {
-		accounts, err := tx.Unexplained(Source)
+		accounts, err := tx.Recovery().Unexplained(Source)
 		require.Equal(t, []string{Hot}, accounts)
-		e, found, err2 := tx.OwnTxByHash("forgotten-8")
+		e, found, err2 := tx.OwnTxs().ByHash("forgotten-8")
 		require.NoError(t, err2)
 		require.True(t, found)
 		require.Equal(t, []any{Source, uint64(8), false}, []any{e.Chain, e.Number, e.OK})
-		_, found, err2 = tx.OwnTxByHash("unheard-of")
+		_, found, err2 = tx.OwnTxs().ByHash("unheard-of")
 		require.False(t, found)
 		return errors.Join(err, err2)
 	})
 
 	require.ErrorIs(t, settleUnknownTx(r, first, "forgotten-7"), records.ErrConflict, "the account is not stopped")
-	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.VoidBlockedSlots(Source, Hot) }), records.ErrConflict, "the account is not stopped")
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.Recovery().VoidBlocked(Source, Hot) }), records.ErrConflict, "the account is not stopped")
 	require.ErrorIs(t, accept(r, Source, Hot, "forgotten-7"), records.ErrConflict, "the account is not stopped")
 	require.ErrorIs(t, resume(r, Source, Hot, records.Resumption{Next: 10}), records.ErrConflict, "the account is not stopped")
 	r.stop(Source, Hot, records.AccountHalted)
@@ -100,7 +100,7 @@ func testRecoverNonces(t *testing.T, url string) {
 	require.ErrorIs(t, accept(r, Source, Hot, "forgotten-7"), records.ErrConflict, "it is settled")
 	require.ErrorIs(t, settleUnknownTx(r, first, "forgotten-9"), records.ErrConflict, "a payment is paid once")
 	r.Do(func(tx *records.Tx) error {
-		return tx.MovePayment(third, records.Queued, records.HeldPayment, "a test")
+		return tx.Payments().Move(third, records.Queued, records.HeldPayment, "a test")
 	})
 	require.NoError(t, settleUnknownTx(r, third, "forgotten-9"))
 	require.NoError(t, accept(r, Source, Hot, "forgotten-8"))
@@ -132,7 +132,7 @@ func (r *Rig) sound() {
 func testResumeUnadopted(t *testing.T, url string) {
 	r := newRig(t, url)
 	r.Do(func(tx *records.Tx) error {
-		return tx.EnsureAccount(records.Account{Chain: Source, Account: "0xfresh", Kind: records.KindHot, KeyPath: "fresh", Network: Network})
+		return tx.Accounts().Ensure(records.Account{Chain: Source, Account: "0xfresh", Kind: records.KindHot, KeyPath: "fresh", Network: Network})
 	})
 	r.stop(Source, "0xfresh", records.AccountRecovering)
 	r.unknownTx(Source, "0xfresh", 6, "paid-6", true)
@@ -159,13 +159,13 @@ func testRecoverOpenSlots(t *testing.T, url string) {
 	r.stop(Source, Hot, records.AccountHalted)
 	r.See(func(tx *records.Tx) error {
 		for payment, want := range map[uint64]bool{p: true, q: false} {
-			can, err := tx.CanSettleUnknownTx(r.Payment(payment))
+			can, err := tx.Recovery().CanSettleUnknownTx(r.Payment(payment))
 			require.NoError(t, err)
 			require.Equal(t, want, can)
 		}
 		return nil
 	})
-	r.Do(func(tx *records.Tx) error { return tx.VoidBlockedSlots(Source, Hot) })
+	r.Do(func(tx *records.Tx) error { return tx.Recovery().VoidBlocked(Source, Hot) })
 	require.Equal(t, []records.PaymentState{records.Queued, records.Bound}, states(r, p, q))
 	require.ErrorIs(t, settleUnknownTx(r, q, "stranger"), records.ErrConflict, "its slot may pay it yet")
 	require.NoError(t, accept(r, Source, Hot, "stranger"))
@@ -252,7 +252,7 @@ func testCancels(t *testing.T, url string) {
 	r := newRig(t, url)
 	add := func(id chain.ID, account string, number uint64, seq int, hash string) error {
 		return r.Try(func(tx *records.Tx) error {
-			return tx.AddCancel(id, account, number, chain.Attempt{Seq: seq, Hash: hash, Raw: []byte{1}, FeeCap: chain.NewAmount(3)})
+			return tx.Recovery().AddCancel(id, account, number, chain.Attempt{Seq: seq, Hash: hash, Raw: []byte{1}, FeeCap: chain.NewAmount(3)})
 		})
 	}
 	require.ErrorIs(t, add(Source, Hot, 7, 0, "c"), records.ErrConflict, "the account is ok")
@@ -265,11 +265,11 @@ func testCancels(t *testing.T, url string) {
 	r.stop(Exchange, Gateway, records.AccountRecovering)
 	require.ErrorIs(t, add(Exchange, Gateway, 1, 0, "v"), records.ErrConflict, "lines are excluded, not cancelled")
 	r.See(func(tx *records.Tx) error {
-		known, err := tx.Cancels(Source, Hot, 7)
+		known, err := tx.Recovery().Cancels(Source, Hot, 7)
 		require.NoError(t, err)
 		require.Len(t, known, 2)
 		require.Equal(t, []any{"c2", []byte{1}, uint64(100), records.AttemptCancel}, []any{known[1].Hash, known[1].Raw, known[1].Head, known[1].Kind})
-		is, err := tx.IsCancel(Source, "c2")
+		is, err := tx.Recovery().IsCancel(Source, "c2")
 		require.True(t, is)
 		return err
 	})
@@ -290,7 +290,7 @@ func testSeenTooEarly(t *testing.T, url string) {
 	require.Equal(t, hash, r.Sign(s, records.AttemptPay))
 	require.Empty(t, r.unexplained(Hot))
 	r.See(func(tx *records.Tx) error {
-		again, err := tx.UnsettledOwnTxs(Source, 100)
+		again, err := tx.OwnTxs().Unsettled(Source, 100)
 		require.Len(t, again, 1, "it is looked at once more")
 		return err
 	})

@@ -64,7 +64,7 @@ func testEnsureBlock(t *testing.T, url string) {
 	}
 	top := r.Mine(Source, "")
 	relined := func(b chain.Block) error {
-		return r.Try(func(tx *records.Tx) error { return tx.EnsureBlock(Source, b) })
+		return r.Try(func(tx *records.Tx) error { return tx.Chains().EnsureBlock(Source, b) })
 	}
 	other := old
 	other.Hash = "another"
@@ -77,10 +77,10 @@ func testEnsureBlock(t *testing.T, url string) {
 	before.Height--
 	require.ErrorIs(t, relined(before), records.ErrConflict, "it was never followed")
 	r.See(func(tx *records.Tx) error {
-		began, err := tx.Began(Source)
+		began, err := tx.Chains().Began(Source)
 		require.Equal(t, before.Height, began)
 		require.NoError(t, err)
-		_, err = tx.Began("bsc")
+		_, err = tx.Chains().Began("bsc")
 		require.ErrorIs(t, err, records.ErrNotFound)
 		return nil
 	})
@@ -90,7 +90,7 @@ func testEnsureBlock(t *testing.T, url string) {
 	r.Finalize(Source)
 	require.NoError(t, relined(old), "its effects must find it")
 	require.ErrorIs(t, relined(other), records.ErrParent)
-	r.Do(func(tx *records.Tx) error { return tx.HaltChain(Source, "a test") })
+	r.Do(func(tx *records.Tx) error { return tx.Chains().Halt(Source, "a test") })
 	require.ErrorIs(t, relined(old), records.ErrHalted)
 }
 
@@ -107,7 +107,7 @@ func testLateSightings(t *testing.T, url string) {
 	}}
 	for i := range 2 {
 		r.Do(func(tx *records.Tx) error {
-			fresh, err := tx.SeeLateOwnTx(e)
+			fresh, err := tx.OwnTxs().SeeLate(e)
 			require.Equal(t, i == 0, fresh)
 			return err
 		})
@@ -116,27 +116,27 @@ func testLateSightings(t *testing.T, url string) {
 	}
 	open := r.Mine(Source, "")
 	e.BlockHash, e.Height, e.Tx = open.Hash, open.Height, "open"
-	r.Do(func(tx *records.Tx) error { _, err := tx.SeeLateOwnTx(e); return err })
+	r.Do(func(tx *records.Tx) error { _, err := tx.OwnTxs().SeeLate(e); return err })
 	requireCoin(r, Hot, 0, 43)
 	r.fold()
 	requireCoin(r, Hot, 0, 86)
 
 	r.See(func(tx *records.Tx) error {
 		for height, want := range map[uint64]bool{b.Height: true, later.Height: false} {
-			early, err := tx.BeforeAddress(Source, address, height)
+			early, err := tx.Chains().BeforeAddress(Source, address, height)
 			require.Equal(t, want, early, "block %d", height)
 			require.NoError(t, err)
 		}
-		early, err := tx.BeforeAddress(Source, Hot, 1)
+		early, err := tx.Chains().BeforeAddress(Source, Hot, 1)
 		require.False(t, early, "no user's address")
 		return err
 	})
 	in := r.sees(address, 5, later)
 	r.See(func(tx *records.Tx) error {
-		found, err := tx.TransferByRef(Source, in.Ref)
+		found, err := tx.Transfers().ByRef(Source, in.Ref)
 		require.Equal(t, in.ID, found.ID)
 		require.NoError(t, err)
-		_, err = tx.TransferByRef(Exchange, in.Ref)
+		_, err = tx.Transfers().ByRef(Exchange, in.Ref)
 		require.ErrorIs(t, err, records.ErrNotFound)
 		return nil
 	})
@@ -172,5 +172,5 @@ func testOlder(t *testing.T, url string) {
 	_, err := raw(t, url).Exec(`DELETE FROM goose_db_version WHERE version_id = (SELECT MAX(version_id) FROM goose_db_version)`)
 	require.NoError(t, err)
 	require.ErrorIs(t, join(), records.ErrOlder)
-	r.See(func(tx *records.Tx) error { _, err := tx.Cursors(); return err })
+	r.See(func(tx *records.Tx) error { _, err := tx.Chains().Cursors(); return err })
 }

@@ -69,7 +69,7 @@ func newRig(t testing.TB, url string) *Rig {
 	r.Store = open(t, url, r.Now)
 	r.Do(func(tx *records.Tx) error {
 		for _, id := range []chain.ID{Source, Exchange} {
-			if err := tx.StartCursor(id, chain.Point{Height: 100, Hash: blockHash(id, 100, "")}); err != nil {
+			if err := tx.Chains().Start(id, chain.Point{Height: 100, Hash: blockHash(id, 100, "")}); err != nil {
 				return err
 			}
 		}
@@ -78,14 +78,14 @@ func newRig(t testing.TB, url string) *Rig {
 			{Chain: Source, Account: GasTank, Kind: records.KindGas}, {Chain: Exchange, Account: Gateway, Kind: records.KindGateway},
 		} {
 			a.Network, a.KeyPath = Network, fmt.Sprintf("m/44'/0'/%d'", i)
-			if err := tx.EnsureAccount(a); err != nil {
+			if err := tx.Accounts().Ensure(a); err != nil {
 				return err
 			}
 		}
-		if err := tx.AdoptAccount(Source, Hot, 7, ""); err != nil {
+		if err := tx.Accounts().Adopt(Source, Hot, 7, ""); err != nil {
 			return err
 		}
-		return tx.AdoptAccount(Exchange, Gateway, 1, "base-hash")
+		return tx.Accounts().Adopt(Exchange, Gateway, 1, "base-hash")
 	})
 	return r
 }
@@ -118,7 +118,7 @@ func blockHash(id chain.ID, height uint64, branch string) string {
 // Cursor returns the followed position of a chain.
 func (r *Rig) Cursor(id chain.ID) (c records.Cursor) {
 	r.T.Helper()
-	r.See(func(tx *records.Tx) (err error) { c, err = tx.Cursor(id); return err })
+	r.See(func(tx *records.Tx) (err error) { c, err = tx.Chains().Cursor(id); return err })
 	return c
 }
 
@@ -132,15 +132,15 @@ func (r *Rig) Mine(id chain.ID, branch string, ownTxs ...chain.OwnTx) chain.Bloc
 		Parent: c.Hash, Time: r.Now(), OwnTxs: ownTxs,
 	}
 	r.Do(func(tx *records.Tx) error {
-		if err := tx.Advance(id, b); err != nil {
+		if err := tx.Chains().Advance(id, b); err != nil {
 			return err
 		}
 		for _, e := range ownTxs {
-			if err := tx.SeeOwnTx(records.OwnTx{Chain: id, BlockHash: b.Hash, Height: b.Height, OwnTx: e}); err != nil {
+			if err := tx.OwnTxs().See(records.OwnTx{Chain: id, BlockHash: b.Hash, Height: b.Height, OwnTx: e}); err != nil {
 				return err
 			}
 		}
-		return tx.SetHead(id, chain.Head{Latest: b.Point, Time: r.Now()})
+		return tx.Chains().SetHead(id, chain.Head{Latest: b.Point, Time: r.Now()})
 	})
 	return b
 }
@@ -150,7 +150,7 @@ func (r *Rig) Finalize(id chain.ID) {
 	r.T.Helper()
 	c := r.Cursor(id)
 	r.Do(func(tx *records.Tx) error {
-		return tx.SetHead(id, chain.Head{Latest: c.Point, Final: c.Point, Time: r.Now()})
+		return tx.Chains().SetHead(id, chain.Head{Latest: c.Point, Final: c.Point, Time: r.Now()})
 	})
 }
 
@@ -184,7 +184,7 @@ func (r *Rig) Receive(d records.Direction, amount uint64) (t records.Transfer) {
 		id = Exchange
 	}
 	in := r.Incoming(d, amount, r.Mine(id, ""))
-	r.Do(func(tx *records.Tx) (err error) { t, _, err = tx.SeeTransfer(in); return err })
+	r.Do(func(tx *records.Tx) (err error) { t, _, err = tx.Transfers().See(in); return err })
 	return t
 }
 
@@ -206,10 +206,10 @@ func (r *Rig) Owe(d records.Direction, amount uint64) (t records.Transfer, payme
 	t = r.Receive(d, amount)
 	r.Finalize(t.Chain)
 	r.Do(func(tx *records.Tx) (err error) {
-		if err := tx.MoveTransfer(t.ID, records.Seen, records.Final, ""); err != nil {
+		if err := tx.Transfers().Move(t.ID, records.Seen, records.Final, ""); err != nil {
 			return err
 		}
-		payment, err = tx.QueuePayment(CreditOf(t))
+		payment, err = tx.Payments().Queue(CreditOf(t))
 		return err
 	})
 	return t, payment
@@ -218,7 +218,7 @@ func (r *Rig) Owe(d records.Direction, amount uint64) (t records.Transfer, payme
 // Bind gives a payment its slot.
 func (r *Rig) Bind(payment uint64) (s records.Slot) {
 	r.T.Helper()
-	r.Do(func(tx *records.Tx) (err error) { s, err = tx.BindSlot(payment, MaxUnmined); return err })
+	r.Do(func(tx *records.Tx) (err error) { s, err = tx.Slots().Bind(payment, MaxUnmined); return err })
 	return s
 }
 
@@ -226,12 +226,12 @@ func (r *Rig) Bind(payment uint64) (s records.Slot) {
 func (r *Rig) Sign(s records.Slot, kind string) (hash string) {
 	r.T.Helper()
 	r.Do(func(tx *records.Tx) error {
-		before, err := tx.Attempts(s)
+		before, err := tx.Slots().Attempts(s)
 		if err != nil {
 			return err
 		}
 		hash = fmt.Sprintf("out-%s-%s-%d-%d-%d", s.Chain, s.Account, s.Branch, s.Nonce, len(before))
-		return tx.AddAttempt(s, records.Attempt{Attempt: chain.Attempt{Seq: len(before), Hash: hash, Raw: []byte(hash), FeeCap: chain.NewAmount(9)}, Kind: kind})
+		return tx.Slots().AddAttempt(s, records.Attempt{Attempt: chain.Attempt{Seq: len(before), Hash: hash, Raw: []byte(hash), FeeCap: chain.NewAmount(9)}, Kind: kind})
 	})
 	return hash
 }
@@ -242,10 +242,10 @@ func (r *Rig) Settle(s records.Slot, hash string) {
 	b := r.Mine(s.Chain, "", chain.OwnTx{Account: s.Account, Number: s.Nonce, Tx: hash, OK: true, Fee: chain.NewAmount(21000)})
 	r.Finalize(s.Chain)
 	r.Do(func(tx *records.Tx) error {
-		if err := tx.SettlePaid(s, hash, b.Hash); err != nil {
+		if err := tx.Slots().SettlePaid(s, hash, b.Hash); err != nil {
 			return err
 		}
-		return tx.MarkSettled(records.OwnTx{Chain: s.Chain, BlockHash: b.Hash, OwnTx: chain.OwnTx{Account: s.Account, Number: s.Nonce, Tx: hash}})
+		return tx.OwnTxs().MarkSettled(records.OwnTx{Chain: s.Chain, BlockHash: b.Hash, OwnTx: chain.OwnTx{Account: s.Account, Number: s.Nonce, Tx: hash}})
 	})
 }
 
@@ -261,13 +261,13 @@ func (r *Rig) Pay(payment uint64) string {
 // Payment reads a payment.
 func (r *Rig) Payment(id uint64) (p records.Payment) {
 	r.T.Helper()
-	r.See(func(tx *records.Tx) (err error) { p, err = tx.Payment(id); return err })
+	r.See(func(tx *records.Tx) (err error) { p, err = tx.Payments().Get(id); return err })
 	return p
 }
 
 // Transfer reads a transfer.
 func (r *Rig) Transfer(id uint64) (t records.Transfer) {
 	r.T.Helper()
-	r.See(func(tx *records.Tx) (err error) { t, err = tx.Transfer(id); return err })
+	r.See(func(tx *records.Tx) (err error) { t, err = tx.Transfers().Get(id); return err })
 	return t
 }

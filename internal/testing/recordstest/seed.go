@@ -77,19 +77,19 @@ func begin(ctx context.Context, url string, p Plan) error {
 	n := p.Network
 	err = s.Update(ctx, func(tx *records.Tx) error {
 		for _, id := range []chain.ID{n.Source, n.Exchange} {
-			if err := tx.StartCursor(id, chain.Point{Hash: BlockHash(id, 0)}); err != nil {
+			if err := tx.Chains().Start(id, chain.Point{Hash: BlockHash(id, 0)}); err != nil {
 				return err
 			}
 		}
 		for _, a := range Accounts(n) {
-			if err := tx.EnsureAccount(a); err != nil {
+			if err := tx.Accounts().Ensure(a); err != nil {
 				return err
 			}
 		}
-		if err := tx.AdoptAccount(n.Source, n.Hot, 0, ""); err != nil {
+		if err := tx.Accounts().Adopt(n.Source, n.Hot, 0, ""); err != nil {
 			return err
 		}
-		return tx.AdoptAccount(n.Exchange, n.Gateway, 1, baseHash)
+		return tx.Accounts().Adopt(n.Exchange, n.Gateway, 1, baseHash)
 	})
 	return errors.Join(err, s.Close())
 }

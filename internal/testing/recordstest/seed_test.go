@@ -59,18 +59,18 @@ func testSound(t *testing.T, url string) {
 		require.Empty(t, breaches)
 		require.NoError(t, tx.VerifyHistory())
 		for id, want := range map[chain.ID]chain.Point{"eth": end.Source, "vite": end.Exchange} {
-			c, err := tx.Cursor(id)
+			c, err := tx.Chains().Cursor(id)
 			require.NoError(t, err)
 			require.Equal(t, want, c.Point)
 			require.Equal(t, want, c.Final)
-			busy, err := tx.BusyAccounts(id)
+			busy, err := tx.Accounts().Busy(id)
 			require.NoError(t, err)
 			require.Empty(t, busy)
-			ownTxs, err := tx.UnsettledOwnTxs(id, 10)
+			ownTxs, err := tx.OwnTxs().Unsettled(id, 10)
 			require.NoError(t, err)
 			require.Empty(t, ownTxs)
 		}
-		sweeps, err := tx.SweepCandidates("eth")
+		sweeps, err := tx.Treasury().Candidates("eth")
 		require.NoError(t, err)
 		require.Empty(t, sweeps)
 		totals, err := books.TotalsOf(tx, "main", token)
@@ -142,23 +142,23 @@ func walk(t *testing.T, s *records.Store, transfers, slots []map[string]any) {
 	}
 	do(func(tx *records.Tx) error {
 		for _, id := range []chain.ID{n.Source, n.Exchange} {
-			require.NoError(t, tx.StartCursor(id, chain.Point{Hash: recordstest.BlockHash(id, 0)}))
+			require.NoError(t, tx.Chains().Start(id, chain.Point{Hash: recordstest.BlockHash(id, 0)}))
 		}
 		for _, a := range recordstest.Accounts(n) {
-			require.NoError(t, tx.EnsureAccount(a))
+			require.NoError(t, tx.Accounts().Ensure(a))
 		}
-		require.NoError(t, tx.AdoptAccount(n.Source, n.Hot, 0, ""))
-		return tx.AdoptAccount(n.Exchange, n.Gateway, 1, "seed-base")
+		require.NoError(t, tx.Accounts().Adopt(n.Source, n.Hot, 0, ""))
+		return tx.Accounts().Adopt(n.Exchange, n.Gateway, 1, "seed-base")
 	})
 	owner, deposit := transfers[0]["owner"].(string), transfers[0]["account"].(string)
 	var queued []records.Payment
 	do(func(tx *records.Tx) error {
 		_, err := recordstest.BindAddress(tx, n.Name, n.Source, owner, func(uint32) (string, string, error) { return deposit, "deposit/0", nil })
 		require.NoError(t, err)
-		require.NoError(t, tx.AdoptAccount(n.Source, deposit, 0, ""))
+		require.NoError(t, tx.Accounts().Adopt(n.Source, deposit, 0, ""))
 		for _, id := range []chain.ID{n.Source, n.Exchange} {
-			require.NoError(t, tx.Advance(id, chain.Block{Point: chain.Point{Height: 1, Hash: recordstest.BlockHash(id, 1)}, Parent: recordstest.BlockHash(id, 0), Time: at()}))
-			require.NoError(t, tx.SetHead(id, chain.Head{Latest: chain.Point{Height: 1, Hash: recordstest.BlockHash(id, 1)}, Final: chain.Point{Height: 1, Hash: recordstest.BlockHash(id, 1)}}))
+			require.NoError(t, tx.Chains().Advance(id, chain.Block{Point: chain.Point{Height: 1, Hash: recordstest.BlockHash(id, 1)}, Parent: recordstest.BlockHash(id, 0), Time: at()}))
+			require.NoError(t, tx.Chains().SetHead(id, chain.Head{Latest: chain.Point{Height: 1, Hash: recordstest.BlockHash(id, 1)}, Final: chain.Point{Height: 1, Hash: recordstest.BlockHash(id, 1)}}))
 		}
 		for _, row := range transfers {
 			queued = append(queued, take(t, tx, n, row)...)
@@ -168,7 +168,7 @@ func walk(t *testing.T, s *records.Store, transfers, slots []map[string]any) {
 	queued = append(queued, records.Payment{Purpose: chain.Sweep, Network: n.Name, Chain: n.Source, Account: deposit, Asset: "0xusd", Amount: chain.NewAmount(100000), Payee: n.Hot})
 	do(func(tx *records.Tx) error {
 		for i, p := range queued {
-			id, err := tx.QueuePayment(p)
+			id, err := tx.Payments().Queue(p)
 			require.NoError(t, err)
 			require.EqualValues(t, i+1, id)
 		}
@@ -185,13 +185,13 @@ func take(t *testing.T, tx *records.Tx, n records.Network, row map[string]any) [
 		require.NoError(t, err)
 		return a
 	}
-	in, _, err := tx.SeeTransfer(records.Transfer{
+	in, _, err := tx.Transfers().See(records.Transfer{
 		Network: n.Name, Direction: records.Direction(text("direction")), Chain: chain.ID(text("chain")),
 		Transfer: chain.Transfer{Ref: text("ref"), Tx: text("tx"), From: text("sender"), To: text("account"), Asset: chain.Asset(text("asset")), Amount: amount("amount"), Memo: memoOf(text("direction"), text("payee"))},
 		Token:    token, Owner: text("owner"), Payee: text("payee"), Net: amount("net"), Fee: amount("fee"), Height: 1, BlockHash: text("block_hash"), Policy: policy(),
 	})
 	require.NoError(t, err)
-	require.NoError(t, tx.MoveTransfer(in.ID, records.Seen, records.Final, ""))
+	require.NoError(t, tx.Transfers().Move(in.ID, records.Seen, records.Final, ""))
 	credit := records.Payment{TransferID: in.ID, Purpose: chain.Credit, Network: n.Name, Token: token, Payee: in.Payee}
 	if in.Direction == records.Deposit {
 		credit.Chain, credit.Account, credit.Asset, credit.Amount = n.Exchange, n.Gateway, token, in.Net
@@ -219,29 +219,29 @@ func pay(t *testing.T, s *records.Store, n records.Network, queued []records.Pay
 		id, tx := chain.ID(of["chain"].(string)), of["tx"].(string)
 		require.EqualValues(t, i+1, of["payment_id"])
 		require.NoError(t, s.Update(t.Context(), func(x *records.Tx) error {
-			slot, err := x.BindSlot(uint64(i)+1, 16)
+			slot, err := x.Slots().Bind(uint64(i)+1, 16)
 			require.NoError(t, err)
 			fee := chain.NewAmount(21000)
 			if id == n.Exchange {
 				fee = chain.Amount{}
 			}
-			require.NoError(t, x.AddAttempt(slot, records.Attempt{Attempt: chain.Attempt{Hash: tx, Raw: make([]byte, 170), FeeCap: fee}, Kind: records.AttemptPay}))
-			return x.SeeOwnTx(records.OwnTx{Chain: id, BlockHash: recordstest.BlockHash(id, 2), Height: 2, OwnTx: chain.OwnTx{Account: slot.Account, Number: slot.Nonce, Tx: tx, OK: true, Fee: fee}})
+			require.NoError(t, x.Slots().AddAttempt(slot, records.Attempt{Attempt: chain.Attempt{Hash: tx, Raw: make([]byte, 170), FeeCap: fee}, Kind: records.AttemptPay}))
+			return x.OwnTxs().See(records.OwnTx{Chain: id, BlockHash: recordstest.BlockHash(id, 2), Height: 2, OwnTx: chain.OwnTx{Account: slot.Account, Number: slot.Nonce, Tx: tx, OK: true, Fee: fee}})
 		}))
 	}
 	require.NoError(t, s.Update(t.Context(), func(x *records.Tx) error {
 		for _, id := range []chain.ID{n.Source, n.Exchange} {
 			at := chain.Point{Height: 2, Hash: recordstest.BlockHash(id, 2)}
-			require.NoError(t, x.Advance(id, chain.Block{Point: at, Parent: recordstest.BlockHash(id, 1)}))
-			require.NoError(t, x.SetHead(id, chain.Head{Latest: at, Final: at}))
-			ownTxs, err := x.UnsettledOwnTxs(id, 100)
+			require.NoError(t, x.Chains().Advance(id, chain.Block{Point: at, Parent: recordstest.BlockHash(id, 1)}))
+			require.NoError(t, x.Chains().SetHead(id, chain.Head{Latest: at, Final: at}))
+			ownTxs, err := x.OwnTxs().Unsettled(id, 100)
 			require.NoError(t, err)
 			for _, e := range ownTxs {
-				slot, _, known, err := x.AttemptByHash(id, e.Tx)
+				slot, _, known, err := x.Slots().AttemptByHash(id, e.Tx)
 				require.NoError(t, err)
 				require.True(t, known)
-				require.NoError(t, x.SettlePaid(slot, e.Tx, e.BlockHash))
-				require.NoError(t, x.MarkSettled(e))
+				require.NoError(t, x.Slots().SettlePaid(slot, e.Tx, e.BlockHash))
+				require.NoError(t, x.OwnTxs().MarkSettled(e))
 			}
 		}
 		return nil

@@ -18,13 +18,13 @@ func testService(t *testing.T, url string) {
 		for range n {
 			in := r.Incoming(records.Deposit, 100, r.Mine(Source, ""))
 			in.Owner = user
-			r.Do(func(tx *records.Tx) (err error) { in, _, err = tx.SeeTransfer(in); return err })
+			r.Do(func(tx *records.Tx) (err error) { in, _, err = tx.Transfers().See(in); return err })
 			r.Finalize(Source)
 			r.Do(func(tx *records.Tx) error {
-				if err := tx.MoveTransfer(in.ID, records.Seen, records.Final, ""); err != nil {
+				if err := tx.Transfers().Move(in.ID, records.Seen, records.Final, ""); err != nil {
 					return err
 				}
-				id, err := tx.QueuePayment(CreditOf(in))
+				id, err := tx.Payments().Queue(CreditOf(in))
 				users[id] = user
 				return err
 			})
@@ -32,7 +32,7 @@ func testService(t *testing.T, url string) {
 	}
 	waiting := func(limit int) (ids []uint64, order string) {
 		r.See(func(tx *records.Tx) error {
-			list, err := tx.QueuedPayments(Exchange, Gateway, records.ClassUser, Token, limit)
+			list, err := tx.Payments().Queued(Exchange, Gateway, records.ClassUser, Token, limit)
 			for _, p := range list {
 				ids, order = append(ids, p.ID), order+users[p.ID]
 			}
@@ -55,19 +55,19 @@ func testService(t *testing.T, url string) {
 	require.Equal(t, "acdbaa", order, "who comes late is served with those whose turn it is, not behind all")
 
 	r.See(func(tx *records.Tx) error {
-		list, err := tx.QueuedPayments(Exchange, Gateway, records.ClassUser, Token, 100, Token)
+		list, err := tx.Payments().Queued(Exchange, Gateway, records.ClassUser, Token, 100, Token)
 		require.Empty(t, list)
 		if err == nil {
-			list, err = tx.QueuedPayments(Exchange, Gateway, records.ClassUser, Token, 2, "another", "and another")
+			list, err = tx.Payments().Queued(Exchange, Gateway, records.ClassUser, Token, 2, "another", "and another")
 			require.Len(t, list, 2)
 		}
 		return err
 	})
 	r.See(func(tx *records.Tx) error {
-		assets, err := tx.QueuedAssets(Exchange, Gateway, records.ClassUser)
+		assets, err := tx.Payments().QueuedAssets(Exchange, Gateway, records.ClassUser)
 		require.Equal(t, []chain.Asset{Token}, assets)
 		if err == nil {
-			assets, err = tx.QueuedAssets(Exchange, Gateway, records.ClassRefund)
+			assets, err = tx.Payments().QueuedAssets(Exchange, Gateway, records.ClassRefund)
 			require.Empty(t, assets)
 		}
 		return err
@@ -80,7 +80,7 @@ func testService(t *testing.T, url string) {
 func testWaits(t *testing.T, url string) {
 	r := newRig(t, url)
 	note := func(id uint64, reason records.Reason) error {
-		return r.Try(func(tx *records.Tx) error { return tx.NoteWaiting(id, reason) })
+		return r.Try(func(tx *records.Tx) error { return tx.Payments().NoteWaiting(id, reason) })
 	}
 	waits := func() (all []records.Wait) {
 		r.See(func(tx *records.Tx) (err error) { all, err = records.Waits(tx, Network, Source); return err })
@@ -113,7 +113,7 @@ func testHeldFor(t *testing.T, url string) {
 	r := newRig(t, url)
 	held := func(reason records.Reason, after uint64, limit int) (ids []uint64) {
 		r.See(func(tx *records.Tx) error {
-			list, err := tx.HeldFor(reason, after, limit)
+			list, err := tx.Payments().HeldFor(reason, after, limit)
 			for _, p := range list {
 				ids = append(ids, p.ID)
 			}
@@ -126,24 +126,24 @@ func testHeldFor(t *testing.T, url string) {
 	_, three := r.Owe(records.Withdrawal, 700)
 	for _, id := range []uint64{one, two, three} {
 		r.Do(func(tx *records.Tx) error {
-			return tx.MovePayment(id, records.Queued, records.HeldPayment, records.HeldLimit)
+			return tx.Payments().Move(id, records.Queued, records.HeldPayment, records.HeldLimit)
 		})
 	}
 	require.Equal(t, []uint64{one, two}, held(records.HeldLimit, 0, 2))
 	require.Equal(t, []uint64{three}, held(records.HeldLimit, two, 2))
-	r.Do(func(tx *records.Tx) error { return tx.NoteHeld(two, records.HeldApproval) })
+	r.Do(func(tx *records.Tx) error { return tx.Payments().NoteHeld(two, records.HeldApproval) })
 	require.Equal(t, []uint64{one, three}, held(records.HeldLimit, 0, 9))
 	require.Equal(t, []uint64{two}, held(records.HeldApproval, 0, 9))
-	r.Do(func(tx *records.Tx) error { return tx.MovePayment(two, records.HeldPayment, records.Queued, "") })
+	r.Do(func(tx *records.Tx) error { return tx.Payments().Move(two, records.HeldPayment, records.Queued, "") })
 	require.Empty(t, held(records.HeldApproval, 0, 9))
-	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.NoteHeld(two, records.HeldLimit) }), records.ErrConflict, "it is held no more")
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.Payments().NoteHeld(two, records.HeldLimit) }), records.ErrConflict, "it is held no more")
 	in, credit := r.Owe(records.Deposit, 800)
 	r.Do(func(tx *records.Tx) error {
-		return tx.MovePayment(credit, records.Queued, records.HeldPayment, records.HeldUnproven)
+		return tx.Payments().Move(credit, records.Queued, records.HeldPayment, records.HeldUnproven)
 	})
 	for owner, want := range map[string]bool{in.Owner: true, "another": false} {
 		r.See(func(tx *records.Tx) error {
-			found, err := tx.HeldDeposit(records.HeldUnproven, in.Network, in.Token, owner)
+			found, err := tx.Payments().HeldDeposit(records.HeldUnproven, in.Network, in.Token, owner)
 			require.Equal(t, want, found, owner)
 			return err
 		})

@@ -46,11 +46,11 @@ func testSheet(t *testing.T, url string) {
 			return books.WriteOffTokens(tx, Source, in.Asset, chain.NewAmount(2), "a test")
 		})
 	}
-	r.Do(func(tx *records.Tx) error { return tx.MarkLost(Exchange, 0) })
-	r.Do(func(tx *records.Tx) error { _, err := tx.WriteOff(out.ID); return err })
+	r.Do(func(tx *records.Tx) error { return tx.Orders().MarkLost(Exchange, 0) })
+	r.Do(func(tx *records.Tx) error { _, err := tx.Orders().WriteOff(out.ID); return err })
 	require.Equal(t, []chain.Amount{paid.Amount, {}}, []chain.Amount{sheet(in.Asset).WrittenOff, sheet(in.Asset).GivenAway})
-	r.Do(func(tx *records.Tx) error { return tx.MarkLost(Source, 0) })
-	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { _, err := tx.WriteOff(in.ID); return err }), records.ErrConflict, "its credit is not paid")
+	r.Do(func(tx *records.Tx) error { return tx.Orders().MarkLost(Source, 0) })
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { _, err := tx.Orders().WriteOff(in.ID); return err }), records.ErrConflict, "its credit is not paid")
 
 	s = sheet(in.Asset)
 	require.Equal(t, []chain.Amount{chain.NewAmount(70), chain.NewAmount(4)}, []chain.Amount{s.Opening, s.Lost})

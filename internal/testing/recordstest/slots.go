@@ -10,12 +10,12 @@ import (
 )
 
 func tryBind(r *Rig, payment uint64) error {
-	return r.Try(func(tx *records.Tx) error { _, err := tx.BindSlot(payment, MaxUnmined); return err })
+	return r.Try(func(tx *records.Tx) error { _, err := tx.Slots().Bind(payment, MaxUnmined); return err })
 }
 
 func openSlots(r *Rig, id chain.ID, account string) (out []records.OpenSlot) {
 	r.T.Helper()
-	r.See(func(tx *records.Tx) (err error) { out, err = tx.OpenSlots(id, account); return err })
+	r.See(func(tx *records.Tx) (err error) { out, err = tx.Slots().Open(id, account); return err })
 	return out
 }
 
@@ -48,7 +48,7 @@ func testBind(t *testing.T, url string) {
 	r.Mine(Source, "", chain.OwnTx{Account: Hot, Number: a.Nonce, Tx: hash, OK: true})
 	require.Equal(t, uint64(7+MaxUnmined), r.Bind(p).Nonce, "what is mined and waits for finality takes no room")
 	_, late := r.Owe(records.Withdrawal, 100)
-	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
+	r.Do(func(tx *records.Tx) error { _, err := tx.Chains().StepBack(Source); return err })
 	require.ErrorIs(t, tryBind(r, late), records.ErrFull, "its block left the line")
 }
 
@@ -63,36 +63,36 @@ func testBindGates(t *testing.T, url string) {
 		require.Equal(t, records.Queued, r.Payment(p).State)
 	}
 	for _, s := range []records.AccountState{records.AccountHalted, records.AccountRecovering, records.AccountNew} {
-		r.Do(func(tx *records.Tx) error { return tx.SetAccountState(Exchange, Gateway, s, "test") })
+		r.Do(func(tx *records.Tx) error { return tx.Accounts().SetState(Exchange, Gateway, s, "test") })
 		refused(records.ErrConflict, "the account is "+string(s))
 	}
-	r.Do(func(tx *records.Tx) error { return tx.SetAccountState(Exchange, Gateway, records.AccountOK, "") })
+	r.Do(func(tx *records.Tx) error { return tx.Accounts().SetState(Exchange, Gateway, records.AccountOK, "") })
 	for _, id := range []chain.ID{Source, Exchange} {
-		r.Do(func(tx *records.Tx) error { return tx.HaltChain(id, "test") })
+		r.Do(func(tx *records.Tx) error { return tx.Chains().Halt(id, "test") })
 		refused(records.ErrHalted, "the chain "+string(id)+" is halted")
-		r.Do(func(tx *records.Tx) error { return tx.ResumeChain(id) })
+		r.Do(func(tx *records.Tx) error { return tx.Chains().Resume(id) })
 	}
 	r.Bind(p)
 
 	// Decided by depth, then the block leaves the line before the payment is bound.
 	in = r.Receive(records.Deposit, 600)
 	r.Do(func(tx *records.Tx) (err error) {
-		if err = tx.MoveTransfer(in.ID, records.Seen, records.Final, ""); err == nil {
-			p, err = tx.QueuePayment(CreditOf(in))
+		if err = tx.Transfers().Move(in.ID, records.Seen, records.Final, ""); err == nil {
+			p, err = tx.Payments().Queue(CreditOf(in))
 		}
 		return err
 	})
-	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
+	r.Do(func(tx *records.Tx) error { _, err := tx.Chains().StepBack(Source); return err })
 	refused(records.ErrConflict, "the transfer's block left the line")
 	in.BlockHash = r.Mine(Source, "'").Hash
-	r.Do(func(tx *records.Tx) error { _, _, err := tx.SeeTransfer(in); return err })
+	r.Do(func(tx *records.Tx) error { _, _, err := tx.Transfers().See(in); return err })
 	r.Bind(p)
 
 	// Held, and its block leaves the line: no operator makes it final before it is back.
 	in = r.Receive(records.Deposit, 700)
-	r.Do(func(tx *records.Tx) error { return tx.MoveTransfer(in.ID, records.Seen, records.Held, "test") })
-	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
-	err := r.Try(func(tx *records.Tx) error { return tx.MoveTransfer(in.ID, records.Held, records.Final, "test") })
+	r.Do(func(tx *records.Tx) error { return tx.Transfers().Move(in.ID, records.Seen, records.Held, "test") })
+	r.Do(func(tx *records.Tx) error { _, err := tx.Chains().StepBack(Source); return err })
+	err := r.Try(func(tx *records.Tx) error { return tx.Transfers().Move(in.ID, records.Held, records.Final, "test") })
 	require.ErrorIs(t, err, records.ErrConflict, "its block is not of the line")
 }
 
@@ -103,7 +103,7 @@ func testAttempts(t *testing.T, url string) {
 	require.Equal(t, "base-hash", openSlots(r, Exchange, Gateway)[0].Prev)
 	a := records.Attempt{Attempt: chain.Attempt{Hash: "h0", Raw: []byte{0, 1, 255}, TipCap: chain.NewAmount(2), FeeCap: chain.NewAmount(30)}, Kind: records.AttemptPay}
 	add := func(s records.Slot, a records.Attempt) error {
-		return r.Try(func(tx *records.Tx) error { return tx.AddAttempt(s, a) })
+		return r.Try(func(tx *records.Tx) error { return tx.Slots().AddAttempt(s, a) })
 	}
 	require.NoError(t, add(s, a))
 	require.ErrorIs(t, add(s, a), records.ErrConflict, "a seq is given once")
@@ -132,16 +132,16 @@ func testAttempts(t *testing.T, url string) {
 	require.False(t, open[0].Mined)
 	r.Mine(Exchange, "", chain.OwnTx{Account: Gateway, Number: 1, Tx: "h0", OK: true})
 	require.True(t, openSlots(r, Exchange, Gateway)[0].Mined)
-	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Exchange); return err })
+	r.Do(func(tx *records.Tx) error { _, err := tx.Chains().StepBack(Exchange); return err })
 	require.False(t, openSlots(r, Exchange, Gateway)[0].Mined)
 
 	r.See(func(tx *records.Tx) error {
-		slot, got, found, err := tx.AttemptByHash(Exchange, "h1")
+		slot, got, found, err := tx.Slots().AttemptByHash(Exchange, "h1")
 		require.NoError(t, err)
 		require.True(t, found)
 		require.Equal(t, s, slot)
 		require.Equal(t, next, got)
-		_, _, found, err = tx.AttemptByHash(Source, "h1")
+		_, _, found, err = tx.Slots().AttemptByHash(Source, "h1")
 		require.False(t, found)
 		return err
 	})
@@ -154,10 +154,10 @@ func testSettle(t *testing.T, url string) {
 	pay, cancel := r.Sign(s, records.AttemptPay), r.Sign(s, records.AttemptCancel)
 	b := r.Mine(Source, "", chain.OwnTx{Account: Hot, Number: 7, Tx: pay, OK: true})
 	settle := func(hash, block string) error {
-		return r.Try(func(tx *records.Tx) error { return tx.SettlePaid(s, hash, block) })
+		return r.Try(func(tx *records.Tx) error { return tx.Slots().SettlePaid(s, hash, block) })
 	}
 	require.ErrorIs(t, settle(pay, b.Hash), records.ErrNotFinal)
-	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
+	r.Do(func(tx *records.Tx) error { _, err := tx.Chains().StepBack(Source); return err })
 	left := b
 	b = r.Mine(Source, "'", chain.OwnTx{Account: Hot, Number: 7, Tx: pay, OK: true})
 	r.Finalize(Source)
@@ -170,10 +170,10 @@ func testSettle(t *testing.T, url string) {
 	got := r.Payment(p)
 	require.Equal(t, []any{records.Paid, pay}, []any{got.State, got.Tx})
 	require.ErrorIs(t, settle(pay, b.Hash), records.ErrConflict, "once")
-	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.SettleVoid(s, cancel, b.Hash, "", true) }), records.ErrConflict)
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.Slots().SettleVoid(s, cancel, b.Hash, "", true) }), records.ErrConflict)
 	require.Empty(t, openSlots(r, Source, Hot))
 	r.See(func(tx *records.Tx) error {
-		slots, err := tx.Slots(p)
+		slots, err := tx.Slots().Of(p)
 		require.Len(t, slots, 1)
 		require.Equal(t, []string{records.SlotPaid, pay, b.Hash}, []string{slots[0].State, slots[0].Tx, slots[0].BlockHash})
 		return err
@@ -186,10 +186,10 @@ func testSettleVoid(t *testing.T, url string) {
 	void := func(s records.Slot, requeue bool) {
 		hash := r.Sign(s, records.AttemptPay)
 		b := r.Mine(Source, "", chain.OwnTx{Account: Hot, Number: s.Nonce, Tx: hash, Void: true})
-		err := r.Try(func(tx *records.Tx) error { return tx.SettleVoid(s, hash, b.Hash, "reverted", requeue) })
+		err := r.Try(func(tx *records.Tx) error { return tx.Slots().SettleVoid(s, hash, b.Hash, "reverted", requeue) })
 		require.ErrorIs(t, err, records.ErrNotFinal)
 		r.Finalize(Source)
-		r.Do(func(tx *records.Tx) error { return tx.SettleVoid(s, hash, b.Hash, "reverted", requeue) })
+		r.Do(func(tx *records.Tx) error { return tx.Slots().SettleVoid(s, hash, b.Hash, "reverted", requeue) })
 	}
 	first := r.Bind(p)
 	void(first, true)
@@ -200,7 +200,7 @@ func testSettleVoid(t *testing.T, url string) {
 	void(second, false)
 	got = r.Payment(p)
 	require.Equal(t, []any{records.HeldPayment, 2}, []any{got.State, got.Gen})
-	r.Do(func(tx *records.Tx) error { return tx.MovePayment(p, records.HeldPayment, records.Queued, "") })
+	r.Do(func(tx *records.Tx) error { return tx.Payments().Move(p, records.HeldPayment, records.Queued, "") })
 	r.Pay(p)
 	require.Equal(t, records.Paid, r.Payment(p).State)
 }
@@ -214,17 +214,17 @@ func testDiffering(t *testing.T, url string) {
 		hash = r.Sign(s, records.AttemptPay)
 		b := r.Mine(Source, "", chain.OwnTx{Account: Hot, Number: s.Nonce, Tx: hash})
 		r.Finalize(Source)
-		r.Do(func(tx *records.Tx) error { return tx.SettleVoid(s, hash, b.Hash, records.ReasonPayoutDiffers, false) })
+		r.Do(func(tx *records.Tx) error { return tx.Slots().SettleVoid(s, hash, b.Hash, records.ReasonPayoutDiffers, false) })
 		return hash
 	}
 	move := func(p uint64, to records.PaymentState) error {
-		return r.Try(func(tx *records.Tx) error { return tx.MovePayment(p, records.HeldPayment, to, "") })
+		return r.Try(func(tx *records.Tx) error { return tx.Payments().Move(p, records.HeldPayment, to, "") })
 	}
 	nothing := func(p uint64, hash string) error {
-		return r.Try(func(tx *records.Tx) error { return tx.NothingMoved(p, hash) })
+		return r.Try(func(tx *records.Tx) error { return tx.Orders().NothingMoved(p, hash) })
 	}
 	settle := func(p uint64, hash string) error {
-		return r.Try(func(tx *records.Tx) error { return tx.SettleDiffering(p, hash) })
+		return r.Try(func(tx *records.Tx) error { return tx.Orders().SettleDiffering(p, hash) })
 	}
 	_, paid := r.Owe(records.Withdrawal, 500)
 	_, again := r.Owe(records.Withdrawal, 600)

@@ -31,16 +31,16 @@ func testOpenAgain(t *testing.T, url string) {
 	s, err := records.Open(t.Context(), records.Config{URL: url})
 	require.NoError(t, err)
 	require.NoError(t, s.Update(t.Context(), func(tx *records.Tx) error {
-		return tx.StartCursor(Source, chain.Point{Height: 5, Hash: "h5"})
+		return tx.Chains().Start(Source, chain.Point{Height: 5, Hash: "h5"})
 	}))
 	require.NoError(t, s.Close())
 	s = open(t, url, nil)
 	require.NoError(t, s.View(t.Context(), func(tx *records.Tx) error {
-		c, err := tx.Cursor(Source)
+		c, err := tx.Chains().Cursor(Source)
 		require.NoError(t, err)
 		require.Equal(t, chain.Point{Height: 5, Hash: "h5"}, c.Point)
 		require.False(t, c.Missing)
-		all, err := tx.Cursors()
+		all, err := tx.Chains().Cursors()
 		require.Equal(t, []records.Cursor{c}, all)
 		return err
 	}))
@@ -62,7 +62,7 @@ func testUpdate(t *testing.T, url string) {
 	r := newRig(t, url)
 	boom := errors.New("boom")
 	err := r.Try(func(tx *records.Tx) error {
-		require.NoError(t, tx.HaltChain(Source, "test"))
+		require.NoError(t, tx.Chains().Halt(Source, "test"))
 		return boom
 	})
 	require.ErrorIs(t, err, boom)
@@ -70,17 +70,17 @@ func testUpdate(t *testing.T, url string) {
 
 	require.Panics(t, func() {
 		_ = r.Try(func(tx *records.Tx) error {
-			require.NoError(t, tx.HaltChain(Source, "test"))
+			require.NoError(t, tx.Chains().Halt(Source, "test"))
 			panic("broken invariant")
 		})
 	})
 	require.False(t, r.Cursor(Source).Halted)
 
-	require.Error(t, r.Store.View(t.Context(), func(tx *records.Tx) error { return tx.HaltChain(Source, "test") }))
+	require.Error(t, r.Store.View(t.Context(), func(tx *records.Tx) error { return tx.Chains().Halt(Source, "test") }))
 
 	ctx, cancel := context.WithCancel(t.Context())
 	err = r.Store.Update(ctx, func(tx *records.Tx) error {
-		require.NoError(t, tx.HaltChain(Source, "test"))
+		require.NoError(t, tx.Chains().Halt(Source, "test"))
 		cancel()
 		return nil
 	})
@@ -131,7 +131,7 @@ func testZombie(t *testing.T, url string) {
 	_, payment := r.Owe(records.Deposit, 500)
 	bind := func(s *records.Store) error {
 		return s.Update(ctx, func(tx *records.Tx) error {
-			_, err := tx.BindSlot(payment, MaxUnmined)
+			_, err := tx.Slots().Bind(payment, MaxUnmined)
 			return err
 		})
 	}

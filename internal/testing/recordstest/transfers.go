@@ -19,7 +19,7 @@ func testTransfers(t *testing.T, url string) {
 	var out records.Transfer
 	r.Do(func(tx *records.Tx) (err error) {
 		var fresh bool
-		out, fresh, err = tx.SeeTransfer(in)
+		out, fresh, err = tx.Transfers().See(in)
 		require.True(t, fresh)
 		return err
 	})
@@ -29,18 +29,18 @@ func testTransfers(t *testing.T, url string) {
 	require.Equal(t, want, r.Transfer(1), "every field comes back")
 
 	r.See(func(tx *records.Tx) error {
-		pending, err := tx.DueTransfers(Exchange, 10)
+		pending, err := tx.Transfers().Due(Exchange, 10)
 		require.Equal(t, []records.Transfer{want}, pending)
 		require.NoError(t, err)
-		byTx, err := tx.TransfersWhere(`WHERE tx = ? ORDER BY id`, in.Tx)
+		byTx, err := tx.Transfers().Where(`WHERE tx = ? ORDER BY id`, in.Tx)
 		require.Equal(t, []records.Transfer{want}, byTx)
 		require.NoError(t, err)
-		_, err = tx.Transfer(99)
+		_, err = tx.Transfers().Get(99)
 		require.ErrorIs(t, err, records.ErrNotFound)
 		return nil
 	})
 	move := func(from, to records.TransferState, reason records.Reason) error {
-		return r.Try(func(tx *records.Tx) error { return tx.MoveTransfer(1, from, to, reason) })
+		return r.Try(func(tx *records.Tx) error { return tx.Transfers().Move(1, from, to, reason) })
 	}
 	require.ErrorIs(t, move(records.Held, records.Final, ""), records.ErrConflict, "it is in another state")
 	r.Pass(time.Second)
@@ -52,7 +52,7 @@ func testTransfers(t *testing.T, url string) {
 	require.NoError(t, move(records.Final, records.Refused, records.ReasonPayoutFailed))
 	require.NoError(t, move(records.Refused, records.Final, ""))
 	require.ErrorIs(t, move(records.Final, records.Orphaned, ""), records.ErrConflict, "its block stands on the chain")
-	r.Do(func(tx *records.Tx) error { return tx.MarkLost(want.Chain, 0) })
+	r.Do(func(tx *records.Tx) error { return tx.Orders().MarkLost(want.Chain, 0) })
 	require.NoError(t, move(records.Final, records.Orphaned, ""))
 	require.ErrorIs(t, move(records.Orphaned, records.Final, ""), records.ErrConflict, "it must be seen again")
 }
@@ -63,7 +63,7 @@ func testDue(t *testing.T, url string) {
 	r := newRig(t, url)
 	due := func(id chain.ID) (refs []string) {
 		r.See(func(tx *records.Tx) error {
-			list, err := tx.DueTransfers(id, 10)
+			list, err := tx.Transfers().Due(id, 10)
 			for _, t := range list {
 				refs = append(refs, t.Ref)
 			}
@@ -74,7 +74,7 @@ func testDue(t *testing.T, url string) {
 	r.Receive(records.Deposit, 50) // by the final point
 	deep := r.Incoming(records.Withdrawal, 100, r.Mine(Exchange, ""))
 	deep.Policy.WithdrawConfirmations = records.Depth{Count: 3}
-	see := func() { r.Do(func(tx *records.Tx) error { _, _, err := tx.SeeTransfer(deep); return err }) }
+	see := func() { r.Do(func(tx *records.Tx) error { _, _, err := tx.Transfers().See(deep); return err }) }
 	see()
 	require.Empty(t, due(Source))
 	r.Finalize(Source)
@@ -84,7 +84,7 @@ func testDue(t *testing.T, url string) {
 	r.Mine(Exchange, "")
 	require.Len(t, due(Exchange), 1)
 	for range 3 {
-		r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Exchange); return err })
+		r.Do(func(tx *records.Tx) error { _, err := tx.Chains().StepBack(Exchange); return err })
 	}
 	require.Empty(t, due(Exchange), "orphaned")
 	r.Mine(Exchange, "'")
@@ -102,7 +102,7 @@ func testReplayedBlock(t *testing.T, url string) {
 	b := r.Mine(Source, "")
 	in := r.Incoming(records.Deposit, 50, b)
 	see := func(in records.Transfer) (out records.Transfer, changed bool) {
-		r.Do(func(tx *records.Tx) (err error) { out, changed, err = tx.SeeTransfer(in); return err })
+		r.Do(func(tx *records.Tx) (err error) { out, changed, err = tx.Transfers().See(in); return err })
 		return out, changed
 	}
 	first, changed := see(in)
@@ -112,8 +112,8 @@ func testReplayedBlock(t *testing.T, url string) {
 	require.False(t, changed)
 	require.Equal(t, first, again, "what was frozen at first sight stays")
 
-	r.Do(func(tx *records.Tx) error { return tx.MoveTransfer(first.ID, records.Seen, records.Final, "") })
-	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
+	r.Do(func(tx *records.Tx) error { return tx.Transfers().Move(first.ID, records.Seen, records.Final, "") })
+	r.Do(func(tx *records.Tx) error { _, err := tx.Chains().StepBack(Source); return err })
 	in.BlockHash = r.Mine(Source, "'").Hash
 	moved, changed := see(in)
 	require.True(t, changed)
@@ -129,13 +129,13 @@ func testChangedFacts(t *testing.T, url string) {
 	remined := in
 	remined.Amount, remined.Net = chain.NewAmount(10), chain.NewAmount(10)
 	see := func(in records.Transfer) (out records.Transfer, err error) {
-		err = r.Try(func(tx *records.Tx) (err error) { out, _, err = tx.SeeTransfer(in); return err })
+		err = r.Try(func(tx *records.Tx) (err error) { out, _, err = tx.Transfers().See(in); return err })
 		return out, err
 	}
 	_, err := see(remined)
 	require.ErrorIs(t, err, records.ErrConflict, "one block says one thing")
 
-	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
+	r.Do(func(tx *records.Tx) error { _, err := tx.Chains().StepBack(Source); return err })
 	remined.BlockHash, remined.Failed = r.Mine(Source, "'").Hash, true
 	out, err := see(remined)
 	require.NoError(t, err)
@@ -145,9 +145,9 @@ func testChangedFacts(t *testing.T, url string) {
 
 	// Decided rows keep their decision; the history contains it.
 	r.Do(func(tx *records.Tx) error {
-		return tx.MoveTransfer(in.ID, records.Seen, records.Refused, records.ReasonFailed)
+		return tx.Transfers().Move(in.ID, records.Seen, records.Refused, records.ReasonFailed)
 	})
-	r.Do(func(tx *records.Tx) error { _, err := tx.StepBack(Source); return err })
+	r.Do(func(tx *records.Tx) error { _, err := tx.Chains().StepBack(Source); return err })
 	remined.BlockHash, remined.Failed = r.Mine(Source, "''").Hash, false
 	out, err = see(remined)
 	require.NoError(t, err)
@@ -166,7 +166,7 @@ func testUnstorableText(t *testing.T, url string) {
 		in := r.Incoming(records.Withdrawal, 100, r.Mine(Exchange, ""))
 		in.PayeeLabel, in.Memo = bad, chain.Memo{Raw: []byte(bad), Label: bad, Address: bad}
 		r.Do(func(tx *records.Tx) error {
-			out, _, err := tx.SeeTransfer(in)
+			out, _, err := tx.Transfers().See(in)
 			require.Empty(t, out.Payee)
 			require.Empty(t, out.PayeeLabel)
 			require.Equal(t, []byte(bad), out.Memo.Raw)

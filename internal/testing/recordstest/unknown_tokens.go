@@ -18,7 +18,7 @@ func testUnknownTokens(t *testing.T, url string) {
 	begin, seq := r.Now(), r.historyEnd()
 	served := records.Network{Source: Source, Exchange: Exchange, Tokens: []records.Token{{TokenID: Token, Asset: "0xserved"}}}
 	for range 2 {
-		r.Do(func(tx *records.Tx) error { return tx.ServeTokens(served) })
+		r.Do(func(tx *records.Tx) error { return tx.Transfers().ServeTokens(served) })
 	}
 	held := map[chain.Asset]uint64{}
 	for _, asset := range []chain.Asset{"0xserved", "0xspam", "0xspam2", chain.Native} {
@@ -26,18 +26,18 @@ func testUnknownTokens(t *testing.T, url string) {
 		in.Asset, in.Token, in.Owner, in.Payee, in.Net, in.Policy = asset, "", "", "", chain.Amount{}, records.Policy{}
 		in.Reason = records.ReasonUnknownToken
 		r.Do(func(tx *records.Tx) (err error) {
-			if in, _, err = tx.SeeTransfer(in); err != nil {
+			if in, _, err = tx.Transfers().See(in); err != nil {
 				return err
 			}
-			unknown, err := tx.OfUnknownToken(in)
+			unknown, err := tx.Transfers().OfUnknownToken(in)
 			require.NoError(t, err)
 			require.Equal(t, asset == "0xspam" || asset == "0xspam2", unknown, asset)
 			held[asset] = in.ID
-			return tx.MoveTransfer(in.ID, records.Seen, records.Held, in.Reason)
+			return tx.Transfers().Move(in.ID, records.Seen, records.Held, in.Reason)
 		})
 	}
 	r.See(func(tx *records.Tx) error {
-		transfers, tokens, err := tx.UnknownTokens(begin)
+		transfers, tokens, err := tx.Transfers().UnknownTokens(begin)
 		require.NoError(t, err)
 		require.Equal(t, [2]uint64{2, 2}, [2]uint64{transfers, tokens})
 		seen, err := books.UnknownTokensBetween(tx, seq, r.historyEnd())

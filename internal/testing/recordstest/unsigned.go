@@ -16,14 +16,14 @@ func testUnsigned(t *testing.T, url string) {
 	r := newRig(t, url)
 	approve := func(payment uint64) error {
 		return r.Try(func(tx *records.Tx) error {
-			return tx.AddApproval(payment, chain.Approval{Key: "ann", Expires: r.Now().Add(time.Hour).Unix(), Nonce: "nonce", Signature: "signature"})
+			return tx.Payments().Approve(payment, chain.Approval{Key: "ann", Expires: r.Now().Add(time.Hour).Unix(), Nonce: "nonce", Signature: "signature"})
 		})
 	}
 	cancel := func(s records.Slot) error {
-		return r.Try(func(tx *records.Tx) error { return tx.OrderCancel(s, "test") })
+		return r.Try(func(tx *records.Tx) error { return tx.Slots().OrderCancel(s, "test") })
 	}
 	leave := func(s records.Slot) error {
-		return r.Try(func(tx *records.Tx) error { return tx.ForkUnsigned(s, "test") })
+		return r.Try(func(tx *records.Tx) error { return tx.Slots().ForkUnsigned(s, "test") })
 	}
 	_, signed := r.Owe(records.Withdrawal, 500)
 	_, unsigned := r.Owe(records.Withdrawal, 600)
