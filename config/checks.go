@@ -5,18 +5,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/signer/checks"
-	"gatewayd/signer/remote"
 )
-
-// Signer is the signer's section: the checks of payments, and the address of `gatewayd signer` for
-// the daemon. A daemon whose wallet names no signer signs itself.
-type Signer struct {
-	checks.Config `yaml:",inline"`
-	Place         remote.Config `yaml:",inline"`
-	// Guard is the PostgreSQL database of the sign-guard, which several signers share; empty: it is
-	// a file with the signer's data.
-	Guard string `yaml:"guard"`
-}
 
 // CheckedAssets are the gateway tokens as the signer's checks count them, on each of their chains.
 func (c Config) CheckedAssets() (list []checks.Asset) {

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"gatewayd/signer/checks"
 	"strings"
 
 	"gatewayd/chain"
@@ -78,4 +79,14 @@ func (c Chain) Rules() (chain.Rules, error) {
 		return vite.NewSigningRules(s.Signing()), nil
 	}
 	return nil, fmt.Errorf("chain %s: a separate signer does not support chains of kind %s", c.ID, c.Kind)
+}
+
+// Signer is the signer's section: the checks of payments, and the address of `gatewayd signer` for
+// the daemon. A daemon whose wallet names no signer signs itself.
+type Signer struct {
+	checks.Config `yaml:",inline"`
+	Place         remote.Config `yaml:",inline"`
+	// Guard is the PostgreSQL database of the sign-guard, which several signers share; empty: it is
+	// a file with the signer's data.
+	Guard string `yaml:"guard"`
 }

@@ -83,22 +83,13 @@ func checkConditions(r checks.Report) (list []records.Condition) {
 // maxHeldRead bounds how many held payments of a reason are counted.
 const maxHeldRead = 100
 
-// heldConditions returns the payments held by the signer, by reason.
+// heldConditions returns the payments that people must look at, by reason.
 func heldConditions(tx *records.Tx) (list []records.Condition, err error) {
-	for _, h := range []struct {
-		reason records.Reason
-		kind   status.Kind
-		what   string
-	}{
-		{records.HeldApproval, status.ApprovalsWanted, "wait for approvals"},
-		{records.HeldLimit, status.LimitReached, "are held by a limit"},
-		{records.HeldListed, status.PaymentsListed, "are held because of a list of addresses"},
-		{records.HeldUnproven, status.PaymentsHeld, "are held because the signer cannot prove them"},
-		{records.HeldRefused, status.PaymentsHeld, "are refused by the signer"},
-		{records.ReasonPayoutFailed, status.PaymentsHeld, "have failed on their chain, and none of them was a payout"},
-		{records.ReasonPayoutDiffers, status.PaymentsHeld, "may be paid: their transactions differ from the payments"},
-	} {
-		held, err := tx.Payments().HeldFor(h.reason, 0, maxHeldRead)
+	for _, reason := range records.AllReasons() {
+		if reason.Condition == "" {
+			continue
+		}
+		held, err := tx.Payments().HeldFor(reason.Reason, 0, maxHeldRead)
 		if err != nil {
 			return nil, err
 		}
@@ -109,7 +100,7 @@ func heldConditions(tx *records.Tx) (list []records.Condition, err error) {
 		if len(held) == maxHeldRead {
 			count = "at least " + count
 		}
-		detail := fmt.Sprintf("%s payments %s; the first is %s", count, h.what, nameOf(held[0]))
+		detail := fmt.Sprintf("%s payments %s; the first is %s", count, reason.Condition, nameOf(held[0]))
 		advice, err := operator.PaymentAdvice(tx, held[0])
 		if err != nil {
 			return nil, err
@@ -117,9 +108,21 @@ func heldConditions(tx *records.Tx) (list []records.Condition, err error) {
 		if advice != "" {
 			detail += ": " + advice
 		}
-		list = append(list, records.Condition{Kind: string(h.kind), Subject: string(h.reason), Detail: detail})
+		list = append(list, records.Condition{Kind: string(kindOf(reason.Reason)), Subject: string(reason.Reason), Detail: detail})
 	}
 	return list, nil
+}
+
+func kindOf(reason records.Reason) status.Kind {
+	switch reason {
+	case records.HeldApproval:
+		return status.ApprovalsWanted
+	case records.HeldLimit:
+		return status.LimitReached
+	case records.HeldListed:
+		return status.PaymentsListed
+	}
+	return status.PaymentsHeld
 }
 
 // nameOf returns an operator's name for a payment: its record or, without one, its number and the

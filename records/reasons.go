@@ -66,6 +66,9 @@ type ReasonInfo struct {
 	Payment bool
 	// AskedAgain: the signer is asked again about a payment that is held for it.
 	AskedAgain bool
+	// Condition is what a condition reports about the payments that people must look at: "3 payments
+	// wait for approvals". Empty: such payments make no condition.
+	Condition string
 	// English and Chinese are its labels on the console.
 	English, Chinese string
 }
@@ -78,10 +81,10 @@ var reasons = []ReasonInfo{
 	{Reason: ReasonWrongAddress, Outcome: Refused, English: "wrong address", Chinese: "地址错误"},
 	{Reason: ReasonWrongComment, Outcome: Refused, English: "wrong comment", Chinese: "备注错误"},
 	{Reason: ReasonFailed, Outcome: Refused, English: "failed on chain", Chinese: "链上失败"},
-	{Reason: ReasonPayoutFailed, English: "payout failed", Chinese: "付款失败"},
+	{Reason: ReasonPayoutFailed, Condition: "have failed on their chain, and none of them was a payout", English: "payout failed", Chinese: "付款失败"},
 	{Reason: ReasonPayeeRefuses, Outcome: Refused, English: "payee refuses", Chinese: "收款方拒收"},          // decided again after a write-off, when its block returns
 	{Reason: ReasonPayeeGas, Outcome: Refused, English: "payee needs too much gas", Chinese: "收款方耗费过高"}, // likewise
-	{Reason: ReasonPayoutDiffers, English: "payout differs", Chinese: "付款内容不符"},
+	{Reason: ReasonPayoutDiffers, Condition: "may be paid: their transactions differ from the payments", English: "payout differs", Chinese: "付款内容不符"},
 	{Reason: ReasonUnknownLabel, Outcome: Held, English: "unknown label", Chinese: "未知标签"},
 	{Reason: ReasonUnbound, Outcome: Held, English: "address not given to a user", Chinese: "地址未绑定"},
 	{Reason: ReasonUnknownToken, Outcome: Held, English: "unknown token", Chinese: "未知代币"},
@@ -101,10 +104,10 @@ var reasons = []ReasonInfo{
 	{Reason: WaitsTokenLimit, Payment: true, English: "token refuses the amount", Chinese: "代币拒绝该金额"},
 	{Reason: WaitsAsset, Payment: true, English: "asset cannot be read", Chinese: "无法读取资产"},
 
-	{Reason: HeldLimit, Payment: true, AskedAgain: true, English: "limit", Chinese: "限额"},
-	{Reason: HeldApproval, Payment: true, AskedAgain: true, English: "approval", Chinese: "待审批"},
-	{Reason: HeldListed, Payment: true, AskedAgain: true, English: "listed address", Chinese: "命中名单"},
-	{Reason: HeldUnproven, Payment: true, AskedAgain: true, English: "not proven", Chinese: "无法证明"},
+	{Reason: HeldLimit, Payment: true, AskedAgain: true, Condition: "are held by a limit", English: "limit", Chinese: "限额"},
+	{Reason: HeldApproval, Payment: true, AskedAgain: true, Condition: "wait for approvals", English: "approval", Chinese: "待审批"},
+	{Reason: HeldListed, Payment: true, AskedAgain: true, Condition: "are held because of a list of addresses", English: "listed address", Chinese: "命中名单"},
+	{Reason: HeldUnproven, Payment: true, AskedAgain: true, Condition: "are held because the signer cannot prove them", English: "not proven", Chinese: "无法证明"},
 	{Reason: HeldRefused, Payment: true, English: "signer refuses", Chinese: "签名器拒绝"},
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"sync/atomic"
@@ -20,23 +19,8 @@ import (
 // measureEvery is the interval at which the time between blocks is measured.
 const measureEvery = 10 * time.Minute
 
-// Config is the monitor's part of the configuration file.
-type Config struct {
-	// Every is the interval of checking nodes and followers, at most 15s; default 10s. A fault
-	// shows after four checks at the latest.
-	Every time.Duration `yaml:"every"`
-}
-
 // maxEvery keeps the promise of a minute.
 const maxEvery = 15 * time.Second
-
-// Check names the setting that cannot be used.
-func (c Config) Check() error {
-	if c.Every < 0 || c.Every > maxEvery {
-		return fmt.Errorf("every: must be from 0s to %s", maxEvery)
-	}
-	return nil
-}
 
 // store is the records as the monitor uses them.
 type store interface {

@@ -237,7 +237,10 @@ func TestColdMoneyByHand(t *testing.T) {
 	require.NoError(t, r.w.solvency().Round(t.Context())) // the books of the token begin
 	order := records.Payment{Purpose: chain.Cold, Network: "main", Token: usd, Chain: "eth", Account: r.net.Hot, Asset: usdEth, Amount: units(9), Payee: r.cold()}
 	hash := r.strangerPays(r.cold(), 700)
-	r.update(func(tx *records.Tx) error { _, err := tx.Treasury().OrderMove(order, "counted on other money"); return err })
+	r.update(func(tx *records.Tx) error {
+		_, err := tx.Treasury().OrderMove(order, "counted on other money")
+		return err
+	})
 	require.Equal(t, units(700), sheet().Missing)
 
 	ops, g := r.operatorRecovery(), &showing{Guard: r.guard}

@@ -9,8 +9,8 @@ import (
 // lagging node behind one address.
 const patience = 30 * time.Second
 
-// Shorter judges whether a chain that is shorter than what is stored took blocks back. The zero
-// value is ready, and safe for concurrent use.
+// shorterChains judges whether a chain that is shorter than what is stored took blocks back. The
+// zero value is ready, and safe for concurrent use.
 type shorterChains struct {
 	mu      sync.Mutex
 	since   time.Time // zero: it is not shorter

@@ -25,7 +25,7 @@ const (
 // fundsCheck finds out which queued payments of an account can be paid now.
 type fundsCheck struct {
 	funds     *spendable
-	ceilings  map[uint64]chain.Amount // by payment, see Watcher.ceilings
+	ceilings  map[uint64]chain.Amount // by payment, see Payers.ceilings
 	refuser   func(context.Context, records.Payment, error) error
 	short     map[chain.Asset]bool
 	noCoin    bool

@@ -203,7 +203,7 @@ func (p *payer) signAndSend(ctx context.Context, a records.Account, cur records.
 		}
 		unmined = stored
 	}
-	p.send(ctx, a, cur, unmined)
+	p.sendUnmined(ctx, a, cur, unmined)
 	return err
 }
 

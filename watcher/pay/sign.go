@@ -19,7 +19,7 @@ import (
 type signing struct {
 	slot    records.OpenSlot
 	prev    []chain.Attempt
-	maxCost chain.Amount // see Watcher.ceilings
+	maxCost chain.Amount // see Payers.ceilings
 }
 
 // cancels reports whether the slot's number is to be used up without paying.

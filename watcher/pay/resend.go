@@ -13,9 +13,10 @@ import (
 	"gatewayd/transfers"
 )
 
-// send sends and re-sends: it hands the newest attempt of each unmined slot to the nodes, once per
-// block of ours. The slots are as the database has them: nothing is sent that is not stored.
-func (p *payer) send(ctx context.Context, a records.Account, cur records.Cursor, slots []records.OpenSlot) {
+// sendUnmined sends and re-sends: it hands the newest attempt of each unmined slot to the nodes,
+// once per block of ours. The slots are as the database has them: nothing is sent that is not
+// stored.
+func (p *payer) sendUnmined(ctx context.Context, a records.Account, cur records.Cursor, slots []records.OpenSlot) {
 	p.pruneSent(cur)
 	var list []chain.Attempt
 	var of []records.Slot
