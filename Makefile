@@ -16,16 +16,17 @@ run: ## both chains, the gateway and the exchange on this machine, funded and em
 .PHONY: demo
 demo: ## a deposit and a withdrawal, step by step; SOURCE=anvil or SOURCE=geth uses that node
 	@case "$(SOURCE)" in anvil) scripts/npm-install.sh ;; geth) scripts/go-tool.sh geth ;; esac
-	go run ./cmd/gatewayd demo --source=$(SOURCE)
+	go run ./cmd/gatewaydemo --source=$(SOURCE)
 
 .PHONY: demo-exchange
 demo-exchange: ## an API key, orders, pushes and a withdrawal on the exchange of a running `make run`
-	go run ./cmd/gatewayd demo exchange
+	go run ./cmd/gatewaydemo exchange
 
 .PHONY: demo-custody
 demo-custody: ## a thief who owns the daemon, limits, approvals, a block list, with the signer as a process; SOURCE=geth uses that node
 	@case "$(SOURCE)" in anvil) scripts/npm-install.sh ;; geth) scripts/go-tool.sh geth ;; esac
-	go run ./cmd/gatewayd demo custody --source=$(SOURCE)
+	@go build -o build/demo/ ./cmd/gatewayd ./cmd/gatewaydemo
+	@build/demo/gatewaydemo custody --source=$(SOURCE)
 
 .PHONY: drill
 drill: ## breaks three gateways in every way there is and repairs them by command (three minutes); ARGS="-run TestDrill//halted-account"

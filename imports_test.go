@@ -85,6 +85,7 @@ var mayImport = map[string][]string{
 	"operator/doctor":              {"chain", "chain/ethereum", "chain/vite", "config", "daemon", "exchangeapi/index", "exchangeapi/rates", "httpserver", "operator", "records", "records/books", "signer/remote", "status", "vite/client", "vite/core"},
 	"operator/console":             {"chain", "config", "httpserver", "operator", "records", "signer/approval", "signer/checks", "status", "transfers", "watcher/recovery"},
 	"cmd/gatewayd":                 {"..."},
+	"cmd/gatewaydemo":              {"..."},
 	"cmd/gatewaybench":             {"..."},
 	"scripts/mutate":               {},
 	"scripts/reference":            {},

@@ -1,5 +1,5 @@
 # What package-test.sh and image-test.sh share: both chains, the configuration of a gateway whose signer is another user's, and a user of it.
-# They set `program`, the command that runs gatewayd as the daemon's user, and `folder`, where that user may write.
+# They set `program` and `demo`, the commands that run gatewayd and gatewaydemo as the daemon's user, and `folder`, where that user may write.
 token=tti_687d8a93915393b219212c73 everybody='climb weasel symbol pluck police congress industry crunch lawsuit auto arch gallery'
 source=http://127.0.0.1:18545 exchange=http://127.0.0.1:18133 gateway=127.0.0.1:8081
 
@@ -27,5 +27,5 @@ bridged() {
 	printf '{"gateway":"http://%s/gateway/eth","source":"%s","exchange":"%s","mnemonic":"%s","faucetKey":"%s","tokens":[{"symbol":"ETH-000","token":"%s","asset":"native","decimals":18,"minimum":"10000000000000000"}]}' \
 		$gateway $source $exchange "$everybody" "$key" $token >"$folder/user.json"
 	chmod 644 "$folder/user.json"
-	"${program[@]}" demo --info "$inside/user.json"
+	"${demo[@]}" --info "$inside/user.json"
 }

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Builds gatewayd as one static file: build.sh ARCHITECTURE VERSION COMMIT OUTPUT
+# Builds gatewayd as one static file: build.sh ARCHITECTURE VERSION COMMIT OUTPUT [PROGRAM]
+# PROGRAM is another folder of cmd.
 # cgo is for SQLite. The tags keep the C library's resolver, user database and loader out, so that linking it statically is sound.
 # The same sources, Go and C compiler give the same bytes, whatever folder they are in.
 set -euo pipefail
-arch=$1 version=$2 commit=$3 output=$(realpath -m "$4")
+arch=$1 version=$2 commit=$3 output=$(realpath -m "$4") program=${5:-gatewayd}
 cd "$(dirname "$0")/.."
 
 export GOOS=linux GOARCH=$arch CGO_ENABLED=1
@@ -22,4 +23,4 @@ if [ "$arch" != "$(go env GOHOSTARCH)" ]; then
 fi
 go build -trimpath -buildvcs=false -tags netgo,osusergo,sqlite_omit_load_extension,timetzdata \
 	-ldflags "-s -w -linkmode external -extldflags \"-static\" -X gatewayd/daemon.version=$version -X gatewayd/daemon.commit=$commit" \
-	-o "$output" ./cmd/gatewayd
+	-o "$output" "./cmd/$program"

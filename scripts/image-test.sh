@@ -13,6 +13,7 @@ mount -t tmpfs -o mode=750,uid=65533,gid=65533 socket "$root/run/gatewayd-signer
 mount -t tmpfs -o mode=1777 tmp "$root/tmp"
 
 program=(setpriv --no-new-privs chroot --userspec=65532:65532 --groups=65532,65533 "$root" /usr/local/bin/gatewayd)
+demo=("${program[@]::${#program[@]}-1}" /usr/local/bin/gatewaydemo)
 signer=(setpriv --no-new-privs chroot --userspec=65533:65533 --groups=65533 "$root" /usr/local/bin/gatewayd)
 fail() { echo "image: $*" >&2 && exit 1; }
 eventually() { # command ...
@@ -31,7 +32,7 @@ if "${program[@]}" wallet new --dir /etc/wallet --password-file /data/password 2
 "${program[@]}" dev --dir /data/dev >/dev/null &
 dev=$!
 eventually "${program[@]}" health
-"${program[@]}" demo | grep -c CONFIRMED
+"${demo[@]}" | grep -c CONFIRMED
 kill $dev && wait $dev || true
 
 # The signer as its own user, whose folder the daemon's does not read.

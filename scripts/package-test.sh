@@ -9,7 +9,7 @@ folder=$state inside=$state
 
 fail() { echo "package: $*" >&2 && exit 1; }
 user() { echo setpriv --reuid "$1" --regid "$1" --init-groups --no-new-privs --bounding-set=-all env -C "/var/lib/$1" "HOME=/var/lib/$1"; }
-read -ra daemon <<<"$(user gatewayd)" && program=("${daemon[@]}" gatewayd)
+read -ra daemon <<<"$(user gatewayd)" && program=("${daemon[@]}" gatewayd) demo=("${daemon[@]}" gatewaydemo)
 read -ra signer <<<"$(user gatewayd-signer)"
 as() { "${daemon[@]}" "$@"; }
 as_signer() { "${signer[@]}" "$@"; }
@@ -51,7 +51,7 @@ echo "the example: $(tail -1 <<<"$said")"
 "${program[@]}" dev --dir $state/dev >$state/dev.log 2>&1 &
 dev=$!
 eventually as gatewayd health
-as gatewayd demo >/root/demo.log 2>&1 || fail "demo: $(tail -5 /root/demo.log)"
+"${demo[@]}" >/root/demo.log 2>&1 || fail "demo: $(tail -5 /root/demo.log)"
 echo "demo: $(grep -c CONFIRMED /root/demo.log) transfers confirmed"
 
 kill $dev && wait $dev || true

@@ -41,9 +41,14 @@ rebuild() {
 		GOCACHE=$home/cache "$other/scripts/build.sh" amd64 "$version" "$commit" "$home/again" && cmp "$home/gatewayd" "$home/again"
 }
 
+# demo builds the program that acts as a user. It is not in the release.
+demo() { # root file system, whose programs it joins
+	scripts/build.sh amd64 "$version" '' "$home/gatewaydemo" gatewaydemo && install -D -m 755 "$home/gatewaydemo" "$1/usr/local/bin/gatewaydemo"
+}
+
 # The package in a Debian that its systemd has started: the service itself, closed in as its unit says.
 package() {
-	debian && cp "$release"/gatewayd_*_amd64.deb "$root/root/" && install -m 755 scripts/package-test.sh scripts/apart-test.sh "$root/root/" || return 1
+	debian && cp "$release"/gatewayd_*_amd64.deb "$root/root/" && install -m 755 scripts/package-test.sh scripts/apart-test.sh "$root/root/" && demo "$root" || return 1
 	cat >"$root/etc/systemd/system/package-test.service" <<-'UNIT'
 		[Service]
 		ExecStart=/bin/sh -c '/root/package-test.sh >/root/log 2>&1; systemctl exit $$?'
@@ -62,7 +67,7 @@ package() {
 # The image's root, read-only but for the folders of its users, as them without any rights.
 image() {
 	local at=$home/image
-	rm -rf "$at" && mkdir -p "$at" && go run ./scripts/release unpack "$release/gatewayd_${version}_image.tar" linux/amd64 "$at" || return 1
+	rm -rf "$at" && mkdir -p "$at" && go run ./scripts/release unpack "$release/gatewayd_${version}_image.tar" linux/amd64 "$at" && demo "$at" || return 1
 	unshare --mount --pid --net --fork --kill-child scripts/image-test.sh "$at"
 }
 

@@ -10,10 +10,11 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"syscall"
 	"time"
+
+	"gatewayd/dev/demo"
 )
 
 // Cases are all of this package, in the order in which they are shown.
@@ -79,17 +80,13 @@ func answers(ctx context.Context, url string) error {
 	return err
 }
 
-// gatewayd returns the path of the program next to this one.
+// gatewayd returns the path of the program next to this one. Without it the case is skipped.
 func gatewayd() (string, error) {
-	self, err := os.Executable()
+	path, err := demo.Gatewayd()
 	if err != nil {
-		return "", fmt.Errorf("finding this program: %w", err)
+		return "", fmt.Errorf("%w: %w", ErrSkip, err)
 	}
-	exe := filepath.Join(filepath.Dir(self), "gatewayd")
-	if _, err := os.Stat(exe); err != nil {
-		return "", fmt.Errorf("%w: %s is not there (make build)", ErrSkip, exe)
-	}
-	return exe, nil
+	return path, nil
 }
 
 // firstURL returns the suggested URL, once the environment is ready.

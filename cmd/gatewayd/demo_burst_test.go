@@ -2,9 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -36,14 +36,14 @@ func TestDemoBurstOfManyAccounts(t *testing.T) {
 	}
 }
 
-// demoBurst runs the command and checks its result.
+// demoBurst runs the demo and checks its result.
 func demoBurst(t *testing.T, r *rig, count int) {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
 	var out bytes.Buffer
-	w := testStreams(t)
-	w.stdout = &out
-	info := filepath.Join(filepath.Dir(r.Info.Config), "dev.json")
-	late := run(t.Context(), []string{"demo", "burst", "--json", "--count", strconv.Itoa(count), "--info", info, "--timeout", "5m"}, w)
+	o := demo.BurstOptions{Info: filepath.Join(filepath.Dir(r.Info.Config), "dev.json"), Count: count, JSON: true}
+	late := demo.RunBurst(ctx, o, &out)
 	if late != nil {
 		require.ErrorIs(t, late, demo.ErrPromise, out.String())
 	}

@@ -64,7 +64,7 @@ func rootCommand(w streams) *cobra.Command {
 	}
 	root.SetVersionTemplate("gatewayd {{.Version}}\n")
 	root.AddCommand(
-		devCommand(w), runCommand(w), signerCommand(w), demoCommand(w),
+		devCommand(w), runCommand(w), signerCommand(w),
 		recordsCommand(w), channelCommand(w), accountCommand(w), chainCommand(w), rescanCommand(w), auditCommand(w), doctorCommand(w), reloadCommand(w), apikeyCommand(w),
 		backupCommand(w), restoreCommand(w), manCommand(),
 		walletCommand(w), genesisCommand(w), configCommand(w), statusCommand(w), balancesCommand(w), alertsCommand(w), consoleCommand(w), historyCommand(w), limitsCommand(w), approveCommand(w), approverCommand(w), healthCommand(w), versionCommand(w),

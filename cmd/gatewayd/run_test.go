@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -13,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -129,29 +126,4 @@ func writeGenesis(t *testing.T, path string, g ledger.Genesis) {
 	text, err := json.Marshal(file)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, text, 0o600))
-}
-
-// TestDemo runs a newcomer's first command, on each kind of node.
-func TestDemo(t *testing.T) {
-	t.Parallel()
-	t.Run("embedded", func(t *testing.T) {
-		t.Parallel()
-		r := newRig(t)
-		var out bytes.Buffer
-		require.NoError(t, demo.Run(t.Context(), filepath.Join(filepath.Dir(r.Info.Config), "dev.json"), &out))
-		require.Contains(t, out.String(), "All records are final.")
-		r.waitUntilSettled(t)
-	})
-	for _, kind := range []string{"anvil", "geth"} {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-			defer cancel()
-			var out bytes.Buffer
-			w := testStreams(t)
-			w.stdout = &out
-			require.NoError(t, run(ctx, []string{"demo", "--source", kind}, w), out.String())
-			require.Contains(t, out.String(), "All records are final.")
-		})
-	}
 }

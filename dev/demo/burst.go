@@ -12,7 +12,7 @@ import (
 	"gatewayd/dev"
 )
 
-// BurstOptions are the flags of `gatewayd demo burst`.
+// BurstOptions are the flags of `gatewaydemo burst`.
 type BurstOptions struct {
 	Info     string
 	URLs     dev.Info // in place of those that the description has

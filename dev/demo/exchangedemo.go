@@ -17,7 +17,7 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// ExchangeOptions are the flags of `gatewayd demo exchange`.
+// ExchangeOptions are the flags of `gatewaydemo exchange`.
 type ExchangeOptions struct {
 	Info     string
 	URLs     dev.Info // in place of those that the description has

@@ -36,6 +36,19 @@ type CustodyProcesses struct {
 	closers        []func()
 }
 
+// Gatewayd returns the path of the program gatewayd next to this one.
+func Gatewayd() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("finding this program: %w", err)
+	}
+	path := filepath.Join(filepath.Dir(self), "gatewayd")
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("%s is missing: build it with `go build -o %s ./cmd/gatewayd`", path, path)
+	}
+	return path, nil
+}
+
 func (p *CustodyProcesses) file(name string) string { return filepath.Join(p.dir, name) }
 
 // configure makes the wallet and both configurations: the keys are in the signer's only.

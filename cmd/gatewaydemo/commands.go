@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,11 +12,11 @@ import (
 	"gatewayd/operator"
 )
 
-func demoCommand(w streams) *cobra.Command {
+func rootCommand(w streams) *cobra.Command {
 	var source, info string
 	var patience time.Duration
 	c := &cobra.Command{
-		Use: "demo", Short: "Make deposits and withdrawals as a user of a running `gatewayd dev`", Args: cobra.NoArgs,
+		Use: "gatewaydemo", Short: "Make deposits and withdrawals as a user of a running `gatewayd dev`", Args: noArgs, SilenceUsage: true, SilenceErrors: true,
 		Long: "Make a deposit and a withdrawal of each kind of token as a user and print their states.\n" +
 			"With --source anvil or geth it starts that node and a daemon on it first.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -32,20 +31,23 @@ func demoCommand(w streams) *cobra.Command {
 	c.Flags().StringVar(&source, "source", "embedded", "source chain: embedded (a running `gatewayd dev`), anvil or geth")
 	c.Flags().StringVar(&info, "info", dev.InfoPath(), "description of the development environment")
 	c.Flags().DurationVar(&patience, "timeout", 5*time.Minute, "give up after this long")
-	c.AddCommand(demoExchangeCommand(w), demoBurstCommand(w), demoCustodyCommand(w))
+	c.SetFlagErrorFunc(flagError)
+	c.AddCommand(exchangeCommand(w), burstCommand(w), custodyCommand(w))
 	return c
 }
 
-func demoCustodyCommand(w streams) *cobra.Command {
+func custodyCommand(w streams) *cobra.Command {
 	var o demo.CustodyOptions
 	var patience time.Duration
 	c := &cobra.Command{
-		Use: "custody", Short: "Show how the signer protects against a stolen daemon: approvals, limits, a block list and rotation", Args: cobra.NoArgs,
+		Use: "custody", Short: "Show how the signer protects against a stolen daemon: approvals, limits, a block list and rotation", Args: noArgs,
 		Long: "Start both chains, the signer and the daemon as separate processes, and show: an honest withdrawal, an attack with a stolen daemon\n" +
 			"(which gets nothing), an approved payment, a daily limit, a listed payee, a new hot account. Exit code 1 if a check fails. docs/custody.md has the rules.",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if o.Program, err = os.Executable(); err != nil {
-				return err
+			if o.Program == "" {
+				if o.Program, err = demo.Gatewayd(); err != nil {
+					return err
+				}
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), patience)
 			defer cancel()
@@ -53,16 +55,17 @@ func demoCustodyCommand(w streams) *cobra.Command {
 		},
 	}
 	f := c.Flags()
+	f.StringVar(&o.Program, "gatewayd", "", "path of gatewayd; empty: next to this program")
 	f.StringVar(&o.Source, "source", "embedded", "source chain: embedded, anvil or geth")
 	f.DurationVar(&o.Period, "period", dev.Clock, "time between blocks of both chains")
 	f.DurationVar(&patience, "timeout", 10*time.Minute, "give up after this long")
 	return c
 }
 
-func demoExchangeCommand(w streams) *cobra.Command {
+func exchangeCommand(w streams) *cobra.Command {
 	var o demo.ExchangeOptions
 	c := &cobra.Command{
-		Use: "exchange", Short: "Trade on the exchange as two users, against a running `gatewayd dev`", Args: cobra.NoArgs,
+		Use: "exchange", Short: "Trade on the exchange as two users, against a running `gatewayd dev`", Args: noArgs,
 		Long: "Trade on the exchange as two users: tokens over the gateway, a market of their own, API keys, signed orders and their pushes in\n" +
 			"all forms, exact balances, and withdrawals over the gateway. Exit code 1 if a check fails.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -82,14 +85,14 @@ func demoExchangeCommand(w streams) *cobra.Command {
 	return c
 }
 
-func demoBurstCommand(w streams) *cobra.Command {
+func burstCommand(w streams) *cobra.Command {
 	var o demo.BurstOptions
 	c := &cobra.Command{
-		Use: "burst", Short: "Let many users of a running `gatewayd dev` deposit and withdraw at once", Args: cobra.NoArgs,
+		Use: "burst", Short: "Let many users of a running `gatewayd dev` deposit and withdraw at once", Args: noArgs,
 		Long: "Let many users deposit and withdraw at once. It prints, in blocks of each chain, when the last transfer was final, sent and paid, and ends with\n" +
 			"exit code 0 only if all balances are exact and all payouts met the promised time, counted from the block in which the last was final:\n\n" + demo.Promise,
 		Example: "  gatewayd dev --confirmations 180 --finality 64     in another terminal\n" +
-			"  gatewayd demo burst --count 500",
+			"  gatewaydemo burst --count 500",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.Count < 1 || o.Count > demo.MaxBurst {
 				return operator.Usagef("--count %d: must be from 1 to %d", o.Count, demo.MaxBurst)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,10 +12,11 @@ import (
 // blocks, and shows what holds payments, on each source chain.
 func TestDemoCustody(t *testing.T) {
 	t.Parallel()
+	program := filepath.Join(buildPrograms(t), "gatewaydemo")
 	for source, period := range map[string]string{"embedded": "200ms", "geth": "1s"} {
 		t.Run(source, func(t *testing.T) {
 			t.Parallel()
-			out, err := exec.CommandContext(t.Context(), "gatewayd", "demo", "custody", "--source", source, "--period", period).CombinedOutput()
+			out, err := exec.CommandContext(t.Context(), program, "custody", "--source", source, "--period", period).CombinedOutput()
 			require.NoError(t, err, string(out))
 			for _, line := range []string{
 				"shows no transfer", "pays out 12000000 at most", "the signer has no network", "it is for another payment", "fee per gas: ",
