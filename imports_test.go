@@ -233,6 +233,15 @@ func TestSQLIsWrittenInFewPackages(t *testing.T) {
 	}
 }
 
+// TestDaemonHasNoTestCode checks that what only demos and tests use is not in the daemon's binary.
+func TestDaemonHasNoTestCode(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "./cmd/gatewayd").Output()
+	require.NoError(t, err)
+	for path := range strings.Lines(string(out)) {
+		require.NotRegexp(t, `^gatewayd/(dev/demo|dev/drill|internal/testing/.*)\n|^testing\b|/testify\b|^net/http/httptest\b`, path)
+	}
+}
+
 // TestRulesAreAcyclic: a table with a cycle would permit everything.
 func TestRulesAreAcyclic(t *testing.T) {
 	var visit func(name string, above []string)
