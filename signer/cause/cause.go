@@ -26,6 +26,7 @@ type Reader interface {
 	Head(ctx context.Context) (chain.Head, error)
 	Block(ctx context.Context, height uint64) (chain.Block, error)
 	CheckAddress(addr, label string) (string, error)
+	Balance(ctx context.Context, account string, asset chain.Asset) (chain.Amount, error)
 }
 
 // bindings are the deposit addresses and labels that the signer has given out.

@@ -20,36 +20,26 @@ const (
 	gasPerHour    = 5_000
 )
 
-// balances and costs are a ledger's abilities in addition to Reader.
-type balances interface {
-	Balance(ctx context.Context, account string, asset chain.Asset) (chain.Amount, error)
-}
-type costs interface {
-	// TokenSweepCost is the native coin that an address needs to send one token payment.
-	TokenSweepCost(ctx context.Context) (chain.Amount, error)
-}
-
 // gas passes coin for the fees of an account that has something of a token, as far as sweeping that
 // costs.
 func (c *Checker) gas(ctx context.Context, n policy.Network, id chain.ID, claim chain.Claim) error {
 	p := claim.Payment
-	if reader, ok := c.parts.Chains[id].(balances); ok {
-		sweepable, err := hasTokens(ctx, reader, n, p.To)
-		switch {
-		case err != nil:
-			return nodesFailed(id, err)
-		case !sweepable:
-			return later("%s has no tokens worth a sweep: coin for gas goes only to accounts with tokens", p.To)
-		}
-		if err := c.boundGas(ctx, reader, id, claim); err != nil {
-			return err
-		}
+	reader := c.parts.Chains[id]
+	sweepable, err := hasTokens(ctx, reader, n, p.To)
+	switch {
+	case err != nil:
+		return nodesFailed(id, err)
+	case !sweepable:
+		return later("%s has no tokens worth a sweep: coin for gas goes only to accounts with tokens", p.To)
+	}
+	if err := c.boundGas(ctx, reader, id, claim); err != nil {
+		return err
 	}
 	return c.gasBook.count(id, p.To, claim.Key(id))
 }
 
 // hasTokens reports whether an account has as much of a token as a deposit has at least.
-func hasTokens(ctx context.Context, reader balances, n policy.Network, account string) (bool, error) {
+func hasTokens(ctx context.Context, reader Reader, n policy.Network, account string) (bool, error) {
 	for _, t := range n.Tokens {
 		if t.Asset == chain.Native {
 			continue
@@ -89,10 +79,10 @@ func (c *Checker) wasGranted(ctx context.Context, id chain.ID, claim chain.Claim
 }
 
 // boundGas refuses more coin than a few transfers cost, and waits while the account has that much.
-func (c *Checker) boundGas(ctx context.Context, reader balances, id chain.ID, claim chain.Claim) error {
+func (c *Checker) boundGas(ctx context.Context, reader Reader, id chain.ID, claim chain.Claim) error {
 	p := claim.Payment
-	costs, ok := reader.(costs)
-	if !ok {
+	costs := chain.CapabilitiesOf(reader).Sweeps
+	if costs == nil {
 		return nil
 	}
 	cost, err := costs.TokenSweepCost(ctx)

@@ -21,6 +21,7 @@ type priced struct {
 	cost uint64
 }
 
+func (p *priced) SweepCost(context.Context) (chain.Amount, error)      { return amount(p.cost), nil }
 func (p *priced) TokenSweepCost(context.Context) (chain.Amount, error) { return amount(p.cost), nil }
 
 // gasEnv is a checker that sees prices, with a clock.
