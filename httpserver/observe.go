@@ -2,6 +2,7 @@ package httpserver
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -60,9 +61,12 @@ func Observe(tell func(Request)) echo.MiddlewareFunc {
 	}
 }
 
-// traced begins a request's span. A WebSocket, open for hours, has none.
+// probes are the paths that supervisors and scrapers request every few seconds.
+var probes = []string{"/health", "/ready", "/metrics"}
+
+// traced begins a request's span. Probes have none, nor has a WebSocket, which is open for hours.
 func traced(c echo.Context) func(route string, status int) {
-	if c.IsWebSocket() {
+	if c.IsWebSocket() || slices.Contains(probes, c.Request().URL.Path) {
 		return func(string, int) {}
 	}
 	asked := c.Request()
