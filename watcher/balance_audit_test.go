@@ -1,9 +1,12 @@
 package watcher
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/sirupsen/logrus/hooks/test"
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
@@ -423,6 +426,46 @@ func TestNodesThatIgnoreTheBlock(t *testing.T) {
 	require.Empty(t, r.found())
 	r.requireHolding(r.vite, owner, "tti_native", 3000)
 	r.requireSound()
+}
+
+// TestContradictedSurplusIsLoggedOnce: a surplus that past balances contradict is logged when it
+// begins, changes and ends, not at each block.
+func TestContradictedSurplusIsLoggedOnce(t *testing.T) {
+	r := newCoinRig(t)
+	_, address := r.user()
+	log, hook := test.NewNullLogger()
+	r.parts.Log = log
+	r.restartDaemon()
+	r.settle(finality + 2)
+	lines := func() (got []string) {
+		for _, e := range hook.AllEntries() {
+			if strings.Contains(e.Message, "past balances") {
+				got = append(got, fmt.Sprintf("%s %s %v", e.Level, e.Data["account"], e.Data["amount"]))
+			}
+		}
+		return got
+	}
+	have := units(3000)
+	r.eth.BendBalances(func(account string, _ uint64) *chain.Amount {
+		if account != address {
+			return nil
+		}
+		told := have
+		return &told
+	})
+	r.passHour()
+	r.settle(12)
+	want := []string{"warning " + address + " 3000"}
+	require.Equal(t, want, lines())
+	have = units(2000)
+	r.settle(12)
+	want = append(want, "warning "+address+" 2000")
+	require.Equal(t, want, lines())
+	r.eth.BendBalances(nil)
+	r.settle(12)
+	want = append(want, "info "+address+" 2000")
+	require.Equal(t, want, lines())
+	require.Empty(t, r.found())
 }
 
 // TestCleanRounds finds nothing over many rounds of deposits, withdrawals that fail, sweeps,

@@ -42,6 +42,8 @@ type Auditor struct {
 	folded uint64        // final block of the last round
 	next   time.Time     // when all accounts are compared again
 	early  time.Time     // when they may be compared before that, because of blocks that no node could trace
+	// contradicted are the surpluses, by account, that past balances contradict, as last logged.
+	contradicted map[string]chain.Amount
 }
 
 // NewAuditor returns the auditor of a chain, which compares all accounts once in a period, or nil
@@ -51,7 +53,7 @@ func NewAuditor(p Parts, id chain.ID, period time.Duration) *Auditor {
 	if c == nil || !c.AuditsBalances() {
 		return nil
 	}
-	return &Auditor{Parts: p, id: id, chain: c, log: p.Log.WithField("chain", id), period: period}
+	return &Auditor{Parts: p, id: id, chain: c, log: p.Log.WithField("chain", id), period: period, contradicted: map[string]chain.Amount{}}
 }
 
 // FoldCoin brings the books of a chain's coin to the block that has just become final, in the same
@@ -116,9 +118,9 @@ func (a *Auditor) state(ctx context.Context) (state records.BalanceAudit, tracin
 
 // recheckFindings compares accounts that differed at an earlier block.
 func (a *Auditor) recheckFindings(ctx context.Context, state records.BalanceAudit) error {
-	var open []books.Finding
-	err := a.Store.View(ctx, func(tx *records.Tx) error {
-		all, err := books.Findings(tx, a.id)
+	var all, open []books.Finding
+	err := a.Store.View(ctx, func(tx *records.Tx) (err error) {
+		all, err = books.Findings(tx, a.id)
 		for _, f := range all {
 			if f.Height < state.Folded {
 				open = append(open, f)
@@ -129,6 +131,7 @@ func (a *Auditor) recheckFindings(ctx context.Context, state records.BalanceAudi
 	if err != nil {
 		return err
 	}
+	a.forgetContradicted(all)
 	for page := range slices.Chunk(open, a.chain.BalancePage()) {
 		if err := a.confirm(ctx, page); err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/sirupsen/logrus"
@@ -114,7 +115,7 @@ func confirmed(found []books.Finding, looks []books.Look, height uint64) ([]prop
 func (a *Auditor) credit(ctx context.Context, p proposal, parts []arrival) error {
 	log := a.log.WithFields(logrus.Fields{"account": p.Account, "amount": p.Amount, "height": p.Height})
 	if parts == nil {
-		log.Warn("the nodes' past balances do not match this surplus: not credited, checking again")
+		a.logContradicted(log, p.Finding)
 		return nil
 	}
 	blocks := make([]chain.Block, len(parts))
@@ -139,9 +140,34 @@ func (a *Auditor) credit(ctx context.Context, p proposal, parts []arrival) error
 		return nil
 	}
 	if err == nil {
+		delete(a.contradicted, p.Account)
 		log.WithField("parts", len(parts)).Warn("balances showed coin that no block showed")
 	}
 	return err
+}
+
+// logContradicted logs a surplus that past balances contradict when it begins and when its amount
+// changes.
+func (a *Auditor) logContradicted(log logrus.FieldLogger, f books.Finding) {
+	if last, known := a.contradicted[f.Account]; known && last == f.Amount {
+		return
+	}
+	a.contradicted[f.Account] = f.Amount
+	log.Warn("the nodes' past balances do not match this surplus: not credited, checking again at each final block")
+}
+
+// forgetContradicted logs the end of contradicted surpluses that are no longer among the findings.
+func (a *Auditor) forgetContradicted(found []books.Finding) {
+	left := maps.Clone(a.contradicted)
+	for _, f := range found {
+		if f.Kind == books.Surplus {
+			delete(left, f.Account)
+		}
+	}
+	for account, amount := range left {
+		delete(a.contradicted, account)
+		a.log.WithFields(logrus.Fields{"account": account, "amount": amount}).Info("the surplus that past balances did not match has ended")
+	}
 }
 
 // blockAt answers hash and time of a block of our line.
