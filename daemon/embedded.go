@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/url"
 
@@ -27,7 +28,11 @@ func openEmbedded(cfg config.Embedded, log *logrus.Logger) (*Embedded, error) {
 	if err != nil {
 		return nil, err
 	}
-	return StartEmbedded(node.Config{Dir: cfg.Dir, Genesis: genesis, Log: log}, cfg)
+	e, err := StartEmbedded(node.Config{Dir: cfg.Dir, Genesis: genesis, Log: log}, cfg)
+	if errors.Is(err, node.ErrOtherGenesis) {
+		return nil, fmt.Errorf("embedded.genesis %s does not match the chain in embedded.dir %s: %w. Use that chain's own genesis file, or another directory", cfg.Genesis, cfg.Dir, err)
+	}
+	return e, err
 }
 
 // NewEmbedded lets the system choose the ports.

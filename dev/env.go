@@ -6,6 +6,7 @@ package dev
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -105,7 +106,10 @@ func (d *Env) open(ctx context.Context, o Options, stderr io.Writer, getenv func
 	}
 	d.Exchange, err = daemon.StartEmbedded(node.Config{Dir: filepath.Join(o.Dir, "exchange"), Genesis: genesis, SnapshotInterval: o.Interval},
 		config.Embedded{Listen: o.ExchangeListen, Public: o.Public})
-	if err != nil {
+	switch {
+	case errors.Is(err, node.ErrOtherGenesis):
+		return fmt.Errorf("embedded exchange chain: %w: another version or other options made --dir %s; use a new directory", err, o.Dir)
+	case err != nil:
 		return fmt.Errorf("embedded exchange chain: %w (is another `gatewayd dev` running? choose --exchange-listen)", err)
 	}
 	d.closers = append(d.closers, d.Exchange.Close)

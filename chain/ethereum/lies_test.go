@@ -3,6 +3,7 @@ package ethereum_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"math/big"
 	"net/http"
 	"strings"
@@ -248,6 +249,7 @@ func TestWrongChainIsItsOwnError(t *testing.T) {
 	for _, adapter := range []*ethereum.Chain{b.suspicious(0, lying), b.suspicious(1, lying)} {
 		_, err := adapter.Head(t.Context())
 		require.ErrorIs(t, err, ethereum.ErrWrongChain)
+		require.ErrorContains(t, err, fmt.Sprintf("its chain id is %d, chain_id in the configuration is %d", 0x539539, b.dev.ChainID()))
 		_, err = adapter.Balance(t.Context(), b.hot.Account, chain.Native)
 		require.ErrorIs(t, err, ethereum.ErrWrongChain)
 	}

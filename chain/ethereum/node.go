@@ -134,7 +134,7 @@ func (n *node) ready(ctx context.Context) error {
 func (n *node) checkChain(id uint64) error {
 	n.rightChain.Store(id == n.chainID)
 	if id != n.chainID {
-		return n.RecordWrong("chain", fmt.Errorf("%s: %w: %d, not %d", n.name, ErrWrongChain, id, n.chainID))
+		return n.RecordWrong("chain", fmt.Errorf("%s: %w: its chain id is %d, chain_id in the configuration is %d", n.name, ErrWrongChain, id, n.chainID))
 	}
 	return nil
 }

@@ -62,6 +62,9 @@ func runChain(ctx context.Context, o chainRunOptions, w streams) error {
 		return err
 	}
 	e, err := daemon.StartEmbedded(node.Config{Dir: o.Dir, Genesis: genesis, SnapshotInterval: o.interval}, o.Embedded)
+	if errors.Is(err, node.ErrOtherGenesis) {
+		return fmt.Errorf("--genesis does not match the chain in --dir %s: %w", o.Dir, err)
+	}
 	if err != nil {
 		return fmt.Errorf("embedded exchange chain: %w", err)
 	}

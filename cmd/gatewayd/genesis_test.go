@@ -13,10 +13,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/config"
 	"gatewayd/daemon"
+	"gatewayd/dev"
 	"gatewayd/vite/client"
 	"gatewayd/vite/core"
 	"gatewayd/vite/node"
+	"gatewayd/wallet"
 )
 
 // example is a block of docs/genesis.md.
@@ -81,6 +84,32 @@ func requireManualChain(t *testing.T, n *client.Client) {
 	first, err := n.SnapshotBlockByHeight(t.Context(), 1)
 	require.NoError(t, err)
 	require.Equal(t, "2026-11-22", first.Time.Format("2006-01-02"))
+}
+
+// TestOtherGenesisIsNotDamage: the directory of another network is refused by its genesis hash, with
+// the keys and flags to correct.
+func TestOtherGenesisIsNotDamage(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, kept := filepath.Join(dir, "genesis.json"), filepath.Join(dir, "exchange")
+	require.NoError(t, os.WriteFile(path, []byte(example(t, "json")), 0o600))
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
+	require.NoError(t, err)
+	other, err := dev.Genesis(keys)
+	require.NoError(t, err)
+	n, err := node.New(node.Config{Dir: kept, Genesis: other})
+	require.NoError(t, err)
+	require.NoError(t, n.Close())
+
+	err = run(t.Context(), []string{"chain", "run", "--genesis", path, "--dir", kept, "--listen", daemon.AnyPort, "--ws", daemon.AnyPort}, testStreams(t))
+	require.ErrorContains(t, err, "--genesis does not match the chain in --dir "+kept)
+	cfg := dev.Config(quickOptions(dir), "http://127.0.0.1:1", 1, "http://127.0.0.1:1")
+	cfg.Wallet, cfg.Gateway.Listen, cfg.Operators.Listen = recoverWallet(t, dir), daemon.AnyPort, daemon.AnyPort
+	cfg.Embedded = &config.Embedded{Dir: kept, Listen: daemon.AnyPort, Genesis: path}
+	err = run(t.Context(), []string{"run", "-c", writeConfig(t, dir, cfg)}, testStreams(t))
+	require.ErrorContains(t, err, "embedded.genesis "+path+" does not match the chain in embedded.dir "+kept)
+	require.Regexp(t, "genesis hash [0-9a-f]{64}, expected [0-9a-f]{64}", err.Error())
+	require.NotContains(t, err.Error(), "damaged")
 }
 
 // TestGenesisFileOfTheManual: the JSON that the manual shows is one.

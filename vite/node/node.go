@@ -70,6 +70,10 @@ const (
 	LockName = "LOCK"
 )
 
+// ErrOtherGenesis is the folder of a chain with another genesis: nothing is damaged, and nothing is
+// changed.
+var ErrOtherGenesis = store.ErrOtherGenesis
+
 // Node is an exchange chain with one producer. Its methods may be called at the same time.
 type Node struct {
 	config  Config
@@ -96,7 +100,7 @@ type Node struct {
 }
 
 // New opens the chain: it makes the genesis, or loads the newest state file and replays the block
-// log. It starts nothing. Errors: ErrGenesis, ErrCorrupt, and the file system's.
+// log. It starts nothing. Errors: ErrGenesis, ErrOtherGenesis, ErrCorrupt, and the file system's.
 func New(config Config) (*Node, error) {
 	if config.SnapshotInterval == 0 {
 		config.SnapshotInterval = defaultInterval

@@ -35,9 +35,11 @@ const (
 	logBuffer        = 1 << 20 // of reading
 )
 
-// ErrCorrupt marks a block log that is damaged other than at its torn end, or that does not belong
-// to the chain.
+// ErrCorrupt marks a block log that is damaged other than at its torn end.
 var ErrCorrupt = errors.New("the block log is damaged")
+
+// ErrOtherGenesis marks the intact block log of another network.
+var ErrOtherGenesis = errors.New("the block log is of another network")
 
 // Log appends records and makes them durable in groups.
 type Log struct {
@@ -73,8 +75,8 @@ func NewMemoryLog(yield func()) *Log {
 }
 
 // OpenLog opens or makes the log and replays its records from a place on (zero: the first), which
-// must be one that here has answered. A torn last frame is cut off. Damage elsewhere, and the log
-// of another genesis, are ErrCorrupt.
+// must be one that here has answered. A torn last frame is cut off. Damage elsewhere is
+// ErrCorrupt, the log of another genesis ErrOtherGenesis.
 func OpenLog(path string, genesis core.Hash, yield func(), from Place, replay func(record []byte) error) (*Log, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -136,7 +138,7 @@ func (l *Log) readHeader(genesis core.Hash) error {
 	case err == nil && known && bytes.Equal(digest, genesis[:]):
 		return nil
 	case err == nil && known:
-		return fmt.Errorf("%w: it belongs to another genesis", ErrCorrupt)
+		return fmt.Errorf("%w: %s begins with the genesis hash %x, expected %x", ErrOtherGenesis, l.file.Name(), digest, genesis[:])
 	case err == nil && magic == olderMagic:
 		return fmt.Errorf("%w: it was created by an older version of this program with another block format", ErrCorrupt)
 	case err == nil, !bytes.HasPrefix(want, got[:n]):
