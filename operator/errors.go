@@ -83,6 +83,8 @@ func plainDatabaseError(err error) error {
 		key = of.Key
 	}
 	switch {
+	case errors.Is(err, database.ErrPooled):
+		return plainly(err, "%s", pooledText(key))
 	case errors.As(err, &lite):
 		return plainly(err, "%s", sqliteText(lite))
 	case errors.As(err, &server):
@@ -118,7 +120,12 @@ const (
 	classIntervention  = "57"
 	noPrivilege        = "42501"
 	readOnly           = "25006"
+	protocolViolation  = "08P01"
+	statementExists    = "42P05"
+	noSuchStatement    = "26000"
 )
+
+func pooledText(key string) string { return "`" + key + "`: " + database.ErrPooled.Error() }
 
 func postgresText(e *pgconn.PgError, key string) string {
 	switch e.Code {
@@ -126,6 +133,10 @@ func postgresText(e *pgconn.PgError, key string) string {
 		return "PostgreSQL has no database of the name in `" + key + "`: create it, or correct the name"
 	case noPrivilege:
 		return "PostgreSQL denies this to the user: grant the rights on the database and its schema, or correct the user in `" + key + "`"
+	case statementExists, noSuchStatement:
+		return "PostgreSQL mixes the sessions of several connections: " + pooledText(key)
+	case protocolViolation: // of poolers
+		return "PostgreSQL or the pooler in front of it refuses the connection by `" + key + "`: " + e.Message
 	case readOnly:
 		return "PostgreSQL is read only: `" + key + "` names a standby, use the primary"
 	}

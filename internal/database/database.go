@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"strings"
 
@@ -26,7 +27,8 @@ type DB struct {
 	Writes, Reads *sqlx.DB
 	File          string // of SQLite; empty for a server
 
-	server *pgx.ConnConfig // of the connections to a server
+	server   *pgx.ConnConfig   // of the connections to a server
+	settings map[string]string // of their sessions
 }
 
 // SQLite contains the options of connections to a file.
@@ -166,12 +168,17 @@ func openPostgres(ctx context.Context, url string, p Postgres) (*DB, error) {
 			return nil, fmt.Errorf("PGPASSFILE: %w", err)
 		}
 	}
-	for name, value := range p.Params {
-		c.RuntimeParams[name] = value
+	settings := maps.Clone(p.Params)
+	if name, ok := settings[sessionName]; ok { // visible before the session's first statement
+		c.RuntimeParams[sessionName] = name
+		delete(settings, sessionName)
 	}
-	db := &DB{Writes: connectPostgres(c, p.Writers), server: c}
+	if err := checkSessions(ctx, c); err != nil {
+		return nil, err
+	}
+	db := &DB{Writes: connectPostgres(c, settings, p.Writers), server: c, settings: settings}
 	if db.Reads = db.Writes; p.Readers > 0 {
-		db.Reads = connectPostgres(c, p.Readers)
+		db.Reads = connectPostgres(c, settings, p.Readers)
 	}
 	if err := db.Writes.PingContext(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -179,8 +186,18 @@ func openPostgres(ctx context.Context, url string, p Postgres) (*DB, error) {
 	return db, nil
 }
 
-func connectPostgres(c *pgx.ConnConfig, conns int) *sqlx.DB {
-	db := stdlib.OpenDB(*c)
+// sessionName is the setting with the name that a server shows for a session.
+const sessionName = "application_name"
+
+func connectPostgres(c *pgx.ConnConfig, settings map[string]string, conns int) *sqlx.DB {
+	db := openSessions(c, settings)
 	limit(db, conns)
 	return sqlx.NewDb(db, "pgx")
+}
+
+func openSessions(c *pgx.ConnConfig, settings map[string]string) *sql.DB {
+	if len(settings) == 0 {
+		return stdlib.OpenDB(*c)
+	}
+	return stdlib.OpenDB(*c, stdlib.OptionAfterConnect(applySettings(settings)))
 }

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
-	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 )
@@ -77,11 +77,14 @@ func (db *DB) Migrate(ctx context.Context, s Schema) error {
 // unlimited is connections to a server whose statements may take any time: a migration of years of
 // history does, and one that a limit ends leaves a schema that no program takes.
 func (db *DB) unlimited() *sql.DB {
-	c := db.server.Copy()
-	for _, limit := range []string{"statement_timeout", "idle_in_transaction_session_timeout", "lock_timeout"} {
-		c.RuntimeParams[limit] = "0"
+	settings := maps.Clone(db.settings)
+	if settings == nil {
+		settings = map[string]string{}
 	}
-	return stdlib.OpenDB(*c)
+	for _, limit := range []string{"statement_timeout", "idle_in_transaction_session_timeout", "lock_timeout"} {
+		settings[limit] = "0"
+	}
+	return openSessions(db.server, settings)
 }
 
 // layers is the SQL files of several folders as one folder, the first layer first.
