@@ -48,7 +48,8 @@ type Config struct {
 	asFile  *Config  // the file's content, if this copy was changed since
 }
 
-// Load reads a file strictly: an unknown key or a wrong type is an error that shows its line.
+// Load reads a file strictly: an unknown key or a wrong type is an error that shows its line. With
+// an error of the check it returns the section log, in which the caller can report it.
 func Load(path string) (Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -60,7 +61,7 @@ func Load(path string) (Config, error) {
 	}
 	c.Fill()
 	if err := c.Check(); err != nil {
-		return Config{}, fmt.Errorf("configuration %s: %w", path, err)
+		return Config{Log: c.Log}, fmt.Errorf("configuration %s: %w", path, err)
 	}
 	c.Path = path
 	return c, nil

@@ -16,8 +16,10 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 
+	"gatewayd/config"
 	"gatewayd/daemon"
 	"gatewayd/operator"
 	"gatewayd/records"
@@ -26,14 +28,44 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err := run(ctx, os.Args[1:], streams{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, interrupted: ctx.Done()})
+	w := streams{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, interrupted: ctx.Done()}
+	err := run(ctx, os.Args[1:], w)
 	if err != nil && ctx.Err() != nil && !errors.Is(err, records.ErrUnknownOutcome) {
 		err = errInterrupted // the rest of the command's own text adds nothing
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "gatewayd:", err)
+		w.printError(err)
 		os.Exit(exitCode(err))
 	}
+}
+
+// printError prints the error that ends the program, as a line of the log if that is JSON.
+func (w streams) printError(err error) {
+	if logged := new(loggedError); errors.As(err, &logged) {
+		logged.log.WithError(err).Log(logrus.FatalLevel, "gatewayd ends")
+		return
+	}
+	fmt.Fprintln(w.stderr, "gatewayd:", err)
+}
+
+// loggedError is the error of a command whose log is JSON.
+type loggedError struct {
+	error
+	log *logrus.Logger
+}
+
+func (e *loggedError) Unwrap() error { return e.error }
+
+// inLog makes an error that ends a command one for its log, if that is JSON.
+func inLog(c config.Log, w streams, err error) error {
+	if err == nil || c.Format != "json" {
+		return err
+	}
+	log, bad := daemon.NewLog(c, w.stderr)
+	if bad != nil {
+		return err
+	}
+	return &loggedError{err, log}
 }
 
 // streams is the program's connection to the outside, so that tests can replace it.

@@ -25,33 +25,37 @@ func runCommand(w streams) *cobra.Command {
 	path := configFlag(c)
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		cfg, err := config.Load(*path)
-		if err != nil {
-			return err
+		if err == nil {
+			err = runDaemon(cmd.Context(), cfg, w)
 		}
-		log, err := daemon.NewLog(cfg.Log, w.stderr)
-		if err != nil {
-			return err
-		}
-		warnOfRemovedKeys(log, cfg)
-		out := daemon.Dependencies{Getenv: w.getenv, Log: log}
-		if cfg.Wallet.Remote() {
-			log.WithField("signer", cfg.Wallet.Signer).Info("another process signs")
-		} else {
-			log.WithField("store", cfg.Wallet.Store).Info("unlocking the wallet")
-			keys, closeKeys, err := openKeys(cfg.Wallet, w)
-			if err != nil {
-				return err
-			}
-			defer closeKeys()
-			out.Keys = keys
-		}
-		hangups := make(chan os.Signal, 1) // one more reading makes up for all that were asked for meanwhile
-		signal.Notify(hangups, syscall.SIGHUP)
-		defer signal.Stop(hangups)
-		out.Hangups = hangups
-		return untilInterrupted(cmd.Context(), daemon.Serve(cmd.Context(), cfg, out))
+		return inLog(cfg.Log, w, err)
 	}
 	return c
+}
+
+func runDaemon(ctx context.Context, cfg config.Config, w streams) error {
+	log, err := daemon.NewLog(cfg.Log, w.stderr)
+	if err != nil {
+		return err
+	}
+	warnOfRemovedKeys(log, cfg)
+	out := daemon.Dependencies{Getenv: w.getenv, Log: log}
+	if cfg.Wallet.Remote() {
+		log.WithField("signer", cfg.Wallet.Signer).Info("another process signs")
+	} else {
+		log.WithField("store", cfg.Wallet.Store).Info("unlocking the wallet")
+		keys, closeKeys, err := openKeys(cfg.Wallet, w)
+		if err != nil {
+			return err
+		}
+		defer closeKeys()
+		out.Keys = keys
+	}
+	hangups := make(chan os.Signal, 1) // one more reading makes up for all that were asked for meanwhile
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
+	out.Hangups = hangups
+	return untilInterrupted(ctx, daemon.Serve(ctx, cfg, out))
 }
 
 // warnOfRemovedKeys logs the keys of a file that no longer have an effect.

@@ -29,27 +29,31 @@ func signerCommand(w streams) *cobra.Command {
 	path := c.PersistentFlags().StringP("config", "c", "signer.yaml", "configuration file of the signer")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		cfg, err := config.Load(*path)
-		if err != nil {
-			return err
+		if err == nil {
+			err = runSigner(cmd.Context(), cfg, w)
 		}
-		log, err := daemon.NewLog(cfg.Log, w.stderr)
-		if err != nil {
-			return err
-		}
-		warnOfRemovedKeys(log, cfg)
-		log.WithField("store", cfg.Wallet.Store).Info("unlocking the wallet")
-		keys, closeKeys, err := openKeys(cfg.Wallet, w)
-		if err != nil {
-			return err
-		}
-		defer closeKeys()
-		hangups := make(chan os.Signal, 1) // one more reading makes up for all that were asked for meanwhile
-		signal.Notify(hangups, syscall.SIGHUP)
-		defer signal.Stop(hangups)
-		return untilInterrupted(cmd.Context(), daemon.ServeSigner(cmd.Context(), cfg, daemon.Dependencies{Keys: keys, Getenv: w.getenv, Hangups: hangups, Log: log}))
+		return inLog(cfg.Log, w, err)
 	}
 	c.AddCommand(signerBackupCommand(w, path), signerImportCommand(w, path))
 	return c
+}
+
+func runSigner(ctx context.Context, cfg config.Config, w streams) error {
+	log, err := daemon.NewLog(cfg.Log, w.stderr)
+	if err != nil {
+		return err
+	}
+	warnOfRemovedKeys(log, cfg)
+	log.WithField("store", cfg.Wallet.Store).Info("unlocking the wallet")
+	keys, closeKeys, err := openKeys(cfg.Wallet, w)
+	if err != nil {
+		return err
+	}
+	defer closeKeys()
+	hangups := make(chan os.Signal, 1) // one more reading makes up for all that were asked for meanwhile
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
+	return untilInterrupted(ctx, daemon.ServeSigner(ctx, cfg, daemon.Dependencies{Keys: keys, Getenv: w.getenv, Hangups: hangups, Log: log}))
 }
 
 func signerBackupCommand(w streams, path *string) *cobra.Command {

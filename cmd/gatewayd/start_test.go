@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,4 +63,36 @@ func startLog(t *testing.T, config string) string {
 	require.NoError(t, c.Process.Signal(syscall.SIGTERM))
 	require.NoError(t, c.Wait())
 	return string(text)
+}
+
+// TestLastErrorIsInTheLog: the error that ends a daemon or a signer is a JSON line, if the log is.
+func TestLastErrorIsInTheLog(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"run", "signer"} {
+		for name, fault := range map[string]func(*config.Config){
+			"no such wallet":   func(c *config.Config) { c.Wallet.Store += "0" },
+			"wrong":            func(c *config.Config) { c.Networks[0].Name = "" },
+			"people's listing": func(c *config.Config) { c.Wallet.Store, c.Log.Format = c.Wallet.Store+"0", "text" },
+		} {
+			dir := t.TempDir()
+			cfg := dev.Config(quickOptions(dir), "http://127.0.0.1:1", 1337, "http://127.0.0.1:1")
+			cfg.Wallet, cfg.Log.Format = recoverWallet(t, dir), "json"
+			fault(&cfg)
+			c := exec.Command("gatewayd", command, "-c", writeConfig(t, dir, cfg))
+			var log bytes.Buffer
+			c.Stderr = &log
+			require.Error(t, c.Run())
+			lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+			last := lines[len(lines)-1]
+			if cfg.Log.Format == "text" {
+				require.Regexp(t, "^gatewayd: ", last)
+				continue
+			}
+			var line struct{ Level, Msg, Error string }
+			require.NoError(t, json.Unmarshal([]byte(last), &line), "%s, %s: %s", command, name, log.String())
+			require.Equal(t, "fatal", line.Level)
+			require.Equal(t, "gatewayd ends", line.Msg)
+			require.NotEmpty(t, line.Error)
+		}
+	}
 }
