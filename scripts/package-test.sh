@@ -38,6 +38,10 @@ systemd-analyze verify gatewayd.service gatewayd-signer.service gatewayd-backup.
 for unit in gatewayd gatewayd-signer gatewayd-backup; do
 	systemd-analyze security --no-pager --threshold=20 $unit.service | tail -1
 done
+for unit in gatewayd gatewayd-signer; do # a service whose start fails for an hour is started again
+	limit=$(systemctl show -P StartLimitIntervalUSec $unit.service)
+	[ "$limit" = 0 ] || fail "$unit: systemd stops starting it, start limit interval $limit"
+done
 
 # The example says what is to be filled in.
 as gatewayd config check --quiet -c $config || fail "the example is not sound"
