@@ -131,7 +131,7 @@ func (a *Auditor) recheckFindings(ctx context.Context, state records.BalanceAudi
 	if err != nil {
 		return err
 	}
-	a.forgetContradicted(all)
+	a.endContradicted(all)
 	for page := range slices.Chunk(open, a.chain.BalancePage()) {
 		if err := a.confirm(ctx, page); err != nil {
 			return err

@@ -156,8 +156,8 @@ func (a *Auditor) logContradicted(log logrus.FieldLogger, f books.Finding) {
 	log.Warn("the nodes' past balances do not match this surplus: not credited, checking again at each final block")
 }
 
-// forgetContradicted logs the end of contradicted surpluses that are no longer among the findings.
-func (a *Auditor) forgetContradicted(found []books.Finding) {
+// endContradicted logs the end of contradicted surpluses that are no longer among the findings.
+func (a *Auditor) endContradicted(found []books.Finding) {
 	left := maps.Clone(a.contradicted)
 	for _, f := range found {
 		if f.Kind == books.Surplus {
