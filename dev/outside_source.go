@@ -107,7 +107,7 @@ func takeable(ctx context.Context, node *EthUser, from common.Address, most *big
 func lackingCoins(faucet *EthUser, have, want *big.Int, accounts int, refused error) error {
 	missing := new(big.Int).Sub(want, have)
 	missing.Div(missing, Whole(1, 18).Uint256().ToBig()).Add(missing, big.NewInt(1))
-	err := fmt.Errorf("the source node's own accounts (%d) give too few coins: send %s to the faucet %s on its chain, then start again", accounts, missing, faucet.Address())
+	err := fmt.Errorf("the source node's own accounts (%d) give too few coins: send %s coins to the faucet %s on its chain, then start again", accounts, missing, faucet.Address())
 	if refused != nil {
 		return errors.Join(err, fmt.Errorf("the node answers: %w", refused))
 	}

@@ -54,7 +54,7 @@ func TestDevOnANodeWithoutAccounts(t *testing.T) {
 	t.Cleanup(closed.Close)
 	any := "127.0.0.1:0"
 	err = run(t.Context(), []string{"dev", "--source", closed.URL, "--dir", t.TempDir(), "--listen", any, "--exchange-listen", any, "--api", any, "--operators", any}, testStreams(t))
-	require.ErrorContains(t, err, "the source node's own accounts (0) give too few coins: send 30001 to the faucet "+dev.FaucetAddress()+" on its chain, then start again")
+	require.ErrorContains(t, err, "the source node's own accounts (0) give too few coins: send 30001 coins to the faucet "+dev.FaucetAddress()+" on its chain, then start again")
 	require.ErrorContains(t, err, "eth_accounts does not exist")
 }
 
