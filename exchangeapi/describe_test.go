@@ -39,5 +39,5 @@ func TestDescriptionFitsRoutes(t *testing.T) {
 	slices.Sort(routed)
 	require.Equal(t, routed, described)
 	n := &network{}
-	require.Len(t, routed, 2*(len(n.public())+len(n.private())+len(n.proving()))+3)
+	require.Len(t, routed, 2*(len(n.public())+len(n.private())+len(n.proving()))+4)
 }

@@ -95,6 +95,7 @@ func (s *Server) route() error {
 		return err
 	}
 	s.get("/health", s.health)
+	s.get("/ready", s.ready)
 	s.get("/openapi.json", func(c echo.Context) error { return c.JSONBlob(http.StatusOK, document) })
 	page, err := httpserver.Handler(document)
 	if err != nil {

@@ -31,13 +31,14 @@ import (
 
 // Parts are the dependencies of the exchange API.
 type Parts struct {
-	Networks []Network
-	Keys     *apikey.Store
-	Feeds    rates.Feeds              // nil when the configuration names no feed
-	Pages    map[string]http.Handler  // pages for people, by path below each base path
-	Log      *logrus.Logger           // nil means standard error
-	Tell     func(httpserver.Request) // receives every answered request; may be nil
-	Now      func() time.Time         // nil means time.Now
+	Networks  []Network
+	Keys      *apikey.Store
+	Feeds     rates.Feeds              // nil when the configuration names no feed
+	Pages     map[string]http.Handler  // pages for people, by path below each base path
+	Log       *logrus.Logger           // nil means standard error
+	Tell      func(httpserver.Request) // receives every answered request; may be nil
+	Readiness *httpserver.Readiness    // of this process; may be nil
+	Now       func() time.Time         // nil means time.Now
 }
 
 // Network is one exchange under one base path: "" for the main network, "/test" for a test network.
@@ -185,17 +186,30 @@ type health struct {
 type networkHealth struct {
 	Name    string `json:"name"`
 	Ready   bool   `json:"ready"`             // answers are as new as the node's chain
-	Behind  int64  `json:"behind,omitempty"`  // seconds since they were
+	Behind  int64  `json:"behind,omitempty"`  // age of the data: seconds since they were
 	Missing uint64 `json:"missing,omitempty"` // blocks of the exchange that the node is known to have and the index has not
 }
 
 func (s *Server) health(c echo.Context) error {
 	h := s.readHealth(c.Request().Context())
-	status := http.StatusOK
-	if h.Status != wellStatus {
-		status = http.StatusServiceUnavailable
+	return c.JSON(statusCode(h.Status == wellStatus), h)
+}
+
+// readiness is the answer of /ready, for load balancers: this process serves traders.
+type readiness struct {
+	Ready bool `json:"ready"`
+}
+
+func (s *Server) ready(c echo.Context) error {
+	r := readiness{s.Readiness.Ready("exchange "+s.middleware.Client(c.Request())) && s.Well(c.Request().Context())}
+	return c.JSON(statusCode(r.Ready), r)
+}
+
+func statusCode(well bool) int {
+	if well {
+		return http.StatusOK
 	}
-	return c.JSON(status, h)
+	return http.StatusServiceUnavailable
 }
 
 // wellStatus is the status of a health with nothing to do.

@@ -1,6 +1,7 @@
 package exchangeapi
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -135,24 +136,38 @@ func TestOperators(t *testing.T) {
 }
 
 func TestHealth(t *testing.T) {
-	w := setup(t)
-	ask := func() (int, string) {
-		answer, err := w.client.Get(w.url + "/health")
+	w := setup(t, func(_ *Config, p *Parts) { p.Readiness = httpserver.NewReadiness() })
+	ask := func(path string) (int, string) {
+		answer, err := w.client.Get(w.url + path)
 		require.NoError(t, err)
 		defer answer.Body.Close()
 		text, err := io.ReadAll(answer.Body)
 		require.NoError(t, err)
 		return answer.StatusCode, strings.TrimSpace(string(text))
 	}
-	status, text := ask()
+	status, text := ask("/health")
 	require.Equal(t, []any{200, `{"status":"ok","networks":[{"name":"main","ready":true},{"name":"test","ready":true}]}`}, []any{status, text})
+	status, text = ask("/ready")
+	require.Equal(t, []any{200, `{"ready":true}`}, []any{status, text})
 	w.index.mu.Lock()
 	w.index.fault = errors.New("a secret reason")
 	w.index.mu.Unlock()
-	status, text = ask()
+	status, text = ask("/health")
 	require.Equal(t, []any{503, `{"status":"behind","networks":[{"name":"main","ready":false,"behind":90,"missing":7},{"name":"test","ready":false,"behind":90,"missing":7}]}`}, []any{status, text})
+	status, text = ask("/ready")
+	require.Equal(t, []any{503, `{"ready":false}`}, []any{status, text})
+	w.index.mu.Lock()
+	w.index.fault = nil
+	w.index.mu.Unlock()
+	stopping, cancel := context.WithCancel(t.Context())
+	cancel()
+	w.server.Readiness.Stop(stopping)
+	status, _ = ask("/ready")
+	require.Equal(t, 503, status, "the process stops")
+	status, _ = ask("/health")
+	require.Equal(t, 200, status, "and still serves")
 	require.NoError(t, w.keys.Close())
-	status, text = ask()
+	status, text = ask("/health")
 	require.Equal(t, 503, status)
 	require.Contains(t, text, `"status":"down"`)
 }

@@ -48,14 +48,15 @@ type endpoint func(*network, context.Context, query) (data any, err error)
 
 // Parts are the gateway's dependencies.
 type Parts struct {
-	Store  store
-	Routes []Route
-	Log    *logrus.Logger           // nil means standard error
-	Tell   func(httpserver.Request) // receives every answered request; may be nil
-	Now    func() time.Time         // nil means time.Now
-	Label  func() string            // makes a label for a user of a shared address; nil means eight random letters and digits
-	Pages  map[string]http.Handler  // pages for people, by path; none without the list of networks that they begin with
-	Demo   http.Handler             // everything below /demo in a development environment; nil for nothing
+	Store     store
+	Routes    []Route
+	Log       *logrus.Logger           // nil means standard error
+	Tell      func(httpserver.Request) // receives every answered request; may be nil
+	Readiness *httpserver.Readiness    // of this process; may be nil
+	Now       func() time.Time         // nil means time.Now
+	Label     func() string            // makes a label for a user of a shared address; nil means eight random letters and digits
+	Pages     map[string]http.Handler  // pages for people, by path; none without the list of networks that they begin with
+	Demo      http.Handler             // everything below /demo in a development environment; nil for nothing
 }
 
 // Route is one network under one base path ("/gateway/eth"; "" for the root).

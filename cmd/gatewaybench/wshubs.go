@@ -41,6 +41,9 @@ type publicTrades struct {
 }
 
 // HasMarket knows all there are.
+// Fed is nil: the updates come from memory.
+func (t *publicTrades) Fed() error { return nil }
+
 func (t *publicTrades) HasMarket(string) bool { return true }
 
 // Depth is empty.

@@ -23,6 +23,7 @@ type changes struct {
 	rules    *rules // as they are after the transaction
 	cursors  map[contract]cursor
 	undone   bool
+	newRules bool // a market or a token was announced
 }
 
 func newChanges(r *rules) *changes {
@@ -34,6 +35,11 @@ func newChanges(r *rules) *changes {
 // isEmpty reports whether subscribers are to hear of nothing.
 func (e *changes) isEmpty() bool {
 	return len(e.orders)+len(e.trades)+len(e.bars)+len(e.accounts) == 0 && !e.undone
+}
+
+// isNothing reports whether other processes are to hear of nothing either.
+func (e *changes) isNothing() bool {
+	return e.isEmpty() && len(e.final)+len(e.cursors) == 0 && !e.newRules
 }
 
 func (e *changes) touch(accounts ...core.Address) {
@@ -111,9 +117,11 @@ func (a *applier) event(c contract, b *block, pos int, e *event) error {
 		return a.trade(b, pos, e.trade)
 	case c == fund && e.market != nil:
 		a.rules.addMarket(*e.market)
+		a.newRules = true
 		return a.announce("ex_markets", b.height, pos, b.logs[pos].Data)
 	case c == fund && e.token != nil:
 		a.rules.tokens[e.token.ID] = *e.token
+		a.newRules = true
 		return a.announce("ex_tokens", b.height, pos, b.logs[pos].Data)
 	case c == fund && e.grant != nil:
 		return a.grant(b, pos, e)

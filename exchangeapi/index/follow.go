@@ -34,6 +34,7 @@ type follower struct {
 	index   *Index
 	head    nodeHead
 	shorter map[contract]*shorterChains
+	leader  leaderWatch
 	span    uint64 // the constant, but for tests
 }
 
@@ -127,16 +128,15 @@ func pointerTo(err error) *error {
 // for the next poll: their block of dexFund may not be stored yet, and an order would be open
 // before it was received. It reads at most twice when several nodes answer and one lags behind.
 func (f *follower) catchUp(ctx context.Context) error {
-	switch leads, err := f.index.store.lead(ctx); {
-	case err != nil:
+	leads, err := f.index.store.lead(ctx)
+	if err != nil {
 		return err
-	case !leads:
-		return f.standBy(ctx)
 	}
-	if before := f.index.trouble.Load(); before != nil && standstill(*before) == nil {
-		if err := f.recover(ctx); err != nil {
-			return err
-		}
+	if err := f.readChanges(ctx); err != nil {
+		return err
+	}
+	if !leads {
+		return f.standBy(ctx)
 	}
 	for range 2 {
 		last, err := f.storeAll(ctx, f.both())
@@ -151,15 +151,26 @@ func (f *follower) catchUp(ctx context.Context) error {
 	return errAhead
 }
 
-// recover reads everything again after an error: the database may contain changes that the cache
-// lacks.
-func (f *follower) recover(ctx context.Context) error {
-	f.index.commits.Lock()
-	defer f.index.commits.Unlock()
-	if err := f.index.resync(ctx); err != nil {
-		return fmt.Errorf("reading the index: %w", err)
+// readChanges reads what other processes have stored. After an error it reads everything again: the
+// database may contain changes that the cache lacks.
+func (f *follower) readChanges(ctx context.Context) error {
+	x := f.index
+	x.commits.Lock()
+	defer x.commits.Unlock()
+	if before := x.trouble.Load(); before != nil && standstill(*before) == nil && !errors.Is(*before, errLeaderBehind) {
+		if err := x.resync(ctx); err != nil {
+			return fmt.Errorf("reading the index: %w", err)
+		}
+		return nil
 	}
-	return nil
+	if !x.store.shared() {
+		return nil
+	}
+	moved, err := x.replay(ctx)
+	if moved && err == nil {
+		x.lag.hear(x.config.Now())
+	}
+	return err
 }
 
 const tookBackMessage = "the exchange chain reverted blocks"

@@ -74,8 +74,8 @@ type Node interface {
 
 // Index follows the exchange. It is safe for use by many goroutines. One Run at a time and one
 // process per database follow the chain; any number may read. Of several processes on one
-// PostgreSQL database one follows. The others answer from the stored data, end subscriptions that
-// miss updates (ErrLagged), are not Ready, and take over when it ends.
+// PostgreSQL database one follows. The others take its changes from the outbox, compare them with
+// their own nodes (Ready, Lag), and take over when it ends or stands still.
 type Index struct {
 	config Config
 	node   Node
@@ -87,6 +87,7 @@ type Index struct {
 	commits sync.Mutex
 	noted   noteBatch
 	cursors map[contract]cursor // under commits
+	seq     uint64              // of the last change in the outbox that the cache has; under commits
 	caught  atomic.Bool
 	reached atomic.Bool
 	trouble atomic.Pointer[error]
@@ -133,13 +134,35 @@ func (x *Index) Close() error { return x.store.close() }
 var errBehind = errors.New("the index has not caught up with the chain")
 
 // Ready returns nil while the index is up to date with the node and the node's chain advances, as
-// of the last poll. Otherwise it returns the reason.
+// of the last poll, which was a moment ago. Otherwise it returns the reason.
 func (x *Index) Ready() error {
 	if err := x.trouble.Load(); err != nil {
 		return *err
 	}
 	if !x.caught.Load() {
 		return errBehind
+	}
+	if x.lag.unconfirmed(x.config.Now()) > x.pollPatience() {
+		return errSilent
+	}
+	return nil
+}
+
+// errSilent is Ready's answer while a poll hangs, as after the loss of the network.
+var errSilent = errors.New("the node or the index's database does not answer")
+
+// pollPatience bounds the time between two polls.
+func (x *Index) pollPatience() time.Duration { return 5*time.Second + 2*x.config.Poll }
+
+// feedPatience is the time without news of the chain after which subscribers no longer count as
+// fed.
+const feedPatience = 10 * time.Second
+
+// Fed returns nil while updates reach subscribers: a poll of the chain or a change of another
+// process was seen a moment ago. It also returns nil while the chain stands still.
+func (x *Index) Fed() error {
+	if silent := x.lag.silent(x.config.Now()); silent > feedPatience+2*x.config.Poll {
+		return fmt.Errorf("no news of the exchange for %s", silent.Round(time.Second))
 	}
 	return nil
 }
@@ -151,8 +174,12 @@ func (x *Index) Reached() bool { return x.reached.Load() }
 // reload reads cache and cursors from the database. It is called under commits.
 func (x *Index) reload(ctx context.Context) error {
 	var c contents
+	var seq uint64
 	cursors := map[contract]cursor{}
 	err := x.store.view(ctx, func(t *tx) (err error) {
+		if seq, err = t.lastEntry(); err != nil {
+			return err
+		}
 		for _, which := range []contract{fund, trade} {
 			if cursors[which], err = t.cursor(which); err != nil {
 				return err
@@ -164,7 +191,7 @@ func (x *Index) reload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	x.cursors = cursors
+	x.cursors, x.seq = cursors, seq
 	x.cache.replace(&c)
 	return nil
 }
@@ -196,6 +223,7 @@ func (x *Index) write(ctx context.Context, tops map[contract]uint64, f func(*app
 // commit is write for who has commits.
 func (x *Index) commit(ctx context.Context, tops map[contract]uint64, f func(*applier) error) error {
 	var e *changes
+	var seq uint64 // of the changes in the outbox; 0: they are in none
 	err := x.store.update(ctx, func(t *tx) error {
 		tip, err := t.tip(fund)
 		if err != nil {
@@ -207,7 +235,11 @@ func (x *Index) commit(ctx context.Context, tops map[contract]uint64, f func(*ap
 			return err
 		}
 		e.final = a.written
-		return a.flush()
+		err = a.flush()
+		if err == nil && x.store.shared() && !e.isNothing() {
+			seq, err = t.addToOutbox(e)
+		}
+		return err
 	})
 	if errors.Is(err, errCommit) {
 		return errors.Join(err, x.resync(context.WithoutCancel(ctx)))
@@ -215,7 +247,25 @@ func (x *Index) commit(ctx context.Context, tops map[contract]uint64, f func(*ap
 	if err != nil {
 		return err
 	}
-	return x.publishChanges(context.WithoutCancel(ctx), e)
+	return x.publishCommit(context.WithoutCancel(ctx), e, seq)
+}
+
+// publishCommit publishes the changes of our commit, after those that other processes stored
+// before.
+func (x *Index) publishCommit(ctx context.Context, e *changes, seq uint64) error {
+	if seq > x.seq+1 {
+		_, err := x.replay(ctx)
+		return err
+	}
+	if err := x.publishChanges(ctx, e); err != nil {
+		return err
+	}
+	if seq > x.seq {
+		x.seq = seq
+	} else if seq > 0 && x.seq > seq { // reload has read later changes too
+		x.feed.endAll()
+	}
+	return nil
 }
 
 // publishChanges brings the changes of a commit to the cache and the subscribers.

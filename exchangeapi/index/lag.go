@@ -30,15 +30,38 @@ type lagging struct {
 	since    time.Time // zero while up to date
 	tops     map[contract]uint64
 	reported time.Time // when it was last logged
-	opened   time.Time
-	once     bool // it has been up to date since it was opened
+	// confirmed is when a poll last found it up to date, heard when there was last any news.
+	confirmed, heard time.Time
+	opened           time.Time
+	once             bool // it has been up to date since it was opened
 }
 
 // open sets when the index was opened: it is behind from then until its first poll.
 func (l *lagging) open(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.since, l.opened = now, now
+	l.since, l.opened, l.confirmed, l.heard = now, now, now, now
+}
+
+// hear records news of the chain.
+func (l *lagging) hear(now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.heard = now
+}
+
+// silent is the time since the last news.
+func (l *lagging) silent(now time.Time) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return now.Sub(l.heard)
+}
+
+// unconfirmed is the time since a poll last found the index up to date.
+func (l *lagging) unconfirmed(now time.Time) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return now.Sub(l.confirmed)
 }
 
 // starting reports whether the index may still catch up for the first time, as it does at every
@@ -50,13 +73,13 @@ func (l *lagging) starting(now time.Time) bool {
 }
 
 // setTops sets the newest heights that the node is known to have.
-func (l *lagging) setTops(t *batch) {
+func (l *lagging) setTops(tops map[contract]uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.tops == nil {
 		l.tops = map[contract]uint64{}
 	}
-	for c, top := range map[contract]uint64{fund: t.funds.top, trade: max(t.trades.top, t.most)} {
+	for c, top := range tops {
 		if top > 0 {
 			l.tops[c] = top
 		}
@@ -65,12 +88,12 @@ func (l *lagging) setTops(t *batch) {
 
 // setUpToDate sets whether the last poll left the index up to date, and if not, since when at the
 // latest.
-func (l *lagging) setUpToDate(current bool, since time.Time) {
+func (l *lagging) setUpToDate(current bool, since, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case current:
-		l.since, l.once = time.Time{}, true
+		l.since, l.once, l.confirmed = time.Time{}, true, now
 	case l.since.IsZero(), since.Before(l.since):
 		l.since = since
 	}
@@ -91,10 +114,13 @@ func (l *lagging) reminderDue(every time.Duration, now time.Time) bool {
 func (x *Index) Lag() Lag {
 	at, now := x.allCursors(), x.config.Now()
 	x.lag.mu.Lock()
-	since, tops := x.lag.since, maps.Clone(x.lag.tops)
+	since, confirmed, tops := x.lag.since, x.lag.confirmed, maps.Clone(x.lag.tops)
 	x.lag.mu.Unlock()
 	if since.IsZero() {
-		return Lag{}
+		if now.Sub(confirmed) <= x.pollPatience() {
+			return Lag{}
+		}
+		since = confirmed
 	}
 	lag := Lag{For: now.Sub(since)}
 	for c, top := range tops {
@@ -108,13 +134,14 @@ func (x *Index) Lag() Lag {
 // progress records that the index is catching up when the node has more than one batch, and logs it
 // from time to time. recordOutcome records the end.
 func (x *Index) progress(t *batch) {
-	x.lag.setTops(t)
+	x.lag.setTops(map[contract]uint64{fund: t.funds.top, trade: max(t.trades.top, t.most)})
+	x.lag.hear(x.config.Now())
 	x.reached.Store(true)
 	if !t.more {
 		return
 	}
 	now := x.config.Now()
-	x.lag.setUpToDate(false, now)
+	x.lag.setUpToDate(false, now, now)
 	x.caught.Store(false)
 	if x.lag.reminderDue(progressEvery, now) {
 		lag := x.Lag()
@@ -130,10 +157,13 @@ func (x *Index) recordOutcome(err error) {
 	if s := standstill(err); s != nil {
 		since = s.Since
 	}
-	x.lag.setUpToDate(err == nil, since)
+	x.lag.setUpToDate(err == nil, since, now)
+	if err == nil || standstill(err) != nil {
+		x.lag.hear(now)
+	}
 	before := x.trouble.Swap(pointerTo(err))
 	fresh := err != nil && (before == nil || (*before).Error() != err.Error())
-	reminds := x.lag.reminderDue(remindEvery, now) && !errors.Is(err, errMovedByOther) // a standby process is not a fault
+	reminds := x.lag.reminderDue(remindEvery, now)
 	switch {
 	case fresh || (err != nil && reminds):
 		lag, level := x.Lag(), logrus.WarnLevel
@@ -145,7 +175,7 @@ func (x *Index) recordOutcome(err error) {
 		x.log.Info("the exchange index is up to date again")
 	}
 	x.caught.Store(err == nil)
-	if err == nil || errors.Is(err, errMovedByOther) {
+	if err == nil {
 		x.reached.Store(true)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/holiman/uint256"
 	"github.com/jmoiron/sqlx"
 
@@ -58,20 +59,25 @@ type store struct {
 	writes, reads *sqlx.DB      // its connections
 	wide          chan struct{} // as many as there are wide reads; capacity wideReaders
 	lock          string        // SQL that makes a writing transaction the only one; empty where BEGIN does it
+	sessions      string        // application_name of its connections
 	leader        leadership
 }
+
+// shared reports whether other processes may use the database too.
+func (s *store) shared() bool { return s.lock != "" }
 
 // openStore opens the database and migrates its schema. A commit lost in a power cut is read from
 // the chain again.
 func openStore(ctx context.Context, url string) (*store, error) {
+	sessions := "gatewayd index/" + uuid.NewString()[:8]
 	db, err := database.Open(ctx, url, database.SQLite{Writes: sqliteWrites, Reads: sqliteReads, Readers: readers}, database.Postgres{
 		Writers: 2, Readers: readers, // migrations hold a writer for their lock, and who follows the chain for his
-		Params: map[string]string{"application_name": "gatewayd index", "statement_timeout": "30s", "idle_in_transaction_session_timeout": "60s"},
+		Params: map[string]string{"application_name": sessions, "statement_timeout": "30s", "idle_in_transaction_session_timeout": "60s"},
 	})
 	if err != nil {
 		return nil, database.Of("exchange.index.url", fmt.Errorf("opening the index: %w", err))
 	}
-	s := &store{db: db, writes: db.Writes, reads: db.Reads, wide: make(chan struct{}, wideReaders)}
+	s := &store{db: db, writes: db.Writes, reads: db.Reads, wide: make(chan struct{}, wideReaders), sessions: sessions}
 	if db.File == "" {
 		s.lock = fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", database.LockIndexWriter)
 	}

@@ -40,6 +40,8 @@ import (
 type feed[S updates] interface {
 	books
 	Subscribe(capacity int) S
+	// Fed returns nil while updates reach subscribers.
+	Fed() error
 }
 
 // updates is a subscription to the index's updates.
@@ -61,6 +63,7 @@ type Hub struct {
 	accounts     Accounts // nil for none
 	log          *logrus.Entry
 	subscribe    func() updates
+	fed          func() error
 	upgrader     websocket.Upgrader
 	description  []byte        // AsyncAPI, in JSON
 	snapshotsDue chan struct{} // capacity 1: a subscriber waits for a book
@@ -71,6 +74,7 @@ type Hub struct {
 
 	mu          sync.Mutex
 	open        bool // Run runs
+	unfed       bool // as of the last check of the feed
 	clientConns int  // connections and handshakes
 	conns       map[*conn]struct{}
 	running     sync.WaitGroup // readers, and writers to slow clients
@@ -99,6 +103,7 @@ func New[S updates](cfg Config, f feed[S], a Accounts, log *logrus.Entry) (*Hub,
 		description:  doc,
 		snapshotsDue: make(chan struct{}, 1),
 		subscribe:    func() updates { return f.Subscribe(cfg.UpdatesBehind) },
+		fed:          f.Fed,
 		upgrader: websocket.Upgrader{
 			ReadBufferSize:  256, // clients send little, and each connection holds this buffer
 			WriteBufferSize: 256,
@@ -226,6 +231,7 @@ func (h *Hub) push(ctx context.Context, from <-chan feedUpdate) error {
 		case <-h.snapshotsDue:
 			p.round(nil, false)
 		case <-look.C:
+			h.checkFeed()
 			h.expire(h.now())
 			h.wakeSnapshots()
 		case <-ctx.Done():
@@ -274,6 +280,25 @@ func (h *Hub) expire(now time.Time) {
 		case quiet > h.cfg.Expiry:
 			h.table.removeAll(c)
 		}
+	}
+}
+
+// checkFeed closes all connections and accepts none while no updates come in. Their clients connect
+// again, and reach another process where there is one.
+func (h *Hub) checkFeed() {
+	err := h.fed()
+	h.mu.Lock()
+	began := err != nil && !h.unfed
+	h.unfed = err != nil
+	h.mu.Unlock()
+	if err == nil {
+		return
+	}
+	if began {
+		h.log.WithError(err).Warn("WebSockets are closed until the exchange answers again")
+	}
+	for _, c := range h.connections() {
+		c.end(websocket.CloseGoingAway, "no current data: connect again")
 	}
 }
 

@@ -191,6 +191,7 @@ func TestRunReportsTheFeed(t *testing.T) {
 
 type brokenFeed struct{ err error }
 
+func (b brokenFeed) Fed() error                                   { return nil }
 func (b brokenFeed) HasMarket(string) bool                        { return false }
 func (b brokenFeed) Depth(string, int, *int) (index.Depth, error) { return index.Depth{}, b.err }
 func (b brokenFeed) Subscribe(int) brokenFeed                     { return b }
@@ -296,4 +297,28 @@ func TestLookups(t *testing.T) {
 	}
 	require.NotEqual(t, 0.0, fields(t, c.ask(`{"command":"sub","params":[`+topics+`]}`))["code"])
 	require.EqualValues(t, 2, r.feed.lookups.Load()-before)
+}
+
+// TestUnfed: a hub without current data closes all connections and accepts none until it has some
+// again.
+func TestUnfed(t *testing.T) {
+	r := setup(t, Config{})
+	c := r.dial("/v2/ws")
+	c.ask(subTrade)
+	set := func(err error) {
+		r.feed.mu.Lock()
+		r.feed.unfed = err
+		r.feed.mu.Unlock()
+		r.hub.checkFeed()
+	}
+	set(errors.New("no news"))
+	code, reason := c.closed()
+	require.Equal(t, websocket.CloseGoingAway, code)
+	require.Equal(t, "no current data: connect again", reason)
+	_, answer, err := websocket.DefaultDialer.Dial(r.url+"/v2/ws", nil)
+	require.Error(t, err)
+	require.Equal(t, http.StatusServiceUnavailable, answer.StatusCode)
+	require.NoError(t, answer.Body.Close())
+	set(nil)
+	r.dial("/v2/ws").ask(subTrade)
 }

@@ -21,7 +21,7 @@ func (h *Hub) serve(home shape) http.HandlerFunc {
 		}
 		if !h.admit() {
 			h.clients.Leave(client)
-			reject(w, http.StatusServiceUnavailable, "no more connections")
+			reject(w, http.StatusServiceUnavailable, "no more connections, or no current data")
 			return
 		}
 		c := &conn{hub: h, shape: home, client: client}
@@ -39,11 +39,12 @@ func reject(w http.ResponseWriter, status int, why string) {
 	http.Error(w, why, status)
 }
 
-// admit counts a connection; it is false when there are too many. Each admit needs a release.
+// admit counts a connection; it is false when there are too many, or no current data. Each admit
+// needs a release.
 func (h *Hub) admit() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.open || h.clientConns >= h.cfg.Connections {
+	if !h.open || h.unfed || h.clientConns >= h.cfg.Connections {
 		return false
 	}
 	h.clientConns++

@@ -36,6 +36,7 @@ type fakeFeed struct {
 	called map[string]string // client order ids by order
 	asked  [][]string
 	broken error
+	unfed  error
 	ended  bool // no key is good any more
 }
 
@@ -65,6 +66,12 @@ func (f *fakeFeed) ClientIDs(_ context.Context, orders []string) (map[string]str
 	defer f.mu.Unlock()
 	f.asked = append(f.asked, orders)
 	return f.called, f.broken
+}
+
+func (f *fakeFeed) Fed() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.unfed
 }
 
 func (f *fakeFeed) HasMarket(symbol string) bool {
