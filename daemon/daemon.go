@@ -31,8 +31,14 @@ import (
 type Daemon struct {
 	Config   config.Config
 	log      *logrus.Logger
-	Store    *records.Store
-	Tenure   *tenure
+	store    *records.Store // without the lease: for what any process may do
+	Store    *records.Store // under the lease, once it is taken
+	Tenure   *tenure        // nil before
+	again    bool           // not the first of this process
+	alerts   *status.Alerts // of this process; nil before the first tenure
+	decided  chan struct{}  // closed when this process leads, or another one has the lease
+	standby  bool           // another one has it; set before decided
+	leaders  string         // fingerprint of the configuration of that one
 	signer   Signing
 	checks   *checks.Set // of the signer in this process; nil for a separate one
 	Chains   map[chain.ID]chain.Chain
@@ -46,10 +52,25 @@ type Daemon struct {
 	closers  []func()
 }
 
-// New opens the database, takes its lease and wires chains, watcher and gateway. It starts nothing.
-func New(ctx context.Context, cfg config.Config, w Dependencies) (*Daemon, error) {
-	d := &Daemon{Config: cfg, log: w.Log, deps: w.withOperators(), Chains: map[chain.ID]chain.Chain{}}
+// Open opens all that needs no lease: database, chains, signer and gateway. It starts nothing.
+func Open(ctx context.Context, cfg config.Config, w Dependencies) (*Daemon, error) {
+	d := &Daemon{
+		Config: cfg, log: w.Log, deps: w.withOperators(), Chains: map[chain.ID]chain.Chain{}, decided: make(chan struct{}),
+	}
 	if err := d.open(ctx); err != nil {
+		d.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// New is Open and lead. It starts nothing.
+func New(ctx context.Context, cfg config.Config, w Dependencies) (*Daemon, error) {
+	d, err := Open(ctx, cfg, w)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.lead(ctx); err != nil {
 		d.Close()
 		return nil, err
 	}
@@ -69,12 +90,7 @@ func (d *Daemon) open(ctx context.Context) (err error) {
 	if err := d.openStore(ctx, guard); err != nil {
 		return err
 	}
-	if err := d.refresh(ctx); err != nil {
-		return err
-	}
-	cfg = d.Config
-	watch := records.NewWatch(d.Store)
-	var onDemand []chain.ID
+	watch := records.NewWatch(d.store)
 	rules := map[chain.ID]chain.Rules{}
 	for _, c := range cfg.Chains() {
 		adapter, err := c.Open(watch, log)
@@ -83,19 +99,36 @@ func (d *Daemon) open(ctx context.Context) (err error) {
 		}
 		d.Chains[c.ID], rules[c.ID] = adapter, adapter.Rules()
 		d.closers = append(d.closers, adapter.Close)
-		if c.OnDemand {
-			onDemand = append(onDemand, c.ID)
-		}
 	}
 	if err := d.openSigner(ctx, guard, rules); err != nil {
+		return err
+	}
+	if d.Networks, _, err = d.withAccounts(ctx, cfg); err != nil {
+		return err
+	}
+	return d.newGateway(ctx)
+}
+
+// lead waits for the lease, takes over the configuration as it is then, and opens the parts that
+// work under the lease.
+func (d *Daemon) lead(ctx context.Context) (err error) {
+	if d.Tenure, err = takeTenure(ctx, d.store, d.log, func() { d.standBy(ctx) }); err != nil {
+		return fmt.Errorf("taking the lease: %w", err)
+	}
+	d.closers = append(d.closers, d.Tenure.End)
+	d.Store = d.store.Fenced(d.Tenure.lease)
+	if err := d.refresh(ctx); err != nil {
 		return err
 	}
 	if err := d.recordGuard(ctx); err != nil {
 		return err
 	}
-	if d.Networks, err = d.withAccounts(ctx, cfg); err != nil {
+	networks, err := d.storeNetworks(ctx, d.Config)
+	if err != nil {
 		return err
 	}
+	d.apply(d.Config, networks)
+	cfg, log := d.Config, d.log
 	if err := d.Store.Update(ctx, func(tx *records.Tx) error { return records.Beat(tx, status.Role) }); err != nil {
 		return err
 	}
@@ -103,17 +136,38 @@ func (d *Daemon) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	var onDemand []chain.ID
+	for _, c := range cfg.Chains() {
+		if c.OnDemand {
+			onDemand = append(onDemand, c.ID)
+		}
+	}
 	d.monitor = status.NewMonitor(status.Parts{
 		Config: cfg.Status, Store: d.Store, Chains: d.Chains, OnDemand: onDemand, Networks: d.Networks, Guard: d.guardState, Log: log,
 	})
 	d.notifier = notify.New(notify.Parts{
 		Config: cfg.Alerts, Store: d.Store, Log: log, Row: func(r records.Record) any { return operator.RowOf(r) },
 	})
-	return d.newGateway(ctx)
+	if d.alerts != nil {
+		d.monitor.Alerts = d.alerts // sent alerts are not sent again
+	}
+	d.alerts = d.monitor.Alerts
+	d.decide(false)
+	return nil
 }
 
-// openStore opens the database, waits for a separate signer, checks that its sign-guard belongs to
-// the records, and waits for the lease.
+// decide makes known whether this process had to wait for the lease.
+func (d *Daemon) decide(standby bool) {
+	select {
+	case <-d.decided:
+	default:
+		d.standby = standby
+		close(d.decided)
+	}
+}
+
+// openStore opens the database, waits for a separate signer, and checks that its sign-guard belongs
+// to the records.
 func (d *Daemon) openStore(ctx context.Context, guard *signguard.Guard) error {
 	cfg := d.Config.Database
 	cfg.Migrating = func(from, to int64) {
@@ -133,41 +187,43 @@ func (d *Daemon) openStore(ctx context.Context, guard *signguard.Guard) error {
 	d.closers = append(d.closers, d.closing("the database", store.Close))
 	operators.setStandby(store)
 	d.closers = append(d.closers, operators.setClosed)
-	if err := d.checkGuardEarly(ctx, store, guard); err != nil {
-		return err
-	}
-	if d.Tenure, err = takeTenure(ctx, store, d.log); err != nil {
-		return fmt.Errorf("taking the lease: %w", err)
-	}
-	d.closers = append(d.closers, d.Tenure.End)
-	d.Store = store.Fenced(d.Tenure.lease)
-	return nil
+	d.store = store
+	return d.checkGuardEarly(ctx, store, guard)
 }
 
-// withAccounts are the networks of a configuration with their accounts. It asks the signer for
-// their addresses, and puts what is new into the database: from then on it is watched, for ever.
-func (d *Daemon) withAccounts(ctx context.Context, cfg config.Config) ([]records.Network, error) {
+// withAccounts returns the networks of a configuration with their accounts, and the accounts of
+// each. It asks the signer for their addresses.
+func (d *Daemon) withAccounts(ctx context.Context, cfg config.Config) ([]records.Network, [][]config.OwnAccount, error) {
 	lists, networks := make([][]config.OwnAccount, len(cfg.Networks)), make([]records.Network, len(cfg.Networks))
 	for i, n := range cfg.Networks {
-		lists[i] = cfg.OwnAccounts(n)
+		lists[i], networks[i] = cfg.OwnAccounts(n), cfg.NetworkRecord(n)
 		for j, a := range lists[i] {
 			of, err := d.signer.Accounts(ctx, a.Chain, a.KeyPath)
 			if err != nil {
-				return nil, fmt.Errorf("asking the signer for %s: %w", a.KeyPath, err)
+				return nil, nil, fmt.Errorf("asking the signer for %s: %w", a.KeyPath, err)
 			}
 			lists[i][j].Account.Account = of[0]
+			networks[i] = config.WithAccount(networks[i], lists[i][j])
 		}
 	}
-	err := d.Store.Update(ctx, func(tx *records.Tx) error {
-		for i, n := range cfg.Networks {
-			networks[i] = cfg.NetworkRecord(n)
+	return networks, lists, nil
+}
+
+// storeNetworks is withAccounts for the leader. It puts what is new into the database: from then on
+// it is watched, for ever.
+func (d *Daemon) storeNetworks(ctx context.Context, cfg config.Config) ([]records.Network, error) {
+	networks, lists, err := d.withAccounts(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	err = d.Store.Update(ctx, func(tx *records.Tx) error {
+		for i, n := range networks {
 			for _, a := range lists[i] {
 				if err := tx.Accounts().Ensure(a.Account); err != nil {
 					return fmt.Errorf("account %s: %w (was the database created with another wallet?)", a.Account.Account, err)
 				}
-				networks[i] = config.WithAccount(networks[i], a)
 			}
-			if err := tx.Transfers().ServeTokens(networks[i]); err != nil {
+			if err := tx.Transfers().ServeTokens(n); err != nil {
 				return err
 			}
 		}
@@ -176,6 +232,8 @@ func (d *Daemon) withAccounts(ctx context.Context, cfg config.Config) ([]records
 	return networks, err
 }
 
+// newGateway makes the server for wallets. It needs no lease: what it writes, the databases of
+// records and sign-guard give to one user only, whichever process asks.
 func (d *Daemon) newGateway(ctx context.Context) error {
 	routes := make([]gateway.Route, len(d.Networks))
 	for i, n := range d.Networks {
@@ -191,7 +249,7 @@ func (d *Daemon) newGateway(ctx context.Context) error {
 		}
 	}
 	server, err := gateway.New(d.Config.Gateway, gateway.Parts{
-		Store: d.Store, Routes: routes, Log: d.log, Tell: d.deps.Operators.Metrics.Requests("gateway"),
+		Store: d.store, Routes: routes, Log: d.log, Tell: d.deps.Operators.Metrics.Requests("gateway"), Readiness: d.deps.Operators.ready,
 		Pages: gatewayPages(d.Config, d.deps.Demo != nil), Demo: d.deps.Demo.gateway(),
 	})
 	d.Gateway = server
@@ -200,15 +258,46 @@ func (d *Daemon) newGateway(ctx context.Context) error {
 
 // Run works until ctx ends, a part fails or the lease is lost, which is records.ErrFenced with what
 // happened.
-func (d *Daemon) Run(ctx context.Context) error {
+func (d *Daemon) Run(ctx context.Context) error { return d.serve(ctx, ctx) }
+
+// serve is Run of a process that serves wallets longer than it works: the work ends with ctx.
+func (d *Daemon) serve(ctx, serving context.Context) error {
+	g, serving := errgroup.WithContext(serving)
+	work, stop := context.WithCancel(serving)
+	defer stop()
+	defer context.AfterFunc(ctx, stop)()
+	g.Go(func() error { return d.serveGateway(serving) })
+	g.Go(func() error { return d.work(work) })
+	return g.Wait()
+}
+
+// work waits for the lease, works under it until ctx ends, and gives it back.
+func (d *Daemon) work(ctx context.Context) error {
+	if d.Tenure == nil {
+		if err := d.lead(ctx); err != nil {
+			switch {
+			case ctx.Err() != nil:
+				return nil
+			case d.again || d.standby:
+				return fmt.Errorf("%w: %w", errNotLed, err)
+			}
+			return err
+		}
+	}
+	defer d.Tenure.End()
+	leads := "this daemon leads: it follows the chains and pays"
+	if d.again {
+		leads = "the lease is taken again: all state is reloaded"
+	}
+	d.log.WithField("epoch", d.Tenure.lease.Epoch).Info(leads)
 	d.deps.Operators.setLeader(d)
+	defer d.deps.Operators.setStandby(d.store)
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return d.Tenure.renew(gctx) })
 	g.Go(func() error { return d.deps.Operators.Metrics.Follow(gctx, d.figures()) })
 	g.Go(func() error { return d.Watcher.Run(gctx) })
 	g.Go(func() error { return d.monitor.Run(gctx) })
 	g.Go(func() error { return d.notifier.Run(gctx) })
-	g.Go(func() error { return d.serveGateway(gctx) })
 	g.Go(func() error { return d.followConfig(gctx) })
 	g.Go(func() error { return d.followChecks(gctx) })
 	g.Go(func() error { return d.followHot(gctx) })
@@ -230,14 +319,21 @@ func (d *Daemon) figures() metrics.Bridge {
 const firstLook = 10 * time.Second
 
 // serveGateway opens the pages when the balances are known: a new gateway without funds must not
-// invite users.
+// invite users. Those of a standby open at once, because the leader knows them.
 func (d *Daemon) serveGateway(ctx context.Context) error {
 	select {
-	case <-d.Watcher.FundsChecked():
+	case <-d.decided:
 	case <-ctx.Done():
-	case <-time.After(firstLook):
+		return nil
 	}
-	return d.Gateway.Run(ctx)
+	if !d.standby {
+		select {
+		case <-d.Watcher.FundsChecked():
+		case <-ctx.Done():
+		case <-time.After(firstLook):
+		}
+	}
+	return serveWhenFree(ctx, d.log, "the gateway", d.standby, d.Gateway.Run)
 }
 
 // awaits lists the nodes that the daemon needs.

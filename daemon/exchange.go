@@ -135,6 +135,7 @@ type Exchange struct {
 	closers []func() error
 	log     *logrus.Logger
 	metrics *metrics.Metrics
+	retries bool // to listen, with an address that another process has
 }
 
 // OpenExchange wires the exchange API of a configuration with its defaults. It starts nothing.
@@ -162,7 +163,7 @@ func (e *Exchange) open(ctx context.Context, cfg config.Exchange, w Dependencies
 		return err
 	}
 	e.closers = append(e.closers, func() error { feeds.Close(); return nil })
-	parts := exchangeapi.Parts{Keys: store, Feeds: feeds, Log: log, Tell: e.metrics.Requests("exchange"), Pages: exchangePages(cfg, demo)}
+	parts := exchangeapi.Parts{Keys: store, Feeds: feeds, Log: log, Tell: e.metrics.Requests("exchange"), Pages: exchangePages(cfg, demo), Readiness: w.Operators.ready}
 	add := func(name, base, node string, o client.Options, x index.Config) error {
 		network, err := e.network(ctx, name, node, o, x, cfg.Sockets, log.WithField("exchange", name))
 		network.Name, network.BasePath, network.Agents = name, base, w.delegation(name)
@@ -242,7 +243,7 @@ func (e *Exchange) Run(ctx context.Context) error {
 	for _, run := range e.parts {
 		g.Go(func() error { return run(ctx) })
 	}
-	g.Go(func() error { return e.Server.Run(ctx) })
+	g.Go(func() error { return serveWhenFree(ctx, e.log, "the exchange API", e.retries, e.Server.Run) })
 	g.Go(func() error { return logWaiting(ctx, e.log, e.waits) })
 	return g.Wait()
 }
@@ -282,8 +283,8 @@ func (e *Exchange) Close() {
 }
 
 // serveExchange serves the exchange API until ctx ends; without a section in the configuration it
-// does nothing.
-func serveExchange(ctx context.Context, cfg *config.Exchange, limits *exchangeLimits, w Dependencies) error {
+// does nothing. It needs no lease. retries is for a process that another one may precede.
+func serveExchange(ctx context.Context, cfg *config.Exchange, limits *exchangeLimits, w Dependencies, retries bool) error {
 	if cfg == nil {
 		return nil
 	}
@@ -292,6 +293,7 @@ func serveExchange(ctx context.Context, cfg *config.Exchange, limits *exchangeLi
 		return err
 	}
 	defer e.Close()
+	e.retries = retries
 	w.Operators.setExchange(e.Server)
 	defer w.Operators.setExchange(nil)
 	if err := limits.serve(e.Server); err != nil {

@@ -31,7 +31,9 @@ import (
 // console. It is there before the database and the nodes are, and outlives tenures.
 type Operators struct {
 	Metrics *metrics.Metrics
+	ready   *httpserver.Readiness // of all listeners of the process
 	server  *httpserver.Server
+	guard   *httpserver.Middleware
 	log     *logrus.Logger
 	bridge  bool // there are networks; false: the exchange API is all that is served
 
@@ -55,7 +57,7 @@ func NewOperators(cfg config.Config, demo bool, log *logrus.Logger) (*Operators,
 	if err != nil {
 		return nil, fmt.Errorf("operators: %w", err)
 	}
-	o := &Operators{Metrics: metrics.New(cfg.Data), log: log, cfg: cfg, bridge: len(cfg.Networks) > 0, why: "it starts"}
+	o := &Operators{Metrics: metrics.New(cfg.Data), ready: httpserver.NewReadiness(), guard: guard, log: log, cfg: cfg, bridge: len(cfg.Networks) > 0, why: "it starts"}
 	o.Metrics.Files(databaseFiles(cfg))
 	e := echo.New()
 	e.Pre(httpserver.Observe(o.Metrics.Requests("operators")), httpserver.CatchPanics(), httpserver.CleanPath,
@@ -81,24 +83,31 @@ func NewOperators(cfg config.Config, demo bool, log *logrus.Logger) (*Operators,
 
 // unservedOperators is for a daemon without a listener for operators: its state is set, but never
 // served.
-func unservedOperators() *Operators { return &Operators{Metrics: metrics.New("."), bridge: true} }
+func unservedOperators() *Operators {
+	return &Operators{Metrics: metrics.New("."), ready: httpserver.NewReadiness(), bridge: true}
+}
 
 // listenRetry is the interval at which an address in use is tried again.
-const listenRetry = time.Second
+const listenRetry = 250 * time.Millisecond
 
 // Serve listens until ctx ends.
 func (o *Operators) Serve(ctx context.Context) error { return o.server.Run(ctx) }
 
-// Run listens until ctx ends. It waits for an address that another process has, such as the daemon
-// that this one is a standby for: payments do not wait for that.
+// Run listens until ctx ends. Payments do not wait for its address.
 func (o *Operators) Run(ctx context.Context) error {
+	return serveWhenFree(ctx, o.log, "the operators' listener", true, o.Serve)
+}
+
+// serveWhenFree serves until ctx ends. One that retries waits for an address that another process
+// has, such as the daemon that this one is a standby for.
+func serveWhenFree(ctx context.Context, log *logrus.Logger, what string, retries bool, serve func(context.Context) error) error {
 	for told := false; ; told = true {
-		err := o.Serve(ctx)
-		if !errors.Is(err, syscall.EADDRINUSE) {
+		err := serve(ctx)
+		if !retries || !errors.Is(err, syscall.EADDRINUSE) {
 			return err
 		}
 		if !told {
-			o.log.WithError(err).Error("the operators' listener waits for its address, which is in use; set another one in operators.listen")
+			log.WithError(err).Error(what + " waits for its address, which is in use; set another one")
 		}
 		select {
 		case <-ctx.Done():
@@ -257,6 +266,9 @@ type readiness struct {
 
 func (o *Operators) answerReady(c echo.Context) error {
 	r := o.readiness(c.Request().Context())
+	if !o.ready.Ready("operators " + o.guard.Client(c.Request())) {
+		r.Reasons = append(r.Reasons, "the process stops")
+	}
 	r.Ready = len(r.Reasons) == 0
 	return c.JSON(codeOf(r.Ready), r)
 }

@@ -62,7 +62,7 @@ func (d *Daemon) serveReload(ctx context.Context, asked bool) error {
 		err = d.takeSuccessors(next)
 	}
 	if err == nil {
-		networks, err = d.withAccounts(ctx, d.Config.Taking(next))
+		networks, err = d.storeNetworks(ctx, d.Config.Taking(next))
 	}
 	switch {
 	case errors.Is(err, records.ErrFenced) || ctx.Err() != nil:
@@ -119,8 +119,10 @@ func (d *Daemon) apply(next config.Config, networks []records.Network) {
 		d.logFault(d.checks.Reconfigure(context.Background(), d.Config.Signer.Config, d.Config.CheckedAssets()), "the signer keeps its checks")
 	}
 	d.Networks = networks
-	d.Watcher.Reconfigure(networks)
-	d.monitor.Reconfigure(networks)
+	if d.Watcher != nil { // a standby has none
+		d.Watcher.Reconfigure(networks)
+		d.monitor.Reconfigure(networks)
+	}
 	d.logFault(d.Gateway.Reconfigure(d.Config.Gateway, networks), "the gateway's pages keep their configuration")
 	if level, err := logrus.ParseLevel(d.Config.Log.LevelOrInfo()); err == nil {
 		d.log.SetLevel(level)
@@ -181,6 +183,36 @@ func (d *Daemon) recordReload(ctx context.Context, order records.Reload, ordered
 		}
 		return records.NoteReload(tx, order)
 	})
+}
+
+// standBy keeps a standby's configuration as new as the leader's: it reads its file again when the
+// leader has done so.
+func (d *Daemon) standBy(ctx context.Context) {
+	d.decide(true)
+	var leaders records.Reload
+	err := d.store.View(ctx, func(tx *records.Tx) (err error) {
+		leaders, _, err = records.Configured(tx)
+		return err
+	})
+	if err != nil || leaders.Fingerprint == d.leaders || d.Config.Path == "" {
+		return
+	}
+	first := d.leaders == ""
+	d.leaders = leaders.Fingerprint
+	if first { // the file was read a moment ago
+		return
+	}
+	next, report, err := d.readConfig()
+	var networks []records.Network
+	if err == nil {
+		networks, _, err = d.withAccounts(ctx, d.Config.Taking(next))
+	}
+	if err != nil {
+		report.Refused = err.Error()
+	} else {
+		d.apply(next, networks)
+	}
+	d.logReload(report)
 }
 
 // refresh reads the file again under the lease: a standby of several days would otherwise lead with

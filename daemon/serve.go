@@ -37,7 +37,8 @@ func (w Dependencies) withOperators() Dependencies {
 }
 
 // Serve starts the embedded exchange chain if there is one, and serves what the configuration has
-// until ctx ends: the bridge of its networks, the exchange API, the wallet's RPC.
+// until ctx ends: the bridge of its networks, the exchange API, the wallet's RPC. After ctx the
+// work under the lease ends first. The listeners close when the load balancers have noticed.
 func Serve(ctx context.Context, cfg config.Config, w Dependencies) error {
 	untrace, err := tracing.Export(ctx, cfg.Operators.Traces, Read().Version, w.Log)
 	if err != nil {
@@ -52,12 +53,16 @@ func Serve(ctx context.Context, cfg config.Config, w Dependencies) error {
 		defer func() { _ = client.Close() }() // nothing is under way any more
 		w.Signer = client
 	}
-	ctx, stop := context.WithCancel(ctx)
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	g, gctx := errgroup.WithContext(ctx)
+	g, gctx := errgroup.WithContext(serving)
 	if w.Operators, err = NewOperators(cfg, w.Demo != nil, w.Log); err != nil {
 		return err
 	}
+	defer context.AfterFunc(ctx, func() {
+		w.Operators.ready.Stop(gctx)
+		stop()
+	})()
 	g.Go(func() error { return w.Operators.Run(gctx) })
 	if cfg.Embedded != nil {
 		w.Log.WithField("dir", cfg.Embedded.Dir).Info("opening the embedded exchange chain: replaying blocks after its last stored state")
@@ -74,18 +79,25 @@ func Serve(ctx context.Context, cfg config.Config, w Dependencies) error {
 	}
 	limits := &exchangeLimits{}
 	if len(cfg.Networks) > 0 {
-		d, err := New(gctx, cfg, w)
+		d, err := Open(ctx, cfg, w)
 		if err != nil {
 			stop()
 			return errors.Join(err, g.Wait())
 		}
 		d.limits = limits
-		d.applyLimits()
-		g.Go(func() error { return runTenures(gctx, d) })
+		g.Go(func() error { return runTenures(ctx, gctx, d) })
+		g.Go(func() error {
+			select {
+			case <-d.decided:
+				return serveExchange(gctx, cfg.Exchange, limits, w, d.standby)
+			case <-gctx.Done():
+				return nil
+			}
+		})
 	} else {
 		g.Go(func() error { return ignoreHangups(gctx, w.Hangups, w.Log) })
+		g.Go(func() error { return serveExchange(gctx, cfg.Exchange, limits, w, false) })
 	}
-	g.Go(func() error { return serveExchange(gctx, cfg.Exchange, limits, w) })
 	g.Go(func() error {
 		return ServeWalletRPC(gctx, cfg.Wallet.RPC, cfg.Wallet.Store, NewWalletLedger(cfg.ExchangeNodes()), w)
 	})

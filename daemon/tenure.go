@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -16,6 +17,9 @@ import (
 // LeaseTTL is the time for which a dead daemon on PostgreSQL keeps others waiting.
 const LeaseTTL = 12 * time.Second
 
+// leasePoll is the interval at which a standby asks for the lease.
+const leasePoll = 250 * time.Millisecond
+
 // tenure is the time for which a daemon holds the lease: only then it signs. Losing it ends the
 // daemon's work, not its process.
 type tenure struct {
@@ -23,12 +27,13 @@ type tenure struct {
 	log     *logrus.Logger
 	renewed time.Time // when the database last confirmed that the lease is ours
 	fault   error     // its error since then
+	ended   sync.Once
 }
 
 // takeTenure waits until the lease is free. One that was killed holds it a little longer on
 // PostgreSQL, and no longer on SQLite. Who waits already also waits for a database that does not
-// answer: it is there for bad times.
-func takeTenure(ctx context.Context, store *records.Store, log *logrus.Logger) (*tenure, error) {
+// answer: it is there for bad times. standBy is called while another daemon has the lease.
+func takeTenure(ctx context.Context, store *records.Store, log *logrus.Logger, standBy func()) (*tenure, error) {
 	holder, waiting, told := holderName(store), false, ""
 	for {
 		lease, err := store.Hold(ctx, status.Role, holder, LeaseTTL)
@@ -46,10 +51,13 @@ func takeTenure(ctx context.Context, store *records.Store, log *logrus.Logger) (
 			log.WithError(err).Warn("asking for the lease again")
 		}
 		told = err.Error()
+		if leased {
+			standBy()
+		}
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(time.Second):
+		case <-time.After(leasePoll):
 		}
 	}
 }
@@ -102,33 +110,42 @@ func (t *tenure) explain(err error) error {
 	return fmt.Errorf("%w: the database did not answer a renewal for %s, but \"%w\"", err, away, t.fault)
 }
 
-// End gives the lease back, unless it is lost.
+// End gives the lease back, unless it is lost. It is safe to repeat.
 func (t *tenure) End() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	if err := t.lease.Release(ctx); err != nil {
-		t.log.WithError(err).Debug("giving the lease back")
-	}
+	t.ended.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if err := t.lease.Release(ctx); err != nil {
+			t.log.WithError(err).Debug("giving the lease back")
+		}
+	})
 }
 
-// runTenures runs a daemon until ctx ends or a part fails. It loses its lease if the database was
-// away for longer than the lease lasts, or another daemon has taken over. Then all its parts are
-// closed, and reopened under the next lease: no earlier state is used again.
-func runTenures(ctx context.Context, d *Daemon) error {
+// errNotLed marks a standby that could not open its parts under the lease. It opens them again,
+// since the database may be away for a moment.
+var errNotLed = errors.New("opening what the leader needs")
+
+// runTenures runs a daemon until serving ends or a part fails; its work ends with ctx. It loses its
+// lease if the database was away for longer than the lease lasts, or another daemon has taken over.
+// Then all its parts are closed and opened again: no earlier state is used again.
+func runTenures(ctx, serving context.Context, d *Daemon) error {
 	for {
-		err := d.Run(ctx)
+		err := d.serve(ctx, serving)
 		d.Close()
-		if ctx.Err() != nil || !errors.Is(err, records.ErrFenced) {
+		if ctx.Err() != nil || serving.Err() != nil || (!errors.Is(err, records.ErrFenced) && !errors.Is(err, errNotLed)) {
 			return err
 		}
-		d.log.WithError(err).Error("signing has stopped: the lease is lost; waiting until it is free")
-		limits := d.limits
+		if errors.Is(err, records.ErrFenced) {
+			d.log.WithError(err).Error("signing has stopped: the lease is lost; waiting until it is free")
+		} else {
+			d.log.WithError(err).Warn("opening all parts again")
+		}
 		if d, err = reopen(ctx, d); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
 			return err
 		}
-		d.limits = limits
-		d.applyLimits()
-		d.log.WithField("epoch", d.Tenure.lease.Epoch).Info("the lease is taken again: all state is reloaded")
 	}
 }
 
@@ -136,9 +153,9 @@ func runTenures(ctx context.Context, d *Daemon) error {
 func reopen(ctx context.Context, d *Daemon) (*Daemon, error) {
 	told := ""
 	for {
-		next, err := New(ctx, d.Config, d.deps)
+		next, err := Open(ctx, d.Config, d.deps)
 		if err == nil {
-			next.monitor.Alerts = d.monitor.Alerts // sent alerts are not sent again
+			next.again, next.limits, next.alerts = true, d.limits, d.alerts
 		}
 		if err == nil || ctx.Err() != nil || errors.Is(err, records.ErrNewer) {
 			return next, err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"os"
 	"os/exec"
@@ -31,6 +32,7 @@ type pair struct {
 	dir     string // of the users: dev.json contains the leader's address
 	source  *ethnode.Node
 	configs [2]config.Config
+	pids    [2]int // of the processes
 }
 
 // replica is one of the daemons as a process. Its log is a file, so that it can be read while the
@@ -123,6 +125,7 @@ func (p *pair) start(t *testing.T, n int) *replica {
 	r := &replica{n: n, cmd: exec.Command("gatewayd", "run", "-c", p.info(n).Config), log: file.Name()}
 	r.cmd.Stderr = file
 	require.NoError(t, r.cmd.Start())
+	p.pids[n] = r.cmd.Process.Pid
 	t.Cleanup(func() {
 		if r.cmd.ProcessState == nil {
 			_ = r.cmd.Process.Kill()
@@ -138,9 +141,17 @@ func (p *pair) start(t *testing.T, n int) *replica {
 // waitForLeader waits until a daemon leads, and writes its addresses for the users.
 func (p *pair) waitForLeader(t *testing.T, n int) {
 	t.Helper()
+	db, err := sql.Open("pgx", p.configs[n].Database.URL)
+	require.NoError(t, err)
+	defer db.Close()
+	waitFor(t, fmt.Sprintf("daemon %d to have the lease", n), func() bool {
+		var led bool
+		err := db.QueryRow("SELECT EXISTS (SELECT 1 FROM leases WHERE role = 'daemon' AND expires_at > EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AND holder LIKE '%/' || $1 || '/%')",
+			strconv.Itoa(p.pids[n])).Scan(&led)
+		return err == nil && led
+	})
 	ready := filepath.Join(t.TempDir(), "dev.json")
 	require.NoError(t, p.info(n).Write(ready))
-	var err error
 	waitFor(t, fmt.Sprintf("daemon %d to lead", n), func() bool { _, err = dev.AwaitDaemon(t.Context(), ready, dev.Info{}); return err == nil })
 	text, err := os.ReadFile(p.info(n).Config)
 	require.NoError(t, err)
