@@ -137,7 +137,10 @@ func testFullBlocks(t *testing.T, url string) {
 func testUnknownTx(t *testing.T, url string) {
 	r := newRig(t, url)
 	unknown := func() (hash string, found bool) {
-		r.See(func(tx *records.Tx) (err error) { hash, found, err = tx.Recovery().UnknownTx(Exchange, Gateway); return err })
+		r.See(func(tx *records.Tx) (err error) {
+			hash, found, err = tx.Recovery().UnknownTx(Exchange, Gateway)
+			return err
+		})
 		return hash, found
 	}
 	_, p := r.Owe(records.Deposit, 500)
@@ -219,7 +222,10 @@ func testSweeps(t *testing.T, url string) {
 	require.NoError(t, err)
 	require.True(t, underWay(gas))
 	tokens := func() (yes bool) {
-		r.See(func(tx *records.Tx) (err error) { yes, err = tx.Treasury().TokenSweepUnderWay(Source, "0xdeposit0"); return err })
+		r.See(func(tx *records.Tx) (err error) {
+			yes, err = tx.Treasury().TokenSweepUnderWay(Source, "0xdeposit0")
+			return err
+		})
 		return yes
 	}
 	require.True(t, tokens(), "its gas")

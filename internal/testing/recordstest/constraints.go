@@ -251,7 +251,9 @@ func scene(t *testing.T, url string) *Rig {
 	held := r.Receive(records.Deposit, 500)
 	r.Do(func(tx *records.Tx) error { return tx.Transfers().Move(held.ID, records.Seen, records.Held, "") })
 	r.stop(Source, Hot, records.AccountRecovering)
-	r.Do(func(tx *records.Tx) error { return tx.Recovery().AddCancel(Source, Hot, 7, chain.Attempt{Hash: "cancel"}) })
+	r.Do(func(tx *records.Tx) error {
+		return tx.Recovery().AddCancel(Source, Hot, 7, chain.Attempt{Hash: "cancel"})
+	})
 	sweep := records.Payment{Purpose: chain.Sweep, Network: Network, Token: Token, Chain: Source, Account: "0xdeposit0", Asset: chain.Native, Amount: chain.NewAmount(9), Payee: Hot}
 	id, err := queue(r, sweep)
 	require.NoError(t, err)

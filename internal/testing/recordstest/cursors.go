@@ -194,7 +194,9 @@ func testGivenUp(t *testing.T, url string) {
 		return tx.Transfers().Move(ordered.ID, records.Final, records.Refused, records.ReasonOperator)
 	})
 	r.Bind(payments[&bound])
-	require.ErrorIs(t, r.Try(func(tx *records.Tx) error { return tx.Transfers().Move(ordered.ID, records.Refused, records.Orphaned, "") }), records.ErrConflict)
+	require.ErrorIs(t, r.Try(func(tx *records.Tx) error {
+		return tx.Transfers().Move(ordered.ID, records.Refused, records.Orphaned, "")
+	}), records.ErrConflict)
 	r.Do(func(tx *records.Tx) error { return tx.Orders().MarkLost(Source, 0) })
 	require.ErrorIs(t, writeOff(waits.ID), records.ErrConflict, "the block is of our line still")
 	r.Do(func(tx *records.Tx) error { _, err := tx.Chains().StepBack(Source); return err })
@@ -250,7 +252,9 @@ func testFinalPoint(t *testing.T, url string) {
 	require.ErrorIs(t, setHead(at(105), chain.Point{Height: 104, Hash: "other"}), records.ErrParent, "we may stand on a branch to leave")
 	require.ErrorIs(t, setHead(at(105), chain.Point{Height: 103, Hash: "other"}), records.ErrFinality)
 
-	back := func() error { return r.Try(func(tx *records.Tx) error { _, err := tx.Chains().StepBack(Source); return err }) }
+	back := func() error {
+		return r.Try(func(tx *records.Tx) error { _, err := tx.Chains().StepBack(Source); return err })
+	}
 	require.NoError(t, back())
 	require.NoError(t, back())
 	require.Equal(t, uint64(103), r.Cursor(Source).Height)

@@ -35,7 +35,10 @@ func (r *Rig) coin(account string) (came, went uint64) {
 func (r *Rig) holding(account string) records.Holding {
 	r.T.Helper()
 	var list []records.Holding
-	r.See(func(tx *records.Tx) (err error) { list, err = tx.Balances().HoldingsOf(Source, []string{account}); return err })
+	r.See(func(tx *records.Tx) (err error) {
+		list, err = tx.Balances().HoldingsOf(Source, []string{account})
+		return err
+	})
 	require.Len(r.T, list, 1, account)
 	return list[0]
 }
@@ -322,7 +325,10 @@ func testFirstLooks(t *testing.T, url string) {
 	}
 	page := func(looked int64, after records.Holding) (names []string, last records.Holding) {
 		var list []records.Holding
-		r.See(func(tx *records.Tx) (err error) { list, err = tx.Balances().NewHoldings(Source, looked, after, 3); return err })
+		r.See(func(tx *records.Tx) (err error) {
+			list, err = tx.Balances().NewHoldings(Source, looked, after, 3)
+			return err
+		})
 		for _, h := range list {
 			names, last = append(names, h.Account), h
 		}

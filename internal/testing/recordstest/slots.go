@@ -214,7 +214,9 @@ func testDiffering(t *testing.T, url string) {
 		hash = r.Sign(s, records.AttemptPay)
 		b := r.Mine(Source, "", chain.OwnTx{Account: Hot, Number: s.Nonce, Tx: hash})
 		r.Finalize(Source)
-		r.Do(func(tx *records.Tx) error { return tx.Slots().SettleVoid(s, hash, b.Hash, records.ReasonPayoutDiffers, false) })
+		r.Do(func(tx *records.Tx) error {
+			return tx.Slots().SettleVoid(s, hash, b.Hash, records.ReasonPayoutDiffers, false)
+		})
 		return hash
 	}
 	move := func(p uint64, to records.PaymentState) error {
