@@ -40,10 +40,10 @@ type publicTrades struct {
 	wanted  chan struct{} // closed when the hub listens
 }
 
-// HasMarket knows all there are.
 // Fed is nil: the updates come from memory.
 func (t *publicTrades) Fed() error { return nil }
 
+// HasMarket knows all there are.
 func (t *publicTrades) HasMarket(string) bool { return true }
 
 // Depth is empty.
