@@ -50,23 +50,39 @@ func urlHere(listen string, secured bool) string {
 	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
-// AskConfigured returns nil when the daemon or the signer of a configuration reports that it is
-// healthy.
-func AskConfigured(ctx context.Context, cfg config.Config) error {
+// AskConfigured is AskHealth of the daemon or the signer of a configuration.
+func AskConfigured(ctx context.Context, cfg config.Config) (string, error) {
 	if cfg.Signs() {
-		return cfg.Signer.Place.Ask(ctx)
+		return Well, cfg.Signer.Place.Ask(ctx)
 	}
 	return AskHealth(ctx, HealthURL(cfg))
 }
 
-// AskHealth returns nil when a daemon reports that it is healthy.
-func AskHealth(ctx context.Context, url string) error {
-	return get(ctx, url, "asking for health", func(res *http.Response) error {
+// Well is the state of a daemon that blocks no payments.
+const Well = "well"
+
+// AskHealth returns the state of a healthy daemon: Well, or degraded with the reasons.
+func AskHealth(ctx context.Context, url string) (state string, err error) {
+	err = get(ctx, url, "asking for health", func(res *http.Response) error {
+		reasons := reasonsOf(io.LimitReader(res.Body, maxHealth))
 		if res.StatusCode != http.StatusOK {
-			return fmt.Errorf("%s answers %s%s", url, res.Status, reasonsOf(io.LimitReader(res.Body, maxHealth)))
+			return fmt.Errorf("%s answers %s%s", url, res.Status, reasons)
+		}
+		if state = Well; reasons != "" {
+			state = "degraded" + reasons
 		}
 		return nil
 	})
+	return state, err
+}
+
+// AskWell returns nil when a daemon reports that it blocks no payments.
+func AskWell(ctx context.Context, url string) error {
+	state, err := AskHealth(ctx, url)
+	if err == nil && state != Well {
+		err = fmt.Errorf("%s answers %s", url, state)
+	}
+	return err
 }
 
 // AskOperators is nil when the listener at OperatorsURL answers as a daemon does, ready or not.

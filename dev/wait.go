@@ -21,7 +21,7 @@ func AwaitDaemon(ctx context.Context, infoPath string, over Info) (info Info, er
 		if info, err = ReadInfo(infoPath); err == nil {
 			info.Gateway, info.Source = cmp.Or(over.Gateway, info.Gateway), cmp.Or(over.Source, info.Source)
 			info.API, info.Exchange = cmp.Or(over.API, info.API), cmp.Or(over.Exchange, info.Exchange)
-			err = daemon.AskHealth(ctx, RootOf(info.Gateway)+"/health")
+			err = daemon.AskWell(ctx, RootOf(info.Gateway)+"/health")
 		}
 		if err != nil && info.Gateway != "" {
 			err = fmt.Errorf("the gateway at %s does not answer (%w)", info.Gateway, err)

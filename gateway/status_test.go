@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,25 +30,25 @@ func TestConditions(t *testing.T) {
 	}{
 		{"nothing", func(*records.Tx) error { return nil }, "OPEN", "OPEN", "OPEN", `"status":"ok","reasons":[],"warnings":[]`},
 		{"source nodes", told(status.NodesDown, recordstest.Source, true), "MAINTAIN", "MAINTAIN", "OPEN",
-			`"status":"unknown","reasons":[{"kind":"nodes_unreachable","chain":"eth"}],"warnings":[]`},
+			`"status":"degraded","reasons":[{"kind":"nodes_unreachable","chain":"eth"}],"warnings":[],"blocked":[{"network":"eth","token":"`+token+`"`},
 		{"exchange nodes", told(status.NodesStale, recordstest.Exchange, true), "MAINTAIN", "MAINTAIN", "MAINTAIN",
 			`"status":"stopped","reasons":[{"kind":"nodes_stale","chain":"vite"}],"warnings":[]`},
 		{"one of the nodes", told(status.NodeFaulty, recordstest.Source, false), "OPEN", "OPEN", "OPEN",
 			`"status":"ok","reasons":[],"warnings":[{"kind":"node_faulty","chain":"eth"}]`},
 		{"hot account", func(tx *records.Tx) error {
 			return tx.Accounts().SetState(recordstest.Source, recordstest.Hot, records.AccountHalted, "secret words")
-		}, "OPEN", "MAINTAIN", "OPEN", `"status":"stopped","reasons":[{"kind":"account_stopped","chain":"eth"}],"warnings":[]`},
+		}, "OPEN", "MAINTAIN", "OPEN", `"status":"degraded","reasons":[{"kind":"account_stopped","chain":"eth"}],"warnings":[]`},
 		{"gateway account", func(tx *records.Tx) error {
 			return tx.Accounts().SetState(recordstest.Exchange, recordstest.Gateway, records.AccountRecovering, "secret words")
-		}, "MAINTAIN", "OPEN", "OPEN", `"status":"stopped","reasons":[{"kind":"account_stopped","chain":"vite"}],"warnings":[]`},
+		}, "MAINTAIN", "OPEN", "OPEN", `"status":"degraded","reasons":[{"kind":"account_stopped","chain":"vite"}],"warnings":[]`},
 		{"gas account", func(tx *records.Tx) error {
 			return tx.Accounts().SetState(recordstest.Source, recordstest.GasTank, records.AccountHalted, "secret words")
 		}, "OPEN", "OPEN", "OPEN", `"status":"ok","reasons":[],"warnings":[{"kind":"account_idle","chain":"eth"}]`},
 		{"halted chain", func(tx *records.Tx) error { return tx.Chains().Halt(recordstest.Source, "secret words") }, "MAINTAIN", "MAINTAIN", "OPEN",
-			`"status":"halted","reasons":[{"kind":"chain_halted","chain":"eth"}],"warnings":[]`},
+			`"status":"degraded","reasons":[{"kind":"chain_halted","chain":"eth"}],"warnings":[]`},
 		{"flag", func(tx *records.Tx) error {
 			return records.SetAutomatic(tx, recordstest.Network, token, records.Withdrawal, records.ChannelMaintain, "secret words")
-		}, "OPEN", "MAINTAIN", "OPEN", `"status":"stopped","reasons":[{"kind":"channel_stopped"}],"warnings":[]`},
+		}, "OPEN", "MAINTAIN", "OPEN", `"status":"degraded","reasons":[{"kind":"channel_stopped"}],"warnings":[]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := setup(t)
@@ -61,6 +62,7 @@ func TestConditions(t *testing.T) {
 			require.Equal(t, c.withdraw == "MAINTAIN", r.get(at(eth, "/withdraw-info", "tokenId", token, "walletAddress", alice)).SubCode == int(withdrawMaintain))
 			health := r.get("/health")
 			require.Contains(t, health.body, c.health)
+			require.Equal(t, map[bool]int{true: 200, false: 503}[strings.Contains(c.health, `"ok"`) || strings.Contains(c.health, `"degraded"`)], health.status)
 			require.NotContains(t, health.body, "secret")
 		})
 	}

@@ -137,6 +137,9 @@ func setConditions(p *page, list []status.Condition) {
 
 func setChannels(p *page, list []status.Channel) {
 	for _, c := range list {
+		if c.Allowed() {
+			p.set(paymentsBlocked, number(c.Blocked()), c.Network, c.Token, string(c.Direction))
+		}
 		for _, state := range []string{records.ChannelOpen, records.ChannelMaintain, records.ChannelClosed} {
 			p.set(channelState, number(c.State() == state), c.Network, c.Token, string(c.Direction), state)
 		}

@@ -16,6 +16,7 @@ import (
 	"gatewayd/internal/testing/chaintest"
 	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
+	"gatewayd/status"
 )
 
 // bridge is a follower's on a store with a network of one token.
@@ -70,6 +71,33 @@ func TestFiguresOfRows(t *testing.T) {
 		require.Contains(t, again, `gatewayd_payments_total{chain="eth",network="eth",purpose="credit",state="paid"} 1`+"\n")
 		require.Contains(t, again, `gatewayd_fees_paid_coins_total{chain="eth"} 210`+"\n")
 	}
+}
+
+// TestBlockedPayments: each channel that operators let open has a figure, which rules can group.
+func TestBlockedPayments(t *testing.T) {
+	r := recordstest.NewRig(t)
+	f := &follower{Bridge: bridge(r.Store), totals: newTotals()}
+	m := New(t.TempDir())
+	read := func() string {
+		p := f.read(t.Context())
+		m.page.Store(&p)
+		return scrape(m)
+	}
+	deposit := `gatewayd_payments_blocked{direction="deposit",network="eth",token="` + recordstest.Token + `"} `
+	withdrawal := strings.Replace(deposit, "deposit", "withdrawal", 1)
+	r.Do(func(tx *records.Tx) error {
+		if err := records.BeatAt(tx, status.Role, time.Minute); err != nil {
+			return err
+		}
+		return records.NoteConditions(tx, "test", []records.Condition{{Kind: string(status.NoFunds), Network: "eth", Token: recordstest.Token, Direction: records.Withdrawal, Stops: true}})
+	})
+	page := read()
+	require.Contains(t, page, deposit+"0\n")
+	require.Contains(t, page, withdrawal+"1\n")
+	r.Do(func(tx *records.Tx) error {
+		return records.SetChannel(tx, "eth", recordstest.Token, records.Withdrawal, records.ChannelMaintain, "a test", "ann")
+	})
+	require.NotContains(t, read(), withdrawal)
 }
 
 // failing is a store that does not answer.

@@ -74,7 +74,8 @@ var (
 
 	conditions = gauge("condition", "How many conditions of a kind there are (docs/operations/alerts.md); stops: they block payments.",
 		"kind", "stops", "chain", "network", "token", "direction")
-	channelState = gauge("channel_state", "1 for the state that a channel is in, 0 for the others.", "network", "token", "direction", "state")
+	paymentsBlocked = gauge("payments_blocked", "1 while conditions block the payments of a channel that operators let open, else 0. None for other channels.", "network", "token", "direction")
+	channelState    = gauge("channel_state", "1 for the state that a channel is in, 0 for the others.", "network", "token", "direction", "state")
 )
 
 // all is for Describe.
@@ -82,7 +83,7 @@ var all = []metric{
 	buildInfo, leader, diskFree, diskSize, databaseSize, indexReady, indexLag, indexMissing, sockets, subscriptions, queueEntries, queueBytes, socketsSlow,
 	socketsOvertaken, readAt, readTook, chainHeight, chainHead, chainFinal, chainHeadAge, chainHalted, nodeUp, nodeHead, nodeLag, nodeFaults, nodeLeftOut,
 	transfers, transfersAge, transferTotal, unknownTotal, payments, paymentsAge, paymentTotal, slots, slotsAge, attemptTotal, feeTotal, accounts, balance, owed, quota,
-	quotaMost, balancesAt, conditions, channelState,
+	quotaMost, balancesAt, conditions, paymentsBlocked, channelState,
 }
 
 // page is a list of figures, ready to be shown.

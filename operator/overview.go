@@ -24,15 +24,16 @@ const (
 // Overview is `status --json`. Amounts are in smallest units: of the gateway token for deposits, of
 // the source chain's asset for withdrawals.
 type Overview struct {
-	At            time.Time          `json:"at"`
-	State         status.State       `json:"state"`
-	Headline      string             `json:"headline"` // the state as a sentence
-	Flows         bool               `json:"flows"`    // nothing blocks payments that operators allow
-	Conditions    []status.Condition `json:"conditions"`
-	NeedsOperator uint64             `json:"needsOperator"` // records that wait for a decision of an operator
-	Chains        []Chain            `json:"chains"`
-	Channels      []Channel          `json:"channels"`
-	Limits        []limits.Line      `json:"limits"` // of the signer; empty without limits or without a daemon's report
+	At            time.Time             `json:"at"`
+	State         status.State          `json:"state"`
+	Headline      string                `json:"headline"` // the state as a sentence
+	Flows         bool                  `json:"flows"`    // nothing blocks payments that operators allow
+	Conditions    []status.Condition    `json:"conditions"`
+	Blocked       []status.BlockedToken `json:"blocked"`       // tokens with payments that conditions block
+	NeedsOperator uint64                `json:"needsOperator"` // records that wait for a decision of an operator
+	Chains        []Chain               `json:"chains"`
+	Channels      []Channel             `json:"channels"`
+	Limits        []limits.Line         `json:"limits"` // of the signer; empty without limits or without a daemon's report
 
 	report status.Report
 }
@@ -115,7 +116,7 @@ func (o *Overview) judge() {
 		}
 	}
 	o.State, o.Headline, o.Flows = o.report.State(pending), o.report.Headline(pending), o.report.Flows()
-	o.Conditions = append([]status.Condition{}, o.report.Conditions...)
+	o.Conditions, o.Blocked = append([]status.Condition{}, o.report.Conditions...), o.report.Blocked()
 }
 
 func (o *Overview) fromRecords(tx *records.Tx, d *Session, networks []records.Network) error {

@@ -12,23 +12,26 @@ import (
 type State string
 
 const (
-	Flowing State = "flowing" // payments are pending, and nothing blocks them
-	Idle    State = "idle"    // no payment is pending, and nothing would block one
-	Blocked State = "blocked" // at least one condition blocks payments
-	Unknown State = "unknown" // the database, the daemon or the nodes of a chain do not answer
+	Flowing  State = "flowing"  // payments are pending, and nothing blocks them
+	Idle     State = "idle"     // no payment is pending, and nothing would block one
+	Degraded State = "degraded" // payments of some tokens are blocked; all others are possible
+	Blocked  State = "blocked"  // no withdrawal is possible, or no deposit
+	Unknown  State = "unknown"  // the same, because the database, the daemon or nodes do not answer
 )
 
 // State returns whether payments flow, of which some are pending.
 func (r Report) State(pending uint64) State {
 	switch {
+	case r.Flows() && pending > 0:
+		return Flowing
+	case r.Flows():
+		return Idle
+	case len(r.Outage()) == 0:
+		return Degraded
 	case slices.ContainsFunc(r.Conditions, silence):
 		return Unknown
-	case !r.Flows():
-		return Blocked
-	case pending > 0:
-		return Flowing
 	}
-	return Idle
+	return Blocked
 }
 
 // silence is a condition under which nothing is known about payments.
@@ -43,8 +46,13 @@ func (r Report) Headline(pending uint64) string {
 		return "Payments are flowing."
 	case Idle:
 		return "No pending payments."
+	case Degraded:
+		return fmt.Sprintf("Payments of %d of %d tokens are blocked. All others are possible.", len(r.Blocked()), len(r.Channels)/2)
 	case Blocked:
-		return "Payments are blocked."
+		if out := r.Outage(); len(out) == 1 {
+			return fmt.Sprintf("All %ss are blocked.", out[0])
+		}
+		return "All payments are blocked."
 	}
 	c := r.Conditions[slices.IndexFunc(r.Conditions, silence)]
 	what := c.Detail
@@ -69,4 +77,9 @@ func (r *Report) AddSilent(id chain.ID, why string) {
 	}
 	silent := Condition{Kind: NodesDown, Chain: id, Stops: true, Detail: fmt.Sprintf("the nodes of chain %s do not answer here: %s", id, why)}
 	r.Conditions = slices.Insert(r.Conditions, 0, silent)
+	for i, c := range r.Channels {
+		if silent.hits(c.network, c.Token, c.Direction) {
+			r.Channels[i].Conditions = append(c.Conditions, silent)
+		}
+	}
 }

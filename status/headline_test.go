@@ -22,7 +22,7 @@ func TestHeadline(t *testing.T) {
 		{nil, 0, Idle, "No pending payments."},
 		{nil, 3, Flowing, "Payments are flowing."},
 		{[]Condition{{Kind: FeesHigh}}, 3, Flowing, "Payments are flowing."},
-		{[]Condition{blocked}, 0, Blocked, "Payments are blocked."},
+		{[]Condition{blocked}, 0, Blocked, "All payments are blocked."},
 		{[]Condition{blocked, {Kind: DaemonDown, Stops: true, Detail: "the daemon does not answer", Since: since}}, 3, Unknown,
 			"Unknown: the daemon does not answer since 2026-11-23 17:32:27 UTC."},
 		{[]Condition{{Kind: NodesDown, Chain: "eth", Stops: true, Detail: "a, b and c"}}, 0, Unknown, "Unknown: the nodes of chain eth do not answer."},

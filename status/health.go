@@ -7,16 +7,17 @@ import (
 	"gatewayd/records"
 )
 
-// Health is the answer of /health, for supervisors: well while all money moves that operators let
-// move, else with the reasons. Strangers read it, so it names kinds and chains, never accounts,
-// nodes or amounts.
+// Health is the answer of /health, for supervisors: well while withdrawals and deposits are
+// possible, at least of some tokens. Strangers read it, so it names kinds, chains and tokens, never
+// accounts, nodes or amounts.
 type Health struct {
-	// ok, halted (a chain is), stopped (something else is), unknown (the daemon or nodes are
-	// silent), down (the store is)
-	Status   string        `json:"status"`
-	Reasons  []Reason      `json:"reasons"`
-	Warnings []Reason      `json:"warnings"` // payments flow, but need an operator's attention
-	Chains   []ChainHealth `json:"chains"`
+	// ok, degraded (some tokens are blocked), halted (a chain is), stopped (something else is),
+	// unknown (the daemon or nodes are silent), down (the store is)
+	Status   string         `json:"status"`
+	Reasons  []Reason       `json:"reasons"`  // why payments are blocked
+	Warnings []Reason       `json:"warnings"` // payments flow, but need an operator's attention
+	Blocked  []BlockedToken `json:"blocked"`
+	Chains   []ChainHealth  `json:"chains"`
 }
 
 // Reason is a condition as strangers may see it.
@@ -34,7 +35,7 @@ type ChainHealth struct {
 }
 
 // Well is true when a supervisor has nothing to do.
-func (h Health) Well() bool { return h.Status == "ok" }
+func (h Health) Well() bool { return h.Status == "ok" || h.Status == "degraded" }
 
 // DownHealth is the health where the store does not answer, or not in time.
 func DownHealth() Health { return Health{Status: "down", Chains: []ChainHealth{}}.with(Down()) }
@@ -46,7 +47,10 @@ func ReadHealth(tx *records.Tx, networks []records.Network) (Health, error) {
 	if err != nil {
 		return Health{}, err
 	}
-	switch report.State(0) {
+	state := report.State(0)
+	switch state {
+	case Degraded:
+		h.Status = "degraded"
 	case Unknown:
 		h.Status = "unknown"
 	case Blocked:
@@ -58,7 +62,7 @@ func ReadHealth(tx *records.Tx, networks []records.Network) (Health, error) {
 			return Health{}, err
 		}
 		h.Chains = append(h.Chains, ChainHealth{id, cursor.Height, cursor.Head, cursor.Halted})
-		if cursor.Halted {
+		if cursor.Halted && state != Degraded {
 			h.Status = "halted"
 		}
 	}
@@ -67,10 +71,10 @@ func ReadHealth(tx *records.Tx, networks []records.Network) (Health, error) {
 
 // with adds a report's conditions, each kind and chain once.
 func (h Health) with(r Report) Health {
-	h.Reasons, h.Warnings = []Reason{}, []Reason{}
+	h.Reasons, h.Warnings, h.Blocked = []Reason{}, []Reason{}, r.Blocked()
 	for _, c := range r.Conditions {
 		list := &h.Warnings
-		if c.Stops {
+		if r.blocks(c) {
 			list = &h.Reasons
 		}
 		if one := (Reason{c.Kind, c.Chain}); !slices.Contains(*list, one) {

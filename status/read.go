@@ -84,7 +84,7 @@ func channelOf(tx *records.Tx, n records.Network, token string, d records.Direct
 	if err != nil {
 		return Channel{}, err
 	}
-	c := Channel{Channel: set}
+	c := Channel{Channel: set, network: n}
 	for _, x := range found {
 		if x.Stops && x.hits(n, token, d) {
 			c.Conditions = append(c.Conditions, x)

@@ -44,6 +44,8 @@ func (c Condition) hits(n records.Network, token string, d records.Direction) bo
 type Channel struct {
 	records.Channel
 	Conditions []Condition // that stop it, and are not its own flag
+
+	network records.Network
 }
 
 // Automatic is the state required by the daemon's flag and the conditions alone.
@@ -82,9 +84,18 @@ type Report struct {
 }
 
 // Flows is true when all money moves that operators let move.
-func (r Report) Flows() bool { return !slices.ContainsFunc(r.Conditions, stops) }
+func (r Report) Flows() bool { return !slices.ContainsFunc(r.Conditions, r.blocks) }
 
-func stops(c Condition) bool { return c.Stops }
+// blocks reports whether a condition blocks payments that operators let move. Where they let
+// nothing move, any condition counts that would block some.
+func (r Report) blocks(c Condition) bool {
+	if !c.Stops || !slices.ContainsFunc(r.Channels, Channel.Allowed) {
+		return c.Stops
+	}
+	return slices.ContainsFunc(r.Channels, func(x Channel) bool {
+		return x.Allowed() && c.hits(x.network, x.Token, x.Direction)
+	})
+}
 
 // Down is the report where the store does not answer, or not in time.
 func Down() Report {

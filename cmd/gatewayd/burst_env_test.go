@@ -91,7 +91,7 @@ func (w *burstEnv) start() error {
 // waitUntilServing waits until /health of the daemon answers.
 func (w *burstEnv) waitUntilServing(ctx context.Context) error {
 	return dev.Within(ctx, dev.Soon, "the daemon", func() (bool, error) {
-		return daemon.AskHealth(ctx, dev.RootOf(w.info.Gateway)+"/health") == nil, nil
+		return daemon.AskWell(ctx, dev.RootOf(w.info.Gateway)+"/health") == nil, nil
 	})
 }
 

@@ -68,7 +68,7 @@ func TestDisagreementOnEverySurface(t *testing.T) {
 // nodes changed one after the other.
 func (w *faultyEnv) waitUntilAgreed(t *testing.T, c cell) {
 	t.Helper()
-	waitFor(t, "a daemon that lets money move", func() bool { return w.readHealth(t).code == 200 })
+	waitFor(t, "a daemon that lets money move", func() bool { return w.readHealth(t).Status == "ok" })
 	waitFor(t, "channels that open by themselves", func() bool { return !strings.Contains(w.mustCommand(t, "channel", "list"), records.ChannelMaintain) })
 	waitFor(t, "a scrape without it", func() bool { return !hasCondition(series(t, w.info.Operators), c, true) })
 	require.Empty(t, w.requireServing(t), "/ready")

@@ -135,7 +135,7 @@ func TestLyingNodes(t *testing.T) {
 	})
 	liar.Fail(faults.Fault{})
 	slow.Fail(faults.Fault{})
-	waitFor(t, "open channels, without a restart", func() bool { return daemon.AskHealth(t.Context(), dev.RootOf(info.Gateway)+"/health") == nil })
+	waitFor(t, "open channels, without a restart", func() bool { return daemon.AskWell(t.Context(), dev.RootOf(info.Gateway)+"/health") == nil })
 	require.NoError(t, demo.Walk(t.Context(), u.BridgeUser))
 	require.Empty(t, stoppedAccounts(t, store, cfg))
 }

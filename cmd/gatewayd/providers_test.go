@@ -188,7 +188,7 @@ func (w *providerEnv) leaveHabits(t *testing.T) {
 	require.NoError(t, w.behind.SetPeriod(time.Second))
 	waitFor(t, "no condition that stops or warns, but of nodes that were wrong", func() bool {
 		a := w.readHealth(t)
-		return a.code == http.StatusOK && !slices.ContainsFunc(a.Warnings, func(r reason) bool { return r.Kind != string(status.NodeMended) })
+		return a.Status == "ok" && !slices.ContainsFunc(a.Warnings, func(r reason) bool { return r.Kind != string(status.NodeMended) })
 	})
 	w.auditClean(t)
 }

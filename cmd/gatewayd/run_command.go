@@ -131,18 +131,19 @@ func healthCommand(w streams) *cobra.Command {
 			if file != "" && cmd.Flags().Changed("url") {
 				return operator.Usagef("--url and --config: exactly one is required")
 			}
-			asks := func() error { return daemon.AskHealth(cmd.Context(), url) }
+			asks := func() (string, error) { return daemon.AskHealth(cmd.Context(), url) }
 			if file != "" {
 				cfg, err := config.Load(file)
 				if err != nil {
 					return err
 				}
-				asks = func() error { return daemon.AskConfigured(cmd.Context(), cfg) }
+				asks = func() (string, error) { return daemon.AskConfigured(cmd.Context(), cfg) }
 			}
-			if err := asks(); err != nil {
+			state, err := asks()
+			if err != nil {
 				return err
 			}
-			fmt.Fprintln(w.stdout, "well")
+			fmt.Fprintln(w.stdout, state)
 			return nil
 		},
 	}

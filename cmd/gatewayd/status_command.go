@@ -30,7 +30,7 @@ func statusCommand(w streams) *cobra.Command {
 	c := &cobra.Command{
 		Use: "status", Short: "Show on one screen the state of the gateway and what needs attention", Args: cobra.NoArgs,
 		Long: "Show on one screen the state of the gateway: the chains and their nodes, balances and debts of each channel's accounts, how long they last\n" +
-			"at the last day's flow, payments a minute (current and possible), and what needs attention. Exit code 1 if payments are blocked.",
+			"at the last day's flow, payments a minute (current and possible), and what needs attention. Exit code 1 if payments of any token are blocked.",
 		Example: "  gatewayd status\n  gatewayd status --watch --every 10s",
 	}
 	path := configFlag(c)
@@ -94,6 +94,9 @@ func watchStatus(ctx context.Context, w io.Writer, d *operator.Session, every ti
 // printStatus fits a terminal of 100 columns.
 func printStatus(w io.Writer, cfg config.Config, o operator.Overview) error {
 	fmt.Fprintf(w, "%-75s%s UTC\n\n", o.Headline, o.At.UTC().Format(time.DateTime))
+	if o.State == status.Degraded {
+		printBlocked(w, o.Blocked)
+	}
 	if err := printChains(w, o); err != nil {
 		return err
 	}
@@ -105,6 +108,30 @@ func printStatus(w io.Writer, cfg config.Config, o operator.Overview) error {
 	}
 	printNeeds(w, cfg, o)
 	return nil
+}
+
+// printBlocked lists the blocked tokens, those of one network with the same reasons together.
+func printBlocked(w io.Writer, list []status.BlockedToken) {
+	symbols := map[string][]string{}
+	var order []string
+	for _, b := range list {
+		directions, reasons := make([]string, len(b.Directions)), make([]string, len(b.Reasons))
+		for i, d := range b.Directions {
+			directions[i] = string(d) + "s"
+		}
+		for i, k := range b.Reasons {
+			reasons[i] = string(k)
+		}
+		key := fmt.Sprintf("BLOCKED  %s %s, %s: ", b.Network, strings.Join(directions, " and "), strings.Join(reasons, ", "))
+		if symbols[key] == nil {
+			order = append(order, key)
+		}
+		symbols[key] = append(symbols[key], b.Symbol)
+	}
+	for _, key := range order {
+		printWrapped(w, key+strings.Join(symbols[key], ", "))
+	}
+	fmt.Fprintln(w)
 }
 
 const unknownText = "?"

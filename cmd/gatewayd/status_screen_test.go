@@ -23,9 +23,10 @@ func TestStatusScreens(t *testing.T) {
 	require.NoError(t, err)
 	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	for name, o := range map[string]operator.Overview{
-		"new":     newGateway(cfg, now),
-		"well":    wellGateway(cfg, now),
-		"stopped": stoppedGateway(cfg, now),
+		"new":      newGateway(cfg, now),
+		"well":     wellGateway(cfg, now),
+		"stopped":  stoppedGateway(cfg, now),
+		"degraded": degradedGateway(cfg, now),
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
@@ -95,6 +96,19 @@ func stoppedGateway(cfg config.Config, now time.Time) operator.Overview {
 				"0x83d1b85cb2ab0e5a4e7d3e6e0ac6b0d7c5e9e2d4f1a0b9c8d7e6f5a4b3c2d1e0 was not signed by this daemon: it moved 50000000000000000000 native",
 		},
 		status.Condition{Kind: status.NodeFaulty, Chain: o.Chains[0].ID, Detail: "node eth.example.com does not answer: no answer in time"})
+	return o
+}
+
+// degradedGateway has two tokens of many without funds.
+func degradedGateway(cfg config.Config, now time.Time) operator.Overview {
+	o := wellGateway(cfg, now)
+	show(&o, 1)
+	o.State, o.Flows, o.Headline = status.Degraded, false, "Payments of 2 of 21 tokens are blocked. All others are possible."
+	for _, t := range cfg.Networks[0].Tokens[:2] {
+		o.Blocked = append(o.Blocked, status.BlockedToken{
+			Network: cfg.Networks[0].Name, Token: t.Token, Symbol: t.Symbol, Directions: []records.Direction{records.Withdrawal}, Reasons: []status.Kind{status.NoFunds},
+		})
+	}
 	return o
 }
 

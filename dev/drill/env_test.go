@@ -282,7 +282,7 @@ func (w *drillEnv) start(ctx context.Context) error {
 		w.ended <- err
 		return nil
 	})
-	return dev.Within(ctx, drillPatience, "the daemon", func() (bool, error) { return daemon.AskHealth(ctx, w.healthURL()) == nil, w.alive() })
+	return dev.Within(ctx, drillPatience, "the daemon", func() (bool, error) { return daemon.AskWell(ctx, w.healthURL()) == nil, w.alive() })
 }
 
 // alive returns an error when the daemon has ended.

@@ -79,7 +79,7 @@ func moneyDrills() []drill {
 		{
 			group: moneyGroup, Name: "token-shortage", Title: "The hot account has fewer tokens than users withdraw", token: 1,
 			cause: (*drillEnv).emptyTokens, mend: (*drillEnv).topUpTokens, Alert: status.ChannelStopped,
-			shows: nothingMoves(status.ChannelStopped, "is missing"), // more is owed than there is: deposits stop too
+			shows: oneToken(status.ChannelStopped, "is missing"), // more is owed than there is: deposits stop too
 		},
 		{
 			group: moneyGroup, Name: "gas-shortage", Title: "The hot account cannot pay for gas", token: 1,
@@ -89,12 +89,12 @@ func moneyDrills() []drill {
 		{
 			group: moneyGroup, Name: "frozen-account", Title: "The token's issuer freezes the hot account", token: 1,
 			cause: (*drillEnv).freezeAccount, mend: (*drillEnv).unfreezeAccount, Alert: status.ChannelStopped,
-			shows: nothingMoves(status.ChannelStopped, "cannot pay USDT"),
+			shows: oneToken(status.ChannelStopped, "cannot pay USDT"),
 		},
 		{
 			group: moneyGroup, Name: "paused-token", Title: "The token's issuer pauses all transfers", token: 1,
 			cause: (*drillEnv).pauseToken, mend: (*drillEnv).unpauseToken, Alert: status.ChannelStopped,
-			shows: nothingMoves(status.ChannelStopped, "cannot pay USDT"),
+			shows: oneToken(status.ChannelStopped, "cannot pay USDT"),
 		},
 		{
 			group: moneyGroup, Name: "refused-payment", Title: "Every source node refuses a payout in words of its own",
@@ -142,6 +142,13 @@ func nothingMoves(kind status.Kind, why string) surfaces {
 		onHealth: {"503 ", string(kind)}, onMeta: {`"depositState":"MAINTAIN"`, `"withdrawState":"MAINTAIN"`}, onDeposit: {`"code":0`, "noticeMsg"},
 		onWithdrawal: {`"code":2`}, onChannels: {"MAINTAIN", why}, onDoctor: {"rc 1", "cures status " + string(kind), why},
 	}
+}
+
+// oneToken is the same while payments of other tokens are possible.
+func oneToken(kind status.Kind, why string) surfaces {
+	s := nothingMoves(kind, why)
+	s[onHealth] = []string{"200 ", `"status":"degraded"`, string(kind)}
+	return s
 }
 
 // noWithdrawals is the same while deposits are credited.

@@ -15,6 +15,7 @@ export function Status() {
   const poll = usePoll((signal) => get("/overview", {}, signal), often, []);
   return <><Heading>{w.view_status}</Heading><Asked poll={poll}>{(o) => <>
     <Figures o={o} silent={poll.error !== null} />
+    {o.state === "degraded" && <BlockedTokens o={o} />}
     <Conditions list={o.conditions} />
     <Chains list={o.chains ?? []} again={poll.again} />
     <Channels list={o.channels} conditions={o.conditions} />
@@ -26,7 +27,7 @@ export function Status() {
 export const runwayOf = (hours, w) => (hours === undefined || hours === null ? w.noEnd : hours > 24 * 365 ? w.overAYear : lasted(hours * 3600, w.language));
 
 // payments are the states of payments, as the headline of the server has them: how each is shown, and its words.
-const payments = { flowing: ["good", "flowing"], idle: ["good", "idle"], blocked: ["bad", "blocked"], unknown: ["bad", "unknown"] };
+const payments = { flowing: ["good", "flowing"], idle: ["good", "idle"], degraded: ["warn", "degraded"], blocked: ["bad", "blocked"], unknown: ["bad", "unknown"] };
 
 function Figures({ o, silent }) {
   const w = useConsoleMessages();
@@ -41,6 +42,16 @@ function Figures({ o, silent }) {
     <Tile name={w.aMinute}><span class="num">{rate.toFixed(1)}</span></Tile>
     <Tile name={w.oldest}>{oldest ? <Ago ms={Date.parse(oldest)} /> : <span class="faint">{w.noneWaits}</span>}</Tile>
     <Tile name={w.shortest}><span class="num" title={w.runwayHint}>{runwayOf(shortest, w)}</span></Tile>
+  </section>;
+}
+
+// BlockedTokens lists the tokens whose payments are blocked while all others are possible.
+function BlockedTokens({ o }) {
+  const w = useConsoleMessages();
+  return <section class="card" id="blocked"><h2>{w.blockedTokens}</h2><p>{formatMessage(w.othersFlow, { n: o.blocked.length, m: new Set((o.channels ?? []).map((c) => c.network + " " + c.token)).size })}</p>
+    <Table label={w.blockedTokens} head={[w.network, w.token, w.channel, w.why]} rows={o.blocked.map((b) => ({
+      key: b.network + b.token, cells: [b.network, <strong>{b.symbol}</strong>, <>{b.directions.map((d) => <span key={d}><Call of="direction" word={d} /> </span>)}</>, <>{b.reasons.map((k) => <span key={k}><Call of="condition" word={k} /> </span>)}</>],
+    }))} />
   </section>;
 }
 
