@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"gatewayd/chain"
@@ -14,13 +15,13 @@ import (
 // Event is a webhook's JSON. Receivers should store the IDs that they have seen: an event may come
 // twice.
 type Event struct {
-	ID        string             `json:"id"`   // the same at every delivery
-	Type      string             `json:"type"` // condition.began, condition.over, record.attention, record.changed, test
-	At        time.Time          `json:"timestamp"`
-	Actor     string             `json:"actor,omitempty"` // who did it: the daemon or an operator
-	Condition *records.Condition `json:"condition,omitempty"`
-	Change    *Change            `json:"change,omitempty"`
-	Record    any                `json:"record,omitempty"` // as it is now, as `records list --json` has it
+	ID        string         `json:"id"`   // the same at every delivery
+	Type      string         `json:"type"` // condition.began, condition.changed, condition.over, record.attention, record.changed, test
+	At        time.Time      `json:"timestamp"`
+	Actor     string         `json:"actor,omitempty"` // who did it: the daemon or an operator
+	Condition *records.Alert `json:"condition,omitempty"`
+	Change    *Change        `json:"change,omitempty"`
+	Record    any            `json:"record,omitempty"` // as it is now, as `records list --json` has it
 
 	record *records.Record
 	seq    uint64 // of its line of the history
@@ -43,7 +44,7 @@ func eventOf(tx *records.Tx, line records.Event, wanted []Topic) (*Event, error)
 		return nil, nil
 	}
 	if e.topic == Conditions {
-		e.Type, e.Condition = "condition."+line.Event, &records.Condition{}
+		e.Type, e.Condition = "condition."+line.Event, &records.Alert{}
 		return e, json.Unmarshal([]byte(line.Detail), e.Condition)
 	}
 	id, err := strconv.ParseUint(line.SubjectID, 10, 64)
@@ -97,21 +98,31 @@ func (e *Event) ofRecord(tx *records.Tx, id uint64, c Change) error {
 func (e Event) text() (subject, body string) {
 	switch {
 	case e.Condition != nil:
-		c := e.Condition
-		subject = c.Kind
-		if c.Stops {
-			subject = "payments are blocked: " + subject
-		}
-		if e.Type == "condition."+records.ConditionOver {
-			subject = "over: " + c.Kind
-		}
-		body = c.Detail + "\nsince " + c.Since.UTC().Format(time.DateTime) + " UTC\n"
+		return e.conditionText()
 	case e.record != nil:
 		r := e.record
 		subject = fmt.Sprintf("record %d: %s %s", r.ID, e.Change.Of, e.Change.State)
 		body = fmt.Sprintf("%s %s on %s: %s\n%s\ngatewayd records show %d\n", r.Direction, r.Tx, r.Network, r.State, e.Change.Detail, r.ID)
 	default:
 		subject, body = "a test", "This is a test of `gatewayd alerts test`.\n"
+	}
+	return subject, body
+}
+
+func (e Event) conditionText() (subject, body string) {
+	c := e.Condition
+	subject = c.Kind
+	switch {
+	case e.Type == "condition."+records.ConditionOver:
+		subject = "over: " + subject
+	case c.Severity == records.Critical:
+		subject = "payments are blocked: " + subject
+	case c.Stops:
+		subject = "payments of some tokens are blocked: " + subject
+	}
+	body = c.Detail + "\nsince " + c.Since.UTC().Format(time.DateTime) + " UTC\n"
+	if len(c.Tokens) > 0 {
+		body += strings.Join(c.Tokens, "\n") + "\n"
 	}
 	return subject, body
 }

@@ -156,7 +156,7 @@ func (r *rig) subscriber(name string) (s records.Subscriber) {
 
 func (r *rig) conditions(list ...records.Condition) {
 	r.T.Helper()
-	r.Do(func(tx *records.Tx) error { return records.TellConditions(tx, list) })
+	r.Do(func(tx *records.Tx) error { return records.TellConditions(tx, list, status.Report{}.Alerts) })
 }
 
 var away = records.Condition{Kind: string(status.NodesDown), Chain: recordstest.Source, Stops: true, Detail: "no node answers"}
@@ -201,6 +201,33 @@ func TestEveryEventOnce(t *testing.T) {
 	require.Equal(t, recordstest.Source, o.events[1].Condition.Chain)
 	require.Equal(t, notify.Change{Of: "transfer", State: "held", Detail: string(records.ReasonOperator)}, *o.events[2].Change)
 	require.Equal(t, map[string]any{"id": float64(held.ID)}, o.events[2].Record)
+}
+
+// One mail or request is about all tokens without funds, and lists them.
+func TestGroupedAlert(t *testing.T) {
+	t.Parallel()
+	o := newWebhookReceiver(t)
+	r := newRig(t, notify.Config{Webhooks: []notify.Webhook{o.cfg}})
+	defer r.run()()
+	r.waitUntilJoined("webhook:office")
+	tell := func(tokens ...string) {
+		var list []records.Condition
+		for _, token := range tokens {
+			list = append(list, records.Condition{Kind: string(status.NoFunds), Network: "eth", Token: token, Direction: records.Withdrawal, Stops: true, Detail: "top it up"})
+		}
+		r.Do(func(tx *records.Tx) error { return records.TellConditions(tx, list, status.Report{}.Alerts) })
+	}
+	tell("a")
+	tell("a", "b")
+	tell("a", "b")
+	tell()
+	require.Equal(t, []string{"condition.began", "condition.changed", "condition.over"}, o.waitForTypes(3))
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for i, want := range [][]string{{"eth a withdrawal"}, {"eth a withdrawal", "eth b withdrawal"}, {"eth a withdrawal", "eth b withdrawal"}} {
+		require.Equal(t, want, o.events[i].Condition.Tokens)
+		require.Equal(t, records.Warning, o.events[i].Condition.Severity)
+	}
 }
 
 // A back office gets each change of a record.

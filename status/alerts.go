@@ -1,7 +1,7 @@
 package status
 
 import (
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -9,49 +9,54 @@ import (
 	"gatewayd/records"
 )
 
-// Alerts writes the lines of the log that monitoring waits for: a warning when a condition begins,
-// and "over" when it has ended, each once and with the same fields. It outlives a Monitor, so that
-// a daemon that has lost its lease and takes it again repeats nothing. One goroutine may use it.
+// Alerts writes the lines of the log that monitoring waits for: a warning when an alert begins or
+// changes, and "over" when it has ended, each once and with the same fields. It outlives a Monitor,
+// so that a daemon that has lost its lease and takes it again repeats nothing. One goroutine may use
+// it.
 type Alerts struct {
 	log   logrus.FieldLogger
 	known []records.Condition // announced, and not over
+	last  Report
 }
 
 // NewAlerts starts without conditions.
 func NewAlerts(log logrus.FieldLogger) *Alerts { return &Alerts{log: log} }
 
-// Update logs the conditions that have begun and ended since the last call. A state that an
+// Update logs the alerts that have begun, changed and ended since the last call. A state that an
 // operator has ordered causes no alert.
-func (a *Alerts) Update(now time.Time, found []Condition) { a.update(now, alertable(found)) }
-
-func (a *Alerts) update(now time.Time, found []records.Condition) {
-	began, over := records.Changes(a.known, found)
-	for _, c := range began {
-		if c.Since.IsZero() {
-			c.Since = now
-		}
-		a.known = append(a.known, c)
-		a.line(c).Warn(c.Detail)
-	}
-	for _, c := range over {
-		a.known = slices.DeleteFunc(a.known, func(k records.Condition) bool { return k == c })
-		a.line(c).WithField("lasted", now.Sub(c.Since).Round(time.Second).String()).Info("over")
-	}
+func (a *Alerts) Update(now time.Time, r Report) {
+	before := a.last.Alerts(a.known)
+	a.last, a.known = r, records.Announced(a.known, alertable(r.Conditions), now)
+	a.write(now, before)
 }
 
 // reportStoreDown logs that the store cannot be written. It leaves all other conditions as they
 // were.
 func (a *Alerts) reportStoreDown(now time.Time, err error) {
+	before := a.last.Alerts(a.known)
 	down := alertable(Down().Conditions)
 	down[0].Detail += ": " + err.Error()
-	a.update(now, append(down, a.known...))
+	a.known = records.Announced(a.known, append(down, a.known...), now)
+	a.write(now, before)
 }
 
-// line returns a log entry with a field for each part of a condition.
-func (a *Alerts) line(c records.Condition) *logrus.Entry {
-	fields := logrus.Fields{"condition": c.Kind, "stops": c.Stops, "since": c.Since.UTC().Format(time.RFC3339)}
+func (a *Alerts) write(now time.Time, before []records.Alert) {
+	for _, c := range records.AlertChanges(before, a.last.Alerts(a.known)) {
+		line := a.line(c.Alert)
+		if c.Event == records.ConditionOver {
+			line.WithField("lasted", now.Sub(c.Since).Round(time.Second).String()).Info("over")
+			continue
+		}
+		line.Warn(c.Detail)
+	}
+}
+
+// line returns a log entry with a field for each part of an alert.
+func (a *Alerts) line(c records.Alert) *logrus.Entry {
+	fields := logrus.Fields{"condition": c.Kind, "stops": c.Stops, "severity": c.Severity, "since": c.Since.UTC().Format(time.RFC3339)}
 	for name, value := range map[string]string{
 		"chain": string(c.Chain), "network": c.Network, "token": c.Token, "direction": string(c.Direction), "subject": c.Subject,
+		"tokens": strings.Join(c.Tokens, ", "),
 	} {
 		if value != "" {
 			fields[name] = value
@@ -60,8 +65,7 @@ func (a *Alerts) line(c records.Condition) *logrus.Entry {
 	return a.log.WithFields(fields)
 }
 
-// alertable are the conditions that alert people when they begin and when they are over: all but
-// those that an operator has ordered.
+// alertable are the conditions that alert people: all but those that an operator has ordered.
 func alertable(found []Condition) (list []records.Condition) {
 	for _, c := range found {
 		if c.Kind != ChannelClosed {

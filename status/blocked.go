@@ -66,26 +66,25 @@ func (r Report) Blocked() []BlockedToken {
 
 // Outage returns the directions in which payments of all tokens are blocked that operators let
 // move. Where operators let nothing move, any condition that would block payments blocks both.
-func (r Report) Outage() (list []records.Direction) {
-	open := 0
+func (r Report) Outage() []records.Direction {
+	if !slices.ContainsFunc(r.Channels, Channel.Allowed) && !r.Flows() {
+		return []records.Direction{records.Deposit, records.Withdrawal}
+	}
+	return r.outage(Channel.Blocked)
+}
+
+// outage returns the directions whose allowed channels are all blocked.
+func (r Report) outage(blocked func(Channel) bool) (list []records.Direction) {
 	for _, d := range []records.Direction{records.Deposit, records.Withdrawal} {
-		allowed, blocked := 0, 0
+		allowed, moves := false, false
 		for _, c := range r.Channels {
-			if c.Direction != d || !c.Allowed() {
-				continue
-			}
-			allowed++
-			if c.Blocked() {
-				blocked++
+			if c.Direction == d && c.Allowed() {
+				allowed, moves = true, moves || !blocked(c)
 			}
 		}
-		open += allowed
-		if allowed > 0 && allowed == blocked {
+		if allowed && !moves {
 			list = append(list, d)
 		}
-	}
-	if open == 0 && !r.Flows() {
-		return []records.Direction{records.Deposit, records.Withdrawal}
 	}
 	return list
 }

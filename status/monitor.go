@@ -155,10 +155,10 @@ func (m *Monitor) Look(ctx context.Context) error {
 		if report, err = Read(tx, *m.served.Load()); err != nil {
 			return err
 		}
-		return records.TellConditions(tx, alertable(report.Conditions))
+		return records.TellConditions(tx, alertable(report.Conditions), report.Alerts)
 	})
 	if err == nil {
-		m.Alerts.Update(m.Now(), report.Conditions)
+		m.Alerts.Update(m.Now(), report)
 	}
 	return err
 }

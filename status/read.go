@@ -196,12 +196,16 @@ func told(tx *records.Tx, n records.Network) (found []Condition, err error) {
 	all, err := records.Conditions(tx)
 	for _, c := range all {
 		if (c.Chain == "" || c.Chain == n.Source || c.Chain == n.Exchange) && (c.Network == "" || c.Network == n.Name) {
-			found = append(found, Condition{
-				Kind: Kind(c.Kind), Chain: c.Chain, Network: c.Network, Token: c.Token, Direction: c.Direction, Subject: c.Subject, Detail: c.Detail, Since: c.Since, Stops: c.Stops,
-			})
+			found = append(found, conditionOf(c))
 		}
 	}
 	return found, err
+}
+
+func conditionOf(c records.Condition) Condition {
+	return Condition{
+		Kind: Kind(c.Kind), Chain: c.Chain, Network: c.Network, Token: c.Token, Direction: c.Direction, Subject: c.Subject, Detail: c.Detail, Since: c.Since, Stops: c.Stops,
+	}
 }
 
 // stored returns the rows' conditions of a chain of a network: whether it is halted, and which of

@@ -39,7 +39,7 @@ func testSubscribers(t *testing.T, url string) {
 	reworded := down
 	reworded.Detail = "still no answer"
 	for _, now := range [][]records.Condition{{down}, {reworded, faulty, faulty}, {faulty}, {faulty}, nil} {
-		r.Do(func(tx *records.Tx) error { return records.TellConditions(tx, now) })
+		r.Do(func(tx *records.Tx) error { return records.TellConditions(tx, now, single) })
 	}
 	r.See(func(tx *records.Tx) error {
 		lines, err := tx.HistoryAfter(end, 100)
@@ -76,4 +76,12 @@ func testSubscribers(t *testing.T, url string) {
 		require.Len(t, all, 1)
 		return err
 	})
+}
+
+// single makes an alert of each condition.
+func single(list []records.Condition) (all []records.Alert) {
+	for _, c := range list {
+		all = append(all, records.Alert{Condition: c})
+	}
+	return all
 }
