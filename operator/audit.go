@@ -10,41 +10,44 @@ import (
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/records/books"
-	"gatewayd/status"
-	"gatewayd/watcher/reconcile"
 )
 
 // audit compares the books with themselves and with the chains. It reads only.
 type audit struct {
 	*Session
-	chains map[chain.ID]chain.Chain
-	faults []string
-	missed []string
-	rows   []SheetRow
-	checks int
+	chains    map[chain.ID]chain.Chain
+	faults    []string
+	shortages []Shortage
+	blocked   []string
+	missed    []string
+	rows      []SheetRow
+	checks    int
 }
 
 // Report is `audit --json`.
 type Report struct {
-	Checks int                     `json:"checks"`
-	Faults []string                `json:"faults"`
-	Missed []string                `json:"missed"` // what could not be checked now
-	Totals map[string]books.Totals `json:"totals"`
-	Sheets []SheetRow              `json:"sheets"`
+	Checks    int                     `json:"checks"`
+	Faults    []string                `json:"faults"`    // differences: books and chains disagree
+	Shortages []Shortage              `json:"shortages"` // books are exact, and accounts hold less than they have to pay
+	Blocked   []string                `json:"blocked"`   // what else blocks payments, so that books and chains may not advance
+	Missed    []string                `json:"missed"`    // what could not be checked now
+	Totals    map[string]books.Totals `json:"totals"`
+	Sheets    []SheetRow              `json:"sheets"`
 }
 
 // Run compares everything once, blocks from a height on.
 func Run(ctx context.Context, d *Session, from uint64) (Report, error) {
-	report := Report{Totals: map[string]books.Totals{}, Faults: []string{}}
 	chains, err := d.Chains()
 	if err != nil {
-		return report, err
+		return Report{}, err
 	}
 	a := &audit{Session: d, chains: chains}
+	return a.run(ctx, from)
+}
+
+func (a *audit) run(ctx context.Context, from uint64) (Report, error) {
+	report := Report{Totals: map[string]books.Totals{}}
 	if err := a.books(ctx, report.Totals); err != nil {
-		return report, err
-	}
-	if err := a.stopped(ctx); err != nil {
 		return report, err
 	}
 	if err := a.holdings(ctx); err != nil {
@@ -56,13 +59,17 @@ func Run(ctx context.Context, d *Session, from uint64) (Report, error) {
 	if err := a.sheets(ctx); err != nil {
 		return report, err
 	}
+	if err := a.stopped(ctx); err != nil {
+		return report, err
+	}
 	report.Sheets = append([]SheetRow{}, a.rows...)
 	for id, c := range a.chains {
 		if err := a.line(ctx, id, c, from); err != nil {
 			return report, err
 		}
 	}
-	report.Checks, report.Faults, report.Missed = a.checks, append(report.Faults, a.faults...), append([]string{}, a.missed...)
+	report.Checks, report.Faults, report.Shortages = a.checks, append([]string{}, a.faults...), append([]Shortage{}, a.shortages...)
+	report.Blocked, report.Missed = append([]string{}, a.blocked...), append([]string{}, a.missed...)
 	return report, nil
 }
 
@@ -97,68 +104,6 @@ func (a *audit) books(ctx context.Context, totals map[string]books.Totals) error
 		}
 		return nil
 	})
-}
-
-// stopped checks that payments are not blocked: books without movement match only themselves.
-func (a *audit) stopped(ctx context.Context) error {
-	report, err := a.Conditions(ctx)
-	if err != nil {
-		return err
-	}
-	for _, c := range report.Conditions {
-		a.check(!c.Stops && c.Kind != status.AccountIdle, "%s", c.Detail)
-	}
-	return nil
-}
-
-// holdings checks that the paying accounts have what they owe; what is on its way between them and
-// deposits not swept yet count.
-func (a *audit) holdings(ctx context.Context) error {
-	for _, n := range a.Config.Networks {
-		for _, p := range []struct {
-			id   chain.ID
-			kind records.AccountKind
-		}{{n.Source, records.KindHot}, {n.Exchange, records.KindGateway}} {
-			if err := a.checkCoverage(ctx, n.Name, p.id, p.kind); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (a *audit) checkCoverage(ctx context.Context, network string, id chain.ID, kind records.AccountKind) error {
-	var pool []books.PoolAccount
-	var unswept []records.SweepCandidate
-	err := a.Store.View(ctx, func(tx *records.Tx) (err error) {
-		if pool, err = books.Pool(tx, network, id, kind); err != nil {
-			return err
-		}
-		unswept, err = tx.Treasury().Candidates(id)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	owed, err := books.PoolSum(pool, func(p books.PoolAccount) map[chain.Asset]chain.Amount { return p.Owed })
-	if err != nil {
-		return err
-	}
-	for asset, sum := range owed {
-		have, err := reconcile.Held(ctx, a.chains[id], pool, asset)
-		if err != nil {
-			return err
-		}
-		for _, s := range unswept {
-			if s.Asset == asset {
-				if have, err = have.Add(s.Booked); err != nil {
-					return err
-				}
-			}
-		}
-		a.check(!have.Less(sum), "%s on %s holds %s and owes %s", network, id, a.Config.AssetAmount(id, asset, have), a.Config.AssetAmount(id, asset, sum))
-	}
-	return nil
 }
 
 // auditPage is the number of rows compared at a time.

@@ -57,22 +57,32 @@ func (a *audit) sheets(ctx context.Context) error {
 				continue
 			}
 			if ok {
-				a.sheet(b, unexplained)
+				a.sheet(n, b, unexplained)
 			}
 		}
 	}
 	return nil
 }
 
-// sheet checks one.
-func (a *audit) sheet(b reconcile.BalanceSheet, unexplained chain.Amount) {
+// sheet checks one. A debt that is not covered is a shortage where the books explain it.
+func (a *audit) sheet(n records.Network, b reconcile.BalanceSheet, unexplained chain.Amount) {
 	row := rowOfSheet(b)
 	if b.Token.Asset == chain.Native {
 		row.Unexplained = unexplained
 	}
 	a.rows = append(a.rows, row)
 	a.check(row.Missing.IsZero(), "our accounts hold %s less of %s than the books show at block %d", row.text(row.Missing), row.Asset, b.Height)
-	a.check(row.Uncovered.IsZero(), "%s is held on %s and %s owed: %s is missing%s", row.text(row.Held), b.Network, row.text(row.Owed), row.text(row.Uncovered), row.unbooked())
+	text := fmt.Sprintf("%s is held on %s and %s owed: %s is missing%s", row.text(row.Held), b.Network, row.text(row.Owed), row.text(row.Uncovered), row.unbooked())
+	if !row.Missing.IsZero() || row.unbooked() != "" {
+		a.check(row.Uncovered.IsZero(), "%s", text)
+		return
+	}
+	needs, err := row.Held.Add(row.Uncovered)
+	if err != nil {
+		a.check(false, "%s", text)
+		return
+	}
+	a.short(Shortage{Network: b.Network, Chain: n.Source, Token: b.Token.TokenID, Account: n.Hot, Asset: row.Asset, Holds: &row.Held, Needs: &needs, Detail: text})
 }
 
 // unbooked returns the circulation in excess of the books.

@@ -28,8 +28,9 @@ func auditCommand(w streams) *cobra.Command {
 		Long: "Check the books for consistency and against the chains; changes nothing. Every block that a record names is read again from\n" +
 			"the nodes: it must contain each transfer with its amount and each payment with its outcome. The coin of each of our accounts must match\n" +
 			"the books at the last final block. A surplus is coin that no block showed, which the running daemon credits after checking\n" +
-			"twice. A shortage that the daemon has seen twice closes the coin's channels. Exit code 1 if there are differences.\n\n" +
-			"With --accept the books are reduced by a shortage that the daemon has confirmed. Use it once you know where the coin is.",
+			"twice. Coin that is missing in two comparisons of the daemon closes the coin's channels. Exit code 1 if there are differences.\n\n" +
+			"A shortage is no difference: books and chains agree, and accounts hold less than they have to pay. The line below it has the next step.\n\n" +
+			"With --accept the books are reduced by coin or tokens that the daemon has confirmed as missing. Use it once you know where the coin is.",
 		Example: "  gatewayd audit\n  gatewayd audit --accept 0x52908400098527886E0F7030069857D2E4169EE7 --why 'moved to cold storage by hand'",
 	}
 	path := configFlag(c)
@@ -65,10 +66,16 @@ func printAudit(w streams, f format, cfg config.Config, r operator.Report) error
 		for _, fault := range r.Faults {
 			fmt.Fprintln(w.stdout, "DIFFERS", fault)
 		}
+		for _, s := range r.Shortages {
+			fmt.Fprintf(w.stdout, "SHORT %s\n      -> %s\n", cfg.InWholeUnits(s.Detail), s.Next)
+		}
+		for _, b := range r.Blocked {
+			fmt.Fprintln(w.stdout, "BLOCKED", cfg.InWholeUnits(b))
+		}
 		for _, m := range r.Missed {
 			fmt.Fprintln(w.stdout, "NOT CHECKED", m)
 		}
-		fmt.Fprintf(w.stdout, "%d checks, %d differences\n", r.Checks, len(r.Faults))
+		fmt.Fprintf(w.stdout, "%d checks, %d differences, %d shortages\n", r.Checks, len(r.Faults), len(r.Shortages))
 	}
 	if len(r.Faults) > 0 {
 		return fmt.Errorf("books and chains differ in %d places", len(r.Faults))

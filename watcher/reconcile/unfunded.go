@@ -95,10 +95,11 @@ func (u *unfunded) lacks(ctx context.Context, s side) (found []records.Condition
 	return found, nil
 }
 
-// smallest is the least that a side pays of a token.
-func (s side) smallest(t records.Token) (asset chain.Asset, least chain.Amount, err error) {
+// SmallestPayment is the least that is paid of a token in a direction, in units of the asset that is
+// paid.
+func SmallestPayment(t records.Token, d records.Direction) (asset chain.Asset, least chain.Amount, err error) {
 	asset, least = chain.Asset(t.TokenID), t.Policy.MinDeposit
-	if s.direction == records.Withdrawal {
+	if d == records.Withdrawal {
 		asset = t.Asset
 		least, _, err = t.Policy.MinWithdraw.Rescale(t.Decimals, t.AssetDecimals)
 	}
@@ -123,7 +124,7 @@ func (s side) stopped(k status.Kind, subject, format string, args ...any) []reco
 // funds checks whether a side holds a token's smallest payment. The gateway's accounts pay from
 // their holdings: no tokens are issued for them.
 func (u *unfunded) funds(ctx context.Context, s side, t records.Token) ([]records.Condition, error) {
-	asset, least, err := s.smallest(t)
+	asset, least, err := SmallestPayment(t, s.direction)
 	if err != nil {
 		return nil, fmt.Errorf("minimum of %s: %w", t.Symbol, err)
 	}
