@@ -27,8 +27,8 @@ type Shortage struct {
 	Next    string        `json:"next"` // the next step
 }
 
-// stopped sorts the conditions that block payments. The audit itself compares holdings and debts, so
-// those of a token without funds add nothing.
+// stopped sorts the conditions that block payments. The audit compares holdings and debts itself,
+// so conditions of tokens without funds add nothing.
 func (a *audit) stopped(ctx context.Context) error {
 	report, err := a.Conditions(ctx)
 	if err != nil {

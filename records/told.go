@@ -65,8 +65,8 @@ func AlertChanges(before, now []Alert) (list []AlertChange) {
 	return list
 }
 
-// Announced are the conditions of known that continue, as they were announced, and those of now that
-// are new, each once. A new one without a beginning begins at the given time.
+// Announced are the known conditions that continue, as they were announced, and the new ones of
+// now, each once. A new one without a beginning begins at the given time.
 func Announced(known, now []Condition, at time.Time) (list []Condition) {
 	for _, c := range known {
 		if slices.ContainsFunc(now, c.sameAs) {

@@ -11,8 +11,8 @@ import (
 
 // Alerts writes the lines of the log that monitoring waits for: a warning when an alert begins or
 // changes, and "over" when it has ended, each once and with the same fields. It outlives a Monitor,
-// so that a daemon that has lost its lease and takes it again repeats nothing. One goroutine may use
-// it.
+// so that a daemon that has lost its lease and takes it again repeats nothing. One goroutine may
+// use it.
 type Alerts struct {
 	log   logrus.FieldLogger
 	known []records.Condition // announced, and not over

@@ -162,7 +162,7 @@ func TestFeesOnEverySurface(t *testing.T) {
 	}
 	small, large := units(w.user.Token, 2_000), units(w.user.Token, 990_000)
 	reload(dearer)
-	all := cell{kind: status.FeesTooHigh, chain: "eth", deposit: records.ChannelOpen, withdraw: records.ChannelMaintain, names: "above the limits of payouts", after: len(w.alerts.events(0))}
+	all := cell{kind: status.FeesTooHigh, chain: "eth", deposit: records.ChannelOpen, withdraw: records.ChannelMaintain, names: "above the limits of payouts", after: len(w.alerts.events(0)), degraded: true}
 	to, sent := w.user.withdrawToPayee(t, small)
 	w.checkSurfaces(t, all)
 

@@ -95,8 +95,8 @@ func (u *unfunded) lacks(ctx context.Context, s side) (found []records.Condition
 	return found, nil
 }
 
-// SmallestPayment is the least that is paid of a token in a direction, in units of the asset that is
-// paid.
+// SmallestPayment is the least that is paid of a token in a direction, in units of the asset that
+// is paid.
 func SmallestPayment(t records.Token, d records.Direction) (asset chain.Asset, least chain.Amount, err error) {
 	asset, least = chain.Asset(t.TokenID), t.Policy.MinDeposit
 	if d == records.Withdrawal {
