@@ -198,6 +198,7 @@ func TestEveryEventOnce(t *testing.T) {
 	}
 	require.Equal(t, away.Detail, o.events[1].Condition.Detail)
 	require.True(t, o.events[1].Condition.Stops)
+	require.Equal(t, string(status.NodeFaulty), o.events[3].Condition.Kind, "the other is known")
 	require.Equal(t, recordstest.Source, o.events[1].Condition.Chain)
 	require.Equal(t, notify.Change{Of: "transfer", State: "held", Detail: string(records.ReasonOperator)}, *o.events[2].Change)
 	require.Equal(t, map[string]any{"id": float64(held.ID)}, o.events[2].Record)
