@@ -30,7 +30,7 @@ func TestConditions(t *testing.T) {
 	}{
 		{"nothing", func(*records.Tx) error { return nil }, "OPEN", "OPEN", "OPEN", `"status":"ok","reasons":[],"warnings":[]`},
 		{"source nodes", told(status.NodesDown, recordstest.Source, true), "MAINTAIN", "MAINTAIN", "OPEN",
-			`"status":"degraded","reasons":[{"kind":"nodes_unreachable","chain":"eth"}],"warnings":[],"blocked":[{"network":"eth","token":"`+token+`"`},
+			`"status":"degraded","reasons":[{"kind":"nodes_unreachable","chain":"eth"}],"warnings":[],"blocked":[{"network":"eth","token":"` + token + `"`},
 		{"exchange nodes", told(status.NodesStale, recordstest.Exchange, true), "MAINTAIN", "MAINTAIN", "MAINTAIN",
 			`"status":"stopped","reasons":[{"kind":"nodes_stale","chain":"vite"}],"warnings":[]`},
 		{"one of the nodes", told(status.NodeFaulty, recordstest.Source, false), "OPEN", "OPEN", "OPEN",
