@@ -55,7 +55,7 @@ type Daemon struct {
 // Open opens all that needs no lease: database, chains, signer and gateway. It starts nothing.
 func Open(ctx context.Context, cfg config.Config, w Dependencies) (*Daemon, error) {
 	d := &Daemon{
-		Config: cfg, log: w.Log, deps: w.withOperators(), Chains: map[chain.ID]chain.Chain{}, decided: make(chan struct{}),
+		Config: cfg, log: w.Log, deps: w.withDefaults(), Chains: map[chain.ID]chain.Chain{}, decided: make(chan struct{}),
 	}
 	if err := d.open(ctx); err != nil {
 		d.Close()
@@ -266,9 +266,28 @@ func (d *Daemon) serve(ctx, serving context.Context) error {
 	work, stop := context.WithCancel(serving)
 	defer stop()
 	defer context.AfterFunc(ctx, stop)()
-	g.Go(func() error { return d.serveGateway(serving) })
-	g.Go(func() error { return d.work(work) })
+	if d.deps.Roles.API {
+		g.Go(func() error { return d.serveGateway(serving) })
+	}
+	if d.deps.Roles.Bridge {
+		g.Go(func() error { return d.work(work) })
+	} else {
+		g.Go(func() error { return d.keepStandingBy(work) })
+	}
 	return g.Wait()
+}
+
+// keepStandingBy is the work of a process that never leads, until ctx ends.
+func (d *Daemon) keepStandingBy(ctx context.Context) error {
+	d.log.Info("this process serves requests; another one follows the chains and pays")
+	for {
+		d.standBy(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 // work waits for the lease, works under it until ctx ends, and gives it back.

@@ -140,7 +140,7 @@ type Exchange struct {
 
 // OpenExchange wires the exchange API of a configuration with its defaults. It starts nothing.
 func OpenExchange(ctx context.Context, cfg config.Exchange, w Dependencies) (*Exchange, error) {
-	w = w.withOperators()
+	w = w.withDefaults()
 	e := &Exchange{log: w.Log, metrics: w.Operators.Metrics}
 	if err := e.open(ctx, cfg, w); err != nil {
 		e.Close()

@@ -36,6 +36,7 @@ type Operators struct {
 	guard   *httpserver.Middleware
 	log     *logrus.Logger
 	bridge  bool // there are networks; false: the exchange API is all that is served
+	leader  bool // this process may lead
 
 	mu       sync.Mutex
 	cfg      config.Config // as of the last reload
@@ -57,7 +58,7 @@ func NewOperators(cfg config.Config, demo bool, log *logrus.Logger) (*Operators,
 	if err != nil {
 		return nil, fmt.Errorf("operators: %w", err)
 	}
-	o := &Operators{Metrics: metrics.New(cfg.Data), ready: httpserver.NewReadiness(), guard: guard, log: log, cfg: cfg, bridge: len(cfg.Networks) > 0, why: "it starts"}
+	o := &Operators{Metrics: metrics.New(cfg.Data), ready: httpserver.NewReadiness(), guard: guard, log: log, cfg: cfg, bridge: len(cfg.Networks) > 0, leader: true, why: "it starts"}
 	o.Metrics.Files(databaseFiles(cfg))
 	e := echo.New()
 	e.Pre(httpserver.Observe(o.Metrics.Requests("operators")), httpserver.CatchPanics(), httpserver.CleanPath,
@@ -84,7 +85,7 @@ func NewOperators(cfg config.Config, demo bool, log *logrus.Logger) (*Operators,
 // unservedOperators is for a daemon without a listener for operators: its state is set, but never
 // served.
 func unservedOperators() *Operators {
-	return &Operators{Metrics: metrics.New("."), ready: httpserver.NewReadiness(), bridge: true}
+	return &Operators{Metrics: metrics.New("."), ready: httpserver.NewReadiness(), bridge: true, leader: true}
 }
 
 // listenRetry is the interval at which an address in use is tried again.
@@ -246,10 +247,11 @@ func (o *Operators) queryHealth() (h status.Health, err error) {
 	return h, err
 }
 
-// Roles of a process.
+// What a process is now: a standby may lead later, a process of role api never leads.
 const (
 	roleLeader   = "leader"
 	roleStandby  = "standby"
+	roleAPI      = "api"
 	roleExchange = "exchange"
 )
 
@@ -289,9 +291,12 @@ func (o *Operators) readiness(ctx context.Context) readiness {
 		add(exchange != nil && !exchange.Well(ctx), "the exchange API is behind its node's chain, or its database is down: see /health")
 		return r
 	}
+	if !o.leader {
+		r.Role = roleAPI
+	}
 	if leads != nil {
 		r.Role = roleLeader
-		add(leads.Gateway.Addr() == "", "the gateway does not listen yet")
+		add(leads.deps.Roles.API && leads.Gateway.Addr() == "", "the gateway does not listen yet")
 	}
 	if why != "" {
 		r.Reasons = append(r.Reasons, why)

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,13 +24,15 @@ type Dependencies struct {
 	Getenv  func(string) string
 	Hangups chan os.Signal // SIGHUP; may be nil
 	Log     *logrus.Logger
+	Roles   Roles // none stands for all
 	// Operators shows the daemon's state; nil: there is no such listener.
 	Operators *Operators
 	// Demo contains a development environment's additions to the pages; may be nil.
 	Demo *Demo
 }
 
-func (w Dependencies) withOperators() Dependencies {
+func (w Dependencies) withDefaults() Dependencies {
+	w.Roles = cmp.Or(w.Roles, AllRoles)
 	if w.Operators == nil {
 		w.Operators = unservedOperators()
 	}
@@ -40,6 +43,11 @@ func (w Dependencies) withOperators() Dependencies {
 // until ctx ends: the bridge of its networks, the exchange API, the wallet's RPC. After ctx the
 // work under the lease ends first. The listeners close when the load balancers have noticed.
 func Serve(ctx context.Context, cfg config.Config, w Dependencies) error {
+	w.Roles = cmp.Or(w.Roles, AllRoles)
+	cfg, err := w.Roles.Of(cfg)
+	if err != nil {
+		return err
+	}
 	untrace, err := tracing.Export(ctx, cfg.Operators.Traces, Read().Version, w.Log)
 	if err != nil {
 		return err
@@ -59,6 +67,7 @@ func Serve(ctx context.Context, cfg config.Config, w Dependencies) error {
 	if w.Operators, err = NewOperators(cfg, w.Demo != nil, w.Log); err != nil {
 		return err
 	}
+	w.Operators.leader = w.Roles.Bridge
 	defer context.AfterFunc(ctx, func() {
 		w.Operators.ready.Stop(gctx)
 		stop()

@@ -31,7 +31,7 @@ func ServeWallet(ctx context.Context, cfg config.WalletRPC, stores wallet.Config
 	if err != nil {
 		return err
 	}
-	figures := w.withOperators().Operators.Metrics
+	figures := w.withDefaults().Operators.Metrics
 	parts := rpc.Parts{Wallet: m, Log: w.Log, Tell: figures.Requests("wallet"), Called: figures.WalletCall}
 	if len(ledger.nodes) > 0 {
 		defer ledger.Close()

@@ -85,6 +85,7 @@ rm -f build/again.json build/events.code
 check "npm packages" scripts/npm-install.sh
 check "linter of API descriptions" scripts/npm-install.sh redocly
 check "browser" scripts/browser.sh
+check "haproxy" scripts/haproxy.sh
 check "generators of clients" scripts/npm-install.sh clients
 check "generator of the site" scripts/npm-install.sh site
 check "geth, abigen, gotestsum and oapi-codegen" scripts/go-tool.sh geth abigen gotestsum oapi-codegen

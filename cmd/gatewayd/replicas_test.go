@@ -3,12 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
 	"net/url"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -102,59 +103,66 @@ func requireGoingAway(t *testing.T, closed <-chan int) {
 	}
 }
 
-// balancer is a load balancer before processes of a pair: it sends each request to one that is
-// ready.
-type balancer struct {
-	backends []string
-	ready    []atomic.Bool
-	failed   atomic.Int64 // requests without an answer
-}
-
-// startBalancer answers its URL.
-func startBalancer(t *testing.T, backends ...string) (*balancer, string) {
+// startBalancer runs HAProxy with the file of ops before the processes of a pair, and returns the
+// URLs of the gateway and the exchange. It waits until every process is known to be ready.
+func (p *pair) startBalancer(t *testing.T) (urls [2]string) {
 	t.Helper()
-	b := &balancer{backends: backends, ready: make([]atomic.Bool, len(backends))}
-	for i, backend := range backends {
-		b.ready[i].Store(true)
-		runUntilEnd(t, func(ctx context.Context) error {
-			for ctx.Err() == nil {
-				b.ready[i].Store(isReady(backend))
-				select {
-				case <-ctx.Done():
-				case <-time.After(200 * time.Millisecond):
-				}
-			}
+	text, err := os.ReadFile("../../ops/haproxy.cfg")
+	require.NoError(t, err)
+	front := [2]string{freeAddress(t), freeAddress(t)}
+	socket := filepath.Join(t.TempDir(), "haproxy")
+	var changes []string
+	for i, port := range []string{":8080", ":8090"} {
+		changes = append(changes, "bind "+port, "bind "+front[i])
+		for n, host := range []string{"10.0.0.11", "10.0.0.12"} {
+			changes = append(changes, host+port, strings.TrimPrefix(p.urls(n)[i], "http://"))
+		}
+		urls[i] = "http://" + front[i]
+	}
+	changes = append(changes, "    maxconn 20000\n", "    maxconn 2000\n    stats socket "+socket+"\n")
+	path := filepath.Join(t.TempDir(), "haproxy.cfg")
+	require.NoError(t, os.WriteFile(path, []byte(strings.NewReplacer(changes...).Replace(string(text))), 0o600))
+	runUntilEnd(t, func(ctx context.Context) error {
+		out, err := exec.CommandContext(ctx, "haproxy", "-q", "-db", "-f", path).CombinedOutput()
+		if ctx.Err() != nil {
 			return nil
-		})
-	}
-	proxy := &httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) {
-			target, err := url.Parse(b.choose())
-			require.NoError(t, err)
-			r.SetURL(target)
-		},
-		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
-	}
-	server := httptest.NewServer(proxy)
-	t.Cleanup(server.Close)
-	return b, server.URL
+		}
+		return fmt.Errorf("%w: %s", err, out)
+	})
+	waitFor(t, "the load balancer to find all processes", func() bool {
+		return serversUp(socket) == len(p.configs)*strings.Count(string(text), "\nbackend ")
+	})
+	return urls
 }
 
-// choose takes the first that is ready.
-func (b *balancer) choose() string {
-	for i, backend := range b.backends {
-		if b.ready[i].Load() {
-			return backend
+// serversUp asks HAProxy how many servers of its backends passed their check.
+func serversUp(socket string) (up int) {
+	c, err := net.Dial("unix", socket)
+	if err != nil {
+		return 0
+	}
+	defer c.Close()
+	if _, err := io.WriteString(c, "show stat\n"); err != nil {
+		return 0
+	}
+	stats, err := io.ReadAll(c)
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(stats)) {
+		fields := strings.Split(line, ",")
+		if len(fields) > 36 && fields[17] == "UP" && fields[36] == "L7OK" {
+			up++
 		}
 	}
-	return b.backends[0]
+	return up
 }
 
-// startClients has clients ask a URL of a balancer until stop is called, which returns the number of
-// their requests. Failures count for the balancer.
-func (b *balancer) startClients(url string) (stop func() int64) {
+// startClients has clients ask a URL until stop is called, which returns the numbers of their
+// requests and of those that failed.
+func startClients(url string) (stop func() (all, failed int64)) {
 	ctx, cancel := context.WithCancel(context.Background())
-	var all atomic.Int64
+	var all, failed atomic.Int64
 	var clients sync.WaitGroup
 	for range 3 {
 		clients.Go(func() {
@@ -162,7 +170,7 @@ func (b *balancer) startClients(url string) (stop func() int64) {
 				answer, err := http.Get(url)
 				all.Add(1)
 				if err != nil || answer.StatusCode != http.StatusOK {
-					b.failed.Add(1)
+					failed.Add(1)
 				}
 				if err == nil {
 					_, _ = io.Copy(io.Discard, answer.Body)
@@ -172,12 +180,13 @@ func (b *balancer) startClients(url string) (stop func() int64) {
 			}
 		})
 	}
-	return func() int64 { cancel(); clients.Wait(); return all.Load() }
+	return func() (int64, int64) { cancel(); clients.Wait(); return all.Load(), failed.Load() }
 }
 
-// TestHandOver: the leader of two processes behind a load balancer is stopped while clients ask the
-// gateway and the exchange. No request fails, its WebSockets are closed with 1001, and the other
-// process leads.
+// TestHandOver: the leader of two processes behind HAProxy is stopped while clients ask the gateway
+// and the exchange. No request fails, WebSockets are closed with 1001, and the other process leads.
+// Then it starts again, and the new leader is killed: clients are served by the first within
+// seconds.
 func TestHandOver(t *testing.T) {
 	t.Parallel()
 	p := newServingPair(t, recordstest.Postgres(t))
@@ -187,11 +196,11 @@ func TestHandOver(t *testing.T) {
 	second.waitForLog(t, standBy, 1)
 	p.waitForReady(t, 0, true)
 	p.waitForReady(t, 1, true)
-	var balancers [2]*balancer
-	var stops [2]func() int64
-	for i, path := range []string{"/gateway/eth/meta-info?tokenId=" + p.configs[0].Networks[0].Tokens[0].Token, "/api/v2/markets"} {
-		b, at := startBalancer(t, p.urls(0)[i], p.urls(1)[i])
-		balancers[i], stops[i] = b, b.startClients(at+path)
+	at := p.startBalancer(t)
+	paths := [2]string{"/gateway/eth/meta-info?tokenId=" + p.configs[0].Networks[0].Tokens[0].Token, "/api/v2/markets"}
+	var stops [2]func() (all, failed int64)
+	for i, path := range paths {
+		stops[i] = startClients(at[i] + path)
 	}
 	closed := p.socketOf(t, 0)
 
@@ -205,11 +214,27 @@ func TestHandOver(t *testing.T) {
 	requireGoingAway(t, closed)
 	<-time.After(time.Second) // some requests to the other process
 	for i, stop := range stops {
-		all := stop()
-		require.Zero(t, balancers[i].failed.Load(), "of %d requests to %s", all, balancers[i].backends[0])
+		all, failed := stop()
+		require.Zero(t, failed, "of %d requests to %s", all, at[i]+paths[i])
 		t.Logf("%d requests", all)
 	}
-	p.waitForReady(t, 1, true)
+
+	first = p.start(t, 0)
+	first.waitForLog(t, standBy, 1)
+	p.waitForReady(t, 0, true)
+	require.NoError(t, second.cmd.Process.Kill())
+	require.Error(t, second.cmd.Wait())
+	for i, path := range paths {
+		waitFor(t, "an answer of the other process", func() bool {
+			answer, err := http.Get(at[i] + path)
+			if err != nil {
+				return false
+			}
+			_ = answer.Body.Close() // only the status counts
+			return answer.StatusCode == http.StatusOK
+		})
+	}
+	p.waitForLeader(t, 0)
 }
 
 // link is a connection to a server that may be cut: what is under way then is lost without a word.

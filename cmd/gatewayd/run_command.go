@@ -20,26 +20,31 @@ import (
 func runCommand(w streams) *cobra.Command {
 	c := &cobra.Command{
 		Use: "run", Short: "Run the daemon on the nodes that a configuration file names", Args: cobra.NoArgs,
-		Example: "  gatewayd run -c config.yaml",
+		Example: "  gatewayd run -c config.yaml\n  gatewayd run -c config.yaml --roles api,exchange",
 	}
 	path := configFlag(c)
+	names := c.Flags().StringSlice("roles", []string{"follow", "pay", "api", "exchange"}, "parts that this process runs; follow and pay only together")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		roles, err := daemon.ParseRoles(*names)
+		if err != nil {
+			return operator.Usagef("--roles: %s", err)
+		}
 		cfg, err := config.Load(*path)
 		if err == nil {
-			err = runDaemon(cmd.Context(), cfg, w)
+			err = runDaemon(cmd.Context(), cfg, roles, w)
 		}
 		return inLog(cfg.Log, w, err)
 	}
 	return c
 }
 
-func runDaemon(ctx context.Context, cfg config.Config, w streams) error {
+func runDaemon(ctx context.Context, cfg config.Config, roles daemon.Roles, w streams) error {
 	log, err := daemon.NewLog(cfg.Log, w.stderr)
 	if err != nil {
 		return err
 	}
 	warnOfRemovedKeys(log, cfg)
-	out := daemon.Dependencies{Getenv: w.getenv, Log: log}
+	out := daemon.Dependencies{Getenv: w.getenv, Log: log, Roles: roles}
 	if cfg.Wallet.Remote() {
 		log.WithField("signer", cfg.Wallet.Signer).Info("another process signs")
 	} else {

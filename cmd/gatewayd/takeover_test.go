@@ -117,12 +117,12 @@ func (p *pair) info(n int) dev.Info {
 }
 
 // start starts a daemon, as the leader or as a standby.
-func (p *pair) start(t *testing.T, n int) *replica {
+func (p *pair) start(t *testing.T, n int, flags ...string) *replica {
 	t.Helper()
 	file, err := os.CreateTemp(t.TempDir(), "log")
 	require.NoError(t, err)
 	defer file.Close()
-	r := &replica{n: n, cmd: exec.Command("gatewayd", "run", "-c", p.info(n).Config), log: file.Name()}
+	r := &replica{n: n, cmd: exec.Command("gatewayd", append([]string{"run", "-c", p.info(n).Config}, flags...)...), log: file.Name()}
 	r.cmd.Stderr = file
 	require.NoError(t, r.cmd.Start())
 	p.pids[n] = r.cmd.Process.Pid
@@ -150,9 +150,15 @@ func (p *pair) waitForLeader(t *testing.T, n int) {
 			strconv.Itoa(p.pids[n])).Scan(&led)
 		return err == nil && led
 	})
+	p.showUsers(t, n)
+}
+
+// showUsers waits until a daemon serves users, and writes its addresses for them.
+func (p *pair) showUsers(t *testing.T, n int) {
+	t.Helper()
 	ready := filepath.Join(t.TempDir(), "dev.json")
 	require.NoError(t, p.info(n).Write(ready))
-	waitFor(t, fmt.Sprintf("daemon %d to lead", n), func() bool { _, err = dev.AwaitDaemon(t.Context(), ready, dev.Info{}); return err == nil })
+	waitFor(t, fmt.Sprintf("daemon %d to serve", n), func() bool { _, err := dev.AwaitDaemon(t.Context(), ready, dev.Info{}); return err == nil })
 	text, err := os.ReadFile(p.info(n).Config)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "config.yaml"), text, 0o600))
