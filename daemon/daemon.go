@@ -272,13 +272,13 @@ func (d *Daemon) serve(ctx, serving context.Context) error {
 	if d.deps.Roles.Bridge {
 		g.Go(func() error { return d.work(work) })
 	} else {
-		g.Go(func() error { return d.keepStandingBy(work) })
+		g.Go(func() error { return d.serveOnly(work) })
 	}
 	return g.Wait()
 }
 
-// keepStandingBy is the work of a process that never leads, until ctx ends.
-func (d *Daemon) keepStandingBy(ctx context.Context) error {
+// serveOnly is the work of a process that never leads, until ctx ends.
+func (d *Daemon) serveOnly(ctx context.Context) error {
 	d.log.Info("this process serves requests; another one follows the chains and pays")
 	for {
 		d.standBy(ctx)
