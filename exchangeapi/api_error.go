@@ -14,6 +14,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"gatewayd/exchangeapi/index"
+	"gatewayd/httpserver"
 	"gatewayd/vite/client"
 	"gatewayd/vite/dex"
 )
@@ -192,6 +193,6 @@ func (s *Server) logCause(c echo.Context, r *apiError) {
 	case r.code == codeService:
 		level = logrus.ErrorLevel
 	}
-	e := s.Log.WithFields(logrus.Fields{"path": c.Request().URL.Path, "code": int(r.code)}).WithError(r.cause)
+	e := s.Log.WithFields(logrus.Fields{"request": httpserver.IDOf(c), "path": c.Request().URL.Path, "code": int(r.code)}).WithError(r.cause)
 	s.faults.Write(e, level, "exchange request")
 }

@@ -223,7 +223,7 @@ func (n *network) answerProving(e endpoint) echo.HandlerFunc {
 // its five seconds.
 func (s *Server) before() []echo.MiddlewareFunc {
 	return []echo.MiddlewareFunc{
-		httpserver.Observe(s.Tell), httpserver.CatchPanics(), headers, s.middleware.CORS(pages()),
+		httpserver.Observe(s.Tell), httpserver.RequestID, httpserver.CatchPanics(), headers, s.middleware.CORS(pages()),
 		s.middleware.OnlyHTTPS(func() error {
 			return &apiError{code: codeGeneral, msg: "Only HTTPS is served", http: http.StatusForbidden}
 		}),

@@ -9,6 +9,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 	"github.com/sirupsen/logrus"
+
+	"gatewayd/httpserver"
 )
 
 // envelope is around every answer. Code is a JSON integer and data an object on success: clients
@@ -55,6 +57,6 @@ func (s *Server) logCause(c echo.Context, r *refusal) {
 	if errors.Is(r.cause, context.Canceled) {
 		level = logrus.DebugLevel
 	}
-	e := s.Log.WithFields(logrus.Fields{"path": c.Request().URL.Path, "subCode": int(r.fault)}).WithError(r.cause)
+	e := s.Log.WithFields(logrus.Fields{"request": httpserver.IDOf(c), "path": c.Request().URL.Path, "subCode": int(r.fault)}).WithError(r.cause)
 	s.faults.Write(e, level, "gateway request")
 }

@@ -17,7 +17,7 @@ const specVersion = "v1.0"
 // paths too.
 func (s *Server) before() []echo.MiddlewareFunc {
 	return []echo.MiddlewareFunc{
-		httpserver.Observe(s.Tell), httpserver.CatchPanics(), headers, s.middleware.CORS(pages()),
+		httpserver.Observe(s.Tell), httpserver.RequestID, httpserver.CatchPanics(), headers, s.middleware.CORS(pages()),
 		s.middleware.OnlyHTTPS(func() error { return refuse(httpsWanted) }),
 		httpserver.CleanPath,
 		s.middleware.LimitRate(func(wait time.Duration) error { return refuseUntil(tooManyRequests, wait) }),

@@ -152,7 +152,7 @@ func (c *Console) answerError(x echo.Context, err error) error {
 	case errors.Is(err, chain.ErrUnavailable):
 		f = fault{http.StatusServiceUnavailable, operator.PlainError(err).Error()}
 	default:
-		c.faults.Write(c.Log.WithError(err).WithField("path", x.Path()), logrus.ErrorLevel, "the console could not answer")
+		c.faults.Write(c.Log.WithError(err).WithFields(logrus.Fields{"path": x.Path(), "request": httpserver.IDOf(x)}), logrus.ErrorLevel, "the console could not answer")
 		f = fault{http.StatusInternalServerError, "the request failed; see the daemon's log"}
 	}
 	return x.JSON(f.code, map[string]string{"error": f.text})
