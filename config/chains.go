@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"time"
 
 	"github.com/sirupsen/logrus"
 
@@ -70,6 +71,19 @@ type Adapter interface {
 type Accounts interface {
 	Accounts(ctx context.Context, id chain.ID) ([]string, error)
 	Owned(ctx context.Context, id chain.ID, candidates []string) (map[string]bool, error)
+}
+
+// Timed is the chain with an observer of the requests to its nodes.
+func (c Chain) Timed(observe func(node, method string, took time.Duration)) Chain {
+	switch s := c.Settings.(type) {
+	case ethereum.Config:
+		s.Timed = observe
+		c.Settings = s
+	case vite.Config:
+		s.Timed = observe
+		c.Settings = s
+	}
+	return c
 }
 
 // Open makes the adapter, which connects to nothing yet. Without our accounts it cannot read

@@ -93,7 +93,7 @@ func (d *Daemon) open(ctx context.Context) (err error) {
 	watch := records.NewWatch(d.store)
 	rules := map[chain.ID]chain.Rules{}
 	for _, c := range cfg.Chains() {
-		adapter, err := c.Open(watch, log)
+		adapter, err := c.Timed(d.deps.Operators.Metrics.NodeCalls(string(c.ID))).Open(watch, log)
 		if err != nil {
 			return fmt.Errorf("chain %s: %w", c.ID, err)
 		}
@@ -185,6 +185,7 @@ func (d *Daemon) openStore(ctx context.Context, guard *signguard.Guard) error {
 		return fmt.Errorf("opening the database: %w", err)
 	}
 	d.closers = append(d.closers, d.closing("the database", store.Close))
+	operators.Metrics.Pools("records", store)
 	operators.setStandby(store)
 	d.closers = append(d.closers, operators.setClosed)
 	d.store = store

@@ -157,6 +157,7 @@ func (e *Exchange) open(ctx context.Context, cfg config.Exchange, w Dependencies
 		return err
 	}
 	e.keys = store
+	e.metrics.Pools("keys", store)
 	e.closers = append(e.closers, store.Close)
 	feeds, err := OpenFeeds(cfg.Chains, cfg.Rates.Feeds)
 	if err != nil {
@@ -222,6 +223,7 @@ func (e *Exchange) network(ctx context.Context, name, target string, o client.Op
 		return exchangeapi.Network{}, err
 	}
 	e.closers = append(e.closers, x.Close)
+	e.metrics.Pools("index_"+name, x)
 	hub, err := ws.New(sockets, x, pushAccounts{apikey.Accounts{Store: e.keys, Network: name}}, log)
 	if err != nil {
 		return exchangeapi.Network{}, err

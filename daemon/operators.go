@@ -23,7 +23,6 @@ import (
 	"gatewayd/records"
 	"gatewayd/signer/approval"
 	"gatewayd/status"
-	"gatewayd/watcher/recovery"
 	"gatewayd/web"
 )
 
@@ -61,7 +60,7 @@ func NewOperators(cfg config.Config, demo bool, log *logrus.Logger) (*Operators,
 	o := &Operators{Metrics: metrics.New(cfg.Data), ready: httpserver.NewReadiness(), guard: guard, log: log, cfg: cfg, bridge: len(cfg.Networks) > 0, leader: true, why: "it starts"}
 	o.Metrics.Files(databaseFiles(cfg))
 	e := echo.New()
-	e.Pre(httpserver.Observe(o.Metrics.Requests("operators")), httpserver.CatchPanics(), httpserver.CleanPath,
+	e.Pre(httpserver.Observe(o.Metrics.Requests("operators")), httpserver.RequestID, httpserver.CatchPanics(), httpserver.CleanPath,
 		guard.LimitRate(func(time.Duration) error { return echo.ErrTooManyRequests }))
 	if !section.Plain {
 		e.Pre(guard.OnlyHTTPS(func() error { return echo.NewHTTPError(http.StatusForbidden, "other machines must use HTTPS") }))
@@ -163,7 +162,7 @@ func (o *Operators) gateway() (console.Gateway, bool) {
 	if o.leads != nil {
 		g.Session.Store = o.leads.Store
 		g.Bridge = &operator.Bridge{Chains: o.leads.Chains, Networks: o.leads.Watcher.Networks}
-		g.Guard, _ = o.leads.signer.(recovery.Guard) // the signer's, in this process or another
+		g.Guard = o.leads.signer
 	}
 	return g, true
 }

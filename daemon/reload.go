@@ -146,6 +146,7 @@ func (d *Daemon) logFault(fault error, what string) {
 // logReload logs the result of a reading.
 func (d *Daemon) logReload(r config.Reload) {
 	log := d.log.WithField("file", r.File)
+	d.deps.Operators.Metrics.Reloaded(r.Refused == "")
 	if r.Refused != "" {
 		log.Error("the configuration was reloaded and refused; the previous one stays: " + r.Refused)
 		return
@@ -229,6 +230,7 @@ func (d *Daemon) refresh(ctx context.Context) error {
 		report.Refused = err.Error()
 		d.logReload(report)
 	} else {
+		d.deps.Operators.Metrics.Reloaded(true)
 		d.Config = d.Config.Taking(next)
 	}
 	return d.recordStart(ctx, next, report)

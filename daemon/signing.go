@@ -11,6 +11,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/config"
+	"gatewayd/metrics"
 	"gatewayd/records"
 	"gatewayd/records/signguard"
 	"gatewayd/signer"
@@ -18,6 +19,7 @@ import (
 	"gatewayd/signer/remote"
 	"gatewayd/vite/core"
 	"gatewayd/wallet"
+	"gatewayd/watcher/recovery"
 )
 
 // Signing is the daemon's interface to the signer, in this process or in a separate one. The signer
@@ -26,7 +28,6 @@ type Signing interface {
 	Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error)
 	Authorize(ctx context.Context, id chain.ID, claims ...chain.Claim) ([]chain.Verdict, error)
 	Free(ctx context.Context, paymentID uint64) error
-	Next(ctx context.Context, id chain.ID, account string) (branch, number uint64, ok bool, err error)
 	Report(ctx context.Context) (checks.Report, error)
 	Accounts(ctx context.Context, id chain.ID, paths ...string) ([]string, error)
 	DepositKey(ctx context.Context, id chain.ID) (signer.DepositKey, error)
@@ -34,6 +35,7 @@ type Signing interface {
 	GiveLabel(ctx context.Context, b signguard.Binding) error
 	ReadOutcomes(ctx context.Context, id chain.ID, height uint64) error
 	Identity(ctx context.Context) (signguard.Identity, error)
+	recovery.Guard
 	Agents
 }
 
@@ -109,18 +111,23 @@ func (d *Daemon) openGuard() (*signguard.Guard, error) {
 		return nil, fmt.Errorf("opening the sign-guard: %w", err)
 	}
 	d.closers = append(d.closers, d.closing("the sign-guard", guard.Close))
+	d.deps.Operators.Metrics.Pools("guard", guard)
 	return guard, nil
 }
 
 // openSigner uses the signer of another process, or makes one from this process's keys and
 // sign-guard.
-func (d *Daemon) openSigner(ctx context.Context, guard *signguard.Guard, rules map[chain.ID]chain.Rules) (err error) {
+func (d *Daemon) openSigner(ctx context.Context, guard *signguard.Guard, rules map[chain.ID]chain.Rules) error {
 	if d.deps.Signer != nil {
-		d.signer = d.deps.Signer
+		d.signer = newObservedSigner(d.deps.Signer, d.deps.Operators.Metrics, metrics.Separate)
 		return nil
 	}
-	d.signer, d.checks, err = newSigner(ctx, d.Config, d.deps.Keys, guard, rules, nil)
-	return err
+	local, set, err := newSigner(ctx, d.Config, d.deps.Keys, guard, rules, nil)
+	if err != nil {
+		return err
+	}
+	d.signer, d.checks = newObservedSigner(local, d.deps.Operators.Metrics, metrics.InProcess), set
+	return nil
 }
 
 // newSigner makes a signer with all its checks. Without proofs the signer has no nodes: it does not

@@ -35,6 +35,8 @@ type Metrics struct {
 	requests *prometheus.CounterVec
 	latency  *prometheus.HistogramVec
 	wallet   *prometheus.CounterVec
+	calls    calls
+	reloads  reloads
 
 	page   atomic.Pointer[page] // Follow's last reading; nil without a leader
 	totals *totals              // Follow's own
@@ -42,6 +44,7 @@ type Metrics struct {
 	mu        sync.Mutex
 	exchanges map[string]Exchange
 	files     map[string]string
+	pools     map[string]Pools
 	disk      string
 }
 
@@ -58,7 +61,8 @@ type Exchange struct {
 // metric.
 func New(directory string) *Metrics {
 	m := &Metrics{
-		registry: prometheus.NewRegistry(), totals: newTotals(), exchanges: map[string]Exchange{}, disk: directory,
+		registry: prometheus.NewRegistry(), exchanges: map[string]Exchange{}, pools: map[string]Pools{}, disk: directory,
+		calls: newCalls(), reloads: newReloads(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "gatewayd_http_requests_total", Help: "Answered requests, by server, route and class of the status.",
 		}, []string{"server", "route", "status"}),
@@ -70,7 +74,12 @@ func New(directory string) *Metrics {
 			Name: "gatewayd_wallet_calls_total", Help: "Calls of the wallet's JSON-RPC over all its transports, by method; other: unknown methods over HTTP.",
 		}, []string{"method", "result"}),
 	}
-	m.registry.MustRegister(m.requests, m.latency, m.wallet, m, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.totals = newTotals(prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "gatewayd_transfer_duration_seconds", Help: "Time from the sighting of a transfer to the finality of its credit or payout.",
+		Buckets: []float64{15, 30, 60, 120, 300, 600, 900, 1200, 1800, 2700, 3600, 7200, 14400, 43200, 86400},
+	}, []string{"network", "direction"}))
+	m.registry.MustRegister(m.requests, m.latency, m.wallet, m.calls.nodes, m.calls.signer, m.calls.signerErrors, m.reloads.success, m.reloads.failures, m.totals.durations, m,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -159,6 +168,7 @@ func (m *Metrics) process(p *page) {
 		p.set(socketsSlow, float64(stats.Slow), name)
 		p.set(socketsOvertaken, float64(stats.Overtaken), name)
 	}
+	m.showPools(p)
 	for name, path := range m.files {
 		info, err := os.Stat(path)
 		if err != nil {

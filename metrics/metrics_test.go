@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"net/http/httptest"
@@ -69,6 +70,8 @@ func TestFiguresOfRows(t *testing.T) {
 		again := read()
 		require.Contains(t, again, `gatewayd_transfers_total{direction="withdrawal",network="eth",state="final"} 1`+"\n")
 		require.Contains(t, again, `gatewayd_payments_total{chain="eth",network="eth",purpose="credit",state="paid"} 1`+"\n")
+		require.Contains(t, again, `gatewayd_transfer_duration_seconds_count{direction="withdrawal",network="eth"} 1`+"\n", "each transfer once")
+		require.Contains(t, again, `gatewayd_transfer_duration_seconds_count{direction="deposit",network="eth"} 0`+"\n")
 		require.Contains(t, again, `gatewayd_fees_paid_coins_total{chain="eth"} 210`+"\n")
 	}
 }
@@ -76,8 +79,8 @@ func TestFiguresOfRows(t *testing.T) {
 // TestBlockedPayments: each channel that operators let open has a figure, which rules can group.
 func TestBlockedPayments(t *testing.T) {
 	r := recordstest.NewRig(t)
-	f := &follower{Bridge: bridge(r.Store), totals: newTotals()}
 	m := New(t.TempDir())
+	f := &follower{Bridge: bridge(r.Store), totals: m.totals}
 	read := func() string {
 		p := f.read(t.Context())
 		m.page.Store(&p)
@@ -98,6 +101,36 @@ func TestBlockedPayments(t *testing.T) {
 		return records.SetChannel(tx, "eth", recordstest.Token, records.Withdrawal, records.ChannelMaintain, "a test", "ann")
 	})
 	require.NotContains(t, read(), withdrawal)
+}
+
+// pools is a database with one pool of one connection.
+type pools struct{ stats sql.DBStats }
+
+func (p pools) Pools() map[string]sql.DBStats { return map[string]sql.DBStats{"write": p.stats} }
+
+// TestCallsPoolsAndReloads: calls are observed by their names, errors by their kind.
+func TestCallsPoolsAndReloads(t *testing.T) {
+	m := New(t.TempDir())
+	m.NodeCalls("eth")("node.example", "eth_getLogs", 30*time.Millisecond)
+	sign := m.SignerCall(InProcess, "sign")
+	sign.Observe(time.Millisecond, "")
+	sign.Observe(time.Second, SignerAway)
+	m.Pools("records", pools{sql.DBStats{MaxOpenConnections: 1, InUse: 1, WaitCount: 3, WaitDuration: 1500 * time.Millisecond}})
+	m.Reloaded(false)
+	page := scrape(m)
+	for _, line := range []string{
+		`gatewayd_node_call_duration_seconds_bucket{chain="eth",method="eth_getLogs",node="node.example",le="0.025"} 0`,
+		`gatewayd_node_call_duration_seconds_bucket{chain="eth",method="eth_getLogs",node="node.example",le="0.05"} 1`,
+		`gatewayd_signer_call_duration_seconds_count{call="sign",signer="process"} 2`,
+		`gatewayd_signer_errors_total{call="sign",error="away",signer="process"} 1`,
+		`gatewayd_signer_errors_total{call="sign",error="refused",signer="process"} 0`,
+		`gatewayd_database_connections_in_use{database="records",pool="write"} 1`,
+		`gatewayd_database_waits_total{database="records",pool="write"} 3`,
+		`gatewayd_database_wait_seconds_total{database="records",pool="write"} 1.5`,
+		`gatewayd_config_reload_failures_total 1`,
+	} {
+		require.Contains(t, page, line+"\n")
+	}
 }
 
 // failing is a store that does not answer.
@@ -158,7 +191,7 @@ func BenchmarkRead(b *testing.B) {
 	for range 500 {
 		r.Owe(records.Withdrawal, 300)
 	}
-	f := &follower{Bridge: bridge(r.Store), totals: newTotals()}
+	f := &follower{Bridge: bridge(r.Store), totals: New(b.TempDir()).totals}
 	for b.Loop() {
 		f.read(b.Context())
 	}

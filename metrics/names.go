@@ -26,6 +26,12 @@ var (
 	diskSize     = gauge("disk_size_bytes", "Size of the disk of the data directory.")
 	databaseSize = gauge("database_size_bytes", "Size of a database: records, guard, exchange, keys.", "database")
 
+	poolUsed   = gauge("database_connections_in_use", "Connections of a database's pool in use: read, write.", "database", "pool")
+	poolIdle   = gauge("database_connections_idle", "Idle connections of the pool.", "database", "pool")
+	poolMost   = gauge("database_connections_max", "The limit of the pool.", "database", "pool")
+	poolWaits  = counter("database_waits_total", "Waits for a connection since the database was opened.", "database", "pool")
+	poolWaited = counter("database_wait_seconds_total", "Duration of these waits.", "database", "pool")
+
 	indexReady       = gauge("index_ready", "1 while the exchange API is up to date with its node's chain.", "exchange")
 	indexLag         = gauge("index_lag_seconds", "Time since when the exchange API's index has been behind; 0 while it is up to date.", "exchange")
 	indexMissing     = gauge("index_missing_blocks", "Blocks of the node that the index lacks.", "exchange")
@@ -80,7 +86,7 @@ var (
 
 // all is for Describe.
 var all = []metric{
-	buildInfo, leader, diskFree, diskSize, databaseSize, indexReady, indexLag, indexMissing, sockets, subscriptions, queueEntries, queueBytes, socketsSlow,
+	buildInfo, leader, diskFree, diskSize, databaseSize, poolUsed, poolIdle, poolMost, poolWaits, poolWaited, indexReady, indexLag, indexMissing, sockets, subscriptions, queueEntries, queueBytes, socketsSlow,
 	socketsOvertaken, readAt, readTook, chainHeight, chainHead, chainFinal, chainHeadAge, chainHalted, nodeUp, nodeHead, nodeLag, nodeFaults, nodeLeftOut,
 	transfers, transfersAge, transferTotal, unknownTotal, payments, paymentsAge, paymentTotal, slots, slotsAge, attemptTotal, feeTotal, accounts, balance, owed, quota,
 	quotaMost, balancesAt, conditions, paymentsBlocked, channelState,

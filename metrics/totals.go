@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"gatewayd/chain"
 	"gatewayd/records"
 	"gatewayd/records/books"
@@ -21,10 +23,14 @@ type totals struct {
 	payments  map[[4]string]uint64
 	attempts  map[[4]string]uint64
 	fees      map[chain.ID]chain.Amount
+
+	durations *prometheus.HistogramVec          // of transfers, from sighting to finality
+	observers map[[2]string]prometheus.Observer // of durations, by network and direction
 }
 
-func newTotals() *totals {
+func newTotals(durations *prometheus.HistogramVec) *totals {
 	return &totals{
+		durations: durations, observers: map[[2]string]prometheus.Observer{},
 		folded: map[chain.ID]uint64{}, transfers: map[[3]string]uint64{}, unknown: map[[2]string]uint64{}, payments: map[[4]string]uint64{}, attempts: map[[4]string]uint64{},
 		fees: map[chain.ID]chain.Amount{},
 	}
@@ -60,12 +66,19 @@ func (t *totals) read(tx *records.Tx, p *page, networks []records.Network, decim
 	if err != nil {
 		return err
 	}
+	times, err := books.CreditTimesBetween(tx, t.seq, upTo)
+	if err != nil {
+		return err
+	}
 	fees, err := t.newFees(tx, networks)
 	if err != nil {
 		return err
 	}
 	t.seq = upTo
 	t.count(transfers, payments)
+	for _, c := range times {
+		t.observer(c.Network, c.Direction).Observe(max(0, float64(c.Millis)/1000))
+	}
 	for _, e := range unknown {
 		t.unknown[[2]string{e.Network, e.Chain}] += e.Count
 	}
@@ -86,6 +99,9 @@ func (t *totals) know(networks []records.Network) {
 			for _, s := range transferStates {
 				t.transfers[[3]string{n.Name, string(d), s}] += 0
 			}
+			if d != records.Funding {
+				t.observer(n.Name, d)
+			}
 		}
 		for _, id := range []chain.ID{n.Source, n.Exchange} {
 			t.unknown[[2]string{n.Name, string(id)}] += 0
@@ -99,6 +115,17 @@ func (t *totals) know(networks []records.Network) {
 			}
 		}
 	}
+}
+
+// observer returns the series of a network's transfers in one direction.
+func (t *totals) observer(network string, d records.Direction) prometheus.Observer {
+	key := [2]string{network, string(d)}
+	o, known := t.observers[key]
+	if !known {
+		o = t.durations.WithLabelValues(key[:]...)
+		t.observers[key] = o
+	}
+	return o
 }
 
 func (t *totals) count(transfers, payments []books.Events) {

@@ -44,6 +44,7 @@ var knownScans = []knownScan{
 	{by: "books.UnknownTokensBetween", with: "seq > ", why: "reads what is new since the last metrics"},
 	{by: "OwnTxs.Of", why: "a page of one deposit address from a number on, when coin there waits for a proof"},
 	{by: "books.EventsSince", with: "seq > ", why: "reads what is new since the last look, ten thousand lines at most"},
+	{by: "books.CreditTimesBetween", with: "seq > ", why: "the same"},
 	{by: "books.FeesBetween", with: "height > ", why: "reads the blocks between two looks"},
 	{by: "Balances.Fold", with: "height <= ", why: "reads the blocks that have become final since the last call"},
 	{by: "books.HoldingsAt", with: "height <= ", why: "reads the blocks between two comparisons"},

@@ -19,6 +19,7 @@ package records
 
 import (
 	"context"
+	"database/sql"
 	"embed"
 	"errors"
 	"fmt"
@@ -42,6 +43,9 @@ type Store struct{ db *sqlstore.Store }
 // Close waits for what runs and closes the database. A fenced copy shares the database: close the
 // first one only.
 func (s *Store) Close() error { return s.db.Close() }
+
+// Pools returns the state of the pools of connections, for metrics.
+func (s *Store) Pools() map[string]sql.DBStats { return s.db.Pools() }
 
 // Lease is a role held for a time (sqlstore.Lease).
 type Lease = sqlstore.Lease

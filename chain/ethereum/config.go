@@ -79,6 +79,10 @@ type Config struct {
 	// not count.
 	MaxUnmined int `yaml:"max_unmined"`
 
+	// Timed receives the duration of each request to a node, by the method of its first call; may be
+	// nil.
+	Timed func(node, method string, took time.Duration) `yaml:"-"`
+
 	Log logrus.FieldLogger `yaml:"-"` // receives changes of nodes that do not answer or are wrong; may be nil
 }
 

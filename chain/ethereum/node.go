@@ -33,6 +33,7 @@ type node struct {
 	timeout time.Duration
 	limit   int64
 	only    bool // the only node is never left alone
+	timed   func(method string, took time.Duration)
 	limiter *nodeLimiter
 
 	mu     sync.Mutex
@@ -62,7 +63,12 @@ func newNode(index int, address string, config Config) *node {
 		timeout: config.Timeout,
 		limit:   config.MaxResponse,
 		only:    alone,
+		timed:   func(string, time.Duration) {},
 		limiter: newNodeLimiter(config.RequestsPerSecond),
+	}
+	if observe := config.Timed; observe != nil {
+		host := hostOf(address)
+		n.timed = func(method string, took time.Duration) { observe(host, method, took) }
 	}
 	n.perCall.Store(balancePage)
 	if config.Log != nil {
@@ -159,6 +165,7 @@ func (n *node) exchange(ctx context.Context, method string, count int, do func(c
 		}
 		sent := time.Now()
 		err := n.try(ctx, do)
+		n.timed(method, time.Since(sent))
 		switch {
 		case err == nil:
 			n.record(ctx, nil)

@@ -58,6 +58,9 @@ type Config struct {
 	// Dial makes the connections to nodes where not the network does: to one in the same process.
 	// It is given the address in the node's URL.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error) `yaml:"-"`
+	// Timed receives the duration of each request to a node, by the method of its first call; may be
+	// nil.
+	Timed func(node, method string, took time.Duration) `yaml:"-"`
 	// receives a message when a node needs another transport; may be nil
 	Log logrus.FieldLogger `yaml:"-"`
 }

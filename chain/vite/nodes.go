@@ -25,7 +25,8 @@ type node struct {
 	timeout     time.Duration
 	maxResponse int64
 	dial        func(ctx context.Context, network, address string) (net.Conn, error)
-	log         logrus.FieldLogger // may be nil
+	timed       func(method string, took time.Duration) // may be nil
+	log         logrus.FieldLogger                      // may be nil
 
 	dialing chan struct{}  // capacity 1: holds a token while a goroutine uses client
 	client  *client.Client // nil until first used
@@ -39,6 +40,10 @@ func newNode(number int, target string, cfg Config) *node {
 	n := &node{
 		Node: quorum.New(hostOf(target), len(cfg.Nodes) == 1, cfg.Log), number: number, target: target, timeout: cfg.Timeout, maxResponse: cfg.MaxResponse, dial: cfg.Dial,
 		dialing: make(chan struct{}, 1), scanning: make(chan struct{}, 1),
+	}
+	if observe := cfg.Timed; observe != nil {
+		host := hostOf(target)
+		n.timed = func(method string, took time.Duration) { observe(host, method, took) }
 	}
 	if cfg.Log != nil {
 		n.log = cfg.Log.WithField("node", number)
@@ -63,7 +68,7 @@ func (n *node) connect(ctx context.Context) (*client.Client, error) {
 	if n.client != nil {
 		return n.client, nil
 	}
-	c, err := client.Dial(ctx, n.target, client.Options{Timeout: n.timeout, MaxResponse: n.maxResponse, Dial: n.dial, Log: n.log, Called: n.RecordCall})
+	c, err := client.Dial(ctx, n.target, client.Options{Timeout: n.timeout, MaxResponse: n.maxResponse, Dial: n.dial, Log: n.log, Called: n.RecordCall, Timed: n.timed})
 	if err != nil {
 		n.RecordCall(ctx, err)
 		return nil, err

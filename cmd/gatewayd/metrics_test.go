@@ -85,6 +85,8 @@ func TestMetricsOfAnEnvironment(t *testing.T) {
 		fmt.Sprintf(credit, "vite"): 1,
 		"gatewayd_transfers_total{direction=deposit,network=eth,state=final}":                                                  1,
 		"gatewayd_transfers_total{direction=withdrawal,network=eth,state=final}":                                               1,
+		"gatewayd_transfer_duration_seconds{direction=deposit,network=eth}":                                                    1,
+		"gatewayd_transfer_duration_seconds{direction=withdrawal,network=eth}":                                                 1,
 		"gatewayd_attempts_total{chain=vite,kind=pay,network=eth,purpose=credit}":                                              1,
 		"gatewayd_transfers{direction=deposit,network=eth,state=held}":                                                         0,
 		"gatewayd_slots{chain=eth,state=unmined}":                                                                              0,
@@ -105,9 +107,17 @@ func TestMetricsOfAnEnvironment(t *testing.T) {
 		"gatewayd_chain_head{chain=vite}", "gatewayd_database_size_bytes{database=records}", "gatewayd_disk_free_bytes{}", "gatewayd_read_timestamp_seconds{}",
 		"gatewayd_http_requests_total{route=GET /gateway/eth/deposit-info,server=gateway,status=2xx}",
 		"gatewayd_http_request_duration_seconds{route=GET /gateway/eth/withdraw-records,server=gateway}",
+		"gatewayd_signer_call_duration_seconds{call=sign,signer=process}", "gatewayd_config_reload_success_timestamp_seconds{}",
+		"gatewayd_database_connections_max{database=records,pool=write}", "gatewayd_database_connections_max{database=guard,pool=write}",
+		"gatewayd_database_connections_max{database=keys,pool=write}", "gatewayd_database_connections_max{database=index_main,pool=write}",
 		"go_goroutines{}", "process_resident_memory_bytes{}",
 	} {
 		require.Positive(t, got[name], name)
+	}
+	for _, id := range []string{"eth", "vite"} {
+		require.True(t, slices.ContainsFunc(slices.Collect(maps.Keys(got)), func(name string) bool {
+			return strings.HasPrefix(name, "gatewayd_node_call_duration_seconds{chain="+id+",")
+		}), id)
 	}
 	boundedSeries(t, r, got)
 	stoppedAccountShows(t, r, hot)

@@ -99,6 +99,11 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 // Close ends the connection. There must be no calls any more.
 func (s *Store) Close() error { return errors.Join(s.guard.close(), s.db.Close()) }
 
+// Pools returns the state of the pools of connections, for metrics.
+func (s *Store) Pools() map[string]sql.DBStats {
+	return map[string]sql.DBStats{"write": s.db.Stats()}
+}
+
 // Ping asks the database for nothing.
 func (s *Store) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)

@@ -12,6 +12,7 @@ package index
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
@@ -129,6 +130,9 @@ func New(ctx context.Context, c Config, n Node, log logrus.FieldLogger) (*Index,
 
 // Close closes the database; end Run first.
 func (x *Index) Close() error { return x.store.close() }
+
+// Pools returns the state of the pools of connections, for metrics.
+func (x *Index) Pools() map[string]sql.DBStats { return x.store.db.Pools() }
 
 // errBehind is Ready's answer while blocks that the node has are not yet in the index.
 var errBehind = errors.New("the index has not caught up with the chain")

@@ -87,6 +87,15 @@ func (db *DB) Close() error {
 	return errors.Join(db.Reads.Close(), db.Writes.Close())
 }
 
+// Pools returns the state of the pools of connections: write, and read where it is another one.
+func (db *DB) Pools() map[string]sql.DBStats {
+	pools := map[string]sql.DBStats{"write": db.Writes.Stats()}
+	if db.Reads != db.Writes {
+		pools["read"] = db.Reads.Stats()
+	}
+	return pools
+}
+
 func openSQLite(ctx context.Context, path string, s SQLite) (*DB, error) {
 	clean, err := prepareFile(path)
 	if err != nil {

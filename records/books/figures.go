@@ -136,6 +136,24 @@ func UnknownTokensBetween(tx *records.Tx, seq, upTo uint64) (seen []Events, err 
 	return seen, sqlstore.Doing(err, "counting the transfers of unknown tokens after line %d", seq)
 }
 
+// CreditTime is the time from the sighting of a transfer to the finality of its credit or payout.
+type CreditTime struct {
+	Network   string            `db:"network"`
+	Direction records.Direction `db:"direction"`
+	Millis    int64             `db:"millis"`
+}
+
+// CreditTimesBetween returns the times of the credits that became final in the lines of the history
+// after one up to another. A credit that a reorganization made final again does not count twice.
+func CreditTimesBetween(tx *records.Tx, seq, upTo uint64) (times []CreditTime, err error) {
+	err = tx.SQL().List(&times, `SELECT t.network, t.direction, h.at - t.seen_at AS millis FROM history h
+		JOIN payments p ON p.id = CASE WHEN h.subject = 'payment' THEN CAST(h.subject_id AS BIGINT) END
+		JOIN transfers t ON t.id = p.transfer_id
+		WHERE h.seq > ? AND h.seq <= ? AND h.subject = 'payment' AND h.event = 'paid' AND p.purpose = 'credit' AND NOT EXISTS (
+			SELECT 1 FROM history e WHERE e.subject = h.subject AND e.subject_id = h.subject_id AND e.seq < h.seq AND e.event = 'paid')`, seq, upTo)
+	return times, sqlstore.Doing(err, "reading the times of credits after line %d", seq)
+}
+
 // FeesBetween sums what our own transactions paid for their blocks, of the canonical blocks of a
 // chain above one height up to another.
 func FeesBetween(tx *records.Tx, id chain.ID, above, upTo uint64) (sum chain.Amount, err error) {

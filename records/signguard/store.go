@@ -127,6 +127,11 @@ func (g *Guard) addColumn(ctx context.Context, t session, table, column, kind st
 // with the one that it was asked of.
 func (g *Guard) Close() error { return g.pool.Close() }
 
+// Pools returns the state of the pools of connections, for metrics.
+func (g *Guard) Pools() map[string]sql.DBStats {
+	return map[string]sql.DBStats{"write": g.pool.Stats()}
+}
+
 // session runs statements in or outside a transaction. They are written with ? for both engines.
 type session struct {
 	q interface {

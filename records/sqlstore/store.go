@@ -38,6 +38,9 @@ type Store struct {
 // first one only.
 func (s *Store) Close() error { return s.db.Close() }
 
+// Pools returns the state of the pools of connections, for metrics.
+func (s *Store) Pools() map[string]sql.DBStats { return s.db.Pools() }
+
 // Instance names this opening of the database: no two have the same name. The last part of a
 // holder's name (Lease) is that of its store, so that its sessions can be ended.
 func (s *Store) Instance() string { return s.instance }

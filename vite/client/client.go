@@ -56,6 +56,8 @@ type Options struct {
 	// Called is called at the end of each request: with nil when the node answered, even with a
 	// refusal, else with the failure. May be nil.
 	Called func(ctx context.Context, failure error)
+	// Timed receives the duration of each request, by the method of its first call. May be nil.
+	Timed func(method string, took time.Duration)
 }
 
 func (o Options) withDefaults() Options {
@@ -70,6 +72,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Called == nil {
 		o.Called = func(context.Context, error) {}
+	}
+	if o.Timed == nil {
+		o.Timed = func(string, time.Duration) {}
 	}
 	if o.Log == nil {
 		silent := logrus.New()
@@ -87,6 +92,7 @@ type Client struct {
 	timeout  time.Duration
 	fallback *fallback // nil but over a WebSocket
 	called   func(ctx context.Context, failure error)
+	timed    func(method string, took time.Duration)
 }
 
 // Dial prepares a client of the node at target: "http(s)://host:port", "ws(s)://host:port" or the
@@ -111,7 +117,7 @@ func Dial(ctx context.Context, target string, o Options) (*Client, error) {
 	if _, err := l.get(ctx); err != nil && !(o.Lazy && reachableScheme(target)) {
 		return nil, err
 	}
-	return &Client{link: l, http: over, host: hostOf(target), timeout: o.Timeout, fallback: f, called: o.Called}, nil
+	return &Client{link: l, http: over, host: hostOf(target), timeout: o.Timeout, fallback: f, called: o.Called, timed: o.Timed}, nil
 }
 
 // hostOf is the part of an address that holds no key; empty for a socket.

@@ -129,7 +129,9 @@ func (f *fallback) switchTo(w way, posts *rpc.Client) bool {
 // do runs a request the way that requests go now, and learns from how it ends.
 func (c *Client) do(ctx context.Context, r request, run func(over *rpc.Client) error) error {
 	ctx, done := tracing.Call(ctx, r.method, c.host)
+	sent := time.Now()
 	err := c.try(ctx, r, run)
+	c.timed(r.method, time.Since(sent))
 	done(err)
 	var refused rpc.Error
 	if err == nil || errors.As(err, &refused) || errors.Is(err, ErrTooLarge) {

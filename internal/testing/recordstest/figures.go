@@ -52,6 +52,9 @@ func testFigures(t *testing.T, url string) {
 			{Network: Network, Chain: string(Source), Purpose: "credit", Event: "queued", Count: 2}, {Network: Network, Chain: string(Source), Purpose: "credit", Event: "bound", Count: 1},
 			{Network: Network, Chain: string(Source), Purpose: "credit", Event: "attempt_pay", Count: 1}, {Network: Network, Chain: string(Source), Purpose: "credit", Event: "paid", Count: 1},
 		}, payments)
+		times, err := books.CreditTimesBetween(tx, seq, upTo)
+		require.NoError(t, err)
+		require.Equal(t, []books.CreditTime{{Network: Network, Direction: records.Withdrawal, Millis: time.Minute.Milliseconds()}}, times)
 		none, nothing, end, err := books.EventsSince(tx, upTo)
 		require.NoError(t, err)
 		require.Empty(t, none)
