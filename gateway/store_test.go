@@ -53,7 +53,7 @@ func requireMaintenance(t *testing.T, r *rig) {
 	require.Equal(t, []int{200, 2, int(withdrawMaintain)}, []int{got.status, got.Code, got.SubCode})
 	got = r.get("/health")
 	require.Equal(t, 503, got.status)
-	require.JSONEq(t, `{"status":"down","reasons":[{"kind":"store_down"}],"warnings":[],"chains":[]}`, got.body)
+	require.JSONEq(t, `{"status":"down","reasons":[{"kind":"store_down"}],"warnings":[],"blocked":[],"chains":[]}`, got.body)
 }
 
 func dataOf(t *testing.T, a reply) string {

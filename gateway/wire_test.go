@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -184,12 +185,28 @@ func TestHealth(t *testing.T) {
 	r.Mine(recordstest.Source, "")
 	got := r.get("/health")
 	require.Equal(t, 200, got.status)
-	require.JSONEq(t, `{"status":"ok","reasons":[],"warnings":[],`+strings.Replace(chains, "%HALTED", "false", 1), got.body)
+	require.JSONEq(t, `{"status":"ok","reasons":[],"blocked":[],"warnings":[],`+strings.Replace(chains, "%HALTED", "false", 1), got.body)
 	r.Do(func(tx *records.Tx) error { return tx.Chains().Halt(recordstest.Source, "a secret reason") })
 	got = r.get("/health")
-	require.Equal(t, 503, got.status)
-	require.JSONEq(t, `{"status":"halted","reasons":[{"kind":"chain_halted","chain":"eth"}],"warnings":[],`+strings.Replace(chains, "%HALTED", "true", 1), got.body)
+	require.Equal(t, 200, got.status, "the other network works")
+	var health struct {
+		Status  string
+		Reasons []struct{ Kind, Chain string }
+		Blocked []struct{ Network string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(got.body), &health))
+	require.Equal(t, "degraded", health.Status)
+	require.Equal(t, []struct{ Kind, Chain string }{{"chain_halted", "eth"}}, health.Reasons)
+	require.Len(t, health.Blocked, 3)
+	require.Equal(t, recordstest.Network, health.Blocked[0].Network)
+	require.NotContains(t, got.body, "secret")
+	r.Mine(recordstest.Exchange, "")
+	r.Do(func(tx *records.Tx) error { return tx.Chains().Halt(recordstest.Exchange, "a secret reason") })
+	got = r.get("/health")
+	require.Equal(t, 503, got.status, "every network needs the exchange chain")
+	require.Contains(t, got.body, `{"status":"halted"`)
 	require.Equal(t, 503, r.do(http.MethodHead, "/health").status)
+	require.NoError(t, r.Try(func(tx *records.Tx) error { return tx.Chains().Resume(recordstest.Exchange) }))
 	require.NoError(t, r.Try(func(tx *records.Tx) error { return tx.Chains().Resume(recordstest.Source) }))
 	require.Equal(t, 200, r.get("/health").status)
 }
