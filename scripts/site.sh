@@ -18,7 +18,7 @@ cp README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md $src/
 cp -r docs $src/docs
 go run ./scripts/reference $src/docs # a page for each endpoint of the two APIs
 cp config.example.yaml LICENSE $src/public/ # what documents link to that is no document
-cp ops/compose.yaml ops/haproxy.cfg $src/public/ops/
+cp ops/compose.yaml $src/public/ops/
 mkdir -p $src/public/mermaid/chunks # as it is delivered, loaded by pages with a diagram: bundling it takes longer than all the rest
 cp $at/node_modules/mermaid/dist/mermaid.esm.min.mjs $src/public/mermaid/
 cp -r $at/node_modules/mermaid/dist/chunks/mermaid.esm.min $src/public/mermaid/chunks/
