@@ -10,9 +10,9 @@ import (
 )
 
 // Alerts writes the lines of the log that monitoring waits for: a warning when an alert begins or
-// changes, and "over" when it has ended, each once and with the same fields. It outlives a Monitor,
-// so that a daemon that has lost its lease and takes it again repeats nothing. One goroutine may
-// use it.
+// changes, and "over" when it has ended, each once. Their field alert is began, changed or over. It
+// outlives a Monitor, so that a daemon that has lost its lease and takes it again repeats nothing.
+// One goroutine may use it.
 type Alerts struct {
 	log   logrus.FieldLogger
 	known []records.Condition // announced, and not over
@@ -42,7 +42,7 @@ func (a *Alerts) reportStoreDown(now time.Time, err error) {
 
 func (a *Alerts) write(now time.Time, before []records.Alert) {
 	for _, c := range records.AlertChanges(before, a.last.Alerts(a.known)) {
-		line := a.line(c.Alert)
+		line := a.line(c.Alert).WithField("alert", c.Event)
 		if c.Event == records.ConditionOver {
 			line.WithField("lasted", now.Sub(c.Since).Round(time.Second).String()).Info("over")
 			continue

@@ -208,7 +208,19 @@ func excerpt(text string, parts []string) string {
 // alertLine is a line of the daemon's log with the beginning or the end of a condition.
 type alertLine struct {
 	Level, Msg, Since, Lasted string
+	Alert, Tokens             string
 	alertKey
+}
+
+// parseAlert reads a line. Conditions of tokens are one alert, whichever tokens it has now.
+func parseAlert(line string) (a alertLine, ok bool) {
+	if json.Unmarshal([]byte(line), &a) != nil {
+		return a, false
+	}
+	if a.Tokens != "" {
+		a.alertKey = alertKey{Condition: a.Condition, Network: "all"}
+	}
+	return a, true
 }
 
 // alertKey identifies the condition in both lines.
@@ -238,9 +250,8 @@ func (w *drillEnv) waitForAlerts(ctx context.Context, each drill, enough func(al
 func stands(log string, kind status.Kind) bool {
 	open := map[alertKey]bool{}
 	for line := range strings.Lines(log) {
-		var a alertLine
-		if json.Unmarshal([]byte(line), &a) == nil && a.Condition == kind && kind != "" {
-			open[a.alertKey] = a.Msg != "over"
+		if a, ok := parseAlert(line); ok && a.Condition == kind && kind != "" {
+			open[a.alertKey] = a.Alert != "over"
 		}
 	}
 	return slices.Contains(slices.Collect(maps.Values(open)), true)
@@ -262,17 +273,17 @@ func readAlerts(log string, kind status.Kind) (b alertBook, err error) {
 	open, known, onsets, warnings := map[alertKey]bool{}, map[alertKey]bool{}, map[alertKey]int{}, 0
 	b.begun, b.over = kind == "", true
 	for line := range strings.Lines(log) {
-		var a alertLine
-		if json.Unmarshal([]byte(line), &a) != nil {
+		a, ok := parseAlert(line)
+		if !ok {
 			continue
 		}
 		if slices.Contains([]string{"warning", "error"}, a.Level) {
 			warnings++
 		}
-		if a.Condition == "" {
+		if a.Condition == "" || a.Alert == "changed" {
 			continue
 		}
-		over := a.Msg == "over"
+		over := a.Alert == "over"
 		mine := a.Condition == kind
 		switch {
 		case a.Since == "" || a.Chain+a.Network+a.Subject == "" && kind != status.StoreDown && mine:
