@@ -39,6 +39,7 @@ type Daemon struct {
 	decided  chan struct{}  // closed when this process leads, or another one has the lease
 	standby  bool           // another one has it; set before decided
 	leaders  string         // fingerprint of the configuration of that one
+	told     string         // why this standby does not serve yet, as the log has it
 	signer   Signing
 	checks   *checks.Set // of the signer in this process; nil for a separate one
 	Chains   map[chain.ID]chain.Chain
@@ -116,6 +117,11 @@ func (d *Daemon) lead(ctx context.Context) (err error) {
 		return fmt.Errorf("taking the lease: %w", err)
 	}
 	d.closers = append(d.closers, d.Tenure.End)
+	defer func() {
+		if err != nil {
+			d.Tenure.End() // others need not wait for it
+		}
+	}()
 	d.Store = d.store.Fenced(d.Tenure.lease)
 	if err := d.refresh(ctx); err != nil {
 		return err
@@ -126,6 +132,11 @@ func (d *Daemon) lead(ctx context.Context) (err error) {
 	networks, err := d.storeNetworks(ctx, d.Config)
 	if err != nil {
 		return err
+	}
+	if d.checks != nil { // what others signed since this process began counts too
+		if err := d.checks.Reconfigure(ctx, d.Config.Signer.Config, d.Config.CheckedAssets()); err != nil {
+			return err
+		}
 	}
 	d.apply(d.Config, networks)
 	cfg, log := d.Config, d.log

@@ -5,11 +5,13 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strings"
+	"syscall"
 	"time"
 
 	"gatewayd/chain"
@@ -50,12 +52,19 @@ func urlHere(listen string, secured bool) string {
 	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
-// AskConfigured is AskHealth of the daemon or the signer of a configuration.
+// AskConfigured is AskHealth of the daemon or the signer of a configuration. A process without the
+// role api is well when its operators' listener reports that it is ready.
 func AskConfigured(ctx context.Context, cfg config.Config) (string, error) {
 	if cfg.Signs() {
 		return Well, cfg.Signer.Place.Ask(ctx)
 	}
-	return AskHealth(ctx, HealthURL(cfg))
+	state, err := AskHealth(ctx, HealthURL(cfg))
+	if operators := OperatorsURL(cfg); errors.Is(err, syscall.ECONNREFUSED) && operators != "" {
+		if _, ready := AskHealth(ctx, operators+"/ready"); ready == nil {
+			return Well, nil
+		}
+	}
+	return state, err
 }
 
 // Well is the state of a daemon that blocks no payments.
@@ -108,11 +117,23 @@ func get(ctx context.Context, url, what string, read func(*http.Response) error)
 	defer client.CloseIdleConnections()
 	res, err := client.Do(req)
 	if err != nil {
-		return fmt.Errorf("%s: no answer at %s: %s", what, url, chain.PlainError(err))
+		return noAnswer{fmt.Sprintf("%s: no answer at %s: %s", what, url, chain.PlainError(err)), err}
 	}
 	defer res.Body.Close()
 	return read(res)
 }
+
+// noAnswer is the failure of a request, in plain words.
+type noAnswer struct {
+	text  string
+	cause error
+}
+
+// Error returns the text.
+func (e noAnswer) Error() string { return e.text }
+
+// Unwrap returns the cause, which the text has in plain words.
+func (e noAnswer) Unwrap() error { return e.cause }
 
 // maxHealth bounds what is read of an answer.
 const maxHealth = 64 << 10

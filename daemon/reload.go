@@ -12,6 +12,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/config"
+	"gatewayd/internal/database"
 	"gatewayd/records"
 	"gatewayd/status"
 )
@@ -186,34 +187,100 @@ func (d *Daemon) recordReload(ctx context.Context, order records.Reload, ordered
 	})
 }
 
-// standBy keeps a standby's configuration as new as the leader's: it reads its file again when the
-// leader has done so.
+// standBy serves users beside the leader, and keeps the configuration as new as the leader's: it
+// reads the file again when the leader has done so, or after a SIGHUP. A database file has one
+// process only, so nothing is served without the lease.
 func (d *Daemon) standBy(ctx context.Context) {
-	d.decide(true)
+	if _, file := database.Path(d.Config.Database.URL); file {
+		return
+	}
+	if !d.standby {
+		if err := d.requireStored(ctx, d.Config); err != nil {
+			if d.told != err.Error() {
+				d.log.WithError(err).Warn("this process does not serve users yet")
+				d.told = err.Error()
+			}
+			return
+		}
+		d.decide(true)
+	}
+	d.followLeader(ctx)
+}
+
+// followLeader reads the file again if the leader has done so since the last call, or after a
+// SIGHUP.
+func (d *Daemon) followLeader(ctx context.Context) {
 	var leaders records.Reload
 	err := d.store.View(ctx, func(tx *records.Tx) (err error) {
 		leaders, _, err = records.Configured(tx)
 		return err
 	})
-	if err != nil || leaders.Fingerprint == d.leaders || d.Config.Path == "" {
+	asked := false
+	select {
+	case <-d.deps.Hangups:
+		asked = true
+	default:
+	}
+	if err != nil || d.Config.Path == "" {
 		return
 	}
-	first := d.leaders == ""
-	d.leaders = leaders.Fingerprint
-	if first { // the file was read a moment ago
+	first := d.leaders == "" // the file was read a moment ago
+	if !asked && (first || leaders.Fingerprint == d.leaders) {
+		d.leaders = leaders.Fingerprint
 		return
 	}
 	next, report, err := d.readConfig()
 	var networks []records.Network
 	if err == nil {
+		err = d.requireStored(ctx, d.Config.Taking(next))
+	}
+	if err == nil {
 		networks, _, err = d.withAccounts(ctx, d.Config.Taking(next))
 	}
 	if err != nil {
 		report.Refused = err.Error()
+		if d.told == report.Refused && !asked { // tried again at each call
+			return
+		}
+		d.told = report.Refused
 	} else {
+		d.leaders, d.told = leaders.Fingerprint, ""
 		d.apply(next, networks)
 	}
 	d.logReload(report)
+}
+
+// requireStored is an error unless the leader watches all accounts and tokens of a configuration,
+// and this process has the leader's sign-guard: users would send to what no one reads.
+func (d *Daemon) requireStored(ctx context.Context, cfg config.Config) error {
+	now, err := d.signer.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	if err := d.checkGuard(ctx, d.store, now); err != nil {
+		return err
+	}
+	networks, lists, err := d.withAccounts(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	return d.store.View(ctx, func(tx *records.Tx) error {
+		for i, n := range networks {
+			for _, a := range lists[i] {
+				if _, err := tx.Accounts().Get(a.Account.Chain, a.Account.Account); err != nil {
+					return fmt.Errorf("the leader's configuration lacks account %s of network %s: %w", a.Account.Account, n.Name, err)
+				}
+			}
+			served, err := tx.Transfers().Serves(n)
+			if err != nil {
+				return err
+			}
+			if !served {
+				return fmt.Errorf("the leader's configuration lacks a token of network %s: reload the leader", n.Name)
+			}
+		}
+		return nil
+	})
 }
 
 // refresh reads the file again under the lease: a standby of several days would otherwise lead with

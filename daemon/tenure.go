@@ -131,14 +131,20 @@ var errNotLed = errors.New("opening what the leader needs")
 func runTenures(ctx, serving context.Context, d *Daemon) error {
 	for {
 		err := d.serve(ctx, serving)
+		d.decide(true) // the exchange API does not wait for another tenure
 		d.Close()
-		if ctx.Err() != nil || serving.Err() != nil || (!errors.Is(err, records.ErrFenced) && !errors.Is(err, errNotLed)) {
+		lasting := errors.Is(err, errNotLed) && (errors.Is(err, records.ErrConflict) || errors.Is(err, records.ErrOtherGuard))
+		if ctx.Err() != nil || serving.Err() != nil || lasting || (!errors.Is(err, records.ErrFenced) && !errors.Is(err, errNotLed)) {
 			return err
 		}
 		if errors.Is(err, records.ErrFenced) {
 			d.log.WithError(err).Error("signing has stopped: the lease is lost; waiting until it is free")
 		} else {
 			d.log.WithError(err).Warn("opening all parts again")
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Second):
+			}
 		}
 		if d, err = reopen(ctx, d); err != nil {
 			if ctx.Err() != nil {

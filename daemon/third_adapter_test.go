@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"testing"
 	"time"
 
@@ -133,4 +134,17 @@ func TestThirdAdapter(t *testing.T) {
 		ask("withdraw-records", url.Values{"pageNum": {"1"}, "pageSize": {"10"}}, &withdrawals)
 		return len(withdrawals.WithdrawRecords) == 1 && withdrawals.WithdrawRecords[0].State == "OPPOSITE_CONFIRMED"
 	})
+
+	// A standby serves only what its leader watches.
+	require.NoError(t, d.requireStored(t.Context(), d.Config))
+	newer := d.Config
+	newer.Networks = slices.Clone(newer.Networks)
+	other := newer.Networks[0].Tokens[0]
+	other.Token, other.Asset = "other", "other"
+	newer.Networks[0].Tokens = append(slices.Clone(newer.Networks[0].Tokens), other)
+	require.ErrorContains(t, d.requireStored(t.Context(), newer), "lacks a token of network mem")
+	newer = d.Config
+	newer.Linked = slices.Clone(newer.Linked)
+	newer.Linked[0].Accounts = 2
+	require.ErrorContains(t, d.requireStored(t.Context(), newer), "lacks account")
 }

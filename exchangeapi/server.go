@@ -201,7 +201,7 @@ type readiness struct {
 }
 
 func (s *Server) ready(c echo.Context) error {
-	r := readiness{s.Readiness.Ready("exchange "+s.middleware.Client(c.Request())) && s.Well(c.Request().Context())}
+	r := readiness{s.Readiness.Ready("exchange "+s.middleware.Client(c.Request())+" "+c.Request().URL.RawQuery) && s.Well(c.Request().Context())}
 	return c.JSON(statusCode(r.Ready), r)
 }
 

@@ -23,7 +23,7 @@ func (s *Server) health(c echo.Context) error {
 
 // ready asks the store alone: /health and the pages report whether payments flow.
 func (s *Server) ready(c echo.Context) error {
-	r := readiness{s.Readiness.Ready("gateway "+s.middleware.Client(c.Request())) && s.readHealth(c.Request().Context()).Status != "down"}
+	r := readiness{s.Readiness.Ready("gateway "+s.middleware.Client(c.Request())+" "+c.Request().URL.RawQuery) && s.readHealth(c.Request().Context()).Status != "down"}
 	return c.JSON(statusCode(r.Ready), r)
 }
 

@@ -2,6 +2,7 @@ package httpserver
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 )
@@ -36,7 +37,8 @@ type asker struct {
 func NewReadiness() *Readiness { return &Readiness{askers: map[string]*asker{}} }
 
 // Ready reports whether a client should send requests: false once the process stops. who names the
-// client and the listener that it asks.
+// client, the listener that it asks, and the query: backends of one load balancer that check apart
+// ask with different ones.
 func (r *Readiness) Ready(who string) bool {
 	if r == nil {
 		return true
@@ -45,6 +47,7 @@ func (r *Readiness) Ready(who string) bool {
 	defer r.mu.Unlock()
 	a := r.askers[who]
 	if a == nil {
+		maps.DeleteFunc(r.askers, func(_ string, a *asker) bool { return time.Since(a.last) > askerAge })
 		if a = new(asker); len(r.askers) < maxAskers {
 			r.askers[who] = a
 		}

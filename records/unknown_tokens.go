@@ -26,13 +26,31 @@ func (tx Transfers) ServeTokens(n Network) error {
 	return nil
 }
 
+// Serves reports whether a network's tokens are stored as served.
+func (tx Transfers) Serves(n Network) (bool, error) {
+	for _, t := range n.Tokens {
+		for id, asset := range map[chain.ID]chain.Asset{n.Source: t.Asset, n.Exchange: chain.Asset(t.TokenID)} {
+			served, err := tx.served(id, asset)
+			if err != nil || !served {
+				return false, err
+			}
+		}
+	}
+	return true, nil
+}
+
+func (tx Transfers) served(id chain.ID, asset chain.Asset) (bool, error) {
+	served, err := tx.SQL().Exists(`SELECT 1 FROM served_tokens WHERE chain = ? AND asset = ?`, string(id), string(asset))
+	return served, sqlstore.Doing(err, "reading whether %s was served", asset)
+}
+
 // OfUnknownToken reports whether a transfer is of a token that no network has ever served.
 func (tx Transfers) OfUnknownToken(t Transfer) (bool, error) {
 	if t.Reason != ReasonUnknownToken || t.Token != "" || t.Asset == chain.Native {
 		return false, nil
 	}
-	served, err := tx.SQL().Exists(`SELECT 1 FROM served_tokens WHERE chain = ? AND asset = ?`, string(t.Chain), string(t.Asset))
-	return !served, sqlstore.Doing(err, "reading whether %s was served", t.Asset)
+	served, err := tx.served(t.Chain, t.Asset)
+	return !served, err
 }
 
 // UnknownTokens counts the transfers of unknown tokens that were seen since a moment, and the

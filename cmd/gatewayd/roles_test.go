@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/daemon"
 	"gatewayd/internal/testing/recordstest"
 )
 
@@ -31,6 +32,9 @@ func TestRoles(t *testing.T) {
 	_, err := http.Get(p.urls(0)[0] + "/ready")
 	require.ErrorContains(t, err, "connection refused", "the first process has no gateway")
 	require.Equal(t, "leader", p.roleOf(t, 0))
+	state, err := daemon.AskConfigured(t.Context(), p.configs[0])
+	require.NoError(t, err)
+	require.Equal(t, daemon.Well, state)
 	require.NoError(t, works.cmd.Process.Signal(syscall.SIGTERM))
 	require.NoError(t, works.cmd.Wait())
 	p.waitForReady(t, 1, true)

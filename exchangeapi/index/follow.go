@@ -157,7 +157,7 @@ func (f *follower) readChanges(ctx context.Context) error {
 	x := f.index
 	x.commits.Lock()
 	defer x.commits.Unlock()
-	if before := x.trouble.Load(); before != nil && standstill(*before) == nil && !errors.Is(*before, errLeaderBehind) {
+	if before := x.trouble.Load(); before != nil && standstill(*before) == nil && !errors.Is(*before, errLeaderBehind) && !errors.Is(*before, errNotCompared) {
 		if err := x.resync(ctx); err != nil {
 			return fmt.Errorf("reading the index: %w", err)
 		}

@@ -115,6 +115,9 @@ func (w *leaderWatch) See(tops map[contract]uint64, at map[contract]cursor, now 
 // all.
 var errLeaderBehind = errors.New("the process that follows the chain into this index has not stored what our node has")
 
+// errNotCompared marks an index that another process feeds, while our node is away.
+var errNotCompared = errors.New("comparing the index with our node")
+
 // standBy compares what another process has stored with our node, and takes its place when that
 // process is stuck.
 func (f *follower) standBy(ctx context.Context) error {
@@ -124,7 +127,7 @@ func (f *follower) standBy(ctx context.Context) error {
 	for _, c := range []contract{fund, trade} {
 		top, err := x.node.LatestAccountBlock(ctx, c.address())
 		if err != nil {
-			return fmt.Errorf("reading the newest block of dex %s: %w", c, err)
+			return fmt.Errorf("%w: reading the newest block of dex %s: %w", errNotCompared, c, err)
 		}
 		if top != nil {
 			tops[c] = top.Height

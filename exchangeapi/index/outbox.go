@@ -116,31 +116,45 @@ func (x *Index) decode(ctx context.Context, data string) (*changes, error) {
 // whether there were any. Without the entries between it reads the tables again. It is called under
 // commits.
 func (x *Index) replay(ctx context.Context) (moved bool, err error) {
+	for {
+		n, err := x.replaySome(ctx)
+		if moved = moved || n > 0; err != nil || n < replayRows {
+			return moved, err
+		}
+	}
+}
+
+// replayRows bounds the entries in memory at once.
+const replayRows = 50
+
+// replaySome is replay of at most replayRows entries. It returns how many were new.
+func (x *Index) replaySome(ctx context.Context) (n int, err error) {
 	var rows []outboxRow
 	err = x.store.view(ctx, func(t *tx) error {
-		return t.list(&rows, "SELECT seq, data FROM ex_outbox WHERE seq >= ? ORDER BY seq LIMIT ? + 0", x.seq, outboxLength+1)
+		return t.list(&rows, "SELECT seq, data FROM ex_outbox WHERE seq >= ? ORDER BY seq LIMIT ? + 0", x.seq, replayRows+1)
 	})
 	if err != nil {
-		return false, fmt.Errorf("reading the changes of other processes: %w", err)
+		return 0, fmt.Errorf("reading the changes of other processes: %w", err)
 	}
 	if x.seq > 0 && (len(rows) == 0 || rows[0].Seq != x.seq) {
-		return true, x.resync(ctx)
+		return 1, x.resync(ctx)
 	}
 	for _, row := range rows {
 		switch {
 		case row.Seq == x.seq:
 			continue
 		case row.Seq != x.seq+1 || row.Data == "":
-			return true, x.resync(ctx)
+			return 1, x.resync(ctx)
 		}
 		e, err := x.decode(ctx, row.Data)
 		if err != nil {
-			return moved, fmt.Errorf("reading change %d of another process: %w", row.Seq, err)
+			return n, fmt.Errorf("reading change %d of another process: %w", row.Seq, err)
 		}
 		if err := x.publishChanges(ctx, e); err != nil {
-			return moved, err
+			return n, err
 		}
-		x.seq, moved = row.Seq, true
+		x.seq = row.Seq
+		n++
 	}
-	return moved, nil
+	return n, nil
 }

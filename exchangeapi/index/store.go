@@ -72,7 +72,7 @@ func openStore(ctx context.Context, url string) (*store, error) {
 	sessions := "gatewayd index/" + uuid.NewString()[:8]
 	db, err := database.Open(ctx, url, database.SQLite{Writes: sqliteWrites, Reads: sqliteReads, Readers: readers}, database.Postgres{
 		Writers: 2, Readers: readers, // migrations hold a writer for their lock, and who follows the chain for his
-		Params: map[string]string{"application_name": sessions, "statement_timeout": "30s", "idle_in_transaction_session_timeout": "60s"},
+		Params: map[string]string{"application_name": sessions, "statement_timeout": "30s", "idle_in_transaction_session_timeout": "7s"}, // below leaderPatience
 	})
 	if err != nil {
 		return nil, database.Of("exchange.index.url", fmt.Errorf("opening the index: %w", err))

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	gethrpc "github.com/ethereum/go-ethereum/rpc"
@@ -55,7 +56,7 @@ func mayReplace(path string) error {
 	}
 	if c, err := (&net.Dialer{Timeout: time.Second}).DialContext(context.Background(), "unix", path); err == nil {
 		_ = c.Close()
-		return fmt.Errorf("%s is in use", path)
+		return fmt.Errorf("%s is in use: %w", path, syscall.EADDRINUSE)
 	}
 	return nil
 }

@@ -167,7 +167,7 @@ func TestOtherGenesisIsRefused(t *testing.T) {
 	g := testGenesis(t)
 	g.StakeLock++
 	_, err := New(Config{Dir: dir, Genesis: g})
-	require.ErrorIs(t, err, store.ErrCorrupt)
+	require.ErrorIs(t, err, ErrOtherGenesis)
 	g = testGenesis(t)
 	again := open(t, Config{Dir: dir, Genesis: g})
 	require.NoError(t, again.Close())
