@@ -12,9 +12,9 @@ plans=TestStatementPlans
 loops='^(TestRunPaysAndStops|TestRunEndsWithoutItsLease)$'
 
 # events prints the event streams (go doc test2json) of all tests. The machines have two cores: the programs' own tests and the drill wait for
-# blocks much of their time and run beside all others, which run one package after the other.
+# blocks much of their time and run beside all others, which run one package after the other. The watcher's run beside the raced ones.
 events() {
-	local tests=(go test -json -count=1 -timeout 40m) code=0 late=0 drill beside
+	local tests=(go test -json -count=1 -timeout 40m) code=0 late=0 drill beside watcher
 	if [ $# -gt 0 ]; then
 		"${tests[@]}" -p 2 "$@"
 		return
@@ -24,10 +24,14 @@ events() {
 	"${tests[@]}" -p 1 -parallel 4 ./cmd/... >build/programs.json &
 	beside=$!
 	# shellcheck disable=SC2046
-	"${tests[@]}" -p 1 $(go list ./... | grep -vxFf <(go list "${raced[@]}" ./cmd/... ./dev/drill)) || code=1
+	"${tests[@]}" -p 1 $(go list ./... | grep -vxFf <(go list "${raced[@]}" ./cmd/... ./dev/drill ./watcher)) || code=1
+	"${tests[@]}" ./watcher >build/watcher.json & # one test after the other, on one core
+	watcher=$!
 	"${tests[@]}" -p 1 -run "$plans" ./records/... || code=1
 	"${tests[@]}" -p 1 -race -skip "$plans" "${raced[@]}" || code=1
 	"${tests[@]}" -race -run "$loops" ./watcher || code=1
+	wait "$watcher" || code=1
+	cat build/watcher.json
 	wait "$drill" || late=1
 	wait "$beside" || late=1
 	cat build/drill.json build/programs.json
