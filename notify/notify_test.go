@@ -156,7 +156,7 @@ func (r *rig) subscriber(name string) (s records.Subscriber) {
 
 func (r *rig) conditions(list ...records.Condition) {
 	r.T.Helper()
-	r.Do(func(tx *records.Tx) error { return records.TellConditions(tx, list, status.Report{}.Alerts) })
+	r.Do(func(tx *records.Tx) error { return records.AnnounceConditions(tx, list, status.Report{}.Alerts) })
 }
 
 var away = records.Condition{Kind: string(status.NodesDown), Chain: recordstest.Source, Stops: true, Detail: "no node answers"}
@@ -216,7 +216,7 @@ func TestGroupedAlert(t *testing.T) {
 		for _, token := range tokens {
 			list = append(list, records.Condition{Kind: string(status.NoFunds), Network: "eth", Token: token, Direction: records.Withdrawal, Stops: true, Detail: "top it up"})
 		}
-		r.Do(func(tx *records.Tx) error { return records.TellConditions(tx, list, status.Report{}.Alerts) })
+		r.Do(func(tx *records.Tx) error { return records.AnnounceConditions(tx, list, status.Report{}.Alerts) })
 	}
 	tell("a")
 	tell("a", "b")

@@ -75,7 +75,7 @@ func TestAlertsAreGrouped(t *testing.T) {
 				return err
 			}
 			alerts.Update(r.Now(), report)
-			return records.TellConditions(tx, alertable(report.Conditions), report.Alerts)
+			return records.AnnounceConditions(tx, alertable(report.Conditions), report.Alerts)
 		})
 		r.See(func(tx *records.Tx) error {
 			lines, err := tx.HistoryAfter(seq, 1000)

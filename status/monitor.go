@@ -155,7 +155,7 @@ func (m *Monitor) Look(ctx context.Context) error {
 		if report, err = Read(tx, *m.served.Load()); err != nil {
 			return err
 		}
-		return records.TellConditions(tx, alertable(report.Conditions), report.Alerts)
+		return records.AnnounceConditions(tx, alertable(report.Conditions), report.Alerts)
 	})
 	if err == nil {
 		m.Alerts.Update(m.Now(), report)

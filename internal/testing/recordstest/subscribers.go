@@ -39,7 +39,7 @@ func testSubscribers(t *testing.T, url string) {
 	reworded := down
 	reworded.Detail = "still no answer"
 	for _, now := range [][]records.Condition{{down}, {reworded, faulty, faulty}, {faulty}, {faulty}, nil} {
-		r.Do(func(tx *records.Tx) error { return records.TellConditions(tx, now, single) })
+		r.Do(func(tx *records.Tx) error { return records.AnnounceConditions(tx, now, single) })
 	}
 	r.See(func(tx *records.Tx) error {
 		lines, err := tx.HistoryAfter(end, 100)

@@ -85,10 +85,10 @@ func Announced(known, now []Condition, at time.Time) (list []Condition) {
 	return list
 }
 
-// TellConditions compares the present conditions with the announced ones, also of earlier daemons,
+// AnnounceConditions compares the present conditions with the announced ones, also of earlier daemons,
 // and writes the changes of their alerts into the history.
-func TellConditions(tx *Tx, now []Condition, alerts func([]Condition) []Alert) error {
-	told, err := toldConditions(tx)
+func AnnounceConditions(tx *Tx, now []Condition, alerts func([]Condition) []Alert) error {
+	told, err := announcedConditions(tx)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (c Condition) sameAs(o Condition) bool {
 	return c.Kind == o.Kind && c.Chain == o.Chain && c.Network == o.Network && c.Token == o.Token && c.Direction == o.Direction && sqlstore.Note(c.Subject) == sqlstore.Note(o.Subject)
 }
 
-func toldConditions(tx *Tx) ([]Condition, error) {
+func announcedConditions(tx *Tx) ([]Condition, error) {
 	var rows []conditionRow
 	err := tx.SQL().List(&rows, `SELECT kind, subject, chain, network, token, direction, stops, detail, since FROM told_conditions ORDER BY since, kind, subject`)
 	return sqlstore.Each(rows, conditionRow.condition), sqlstore.Doing(err, "reading the reported conditions")
