@@ -230,13 +230,10 @@ func (w *faultyEnv) waitUntilHidden(t *testing.T, c cell) {
 		got := series(t, w.info.Operators)
 		return !hasCondition(got, c, true) && !hasCondition(got, c, false)
 	})
-	var ready string
-	waitFor(t, "a daemon that is well and ready", func() bool {
-		var code int
-		code, ready = fetch(t, w.info.Operators+"/ready")
-		return code == http.StatusOK && askHealth(t, w.info.Operators+"/health").Status == "ok"
+	waitFor(t, "a daemon that is well, ready and leads", func() bool {
+		_, ready := fetch(t, w.info.Operators+"/ready")
+		return strings.TrimSpace(ready) == `{"ready":true,"role":"leader","reasons":[],"stops":[]}` && askHealth(t, w.info.Operators+"/health").Status == "ok"
 	})
-	require.JSONEq(t, `{"ready":true,"role":"leader","reasons":[],"stops":[]}`, ready)
 }
 
 // checkWarning checks what pages, commands, metrics and alerts show of a condition that stops

@@ -84,7 +84,7 @@ func moneyDrills() []drill {
 		{
 			group: moneyGroup, Name: "gas-shortage", Title: "The hot account cannot pay for gas", token: 1,
 			cause: (*drillEnv).emptyCoins, mend: (*drillEnv).topUpCoins, Alert: status.NoCoin,
-			shows: noWithdrawals(status.NoCoin, "too little coin for the fees"),
+			shows: someWithdrawals(status.NoCoin, "too little coin for the fees"),
 		},
 		{
 			group: moneyGroup, Name: "frozen-account", Title: "The token's issuer freezes the hot account", token: 1,
@@ -155,6 +155,14 @@ func oneToken(kind status.Kind, why string) surfaces {
 func noWithdrawals(kind status.Kind, why string) surfaces {
 	s := nothingMoves(kind, why)
 	s[onMeta], s[onDeposit] = []string{`"depositState":"OPEN"`, `"withdrawState":"MAINTAIN"`}, []string{`"code":0`, "!noticeMsg"}
+	return s
+}
+
+// someWithdrawals is the same for the tokens that have pending payments: health is 503 only if all
+// tokens have some.
+func someWithdrawals(kind status.Kind, why string) surfaces {
+	s := noWithdrawals(kind, why)
+	s[onHealth] = []string{string(kind)}
 	return s
 }
 
