@@ -265,6 +265,9 @@ func (d *Daemon) newGateway(ctx context.Context) error {
 		Pages: gatewayPages(d.Config, d.deps.Demo != nil), Demo: d.deps.Demo.gateway(),
 	})
 	d.Gateway = server
+	if err == nil && d.deps.Roles.API {
+		d.deps.Operators.setGateway(server)
+	}
 	return err
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/config"
+	"gatewayd/internal/database"
 )
 
 // HealthURL is the URL of a daemon's health on this machine: at the gateway's listener, or the
@@ -60,11 +61,24 @@ func AskConfigured(ctx context.Context, cfg config.Config) (string, error) {
 	}
 	state, err := AskHealth(ctx, HealthURL(cfg))
 	if operators := OperatorsURL(cfg); errors.Is(err, syscall.ECONNREFUSED) && operators != "" {
-		if _, ready := AskHealth(ctx, operators+"/ready"); ready == nil {
+		_, file := database.Path(cfg.Database.URL)
+		r, asked := askReady(ctx, operators)
+		if asked == nil && r.Ready && (r.Role != roleStandby || !file) { // a standby on a file waits, and serves nothing
 			return Well, nil
 		}
 	}
 	return state, err
+}
+
+// askReady reads the readiness at OperatorsURL.
+func askReady(ctx context.Context, url string) (r readiness, err error) {
+	err = get(ctx, url+"/ready", "asking for readiness", func(res *http.Response) error {
+		if err := json.NewDecoder(io.LimitReader(res.Body, maxHealth)).Decode(&r); err != nil || r.Role == "" {
+			return fmt.Errorf("%s is answered by another program", url)
+		}
+		return nil
+	})
+	return r, err
 }
 
 // Well is the state of a daemon that blocks no payments.
@@ -96,13 +110,8 @@ func AskWell(ctx context.Context, url string) error {
 
 // AskOperators is nil when the listener at OperatorsURL answers as a daemon does, ready or not.
 func AskOperators(ctx context.Context, url string) error {
-	return get(ctx, url+"/ready", "asking for readiness", func(res *http.Response) error {
-		var r readiness
-		if err := json.NewDecoder(io.LimitReader(res.Body, maxHealth)).Decode(&r); err != nil || r.Role == "" {
-			return fmt.Errorf("%s is answered by another program", url)
-		}
-		return nil
-	})
+	_, err := askReady(ctx, url)
+	return err
 }
 
 func get(ctx context.Context, url, what string, read func(*http.Response) error) error {

@@ -15,6 +15,7 @@ import (
 
 	"gatewayd/config"
 	"gatewayd/exchangeapi"
+	"gatewayd/gateway"
 	"gatewayd/httpserver"
 	"gatewayd/internal/database"
 	"gatewayd/metrics"
@@ -35,7 +36,7 @@ type Operators struct {
 	guard   *httpserver.Middleware
 	log     *logrus.Logger
 	bridge  bool // there are networks; false: the exchange API is all that is served
-	leader  bool // this process may lead
+	roles   Roles
 
 	mu       sync.Mutex
 	cfg      config.Config // as of the last reload
@@ -43,6 +44,7 @@ type Operators struct {
 	store    *records.Store
 	leads    *Daemon // nil while another daemon leads
 	exchange *exchangeapi.Server
+	pages    *gateway.Server    // nil without the role api
 	health   singleflight.Group // a store that hangs holds one reader
 }
 
@@ -57,7 +59,7 @@ func NewOperators(cfg config.Config, demo bool, log *logrus.Logger) (*Operators,
 	if err != nil {
 		return nil, fmt.Errorf("operators: %w", err)
 	}
-	o := &Operators{Metrics: metrics.New(cfg.Data), ready: httpserver.NewReadiness(), guard: guard, log: log, cfg: cfg, bridge: len(cfg.Networks) > 0, leader: true, why: "it starts"}
+	o := &Operators{Metrics: metrics.New(cfg.Data), ready: httpserver.NewReadiness(), guard: guard, log: log, cfg: cfg, bridge: len(cfg.Networks) > 0, roles: AllRoles, why: "it starts"}
 	o.Metrics.Files(databaseFiles(cfg))
 	e := echo.New()
 	e.Pre(httpserver.Observe(o.Metrics.Requests("operators")), httpserver.RequestID, httpserver.CatchPanics(), httpserver.CleanPath,
@@ -84,7 +86,7 @@ func NewOperators(cfg config.Config, demo bool, log *logrus.Logger) (*Operators,
 // unservedOperators is for a daemon without a listener for operators: its state is set, but never
 // served.
 func unservedOperators() *Operators {
-	return &Operators{Metrics: metrics.New("."), ready: httpserver.NewReadiness(), bridge: true, leader: true}
+	return &Operators{Metrics: metrics.New("."), ready: httpserver.NewReadiness(), bridge: true, roles: AllRoles}
 }
 
 // listenRetry is the interval at which an address in use is tried again.
@@ -142,6 +144,13 @@ func (o *Operators) setLeader(d *Daemon) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.leads = d
+}
+
+// setGateway sets the gateway that this process serves.
+func (o *Operators) setGateway(server *gateway.Server) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.pages = server
 }
 
 // setConfig replaces the configuration.
@@ -276,7 +285,8 @@ func (o *Operators) answerReady(c echo.Context) error {
 
 func (o *Operators) readiness(ctx context.Context) readiness {
 	o.mu.Lock()
-	why, leads, exchange := o.why, o.leads, o.exchange
+	why, leads, exchange, pages := o.why, o.leads, o.exchange, o.pages
+	_, file := database.Path(o.cfg.Database.URL) // a standby on a file serves nothing
 	o.mu.Unlock()
 	r := readiness{Role: roleStandby, Reasons: []string{}, Stops: []status.Kind{}}
 	add := func(is bool, text string) {
@@ -290,13 +300,13 @@ func (o *Operators) readiness(ctx context.Context) readiness {
 		add(exchange != nil && !exchange.Well(ctx), "the exchange API is behind its node's chain, or its database is down: see /health")
 		return r
 	}
-	if !o.leader {
+	if !o.roles.Bridge {
 		r.Role = roleAPI
 	}
 	if leads != nil {
 		r.Role = roleLeader
-		add(leads.deps.Roles.API && leads.Gateway.Addr() == "", "the gateway does not listen yet")
 	}
+	add(o.roles.API && (pages == nil || pages.Addr() == "") && (leads != nil || !file), "the gateway does not listen yet")
 	if why != "" {
 		r.Reasons = append(r.Reasons, why)
 		return r

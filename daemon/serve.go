@@ -67,7 +67,7 @@ func Serve(ctx context.Context, cfg config.Config, w Dependencies) error {
 	if w.Operators, err = NewOperators(cfg, w.Demo != nil, w.Log); err != nil {
 		return err
 	}
-	w.Operators.leader = w.Roles.Bridge
+	w.Operators.roles = w.Roles
 	defer context.AfterFunc(ctx, func() {
 		w.Operators.ready.Stop(gctx)
 		stop()
