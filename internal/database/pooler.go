@@ -28,7 +28,7 @@ func checkSessions(ctx context.Context, c *pgx.ConnConfig) (err error) {
 		if conns[i], err = pgconn.ConnectConfig(ctx, &c.Config); err != nil {
 			return err
 		}
-		defer conns[i].Close(ctx) // it has no transaction
+		defer func() { _ = conns[i].Close(ctx) }() // it has no transaction
 	}
 	for _, i := range probeOrder {
 		session, err := sessionOf(ctx, conns[i])
