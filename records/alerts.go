@@ -85,8 +85,8 @@ func Announced(known, now []Condition, at time.Time) (list []Condition) {
 	return list
 }
 
-// AnnounceConditions compares the present conditions with the announced ones, also of earlier daemons,
-// and writes the changes of their alerts into the history.
+// AnnounceConditions compares the present conditions with the announced ones, also of earlier
+// daemons, and writes the changes of their alerts into the history.
 func AnnounceConditions(tx *Tx, now []Condition, alerts func([]Condition) []Alert) error {
 	told, err := announcedConditions(tx)
 	if err != nil {
