@@ -38,8 +38,8 @@ type Daemon struct {
 	alerts   *status.Alerts // of this process; nil before the first tenure
 	decided  chan struct{}  // closed when this process leads, or another one has the lease
 	standby  bool           // another one has it; set before decided
-	leaders  string         // fingerprint of the configuration of that one
-	told     string         // why this standby does not serve yet, as the log has it
+	leading  string         // fingerprint of the leader's configuration, which this standby has taken over
+	refused  string         // the last logged reason why it does not serve, or did not take it over
 	signer   Signing
 	checks   *checks.Set // of the signer in this process; nil for a separate one
 	Chains   map[chain.ID]chain.Chain
@@ -367,7 +367,7 @@ func (d *Daemon) serveGateway(ctx context.Context) error {
 		case <-time.After(firstLook):
 		}
 	}
-	return serveWhenFree(ctx, d.log, "the gateway", d.standby, d.Gateway.Run)
+	return serveWhenFree(ctx, d.log, "gateway.listen", d.standby, d.Gateway.Run)
 }
 
 // awaits lists the nodes that the daemon needs.

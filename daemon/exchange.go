@@ -245,7 +245,7 @@ func (e *Exchange) Run(ctx context.Context) error {
 	for _, run := range e.parts {
 		g.Go(func() error { return run(ctx) })
 	}
-	g.Go(func() error { return serveWhenFree(ctx, e.log, "the exchange API", e.retries, e.Server.Run) })
+	g.Go(func() error { return serveWhenFree(ctx, e.log, "exchange.listen", e.retries, e.Server.Run) })
 	g.Go(func() error { return logWaiting(ctx, e.log, e.waits) })
 	return g.Wait()
 }

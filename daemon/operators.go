@@ -97,19 +97,19 @@ func (o *Operators) Serve(ctx context.Context) error { return o.server.Run(ctx) 
 
 // Run listens until ctx ends. Payments do not wait for its address.
 func (o *Operators) Run(ctx context.Context) error {
-	return serveWhenFree(ctx, o.log, "the operators' listener", true, o.Serve)
+	return serveWhenFree(ctx, o.log, "operators.listen", true, o.Serve)
 }
 
 // serveWhenFree serves until ctx ends. One that retries waits for an address that another process
-// has, such as the daemon that this one is a standby for.
-func serveWhenFree(ctx context.Context, log *logrus.Logger, what string, retries bool, serve func(context.Context) error) error {
-	for told := false; ; told = true {
+// has, such as the daemon that this one is a standby for. key is the address in the configuration.
+func serveWhenFree(ctx context.Context, log *logrus.Logger, key string, retries bool, serve func(context.Context) error) error {
+	for logged := false; ; logged = true {
 		err := serve(ctx)
 		if !retries || !errors.Is(err, syscall.EADDRINUSE) {
 			return err
 		}
-		if !told {
-			log.WithError(err).Error(what + " waits for its address, which is in use; set another one")
+		if !logged {
+			log.WithError(err).Error(key + ": the address is in use; waiting until it is free, or set another one")
 		}
 		select {
 		case <-ctx.Done():

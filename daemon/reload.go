@@ -196,9 +196,9 @@ func (d *Daemon) standBy(ctx context.Context) {
 	}
 	if !d.standby {
 		if err := d.requireStored(ctx, d.Config); err != nil {
-			if d.told != err.Error() {
+			if d.refused != err.Error() {
 				d.log.WithError(err).Warn("this process does not serve users yet")
-				d.told = err.Error()
+				d.refused = err.Error()
 			}
 			return
 		}
@@ -224,9 +224,9 @@ func (d *Daemon) followLeader(ctx context.Context) {
 	if err != nil || d.Config.Path == "" {
 		return
 	}
-	first := d.leaders == "" // the file was read a moment ago
-	if !asked && (first || leaders.Fingerprint == d.leaders) {
-		d.leaders = leaders.Fingerprint
+	first := d.leading == "" // the file was read a moment ago
+	if !asked && (first || leaders.Fingerprint == d.leading) {
+		d.leading = leaders.Fingerprint
 		return
 	}
 	next, report, err := d.readConfig()
@@ -239,12 +239,12 @@ func (d *Daemon) followLeader(ctx context.Context) {
 	}
 	if err != nil {
 		report.Refused = err.Error()
-		if d.told == report.Refused && !asked { // tried again at each call
+		if d.refused == report.Refused && !asked { // tried again at each call
 			return
 		}
-		d.told = report.Refused
+		d.refused = report.Refused
 	} else {
-		d.leaders, d.told = leaders.Fingerprint, ""
+		d.leading, d.refused = leaders.Fingerprint, ""
 		d.apply(next, networks)
 	}
 	d.logReload(report)

@@ -16,7 +16,7 @@ type Roles struct {
 	Exchange bool // the exchange API
 }
 
-// AllRoles are the roles of a process that is not told otherwise.
+// AllRoles is the default.
 var AllRoles = Roles{Bridge: true, API: true, Exchange: true}
 
 // ParseRoles reads a list of follow, pay, api and exchange.

@@ -15,9 +15,9 @@ func TestParseRoles(t *testing.T) {
 	r, err = ParseRoles([]string{"exchange", " api"})
 	require.NoError(t, err)
 	require.Equal(t, Roles{API: true, Exchange: true}, r)
-	for list, says := range map[string]string{"": `role "": must be follow`, "watch": `role "watch": must be`, "pay": "name both or neither"} {
+	for list, message := range map[string]string{"": `role "": must be follow`, "watch": `role "watch": must be`, "pay": "name both or neither"} {
 		_, err = ParseRoles([]string{list})
-		require.ErrorContains(t, err, says)
+		require.ErrorContains(t, err, message)
 	}
 	_, err = ParseRoles(nil)
 	require.ErrorContains(t, err, "at least one")
@@ -37,7 +37,7 @@ func TestRolesOfAConfiguration(t *testing.T) {
 	require.Nil(t, cfg.Exchange)
 	require.Len(t, cfg.Networks, 1)
 
-	for says, change := range map[string]func(*config.Config){
+	for message, change := range map[string]func(*config.Config){
 		"the configuration has no networks": func(c *config.Config) { c.Networks = nil },
 		"set wallet.signer":                 func(c *config.Config) { c.Wallet.Signer = "" },
 		"set database.url":                  func(c *config.Config) { c.Database.URL = "sqlite:records.db" },
@@ -47,6 +47,6 @@ func TestRolesOfAConfiguration(t *testing.T) {
 		cfg := whole
 		change(&cfg)
 		_, err := Roles{API: true, Exchange: true}.Of(cfg)
-		require.ErrorContains(t, err, says)
+		require.ErrorContains(t, err, message)
 	}
 }

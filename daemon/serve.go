@@ -108,7 +108,7 @@ func Serve(ctx context.Context, cfg config.Config, w Dependencies) error {
 		g.Go(func() error { return serveExchange(gctx, cfg.Exchange, limits, w, false) })
 	}
 	g.Go(func() error {
-		return serveWhenFree(gctx, w.Log, "the wallet's RPC", len(cfg.Networks) > 0, func(ctx context.Context) error {
+		return serveWhenFree(gctx, w.Log, "wallet.rpc", len(cfg.Networks) > 0, func(ctx context.Context) error {
 			return ServeWalletRPC(ctx, cfg.Wallet.RPC, cfg.Wallet.Store, NewWalletLedger(cfg.ExchangeNodes()), w)
 		})
 	})

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReadiness: a process stops when its load balancers have noticed, at once where there is none, and
-// in bounded time where one no longer asks.
+// TestReadiness: a process stops when its load balancers have noticed. It stops at once without one,
+// and in bounded time if one no longer asks.
 func TestReadiness(t *testing.T) {
 	stop := func(t *testing.T, r *Readiness) time.Duration {
 		begun := time.Now()

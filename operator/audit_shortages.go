@@ -12,8 +12,8 @@ import (
 	"gatewayd/watcher/reconcile"
 )
 
-// Shortage is what the accounts that pay lack although books and chains agree. Amounts are in
-// smallest units of the asset; they are left out where only the daemon knows them.
+// Shortage is a balance that is too low for pending payments, while books and chains agree. Amounts
+// are in smallest units of the asset; they are left out where only the daemon knows them.
 type Shortage struct {
 	Network string        `json:"network"`
 	Chain   chain.ID      `json:"chain"`

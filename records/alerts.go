@@ -24,8 +24,8 @@ const (
 	Warning  = "warning"
 )
 
-// Alert is what people and programs are told about: one condition, or the conditions of one kind of
-// all tokens. Fields in which these differ are empty.
+// Alert is one notification: a condition, or all conditions of one kind that concern tokens. Fields
+// in which these differ are empty.
 type Alert struct {
 	Condition
 	Severity string   `json:"severity,omitempty"`
@@ -88,13 +88,13 @@ func Announced(known, now []Condition, at time.Time) (list []Condition) {
 // AnnounceConditions compares the present conditions with the announced ones, also of earlier
 // daemons, and writes the changes of their alerts into the history.
 func AnnounceConditions(tx *Tx, now []Condition, alerts func([]Condition) []Alert) error {
-	told, err := announcedConditions(tx)
+	before, err := announcedConditions(tx)
 	if err != nil {
 		return err
 	}
-	now = Announced(told, now, tx.SQL().Now())
+	now = Announced(before, now, tx.SQL().Now())
 	for _, c := range now {
-		if slices.ContainsFunc(told, c.sameAs) {
+		if slices.ContainsFunc(before, c.sameAs) {
 			continue
 		}
 		_, err := tx.execNamed(`INSERT INTO told_conditions (kind, chain, network, token, direction, subject, stops, detail, since)
@@ -104,7 +104,7 @@ func AnnounceConditions(tx *Tx, now []Condition, alerts func([]Condition) []Aler
 			return fmt.Errorf("noting the condition %s: %w", c.Kind, err)
 		}
 	}
-	for _, c := range told {
+	for _, c := range before {
 		if slices.ContainsFunc(now, c.sameAs) {
 			continue
 		}
@@ -114,7 +114,7 @@ func AnnounceConditions(tx *Tx, now []Condition, alerts func([]Condition) []Aler
 			return fmt.Errorf("noting the end of condition %s: %w", c.Kind, err)
 		}
 	}
-	for _, c := range AlertChanges(alerts(told), alerts(now)) {
+	for _, c := range AlertChanges(alerts(before), alerts(now)) {
 		if err := logAlert(tx, c); err != nil {
 			return fmt.Errorf("noting the alert %s: %w", c.Kind, err)
 		}

@@ -8,7 +8,7 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// Orders are what operators decide about transfers.
+// Orders are the decisions of operators about transfers.
 type Orders struct{ *Tx }
 
 // Orders returns the statements on orders.

@@ -66,8 +66,8 @@ type ReasonInfo struct {
 	Payment bool
 	// AskedAgain: the signer is asked again about a payment that is held for it.
 	AskedAgain bool
-	// Condition is what a condition reports about the payments that people must look at: "3 payments
-	// wait for approvals". Empty: such payments make no condition.
+	// Condition is the predicate of the condition about payments held for it: "3 payments wait for
+	// approvals". Empty: such payments make no condition.
 	Condition string
 	// English and Chinese are its labels on the console.
 	English, Chinese string

@@ -7,7 +7,7 @@ import (
 	"gatewayd/records/sqlstore"
 )
 
-// Treasury is what moves between our accounts: sweeps, top-ups and cold storage.
+// Treasury has the payments between our own accounts: sweeps, top-ups and cold storage.
 type Treasury struct{ *Tx }
 
 // Treasury returns the statements on treasury.

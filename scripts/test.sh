@@ -12,7 +12,7 @@ plans=TestStatementPlans
 loops='^(TestRunPaysAndStops|TestRunEndsWithoutItsLease)$'
 
 # events prints the event streams (go doc test2json) of all tests. The machines have two cores: the programs' own tests and the drill wait for
-# blocks much of their time and run beside all others, which run one package after the other. The watcher's run beside the raced ones.
+# blocks much of their time and run beside all others, which run one package after the other. Tests of the watcher run beside those under the race detector.
 events() {
 	local tests=(go test -json -count=1 -timeout 40m) code=0 late=0 drill beside watcher
 	if [ $# -gt 0 ]; then

@@ -61,8 +61,8 @@ func TestAlertsAreGrouped(t *testing.T) {
 	log, hook := test.NewNullLogger()
 	alerts := NewAlerts(log)
 	var seq uint64
-	// told has the type, the severity and the list of each event of a round.
-	told := func(found []records.Condition) (events []string) {
+	// announced has the type, the severity and the list of each event of a round.
+	announced := func(found []records.Condition) (events []string) {
 		r.Do(func(tx *records.Tx) error {
 			if err := records.BeatAt(tx, Role, 0); err != nil {
 				return err
@@ -93,16 +93,16 @@ func TestAlertsAreGrouped(t *testing.T) {
 		hook.Reset()
 		return events
 	}
-	require.Equal(t, []string{"no_funds began warning 1 eth tti_eth0"}, told(all[:1]))
-	require.Empty(t, told(all[:1]))
-	require.Equal(t, []string{"no_funds changed warning 12  "}, told(all[:12]))
-	require.Equal(t, []string{"no_funds changed warning 7 eth "}, told(all[:7]))
-	require.Equal(t, []string{"no_funds changed critical 21  "}, told(all))
-	require.Empty(t, told(all))
-	require.Equal(t, []string{"no_funds changed warning 1 eth tti_eth0"}, told(all[:1]))
+	require.Equal(t, []string{"no_funds began warning 1 eth tti_eth0"}, announced(all[:1]))
+	require.Empty(t, announced(all[:1]))
+	require.Equal(t, []string{"no_funds changed warning 12  "}, announced(all[:12]))
+	require.Equal(t, []string{"no_funds changed warning 7 eth "}, announced(all[:7]))
+	require.Equal(t, []string{"no_funds changed critical 21  "}, announced(all))
+	require.Empty(t, announced(all))
+	require.Equal(t, []string{"no_funds changed warning 1 eth tti_eth0"}, announced(all[:1]))
 	halted := records.Condition{Kind: string(NodesStale), Chain: "bsc", Stops: true, Detail: "no block"}
-	require.Equal(t, []string{"nodes_stale began critical 0  "}, told(append(all[:1:1], halted)))
-	require.Equal(t, []string{"no_funds over warning 1 eth tti_eth0", "nodes_stale over critical 0  "}, told(nil))
+	require.Equal(t, []string{"nodes_stale began critical 0  "}, announced(append(all[:1:1], halted)))
+	require.Equal(t, []string{"no_funds over warning 1 eth tti_eth0", "nodes_stale over critical 0  "}, announced(nil))
 }
 
 // TestAlertOfManyTokens: the list of tokens fits a line of the history.

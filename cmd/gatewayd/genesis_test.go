@@ -86,8 +86,8 @@ func requireManualChain(t *testing.T, n *client.Client) {
 	require.Equal(t, "2026-11-22", first.Time.Format("2006-01-02"))
 }
 
-// TestOtherGenesisIsNotDamage: the directory of another network is refused by its genesis hash, with
-// the keys and flags to correct.
+// TestOtherGenesisIsNotDamage: the directory of another network is refused by its genesis hash. The
+// error names the keys and flags to correct.
 func TestOtherGenesisIsNotDamage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -185,8 +185,7 @@ func startClients(url string) (stop func() (all, failed int64)) {
 
 // TestHandOver: the leader of two processes behind HAProxy is stopped while clients ask the gateway
 // and the exchange. No request fails, WebSockets are closed with 1001, and the other process leads.
-// Then it starts again, and the new leader is killed: clients are served by the first within
-// seconds.
+// Then it starts again, and the new leader is killed: clients are served by the first.
 func TestHandOver(t *testing.T) {
 	t.Parallel()
 	p := newServingPair(t, recordstest.Postgres(t))

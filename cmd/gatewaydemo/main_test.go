@@ -110,8 +110,8 @@ func lastEvent(t *testing.T, out string) (last demo.Event) {
 	return last
 }
 
-// burst lets a few users deposit and withdraw and reads the result as programs do. On a busy machine
-// payouts may be later than promised; the command reports that.
+// burst lets a few users deposit and withdraw, and reads the JSON result. On a busy machine payouts
+// may be later than promised; the command reports that.
 func (g gateway) burst(t *testing.T, count int) {
 	t.Helper()
 	out, late := g.run(t, "burst", "--json", "--count", strconv.Itoa(count), "--timeout", "5m")

@@ -6,7 +6,8 @@ import (
 
 // Config selects the store of API keys and the key that encrypts their secrets.
 type Config struct {
-	// URL is "sqlite:PATH" or "postgres://user@host/name?...". The password of a server belongs in PGPASSFILE or PGPASSWORD.
+	// URL is "sqlite:PATH" or "postgres://user@host/name?...". The password of a server belongs in
+	// PGPASSFILE or PGPASSWORD.
 	URL string
 	// Secret is the 32-byte key that secrets are encrypted with. Another one than the database was
 	// made with is ErrWrongSeal.

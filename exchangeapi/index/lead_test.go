@@ -13,8 +13,8 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// TestReplicas: of two processes on one database one follows the chain. The other one shows the same
-// and pushes the same to its subscribers, and takes over when the first one ends.
+// TestReplicas: of two processes on one database one follows the chain. The other one has the same
+// data and pushes, and takes over when the first one ends.
 func TestReplicas(t *testing.T) {
 	r := newRig(t)
 	url := recordstest.Postgres(t).Database(t)
