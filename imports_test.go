@@ -50,7 +50,7 @@ var mayImport = map[string][]string{
 	"signer/limits":                {"chain", "policy"},
 	"signer/approval":              {"chain", "internal/secretfile", "policy"},
 	"signer/checks":                {"chain", "internal/secretfile", "policy", "records/signguard", "signer/approval", "signer/limits"},
-	"signer/remote":                {"chain", "httpserver/jsonrpc", "records/signguard", "signer", "signer/checks", "vite/core"},
+	"signer/remote":                {"chain", "httpserver", "httpserver/jsonrpc", "records/signguard", "signer", "signer/checks", "vite/core"},
 	"signer/cause":                 {"chain", "policy", "records/signguard"},
 	"watcher/reconcile":            {"chain", "records", "records/books", "status"},
 	"watcher/recovery":             {"chain", "records", "records/signguard", "transfers"},

@@ -3,12 +3,13 @@ package config
 import (
 	"errors"
 	"fmt"
-	"gatewayd/signer/checks"
+	"net"
 	"strings"
 
 	"gatewayd/chain"
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/vite"
+	"gatewayd/signer/checks"
 	"gatewayd/signer/remote"
 )
 
@@ -26,6 +27,7 @@ func (w Wallet) Target() remote.Target { return remote.Target{URL: w.Signer, TLS
 func (c Config) checkSigner(add func(what string, err error)) {
 	add("signer", c.Signer.Place.Check())
 	add("signer.guard", c.checkGuard())
+	add("signer.metrics", c.checkSignerMetrics())
 	if !c.Wallet.Remote() {
 		if c.Wallet.SignerTLS != (remote.TLS{}) {
 			add("wallet.signer_tls", errors.New("only allowed with wallet.signer"))
@@ -70,6 +72,21 @@ func (c Config) checkGuard() error {
 	return nil
 }
 
+// checkSignerMetrics requires an address, of `gatewayd signer`.
+func (c Config) checkSignerMetrics() error {
+	address := c.Signer.Metrics
+	if address == "" {
+		return nil
+	}
+	if !c.Signs() {
+		return errors.New("only allowed in the configuration of `gatewayd signer`: a daemon's metrics are at operators.listen")
+	}
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		return fmt.Errorf("%q: must be host:port", address)
+	}
+	return nil
+}
+
 // Rules returns the signing rules of the chain, without asking a node.
 func (c Chain) Rules() (chain.Rules, error) {
 	switch s := c.Settings.(type) {
@@ -89,4 +106,7 @@ type Signer struct {
 	// Guard is the PostgreSQL database of the sign-guard, which several signers share; empty: it is
 	// a file with the signer's data.
 	Guard string `yaml:"guard"`
+	// Metrics is the host:port of /metrics, /health and /ready over plain HTTP; empty: there is none.
+	// It shows counts and durations of calls.
+	Metrics string `yaml:"metrics"`
 }

@@ -50,6 +50,9 @@ func TestKeysAreInOnePlace(t *testing.T) {
 	signer := Config{Signer: Signer{Place: remote.Config{Listen: "unix:/run/gatewayd-signer.sock"}, Guard: "postgres://signer@guard/guard"}}
 	require.Empty(t, faults(signer))
 	require.Contains(t, faults(Config{Signer: Signer{Guard: signer.Signer.Guard}}), "signer.guard: only allowed in the configuration of `gatewayd signer`")
+	require.Contains(t, faults(Config{Signer: Signer{Metrics: "127.0.0.1:8071"}}), "signer.metrics: only allowed in the configuration of `gatewayd signer`")
+	signer.Signer.Metrics = "8071"
+	require.Contains(t, faults(signer), `signer.metrics: "8071": must be host:port`)
 	signer.Database.URL = signer.Signer.Guard
 	require.Contains(t, faults(signer), "signer.guard: must not be database.url")
 	signer.Signer.Guard = "sqlite:guard.db"

@@ -22,6 +22,7 @@ import (
 	"gatewayd/operator"
 	"gatewayd/records"
 	"gatewayd/records/signguard"
+	"gatewayd/signer"
 	"gatewayd/signer/checks"
 	"gatewayd/status"
 	"gatewayd/watcher"
@@ -40,7 +41,7 @@ type Daemon struct {
 	standby  bool           // another one has it; set before decided
 	leading  string         // fingerprint of the leader's configuration, which this standby has taken over
 	refused  string         // the last logged reason why it does not serve, or did not take it over
-	signer   Signing
+	signer   signer.Service
 	checks   *checks.Set // of the signer in this process; nil for a separate one
 	Chains   map[chain.ID]chain.Chain
 	Networks []records.Network

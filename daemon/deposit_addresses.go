@@ -20,7 +20,7 @@ import (
 type depositAddresses struct {
 	network string
 	source  config.Chain
-	signer  Signing
+	signer  signer.Service
 
 	mu  sync.Mutex
 	key wallet.DepositKey // of the newest seed, as far as is known

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/sirupsen/logrus"
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
@@ -17,7 +18,7 @@ import (
 
 // faultySigner fails its calls of Sign with the given errors, in order.
 type faultySigner struct {
-	Signing
+	signer.Service
 	faults []error
 }
 
@@ -34,7 +35,7 @@ func TestSignerCallsAreObserved(t *testing.T) {
 		nil, fmt.Errorf("asking: %w", remote.ErrAway), fmt.Errorf("%w: no", signer.ErrRefused), fmt.Errorf("%w: later", chain.ErrNotNow), errors.New("disk full"),
 		context.Canceled,
 	}
-	s := newObservedSigner(&faultySigner{faults: faults}, m, metrics.Separate)
+	s := newObservedSigner(&faultySigner{faults: faults}, m, metrics.Separate, logrus.New())
 	for _, fault := range faults {
 		_, err := s.Sign(t.Context(), "eth")
 		require.Equal(t, fault, err)

@@ -13,14 +13,15 @@ import (
 
 	"gatewayd/config"
 	"gatewayd/internal/tracing"
+	"gatewayd/signer"
 	"gatewayd/signer/remote"
 )
 
 // Dependencies are the parts that the caller supplies: keys or a signer, signals, the log and the
 // operators' listener.
 type Dependencies struct {
-	Keys    Keys    // of a signer in this process
-	Signer  Signing // the one in another process; nil: there is none
+	Keys    Keys           // of a signer in this process
+	Signer  signer.Service // the one in another process; nil: there is none
 	Getenv  func(string) string
 	Hangups chan os.Signal // SIGHUP; may be nil
 	Log     *logrus.Logger

@@ -13,6 +13,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/config"
 	"gatewayd/internal/database"
+	"gatewayd/metrics"
 	"gatewayd/records/signguard"
 	"gatewayd/signer/checks"
 	"gatewayd/signer/remote"
@@ -30,9 +31,23 @@ func ServeSigner(ctx context.Context, cfg config.Config, w Dependencies) error {
 	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
 		return fmt.Errorf("creating the data directory: %w", err)
 	}
-	told := ""
+	l, err := newSignerListener(cfg, w.Log)
+	if err != nil {
+		return err
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	if l.server != nil {
+		g.Go(func() error { return serveWhenFree(ctx, w.Log, "signer.metrics", true, l.server.Run) })
+	}
+	g.Go(func() error { return signUntil(ctx, cfg, l, w) })
+	return g.Wait()
+}
+
+// signUntil signs, or stands by, until ctx ends.
+func signUntil(ctx context.Context, cfg config.Config, l *signerListener, w Dependencies) error {
+	logged := ""
 	for {
-		err := holdAndServe(ctx, &cfg, w)
+		err := holdAndServe(ctx, &cfg, l, w)
 		switch {
 		case ctx.Err() != nil:
 			return err
@@ -40,10 +55,11 @@ func ServeSigner(ctx context.Context, cfg config.Config, w Dependencies) error {
 			w.Log.WithError(err).Error("signing has stopped: waiting for the sign-guard")
 		case !errors.Is(err, errGuardAway):
 			return err
-		case err.Error() != told:
+		case err.Error() != logged:
 			w.Log.WithError(err).Warn("waiting for the sign-guard")
 		}
-		told = err.Error()
+		logged = err.Error()
+		l.set(roleStandby, "the sign-guard does not answer")
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -59,20 +75,24 @@ var errGuardAway = errors.New("the server of `signer.guard` does not work now")
 const guardRetry = 500 * time.Millisecond
 
 // holdAndServe waits for the sign-guard and serves as long as it is ours.
-func holdAndServe(ctx context.Context, cfg *config.Config, w Dependencies) (err error) {
+func holdAndServe(ctx context.Context, cfg *config.Config, l *signerListener, w Dependencies) (err error) {
 	guard, err := OpenGuard(ctx, *cfg)
 	if err != nil {
 		return guardFault(err)
 	}
 	defer func() { err = errors.Join(err, guard.Close()) }()
-	held, err := guard.Hold(ctx, func(why string) { w.Log.Warn("standing by: the sign-guard is not free: " + why) })
+	l.metrics.Pools("guard", guard)
+	held, err := guard.Hold(ctx, func(why string) {
+		w.Log.Warn("standing by: the sign-guard is not free: " + why)
+		l.set(roleStandby, "")
+	})
 	if err != nil {
 		return guardFault(err)
 	}
 	defer held.Release()
 	g, serving := errgroup.WithContext(ctx)
 	g.Go(func() error { return held.Keep(serving) })
-	g.Go(func() error { return serveSigner(serving, cfg, held.Guard, w) })
+	g.Go(func() error { return serveSigner(serving, cfg, held.Guard, l, w) })
 	if err = g.Wait(); err == nil || errors.Is(err, signguard.ErrLost) {
 		return err
 	}
@@ -97,7 +117,7 @@ func OpenGuard(ctx context.Context, cfg config.Config) (guard *signguard.Guard, 
 	return guard, err
 }
 
-func serveSigner(ctx context.Context, cfg *config.Config, guard *signguard.Guard, w Dependencies) error {
+func serveSigner(ctx context.Context, cfg *config.Config, guard *signguard.Guard, l *signerListener, w Dependencies) error {
 	rules, err := signingRules(*cfg)
 	if err != nil {
 		return err
@@ -111,7 +131,7 @@ func serveSigner(ctx context.Context, cfg *config.Config, guard *signguard.Guard
 	if err != nil {
 		return err
 	}
-	server, err := remote.NewServer(cfg.Signer.Place, signs, w.Log)
+	server, err := remote.NewServer(cfg.Signer.Place, newObservedSigner(signs, l.metrics, metrics.Separate, w.Log), w.Log)
 	if err != nil {
 		return err
 	}
@@ -119,6 +139,7 @@ func serveSigner(ctx context.Context, cfg *config.Config, guard *signguard.Guard
 		return err
 	}
 	w.Log.WithFields(logrus.Fields{"listen": cfg.Signer.Place.Listen, "address": server.HTTPAddr()}).Info("the signer answers")
+	l.set(roleSigner, "")
 	rpc, store, ledger := cfg.Wallet.RPC, cfg.Wallet.Store, NewWalletLedger(cfg.ExchangeNodes())
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return server.Run(ctx) })

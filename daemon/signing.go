@@ -19,25 +19,7 @@ import (
 	"gatewayd/signer/remote"
 	"gatewayd/vite/core"
 	"gatewayd/wallet"
-	"gatewayd/watcher/recovery"
 )
-
-// Signing is the daemon's interface to the signer, in this process or in a separate one. The signer
-// has every key and the sign-guard; the daemon has neither.
-type Signing interface {
-	Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error)
-	Authorize(ctx context.Context, id chain.ID, claims ...chain.Claim) ([]chain.Verdict, error)
-	Free(ctx context.Context, paymentID uint64) error
-	Report(ctx context.Context) (checks.Report, error)
-	Accounts(ctx context.Context, id chain.ID, paths ...string) ([]string, error)
-	DepositKey(ctx context.Context, id chain.ID) (signer.DepositKey, error)
-	GiveAddress(ctx context.Context, b signguard.Binding) (address string, err error)
-	GiveLabel(ctx context.Context, b signguard.Binding) error
-	ReadOutcomes(ctx context.Context, id chain.ID, height uint64) error
-	Identity(ctx context.Context) (signguard.Identity, error)
-	recovery.Guard
-	Agents
-}
 
 // Keys derive addresses and sign.
 type Keys interface {
@@ -119,14 +101,14 @@ func (d *Daemon) openGuard() (*signguard.Guard, error) {
 // sign-guard.
 func (d *Daemon) openSigner(ctx context.Context, guard *signguard.Guard, rules map[chain.ID]chain.Rules) error {
 	if d.deps.Signer != nil {
-		d.signer = newObservedSigner(d.deps.Signer, d.deps.Operators.Metrics, metrics.Separate)
+		d.signer = newObservedSigner(d.deps.Signer, d.deps.Operators.Metrics, metrics.Separate, d.deps.Log)
 		return nil
 	}
 	local, set, err := newSigner(ctx, d.Config, d.deps.Keys, guard, rules, nil)
 	if err != nil {
 		return err
 	}
-	d.signer, d.checks = newObservedSigner(local, d.deps.Operators.Metrics, metrics.InProcess), set
+	d.signer, d.checks = newObservedSigner(local, d.deps.Operators.Metrics, metrics.InProcess, d.deps.Log), set
 	return nil
 }
 

@@ -17,6 +17,7 @@ func TestRequestsHaveNames(t *testing.T) {
 	var seen []string
 	e.GET("/", func(c echo.Context) error {
 		seen = append(seen, IDOf(c))
+		require.Equal(t, IDOf(c), RequestOf(c.Request().Context()))
 		return c.NoContent(http.StatusNoContent)
 	})
 	for i := range 2 {
@@ -28,4 +29,15 @@ func TestRequestsHaveNames(t *testing.T) {
 		require.Equal(t, seen[i], w.Header().Get(echo.HeaderXRequestID))
 	}
 	require.NotEqual(t, seen[0], seen[1])
+}
+
+// TestForwardedRequests: another process's ID reaches the handler only in the form of our own.
+func TestForwardedRequests(t *testing.T) {
+	for sent, want := range map[string]string{"0123456789abcdef": "0123456789abcdef", "0123456789abcdeF": "", "a b\nc": "", "": ""} {
+		r := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
+		r.Header.Set(echo.HeaderXRequestID, sent)
+		ForwardedRequestID(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			require.Equal(t, want, RequestOf(r.Context()))
+		})).ServeHTTP(httptest.NewRecorder(), r)
+	}
 }

@@ -10,6 +10,7 @@ import (
 type calls struct {
 	nodes, signer *prometheus.HistogramVec
 	signerErrors  *prometheus.CounterVec
+	signerOpen    *prometheus.GaugeVec
 }
 
 func newCalls() calls {
@@ -25,6 +26,9 @@ func newCalls() calls {
 		signerErrors: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "gatewayd_signer_errors_total", Help: "Calls of the signer with an error: away, refused, failed.",
 		}, []string{"signer", "call", "error"}),
+		signerOpen: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "gatewayd_signer_calls_in_flight", Help: "Calls of the signer that have not ended.",
+		}, []string{"signer", "call"}),
 	}
 }
 
@@ -48,28 +52,40 @@ const (
 	SignerAway    = "away"
 	SignerRefused = "refused"
 	SignerFailed  = "failed"
+	// SignerCanceled is a call whose caller gave up: it is not counted.
+	SignerCanceled = "canceled"
 )
 
 // SignerCall is one of the signer's calls with its series.
 type SignerCall struct {
 	duration prometheus.Observer
+	open     prometheus.Gauge
 	errors   map[string]prometheus.Counter
 }
 
 // SignerCall makes the series of a call.
 func (m *Metrics) SignerCall(place, call string) SignerCall {
-	c := SignerCall{m.calls.signer.WithLabelValues(place, call), map[string]prometheus.Counter{}}
+	c := SignerCall{m.calls.signer.WithLabelValues(place, call), m.calls.signerOpen.WithLabelValues(place, call), map[string]prometheus.Counter{}}
 	for _, e := range []string{SignerAway, SignerRefused, SignerFailed} {
 		c.errors[e] = m.calls.signerErrors.WithLabelValues(place, call, e)
 	}
 	return c
 }
 
-// Observe counts an ended call. The error is one of the names above, or empty.
-func (c SignerCall) Observe(took time.Duration, fault string) {
-	c.duration.Observe(took.Seconds())
-	if counter, ok := c.errors[fault]; ok {
-		counter.Inc()
+// Begin counts a call that begins. The returned function takes one of the errors above, or an empty
+// one.
+func (c SignerCall) Begin() (end func(fault string)) {
+	begun := time.Now()
+	c.open.Inc()
+	return func(fault string) {
+		c.open.Dec()
+		if fault == SignerCanceled {
+			return
+		}
+		c.duration.Observe(time.Since(begun).Seconds())
+		if counter, ok := c.errors[fault]; ok {
+			counter.Inc()
+		}
 	}
 }
 

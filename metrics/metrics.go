@@ -46,6 +46,7 @@ type Metrics struct {
 	files     map[string]string
 	pools     map[string]Pools
 	disk      string
+	signs     *bool // of a signer: it has the sign-guard; nil for a daemon
 }
 
 // Exchange has the figures of the exchange API on one network.
@@ -78,9 +79,23 @@ func New(directory string) *Metrics {
 		Name: "gatewayd_transfer_duration_seconds", Help: "Time from the sighting of a transfer to the finality of its credit or payout.",
 		Buckets: []float64{15, 30, 60, 120, 300, 600, 900, 1200, 1800, 2700, 3600, 7200, 14400, 43200, 86400},
 	}, []string{"network", "direction"}))
-	m.registry.MustRegister(m.requests, m.latency, m.wallet, m.calls.nodes, m.calls.signer, m.calls.signerErrors, m.reloads.success, m.reloads.failures, m.totals.durations, m,
+	m.registry.MustRegister(m.requests, m.latency, m.wallet, m.calls.nodes, m.calls.signer, m.calls.signerErrors, m.calls.signerOpen, m.reloads.success, m.reloads.failures, m.totals.durations, m,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
+}
+
+// NewSigner is New for a signer in its own process.
+func NewSigner(directory string) *Metrics {
+	m := New(directory)
+	m.signs = new(bool)
+	return m
+}
+
+// Signs sets whether a signer has the sign-guard.
+func (m *Metrics) Signs(is bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	*m.signs = is
 }
 
 // Handler answers scrapes.
@@ -142,7 +157,6 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	var p page
 	p.set(buildInfo, 1, version(), runtime.Version())
 	read := m.page.Load()
-	p.set(leader, number(read != nil))
 	m.process(&p)
 	if read != nil {
 		p = append(p, *read...)
@@ -156,6 +170,11 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 func (m *Metrics) process(p *page) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.signs != nil {
+		p.set(signerServes, number(*m.signs))
+	} else {
+		p.set(leader, number(m.page.Load() != nil))
+	}
 	for name, e := range m.exchanges {
 		lag, stats := e.Index.Lag(), e.Sockets.Stats()
 		p.set(indexReady, number(e.Index.Ready() == nil), name)

@@ -113,8 +113,10 @@ func TestCallsPoolsAndReloads(t *testing.T) {
 	m := New(t.TempDir())
 	m.NodeCalls("eth")("node.example", "eth_getLogs", 30*time.Millisecond)
 	sign := m.SignerCall(InProcess, "sign")
-	sign.Observe(time.Millisecond, "")
-	sign.Observe(time.Second, SignerAway)
+	sign.Begin()("")
+	sign.Begin()(SignerAway)
+	sign.Begin()(SignerCanceled)
+	sign.Begin()
 	m.Pools("records", pools{sql.DBStats{MaxOpenConnections: 1, InUse: 1, WaitCount: 3, WaitDuration: 1500 * time.Millisecond}})
 	m.Reloaded(false)
 	page := scrape(m)
@@ -122,6 +124,7 @@ func TestCallsPoolsAndReloads(t *testing.T) {
 		`gatewayd_node_call_duration_seconds_bucket{chain="eth",method="eth_getLogs",node="node.example",le="0.025"} 0`,
 		`gatewayd_node_call_duration_seconds_bucket{chain="eth",method="eth_getLogs",node="node.example",le="0.05"} 1`,
 		`gatewayd_signer_call_duration_seconds_count{call="sign",signer="process"} 2`,
+		`gatewayd_signer_calls_in_flight{call="sign",signer="process"} 1`,
 		`gatewayd_signer_errors_total{call="sign",error="away",signer="process"} 1`,
 		`gatewayd_signer_errors_total{call="sign",error="refused",signer="process"} 0`,
 		`gatewayd_database_connections_in_use{database="records",pool="write"} 1`,

@@ -19,8 +19,9 @@ func counter(name, help string, labels ...string) metric {
 // Every name but those of requests. Labels are the words of the log's fields and of
 // docs/glossary.md.
 var (
-	buildInfo = gauge("build_info", "1, with the running version.", "version", "goversion")
-	leader    = gauge("leader", "1 while this process has the lease, else 0. Only the process with the lease reports records and nodes.")
+	buildInfo    = gauge("build_info", "1, with the running version.", "version", "goversion")
+	leader       = gauge("leader", "1 while this process has the lease, else 0. Only the process with the lease reports records and nodes.")
+	signerServes = gauge("signer_serves", "1 while this signer has the sign-guard and signs, 0 while it is a standby or waits.")
 
 	diskFree     = gauge("disk_free_bytes", "Free bytes on the disk of the data directory.")
 	diskSize     = gauge("disk_size_bytes", "Size of the disk of the data directory.")
@@ -86,7 +87,7 @@ var (
 
 // all is for Describe.
 var all = []metric{
-	buildInfo, leader, diskFree, diskSize, databaseSize, poolUsed, poolIdle, poolMost, poolWaits, poolWaited, indexReady, indexLag, indexMissing, sockets, subscriptions, queueEntries, queueBytes, socketsSlow,
+	buildInfo, leader, signerServes, diskFree, diskSize, databaseSize, poolUsed, poolIdle, poolMost, poolWaits, poolWaited, indexReady, indexLag, indexMissing, sockets, subscriptions, queueEntries, queueBytes, socketsSlow,
 	socketsOvertaken, readAt, readTook, chainHeight, chainHead, chainFinal, chainHeadAge, chainHalted, nodeUp, nodeHead, nodeLag, nodeFaults, nodeLeftOut,
 	transfers, transfersAge, transferTotal, unknownTotal, payments, paymentsAge, paymentTotal, slots, slotsAge, attemptTotal, feeTotal, accounts, balance, owed, quota,
 	quotaMost, balancesAt, conditions, paymentsBlocked, channelState,

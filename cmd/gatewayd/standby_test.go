@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -44,6 +45,20 @@ func (s *signerProcess) shareGuard(t *testing.T, guard string, daemon *config.Co
 	}
 	daemon.Wallet.Signer = "unix:" + s.socket + ", unix:" + other.socket
 	return other
+}
+
+// addMetrics gives a signer a listener for metrics, and returns its URL. The signer logs all.
+func (s *signerProcess) addMetrics(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(s.config)
+	require.NoError(t, err)
+	var c config.Config
+	require.NoError(t, yaml.Unmarshal(text, &c))
+	c.Signer.Metrics, c.Log.Level = freeAddress(t), "debug"
+	text, err = yaml.Marshal(c)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(s.config, text, 0o600))
+	return "http://" + c.Signer.Metrics
 }
 
 func (s *signerProcess) waitForLog(t *testing.T, what string, times int) {
@@ -140,16 +155,20 @@ func TestSignerOutlivesItsGuard(t *testing.T) {
 	standby := server.Standby(t)
 	guard = server.Either(t, standby, guard)
 	var s *signerProcess
+	var metrics string
 	w := prepareFaultyEnv(t, startRichExchange, func(_ *faultyEnv, c *config.Config) {
 		s = splitSigner(t, c)
 		s.shareGuard(t, guard, c)
+		metrics = s.addMetrics(t)
 	})
 	require.NoError(t, dev.FundSource(t.Context(), w.info, w.keys, nil))
 	server.Stop(syscall.SIGQUIT)
 	s.start(t)
 	s.waitForLog(t, "the server of `signer.guard` does not work now", 1)
+	require.Contains(t, textAt(metrics+"/ready"), "the sign-guard does not answer")
 	require.NoError(t, server.Start())
 	s.waitForLog(t, signerAnswers, 1)
+	require.Contains(t, textAt(metrics+"/health"), `"ready":true,"role":"signer"`)
 	w.startDaemon(t)
 	w.addUser(t)
 	w.waitUntilWell(t)
@@ -166,4 +185,11 @@ func TestSignerOutlivesItsGuard(t *testing.T) {
 		return len(rows) == 1 && rows[0].Status == "done"
 	})
 	require.Nil(t, s.cmd.ProcessState, "it was never restarted")
+	page := textAt(metrics + "/metrics")
+	for _, series := range []string{"gatewayd_signer_serves 1\n", `gatewayd_database_connections_max{database="guard",pool="write"}`} {
+		require.Contains(t, page, series)
+	}
+	require.Regexp(t, `gatewayd_signer_call_duration_seconds_count\{call="(sign|giveAddress)",signer="separate"\} [1-9]`, page)
+	request := regexp.MustCompile(`the signer has answered a request.*request=([0-9a-f]{16})`).FindStringSubmatch(s.log.String())
+	require.NotNil(t, request, "the signer logs the daemon's requests")
 }

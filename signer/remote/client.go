@@ -16,6 +16,7 @@ import (
 	gethrpc "github.com/ethereum/go-ethereum/rpc"
 
 	"gatewayd/chain"
+	"gatewayd/httpserver"
 	"gatewayd/httpserver/jsonrpc"
 	"gatewayd/records/signguard"
 	"gatewayd/signer"
@@ -142,6 +143,9 @@ type limited struct {
 func (c *Client) call(ctx context.Context, most time.Duration, into any, method string, args ...any) error {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
+	if id := httpserver.RequestOf(ctx); id != "" {
+		ctx = gethrpc.NewContextWithHeaders(ctx, http.Header{"X-Request-Id": {id}})
+	}
 	at := c.at.Load()
 	err := c.rpc.CallContext(ctx, into, namespace+"_"+method, args...)
 	told, answers := answered(err)

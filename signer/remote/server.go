@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"os/user"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 	"golang.org/x/net/netutil"
 
 	"gatewayd/chain"
+	"gatewayd/httpserver"
 	"gatewayd/httpserver/jsonrpc"
 	"gatewayd/records/signguard"
 	"gatewayd/signer"
@@ -34,7 +34,7 @@ type Server struct {
 
 // NewServer takes a configuration that Check has found no fault with, and reads the certificates.
 // It starts nothing.
-func NewServer(cfg Config, s *signer.Signer, log logrus.FieldLogger) (*Server, error) {
+func NewServer(cfg Config, s signer.Service, log logrus.FieldLogger) (*Server, error) {
 	secure, err := cfg.TLS.server()
 	if err != nil {
 		return nil, fmt.Errorf("signer: %w", err)
@@ -54,7 +54,7 @@ func NewServer(cfg Config, s *signer.Signer, log logrus.FieldLogger) (*Server, e
 	out.Server = jsonrpc.New(geth, jsonrpc.Config{
 		Name: "the signer", HTTP: cfg.address(), TLS: secure, Mode: cfg.mode(),
 		MaxBody: maxBody, MaxMessage: maxBody, MaxBatch: maxBatch, MaxBatchResponse: maxBody, WriteTimeout: signTime,
-		Guard: func(h http.Handler) http.Handler { return h },
+		Guard: httpserver.ForwardedRequestID,
 		Limit: func(l net.Listener) net.Listener { return netutil.LimitListener(out.known(l), maxConnections) },
 		Stop:  func() {},
 	})
@@ -108,7 +108,7 @@ func (l *knownListener) Accept() (net.Conn, error) {
 }
 
 // api are the methods as go-ethereum's rpc package calls them. Each is a method of the signer.
-type api struct{ signer *signer.Signer }
+type api struct{ signer signer.Service }
 
 func (a *api) Sign(ctx context.Context, id chain.ID, orders []chain.Order) signed {
 	txs, err := a.signer.Sign(ctx, id, orders...)
