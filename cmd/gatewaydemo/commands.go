@@ -42,7 +42,7 @@ func custodyCommand(w streams) *cobra.Command {
 	c := &cobra.Command{
 		Use: "custody", Short: "Show how the signer protects against a stolen daemon: approvals, limits, a block list and rotation", Args: noArgs,
 		Long: "Start both chains, the signer and the daemon as separate processes, and show: an honest withdrawal, an attack with a stolen daemon\n" +
-			"(which gets nothing), an approved payment, a daily limit, a listed payee, a new hot account. Exit code 1 if a check fails. docs/custody.md has the rules.",
+			"(which gets nothing), an approved payment, a daily limit, a listed payee, a new hot account. Exit code 1 if a check fails. docs/signer-checks.md has the rules.",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if o.Program == "" {
 				if o.Program, err = demo.Gatewayd(); err != nil {

@@ -29,7 +29,7 @@ const sidebar = [
     { text: 'Runbooks', collapsed: true, items: [page('All alerts', 'operations/alerts'), page('Processes', 'operations/alerts/processes'), page('Nodes', 'operations/alerts/nodes'),
       page('Halted chain', 'operations/alerts/halted-chain'), page('Accounts', 'operations/alerts/accounts'), page('Funds', 'operations/alerts/funds'),
       page('Late payments', 'operations/alerts/payments'), page('Held payments', 'operations/alerts/held'), page('Channels', 'operations/alerts/channels')] },
-    page('Custody', 'custody'), page('Console API', 'console'), page('Embedded chain', 'exchange-chain'), page('Genesis', 'genesis'), page('Wallet RPC', 'wallet-rpc'),
+    page('Custody', 'custody'), page('Checks of the signer', 'signer-checks'), page('Console API', 'console'), page('Embedded chain', 'exchange-chain'), page('Genesis', 'genesis'), page('Wallet RPC', 'wallet-rpc'),
     page('Releases', 'release'), { text: 'Changes', link: '/CHANGELOG' }, { text: 'Security', link: '/SECURITY' }),
   part('Trader', page('Overview', 'trader'), page('Exchange API', 'exchange-api'), { text: 'Endpoints', collapsed: true, items: endpoints('exchange-api') }),
   part('Developer', page('Overview', 'developer'), { text: 'Contributing', link: '/CONTRIBUTING' }, page('Architecture', 'architecture'), page('Payment rules', 'payment-rules'),

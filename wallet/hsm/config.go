@@ -1,6 +1,6 @@
 // Package hsm keeps keys of a source chain in a hardware security module that is reached by
 // PKCS#11: it signs, and gives no key away. The program has it when it is built with the tag
-// pkcs11, which wants a dynamic loader (docs/custody.md, "Keys in a hardware security module").
+// pkcs11, which wants a dynamic loader (docs/operations/keys.md, "Hardware security module").
 package hsm
 
 import (
