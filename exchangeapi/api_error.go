@@ -112,7 +112,7 @@ func echoError(h *echo.HTTPError) *apiError {
 	return r
 }
 
-// nodeTexts are the exchange's own words and what they are to a client (docs/exchange-rules.md
+// nodeTexts are the exchange's own words and what they are to a client (docs/exchange-rest.md
 // 1.2).
 func nodeTexts() []struct {
 	text string

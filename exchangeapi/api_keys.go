@@ -22,7 +22,7 @@ const (
 const removalPrefix = "remove_"
 
 // agentInfo contains an account's delegation address and key. The web wallet reads these members
-// (docs/exchange-rules.md 1.10).
+// (docs/exchange-rest.md 1.10).
 type agentInfo struct {
 	AgentAddress string  `json:"agentAddress"`
 	APIKey       *string `json:"apiKey"`

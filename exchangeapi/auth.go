@@ -27,7 +27,7 @@ func (o private) replayText(signed string) string {
 	return signed
 }
 
-// authorise checks a private request in the order of docs/exchange-rules.md 1.3: the signature
+// authorise checks a private request in the order of docs/exchange-rest.md 1.3: the signature
 // comes before the count, else anybody could use up a known key's calls.
 func (n *network) authorise(ctx context.Context, o private, p params) (key apikey.Key, u apikey.Usage, err error) {
 	for _, name := range append([]string{"key", "timestamp", apikey.SignatureName}, o.required...) {

@@ -29,7 +29,7 @@ type params struct {
 }
 
 // readParams reads query string and body. Clients put parameters of POST and DELETE into the query
-// string, a form or a flat JSON object (docs/exchange-rules.md 1.1), whatever the content type.
+// string, a form or a flat JSON object (docs/exchange-rest.md 1.1), whatever the content type.
 // Some tools use multipart. The body of a GET is not read.
 func readParams(r *http.Request) (params, error) {
 	if len(r.URL.RawQuery) > maxQuery {

@@ -48,7 +48,7 @@ func (f tickerFilter) fits(t *index.Ticker) bool {
 }
 
 // tickers returns all pairs that fit; unknown symbols are left out. Besides the published filters
-// it takes those that the web wallet and a wrapper send (docs/exchange-rules.md 1.7).
+// it takes those that the web wallet and a wrapper send (docs/exchange-rest.md 1.7).
 func (n *network) tickers(_ context.Context, p params) (any, error) {
 	f := tickerFilter{symbols: append(p.list("symbols"), p.list("symbol")...), quote: p.get("quoteTokenSymbol"), trade: p.get("tradeTokenSymbol")}
 	if category := p.get("quoteTokenCategory"); category != "" {

@@ -103,7 +103,7 @@ func checkLinks(byKind map[string][]string) error {
 	return nil
 }
 
-// gatewayDetail is the gateway of a token (docs/exchange-rules.md 1.1 has a real one). The gateway
+// gatewayDetail is the gateway of a token (docs/exchange-rest.md 1.1 has a real one). The gateway
 // does not decide whether a directory counts it as official, and at which level.
 type gatewayDetail struct {
 	Name           *string             `json:"name"`

@@ -42,7 +42,7 @@ func (n *network) tokens(_ context.Context, p params) (any, error) {
 	return list, nil
 }
 
-// Numbers of the member reissue (docs/exchange-rules.md 1.1).
+// Numbers of the member reissue (docs/exchange-rest.md 1.1).
 const (
 	reissueYes = 1
 	reissueNo  = 2

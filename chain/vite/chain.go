@@ -21,7 +21,7 @@
 //
 // The package owns: reading and checking, payment data, building of account blocks and the rules of
 // their signing, quota and proof of work. It owns no keys, no database and no decision about money.
-// See docs/payment-rules.md 3, docs/exchange-chain-wire.md 4 and 5.
+// See docs/payment-rules.md 3, docs/exchange-chain-wire.md 4, docs/exchange-chain-rpc.md.
 package vite
 
 import (

@@ -30,7 +30,7 @@ const (
 type Stream struct {
 	URL    string // "wss://host/v2/ws", or the result of Client.SocketURL for the shape
 	Shape  Shape
-	Topics []string // see docs/exchange-api.md, "Topics"
+	Topics []string // see docs/exchange-pushes.md, "Topics"
 	// ClientID is the client's name in the shapes OpType and Binary; empty: "client".
 	ClientID string
 

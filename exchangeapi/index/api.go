@@ -19,7 +19,7 @@ var ErrUnknownMarket = errors.New("invalid symbol")
 var ErrLagged = errors.New("the reader of the changes is too slow")
 
 // Every number in the types below that is a string is a decimal text without exponent, cut (never
-// rounded) to the decimals of docs/exchange-rules.md 1.6: PricePrecision (pp) or QuantityPrecision
+// rounded) to the decimals of docs/exchange-rest.md 1.6: PricePrecision (pp) or QuantityPrecision
 // (qp) of the market, 8, or the token's own. Ids are lower-case hexadecimal, addresses and token
 // ids their usual texts.
 
@@ -92,7 +92,7 @@ type Order struct {
 	ClientID         string // what the client called it; the index does not know it, who shows orders fills it in
 }
 
-// Status is an order's status as REST numbers it (docs/exchange-rules.md 4.3).
+// Status is an order's status as REST numbers it (docs/exchange-rest.md 4.3).
 type Status int
 
 // The statuses.

@@ -315,7 +315,7 @@ func newOrderRow(p *Placement, m *market) (*orderRow, error) {
 	return o, nil
 }
 
-// Kinds of transfers as REST numbers them (docs/exchange-rules.md 1.1).
+// Kinds of transfers as REST numbers them (docs/exchange-rest.md 1.1).
 const (
 	kindDeposit    = 1
 	kindWithdrawal = 2

@@ -80,7 +80,7 @@ func testCancels(t *testing.T, url string) {
 	r.same(x)
 }
 
-// legal lists the statuses that may follow a status (docs/exchange-rules.md 4.3). Executed figures
+// legal lists the statuses that may follow a status (docs/exchange-rest.md 4.3). Executed figures
 // change without the status.
 var legal = map[Status][]Status{
 	Unknown:         {PendingRequest, Received, Failed},

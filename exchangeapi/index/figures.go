@@ -208,7 +208,7 @@ func (w *window) ticker(m *market, now int64) Ticker {
 	return w.shown
 }
 
-// ticker shows the figures (docs/exchange-rules.md 1.5, 1.6: all strings have the price's
+// ticker shows the figures (docs/exchange-rest.md 1.5, 1.6: all strings have the price's
 // decimals).
 func (f *figures) ticker(m *market) Ticker {
 	pp := m.pair.PricePrecision

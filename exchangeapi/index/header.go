@@ -15,7 +15,7 @@ import (
 // contract's block twice in full. To read all of it, as package client does, costs more than
 // everything else that the index does with it; so here is read what is wanted only.
 
-// header is a contract's block as far as the index has a use for it (docs/exchange-chain-wire.md
+// header is a contract's block as far as the index has a use for it (docs/exchange-chain-rpc.md
 // 5.4).
 type header struct {
 	block

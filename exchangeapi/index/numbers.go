@@ -1,5 +1,5 @@
 // Prices and amounts as the exchange shows them: decimal texts without exponent, cut and never
-// rounded (docs/exchange-rules.md 1.6).
+// rounded (docs/exchange-rest.md 1.6).
 
 package index
 

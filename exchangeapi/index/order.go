@@ -46,7 +46,7 @@ func progressOf(p *dex.Progress) progress {
 	return progress{p.Status, p.Reason, amount{e.Quantity}, amount{e.Amount}, amount{e.BaseFee}, amount{e.OperatorFee}}
 }
 
-// Statuses and reasons of old chains that package dex has no use for (docs/exchange-rules.md 4.3).
+// Statuses and reasons of old chains that package dex has no use for (docs/exchange-rest.md 4.3).
 const (
 	stateFailed          dex.Status = 4
 	reasonExpired        dex.Reason = 2
@@ -64,7 +64,7 @@ const (
 	orderByCancel = "SELECT " + orderColumns + " FROM ex_orders WHERE cancel = ? AND cancel <> ''"
 )
 
-// publicStatus is the status that REST shows (docs/exchange-rules.md 4.2, 4.3). A cancel of an
+// publicStatus is the status that REST shows (docs/exchange-rest.md 4.2, 4.3). A cancel of an
 // order that is not in the book yet is not shown: 6 comes after 3 or 5 only.
 func (o *orderRow) publicStatus() Status {
 	switch {

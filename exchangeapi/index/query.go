@@ -117,7 +117,7 @@ func (r *rules) matching(f *OrderFilter) []int64 {
 	return ids
 }
 
-// set are the statuses that a filter by this one means (docs/exchange-rules.md 1.7).
+// set are the statuses that a filter by this one means (docs/exchange-rest.md 1.7).
 func (s Status) set() []int64 {
 	switch s {
 	case Open, PartiallyFilled:

@@ -1,4 +1,4 @@
-// A market's trades of the last 24 hours and their sums (docs/exchange-rules.md 4.4).
+// A market's trades of the last 24 hours and their sums (docs/exchange-rest.md 4.4).
 
 package index
 

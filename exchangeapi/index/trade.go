@@ -65,7 +65,7 @@ func (a *applier) trade(b *block, pos int, t *dex.Trade) error {
 }
 
 // view converts the trade for the API. Buyer and seller are named by side; the public service once
-// named the taker first (docs/exchange-rules.md 1.8).
+// named the taker first (docs/exchange-rest.md 1.8).
 func (r *tradeRow) view(m *market) Trade {
 	pp, qp := m.pair.PricePrecision, m.pair.QuantityPrecision
 	t := Trade{

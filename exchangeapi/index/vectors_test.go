@@ -236,7 +236,7 @@ func TestNumberVectors(t *testing.T) {
 	require.Equal(t, "-0.12", formatCut(decimal.RequireFromString("-0.129"), 2), "towards zero")
 }
 
-// TestStatuses is the table of docs/exchange-rules.md 4.3.
+// TestStatuses is the table of docs/exchange-rest.md 4.3.
 func TestStatuses(t *testing.T) {
 	some := amount{*uint256.NewInt(1)}
 	for name, c := range map[string]struct {

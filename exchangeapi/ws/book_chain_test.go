@@ -157,7 +157,7 @@ func (e *chainEnv) send(who int, token core.TokenID, amount uint256.Int, m core.
 	return b.Hash
 }
 
-// builtBook is a book as a client builds it from pushes (docs/exchange-api.md, "A book from
+// builtBook is a book as a client builds it from pushes (docs/exchange-pushes.md, "A book from
 // updates").
 type builtBook struct {
 	t          *testing.T

@@ -1,5 +1,5 @@
-// Package ws pushes events of the exchange to WebSocket clients: the topics of docs/exchange-api.md
-// in the three shapes that clients use (docs/exchange-rules.md 1.12).
+// Package ws pushes events of the exchange to WebSocket clients: the topics of
+// docs/exchange-pushes.md in the three shapes that clients use (docs/exchange-rest.md 1.12).
 //
 //	index ─▶ updates ─▶ round: queued updates, merged ─▶ frames, one per topic and shape
 //	         after commit

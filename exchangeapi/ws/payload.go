@@ -44,7 +44,7 @@ func (o order) appendJSON(b []byte) []byte {
 type listedOrder struct{ order }
 
 // trades is the list that a trade push carries: always of one fill, because clients exist that read
-// the first only (docs/exchange-rules.md 1.12).
+// the first only (docs/exchange-rest.md 1.12).
 type trades index.Trade
 
 func (t trades) appendJSON(b []byte) []byte {

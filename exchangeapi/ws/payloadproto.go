@@ -10,7 +10,7 @@ import (
 )
 
 // The payloads as protobuf messages; their names and field numbers are those of
-// docs/exchange-rules.md 1.12 C. As protobuf has it, zeros and empty texts are left out.
+// docs/exchange-rest.md 1.12 C. As protobuf has it, zeros and empty texts are left out.
 
 // appendProto appends an OrderList of one order, as the wallets' topics have it.
 func (o listedOrder) appendProto(b []byte) []byte {

@@ -88,7 +88,7 @@ type push struct {
 	payload payload
 }
 
-// gather lists what the updates push, in the order of docs/exchange-rules.md 4.4, without the
+// gather lists what the updates push, in the order of docs/exchange-rest.md 4.4, without the
 // states that later updates have overtaken.
 func (p *publisher) gather(us []index.Update) []push {
 	var list [kinds][]push

@@ -95,7 +95,7 @@ func TestOpTypePushesAreThePublished(t *testing.T) {
 		var want any
 		require.NoError(t, json.Unmarshal(published[i].Message, &want))
 		if m, ok := want.(map[string]any); ok && i == 0 {
-			delete(m, "h") // of orders, until spring 2020: docs/exchange-rules.md 1.12
+			delete(m, "h") // of orders, until spring 2020: docs/exchange-rest.md 1.12
 		}
 		requireSameTypes(t, want, got["message"])
 	}
@@ -145,7 +145,7 @@ func TestCommandAnswersAreThePublished(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// Requests of the opType shape are answered according to docs/exchange-rules.md 1.12.
+// Requests of the opType shape are answered according to docs/exchange-rest.md 1.12.
 func TestOpTypeAnswers(t *testing.T) {
 	s := readSamples(t).OldJSON
 	c := setup(t, Config{}).dial("/ws")

@@ -9,7 +9,7 @@ import (
 // kind is the subject of a topic.
 type kind uint8
 
-// The kinds of topics, in the order in which one event's pushes leave (docs/exchange-rules.md 4.4).
+// The kinds of topics, in the order in which one event's pushes leave (docs/exchange-rest.md 4.4).
 const (
 	kindOrder   kind = iota // order.<address>
 	kindOpen                // market.<symbol>.order.<address>.open: the wallets' list of open orders

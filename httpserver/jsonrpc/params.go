@@ -6,7 +6,7 @@ import (
 	"math/big"
 )
 
-// Codes of a real exchange-chain node (docs/exchange-chain-wire.md 5.2).
+// Codes of a real exchange-chain node (docs/exchange-chain-rpc.md 5.2).
 const (
 	CodeClosing = -32000
 	CodePanic   = -32001

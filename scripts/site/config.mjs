@@ -31,9 +31,9 @@ const sidebar = [
       page('Late payments', 'operations/alerts/payments'), page('Held payments', 'operations/alerts/held'), page('Channels', 'operations/alerts/channels')] },
     page('Custody', 'custody'), page('Checks of the signer', 'signer-checks'), page('Console API', 'console'), page('Embedded chain', 'exchange-chain'), page('Genesis', 'genesis'), page('Wallet RPC', 'wallet-rpc'),
     page('Releases', 'release'), { text: 'Changes', link: '/CHANGELOG' }, { text: 'Security', link: '/SECURITY' }),
-  part('Trader', page('Overview', 'trader'), page('Exchange API', 'exchange-api'), { text: 'Endpoints', collapsed: true, items: endpoints('exchange-api') }),
+  part('Trader', page('Overview', 'trader'), page('Exchange API', 'exchange-api'), page('Pushes', 'exchange-pushes'), { text: 'Endpoints', collapsed: true, items: endpoints('exchange-api') }),
   part('Developer', page('Overview', 'developer'), { text: 'Contributing', link: '/CONTRIBUTING' }, page('Architecture', 'architecture'), page('Payment rules', 'payment-rules'),
-    page('Records', 'records'), page('Glossary', 'glossary'), page('Exchange rules', 'exchange-rules'), page('Exchange chain on the wire', 'exchange-chain-wire'),
+    page('Records', 'records'), page('Glossary', 'glossary'), page('Rules: engine', 'exchange-rules'), page('Rules: REST', 'exchange-rest'), page('Exchange chain on the wire', 'exchange-chain-wire'), page('Exchange chain: JSON-RPC', 'exchange-chain-rpc'),
     page('Differences: node', 'node-differences'), page('Differences: wallet', 'wallet-differences'), page('Performance', 'performance'), page('Mutation tests', 'mutation'),
     { text: 'Decisions', collapsed: true, items: decisions() }),
 ];

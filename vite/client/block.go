@@ -11,7 +11,7 @@ import (
 )
 
 // AccountBlock is an account block as a node shows it, display members included
-// (docs/exchange-chain-wire.md 5.4).
+// (docs/exchange-chain-rpc.md 5.4).
 //
 // Trap: for a receive block the node shows its send's Amount, Fee, TokenID, FromAddress and
 // ToAddress, which are not part of the block's hash. It does not show the send's Data: the comment

@@ -6,7 +6,7 @@
 // does not retry, does not resubscribe and decides nothing about money: the adapter does
 // (chain/vite).
 //
-// Shapes and methods: docs/exchange-chain-wire.md 5.3 to 5.7. Amounts are unsigned 256-bit integers
+// Shapes and methods: docs/exchange-chain-rpc.md 5.3 to 5.7. Amounts are unsigned 256-bit integers
 // in the token's smallest unit.
 package client
 

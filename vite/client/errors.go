@@ -30,7 +30,7 @@ func (e *Error) Is(target error) bool {
 // codeOther is the node's code for every method error without a code of its own.
 const codeOther = -32002
 
-// Refusals that a sender distinguishes (docs/exchange-chain-wire.md 5.2). Test with errors.Is.
+// Refusals that a sender distinguishes (docs/exchange-chain-rpc.md 5.2). Test with errors.Is.
 var (
 	ErrShuttingDown    error = &Error{-32000, "server is shutting down"}
 	ErrMethod          error = &Error{-32601, "no such method"}

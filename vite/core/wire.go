@@ -22,7 +22,7 @@ const maxDecimal = 100
 // ErrBlockJSON marks JSON that is no account block, or a block that cannot be sent.
 var ErrBlockJSON = errors.New("invalid account block")
 
-// wireBlock is an account block in the node's JSON (docs/exchange-chain-wire.md 5.4, 5.6). The
+// wireBlock is an account block in the node's JSON (docs/exchange-chain-rpc.md 5.4, 5.6). The
 // second group are the older names of the same members; a node's answer carries both.
 type wireBlock struct {
 	BlockType     BlockType   `json:"blockType,omitempty"`

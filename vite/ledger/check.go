@@ -6,7 +6,7 @@ import (
 	"gatewayd/vite/core"
 )
 
-// The ladder of docs/exchange-chain-wire.md 5.6 runs through four functions, each used in this
+// The ladder of docs/exchange-chain-rpc.md 5.6 runs through four functions, each used in this
 // order: present, checkToken (state), checkAlone, and then checkPlace (state). What a lower rung
 // would refuse is not looked at before the rungs above have passed.
 
@@ -138,7 +138,7 @@ func (s *State) CheckPlace(b *core.AccountBlock, v Verdict) error {
 	return nil
 }
 
-// Error is a refusal with the code and message of a real node (docs/exchange-chain-wire.md 5.2).
+// Error is a refusal with the code and message of a real node (docs/exchange-chain-rpc.md 5.2).
 // Every refusal by Submit, DropUnconfirmed, Rollback and the reads that can refuse is one; other
 // errors are faults of this node: a full disk, a cancelled context.
 type Error struct {

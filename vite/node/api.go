@@ -10,7 +10,7 @@ import (
 )
 
 // Block is an account block with everything that the chain knows about it, taken at one moment.
-// Section 5.4 of docs/exchange-chain-wire.md names the JSON members. The caller owns it, but must
+// Section 5.4 of docs/exchange-chain-rpc.md names the JSON members. The caller owns it, but must
 // not write through its pointers and slices.
 type Block struct {
 	// AccountBlock is the block as it was hashed. A receive block's amount, token and so on are not

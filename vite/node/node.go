@@ -1,5 +1,5 @@
 // Package node is the embedded exchange chain: one producer, account chains and a snapshot chain
-// with the rules of a real Vite node that clients can see (docs/exchange-chain-wire.md 4 to 6).
+// with the rules of a real Vite node that clients can see (docs/exchange-chain-wire.md 4 and 6).
 //
 //	Submit ─▶ check (hash, signature, work) ─▶ ledger: check, apply ─▶ log ─▶ disk ─▶ events
 //	Run ──── tick: contracts receive ─────────▶    "        "           "

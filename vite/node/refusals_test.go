@@ -328,7 +328,7 @@ func creationRefusals() []refusal {
 	}
 }
 
-// TestRefusals follows the order of checks in docs/exchange-chain-wire.md 5.6. Most cases are in
+// TestRefusals follows the order of checks in docs/exchange-chain-rpc.md 5.6. Most cases are in
 // the recordings of a live node (vite/rpc/testdata/ledger.jsonl) with this code and message.
 func TestRefusals(t *testing.T) {
 	tests := slices.Concat(formRefusals(), receiveRefusals(), placeRefusals(), costRefusals(), callRefusals(), creationRefusals())

@@ -9,7 +9,7 @@ import (
 	"gatewayd/vite/node"
 )
 
-// contractAPI is the module contract (docs/exchange-chain-wire.md 5.5).
+// contractAPI is the module contract (docs/exchange-chain-rpc.md 5.5).
 type contractAPI struct{ node *node.Node }
 
 type quotaInfo struct {

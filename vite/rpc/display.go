@@ -13,7 +13,7 @@ import (
 )
 
 // shownBlock is an account block as a node shows it, with both generations of names
-// (docs/exchange-chain-wire.md 5.4). Pointers and nil slices are null.
+// (docs/exchange-chain-rpc.md 5.4). Pointers and nil slices are null.
 type shownBlock struct {
 	BlockType              core.BlockType `json:"blockType"`
 	Height                 string         `json:"height"`

@@ -14,7 +14,7 @@ import (
 	"gatewayd/vite/node"
 )
 
-// ledgerAPI is the module ledger (docs/exchange-chain-wire.md 5.5).
+// ledgerAPI is the module ledger (docs/exchange-chain-rpc.md 5.5).
 type ledgerAPI struct {
 	node     *node.Node
 	searches *semaphore.Weighted

@@ -79,7 +79,7 @@ func (h heightArg) height() (uint64, error) {
 	return n, nil
 }
 
-// maxCount bounds every list that a method gives (docs/exchange-chain-wire.md 5.5).
+// maxCount bounds every list that a method gives (docs/exchange-chain-rpc.md 5.5).
 const maxCount = 1000
 
 var errCount = jsonrpc.Other("count must be less than 1000")

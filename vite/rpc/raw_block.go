@@ -10,7 +10,7 @@ import (
 )
 
 // AccountBlock is the argument of ledger_sendRawTransaction, in either generation of member names
-// (docs/exchange-chain-wire.md 5.6). It has the name of a real node's type, because the name is
+// (docs/exchange-chain-rpc.md 5.6). It has the name of a real node's type, because the name is
 // part of the texts of parameter errors. Absent identifiers count as zero, null ones are refused;
 // quota and display members are ignored.
 type AccountBlock struct {

@@ -13,7 +13,7 @@
 // which is go-ethereum's. docs/node-differences.md lists the resulting differences from a real
 // node's answers; the replay test covers every other recorded answer.
 //
-// Wire: docs/exchange-chain-wire.md 5, docs/exchange-rules.md 3.5, testdata/*.jsonl.
+// Wire: docs/exchange-chain-rpc.md 5, docs/exchange-rules.md 3.5, testdata/*.jsonl.
 package rpc
 
 import (

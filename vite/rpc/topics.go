@@ -8,7 +8,7 @@ import (
 )
 
 // topic picks from the chain's events what a subscriber asked for and shows it; ok is false for
-// what does not concern him. Members by topic: docs/exchange-chain-wire.md 5.7.
+// what does not concern him. Members by topic: docs/exchange-chain-rpc.md 5.7.
 type topic func(e *node.Event) (item any, ok bool)
 
 // items converts one change of the chain for a subscriber.

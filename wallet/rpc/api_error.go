@@ -12,7 +12,7 @@ import (
 	"gatewayd/wallet/keystore"
 )
 
-// Codes of a node besides those of jsonrpc (docs/exchange-chain-wire.md 5.2), and one that it does
+// Codes of a node besides those of jsonrpc (docs/exchange-chain-rpc.md 5.2), and one that it does
 // not have.
 const (
 	codeLimit    = -32005 // ours: too many calls, or too many wrong passwords

@@ -12,7 +12,7 @@
 //
 // docs/wallet-differences.md lists the differences from a node's answers; a test replays recordings
 // and reads that list. Methods: docs/wallet-rpc.md; codes and transports:
-// docs/exchange-chain-wire.md 5.1, 5.2.
+// docs/exchange-chain-rpc.md 5.1, 5.2.
 package rpc
 
 import (
