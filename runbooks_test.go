@@ -12,7 +12,7 @@ import (
 
 var (
 	kindOfCondition = regexp.MustCompile(`(?m)^\t\w+\s+Kind = "(\w+)"`)
-	errorRow        = regexp.MustCompile("(?m)^\\| `([^`]+)`[^|]* \\| [^|]+ \\|$")
+	errorRow        = regexp.MustCompile("(?m)^- `([^`]+)`[^:]*: .+$")
 )
 
 // TestEveryConditionHasARunbook requires one section for each condition under
