@@ -112,8 +112,8 @@ func (c Config) Fingerprint() (string, error) {
 func compareTrees(key string, was, now any) (found []Change) {
 	a, b := branches(was), branches(now)
 	if a == nil || b == nil {
-		if x, y := leaf(was), leaf(now); x != y {
-			found = append(found, Change{key, x, y})
+		if leaf(was) != leaf(now) {
+			found = append(found, Change{key, leaf(withoutSecrets(key, was)), leaf(withoutSecrets(key, now))})
 		}
 		return found
 	}

@@ -25,6 +25,8 @@ import (
 // Config is the complete configuration: one tree of the packages' own parts. Unknown keys are
 // errors. Secrets are named by file or environment variable, never written here.
 type Config struct {
+	// Include lists files with further keys, relative to this one. Load leaves it empty.
+	Include   []string          `yaml:"include,omitempty"`
 	Data      string            `yaml:"data"` // directory of everything the daemon keeps
 	Log       Log               `yaml:"log"`
 	Database  records.Config    `yaml:"database"`
@@ -43,13 +45,15 @@ type Config struct {
 
 	Linked []Chain `yaml:"-"` // chains whose Settings are a LinkedAdapter
 	Path   string  `yaml:"-"` // of its file; empty for one that has none
+	// Included are the files that it includes.
+	Included []string `yaml:"-"`
 	// Removed names keys of the file that this version no longer has: they change nothing.
 	Removed []string `yaml:"-"`
 	asFile  *Config  // the file's content, if this copy was changed since
 }
 
-// Load reads a file strictly: an unknown key or a wrong type is an error that shows its line. With
-// an error of the check it returns the section log, in which the caller can report it.
+// Load reads a file strictly, with those that it includes: an unknown key or a wrong type is an error
+// that shows file and line. With an error of the check it returns the section log, in which the caller can report it.
 func Load(path string) (Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -1,10 +1,8 @@
 package config
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"reflect"
 	"strings"
 	"time"
@@ -16,26 +14,85 @@ import (
 	"gatewayd/chain"
 )
 
-// decode reads a file strictly. What does not fit is an error with its place.
-func decode(path string, text []byte) (c Config, err error) {
-	var removed []string
-	if file, fault := parser.ParseBytes(text, 0); fault == nil {
-		removed = dropRemoved(file)
-		if removed != nil {
-			err = yaml.NodeToValue(file.Docs[0].Body, &c, yaml.Strict())
+// decode reads a file and those that it includes, each of them strictly. What does not fit is an
+// error with its place.
+func decode(path string, text []byte) (Config, error) {
+	main, c, err := parseFile(path, text)
+	if err != nil {
+		return Config{}, err
+	}
+	all := []file{main}
+	for _, name := range c.Include {
+		part, err := main.include(name, all)
+		if err != nil {
+			return Config{}, fmt.Errorf("configuration %s: include: %w", path, err)
+		}
+		all = append(all, part)
+	}
+	tree, err := merged(all)
+	if err == nil {
+		err = addTokenDefaults(tree)
+	}
+	if err != nil {
+		return Config{}, fmt.Errorf("configuration %s: %w", path, err)
+	}
+	c = Config{}
+	if err := tree.decode(&c); err != nil {
+		return Config{}, fmt.Errorf("configuration %s:\n%s", path, inYAMLTerms(err))
+	}
+	c.Include = nil
+	for _, f := range all {
+		c.Removed = append(c.Removed, f.removed...)
+	}
+	for _, f := range all[1:] {
+		c.Included = append(c.Included, f.path)
+	}
+	for i := range c.Networks {
+		c.Networks[i].TokenDefaults = nil
+	}
+	return c, nil
+}
+
+// file is a file of a configuration.
+type file struct {
+	path    string
+	root    *ast.MappingNode // nil for an empty file
+	removed []string         // keys that this version no longer has
+}
+
+// parseFile reads one file strictly, without those that it includes.
+func parseFile(path string, text []byte) (f file, c Config, err error) {
+	f.path = path
+	parsed, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		return f, c, fmt.Errorf("configuration %s:\n%s", path, inYAMLTerms(err))
+	}
+	f.removed = dropRemoved(parsed)
+	if len(parsed.Docs) > 0 {
+		switch body := parsed.Docs[0].Body.(type) {
+		case nil, *ast.NullNode, *ast.CommentGroupNode:
+		case *ast.MappingNode:
+			f.root = body
+		default:
+			return f, c, fmt.Errorf("configuration %s: must consist of keys and values: see config.example.yaml", path)
 		}
 	}
-	if removed == nil {
-		err = yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&c)
-	}
-	c.Removed = removed
+	err = f.decode(&c)
 	switch {
-	case err == nil, errors.Is(err, io.EOF):
-		return c, nil
 	case errors.Is(err, chain.ErrAmount):
-		return Config{}, fmt.Errorf("configuration %s: %w", path, amountFault(text, err))
+		err = fmt.Errorf("configuration %s: %w", path, amountFault(f.root, err))
+	case err != nil:
+		err = fmt.Errorf("configuration %s:\n%s", path, inYAMLTerms(err))
 	}
-	return Config{}, fmt.Errorf("configuration %s:\n%s", path, inYAMLTerms(err))
+	return f, c, err
+}
+
+// decode fills a configuration from the file's keys.
+func (f file) decode(c *Config) error {
+	if f.root == nil {
+		return nil
+	}
+	return yaml.NodeToValue(f.root, c, yaml.Strict())
 }
 
 // inYAMLTerms converts the decoder's error from Go's types to the file's terms.
@@ -74,16 +131,10 @@ func wanted(t reflect.Type) string {
 }
 
 // amountFault names the first value that is no amount: the decoder does not report its position.
-func amountFault(text []byte, err error) error {
-	file, parseErr := parser.ParseBytes(text, 0)
-	if parseErr != nil {
-		return err
-	}
+func amountFault(root ast.Node, err error) error {
 	find := &amountFinder{keys: map[string]bool{}}
 	amountKeys(reflect.TypeFor[Config](), find.keys)
-	for _, doc := range file.Docs {
-		ast.Walk(find, doc.Body)
-	}
+	ast.Walk(find, root)
 	if find.found == "" {
 		return err
 	}

@@ -39,6 +39,8 @@ type Network struct {
 	SourceExplorer   string   `yaml:"source_explorer"`
 	ExchangeExplorer string   `yaml:"exchange_explorer"`
 	Tokens           []Token  `yaml:"tokens"`
+	// TokenDefaults has the keys of tokens that do not set them. Load leaves it empty.
+	TokenDefaults *Token `yaml:"token_defaults,omitempty"`
 }
 
 // Token is one gateway token. Amounts are integers in the gateway token's smallest unit.

@@ -8,7 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sirupsen/logrus"
+
 	"gatewayd/chain"
+	"gatewayd/config"
 	"gatewayd/operator"
 	"gatewayd/records"
 	"gatewayd/signer/checks"
@@ -42,6 +45,10 @@ func (d *Daemon) recordChecks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := d.comparePolicy(report.Policy); err != nil {
+		return err
+	}
+	report.Policy = nil // it is not stored
 	return d.Store.Update(ctx, func(tx *records.Tx) error {
 		found, err := heldConditions(tx)
 		if err != nil {
@@ -52,6 +59,28 @@ func (d *Daemon) recordChecks(ctx context.Context) error {
 		}
 		return records.NoteReport(tx, operator.LimitsReport, report)
 	})
+}
+
+// comparePolicy logs where the configuration of a separate signer differs from the daemon's, once
+// for each difference.
+func (d *Daemon) comparePolicy(signers config.Policy) error {
+	if signers == nil { // it signs here, or is of an older version
+		return nil
+	}
+	own, err := d.deps.Operators.config().Policy()
+	if err != nil {
+		return err
+	}
+	names := strings.Join(own.Differences(signers), ", ")
+	switch {
+	case names == d.differs:
+	case names == "":
+		d.log.Info("the signer's policy is the daemon's again")
+	default:
+		d.log.WithFields(logrus.Fields{"policy": own.Hash(), "signer": signers.Hash()}).Warn("the signer's configuration differs from the daemon's in " + names)
+	}
+	d.differs = names
+	return nil
 }
 
 // checkConditions are the conditions that follow from the signer's report.

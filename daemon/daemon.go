@@ -42,6 +42,7 @@ type Daemon struct {
 	leading  string         // fingerprint of the leader's configuration, which this standby has taken over
 	refused  string         // the last logged reason why it does not serve, or did not take it over
 	signer   signer.Service
+	differs  string      // names of the policy's parts that differ from the signer's, as logged last
 	checks   *checks.Set // of the signer in this process; nil for a separate one
 	Chains   map[chain.ID]chain.Chain
 	Networks []records.Network

@@ -160,6 +160,12 @@ func (o *Operators) setConfig(cfg config.Config) {
 	o.cfg = cfg
 }
 
+func (o *Operators) config() config.Config {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.cfg
+}
+
 // gateway returns the console's data source while the database is open.
 func (o *Operators) gateway() (console.Gateway, bool) {
 	o.mu.Lock()

@@ -28,6 +28,7 @@ type Proofs struct {
 	networks atomic.Pointer[[]policy.Network]
 	accounts atomic.Pointer[[]cause.Account]
 	paths    atomic.Pointer[map[accountPath]bool]
+	policy   atomic.Pointer[config.Policy]
 	keys     addresses
 
 	unprovable atomic.Pointer[map[chain.ID]string]
@@ -74,6 +75,11 @@ func (p *Proofs) Take(cfg config.Config) error {
 	if err != nil {
 		return err
 	}
+	hashes, err := cfg.Policy()
+	if err != nil {
+		return err
+	}
+	p.policy.Store(&hashes)
 	paths := map[accountPath]bool{}
 	for _, n := range cfg.Networks {
 		for _, a := range cfg.OwnAccounts(n) {

@@ -130,7 +130,7 @@ func newSigner(ctx context.Context, cfg config.Config, keys Keys, guard *signgua
 		p.Ledgers, p.Known, p.Source = proofs.Ledgers, proofs.Known, proofs.Source
 		p.Report = func() checks.Report {
 			r := set.Report()
-			r.Unprovable = proofs.Unprovable()
+			r.Unprovable, r.Policy = proofs.Unprovable(), *proofs.policy.Load()
 			return r
 		}
 	}

@@ -127,6 +127,12 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// Judges returns the settings that decide which payments are valid, with their defaults.
+func (c Config) Judges() []any {
+	c = c.withDefaults()
+	return []any{c.ChainID, c.Finality, c.MaxFeeGwei, c.MaxGas, c.MaxNativeGas}
+}
+
 // Check names the first field that cannot be used, and why.
 func (c Config) Check() error {
 	c = c.withDefaults()

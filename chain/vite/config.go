@@ -65,6 +65,12 @@ type Config struct {
 	Log logrus.FieldLogger `yaml:"-"`
 }
 
+// Judges returns the settings that decide which payments are valid, with their defaults.
+func (c Config) Judges() []any {
+	c = c.withDefaults()
+	return []any{c.Confirmations, c.Tag}
+}
+
 // Check returns the first invalid setting, by its name in the configuration file. It never shows a
 // node's address, which may contain a provider's key.
 func (c Config) Check() error {

@@ -199,6 +199,27 @@ func (d *Doctor) signer() {
 		return
 	}
 	d.add(true, what, cfg.Signer+" signs; sign-guard "+guard.ID, "")
+	d.signerPolicy(ctx, client)
+}
+
+// signerPolicy compares the signer's networks, tokens and chains with those of this configuration.
+func (d *Doctor) signerPolicy(ctx context.Context, client *remote.Client) {
+	const what = "signer policy"
+	report, err := client.Report(ctx)
+	if err == nil && report.Policy == nil {
+		err = errors.New("the signer does not report its policy")
+	}
+	own, fault := d.Config.Policy()
+	if err = errors.Join(err, fault); err != nil {
+		d.Warn(false, what, err.Error(), "compare the tokens and networks of both configurations, or upgrade the signer")
+		return
+	}
+	found := "hash " + own.Hash() + ", the same as the signer's"
+	names := own.Differences(report.Policy)
+	if len(names) > 0 {
+		found = fmt.Sprintf("hash %s, the signer's %s; different: %s", own.Hash(), config.Policy(report.Policy).Hash(), strings.Join(names, ", "))
+	}
+	d.Warn(len(names) == 0, what, found, "the signer holds payments by its own file: copy the policy file to its machine, reload the signer, then the daemon")
 }
 
 // signerProofs asks the signer of another process where it cannot prove coin that only balances

@@ -298,6 +298,9 @@ type Report struct {
 
 	Approvers  int                 `json:"approvers"`            // people whose approvals count
 	Unprovable map[chain.ID]string `json:"unprovable,omitempty"` // chains on which the signer cannot prove coin that only balances show, and why
+
+	// Policy has the hashes of the signer's networks, tokens and chains (config.Policy).
+	Policy map[string]string `json:"policy,omitempty"`
 }
 
 // Report returns the present state.
