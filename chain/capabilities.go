@@ -9,6 +9,7 @@ import (
 // section 6, has what is missing then.
 type Capabilities struct {
 	Nodes    NodeWatcher
+	NodeList NodeSetter
 	Tracing  TracingWatcher
 	Interval Intervaler
 	Ranges   RangeReader
@@ -34,6 +35,7 @@ type Capabilities struct {
 // quota of the exchange chain) are found by their only callers.
 func CapabilitiesOf(c any) (has Capabilities) {
 	has.Nodes, _ = c.(NodeWatcher)
+	has.NodeList, _ = c.(NodeSetter)
 	has.Tracing, _ = c.(TracingWatcher)
 	has.Interval, _ = c.(Intervaler)
 	has.Ranges, _ = c.(RangeReader)
@@ -59,6 +61,11 @@ type NodeWatcher interface {
 	// Nodes returns the state of each configured node, in the order of the configuration. It sends
 	// no requests.
 	Nodes() []NodeState
+}
+
+// NodeSetter takes other nodes while the chain is in use.
+type NodeSetter interface {
+	SetNodes(urls []string) error
 }
 
 // TracingWatcher traces blocks.

@@ -27,8 +27,8 @@ type Chain struct {
 	Decimals uint8  // of its coin
 	CoinType uint32 // of SLIP-44, which the keys of our accounts on a source chain are derived with
 	Tokens   []chain.Asset
-	ChainID  uint64 // of EIP-155; 0: it has none
-	Nodes    int    // that it is reached by
+	ChainID  uint64   // of EIP-155; 0: it has none
+	Nodes    []string // URLs of the nodes that it is reached by; they may contain a key
 
 	MaxFeeGwei string // per gas; empty for the default, and where there are no fees
 
@@ -51,11 +51,11 @@ func (c Config) Chains() (list []Chain) {
 		e = c.withTokens(e)
 		list = append(list, Chain{
 			ID: e.ID, Kind: "ethereum", Source: true, Accounts: e.Accounts, Retired: e.Retired, OnDemand: e.OnDemand, Decimals: ethereum.CoinDecimals, CoinType: ethereum.CoinType,
-			Tokens: e.Tokens, ChainID: e.ChainID, Nodes: len(e.Nodes), MaxFeeGwei: e.MaxFeeGwei, Settings: e,
+			Tokens: e.Tokens, ChainID: e.ChainID, Nodes: e.Nodes, MaxFeeGwei: e.MaxFeeGwei, Settings: e,
 		})
 	}
 	for _, v := range c.Vite {
-		list = append(list, Chain{ID: v.ID, Kind: "vite", Accounts: v.Accounts, Retired: v.Retired, Nodes: len(v.Nodes), Settings: v})
+		list = append(list, Chain{ID: v.ID, Kind: "vite", Accounts: v.Accounts, Retired: v.Retired, Nodes: v.Nodes, Settings: v})
 	}
 	return append(list, c.Linked...)
 }
@@ -187,8 +187,8 @@ func (c Config) withTokens(e ethereum.Config) ethereum.Config {
 	return e
 }
 
-// takingChains takes the chains' own lists of tokens, the ceilings of their fees, and which
-// accounts pay, from a newer configuration.
+// takingChains takes the chains' own lists of tokens, their nodes, the ceilings of their fees, and
+// which accounts pay, from a newer configuration. The nodes of an embedded chain stay.
 func (c *Config) takingChains(next Config) {
 	c.Ethereum = slices.Clone(c.Ethereum)
 	for i, e := range c.Ethereum {
@@ -196,6 +196,7 @@ func (c *Config) takingChains(next Config) {
 			if later.ID == e.ID {
 				c.Ethereum[i].Tokens, c.Ethereum[i].MaxFeeGwei = later.Tokens, later.MaxFeeGwei
 				c.Ethereum[i].Accounts, c.Ethereum[i].Retired = later.Accounts, later.Retired
+				c.Ethereum[i].Nodes = later.Nodes
 			}
 		}
 	}
@@ -204,6 +205,9 @@ func (c *Config) takingChains(next Config) {
 		for _, later := range next.Vite {
 			if later.ID == v.ID {
 				c.Vite[i].Accounts, c.Vite[i].Retired = later.Accounts, later.Retired
+				if c.Embedded == nil && v.Dial == nil {
+					c.Vite[i].Nodes = later.Nodes
+				}
 			}
 		}
 	}

@@ -13,8 +13,8 @@ import (
 )
 
 // Taking returns the configuration of a running daemon with the settings that it takes over from a
-// newer one. These are the clients' limits, the log level, gas limits, the paying accounts, and for
-// its networks the funders, explorers and tokens. All other settings need a restart.
+// newer one. These are the clients' limits, the log level, nodes, gas limits, the paying accounts,
+// and for its networks the funders, explorers and tokens. All other settings need a restart.
 func (c Config) Taking(next Config) Config {
 	c.Log.Level = next.Log.Level
 	c.Gateway.RatePerSecond, c.Gateway.Burst = next.Gateway.RatePerSecond, next.Gateway.Burst

@@ -36,7 +36,8 @@ func TestWhatIsTaken(t *testing.T) {
 		}, []string{"ethereum.eth.accounts", "ethereum.eth.retired", "vite.vite.accounts", "vite.vite.retired"}, nil},
 		"listeners":         {func(c *Config) { c.Gateway.Listen = "127.0.0.1:1" }, nil, []string{"gateway.listen"}},
 		"operators":         {func(c *Config) { c.Operators.Listen = "127.0.0.1:1" }, nil, []string{"operators.listen"}},
-		"nodes":             {func(c *Config) { c.Ethereum[0].Nodes = []string{"http://127.0.0.1:1"} }, nil, []string{"ethereum.eth.nodes"}},
+		"nodes":             {func(c *Config) { c.Ethereum[0].Nodes = []string{"http://127.0.0.1:1"} }, []string{"ethereum.eth.nodes"}, nil},
+		"exchange nodes":    {func(c *Config) { c.Vite[0].Nodes = []string{"http://127.0.0.1:1", "http://b"} }, []string{"vite.vite.nodes"}, nil},
 		"a network's chain": {func(c *Config) { c.Networks[0].Source, c.Networks[0].Funders = "bsc", nil }, nil, []string{"networks.eth.funders", "networks.eth.source"}},
 		"a path":            {func(c *Config) { c.Networks[0].Path = "/x" }, nil, []string{"networks.eth.path"}},
 		"a network more": {func(c *Config) {

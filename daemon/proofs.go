@@ -28,6 +28,7 @@ type Proofs struct {
 	networks atomic.Pointer[[]policy.Network]
 	accounts atomic.Pointer[[]cause.Account]
 	paths    atomic.Pointer[map[accountPath]bool]
+	chains   map[chain.ID]config.Adapter
 	policy   atomic.Pointer[config.Policy]
 	keys     addresses
 
@@ -44,7 +45,7 @@ type addresses interface {
 // NewProofs connects to nothing yet. Its nodes, tokens, fees and depths are those of the signer's
 // own configuration.
 func NewProofs(cfg config.Config, keys addresses, guard *signguard.Guard, log logrus.FieldLogger) (*Proofs, error) {
-	p := &Proofs{Ledgers: map[chain.ID]signer.Ledger{}, keys: keys, log: log}
+	p := &Proofs{Ledgers: map[chain.ID]signer.Ledger{}, chains: map[chain.ID]config.Adapter{}, keys: keys, log: log}
 	if err := p.Take(cfg); err != nil {
 		return nil, err
 	}
@@ -56,6 +57,7 @@ func NewProofs(cfg config.Config, keys addresses, guard *signguard.Guard, log lo
 			return nil, fmt.Errorf("chain %s: %w", c.ID, err)
 		}
 		p.closers = append(p.closers, adapter.Close)
+		p.chains[c.ID] = adapter
 		ledger, ok := adapter.(signer.Ledger)
 		if !ok {
 			p.Close()
@@ -69,7 +71,7 @@ func NewProofs(cfg config.Config, keys addresses, guard *signguard.Guard, log lo
 	return p, nil
 }
 
-// Take takes tokens, fees, depths and which accounts pay from a configuration.
+// Take takes tokens, fees, depths, nodes and which accounts pay from a configuration.
 func (p *Proofs) Take(cfg config.Config) error {
 	accounts, err := accountsOf(cfg, p.keys)
 	if err != nil {
@@ -92,6 +94,13 @@ func (p *Proofs) Take(cfg config.Config) error {
 	p.accounts.Store(&accounts)
 	if p.Checker != nil {
 		p.Checker.Take(accounts)
+	}
+	for _, c := range cfg.Chains() {
+		if nodes := chain.CapabilitiesOf(p.chains[c.ID]).NodeList; nodes != nil {
+			if err := nodes.SetNodes(c.Nodes); err != nil {
+				return fmt.Errorf("chain %s: %w", c.ID, err)
+			}
+		}
 	}
 	return nil
 }

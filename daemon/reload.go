@@ -110,9 +110,13 @@ func (d *Daemon) apply(next config.Config, networks []records.Network) {
 	d.Config = d.Config.Taking(next)
 	d.deps.Operators.setConfig(d.Config)
 	for _, k := range d.Config.Chains() {
-		if c := chain.CapabilitiesOf(d.Chains[k.ID]).Settings; c != nil {
-			c.AddTokens(k.Tokens...)
-			d.logFault(c.SetMaxFee(k.MaxFeeGwei), "the chain keeps its ceiling of fees")
+		can := chain.CapabilitiesOf(d.Chains[k.ID])
+		if can.Settings != nil {
+			can.Settings.AddTokens(k.Tokens...)
+			d.logFault(can.Settings.SetMaxFee(k.MaxFeeGwei), "the chain keeps its ceiling of fees")
+		}
+		if can.NodeList != nil {
+			d.logFault(can.NodeList.SetNodes(k.Nodes), "the chain keeps its nodes")
 		}
 	}
 	d.applyLimits()

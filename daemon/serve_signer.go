@@ -174,8 +174,8 @@ func adjust(c config.Chain, rules chain.Rules, log *logrus.Logger) {
 	}
 }
 
-// followRules reads the configuration again at each SIGHUP, and takes over new tokens, accounts,
-// fees, depths, ceilings and the checks of payments. What is wrong changes nothing.
+// followRules reads the configuration again at each SIGHUP, and takes over nodes, new tokens,
+// accounts, fees, depths, ceilings and the checks of payments. What is wrong changes nothing.
 func followRules(ctx context.Context, cfg *config.Config, rules map[chain.ID]chain.Rules, set *checks.Set, proofs *Proofs, w Dependencies) error {
 	for {
 		select {
@@ -202,6 +202,6 @@ func followRules(ctx context.Context, cfg *config.Config, rules map[chain.ID]cha
 		if err := set.Reconfigure(ctx, cfg.Signer.Config, cfg.CheckedAssets()); err != nil {
 			w.Log.WithError(err).Error("the signer keeps its checks")
 		}
-		w.Log.WithField("file", cfg.Path).Info("tokens, accounts, successors, fee ceilings, limits, approvers and lists reloaded")
+		w.Log.WithField("file", cfg.Path).Info("nodes, tokens, accounts, successors, fee ceilings, limits, approvers and lists reloaded")
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"math/big"
 	"net/url"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"text/template"
 	"time"
@@ -25,8 +27,11 @@ import (
 // Answers contain the operator's own knowledge.
 type Answers struct {
 	Data         string   // directory
-	Source       []string // URLs of nodes of the source chain
+	Database     string   // URL; empty: a file in the directory
+	Networks     []Source // at least one
 	Exchange     []string // URLs of nodes of the exchange chain
+	ServesOrders bool     // the exchange API is served too
+	Policy       string   // name of the file that daemon and signer share, where there is a signer
 	Store        string   // entropy store of the daemon's keys; empty: it is to be made yet
 	PasswordFile string
 	Funders      []string // addresses of the operator's own money
@@ -35,17 +40,36 @@ type Answers struct {
 	Signer       Signer
 }
 
+// Source is a network to serve, of the same name as its source chain.
+type Source struct {
+	Name  string
+	Nodes []string // URLs of nodes of the source chain
+}
+
+// sourceName is the form of names of networks.
+var sourceName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
+
+// ParseSource reads "NAME=URL,URL".
+func ParseSource(text string) (b Source, err error) {
+	name, urls, _ := strings.Cut(text, "=")
+	if !sourceName.MatchString(name) || urls == "" {
+		return b, errors.New("must be NAME=URL,URL, with a name of small letters, digits and hyphens")
+	}
+	return Source{name, strings.Split(urls, ",")}, nil
+}
+
 // Signer describes a signer in a separate process. Without Listen the daemon signs itself.
 type Signer struct {
 	Listen   string // unix:/path of its socket
 	Data     string // directory
 	Peer     string // the daemon's user; empty: whom the socket's mode lets
-	Source   []string
+	Networks []Source
 	Exchange []string // its own nodes; none: the daemon's
 }
 
 // Token is a token to serve, in whole units.
 type Token struct {
+	On        string // name of its network; empty: the only one
 	Asset, ID string
 	Min       decimal.Decimal // of deposits and withdrawals
 	Max       decimal.Decimal // of withdrawals; zero: no maximum
@@ -53,16 +77,20 @@ type Token struct {
 	Network   bool            // the fee is the network's instead
 }
 
-// ParseToken reads "ASSET,TOKEN,SMALLEST,LARGEST,FEE".
+// ParseToken reads "ASSET,TOKEN,SMALLEST,LARGEST,FEE", with "NETWORK:" before it or not.
 func ParseToken(text string) (t Token, err error) {
-	part := strings.Split(text, ",")
+	on, terms, named := strings.Cut(text, ":")
+	if !named {
+		on, terms = "", text
+	}
+	part := strings.Split(terms, ",")
 	if len(part) != 5 {
 		return t, fmt.Errorf("%q: must be ASSET,TOKEN,SMALLEST,LARGEST,FEE", text)
 	}
 	for i := range part {
 		part[i] = strings.TrimSpace(part[i])
 	}
-	t.Asset, t.ID = part[0], part[1]
+	t.On, t.Asset, t.ID = strings.TrimSpace(on), part[0], part[1]
 	if t.Network = part[4] == "network"; t.Network {
 		part[4] = "0"
 	}
@@ -88,11 +116,20 @@ type servedToken struct {
 	Min, Max, Fee           string // in the smallest unit
 }
 
+// servedNetwork is a network as the file has it.
+type servedNetwork struct {
+	Source
+	Account int // index of its address on the exchange chain
+	ChainID uint64
+	Tokens  []servedToken
+}
+
 // draft contains the input of the file.
 type draft struct {
 	Answers
-	ChainID uint64
-	Tokens  []servedToken
+	Networks []servedNetwork
+	// Own writes the nodes, Shared what daemon and signer must agree on.
+	Own, Shared bool
 }
 
 //go:embed *.tmpl
@@ -102,6 +139,7 @@ var templates embed.FS
 type Files struct {
 	Daemon []byte
 	Signer []byte // nil: the daemon signs itself
+	Policy []byte // that both include; nil without a signer
 }
 
 // Write asks the nodes for what they know, and answers the texts.
@@ -118,16 +156,24 @@ func Write(ctx context.Context, a Answers) (files Files, err error) {
 	if err != nil {
 		return files, err
 	}
+	d.Own, d.Shared = true, a.Signer.Listen == ""
 	if files.Daemon, err = fill(page, "config.yaml.tmpl", d); err != nil || a.Signer.Listen == "" {
+		return files, err
+	}
+	d.Own, d.Shared = false, true
+	if files.Policy, err = fill(page, "policy.yaml.tmpl", d); err != nil {
 		return files, err
 	}
 	own, err := askNodes(ctx, a.ofSigner())
 	if err != nil {
 		return files, fmt.Errorf("the signer's nodes: %w", err)
 	}
-	if own.ChainID != d.ChainID {
-		return files, fmt.Errorf("the signer's nodes of the source chain are of chain %d, the daemon's of chain %d: both must be of the same chain", own.ChainID, d.ChainID)
+	for i, n := range own.Networks {
+		if id := d.Networks[i].ChainID; n.ChainID != id {
+			return files, fmt.Errorf("the signer's nodes of the source chain %s are of chain %d, the daemon's of chain %d: both must be of the same chain", n.Name, n.ChainID, id)
+		}
 	}
+	own.Own = true
 	files.Signer, err = fill(page, "signer.yaml.tmpl", own)
 	return files, err
 }
@@ -144,8 +190,13 @@ func (s Signer) check() error {
 // ofSigner are the answers of which the signer's file is made.
 func (a Answers) ofSigner() Answers {
 	a.Data = a.Signer.Data
-	if len(a.Signer.Source) > 0 {
-		a.Source = a.Signer.Source
+	a.Networks = slices.Clone(a.Networks)
+	for i, n := range a.Networks {
+		for _, s := range a.Signer.Networks {
+			if s.Name == n.Name {
+				a.Networks[i] = s
+			}
+		}
 	}
 	if len(a.Signer.Exchange) > 0 {
 		a.Exchange = a.Signer.Exchange
@@ -162,24 +213,72 @@ func fill(page *template.Template, name string, d draft) ([]byte, error) {
 // askNodes reads from the nodes what they know.
 func askNodes(ctx context.Context, a Answers) (d draft, err error) {
 	d.Answers = a
-	source, err := d.openSource(ctx)
-	if err != nil {
+	if err := a.checkNames(); err != nil {
 		return d, err
 	}
-	defer source.Close()
 	exchange, err := vite.New(vite.Config{ID: "vite", Nodes: a.Exchange}, nil)
 	if err != nil {
 		return d, fmt.Errorf("exchange chain: %w", err)
 	}
 	defer exchange.Close()
-	for _, t := range a.Tokens {
-		one, err := readToken(ctx, t, source, exchange)
+	for i, n := range a.Networks {
+		served, err := a.ask(ctx, n, exchange)
 		if err != nil {
 			return d, err
 		}
-		d.Tokens = append(d.Tokens, one)
+		served.Account = i
+		d.Networks = append(d.Networks, served)
 	}
 	return d, nil
+}
+
+// checkNames refuses networks of one name, and what names a network that does not exist.
+func (a Answers) checkNames() error {
+	names := map[string]bool{}
+	for _, n := range a.Networks {
+		if names[n.Name] {
+			return fmt.Errorf("network %s is named twice", n.Name)
+		}
+		names[n.Name] = true
+	}
+	for _, n := range a.Signer.Networks {
+		if !names[n.Name] {
+			return fmt.Errorf("signer network %s: there is no such network", n.Name)
+		}
+	}
+	for _, t := range a.Tokens {
+		switch {
+		case t.On != "" && !names[t.On]:
+			return fmt.Errorf("token %s: there is no network %s", t.ID, t.On)
+		case t.On == "" && len(names) > 1:
+			return fmt.Errorf("token %s: write its network before it, as NETWORK:ASSET,TOKEN,...", t.ID)
+		}
+	}
+	return nil
+}
+
+// ask reads what the nodes know of a network.
+func (a Answers) ask(ctx context.Context, n Source, exchange *vite.Chain) (served servedNetwork, err error) {
+	served.Source = n
+	source, err := served.openSource(ctx)
+	if err != nil && len(a.Networks) > 1 {
+		err = fmt.Errorf("network %s: %w", n.Name, err)
+	}
+	if err != nil {
+		return served, err
+	}
+	defer source.Close()
+	for _, t := range a.Tokens {
+		if t.On != "" && t.On != n.Name {
+			continue
+		}
+		one, err := readToken(ctx, t, source, exchange)
+		if err != nil {
+			return served, err
+		}
+		served.Tokens = append(served.Tokens, one)
+	}
+	return served, nil
 }
 
 // quoted is a value as JSON has it, which YAML reads too.
@@ -189,8 +288,8 @@ func quoted(value any) (string, error) {
 }
 
 // openSource reads the chain's number from its nodes, which must name the same.
-func (d *draft) openSource(ctx context.Context) (*ethereum.Chain, error) {
-	for i, node := range d.Source {
+func (d *servedNetwork) openSource(ctx context.Context) (*ethereum.Chain, error) {
+	for i, node := range d.Nodes {
 		id, err := chainID(ctx, node)
 		switch {
 		case err != nil:
@@ -200,7 +299,7 @@ func (d *draft) openSource(ctx context.Context) (*ethereum.Chain, error) {
 		}
 		d.ChainID = id
 	}
-	c, err := ethereum.New(ethereum.Config{ID: "eth", ChainID: d.ChainID, Nodes: d.Source}, nil)
+	c, err := ethereum.New(ethereum.Config{ID: chain.ID(d.Name), ChainID: d.ChainID, Nodes: d.Nodes}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("source chain: %w", err)
 	}

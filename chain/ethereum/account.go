@@ -19,6 +19,7 @@ import (
 // nodes' answers it takes that of a majority, else the median, the lower of two: one node alone
 // cannot raise or lower it. chain.ErrUnavailable: also while the nodes agree on no block.
 func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) (chain.Amount, error) {
+	c = c.current()
 	owner, err := parseAddress(account)
 	if err != nil {
 		return chain.Amount{}, fmt.Errorf("balance of %q: %w", account, err)
@@ -102,6 +103,7 @@ func (n nonces) tip() chain.AccountHead { return chain.AccountHead{Next: n.lates
 // chain.ErrUnavailable: there is no majority, so nothing is known; one node that lies or is late
 // cannot decide.
 func (c *Chain) AccountHead(ctx context.Context, account string) (chain.AccountHead, error) {
+	c = c.current()
 	owner, err := parseAddress(account)
 	if err != nil {
 		return chain.AccountHead{}, fmt.Errorf("tip of %q: %w", account, err)

@@ -35,6 +35,7 @@ type accountProof struct {
 // block, a majority must report the same balance. chain.ErrNotFound: the nodes do not keep the
 // state of that block. chain.ErrUnavailable: neither is to be had now.
 func (c *Chain) ProvenBalance(ctx context.Context, height uint64, account string) (chain.Amount, error) {
+	c = c.current()
 	owner, err := parseAddress(account)
 	if err != nil {
 		return chain.Amount{}, fmt.Errorf("balance of %q: %w", account, err)

@@ -82,6 +82,7 @@ type party struct {
 // latest blocks. It returns the maximum of the answers, which only makes a caller more careful. An
 // account that delegates (EIP-7702) still has its owner's key and is no contract.
 func (c *Chain) Party(ctx context.Context, address string) (contract bool, sent uint64, err error) {
+	c = c.current()
 	a, err := parseAddress(address)
 	if err != nil {
 		return false, 0, fmt.Errorf("reading %q: %w", address, err)

@@ -53,6 +53,7 @@ func (c *Chain) BalancePage() int { return balancePage }
 // at a final height. A majority of the nodes must agree on each account. chain.ErrUnavailable: they
 // do not, keep no state of that block, or agree on no block.
 func (c *Chain) BalancesAt(ctx context.Context, height uint64, accounts []string) ([]chain.Amount, error) {
+	c = c.current()
 	all, answers, err := c.electBalances(ctx, "balances", height, accounts, func(ctx context.Context, n *node, owners []common.Address) ([]uint256.Int, error) {
 		return n.balances(ctx, height, owners)
 	})
@@ -233,6 +234,7 @@ type moment struct {
 // PastBalances returns the native coin of accounts at final heights in wei, in their order: nil
 // where no majority of the nodes still knows it.
 func (c *Chain) PastBalances(ctx context.Context, of []chain.Moment) ([]*chain.Amount, error) {
+	c = c.current()
 	moments := make([]moment, len(of))
 	for i, m := range of {
 		owner, err := parseAddress(m.Account)
@@ -312,6 +314,7 @@ const tokenProgram = "0x6370a0823160e01b600052604060205b803560601c60045260208260
 // asset's smallest unit and in their order. A majority of the nodes must agree on each.
 // chain.ErrUnavailable: they do not, keep no state of that block, or agree on no block.
 func (c *Chain) HoldingsAt(ctx context.Context, height uint64, asset chain.Asset, accounts []string) ([]chain.Amount, error) {
+	c = c.current()
 	if asset == chain.Native {
 		return c.BalancesAt(ctx, height, accounts)
 	}

@@ -25,6 +25,7 @@ const sendBatch = 32
 // answer: a chain.Refusal if a majority refuses it. Neither decides anything: a node may forget,
 // lie, or be cut off after it took the bytes.
 func (c *Chain) Broadcast(ctx context.Context, attempts []chain.Attempt) []error {
+	c = c.current()
 	errs := make([]error, len(attempts))
 	var good []chain.Attempt
 	var at []int // positions of the valid ones

@@ -18,6 +18,7 @@ import (
 // recomputed from the fields that a node shows, so that one node suffices and none can lie.
 // ErrNotFound: the nodes that answered do not know it. ErrUnavailable: none answered.
 func (c *Chain) Describe(ctx context.Context, hash string) (chain.Outgoing, error) {
+	c = c.current()
 	var want common.Hash
 	if err := want.UnmarshalText([]byte(hash)); err != nil {
 		return chain.Outgoing{}, fmt.Errorf("transaction %q: must be 32 bytes in hex", hash)

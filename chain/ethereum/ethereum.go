@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -33,9 +34,17 @@ type Chain struct {
 	tag           string // of finality; empty: by count
 	confirmations uint64
 	minTip        *uint256.Int
+	united        atomic.Bool // the last Head found a block that a majority has
+	*experience
 
-	loss   traceLoss
-	united atomic.Bool // the last Head found a block that a majority has
+	// live is the chain with the nodes of now; nil in that chain itself. Each exported method takes
+	// it once: the answers of one call come from one set of nodes, of which a majority agrees.
+	live atomic.Pointer[Chain]
+}
+
+// experience is what was seen of the chain, by whatever nodes.
+type experience struct {
+	loss traceLoss
 
 	mu     sync.Mutex
 	used   map[chain.Asset][]uint64 // gas that our last payments used
@@ -51,10 +60,7 @@ func New(config Config, addresses owned) (*Chain, error) {
 	config = config.withDefaults()
 	c := &Chain{
 		config: config, addresses: addresses,
-		used: make(map[chain.Asset][]uint64), pooled: make(map[common.Hash]uint64),
-	}
-	for i, address := range config.Nodes {
-		c.nodes = append(c.nodes, newNode(i, address, config))
+		experience: &experience{used: make(map[chain.Asset][]uint64), pooled: make(map[common.Hash]uint64)},
 	}
 	var err error
 	if c.SigningRules, err = NewSigningRules(config.Signing()); err != nil {
@@ -66,14 +72,55 @@ func New(config Config, addresses owned) (*Chain, error) {
 	if c.minTip, err = parseGwei(config.MinTipGwei); err != nil {
 		return nil, fmt.Errorf("min_tip_gwei: %w", err)
 	}
+	live := c.with(config)
+	c.nodes = live.nodes
+	c.live.Store(live)
 	return c, nil
+}
+
+// with returns the chain with the nodes of a configuration.
+func (c *Chain) with(config Config) *Chain {
+	next := &Chain{
+		SigningRules: c.SigningRules, config: config, addresses: c.addresses, tag: c.tag, confirmations: c.confirmations, minTip: c.minTip, experience: c.experience,
+	}
+	for i, address := range config.Nodes {
+		next.nodes = append(next.nodes, newNode(i, address, config))
+	}
+	return next
+}
+
+// current is the chain with its present nodes.
+func (c *Chain) current() *Chain {
+	if live := c.live.Load(); live != nil {
+		return live
+	}
+	return c
+}
+
+// SetNodes replaces the nodes. Calls under way to the previous ones come back with errors. It must
+// not be called twice at once.
+func (c *Chain) SetNodes(addresses []string) error {
+	was := c.current()
+	if slices.Equal(was.config.Nodes, addresses) {
+		return nil
+	}
+	config := was.config
+	config.Nodes = slices.Clone(addresses)
+	if err := config.checkNodes(); err != nil {
+		return err
+	}
+	c.live.Store(c.with(config))
+	was.closeNodes()
+	return nil
 }
 
 // ID names the ledger.
 func (c *Chain) ID() chain.ID { return c.config.ID }
 
 // Close ends the connections. Calls under way come back with errors.
-func (c *Chain) Close() {
+func (c *Chain) Close() { c.current().closeNodes() }
+
+func (c *Chain) closeNodes() {
 	for _, n := range c.nodes {
 		n.close()
 	}
@@ -87,6 +134,7 @@ func assetOf(token common.Address) chain.Asset { return chain.Asset(token.Hex())
 
 // Nodes returns the state of each configured node.
 func (c *Chain) Nodes() []chain.NodeState {
+	c = c.current()
 	states := make([]chain.NodeState, len(c.nodes))
 	for i, n := range c.nodes {
 		states[i] = n.State()

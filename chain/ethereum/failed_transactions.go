@@ -128,6 +128,7 @@ type outcome struct {
 // configuration allows more. chain.ErrUnavailable: no majority of the nodes answers, or keeps that
 // state.
 func (c *Chain) FailedForUs(ctx context.Context, height uint64, account string, pay chain.Payment, moved chain.Amount, a chain.Attempt) (bool, error) {
+	c = c.current()
 	tx, err := readAttempt(a)
 	if err != nil {
 		return false, err

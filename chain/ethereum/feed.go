@@ -39,6 +39,7 @@ type Reading struct {
 // middle time count, so that one node alone cannot move either. A feed whose answer is not above
 // zero, or whose round is not complete, has no reading.
 func (c *Chain) Feed(ctx context.Context, address string) (Reading, error) {
+	c = c.current()
 	feed, err := parseAddress(address)
 	if err != nil {
 		return Reading{}, fmt.Errorf("price feed %q: %w", address, err)

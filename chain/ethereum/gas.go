@@ -142,6 +142,7 @@ func isRefusal(err error) bool {
 // take, in wei: gas with a margin x the fee cap. The fee of a native sweep comes out of what it
 // moves, so that is nothing. Errors are those of the port.
 func (c *Chain) Estimate(ctx context.Context, account string, pay chain.Payment) (chain.Amount, error) {
+	c = c.current()
 	fee, err := c.estimateFee(ctx, account, pay)
 	if err != nil {
 		return chain.Amount{}, fmt.Errorf("estimating payment %d of %s: %w", pay.ID, account, err)
@@ -220,6 +221,7 @@ func (c *Chain) usualGas(asset chain.Asset) uint64 {
 // + tip, or the gas price), plus an eighth, since the base fee may rise by that in a block. Users
 // are charged by it; the ceiling of a signed transaction is about twice as high.
 func (c *Chain) PayoutCost(ctx context.Context, asset chain.Asset) (chain.Amount, error) {
+	c = c.current()
 	if asset != chain.Native {
 		if _, err := c.token(asset); err != nil {
 			return chain.Amount{}, fmt.Errorf("cost of a payment: %w", err)
@@ -236,12 +238,14 @@ func (c *Chain) PayoutCost(ctx context.Context, asset chain.Asset) (chain.Amount
 // sent to another, in wei: the gas of a plain payment at the fee cap that Sign would offer now,
 // with room for one replacement.
 func (c *Chain) SweepCost(ctx context.Context) (chain.Amount, error) {
+	c = c.current()
 	return c.costAtRaisedFee(ctx, minGas)
 }
 
 // TokenSweepCost is the native coin that an address needs to send one token payment, in wei: like
 // SweepCost, with the gas of the dearest of the configured tokens and Sign's margin.
 func (c *Chain) TokenSweepCost(ctx context.Context) (chain.Amount, error) {
+	c = c.current()
 	gas := uint64(0)
 	for token := range *c.tokens.Load() {
 		gas = max(gas, c.usualGas(assetOf(token)))

@@ -30,6 +30,7 @@ func (c *Chain) gasOf(msg message) gasOf {
 // Estimate and Prepare use the answers as long as they work under the same group (chain.InGroup).
 // They ask separately for a payment that the nodes do not estimate here.
 func (c *Chain) EstimateGroup(ctx context.Context, account string, pays []chain.Payment) {
+	c = c.current()
 	var msgs []message
 	for _, pay := range pays {
 		if msg, err := c.message(chain.Slot{Account: account}, pay); err == nil {

@@ -119,6 +119,7 @@ type Fees struct {
 
 // Fees returns what the chain asks for now, as Sign would see it.
 func (c *Chain) Fees(ctx context.Context) (Fees, error) {
+	c = c.current()
 	now, err := c.gasPrices(ctx)
 	if err != nil {
 		return Fees{}, err

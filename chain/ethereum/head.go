@@ -59,6 +59,7 @@ func (v view) key() (key struct{ latest, final common.Hash }) {
 // latest one. Nothing is remembered: a final point that the nodes take back is gone from the next
 // answer, and whether that contradicts what was settled the records know.
 func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
+	c = c.current()
 	answers := quorum.Ask(ctx, c.nodes, c.viewOf, quorum.Same[*node](c.majority(), view.key))
 	views, faults := quorum.Good(answers)
 	if len(views) < c.majority() {
@@ -247,6 +248,7 @@ func (c *Chain) finalBlock(ctx context.Context, views []answer[view], latest uin
 // BlockInterval returns the usual time between two blocks, from the newest ones. The first block's
 // time is artificial and does not count. chain.ErrNotFound: there are too few blocks.
 func (c *Chain) BlockInterval(ctx context.Context) (time.Duration, error) {
+	c = c.current()
 	head, err := c.Head(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("time between blocks: %w", err)

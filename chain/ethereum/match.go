@@ -34,6 +34,7 @@ const maxUnbridged = 100
 // shows them (unknown_type.go). A node that cannot show the block is skipped. chain.ErrNotFound and
 // chain.ErrUnavailable are as the port has them.
 func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
+	c = c.current()
 	if c.addresses == nil {
 		return chain.Block{}, fmt.Errorf("reading block %d: our addresses are not configured", height)
 	}

@@ -26,6 +26,7 @@ import (
 // fees. ErrNotNow: the account holds too little now. ErrAddress, ErrLabel, ErrAmount: the payment
 // itself. ErrUnavailable: the nodes.
 func (c *Chain) Prepare(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
+	c = c.current()
 	attempt, err := c.prepare(ctx, slot, pay, prev)
 	if err != nil {
 		return chain.Attempt{}, fmt.Errorf("preparing payment %d for nonce %d of %s: %w", pay.ID, slot.Nonce, slot.Account, err)

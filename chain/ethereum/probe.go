@@ -33,6 +33,7 @@ type Report struct {
 
 // Probe asks each node what it can do. It answers one report for each, in the configured order.
 func (c *Chain) Probe(ctx context.Context) []Report {
+	c = c.current()
 	question := func(ctx context.Context, n *node) (Report, error) { return c.probe(ctx, n), nil }
 	byName := make(map[string]Report)
 	for _, a := range quorum.All(ctx, c.nodes, question) {
@@ -131,6 +132,7 @@ func offers(ctx context.Context, n *node, method string, args ...any) (bool, err
 
 // TokenDecimals asks a token contract for its decimals, of which the nodes' middle answer counts.
 func (c *Chain) TokenDecimals(ctx context.Context, asset chain.Asset) (uint8, error) {
+	c = c.current()
 	token, err := parseAddress(string(asset))
 	if err != nil {
 		return 0, fmt.Errorf("decimals of asset %q: %w", asset, err)

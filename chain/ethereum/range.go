@@ -24,6 +24,7 @@ const (
 // With several nodes a majority agrees on the last block of each batch, and the hashes of parents
 // prove those below it.
 func (c *Chain) Blocks(ctx context.Context, from, to uint64) ([]chain.Block, error) {
+	c = c.current()
 	if c.addresses == nil || to < from {
 		return nil, fmt.Errorf("reading blocks %d to %d: nothing is asked for, or no addresses are known", from, to)
 	}

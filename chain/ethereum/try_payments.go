@@ -33,6 +33,7 @@ var trialErrors = map[trial]error{trialReverts: chain.ErrRefused, trialFalse: ch
 // the account holds less. chain.ErrUnavailable: no majority of the nodes answers, or keeps that
 // state.
 func (c *Chain) Try(ctx context.Context, height uint64, account string, pays []chain.Payment) ([]error, error) {
+	c = c.current()
 	msgs := make([]message, len(pays))
 	for i, pay := range pays {
 		var err error

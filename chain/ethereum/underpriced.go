@@ -37,6 +37,7 @@ type waiting struct {
 // the pool. A transaction in no pool, be it refused, forgotten or not affordable, would not be
 // included at a higher price either.
 func (c *Chain) Underpriced(ctx context.Context, slot chain.Slot, a chain.Attempt) (bool, error) {
+	c = c.current()
 	tx, err := readAttempt(a)
 	if err != nil {
 		return false, fmt.Errorf("asking for attempt %s: %w", a.Hash, err)

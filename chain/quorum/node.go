@@ -35,6 +35,9 @@ const (
 // ErrResting is a node that is not called because it did not answer lately.
 var ErrResting = errors.New("excluded after repeated failures")
 
+// ErrClosed is a node that is no longer configured.
+var ErrClosed = errors.New("no longer configured")
+
 // Node is the known state of one node. It is safe for concurrent use. Create one with New.
 type Node struct {
 	name string
@@ -100,10 +103,13 @@ func (n *Node) Willing() bool {
 	return n.only || n.late == nil && !now.Before(n.leaveTill) && !now.Before(n.restTill)
 }
 
-// Ready is ErrResting while the node is not to be called.
+// Ready is ErrResting while the node is not to be called, and ErrClosed after Close.
 func (n *Node) Ready() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.closed {
+		return fmt.Errorf("%s: %w", n.name, ErrClosed)
+	}
 	if !n.only && time.Now().Before(n.restTill) {
 		return fmt.Errorf("%s: %w", n.name, ErrResting)
 	}
@@ -118,6 +124,9 @@ func (n *Node) RecordCall(ctx context.Context, failure error) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.closed { // what its last calls came to is of no interest
+		return
+	}
 	n.state.AskedAt = time.Now()
 	if failure == nil {
 		n.recordAnswer()

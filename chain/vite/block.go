@@ -25,6 +25,7 @@ const (
 // rests on is LineMode; a node whose answer does not hold is passed over, and when none is left the
 // block is ErrUnavailable.
 func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
+	c = c.current()
 	blocks, err := c.Blocks(ctx, height, height)
 	if err != nil {
 		return chain.Block{}, err
@@ -36,6 +37,7 @@ func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
 // above another height. It may end early, where the line ends or an answer grows too large;
 // ErrNotFound: the line does not reach from. It asks for as many heights at once as a node gives.
 func (c *Chain) Blocks(ctx context.Context, from, to uint64) ([]chain.Block, error) {
+	c = c.current()
 	ctx, cancel := context.WithTimeout(ctx, blockTimeoutCalls*c.cfg.Timeout)
 	defer cancel()
 	blocks, err := c.blocks(ctx, from, to)

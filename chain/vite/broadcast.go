@@ -22,6 +22,7 @@ const broadcastTimeoutCalls = 4
 // may be repeated. The result is for the log: only a final block shows whether a block is on the
 // ledger.
 func (c *Chain) Broadcast(ctx context.Context, attempts []chain.Attempt) []error {
+	c = c.current()
 	errs := make([]error, len(attempts))
 	blocks := make([]signed, 0, len(attempts))
 	for i, a := range attempts {

@@ -27,6 +27,7 @@ package vite
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -46,10 +47,19 @@ type Chain struct {
 	cfg   Config // checked, with its defaults
 	nodes []*node
 	own   accounts
-	now   func() time.Time
 
 	reader atomic.Int64 // index of the node that proved the line last
 	united atomic.Bool  // the last Head found a block that more than half of the nodes have
+	*experience
+
+	// live is the chain with the nodes of now; nil in that chain itself. Each exported method takes
+	// it once: the answers of one call come from one set of nodes, of which a majority agrees.
+	live atomic.Pointer[Chain]
+}
+
+// experience is what was seen of the chain, by whatever nodes.
+type experience struct {
+	now func() time.Time
 
 	mu      sync.Mutex
 	budgets map[core.Address]budget // of our accounts
@@ -66,15 +76,54 @@ func New(cfg Config, own accounts) (*Chain, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	c := &Chain{SigningRules: NewSigningRules(cfg.Signing()), cfg: cfg.withDefaults(), own: own, now: time.Now, budgets: make(map[core.Address]budget)}
-	for i, target := range c.cfg.Nodes {
-		c.nodes = append(c.nodes, newNode(i+1, target, c.cfg))
+	c := &Chain{
+		SigningRules: NewSigningRules(cfg.Signing()), cfg: cfg.withDefaults(), own: own,
+		experience: &experience{now: time.Now, budgets: make(map[core.Address]budget)},
 	}
+	live := c.with(c.cfg)
+	c.nodes = live.nodes
+	c.live.Store(live)
 	return c, nil
 }
 
+// with returns the chain with the nodes of a configuration.
+func (c *Chain) with(cfg Config) *Chain {
+	next := &Chain{SigningRules: c.SigningRules, cfg: cfg, own: c.own, experience: c.experience}
+	for i, target := range cfg.Nodes {
+		next.nodes = append(next.nodes, newNode(i+1, target, cfg))
+	}
+	return next
+}
+
+// current is the chain with its present nodes.
+func (c *Chain) current() *Chain {
+	if live := c.live.Load(); live != nil {
+		return live
+	}
+	return c
+}
+
+// SetNodes replaces the nodes. Calls under way to the previous ones come back with errors. It must
+// not be called twice at once.
+func (c *Chain) SetNodes(targets []string) error {
+	was := c.current()
+	if slices.Equal(was.cfg.Nodes, targets) {
+		return nil
+	}
+	if err := checkNodes(targets); err != nil {
+		return err
+	}
+	cfg := was.cfg
+	cfg.Nodes = slices.Clone(targets)
+	c.live.Store(c.with(cfg))
+	was.closeNodes()
+	return nil
+}
+
 // Close ends the connections.
-func (c *Chain) Close() {
+func (c *Chain) Close() { c.current().closeNodes() }
+
+func (c *Chain) closeNodes() {
 	for _, n := range c.nodes {
 		n.close()
 	}
@@ -82,6 +131,7 @@ func (c *Chain) Close() {
 
 // Nodes returns the state of each configured node.
 func (c *Chain) Nodes() []chain.NodeState {
+	c = c.current()
 	states := make([]chain.NodeState, len(c.nodes))
 	for i, n := range c.nodes {
 		states[i] = n.State()

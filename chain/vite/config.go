@@ -169,6 +169,7 @@ func (c Config) withDefaults() Config {
 // BlockInterval returns the usual time between two snapshot blocks, from the newest ones. The time
 // of the genesis is artificial and does not count. chain.ErrNotFound: there are too few blocks.
 func (c *Chain) BlockInterval(ctx context.Context) (time.Duration, error) {
+	c = c.current()
 	latest, err := c.latest(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("time between snapshot blocks: %w", err)

@@ -64,6 +64,7 @@ func headerAt(ctx context.Context, c *client.Client, height uint64) (header, err
 // final one below it. Nothing is remembered: whether the nodes contradict what was settled the
 // records know.
 func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
+	c = c.current()
 	latest, err := c.latest(ctx)
 	if ctx.Err() == nil {
 		c.united.Store(err == nil)

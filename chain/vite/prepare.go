@@ -16,6 +16,7 @@ import (
 // receive before it can send. Wrong orders are ErrAddress, ErrLabel, ErrAmount or an error that
 // names the field.
 func (c *Chain) Prepare(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
+	c = c.current()
 	a, err := c.prepare(ctx, slot, pay, prev)
 	if err != nil {
 		return chain.Attempt{}, fmt.Errorf("preparing payment %d at height %d of %s: %w", pay.ID, slot.Nonce, slot.Account, err)

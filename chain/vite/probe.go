@@ -23,6 +23,7 @@ type NodeStatus struct {
 // configuration. A healthy node's block is about a second old; a node itself refuses blocks when
 // clocks differ by more than ten minutes.
 func (c *Chain) NodeInfo(ctx context.Context) []NodeStatus {
+	c = c.current()
 	answers := askAll(ctx, c.nodes, func(ctx context.Context, n *node, nc *client.Client) (NodeStatus, error) {
 		h, err := latestHeader(ctx, nc)
 		if err != nil {
@@ -89,6 +90,7 @@ func probes() []probe {
 // ProbeCalls asks every node each method that the adapter uses, in the order of the configuration.
 // A refusal is an answer. It sends no block.
 func (c *Chain) ProbeCalls(ctx context.Context) []NodeCalls {
+	c = c.current()
 	all := make([]NodeCalls, len(c.nodes))
 	for _, a := range askAll(ctx, c.nodes, missingOf) {
 		all[a.Node.number-1] = NodeCalls{Number: a.Node.number, Asked: len(probes()), Missing: a.Value, Err: a.Err}

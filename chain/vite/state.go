@@ -16,6 +16,7 @@ import (
 // Balance returns what the account has received and not spent, confirmed or not; what waits to be
 // received does not count. ErrUnavailable: also while the nodes have no block in common.
 func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) (chain.Amount, error) {
+	c = c.current()
 	owner, err := core.ParseAddress(account)
 	if err != nil {
 		return chain.Amount{}, fmt.Errorf("reading a balance: %w", err)
@@ -43,6 +44,7 @@ func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) 
 // included. Settled means that its latest block is final, or that there is none. Hash is all zeros
 // for an account without a block.
 func (c *Chain) AccountHead(ctx context.Context, account string) (chain.AccountHead, error) {
+	c = c.current()
 	owner, err := core.ParseAddress(account)
 	if err != nil {
 		return chain.AccountHead{}, fmt.Errorf("reading the head of an account: %w", err)
@@ -88,6 +90,7 @@ type Token struct {
 
 // TokenInfo returns the ledger's data of an asset, ErrNotFound for an unknown one.
 func (c *Chain) TokenInfo(ctx context.Context, asset chain.Asset) (Token, error) {
+	c = c.current()
 	id, err := core.ParseTokenID(string(asset))
 	if err != nil {
 		return Token{}, fmt.Errorf("reading a token: %w", err)
@@ -135,6 +138,7 @@ func (c *Chain) PoW() bool { return c.cfg.PoW }
 // Quota returns the quota that the account has by stake, from the first node that answers: it
 // changes with every snapshot block.
 func (c *Chain) Quota(ctx context.Context, account string) (Quota, error) {
+	c = c.current()
 	owner, err := core.ParseAddress(account)
 	if err != nil {
 		return Quota{}, fmt.Errorf("reading a quota: %w", err)
@@ -155,6 +159,7 @@ func (c *Chain) Quota(ctx context.Context, account string) (Quota, error) {
 // CreditQuota returns the quota that an account's stake can give it, and what one payment takes of
 // it: nothing where proof of work is done.
 func (c *Chain) CreditQuota(ctx context.Context, account string) (has, takes uint64, err error) {
+	c = c.current()
 	if c.cfg.PoW {
 		return 0, 0, nil
 	}
@@ -175,6 +180,7 @@ type supply struct {
 // balances and their pending receives. owned reports whether one of them is the token's owner on
 // the ledger. chain.ErrNotFound: an unknown token, or a node that does not sum up pending receives.
 func (c *Chain) Circulating(ctx context.Context, asset chain.Asset, accounts []string) (amount chain.Amount, owned bool, err error) {
+	c = c.current()
 	id, err := core.ParseTokenID(string(asset))
 	if err != nil {
 		return amount, false, fmt.Errorf("reading a supply: %w", err)

@@ -111,6 +111,7 @@ func memoOf(data []byte) chain.Memo {
 // checked, so that one node suffices and none can lie. ErrNotFound: the nodes that answered do not
 // know it. ErrUnavailable: none answered.
 func (c *Chain) Describe(ctx context.Context, hash string) (chain.Outgoing, error) {
+	c = c.current()
 	want, err := core.ParseHash(hash)
 	if err != nil {
 		return chain.Outgoing{}, fmt.Errorf("block %q: %w", hash, err)

@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -22,8 +23,8 @@ import (
 )
 
 func configCommand(w streams) *cobra.Command {
-	c := &cobra.Command{Use: "config", Short: "Create or check a configuration file"}
-	c.AddCommand(configInitCommand(w), configCheckCommand(w))
+	c := &cobra.Command{Use: "config", Short: "Create, check or show a configuration file"}
+	c.AddCommand(configInitCommand(w), configCheckCommand(w), configShowCommand(w))
 	return c
 }
 
@@ -45,16 +46,43 @@ func configCheckCommand(w streams) *cobra.Command {
 	return c
 }
 
+func configShowCommand(w streams) *cobra.Command {
+	c := &cobra.Command{
+		Use: "show", Short: "Print the effective configuration, with included files and defaults of tokens, without secrets", Args: cobra.NoArgs,
+		Long: "Print the effective configuration: the keys of the file, of those that it includes, and the defaults of tokens. Keys that are not shown have\n" +
+			"their own defaults (docs/operations/configuration.md). Passwords, paths and queries of URLs are hidden.",
+	}
+	path := configFlag(c)
+	c.RunE = func(*cobra.Command, []string) error {
+		cfg, err := config.Load(*path)
+		if err != nil {
+			return err
+		}
+		text, err := cfg.Show()
+		if err == nil {
+			_, err = w.stdout.Write(text)
+		}
+		return err
+	}
+	return c
+}
+
 // printPlan describes the parts of a daemon with this configuration.
 func printPlan(to io.Writer, cfg config.Config) error {
 	fmt.Fprintf(to, "configuration %s is valid; `gatewayd doctor` checks its nodes\n", cfg.Path)
 	t := tabwriter.NewWriter(to, 0, 4, 2, ' ', 0)
+	for _, path := range cfg.Included {
+		fmt.Fprintf(t, "includes\t%s\n", path)
+	}
 	for _, key := range cfg.Removed {
 		fmt.Fprintf(t, "ignored\t%s: this version does not have the key\n", key)
 	}
 	fmt.Fprintf(t, "data\t%s\n", cfg.Data)
+	if hashes, err := cfg.Policy(); err == nil && len(cfg.Networks) > 0 {
+		fmt.Fprintf(t, "policy\t%s\n", hashes.Hash())
+	}
 	if !cfg.Signs() { // which has no database
-		fmt.Fprintf(t, "records\t%s\n", withoutPassword(cfg.Database.URL))
+		fmt.Fprintf(t, "records\t%s\n", config.PlainURL(cfg.Database.URL))
 	}
 	if cfg.Wallet.Remote() {
 		fmt.Fprintf(t, "signer\t%s\n", cfg.Wallet.Signer)
@@ -72,7 +100,7 @@ func printPlan(to io.Writer, cfg config.Config) error {
 		if c.Source {
 			what, id = "source chain", fmt.Sprintf("%d ", c.ChainID)
 		}
-		fmt.Fprintf(t, "%s %s\t%sby %s%s\n", what, c.ID, id, counted(c.Nodes, "node"), payingText(c.Accounts, c.Retired))
+		fmt.Fprintf(t, "%s %s\t%sby %s%s\n", what, c.ID, id, counted(len(c.Nodes), "node"), payingText(c.Accounts, c.Retired))
 	}
 	for _, n := range cfg.Networks {
 		var symbols []string
@@ -101,14 +129,6 @@ func payingText(accounts int, retired []int) string {
 	return fmt.Sprintf("; %s of ours, retired: %v", counted(accounts, "account"), retired)
 }
 
-// withoutPassword is a database's URL as it may be printed.
-func withoutPassword(text string) string {
-	if u, err := url.Parse(text); err == nil && u.User != nil {
-		return u.Redacted()
-	}
-	return text
-}
-
 func counted(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -122,20 +142,21 @@ type question struct {
 	many       bool // a line each, until one is empty
 	needed     bool
 	with       string // asked only when this flag has an answer
+	unless     string // not asked when this flag is given
 }
 
 // questions in the order of asking. What a flag has as its default an empty line takes.
 var questions = []question{
 	{flag: "data", text: "Directory for all data of the daemon"},
-	{flag: "source-node", text: "Nodes of the source chain (Ethereum's JSON-RPC), one URL a line, an empty line after the last", many: true, needed: true},
+	{flag: "source-node", text: "Nodes of the source chain (Ethereum's JSON-RPC), one URL a line, an empty line after the last", many: true, needed: true, unless: "network"},
 	{flag: "exchange-node", text: "Nodes of the exchange chain (Vite's JSON-RPC), one URL a line, an empty line after the last", many: true, needed: true},
-	{flag: "token", text: "Tokens to serve, one a line: ASSET,TOKEN,SMALLEST,LARGEST,FEE", many: true, needed: true},
+	{flag: "token", text: "Tokens to serve, one a line: [NETWORK:]ASSET,TOKEN,SMALLEST,LARGEST,FEE", many: true, needed: true},
 	{flag: "funder", text: "Addresses of your own funds, on either chain, one a line", many: true},
 	{flag: "signer", text: "Socket of a separate signer process, unix:/path (empty: the daemon signs)"},
 	{flag: "signer-config", text: "Configuration file of the signer", with: "signer"},
 	{flag: "signer-data", text: "Directory for the signer's sign-guard", with: "signer"},
 	{flag: "signer-peer", text: "User of the daemon, the only one who may connect to the signer (empty: as the socket's mode allows)", with: "signer"},
-	{flag: "signer-source-node", text: "Nodes of the source chain that the signer reads, one URL a line (empty: the daemon's)", many: true, with: "signer"},
+	{flag: "signer-source-node", text: "Nodes of the source chain that the signer reads, one URL a line (empty: the daemon's)", many: true, with: "signer", unless: "network"},
 	{flag: "signer-exchange-node", text: "Nodes of the exchange chain that the signer reads, one URL a line (empty: the daemon's)", many: true, with: "signer"},
 	{flag: "store", text: "Entropy store with the keys, created by `gatewayd wallet new` (empty: later)"},
 	{flag: "password-file", text: "File with the store's password (empty: the terminal is asked at each start)"},
@@ -148,9 +169,11 @@ func configInitCommand(w streams) *cobra.Command {
 		Long: `Ask for a gateway's settings, write its configuration, and check it against the nodes.
 
 Settings given as flags are not asked. Answers are read from standard input. Files are written only if the nodes answer, and no file is
-replaced. A token is ASSET,TOKEN,SMALLEST,LARGEST,FEE: "native" or the contract on the source chain; its id on the exchange chain; the smallest deposit
+replaced. --source-node serves one source chain, as network eth; --network NAME=URL,URL serves several. A token is ASSET,TOKEN,SMALLEST,LARGEST,FEE: "native" or the contract on the source chain; its id on the exchange chain; the smallest deposit
 and withdrawal, the largest withdrawal (0: no maximum) and the fee, all in whole tokens. The fee of the coin may be "network", the cost of the payout.
-With --signer the keys are those of ` + "`gatewayd signer`" + ` as another user of this machine: its file is written too, and its nodes are checked.`,
+Of several networks a token has the name before it: bsc:native,tti_…,0.01,100,network.
+With --signer the keys are those of ` + "`gatewayd signer`" + ` as another user of this machine: its file is written too, and its nodes are checked.
+Both files include the policy file, which has the tokens and networks. A signer on another machine needs a copy of it next to its own file.`,
 		Example: `  gatewayd config init --source-node https://a.example --source-node https://b.example --source-node https://c.example \
     --exchange-node http://127.0.0.1:48132 --token native,tti_687d8a93915393b219212c73,0.01,100,network < /dev/null`,
 	}
@@ -158,14 +181,19 @@ With --signer the keys are those of ` + "`gatewayd signer`" + ` as another user 
 	f := c.Flags()
 	f.String("data", "data", "directory for all data of the daemon")
 	f.StringArray("source-node", nil, "URL of a node of the source chain; once for each")
+	f.StringArray("network", nil, "NAME=URL,URL: a source chain and its nodes; once for each")
+	f.String("database", "", "postgres:// URL of the records; empty: a file in the data directory")
+	f.Bool("exchange", false, "serve the exchange API too")
 	f.StringArray("exchange-node", nil, "URL of a node of the exchange chain; once for each")
-	f.StringArray("token", nil, "ASSET,TOKEN,SMALLEST,LARGEST,FEE; once for each")
+	f.StringArray("token", nil, "[NETWORK:]ASSET,TOKEN,SMALLEST,LARGEST,FEE; once for each")
 	f.StringArray("funder", nil, "address of your own funds; once for each")
 	f.String("signer", "", "unix:/path of the socket of a separate signer process; empty: the daemon signs")
 	f.String("signer-config", "signer.yaml", "configuration file of the signer")
+	f.String("policy-config", "policy.yaml", "file that the daemon's and the signer's configuration include")
 	f.String("signer-data", "signer", "directory for the signer's sign-guard")
 	f.String("signer-peer", "", "user of the daemon, the only one who may connect to the signer")
 	f.StringArray("signer-source-node", nil, "URL of a node of the source chain that the signer reads; once for each; none: the daemon's")
+	f.StringArray("signer-network", nil, "NAME=URL,URL: nodes of a source chain that the signer reads; once for each; none: the daemon's")
 	f.StringArray("signer-exchange-node", nil, "URL of a node of the exchange chain that the signer reads; once for each; none: the daemon's")
 	f.String("store", "", "entropy store with the keys")
 	f.String("password-file", "", "file with the store's password")
@@ -178,7 +206,7 @@ With --signer the keys are those of ` + "`gatewayd signer`" + ` as another user 
 		if err != nil {
 			return err
 		}
-		made, err := firstConfigs(cmd.Context(), *path, f.Lookup("signer-config").Value.String(), answers)
+		made, err := firstConfigs(cmd.Context(), *path, f.Lookup("signer-config").Value.String(), f.Lookup("policy-config").Value.String(), answers)
 		if err != nil {
 			return err
 		}
@@ -195,7 +223,7 @@ With --signer the keys are those of ` + "`gatewayd signer`" + ` as another user 
 // interview asks for what no flag has given.
 func interview(w streams, f *pflag.FlagSet) (a operator.Answers, err error) {
 	for _, q := range questions {
-		if f.Changed(q.flag) || q.with != "" && f.Lookup(q.with).Value.String() == "" {
+		if f.Changed(q.flag) || q.unless != "" && f.Changed(q.unless) || q.with != "" && f.Lookup(q.with).Value.String() == "" {
 			continue
 		}
 		if err := q.ask(w, f.Lookup(q.flag)); err != nil {
@@ -205,11 +233,26 @@ func interview(w streams, f *pflag.FlagSet) (a operator.Answers, err error) {
 	text := func(name string) string { return f.Lookup(name).Value.String() }
 	list := func(name string) []string { return f.Lookup(name).Value.(pflag.SliceValue).GetSlice() }
 	a = operator.Answers{
-		Data: text("data"), Source: list("source-node"), Exchange: list("exchange-node"), Funders: list("funder"),
+		Data: text("data"), Database: text("database"), ServesOrders: text("exchange") == "true", Policy: filepath.Base(text("policy-config")), Exchange: list("exchange-node"), Funders: list("funder"),
 		Store: text("store"), PasswordFile: text("password-file"), Listen: text("listen"),
 		Signer: operator.Signer{
-			Listen: text("signer"), Data: text("signer-data"), Peer: text("signer-peer"), Source: list("signer-source-node"), Exchange: list("signer-exchange-node"),
+			Listen: text("signer"), Data: text("signer-data"), Peer: text("signer-peer"), Exchange: list("signer-exchange-node"),
 		},
+	}
+	for _, side := range []struct {
+		nodes, networks string
+		to              *[]operator.Source
+	}{{"source-node", "network", &a.Networks}, {"signer-source-node", "signer-network", &a.Signer.Networks}} {
+		if nodes := list(side.nodes); len(nodes) > 0 {
+			*side.to = append(*side.to, operator.Source{Name: "eth", Nodes: nodes})
+		}
+		for _, one := range list(side.networks) {
+			b, err := operator.ParseSource(one)
+			if err != nil {
+				return a, operator.Usagef("--%s: %w", side.networks, err)
+			}
+			*side.to = append(*side.to, b)
+		}
 	}
 	for _, one := range list("token") {
 		t, err := operator.ParseToken(one)
@@ -257,9 +300,9 @@ func requireMissing(path, flag string) error {
 	return nil
 }
 
-// firstConfigs writes the daemon's file, and the signer's where there is one, and takes both away
-// again if either breaks a rule.
-func firstConfigs(ctx context.Context, daemon, signer string, a operator.Answers) (made []config.Config, err error) {
+// firstConfigs writes the daemon's file, and where there is a signer its file and the policy that both
+// include. It takes all away again if one breaks a rule.
+func firstConfigs(ctx context.Context, daemon, signer, policy string, a operator.Answers) (made []config.Config, err error) {
 	if a.Signer.Listen != "" {
 		if err := requireMissing(signer, "--signer-config"); err != nil {
 			return nil, err
@@ -269,30 +312,50 @@ func firstConfigs(ctx context.Context, daemon, signer string, a operator.Answers
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := firstConfig(daemon, files.Daemon)
-	if err != nil || files.Signer == nil {
-		return []config.Config{cfg}, err
+	type newFile struct {
+		path string
+		text []byte
 	}
-	own, err := firstConfig(signer, files.Signer)
-	if err != nil {
-		return nil, errors.Join(err, os.Remove(daemon))
+	list, load := []newFile{{daemon, files.Daemon}}, []string{daemon}
+	if files.Signer != nil {
+		list, load = append(list, newFile{signer, files.Signer}), append(load, signer)
+		for _, dir := range slices.Compact([]string{filepath.Dir(daemon), filepath.Dir(signer)}) {
+			list = append(list, newFile{filepath.Join(dir, filepath.Base(policy)), files.Policy})
+		}
 	}
-	return []config.Config{cfg, own}, nil
+	var written []string
+	defer func() {
+		for _, path := range written {
+			if err != nil {
+				err = errors.Join(err, os.Remove(path))
+			}
+		}
+	}()
+	for _, f := range list {
+		if err := writeNew(f.path, f.text); err != nil {
+			return nil, err
+		}
+		written = append(written, f.path)
+	}
+	for _, path := range load {
+		cfg, err := config.Load(path)
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, cfg)
+	}
+	return made, nil
 }
 
-// firstConfig writes a file, and takes it away again if it breaks a rule.
-func firstConfig(path string, text []byte) (config.Config, error) {
+// writeNew writes a file that does not exist.
+func writeNew(path string, text []byte) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return config.Config{}, err
+		return err
 	}
 	_, err = file.Write(text)
 	if err = errors.Join(err, file.Close()); err != nil {
-		return config.Config{}, errors.Join(err, os.Remove(path))
+		return errors.Join(err, os.Remove(path))
 	}
-	cfg, err := config.Load(path)
-	if err != nil {
-		return cfg, errors.Join(err, os.Remove(path))
-	}
-	return cfg, nil
+	return nil
 }
