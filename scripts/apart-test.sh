@@ -12,12 +12,12 @@ chains() {
 	eventually "${program[@]}" health --url http://127.0.0.1:18080/health
 }
 
-# configure makes config.yaml and signer.yaml in the folder: configure DATA SIGNER-DATA STORE PASSWORD-FILE PEER
+# configure makes config.yaml, signer.yaml and policy.yaml in the folder: configure DATA SIGNER-DATA STORE PASSWORD-FILE PEER
 configure() {
 	"${program[@]}" config init -c "$inside/config.yaml" --data "$1" --source-node $source --exchange-node $exchange --token native,$token,0.01,0,0.01 --listen $gateway \
 		--signer unix:/run/gatewayd-signer/signer.sock --signer-config "$inside/signer.yaml" --signer-data "$2" --store "$3" --password-file "$4" --signer-peer "$5" 2>/dev/null </dev/null
 	# Money should arrive while somebody watches.
-	sed -i 's/finality: finalized/finality: "3"/; s/confirmations: 180/confirmations: 2/; s/{count: 64, tag: true}/{count: 3}/; s/{count: 180}/{count: 2}/' "$folder"/{config,signer}.yaml
+	sed -i 's/finality: finalized/finality: "3"/; s/confirmations: 180/confirmations: 2/; s/{count: 64, tag: true}/{count: 3}/; s/{count: 180}/{count: 2}/' "$folder/policy.yaml"
 }
 
 # bridged has a user deposit and withdraw.

@@ -40,6 +40,7 @@ chains
 password 65533 $own/password
 printf '%s\n' "$everybody" | "${signer[@]}" wallet recover --dir $own/wallet --password-file $own/password 2>/dev/null
 configure /data $own "$(cd "$root" && echo .$own/wallet/vite_* | cut -c2-)" $own/password 65532
+install -o 65533 -g 65533 -m 600 "$folder/policy.yaml" "$root$own/policy.yaml"
 install -o 65533 -g 65533 -m 600 "$folder/signer.yaml" "$root$own/signer.yaml" && rm "$folder/signer.yaml"
 if "${program[@]}" config check -c $own/signer.yaml 2>/dev/null; then fail "the daemon's user reads the signer's folder"; fi
 "${signer[@]}" signer -c $own/signer.yaml 2>"$root/tmp/signer.log" &

@@ -66,7 +66,9 @@ install -o gatewayd-signer -g gatewayd-signer -m 600 /dev/stdin /etc/gatewayd-si
 printf '%s\n' "$everybody" | as_signer gatewayd wallet recover --dir $own/wallet --password-file /etc/gatewayd-signer/password 2>/dev/null
 configure $state $own "$(echo $own/wallet/vite_*)" /etc/gatewayd-signer/password gatewayd
 shown install -o root -g gatewayd -m 640 $state/config.yaml $config
+shown install -o root -g gatewayd -m 640 $state/policy.yaml /etc/gatewayd/policy.yaml
 shown install -o root -g gatewayd-signer -m 640 $state/signer.yaml /etc/gatewayd-signer/signer.yaml
+shown install -o root -g gatewayd-signer -m 640 $state/policy.yaml /etc/gatewayd-signer/policy.yaml
 shown systemctl enable --now gatewayd-signer 2>/dev/null || fail "no start: $(log gatewayd-signer | tail -5)"
 eventually as_signer gatewayd health -c /etc/gatewayd-signer/signer.yaml
 as gatewayd doctor -c $config >/root/doctor.log 2>&1 || true # it has nothing against the signer

@@ -194,3 +194,28 @@ func TestDisagreementEndsByItself(t *testing.T) {
 	require.NoError(t, err, "though nobody asks it for a head")
 	require.Equal(t, held, now)
 }
+
+// TestNodesAreExchanged: a chain in use takes other nodes at once, and a majority is one of those
+// that are configured then. A wrong list changes nothing.
+func TestNodesAreExchanged(t *testing.T) {
+	b := setup(t)
+	b.mine(2)
+	adapter, _ := b.watched(b.dev.URL())
+	b.everything(adapter)
+	const first, second = "http://127.0.0.1:1", "http://127.0.0.1:2" // nothing answers
+	require.NoError(t, adapter.SetNodes([]string{b.dev.URL(), first, second}))
+	require.Len(t, adapter.Nodes(), 3)
+	_, err := adapter.Head(t.Context())
+	require.ErrorIs(t, err, chain.ErrUnavailable, "one of three is no majority")
+	_, err = adapter.AccountHead(t.Context(), b.hot.Account)
+	require.ErrorIs(t, err, chain.ErrUnavailable)
+	for _, wrong := range [][]string{nil, {b.dev.URL(), b.dev.URL()}, {"ftp://x"}} {
+		require.Error(t, adapter.SetNodes(wrong))
+		require.Len(t, adapter.Nodes(), 3)
+	}
+	require.NoError(t, adapter.SetNodes([]string{b.dev.URL(), b.dev.WSURL(), first}))
+	b.everything(adapter)
+	require.NoError(t, adapter.SetNodes([]string{b.dev.WSURL()}))
+	b.everything(adapter)
+	require.Len(t, adapter.Nodes(), 1)
+}

@@ -115,3 +115,29 @@ func TestDeadNodeIsNamedByNumberOnly(t *testing.T) {
 	require.Error(t, status[0].Err)
 	require.Equal(t, 1, status[0].Number)
 }
+
+// TestNodesAreExchanged: a chain in use takes other nodes at once, and a majority is one of those
+// that are configured then. A wrong list changes nothing.
+func TestNodesAreExchanged(t *testing.T) {
+	l := newLedger(t)
+	c := l.open(t)
+	head := func() error {
+		_, err := c.Head(t.Context())
+		return err
+	}
+	require.NoError(t, head())
+	const first, second = "http://127.0.0.1:1", "http://127.0.0.1:2" // nothing answers
+	require.NoError(t, c.SetNodes([]string{l.ws, first, second}))
+	require.Len(t, c.Nodes(), 3)
+	require.ErrorIs(t, head(), chain.ErrUnavailable, "one of three is no majority")
+	for _, wrong := range [][]string{nil, {l.ws, l.ws}, {"ftp://x"}} {
+		require.Error(t, c.SetNodes(wrong))
+		require.Len(t, c.Nodes(), 3)
+	}
+	require.NoError(t, c.SetNodes([]string{first, l.url, l.ws}))
+	require.NoError(t, head())
+	require.NotEmpty(t, line(t, c, 1))
+	require.NoError(t, c.SetNodes([]string{l.ipc}))
+	require.NoError(t, head())
+	require.Len(t, c.Nodes(), 1)
+}

@@ -125,6 +125,9 @@ func absent(cfg config.Config, servers []string) (list []Absent) {
 		}
 	}
 	const secret = "keys and secrets are never in a backup: keep them separately"
+	for _, path := range cfg.Included {
+		add("the configuration includes it: keep a copy with the configuration", path)
+	}
 	if cfg.Wallet.Remote() {
 		add("it belongs to the signer: run `gatewayd signer backup` on its machine after this", "sign-guard")
 	}
