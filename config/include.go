@@ -11,20 +11,38 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// Bounds of included files.
-const (
-	maxIncluded     = 16
-	maxIncludedSize = 1 << 20
-)
+// MaxIncluded bounds the files that a configuration includes.
+const MaxIncluded = 16
 
-// include reads a file that f names. Its path is relative to f's folder.
-func (f file) include(name string, before []file) (part file, err error) {
-	path := name
-	if !filepath.IsAbs(name) {
-		path = filepath.Join(filepath.Dir(f.path), name)
+// maxIncludedSize bounds the size of each.
+const maxIncludedSize = 1 << 20
+
+// Includes returns the files that a configuration includes, without reading them.
+func Includes(path string) (list []string, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
 	}
-	if len(before) > maxIncluded {
-		return part, fmt.Errorf("at most %d files", maxIncluded)
+	f, c, err := parseFile(path, text)
+	for _, name := range c.Include {
+		list = append(list, f.beside(name))
+	}
+	return list, err
+}
+
+// beside returns the path of a file that f names: relative to f's folder.
+func (f file) beside(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(filepath.Dir(f.path), name)
+}
+
+// include reads a file that f names.
+func (f file) include(name string, before []file) (part file, err error) {
+	path := f.beside(name)
+	if len(before) > MaxIncluded {
+		return part, fmt.Errorf("at most %d files", MaxIncluded)
 	}
 	if slices.ContainsFunc(before, func(other file) bool { return sameFile(other.path, path) }) {
 		return part, fmt.Errorf("%s is the file itself, or is listed twice", path)

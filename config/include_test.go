@@ -88,7 +88,7 @@ func TestIncludeFaults(t *testing.T) {
 		})
 	}
 	many, files := []string{}, map[string]string{}
-	for i := range maxIncluded + 1 {
+	for i := range MaxIncluded + 1 {
 		many = append(many, fmt.Sprintf("%d.yaml", i))
 		files[many[i]] = ""
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"gatewayd/config"
 	"gatewayd/exchangeapi/apikey"
@@ -40,7 +41,7 @@ func noSchema() database.Schema { return database.Schema{} }
 // that records and index have followed. In the other order a restore would look like a fork, or
 // like a lost signature.
 func known() []part {
-	return []part{
+	list := []part{
 		{name: recordsName, kind: stored, schema: records.Schema},
 		{name: guardName, kind: guarded, schema: noSchema},
 		{name: indexName, kind: derived, schema: index.Schema},
@@ -50,7 +51,17 @@ func known() []part {
 		{name: genesisName, kind: plain},
 		{name: configName, kind: plain},
 	}
+	for i := range config.MaxIncluded {
+		list = append(list, part{name: includedName(i), kind: plain})
+	}
+	return list
 }
+
+// includedName is the name of a file that the configuration includes, by its place in the list.
+func includedName(i int) string { return fmt.Sprintf("included/%d.yaml", i+1) }
+
+// ofConfig reports whether a part is a file of the configuration.
+func (p part) ofConfig() bool { return p.name == configName || strings.HasPrefix(p.name, "included/") }
 
 func find(name string) (part, bool) {
 	all := known()
@@ -67,6 +78,9 @@ func (k kind) database() bool { return k == derived || k == stored || k == guard
 // it.
 func parts(cfg config.Config) (list []part, servers []string) {
 	paths := map[string]string{configName: cfg.Path}
+	for i, path := range cfg.Included {
+		paths[includedName(i)] = path
+	}
 	if cfg.Signs() {
 		paths[guardName] = filepath.Join(cfg.Data, "guard.db")
 		list = listed(paths)
@@ -125,9 +139,6 @@ func absent(cfg config.Config, servers []string) (list []Absent) {
 		}
 	}
 	const secret = "keys and secrets are never in a backup: keep them separately"
-	for _, path := range cfg.Included {
-		add("the configuration includes it: keep a copy with the configuration", path)
-	}
 	if cfg.Wallet.Remote() {
 		add("it belongs to the signer: run `gatewayd signer backup` on its machine after this", "sign-guard")
 	}

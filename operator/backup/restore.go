@@ -56,6 +56,7 @@ type restore struct {
 	aside  []move
 	locks  []*flock.Flock
 	staged []string
+	made   []string // files that the configuration includes, which were missing
 	report Restored
 }
 
@@ -109,10 +110,35 @@ func (r *restore) readConfig(path string) (err error) {
 	if err := r.stageFile(configName, path); err != nil {
 		return err
 	}
+	if err := r.putIncluded(stagedPath(path)); err != nil {
+		return fmt.Errorf("the configuration in the backup: %w", err)
+	}
 	if r.cfg, err = config.Load(stagedPath(path)); err != nil {
 		return fmt.Errorf("the configuration in the backup: %w", err)
 	}
 	r.cfg.Path = path
+	return nil
+}
+
+// putIncluded puts back the files that the backup's configuration includes, where they are missing:
+// it cannot be read without them. They are removed again if the restore fails.
+func (r *restore) putIncluded(path string) error {
+	list, err := config.Includes(path)
+	if err != nil {
+		return err
+	}
+	for i, to := range list {
+		if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) || r.entry(includedName(i)) == nil {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+			return err
+		}
+		r.made = append(r.made, to)
+		if err := r.extract(includedName(i), to); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -128,7 +154,7 @@ func (r *restore) plan() error {
 	for _, p := range wanted {
 		paths[p.name] = true
 		switch {
-		case p.name == configName, !r.wants(p):
+		case p.ofConfig(), !r.wants(p):
 		case r.entry(p.name) != nil:
 			r.list = append(r.list, p)
 		case p.needs():
@@ -325,6 +351,7 @@ func (r *restore) replace(ctx context.Context) error {
 			return halfway(err)
 		}
 	}
+	r.report.Put, r.made = append(r.report.Put, r.made...), nil
 	if _, err := os.Lstat(stagedPath(r.cfg.Path)); err == nil {
 		return r.put(r.cfg.Path)
 	}
@@ -354,6 +381,9 @@ func (r *restore) put(path string) error {
 func (r *restore) cleanUp() {
 	for _, path := range r.staged {
 		_ = removeDatabase(path)
+	}
+	for _, path := range r.made {
+		_ = os.Remove(path)
 	}
 	for _, l := range r.locks {
 		_ = l.Close()

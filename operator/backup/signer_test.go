@@ -62,6 +62,41 @@ func TestSignerApart(t *testing.T) {
 	require.Equal(t, uint64(3), next)
 }
 
+// TestIncludedFiles: a backup contains the files that the configuration includes. A restore without
+// a configuration puts them back where they are missing, and leaves an existing one.
+func TestIncludedFiles(t *testing.T) {
+	g := newGateway(t)
+	text, err := os.ReadFile(g.config)
+	require.NoError(t, err)
+	signer, policy := filepath.Join(g.dir, "signer.yaml"), filepath.Join(g.dir, "parts", "policy.yaml")
+	require.NoError(t, os.Mkdir(filepath.Dir(policy), 0o700))
+	require.NoError(t, os.WriteFile(policy, text, 0o600))
+	require.NoError(t, os.WriteFile(signer, []byte("include: [parts/policy.yaml]\nsigner: {listen: \"unix:/nowhere/s\"}\n"), 0o600))
+	cfg, err := config.Load(signer)
+	require.NoError(t, err)
+	target := filepath.Join(g.dir, "signer.tar")
+	_, err = backup.Write(t.Context(), cfg, target, backup.Options{})
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(signer))
+	require.NoError(t, os.RemoveAll(filepath.Dir(policy)))
+	require.NoError(t, os.Rename(g.at("guard.db"), g.at("guard.away")))
+	r, err := backup.Restore(t.Context(), target, signer, backup.RestoreOptions{})
+	require.NoError(t, err)
+	require.Contains(t, r.Put, policy)
+	again, err := config.Load(signer)
+	require.NoError(t, err)
+	require.Equal(t, cfg, again)
+
+	require.NoError(t, os.Remove(signer))
+	changed := append(slices.Clone(text), "\n# of this machine\n"...)
+	require.NoError(t, os.WriteFile(policy, changed, 0o600))
+	_, err = backup.Restore(t.Context(), target, signer, backup.RestoreOptions{})
+	require.NoError(t, err)
+	kept, err := os.ReadFile(policy)
+	require.NoError(t, err)
+	require.Equal(t, string(changed), string(kept))
+}
+
 // TestSignerOnAServer: the signer's backup contains a sign-guard on a PostgreSQL server as it
 // contains a file. It restores it into an empty database, also from a file's backup, and never over
 // an existing one.
