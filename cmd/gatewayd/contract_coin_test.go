@@ -167,6 +167,7 @@ func TestCoinOfContractsIsProven(t *testing.T) {
 	out, _ := v.runCommand(t, "doctor") // it has other findings
 	require.Contains(t, out, "coin sent by contracts: found by balances within 1s, because the node does not trace (")
 	require.Contains(t, out, "; credited once the signer has proven it")
+	require.Contains(t, findLine(out, "ok", "signer policy: hash"), ", the same as the signer's")
 }
 
 // heldIDs are the records that wait for an operator.
