@@ -52,8 +52,9 @@ type Config struct {
 	asFile  *Config  // the file's content, if this copy was changed since
 }
 
-// Load reads a file strictly, with those that it includes: an unknown key or a wrong type is an error
-// that shows file and line. With an error of the check it returns the section log, in which the caller can report it.
+// Load reads a file strictly, with those that it includes: an unknown key or a wrong type is an
+// error that shows file and line. With an error of the check it returns the section log, in which
+// the caller can report it.
 func Load(path string) (Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -95,7 +95,7 @@ var listNames = map[string]string{"ethereum": "id", "vite": "id", "networks": "n
 
 // merger joins the keys of files.
 type merger struct {
-	places  map[ast.Node]string // file of each key
+	origins map[ast.Node]string // file of each key
 	anchors map[string]string   // file of each anchor
 	file    string              // that is being read
 	fault   error
@@ -106,7 +106,7 @@ func merged(all []file) (file, error) {
 	if len(all) == 1 {
 		return all[0], nil
 	}
-	m := &merger{places: map[ast.Node]string{}, anchors: map[string]string{}}
+	m := &merger{origins: map[ast.Node]string{}, anchors: map[string]string{}}
 	tree := file{path: all[0].path, root: ast.Mapping(nil, false)}
 	for _, f := range all {
 		if f.root == nil {
@@ -128,7 +128,7 @@ func merged(all []file) (file, error) {
 func (m *merger) Visit(n ast.Node) ast.Visitor {
 	switch n := n.(type) {
 	case *ast.MappingValueNode:
-		m.places[n] = fmt.Sprintf("%s line %d", m.file, n.Key.GetToken().Position.Line)
+		m.origins[n] = fmt.Sprintf("%s line %d", m.file, n.Key.GetToken().Position.Line)
 	case *ast.AnchorNode:
 		name := n.Name.GetToken().Value
 		if other, known := m.anchors[name]; known && other != m.file {
@@ -181,7 +181,7 @@ func (m *merger) joinValues(path, kind string, into, from *ast.MappingValueNode)
 	if name := listNames[kind]; name != "" && isList && areLists {
 		return m.joinLists(path, kind, name, list, more)
 	}
-	return fmt.Errorf("%s is defined twice: %s and %s", path, m.places[into], m.places[from])
+	return fmt.Errorf("%s is defined twice: %s and %s", path, m.origins[into], m.origins[from])
 }
 
 // joinLists adds the elements of a list to another one.

@@ -300,8 +300,8 @@ func requireMissing(path, flag string) error {
 	return nil
 }
 
-// firstConfigs writes the daemon's file, and where there is a signer its file and the policy that both
-// include. It takes all away again if one breaks a rule.
+// firstConfigs writes the daemon's file, and where there is a signer its file and the policy that
+// both include. It takes all away again if one breaks a rule.
 func firstConfigs(ctx context.Context, daemon, signer, policy string, a operator.Answers) (made []config.Config, err error) {
 	if a.Signer.Listen != "" {
 		if err := requireMissing(signer, "--signer-config"); err != nil {
