@@ -32,7 +32,13 @@ const takeoverBound = 20 * time.Second
 func newServingPair(t *testing.T, server *recordstest.Server) *pair {
 	t.Helper()
 	p := newPairOn(t, server.Database(t))
-	index, keys := server.Empty(t), server.Empty(t)
+	p.serveExchange(t, server.Empty(t), server.Empty(t))
+	return p
+}
+
+// serveExchange adds the exchange API to both processes.
+func (p *pair) serveExchange(t *testing.T, index, keys string) {
+	t.Helper()
 	for i := range p.configs {
 		c := &p.configs[i]
 		c.Exchange = &config.Exchange{Keys: keys, SecretFile: filepath.Join(p.dir, "secret")}
@@ -41,7 +47,6 @@ func newServingPair(t *testing.T, server *recordstest.Server) *pair {
 		c.Gateway.RatePerSecond, c.Gateway.Burst = 10_000, 10_000
 		writeReplica(t, *c)
 	}
-	return p
 }
 
 // urls are those of a process's two listeners.

@@ -31,7 +31,7 @@ func splitSigner(t *testing.T, c *config.Config) *signerProcess {
 	s := &signerProcess{config: filepath.Join(dir, "signer.yaml"), socket: filepath.Join(dir, "signer.sock"), data: filepath.Join(dir, "data")}
 	of := *c
 	of.Data, of.Wallet.RPC, of.Exchange, of.Embedded = s.data, c.Wallet.RPC, nil, nil
-	of.Signer = config.Signer{Config: c.Signer.Config, Place: remote.Config{Listen: "unix:" + s.socket}}
+	of.Signer = config.Signer{Config: c.Signer.Config, Guard: c.Signer.Guard, Place: remote.Config{Listen: "unix:" + s.socket}}
 	text, err := yaml.Marshal(of)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(s.config, text, 0o600))

@@ -52,13 +52,19 @@ func newPair(t *testing.T) *pair {
 func newPairOn(t *testing.T, database string) *pair {
 	t.Helper()
 	p := newPairApart(t, database)
+	p.startSigner(t)
+	return p
+}
+
+// startSigner starts a signer for both daemons.
+func (p *pair) startSigner(t *testing.T) {
+	t.Helper()
 	signer := splitSigner(t, &p.configs[0])
 	p.configs[1].Wallet = p.configs[0].Wallet
 	for _, c := range p.configs {
 		writeReplica(t, c)
 	}
 	signer.start(t)
-	return p
 }
 
 func writeReplica(t *testing.T, c config.Config) {
