@@ -100,6 +100,7 @@ check "PKCS#11, on SoftHSM2" go test -count=1 -tags pkcs11 -run 'Module|Session'
 check "contracts are as generated" scripts/contracts.sh --check
 check "pages are as built" scripts/web.sh --check
 check "site of the documents" scripts/site.sh
+check "objects of Kubernetes" scripts/kubernetes.sh
 
 # The linters are built and run beside the tests, which wait for blocks much of their time.
 nice -n 10 scripts/lint.sh >build/lint.log 2>&1 &
