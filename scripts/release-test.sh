@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs and runs what `make release` left in build/release: release-test.sh [CHECK ...]
-# checksums, rebuild (the same bytes from another folder and an empty cache), package (in a Debian without Go or Node, under its systemd),
+# checksums, files (of the archive), rebuild (the same bytes from another folder and an empty cache), package (in a Debian without Go or Node, under its systemd),
 # image (read-only, not root), arm64 (under qemu). Needs root, for it makes a root file system with debootstrap and enters it.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -31,6 +31,13 @@ debian() {
 }
 
 checksums() { (cd "$release" && sha256sum --quiet -c SHA256SUMS); }
+
+# Files that run several processes are in the archive.
+files() {
+	local list
+	list=$(tar -tzf "$release/gatewayd_${version}_linux_amd64.tar.gz") &&
+		grep -q /ops/haproxy.cfg <<<"$list" && grep -q /ops/kubernetes/kustomization.yaml <<<"$list" && grep -q /ops/postgres/grants.sql <<<"$list"
+}
 
 # The same sources in another folder, compiled anew.
 rebuild() {
@@ -81,7 +88,7 @@ arm64() {
 }
 
 passed=0 failed=0
-[ $# -gt 0 ] || set -- checksums package image arm64 rebuild
+[ $# -gt 0 ] || set -- checksums files package image arm64 rebuild
 for check in "$@"; do
 	if "$check"; then
 		passed=$((passed + 1)) && echo "ok      $check"

@@ -44,7 +44,7 @@ archive() { # architecture
 	cp LICENSE config.example.yaml "$dir"
 	documents "$dir/docs"
 	mv "$dir/docs"/{README.md,CHANGELOG.md,SECURITY.md,NOTICE,THIRD-PARTY-LICENCES} "$dir"
-	cp -r "$work/completions" "$work/man" packaging "$dir"
+	cp -r "$work/completions" "$work/man" packaging ops "$dir"
 	tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" --format=gnu -C "$work" -c "$name" |
 		gzip -9n >"$out/$name.tar.gz"
 }
@@ -58,7 +58,7 @@ package() { # architecture
 	install -m 644 packaging/sysusers.conf "$root/usr/lib/sysusers.d/gatewayd.conf"
 	packaged_config >"$root/etc/gatewayd/config.yaml"
 	documents "$share/doc/gatewayd"
-	cp packaging/copyright "$share/doc/gatewayd/"
+	cp -r packaging/copyright ops "$share/doc/gatewayd/"
 	cp "$work/completions/gatewayd.bash" "$share/bash-completion/completions/gatewayd"
 	cp "$work/completions/gatewayd.zsh" "$share/zsh/vendor-completions/_gatewayd"
 	cp "$work/completions/gatewayd.fish" "$share/fish/vendor_completions.d/gatewayd.fish"
