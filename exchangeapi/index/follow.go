@@ -46,21 +46,27 @@ func newFollower(x *Index) *follower {
 // logged and tried again.
 func (x *Index) Run(ctx context.Context) error {
 	woken := make(chan struct{}, 1) // one is enough: a poll reads everything
-	var listener sync.WaitGroup
-	defer listener.Wait()
+	var listeners sync.WaitGroup
+	defer listeners.Wait()
 	defer x.store.stopLeading(ctx)
-	listener.Go(func() { x.follower.listen(ctx, woken) })
+	listeners.Go(func() { x.follower.listen(ctx, woken) })
+	listeners.Go(func() { x.follower.listenToOutbox(ctx) })
 	tick, aging := time.NewTicker(x.config.Poll), time.NewTicker(agingEvery)
 	defer tick.Stop()
 	defer aging.Stop()
 	for n := 0; ctx.Err() == nil; n++ {
 		x.follower.poll(ctx, n)
-		select {
-		case <-ctx.Done():
-		case <-tick.C:
-		case <-woken:
-		case <-aging.C:
-			x.announceAged()
+		for due := false; !due; {
+			select {
+			case <-ctx.Done():
+				due = true
+			case <-tick.C:
+				due = true
+			case <-woken:
+				due = true
+			case <-aging.C:
+				x.announceAged()
+			}
 		}
 	}
 	return nil
@@ -157,7 +163,7 @@ func (f *follower) readChanges(ctx context.Context) error {
 	x := f.index
 	x.commits.Lock()
 	defer x.commits.Unlock()
-	if before := x.trouble.Load(); before != nil && standstill(*before) == nil && !errors.Is(*before, errLeaderBehind) && !errors.Is(*before, errNotCompared) {
+	if x.mayLack() {
 		if err := x.resync(ctx); err != nil {
 			return fmt.Errorf("reading the index: %w", err)
 		}
@@ -166,6 +172,17 @@ func (f *follower) readChanges(ctx context.Context) error {
 	if !x.store.shared() {
 		return nil
 	}
+	return x.takeOver(ctx)
+}
+
+// mayLack reports whether the last poll met an error after which the cache may lack stored changes.
+func (x *Index) mayLack() bool {
+	before := x.trouble.Load()
+	return before != nil && standstill(*before) == nil && !errors.Is(*before, errLeaderBehind) && !errors.Is(*before, errNotCompared)
+}
+
+// takeOver is replay with its news recorded. It is called under commits.
+func (x *Index) takeOver(ctx context.Context) error {
 	moved, err := x.replay(ctx)
 	if moved && err == nil {
 		x.lag.hear(x.config.Now())

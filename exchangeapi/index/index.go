@@ -32,6 +32,9 @@ type Config struct {
 	// URL is "sqlite:PATH" or "postgres://user@host/name?...". The tables' names begin with ex_, so a server's database may be
 	// shared. The password of a server belongs in PGPASSFILE or PGPASSWORD.
 	URL string `yaml:"url"`
+	// ReadURL is a standby of the server of URL. Trades, bars, transfers and ended orders are read
+	// from it while it has all that this process has shown. Empty: all is read from URL.
+	ReadURL string `yaml:"read_url"`
 	// Poll is the interval at which a node without subscriptions is asked; 300 ms if zero.
 	Poll time.Duration `yaml:"poll"`
 	// Precisions are the decimals of markets, by symbol. Without a line a market's prices have as
@@ -52,10 +55,28 @@ func (c Config) Check() error {
 	if c.Poll < 0 || c.Poll > time.Minute {
 		return errors.New("poll: must be a duration up to a minute")
 	}
+	if err := c.checkReadURL(); err != nil {
+		return fmt.Errorf("read_url: %w", err)
+	}
 	for symbol, p := range c.Precisions {
 		if err := p.check(); err != nil {
 			return fmt.Errorf("precisions: %s: %w", symbol, err)
 		}
+	}
+	return nil
+}
+
+func (c Config) checkReadURL() error {
+	if c.ReadURL == "" {
+		return nil
+	}
+	for _, url := range []string{c.URL, c.ReadURL} {
+		if _, file := database.Path(url); file || database.CheckURL(url) != nil {
+			return errors.New("it and url must be postgres:// addresses")
+		}
+	}
+	if c.Poll > maxStandbyPoll {
+		return fmt.Errorf("poll must be at most %s with it", maxStandbyPoll)
 	}
 	return nil
 }
@@ -82,13 +103,16 @@ type Index struct {
 	node   Node
 	log    logrus.FieldLogger
 	store  *store
-	cache  *cache
-	feed   feed
+	// standby is nil without one.
+	standby *standby
+	cache   *cache
+	feed    feed
 	// commits delays the next commit until the cache and the subscribers have the present one.
 	commits sync.Mutex
 	noted   noteBatch
 	cursors map[contract]cursor // under commits
 	seq     uint64              // of the last change in the outbox that the cache has; under commits
+	shown   atomic.Uint64       // the same, as soon as a reader may see it
 	caught  atomic.Bool
 	reached atomic.Bool
 	trouble atomic.Pointer[error]
@@ -122,14 +146,17 @@ func New(ctx context.Context, c Config, n Node, log logrus.FieldLogger) (*Index,
 	}
 	x.follower = newFollower(x)
 	x.lag.open(c.Now())
-	if err := x.reload(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("opening the index: %w", err), s.close())
+	if x.standby, err = openStandby(ctx, s, c.ReadURL, &x.shown, log); err == nil {
+		err = x.reload(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("opening the index: %w", err), x.Close())
 	}
 	return x, nil
 }
 
 // Close closes the database; end Run first.
-func (x *Index) Close() error { return x.store.close() }
+func (x *Index) Close() error { return errors.Join(x.standby.close(), x.store.close()) }
 
 // Pools returns the state of the pools of connections, for metrics.
 func (x *Index) Pools() map[string]sql.DBStats { return x.store.db.Pools() }
@@ -196,6 +223,7 @@ func (x *Index) reload(ctx context.Context) error {
 		return err
 	}
 	x.cursors, x.seq = cursors, seq
+	x.shown.Store(seq)
 	x.cache.replace(&c)
 	return nil
 }
@@ -241,7 +269,7 @@ func (x *Index) commit(ctx context.Context, tops map[contract]uint64, f func(*ap
 		e.final = a.written
 		err = a.flush()
 		if err == nil && x.store.shared() && !e.isNothing() {
-			seq, err = t.addToOutbox(e)
+			seq, err = t.addToOutbox(e, x.store.wake)
 		}
 		return err
 	})
@@ -261,7 +289,7 @@ func (x *Index) publishCommit(ctx context.Context, e *changes, seq uint64) error
 		_, err := x.replay(ctx)
 		return err
 	}
-	if err := x.publishChanges(ctx, e); err != nil {
+	if err := x.publishChanges(ctx, e, seq); err != nil {
 		return err
 	}
 	if seq > x.seq {
@@ -272,8 +300,12 @@ func (x *Index) publishCommit(ctx context.Context, e *changes, seq uint64) error
 	return nil
 }
 
-// publishChanges brings the changes of a commit to the cache and the subscribers.
-func (x *Index) publishChanges(ctx context.Context, e *changes) error {
+// publishChanges brings the changes of a commit to the cache and the subscribers. seq is their
+// number in the outbox, 0 if they are not in it.
+func (x *Index) publishChanges(ctx context.Context, e *changes, seq uint64) error {
+	if seq > x.seq {
+		x.shown.Store(seq)
+	}
 	var moved map[uint32]bool
 	if e.undone {
 		if err := x.reload(ctx); err != nil {

@@ -40,8 +40,9 @@ type end struct {
 	Hash   core.Hash
 }
 
-// addToOutbox stores changes for the other processes, and returns the number of the entry.
-func (t *tx) addToOutbox(e *changes) (seq uint64, err error) {
+// addToOutbox stores changes for the other processes and announces them. It returns the number of
+// the entry.
+func (t *tx) addToOutbox(e *changes, w wake) (seq uint64, err error) {
 	text, err := e.encode()
 	if err == nil {
 		_, err = t.one(&seq, "SELECT COALESCE(MAX(seq), 0) + 1 FROM ex_outbox")
@@ -51,6 +52,9 @@ func (t *tx) addToOutbox(e *changes) (seq uint64, err error) {
 	}
 	if err == nil && seq > outboxLength {
 		err = t.exec("DELETE FROM ex_outbox WHERE seq <= ?", seq-outboxLength)
+	}
+	if err == nil {
+		err = w.Announce(t, seq)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("storing changes for other processes: %w", err)
@@ -150,7 +154,7 @@ func (x *Index) replaySome(ctx context.Context) (n int, err error) {
 		if err != nil {
 			return n, fmt.Errorf("reading change %d of another process: %w", row.Seq, err)
 		}
-		if err := x.publishChanges(ctx, e); err != nil {
+		if err := x.publishChanges(ctx, e, row.Seq); err != nil {
 			return n, err
 		}
 		x.seq = row.Seq

@@ -56,12 +56,20 @@ func (x *Index) Orders(ctx context.Context, f OrderFilter, p Page) (Orders, erro
 	if err != nil {
 		return Orders{}, err
 	}
-	result := Orders{List: make([]Order, 0, rowCapacity(p))}
-	var row orderRow
-	result.Total, err = x.store.page(ctx, w, shownOfOrder, newestOrders, p, &row, func() {
-		if m := r.byID[row.Market]; m != nil {
-			result.List = append(result.List, row.view(m))
-		}
+	run := x.store.latest
+	if f.Status != nil && !f.Status.living() { // what ended is nothing that a client has just ordered
+		run = x.history
+	}
+	var result Orders
+	err = run(ctx, func(ctx context.Context, from lists) (err error) {
+		result = Orders{List: make([]Order, 0, rowCapacity(p))}
+		var row orderRow
+		result.Total, err = page(ctx, from, w, shownOfOrder, newestOrders, p, &row, func() {
+			if m := r.byID[row.Market]; m != nil {
+				result.List = append(result.List, row.view(m))
+			}
+		})
+		return err
 	})
 	if err != nil {
 		return Orders{}, fmt.Errorf("reading orders of %s: %w", f.Owner, err)
@@ -134,9 +142,13 @@ func (x *Index) Trades(ctx context.Context, f TradeFilter, p Page) (Trades, erro
 	if err != nil {
 		return Trades{}, err
 	}
-	result := Trades{List: make([]Trade, 0, rowCapacity(p))}
-	var row tradeRow
-	result.Total, err = x.store.page(ctx, f.where(m), shownOfTrade, newestTrades, p, &row, func() { result.List = append(result.List, row.view(m)) })
+	var result Trades
+	err = x.history(ctx, func(ctx context.Context, from lists) (err error) {
+		result = Trades{List: make([]Trade, 0, rowCapacity(p))}
+		var row tradeRow
+		result.Total, err = page(ctx, from, f.where(m), shownOfTrade, newestTrades, p, &row, func() { result.List = append(result.List, row.view(m)) })
+		return err
+	})
 	if err != nil {
 		return Trades{}, fmt.Errorf("reading trades of %s: %w", f.Symbol, err)
 	}
@@ -172,9 +184,14 @@ func (x *Index) Bars(ctx context.Context, f BarFilter) ([]Bar, error) {
 	w := newListQuery("ex_bars WHERE market = ? AND span = ?", int64(m.ID), length)
 	w.Between("start", f.Start, f.End)
 	p := Page{Limit: f.Limit}
-	bars := make([]Bar, 0, rowCapacity(p))
-	var row barRow
-	if _, err := x.store.page(ctx, w, shownOfBar, newestBars, p, &row, func() { bars = append(bars, row.view(m)) }); err != nil {
+	var bars []Bar
+	err = x.history(ctx, func(ctx context.Context, from lists) error {
+		bars = make([]Bar, 0, rowCapacity(p))
+		var row barRow
+		_, err := page(ctx, from, w, shownOfBar, newestBars, p, &row, func() { bars = append(bars, row.view(m)) })
+		return err
+	})
+	if err != nil {
 		return nil, fmt.Errorf("reading bars of %s: %w", f.Symbol, err)
 	}
 	slices.Reverse(bars)
@@ -186,17 +203,20 @@ func (x *Index) Bars(ctx context.Context, f BarFilter) ([]Bar, error) {
 func (x *Index) Transfers(ctx context.Context, owner core.Address, token core.TokenID, p Page) (Transfers, error) {
 	p.Total = true
 	w := newListQuery("ex_transfers WHERE account = ? AND token = ?", owner.String(), token.String())
-	result := Transfers{List: []Transfer{}}
+	var result Transfers
 	var amounts []amount
 	var row struct {
 		Amount amount `db:"amount"`
 		Kind   int    `db:"kind"`
 		At     int64  `db:"at"`
 	}
-	var err error
-	result.Total, err = x.store.page(ctx, w, shownOfTransfer, newestEvents, p, &row, func() {
-		amounts = append(amounts, row.Amount)
-		result.List = append(result.List, Transfer{Type: row.Kind, Time: row.At})
+	err := x.history(ctx, func(ctx context.Context, from lists) (err error) {
+		result, amounts = Transfers{List: []Transfer{}}, nil
+		result.Total, err = page(ctx, from, w, shownOfTransfer, newestEvents, p, &row, func() {
+			amounts = append(amounts, row.Amount)
+			result.List = append(result.List, Transfer{Type: row.Kind, Time: row.At})
+		})
+		return err
 	})
 	if err != nil {
 		return Transfers{}, fmt.Errorf("reading transfers of %s: %w", owner, err)

@@ -79,7 +79,7 @@ func TestWideReads(t *testing.T) {
 		lists.Go(func() error {
 			l, n := endless(), 0
 			l.Wide = true
-			_, err := x.store.page(ctx, l, "n", "n", Page{Limit: 1}, &struct{ N *int }{&n}, func() {})
+			_, err := page(ctx, x.store, l, "n", "n", Page{Limit: 1}, &struct{ N *int }{&n}, func() {})
 			return err
 		})
 	}

@@ -55,7 +55,8 @@ type rig struct {
 	log                  *logrus.Logger
 	logged               *logtest.Hook
 	poll                 time.Duration // of its indexes, and the others, too
-	span, retainedBlocks uint64        // 0: as usual
+	readURL              string
+	span, retainedBlocks uint64 // 0: as usual
 }
 
 func vite(n uint64) uint256.Int {
@@ -203,7 +204,7 @@ func (r *rig) open(url string) *Index { return r.openOn(url, r.client) }
 func (r *rig) openOn(url string, n Node) *Index {
 	r.t.Helper()
 	x, err := New(r.t.Context(), Config{
-		URL: url, Now: r.now, Poll: r.poll, Precisions: map[string]Precision{"COIN-000_VITE": {Price: 4, Quantity: 2}},
+		URL: url, ReadURL: r.readURL, Now: r.now, Poll: r.poll, Precisions: map[string]Precision{"COIN-000_VITE": {Price: 4, Quantity: 2}},
 	}, n, r.log)
 	require.NoError(r.t, err)
 	x.follower.span, x.retainedBlocks = cmp.Or(r.span, x.follower.span), cmp.Or(r.retainedBlocks, x.retainedBlocks)

@@ -60,6 +60,7 @@ type store struct {
 	wide          chan struct{} // as many as there are wide reads; capacity wideReaders
 	lock          string        // SQL that makes a writing transaction the only one; empty where BEGIN does it
 	sessions      string        // application_name of its connections
+	wake          wake          // nil where no other process uses the database
 	leader        leadership
 }
 
@@ -70,21 +71,28 @@ func (s *store) shared() bool { return s.lock != "" }
 // the chain again.
 func openStore(ctx context.Context, url string) (*store, error) {
 	sessions := "gatewayd index/" + uuid.NewString()[:8]
-	db, err := database.Open(ctx, url, database.SQLite{Writes: sqliteWrites, Reads: sqliteReads, Readers: readers}, database.Postgres{
+	postgres := database.Postgres{
 		Writers: 2, Readers: readers, // migrations hold a writer for their lock, and who follows the chain for his
-		Params: map[string]string{"application_name": sessions, "statement_timeout": "30s", "idle_in_transaction_session_timeout": "7s"}, // below leaderPatience
-	})
+		Params: sessionParams(sessions),
+	}
+	db, err := database.Open(ctx, url, database.SQLite{Writes: sqliteWrites, Reads: sqliteReads, Readers: readers}, postgres)
 	if err != nil {
 		return nil, database.Of("exchange.index.url", fmt.Errorf("opening the index: %w", err))
 	}
 	s := &store{db: db, writes: db.Writes, reads: db.Reads, wide: make(chan struct{}, wideReaders), sessions: sessions}
 	if db.File == "" {
 		s.lock = fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", database.LockIndexWriter)
+		s.wake = notifications{db}
 	}
 	if err := db.Migrate(ctx, Schema()); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the index: %w", err), s.close())
 	}
 	return s, nil
+}
+
+// sessionParams are the settings of each session on a server.
+func sessionParams(name string) map[string]string {
+	return map[string]string{"application_name": name, "statement_timeout": "30s", "idle_in_transaction_session_timeout": "7s"} // below leaderPatience
 }
 
 // Schema returns the schema of an index.
@@ -157,16 +165,26 @@ func (s *store) read(ctx context.Context, f func(*tx) error) error {
 	return f(&tx{ctx, conn})
 }
 
+// latest runs the reading of a list that may need what its client has just ordered.
+func (s *store) latest(ctx context.Context, read func(ctx context.Context, from lists) error) error {
+	return read(ctx, s)
+}
+
 // readWide is view for what may read much more than it gives: no longer than ctx lasts, and few at
 // a time.
 func (s *store) readWide(ctx context.Context, f func(*tx) error) error {
+	return withPermit(ctx, s.wide, func() error { return s.view(ctx, f) })
+}
+
+// withPermit runs f when one of the permits is free.
+func withPermit(ctx context.Context, permits chan struct{}, f func() error) error {
 	select {
-	case s.wide <- struct{}{}:
+	case permits <- struct{}{}:
 	case <-ctx.Done():
 		return fmt.Errorf("waiting for other lists: %w", context.Cause(ctx))
 	}
-	defer func() { <-s.wide }()
-	return s.view(ctx, f)
+	defer func() { <-permits }()
+	return f()
 }
 
 // MaxOffset is the most rows that a page leaves out: they are read all the same. Pages further back
@@ -175,10 +193,10 @@ const MaxOffset = 10_000
 
 // page reads the rows of a page into row, one after the other, and counts all matches if asked to;
 // -1 if not.
-func (s *store) page(ctx context.Context, l *listQuery, columns, order string, p Page, row any, each func()) (total int, err error) {
-	run := s.read
+func page(ctx context.Context, from lists, l *listQuery, columns, order string, p Page, row any, each func()) (total int, err error) {
+	run := from.read
 	if l.Wide || p.Total {
-		run = s.readWide
+		run = from.readWide
 	}
 	total = -1
 	err = run(ctx, func(t *tx) error {

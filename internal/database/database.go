@@ -168,19 +168,9 @@ func (c connector) Connect(context.Context) (driver.Conn, error) { return c.driv
 func (c connector) Driver() driver.Driver                        { return c.driver }
 
 func openPostgres(ctx context.Context, url string, p Postgres) (*DB, error) {
-	c, err := pgx.ParseConfig(url)
+	c, settings, err := parsePostgres(url, p)
 	if err != nil {
-		return nil, errors.New("url: not a PostgreSQL address") // the library's text repeats the address, which may hold a password
-	}
-	if file := os.Getenv("PGPASSFILE"); file != "" {
-		if err := secretfile.Check(file); err != nil { // the library reads a file of any mode
-			return nil, fmt.Errorf("PGPASSFILE: %w", err)
-		}
-	}
-	settings := maps.Clone(p.Params)
-	if name, ok := settings[sessionName]; ok { // visible before the session's first statement
-		c.RuntimeParams[sessionName] = name
-		delete(settings, sessionName)
+		return nil, err
 	}
 	if err := checkSessions(ctx, c); err != nil {
 		return nil, err
@@ -193,6 +183,25 @@ func openPostgres(ctx context.Context, url string, p Postgres) (*DB, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
+}
+
+// parsePostgres reads an address. It returns the settings that a session gets when it exists.
+func parsePostgres(url string, p Postgres) (*pgx.ConnConfig, map[string]string, error) {
+	c, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, nil, errors.New("url: not a PostgreSQL address") // the library's text repeats the address, which may hold a password
+	}
+	if file := os.Getenv("PGPASSFILE"); file != "" {
+		if err := secretfile.Check(file); err != nil { // the library reads a file of any mode
+			return nil, nil, fmt.Errorf("PGPASSFILE: %w", err)
+		}
+	}
+	settings := maps.Clone(p.Params)
+	if name, ok := settings[sessionName]; ok { // visible before the session's first statement
+		c.RuntimeParams[sessionName] = name
+		delete(settings, sessionName)
+	}
+	return c, settings, nil
 }
 
 // sessionName is the setting with the name that a server shows for a session.

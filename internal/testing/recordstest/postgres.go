@@ -160,14 +160,28 @@ func (s *Server) Standby(t testing.TB) *Server {
 func (s *Server) StartWithoutStandby(t testing.TB) {
 	t.Helper()
 	require.NoError(t, s.Start())
-	s.exec(t, "ALTER SYSTEM RESET synchronous_standby_names")
-	s.exec(t, "SELECT pg_reload_conf()")
+	s.Asynchronous(t)
 }
 
 // Promote makes a standby a primary and waits until it is one.
 func (s *Server) Promote(t testing.TB) {
 	t.Helper()
 	s.exec(t, "SELECT pg_promote()")
+}
+
+// Asynchronous ends the waiting of commits for a standby.
+func (s *Server) Asynchronous(t testing.TB) {
+	t.Helper()
+	s.exec(t, "ALTER SYSTEM RESET synchronous_standby_names")
+	s.exec(t, "SELECT pg_reload_conf()")
+}
+
+// Same returns the URL of a standby's copy of a database.
+func (s *Server) Same(t testing.TB, database string) string {
+	t.Helper()
+	name, err := databaseOf(database)
+	require.NoError(t, err)
+	return s.at(t, name)
 }
 
 // Either adds a standby's address to the URL of a database of s: clients use the one that is the
