@@ -39,7 +39,7 @@ bench: build build/gatewaybench ## figures of whole programs beside budget and y
 
 .PHONY: benchmarks
 benchmarks: ## figures of single packages beside budget and yardstick; ARGS="-benchtime 9x ./vite/dex"
-	go test -run '^$$' -bench Budget -timeout 60m $(or $(ARGS),-benchtime 5x ./chain/ethereum ./dev ./exchangeapi ./gateway ./records ./vite/dex ./vite/node ./wallet ./watcher)
+	go test -run '^$$' -bench Budget -timeout 60m $(or $(ARGS),-benchtime 5x ./chain/ethereum ./dev ./exchangeapi ./exchangeapi/index ./gateway ./records ./vite/dex ./vite/node ./wallet ./watcher)
 
 .PHONY: build
 build: ## build/gatewayd, one static file

@@ -18,8 +18,8 @@ type leadership struct {
 	conn *sqlx.Conn // nil while another process leads
 }
 
-// lockTime bounds the requests for the followers' lock: a network that loses everything answers
-// none.
+// lockTime bounds the requests for the followers' lock, and the work of an announcement: a network
+// that loses everything answers none.
 const lockTime = 5 * time.Second
 
 // lead reports whether this process is the one that follows, and becomes it if there is none. A

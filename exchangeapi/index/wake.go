@@ -14,9 +14,10 @@ import (
 type wake interface {
 	// Announce runs in the transaction that stores an entry. Processes hear it after the commit.
 	Announce(t *tx, seq uint64) error
-	// Listen calls heard with the number of each announced entry until ctx ends or its connection
-	// breaks. It calls heard with 0 as soon as it listens: earlier entries may have been missed.
-	Listen(ctx context.Context, heard func(seq uint64)) error
+	// Listen calls heard with the number of each announced entry until ctx ends, its connection
+	// breaks or heard fails. It calls heard with 0 as soon as it listens: earlier entries may have
+	// been missed.
+	Listen(ctx context.Context, heard func(seq uint64) error) error
 }
 
 // outboxChannel is the channel of PostgreSQL's NOTIFY, which belongs to one database.
@@ -29,22 +30,21 @@ func (n notifications) Announce(t *tx, seq uint64) error {
 	return t.exec("SELECT pg_notify(?, ?)", outboxChannel, strconv.FormatUint(seq, 10))
 }
 
-func (n notifications) Listen(ctx context.Context, heard func(seq uint64)) error {
-	return n.db.Listen(ctx, outboxChannel, func(text string) {
+func (n notifications) Listen(ctx context.Context, heard func(seq uint64) error) error {
+	return n.db.Listen(ctx, outboxChannel, func(text string) error {
 		seq, _ := strconv.ParseUint(text, 10, 64) // 0 for a text that is no number: it is not ours
-		heard(seq)
+		return heard(seq)
 	})
 }
 
 // A lost connection is made again after firstRelisten, and after twice the delay of the last
-// attempt, at most lastRelisten.
+// attempt, at most lastRelisten. Until then polls find new entries.
 const (
 	firstRelisten = 100 * time.Millisecond
 	lastRelisten  = 10 * time.Second
 )
 
 // listenToOutbox takes over the entries of other processes when they are announced, until ctx ends.
-// While the connection is lost, polls find them.
 func (f *follower) listenToOutbox(ctx context.Context) {
 	x := f.index
 	if !x.store.shared() {
@@ -52,9 +52,12 @@ func (f *follower) listenToOutbox(ctx context.Context) {
 	}
 	delay := firstRelisten
 	for ctx.Err() == nil {
-		err := x.store.wake.Listen(ctx, func(seq uint64) {
+		err := x.store.wake.Listen(ctx, func(seq uint64) error {
+			if err := x.hear(ctx, seq); err != nil {
+				return err
+			}
 			delay = firstRelisten
-			x.hear(ctx, seq)
+			return nil
 		})
 		if ctx.Err() != nil {
 			return
@@ -69,14 +72,14 @@ func (f *follower) listenToOutbox(ctx context.Context) {
 }
 
 // hear takes over the entries of the outbox up to an announced one, and beyond; 0 means an unknown
-// number. An error is left to the next poll, which meets it too and reports it.
-func (x *Index) hear(ctx context.Context, seq uint64) {
-	ctx, cancel := context.WithTimeout(ctx, txLimit)
+// number. What takes long is left to the polls.
+func (x *Index) hear(ctx context.Context, seq uint64) error {
+	ctx, cancel := context.WithTimeout(ctx, lockTime)
 	defer cancel()
 	x.commits.Lock()
 	defer x.commits.Unlock()
 	if known := seq > 0 && seq <= x.seq; known || x.mayLack() {
-		return
+		return nil
 	}
-	_ = x.takeOver(ctx)
+	return x.takeOver(ctx)
 }

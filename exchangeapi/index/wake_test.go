@@ -12,18 +12,18 @@ import (
 	"gatewayd/vite/dex"
 )
 
-// listening opens a replica whose only news are announcements: it is never polled, and its node
-// announces nothing. It returns the replica, which has caught up, with a subscription.
+// listening opens a replica whose only news are announcements: its only poll is over, and its node
+// announces nothing. It returns the replica with a subscription.
 func (r *rig) listening(url string) (*Index, *Subscription) {
 	r.t.Helper()
 	y := r.openOn(url, struct{ Node }{r.client})
-	y.follower.poll(r.t.Context(), 1)
-	require.NoError(r.t, y.Ready())
+	y.recordOutcome(errNotCompared) // until Run's first poll
 	y.config.Poll = time.Hour
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1) // Run's one result
 	go func() { ended <- y.Run(ctx) }()
 	r.t.Cleanup(func() { stop(); require.NoError(r.t, <-ended) })
+	require.Eventually(r.t, func() bool { return y.Ready() == nil }, time.Minute, time.Millisecond)
 	return y, y.Subscribe(100)
 }
 

@@ -20,10 +20,10 @@ const (
 // errNoServer is Listen's error on a file.
 var errNoServer = errors.New("a file announces nothing")
 
-// Listen calls heard with the text of each NOTIFY on a channel, until ctx ends or the connection
-// breaks, and returns the reason. The connection is its own. When it listens it first calls heard
-// with an empty text, since earlier notifications may have been missed.
-func (db *DB) Listen(ctx context.Context, channel string, heard func(text string)) error {
+// Listen calls heard with the text of each NOTIFY on a channel, until ctx ends, the connection
+// breaks or heard fails, and returns the reason. The connection is its own. When it listens it first
+// calls heard with an empty text, since earlier notifications may have been missed.
+func (db *DB) Listen(ctx context.Context, channel string, heard func(text string) error) error {
 	if db.server == nil {
 		return errNoServer
 	}
@@ -36,16 +36,13 @@ func (db *DB) Listen(ctx context.Context, channel string, heard func(text string
 		defer cancel()
 		_ = conn.Close(ending) // it has no transaction
 	}()
-	heard("")
-	for {
-		n, err := nextNotification(ctx, conn)
-		if err != nil {
-			return fmt.Errorf("listening to the database: %w", err)
-		}
-		if n != nil {
-			heard(n.Payload)
+	for err = heard(""); err == nil; {
+		var n *pgconn.Notification
+		if n, err = nextNotification(ctx, conn); n != nil {
+			err = heard(n.Payload)
 		}
 	}
+	return fmt.Errorf("listening to the database: %w", err)
 }
 
 func (db *DB) listen(ctx context.Context, channel string) (*pgx.Conn, error) {
