@@ -24,8 +24,8 @@ const mostReplicas = 3
 // BenchmarkBudgetReplicas runs one, two and three indexes on one PostgreSQL database, in turn, each
 // with a subscriber. It measures the CPU of a push, of a request and of an idle replica, and how
 // much later than the leader another one pushes an order. CPU includes the server's. That of the
-// chain alone and of idle replicas is subtracted from pushes; requests run while no index polls. The
-// budget is 50 ms for the 99th percentile, and 1.15 times the CPU of a single replica.
+// chain alone and of idle replicas is subtracted from pushes; requests run while no index polls.
+// The budget is 50 ms for the 99th percentile, and 1.15 times the CPU of a single replica.
 func BenchmarkBudgetReplicas(b *testing.B) {
 	orders, requests := 100, 2000
 	if testing.Short() {
@@ -74,8 +74,8 @@ type replicaMeter struct {
 	late   []time.Duration
 }
 
-// round returns the nanoseconds of CPU of an order, with its pushes by n replicas, and of a request,
-// and the share of a core that all replicas use without work.
+// round returns the nanoseconds of CPU of an order with its pushes by n replicas, and of a request.
+// idle is the share of a core that all replicas use without work.
 func (m *replicaMeter) round(n, orders, requests int) (perOrder, perRequest, idle float64) {
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup

@@ -21,8 +21,8 @@ const (
 var errNoServer = errors.New("a file announces nothing")
 
 // Listen calls heard with the text of each NOTIFY on a channel, until ctx ends, the connection
-// breaks or heard fails, and returns the reason. The connection is its own. When it listens it first
-// calls heard with an empty text, since earlier notifications may have been missed.
+// breaks or heard fails, and returns the reason. The connection is its own. When it listens it
+// first calls heard with an empty text, since earlier notifications may have been missed.
 func (db *DB) Listen(ctx context.Context, channel string, heard func(text string) error) error {
 	if db.server == nil {
 		return errNoServer
