@@ -32,22 +32,29 @@ type agents interface {
 	SignAgent(ctx context.Context, owner core.Address, b *core.AccountBlock) (public, signature []byte, err error)
 }
 
+// heads lets one process at a time extend the chain of a delegation address.
+type heads interface {
+	LockHead(ctx context.Context, network string, agent core.Address) (*apikey.HeadLock, error)
+}
+
 // sender puts calls of dexFund on the chains of delegation addresses, one request at a time for
-// each.
+// each, and one call at a time of all processes.
 type sender struct {
-	ledger ledger
-	agents agents
-	log    *logrus.Entry
+	network string
+	ledger  ledger
+	agents  agents
+	heads   heads
+	log     *logrus.Entry
 
 	mu       sync.Mutex
 	accounts map[core.Address]*accountSender // as many as addresses with keys
 }
 
-func newSender(l ledger, a agents, log *logrus.Entry) *sender {
-	return &sender{ledger: l, agents: a, log: log, accounts: map[core.Address]*accountSender{}}
+func newSender(n Network, h heads, log *logrus.Entry) *sender {
+	return &sender{network: n.Name, ledger: n.Node, agents: n.Agents, heads: h, log: log, accounts: map[core.Address]*accountSender{}}
 }
 
-// run hands f the head of the key's delegation address, alone.
+// run hands f the key's delegation address. No other request of this process has it meanwhile.
 func (s *sender) run(ctx context.Context, key apikey.Key, f func(*accountSender) error) error {
 	a := s.forKey(key)
 	select {
@@ -56,10 +63,7 @@ func (s *sender) run(ctx context.Context, key apikey.Key, f func(*accountSender)
 		return fmt.Errorf("waiting for the requests before: %w", ctx.Err())
 	}
 	defer func() { <-a.busy }()
-	err := a.ensureHead(ctx)
-	if err == nil {
-		err = f(a)
-	}
+	err := f(a)
 	if err != nil {
 		a.height = 0 // whatever it was, the node is asked again
 	}
@@ -78,19 +82,20 @@ func (s *sender) forKey(key apikey.Key) *accountSender {
 }
 
 // accountSender is a delegation address with its head. The head is cached only from one accepted
-// block to the next. If another program uses the same wallet, or the node loses blocks, the node
-// refuses a block that does not link to its head.
+// block to the next, while no other process extends the chain. If another program uses the same
+// wallet, or the node loses blocks, the node refuses a block that does not link to its head.
 type accountSender struct {
 	*sender
 	owner, agent core.Address
 	busy         chan struct{} // capacity 1: who has put something in makes the address's next blocks
 	height       uint64        // 0: not known, or no block yet
 	prev         core.Hash
+	lock         *apikey.HeadLock // while a call is made
 }
 
 // ensureHead reads the head and makes the address's first block if there is none.
 func (a *accountSender) ensureHead(ctx context.Context) error {
-	if a.height > 0 {
+	if a.height > 0 && a.lock.Follows(a.prev) {
 		return nil
 	}
 	if err := a.readHead(ctx); err != nil || a.height > 0 {
@@ -100,6 +105,9 @@ func (a *accountSender) ensureHead(ctx context.Context) error {
 }
 
 func (a *accountSender) readHead(ctx context.Context) error {
+	if err := a.awaitStored(ctx); err != nil {
+		return err
+	}
 	head, err := a.ledger.LatestAccountBlock(ctx, a.agent)
 	if err != nil {
 		return nodeError(fmt.Errorf("asking for the head of %s: %w", a.agent, err))
@@ -107,6 +115,29 @@ func (a *accountSender) readHead(ctx context.Context) error {
 	a.height, a.prev = 0, core.Hash{}
 	if head != nil {
 		a.height, a.prev = head.Height, head.Hash
+	}
+	return nil
+}
+
+// storedPoll is the interval at which the node is asked for a block that another process has sent.
+const storedPoll = 50 * time.Millisecond
+
+// awaitStored waits until the node has the newest block that a process has sent, perhaps to another
+// node. A block after an older one would compete with it, and the chain could drop either.
+func (a *accountSender) awaitStored(ctx context.Context) error {
+	for a.lock.Height > 0 {
+		block, err := a.ledger.AccountBlockByHash(ctx, a.lock.Hash)
+		if err != nil {
+			return nodeError(fmt.Errorf("asking for block %s: %w", a.lock.Hash, err))
+		}
+		if block != nil || a.lock.IsLost() {
+			return nil
+		}
+		select {
+		case <-time.After(storedPoll):
+		case <-ctx.Done():
+			return reject(codeNetwork, "The exchange chain's node does not have the account's last request yet: try again").because(ctx.Err())
+		}
 	}
 	return nil
 }
@@ -127,7 +158,14 @@ func (a *accountSender) receiveFirst(ctx context.Context) error {
 
 // call sends a call of dexFund and returns its hash: the ID of the order or of the cancel request.
 // It passes each candidate hash to before, which may be nil, ahead of sending.
-func (a *accountSender) call(ctx context.Context, data []byte, before func(context.Context, core.Hash) error) (core.Hash, error) {
+func (a *accountSender) call(ctx context.Context, data []byte, before func(context.Context, core.Hash) error) (_ core.Hash, err error) {
+	if a.lock, err = a.heads.LockHead(ctx, a.network, a.agent); err != nil {
+		return core.Hash{}, err
+	}
+	defer a.lock.Unlock()
+	if err := a.ensureHead(ctx); err != nil {
+		return core.Hash{}, err
+	}
 	return a.submit(ctx, &core.AccountBlock{BlockType: core.SendCall, ToAddress: core.DexFundContract, TokenID: core.VITE, Data: data}, before)
 }
 
@@ -135,26 +173,28 @@ func (a *accountSender) call(ctx context.Context, data []byte, before func(conte
 const maxTries = 3
 
 func (a *accountSender) submit(ctx context.Context, b *core.AccountBlock, before func(context.Context, core.Hash) error) (core.Hash, error) {
-	var err error
 	for range maxTries {
-		if err = a.sign(ctx, b); err != nil {
+		if err := a.sign(ctx, b); err != nil {
 			return core.Hash{}, err
 		}
 		if before != nil {
-			if err = before(ctx, b.Hash); err != nil {
+			if err := before(ctx, b.Hash); err != nil {
 				return core.Hash{}, err
 			}
 		}
-		err = a.ledger.SendRawTransaction(ctx, b)
-		taken := err == nil
-		if client.OutcomeUnknown(err) {
-			if taken, err = a.lookUp(b.Hash, err); err != nil {
-				return core.Hash{}, err
-			}
+		if err := a.lock.Advance(ctx, b.Height, b.Hash); err != nil {
+			return core.Hash{}, err
 		}
+		taken, err := a.send(ctx, b)
 		if taken {
 			a.height, a.prev = b.Height, b.Hash
 			return b.Hash, nil
+		}
+		if errors.Is(err, errOutcomeUnknown) {
+			return core.Hash{}, err
+		}
+		if failed := a.lock.Undo(ctx); failed != nil {
+			a.log.WithError(failed).Warn("the delegation address waits until the refused block counts as lost")
 		}
 		if err != nil {
 			return core.Hash{}, nodeError(fmt.Errorf("sending %s: %w", b.Hash, err))
@@ -164,6 +204,20 @@ func (a *accountSender) submit(ctx context.Context, b *core.AccountBlock, before
 		}
 	}
 	return core.Hash{}, reject(codeNetwork, "The delegation address is used elsewhere at the same time")
+}
+
+// sendTimeout bounds the sending of one block, for which other processes wait.
+const sendTimeout = 8 * time.Second
+
+// send sends a block. Without an error and not taken, it stood on an old head.
+func (a *accountSender) send(ctx context.Context, b *core.AccountBlock) (taken bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	err = a.ledger.SendRawTransaction(ctx, b)
+	if client.OutcomeUnknown(err) {
+		return a.lookUp(b.Hash, err)
+	}
+	return err == nil, err
 }
 
 func (a *accountSender) sign(ctx context.Context, b *core.AccountBlock) error {

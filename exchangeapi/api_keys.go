@@ -161,7 +161,7 @@ func (n *network) checkProof(ctx context.Context, p params, prefix string) (owne
 	if !okSignature || !core.Verify(public, []byte(text), signature) {
 		return owner, agent, reject(codeParameter, textSignature)
 	}
-	err = n.Keys.UseOnce(ctx, n.Name+"|"+owner.String()+"|"+text, proofAge+proofAhead)
+	err = n.Keys.UseOnce(ctx, n.Name+"|"+owner.String()+"|"+text, proofAge+2*proofAhead)
 	if errors.Is(err, apikey.ErrRepeated) {
 		return owner, agent, reject(codeParameter, "The signature was used already")
 	}

@@ -67,7 +67,7 @@ func (c Config) Taking(next Config) Config {
 // calls returns the default limit of a key's private calls.
 func (c Config) calls() apikey.Cycle { return apikey.Cycle{Limit: c.CallLimit, Length: c.CallCycle} }
 
-func (c Config) keysPerSecond() float64 { return float64(c.KeysPerHour) / time.Hour.Seconds() }
+func (c Config) keyPeriod() time.Duration { return time.Hour / time.Duration(c.KeysPerHour) }
 
 // Check reports every rule that the configuration breaks.
 func (c Config) Check() error {

@@ -193,6 +193,7 @@ type fakeNode struct {
 	minimum    uint256.Int
 	asked      int // order limits
 	tips       int // asked for
+	looked     int // up by hash
 	mined      client.TradeMining
 	minedFault error
 	minedAsked int
@@ -222,6 +223,7 @@ func (l *fakeNode) LatestAccountBlock(_ context.Context, a core.Address) (*clien
 func (l *fakeNode) AccountBlockByHash(ctx context.Context, h core.Hash) (*client.AccountBlock, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.looked++
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

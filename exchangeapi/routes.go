@@ -108,7 +108,7 @@ func (s *Server) route() error {
 func (s *Server) routeNetwork(base string, part Network) {
 	log := s.Log.WithField("network", part.Name)
 	n := &network{
-		Server: s, Network: part, sender: newSender(part.Node, part.Agents, log), orderMinimums: newOrderMinimums(part.Node, s.Now),
+		Server: s, Network: part, sender: newSender(part, s.Keys, log), orderMinimums: newOrderMinimums(part.Node, s.Now),
 		pools: newPools(part.Node, s.Now),
 	}
 	for path, e := range n.public() {
@@ -211,7 +211,11 @@ func (n *network) answerPrivate(operation private) echo.HandlerFunc {
 func (n *network) answerProving(e endpoint) echo.HandlerFunc {
 	public := n.answerPublic(e)
 	return func(c echo.Context) error {
-		if wait := n.applicants.Take(n.middleware.Client(c.Request())); wait > 0 {
+		wait, err := n.applicants.Take(c.Request().Context(), n.Keys, n.middleware.Client(c.Request()))
+		if err != nil {
+			return err
+		}
+		if wait > 0 {
 			return tooFrequent(wait)
 		}
 		return public(c)

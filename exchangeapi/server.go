@@ -80,7 +80,7 @@ type Server struct {
 	server     *httpserver.Server
 	middleware *httpserver.Middleware
 	faults     *httpserver.FaultLog
-	applicants *httpserver.Limit
+	applicants *httpserver.SharedLimit
 	calls      atomic.Pointer[apikey.Cycle] // of cfg, or as taken since
 	rates      *rates.Rates
 }
@@ -114,7 +114,7 @@ func New(cfg Config, parts Parts) (*Server, error) {
 	cfg = cfg.withDefaults()
 	s := &Server{
 		Parts: parts, cfg: cfg, echo: echo.New(), rates: rates.New(cfg.Rates, parts.Feeds, parts.Now, parts.Log),
-		applicants: httpserver.NewLimit(cfg.keysPerSecond(), cfg.KeysPerHour, parts.Now), faults: httpserver.NewFaultLog(parts.Now),
+		applicants: httpserver.NewSharedLimit("API keys", cfg.keyPeriod(), cfg.KeysPerHour, parts.Now), faults: httpserver.NewFaultLog(parts.Now),
 	}
 	calls := cfg.calls()
 	s.calls.Store(&calls)
@@ -138,7 +138,7 @@ func (s *Server) Reconfigure(cfg Config) error {
 	}
 	cfg = cfg.withDefaults()
 	s.middleware.Change(cfg.RatePerSecond, cfg.Burst)
-	s.applicants.Change(cfg.keysPerSecond(), cfg.KeysPerHour)
+	s.applicants.Change(cfg.keyPeriod(), cfg.KeysPerHour)
 	calls := cfg.calls()
 	s.calls.Store(&calls)
 	return nil

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"sync/atomic"
 	"time"
 
@@ -11,10 +12,10 @@ import (
 	"gatewayd/records"
 )
 
-// bindingLimits bounds new inbound addresses and labels: each is watched permanently. Clients and
-// sites are counted by each replica, in bounded memory; the gateway as one by its records.
+// bindingLimits bounds new inbound addresses and labels: each is watched permanently. All processes
+// on one server's records count together.
 type bindingLimits struct {
-	clients, sites *httpserver.Limit
+	clients, sites *httpserver.SharedLimit
 	perDay         atomic.Int64
 	now            func() time.Time
 	log            *logrus.Logger
@@ -22,25 +23,31 @@ type bindingLimits struct {
 }
 
 func newBindingLimits(cfg Config, now func() time.Time, log *logrus.Logger) *bindingLimits {
-	n := &bindingLimits{clients: httpserver.NewLimit(0, 0, now), sites: httpserver.NewLimit(0, 0, now), now: now, log: log, warned: rate.Sometimes{Interval: time.Hour}}
-	n.change(cfg)
+	hourly := func(name string, most int) *httpserver.SharedLimit {
+		return httpserver.NewSharedLimit(name, time.Hour/time.Duration(most), most, now)
+	}
+	n := &bindingLimits{
+		clients: hourly("bindings", cfg.NewBindingsPerHour), sites: hourly("bindings of a site", cfg.NewBindingsPerSite),
+		now: now, log: log, warned: rate.Sometimes{Interval: time.Hour},
+	}
+	n.perDay.Store(int64(cfg.NewBindingsPerDay))
 	return n
 }
 
-// change sets new limits. A changed limit of clients resets the count of every client.
+// change sets new limits. A changed limit of clients resets this process's count of every client.
 func (n *bindingLimits) change(cfg Config) {
-	n.clients.Change(float64(cfg.NewBindingsPerHour)/time.Hour.Seconds(), cfg.NewBindingsPerHour)
-	n.sites.Change(float64(cfg.NewBindingsPerSite)/time.Hour.Seconds(), cfg.NewBindingsPerSite)
+	n.clients.Change(time.Hour/time.Duration(cfg.NewBindingsPerHour), cfg.NewBindingsPerHour)
+	n.sites.Change(time.Hour/time.Duration(cfg.NewBindingsPerSite), cfg.NewBindingsPerSite)
 	n.perDay.Store(int64(cfg.NewBindingsPerDay))
 }
 
 // count counts a new user and returns the client's waiting time; 0 when it may continue. A client
 // that is refused does not use up the site's limit.
-func (n *bindingLimits) count(client string) time.Duration {
-	if wait := n.clients.Take(client); wait > 0 {
-		return wait
+func (n *bindingLimits) count(ctx context.Context, all store, client string) (time.Duration, error) {
+	if wait, err := n.clients.Take(ctx, all, client); wait > 0 || err != nil {
+		return wait, err
 	}
-	return n.sites.Take(httpserver.SiteOf(client))
+	return n.sites.Take(ctx, all, httpserver.SiteOf(client))
 }
 
 // checkDay refuses every new user once the day's limit is reached.

@@ -96,7 +96,11 @@ func (n *network) bind(ctx context.Context, token records.Token, owner, client s
 	if known.found {
 		return known.Binding, known, nil
 	}
-	if wait := n.bindingLimits.count(client); wait > 0 {
+	wait, err := n.bindingLimits.count(ctx, n.Store, client)
+	if err != nil {
+		return records.Binding{}, known, fmt.Errorf("counting new users: %w", err)
+	}
+	if wait > 0 {
 		return records.Binding{}, known, refuseUntil(tooManyBindings, wait)
 	}
 	b, err := n.bindNewcomer(ctx, token, owner)

@@ -76,6 +76,7 @@ type Route struct {
 type store interface {
 	RawRead(ctx context.Context, f func(*records.Tx) error) error
 	Update(ctx context.Context, f func(*records.Tx) error) error
+	Take(ctx context.Context, limit, client string, period time.Duration, burst int) (time.Duration, error)
 }
 
 // addressChecker returns the canonical form of a payable address, or chain.ErrAddress or

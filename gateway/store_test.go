@@ -95,3 +95,7 @@ type fenced struct{}
 
 func (fenced) RawRead(context.Context, func(*records.Tx) error) error { return records.ErrFenced }
 func (fenced) Update(context.Context, func(*records.Tx) error) error  { return records.ErrFenced }
+
+func (fenced) Take(context.Context, string, string, time.Duration, int) (time.Duration, error) {
+	return 0, records.ErrFenced
+}

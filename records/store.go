@@ -65,6 +65,12 @@ func (s *Store) Hold(ctx context.Context, role, holder string, ttl time.Duration
 	return s.db.Hold(ctx, role, holder, ttl)
 }
 
+// Take counts what a client takes from a limit in all processes on one server: so many at once,
+// then one in each period. It returns the client's waiting time. On SQLite it counts nothing.
+func (s *Store) Take(ctx context.Context, limit, client string, period time.Duration, burst int) (time.Duration, error) {
+	return s.db.Limits("client_limits").Take(ctx, limit, client, period, burst)
+}
+
 // Instance names this opening of the database; a holder's name ends with it.
 func (s *Store) Instance() string { return s.db.Instance() }
 

@@ -33,7 +33,7 @@ func (a Accounts) SignIn(ctx context.Context, key, timestamp, signature string) 
 	if !ok {
 		return core.Address{}, ErrSignature
 	}
-	return found.Owner, a.UseOnce(ctx, "pushes "+signed, replayRetention)
+	return found.Owner, a.UseOnce(ctx, "pushes "+signed, sharedRetention)
 }
 
 // IsActive reports whether a key has not ended.

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"io/fs"
 
-	"github.com/jmoiron/sqlx"
-
 	"gatewayd/internal/database"
 )
 
@@ -22,9 +20,11 @@ const (
 	postgresConns = 8
 )
 
-func openDatabase(ctx context.Context, url string) (*sqlx.DB, error) {
+func openDatabase(ctx context.Context, url string) (*database.DB, error) {
 	db, err := database.Open(ctx, url, database.SQLite{Writes: sqliteOptions}, database.Postgres{
-		Writers: postgresConns, Params: map[string]string{"application_name": "gatewayd", "statement_timeout": "30s", "timezone": "UTC"},
+		Writers: postgresConns, Readers: headConns, Params: map[string]string{
+			"application_name": "gatewayd", "statement_timeout": "30s", "idle_in_transaction_session_timeout": "10s", "timezone": "UTC",
+		},
 	})
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func openDatabase(ctx context.Context, url string) (*sqlx.DB, error) {
 	if err := db.Migrate(ctx, Schema()); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return db.Writes, nil
+	return db, nil
 }
 
 // Schema returns the schema of a database of API keys.

@@ -44,6 +44,8 @@ type Key struct {
 // private requests are served by one of them only where it is SQLite's.
 type Store struct {
 	db    *sqlx.DB
+	open  *database.DB // with db
+	heads *sqlx.DB     // connections that hold the lock of a head; nil on SQLite
 	seal  sealer
 	now   func() time.Time
 	guard replayGuard
@@ -76,32 +78,49 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	db, err := openDatabase(ctx, c.URL)
+	open, err := openDatabase(ctx, c.URL)
 	if err != nil {
 		return nil, fmt.Errorf("opening the API keys: %w", err)
 	}
+	db := open.Writes
 	s := &Store{
-		db: db, seal: seal, now: c.Now, guard: &databaseGuard{db, c.Now}, known: lru.NewCache[string, cachedKey](maxCachedKeys),
+		db: db, open: open, seal: seal, now: c.Now, guard: &databaseGuard{db, c.Now}, known: lru.NewCache[string, cachedKey](maxCachedKeys),
 		clientIDs: lru.NewCache[string, string](maxClientOrders),
 	}
-	if db.DriverName() == "sqlite3" && !c.Shared {
+	if open.File == "" {
+		s.heads = open.Reads
+	} else if !c.Shared {
 		s.guard = newMemoryGuard(db, c.Now)
 		if err := s.loadUnnamed(ctx); err != nil {
-			return nil, errors.Join(err, db.Close())
+			return nil, errors.Join(err, open.Close())
 		}
 	}
 	if err := s.checkSeal(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("opening the API keys: %w", err), db.Close())
+		return nil, errors.Join(fmt.Errorf("opening the API keys: %w", err), open.Close())
 	}
 	return s, nil
 }
 
 // Close ends the connection. There must be no calls any more.
-func (s *Store) Close() error { return errors.Join(s.guard.close(), s.db.Close()) }
+func (s *Store) Close() error { return errors.Join(s.guard.close(), s.open.Close()) }
 
 // Pools returns the state of the pools of connections, for metrics.
 func (s *Store) Pools() map[string]sql.DBStats {
-	return map[string]sql.DBStats{"write": s.db.Stats()}
+	pools := map[string]sql.DBStats{"write": s.db.Stats()}
+	if s.heads != nil {
+		pools["heads"] = s.heads.Stats()
+	}
+	return pools
+}
+
+// Take counts what a client takes from a limit in all processes on one server: so many at once,
+// then one in each period. It returns the client's waiting time. On SQLite it counts nothing.
+func (s *Store) Take(ctx context.Context, limit, client string, period time.Duration, burst int) (time.Duration, error) {
+	l := database.Limits{Table: "api_limits"}
+	if s.heads != nil {
+		l.Server = s.db
+	}
+	return l.Take(ctx, limit, client, period, burst)
 }
 
 // Ping asks the database for nothing.

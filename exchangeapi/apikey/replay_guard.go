@@ -75,6 +75,10 @@ func inTx(ctx context.Context, db *sqlx.DB, f func(*sqlx.Tx) error) error {
 	return nil
 }
 
+// sharedRetention is for how long a signed request is remembered for several programs, whose clocks
+// may differ by a minute: the slower one must not take what the faster one has forgotten.
+const sharedRetention = replayRetention + time.Minute
+
 // databaseGuard counts in the database, for several programs at a time: every call is a
 // transaction.
 type databaseGuard struct {
@@ -84,7 +88,7 @@ type databaseGuard struct {
 
 func (g *databaseGuard) call(ctx context.Context, c Call) (u Usage, wait time.Duration, err error) {
 	err = inTx(ctx, g.db, func(tx *sqlx.Tx) error {
-		if err := storeText(ctx, tx, c.Text, g.now(), replayRetention); err != nil {
+		if err := storeText(ctx, tx, c.Text, g.now(), sharedRetention); err != nil {
 			return err
 		}
 		u, wait, err = g.count(ctx, tx, c)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"gatewayd/internal/testing/recordstest"
 )
 
 // program is a store of keys as one life of the daemon has it.
@@ -175,4 +177,19 @@ func later(a, b time.Time) time.Time {
 		return a
 	}
 	return b
+}
+
+// TestOnceWithClocksApart: a program whose clock is slow takes no request that another one with the
+// right time has taken and forgotten.
+func TestOnceWithClocksApart(t *testing.T) {
+	url := recordstest.Postgres(t).Database(t)
+	right, slow := testClock(), testClock()
+	slow.pass(-30 * time.Second)
+	first, second := openAfterKill(t, url, right), openAfterKill(t, url, slow)
+	used := first.at(0)
+	require.NoError(t, first.use(used))
+	right.pass(10 * time.Second)
+	slow.pass(30 * time.Second)
+	require.NoError(t, first.use(first.at(0)), "it forgets old requests")
+	require.ErrorIs(t, second.use(used), ErrRepeated)
 }

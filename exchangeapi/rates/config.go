@@ -131,5 +131,17 @@ func schedule(text string) (s cron.Schedule, err error) {
 			s, err = nil, fmt.Errorf("refresh %q: not a schedule", text)
 		}
 	}()
-	return cron.ParseStandard(text)
+	s, err = cron.ParseStandard(text)
+	if every, ok := s.(cron.ConstantDelaySchedule); ok {
+		s = aligned(every.Delay)
+	}
+	return s, err
+}
+
+// aligned is a schedule by the calendar: processes that started at different times ask the sources
+// at the same time, so that they show the same prices.
+type aligned time.Duration
+
+func (d aligned) Next(t time.Time) time.Time {
+	return t.Truncate(time.Duration(d)).Add(time.Duration(d))
 }

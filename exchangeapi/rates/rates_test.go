@@ -176,3 +176,14 @@ func TestProbeRates(t *testing.T) {
 	require.NoError(t, os.Remove(file))
 	require.ErrorIs(t, Probe(t.Context(), cfg, o, clock)[0].Err, os.ErrNotExist)
 }
+
+// Processes that started at different times ask at the same time.
+func TestRefreshByTheCalendar(t *testing.T) {
+	for _, text := range []string{"@every 5m", "*/5 * * * *"} {
+		s, err := schedule(text)
+		require.NoError(t, err)
+		for _, second := range []int64{1, 100, 299} {
+			require.Equal(t, int64(1614571500), s.Next(time.Unix(1614571200+second, 0)).Unix(), text)
+		}
+	}
+}

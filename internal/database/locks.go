@@ -9,3 +9,8 @@ const (
 	LockIndexWriter   = 7310293848 // in a transaction: one writer of the index at a time
 	LockIndexFollower = 7310293849 // of a session: the process that follows the chain for the index
 )
+
+// LockDelegation is the first of the two numbers of a session's lock on a delegation address: the
+// process that extends its account chain. PostgreSQL keeps locks of two numbers apart from the
+// others.
+const LockDelegation = 1

@@ -41,10 +41,9 @@ type Parts struct {
 type Console struct {
 	Parts
 	faults *httpserver.FaultLog
-	tries  *httpserver.Limit // to sign in, by name and by client
-	calm   chan struct{}     // room for passwords that are looked at at once: each takes 19 MB
+	tries  *httpserver.SharedLimit // to sign in, by name and by client
+	calm   chan struct{}           // room for passwords that are looked at at once: each takes 19 MB
 
-	asked    *challenges   // what passkeys are to sign
 	verifies chan struct{} // room for one who reads all of the history
 	profiles chan struct{} // capacity 1: held by the one CPU profile at a time
 }
@@ -65,8 +64,8 @@ const maxBody = 16 << 10
 // New makes a console that has no routes yet.
 func New(p Parts) *Console {
 	return &Console{
-		Parts: p, faults: httpserver.NewFaultLog(p.Now), tries: httpserver.NewLimit(1/signInEvery.Seconds(), signInBurst, p.Now),
-		calm: make(chan struct{}, signIns), asked: newChallenges(p.Now), verifies: make(chan struct{}, 1), profiles: make(chan struct{}, 1),
+		Parts: p, faults: httpserver.NewFaultLog(p.Now), tries: httpserver.NewSharedLimit("sign-in", signInEvery, signInBurst, p.Now),
+		calm: make(chan struct{}, signIns), verifies: make(chan struct{}, 1), profiles: make(chan struct{}, 1),
 	}
 }
 

@@ -88,11 +88,15 @@ func (c *Console) createPasskey(r request) error {
 	if err != nil {
 		return err
 	}
+	raw, err := c.challenge(r.ctx(), r.Gateway, r.user.Name)
+	if err != nil {
+		return err
+	}
 	name := protocol.CredentialEntity{Name: r.user.Name}
 	return r.JSON(http.StatusOK, protocol.PublicKeyCredentialCreationOptions{
 		RelyingParty: protocol.RelyingPartyEntity{CredentialEntity: protocol.CredentialEntity{Name: "gatewayd"}, ID: site.RP},
 		User:         protocol.UserEntity{CredentialEntity: name, DisplayName: r.user.Name, ID: protocol.URLEncodedBase64(r.user.Name)},
-		Challenge:    c.asked.issue(r.user.Name), Parameters: approval.Parameters(), Timeout: int(challengeLasts.Milliseconds()), CredentialExcludeList: descriptors(list),
+		Challenge:    raw, Parameters: approval.Parameters(), Timeout: int(challengeLasts.Milliseconds()), CredentialExcludeList: descriptors(list),
 		AuthenticatorSelection: protocol.AuthenticatorSelection{ResidentKey: protocol.ResidentKeyRequirementRequired, UserVerification: protocol.VerificationRequired},
 		Attestation:            protocol.PreferNoAttestation,
 	})
@@ -114,8 +118,11 @@ func (c *Console) addPasskey(r request) error {
 		return err
 	}
 	raw, err := challengeIn(given.Credential)
-	if err != nil || !c.asked.redeem(raw, r.user.Name) {
+	if err != nil {
 		return errChallenge
+	}
+	if err := c.redeem(r.ctx(), r.Gateway, raw, r.user.Name); err != nil {
+		return err
 	}
 	made, err := site.Register(raw, given.Credential)
 	if err != nil {
@@ -177,15 +184,23 @@ func (c *Console) removePasskey(r request) error {
 // askPasskey returns what navigator.credentials.get() is asked for, as
 // PublicKeyCredential.parseRequestOptionsFromJSON() reads it. Anybody may ask.
 func (c *Console) askPasskey(x echo.Context) error {
+	g, err := c.gateway()
+	if err != nil {
+		return err
+	}
 	site, err := c.site()
 	if err != nil {
 		return err
 	}
-	if err := c.mayTry(x, "passkey "+c.Guard.Client(x.Request())); err != nil {
+	if err := c.mayTry(x, g, "passkey "+c.Guard.Client(x.Request())); err != nil {
+		return err
+	}
+	raw, err := c.challenge(x.Request().Context(), g, "")
+	if err != nil {
 		return err
 	}
 	return x.JSON(http.StatusOK, protocol.PublicKeyCredentialRequestOptions{
-		Challenge: c.asked.issue(""), Timeout: int(challengeLasts.Milliseconds()), RelyingPartyID: site.RP, UserVerification: protocol.VerificationRequired,
+		Challenge: raw, Timeout: int(challengeLasts.Milliseconds()), RelyingPartyID: site.RP, UserVerification: protocol.VerificationRequired,
 	})
 }
 
@@ -209,12 +224,15 @@ func (c *Console) signInByPasskey(x echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.mayTry(x, "passkey "+c.Guard.Client(x.Request())); err != nil {
+	if err := c.mayTry(x, g, "passkey "+c.Guard.Client(x.Request())); err != nil {
 		return err
 	}
 	raw, err := challengeIn(given.Credential)
-	if err != nil || !c.asked.redeem(raw, "") {
+	if err != nil {
 		return errChallenge
+	}
+	if err := c.redeem(x.Request().Context(), g, raw, ""); err != nil {
+		return err
 	}
 	var p records.Passkey
 	err = g.Session.Store.View(x.Request().Context(), func(tx *records.Tx) error {

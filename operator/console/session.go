@@ -115,7 +115,7 @@ func (c *Console) signIn(x echo.Context) error {
 	if err := readBody(x, &given); err != nil {
 		return err
 	}
-	if err := c.mayTry(x, given.Name); err != nil {
+	if err := c.mayTry(x, g, given.Name); err != nil {
 		return err
 	}
 	u, step, err := c.identify(x.Request().Context(), g, given)
@@ -158,10 +158,14 @@ func (c *Console) begin(x echo.Context, g Gateway, name string, use func(*record
 }
 
 // mayTry bounds guesses: of one name from anywhere, and of one client with any name.
-func (c *Console) mayTry(x echo.Context, name string) error {
+func (c *Console) mayTry(x echo.Context, g Gateway, name string) error {
 	client := c.Guard.Client(x.Request())
 	for _, who := range []string{"name " + name, "client " + client} {
-		if wait := c.tries.Take(who); wait > 0 {
+		wait, err := c.tries.Take(x.Request().Context(), g.Session.Store, who)
+		if err != nil {
+			return err
+		}
+		if wait > 0 {
 			x.Response().Header().Set(echo.HeaderRetryAfter, strconv.Itoa(int(wait.Seconds())+1))
 			return refusal(http.StatusTooManyRequests, "too many attempts: try again later")
 		}

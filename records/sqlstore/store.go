@@ -41,6 +41,14 @@ func (s *Store) Close() error { return s.db.Close() }
 // Pools returns the state of the pools of connections, for metrics.
 func (s *Store) Pools() map[string]sql.DBStats { return s.db.Pools() }
 
+// Limits returns the limits of clients in a table. They do not wait for writing transactions.
+func (s *Store) Limits(table string) database.Limits {
+	if s.engine.file != "" {
+		return database.Limits{}
+	}
+	return database.Limits{Server: s.db.Reads, Table: table}
+}
+
 // Instance names this opening of the database: no two have the same name. The last part of a
 // holder's name (Lease) is that of its store, so that its sessions can be ended.
 func (s *Store) Instance() string { return s.instance }
