@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// counter counts what a client takes from a limit in all processes: so many at once, then one in
+// taker counts what a client takes from a limit in all processes: so many at once, then one in
 // each period.
-type counter interface {
+type taker interface {
 	Take(ctx context.Context, limit, client string, period time.Duration, burst int) (wait time.Duration, err error)
 }
 
@@ -41,7 +41,7 @@ func (l *SharedLimit) Change(period time.Duration, burst int) {
 
 // Take counts one and returns the client's waiting time; 0 when it may continue. This machine ("")
 // is not counted.
-func (l *SharedLimit) Take(ctx context.Context, all counter, client string) (wait time.Duration, err error) {
+func (l *SharedLimit) Take(ctx context.Context, all taker, client string) (wait time.Duration, err error) {
 	if wait := l.own.Take(client); wait > 0 || client == "" {
 		return wait, nil
 	}

@@ -84,6 +84,7 @@ func testAccess(t *testing.T, url string) {
 	require.ErrorIs(t, err, records.ErrNotFound, "who gets another password is signed out")
 	r.Do(func(tx *records.Tx) error { return records.UseCode(tx, "anna", 1) })
 	testPasskeys(r)
+	testChallenges(r)
 	signIn("five")
 	r.Do(func(tx *records.Tx) error { return records.RemoveUser(tx, "anna") })
 	_, _, err = session("five")
@@ -141,4 +142,33 @@ func testPasskeys(r *Rig) {
 	for range 2 {
 		require.NoError(r.T, use("k3", 0))
 	}
+}
+
+// testChallenges: each once, for its user and in time; those that end first make room.
+func testChallenges(r *Rig) {
+	add := func(challenge, user string) error {
+		return r.Try(func(tx *records.Tx) error { return records.AddChallenge(tx, challenge, user, time.Minute) })
+	}
+	use := func(challenge, user string) error {
+		return r.Try(func(tx *records.Tx) error { return records.UseChallenge(tx, challenge, user) })
+	}
+	require.NoError(r.T, add("\x00\xff", "anna"))
+	require.ErrorIs(r.T, use("\x00\xff", "bert"), records.ErrNotFound)
+	require.NoError(r.T, use("\x00\xff", "anna"))
+	require.ErrorIs(r.T, use("\x00\xff", "anna"), records.ErrNotFound, "once")
+	require.NoError(r.T, add("late", ""))
+	r.Pass(time.Minute)
+	require.ErrorIs(r.T, use("late", ""), records.ErrNotFound)
+	require.NoError(r.T, add("first", ""))
+	r.Pass(time.Millisecond)
+	r.Do(func(tx *records.Tx) error {
+		for i := range 1000 {
+			if err := records.AddChallenge(tx, fmt.Sprint(i), "", time.Minute); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	require.ErrorIs(r.T, use("first", ""), records.ErrNotFound, "a thousand came after it")
+	require.NoError(r.T, use("999", ""))
 }
