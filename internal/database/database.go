@@ -13,6 +13,7 @@ import (
 	"maps"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -187,9 +188,9 @@ func openPostgres(ctx context.Context, url string, p Postgres) (*DB, error) {
 
 // parsePostgres reads an address. It returns the settings that a session gets when it exists.
 func parsePostgres(url string, p Postgres) (*pgx.ConnConfig, map[string]string, error) {
-	c, err := pgx.ParseConfig(url)
+	c, err := parseServer(url)
 	if err != nil {
-		return nil, nil, errors.New("url: not a PostgreSQL address") // the library's text repeats the address, which may hold a password
+		return nil, nil, err
 	}
 	if file := os.Getenv("PGPASSFILE"); file != "" {
 		if err := secretfile.Check(file); err != nil { // the library reads a file of any mode
@@ -202,6 +203,23 @@ func parsePostgres(url string, p Postgres) (*pgx.ConnConfig, map[string]string, 
 		delete(settings, sessionName)
 	}
 	return c, settings, nil
+}
+
+// hostTimeout is the time after which the next of several hosts is asked: one that is cut off
+// answers nothing. An address with a connect_timeout has its own.
+const hostTimeout = 2 * time.Second
+
+func parseServer(url string) (*pgx.ConnConfig, error) {
+	c, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New("url: not a PostgreSQL address") // the library's text repeats the address, which may hold a password
+	}
+	for _, other := range c.Fallbacks { // some are the same host without TLS
+		if c.ConnectTimeout == 0 && (other.Host != c.Host || other.Port != c.Port) {
+			c.ConnectTimeout = hostTimeout
+		}
+	}
+	return c, nil
 }
 
 // sessionName is the setting with the name that a server shows for a session.
