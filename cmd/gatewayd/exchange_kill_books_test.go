@@ -29,10 +29,8 @@ type exchangeBooks struct {
 }
 
 // readExchangeBooks reads them from a directory that no process uses.
-func readExchangeBooks(t *testing.T, dir string) exchangeBooks {
+func readExchangeBooks(t *testing.T, cfg node.Config) exchangeBooks {
 	t.Helper()
-	cfg, err := exchangeChainConfig(dir)
-	require.NoError(t, err)
 	cfg.SnapshotInterval = -1
 	n, err := node.New(cfg)
 	require.NoError(t, err)
@@ -48,6 +46,7 @@ func finishedBooks(t *testing.T, n *node.Node) exchangeBooks {
 	require.NoError(t, err)
 	b := exchangeBooks{map[core.TokenID]string{}, map[core.TokenID]decimal.Decimal{}, map[core.TokenID]decimal.Decimal{}}
 	n.Read(func(v *node.View) {
+		bridged := v.Token(dev.Tokens()[0].ID) != nil
 		sums := map[core.TokenID]uint256.Int{}
 		add := func(list []node.Balance) {
 			for _, one := range list {
@@ -64,7 +63,9 @@ func finishedBooks(t *testing.T, n *node.Node) exchangeBooks {
 		}
 		for id, sum := range sums {
 			b.everywhere[id] = sum.Dec()
-			require.Equal(t, v.Token(id).TotalSupply.Dec(), sum.Dec(), "all there is of %s", v.Token(id).Symbol)
+			if id != core.VITE || !bridged { // the gateway's accounts have some
+				require.Equal(t, v.Token(id).TotalSupply.Dec(), sum.Dec(), "all there is of %s", v.Token(id).Symbol)
+			}
 		}
 		for _, one := range v.AccountInfo(core.DexFundContract).Balances {
 			b.exchange[one.Token.ID] = inTokens(v, one.Token.ID, &one.Amount)
@@ -93,12 +94,10 @@ func exchangeAccounts(t *testing.T) []core.Address {
 	return list
 }
 
-// checkBooks opens the killed process's chain and index, builds a second index from the chain
-// alone, and compares all three.
-func (h *exchangeProcess) checkBooks(t *testing.T, p *acceptedBlocks, w *listener, before exchangeBooks) {
+// checkExchange opens the killed process's chain and index, builds a second index from the chain
+// alone, and compares all three. It returns the second one.
+func checkExchange(t *testing.T, cfg node.Config, url string, p *acceptedBlocks, w *listener, before exchangeBooks) *index.Index {
 	t.Helper()
-	cfg, err := exchangeChainConfig(h.dir)
-	require.NoError(t, err)
 	cfg.SnapshotInterval = -1
 	n, err := node.New(cfg)
 	require.NoError(t, err)
@@ -112,7 +111,7 @@ func (h *exchangeProcess) checkBooks(t *testing.T, p *acceptedBlocks, w *listene
 	})
 	link := serveChain(t, n)
 	now := time.Now()
-	kept := buildIndex(t, link, h.index, now)
+	kept := buildIndex(t, link, url, now)
 	anew := buildIndex(t, link, "sqlite:"+filepath.Join(t.TempDir(), "anew.db"), now)
 	want, got := dumpIndex(t, anew), dumpIndex(t, kept)
 	requireSameLines(t, want, got)
@@ -120,6 +119,7 @@ func (h *exchangeProcess) checkBooks(t *testing.T, p *acceptedBlocks, w *listene
 	requireOrderCount(t, kept, p)
 	sums := sumIndex(t, kept, w)
 	sums.checkBalances(t, kept, before, after)
+	return anew
 }
 
 // requireSameLines reports only the first line that differs.

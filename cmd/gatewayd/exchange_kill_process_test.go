@@ -225,6 +225,12 @@ func buildExchange(t *testing.T, dir, url string) (keys [][2]string) {
 	t.Helper()
 	cfg, err := exchangeChainConfig(dir)
 	require.NoError(t, err)
+	return fillExchange(t, cfg, exchangeConfig(dir, url, ""))
+}
+
+// fillExchange does the same with any chain that has the accounts, and any database of API keys.
+func fillExchange(t *testing.T, cfg node.Config, served config.Exchange) (keys [][2]string) {
+	t.Helper()
 	cfg.SnapshotInterval = -1
 	n, err := node.New(cfg)
 	require.NoError(t, err)
@@ -232,7 +238,7 @@ func buildExchange(t *testing.T, dir, url string) (keys [][2]string) {
 	b.openMarkets()
 	agents, err := exchangeAgents()
 	require.NoError(t, err)
-	store, err := daemon.OpenKeys(t.Context(), exchangeConfig(dir, url, ""), testStreams(t).getenv)
+	store, err := daemon.OpenKeys(t.Context(), served, testStreams(t).getenv)
 	require.NoError(t, err)
 	for i := range keyedTraders + plainTraders {
 		b.depositFunds(exchangeKey(1 + i))

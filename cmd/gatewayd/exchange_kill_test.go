@@ -110,7 +110,9 @@ func killExchange(t *testing.T, plan killPlan, dir, index string) {
 	t.Helper()
 	seed := seedOf(t)
 	keys := buildExchange(t, dir, index)
-	before := readExchangeBooks(t, dir)
+	chain, err := exchangeChainConfig(dir)
+	require.NoError(t, err)
+	before := readExchangeBooks(t, chain)
 	h := &exchangeProcess{dir: dir, index: index}
 	t.Cleanup(h.close)
 	p := &acceptedBlocks{refused: map[string]int{}}
@@ -133,7 +135,7 @@ func killExchange(t *testing.T, plan killPlan, dir, index string) {
 	t.Logf("the index was %s behind", time.Since(behind).Round(100*time.Millisecond))
 	h.kill(t) // in the end, too
 	p.log(t, kills, w)
-	h.checkBooks(t, p, w, before)
+	checkExchange(t, chain, index, p, w, before)
 }
 
 func newTraders(h *exchangeProcess, p *acceptedBlocks, keys [][2]string, seed uint64) (traders []*trader) {

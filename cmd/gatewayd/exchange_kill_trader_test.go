@@ -26,6 +26,7 @@ type acceptedBlocks struct {
 	orders  int            // of them
 	refused map[string]int // by reason; these may be lost
 	unclear int            // the process was killed before it answered
+	faulty  bool           // what the service needs fails too, so its own errors may hide an order
 }
 
 func (p *acceptedBlocks) add(h core.Hash, order bool) {
@@ -46,7 +47,10 @@ func (p *acceptedBlocks) addError(err error) error {
 	var byNode *client.Error
 	switch {
 	case errors.As(err, &refusal) && (refusal.HTTP >= 500 || refusal.Code == api.CodeService):
-		return err
+		if !p.faulty {
+			return err
+		}
+		p.unclear++
 	case errors.As(err, &refusal):
 		p.refused[fmt.Sprint(refusal.Code, " ", refusal.Msg)]++
 	case errors.As(err, &byNode):
@@ -76,7 +80,8 @@ type trader struct {
 	rng      *rand.Rand
 	exchange *exchangeProcess
 	accepted *acceptedBlocks
-	keyed    [2]string // API key and secret; empty for one who sends his own blocks
+	keyed    [2]string     // API key and secret; empty for one who sends his own blocks
+	pause    time.Duration // between steps
 
 	recent []placedOrder // that he may want to cancel
 	conn   *connection
@@ -114,6 +119,12 @@ func (t *trader) trade(ctx context.Context) error {
 			}
 			if err := t.accepted.addError(err); err != nil {
 				return err
+			}
+		}
+		if t.pause > 0 {
+			select {
+			case <-time.After(t.pause):
+			case <-ctx.Done():
 			}
 		}
 	}

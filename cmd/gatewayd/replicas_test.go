@@ -119,9 +119,11 @@ func (p *pair) startBalancer(t *testing.T) (urls [2]string) {
 	var changes []string
 	for i, port := range []string{":8080", ":8090"} {
 		changes = append(changes, "bind "+port, "bind "+front[i])
-		for n, host := range []string{"10.0.0.11", "10.0.0.12"} {
-			changes = append(changes, host+port, strings.TrimPrefix(p.urls(n)[i], "http://"))
+		var servers []string
+		for n := range p.configs {
+			servers = append(servers, fmt.Sprintf("server n%d %s", n, strings.TrimPrefix(p.urls(n)[i], "http://")))
 		}
+		changes = append(changes, "server one 10.0.0.11"+port, servers[0], "server two 10.0.0.12"+port, strings.Join(servers[1:], "\n    "))
 		urls[i] = "http://" + front[i]
 	}
 	changes = append(changes, "    maxconn 20000\n", "    maxconn 2000\n    stats socket "+socket+"\n")
@@ -243,8 +245,8 @@ func TestHandOver(t *testing.T) {
 
 // link is a connection to a server that may be cut: what is under way then is lost without a word.
 type link struct {
-	target string
 	mu     sync.Mutex
+	target string
 	cut    chan struct{} // closed while it works
 	conns  []net.Conn
 }
@@ -276,7 +278,10 @@ func (l *link) works() <-chan struct{} {
 }
 
 func (l *link) serve(client net.Conn) {
-	server, err := net.Dial("tcp", l.target)
+	l.mu.Lock()
+	target := l.target
+	l.mu.Unlock()
+	server, err := net.Dial("tcp", target)
 	if err != nil {
 		_ = client.Close()
 		return
@@ -300,6 +305,13 @@ func (l *link) serve(client net.Conn) {
 	}
 	go pass(server, client)
 	go pass(client, server)
+}
+
+// to leads new connections to another server.
+func (l *link) to(target string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.target = target
 }
 
 // sever cuts the link.

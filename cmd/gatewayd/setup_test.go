@@ -32,7 +32,7 @@ import (
 // TestMain makes the test binary also the program: the tests start and kill it as `gatewayd` in
 // PATH.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"gatewayd": main, exchangeCommand: exchangeProcessMain, burstChain: chainMain})
+	testscript.Main(m, map[string]func(){"gatewayd": main, exchangeCommand: exchangeProcessMain, burstChain: chainMain, chainNode: chainNodeMain})
 }
 
 // rig is a running development environment whose chains the test controls.

@@ -28,8 +28,8 @@ const (
 )
 
 // shareGuard moves a signer's sign-guard to a server and returns a second signer on it. The daemon
-// asks both.
-func (s *signerProcess) shareGuard(t *testing.T, guard string, daemon *config.Config) *signerProcess {
+// asks both. They may have different URLs of the server.
+func (s *signerProcess) shareGuard(t *testing.T, guard, others string, daemon *config.Config) *signerProcess {
 	t.Helper()
 	text, err := os.ReadFile(s.config)
 	require.NoError(t, err)
@@ -37,8 +37,8 @@ func (s *signerProcess) shareGuard(t *testing.T, guard string, daemon *config.Co
 	require.NoError(t, yaml.Unmarshal(text, &c))
 	dir := filepath.Dir(s.config)
 	other := &signerProcess{config: filepath.Join(dir, "other.yaml"), socket: filepath.Join(dir, "other.sock"), data: filepath.Join(dir, "other")}
-	for _, of := range []*signerProcess{s, other} {
-		c.Data, c.Signer.Guard, c.Signer.Place.Listen = of.data, guard, "unix:"+of.socket
+	for i, of := range []*signerProcess{s, other} {
+		c.Data, c.Signer.Guard, c.Signer.Place.Listen = of.data, []string{guard, others}[i], "unix:"+of.socket
 		text, err := yaml.Marshal(c)
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(of.config, text, 0o600))
@@ -81,7 +81,7 @@ func TestStandbySigner(t *testing.T) {
 	var pair [2]*signerProcess
 	w := prepareFaultyEnv(t, startRichExchange, func(_ *faultyEnv, c *config.Config) {
 		pair[0] = splitSigner(t, c)
-		pair[1] = pair[0].shareGuard(t, guard, c)
+		pair[1] = pair[0].shareGuard(t, guard, guard, c)
 	})
 	require.NoError(t, dev.FundSource(t.Context(), w.info, w.keys, nil))
 	v.dir, v.args = w.cfg.Data, []string{"run", "-c", w.info.Config}
@@ -158,7 +158,7 @@ func TestSignerOutlivesItsGuard(t *testing.T) {
 	var metrics string
 	w := prepareFaultyEnv(t, startRichExchange, func(_ *faultyEnv, c *config.Config) {
 		s = splitSigner(t, c)
-		s.shareGuard(t, guard, c)
+		s.shareGuard(t, guard, guard, c)
 		metrics = s.addMetrics(t)
 	})
 	require.NoError(t, dev.FundSource(t.Context(), w.info, w.keys, nil))

@@ -26,13 +26,13 @@ import (
 	"gatewayd/wallet"
 )
 
-// pair is two daemons on one PostgreSQL database and the same chains, each with its own directory,
-// sign-guard and gateway.
+// pair is two daemons, or more, on one PostgreSQL database and the same chains, each with its own
+// directory, sign-guard and gateway.
 type pair struct {
 	dir     string // of the users: dev.json contains the leader's address
 	source  *ethnode.Node
-	configs [2]config.Config
-	pids    [2]int // of the processes
+	configs []config.Config
+	pids    []int // of the processes
 }
 
 // replica is one of the daemons as a process. Its log is a file, so that it can be read while the
@@ -77,24 +77,32 @@ func writeReplica(t *testing.T, c config.Config) {
 // newPairApart is a pair of which each signs itself.
 func newPairApart(t *testing.T, database string) *pair {
 	t.Helper()
-	p := &pair{dir: t.TempDir()}
-	var err error
-	p.source, err = ethnode.Start(ethnode.Config{Period: 200 * time.Millisecond})
+	source, err := ethnode.Start(ethnode.Config{Period: 200 * time.Millisecond})
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, p.source.Close()) })
+	t.Cleanup(func() { require.NoError(t, source.Close()) })
 	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
-	exchange := startExchangeChain(t, keys)
+	p := newReplicas(t, 2, database, source.URL(), startExchangeChain(t, keys))
+	p.source = source
+	return p
+}
+
+// newReplicas is a number of daemons on chains that run already. It pays the hot account.
+func newReplicas(t *testing.T, count int, database, source, exchange string) *pair {
+	t.Helper()
+	p := &pair{dir: t.TempDir(), pids: make([]int, count)}
 	stores, store, password := recovered(t)
-	for i := range p.configs {
+	for range count {
 		o := quickOptions(t.TempDir())
 		o.Listen, o.Sweep = freeAddress(t), "* * * * *"
-		c := dev.Config(o, p.source.URL(), p.source.ChainID(), exchange)
+		c := dev.Config(o, source, ethnode.DefaultChainID, exchange)
 		c.Log.Level, c.Database.URL = "info", database
 		c.Wallet = config.Wallet{Store: filepath.Join(stores, store), PasswordFile: password}
 		writeReplica(t, c)
-		p.configs[i] = c
+		p.configs = append(p.configs, c)
 	}
+	keys, err := wallet.FromMnemonic(dev.Mnemonic)
+	require.NoError(t, err)
 	require.NoError(t, dev.FundSource(t.Context(), p.info(0), keys, nil))
 	return p
 }
@@ -198,7 +206,7 @@ func freeze(t *testing.T, pid int) {
 	waitFor(t, "the process to stand still", func() bool {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		require.NoError(t, err)
-		return strings.Contains(string(stat), ") T ")
+		return strings.Contains(string(stat), ") T ") || strings.Contains(string(stat), ") Z ") // or it has ended
 	})
 }
 
@@ -219,9 +227,15 @@ var (
 // startUsers has users of a pair bridge until stop is called, which waits for what they have begun.
 func (p *pair) startUsers(t *testing.T, users int) (v *daemonProcess, clients []*retryingUser, stop func()) {
 	t.Helper()
+	return p.startUsersFor(t, users, 8*time.Minute)
+}
+
+// startUsersFor is startUsers with another deadline.
+func (p *pair) startUsersFor(t *testing.T, users int, most time.Duration) (v *daemonProcess, clients []*retryingUser, stop func()) {
+	t.Helper()
 	v = &daemonProcess{dir: p.dir}
 	clients = newUsers(t, v, users, seedOf(t))
-	deadline, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	deadline, cancel := context.WithTimeout(t.Context(), most)
 	t.Cleanup(cancel)
 	alive, end := context.WithCancel(deadline)
 	g, alive := errgroup.WithContext(alive)

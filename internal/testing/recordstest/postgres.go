@@ -92,6 +92,14 @@ func (s *Server) Stop(signal syscall.Signal) {
 // Pid is the number of that process.
 func (s *Server) Pid() int { return s.cmd.Process.Pid }
 
+// Addr is the server's host and port.
+func (s *Server) Addr(t testing.TB) string {
+	t.Helper()
+	u, err := url.Parse(s.url)
+	require.NoError(t, err)
+	return u.Host
+}
+
 // binaries finds the folder of initdb and postgres.
 func binaries() (string, error) {
 	folders, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
@@ -144,7 +152,7 @@ func (s *Server) Standby(t testing.TB) *Server {
 	t.Helper()
 	u, err := url.Parse(s.url)
 	require.NoError(t, err)
-	data := filepath.Join(s.home, "standby")
+	data := filepath.Join(s.home, newName())
 	out, err := s.run(filepath.Join(s.bin, "pg_basebackup"), "-h", u.Hostname(), "-p", u.Port(), "-U", "gatewayd", "-D", data, "-R", "-X", "stream", "-c", "fast", "--no-sync").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	standby, err := listening(&Server{bin: s.bin, home: s.home, run: s.run}, data)
