@@ -23,6 +23,7 @@ func TestAway(t *testing.T) {
 	}
 	require.True(t, Away(context.DeadlineExceeded))
 	require.True(t, Away(io.ErrUnexpectedEOF))
+	require.True(t, Away(fmt.Errorf("taking the sign-guard: %w", pgconn.ErrConnClosed)))
 	require.False(t, Away(context.Canceled))
 	require.False(t, Away(errors.New("this database has the gateway's records")))
 	require.False(t, Away(nil))
