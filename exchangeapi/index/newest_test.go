@@ -182,22 +182,22 @@ func BenchmarkNewest(b *testing.B) {
 			x := historyRig(b, url(b))
 			fillHistory(b, x, rows)
 			for _, list := range newestLists(b, x) {
-				page := func(b *testing.B, p Page) {
+				read := func(b *testing.B, p Page) {
 					for b.Loop() {
 						found := 0
-						_, err := x.store.page(b.Context(), list.where, list.columns, list.order, p, list.row, func() { found++ })
+						_, err := page(b.Context(), x.store, list.where, list.columns, list.order, p, list.row, func() { found++ })
 						require.NoError(b, err)
 					}
 				}
 				b.Run(list.name, func(b *testing.B) {
-					page(b, Page{Limit: list.limit})
+					read(b, Page{Limit: list.limit})
 					if x.store.shared() {
 						b.ReportMetric(visited(b, x, list), "buffers")
 					}
 				})
 				if list.name == "trades" || list.name == "orders" {
-					b.Run(list.name+" with total", func(b *testing.B) { page(b, Page{Limit: list.limit, Total: true}) })
-					b.Run(list.name+" far", func(b *testing.B) { page(b, Page{Limit: list.limit, Offset: min(MaxOffset, rows/2)}) })
+					b.Run(list.name+" with total", func(b *testing.B) { read(b, Page{Limit: list.limit, Total: true}) })
+					b.Run(list.name+" far", func(b *testing.B) { read(b, Page{Limit: list.limit, Offset: min(MaxOffset, rows/2)}) })
 				}
 			}
 		})
