@@ -72,9 +72,9 @@ func (d *Daemon) comparePolicy(signers config.Policy) error {
 		return err
 	}
 	names := strings.Join(own.Differences(signers), ", ")
-	switch {
-	case names == d.differs:
-	case names == "":
+	switch names {
+	case d.differs:
+	case "":
 		d.log.Info("the signer's policy is the daemon's again")
 	default:
 		d.log.WithFields(logrus.Fields{"policy": own.Hash(), "signer": signers.Hash()}).Warn("the signer's configuration differs from the daemon's in " + names)

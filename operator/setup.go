@@ -251,7 +251,7 @@ func (a Answers) checkNames() error {
 		case t.On != "" && !names[t.On]:
 			return fmt.Errorf("token %s: there is no network %s", t.ID, t.On)
 		case t.On == "" && len(names) > 1:
-			return fmt.Errorf("token %s: write its network before it, as NETWORK:ASSET,TOKEN,...", t.ID)
+			return fmt.Errorf("token %s: write its network before it, as NETWORK:ASSET,TOKEN", t.ID)
 		}
 	}
 	return nil
