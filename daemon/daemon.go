@@ -5,10 +5,12 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -33,8 +35,13 @@ type Daemon struct {
 	Config   config.Config
 	log      *logrus.Logger
 	store    *records.Store // without the lease: for what any process may do
-	Store    *records.Store // under the lease, once it is taken
+	Store    *records.Store // under the lease of the process that leads, once it is taken
 	Tenure   *tenure        // nil before
+	claim    *claim
+	units    []unit
+	free     map[string]time.Time // since when the leases of chains are free, by role; of a process that does not lead
+	mu       sync.Mutex           // of parts, and of Config and Networks while they are replaced
+	parts    []*part
 	again    bool           // not the first of this process
 	alerts   *status.Alerts // of this process; nil before the first tenure
 	decided  chan struct{}  // closed when this process leads, or another one has the lease
@@ -46,8 +53,8 @@ type Daemon struct {
 	checks   *checks.Set // of the signer in this process; nil for a separate one
 	Chains   map[chain.ID]chain.Chain
 	Networks []records.Network
-	Watcher  *watcher.Watcher
-	monitor  *status.Monitor
+	Watcher  *watcher.Watcher // of the process that leads
+	monitor  *status.Monitor  // the same
 	notifier *notify.Notifier
 	Gateway  *gateway.Server
 	deps     Dependencies
@@ -58,7 +65,7 @@ type Daemon struct {
 // Open opens all that needs no lease: database, chains, signer and gateway. It starts nothing.
 func Open(ctx context.Context, cfg config.Config, w Dependencies) (*Daemon, error) {
 	d := &Daemon{
-		Config: cfg, log: w.Log, deps: w.withDefaults(), Chains: map[chain.ID]chain.Chain{}, decided: make(chan struct{}),
+		Config: cfg, log: w.Log, deps: w.withDefaults(), Chains: map[chain.ID]chain.Chain{}, decided: make(chan struct{}), free: map[string]time.Time{},
 	}
 	if err := d.open(ctx); err != nil {
 		d.Close()
@@ -67,15 +74,17 @@ func Open(ctx context.Context, cfg config.Config, w Dependencies) (*Daemon, erro
 	return d, nil
 }
 
-// New is Open and lead. It starts nothing.
+// New is Open, and waits until this process leads. It starts nothing.
 func New(ctx context.Context, cfg config.Config, w Dependencies) (*Daemon, error) {
 	d, err := Open(ctx, cfg, w)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.lead(ctx); err != nil {
-		d.Close()
-		return nil, err
+	for d.Tenure == nil {
+		if err := d.takeFree(ctx, func(*part) {}); err != nil {
+			d.Close()
+			return nil, err
+		}
 	}
 	return d, nil
 }
@@ -103,6 +112,7 @@ func (d *Daemon) open(ctx context.Context) (err error) {
 		d.Chains[c.ID], rules[c.ID] = adapter, adapter.Rules()
 		d.closers = append(d.closers, adapter.Close)
 	}
+	d.units = d.unitsOf(cfg)
 	if err := d.openSigner(ctx, guard, rules); err != nil {
 		return err
 	}
@@ -112,25 +122,53 @@ func (d *Daemon) open(ctx context.Context) (err error) {
 	return d.newGateway(ctx)
 }
 
-// lead waits for the lease, takes over the configuration as it is then, and opens the parts that
-// work under the lease.
-func (d *Daemon) lead(ctx context.Context) (err error) {
-	if d.Tenure, err = takeTenure(ctx, d.store, d.log, func() { d.standBy(ctx) }); err != nil {
-		return fmt.Errorf("taking the lease: %w", err)
-	}
-	d.closers = append(d.closers, d.Tenure.End)
+// lead opens the parts that work under a lease. The process that leads takes over the configuration
+// as it is then; others follow it (standBy).
+func (d *Daemon) lead(ctx context.Context, u unit, t *tenure) (p *part, err error) {
+	d.closers = append(d.closers, t.End)
 	defer func() {
 		if err != nil {
-			d.Tenure.End() // others need not wait for it
+			t.End() // others need not wait for it
 		}
 	}()
-	d.Store = d.store.Fenced(d.Tenure.lease)
-	if err := d.refresh(ctx); err != nil {
-		return err
+	p = &part{unit: u, tenure: t, store: d.store.Fenced(t.lease)}
+	if u.leads() {
+		d.Tenure, d.Store = t, p.store
+		if err := d.refresh(ctx); err != nil {
+			return nil, err
+		}
 	}
-	if err := d.recordGuard(ctx); err != nil {
-		return err
+	if err := d.recordGuard(ctx, p); err != nil {
+		return nil, err
 	}
+	if u.leads() {
+		if err := d.leadConfig(ctx); err != nil {
+			return nil, err
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.openPart(p); err != nil {
+		return nil, err
+	}
+	d.parts = append(d.parts, p)
+	if u.leads() {
+		d.Watcher, d.monitor = p.watcher, p.monitor
+		d.notifier = notify.New(notify.Parts{
+			Config: d.Config.Alerts, Store: d.Store, Log: d.log, Row: func(r records.Record) any { return operator.RowOf(r) },
+		})
+		if d.alerts != nil {
+			d.monitor.Alerts = d.alerts // sent alerts are not sent again
+		}
+		d.alerts = d.monitor.Alerts
+		d.decide(false)
+	}
+	return p, nil
+}
+
+// leadConfig puts the configuration into effect under the lease. Chains that no process works on
+// count as down from now on, not since an earlier process has ended.
+func (d *Daemon) leadConfig(ctx context.Context) error {
 	networks, err := d.storeNetworks(ctx, d.Config)
 	if err != nil {
 		return err
@@ -141,31 +179,32 @@ func (d *Daemon) lead(ctx context.Context) (err error) {
 		}
 	}
 	d.apply(d.Config, networks)
-	cfg, log := d.Config, d.log
-	if err := d.Store.Update(ctx, func(tx *records.Tx) error { return records.Beat(tx, status.Role) }); err != nil {
-		return err
-	}
-	d.Watcher, err = watcher.New(cfg.Watcher, watcher.Parts{Store: d.Store, Chains: d.Chains, Networks: d.Networks, Signer: d.signer, Log: log})
+	return d.Store.Update(ctx, func(tx *records.Tx) error {
+		return errors.Join(records.Beat(tx, status.Role), status.BeatChains(tx, d.Config.ChainIDs()))
+	})
+}
+
+// openPart makes the watcher and the monitor of a part. It starts nothing.
+func (d *Daemon) openPart(p *part) (err error) {
+	p.watcher, err = watcher.New(d.Config.Watcher, watcher.Parts{
+		Store: p.store, Chains: d.Chains, Networks: d.Networks, Signer: d.signer, Owns: p.owns, Log: d.log,
+	})
 	if err != nil {
 		return err
 	}
 	var onDemand []chain.ID
-	for _, c := range cfg.Chains() {
+	owned := map[chain.ID]chain.Chain{}
+	for _, id := range d.chainsOf(p) {
+		owned[id] = d.Chains[id]
+	}
+	for _, c := range d.Config.Chains() {
 		if c.OnDemand {
 			onDemand = append(onDemand, c.ID)
 		}
 	}
-	d.monitor = status.NewMonitor(status.Parts{
-		Config: cfg.Status, Store: d.Store, Chains: d.Chains, OnDemand: onDemand, Networks: d.Networks, Guard: d.guardState, Log: log,
+	p.monitor = status.NewMonitor(status.Parts{
+		Config: d.Config.Status, Store: p.store, Chains: owned, ChainsOnly: !p.leads(), OnDemand: onDemand, Networks: d.Networks, Guard: d.guardState, Log: d.log,
 	})
-	d.notifier = notify.New(notify.Parts{
-		Config: cfg.Alerts, Store: d.Store, Log: log, Row: func(r records.Record) any { return operator.RowOf(r) },
-	})
-	if d.alerts != nil {
-		d.monitor.Alerts = d.alerts // sent alerts are not sent again
-	}
-	d.alerts = d.monitor.Alerts
-	d.decide(false)
 	return nil
 }
 
@@ -201,7 +240,7 @@ func (d *Daemon) openStore(ctx context.Context, guard *signguard.Guard) error {
 	operators.Metrics.Pools("records", store)
 	operators.setStandby(store)
 	d.closers = append(d.closers, operators.setClosed)
-	d.store = store
+	d.store, d.claim = store, &claim{store: store, holder: holderName(store, byChain(d.Config)), log: d.log}
 	return d.checkGuardEarly(ctx, store, guard)
 }
 
@@ -307,38 +346,16 @@ func (d *Daemon) serveOnly(ctx context.Context) error {
 	}
 }
 
-// work waits for the lease, works under it until ctx ends, and gives it back.
+// work takes leases, works under them until ctx ends or one is lost, and gives all back.
 func (d *Daemon) work(ctx context.Context) error {
-	if d.Tenure == nil {
-		if err := d.lead(ctx); err != nil {
-			switch {
-			case ctx.Err() != nil:
-				return nil
-			case d.again || d.standby:
-				return fmt.Errorf("%w: %w", errNotLed, err)
-			}
-			return err
-		}
-	}
-	defer d.Tenure.End()
-	leads := "this daemon leads: it follows the chains and pays"
-	if d.again {
-		leads = "the lease is taken again: all state is reloaded"
-	}
-	d.log.WithField("epoch", d.Tenure.lease.Epoch).Info(leads)
-	d.deps.Operators.setLeader(d)
-	defer d.deps.Operators.setStandby(d.store)
+	defer d.endTenures()
 	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return d.Tenure.renew(gctx) })
-	g.Go(func() error { return d.deps.Operators.Metrics.Follow(gctx, d.figures()) })
-	g.Go(func() error { return d.Watcher.Run(gctx) })
-	g.Go(func() error { return d.monitor.Run(gctx) })
-	g.Go(func() error { return d.notifier.Run(gctx) })
-	g.Go(func() error { return d.followConfig(gctx) })
-	g.Go(func() error { return d.followChecks(gctx) })
-	g.Go(func() error { return d.followHot(gctx) })
-	g.Go(func() error { return logWaiting(gctx, d.log, d.awaits()) })
-	return d.Tenure.explain(g.Wait())
+	start := func(p *part) { g.Go(func() error { return d.run(gctx, p) }) }
+	for _, p := range d.parts { // of New
+		start(p)
+	}
+	g.Go(func() error { return d.takeUnits(gctx, start) })
+	return g.Wait()
 }
 
 // figures returns the sources of the metrics.

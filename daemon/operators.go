@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/singleflight"
 
+	"gatewayd/chain"
 	"gatewayd/config"
 	"gatewayd/exchangeapi"
 	"gatewayd/gateway"
@@ -43,6 +46,7 @@ type Operators struct {
 	why      string        // it does not serve; empty once it does
 	store    *records.Store
 	leads    *Daemon // nil while another daemon leads
+	works    map[chain.ID]bool
 	exchange *exchangeapi.Server
 	pages    *gateway.Server    // nil without the role api
 	health   singleflight.Group // a store that hangs holds one reader
@@ -59,7 +63,7 @@ func NewOperators(cfg config.Config, demo bool, log *logrus.Logger) (*Operators,
 	if err != nil {
 		return nil, fmt.Errorf("operators: %w", err)
 	}
-	o := &Operators{Metrics: metrics.New(cfg.Data), ready: httpserver.NewReadiness(), guard: guard, log: log, cfg: cfg, bridge: len(cfg.Networks) > 0, roles: AllRoles, why: "it starts"}
+	o := &Operators{Metrics: metrics.New(cfg.Data), ready: httpserver.NewReadiness(), guard: guard, log: log, cfg: cfg, works: map[chain.ID]bool{}, bridge: len(cfg.Networks) > 0, roles: AllRoles, why: "it starts"}
 	o.Metrics.Files(databaseFiles(cfg))
 	e := echo.New()
 	e.Pre(httpserver.Observe(o.Metrics.Requests("operators")), httpserver.RequestID, httpserver.CatchPanics(), httpserver.CleanPath,
@@ -86,7 +90,7 @@ func NewOperators(cfg config.Config, demo bool, log *logrus.Logger) (*Operators,
 // unservedOperators is for a daemon without a listener for operators: its state is set, but never
 // served.
 func unservedOperators() *Operators {
-	return &Operators{Metrics: metrics.New("."), ready: httpserver.NewReadiness(), bridge: true, roles: AllRoles}
+	return &Operators{Metrics: metrics.New("."), works: map[chain.ID]bool{}, ready: httpserver.NewReadiness(), bridge: true, roles: AllRoles}
 }
 
 // listenRetry is the interval at which an address in use is tried again.
@@ -144,6 +148,20 @@ func (o *Operators) setLeader(d *Daemon) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.leads = d
+}
+
+// setWorks is for a process that works on chains, until the returned function is called.
+func (o *Operators) setWorks(ids []chain.ID) (end func()) {
+	set := func(works bool) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		for _, id := range ids {
+			o.works[id] = works
+			o.Metrics.Works(id, works)
+		}
+	}
+	set(true)
+	return func() { set(false) }
 }
 
 // setGateway sets the gateway that this process serves.
@@ -223,25 +241,31 @@ func (o *Operators) onlyExchange() *exchangeapi.Server {
 	return o.exchange
 }
 
+// operatorsHealth is the health with the processes that work.
+type operatorsHealth struct {
+	status.Health
+	Leases []operator.Lease `json:"leases"`
+}
+
 // readHealth answers within operatorsTime, even when the store hangs.
-func (o *Operators) readHealth(ctx context.Context) status.Health {
+func (o *Operators) readHealth(ctx context.Context) operatorsHealth {
 	ctx, cancel := context.WithTimeout(ctx, operatorsTime)
 	defer cancel()
 	answer := o.health.DoChan("", func() (any, error) { return o.queryHealth() })
 	select {
 	case r := <-answer:
 		if r.Err == nil {
-			return r.Val.(status.Health)
+			return r.Val.(operatorsHealth)
 		}
 	case <-ctx.Done():
 	}
-	return status.DownHealth()
+	return operatorsHealth{status.DownHealth(), []operator.Lease{}}
 }
 
 // errNoStore: the database is not open.
 var errNoStore = errors.New("the database is not open")
 
-func (o *Operators) queryHealth() (h status.Health, err error) {
+func (o *Operators) queryHealth() (h operatorsHealth, err error) {
 	o.mu.Lock()
 	store, cfg := o.store, o.cfg
 	o.mu.Unlock()
@@ -255,7 +279,10 @@ func (o *Operators) queryHealth() (h status.Health, err error) {
 		if err != nil {
 			return err
 		}
-		h, err = status.ReadHealth(tx, networks)
+		if h.Health, err = status.ReadHealth(tx, networks); err != nil {
+			return err
+		}
+		h.Leases, err = operator.Leases(tx)
 		return err
 	})
 	return h, err
@@ -264,6 +291,7 @@ func (o *Operators) queryHealth() (h status.Health, err error) {
 // What a process is now: a standby may lead later, a process of role api never leads.
 const (
 	roleLeader   = "leader"
+	roleWorker   = "worker" // it works on chains, and another one leads
 	roleStandby  = "standby"
 	roleAPI      = "api"
 	roleExchange = "exchange"
@@ -275,6 +303,8 @@ type readiness struct {
 	Ready   bool     `json:"ready"`
 	Role    string   `json:"role"`
 	Reasons []string `json:"reasons"`
+	// Chains are those that this process follows and pays on.
+	Chains []chain.ID `json:"chains"`
 	// Stops are the conditions that block payments, whichever process works: they do not affect
 	// readiness.
 	Stops []status.Kind `json:"stops"`
@@ -292,9 +322,10 @@ func (o *Operators) answerReady(c echo.Context) error {
 func (o *Operators) readiness(ctx context.Context) readiness {
 	o.mu.Lock()
 	why, leads, exchange, pages := o.why, o.leads, o.exchange, o.pages
+	works := slices.DeleteFunc(slices.Sorted(maps.Keys(o.works)), func(id chain.ID) bool { return !o.works[id] })
 	_, file := database.Path(o.cfg.Database.URL) // a standby on a file serves nothing
 	o.mu.Unlock()
-	r := readiness{Role: roleStandby, Reasons: []string{}, Stops: []status.Kind{}}
+	r := readiness{Role: roleStandby, Reasons: []string{}, Chains: append([]chain.ID{}, works...), Stops: []status.Kind{}}
 	add := func(is bool, text string) {
 		if is {
 			r.Reasons = append(r.Reasons, text)
@@ -309,8 +340,11 @@ func (o *Operators) readiness(ctx context.Context) readiness {
 	if !o.roles.Bridge {
 		r.Role = roleAPI
 	}
-	if leads != nil {
+	switch {
+	case leads != nil:
 		r.Role = roleLeader
+	case len(works) > 0:
+		r.Role = roleWorker
 	}
 	add(o.roles.API && (pages == nil || pages.Addr() == "") && (leads != nil || !file), "the gateway does not listen yet")
 	if why != "" {

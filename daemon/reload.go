@@ -107,6 +107,8 @@ func (d *Daemon) readConfig() (next config.Config, report config.Reload, err err
 // apply puts another configuration and its networks into effect. Chains learn of new tokens first
 // and users last: a user's transfer of a new token, sent once it is announced, is read.
 func (d *Daemon) apply(next config.Config, networks []records.Network) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.Config = d.Config.Taking(next)
 	d.deps.Operators.setConfig(d.Config)
 	for _, k := range d.Config.Chains() {
@@ -124,9 +126,9 @@ func (d *Daemon) apply(next config.Config, networks []records.Network) {
 		d.logFault(d.checks.Reconfigure(context.Background(), d.Config.Signer.Config, d.Config.CheckedAssets()), "the signer keeps its checks")
 	}
 	d.Networks = networks
-	if d.Watcher != nil { // a standby has none
-		d.Watcher.Reconfigure(networks)
-		d.monitor.Reconfigure(networks)
+	for _, p := range d.parts { // a standby has none
+		p.watcher.Reconfigure(networks)
+		p.monitor.Reconfigure(networks)
 	}
 	d.logFault(d.Gateway.Reconfigure(d.Config.Gateway, networks), "the gateway's pages keep their configuration")
 	if level, err := logrus.ParseLevel(d.Config.Log.LevelOrInfo()); err == nil {

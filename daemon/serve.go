@@ -11,6 +11,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/errgroup"
 
+	"gatewayd/chain"
 	"gatewayd/config"
 	"gatewayd/internal/tracing"
 	"gatewayd/signer"
@@ -26,6 +27,8 @@ type Dependencies struct {
 	Hangups chan os.Signal // SIGHUP; may be nil
 	Log     *logrus.Logger
 	Roles   Roles // none stands for all
+	// OnlyChains are the chains that the process may work on; none stands for all.
+	OnlyChains []chain.ID
 	// Operators shows the daemon's state; nil: there is no such listener.
 	Operators *Operators
 	// Demo contains a development environment's additions to the pages; may be nil.
@@ -46,6 +49,9 @@ func (w Dependencies) withDefaults() Dependencies {
 func Serve(ctx context.Context, cfg config.Config, w Dependencies) error {
 	w.Roles = cmp.Or(w.Roles, AllRoles)
 	cfg, err := w.Roles.Of(cfg)
+	if err == nil {
+		err = CheckChains(cfg, w.Roles, w.OnlyChains)
+	}
 	if err != nil {
 		return err
 	}

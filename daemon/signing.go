@@ -204,32 +204,36 @@ func (d *Daemon) otherGuard(was, now string) error {
 		records.ErrOtherGuard, was, where, now)
 }
 
-// recordGuard records the sign-guard at the beginning of a tenure. A sign-guard with less than its
-// earlier recorded state stops every paying account. One that lacks signatures in the records stops
-// the accounts of these.
-func (d *Daemon) recordGuard(ctx context.Context) error {
+// recordGuard checks the sign-guard at the beginning of a part's work. A sign-guard that lacks
+// signatures in the records stops the accounts of these: those of the part's chains, since other
+// processes may sign on other chains now. The process that leads records it. A sign-guard with less
+// than its earlier recorded state stops every paying account.
+func (d *Daemon) recordGuard(ctx context.Context, p *part) error {
 	now, err := d.signer.Identity(ctx)
 	if err != nil {
 		return err
 	}
-	if err := d.checkGuard(ctx, d.Store, now); err != nil {
+	if err := d.checkGuard(ctx, p.store, now); err != nil {
 		return err
 	}
-	ends, err := d.signedEnds(ctx)
+	ends, err := d.signedEnds(ctx, p)
 	if err != nil {
 		return err
 	}
-	return d.Store.Update(ctx, func(tx *records.Tx) error {
+	return p.store.Update(ctx, func(tx *records.Tx) error {
 		was, found, err := records.GuardOf(tx)
 		if err != nil {
 			return err
 		}
-		if !found || now.Commits >= was.Commits {
+		if !p.leads() || !found || now.Commits >= was.Commits {
 			halted, err := records.HaltLacking(tx, ends)
 			for _, a := range halted {
 				d.log.WithFields(logrus.Fields{"chain": a.Chain, "account": a.Account}).Error("account halted, needs an operator: " + a.Why)
 			}
-			return errors.Join(err, records.NoteGuard(tx, records.Guard(now)))
+			if err == nil && p.leads() {
+				err = records.NoteGuard(tx, records.Guard(now))
+			}
+			return err
 		}
 		why := fmt.Sprintf("the sign-guard is older than these records: it knows %d commits of %d", now.Commits, was.Commits)
 		halted, err := records.AdoptGuard(tx, records.Guard(now), d.Config.ChainIDs(), why)
@@ -238,11 +242,11 @@ func (d *Daemon) recordGuard(ctx context.Context) error {
 	})
 }
 
-// signedEnds asks the signer where the signatures of each account that pays end.
-func (d *Daemon) signedEnds(ctx context.Context) (ends []records.GuardEnd, err error) {
+// signedEnds asks the signer where the signatures of each account end that pays on a part's chains.
+func (d *Daemon) signedEnds(ctx context.Context, p *part) (ends []records.GuardEnd, err error) {
 	var accounts []records.Account
-	err = d.Store.View(ctx, func(tx *records.Tx) error {
-		for _, id := range d.Config.ChainIDs() {
+	err = p.store.View(ctx, func(tx *records.Tx) error {
+		for _, id := range d.chainsOf(p) {
 			some, err := tx.Accounts().List(id, records.KindHot, records.KindGas, records.KindGateway)
 			if err != nil {
 				return err

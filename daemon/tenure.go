@@ -11,17 +11,16 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"gatewayd/records"
-	"gatewayd/status"
 )
 
 // LeaseTTL is the time for which a dead daemon on PostgreSQL keeps others waiting.
 const LeaseTTL = 12 * time.Second
 
-// leasePoll is the interval at which a standby asks for the lease.
+// leasePoll is the interval at which leases that others have are asked for.
 const leasePoll = 250 * time.Millisecond
 
-// tenure is the time for which a daemon holds the lease: only then it signs. Losing it ends the
-// daemon's work, not its process.
+// tenure is the time for which a daemon holds a lease: only then it does the work under it. Losing
+// one ends all of the daemon's work, not its process.
 type tenure struct {
 	lease   *records.Lease
 	log     *logrus.Logger
@@ -30,46 +29,60 @@ type tenure struct {
 	ended   sync.Once
 }
 
-// takeTenure waits until the lease is free. One that was killed holds it a little longer on
-// PostgreSQL, and no longer on SQLite. Who waits already also waits for a database that does not
-// answer: it is there for bad times. standBy is called while another daemon has the lease.
-func takeTenure(ctx context.Context, store *records.Store, log *logrus.Logger, standBy func()) (*tenure, error) {
-	holder, waiting, told := holderName(store), false, ""
-	for {
-		lease, err := store.Hold(ctx, status.Role, holder, LeaseTTL)
-		leased := errors.Is(err, records.ErrLeased)
-		switch {
-		case err == nil:
-			return &tenure{lease: lease, log: log, renewed: time.Now()}, nil
-		case !leased && !waiting:
-			return nil, err
-		case err.Error() == told:
-		case leased:
-			log.WithError(err).Warn("standing by: another daemon has this database's lease, or was just killed: waiting for the lease to end")
-			waiting = true
-		default:
-			log.WithError(err).Warn("asking for the lease again")
-		}
-		told = err.Error()
-		if leased {
-			standBy()
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(leasePoll):
-		}
-	}
+// claim asks for leases. Who stands by already also waits for a database that does not answer: it
+// is there for bad times.
+type claim struct {
+	store   *records.Store
+	holder  string
+	log     *logrus.Logger
+	waiting bool   // for the lease of the process that leads
+	told    string // the last logged error
 }
 
-// holderName is this daemon's name in other daemons' logs: no two tenures have the same, since each
-// opens the database anew.
-func holderName(store *records.Store) string {
+// ask asks once for the lease of a unit. It is nil if another process has it or the database does
+// not answer: then ask again.
+func (c *claim) ask(ctx context.Context, u unit) (t *tenure, leased bool, err error) {
+	lease, err := c.store.Hold(ctx, u.role, c.holder, LeaseTTL)
+	if err == nil {
+		return &tenure{lease: lease, log: c.log, renewed: time.Now()}, false, nil
+	}
+	return nil, errors.Is(err, records.ErrLeased), c.note(u, err)
+}
+
+// note logs why a lease is not ours, once, or returns a fault that is not to be waited out.
+func (c *claim) note(u unit, err error) error {
+	leased := errors.Is(err, records.ErrLeased)
+	switch {
+	case leased && !u.leads():
+		return nil
+	case !leased && !c.waiting && u.leads():
+		return err
+	case err.Error() == c.told:
+	case leased:
+		c.log.WithError(err).Warn("standing by: another daemon has this database's lease, or was just killed: waiting for the lease to end")
+		c.waiting = true
+	default:
+		c.log.WithError(err).Warn("asking for the lease again")
+	}
+	c.told = err.Error()
+	return nil
+}
+
+// chainsMark is in the names of holders that take a lease for each chain.
+const chainsMark = "/chains/"
+
+// holderName is this daemon's name in other daemons' logs: no two have the same, since each opens
+// the database anew.
+func holderName(store *records.Store, byChain bool) string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), store.Instance())
+	mark := "/"
+	if byChain {
+		mark = chainsMark
+	}
+	return fmt.Sprintf("%s/%d%s%s", host, os.Getpid(), mark, store.Instance())
 }
 
 // renew renews the lease at a third of its life until ctx ends or the lease is lost.

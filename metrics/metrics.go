@@ -24,6 +24,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"gatewayd/chain"
 	"gatewayd/exchangeapi/index"
 	"gatewayd/exchangeapi/ws"
 	"gatewayd/httpserver"
@@ -44,6 +45,7 @@ type Metrics struct {
 	mu        sync.Mutex
 	exchanges map[string]Exchange
 	files     map[string]string
+	works     map[chain.ID]bool
 	pools     map[string]Pools
 	disk      string
 	signs     *bool // of a signer: it has the sign-guard; nil for a daemon
@@ -62,7 +64,7 @@ type Exchange struct {
 // metric.
 func New(directory string) *Metrics {
 	m := &Metrics{
-		registry: prometheus.NewRegistry(), exchanges: map[string]Exchange{}, pools: map[string]Pools{}, disk: directory,
+		registry: prometheus.NewRegistry(), exchanges: map[string]Exchange{}, works: map[chain.ID]bool{}, pools: map[string]Pools{}, disk: directory,
 		calls: newCalls(), reloads: newReloads(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "gatewayd_http_requests_total", Help: "Answered requests, by server, route and class of the status.",
@@ -138,6 +140,13 @@ func (m *Metrics) NoExchange() {
 	clear(m.exchanges)
 }
 
+// Works sets whether this process follows a chain and pays on it.
+func (m *Metrics) Works(id chain.ID, works bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.works[id] = works
+}
+
 // Files sets the databases whose sizes are exported, paths by names.
 func (m *Metrics) Files(paths map[string]string) {
 	m.mu.Lock()
@@ -186,6 +195,9 @@ func (m *Metrics) process(p *page) {
 		p.set(queueBytes, float64(stats.QueueBytes), name)
 		p.set(socketsSlow, float64(stats.Slow), name)
 		p.set(socketsOvertaken, float64(stats.Overtaken), name)
+	}
+	for id, works := range m.works {
+		p.set(chainWorked, number(works), string(id))
 	}
 	m.showPools(p)
 	for name, path := range m.files {

@@ -23,6 +23,8 @@ var (
 	leader       = gauge("leader", "1 while this process has the lease, else 0. Only the process with the lease reports records and nodes.")
 	signerServes = gauge("signer_serves", "1 while this signer has the sign-guard and signs, 0 while it is a standby or waits.")
 
+	chainWorked = gauge("chain_lease", "1 while this process follows the chain and pays on it.", "chain")
+
 	diskFree     = gauge("disk_free_bytes", "Free bytes on the disk of the data directory.")
 	diskSize     = gauge("disk_size_bytes", "Size of the disk of the data directory.")
 	databaseSize = gauge("database_size_bytes", "Size of a database: records, guard, exchange, keys.", "database")
@@ -87,7 +89,7 @@ var (
 
 // all is for Describe.
 var all = []metric{
-	buildInfo, leader, signerServes, diskFree, diskSize, databaseSize, poolUsed, poolIdle, poolMost, poolWaits, poolWaited, indexReady, indexLag, indexMissing, sockets, subscriptions, queueEntries, queueBytes, socketsSlow,
+	buildInfo, leader, chainWorked, signerServes, diskFree, diskSize, databaseSize, poolUsed, poolIdle, poolMost, poolWaits, poolWaited, indexReady, indexLag, indexMissing, sockets, subscriptions, queueEntries, queueBytes, socketsSlow,
 	socketsOvertaken, readAt, readTook, chainHeight, chainHead, chainFinal, chainHeadAge, chainHalted, nodeUp, nodeHead, nodeLag, nodeFaults, nodeLeftOut,
 	transfers, transfersAge, transferTotal, unknownTotal, payments, paymentsAge, paymentTotal, slots, slotsAge, attemptTotal, feeTotal, accounts, balance, owed, quota,
 	quotaMost, balancesAt, conditions, paymentsBlocked, channelState,

@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -32,6 +33,7 @@ type Overview struct {
 	Blocked       []status.BlockedToken `json:"blocked"`       // tokens with payments that conditions block
 	NeedsOperator uint64                `json:"needsOperator"` // records that wait for a decision of an operator
 	Chains        []Chain               `json:"chains"`
+	Leases        []Lease               `json:"leases"` // of the processes that work now
 	Channels      []Channel             `json:"channels"`
 	Limits        []limits.Line         `json:"limits"` // of the signer; empty without limits or without a daemon's report
 
@@ -49,6 +51,31 @@ type Chain struct {
 	Nodes    int        `json:"nodes"`
 	NodesUp  int        `json:"nodesUp"`
 	Fault    string     `json:"fault,omitempty"` // why the nodes gave no head
+}
+
+// Lease is what a process works on. It leads if Chain is empty; where no chain has a lease of its
+// own, it works on all of them too.
+type Lease struct {
+	Chain  chain.ID `json:"chain,omitempty"`
+	Holder string   `json:"holder"` // its host and process id
+	Epoch  uint64   `json:"epoch"`
+}
+
+// Leases returns the leases of the processes that work now.
+func Leases(tx *records.Tx) (list []Lease, err error) {
+	all, err := records.Leases(tx)
+	for _, l := range all {
+		if id, isChain := status.ChainOf(l.Role); l.Held && (isChain || l.Role == status.Role) {
+			list = append(list, Lease{id, hostOf(l.Holder), l.Epoch})
+		}
+	}
+	return append([]Lease{}, list...), err
+}
+
+// hostOf leaves out of a holder's name what only programs need.
+func hostOf(holder string) string {
+	parts := strings.SplitN(holder, "/", 3)
+	return strings.Join(parts[:min(2, len(parts))], "/")
 }
 
 // Channel is one direction of one token.
@@ -139,6 +166,9 @@ func (o *Overview) fromRecords(tx *records.Tx, d *Session, networks []records.Ne
 			return err
 		}
 		o.Chains = append(o.Chains, chainOf(cur))
+	}
+	if o.Leases, err = Leases(tx); err != nil {
+		return err
 	}
 	queues := map[string]sums{}
 	for _, c := range report.Channels {

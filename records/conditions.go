@@ -128,11 +128,24 @@ type Heartbeat struct {
 
 // LastBeat returns the last heartbeat of a part of the daemon; false if there was none.
 func LastBeat(tx *Tx, role string) (beat Heartbeat, ever bool, err error) {
-	var at, now int64
-	ever, err = tx.SQL().Get(&at, `SELECT at FROM heartbeats WHERE role = ?`, role)
-	if err == nil && ever {
-		now, err = tx.SQL().Clock()
-		beat = Heartbeat{time.UnixMilli(at).UTC(), time.Duration(now-at) * time.Millisecond}
+	all, err := LastBeats(tx, role)
+	beat, ever = all[role]
+	return beat, ever, err
+}
+
+// LastBeats returns the last heartbeats of parts of the daemon, of those that ever had one.
+func LastBeats(tx *Tx, roles ...string) (map[string]Heartbeat, error) {
+	var rows []struct {
+		Role string `db:"role"`
+		At   int64  `db:"at"`
 	}
-	return beat, ever, sqlstore.Doing(err, "reading the heartbeat of %s", role)
+	now, err := tx.SQL().Clock()
+	if err == nil {
+		err = tx.SQL().ListIn(&rows, `SELECT role, at FROM heartbeats WHERE role IN (?)`, roles)
+	}
+	beats := make(map[string]Heartbeat, len(rows))
+	for _, r := range rows {
+		beats[r.Role] = Heartbeat{time.UnixMilli(r.At).UTC(), time.Duration(now-r.At) * time.Millisecond}
+	}
+	return beats, sqlstore.Doing(err, "reading the heartbeats of %v", roles)
 }

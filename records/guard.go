@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	"gatewayd/chain"
 	"gatewayd/records/sqlstore"
@@ -94,7 +96,10 @@ func HaltLacking(tx *Tx, ends []GuardEnd) (halted []Account, err error) {
 	if err != nil {
 		return nil, err
 	}
-	still := map[string]uint64{}
+	still := maps.Clone(told) // those of chains that are not asked about stay
+	maps.DeleteFunc(still, func(branch string, _ uint64) bool {
+		return slices.ContainsFunc(ends, func(e GuardEnd) bool { return strings.HasPrefix(branch, string(e.Account.Chain)+" ") })
+	})
 	for _, e := range ends {
 		a, err := tx.Accounts().Get(e.Account.Chain, e.Account.Account)
 		if err != nil {

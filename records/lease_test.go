@@ -170,3 +170,49 @@ func TestNoWriterOutlivesItsLease(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, <-taken)
 }
+
+// TestLeasesOfChainsAreApart: a holder of two leases on a server loses one of them to another
+// process. It writes nothing under that one, and still writes under the other.
+func TestLeasesOfChainsAreApart(t *testing.T) {
+	url := recordstest.Postgres(t).Empty(t)
+	open := func() *records.Store {
+		s, err := records.Open(t.Context(), records.Config{URL: url})
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	}
+	first, second := open(), open()
+	holder := "host/1/chains/" + first.Instance()
+	eth, err := first.Lease(t.Context(), "chain:eth", holder, -time.Second) // it has ended
+	require.NoError(t, err)
+	vite, err := first.Lease(t.Context(), "chain:vite", holder, time.Hour)
+	require.NoError(t, err)
+	_, err = second.Lease(t.Context(), "chain:vite", "host/2/chains/"+second.Instance(), time.Hour)
+	require.ErrorIs(t, err, records.ErrLeased)
+	taken, err := second.Lease(t.Context(), "chain:eth", "host/2/chains/"+second.Instance(), time.Hour)
+	require.NoError(t, err)
+
+	write := func(tx *records.Tx) error { return tx.Log(records.Event{Subject: "test", Event: "written"}) }
+	again := func(do func() bool) { // the sessions of the first process have ended, and begin again
+		require.Eventually(t, do, time.Minute, 10*time.Millisecond)
+	}
+	again(func() bool { return first.Fenced(vite).Update(t.Context(), write) == nil })
+	again(func() bool { return vite.Renew(t.Context()) == nil })
+	require.ErrorIs(t, first.Fenced(eth).Update(t.Context(), write), records.ErrFenced)
+	require.ErrorIs(t, eth.Renew(t.Context()), records.ErrFenced)
+	require.NoError(t, second.Fenced(taken).Update(t.Context(), write))
+	var leases []records.LeaseState
+	require.NoError(t, second.View(t.Context(), func(tx *records.Tx) error {
+		leases, err = records.Leases(tx)
+		return err
+	}))
+	require.Equal(t, []records.LeaseState{
+		{Role: "chain:eth", Holder: "host/2/chains/" + second.Instance(), Epoch: 2, Held: true}, {Role: "chain:vite", Holder: holder, Epoch: 1, Held: true},
+	}, leases)
+	require.NoError(t, vite.Release(t.Context()))
+	require.NoError(t, second.View(t.Context(), func(tx *records.Tx) error {
+		leases, err = records.Leases(tx)
+		return err
+	}))
+	require.False(t, leases[1].Held)
+}

@@ -50,6 +50,12 @@ func (s *Store) Pools() map[string]sql.DBStats { return s.db.Pools() }
 // Lease is a role held for a time (sqlstore.Lease).
 type Lease = sqlstore.Lease
 
+// LeaseState is a lease as its row shows it (sqlstore.LeaseState).
+type LeaseState = sqlstore.LeaseState
+
+// Leases returns all leases that were ever taken.
+func Leases(tx *Tx) ([]LeaseState, error) { return tx.sql.Leases() }
+
 // Fenced is the same store whose every Update first checks that the lease is still held, else
 // ErrFenced.
 func (s *Store) Fenced(l *Lease) *Store { return &Store{s.db.Fenced(l)} }

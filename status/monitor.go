@@ -31,8 +31,10 @@ type store interface {
 // Parts are a Monitor's dependencies.
 type Parts struct {
 	Config Config
-	Store  store // fenced by the daemon's lease: only the leader reports
+	Store  store // fenced by the lease of what is watched: only its holder reports
 	Chains map[chain.ID]chain.Chain
+	// ChainsOnly leaves the signer and the alerts to the process that leads.
+	ChainsOnly bool
 	// OnDemand are chains that make blocks only when there are transactions, so that an old block
 	// means nothing.
 	OnDemand []chain.ID
@@ -103,7 +105,26 @@ func (m *Monitor) beat(ctx context.Context) error {
 func (m *Monitor) beatOnce(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
-	_ = m.Store.Update(ctx, func(tx *records.Tx) error { return records.Beat(tx, Role) })
+	_ = m.Store.Update(ctx, m.beats)
+}
+
+// beats stores a sign of life of all that this monitor watches.
+func (m *Monitor) beats(tx *records.Tx) error {
+	ids := slices.Sorted(maps.Keys(m.Chains))
+	if m.ChainsOnly {
+		return BeatChains(tx, ids)
+	}
+	return errors.Join(records.Beat(tx, Role), BeatChains(tx, ids))
+}
+
+// BeatChains stores that the work on chains is under way.
+func BeatChains(tx *records.Tx, ids []chain.ID) error {
+	for _, id := range ids {
+		if err := records.Beat(tx, ChainRole(id)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (m *Monitor) watch(ctx context.Context) error {
@@ -111,13 +132,19 @@ func (m *Monitor) watch(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		if err := m.Look(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, records.ErrFenced) {
-			m.Alerts.reportStoreDown(m.Now(), err)
+			m.reportStoreDown(err)
 		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
 		}
+	}
+}
+
+func (m *Monitor) reportStoreDown(err error) {
+	if !m.ChainsOnly {
+		m.Alerts.reportStoreDown(m.Now(), err)
 	}
 }
 
@@ -144,6 +171,9 @@ func (m *Monitor) Look(ctx context.Context) error {
 	guard, away := m.seeSigner(ctx)
 	noting, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
+	if m.ChainsOnly {
+		return m.Store.Update(noting, func(tx *records.Tx) error { return m.note(tx, seen) })
+	}
 	var report Report
 	err := m.Store.Update(noting, func(tx *records.Tx) (err error) {
 		if err := m.note(tx, seen); err != nil {
@@ -165,7 +195,7 @@ func (m *Monitor) Look(ctx context.Context) error {
 
 // note writes down a sign of life and what is wrong with each chain.
 func (m *Monitor) note(tx *records.Tx, seen map[chain.ID]observation) error {
-	if err := records.Beat(tx, Role); err != nil {
+	if err := m.beats(tx); err != nil {
 		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(seen)) {

@@ -3,6 +3,7 @@ package status
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"gatewayd/chain"
@@ -10,13 +11,24 @@ import (
 )
 
 const (
-	// Role is the heartbeat of the daemon that leads.
+	// Role is the lease and the heartbeat of the daemon that leads.
 	Role = "daemon"
+	// chainRole begins those of the work on one chain.
+	chainRole = "chain:"
 	// beatEvery is the time between two signs of life of the daemon.
 	beatEvery = time.Second
 	// alive is the maximum age of the last heartbeat.
 	alive = 5 * beatEvery
 )
+
+// ChainRole is the lease and the heartbeat of the work on a chain.
+func ChainRole(id chain.ID) string { return chainRole + string(id) }
+
+// ChainOf is the chain of a role; false for others.
+func ChainOf(role string) (chain.ID, bool) {
+	id, is := strings.CutPrefix(role, chainRole)
+	return chain.ID(id), is
+}
 
 // Read returns the state of all networks, at the transaction's moment.
 func Read(tx *records.Tx, networks []records.Network) (r Report, err error) {
@@ -110,10 +122,11 @@ func flags(c Channel) []Condition {
 
 // blocking returns what keeps money of a network from moving, but for the channels' own flags.
 func blocking(tx *records.Tx, n records.Network) ([]Condition, error) {
-	beat, ever, err := records.LastBeat(tx, Role)
+	beats, err := records.LastBeats(tx, Role, ChainRole(n.Source), ChainRole(n.Exchange))
 	if err != nil {
 		return nil, err
 	}
+	beat, ever := beats[Role]
 	found, running := daemonDown(beat, ever)
 	if running { // the conditions of a dead daemon are out of date
 		if found, err = told(tx, n); err != nil {
@@ -121,6 +134,10 @@ func blocking(tx *records.Tx, n records.Network) ([]Condition, error) {
 		}
 	}
 	for _, id := range []chain.ID{n.Source, n.Exchange} {
+		if running {
+			beat, ever := beats[ChainRole(id)]
+			found = append(found, chainDown(id, beat, ever)...)
+		}
 		more, err := stored(tx, n, id)
 		if err != nil {
 			return nil, err
@@ -189,6 +206,18 @@ func daemonDown(beat records.Heartbeat, ever bool) (found []Condition, running b
 		return []Condition{{Kind: DaemonDown, Detail: "the daemon does not answer", Since: beat.At.Truncate(time.Second), Stops: true}}, false
 	}
 	return nil, true
+}
+
+// chainDown reports a chain that no process works on, while another one leads. A version that led
+// before there were leases of chains has stored no heartbeat of them.
+func chainDown(id chain.ID, beat records.Heartbeat, ever bool) []Condition {
+	if !ever || beat.Age <= alive {
+		return nil
+	}
+	return []Condition{{
+		Kind: DaemonDown, Chain: id, Since: beat.At.Truncate(time.Second), Stops: true,
+		Detail: fmt.Sprintf("no process follows and pays on chain %s: start one that may, see --chains", id),
+	}}
 }
 
 // told returns the running daemon's conditions of a network.

@@ -76,8 +76,10 @@ func (m *model) settle() error {
 		m.vite.Gossip()
 		m.eth.Mine(1)
 		m.vite.Mine(1)
-		if err := m.w.Step(m.t.Context()); err != nil {
-			return fmt.Errorf("with honest nodes: %w", err)
+		for _, w := range m.watchers() {
+			if err := w.Step(m.t.Context()); err != nil {
+				return fmt.Errorf("with honest nodes: %w", err)
+			}
 		}
 		if err := m.check(); err != nil {
 			return err
@@ -193,7 +195,12 @@ func (m *model) level(round int) error {
 	if m.pool == 1 || round%8 != 0 {
 		return nil
 	}
-	return m.w.Treasury().Level(m.t.Context())
+	for _, w := range m.watchers() {
+		if err := w.Treasury().Level(m.t.Context()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // holding is what accounts have together.

@@ -50,22 +50,31 @@ func seed(t *testing.T) uint64 {
 // TestKilledAnywhere is a daemon that dies thousands of times, under re-orgs, dropped transactions
 // and lying nodes. No payee may ever have more than is due, and in the end everybody has all of it.
 func TestKilledAnywhere(t *testing.T) {
-	killedAnywhere(t, crashes(t), 1)
+	killedAnywhere(t, crashes(t), 1, false)
 }
 
 // TestPoolKilledAnywhere is the same with three paying accounts on each chain, which share what
 // they have meanwhile.
 func TestPoolKilledAnywhere(t *testing.T) {
-	killedAnywhere(t, crashes(t)/3, 3)
+	killedAnywhere(t, crashes(t)/3, 3, false)
 }
 
-func killedAnywhere(t *testing.T, most, accounts int) {
+// TestKilledOnOneChain is the same with a process for each chain, of which one dies at a time: the
+// other one works on with what it remembers.
+func TestKilledOnOneChain(t *testing.T) {
+	killedAnywhere(t, crashes(t)/3, 2, true)
+}
+
+func killedAnywhere(t *testing.T, most, accounts int, apart bool) {
 	t.Helper()
 	first := seed(t)
 	census := map[string]int{}
 	deaths := 0
 	for s := first; deaths < most; s++ {
 		m := newPoolModel(t, s, census, accounts)
+		if apart {
+			m.apart = map[chain.ID]*Watcher{}
+		}
 		deaths += m.runWithCrashes(t, s, min(120, most-deaths))
 		require.NoError(t, m.check(), "GATEWAYD_SEED=%d", s)
 		err := m.settle()

@@ -2,9 +2,11 @@ package watcher
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -41,6 +43,8 @@ type model struct {
 	fuse      *fuse
 	parts     Parts
 	w         *Watcher
+	apart     map[chain.ID]*Watcher // of a process for each chain; nil: one process does everything
+	died      chain.ID              // whose process died last; empty: none
 	claims    []*claim
 	deposits  []string // addresses bound so far
 	owners    []string
@@ -141,26 +145,70 @@ const neverCrashes = -1
 func (m *model) restart(left int, only string) {
 	m.t.Helper()
 	m.fuse.reset(left, only)
+	if m.apart != nil {
+		m.restartApart()
+		return
+	}
 	w, err := New(Config{FetchAhead: 1}, m.parts)
 	require.NoError(m.t, err)
 	m.w = w
+}
+
+// restartApart makes the process again that has died. The other one keeps what it remembers.
+func (m *model) restartApart() {
+	for id := range m.chains {
+		if m.apart[id] != nil && id != m.died {
+			continue
+		}
+		parts := m.parts
+		parts.Owns = func(other chain.ID) bool { return other == id }
+		w, err := New(Config{FetchAhead: 1}, parts)
+		require.NoError(m.t, err)
+		m.apart[id] = w
+	}
+	m.died = ""
 }
 
 // step lets the daemon work until it has nothing to do or dies. Faults of nodes are waited out. It
 // tells whether it died.
 func (m *model) step() (died bool) {
 	m.t.Helper()
-	_ = m.w.Step(m.t.Context())
+	if m.apart == nil {
+		m.work(m.w)
+		return m.fuse.blown
+	}
+	for _, id := range slices.Sorted(maps.Keys(m.apart)) {
+		if m.work(m.apart[id]); m.fuse.blown {
+			m.died = id
+			return true
+		}
+	}
+	return false
+}
+
+// watchers are those of all processes.
+func (m *model) watchers() (list []*Watcher) {
+	if m.apart == nil {
+		return []*Watcher{m.w}
+	}
+	for _, id := range slices.Sorted(maps.Keys(m.apart)) {
+		list = append(list, m.apart[id])
+	}
+	return list
+}
+
+// work is a step of one process.
+func (m *model) work(w *Watcher) {
+	_ = w.Step(m.t.Context())
 	if m.rng.IntN(6) == 0 {
-		_ = m.w.Treasury().Sweep(m.t.Context())
+		_ = w.Treasury().Sweep(m.t.Context())
 	}
 	if m.rng.IntN(6) == 0 {
-		_ = m.w.Treasury().Cold(m.t.Context())
+		_ = w.Treasury().Cold(m.t.Context())
 	}
 	if m.pool > 1 && m.rng.IntN(6) == 0 {
-		_ = m.w.Treasury().Level(m.t.Context())
+		_ = w.Treasury().Level(m.t.Context())
 	}
-	return m.fuse.blown
 }
 
 func (m *model) name(what string) string {

@@ -49,14 +49,17 @@ type Signer interface {
 	follow.Signer
 }
 
-// Parts are a Watcher's dependencies. Store must be fenced by the daemon's lease.
+// Parts are a Watcher's dependencies. Store must be fenced by the lease of what it owns.
 type Parts struct {
 	Store    records.Transactor
 	Chains   map[chain.ID]chain.Chain
 	Networks []records.Network // at the start; Reconfigure takes others
 	Signer   Signer
-	Log      logrus.FieldLogger
-	Now      func() time.Time // default time.Now
+	// Owns reports whether the work on a chain is this Watcher's, and for an empty name the work that
+	// is of no one chain. Nil: all is.
+	Owns func(chain.ID) bool
+	Log  logrus.FieldLogger
+	Now  func() time.Time // default time.Now
 }
 
 // Watcher runs one follower and one payer per chain, and the calendar work.
@@ -78,15 +81,18 @@ func New(cfg Config, p Parts) (*Watcher, error) {
 	if p.Now == nil {
 		p.Now = time.Now
 	}
+	if p.Owns == nil {
+		p.Owns = func(chain.ID) bool { return true }
+	}
 	w := &Watcher{
 		Parts: p, cfg: cfg.withDefaults(),
 		followers: map[chain.ID]*follow.Follower{}, wakes: map[chain.ID]chan struct{}{}, askHeld: make(chan struct{}, 1), fundsChecked: make(chan struct{}),
 	}
 	w.markFundsChecked = sync.OnceFunc(func() { close(w.fundsChecked) })
 	w.Reconfigure(p.Networks)
-	w.tokens = &frozen.Tokens{Store: p.Store, Chains: p.Chains, Networks: w.Networks, Rules: w.rules, Log: p.Log}
+	w.tokens = &frozen.Tokens{Store: p.Store, Chains: p.Chains, Owns: p.Owns, Networks: w.Networks, Rules: w.rules, Log: p.Log}
 	w.payers = pay.New(pay.Parts{
-		Store: p.Store, Chains: p.Chains, Networks: w.Networks, Rules: w.rules, Tokens: w.tokens, Signer: p.Signer,
+		Store: p.Store, Chains: p.Chains, Owns: p.Owns, Networks: w.Networks, Rules: w.rules, Tokens: w.tokens, Signer: p.Signer,
 		Wake: w.wake, ReplaceAfter: w.cfg.ReplaceAfter, Log: p.Log, Now: p.Now,
 	})
 	reading := follow.Parts{Store: p.Store, Rules: w.rules, Tokens: w.tokens, Signer: p.Signer, Wake: w.wake, FetchAhead: w.cfg.FetchAhead, Log: p.Log}
@@ -140,7 +146,12 @@ func (w *Watcher) classify(tx *records.Tx, id chain.ID, t chain.Transfer) (row r
 // nodes.
 func (w *Watcher) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
+	owned := false
 	for id := range w.Chains {
+		if !w.Owns(id) {
+			continue
+		}
+		owned = true
 		g.Go(func() error { return w.loop(ctx, "follower", id, w.cfg.Poll, nil, w.followers[id].Round) })
 		g.Go(func() error {
 			return w.loop(ctx, "payer", id, w.cfg.Poll, w.wakes[id], func(ctx context.Context) error { return w.payers.Round(ctx, id) })
@@ -149,24 +160,56 @@ func (w *Watcher) Run(ctx context.Context) error {
 			g.Go(func() error { return w.loop(ctx, "balances", id, w.cfg.Poll, nil, a.Round) })
 		}
 	}
-	g.Go(func() error { return w.loop(ctx, "reconcile", "", w.cfg.Reconcile, nil, w.books().Round) })
-	g.Go(func() error { return w.loop(ctx, "solvency", "", w.cfg.Reconcile, nil, w.solvency().Round) })
+	if owned {
+		w.runChains(ctx, g)
+	}
+	if w.Owns("") {
+		g.Go(func() error { return w.loop(ctx, "reconcile", "", w.cfg.Reconcile, nil, w.books().Round) })
+		g.Go(func() error { return w.loop(ctx, "solvency", "", w.cfg.Reconcile, nil, w.solvency().Round) })
+		g.Go(func() error {
+			return w.loop(ctx, "unknown tokens", "", follow.UnknownTokensCheck, nil, w.reportUnknownTokens)
+		})
+	}
+	return g.Wait()
+}
+
+// runChains starts the loops of which each works for all chains of this Watcher, one after the
+// other.
+func (w *Watcher) runChains(ctx context.Context, g *errgroup.Group) {
+	g.Go(func() error { return w.loop(ctx, "prune", "", w.cfg.Reconcile, nil, w.prune) })
 	g.Go(func() error { return w.loop(ctx, "tokens", "", w.cfg.Reconcile, nil, w.tokens.Try) })
 	g.Go(func() error { return w.loop(ctx, "level", "", w.cfg.Level, nil, w.Treasury().Level) })
 	g.Go(func() error { return w.loop(ctx, "cold", "", w.cfg.Level, nil, w.Treasury().Cold) })
 	g.Go(func() error { return w.loop(ctx, "held", "", pay.AskHeldEvery, w.askHeld, w.payers.AskHeld) })
 	g.Go(func() error { return w.loop(ctx, "quotes", "", w.cfg.QuoteEvery, nil, w.payers.Quote) })
-	g.Go(func() error {
-		return w.loop(ctx, "unknown tokens", "", follow.UnknownTokensCheck, nil, w.reportUnknownTokens)
-	})
 	g.Go(func() error { return w.calendar(ctx) })
-	return g.Wait()
+}
+
+// keepBlocks is the number of stored blocks of a chain below the cursor: eleven days of blocks that
+// come each second.
+const keepBlocks = 1_000_000
+
+// prune deletes old blocks, so that they do not grow for ever.
+func (w *Watcher) prune(ctx context.Context) error {
+	for id := range w.Chains {
+		if !w.Owns(id) {
+			continue
+		}
+		err := w.Store.Update(ctx, func(tx *records.Tx) error {
+			_, err := tx.Chains().Prune(id, keepBlocks)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Treasury moves money between our own accounts. Run calls it automatically.
 func (w *Watcher) Treasury() *treasury.Treasury {
 	return &treasury.Treasury{
-		Store: w.Store, Chains: w.Chains, Networks: w.Networks, AskAgain: w.payers.AskAgain, Wake: w.wake, Log: w.Log, Now: w.Now,
+		Store: w.Store, Chains: w.Chains, Owns: w.Owns, Networks: w.Networks, AskAgain: w.payers.AskAgain, Wake: w.wake, Log: w.Log, Now: w.Now,
 	}
 }
 
@@ -207,7 +250,7 @@ func (w *Watcher) FundsChecked() <-chan struct{} { return w.fundsChecked }
 // Step makes one pass of every follower and every payer, in the order of the chains' names. Run
 // does the same with loops of their own.
 func (w *Watcher) Step(ctx context.Context) error {
-	ids := slices.Sorted(maps.Keys(w.Chains))
+	ids := slices.DeleteFunc(slices.Sorted(maps.Keys(w.Chains)), func(id chain.ID) bool { return !w.Owns(id) })
 	for _, id := range ids {
 		if err := w.followers[id].Round(ctx); err != nil {
 			return fmt.Errorf("following %s: %w", id, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 
+	"gatewayd/chain"
 	"gatewayd/config"
 	"gatewayd/daemon"
 	"gatewayd/operator"
@@ -20,31 +21,36 @@ import (
 func runCommand(w streams) *cobra.Command {
 	c := &cobra.Command{
 		Use: "run", Short: "Run the daemon on the nodes that a configuration file names", Args: cobra.NoArgs,
-		Example: "  gatewayd run -c config.yaml\n  gatewayd run -c config.yaml --roles api,exchange",
+		Example: "  gatewayd run -c config.yaml\n  gatewayd run -c config.yaml --roles api,exchange\n  gatewayd run -c config.yaml --roles follow,pay --chains eth",
 	}
 	path := configFlag(c)
 	names := c.Flags().StringSlice("roles", []string{"follow", "pay", "api", "exchange"}, "parts that this process runs; follow and pay only together")
+	only := c.Flags().StringSlice("chains", nil, "chains that this process may follow and pay on; default all")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		roles, err := daemon.ParseRoles(*names)
 		if err != nil {
 			return operator.Usagef("--roles: %s", err)
 		}
+		chains := make([]chain.ID, len(*only))
+		for i, id := range *only {
+			chains[i] = chain.ID(id)
+		}
 		cfg, err := config.Load(*path)
 		if err == nil {
-			err = runDaemon(cmd.Context(), cfg, roles, w)
+			err = runDaemon(cmd.Context(), cfg, roles, chains, w)
 		}
 		return inLog(cfg.Log, w, err)
 	}
 	return c
 }
 
-func runDaemon(ctx context.Context, cfg config.Config, roles daemon.Roles, w streams) error {
+func runDaemon(ctx context.Context, cfg config.Config, roles daemon.Roles, only []chain.ID, w streams) error {
 	log, err := daemon.NewLog(cfg.Log, w.stderr)
 	if err != nil {
 		return err
 	}
 	warnOfRemovedKeys(log, cfg)
-	out := daemon.Dependencies{Getenv: w.getenv, Log: log, Roles: roles}
+	out := daemon.Dependencies{Getenv: w.getenv, Log: log, Roles: roles, OnlyChains: only}
 	if cfg.Wallet.Remote() {
 		log.WithField("signer", cfg.Wallet.Signer).Info("another process signs")
 	} else {

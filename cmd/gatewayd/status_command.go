@@ -149,7 +149,16 @@ func printChains(w io.Writer, o operator.Overview) error {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\t%d of %d\n", c.ID, c.State, c.Read, c.Final, head, old, c.NodesUp, c.Nodes)
 	}
-	return flushTable(t, w)
+	if err := flushTable(t, w); err != nil || len(o.Leases) < 2 {
+		return err
+	}
+	held := make([]string, len(o.Leases))
+	for i, l := range o.Leases {
+		held[i] = cmp.Or(string(l.Chain), "leader") + " " + l.Holder
+	}
+	printWrapped(w, "Processes: "+strings.Join(held, ", "))
+	fmt.Fprintln(w)
+	return nil
 }
 
 func printFunds(w io.Writer, cfg config.Config, o operator.Overview) error {

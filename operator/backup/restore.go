@@ -208,16 +208,19 @@ func inUse(what string) error {
 	return fmt.Errorf("%s: %w: stop it first (or the command that has the file open)", what, ErrInUse)
 }
 
-// checkServer refuses while a daemon leads on a server's records.
+// checkServer refuses while a daemon works on a server's records.
 func (r *restore) checkServer(ctx context.Context) error {
 	s, err := records.Open(ctx, r.cfg.Database)
 	if err != nil {
 		return fmt.Errorf("opening the records, which are to be restored before this: %w", err)
 	}
-	led, err := s.Led(ctx, status.Role)
-	if err == nil && led {
-		err = inUse("database.url")
-	}
+	err = s.View(ctx, func(tx *records.Tx) error {
+		held, err := records.Leases(tx)
+		if slices.ContainsFunc(held, func(l records.LeaseState) bool { return l.Held }) {
+			err = inUse("database.url")
+		}
+		return err
+	})
 	return errors.Join(err, s.Close())
 }
 

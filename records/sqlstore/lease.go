@@ -121,6 +121,23 @@ func (tx *Tx) leaseOf(role string) (row leaseRow, found bool, err error) {
 	return row, found, err
 }
 
+// LeaseState is a lease as its row shows it.
+type LeaseState struct {
+	Role   string `json:"role"   db:"role"`
+	Holder string `json:"holder" db:"holder"` // the last one, if nobody holds it
+	Epoch  uint64 `json:"epoch"  db:"epoch"`
+	Held   bool   `json:"held"   db:"held"` // its time has not ended, by the database's clock
+}
+
+// Leases returns all leases that were ever taken.
+func (tx *Tx) Leases() (list []LeaseState, err error) {
+	now, err := tx.Clock()
+	if err == nil {
+		err = tx.List(&list, `SELECT role, holder, epoch, expires_at > ? AS held FROM leases ORDER BY role`, now)
+	}
+	return list, Doing(err, "reading the leases")
+}
+
 // freeLease returns the row of a lease that l may take. ErrLeased: another holder has it. ends is
 // SQL at the end of the statement.
 func (tx *Tx) freeLease(l *Lease, ends string) (row leaseRow, err error) {

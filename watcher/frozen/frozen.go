@@ -74,7 +74,7 @@ func (tk *Tokens) set(tx *records.Tx, n records.Network, t records.Token, d reco
 func (tk *Tokens) Try(ctx context.Context) error {
 	var faults []error
 	for _, n := range tk.Networks() {
-		if c := chain.CapabilitiesOf(tk.Chains[n.Source]).Tries; c != nil {
+		if c := chain.CapabilitiesOf(tk.Chains[n.Source]).Tries; c != nil && tk.Owns(n.Source) {
 			if err := tk.tryNetwork(ctx, c, n); err != nil {
 				faults = append(faults, fmt.Errorf("checking whether the tokens of network %s can be paid: %w", n.Name, err))
 			}

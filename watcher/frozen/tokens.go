@@ -15,6 +15,7 @@ import (
 type Tokens struct {
 	Store    records.Transactor
 	Chains   map[chain.ID]chain.Chain
+	Owns     func(chain.ID) bool // whether Try is to try the tokens of a chain
 	Networks func() []records.Network
 	Rules    func() transfers.Rules
 	Log      logrus.FieldLogger

@@ -201,6 +201,9 @@ func checkHeld(tx *records.Tx, q records.Payment) error {
 // automatically.
 func (ps *Payers) AskHeld(ctx context.Context) error {
 	for id, p := range ps.byID {
+		if !ps.deps.Owns(id) {
+			continue
+		}
 		if err := p.handOverHeld(ctx); err != nil {
 			return fmt.Errorf("handing over what is held on %s: %w", id, err)
 		}
@@ -225,6 +228,9 @@ func (ps *Payers) askHeldFor(ctx context.Context, reason records.Reason) error {
 		}
 		after = list[len(list)-1].ID
 		for id := range ps.deps.Chains {
+			if !ps.deps.Owns(id) {
+				continue
+			}
 			if err := ps.AskAgain(ctx, id, slices.DeleteFunc(slices.Clone(list), func(q records.Payment) bool { return q.Chain != id })); err != nil {
 				return err
 			}

@@ -15,6 +15,9 @@ import (
 func (ps *Payers) Quote(ctx context.Context) error {
 	var faults []error // one network's nodes or one token keep no other quote back
 	for _, n := range ps.deps.Networks() {
+		if !ps.deps.Owns(n.Source) {
+			continue
+		}
 		c := chain.CapabilitiesOf(ps.deps.Chains[n.Source]).Costs
 		for _, t := range n.Tokens {
 			if t.Policy.Fee.Kind != "network" {

@@ -29,6 +29,7 @@ type Signer interface {
 type Parts struct {
 	Store        records.Transactor
 	Chains       map[chain.ID]chain.Chain
+	Owns         func(chain.ID) bool // whether AskHeld and Quote work for a chain
 	Networks     func() []records.Network
 	Rules        func() transfers.Rules
 	Tokens       *frozen.Tokens

@@ -36,9 +36,6 @@ const (
 	// or not, newest first and cyclically: a change without a line in the history shows then at the
 	// latest.
 	checkAgain = 1000
-	// keepBlocks is the number of stored blocks of a chain below the cursor: eleven days of blocks
-	// that come each second.
-	keepBlocks = 1_000_000
 )
 
 // patience is how many rounds a shortfall must last: a payout mined between two reads looks like
@@ -73,9 +70,6 @@ func (r *Books) books(ctx context.Context) error {
 	breaches, err := r.breaches(ctx)
 	if err != nil {
 		return fmt.Errorf("reading the books: %w", err)
-	}
-	if err := r.prune(ctx); err != nil {
-		return err
 	}
 	r.low = nil
 	var faults []error
@@ -147,20 +141,6 @@ func (r *Books) breaches(ctx context.Context) (found []string, err error) {
 func unique(texts []string) []string {
 	slices.Sort(texts)
 	return slices.Compact(texts)
-}
-
-// prune deletes old blocks, so that they do not grow for ever.
-func (r *Books) prune(ctx context.Context) error {
-	for id := range r.Chains {
-		err := r.Store.Update(ctx, func(tx *records.Tx) error {
-			_, err := tx.Chains().Prune(id, keepBlocks)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // shortfalls lists the assets of which the paying accounts of a chain owe more than their holdings,

@@ -18,6 +18,9 @@ import (
 func (tr *Treasury) Cold(ctx context.Context) error {
 	var faults []error
 	for _, n := range tr.Networks() {
+		if !tr.Owns(n.Source) {
+			continue
+		}
 		for _, t := range n.Tokens {
 			if err := tr.moveToCold(ctx, n, t); err != nil {
 				faults = append(faults, fmt.Errorf("moving %s of %s to its cold address: %w", t.Symbol, n.Name, err))

@@ -32,6 +32,9 @@ func (tr *Treasury) Level(ctx context.Context) error {
 	var faults []error
 	for _, n := range tr.Networks() {
 		for id, kind := range map[chain.ID]records.AccountKind{n.Source: records.KindHot, n.Exchange: records.KindGateway} {
+			if !tr.Owns(id) {
+				continue
+			}
 			if err := tr.levelPool(ctx, n, id, kind); err != nil {
 				faults = append(faults, fmt.Errorf("levelling the accounts of %s on %s: %w", n.Name, id, err))
 			}

@@ -30,7 +30,7 @@ func (tr *Treasury) Sweep(ctx context.Context) error {
 	var faults []error
 	for _, n := range tr.Networks() {
 		c := chain.CapabilitiesOf(tr.Chains[n.Source]).Sweeps
-		if c == nil {
+		if c == nil || !tr.Owns(n.Source) {
 			continue
 		}
 		var list []records.SweepCandidate

@@ -17,6 +17,7 @@ import (
 type Treasury struct {
 	Store    records.Transactor
 	Chains   map[chain.ID]chain.Chain
+	Owns     func(chain.ID) bool // whether the money on a chain is moved by this process
 	Networks func() []records.Network
 	// AskAgain asks the signer once more about payments that it holds.
 	AskAgain func(ctx context.Context, id chain.ID, held []records.Payment) error

@@ -175,6 +175,11 @@ func testLackingGuards(t *testing.T, url string) {
 
 	r.Do(func(tx *records.Tx) error { return tx.Accounts().SetState(Exchange, Gateway, records.AccountOK, "") })
 	require.Empty(t, halted(gateway.Branch, end-1, true), "it was told")
+	r.Do(func(tx *records.Tx) error {
+		_, err := records.HaltLacking(tx, []records.GuardEnd{{Account: hot}})
+		return err
+	})
+	require.Empty(t, halted(gateway.Branch, end-1, true), "another process has compared another chain meanwhile")
 	require.Empty(t, halted(gateway.Branch, end, true))
 	require.Equal(t, []string{Gateway}, halted(gateway.Branch, end-1, true), "it knew that once more")
 	r.Do(func(tx *records.Tx) error { return tx.Accounts().SetState(Exchange, Gateway, records.AccountOK, "") })

@@ -150,12 +150,19 @@ func testLed(t *testing.T, url string) {
 		require.NoError(t, err)
 		return led
 	}
+	leases := func() (list []records.LeaseState) {
+		r.See(func(tx *records.Tx) (err error) { list, err = records.Leases(tx); return err })
+		return list
+	}
 	require.False(t, led())
+	require.Empty(t, leases())
 	lease, err := r.Store.Hold(t.Context(), "daemon", "ann", time.Minute)
 	require.NoError(t, err)
 	require.True(t, led())
+	require.Equal(t, []records.LeaseState{{Role: "daemon", Holder: "ann", Epoch: 1, Held: true}}, leases())
 	require.NoError(t, lease.Release(t.Context()))
 	require.False(t, led())
+	require.False(t, leases()[0].Held)
 }
 
 // testOlder: who joins a daemon does not bring the database up to date under it.
