@@ -32,34 +32,35 @@ import (
 
 // Daemon is the wired program. Close closes whatever New has opened.
 type Daemon struct {
-	Config   config.Config
-	log      *logrus.Logger
-	store    *records.Store // without the lease: for what any process may do
-	Store    *records.Store // under the lease of the process that leads, once it is taken
-	Tenure   *tenure        // nil before
-	claim    *claim
-	units    []unit
-	free     map[string]time.Time // since when the leases of chains are free, by role; of a process that does not lead
-	mu       sync.Mutex           // of parts, and of Config and Networks while they are replaced
-	parts    []*part
-	again    bool           // not the first of this process
-	alerts   *status.Alerts // of this process; nil before the first tenure
-	decided  chan struct{}  // closed when this process leads, or another one has the lease
-	standby  bool           // another one has it; set before decided
-	leading  string         // fingerprint of the leader's configuration, which this standby has taken over
-	refused  string         // the last logged reason why it does not serve, or did not take it over
-	signer   signer.Service
-	differs  string      // names of the policy's parts that differ from the signer's, as logged last
-	checks   *checks.Set // of the signer in this process; nil for a separate one
-	Chains   map[chain.ID]chain.Chain
-	Networks []records.Network
-	Watcher  *watcher.Watcher // of the process that leads
-	monitor  *status.Monitor  // the same
-	notifier *notify.Notifier
-	Gateway  *gateway.Server
-	deps     Dependencies
-	limits   *exchangeLimits // of the exchange API in this process; nil for none
-	closers  []func()
+	Config    config.Config
+	log       *logrus.Logger
+	store     *records.Store // without the lease: for what any process may do
+	Store     *records.Store // under the lease of the process that leads, once it is taken
+	Tenure    *tenure        // nil before
+	claim     *claim
+	units     []unit
+	notBefore time.Time            // no lease is asked for before: the work on a chain could not begin
+	free      map[string]time.Time // since when the leases of chains are free, by role; of a process that does not lead
+	mu        sync.Mutex           // of parts, and of Config and Networks while they are replaced
+	parts     []*part
+	again     bool           // not the first of this process
+	alerts    *status.Alerts // of this process; nil before the first tenure
+	decided   chan struct{}  // closed when this process leads, or another one has the lease
+	standby   bool           // another one has it; set before decided
+	leading   string         // fingerprint of the leader's configuration, which this standby has taken over
+	refused   string         // the last logged reason why it does not serve, or did not take it over
+	signer    signer.Service
+	differs   string      // names of the policy's parts that differ from the signer's, as logged last
+	checks    *checks.Set // of the signer in this process; nil for a separate one
+	Chains    map[chain.ID]chain.Chain
+	Networks  []records.Network
+	Watcher   *watcher.Watcher // of the process that leads
+	monitor   *status.Monitor  // the same
+	notifier  *notify.Notifier
+	Gateway   *gateway.Server
+	deps      Dependencies
+	limits    *exchangeLimits // of the exchange API in this process; nil for none
+	closers   []func()
 }
 
 // Open opens all that needs no lease: database, chains, signer and gateway. It starts nothing.
@@ -81,7 +82,14 @@ func New(ctx context.Context, cfg config.Config, w Dependencies) (*Daemon, error
 		return nil, err
 	}
 	for d.Tenure == nil {
-		if err := d.takeFree(ctx, func(*part) {}); err != nil {
+		if err = d.takeFree(ctx, func(*part) {}); err == nil && d.Tenure == nil {
+			select {
+			case <-ctx.Done():
+				err = ctx.Err()
+			case <-time.After(leasePoll):
+			}
+		}
+		if err != nil {
 			d.Close()
 			return nil, err
 		}
@@ -125,10 +133,12 @@ func (d *Daemon) open(ctx context.Context) (err error) {
 // lead opens the parts that work under a lease. The process that leads takes over the configuration
 // as it is then; others follow it (standBy).
 func (d *Daemon) lead(ctx context.Context, u unit, t *tenure) (p *part, err error) {
+	closers := d.closers
 	d.closers = append(d.closers, t.End)
 	defer func() {
 		if err != nil {
 			t.End() // others need not wait for it
+			d.closers = closers
 		}
 	}()
 	p = &part{unit: u, tenure: t, store: d.store.Fenced(t.lease)}

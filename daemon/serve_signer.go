@@ -37,7 +37,12 @@ func ServeSigner(ctx context.Context, cfg config.Config, w Dependencies) error {
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	if l.server != nil {
-		g.Go(func() error { return serveWhenFree(ctx, w.Log, "signer.metrics", true, l.server.Run) })
+		g.Go(func() error {
+			if err := serveWhenFree(ctx, w.Log, "signer.metrics", true, l.server.Run); err != nil {
+				w.Log.WithError(err).Error("signer.metrics: nothing is served there; the signer signs without it")
+			}
+			return nil
+		})
 	}
 	g.Go(func() error { return signUntil(ctx, cfg, l, w) })
 	return g.Wait()

@@ -15,6 +15,7 @@ import (
 	"gatewayd/config"
 	"gatewayd/internal/database"
 	"gatewayd/records"
+	"gatewayd/signer/remote"
 	"gatewayd/status"
 	"gatewayd/watcher"
 )
@@ -115,8 +116,11 @@ func (d *Daemon) takeUnits(ctx context.Context, start func(*part)) error {
 
 // takeFree asks once for each lease that this process may take and does not have.
 func (d *Daemon) takeFree(ctx context.Context, start func(*part)) error {
+	if err := d.checkVersions(ctx); err != nil {
+		return err
+	}
 	for _, u := range d.units {
-		if slices.ContainsFunc(d.parts, func(p *part) bool { return p.unit == u }) {
+		if slices.ContainsFunc(d.parts, func(p *part) bool { return p.unit == u }) || time.Now().Before(d.notBefore) {
 			continue
 		}
 		if may, err := d.mayTake(ctx, u); err != nil || !may {
@@ -136,10 +140,37 @@ func (d *Daemon) takeFree(ctx context.Context, start func(*part)) error {
 			continue
 		}
 		p, err := d.lead(ctx, u, t)
+		if err != nil && !u.leads() && (errors.Is(err, remote.ErrAway) || database.Away(err)) {
+			d.log.WithField("chain", u.chain).WithError(err).Warn("the work on the chain cannot begin; it is tried again")
+			d.notBefore = time.Now().Add(freeFor)
+			continue
+		}
 		if err != nil {
 			return err
 		}
 		start(p)
+	}
+	return nil
+}
+
+// checkVersions ends the work on chains while another process of an earlier version leads: that one
+// works on all chains.
+func (d *Daemon) checkVersions(ctx context.Context) error {
+	if d.Tenure != nil || len(d.parts) == 0 {
+		return nil
+	}
+	var all []records.LeaseState
+	err := d.store.View(ctx, func(tx *records.Tx) (err error) {
+		all, err = records.Leases(tx)
+		return err
+	})
+	if err != nil {
+		d.log.WithError(err).Debug("reading who leads")
+	}
+	for _, l := range all {
+		if l.Held && l.Role == status.Role && !strings.Contains(l.Holder, chainsMark) {
+			return fmt.Errorf("%w: a process of an earlier version leads: %s", records.ErrFenced, l.Holder)
+		}
 	}
 	return nil
 }

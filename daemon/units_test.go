@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sirupsen/logrus"
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
@@ -39,6 +40,10 @@ func TestChainStaysFree(t *testing.T) {
 
 		require.False(t, wait(), "no process leads")
 		older := take(status.Role, "host/1/instance")
+		require.NoError(t, d.checkVersions(t.Context()), "this process has no chain")
+		d.parts, d.log = []*part{{unit: u}}, logrus.New()
+		require.ErrorIs(t, d.checkVersions(t.Context()), records.ErrFenced)
+		d.parts = nil
 		require.False(t, wait(), "an older version leads")
 		require.NoError(t, older.Release(t.Context()))
 		leads := take(status.Role, holderName(store, true))

@@ -119,19 +119,28 @@ func (a *accountSender) readHead(ctx context.Context) error {
 	return nil
 }
 
-// storedPoll is the interval at which the node is asked for a block that another process has sent.
-const storedPoll = 50 * time.Millisecond
+// The node is asked for a block that another process has sent at intervals of storedPoll, for
+// storedWait: a request that waits has the lock, and a connection.
+const (
+	storedPoll = 50 * time.Millisecond
+	storedWait = 3 * time.Second
+)
 
 // awaitStored waits until the node has the newest block that a process has sent, perhaps to another
 // node. A block after an older one would compete with it, and the chain could drop either.
 func (a *accountSender) awaitStored(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, storedWait)
+	defer cancel()
 	for a.lock.Height > 0 {
 		block, err := a.ledger.AccountBlockByHash(ctx, a.lock.Hash)
 		if err != nil {
 			return nodeError(fmt.Errorf("asking for block %s: %w", a.lock.Hash, err))
 		}
-		if block != nil || a.lock.IsLost() {
+		if block != nil {
 			return nil
+		}
+		if lost, err := a.lock.IsLost(ctx); lost || err != nil {
+			return err
 		}
 		select {
 		case <-time.After(storedPoll):
@@ -187,6 +196,7 @@ func (a *accountSender) submit(ctx context.Context, b *core.AccountBlock, before
 		}
 		taken, err := a.send(ctx, b)
 		if taken {
+			a.lock.Taken()
 			a.height, a.prev = b.Height, b.Hash
 			return b.Hash, nil
 		}
@@ -211,7 +221,7 @@ const sendTimeout = 8 * time.Second
 
 // send sends a block. Without an error and not taken, it stood on an old head.
 func (a *accountSender) send(ctx context.Context, b *core.AccountBlock) (taken bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	ctx, cancel := context.WithDeadline(ctx, a.lock.SendBefore(sendTimeout))
 	defer cancel()
 	err = a.ledger.SendRawTransaction(ctx, b)
 	if client.OutcomeUnknown(err) {

@@ -262,7 +262,7 @@ func (c *cluster) query(t *testing.T, database, statement string) (list []string
 func (c *cluster) leader(t *testing.T) int {
 	t.Helper()
 	found := -1
-	for _, holder := range c.query(t, c.records, "SELECT CASE WHEN expires_at > EXTRACT(EPOCH FROM clock_timestamp()) * 1000 THEN holder ELSE '' END FROM leases") {
+	for _, holder := range c.query(t, c.records, "SELECT CASE WHEN expires_at > EXTRACT(EPOCH FROM clock_timestamp()) * 1000 THEN holder ELSE '' END FROM leases ORDER BY role = 'daemon'") {
 		found = slices.IndexFunc(c.pids, func(pid int) bool { return strings.Contains(holder, fmt.Sprintf("/%d/", pid)) })
 		if found < 0 {
 			return -1

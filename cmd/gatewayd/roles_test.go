@@ -70,6 +70,11 @@ func requireFewRights(t *testing.T, api, exchange string) {
 	} {
 		require.ErrorContains(t, tryOn(t, api, statement), "permission denied", statement)
 	}
+	for _, statement := range []string{ // of the limits that all processes share
+		"INSERT INTO client_limits (client, full_at) VALUES ('x', 1) ON CONFLICT (client) DO UPDATE SET full_at = 2", "DELETE FROM client_limits WHERE client = 'x'",
+	} {
+		require.NoError(t, tryOn(t, api, statement))
+	}
 	require.ErrorContains(t, tryOn(t, exchange, "SELECT 1"), "permission denied for database")
 }
 

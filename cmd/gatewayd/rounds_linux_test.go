@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net"
 	"os"
 	"slices"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
 
 	"gatewayd/daemon"
 	api "gatewayd/exchangeapi/client"
@@ -97,11 +99,24 @@ func (c *cluster) faultsOfSigner(t *testing.T, n int) partFaults {
 	}
 }
 
-// fencingDelay is the time after which the operator of PostgreSQL turns off a primary that is cut
-// off, as is necessary before a promotion.
-const fencingDelay = 3 * time.Second
+// blackhole loses what is under way on a link, and what comes, without an acknowledgement.
+func (l *link) blackhole(t *testing.T) {
+	t.Helper()
+	l.sever()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	drop := unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K}
+	for _, conn := range l.conns {
+		raw, err := conn.(*net.TCPConn).SyscallConn()
+		require.NoError(t, err)
+		_ = raw.Control(func(fd uintptr) { // fails for a connection that is closed
+			_ = unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: 1, Filter: &drop})
+		})
+	}
+}
 
-// faultsOfPrimary promotes the standby, unless the primary is only frozen.
+// faultsOfPrimary promotes the standby, unless the primary is only frozen. One that is cut off
+// continues to run: without its synchronous standby it commits nothing.
 func (c *cluster) faultsOfPrimary(t *testing.T) partFaults {
 	server := c.postgres[c.primary]
 	return partFaults{
@@ -112,12 +127,18 @@ func (c *cluster) faultsOfPrimary(t *testing.T) partFaults {
 		},
 		func() func() { return freezeAll(t, server.Pid()) },
 		func() func() {
-			join := severAll(c.between("", fmt.Sprint("postgres ", c.primary)))
-			<-time.After(fencingDelay)
-			killServer(t, server)
-			join()
+			links := c.between("", fmt.Sprint("postgres ", c.primary))
+			for _, l := range links {
+				l.blackhole(t)
+			}
 			c.failOver(t)
-			return func() { c.addStandby(t) }
+			return func() {
+				killServer(t, server)
+				for _, l := range links {
+					l.join()
+				}
+				c.addStandby(t)
+			}
 		},
 	}
 }

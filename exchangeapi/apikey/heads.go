@@ -20,6 +20,7 @@ type Head struct {
 	Height uint64
 	Hash   core.Hash
 	stored time.Time // by this process's clock
+	taken  bool      // a node has accepted it
 }
 
 // Times of a head.
@@ -27,9 +28,12 @@ const (
 	// headIdle ends the session of a process that holds a head and is frozen or cut off. It is above
 	// the time in which a block is sent and looked up.
 	headIdle = 15 * time.Second
-	// headLost is the time after which a block that the node does not have counts as lost: longer than
-	// a process can take to send it, and nodes to exchange it.
+	// headLost is the time after which a block that no process has reported as accepted counts as
+	// lost: longer than a process can take to send it, and nodes to exchange it.
 	headLost = 20 * time.Second
+	// headDropped is the same for an accepted block. A node that is behind gets it within this time,
+	// else the chain has dropped it.
+	headDropped = 10 * time.Minute
 	// headTimeout bounds a statement on a head that must not end with the request.
 	headTimeout = 5 * time.Second
 )
@@ -37,8 +41,11 @@ const (
 // headConns bounds the heads that one process holds at a time.
 const headConns = 16
 
-// IsLost reports whether a node that does not have the block will not get it any more.
-func (h Head) IsLost() bool { return time.Since(h.stored) > headLost }
+// lost reports whether a node that does not have the block will not get it any more.
+func (h Head) lost() bool {
+	age := time.Since(h.stored)
+	return age > headDropped || !h.taken && age > headLost
+}
 
 // HeadLock lets one process at a time extend the account chain of a delegation address. It is for
 // one goroutine. On SQLite, which one process serves, it does nothing and has no head.
@@ -88,8 +95,9 @@ func (l *HeadLock) read(ctx context.Context) error {
 		Height uint64 `db:"height"`
 		Hash   string `db:"hash"`
 		Age    int64  `db:"age"`
+		Taken  bool   `db:"taken"`
 	}
-	err := l.conn.GetContext(ctx, &row, `SELECT height, hash, `+serverClock+` - stored AS age FROM api_heads WHERE network = $1 AND agent = $2`,
+	err := l.conn.GetContext(ctx, &row, `SELECT height, hash, `+serverClock+` - stored AS age, taken = 1 AS taken FROM api_heads WHERE network = $1 AND agent = $2`,
 		l.network, l.agent.String())
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
@@ -97,8 +105,18 @@ func (l *HeadLock) read(ctx context.Context) error {
 	if err == nil {
 		l.Hash, err = core.ParseHash(row.Hash)
 	}
-	l.Height, l.stored = row.Height, time.Now().Add(-time.Duration(row.Age)*time.Millisecond)
+	l.Height, l.taken, l.stored = row.Height, row.Taken, time.Now().Add(-time.Duration(row.Age)*time.Millisecond)
 	return err
+}
+
+// IsLost reports whether a node that does not have the head will not get it any more. It reads an
+// old head again: its process reports the acceptance with the end of its lock.
+func (l *HeadLock) IsLost(ctx context.Context) (bool, error) {
+	if l.conn == nil || !l.lost() {
+		return false, nil
+	}
+	err := l.read(ctx)
+	return l.lost(), err
 }
 
 // Follows reports whether hash is the block after which the chain is extended, as far as other
@@ -107,9 +125,16 @@ func (l *HeadLock) Follows(hash core.Hash) bool { return l.conn == nil || l.Hash
 
 // Advance stores a block that is about to be sent. It must not be sent after an error.
 func (l *HeadLock) Advance(ctx context.Context, height uint64, hash core.Hash) error {
-	l.before, l.Head = l.Head, Head{height, hash, time.Now()}
+	l.before, l.Head = l.Head, Head{Height: height, Hash: hash, stored: time.Now()}
 	return l.store(ctx)
 }
+
+// SendBefore is the time after which the stored block must not be sent any more: others may count
+// it as lost.
+func (l *HeadLock) SendBefore(limit time.Duration) time.Time { return l.stored.Add(limit) }
+
+// Taken notes that a node has accepted the stored block. Unlock stores it.
+func (l *HeadLock) Taken() { l.taken = true }
 
 // Undo stores the head before the last Advance again: the chain has refused the block.
 func (l *HeadLock) Undo(ctx context.Context) error {
@@ -123,9 +148,13 @@ func (l *HeadLock) store(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), headTimeout)
 	defer cancel()
-	_, err := l.conn.ExecContext(ctx, `INSERT INTO api_heads (network, agent, height, hash, stored) VALUES ($1, $2, $3, $4, `+serverClock+` - $5)
-		ON CONFLICT (network, agent) DO UPDATE SET height = excluded.height, hash = excluded.hash, stored = excluded.stored`,
-		l.network, l.agent.String(), l.Height, l.Hash.String(), time.Since(l.stored).Milliseconds())
+	taken := 0
+	if l.taken {
+		taken = 1
+	}
+	_, err := l.conn.ExecContext(ctx, `INSERT INTO api_heads (network, agent, height, hash, stored, taken) VALUES ($1, $2, $3, $4, `+serverClock+` - $5, $6)
+		ON CONFLICT (network, agent) DO UPDATE SET height = excluded.height, hash = excluded.hash, stored = excluded.stored, taken = excluded.taken`,
+		l.network, l.agent.String(), l.Height, l.Hash.String(), time.Since(l.stored).Milliseconds(), taken)
 	if err != nil {
 		return fmt.Errorf("storing the head of %s: %w", l.agent, err)
 	}
@@ -140,6 +169,7 @@ func (l *HeadLock) Unlock() {
 	ctx, cancel := context.WithTimeout(context.Background(), headTimeout)
 	defer cancel()
 	// A connection that fails here ends, and the lock with it.
-	_, _ = l.conn.ExecContext(ctx, `SELECT pg_advisory_unlock_all(), set_config('idle_session_timeout', '0', false)`)
+	_, _ = l.conn.ExecContext(ctx, `WITH accepted AS (UPDATE api_heads SET taken = 1 WHERE network = $1 AND agent = $2 AND hash = $3 AND $4 AND taken = 0)
+		SELECT pg_advisory_unlock_all(), set_config('idle_session_timeout', '0', false)`, l.network, l.agent.String(), l.Hash.String(), l.taken)
 	_ = l.conn.Close()
 }

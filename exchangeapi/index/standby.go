@@ -28,8 +28,12 @@ const (
 	standbyPause    = 5 * time.Second
 )
 
-// errStandbyBehind marks a standby that lacks something that this process has shown.
-var errStandbyBehind = errors.New("the standby is behind")
+// A standby that works, but cannot give a list: it lacks something that this process has shown, or
+// it reads as many wide lists as it may.
+var (
+	errStandbyBehind = errors.New("the standby is behind")
+	errStandbyBusy   = errors.New("the standby reads other wide lists")
+)
 
 // lists runs the queries of a list: the store, or a standby of its server.
 type lists interface {
@@ -95,7 +99,7 @@ func (s *standby) try(ctx context.Context, read func(ctx context.Context, from l
 	}
 	err := read(half, s)
 	switch {
-	case err == nil || errors.Is(err, errStandbyBehind):
+	case err == nil || errors.Is(err, errStandbyBehind) || errors.Is(err, errStandbyBusy):
 		if s.away.Swap(0) != 0 {
 			s.log.Info("the standby of the exchange's index answers again")
 		}
@@ -106,8 +110,15 @@ func (s *standby) try(ctx context.Context, read func(ctx context.Context, from l
 	return err
 }
 
+// readWide does not wait for other wide lists: the primary has permits of its own.
 func (s *standby) readWide(ctx context.Context, f func(*tx) error) error {
-	return withPermit(ctx, s.wide, func() error { return s.read(ctx, f) })
+	select {
+	case s.wide <- struct{}{}:
+	default:
+		return errStandbyBusy
+	}
+	defer func() { <-s.wide }()
+	return s.read(ctx, f)
 }
 
 // read runs f on one snapshot that has all that this process had shown before.

@@ -214,6 +214,7 @@ func parseServer(url string) (*pgx.ConnConfig, error) {
 	if err != nil {
 		return nil, errors.New("url: not a PostgreSQL address") // the library's text repeats the address, which may hold a password
 	}
+	c.DialFunc = dial
 	for _, other := range c.Fallbacks { // some are the same host without TLS
 		if c.ConnectTimeout == 0 && (other.Host != c.Host || other.Port != c.Port) {
 			c.ConnectTimeout = hostTimeout

@@ -131,13 +131,21 @@ func (r *restore) putIncluded(path string) error {
 		if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) || r.entry(includedName(i)) == nil {
 			continue
 		}
+		if below, err := filepath.Rel(filepath.Dir(path), to); err != nil || !filepath.IsLocal(below) {
+			return fmt.Errorf("it includes %s, outside its own folder: create this file first", to)
+		}
 		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 			return err
 		}
-		r.made = append(r.made, to)
-		if err := r.extract(includedName(i), to); err != nil {
-			return err
+		staged := stagedPath(to)
+		err := r.extract(includedName(i), staged)
+		if err == nil {
+			err = os.Rename(staged, to)
 		}
+		if err != nil {
+			return errors.Join(err, os.RemoveAll(staged))
+		}
+		r.made = append(r.made, to)
 	}
 	return nil
 }

@@ -157,10 +157,10 @@ func (c *Console) begin(x echo.Context, g Gateway, name string, use func(*record
 	return x.JSON(http.StatusOK, me{u.Name, u.Role, csrf})
 }
 
-// mayTry bounds guesses: of one name from anywhere, and of one client with any name.
+// mayTry bounds guesses: of one client with any name, and of one name from anywhere.
 func (c *Console) mayTry(x echo.Context, g Gateway, name string) error {
 	client := c.Guard.Client(x.Request())
-	for _, who := range []string{"name " + name, "client " + client} {
+	for _, who := range []string{"client " + client, "name " + name} {
 		wait, err := c.tries.Take(x.Request().Context(), g.Session.Store, who)
 		if err != nil {
 			return err

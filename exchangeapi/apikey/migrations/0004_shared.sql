@@ -8,6 +8,7 @@ CREATE TABLE api_heads (
     height  BIGINT NOT NULL,
     hash    TEXT   NOT NULL, -- 64 hexadecimal digits
     stored  BIGINT NOT NULL, -- Unix milliseconds of the server's clock
+    taken   INT    NOT NULL, -- 1 once a node has accepted the block
     PRIMARY KEY (network, agent)
 );
 
