@@ -44,5 +44,5 @@ func TestLocksDiffer(t *testing.T) {
 		}
 		return true
 	})
-	require.Len(t, seen, 5)
+	require.Len(t, seen, 6)
 }
