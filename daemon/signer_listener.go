@@ -8,9 +8,11 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/sirupsen/logrus"
 
+	"gatewayd/chain"
 	"gatewayd/config"
 	"gatewayd/httpserver"
 	"gatewayd/metrics"
+	"gatewayd/status"
 )
 
 // signerListener is the signer's listener for operators: /health, /ready and /metrics. Nothing can
@@ -62,7 +64,7 @@ func (l *signerListener) set(role, why string) {
 // answer returns whether this signer does its work. A standby is ready.
 func (l *signerListener) answer(c echo.Context) error {
 	l.mu.Lock()
-	r := readiness{Ready: l.why == "", Role: l.role, Reasons: []string{}}
+	r := readiness{Ready: l.why == "", Role: l.role, Reasons: []string{}, Chains: []chain.ID{}, Stops: []status.Kind{}}
 	if l.why != "" {
 		r.Reasons = []string{l.why}
 	}

@@ -188,7 +188,7 @@ func stoppedAccountShows(t *testing.T, r *rig, hot string) {
 	require.Contains(t, public, `"reasons":[{"kind":"account_stopped","chain":"eth"}]`)
 	code, body = fetch(t, r.Info.Operators+"/ready")
 	require.Equal(t, http.StatusOK, code, "it serves all the same")
-	require.JSONEq(t, `{"ready":true,"role":"leader","reasons":[],"stops":["account_stopped"]}`, body)
+	require.JSONEq(t, `{"ready":true,"role":"leader","reasons":[],"chains":["eth","vite"],"stops":["account_stopped"]}`, body)
 	code, body = fetch(t, dev.RootOf(r.Info.Gateway)+"/ready")
 	require.Equal(t, http.StatusOK, code)
 	require.JSONEq(t, `{"ready":true}`, body)

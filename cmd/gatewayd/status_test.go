@@ -232,7 +232,8 @@ func (w *faultyEnv) waitUntilHidden(t *testing.T, c cell) {
 	})
 	waitFor(t, "a daemon that is well, ready and leads", func() bool {
 		_, ready := fetch(t, w.info.Operators+"/ready")
-		return strings.TrimSpace(ready) == `{"ready":true,"role":"leader","reasons":[],"stops":[]}` && askHealth(t, w.info.Operators+"/health").Status == "ok"
+		leads := strings.HasPrefix(ready, `{"ready":true,"role":"leader","reasons":[],"chains":["`) && strings.HasSuffix(strings.TrimSpace(ready), `"stops":[]}`)
+		return leads && askHealth(t, w.info.Operators+"/health").Status == "ok"
 	})
 }
 
