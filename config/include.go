@@ -30,7 +30,7 @@ func Includes(path string) (list []string, err error) {
 	return list, err
 }
 
-// beside returns the path of a file that f names: relative to f's folder.
+// beside returns the path of a file named in f. A relative name starts at f's folder.
 func (f file) beside(name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -38,7 +38,7 @@ func (f file) beside(name string) string {
 	return filepath.Join(filepath.Dir(f.path), name)
 }
 
-// include reads a file that f names.
+// include reads a file named in f.
 func (f file) include(name string, before []file) (part file, err error) {
 	path := f.beside(name)
 	if len(before) > MaxIncluded {

@@ -36,7 +36,7 @@ type claim struct {
 	holder  string
 	log     *logrus.Logger
 	waiting bool   // for the lease of the process that leads
-	told    string // the last logged error
+	logged  string // the text of the last logged error
 }
 
 // ask asks once for the lease of a unit. It is nil if another process has it or the database does
@@ -57,14 +57,14 @@ func (c *claim) note(u unit, err error) error {
 		return nil
 	case !leased && !c.waiting && u.leads():
 		return err
-	case err.Error() == c.told:
+	case err.Error() == c.logged:
 	case leased:
 		c.log.WithError(err).Warn("standing by: another daemon has this database's lease, or was just killed: waiting for the lease to end")
 		c.waiting = true
 	default:
 		c.log.WithError(err).Warn("asking for the lease again")
 	}
-	c.told = err.Error()
+	c.logged = err.Error()
 	return nil
 }
 
@@ -170,7 +170,7 @@ func runTenures(ctx, serving context.Context, d *Daemon) error {
 
 // reopen opens a daemon again, and waits for its database without end.
 func reopen(ctx context.Context, d *Daemon) (*Daemon, error) {
-	told := ""
+	logged := ""
 	for {
 		next, err := Open(ctx, d.Config, d.deps)
 		if err == nil {
@@ -179,9 +179,9 @@ func reopen(ctx context.Context, d *Daemon) (*Daemon, error) {
 		if err == nil || ctx.Err() != nil || errors.Is(err, records.ErrNewer) {
 			return next, err
 		}
-		if err.Error() != told {
+		if err.Error() != logged {
 			d.log.WithError(err).Warn("waiting for the database")
-			told = err.Error()
+			logged = err.Error()
 		}
 		select {
 		case <-ctx.Done():

@@ -69,7 +69,7 @@ func CheckChains(cfg config.Config, roles Roles, only []chain.ID) error {
 	return nil
 }
 
-// unitsOf are what this process may work on, what leads first.
+// unitsOf returns the units that this process may take, the leading one first.
 func (d *Daemon) unitsOf(cfg config.Config) []unit {
 	if !byChain(cfg) {
 		return []unit{{role: status.Role, whole: true}}
@@ -125,7 +125,7 @@ func (d *Daemon) takeFree(ctx context.Context, start func(*part)) error {
 		}
 		if may, err := d.mayTake(ctx, u); err != nil || !may {
 			if err != nil {
-				d.log.WithError(err).Debug("reading who works on which chain")
+				d.log.WithError(err).Debug("reading which process works on which chain")
 			}
 			continue
 		}
@@ -159,24 +159,33 @@ func (d *Daemon) checkVersions(ctx context.Context) error {
 	if d.Tenure != nil || len(d.parts) == 0 {
 		return nil
 	}
-	var all []records.LeaseState
-	err := d.store.View(ctx, func(tx *records.Tx) (err error) {
-		all, err = records.Leases(tx)
-		return err
-	})
+	held, err := d.heldLeases(ctx)
 	if err != nil {
-		d.log.WithError(err).Debug("reading who leads")
+		d.log.WithError(err).Debug("reading which process leads")
 	}
-	for _, l := range all {
-		if l.Held && l.Role == status.Role && !strings.Contains(l.Holder, chainsMark) {
-			return fmt.Errorf("%w: a process of an earlier version leads: %s", records.ErrFenced, l.Holder)
-		}
+	if holder := held[status.Role]; holder != "" && !strings.Contains(holder, chainsMark) {
+		return fmt.Errorf("%w: a process of an earlier version leads: %s", records.ErrFenced, holder)
 	}
 	return nil
 }
 
-// mayTake reports whether it is this process's turn to ask for a lease. Who leads takes what is
-// free. Others take a chain that it leaves free, if they could serve beside it.
+// heldLeases returns the holders of the leases that are held now, by role.
+func (d *Daemon) heldLeases(ctx context.Context) (map[string]string, error) {
+	held := map[string]string{}
+	err := d.store.View(ctx, func(tx *records.Tx) error {
+		all, err := records.Leases(tx)
+		for _, l := range all {
+			if l.Held {
+				held[l.Role] = l.Holder
+			}
+		}
+		return err
+	})
+	return held, err
+}
+
+// mayTake reports whether this process may ask for a lease now. The leading process takes every
+// free lease. Another one takes a chain that stays free, if its configuration fits the leader's.
 func (d *Daemon) mayTake(ctx context.Context, u unit) (bool, error) {
 	if u.leads() || d.Tenure != nil {
 		return true, nil
@@ -191,17 +200,9 @@ func (d *Daemon) mayTake(ctx context.Context, u unit) (bool, error) {
 // staysFree reports whether the lease of a chain is free although another process leads. An older
 // version that leads has one lease for all chains.
 func (d *Daemon) staysFree(ctx context.Context, u unit) (bool, error) {
-	led, held := false, false
-	err := d.store.View(ctx, func(tx *records.Tx) error {
-		all, err := records.Leases(tx)
-		for _, l := range all {
-			led = led || l.Held && l.Role == status.Role && strings.Contains(l.Holder, chainsMark)
-			held = held || l.Held && l.Role == u.role
-		}
-		return err
-	})
+	held, err := d.heldLeases(ctx)
 	switch {
-	case err != nil || held || !led:
+	case err != nil || held[u.role] != "" || !strings.Contains(held[status.Role], chainsMark):
 		delete(d.free, u.role)
 		return false, err
 	case d.free[u.role].IsZero():

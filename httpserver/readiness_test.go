@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReadiness: a process stops when its load balancers have noticed. It stops at once without one,
+// TestReadiness: a process stops when its load balancers have noticed. Without one it stops at once,
 // and in bounded time if one no longer asks.
 func TestReadiness(t *testing.T) {
 	stop := func(t *testing.T, r *Readiness) time.Duration {

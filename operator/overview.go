@@ -53,8 +53,8 @@ type Chain struct {
 	Fault    string     `json:"fault,omitempty"` // why the nodes gave no head
 }
 
-// Lease is what a process works on. It leads if Chain is empty; where no chain has a lease of its
-// own, it works on all of them too.
+// Lease names the process that works on a chain. Without a chain it is the leading process, which
+// works on all chains that have no lease of their own.
 type Lease struct {
 	Chain  chain.ID `json:"chain,omitempty"`
 	Holder string   `json:"holder"` // its host and process id

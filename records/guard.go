@@ -96,7 +96,7 @@ func HaltLacking(tx *Tx, ends []GuardEnd) (halted []Account, err error) {
 	if err != nil {
 		return nil, err
 	}
-	still := maps.Clone(told) // those of chains that are not asked about stay
+	still := maps.Clone(told) // entries of other chains stay
 	maps.DeleteFunc(still, func(branch string, _ uint64) bool {
 		return slices.ContainsFunc(ends, func(e GuardEnd) bool { return strings.HasPrefix(branch, string(e.Account.Chain)+" ") })
 	})

@@ -42,7 +42,7 @@ type Chain struct {
 	live atomic.Pointer[Chain]
 }
 
-// experience is what was seen of the chain, by whatever nodes.
+// experience contains observations of the chain. They stay when the nodes are replaced.
 type experience struct {
 	loss traceLoss
 

@@ -37,8 +37,8 @@ func (p *pair) waitForLease(t *testing.T, db *sql.DB, n int, role string) (epoch
 	return epoch
 }
 
-// TestChainsOnTwoProcesses: users bridge while one process works on the source chain and another one
-// on the exchange chain. The first is killed: the other one takes over its chain, and continues on
+// TestChainsOnTwoProcesses: users bridge while one process works on the source chain and another
+// one on the exchange chain. The first is killed: the other one takes over its chain, and continues on
 // its own under the same lease. It freezes until it has lost all: the first one, started again, has
 // its own chain, and no process the other. When the frozen process resumes, it takes that chain
 // again. Everything is paid exactly once.

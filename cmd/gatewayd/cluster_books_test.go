@@ -25,7 +25,7 @@ type bookClient struct {
 	connections []*bookConnection
 }
 
-// bookConnection is what one connection received, by symbol.
+// bookConnection contains the books and trades that one connection received, by symbol.
 type bookConnection struct {
 	books  map[string]*clientBook
 	trades map[string][]string

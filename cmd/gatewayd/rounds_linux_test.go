@@ -24,12 +24,13 @@ import (
 	"gatewayd/internal/testing/recordstest"
 )
 
-// partFaults are how it is broken; each returns its repair. nil: the part does not have it.
+// partFaults contains a function for each fault, in the order of faultNames. It breaks the part and
+// returns the repair. Nil: the part does not have the fault.
 type partFaults [3]func() (repair func())
 
 var faultNames = [len(partFaults{})]string{"kill -9", "SIGSTOP", "partition"}
 
-// part is what a round breaks.
+// part is one process, server or link of the installation.
 type part struct {
 	name   string
 	faults partFaults
@@ -178,7 +179,7 @@ func faultsOfNode(t *testing.T, v *daemonProcess, cut func() func()) partFaults 
 // maxTakeover only fails a test of a system that hangs: the promise is measured and printed.
 const maxTakeover = time.Minute
 
-// clusterLoad is what users and traders do meanwhile.
+// clusterLoad contains the traders and WebSocket clients that run during the rounds.
 type clusterLoad struct {
 	*errgroup.Group
 	ctx       context.Context

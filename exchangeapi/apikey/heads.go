@@ -148,13 +148,9 @@ func (l *HeadLock) store(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), headTimeout)
 	defer cancel()
-	taken := 0
-	if l.taken {
-		taken = 1
-	}
-	_, err := l.conn.ExecContext(ctx, `INSERT INTO api_heads (network, agent, height, hash, stored, taken) VALUES ($1, $2, $3, $4, `+serverClock+` - $5, $6)
+	_, err := l.conn.ExecContext(ctx, `INSERT INTO api_heads (network, agent, height, hash, stored, taken) VALUES ($1, $2, $3, $4, `+serverClock+` - $5, CAST(CAST($6 AS BOOLEAN) AS INT))
 		ON CONFLICT (network, agent) DO UPDATE SET height = excluded.height, hash = excluded.hash, stored = excluded.stored, taken = excluded.taken`,
-		l.network, l.agent.String(), l.Height, l.Hash.String(), time.Since(l.stored).Milliseconds(), taken)
+		l.network, l.agent.String(), l.Height, l.Hash.String(), time.Since(l.stored).Milliseconds(), l.taken)
 	if err != nil {
 		return fmt.Errorf("storing the head of %s: %w", l.agent, err)
 	}

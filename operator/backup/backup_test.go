@@ -397,7 +397,7 @@ func TestPostgresIsNamed(t *testing.T) {
 	g.cfg.Database.URL, g.cfg.Exchange.Index.URL = "postgres://gw:secret@db.example/gateway", "postgres://db.example/exchange"
 	target := filepath.Join(t.TempDir(), "backup.tar")
 	_, err := backup.Write(t.Context(), g.cfg, target, backup.Options{})
-	require.ErrorContains(t, err, "pg_dump --format=custom --file=gatewayd-records.dump 'postgres://gw:xxxxx@db.example/gateway'")
+	require.ErrorContains(t, err, "pg_dump --format=custom --file=gatewayd-records.dump 'postgres://gw@db.example/gateway'")
 	require.ErrorContains(t, err, "--postgres-apart TARGET")
 	m, err := backup.Write(t.Context(), g.cfg, target, backup.Options{Apart: true})
 	require.NoError(t, err)

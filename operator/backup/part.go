@@ -170,5 +170,5 @@ func (p part) place() string {
 	if p.server == "" {
 		return p.path
 	}
-	return "signer.guard " + redacted(p.server)
+	return "signer.guard " + config.PlainURL(p.server)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,14 +58,7 @@ func onServers(cfg config.Config, servers []string) error {
 
 func serverURL(cfg config.Config) string {
 	if _, file := database.Path(cfg.Database.URL); !file && len(cfg.Networks) > 0 {
-		return redacted(cfg.Database.URL)
-	}
-	return "postgres://..."
-}
-
-func redacted(address string) string {
-	if u, err := url.Parse(address); err == nil {
-		return u.Redacted()
+		return config.PlainURL(cfg.Database.URL)
 	}
 	return "postgres://..."
 }

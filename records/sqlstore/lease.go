@@ -124,7 +124,7 @@ func (tx *Tx) leaseOf(role string) (row leaseRow, found bool, err error) {
 // LeaseState is a lease as its row shows it.
 type LeaseState struct {
 	Role   string `json:"role"   db:"role"`
-	Holder string `json:"holder" db:"holder"` // the last one, if nobody holds it
+	Holder string `json:"holder" db:"holder"` // the last holder, if Held is false
 	Epoch  uint64 `json:"epoch"  db:"epoch"`
 	Held   bool   `json:"held"   db:"held"` // its time has not ended, by the database's clock
 }

@@ -27,7 +27,7 @@ func main() {
 	}
 }
 
-// objects are what a folder renders to, by kind.
+// objects contains the rendered objects of a folder, by kind.
 type objects struct {
 	pods       []pods
 	services   []core.Service
@@ -147,7 +147,7 @@ func (p *pods) listens(port string) bool {
 	})
 }
 
-// faults are what is wrong with the pods themselves.
+// faults returns the rules that the pods themselves break.
 func (p *pods) faults(configMaps []string) (list []string) {
 	fault := func(is bool, text string) {
 		if is {
