@@ -24,6 +24,7 @@ type Capabilities struct {
 	Failures FailureChecker
 	Tries    Trier
 	Quota    QuotaReader
+	Batches  Batcher
 
 	Balances BalanceReader
 	Proven   ProvenBalanceReader
@@ -49,6 +50,7 @@ func CapabilitiesOf(c any) (has Capabilities) {
 	has.Failures, _ = c.(FailureChecker)
 	has.Tries, _ = c.(Trier)
 	has.Quota, _ = c.(QuotaReader)
+	has.Batches, _ = c.(Batcher)
 	has.Balances, _ = c.(BalanceReader)
 	has.Proven, _ = c.(ProvenBalanceReader)
 	has.Holdings, _ = c.(HoldingsReader)
@@ -152,6 +154,22 @@ type QuotaReader interface {
 	// CreditQuota returns the quota that an account's stake can give it, and what one credit takes
 	// of it: nothing where proof of work is done.
 	CreditQuota(ctx context.Context, account string) (has, takes uint64, err error)
+}
+
+// Batcher is a ledger where one transaction can make several payments of an account.
+type Batcher interface {
+	// MaxBatch returns how many payments of an asset one transaction may make; below two, each is
+	// made alone. It asks no node.
+	MaxBatch(asset Asset) int
+	// BatchTo returns the payee that a batch of an asset has itself (Payment.To), such as a contract.
+	// It asks no node.
+	BatchTo(asset Asset) string
+	// Alone reports which payments must not share a transaction, because their payees may disturb
+	// others or need a plain transfer.
+	Alone(ctx context.Context, pays []Payment) ([]bool, error)
+	// Allowed reports whether a batch of the account may move an amount of an asset now. Where it may
+	// not, an Allow payment of the account comes first.
+	Allowed(ctx context.Context, account string, asset Asset, amount Amount) (bool, error)
 }
 
 // BalanceReader is a ledger whose coin may come to us without a trace in any block's transactions:

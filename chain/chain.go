@@ -8,6 +8,7 @@ package chain
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
@@ -87,7 +88,20 @@ type OwnTx struct {
 	// native coin that the transaction itself moved from Account to To, by the block; zero when it
 	// failed
 	Value Amount
+	// of a transaction that makes several payments: the outcome of each, in the order of its bytes.
+	// OK and Void are of the transaction as a whole then
+	Members []Outcome
 }
+
+// Outcome is what a final block shows of one payment of a batch.
+type Outcome byte
+
+// The outcomes of a batch's payment.
+const (
+	MemberPaid    Outcome = 'p'
+	MemberVoid    Outcome = 'v' // it provably moved nothing
+	MemberDiffers Outcome = 'd' // something moved, but not what the payment requests
+)
 
 // Moment is an account as it was after the block at a height.
 type Moment struct {
@@ -108,6 +122,8 @@ const (
 	Gas     Purpose = "gas"
 	Receive Purpose = "receive"
 	Cancel  Purpose = "cancel"
+	Batch   Purpose = "batch" // several payments in one transaction
+	Allow   Purpose = "allow" // lets the ledger's batch contract move a token of the account
 )
 
 // Payment is one order to pay, as an adapter needs it to sign.
@@ -122,11 +138,23 @@ type Payment struct {
 	Label   string // the user's label on a shared destination; empty for none
 	Source  string // Receive: hash of the transfer to take in
 	MaxFee  Amount // ceiling of the ledger fee in native coin; zero means the adapter's own ceiling
+
+	// Batch: the payments that the transaction makes, in its order. All are of its asset, and Amount
+	// is their sum
+	Members []Payment
 }
 
 // Fingerprint contains everything that decides who gets what.
 func (p Payment) Fingerprint() string {
-	return fmt.Sprintf("%s|%s|%s|%s|%s|%s", p.Purpose, p.Asset, p.To, p.Amount, p.Label, p.Source)
+	text := fmt.Sprintf("%s|%s|%s|%s|%s|%s", p.Purpose, p.Asset, p.To, p.Amount, p.Label, p.Source)
+	if len(p.Members) == 0 {
+		return text
+	}
+	all := sha256.New()
+	for _, m := range p.Members {
+		fmt.Fprintf(all, "%d|%s\n", m.ID, m.Fingerprint())
+	}
+	return fmt.Sprintf("%s|%x", text, all.Sum(nil))
 }
 
 // Slot is the one place on a ledger that a payment is bound to before it is signed.
