@@ -2,15 +2,15 @@ package signguard
 
 import (
 	"context"
-	"math"
 
 	"gatewayd/chain"
 	"gatewayd/records/sqlstore"
 )
 
-// Signed is the signature at a number, in one of an account's branches.
+// Signed is the signature of one payment at a number, in one of an account's branches.
 type Signed struct {
 	Branch    uint64 `json:"branch" db:"lineage"`
+	Place     int    `json:"place,omitempty" db:"place"` // of the payment in its transaction
 	Digest    string `json:"digest" db:"digest"`
 	PaymentID uint64 `json:"payment" db:"payment_id"`
 	Cause     string `json:"cause" db:"cause"` // empty: it has no payee, or was signed before there were authorizations
@@ -19,17 +19,19 @@ type Signed struct {
 
 // SignedAt returns what was signed at a number of an account, whatever became of it.
 func (g *Guard) SignedAt(ctx context.Context, id chain.ID, account string, number uint64) (list []Signed, err error) {
-	err = g.db.all(ctx, &list, `SELECT lineage, digest, payment_id, cause, live FROM guard WHERE chain = ? AND account = ? AND number = ? ORDER BY lineage`,
+	err = g.db.all(ctx, &list, `SELECT lineage, place, digest, payment_id, cause, live FROM guard WHERE chain = ? AND account = ? AND number = ? ORDER BY lineage, place`,
 		string(id), account, number)
 	return list, sqlstore.Doing(err, "asking the sign-guard what was signed at %d of %s on %s", number, account, id)
 }
 
-// Outcome is the content of a final block at a number of an account.
+// Outcome is what a final block shows of one payment that was signed at a number of an account.
 type Outcome struct {
 	Chain   chain.ID
 	Account string
 	Number  uint64
 	Branch  uint64
+	Place   int  // of the payment in its transaction
+	Member  bool // the other payments of the transaction, and what follows it, have outcomes of their own
 	Paid    bool // what was signed there is done; otherwise it never will be, nor what follows it in its line
 	Receive bool // it was signed to take something in
 }
@@ -55,19 +57,16 @@ func (g *Guard) Decide(ctx context.Context, list []Outcome) error {
 func decide(ctx context.Context, t session, o Outcome) error {
 	slot := []any{string(o.Chain), o.Account, o.Branch, o.Number}
 	switch {
-	case !o.Paid:
-		last := o.Number
-		if o.Branch > 0 {
-			last = math.MaxInt64
-		}
-		_, err := t.exec(ctx, `UPDATE guard SET live = 0 WHERE chain = ? AND account = ? AND lineage = ? AND number >= ? AND number <= ?`, append(slot, last)...)
+	case !o.Paid && o.Branch > 0 && !o.Member: // nothing that follows it in its branch is possible any more
+		_, err := t.exec(ctx, `UPDATE guard SET live = 0 WHERE chain = ? AND account = ? AND lineage = ? AND number >= ?`, slot...)
 		return err
-	case o.Receive:
-		_, err := t.exec(ctx, `UPDATE guard SET live = 0 WHERE chain = ? AND account = ? AND lineage = ? AND number = ?`, slot...)
+	case !o.Paid || o.Receive:
+		_, err := t.exec(ctx, `UPDATE guard SET live = 0 WHERE chain = ? AND account = ? AND lineage = ? AND number = ? AND place = ?`, append(slot, o.Place)...)
 		return err
 	}
 	var causes []string
-	err := t.all(ctx, &causes, `SELECT cause FROM guard WHERE chain = ? AND account = ? AND lineage = ? AND number = ? AND live = 1 AND cause <> ''`, slot...)
+	err := t.all(ctx, &causes, `SELECT cause FROM guard WHERE chain = ? AND account = ? AND lineage = ? AND number = ? AND place = ? AND live = 1 AND cause <> ''`,
+		append(slot, o.Place)...)
 	if err != nil || len(causes) == 0 {
 		return err
 	}

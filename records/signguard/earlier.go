@@ -8,9 +8,10 @@ import (
 // Earlier versions may sign with this sign-guard after a downgrade, and store less: 0.2.0 keeps no
 // causes, later ones no books of coin. What they paid is then unknown. identity has how much this
 // version has seen: its commits, and the payments that were signed without a cause.
-const earlierSchema = `CREATE INDEX IF NOT EXISTS guard_without_cause ON guard (number) WHERE ` + withoutCause
+const earlierSchema = `DROP INDEX IF EXISTS guard_without_cause;
+CREATE INDEX IF NOT EXISTS guard_unauthorized ON guard (number) WHERE ` + withoutCause
 
-const withoutCause = `cause = '' AND payment_id <> 0 AND substr(digest, 1, 8) <> 'receive|'`
+const withoutCause = `cause = '' AND payment_id <> 0 AND substr(digest, 1, 8) <> 'receive|' AND substr(digest, 1, 6) <> 'allow|'`
 
 // addSeen adds the columns of what this version has seen. Commits from before the column count as
 // seen, because 0.2.0 counts none.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
@@ -32,11 +33,12 @@ type Guard struct {
 const guardSchema = `CREATE TABLE IF NOT EXISTS guard (
 	chain TEXT NOT NULL, account TEXT NOT NULL, lineage BIGINT NOT NULL, number BIGINT NOT NULL,
 	digest TEXT NOT NULL, payment_id BIGINT NOT NULL, live INT NOT NULL CHECK (live IN (0,1)), cause TEXT NOT NULL DEFAULT '',
-	PRIMARY KEY (chain, account, lineage, number));
+	place INT NOT NULL DEFAULT 0, PRIMARY KEY (chain, account, lineage, number, place));
 CREATE TABLE IF NOT EXISTS given (chain TEXT NOT NULL, path_index BIGINT NOT NULL, PRIMARY KEY (chain, path_index));
 CREATE INDEX IF NOT EXISTS given_index ON given (path_index);
 CREATE UNIQUE INDEX IF NOT EXISTS guard_live_payment ON guard (payment_id, chain, account, lineage) WHERE live = 1;
-CREATE INDEX IF NOT EXISTS guard_number ON guard (chain, account, number, lineage);
+CREATE INDEX IF NOT EXISTS guard_at ON guard (chain, account, number, lineage, place);
+DROP INDEX IF EXISTS guard_number;
 DROP INDEX IF EXISTS guard_of_payment;
 DROP INDEX IF EXISTS guard_payment;`
 
@@ -45,10 +47,11 @@ type guardRow struct {
 	PaymentID uint64 `db:"payment_id"`
 }
 
-// Signature is a requested signature at a slot. Digest covers payee, asset, amount, label and
-// source, not fees.
+// Signature is a requested signature at a slot, for one payment of its transaction. Digest covers
+// payee, asset, amount, label and source, not fees.
 type Signature struct {
 	Slot      chain.Slot
+	Place     int // of the payment in the transaction, from 0 on without gaps
 	Digest    string
 	Hash      string // of the block, as what follows it names it; where the ledger links blocks
 	PaymentID uint64
@@ -57,9 +60,10 @@ type Signature struct {
 	Evidence  bool // see Authorization
 }
 
-// Allow permits signatures, all or none. It returns ErrRefused, or ErrUnauthorized for a first
-// signature of a slot without an authorization. The first digest of a slot is stored before Allow
-// returns, and only the same passes there again. A payment has one slot in a branch until Free
+// Allow permits signatures, all or none. The payments of one transaction follow each other. It
+// returns ErrRefused, or ErrUnauthorized for a first signature of a slot without an authorization.
+// The first digests of a slot are stored before Allow returns, and only the same payments in the
+// same order pass there again. A payment has one slot in a branch until Free
 // reports the loss of the slot; branches exclude each other on the ledger. A cancellation passes at
 // any slot; at a slot without a signature, it reserves the slot for itself.
 func (g *Guard) Allow(ctx context.Context, id chain.ID, wanted ...Signature) error {
@@ -73,11 +77,11 @@ func (g *Guard) Allow(ctx context.Context, id chain.ID, wanted ...Signature) err
 	})
 }
 
-// groupKey returns the branch of the account by which signatures are grouped, and the number and
+// groupKey returns the branch of the account by which signatures are grouped, and the place and
 // payment that only one signature of a group may have.
-func (w Signature) groupKey() (line any, number, payment any) {
-	line, number, _ = slotKey(w.Slot)
-	return line, number, w.PaymentID
+func (w Signature) groupKey() (line any, place, payment any) {
+	line, number, _ := slotKey(w.Slot)
+	return line, [2]any{number, w.Place}, w.PaymentID
 }
 
 // withSlot adds to an error which payment and slot were asked for.
@@ -91,15 +95,19 @@ func allow(ctx context.Context, t session, id chain.ID, group []Signature) error
 	if err != nil {
 		return err
 	}
+	wanted := make(map[uint64][]guardRow, len(group))
+	for _, w := range group {
+		wanted[w.Slot.Nonce] = append(wanted[w.Slot.Nonce], guardRow{w.Digest, w.PaymentID})
+	}
 	var fresh []Signature
 	for _, w := range group {
 		known, found := signed[w.Slot.Nonce]
 		switch {
 		case w.Digest == "" || !w.Cancel && w.PaymentID == 0:
 			return w.withSlot(id, fmt.Errorf("%w: a digest and a payment are required", ErrRefused))
-		case found && (w.Cancel || known == guardRow{w.Digest, w.PaymentID}):
+		case found && (w.Cancel || slices.Equal(known, wanted[w.Slot.Nonce])):
 		case found:
-			return w.withSlot(id, fmt.Errorf("%w: the slot was signed for payment %d", ErrRefused, known.PaymentID))
+			return w.withSlot(id, fmt.Errorf("%w: the slot was signed for payment %d", ErrRefused, known[0].PaymentID))
 		default:
 			fresh = append(fresh, w)
 		}
@@ -123,40 +131,47 @@ func storeSignatures(ctx context.Context, t session, id chain.ID, fresh []Signat
 		if w.Cancel {
 			w.PaymentID, live = 0, 0
 		}
-		rows[i] = []any{string(id), w.Slot.Account, w.Slot.Branch, w.Slot.Nonce, w.Digest, w.PaymentID, live, causes[i]}
+		rows[i] = []any{string(id), w.Slot.Account, w.Slot.Branch, w.Slot.Nonce, w.Place, w.Digest, w.PaymentID, live, causes[i]}
 	}
-	n, err := t.insert(ctx, `guard (chain, account, lineage, number, digest, payment_id, live, cause)`, rows, ` ON CONFLICT DO NOTHING`)
+	n, err := t.insert(ctx, `guard (chain, account, lineage, number, place, digest, payment_id, live, cause)`, rows, ` ON CONFLICT DO NOTHING`)
 	if err != nil || n == len(fresh) {
 		return err
 	}
 	signed, err := signedAt(ctx, t, id, fresh)
 	for _, w := range fresh {
-		if _, written := signed[w.Slot.Nonce]; !written && err == nil {
+		if err == nil && !slices.Contains(signed[w.Slot.Nonce], guardRow{w.Digest, w.PaymentID}) {
 			return w.withSlot(id, fmt.Errorf("%w: the payment was signed for another slot", ErrRefused))
 		}
 	}
 	return errors.Join(err, fmt.Errorf("%w: %d of %d signatures were written", ErrRefused, n, len(fresh)))
 }
 
-// signedAt returns what was first signed at the numbers of a group, which is not empty.
-func signedAt(ctx context.Context, t session, id chain.ID, group []Signature) (map[uint64]guardRow, error) {
-	numbers := make([]uint64, len(group))
-	for i, w := range group {
-		numbers[i] = w.Slot.Nonce
-	}
-	signed, at := make(map[uint64]guardRow, len(group)), group[0].Slot
-	return signed, sqlstore.InGroups(numbers, func(set string, in []any, _ int) error {
+// signedAt returns what was first signed at the numbers of a group, which is not empty: the payments
+// of each number's transaction, in order.
+func signedAt(ctx context.Context, t session, id chain.ID, group []Signature) (map[uint64][]guardRow, error) {
+	signed, at := make(map[uint64][]guardRow, len(group)), group[0].Slot
+	return signed, sqlstore.InGroups(numbersOf(group), func(set string, in []any, _ int) error {
 		var rows []struct {
 			guardRow
 			Number uint64 `db:"number"`
 		}
-		err := t.all(ctx, &rows, `SELECT number, digest, payment_id FROM guard WHERE chain = ? AND account = ? AND lineage = ? AND number IN `+set,
+		err := t.all(ctx, &rows, `SELECT number, digest, payment_id FROM guard WHERE chain = ? AND account = ? AND lineage = ? AND number IN `+set+` ORDER BY number, place`,
 			append([]any{string(id), at.Account, at.Branch}, in...)...)
 		for _, r := range rows {
-			signed[r.Number] = r.guardRow
+			signed[r.Number] = append(signed[r.Number], r.guardRow)
 		}
 		return err
 	})
+}
+
+// numbersOf returns the numbers of a group, each once.
+func numbersOf(group []Signature) (numbers []uint64) {
+	for i, w := range group {
+		if i == 0 || w.Slot.Nonce != group[i-1].Slot.Nonce {
+			numbers = append(numbers, w.Slot.Nonce)
+		}
+	}
+	return numbers
 }
 
 // Next returns where the account's signatures end: the newest branch and the number after the

@@ -63,12 +63,8 @@ func checkLinks(ctx context.Context, t session, id chain.ID, group []Signature) 
 
 // hashesAt returns the hashes of what was signed at the numbers of a group, which is not empty.
 func hashesAt(ctx context.Context, t session, id chain.ID, group []Signature) (map[uint64][]string, error) {
-	numbers := make([]uint64, len(group))
-	for i, w := range group {
-		numbers[i] = w.Slot.Nonce
-	}
 	hashes, at := map[uint64][]string{}, group[0].Slot
-	return hashes, sqlstore.InGroups(numbers, func(set string, in []any, _ int) error {
+	return hashes, sqlstore.InGroups(numbersOf(group), func(set string, in []any, _ int) error {
 		var rows []struct {
 			Number uint64 `db:"number"`
 			Hash   string `db:"hash"`

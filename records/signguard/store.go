@@ -81,10 +81,10 @@ func (g *Guard) make(ctx context.Context) error {
 		if err := g.identify(ctx, t); err != nil {
 			return err
 		}
-		if _, err := t.exec(ctx, guardSchema); err != nil {
+		if err := g.addPlaces(ctx, t); err != nil {
 			return err
 		}
-		if err := g.addColumn(ctx, t, "guard", "cause", "TEXT NOT NULL DEFAULT ''"); err != nil {
+		if _, err := t.exec(ctx, guardSchema); err != nil {
 			return err
 		}
 		if _, err := t.exec(ctx, authorizationSchema+spendingSchema+bindingSchema+linkSchema+arrivalSchema+earlierSchema); err != nil {
@@ -109,18 +109,44 @@ func prepareServer(ctx context.Context, t session) error {
 	return nil
 }
 
+// addPlaces gives the signatures of earlier versions, one at each number, their place: several may
+// stand at a number now. Versions before authorizations lack the cause too.
+func (g *Guard) addPlaces(ctx context.Context, t session) error {
+	before, err := g.columns(ctx, t, "guard")
+	if err != nil || len(before) == 0 || slices.Contains(before, "place") {
+		return err
+	}
+	if err := g.addColumn(ctx, t, "guard", "cause", "TEXT NOT NULL DEFAULT ''"); err != nil {
+		return err
+	}
+	if g.file == "" {
+		_, err := t.exec(ctx, `ALTER TABLE guard ADD COLUMN place INT NOT NULL DEFAULT 0, DROP CONSTRAINT guard_pkey, ADD PRIMARY KEY (chain, account, lineage, number, place)`)
+		return err
+	}
+	const columns = `chain, account, lineage, number, digest, payment_id, live, cause`
+	_, err = t.exec(ctx, `ALTER TABLE guard RENAME TO guard_before; DROP INDEX IF EXISTS guard_live_payment; `+guardSchema+`
+		INSERT INTO guard (`+columns+`) SELECT `+columns+` FROM guard_before; DROP TABLE guard_before;`)
+	return err
+}
+
 // addColumn adds what the tables of earlier versions lack.
 func (g *Guard) addColumn(ctx context.Context, t session, table, column, kind string) error {
+	before, err := g.columns(ctx, t, table)
+	if err != nil || slices.Contains(before, column) {
+		return err
+	}
+	_, err = t.exec(ctx, `ALTER TABLE `+table+` ADD COLUMN `+column+` `+kind)
+	return err
+}
+
+// columns returns the names of a table's columns; none without the table.
+func (g *Guard) columns(ctx context.Context, t session, table string) (names []string, err error) {
 	query := `SELECT name FROM pragma_table_info(?)`
 	if g.file == "" {
 		query = `SELECT column_name FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = ?`
 	}
-	var columns []string
-	if err := t.all(ctx, &columns, query, table); err != nil || slices.Contains(columns, column) {
-		return err
-	}
-	_, err := t.exec(ctx, `ALTER TABLE `+table+` ADD COLUMN `+column+` `+kind)
-	return err
+	err = t.all(ctx, &names, query, table)
+	return names, err
 }
 
 // Close closes the file, or the connections to the server. A guard that Hold answered shares them
