@@ -161,6 +161,9 @@ type Batcher interface {
 	// MaxBatch returns how many payments of an asset one transaction may make; below two, each is
 	// made alone. It asks no node.
 	MaxBatch(asset Asset) int
+	// BatchWait returns for how long a payment waits for others to share its transaction. It asks no
+	// node.
+	BatchWait() time.Duration
 	// BatchTo returns the payee that a batch of an asset has itself (Payment.To), such as a contract.
 	// It asks no node.
 	BatchTo(asset Asset) string

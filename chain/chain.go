@@ -8,7 +8,6 @@ package chain
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
@@ -126,6 +125,9 @@ const (
 	Allow   Purpose = "allow" // lets the ledger's batch contract move a token of the account
 )
 
+// PaysNobody reports whether payments of the purpose move nothing to a payee.
+func (p Purpose) PaysNobody() bool { return p == Receive || p == Cancel || p == Allow }
+
 // Payment is one order to pay, as an adapter needs it to sign.
 type Payment struct {
 	// of the payment row; written into the block where the ledger has room, so that the ledger
@@ -140,21 +142,21 @@ type Payment struct {
 	MaxFee  Amount // ceiling of the ledger fee in native coin; zero means the adapter's own ceiling
 
 	// Batch: the payments that the transaction makes, in its order. All are of its asset, and Amount
-	// is their sum
+	// is their sum. The batch has no number of its own: ID is its first member's
 	Members []Payment
 }
 
 // Fingerprint contains everything that decides who gets what.
 func (p Payment) Fingerprint() string {
-	text := fmt.Sprintf("%s|%s|%s|%s|%s|%s", p.Purpose, p.Asset, p.To, p.Amount, p.Label, p.Source)
-	if len(p.Members) == 0 {
-		return text
+	return fmt.Sprintf("%s|%s|%s|%s|%s|%s", p.Purpose, p.Asset, p.To, p.Amount, p.Label, p.Source)
+}
+
+// All returns the payments that the transaction of a payment makes: a batch's members, else itself.
+func (p Payment) All() []Payment {
+	if p.Purpose == Batch {
+		return p.Members
 	}
-	all := sha256.New()
-	for _, m := range p.Members {
-		fmt.Fprintf(all, "%d|%s\n", m.ID, m.Fingerprint())
-	}
-	return fmt.Sprintf("%s|%x", text, all.Sum(nil))
+	return []Payment{p}
 }
 
 // Slot is the one place on a ledger that a payment is bound to before it is signed.

@@ -16,6 +16,8 @@ type Outgoing struct {
 	Source string // of a receive: hash of the transfer that it takes in; everything else is empty then
 
 	Payment uint64 // number of the payment, where the transaction carries it; 0: it does not
+
+	Members []Outgoing // of a batch: each payment in it, in order; everything else is empty then
 }
 
 // Did reports whether the transaction matches a signed digest without the purpose, which no block
@@ -29,6 +31,14 @@ func (o Outgoing) Did(digest string) bool {
 		return strings.HasPrefix(rest, fmt.Sprintf("%s|%s|", o.Asset, o.To))
 	}
 	return rest == fmt.Sprintf("%s|%s|%s|%s|", o.Asset, o.To, o.Amount, o.Label)
+}
+
+// Pays reports whether the payment at a place of the transaction was signed for a payment.
+func (o Outgoing) Pays(place int, digest string, payment uint64) bool {
+	if len(o.Members) == 0 {
+		return place == 0 && o.Is(digest, payment)
+	}
+	return place < len(o.Members) && o.Members[place].Is(digest, payment)
 }
 
 // Is reports whether the transaction was signed for the payment.

@@ -260,18 +260,18 @@ func (tx Slots) Attempts(s Slot) ([]Attempt, error) {
 	return out, nil
 }
 
-// AttemptByHash returns the attempt with a hash and its slot; false when the hash is none of ours.
-func (tx Slots) AttemptByHash(id chain.ID, hash string) (Slot, Attempt, bool, error) {
+// AttemptByHash returns the attempt with a hash and the slots of its payments in order, none when
+// the hash is none of ours.
+func (tx Slots) AttemptByHash(id chain.ID, hash string) ([]Slot, Attempt, error) {
 	var r attemptRow
 	found, err := tx.get(&r, `SELECT `+attemptColumns+` FROM attempts WHERE chain = ? AND hash = ?`, string(id), hash)
 	if err != nil || !found {
-		return Slot{}, Attempt{}, false, err
+		return nil, Attempt{}, err
 	}
-	var s slotRow
-	err = tx.one(&s, `SELECT `+slotColumns+` FROM slots WHERE chain = ? AND account = ? AND lineage = ? AND number = ?`, r.Chain, r.Account, r.Branch, r.Number)
+	rows, err := tx.slotRows(`WHERE chain = ? AND account = ? AND lineage = ? AND number = ? ORDER BY place`, r.Chain, r.Account, r.Branch, r.Number)
 	if err != nil {
-		return Slot{}, Attempt{}, false, fmt.Errorf("reading the slot of attempt %s: %w", hash, err)
+		return nil, Attempt{}, fmt.Errorf("reading the slots of attempt %s: %w", hash, err)
 	}
 	a, err := r.attempt()
-	return s.slot(), a, err == nil, err
+	return sqlstore.Each(rows, slotRow.slot), a, err
 }

@@ -183,12 +183,14 @@ type Account struct {
 // Stopped reports whether nothing is paid from the account until a person or the recovery decides.
 func (a Account) Stopped() bool { return a.State == AccountHalted || a.State == AccountRecovering }
 
-// Slot is the one place a payment is bound to.
+// Slot is the one place a payment is bound to. Slots of one number are the payments of one
+// transaction.
 type Slot struct {
 	Chain     chain.ID
 	Account   string
 	Branch    uint64
 	Nonce     uint64
+	Place     int // of the payment in the transaction
 	PaymentID uint64
 	Gen       int
 	State     string // open, paid, void, forked
@@ -207,7 +209,8 @@ type Attempt struct {
 	CreatedAt time.Time
 }
 
-// OpenSlot is a slot that still waits for a final block, with its payment and attempts in order.
+// OpenSlot is a number that still waits for a final block, with its payments and attempts in order.
+// The slot is that of its first payment.
 type OpenSlot struct {
 	Slot
 	KeyPath string
@@ -215,8 +218,17 @@ type OpenSlot struct {
 	// has no attempt
 	Prev     string
 	Payment  Payment
+	Members  []Payment // all payments of a batch, in order; nil: Payment is the only one
 	Attempts []Attempt
 	Mined    bool // one of the attempts is in a block of the current chain
+}
+
+// Payments returns the payments of the number, in their order.
+func (s OpenSlot) Payments() []Payment {
+	if len(s.Members) > 0 {
+		return s.Members
+	}
+	return []Payment{s.Payment}
 }
 
 // OwnTx is a transaction of one of our accounts, as a block shows it.

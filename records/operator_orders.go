@@ -291,7 +291,7 @@ func (tx Orders) DifferingTx(paymentID uint64) (e OwnTx, found bool, err error) 
 	found, err = tx.get(&r, `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.void, e.fee FROM slots s CROSS JOIN attempts a CROSS JOIN effects e
 		WHERE s.payment_id = ? AND s.state = 'void' AND a.chain = s.chain AND a.account = s.account AND a.lineage = s.lineage AND a.number = s.number
 		AND a.hash = s.tx AND a.kind <> 'cancel' AND e.chain = s.chain AND e.account = s.account AND e.number = s.number AND e.tx = s.tx
-		AND e.block_hash = s.block_hash AND e.ok = 0 AND e.void = 0
+		AND e.block_hash = s.block_hash AND (e.ok = 0 AND e.void = 0 OR substr(e.members, s.place + 1, 1) = 'd')
 		AND NOT EXISTS (SELECT 1 FROM history h WHERE h.subject = 'payment' AND h.subject_id = ? AND h.event = 'nothing_moved' AND h.detail = e.tx)
 		ORDER BY s.gen DESC LIMIT 1`, paymentID, fmt.Sprint(paymentID))
 	return r.ownTx(), found, sqlstore.Doing(err, "finding the effects of payment %d", paymentID)

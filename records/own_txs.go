@@ -26,16 +26,33 @@ type ownTxRow struct {
 	Fee       chain.Amount `db:"fee"`
 	Payee     string       `db:"payee"` // where it is asked for
 	Value     chain.Amount `db:"value"`
+	Members   string       `db:"members"`
 }
 
 func (r ownTxRow) ownTx() OwnTx {
 	return OwnTx{
 		Chain: chain.ID(r.Chain), BlockHash: r.BlockHash, Height: r.Height,
-		OwnTx: chain.OwnTx{Account: r.Account, Number: r.Number, Tx: r.Tx, OK: r.OK, Void: r.Void, Fee: r.Fee, To: r.Payee, Value: r.Value},
+		OwnTx: chain.OwnTx{Account: r.Account, Number: r.Number, Tx: r.Tx, OK: r.OK, Void: r.Void, Fee: r.Fee, To: r.Payee, Value: r.Value, Members: outcomesOf(r.Members)},
 	}
 }
 
-// See is SeeOwnTxs of one.
+// outcomesOf reads the column members: one letter for each payment.
+func outcomesOf(letters string) (list []chain.Outcome) {
+	for _, b := range []byte(letters) {
+		list = append(list, chain.Outcome(b))
+	}
+	return list
+}
+
+func lettersOf(list []chain.Outcome) string {
+	letters := make([]byte, len(list))
+	for i, o := range list {
+		letters[i] = byte(o)
+	}
+	return string(letters)
+}
+
+// See is SeeAll of one.
 func (tx OwnTxs) See(e OwnTx) error { return tx.SeeAll(e.Chain, []OwnTx{e}) }
 
 // SeeAll stores our accounts' transactions in a block of the chain: the block at the cursor. The
@@ -59,9 +76,9 @@ func (tx OwnTxs) seeOwnTxs(id chain.ID, list []OwnTx) error {
 	}
 	for i, e := range list {
 		_, ours := known[e.Tx]
-		rows[i] = []any{string(id), e.Tx, e.BlockHash, e.Height, e.Account, e.Number, sqlstore.Bit(e.OK), sqlstore.Bit(e.Void), e.Fee, e.To, e.Value, sqlstore.Bit(ours)}
+		rows[i] = []any{string(id), e.Tx, e.BlockHash, e.Height, e.Account, e.Number, sqlstore.Bit(e.OK), sqlstore.Bit(e.Void), e.Fee, e.To, e.Value, lettersOf(e.Members), sqlstore.Bit(ours)}
 	}
-	err = tx.insert(`effects (chain, tx, block_hash, height, account, number, ok, void, fee, payee, value, known)`, rows, ` ON CONFLICT DO NOTHING`)
+	err = tx.insert(`effects (chain, tx, block_hash, height, account, number, ok, void, fee, payee, value, members, known)`, rows, ` ON CONFLICT DO NOTHING`)
 	if err != nil {
 		return err
 	}
@@ -153,7 +170,7 @@ func (tx OwnTxs) Unsettled(id chain.ID, limit int) ([]OwnTx, error) {
 		return nil, err
 	}
 	var rows []ownTxRow
-	err = tx.list(&rows, `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.void, e.fee FROM effects e
+	err = tx.list(&rows, `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.void, e.fee, e.members FROM effects e
 		WHERE e.chain = ? AND e.settled = 0 AND e.height <= ?
 		AND EXISTS (SELECT 1 FROM blocks b WHERE b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1)
 		ORDER BY e.height, e.account, e.number LIMIT ? + 0`, string(id), c.Final.Height, limit)

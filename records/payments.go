@@ -105,7 +105,7 @@ func checkPayment(p Payment) error {
 		return errors.New("payment source: empty in a receive")
 	case p.Purpose != chain.Receive && p.Payee == "":
 		return errors.New("payment payee: empty")
-	case p.Purpose != chain.Receive && p.Amount.IsZero():
+	case p.Purpose != chain.Receive && p.Purpose != chain.Allow && p.Amount.IsZero():
 		return errors.New("payment amount: zero")
 	}
 	return nil
@@ -126,10 +126,13 @@ func (tx Payments) checkFree(p Payment) (owner string, err error) {
 			string(p.Chain), p.Account, string(p.Asset), p.Payee)
 	case chain.Gas:
 		taken, err = tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND payee = ? AND purpose = 'gas' AND state IN ('queued','bound','held')`, string(p.Chain), p.Payee)
+	case chain.Allow:
+		taken, err = tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND account = ? AND asset = ? AND purpose = 'allow' AND state IN ('queued','bound','held')`,
+			string(p.Chain), p.Account, string(p.Asset))
 	case chain.Cold:
 		_, taken, err = tx.Treasury().ColdMove(p.Chain, p.Asset)
 	default:
-		return "", fmt.Errorf("payment purpose %q: must be credit, refund, receive, sweep, gas or cold", p.Purpose)
+		return "", fmt.Errorf("payment purpose %q: must be credit, refund, receive, sweep, gas, cold or allow", p.Purpose)
 	}
 	if err == nil && taken {
 		err = ErrConflict

@@ -2,6 +2,7 @@ package records
 
 import (
 	"fmt"
+	"slices"
 
 	"gatewayd/chain"
 	"gatewayd/records/sqlstore"
@@ -82,8 +83,8 @@ func (tx Slots) settleVoid(s Slot, hash, blockHash string, reason Reason, requeu
 
 // voidSlot decides a slot as void and frees its payment when the slot was open.
 func (tx Slots) voidSlot(s Slot, hash, blockHash string, reason Reason, to PaymentState) error {
-	open, err := tx.exists(`SELECT 1 FROM slots WHERE chain = ? AND account = ? AND lineage = ? AND number = ? AND state = 'open'`,
-		string(s.Chain), s.Account, s.Branch, s.Nonce)
+	open, err := tx.exists(`SELECT 1 FROM slots WHERE chain = ? AND account = ? AND lineage = ? AND number = ? AND place = ? AND state = 'open'`,
+		string(s.Chain), s.Account, s.Branch, s.Nonce, s.Place)
 	if err != nil {
 		return err
 	}
@@ -204,8 +205,8 @@ func (tx Slots) forkSlots(a *Account, base uint64, baseHash, why string) error {
 	}
 	for _, r := range rows {
 		s := r.slot()
-		err := tx.change(`UPDATE slots SET state = 'forked', mined_in = '', changed_at = ? WHERE chain = ? AND account = ? AND lineage = ? AND number = ? AND state = 'open'`,
-			tx.millis(), r.Chain, r.Account, r.Branch, r.Number)
+		err := tx.change(`UPDATE slots SET state = 'forked', mined_in = '', changed_at = ? WHERE chain = ? AND account = ? AND lineage = ? AND number = ? AND place = ? AND state = 'open'`,
+			tx.millis(), r.Chain, r.Account, r.Branch, r.Number, r.Place)
 		if err == nil {
 			err = tx.logPayment(r.PaymentID, "slot_forked", s.name()+": "+why)
 		}
@@ -238,60 +239,86 @@ func (r paidRow) onlyPaid() bool {
 
 // SettlePaidPrefix settles own transactions in final blocks of a chain as SettlePaid and
 // MarkSettled do, many at a time: from the beginning of the list up to the first from which
-// something else follows than that an open slot is paid. It returns the slots that it settled; the
-// caller settles the next transaction itself. ErrNotFinal as of SettlePaid.
-func (tx Slots) SettlePaidPrefix(id chain.ID, list []OwnTx) (paid []Slot, err error) {
-	for len(list) > 0 && err == nil {
-		some := list[:min(len(list), sqlstore.Group)]
-		var slots []Slot
-		slots, err = tx.settlePaidPrefix(id, some)
-		paid, list = append(paid, slots...), list[len(slots):]
-		if len(slots) < len(some) {
+// something else follows than that open slots are paid. It returns the slots that it settled, and of
+// how many transactions; the caller settles the next transaction itself. ErrNotFinal as of
+// SettlePaid.
+func (tx Slots) SettlePaidPrefix(id chain.ID, list []OwnTx) (paid []Slot, settled int, err error) {
+	for settled < len(list) {
+		some := list[settled:min(len(list), settled+sqlstore.Group)]
+		slots, n, err := tx.settlePaidPrefix(id, some)
+		if err != nil {
+			return nil, 0, fmt.Errorf("settling %d effects on %s: %w", len(some), id, err)
+		}
+		paid, settled = append(paid, slots...), settled+n
+		if n < len(some) {
 			break
 		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("settling %d effects on %s: %w", len(list), id, err)
-	}
-	return paid, nil
+	return paid, settled, nil
 }
 
-func (tx Slots) settlePaidPrefix(id chain.ID, list []OwnTx) (paid []Slot, err error) {
+func (tx Slots) settlePaidPrefix(id chain.ID, list []OwnTx) (paid []Slot, settled int, err error) {
 	found, err := tx.paidRows(id, list)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	runs := map[settleRun][]Slot{}
 	for _, e := range list {
-		r, ok := found[e.Tx]
-		if !ok || !e.OK || !r.onlyPaid() {
+		rows := found[e.Tx]
+		if !allPaid(e, rows) {
 			break
 		}
-		s := r.slot()
-		s.State, s.Tx, s.BlockHash = SlotPaid, e.Tx, e.BlockHash
 		delete(found, e.Tx) // a slot is paid once
-		run := settleRun{e.BlockHash, s.Account, s.Branch}
-		paid, runs[run] = append(paid, s), append(runs[run], s)
+		settled++
+		for _, r := range rows {
+			s := r.slot()
+			s.State, s.Tx, s.BlockHash = SlotPaid, e.Tx, e.BlockHash
+			run := settleRun{e.BlockHash, s.Account, s.Branch}
+			paid, runs[run] = append(paid, s), append(runs[run], s)
+		}
 	}
 	for run, slots := range runs {
 		if err := tx.settleRun(id, run, slots); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
 	for _, s := range paid {
 		if err := tx.logPayment(s.PaymentID, string(Paid), fmt.Sprintf("%s in block %s, slot %s", s.Tx, s.BlockHash, s.name())); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
-	return paid, nil
+	return paid, settled, nil
 }
 
-func (tx Slots) paidRows(id chain.ID, list []OwnTx) (map[string]paidRow, error) {
+// allPaid reports whether an own transaction made all payments of its slots, and nothing else
+// follows from it.
+func allPaid(e OwnTx, rows []paidRow) bool {
+	made := e.Made(len(rows))
+	return len(rows) > 0 && !slices.ContainsFunc(rows, func(r paidRow) bool { return made[r.Place] != chain.MemberPaid || !r.onlyPaid() })
+}
+
+// Made returns the outcomes of an own transaction's payments, of which there are count. What a
+// block does not show of a batch counts as different, so that a person decides.
+func (e OwnTx) Made(count int) []chain.Outcome {
+	whole := chain.MemberDiffers
+	switch {
+	case e.OK && count == 1 && len(e.Members) == 0:
+		whole = chain.MemberPaid
+	case e.Void:
+		whole = chain.MemberVoid
+	case e.OK && len(e.Members) == count:
+		return e.Members
+	}
+	return slices.Repeat([]chain.Outcome{whole}, count)
+}
+
+// paidRows returns the slots of each transaction, in the order of their places.
+func (tx Slots) paidRows(id chain.ID, list []OwnTx) (map[string][]paidRow, error) {
 	hashes := make([]string, len(list))
 	for i, e := range list {
 		hashes[i] = e.Tx
 	}
-	out := make(map[string]paidRow, len(list))
+	out := make(map[string][]paidRow, len(list))
 	err := sqlstore.InGroups(hashes, func(set string, in []any, _ int) error {
 		var rows []paidRow
 		err := tx.list(&rows, `SELECT `+qualified("s", slotColumns)+`, a.hash, a.kind, p.purpose, p.state AS payment,
@@ -299,9 +326,9 @@ func (tx Slots) paidRows(id chain.ID, list []OwnTx) (map[string]paidRow, error) 
 				AND o.state IN ('open','forked') LIMIT 1), 0) AS sibling
 			FROM attempts a CROSS JOIN slots s CROSS JOIN payments p
 			WHERE s.chain = a.chain AND s.account = a.account AND s.lineage = a.lineage AND s.number = a.number AND p.id = s.payment_id
-			AND a.chain = ? AND a.hash IN `+set, append([]any{string(id)}, in...)...)
+			AND a.chain = ? AND a.hash IN `+set+` ORDER BY s.chain, s.account, s.lineage, s.number, s.place`, append([]any{string(id)}, in...)...)
 		for _, r := range rows {
-			out[r.Hash] = r
+			out[r.Hash] = append(out[r.Hash], r)
 		}
 		return err
 	})
@@ -320,14 +347,18 @@ func (tx Slots) settleRun(id chain.ID, run settleRun, slots []Slot) error {
 	if err := tx.checkFinal(id, run.blockHash); err != nil {
 		return err
 	}
-	numbers, payments := make([]uint64, len(slots)), make([]uint64, len(slots))
+	payments := make([]uint64, len(slots))
+	var numbers []uint64
 	for i, s := range slots {
-		numbers[i], payments[i] = s.Nonce, s.PaymentID
+		payments[i] = s.PaymentID
+		if s.Place == 0 {
+			numbers = append(numbers, s.Nonce)
+		}
 	}
-	err := sqlstore.ChangeAll(tx.sql, numbers, `UPDATE slots SET state = 'paid', block_hash = ?, mined_in = '', changed_at = ?, tx = (SELECT a.hash FROM attempts a
+	err := sqlstore.ChangeAll(tx.sql, payments, `UPDATE slots SET state = 'paid', block_hash = ?, mined_in = '', changed_at = ?, tx = (SELECT a.hash FROM attempts a
 			WHERE a.chain = slots.chain AND a.account = slots.account AND a.lineage = slots.lineage AND a.number = slots.number AND a.kind <> 'cancel'
 			AND EXISTS (SELECT 1 FROM effects e WHERE e.chain = a.chain AND e.account = a.account AND e.number = a.number AND e.tx = a.hash AND e.block_hash = ?))
-		WHERE chain = ? AND account = ? AND lineage = ? AND state = 'open' AND number IN `,
+		WHERE chain = ? AND account = ? AND lineage = ? AND state IN ('open','paid') AND state = 'open' AND payment_id IN `,
 		run.blockHash, tx.millis(), run.blockHash, string(id), run.account, run.branch)
 	if err != nil {
 		return err

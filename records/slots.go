@@ -2,6 +2,7 @@ package records
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gatewayd/chain"
@@ -27,6 +28,7 @@ type slotRow struct {
 	Account   string `db:"account"`
 	Branch    uint64 `db:"lineage"`
 	Number    uint64 `db:"number"`
+	Place     int    `db:"place"`
 	PaymentID uint64 `db:"payment_id"`
 	Gen       int    `db:"gen"`
 	State     string `db:"state"`
@@ -37,11 +39,11 @@ type slotRow struct {
 	ChangedAt int64  `db:"changed_at"`
 }
 
-const slotColumns = `chain, account, lineage, number, payment_id, gen, state, tx, block_hash, mined_in, created_at, changed_at`
+const slotColumns = `chain, account, lineage, number, place, payment_id, gen, state, tx, block_hash, mined_in, created_at, changed_at`
 
 func (r slotRow) slot() Slot {
 	return Slot{
-		Chain: chain.ID(r.Chain), Account: r.Account, Branch: r.Branch, Nonce: r.Number, PaymentID: r.PaymentID, Gen: r.Gen,
+		Chain: chain.ID(r.Chain), Account: r.Account, Branch: r.Branch, Nonce: r.Number, Place: r.Place, PaymentID: r.PaymentID, Gen: r.Gen,
 		State: r.State, Tx: r.Tx, BlockHash: r.BlockHash, CreatedAt: sqlstore.FromMillis(r.CreatedAt), ChangedAt: sqlstore.FromMillis(r.ChangedAt),
 	}
 }
@@ -54,9 +56,9 @@ func (s Slot) name() string {
 	return fmt.Sprintf("%s %s %d/%d", s.Chain, s.Account, s.Branch, s.Nonce)
 }
 
-// Bind is BindSlots of one payment: what it waits for is the error.
+// Bind is BindAll of one payment: what it waits for is the error.
 func (tx Slots) Bind(paymentID uint64, maxUnmined int) (Slot, error) {
-	bound, waiting, err := tx.BindAll([]uint64{paymentID}, maxUnmined)
+	bound, waiting, err := tx.BindAll([][]uint64{{paymentID}}, maxUnmined)
 	if err == nil && len(bound) == 0 {
 		err = waiting[paymentID]
 	}
@@ -67,16 +69,17 @@ func (tx Slots) Bind(paymentID uint64, maxUnmined int) (Slot, error) {
 }
 
 // BindAll gives queued payments of one account the account's next numbers, permanently and in the
-// given order (rule R2). A payment that must wait gets none; waiting contains the reason, by
-// payment. ErrFull: maxUnmined slots of the account are in no block yet. ErrWaits, with
+// given order (rule R2). The payments of a batch share one number, in their order. A payment that
+// must wait gets none, and its batch goes without it; waiting contains the reason, by payment.
+// ErrFull: maxUnmined numbers of the account are in no block yet. ErrWaits, with
 // ErrConflict: the payment is not queued, the account may not sign, or the payment's transfer is
 // not decided or left the chain. Also: an older branch of ours may still pay it or, with ErrHalted
 // too, its chain or its transfer's chain is halted. After any other error the transaction must not
 // be committed.
-func (tx Slots) BindAll(payments []uint64, maxUnmined int) (bound []Slot, waiting map[uint64]error, err error) {
-	bound, waiting, err = tx.bindSlots(payments, maxUnmined)
+func (tx Slots) BindAll(batches [][]uint64, maxUnmined int) (bound []Slot, waiting map[uint64]error, err error) {
+	bound, waiting, err = tx.bindSlots(batches, maxUnmined)
 	if err != nil {
-		return nil, nil, fmt.Errorf("binding payments %v: %w", payments, err)
+		return nil, nil, fmt.Errorf("binding payments %v: %w", batches, err)
 	}
 	for id, why := range waiting {
 		waiting[id] = fmt.Errorf("binding payment %d: %w", id, why)
@@ -84,9 +87,9 @@ func (tx Slots) BindAll(payments []uint64, maxUnmined int) (bound []Slot, waitin
 	return bound, waiting, nil
 }
 
-func (tx Slots) bindSlots(payments []uint64, maxUnmined int) (bound []Slot, waiting map[uint64]error, err error) {
-	found, err := tx.bindable(payments)
-	if err != nil || len(payments) == 0 {
+func (tx Slots) bindSlots(batches [][]uint64, maxUnmined int) (bound []Slot, waiting map[uint64]error, err error) {
+	found, err := tx.bindable(slices.Concat(batches...))
+	if err != nil || len(found) == 0 {
 		return nil, nil, err
 	}
 	a, err := tx.Accounts().Get(found[0].Chain, found[0].Account)
@@ -98,30 +101,38 @@ func (tx Slots) bindSlots(payments []uint64, maxUnmined int) (bound []Slot, wait
 		return nil, nil, err
 	}
 	waiting = map[uint64]error{}
-	for _, p := range found {
-		why := p.checkBindable(a)
-		if why == nil && unmined+len(bound) >= maxUnmined {
-			why = ErrFull
+	next := a.Next
+	for _, batch := range batches {
+		place := 0
+		for range batch {
+			p := found[0]
+			found = found[1:]
+			why := p.checkBindable(a)
+			if why == nil && unmined+int(next-a.Next) >= maxUnmined {
+				why = ErrFull
+			}
+			if why != nil {
+				waiting[p.ID] = why
+				continue
+			}
+			bound = append(bound, Slot{
+				Chain: a.Chain, Account: a.Account, Branch: a.Branch, Nonce: next, Place: place, PaymentID: p.ID, Gen: p.Gen, State: SlotOpen,
+				CreatedAt: tx.now, ChangedAt: tx.now,
+			})
+			place++
 		}
-		if why != nil {
-			waiting[p.ID] = why
-			continue
-		}
-		bound = append(bound, Slot{
-			Chain: a.Chain, Account: a.Account, Branch: a.Branch, Nonce: a.Next + uint64(len(bound)), PaymentID: p.ID, Gen: p.Gen, State: SlotOpen,
-			CreatedAt: tx.now, ChangedAt: tx.now,
-		})
+		next += uint64(min(place, 1))
 	}
-	return bound, waiting, tx.bind(a, bound)
+	return bound, waiting, tx.bind(a, next, bound)
 }
 
-// bind takes the numbers of an account's new slots and stores them.
-func (tx Slots) bind(a Account, slots []Slot) error {
+// bind takes an account's numbers below next and stores their slots.
+func (tx Slots) bind(a Account, next uint64, slots []Slot) error {
 	if len(slots) == 0 {
 		return nil
 	}
-	err := tx.change(`UPDATE accounts SET next = next + ? WHERE chain = ? AND account = ? AND lineage = ? AND next = ? AND state = 'ok'`,
-		len(slots), string(a.Chain), a.Account, a.Branch, a.Next)
+	err := tx.change(`UPDATE accounts SET next = ? WHERE chain = ? AND account = ? AND lineage = ? AND next = ? AND state = 'ok'`,
+		next, string(a.Chain), a.Account, a.Branch, a.Next)
 	if err == nil {
 		err = tx.openSlots(slots)
 	}
@@ -138,7 +149,7 @@ func (tx Slots) openSlots(slots []Slot) error {
 	rows, payments := make([][]any, len(slots)), make([]uint64, len(slots))
 	for i, s := range slots {
 		payments[i] = s.PaymentID
-		rows[i] = []any{string(s.Chain), s.Account, s.Branch, s.Nonce, s.PaymentID, s.Gen, s.State, "", "", "", tx.millis(), tx.millis()}
+		rows[i] = []any{string(s.Chain), s.Account, s.Branch, s.Nonce, s.Place, s.PaymentID, s.Gen, s.State, "", "", "", tx.millis(), tx.millis()}
 	}
 	if err := tx.insert(`slots (`+slotColumns+`)`, rows, ""); err != nil {
 		return err
@@ -209,9 +220,9 @@ func (p bindRow) checkBindable(a Account) error {
 	return nil
 }
 
-// CountUnmined counts the slots that UnminedSlots returns.
+// CountUnmined counts the numbers that Unmined returns.
 func (tx Slots) CountUnmined(id chain.ID, account string) (n int, err error) {
-	err = tx.one(&n, `SELECT COUNT(*) FROM slots WHERE chain = ? AND account = ? AND state = 'open' AND mined_in = ''`, string(id), account)
+	err = tx.one(&n, `SELECT COUNT(*) FROM slots WHERE chain = ? AND account = ? AND place = 0 AND state = 'open' AND mined_in = ''`, string(id), account)
 	return n, err
 }
 
@@ -241,14 +252,14 @@ const (
 	unminedSlots = `s.chain = ? AND s.account = ? AND s.state = 'open' AND s.mined_in = ''`
 )
 
-// Open returns all slots of an account that wait for a final block, lowest number first. There
-// may be tens of thousands. All of them are on the account's current branch.
+// Open returns all numbers of an account that wait for a final block, lowest first. There may be
+// tens of thousands. All of them are on the account's current branch.
 func (tx Slots) Open(id chain.ID, account string) ([]OpenSlot, error) {
 	return tx.readOpen(openSlots, id, account)
 }
 
-// Unmined returns the open slots of an account that are in no block of the chain yet, lowest
-// number first: the slots to sign and send.
+// Unmined returns the numbers of an account that are in no block of the chain yet, lowest first:
+// those to sign and send.
 func (tx Slots) Unmined(id chain.ID, account string) ([]OpenSlot, error) {
 	return tx.readOpen(unminedSlots, id, account)
 }
@@ -268,7 +279,7 @@ func (tx Slots) openWith(which string, id chain.ID, account string) ([]OpenSlot,
 	if err != nil {
 		return nil, err
 	}
-	slots, err := tx.slotRows(`s WHERE `+which+` ORDER BY s.number`, string(id), account)
+	slots, err := tx.slotRows(`s WHERE `+which+` ORDER BY s.number, s.place`, string(id), account)
 	if err != nil || len(slots) == 0 {
 		return nil, err
 	}
@@ -280,13 +291,25 @@ func (tx Slots) openWith(which string, id chain.ID, account string) ([]OpenSlot,
 	if err != nil {
 		return nil, err
 	}
-	out := make([]OpenSlot, len(slots))
-	for i, r := range slots {
-		out[i] = OpenSlot{
-			Slot: r.slot(), KeyPath: a.KeyPath, Payment: payments[r.PaymentID], Attempts: attempts[branchNumber{r.Branch, r.Number}], Mined: r.MinedIn != "",
+	var out []OpenSlot
+	for _, r := range slots {
+		p := payments[r.PaymentID]
+		if last := len(out) - 1; last >= 0 && out[last].Branch == r.Branch && out[last].Nonce == r.Number {
+			out[last].addMember(p)
+			continue
 		}
+		out = append(out, OpenSlot{
+			Slot: r.slot(), KeyPath: a.KeyPath, Payment: p, Attempts: attempts[branchNumber{r.Branch, r.Number}], Mined: r.MinedIn != "",
+		})
 	}
 	return out, tx.link(out)
+}
+
+func (s *OpenSlot) addMember(p Payment) {
+	if len(s.Members) == 0 {
+		s.Members = []Payment{s.Payment}
+	}
+	s.Members = append(s.Members, p)
 }
 
 // qualified puts a table's name before each column of a list.
@@ -311,6 +334,7 @@ func (tx Slots) paymentsOfSlots(which string, id chain.ID, account string) (map[
 func (tx Slots) attemptsOfSlots(which string, id chain.ID, account string) (map[branchNumber][]Attempt, error) {
 	var rows []attemptRow
 	err := tx.list(&rows, `SELECT `+qualified("a", attemptColumns)+` FROM slots s CROSS JOIN attempts a WHERE `+which+`
+		AND s.place = (SELECT MIN(o.place) FROM slots o WHERE o.chain = s.chain AND o.account = s.account AND o.lineage = s.lineage AND o.number = s.number AND o.state = 'open')
 		AND a.chain = s.chain AND a.account = s.account AND a.lineage = s.lineage AND a.number = s.number ORDER BY a.lineage, a.number, a.seq`,
 		string(id), account)
 	if err != nil {
@@ -365,7 +389,7 @@ func (tx Slots) prev(s Slot) (hash string, err error) {
 	}
 	_, err = tx.get(&hash, `SELECT CASE WHEN s.tx <> '' THEN s.tx ELSE COALESCE((SELECT a.hash FROM attempts a
 		WHERE a.chain = s.chain AND a.account = s.account AND a.lineage = s.lineage AND a.number = s.number ORDER BY a.seq DESC LIMIT 1), '') END
-		FROM slots s WHERE s.chain = ? AND s.account = ? AND s.lineage = ? AND s.number = ?`, string(s.Chain), s.Account, s.Branch, s.Nonce-1)
+		FROM slots s WHERE s.chain = ? AND s.account = ? AND s.lineage = ? AND s.number = ? ORDER BY s.tx DESC LIMIT 1`, string(s.Chain), s.Account, s.Branch, s.Nonce-1)
 	return hash, err
 }
 

@@ -87,7 +87,7 @@ func wellFormed(c chain.Claim) chain.Verdict {
 		return refusal(fmt.Sprintf("payment %d at block %d: numbers up to %d are kept", p.ID, c.Cause.Height, uint64(maxNumber)))
 	case p.ID == 0 || c.Account == "":
 		return refusal("it has no payment or no account")
-	case p.Purpose != chain.Credit && p.Purpose != chain.Refund && p.Purpose != chain.Sweep && p.Purpose != chain.Gas && p.Purpose != chain.Cold && p.Purpose != chain.Receive:
+	case p.Purpose != chain.Credit && p.Purpose != chain.Refund && p.Purpose != chain.Sweep && p.Purpose != chain.Gas && p.Purpose != chain.Cold && p.Purpose != chain.Receive && p.Purpose != chain.Allow:
 		return refusal(fmt.Sprintf("purpose %q is never authorized", p.Purpose))
 	case hasSource(p):
 		return refusal("a " + string(p.Purpose) + " takes nothing in, and has no source")
@@ -105,7 +105,7 @@ func wellFormed(c chain.Claim) chain.Verdict {
 	if len(c.Approvals) > maxApprovals {
 		return refusal(fmt.Sprintf("%d approvals, at most %d are allowed", len(c.Approvals), maxApprovals))
 	}
-	if p.Purpose == chain.Receive { // it has no payee
+	if p.Purpose.PaysNobody() {
 		return chain.Verdict{State: chain.Authorized}
 	}
 	return chain.Verdict{}

@@ -82,11 +82,11 @@ func (g *grants) has(id chain.ID, now time.Time, c chain.Claim) bool {
 	return ok && key.account == c.Account && key.digest == Fingerprint(c.Payment) && !g.claims[key].old(now)
 }
 
-// find returns what is granted for an order.
-func (g *grants) find(id chain.ID, now time.Time, o chain.Order) (grant, bool) {
+// find returns what is granted for a payment.
+func (g *grants) find(id chain.ID, now time.Time, account string, p chain.Payment) (grant, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	one, ok := g.claims[keyOf(id, o.Slot.Account, o.Payment)]
+	one, ok := g.claims[keyOf(id, account, p)]
 	return one, ok && !one.old(now)
 }
 
@@ -95,10 +95,12 @@ func (g *grants) sign(id chain.ID, orders []chain.Order) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, o := range orders {
-		key := keyOf(id, o.Slot.Account, o.Payment)
-		if one, ok := g.claims[key]; ok {
-			one.signed = &o.Slot
-			g.claims[key] = one
+		for _, p := range o.Payment.All() {
+			key := keyOf(id, o.Slot.Account, p)
+			if one, ok := g.claims[key]; ok {
+				one.signed = &o.Slot
+				g.claims[key] = one
+			}
 		}
 	}
 }
@@ -107,11 +109,11 @@ func (o grant) signedAt(at chain.Slot) bool {
 	return o.signed != nil && o.signed.Branch == at.Branch && o.signed.Nonce == at.Nonce
 }
 
-// drop forgets what was granted for an order that would not be authorized now.
-func (g *grants) drop(id chain.ID, o chain.Order) {
+// drop forgets what was granted for a claim that would not be authorized now.
+func (g *grants) drop(id chain.ID, c chain.Claim) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.remove(keyOf(id, o.Slot.Account, o.Payment))
+	g.remove(keyOf(id, c.Account, c.Payment))
 }
 
 // mayBeSigned returns how many orders may be signed, and the reason for the next one.
@@ -125,57 +127,59 @@ func (s *Signer) mayBeSigned(ctx context.Context, id chain.ID, orders []chain.Or
 		return 0, nil, err
 	}
 	for _, check := range s.again {
-		at, text, err := granted.refusedBy(ctx, id, check)
+		at, c, text, err := granted.refusedBy(ctx, id, check)
 		if err != nil {
 			return 0, nil, err
 		}
 		if at >= 0 && at < passed {
-			s.grants.drop(id, orders[at])
-			passed, why = at, unauthorized(orders[at], text)
+			s.grants.drop(id, c)
+			passed, why = at, unauthorized(orders[at].Slot, c.Payment, text)
 		}
 	}
 	if s.listed == nil {
 		return passed, why, nil
 	}
-	at, text, err := signed.refusedBy(ctx, id, s.listed)
+	at, c, text, err := signed.refusedBy(ctx, id, s.listed)
 	if err != nil {
 		return 0, nil, err
 	}
 	if at >= 0 && at < passed {
-		passed, why = at, fmt.Errorf("%w: payment %d is not signed again: %s", chain.ErrNotNow, orders[at].Payment.ID, text)
+		passed, why = at, fmt.Errorf("%w: payment %d is not signed again: %s", chain.ErrNotNow, c.Payment.ID, text)
 	}
 	return passed, why, nil
 }
 
-// sortOrders returns the orders that are granted, and those that were signed before, up to the
-// first that is neither.
+// sortOrders returns the payments that are granted, and those that were signed before, up to the
+// first order with one that is neither.
 func (s *Signer) sortOrders(ctx context.Context, id chain.ID, orders []chain.Order) (granted, signed chosen, passed int, why, err error) {
 	now := s.now()
 	for i, o := range orders {
-		if o.Payment.Purpose == chain.Cancel || o.Payment.Purpose == chain.Receive {
-			continue
-		}
-		one, ok := s.grants.find(id, now, o)
-		if ok && !one.signedAt(o.Slot) {
-			granted.add(i, one.claim)
-			continue
-		}
-		if !ok {
-			before, err := s.wasSigned(ctx, id, o)
-			if err != nil {
-				return granted, signed, 0, nil, err
+		for _, p := range o.Payment.All() {
+			if p.Purpose.PaysNobody() {
+				continue
 			}
-			if !before {
-				return granted, signed, i, unauthorized(o, fmt.Sprintf("it was never authorized, or more than %s ago", grantLifetime)), nil
+			one, ok := s.grants.find(id, now, o.Slot.Account, p)
+			if ok && !one.signedAt(o.Slot) {
+				granted.add(i, one.claim)
+				continue
 			}
+			if !ok {
+				before, err := s.wasSigned(ctx, id, o.Slot)
+				if err != nil {
+					return granted, signed, 0, nil, err
+				}
+				if !before {
+					return granted, signed, i, unauthorized(o.Slot, p, fmt.Sprintf("it was never authorized, or more than %s ago", grantLifetime)), nil
+				}
+			}
+			signed.add(i, chain.Claim{Account: o.Slot.Account, Payment: p})
 		}
-		signed.add(i, chain.Claim{Account: o.Slot.Account, Payment: o.Payment})
 	}
 	return granted, signed, len(orders), nil, nil
 }
 
-func unauthorized(o chain.Order, text string) error {
-	return fmt.Errorf("signing payment %d at %d of %s: %w: %s", o.Payment.ID, o.Slot.Nonce, o.Slot.Account, signguard.ErrUnauthorized, text)
+func unauthorized(at chain.Slot, p chain.Payment, text string) error {
+	return fmt.Errorf("signing payment %d at %d of %s: %w: %s", p.ID, at.Nonce, at.Account, signguard.ErrUnauthorized, text)
 }
 
 // chosen are claims of some of a list of orders.
@@ -188,26 +192,26 @@ func (c *chosen) add(i int, claim chain.Claim) {
 	c.at, c.claims = append(c.at, i), append(c.claims, claim)
 }
 
-// refusedBy returns the first order whose claim a check does not pass, and why; -1 for none.
-func (c chosen) refusedBy(ctx context.Context, id chain.ID, check Check) (at int, text string, err error) {
+// refusedBy returns the first order with a claim that a check does not pass, and why; -1 for none.
+func (c chosen) refusedBy(ctx context.Context, id chain.ID, check Check) (at int, claim chain.Claim, text string, err error) {
 	if len(c.claims) == 0 {
-		return -1, "", nil
+		return -1, claim, "", nil
 	}
 	verdicts, err := judge(ctx, id, check, c.claims)
 	if err != nil {
-		return -1, "", err
+		return -1, claim, "", err
 	}
 	for i, v := range verdicts {
 		if v.State != chain.Authorized {
-			return c.at[i], v.Text, nil
+			return c.at[i], c.claims[i], v.Text, nil
 		}
 	}
-	return -1, "", nil
+	return -1, claim, "", nil
 }
 
-// wasSigned reports whether something was signed at an order's slot before. The sign-guard decides
-// whether it was the same.
-func (s *Signer) wasSigned(ctx context.Context, id chain.ID, o chain.Order) (bool, error) {
-	list, err := s.guard.SignedAt(ctx, id, o.Slot.Account, o.Slot.Nonce)
-	return slices.ContainsFunc(list, func(w signguard.Signed) bool { return w.Branch == o.Slot.Branch }), err
+// wasSigned reports whether something was signed at a slot before. The sign-guard decides whether it
+// was the same.
+func (s *Signer) wasSigned(ctx context.Context, id chain.ID, at chain.Slot) (bool, error) {
+	list, err := s.guard.SignedAt(ctx, id, at.Account, at.Nonce)
+	return slices.ContainsFunc(list, func(w signguard.Signed) bool { return w.Branch == at.Branch }), err
 }

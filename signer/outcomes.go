@@ -89,8 +89,8 @@ func (s *Signer) SignedAt(ctx context.Context, id chain.ID, account string, numb
 	return s.guard.SignedAt(ctx, id, account, number)
 }
 
-// outcomes returns a transaction's meaning for each signature at its number. One that moved
-// something else decides nothing.
+// outcomes returns a transaction's meaning for each payment that was signed at its number. One that
+// moved something else decides nothing.
 func (s *Signer) outcomes(ctx context.Context, id chain.ID, l Ledger, tx chain.OwnTx) (list []signguard.Outcome, err error) {
 	signed, err := s.guard.SignedAt(ctx, id, tx.Account, tx.Number)
 	if err != nil || len(signed) == 0 || !tx.OK && !tx.Void {
@@ -103,13 +103,28 @@ func (s *Signer) outcomes(ctx context.Context, id chain.ID, l Ledger, tx chain.O
 		}
 	}
 	for _, w := range signed {
-		if !w.Live {
+		did, decided := paid(tx, did, w)
+		if !w.Live || !decided {
 			continue
 		}
 		list = append(list, signguard.Outcome{
-			Chain: id, Account: tx.Account, Number: tx.Number, Branch: w.Branch, Paid: tx.OK && did.Is(w.Digest, w.PaymentID),
-			Receive: strings.HasPrefix(w.Digest, string(chain.Receive)+"|"),
+			Chain: id, Account: tx.Account, Number: tx.Number, Branch: w.Branch, Place: w.Place, Member: len(tx.Members) > 0, Paid: did,
+			Receive: strings.HasPrefix(w.Digest, string(chain.Receive)+"|") || strings.HasPrefix(w.Digest, string(chain.Allow)+"|"),
 		})
 	}
 	return list, nil
+}
+
+// paid reports whether a transaction made a payment that was signed at its number. It decides
+// nothing about a member of a batch for which something else moved, or whose outcome is not known.
+func paid(tx chain.OwnTx, did chain.Outgoing, w signguard.Signed) (paid, decided bool) {
+	switch {
+	case !tx.OK || !did.Pays(w.Place, w.Digest, w.PaymentID):
+		return false, true
+	case len(did.Members) == 0:
+		return true, true
+	case w.Place >= len(tx.Members):
+		return false, false
+	}
+	return tx.Members[w.Place] == chain.MemberPaid, tx.Members[w.Place] != chain.MemberDiffers
 }

@@ -1,6 +1,7 @@
 package signer
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -34,20 +35,33 @@ func checkTexts(list ...string) error {
 	return nil
 }
 
-// checkSlots refuses orders at numbers that no ledger has.
+// maxPayments bounds the payments of one call's orders.
+const maxPayments = 4096
+
+// checkSlots refuses orders at numbers that no ledger has, and more payments than one call may have.
 func checkSlots(orders []chain.Order) error {
+	payments := 0
 	for _, o := range orders {
 		for _, n := range []struct {
 			what string
 			n    uint64
-		}{{"payment", o.Payment.ID}, {"branch", o.Slot.Branch}, {"number", o.Slot.Nonce}} {
+		}{{"branch", o.Slot.Branch}, {"number", o.Slot.Nonce}} {
 			if err := checkNumber(n.what, n.n); err != nil {
 				return err
 			}
 		}
-		if err := checkTexts(o.Slot.Account, o.Slot.Prev, o.Payment.To, o.Payment.Label, o.Payment.Source, string(o.Payment.Asset)); err != nil {
+		if err := checkTexts(o.Slot.Account, o.Slot.Prev); err != nil {
 			return err
 		}
+		for _, p := range append([]chain.Payment{o.Payment}, o.Payment.Members...) {
+			if err := cmp.Or(checkNumber("payment", p.ID), checkTexts(p.To, p.Label, p.Source, string(p.Asset))); err != nil {
+				return err
+			}
+		}
+		payments += len(o.Payment.All())
+	}
+	if payments > maxPayments {
+		return fmt.Errorf("%w: %d payments at once, at most %d are allowed", ErrRefused, payments, maxPayments)
 	}
 	return nil
 }

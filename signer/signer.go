@@ -158,22 +158,17 @@ func (s *Signer) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) (
 	if len(orders) == 0 {
 		return nil, refused
 	}
-	wanted := make([]signguard.Signature, len(orders))
-	for i, o := range orders {
-		wanted[i] = signguard.Signature{Slot: o.Slot, Digest: Fingerprint(o.Payment), PaymentID: o.Payment.ID, Cancel: o.Payment.Purpose == chain.Cancel}
-		wanted[i].Hash = hex.EncodeToString(digests[i]) // of a linked block, which is signed by its hash
-		wanted[i].Receive, wanted[i].Evidence = o.Payment.Purpose == chain.Receive, s.ledgers != nil
-	}
-	wanted, unpaid, err := s.takeFees(ctx, id, rules, orders, wanted)
+	may, later, err = s.takeFees(ctx, id, rules, orders)
 	if err != nil {
 		return nil, err
 	}
-	if orders = orders[:len(wanted)]; unpaid != nil {
-		refused = unpaid
+	if orders = orders[:may]; later != nil {
+		refused = later
 	}
 	if len(orders) == 0 {
 		return nil, refused
 	}
+	wanted := s.signatures(orders, digests)
 	if err := s.guard.Allow(ctx, id, wanted...); err != nil {
 		return nil, err
 	}
@@ -188,24 +183,38 @@ func (s *Signer) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) (
 	return signed, refused
 }
 
-// takeFees leaves out orders from the first on whose fee is over the budget of their ledger: they
-// may be signed later.
-func (s *Signer) takeFees(ctx context.Context, id chain.ID, rules chain.Rules, orders []chain.Order, wanted []signguard.Signature) (in []signguard.Signature, unpaid, err error) {
+// signatures are the payments of orders, as the sign-guard is asked for them.
+func (s *Signer) signatures(orders []chain.Order, digests [][]byte) (list []signguard.Signature) {
+	for i, o := range orders {
+		for place, p := range o.Payment.All() {
+			list = append(list, signguard.Signature{
+				Slot: o.Slot, Place: place, Digest: Fingerprint(p), PaymentID: p.ID, Cancel: p.Purpose == chain.Cancel,
+				Hash:    hex.EncodeToString(digests[i]), // of a linked block, which is signed by its hash
+				Receive: p.Purpose.PaysNobody(), Evidence: s.ledgers != nil,
+			})
+		}
+	}
+	return list
+}
+
+// takeFees returns how many orders may be signed within the budget of fees of their ledger, and why
+// the next one may not be signed now.
+func (s *Signer) takeFees(ctx context.Context, id chain.ID, rules chain.Rules, orders []chain.Order) (passed int, why, err error) {
 	if s.fees == nil || !s.fees.Bounds(id) {
-		return wanted, nil, nil
+		return len(orders), nil, nil
 	}
 	slots, most := make([]chain.Slot, len(orders)), make([]chain.Amount, len(orders))
 	for i, o := range orders {
 		slots[i] = o.Slot
 		if most[i], err = rules.Fee(o); err != nil {
-			return nil, nil, fmt.Errorf("%w payment %d: its fee: %w", ErrRefused, o.Payment.ID, err)
+			return 0, nil, fmt.Errorf("%w payment %d: its fee: %w", ErrRefused, o.Payment.ID, err)
 		}
 	}
-	passed, why, err := s.fees.TakeFees(ctx, id, slots, most)
+	passed, text, err := s.fees.TakeFees(ctx, id, slots, most)
 	if err != nil || passed == len(orders) {
-		return wanted, nil, err
+		return len(orders), nil, err
 	}
-	return wanted[:passed], fmt.Errorf("%w: %s", chain.ErrNotNow, why), nil
+	return passed, fmt.Errorf("%w: %s", chain.ErrNotNow, text), nil
 }
 
 // Each cancellation of a number that nothing was signed for costs a fee that no payment needs.
@@ -246,8 +255,8 @@ func (s *Signer) mayCancel(ctx context.Context, id chain.ID, orders []chain.Orde
 func digests(rules chain.Rules, orders []chain.Order) (list [][]byte, refused error) {
 	for _, o := range orders {
 		digest, err := rules.Digest(o)
-		if err == nil && hasSource(o.Payment) {
-			err = fmt.Errorf("source: a %s takes nothing in", o.Payment.Purpose)
+		if err == nil {
+			err = checkPayments(o.Payment)
 		}
 		if err != nil {
 			return list, fmt.Errorf("%w payment %d at %d of %s: %w", ErrRefused, o.Payment.ID, o.Slot.Nonce, o.Slot.Account, err)
@@ -255,6 +264,28 @@ func digests(rules chain.Rules, orders []chain.Order) (list [][]byte, refused er
 		list = append(list, digest)
 	}
 	return list, nil
+}
+
+// checkPayments refuses a batch that names a payment twice or makes other payments than payouts, and
+// a payment whose source could be mistaken for its label.
+func checkPayments(all chain.Payment) error {
+	seen := map[uint64]bool{}
+	for _, p := range all.All() {
+		switch {
+		case hasSource(p):
+			return fmt.Errorf("source: a %s takes nothing in", p.Purpose)
+		case all.Purpose != chain.Batch:
+		case p.Purpose != chain.Credit && p.Purpose != chain.Refund:
+			return fmt.Errorf("members: a %s is not paid in a batch", p.Purpose)
+		case seen[p.ID]:
+			return fmt.Errorf("members: payment %d is in the batch twice", p.ID)
+		}
+		seen[p.ID] = true
+	}
+	if len(all.All()) == 0 {
+		return errors.New("members: the batch has no payments")
+	}
+	return nil
 }
 
 func (s *Signer) seal(ctx context.Context, rules chain.Rules, o chain.Order, digest []byte) (chain.SignedTx, error) {

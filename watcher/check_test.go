@@ -221,7 +221,7 @@ func (m *model) checkRecords(tx *records.Tx) error {
 	}
 	for id, c := range m.chains {
 		for hash := range c.sent {
-			if _, _, ok, err := tx.Slots().AttemptByHash(id, hash); err != nil || !ok {
+			if slots, _, err := tx.Slots().AttemptByHash(id, hash); err != nil || len(slots) == 0 {
 				return errors.Join(fmt.Errorf("attempt %s was sent and is gone", hash), err)
 			}
 		}

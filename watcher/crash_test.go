@@ -206,8 +206,8 @@ func (c *crashChain) requireStored(ctx context.Context, a chain.Attempt) {
 			return err
 		}
 		c.sent[a.Hash] = true
-		_, stored, ok, err := tx.Slots().AttemptByHash(c.ID(), a.Hash)
-		if err == nil && (!ok || string(stored.Raw) != string(a.Raw)) {
+		slots, stored, err := tx.Slots().AttemptByHash(c.ID(), a.Hash)
+		if err == nil && (len(slots) == 0 || string(stored.Raw) != string(a.Raw)) {
 			err = errors.New("not in the database")
 		}
 		return err

@@ -63,8 +63,8 @@ func TestStuckPayoutIsReplaced(t *testing.T) {
 	p := r.payment(hash)
 	require.Equal(t, records.Paid, p.State)
 	r.view(func(tx *records.Tx) error {
-		_, a, ok, err := tx.Slots().AttemptByHash("eth", p.Tx)
-		require.True(t, ok)
+		slots, a, err := tx.Slots().AttemptByHash("eth", p.Tx)
+		require.Len(t, slots, 1)
 		require.Equal(t, "replace", a.Kind)
 		require.Positive(t, a.Seq)
 		return err

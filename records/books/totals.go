@@ -73,6 +73,7 @@ func sumPayments(tx *records.Tx, t *Totals, network, token string) error {
 		FROM payments p LEFT JOIN swept w ON w.payment_id = p.id WHERE network = ? AND token = ? GROUP BY purpose, chain, asset, state ORDER BY purpose, chain, asset, state`, network, token)
 }
 
+// sumFees counts the fee of a batch once, for the token of its first payment.
 func sumFees(tx *records.Tx, t *Totals, network, token string) error {
 	var rows []struct {
 		Chain string       `db:"chain"`
@@ -81,7 +82,7 @@ func sumFees(tx *records.Tx, t *Totals, network, token string) error {
 	err := tx.SQL().List(&rows, `SELECT e.chain, amount_sum(e.fee) AS fee FROM payments p JOIN slots s ON s.payment_id = p.id
 		JOIN attempts a ON a.chain = s.chain AND a.account = s.account AND a.lineage = s.lineage AND a.number = s.number
 		JOIN effects e ON e.chain = a.chain AND e.account = a.account AND e.number = a.number AND e.tx = a.hash
-		WHERE p.network = ? AND p.token = ? AND (e.settled = 1 OR EXISTS
+		WHERE p.network = ? AND p.token = ? AND s.place = 0 AND (e.settled = 1 OR EXISTS
 			(SELECT 1 FROM blocks b WHERE b.chain = e.chain AND b.hash = e.block_hash AND b.canonical = 1))
 		GROUP BY e.chain`, network, token)
 	for _, r := range rows {

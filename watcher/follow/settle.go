@@ -34,7 +34,7 @@ func (f *Follower) settleOwnTxs(ctx context.Context, tx *records.Tx) (more bool,
 	full, settled := len(ownTxs) == MaxSettled, 0
 	f.news = f.news || len(ownTxs) > 0
 	for len(ownTxs) > 0 {
-		paid, err := tx.Slots().SettlePaidPrefix(f.id, ownTxs)
+		paid, done, err := tx.Slots().SettlePaidPrefix(f.id, ownTxs)
 		if err != nil {
 			return false, err
 		}
@@ -43,16 +43,16 @@ func (f *Follower) settleOwnTxs(ctx context.Context, tx *records.Tx) (more bool,
 			transfers.PaymentTrace(s, s.Tx).Done(ctx, "final", time.Now(), nil)
 		}
 		f.addBranchBlocks(paid, ownTxs)
-		settled += len(paid)
-		ownTxs = ownTxs[len(paid):]
+		settled += done
+		ownTxs = ownTxs[done:]
 		if len(ownTxs) == 0 {
 			break
 		}
-		done, err := f.settleNext(ctx, tx, ownTxs[0])
+		decided, err := f.settleNext(ctx, tx, ownTxs[0])
 		if err != nil {
 			return false, err
 		}
-		if done {
+		if decided {
 			settled++
 		}
 		ownTxs = ownTxs[1:]
@@ -73,28 +73,50 @@ func (f *Follower) settleNext(ctx context.Context, tx *records.Tx, e records.Own
 }
 
 func (f *Follower) settleOwnTx(ctx context.Context, tx *records.Tx, e records.OwnTx) error {
-	slot, att, known, err := tx.Slots().AttemptByHash(f.id, e.Tx)
+	slots, att, err := tx.Slots().AttemptByHash(f.id, e.Tx)
 	if err != nil {
 		return err
 	}
-	if !known {
+	if len(slots) == 0 {
 		f.signerBlocks.add(e.Height)
 		return f.handleUnknownTx(tx, e)
 	}
-	log := f.log.WithFields(logrus.Fields{"payment": slot.PaymentID, "tx": e.Tx, "height": e.Height})
-	if slot.State == "forked" {
+	if slots[0].State == records.SlotForked {
 		f.signerBlocks.add(e.Height)
-		log.Warn("a block of an older fork is final: continuing from it")
+		f.log.WithFields(logrus.Fields{"tx": e.Tx, "height": e.Height}).Warn("a block of an older fork is final: continuing from it")
 		if _, err := tx.Slots().NewBranch(f.id, e.Account, e.Number+1, e.Tx, "an older fork became final"); err != nil {
 			return err
 		}
 	}
-	if e.OK && att.Kind != "cancel" {
-		log.Info("payment paid")
-		transfers.PaymentTrace(slot, e.Tx).Done(ctx, "final", time.Now(), nil)
-		return f.settlePaid(tx, slot, att, e)
+	return f.settleSlots(ctx, tx, slots, att, e)
+}
+
+// settleSlots settles the payments of a transaction one by one. It is errAnswerPending when one of
+// them waits for an answer; the others do not wait for it.
+func (f *Follower) settleSlots(ctx context.Context, tx *records.Tx, slots []records.Slot, att records.Attempt, e records.OwnTx) (pending error) {
+	made := e.Made(len(slots))
+	for i, slot := range slots {
+		if slot.State != records.SlotOpen && slot.State != records.SlotForked {
+			continue // it was settled when another of them had to wait
+		}
+		one := e
+		one.OK, one.Void = made[i] == chain.MemberPaid, made[i] == chain.MemberVoid
+		var err error
+		if one.OK && att.Kind != records.AttemptCancel {
+			f.log.WithFields(logrus.Fields{"payment": slot.PaymentID, "tx": e.Tx, "height": e.Height}).Info("payment paid")
+			transfers.PaymentTrace(slot, e.Tx).Done(ctx, "final", time.Now(), nil)
+			err = f.settlePaid(tx, slot, att, one)
+		} else {
+			err = f.settleFailed(ctx, tx, slot, att, one, len(slots) > 1)
+		}
+		switch {
+		case errors.Is(err, errAnswerPending):
+			pending = err
+		case err != nil:
+			return err
+		}
 	}
-	return f.settleFailed(ctx, tx, slot, att, e)
+	return pending
 }
 
 // settlePaid settles a slot whose transaction did what its attempt requests. The amount of a sweep
@@ -136,9 +158,10 @@ func (f *Follower) handleUnknownTx(tx *records.Tx, e records.OwnTx) error {
 // settleFailed settles a slot whose transaction failed, and frees its payment. A failed payout is
 // refunded to the sender of the withdrawal less the fee he paid, because its payee may have made it
 // fail and could do so again at our cost. A payout that failed because our account lacked something
-// is tried again once, as other payments are. When something else moved (a token that takes fees),
-// or the withdrawal cannot be given back, the payment is held for an operator.
-func (f *Follower) settleFailed(ctx context.Context, tx *records.Tx, slot records.Slot, att records.Attempt, e records.OwnTx) error {
+// is tried again once, as other payments are, and so is one that failed in a batch: alone. When
+// something else moved (a token that takes fees), or the withdrawal cannot be given back, the
+// payment is held for an operator.
+func (f *Follower) settleFailed(ctx context.Context, tx *records.Tx, slot records.Slot, att records.Attempt, e records.OwnTx, batch bool) error {
 	p, t, err := withdrawalOf(tx, slot.PaymentID)
 	if err != nil {
 		return err
@@ -152,7 +175,7 @@ func (f *Follower) settleFailed(ctx context.Context, tx *records.Tx, slot record
 	if !e.Void {
 		reason = records.ReasonPayoutDiffers
 	}
-	if e.Void && !cancelled {
+	if e.Void && !cancelled && !batch {
 		if again, err = f.blame(tx, failure{e, p, att.Attempt, chain.Amount{}}, t, again); err != nil {
 			return err
 		}

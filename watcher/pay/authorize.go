@@ -55,7 +55,7 @@ func (p *payer) authorized(ctx context.Context, a records.Account, cur records.C
 }
 
 // claim asks the signer about payments of one chain and returns its verdicts in the same order.
-// Receives have no payee and need no authorization.
+// What pays nobody needs no authorization.
 func (ps *Payers) claim(ctx context.Context, id chain.ID, list []records.Payment) ([]chain.Verdict, error) {
 	verdicts := make([]chain.Verdict, len(list))
 	var at []int
@@ -68,7 +68,7 @@ func (ps *Payers) claim(ctx context.Context, id chain.ID, list []records.Payment
 		approvals, err := tx.Payments().Approvals(idsOf(list))
 		for i, q := range list {
 			verdicts[i] = chain.Verdict{State: chain.Authorized}
-			if q.Purpose != chain.Receive {
+			if !q.Purpose.PaysNobody() {
 				c := transfers.ClaimOf(q, answered[q.TransferID])
 				c.Approvals = approvals[q.ID]
 				at, claims = append(at, i), append(claims, c)

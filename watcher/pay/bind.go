@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -26,8 +27,12 @@ func (p *payer) bind(ctx context.Context, a records.Account, cur records.Cursor,
 			return unmined, err
 		}
 		leaving, err := p.authorized(ctx, a, cur, chosen)
-		if err == nil && len(leaving) > 0 {
-			err = p.bindChosen(ctx, leaving)
+		var groups [][]records.Payment
+		if err == nil {
+			groups, err = p.batched(ctx, a, leaving)
+		}
+		if err == nil && len(groups) > 0 {
+			err = p.bindChosen(ctx, groups)
 			now, readErr := p.unmined(ctx, a)
 			if readErr != nil {
 				return unmined, errors.Join(err, readErr)
@@ -41,15 +46,16 @@ func (p *payer) bind(ctx context.Context, a records.Account, cur records.Cursor,
 	return unmined, errors.Join(t.faults...)
 }
 
-func (p *payer) bindChosen(ctx context.Context, chosen []records.Payment) error {
-	err := p.bindGroup(ctx, chosen)
+func (p *payer) bindChosen(ctx context.Context, groups [][]records.Payment) error {
+	chosen := slices.Concat(groups...)
+	err := p.bindGroup(ctx, groups)
 	if err == nil || len(chosen) == 1 {
 		return err
 	}
 	// One payment that the database refuses must not keep the others back.
 	var faults []error
 	for i := range chosen {
-		faults = append(faults, p.bindGroup(ctx, chosen[i:i+1]))
+		faults = append(faults, p.bindGroup(ctx, [][]records.Payment{chosen[i : i+1]}))
 	}
 	return errors.Join(faults...)
 }
@@ -78,31 +84,31 @@ func (p *payer) chooseNext(ctx context.Context, a records.Account, cur records.C
 	if priced, err := t.funds.reserve(ctx, unmined); err != nil || !priced {
 		return nil, t, err
 	}
-	if chosen, err = choose(ctx, waiting, t, unmined, maxUnmined); err != nil {
+	if chosen, err = choose(ctx, waiting, t, unmined, maxUnmined, p.mostOf); err != nil {
 		return nil, t, err
 	}
 	return chosen, t, p.deferAll(ctx, a, cur, t.deferrals)
 }
 
-// bindGroup binds payments in one transaction, which checks again that each may leave.
-func (p *payer) bindGroup(ctx context.Context, chosen []records.Payment) error {
+// bindGroup binds groups of payments in one transaction, which checks again that each may leave.
+func (p *payer) bindGroup(ctx context.Context, groups [][]records.Payment) error {
 	begun := time.Now()
 	var bound []records.Slot
 	var waits map[uint64]error
-	err := p.deps.Store.Update(ctx, func(tx *records.Tx) error {
-		leaving, err := newGate(tx).open(chosen)
-		if err != nil {
-			return err
+	err := p.deps.Store.Update(ctx, func(tx *records.Tx) (err error) {
+		gate, batches := newGate(tx), make([][]uint64, len(groups))
+		for i, group := range groups {
+			leaving, err := gate.open(group)
+			if err != nil {
+				return err
+			}
+			batches[i] = idsOf(leaving)
 		}
-		ids := make([]uint64, len(leaving))
-		for i, q := range leaving {
-			ids[i] = q.ID
-		}
-		bound, waits, err = tx.Slots().BindAll(ids, p.chain.MaxUnmined())
+		bound, waits, err = tx.Slots().BindAll(batches, p.chain.MaxUnmined())
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("binding %d payments: %w", len(chosen), err)
+		return fmt.Errorf("binding %d transactions: %w", len(groups), err)
 	}
 	for id, why := range waits {
 		p.log.WithField("payment", id).WithError(why).Debug("payment waits")

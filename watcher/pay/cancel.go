@@ -118,7 +118,7 @@ func (p *payer) signCancel(ctx context.Context, a records.Account, number uint64
 		return err
 	}
 	cancelled := records.OpenSlot{Payment: records.Payment{Purpose: chain.Cancel, Asset: chain.Native, Payee: a.Account}}
-	want := signing{slot: cancelled, prev: prev}
+	want := signing{chain: p.chain, slot: cancelled, prev: prev}
 	att, err := p.prepareOne(ctx, slot, want, funds)
 	if err != nil {
 		return err

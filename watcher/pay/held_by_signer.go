@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"gatewayd/chain"
@@ -39,11 +40,16 @@ type heldBound struct {
 	record  uint64 // 0: its payment has none
 	since   time.Time
 	verdict chain.Verdict
+	others  int // payments of the same number, which wait for it
 }
 
+// leavesAfter is zero for a batch: its other payments do not wait for a person.
 func (h heldBound) leavesAfter() time.Duration {
-	if h.verdict.State == chain.LaterClaim {
+	switch {
+	case h.verdict.State == chain.LaterClaim:
 		return leaveLaterAfter
+	case h.others > 0:
+		return 0
 	}
 	return LeaveHeldAfter
 }
@@ -58,20 +64,27 @@ func (p *payer) noteUnsigned(ctx context.Context, a records.Account, rest []prep
 	s := rest[0].slot
 	var held heldError
 	switch {
-	case errors.As(signErr, &held) && held.payment == s.PaymentID:
+	case errors.As(signErr, &held) && slices.Contains(idsOf(s.Payments()), held.payment):
 	case errors.Is(signErr, chain.ErrNotNow): // the fees are used up, or it was signed and not stored, and its payee is listed now
-		verdicts, err := p.all.claim(ctx, p.id, []records.Payment{s.Payment})
+		verdicts, err := p.all.claim(ctx, p.id, s.Payments())
 		if err != nil {
 			return err
 		}
-		if held = (heldError{s.PaymentID, verdicts[0]}); held.verdict.State == chain.Authorized {
+		n := slices.IndexFunc(verdicts, func(v chain.Verdict) bool { return v.State != chain.Authorized })
+		if n < 0 {
 			delete(p.stuck.unsigned, a.Account)
 			return nil
 		}
+		held = heldError{s.Payments()[n].ID, verdicts[n]}
 	default:
 		return signErr
 	}
-	h := heldBound{a, s.Slot, s.Payment.TransferID, p.deps.Now(), held.verdict}
+	h := heldBound{account: a, slot: s.Slot, since: p.deps.Now(), verdict: held.verdict, others: len(s.Payments()) - 1}
+	for _, q := range s.Payments() {
+		if q.ID == held.payment {
+			h.record = q.TransferID
+		}
+	}
 	if known, has := p.stuck.unsigned[a.Account]; has && known.slot.Nonce == s.Nonce && known.slot.Branch == s.Branch {
 		h.since = known.since
 	}

@@ -17,6 +17,7 @@ import (
 
 // signing is a slot that wants a signature, and what was signed for it before.
 type signing struct {
+	chain   chain.Chain
 	slot    records.OpenSlot
 	prev    []chain.Attempt
 	maxCost chain.Amount // see Payers.ceilings
@@ -29,7 +30,7 @@ func (s signing) payment() chain.Payment {
 	if s.cancels() {
 		return chain.Payment{Purpose: chain.Cancel, Asset: chain.Native, To: s.slot.Account}
 	}
-	return transfers.ChainPayment(s.slot.Payment, s.maxCost)
+	return transfers.BatchPayment(s.chain, s.slot, s.maxCost)
 }
 
 func (s signing) chainSlot() chain.Slot {
@@ -87,11 +88,11 @@ func (p *payer) toSign(slots []records.OpenSlot, cur records.Cursor) (todo []sig
 			break
 		}
 		if len(s.Attempts) == 0 {
-			todo = append(todo, signing{slot: s})
+			todo = append(todo, signing{chain: p.chain, slot: s})
 			continue
 		}
 		if p.mayReplace(s.Attempts[len(s.Attempts)-1], cur) {
-			todo = append(todo, signing{slot: s, prev: attempts(s)})
+			todo = append(todo, signing{chain: p.chain, slot: s, prev: attempts(s)})
 		}
 	}
 	return todo
@@ -107,17 +108,38 @@ func attempts(s records.OpenSlot) []chain.Attempt {
 
 // setCeilings sets the most that each transaction may cost.
 func (p *payer) setCeilings(ctx context.Context, todo []signing) error {
-	list := make([]records.Payment, len(todo))
-	for i, s := range todo {
-		list[i] = s.slot.Payment
-	}
 	return p.deps.Store.View(ctx, func(tx *records.Tx) error {
-		ceilings, err := p.all.ceilings(tx, list)
-		for i := range todo {
-			todo[i].maxCost = ceilings[list[i].ID]
+		ceilings, err := p.all.ceilings(tx, paymentsOf(todo))
+		for i, s := range todo {
+			if err == nil {
+				todo[i].maxCost, err = sumCeilings(s.slot.Payments(), ceilings)
+			}
 		}
 		return err
 	})
+}
+
+// paymentsOf returns the payments of slots, with all members of batches.
+func paymentsOf(todo []signing) (list []records.Payment) {
+	for _, s := range todo {
+		list = append(list, s.slot.Payments()...)
+	}
+	return list
+}
+
+// sumCeilings is the most that one transaction of payments may cost: zero, which leaves it to the
+// chain's own ceiling, if one of them has no ceiling.
+func sumCeilings(list []records.Payment, ceilings map[uint64]chain.Amount) (sum chain.Amount, err error) {
+	for _, p := range list {
+		one := ceilings[p.ID]
+		if one.IsZero() {
+			return chain.Amount{}, nil
+		}
+		if sum, err = sum.Add(one); err != nil {
+			return sum, err
+		}
+	}
+	return sum, nil
 }
 
 // prepared is a transaction that wants a signature.
@@ -204,28 +226,29 @@ func (p *payer) signGroup(ctx context.Context, ready []prepared, cur records.Cur
 // version or before the sign-guard was restored from a backup, and signs them up to the first that
 // is not authorized.
 func (p *payer) signAuthorized(ctx context.Context, ready []prepared, orders []chain.Order) ([]chain.SignedTx, error) {
-	list := make([]records.Payment, len(ready))
+	var list []records.Payment
+	var of []int // the order of each payment
 	for i, r := range ready {
-		list[i] = r.slot.Payment
+		if r.cancels() { // it has no payee
+			continue
+		}
+		for _, q := range r.slot.Payments() {
+			list, of = append(list, q), append(of, i)
+		}
 	}
 	verdicts, err := p.all.claim(ctx, p.id, list)
 	if err != nil {
 		return nil, err
-	}
-	for i, r := range ready {
-		if r.cancels() { // it has no payee
-			verdicts[i] = chain.Verdict{State: chain.Authorized}
-		}
 	}
 	n := slices.IndexFunc(verdicts, func(v chain.Verdict) bool { return v.State != chain.Authorized })
 	if n < 0 {
 		return p.deps.Signer.Sign(ctx, p.id, orders...)
 	}
 	why := heldError{list[n].ID, verdicts[n]}
-	if n == 0 {
+	if of[n] == 0 {
 		return nil, why
 	}
-	signed, err := p.deps.Signer.Sign(ctx, p.id, orders[:n]...)
+	signed, err := p.deps.Signer.Sign(ctx, p.id, orders[:of[n]]...)
 	return signed, errors.Join(why, err)
 }
 

@@ -36,7 +36,9 @@ func newSpendable(c chain.Chain, account string, unmined []records.OpenSlot) (*s
 			return nil, fmt.Errorf("reading the attempts of payment %d: %w", o.PaymentID, err)
 		}
 		if o.Payment.Asset != chain.Native || cost.IsZero() {
-			s.countPayment(o.Payment, chain.Amount{})
+			for _, q := range o.Payments() {
+				s.countPayment(q, chain.Amount{})
+			}
 		}
 		s.add(chain.Native, cost)
 	}
@@ -46,12 +48,12 @@ func newSpendable(c chain.Chain, account string, unmined []records.OpenSlot) (*s
 // reserve adds the fees of unmined slots without an attempt. It is false while one of them cannot
 // be signed: then nothing is bound behind it.
 func (s *spendable) reserve(ctx context.Context, unmined []records.OpenSlot) (bool, error) {
-	s.estimateGroup(ctx, unsigned(unmined))
+	s.estimateGroup(ctx, unsigned(s.chain, unmined))
 	for _, o := range unmined {
 		if len(o.Attempts) > 0 || o.Payment.Purpose == chain.Receive {
 			continue
 		}
-		fee, err := s.chain.Estimate(ctx, s.account, transfers.ChainPayment(o.Payment, chain.Amount{}))
+		fee, err := s.chain.Estimate(ctx, s.account, transfers.BatchPayment(s.chain, o, chain.Amount{}))
 		if waitsOrFails(err) {
 			return false, nil
 		}
@@ -64,10 +66,10 @@ func (s *spendable) reserve(ctx context.Context, unmined []records.OpenSlot) (bo
 }
 
 // unsigned is the payments of slots without an attempt.
-func unsigned(slots []records.OpenSlot) (list []chain.Payment) {
+func unsigned(c chain.Chain, slots []records.OpenSlot) (list []chain.Payment) {
 	for _, o := range slots {
 		if len(o.Attempts) == 0 && o.Payment.Purpose != chain.Receive {
-			list = append(list, transfers.ChainPayment(o.Payment, chain.Amount{}))
+			list = append(list, transfers.BatchPayment(c, o, chain.Amount{}))
 		}
 	}
 	return list

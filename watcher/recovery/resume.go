@@ -59,22 +59,23 @@ func (r *Recovery) Settle(ctx context.Context, record uint64, hash string) error
 func (r *Recovery) settleDiffering(ctx context.Context, record uint64, hash string) (done bool, err error) {
 	err = r.Store.Update(ctx, func(tx *records.Tx) error {
 		for id := range r.Chains {
-			s, _, known, err := tx.Slots().AttemptByHash(id, hash)
+			slots, _, err := tx.Slots().AttemptByHash(id, hash)
 			if err != nil {
 				return err
 			}
-			if !known {
-				continue
+			for _, s := range slots {
+				p, err := tx.Payments().Get(s.PaymentID)
+				if err != nil {
+					return err
+				}
+				e, differs, err := tx.Orders().DifferingTx(p.ID)
+				if err != nil {
+					return err
+				}
+				if done = differs && e.Tx == hash && p.TransferID == record && p.State == records.HeldPayment; done {
+					return tx.Orders().SettleDiffering(p.ID, hash)
+				}
 			}
-			p, err := tx.Payments().Get(s.PaymentID)
-			if err != nil {
-				return err
-			}
-			e, differs, err := tx.Orders().DifferingTx(p.ID)
-			if done = err == nil && differs && e.Tx == hash && p.TransferID == record && p.State == records.HeldPayment; done {
-				return tx.Orders().SettleDiffering(p.ID, hash)
-			}
-			return err
 		}
 		return nil
 	})

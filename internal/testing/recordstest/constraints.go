@@ -34,18 +34,21 @@ func preparedBreaches() []breach {
 	const label = `INSERT INTO bindings (id, network, type, owner, chain, address, label, created_at) VALUES (`
 	receive := func(id string) string { return insertPayment(id+`, 3, 'receive'`, `'queued'`) }
 	sweep := func(id string) string { return insertPayment(id+`, NULL, 'sweep'`, `'queued'`) }
+	allow := func(id string) string { return insertPayment(id+`, NULL, 'allow'`, `'queued'`) }
 	cold := func(id string) string { return insertPayment(id+`, NULL, 'cold'`, `'queued'`) }
 	return []breach{
 		{
 			"slots unique generation", slot + `61, 5, 1, 'open', 0, 0)`,
 			[]string{slot + `60, 5, 1, 'open', 0, 0)`, `UPDATE slots SET state = 'forked' WHERE payment_id = 5 AND gen = 1`},
 		},
+		{"slots primary key", slot + `60, 5, 1, 'open', 0, 0)`, []string{slot + `60, 3, 0, 'open', 0, 0)`}},
 		{
 			"the index slots_live", `UPDATE slots SET state = 'paid', tx = 'x', block_hash = 'b' WHERE payment_id = 5 AND gen = 0`,
 			[]string{slot + `60, 5, 1, 'open', 0, 0)`},
 		},
 		{"the index payments_received_once", receive(`101`), []string{receive(`100`)}},
 		{"the index payments_sweep_once", sweep(`101`), []string{sweep(`100`)}},
+		{"the index payments_allow_once", allow(`101`), []string{allow(`100`)}},
 		{"the index payments_cold_once", cold(`101`), []string{cold(`100`)}},
 		{
 			"the index bindings_label", label + `101, 'eth', 1, 'vite_second', 'eth', '0xShared', '4711', 0)`,
@@ -86,8 +89,9 @@ func lineBreaches() []breach {
 			VALUES ('vite', 'vite_gateway', 1, 50, 2, 1, 'open', 0, 0)`, nil},
 		{"slots_start", `INSERT INTO slots (chain, account, lineage, number, payment_id, gen, state, created_at, changed_at)
 			VALUES ('eth', '0xHot', 0, 50, 3, 0, 'open', 0, 0)`, nil},
-		{"slots primary key", `INSERT INTO slots (chain, account, lineage, number, payment_id, gen, state, created_at, changed_at)
-			VALUES ('vite', 'vite_gateway', 1, 2, 3, 0, 'open', 0, 0)`, nil},
+		{"slots_binding", `UPDATE slots SET place = 3 WHERE payment_id = 2`, nil},
+		{"slots_members", `INSERT INTO slots (chain, account, lineage, number, place, payment_id, gen, state, created_at, changed_at)
+			VALUES ('vite', 'vite_gateway', 1, 2, 1, 3, 0, 'open', 0, 0)`, nil},
 		{"slots check", `UPDATE slots SET state = 'void' WHERE payment_id = 2`, nil},
 	}
 }

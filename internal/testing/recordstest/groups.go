@@ -71,7 +71,7 @@ func testGroups(t *testing.T, url string) {
 // more.
 func bindGroup(r *Rig, ids []uint64, held uint64) (slots []records.Slot) {
 	r.Do(func(tx *records.Tx) error {
-		bound, waits, err := tx.Slots().BindAll(ids, grouped-2)
+		bound, waits, err := tx.Slots().BindAll(alone(ids), grouped-2)
 		require.NoError(r.T, err)
 		require.Len(r.T, bound, grouped-2)
 		require.ErrorIs(r.T, waits[held], records.ErrWaits)
@@ -97,9 +97,17 @@ func bindGroup(r *Rig, ids []uint64, held uint64) (slots []records.Slot) {
 	return slots
 }
 
+// alone is each payment as a transaction of its own.
+func alone(ids []uint64) (batches [][]uint64) {
+	for _, id := range ids {
+		batches = append(batches, []uint64{id})
+	}
+	return batches
+}
+
 func bindBoth(r *Rig, ids ...uint64) (bound []records.Slot, waits map[uint64]error, err error) {
 	err = r.Try(func(tx *records.Tx) (err error) {
-		bound, waits, err = tx.Slots().BindAll(ids, 2*grouped)
+		bound, waits, err = tx.Slots().BindAll(alone(ids), 2*grouped)
 		return err
 	})
 	return bound, waits, err
@@ -149,18 +157,19 @@ func settleGroup(r *Rig, b chain.Block, slots []records.Slot) {
 		e := chain.OwnTx{Account: Gateway, Tx: fmt.Sprintf("group-%d", i), OK: i != 66}
 		all[i] = records.OwnTx{Chain: Exchange, BlockHash: b.Hash, Height: b.Height, OwnTx: e}
 	}
-	require.ErrorIs(r.T, r.Try(func(tx *records.Tx) error { _, err := tx.Slots().SettlePaidPrefix(Exchange, all); return err }), records.ErrNotFinal)
+	require.ErrorIs(r.T, r.Try(func(tx *records.Tx) error { _, _, err := tx.Slots().SettlePaidPrefix(Exchange, all); return err }), records.ErrNotFinal)
 	require.Equal(r.T, records.Bound, r.Payment(slots[0].PaymentID).State)
 	r.Finalize(Exchange)
 	r.Do(func(tx *records.Tx) error {
 		ownTxs, err := tx.OwnTxs().Unsettled(Exchange, 100)
 		require.NoError(r.T, err)
-		paid, err := tx.Slots().SettlePaidPrefix(Exchange, ownTxs)
+		paid, settled, err := tx.Slots().SettlePaidPrefix(Exchange, ownTxs)
 		require.NoError(r.T, err)
 		require.Len(r.T, paid, 66, "up to the one that failed")
+		require.Equal(r.T, 66, settled)
 		require.NoError(r.T, tx.Slots().SettleVoid(slots[66], "group-66", b.Hash, "failed", false))
 		require.NoError(r.T, tx.OwnTxs().MarkSettled(ownTxs[66]))
-		paid, err = tx.Slots().SettlePaidPrefix(Exchange, ownTxs[67:])
+		paid, _, err = tx.Slots().SettlePaidPrefix(Exchange, ownTxs[67:])
 		require.Len(r.T, paid, 1)
 		return err
 	})
@@ -193,7 +202,7 @@ func testNotPlain(t *testing.T, url string) {
 		r.Finalize(Exchange)
 		r.Do(func(tx *records.Tx) error {
 			e := records.OwnTx{Chain: Exchange, BlockHash: b.Hash, Height: b.Height, OwnTx: chain.OwnTx{Account: Gateway, Tx: hash, OK: true}}
-			paid, err := tx.Slots().SettlePaidPrefix(Exchange, []records.OwnTx{e})
+			paid, _, err := tx.Slots().SettlePaidPrefix(Exchange, []records.OwnTx{e})
 			require.Empty(t, paid, what)
 			return err
 		})

@@ -237,10 +237,10 @@ func pay(t *testing.T, s *records.Store, n records.Network, queued []records.Pay
 			ownTxs, err := x.OwnTxs().Unsettled(id, 100)
 			require.NoError(t, err)
 			for _, e := range ownTxs {
-				slot, _, known, err := x.Slots().AttemptByHash(id, e.Tx)
+				slots, _, err := x.Slots().AttemptByHash(id, e.Tx)
 				require.NoError(t, err)
-				require.True(t, known)
-				require.NoError(t, x.Slots().SettlePaid(slot, e.Tx, e.BlockHash))
+				require.Len(t, slots, 1)
+				require.NoError(t, x.Slots().SettlePaid(slots[0], e.Tx, e.BlockHash))
 				require.NoError(t, x.OwnTxs().MarkSettled(e))
 			}
 		}

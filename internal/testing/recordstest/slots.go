@@ -136,13 +136,12 @@ func testAttempts(t *testing.T, url string) {
 	require.False(t, openSlots(r, Exchange, Gateway)[0].Mined)
 
 	r.See(func(tx *records.Tx) error {
-		slot, got, found, err := tx.Slots().AttemptByHash(Exchange, "h1")
+		slots, got, err := tx.Slots().AttemptByHash(Exchange, "h1")
 		require.NoError(t, err)
-		require.True(t, found)
-		require.Equal(t, s, slot)
+		require.Equal(t, []records.Slot{s}, slots)
 		require.Equal(t, next, got)
-		_, _, found, err = tx.Slots().AttemptByHash(Source, "h1")
-		require.False(t, found)
+		slots, _, err = tx.Slots().AttemptByHash(Source, "h1")
+		require.Empty(t, slots)
 		return err
 	})
 }

@@ -57,6 +57,7 @@ func Run(t *testing.T, url func(t testing.TB) string) {
 		{"pages at every state", testPageStates},
 		{"lines that are kept", testCachedLines},
 		{"operators' lists", testLists},
+		{"batches", testBatches},
 		{"totals", testTotals},
 		{"flow", testFlow},
 		{"inclusion", testInclusion},
