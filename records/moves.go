@@ -122,7 +122,7 @@ func (tx Recovery) SettleUnknownCold(p Payment, hash, why string) error {
 		err = tx.Treasury().noteOrder(id, why)
 	}
 	if err == nil {
-		err = tx.settleUnknownTx(id, hash)
+		err = tx.settleUnknownTx(hash, []uint64{id})
 	}
 	return err
 }

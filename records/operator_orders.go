@@ -332,7 +332,11 @@ func (tx Orders) settleDiffering(paymentID uint64, hash string) error {
 	if err != nil {
 		return err
 	}
-	s, err := tx.Recovery().operatorSlot(paymentID, e)
+	var place int // in the transaction, as it was bound
+	if err := tx.one(&place, `SELECT s.place FROM slots s WHERE s.payment_id = ? AND s.tx = ? ORDER BY s.gen DESC LIMIT 1`, paymentID, hash); err != nil {
+		return err
+	}
+	s, err := tx.Recovery().operatorSlot(paymentID, e, place)
 	if err == nil {
 		err = tx.Slots().decideSlot(s, SlotPaid, hash, e.BlockHash)
 	}

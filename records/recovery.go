@@ -34,7 +34,7 @@ func (tx Recovery) UnknownTxs(id chain.ID, account string) ([]OwnTx, error) {
 
 func (tx Recovery) unknownTxs(id chain.ID, account, but string) ([]OwnTx, error) {
 	var rows []ownTxRow
-	err := tx.list(&rows, `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.fee, e.payee, COALESCE(e.value, '0') AS value FROM effects e
+	err := tx.list(&rows, `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.void, e.fee, e.payee, e.members, COALESCE(e.value, '0') AS value FROM effects e
 		JOIN accounts a ON a.chain = e.chain AND a.account = e.account AND a.state <> 'new' AND e.number >= a.base
 		WHERE e.chain = ? AND e.account = ? AND e.known = 0 AND e.settled = 1 `+but+` ORDER BY e.number`, string(id), account)
 	return sqlstore.Each(rows, ownTxRow.ownTx), err
@@ -80,17 +80,22 @@ func (tx Recovery) AcceptUnknownTx(id chain.ID, account, hash, why string) error
 	return sqlstore.Doing(err, "accepting %s", hash)
 }
 
-// SettleUnknownTx records that an unknown transaction of the payment's account paid the payment.
-// The payment gets a slot with the transaction as its attempt, and both are paid permanently. The
-// caller must verify payee and amount. Slots that the final transaction excludes become void first.
-// ErrConflict: the account is not stopped, or the transaction is none of its UnknownTxs or failed.
-// Also: the payment is not queued or held, or a slot of it is not decided.
-func (tx Recovery) SettleUnknownTx(paymentID uint64, hash string) error {
-	return sqlstore.Doing(tx.settleUnknownTx(paymentID, hash), "settling payment %d by %s", paymentID, hash)
+// SettleUnknownTx records that an unknown transaction of the payments' account paid them: the one
+// that it made or, of a batch, each by its place; zero for none of ours. The payments get slots with
+// the transaction as their attempt, and are paid permanently. The caller must verify payees and
+// amounts. Slots that the final transaction excludes become void first. ErrConflict: the account is
+// not stopped, or the transaction is none of its UnknownTxs or failed. Also: a payment is not queued
+// or held, or a slot of it is not decided.
+func (tx Recovery) SettleUnknownTx(hash string, payments ...uint64) error {
+	return sqlstore.Doing(tx.settleUnknownTx(hash, payments), "settling payments %v by %s", payments, hash)
 }
 
-func (tx Recovery) settleUnknownTx(paymentID uint64, hash string) error {
-	p, err := tx.Payments().Get(paymentID)
+func (tx Recovery) settleUnknownTx(hash string, payments []uint64) error {
+	first := slices.IndexFunc(payments, func(id uint64) bool { return id != 0 })
+	if first < 0 {
+		return fmt.Errorf("%w: no payments", ErrConflict)
+	}
+	p, err := tx.Payments().Get(payments[first])
 	if err != nil {
 		return err
 	}
@@ -108,18 +113,30 @@ func (tx Recovery) settleUnknownTx(paymentID uint64, hash string) error {
 	if err != nil {
 		return err
 	}
-	s, err := tx.operatorSlot(paymentID, e)
-	if err != nil {
+	var slots []Slot
+	for place, id := range payments {
+		if id == 0 {
+			continue
+		}
+		s, err := tx.operatorSlot(id, e, place)
+		if err != nil {
+			return err
+		}
+		slots = append(slots, s)
+	}
+	if err := tx.Slots().AddAttempt(slots[0], Attempt{Attempt: chain.Attempt{Hash: hash}, Kind: AttemptPay}); err != nil {
 		return err
 	}
-	if err := tx.Slots().AddAttempt(s, Attempt{Attempt: chain.Attempt{Hash: hash}, Kind: AttemptPay}); err != nil {
-		return err
+	for _, s := range slots {
+		if err := tx.Slots().SettlePaid(s, hash, e.BlockHash); err != nil {
+			return err
+		}
 	}
-	return tx.Slots().SettlePaid(s, hash, e.BlockHash)
+	return nil
 }
 
 // operatorSlot binds a waiting payment to the number that a unknown transaction used.
-func (tx Recovery) operatorSlot(paymentID uint64, e OwnTx) (Slot, error) {
+func (tx Recovery) operatorSlot(paymentID uint64, e OwnTx, place int) (Slot, error) {
 	undecided, err := tx.exists(`SELECT 1 FROM slots WHERE payment_id = ? AND state IN ('open','forked')`, paymentID)
 	if err != nil {
 		return Slot{}, err
@@ -135,7 +152,7 @@ func (tx Recovery) operatorSlot(paymentID uint64, e OwnTx) (Slot, error) {
 		return Slot{}, err
 	}
 	s := Slot{
-		Chain: e.Chain, Account: e.Account, Branch: operatorLine, Nonce: e.Number, PaymentID: p.ID, Gen: p.Gen, State: SlotOpen,
+		Chain: e.Chain, Account: e.Account, Branch: operatorLine, Nonce: e.Number, Place: place, PaymentID: p.ID, Gen: p.Gen, State: SlotOpen,
 		CreatedAt: tx.now, ChangedAt: tx.now,
 	}
 	if err := tx.Slots().openSlots([]Slot{s}); err != nil {
@@ -336,7 +353,7 @@ func (tx Recovery) CheckRead(a Account, at Resumption) error {
 // that we have read has it.
 func (tx OwnTxs) ByHash(hash string) (OwnTx, bool, error) {
 	var r ownTxRow
-	const columns = `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.fee `
+	const columns = `SELECT e.chain, e.tx, e.block_hash, e.height, e.account, e.number, e.ok, e.void, e.fee, e.members `
 	found, err := tx.get(&r, columns+`FROM effects e WHERE e.chain IN (SELECT c.chain FROM cursors c) AND e.tx = ? AND e.known = 0 AND e.settled = 1
 		UNION ALL `+columns+`FROM attempts a CROSS JOIN effects e
 		WHERE a.chain IN (SELECT c.chain FROM cursors c) AND a.hash = ? AND e.chain = a.chain AND e.account = a.account AND e.number = a.number AND e.tx = a.hash AND e.settled = 1

@@ -138,6 +138,7 @@ func (g *crashSigner) Free(ctx context.Context, payment uint64) error {
 // the database.
 type crashChain struct {
 	chain.Chain
+	chain.Batcher
 	fuse   *fuse
 	store  records.Transactor
 	sent   map[string]bool // hashes ever sent

@@ -82,11 +82,20 @@ func killedAnywhere(t *testing.T, most, accounts int, apart bool) {
 			m.dump()
 		}
 		require.NoError(t, err, "GATEWAYD_SEED=%d", s)
+		for _, c := range []*chaintest.Chain{m.eth, m.vite} {
+			batches, made, failed := c.Batches()
+			census["batches on "+string(c.ID())] += batches
+			census["payments in batches on "+string(c.ID())] += made
+			census["failed in batches on "+string(c.ID())] += failed
+		}
 	}
 	t.Logf("GATEWAYD_SEED=%d: %d deaths: %v", first, deaths, census)
 	if deaths < 1000 {
 		return // too few to be sure of each step
 	}
+	require.Positive(t, census["batches on eth"])
+	require.Positive(t, census["failed in batches on eth"])
+	require.Positive(t, census["batches on vite"])
 	for _, step := range steps {
 		require.Positive(t, census[step], "no death %s", step)
 	}
@@ -170,7 +179,12 @@ func (m *model) randomTransfer() {
 		m.bounced(amount)
 	case 1:
 		m.refused(amount)
-	case 2, 3, 4, 5:
+	case 2: // several that may share a transaction
+		for range m.rng.IntN(5) {
+			m.withdraw(amount)
+		}
+		m.bounced(amount)
+	case 3, 4, 5:
 		m.withdraw(amount)
 	case 6:
 		m.fund(10_000_000 + amount)

@@ -65,11 +65,12 @@ func newModel(t *testing.T, seed uint64, census map[string]int) *model {
 // newPoolModel is a model with as many paying accounts on each chain.
 func newPoolModel(t *testing.T, seed uint64, census map[string]int, accounts int) *model {
 	t.Helper()
+	batch := []int{0, 2, 50}[seed%3] // payouts that may share a transaction
 	m := &model{
 		pool: accounts,
 		t:    t, rng: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
-		eth:  chaintest.New(chaintest.Config{ID: "eth", Finality: finality}),
-		vite: chaintest.New(chaintest.Config{ID: "vite", Finality: finality, Linked: true}),
+		eth:  chaintest.New(chaintest.Config{ID: "eth", Finality: finality, Batch: batch}),
+		vite: chaintest.New(chaintest.Config{ID: "vite", Finality: finality, Linked: true, Batch: batch}),
 		fuse: &fuse{left: neverCrashes, census: census},
 	}
 	n := withPool(m.eth, m.vite, network(m.eth, m.vite), accounts)
@@ -99,7 +100,7 @@ func newPoolModel(t *testing.T, seed uint64, census map[string]int, accounts int
 		Signer: newCrashSigner(m.fuse, g, m.eth, m.vite), Log: quiet(), Now: func() time.Time { return m.now },
 	}
 	for _, c := range []*chaintest.Chain{m.eth, m.vite} {
-		m.chains[c.ID()] = &crashChain{Chain: c, fuse: m.fuse, store: m.inner, sent: map[string]bool{}}
+		m.chains[c.ID()] = &crashChain{Chain: c, Batcher: c, fuse: m.fuse, store: m.inner, sent: map[string]bool{}}
 		m.parts.Chains[c.ID()] = m.chains[c.ID()]
 	}
 	m.parts.Chains["eth"] = sweptChain{m.chains["eth"]}

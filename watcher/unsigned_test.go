@@ -191,7 +191,7 @@ func (r *rig) fused(f *fuse, verdicts claimVerdicts) Parts {
 	parts.Signer = &crashSigner{Signer: r.evidenceSigner(verdicts, crashKeys{f}), fuse: f, guard: r.guard}
 	parts.Chains = map[chain.ID]chain.Chain{}
 	for id, c := range r.parts.Chains {
-		parts.Chains[id] = &crashChain{Chain: c, fuse: f, store: r.store, sent: map[string]bool{}}
+		parts.Chains[id] = &crashChain{Chain: c, Batcher: chain.CapabilitiesOf(c).Batches, fuse: f, store: r.store, sent: map[string]bool{}}
 	}
 	return parts
 }

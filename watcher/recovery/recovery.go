@@ -105,8 +105,9 @@ type UnknownTx struct {
 	// unpaid ones with exactly this request, oldest first; only the signed payment, where the
 	// sign-guard has it
 	Pays    []records.Payment
-	Known   bool     // the sign-guard knows that it was signed for them
-	Refunds []uint64 // transfers that it would send back exactly
+	Known   bool        // the sign-guard knows that it was signed for them
+	Refunds []uint64    // transfers that it would send back exactly
+	Batch   []UnknownTx // of a batch: each payment in it, in order; Pays are those of all of them then
 	// if there are none: transfers whose refund it would be to a party other than their senders, as
 	// an operator may have ordered
 	Others []uint64
@@ -259,7 +260,15 @@ func (r *Recovery) match(ctx context.Context, e records.OwnTx) (f UnknownTx, err
 	if f.Out, err = r.describe(ctx, e); err != nil {
 		return f, err
 	}
-	signed, err := r.trace(ctx, e, f.Out)
+	if len(f.Out.Members) > 0 {
+		return r.matchBatch(ctx, f)
+	}
+	return r.matchOne(ctx, f, 0)
+}
+
+// matchOne is match of the payment at a place of a transaction.
+func (r *Recovery) matchOne(ctx context.Context, f UnknownTx, place int) (UnknownTx, error) {
+	signed, err := r.trace(ctx, f.OwnTx, f.Out, place)
 	if err != nil {
 		return f, err
 	}
@@ -274,6 +283,9 @@ func (r *Recovery) match(ctx context.Context, e records.OwnTx) (f UnknownTx, err
 		}
 		if f.Harmless, err = r.harmless(tx, f); err != nil {
 			return err
+		}
+		if signed.allows() {
+			f.Harmless = "it let batches move a token"
 		}
 		if f.Refunds, f.Others, err = r.refundedBy(tx, f, signed); err == nil && !signed.users() {
 			f.Cold, err = r.coldToken(tx, f)

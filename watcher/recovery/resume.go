@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"gatewayd/chain"
@@ -31,7 +30,10 @@ func (r *Recovery) Settle(ctx context.Context, record uint64, hash string) error
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", hash, err)
 	}
-	signed, err := r.trace(ctx, e, out)
+	if len(out.Members) > 0 {
+		return r.settleBatch(ctx, record, e)
+	}
+	signed, err := r.trace(ctx, e, out, 0)
 	if err != nil {
 		return err
 	}
@@ -50,7 +52,7 @@ func (r *Recovery) Settle(ctx context.Context, record uint64, hash string) error
 		if err != nil {
 			return err
 		}
-		return tx.Recovery().SettleUnknownTx(p, hash)
+		return tx.Recovery().SettleUnknownTx(hash, p)
 	})
 }
 
@@ -211,16 +213,19 @@ func (r *Recovery) SettleAll(ctx context.Context, id chain.ID, account string, p
 	err = r.Store.Update(ctx, func(tx *records.Tx) error {
 		for _, known := range []bool{true, false} { // what is known first, so that nothing else takes its payment
 			for _, f := range list {
-				i := slices.IndexFunc(f.Pays, func(p records.Payment) bool { return !taken[p.ID] })
-				if f.Known != known || i < 0 {
+				payments, all := f.choose(taken)
+				if f.Known != known || !all {
 					continue
 				}
-				p := f.Pays[i].ID
-				if err := tx.Recovery().SettleUnknownTx(p, f.Tx); err != nil {
+				if err := tx.Recovery().SettleUnknownTx(f.Tx, payments...); err != nil {
 					return err
 				}
-				taken[p] = true
-				done = append(done, Settled{p, f.Tx, known})
+				for _, p := range payments {
+					if p != 0 {
+						taken[p] = true
+						done = append(done, Settled{p, f.Tx, known})
+					}
+				}
 			}
 		}
 		return nil
@@ -258,6 +263,9 @@ func (r *Recovery) Accept(ctx context.Context, id chain.ID, account, hash, why s
 func (r *Recovery) accept(ctx context.Context, f UnknownTx, why string) error {
 	if f.Cold != "" {
 		return fmt.Errorf("%w: %s went to the cold address: resuming the account settles it automatically", transfers.ErrNothingToDo, f.Tx)
+	}
+	if payments, all := f.choose(nil); len(f.Batch) > 0 && !all && len(f.Pays) > 0 {
+		return r.settlePart(ctx, f, payments, why)
 	}
 	if len(f.Pays) > 0 {
 		return fmt.Errorf("%w: %s matches payment %d of record %d: settle it", transfers.ErrNothingToDo, f.Tx, f.Pays[0].ID, f.Pays[0].TransferID)
@@ -335,8 +343,8 @@ func releaseSweeps(tx *records.Tx, id chain.ID, account string) error {
 func (r *Recovery) explain(ctx context.Context, list []UnknownTx) error {
 	for _, f := range list {
 		if f.Cold == "" && (f.Harmless == "" || len(f.Pays) > 0) {
-			return fmt.Errorf("%w: transaction %s of %s moved %s of %s to %s and is not explained%s: settle or accept it",
-				transfers.ErrNothingToDo, f.Tx, f.Account, f.Out.Amount, f.Out.Asset, f.Out.To, signedFor(f.Signed))
+			return fmt.Errorf("%w: transaction %s of %s %s and is not explained%s: settle or accept it",
+				transfers.ErrNothingToDo, f.Tx, f.Account, f.did(), signedFor(f.Signed))
 		}
 	}
 	if err := r.showToSigner(ctx, ownTxsOf(list)...); err != nil {

@@ -15,13 +15,14 @@ import (
 // number, with exactly its effect. There may be several where blocks link: one in each branch.
 type trace []signguard.Signed
 
-// trace asks the sign-guard. It is empty for a transaction that we have not signed.
-func (r *Recovery) trace(ctx context.Context, e records.OwnTx, out chain.Outgoing) (trace, error) {
+// trace asks the sign-guard for the payment at a place of a transaction. It is empty for a
+// transaction that we have not signed.
+func (r *Recovery) trace(ctx context.Context, e records.OwnTx, out chain.Outgoing, place int) (trace, error) {
 	list, err := r.Guard.SignedAt(ctx, e.Chain, e.Account, e.Number)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(list, func(s signguard.Signed) bool { return !out.Is(s.Digest, s.PaymentID) }), nil
+	return slices.DeleteFunc(list, func(s signguard.Signed) bool { return s.Place != place || !out.Is(s.Digest, s.PaymentID) }), nil
 }
 
 // exact reports whether all of it names its cause: then it was signed for nothing else. What was
@@ -29,6 +30,11 @@ func (r *Recovery) trace(ctx context.Context, e records.OwnTx, out chain.Outgoin
 // numbers again.
 func (s trace) exact() bool {
 	return len(s) > 0 && !slices.ContainsFunc(s, func(one signguard.Signed) bool { return one.Cause == "" })
+}
+
+// allows reports whether it was signed to let batches move a token.
+func (s trace) allows() bool {
+	return slices.ContainsFunc(s, func(one signguard.Signed) bool { return strings.HasPrefix(one.Digest, string(chain.Allow)+"|") })
 }
 
 // pick selects those of identical payments that the transaction was signed for. ok is false without

@@ -21,6 +21,9 @@ type Config struct {
 	Now      func() time.Time // clock of new blocks; default: ten seconds per block
 	Ceiling  chain.Amount     // of the fee cap per gas; zero: 1000
 
+	Batch     int           // payments that one transaction may make; 0: one
+	BatchWait time.Duration // for which a payment waits for others
+
 	MaxUnmined int // transactions of one account that may be in no block yet; 0: 16, or 256 when linked
 }
 
@@ -181,8 +184,8 @@ func (c *Chain) fill(b *block) {
 	if c.cfg.Linked {
 		b.txs, c.waiting = c.waiting, nil
 		b.receipts = make([]receipt, len(b.txs))
-		for i := range b.receipts {
-			b.receipts[i].ok = true
+		for i, t := range b.txs {
+			b.receipts[i] = receipt{ok: true, members: paidAll(t)}
 		}
 	} else {
 		c.fillNonce(b)

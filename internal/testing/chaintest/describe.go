@@ -24,6 +24,17 @@ func (c *Chain) Describe(ctx context.Context, hash string) (chain.Outgoing, erro
 	if t.Purpose == chain.Receive {
 		return chain.Outgoing{Source: t.Source}, nil
 	}
+	if len(t.Members) > 0 {
+		var all chain.Outgoing
+		for _, m := range t.Members {
+			one := chain.Outgoing{Asset: t.Asset, To: m.To, Amount: m.Amount}
+			if c.cfg.Linked {
+				one.Payment = m.Payment
+			}
+			all.Members = append(all.Members, one)
+		}
+		return all, nil
+	}
 	out := chain.Outgoing{Asset: t.Asset, To: t.To, Amount: t.Amount, Label: t.Label}
 	if c.cfg.Linked {
 		out.Payment = t.Payment

@@ -54,10 +54,37 @@ func (c *Chain) Paid() map[uint64]int {
 	paid := make(map[uint64]int)
 	for _, b := range c.line {
 		for i, t := range b.txs {
-			if t.account != "" && t.Purpose != chain.Receive && t.Purpose != chain.Cancel && t.Payment != 0 && b.receipts[i].ok {
+			if t.account == "" || t.Purpose.PaysNobody() || t.Payment == 0 || !b.receipts[i].ok {
+				continue
+			}
+			for n, m := range t.Members {
+				if b.receipts[i].members[n] == chain.MemberPaid {
+					paid[m.Payment]++
+				}
+			}
+			if len(t.Members) == 0 {
 				paid[t.Payment]++
 			}
 		}
 	}
 	return paid
+}
+
+// Batches counts the batches in the line, and the payments in them that were made and that failed.
+func (c *Chain) Batches() (batches, made, failed int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, b := range c.line {
+		for _, r := range b.receipts {
+			batches += min(len(r.members), 1)
+			for _, o := range r.members {
+				if o == chain.MemberPaid {
+					made++
+				} else {
+					failed++
+				}
+			}
+		}
+	}
+	return batches, made, failed
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -85,14 +86,18 @@ func (c *Chain) show(b *block) chain.Block {
 			out.Transfers = append(out.Transfers, c.transfers(t)...)
 		} else if c.owned[t.account] {
 			r := b.receipts[i]
-			e := chain.OwnTx{Account: t.account, Number: t.Number, Tx: t.hash, OK: r.ok, Void: !r.ok, Fee: r.fee}
+			e := chain.OwnTx{Account: t.account, Number: t.Number, Tx: t.hash, OK: r.ok, Void: !r.ok, Fee: r.fee, Members: r.members}
 			if r.ok && t.Asset == chain.Native && !t.Amount.IsZero() {
-				e.To, e.Value = t.To, t.Amount
+				e.To, e.Value = t.To, t.moved(r)
 			}
 			out.OwnTxs = append(out.OwnTxs, e)
 		}
+		if len(t.Members) > 0 {
+			out.Transfers = append(out.Transfers, c.memberTransfers(t, b.receipts[i])...)
+			continue
+		}
 		inside := c.owned[t.account] && (!c.cfg.Linked || t.account == t.To)
-		if t.Key != "" && !inside && c.owned[t.To] && t.Purpose != chain.Receive {
+		if t.Key != "" && !inside && c.owned[t.To] && !t.Purpose.PaysNobody() {
 			out.Transfers = append(out.Transfers, chain.Transfer{
 				Ref: t.hash, Tx: t.hash, From: t.account, To: t.To, Asset: t.Asset, Amount: t.Amount, Failed: !b.receipts[i].ok,
 				Memo: chain.Memo{Type: -1, Label: t.Label},
@@ -100,6 +105,33 @@ func (c *Chain) show(b *block) chain.Block {
 		}
 	}
 	return out
+}
+
+// moved is what a transaction of ours has moved.
+func (t *tx) moved(r receipt) chain.Amount {
+	if len(t.Members) == 0 {
+		return t.Amount
+	}
+	var sum chain.Amount
+	for i, m := range t.Members {
+		if r.members[i] == chain.MemberPaid {
+			sum, _ = sum.Add(m.Amount)
+		}
+	}
+	return sum
+}
+
+// memberTransfers are the payments of a batch to accounts of ours.
+func (c *Chain) memberTransfers(t *tx, r receipt) (in []chain.Transfer) {
+	for i, m := range t.Members {
+		inside := c.owned[t.account] && (!c.cfg.Linked || t.account == m.To)
+		if !inside && c.owned[m.To] && r.ok && r.members[i] == chain.MemberPaid {
+			in = append(in, chain.Transfer{
+				Ref: memberPlace(t, i), Tx: t.hash, From: t.account, To: m.To, Asset: t.Asset, Amount: m.Amount, Memo: chain.Memo{Type: -1},
+			})
+		}
+	}
+	return in
 }
 
 func (c *Chain) transfers(t *tx) []chain.Transfer {
@@ -320,7 +352,7 @@ func (c *Chain) Estimate(ctx context.Context, account string, pay chain.Payment)
 	if _, err := c.begin(ctx, CallEstimate); err != nil || c.cfg.Linked {
 		return chain.Amount{}, err
 	}
-	if c.rejecting[pay.To] && !c.hiding[pay.To] {
+	if pay.Purpose != chain.Batch && c.rejecting[pay.To] && !c.hiding[pay.To] {
 		return chain.Amount{}, fmt.Errorf("payment %d: %w", pay.ID, chain.ErrRefused)
 	}
 	t := &tx{Asset: pay.Asset}
@@ -404,4 +436,35 @@ func Send(ctx context.Context, c chain.Chain, a chain.Attempt) error {
 // MaxUnmined is the configured bound.
 func (c *Chain) MaxUnmined() int { return c.cfg.MaxUnmined }
 
-var _ chain.Chain = (*Chain)(nil)
+// MaxBatch is the configured bound, for every asset.
+func (c *Chain) MaxBatch(chain.Asset) int { return c.cfg.Batch }
+
+// BatchWait is the configured one.
+func (c *Chain) BatchWait() time.Duration { return c.cfg.BatchWait }
+
+// BatchTo is the place that would be the contract's.
+func (c *Chain) BatchTo(chain.Asset) string { return Address(c.cfg.ID, "batches") }
+
+// Alone reports the payees that reject payments, as far as estimates show it.
+func (c *Chain) Alone(_ context.Context, pays []chain.Payment) ([]bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	alone := make([]bool, len(pays))
+	for i, p := range pays {
+		alone[i] = c.rejecting[p.To] && !c.hiding[p.To]
+	}
+	return alone, nil
+}
+
+// Allowed reports whether a token was allowed; the linked ledger needs no leave.
+func (c *Chain) Allowed(ctx context.Context, account string, asset chain.Asset, _ chain.Amount) (bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f, err := c.begin(ctx, CallBalance)
+	return err == nil && (c.cfg.Linked || asset == chain.Native || c.seen(f).allowed[holding{account, asset}]), err
+}
+
+var _ interface {
+	chain.Chain
+	chain.Batcher
+} = (*Chain)(nil)

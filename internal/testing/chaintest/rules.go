@@ -70,6 +70,9 @@ func ordered(id chain.ID, slot chain.Slot, pay chain.Payment) *tx {
 		Chain: id, Key: slot.Key, Number: slot.Nonce, Prev: slot.Prev,
 		Purpose: pay.Purpose, Payment: pay.ID, Asset: pay.Asset, To: pay.To, Amount: pay.Amount, Label: pay.Label, Source: pay.Source,
 	}
+	for _, m := range pay.Members {
+		t.Members = append(t.Members, member{m.ID, m.To, m.Amount})
+	}
 	if pay.Purpose == chain.Cancel {
 		t.Asset, t.To, t.Amount, t.Label = chain.Native, slot.Account, chain.Amount{}, ""
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"gatewayd/chain"
 )
@@ -42,6 +43,8 @@ type receipt struct {
 	ok    bool
 	short bool // it failed because its account had too little
 	fee   chain.Amount
+
+	members []chain.Outcome // of a batch
 }
 
 // state is the ledger after some transactions in order.
@@ -52,6 +55,7 @@ type state struct {
 	next       map[string]uint64 // nonce ledger: next nonce; linked ledger: blocks so far
 	tip        map[string]string // linked ledger: hash of the account's last block
 	unreceived map[string]send   // linked ledger: by hash
+	allowed    map[holding]bool  // nonce ledger: tokens that batches may move
 	burnt      chain.Amount
 }
 
@@ -63,6 +67,7 @@ func newState(linked bool, rejecting map[string]bool) *state {
 		next:       make(map[string]uint64),
 		tip:        make(map[string]string),
 		unreceived: make(map[string]send),
+		allowed:    make(map[holding]bool),
 	}
 }
 
@@ -73,6 +78,7 @@ func (s *state) clone() *state {
 	c.next = maps.Clone(s.next)
 	c.tip = maps.Clone(s.tip)
 	c.unreceived = maps.Clone(s.unreceived)
+	c.allowed = maps.Clone(s.allowed)
 	return &c
 }
 
@@ -165,7 +171,12 @@ func (s *state) moveLinked(t *tx) error {
 		if err := s.debit(holding{t.account, t.Asset}, t.Amount); err != nil {
 			return err
 		}
-		s.unreceived[t.hash] = send{t.To, t.Asset, t.Amount}
+		for i, m := range t.Members {
+			s.unreceived[memberPlace(t, i)] = send{m.To, t.Asset, m.Amount}
+		}
+		if len(t.Members) == 0 {
+			s.unreceived[t.hash] = send{t.To, t.Asset, t.Amount}
+		}
 		return nil
 	}
 	in, ok := s.unreceived[t.Source]
@@ -192,12 +203,46 @@ func (s *state) applyNonce(t *tx, base chain.Amount) (receipt, error) {
 	s.burnt, _ = s.burnt.Add(fee)
 	s.next[t.account]++
 	short := s.balances[holding{t.account, t.Asset}].Less(t.Amount)
+	switch {
+	case t.Purpose == chain.Allow:
+		s.allowed[holding{t.account, t.Asset}] = true
+		return receipt{ok: true, fee: fee}, nil
+	case t.Purpose == chain.Batch && !short:
+		return s.applyBatch(t, fee)
+	}
 	if s.rejecting[t.To] || short {
 		return receipt{short: short, fee: fee}, nil
 	}
 	s.credit(holding{t.To, t.Asset}, t.Amount)
 	return receipt{ok: true, fee: fee}, s.debit(holding{t.account, t.Asset}, t.Amount)
 }
+
+// applyBatch pays the members of a batch that take it. A token must have been allowed.
+func (s *state) applyBatch(t *tx, fee chain.Amount) (receipt, error) {
+	from := holding{t.account, t.Asset}
+	if t.Asset != chain.Native && !s.allowed[from] {
+		return receipt{fee: fee}, nil
+	}
+	r := receipt{ok: true, fee: fee, members: paidAll(t)}
+	for i, m := range t.Members {
+		if s.rejecting[m.To] {
+			r.members[i] = chain.MemberVoid
+			continue
+		}
+		s.credit(holding{m.To, t.Asset}, m.Amount)
+		if err := s.debit(from, m.Amount); err != nil {
+			return receipt{}, err
+		}
+	}
+	return r, nil
+}
+
+func paidAll(t *tx) []chain.Outcome {
+	return slices.Repeat([]chain.Outcome{chain.MemberPaid}, len(t.Members))
+}
+
+// memberPlace names one payment of a batch.
+func memberPlace(t *tx, i int) string { return fmt.Sprintf("%s:%d", t.hash, i) }
 
 func (s *state) checkNonce(t *tx, base chain.Amount) error {
 	next := s.nextNumber(t.account)

@@ -40,8 +40,9 @@ type tx struct {
 	Asset   chain.Asset   `json:",omitempty"`
 	To      string        `json:",omitempty"`
 	Amount  chain.Amount
-	Label   string `json:",omitempty"`
-	Source  string `json:",omitempty"`
+	Label   string   `json:",omitempty"`
+	Source  string   `json:",omitempty"`
+	Members []member `json:",omitempty"` // of a batch
 	Tip     chain.Amount
 	Cap     chain.Amount
 	Serial  uint64 `json:",omitempty"`
@@ -50,6 +51,13 @@ type tx struct {
 
 	hash    string // of the encoding; set by seal and decode
 	account string // derived from Chain and Key; empty for an outsider's
+}
+
+// member is one payment of a batch.
+type member struct {
+	Payment uint64
+	To      string
+	Amount  chain.Amount
 }
 
 // seal fixes the transaction and answers its bytes.

@@ -40,7 +40,7 @@ func (r *Rig) unexplained(account string) (hashes []string) {
 }
 
 func settleUnknownTx(r *Rig, payment uint64, hash string) error {
-	return r.Try(func(tx *records.Tx) error { return tx.Recovery().SettleUnknownTx(payment, hash) })
+	return r.Try(func(tx *records.Tx) error { return tx.Recovery().SettleUnknownTx(hash, payment) })
 }
 
 func resume(r *Rig, id chain.ID, account string, at records.Resumption) error {
