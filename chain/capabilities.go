@@ -167,9 +167,9 @@ type Batcher interface {
 	// BatchTo returns the payee that a batch of an asset has itself (Payment.To), such as a contract.
 	// It asks no node.
 	BatchTo(asset Asset) string
-	// Alone reports which payments must not share a transaction, because their payees may disturb
+	// Separate reports which payments must not share a transaction, because their payees may disturb
 	// others or need a plain transfer.
-	Alone(ctx context.Context, pays []Payment) ([]bool, error)
+	Separate(ctx context.Context, pays []Payment) ([]bool, error)
 	// Allowed reports whether a batch of the account may move an amount of an asset now. Where it may
 	// not, an Allow payment of the account comes first.
 	Allowed(ctx context.Context, account string, asset Asset, amount Amount) (bool, error)

@@ -81,11 +81,11 @@ func (tx Recovery) AcceptUnknownTx(id chain.ID, account, hash, why string) error
 }
 
 // SettleUnknownTx records that an unknown transaction of the payments' account paid them: the one
-// that it made or, of a batch, each by its place; zero for none of ours. The payments get slots with
-// the transaction as their attempt, and are paid permanently. The caller must verify payees and
-// amounts. Slots that the final transaction excludes become void first. ErrConflict: the account is
-// not stopped, or the transaction is none of its UnknownTxs or failed. Also: a payment is not queued
-// or held, or a slot of it is not decided.
+// that it made or, of a batch, each by its place; zero for none of ours. The payments get slots
+// with the transaction as their attempt, and are paid permanently. The caller must verify payees
+// and amounts. Slots that the final transaction excludes become void first. ErrConflict: the
+// account is not stopped, or the transaction is none of its UnknownTxs or failed. Also: a payment
+// is not queued or held, or a slot of it is not decided.
 func (tx Recovery) SettleUnknownTx(hash string, payments ...uint64) error {
 	return sqlstore.Doing(tx.settleUnknownTx(hash, payments), "settling payments %v by %s", payments, hash)
 }

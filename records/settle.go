@@ -239,8 +239,8 @@ func (r paidRow) onlyPaid() bool {
 
 // SettlePaidPrefix settles own transactions in final blocks of a chain as SettlePaid and
 // MarkSettled do, many at a time: from the beginning of the list up to the first from which
-// something else follows than that open slots are paid. It returns the slots that it settled, and of
-// how many transactions; the caller settles the next transaction itself. ErrNotFinal as of
+// something else follows than that open slots are paid. It returns the slots that it settled, and
+// of how many transactions; the caller settles the next transaction itself. ErrNotFinal as of
 // SettlePaid.
 func (tx Slots) SettlePaidPrefix(id chain.ID, list []OwnTx) (paid []Slot, settled int, err error) {
 	for settled < len(list) {

@@ -209,8 +209,8 @@ func (c chosen) refusedBy(ctx context.Context, id chain.ID, check Check) (at int
 	return -1, claim, "", nil
 }
 
-// wasSigned reports whether something was signed at a slot before. The sign-guard decides whether it
-// was the same.
+// wasSigned reports whether something was signed at a slot before. The sign-guard decides whether
+// it was the same.
 func (s *Signer) wasSigned(ctx context.Context, id chain.ID, at chain.Slot) (bool, error) {
 	list, err := s.guard.SignedAt(ctx, id, at.Account, at.Nonce)
 	return slices.ContainsFunc(list, func(w signguard.Signed) bool { return w.Branch == at.Branch }), err

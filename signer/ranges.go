@@ -38,7 +38,8 @@ func checkTexts(list ...string) error {
 // maxPayments bounds the payments of one call's orders.
 const maxPayments = 4096
 
-// checkSlots refuses orders at numbers that no ledger has, and more payments than one call may have.
+// checkSlots refuses orders at numbers that no ledger has, and more payments than one call may
+// have.
 func checkSlots(orders []chain.Order) error {
 	payments := 0
 	for _, o := range orders {

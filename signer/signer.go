@@ -266,8 +266,8 @@ func digests(rules chain.Rules, orders []chain.Order) (list [][]byte, refused er
 	return list, nil
 }
 
-// checkPayments refuses a batch that names a payment twice or makes other payments than payouts, and
-// a payment whose source could be mistaken for its label.
+// checkPayments refuses a batch that names a payment twice or makes other payments than payouts,
+// and a payment whose source could be mistaken for its label.
 func checkPayments(all chain.Payment) error {
 	seen := map[uint64]bool{}
 	for _, p := range all.All() {

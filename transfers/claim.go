@@ -15,8 +15,8 @@ func ClaimOf(q records.Payment, t records.Transfer) chain.Claim {
 	return c
 }
 
-// BatchPayment returns the payment of a number as its chain's adapter takes it, with the most that it
-// may cost: that of a batch has its payments as members, and the payee of batches of its asset.
+// BatchPayment returns the payment of a number as its chain's adapter takes it, with the most that
+// it may cost: that of a batch has its payments as members, and the payee of batches of its asset.
 func BatchPayment(c chain.Chain, s records.OpenSlot, maxFee chain.Amount) chain.Payment {
 	if len(s.Members) == 0 {
 		return ChainPayment(s.Payment, maxFee)

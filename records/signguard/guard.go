@@ -146,8 +146,8 @@ func storeSignatures(ctx context.Context, t session, id chain.ID, fresh []Signat
 	return errors.Join(err, fmt.Errorf("%w: %d of %d signatures were written", ErrRefused, n, len(fresh)))
 }
 
-// signedAt returns what was first signed at the numbers of a group, which is not empty: the payments
-// of each number's transaction, in order.
+// signedAt returns what was first signed at the numbers of a group, which is not empty: the
+// payments of each number's transaction, in order.
 func signedAt(ctx context.Context, t session, id chain.ID, group []Signature) (map[uint64][]guardRow, error) {
 	signed, at := make(map[uint64][]guardRow, len(group)), group[0].Slot
 	return signed, sqlstore.InGroups(numbersOf(group), func(set string, in []any, _ int) error {

@@ -81,7 +81,7 @@ func (g *Guard) make(ctx context.Context) error {
 		if err := g.identify(ctx, t); err != nil {
 			return err
 		}
-		if err := g.addPlaces(ctx, t); err != nil {
+		if err := g.addPlaceColumn(ctx, t); err != nil {
 			return err
 		}
 		if _, err := t.exec(ctx, guardSchema); err != nil {
@@ -109,9 +109,9 @@ func prepareServer(ctx context.Context, t session) error {
 	return nil
 }
 
-// addPlaces gives the signatures of earlier versions, one at each number, their place: several may
-// stand at a number now. Versions before authorizations lack the cause too.
-func (g *Guard) addPlaces(ctx context.Context, t session) error {
+// addPlaceColumn gives the signatures of earlier versions, one at each number, their place: several
+// may stand at a number now. Versions before authorizations lack the cause too.
+func (g *Guard) addPlaceColumn(ctx context.Context, t session) error {
 	before, err := g.columns(ctx, t, "guard")
 	if err != nil || len(before) == 0 || slices.Contains(before, "place") {
 		return err

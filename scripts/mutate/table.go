@@ -8,7 +8,7 @@ import (
 // table is every mutant.
 func table() []mutant {
 	return slices.Concat(
-		schema(), paymentRules(), storeRules(), guardRules(), custodyRules(), signatureRules(), policyRules(), signerRules(), watcherRules(), payerRules(), checkRules(), feeRules(), bookRules(), edgeRules(), operateRules(), sourceRules(), exchangeRules(),
+		schema(), paymentRules(), storeRules(), guardRules(), custodyRules(), signatureRules(), policyRules(), signerRules(), batchRules(), watcherRules(), payerRules(), checkRules(), feeRules(), bookRules(), edgeRules(), operateRules(), sourceRules(), exchangeRules(),
 	)
 }
 
@@ -23,13 +23,13 @@ func schema() []mutant {
 	list = append(list, triggers("postgres", guardFiles("postgres"), "DROP TRIGGER %[1]s ON %[2]s;")...)
 	list = append(list, triggers("postgres", truncateFiles(), "DROP TRIGGER %[1]s ON %[2]s;")...)
 	for _, engine := range []string{"sqlite", "postgres"} {
-		for _, i := range indexes {
+		for _, i := range slices.Concat(indexes, engineIndexes[engine]) {
 			list = append(list, mutant{
 				name: engine + " " + i.name, rule: "unique index " + i.name, file: "records/migrations/" + i.file,
 				anchor: "CREATE UNIQUE INDEX " + i.name + " ON", new: "DROP INDEX " + i.name + ";", suite: constraints(engine),
 			})
 		}
-		for _, c := range clauses {
+		for _, c := range slices.Concat(clauses, engineClauses[engine]) {
 			list = append(list, mutant{
 				name: engine + " " + c.name, rule: c.rule(), file: "records/migrations/" + c.file, old: c.old, new: c.new, suite: constraints(engine),
 			})
@@ -41,12 +41,17 @@ func schema() []mutant {
 // guardFiles are the files of an engine's triggers with their names, each behind its table's.
 func guardFiles(engine string) map[string]map[string][]string {
 	at := func(file string) string { return "records/migrations/" + engine + "/" + file }
+	slots, placed := []string{"no_delete", "outcome", "start"}, []string{"binding", "members"}
+	if engine == "sqlite" { // which had to make the table anew
+		slots, placed = nil, append(placed, slots...)
+	}
 	return map[string]map[string][]string{
+		at("0170_batches.sql"): {"slots": placed},
 		at("0002_guards.sql"): {
 			"attempts": {"no_update", "no_delete", "open"}, "history": {"no_update", "no_delete"}, "lineages": {"no_update", "no_delete"},
 			"bindings": {"no_update", "no_delete"}, "transfers": {"no_delete", "identity", "seen", "owed"},
 			"payments": {"no_delete", "cause", "frozen", "arrows", "gen", "bound", "freed", "paid", "void"},
-			"slots":    {"no_delete", "binding", "outcome", "start"}, "accounts": {"no_delete", "identity", "lineage"}, "blocks": {"final"}, "cursors": {"final"},
+			"slots":    slots, "accounts": {"no_delete", "identity", "lineage"}, "blocks": {"final"}, "cursors": {"final"},
 		},
 		at("0004_cancel_guards.sql"):    {"cancels": {"no_update", "no_delete"}},
 		at("0007_swept_guards.sql"):     {"swept": {"no_update", "no_delete"}},
@@ -88,7 +93,27 @@ func triggers(engine string, files map[string]map[string][]string, drop string) 
 // indexes are the unique indexes that have a name, by the file that makes them last.
 var indexes = []struct{ name, file string }{
 	{"blocks_line", "0001_init.sql"}, {"bindings_address", "0001_init.sql"}, {"bindings_label", "0001_init.sql"}, {"payments_once", "0001_init.sql"},
-	{"payments_received_once", "0001_init.sql"}, {"payments_gas_once", "0001_init.sql"}, {"slots_live", "0001_init.sql"}, {"payments_sweep_once", "0040_pools.sql"},
+	{"payments_received_once", "0001_init.sql"}, {"payments_gas_once", "0001_init.sql"}, {"payments_sweep_once", "0040_pools.sql"},
+}
+
+// engineIndexes are those that each engine has in another file.
+var engineIndexes = map[string][]struct{ name, file string }{
+	"sqlite":   {{"slots_live", "sqlite/0170_batches.sql"}, {"payments_allow_once", "sqlite/0170_batches.sql"}},
+	"postgres": {{"slots_live", "0001_init.sql"}, {"payments_allow_once", "postgres/0170_batches.sql"}},
+}
+
+// engineClauses are those of tables that SQLite had to make anew.
+var engineClauses = map[string][]clause{
+	"sqlite":   append(slotClauses("sqlite/0170_batches.sql"), clause{"slots primary key", "sqlite/0170_batches.sql", "PRIMARY KEY (chain, account, lineage, number, place), ", ""}),
+	"postgres": append(slotClauses("0001_init.sql"), clause{"slots primary key", "postgres/0170_batches.sql", ", ADD PRIMARY KEY (chain, account, lineage, number, place)", ""}),
+}
+
+func slotClauses(file string) []clause {
+	return []clause{
+		{"slots unique generation", file, ", UNIQUE (payment_id, gen),", ","},
+		{"slots state", file, " CHECK (state IN ('open','paid','void','forked'))", ""},
+		{"slots decided by a block", file, ",\n  CHECK ((state IN ('paid','void')) = (block_hash <> '')));", ");"},
+	}
 }
 
 // clause is a constraint inside a table's definition.
@@ -101,7 +126,6 @@ var clauses = []clause{
 	{"accounts unique key path", "0001_init.sql", ", UNIQUE (chain, key_path));", ");"},
 	{"bindings unique owner", "0001_init.sql", "UNIQUE (network, type, owner), ", ""},
 	{"bindings unique index", "0001_init.sql", "UNIQUE (chain, path_index),", ""},
-	{"slots unique generation", "0001_init.sql", ", UNIQUE (payment_id, gen),", ","},
 	{"attempts unique hash", "0001_init.sql", "PRIMARY KEY (chain, account, lineage, number, seq), UNIQUE (chain, hash),", "PRIMARY KEY (chain, account, lineage, number, seq),"},
 	{"attempts unique seq", "0001_init.sql", "PRIMARY KEY (chain, account, lineage, number, seq), UNIQUE (chain, hash),", "UNIQUE (chain, hash),"},
 	{"cancels unique hash", "0003_cancels.sql", ", UNIQUE (chain, hash),", ","},
@@ -119,8 +143,6 @@ var clauses = []clause{
 	{"payments state", "0001_init.sql", " CHECK (state IN ('queued','bound','paid','held','void'))", ""},
 	{"payments with a transfer", "0001_init.sql", "CHECK ((purpose IN ('sweep','gas')) = (transfer_id IS NULL)), ", ""},
 	{"payments paid by a transaction", "0001_init.sql", ", CHECK ((state = 'paid') = (tx <> '')));", ");"},
-	{"slots state", "0001_init.sql", " CHECK (state IN ('open','paid','void','forked'))", ""},
-	{"slots decided by a block", "0001_init.sql", ",\n  CHECK ((state IN ('paid','void')) = (block_hash <> '')));", ");"},
 	{"attempts kind", "0001_init.sql", " CHECK (kind IN ('pay','replace','cancel'))", ""},
 	{"effects ok", "0087_own_txs_by_number.sql", " CHECK (ok IN (0,1))", ""},
 	{"effects void", "0087_own_txs_by_number.sql", " CHECK (void IN (0,1) AND (void = 0 OR ok = 0))", ""},

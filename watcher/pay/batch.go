@@ -10,13 +10,23 @@ import (
 	"gatewayd/records"
 )
 
-// batched divides the payments that may leave into transactions, in the order of service: payouts of
-// one asset share one where the ledger can make several at a time. A payout that waits for others
-// is left out, until its turn or until there are enough. What failed before, and what the ledger
-// wants alone, goes alone.
-func (p *payer) batched(ctx context.Context, a records.Account, leaving []records.Payment) (groups [][]records.Payment, err error) {
-	ledger := chain.CapabilitiesOf(p.chain).Batches
-	together, err := p.sharing(ctx, ledger, leaving)
+// batching divides payments of an account that may leave into transactions: payouts of one asset
+// share one where the ledger can make several at a time.
+type batching struct {
+	payer   *payer
+	ledger  chain.Batcher // nil: it makes each by itself
+	account records.Account
+}
+
+func batchingOf(p *payer, a records.Account) batching {
+	return batching{p, chain.CapabilitiesOf(p.chain).Batches, a}
+}
+
+// divide returns the payments of each transaction, in the order of service. A payout that waits for
+// others is left out until its time has come or there are enough. What failed before, and what the
+// ledger wants by itself, shares no transaction.
+func (b batching) divide(ctx context.Context, leaving []records.Payment) (groups [][]records.Payment, err error) {
+	together, err := b.sharing(ctx, leaving)
 	if err != nil {
 		return nil, err
 	}
@@ -27,100 +37,99 @@ func (p *payer) batched(ctx context.Context, a records.Account, leaving []record
 		}
 	}
 	for asset, list := range shared {
-		if shared[asset], err = p.mayShare(ctx, ledger, a, list); err != nil {
+		if may, err := b.mayShare(ctx, list); err != nil {
 			return nil, err
+		} else if !may {
+			delete(shared, asset)
 		}
 	}
-	open := map[chain.Asset]int{} // the group of each asset that has room
+	last := map[chain.Asset]int{} // the newest group of each asset
 	for i, q := range leaving {
-		if !together[i] || shared[q.Asset] == nil {
+		list := shared[q.Asset]
+		at, has := last[q.Asset]
+		switch {
+		case !together[i] || list == nil:
 			groups = append(groups, []records.Payment{q})
-			continue
+		case !b.ripe(list):
+		case has && len(groups[at]) < b.ledger.MaxBatch(q.Asset):
+			groups[at] = append(groups[at], q)
+		default:
+			last[q.Asset], groups = len(groups), append(groups, []records.Payment{q})
 		}
-		if !p.ripe(ledger, shared[q.Asset]) {
-			continue
-		}
-		at, has := open[q.Asset]
-		if !has || len(groups[at]) == ledger.MaxBatch(q.Asset) {
-			at = len(groups)
-			open[q.Asset], groups = at, append(groups, nil)
-		}
-		groups[at] = append(groups[at], q)
 	}
 	return groups, nil
 }
 
 // sharing reports which payments may share a transaction with others.
-func (p *payer) sharing(ctx context.Context, ledger chain.Batcher, leaving []records.Payment) ([]bool, error) {
+func (b batching) sharing(ctx context.Context, leaving []records.Payment) ([]bool, error) {
 	together := make([]bool, len(leaving))
-	if ledger == nil {
-		return together, nil
-	}
 	var at []int
 	var pays []chain.Payment
 	for i, q := range leaving {
-		if q.Purpose == chain.Credit && q.Gen == 0 && q.PayeeLabel == "" && ledger.MaxBatch(q.Asset) > 1 {
+		if b.ledger != nil && q.Purpose == chain.Credit && q.Gen == 0 && q.PayeeLabel == "" && b.ledger.MaxBatch(q.Asset) > 1 {
 			at, pays = append(at, i), append(pays, chain.Payment{ID: q.ID, Purpose: q.Purpose, Asset: q.Asset, To: q.Payee, Amount: q.Amount})
 		}
 	}
 	if len(pays) == 0 {
 		return together, nil
 	}
-	alone, err := ledger.Alone(ctx, pays)
+	separate, err := b.ledger.Separate(ctx, pays)
 	if err != nil {
-		return nil, fmt.Errorf("asking which payees are paid alone: %w", err)
+		return nil, fmt.Errorf("asking which payees share no transaction: %w", err)
 	}
 	for i, n := range at {
-		together[n] = !alone[i]
+		together[n] = !separate[i]
 	}
 	return together, nil
 }
 
-// mayShare returns the payments of an asset that share transactions, none when they cannot now: the
-// account has not allowed the ledger's batches to move the asset yet, which is ordered here.
-func (p *payer) mayShare(ctx context.Context, ledger chain.Batcher, a records.Account, list []records.Payment) ([]records.Payment, error) {
-	if len(list) == 1 && p.ripe(ledger, list) {
-		return nil, nil
+// mayShare reports whether payments of an asset can share transactions now. If the account has not
+// allowed the ledger's batches to move the asset yet, that is ordered here.
+func (b batching) mayShare(ctx context.Context, list []records.Payment) (bool, error) {
+	if len(list) == 1 && b.ripe(list) {
+		return false, nil
 	}
 	var sum chain.Amount
 	for _, q := range list {
 		var err error
 		if sum, err = sum.Add(q.Amount); err != nil {
-			return nil, err
+			return false, err
 		}
 	}
 	asset := list[0].Asset
-	allowed, err := ledger.Allowed(ctx, a.Account, asset, sum)
+	allowed, err := b.ledger.Allowed(ctx, b.account.Account, asset, sum)
 	if err != nil {
-		return nil, fmt.Errorf("asking whether batches may move %s: %w", asset, err)
+		return false, fmt.Errorf("asking whether batches may move %s: %w", asset, err)
 	}
 	if allowed {
-		return list, nil
+		return true, nil
 	}
-	err = p.deps.Store.Update(ctx, func(tx *records.Tx) error {
+	err = b.payer.deps.Store.Update(ctx, func(tx *records.Tx) error {
 		_, err := tx.Payments().Queue(records.Payment{
-			Purpose: chain.Allow, Network: a.Network, Chain: p.id, Account: a.Account, Asset: asset, Payee: ledger.BatchTo(asset),
+			Purpose: chain.Allow, Network: b.account.Network, Chain: b.payer.id, Account: b.account.Account, Asset: asset, Payee: b.ledger.BatchTo(asset),
 		})
 		return err
 	})
 	if errors.Is(err, records.ErrConflict) { // it is on its way
 		err = nil
 	}
-	return nil, err
+	return false, err
 }
 
 // ripe reports whether payments of an asset leave now: they fill a transaction, or one of them has
 // waited long enough for others.
-func (p *payer) ripe(ledger chain.Batcher, list []records.Payment) bool {
-	return len(list) >= ledger.MaxBatch(list[0].Asset) || slices.ContainsFunc(list, func(q records.Payment) bool {
-		return p.deps.Now().Sub(q.CreatedAt) >= ledger.BatchWait()
+func (b batching) ripe(list []records.Payment) bool {
+	return len(list) >= b.ledger.MaxBatch(list[0].Asset) || slices.ContainsFunc(list, func(q records.Payment) bool {
+		return b.payer.deps.Now().Sub(q.CreatedAt) >= b.ledger.BatchWait()
 	})
 }
 
-// mostOf is the number of payments of an asset that are bound at once, at most.
-func (p *payer) mostOf(asset chain.Asset, free int) int {
-	if ledger := chain.CapabilitiesOf(p.chain).Batches; ledger != nil && ledger.MaxBatch(asset) > 1 {
-		free *= ledger.MaxBatch(asset)
+// atOnce bounds the payments of an asset that are bound at once to so many free numbers.
+type atOnce func(asset chain.Asset, free int) int
+
+func (b batching) atOnce(asset chain.Asset, free int) int {
+	if b.ledger != nil && b.ledger.MaxBatch(asset) > 1 {
+		free *= b.ledger.MaxBatch(asset)
 	}
 	return min(free, MaxGroup)
 }

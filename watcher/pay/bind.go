@@ -29,7 +29,7 @@ func (p *payer) bind(ctx context.Context, a records.Account, cur records.Cursor,
 		leaving, err := p.authorized(ctx, a, cur, chosen)
 		var groups [][]records.Payment
 		if err == nil {
-			groups, err = p.batched(ctx, a, leaving)
+			groups, err = batchingOf(p, a).divide(ctx, leaving)
 		}
 		if err == nil && len(groups) > 0 {
 			err = p.bindChosen(ctx, groups)
@@ -84,7 +84,7 @@ func (p *payer) chooseNext(ctx context.Context, a records.Account, cur records.C
 	if priced, err := t.funds.reserve(ctx, unmined); err != nil || !priced {
 		return nil, t, err
 	}
-	if chosen, err = choose(ctx, waiting, t, unmined, maxUnmined, p.mostOf); err != nil {
+	if chosen, err = choose(ctx, waiting, t, unmined, maxUnmined, batchingOf(p, a).atOnce); err != nil {
 		return nil, t, err
 	}
 	return chosen, t, p.deferAll(ctx, a, cur, t.deferrals)

@@ -39,7 +39,7 @@ func (p *payer) readQueue(tx *records.Tx, a records.Account, room int, over map[
 		}
 		q[class] = map[chain.Asset][]records.Payment{}
 		for _, asset := range assets {
-			if q[class][asset], err = p.readAsset(tx, gate, a, class, asset, p.mostOf(asset, room), over); err != nil {
+			if q[class][asset], err = p.readAsset(tx, gate, a, class, asset, batchingOf(p, a).atOnce(asset, room), over); err != nil {
 				return nil, err
 			}
 		}
@@ -111,12 +111,12 @@ func (p *payer) tokensOf(network string, asset chain.Asset) (tokens []string, so
 // then receives. Receives of an asset that a user's payment waits for go with the users' payments.
 // The others get their share and no more, even without competition: on a ledger that links an
 // account's blocks a bound payment precedes every later credit. Of an asset whose payouts share
-// transactions, there may be more of them than numbers (mostOf).
-func choose(ctx context.Context, q queue, t *fundsCheck, unmined []records.OpenSlot, maxUnmined int, mostOf func(chain.Asset, int) int) ([]records.Payment, error) {
+// transactions, there may be more of them than numbers (most).
+func choose(ctx context.Context, q queue, t *fundsCheck, unmined []records.OpenSlot, maxUnmined int, most atOnce) ([]records.Payment, error) {
 	free := min(maxUnmined-len(unmined), MaxGroup)
 	room := free
 	for asset := range q[records.ClassUser] {
-		room = max(room, mostOf(asset, free))
+		room = max(room, most(asset, free))
 	}
 	users, err := t.affordable(ctx, roundRobin(q[records.ClassUser], room))
 	if err != nil {

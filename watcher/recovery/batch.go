@@ -31,8 +31,8 @@ func (r *Recovery) matchBatch(ctx context.Context, f UnknownTx) (UnknownTx, erro
 }
 
 // choose finds a payment that is not taken for each payment that a transaction made, by place; zero
-// where nothing was paid, or nothing of ours fits. all reports whether everything that was paid fits
-// one of ours.
+// where nothing was paid, or nothing of ours fits. all reports whether everything that was paid
+// fits one of ours.
 func (f UnknownTx) choose(taken map[uint64]bool) (payments []uint64, all bool) {
 	members := f.Batch
 	if len(members) == 0 {

@@ -40,6 +40,7 @@ type Chain struct {
 	left      map[uint64]*block // by height, what a rollback removed last
 	dropped   []*tx             // dropped, and alive in some node's memory: Gossip brings them back
 	rejecting map[string]bool
+	separate  map[string]bool // payees that share no transaction
 	hiding    map[string]bool // rejecting payees that no estimate shows
 	held      map[string]bool // accounts whose transactions no block takes
 	owned     map[string]bool
@@ -89,6 +90,7 @@ func New(cfg Config) *Chain {
 		left:      make(map[uint64]*block),
 		rejecting: make(map[string]bool),
 		hiding:    make(map[string]bool),
+		separate:  make(map[string]bool),
 		held:      make(map[string]bool),
 		owned:     make(map[string]bool),
 		calls:     make(map[Call]int),

@@ -437,23 +437,45 @@ func Send(ctx context.Context, c chain.Chain, a chain.Attempt) error {
 func (c *Chain) MaxUnmined() int { return c.cfg.MaxUnmined }
 
 // MaxBatch is the configured bound, for every asset.
-func (c *Chain) MaxBatch(chain.Asset) int { return c.cfg.Batch }
+func (c *Chain) MaxBatch(chain.Asset) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cfg.Batch
+}
 
 // BatchWait is the configured one.
-func (c *Chain) BatchWait() time.Duration { return c.cfg.BatchWait }
+func (c *Chain) BatchWait() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cfg.BatchWait
+}
+
+// SetBatch lets one transaction make so many payments from now on, which wait so long for others.
+func (c *Chain) SetBatch(most int, wait time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cfg.Batch, c.cfg.BatchWait = most, wait
+}
 
 // BatchTo is the place that would be the contract's.
 func (c *Chain) BatchTo(chain.Asset) string { return Address(c.cfg.ID, "batches") }
 
-// Alone reports the payees that reject payments, as far as estimates show it.
-func (c *Chain) Alone(_ context.Context, pays []chain.Payment) ([]bool, error) {
+// Separate reports the payees of KeepSeparate.
+func (c *Chain) Separate(_ context.Context, pays []chain.Payment) ([]bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	alone := make([]bool, len(pays))
+	separate := make([]bool, len(pays))
 	for i, p := range pays {
-		alone[i] = c.rejecting[p.To] && !c.hiding[p.To]
+		separate[i] = c.separate[p.To]
 	}
-	return alone, nil
+	return separate, nil
+}
+
+// KeepSeparate makes payments to an account share no transaction.
+func (c *Chain) KeepSeparate(account string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.separate[account] = true
 }
 
 // Allowed reports whether a token was allowed; the linked ledger needs no leave.

@@ -71,7 +71,7 @@ func testGroups(t *testing.T, url string) {
 // more.
 func bindGroup(r *Rig, ids []uint64, held uint64) (slots []records.Slot) {
 	r.Do(func(tx *records.Tx) error {
-		bound, waits, err := tx.Slots().BindAll(alone(ids), grouped-2)
+		bound, waits, err := tx.Slots().BindAll(singles(ids), grouped-2)
 		require.NoError(r.T, err)
 		require.Len(r.T, bound, grouped-2)
 		require.ErrorIs(r.T, waits[held], records.ErrWaits)
@@ -97,8 +97,8 @@ func bindGroup(r *Rig, ids []uint64, held uint64) (slots []records.Slot) {
 	return slots
 }
 
-// alone is each payment as a transaction of its own.
-func alone(ids []uint64) (batches [][]uint64) {
+// singles is each payment as a transaction of its own.
+func singles(ids []uint64) (batches [][]uint64) {
 	for _, id := range ids {
 		batches = append(batches, []uint64{id})
 	}
@@ -107,7 +107,7 @@ func alone(ids []uint64) (batches [][]uint64) {
 
 func bindBoth(r *Rig, ids ...uint64) (bound []records.Slot, waits map[uint64]error, err error) {
 	err = r.Try(func(tx *records.Tx) (err error) {
-		bound, waits, err = tx.Slots().BindAll(alone(ids), 2*grouped)
+		bound, waits, err = tx.Slots().BindAll(singles(ids), 2*grouped)
 		return err
 	})
 	return bound, waits, err

@@ -1,0 +1,296 @@
+package watcher
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/internal/testing/chaintest"
+	"gatewayd/records"
+	"gatewayd/transfers"
+	"gatewayd/watcher/pay"
+)
+
+// batchRig is a gateway whose payouts share transactions, with the allowance that this needs.
+func batchRig(t *testing.T, most int, wait time.Duration) *rig {
+	t.Helper()
+	r := setup(t)
+	r.eth.SetBatch(most, 0)
+	r.payouts(2)
+	r.rest()
+	r.eth.SetBatch(most, wait)
+	return r
+}
+
+// payouts orders withdrawals to payees of their own.
+func (r *rig) payouts(n int) (hashes []string) {
+	r.t.Helper()
+	owner, _ := r.user()
+	for range n {
+		r.users++
+		hashes = append(hashes, r.withdraw(owner, r.eth.Address(fmt.Sprintf("payee %d", r.users)), 1000))
+	}
+	return hashes
+}
+
+// sizes counts the batches in the source chain by the number of their payments; plain ones of the
+// hot account count as 1.
+func (r *rig) sizes() map[int]int {
+	r.t.Helper()
+	byTx := map[string]int{}
+	r.view(func(tx *records.Tx) error {
+		list, err := tx.Transfers().Where(`WHERE direction = 'withdrawal' ORDER BY id`)
+		for _, t := range list {
+			payments, err := tx.Payments().Of(t.ID)
+			if err != nil {
+				return err
+			}
+			for _, p := range payments {
+				if p.Purpose == chain.Credit && p.State == records.Paid {
+					byTx[p.Tx]++
+				}
+			}
+		}
+		return err
+	})
+	sizes := map[int]int{}
+	for _, n := range byTx {
+		sizes[n]++
+	}
+	return sizes
+}
+
+func (r *rig) requirePaid(hashes ...string) {
+	r.t.Helper()
+	for _, h := range hashes {
+		p := r.payment(h)
+		require.Equal(r.t, records.Paid, p.State, "%s: %s", h, p.Reason)
+		r.requireHolding(r.eth, p.Payee, usdEth, (1000-fee)*100)
+	}
+}
+
+// TestAllowanceComesFirst: batches move a token only after the account has allowed it, and payouts
+// do not wait for that.
+func TestAllowanceComesFirst(t *testing.T) {
+	r := setup(t)
+	r.eth.SetBatch(50, 0)
+	first := r.payouts(3)
+	r.rest()
+	r.requirePaid(first...)
+	require.Equal(t, map[int]int{1: 3}, r.sizes())
+	allowed, err := r.eth.Allowed(t.Context(), r.net.Hot, usdEth, units(1))
+	require.NoError(t, err)
+	require.True(t, allowed)
+	second := r.payouts(3)
+	r.rest()
+	r.requirePaid(second...)
+	require.Equal(t, map[int]int{1: 3, 3: 1}, r.sizes())
+	r.requireSound()
+}
+
+func TestBatchesAreFilled(t *testing.T) {
+	r := batchRig(t, 4, time.Hour)
+	hashes := r.payouts(11)
+	r.rest()
+	r.requirePaid(hashes...)
+	require.Equal(t, map[int]int{1: 2, 4: 2, 3: 1}, r.sizes(), "the first two paid for the allowance")
+	r.requireSound()
+}
+
+// TestPayoutWaitsForOthers: a payout waits as long as its chain says, and leaves alone when no other
+// has come.
+func TestPayoutWaitsForOthers(t *testing.T) {
+	r := batchRig(t, 50, time.Minute)
+	hash := r.payouts(1)[0]
+	r.rest()
+	require.Equal(t, records.Queued, r.payment(hash).State)
+	r.now = r.now.Add(time.Minute)
+	r.rest()
+	r.requirePaid(hash)
+
+	early := r.payouts(1)[0]
+	r.rest()
+	r.now = r.now.Add(30 * time.Second)
+	late := r.payouts(1)[0]
+	r.rest()
+	require.Equal(t, records.Queued, r.payment(late).State)
+	r.now = r.now.Add(30 * time.Second)
+	r.rest()
+	r.requirePaid(early, late)
+	require.Equal(t, r.payment(early).Tx, r.payment(late).Tx, "the first takes the others along")
+	r.requireSound()
+}
+
+// TestFailedInABatchGoesAlone: one payee who takes nothing costs the others of its batch nothing. It
+// is tried once more by itself, and refunded less its fee.
+func TestFailedInABatchGoesAlone(t *testing.T) {
+	r := batchRig(t, 50, 0)
+	owner, _ := r.user()
+	bad := r.eth.Address("refuses")
+	r.eth.RejectUnseen(bad, true)
+	failed := r.withdraw(owner, bad, 1000)
+	others := r.payouts(4)
+	r.rest()
+	r.requirePaid(others...)
+	r.rest()
+	_, made, void := r.eth.Batches()
+	require.Equal(t, []int{4, 1}, []int{made, void})
+	r.requireHolding(r.eth, bad, usdEth, 0)
+	r.requireHolding(r.vite, owner, usd, 1000-fee)
+	payments := r.payments(failed)
+	require.Equal(t, []records.PaymentState{records.VoidPayment, records.Paid}, []records.PaymentState{payments[0].State, payments[1].State})
+	require.Equal(t, 2, payments[0].Gen, "once in the batch, and once alone")
+	r.requireSound()
+}
+
+// TestPaymentsThatShareNoTransaction: labels, payees that the ledger wants by themselves, and what is
+// no payout have transactions of their own.
+func TestPaymentsThatShareNoTransaction(t *testing.T) {
+	r := batchRig(t, 50, 0)
+	owner, _ := r.user()
+	r.order(owner, coin, 1000, chain.Memo{Type: 1, Address: r.eth.Address("exchange"), Label: "777"})
+	r.order(owner, coin, 1000, chain.Memo{Type: 1, Address: r.eth.Address("exchange"), Label: "778"})
+	r.order(owner, coin, 1000, chain.Memo{Type: 1, Address: r.eth.Address("exchange"), Label: ""})
+	for range 2 { // coin that belongs to nobody goes back
+		r.eth.Deposit(r.eth.Address("stranger"), r.net.Shared, chain.Native, units(5000), chain.Memo{Type: -1, Label: "none"})
+	}
+	separate := r.eth.Address("separate")
+	r.eth.KeepSeparate(separate)
+	alone := []string{r.withdraw(owner, separate, 1000), r.withdraw(owner, separate, 1000)}
+	together := r.payouts(2)
+	r.rest()
+	r.rest()
+	r.requirePaid(together...)
+	require.Equal(t, r.payment(together[0]).Tx, r.payment(together[1]).Tx)
+	require.NotEqual(t, r.payment(alone[0]).Tx, r.payment(alone[1]).Tx)
+	batches, made, void := r.eth.Batches()
+	require.Equal(t, []int{1, 2, 0}, []int{batches, made, void})
+	r.requireSound()
+}
+
+// blindChain shows no outcomes of batches.
+type blindChain struct {
+	chain.Chain
+	chain.Batcher
+}
+
+func (c blindChain) Block(ctx context.Context, height uint64) (chain.Block, error) {
+	b, err := c.Chain.Block(ctx, height)
+	for i := range b.OwnTxs {
+		b.OwnTxs[i].Members = nil
+	}
+	return b, err
+}
+
+// TestBatchWithoutOutcomesIsHeld: what a block does not show of a batch is for people, neither paid
+// nor paid again.
+func TestBatchWithoutOutcomesIsHeld(t *testing.T) {
+	r := batchRig(t, 50, 0)
+	r.parts.Chains["eth"] = blindChain{r.eth, r.eth}
+	r.restart()
+	hashes := r.payouts(2)
+	r.rest()
+	for _, h := range hashes {
+		p := r.payment(h)
+		require.Equal(t, []any{records.HeldPayment, records.ReasonPayoutDiffers}, []any{p.State, p.Reason})
+		r.requireHolding(r.eth, p.Payee, usdEth, (1000-fee)*100)
+	}
+}
+
+// TestHeldInABatchHoldsNoOther: a payment that the signer holds after it was bound in a batch leaves
+// its number at once, because others share it.
+func TestHeldInABatchHoldsNoOther(t *testing.T) {
+	r := batchRig(t, 50, 0)
+	verdicts := claimVerdicts{}
+	held, behind := r.heldPayout(verdicts)
+	require.Equal(t, r.slotOf(held).Nonce, r.slotOf(behind).Nonce)
+	r.rest()
+	require.Less(t, r.now.Sub(r.payment(held).ChangedAt), pay.LeaveHeldAfter)
+	require.Equal(t, records.HeldPayment, r.payment(held).State)
+	r.requirePaid(behind)
+	r.requireSound()
+}
+
+func (r *rig) slotOf(hash string) (s records.Slot) {
+	r.t.Helper()
+	p := r.payment(hash)
+	r.view(func(tx *records.Tx) error {
+		slots, err := tx.Slots().Of(p.ID)
+		require.NotEmpty(r.t, slots)
+		s = slots[len(slots)-1]
+		return err
+	})
+	return s
+}
+
+// TestUnknownBatchIsSettled: restored records settle a batch that the sign-guard and the ledger know,
+// each payment by its place, and only when all of it fits.
+func TestUnknownBatchIsSettled(t *testing.T) {
+	for name, missing := range map[string]bool{"all": false, "one is missing": true} {
+		t.Run(name, func(t *testing.T) {
+			r := batchRig(t, 50, 0)
+			r.setChannel(records.Withdrawal, "MAINTAIN")
+			hashes := r.payouts(3)
+			r.run(finality + 3)
+			order := chain.Payment{ID: r.payment(hashes[2]).ID, Purpose: chain.Batch, Asset: usdEth, To: r.eth.BatchTo(usdEth)}
+			for _, h := range []string{hashes[2], hashes[0], hashes[1]} {
+				p := r.payment(h)
+				m := chain.Payment{ID: p.ID, Purpose: chain.Credit, Asset: usdEth, To: p.Payee, Amount: p.Amount}
+				order.Members = append(order.Members, m)
+				order.Amount, _ = order.Amount.Add(p.Amount)
+				verdicts, err := r.parts.Signer.Authorize(t.Context(), "eth", transfers.ClaimOf(p, r.transfer(h)))
+				require.NoError(t, err)
+				require.Equal(t, chain.Authorized, verdicts[0].State)
+			}
+			if missing {
+				order.Members[1].Amount, order.Members[2].Amount = units(5), units((2000-2*fee)*100-5)
+			}
+			r.sendSigned(order, missing)
+			r.run(finality + 3)
+			require.Equal(t, records.AccountHalted, r.account("eth", r.net.Hot).State)
+
+			ops := r.operatorRecovery()
+			done, err := ops.SettleAll(t.Context(), "eth", r.net.Hot, 0)
+			require.NoError(t, err)
+			if missing {
+				require.Empty(t, done)
+				require.Error(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0))
+				f := r.unknownTx(ops, "eth", r.net.Hot)
+				require.NoError(t, ops.Accept(t.Context(), "eth", r.net.Hot, f.Tx, "two were paid otherwise", 0))
+				require.Equal(t, []records.PaymentState{records.Queued, records.Queued, records.Paid},
+					[]records.PaymentState{r.payment(hashes[0]).State, r.payment(hashes[1]).State, r.payment(hashes[2]).State})
+				require.NoError(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0))
+				return
+			}
+			require.Len(t, done, 3)
+			require.NoError(t, ops.Resume(t.Context(), "eth", r.net.Hot, 0))
+			r.setChannel(records.Withdrawal, "OPEN")
+			r.rest()
+			r.requirePaid(hashes...)
+			r.requireSound()
+		})
+	}
+}
+
+// sendSigned has an order signed at the hot account's next number and sent, past the records; a
+// foreign one past the sign-guard too.
+func (r *rig) sendSigned(order chain.Payment, foreign bool) {
+	r.t.Helper()
+	slot := chain.Slot{Account: r.net.Hot, Key: "hot", Nonce: r.account("eth", r.net.Hot).Next}
+	if foreign {
+		a, err := chaintest.Sign(r.t.Context(), r.eth, chaintest.NoKeys{}, slot, order, nil)
+		require.NoError(r.t, err)
+		require.NoError(r.t, chaintest.Send(r.t.Context(), r.eth, a))
+		return
+	}
+	a, err := r.eth.Prepare(r.t.Context(), slot, order, nil)
+	require.NoError(r.t, err)
+	signed, err := r.parts.Signer.Sign(r.t.Context(), "eth", chain.Order{Slot: slot, Payment: order, Unsigned: a.Raw})
+	require.NoError(r.t, err)
+	a.Hash, a.Raw = signed[0].Hash, signed[0].Raw
+	require.NoError(r.t, chaintest.Send(r.t.Context(), r.eth, a))
+}
