@@ -57,6 +57,17 @@ func TestSlotOfSeveralPayments(t *testing.T) {
 		require.NoError(t, allow(batch(10, 1)))
 		require.NoError(t, allow(batch(7, 1, 2, 3)), "the bytes that were signed may be signed again: at most one can stand in the chain")
 
+		linked := func(number, payment uint64, place int) signguard.Signature {
+			return signguard.Signature{Slot: chain.Slot{Account: "linked", Branch: 1, Nonce: number}, Place: place, Digest: "pay", PaymentID: payment, Receive: true}
+		}
+		require.NoError(t, g.Allow(t.Context(), "vite", linked(1, 21, 0), linked(1, 22, 1), linked(2, 23, 0)))
+		require.NoError(t, g.Decide(t.Context(), []signguard.Outcome{{Chain: "vite", Account: "linked", Branch: 1, Number: 1, Member: true}}))
+		for payment, undecided := range map[uint64]bool{21: false, 22: true, 23: true} {
+			is, err := g.Undecided(t.Context(), payment)
+			require.NoError(t, err)
+			require.Equal(t, undecided, is, "what follows a payment of a batch has its own outcome: %d", payment)
+		}
+
 		signed, err := g.SignedAt(t.Context(), "eth", "0xhot", 7)
 		require.NoError(t, err)
 		require.Equal(t, []signguard.Signed{{Digest: "pay", PaymentID: 1}, {Place: 1, Digest: "pay", PaymentID: 2}, {Place: 2, Digest: "pay", PaymentID: 3}}, signed)
