@@ -32,6 +32,8 @@ type Chain struct {
 
 	MaxFeeGwei string // per gas; empty for the default, and where there are no fees
 
+	BatchWait time.Duration // how long a payout waits for others of its transaction; 0: it has its own
+
 	// Settings are the adapter's own, for who knows its kind.
 	Settings interface{ Check() error }
 }
@@ -51,7 +53,7 @@ func (c Config) Chains() (list []Chain) {
 		e = c.withTokens(e)
 		list = append(list, Chain{
 			ID: e.ID, Kind: "ethereum", Source: true, Accounts: e.Accounts, Retired: e.Retired, OnDemand: e.OnDemand, Decimals: ethereum.CoinDecimals, CoinType: ethereum.CoinType,
-			Tokens: e.Tokens, ChainID: e.ChainID, Nodes: e.Nodes, MaxFeeGwei: e.MaxFeeGwei, Settings: e,
+			Tokens: e.Tokens, ChainID: e.ChainID, Nodes: e.Nodes, MaxFeeGwei: e.MaxFeeGwei, BatchWait: e.Batch.Window(), Settings: e,
 		})
 	}
 	for _, v := range c.Vite {
