@@ -15,9 +15,11 @@ type Outgoing struct {
 	Label  string
 	Source string // of a receive: hash of the transfer that it takes in; everything else is empty then
 
-	Payment uint64 // number of the payment, where the transaction carries it; 0: it does not
+	// of a transaction that makes several payments: each of them, in its order. To is the payee of the
+	// transaction itself then, and Amount the sum
+	Members []Outgoing
 
-	Members []Outgoing // of a batch: each payment in it, in order; everything else is empty then
+	Payment uint64 // number of the payment, where the transaction carries it; 0: it does not
 }
 
 // Did reports whether the transaction matches a signed digest without the purpose, which no block

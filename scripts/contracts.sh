@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 home=chain/ethereum/contracts
-names=(TestToken TestFeed FeeToken FreezableToken RebasingToken SilentToken LyingToken BatchPayer Forwarder Rejector)
+names=(Payouts HostilePayee HostileToken TestToken TestFeed FeeToken FreezableToken RebasingToken SilentToken LyingToken BatchPayer Forwarder Rejector)
 
 generate() { # target folder
 	node scripts/solc.js $home/src "$1/abi"

@@ -31,7 +31,7 @@ func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) 
 			return chain.Amount{}, fmt.Errorf("balance of asset %q: %w", asset, err)
 		}
 		question = func(ctx context.Context, n *node) (*uint256.Int, error) {
-			return tokenWord(ctx, n, token, balanceCall(owner))
+			return tokenWord(ctx, n, "latest", token, balanceCall(owner))
 		}
 	}
 	if err := c.checkCommonBlock(ctx); err != nil {
@@ -76,11 +76,12 @@ func nativeBalance(ctx context.Context, n *node, owner common.Address) (*uint256
 	return wireWord(balance), nil
 }
 
-// tokenWord calls a token. A contract that answers anything but one word is none.
-func tokenWord(ctx context.Context, n *node, token common.Address, data []byte) (*uint256.Int, error) {
+// tokenWord calls a token on the state after a block. A contract that answers anything but one word
+// is none.
+func tokenWord(ctx context.Context, n *node, at string, token common.Address, data []byte) (*uint256.Int, error) {
 	var result hexutil.Bytes
 	call := map[string]any{"to": token, "input": hexutil.Bytes(data)}
-	if err := n.call(ctx, &result, "eth_call", call, "latest"); err != nil {
+	if err := n.call(ctx, &result, "eth_call", call, at); err != nil {
 		return nil, err
 	}
 	if len(result) != wordSize {

@@ -21,8 +21,9 @@ import (
 const lastPrecompile = 0x1ff
 
 // CheckAddress returns the EIP-55 form of an address that can be paid. ErrAddress: not 0x and 40
-// hex digits, a wrong checksum, the zero address, a built-in contract, or one of the bridged token
-// contracts. ErrLabel: not empty and not printable UTF-8 of up to 64 bytes.
+// hex digits, a wrong checksum, the zero address, a built-in contract, one of the bridged token
+// contracts, or the contract of batches. ErrLabel: not empty and not printable UTF-8 of up to 64
+// bytes.
 func (c *SigningRules) CheckAddress(addr, label string) (string, error) {
 	to, err := parseAddress(addr)
 	if err != nil {
@@ -33,6 +34,9 @@ func (c *SigningRules) CheckAddress(addr, label string) (string, error) {
 	}
 	if c.isToken(to) {
 		return "", fmt.Errorf("%w: %s is the token's own contract", chain.ErrAddress, to)
+	}
+	if to == c.payouts {
+		return "", fmt.Errorf("%w: %s is the contract of batches", chain.ErrAddress, to)
 	}
 	if fault := labelFault([]byte(label)); fault != "" {
 		return "", fmt.Errorf("%w: %s", chain.ErrLabel, fault)

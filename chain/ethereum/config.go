@@ -78,6 +78,8 @@ type Config struct {
 	// a node's pool keeps of one account for sure. What is in a block and waits for finality does
 	// not count.
 	MaxUnmined int `yaml:"max_unmined"`
+	// Batch lets payouts share transactions.
+	Batch Batch `yaml:"batch"`
 
 	// Timed receives the duration of each request to a node, by the method of its first call; may be
 	// nil.
@@ -142,7 +144,7 @@ func (c Config) Check() error {
 	if c.ChainID == 0 || c.ChainID > math.MaxInt64 {
 		return errors.New("chain_id: must be the chain's EIP-155 number")
 	}
-	for _, check := range []func() error{c.checkNodes, c.checkReading, c.checkTokens, c.checkFees, c.checkBounds} {
+	for _, check := range []func() error{c.checkNodes, c.checkReading, c.checkTokens, c.checkFees, c.checkBounds, c.Batch.check} {
 		if err := check(); err != nil {
 			return err
 		}

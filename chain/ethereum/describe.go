@@ -29,7 +29,7 @@ func (c *Chain) Describe(ctx context.Context, hash string) (chain.Outgoing, erro
 		tx, err := transactionOf(ctx, n, want)
 		switch {
 		case err == nil:
-			return outgoing(tx), nil
+			return c.outgoing(tx), nil
 		case errors.Is(err, chain.ErrNotFound):
 			unknown = true
 		default:
@@ -61,14 +61,34 @@ func transactionOf(ctx context.Context, n *node, hash common.Hash) (*types.Trans
 }
 
 // outgoing reads a payment the way message writes it.
-func outgoing(tx *types.Transaction) chain.Outgoing {
+func (c *Chain) outgoing(tx *types.Transaction) chain.Outgoing {
 	if tx.To() == nil {
 		return chain.Outgoing{Asset: chain.Native}
+	}
+	if call, ok := readBatchCall(tx.Data()); ok && *tx.To() == c.payouts {
+		if sum, ok := call.sum(); ok && (call.token == nil) == (tx.Value().Sign() > 0) && (call.token != nil || sum.ToBig().Cmp(tx.Value()) == 0) {
+			return c.outgoingBatch(call, sum)
+		}
+	}
+	if spender, ok := readApproveCall(tx.Data()); ok && spender == c.payouts && tx.Value().Sign() == 0 {
+		return chain.Outgoing{Asset: assetOf(*tx.To()), To: spender.Hex()}
 	}
 	if m, extra, ok := readTransferCall(tx.Data()); ok && tx.Value().Sign() == 0 {
 		return chain.Outgoing{Asset: assetOf(*tx.To()), To: m.to.Hex(), Amount: chain.AmountOf(&m.amount), Label: labelOf(extra)}
 	}
 	return chain.Outgoing{Asset: chain.Native, To: tx.To().Hex(), Amount: chain.AmountOf(uint256.MustFromBig(tx.Value())), Label: labelOf(tx.Data())}
+}
+
+// outgoingBatch describes a call of the batch contract. The payments' numbers are not in it.
+func (c *Chain) outgoingBatch(call batchCall, sum *uint256.Int) chain.Outgoing {
+	out := chain.Outgoing{Asset: chain.Native, To: c.payouts.Hex(), Amount: chain.AmountOf(sum)}
+	if call.token != nil {
+		out.Asset = assetOf(*call.token)
+	}
+	for _, p := range call.pays {
+		out.Members = append(out.Members, chain.Outgoing{Asset: out.Asset, To: p.to.Hex(), Amount: chain.AmountOf(&p.amount)})
+	}
+	return out
 }
 
 // labelOf is the label that a payment carries. Bytes that are none are shown in hex: they equal no

@@ -45,6 +45,7 @@ type Chain struct {
 // experience contains observations of the chain. They stay when the nodes are replaced.
 type experience struct {
 	loss traceLoss
+	code contractCode
 
 	mu     sync.Mutex
 	used   map[chain.Asset][]uint64 // gas that our last payments used
@@ -146,4 +147,5 @@ var (
 	_ chain.Chain          = (*Chain)(nil)
 	_ chain.NodeWatcher    = (*Chain)(nil)
 	_ chain.TracingWatcher = (*Chain)(nil)
+	_ chain.Batcher        = (*Chain)(nil)
 )

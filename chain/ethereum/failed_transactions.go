@@ -122,11 +122,11 @@ type outcome struct {
 	height, gas uint64
 }
 
-// FailedForUs reports whether an attempt of a token payment that failed in a final block failed for
-// our own lack. One case is a balance below the payment's amount, after the block before and less
-// our own transactions' movements by then. The other is that it used up all its gas while the
-// configuration allows more. chain.ErrUnavailable: no majority of the nodes answers, or keeps that
-// state.
+// FailedForUs reports whether an attempt of a token payment or a batch that failed in a final block
+// failed for our own lack. One case is a balance below the payment's amount, after the block before
+// and less our own transactions' movements by then, or an allowance below that of a batch. The
+// other is that it used up all its gas while the configuration allows more. chain.ErrUnavailable:
+// no majority of the nodes answers, or keeps that state.
 func (c *Chain) FailedForUs(ctx context.Context, height uint64, account string, pay chain.Payment, moved chain.Amount, a chain.Attempt) (bool, error) {
 	c = c.current()
 	tx, err := readAttempt(a)
@@ -140,6 +140,11 @@ func (c *Chain) FailedForUs(ctx context.Context, height uint64, account string, 
 	if left, err := held[0].Sub(moved); err != nil || left.Less(pay.Amount) {
 		return true, nil
 	}
+	if pay.Purpose == chain.Batch && pay.Asset != chain.Native {
+		if short, err := c.allowedTooLittle(ctx, height, account, pay); err != nil || short {
+			return short, err
+		}
+	}
 	question := func(ctx context.Context, n *node) (outcome, error) { return n.outcome(ctx, tx.Hash()) }
 	same := quorum.Same[*node](c.majority(), func(o outcome) outcome { return o })
 	answers := quorum.Ask(ctx, c.nodes, question, same)
@@ -148,7 +153,22 @@ func (c *Chain) FailedForUs(ctx context.Context, height uint64, account string, 
 		_, faults := quorum.Good(answers)
 		return false, fmt.Errorf("asking why %s failed: %w", a.Hash, unavailable(append(faults, errors.New("no majority of the nodes has its receipt"))))
 	}
-	return said.gas >= tx.Gas() && tx.Gas() < c.config.MaxGas, nil
+	return said.gas >= tx.Gas() && (tx.Gas() < c.config.MaxGas || pay.Purpose == chain.Batch), nil
+}
+
+// allowedTooLittle reports whether the batch contract could not move a batch's sum, before or after
+// a block.
+func (c *Chain) allowedTooLittle(ctx context.Context, height uint64, account string, pay chain.Payment) (bool, error) {
+	for _, at := range []uint64{height - 1, height} {
+		allowed, err := c.allowance(ctx, hexutil.EncodeUint64(at), account, pay.Asset)
+		if err != nil {
+			return false, err
+		}
+		if allowed.Lt(pay.Amount.Uint256()) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // outcome asks one node.

@@ -35,15 +35,27 @@ func (c *Chain) gas(ctx context.Context, msg message, earlier attempts) (uint64,
 	need, err := c.estimate(ctx, msg)
 	switch {
 	case err == nil:
-		return max(min(max(withMargin(need), least), most), earlier.gas), nil
+		return max(c.limit(msg, need), earlier.gas), nil
 	case earlier.gas > 0:
 		return earlier.gas, nil // a replacement must not wait for an estimate
 	case !isFinalFailure(err):
 		return 0, err
 	case msg.token:
 		return most, nil
+	case msg.batch != nil:
+		return c.limit(msg, least+newPayeeGas*uint64(len(msg.batch.pays))), nil
 	}
 	return min(least+refusedGas, most), nil
+}
+
+// limit is the gas limit of a message that the nodes estimate at so much.
+func (c *Chain) limit(msg message, need uint64) uint64 {
+	least, most := c.gasBounds(msg)
+	want := withMargin(need)
+	if msg.batch != nil {
+		want = msg.batch.limit(need, least)
+	}
+	return min(max(want, least), most)
 }
 
 // isFinalFailure reports whether an estimate means that the message fails permanently.
@@ -97,8 +109,13 @@ func (c *Chain) askEstimate(ctx context.Context, msg message) (gas uint64, err e
 // refusal distinguishes a token payment that the account cannot afford from one that the token or
 // the receiver refuses.
 func (c *Chain) refusal(ctx context.Context, msg message, why error) error {
-	if !msg.token {
+	if !msg.token && (msg.batch == nil || msg.batch.token == nil) {
 		return why
+	}
+	if msg.batch != nil {
+		if allowed, err := c.Allowed(ctx, msg.from.Hex(), msg.asked.Asset, msg.asked.Amount); err != nil || !allowed {
+			return errors.Join(err, fmt.Errorf("%w: the account does not allow the batch contract to move so much", chain.ErrNotNow))
+		}
 	}
 	balance, err := c.Balance(ctx, msg.from.Hex(), msg.asked.Asset)
 	if err != nil {
@@ -114,12 +131,19 @@ func (c *Chain) refusal(ctx context.Context, msg message, why error) error {
 // busy. A refusal by the chain's rules is an answer, and so is an unknown one.
 func estimateOn(ctx context.Context, n *node, msg message, most uint64) (estimate, error) {
 	var gas hexutil.Uint64
-	err := n.call(ctx, &gas, "eth_estimateGas", estimateArgs(msg, most)...)
+	var err error
+	if msg.batch != nil {
+		gas, err = n.tryBatch(ctx, msg, most)
+	} else {
+		err = n.call(ctx, &gas, "eth_estimateGas", estimateArgs(msg, most)...)
+	}
 	switch v := classify(err); {
 	case err == nil && gas == 0:
 		return estimate{}, fmt.Errorf("%s: eth_estimateGas: no answer", n.name)
 	case err == nil:
 		return estimate{gas: uint64(gas)}, nil
+	case errors.Is(err, errPassedOver):
+		return estimate{verdict: verdictReverted}, nil
 	case v == verdictReverted, v == verdictGasLimit, v == verdictUnfunded, v == verdictOther && isRefusal(err):
 		return estimate{verdict: v}, nil
 	}
@@ -159,8 +183,7 @@ func (c *Chain) estimateFee(ctx context.Context, account string, pay chain.Payme
 	if err != nil {
 		return fee, err
 	}
-	least, most := c.gasBounds(msg)
-	gas := min(max(withMargin(need), least), most)
+	gas := c.limit(msg, need)
 	ceiling, err := c.ceiling(msg, gas, nil)
 	if err != nil {
 		return fee, err
@@ -193,13 +216,21 @@ func (c *Chain) recordGasUse(t *transaction) {
 	if !t.didAsAsked() || t.to == nil {
 		return
 	}
-	asset := chain.Native
-	if c.isToken(*t.to) {
+	asset, gas := chain.Native, t.gasUsed
+	_, isAllowance := readApproveCall(t.input)
+	switch call, isBatch := readBatchCall(t.input); {
+	case isAllowance:
+		return
+	case c.isToken(*t.to):
 		asset = assetOf(*t.to)
+	case *t.to == c.payouts && (!isBatch || call.token == nil || len(call.pays) == 0): // coin in a batch takes the same for each payee
+		return
+	case *t.to == c.payouts:
+		asset, gas = assetOf(*call.token), call.single(gas)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	uses := append(c.used[asset], t.gasUsed)
+	uses := append(c.used[asset], gas)
 	c.used[asset] = uses[max(0, len(uses)-maxGasUses):]
 }
 
@@ -219,7 +250,8 @@ func (c *Chain) usualGas(asset chain.Asset) uint64 {
 
 // PayoutCost returns the expected cost of one payment of an asset now, in wei: its gas x (base fee
 // + tip, or the gas price), plus an eighth, since the base fee may rise by that in a block. Users
-// are charged by it; the ceiling of a signed transaction is about twice as high.
+// are charged by it; the ceiling of a signed transaction is about twice as high. Where payments of
+// the asset may share a transaction, it is the cost of one in a batch of ten.
 func (c *Chain) PayoutCost(ctx context.Context, asset chain.Asset) (chain.Amount, error) {
 	c = c.current()
 	if asset != chain.Native {
@@ -231,7 +263,11 @@ func (c *Chain) PayoutCost(ctx context.Context, asset chain.Asset) (chain.Amount
 	if err != nil {
 		return chain.Amount{}, fmt.Errorf("cost of a payment: %w", err)
 	}
-	return chain.AmountOf(raised(now.Price.Uint256())).Mul(c.usualGas(asset))
+	gas := c.usualGas(asset)
+	if n := min(c.MaxBatch(asset), usualBatch); n > 1 {
+		gas = min(gas, sharedGas(asset, gas, uint64(n)))
+	}
+	return chain.AmountOf(raised(now.Price.Uint256())).Mul(gas)
 }
 
 // SweepCost returns the remainder that must stay when all native coin of one of our addresses is

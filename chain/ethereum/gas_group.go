@@ -33,7 +33,7 @@ func (c *Chain) EstimateGroup(ctx context.Context, account string, pays []chain.
 	c = c.current()
 	var msgs []message
 	for _, pay := range pays {
-		if msg, err := c.message(chain.Slot{Account: account}, pay); err == nil {
+		if msg, err := c.message(chain.Slot{Account: account}, pay); err == nil && msg.batch == nil {
 			msgs = append(msgs, msg)
 		}
 	}

@@ -73,6 +73,7 @@ func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 		return chain.Head{}, err
 	}
 	blameMinority(views, latest, final)
+	c.verifyPayouts(ctx, uint64(*final.Number))
 	return chain.Head{Latest: latest.point(), Final: final.point(), Time: time.Unix(int64(latest.Time), 0).UTC()}, nil
 }
 

@@ -210,11 +210,11 @@ func (s *searcher) incoming(m movement) bool {
 // possible payment of ours is not skipped because a node names another sender.
 func (s *searcher) transaction(i int) error {
 	t := &s.block.txs[i]
-	before := len(s.transfers)
+	before, batch := len(s.transfers), s.batch(t)
 	if t.ok {
 		s.value(t)
-		s.logs(t)
-		s.calls(t, i)
+		s.logs(t, batch)
+		s.calls(t, i, batch)
 	} else {
 		s.failure(t, i)
 	}
@@ -226,7 +226,7 @@ func (s *searcher) transaction(i int) error {
 		return err
 	}
 	if mine {
-		return s.ownTx(t, i)
+		return s.ownTx(t, i, batch)
 	}
 	return nil
 }
@@ -256,7 +256,7 @@ func (t *transaction) movement() (movement, bool) {
 }
 
 // logs reports tokens, and native coin where the protocol logs it.
-func (s *searcher) logs(t *transaction) {
+func (s *searcher) logs(t *transaction, batch *ownBatch) {
 	own := t.ownLog()
 	for n, l := range t.logs {
 		m, ok := readTransferLog(l.Topics, l.Data)
@@ -266,7 +266,7 @@ func (s *searcher) logs(t *transaction) {
 		place := "log:" + strconv.Itoa(n)
 		switch {
 		case isNativeLog(l.Address):
-			if s.block.nativeLogs && n != own {
+			if s.block.nativeLogs && n != own && !batch.isReturn(m) {
 				s.report(t, place, chain.Native, m, readMemo(nil))
 			}
 		case s.chain.isToken(l.Address):
@@ -300,24 +300,27 @@ func (t *transaction) tokenMemo(token common.Address, m movement) chain.Memo {
 }
 
 // calls reports native coin that contracts sent, from traces.
-func (s *searcher) calls(t *transaction, i int) {
+func (s *searcher) calls(t *transaction, i int, batch *ownBatch) {
 	for _, m := range s.hits {
-		if m.tx == i {
+		if m.tx == i && !batch.isReturnCall(m) {
 			s.report(t, "call:"+m.path, chain.Native, m.movement, readMemo(nil))
 		}
 	}
 }
 
 // ownTx reports a transaction of ours.
-func (s *searcher) ownTx(t *transaction, i int) error {
+func (s *searcher) ownTx(t *transaction, i int, batch *ownBatch) error {
 	fee, err := t.fee()
 	if err != nil {
 		return err
 	}
 	s.chain.recordGasUse(t)
-	e := chain.OwnTx{Account: t.from.Hex(), Number: t.nonce, Tx: t.hash().Hex(), OK: t.didAsAsked(), Void: !t.ok, Fee: fee}
+	e := chain.OwnTx{Account: t.from.Hex(), Number: t.nonce, Tx: t.hash().Hex(), OK: t.didAsAsked(), Void: !t.ok || !t.approved(), Fee: fee}
 	if m, ok := t.movement(); ok && t.ok && !m.amount.IsZero() {
 		e.To, e.Value = m.to.Hex(), chain.AmountOf(&m.amount)
+	}
+	if batch != nil {
+		batch.report(t, &e)
 	}
 	s.ownTxs, s.ownAt = append(s.ownTxs, e), append(s.ownAt, i)
 	return nil
@@ -328,7 +331,7 @@ func (s *searcher) ownTx(t *transaction, i int) error {
 func (t *transaction) didAsAsked() bool {
 	want, _, isToken := readTransferCall(t.input)
 	if !t.ok || t.to == nil || !isToken {
-		return t.ok
+		return t.ok && t.approved()
 	}
 	want.from = t.from
 	for _, l := range t.logs {

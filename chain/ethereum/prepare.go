@@ -40,6 +40,9 @@ func (c *Chain) prepare(ctx context.Context, slot chain.Slot, pay chain.Payment,
 		return chain.Attempt{}, err
 	}
 	earlier, err := c.earlier(slot, msg, prev)
+	if err == nil && msg.batch != nil {
+		err = c.needsPayouts(ctx)
+	}
 	if err != nil {
 		return chain.Attempt{}, err
 	}

@@ -138,7 +138,7 @@ func (c *Chain) TokenDecimals(ctx context.Context, asset chain.Asset) (uint8, er
 		return 0, fmt.Errorf("decimals of asset %q: %w", asset, err)
 	}
 	question := func(ctx context.Context, n *node) (*uint256.Int, error) {
-		return tokenWord(ctx, n, token, []byte(selectorDecimals))
+		return tokenWord(ctx, n, "latest", token, []byte(selectorDecimals))
 	}
 	decimals, err := c.middle(ctx, question)
 	if err != nil {

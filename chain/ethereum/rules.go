@@ -50,6 +50,7 @@ type SigningRules struct {
 	maxFee       atomic.Pointer[uint256.Int]             // per gas; replaced as one value
 	maxGas       uint64
 	maxNativeGas uint64
+	payouts      common.Address // the contract of batches
 }
 
 // NewSigningRules are the rules of a checked configuration.
@@ -59,6 +60,11 @@ func NewSigningRules(config SigningConfig) (*SigningRules, error) {
 	r.sender = types.LatestSignerForChainID(new(big.Int).SetUint64(config.ChainID))
 	r.tokens.Store(&map[common.Address]bool{})
 	r.AddTokens(config.Tokens...)
+	contract, err := PayoutsContract()
+	if err != nil {
+		return nil, err
+	}
+	r.payouts = common.HexToAddress(contract.Address)
 	return r, r.SetMaxFee(config.MaxFeeGwei)
 }
 
@@ -93,7 +99,8 @@ type message struct {
 	to    common.Address
 	value *uint256.Int
 	data  []byte
-	token bool // a call of a token contract
+	token bool       // a call of a token contract
+	batch *batchCall // a call of the batch contract; nil for other messages
 	asked *chain.Payment
 }
 
@@ -103,6 +110,13 @@ func (c *SigningRules) gasBounds(msg message) (least, most uint64) {
 	least, most = minGas+data, c.maxNativeGas+data
 	if msg.token {
 		most = c.maxGas
+	}
+	if msg.batch != nil {
+		each := c.maxNativeGas
+		if msg.batch.token != nil {
+			each = c.maxGas
+		}
+		most = min(least+each*uint64(len(msg.batch.pays)), maxGasBound)
 	}
 	return least, max(least, most)
 }
@@ -129,18 +143,18 @@ func (c *SigningRules) message(slot chain.Slot, pay chain.Payment) (message, err
 	case chain.Cancel:
 		msg.to = from
 		return msg, nil
+	case chain.Batch:
+		return c.batchMessage(msg)
+	case chain.Allow:
+		return c.allowMessage(msg)
 	case chain.Credit, chain.Refund, chain.Sweep, chain.Gas, chain.Cold:
 	default:
 		return message{}, fmt.Errorf("purpose %q does not exist on this chain", pay.Purpose)
 	}
-	text, err := c.CheckAddress(pay.To, pay.Label)
+	to, err := c.payee(pay)
 	if err != nil {
-		return message{}, fmt.Errorf("receiver %q: %w", pay.To, err)
+		return message{}, err
 	}
-	if pay.Amount.IsZero() {
-		return message{}, fmt.Errorf("%w: zero is not paid", chain.ErrAmount)
-	}
-	to := common.HexToAddress(text)
 	if pay.Asset == chain.Native {
 		msg.to, msg.value, msg.data = to, pay.Amount.Uint256(), []byte(pay.Label)
 		return msg, nil
@@ -150,6 +164,21 @@ func (c *SigningRules) message(slot chain.Slot, pay chain.Payment) (message, err
 	}
 	msg.data, msg.token = transferCall(to, pay.Amount.Uint256(), pay.Label), true
 	return msg, nil
+}
+
+// payee is the receiver of a payment, which must have one and an amount.
+func (c *SigningRules) payee(pay chain.Payment) (common.Address, error) {
+	if len(pay.Members) > 0 {
+		return common.Address{}, fmt.Errorf("purpose %q has no members", pay.Purpose)
+	}
+	text, err := c.CheckAddress(pay.To, pay.Label)
+	if err != nil {
+		return common.Address{}, fmt.Errorf("receiver %q: %w", pay.To, err)
+	}
+	if pay.Amount.IsZero() {
+		return common.Address{}, fmt.Errorf("%w: zero is not paid", chain.ErrAmount)
+	}
+	return common.HexToAddress(text), nil
 }
 
 // token is the contract of a configured asset; nothing else is ever called.

@@ -31,22 +31,25 @@ func (t *transaction) silent() bool {
 	return true
 }
 
-// markSilent marks as void the silent payments of ours of which the balances prove that they moved
-// nothing. Without that proof a payment stays neither paid nor void, and people decide.
+// markSilent marks as void the silent payments of ours, alone or in a batch, of which the balances
+// prove that they moved nothing. Without that proof a payment stays neither paid nor void, and
+// people decide.
 func (s *searcher) markSilent(ctx context.Context) {
 	proven := make(map[silentCall]bool)
+	unmoved := func(call silentCall) bool {
+		is, asked := proven[call]
+		if !asked {
+			is = s.chain.eventsExplain(ctx, s.block, call)
+			proven[call] = is
+		}
+		return is
+	}
 	for i, at := range s.ownAt {
 		t := &s.block.txs[at]
-		if !t.silent() {
-			continue
+		if t.silent() {
+			s.ownTxs[i].Void = unmoved(silentCall{t.from, *t.to})
 		}
-		call := silentCall{t.from, *t.to}
-		moved, asked := proven[call]
-		if !asked {
-			moved = s.chain.eventsExplain(ctx, s.block, call)
-			proven[call] = moved
-		}
-		s.ownTxs[i].Void = moved
+		proveVoid(&s.ownTxs[i], t, unmoved)
 	}
 }
 

@@ -357,9 +357,9 @@ func printFork(w io.Writer, f recovery.Fork) {
 }
 
 func chainCommand(w streams) *cobra.Command {
-	c := &cobra.Command{Use: "chain", Short: "Resume a halted chain; run an embedded exchange chain"}
+	c := &cobra.Command{Use: "chain", Short: "Resume a halted chain; deploy the batch contract; run an embedded exchange chain"}
 	config := configFlag(c)
-	c.AddCommand(chainRunCommand(w), recoveryCommand(config, &cobra.Command{
+	c.AddCommand(chainRunCommand(w), deployBatchCommand(config, w), recoveryCommand(config, &cobra.Command{
 		Use: "resume CHAIN", Short: "Resume a halted chain if its nodes agree with our final blocks", Args: cobra.ExactArgs(1),
 		Long: "Resume a halted chain if its nodes agree with the final blocks in our records. If they do not, this shows the last common block\n" +
 			"and changes nothing; docs/operations/recovery.md has the next steps.",

@@ -269,6 +269,7 @@ func (d *Doctor) source(ctx context.Context, c ethereum.Config, adapter *ethereu
 		return
 	}
 	d.fees(ctx, c, adapter)
+	d.batches(ctx, c, adapter)
 	for _, n := range networks {
 		if n.Source == c.ID {
 			d.sourceTokens(ctx, adapter, n)
@@ -368,6 +369,30 @@ func (d *Doctor) fees(ctx context.Context, c ethereum.Config, adapter *ethereum.
 	}
 	d.add(!now.OverCeiling, what, fmt.Sprintf("%s, %s wei per gas now", kind, now.Price),
 		"above max_fee_gwei: payouts wait until it falls; raise max_fee_gwei if this is the chain's usual price")
+}
+
+// batches reports whether the contract that batches need is on the chain.
+func (d *Doctor) batches(ctx context.Context, c ethereum.Config, adapter *ethereum.Chain) {
+	if c.Batch.Most == 0 {
+		return
+	}
+	what := fmt.Sprintf("chain %s batches", c.ID)
+	head, err := adapter.Head(ctx)
+	if err == nil {
+		err = adapter.CheckPayouts(ctx, head.Final.Height)
+	}
+	switch {
+	case errors.Is(err, ethereum.ErrNoContract) && adapter.CheckPayouts(ctx, head.Latest.Height) == nil:
+		d.Warn(false, what, "the block of the batch contract is not final yet", "each payout has its own transaction until then")
+	case errors.Is(err, ethereum.ErrNoContract):
+		d.add(false, what, err.Error(), fmt.Sprintf("each payout has its own transaction; `gatewayd chain deploy-batch %s` deploys the contract, or remove batch", c.ID))
+	case errors.Is(err, ethereum.ErrOtherContract):
+		d.add(false, what, err.Error(), "each payout has its own transaction; remove batch from this chain, and report it")
+	case err != nil:
+		d.add(false, what, err.Error(), "each payout has its own transaction until a majority of the nodes shows the contract of a final block")
+	default:
+		d.add(true, what, fmt.Sprintf("up to %d payouts share a transaction, by %s", c.Batch.Most, adapter.BatchTo(chain.Native)), "")
+	}
 }
 
 func (d *Doctor) drift(what string, age time.Duration) {

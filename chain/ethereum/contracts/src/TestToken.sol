@@ -45,7 +45,7 @@ contract TestToken {
         return true;
     }
 
-    function transferFrom(address from, address to, uint256 value) external returns (bool) {
+    function transferFrom(address from, address to, uint256 value) external virtual returns (bool) {
         uint256 left = allowance[from][msg.sender];
         if (left < value) revert AllowanceTooLow(msg.sender, left, value);
         if (left != type(uint256).max) allowance[from][msg.sender] = left - value;
