@@ -83,8 +83,29 @@ func (b batching) sharing(ctx context.Context, leaving []records.Payment) ([]boo
 	return together, nil
 }
 
-// mayShare reports whether payments of an asset can share transactions now. If the account has not
-// allowed the ledger's batches to move the asset yet, that is ordered here.
+// orderAllowances lets batches move the tokens of paying accounts before payouts need it. Each
+// account is asked about once.
+func orderAllowances(ctx context.Context, p *payer, accounts []records.Account) error {
+	for _, a := range accounts {
+		b := batchingOf(p, a)
+		if b.ledger == nil || a.Kind != records.KindHot || a.State != records.AccountOK || p.all.retired(a) {
+			continue
+		}
+		for _, t := range p.deps.Rules().Network(a.Network).Tokens {
+			from := paidFrom{a.Account, t.Asset}
+			if p.allowed[from] || b.ledger.MaxBatch(t.Asset) < 2 {
+				continue
+			}
+			if _, err := b.allowed(ctx, t.Asset, chain.NewAmount(1)); err != nil {
+				return err
+			}
+			p.allowed[from] = true
+		}
+	}
+	return nil
+}
+
+// mayShare reports whether payments of an asset can share transactions now.
 func (b batching) mayShare(ctx context.Context, list []records.Payment) (bool, error) {
 	if len(list) == 1 && b.ripe(list) {
 		return false, nil
@@ -96,8 +117,13 @@ func (b batching) mayShare(ctx context.Context, list []records.Payment) (bool, e
 			return false, err
 		}
 	}
-	asset := list[0].Asset
-	allowed, err := b.ledger.Allowed(ctx, b.account.Account, asset, sum)
+	return b.allowed(ctx, list[0].Asset, sum)
+}
+
+// allowed reports whether batches may move an amount of an asset now, and orders the allowance if
+// not.
+func (b batching) allowed(ctx context.Context, asset chain.Asset, amount chain.Amount) (bool, error) {
+	allowed, err := b.ledger.Allowed(ctx, b.account.Account, asset, amount)
 	if err != nil {
 		return false, fmt.Errorf("asking whether batches may move %s: %w", asset, err)
 	}

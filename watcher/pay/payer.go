@@ -31,6 +31,7 @@ type payer struct {
 	waiting map[uint64]uint64 // payment -> cursor height at which it was last tried and had to wait
 	short   map[string]bool   // accounts that had too little coin for fees when they last tried
 	stuck   stuckSlots
+	allowed map[paidFrom]bool   // what batches may move, or will soon
 	frozen  map[paidFrom]uint64 // cursor height at which a token last refused every payment of an account
 
 	endsMu sync.Mutex       // AskHeld reads retired accounts concurrently with the rounds
@@ -56,7 +57,7 @@ func (e end) before(other end) bool {
 
 // round works through the accounts that have something to pay, one after the other.
 func (p *payer) round(ctx context.Context) error {
-	var accounts, unadopted []records.Account
+	var accounts, unadopted, paying []records.Account
 	var cur records.Cursor
 	err := p.deps.Store.View(ctx, func(tx *records.Tx) (err error) {
 		if cur, err = tx.Chains().Cursor(p.id); err != nil || cur.Missing || cur.Halted {
@@ -64,6 +65,9 @@ func (p *payer) round(ctx context.Context) error {
 		}
 		if accounts, err = tx.Accounts().Busy(p.id); err == nil {
 			unadopted, err = p.unadopted(tx, accounts)
+		}
+		if err == nil {
+			paying, err = tx.Accounts().List(p.id, records.KindHot)
 		}
 		return err
 	})
@@ -77,7 +81,7 @@ func (p *payer) round(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var faults []error
+	faults := []error{orderAllowances(ctx, p, paying)}
 	p.stuck.dropIdle(accounts)
 	for _, a := range accounts {
 		if err := p.pay(ctx, a, cur, behind[a.Network]); err != nil {
