@@ -46,6 +46,12 @@ func TestWhatIsNotTheBatchIsNotSigned(t *testing.T) {
 		_, err := rules.Digest(chain.Order{Slot: slot, Payment: pay, Unsigned: unsignedOf(t, tx)})
 		require.NoError(t, err)
 	}
+	wide := rules.unsignedTx(t, token, 300_000)
+	call, _ := readBatchCall(wide.Data)
+	call.gas = wideBatchGas
+	wide.Data = call.data()
+	_, err := rules.Digest(chain.Order{Slot: slot, Payment: token, Unsigned: unsignedOf(t, wide)})
+	require.NoError(t, err, "the other of the two bounds of gas")
 	thief := common.HexToAddress(ruledThief)
 	change := func(edit func(b *batchCall)) func(*types.DynamicFeeTx) {
 		return func(tx *types.DynamicFeeTx) {
@@ -94,7 +100,7 @@ func TestWhatIsNotTheBatchIsNotSigned(t *testing.T) {
 	}
 	tx := rules.unsignedTx(t, allow, 60_000)
 	tx.Data = approveCall(thief)
-	_, err := rules.Digest(chain.Order{Slot: slot, Payment: allow, Unsigned: unsignedOf(t, tx)})
+	_, err = rules.Digest(chain.Order{Slot: slot, Payment: allow, Unsigned: unsignedOf(t, tx)})
 	require.ErrorContains(t, err, "data: ", "an allowance for another contract")
 	tx = rules.unsignedTx(t, allow, 60_000)
 	tx.To = &thief
@@ -179,7 +185,7 @@ func TestBatchCallIsTheContracts(t *testing.T) {
 	packed := append(append([]byte{}, to[:]...), word[16:]...)
 	coin := batchCall{pays: []movement{{to: to, amount: amount}}}
 	require.Equal(t, contracts.NewPayouts().PackPayCoin(big.NewInt(coinBatchGas), packed), coin.data())
-	tokens := batchCall{token: &token, pays: coin.pays}
+	tokens := batchCall{token: &token, gas: tokenBatchGas, pays: coin.pays}
 	require.Equal(t, contracts.NewPayouts().PackPayToken(token, big.NewInt(tokenBatchGas), packed), tokens.data())
 	require.Equal(t, contracts.NewTestToken().PackApprove(to, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 256), big.NewInt(1))), approveCall(to))
 	require.Equal(t, contracts.NewTestToken().PackAllowance(to, token), allowanceCall(to, token))
@@ -227,7 +233,7 @@ func TestLastEventOfABatchCounts(t *testing.T) {
 func FuzzReadBatchCall(f *testing.F) {
 	token := common.HexToAddress(ruledToken)
 	pays := []movement{{to: common.HexToAddress(ruledPayee), amount: *uint256.NewInt(7)}, {to: token, amount: *uint256.NewInt(9)}}
-	for _, b := range []batchCall{{pays: pays}, {token: &token, pays: pays}, {pays: pays[:1]}, {}} {
+	for _, b := range []batchCall{{pays: pays}, {token: &token, gas: wideBatchGas, pays: pays}, {pays: pays[:1]}, {}} {
 		f.Add(b.data())
 		f.Add(append(b.data(), 0))
 		f.Add(b.data()[:len(b.data())-1])

@@ -509,3 +509,19 @@ func TestPayoutsContract(t *testing.T) {
 		}
 	}
 }
+
+// TestBatchNeedsMoreGasOnAmsterdam: there a new holder takes more gas than a batch gives otherwise,
+// and a replacement keeps what the first attempt gave.
+func TestBatchNeedsMoreGasOnAmsterdam(t *testing.T) {
+	b := batches(t, amsterdam)
+	b.allow(b.usdt)
+	pay, slot := b.batchOf(b.usdt, people(5, "new")...), b.next(b.hot)
+	first := b.sign(slot, pay)
+	require.Equal(t, decode(t, first).Data(), decode(t, b.sign(slot, pay, first)).Data())
+	b.broadcast(first)
+	b.mine(1)
+	require.Equal(t, []chain.Outcome{paid, paid, paid, paid, paid}, b.newest().OwnTxs[0].Members)
+	known := b.sign(b.next(b.hot), pay)
+	require.Less(t, decode(t, known).Gas(), decode(t, first).Gas(), "holders need no more than elsewhere")
+	require.NotEqual(t, decode(t, first).Data(), decode(t, known).Data())
+}
