@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/common/hexutil"
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
@@ -92,4 +93,19 @@ func TestBatchOnOtherClients(t *testing.T) {
 			require.Equal(t, []chain.Outcome{paid, void, void, void, void, paid, paid, void}, own.Members)
 		})
 	}
+}
+
+// TestOtherCodeAtTheContractsAddress: no payment goes through code that we did not pin.
+func TestOtherCodeAtTheContractsAddress(t *testing.T) {
+	node := startExternal(t, ethtest.Config{Kind: ethtest.Anvil})
+	contract, err := ethereum.PayoutsContract()
+	require.NoError(t, err)
+	require.NoError(t, node.Client().Client().CallContext(t.Context(), nil, "anvil_setCode", contract.Address, hexutil.Bytes{0x5b}))
+	adapter, err := ethereum.New(ethereum.Config{ID: "eth", ChainID: node.ChainID(), Nodes: []string{node.URL()}, Finality: "1", Batch: ethereum.Batch{Most: 10, Coin: true}}, newKeyring())
+	require.NoError(t, err)
+	t.Cleanup(adapter.Close)
+	require.ErrorIs(t, adapter.CheckPayouts(t.Context(), headOf(t, adapter)), ethereum.ErrOtherContract)
+	require.Zero(t, adapter.MaxBatch(chain.Native))
+	_, err = adapter.Deployment(t.Context())
+	require.ErrorIs(t, err, ethereum.ErrOtherContract)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/crypto"
+	"github.com/ethereum/go-ethereum/params"
 	"github.com/holiman/uint256"
 	"github.com/stretchr/testify/require"
 
@@ -225,6 +226,69 @@ func TestLastEventOfABatchCounts(t *testing.T) {
 	word := new(uint256.Int).Lsh(uint256.NewInt(1), 77)
 	for n := range 256 {
 		require.Equal(t, n == 77, bit(word, n))
+	}
+}
+
+// TestMembersOfABatch holds what the contract reports against the events of the token.
+func TestMembersOfABatch(t *testing.T) {
+	us, token := common.HexToAddress(ruledThief), common.HexToAddress(ruledToken)
+	payee, other := common.HexToAddress(ruledPayee), common.HexToAddress("0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359")
+	pay := func(to common.Address, amount uint64) movement {
+		return movement{to: to, amount: *uint256.NewInt(amount)}
+	}
+	event := func(by, from, to common.Address, amount uint64) wireLog {
+		word := uint256.NewInt(amount).Bytes32()
+		return wireLog{Address: by, Topics: []common.Hash{params.EthTransferLogEvent, common.BytesToHash(from[:]), common.BytesToHash(to[:])}, Data: word[:]}
+	}
+	paid, void, differs := chain.MemberPaid, chain.MemberVoid, chain.MemberDiffers
+	for name, c := range map[string]struct {
+		bits uint64
+		logs []wireLog
+		want []chain.Outcome
+	}{
+		"all":                      {7, []wireLog{event(token, us, payee, 5), event(token, us, payee, 5), event(token, us, other, 6)}, []chain.Outcome{paid, paid, paid}},
+		"in another order":         {7, []wireLog{event(token, us, other, 6), event(token, us, payee, 5), event(token, us, payee, 5)}, []chain.Outcome{paid, paid, paid}},
+		"one event for two":        {7, []wireLog{event(token, us, payee, 5), event(token, us, other, 6)}, []chain.Outcome{paid, void, paid}},
+		"the second of two":        {6, []wireLog{event(token, us, payee, 5), event(token, us, other, 6)}, []chain.Outcome{void, paid, paid}},
+		"an event of a failed one": {3, []wireLog{event(token, us, payee, 5), event(token, us, payee, 5), event(token, us, other, 6)}, []chain.Outcome{paid, paid, differs}},
+		"of another amount":        {7, []wireLog{event(token, us, payee, 5), event(token, us, payee, 4), event(token, us, other, 6)}, []chain.Outcome{paid, differs, paid}},
+		"of another token":         {7, []wireLog{event(token, us, payee, 5), event(other, us, payee, 5), event(token, us, other, 6)}, []chain.Outcome{paid, void, paid}},
+		"of another account":       {7, []wireLog{event(token, us, payee, 5), event(token, payee, payee, 5), event(token, us, other, 6)}, []chain.Outcome{paid, void, paid}},
+		"to another payee":         {7, []wireLog{event(token, us, payee, 5), event(token, us, us, 5), event(token, us, other, 6)}, []chain.Outcome{paid, differs, paid}},
+		"nothing":                  {7, nil, []chain.Outcome{void, void, void}},
+	} {
+		b := &ownBatch{batchCall: batchCall{token: &token, pays: []movement{pay(payee, 5), pay(payee, 5), pay(other, 6)}}}
+		b.members = []chain.Outcome{differs, differs, differs}
+		b.tokenOutcomes(&transaction{from: us, to: &other, logs: c.logs}, uint256.NewInt(c.bits))
+		require.Equal(t, c.want, b.members, name)
+	}
+}
+
+// TestBatchCallHasOneForm: other texts that the contract would read alike are no batch of ours.
+func TestBatchCallHasOneForm(t *testing.T) {
+	token := common.HexToAddress(ruledToken)
+	for _, b := range []batchCall{
+		{pays: []movement{{to: token, amount: *uint256.NewInt(7)}}},
+		{token: &token, gas: tokenBatchGas, pays: []movement{{to: token, amount: *uint256.NewInt(7)}}},
+	} {
+		got, ok := readBatchCall(b.data())
+		require.True(t, ok)
+		require.Equal(t, b, got)
+		for name, edit := range map[string]func(d []byte) []byte{
+			"trailing byte": func(d []byte) []byte { return append(d, 0) },
+			"padding":       func(d []byte) []byte { d[len(d)-1] = 1; return d },
+			"no padding":    func(d []byte) []byte { return d[:len(d)-28] },
+			"offset":        func(d []byte) []byte { d[len(d)-64-32-1]++; return d },
+			"gas":           func(d []byte) []byte { d[len(d)-64-64-1]++; return d },
+			"wide gas":      func(d []byte) []byte { d[len(d)-64-64-20] = 1; return d },
+			"wide size":     func(d []byte) []byte { d[len(d)-64-20] = 1; return d },
+			"more size":     func(d []byte) []byte { d[len(d)-64-1]++; return d },
+			"selector":      func(d []byte) []byte { d[0]++; return d },
+			"head only":     func(d []byte) []byte { return d[:40] },
+		} {
+			_, ok := readBatchCall(edit(b.data()))
+			require.False(t, ok, name)
+		}
 	}
 }
 

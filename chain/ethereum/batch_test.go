@@ -346,6 +346,13 @@ func TestBatchToOurAddress(t *testing.T) {
 			require.Equal(t, b.inbox.Account, block.Transfers[0].To)
 			require.Equal(t, own.To, block.Transfers[0].From)
 			require.Equal(t, chain.NewAmount(1000), block.Transfers[0].Amount)
+
+			toItself := b.batchOf(chain.Native, addr(b.hot), rejector) // what it gets and what returns are equal
+			toItself.Members[1].Amount, toItself.Amount = toItself.Members[0].Amount, chain.NewAmount(2000)
+			own, block, _ = b.pay(toItself)
+			require.Equal(t, chain.NewAmount(1000), own.Value)
+			require.Len(t, block.Transfers, 1)
+			require.Equal(t, b.hot.Account, block.Transfers[0].To)
 		})
 	}
 }
