@@ -46,8 +46,8 @@ const (
 	// coinBatchGas is beside the stipend of 2,300 that each payment of coin has. Payees without
 	// code use neither.
 	coinBatchGas = 0
-	// tokenBatchGas bounds one transfer of a token; a usual one to a new holder takes 45,000. Where that
-	// is too little, as from the Amsterdam fork on (EIP-8037), it is wideBatchGas.
+	// tokenBatchGas bounds one transfer of a token; a usual one to a new holder takes 45,000. Where
+	// that is too little, as from the Amsterdam fork on (EIP-8037), it is wideBatchGas.
 	tokenBatchGas, wideBatchGas = 60_000, 150_000
 	// latePayeeGas is what a payee may use, beside coinBatchGas, that got code after the estimate:
 	// the stipend and the access to the code.
