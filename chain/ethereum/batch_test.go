@@ -282,7 +282,7 @@ func TestBatchesBeginWithTheContract(t *testing.T) {
 	require.ErrorIs(t, err, chain.ErrAddress, "what is paid to the contract is lost")
 }
 
-func TestAlone(t *testing.T) {
+func TestSeparate(t *testing.T) {
 	b := batches(t)
 	known, delegated := outsider("known"), testKey("delegated")
 	b.must(b.dev.SendETH(known, big.NewInt(1)))
