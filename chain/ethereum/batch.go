@@ -55,7 +55,7 @@ var (
 )
 
 // recheck is the time between two looks at the contract until it is verified.
-const recheck = time.Minute
+const recheck = 10 * time.Second
 
 // contractCode remembers whether the batch contract was verified. Its code cannot change or go
 // away, so that a majority's answer about a final block is permanent.
