@@ -55,7 +55,7 @@ var (
 )
 
 // recheck is the time between two looks at the contract until it is verified.
-const recheck = time.Minute
+const recheck = 10 * time.Second
 
 // contractCode remembers whether the batch contract was verified. Its code cannot change or go
 // away, so that a majority's answer about a final block is permanent.
@@ -167,7 +167,7 @@ func (c *Chain) MaxBatch(asset chain.Asset) int {
 	case asset == chain.Native:
 		return 0
 	}
-	if _, err := c.token(asset); err != nil || c.usualGas(asset) > minGas+tokenBatchGas {
+	if _, err := c.token(asset); err != nil || c.usualGas(asset) > minGas+wideBatchGas {
 		return 0
 	}
 	return most
@@ -339,14 +339,29 @@ func (n *node) tryBatch(ctx context.Context, msg message, most uint64) (gas hexu
 	return gas, nil
 }
 
+// fit estimates a message that has no attempt yet. A batch of a token that does not pay all its
+// payees with the usual gas gets more for each, also if it does not pay them all with that.
+func (c *Chain) fit(ctx context.Context, msg message) (message, uint64, error) {
+	need, err := c.estimate(ctx, msg)
+	if msg.batch == nil || !errors.Is(err, chain.ErrRefused) {
+		return msg, need, err
+	}
+	wide := msg.withGas(wideBatchGas)
+	if wide.batch.gas == msg.batch.gas {
+		return msg, 0, err
+	}
+	need, err = c.estimate(ctx, wide)
+	return wide, need, err
+}
+
 // limit is the gas limit of a batch that the nodes estimate at need, with least for its size. With
 // it no payee can use up what others need.
 func (b batchCall) limit(need, least uint64) uint64 {
 	count := uint64(len(b.pays))
 	if b.token == nil {
-		return need + count*(b.gas()+latePayeeGas)
+		return need + count*(b.gas+latePayeeGas)
 	}
-	return max(withMargin(need), least+count*(b.gas()+b.gas()/63+tokenPayeeGas)+batchRest)
+	return max(withMargin(need), least+count*(b.gas+b.gas/63+tokenPayeeGas)+batchRest)
 }
 
 // The gas of batches as measured (docs/adr/029).

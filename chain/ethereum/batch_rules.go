@@ -20,7 +20,7 @@ func (c *SigningRules) batchMessage(msg message) (message, error) {
 		if err != nil {
 			return message{}, err
 		}
-		call.token = &token
+		call.token, call.gas = &token, tokenBatchGas
 	}
 	var sum chain.Amount
 	for i, m := range pay.Members {
@@ -41,6 +41,23 @@ func (c *SigningRules) batchMessage(msg message) (message, error) {
 	}
 	msg.batch, msg.data = &call, call.data()
 	return c.toPayouts(msg)
+}
+
+// withGasOf returns the message with the gas for each payment that a call has, if it is a batch.
+func (m message) withGasOf(data []byte) message {
+	if call, ok := readBatchCall(data); ok && m.batch != nil {
+		return m.withGas(call.gas)
+	}
+	return m
+}
+
+func (m message) withGas(each uint64) message {
+	call := *m.batch
+	call.gas = each
+	if call.gasFits() {
+		m.batch, m.data = &call, call.data()
+	}
+	return m
 }
 
 // batchMember is one payment of a batch.

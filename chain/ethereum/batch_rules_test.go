@@ -8,6 +8,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/crypto"
+	"github.com/ethereum/go-ethereum/params"
 	"github.com/holiman/uint256"
 	"github.com/stretchr/testify/require"
 
@@ -46,6 +47,12 @@ func TestWhatIsNotTheBatchIsNotSigned(t *testing.T) {
 		_, err := rules.Digest(chain.Order{Slot: slot, Payment: pay, Unsigned: unsignedOf(t, tx)})
 		require.NoError(t, err)
 	}
+	wide := rules.unsignedTx(t, token, 300_000)
+	call, _ := readBatchCall(wide.Data)
+	call.gas = wideBatchGas
+	wide.Data = call.data()
+	_, err := rules.Digest(chain.Order{Slot: slot, Payment: token, Unsigned: unsignedOf(t, wide)})
+	require.NoError(t, err, "the other of the two bounds of gas")
 	thief := common.HexToAddress(ruledThief)
 	change := func(edit func(b *batchCall)) func(*types.DynamicFeeTx) {
 		return func(tx *types.DynamicFeeTx) {
@@ -94,7 +101,7 @@ func TestWhatIsNotTheBatchIsNotSigned(t *testing.T) {
 	}
 	tx := rules.unsignedTx(t, allow, 60_000)
 	tx.Data = approveCall(thief)
-	_, err := rules.Digest(chain.Order{Slot: slot, Payment: allow, Unsigned: unsignedOf(t, tx)})
+	_, err = rules.Digest(chain.Order{Slot: slot, Payment: allow, Unsigned: unsignedOf(t, tx)})
 	require.ErrorContains(t, err, "data: ", "an allowance for another contract")
 	tx = rules.unsignedTx(t, allow, 60_000)
 	tx.To = &thief
@@ -179,7 +186,7 @@ func TestBatchCallIsTheContracts(t *testing.T) {
 	packed := append(append([]byte{}, to[:]...), word[16:]...)
 	coin := batchCall{pays: []movement{{to: to, amount: amount}}}
 	require.Equal(t, contracts.NewPayouts().PackPayCoin(big.NewInt(coinBatchGas), packed), coin.data())
-	tokens := batchCall{token: &token, pays: coin.pays}
+	tokens := batchCall{token: &token, gas: tokenBatchGas, pays: coin.pays}
 	require.Equal(t, contracts.NewPayouts().PackPayToken(token, big.NewInt(tokenBatchGas), packed), tokens.data())
 	require.Equal(t, contracts.NewTestToken().PackApprove(to, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 256), big.NewInt(1))), approveCall(to))
 	require.Equal(t, contracts.NewTestToken().PackAllowance(to, token), allowanceCall(to, token))
@@ -222,12 +229,75 @@ func TestLastEventOfABatchCounts(t *testing.T) {
 	}
 }
 
+// TestMembersOfABatch holds what the contract reports against the events of the token.
+func TestMembersOfABatch(t *testing.T) {
+	us, token := common.HexToAddress(ruledThief), common.HexToAddress(ruledToken)
+	payee, other := common.HexToAddress(ruledPayee), common.HexToAddress("0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359")
+	pay := func(to common.Address, amount uint64) movement {
+		return movement{to: to, amount: *uint256.NewInt(amount)}
+	}
+	event := func(by, from, to common.Address, amount uint64) wireLog {
+		word := uint256.NewInt(amount).Bytes32()
+		return wireLog{Address: by, Topics: []common.Hash{params.EthTransferLogEvent, common.BytesToHash(from[:]), common.BytesToHash(to[:])}, Data: word[:]}
+	}
+	paid, void, differs := chain.MemberPaid, chain.MemberVoid, chain.MemberDiffers
+	for name, c := range map[string]struct {
+		bits uint64
+		logs []wireLog
+		want []chain.Outcome
+	}{
+		"all":                      {7, []wireLog{event(token, us, payee, 5), event(token, us, payee, 5), event(token, us, other, 6)}, []chain.Outcome{paid, paid, paid}},
+		"in another order":         {7, []wireLog{event(token, us, other, 6), event(token, us, payee, 5), event(token, us, payee, 5)}, []chain.Outcome{paid, paid, paid}},
+		"one event for two":        {7, []wireLog{event(token, us, payee, 5), event(token, us, other, 6)}, []chain.Outcome{paid, void, paid}},
+		"the second of two":        {6, []wireLog{event(token, us, payee, 5), event(token, us, other, 6)}, []chain.Outcome{void, paid, paid}},
+		"an event of a failed one": {3, []wireLog{event(token, us, payee, 5), event(token, us, payee, 5), event(token, us, other, 6)}, []chain.Outcome{paid, paid, differs}},
+		"of another amount":        {7, []wireLog{event(token, us, payee, 5), event(token, us, payee, 4), event(token, us, other, 6)}, []chain.Outcome{paid, differs, paid}},
+		"of another token":         {7, []wireLog{event(token, us, payee, 5), event(other, us, payee, 5), event(token, us, other, 6)}, []chain.Outcome{paid, void, paid}},
+		"of another account":       {7, []wireLog{event(token, us, payee, 5), event(token, payee, payee, 5), event(token, us, other, 6)}, []chain.Outcome{paid, void, paid}},
+		"to another payee":         {7, []wireLog{event(token, us, payee, 5), event(token, us, us, 5), event(token, us, other, 6)}, []chain.Outcome{paid, differs, paid}},
+		"nothing":                  {7, nil, []chain.Outcome{void, void, void}},
+	} {
+		b := &ownBatch{batchCall: batchCall{token: &token, pays: []movement{pay(payee, 5), pay(payee, 5), pay(other, 6)}}}
+		b.members = []chain.Outcome{differs, differs, differs}
+		b.tokenOutcomes(&transaction{from: us, to: &other, logs: c.logs}, uint256.NewInt(c.bits))
+		require.Equal(t, c.want, b.members, name)
+	}
+}
+
+// TestBatchCallHasOneForm: other texts that the contract would read alike are no batch of ours.
+func TestBatchCallHasOneForm(t *testing.T) {
+	token := common.HexToAddress(ruledToken)
+	for _, b := range []batchCall{
+		{pays: []movement{{to: token, amount: *uint256.NewInt(7)}}},
+		{token: &token, gas: tokenBatchGas, pays: []movement{{to: token, amount: *uint256.NewInt(7)}}},
+	} {
+		got, ok := readBatchCall(b.data())
+		require.True(t, ok)
+		require.Equal(t, b, got)
+		for name, edit := range map[string]func(d []byte) []byte{
+			"trailing byte": func(d []byte) []byte { return append(d, 0) },
+			"padding":       func(d []byte) []byte { d[len(d)-1] = 1; return d },
+			"no padding":    func(d []byte) []byte { return d[:len(d)-28] },
+			"offset":        func(d []byte) []byte { d[len(d)-64-32-1]++; return d },
+			"gas":           func(d []byte) []byte { d[len(d)-64-64-1]++; return d },
+			"wide gas":      func(d []byte) []byte { d[len(d)-64-64-20] = 1; return d },
+			"wide size":     func(d []byte) []byte { d[len(d)-64-20] = 1; return d },
+			"more size":     func(d []byte) []byte { d[len(d)-64-1]++; return d },
+			"selector":      func(d []byte) []byte { d[0]++; return d },
+			"head only":     func(d []byte) []byte { return d[:40] },
+		} {
+			_, ok := readBatchCall(edit(b.data()))
+			require.False(t, ok, name)
+		}
+	}
+}
+
 // FuzzReadBatchCall: what is read as a batch is written as the same bytes, so that two texts never
 // mean one batch, and no input is too odd to refuse.
 func FuzzReadBatchCall(f *testing.F) {
 	token := common.HexToAddress(ruledToken)
 	pays := []movement{{to: common.HexToAddress(ruledPayee), amount: *uint256.NewInt(7)}, {to: token, amount: *uint256.NewInt(9)}}
-	for _, b := range []batchCall{{pays: pays}, {token: &token, pays: pays}, {pays: pays[:1]}, {}} {
+	for _, b := range []batchCall{{pays: pays}, {token: &token, gas: wideBatchGas, pays: pays}, {pays: pays[:1]}, {}} {
 		f.Add(b.data())
 		f.Add(append(b.data(), 0))
 		f.Add(b.data()[:len(b.data())-1])

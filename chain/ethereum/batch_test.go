@@ -282,7 +282,7 @@ func TestBatchesBeginWithTheContract(t *testing.T) {
 	require.ErrorIs(t, err, chain.ErrAddress, "what is paid to the contract is lost")
 }
 
-func TestAlone(t *testing.T) {
+func TestSeparate(t *testing.T) {
 	b := batches(t)
 	known, delegated := outsider("known"), testKey("delegated")
 	b.must(b.dev.SendETH(known, big.NewInt(1)))
@@ -346,6 +346,13 @@ func TestBatchToOurAddress(t *testing.T) {
 			require.Equal(t, b.inbox.Account, block.Transfers[0].To)
 			require.Equal(t, own.To, block.Transfers[0].From)
 			require.Equal(t, chain.NewAmount(1000), block.Transfers[0].Amount)
+
+			toItself := b.batchOf(chain.Native, addr(b.hot), rejector) // what it gets and what returns are equal
+			toItself.Members[1].Amount, toItself.Amount = toItself.Members[0].Amount, chain.NewAmount(2000)
+			own, block, _ = b.pay(toItself)
+			require.Equal(t, chain.NewAmount(1000), own.Value)
+			require.Len(t, block.Transfers, 1)
+			require.Equal(t, b.hot.Account, block.Transfers[0].To)
 		})
 	}
 }
@@ -508,4 +515,20 @@ func TestPayoutsContract(t *testing.T) {
 			require.EqualValues(t, 0b1101, event.Paid.Uint64(), gas)
 		}
 	}
+}
+
+// TestBatchNeedsMoreGasOnAmsterdam: there a new holder takes more gas than a batch gives otherwise,
+// and a replacement keeps what the first attempt gave.
+func TestBatchNeedsMoreGasOnAmsterdam(t *testing.T) {
+	b := batches(t, amsterdam)
+	b.allow(b.usdt)
+	pay, slot := b.batchOf(b.usdt, people(5, "new")...), b.next(b.hot)
+	first := b.sign(slot, pay)
+	require.Equal(t, decode(t, first).Data(), decode(t, b.sign(slot, pay, first)).Data())
+	b.broadcast(first)
+	b.mine(1)
+	require.Equal(t, []chain.Outcome{paid, paid, paid, paid, paid}, b.newest().OwnTxs[0].Members)
+	known := b.sign(b.next(b.hot), pay)
+	require.Less(t, decode(t, known).Gas(), decode(t, first).Gas(), "holders need no more than elsewhere")
+	require.NotEqual(t, decode(t, first).Data(), decode(t, known).Data())
 }

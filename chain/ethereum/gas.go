@@ -29,23 +29,27 @@ type estimate struct {
 
 // gas returns the gas limit of a message: the nodes' median estimate with a margin, at least the
 // intrinsic cost of its size, within the configured bound. A message that would be refused gets
-// enough to be refused. Unused gas is not paid.
-func (c *Chain) gas(ctx context.Context, msg message, earlier attempts) (uint64, error) {
+// enough to be refused. Unused gas is not paid. The message is returned as fit made it.
+func (c *Chain) gas(ctx context.Context, msg message, earlier attempts) (message, uint64, error) {
+	if earlier.gas > 0 { // a replacement must not wait for an estimate
+		if need, err := c.estimate(ctx, msg); err == nil {
+			return msg, max(c.limit(msg, need), earlier.gas), nil
+		}
+		return msg, earlier.gas, nil
+	}
+	msg, need, err := c.fit(ctx, msg)
 	least, most := c.gasBounds(msg)
-	need, err := c.estimate(ctx, msg)
 	switch {
 	case err == nil:
-		return max(c.limit(msg, need), earlier.gas), nil
-	case earlier.gas > 0:
-		return earlier.gas, nil // a replacement must not wait for an estimate
+		return msg, c.limit(msg, need), nil
 	case !isFinalFailure(err):
-		return 0, err
+		return msg, 0, err
 	case msg.token:
-		return most, nil
+		return msg, most, nil
 	case msg.batch != nil:
-		return c.limit(msg, least+newPayeeGas*uint64(len(msg.batch.pays))), nil
+		return msg, c.limit(msg, least+newPayeeGas*uint64(len(msg.batch.pays))), nil
 	}
-	return min(least+refusedGas, most), nil
+	return msg, min(least+refusedGas, most), nil
 }
 
 // limit is the gas limit of a message that the nodes estimate at so much.
@@ -179,7 +183,7 @@ func (c *Chain) estimateFee(ctx context.Context, account string, pay chain.Payme
 	if err != nil || pay.Purpose == chain.Sweep && !msg.token {
 		return fee, err
 	}
-	need, err := c.estimate(ctx, msg)
+	msg, need, err := c.fit(ctx, msg)
 	if err != nil {
 		return fee, err
 	}

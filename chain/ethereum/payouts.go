@@ -46,8 +46,9 @@ const (
 	// coinBatchGas is beside the stipend of 2,300 that each payment of coin has. Payees without
 	// code use neither.
 	coinBatchGas = 0
-	// tokenBatchGas bounds one transfer of a token; a usual one to a new holder takes 45,000.
-	tokenBatchGas = 60_000
+	// tokenBatchGas bounds one transfer of a token; a usual one to a new holder takes 45,000. Where
+	// that is too little, as from the Amsterdam fork on (EIP-8037), it is wideBatchGas.
+	tokenBatchGas, wideBatchGas = 60_000, 150_000
 	// latePayeeGas is what a payee may use, beside coinBatchGas, that got code after the estimate:
 	// the stipend and the access to the code.
 	latePayeeGas = 5_000
@@ -80,15 +81,16 @@ func PayoutsContract() (Payouts, error) {
 // batchCall is a call of the batch contract.
 type batchCall struct {
 	token *common.Address // nil: native coin
+	gas   uint64          // the most that one payment's call may use
 	pays  []movement      // without their sender
 }
 
-// gas is the most that one payment's call may use.
-func (b batchCall) gas() uint64 {
+// gasFits reports whether the gas of the payments is one that we give.
+func (b batchCall) gasFits() bool {
 	if b.token == nil {
-		return coinBatchGas
+		return b.gas == coinBatchGas
 	}
-	return tokenBatchGas
+	return b.gas == tokenBatchGas || b.gas == wideBatchGas
 }
 
 // data is the call data, in the one form that readBatchCall takes.
@@ -103,10 +105,10 @@ func (b batchCall) data() []byte {
 	size := payeeSize * len(b.pays)
 	data := make([]byte, 0, 4+4*wordSize+size+wordSize)
 	if b.token == nil {
-		data = words(append(data, selectorPayCoin...), b.gas(), 2*wordSize, uint64(size))
+		data = words(append(data, selectorPayCoin...), b.gas, 2*wordSize, uint64(size))
 	} else {
 		data = append(append(data, selectorPayToken...), common.LeftPadBytes(b.token[:], wordSize)...)
-		data = words(data, b.gas(), 3*wordSize, uint64(size))
+		data = words(data, b.gas, 3*wordSize, uint64(size))
 	}
 	for _, p := range b.pays {
 		amount := p.amount.Bytes32()
@@ -139,6 +141,7 @@ func readBatchCall(data []byte) (b batchCall, ok bool) {
 	if len(data) < head {
 		return b, false
 	}
+	b.gas = new(uint256.Int).SetBytes(data[head-3*wordSize : head-2*wordSize]).Uint64()
 	size := new(uint256.Int).SetBytes(data[head-wordSize : head])
 	if !size.IsUint64() || size.Uint64() > uint64(len(data)-head) || size.Uint64()%payeeSize != 0 {
 		return b, false
@@ -148,7 +151,7 @@ func readBatchCall(data []byte) (b batchCall, ok bool) {
 		p.amount.SetBytes(rest[common.AddressLength:payeeSize])
 		b.pays = append(b.pays, p)
 	}
-	return b, bytes.Equal(b.data(), data)
+	return b, b.gasFits() && bytes.Equal(b.data(), data)
 }
 
 // sum is the amount of all payments; false if it is above 2^256-1.

@@ -39,6 +39,13 @@ func (c *Chain) prepare(ctx context.Context, slot chain.Slot, pay chain.Payment,
 	if err != nil {
 		return chain.Attempt{}, err
 	}
+	if len(prev) > 0 {
+		tx, err := readAttempt(prev[0])
+		if err != nil {
+			return chain.Attempt{}, err
+		}
+		msg = msg.withGasOf(tx.Data())
+	}
 	earlier, err := c.earlier(slot, msg, prev)
 	if err == nil && msg.batch != nil {
 		err = c.needsPayouts(ctx)
@@ -46,7 +53,7 @@ func (c *Chain) prepare(ctx context.Context, slot chain.Slot, pay chain.Payment,
 	if err != nil {
 		return chain.Attempt{}, err
 	}
-	gas, err := c.gas(ctx, msg, earlier)
+	msg, gas, err := c.gas(ctx, msg, earlier)
 	if err != nil {
 		return chain.Attempt{}, err
 	}

@@ -218,7 +218,7 @@ func (c *SigningRules) Fee(o chain.Order) (chain.Amount, error) {
 }
 
 // ordered rebuilds the order's transaction: only gas, fees and the amount of a native sweep are
-// copied.
+// copied. The gas of each payment in a batch is one of two.
 func (c *SigningRules) ordered(o chain.Order) (*types.Transaction, error) {
 	msg, err := c.message(o.Slot, o.Payment)
 	if err != nil {
@@ -228,6 +228,7 @@ func (c *SigningRules) ordered(o chain.Order) (*types.Transaction, error) {
 	if err := asked.UnmarshalBinary(o.Unsigned); err != nil {
 		return nil, fmt.Errorf("decoding the transaction: %w", err)
 	}
+	msg = msg.withGasOf(asked.Data())
 	if err := c.compare(&asked, o.Slot, msg); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common"
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain/ethereum"
@@ -107,4 +108,32 @@ func TestDoctorOfProviders(t *testing.T) {
 			require.Equal(t, h.Name == "denied", strings.Contains(coin.Found, "HTTP status 403"), coin.Found)
 		})
 	}
+}
+
+// TestDoctorOfBatches: a chain with batches and without their contract is found with the next step.
+func TestDoctorOfBatches(t *testing.T) {
+	t.Parallel()
+	dev, err := ethnode.Start(ethnode.Config{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, dev.Close()) }()
+	c := ethereum.Config{ID: "eth", ChainID: dev.ChainID(), Nodes: []string{dev.URL()}}
+	require.NotContains(t, sourceFindings(t, c), "chain eth batches")
+	c.Batch.Most = 20
+	missing := sourceFindings(t, c)["chain eth batches"]
+	require.False(t, missing.OK)
+	require.Contains(t, missing.Advice, "gatewayd chain deploy-batch eth")
+	contract, err := ethereum.PayoutsContract()
+	require.NoError(t, err)
+	_, err = dev.SendCall(common.HexToAddress(contract.Deployer), nil, contract.Input)
+	require.NoError(t, err)
+	_, err = dev.Mine(1)
+	require.NoError(t, err)
+	early := sourceFindings(t, c)["chain eth batches"]
+	require.True(t, early.Warning)
+	require.Contains(t, early.Found, "not final yet")
+	_, err = dev.Mine(3)
+	require.NoError(t, err)
+	there := sourceFindings(t, c)["chain eth batches"]
+	require.True(t, there.OK)
+	require.Contains(t, there.Found, "up to 20 payouts share a transaction, by "+contract.Address)
 }
