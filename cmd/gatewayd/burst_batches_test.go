@@ -27,7 +27,7 @@ func TestBurstInBatches(t *testing.T) {
 	t.Parallel()
 	w := newBurstEnv(t)
 	w.deployBatches(t)
-	w.cfg.Ethereum[0].Batch.Most, w.cfg.Ethereum[0].Batch.Wait, w.cfg.Ethereum[0].Batch.Coin = 50, time.Second, true
+	w.cfg.Ethereum[0].Batch.Most, w.cfg.Ethereum[0].Batch.Wait = 50, time.Second
 	text, err := yaml.Marshal(w.cfg)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(w.info.Config, text, 0o600))
@@ -44,7 +44,7 @@ func TestBurstInBatches(t *testing.T) {
 	store, err := records.Open(t.Context(), w.cfg.Database)
 	require.NoError(t, err)
 	defer store.Close()
-	payouts, transactions := 0, map[string]bool{}
+	payouts, transactions := 0, map[string]bool{} // of tokens, without labels
 	require.NoError(t, store.View(t.Context(), func(tx *records.Tx) error {
 		list, err := tx.Transfers().Where(`WHERE direction = 'withdrawal' ORDER BY id`)
 		for _, r := range list {
@@ -53,7 +53,7 @@ func TestBurstInBatches(t *testing.T) {
 				return err
 			}
 			for _, p := range payments {
-				if p.Purpose == chain.Credit {
+				if p.Purpose == chain.Credit && p.Asset != chain.Native && p.PayeeLabel == "" {
 					payouts++
 					transactions[p.Tx] = true
 				}
@@ -62,7 +62,7 @@ func TestBurstInBatches(t *testing.T) {
 		return err
 	}))
 	t.Logf("%d payouts in %d transactions", payouts, len(transactions))
-	require.Less(t, len(transactions)*2, payouts)
+	require.Less(t, len(transactions)*4, payouts)
 }
 
 // deployBatches runs the command with the key of a new account.

@@ -14,6 +14,7 @@ import (
 	"github.com/holiman/uint256"
 
 	"gatewayd/chain"
+	"gatewayd/chain/ethereum"
 	"gatewayd/chain/ethereum/contracts"
 	"gatewayd/vite/client"
 	"gatewayd/vite/core"
@@ -27,6 +28,7 @@ type Watch struct {
 	Withdrawals              Leg
 	quota                    client.Quota // of the gateway's account when the last deposit was final
 
+	batches common.Address         // the contract of batches
 	byPayee map[common.Address]int // users' places in the list
 	byUser  map[core.Address]int
 	senders map[core.Address]bool // sponsors, whose sends to users are no credits
@@ -39,8 +41,12 @@ type Watch struct {
 // watch begins where both chains are now.
 func (b *Burst) watch(ctx context.Context) (*Watch, error) {
 	n := len(b.Users)
+	contract, err := ethereum.PayoutsContract()
+	if err != nil {
+		return nil, err
+	}
 	w := &Watch{
-		Burst: b, byPayee: make(map[common.Address]int, n), byUser: make(map[core.Address]int, n), senders: map[core.Address]bool{},
+		Burst: b, batches: common.HexToAddress(contract.Address), byPayee: make(map[common.Address]int, n), byUser: make(map[core.Address]int, n), senders: map[core.Address]bool{},
 		Deposits: newLeg(n, b.info.Finality, b.info.Confirmations), Withdrawals: newLeg(n, b.info.Confirmations, b.info.Finality),
 	}
 	for i, u := range b.Users {
@@ -190,18 +196,48 @@ func (w *Watch) payouts(ctx context.Context) error {
 			return fmt.Errorf("reading source block %d: %w", height, err)
 		}
 		for _, tx := range block.Transactions() {
-			to, amount := payeeOf(tx)
-			i, ours := w.byPayee[to]
-			if !ours {
-				continue
+			paid, err := w.paidBy(ctx, tx)
+			if err != nil {
+				return err
 			}
-			if err := w.Withdrawals.Pay(i, height, amount, w.Users[i].Net); err != nil {
-				return fmt.Errorf("payout to %s: %w", to, err)
+			for _, p := range paid {
+				i, ours := w.byPayee[p.to]
+				if !ours {
+					continue
+				}
+				if err := w.Withdrawals.Pay(i, height, p.amount, w.Users[i].Net); err != nil {
+					return fmt.Errorf("payout to %s: %w", p.to, err)
+				}
 			}
 		}
 		w.scanned = height
 	}
 	return nil
+}
+
+// payout is what a payee gets.
+type payout struct {
+	to     common.Address
+	amount chain.Amount
+}
+
+// paidBy returns the payouts of a transaction: of a batch by the token's events, of any other its
+// own.
+func (w *Watch) paidBy(ctx context.Context, tx *types.Transaction) (list []payout, err error) {
+	if tx.To() == nil || *tx.To() != w.batches {
+		to, amount := payeeOf(tx)
+		return []payout{{to, amount}}, nil
+	}
+	receipt, err := w.Payer.Client.TransactionReceipt(ctx, tx.Hash())
+	if err != nil {
+		return nil, fmt.Errorf("reading the receipt of batch %s: %w", tx.Hash(), err)
+	}
+	for _, l := range receipt.Logs {
+		if len(l.Topics) == 3 && len(l.Data) == 32 {
+			list = append(list, payout{common.BytesToAddress(l.Topics[2][:]), AmountOf(new(big.Int).SetBytes(l.Data))})
+		}
+	}
+	return list, nil
 }
 
 // payeeOf returns the payee and the amount of a transaction: a transfer of a token if it has that
