@@ -24,6 +24,7 @@ var mayImport = map[string][]string{
 	"internal/testing/chaintest":   {"chain"},
 	"chain/quorum":                 {"chain"},
 	"chain/ethereum":               {"chain", "chain/quorum", "internal/tracing"},
+	"chain/bitcoin/network":        {"chain"},
 	"chain/ethereum/contracts":     {},
 	"dev/ethnode":                  {"chain/ethereum/contracts"},
 	"internal/testing/ethtest":     {"chain/ethereum/contracts", "dev/ethnode"},
