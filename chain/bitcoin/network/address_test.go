@@ -38,7 +38,9 @@ func TestAddresses(t *testing.T) {
 		got, err := n.Parse(v[1])
 		require.NoError(t, err, v[1])
 		require.Equal(t, v[2], got.Text)
-		require.Equal(t, v[3], hex.EncodeToString(got.Script), v[1])
+		if v[3] != "*" {
+			require.Equal(t, v[3], hex.EncodeToString(got.Script), v[1])
+		}
 		again, ok := n.Of(got.Script)
 		require.True(t, ok)
 		require.Equal(t, got, again)
