@@ -166,6 +166,9 @@ type Slot struct {
 	Branch  uint64 // which of our signed lines the slot belongs to; 0 where the ledger counts nonces
 	Nonce   uint64 // nonce, or height
 	Prev    string // hash of the block before, where the ledger links an account's blocks; else empty
+	// the output ("txid:vout") that every transaction of the slot spends, where the ledger counts
+	// neither nonces nor heights but spends coins; else empty
+	Coin string
 }
 
 // Attempt is one signed transaction for a slot. It is stored before it is sent and never deleted.
@@ -194,14 +197,27 @@ type SignedTx struct {
 // Rules check and complete an order for signing, and do nothing else: they ask no node and hold no
 // key.
 type Rules interface {
-	// Digest returns the hash to sign. It first verifies that the order's transaction makes exactly
-	// its payment at its slot, and nothing else.
-	Digest(o Order) ([]byte, error)
+	// Digests returns the hashes to sign, at least one: several where each coin that a transaction
+	// spends takes a signature. It first verifies that the order's transaction makes exactly its
+	// payment at its slot, and nothing else.
+	Digests(o Order) ([]Digest, error)
 	// Fee returns the most native coin that the transaction of an order may take for its fee.
 	Fee(o Order) (Amount, error)
-	// Seal puts a signature of the order's digest to its transaction. One that is not the slot's
-	// account's is an error.
-	Seal(o Order, public, signature []byte) (SignedTx, error)
+	// Seal puts a signature of each digest, in their order, to the order's transaction. One that is
+	// not its key's is an error.
+	Seal(o Order, signatures ...Signature) (SignedTx, error)
+}
+
+// Digest is a hash to sign with the key at a derivation path, whose purpose decides the scheme.
+type Digest struct {
+	Key  string
+	Hash []byte
+}
+
+// Signature is a signature of one digest. The public key may be left out where the signature
+// contains it.
+type Signature struct {
+	Public, Bytes []byte
 }
 
 // AccountHead is the state of an account of ours on its ledger.
