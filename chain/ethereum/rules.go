@@ -193,9 +193,9 @@ func (c *SigningRules) token(asset chain.Asset) (common.Address, error) {
 	return token, nil
 }
 
-// Digests builds the transaction that the order's payment requests, with the fees of the transaction
-// to sign, and returns its hash for signing. Any other transaction is an error that names the
-// difference.
+// Digests builds the transaction that the order's payment requests, with the fees of the
+// transaction to sign, and returns its hash for signing. Any other transaction is an error that
+// names the difference.
 func (c *SigningRules) Digests(o chain.Order) ([]chain.Digest, error) {
 	tx, err := c.ordered(o)
 	if err != nil {

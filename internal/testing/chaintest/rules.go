@@ -18,8 +18,8 @@ type rules struct {
 	linked bool
 }
 
-// Digests passes what the payment asks for, whatever it offers for its fee; a native sweep may bring
-// less.
+// Digests passes what the payment asks for, whatever it offers for its fee; a native sweep may
+// bring less.
 func (r rules) Digests(o chain.Order) ([]chain.Digest, error) {
 	if !r.linked && o.Slot.Branch != 0 {
 		return nil, fmt.Errorf("branch: %d, where the ledger counts nonces", o.Slot.Branch)
