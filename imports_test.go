@@ -24,6 +24,7 @@ var mayImport = map[string][]string{
 	"internal/testing/chaintest":   {"chain"},
 	"chain/quorum":                 {"chain"},
 	"chain/ethereum":               {"chain", "chain/quorum", "internal/tracing"},
+	"internal/testing/bitcointest": {},
 	"chain/bitcoin/network":        {"chain", "wallet/keystore"},
 	"chain/bitcoin/spend":          {"chain", "chain/bitcoin/network"},
 	"chain/ethereum/contracts":     {},
@@ -102,7 +103,7 @@ var mayImport = map[string][]string{
 // testsMayImport are packages that exist for tests, and the exchange chain, on which the clients of
 // it are tested. The tests of a package may import them besides what the package itself may.
 var testsMayImport = []string{
-	"internal/testing/chaintest", "records/books", "records", "internal/testing/recordstest", "view", "signer", "wallet", "signer/approval", "signer/checks", "signer/limits", "chain/ethereum/contracts", "dev/ethnode", "internal/budget", "internal/testing/ethtest", "internal/testing/devices", "internal/testing/faults", "vite/core", "vite/client", "vite/dex", "vite/ledger", "vite/node", "vite/rpc",
+	"internal/testing/chaintest", "records/books", "records", "internal/testing/recordstest", "view", "signer", "wallet", "signer/approval", "signer/checks", "signer/limits", "chain/ethereum/contracts", "dev/ethnode", "internal/budget", "internal/testing/bitcointest", "internal/testing/ethtest", "internal/testing/devices", "internal/testing/faults", "vite/core", "vite/client", "vite/dex", "vite/ledger", "vite/node", "vite/rpc",
 }
 
 // pure are packages whose results depend on their arguments alone.

@@ -47,8 +47,12 @@ func (r *Rules) Digests(o chain.Order) ([]chain.Digest, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.digests()
+}
+
+func (p *proven) digests() (list []chain.Digest, err error) {
 	hashes := txscript.NewTxSigHashes(p.tx, p.fetcher())
-	list := make([]chain.Digest, len(p.inputs))
+	list = make([]chain.Digest, len(p.inputs))
 	for i, own := range p.inputs {
 		list[i].Key = own.Path
 		if own.Kind == network.P2TR {
