@@ -139,6 +139,21 @@ func TestReplacementTakesTheChangeFirst(t *testing.T) {
 	require.Greater(t, cancel.Fee, again.Fee)
 }
 
+// TestReplacementHasAHigherRate: a larger transaction pays more for each of its bytes too.
+func TestReplacementHasAHigherRate(t *testing.T) {
+	w := newEnv(t)
+	f := w.funds(network.P2WPKH, w.coin(w.own(network.P2WPKH, 0, 1), 1_030_000, 5), w.coin(w.own(network.P2WPKH, 0, 2), 1_000_000, 5))
+	pay := w.pay(1, w.payee(network.P2WPKH, 1), 1_000_000)
+	first, err := w.Pay(f, pay, 250_000)
+	require.NoError(t, err)
+	require.Len(t, first.Outputs, 1, "what is left is dust")
+	signed, _ := w.sign(first, pay)
+	second, err := w.Pay(f, pay, 1_000, Earlier{Draft: signed})
+	require.NoError(t, err)
+	require.Len(t, second.Coins, 2)
+	require.Greater(t, rateOf(second.Fee, second.Size), rateOf(signed.Fee, signed.Size))
+}
+
 func TestConsolidation(t *testing.T) {
 	w := newEnv(t)
 	var others []Coin

@@ -231,6 +231,27 @@ func TestChildrenAreBounded(t *testing.T) {
 	more.Payment.Amount = chain.NewAmount(uint64(3 * anchor.Amount))
 	_, err = w.rules.Digests(more)
 	require.ErrorContains(t, err, "output 0: amount")
+
+	// a parent is paid for by a sweep of change alone
+	for _, c := range []struct {
+		anchor  Coin
+		purpose chain.Purpose
+	}{{anchor, chain.Credit}, {anchor, chain.Cancel}, {w.coin(w.own(network.P2TR, 0, 1), anchor.Amount, 5), chain.Sweep}} {
+		d, err := w.Cancel(w.funds(network.P2WPKH, c.anchor), 120_000)
+		require.NoError(t, err)
+		paid := chain.Payment{Purpose: c.purpose, Asset: chain.Native, To: d.Change.Text, Amount: chain.NewAmount(uint64(anchor.Amount))}
+		if c.purpose == chain.Credit {
+			paid.Amount = chain.NewAmount(uint64(d.Outputs[0].Value))
+		}
+		_, err = w.rules.Digests(w.order(d, paid))
+		require.NoError(t, err, c.purpose)
+		d.Outputs[0].Value -= 10_000 // less than the parent would allow
+		if c.purpose == chain.Credit {
+			paid.Amount = chain.NewAmount(uint64(d.Outputs[0].Value))
+		}
+		_, err = w.rules.Digests(w.order(d, paid))
+		require.ErrorIs(t, err, chain.ErrFeeCeiling, c.purpose)
+	}
 	capped := good
 	capped.Payment.MaxFee = chain.NewAmount(uint64(child.Fee - 1))
 	_, err = w.rules.Digests(capped)
