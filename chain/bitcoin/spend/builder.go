@@ -36,7 +36,7 @@ type Earlier struct {
 // of the newest one that are still in others, and adds none that is in no block.
 //
 // Errors: Unpayable is of one payment. chain.ErrNotNow: the coins do not suffice.
-// chain.ErrFeeCeiling: as it is.
+// chain.ErrFeeCeiling and ErrTooLarge: as they are.
 func (b Builder) Pay(f Funds, pay chain.Payment, rate Rate, earlier ...Earlier) (Draft, error) {
 	pays, err := members(pay)
 	if err != nil {
@@ -190,7 +190,7 @@ func (b Builder) fill(r request, coins []Coin) (d Draft, missing int64) {
 // check holds a draft against the limits.
 func (b Builder) check(r request, d Draft) error {
 	if weight := weightOf(d.Coins, d.Outputs); weight > maxWeight {
-		return fmt.Errorf("%w: it weighs %d, and nodes relay %d", errTooLarge, weight, maxWeight)
+		return fmt.Errorf("%w: it weighs %d, and nodes relay %d", ErrTooLarge, weight, maxWeight)
 	}
 	var parent *wire.MsgTx
 	if r.parent.Size > 0 {

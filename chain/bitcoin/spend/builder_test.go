@@ -99,7 +99,7 @@ func TestCeilings(t *testing.T) {
 	}
 	f.Anchor.Amount = 84_000_000 * 100_000_000
 	_, err = w.Pay(f, both, 1_000)
-	require.ErrorIs(t, err, errTooLarge)
+	require.ErrorIs(t, err, ErrTooLarge)
 }
 
 // TestReplacementTakesTheChangeFirst: a higher fee comes from the change, and only then from

@@ -9,6 +9,7 @@
 package spend
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -61,7 +62,7 @@ func byUse(a, b Coin) int {
 		}
 		return 1
 	}
-	return cmp.Or(cmp.Compare(b.Amount, a.Amount), strings.Compare(a.Outpoint.String(), b.Outpoint.String()))
+	return cmp.Or(cmp.Compare(b.Amount, a.Amount), bytes.Compare(a.Outpoint.Hash[:], b.Outpoint.Hash[:]), cmp.Compare(a.Outpoint.Index, b.Outpoint.Index))
 }
 
 // Rate is a fee in satoshi per 1,000 vbytes.

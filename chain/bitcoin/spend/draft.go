@@ -80,12 +80,13 @@ func (d Draft) PSBT(previous func(chainhash.Hash) (*wire.MsgTx, error)) ([]byte,
 		return nil, err
 	}
 	if raw.Len() > maxPSBT {
-		return nil, fmt.Errorf("%w: the transactions that made the coins have %d bytes in all, at most %d can be signed", errTooLarge, raw.Len(), maxPSBT)
+		return nil, fmt.Errorf("%w: the transactions that made the coins have %d bytes in all, at most %d can be signed", ErrTooLarge, raw.Len(), maxPSBT)
 	}
 	return raw.Bytes(), nil
 }
 
-var errTooLarge = errors.New("the transaction is too large")
+// ErrTooLarge means that a transaction must spend fewer coins, or pay fewer payees.
+var ErrTooLarge = errors.New("the transaction is too large")
 
 // stripped is a transaction without witnesses, which its name does not cover.
 func stripped(tx *wire.MsgTx) *wire.MsgTx {

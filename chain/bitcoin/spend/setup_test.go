@@ -29,6 +29,8 @@ type env struct {
 	rules *Rules
 }
 
+var _ chain.Rules = (*Rules)(nil)
+
 // sharedKeys derive once: a seed takes 2,048 rounds.
 func sharedKeys(t require.TestingT) *wallet.Keys {
 	keys, err := wallet.FromMnemonic(mnemonic)
