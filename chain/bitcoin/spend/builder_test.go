@@ -65,10 +65,10 @@ func TestNotEnough(t *testing.T) {
 	require.ErrorIs(t, err, chain.ErrNotNow)
 	require.ErrorContains(t, err, "small coins must be consolidated first")
 	young := w.coin(w.own(network.P2WPKH, 0, 1), 10_000_000, 902)
-	young.Coinbase = true
+	young.Matures = 1_002
 	_, err = w.Pay(w.funds(network.P2WPKH, anchor, young), w.pay(1, w.payee(network.P2PKH, 1), 10_000), 1_000)
-	require.ErrorIs(t, err, chain.ErrNotNow, "the block after 1,000 is the 99th on it")
-	young.Height--
+	require.ErrorIs(t, err, chain.ErrNotNow, "it is the block after 1,000")
+	young.Matures--
 	_, err = w.Pay(w.funds(network.P2WPKH, anchor, young), w.pay(1, w.payee(network.P2PKH, 1), 10_000), 1_000)
 	require.NoError(t, err)
 	worthless := w.coin(w.own(network.P2WPKH, 0, 1), 6_000, 5)

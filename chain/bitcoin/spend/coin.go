@@ -29,7 +29,7 @@ type Coin struct {
 	Amount   int64 // satoshi
 	Own      network.Own
 	Height   uint64 // of its block; 0 while it is in none
-	Coinbase bool
+	Matures  uint64 // the least height of a block that may spend it; 0: any
 }
 
 // ParseOutpoint reads "txid:vout" in its canonical form.
@@ -46,13 +46,8 @@ func ParseOutpoint(text string) (o wire.OutPoint, err error) {
 	return o, nil
 }
 
-// maturity is the number of blocks on a coinbase before it can be spent.
-const maturity = 100
-
 // spendable reports whether the block after a height may spend the coin.
-func (c Coin) spendable(height uint64) bool {
-	return !c.Coinbase || c.Height != 0 && height+1 >= c.Height+maturity
-}
+func (c Coin) spendable(height uint64) bool { return height+1 >= c.Matures }
 
 // byUse orders coins by how gladly they are spent: those in blocks first, then the larger ones.
 func byUse(a, b Coin) int {

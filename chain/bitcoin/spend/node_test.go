@@ -40,7 +40,7 @@ func onNode(t *testing.T, kind bitcointest.Kind) *nodeEnv {
 	t.Cleanup(func() { require.NoError(t, w.node.Close()) })
 	for _, hash := range w.mine(30) {
 		tx := w.block(hash).Transactions[0]
-		w.coins = append(w.coins, Coin{Outpoint: wire.OutPoint{Hash: tx.TxHash()}, Amount: tx.TxOut[0].Value, Own: w.own(network.P2WPKH, 0, 0), Height: uint64(len(w.coins)) + 1, Coinbase: true})
+		w.coins = append(w.coins, Coin{Outpoint: wire.OutPoint{Hash: tx.TxHash()}, Amount: tx.TxOut[0].Value, Own: w.own(network.P2WPKH, 0, 0), Height: uint64(len(w.coins)) + 1})
 	}
 	w.mine(100)
 	return w

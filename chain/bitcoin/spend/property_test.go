@@ -26,13 +26,15 @@ func (w *env) drawCoin(t *rapid.T, index uint32) Coin {
 	}
 	height := rapid.SampledFrom([]uint64{0, 7, 950}).Draw(t, "height")
 	c := w.coin(w.own(kind, rapid.SampledFrom([]uint32{0, 1}).Draw(t, "branch"), index), amount, height)
-	c.Coinbase = height != 0 && rapid.IntRange(0, 5).Draw(t, "coinbase") == 0
+	if height != 0 && rapid.IntRange(0, 5).Draw(t, "coinbase") == 0 {
+		c.Matures = height + 100
+	}
 	return c
 }
 
 func (w *env) drawFunds(t *rapid.T) Funds {
 	anchor := w.drawCoin(t, 0)
-	anchor.Coinbase = false
+	anchor.Matures = 0
 	var others []Coin
 	for i := range rapid.IntRange(0, 12).Draw(t, "other coins") {
 		others = append(others, w.drawCoin(t, uint32(i)+1))
