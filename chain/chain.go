@@ -48,6 +48,18 @@ type Block struct {
 	Transfers []Transfer
 	OwnTxs    []OwnTx // what our accounts did
 	Tracing   Tracing // whether coin moved by contracts was searched for
+	// of a ledger of coins: those that the block gives to accounts of ours, by transfers and as our
+	// own change
+	Coins []Coin
+}
+
+// Coin is an output of a transaction that an account of ours can spend, as a unit and once.
+type Coin struct {
+	Out     string // "transaction:output", stable over re-orgs
+	Address string // of ours
+	Amount  Amount // of native coin
+	Own     bool   // made by a transaction that spends coins of ours
+	Matures uint64 // the least height of a block that may spend it; 0: any
 }
 
 // Transfer is one movement of value into an account of ours.
@@ -62,6 +74,9 @@ type Transfer struct {
 	Amount Amount
 	Memo   Memo
 	Failed bool // the transaction is in the block but moved nothing
+	// nothing follows from the transfer before a block of this height is final: the coin cannot be
+	// spent until then. 0: as soon as its own block is final
+	Matures uint64
 }
 
 // Memo is the sender's note to the transfer. Adapters decode, they never guess.
@@ -90,6 +105,9 @@ type OwnTx struct {
 	// of a transaction that makes several payments: the outcome of each, in the order of its bytes.
 	// OK and Void are of the transaction as a whole then
 	Members []Outcome
+	// of a ledger of coins: what the transaction spends of ours (Coin.Out), in its order. Account is
+	// the address of the first, and Number is 0
+	Spent []string
 }
 
 // Outcome is what a final block shows of one payment of a batch.
