@@ -1,6 +1,7 @@
 package main
 
-// coinRules are the rules of Bitcoin and its kin: what is signed, and how transactions are built.
+// coinRules are the rules of Bitcoin and its kin: what blocks show, what is signed, and how
+// transactions are built.
 func coinRules() []mutant {
 	const thief = "TestThiefGetsNothing|TestOtherOrdersGetNothing|TestSealWantsEachKey|TestChildrenAreBounded"
 	const drafts = "TestDrafts|TestReplacements|TestReplacementTakesTheChangeFirst|TestReplacementHasAHigherRate|TestNotEnough|TestCeilings|TestConsolidation|TestChildrenAreBounded"
@@ -12,7 +13,18 @@ func coinRules() []mutant {
 	builder := func(name, rule, old, now string) mutant {
 		return mutant{name: "bitcoin: " + name, rule: rule, file: "chain/bitcoin/spend/builder.go", old: old, new: now, suite: spend(drafts)}
 	}
+	reader := func(tests string) suite { return suite{"./chain/bitcoin", "^(" + tests + ")$"} }
 	return []mutant{
+		{name: "bitcoin: the root", rule: "a block's transactions are those of its header's root", file: "chain/bitcoin/parse.go", old: "root != h.MerkleRoot {", new: "false {", suite: reader("TestLiesAboutBlocks")},
+		{name: "bitcoin: twice", rule: "no transaction of a block counts twice", file: "chain/bitcoin/parse.go", old: "if seen[*tx.Hash()] {", new: "if false {", suite: reader("TestLiesAboutBlocks")},
+		{name: "bitcoin: the hash", rule: "a block is that of the hash that was asked for", file: "chain/bitcoin/parse.go", old: "got != hash {", new: "false && got != hash {", suite: reader("TestLiesAboutBlocks")},
+		{name: "bitcoin: the work", rule: "a header counts with the work that its target demands", file: "chain/bitcoin/line.go", old: "if err := l.rules.checkWork(&h); err != nil {", new: "if err := l.rules.checkWork(&h); false {", suite: reader("TestLiesAboutHeads")},
+		{name: "bitcoin: the target", rule: "a header's target follows from those below it", file: "chain/bitcoin/line.go", old: "if err := l.rules.checkNext(&h, parent); err != nil {", new: "if err := l.rules.checkNext(&h, parent); false {", suite: reader("TestLiesAboutHeads")},
+		{name: "bitcoin: most work", rule: "the line with the most work counts", file: "chain/bitcoin/line.go", old: "more = h.work.Cmp(best.work)", new: "more = 0", suite: reader("TestMostWorkWins")},
+		{name: "bitcoin: final", rule: "a final block is one that a majority of the nodes has", file: "chain/bitcoin/head.go", old: "height := shared[len(shared)-c.majority()]", new: "height := shared[len(shared)-1]", suite: reader("TestMostWorkWins")},
+		{name: "bitcoin: the network", rule: "a node of another network is not asked", file: "chain/bitcoin/node.go", old: "if genesis != n.network.Genesis.String() {", new: "if false {", suite: reader("TestLiesAboutHeads")},
+		{name: "bitcoin: change", rule: "change of our own transaction is no deposit", file: "chain/bitcoin/match.go", old: "	if own {\n\t\treturn", new: "	if false {\n\t\treturn", suite: reader("TestDepositsAndOwnTransactions")},
+		{name: "bitcoin: a coinbase", rule: "a coinbase counts when it can be spent", file: "chain/bitcoin/match.go", old: "coin.Matures = b.height + maturity", new: "coin.Matures = 0", suite: reader("TestDepositsAndOwnTransactions")},
 		rules("the anchor", "every transaction of a slot spends the slot's coin first", "case tx.TxIn[0].PreviousOutPoint != anchor:", "case false && tx.TxIn[0].PreviousOutPoint != anchor:"),
 		rules("proven amounts", "the amount of an input is proven by the transaction that made it", "case in.NonWitnessUtxo.TxHash() != at.Hash:", "case false:"),
 		rules("coins twice", "a coin counts once", "case p.spent[at] != nil:", "case false:"),
