@@ -24,6 +24,10 @@ var mayImport = map[string][]string{
 	"internal/testing/chaintest":   {"chain"},
 	"chain/quorum":                 {"chain"},
 	"chain/ethereum":               {"chain", "chain/quorum", "internal/tracing"},
+	"internal/testing/bitcointest": {},
+	"chain/bitcoin":                {"chain", "chain/bitcoin/network", "chain/quorum", "internal/tracing"},
+	"chain/bitcoin/network":        {"chain", "wallet/keystore"},
+	"chain/bitcoin/spend":          {"chain", "chain/bitcoin/network"},
 	"chain/ethereum/contracts":     {},
 	"dev/ethnode":                  {"chain/ethereum/contracts"},
 	"internal/testing/ethtest":     {"chain/ethereum/contracts", "dev/ethnode"},
@@ -71,7 +75,7 @@ var mayImport = map[string][]string{
 	"httpserver":                   {"internal/tracing"},
 	"httpserver/jsonrpc":           {},
 	"internal/budget":              {},
-	"daemon":                       {"chain", "chain/ethereum", "config", "exchangeapi", "exchangeapi/apikey", "exchangeapi/index", "exchangeapi/rates", "exchangeapi/ws", "gateway", "httpserver", "internal/database", "internal/secretfile", "internal/tracing", "metrics", "notify", "operator", "operator/console", "policy", "records", "records/signguard", "signer", "signer/approval", "signer/cause", "signer/checks", "signer/remote", "status", "vite/client", "vite/core", "vite/node", "vite/rpc", "wallet", "wallet/rpc", "watcher", "watcher/recovery", "web"},
+	"daemon":                       {"chain", "chain/ethereum", "config", "exchangeapi", "exchangeapi/apikey", "exchangeapi/index", "exchangeapi/rates", "exchangeapi/ws", "gateway", "httpserver", "internal/database", "internal/secretfile", "internal/tracing", "metrics", "notify", "operator", "operator/console", "policy", "records", "records/signguard", "signer", "signer/approval", "signer/cause", "signer/checks", "signer/remote", "status", "vite/client", "vite/core", "vite/node", "vite/rpc", "wallet", "wallet/keystore", "wallet/rpc", "watcher", "watcher/recovery", "web"},
 	"internal/secretfile":          {},
 	"internal/tracing":             {},
 	"config":                       {"chain", "chain/ethereum", "chain/vite", "exchangeapi", "exchangeapi/index", "exchangeapi/ws", "gateway", "httpserver", "internal/tracing", "notify", "records", "signer/approval", "signer/checks", "signer/remote", "status", "vite/core", "wallet", "wallet/hsm", "wallet/rpc", "watcher"},
@@ -100,7 +104,7 @@ var mayImport = map[string][]string{
 // testsMayImport are packages that exist for tests, and the exchange chain, on which the clients of
 // it are tested. The tests of a package may import them besides what the package itself may.
 var testsMayImport = []string{
-	"internal/testing/chaintest", "records/books", "records", "internal/testing/recordstest", "view", "signer", "wallet", "signer/approval", "signer/checks", "signer/limits", "chain/ethereum/contracts", "dev/ethnode", "internal/budget", "internal/testing/ethtest", "internal/testing/devices", "internal/testing/faults", "vite/core", "vite/client", "vite/dex", "vite/ledger", "vite/node", "vite/rpc",
+	"internal/testing/chaintest", "records/books", "records", "internal/testing/recordstest", "view", "signer", "wallet", "signer/approval", "signer/checks", "signer/limits", "chain/ethereum/contracts", "dev/ethnode", "internal/budget", "internal/testing/bitcointest", "internal/testing/ethtest", "internal/testing/devices", "internal/testing/faults", "vite/core", "vite/client", "vite/dex", "vite/ledger", "vite/node", "vite/rpc",
 }
 
 // pure are packages whose results depend on their arguments alone.

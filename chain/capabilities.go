@@ -16,6 +16,7 @@ type Capabilities struct {
 	Settings Settings
 	Own      Describer
 	Parties  PartyReader
+	Pool     PoolReader
 
 	Costs    CostReader
 	Sweeps   Sweeper
@@ -43,6 +44,7 @@ func CapabilitiesOf(c any) (has Capabilities) {
 	has.Settings, _ = c.(Settings)
 	has.Own, _ = c.(Describer)
 	has.Parties, _ = c.(PartyReader)
+	has.Pool, _ = c.(PoolReader)
 	has.Costs, _ = c.(CostReader)
 	has.Sweeps, _ = c.(Sweeper)
 	has.Swept, _ = c.(SweptReader)
@@ -103,6 +105,13 @@ type Describer interface {
 // transactions it has sent.
 type PartyReader interface {
 	Party(ctx context.Context, address string) (contract bool, sent uint64, err error)
+}
+
+// PoolReader shows transfers before they are in a block.
+type PoolReader interface {
+	// Pooled returns transfers to us that wait in a node's pool. One node is believed, and nothing
+	// may follow from such a transfer: it may never be in a block.
+	Pooled(ctx context.Context) ([]Transfer, error)
 }
 
 // CostReader is a ledger whose payments cost native coin.

@@ -48,6 +48,18 @@ type Block struct {
 	Transfers []Transfer
 	OwnTxs    []OwnTx // what our accounts did
 	Tracing   Tracing // whether coin moved by contracts was searched for
+	// of a ledger of coins: those that the block gives to accounts of ours, by transfers and as our
+	// own change
+	Coins []Coin
+}
+
+// Coin is an output of a transaction that an account of ours can spend, as a unit and once.
+type Coin struct {
+	Out     string // "transaction:output", stable over re-orgs
+	Address string // of ours
+	Amount  Amount // of native coin
+	Own     bool   // made by a transaction that spends coins of ours
+	Matures uint64 // the least height of a block that may spend it; 0: any
 }
 
 // Transfer is one movement of value into an account of ours.
@@ -62,6 +74,9 @@ type Transfer struct {
 	Amount Amount
 	Memo   Memo
 	Failed bool // the transaction is in the block but moved nothing
+	// nothing follows from the transfer before a block of this height is final: the coin cannot be
+	// spent until then. 0: as soon as its own block is final
+	Matures uint64
 }
 
 // Memo is the sender's note to the transfer. Adapters decode, they never guess.
@@ -90,6 +105,9 @@ type OwnTx struct {
 	// of a transaction that makes several payments: the outcome of each, in the order of its bytes.
 	// OK and Void are of the transaction as a whole then
 	Members []Outcome
+	// of a ledger of coins: what the transaction spends of ours (Coin.Out), in its order. Account is
+	// the address of the first, and Number is 0
+	Spent []string
 }
 
 // Outcome is what a final block shows of one payment of a batch.
@@ -166,6 +184,9 @@ type Slot struct {
 	Branch  uint64 // which of our signed lines the slot belongs to; 0 where the ledger counts nonces
 	Nonce   uint64 // nonce, or height
 	Prev    string // hash of the block before, where the ledger links an account's blocks; else empty
+	// the output ("txid:vout") that every transaction of the slot spends, where the ledger counts
+	// neither nonces nor heights but spends coins; else empty
+	Coin string
 }
 
 // Attempt is one signed transaction for a slot. It is stored before it is sent and never deleted.
@@ -194,14 +215,27 @@ type SignedTx struct {
 // Rules check and complete an order for signing, and do nothing else: they ask no node and hold no
 // key.
 type Rules interface {
-	// Digest returns the hash to sign. It first verifies that the order's transaction makes exactly
-	// its payment at its slot, and nothing else.
-	Digest(o Order) ([]byte, error)
+	// Digests returns the hashes to sign, at least one: several where each coin that a transaction
+	// spends takes a signature. It first verifies that the order's transaction makes exactly its
+	// payment at its slot, and nothing else.
+	Digests(o Order) ([]Digest, error)
 	// Fee returns the most native coin that the transaction of an order may take for its fee.
 	Fee(o Order) (Amount, error)
-	// Seal puts a signature of the order's digest to its transaction. One that is not the slot's
-	// account's is an error.
-	Seal(o Order, public, signature []byte) (SignedTx, error)
+	// Seal puts a signature of each digest, in their order, to the order's transaction. One that is
+	// not its key's is an error.
+	Seal(o Order, signatures ...Signature) (SignedTx, error)
+}
+
+// Digest is a hash to sign with the key at a derivation path, whose purpose decides the scheme.
+type Digest struct {
+	Key  string
+	Hash []byte
+}
+
+// Signature is a signature of one digest. The public key may be left out where the signature
+// contains it.
+type Signature struct {
+	Public, Bytes []byte
 }
 
 // AccountHead is the state of an account of ours on its ledger.

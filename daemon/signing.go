@@ -19,12 +19,14 @@ import (
 	"gatewayd/signer/remote"
 	"gatewayd/vite/core"
 	"gatewayd/wallet"
+	"gatewayd/wallet/keystore"
 )
 
 // Keys derive addresses and sign.
 type Keys interface {
 	Address(path string) (string, error)
 	DepositKey(p wallet.SourcePaths) (wallet.DepositKey, error)
+	AccountKey(path string) (keystore.ExtendedPublicKey, error)
 	signer.Keys
 }
 

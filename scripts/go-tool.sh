@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs pinned Go programs into build/bin: go-tool.sh geth|abigen|gotestsum|oapi-codegen|golangci-lint|deadcode|govulncheck ...
+# Installs pinned Go programs into build/bin: go-tool.sh geth|abigen|btcd|gotestsum|oapi-codegen|golangci-lint|deadcode|govulncheck ...
 # They stay out of the module's own go.mod. geth takes about four minutes the first time; all are kept, and
 # a call that finds the right version does nothing.
 set -euo pipefail
@@ -15,6 +15,7 @@ module() {
 	govulncheck) echo golang.org/x/vuln/cmd/govulncheck@v1.9.0 ;;
 	oapi-codegen) echo github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 ;;
 	golangci-lint) echo github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 ;;
+	btcd) echo github.com/btcsuite/btcd@v0.26.2 ;;
 	*) echo "go-tool: unknown tool $1" >&2 && return 1 ;;
 	esac
 }

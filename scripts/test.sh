@@ -92,7 +92,8 @@ check "browser" scripts/browser.sh
 check "haproxy" scripts/haproxy.sh
 check "generators of clients" scripts/npm-install.sh clients
 check "generator of the site" scripts/npm-install.sh site
-check "geth, abigen, gotestsum and oapi-codegen" scripts/go-tool.sh geth abigen gotestsum oapi-codegen
+check "geth, btcd, abigen, gotestsum and oapi-codegen" scripts/go-tool.sh geth btcd abigen gotestsum oapi-codegen
+check "litecoind" scripts/litecoind.sh
 check "promtool" scripts/promtool.sh
 check "gofmt" formatted
 check "go vet with PKCS#11" go vet -tags pkcs11 ./wallet/hsm ./cmd/gatewayd
@@ -108,7 +109,7 @@ lint=$!
 scripts/postgres.sh build/bin/gotestsum --format pkgname --hide-summary=output --jsonfile build/tests.json --raw-command -- \
 	scripts/test.sh --events "$@"
 tests=$(cat build/events.code)
-check "benchmarks of budgets run" make -s benchmarks ARGS="-short -benchtime 1x ./chain/ethereum ./dev ./exchangeapi ./gateway ./records ./vite/dex ./vite/node ./watcher"
+check "benchmarks of budgets run" make -s benchmarks ARGS="-short -benchtime 1x ./chain/bitcoin ./chain/ethereum ./dev ./exchangeapi ./gateway ./records ./vite/dex ./vite/node ./watcher"
 check "lint" linted
 echo "slowest:"
 build/bin/gotestsum tool slowest --jsonfile build/tests.json --threshold 10s --num 20

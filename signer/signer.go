@@ -184,12 +184,12 @@ func (s *Signer) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) (
 }
 
 // signatures are the payments of orders, as the sign-guard is asked for them.
-func (s *Signer) signatures(orders []chain.Order, digests [][]byte) (list []signguard.Signature) {
+func (s *Signer) signatures(orders []chain.Order, digests [][]chain.Digest) (list []signguard.Signature) {
 	for i, o := range orders {
 		for place, p := range o.Payment.All() {
 			list = append(list, signguard.Signature{
 				Slot: o.Slot, Place: place, Digest: Fingerprint(p), PaymentID: p.ID, Cancel: p.Purpose == chain.Cancel,
-				Hash:    hex.EncodeToString(digests[i]), // of a linked block, which is signed by its hash
+				Hash:    hex.EncodeToString(digests[i][0].Hash), // of a linked block, which is signed by its hash
 				Receive: p.Purpose.PaysNobody(), Evidence: s.ledgers != nil,
 			})
 		}
@@ -251,17 +251,17 @@ func (s *Signer) mayCancel(ctx context.Context, id chain.ID, orders []chain.Orde
 	return len(orders), nil, nil
 }
 
-// digests returns the hashes to sign for the orders, up to the first refused one.
-func digests(rules chain.Rules, orders []chain.Order) (list [][]byte, refused error) {
+// digests returns the hashes to sign for each order, up to the first refused one.
+func digests(rules chain.Rules, orders []chain.Order) (list [][]chain.Digest, refused error) {
 	for _, o := range orders {
-		digest, err := rules.Digest(o)
+		digests, err := rules.Digests(o)
 		if err == nil {
 			err = checkPayments(o.Payment)
 		}
 		if err != nil {
 			return list, fmt.Errorf("%w payment %d at %d of %s: %w", ErrRefused, o.Payment.ID, o.Slot.Nonce, o.Slot.Account, err)
 		}
-		list = append(list, digest)
+		list = append(list, digests)
 	}
 	return list, nil
 }
@@ -288,12 +288,15 @@ func checkPayments(all chain.Payment) error {
 	return nil
 }
 
-func (s *Signer) seal(ctx context.Context, rules chain.Rules, o chain.Order, digest []byte) (chain.SignedTx, error) {
-	public, signature, err := s.keys.Sign(ctx, o.Slot.Key, digest)
-	if err != nil {
-		return chain.SignedTx{}, err
+func (s *Signer) seal(ctx context.Context, rules chain.Rules, o chain.Order, digests []chain.Digest) (chain.SignedTx, error) {
+	signatures := make([]chain.Signature, len(digests))
+	for i, d := range digests {
+		var err error
+		if signatures[i].Public, signatures[i].Bytes, err = s.keys.Sign(ctx, d.Key, d.Hash); err != nil {
+			return chain.SignedTx{}, err
+		}
 	}
-	return rules.Seal(o, public, signature)
+	return rules.Seal(o, signatures...)
 }
 
 // Fingerprint returns the text by which the sign-guard distinguishes payments at a slot. It is not

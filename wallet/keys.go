@@ -128,8 +128,12 @@ func (k *Keys) Address(path string) (string, error) {
 
 // Sign signs a 32-byte hash with the key at a path, on the ledger of the path's coin type. For the
 // exchange chain it returns public key and Ed25519-BLAKE2b signature. For a source chain it returns
-// the 65 bytes R, S, V with V 0 or 1, from which the public key is recovered.
+// the 65 bytes R, S, V with V 0 or 1, from which the public key is recovered; for Bitcoin and its
+// kin the 64 bytes of BIP-84's and BIP-86's signatures with their key.
 func (k *Keys) Sign(_ context.Context, path string, digest []byte) (public, signature []byte, err error) {
+	if isBitcoin(path) {
+		return k.signBitcoin(path, digest)
+	}
 	if !strings.HasPrefix(path, exchangePrefix) {
 		key, err := k.sourceKey(path, k.deriveSigner)
 		if err != nil {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+
+	"gatewayd/wallet/keystore"
 )
 
 // SeedPath is a path of the n-th successor's keys; of the first seed, 0, it is the path alone.
@@ -33,6 +35,7 @@ func parseSeedPath(text string) (seed int, path string, err error) {
 type FirstKeys interface {
 	Address(path string) (string, error)
 	DepositKey(p SourcePaths) (DepositKey, error)
+	AccountKey(path string) (keystore.ExtendedPublicKey, error)
 	Sign(ctx context.Context, path string, digest []byte) (public, signature []byte, err error)
 }
 
@@ -92,6 +95,15 @@ func (r *Ring) Address(text string) (string, error) {
 		return "", err
 	}
 	return keys.Address(path)
+}
+
+// AccountKey is the public part of an account of Bitcoin or its kin.
+func (r *Ring) AccountKey(text string) (keystore.ExtendedPublicKey, error) {
+	keys, path, err := r.keys(text)
+	if err != nil {
+		return keystore.ExtendedPublicKey{}, err
+	}
+	return keys.AccountKey(path)
 }
 
 // Sign signs with the key of a path.

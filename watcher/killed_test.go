@@ -361,7 +361,7 @@ type blindSigner struct {
 
 func (s blindSigner) Sign(_ context.Context, id chain.ID, orders ...chain.Order) (signed []chain.SignedTx, err error) {
 	for _, o := range orders {
-		tx, err := s.rules[id].Seal(o, nil, nil)
+		tx, err := s.rules[id].Seal(o)
 		if err != nil {
 			return signed, err
 		}

@@ -183,17 +183,17 @@ func (c *simChain) Prepare(_ context.Context, slot chain.Slot, pay chain.Payment
 // simRules let everything pass: a ledger's own rules are not measured.
 type simRules struct{ id chain.ID }
 
-// Digest is the hash of the transaction.
-func (simRules) Digest(o chain.Order) ([]byte, error) {
+// Digests are the hash of the transaction.
+func (simRules) Digests(o chain.Order) ([]chain.Digest, error) {
 	digest := sha256.Sum256(o.Unsigned)
-	return digest[:], nil
+	return []chain.Digest{{Key: o.Slot.Key, Hash: digest[:]}}, nil
 }
 
 // Fee is nothing.
 func (simRules) Fee(chain.Order) (chain.Amount, error) { return chain.Amount{}, nil }
 
 // Seal adds nothing.
-func (r simRules) Seal(o chain.Order, _, _ []byte) (chain.SignedTx, error) {
+func (r simRules) Seal(o chain.Order, _ ...chain.Signature) (chain.SignedTx, error) {
 	return chain.SignedTx{Hash: simHash(r.id, o.Slot.Account, o.Slot.Nonce), Raw: o.Unsigned}, nil
 }
 

@@ -44,14 +44,14 @@ func TestWhatIsNotTheBatchIsNotSigned(t *testing.T) {
 	allow := chain.Payment{ID: 8, Purpose: chain.Allow, Asset: ruledToken, To: rules.payouts.Hex()}
 	for _, pay := range []chain.Payment{coin, token, allow} {
 		tx := rules.unsignedTx(t, pay, 300_000)
-		_, err := rules.Digest(chain.Order{Slot: slot, Payment: pay, Unsigned: unsignedOf(t, tx)})
+		_, err := rules.Digests(chain.Order{Slot: slot, Payment: pay, Unsigned: unsignedOf(t, tx)})
 		require.NoError(t, err)
 	}
 	wide := rules.unsignedTx(t, token, 300_000)
 	call, _ := readBatchCall(wide.Data)
 	call.gas = wideBatchGas
 	wide.Data = call.data()
-	_, err := rules.Digest(chain.Order{Slot: slot, Payment: token, Unsigned: unsignedOf(t, wide)})
+	_, err := rules.Digests(chain.Order{Slot: slot, Payment: token, Unsigned: unsignedOf(t, wide)})
 	require.NoError(t, err, "the other of the two bounds of gas")
 	thief := common.HexToAddress(ruledThief)
 	change := func(edit func(b *batchCall)) func(*types.DynamicFeeTx) {
@@ -95,17 +95,17 @@ func TestWhatIsNotTheBatchIsNotSigned(t *testing.T) {
 		for _, c := range cases {
 			tx := rules.unsignedTx(t, pay, 300_000)
 			c.change(tx)
-			_, err := rules.Digest(chain.Order{Slot: slot, Payment: pay, Unsigned: unsignedOf(t, tx)})
+			_, err := rules.Digests(chain.Order{Slot: slot, Payment: pay, Unsigned: unsignedOf(t, tx)})
 			require.ErrorContains(t, err, c.why, "%s of %s", c.name, pay.Asset)
 		}
 	}
 	tx := rules.unsignedTx(t, allow, 60_000)
 	tx.Data = approveCall(thief)
-	_, err = rules.Digest(chain.Order{Slot: slot, Payment: allow, Unsigned: unsignedOf(t, tx)})
+	_, err = rules.Digests(chain.Order{Slot: slot, Payment: allow, Unsigned: unsignedOf(t, tx)})
 	require.ErrorContains(t, err, "data: ", "an allowance for another contract")
 	tx = rules.unsignedTx(t, allow, 60_000)
 	tx.To = &thief
-	_, err = rules.Digest(chain.Order{Slot: slot, Payment: allow, Unsigned: unsignedOf(t, tx)})
+	_, err = rules.Digests(chain.Order{Slot: slot, Payment: allow, Unsigned: unsignedOf(t, tx)})
 	require.ErrorContains(t, err, "to: ", "an allowance of another token")
 }
 

@@ -193,15 +193,15 @@ func (c *SigningRules) token(asset chain.Asset) (common.Address, error) {
 	return token, nil
 }
 
-// Digest builds the transaction that the order's payment requests, with the fees of the transaction
-// to sign, and returns its hash for signing. Any other transaction is an error that names the
-// difference.
-func (c *SigningRules) Digest(o chain.Order) ([]byte, error) {
+// Digests builds the transaction that the order's payment requests, with the fees of the
+// transaction to sign, and returns its hash for signing. Any other transaction is an error that
+// names the difference.
+func (c *SigningRules) Digests(o chain.Order) ([]chain.Digest, error) {
 	tx, err := c.ordered(o)
 	if err != nil {
 		return nil, err
 	}
-	return c.sender.Hash(tx).Bytes(), nil
+	return []chain.Digest{{Key: o.Slot.Key, Hash: c.sender.Hash(tx).Bytes()}}, nil
 }
 
 // Fee is all gas of the order's transaction at the most that it offers.
@@ -300,15 +300,15 @@ func (c *SigningRules) bound(tx *types.Transaction, msg message) error {
 
 // Seal puts a signature of 65 bytes (R, S and the recovery bit) to the order's transaction, and
 // makes sure that it is the account's.
-func (c *SigningRules) Seal(o chain.Order, _, signature []byte) (sealed chain.SignedTx, err error) {
+func (c *SigningRules) Seal(o chain.Order, signatures ...chain.Signature) (sealed chain.SignedTx, err error) {
 	tx, err := c.ordered(o)
 	if err != nil {
 		return sealed, err
 	}
-	if len(signature) != crypto.SignatureLength {
-		return sealed, fmt.Errorf("the signature has %d bytes, not %d", len(signature), crypto.SignatureLength)
+	if len(signatures) != 1 || len(signatures[0].Bytes) != crypto.SignatureLength {
+		return sealed, fmt.Errorf("must have one signature of %d bytes", crypto.SignatureLength)
 	}
-	signed, err := tx.WithSignature(c.sender, signature)
+	signed, err := tx.WithSignature(c.sender, signatures[0].Bytes)
 	if err != nil {
 		return sealed, fmt.Errorf("adding the signature: %w", err)
 	}

@@ -62,7 +62,7 @@ func TestWhatIsNotThePaymentIsNotSigned(t *testing.T) {
 		return rules.unsigned(slot.Nonce, msg, gas, offer).(*types.DynamicFeeTx)
 	}
 	for name, pay := range map[string]chain.Payment{"native": native, "token": erc20, "sweep": sweep, "cancel": cancel} {
-		_, err := rules.Digest(chain.Order{Slot: slot, Payment: pay, Unsigned: unsignedOf(t, good(pay))})
+		_, err := rules.Digests(chain.Order{Slot: slot, Payment: pay, Unsigned: unsignedOf(t, good(pay))})
 		require.NoError(t, err, name)
 	}
 	for _, c := range []struct {
@@ -106,12 +106,12 @@ func TestWhatIsNotThePaymentIsNotSigned(t *testing.T) {
 	} {
 		tx := good(c.pay)
 		c.change(tx)
-		_, err := rules.Digest(chain.Order{Slot: slot, Payment: c.pay, Unsigned: unsignedOf(t, tx)})
+		_, err := rules.Digests(chain.Order{Slot: slot, Payment: c.pay, Unsigned: unsignedOf(t, tx)})
 		require.ErrorContains(t, err, c.why, c.name)
 		require.NotContains(t, err.Error(), "\n", c.name)
 	}
 	slot.Branch = 1
-	_, err := rules.Digest(chain.Order{Slot: slot, Payment: native, Unsigned: unsignedOf(t, good(native))})
+	_, err := rules.Digests(chain.Order{Slot: slot, Payment: native, Unsigned: unsignedOf(t, good(native))})
 	require.ErrorContains(t, err, "branch: 1, where the ledger counts nonces")
 }
 
@@ -123,7 +123,7 @@ func TestSweepsMayBringLess(t *testing.T) {
 	require.NoError(t, err)
 	msg.value = uint256.NewInt(500)
 	tx := rules.unsigned(slot.Nonce, msg, minGas, fees{tip: uint256.NewInt(1), cap: uint256.NewInt(1)})
-	_, err = rules.Digest(chain.Order{Slot: slot, Payment: pay, Unsigned: unsignedOf(t, tx)})
+	_, err = rules.Digests(chain.Order{Slot: slot, Payment: pay, Unsigned: unsignedOf(t, tx)})
 	require.NoError(t, err)
 }
 
@@ -133,20 +133,20 @@ func TestOrdersOfOtherKindsAreNotSigned(t *testing.T) {
 	msg, err := rules.message(slot, pay)
 	require.NoError(t, err)
 	plain := rules.unsigned(slot.Nonce, msg, minGas, fees{tip: uint256.NewInt(1), cap: uint256.NewInt(1), legacy: true})
-	legacy, err := rules.Digest(chain.Order{Slot: slot, Payment: pay, Unsigned: unsignedOf(t, plain)})
+	legacy, err := rules.Digests(chain.Order{Slot: slot, Payment: pay, Unsigned: unsignedOf(t, plain)})
 	require.NoError(t, err)
-	require.Equal(t, types.NewEIP155Signer(big.NewInt(1)).Hash(types.NewTx(plain)).Bytes(), legacy, "an old transaction is bound to the chain as well")
+	require.Equal(t, types.NewEIP155Signer(big.NewInt(1)).Hash(types.NewTx(plain)).Bytes(), legacy[0].Hash, "an old transaction is bound to the chain as well")
 
 	other := unsignedOf(t, &types.AccessListTx{ChainID: big.NewInt(1), Nonce: 7, GasPrice: big.NewInt(1), Gas: minGas, To: &msg.to, Value: big.NewInt(5)})
-	_, err = rules.Digest(chain.Order{Slot: slot, Payment: pay, Unsigned: other})
+	_, err = rules.Digests(chain.Order{Slot: slot, Payment: pay, Unsigned: other})
 	require.ErrorContains(t, err, "type 1")
 	for _, raw := range [][]byte{nil, {2}, []byte("nonsense"), make([]byte, 32)} {
-		_, err = rules.Digest(chain.Order{Slot: slot, Payment: pay, Unsigned: raw})
+		_, err = rules.Digests(chain.Order{Slot: slot, Payment: pay, Unsigned: raw})
 		require.ErrorContains(t, err, "decoding", hex.EncodeToString(raw))
 	}
 	unknown := pay
 	unknown.Asset = "0x00000000000000000000000000000000DeaDBeef"
-	_, err = rules.Digest(chain.Order{Slot: slot, Payment: unknown, Unsigned: unsignedOf(t, plain)})
+	_, err = rules.Digests(chain.Order{Slot: slot, Payment: unknown, Unsigned: unsignedOf(t, plain)})
 	require.ErrorContains(t, err, "not configured")
 }
 
@@ -158,19 +158,22 @@ func TestSealWantsTheAccountsKey(t *testing.T) {
 	msg, err := rules.message(slot, pay)
 	require.NoError(t, err)
 	order := chain.Order{Slot: slot, Payment: pay, Unsigned: unsignedOf(t, rules.unsigned(slot.Nonce, msg, minGas, fees{tip: uint256.NewInt(1), cap: uint256.NewInt(1)}))}
-	digest, err := rules.Digest(order)
+	digests, err := rules.Digests(order)
 	require.NoError(t, err)
+	require.Len(t, digests, 1)
 	seal := func(name string) (chain.SignedTx, error) {
 		key, err := crypto.ToECDSA(crypto.Keccak256([]byte(name)))
 		require.NoError(t, err)
-		signature, err := crypto.Sign(digest, key)
+		signature, err := crypto.Sign(digests[0].Hash, key)
 		require.NoError(t, err)
-		return rules.Seal(order, nil, signature)
+		return rules.Seal(order, chain.Signature{Bytes: signature})
 	}
 	_, err = seal("another")
 	require.ErrorContains(t, err, "wrong key")
-	_, err = rules.Seal(order, nil, make([]byte, 64))
-	require.ErrorContains(t, err, "64 bytes")
+	_, err = rules.Seal(order, chain.Signature{Bytes: make([]byte, 64)})
+	require.ErrorContains(t, err, "one signature of 65 bytes")
+	_, err = rules.Seal(order)
+	require.ErrorContains(t, err, "one signature of 65 bytes")
 	signed, err := seal("hot")
 	require.NoError(t, err)
 	var tx types.Transaction

@@ -33,14 +33,14 @@ func NewSigningRules(c SigningConfig) SigningRules {
 	return SigningRules{Config{Tag: c.Tag}.withDefaults().Tag}
 }
 
-// Digest makes the block that the order's payment asks for, with the work of the one that is to be
+// Digests makes the block that the order's payment asks for, with the work of the one that is to be
 // signed, and answers its hash. Any other block is an error that names what differs.
-func (c SigningRules) Digest(o chain.Order) ([]byte, error) {
+func (c SigningRules) Digests(o chain.Order) ([]chain.Digest, error) {
 	b, err := c.checked(o)
 	if err != nil {
 		return nil, err
 	}
-	return b.Hash[:], nil
+	return []chain.Digest{{Key: o.Slot.Key, Hash: b.Hash[:]}}, nil
 }
 
 // Fee is zero: blocks take none.
@@ -95,12 +95,15 @@ func compare(b, want *core.AccountBlock) error {
 
 // Seal puts public key and signature into the order's block, and makes sure that they are the
 // account's.
-func (c SigningRules) Seal(o chain.Order, public, signature []byte) (sealed chain.SignedTx, err error) {
+func (c SigningRules) Seal(o chain.Order, signatures ...chain.Signature) (sealed chain.SignedTx, err error) {
 	b, err := c.checked(o)
 	if err != nil {
 		return sealed, err
 	}
-	b.PublicKey, b.Signature = public, signature
+	if len(signatures) != 1 {
+		return sealed, fmt.Errorf("must have one signature, not %d", len(signatures))
+	}
+	b.PublicKey, b.Signature = signatures[0].Public, signatures[0].Bytes
 	if err := b.Verify(); err != nil { // a wrong key would fill the slot with an invalid block
 		return sealed, fmt.Errorf("key %s: %w", o.Slot.Key, err)
 	}

@@ -31,18 +31,21 @@ func TestWhatIsNotThePaymentIsNotSigned(t *testing.T) {
 	}
 	for _, pay := range []chain.Payment{credit, receive} {
 		o := order(pay, func(*core.AccountBlock) {})
-		digest, err := rules.Digest(o)
+		digests, err := rules.Digests(o)
 		require.NoError(t, err)
+		require.Len(t, digests, 1)
 		public := key.Public()
-		signed, err := rules.Seal(o, public[:], key.Sign(digest))
+		signed, err := rules.Seal(o, chain.Signature{Public: public[:], Bytes: key.Sign(digests[0].Hash)})
 		require.NoError(t, err)
 		b, err := core.DecodeBlock(signed.Raw)
 		require.NoError(t, err)
 		require.NoError(t, b.Verify())
 		stranger := keyOf(t, "thief")
 		public = stranger.Public()
-		_, err = rules.Seal(o, public[:], stranger.Sign(digest))
+		_, err = rules.Seal(o, chain.Signature{Public: public[:], Bytes: stranger.Sign(digests[0].Hash)})
 		require.ErrorIs(t, err, core.ErrBlockProducer)
+		_, err = rules.Seal(o)
+		require.ErrorContains(t, err, "one signature")
 	}
 	for _, c := range []struct {
 		name   string
@@ -69,7 +72,7 @@ func TestWhatIsNotThePaymentIsNotSigned(t *testing.T) {
 		{"another source", receive, func(b *core.AccountBlock) { b.SendBlockHash = core.Hash{6} }, "source: "},
 		{"data in a receive", receive, func(b *core.AccountBlock) { b.Data = []byte{1} }, "data: "},
 	} {
-		_, err := rules.Digest(order(c.pay, c.change))
+		_, err := rules.Digests(order(c.pay, c.change))
 		require.ErrorContains(t, err, c.why, c.name)
 		require.NotContains(t, err.Error(), "\n", c.name)
 	}
@@ -79,9 +82,9 @@ func TestWhatIsNotThePaymentIsNotSigned(t *testing.T) {
 	b.Hash = core.Hash{1}
 	lying.Unsigned, err = encodeUnsigned(b)
 	require.NoError(t, err)
-	_, err = rules.Digest(lying)
+	_, err = rules.Digests(lying)
 	require.ErrorContains(t, err, "more in it")
 	lying.Unsigned = []byte("{}")
-	_, err = rules.Digest(lying)
+	_, err = rules.Digests(lying)
 	require.ErrorContains(t, err, "decoding")
 }

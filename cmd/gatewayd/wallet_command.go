@@ -133,6 +133,11 @@ func (k moduleKeys) DepositKey(p wallet.SourcePaths) (wallet.DepositKey, error) 
 	return k.store.DepositKey(p)
 }
 
+// AccountKey is the store's.
+func (k moduleKeys) AccountKey(path string) (keystore.ExtendedPublicKey, error) {
+	return k.store.AccountKey(path)
+}
+
 // passwordSource is the source of a password; the terminal where it names neither file nor
 // variable.
 type passwordSource struct {

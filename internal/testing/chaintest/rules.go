@@ -18,9 +18,9 @@ type rules struct {
 	linked bool
 }
 
-// Digest passes what the payment asks for, whatever it offers for its fee; a native sweep may bring
-// less.
-func (r rules) Digest(o chain.Order) ([]byte, error) {
+// Digests passes what the payment asks for, whatever it offers for its fee; a native sweep may
+// bring less.
+func (r rules) Digests(o chain.Order) ([]chain.Digest, error) {
 	if !r.linked && o.Slot.Branch != 0 {
 		return nil, fmt.Errorf("branch: %d, where the ledger counts nonces", o.Slot.Branch)
 	}
@@ -41,7 +41,8 @@ func (r rules) Digest(o chain.Order) ([]byte, error) {
 	if string(a) != string(b) {
 		return nil, fmt.Errorf("the transaction is %s, not %s", a, b)
 	}
-	return hex.DecodeString(asked.hash)
+	hash, err := hex.DecodeString(asked.hash)
+	return []chain.Digest{{Key: o.Slot.Key, Hash: hash}}, err
 }
 
 // Fee is all gas at the most that the transaction offers; nothing where blocks are linked.
@@ -54,7 +55,7 @@ func (r rules) Fee(o chain.Order) (chain.Amount, error) {
 }
 
 // Seal marks the transaction as signed. There is no real signature: keys here are names.
-func (r rules) Seal(o chain.Order, _, _ []byte) (chain.SignedTx, error) {
+func (r rules) Seal(o chain.Order, _ ...chain.Signature) (chain.SignedTx, error) {
 	t, err := decode(o.Unsigned)
 	if err != nil {
 		return chain.SignedTx{}, err
@@ -105,15 +106,17 @@ func Sign(ctx context.Context, c Ledger, keys Keys, slot chain.Slot, pay chain.P
 		return chain.Attempt{}, err
 	}
 	order := chain.Order{Slot: slot, Payment: pay, Unsigned: a.Raw}
-	digest, err := c.Rules().Digest(order)
+	digests, err := c.Rules().Digests(order)
 	if err != nil {
 		return chain.Attempt{}, err
 	}
-	public, signature, err := keys.Sign(ctx, slot.Key, digest)
-	if err != nil {
-		return chain.Attempt{}, err
+	signatures := make([]chain.Signature, len(digests))
+	for i, d := range digests {
+		if signatures[i].Public, signatures[i].Bytes, err = keys.Sign(ctx, d.Key, d.Hash); err != nil {
+			return chain.Attempt{}, err
+		}
 	}
-	signed, err := c.Rules().Seal(order, public, signature)
+	signed, err := c.Rules().Seal(order, signatures...)
 	a.Hash, a.Raw = signed.Hash, signed.Raw
 	return a, err
 }

@@ -1,0 +1,159 @@
+// Package bitcoin is the adapter for Bitcoin and Litecoin, on all their networks.
+//
+// It reads the chain over JSON-RPC of ordinary nodes: without their wallet, without an index of
+// transactions. It owns the proof of what it reads: work and targets of headers (work.go, line.go),
+// the roots over transactions (parse.go). It decides nothing about money.
+package bitcoin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"gatewayd/chain"
+	"gatewayd/chain/bitcoin/network"
+)
+
+// What callers test for with errors.Is.
+var (
+	// ErrWrongChain is a node that serves another chain than the configured one. Waiting does not
+	// help; the configuration does.
+	ErrWrongChain = errors.New("the node serves another chain")
+	// ErrPruned is a node that has deleted the block. Another node must have it.
+	ErrPruned = errors.New("the node is pruned")
+)
+
+// Accounts knows what is ours. It is asked after a block was read, so that no deposit can come
+// before the address that it goes to.
+type Accounts interface {
+	// Owned returns which of the addresses are ours.
+	Owned(ctx context.Context, id chain.ID, candidates []string) (map[string]bool, error)
+	// Coins returns which of the outpoints ("txid:vout") are coins of ours, or were before they were
+	// spent. It knows the coins of all blocks that were stored; those of blocks that were read after
+	// them the adapter knows itself.
+	Coins(ctx context.Context, id chain.ID, outpoints []string) (map[string]chain.Coin, error)
+}
+
+// Chain is one chain behind one or several nodes. It is safe for concurrent use.
+type Chain struct {
+	config   Config
+	network  *network.Network
+	accounts Accounts // nil: blocks cannot be searched
+	nodes    []*node
+	line     *line
+	recent   *recentCoins
+	pool     *pool
+
+	// live is the chain with the nodes of now; nil in that chain itself. Each exported method takes
+	// it once: the answers of one call come from one set of nodes, of which a majority agrees.
+	live atomic.Pointer[Chain]
+}
+
+// New is a chain that was not spoken to yet. Close it when done. Without accounts it cannot read a
+// Block; everything else works.
+func New(config Config, accounts Accounts) (*Chain, error) {
+	if err := config.Check(); err != nil {
+		return nil, fmt.Errorf("configuration of chain %q: %w", config.ID, err)
+	}
+	config = config.withDefaults()
+	of := network.Named(config.Network)
+	c := &Chain{config: config, network: of, accounts: accounts, line: newLine(rules{of, paramsOf(of)}), recent: newRecentCoins(), pool: newPool()}
+	live, err := c.with(config)
+	if err != nil {
+		return nil, fmt.Errorf("configuration of chain %q: %w", config.ID, err)
+	}
+	c.nodes = live.nodes
+	c.live.Store(live)
+	return c, nil
+}
+
+// with returns the chain with the nodes of a configuration.
+func (c *Chain) with(config Config) (*Chain, error) {
+	next := &Chain{config: config, network: c.network, accounts: c.accounts, line: c.line, recent: c.recent, pool: c.pool}
+	authorities, err := config.authorities()
+	if err != nil {
+		return nil, err
+	}
+	for i, address := range config.Nodes {
+		n, err := newNode(i, address, config, c.network, authorities)
+		if err != nil {
+			return nil, fmt.Errorf("nodes[%d]: %w", i, err)
+		}
+		next.nodes = append(next.nodes, n)
+	}
+	return next, nil
+}
+
+// current is the chain with its present nodes.
+func (c *Chain) current() *Chain {
+	if live := c.live.Load(); live != nil {
+		return live
+	}
+	return c
+}
+
+// SetNodes replaces the nodes. Calls under way to the previous ones come back with errors. It must
+// not be called twice at once.
+func (c *Chain) SetNodes(addresses []string) error {
+	was := c.current()
+	if slices.Equal(was.config.Nodes, addresses) {
+		return nil
+	}
+	config := was.config
+	config.Nodes = slices.Clone(addresses)
+	if err := config.checkNodes(); err != nil {
+		return err
+	}
+	next, err := c.with(config)
+	if err != nil {
+		return err
+	}
+	c.live.Store(next)
+	was.closeNodes()
+	return nil
+}
+
+// ID names the ledger.
+func (c *Chain) ID() chain.ID { return c.config.ID }
+
+// Close ends the connections. Calls under way come back with errors.
+func (c *Chain) Close() { c.current().closeNodes() }
+
+func (c *Chain) closeNodes() {
+	for _, n := range c.nodes {
+		n.close()
+	}
+}
+
+// Nodes returns the state of each configured node.
+func (c *Chain) Nodes() []chain.NodeState {
+	c = c.current()
+	states := make([]chain.NodeState, len(c.nodes))
+	for i, n := range c.nodes {
+		states[i] = n.State()
+	}
+	return states
+}
+
+// CheckAddress returns the canonical form of an address that is paid, or why it is not one
+// (chain.ErrAddress); addresses here have no labels (chain.ErrLabel). It asks no node.
+func (c *Chain) CheckAddress(addr, label string) (string, error) {
+	a, err := c.network.Parse(addr)
+	if err != nil {
+		return "", err
+	}
+	if label != "" {
+		return "", fmt.Errorf("%w: addresses of this ledger have no labels", chain.ErrLabel)
+	}
+	return a.Text, nil
+}
+
+var (
+	_ chain.NodeWatcher = (*Chain)(nil)
+	_ chain.NodeSetter  = (*Chain)(nil)
+	_ chain.Intervaler  = (*Chain)(nil)
+	_ chain.RangeReader = (*Chain)(nil)
+	_ chain.PoolReader  = (*Chain)(nil)
+)

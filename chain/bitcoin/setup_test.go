@@ -1,0 +1,162 @@
+package bitcoin_test
+
+import (
+	"context"
+	"encoding/hex"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/btcsuite/btcd/wire/v2"
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/bitcoin"
+	"gatewayd/chain/bitcoin/network"
+	"gatewayd/internal/testing/bitcointest"
+	"gatewayd/internal/testing/faults"
+)
+
+// books are our addresses and the coins of stored blocks.
+type books struct {
+	mu    sync.Mutex
+	ours  map[string]bool
+	coins map[string]chain.Coin
+	asked int // for addresses
+	fail  error
+}
+
+func newBooks(addresses ...string) *books {
+	b := &books{ours: map[string]bool{}, coins: map[string]chain.Coin{}}
+	for _, a := range addresses {
+		b.ours[a] = true
+	}
+	return b
+}
+
+func (b *books) Owned(_ context.Context, _ chain.ID, candidates []string) (map[string]bool, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.asked++
+	found := map[string]bool{}
+	for _, c := range candidates {
+		if b.ours[c] {
+			found[c] = true
+		}
+	}
+	return found, b.fail
+}
+
+func (b *books) Coins(_ context.Context, _ chain.ID, outpoints []string) (map[string]chain.Coin, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	found := map[string]chain.Coin{}
+	for _, o := range outpoints {
+		if c, ok := b.coins[o]; ok {
+			found[o] = c
+		}
+	}
+	return found, nil
+}
+
+func (b *books) own(address string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ours[address] = true
+}
+
+// start runs a node.
+func start(t *testing.T, c bitcointest.Config) *bitcointest.Node {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	n, err := bitcointest.Start(ctx, c)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, n.Close()) })
+	return n
+}
+
+// open makes an adapter of nodes' URLs.
+func open(t *testing.T, of string, accounts bitcoin.Accounts, change func(*bitcoin.Config), urls ...string) *bitcoin.Chain {
+	t.Helper()
+	config := bitcoin.Config{ID: "coin", Network: of, Nodes: urls, OnDemand: true}
+	if change != nil {
+		change(&config)
+	}
+	c, err := bitcoin.New(config, accounts)
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
+	return c
+}
+
+// wallet is a key and its address on a network.
+type wallet struct {
+	*bitcointest.Wallet
+	address string
+}
+
+func newWallet(t testing.TB, of, name string) wallet {
+	t.Helper()
+	w, err := bitcointest.NewWallet(name)
+	require.NoError(t, err)
+	a, ok := network.Named(of).Of(w.Script())
+	require.True(t, ok)
+	return wallet{w, a.Text}
+}
+
+// mine makes blocks and answers the new height.
+func mine(t *testing.T, n *bitcointest.Node, count int, address string) uint64 {
+	t.Helper()
+	_, err := n.Mine(count, address)
+	require.NoError(t, err)
+	height, err := n.Height()
+	require.NoError(t, err)
+	return height
+}
+
+// follow waits until nodes have the newest block of the first.
+func follow(t *testing.T, first *bitcointest.Node, others ...*bitcointest.Node) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for _, n := range others {
+		require.NoError(t, n.Follow(ctx, first))
+	}
+}
+
+// proxy is a proxy before a node.
+func proxy(t *testing.T, n *bitcointest.Node) *faults.Node {
+	t.Helper()
+	p, err := faults.Open(n.URL())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.Close()) })
+	return p
+}
+
+func head(t *testing.T, c *bitcoin.Chain) chain.Head {
+	t.Helper()
+	h, err := c.Head(t.Context())
+	require.NoError(t, err)
+	return h
+}
+
+func blockAt(t *testing.T, c *bitcoin.Chain, height uint64) chain.Block {
+	t.Helper()
+	b, err := c.Block(t.Context(), height)
+	require.NoError(t, err)
+	return b
+}
+
+func output(t *testing.T, of, address string, amount int64) *wire.TxOut {
+	t.Helper()
+	a, err := network.Named(of).Parse(address)
+	require.NoError(t, err)
+	return wire.NewTxOut(amount, a.Script)
+}
+
+func unhex(t testing.TB, text string) []byte {
+	t.Helper()
+	raw, err := hex.DecodeString(text)
+	require.NoError(t, err)
+	return raw
+}

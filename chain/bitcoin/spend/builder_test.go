@@ -1,0 +1,210 @@
+package spend
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"gatewayd/chain"
+	"gatewayd/chain/bitcoin/network"
+)
+
+func TestOutputsKeepTheOrder(t *testing.T) {
+	w := newEnv(t)
+	same := w.payee(network.P2WSH, 1)
+	pay := batch(w.pay(1, same, 30_000), w.pay(2, w.payee(network.P2SH, 2), 10_000), w.pay(3, same, 20_000))
+	d, err := w.Pay(w.funds(network.P2TR, w.coin(w.own(network.P2TR, 0, 1), 1_000_000, 5)), pay, 1_000)
+	require.NoError(t, err)
+	var values []int64
+	for _, out := range d.Outputs[:3] {
+		values = append(values, out.Value)
+	}
+	require.Equal(t, []int64{30_000, 10_000, 20_000}, values, "a payee of two payments gets two outputs")
+	require.Equal(t, d.Change.Script, d.Outputs[3].PkScript)
+	_, tx := w.sign(d, pay)
+	require.Equal(t, sizeOf(tx), d.Size, "of P2TR each signature has the same size")
+	require.Len(t, tx.TxOut, 4)
+}
+
+// TestUnpayable: a payment that no transaction can make is named, and the others can be paid.
+func TestUnpayable(t *testing.T) {
+	w := newEnv(t)
+	f := w.funds(network.P2WPKH, w.coin(w.own(network.P2WPKH, 0, 1), 10_000_000, 5))
+	good := w.pay(1, w.payee(network.P2PKH, 1), 5_460)
+	for kind, dust := range map[network.Kind]int64{network.P2PKH: 5_460, network.P2SH: 5_400, network.P2WPKH: 2_940, network.P2WSH: 3_300, network.P2TR: 3_300} {
+		_, err := w.Pay(f, batch(good, w.pay(2, w.payee(kind, 2), dust)), 1_000)
+		require.NoError(t, err, kind)
+		_, err = w.Pay(f, batch(good, w.pay(2, w.payee(kind, 2), dust-1)), 1_000)
+		var fault *Unpayable
+		require.ErrorAs(t, err, &fault, kind)
+		require.Equal(t, uint64(2), fault.Payment)
+		require.ErrorIs(t, err, chain.ErrRefused, "it is refunded alone")
+		require.ErrorContains(t, err, "are dust")
+	}
+	foreign := w.pay(3, "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4", 10_000)
+	_, err := w.Pay(f, foreign, 1_000)
+	require.ErrorIs(t, err, chain.ErrAddress)
+	require.ErrorContains(t, err, "payment 3: ")
+	huge := w.pay(4, good.To, 1)
+	huge.Amount = chain.MustAmount("18446744073709551617")
+	_, err = w.Pay(f, huge, 1_000)
+	require.ErrorIs(t, err, chain.ErrAmount)
+}
+
+func TestNotEnough(t *testing.T) {
+	w := newEnv(t)
+	anchor := w.coin(w.own(network.P2WPKH, 0, 1), 10_000, 5)
+	_, err := w.Pay(w.funds(network.P2WPKH, anchor), w.pay(1, w.payee(network.P2PKH, 1), 10_000), 1_000)
+	require.ErrorIs(t, err, chain.ErrNotNow)
+	require.ErrorContains(t, err, "the coins bring 10000 satoshi, 113 are missing")
+	var small []Coin
+	for i := range uint32(60) {
+		small = append(small, w.coin(w.own(network.P2WPKH, 0, 2+i), 10_000, 5))
+	}
+	_, err = w.Pay(w.funds(network.P2WPKH, anchor, small...), w.pay(1, w.payee(network.P2PKH, 1), 550_000), 1_000)
+	require.ErrorIs(t, err, chain.ErrNotNow)
+	require.ErrorContains(t, err, "small coins must be consolidated first")
+	young := w.coin(w.own(network.P2WPKH, 0, 1), 10_000_000, 902)
+	young.Matures = 1_002
+	_, err = w.Pay(w.funds(network.P2WPKH, anchor, young), w.pay(1, w.payee(network.P2PKH, 1), 10_000), 1_000)
+	require.ErrorIs(t, err, chain.ErrNotNow, "it is the block after 1,000")
+	young.Matures--
+	_, err = w.Pay(w.funds(network.P2WPKH, anchor, young), w.pay(1, w.payee(network.P2PKH, 1), 10_000), 1_000)
+	require.NoError(t, err)
+	worthless := w.coin(w.own(network.P2WPKH, 0, 1), 6_000, 5)
+	_, err = w.Pay(w.funds(network.P2WPKH, anchor, worthless), w.pay(1, w.payee(network.P2PKH, 1), 9_999), 100_000)
+	require.ErrorContains(t, err, "the coins bring 10000 satoshi", "a coin is not spent for more than it brings")
+}
+
+func TestCeilings(t *testing.T) {
+	w := newEnv(t)
+	f := w.funds(network.P2WPKH, w.coin(w.own(network.P2WPKH, 0, 1), 100_000_000, 5))
+	pay := w.pay(1, w.payee(network.P2PKH, 1), 1_000_000)
+	_, err := w.Pay(f, pay, 500_000)
+	require.NoError(t, err)
+	_, err = w.Pay(f, pay, 510_000)
+	require.ErrorIs(t, err, chain.ErrFeeCeiling)
+	w.Limits.MaxFee = 20_000
+	_, err = w.Pay(f, pay, 200_000)
+	require.ErrorIs(t, err, chain.ErrFeeCeiling)
+	w.Limits.MaxFee = 50_000_000
+	pay.MaxFee = chain.NewAmount(20_000)
+	_, err = w.Pay(f, pay, 200_000)
+	require.ErrorIs(t, err, chain.ErrFeeCeiling)
+	both := batch(pay, w.pay(2, pay.To, 1_000_000))
+	_, err = w.Pay(f, both, 200_000)
+	require.NoError(t, err, "half of the fee is its share")
+	for range 12 {
+		both = batch(append(both.Members, both.Members...)...)
+	}
+	f.Anchor.Amount = 84_000_000 * 100_000_000
+	_, err = w.Pay(f, both, 1_000)
+	require.ErrorIs(t, err, ErrTooLarge)
+}
+
+// TestReplacementTakesTheChangeFirst: a higher fee comes from the change, and only then from
+// another coin in a block.
+func TestReplacementTakesTheChangeFirst(t *testing.T) {
+	w := newEnv(t)
+	more, pending := w.coin(w.own(network.P2TR, 0, 2), 1_000_000, 5), w.coin(w.own(network.P2TR, 1, 3), 9_000_000, 0)
+	f := w.funds(network.P2WPKH, w.coin(w.own(network.P2WPKH, 0, 1), 1_030_000, 5), more, pending)
+	pay := w.pay(1, w.payee(network.P2WPKH, 1), 1_000_000)
+	first, err := w.Pay(f, pay, 1_000)
+	require.NoError(t, err)
+	require.Len(t, first.Coins, 1)
+	signed, _ := w.sign(first, pay)
+	second, err := w.Pay(f, pay, 50_000, Earlier{Draft: signed})
+	require.NoError(t, err)
+	require.Len(t, second.Coins, 1)
+	require.Less(t, second.Outputs[1].Value, first.Outputs[1].Value)
+	again, _ := w.sign(second, pay)
+	third, err := w.Pay(f, pay, 300_000, Earlier{Draft: signed}, Earlier{Draft: again})
+	require.NoError(t, err)
+	require.Equal(t, []Coin{f.Anchor, more}, third.Coins)
+	f.Others = []Coin{pending}
+	_, err = w.Pay(f, pay, 300_000, Earlier{Draft: signed}, Earlier{Draft: again})
+	require.ErrorIs(t, err, chain.ErrNotNow, "no coin that is in no block is added")
+	f.Others = []Coin{more, pending}
+	kept, _ := w.sign(third, pay)
+	fourth, err := w.Pay(f, pay, 1_000, Earlier{Draft: kept})
+	require.NoError(t, err)
+	require.Equal(t, third.Coins, fourth.Coins, "the coins of the newest attempt stay")
+	require.Greater(t, fourth.Fee, third.Fee, "a lower rate is no reason to pay less than what is replaced")
+	f.Others = nil
+	_, err = w.Pay(f, pay, 1_000, Earlier{Draft: kept})
+	require.ErrorIs(t, err, chain.ErrNotNow, "a coin that another transaction spent is no longer used")
+	cancel, err := w.Cancel(f, 1_000, Earlier{Draft: signed}, Earlier{Draft: again})
+	require.NoError(t, err)
+	require.Equal(t, []Coin{f.Anchor}, cancel.Coins)
+	require.Greater(t, cancel.Fee, again.Fee)
+}
+
+// TestReplacementHasAHigherRate: a larger transaction pays more for each of its bytes too.
+func TestReplacementHasAHigherRate(t *testing.T) {
+	w := newEnv(t)
+	f := w.funds(network.P2WPKH, w.coin(w.own(network.P2WPKH, 0, 1), 1_030_000, 5), w.coin(w.own(network.P2WPKH, 0, 2), 1_000_000, 5))
+	pay := w.pay(1, w.payee(network.P2WPKH, 1), 1_000_000)
+	first, err := w.Pay(f, pay, 250_000)
+	require.NoError(t, err)
+	require.Len(t, first.Outputs, 1, "what is left is dust")
+	signed, _ := w.sign(first, pay)
+	second, err := w.Pay(f, pay, 1_000, Earlier{Draft: signed})
+	require.NoError(t, err)
+	require.Len(t, second.Coins, 2)
+	require.Greater(t, rateOf(second.Fee, second.Size), rateOf(signed.Fee, signed.Size))
+}
+
+func TestConsolidation(t *testing.T) {
+	w := newEnv(t)
+	var others []Coin
+	for i := range uint32(70) {
+		others = append(others, w.coin(w.own(ownKinds[i%2], 0, 2+i), 100_000-int64(i)*1_000, 5))
+	}
+	others = append(others, w.coin(w.own(network.P2TR, 1, 1), 50, 5), w.coin(w.own(network.P2TR, 1, 1), 40_000, 0))
+	f := w.funds(network.P2TR, w.coin(w.own(network.P2WPKH, 0, 1), 20_000, 5), others...)
+	_, err := w.Consolidate(f, 5_001)
+	require.ErrorIs(t, err, chain.ErrNotNow)
+	d, err := w.Consolidate(f, 1_000)
+	require.NoError(t, err)
+	w.checkDraft(f, d, nil)
+	require.Len(t, d.Coins, w.Limits.MaxCoins)
+	for _, c := range d.Coins {
+		require.Less(t, c.Amount, int64(81_000), "the smallest")
+		require.Greater(t, c.Amount, int64(50), "but not what costs more than it brings")
+		require.NotZero(t, c.Height)
+	}
+	sweep := chain.Payment{Purpose: chain.Sweep, Asset: chain.Native, To: d.Change.Text, Amount: chain.NewAmount(uint64(total(d.Coins)))}
+	w.sign(d, sweep)
+	_, err = w.Consolidate(w.funds(network.P2TR, f.Anchor), 1_000)
+	require.ErrorIs(t, err, chain.ErrNotNow)
+}
+
+func TestChildOfAnother(t *testing.T) {
+	w := newEnv(t)
+	_, err := w.Child(w.funds(network.P2TR, w.coin(w.own(network.P2TR, 1, 1), 10_000, 0)), Draft{Size: 100}, 1_000)
+	require.ErrorContains(t, err, "not an output of the parent")
+	_, err = w.Pay(w.funds(network.P2TR, w.coin(w.own(network.P2TR, 1, 1), 10_000, 0)), chain.Payment{Purpose: chain.Sweep}, 1_000)
+	require.ErrorContains(t, err, "purpose: ")
+}
+
+// TestPayeeSize: batches make a payment cheaper.
+func TestPayeeSize(t *testing.T) {
+	script := make([]byte, 22)
+	require.Equal(t, int64(141), PayeeSize(network.P2WPKH, 1, 1, script))
+	require.Equal(t, int64(40), PayeeSize(network.P2WPKH, 2, 20, script))
+	require.Equal(t, int64(49), PayeeSize(network.P2TR, 1, 20, make([]byte, 34)))
+}
+
+func TestParseOutpoint(t *testing.T) {
+	w := newEnv(t)
+	at := w.coin(w.own(network.P2TR, 1, 1), 10_000, 0).Outpoint
+	read, err := ParseOutpoint(at.String())
+	require.NoError(t, err)
+	require.Equal(t, at, read)
+	for _, text := range []string{"", ":", at.String() + "0:", at.Hash.String(), at.Hash.String() + ":", at.Hash.String() + ":01", at.Hash.String() + ":-1", at.Hash.String() + ":4294967296", at.String()[1:]} {
+		_, err := ParseOutpoint(text)
+		require.Error(t, err, text)
+	}
+	require.Equal(t, int64(2), Rate(1_001).Fee(1))
+	require.Equal(t, Rate(1_000), rateOf(110, 110))
+}

@@ -1,0 +1,60 @@
+package spend
+
+import (
+	"fmt"
+
+	"github.com/btcsuite/btcd/txscript/v2"
+	"github.com/btcsuite/btcd/wire/v2"
+
+	"gatewayd/chain"
+	"gatewayd/chain/bitcoin/network"
+)
+
+// Limits bound transactions. All are set.
+type Limits struct {
+	Relay    Rate  // below it nodes relay nothing; a replacement pays as much more
+	MaxRate  Rate  // of one transaction
+	MaxFee   int64 // satoshi of one transaction
+	MaxCoins int   // that one transaction spends
+	Cheap    Rate  // small coins are consolidated at or below it
+}
+
+// most is the highest fee of a transaction. Without change it may take what would have been dust,
+// and the output of that. With a parent, whose change it spends, it may pay for that too; the
+// parent's witnesses do not count, because its name does not cover them.
+func (l Limits) most(n *network.Network, size int64, change bool, parent *wire.MsgTx) int64 {
+	if parent != nil {
+		size += int64(parent.SerializeSizeStripped())
+	}
+	if change {
+		return min(l.MaxFee, l.MaxRate.Fee(size))
+	}
+	script := make([]byte, scriptSize(network.P2TR))
+	script[0], script[1] = txscript.OP_1, txscript.OP_DATA_32
+	size += int64(wire.NewTxOut(0, script).SerializeSize())
+	return min(l.MaxFee, l.MaxRate.Fee(size)+n.Dust(script))
+}
+
+// check holds a fee against the highest of the transaction, and its shares against those of the
+// payments.
+func check(fee, most int64, pay chain.Payment, outputs []*wire.TxOut) error {
+	if fee > most {
+		return fmt.Errorf("fee: %w: %d satoshi are over %d", chain.ErrFeeCeiling, fee, most)
+	}
+	pays, err := members(pay)
+	if err != nil {
+		return err
+	}
+	shares := []int64{fee}
+	if len(pays) > 0 {
+		shares = Shares(fee, outputs[:len(pays)])
+	} else {
+		pays = []chain.Payment{pay}
+	}
+	for i, share := range shares {
+		if most := pays[i].MaxFee; !most.IsZero() && most.Less(chain.NewAmount(uint64(share))) {
+			return fmt.Errorf("fee: %w: %d satoshi of payment %d are over its %s", chain.ErrFeeCeiling, share, pays[i].ID, most)
+		}
+	}
+	return nil
+}
