@@ -133,18 +133,20 @@ func TestFailedInABatchGoesAlone(t *testing.T) {
 	owner, _ := r.user()
 	bad := r.eth.Address("refuses")
 	r.eth.RejectUnseen(bad, true)
-	failed := r.withdraw(owner, bad, 1000)
+	failed := []string{r.withdraw(owner, bad, 1000), r.withdraw(owner, bad, 1000)}
 	others := r.payouts(4)
 	r.rest()
 	r.requirePaid(others...)
 	r.rest()
-	_, made, void := r.eth.Batches()
-	require.Equal(t, []int{4, 1}, []int{made, void})
+	batches, made, void := r.eth.Batches()
+	require.Equal(t, []int{1, 4, 2}, []int{batches, made, void})
 	r.requireHolding(r.eth, bad, usdEth, 0)
-	r.requireHolding(r.vite, owner, usd, 1000-fee)
-	payments := r.payments(failed)
-	require.Equal(t, []records.PaymentState{records.VoidPayment, records.Paid}, []records.PaymentState{payments[0].State, payments[1].State})
-	require.Equal(t, 2, payments[0].Gen, "once in the batch, and once alone")
+	r.requireHolding(r.vite, owner, usd, 2*(1000-fee))
+	for _, hash := range failed {
+		payments := r.payments(hash)
+		require.Equal(t, []records.PaymentState{records.VoidPayment, records.Paid}, []records.PaymentState{payments[0].State, payments[1].State})
+		require.Equal(t, 2, payments[0].Gen, "once in the batch, and once alone")
+	}
 	r.requireSound()
 }
 
@@ -156,8 +158,9 @@ func TestPaymentsThatShareNoTransaction(t *testing.T) {
 	r.order(owner, coin, 1000, chain.Memo{Type: 1, Address: r.eth.Address("exchange"), Label: "777"})
 	r.order(owner, coin, 1000, chain.Memo{Type: 1, Address: r.eth.Address("exchange"), Label: "778"})
 	r.order(owner, coin, 1000, chain.Memo{Type: 1, Address: r.eth.Address("exchange"), Label: ""})
-	for range 2 { // coin that belongs to nobody goes back
-		r.eth.Deposit(r.eth.Address("stranger"), r.net.Shared, chain.Native, units(5000), chain.Memo{Type: -1, Label: "none"})
+	r.vite.SetBatch(50, 0)
+	for range 2 {
+		r.order(owner, usd, 1000, chain.Memo{Type: 0, Address: "nowhere"}) // is refunded
 	}
 	separate := r.eth.Address("separate")
 	r.eth.KeepSeparate(separate)
@@ -170,6 +173,8 @@ func TestPaymentsThatShareNoTransaction(t *testing.T) {
 	require.NotEqual(t, r.payment(alone[0]).Tx, r.payment(alone[1]).Tx)
 	batches, made, void := r.eth.Batches()
 	require.Equal(t, []int{1, 2, 0}, []int{batches, made, void})
+	batches, _, _ = r.vite.Batches()
+	require.Zero(t, batches, "refunds")
 	r.requireSound()
 }
 
