@@ -210,6 +210,7 @@ type withdrawInfo struct {
 	MaximumWithdrawAmount chain.Amount `json:"maximumWithdrawAmount"`
 	GatewayAddress        string       `json:"gatewayAddress"`
 	LabelName             string       `json:"labelName,omitempty"`
+	NoticeMsg             string       `json:"noticeMsg,omitempty"`
 }
 
 // noMaximum is the wallets' maximum when there is none: they read "0" as "nothing may be
@@ -235,7 +236,12 @@ func (n *network) withdrawInfo(ctx context.Context, q query) (any, error) {
 	case records.ChannelClosed:
 		return nil, refuse(withdrawClosed)
 	}
-	info := withdrawInfo{token.Policy.MinWithdraw, token.Policy.MaxWithdraw, n.Gateway, token.LabelName}
+	info := withdrawInfo{
+		MinimumWithdrawAmount: token.Policy.MinWithdraw, MaximumWithdrawAmount: token.Policy.MaxWithdraw, GatewayAddress: n.Gateway, LabelName: token.LabelName,
+	}
+	if batches := chain.CapabilitiesOf(n.source).Batches; token.Asset == chain.Native && batches != nil && batches.MaxBatch(chain.Native) > 1 {
+		info.NoticeMsg = n.texts.text(q.lang, "notice_withdraw_by_contract")
+	}
 	if info.MaximumWithdrawAmount.IsZero() {
 		info.MaximumWithdrawAmount = chain.MustAmount(noMaximum)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/chain"
 	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
 )
@@ -286,4 +287,29 @@ func TestNewcomersOfADayAreCounted(t *testing.T) {
 	r.Pass(23 * time.Hour)
 	require.Zero(t, ask(token, "192.0.2.4", "vite_d", "").Code)
 	require.Equal(t, int(bindingsFull), ask(token, "192.0.2.4", "vite_e", "").SubCode)
+}
+
+// sharing is a chain whose payouts share transactions.
+type sharing struct {
+	ledger
+	chain.Batcher
+	coin int // payouts of coin in a transaction
+}
+
+func (s sharing) MaxBatch(asset chain.Asset) int {
+	if asset == chain.Native {
+		return s.coin
+	}
+	return 50
+}
+
+// TestCoinThatContractsSend: users read that a contract pays them before they withdraw coin, and
+// nothing of it for tokens, whose payments everybody sees.
+func TestCoinThatContractsSend(t *testing.T) {
+	for coin, noticed := range map[int]bool{0: false, 50: true} {
+		r := setup(t, func(_ *Config, p *Parts) { p.Routes[0].Source = sharing{ledger: ledger{"0x"}, coin: coin} })
+		got := r.get(at(eth, "/withdraw-info", "tokenId", token, "walletAddress", alice))
+		require.Equal(t, noticed, strings.Contains(got.body, `"noticeMsg":"A contract pays this withdrawal.`), got.body)
+		require.NotContains(t, r.get(at(eth, "/withdraw-info", "tokenId", labelled, "walletAddress", alice)).body, "noticeMsg")
+	}
 }
