@@ -455,6 +455,30 @@ func TestSharedPayoutCost(t *testing.T) {
 	}
 }
 
+// TestSharedCostIsLearned: after batches the expected cost follows what they took, on every fork.
+func TestSharedCostIsLearned(t *testing.T) {
+	forks(t, func(t *testing.T, b *bundle, _ bool) {
+		b.deployPayouts()
+		b.adoptBatches(nil)
+		b.allow(b.usdt)
+		payees := people(10, "learned")
+		for _, to := range payees {
+			b.must(b.dev.SendETH(to, big.NewInt(1)))
+			b.must(b.dev.SendToken(b.dev.Contracts().USDT, to, big.NewInt(1)))
+			b.mine(1)
+		}
+		for _, of := range []chain.Asset{chain.Native, b.usdt} {
+			_, _, receipt := b.pay(b.batchOf(of, payees...))
+			cost, err := b.chain.PayoutCost(t.Context(), of)
+			require.NoError(t, err)
+			now, err := b.chain.Fees(t.Context())
+			require.NoError(t, err)
+			each := new(big.Int).Div(cost.Uint256().ToBig(), now.Price.Uint256().ToBig()).Uint64() * 8 / 9 // without the eighth
+			require.InEpsilon(t, receipt.GasUsed/10, each, 0.03, of)
+		}
+	})
+}
+
 // TestPayoutsContract calls the contract itself with room for what payees might do there.
 func TestPayoutsContract(t *testing.T) {
 	b := batches(t)
