@@ -368,22 +368,31 @@ func (b batchCall) limit(need, least uint64) uint64 {
 const (
 	// usualBatch is the size of the batch by which users are charged.
 	usualBatch = 10
-	// coinBatchBase is for the batch, coinPayeeGas for each payee of coin.
+	// coinBatchBase is for the batch, coinPayeeGas for each payee of coin before the first was
+	// observed.
 	coinBatchBase, coinPayeeGas = 25_000, 10_000
 	// tokenBatchBase is for the batch; each transfer in it takes tokenBatchSaves less than one
 	// alone.
 	tokenBatchBase, tokenBatchSaves = 34_000, 24_000
 )
 
-// sharedGas is the gas of a payment in a batch of n, where it takes so much alone.
-func sharedGas(asset chain.Asset, alone, n uint64) uint64 {
+// batchedCoin is the name of a payee's part of a batch of coin among the observed uses of gas.
+const batchedCoin chain.Asset = "native in a batch"
+
+// sharedGas is the expected gas of a payment of an asset in a batch of n.
+func (c *Chain) sharedGas(asset chain.Asset, n uint64) uint64 {
 	if asset == chain.Native {
-		return coinPayeeGas + coinBatchBase/n
+		return c.usualGas(batchedCoin) + coinBatchBase/n
 	}
-	return max(alone, tokenBatchSaves) - tokenBatchSaves + tokenBatchBase/n
+	return max(c.usualGas(asset), tokenBatchSaves) - tokenBatchSaves + tokenBatchBase/n
 }
 
-// single is the gas that a payment of a token's batch would have taken alone.
-func (b batchCall) single(used uint64) uint64 {
-	return (max(used, tokenBatchBase)-tokenBatchBase)/uint64(len(b.pays)) + tokenBatchSaves
+// use is what a batch that took so much gas shows: the part of a payee of coin, or the gas that a
+// payment of its token would have taken alone.
+func (b batchCall) use(gas uint64) (chain.Asset, uint64) {
+	count := uint64(len(b.pays))
+	if b.token == nil {
+		return batchedCoin, (max(gas, coinBatchBase) - coinBatchBase) / count
+	}
+	return assetOf(*b.token), (max(gas, tokenBatchBase)-tokenBatchBase)/count + tokenBatchSaves
 }

@@ -3,6 +3,7 @@ package ethereum_test
 import (
 	"crypto/ecdsa"
 	"math/big"
+	"strings"
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -454,6 +455,30 @@ func TestSharedPayoutCost(t *testing.T) {
 	}
 }
 
+// TestSharedCostIsLearned: after batches the expected cost follows what they took, on every fork.
+func TestSharedCostIsLearned(t *testing.T) {
+	forks(t, func(t *testing.T, b *bundle, _ bool) {
+		b.deployPayouts()
+		b.adoptBatches(nil)
+		b.allow(b.usdt)
+		payees := people(10, "learned")
+		for _, to := range payees {
+			b.must(b.dev.SendETH(to, big.NewInt(1)))
+			b.must(b.dev.SendToken(b.dev.Contracts().USDT, to, big.NewInt(1)))
+			b.mine(1)
+		}
+		for _, of := range []chain.Asset{chain.Native, b.usdt} {
+			_, _, receipt := b.pay(b.batchOf(of, payees...))
+			cost, err := b.chain.PayoutCost(t.Context(), of)
+			require.NoError(t, err)
+			now, err := b.chain.Fees(t.Context())
+			require.NoError(t, err)
+			each := new(big.Int).Div(cost.Uint256().ToBig(), now.Price.Uint256().ToBig()).Uint64() * 8 / 9 // without the eighth
+			require.InEpsilon(t, receipt.GasUsed/10, each, 0.03, of)
+		}
+	})
+}
+
 // TestPayoutsContract calls the contract itself with room for what payees might do there.
 func TestPayoutsContract(t *testing.T) {
 	b := batches(t)
@@ -531,4 +556,77 @@ func TestBatchNeedsMoreGasOnAmsterdam(t *testing.T) {
 	known := b.sign(b.next(b.hot), pay)
 	require.Less(t, decode(t, known).Gas(), decode(t, first).Gas(), "holders need no more than elsewhere")
 	require.NotEqual(t, decode(t, first).Data(), decode(t, known).Data())
+}
+
+// TestWhyABatchFailed: too little gas is our fault, payees that all refuse are not.
+func TestWhyABatchFailed(t *testing.T) {
+	b := batches(t)
+	at := b.hostileToken()
+	refusing := people(2, "refusing")
+	for _, to := range refusing {
+		b.call(at, 0, contracts.NewHostileToken().PackSet(to, big.NewInt(1)))
+	}
+	b.mine(1)
+	contract := common.HexToAddress(b.chain.BatchTo(chain.Native))
+	for _, c := range []struct {
+		payees []common.Address
+		gas    uint64
+		ours   bool
+	}{
+		{people(2, "willing"), 100_000, true}, // the contract itself reverts
+		{people(2, "willing"), 26_000, true},  // out of gas
+		{refusing, 400_000, false},
+	} {
+		pay, nonce := b.batchOf(asset(at), c.payees...), b.next(b.hot).Nonce
+		data := decode(t, b.sign(b.next(b.hot), pay)).Data()
+		hash := b.as(testKey("ours 0"), types.DynamicFeeTx{Nonce: nonce, To: &contract, Data: data, Gas: c.gas})
+		b.mine(1)
+		own := b.newest().OwnTxs[0]
+		require.True(t, own.Void)
+		tx, _, err := b.dev.Client().TransactionByHash(t.Context(), hash)
+		require.NoError(t, err)
+		raw, err := tx.MarshalBinary()
+		require.NoError(t, err)
+		ours, err := b.chain.FailedForUs(t.Context(), b.height(), b.hot.Account, pay, chain.Amount{}, chain.Attempt{Hash: hash.Hex(), Raw: raw})
+		require.NoError(t, err)
+		require.Equal(t, c.ours, ours, "%d gas", c.gas)
+	}
+}
+
+// TestOneNodeDecidesNoBatch: one node of three that lies about the contract, payees or allowances
+// changes nothing, and two that do not answer leave it open.
+func TestOneNodeDecidesNoBatch(t *testing.T) {
+	b := batches(t)
+	b.allow(b.usdt)
+	known := outsider("known")
+	rich := b.deploy(contracts.ForwarderMetaData.Bin)
+	b.must(b.dev.SendETH(known, big.NewInt(1)))
+	b.must(b.dev.SendETH(rich, big.NewInt(1)))
+	b.mine(1)
+	contract := b.chain.BatchTo(b.usdt)
+	for name, l := range map[string]lie{
+		"no code":      about("eth_getCode", instead("0x")),
+		"code":         about("eth_getCode", instead("0x6001")),
+		"no coin":      about("eth_getBalance", instead("0x0")),
+		"no allowance": about("eth_call", instead("0x"+strings.Repeat("0", 64))),
+	} {
+		nodes := []string{newLiar(t, b.dev.URL(), l).url, newLiar(t, b.dev.URL(), truth).url, newLiar(t, b.dev.URL(), truth).url}
+		b.adoptBatches(func(c *ethereum.Config) { c.Nodes = nodes })
+		require.Equal(t, 100, b.chain.MaxBatch(b.usdt), name)
+		apart, err := b.chain.Separate(t.Context(), []chain.Payment{credit(chain.Native, known, 5), credit(chain.Native, rich, 5)})
+		require.NoError(t, err)
+		require.Equal(t, []bool{false, true}, apart, name)
+		allowed, err := b.chain.Allowed(t.Context(), b.hot.Account, b.usdt, chain.NewAmount(1))
+		require.NoError(t, err)
+		require.True(t, allowed, name)
+		_, err = b.chain.Estimate(t.Context(), b.hot.Account, b.batchOf(b.usdt, known, outsider("two")))
+		require.NoError(t, err, name)
+	}
+	silent := about("eth_getCode", func(any) any { return rpcError{-32000, "busy"} })
+	nodes := []string{newLiar(t, b.dev.URL(), silent).url, newLiar(t, b.dev.URL(), silent).url, newLiar(t, b.dev.URL(), truth).url}
+	b.adoptBatches(func(c *ethereum.Config) { c.Nodes = nodes })
+	require.Zero(t, b.chain.MaxBatch(b.usdt))
+	_, err := b.chain.Separate(t.Context(), []chain.Payment{credit(chain.Native, known, 5)})
+	require.ErrorIs(t, err, chain.ErrUnavailable)
+	require.Equal(t, contract, b.chain.BatchTo(b.usdt))
 }

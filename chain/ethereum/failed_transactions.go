@@ -153,7 +153,10 @@ func (c *Chain) FailedForUs(ctx context.Context, height uint64, account string, 
 		_, faults := quorum.Good(answers)
 		return false, fmt.Errorf("asking why %s failed: %w", a.Hash, unavailable(append(faults, errors.New("no majority of the nodes has its receipt"))))
 	}
-	return said.gas >= tx.Gas() && (tx.Gas() < c.config.MaxGas || pay.Purpose == chain.Batch), nil
+	if call, ok := readBatchCall(tx.Data()); ok && pay.Purpose == chain.Batch {
+		return said.gas+call.needed() > tx.Gas(), nil
+	}
+	return said.gas >= tx.Gas() && tx.Gas() < c.config.MaxGas, nil
 }
 
 // allowedTooLittle reports whether the batch contract could not move a batch's sum, before or after

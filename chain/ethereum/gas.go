@@ -227,10 +227,10 @@ func (c *Chain) recordGasUse(t *transaction) {
 		return
 	case c.isToken(*t.to):
 		asset = assetOf(*t.to)
-	case *t.to == c.payouts && (!isBatch || call.token == nil || len(call.pays) == 0): // coin in a batch takes the same for each payee
+	case *t.to == c.payouts && (!isBatch || len(call.pays) == 0):
 		return
 	case *t.to == c.payouts:
-		asset, gas = assetOf(*call.token), call.single(gas)
+		asset, gas = call.use(gas)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -246,8 +246,11 @@ func (c *Chain) usualGas(asset chain.Asset) uint64 {
 	if uses := slices.Sorted(slices.Values(c.used[asset])); len(uses) > 0 {
 		return uses[len(uses)/2]
 	}
-	if asset == chain.Native {
+	switch asset {
+	case chain.Native:
 		return minGas
+	case batchedCoin:
+		return coinPayeeGas
 	}
 	return c.config.TokenGas
 }
@@ -269,7 +272,7 @@ func (c *Chain) PayoutCost(ctx context.Context, asset chain.Asset) (chain.Amount
 	}
 	gas := c.usualGas(asset)
 	if n := min(c.MaxBatch(asset), usualBatch); n > 1 {
-		gas = min(gas, sharedGas(asset, gas, uint64(n)))
+		gas = min(gas, c.sharedGas(asset, uint64(n)))
 	}
 	return chain.AmountOf(raised(now.Price.Uint256())).Mul(gas)
 }

@@ -56,8 +56,9 @@ const (
 	tokenPayeeGas = 2_000
 	// newPayeeGas is the most that a payment to a new account takes.
 	newPayeeGas = 40_000
-	// batchRest is what the contract keeps back, and its use around the payments.
-	batchRest = 60_000
+	// batchReserve is what the contract keeps back beside a payment's gas, batchRest that and its
+	// use around the payments.
+	batchReserve, batchRest = 45_000, 60_000
 )
 
 // Payouts is the contract of batches: its address, and the transaction that deploys it.
@@ -153,6 +154,9 @@ func readBatchCall(data []byte) (b batchCall, ok bool) {
 	}
 	return b, b.gasFits() && bytes.Equal(b.data(), data)
 }
+
+// needed is the gas without which the contract fails before a payment.
+func (b batchCall) needed() uint64 { return b.gas + b.gas/63 + batchReserve }
 
 // sum is the amount of all payments; false if it is above 2^256-1.
 func (b batchCall) sum() (*uint256.Int, bool) {
