@@ -1,12 +1,14 @@
 package watcher
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,10 +24,12 @@ type simChain struct {
 	id     chain.ID
 	linked bool
 	tail   int // of what is broadcast, so much stands in a block of its own behind the next one
+	batch  int // payments that a transaction may make; 0: one
+	most   int // unmined transactions of an account; 0: 256
 
 	mu      sync.Mutex
 	heads   int // calls of Head
-	sent    int // attempts taken
+	sent    int // payments of attempts taken
 	settled int // of them that stand in a final block
 
 	base   uint64 // height of line[0]
@@ -80,7 +84,10 @@ func (c *simChain) finalize(depth uint64, steady bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for c.base+uint64(len(c.line))-1 > depth+c.final {
-		own := len(c.line[c.final+1-c.base].OwnTxs)
+		own := 0
+		for _, tx := range c.line[c.final+1-c.base].OwnTxs {
+			own += max(1, len(tx.Members))
+		}
 		if steady && c.settled+own > c.sent {
 			return
 		}
@@ -162,6 +169,7 @@ type simAttempt struct {
 	Account string
 	Number  uint64
 	Payment uint64
+	Members int
 	Filling []byte
 }
 
@@ -173,7 +181,7 @@ func (c *simChain) Prepare(_ context.Context, slot chain.Slot, pay chain.Payment
 	case c.linked && slot.Prev == "":
 		return chain.Attempt{}, chain.ErrNotNow
 	}
-	raw, err := json.Marshal(simAttempt{slot.Account, slot.Nonce, pay.ID, make([]byte, 100)})
+	raw, err := json.Marshal(simAttempt{slot.Account, slot.Nonce, pay.ID, len(pay.Members), make([]byte, 100+40*len(pay.Members))})
 	if err != nil {
 		return chain.Attempt{}, err
 	}
@@ -223,9 +231,8 @@ func (c *simChain) Underpriced(context.Context, chain.Slot, chain.Attempt) (bool
 	return false, nil
 }
 
-// MaxUnmined is the exchange chain's default, on both: it is the gateway that is measured, not what
-// a node's pool takes.
-func (c *simChain) MaxUnmined() int { return 256 }
+// MaxUnmined is the exchange chain's default, on both, unless a benchmark wants another.
+func (c *simChain) MaxUnmined() int { return cmp.Or(c.most, 256) }
 
 // Broadcast takes attempts in order.
 func (c *simChain) Broadcast(_ context.Context, attempts []chain.Attempt) []error {
@@ -251,13 +258,26 @@ func (c *simChain) broadcast(a chain.Attempt) error {
 		return fmt.Errorf("%s has number %d next, not %d: %w", in.Account, next, in.Number, chain.ErrUnavailable)
 	}
 	c.next[in.Account]++
-	c.sent++
+	c.sent += max(1, in.Members)
 	fee := chain.NewAmount(21000)
 	if c.linked {
 		fee = chain.Amount{}
 	}
-	c.pool = append(c.pool, chain.OwnTx{Account: in.Account, Number: in.Number, Tx: a.Hash, OK: true, Fee: fee})
+	c.pool = append(c.pool, chain.OwnTx{Account: in.Account, Number: in.Number, Tx: a.Hash, OK: true, Fee: fee, Members: slices.Repeat([]chain.Outcome{chain.MemberPaid}, in.Members)})
 	return nil
+}
+
+// MaxBatch, BatchWait, BatchTo, Separate and Allowed let payments share transactions.
+func (c *simChain) MaxBatch(chain.Asset) int   { return c.batch }
+func (c *simChain) BatchWait() time.Duration   { return 0 }
+func (c *simChain) BatchTo(chain.Asset) string { return "0xbatches" }
+
+func (c *simChain) Separate(_ context.Context, pays []chain.Payment) ([]bool, error) {
+	return make([]bool, len(pays)), nil
+}
+
+func (c *simChain) Allowed(context.Context, string, chain.Asset, chain.Amount) (bool, error) {
+	return true, nil
 }
 
 // SweepCost and TokenSweepCost make the chain one that is swept.
@@ -268,4 +288,10 @@ func (c *simChain) SweepCost(context.Context) (chain.Amount, error) {
 // TokenSweepCost is below what every address has.
 func (c *simChain) TokenSweepCost(context.Context) (chain.Amount, error) {
 	return chain.NewAmount(60000), nil
+}
+
+func (c *simChain) settledSoFar() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.settled
 }
