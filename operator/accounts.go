@@ -144,6 +144,7 @@ type openRow struct {
 	Amount  string   `json:"amount"`
 	Asset   string   `json:"asset"`
 	Payee   string   `json:"payee"`
+	Others  int      `json:"others,omitempty"` // further payments of a batch
 	Mined   bool     `json:"mined"`
 	Hashes  []string `json:"hashes"`
 }
@@ -159,7 +160,8 @@ type UnknownTxRow struct {
 	Amount   string   `json:"amount"`
 	Label    string   `json:"label,omitempty"`
 	Source   string   `json:"source,omitempty"`
-	Signed   string   `json:"signed,omitempty"` // what the sign-guard knows that it was signed for
+	Payments int      `json:"payments,omitempty"` // of a batch: how many are in it
+	Signed   string   `json:"signed,omitempty"`   // what the sign-guard knows that it was signed for
 	Harmless string   `json:"harmless,omitempty"`
 	Cold     string   `json:"cold,omitempty"` // token that it sent to its cold address
 	Pays     []uint64 `json:"pays"`           // records whose payment asks for exactly this
@@ -198,7 +200,7 @@ func rowOfOpen(o records.OpenSlot) openRow {
 	p := o.Payment
 	row := openRow{
 		Number: o.Nonce, Payment: p.ID, Purpose: string(p.Purpose), Amount: p.Amount.String(), Asset: string(p.Asset), Payee: p.Payee,
-		Mined: o.Mined, Hashes: []string{},
+		Others: len(o.Payments()) - 1, Mined: o.Mined, Hashes: []string{},
 	}
 	for _, a := range o.Attempts {
 		row.Hashes = append(row.Hashes, a.Hash)
@@ -209,7 +211,7 @@ func rowOfOpen(o records.OpenSlot) openRow {
 func rowOfUnknownTx(f recovery.UnknownTx) UnknownTxRow {
 	row := UnknownTxRow{
 		Number: f.Number, Hash: f.Tx, Height: f.Height, OK: f.OK, To: f.Out.To, Asset: string(f.Out.Asset), Amount: f.Out.Amount.String(),
-		Label: f.Out.Label, Source: f.Out.Source, Signed: f.Signed, Harmless: f.Harmless, Cold: f.Cold, Pays: []uint64{}, Refunds: append([]uint64{}, f.Refunds...), Others: append([]uint64{}, f.Others...),
+		Label: f.Out.Label, Source: f.Out.Source, Payments: len(f.Batch), Signed: f.Signed, Harmless: f.Harmless, Cold: f.Cold, Pays: []uint64{}, Refunds: append([]uint64{}, f.Refunds...), Others: append([]uint64{}, f.Others...),
 	}
 	for _, p := range f.Pays {
 		if p.TransferID != 0 {

@@ -294,7 +294,12 @@ func (tx Slots) settlePaidPrefix(id chain.ID, list []OwnTx) (paid []Slot, settle
 // follows from it.
 func allPaid(e OwnTx, rows []paidRow) bool {
 	made := e.Made(len(rows))
-	return len(rows) > 0 && !slices.ContainsFunc(rows, func(r paidRow) bool { return made[r.Place] != chain.MemberPaid || !r.onlyPaid() })
+	for i, r := range rows {
+		if r.Place != i || made[i] != chain.MemberPaid || !r.onlyPaid() {
+			return false
+		}
+	}
+	return len(rows) > 0
 }
 
 // Made returns the outcomes of an own transaction's payments, of which there are count. What a

@@ -3,6 +3,7 @@ package signer_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -147,4 +148,23 @@ func (w *env) sendSigned(o chain.Order) uint64 {
 	height, _, ok := w.eth.Find(signed[0].Hash)
 	require.True(w.t, ok)
 	return height
+}
+
+// TestAllowancesAreBounded: a stolen daemon cannot burn fees by allowances, nor take a far number.
+func TestAllowancesAreBounded(t *testing.T) {
+	w := seeing(t)
+	allow := func(number uint64) error {
+		pay := chain.Payment{ID: number + 1, Purpose: chain.Allow, Asset: "usd", To: w.eth.BatchTo("usd")}
+		_, err := w.Signer.Sign(t.Context(), "eth", w.order(w.eth, number, "", pay))
+		return err
+	}
+	require.NoError(t, allow(0))
+	require.ErrorIs(t, allow(5_000_000), signer.ErrRefused)
+	for number := range uint64(signer.MaxOrders) {
+		require.NoError(t, allow(number), "what was signed is signed again without counting")
+	}
+	require.ErrorIs(t, allow(signer.MaxOrders), chain.ErrNotNow)
+	require.NoError(t, allow(3))
+	w.clock = w.clock.Add(time.Hour)
+	require.NoError(t, allow(signer.MaxOrders))
 }

@@ -59,6 +59,7 @@ type Signer struct {
 	source      func(network string) (chain.ID, bool)
 	bindings    *rate.Limiter // of new addresses and labels
 	cancels     *rate.Limiter // of numbers that nothing was signed for
+	allowances  *rate.Limiter // of tokens that batches may move
 	headsMu     sync.Mutex
 	heads       map[chain.ID]uint64    // the highest block seen of each chain
 	unsettled   map[chain.ID]time.Time // when the newest binding without a block was given
@@ -117,7 +118,8 @@ func New(p Parts) *Signer {
 		again: p.Again, listed: p.Listed, grants: newGrants(),
 		keys: p.Keys, guard: p.Guard, rules: p.Rules, checks: p.Checks, fees: p.Fees, now: p.Now, authorized: p.Authorized, report: p.Report, known: p.Known,
 		source: p.Source, ledgers: p.Ledgers, heads: map[chain.ID]uint64{}, unsettled: map[chain.ID]time.Time{}, bindings: rate.NewLimiter(rate.Every(time.Hour/bindingsPerHour), bindingsAtOnce),
-		cancels: rate.NewLimiter(rate.Every(time.Hour/freshCancelsPerHour), freshCancelsAtOnce),
+		cancels:    rate.NewLimiter(rate.Every(time.Hour/freshCancelsPerHour), freshCancelsAtOnce),
+		allowances: rate.NewLimiter(rate.Every(time.Hour/allowancesPerHour), allowancesAtOnce),
 	}
 }
 
@@ -217,35 +219,46 @@ func (s *Signer) takeFees(ctx context.Context, id chain.ID, rules chain.Rules, o
 	return passed, fmt.Errorf("%w: %s", chain.ErrNotNow, text), nil
 }
 
-// Each cancellation of a number that nothing was signed for costs a fee that no payment needs.
+// Each cancellation of a number that nothing was signed for costs a fee that no payment needs, and
+// so does each allowance. An allowance is made once for each account and token.
 const (
 	freshCancelsPerHour = 12
 	freshCancelsAtOnce  = 16
+	allowancesPerHour   = 12
+	allowancesAtOnce    = MaxOrders
 )
 
 // mayCancel returns how many orders may be signed, and the reason for the next one. A cancellation
 // takes a number with a signature, or one of the first after those, because a bound payment that no
 // longer passes the checks would block all later ones. Another party may have used the numbers
-// between. Each number after the signatures counts for the limit per hour. A signer without its own
-// nodes believes the daemon and refuses none.
+// between. Each number after the signatures counts for the limit per hour. An allowance at a number
+// without a signature counts once. A signer without its own nodes believes the daemon and refuses
+// none.
 func (s *Signer) mayCancel(ctx context.Context, id chain.ID, orders []chain.Order) (passed int, why, err error) {
 	for i, o := range orders {
-		if s.ledgers == nil || o.Payment.Purpose != chain.Cancel {
+		allows := o.Payment.Purpose == chain.Allow
+		if s.ledgers == nil || o.Payment.Purpose != chain.Cancel && !allows {
 			continue
 		}
 		_, next, signed, err := s.guard.Next(ctx, id, o.Slot.Account)
-		switch {
-		case err != nil:
+		if err != nil {
 			return 0, nil, err
-		case !signed:
-			next = o.Slot.Nonce
-		case o.Slot.Nonce < next:
-			continue
-		case o.Slot.Nonce-next >= freshCancelsAtOnce:
-			return 0, nil, fmt.Errorf("%w to cancel number %d of %s: its signatures end before %d", ErrRefused, o.Slot.Nonce, o.Slot.Account, next)
 		}
-		if !s.cancels.AllowN(s.now(), int(o.Slot.Nonce-next)+1) {
-			return i, fmt.Errorf("%w: %d numbers that nothing was signed for are cancelled in an hour", chain.ErrNotNow, freshCancelsPerHour), nil
+		if !signed {
+			next = o.Slot.Nonce
+		}
+		if o.Slot.Nonce < next {
+			continue
+		}
+		count, limit, most, perHour := int(o.Slot.Nonce-next)+1, s.cancels, freshCancelsAtOnce, freshCancelsPerHour
+		if allows {
+			count, limit, most, perHour = 1, s.allowances, allowancesAtOnce, allowancesPerHour
+		}
+		switch {
+		case o.Slot.Nonce-next >= uint64(most):
+			return 0, nil, fmt.Errorf("%w a %s at number %d of %s: its signatures end before %d", ErrRefused, o.Payment.Purpose, o.Slot.Nonce, o.Slot.Account, next)
+		case !limit.AllowN(s.now(), count):
+			return i, fmt.Errorf("%w: for %d numbers without a signature a %s is signed in an hour", chain.ErrNotNow, perHour, o.Payment.Purpose), nil
 		}
 	}
 	return len(orders), nil, nil

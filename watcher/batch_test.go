@@ -11,6 +11,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/internal/testing/chaintest"
 	"gatewayd/records"
+	"gatewayd/signer"
 	"gatewayd/transfers"
 	"gatewayd/watcher/pay"
 )
@@ -299,4 +300,83 @@ func (r *rig) sendSigned(order chain.Payment, foreign bool) {
 	require.NoError(r.t, err)
 	a.Hash, a.Raw = signed[0].Hash, signed[0].Raw
 	require.NoError(r.t, chaintest.Send(r.t.Context(), r.eth, a))
+}
+
+// TestManyBatchesAfterARestart: more payments than a signer takes at once are bound and not signed;
+// a signer that has forgotten its authorizations signs them all the same.
+func TestManyBatchesAfterARestart(t *testing.T) {
+	r := batchRig(t, 30, 0)
+	r.parts.Signer = allows{r.evidenceSigner(claimVerdicts{}, chaintest.NoKeys{})}
+	r.restart()
+	hashes := r.payouts(signer.MaxOrders + 50)
+	r.vite.Mine(finality + 1)
+	for range 8 {
+		require.NoError(t, r.w.followers["vite"].Round(t.Context()))
+	}
+	r.bindOnly("eth")
+	r.bindOnly("eth")
+	require.Equal(t, records.Bound, r.payment(hashes[len(hashes)-1]).State)
+	r.parts.Signer = r.evidenceSigner(claimVerdicts{}, chaintest.NoKeys{})
+	r.restart()
+	r.rest()
+	r.requirePaid(hashes...)
+	r.requireSound()
+}
+
+// TestLostAllowanceReleasesTheNumber: a batch that cannot be signed leaves its number after ten
+// minutes, and its payments leave otherwise.
+func TestLostAllowanceReleasesTheNumber(t *testing.T) {
+	r := batchRig(t, 50, 0)
+	lost := &lostAllowance{Chain: r.eth, Batcher: r.eth}
+	r.parts.Chains["eth"] = lost
+	r.restart()
+	lost.lost = true
+	hashes := r.payouts(3)
+	r.rest()
+	require.Equal(t, records.Bound, r.payment(hashes[0]).State)
+	r.now = r.now.Add(10 * time.Minute)
+	r.eth.SetBatch(0, 0)
+	r.rest()
+	r.rest()
+	r.requirePaid(hashes...)
+	r.requireSound()
+}
+
+// lostAllowance is a chain whose batches cannot be prepared.
+type lostAllowance struct {
+	chain.Chain
+	chain.Batcher
+	lost bool
+}
+
+func (c *lostAllowance) Prepare(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
+	if c.lost && pay.Purpose == chain.Batch {
+		return chain.Attempt{}, chain.ErrNotNow
+	}
+	return c.Chain.Prepare(ctx, slot, pay, prev)
+}
+
+// TestBatchOverItsCeiling: payments whose batch costs more than they may are paid one by one.
+func TestBatchOverItsCeiling(t *testing.T) {
+	r := batchRig(t, 50, 0)
+	r.parts.Chains["eth"] = dearBatches{r.eth, r.eth}
+	r.restart()
+	hashes := r.payouts(3)
+	r.rest()
+	r.requirePaid(hashes...)
+	require.Equal(t, map[int]int{1: 3}, r.sizes())
+	r.requireSound()
+}
+
+// dearBatches is a chain where batches are over every ceiling.
+type dearBatches struct {
+	chain.Chain
+	chain.Batcher
+}
+
+func (c dearBatches) Estimate(ctx context.Context, account string, pay chain.Payment) (chain.Amount, error) {
+	if pay.Purpose == chain.Batch {
+		return chain.Amount{}, chain.ErrFeeCeiling
+	}
+	return c.Chain.Estimate(ctx, account, pay)
 }

@@ -210,9 +210,9 @@ func allowanceCall(owner, spender common.Address) []byte {
 	return append(append([]byte(selectorAllowance), common.LeftPadBytes(owner[:], wordSize)...), common.LeftPadBytes(spender[:], wordSize)...)
 }
 
-// isApprovalLog reports whether a log is a token's event of such a call.
+// isApprovalLog reports whether a log is a token's event of such a call. Some tokens keep a lower
+// allowance than the one that is asked for.
 func isApprovalLog(l wireLog, owner, spender common.Address) bool {
-	most := new(uint256.Int).SetAllOne().Bytes32()
-	return len(l.Topics) == 3 && l.Topics[0] == crypto.Keccak256Hash([]byte(topicApproval)) && bytes.Equal(l.Data, most[:]) &&
+	return len(l.Topics) == 3 && l.Topics[0] == crypto.Keccak256Hash([]byte(topicApproval)) && len(l.Data) == wordSize && !bytes.Equal(l.Data, make([]byte, wordSize)) &&
 		l.Topics[1] == common.BytesToHash(owner[:]) && l.Topics[2] == common.BytesToHash(spender[:])
 }

@@ -110,7 +110,11 @@ func printAccount(w io.Writer, cfg config.Config, s operator.AccountDetail) {
 	}
 	fmt.Fprintf(w, "  records  next number %d\n  ledger   next number %d, settled %t\n  signed   %s\n", a.Next, a.Ledger, a.Settled, a.Signed)
 	for _, o := range s.Open {
-		fmt.Fprintf(w, "Open number %d: payment %d, %s of %s to %s, mined %t\n", o.Number, o.Payment, o.Purpose, cfg.InWholeUnits(o.Amount+" "+o.Asset), o.Payee, o.Mined)
+		batch := ""
+		if o.Others > 0 {
+			batch = fmt.Sprintf(" and %d others", o.Others)
+		}
+		fmt.Fprintf(w, "Open number %d: payment %d, %s of %s to %s%s, mined %t\n", o.Number, o.Payment, o.Purpose, cfg.InWholeUnits(o.Amount+" "+o.Asset), o.Payee, batch, o.Mined)
 		for _, h := range o.Hashes {
 			fmt.Fprintf(w, "  %s\n", h)
 		}
@@ -131,6 +135,8 @@ func printUnknownTxs(w io.Writer, cfg config.Config, f operator.UnknownTxRow) {
 	switch {
 	case f.Source != "":
 		fmt.Fprintf(w, "  received %s\n", f.Source)
+	case f.Payments > 0:
+		fmt.Fprintf(w, "  made %d payments\n", f.Payments)
 	default:
 		fmt.Fprintf(w, "  moved %s to %s %s\n", cfg.InWholeUnits(f.Amount+" "+f.Asset), f.To, f.Label)
 	}

@@ -5,6 +5,7 @@ func batchRules() []mutant {
 	records := suite{"./records", "^TestSQLite$/^batches$"}
 	guard := suite{"./records/signguard", "^TestSlotOfSeveralPayments$"}
 	signs := suite{"./signer", "^TestBatches|^TestOutcomesOfBatches"}
+	allowances := suite{"./signer", "^TestAllowancesAreBounded$"}
 	const settle, decide, divide = "records/settle.go", "records/signguard/decide.go", "watcher/pay/batch.go"
 	return []mutant{
 		{name: "batch: a place for each", rule: "each payment of a batch has its place", file: "records/slots.go", old: "\t\t\tplace++\n", new: "\t\t\tplace += 0\n", suite: records},
@@ -12,7 +13,7 @@ func batchRules() []mutant {
 		{name: "batch: numbers count once", rule: "a batch is one unmined number", file: "records/slots.go", old: "account = ? AND place = 0 AND state", new: "account = ? AND state", suite: records},
 		{name: "batch: outcomes are stored", rule: "the outcome of each payment is kept", file: "records/own_txs.go", old: "e.Fee, e.To, e.Value, lettersOf(e.Members), sqlstore.Bit(ours)}", new: "e.Fee, e.To, e.Value, lettersOf(nil), sqlstore.Bit(ours)}", suite: records},
 		{name: "batch: unknown outcomes differ", rule: "what a block does not show of a batch is not paid", file: settle, old: "case e.OK && count == 1 && len(e.Members) == 0:", new: "case e.OK && len(e.Members) == 0:", suite: suite{"./watcher", "^TestBatchWithoutOutcomesIsHeld$"}},
-		{name: "batch: each is paid by its outcome", rule: "a batch is not settled as a whole unless all of it is paid", file: settle, old: "made[r.Place] != chain.MemberPaid", new: "made[0] != chain.MemberPaid", suite: records},
+		{name: "batch: each is paid by its outcome", rule: "a batch is not settled as a whole unless all of it is paid", file: settle, old: "made[i] != chain.MemberPaid", new: "made[0] != chain.MemberPaid", suite: records},
 		{name: "batch: one is void", rule: "a void payment of a batch leaves the others", file: settle, old: "number = ? AND place = ? AND state = 'open'`,\n\t\tstring(s.Chain), s.Account, s.Branch, s.Nonce, s.Place)", new: "number = ? AND ? >= 0 AND state = 'open'`,\n\t\tstring(s.Chain), s.Account, s.Branch, s.Nonce, s.Place)", suite: records, survives: "the caller voids only slots that are open; a batch's others do not change the answer"},
 		{name: "batch: what moved otherwise", rule: "a payment of a batch that moved something else is neither made again nor given back", file: "records/operator_orders.go", old: " OR substr(e.members, s.place + 1, 1) = 'd')", new: ")", suite: records},
 		{name: "guard: all of a batch", rule: "a slot is signed again for the same payments only", file: "records/signguard/guard.go", old: "slices.Equal(known, wanted[w.Slot.Nonce]))", new: "slices.Contains(known, guardRow{w.Digest, w.PaymentID}))", suite: guard},
@@ -36,6 +37,11 @@ func batchRules() []mutant {
 		{name: "batch: not for ever", rule: "a payout that nobody joins leaves alone", file: divide, old: "if len(list) == 1 && b.ripe(list) {", new: "if len(list) == 1 {", suite: watch("TestPayoutWaitsForOthers")},
 		{name: "batch: a failure waits for nobody", rule: "the others of a batch are settled while one waits", file: "watcher/follow/settle.go", old: "\t\tcase errors.Is(err, errAnswerPending):\n\t\t\tpending = err\n", new: "\t\tcase errors.Is(err, errAnswerPending):\n\t\t\treturn err\n", suite: watch("TestFailedInABatchGoesAlone"), survives: "the order of settling only: what waits is asked again with the next round"},
 		{name: "batch: one held does not hold others", rule: "a batch leaves its number when the signer holds one of it", file: "watcher/pay/held_by_signer.go", old: "case h.others > 0:", new: "case false:", suite: watch("TestHeldInABatchHoldsNoOther")},
+		{name: "signer: allowances are few", rule: "a stolen daemon burns few fees by allowances", file: "signer/signer.go", old: "count, limit, most, perHour = 1, s.allowances, allowancesAtOnce, allowancesPerHour", new: "continue", suite: allowances},
+		{name: "batch: as many as the signer takes", rule: "payments of a call to the signer are bounded", file: "watcher/pay/sign.go", old: "payments > MaxGroup &&", new: "payments > 100*MaxGroup &&", suite: watch("TestManyBatchesAfterARestart")},
+		{name: "batch: under its ceiling", rule: "a batch that costs more than its payments may is made of single payments", file: divide, old: "\tif waitsOrFails(err) {\n\t\treturn false, nil", new: "\tif waitsOrFails(err) {\n\t\treturn true, nil", suite: watch("TestBatchOverItsCeiling")},
+		{name: "batch: stuck ones leave", rule: "a batch that cannot be signed leaves its number", file: "watcher/pay/sign.go", old: "return ready, leaveBatch(ctx, p, s, err)", new: "return ready, nil", suite: watch("TestLostAllowanceReleasesTheNumber")},
+		{name: "batch: refunds keep numbers", rule: "batches leave refunds their numbers", file: divide, old: "\t\t\tif users <= 0 {", new: "\t\t\tif false {", suite: suite{"./watcher/pay", "^TestRefundsKeepTheirNumbers$"}},
 		{name: "recovery: each by its place", rule: "a payment of an unknown batch is traced by its place", file: "watcher/recovery/signed.go", old: "return s.Place != place || !out.Is(", new: "return !out.Is(", suite: watch("TestUnknownBatchIsSettled"), survives: "payments of a batch that differ have different digests, and of equal ones any may be taken first"},
 		{name: "recovery: all of a batch", rule: "an unknown batch is settled automatically only when all of it fits", file: "watcher/recovery/batch.go", old: "\t\t\tall = false\n", new: "\t\t\tall = all && true\n", suite: watch("TestUnknownBatchIsSettled")},
 	}

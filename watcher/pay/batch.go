@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/transfers"
 )
 
 // batching divides payments of an account that may leave into transactions: payouts of one asset
@@ -24,8 +26,8 @@ func batchingOf(p *payer, a records.Account) batching {
 
 // divide returns the payments of each transaction, in the order of service. A payout that waits for
 // others is left out until its time has come or there are enough. What failed before, and what the
-// ledger wants by itself, shares no transaction.
-func (b batching) divide(ctx context.Context, leaving []records.Payment) (groups [][]records.Payment, err error) {
+// ledger wants by itself, shares no transaction; nor do payments whose batch could not be made now.
+func (b batching) divide(ctx context.Context, leaving []records.Payment, ceilings map[uint64]chain.Amount) (groups [][]records.Payment, err error) {
 	together, err := b.sharing(ctx, leaving)
 	if err != nil {
 		return nil, err
@@ -57,7 +59,79 @@ func (b batching) divide(ctx context.Context, leaving []records.Payment) (groups
 			last[q.Asset], groups = len(groups), append(groups, []records.Payment{q})
 		}
 	}
-	return groups, nil
+	var out [][]records.Payment
+	for _, group := range groups {
+		can, err := b.canBeMade(ctx, group, ceilings)
+		if err != nil {
+			return nil, err
+		}
+		if can {
+			out = append(out, group)
+			continue
+		}
+		for i := range group {
+			out = append(out, group[i:i+1])
+		}
+	}
+	return out, nil
+}
+
+// canBeMade reports whether the ledger takes a group as one transaction now, within its ceiling of
+// fees. Each payment was tried separately before.
+func (b batching) canBeMade(ctx context.Context, group []records.Payment, ceilings map[uint64]chain.Amount) (bool, error) {
+	if len(group) == 1 {
+		return true, nil
+	}
+	most, err := sumCeilings(group, ceilings)
+	if err != nil {
+		return false, err
+	}
+	all := records.OpenSlot{Slot: records.Slot{PaymentID: group[0].ID}, Payment: group[0], Members: group}
+	_, err = b.payer.chain.Estimate(ctx, b.account.Account, transfers.BatchPayment(b.payer.chain, all, most))
+	if waitsOrFails(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// fitting leaves out users' payments for which there are no free numbers, so that refunds and
+// receives keep those that choose gave them.
+func fitting(groups [][]records.Payment, free int) (fit [][]records.Payment) {
+	users := free
+	for _, group := range groups {
+		if records.ClassOf(group[0].Purpose) != records.ClassUser {
+			users--
+		}
+	}
+	for _, group := range groups {
+		if records.ClassOf(group[0].Purpose) == records.ClassUser {
+			if users <= 0 {
+				continue
+			}
+			users--
+		}
+		fit = append(fit, group)
+	}
+	return fit
+}
+
+// leaveBatchAfter is the time after which a batch that cannot be signed leaves its number, so that
+// its payments and those behind it go on: its allowance was lost, or fees have risen above its
+// ceiling.
+const leaveBatchAfter = 10 * time.Minute
+
+// leaveBatch orders the cancellation of a batch's number when nothing was signed for it for too
+// long.
+func leaveBatch(ctx context.Context, p *payer, s signing, why error) error {
+	if len(s.slot.Members) == 0 || len(s.prev) > 0 || s.cancels() || p.deps.Now().Sub(s.slot.CreatedAt) < leaveBatchAfter {
+		return nil
+	}
+	err := p.deps.Store.Update(ctx, func(tx *records.Tx) error { return tx.Slots().OrderCancel(s.slot.Slot, why.Error()) })
+	if errors.Is(err, records.ErrConflict) { // it was signed or decided meanwhile
+		return nil
+	}
+	p.log.WithField("number", s.slot.Nonce).WithError(why).Warn("a batch releases its number")
+	return err
 }
 
 // sharing reports which payments may share a transaction with others.

@@ -29,7 +29,8 @@ func (p *payer) bind(ctx context.Context, a records.Account, cur records.Cursor,
 		leaving, err := p.authorized(ctx, a, cur, chosen)
 		var groups [][]records.Payment
 		if err == nil {
-			groups, err = batchingOf(p, a).divide(ctx, leaving)
+			groups, err = batchingOf(p, a).divide(ctx, leaving, t.ceilings)
+			groups = fitting(groups, p.chain.MaxUnmined()-len(unmined))
 		}
 		if err == nil && len(groups) > 0 {
 			err = p.bindChosen(ctx, groups)

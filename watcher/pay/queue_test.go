@@ -23,3 +23,15 @@ func TestColdMoneyGoesLast(t *testing.T) {
 	require.Equal(t, refunds, afterUsers(q, users, 2)["usd"], "more may wait than were read")
 	require.Equal(t, all, q[records.ClassRefund]["usd"])
 }
+
+// TestRefundsKeepTheirNumbers: payouts that fill batches leave refunds and receives the numbers that
+// they get beside single payouts.
+func TestRefundsKeepTheirNumbers(t *testing.T) {
+	user := []records.Payment{{Purpose: chain.Credit}, {Purpose: chain.Credit}}
+	refund := []records.Payment{{Purpose: chain.Refund}}
+	all := [][]records.Payment{user, user, refund}
+	require.Equal(t, all, fitting(all, 3))
+	require.Equal(t, [][]records.Payment{user, refund}, fitting(all, 2))
+	require.Equal(t, [][]records.Payment{refund}, fitting(all, 1))
+	require.Equal(t, [][]records.Payment{user}, fitting(all[:2], 1))
+}

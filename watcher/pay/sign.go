@@ -83,9 +83,10 @@ func signedOf(slots []records.OpenSlot) []records.OpenSlot {
 // toSign returns the slots to sign: those without an attempt, and those whose newest attempt is
 // ReplaceAfter blocks old and is to be replaced.
 func (p *payer) toSign(slots []records.OpenSlot, cur records.Cursor) (todo []signing) {
+	payments := 0
 	for _, s := range slots {
-		if len(todo) == MaxGroup {
-			break
+		if payments += len(s.Payments()); payments > MaxGroup && len(todo) > 0 {
+			break // so many the signer takes at once
 		}
 		if len(s.Attempts) == 0 {
 			todo = append(todo, signing{chain: p.chain, slot: s})
@@ -127,19 +128,24 @@ func paymentsOf(todo []signing) (list []records.Payment) {
 	return list
 }
 
+// batchLimit is the share by which the ceiling of a batch exceeds the sum of its payments'
+// ceilings: what a batch may use is several times what it takes, while single payments take most of
+// it.
+const batchLimit = 3
+
 // sumCeilings is the most that one transaction of payments may cost: zero, which leaves it to the
 // chain's own ceiling, if one of them has no ceiling.
 func sumCeilings(list []records.Payment, ceilings map[uint64]chain.Amount) (sum chain.Amount, err error) {
 	for _, p := range list {
 		one := ceilings[p.ID]
-		if one.IsZero() {
-			return chain.Amount{}, nil
+		if one.IsZero() || len(list) == 1 {
+			return one, nil
 		}
 		if sum, err = sum.Add(one); err != nil {
 			return sum, err
 		}
 	}
-	return sum, nil
+	return sum.Mul(batchLimit)
 }
 
 // prepared is a transaction that wants a signature.
@@ -174,7 +180,7 @@ func (p *payer) prepareGroup(ctx context.Context, todo []signing, funds *spendab
 			continue
 		case errors.Is(err, chain.ErrNotNow), errors.Is(err, chain.ErrFeeCeiling), errors.Is(err, errNoCoin):
 			p.log.WithField("payment", s.slot.PaymentID).WithError(err).Debug("bound, but cannot be signed now")
-			return ready, nil
+			return ready, leaveBatch(ctx, p, s, err)
 		case err != nil:
 			return ready, fmt.Errorf("preparing payment %d: %w", s.slot.PaymentID, err)
 		}
