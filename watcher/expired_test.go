@@ -55,7 +55,7 @@ func TestKilledBeforeASignature(t *testing.T) {
 		{"after the signature", longer, true, 1},
 		{"before sending", longer, true, 1}, // stored
 	} {
-		m := newModel(t, 1, map[string]int{})
+		m := newModel(t, 3, map[string]int{}) // a world without batches: the first step of each kind is the payout's
 		of := m.parts.Signer.(*crashSigner)
 		asked := map[string]int{}
 		start := func() {

@@ -26,6 +26,7 @@ import (
 func TestBurstInBatches(t *testing.T) {
 	t.Parallel()
 	w := newBurstEnv(t)
+	before := w.holdings(t, nil) // the allowances cost fees
 	w.deployBatches(t)
 	w.cfg.Ethereum[0].Batch.Most, w.cfg.Ethereum[0].Batch.Wait = 50, time.Second
 	text, err := yaml.Marshal(w.cfg)
@@ -39,7 +40,7 @@ func TestBurstInBatches(t *testing.T) {
 		require.NoError(t, err)
 		return strings.Contains(string(text), "the batch contract is verified")
 	})
-	killBurst(t, w, numberFrom(t, "GATEWAYD_BURST", 100), numberFrom(t, "GATEWAYD_KILLS", 3))
+	killBurst(t, w, before, numberFrom(t, "GATEWAYD_BURST", 100), numberFrom(t, "GATEWAYD_KILLS", 3))
 
 	store, err := records.Open(t.Context(), w.cfg.Database)
 	require.NoError(t, err)

@@ -50,7 +50,8 @@ func TestBurst(t *testing.T) {
 // defaults 100 and 5.
 func TestBurstKilled(t *testing.T) {
 	t.Parallel()
-	killBurst(t, newBurstEnv(t), numberFrom(t, "GATEWAYD_BURST", 100), numberFrom(t, "GATEWAYD_KILLS", 5))
+	w := newBurstEnv(t)
+	killBurst(t, w, w.holdings(t, nil), numberFrom(t, "GATEWAYD_BURST", 100), numberFrom(t, "GATEWAYD_KILLS", 5))
 }
 
 // TestBurstKilledOnPostgres is the same with the records in PostgreSQL, which lives on. A daemon
@@ -58,12 +59,12 @@ func TestBurstKilled(t *testing.T) {
 func TestBurstKilledOnPostgres(t *testing.T) {
 	t.Parallel()
 	w := newBurstEnvOn(t, recordstest.Postgres(t).Database(t))
-	killBurst(t, w, numberFrom(t, "GATEWAYD_BURST", 20), numberFrom(t, "GATEWAYD_KILLS", 2))
+	killBurst(t, w, w.holdings(t, nil), numberFrom(t, "GATEWAYD_BURST", 20), numberFrom(t, "GATEWAYD_KILLS", 2))
 }
 
-func killBurst(t *testing.T, w *burstEnv, size, kills int) {
+// killBurst compares the holdings in the end with those before the gateway paid any fee.
+func killBurst(t *testing.T, w *burstEnv, before dev.Holdings, size, kills int) {
 	t.Helper()
-	before := w.holdings(t, nil)
 	b, watch := w.prepareAndSend(t, size)
 	seed := seedOf(t)
 	var killing errgroup.Group

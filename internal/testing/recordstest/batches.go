@@ -101,6 +101,12 @@ func testBatches(t *testing.T, url string) {
 	})
 	require.Error(t, r.Try(func(tx *records.Tx) error { return tx.Payments().Move(ids[3], records.HeldPayment, records.Queued, "") }))
 	testPaidBatch(r, ids[5:])
+
+	allow := records.Payment{Purpose: chain.Allow, Network: Network, Chain: Source, Account: Hot, Asset: "0xtoken", Payee: "0xbatches"}
+	_, err := queue(r, allow)
+	require.NoError(t, err)
+	_, err = queue(r, allow)
+	require.ErrorIs(t, err, records.ErrConflict, "one at a time of an account and a token")
 }
 
 // testPaidBatch: a batch that paid all is settled with the others, as one.
