@@ -51,9 +51,13 @@ func (f *Follower) showBlocks(ctx context.Context) (seen bool, err error) {
 // addBranchBlocks queues the blocks of payments made in a later branch of an account: what was
 // signed in the branch before it is void then.
 func (f *Follower) addBranchBlocks(paid []records.Slot, ownTxs []records.OwnTx) {
-	for i, s := range paid {
+	heights := make(map[string]uint64, len(ownTxs))
+	for _, e := range ownTxs {
+		heights[e.Tx] = e.Height
+	}
+	for _, s := range paid {
 		if s.Branch > 1 {
-			f.signerBlocks.add(ownTxs[i].Height)
+			f.signerBlocks.add(heights[s.Tx])
 		}
 	}
 }
