@@ -110,7 +110,7 @@ type OwnTx struct {
 	Spent []string
 }
 
-// Outcome is what a final block shows of one payment of a batch.
+// Outcome is the result of one payment of a batch, by a final block.
 type Outcome byte
 
 // The outcomes of a batch's payment.

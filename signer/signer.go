@@ -150,7 +150,7 @@ func (s *Signer) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) (
 	if orders = orders[:may]; later != nil {
 		refused = later
 	}
-	may, later, err = s.mayCancel(ctx, id, orders)
+	may, later, err = s.mayTakeNumbers(ctx, id, orders)
 	if err != nil {
 		return nil, err
 	}
@@ -228,13 +228,13 @@ const (
 	allowancesAtOnce    = MaxOrders
 )
 
-// mayCancel returns how many orders may be signed, and the reason for the next one. A cancellation
-// takes a number with a signature, or one of the first after those, because a bound payment that no
-// longer passes the checks would block all later ones. Another party may have used the numbers
-// between. Each number after the signatures counts for the limit per hour. An allowance at a number
-// without a signature counts once. A signer without its own nodes believes the daemon and refuses
-// none.
-func (s *Signer) mayCancel(ctx context.Context, id chain.ID, orders []chain.Order) (passed int, why, err error) {
+// mayTakeNumbers returns how many orders may be signed, and the reason for the next one. A
+// cancellation takes a number with a signature, or one of the first after those, because a bound
+// payment that no longer passes the checks would block all later ones. Another party may have used
+// the numbers between. Each number after the signatures counts for the limit per hour. An allowance
+// at a number without a signature counts once. A signer without its own nodes believes the daemon
+// and refuses none.
+func (s *Signer) mayTakeNumbers(ctx context.Context, id chain.ID, orders []chain.Order) (passed int, why, err error) {
 	for i, o := range orders {
 		allows := o.Payment.Purpose == chain.Allow
 		if s.ledgers == nil || o.Payment.Purpose != chain.Cancel && !allows {

@@ -380,3 +380,29 @@ func (c dearBatches) Estimate(ctx context.Context, account string, pay chain.Pay
 	}
 	return c.Chain.Estimate(ctx, account, pay)
 }
+
+// deafToken is a chain that gives no answer about allowances.
+type deafToken struct {
+	chain.Chain
+	chain.Batcher
+}
+
+func (deafToken) Allowed(context.Context, string, chain.Asset, chain.Amount) (bool, error) {
+	return false, chain.ErrUnavailable
+}
+
+// TestNoAnswerAboutBatches: payouts leave singly where the ledger gives no answer about batches.
+func TestNoAnswerAboutBatches(t *testing.T) {
+	r := setup(t)
+	r.eth.SetBatch(50, 0)
+	r.parts.Chains["eth"] = deafToken{r.eth, r.eth}
+	r.restart()
+	hashes := r.payouts(3)
+	for range 3*finality + 6 {
+		r.eth.Mine(1)
+		r.vite.Mine(1)
+		_ = r.w.Step(t.Context())
+	}
+	r.requirePaid(hashes...)
+	require.Equal(t, map[int]int{1: 3}, r.sizes())
+}

@@ -24,7 +24,7 @@ import (
 type Batch struct {
 	// Most is the number of payouts in a transaction, 2 to 100; 0 (default): each has its own.
 	Most int `yaml:"most"`
-	// Wait is how long the first payout may wait for others; default 10 s.
+	// Wait is the time for which the first payout may wait for others; default 10 s.
 	Wait time.Duration `yaml:"wait"`
 	// Coin lets payouts of the chain's coin share transactions too. Many receivers do not notice
 	// coin that contracts send.
@@ -387,8 +387,8 @@ func (c *Chain) sharedGas(asset chain.Asset, n uint64) uint64 {
 	return max(c.usualGas(asset), tokenBatchSaves) - tokenBatchSaves + tokenBatchBase/n
 }
 
-// use is what a batch that took so much gas shows: the part of a payee of coin, or the gas that a
-// payment of its token would have taken alone.
+// use returns the gas that a batch shows for a payment: the part of a payee of coin, or the gas of
+// a single payment of its token.
 func (b batchCall) use(gas uint64) (chain.Asset, uint64) {
 	count := uint64(len(b.pays))
 	if b.token == nil {

@@ -19,7 +19,7 @@ import (
 // ErrNoDeployer is a chain on which nothing can be deployed at a fixed address.
 var ErrNoDeployer = errors.New("the contract that deploys others (CREATE2) is not on the chain")
 
-// Deployment is what puts the batch contract on a chain, from any account that has coin.
+// Deployment is the transaction that creates the batch contract, from any account that has coin.
 type Deployment struct {
 	Payouts
 	Done bool         // it is there already

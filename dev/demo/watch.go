@@ -215,7 +215,7 @@ func (w *Watch) payouts(ctx context.Context) error {
 	return nil
 }
 
-// payout is what a payee gets.
+// payout is a payment to a payee.
 type payout struct {
 	to     common.Address
 	amount chain.Amount

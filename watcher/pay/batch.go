@@ -26,12 +26,10 @@ func batchingOf(p *payer, a records.Account) batching {
 
 // divide returns the payments of each transaction, in the order of service. A payout that waits for
 // others is left out until its time has come or there are enough. What failed before, and what the
-// ledger wants by itself, shares no transaction; nor do payments whose batch could not be made now.
-func (b batching) divide(ctx context.Context, leaving []records.Payment, ceilings map[uint64]chain.Amount) (groups [][]records.Payment, err error) {
-	together, err := b.sharing(ctx, leaving)
-	if err != nil {
-		return nil, err
-	}
+// ledger wants by itself, shares no transaction; nor do payments whose batch could not be made now,
+// or about which the ledger gives no answer. faults has the reasons of the latter.
+func (b batching) divide(ctx context.Context, leaving []records.Payment, ceilings map[uint64]chain.Amount) (groups [][]records.Payment, faults error) {
+	together, faults := b.sharing(ctx, leaving)
 	shared := map[chain.Asset][]records.Payment{}
 	for i, q := range leaving {
 		if together[i] {
@@ -39,11 +37,11 @@ func (b batching) divide(ctx context.Context, leaving []records.Payment, ceiling
 		}
 	}
 	for asset, list := range shared {
-		if may, err := b.mayShare(ctx, list); err != nil {
-			return nil, err
-		} else if !may {
+		may, err := b.mayShare(ctx, list)
+		if !may {
 			delete(shared, asset)
 		}
+		faults = errors.Join(faults, err)
 	}
 	last := map[chain.Asset]int{} // the newest group of each asset
 	for i, q := range leaving {
@@ -62,9 +60,7 @@ func (b batching) divide(ctx context.Context, leaving []records.Payment, ceiling
 	var out [][]records.Payment
 	for _, group := range groups {
 		can, err := b.canBeMade(ctx, group, ceilings)
-		if err != nil {
-			return nil, err
-		}
+		faults = errors.Join(faults, err)
 		if can {
 			out = append(out, group)
 			continue
@@ -73,7 +69,7 @@ func (b batching) divide(ctx context.Context, leaving []records.Payment, ceiling
 			out = append(out, group[i:i+1])
 		}
 	}
-	return out, nil
+	return out, faults
 }
 
 // canBeMade reports whether the ledger takes a group as one transaction now, within its ceiling of
@@ -149,7 +145,7 @@ func (b batching) sharing(ctx context.Context, leaving []records.Payment) ([]boo
 	}
 	separate, err := b.ledger.Separate(ctx, pays)
 	if err != nil {
-		return nil, fmt.Errorf("asking which payees share no transaction: %w", err)
+		return together, fmt.Errorf("asking which payees share no transaction: %w", err)
 	}
 	for i, n := range at {
 		together[n] = !separate[i]
@@ -159,7 +155,7 @@ func (b batching) sharing(ctx context.Context, leaving []records.Payment) ([]boo
 
 // orderAllowances lets batches move the tokens of paying accounts before payouts need it. Each
 // account is asked about once.
-func orderAllowances(ctx context.Context, p *payer, accounts []records.Account) error {
+func orderAllowances(ctx context.Context, p *payer, accounts []records.Account) (faults error) {
 	for _, a := range accounts {
 		b := batchingOf(p, a)
 		if b.ledger == nil || a.Kind != records.KindHot || a.State != records.AccountOK || p.all.retired(a) {
@@ -170,13 +166,12 @@ func orderAllowances(ctx context.Context, p *payer, accounts []records.Account) 
 			if p.allowed[from] || b.ledger.MaxBatch(t.Asset) < 2 {
 				continue
 			}
-			if _, err := b.allowed(ctx, t.Asset, chain.NewAmount(1)); err != nil {
-				return err
-			}
-			p.allowed[from] = true
+			_, err := b.allowed(ctx, t.Asset, chain.NewAmount(1))
+			p.allowed[from] = err == nil
+			faults = errors.Join(faults, err)
 		}
 	}
-	return nil
+	return faults
 }
 
 // mayShare reports whether payments of an asset can share transactions now.
@@ -225,8 +220,6 @@ func (b batching) ripe(list []records.Payment) bool {
 }
 
 // atOnce bounds the payments of an asset that are bound at once to so many free numbers.
-type atOnce func(asset chain.Asset, free int) int
-
 func (b batching) atOnce(asset chain.Asset, free int) int {
 	if b.ledger != nil && b.ledger.MaxBatch(asset) > 1 {
 		free *= b.ledger.MaxBatch(asset)

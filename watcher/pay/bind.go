@@ -27,13 +27,10 @@ func (p *payer) bind(ctx context.Context, a records.Account, cur records.Cursor,
 			return unmined, err
 		}
 		leaving, err := p.authorized(ctx, a, cur, chosen)
-		var groups [][]records.Payment
-		if err == nil {
-			groups, err = batchingOf(p, a).divide(ctx, leaving, t.ceilings)
-			groups = fitting(groups, p.chain.MaxUnmined()-len(unmined))
-		}
-		if err == nil && len(groups) > 0 {
-			err = p.bindChosen(ctx, groups)
+		if err == nil && len(leaving) > 0 {
+			groups, faults := batchingOf(p, a).divide(ctx, leaving, t.ceilings)
+			t.faults = append(t.faults, faults)
+			err = p.bindChosen(ctx, fitting(groups, p.chain.MaxUnmined()-len(unmined)))
 			now, readErr := p.unmined(ctx, a)
 			if readErr != nil {
 				return unmined, errors.Join(err, readErr)

@@ -57,17 +57,14 @@ func (e end) before(other end) bool {
 
 // round works through the accounts that have something to pay, one after the other.
 func (p *payer) round(ctx context.Context) error {
-	var accounts, unadopted, paying []records.Account
+	var accounts, all []records.Account
 	var cur records.Cursor
 	err := p.deps.Store.View(ctx, func(tx *records.Tx) (err error) {
 		if cur, err = tx.Chains().Cursor(p.id); err != nil || cur.Missing || cur.Halted {
 			return err
 		}
 		if accounts, err = tx.Accounts().Busy(p.id); err == nil {
-			unadopted, err = p.unadopted(tx, accounts)
-		}
-		if err == nil {
-			paying, err = tx.Accounts().List(p.id, records.KindHot)
+			all, err = tx.Accounts().List(p.id, records.KindHot, records.KindGas, records.KindGateway)
 		}
 		return err
 	})
@@ -81,14 +78,14 @@ func (p *payer) round(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	faults := []error{orderAllowances(ctx, p, paying)}
+	faults := []error{orderAllowances(ctx, p, all)}
 	p.stuck.dropIdle(accounts)
 	for _, a := range accounts {
 		if err := p.pay(ctx, a, cur, behind[a.Network]); err != nil {
 			faults = append(faults, fmt.Errorf("account %s: %w", a.Account, err))
 		}
 	}
-	for _, a := range unadopted {
+	for _, a := range unadopted(all, accounts) {
 		if _, err := p.ready(ctx, a); err != nil {
 			faults = append(faults, fmt.Errorf("account %s: %w", a.Account, err))
 		}
@@ -98,11 +95,10 @@ func (p *payer) round(ctx context.Context) error {
 
 // unadopted returns the idle accounts that are not adopted yet. They are adopted before they have a
 // payment, so that a transaction which another party makes with their keys is noticed from then on.
-func (p *payer) unadopted(tx *records.Tx, busy []records.Account) ([]records.Account, error) {
-	all, err := tx.Accounts().List(p.id, records.KindHot, records.KindGas, records.KindGateway)
-	return slices.DeleteFunc(all, func(a records.Account) bool {
+func unadopted(all, busy []records.Account) []records.Account {
+	return slices.DeleteFunc(slices.Clone(all), func(a records.Account) bool {
 		return a.State != records.AccountNew || slices.ContainsFunc(busy, func(b records.Account) bool { return b.Account == a.Account })
-	}), err
+	})
 }
 
 func (p *payer) pay(ctx context.Context, a records.Account, cur records.Cursor, behind bool) error {

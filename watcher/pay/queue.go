@@ -112,7 +112,7 @@ func (p *payer) tokensOf(network string, asset chain.Asset) (tokens []string, so
 // The others get their share and no more, even without competition: on a ledger that links an
 // account's blocks a bound payment precedes every later credit. Of an asset whose payouts share
 // transactions, there may be more of them than numbers (most).
-func choose(ctx context.Context, q queue, t *fundsCheck, unmined []records.OpenSlot, maxUnmined int, most atOnce) ([]records.Payment, error) {
+func choose(ctx context.Context, q queue, t *fundsCheck, unmined []records.OpenSlot, maxUnmined int, most func(asset chain.Asset, free int) int) ([]records.Payment, error) {
 	free := min(maxUnmined-len(unmined), MaxGroup)
 	room := free
 	for asset := range q[records.ClassUser] {

@@ -16,7 +16,7 @@ type Builder struct {
 	Limits  Limits
 }
 
-// Funds are what a slot's transaction may spend, and where change goes.
+// Funds are the coins that a slot's transaction may spend, and the address of its change.
 type Funds struct {
 	Anchor Coin
 	Others []Coin      // at present unspent, and spent by no other slot

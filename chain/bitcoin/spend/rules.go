@@ -67,7 +67,7 @@ func (p *proven) digests() (list []chain.Digest, err error) {
 	return list, nil
 }
 
-// Fee is what the order's transaction takes.
+// Fee returns the fee of the order's transaction.
 func (r *Rules) Fee(o chain.Order) (chain.Amount, error) {
 	p, err := r.prove(o)
 	if err != nil {
@@ -247,8 +247,8 @@ func comparePayee(outputs []*wire.TxOut, i int, want *wire.TxOut, payment uint64
 }
 
 // checkChange wants an output to the internal branch of an account of ours.
-func (r *Rules) checkChange(out *wire.TxOut, told *psbt.POutput) error {
-	levels := levelsOf(told.Bip32Derivation, told.TaprootBip32Derivation)
+func (r *Rules) checkChange(out *wire.TxOut, output *psbt.POutput) error {
+	levels := levelsOf(output.Bip32Derivation, output.TaprootBip32Derivation)
 	if _, err := network.OwnAt(r.accounts, levels, out.PkScript); err != nil {
 		return fmt.Errorf("to: %w", err)
 	}
@@ -336,7 +336,7 @@ func (r *Rules) Seal(o chain.Order, signatures ...chain.Signature) (sealed chain
 // signatureSize is that of a signature of either scheme, as keys return it.
 const signatureSize = 64
 
-// witness is what an input of one of our scripts takes.
+// witness is the size of the signatures of an input of one of our scripts.
 func witness(own network.Own, s chain.Signature) (wire.TxWitness, error) {
 	if len(s.Bytes) != signatureSize {
 		return nil, fmt.Errorf("the signature has %d bytes, not %d", len(s.Bytes), signatureSize)

@@ -2,6 +2,7 @@ package spend
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"testing"
 
@@ -128,7 +129,7 @@ func (w *env) sign(d Draft, pay chain.Payment) (Draft, *wire.MsgTx) {
 	require.NoError(w.t, err)
 	signatures := make([]chain.Signature, len(digests))
 	for i, digest := range digests {
-		signatures[i].Public, signatures[i].Bytes, err = w.keys.Sign(nil, digest.Key, digest.Hash) //nolint:staticcheck // keys in memory take no context
+		signatures[i].Public, signatures[i].Bytes, err = w.keys.Sign(context.Background(), digest.Key, digest.Hash)
 		require.NoError(w.t, err)
 	}
 	sealed, err := w.rules.Seal(o, signatures...)
