@@ -60,6 +60,21 @@ type Coin struct {
 	Amount  Amount // of native coin
 	Own     bool   // made by a transaction that spends coins of ours
 	Matures uint64 // the least height of a block that may spend it; 0: any
+	// the transaction that made it, without witnesses; its hash proves the amount to a signer. Coins
+	// of one transaction share the bytes
+	Made []byte
+}
+
+// HeldCoin is a coin that an account of ours may spend: in a final block, mature, and spent by no
+// block of the line.
+type HeldCoin struct {
+	Coin
+	Key    string // derivation path of its address's key
+	Height uint64 // of its block
+	// the open slot that uses it, as its own coin or by a signed attempt
+	Bound  bool
+	Number uint64 // of that slot
+	Signed bool   // a signed attempt of that slot spends it
 }
 
 // Transfer is one movement of value into an account of ours.
@@ -195,7 +210,9 @@ type Attempt struct {
 	Hash   string
 	Raw    []byte
 	TipCap Amount // native coin per gas; zero where there are no fees
-	FeeCap Amount
+	FeeCap Amount // the same; on a ledger of coins the complete fee
+	// of a ledger of coins: what it spends (Coin.Out), that of its slot first. Set by Prepare alone
+	Coins []string
 }
 
 // Order is the request to a signer: a payment, the slot that it is bound to, and the transaction

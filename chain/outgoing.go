@@ -20,6 +20,7 @@ type Outgoing struct {
 	Members []Outgoing
 
 	Payment uint64 // number of the payment, where the transaction carries it; 0: it does not
+	Coin    string // of a ledger of coins: what it spends first, which decides its slot
 }
 
 // Did reports whether the transaction matches a signed digest without the purpose, which no block

@@ -247,3 +247,21 @@ func (w watched) Owned(ctx context.Context, id chain.ID, candidates []string) (m
 	}
 	return owned, nil
 }
+
+// Coins returns which of the outpoints the sign-guard has signed for as the coin of a slot. The
+// signer needs to recognize no others.
+func (w watched) Coins(ctx context.Context, id chain.ID, outpoints []string) (map[string]chain.Coin, error) {
+	return w.guard.Coins(ctx, id, outpoints)
+}
+
+// HeldCoins is for those that prepare transactions: a signer only checks them.
+func (w watched) HeldCoins(context.Context, chain.ID, string) ([]chain.HeldCoin, error) {
+	return nil, errOnlyChecks
+}
+
+// CoinTxs is as HeldCoins.
+func (w watched) CoinTxs(context.Context, chain.ID, []string) (map[string][]byte, error) {
+	return nil, errOnlyChecks
+}
+
+var errOnlyChecks = errors.New("a signer prepares no transactions")

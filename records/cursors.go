@@ -103,8 +103,8 @@ func (tx Chains) putBlock(id chain.ID, b chain.Block) error {
 	return err
 }
 
-// Advance moves the cursor to the block that follows it, which becomes canonical. Its transfers and
-// own transactions are the caller's to store in the same transaction. ErrParent: the block does not
+// Advance moves the cursor to the block that follows it, which becomes canonical, and stores the
+// coins that it makes. Its transfers and own transactions are the caller's to store in the same transaction. ErrParent: the block does not
 // follow, step back.
 func (tx Chains) Advance(id chain.ID, b chain.Block) error {
 	r, err := tx.runningCursor(id)
@@ -113,6 +113,9 @@ func (tx Chains) Advance(id chain.ID, b chain.Block) error {
 	}
 	if err == nil {
 		err = tx.putBlock(id, b)
+	}
+	if err == nil {
+		err = tx.Coins().Store(id, b)
 	}
 	if err == nil {
 		err = tx.change(`UPDATE cursors SET height = ?, hash = ? WHERE chain = ? AND height = ? AND hash = ?`,
@@ -154,6 +157,9 @@ func (tx Chains) leaveBlock(id chain.ID, r cursorRow) ([]Transfer, error) {
 		return nil, err
 	}
 	if err := tx.Slots().unmarkMined(id, r.Hash); err != nil {
+		return nil, err
+	}
+	if err := tx.Coins().leave(id, r.Height, r.Hash); err != nil {
 		return nil, err
 	}
 	if err := tx.log("chain", string(id), "stepped_back", fmt.Sprintf("from block %d %s", r.Height, r.Hash)); err != nil {

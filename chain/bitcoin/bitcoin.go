@@ -34,6 +34,10 @@ type Accounts interface {
 	// spent. It knows the coins of all blocks that were stored; those of blocks that were read after
 	// them the adapter knows itself.
 	Coins(ctx context.Context, id chain.ID, outpoints []string) (map[string]chain.Coin, error)
+	// HeldCoins returns the coins that an account may spend, with those that its open slots use.
+	HeldCoins(ctx context.Context, id chain.ID, account string) ([]chain.HeldCoin, error)
+	// CoinTxs returns the transactions that made coins of ours, without witnesses, by hash.
+	CoinTxs(ctx context.Context, id chain.ID, hashes []string) (map[string][]byte, error)
 }
 
 // Chain is one chain behind one or several nodes. It is safe for concurrent use.

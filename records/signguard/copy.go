@@ -11,7 +11,7 @@ import (
 )
 
 // tables are all that a sign-guard knows.
-var tables = []string{"identity", "guard", "given", "authorizations", "fees", "bindings", "watched", "links", "openings", "arrivals", "spent"}
+var tables = []string{"identity", "guard", "given", "authorizations", "fees", "bindings", "watched", "links", "anchors", "openings", "arrivals", "spent"}
 
 // copyGroup is the number of rows per statement.
 const copyGroup = 500

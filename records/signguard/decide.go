@@ -13,13 +13,16 @@ type Signed struct {
 	Place     int    `json:"place,omitempty" db:"place"` // of the payment in its transaction
 	Digest    string `json:"digest" db:"digest"`
 	PaymentID uint64 `json:"payment" db:"payment_id"`
-	Cause     string `json:"cause" db:"cause"` // empty: it has no payee, or was signed before there were authorizations
-	Live      bool   `json:"live" db:"live"`   // not decided
+	Cause     string `json:"cause" db:"cause"`         // empty: it has no payee, or was signed before there were authorizations
+	Live      bool   `json:"live" db:"live"`           // not decided
+	Coin      string `json:"coin,omitempty" db:"coin"` // of the slot, on a ledger of coins
 }
 
 // SignedAt returns what was signed at a number of an account, whatever became of it.
 func (g *Guard) SignedAt(ctx context.Context, id chain.ID, account string, number uint64) (list []Signed, err error) {
-	err = g.db.all(ctx, &list, `SELECT lineage, place, digest, payment_id, cause, live FROM guard WHERE chain = ? AND account = ? AND number = ? ORDER BY lineage, place`,
+	err = g.db.all(ctx, &list, `SELECT lineage, place, digest, payment_id, cause, live,
+		COALESCE((SELECT a.coin FROM anchors a WHERE a.chain = guard.chain AND a.account = guard.account AND a.number = guard.number), '') AS coin
+		FROM guard WHERE chain = ? AND account = ? AND number = ? ORDER BY lineage, place`,
 		string(id), account, number)
 	return list, sqlstore.Doing(err, "asking the sign-guard what was signed at %d of %s on %s", number, account, id)
 }

@@ -119,6 +119,9 @@ func allow(ctx context.Context, t session, id chain.ID, group []Signature) error
 	if err := checkLinks(ctx, t, id, group); err != nil {
 		return err
 	}
+	if err := keepAnchors(ctx, t, id, group); err != nil {
+		return err
+	}
 	return storeSignatures(ctx, t, id, fresh, causes)
 }
 

@@ -87,7 +87,7 @@ func (g *Guard) make(ctx context.Context) error {
 		if _, err := t.exec(ctx, guardSchema); err != nil {
 			return err
 		}
-		if _, err := t.exec(ctx, authorizationSchema+spendingSchema+bindingSchema+linkSchema+arrivalSchema+earlierSchema); err != nil {
+		if _, err := t.exec(ctx, authorizationSchema+spendingSchema+bindingSchema+linkSchema+anchorSchema+arrivalSchema+earlierSchema); err != nil {
 			return err
 		}
 		return restartBooks(ctx, t)

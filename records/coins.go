@@ -1,0 +1,201 @@
+package records
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"math/bits"
+
+	"gatewayd/chain"
+	"gatewayd/records/sqlstore"
+)
+
+// Coins are the coins of our accounts on ledgers that count neither nonces nor heights but spend
+// coins.
+type Coins struct{ *Tx }
+
+// Coins returns the statements on coins.
+func (tx *Tx) Coins() Coins { return Coins{tx} }
+
+// maxHeld bounds the coins that one account chooses from: the largest.
+const maxHeld = 2000
+
+type coinRow struct {
+	Out     string `db:"out"`
+	Account string `db:"account"`
+	Address string `db:"address"`
+	Amount  int64  `db:"amount"`
+	Own     bool   `db:"own"`
+	Matures uint64 `db:"matures"`
+	Height  uint64 `db:"height"`
+	Number  int64  `db:"number"`
+	Signed  bool   `db:"signed"`
+	KeyPath string `db:"key_path"`
+}
+
+func (r coinRow) coin() chain.Coin {
+	return chain.Coin{Out: r.Out, Address: r.Address, Amount: chain.NewAmount(uint64(r.Amount)), Own: r.Own, Matures: r.Matures}
+}
+
+func (r coinRow) held() chain.HeldCoin {
+	h := chain.HeldCoin{Coin: r.coin(), Key: r.KeyPath, Height: r.Height, Bound: r.Number >= 0, Signed: r.Signed}
+	if h.Bound {
+		h.Number = uint64(r.Number)
+	}
+	return h
+}
+
+// Store stores the coins of ours that a block of the line makes, with their transactions. The same
+// coin in another block of a new line is stored again: the old block was left before.
+func (tx Coins) Store(id chain.ID, b chain.Block) error {
+	if len(b.Coins) == 0 {
+		return nil
+	}
+	return sqlstore.Doing(tx.store(id, b), "storing the coins of block %d on %s", b.Height, id)
+}
+
+func (tx Coins) store(id chain.ID, b chain.Block) error {
+	owners, err := tx.payers(id, b.Coins)
+	if err != nil {
+		return err
+	}
+	made := map[string][]byte{}
+	rows := make([][]any, len(b.Coins))
+	for i, c := range b.Coins {
+		hash, _, _ := cutOut(c.Out)
+		amount, ok := satoshi(c.Amount)
+		if !ok || hash == "" {
+			return fmt.Errorf("coin %q of %s is none", c.Out, c.Amount)
+		}
+		made[hash] = c.Made
+		rows[i] = []any{string(id), c.Out, hash, owners[c.Address], c.Address, amount, sqlstore.Bit(c.Own), c.Matures, b.Height, b.Hash}
+	}
+	if err := tx.insert(`coins (chain, out, tx, account, address, amount, own, matures, height, block_hash)`, rows, ` ON CONFLICT DO NOTHING`); err != nil {
+		return err
+	}
+	rows = nil
+	for hash, raw := range made {
+		rows = append(rows, []any{string(id), hash, base64.StdEncoding.EncodeToString(raw)})
+	}
+	return tx.insert(`coin_txs (chain, tx, raw)`, rows, ` ON CONFLICT DO NOTHING`)
+}
+
+func cutOut(out string) (tx, index string, ok bool) {
+	for i := range out {
+		if out[i] == ':' {
+			return out[:i], out[i+1:], true
+		}
+	}
+	return "", "", false
+}
+
+// satoshi is an amount as the column of coins has it.
+func satoshi(a chain.Amount) (int64, bool) {
+	u := a.Uint256()
+	return int64(u.Uint64()), u.IsUint64() && !u.IsZero() && bits.LeadingZeros64(u.Uint64()) > 0
+}
+
+// payers returns the account that pays with the coins of each address: the address itself where it
+// pays, else the newest one of its network that does.
+func (tx Coins) payers(id chain.ID, coins []chain.Coin) (map[string]string, error) {
+	addresses := make([]string, len(coins))
+	for i, c := range coins {
+		addresses[i] = c.Address
+	}
+	out := make(map[string]string, len(coins))
+	return out, sqlstore.InGroups(addresses, func(set string, in []any, _ int) error {
+		var rows []struct {
+			Account string `db:"account"`
+			Payer   string `db:"payer"`
+		}
+		err := tx.list(&rows, `SELECT a.account, CASE WHEN a.kind = 'hot' THEN a.account ELSE COALESCE((SELECT h.account FROM accounts h
+			WHERE h.chain = a.chain AND h.kind = 'hot' AND h.kind <> 'deposit' AND h.network = a.network ORDER BY h.seq DESC LIMIT 1), '') END AS payer
+			FROM accounts a WHERE a.chain = ? AND a.account IN `+set, append([]any{string(id)}, in...)...)
+		for _, r := range rows {
+			out[r.Account] = r.Payer
+		}
+		return err
+	})
+}
+
+// leave undoes what a block did to coins that has left the line.
+func (tx Coins) leave(id chain.ID, height uint64, hash string) error {
+	if _, err := tx.exec(`UPDATE coins SET spent_in = '', spent_by = '' WHERE chain = ? AND spent_in = ? AND spent_in <> ''`, string(id), hash); err != nil {
+		return err
+	}
+	_, err := tx.exec(`DELETE FROM coins WHERE chain = ? AND height = ? AND block_hash = ?`, string(id), height, hash)
+	return err
+}
+
+// Known returns which outpoints are coins of ours in blocks of the line, spent or not.
+func (tx Coins) Known(id chain.ID, outpoints []string) (map[string]chain.Coin, error) {
+	out := map[string]chain.Coin{}
+	return out, sqlstore.InGroups(outpoints, func(set string, in []any, _ int) error {
+		var rows []coinRow
+		err := tx.list(&rows, `SELECT out, address, amount, own, matures FROM coins WHERE chain = ? AND out IN `+set, append([]any{string(id)}, in...)...)
+		for _, r := range rows {
+			out[r.Out] = r.coin()
+		}
+		return err
+	})
+}
+
+// held are the conditions of coins c that their account may spend.
+const held = `c.spent_in = '' AND c.height <= (SELECT u.final_height FROM cursors u WHERE u.chain = c.chain)
+	AND c.matures <= (SELECT u.height + 1 FROM cursors u WHERE u.chain = c.chain)`
+
+// Held returns the largest coins that an account may spend, in final blocks, with the open slots
+// that use them.
+func (tx Coins) Held(id chain.ID, account string) ([]chain.HeldCoin, error) {
+	var rows []coinRow
+	err := tx.list(&rows, `SELECT c.out, c.address, c.amount, c.own, c.matures, c.height, c.number, c.signed, a.key_path FROM coins c
+		JOIN accounts a ON a.chain = c.chain AND a.account = c.address
+		WHERE c.chain = ? AND c.account = ? AND `+held+` ORDER BY c.amount DESC, c.out LIMIT ? + 0`, string(id), account, maxHeld)
+	return sqlstore.Each(rows, coinRow.held), err
+}
+
+// Txs returns the transactions that made coins of ours, by hash.
+func (tx Coins) Txs(id chain.ID, hashes []string) (map[string][]byte, error) {
+	out := map[string][]byte{}
+	return out, sqlstore.InGroups(hashes, func(set string, in []any, _ int) error {
+		var rows []struct {
+			Tx  string `db:"tx"`
+			Raw string `db:"raw"`
+		}
+		err := tx.list(&rows, `SELECT tx, raw FROM coin_txs WHERE chain = ? AND tx IN `+set, append([]any{string(id)}, in...)...)
+		for _, r := range rows {
+			if err == nil {
+				out[r.Tx], err = base64.StdEncoding.DecodeString(r.Raw)
+			}
+		}
+		return err
+	})
+}
+
+// Coins returns which outpoints are coins of ours in blocks of the line, spent or not.
+func (w *Watch) Coins(ctx context.Context, id chain.ID, outpoints []string) (coins map[string]chain.Coin, err error) {
+	err = w.store.View(ctx, func(tx *Tx) error {
+		coins, err = tx.Coins().Known(id, outpoints)
+		return err
+	})
+	return coins, sqlstore.Doing(err, "finding our coins on %s", id)
+}
+
+// HeldCoins returns the largest coins that an account may spend, with those that its open slots
+// use.
+func (w *Watch) HeldCoins(ctx context.Context, id chain.ID, account string) (coins []chain.HeldCoin, err error) {
+	err = w.store.View(ctx, func(tx *Tx) error {
+		coins, err = tx.Coins().Held(id, account)
+		return err
+	})
+	return coins, sqlstore.Doing(err, "reading the coins of %s on %s", account, id)
+}
+
+// CoinTxs returns the transactions that made coins of ours, without witnesses, by hash.
+func (w *Watch) CoinTxs(ctx context.Context, id chain.ID, hashes []string) (raw map[string][]byte, err error) {
+	err = w.store.View(ctx, func(tx *Tx) error {
+		raw, err = tx.Coins().Txs(id, hashes)
+		return err
+	})
+	return raw, sqlstore.Doing(err, "reading the transactions of our coins on %s", id)
+}
