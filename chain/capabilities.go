@@ -26,6 +26,7 @@ type Capabilities struct {
 	Tries    Trier
 	Quota    QuotaReader
 	Batches  Batcher
+	Coins    CoinLedger
 
 	Balances BalanceReader
 	Proven   ProvenBalanceReader
@@ -53,6 +54,7 @@ func CapabilitiesOf(c any) (has Capabilities) {
 	has.Tries, _ = c.(Trier)
 	has.Quota, _ = c.(QuotaReader)
 	has.Batches, _ = c.(Batcher)
+	has.Coins, _ = c.(CoinLedger)
 	has.Balances, _ = c.(BalanceReader)
 	has.Proven, _ = c.(ProvenBalanceReader)
 	has.Holdings, _ = c.(HoldingsReader)
@@ -182,6 +184,13 @@ type Batcher interface {
 	// Allowed reports whether a batch of the account may move an amount of an asset now. Where it may
 	// not, an Allow payment of the account comes first.
 	Allowed(ctx context.Context, account string, asset Asset, amount Amount) (bool, error)
+}
+
+// CoinLedger is a ledger whose accounts have neither nonces nor blocks of their own: a transaction
+// spends coins, and its slot is the first of them.
+type CoinLedger interface {
+	// SpendsCoins does nothing; it distinguishes such a ledger.
+	SpendsCoins()
 }
 
 // BalanceReader is a ledger whose coin may come to us without a trace in any block's transactions:

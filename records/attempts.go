@@ -91,6 +91,13 @@ func (tx Slots) addAttempts(id chain.ID, list []Signed) (stored int, refused, er
 		if refused = mayAdd(id, s, open, known); refused != nil {
 			break
 		}
+		if ok, err := tx.Coins().spend(s.Slot, s.Attempt.Coins); err != nil || !ok {
+			if err != nil {
+				return 0, nil, err
+			}
+			refused = fmt.Errorf("%w: another slot uses one of its coins", ErrConflict)
+			break
+		}
 		stored++
 	}
 	return stored, refused, tx.putAttempts(id, list[:stored])

@@ -17,6 +17,9 @@ type Coins struct{ *Tx }
 // Coins returns the statements on coins.
 func (tx *Tx) Coins() Coins { return Coins{tx} }
 
+// CoinSpent is why a slot is void whose coin is spent by a transaction that is none of its attempts.
+const CoinSpent = "another transaction spends its coin"
+
 // maxHeld bounds the coins that one account chooses from: the largest.
 const maxHeld = 2000
 
@@ -152,6 +155,141 @@ func (tx Coins) Held(id chain.ID, account string) ([]chain.HeldCoin, error) {
 		JOIN accounts a ON a.chain = c.chain AND a.account = c.address
 		WHERE c.chain = ? AND c.account = ? AND `+held+` ORDER BY c.amount DESC, c.out LIMIT ? + 0`, string(id), account, maxHeld)
 	return sqlstore.Each(rows, coinRow.held), err
+}
+
+// Head returns the state of an account's numbers, which its ledger does not count. Next is the one
+// up to which final blocks have used all that are not in the records: those from the account's next
+// one on, below end. It is settled when no open slot waits for a block that may still come.
+func (tx Coins) Head(a Account, end uint64) (h chain.AccountHead, err error) {
+	if h.Next, err = tx.usedUpTo(a, end); err != nil {
+		return h, err
+	}
+	waits, err := tx.exists(`SELECT 1 FROM slots s WHERE s.chain = ? AND s.account = ? AND s.state = 'open' AND NOT EXISTS (SELECT 1 FROM coins c
+		WHERE c.chain = s.chain AND c.out = s.coin AND c.spent_in <> '' AND NOT EXISTS (SELECT 1 FROM attempts a
+		WHERE a.chain = s.chain AND a.account = s.account AND a.lineage = s.lineage AND a.number = s.number AND a.hash = c.spent_by))`,
+		string(a.Chain), a.Account)
+	h.Settled = !waits
+	return h, sqlstore.Doing(err, "reading which numbers of %s on %s are used", a.Account, a.Chain)
+}
+
+func (tx Coins) usedUpTo(a Account, end uint64) (uint64, error) {
+	next := a.Next
+	if next >= end {
+		return next, nil
+	}
+	var used []uint64
+	err := tx.list(&used, `SELECT DISTINCT e.number FROM effects e WHERE e.chain = ? AND e.account = ? AND e.number >= ? AND e.number < ? AND e.settled = 1 ORDER BY e.number`,
+		string(a.Chain), a.Account, next, end)
+	for _, n := range used {
+		if n != next {
+			break
+		}
+		next++
+	}
+	return next, err
+}
+
+// free returns the largest coins of an account that no slot uses.
+func (tx Coins) free(a Account, count int) (outs []string, err error) {
+	err = tx.list(&outs, `SELECT c.out FROM coins c WHERE c.chain = ? AND c.account = ? AND c.number < 0 AND `+held+`
+		AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.chain = c.chain AND s.coin = c.out AND s.coin <> '' AND s.place = 0)
+		ORDER BY c.amount DESC, c.out LIMIT ? + 0`, string(a.Chain), a.Account, count)
+	return outs, err
+}
+
+// take notes that slots use their coins.
+func (tx Coins) take(slots []Slot) error {
+	for _, s := range slots {
+		if s.Coin == "" || s.Place > 0 {
+			continue
+		}
+		if err := tx.change(`UPDATE coins SET number = ? WHERE chain = ? AND out = ? AND number < 0 AND spent_in = ''`, s.Nonce, string(s.Chain), s.Coin); err != nil {
+			return fmt.Errorf("taking coin %s for slot %s: %w", s.Coin, s.name(), err)
+		}
+	}
+	return nil
+}
+
+// spend notes what the signed attempt of a slot spends. false: another slot uses one of the coins,
+// or it is no coin of ours.
+func (tx Coins) spend(s Slot, outs []string) (bool, error) {
+	usable := 0
+	err := sqlstore.InGroups(outs, func(set string, in []any, _ int) error {
+		var n int
+		err := tx.one(&n, `SELECT COUNT(*) FROM coins WHERE chain = ? AND (number < 0 OR account = ? AND number = ?) AND out IN `+set,
+			append([]any{string(s.Chain), s.Account, s.Nonce}, in...)...)
+		usable += n
+		return err
+	})
+	if err != nil || usable != len(outs) {
+		return false, err
+	}
+	return true, sqlstore.ChangeAll(tx.sql, outs, `UPDATE coins SET number = ?, signed = 1 WHERE chain = ? AND out IN `, s.Nonce, string(s.Chain))
+}
+
+// release frees the coins of a number that has no open slot left. What its transaction has spent
+// stays spent.
+func (tx Coins) release(s Slot) error {
+	if s.Coin == "" {
+		return nil
+	}
+	_, err := tx.exec(`UPDATE coins SET number = -1, signed = 0 WHERE chain = ? AND account = ? AND number = ? AND number >= 0
+		AND NOT EXISTS (SELECT 1 FROM slots o WHERE o.chain = coins.chain AND o.account = coins.account AND o.number = coins.number AND o.state = 'open')`,
+		string(s.Chain), s.Account, s.Nonce)
+	return err
+}
+
+// markSpent notes the coins of ours that transactions in a block of the line spend.
+func (tx Coins) markSpent(id chain.ID, list []OwnTx) error {
+	for _, e := range list {
+		err := sqlstore.InGroups(e.Spent, func(set string, in []any, _ int) error {
+			_, err := tx.exec(`UPDATE coins SET spent_in = ?, spent_by = ? WHERE chain = ? AND out IN `+set, append([]any{e.BlockHash, e.Tx, string(id)}, in...)...)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("marking what %s spends: %w", e.Tx, err)
+		}
+	}
+	return nil
+}
+
+// Spender is the account and number of a transaction that spends coins of ours.
+type Spender struct {
+	Account string `db:"account"`
+	Number  uint64 `db:"number"`
+}
+
+// SpenderOf returns whose transaction it is by our records: that of an attempt or a cancellation of
+// ours, else that of the first open slot whose coin it spends. Of a transaction that is none of
+// these, only the account is known: found is false.
+func (tx Coins) SpenderOf(id chain.ID, e chain.OwnTx) (s Spender, found bool, err error) {
+	found, err = tx.get(&s, `SELECT account, number FROM attempts WHERE chain = ? AND hash = ?
+		UNION ALL SELECT account, number FROM cancels WHERE chain = ? AND hash = ? LIMIT 1`, string(id), e.Tx, string(id), e.Tx)
+	for _, out := range e.Spent {
+		if err != nil || found {
+			return s, found, err
+		}
+		found, err = tx.get(&s, `SELECT account, number FROM slots WHERE chain = ? AND coin = ? AND coin <> '' AND place = 0`, string(id), out)
+	}
+	for _, out := range e.Spent {
+		if err != nil || found || s.Account != "" {
+			return s, found, err
+		}
+		_, err = tx.get(&s.Account, `SELECT account FROM coins WHERE chain = ? AND out = ?`, string(id), out)
+	}
+	return s, found, err
+}
+
+// Displaced returns the open slots whose coin a final transaction of ours spends that is none of
+// their attempts: they can never be used.
+func (tx Coins) Displaced(id chain.ID, hash, blockHash string) ([]Slot, error) {
+	if err := tx.Slots().checkFinal(id, blockHash); err != nil {
+		return nil, err
+	}
+	rows, err := tx.Slots().slotRows(`WHERE chain = ? AND state = 'open' AND coin <> '' AND coin IN (SELECT c.out FROM coins c WHERE c.chain = ? AND c.spent_in = ? AND c.spent_by = ?
+		AND c.spent_in <> '') AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.chain = slots.chain AND a.account = slots.account AND a.lineage = slots.lineage
+		AND a.number = slots.number AND a.hash = ?) ORDER BY number, place`, string(id), string(id), blockHash, hash, hash)
+	return sqlstore.Each(rows, slotRow.slot), err
 }
 
 // Txs returns the transactions that made coins of ours, by hash.

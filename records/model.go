@@ -73,14 +73,17 @@ func (t Transfer) Depth() Depth {
 	}
 }
 
+// CountsFrom is the height of the block from which on the transfer's depth counts.
+func (t Transfer) CountsFrom() uint64 { return max(t.Height, t.Matures) }
+
 // due is the chain's height at which the transfer is deep enough; 0 when the chain's own final
-// point decides.
+// point decides alone.
 func (t Transfer) due() uint64 {
 	d := t.Depth()
 	if d.Tag {
-		return 0
+		return t.Matures
 	}
-	return max(1, t.Height+d.Count-1)
+	return max(1, t.CountsFrom()+d.Count-1)
 }
 
 // PaymentState is the progress of a payment of ours.
@@ -193,6 +196,7 @@ type Slot struct {
 	Place     int // of the payment in the transaction
 	PaymentID uint64
 	Gen       int
+	Coin      string // the coin that every transaction of the number spends; empty where accounts have nonces or blocks
 	State     string // open, paid, void, forked
 	Tx        string
 	BlockHash string

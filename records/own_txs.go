@@ -74,6 +74,9 @@ func (tx OwnTxs) seeOwnTxs(id chain.ID, list []OwnTx) error {
 	if err != nil {
 		return err
 	}
+	if err := tx.Coins().markSpent(id, list); err != nil {
+		return err
+	}
 	for i, e := range list {
 		_, ours := known[e.Tx]
 		rows[i] = []any{string(id), e.Tx, e.BlockHash, e.Height, e.Account, e.Number, sqlstore.Bit(e.OK), sqlstore.Bit(e.Void), e.Fee, e.To, e.Value, lettersOf(e.Members), sqlstore.Bit(ours)}

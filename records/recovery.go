@@ -183,6 +183,9 @@ func (tx Recovery) voidBlockedSlots(a Account) error {
 		return err
 	}
 	for _, e := range unknown {
+		if err := tx.voidDisplaced(e); err != nil {
+			return err
+		}
 		rows, err := tx.Slots().slotRows(`WHERE chain = ? AND account = ? AND state IN ('open','forked') AND (number = ? OR number > ? AND lineage > 0)
 			ORDER BY number, lineage`, string(a.Chain), a.Account, e.Number, e.Number)
 		if err != nil {
@@ -198,6 +201,18 @@ func (tx Recovery) voidBlockedSlots(a Account) error {
 		}
 	}
 	return nil
+}
+
+// voidDisplaced is voidBlockedSlots on a ledger of coins: a transaction may spend the coins of
+// several slots.
+func (tx Recovery) voidDisplaced(e OwnTx) error {
+	slots, err := tx.Coins().Displaced(e.Chain, e.Tx, e.BlockHash)
+	for _, s := range slots {
+		if err == nil {
+			err = tx.Slots().voidSlot(s, e.Tx, e.BlockHash, CoinSpent, Queued)
+		}
+	}
+	return err
 }
 
 // CanSettleUnknownTx reports whether a payment that is not paid may be settled by a unknown
@@ -236,6 +251,7 @@ type Resumption struct {
 	Branch uint64 // the newest that the sign-guard knows
 	Signed bool   // the sign-guard knows signatures
 	First  uint64 // the number of the first of them
+	Coins  bool   // the ledger counts no numbers: Next is by our records
 }
 
 // Resume lets a stopped account sign again, from the present state of its ledger. Slots that
@@ -329,6 +345,9 @@ func (tx Recovery) checkResume(a Account, at Resumption) error {
 // account that was never adopted, the sign-guard's first signature is the beginning. ErrConflict
 // otherwise.
 func (tx Recovery) CheckRead(a Account, at Resumption) error {
+	if at.Coins { // at.Next is by what we have read
+		return nil
+	}
 	from, adopted := a.Base, a.Base != 0 || a.Next != 0
 	if !adopted {
 		from = at.First

@@ -46,6 +46,13 @@ func (tx Chains) EnsureBlock(id chain.ID, b chain.Block) error {
 }
 
 func (tx Chains) ensureBlock(id chain.ID, b chain.Block) error {
+	if err := tx.keepBlock(id, b); err != nil {
+		return err
+	}
+	return tx.Coins().Store(id, b)
+}
+
+func (tx Chains) keepBlock(id chain.ID, b chain.Block) error {
 	c, err := tx.runningCursor(id)
 	if err != nil {
 		return err

@@ -109,12 +109,16 @@ func (tx Slots) freePayment(paymentID uint64, to PaymentState, reason Reason) er
 
 // decideSlot writes the outcome of an undecided slot.
 func (tx Slots) decideSlot(s Slot, state, hash, blockHash string) error {
-	return tx.changeNamed(`UPDATE slots SET state = :state, tx = :tx, block_hash = :block_hash, mined_in = '', changed_at = :now
+	err := tx.changeNamed(`UPDATE slots SET state = :state, tx = :tx, block_hash = :block_hash, mined_in = '', changed_at = :now
 		WHERE chain = :chain AND account = :account AND lineage = :lineage AND number = :number AND payment_id = :payment_id AND state IN ('open','forked')`,
 		params{
 			"state": state, "tx": hash, "block_hash": blockHash, "now": tx.millis(),
 			"chain": s.Chain, "account": s.Account, "lineage": s.Branch, "number": s.Nonce, "payment_id": s.PaymentID,
 		})
+	if err != nil {
+		return err
+	}
+	return tx.Coins().release(s)
 }
 
 // voidSiblings decides the slots of other branches with the same number: a final block has that
@@ -365,6 +369,14 @@ func (tx Slots) settleRun(id chain.ID, run settleRun, slots []Slot) error {
 			AND EXISTS (SELECT 1 FROM effects e WHERE e.chain = a.chain AND e.account = a.account AND e.number = a.number AND e.tx = a.hash AND e.block_hash = ?))
 		WHERE chain = ? AND account = ? AND lineage = ? AND state IN ('open','paid') AND state = 'open' AND payment_id IN `,
 		run.blockHash, tx.millis(), run.blockHash, string(id), run.account, run.branch)
+	if err != nil {
+		return err
+	}
+	for _, s := range slots {
+		if s.Place == 0 && err == nil {
+			err = tx.Coins().release(s)
+		}
+	}
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,7 @@ type slotRow struct {
 	Place     int    `db:"place"`
 	PaymentID uint64 `db:"payment_id"`
 	Gen       int    `db:"gen"`
+	Coin      string `db:"coin"`
 	State     string `db:"state"`
 	Tx        string `db:"tx"`
 	BlockHash string `db:"block_hash"`
@@ -39,11 +40,11 @@ type slotRow struct {
 	ChangedAt int64  `db:"changed_at"`
 }
 
-const slotColumns = `chain, account, lineage, number, place, payment_id, gen, state, tx, block_hash, mined_in, created_at, changed_at`
+const slotColumns = `chain, account, lineage, number, place, payment_id, gen, coin, state, tx, block_hash, mined_in, created_at, changed_at`
 
 func (r slotRow) slot() Slot {
 	return Slot{
-		Chain: chain.ID(r.Chain), Account: r.Account, Branch: r.Branch, Nonce: r.Number, Place: r.Place, PaymentID: r.PaymentID, Gen: r.Gen,
+		Chain: chain.ID(r.Chain), Account: r.Account, Branch: r.Branch, Nonce: r.Number, Place: r.Place, PaymentID: r.PaymentID, Gen: r.Gen, Coin: r.Coin,
 		State: r.State, Tx: r.Tx, BlockHash: r.BlockHash, CreatedAt: sqlstore.FromMillis(r.CreatedAt), ChangedAt: sqlstore.FromMillis(r.ChangedAt),
 	}
 }
@@ -77,7 +78,19 @@ func (tx Slots) Bind(paymentID uint64, maxUnmined int) (Slot, error) {
 // too, its chain or its transfer's chain is halted. After any other error the transaction must not
 // be committed.
 func (tx Slots) BindAll(batches [][]uint64, maxUnmined int) (bound []Slot, waiting map[uint64]error, err error) {
-	bound, waiting, err = tx.bindSlots(batches, maxUnmined)
+	return tx.bindAll(batches, maxUnmined, nil)
+}
+
+// BindCoins is BindAll on a ledger of coins: each number gets a coin of its own too, the largest
+// that the account may spend. Without one the payments wait with ErrFull.
+func (tx Slots) BindCoins(batches [][]uint64, maxUnmined int) (bound []Slot, waiting map[uint64]error, err error) {
+	return tx.bindAll(batches, maxUnmined, func(a Account) ([]string, error) { return tx.Coins().free(a, len(batches)) })
+}
+
+// bindAll binds payments; coins returns the free coins of an account and is nil on a ledger without
+// any.
+func (tx Slots) bindAll(batches [][]uint64, maxUnmined int, coins func(Account) ([]string, error)) (bound []Slot, waiting map[uint64]error, err error) {
+	bound, waiting, err = tx.bindSlots(batches, maxUnmined, coins)
 	if err != nil {
 		return nil, nil, fmt.Errorf("binding payments %v: %w", batches, err)
 	}
@@ -87,7 +100,7 @@ func (tx Slots) BindAll(batches [][]uint64, maxUnmined int) (bound []Slot, waiti
 	return bound, waiting, nil
 }
 
-func (tx Slots) bindSlots(batches [][]uint64, maxUnmined int) (bound []Slot, waiting map[uint64]error, err error) {
+func (tx Slots) bindSlots(batches [][]uint64, maxUnmined int, coins func(Account) ([]string, error)) (bound []Slot, waiting map[uint64]error, err error) {
 	found, err := tx.bindable(slices.Concat(batches...))
 	if err != nil || len(found) == 0 {
 		return nil, nil, err
@@ -100,25 +113,37 @@ func (tx Slots) bindSlots(batches [][]uint64, maxUnmined int) (bound []Slot, wai
 	if err != nil {
 		return nil, nil, err
 	}
+	most := maxUnmined - unmined
+	var anchors []string
+	if coins != nil {
+		if anchors, err = coins(a); err != nil {
+			return nil, nil, err
+		}
+		most = min(most, len(anchors))
+	}
 	waiting = map[uint64]error{}
 	next := a.Next
 	for _, batch := range batches {
-		place := 0
+		place, taken := 0, int(next-a.Next)
 		for range batch {
 			p := found[0]
 			found = found[1:]
 			why := p.checkBindable(a)
-			if why == nil && unmined+int(next-a.Next) >= maxUnmined {
+			if why == nil && taken >= most {
 				why = ErrFull
 			}
 			if why != nil {
 				waiting[p.ID] = why
 				continue
 			}
-			bound = append(bound, Slot{
+			s := Slot{
 				Chain: a.Chain, Account: a.Account, Branch: a.Branch, Nonce: next, Place: place, PaymentID: p.ID, Gen: p.Gen, State: SlotOpen,
 				CreatedAt: tx.now, ChangedAt: tx.now,
-			})
+			}
+			if coins != nil {
+				s.Coin = anchors[taken]
+			}
+			bound = append(bound, s)
 			place++
 		}
 		next += uint64(min(place, 1))
@@ -149,9 +174,12 @@ func (tx Slots) openSlots(slots []Slot) error {
 	rows, payments := make([][]any, len(slots)), make([]uint64, len(slots))
 	for i, s := range slots {
 		payments[i] = s.PaymentID
-		rows[i] = []any{string(s.Chain), s.Account, s.Branch, s.Nonce, s.Place, s.PaymentID, s.Gen, s.State, "", "", "", tx.millis(), tx.millis()}
+		rows[i] = []any{string(s.Chain), s.Account, s.Branch, s.Nonce, s.Place, s.PaymentID, s.Gen, s.Coin, s.State, "", "", "", tx.millis(), tx.millis()}
 	}
 	if err := tx.insert(`slots (`+slotColumns+`)`, rows, ""); err != nil {
+		return err
+	}
+	if err := tx.Coins().take(slots); err != nil {
 		return err
 	}
 	return sqlstore.ChangeAll(tx.sql, payments, `UPDATE payments SET state = 'bound', reason = '', changed_at = ? WHERE state = 'queued' AND id IN `, tx.millis())

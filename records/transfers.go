@@ -42,11 +42,12 @@ type transferRow struct {
 	SeenAt     int64        `db:"seen_at"`
 	ChangedAt  int64        `db:"changed_at"`
 	Due        uint64       `db:"due"`
+	Matures    uint64       `db:"matures"`
 	Incident   string       `db:"incident"`
 }
 
 const transferColumns = `id, network, direction, chain, ref, tx, sender, account, asset, amount, memo, failed, token, owner, payee, payee_label,
-	net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at, due, incident`
+	net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at, due, matures, incident`
 
 func (r transferRow) transfer() (Transfer, error) {
 	t := r.withoutJSON()
@@ -61,7 +62,7 @@ func (r transferRow) transfer() (Transfer, error) {
 func (r transferRow) withoutJSON() Transfer {
 	return Transfer{
 		ID: r.ID, Network: r.Network, Direction: Direction(r.Direction), Chain: chain.ID(r.Chain),
-		Transfer: chain.Transfer{Ref: r.Ref, Tx: r.Tx, From: r.Sender, To: r.Account, Asset: chain.Asset(r.Asset), Amount: r.Amount, Failed: bool(r.Failed)},
+		Transfer: chain.Transfer{Ref: r.Ref, Tx: r.Tx, From: r.Sender, To: r.Account, Asset: chain.Asset(r.Asset), Amount: r.Amount, Failed: bool(r.Failed), Matures: r.Matures},
 		Token:    r.Token, Owner: r.Owner, Payee: r.Payee, PayeeLabel: r.PayeeLabel, Net: r.Net, Fee: r.Fee,
 		State: TransferState(r.State), Reason: r.Reason, Height: r.Height, BlockHash: r.BlockHash,
 		BlockAt: sqlstore.TimeOrZero(r.BlockAt), SeenAt: sqlstore.FromMillis(r.SeenAt), ChangedAt: sqlstore.FromMillis(r.ChangedAt), Incident: r.Incident,
@@ -91,7 +92,7 @@ func (tx Transfers) rowOf(t Transfer) (transferRow, error) {
 		Ref: t.Ref, Tx: t.Tx, Sender: t.From, Account: t.To, Asset: string(t.Asset), Amount: t.Amount, Memo: string(memo), Failed: sqlstore.Bit(t.Failed),
 		Token: t.Token, Owner: t.Owner, Payee: t.Payee, PayeeLabel: t.PayeeLabel, Net: t.Net, Fee: t.Fee, Policy: string(policy),
 		State: string(t.State), Reason: t.Reason, Height: t.Height, BlockHash: t.BlockHash,
-		BlockAt: sqlstore.ToMillis(t.BlockAt), SeenAt: tx.millis(), ChangedAt: tx.millis(), Due: t.due(),
+		BlockAt: sqlstore.ToMillis(t.BlockAt), SeenAt: tx.millis(), ChangedAt: tx.millis(), Due: t.due(), Matures: t.Matures,
 	}, nil
 }
 
@@ -209,11 +210,11 @@ func (tx Transfers) seeAgain(known, fresh transferRow) (Transfer, bool, error) {
 	if !same {
 		event = "changed_after_decision"
 	}
-	known.Height, known.BlockHash, known.BlockAt, known.ChangedAt = fresh.Height, fresh.BlockHash, fresh.BlockAt, fresh.ChangedAt
+	known.Height, known.BlockHash, known.BlockAt, known.ChangedAt, known.Matures = fresh.Height, fresh.BlockHash, fresh.BlockAt, fresh.ChangedAt, fresh.Matures
 	t, err := known.transfer()
 	if err == nil {
-		err = tx.change(`UPDATE transfers SET state = ?, height = ?, block_hash = ?, block_at = ?, changed_at = ?, due = ? WHERE id = ?`,
-			known.State, known.Height, known.BlockHash, known.BlockAt, known.ChangedAt, t.due(), known.ID)
+		err = tx.change(`UPDATE transfers SET state = ?, height = ?, block_hash = ?, block_at = ?, changed_at = ?, due = ?, matures = ? WHERE id = ?`,
+			known.State, known.Height, known.BlockHash, known.BlockAt, known.ChangedAt, t.due(), known.Matures, known.ID)
 	}
 	if err == nil && same && known.Incident != "" {
 		err = tx.Orders().clearIncident(known.ID)
@@ -231,7 +232,7 @@ func (tx Transfers) replaceTransfer(known, r transferRow) (Transfer, bool, error
 	err := tx.changeNamed(`UPDATE transfers SET network = :network, direction = :direction, tx = :tx, sender = :sender, account = :account,
 		asset = :asset, amount = :amount, memo = :memo, failed = :failed, token = :token, owner = :owner, payee = :payee, payee_label = :payee_label,
 		net = :net, fee = :fee, policy = :policy, state = :state, reason = :reason, height = :height, block_hash = :block_hash, block_at = :block_at,
-		changed_at = :changed_at, due = :due WHERE id = :id AND state = 'orphaned'`, r)
+		changed_at = :changed_at, due = :due, matures = :matures WHERE id = :id AND state = 'orphaned'`, r)
 	if err == nil {
 		err = tx.logTransfer(r.ID, "replaced", fmt.Sprintf("%s %s, failed %t, in block %d %s; before: %s %s, failed %t",
 			r.Amount, r.Asset, r.Failed, r.Height, r.BlockHash, known.Amount, known.Asset, known.Failed))

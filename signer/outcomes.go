@@ -67,7 +67,7 @@ func (s *Signer) noteSpent(ctx context.Context, id chain.ID, block chain.Block) 
 	}
 	var list []signguard.Spending
 	for _, tx := range block.OwnTxs {
-		if !given[tx.Account] {
+		if !given[tx.Account] || len(tx.Spent) > 0 { // coins are in blocks: no balance is needed to see them
 			continue
 		}
 		spent := tx.Fee
@@ -89,9 +89,44 @@ func (s *Signer) SignedAt(ctx context.Context, id chain.ID, account string, numb
 	return s.guard.SignedAt(ctx, id, account, number)
 }
 
+// Anchors returns which coins were signed for as those of numbers.
+func (s *Signer) Anchors(ctx context.Context, id chain.ID, coins ...string) ([]signguard.Anchor, error) {
+	if len(coins) > maxCoins {
+		return nil, fmt.Errorf("%w: %d coins at once, at most %d are allowed", ErrRefused, len(coins), maxCoins)
+	}
+	if err := checkTexts(append([]string{string(id)}, coins...)...); err != nil {
+		return nil, err
+	}
+	return s.guard.Anchors(ctx, id, coins...)
+}
+
+// maxCoins is more than a transaction that nodes relay spends.
+const maxCoins = 8192
+
 // outcomes returns a transaction's meaning for each payment that was signed at its number. One that
 // moved something else decides nothing.
 func (s *Signer) outcomes(ctx context.Context, id chain.ID, l Ledger, tx chain.OwnTx) (list []signguard.Outcome, err error) {
+	if len(tx.Spent) == 0 {
+		return s.outcomesAt(ctx, id, l, tx)
+	}
+	// A transaction decides each number whose coin it spends. Only its first coin can be that of the
+	// number it was signed for.
+	anchors, err := s.guard.Anchors(ctx, id, tx.Spent...)
+	for _, a := range anchors {
+		if err != nil {
+			return nil, err
+		}
+		one := tx
+		one.Account, one.Number, one.Spent = a.Account, a.Number, []string{a.Coin}
+		var some []signguard.Outcome
+		some, err = s.outcomesAt(ctx, id, l, one)
+		list = append(list, some...)
+	}
+	return list, err
+}
+
+// outcomesAt is outcomes at the transaction's number.
+func (s *Signer) outcomesAt(ctx context.Context, id chain.ID, l Ledger, tx chain.OwnTx) (list []signguard.Outcome, err error) {
 	signed, err := s.guard.SignedAt(ctx, id, tx.Account, tx.Number)
 	if err != nil || len(signed) == 0 || !tx.OK && !tx.Void {
 		return nil, err
@@ -120,6 +155,8 @@ func (s *Signer) outcomes(ctx context.Context, id chain.ID, l Ledger, tx chain.O
 func paid(tx chain.OwnTx, did chain.Outgoing, w signguard.Signed) (paid, decided bool) {
 	switch {
 	case !tx.OK || !did.Pays(w.Place, w.Digest, w.PaymentID):
+		return false, true
+	case len(tx.Spent) > 0 && did.Coin != tx.Spent[0]:
 		return false, true
 	case len(did.Members) == 0:
 		return true, true

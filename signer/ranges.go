@@ -51,7 +51,7 @@ func checkSlots(orders []chain.Order) error {
 				return err
 			}
 		}
-		if err := checkTexts(o.Slot.Account, o.Slot.Prev); err != nil {
+		if err := checkTexts(o.Slot.Account, o.Slot.Prev, o.Slot.Coin); err != nil {
 			return err
 		}
 		for _, p := range append([]chain.Payment{o.Payment}, o.Payment.Members...) {

@@ -23,6 +23,7 @@ type Service interface {
 	Identity(ctx context.Context) (signguard.Identity, error)
 	Next(ctx context.Context, id chain.ID, account string) (branch, number uint64, ok bool, err error)
 	First(ctx context.Context, id chain.ID, account string) (number uint64, ok bool, err error)
+	Anchors(ctx context.Context, id chain.ID, coins ...string) ([]signguard.Anchor, error)
 	SignedAt(ctx context.Context, id chain.ID, account string, number uint64) ([]signguard.Signed, error)
 	Release(ctx context.Context, id chain.ID, account string, next uint64) error
 	Agent(ctx context.Context, network string, owner core.Address) (core.Address, error)

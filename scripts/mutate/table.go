@@ -46,7 +46,7 @@ func guardFiles(engine string) map[string]map[string][]string {
 		slots, placed = nil, append(placed, slots...)
 	}
 	return map[string]map[string][]string{
-		at("0170_batches.sql"): {"slots": placed},
+		at("0170_batches.sql"): {"slots": placed}, at("0181_coin_guards.sql"): {"slots": {"coin"}},
 		at("0002_guards.sql"): {
 			"attempts": {"no_update", "no_delete", "open"}, "history": {"no_update", "no_delete"}, "lineages": {"no_update", "no_delete"},
 			"bindings": {"no_update", "no_delete"}, "transfers": {"no_delete", "identity", "seen", "owed"},
@@ -93,7 +93,7 @@ func triggers(engine string, files map[string]map[string][]string, drop string) 
 // indexes are the unique indexes that have a name, by the file that makes them last.
 var indexes = []struct{ name, file string }{
 	{"blocks_line", "0001_init.sql"}, {"bindings_address", "0001_init.sql"}, {"bindings_label", "0001_init.sql"}, {"payments_once", "0001_init.sql"},
-	{"payments_received_once", "0001_init.sql"}, {"payments_gas_once", "0001_init.sql"}, {"payments_sweep_once", "0040_pools.sql"},
+	{"payments_received_once", "0001_init.sql"}, {"payments_gas_once", "0001_init.sql"}, {"payments_sweep_once", "0040_pools.sql"}, {"slots_coin", "0180_coins.sql"},
 }
 
 // engineIndexes are those that each engine has in another file.

@@ -47,7 +47,7 @@ func (c *Checker) transfer(ctx context.Context, reads *blockReads, n policy.Netw
 	if t.Failed {
 		return t, refused("transfer %s moved nothing", t.Ref)
 	}
-	if depth := c.depth(n, t); !depth.Reached(t.height, head.Latest.Height, head.Final.Height) {
+	if depth := c.depth(n, t); !depth.Reached(max(t.height, t.Matures), head.Latest.Height, head.Final.Height) {
 		return t, later("transfer %s is not final yet: our nodes of %s are at %d, final at %d", t.Ref, t.chain, head.Latest.Height, head.Final.Height)
 	}
 	return t, nil

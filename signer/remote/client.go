@@ -224,6 +224,10 @@ func (c *Client) SignedAt(ctx context.Context, id chain.ID, account string, numb
 	return ask[[]signguard.Signed](ctx, c, "signedAt", id, account, number)
 }
 
+func (c *Client) Anchors(ctx context.Context, id chain.ID, coins ...string) ([]signguard.Anchor, error) {
+	return ask[[]signguard.Anchor](ctx, c, "anchors", id, coins)
+}
+
 func (c *Client) Release(ctx context.Context, id chain.ID, account string, next uint64) error {
 	return c.call(ctx, callTime, nil, "release", id, account, next)
 }

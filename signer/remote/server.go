@@ -141,6 +141,10 @@ func (a *api) SignedAt(ctx context.Context, id chain.ID, account string, number 
 	return answer(a.signer.SignedAt(ctx, id, account, number))
 }
 
+func (a *api) Anchors(ctx context.Context, id chain.ID, coins []string) ([]signguard.Anchor, error) {
+	return answer(a.signer.Anchors(ctx, id, coins...))
+}
+
 func (a *api) Release(ctx context.Context, id chain.ID, account string, next uint64) error {
 	return wireError(a.signer.Release(ctx, id, account, next))
 }

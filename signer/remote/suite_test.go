@@ -31,6 +31,7 @@ type service interface {
 	Next(ctx context.Context, id chain.ID, account string) (branch, number uint64, ok bool, err error)
 	First(ctx context.Context, id chain.ID, account string) (number uint64, ok bool, err error)
 	SignedAt(ctx context.Context, id chain.ID, account string, number uint64) ([]signguard.Signed, error)
+	Anchors(ctx context.Context, id chain.ID, coins ...string) ([]signguard.Anchor, error)
 	Release(ctx context.Context, id chain.ID, account string, next uint64) error
 	GiveAddress(ctx context.Context, b signguard.Binding) (address string, err error)
 	GiveLabel(ctx context.Context, b signguard.Binding) error

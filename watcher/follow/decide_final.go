@@ -21,7 +21,7 @@ func (f *Follower) decideFinal(tx *records.Tx, cur records.Cursor) (more bool, e
 	}
 	decided := 0
 	for _, t := range due {
-		if !t.Depth().Reached(t.Height, cur.Height, cur.Final.Height) {
+		if !t.Depth().Reached(t.CountsFrom(), cur.Height, cur.Final.Height) {
 			continue
 		}
 		if err := f.decide(tx, t); err != nil {

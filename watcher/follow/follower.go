@@ -11,6 +11,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/signguard"
 	"gatewayd/transfers"
 	"gatewayd/watcher/frozen"
 	"gatewayd/watcher/reconcile"
@@ -20,6 +21,8 @@ import (
 // Signer lets the signer see for itself what final blocks show of its signatures.
 type Signer interface {
 	ReadOutcomes(ctx context.Context, id chain.ID, height uint64) error
+	// Anchors returns which coins the sign-guard has signed for as those of numbers.
+	Anchors(ctx context.Context, id chain.ID, coins ...string) ([]signguard.Anchor, error)
 	// Free is signguard.ErrRefused while the signer has not seen that the payment lost its slot, if
 	// it reads blocks itself.
 	Free(ctx context.Context, paymentID uint64) error
@@ -38,7 +41,7 @@ type Parts struct {
 
 // New makes the follower of a chain.
 func New(p Parts, id chain.ID, c chain.Chain) *Follower {
-	return &Follower{deps: p, id: id, chain: c, log: p.Log.WithField("chain", id), ahead: newReadAhead()}
+	return &Follower{deps: p, id: id, chain: c, coins: chain.CapabilitiesOf(c).Coins, log: p.Log.WithField("chain", id), ahead: newReadAhead()}
 }
 
 // Follower keeps the database on a chain's line: block by block, back over re-orgs, never below the
@@ -47,6 +50,7 @@ type Follower struct {
 	deps  Parts
 	id    chain.ID
 	chain chain.Chain
+	coins chain.CoinLedger // nil: it is none
 	log   logrus.FieldLogger
 
 	settled      chain.Head // the head up to which everything was decided; zero after the cursor has moved
@@ -166,6 +170,9 @@ func (f *Follower) advance(ctx context.Context, cur records.Cursor, head chain.H
 		return cur, err
 	}
 	line := linked(blocks, cur.Hash)
+	if err := f.findSpenders(ctx, line); err != nil {
+		return cur, err
+	}
 	if len(line) < len(blocks) {
 		f.ahead.drop()
 	}
@@ -242,7 +249,7 @@ func (f *Follower) applyAll(ctx context.Context, blocks []chain.Block) error {
 func groupSize(blocks []chain.Block) int {
 	rows := 0
 	for i, b := range blocks {
-		rows += len(b.Transfers) + len(b.OwnTxs)
+		rows += len(b.Transfers) + len(b.OwnTxs) + len(b.Coins)
 		if i > 0 && rows > maxRows {
 			return i
 		}
@@ -269,7 +276,7 @@ func (f *Follower) applyBlock(tx *records.Tx, b chain.Block) error {
 	if err := tx.Chains().Advance(f.id, b); err != nil {
 		return err
 	}
-	f.news = f.news || len(b.Transfers) > 0 || len(b.OwnTxs) > 0
+	f.news = f.news || len(b.Transfers) > 0 || len(b.OwnTxs) > 0 || f.coins != nil // final blocks give coins to spend
 	for _, t := range b.Transfers {
 		if err := f.StoreTransfer(tx, t, b); err != nil {
 			return fmt.Errorf("transfer %s: %w", t.Ref, err)

@@ -45,6 +45,9 @@ func (f *Follower) rescanOne(ctx context.Context, o records.Rescan) error {
 	case b.Hash != o.Hash:
 		return f.endRescan(ctx, o, records.RescanFailed, "the nodes have a different block now: "+b.Hash)
 	}
+	if err := f.findSpenders(ctx, []chain.Block{b}); err != nil {
+		return err
+	}
 	f.settled = chain.Head{}
 	err = f.deps.Store.Update(records.WithActor(ctx, o.Actor), func(tx *records.Tx) error {
 		n, err := f.bookAgain(tx, b)

@@ -34,9 +34,12 @@ func (f *Follower) settleOwnTxs(ctx context.Context, tx *records.Tx) (more bool,
 	full, settled := len(ownTxs) == MaxSettled, 0
 	f.news = f.news || len(ownTxs) > 0
 	for len(ownTxs) > 0 {
-		paid, done, err := tx.Slots().SettlePaidPrefix(f.id, ownTxs)
-		if err != nil {
-			return false, err
+		var paid []records.Slot
+		done := 0
+		if f.coins == nil { // there, a transaction may also end slots of others
+			if paid, done, err = tx.Slots().SettlePaidPrefix(f.id, ownTxs); err != nil {
+				return false, err
+			}
 		}
 		for _, s := range paid {
 			f.log.WithFields(logrus.Fields{"payment": s.PaymentID, "tx": s.Tx}).Info("payment paid")
@@ -80,6 +83,11 @@ func (f *Follower) settleOwnTx(ctx context.Context, tx *records.Tx, e records.Ow
 	if len(slots) == 0 {
 		f.signerBlocks.add(e.Height)
 		return f.handleUnknownTx(tx, e)
+	}
+	if f.coins != nil {
+		if err := f.voidDisplaced(ctx, tx, e); err != nil {
+			return err
+		}
 	}
 	if slots[0].State == records.SlotForked {
 		f.signerBlocks.add(e.Height)
@@ -135,6 +143,27 @@ func (f *Follower) settlePaid(tx *records.Tx, slot records.Slot, att records.Att
 		return fmt.Errorf("reading what was swept: %w", err)
 	}
 	return tx.Treasury().Swept(p.ID, brought)
+}
+
+// voidDisplaced frees the payments of slots whose coin another transaction of ours spends.
+func (f *Follower) voidDisplaced(ctx context.Context, tx *records.Tx, e records.OwnTx) error {
+	slots, err := tx.Coins().Displaced(f.id, e.Tx, e.BlockHash)
+	if err != nil || len(slots) == 0 {
+		return err
+	}
+	if !f.signerBlocks.add(e.Height) {
+		return errAnswerPending
+	}
+	for _, s := range slots {
+		f.log.WithFields(logrus.Fields{"payment": s.PaymentID, "tx": e.Tx, "height": e.Height}).Warn("another transaction of ours spends the payment's coin")
+		if err := f.deps.Signer.Free(ctx, s.PaymentID); err != nil {
+			return fmt.Errorf("freeing the sign-guard: %w", err)
+		}
+		if err := tx.Slots().SettleVoid(s, e.Tx, e.BlockHash, records.CoinSpent, true); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // handleUnknownTx handles a final transaction of our account that belongs to no slot. One from

@@ -102,7 +102,11 @@ func (p *payer) bindGroup(ctx context.Context, groups [][]records.Payment) error
 			}
 			batches[i] = idsOf(leaving)
 		}
-		bound, waits, err = tx.Slots().BindAll(batches, p.chain.MaxUnmined())
+		bindAll := tx.Slots().BindAll
+		if p.coins {
+			bindAll = tx.Slots().BindCoins
+		}
+		bound, waits, err = bindAll(batches, p.chain.MaxUnmined())
 		return err
 	})
 	if err != nil {

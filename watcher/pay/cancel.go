@@ -22,6 +22,9 @@ func (p *payer) recover(ctx context.Context, a records.Account, cur records.Curs
 		return fmt.Errorf("reading the account's state: %w", err)
 	}
 	_, end, _, err := p.deps.Signer.Next(ctx, p.id, a.Account)
+	if err == nil && p.coins {
+		tip, err = p.usedNumbers(ctx, a, end)
+	}
 	if err != nil {
 		return err
 	}
@@ -36,6 +39,15 @@ func (p *payer) recover(ctx context.Context, a records.Account, cur records.Curs
 		return err
 	}
 	return errors.Join(p.signAndSend(ctx, a, cur, unmined), p.cancel(ctx, a, max(tip.Next, a.Next), end, cur))
+}
+
+// usedNumbers is the state of an account on a ledger of coins, which counts no numbers.
+func (p *payer) usedNumbers(ctx context.Context, a records.Account, end uint64) (tip chain.AccountHead, err error) {
+	err = p.deps.Store.View(ctx, func(tx *records.Tx) error {
+		tip, err = tx.Coins().Head(a, end)
+		return err
+	})
+	return tip, err
 }
 
 // unknown reports whether blocks show transactions of the account that are not in our records and
@@ -59,6 +71,9 @@ func (p *payer) cancel(ctx context.Context, a records.Account, from, end uint64,
 	for n := from; n < min(end, from+uint64(p.chain.MaxUnmined())); n++ {
 		newest, err := p.cancellation(ctx, a, n, cur)
 		if errors.Is(err, chain.ErrNotNow) || errors.Is(err, chain.ErrFeeCeiling) || errors.Is(err, errNoCoin) {
+			if p.coins {
+				continue
+			}
 			return nil
 		}
 		if err != nil {
@@ -107,8 +122,27 @@ func (p *payer) cancellations(ctx context.Context, a records.Account, number uin
 	return known, err
 }
 
-func (p *payer) signCancel(ctx context.Context, a records.Account, number uint64, known []records.Attempt) error {
+// lostSlot is the slot of a number that only the sign-guard knows.
+func (p *payer) lostSlot(ctx context.Context, a records.Account, number uint64) (chain.Slot, error) {
 	slot := chain.Slot{Account: a.Account, Key: a.KeyPath, Nonce: number}
+	if !p.coins {
+		return slot, nil
+	}
+	signed, err := p.deps.Signer.SignedAt(ctx, p.id, a.Account, number)
+	if err == nil && len(signed) == 0 {
+		err = fmt.Errorf("%w: nothing was signed there", chain.ErrNotNow)
+	}
+	if err == nil {
+		slot.Coin = signed[0].Coin
+	}
+	return slot, err
+}
+
+func (p *payer) signCancel(ctx context.Context, a records.Account, number uint64, known []records.Attempt) error {
+	slot, err := p.lostSlot(ctx, a, number)
+	if err != nil {
+		return err
+	}
 	prev := make([]chain.Attempt, len(known))
 	for i, k := range known {
 		prev[i] = k.Attempt

@@ -24,6 +24,7 @@ type payer struct {
 	all   *Payers
 	id    chain.ID
 	chain chain.Chain
+	coins bool // a ledger of coins: its slots do not follow each other
 	log   logrus.FieldLogger
 	sent  map[string]uint64 // attempt hash -> cursor height at which it was last sent
 	same  map[string]uint64 // attempt hash -> cursor height at which it was last found to need no replacement

@@ -10,6 +10,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/records/signguard"
 	"gatewayd/transfers"
 	"gatewayd/watcher/frozen"
 )
@@ -23,6 +24,7 @@ type Signer interface {
 	// ReadOutcomes lets the signer see for itself what a final block shows of its signatures.
 	ReadOutcomes(ctx context.Context, id chain.ID, height uint64) error
 	Next(ctx context.Context, id chain.ID, account string) (branch, number uint64, ok bool, err error)
+	SignedAt(ctx context.Context, id chain.ID, account string, number uint64) ([]signguard.Signed, error)
 }
 
 // Parts are the dependencies of Payers. Store must be fenced by the daemon's lease.
@@ -52,7 +54,7 @@ func New(p Parts) *Payers {
 	ps := &Payers{deps: p, byID: map[chain.ID]*payer{}}
 	for id, c := range p.Chains {
 		ps.byID[id] = &payer{
-			deps: p, all: ps, id: id, chain: c, log: p.Log.WithField("chain", id),
+			deps: p, all: ps, id: id, chain: c, coins: chain.CapabilitiesOf(c).Coins != nil, log: p.Log.WithField("chain", id),
 			sent: map[string]uint64{}, same: map[string]uint64{}, waiting: map[uint64]uint64{}, short: map[string]bool{},
 			allowed: map[paidFrom]bool{}, frozen: map[paidFrom]uint64{}, ends: map[signedBy]end{},
 			stuck: stuckSlots{id: id, now: p.Now, refused: map[string]refusal{}, unsigned: map[string]heldBound{}},

@@ -22,6 +22,9 @@ func (p *payer) sendUnmined(ctx context.Context, a records.Account, cur records.
 	var of []records.Slot
 	for _, s := range slots {
 		if len(s.Attempts) == 0 {
+			if p.coins {
+				continue
+			}
 			break // no block can include later ones before it
 		}
 		if newest := s.Attempts[len(s.Attempts)-1]; p.sent[newest.Hash] != cur.Height {

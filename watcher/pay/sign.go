@@ -34,7 +34,7 @@ func (s signing) payment() chain.Payment {
 }
 
 func (s signing) chainSlot() chain.Slot {
-	return chain.Slot{Account: s.slot.Account, Key: s.slot.KeyPath, Branch: s.slot.Branch, Nonce: s.slot.Nonce, Prev: s.slot.Prev}
+	return chain.Slot{Account: s.slot.Account, Key: s.slot.KeyPath, Branch: s.slot.Branch, Nonce: s.slot.Nonce, Prev: s.slot.Prev, Coin: s.slot.Coin}
 }
 
 // sign makes and stores the first attempt of bound slots, in order, and replacements for those that
@@ -180,7 +180,10 @@ func (p *payer) prepareGroup(ctx context.Context, todo []signing, funds *spendab
 			continue
 		case errors.Is(err, chain.ErrNotNow), errors.Is(err, chain.ErrFeeCeiling), errors.Is(err, errNoCoin):
 			p.log.WithField("payment", s.slot.PaymentID).WithError(err).Debug("bound, but cannot be signed now")
-			return ready, leaveBatch(ctx, p, s, err)
+			if err := leaveBatch(ctx, p, s, err); err != nil || !p.coins {
+				return ready, err
+			}
+			continue
 		case err != nil:
 			return ready, fmt.Errorf("preparing payment %d: %w", s.slot.PaymentID, err)
 		}

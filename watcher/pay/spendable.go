@@ -27,7 +27,8 @@ type spendable struct {
 	have    map[chain.Asset]chain.Amount
 }
 
-// newSpendable counts unmined slots, of those without an attempt only what they pay.
+// newSpendable counts unmined slots, of those without an attempt only what they pay. On a ledger of
+// coins an attempt costs nothing more: the balance lacks the coins that it spends.
 func newSpendable(c chain.Chain, account string, unmined []records.OpenSlot) (*spendable, error) {
 	s := &spendable{chain: c, account: account, taken: map[chain.Asset]chain.Amount{}, have: map[chain.Asset]chain.Amount{}}
 	for _, o := range unmined {
@@ -35,7 +36,7 @@ func newSpendable(c chain.Chain, account string, unmined []records.OpenSlot) (*s
 		if err != nil {
 			return nil, fmt.Errorf("reading the attempts of payment %d: %w", o.PaymentID, err)
 		}
-		if o.Payment.Asset != chain.Native || cost.IsZero() {
+		if o.Payment.Asset != chain.Native || len(o.Attempts) == 0 {
 			for _, q := range o.Payments() {
 				s.countPayment(q, chain.Amount{})
 			}

@@ -88,11 +88,12 @@ type Position struct {
 	Branch  uint64 // the newest of them
 	Number  uint64 // the number after the highest in it
 	First   uint64 // the number of its first signature
+	Coins   bool   // the ledger counts no numbers: Tip.Next is by our records
 }
 
 // resumption returns the point at which the account continues.
 func (s Position) resumption() records.Resumption {
-	return records.Resumption{Next: s.Tip.Next, Hash: s.Tip.Hash, Branch: s.Branch, Signed: s.Signed, First: s.First}
+	return records.Resumption{Next: s.Tip.Next, Hash: s.Tip.Hash, Branch: s.Branch, Signed: s.Signed, First: s.First, Coins: s.Coins}
 }
 
 // UnknownTx is a final transaction of an account that our records do not know.
@@ -130,6 +131,10 @@ func (r *Recovery) Position(ctx context.Context, id chain.ID, account string) (s
 	}
 	err = r.Store.View(ctx, func(tx *records.Tx) error {
 		s.Account, err = tx.Accounts().Get(id, account)
+		if err == nil && chain.CapabilitiesOf(c).Coins != nil {
+			s.Coins = true
+			s.Tip, err = tx.Coins().Head(s.Account, s.Number)
+		}
 		return err
 	})
 	return s, err
@@ -318,9 +323,15 @@ func (r *Recovery) coldToken(tx *records.Tx, f UnknownTx) (string, error) {
 }
 
 func (r *Recovery) describe(ctx context.Context, e records.OwnTx) (chain.Outgoing, error) {
-	c := chain.CapabilitiesOf(r.Chains[e.Chain]).Own
+	has := chain.CapabilitiesOf(r.Chains[e.Chain])
+	c := has.Own
 	if c == nil {
 		return chain.Outgoing{}, fmt.Errorf("chain %s cannot report the effects of a transaction", e.Chain)
+	}
+	if has.Coins != nil { // its nodes find no transaction by its hash, but the adapter knows those of blocks that it has read
+		if _, err := r.Chains[e.Chain].Block(ctx, e.Height); err != nil {
+			return chain.Outgoing{}, err
+		}
 	}
 	return c.Describe(ctx, e.Tx)
 }
@@ -392,7 +403,7 @@ func (r *Recovery) harmless(tx *records.Tx, f UnknownTx) (string, error) {
 		return "it failed on chain", nil
 	case f.Out.Source != "":
 		return "it received " + f.Out.Source, nil
-	case f.Out.To == f.Account && f.Out.Amount.IsZero():
+	case f.Out.Amount.IsZero() && (f.Out.To == f.Account || f.Out.Coin != "" && f.Out.To == ""):
 		return "it moved nothing", nil
 	}
 	_, err := tx.Accounts().Get(f.Chain, f.Out.To)

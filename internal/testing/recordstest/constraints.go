@@ -46,6 +46,10 @@ func preparedBreaches() []breach {
 			"the index slots_live", `UPDATE slots SET state = 'paid', tx = 'x', block_hash = 'b' WHERE payment_id = 5 AND gen = 0`,
 			[]string{slot + `60, 5, 1, 'open', 0, 0)`},
 		},
+		{
+			"the index slots_coin", `INSERT INTO slots (chain, account, lineage, number, payment_id, gen, state, coin, created_at, changed_at) VALUES ('vite', 'vite_gateway', 1, 61, 5, 1, 'open', 'x:0', 0, 0)`,
+			[]string{`INSERT INTO slots (chain, account, lineage, number, payment_id, gen, state, coin, created_at, changed_at) VALUES ('vite', 'vite_gateway', 1, 60, 3, 0, 'open', 'x:0', 0, 0)`},
+		},
 		{"the index payments_received_once", receive(`101`), []string{receive(`100`)}},
 		{"the index payments_sweep_once", sweep(`101`), []string{sweep(`100`)}},
 		{"the index payments_allow_once", allow(`101`), []string{allow(`100`)}},
@@ -90,6 +94,7 @@ func lineBreaches() []breach {
 		{"slots_start", `INSERT INTO slots (chain, account, lineage, number, payment_id, gen, state, created_at, changed_at)
 			VALUES ('eth', '0xHot', 0, 50, 3, 0, 'open', 0, 0)`, nil},
 		{"slots_binding", `UPDATE slots SET place = 3 WHERE payment_id = 2`, nil},
+		{"slots_coin", `UPDATE slots SET coin = 'x:0' WHERE payment_id = 2`, nil},
 		{"slots_members", `INSERT INTO slots (chain, account, lineage, number, place, payment_id, gen, state, created_at, changed_at)
 			VALUES ('vite', 'vite_gateway', 1, 2, 1, 3, 0, 'open', 0, 0)`, nil},
 		{"slots check", `UPDATE slots SET state = 'void' WHERE payment_id = 2`, nil},
@@ -130,7 +135,7 @@ func transferBreaches() []breach {
 		{"transfers_owed", `UPDATE transfers SET state = 'orphaned' WHERE id = 3`, []string{`UPDATE transfers SET incident = 'gone' WHERE id = 3`}},
 		{"transfers_orphaned", `UPDATE transfers SET state = 'orphaned' WHERE id = 6`, nil},
 		{"transfers unique ref", `INSERT INTO transfers SELECT id + 100, network, direction, chain, ref, tx, sender, account, asset, amount, memo, failed, token, owner,
-			payee, payee_label, net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at, due, incident FROM transfers WHERE id = 4`, nil},
+			payee, payee_label, net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at, due, incident, matures FROM transfers WHERE id = 4`, nil},
 		{"transfers check", `UPDATE transfers SET state = 'paid' WHERE id = 4`, nil},
 	}
 }
@@ -191,7 +196,7 @@ func valueBreaches() []breach {
 	}
 	transfer := func(direction, failed string) string {
 		return `INSERT INTO transfers SELECT id + 100, network, ` + direction + `, chain, 'other', tx, sender, account, asset, amount, memo, ` + failed + `, token, owner,
-			payee, payee_label, net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at, due, incident FROM transfers WHERE id = 4`
+			payee, payee_label, net, fee, policy, state, reason, height, block_hash, block_at, seen_at, changed_at, due, incident, matures FROM transfers WHERE id = 4`
 	}
 	effect := func(flags string) string {
 		return `INSERT INTO effects (chain, tx, block_hash, height, account, number, fee, ok, void, settled, known) VALUES ('eth', 't', 'b', 1, 'a', 1, '0', ` + flags + `)`
