@@ -2,6 +2,7 @@ package records
 
 import (
 	"context"
+	"database/sql"
 	"encoding/base64"
 	"fmt"
 	"math/bits"
@@ -290,6 +291,18 @@ func (tx Coins) Displaced(id chain.ID, hash, blockHash string) ([]Slot, error) {
 		AND c.spent_in <> '') AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.chain = slots.chain AND a.account = slots.account AND a.lineage = slots.lineage
 		AND a.number = slots.number AND a.hash = ?) ORDER BY number, place`, string(id), string(id), blockHash, hash, hash)
 	return sqlstore.Each(rows, slotRow.slot), err
+}
+
+// Total returns what all coins of an account in blocks of the line are worth that none of them
+// spends; nil on a ledger without coins.
+func (tx Coins) Total(id chain.ID, account string) (*chain.Amount, error) {
+	var sum sql.NullInt64
+	err := tx.one(&sum, `SELECT CAST(SUM(amount) AS BIGINT) FROM coins WHERE chain = ? AND account = ? AND spent_in = ''`, string(id), account)
+	if err != nil || !sum.Valid {
+		return nil, sqlstore.Doing(err, "adding up the coins of %s on %s", account, id)
+	}
+	total := chain.NewAmount(uint64(sum.Int64))
+	return &total, nil
 }
 
 // Txs returns the transactions that made coins of ours, by hash.

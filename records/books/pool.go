@@ -16,6 +16,9 @@ type PoolAccount struct {
 	Coming  map[chain.Asset]chain.Amount // from other accounts of the pool that may sign: not in a block yet, or not received
 	Transit map[chain.Asset]chain.Amount // the part of Coming that has left its sender finally
 	Waiting []uint64                     // payments to other accounts of ours that are queued and that no operator ordered
+	// on a ledger of coins: all that blocks of the line give it and none spends, also those that it
+	// may not spend yet; nil on others
+	Coins *chain.Amount
 }
 
 // Pool returns all accounts of a kind that a network has or had on a chain, in order of their
@@ -39,8 +42,12 @@ func poolOf(tx *records.Tx, network string, id chain.ID, kind records.AccountKin
 		if err != nil {
 			return nil, err
 		}
+		coins, err := tx.Coins().Total(id, a.Account)
+		if err != nil {
+			return nil, err
+		}
 		pool = append(pool, PoolAccount{
-			Account: a, Owed: owed, Leaving: map[chain.Asset]chain.Amount{}, Coming: map[chain.Asset]chain.Amount{}, Transit: map[chain.Asset]chain.Amount{},
+			Account: a, Owed: owed, Coins: coins, Leaving: map[chain.Asset]chain.Amount{}, Coming: map[chain.Asset]chain.Amount{}, Transit: map[chain.Asset]chain.Amount{},
 		})
 	}
 	if len(pool) < 2 {

@@ -211,7 +211,7 @@ func (r *Books) shortfall(ctx context.Context, n records.Network, id chain.ID, a
 // progress between them.
 func Held(ctx context.Context, c chain.Chain, pool []books.PoolAccount, asset chain.Asset) (sum chain.Amount, err error) {
 	for _, a := range pool {
-		have, err := c.Balance(ctx, a.Account.Account, asset)
+		have, err := heldBy(ctx, c, a, asset)
 		if err != nil {
 			return sum, fmt.Errorf("asking for the balance of %s: %w", a.Account.Account, err)
 		}
@@ -222,6 +222,14 @@ func Held(ctx context.Context, c chain.Chain, pool []books.PoolAccount, asset ch
 		}
 	}
 	return sum, nil
+}
+
+// heldBy is what an account holds. A ledger of coins would answer only what it may spend now.
+func heldBy(ctx context.Context, c chain.Chain, a books.PoolAccount, asset chain.Asset) (chain.Amount, error) {
+	if a.Coins != nil && asset == chain.Native {
+		return *a.Coins, nil
+	}
+	return c.Balance(ctx, a.Account.Account, asset)
 }
 
 // withUnswept adds what lies on deposit addresses.
