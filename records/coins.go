@@ -18,7 +18,8 @@ type Coins struct{ *Tx }
 // Coins returns the statements on coins.
 func (tx *Tx) Coins() Coins { return Coins{tx} }
 
-// CoinSpent is why a slot is void whose coin is spent by a transaction that is none of its attempts.
+// CoinSpent is why a slot is void whose coin is spent by a transaction that is none of its
+// attempts.
 const CoinSpent = "another transaction spends its coin"
 
 // maxHeld bounds the coins that one account chooses from: the largest.
@@ -165,7 +166,7 @@ func (tx Coins) Head(a Account, end uint64) (h chain.AccountHead, err error) {
 	if h.Next, err = tx.usedUpTo(a, end); err != nil {
 		return h, err
 	}
-	waits, err := tx.exists(`SELECT 1 FROM slots s WHERE s.chain = ? AND s.account = ? AND s.state = 'open' AND NOT EXISTS (SELECT 1 FROM coins c
+	waits, err := tx.exists(`SELECT 1 FROM slots s WHERE `+openSlots+` AND NOT EXISTS (SELECT 1 FROM coins c
 		WHERE c.chain = s.chain AND c.out = s.coin AND c.spent_in <> '' AND NOT EXISTS (SELECT 1 FROM attempts a
 		WHERE a.chain = s.chain AND a.account = s.account AND a.lineage = s.lineage AND a.number = s.number AND a.hash = c.spent_by))`,
 		string(a.Chain), a.Account)
@@ -235,7 +236,8 @@ func (tx Coins) release(s Slot) error {
 		return nil
 	}
 	_, err := tx.exec(`UPDATE coins SET number = -1, signed = 0 WHERE chain = ? AND account = ? AND number = ? AND number >= 0
-		AND NOT EXISTS (SELECT 1 FROM slots o WHERE o.chain = coins.chain AND o.account = coins.account AND o.number = coins.number AND o.state = 'open')`,
+		AND NOT EXISTS (SELECT 1 FROM slots o WHERE o.chain = coins.chain AND o.account = coins.account AND o.number = coins.number
+		AND o.state IN ('open','forked') AND o.state = 'open')`,
 		string(s.Chain), s.Account, s.Nonce)
 	return err
 }
@@ -287,9 +289,13 @@ func (tx Coins) Displaced(id chain.ID, hash, blockHash string) ([]Slot, error) {
 	if err := tx.Slots().checkFinal(id, blockHash); err != nil {
 		return nil, err
 	}
-	rows, err := tx.Slots().slotRows(`WHERE chain = ? AND state = 'open' AND coin <> '' AND coin IN (SELECT c.out FROM coins c WHERE c.chain = ? AND c.spent_in = ? AND c.spent_by = ?
-		AND c.spent_in <> '') AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.chain = slots.chain AND a.account = slots.account AND a.lineage = slots.lineage
-		AND a.number = slots.number AND a.hash = ?) ORDER BY number, place`, string(id), string(id), blockHash, hash, hash)
+	var rows []slotRow
+	err := tx.list(&rows, `SELECT `+qualified("s", slotColumns)+` FROM coins c
+		CROSS JOIN slots k CROSS JOIN slots s WHERE c.chain = ? AND c.spent_in = ? AND c.spent_in <> '' AND c.spent_by = ?
+		AND k.chain = c.chain AND k.coin = c.out AND k.coin <> '' AND k.place = 0
+		AND s.chain = k.chain AND s.account = k.account AND s.lineage = k.lineage AND s.number = k.number AND s.state = 'open'
+		AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.chain = s.chain AND a.account = s.account AND a.lineage = s.lineage AND a.number = s.number AND a.hash = ?)
+		ORDER BY s.number, s.place`, string(id), blockHash, hash, hash)
 	return sqlstore.Each(rows, slotRow.slot), err
 }
 

@@ -104,8 +104,8 @@ func (tx Chains) putBlock(id chain.ID, b chain.Block) error {
 }
 
 // Advance moves the cursor to the block that follows it, which becomes canonical, and stores the
-// coins that it makes. Its transfers and own transactions are the caller's to store in the same transaction. ErrParent: the block does not
-// follow, step back.
+// coins that it makes. Its transfers and own transactions are the caller's to store in the same
+// transaction. ErrParent: the block does not follow, step back.
 func (tx Chains) Advance(id chain.ID, b chain.Block) error {
 	r, err := tx.runningCursor(id)
 	if err == nil && (b.Height != r.Height+1 || b.Parent != r.Hash) {

@@ -213,8 +213,9 @@ func (tx Transfers) seeAgain(known, fresh transferRow) (Transfer, bool, error) {
 	known.Height, known.BlockHash, known.BlockAt, known.ChangedAt, known.Matures = fresh.Height, fresh.BlockHash, fresh.BlockAt, fresh.ChangedAt, fresh.Matures
 	t, err := known.transfer()
 	if err == nil {
-		err = tx.change(`UPDATE transfers SET state = ?, height = ?, block_hash = ?, block_at = ?, changed_at = ?, due = ?, matures = ? WHERE id = ?`,
-			known.State, known.Height, known.BlockHash, known.BlockAt, known.ChangedAt, t.due(), known.Matures, known.ID)
+		known.Due = t.due()
+		err = tx.changeNamed(`UPDATE transfers SET state = :state, height = :height, block_hash = :block_hash, block_at = :block_at, changed_at = :changed_at,
+			due = :due, matures = :matures WHERE id = :id`, known)
 	}
 	if err == nil && same && known.Incident != "" {
 		err = tx.Orders().clearIncident(known.ID)

@@ -23,7 +23,7 @@ func (p *payer) recover(ctx context.Context, a records.Account, cur records.Curs
 	}
 	_, end, _, err := p.deps.Signer.Next(ctx, p.id, a.Account)
 	if err == nil && p.coins {
-		tip, err = p.usedNumbers(ctx, a, end)
+		tip, err = usedNumbers(ctx, p.deps.Store, a, end)
 	}
 	if err != nil {
 		return err
@@ -42,8 +42,8 @@ func (p *payer) recover(ctx context.Context, a records.Account, cur records.Curs
 }
 
 // usedNumbers is the state of an account on a ledger of coins, which counts no numbers.
-func (p *payer) usedNumbers(ctx context.Context, a records.Account, end uint64) (tip chain.AccountHead, err error) {
-	err = p.deps.Store.View(ctx, func(tx *records.Tx) error {
+func usedNumbers(ctx context.Context, store records.Transactor, a records.Account, end uint64) (tip chain.AccountHead, err error) {
+	err = store.View(ctx, func(tx *records.Tx) error {
 		tip, err = tx.Coins().Head(a, end)
 		return err
 	})
@@ -123,7 +123,7 @@ func (p *payer) cancellations(ctx context.Context, a records.Account, number uin
 }
 
 // lostSlot is the slot of a number that only the sign-guard knows.
-func (p *payer) lostSlot(ctx context.Context, a records.Account, number uint64) (chain.Slot, error) {
+func lostSlot(ctx context.Context, p *payer, a records.Account, number uint64) (chain.Slot, error) {
 	slot := chain.Slot{Account: a.Account, Key: a.KeyPath, Nonce: number}
 	if !p.coins {
 		return slot, nil
@@ -139,7 +139,7 @@ func (p *payer) lostSlot(ctx context.Context, a records.Account, number uint64) 
 }
 
 func (p *payer) signCancel(ctx context.Context, a records.Account, number uint64, known []records.Attempt) error {
-	slot, err := p.lostSlot(ctx, a, number)
+	slot, err := lostSlot(ctx, p, a, number)
 	if err != nil {
 		return err
 	}
