@@ -26,9 +26,11 @@ type Chain struct {
 	OnDemand bool   // blocks come only with transactions
 	Decimals uint8  // of its coin
 	CoinType uint32 // of SLIP-44, which the keys of our accounts on a source chain are derived with
-	Tokens   []chain.Asset
-	ChainID  uint64   // of EIP-155; 0: it has none
-	Nodes    []string // URLs of the nodes that it is reached by; they may contain a key
+	// transfers name no sender (policy.Network.NoSenders)
+	NoSenders bool
+	Tokens    []chain.Asset
+	ChainID   uint64   // of EIP-155; 0: it has none
+	Nodes     []string // URLs of the nodes that it is reached by; they may contain a key
 
 	MaxFeeGwei string // per gas; empty for the default, and where there are no fees
 

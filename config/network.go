@@ -19,6 +19,8 @@ func (c Config) NetworkRecord(n Network) records.Network {
 		Name: n.Name, Source: n.Source, Exchange: n.Exchange, Funders: n.Funders, CoinDecimals: c.coinDecimals(n.Source),
 		SourceExplorer: n.SourceExplorer, ExchangeExplorer: n.ExchangeExplorer,
 	}
+	source, _ := c.Chain(n.Source)
+	out.NoSenders = source.NoSenders
 	for _, t := range n.Tokens {
 		out.Tokens = append(out.Tokens, t.token())
 		if cold := t.coldAddress(); cold != "" && !slices.Contains(out.Funders, cold) {

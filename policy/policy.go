@@ -32,6 +32,9 @@ type Network struct {
 	Tokens  []Token
 	// CoinDecimals is the number of decimals of the source chain's coin.
 	CoinDecimals uint8
+	// NoSenders: transfers on the source chain name no sender. What comes to an account that pays is
+	// the operators' money: its address is given to no user.
+	NoSenders bool
 	// Explorer templates with {$tx} in place of the hash.
 	SourceExplorer   string
 	ExchangeExplorer string

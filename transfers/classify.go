@@ -55,7 +55,7 @@ func (r Rules) toGateway(tx *records.Tx, n records.Network, row *records.Transfe
 
 func (r Rules) deposit(tx *records.Tx, n records.Network, kind records.AccountKind, row *records.Transfer) error {
 	row.Direction = records.Deposit
-	if kind != records.KindDeposit && slices.Contains(n.Funders, row.From) {
+	if kind != records.KindDeposit && (n.NoSenders || slices.Contains(n.Funders, row.From)) {
 		row.Direction = records.Funding
 		return nil
 	}
