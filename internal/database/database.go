@@ -4,6 +4,7 @@
 package database
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -12,10 +13,12 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/jmoiron/sqlx"
 	"github.com/mattn/go-sqlite3"
@@ -215,10 +218,12 @@ func parseServer(url string) (*pgx.ConnConfig, error) {
 		return nil, errors.New("url: not a PostgreSQL address") // the library's text repeats the address, which may hold a password
 	}
 	c.DialFunc = dial
-	for _, other := range c.Fallbacks { // some are the same host without TLS
-		if c.ConnectTimeout == 0 && (other.Host != c.Host || other.Port != c.Port) {
-			c.ConnectTimeout = hostTimeout
-		}
+	several := slices.ContainsFunc(c.Fallbacks, func(other *pgconn.FallbackConfig) bool { // some are the same host without TLS
+		return other.Host != c.Host || other.Port != c.Port
+	})
+	if several {
+		c.DialFunc = new(hosts).dial
+		c.ConnectTimeout = cmp.Or(c.ConnectTimeout, hostTimeout)
 	}
 	return c, nil
 }

@@ -24,6 +24,27 @@ func TestSilentHost(t *testing.T) {
 	require.NoError(t, checkSessions(ctx, c))
 }
 
+// TestShortCallsPassASilentHost: a host that has not answered a caller is passed over, so that the
+// next one comes to another in time. A caller who gives up at once shows nothing.
+func TestShortCallsPassASilentHost(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer silent.Close()
+	url := startServer(t, func(conn, _ int) int { return conn })
+	c, err := parseServer(strings.Replace(url, "@", "@"+silent.Addr().String()+",", 1))
+	require.NoError(t, err)
+	for _, lasted := range []time.Duration{0, tooLong} {
+		conn, err := c.DialFunc(t.Context(), "tcp", silent.Addr().String())
+		require.NoError(t, err)
+		conn.(*hostConn).begun = time.Now().Add(-lasted)
+		require.NoError(t, conn.Close())
+	}
+	_, err = c.DialFunc(t.Context(), "tcp", silent.Addr().String())
+	require.ErrorIs(t, err, errSilent)
+	c.ConnectTimeout = time.Hour
+	require.NoError(t, checkSessions(t.Context(), c), "the other host answers")
+}
+
 // TestConnectTimeout: one host has as much time as its server needs, and an address may have its
 // own limit.
 func TestConnectTimeout(t *testing.T) {

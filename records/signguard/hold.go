@@ -25,7 +25,7 @@ var holdLock = fmt.Sprintf("SELECT pg_try_advisory_lock(%d)", database.LockGuard
 const (
 	retryEvery = 500 * time.Millisecond
 	beatEvery  = 2 * time.Second
-	holdIdle   = 10 * time.Second
+	holdIdle   = 8 * time.Second
 )
 
 // Held is a sign-guard that one signer holds, of all that have it open. Fencing decides, not the
