@@ -47,8 +47,10 @@ type Chain struct {
 	accounts Accounts // nil: blocks cannot be searched
 	nodes    []*node
 	line     *line
-	recent   *recentCoins
+	recent   *recent[chain.Coin]
+	own      *recent[chain.Outgoing] // our transactions
 	pool     *pool
+	change   changes
 
 	// live is the chain with the nodes of now; nil in that chain itself. Each exported method takes
 	// it once: the answers of one call come from one set of nodes, of which a majority agrees.
@@ -63,7 +65,14 @@ func New(config Config, accounts Accounts) (*Chain, error) {
 	}
 	config = config.withDefaults()
 	of := network.Named(config.Network)
-	c := &Chain{config: config, network: of, accounts: accounts, line: newLine(rules{of, paramsOf(of)}), recent: newRecentCoins(), pool: newPool()}
+	change, err := changesOf(config.Accounts)
+	if err != nil {
+		return nil, fmt.Errorf("configuration of chain %q: %w", config.ID, err)
+	}
+	c := &Chain{
+		config: config, network: of, accounts: accounts, line: newLine(rules{of, paramsOf(of)}), pool: newPool(), change: change,
+		recent: newRecent[chain.Coin](rememberCoins), own: newRecent[chain.Outgoing](rememberOwn),
+	}
 	live, err := c.with(config)
 	if err != nil {
 		return nil, fmt.Errorf("configuration of chain %q: %w", config.ID, err)
@@ -75,7 +84,7 @@ func New(config Config, accounts Accounts) (*Chain, error) {
 
 // with returns the chain with the nodes of a configuration.
 func (c *Chain) with(config Config) (*Chain, error) {
-	next := &Chain{config: config, network: c.network, accounts: c.accounts, line: c.line, recent: c.recent, pool: c.pool}
+	next := &Chain{config: config, network: c.network, accounts: c.accounts, line: c.line, recent: c.recent, own: c.own, pool: c.pool, change: c.change}
 	authorities, err := config.authorities()
 	if err != nil {
 		return nil, err

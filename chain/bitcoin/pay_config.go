@@ -96,9 +96,10 @@ func (c Config) Pool() (network.Own, error) {
 	return c.Accounts[0].Own(network.Internal, 0)
 }
 
-// SigningRules are the rules of a signer for the chain. They need no node.
-func (c Config) SigningRules() *spend.Rules {
-	return spend.NewRules(network.Named(c.Network), c.Accounts, c.limits())
+// NewSigningRules are the rules of a signer for the chain, by the accounts and ceilings of its
+// configuration. They need no node.
+func NewSigningRules(config Config) *spend.Rules {
+	return spend.NewRules(network.Named(config.Network), config.Accounts, config.limits())
 }
 
 // limits bound the transactions of the chain.

@@ -1,6 +1,7 @@
 package bitcoin_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/hex"
@@ -218,4 +219,12 @@ func unhex(t testing.TB, text string) []byte {
 	raw, err := hex.DecodeString(text)
 	require.NoError(t, err)
 	return raw
+}
+
+// bare is a transaction without its witnesses.
+func bare(t *testing.T, tx *wire.MsgTx) []byte {
+	t.Helper()
+	var raw bytes.Buffer
+	require.NoError(t, tx.SerializeNoWitness(&raw))
+	return raw.Bytes()
 }
