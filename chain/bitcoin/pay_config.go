@@ -23,8 +23,8 @@ const (
 	maxBatchWait = 10 * time.Minute
 	// maxInputs bounds the coins of one transaction. Each takes a signature.
 	maxInputs = 200
-	// maxRate bounds what may be configured, in satoshi per vbyte.
-	maxRate = 100_000
+	// maxRate bounds what may be configured, in satoshi per vbyte: nodes refuse to send more.
+	maxRate = 10_000
 	// satoshiPerRate converts satoshi per vbyte to a spend.Rate.
 	satoshiPerRate = 1_000
 )

@@ -33,11 +33,11 @@ func TestPayConfig(t *testing.T) {
 		"addresses: p2tr, but account m/84'/0'/0'": func(c *bitcoin.Config) {
 			c.Addresses, c.Accounts = "p2tr", []network.Account{accountOf(t, "bitcoin", "m/84'/0'/0'")}
 		},
-		"batch.most: must be from 1 to 100":                        func(c *bitcoin.Config) { c.Batch.Most = 101 },
-		"batch.wait: must be from 0":                               func(c *bitcoin.Config) { c.Batch.Wait = -1 },
-		"min_fee_rate: must be from 1":                             func(c *bitcoin.Config) { c.MinFeeRate = -1 },
-		"max_fee_rate: must be from min_fee_rate (10) to 100000 s": func(c *bitcoin.Config) { c.Network, c.MaxFeeRate = "litecoin", 9 },
-		"max_fee: must be above 0":                                 func(c *bitcoin.Config) { c.MaxFee = -1 },
+		"batch.most: must be from 1 to 100":                       func(c *bitcoin.Config) { c.Batch.Most = 101 },
+		"batch.wait: must be from 0":                              func(c *bitcoin.Config) { c.Batch.Wait = -1 },
+		"min_fee_rate: must be from 1":                            func(c *bitcoin.Config) { c.MinFeeRate = -1 },
+		"max_fee_rate: must be from min_fee_rate (10) to 10000 s": func(c *bitcoin.Config) { c.Network, c.MaxFeeRate = "litecoin", 9 },
+		"max_fee: must be above 0":                                func(c *bitcoin.Config) { c.MaxFee = -1 },
 	} {
 		config := good()
 		require.NoError(t, config.Check())

@@ -130,7 +130,7 @@ func (b Builder) request(f Funds, rate Rate, earlier []Earlier) request {
 	for _, e := range earlier {
 		r.beaten = true
 		r.fee = max(r.fee, e.Fee+e.Children)
-		r.beatenRate = max(r.beatenRate, rateOf(e.Fee, e.Size))
+		r.beatenRate = max(r.beatenRate, RateOf(e.Fee, e.Size))
 	}
 	return r
 }

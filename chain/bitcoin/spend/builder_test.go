@@ -22,7 +22,7 @@ func TestOutputsKeepTheOrder(t *testing.T) {
 	require.Equal(t, []int64{30_000, 10_000, 20_000}, values, "a payee of two payments gets two outputs")
 	require.Equal(t, d.Change.Script, d.Outputs[3].PkScript)
 	_, tx := w.sign(d, pay)
-	require.Equal(t, sizeOf(tx), d.Size, "of P2TR each signature has the same size")
+	require.Equal(t, SizeOf(tx), d.Size, "of P2TR each signature has the same size")
 	require.Len(t, tx.TxOut, 4)
 }
 
@@ -151,7 +151,7 @@ func TestReplacementHasAHigherRate(t *testing.T) {
 	second, err := w.Pay(f, pay, 1_000, Earlier{Draft: signed})
 	require.NoError(t, err)
 	require.Len(t, second.Coins, 2)
-	require.Greater(t, rateOf(second.Fee, second.Size), rateOf(signed.Fee, signed.Size))
+	require.Greater(t, RateOf(second.Fee, second.Size), RateOf(signed.Fee, signed.Size))
 }
 
 func TestConsolidation(t *testing.T) {
@@ -206,7 +206,7 @@ func TestParseOutpoint(t *testing.T) {
 		require.Error(t, err, text)
 	}
 	require.Equal(t, int64(2), Rate(1_001).Fee(1))
-	require.Equal(t, Rate(1_000), rateOf(110, 110))
+	require.Equal(t, Rate(1_000), RateOf(110, 110))
 }
 
 // TestDividedChange: a pool of few coins gets several, while the parts are worth it and the fee

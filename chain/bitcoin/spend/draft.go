@@ -114,7 +114,7 @@ func ReadDraft(raw []byte, coins []Coin) (Draft, error) {
 	if err := tx.Deserialize(bytes.NewReader(raw)); err != nil {
 		return Draft{}, fmt.Errorf("decoding the transaction: %w", err)
 	}
-	d := Draft{Outputs: tx.TxOut, Size: sizeOf(&tx)}
+	d := Draft{Outputs: tx.TxOut, Size: SizeOf(&tx)}
 	for _, in := range tx.TxIn {
 		found := coinAt(coins, in.PreviousOutPoint)
 		if found == nil {

@@ -143,7 +143,7 @@ func TestDrafts(t *testing.T) {
 		}
 		_, tx := w.sign(d, pay)
 		require.Equal(t, weightOf(d.Coins, d.Outputs)-shortOfSignatures(d, tx), weightOfTx(tx), "sizes are exact")
-		require.LessOrEqual(t, sizeOf(tx), d.Size)
+		require.LessOrEqual(t, SizeOf(tx), d.Size)
 	})
 	require.NotZero(t, paid)
 	require.NotZero(t, short)
@@ -152,11 +152,11 @@ func TestDrafts(t *testing.T) {
 
 // replaces holds a transaction against BIP-125, as nodes with the usual settings do.
 func replaces(t require.TestingT, newer Draft, tx *wire.MsgTx, old []Earlier, oldTxs []*wire.MsgTx) {
-	size, before := sizeOf(tx), map[wire.OutPoint]bool{}
+	size, before := SizeOf(tx), map[wire.OutPoint]bool{}
 	for i, e := range old {
 		require.Equal(t, oldTxs[i].TxIn[0].PreviousOutPoint, tx.TxIn[0].PreviousOutPoint, "both spend the anchor")
 		require.GreaterOrEqual(t, newer.Fee, e.Fee+e.Children+size, "rules 3 and 4: it pays for what it evicts and for its own relay")
-		require.Greater(t, newer.Fee*1000/size, e.Fee*1000/sizeOf(oldTxs[i]), "a higher rate")
+		require.Greater(t, newer.Fee*1000/size, e.Fee*1000/SizeOf(oldTxs[i]), "a higher rate")
 		for _, in := range oldTxs[i].TxIn {
 			require.LessOrEqual(t, in.Sequence, uint32(0xfffffffd), "rule 1")
 			before[in.PreviousOutPoint] = true
