@@ -175,6 +175,7 @@ func (c *Chain) CheckAddress(addr, label string) (string, error) {
 var (
 	_ chain.Chain       = (*Chain)(nil)
 	_ chain.Batcher     = (*Chain)(nil)
+	_ chain.CoinLedger  = (*Chain)(nil)
 	_ chain.CostReader  = (*Chain)(nil)
 	_ chain.Describer   = (*Chain)(nil)
 	_ chain.NodeWatcher = (*Chain)(nil)

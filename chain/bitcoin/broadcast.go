@@ -56,7 +56,7 @@ func (c *Chain) Broadcast(ctx context.Context, attempts []chain.Attempt) []error
 			said = append(said, answer.Value[i])
 		}
 		if !slices.Contains(said, nil) {
-			errs[i] = fmt.Errorf("broadcasting %s: %w", a.Hash, c.refusedBy(said))
+			errs[i] = fmt.Errorf("broadcasting %s: %w", a.Hash, refusedBy(said, c.majority()))
 		}
 	}
 	return errs
@@ -66,7 +66,7 @@ func (c *Chain) Broadcast(ctx context.Context, attempts []chain.Attempt) []error
 const maxRefusals = 3
 
 // refusedBy is a chain.Refusal if a majority of the nodes refuses a transaction.
-func (c *Chain) refusedBy(said []error) error {
+func refusedBy(said []error, majority int) error {
 	var words []string
 	for _, err := range said {
 		var r refusedSend
@@ -74,7 +74,7 @@ func (c *Chain) refusedBy(said []error) error {
 			words = append(words, r.Error())
 		}
 	}
-	if len(words) < c.majority() {
+	if len(words) < majority {
 		return unavailable(said)
 	}
 	return chain.Refusal{Text: strings.Join(words[:min(len(words), maxRefusals)], "; ")}

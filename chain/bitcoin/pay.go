@@ -11,6 +11,9 @@ import (
 // Rules are those by which the chain's payments are signed.
 func (c *Chain) Rules() chain.Rules { return NewSigningRules(c.config) }
 
+// SpendsCoins is chain.CoinLedger.
+func (c *Chain) SpendsCoins() {}
+
 // Balance returns the coin that an account can spend now: its coins that no signed attempt spends.
 func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) (chain.Amount, error) {
 	c = c.current()

@@ -520,10 +520,12 @@ func TestFees(t *testing.T) {
 	require.True(t, p.underpriced(slot, cheap))
 	again := p.signed(slot, pay, cheap)
 	require.Equal(t, top.FeeCap, again.FeeCap, "a replacement offers the ceiling")
-	pay.MaxFee = chain.NewAmount(1_000)
 	p.asks("0.00050000")
-	_, err = p.Prepare(t.Context(), slot, pay, nil)
-	require.ErrorIs(t, err, chain.ErrFeeCeiling, "the payment's own")
+	for _, of := range []chain.Payment{pay, batchOf(pay, p.pay(2, 2, 10_000))} {
+		of.MaxFee = chain.NewAmount(1_000)
+		_, err = p.Prepare(t.Context(), slot, of, nil)
+		require.ErrorIs(t, err, chain.ErrFeeCeiling, "the payment's own")
+	}
 	p.asks("1e300")
 	_, err = p.PayoutCost(t.Context(), chain.Native)
 	require.ErrorIs(t, err, chain.ErrUnavailable)

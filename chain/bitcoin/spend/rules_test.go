@@ -152,6 +152,7 @@ func TestOtherOrdersGetNothing(t *testing.T) {
 		{"a batch in a batch", func(o *chain.Order) { o.Payment.Members[0].Purpose = chain.Batch }, "purpose: \"batch\" does not exist"},
 		{"another asset", func(o *chain.Order) { o.Payment.Members[0].Asset = "x" }, "asset: "},
 		{"a label", func(o *chain.Order) { o.Payment.Members[0].Label = "x" }, "not a usable label"},
+		{"a batch's own ceiling", func(o *chain.Order) { o.Payment.MaxFee = chain.NewAmount(uint64(d.Fee - 1)) }, "of payment 0"},
 		{"a payment's own ceiling", func(o *chain.Order) { o.Payment.Members[1].MaxFee = chain.NewAmount(uint64(d.Fee / 3)) }, "satoshi of payment 2 are over its"},
 		{"a cancellation", func(o *chain.Order) { o.Payment = chain.Payment{Purpose: chain.Cancel} }, "output 2: no payment asks for it"},
 		{"a sweep", func(o *chain.Order) { o.Payment = chain.Payment{Purpose: chain.Sweep} }, "output 2: no payment asks for it"},
