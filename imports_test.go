@@ -25,7 +25,7 @@ var mayImport = map[string][]string{
 	"chain/quorum":                 {"chain"},
 	"chain/ethereum":               {"chain", "chain/quorum", "internal/tracing"},
 	"internal/testing/bitcointest": {},
-	"chain/bitcoin":                {"chain", "chain/bitcoin/network", "chain/quorum", "internal/tracing"},
+	"chain/bitcoin":                {"chain", "chain/bitcoin/network", "chain/bitcoin/spend", "chain/quorum", "internal/tracing"},
 	"chain/bitcoin/network":        {"chain", "wallet/keystore"},
 	"chain/bitcoin/spend":          {"chain", "chain/bitcoin/network"},
 	"chain/ethereum/contracts":     {},

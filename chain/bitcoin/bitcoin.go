@@ -2,7 +2,8 @@
 //
 // It reads the chain over JSON-RPC of ordinary nodes: without their wallet, without an index of
 // transactions. It owns the proof of what it reads: work and targets of headers (work.go, line.go),
-// the roots over transactions (parse.go). It decides nothing about money.
+// the roots over transactions (parse.go). It pays with coins of our accounts that the records keep
+// (prepare.go), at the nodes' fees (rate.go); package spend drafts what is signed.
 package bitcoin
 
 import (
@@ -14,6 +15,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/bitcoin/network"
+	"gatewayd/chain/bitcoin/spend"
 )
 
 // What callers test for with errors.Is.
@@ -47,8 +49,13 @@ type Chain struct {
 	accounts Accounts // nil: blocks cannot be searched
 	nodes    []*node
 	line     *line
-	recent   *recentCoins
+	recent   *recent[chain.Coin]
+	own      *recent[chain.Outgoing] // our transactions
 	pool     *pool
+	change   changes
+	limits   spend.Limits
+	rates    *rates
+	chosen   *choices
 
 	// live is the chain with the nodes of now; nil in that chain itself. Each exported method takes
 	// it once: the answers of one call come from one set of nodes, of which a majority agrees.
@@ -63,7 +70,15 @@ func New(config Config, accounts Accounts) (*Chain, error) {
 	}
 	config = config.withDefaults()
 	of := network.Named(config.Network)
-	c := &Chain{config: config, network: of, accounts: accounts, line: newLine(rules{of, paramsOf(of)}), recent: newRecentCoins(), pool: newPool()}
+	change, err := changesOf(config.Accounts)
+	if err != nil {
+		return nil, fmt.Errorf("configuration of chain %q: %w", config.ID, err)
+	}
+	c := &Chain{
+		config: config, network: of, accounts: accounts, line: newLine(rules{of, paramsOf(of)}), pool: newPool(), change: change,
+		limits: config.limits(), chosen: &choices{by: make(map[string]choice)},
+		recent: newRecent[chain.Coin](rememberCoins), own: newRecent[chain.Outgoing](rememberOwn),
+	}
 	live, err := c.with(config)
 	if err != nil {
 		return nil, fmt.Errorf("configuration of chain %q: %w", config.ID, err)
@@ -75,7 +90,10 @@ func New(config Config, accounts Accounts) (*Chain, error) {
 
 // with returns the chain with the nodes of a configuration.
 func (c *Chain) with(config Config) (*Chain, error) {
-	next := &Chain{config: config, network: c.network, accounts: c.accounts, line: c.line, recent: c.recent, pool: c.pool}
+	next := &Chain{
+		config: config, network: c.network, accounts: c.accounts, line: c.line, recent: c.recent, own: c.own, pool: c.pool,
+		change: c.change, limits: c.limits, rates: new(rates), chosen: c.chosen,
+	}
 	authorities, err := config.authorities()
 	if err != nil {
 		return nil, err
@@ -155,6 +173,11 @@ func (c *Chain) CheckAddress(addr, label string) (string, error) {
 }
 
 var (
+	_ chain.Chain       = (*Chain)(nil)
+	_ chain.Batcher     = (*Chain)(nil)
+	_ chain.CoinLedger  = (*Chain)(nil)
+	_ chain.CostReader  = (*Chain)(nil)
+	_ chain.Describer   = (*Chain)(nil)
 	_ chain.NodeWatcher = (*Chain)(nil)
 	_ chain.NodeSetter  = (*Chain)(nil)
 	_ chain.Intervaler  = (*Chain)(nil)

@@ -46,6 +46,23 @@ type Config struct {
 	Timeout     time.Duration `yaml:"timeout"`
 	MaxResponse int64         `yaml:"max_response"`
 
+	// Addresses is the kind of our own addresses: "p2wpkh" (default) or "p2tr".
+	Addresses string `yaml:"addresses"`
+	Batch     Batch  `yaml:"batch"`
+	// MaxFeeRate is the ceiling of what payments offer, in satoshi per vbyte; default 200.
+	// MinFeeRate is the floor, which is also offered where no node estimates; default 1, for
+	// Litecoin 10. A replacement offers as much more at least.
+	MaxFeeRate int64 `yaml:"max_fee_rate"`
+	MinFeeRate int64 `yaml:"min_fee_rate"`
+	// MaxFee is the ceiling of one transaction's fee in satoshi; default 2,000,000, for Litecoin
+	// 20,000,000.
+	MaxFee int64 `yaml:"max_fee"`
+
+	// Accounts are those whose coins are spent. The change of all payments goes to the first address
+	// of the first one's internal branch; the others are of earlier seeds. Without any, the chain is
+	// only read.
+	Accounts []network.Account `yaml:"-"`
+
 	// Timed receives the duration of each request to a node, by the method of its first call; may be
 	// nil.
 	Timed func(node, method string, took time.Duration) `yaml:"-"`
@@ -64,7 +81,7 @@ func (c Config) withDefaults() Config {
 	c.Confirmations = cmp.Or(c.Confirmations, 6)
 	c.Timeout = cmp.Or(c.Timeout, 10*time.Second)
 	c.MaxResponse = cmp.Or(c.MaxResponse, 32<<20)
-	return c
+	return c.withPayDefaults()
 }
 
 // Judges returns the settings that decide which transfers are final, with their defaults.
@@ -94,6 +111,9 @@ func (c Config) Check() error {
 		return errors.New("timeout: must be from 10 ms to 10 min")
 	case c.MaxResponse < 1<<16 || c.MaxResponse > 1<<30:
 		return errors.New("max_response: must be from 64 KiB to 1 GiB")
+	}
+	if err := c.checkPay(); err != nil {
+		return err
 	}
 	_, err := c.authorities()
 	return err

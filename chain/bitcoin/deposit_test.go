@@ -66,7 +66,8 @@ func TestDepositsAndOwnTransactions(t *testing.T) {
 		require.Equal(t, chain.Transfer{
 			Ref: out, Tx: txid, To: to.Text, Asset: chain.Native, Amount: chain.NewAmount(uint64(outs[i].Value)), Memo: chain.Memo{Type: -1},
 		}, tr)
-		require.Equal(t, chain.Coin{Out: out, Address: to.Text, Amount: tr.Amount}, b.Coins[i])
+		require.Equal(t, chain.Coin{Out: out, Address: to.Text, Amount: tr.Amount, Made: bare(t, deposit)}, b.Coins[i])
+		require.Same(t, &b.Coins[0].Made[0], &b.Coins[i].Made[0], "one copy for all coins of a transaction")
 	}
 	require.Equal(t, 1, own.asked, "all addresses of a block are asked for at once")
 
@@ -83,20 +84,20 @@ func TestDepositsAndOwnTransactions(t *testing.T) {
 		require.NoError(t, node.Send(batch))
 		height := mine(t, node, 1, "")
 		head(t, c)
-		want := []chain.OwnTx{
+		want := []chain.OwnTx{ // without accounts no output is change
 			{
-				Account: hot.address, Tx: pay.TxHash().String(), OK: true, Fee: chain.NewAmount(10_000), To: payee, Value: chain.NewAmount(1_000_000),
-				Spent: []string{mined.Out.String()},
+				Account: hot.address, Tx: pay.TxHash().String(), OK: true, Fee: chain.NewAmount(10_000),
+				Members: []chain.Outcome{chain.MemberPaid, chain.MemberPaid}, Spent: []string{mined.Out.String()},
 			}, {
 				Account: hot.address, Tx: batch.TxHash().String(), OK: true, Fee: chain.NewAmount(10_000),
-				Members: []chain.Outcome{chain.MemberPaid, chain.MemberPaid}, Spent: []string{change.Out.String()},
+				Members: []chain.Outcome{chain.MemberPaid, chain.MemberPaid, chain.MemberPaid}, Spent: []string{change.Out.String()},
 			},
 		}
 		b := blockAt(t, c, height)
 		require.Equal(t, want, b.OwnTxs, "the coins of blocks that were read before are known")
 		require.Empty(t, b.Transfers, "change is no deposit")
 		require.Len(t, b.Coins, 2)
-		require.Equal(t, chain.Coin{Out: change.Out.String(), Address: hot.address, Amount: chain.NewAmount(1_990_000), Own: true}, b.Coins[0])
+		require.Equal(t, chain.Coin{Out: change.Out.String(), Address: hot.address, Amount: chain.NewAmount(1_990_000), Own: true, Made: bare(t, pay)}, b.Coins[0])
 
 		fresh := open(t, of, newBooks(hot.address), nil, node.URL())
 		require.Equal(t, want[1:], blockAt(t, fresh, height).OwnTxs, "an unknown coin is not ours")

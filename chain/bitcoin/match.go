@@ -1,9 +1,11 @@
 package bitcoin
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
-	"sync"
+	"maps"
 
 	"github.com/btcsuite/btcd/wire/v2"
 
@@ -23,13 +25,16 @@ func (c *Chain) search(ctx context.Context, b *block) (chain.Block, error) {
 	if err != nil {
 		return chain.Block{}, fmt.Errorf("block %d: %w", b.height, err)
 	}
-	c.recent.add(found.Coins)
+	for _, coin := range found.Coins {
+		coin.Made = nil // what is spent needs no proof
+		c.recent.put(coin.Out, coin)
+	}
 	return found, nil
 }
 
 // find asks once which addresses, and once which coins, are ours.
 func (c *Chain) find(ctx context.Context, b *block) (chain.Block, error) {
-	s := &searcher{network: c.network, found: chain.Block{
+	s := &searcher{network: c.network, change: c.change, own: c.own, found: chain.Block{
 		Point: chain.Point{Height: b.height, Hash: b.hash.String()}, Parent: b.parent.String(), Time: b.time,
 	}}
 	var err error
@@ -41,7 +46,12 @@ func (c *Chain) find(ctx context.Context, b *block) (chain.Block, error) {
 	if err != nil {
 		return chain.Block{}, fmt.Errorf("asking which coins are ours: %w", err)
 	}
-	s.coins = c.recent.with(known, spent)
+	s.coins = maps.Clone(known)
+	for _, out := range spent {
+		if coin, ok := c.recent.get(out); ok {
+			s.coins[out] = coin
+		}
+	}
 	for i := range b.txs {
 		s.transaction(b, i)
 	}
@@ -51,6 +61,8 @@ func (c *Chain) find(ctx context.Context, b *block) (chain.Block, error) {
 // searcher goes through one block.
 type searcher struct {
 	network *network.Network
+	change  changes
+	own     *recent[chain.Outgoing]
 	found   chain.Block
 	paid    [][]string // address of each output of each transaction; empty: it has none
 	spent   [][]string // outpoint of each input of each transaction but the coinbase
@@ -95,24 +107,23 @@ func (s *searcher) inputs(b *block) (list []string) {
 // transaction reports one transaction's effects for us.
 func (s *searcher) transaction(b *block, i int) {
 	tx := b.txs[i]
-	own, in := chain.OwnTx{Tx: tx.Hash().String(), OK: true}, int64(0)
+	own, in := chain.OwnTx{Tx: tx.Hash().String(), OK: true, Account: s.change.pool}, int64(0)
 	for _, out := range s.spent[i] {
 		coin, ours := s.coins[out]
 		if !ours {
 			continue
 		}
-		if own.Spent = append(own.Spent, out); len(own.Spent) == 1 {
-			own.Account = coin.Address
-		}
+		own.Spent = append(own.Spent, out)
+		own.Account = cmp.Or(own.Account, coin.Address)
 		in += int64(coin.Amount.Uint256().Uint64())
 	}
-	var others []int // outputs that pay no account of ours
+	var made []byte
 	for v, out := range tx.MsgTx().TxOut {
-		switch {
-		case s.ours[s.paid[i][v]]:
-			s.coin(b, i, v, len(own.Spent) > 0)
-		case out.Value > 0:
-			others = append(others, v)
+		if s.ours[s.paid[i][v]] {
+			if made == nil {
+				made = stripped(tx.MsgTx())
+			}
+			s.coin(b, i, v, len(own.Spent) > 0, made)
 		}
 		in -= out.Value
 	}
@@ -122,12 +133,12 @@ func (s *searcher) transaction(b *block, i int) {
 	if len(own.Spent) == len(s.spent[i]) && in >= 0 {
 		own.Fee = chain.NewAmount(uint64(in))
 	}
-	switch len(others) {
-	case 0:
-	case 1:
-		own.To, own.Value = s.paid[i][others[0]], chain.NewAmount(uint64(tx.MsgTx().TxOut[others[0]].Value))
-	default:
-		own.Members = make([]chain.Outcome, len(others))
+	did := s.change.outgoing(tx.MsgTx(), s.paid[i])
+	s.own.put(own.Tx, did)
+	if len(did.Members) == 0 {
+		own.To, own.Value = did.To, did.Amount
+	} else {
+		own.Members = make([]chain.Outcome, len(did.Members))
 		for k := range own.Members {
 			own.Members[k] = chain.MemberPaid
 		}
@@ -135,11 +146,18 @@ func (s *searcher) transaction(b *block, i int) {
 	s.found.OwnTxs = append(s.found.OwnTxs, own)
 }
 
+// stripped is a transaction without its witnesses.
+func stripped(tx *wire.MsgTx) []byte {
+	var raw bytes.Buffer
+	_ = tx.SerializeNoWitness(&raw) // a buffer takes all
+	return raw.Bytes()
+}
+
 // coin reports an output that is ours.
-func (s *searcher) coin(b *block, i, v int, own bool) {
+func (s *searcher) coin(b *block, i, v int, own bool, made []byte) {
 	tx := b.txs[i]
 	out := wire.OutPoint{Hash: *tx.Hash(), Index: uint32(v)}
-	coin := chain.Coin{Out: out.String(), Address: s.paid[i][v], Amount: chain.NewAmount(uint64(tx.MsgTx().TxOut[v].Value)), Own: own}
+	coin := chain.Coin{Out: out.String(), Address: s.paid[i][v], Amount: chain.NewAmount(uint64(tx.MsgTx().TxOut[v].Value)), Own: own, Made: made}
 	if i == 0 {
 		coin.Matures = b.height + maturity
 	}
@@ -152,47 +170,4 @@ func (s *searcher) coin(b *block, i, v int, own bool) {
 		Ref: coin.Out, Tx: tx.Hash().String(), To: coin.Address, Asset: chain.Native, Amount: coin.Amount,
 		Memo: chain.Memo{Type: noComment}, Matures: coin.Matures,
 	})
-}
-
-// rememberCoins is the number of coins that are remembered at least.
-const rememberCoins = 1 << 15
-
-// recentCoins remembers the coins of the blocks that were read last. The records know them when
-// they have stored the block, and blocks are read ahead of that.
-type recentCoins struct {
-	mu         sync.Mutex
-	newer, old map[string]chain.Coin
-}
-
-func newRecentCoins() *recentCoins { return &recentCoins{newer: make(map[string]chain.Coin)} }
-
-func (r *recentCoins) add(coins []chain.Coin) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, c := range coins {
-		if r.newer[c.Out] = c; len(r.newer) > rememberCoins {
-			r.old, r.newer = r.newer, make(map[string]chain.Coin)
-		}
-	}
-}
-
-// with returns the known coins with those of the outpoints that are remembered.
-func (r *recentCoins) with(known map[string]chain.Coin, outpoints []string) map[string]chain.Coin {
-	all := make(map[string]chain.Coin, len(known))
-	for out, c := range known {
-		all[out] = c
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.newer)+len(r.old) == 0 {
-		return all
-	}
-	for _, out := range outpoints {
-		if c, ok := r.newer[out]; ok {
-			all[out] = c
-		} else if c, ok := r.old[out]; ok {
-			all[out] = c
-		}
-	}
-	return all
 }

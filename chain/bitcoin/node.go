@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/btcsuite/btcd/chainhash/v2"
@@ -46,6 +47,8 @@ type node struct {
 	only    bool // no other node is configured
 	timed   func(method string, took time.Duration)
 	rpc     *rpcClient
+
+	keeps atomic.Bool // it was seen to replace no transaction by another
 
 	answers sync.Pool // *bytes.Buffer: room of earlier answers
 

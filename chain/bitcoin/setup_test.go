@@ -1,8 +1,12 @@
 package bitcoin_test
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -24,10 +28,14 @@ type books struct {
 	coins map[string]chain.Coin
 	asked int // for addresses
 	fail  error
+
+	keys map[string]string         // path of each address's key; without one its coins are not held
+	held map[string]chain.HeldCoin // as the slots use them
+	txs  map[string][]byte         // that made coins
 }
 
 func newBooks(addresses ...string) *books {
-	b := &books{ours: map[string]bool{}, coins: map[string]chain.Coin{}}
+	b := &books{ours: map[string]bool{}, coins: map[string]chain.Coin{}, keys: map[string]string{}, held: map[string]chain.HeldCoin{}, txs: map[string][]byte{}}
 	for _, a := range addresses {
 		b.ours[a] = true
 	}
@@ -57,6 +65,58 @@ func (b *books) Coins(_ context.Context, _ chain.ID, outpoints []string) (map[st
 		}
 	}
 	return found, nil
+}
+
+// HeldCoins are the largest first, whatever the account.
+func (b *books) HeldCoins(context.Context, chain.ID, string) (list []chain.HeldCoin, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, h := range b.held {
+		list = append(list, h)
+	}
+	slices.SortFunc(list, func(x, y chain.HeldCoin) int { return cmp.Or(y.Amount.Cmp(x.Amount), cmp.Compare(x.Out, y.Out)) })
+	return list, b.fail
+}
+
+func (b *books) CoinTxs(_ context.Context, _ chain.ID, hashes []string) (map[string][]byte, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	found := map[string][]byte{}
+	for _, h := range hashes {
+		if raw, ok := b.txs[h]; ok {
+			found[h] = raw
+		}
+	}
+	return found, b.fail
+}
+
+// store keeps the coins that a block makes, and drops those that it spends.
+func (b *books) store(block chain.Block) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range block.Coins {
+		tx, _, _ := strings.Cut(c.Out, ":")
+		b.coins[c.Out], b.txs[tx] = c, c.Made
+		if key := b.keys[c.Address]; key != "" {
+			b.held[c.Out] = chain.HeldCoin{Coin: c, Key: key, Height: block.Height}
+		}
+	}
+	for _, own := range block.OwnTxs {
+		for _, out := range own.Spent {
+			delete(b.held, out)
+		}
+	}
+}
+
+// use marks coins as those of a slot.
+func (b *books) use(number uint64, signed bool, outs ...string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, out := range outs {
+		h := b.held[out]
+		h.Bound, h.Number, h.Signed = true, number, h.Signed || signed
+		b.held[out] = h
+	}
 }
 
 func (b *books) own(address string) {
@@ -159,4 +219,12 @@ func unhex(t testing.TB, text string) []byte {
 	raw, err := hex.DecodeString(text)
 	require.NoError(t, err)
 	return raw
+}
+
+// bare is a transaction without its witnesses.
+func bare(t *testing.T, tx *wire.MsgTx) []byte {
+	t.Helper()
+	var raw bytes.Buffer
+	require.NoError(t, tx.SerializeNoWitness(&raw))
+	return raw.Bytes()
 }

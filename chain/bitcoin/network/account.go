@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/btcsuite/btcd/address/v2"
 	"github.com/btcsuite/btcd/btcec/v2"
@@ -99,6 +100,34 @@ func outputKey(internal []byte) ([]byte, error) {
 		return nil, err
 	}
 	return schnorr.SerializePubKey(txscript.ComputeTaprootKeyNoScript(key)), nil
+}
+
+// AccountOf returns the account that the path of a key is below.
+func AccountOf(accounts []Account, path string) (Account, error) {
+	for _, a := range accounts {
+		if strings.HasPrefix(path, a.Path+"/") {
+			return a, nil
+		}
+	}
+	return Account{}, fmt.Errorf("key %s: it is of none of the accounts", path)
+}
+
+// OwnOf returns the address of a key's path below one of the accounts.
+func OwnOf(accounts []Account, path string) (Own, error) {
+	a, err := AccountOf(accounts, path)
+	if err != nil {
+		return Own{}, err
+	}
+	branch, index, _ := strings.Cut(path[len(a.Path)+1:], "/")
+	var place [2]uint32
+	for i, part := range []string{branch, index} {
+		n, err := strconv.ParseUint(part, 10, 31)
+		if err != nil {
+			return Own{}, fmt.Errorf("key %s: must be %s/BRANCH/INDEX", path, a.Path)
+		}
+		place[i] = uint32(n)
+	}
+	return a.Own(place[0], place[1])
 }
 
 var errNotOurs = errors.New("it is no script of our accounts")

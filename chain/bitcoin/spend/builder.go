@@ -21,6 +21,7 @@ type Funds struct {
 	Anchor Coin
 	Others []Coin      // at present unspent, and spent by no other slot
 	Change network.Own // on the internal branch
+	Parts  int         // outputs into which the change of a payment is divided at most; below 2: one
 	Height uint64      // of the newest block
 }
 
@@ -50,7 +51,7 @@ func (b Builder) Pay(f Funds, pay chain.Payment, rate Rate, earlier ...Earlier) 
 		return Draft{}, fmt.Errorf("purpose: a %s has no payee", pay.Purpose)
 	}
 	r := b.request(f, rate, earlier)
-	r.outputs, r.pay = outputs, pay
+	r.outputs, r.pay, r.parts = outputs, pay, f.Parts
 	if len(earlier) > 0 {
 		newest := earlier[len(earlier)-1]
 		for _, c := range f.Others {
@@ -110,6 +111,7 @@ type request struct {
 	must    []Coin        // spent in any case, the anchor first
 	may     []Coin        // added one after the other while they are needed
 	change  network.Own
+	parts   int // of the change at most
 	rate    Rate
 	parent  Draft // whose fee is paid too; empty for none
 
@@ -128,7 +130,7 @@ func (b Builder) request(f Funds, rate Rate, earlier []Earlier) request {
 	for _, e := range earlier {
 		r.beaten = true
 		r.fee = max(r.fee, e.Fee+e.Children)
-		r.beatenRate = max(r.beatenRate, rateOf(e.Fee, e.Size))
+		r.beatenRate = max(r.beatenRate, RateOf(e.Fee, e.Size))
 	}
 	return r
 }
@@ -178,13 +180,43 @@ func (b Builder) fill(r request, coins []Coin) (d Draft, missing int64) {
 	size := vbytes(weightOf(coins, withChange))
 	least := b.Network.Dust(change.PkScript)
 	if change.Value = left - r.least(size); change.Value >= least {
-		return Draft{Coins: coins, Outputs: withChange, Change: &r.change, Fee: left - change.Value, Size: size}, 0
+		return b.divide(r, Draft{Coins: coins, Outputs: withChange, Change: &r.change, Parts: 1, Fee: left - change.Value, Size: size}), 0
 	}
 	if len(r.outputs) == 0 {
 		return Draft{}, least - change.Value
 	}
 	size = vbytes(weightOf(coins, r.outputs))
 	return Draft{Coins: coins, Outputs: r.outputs, Fee: left, Size: size}, r.least(size) - left
+}
+
+// worthParts is by how much a part of divided change exceeds dust, and the fee of its later input,
+// at least.
+const worthParts = 20
+
+// divide divides the change into equal outputs, as many as are worth it: further payments need not
+// wait for one coin then.
+func (b Builder) divide(r request, d Draft) Draft {
+	script := r.change.Script
+	worth := worthParts * max(b.Network.Dust(script), r.rate.Fee(vbytes(inputWeight(r.change.Kind))))
+	all := d.Fee + d.Outputs[len(r.outputs)].Value
+	for parts := min(r.parts, maxChange); parts > 1; parts-- {
+		outputs := slices.Clone(r.outputs)
+		for range parts {
+			outputs = append(outputs, wire.NewTxOut(0, script))
+		}
+		size := vbytes(weightOf(d.Coins, outputs))
+		fee := r.least(size)
+		part := (all - fee) / int64(parts)
+		for _, out := range outputs[len(r.outputs):] {
+			out.Value = part
+		}
+		outputs[len(r.outputs)].Value += all - fee - part*int64(parts)
+		divided := Draft{Coins: d.Coins, Outputs: outputs, Change: d.Change, Parts: parts, Fee: fee, Size: size}
+		if part >= worth && b.check(r, divided) == nil {
+			return divided
+		}
+	}
+	return d
 }
 
 // check holds a draft against the limits.

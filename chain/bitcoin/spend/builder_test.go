@@ -22,7 +22,7 @@ func TestOutputsKeepTheOrder(t *testing.T) {
 	require.Equal(t, []int64{30_000, 10_000, 20_000}, values, "a payee of two payments gets two outputs")
 	require.Equal(t, d.Change.Script, d.Outputs[3].PkScript)
 	_, tx := w.sign(d, pay)
-	require.Equal(t, sizeOf(tx), d.Size, "of P2TR each signature has the same size")
+	require.Equal(t, SizeOf(tx), d.Size, "of P2TR each signature has the same size")
 	require.Len(t, tx.TxOut, 4)
 }
 
@@ -151,7 +151,7 @@ func TestReplacementHasAHigherRate(t *testing.T) {
 	second, err := w.Pay(f, pay, 1_000, Earlier{Draft: signed})
 	require.NoError(t, err)
 	require.Len(t, second.Coins, 2)
-	require.Greater(t, rateOf(second.Fee, second.Size), rateOf(signed.Fee, signed.Size))
+	require.Greater(t, RateOf(second.Fee, second.Size), RateOf(signed.Fee, signed.Size))
 }
 
 func TestConsolidation(t *testing.T) {
@@ -206,5 +206,40 @@ func TestParseOutpoint(t *testing.T) {
 		require.Error(t, err, text)
 	}
 	require.Equal(t, int64(2), Rate(1_001).Fee(1))
-	require.Equal(t, Rate(1_000), rateOf(110, 110))
+	require.Equal(t, Rate(1_000), RateOf(110, 110))
+}
+
+// TestDividedChange: a pool of few coins gets several, while the parts are worth it and the fee
+// stays under the ceilings.
+func TestDividedChange(t *testing.T) {
+	w := newEnv(t)
+	f := w.funds(network.P2WPKH, w.coin(w.own(network.P2WPKH, 0, 1), 10_000_000, 5))
+	pay := w.pay(1, w.payee(network.P2PKH, 1), 1_000_000)
+	parts := func(amount int64, rate Rate, pay chain.Payment) []int64 {
+		f.Anchor, f.Parts = w.coin(w.own(network.P2WPKH, 0, 1), amount, 5), 4
+		d, err := w.Pay(f, pay, rate)
+		require.NoError(t, err)
+		_, tx := w.sign(d, pay)
+		var list []int64
+		for _, out := range tx.TxOut[1:] {
+			list = append(list, out.Value)
+		}
+		return list
+	}
+	require.Equal(t, []int64{2_249_943, 2_249_940, 2_249_940, 2_249_940}, parts(10_000_000, 1_000, pay))
+	require.Len(t, parts(1_000_000+3*58_800+500, 1_000, pay), 3, "20 times the dust limit")
+	require.Len(t, parts(1_000_000+3*58_800+100, 1_000, pay), 2)
+	require.Len(t, parts(1_000_000+58_800, 1_000, pay), 1)
+	require.Len(t, parts(1_600_000, 5_000, pay), 4)
+	require.Len(t, parts(1_600_000, 100_000, pay), 4)
+	require.Len(t, parts(1_600_000, 200_000, pay), 2, "20 times the fee of the later input")
+	pay.MaxFee = chain.NewAmount(200)
+	require.Len(t, parts(10_000_000, 1_000, pay), 2, "under the payment's ceiling")
+	f.Parts = 0
+	d, err := w.Pay(f, pay, 1_000)
+	require.NoError(t, err)
+	require.Equal(t, 1, d.Parts)
+	cancelled, err := w.Cancel(Funds{Anchor: f.Anchor, Change: f.Change, Parts: 4}, 1_000)
+	require.NoError(t, err)
+	require.Equal(t, 1, cancelled.Parts)
 }

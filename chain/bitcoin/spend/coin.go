@@ -69,8 +69,8 @@ const perRate = 1_000
 // Fee is the least fee of a size at the rate.
 func (r Rate) Fee(vbytes int64) int64 { return (int64(r)*vbytes + perRate - 1) / perRate }
 
-// rateOf is the rate of a fee as nodes compute it, rounded down.
-func rateOf(fee, vbytes int64) Rate { return Rate(fee * perRate / vbytes) }
+// RateOf is the rate of a fee as nodes compute it, rounded down.
+func RateOf(fee, vbytes int64) Rate { return Rate(fee * perRate / vbytes) }
 
 // maxSatoshi is more than any of the networks ever has (84 million coins).
 const maxSatoshi = 84_000_000 * 100_000_000

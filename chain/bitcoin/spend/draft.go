@@ -26,7 +26,8 @@ const maxPSBT = 2 << 20
 type Draft struct {
 	Coins   []Coin // spent in this order, the anchor first
 	Outputs []*wire.TxOut
-	Change  *network.Own // of the last output, if that is ours
+	Change  *network.Own // of the last outputs, if these are ours
+	Parts   int          // the number of these
 	Fee     int64
 	Size    int64 // vbytes with signatures
 }
@@ -68,11 +69,13 @@ func (d Draft) PSBT(previous func(chainhash.Hash) (*wire.MsgTx, error)) ([]byte,
 		}
 	}
 	if own := d.Change; own != nil {
-		out := &packet.Outputs[len(packet.Outputs)-1]
-		if own.Kind == network.P2TR {
-			out.TaprootInternalKey, out.TaprootBip32Derivation = own.Public[1:], taprootDerivation(*own)
-		} else {
-			out.Bip32Derivation = derivation(*own)
+		for i := len(packet.Outputs) - d.Parts; i < len(packet.Outputs); i++ {
+			out := &packet.Outputs[i]
+			if own.Kind == network.P2TR {
+				out.TaprootInternalKey, out.TaprootBip32Derivation = own.Public[1:], taprootDerivation(*own)
+			} else {
+				out.Bip32Derivation = derivation(*own)
+			}
 		}
 	}
 	var raw bytes.Buffer
@@ -111,7 +114,7 @@ func ReadDraft(raw []byte, coins []Coin) (Draft, error) {
 	if err := tx.Deserialize(bytes.NewReader(raw)); err != nil {
 		return Draft{}, fmt.Errorf("decoding the transaction: %w", err)
 	}
-	d := Draft{Outputs: tx.TxOut, Size: sizeOf(&tx)}
+	d := Draft{Outputs: tx.TxOut, Size: SizeOf(&tx)}
 	for _, in := range tx.TxIn {
 		found := coinAt(coins, in.PreviousOutPoint)
 		if found == nil {

@@ -35,23 +35,20 @@ func (l Limits) most(n *network.Network, size int64, change bool, parent *wire.M
 	return min(l.MaxFee, l.MaxRate.Fee(size)+n.Dust(script))
 }
 
-// check holds a fee against the highest of the transaction, and its shares against those of the
-// payments.
+// check holds a fee against the highest of the transaction and that of its payment, and the shares
+// against those of a batch's payments.
 func check(fee, most int64, pay chain.Payment, outputs []*wire.TxOut) error {
 	if fee > most {
 		return fmt.Errorf("fee: %w: %d satoshi are over %d", chain.ErrFeeCeiling, fee, most)
 	}
+	if most := pay.MaxFee; !most.IsZero() && most.Less(chain.NewAmount(uint64(fee))) {
+		return fmt.Errorf("fee: %w: %d satoshi are over %s of payment %d", chain.ErrFeeCeiling, fee, most, pay.ID)
+	}
 	pays, err := members(pay)
-	if err != nil {
+	if err != nil || len(pays) == 0 {
 		return err
 	}
-	shares := []int64{fee}
-	if len(pays) > 0 {
-		shares = Shares(fee, outputs[:len(pays)])
-	} else {
-		pays = []chain.Payment{pay}
-	}
-	for i, share := range shares {
+	for i, share := range Shares(fee, outputs[:len(pays)]) {
 		if most := pays[i].MaxFee; !most.IsZero() && most.Less(chain.NewAmount(uint64(share))) {
 			return fmt.Errorf("fee: %w: %d satoshi of payment %d are over its %s", chain.ErrFeeCeiling, share, pays[i].ID, most)
 		}

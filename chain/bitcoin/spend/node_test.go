@@ -150,7 +150,7 @@ func TestNodesTakePayments(t *testing.T) {
 			require.NoError(t, err)
 			_, tx := w.sign(d, pay)
 			require.NoError(t, w.node.Send(tx))
-			require.Equal(t, sizeOf(tx), w.size(tx))
+			require.Equal(t, SizeOf(tx), w.size(tx))
 			require.LessOrEqual(t, w.size(tx), d.Size)
 			w.mined(tx)
 			for i, out := range tx.TxOut {
@@ -298,7 +298,7 @@ func TestNodesTakeConsolidations(t *testing.T) {
 	sweep := chain.Payment{Purpose: chain.Sweep, Asset: chain.Native, To: d.Change.Text, Amount: chain.NewAmount(uint64(total(d.Coins)))}
 	_, tx := w.sign(d, sweep)
 	require.NoError(t, w.node.Send(tx))
-	require.Equal(t, sizeOf(tx), w.size(tx))
+	require.Equal(t, SizeOf(tx), w.size(tx))
 	require.InDelta(t, d.Size, w.size(tx), 1)
 	w.mined(tx)
 }

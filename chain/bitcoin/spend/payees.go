@@ -71,6 +71,13 @@ func payees(n *network.Network, pays []chain.Payment) ([]*wire.TxOut, error) {
 	return outputs, nil
 }
 
+// CheckPayee returns an error unless a transaction can make the payment, whatever the fee:
+// Unpayable where that is its receiver's or amount's fault.
+func CheckPayee(n *network.Network, pay chain.Payment) error {
+	_, err := payee(n, pay)
+	return err
+}
+
 func payee(n *network.Network, pay chain.Payment) (*wire.TxOut, error) {
 	switch pay.Purpose {
 	case chain.Credit, chain.Refund, chain.Cold:

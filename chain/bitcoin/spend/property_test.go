@@ -39,7 +39,9 @@ func (w *env) drawFunds(t *rapid.T) Funds {
 	for i := range rapid.IntRange(0, 12).Draw(t, "other coins") {
 		others = append(others, w.drawCoin(t, uint32(i)+1))
 	}
-	return w.funds(rapid.SampledFrom(ownKinds).Draw(t, "change's kind"), anchor, others...)
+	f := w.funds(rapid.SampledFrom(ownKinds).Draw(t, "change's kind"), anchor, others...)
+	f.Parts = rapid.IntRange(0, maxChange+1).Draw(t, "parts of the change")
+	return f
 }
 
 func (w *env) drawPays(t *rapid.T) chain.Payment {
@@ -78,9 +80,15 @@ func (w *env) checkDraft(f Funds, d Draft, pays []chain.Payment) {
 		}
 	}
 	require.Equal(t, total(d.Coins), sum, "sums are exact")
-	require.Equal(t, d.Change != nil, len(d.Outputs) == len(pays)+1)
-	if d.Change != nil {
-		require.Equal(t, f.Change.Script, d.Outputs[len(pays)].PkScript)
+	require.Equal(t, d.Change != nil, len(d.Outputs) > len(pays))
+	rest := d.Outputs[len(pays):]
+	require.Len(t, rest, d.Parts)
+	require.LessOrEqual(t, d.Parts, max(1, min(f.Parts, maxChange)))
+	for i, out := range rest {
+		require.Equal(t, f.Change.Script, out.PkScript)
+		require.LessOrEqual(t, rest[0].Value-out.Value, int64(d.Parts), "equal parts")
+		require.True(t, i == 0 || out.Value <= rest[0].Value)
+		require.True(t, d.Parts == 1 || out.Value >= 20*w.net.Dust(out.PkScript), "parts are worth it")
 	}
 }
 
@@ -103,7 +111,7 @@ func weightOfTx(tx *wire.MsgTx) int64 {
 // and the signer passes the result.
 func TestDrafts(t *testing.T) {
 	keys := sharedKeys(t)
-	paid, short := 0, 0
+	paid, short, divided := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		w := setup(t, keys)
 		f, pay, rate := w.drawFunds(t), w.drawPays(t), drawRate(t)
@@ -130,21 +138,25 @@ func TestDrafts(t *testing.T) {
 				require.True(t, used || c.Height == 0 || !c.spendable(f.Height) || !worth, "coins in blocks come first")
 			}
 		}
+		if d.Parts > 1 {
+			divided++
+		}
 		_, tx := w.sign(d, pay)
 		require.Equal(t, weightOf(d.Coins, d.Outputs)-shortOfSignatures(d, tx), weightOfTx(tx), "sizes are exact")
-		require.LessOrEqual(t, sizeOf(tx), d.Size)
+		require.LessOrEqual(t, SizeOf(tx), d.Size)
 	})
 	require.NotZero(t, paid)
 	require.NotZero(t, short)
+	require.NotZero(t, divided)
 }
 
 // replaces holds a transaction against BIP-125, as nodes with the usual settings do.
 func replaces(t require.TestingT, newer Draft, tx *wire.MsgTx, old []Earlier, oldTxs []*wire.MsgTx) {
-	size, before := sizeOf(tx), map[wire.OutPoint]bool{}
+	size, before := SizeOf(tx), map[wire.OutPoint]bool{}
 	for i, e := range old {
 		require.Equal(t, oldTxs[i].TxIn[0].PreviousOutPoint, tx.TxIn[0].PreviousOutPoint, "both spend the anchor")
 		require.GreaterOrEqual(t, newer.Fee, e.Fee+e.Children+size, "rules 3 and 4: it pays for what it evicts and for its own relay")
-		require.Greater(t, newer.Fee*1000/size, e.Fee*1000/sizeOf(oldTxs[i]), "a higher rate")
+		require.Greater(t, newer.Fee*1000/size, e.Fee*1000/SizeOf(oldTxs[i]), "a higher rate")
 		for _, in := range oldTxs[i].TxIn {
 			require.LessOrEqual(t, in.Sequence, uint32(0xfffffffd), "rule 1")
 			before[in.PreviousOutPoint] = true

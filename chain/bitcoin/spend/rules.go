@@ -199,8 +199,11 @@ func levelsOf(keys []*psbt.Bip32Derivation, taproot []*psbt.TaprootBip32Derivati
 	return nil
 }
 
-// checkOutputs wants the payees in their order and at most one output more: change to ourselves. A
-// sweep and a cancellation have that one alone.
+// maxChange is the number of outputs into which change is divided at most.
+const maxChange = 4
+
+// checkOutputs wants the payees in their order, and then change to ourselves alone: none or a few
+// outputs. A sweep and a cancellation have one output, which is that.
 func (r *Rules) checkOutputs(p *proven, pay chain.Payment, outputs []psbt.POutput) error {
 	pays, err := members(pay)
 	if err != nil {
@@ -217,16 +220,18 @@ func (r *Rules) checkOutputs(p *proven, pay chain.Payment, outputs []psbt.POutpu
 	}
 	rest := p.tx.TxOut[len(wanted):]
 	switch {
-	case len(rest) > 1:
-		return fmt.Errorf("output %d: no payment asks for it", len(wanted)+1)
+	case len(rest) > maxChange, len(rest) > 1 && len(wanted) == 0:
+		return fmt.Errorf("output %d: no payment asks for it", len(p.tx.TxOut)-1)
 	case len(rest) == 0 && len(wanted) == 0:
 		return fmt.Errorf("outputs: none, where a %s returns its coins to us", pay.Purpose)
 	case len(rest) == 0:
 		return nil
 	}
 	p.change = true
-	if err := r.checkChange(rest[0], &outputs[len(wanted)]); err != nil {
-		return fmt.Errorf("change: %w", err)
+	for i := range rest {
+		if err := r.checkChange(rest[i], &outputs[len(wanted)+i]); err != nil {
+			return fmt.Errorf("output %d: change: %w", len(wanted)+i, err)
+		}
 	}
 	if pay.Purpose == chain.Sweep {
 		return r.checkSweep(rest[0], pay)

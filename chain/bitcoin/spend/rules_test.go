@@ -40,6 +40,16 @@ func TestThiefGetsNothing(t *testing.T) {
 	require.NoError(t, err)
 	strange := w.coin(w.own(network.P2WPKH, 0, 3), 1_000_000, 5)
 	strange.Own.Script = thief.Script
+	more := func(p *psbt.Packet, count int, amount int64) { // outputs of change
+		own := w.own(network.P2WPKH, network.Internal, 4)
+		for range count {
+			p.UnsignedTx.AddTxOut(wire.NewTxOut(amount, own.Script))
+			p.Outputs = append(p.Outputs, output(own))
+			p.UnsignedTx.TxOut[2].Value -= amount + 1_000
+		}
+	}
+	_, err = w.rules.Digests(altered(t, good, func(p *psbt.Packet) { more(p, 3, 100_000) }))
+	require.NoError(t, err, "change in four parts")
 	for _, c := range []struct {
 		name  string
 		alter func(*psbt.Packet)
@@ -92,12 +102,18 @@ func TestThiefGetsNothing(t *testing.T) {
 		{"two keys for a coin", func(p *psbt.Packet) {
 			p.Inputs[0].Bip32Derivation = append(p.Inputs[0].Bip32Derivation, derivation(w.own(network.P2WPKH, 0, 8))...)
 		}, "input 0: key: "},
-		{"an output more", func(p *psbt.Packet) { p.UnsignedTx.AddTxOut(wire.NewTxOut(1_000, thief.Script)) }, "output 3: no payment asks for it"},
-		{"a second change", func(p *psbt.Packet) {
-			own := w.own(network.P2WPKH, network.Internal, 4)
-			p.UnsignedTx.AddTxOut(wire.NewTxOut(10_000, own.Script))
-			p.Outputs = append(p.Outputs, output(own))
-		}, "output 3: no payment asks for it"},
+		{"an output more", func(p *psbt.Packet) { p.UnsignedTx.AddTxOut(wire.NewTxOut(1_000, thief.Script)) }, "output 3: change: to: it is no script of our accounts"},
+		{"a stranger's output between change", func(p *psbt.Packet) {
+			more(p, 2, 100_000)
+			p.UnsignedTx.TxOut[3].PkScript = thief.Script
+		}, "output 3: change: to: it is no script of our accounts"},
+		{"dust between change", func(p *psbt.Packet) { more(p, 2, 1) }, "output 3: change: amount: 1 satoshi"},
+		{"further change to a user's address", func(p *psbt.Packet) {
+			own := w.own(network.P2WPKH, network.External, 4)
+			more(p, 1, 100_000)
+			p.UnsignedTx.TxOut[3].PkScript, p.Outputs[3] = own.Script, output(own)
+		}, "output 3: change: to: it is on branch 0, not on 1"},
+		{"change in five parts", func(p *psbt.Packet) { more(p, 4, 100_000) }, "output 6: no payment asks for it"},
 		{"data in place of change", func(p *psbt.Packet) {
 			p.UnsignedTx.TxOut[2].PkScript = append([]byte{txscript.OP_RETURN, 4}, "data"...)
 		}, "change: to: it is no script of our accounts"},
@@ -128,7 +144,7 @@ func TestOtherOrdersGetNothing(t *testing.T) {
 		{"another form of the anchor", func(o *chain.Order) { o.Slot.Coin = "0" + o.Slot.Coin }, "must be TXID:NUMBER"},
 		{"a branch", func(o *chain.Order) { o.Slot.Branch = 1 }, "branch: "},
 		{"another order of the payees", func(o *chain.Order) { slices.Reverse(o.Payment.Members) }, "output 0: to: "},
-		{"a payment less", func(o *chain.Order) { o.Payment = batch(o.Payment.Members[:1]...) }, "output 2: no payment asks for it"},
+		{"a payment less", func(o *chain.Order) { o.Payment = batch(o.Payment.Members[:1]...) }, "output 1: change: to: it is no script of our accounts"},
 		{"a payment more", func(o *chain.Order) { o.Payment = batch(append(o.Payment.Members, o.Payment.Members[0])...) }, "output 2: to: "},
 		{"another sum", func(o *chain.Order) { o.Payment.Amount = chain.NewAmount(5) }, "amount: 5, and its members' sum is 3000000"},
 		{"no members", func(o *chain.Order) { o.Payment.Members = nil }, "members: a batch must have some"},
@@ -136,9 +152,10 @@ func TestOtherOrdersGetNothing(t *testing.T) {
 		{"a batch in a batch", func(o *chain.Order) { o.Payment.Members[0].Purpose = chain.Batch }, "purpose: \"batch\" does not exist"},
 		{"another asset", func(o *chain.Order) { o.Payment.Members[0].Asset = "x" }, "asset: "},
 		{"a label", func(o *chain.Order) { o.Payment.Members[0].Label = "x" }, "not a usable label"},
+		{"a batch's own ceiling", func(o *chain.Order) { o.Payment.MaxFee = chain.NewAmount(uint64(d.Fee - 1)) }, "of payment 0"},
 		{"a payment's own ceiling", func(o *chain.Order) { o.Payment.Members[1].MaxFee = chain.NewAmount(uint64(d.Fee / 3)) }, "satoshi of payment 2 are over its"},
-		{"a cancellation", func(o *chain.Order) { o.Payment = chain.Payment{Purpose: chain.Cancel} }, "output 1: no payment asks for it"},
-		{"a sweep", func(o *chain.Order) { o.Payment = chain.Payment{Purpose: chain.Sweep} }, "output 1: no payment asks for it"},
+		{"a cancellation", func(o *chain.Order) { o.Payment = chain.Payment{Purpose: chain.Cancel} }, "output 2: no payment asks for it"},
+		{"a sweep", func(o *chain.Order) { o.Payment = chain.Payment{Purpose: chain.Sweep} }, "output 2: no payment asks for it"},
 		{"a coin for gas", func(o *chain.Order) { o.Payment = chain.Payment{Purpose: chain.Gas} }, "purpose: \"gas\" does not exist"},
 		{"no transaction", func(o *chain.Order) { o.Unsigned = nil }, "decoding the transaction"},
 		{"more bytes", func(o *chain.Order) { o.Unsigned = append(o.Unsigned, 0) }, "1 bytes follow it"},

@@ -43,8 +43,8 @@ func inputWeight(kind network.Kind) int64 {
 // vbytes are a weight's virtual bytes, rounded up as nodes do.
 func vbytes(weight int64) int64 { return (weight + weightPerVByte - 1) / weightPerVByte }
 
-// sizeOf is the virtual size of a signed transaction.
-func sizeOf(tx *wire.MsgTx) int64 {
+// SizeOf is the virtual size of a signed transaction.
+func SizeOf(tx *wire.MsgTx) int64 {
 	stripped := int64(tx.SerializeSizeStripped())
 	return vbytes((weightPerVByte-1)*stripped + int64(tx.SerializeSize()))
 }

@@ -1,0 +1,167 @@
+package bitcoin
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/btcsuite/btcd/wire/v2"
+
+	"gatewayd/chain"
+	"gatewayd/chain/bitcoin/spend"
+	"gatewayd/chain/quorum"
+)
+
+// codeInChain is a node's answer that a block has the transaction.
+const codeInChain = -27
+
+// knownTexts are answers of nodes that have the transaction, conflictTexts those of nodes that
+// replace no other by it. Lower case; of bitcoind, litecoind and btcd.
+var (
+	knownTexts    = []string{"txn-already-in-mempool", "txn-already-known", "already have transaction", "transaction already exists", "already in block chain", "already in utxo set"}
+	conflictTexts = []string{"txn-mempool-conflict", "output already spent in mempool"}
+)
+
+// Broadcast sends the bytes of attempts to all nodes. An error is nil when one of the nodes has the
+// transaction. Otherwise it contains each node's answer: a chain.Refusal if a majority refuses it.
+// Neither decides anything. That inputs are missing or spent, or that another transaction spends
+// them, is a refusal too: the other may be an attempt of the same slot.
+func (c *Chain) Broadcast(ctx context.Context, attempts []chain.Attempt) []error {
+	c = c.current()
+	errs := make([]error, len(attempts))
+	for i, a := range attempts {
+		if _, err := readAttempt(a); err != nil {
+			errs[i] = fmt.Errorf("broadcasting: %w", err)
+		}
+	}
+	question := func(ctx context.Context, n *node) ([]error, error) {
+		said := make([]error, len(attempts))
+		for i, a := range attempts {
+			if errs[i] == nil {
+				said[i] = n.send(ctx, a)
+			}
+		}
+		return said, nil
+	}
+	answers, faults := quorum.Good(quorum.All(ctx, c.nodes, question))
+	for i, a := range attempts {
+		if errs[i] != nil {
+			continue
+		}
+		said := slices.Clone(faults)
+		for _, answer := range answers {
+			said = append(said, answer.Value[i])
+		}
+		if !slices.Contains(said, nil) {
+			errs[i] = fmt.Errorf("broadcasting %s: %w", a.Hash, refusedBy(said, c.majority()))
+		}
+	}
+	return errs
+}
+
+// maxRefusals bounds how many nodes' texts a refusal contains.
+const maxRefusals = 3
+
+// refusedBy is a chain.Refusal if a majority of the nodes refuses a transaction.
+func refusedBy(said []error, majority int) error {
+	var words []string
+	for _, err := range said {
+		var r refusedSend
+		if errors.As(err, &r) {
+			words = append(words, r.Error())
+		}
+	}
+	if len(words) < majority {
+		return unavailable(said)
+	}
+	return chain.Refusal{Text: strings.Join(words[:min(len(words), maxRefusals)], "; ")}
+}
+
+// refusedSend is one node's refusal to take a transaction.
+type refusedSend struct {
+	node string
+	why  *refusal
+}
+
+func (r refusedSend) Error() string { return r.node + ": " + r.why.Error() }
+
+// send is nil when the node has the transaction.
+func (n *node) send(ctx context.Context, a chain.Attempt) error {
+	var got string
+	err := n.call(ctx, &got, "sendrawtransaction", hex.EncodeToString(a.Raw))
+	var why *refusal
+	switch {
+	case err == nil && got != a.Hash:
+		return fmt.Errorf("%s: it took other bytes: it answers the hash %s", n.name, printable(got))
+	case err == nil, hasCode(err, codeInChain):
+		return nil
+	case !errors.As(err, &why):
+		return err
+	case contains(why, knownTexts):
+		return nil
+	}
+	if contains(why, conflictTexts) {
+		n.keeps.Store(true)
+	}
+	return refusedSend{n.name, why}
+}
+
+func contains(r *refusal, texts []string) bool {
+	text := strings.ToLower(r.Message)
+	return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(text, t) })
+}
+
+// margin is the part of an offer by which blocks must ask for more before it is replaced.
+const margin = 4
+
+// Underpriced reports whether an attempt waits because blocks ask for more than it offers, by a
+// margin and below the ceiling. It waits at a node whose pool has it, or no spender of its coin at
+// all: pools drop and refuse what offers too little. Nodes that were seen to keep the first of two
+// transactions do not count, because a replacement does not reach their pools.
+func (c *Chain) Underpriced(ctx context.Context, slot chain.Slot, a chain.Attempt) (bool, error) {
+	c = c.current()
+	tx, err := readAttempt(a)
+	if err == nil && tx.TxIn[0].PreviousOutPoint.String() != slot.Coin {
+		err = fmt.Errorf("it spends %s first, not %s", tx.TxIn[0].PreviousOutPoint, slot.Coin)
+	}
+	if err != nil {
+		return false, fmt.Errorf("asking for attempt %s: %w", a.Hash, err)
+	}
+	question := func(ctx context.Context, n *node) (bool, error) { return n.waits(ctx, tx) }
+	waits := func(a answer[bool]) bool { return a.Err == nil && a.Value && !a.Node.keeps.Load() }
+	answers := quorum.Ask(ctx, c.nodes, question, func(list []answer[bool]) bool { return slices.ContainsFunc(list, waits) })
+	good, faults := quorum.Good(answers)
+	if len(good) == 0 {
+		return false, fmt.Errorf("asking for attempt %s: %w", a.Hash, unavailable(faults))
+	}
+	if !slices.ContainsFunc(good, waits) {
+		return false, nil
+	}
+	asked, err := c.offer(ctx, true)
+	if err != nil {
+		return false, err
+	}
+	offered := spend.RateOf(int64(a.FeeCap.Uint256().Uint64()), spend.SizeOf(tx))
+	return offered+offered/margin < asked, nil
+}
+
+// waits reports whether the node's pool has a transaction, or nothing that spends its first coin.
+func (n *node) waits(ctx context.Context, tx *wire.MsgTx) (bool, error) {
+	hash, coin := tx.TxHash().String(), tx.TxIn[0].PreviousOutPoint
+	var shown struct {
+		Hash  string `json:"txid"`
+		Block string `json:"blockhash"`
+	}
+	err := n.call(ctx, &shown, "getrawtransaction", hash, 1)
+	if !refused(err) {
+		return err == nil && shown.Hash == hash && shown.Block == "", err
+	}
+	var unspent *struct {
+		Confirmations int64 `json:"confirmations"`
+	}
+	err = n.call(ctx, &unspent, "gettxout", coin.Hash.String(), coin.Index, true)
+	return unspent != nil && unspent.Confirmations > 0, err
+}
