@@ -113,6 +113,10 @@ func (d *Daemon) open(ctx context.Context) (err error) {
 	watch := records.NewWatch(d.store)
 	rules := map[chain.ID]chain.Rules{}
 	for _, c := range cfg.Chains() {
+		c, err := d.withAccount(ctx, c)
+		if err != nil {
+			return err
+		}
 		adapter, err := c.Timed(d.deps.Operators.Metrics.NodeCalls(string(c.ID))).Open(watch, log)
 		if err != nil {
 			return fmt.Errorf("chain %s: %w", c.ID, err)
@@ -279,7 +283,21 @@ func (d *Daemon) storeNetworks(ctx context.Context, cfg config.Config) ([]record
 	if err != nil {
 		return nil, err
 	}
+	keys := map[chain.ID]signer.DepositKey{}
+	for _, c := range cfg.Chains() {
+		if c.Coins == "" {
+			continue
+		}
+		if keys[c.ID], err = d.signer.DepositKey(ctx, c.ID); err != nil {
+			return nil, fmt.Errorf("asking the signer for the account of %s: %w", c.ID, err)
+		}
+	}
 	err = d.Store.Update(ctx, func(tx *records.Tx) error {
+		if len(keys) > 0 {
+			if err := records.NoteReport(tx, operator.AccountKeys, keys); err != nil {
+				return err
+			}
+		}
 		for i, n := range networks {
 			for _, a := range lists[i] {
 				if err := tx.Accounts().Ensure(a.Account); err != nil {
