@@ -141,7 +141,11 @@ func (n Network) checkTokens(source Chain) (faults []error) {
 			faults = append(faults, fmt.Errorf("%s: asset %s serves two tokens of type %d", n.Name, t.Asset, t.Type))
 		}
 		seen[t.Token], assets[key] = true, true
-		if err := errors.Join(t.Check(), source.checkToken(t)); err != nil {
+		err := source.checkToken(t)
+		if err == nil {
+			err = t.Check()
+		}
+		if err != nil {
 			faults = append(faults, fmt.Errorf("%s token %s: %w", n.Name, t.Token, err))
 		}
 	}
