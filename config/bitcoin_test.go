@@ -39,7 +39,8 @@ func TestCoinChain(t *testing.T) {
 	k, ok := cfg.Chain("btc")
 	require.True(t, ok)
 	require.Equal(t, []any{"bitcoin", true, uint8(8), uint32(0), 1}, []any{k.Kind, k.Source, k.Decimals, k.CoinType, k.Accounts})
-	require.EqualValues(t, 8, cfg.NetworkRecord(cfg.Networks[1]).CoinDecimals)
+	record := cfg.NetworkRecord(cfg.Networks[1])
+	require.EqualValues(t, 8, record.CoinDecimals)
 	source := func(n Network) (list []string) {
 		for _, a := range cfg.OwnAccounts(n) {
 			if a.Chain == n.Source {
