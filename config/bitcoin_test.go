@@ -54,6 +54,9 @@ func TestCoinChain(t *testing.T) {
 	require.Equal(t, "m/84'/0'/0'/0/9", k.DepositPath(9))
 	require.Contains(t, cfg.AssetAmount("btc", chain.Native, chain.NewAmount(250_000_000)), "2.5 ")
 
+	require.Equal(t, "has 5 native", cfg.InWholeUnits("has 5 native"), "of which of two coins it does not name")
+	require.NotEqual(t, "has 5 native", liveConfig().InWholeUnits("has 5 native"))
+
 	text, err := cfg.Show()
 	require.NoError(t, err)
 	require.Contains(t, string(text), "network: bitcoin")
