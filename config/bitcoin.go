@@ -36,7 +36,7 @@ func (k AccountKey) AccountKey(string) (keystore.ExtendedPublicKey, error) {
 
 // bitcoinChain is a chain of Bitcoin or its kin. All its addresses are of one account.
 func bitcoinChain(b bitcoin.Config) Chain {
-	k := Chain{ID: b.ID, Kind: "bitcoin", Network: b.Network, Source: true, Accounts: 1, OnDemand: b.OnDemand, Decimals: bitcoin.CoinDecimals, Nodes: b.Nodes, Settings: b}
+	k := Chain{ID: b.ID, Kind: "bitcoin", Network: b.Network, Source: true, NoSenders: true, Accounts: 1, OnDemand: b.OnDemand, Decimals: bitcoin.CoinDecimals, Nodes: b.Nodes, Settings: b}
 	if of := network.Named(b.Network); of != nil { // Check refuses others
 		k.CoinType = of.CoinType
 		k.Coins = wallet.CoinPaths(b.AccountPath())

@@ -41,6 +41,7 @@ func TestCoinChain(t *testing.T) {
 	require.Equal(t, []any{"bitcoin", true, uint8(8), uint32(0), 1}, []any{k.Kind, k.Source, k.Decimals, k.CoinType, k.Accounts})
 	record := cfg.NetworkRecord(cfg.Networks[1])
 	require.EqualValues(t, 8, record.CoinDecimals)
+	require.True(t, record.NoSenders, "what comes to the pool is funding")
 	source := func(n Network) (list []string) {
 		for _, a := range cfg.OwnAccounts(n) {
 			if a.Chain == n.Source {

@@ -299,6 +299,9 @@ func (d *Daemon) storeNetworks(ctx context.Context, cfg config.Config) ([]record
 			}
 		}
 		for i, n := range networks {
+			if err := checkPool(tx, cfg, n.Source); err != nil {
+				return err
+			}
 			for _, a := range lists[i] {
 				if err := tx.Accounts().Ensure(a.Account); err != nil {
 					return fmt.Errorf("account %s: %w (was the database created with another wallet?)", a.Account.Account, err)
@@ -311,6 +314,22 @@ func (d *Daemon) storeNetworks(ctx context.Context, cfg config.Config) ([]record
 		return nil
 	})
 	return networks, err
+}
+
+// checkPool refuses another account on a ledger of coins than the one whose coins the records have:
+// the signer could not spend these.
+func checkPool(tx *records.Tx, cfg config.Config, id chain.ID) error {
+	c, _ := cfg.Chain(id)
+	if c.Coins == "" {
+		return nil
+	}
+	known, err := tx.Accounts().List(id, records.KindHot)
+	for _, a := range known {
+		if a.KeyPath != c.Coins.Pool() {
+			return fmt.Errorf("chain %s: network and addresses must not change: the coins in the records belong to the account of %s, not to %s", id, a.KeyPath, c.Coins)
+		}
+	}
+	return err
 }
 
 // newGateway makes the server for wallets. It needs no lease: what it writes, the databases of

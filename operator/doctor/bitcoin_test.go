@@ -94,7 +94,14 @@ func TestCoinGateway(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1) // the daemon's one answer
 	go func() { ended <- d.Run(ctx) }()
-	defer func() { stop(); require.NoError(t, <-ended) }()
+	defer func() {
+		stop()
+		require.NoError(t, <-ended)
+		d.Close()
+		cfg.Bitcoin[0].Addresses = "p2tr"
+		_, err = daemon.New(t.Context(), cfg, daemon.Dependencies{Keys: keys, Log: log})
+		require.ErrorContains(t, err, "network and addresses must not change: the coins in the records belong to the account of m/84'/1'/0'/1/0")
+	}()
 	require.NoError(t, d.Gateway.Ready(t.Context()))
 
 	user := far.Address("user")
@@ -153,6 +160,7 @@ func TestCoinGateway(t *testing.T) {
 		require.True(t, found[what].OK, "%s: %v", what, found)
 		require.Contains(t, found[what].Found, want, what)
 	}
+	require.True(t, found["chain ltc node 1 (HOST) replacement"].Warning)
 	hot := found["network ltc token LTC-000 hot account"]
 	require.False(t, hot.OK)
 	require.Equal(t, "0 LTC", hot.Found)
@@ -188,9 +196,11 @@ func TestCoinNodes(t *testing.T) {
 	d = &Doctor{Now: func() time.Time { return time.Unix(1_800_000_000, 0) }}
 	d.coinNode(cfg.Bitcoin[0], bitcoin.Report{Node: "node 1", HeadTime: time.Unix(1_800_000_000, 0).Add(-4 * time.Hour)})
 	d.coinNode(cfg.Bitcoin[0], bitcoin.Report{Node: "node 2", HeadTime: time.Unix(1_800_000_000, 0).Add(-2 * time.Hour)})
+	d.coinNode(cfg.Bitcoin[0], bitcoin.Report{Node: "node 3", Software: "/Satoshi:30.0.0/"})
 	stale := findings(Report{Findings: d.Findings})
 	require.False(t, stale["chain ltc node 1 clock"].OK)
 	require.True(t, stale["chain ltc node 2 clock"].OK, "two hours without a block are usual")
+	require.Contains(t, stale["chain ltc node 3 replacement"].Found, "not known")
 }
 
 var nodeHost = regexp.MustCompile(`\(127\.0\.0\.1:\d+\)`)
