@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,13 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/btcsuite/btcd/address/v2"
 	"github.com/sirupsen/logrus"
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
 	"gatewayd/chain/bitcoin"
-	"gatewayd/chain/bitcoin/network"
 	"gatewayd/config"
 	"gatewayd/daemon"
 	"gatewayd/internal/testing/bitcointest"
@@ -25,7 +22,6 @@ import (
 	"gatewayd/operator"
 	"gatewayd/records"
 	"gatewayd/wallet"
-	"gatewayd/watcher"
 )
 
 // exchange is an exchange chain in memory.
@@ -38,7 +34,11 @@ func (e exchange) Open(config.Accounts, logrus.FieldLogger) (config.Adapter, err
 	return e, nil
 }
 
-const coinToken = "tti_5649544520544f4b454e6e40"
+const (
+	coinToken     = "tti_5649544520544f4b454e6e40"
+	ourMnemonic   = "test test test test test test test test test test test junk"
+	minerMnemonic = "abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about"
+)
 
 // coinGateway is a gateway of Litecoin with a node of its own.
 func coinGateway(t *testing.T) (cfg config.Config, node *bitcointest.Node, far *chaintest.Chain) {
@@ -48,17 +48,11 @@ func coinGateway(t *testing.T) (cfg config.Config, node *bitcointest.Node, far *
 	node, err := bitcointest.Start(starting, bitcointest.Config{Kind: bitcointest.Litecoind})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, node.Close()) })
-	miner, err := bitcointest.NewWallet("miner")
-	require.NoError(t, err)
-	to, _ := network.Named(bitcointest.LitecoinNetwork).Of(miner.Script())
-	_, err = node.Mine(10, to.Text)
-	require.NoError(t, err)
-
 	far = chaintest.New(chaintest.Config{ID: "far", Finality: 3, Linked: true, Now: time.Now})
 	far.Own(far.Address(wallet.GatewayPath(0)))
 	far.Endow(far.Address(wallet.GatewayPath(0)), coinToken, chain.NewAmount(1_000_000_000))
 	cfg = config.Config{
-		Data: t.TempDir(), Watcher: watcher.Config{Poll: 20 * time.Millisecond},
+		Data:    t.TempDir(),
 		Bitcoin: []bitcoin.Config{{ID: "ltc", Network: bitcointest.LitecoinNetwork, Nodes: []string{node.URL()}, OnDemand: true, Confirmations: 2}},
 		Linked:  []config.Chain{{ID: "far", Kind: "memory", Settings: exchange{far}}},
 		Networks: []config.Network{{
@@ -70,9 +64,11 @@ func coinGateway(t *testing.T) (cfg config.Config, node *bitcointest.Node, far *
 			}},
 		}},
 	}
-	cfg.Gateway.Listen = "127.0.0.1:0"
+	cfg.Gateway.Listen, cfg.Watcher.Poll = "127.0.0.1:0", 20*time.Millisecond
 	cfg.Fill()
 	require.NoError(t, cfg.Check())
+	_, err = node.Mine(10, addressAt(t, cfg, minerMnemonic, "m/84'/1'/0'/0/0"))
+	require.NoError(t, err)
 	return cfg, node, far
 }
 
@@ -84,7 +80,7 @@ func TestCoinGateway(t *testing.T) {
 	before := findings(Run(t.Context(), cfg, func(string) string { return "" }, nil))
 	require.True(t, before["chain ltc node 1 (HOST) network"].OK, before)
 
-	keys, err := wallet.FromMnemonic("test test test test test test test test test test test junk")
+	keys, err := wallet.FromMnemonic(ourMnemonic)
 	require.NoError(t, err)
 	log := logrus.New()
 	log.SetOutput(t.Output())
@@ -124,7 +120,7 @@ func TestCoinGateway(t *testing.T) {
 		LabelName                            *string
 	}
 	ask("deposit-info", &deposit)
-	require.Equal(t, addressAt(t, keys, "m/84'/1'/0'", 0, 0), deposit.DepositAddress)
+	require.Equal(t, addressAt(t, cfg, ourMnemonic, "m/84'/1'/0'/0/0"), deposit.DepositAddress)
 	require.Equal(t, "40000", deposit.MinimumDepositAmount)
 	require.Equal(t, 6, deposit.ConfirmationCount)
 	require.Nil(t, deposit.LabelName)
@@ -132,7 +128,7 @@ func TestCoinGateway(t *testing.T) {
 	ask("meta-info", &meta)
 	require.Zero(t, meta.Type)
 
-	pool := addressAt(t, keys, "m/84'/1'/0'", 1, 0)
+	pool := addressAt(t, cfg, ourMnemonic, "m/84'/1'/0'/1/0")
 	networks := d.Networks
 	require.Equal(t, []string{pool}, networks[0].Hots)
 	require.Empty(t, networks[0].Gas, "nothing is swept")
@@ -223,17 +219,13 @@ func sourceBalances(all []operator.Balance) (list []string) {
 	return list
 }
 
-// addressAt derives an address of BIP-84 by hand.
-func addressAt(t *testing.T, keys *wallet.Keys, account string, branch, index uint32) string {
+// addressAt is an address of the wallet of a mnemonic on the chain of a configuration.
+func addressAt(t *testing.T, cfg config.Config, mnemonic, path string) string {
 	t.Helper()
-	key, err := keys.AccountKey(account)
+	keys, err := wallet.FromMnemonic(mnemonic)
 	require.NoError(t, err)
-	below, err := key.Child(branch)
+	source, _ := cfg.Chain("ltc")
+	text, err := source.Account(keys, path)
 	require.NoError(t, err)
-	own, err := below.Child(index)
-	require.NoError(t, err)
-	public, _ := own.Bytes()
-	a, err := network.Named(bitcointest.LitecoinNetwork).Make(network.P2WPKH, address.Hash160(public))
-	require.NoError(t, err, hex.EncodeToString(public))
-	return a.Text
+	return text
 }
