@@ -64,13 +64,25 @@ func inUnits(a chain.Amount, asset string) string {
 // as the records have it.
 var amountText = regexp.MustCompile(`\b(\d+) (?:of )?(native|0x[0-9a-fA-F]{40}|tti_[0-9a-f]{24})\b`)
 
+// oneCoin reports whether the coins of all source chains have the same decimals.
+func (c Config) oneCoin() bool {
+	found := map[uint8]bool{}
+	for _, k := range c.Chains() {
+		if k.Source {
+			found[k.Decimals] = true
+		}
+	}
+	return len(found) < 2
+}
+
 // InWholeUnits converts the amounts in a text to whole units. Assets with unknown decimals do not
-// change.
+// change, nor does coin where chains differ in its decimals: the text names no chain with it.
 func (c Config) InWholeUnits(text string) string {
+	oneCoin := c.oneCoin()
 	return amountText.ReplaceAllStringFunc(text, func(found string) string {
 		m := amountText.FindStringSubmatch(found)
 		a, err := chain.ParseAmount(m[1])
-		if err != nil {
+		if err != nil || m[2] == string(chain.Native) && !oneCoin {
 			return found
 		}
 		for _, n := range c.Networks {

@@ -11,8 +11,10 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"gatewayd/chain"
+	"gatewayd/chain/bitcoin"
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/vite"
+	"gatewayd/wallet"
 )
 
 // Chain is one configured chain, of whatever kind. Which kinds there are, this file and signer.go
@@ -28,7 +30,9 @@ type Chain struct {
 	CoinType uint32 // of SLIP-44, which the keys of our accounts on a source chain are derived with
 	// transfers name no sender (policy.Network.NoSenders)
 	NoSenders bool
+	Coins     wallet.CoinPaths // of its only account, on a ledger of coins; empty elsewhere
 	Tokens    []chain.Asset
+	Network   string   // of Bitcoin and its kin, such as litecoin
 	ChainID   uint64   // of EIP-155; 0: it has none
 	Nodes     []string // URLs of the nodes that it is reached by; they may contain a key
 
@@ -55,6 +59,9 @@ func (c Config) Chains() (list []Chain) {
 			ID: e.ID, Kind: "ethereum", Source: true, Accounts: e.Accounts, Retired: e.Retired, OnDemand: e.OnDemand, Decimals: ethereum.CoinDecimals, CoinType: ethereum.CoinType,
 			Tokens: e.Tokens, ChainID: e.ChainID, Nodes: e.Nodes, MaxFeeGwei: e.MaxFeeGwei, Settings: e,
 		})
+	}
+	for _, b := range c.Bitcoin {
+		list = append(list, bitcoinChain(b))
 	}
 	for _, v := range c.Vite {
 		list = append(list, Chain{ID: v.ID, Kind: "vite", Accounts: v.Accounts, Retired: v.Retired, Nodes: v.Nodes, Settings: v})
@@ -85,6 +92,9 @@ func (c Chain) Timed(observe func(node, method string, took time.Duration)) Chai
 	case ethereum.Config:
 		s.Timed = observe
 		c.Settings = s
+	case bitcoin.Config:
+		s.Timed = observe
+		c.Settings = s
 	case vite.Config:
 		s.Timed = observe
 		c.Settings = s
@@ -102,6 +112,9 @@ func (c Chain) Open(ours Accounts, log logrus.FieldLogger) (Adapter, error) {
 	case ethereum.Config:
 		s.Log = log
 		return ethereum.New(s, ours)
+	case bitcoin.Config:
+		s.Log = log
+		return bitcoin.New(s, ours)
 	case vite.Config:
 		s.Log = log
 		return vite.New(s, ours)
@@ -112,13 +125,22 @@ func (c Chain) Open(ours Accounts, log logrus.FieldLogger) (Adapter, error) {
 }
 
 // Account is the address of the key at a derivation path on the chain.
-func (c Chain) Account(keys interface {
-	Address(path string) (string, error)
-}, path string) (string, error) {
-	if kind, ok := c.Settings.(LinkedAdapter); ok {
-		return kind.Account(path)
+func (c Chain) Account(keys PublicKeys, path string) (string, error) {
+	switch s := c.Settings.(type) {
+	case LinkedAdapter:
+		return s.Account(path)
+	case bitcoin.Config:
+		return c.coinAddress(s, keys, path)
 	}
 	return keys.Address(path)
+}
+
+// DepositPath is the path of the n-th user's deposit address on a source chain.
+func (c Chain) DepositPath(n uint32) string {
+	if c.Coins != "" {
+		return c.Coins.Deposit(n)
+	}
+	return wallet.SourcePaths(c.CoinType).Deposit(n)
 }
 
 // Chain is a configured chain by its id.
@@ -168,6 +190,7 @@ func (c Config) checkChains(add func(what string, err error)) map[chain.ID]Chain
 		add(name, k.Settings.Check())
 		add(name, CheckAccounts(k.Accounts))
 		add(name, k.checkRetired())
+		add(name, errors.Join(c.checkCoins(k)...))
 		known[k.ID] = k
 	}
 	if len(known) != len(all) {
@@ -206,6 +229,7 @@ func (c *Config) takingChains(next Config) {
 			}
 		}
 	}
+	c.takingBitcoin(next)
 	c.Vite = slices.Clone(c.Vite)
 	for i, v := range c.Vite {
 		for _, later := range next.Vite {

@@ -47,8 +47,8 @@ func TestColdAddress(t *testing.T) {
 // TestOneAssetHasOneColdAddress: tokens of one asset share what is hot.
 func TestOneAssetHasOneColdAddress(t *testing.T) {
 	n := Network{Name: "eth", Tokens: []Token{hotToken("tti_687d8a93915393b219212c73", 0), hotToken("tti_80f3751485e4e83456059473", 1)}}
-	require.Empty(t, n.checkTokens())
+	require.Empty(t, n.checkTokens(Chain{}))
 	n.Tokens[1].Cold = ""
-	require.Len(t, n.checkTokens(), 1)
-	require.ErrorContains(t, n.checkTokens()[0], "token tti_80f3751485e4e83456059473: cold: \"\" differs from")
+	require.Len(t, n.checkTokens(Chain{}), 1)
+	require.ErrorContains(t, n.checkTokens(Chain{})[0], "token tti_80f3751485e4e83456059473: cold: \"\" differs from")
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"gatewayd/chain"
+	"gatewayd/chain/bitcoin"
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/vite"
 	"gatewayd/gateway"
@@ -33,6 +34,7 @@ type Config struct {
 	Wallet    Wallet            `yaml:"wallet"`
 	Signer    Signer            `yaml:"signer"`
 	Ethereum  []ethereum.Config `yaml:"ethereum"`
+	Bitcoin   []bitcoin.Config  `yaml:"bitcoin"`
 	Vite      []vite.Config     `yaml:"vite"`
 	Embedded  *Embedded         `yaml:"embedded"`
 	Networks  []Network         `yaml:"networks"`
@@ -111,11 +113,13 @@ func (c *Config) Fill() {
 	}
 	for _, n := range c.Networks {
 		for i, text := range n.Funders {
-			if address, err := CanonicalAddress(text); err == nil { // Check names those that are none
+			if address, err := senderAddress(text); err == nil { // Check names those that are none
 				n.Funders[i] = address
 			}
 		}
+		source, _ := c.Chain(n.Source)
 		for i, t := range n.Tokens {
+			n.Tokens[i].Cold = source.canonicalCold(t.Cold)
 			if address, err := CanonicalAddress(string(t.Asset)); err == nil { // transfers name contracts so
 				n.Tokens[i].Asset = chain.Asset(address)
 			}

@@ -73,8 +73,16 @@ type Token struct {
 	Fee            records.Fee   `yaml:"fee"`
 }
 
-// CanonicalAddress is an address of either chain as transfers name their senders.
+// CanonicalAddress is an address of any ledger as the records have it.
 func CanonicalAddress(text string) (string, error) {
+	if address, ok := canonicalCoinAddress(text); ok {
+		return address, nil
+	}
+	return senderAddress(text)
+}
+
+// senderAddress is an address as transfers name their senders. Those of ledgers of coins name none.
+func senderAddress(text string) (string, error) {
 	if strings.HasPrefix(text, "0x") {
 		return ethereum.CanonicalAddress(text)
 	}
@@ -96,7 +104,7 @@ func (c Config) checkNetworks(chains map[chain.ID]Chain) error {
 		case paths[path]:
 			faults = append(faults, fmt.Errorf("%s: path %q is used twice", n.Name, n.Path))
 		case !chains[n.Source].Source || chains[n.Exchange].Source || chains[n.Exchange].ID == "":
-			faults = append(faults, fmt.Errorf("%s: source %q and exchange %q must be ids of the ethereum and vite lists", n.Name, n.Source, n.Exchange))
+			faults = append(faults, fmt.Errorf("%s: source %q and exchange %q must be ids, of the lists ethereum or bitcoin and vite", n.Name, n.Source, n.Exchange))
 		case sources[n.Source]:
 			faults = append(faults, fmt.Errorf("%s: source %q already serves another network", n.Name, n.Source))
 		case accounts[n.Account]:
@@ -104,21 +112,21 @@ func (c Config) checkNetworks(chains map[chain.ID]Chain) error {
 		}
 		sources[n.Source], accounts[n.Account], names[n.Name], paths[path] = true, true, true, true
 		faults = append(faults, n.checkFunders()...)
-		faults = append(faults, n.checkTokens()...)
+		faults = append(faults, n.checkTokens(chains[n.Source])...)
 	}
 	return errors.Join(faults...)
 }
 
 func (n Network) checkFunders() (faults []error) {
 	for _, text := range n.Funders {
-		if _, err := CanonicalAddress(text); err != nil {
+		if _, err := senderAddress(text); err != nil {
 			faults = append(faults, fmt.Errorf("%s: funders: %q is not an address: %w", n.Name, text, err))
 		}
 	}
 	return faults
 }
 
-func (n Network) checkTokens() (faults []error) {
+func (n Network) checkTokens(source Chain) (faults []error) {
 	seen, assets, colds := map[string]bool{}, map[string]bool{}, map[chain.Asset]string{}
 	for _, t := range n.Tokens {
 		if cold, known := colds[t.Asset]; known && cold != t.coldAddress() {
@@ -133,7 +141,11 @@ func (n Network) checkTokens() (faults []error) {
 			faults = append(faults, fmt.Errorf("%s: asset %s serves two tokens of type %d", n.Name, t.Asset, t.Type))
 		}
 		seen[t.Token], assets[key] = true, true
-		if err := t.Check(); err != nil {
+		err := source.checkToken(t)
+		if err == nil {
+			err = t.Check()
+		}
+		if err != nil {
 			faults = append(faults, fmt.Errorf("%s token %s: %w", n.Name, t.Token, err))
 		}
 	}
@@ -185,6 +197,9 @@ func (t Token) hotBounds() (least, most chain.Amount, err error) {
 
 // coldAddress is Cold as transfers name it; empty for none.
 func (t Token) coldAddress() string {
+	if address, ok := canonicalCoinAddress(t.Cold); ok { // checkToken requires that of its chain
+		return address
+	}
 	address, err := ethereum.CanonicalAddress(t.Cold)
 	if err != nil {
 		return ""
@@ -267,11 +282,15 @@ func (c Config) OwnAccounts(n Network) (list []OwnAccount) {
 	}
 	source, _ := c.Chain(n.Source)
 	exchange, _ := c.Chain(n.Exchange)
-	paths := wallet.SourcePaths(source.CoinType)
-	for i := range source.count() {
-		add(n.Source, records.KindHot, paths.Hot(i), slices.Contains(source.Retired, i))
+	if source.Coins != "" {
+		add(n.Source, records.KindHot, source.Coins.Pool(), false)
+	} else {
+		paths := wallet.SourcePaths(source.CoinType)
+		for i := range source.count() {
+			add(n.Source, records.KindHot, paths.Hot(i), slices.Contains(source.Retired, i))
+		}
+		add(n.Source, records.KindGas, paths.Gas(), false)
 	}
-	add(n.Source, records.KindGas, paths.Gas(), false)
 	for i := range exchange.count() {
 		add(n.Exchange, records.KindGateway, wallet.GatewayPathOf(n.Account, i), slices.Contains(exchange.Retired, i))
 	}

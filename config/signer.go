@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gatewayd/chain"
+	"gatewayd/chain/bitcoin"
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/vite"
 	"gatewayd/signer/checks"
@@ -92,6 +93,8 @@ func (c Chain) Rules() (chain.Rules, error) {
 	switch s := c.Settings.(type) {
 	case ethereum.Config:
 		return ethereum.NewSigningRules(s.Signing())
+	case bitcoin.Config:
+		return bitcoin.NewSigningRules(s), nil
 	case vite.Config:
 		return vite.NewSigningRules(s.Signing()), nil
 	}

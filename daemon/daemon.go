@@ -113,6 +113,10 @@ func (d *Daemon) open(ctx context.Context) (err error) {
 	watch := records.NewWatch(d.store)
 	rules := map[chain.ID]chain.Rules{}
 	for _, c := range cfg.Chains() {
+		c, err := d.withAccount(ctx, c)
+		if err != nil {
+			return err
+		}
 		adapter, err := c.Timed(d.deps.Operators.Metrics.NodeCalls(string(c.ID))).Open(watch, log)
 		if err != nil {
 			return fmt.Errorf("chain %s: %w", c.ID, err)
@@ -279,8 +283,25 @@ func (d *Daemon) storeNetworks(ctx context.Context, cfg config.Config) ([]record
 	if err != nil {
 		return nil, err
 	}
+	keys := map[chain.ID]signer.DepositKey{}
+	for _, c := range cfg.Chains() {
+		if c.Coins == "" {
+			continue
+		}
+		if keys[c.ID], err = d.signer.DepositKey(ctx, c.ID); err != nil {
+			return nil, fmt.Errorf("asking the signer for the account of %s: %w", c.ID, err)
+		}
+	}
 	err = d.Store.Update(ctx, func(tx *records.Tx) error {
+		if len(keys) > 0 {
+			if err := records.NoteReport(tx, operator.AccountKeys, keys); err != nil {
+				return err
+			}
+		}
 		for i, n := range networks {
+			if err := checkPool(tx, cfg, n.Source); err != nil {
+				return err
+			}
 			for _, a := range lists[i] {
 				if err := tx.Accounts().Ensure(a.Account); err != nil {
 					return fmt.Errorf("account %s: %w (was the database created with another wallet?)", a.Account.Account, err)
@@ -293,6 +314,22 @@ func (d *Daemon) storeNetworks(ctx context.Context, cfg config.Config) ([]record
 		return nil
 	})
 	return networks, err
+}
+
+// checkPool refuses another account on a ledger of coins than the one whose coins the records have:
+// the signer could not spend these.
+func checkPool(tx *records.Tx, cfg config.Config, id chain.ID) error {
+	c, _ := cfg.Chain(id)
+	if c.Coins == "" {
+		return nil
+	}
+	known, err := tx.Accounts().List(id, records.KindHot)
+	for _, a := range known {
+		if a.KeyPath != c.Coins.Pool() {
+			return fmt.Errorf("chain %s: network and addresses must not change: the coins in the records belong to the account of %s, not to %s", id, a.KeyPath, c.Coins)
+		}
+	}
+	return err
 }
 
 // newGateway makes the server for wallets. It needs no lease: what it writes, the databases of

@@ -13,6 +13,7 @@ import (
 	"gatewayd/records/signguard"
 	"gatewayd/signer"
 	"gatewayd/wallet"
+	"gatewayd/wallet/keystore"
 )
 
 // depositAddresses assigns the deposit addresses of a network. The signer stores the owner of each
@@ -53,15 +54,10 @@ func (a *depositAddresses) derive(ctx context.Context, owner string, index uint3
 
 // renew reads the public key again. newer is true when it is of another seed.
 func (a *depositAddresses) renew(ctx context.Context) (newer bool, err error) {
-	told, err := a.signer.DepositKey(ctx, a.source.ID)
-	if err != nil {
-		return false, fmt.Errorf("asking the signer for the deposit addresses of %s: %w", a.source.ID, err)
-	}
-	key, err := wallet.ParseDepositKey(told.Public, told.Chain)
+	key, err := depositKeyOf(ctx, a.signer, a.source.ID)
 	if err != nil {
 		return false, err
 	}
-	key.Seed = told.Seed
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	newer = a.key.Seed != key.Seed
@@ -69,11 +65,51 @@ func (a *depositAddresses) renew(ctx context.Context) (newer bool, err error) {
 	return newer, nil
 }
 
+// depositKeyOf asks a signer for the public key of a chain's deposit addresses.
+func depositKeyOf(ctx context.Context, s signer.Service, id chain.ID) (key wallet.DepositKey, err error) {
+	answer, err := s.DepositKey(ctx, id)
+	if err != nil {
+		return key, fmt.Errorf("asking the signer for the deposit addresses of %s: %w", id, err)
+	}
+	key, err = wallet.ParseDepositKey(answer.Public, answer.Chain)
+	key.Seed = answer.Seed
+	return key, err
+}
+
+// withAccount returns the chain with the public key of its account, of the keys here or of the
+// signer in another process. The key of another account than the chain's is an error: it would
+// derive other addresses than the signer does.
+func (d *Daemon) withAccount(ctx context.Context, c config.Chain) (config.Chain, error) {
+	switch {
+	case d.deps.Signer == nil:
+		return c.WithKeys(d.deps.Keys)
+	case c.Coins == "":
+		return c, nil
+	}
+	key, err := depositKeyOf(ctx, d.deps.Signer, c.ID)
+	if err != nil {
+		return c, err
+	}
+	public, path := publicKeys{key: key}, c.Coins.Pool()
+	ours, err := c.Account(public, path)
+	if err != nil {
+		return c, err
+	}
+	signers, err := d.deps.Signer.Accounts(ctx, c.ID, path)
+	if err != nil {
+		return c, fmt.Errorf("asking the signer for %s: %w", path, err)
+	}
+	if key.Seed != 0 || signers[0] != ours {
+		return c, fmt.Errorf("chain %s: the signer's public key is not that of %s: it derives %s at %s, and the signer %s", c.ID, c.Coins, ours, path, signers[0])
+	}
+	return c.WithKeys(public)
+}
+
 func (a *depositAddresses) deriveOnce(ctx context.Context, owner string, index uint32) (address, path string, err error) {
 	a.mu.Lock()
 	key := a.key
 	a.mu.Unlock()
-	path = wallet.SeedPath(key.Seed, wallet.SourcePaths(a.source.CoinType).Deposit(index))
+	path = wallet.SeedPath(key.Seed, a.source.DepositPath(index))
 	ours, err := a.source.Account(publicKeys{key, index}, path)
 	if err != nil {
 		return "", "", err
@@ -97,6 +133,11 @@ type publicKeys struct {
 // Address is the deposit address.
 func (k publicKeys) Address(string) (string, error) { return k.key.Address(k.index) }
 
+// AccountKey is that of the deposit addresses, on a ledger of coins that of all addresses.
+func (k publicKeys) AccountKey(string) (keystore.ExtendedPublicKey, error) {
+	return k.key.AccountKey(), nil
+}
+
 // OwnDeposit reports whether an address is the one of an index, of the first seed or a successor.
 func OwnDeposit(keys Keys, cfg config.Config, id chain.ID, index uint32, address string) (bool, error) {
 	on, ok := cfg.Chain(id)
@@ -104,7 +145,7 @@ func OwnDeposit(keys Keys, cfg config.Config, id chain.ID, index uint32, address
 		return false, errNoChain
 	}
 	for seed := range seedsOf(keys) {
-		own, err := on.Account(keys, wallet.SeedPath(seed, wallet.SourcePaths(on.CoinType).Deposit(index)))
+		own, err := on.Account(keys, wallet.SeedPath(seed, on.DepositPath(index)))
 		if err != nil || own == address {
 			return err == nil, err
 		}

@@ -30,27 +30,27 @@ type Proofs struct {
 	paths    atomic.Pointer[map[accountPath]bool]
 	chains   map[chain.ID]config.Adapter
 	policy   atomic.Pointer[config.Policy]
-	keys     addresses
+	keys     config.PublicKeys
 
 	unprovable atomic.Pointer[map[chain.ID]string]
 	log        logrus.FieldLogger
 	closers    []func()
 }
 
-// addresses derive an account of ours on a chain.
-type addresses interface {
-	Address(path string) (string, error)
-}
-
 // NewProofs connects to nothing yet. Its nodes, tokens, fees and depths are those of the signer's
 // own configuration.
-func NewProofs(cfg config.Config, keys addresses, guard *signguard.Guard, log logrus.FieldLogger) (*Proofs, error) {
+func NewProofs(cfg config.Config, keys config.PublicKeys, guard *signguard.Guard, log logrus.FieldLogger) (*Proofs, error) {
 	p := &Proofs{Ledgers: map[chain.ID]signer.Ledger{}, chains: map[chain.ID]config.Adapter{}, keys: keys, log: log}
 	if err := p.Take(cfg); err != nil {
 		return nil, err
 	}
 	readers := map[chain.ID]cause.Reader{}
 	for _, c := range cfg.Chains() {
+		c, err := c.WithKeys(keys)
+		if err != nil {
+			p.Close()
+			return nil, err
+		}
 		adapter, err := c.Open(watched{guard, &p.accounts}, log)
 		if err != nil {
 			p.Close()
@@ -200,7 +200,7 @@ func (p *Proofs) Close() {
 
 // accountsOf derives the configured accounts of every network. Accounts that pay on the source
 // chain, or did, distinguish users by labels.
-func accountsOf(cfg config.Config, keys addresses) (list []cause.Account, err error) {
+func accountsOf(cfg config.Config, keys config.PublicKeys) (list []cause.Account, err error) {
 	kinds := map[records.AccountKind]cause.Kind{records.KindHot: cause.Hot, records.KindGas: cause.Gas, records.KindGateway: cause.Gateway}
 	for _, n := range cfg.Networks {
 		for _, a := range cfg.OwnAccounts(n) {

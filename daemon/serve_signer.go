@@ -123,7 +123,7 @@ func OpenGuard(ctx context.Context, cfg config.Config) (guard *signguard.Guard, 
 }
 
 func serveSigner(ctx context.Context, cfg *config.Config, guard *signguard.Guard, l *signerListener, w Dependencies) error {
-	rules, err := signingRules(*cfg)
+	rules, err := signingRules(*cfg, w.Keys)
 	if err != nil {
 		return err
 	}
@@ -155,9 +155,13 @@ func serveSigner(ctx context.Context, cfg *config.Config, guard *signguard.Guard
 }
 
 // signingRules are those of every chain.
-func signingRules(cfg config.Config) (map[chain.ID]chain.Rules, error) {
+func signingRules(cfg config.Config, keys config.PublicKeys) (map[chain.ID]chain.Rules, error) {
 	rules := map[chain.ID]chain.Rules{}
 	for _, c := range cfg.Chains() {
+		c, err := c.WithKeys(keys)
+		if err != nil {
+			return nil, err
+		}
 		r, err := c.Rules()
 		if err != nil {
 			return nil, err

@@ -62,14 +62,22 @@ func (k signingKeys) Deposit(id chain.ID, index uint32) (string, error) {
 		return "", err
 	}
 	on, _ := k.chains(id)
-	return wallet.SeedPath(key.Seed, wallet.SourcePaths(on.CoinType).Deposit(index)), nil
+	return wallet.SeedPath(key.Seed, on.DepositPath(index)), nil
 }
 
-// DepositKey is the extended public key of a source chain's deposit addresses.
+// DepositKey is the extended public key of a source chain's deposit addresses; on a ledger of coins
+// of all addresses.
 func (k signingKeys) DepositKey(id chain.ID) (out signer.DepositKey, err error) {
 	on, ok := k.chains(id)
 	if !ok || !on.Source {
 		return out, errNoChain
+	}
+	if on.Coins != "" {
+		account, err := k.AccountKey(string(on.Coins))
+		if err == nil {
+			out.Public, out.Chain = account.Bytes()
+		}
+		return out, err
 	}
 	key, err := k.Keys.DepositKey(wallet.SourcePaths(on.CoinType))
 	if err == nil {

@@ -239,7 +239,7 @@ func (n *network) withdrawInfo(ctx context.Context, q query) (any, error) {
 	info := withdrawInfo{
 		MinimumWithdrawAmount: token.Policy.MinWithdraw, MaximumWithdrawAmount: token.Policy.MaxWithdraw, GatewayAddress: n.Gateway, LabelName: token.LabelName,
 	}
-	if batches := chain.CapabilitiesOf(n.source).Batches; token.Asset == chain.Native && batches != nil && batches.MaxBatch(chain.Native) > 1 {
+	if batches := chain.CapabilitiesOf(n.source).Batches; token.Asset == chain.Native && batches != nil && batches.MaxBatch(chain.Native) > 1 && batches.BatchTo(chain.Native) != "" {
 		info.NoticeMsg = n.texts.text(q.lang, "notice_withdraw_by_contract")
 	}
 	if info.MaximumWithdrawAmount.IsZero() {

@@ -293,8 +293,11 @@ func TestNewcomersOfADayAreCounted(t *testing.T) {
 type sharing struct {
 	ledger
 	chain.Batcher
-	coin int // payouts of coin in a transaction
+	coin     int    // payouts of coin in a transaction
+	contract string // that makes them; empty on a ledger of coins
 }
+
+func (s sharing) BatchTo(chain.Asset) string { return s.contract }
 
 func (s sharing) MaxBatch(asset chain.Asset) int {
 	if asset == chain.Native {
@@ -306,8 +309,9 @@ func (s sharing) MaxBatch(asset chain.Asset) int {
 // TestCoinThatContractsSend: users read that a contract pays them before they withdraw coin, and
 // nothing of it for tokens, whose payments everybody sees.
 func TestCoinThatContractsSend(t *testing.T) {
-	for coin, noticed := range map[int]bool{0: false, 50: true} {
-		r := setup(t, func(_ *Config, p *Parts) { p.Routes[0].Source = sharing{ledger: ledger{"0x"}, coin: coin} })
+	for shared, noticed := range map[sharing]bool{{contract: "0xc"}: false, {coin: 50, contract: "0xc"}: true, {coin: 50}: false} {
+		shared.ledger = ledger{"0x"}
+		r := setup(t, func(_ *Config, p *Parts) { p.Routes[0].Source = shared })
 		got := r.get(at(eth, "/withdraw-info", "tokenId", token, "walletAddress", alice))
 		require.Equal(t, noticed, strings.Contains(got.body, `"noticeMsg":"A contract pays this withdrawal.`), got.body)
 		require.NotContains(t, r.get(at(eth, "/withdraw-info", "tokenId", labelled, "walletAddress", alice)).body, "noticeMsg")

@@ -37,7 +37,7 @@ type Report struct {
 
 // Run compares everything once, blocks from a height on.
 func Run(ctx context.Context, d *Session, from uint64) (Report, error) {
-	chains, err := d.Chains()
+	chains, err := d.Chains(ctx)
 	if err != nil {
 		return Report{}, err
 	}

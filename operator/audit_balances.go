@@ -50,7 +50,7 @@ func AcceptShortage(ctx context.Context, d *Session, account, why string, w io.W
 		}
 		return err
 	}
-	chains, err := d.Chains()
+	chains, err := d.Chains(ctx)
 	if err == nil {
 		a := &audit{Session: d, chains: chains}
 		err = a.writeOff(AsOperator(ctx), account, why, w)

@@ -30,11 +30,15 @@ func Balances(ctx context.Context, d *Session) (list []Balance, err error) {
 	if err := d.Store.View(ctx, func(tx *records.Tx) (err error) { list, err = ownBalances(tx, d); return err }); err != nil {
 		return nil, err
 	}
+	open, err := d.Opener(ctx)
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var g errgroup.Group
 	for _, c := range d.Config.Chains() {
-		adapter, err := c.Open(nil, nil)
+		adapter, err := open(c)
 		if err != nil {
 			return nil, err
 		}

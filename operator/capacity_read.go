@@ -116,9 +116,13 @@ func (d *Session) Capacities(ctx context.Context) (map[ChannelID]Capacity, error
 	if err != nil {
 		return nil, err
 	}
+	open, err := d.Opener(ctx)
+	if err != nil {
+		return nil, err
+	}
 	all := map[ChannelID]Capacity{}
 	for _, c := range d.Config.Chains() {
-		adapter, err := c.Open(nil, nil)
+		adapter, err := open(c)
 		if err != nil {
 			return nil, err
 		}

@@ -50,15 +50,15 @@ func Remedy(k status.Kind) string {
 	case status.ChannelStopped:
 		return "`gatewayd channel list` shows the cause; the channel opens automatically once it is resolved"
 	case status.NoFunds:
-		return "send some to the account from an address in `funders`; a new gateway's channels open automatically once both sides have funds"
+		return "send some to the account from an address in `funders` (Bitcoin, Litecoin: from any); a new gateway's channels open automatically once both sides have funds"
 	case status.NoQuota:
 		return "stake VITE with the gateway's account as the beneficiary, or set pow: true; the channels then open automatically"
 	case status.NoCoin:
-		return "send coin to the account from an address in `funders`; pending payments are then paid automatically"
+		return "send coin to the account from an address in `funders` (Bitcoin, Litecoin: from any); pending payments are then paid automatically"
 	case status.PaymentRefused:
 		return "correct the node's setting named in the text (a cap of fees or gas, a full pool), or add a node that accepts the transaction; it is sent again with each block"
 	case status.FeesTooHigh, status.FeesHigh:
-		return "wait until fees fall, or raise the token's fee.ceiling or the chain's max_fee_gwei"
+		return "wait until fees fall, or raise the token's fee.ceiling or the chain's max_fee_gwei or max_fee_rate"
 	case status.FundsUnswept:
 		return "the next sweep delivers it (watcher.sweep); if that takes too long, keep a larger balance on the account, or coin on the gas account"
 	case status.PaymentsLate:

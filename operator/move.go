@@ -207,7 +207,7 @@ func destination(ctx context.Context, d *Session, p *records.Payment, from recor
 // checkFunds is an error unless the account has the amount in addition to what it owes and is
 // sending.
 func checkFunds(ctx context.Context, d *Session, p records.Payment) error {
-	chains, err := d.Chains()
+	chains, err := d.Chains(ctx)
 	if err != nil {
 		return err
 	}

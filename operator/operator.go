@@ -48,7 +48,7 @@ func (d *Session) Change(ctx context.Context, fn func(*records.Tx) error) error 
 
 // Bridge returns what orders and repairs work with, by the configuration of the session.
 func (d *Session) Bridge(ctx context.Context) (*Bridge, error) {
-	chains, err := d.Chains()
+	chains, err := d.Chains(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -59,11 +59,36 @@ func (d *Session) Bridge(ctx context.Context) (*Bridge, error) {
 	return &Bridge{Chains: chains, Networks: func() []records.Network { return networks }}, nil
 }
 
+// AccountKeys is the name of the report of the accounts' extended public keys, by chain.
+const AccountKeys = "account keys"
+
+// Opener returns what opens adapters with our accounts in the records.
+func (d *Session) Opener(ctx context.Context) (func(config.Chain) (config.Adapter, error), error) {
+	keys, watch := map[chain.ID]config.AccountKey{}, records.NewWatch(d.Store)
+	err := d.Store.View(ctx, func(tx *records.Tx) error {
+		_, _, err := records.ReadReport(tx, AccountKeys, &keys)
+		return err
+	})
+	return func(c config.Chain) (config.Adapter, error) {
+		if key, known := keys[c.ID]; known { // else no daemon has worked on it yet
+			var err error
+			if c, err = c.WithKeys(key); err != nil {
+				return nil, err
+			}
+		}
+		return c.Open(watch, nil)
+	}, err
+}
+
 // Chains are the configured chains. They read blocks and sign nothing.
-func (d *Session) Chains() (map[chain.ID]chain.Chain, error) {
-	chains, watch := map[chain.ID]chain.Chain{}, records.NewWatch(d.Store)
+func (d *Session) Chains(ctx context.Context) (map[chain.ID]chain.Chain, error) {
+	open, err := d.Opener(ctx)
+	if err != nil {
+		return nil, err
+	}
+	chains := map[chain.ID]chain.Chain{}
 	for _, c := range d.Config.Chains() {
-		adapter, err := c.Open(watch, nil)
+		adapter, err := open(c)
 		if err != nil {
 			return nil, err
 		}

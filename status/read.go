@@ -188,7 +188,7 @@ func waiting(tx *records.Tx, n records.Network, id chain.ID) (found []Condition,
 			c.Detail = fmt.Sprintf("account %s on %s holds too little coin for the fees of its payouts: top it up", w.Account, id)
 		case w.All:
 			c.Kind = FeesTooHigh
-			c.Detail = fmt.Sprintf("fees on %s are above the limits of payouts (fee.ceiling, max_fee_gwei): payouts continue when fees fall", id)
+			c.Detail = fmt.Sprintf("fees on %s are above the limits of payouts (fee.ceiling, max_fee_gwei or max_fee_rate): payouts continue when fees fall", id)
 		default:
 			c.Kind, c.Stops = FeesHigh, false
 			c.Detail = fmt.Sprintf("fees on %s are above the limits of %d payouts (fee.ceiling): they are sent when fees fall", id, w.Count)

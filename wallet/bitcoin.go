@@ -18,6 +18,25 @@ const (
 	taprootPrefix = "m/86'/" // BIP-86: P2TR without a script path
 )
 
+// CoinPaths are the paths below an account of Bitcoin or its kin, such as m/84'/0'/0'.
+type CoinPaths string
+
+// Pool is the address that pays and gets the change.
+func (p CoinPaths) Pool() string { return string(p) + "/1/0" }
+
+// Deposit is the n-th user's deposit address.
+func (p CoinPaths) Deposit(n uint32) string { return fmt.Sprintf("%s/0/%d", p, n) }
+
+// Parse reads a path below the account.
+func (p CoinPaths) Parse(path string) (branch, index uint32, err error) {
+	if rest, ok := strings.CutPrefix(path, string(p)+"/"); ok {
+		if n, err := fmt.Sscanf(rest, "%d/%d", &branch, &index); n == 2 && err == nil && path == fmt.Sprintf("%s/%d/%d", p, branch, index) {
+			return branch, index, nil
+		}
+	}
+	return 0, 0, fmt.Errorf("%w: %q is not below the account %s", ErrPath, path, p)
+}
+
 func isBitcoin(path string) bool {
 	return strings.HasPrefix(path, segwitPrefix) || strings.HasPrefix(path, taprootPrefix)
 }

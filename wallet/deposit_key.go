@@ -41,6 +41,9 @@ func newDepositKey(account keystore.ExtendedPublicKey) (DepositKey, error) {
 	return DepositKey{account: account, addresses: addresses}, err
 }
 
+// AccountKey is the extended public key of their account.
+func (k DepositKey) AccountKey() keystore.ExtendedPublicKey { return k.account }
+
 // Bytes are the compressed public key and the chain code.
 func (k DepositKey) Bytes() (public, chain []byte) { return k.account.Bytes() }
 

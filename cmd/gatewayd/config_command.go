@@ -98,7 +98,7 @@ func printPlan(to io.Writer, cfg config.Config) error {
 	for _, c := range cfg.Chains() {
 		what, id := "exchange chain", ""
 		if c.Source {
-			what, id = "source chain", fmt.Sprintf("%d ", c.ChainID)
+			what, id = "source chain", cmp.Or(c.Network, fmt.Sprint(c.ChainID))+" "
 		}
 		fmt.Fprintf(t, "%s %s\t%sby %s%s\n", what, c.ID, id, counted(len(c.Nodes), "node"), payingText(c.Accounts, c.Retired))
 	}

@@ -161,7 +161,7 @@ func TestCeilingOfAPayout(t *testing.T) {
 	waitFor(t, "a channel that says why", func() bool {
 		return len(r.listRecords(t, "--hash", sent)) > 0 && r.withdrawals(t, poor).State == "MAINTAIN" && findPayment(r.recordDetail(t, sent), chain.Credit).Reason == "fee_ceiling"
 	})
-	require.Contains(t, r.withdrawals(t, poor).Why, "fees on eth are above the limits of payouts (fee.ceiling, max_fee_gwei)")
+	require.Contains(t, r.withdrawals(t, poor).Why, "fees on eth are above the limits of payouts (fee.ceiling, max_fee_gwei or max_fee_rate)")
 	require.NotContains(t, r.withdrawals(t, rich).Why, "fees on eth")
 	require.Empty(t, paymentOf(t, r.recordDetail(t, sent), chain.Credit).Attempts)
 	_, other := rich.withdrawToPayee(t, rich.Times(5))

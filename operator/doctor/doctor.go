@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"gatewayd/chain"
+	"gatewayd/chain/bitcoin"
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/vite"
 	"gatewayd/config"
@@ -42,6 +43,7 @@ type Doctor struct {
 	Now        func() time.Time
 	Getenv     func(string) string
 	unlock     func(config.Wallet) error // nil when the wallet opens with its password from a file or a variable
+	session    *operator.Session         // nil where there is no database yet
 	runs       bool                      // a daemon runs, according to the records
 	inclusions map[networkChain]operator.Inclusion
 	Findings   []Finding
@@ -100,6 +102,9 @@ func (d *Doctor) examine(ctx context.Context) {
 	if len(d.Config.Networks) > 0 {
 		accounts = d.accounts(ctx)
 	}
+	if d.session != nil {
+		defer d.session.Store.Close()
+	}
 	d.wallet(len(accounts) > 0 && accounts[0].Hot != "")
 	for _, n := range d.Config.Networks {
 		found := fmt.Sprintf("%d addresses", len(n.Funders))
@@ -128,8 +133,16 @@ func Nodes(ctx context.Context, all ...config.Config) Report {
 }
 
 func (d *Doctor) chains(ctx context.Context, networks []records.Network) {
+	open := func(c config.Chain) (config.Adapter, error) { return c.Open(nil, nil) }
+	if d.session != nil {
+		var err error
+		if open, err = d.session.Opener(ctx); err != nil {
+			d.add(false, "database", err.Error(), "the database answers but cannot be read; see its log")
+			return
+		}
+	}
 	for _, c := range d.Config.Chains() {
-		adapter, err := c.Open(nil, nil)
+		adapter, err := open(c)
 		if err != nil {
 			d.add(false, "chain "+string(c.ID), err.Error(), "correct the chain's configuration")
 			continue
@@ -142,6 +155,8 @@ func (d *Doctor) chains(ctx context.Context, networks []records.Network) {
 // chain performs the checks of a chain's kind.
 func (d *Doctor) chain(ctx context.Context, c config.Chain, adapter config.Adapter, accounts []records.Network) {
 	switch s := c.Settings.(type) {
+	case bitcoin.Config:
+		d.coins(ctx, s, adapter.(*bitcoin.Chain), accounts)
 	case ethereum.Config:
 		d.source(ctx, s, adapter.(*ethereum.Chain), accounts)
 	case vite.Config:
@@ -165,8 +180,8 @@ func (d *Doctor) accounts(ctx context.Context) []records.Network {
 		d.add(false, "database", operator.PlainError(err).Error(), "correct database.url, or start the database server")
 		return nil
 	}
-	defer store.Close()
 	session := &operator.Session{Config: d.Config, Store: store}
+	d.session = session
 	networks, err := session.Networks(ctx)
 	if err == nil {
 		err = d.readInclusions(ctx, session, networks)
@@ -395,8 +410,10 @@ func (d *Doctor) batches(ctx context.Context, c ethereum.Config, adapter *ethere
 	}
 }
 
-func (d *Doctor) drift(what string, age time.Duration) {
-	d.add(age.Abs() < maxDrift, what+" clock", "latest block is "+age.Truncate(time.Second).String()+" old",
+func (d *Doctor) drift(what string, age time.Duration) { d.within(what, age, maxDrift) }
+
+func (d *Doctor) within(what string, age, most time.Duration) {
+	d.add(age.Abs() < most, what+" clock", "latest block is "+age.Truncate(time.Second).String()+" old",
 		"the node is stalled or a clock is wrong: check the node's synchronisation and this machine's time service")
 }
 
@@ -414,7 +431,7 @@ func (d *Doctor) sourceTokens(ctx context.Context, adapter *ethereum.Chain, n re
 		if t.Policy.Fee.Kind == "network" && !t.Policy.Fee.Rate.IsZero() {
 			d.Warn(false, what+" fee", "a fixed rate of "+t.Policy.Fee.Rate.String(), "fees follow the network's, but the configured price of its coin is fixed: update fee.rate when prices change")
 		}
-		d.Warn(t.AssetDecimals == t.Decimals, what+" equal decimals", fmt.Sprintf("%d and %d", t.AssetDecimals, t.Decimals), "mobile wallets show a wrong minimum if they differ; prefer a gateway token with the asset's decimals")
+		d.equalDecimals(what, t)
 		if n.Hot != "" {
 			d.holds(ctx, adapter, n.Hot, t.Asset, what+" hot account", "send some to "+n.Hot+" "+fromFunder+", so that withdrawals can be paid", toHot(n, t.Asset, forPayouts(t)))
 			c, err := operator.WithdrawalCapacity(ctx, adapter, n, t, d.inclusions[networkChain{n.Name, n.Source}])
@@ -430,6 +447,10 @@ func (d *Doctor) sourceTokens(ctx context.Context, adapter *ethereum.Chain, n re
 		d.holds(ctx, adapter, n.Gas, chain.Native, "network "+n.Name+" gas account", "send some coin to "+n.Gas+" "+fromFunder+": it pays for sweeps of tokens from deposit addresses", toGas(n))
 		d.sourceNeeds(ctx, adapter, n)
 	}
+}
+
+func (d *Doctor) equalDecimals(what string, t records.Token) {
+	d.Warn(t.AssetDecimals == t.Decimals, what+" equal decimals", fmt.Sprintf("%d and %d", t.AssetDecimals, t.Decimals), "mobile wallets show a wrong minimum if they differ; prefer a gateway token with the asset's decimals")
 }
 
 // fromFunder names the required sender of our own money.

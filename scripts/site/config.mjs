@@ -22,7 +22,7 @@ const sidebar = [
   part('Quick start', { text: 'What it is', link: '/' }, page('Quick start', 'quick-start')),
   part('Wallet author', page('Overview', 'wallet-author'), page('Gateway API', 'gateway-api'), page('What wallets send', 'gateway-clients'),
     { text: 'Endpoints', collapsed: true, items: endpoints('gateway-api') }),
-  part('Operator', page('Overview', 'operations'), page('Install', 'operations/install'), page('Configure', 'operations/configure'), page('Several daemons', 'operations/several-daemons'), page('Scaling', 'scaling'), page('Fund', 'operations/fund'),
+  part('Operator', page('Overview', 'operations'), page('Install', 'operations/install'), page('Configure', 'operations/configure'), page('Several daemons', 'operations/several-daemons'), page('Scaling', 'scaling'), page('Fund', 'operations/fund'), page('Bitcoin and Litecoin', 'bitcoin'),
     page('Daily work', 'operations/daily'), page('Held transfers', 'operations/held'), page('Limits and approvals', 'operations/limits'), page('Keys', 'operations/keys'),
     page('Backup', 'operations/backup'), page('Upgrade', 'operations/upgrade'), page('Recovery', 'operations/recovery'), page('Monitoring', 'operations/monitoring'),
     page('Exchange API', 'operations/exchange-api'), page('Troubleshooting', 'operations/troubleshooting'), page('Configuration', 'operations/configuration'),

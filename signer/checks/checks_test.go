@@ -266,7 +266,7 @@ func TestFeesAreBounded(t *testing.T) {
 	fourth, _ := cancel(3)
 	n, err = sign(second, third, fourth)
 	require.ErrorIs(t, err, chain.ErrNotNow)
-	require.ErrorContains(t, err, "the daily limit of fees on eth is "+budget.String()+" wei, of which "+budget.String()+" are used")
+	require.ErrorContains(t, err, "the daily limit of fees on eth is "+budget.String()+" units of its coin, of which "+budget.String()+" are used")
 	require.Equal(t, 2, n)
 	more, _ := cancel(0, attempt)
 	n, err = sign(more)

@@ -75,7 +75,7 @@ func (f *Fees) Take(id chain.ID, fees []chain.Amount) (passed int, at time.Time,
 		}
 		most := f.most[id]
 		if w.over(most, fee) {
-			return i, f.latest, fmt.Sprintf("the daily limit of fees on %s is %s wei, of which %s are used: %s more %s", id, most, w.sum, fee, whenAllowed(f.clock.Shown(w.allowedAt(most, fee))))
+			return i, f.latest, fmt.Sprintf("the daily limit of fees on %s is %s units of its coin, of which %s are used: %s more %s", id, most, w.sum, fee, whenAllowed(f.clock.Shown(w.allowedAt(most, fee))))
 		}
 		if err := w.add(f.latest, fee); err != nil {
 			return i, f.latest, err.Error()
@@ -102,7 +102,7 @@ func (f *Fees) Lines() (list []Line) {
 	for _, id := range slices.Sorted(maps.Keys(f.most)) {
 		used, most := f.begin(id).sum, f.most[id]
 		list = append(list, Line{
-			Window: "fees", Chain: id, Limit: most.String() + " wei", Used: used.String() + " wei",
+			Window: "fees", Chain: id, Limit: most.String() + " units", Used: used.String() + " units",
 			Ratio: ratio(new(big.Rat).SetInt(used.Uint256().ToBig()), new(big.Rat).SetInt(most.Uint256().ToBig())),
 		})
 	}

@@ -185,7 +185,7 @@ func TestFeesAreLimited(t *testing.T) {
 	}
 	n, why := take("eth", 40, 0, 60, 1)
 	require.Equal(t, 3, n)
-	require.Equal(t, "the daily limit of fees on eth is 100 wei, of which 100 are used: 1 more pass from 2026-11-24 12:01 UTC on", why)
+	require.Equal(t, "the daily limit of fees on eth is 100 units of its coin, of which 100 are used: 1 more pass from 2026-11-24 12:01 UTC on", why)
 	n, why = take("vite", 1_000)
 	require.Equal(t, 1, n)
 	require.Empty(t, why, "no budget")

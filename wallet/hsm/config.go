@@ -39,7 +39,7 @@ func (c Config) Check() error {
 	}
 	for path, label := range c.Keys {
 		if !strings.HasPrefix(path, sourcePrefix) {
-			return fmt.Errorf("keys: %q: must be a path that begins with %s: modules sign for source chains only", path, sourcePrefix)
+			return fmt.Errorf("keys: %q: must be a path that begins with %s: modules sign for EVM chains only, and keys of Bitcoin and Litecoin stay in the store", path, sourcePrefix)
 		}
 		if label == "" {
 			return fmt.Errorf("keys: %q: must be the label of a key pair", path)
