@@ -50,28 +50,44 @@ func seed(t *testing.T) uint64 {
 // TestKilledAnywhere is a daemon that dies thousands of times, under re-orgs, dropped transactions
 // and lying nodes. No payee may ever have more than is due, and in the end everybody has all of it.
 func TestKilledAnywhere(t *testing.T) {
-	killedAnywhere(t, crashes(t), 1, false)
+	killedAnywhere(t, crashes(t), pools(1), false)
+}
+
+// TestCoinsKilledAnywhere is the same on a ledger of coins.
+func TestCoinsKilledAnywhere(t *testing.T) {
+	killedAnywhere(t, crashes(t), newCoinsModel, false)
 }
 
 // TestPoolKilledAnywhere is the same with three paying accounts on each chain, which share what
 // they have meanwhile.
 func TestPoolKilledAnywhere(t *testing.T) {
-	killedAnywhere(t, crashes(t)/3, 3, false)
+	killedAnywhere(t, crashes(t)/3, pools(3), false)
 }
 
 // TestKilledOnOneChain is the same with a process for each chain, of which one dies at a time: the
 // other one works on with what it remembers.
 func TestKilledOnOneChain(t *testing.T) {
-	killedAnywhere(t, crashes(t)/3, 2, true)
+	killedAnywhere(t, crashes(t)/3, pools(2), true)
 }
 
-func killedAnywhere(t *testing.T, most, accounts int, apart bool) {
+// newWorld makes a model at rest.
+type newWorld = func(t *testing.T, seed uint64, census map[string]int) *model
+
+// pools makes models with as many paying accounts on each chain.
+func pools(accounts int) newWorld {
+	return func(t *testing.T, seed uint64, census map[string]int) *model {
+		t.Helper()
+		return newPoolModel(t, seed, census, accounts)
+	}
+}
+
+func killedAnywhere(t *testing.T, most int, fresh newWorld, apart bool) {
 	t.Helper()
 	first := seed(t)
 	census := map[string]int{}
 	deaths := 0
 	for s := first; deaths < most; s++ {
-		m := newPoolModel(t, s, census, accounts)
+		m := fresh(t, s, census)
 		if apart {
 			m.apart = map[chain.ID]*Watcher{}
 		}
@@ -93,8 +109,10 @@ func killedAnywhere(t *testing.T, most, accounts int, apart bool) {
 	if deaths < 1000 {
 		return // too few to be sure of each step
 	}
-	require.Positive(t, census["batches on eth"])
-	require.Positive(t, census["failed in batches on eth"])
+	if census["batches on btc"] == 0 {
+		require.Positive(t, census["batches on eth"])
+		require.Positive(t, census["failed in batches on eth"])
+	}
 	require.Positive(t, census["batches on vite"])
 	for _, step := range steps {
 		require.Positive(t, census[step], "no death %s", step)
@@ -159,6 +177,7 @@ func (m *model) randomEvents() {
 		c.Gossip()
 	case 5:
 		m.eth.SetBaseFee(10 + m.rng.Uint64N(60))
+		m.eth.KeepFirst(m.rng.IntN(4) == 0)
 	case 6:
 		c.Lie(m.randomFaults())
 	case 7:
@@ -193,6 +212,10 @@ func (m *model) randomTransfer() {
 			m.bind()
 		}
 		i := m.rng.IntN(len(m.owners))
+		if m.coins && m.rng.IntN(4) == 0 {
+			m.mined(m.owners[i], m.deposits[i], 5000+m.rng.Uint64N(100_000))
+			return
+		}
 		m.deposit(m.owners[i], m.deposits[i], 5000+m.rng.Uint64N(100_000))
 	}
 }

@@ -11,8 +11,8 @@ import (
 const (
 	// dust is the least amount of an output of the ledger of coins.
 	dust = 300
-	// maturity is the number of blocks from a block's reward to the first that may spend it.
-	maturity = 8
+	// Maturity is the number of blocks from a block's reward to the first that may spend it.
+	Maturity = 8
 )
 
 // Accounts knows what is ours on a ledger of coins, as the records do.
@@ -217,7 +217,7 @@ func (c *Chain) MineTo(to string, amount chain.Amount) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.serial++
-	reward := &tx{Chain: c.cfg.ID, Serial: c.serial, Outs: []Out{{To: to, Asset: chain.Native, Amount: amount}}, Matures: uint64(len(c.line)) + maturity}
+	reward := &tx{Chain: c.cfg.ID, Serial: c.serial, Outs: []Out{{To: to, Asset: chain.Native, Amount: amount}}, Matures: uint64(len(c.line)) + Maturity}
 	c.push(reward)
 	c.mine(true)
 	return reward.hash
@@ -345,3 +345,11 @@ func (c *Chain) largest(address string) (best string) {
 	}
 	return best
 }
+
+// CoinLedger is a ledger of coins as its adapter offers it.
+type CoinLedger struct{ *Chain }
+
+// SpendsCoins distinguishes it from ledgers whose accounts have numbers.
+func (CoinLedger) SpendsCoins() {}
+
+var _ chain.CoinLedger = CoinLedger{}
