@@ -171,7 +171,7 @@ func (m *model) checkBooks() error {
 	}
 	have := m.holding(m.eth, append(slices.Clone(n.Hots), m.deposits...), m.asset)
 	cold := m.eth.Holding(n.Tokens[0].Cold, m.asset)
-	want := stock*100 - paid + m.deposited + m.rewards()
+	want := m.stock - paid + m.deposited + m.rewards()
 	if m.coins {
 		want -= m.eth.Burnt().Uint256().Uint64()
 	}

@@ -2,6 +2,7 @@ package watcher
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,8 +12,8 @@ import (
 	"gatewayd/records"
 )
 
-// poolCoins is the number of coins in which the operators fund a pool.
-const poolCoins = 20
+// The operators fund a model's pool with many coins that suffice for one payment, or not.
+const poolCoins, poolCoin = 100, 200_000
 
 // coinsNetwork is the network of a ledger of coins: one asset, one paying account, no gas.
 func coinsNetwork(btc, vite *chaintest.Chain) records.Network {
@@ -34,23 +35,51 @@ func (coinChain) SpendsCoins() {}
 func newCoinsModel(t *testing.T, seed uint64, census map[string]int) *model {
 	t.Helper()
 	m := newLedgers(t, seed, census, chaintest.Config{ID: "btc", Pool: "hot"})
-	m.pool, m.asset, m.coins = 1, chain.Native, true
+	m.pool, m.asset, m.coins, m.stock = 1, chain.Native, true, poolCoins*poolCoin
 	n := withPool(m.eth, m.vite, coinsNetwork(m.eth, m.vite), 1)
 	m.vite.Own(n.Gateway)
 	m.vite.Endow(n.Gateway, usd, units(stock))
-	m.begin(n, func(c *crashChain) chain.Chain { return coinChain{c} })
-	fundPool(m.eth, n.Hot)
+	m.begin(n, func(c *crashChain) chain.Chain {
+		c.coins = coinUse{ledger: m.eth, users: map[string]string{}}
+		return coinChain{c}
+	})
+	fundPool(m.eth, n.Hot, poolCoins, poolCoin)
 	m.eth.Mine(finality + 1)
 	require.NoError(t, m.w.Step(t.Context()))
 	return m
 }
 
-func fundPool(btc *chaintest.Chain, pool string) {
-	outs := make([]chaintest.Out, poolCoins)
-	for i := range outs {
-		outs[i] = chaintest.Out{To: pool, Asset: chain.Native, Amount: units(stock * 100 / poolCoins)}
+func fundPool(btc *chaintest.Chain, pool string, coins int, amount uint64) {
+	btc.Send(slices.Repeat([]chaintest.Out{{To: pool, Asset: chain.Native, Amount: units(amount)}}, coins)...)
+}
+
+// coinUse holds the daemon to the rules of coins: what is sent spends only coins of final blocks, and
+// none that an open slot uses.
+type coinUse struct {
+	ledger *chaintest.Chain  // nil: there are none
+	users  map[string]string // hash of the attempt that was sent last, by coin
+}
+
+func (u coinUse) check(tx *records.Tx, slot records.Slot, a chain.Attempt) error {
+	if u.ledger == nil {
+		return nil
 	}
-	btc.Send(outs...)
+	for _, out := range chaintest.Spends(a) {
+		if !u.ledger.IsFinal(out) {
+			return fmt.Errorf("it spends %s, which is not final", out)
+		}
+		others, _, err := tx.Slots().AttemptByHash(u.ledger.ID(), u.users[out])
+		if err != nil {
+			return err
+		}
+		for _, o := range others {
+			if o.State == records.SlotOpen && o.Nonce != slot.Nonce {
+				return fmt.Errorf("it spends %s, which slot %d uses", out, o.Nonce)
+			}
+		}
+		u.users[out] = a.Hash
+	}
+	return nil
 }
 
 // mined is a user's deposit out of the reward of a block.

@@ -41,6 +41,7 @@ type model struct {
 	store     *crashStore
 	pool      int         // paying accounts on each chain
 	asset     chain.Asset // of usd on the source chain
+	stock     uint64      // of it at the begin
 	coins     bool        // that is a ledger of coins
 	chains    map[chain.ID]*crashChain
 	fuse      *fuse
@@ -69,7 +70,7 @@ func newModel(t *testing.T, seed uint64, census map[string]int) *model {
 func newPoolModel(t *testing.T, seed uint64, census map[string]int, accounts int) *model {
 	t.Helper()
 	m := newLedgers(t, seed, census, chaintest.Config{ID: "eth"})
-	m.pool, m.asset = accounts, usdEth
+	m.pool, m.asset, m.stock = accounts, usdEth, stock*100
 	n := withPool(m.eth, m.vite, network(m.eth, m.vite), accounts)
 	fundAccounts(m.eth, m.vite, n)
 	m.begin(n, func(c *crashChain) chain.Chain { return sweptChain{c} })
@@ -94,7 +95,7 @@ func newLedgers(t *testing.T, seed uint64, census map[string]int, source chainte
 func (m *model) begin(n records.Network, source func(*crashChain) chain.Chain) {
 	t := m.t
 	t.Helper()
-	n.Tokens[0].Cold, n.Tokens[0].HotMin, n.Tokens[0].HotMax = m.eth.Address("cold"), units(stock*60), units(stock*80)
+	n.Tokens[0].Cold, n.Tokens[0].HotMin, n.Tokens[0].HotMax = m.eth.Address("cold"), units(m.stock*60/100), units(m.stock*80/100)
 	n.Funders = append(n.Funders, n.Tokens[0].Cold)
 	dir := memoryDir(t)
 	m.path = filepath.Join(dir, "records.db")

@@ -36,6 +36,7 @@ type rig struct {
 	t     *testing.T
 	eth   *chaintest.Chain
 	vite  *chaintest.Chain
+	path  string // of the records
 	store *records.Store
 	guard *signguard.Guard
 	net   records.Network
@@ -67,9 +68,10 @@ func setupOn(t *testing.T, eth, vite *chaintest.Chain, n records.Network, source
 	t.Helper()
 	r := &rig{t: t, eth: eth, vite: vite, net: n, asset: n.Tokens[0].Asset, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	dir := t.TempDir()
-	var err error
-	r.store, err = records.Open(t.Context(), records.Config{URL: "sqlite:" + filepath.Join(dir, "records.db"), Now: func() time.Time { return r.now }})
+	r.path = filepath.Join(dir, "records.db")
+	store, err := records.Open(t.Context(), records.Config{URL: "sqlite:" + r.path, Now: func() time.Time { return r.now }})
 	require.NoError(t, err)
+	r.store = store
 	t.Cleanup(func() { require.NoError(t, r.store.Close()) })
 	r.guard, err = signguard.Open(filepath.Join(dir, "guard.db"))
 	require.NoError(t, err)

@@ -311,3 +311,26 @@ func (c *Chain) describeCoins(t *tx) chain.Outgoing {
 	}
 	return out
 }
+
+// underpricedCoins reports whether an attempt waits in the pool of nodes that replace, and its rate
+// is below what blocks ask for. One that spends a coin which cannot be spent any more is replaced in
+// any case: the slot's own coin keeps the two apart.
+func (c *Chain) underpricedCoins(ctx context.Context, slot chain.Slot, a chain.Attempt) (bool, error) {
+	held, err := c.heldCoins(ctx, slot.Account)
+	if err != nil {
+		return false, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, err := c.begin(ctx, CallPool); err != nil {
+		return false, err
+	}
+	if slices.ContainsFunc(c.waiting, func(t *tx) bool { return t.hash == a.Hash }) {
+		return !c.keepsFirst && (c.held[slot.Account] || a.TipCap.Less(c.base)), nil
+	}
+	lost := func(out string) bool {
+		return !slices.ContainsFunc(held, func(h chain.HeldCoin) bool { return h.Out == out })
+	}
+	spends := Spends(a)
+	return len(spends) > 0 && !lost(spends[0]) && slices.ContainsFunc(spends[1:], lost), nil
+}

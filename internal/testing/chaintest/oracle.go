@@ -89,6 +89,24 @@ func (c *Chain) Sent(hash string) (sum uint64) {
 	return sum
 }
 
+// Spends are the outpoints that an attempt on the ledger of coins spends.
+func Spends(a chain.Attempt) []string {
+	t, err := decode(a.Raw)
+	if err != nil {
+		return nil
+	}
+	return t.spentBy()
+}
+
+// IsFinal reports whether a final block has made a coin, and the next block may spend it.
+func (c *Chain) IsFinal(out string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	hash, _, _ := cutOutpoint(out)
+	t := c.minedTx(hash)
+	return t != nil && c.mined[hash] <= c.final && t.Matures <= uint64(len(c.line))
+}
+
 // OwnTxs counts the transactions in the line that a key of ours has signed.
 func (c *Chain) OwnTxs() (n uint64) {
 	c.mu.Lock()

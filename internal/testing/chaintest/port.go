@@ -413,15 +413,15 @@ func (c *Chain) Cost(a chain.Attempt) (chain.Amount, error) {
 // Underpriced reports whether an attempt waits in the pool and its account is held back or its cap
 // is below the base fee.
 func (c *Chain) Underpriced(ctx context.Context, slot chain.Slot, a chain.Attempt) (bool, error) {
+	if c.coins() {
+		return c.underpricedCoins(ctx, slot, a)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, err := c.begin(ctx, CallPool); err != nil {
 		return false, err
 	}
 	waits := slices.ContainsFunc(c.waiting, func(t *tx) bool { return t.hash == a.Hash })
-	if c.coins() {
-		return waits && !c.keepsFirst && (c.held[slot.Account] || a.TipCap.Less(c.base)), nil
-	}
 	return waits && (c.held[slot.Account] || a.FeeCap.Less(c.base)), nil
 }
 
