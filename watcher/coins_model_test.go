@@ -1,6 +1,7 @@
 package watcher
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -130,4 +131,75 @@ func (m *model) checkCoins(tx *records.Tx) (sent uint64, err error) {
 		}
 	}
 	return m.eth.OwnTxs(), nil
+}
+
+// brokenCoins is a broken ledger of coins.
+type brokenCoins struct{ chain.Chain }
+
+// SpendsCoins distinguishes it.
+func (brokenCoins) SpendsCoins() {}
+
+// anotherCoin is the usual way to send again: with the coins that are there, whatever the first
+// attempt spends.
+type anotherCoin struct{ chain.Chain }
+
+func (c anotherCoin) Prepare(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
+	if slot.Coin == "" || len(prev) == 0 {
+		return c.Chain.Prepare(ctx, slot, pay, prev)
+	}
+	err := c.Chain.(*crashChain).store.View(ctx, func(tx *records.Tx) error {
+		held, err := tx.Coins().Held(c.ID(), slot.Account)
+		for _, h := range held {
+			if !h.Bound {
+				slot.Coin = h.Out
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return chain.Attempt{}, err
+	}
+	a, err := c.Chain.Prepare(ctx, slot, pay, nil)
+	a.Seq = len(prev)
+	return a, err
+}
+
+func (anotherCoin) Underpriced(context.Context, chain.Slot, chain.Attempt) (bool, error) {
+	return true, nil
+}
+
+// twice pays the first payment of a batch twice, or the only one.
+type twice struct{ chain.Chain }
+
+func (c twice) Prepare(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
+	if slot.Coin == "" {
+		return c.Chain.Prepare(ctx, slot, pay, prev)
+	}
+	all := pay.All()
+	sum, err := pay.Amount.Add(all[0].Amount)
+	if err != nil {
+		return chain.Attempt{}, err
+	}
+	pay = chain.Payment{ID: pay.ID, Purpose: chain.Batch, Asset: pay.Asset, Amount: sum, Members: append(slices.Clone(all), all[0])}
+	return c.Chain.Prepare(ctx, slot, pay, prev)
+}
+
+var brokenCoinsDaemons = []brokenDaemon{
+	{"sends again with another coin", func(c chain.Chain) chain.Chain { return anotherCoin{c} }, true, []string{"stands 2 times", "is due"}},
+	{"pays another amount", func(c chain.Chain) chain.Chain { return doubled{c} }, true, []string{"is due"}},
+	{"pays a payee twice", func(c chain.Chain) chain.Chain { return twice{c} }, true, []string{"stands 2 times", "is due"}},
+	{"credits what is not final", func(c chain.Chain) chain.Chain { return hasty{c} }, false, []string{"is due", "is not final"}},
+	{"loses a payment", func(c chain.Chain) chain.Chain { return forgetful{c} }, false, []string{"in the end", "the records"}},
+}
+
+func TestSignerStopsBrokenCoinsDaemons(t *testing.T) {
+	for _, c := range brokenCoinsDaemons[:3] {
+		t.Run(c.name, func(t *testing.T) { signerStops(t, newCoinsModel, c.mutate) })
+	}
+}
+
+func TestBrokenCoinsDaemonsAreCaught(t *testing.T) {
+	for _, c := range brokenCoinsDaemons {
+		t.Run(c.name, func(t *testing.T) { c.isCaught(t, newCoinsModel) })
+	}
 }

@@ -297,9 +297,15 @@ func (m *model) runScript(t *testing.T, left int) {
 // TestKilledAtEachStep tells one story again and again and lets the daemon die at each of its steps
 // in turn: at every signature, answer of the guard and broadcast, and at every few of the commits,
 // most of which store nothing.
-func TestKilledAtEachStep(t *testing.T) {
+func TestKilledAtEachStep(t *testing.T) { killedAtEachStep(t, newModel) }
+
+// TestCoinsKilledAtEachStep is the same on a ledger of coins.
+func TestCoinsKilledAtEachStep(t *testing.T) { killedAtEachStep(t, newCoinsModel) }
+
+func killedAtEachStep(t *testing.T, fresh newWorld) {
+	t.Helper()
 	census := map[string]int{}
-	whole := newModel(t, 1, census)
+	whole := fresh(t, 1, census)
 	whole.runScript(t, neverCrashes)
 	told := slices.Clone(whole.fuse.steps)
 	require.NoError(t, whole.settle())
@@ -312,7 +318,7 @@ func TestKilledAtEachStep(t *testing.T) {
 		if left%every != 0 && (shortRun() || slices.Contains(steps[:4], step)) {
 			continue
 		}
-		m := newModel(t, 1, census)
+		m := fresh(t, 1, census)
 		m.runScript(t, left)
 		require.NoError(t, m.settle(), "died at step %d, %s", left, step)
 	}
@@ -400,53 +406,70 @@ func TestSignerStopsBrokenDaemons(t *testing.T) {
 		"pays another amount":           func(c chain.Chain) chain.Chain { return doubled{c} },
 		"sends again at a fresh number": func(c chain.Chain) chain.Chain { return freshNumber{c} },
 	} {
-		t.Run(name, func(t *testing.T) {
-			for s := uint64(1); s <= 3; s++ {
-				m := newModel(t, s, map[string]int{})
-				for id, inner := range m.chains {
-					m.parts.Chains[id] = mutate(inner)
-				}
-				for range 60 {
-					m.randomEvents()
-					if m.step() {
-						m.restart(m.rng.IntN(200), "")
-					}
-					require.NoError(t, m.check())
-				}
-			}
-		})
+		t.Run(name, func(t *testing.T) { signerStops(t, newModel, mutate) })
 	}
 }
 
+// signerStops runs broken daemons: nobody may have more than is due.
+func signerStops(t *testing.T, fresh newWorld, mutate func(chain.Chain) chain.Chain) {
+	t.Helper()
+	for s := uint64(1); s <= 3; s++ {
+		m := fresh(t, s, map[string]int{})
+		m.breakDaemon(mutate)
+		for range 60 {
+			m.randomEvents()
+			if m.step() {
+				m.restart(m.rng.IntN(200), "")
+			}
+			require.NoError(t, m.check())
+		}
+	}
+}
+
+// breakDaemon puts broken chains in the place of the daemon's.
+func (m *model) breakDaemon(mutate func(chain.Chain) chain.Chain) {
+	for id, inner := range m.chains {
+		m.parts.Chains[id] = mutate(inner)
+		if m.coins && id == m.eth.ID() {
+			m.parts.Chains[id] = brokenCoins{m.parts.Chains[id]}
+		}
+	}
+}
+
+// brokenDaemon breaks what a daemon does to its chains.
+type brokenDaemon struct {
+	name    string
+	mutate  func(chain.Chain) chain.Chain
+	blind   bool // the signer signs whatever it is given, or else it would stop this daemon
+	reports []string
+}
+
 func TestBrokenDaemonsAreCaught(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		mutate  func(chain.Chain) chain.Chain
-		blind   bool // the signer signs whatever it is given, or else it would stop this daemon
-		reports []string
-	}{
+	for _, c := range []brokenDaemon{
 		{"sends again at a fresh number", func(c chain.Chain) chain.Chain { return freshNumber{c} }, true, []string{"stands 2 times", "is due", "do not allow it"}},
 		{"credits what is not final", func(c chain.Chain) chain.Chain { return hasty{c} }, false, []string{"is due"}},
 		{"pays another amount", func(c chain.Chain) chain.Chain { return doubled{c} }, true, []string{"is due"}},
 		{"loses a payment", func(c chain.Chain) chain.Chain { return forgetful{c} }, false, []string{"in the end", "the records at"}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			for s := uint64(1); s <= 10; s++ {
-				m := newModel(t, s, map[string]int{})
-				for id, inner := range m.chains {
-					m.parts.Chains[id] = c.mutate(inner)
-				}
-				if c.blind {
-					m.parts.Signer = blindSigner{m.parts.Signer, rulesOf(m.eth, m.vite)}
-				}
-				if err := m.runToFault(60); err != nil {
-					require.True(t, slices.ContainsFunc(c.reports, func(r string) bool { return strings.Contains(err.Error(), r) }), "%v", err)
-					return
-				}
-			}
-			t.Fatal("not caught")
-		})
+		t.Run(c.name, func(t *testing.T) { c.isCaught(t, newModel) })
 	}
+}
+
+// isCaught requires that one of a few worlds reports the daemon.
+func (c brokenDaemon) isCaught(t *testing.T, fresh newWorld) {
+	t.Helper()
+	for s := uint64(1); s <= 10; s++ {
+		m := fresh(t, s, map[string]int{})
+		m.breakDaemon(c.mutate)
+		if c.blind {
+			m.parts.Signer = blindSigner{m.parts.Signer, rulesOf(m.eth, m.vite)}
+		}
+		if err := m.runToFault(60); err != nil {
+			require.True(t, slices.ContainsFunc(c.reports, func(r string) bool { return strings.Contains(err.Error(), r) }), "%v", err)
+			return
+		}
+	}
+	t.Fatal("not caught")
 }
 
 // runToFault is live and settle, but returns the first broken promise as an error.
