@@ -68,7 +68,7 @@ func (r *rig) requirePaid(hashes ...string) {
 	for _, h := range hashes {
 		p := r.payment(h)
 		require.Equal(r.t, records.Paid, p.State, "%s: %s", h, p.Reason)
-		r.requireHolding(r.eth, p.Payee, usdEth, (1000-fee)*100)
+		r.requireHolding(r.eth, p.Payee, r.asset, (1000-fee)*100)
 	}
 }
 

@@ -18,11 +18,12 @@ func (m *model) due(inTheEnd bool) map[*chaintest.Chain]map[string]map[chain.Ass
 	for _, c := range m.claims {
 		if !c.final {
 			_, c.final, _ = c.source.Find(c.hash)
+			c.final = c.final && c.source.Final() >= c.reward
 		}
 		if due[c.ledger][c.payee] == nil {
 			due[c.ledger][c.payee] = map[chain.Asset]uint64{}
 		}
-		if c.final || inTheEnd {
+		if c.final || inTheEnd && m.stands(c) {
 			due[c.ledger][c.payee][c.asset] += c.amount
 		}
 	}
@@ -113,12 +114,12 @@ func (m *model) atRest() bool {
 	}
 	busy := true
 	err := m.inner.View(m.t.Context(), func(tx *records.Tx) error {
-		eth, err := tx.Accounts().Busy("eth")
+		source, err := tx.Accounts().Busy(m.eth.ID())
 		if err != nil {
 			return err
 		}
 		vite, err := tx.Accounts().Busy("vite")
-		busy = len(eth)+len(vite) > 0
+		busy = len(source)+len(vite) > 0
 		return err
 	})
 	return err == nil && !busy
@@ -128,6 +129,9 @@ func (m *model) paying(id chain.ID) []string {
 	n := m.parts.Networks[0]
 	if id == n.Exchange {
 		return n.Gateways
+	}
+	if m.coins {
+		return n.Hots
 	}
 	return append(slices.Clone(n.Hots), n.Gas)
 }
@@ -152,6 +156,7 @@ func (m *model) checkBooks() error {
 	in, out, paid := uint64(0), uint64(0), uint64(0)
 	for _, c := range m.claims {
 		switch {
+		case !m.stands(c):
 		case c.ledger == m.eth:
 			in += c.amount/100 + fee
 			paid += c.amount
@@ -164,10 +169,14 @@ func (m *model) checkBooks() error {
 	if have := m.holding(m.vite, n.Gateways, usd); have != units(stock+in-out) {
 		return fmt.Errorf("the gateway account has %s, %d wanted", have, stock+in-out)
 	}
-	have := m.holding(m.eth, append(slices.Clone(n.Hots), m.deposits...), usdEth)
-	cold := m.eth.Holding(n.Tokens[0].Cold, usdEth)
-	if all, err := have.Add(cold); err != nil || all != units(stock*100-paid+m.deposited) {
-		return fmt.Errorf("the hot account, the deposit addresses and the cold one have %s, %d wanted", all, stock*100-paid+m.deposited)
+	have := m.holding(m.eth, append(slices.Clone(n.Hots), m.deposits...), m.asset)
+	cold := m.eth.Holding(n.Tokens[0].Cold, m.asset)
+	want := m.stock - paid + m.deposited + m.rewards()
+	if m.coins {
+		want -= m.eth.Burnt().Uint256().Uint64()
+	}
+	if all, err := have.Add(cold); err != nil || all != units(want) {
+		return fmt.Errorf("the hot account, the deposit addresses and the cold one have %s, %d wanted", all, want)
 	}
 	if err := m.checkCold(cold); err != nil {
 		return err
@@ -182,7 +191,7 @@ func (m *model) checkCold(have chain.Amount) error {
 		if err != nil {
 			return err
 		}
-		sent, err := recordstest.Pays(totals, chain.Cold, "eth", records.Paid)
+		sent, err := recordstest.Pays(totals, chain.Cold, m.eth.ID(), records.Paid)
 		if err == nil && sent != have {
 			err = fmt.Errorf("the cold address has %s, %s were sent there", have, sent)
 		}
@@ -244,6 +253,12 @@ func (m *model) checkAccount(tx *records.Tx, id chain.ID, account string) error 
 		return fmt.Errorf("account %s is %s: %s", account, a.State, a.Why)
 	}
 	tip, err := m.chains[id].Chain.AccountHead(m.t.Context(), account)
+	if err != nil {
+		return err
+	}
+	if m.coins && id == m.eth.ID() {
+		tip.Next, err = m.checkCoins(tx)
+	}
 	if err != nil {
 		return err
 	}

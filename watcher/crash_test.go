@@ -143,6 +143,7 @@ type crashChain struct {
 	store  records.Transactor
 	sent   map[string]bool // hashes ever sent
 	faults []string        // broken rules
+	coins  coinUse
 }
 
 func (c *crashChain) Head(ctx context.Context) (chain.Head, error) {
@@ -210,6 +211,9 @@ func (c *crashChain) requireStored(ctx context.Context, a chain.Attempt) {
 		slots, stored, err := tx.Slots().AttemptByHash(c.ID(), a.Hash)
 		if err == nil && (len(slots) == 0 || string(stored.Raw) != string(a.Raw)) {
 			err = errors.New("not in the database")
+		}
+		if err == nil {
+			err = c.coins.check(tx, slots[0], a)
 		}
 		return err
 	})

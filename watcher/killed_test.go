@@ -50,28 +50,44 @@ func seed(t *testing.T) uint64 {
 // TestKilledAnywhere is a daemon that dies thousands of times, under re-orgs, dropped transactions
 // and lying nodes. No payee may ever have more than is due, and in the end everybody has all of it.
 func TestKilledAnywhere(t *testing.T) {
-	killedAnywhere(t, crashes(t), 1, false)
+	killedAnywhere(t, crashes(t), pools(1), false)
+}
+
+// TestCoinsKilledAnywhere is the same on a ledger of coins.
+func TestCoinsKilledAnywhere(t *testing.T) {
+	killedAnywhere(t, crashes(t), newCoinsModel, false)
 }
 
 // TestPoolKilledAnywhere is the same with three paying accounts on each chain, which share what
 // they have meanwhile.
 func TestPoolKilledAnywhere(t *testing.T) {
-	killedAnywhere(t, crashes(t)/3, 3, false)
+	killedAnywhere(t, crashes(t)/3, pools(3), false)
 }
 
 // TestKilledOnOneChain is the same with a process for each chain, of which one dies at a time: the
 // other one works on with what it remembers.
 func TestKilledOnOneChain(t *testing.T) {
-	killedAnywhere(t, crashes(t)/3, 2, true)
+	killedAnywhere(t, crashes(t)/3, pools(2), true)
 }
 
-func killedAnywhere(t *testing.T, most, accounts int, apart bool) {
+// newWorld makes a model at rest.
+type newWorld = func(t *testing.T, seed uint64, census map[string]int) *model
+
+// pools makes models with as many paying accounts on each chain.
+func pools(accounts int) newWorld {
+	return func(t *testing.T, seed uint64, census map[string]int) *model {
+		t.Helper()
+		return newPoolModel(t, seed, census, accounts)
+	}
+}
+
+func killedAnywhere(t *testing.T, most int, fresh newWorld, apart bool) {
 	t.Helper()
 	first := seed(t)
 	census := map[string]int{}
 	deaths := 0
 	for s := first; deaths < most; s++ {
-		m := newPoolModel(t, s, census, accounts)
+		m := fresh(t, s, census)
 		if apart {
 			m.apart = map[chain.ID]*Watcher{}
 		}
@@ -93,8 +109,10 @@ func killedAnywhere(t *testing.T, most, accounts int, apart bool) {
 	if deaths < 1000 {
 		return // too few to be sure of each step
 	}
-	require.Positive(t, census["batches on eth"])
-	require.Positive(t, census["failed in batches on eth"])
+	if census["batches on btc"] == 0 {
+		require.Positive(t, census["batches on eth"])
+		require.Positive(t, census["failed in batches on eth"])
+	}
 	require.Positive(t, census["batches on vite"])
 	for _, step := range steps {
 		require.Positive(t, census[step], "no death %s", step)
@@ -159,6 +177,7 @@ func (m *model) randomEvents() {
 		c.Gossip()
 	case 5:
 		m.eth.SetBaseFee(10 + m.rng.Uint64N(60))
+		m.eth.KeepFirst(m.rng.IntN(4) == 0)
 	case 6:
 		c.Lie(m.randomFaults())
 	case 7:
@@ -193,6 +212,10 @@ func (m *model) randomTransfer() {
 			m.bind()
 		}
 		i := m.rng.IntN(len(m.owners))
+		if m.coins && m.rng.IntN(4) == 0 {
+			m.mined(m.owners[i], m.deposits[i], 5000+m.rng.Uint64N(100_000))
+			return
+		}
 		m.deposit(m.owners[i], m.deposits[i], 5000+m.rng.Uint64N(100_000))
 	}
 }
@@ -274,9 +297,15 @@ func (m *model) runScript(t *testing.T, left int) {
 // TestKilledAtEachStep tells one story again and again and lets the daemon die at each of its steps
 // in turn: at every signature, answer of the guard and broadcast, and at every few of the commits,
 // most of which store nothing.
-func TestKilledAtEachStep(t *testing.T) {
+func TestKilledAtEachStep(t *testing.T) { killedAtEachStep(t, newModel) }
+
+// TestCoinsKilledAtEachStep is the same on a ledger of coins.
+func TestCoinsKilledAtEachStep(t *testing.T) { killedAtEachStep(t, newCoinsModel) }
+
+func killedAtEachStep(t *testing.T, fresh newWorld) {
+	t.Helper()
 	census := map[string]int{}
-	whole := newModel(t, 1, census)
+	whole := fresh(t, 1, census)
 	whole.runScript(t, neverCrashes)
 	told := slices.Clone(whole.fuse.steps)
 	require.NoError(t, whole.settle())
@@ -289,7 +318,7 @@ func TestKilledAtEachStep(t *testing.T) {
 		if left%every != 0 && (shortRun() || slices.Contains(steps[:4], step)) {
 			continue
 		}
-		m := newModel(t, 1, census)
+		m := fresh(t, 1, census)
 		m.runScript(t, left)
 		require.NoError(t, m.settle(), "died at step %d, %s", left, step)
 	}
@@ -377,53 +406,70 @@ func TestSignerStopsBrokenDaemons(t *testing.T) {
 		"pays another amount":           func(c chain.Chain) chain.Chain { return doubled{c} },
 		"sends again at a fresh number": func(c chain.Chain) chain.Chain { return freshNumber{c} },
 	} {
-		t.Run(name, func(t *testing.T) {
-			for s := uint64(1); s <= 3; s++ {
-				m := newModel(t, s, map[string]int{})
-				for id, inner := range m.chains {
-					m.parts.Chains[id] = mutate(inner)
-				}
-				for range 60 {
-					m.randomEvents()
-					if m.step() {
-						m.restart(m.rng.IntN(200), "")
-					}
-					require.NoError(t, m.check())
-				}
-			}
-		})
+		t.Run(name, func(t *testing.T) { signerStops(t, newModel, mutate) })
 	}
 }
 
+// signerStops runs broken daemons: nobody may have more than is due.
+func signerStops(t *testing.T, fresh newWorld, mutate func(chain.Chain) chain.Chain) {
+	t.Helper()
+	for s := uint64(1); s <= 3; s++ {
+		m := fresh(t, s, map[string]int{})
+		m.breakDaemon(mutate)
+		for range 60 {
+			m.randomEvents()
+			if m.step() {
+				m.restart(m.rng.IntN(200), "")
+			}
+			require.NoError(t, m.check())
+		}
+	}
+}
+
+// breakDaemon puts broken chains in the place of the daemon's.
+func (m *model) breakDaemon(mutate func(chain.Chain) chain.Chain) {
+	for id, inner := range m.chains {
+		m.parts.Chains[id] = mutate(inner)
+		if m.coins && id == m.eth.ID() {
+			m.parts.Chains[id] = brokenCoins{m.parts.Chains[id]}
+		}
+	}
+}
+
+// brokenDaemon breaks what a daemon does to its chains.
+type brokenDaemon struct {
+	name    string
+	mutate  func(chain.Chain) chain.Chain
+	blind   bool // the signer signs whatever it is given, or else it would stop this daemon
+	reports []string
+}
+
 func TestBrokenDaemonsAreCaught(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		mutate  func(chain.Chain) chain.Chain
-		blind   bool // the signer signs whatever it is given, or else it would stop this daemon
-		reports []string
-	}{
+	for _, c := range []brokenDaemon{
 		{"sends again at a fresh number", func(c chain.Chain) chain.Chain { return freshNumber{c} }, true, []string{"stands 2 times", "is due", "do not allow it"}},
 		{"credits what is not final", func(c chain.Chain) chain.Chain { return hasty{c} }, false, []string{"is due"}},
 		{"pays another amount", func(c chain.Chain) chain.Chain { return doubled{c} }, true, []string{"is due"}},
 		{"loses a payment", func(c chain.Chain) chain.Chain { return forgetful{c} }, false, []string{"in the end", "the records at"}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			for s := uint64(1); s <= 10; s++ {
-				m := newModel(t, s, map[string]int{})
-				for id, inner := range m.chains {
-					m.parts.Chains[id] = c.mutate(inner)
-				}
-				if c.blind {
-					m.parts.Signer = blindSigner{m.parts.Signer, rulesOf(m.eth, m.vite)}
-				}
-				if err := m.runToFault(60); err != nil {
-					require.True(t, slices.ContainsFunc(c.reports, func(r string) bool { return strings.Contains(err.Error(), r) }), "%v", err)
-					return
-				}
-			}
-			t.Fatal("not caught")
-		})
+		t.Run(c.name, func(t *testing.T) { c.isCaught(t, newModel) })
 	}
+}
+
+// isCaught requires that one of a few worlds reports the daemon.
+func (c brokenDaemon) isCaught(t *testing.T, fresh newWorld) {
+	t.Helper()
+	for s := uint64(1); s <= 10; s++ {
+		m := fresh(t, s, map[string]int{})
+		m.breakDaemon(c.mutate)
+		if c.blind {
+			m.parts.Signer = blindSigner{m.parts.Signer, rulesOf(m.eth, m.vite)}
+		}
+		if err := m.runToFault(60); err != nil {
+			require.True(t, slices.ContainsFunc(c.reports, func(r string) bool { return strings.Contains(err.Error(), r) }), "%v", err)
+			return
+		}
+	}
+	t.Fatal("not caught")
 }
 
 // runToFault is live and settle, but returns the first broken promise as an error.

@@ -28,6 +28,7 @@ type claim struct {
 	amount     uint64
 	chargedFee uint64 // of a refund: the fee of the payout that failed
 	final      bool   // seen final once
+	reward     uint64 // of a block: nothing is due when a re-org takes it, and not before this height is final
 }
 
 // model is two ledgers, lying nodes and a daemon that dies. All of it follows from one seed.
@@ -38,7 +39,10 @@ type model struct {
 	path      string
 	inner     *records.Store
 	store     *crashStore
-	pool      int // paying accounts on each chain
+	pool      int         // paying accounts on each chain
+	asset     chain.Asset // of usd on the source chain
+	stock     uint64      // of it at the begin
+	coins     bool        // that is a ledger of coins
 	chains    map[chain.ID]*crashChain
 	fuse      *fuse
 	parts     Parts
@@ -65,18 +69,34 @@ func newModel(t *testing.T, seed uint64, census map[string]int) *model {
 // newPoolModel is a model with as many paying accounts on each chain.
 func newPoolModel(t *testing.T, seed uint64, census map[string]int, accounts int) *model {
 	t.Helper()
+	m := newLedgers(t, seed, census, chaintest.Config{ID: "eth"})
+	m.pool, m.asset, m.stock = accounts, usdEth, stock*100
+	n := withPool(m.eth, m.vite, network(m.eth, m.vite), accounts)
+	fundAccounts(m.eth, m.vite, n)
+	m.begin(n, func(c *crashChain) chain.Chain { return sweptChain{c} })
+	return m
+}
+
+// newLedgers is a model with only its ledgers.
+func newLedgers(t *testing.T, seed uint64, census map[string]int, source chaintest.Config) *model {
+	t.Helper()
 	batch := []int{0, 2, 50}[seed%3] // payouts that may share a transaction
-	m := &model{
-		pool: accounts,
-		t:    t, rng: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
-		eth:  chaintest.New(chaintest.Config{ID: "eth", Finality: finality, Batch: batch}),
+	source.Finality, source.Batch = finality, batch
+	return &model{
+		t: t, rng: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+		eth:  chaintest.New(source),
 		vite: chaintest.New(chaintest.Config{ID: "vite", Finality: finality, Linked: true, Batch: batch}),
 		fuse: &fuse{left: neverCrashes, census: census},
 	}
-	n := withPool(m.eth, m.vite, network(m.eth, m.vite), accounts)
-	n.Tokens[0].Cold, n.Tokens[0].HotMin, n.Tokens[0].HotMax = m.eth.Address("cold"), units(stock*60), units(stock*80)
+}
+
+// begin opens the records and the sign-guard of a network, and starts its daemon. source is the
+// source chain as the daemon sees it.
+func (m *model) begin(n records.Network, source func(*crashChain) chain.Chain) {
+	t := m.t
+	t.Helper()
+	n.Tokens[0].Cold, n.Tokens[0].HotMin, n.Tokens[0].HotMax = m.eth.Address("cold"), units(m.stock*60/100), units(m.stock*80/100)
 	n.Funders = append(n.Funders, n.Tokens[0].Cold)
-	fundAccounts(m.eth, m.vite, n)
 	dir := memoryDir(t)
 	m.path = filepath.Join(dir, "records.db")
 	m.store = &crashStore{fuse: m.fuse}
@@ -103,12 +123,11 @@ func newPoolModel(t *testing.T, seed uint64, census map[string]int, accounts int
 		m.chains[c.ID()] = &crashChain{Chain: c, Batcher: c, fuse: m.fuse, store: m.inner, sent: map[string]bool{}}
 		m.parts.Chains[c.ID()] = m.chains[c.ID()]
 	}
-	m.parts.Chains["eth"] = sweptChain{m.chains["eth"]}
+	m.parts.Chains[m.eth.ID()] = source(m.chains[m.eth.ID()])
 	m.eth.Mine(finality + 1)
 	m.vite.Mine(finality + 1)
 	m.restart(neverCrashes, "")
 	require.NoError(t, m.w.Step(t.Context()))
-	return m
 }
 
 // memoryDir is a directory of this test in /dev/shm, or on disk where there is none.
@@ -127,6 +146,7 @@ func (m *model) open() {
 	s, err := records.Open(m.t.Context(), records.Config{URL: "sqlite:" + m.path, Now: func() time.Time { return m.now }})
 	require.NoError(m.t, err)
 	m.inner, m.store.Transactor = s, s
+	m.eth.SetAccounts(records.NewWatch(s))
 	for _, c := range m.chains {
 		c.store = s
 	}
@@ -153,6 +173,7 @@ func (m *model) restart(left int, only string) {
 	w, err := New(Config{FetchAhead: 1}, m.parts)
 	require.NoError(m.t, err)
 	m.w = w
+	m.eth.LoseMemory()
 }
 
 // restartApart makes the process again that has died. The other one keeps what it remembers.
@@ -166,6 +187,9 @@ func (m *model) restartApart() {
 		w, err := New(Config{FetchAhead: 1}, parts)
 		require.NoError(m.t, err)
 		m.apart[id] = w
+		if id == m.eth.ID() {
+			m.eth.LoseMemory()
+		}
 	}
 	m.died = ""
 }
@@ -218,7 +242,7 @@ func (m *model) name(what string) string {
 }
 
 func (m *model) deposit(owner, address string, amount uint64) {
-	hash := m.eth.Deposit(m.eth.Address("depositor"), address, usdEth, units(amount), chain.Memo{Type: -1})
+	hash := m.eth.Deposit(m.eth.Address("depositor"), address, m.asset, units(amount), chain.Memo{Type: -1})
 	m.claims = append(m.claims, &claim{source: m.eth, hash: hash, ledger: m.vite, payee: owner, asset: usd, amount: owed(amount / 100)})
 	m.deposited += amount
 }
@@ -226,7 +250,7 @@ func (m *model) deposit(owner, address string, amount uint64) {
 // fund is money of the operators', so that there is too much of it in the hot account again.
 func (m *model) fund(amount uint64) {
 	n := m.parts.Networks[0]
-	m.eth.Deposit(m.eth.Address("treasury"), n.Hot, usdEth, units(amount), chain.Memo{Type: -1})
+	m.eth.Deposit(m.eth.Address("treasury"), n.Hot, m.asset, units(amount), chain.Memo{Type: -1})
 	m.deposited += amount
 }
 
@@ -256,7 +280,7 @@ func (m *model) bind() (owner, address string) {
 func (m *model) withdraw(amount uint64) *claim {
 	owner, payee := m.vite.Address(m.name("sender")), m.eth.Address(m.name("payee"))
 	hash := m.vite.Deposit(owner, m.parts.Networks[0].Gateway, usd, units(amount), chain.Memo{Type: 0, Address: payee})
-	c := &claim{source: m.vite, hash: hash, ledger: m.eth, payee: payee, asset: usdEth, amount: (amount - fee) * 100}
+	c := &claim{source: m.vite, hash: hash, ledger: m.eth, payee: payee, asset: m.asset, amount: (amount - fee) * 100}
 	m.claims = append(m.claims, c)
 	return c
 }
@@ -273,7 +297,7 @@ func (m *model) refused(amount uint64) {
 func (m *model) bounced(amount uint64) {
 	owner, payee := m.vite.Address(m.name("sender")), m.eth.Address(m.name("payee"))
 	chargedFee := uint64(0)
-	if m.eth.Reject(payee, true); m.serial%4 < 2 {
+	if m.eth.Reject(payee, true); m.serial%4 < 2 && !m.coins { // an address that cannot be paid is no secret
 		m.eth.RejectUnseen(payee, true)
 		chargedFee = fee
 	}

@@ -17,19 +17,24 @@ import (
 // docs/operations/recovery.md to the letter, or one who accepts whatever the program lets him:
 // everybody has in the end exactly what is due to him, and the books fit (docs/payment-rules.md 5).
 func TestRecoveryEndsWhole(t *testing.T) {
-	recoveryEndsWhole(t, crashes(t)/100+4, 1)
+	recoveryEndsWhole(t, crashes(t)/100+4, pools(1))
+}
+
+// TestCoinsRecoveryEndsWhole is the same on a ledger of coins.
+func TestCoinsRecoveryEndsWhole(t *testing.T) {
+	recoveryEndsWhole(t, crashes(t)/100+4, newCoinsModel)
 }
 
 // TestPoolRecoveryEndsWhole is the same with three paying accounts on each chain.
 func TestPoolRecoveryEndsWhole(t *testing.T) {
-	recoveryEndsWhole(t, crashes(t)/200+2, 3)
+	recoveryEndsWhole(t, crashes(t)/200+2, pools(3))
 }
 
-func recoveryEndsWhole(t *testing.T, rounds, accounts int) {
+func recoveryEndsWhole(t *testing.T, rounds int, fresh newWorld) {
 	first := seed(t)
 	resumed, cancels := 0, 0
 	for s := first; s < first+uint64(rounds); s++ {
-		m := newPoolModel(t, s, map[string]int{}, accounts)
+		m := fresh(t, s, map[string]int{})
 		m.restart(neverCrashes, "")
 		m.runAtRandom(t, 10+m.rng.IntN(60))
 		m.bind()
@@ -105,14 +110,17 @@ func (m *model) recover(t *testing.T, s uint64) (resumed int) {
 func (m *model) operatorRecovery(t *testing.T) *recovery.Recovery {
 	t.Helper()
 	parts := m.parts
-	parts.Store, parts.Chains = m.inner, map[chain.ID]chain.Chain{"eth": m.eth, "vite": m.vite}
+	parts.Store, parts.Chains = m.inner, map[chain.ID]chain.Chain{m.eth.ID(): m.eth, "vite": m.vite}
+	if m.coins {
+		parts.Chains[m.eth.ID()] = chaintest.CoinLedger{Chain: m.eth}
+	}
 	return recoveryWith(t, parts, m.parts.Signer.(*crashSigner).guard)
 }
 
 func (m *model) stopped(t *testing.T) (list []records.Account) {
 	t.Helper()
 	require.NoError(t, m.inner.View(t.Context(), func(tx *records.Tx) error {
-		for _, id := range []chain.ID{"eth", "vite"} {
+		for _, id := range []chain.ID{m.eth.ID(), "vite"} {
 			accounts, err := tx.Recovery().StoppedAccounts(id)
 			if err != nil {
 				return err
@@ -159,9 +167,9 @@ func (m *model) resume(t *testing.T, ops *recovery.Recovery, a records.Account, 
 func (m *model) cancelled(t *testing.T) (n int) {
 	t.Helper()
 	require.NoError(t, m.inner.View(t.Context(), func(tx *records.Tx) error {
-		list, err := tx.OwnTxs().From("eth", records.OwnTx{}, 100_000)
+		list, err := tx.OwnTxs().From(m.eth.ID(), records.OwnTx{}, 100_000)
 		for _, e := range list {
-			cancel, err := tx.Recovery().IsCancel("eth", e.Tx)
+			cancel, err := tx.Recovery().IsCancel(m.eth.ID(), e.Tx)
 			if err != nil {
 				return err
 			}

@@ -16,22 +16,27 @@ import (
 // signed since still in the nodes' memory. The daemon may stop and ask for an operator; it must not
 // pay twice (docs/payment-rules.md 5). The sign-guard is not restored.
 func TestRestoredBackupNeverPaysTwice(t *testing.T) {
-	restoredPaysOnce(t, crashes(t)/100+4, 1)
+	restoredPaysOnce(t, crashes(t)/100+4, pools(1))
+}
+
+// TestRestoredCoinsNeverPayTwice is the same on a ledger of coins.
+func TestRestoredCoinsNeverPayTwice(t *testing.T) {
+	restoredPaysOnce(t, crashes(t)/100+4, newCoinsModel)
 }
 
 // TestRestoredPoolNeverPaysTwice is the same with three paying accounts on each chain.
 func TestRestoredPoolNeverPaysTwice(t *testing.T) {
-	restoredPaysOnce(t, crashes(t)/200+2, 3)
+	restoredPaysOnce(t, crashes(t)/200+2, pools(3))
 }
 
-func restoredPaysOnce(t *testing.T, rounds, accounts int) {
+func restoredPaysOnce(t *testing.T, rounds int, fresh newWorld) {
 	if raced {
 		rounds = 1
 	}
 	first := seed(t)
 	stopped := 0
 	for s := first; s < first+uint64(rounds); s++ {
-		m := newPoolModel(t, s, map[string]int{}, accounts)
+		m := fresh(t, s, map[string]int{})
 		m.restart(neverCrashes, "")
 		m.runAtRandom(t, 20+m.rng.IntN(40))
 		m.bind()
@@ -58,7 +63,7 @@ func TestOlderGuardNeverPaysTwice(t *testing.T) {
 	}
 	first := seed(t)
 	for s := first; s < first+uint64(rounds); s++ {
-		m := newPoolModel(t, s, map[string]int{}, 1+int(s%3))
+		m := []newWorld{pools(1), pools(2), pools(3), newCoinsModel}[s%4](t, s, map[string]int{})
 		m.restart(neverCrashes, "")
 		m.runAtRandom(t, 10+m.rng.IntN(30))
 		path := filepath.Join(filepath.Dir(m.path), "guard.db")
@@ -68,7 +73,7 @@ func TestOlderGuardNeverPaysTwice(t *testing.T) {
 		m.runAtRandom(t, 1+m.rng.IntN(40))
 		guardFile(t, m, m.parts.Signer.(*crashSigner).guard, path, backup)
 		require.NoError(t, m.inner.Update(t.Context(), func(tx *records.Tx) error {
-			_, err := records.AdoptGuard(tx, records.Guard{ID: "old"}, []chain.ID{"eth", "vite"}, "a test")
+			_, err := records.AdoptGuard(tx, records.Guard{ID: "old"}, []chain.ID{m.eth.ID(), "vite"}, "a test")
 			return err
 		}))
 		m.restart(neverCrashes, "")

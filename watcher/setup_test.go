@@ -36,9 +36,11 @@ type rig struct {
 	t     *testing.T
 	eth   *chaintest.Chain
 	vite  *chaintest.Chain
+	path  string // of the records
 	store *records.Store
 	guard *signguard.Guard
 	net   records.Network
+	asset chain.Asset // of usd on the source chain
 	parts Parts
 	w     *Watcher
 	now   time.Time
@@ -54,24 +56,31 @@ func setup(t *testing.T) *rig {
 // exchange chain.
 func setupAt(t *testing.T, source, exchange uint64) *rig {
 	t.Helper()
-	r := &rig{t: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
-	r.eth = chaintest.New(chaintest.Config{ID: "eth", Finality: source})
-	r.vite = chaintest.New(chaintest.Config{ID: "vite", Finality: exchange, Linked: true})
-	r.net = network(r.eth, r.vite)
-	fundAccounts(r.eth, r.vite, r.net)
+	eth := chaintest.New(chaintest.Config{ID: "eth", Finality: source})
+	vite := chaintest.New(chaintest.Config{ID: "vite", Finality: exchange, Linked: true})
+	n := network(eth, vite)
+	fundAccounts(eth, vite, n)
+	return setupOn(t, eth, vite, n, eth)
+}
 
+// setupOn is a rig on ledgers; source is eth as the gateway sees it.
+func setupOn(t *testing.T, eth, vite *chaintest.Chain, n records.Network, source chain.Chain) *rig {
+	t.Helper()
+	r := &rig{t: t, eth: eth, vite: vite, net: n, asset: n.Tokens[0].Asset, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	dir := t.TempDir()
-	var err error
-	r.store, err = records.Open(t.Context(), records.Config{URL: "sqlite:" + filepath.Join(dir, "records.db"), Now: func() time.Time { return r.now }})
+	r.path = filepath.Join(dir, "records.db")
+	store, err := records.Open(t.Context(), records.Config{URL: "sqlite:" + r.path, Now: func() time.Time { return r.now }})
 	require.NoError(t, err)
+	r.store = store
 	t.Cleanup(func() { require.NoError(t, r.store.Close()) })
 	r.guard, err = signguard.Open(filepath.Join(dir, "guard.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.guard.Close()) })
 	r.update(func(tx *records.Tx) error { return ensureAccounts(tx, r.net) })
+	r.eth.SetAccounts(records.NewWatch(r.store))
 
 	r.parts = Parts{
-		Store: r.store, Chains: map[chain.ID]chain.Chain{"eth": r.eth, "vite": r.vite}, Networks: []records.Network{r.net},
+		Store: r.store, Chains: map[chain.ID]chain.Chain{r.eth.ID(): source, "vite": r.vite}, Networks: []records.Network{r.net},
 		Signer: signerOf(r.guard, r.eth, r.vite), Log: quiet(), Now: func() time.Time { return r.now },
 	}
 	r.restart()
@@ -136,6 +145,9 @@ func ensureAccounts(tx *records.Tx, n records.Network) error {
 		{Chain: n.Source, Account: n.Gas, Kind: records.KindGas, KeyPath: "gas"},
 		{Chain: n.Exchange, Account: n.Gateway, Kind: records.KindGateway, KeyPath: "gateway"},
 	} {
+		if a.Account == "" { // a ledger of coins has one paying account
+			continue
+		}
 		a.Network = n.Name
 		if err := tx.Accounts().Ensure(a); err != nil {
 			return err
@@ -152,6 +164,7 @@ func (r *rig) restart() {
 	w, err := New(Config{FetchAhead: 1}, r.parts)
 	require.NoError(r.t, err)
 	r.w = w
+	r.eth.LoseMemory()
 }
 
 func (r *rig) step() {
@@ -197,7 +210,7 @@ func (r *rig) user() (owner, address string) {
 }
 
 func bindAddress(tx *records.Tx, eth *chaintest.Chain, owner string) (records.Binding, error) {
-	b, err := recordstest.BindAddress(tx, "main", "eth", owner, func(i uint32) (string, string, error) {
+	b, err := recordstest.BindAddress(tx, "main", eth.ID(), owner, func(i uint32) (string, string, error) {
 		path := fmt.Sprintf("deposit/%d", i)
 		return eth.Address(path), path, nil
 	})
@@ -219,7 +232,7 @@ func (r *rig) labelled() (owner, label string) {
 
 // deposit sends usd in the source chain's own units to an address of ours.
 func (r *rig) deposit(to string, amount uint64) string {
-	return r.eth.Deposit(r.eth.Address("depositor"), to, usdEth, units(amount), chain.Memo{Type: -1})
+	return r.eth.Deposit(r.eth.Address("depositor"), to, r.asset, units(amount), chain.Memo{Type: -1})
 }
 
 // withdraw sends usd to the gateway with a well-formed order.

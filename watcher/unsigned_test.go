@@ -20,7 +20,7 @@ import (
 func (r *rig) evidenceSigner(j claimVerdicts, keys signer.Keys) *signer.Signer {
 	return signer.New(signer.Parts{
 		Keys: keys, Guard: r.guard, Rules: rulesOf(r.eth, r.vite), Checks: []signer.Check{j},
-		Ledgers: map[chain.ID]signer.Ledger{"eth": r.eth, "vite": r.vite},
+		Ledgers: map[chain.ID]signer.Ledger{r.eth.ID(): r.eth, "vite": r.vite},
 	})
 }
 
@@ -45,7 +45,7 @@ func (r *rig) heldPayout(verdicts claimVerdicts) (held, behind string) {
 	owner, _ := r.user()
 	held, behind = r.withdraw(owner, listed, 1000), r.withdraw(owner, r.eth.Address("payee"), 1000)
 	verdicts[listed] = chain.Verdict{State: chain.HeldClaim, Reason: chain.ReasonListed, Text: "it is on the list"}
-	r.bindWith("eth", r.vite, "vite", r.evidenceSigner(verdicts, chaintest.NoKeys{}))
+	r.bindWith(r.eth.ID(), r.vite, "vite", r.evidenceSigner(verdicts, chaintest.NoKeys{}))
 	require.Equal(r.t, []records.PaymentState{records.Bound, records.Bound}, []records.PaymentState{r.payment(held).State, r.payment(behind).State})
 	return held, behind
 }

@@ -41,7 +41,7 @@ func (c *Chain) SetBalancePage(accounts int) {
 }
 
 // AuditsBalances is true on the nonce ledger, whose own coin pays fees.
-func (c *Chain) AuditsBalances() bool { return !c.cfg.Linked }
+func (c *Chain) AuditsBalances() bool { return !c.cfg.Linked && !c.coins() }
 
 // BalancePage returns the number of accounts per call of BalancesAt.
 func (c *Chain) BalancePage() int {

@@ -16,6 +16,7 @@ const keepStates = 512
 type Config struct {
 	ID       chain.ID
 	Linked   bool             // linked accounts without fees and mempool, like the exchange chain
+	Pool     string           // ledger of coins, like Bitcoin: key of the account that pays with all of them
 	Finality uint64           // blocks on top that make a block final; 0: at once
 	Owned    []string         // accounts of ours; Own adds more
 	Now      func() time.Time // clock of new blocks; default: ten seconds per block
@@ -49,9 +50,15 @@ type Chain struct {
 	forks     uint64 // makes blocks of a new branch differ
 	serial    uint64
 	noQuota   bool
-	stake     uint64 // see SetStake
-	lie       Lie
-	calls     map[Call]int
+
+	accounts   Accounts              // ledger of coins, as all of these; nil: blocks show all own transactions
+	shown      map[string]chain.Coin // ours, of blocks that were shown
+	chosen     map[string]choice     // coins of transactions that were prepared last
+	keepsFirst bool                  // see KeepFirst
+
+	stake uint64 // see SetStake
+	lie   Lie
+	calls map[Call]int
 
 	past uint64 // see KeepBalances
 	page int    // see SetBalancePage
@@ -96,6 +103,7 @@ func New(cfg Config) *Chain {
 		calls:     make(map[Call]int),
 		lie:       Honest,
 	}
+	c.loseMemory()
 	if !cfg.Linked {
 		c.base = chain.NewAmount(10)
 	}
@@ -135,6 +143,12 @@ func (c *Chain) Endow(account string, asset chain.Asset, amount chain.Amount) {
 	if len(c.line) > 1 {
 		panic("Endow after the first block")
 	}
+	if c.coins() {
+		c.serial++
+		c.push(&tx{Chain: c.cfg.ID, Serial: c.serial, Outs: []Out{{To: account, Asset: asset, Amount: amount}}})
+		c.fill(c.line[0])
+		return
+	}
 	c.cur.credit(holding{account, asset}, amount)
 	c.line[0].after = c.cur.clone()
 }
@@ -166,7 +180,6 @@ func (c *Chain) mine(full bool) {
 	parts := []string{string(c.cfg.ID), b.parent, fmt.Sprint(b.Height, c.forks)}
 	for _, t := range b.txs {
 		parts = append(parts, t.hash)
-		c.mined[t.hash] = b.Height
 	}
 	b.Hash = digest(parts...)
 	c.line = append(c.line, b)
@@ -183,17 +196,26 @@ func (c *Chain) fill(b *block) {
 	if len(c.waiting) == 0 {
 		return
 	}
-	if c.cfg.Linked {
+	switch {
+	case c.coins():
+		c.fillCoins(b)
+	case c.cfg.Linked:
 		b.txs, c.waiting = c.waiting, nil
 		b.receipts = make([]receipt, len(b.txs))
 		for i, t := range b.txs {
 			b.receipts[i] = receipt{ok: true, members: paidAll(t)}
 		}
-	} else {
+	default:
 		c.fillNonce(b)
+	}
+	for _, t := range b.txs {
+		c.mined[t.hash] = b.Height
 	}
 	b.after = c.cur.clone()
 }
+
+// coins reports whether accounts have coins instead of numbers.
+func (c *Chain) coins() bool { return c.cfg.Pool != "" }
 
 // fillNonce takes outsiders first, then ours by account and number, each as far as it goes.
 func (c *Chain) fillNonce(b *block) {
@@ -262,6 +284,7 @@ func (c *Chain) rollback(depth int, keep bool) {
 	for _, t := range undone {
 		delete(c.mined, t.hash)
 	}
+	undone = slices.DeleteFunc(undone, func(t *tx) bool { return t.Matures > 0 })
 	waiting := c.waiting
 	c.line, c.waiting = c.line[:cut], nil
 	if c.line[cut-1].after == nil {
@@ -419,6 +442,9 @@ func (c *Chain) SendUnknownTx(key, to string, asset chain.Asset, amount chain.Am
 	defer c.mu.Unlock()
 	c.serial++
 	account := c.Address(key)
+	if c.coins() {
+		return c.steal(key, to, c.largest(account))
+	}
 	number := c.cur.nextNumber(account)
 	c.waiting = slices.DeleteFunc(c.waiting, func(t *tx) bool {
 		return !c.cfg.Linked && t.account == account && t.Number == number

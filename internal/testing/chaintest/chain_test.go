@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"gatewayd/chain"
 	"gatewayd/internal/testing/chaintest"
 )
@@ -12,14 +14,38 @@ import (
 const token chain.Asset = "token"
 
 func harness(linked bool) func(*testing.T) chaintest.Harness {
+	return harnessOf(chaintest.Config{ID: "mem", Linked: linked, Finality: 4})
+}
+
+// coinsHarness is that of a ledger of coins.
+func coinsHarness(t *testing.T) chaintest.Harness {
+	h := harnessOf(chaintest.Config{ID: "mem", Pool: "m/0", Finality: 4})(t)
+	c := h.Chain.(*chaintest.Chain)
+	h.Asset = chain.Native
+	for range 3 {
+		c.Endow(h.Payer.Address, chain.Native, chain.NewAmount(1_000_000))
+	}
+	accounts := c.CoinsOf(h.Payer.Key, h.Inbox.Key)
+	c.SetAccounts(accounts)
+	h.Coins = func(t *testing.T) []chain.HeldCoin {
+		held, err := accounts.HeldCoins(t.Context(), "mem", h.Payer.Address)
+		require.NoError(t, err)
+		return held
+	}
+	return h
+}
+
+func harnessOf(config chaintest.Config) func(*testing.T) chaintest.Harness {
 	return func(*testing.T) chaintest.Harness {
-		c := chaintest.New(chaintest.Config{ID: "mem", Linked: linked, Finality: 4})
+		c, linked := chaintest.New(config), config.Linked
 		account := func(key string) chaintest.Account {
 			c.Own(c.Address(key))
 			return chaintest.Account{Address: c.Address(key), Key: key}
 		}
 		payer, inbox := account("m/0"), account("m/1")
-		c.Endow(payer.Address, token, chain.NewAmount(1_000_000))
+		if config.Pool == "" {
+			c.Endow(payer.Address, token, chain.NewAmount(1_000_000))
+		}
 		c.Endow(payer.Address, chain.Native, chain.NewAmount(1_000_000))
 		users := 0
 		return chaintest.Harness{
@@ -61,3 +87,4 @@ func addresses(c *chaintest.Chain, linked bool) []chaintest.AddressCase {
 
 func TestNonceLedgerConforms(t *testing.T)  { chaintest.Run(t, harness(false)) }
 func TestLinkedLedgerConforms(t *testing.T) { chaintest.Run(t, harness(true)) }
+func TestCoinsLedgerConforms(t *testing.T)  { chaintest.Run(t, coinsHarness) }

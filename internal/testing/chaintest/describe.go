@@ -3,7 +3,6 @@ package chaintest
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"gatewayd/chain"
 )
@@ -15,12 +14,13 @@ func (c *Chain) Describe(ctx context.Context, hash string) (chain.Outgoing, erro
 	if _, err := c.begin(ctx, CallBlock); err != nil {
 		return chain.Outgoing{}, err
 	}
-	height, ok := c.mined[hash]
-	if !ok {
+	t := c.minedTx(hash)
+	if t == nil {
 		return chain.Outgoing{}, fmt.Errorf("transaction %.8s of %s: %w", hash, c.cfg.ID, chain.ErrNotFound)
 	}
-	txs := c.line[height].txs
-	t := txs[slices.IndexFunc(txs, func(t *tx) bool { return t.hash == hash })]
+	if c.coins() {
+		return c.describeCoins(t), nil
+	}
 	if t.Purpose == chain.Receive {
 		return chain.Outgoing{Source: t.Source}, nil
 	}

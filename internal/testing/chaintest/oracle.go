@@ -15,6 +15,13 @@ func (c *Chain) Find(hash string) (height uint64, final, ok bool) {
 	return height, ok && height <= c.final, ok
 }
 
+// Final is the height of the newest final block.
+func (c *Chain) Final() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.final
+}
+
 // Holding is an account's balance in the newest state, pending receives included.
 func (c *Chain) Holding(account string, asset chain.Asset) chain.Amount {
 	return c.Balances()[account][asset]
@@ -68,6 +75,50 @@ func (c *Chain) Paid() map[uint64]int {
 		}
 	}
 	return paid
+}
+
+// Sent is what a transaction in the line of the ledger of coins gives.
+func (c *Chain) Sent(hash string) (sum uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t := c.minedTx(hash); t != nil {
+		for _, o := range t.outputs() {
+			sum += o.amount
+		}
+	}
+	return sum
+}
+
+// Spends are the outpoints that an attempt on the ledger of coins spends.
+func Spends(a chain.Attempt) []string {
+	t, err := decode(a.Raw)
+	if err != nil {
+		return nil
+	}
+	return t.spentBy()
+}
+
+// IsFinal reports whether a final block has made a coin, and the next block may spend it.
+func (c *Chain) IsFinal(out string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	hash, _, _ := cutOutpoint(out)
+	t := c.minedTx(hash)
+	return t != nil && c.mined[hash] <= c.final && t.Matures <= uint64(len(c.line))
+}
+
+// OwnTxs counts the transactions in the line that a key of ours has signed.
+func (c *Chain) OwnTxs() (n uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, b := range c.line {
+		for _, t := range b.txs {
+			if t.Key != "" {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // Batches counts the batches in the line, and the payments in them that were made and that failed.

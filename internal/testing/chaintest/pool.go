@@ -19,6 +19,9 @@ func (c *Chain) admit(t *tx) error {
 		c.waiting = append(c.waiting, t)
 		return nil
 	}
+	if c.coins() {
+		return c.admitCoins(t)
+	}
 	return c.admitNonce(t)
 }
 

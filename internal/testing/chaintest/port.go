@@ -33,6 +33,13 @@ func (c *Chain) begin(ctx context.Context, kind Call) (Fault, error) {
 	return f, nil
 }
 
+// ask is begin of a call that reads the records before it reads the ledger.
+func (c *Chain) ask(ctx context.Context, kind Call) (Fault, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.begin(ctx, kind)
+}
+
 // Head is the newest block and the newest final one. Its final point never goes back, even when the
 // node's answer is stale.
 func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
@@ -54,17 +61,30 @@ func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 
 // Block is the block at a height.
 func (c *Chain) Block(ctx context.Context, height uint64) (chain.Block, error) {
+	b, err := c.block(ctx, height)
+	if err != nil {
+		return chain.Block{}, err
+	}
+	if c.coins() {
+		return c.showCoins(ctx, b)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.show(b), nil
+}
+
+func (c *Chain) block(ctx context.Context, height uint64) (*block, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f, err := c.begin(ctx, CallBlock)
 	if err != nil {
-		return chain.Block{}, err
+		return nil, err
 	}
 	b := c.at(height, f)
 	if b == nil {
-		return chain.Block{}, fmt.Errorf("block %d of %s: %w", height, c.cfg.ID, chain.ErrNotFound)
+		return nil, fmt.Errorf("block %d of %s: %w", height, c.cfg.ID, chain.ErrNotFound)
 	}
-	return c.show(b), nil
+	return b, nil
 }
 
 // at is the block that the node has at a height under a fault, or nil.
@@ -179,12 +199,15 @@ func unprintable(r rune) bool { return !unicode.IsPrint(r) }
 
 // Balance returns the spendable balance: on the linked ledger without pending receives.
 func (c *Chain) Balance(ctx context.Context, account string, asset chain.Asset) (chain.Amount, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	f, err := c.begin(ctx, CallBalance)
+	f, err := c.ask(ctx, CallBalance)
 	if err != nil {
 		return chain.Amount{}, err
 	}
+	if c.coins() {
+		return c.balanceCoins(ctx, account, asset)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	return c.seen(f).balances[holding{account, asset}], nil
 }
 
@@ -203,6 +226,9 @@ func (c *Chain) AccountHead(ctx context.Context, account string) (chain.AccountH
 	f, err := c.begin(ctx, CallAccountHead)
 	if err != nil {
 		return chain.AccountHead{}, err
+	}
+	if c.coins() {
+		return chain.AccountHead{Settled: true}, nil
 	}
 	s := c.seen(f)
 	tip := chain.AccountHead{Next: s.nextNumber(account), Settled: c.settled(account)}
@@ -232,15 +258,18 @@ func (c *Chain) settled(account string) bool {
 // Prepare builds the transaction of a payment for a slot. The nonce ledger asks for its fee; the
 // linked one needs the block before.
 func (c *Chain) Prepare(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
+	if got := Address(c.cfg.ID, slot.Key); got != slot.Account {
+		return chain.Attempt{}, fmt.Errorf("preparing for %s: key %q belongs to %s", slot.Account, slot.Key, got)
+	}
+	if c.coins() {
+		return c.prepareCoins(ctx, slot, pay, prev)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, err := c.begin(ctx, CallPrepare); err != nil {
 		return chain.Attempt{}, err
 	}
-	if got := Address(c.cfg.ID, slot.Key); got != slot.Account {
-		return chain.Attempt{}, fmt.Errorf("preparing for %s: key %q belongs to %s", slot.Account, slot.Key, got)
-	}
-	t := ordered(c.cfg.ID, slot, pay)
+	t := ordered(slot, pay, c.Rules().(rules))
 	if err := c.price(t, pay.MaxFee, prev); err != nil {
 		return chain.Attempt{}, fmt.Errorf("preparing payment %d: %w", pay.ID, err)
 	}
@@ -347,6 +376,9 @@ func higher(a, b chain.Amount) chain.Amount {
 
 // Estimate is the fee that Sign would offer. It knows who rejects payments, unless he hides it.
 func (c *Chain) Estimate(ctx context.Context, account string, pay chain.Payment) (chain.Amount, error) {
+	if c.coins() {
+		return c.estimateCoins(ctx, account, pay)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, err := c.begin(ctx, CallEstimate); err != nil || c.cfg.Linked {
@@ -365,9 +397,10 @@ func (c *Chain) Estimate(ctx context.Context, account string, pay chain.Payment)
 	return t.Cap.Mul(gas)
 }
 
-// Cost is the value of a native payment and its dearest fee.
+// Cost is the value of a native payment and its dearest fee; nothing on the ledger of coins, whose
+// balance is without the coins of signed transactions.
 func (c *Chain) Cost(a chain.Attempt) (chain.Amount, error) {
-	if c.cfg.Linked {
+	if c.cfg.Linked || c.coins() {
 		return chain.Amount{}, nil
 	}
 	t, err := decode(a.Raw)
@@ -380,6 +413,9 @@ func (c *Chain) Cost(a chain.Attempt) (chain.Amount, error) {
 // Underpriced reports whether an attempt waits in the pool and its account is held back or its cap
 // is below the base fee.
 func (c *Chain) Underpriced(ctx context.Context, slot chain.Slot, a chain.Attempt) (bool, error) {
+	if c.coins() {
+		return c.underpricedCoins(ctx, slot, a)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, err := c.begin(ctx, CallPool); err != nil {
@@ -457,8 +493,13 @@ func (c *Chain) SetBatch(most int, wait time.Duration) {
 	c.cfg.Batch, c.cfg.BatchWait = most, wait
 }
 
-// BatchTo is the place that would be the contract's.
-func (c *Chain) BatchTo(chain.Asset) string { return Address(c.cfg.ID, "batches") }
+// BatchTo is the place that would be the contract's; the ledger of coins needs none.
+func (c *Chain) BatchTo(chain.Asset) string {
+	if c.coins() {
+		return ""
+	}
+	return Address(c.cfg.ID, "batches")
+}
 
 // Separate reports the payees of KeepSeparate.
 func (c *Chain) Separate(_ context.Context, pays []chain.Payment) ([]bool, error) {
@@ -483,7 +524,7 @@ func (c *Chain) Allowed(ctx context.Context, account string, asset chain.Asset, 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f, err := c.begin(ctx, CallBalance)
-	return err == nil && (c.cfg.Linked || asset == chain.Native || c.seen(f).allowed[holding{account, asset}]), err
+	return err == nil && (c.cfg.Linked || c.coins() || asset == chain.Native || c.seen(f).allowed[holding{account, asset}]), err
 }
 
 var _ interface {

@@ -11,11 +11,12 @@ import (
 )
 
 // Rules returns the signing rules of a ledger in memory.
-func (c *Chain) Rules() chain.Rules { return rules{c.cfg.ID, c.cfg.Linked} }
+func (c *Chain) Rules() chain.Rules { return rules{c.cfg.ID, c.cfg.Linked, c.cfg.Pool} }
 
 type rules struct {
 	id     chain.ID
 	linked bool
+	pool   string // see Config
 }
 
 // Digests passes what the payment asks for, whatever it offers for its fee; a native sweep may
@@ -28,11 +29,14 @@ func (r rules) Digests(o chain.Order) ([]chain.Digest, error) {
 	if err != nil {
 		return nil, err
 	}
-	want, same := ordered(r.id, o.Slot, o.Payment), *asked
+	want, same := ordered(o.Slot, o.Payment, r), *asked
 	if asked.Purpose == chain.Sweep && asked.Asset == chain.Native && asked.Amount.Less(want.Amount) {
 		same.Amount = want.Amount
 	}
 	same.Tip, same.Cap = want.Tip, want.Cap
+	if r.pool != "" { // the change goes back to the account, whatever its amount
+		same.Spends, same.Change = nil, nil
+	}
 	a, errA := json.Marshal(&same)
 	b, errB := json.Marshal(want)
 	if err := errors.Join(errA, errB); err != nil {
@@ -42,14 +46,33 @@ func (r rules) Digests(o chain.Order) ([]chain.Digest, error) {
 		return nil, fmt.Errorf("the transaction is %s, not %s", a, b)
 	}
 	hash, err := hex.DecodeString(asked.hash)
-	return []chain.Digest{{Key: o.Slot.Key, Hash: hash}}, err
+	if r.pool == "" || err != nil {
+		return []chain.Digest{{Key: o.Slot.Key, Hash: hash}}, err
+	}
+	return asked.digests(o.Slot.Coin, hash)
 }
 
-// Fee is all gas at the most that the transaction offers; nothing where blocks are linked.
+// digests are one for each coin, of which the slot's must be the first.
+func (t *tx) digests(anchor string, hash []byte) ([]chain.Digest, error) {
+	if len(t.Spends) == 0 || t.Spends[0].Out != anchor {
+		return nil, fmt.Errorf("coin: the transaction spends %v, and its slot's is %q", t.spentBy(), anchor)
+	}
+	list := make([]chain.Digest, len(t.Spends))
+	for i, s := range t.Spends {
+		list[i] = chain.Digest{Key: s.Key, Hash: hash}
+	}
+	return list, nil
+}
+
+// Fee is all gas at the most that the transaction offers; nothing where blocks are linked, and on
+// the ledger of coins what it does not give back.
 func (r rules) Fee(o chain.Order) (chain.Amount, error) {
 	t, err := decode(o.Unsigned)
 	if err != nil {
 		return chain.Amount{}, err
+	}
+	if r.pool != "" {
+		return t.Cap, nil
 	}
 	return t.Cap.Mul(gas)
 }
@@ -65,14 +88,17 @@ func (r rules) Seal(o chain.Order, _ ...chain.Signature) (chain.SignedTx, error)
 	return chain.SignedTx{Hash: t.hash, Raw: raw}, err
 }
 
-// ordered is the transaction of a payment at a slot, without fees.
-func ordered(id chain.ID, slot chain.Slot, pay chain.Payment) *tx {
+// ordered is the transaction of a payment at a slot, without fees and coins.
+func ordered(slot chain.Slot, pay chain.Payment, r rules) *tx {
 	t := &tx{
-		Chain: id, Key: slot.Key, Number: slot.Nonce, Prev: slot.Prev,
+		Chain: r.id, Key: slot.Key, Number: slot.Nonce, Prev: slot.Prev,
 		Purpose: pay.Purpose, Payment: pay.ID, Asset: pay.Asset, To: pay.To, Amount: pay.Amount, Label: pay.Label, Source: pay.Source,
 	}
 	for _, m := range pay.Members {
 		t.Members = append(t.Members, member{m.ID, m.To, m.Amount})
+	}
+	if r.pool != "" {
+		t.Number = 0 // it is not written into the transaction
 	}
 	if pay.Purpose == chain.Cancel {
 		t.Asset, t.To, t.Amount, t.Label = chain.Native, slot.Account, chain.Amount{}, ""

@@ -23,6 +23,10 @@ var (
 	errUnderpriced  = errors.New("replacement transaction underpriced")
 	errWrongChain   = errors.New("wrong chain")
 	errCapBelowBase = errors.New("fee cap below base fee")
+	errMissing      = errors.New("inputs missing or spent")
+	errImmature     = errors.New("premature spend of a reward")
+	errConflict     = errors.New("mempool conflict")
+	errDust         = errors.New("dust")
 )
 
 // holding is one account's stock of one asset.
@@ -56,6 +60,7 @@ type state struct {
 	tip        map[string]string // linked ledger: hash of the account's last block
 	unreceived map[string]send   // linked ledger: by hash
 	allowed    map[holding]bool  // nonce ledger: tokens that batches may move
+	coins      map[string]coin   // ledger of coins: those that are not spent, by outpoint
 	burnt      chain.Amount
 }
 
@@ -68,6 +73,7 @@ func newState(linked bool, rejecting map[string]bool) *state {
 		tip:        make(map[string]string),
 		unreceived: make(map[string]send),
 		allowed:    make(map[holding]bool),
+		coins:      make(map[string]coin),
 	}
 }
 
@@ -79,6 +85,7 @@ func (s *state) clone() *state {
 	c.tip = maps.Clone(s.tip)
 	c.unreceived = maps.Clone(s.unreceived)
 	c.allowed = maps.Clone(s.allowed)
+	c.coins = maps.Clone(s.coins)
 	return &c
 }
 

@@ -38,6 +38,10 @@ type Harness struct {
 	Addresses []AddressCase
 	Depth     int // Mine(Depth) makes the present blocks final
 
+	// Coins returns those that Payer can spend, the largest first: at least four of a quarter of what
+	// it holds. Nil: the ledger's accounts have numbers.
+	Coins func(t *testing.T) []chain.HeldCoin
+
 	// Outsider returns a new valid address that is not ours, in canonical form.
 	Outsider func(t *testing.T) string
 	// Deposit sends units from an outside user and returns the transaction's hash. A block includes
@@ -89,7 +93,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Harness) {
 			h := fresh(t)
 			ctx, cancel := context.WithTimeout(t.Context(), 5*waitTimeout)
 			defer cancel()
-			c.run(t, &bench{Harness: h, ctx: ctx})
+			c.run(t, &bench{Harness: h, ctx: ctx, used: map[string]uint64{}})
 		})
 	}
 }
@@ -97,7 +101,8 @@ func Run(t *testing.T, fresh func(t *testing.T) Harness) {
 // bench is a harness with what the cases do again and again.
 type bench struct {
 	Harness
-	ctx context.Context
+	ctx  context.Context
+	used map[string]uint64 // ledger of coins: the slots of the case by their coins
 }
 
 func units(n uint64) chain.Amount { return chain.NewAmount(n) }
@@ -165,12 +170,41 @@ func (b *bench) ownTxs(t *testing.T, from uint64, account string) []chain.OwnTx 
 	return found
 }
 
-// slot is the payer's next place on the ledger.
+// slot is the payer's next place on the ledger. On a ledger of coins it is used from then on.
 func (b *bench) slot(t *testing.T) chain.Slot {
 	t.Helper()
+	if b.Coins != nil {
+		return b.coinSlot(t)
+	}
 	tip, err := b.Chain.AccountHead(b.ctx, b.Payer.Address)
 	require.NoError(t, err)
 	return chain.Slot{Account: b.Payer.Address, Key: b.Payer.Key, Nonce: tip.Next, Prev: tip.Hash}
+}
+
+func (b *bench) coinSlot(t *testing.T) chain.Slot {
+	t.Helper()
+	for _, c := range b.Coins(t) {
+		if _, used := b.used[c.Out]; !used {
+			b.used[c.Out] = uint64(len(b.used))
+			return chain.Slot{Account: b.Payer.Address, Key: b.Payer.Key, Nonce: b.used[c.Out], Coin: c.Out}
+		}
+	}
+	require.Fail(t, "no coin is left")
+	return chain.Slot{}
+}
+
+// requireNumber checks that a transaction is of a slot.
+func (b *bench) requireNumber(t *testing.T, slot chain.Slot, a chain.Attempt, e chain.OwnTx) {
+	t.Helper()
+	require.Equal(t, a.Hash, e.Tx)
+	require.True(t, e.OK)
+	if b.Coins == nil {
+		require.Equal(t, slot.Nonce, e.Number)
+		return
+	}
+	require.Equal(t, slot.Coin, a.Coins[0])
+	require.Equal(t, a.Coins, e.Spent)
+	require.Zero(t, e.Number)
 }
 
 func (b *bench) credit(id uint64, to string, amount uint64) chain.Payment {

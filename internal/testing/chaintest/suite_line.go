@@ -69,7 +69,7 @@ func testAddresses(t *testing.T, b *bench) {
 }
 
 func testContexts(t *testing.T, b *bench) {
-	a := b.sign(t, b.slot(t), b.credit(1, b.Outsider(t), 5))
+	a := b.sign(t, b.slot(t), b.credit(1, b.Outsider(t), 500))
 	ctx, cancel := context.WithCancel(b.ctx)
 	cancel()
 	_, headErr := b.Chain.Head(ctx)
@@ -77,6 +77,9 @@ func testContexts(t *testing.T, b *bench) {
 	_, balanceErr := b.Chain.Balance(ctx, b.Payer.Address, b.Asset)
 	_, tipErr := b.Chain.AccountHead(ctx, b.Payer.Address)
 	sendErr := Send(ctx, b.Chain, a)
+	if b.Coins != nil {
+		tipErr = balanceErr // it asks no node
+	}
 	for _, err := range []error{headErr, blockErr, balanceErr, tipErr, sendErr} {
 		require.Error(t, err)
 		require.False(t, errors.Is(err, chain.ErrNotFound), "an ended context says nothing about the ledger: %v", err)
@@ -93,13 +96,34 @@ func testTransfer(t *testing.T, b *bench) {
 	require.Len(t, found, 1)
 	tr := found[0]
 	require.NotEmpty(t, tr.Ref)
-	require.NotEmpty(t, tr.From)
+	require.Equal(t, b.Coins == nil, tr.From != "", "sender")
 	require.Equal(t, b.Inbox.Address, tr.To)
 	require.Equal(t, b.Asset, tr.Asset)
 	require.Equal(t, units(1234), tr.Amount)
 	require.False(t, tr.Failed)
+	b.requireCoinOf(t, from, tr)
 	b.mine(t, b.Depth+1)
 	require.Equal(t, found, b.transfers(t, from, hash), "the same transfer, later")
+}
+
+// requireCoinOf checks that a transfer is a coin on a ledger of coins.
+func (b *bench) requireCoinOf(t *testing.T, from uint64, tr chain.Transfer) {
+	t.Helper()
+	var coins []chain.Coin
+	for _, block := range b.line(t, from) {
+		for _, c := range block.Coins {
+			if c.Out == tr.Ref {
+				coins = append(coins, c)
+			}
+		}
+	}
+	if b.Coins == nil {
+		require.Empty(t, coins)
+		return
+	}
+	require.Len(t, coins, 1)
+	require.NotEmpty(t, coins[0].Made)
+	require.Equal(t, chain.Coin{Out: tr.Ref, Address: tr.To, Amount: tr.Amount, Matures: tr.Matures, Made: coins[0].Made}, coins[0])
 }
 
 func testEqualTransfers(t *testing.T, b *bench) {

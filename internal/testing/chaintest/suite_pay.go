@@ -1,6 +1,7 @@
 package chaintest
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -14,23 +15,43 @@ func testPayment(t *testing.T, b *bench) {
 	payee, slot := b.Outsider(t), b.slot(t)
 	before, err := b.Chain.Balance(b.ctx, b.Payer.Address, b.Asset)
 	require.NoError(t, err)
-	a := b.pay(t, payee)
+	a := b.sign(t, slot, b.credit(1, payee, 500))
+	require.NoError(t, Send(b.ctx, b.Chain, a))
+	b.mine(t, 1)
 
 	b.requireHolding(t, payee, 500)
+	ownTxs := b.ownTxs(t, from, b.Payer.Address)
+	require.Len(t, ownTxs, 1)
+	b.requireNumber(t, slot, a, ownTxs[0])
+	require.Equal(t, b.Linked, ownTxs[0].Fee.IsZero(), "fee")
+	require.Empty(t, b.transfers(t, from, a.Hash), "what we send is no transfer to us")
+	if b.Coins != nil {
+		b.requireChange(t, before, ownTxs[0], payee)
+		return
+	}
+	require.Equal(t, slot.Nonce+1, b.slot(t).Nonce)
 	after, err := b.Chain.Balance(b.ctx, b.Payer.Address, b.Asset)
 	require.NoError(t, err)
 	spent, err := before.Sub(after)
 	require.NoError(t, err)
 	require.Equal(t, units(500), spent)
+}
 
-	ownTxs := b.ownTxs(t, from, b.Payer.Address)
-	require.Len(t, ownTxs, 1)
-	require.Equal(t, a.Hash, ownTxs[0].Tx)
-	require.Equal(t, slot.Nonce, ownTxs[0].Number)
-	require.True(t, ownTxs[0].OK)
-	require.Equal(t, b.Linked, ownTxs[0].Fee.IsZero(), "fee")
-	require.Empty(t, b.transfers(t, from, a.Hash), "what we send is no transfer to us")
-	require.Equal(t, slot.Nonce+1, b.slot(t).Nonce)
+// requireChange checks on a ledger of coins that a payment of 500 has cost that and its fee. The
+// rest can be spent when its block is final, not before.
+func (b *bench) requireChange(t *testing.T, before chain.Amount, own chain.OwnTx, payee string) {
+	t.Helper()
+	require.Equal(t, []any{payee, units(500)}, []any{own.To, own.Value})
+	require.Empty(t, own.Members)
+	left, err := before.Sub(units(500))
+	require.NoError(t, err)
+	left, err = left.Sub(own.Fee)
+	require.NoError(t, err)
+	now, err := b.Chain.Balance(b.ctx, b.Payer.Address, b.Asset)
+	require.NoError(t, err)
+	require.True(t, now.Less(left))
+	b.mine(t, b.Depth)
+	b.requireBalance(t, left)
 }
 
 func testSignPure(t *testing.T, b *bench) {
@@ -42,7 +63,9 @@ func testSignPure(t *testing.T, b *bench) {
 	b.mine(t, 1)
 	require.Empty(t, b.ownTxs(t, from, b.Payer.Address))
 	b.requireHolding(t, payee, 0)
-	require.Equal(t, slot, b.slot(t))
+	if b.Coins == nil {
+		require.Equal(t, slot, b.slot(t))
+	}
 
 	require.NoError(t, Send(b.ctx, b.Chain, first))
 	_ = Send(b.ctx, b.Chain, again) // the same bytes or a rival for the same slot: either way one payment
@@ -70,14 +93,17 @@ func testRepeatedBroadcast(t *testing.T, b *bench) {
 func testDense(t *testing.T, b *bench) {
 	from := b.head(t).Latest.Height
 	slot := b.slot(t)
-	first := slot.Nonce
+	var slots []chain.Slot
 	var sent []chain.Attempt
 	for i := range uint64(4) {
-		a := b.sign(t, slot, b.credit(i+1, b.Outsider(t), 10+i))
-		sent = append(sent, a)
+		a := b.sign(t, slot, b.credit(i+1, b.Outsider(t), 500+i))
+		slots, sent = append(slots, slot), append(sent, a)
 		slot.Nonce++
 		if b.Linked {
 			slot.Prev = a.Hash
+		}
+		if b.Coins != nil && i < 3 {
+			slot = b.slot(t)
 		}
 	}
 	for _, a := range sent {
@@ -86,16 +112,21 @@ func testDense(t *testing.T, b *bench) {
 	b.mine(t, 2)
 	ownTxs := b.ownTxs(t, from, b.Payer.Address)
 	require.Len(t, ownTxs, len(sent))
+	if b.Coins != nil { // a block has them in any order
+		at := func(e chain.OwnTx) int {
+			return slices.IndexFunc(sent, func(a chain.Attempt) bool { return a.Hash == e.Tx })
+		}
+		slices.SortFunc(ownTxs, func(a, b chain.OwnTx) int { return at(a) - at(b) })
+	}
 	for i, e := range ownTxs {
-		require.Equal(t, sent[i].Hash, e.Tx)
-		require.Equal(t, first+uint64(i), e.Number)
-		require.True(t, e.OK)
+		b.requireNumber(t, slots[i], sent[i], e)
 	}
 }
 
 func testUsedSlot(t *testing.T, b *bench) {
 	slot := b.slot(t)
-	b.pay(t, b.Outsider(t))
+	require.NoError(t, Send(b.ctx, b.Chain, b.sign(t, slot, b.credit(1, b.Outsider(t), 500))))
+	b.mine(t, 1)
 	other := b.Outsider(t)
 	a, err := Sign(b.ctx, b.Chain, b.Keys, slot, b.credit(2, other, 500), nil)
 	if err == nil {
@@ -117,16 +148,27 @@ func testReplacement(t *testing.T, b *bench) {
 		return
 	}
 	second := b.sign(t, slot, pay, first)
-	require.True(t, atLeast(second.TipCap, first.TipCap, 9, 8), "tip %s after %s", second.TipCap, first.TipCap)
-	require.True(t, atLeast(second.FeeCap, first.FeeCap, 9, 8), "cap %s after %s", second.FeeCap, first.FeeCap)
+	b.requireMore(t, second, first)
 	require.NoError(t, Send(b.ctx, b.Chain, second))
 	third := b.sign(t, slot, pay, first, second)
-	require.True(t, atLeast(third.FeeCap, second.FeeCap, 9, 8))
+	b.requireMore(t, third, second)
 	b.mine(t, 2)
 	ownTxs := b.ownTxs(t, from, b.Payer.Address)
 	require.Len(t, ownTxs, 1)
 	require.Equal(t, second.Hash, ownTxs[0].Tx, "the ledger prefers the replacement")
 	b.requireHolding(t, payee, 500)
+}
+
+// requireMore checks that an attempt offers enough to replace an earlier one.
+func (b *bench) requireMore(t *testing.T, a, before chain.Attempt) {
+	t.Helper()
+	if b.Coins != nil {
+		require.True(t, before.FeeCap.Less(a.FeeCap), "fee %s after %s", a.FeeCap, before.FeeCap)
+		require.Equal(t, before.Coins[0], a.Coins[0])
+		return
+	}
+	require.True(t, atLeast(a.TipCap, before.TipCap, 9, 8), "tip %s after %s", a.TipCap, before.TipCap)
+	require.True(t, atLeast(a.FeeCap, before.FeeCap, 9, 8), "cap %s after %s", a.FeeCap, before.FeeCap)
 }
 
 func testDroppedPayment(t *testing.T, b *bench) {
@@ -165,6 +207,9 @@ func testOwn(t *testing.T, b *bench) {
 }
 
 func testSettled(t *testing.T, b *bench) {
+	if b.Coins != nil {
+		t.Skip("accounts have no numbers here")
+	}
 	b.mine(t, b.Depth+1)
 	tip, err := b.Chain.AccountHead(b.ctx, b.Payer.Address)
 	require.NoError(t, err)
@@ -236,13 +281,17 @@ func testReceive(t *testing.T, b *bench) {
 }
 
 // requireNothingToReceive shows that on a nonce ledger a deposit can be spent as soon as it is
-// mined.
+// mined, and on a ledger of coins as soon as its block is final.
 func (b *bench) requireNothingToReceive(t *testing.T) {
 	t.Helper()
 	before, err := b.Chain.Balance(b.ctx, b.Payer.Address, b.Asset)
 	require.NoError(t, err)
 	b.Deposit(t, b.Payer.Address, b.Asset, units(77))
 	b.mine(t, 1)
+	if b.Coins != nil {
+		b.requireBalance(t, before)
+		b.mine(t, b.Depth)
+	}
 	sum, err := before.Add(units(77))
 	require.NoError(t, err)
 	b.requireBalance(t, sum)

@@ -45,9 +45,12 @@ type tx struct {
 	Members []member `json:",omitempty"` // of a batch
 	Tip     chain.Amount
 	Cap     chain.Amount
-	Serial  uint64 `json:",omitempty"`
-	Outs    []Out  `json:",omitempty"`
-	Signed  bool   `json:",omitempty"` // not part of the hash
+	Serial  uint64   `json:",omitempty"`
+	Outs    []Out    `json:",omitempty"`
+	Spends  []spend  `json:",omitempty"` // ledger of coins
+	Change  []uint64 `json:",omitempty"` // ledger of coins: back to the account, behind the payments
+	Matures uint64   `json:",omitempty"` // of a block's reward: the least height of a block that may spend it
+	Signed  bool     `json:",omitempty"` // not part of the hash
 
 	hash    string // of the encoding; set by seal and decode
 	account string // derived from Chain and Key; empty for an outsider's
@@ -62,11 +65,9 @@ type member struct {
 
 // seal fixes the transaction and answers its bytes.
 func (t *tx) seal() ([]byte, error) {
-	unsigned := *t
-	unsigned.Signed = false
-	raw, err := json.Marshal(&unsigned)
+	raw, err := t.bare()
 	if err != nil {
-		return nil, fmt.Errorf("encoding a transaction: %w", err)
+		return nil, err
 	}
 	t.hash = digest(string(raw))
 	if t.Key != "" {
@@ -76,6 +77,17 @@ func (t *tx) seal() ([]byte, error) {
 		return raw, nil
 	}
 	return json.Marshal(t)
+}
+
+// bare is the transaction without its signature, which its hash covers.
+func (t *tx) bare() ([]byte, error) {
+	unsigned := *t
+	unsigned.Signed = false
+	raw, err := json.Marshal(&unsigned)
+	if err != nil {
+		return nil, fmt.Errorf("encoding a transaction: %w", err)
+	}
+	return raw, nil
 }
 
 // decode reads what seal wrote.
