@@ -168,10 +168,10 @@ func (anotherCoin) Underpriced(context.Context, chain.Slot, chain.Attempt) (bool
 	return true, nil
 }
 
-// twice pays the first payment of a batch twice, or the only one.
-type twice struct{ chain.Chain }
+// doublePayer pays the first payment of a batch twice, or the only one.
+type doublePayer struct{ chain.Chain }
 
-func (c twice) Prepare(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
+func (c doublePayer) Prepare(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
 	if slot.Coin == "" {
 		return c.Chain.Prepare(ctx, slot, pay, prev)
 	}
@@ -187,7 +187,7 @@ func (c twice) Prepare(ctx context.Context, slot chain.Slot, pay chain.Payment, 
 var brokenCoinsDaemons = []brokenDaemon{
 	{"sends again with another coin", func(c chain.Chain) chain.Chain { return anotherCoin{c} }, true, []string{"stands 2 times", "is due"}},
 	{"pays another amount", func(c chain.Chain) chain.Chain { return doubled{c} }, true, []string{"is due"}},
-	{"pays a payee twice", func(c chain.Chain) chain.Chain { return twice{c} }, true, []string{"stands 2 times", "is due"}},
+	{"pays a payee twice", func(c chain.Chain) chain.Chain { return doublePayer{c} }, true, []string{"stands 2 times", "is due"}},
 	{"credits what is not final", func(c chain.Chain) chain.Chain { return hasty{c} }, false, []string{"is due", "is not final"}},
 	{"loses a payment", func(c chain.Chain) chain.Chain { return forgetful{c} }, false, []string{"in the end", "the records"}},
 }

@@ -30,7 +30,7 @@ func TestPoolRecoveryEndsWhole(t *testing.T) {
 	recoveryEndsWhole(t, crashes(t)/200+2, pools(3))
 }
 
-func recoveryEndsWhole(t *testing.T, rounds int, fresh newWorld) {
+func recoveryEndsWhole(t *testing.T, rounds int, fresh modelMaker) {
 	first := seed(t)
 	resumed, cancels := 0, 0
 	for s := first; s < first+uint64(rounds); s++ {

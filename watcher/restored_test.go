@@ -29,7 +29,7 @@ func TestRestoredPoolNeverPaysTwice(t *testing.T) {
 	restoredPaysOnce(t, crashes(t)/200+2, pools(3))
 }
 
-func restoredPaysOnce(t *testing.T, rounds int, fresh newWorld) {
+func restoredPaysOnce(t *testing.T, rounds int, fresh modelMaker) {
 	if raced {
 		rounds = 1
 	}
@@ -63,7 +63,7 @@ func TestOlderGuardNeverPaysTwice(t *testing.T) {
 	}
 	first := seed(t)
 	for s := first; s < first+uint64(rounds); s++ {
-		m := []newWorld{pools(1), pools(2), pools(3), newCoinsModel}[s%4](t, s, map[string]int{})
+		m := []modelMaker{pools(1), pools(2), pools(3), newCoinsModel}[s%4](t, s, map[string]int{})
 		m.restart(neverCrashes, "")
 		m.runAtRandom(t, 10+m.rng.IntN(30))
 		path := filepath.Join(filepath.Dir(m.path), "guard.db")

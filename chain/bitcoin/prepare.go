@@ -280,7 +280,7 @@ func readAttempt(a chain.Attempt) (*wire.MsgTx, error) {
 	return tx, nil
 }
 
-// use is what a draft may do with a coin.
+// use decides what a draft does with a coin.
 type use byte
 
 const (

@@ -170,7 +170,7 @@ func (w *bitcoinEnv) pool(t *testing.T) string {
 // rest, less a fee, is the payer's coin again once it is mined.
 func (w *bitcoinEnv) pay(t *testing.T, outputs ...*wire.TxOut) string {
 	t.Helper()
-	const fee = 1_000_000
+	const fee = 20_000
 	coin := w.funds[0]
 	left := coin.Amount - fee
 	for _, out := range outputs {
@@ -184,7 +184,7 @@ func (w *bitcoinEnv) pay(t *testing.T, outputs ...*wire.TxOut) string {
 	return tx.TxHash().String()
 }
 
-// coinBooks is what the chain alone shows of the gateway.
+// coinBooks are the gateway's books by the chain alone.
 type coinBooks struct {
 	deposited, held, paid, fees int64
 	payees                      map[string][]int64 // outputs to strangers in our transactions, by script in hex

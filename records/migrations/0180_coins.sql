@@ -16,6 +16,6 @@ CREATE TABLE coin_txs (chain TEXT NOT NULL, tx TEXT NOT NULL, raw TEXT NOT NULL,
 
 -- The coin that every transaction of the slot spends; empty where accounts have numbers. One number has it, for good.
 ALTER TABLE slots ADD COLUMN coin TEXT NOT NULL DEFAULT '';
-CREATE UNIQUE INDEX slots_coin ON slots (chain, coin) WHERE coin <> '' AND place = 0;
+CREATE UNIQUE INDEX slots_anchor ON slots (chain, coin) WHERE coin <> '' AND place = 0;
 -- Nothing follows from a transfer before this height is final.
 ALTER TABLE transfers ADD COLUMN matures BIGINT NOT NULL DEFAULT 0;

@@ -93,7 +93,7 @@ func triggers(engine string, files map[string]map[string][]string, drop string) 
 // indexes are the unique indexes that have a name, by the file that makes them last.
 var indexes = []struct{ name, file string }{
 	{"blocks_line", "0001_init.sql"}, {"bindings_address", "0001_init.sql"}, {"bindings_label", "0001_init.sql"}, {"payments_once", "0001_init.sql"},
-	{"payments_received_once", "0001_init.sql"}, {"payments_gas_once", "0001_init.sql"}, {"payments_sweep_once", "0040_pools.sql"}, {"slots_coin", "0180_coins.sql"},
+	{"payments_received_once", "0001_init.sql"}, {"payments_gas_once", "0001_init.sql"}, {"payments_sweep_once", "0040_pools.sql"}, {"slots_anchor", "0180_coins.sql"},
 }
 
 // engineIndexes are those that each engine has in another file.

@@ -32,7 +32,7 @@ func coinRules() []mutant {
 		rules("the hash type", "a signature covers all inputs and outputs", "case in.SighashType != txscript.SigHashDefault && in.SighashType != txscript.SigHashAll:", "case false:"),
 		rules("the payee", "an output pays the payee of its payment", "case !bytes.Equal(outputs[i].PkScript, want.PkScript):", "case false && bytes.Equal(outputs[i].PkScript, want.PkScript):"),
 		rules("the amount", "an output has the amount of its payment", "case outputs[i].Value != want.Value:", "case false:"),
-		rules("nothing more", "no output but the payees and one of change", "case len(rest) > 1:", "case false:"),
+		rules("nothing more", "no output but the payees and one of change", "case len(rest) > maxChange, len(rest) > 1 && len(wanted) == 0:", "case false:"),
 		rules("the change", "change goes to our own accounts", "if _, err := network.OwnAt(r.accounts, levels, out.PkScript); err != nil {", "if _, err := network.OwnAt(r.accounts, levels, out.PkScript); err != nil && len(levels) < 2 {"),
 		rules("the change's branch", "change goes to no user's address", "branch != network.Internal {", "branch != network.Internal && false {"),
 		rules("half of a sweep", "a sweep brings at least half", "|| out.Value < amount-amount/2:", ":"),

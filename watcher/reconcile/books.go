@@ -224,7 +224,8 @@ func Held(ctx context.Context, c chain.Chain, pool []books.PoolAccount, asset ch
 	return sum, nil
 }
 
-// heldBy is what an account holds. A ledger of coins would answer only what it may spend now.
+// heldBy returns the holdings of an account. A ledger of coins would answer only what it may spend
+// now.
 func heldBy(ctx context.Context, c chain.Chain, a books.PoolAccount, asset chain.Asset) (chain.Amount, error) {
 	if a.Coins != nil && asset == chain.Native {
 		return *a.Coins, nil

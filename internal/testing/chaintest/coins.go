@@ -51,7 +51,7 @@ type coin struct {
 	matures uint64
 }
 
-// output is what a transaction gives to an address.
+// output gives an amount to an address.
 type output struct {
 	to     string
 	amount uint64
@@ -92,7 +92,7 @@ func (t *tx) spentBy() []string {
 	return outs
 }
 
-// size is what the fee of a transaction of the ledger of coins depends on.
+// size decides the fee of a transaction of the ledger of coins.
 func (t *tx) size() uint64 { return uint64(2 + 6*len(t.Spends) + 3*len(t.outputs())) }
 
 // rate is the fee for each unit of size.

@@ -110,7 +110,7 @@ func (c *Chain) heldCoins(ctx context.Context, account string) ([]chain.HeldCoin
 	return held, err
 }
 
-// balanceCoins is what an account can spend: coins that no signed transaction spends.
+// balanceCoins adds up what an account can spend: coins that no signed transaction spends.
 func (c *Chain) balanceCoins(ctx context.Context, account string, asset chain.Asset) (sum chain.Amount, err error) {
 	held, err := c.heldCoins(ctx, account)
 	if err != nil || asset != chain.Native {
@@ -298,7 +298,7 @@ func (c *Chain) estimateCoins(ctx context.Context, account string, pay chain.Pay
 	return t.Cap, nil
 }
 
-// describeCoins is what a transaction asks for, by what it gives to others.
+// describeCoins reads the request of a transaction, by what it gives to others.
 func (c *Chain) describeCoins(t *tx) chain.Outgoing {
 	out := chain.Outgoing{Asset: chain.Native, Coin: t.Spends[0].Out}
 	for _, p := range t.payees() {
@@ -313,8 +313,8 @@ func (c *Chain) describeCoins(t *tx) chain.Outgoing {
 }
 
 // underpricedCoins reports whether an attempt waits in the pool of nodes that replace, and its rate
-// is below what blocks ask for. One that spends a coin which cannot be spent any more is replaced in
-// any case: the slot's own coin keeps the two apart.
+// is below what blocks ask for. One that spends a coin which cannot be spent any more is replaced
+// in any case: the slot's own coin keeps the two apart.
 func (c *Chain) underpricedCoins(ctx context.Context, slot chain.Slot, a chain.Attempt) (bool, error) {
 	held, err := c.heldCoins(ctx, slot.Account)
 	if err != nil {

@@ -77,7 +77,7 @@ func (c *Chain) Paid() map[uint64]int {
 	return paid
 }
 
-// Sent is what a transaction in the line of the ledger of coins gives.
+// Sent returns the outputs of a transaction in the line of the ledger of coins.
 func (c *Chain) Sent(hash string) (sum uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -47,7 +47,7 @@ func preparedBreaches() []breach {
 			[]string{slot + `60, 5, 1, 'open', 0, 0)`},
 		},
 		{
-			"the index slots_coin", `INSERT INTO slots (chain, account, lineage, number, payment_id, gen, state, coin, created_at, changed_at) VALUES ('vite', 'vite_gateway', 1, 61, 5, 1, 'open', 'x:0', 0, 0)`,
+			"the index slots_anchor", `INSERT INTO slots (chain, account, lineage, number, payment_id, gen, state, coin, created_at, changed_at) VALUES ('vite', 'vite_gateway', 1, 61, 5, 1, 'open', 'x:0', 0, 0)`,
 			[]string{`INSERT INTO slots (chain, account, lineage, number, payment_id, gen, state, coin, created_at, changed_at) VALUES ('vite', 'vite_gateway', 1, 60, 3, 0, 'open', 'x:0', 0, 0)`},
 		},
 		{"the index payments_received_once", receive(`101`), []string{receive(`100`)}},
