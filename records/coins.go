@@ -78,11 +78,11 @@ func (tx Coins) store(id chain.ID, b chain.Block) error {
 	if err := tx.insert(`coins (chain, out, tx, account, address, amount, own, matures, height, block_hash)`, rows, ` ON CONFLICT DO NOTHING`); err != nil {
 		return err
 	}
-	rows = nil
+	var txs [][]any
 	for hash, raw := range made {
-		rows = append(rows, []any{string(id), hash, base64.StdEncoding.EncodeToString(raw)})
+		txs = append(txs, []any{string(id), hash, base64.StdEncoding.EncodeToString(raw)})
 	}
-	return tx.insert(`coin_txs (chain, tx, raw)`, rows, ` ON CONFLICT DO NOTHING`)
+	return tx.insert(`coin_txs (chain, tx, raw)`, txs, ` ON CONFLICT DO NOTHING`)
 }
 
 func cutOut(out string) (tx, index string, ok bool) {
