@@ -120,6 +120,13 @@ func (m *model) atRest() bool {
 		}
 		vite, err := tx.Accounts().Busy("vite")
 		busy = len(source)+len(vite) > 0
+		for _, account := range m.paying(m.eth.ID()) { // a ledger of coins does not know what is not final
+			open, err := tx.Slots().Open(m.eth.ID(), account)
+			if err != nil {
+				return err
+			}
+			busy = busy || slices.ContainsFunc(open, func(s records.OpenSlot) bool { return s.Coin != "" })
+		}
 		return err
 	})
 	return err == nil && !busy
