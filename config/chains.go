@@ -21,20 +21,18 @@ import (
 // know; docs/architecture.md 6 has what a new one needs.
 type Chain struct {
 	ID       chain.ID
-	Kind     string // its section of the configuration
-	Source   bool   // tokens originate there; false: they are bridged to it
-	Accounts int    // of each network that pay on it or did, at least one
-	Retired  []int  // the indexes of those that pay no more
-	OnDemand bool   // blocks come only with transactions
-	Decimals uint8  // of its coin
-	CoinType uint32 // of SLIP-44, which the keys of our accounts on a source chain are derived with
-	// transfers name no sender (policy.Network.NoSenders)
-	NoSenders bool
-	Coins     wallet.CoinPaths // of its only account, on a ledger of coins; empty elsewhere
-	Tokens    []chain.Asset
-	Network   string   // of Bitcoin and its kin, such as litecoin
-	ChainID   uint64   // of EIP-155; 0: it has none
-	Nodes     []string // URLs of the nodes that it is reached by; they may contain a key
+	Kind     string           // its section of the configuration
+	Source   bool             // tokens originate there; false: they are bridged to it
+	Accounts int              // of each network that pay on it or did, at least one
+	Retired  []int            // the indexes of those that pay no more
+	OnDemand bool             // blocks come only with transactions
+	Decimals uint8            // of its coin
+	CoinType uint32           // of SLIP-44, which the keys of our accounts on a source chain are derived with
+	Coins    wallet.CoinPaths // of its only account, on a ledger of coins; empty elsewhere
+	Tokens   []chain.Asset
+	Network  string   // of Bitcoin and its kin, such as litecoin
+	ChainID  uint64   // of EIP-155; 0: it has none
+	Nodes    []string // URLs of the nodes that it is reached by; they may contain a key
 
 	MaxFeeGwei string // per gas; empty for the default, and where there are no fees
 

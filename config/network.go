@@ -20,7 +20,7 @@ func (c Config) NetworkRecord(n Network) records.Network {
 		SourceExplorer: n.SourceExplorer, ExchangeExplorer: n.ExchangeExplorer,
 	}
 	source, _ := c.Chain(n.Source)
-	out.NoSenders = source.NoSenders
+	out.NoSenders = source.Coins != ""
 	for _, t := range n.Tokens {
 		out.Tokens = append(out.Tokens, t.token())
 		if cold := t.coldAddress(); cold != "" && !slices.Contains(out.Funders, cold) {

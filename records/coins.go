@@ -1,11 +1,14 @@
 package records
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/base64"
 	"fmt"
-	"math/bits"
+	"math"
+	"slices"
+	"strings"
 
 	"gatewayd/chain"
 	"gatewayd/records/sqlstore"
@@ -22,7 +25,7 @@ func (tx *Tx) Coins() Coins { return Coins{tx} }
 // attempts.
 const CoinSpent = "another transaction spends its coin"
 
-// maxHeld bounds the coins that one account chooses from: the largest.
+// maxHeld bounds the free coins that one account chooses from: the largest.
 const maxHeld = 2000
 
 type coinRow struct {
@@ -67,13 +70,13 @@ func (tx Coins) store(id chain.ID, b chain.Block) error {
 	made := map[string][]byte{}
 	rows := make([][]any, len(b.Coins))
 	for i, c := range b.Coins {
-		hash, _, _ := cutOut(c.Out)
-		amount, ok := satoshi(c.Amount)
-		if !ok || hash == "" {
+		hash, _, ok := strings.Cut(c.Out, ":")
+		amount := c.Amount.Uint256()
+		if !ok || amount.IsZero() || !amount.IsUint64() || amount.Uint64() > math.MaxInt64 {
 			return fmt.Errorf("coin %q of %s is none", c.Out, c.Amount)
 		}
 		made[hash] = c.Made
-		rows[i] = []any{string(id), c.Out, hash, owners[c.Address], c.Address, amount, sqlstore.Bit(c.Own), c.Matures, b.Height, b.Hash}
+		rows[i] = []any{string(id), c.Out, hash, owners[c.Address], c.Address, amount.Uint64(), sqlstore.Bit(c.Own), c.Matures, b.Height, b.Hash}
 	}
 	if err := tx.insert(`coins (chain, out, tx, account, address, amount, own, matures, height, block_hash)`, rows, ` ON CONFLICT DO NOTHING`); err != nil {
 		return err
@@ -83,21 +86,6 @@ func (tx Coins) store(id chain.ID, b chain.Block) error {
 		txs = append(txs, []any{string(id), hash, base64.StdEncoding.EncodeToString(raw)})
 	}
 	return tx.insert(`coin_txs (chain, tx, raw)`, txs, ` ON CONFLICT DO NOTHING`)
-}
-
-func cutOut(out string) (tx, index string, ok bool) {
-	for i := range out {
-		if out[i] == ':' {
-			return out[:i], out[i+1:], true
-		}
-	}
-	return "", "", false
-}
-
-// satoshi is an amount as the column of coins has it.
-func satoshi(a chain.Amount) (int64, bool) {
-	u := a.Uint256()
-	return int64(u.Uint64()), u.IsUint64() && !u.IsZero() && bits.LeadingZeros64(u.Uint64()) > 0
 }
 
 // payers returns the account that pays with the coins of each address: the address itself where it
@@ -149,14 +137,19 @@ func (tx Coins) Known(id chain.ID, outpoints []string) (map[string]chain.Coin, e
 const held = `c.spent_in = '' AND c.height <= (SELECT u.final_height FROM cursors u WHERE u.chain = c.chain)
 	AND c.matures <= (SELECT u.height + 1 FROM cursors u WHERE u.chain = c.chain)`
 
-// Held returns the largest coins that an account may spend, in final blocks, with the open slots
-// that use them.
+// Held returns the coins that an account may spend, in final blocks, largest first: all that open
+// slots use, and the largest of the others.
 func (tx Coins) Held(id chain.ID, account string) ([]chain.HeldCoin, error) {
-	var rows []coinRow
-	err := tx.list(&rows, `SELECT c.out, c.address, c.amount, c.own, c.matures, c.height, c.number, c.signed, a.key_path FROM coins c
-		JOIN accounts a ON a.chain = c.chain AND a.account = c.address
-		WHERE c.chain = ? AND c.account = ? AND `+held+` ORDER BY c.amount DESC, c.out LIMIT ? + 0`, string(id), account, maxHeld)
-	return sqlstore.Each(rows, coinRow.held), err
+	const from = `SELECT c.out, c.address, c.amount, c.own, c.matures, c.height, c.number, c.signed, a.key_path FROM coins c
+		JOIN accounts a ON a.chain = c.chain AND a.account = c.address WHERE c.chain = ? AND c.account = ? AND ` + held
+	var used, free []coinRow
+	err := tx.list(&used, from+` AND c.number >= 0`, string(id), account)
+	if err == nil {
+		err = tx.list(&free, from+` AND c.number < 0 ORDER BY c.amount DESC, c.out LIMIT ? + 0`, string(id), account, maxHeld)
+	}
+	all := append(used, free...)
+	slices.SortFunc(all, func(a, b coinRow) int { return cmp.Or(cmp.Compare(b.Amount, a.Amount), strings.Compare(a.Out, b.Out)) })
+	return sqlstore.Each(all, coinRow.held), err
 }
 
 // Head returns the state of an account's numbers, which its ledger does not count. Next is the one

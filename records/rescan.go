@@ -30,10 +30,11 @@ func (tx Transfers) ByRef(id chain.ID, ref string) (Transfer, error) {
 	return found[0], nil
 }
 
-// Has reports whether what an account of ours did is stored as a block shows it.
+// Has reports whether what an account of ours did is stored as a block shows it. Its number is not
+// compared: the hash covers it, and a ledger of coins shows none.
 func (tx OwnTxs) Has(e OwnTx) (bool, error) {
-	found, err := tx.exists(`SELECT 1 FROM effects WHERE chain = ? AND account = ? AND number = ? AND tx = ? AND block_hash = ?`,
-		string(e.Chain), e.Account, e.Number, e.Tx, e.BlockHash)
+	found, err := tx.exists(`SELECT 1 FROM effects WHERE chain = ? AND height = ? AND tx = ? AND account = ? AND block_hash = ?`,
+		string(e.Chain), e.Height, e.Tx, e.Account, e.BlockHash)
 	return found, sqlstore.Doing(err, "finding our transaction %s", e.Tx)
 }
 

@@ -78,18 +78,16 @@ func (tx Slots) Bind(paymentID uint64, maxUnmined int) (Slot, error) {
 // too, its chain or its transfer's chain is halted. After any other error the transaction must not
 // be committed.
 func (tx Slots) BindAll(batches [][]uint64, maxUnmined int) (bound []Slot, waiting map[uint64]error, err error) {
-	return tx.bindAll(batches, maxUnmined, nil)
+	return tx.bindAll(batches, maxUnmined, false)
 }
 
 // BindCoins is BindAll on a ledger of coins: each number gets a coin of its own too, the largest
 // that the account may spend. Without one the payments wait with ErrFull.
 func (tx Slots) BindCoins(batches [][]uint64, maxUnmined int) (bound []Slot, waiting map[uint64]error, err error) {
-	return tx.bindAll(batches, maxUnmined, func(a Account) ([]string, error) { return tx.Coins().free(a, len(batches)) })
+	return tx.bindAll(batches, maxUnmined, true)
 }
 
-// bindAll binds payments; coins returns the free coins of an account and is nil on a ledger without
-// any.
-func (tx Slots) bindAll(batches [][]uint64, maxUnmined int, coins func(Account) ([]string, error)) (bound []Slot, waiting map[uint64]error, err error) {
+func (tx Slots) bindAll(batches [][]uint64, maxUnmined int, coins bool) (bound []Slot, waiting map[uint64]error, err error) {
 	bound, waiting, err = tx.bindSlots(batches, maxUnmined, coins)
 	if err != nil {
 		return nil, nil, fmt.Errorf("binding payments %v: %w", batches, err)
@@ -100,7 +98,7 @@ func (tx Slots) bindAll(batches [][]uint64, maxUnmined int, coins func(Account) 
 	return bound, waiting, nil
 }
 
-func (tx Slots) bindSlots(batches [][]uint64, maxUnmined int, coins func(Account) ([]string, error)) (bound []Slot, waiting map[uint64]error, err error) {
+func (tx Slots) bindSlots(batches [][]uint64, maxUnmined int, coins bool) (bound []Slot, waiting map[uint64]error, err error) {
 	found, err := tx.bindable(slices.Concat(batches...))
 	if err != nil || len(found) == 0 {
 		return nil, nil, err
@@ -115,8 +113,8 @@ func (tx Slots) bindSlots(batches [][]uint64, maxUnmined int, coins func(Account
 	}
 	most := maxUnmined - unmined
 	var anchors []string
-	if coins != nil {
-		if anchors, err = coins(a); err != nil {
+	if coins {
+		if anchors, err = tx.Coins().free(a, len(batches)); err != nil {
 			return nil, nil, err
 		}
 		most = min(most, len(anchors))
@@ -140,7 +138,7 @@ func (tx Slots) bindSlots(batches [][]uint64, maxUnmined int, coins func(Account
 				Chain: a.Chain, Account: a.Account, Branch: a.Branch, Nonce: next, Place: place, PaymentID: p.ID, Gen: p.Gen, State: SlotOpen,
 				CreatedAt: tx.now, ChangedAt: tx.now,
 			}
-			if coins != nil {
+			if coins {
 				s.Coin = anchors[taken]
 			}
 			bound = append(bound, s)

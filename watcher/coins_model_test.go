@@ -31,8 +31,8 @@ type coinChain struct{ *crashChain }
 // SpendsCoins distinguishes it.
 func (coinChain) SpendsCoins() {}
 
-// newCoinsModel is a model whose source chain is a ledger of coins. The operators fund its pool when
-// the daemon follows the chain.
+// newCoinsModel makes a model whose source chain is a ledger of coins. The operators fund its pool
+// when the daemon follows the chain.
 func newCoinsModel(t *testing.T, seed uint64, census map[string]int) *model {
 	t.Helper()
 	m := newLedgers(t, seed, census, chaintest.Config{ID: "btc", Pool: "hot"})
@@ -54,8 +54,8 @@ func fundPool(btc *chaintest.Chain, pool string, coins int, amount uint64) {
 	btc.Send(slices.Repeat([]chaintest.Out{{To: pool, Asset: chain.Native, Amount: units(amount)}}, coins)...)
 }
 
-// coinUse holds the daemon to the rules of coins: what is sent spends only coins of final blocks, and
-// none that an open slot uses.
+// coinUse checks each transaction that is sent: it spends only coins of final blocks, and none that
+// another open slot uses.
 type coinUse struct {
 	ledger *chaintest.Chain  // nil: there are none
 	users  map[string]string // hash of the attempt that was sent last, by coin

@@ -116,7 +116,7 @@ func killedAnywhere(t *testing.T, most int, fresh modelMaker, apart bool) {
 	require.Positive(t, census["batches on vite"])
 	for _, step := range steps {
 		if census["batches on btc"] > 0 && strings.HasSuffix(step, "freeing the guard") {
-			continue // a number is void only where somebody else spends its coin
+			continue // a number is void only if a transaction of another spends its coin
 		}
 		require.Positive(t, census[step], "no death %s", step)
 	}
@@ -413,7 +413,7 @@ func TestSignerStopsBrokenDaemons(t *testing.T) {
 	}
 }
 
-// signerStops runs broken daemons: nobody may have more than is due.
+// signerStops runs broken daemons: no payee may have more than is due.
 func signerStops(t *testing.T, fresh modelMaker, mutate func(chain.Chain) chain.Chain) {
 	t.Helper()
 	for s := uint64(1); s <= 3; s++ {

@@ -38,25 +38,25 @@ func (c *Chain) Broadcast(ctx context.Context, attempts []chain.Attempt) []error
 		}
 	}
 	question := func(ctx context.Context, n *node) ([]error, error) {
-		said := make([]error, len(attempts))
+		results := make([]error, len(attempts))
 		for i, a := range attempts {
 			if errs[i] == nil {
-				said[i] = n.send(ctx, a)
+				results[i] = n.send(ctx, a)
 			}
 		}
-		return said, nil
+		return results, nil
 	}
 	answers, faults := quorum.Good(quorum.All(ctx, c.nodes, question))
 	for i, a := range attempts {
 		if errs[i] != nil {
 			continue
 		}
-		said := slices.Clone(faults)
+		replies := slices.Clone(faults)
 		for _, answer := range answers {
-			said = append(said, answer.Value[i])
+			replies = append(replies, answer.Value[i])
 		}
-		if !slices.Contains(said, nil) {
-			errs[i] = fmt.Errorf("broadcasting %s: %w", a.Hash, refusedBy(said, c.majority()))
+		if !slices.Contains(replies, nil) {
+			errs[i] = fmt.Errorf("broadcasting %s: %w", a.Hash, refusedBy(replies, c.majority()))
 		}
 	}
 	return errs
@@ -66,16 +66,16 @@ func (c *Chain) Broadcast(ctx context.Context, attempts []chain.Attempt) []error
 const maxRefusals = 3
 
 // refusedBy is a chain.Refusal if a majority of the nodes refuses a transaction.
-func refusedBy(said []error, majority int) error {
+func refusedBy(replies []error, majority int) error {
 	var words []string
-	for _, err := range said {
+	for _, err := range replies {
 		var r refusedSend
 		if errors.As(err, &r) {
 			words = append(words, r.Error())
 		}
 	}
 	if len(words) < majority {
-		return unavailable(said)
+		return unavailable(replies)
 	}
 	return chain.Refusal{Text: strings.Join(words[:min(len(words), maxRefusals)], "; ")}
 }

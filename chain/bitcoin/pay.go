@@ -100,7 +100,7 @@ func (c *Chain) MaxBatch(asset chain.Asset) int {
 // BatchWait returns for how long a payout may wait for others.
 func (c *Chain) BatchWait() time.Duration { return c.config.Batch.Wait }
 
-// BatchTo is empty: a transaction has no payee beside those of its payments.
+// BatchTo is empty: a batch has no payee of its own.
 func (c *Chain) BatchTo(chain.Asset) string { return "" }
 
 // Separate reports which payments no transaction can make: others must not fail with them.

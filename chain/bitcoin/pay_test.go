@@ -249,8 +249,8 @@ func number(a chain.Amount) int64 { return int64(a.Uint256().Uint64()) }
 
 var cancellation = chain.Payment{ID: 1, Purpose: chain.Cancel, Asset: chain.Native}
 
-// TestPayments: a batch of three from the pool's and users' coins, and a second slot beside it, from
-// choice to the block's outcomes.
+// TestPayments: a batch of three spends coins of the pool and of users, at the same time as a second
+// slot, from the choice of coins to the outcomes in a block.
 func TestPayments(t *testing.T) {
 	for _, k := range payKinds {
 		for _, addresses := range []string{"p2wpkh", "p2tr"} {
@@ -341,8 +341,8 @@ func amountsOf(o chain.Outgoing) (list []string) {
 	return list
 }
 
-// TestReplacedAndCancelled: an attempt that offers too little is replaced twice, with a further coin,
-// and then cancelled.
+// TestReplacedAndCancelled: an attempt that offers too little is replaced two times, with a further
+// coin, and then cancelled.
 func TestReplacedAndCancelled(t *testing.T) {
 	for _, k := range payKinds {
 		t.Run(string(k.kind), func(t *testing.T) {
@@ -383,7 +383,7 @@ func TestReplacedAndCancelled(t *testing.T) {
 	}
 }
 
-// TestNodeThatKeepsTheFirst: litecoind replaces nothing unless it is told to. After one refused
+// TestNodeThatKeepsTheFirst: litecoind replaces no transaction by default. After one refused
 // replacement, no other is made.
 func TestNodeThatKeepsTheFirst(t *testing.T) {
 	t.Parallel()
@@ -416,8 +416,8 @@ func TestForgottenIsReplaced(t *testing.T) {
 	require.False(t, p.underpriced(slot, first), "another attempt of its slot waits")
 }
 
-// TestChoices: slots that are prepared at the same time choose different coins; a slot chooses again
-// in place of its own; a minute later the records decide.
+// TestChoices: slots that are prepared at the same time choose different coins. A new choice of a
+// slot replaces its earlier one. A minute later the records decide.
 func TestChoices(t *testing.T) {
 	t.Parallel()
 	p := newPayer(t, payKinds[0], nil, 100_000, 90_000, 80_000, 70_000, 60_000)
@@ -532,8 +532,8 @@ func TestFees(t *testing.T) {
 	require.NotZero(t, p.Nodes()[0].Faults)
 }
 
-// TestMedianOfNodes: one of three nodes estimates what it likes; a node without an estimate does not
-// count; of two the lower counts.
+// TestMedianOfNodes: a wrong estimate of one of three nodes changes nothing. A node without an
+// estimate does not count, and of two estimates the lower one counts.
 func TestMedianOfNodes(t *testing.T) {
 	t.Parallel()
 	p := newPayer(t, payKinds[1], nil, 1_000_000)

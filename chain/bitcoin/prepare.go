@@ -88,8 +88,8 @@ func outsOf(coins []spend.Coin) []string {
 	return list
 }
 
-// payable returns an error unless the payees of a payment can be paid. A payment to an address of
-// change could not be told from change.
+// payable returns an error unless the payees of a payment can be paid. Blocks do not distinguish a
+// payment to an address of change from change.
 func (c *Chain) payable(pay chain.Payment) error {
 	if pay.Purpose == chain.Cancel {
 		return nil

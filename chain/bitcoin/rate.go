@@ -73,7 +73,7 @@ func median(list []spend.Rate) spend.Rate {
 	return list[(len(list)-1)/2]
 }
 
-// fees are what a node estimates and what its pool asks for; 0: it does not know.
+// fees are a node's estimate and the minimum of its pool; 0: unknown.
 type fees struct{ estimate, least spend.Rate }
 
 func feesOf(ctx context.Context, n *node) (f fees, err error) {
@@ -117,8 +117,8 @@ func hasCode(err error, code int) bool {
 	return errors.As(err, &r) && r.Code == code
 }
 
-// offer is what a transaction offers now. A replacement may offer less than blocks ask for where
-// that is over the ceiling.
+// offer returns the fee rate of a transaction that is prepared now. A replacement gets the ceiling
+// where blocks ask for more.
 func (c *Chain) offer(ctx context.Context, replaces bool) (spend.Rate, error) {
 	rate, err := c.rate(ctx)
 	if err != nil {

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -10,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gatewayd/chain"
+	"gatewayd/chain/bitcoin/network"
 	"gatewayd/dev"
 	"gatewayd/internal/testing/bitcointest"
 	"gatewayd/vite/core"
@@ -83,9 +87,88 @@ func burstOfCoins(t *testing.T, kind bitcointest.Kind, args ...string) {
 	require.True(t, w.haveAll(t, users, left))
 	t.Logf("%d withdrawals in %d transactions, for %d satoshi of fees", size, b.transactions, b.fees)
 	require.Less(t, b.transactions, size)
-	out := testStreams(t)
-	out.stdout = t.Output()
-	require.NoError(t, run(t.Context(), []string{"audit", "-c", w.info.Config}, out))
+	t.Log(w.command(t, "audit"))
+}
+
+// command runs a command of the program with the daemon's configuration and returns its output.
+func (w *bitcoinEnv) command(t *testing.T, args ...string) string {
+	t.Helper()
+	out, text := testStreams(t), new(bytes.Buffer)
+	out.stdout = text
+	require.NoError(t, run(t.Context(), append(args, "-c", w.info.Config), out), "%s", text)
+	return text.String()
+}
+
+// TestLitecoinRefund: a deposit has no sender. One to an address before it was given to a user is
+// found again by order, and an operator refunds it to an address that its owner names. One below
+// the minimum is credited by order.
+func TestLitecoinRefund(t *testing.T) {
+	t.Parallel()
+	w := newBitcoinEnv(t, bitcointest.Litecoind)
+	early := w.own(t, network.External, 0)
+	amounts := []int64{3_000_000, 4_000_000}
+	w.pay(t, wire.NewTxOut(amounts[0], w.script(t, early)), wire.NewTxOut(amounts[1], w.script(t, early)))
+	w.mine(t, 1, w.miner)
+	at, err := w.node.Height()
+	require.NoError(t, err)
+	w.awaitBlock(t, at)
+	u := w.newUser(t, 0)
+	require.Equal(t, early, u.deposit)
+	require.Contains(t, w.command(t, "rescan", "coin", fmt.Sprint(at), fmt.Sprint(at), "--book"), "The daemon has booked 1 blocks again")
+
+	const small = 50_000
+	w.pay(t, wire.NewTxOut(small, w.script(t, u.deposit)))
+	var held, refused map[string]string
+	w.mineUntil(t, "the deposits", func() bool {
+		held, refused = w.waiting(t, "held", "before_address"), w.waiting(t, "refused", "below_minimum")
+		return len(held) == len(amounts) && len(refused) == 1
+	})
+	w.command(t, "records", "retry", refused[fmt.Sprint(small)])
+	payees := w.payees(t, len(amounts))
+	want := map[string][]int64{}
+	for i, amount := range amounts {
+		id := held[fmt.Sprint(amount)]
+		require.ErrorContains(t, run(t.Context(), []string{"records", "refund", id, "--why", "test", "-c", w.info.Config}, testStreams(t)), "--to")
+		w.command(t, "records", "refund", id, "--to", payees[i], "--why", "test")
+		want[hex.EncodeToString(w.script(t, payees[i]))] = []int64{amount}
+	}
+	w.mineUntil(t, "the refunds", func() bool { return len(w.books(t, w.pool(t), early).payees) == len(want) })
+	paid, err := w.node.Height()
+	require.NoError(t, err)
+	w.awaitBlock(t, paid+7) // they are final and settled
+	w.mineUntil(t, "the small deposit", func() bool { return w.haveAll(t, []*coinUser{u}, []chain.Amount{w.units(t, small)}) })
+	require.Equal(t, want, w.books(t, w.pool(t), early).payees)
+
+	require.Contains(t, w.command(t, "rescan", "coin", fmt.Sprint(at), fmt.Sprint(paid)), "The records are complete.")
+	require.Contains(t, w.command(t, "audit"), "0 differences")
+	require.Contains(t, w.command(t, "account", "list"), w.pool(t))
+	t.Log(w.command(t, "balances"), w.command(t, "doctor"))
+}
+
+// awaitBlock makes blocks until the daemon has read the one at a height.
+func (w *bitcoinEnv) awaitBlock(t *testing.T, height uint64) {
+	t.Helper()
+	text := fmt.Sprint(height)
+	w.mineUntil(t, "block "+text, func() bool {
+		return run(t.Context(), []string{"rescan", "coin", text, text, "-c", w.info.Config}, testStreams(t)) == nil
+	})
+}
+
+// waiting returns the records in a state for a reason, by amount.
+func (w *bitcoinEnv) waiting(t *testing.T, state, reason string) map[string]string {
+	t.Helper()
+	var list []struct {
+		ID                    json.Number
+		State, Reason, Amount string
+	}
+	require.NoError(t, json.Unmarshal([]byte(w.command(t, "records", "list", "--json")), &list))
+	found := map[string]string{}
+	for _, r := range list {
+		if r.State == state && r.Reason == reason {
+			found[r.Amount] = r.ID.String()
+		}
+	}
+	return found
 }
 
 // depositAll sends deposits, several in a transaction and several to one user, and returns what

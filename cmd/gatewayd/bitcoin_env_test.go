@@ -35,7 +35,7 @@ type bitcoinEnv struct {
 	token   dev.Token
 }
 
-// coinBlocks is how many blocks are mined for the payer's coins, and how many for their maturity.
+// coinBlocks are mined for the payer's coins, and matureBlocks for their maturity.
 const coinBlocks, matureBlocks = 20, 100
 
 func newBitcoinEnv(t *testing.T, kind bitcointest.Kind, args ...string) *bitcoinEnv {
@@ -154,6 +154,12 @@ func (w *bitcoinEnv) script(t *testing.T, address string) []byte {
 // pool is the address of the gateway's paying account.
 func (w *bitcoinEnv) pool(t *testing.T) string {
 	t.Helper()
+	return w.own(t, network.Internal, 0)
+}
+
+// own is an address of the gateway.
+func (w *bitcoinEnv) own(t *testing.T, branch, index uint32) string {
+	t.Helper()
 	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
 	path := "m/84'/1'/0'"
@@ -161,7 +167,7 @@ func (w *bitcoinEnv) pool(t *testing.T) string {
 	require.NoError(t, err)
 	account, err := w.network.NewAccount(path, key)
 	require.NoError(t, err)
-	own, err := account.Own(network.Internal, 0)
+	own, err := account.Own(branch, index)
 	require.NoError(t, err)
 	return own.Text
 }

@@ -7,18 +7,26 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 )
 
-// TestSilentHost: the first host of an address takes connections and never answers, as one that is
-// cut off or frozen. The second one is used.
-func TestSilentHost(t *testing.T) {
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
+// withSilentHost returns the settings of two hosts and the address of the first one, which takes
+// connections and never answers, as one that is cut off or frozen.
+func withSilentHost(t *testing.T) (c *pgx.ConnConfig, silent string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	defer silent.Close()
+	t.Cleanup(func() { l.Close() })
 	url := startServer(t, func(conn, _ int) int { return conn })
-	c, err := parseServer(strings.Replace(url, "@", "@"+silent.Addr().String()+",", 1))
+	c, err = parseServer(strings.Replace(url, "@", "@"+l.Addr().String()+",", 1))
 	require.NoError(t, err)
+	return c, l.Addr().String()
+}
+
+// TestSilentHost: the second host is used when the first one does not answer.
+func TestSilentHost(t *testing.T) {
+	c, _ := withSilentHost(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	require.NoError(t, checkSessions(ctx, c))
@@ -27,19 +35,14 @@ func TestSilentHost(t *testing.T) {
 // TestShortCallsPassASilentHost: a host that has not answered a caller is passed over, so that the
 // next one comes to another in time. A caller who gives up at once shows nothing.
 func TestShortCallsPassASilentHost(t *testing.T) {
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer silent.Close()
-	url := startServer(t, func(conn, _ int) int { return conn })
-	c, err := parseServer(strings.Replace(url, "@", "@"+silent.Addr().String()+",", 1))
-	require.NoError(t, err)
+	c, silent := withSilentHost(t)
 	for _, lasted := range []time.Duration{0, tooLong} {
-		conn, err := c.DialFunc(t.Context(), "tcp", silent.Addr().String())
+		conn, err := c.DialFunc(t.Context(), "tcp", silent)
 		require.NoError(t, err)
 		conn.(*hostConn).begun = time.Now().Add(-lasted)
 		require.NoError(t, conn.Close())
 	}
-	_, err = c.DialFunc(t.Context(), "tcp", silent.Addr().String())
+	_, err := c.DialFunc(t.Context(), "tcp", silent)
 	require.ErrorIs(t, err, errSilent)
 	c.ConnectTimeout = time.Hour
 	require.NoError(t, checkSessions(t.Context(), c), "the other host answers")

@@ -41,7 +41,7 @@ type Parts struct {
 
 // New makes the follower of a chain.
 func New(p Parts, id chain.ID, c chain.Chain) *Follower {
-	return &Follower{deps: p, id: id, chain: c, coins: chain.CapabilitiesOf(c).Coins, log: p.Log.WithField("chain", id), ahead: newReadAhead()}
+	return &Follower{deps: p, id: id, chain: c, coins: chain.CapabilitiesOf(c).Coins != nil, log: p.Log.WithField("chain", id), ahead: newReadAhead()}
 }
 
 // Follower keeps the database on a chain's line: block by block, back over re-orgs, never below the
@@ -50,7 +50,7 @@ type Follower struct {
 	deps  Parts
 	id    chain.ID
 	chain chain.Chain
-	coins chain.CoinLedger // nil: it is none
+	coins bool // it is a ledger of coins
 	log   logrus.FieldLogger
 
 	settled      chain.Head // the head up to which everything was decided; zero after the cursor has moved
@@ -276,7 +276,7 @@ func (f *Follower) applyBlock(tx *records.Tx, b chain.Block) error {
 	if err := tx.Chains().Advance(f.id, b); err != nil {
 		return err
 	}
-	f.news = f.news || len(b.Transfers) > 0 || len(b.OwnTxs) > 0 || f.coins != nil // final blocks give coins to spend
+	f.news = f.news || len(b.Transfers) > 0 || len(b.OwnTxs) > 0 || f.coins // final blocks give coins to spend
 	for _, t := range b.Transfers {
 		if err := f.StoreTransfer(tx, t, b); err != nil {
 			return fmt.Errorf("transfer %s: %w", t.Ref, err)

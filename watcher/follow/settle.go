@@ -36,7 +36,7 @@ func (f *Follower) settleOwnTxs(ctx context.Context, tx *records.Tx) (more bool,
 	for len(ownTxs) > 0 {
 		var paid []records.Slot
 		done := 0
-		if f.coins == nil { // there, a transaction may also end slots of others
+		if !f.coins { // there, a transaction may also end slots of others
 			if paid, done, err = tx.Slots().SettlePaidPrefix(f.id, ownTxs); err != nil {
 				return false, err
 			}
@@ -84,7 +84,7 @@ func (f *Follower) settleOwnTx(ctx context.Context, tx *records.Tx, e records.Ow
 		f.signerBlocks.add(e.Height)
 		return f.handleUnknownTx(tx, e)
 	}
-	if f.coins != nil {
+	if f.coins {
 		if err := f.voidDisplaced(ctx, tx, e); err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ const unknownNumbers = 1 << 61
 
 // findSpenders gives our transactions in blocks their account and number.
 func (f *Follower) findSpenders(ctx context.Context, blocks []chain.Block) error {
-	if f.coins == nil {
+	if !f.coins {
 		return nil
 	}
 	for _, b := range blocks {

@@ -251,7 +251,7 @@ func (c *Chain) steal(key, to string, outs ...string) string {
 	return c.push(t)
 }
 
-// CoinsOf is what the ledger itself knows about the coins of keys. No slot is known to use them.
+// CoinsOf returns the coins of keys by the ledger's own data, without the slots that use them.
 func (c *Chain) CoinsOf(keys ...string) Accounts { return keyCoins{c, keys} }
 
 type keyCoins struct {

@@ -27,8 +27,8 @@ func largestFirst(a, b chain.HeldCoin) int {
 	return cmp.Or(b.Amount.Cmp(a.Amount), cmp.Compare(a.Out, b.Out))
 }
 
-// showCoins is a block as the gateway sees it: what is ours is what the records know, and what
-// blocks have shown that they may not have stored.
+// showCoins returns a block as the adapter does. Coins of ours are those in the records, and those
+// of blocks that were read and may not be stored yet.
 func (c *Chain) showCoins(ctx context.Context, b *block) (chain.Block, error) {
 	var spent []string
 	for _, t := range b.txs {

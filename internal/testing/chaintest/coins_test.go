@@ -139,8 +139,8 @@ func TestCoinsOfOneTransaction(t *testing.T) {
 	}
 }
 
-// TestSlotsShareNoCoin: what was chosen for one slot is not for the next, stored or not, until it is
-// forgotten.
+// TestSlotsShareNoCoin: the next slot does not get a coin that was chosen for another one, whether
+// that is stored or not, until the choice expires.
 func TestSlotsShareNoCoin(t *testing.T) {
 	w := newCoinsEnv(t, 4)
 	first, second := w.slot(0), w.slot(2)
@@ -164,8 +164,8 @@ func TestSlotsShareNoCoin(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestRulesOfCoins signs only what spends the slot's coin first, pays exactly the payments and gives
-// the rest back.
+// TestRulesOfCoins: a transaction is signed only if it spends the slot's coin first, pays exactly
+// the payments and returns the rest.
 func TestRulesOfCoins(t *testing.T) {
 	w := newCoinsEnv(t, 3)
 	slot := w.slot(0)

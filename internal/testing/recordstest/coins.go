@@ -139,6 +139,25 @@ func testCoinSlots(t *testing.T, url string) {
 	require.ErrorIs(t, waits[ids[3]], records.ErrFull)
 }
 
+// testManyCoins: a slot's coins are held however many larger ones there are. Else its attempt could
+// not be replaced.
+func testManyCoins(t *testing.T, url string) {
+	p := coinRig{newRig(t, url)}
+	_, id := p.Owe(records.Withdrawal, 500)
+	p.mine("", []chain.Coin{coin("small", 5)})
+	p.Finalize(Source)
+	p.bind([]uint64{id})
+	var many []chain.Coin
+	for i := range 2100 {
+		many = append(many, coin(fmt.Sprint("large", i), 100))
+	}
+	p.mine("", many)
+	p.Finalize(Source)
+	outs := p.outs()
+	require.Equal(t, "small:0!7", outs[len(outs)-1])
+	require.Less(t, len(outs), len(many), "the others are bounded")
+}
+
 // testCoinOutcomes: what a number did not spend is free again; a transaction that spends another
 // number's coin ends that one.
 func testCoinOutcomes(t *testing.T, url string) {

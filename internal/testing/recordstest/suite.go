@@ -57,7 +57,7 @@ func Run(t *testing.T, url func(t testing.TB) string) {
 		{"pages at every state", testPageStates},
 		{"lines that are kept", testCachedLines},
 		{"operators' lists", testLists},
-		{"batches", testBatches}, {"coins", testCoins}, {"slots with coins", testCoinSlots}, {"outcomes of coins", testCoinOutcomes}, {"head of coins", testCoinHead},
+		{"batches", testBatches}, {"coins", testCoins}, {"slots with coins", testCoinSlots}, {"many coins", testManyCoins}, {"outcomes of coins", testCoinOutcomes}, {"head of coins", testCoinHead},
 		{"totals", testTotals},
 		{"flow", testFlow},
 		{"inclusion", testInclusion},
