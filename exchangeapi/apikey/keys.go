@@ -123,24 +123,11 @@ func (s *Store) Take(ctx context.Context, limit, client string, period time.Dura
 	return l.Take(ctx, limit, client, period, burst)
 }
 
-// Ping asks the database for nothing. The attempt outlives its caller: a load balancer gives up
-// sooner than the driver leaves a silent server of the URL for the next one.
+// Ping asks the database for nothing.
 func (s *Store) Ping(ctx context.Context) error {
-	wait, cancel := context.WithTimeout(ctx, pingTimeout)
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
-	done := make(chan error, 1)
-	go func() {
-		attempt, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*pingTimeout)
-		defer cancel()
-		done <- s.db.PingContext(attempt)
-	}()
-	var err error
-	select {
-	case err = <-done:
-	case <-wait.Done():
-		err = wait.Err()
-	}
-	if err != nil {
+	if err := s.db.PingContext(ctx); err != nil {
 		return fmt.Errorf("asking the database of API keys: %w", err)
 	}
 	return nil
