@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A host that has not answered for tooLong is passed over for silentFor. Callers that give up
-// earlier show nothing about it.
+// A host that has not answered for tooLong is passed over by the next attempt within silentFor.
+// Callers that give up earlier show nothing about it.
 const (
 	tooLong   = 500 * time.Millisecond
 	silentFor = 3 * time.Second
@@ -22,15 +22,12 @@ var errSilent = errors.New("it did not answer a moment ago")
 // cut off; the next one then begins with another.
 type hosts struct {
 	mu     sync.Mutex
-	silent map[string]time.Time // until when each is passed over
+	silent map[string]time.Time // until when the next attempt passes each over
 }
 
 // dial connects to one of the hosts, unless it has not answered a moment ago.
 func (h *hosts) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	h.mu.Lock()
-	until := h.silent[address]
-	h.mu.Unlock()
-	if time.Now().Before(until) {
+	if h.passedOver(address) {
 		return nil, errSilent
 	}
 	begun := time.Now()
@@ -42,7 +39,17 @@ func (h *hosts) dial(ctx context.Context, network, address string) (net.Conn, er
 	return &hostConn{Conn: conn, hosts: h, address: address, begun: begun}, nil
 }
 
-// pass passes a host over that has not answered since begun.
+// passedOver reports whether a host is passed over now. The next attempt begins with it again: the
+// others may be standbys, and this one only slow.
+func (h *hosts) passedOver(address string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	until := h.silent[address]
+	delete(h.silent, address)
+	return time.Now().Before(until)
+}
+
+// pass has a host passed over that has not answered since begun.
 func (h *hosts) pass(address string, begun time.Time) {
 	if time.Since(begun) < tooLong {
 		return

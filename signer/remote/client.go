@@ -34,6 +34,9 @@ const (
 	dialTime = 5 * time.Second
 	callTime = 15 * time.Second
 	giveTime = 5 * time.Second
+	// patience is the time after which the signer is asked whether it works on a long call, and its
+	// time to answer that.
+	patience = 2500 * time.Millisecond
 )
 
 // Client is the daemon's connection to the signer, or to several of which one serves and the others
@@ -147,6 +150,9 @@ func (c *Client) call(ctx context.Context, most time.Duration, into any, method 
 		ctx = gethrpc.NewContextWithHeaders(ctx, http.Header{"X-Request-Id": {id}})
 	}
 	at := c.at.Load()
+	if most > giveTime {
+		go c.watch(ctx, cancel)
+	}
 	err := c.rpc.CallContext(ctx, into, namespace+"_"+method, args...)
 	told, answers := answered(err)
 	c.away.Store(err != nil && !answers)
@@ -156,8 +162,37 @@ func (c *Client) call(ctx context.Context, most time.Duration, into any, method 
 	case answers:
 		return told
 	}
-	c.at.CompareAndSwap(at, (at+1)%int32(len(c.endpoints))) // it may be connected to one that hangs
+	if c.at.CompareAndSwap(at, (at+1)%int32(len(c.endpoints))) { // it may be connected to one that hangs
+		c.http.CloseIdleConnections()
+	}
+	if errors.Is(err, context.Canceled) { // by watch, or by a caller who reads no error
+		err = context.DeadlineExceeded
+	}
 	return fmt.Errorf("%w: %s", ErrAway, noAnswerReason(err))
+}
+
+// watch cancels a long call when its signer hangs: another call was not answered meanwhile, or a
+// short one is not. A standby may answer then, and every call may be repeated.
+func (c *Client) watch(ctx context.Context, cancel func()) {
+	defer cancel()
+	for at := int32(-1); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(patience):
+		}
+		if at >= 0 && c.at.Load() != at {
+			return
+		}
+		at = c.at.Load() // the call is connected by now
+		asked, end := context.WithTimeout(ctx, patience)
+		_ = c.rpc.CallContext(asked, nil, namespace+"_report") // whether it answers in time is asked, not what
+		silent := asked.Err() != nil
+		end()
+		if silent {
+			return
+		}
+	}
 }
 
 // noAnswerReason returns the reason for the missing answer, in one line.

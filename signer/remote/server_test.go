@@ -233,6 +233,31 @@ func TestAwayAndBack(t *testing.T) {
 	require.NoError(t, client.Close())
 }
 
+// TestHangingSigner: a signer that takes a long call and then answers nothing, as a frozen one, is
+// left for the standby long before the call's time has passed. What it took may be signed again.
+func TestHangingSigner(t *testing.T) {
+	w, dir := setup(t), shortDir(t)
+	hanging, err := net.Listen("unix", filepath.Join(dir, "first"))
+	require.NoError(t, err)
+	defer hanging.Close() // the system takes connections, and nothing reads them
+	standby := "unix:" + filepath.Join(dir, "second")
+	w.serve(remote.Config{Listen: standby}, func(string) remote.Target { return remote.Target{URL: standby} })
+	order := w.order(0, 1, "payee", 5)
+	_, err = w.sign(order)
+	require.NoError(t, err)
+
+	client, err := remote.Dial(remote.Target{URL: "unix:" + hanging.Addr().String() + "," + standby})
+	require.NoError(t, err)
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // half of the call's time
+	defer cancel()
+	_, err = client.Sign(ctx, "eth", order)
+	require.ErrorIs(t, err, remote.ErrAway)
+	require.NoError(t, ctx.Err(), "it was left earlier")
+	_, err = client.Sign(t.Context(), "eth", order)
+	require.NoError(t, err)
+}
+
 // TestBodiesAreBounded: neither side reads more than any call takes.
 func TestBodiesAreBounded(t *testing.T) {
 	w, path := setup(t), filepath.Join(shortDir(t), "s")
