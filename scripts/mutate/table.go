@@ -8,7 +8,7 @@ import (
 // table is every mutant.
 func table() []mutant {
 	return slices.Concat(
-		schema(), paymentRules(), storeRules(), guardRules(), custodyRules(), signatureRules(), policyRules(), signerRules(), batchRules(), watcherRules(), payerRules(), checkRules(), feeRules(), bookRules(), edgeRules(), operateRules(), sourceRules(), coinRules(), exchangeRules(),
+		schema(), paymentRules(), storeRules(), guardRules(), custodyRules(), signatureRules(), policyRules(), signerRules(), batchRules(), watcherRules(), payerRules(), checkRules(), feeRules(), bookRules(), edgeRules(), operateRules(), sourceRules(), coinRules(), coinSlotRules(), exchangeRules(),
 	)
 }
 

@@ -1,0 +1,34 @@
+package main
+
+// coinSlotRules are those of slots on a ledger of coins: which coins they spend, and what ends them.
+func coinSlotRules() []mutant {
+	const coins, anchors, spenders = "records/coins.go", "records/signguard/anchors.go", "watcher/follow/spenders.go"
+	records := suite{"./records", "^TestSQLite$/coins$"}
+	return []mutant{
+		{name: "coins: final blocks only", rule: "no coin of a block that is not final is spent", file: coins, old: "AND c.height <= (SELECT u.final_height", new: "AND c.height <= (SELECT u.height + 0*u.final_height", suite: watch("TestCoinsOfABlockThatIsNotFinal")},
+		{name: "coins: mature ones only", rule: "the reward of a block is not spent before it matures", file: coins, old: "AND c.matures <= (SELECT u.height + 1 FROM", new: "AND c.matures <= (SELECT u.height + 1000 FROM", suite: watch("TestRewardIsCreditedWhenItMatures")},
+		{name: "coins: spent ones are gone", rule: "a coin that a block spends is not spent again", file: coins, old: "const held = `c.spent_in = '' AND ", new: "const held = `", suite: records},
+		{name: "coins: a slot's coin is free", rule: "no slot has a coin that another uses", file: coins, old: "c.account = ? AND c.number < 0 AND `+held+`", new: "c.account = ? AND `+held+`", suite: watch("TestBatchesShareNoCoin")},
+		{name: "coins: taken at once", rule: "a coin that is free when it is chosen is free when it is taken", file: coins, old: "AND out = ? AND number < 0 AND spent_in = ''`", new: "AND out = ?`", suite: records, survives: "both are in one transaction, which reads what it changes"},
+		{name: "coins: an attempt's are its slot's", rule: "no attempt is stored that spends another slot's coin", file: coins, old: "if err != nil || usable != len(outs) {", new: "if err != nil {", suite: records},
+		{name: "coins: signed ones are marked", rule: "what a signed attempt spends is not in the balance", file: coins, old: "SET number = ?, signed = 1 WHERE", new: "SET number = ?, signed = 0 WHERE", suite: records},
+		{name: "coins: a branch that is left", rule: "a re-org gives back what the blocks that it takes have spent", file: coins, old: "SET spent_in = '', spent_by = '' WHERE chain = ? AND spent_in = ? AND spent_in <> ''`", new: "SET spent_by = '' WHERE chain = ? AND spent_in = ? AND spent_in <> ''`", suite: watch("TestPayoutInAReorg")},
+		{name: "coins: of a branch that is left", rule: "a re-org takes the coins of the blocks that it takes", file: coins, old: "DELETE FROM coins WHERE chain = ? AND height = ? AND block_hash = ?`", new: "DELETE FROM coins WHERE chain = ? AND height = ? AND block_hash = ? AND own = 2`", suite: records},
+		{name: "coins: spent by a block", rule: "what a block spends is marked", file: coins, old: "AND out IN `+set, append([]any{e.BlockHash, e.Tx, string(id)}, in...)...)", new: "AND own = 2 AND out IN `+set, append([]any{e.BlockHash, e.Tx, string(id)}, in...)...)", suite: records},
+		{name: "coins: open slots keep theirs", rule: "a batch's coins are free when all of it is decided", file: coins, old: "AND o.state IN ('open','forked') AND o.state = 'open')`,\n\t\tstring(s.Chain), s.Account, s.Nonce)", new: "AND o.state = 'none')`,\n\t\tstring(s.Chain), s.Account, s.Nonce)", suite: records},
+		{name: "coins: decided slots keep none", rule: "the coins of a decided slot are free", file: coins, old: "\tif s.Coin == \"\" {\n\t\treturn nil", new: "\tif s.Coin != \"-\" {\n\t\treturn nil", suite: records},
+		{name: "coins: void by a final block", rule: "only a final block makes a slot void whose coin another spends", file: coins, old: "if err := tx.Slots().checkFinal(id, blockHash); err != nil {", new: "if err := tx.Slots().checkFinal(id, blockHash); err != nil && id == \"\" {", suite: records},
+		{name: "coins: not void by its own", rule: "an attempt does not make its own slot void", file: coins, old: "AND a.number = s.number AND a.hash = ?)\n\t\tORDER BY s.number, s.place`", new: "AND a.number = s.number AND a.hash = ? AND a.seq < 0)\n\t\tORDER BY s.number, s.place`", suite: watch("TestCoinsPayAndComeBack")},
+		{name: "coins: at rest", rule: "an account is at rest when no coin of an open slot can still be spent by it", file: coins, old: "h.Settled = !waits", new: "h.Settled = !waits || waits", suite: records},
+		{name: "coins: largest first", rule: "a slot gets the largest free coin", file: coins, old: "ORDER BY c.amount DESC, c.out LIMIT ? + 0`, string(a.Chain), a.Account, count)", new: "ORDER BY c.amount, c.out LIMIT ? + 0`, string(a.Chain), a.Account, count)", suite: records},
+		{name: "coins: one for each number", rule: "a number without a coin of its own is not given", file: "records/slots.go", old: "s.Coin = anchors[taken]", new: "s.Coin = anchors[0]", suite: records},
+		{name: "coins: as many as there are", rule: "payments wait while no coin is free", file: "records/slots.go", old: "most = min(most, len(anchors))", new: "most = max(min(most, len(anchors)), 1)", suite: records},
+		{name: "coins: our attempt's number", rule: "a transaction of ours has its slot's number", file: coins, old: "FROM attempts WHERE chain = ? AND hash = ?\n\t\tUNION ALL", new: "FROM attempts WHERE chain = ? AND hash = ? AND seq < 0\n\t\tUNION ALL", suite: records, survives: "it spends its slot's coin, which gives the same number"},
+		{name: "coins: a thief's number", rule: "a foreign transaction has the number of the slot whose coin it spends", file: coins, old: "FROM slots WHERE chain = ? AND coin = ? AND coin <> '' AND place = 0`", new: "FROM slots WHERE chain = ? AND coin = ? AND coin <> '' AND place = -1`", suite: records},
+		{name: "coins: numbers of lost slots", rule: "restored records find their transactions by the sign-guard's coins", file: spenders, old: "if a.Coin == out {", new: "if a.Coin == out && e.Tx == \"\" {", suite: watch("TestUnknownPayoutIsSettled")},
+		{name: "guard: a coin of one number", rule: "a coin is signed for as that of one number", file: anchors, old: "kept[0] != (Anchor{w.Slot.Coin, w.Slot.Account, w.Slot.Nonce})", new: "kept[0].Coin != w.Slot.Coin", suite: suite{"./records/signguard", "^TestAnchors$"}},
+		{name: "guard: one coin of a number", rule: "a number is signed for with one coin", file: anchors, old: "if len(kept) != 1 || ", new: "if len(kept) == 1 && ", suite: suite{"./records/signguard", "^TestAnchors$"}},
+		{name: "coins: slots are independent", rule: "a slot that lacks coins keeps no other waiting", file: "watcher/pay/sign.go", old: "err != nil || !p.coins {\n", new: "err != nil || !p.coins || true {\n", suite: watch("TestSmallSlotFreesALargeOne")},
+		{name: "coins: a deposit that matures", rule: "nothing is credited before the coin can be spent", file: "records/model.go", old: "return max(t.Height, t.Matures)", new: "return max(t.Height, 0*t.Matures)", suite: watch("TestRewardIsCreditedWhenItMatures")},
+	}
+}
