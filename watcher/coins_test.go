@@ -149,6 +149,29 @@ func TestStolenCoinStopsTheAccount(t *testing.T) {
 	require.NotEqual(t, stolen.Coin, again[1].Coin)
 }
 
+// TestStolenCoinOfAnUnsignedSlot: a thief spends the coin of a slot for which nothing was signed, so
+// that only the records know whose it is.
+func TestStolenCoinOfAnUnsignedSlot(t *testing.T) {
+	r := setupCoins(t, 200_000, 200_000, 200_000)
+	verdicts := claimVerdicts{}
+	held, behind := r.heldPayout(verdicts)
+	slot := r.slotOf(held)
+	thief := r.eth.Steal("hot", r.eth.Address("mallory"), slot.Coin)
+	r.run(finality + 2)
+	require.Equal(t, records.AccountHalted, r.account("btc", r.net.Hot).State)
+	clear(verdicts)
+	ops := r.operatorRecovery()
+	require.Equal(t, slot.Nonce, r.unknownTx(ops, "btc", r.net.Hot).Number)
+	require.NoError(t, ops.Accept(t.Context(), "btc", r.net.Hot, thief, "our own move", 0))
+	require.ErrorIs(t, ops.Resume(t.Context(), "btc", r.net.Hot, 0), recovery.ErrNotAtRest)
+	r.rest()
+	require.NoError(t, ops.Resume(t.Context(), "btc", r.net.Hot, 0))
+	r.rest()
+	r.requirePaidOnce(held, behind)
+	require.Len(t, r.slots(r.payment(held)), 2)
+	require.Len(t, r.slots(r.payment(behind)), 1)
+}
+
 // TestStolenFurtherCoin: a thief spends a coin that a slot only adds to its own. Its own coin is not
 // spent, so the payment stays in its slot, and is signed again there with other coins.
 func TestStolenFurtherCoin(t *testing.T) {
