@@ -1,6 +1,6 @@
 package main
 
-// coinSlotRules are those of slots on a ledger of coins: which coins they spend, and what ends them.
+// coinSlotRules are those of slots on a ledger of coins: what they spend, and what ends them.
 func coinSlotRules() []mutant {
 	const coins, anchors, spenders = "records/coins.go", "records/signguard/anchors.go", "watcher/follow/spenders.go"
 	records := suite{"./records", "^TestSQLite$/coins$"}
