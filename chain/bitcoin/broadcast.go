@@ -120,7 +120,8 @@ const margin = 4
 // Underpriced reports whether an attempt waits because blocks ask for more than it offers, by a
 // margin and below the ceiling. It waits at a node whose pool has it, or no spender of its coin at
 // all: pools drop and refuse what offers too little. Nodes that were seen to keep the first of two
-// transactions do not count, because a replacement does not reach their pools.
+// transactions do not count, because a replacement does not reach their pools. An attempt whose own
+// coin is held and another one is not can never be in a block: it is replaced at any price.
 func (c *Chain) Underpriced(ctx context.Context, slot chain.Slot, a chain.Attempt) (bool, error) {
 	c = c.current()
 	tx, err := readAttempt(a)
@@ -130,15 +131,21 @@ func (c *Chain) Underpriced(ctx context.Context, slot chain.Slot, a chain.Attemp
 	if err != nil {
 		return false, fmt.Errorf("asking for attempt %s: %w", a.Hash, err)
 	}
-	question := func(ctx context.Context, n *node) (bool, error) { return n.waits(ctx, tx) }
-	waits := func(a answer[bool]) bool { return a.Err == nil && a.Value && !a.Node.keeps.Load() }
-	answers := quorum.Ask(ctx, c.nodes, question, func(list []answer[bool]) bool { return slices.ContainsFunc(list, waits) })
+	question := func(ctx context.Context, n *node) (place, error) { return n.placeOf(ctx, tx) }
+	pooled := func(a answer[place]) bool { return a.Err == nil && a.Value == inPool }
+	answers := quorum.Ask(ctx, c.nodes, question, func(list []answer[place]) bool { return slices.ContainsFunc(list, pooled) })
 	good, faults := quorum.Good(answers)
 	if len(good) == 0 {
 		return false, fmt.Errorf("asking for attempt %s: %w", a.Hash, unavailable(faults))
 	}
+	waits := func(a answer[place]) bool { return a.Value != elsewhere && !a.Node.keeps.Load() }
 	if !slices.ContainsFunc(good, waits) {
 		return false, nil
+	}
+	if !slices.ContainsFunc(good, pooled) {
+		if lost, err := c.lostCoin(ctx, slot, tx); lost || err != nil {
+			return lost, err
+		}
 	}
 	asked, err := c.offer(ctx, true)
 	if err != nil {
@@ -148,20 +155,47 @@ func (c *Chain) Underpriced(ctx context.Context, slot chain.Slot, a chain.Attemp
 	return offered+offered/margin < asked, nil
 }
 
-// waits reports whether the node's pool has a transaction, or nothing that spends its first coin.
-func (n *node) waits(ctx context.Context, tx *wire.MsgTx) (bool, error) {
+// lostCoin reports whether the slot's coin is held, and not all others that a transaction spends.
+func (c *Chain) lostCoin(ctx context.Context, slot chain.Slot, tx *wire.MsgTx) (bool, error) {
+	held, err := c.heldBy(ctx, slot.Account)
+	if err != nil {
+		return false, err
+	}
+	missing := func(in *wire.TxIn) bool {
+		out := in.PreviousOutPoint.String()
+		return !slices.ContainsFunc(held, func(h chain.HeldCoin) bool { return h.Out == out })
+	}
+	return !missing(tx.TxIn[0]) && slices.ContainsFunc(tx.TxIn[1:], missing), nil
+}
+
+// place is where a node has a transaction of ours.
+type place byte
+
+const (
+	elsewhere place = iota // in a block, or something else spends its first coin
+	inPool
+	nowhere // nothing spends its first coin
+)
+
+func (n *node) placeOf(ctx context.Context, tx *wire.MsgTx) (place, error) {
 	hash, coin := tx.TxHash().String(), tx.TxIn[0].PreviousOutPoint
 	var shown struct {
 		Hash  string `json:"txid"`
 		Block string `json:"blockhash"`
 	}
 	err := n.call(ctx, &shown, "getrawtransaction", hash, 1)
+	if err == nil && shown.Hash == hash && shown.Block == "" {
+		return inPool, nil
+	}
 	if !refused(err) {
-		return err == nil && shown.Hash == hash && shown.Block == "", err
+		return elsewhere, err
 	}
 	var unspent *struct {
 		Confirmations int64 `json:"confirmations"`
 	}
 	err = n.call(ctx, &unspent, "gettxout", coin.Hash.String(), coin.Index, true)
-	return unspent != nil && unspent.Confirmations > 0, err
+	if err == nil && unspent != nil && unspent.Confirmations > 0 {
+		return nowhere, nil
+	}
+	return elsewhere, err
 }

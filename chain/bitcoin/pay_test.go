@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -401,6 +402,36 @@ func TestNodeThatKeepsTheFirst(t *testing.T) {
 	require.False(t, p.underpriced(slot, first))
 	require.False(t, p.underpriced(slot, second))
 	require.Len(t, p.mine().OwnTxs, 1, "the first is mined")
+}
+
+// TestLostCoin: somebody else spends a coin that an attempt adds to its slot's. It is replaced by one
+// with other coins, at any price.
+func TestLostCoin(t *testing.T) {
+	for _, k := range payKinds {
+		t.Run(string(k.kind), func(t *testing.T) {
+			t.Parallel()
+			p := newPayer(t, k, nil, 100_000, 90_000, 80_000)
+			stolen := p.held[p.coins[1].Out]
+			thief := p.signed(chain.Slot{Account: p.pool.Text, Nonce: 9, Coin: stolen.Out}, p.pay(9, 9, 50_000))
+			p.held[stolen.Out] = stolen
+			p.reopen()
+			slot, pay := p.slot(1), p.pay(1, 1, 150_000)
+			first := p.signed(slot, pay)
+			require.Equal(t, p.outs(0, 1), first.Coins)
+			require.False(t, p.underpriced(slot, first))
+			require.Equal(t, []error{nil}, p.Broadcast(t.Context(), []chain.Attempt{thief}))
+			want := []string{p.coins[0].Out, p.coins[2].Out}
+			p.mine()
+			require.ErrorAs(t, p.Broadcast(t.Context(), []chain.Attempt{first})[0], new(chain.Refusal))
+			require.True(t, p.underpriced(slot, first))
+			maps.DeleteFunc(p.held, func(_ string, h chain.HeldCoin) bool { return h.Own }) // the thief's change
+			second := p.sent(slot, pay, first)
+			require.Equal(t, want, second.Coins)
+			require.Greater(t, number(second.FeeCap), number(first.FeeCap), "a pool may still have the first")
+			require.False(t, p.underpriced(slot, second))
+			require.Equal(t, second.Hash, p.mine().OwnTxs[0].Tx)
+		})
+	}
 }
 
 // TestForgottenIsReplaced: a pool has dropped an attempt that offers too little.

@@ -31,8 +31,7 @@ const (
 // replaces them (BIP-125). Coins that another slot has chosen within a minute are left to it.
 //
 // Errors: chain.ErrRefused: a payment that no transaction can make. ErrNotNow: the coins do not
-// suffice now. ErrNoReplacement: a block spends coins of an earlier attempt. ErrFeeCeiling: as the
-// port has it.
+// suffice now. ErrNoReplacement: a block spends the slot's coin. ErrFeeCeiling: as the port has it.
 func (c *Chain) Prepare(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt) (chain.Attempt, error) {
 	c = c.current()
 	attempt, err := c.prepare(ctx, slot, pay, prev)
@@ -248,24 +247,31 @@ func sameOutput(a, b *wire.TxOut) bool {
 	return a.Value == b.Value && bytes.Equal(a.PkScript, b.PkScript)
 }
 
-// readAttempts reads the earlier attempts of a slot.
+// readAttempts reads the earlier attempts of a slot. One that spends a coin which is spent otherwise
+// is never in a block; it counts with its stored fee, and the coins that are left.
 func readAttempts(prev []chain.Attempt, f spend.Funds) ([]spend.Earlier, error) {
 	var list []spend.Earlier
 	coins := append([]spend.Coin{f.Anchor}, f.Others...)
 	for _, a := range prev {
-		if _, err := readAttempt(a); err != nil {
+		tx, err := readAttempt(a)
+		if err != nil {
 			return nil, err
 		}
+		if first := tx.TxIn[0].PreviousOutPoint; first != f.Anchor.Outpoint {
+			return nil, fmt.Errorf("attempt %d spends %s first", a.Seq, first)
+		}
 		d, err := spend.ReadDraft(a.Raw, coins)
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("%w: attempt %d: %w", chain.ErrNoReplacement, a.Seq, err)
-		case d.Coins[0].Outpoint != f.Anchor.Outpoint:
-			return nil, fmt.Errorf("attempt %d spends %s first", a.Seq, d.Coins[0].Outpoint)
+		if err != nil {
+			left := slices.DeleteFunc(slices.Clone(coins), func(c spend.Coin) bool { return !spends(tx, c.Outpoint) })
+			d = spend.Draft{Coins: left, Outputs: tx.TxOut, Fee: int64(a.FeeCap.Uint256().Uint64()), Size: spend.SizeOf(tx)}
 		}
 		list = append(list, spend.Earlier{Draft: d})
 	}
 	return list, nil
+}
+
+func spends(tx *wire.MsgTx, out wire.OutPoint) bool {
+	return slices.ContainsFunc(tx.TxIn, func(in *wire.TxIn) bool { return in.PreviousOutPoint == out })
 }
 
 // readAttempt decodes stored bytes and holds them against the stored hash.
