@@ -143,7 +143,8 @@ func (c *Chain) Underpriced(ctx context.Context, slot chain.Slot, a chain.Attemp
 		return false, nil
 	}
 	if !slices.ContainsFunc(good, pooled) {
-		if lost, err := c.lostCoin(ctx, slot, tx); lost || err != nil {
+		held, err := c.heldBy(ctx, slot.Account)
+		if lost := err == nil && lostCoin(tx, held); lost || err != nil {
 			return lost, err
 		}
 	}
@@ -155,17 +156,13 @@ func (c *Chain) Underpriced(ctx context.Context, slot chain.Slot, a chain.Attemp
 	return offered+offered/margin < asked, nil
 }
 
-// lostCoin reports whether the slot's coin is held, and not all others that a transaction spends.
-func (c *Chain) lostCoin(ctx context.Context, slot chain.Slot, tx *wire.MsgTx) (bool, error) {
-	held, err := c.heldBy(ctx, slot.Account)
-	if err != nil {
-		return false, err
-	}
+// lostCoin reports whether the first coin that a transaction spends is held, and not all others.
+func lostCoin(tx *wire.MsgTx, held []chain.HeldCoin) bool {
 	missing := func(in *wire.TxIn) bool {
 		out := in.PreviousOutPoint.String()
 		return !slices.ContainsFunc(held, func(h chain.HeldCoin) bool { return h.Out == out })
 	}
-	return !missing(tx.TxIn[0]) && slices.ContainsFunc(tx.TxIn[1:], missing), nil
+	return !missing(tx.TxIn[0]) && slices.ContainsFunc(tx.TxIn[1:], missing)
 }
 
 // place is where a node has a transaction of ours.

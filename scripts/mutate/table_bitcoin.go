@@ -15,6 +15,7 @@ func coinRules() []mutant {
 	}
 	reader := func(tests string) suite { return suite{"./chain/bitcoin", "^(" + tests + ")$"} }
 	return []mutant{
+		{name: "signer: bitcoin, the batch's fee", rule: "the fee is under the ceiling of its batch", file: "chain/bitcoin/spend/limits.go", old: "!most.IsZero() && most.Less(chain.NewAmount(uint64(fee)))", new: "false", suite: spend(thief)},
 		{name: "bitcoin: the root", rule: "a block's transactions are those of its header's root", file: "chain/bitcoin/parse.go", old: "root != h.MerkleRoot {", new: "false {", suite: reader("TestLiesAboutBlocks")},
 		{name: "bitcoin: twice", rule: "no transaction of a block counts twice", file: "chain/bitcoin/parse.go", old: "if seen[*tx.Hash()] {", new: "if false {", suite: reader("TestLiesAboutBlocks")},
 		{name: "bitcoin: the hash", rule: "a block is that of the hash that was asked for", file: "chain/bitcoin/parse.go", old: "got != hash {", new: "false && got != hash {", suite: reader("TestLiesAboutBlocks")},
@@ -56,5 +57,17 @@ func coinRules() []mutant {
 		{name: "bitcoin: other networks", rule: "an address of another network is refused", file: "chain/bitcoin/network/address.go", old: "case prefix != n.Bech32:", new: "case false:", suite: network("TestRefusedAddresses|TestMWEBIsRefused")},
 		{name: "bitcoin: unknown witness versions", rule: "nobody is paid by a rule that does not exist", file: "chain/bitcoin/network/address.go", old: "case version > 1:", new: "case version > 16:", suite: network("TestRefusedAddresses")},
 		{name: "bitcoin: bech32m", rule: "each witness version has its checksum", file: "chain/bitcoin/network/address.go", old: "case version == 1 && encoding != bech32.VersionM:", new: "case false:", suite: network("TestRefusedAddresses")},
+		{name: "bitcoin: choices", rule: "two slots do not choose the same coin", file: "chain/bitcoin/choices.go", old: "return ok && now.Before(by.until)", new: "return false && ok && now.Before(by.until)", suite: reader("TestChoices")},
+		{name: "bitcoin: another slot's coin", rule: "a coin of another slot is not spent", file: "chain/bitcoin/prepare.go", old: "case h.Bound && h.Number != slot.Nonce:", new: "case false:", suite: reader("TestChoices")},
+		{name: "bitcoin: the same payees", rule: "a replacement pays what it replaces", file: "chain/bitcoin/prepare.go", old: "!slices.EqualFunc(e.Outputs[:len(payees)], payees, sameOutput)", new: "false", suite: reader("TestReplacedAndCancelled")},
+		{name: "bitcoin: stored coins", rule: "a coin is what its transaction made", file: "chain/bitcoin/prepare.go", old: "outs[at].Value != coin.Amount || ", new: "", suite: reader("TestStoredCoinsAreProven")},
+		{name: "bitcoin: no payment to change", rule: "a payment is told from change", file: "chain/bitcoin/prepare.go", old: "c.change.all[to.Text] {", new: "false && c.change.all[to.Text] {", suite: reader("TestUnpayable")},
+		{name: "bitcoin: a lost coin", rule: "an attempt that can never be mined is replaced", file: "chain/bitcoin/broadcast.go", old: "return !missing(tx.TxIn[0]) &&", new: "return false &&", suite: reader("TestLostCoin")},
+		{name: "bitcoin: who keeps the first", rule: "a node that replaces nothing is not asked to", file: "chain/bitcoin/broadcast.go", old: "n.keeps.Store(true)", new: "n.keeps.Store(false)", suite: reader("TestNodeThatKeepsTheFirst")},
+		{name: "bitcoin: other bytes", rule: "a node that took other bytes has not the transaction", file: "chain/bitcoin/broadcast.go", old: "case err == nil && got != a.Hash:", new: "case false:", suite: reader("TestLiesAboutSending")},
+		{name: "bitcoin: signed coins", rule: "coins of a signed attempt are spent", file: "chain/bitcoin/pay.go", old: "err == nil && !h.Signed {", new: "err == nil {", suite: reader("TestPayments")},
+		{name: "bitcoin: change is no payment", rule: "outputs of change are no payments", file: "chain/bitcoin/describe.go", old: "out.Value == 0 || c.all[paid[v]] {", new: "out.Value == 0 {", suite: reader("TestPayments")},
+		{name: "bitcoin: the median", rule: "one node does not set the fee", file: "chain/bitcoin/rate.go", old: "return list[(len(list)-1)/2]", new: "return list[len(list)-1]", suite: reader("TestMedianOfNodes")},
+		{name: "bitcoin: the ceiling", rule: "nothing is offered above the ceiling", file: "chain/bitcoin/rate.go", old: "if !replaces {", new: "if false {", suite: reader("TestFees")},
 	}
 }
