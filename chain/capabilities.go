@@ -17,6 +17,7 @@ type Capabilities struct {
 	Own      Describer
 	Parties  PartyReader
 	Pool     PoolReader
+	Links    PaymentLinker
 
 	Costs    CostReader
 	Sweeps   Sweeper
@@ -46,6 +47,7 @@ func CapabilitiesOf(c any) (has Capabilities) {
 	has.Own, _ = c.(Describer)
 	has.Parties, _ = c.(PartyReader)
 	has.Pool, _ = c.(PoolReader)
+	has.Links, _ = c.(PaymentLinker)
 	has.Costs, _ = c.(CostReader)
 	has.Sweeps, _ = c.(Sweeper)
 	has.Swept, _ = c.(SweptReader)
@@ -114,6 +116,12 @@ type PoolReader interface {
 	// Pooled returns transfers to us that wait in a node's pool. One node is believed, and nothing
 	// may follow from such a transfer: it may never be in a block.
 	Pooled(ctx context.Context) ([]Transfer, error)
+}
+
+// PaymentLinker is a ledger whose wallets open links.
+type PaymentLinker interface {
+	// PaymentURI returns the link with which a wallet pays to an address.
+	PaymentURI(address string) string
 }
 
 // CostReader is a ledger whose payments cost native coin.

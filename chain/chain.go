@@ -325,6 +325,7 @@ var (
 	ErrFalse         = errors.New("the token answers false")
 	ErrNotSent       = errors.New("not sent: an earlier payment was refused")
 	ErrAddress       = errors.New("not a payable address")
+	ErrOtherNetwork  = errors.New("another network") // with ErrAddress
 	ErrLabel         = errors.New("not a usable label")
 	ErrAmount        = errors.New("not an amount")
 	ErrTaken         = errors.New("the index was given before")

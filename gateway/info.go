@@ -41,6 +41,7 @@ func (n *network) metaInfo(ctx context.Context, q query) (any, error) {
 // (docs/gateway-clients.md 4.3).
 type depositInfo struct {
 	DepositAddress       string       `json:"depositAddress"`
+	PaymentURI           string       `json:"paymentUri,omitempty"`
 	LabelName            string       `json:"labelName,omitempty"`
 	Label                string       `json:"label,omitempty"`
 	MinimumDepositAmount chain.Amount `json:"minimumDepositAmount"`
@@ -65,11 +66,17 @@ func (n *network) depositInfo(ctx context.Context, q query) (any, error) {
 	if token.Type == records.TypeLabel { // a label stays its user's, and the address may be another since he got it
 		info.DepositAddress = n.Shared
 	}
+	ledger := chain.CapabilitiesOf(n.source)
+	if ledger.Links != nil && token.Asset == chain.Native && token.Type == records.TypeAddress {
+		info.PaymentURI = ledger.Links.PaymentURI(info.DepositAddress)
+	}
 	switch {
 	case known.state == records.ChannelMaintain:
 		info.NoticeMsg = n.texts.text(q.lang, "notice_deposit_maintain")
 	case known.held:
 		info.NoticeMsg = n.texts.text(q.lang, "notice_deposit_held")
+	case ledger.Coins != nil:
+		info.NoticeMsg = n.texts.text(q.lang, "notice_deposit_no_sender")
 	}
 	return info, nil
 }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"gatewayd/chain"
@@ -73,18 +74,37 @@ func (n *network) list(ctx context.Context, q query, d records.Direction) ([]ite
 		return nil, 0, err
 	}
 	type page struct {
-		lines []view.Line
+		items []item
 		total int
 	}
-	p, err := callStore(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (p page, err error) {
-		p.lines, p.total, err = n.pages.Page(tx, n.Name, q.token.TokenID, owner, d, offset, limit)
-		return p, err
+	p, err := callStore(ctx, n.Server, n.Store.RawRead, func(tx *records.Tx) (page, error) {
+		waiting, err := n.waiting(tx, q.token, owner, d)
+		if err != nil {
+			return page{}, err
+		}
+		lines, total, err := n.pages.Page(tx, n.Name, q.token.TokenID, owner, d, max(offset-len(waiting), 0), limit)
+		items := waiting[min(offset, len(waiting)):]
+		items = slices.Grow(items[:min(limit, len(items))], len(lines))
+		for _, l := range lines[:min(len(lines), limit-len(items))] {
+			items = append(items, itemOf(l))
+		}
+		return page{items, len(waiting) + total}, err
 	})
-	items := make([]item, len(p.lines))
-	for i, l := range p.lines {
-		items[i] = itemOf(l)
+	return p.items, p.total, err
+}
+
+// waiting lists a user's deposits that wait in the pools of the source chain's nodes, newest first.
+// Without a block they are confirmed by none, like those whose block left the chain.
+func (n *network) waiting(tx *records.Tx, token records.Token, owner string, d records.Direction) ([]item, error) {
+	if d != records.Deposit || chain.CapabilitiesOf(n.source).Pool == nil {
+		return []item{}, nil
 	}
-	return items, p.total, err
+	list, err := tx.Transfers().PooledOf(n.Network.Source, n.Name, token.TokenID, owner)
+	items := make([]item, len(list))
+	for i, p := range list {
+		items[i] = itemOf(view.Line{Tx: p.Tx, Wanted: token.Policy.DepositConfirmations.Count, Net: p.Net, State: view.OppositeProcessing, At: p.SeenAt})
+	}
+	return items, err
 }
 
 func itemOf(l view.Line) item {

@@ -29,7 +29,7 @@ func TestBothLanguagesSayTheSame(t *testing.T) {
 func TestWordsAreUsed(t *testing.T) {
 	words, err := loadCatalogue()
 	require.NoError(t, err)
-	used := []string{"notice_deposit_maintain", "notice_deposit_held", "notice_withdraw_by_contract", "address_empty", "address_invalid", "address_ours", "label_invalid"}
+	used := []string{"notice_deposit_maintain", "notice_deposit_held", "notice_deposit_no_sender", "notice_withdraw_by_contract", "address_empty", "address_invalid", "address_other_network", "address_ours", "label_invalid"}
 	for _, key := range faultTexts {
 		used = append(used, key)
 	}

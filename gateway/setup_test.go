@@ -40,6 +40,9 @@ const (
 type ledger struct{ prefix string }
 
 func (l ledger) CheckAddress(addr, label string) (string, error) {
+	if strings.HasPrefix(addr, "other") {
+		return "", fmt.Errorf("%w: %w", chain.ErrAddress, chain.ErrOtherNetwork)
+	}
 	name, ok := strings.CutPrefix(strings.ToLower(addr), l.prefix)
 	if !ok || name == "" || name == "contract" || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsLower(r) && !unicode.IsDigit(r) }) {
 		return "", fmt.Errorf("%w: nobody can be paid there", chain.ErrAddress)

@@ -79,8 +79,11 @@ func (n *network) invalid(q query, word string) verification {
 }
 
 func wordOf(err error) string {
-	if errors.Is(err, chain.ErrLabel) {
+	switch {
+	case errors.Is(err, chain.ErrLabel):
 		return "label_invalid"
+	case errors.Is(err, chain.ErrOtherNetwork):
+		return "address_other_network"
 	}
 	return "address_invalid"
 }

@@ -19,6 +19,7 @@ func TestVerification(t *testing.T) {
 	const (
 		valid = `{"isValidAddress":true}`
 		bad   = `{"isValidAddress":false,"message":"This is not a valid address on this network."}`
+		other = `{"isValidAddress":false,"message":"This address belongs to another network."}`
 		empty = `{"isValidAddress":false,"message":"Please enter an address."}`
 		ours  = `{"isValidAddress":false,"message":"This address belongs to the gateway. Please use your own."}`
 		label = `{"isValidAddress":false,"message":"This is not a valid label."}`
@@ -33,6 +34,7 @@ func TestVerification(t *testing.T) {
 		{"valid in capitals", token, []string{"withdrawAddress", "0XUSER"}, valid},
 		{"invalid", token, []string{"withdrawAddress", "user"}, bad},
 		{"a contract's", token, []string{"withdrawAddress", "0xcontract"}, bad},
+		{"of another network", token, []string{"withdrawAddress", "other1user"}, other},
 		{"empty", token, []string{"withdrawAddress", ""}, empty},
 		{"256 characters", token, []string{"withdrawAddress", "0x" + strings.Repeat("a", 254)}, valid},
 		{"a pasted text", token, []string{"withdrawAddress", "0x" + strings.Repeat("a", 10_000)}, bad},

@@ -13,6 +13,8 @@ import (
 func TestFeeInCoinsOfAnyDecimals(t *testing.T) {
 	priced := Token{TokenID: "usd", Decimals: 2, Asset: "usd", Policy: Policy{Fee: Fee{Kind: "network", Rate: decimal.NewFromInt(3000)}}}
 	coin := Token{TokenID: "coin", Decimals: 8, Asset: chain.Native, Policy: Policy{Fee: Fee{Kind: "network"}}}
+	finer := coin
+	finer.Decimals = 15
 	for _, c := range []struct {
 		name     string
 		token    Token
@@ -24,6 +26,7 @@ func TestFeeInCoinsOfAnyDecimals(t *testing.T) {
 		{"token, 6 decimals", priced, "1000", 6, 300},
 		{"coin, 18 decimals", coin, "1000000000000000", 18, 100_000},
 		{"coin, 9 decimals", coin, "1000000", 9, 100_000},
+		{"coin, 8 decimals, finer token", finer, "100000", 8, 1_000_000_000_000},
 		{"coin, as the token", coin, "100000", 8, 100_000},
 	} {
 		native := chain.MustAmount(c.native)

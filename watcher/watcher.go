@@ -68,6 +68,7 @@ type Watcher struct {
 	cfg              Config
 	served           atomic.Pointer[[]records.Network] // replaced as one value, never modified
 	followers        map[chain.ID]*follow.Follower
+	pools            map[chain.ID]*follow.Pool // of the chains that show them
 	payers           *pay.Payers
 	tokens           *frozen.Tokens
 	wakes            map[chain.ID]chan struct{} // capacity 1, no data: the database has new work
@@ -86,7 +87,7 @@ func New(cfg Config, p Parts) (*Watcher, error) {
 	}
 	w := &Watcher{
 		Parts: p, cfg: cfg.withDefaults(),
-		followers: map[chain.ID]*follow.Follower{}, wakes: map[chain.ID]chan struct{}{}, askHeld: make(chan struct{}, 1), fundsChecked: make(chan struct{}),
+		followers: map[chain.ID]*follow.Follower{}, pools: map[chain.ID]*follow.Pool{}, wakes: map[chain.ID]chan struct{}{}, askHeld: make(chan struct{}, 1), fundsChecked: make(chan struct{}),
 	}
 	w.markFundsChecked = sync.OnceFunc(func() { close(w.fundsChecked) })
 	w.Reconfigure(p.Networks)
@@ -99,6 +100,9 @@ func New(cfg Config, p Parts) (*Watcher, error) {
 	for id, c := range p.Chains {
 		w.wakes[id] = make(chan struct{}, 1)
 		w.followers[id] = follow.New(reading, id, c)
+		if pool := follow.NewPool(reading, id, c, p.Now); pool != nil {
+			w.pools[id] = pool
+		}
 	}
 	for _, n := range p.Networks {
 		if p.Chains[n.Source] == nil || p.Chains[n.Exchange] == nil {
@@ -156,6 +160,9 @@ func (w *Watcher) Run(ctx context.Context) error {
 		g.Go(func() error {
 			return w.loop(ctx, "payer", id, w.cfg.Poll, w.wakes[id], func(ctx context.Context) error { return w.payers.Round(ctx, id) })
 		})
+		if pool := w.pools[id]; pool != nil {
+			g.Go(func() error { return w.loop(ctx, "pool", id, follow.PoolEvery, nil, pool.Round) })
+		}
 		if a := w.balanceAuditor(id); a != nil {
 			g.Go(func() error { return w.loop(ctx, "balances", id, w.cfg.Poll, nil, a.Round) })
 		}

@@ -55,6 +55,8 @@ for (const [kind, states] of Object.entries({
   assert.notEqual(gateway.progress({ kind, state }).kind, "wait", state);
 }
 assert.equal(gateway.progress({ kind: "deposit", state: "NEW" }).kind, "wait");
+const depthOf = (kind, inTxConfirmedCount) => gateway.depth({ kind, inTxConfirmedCount });
+assert.deepEqual([depthOf("deposit", 0), depthOf("deposit", undefined), depthOf("deposit", 1), depthOf("withdraw", 0)], ["pooled", "pooled", "counted", "counted"]);
 for (let status = 0; status <= 10; status++) assert.ok(tradeMessages.en["status_" + status] && tradeMessages.zh["status_" + status]);
 
 // Both languages say the same things with the same values in them.

@@ -156,7 +156,7 @@ func prefixOf(text string) (prefix string, known bool) {
 }
 
 func (n *Network) notOf(of []string) error {
-	return fmt.Errorf("it is an address of %s, not of %s", strings.Join(of, " or "), n.Name)
+	return fmt.Errorf("%w: it is an address of %s, not of %s", chain.ErrOtherNetwork, strings.Join(of, " or "), n.Name)
 }
 
 // parseHash reads base58check: a version byte and a hash.

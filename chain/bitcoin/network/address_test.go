@@ -89,6 +89,7 @@ func TestMWEBIsRefused(t *testing.T) {
 		require.ErrorContains(t, err, "MWEB extension, which is not paid")
 		_, err = Named("bitcoin").Parse(text)
 		require.ErrorContains(t, err, "it is an address of litecoin")
+		require.ErrorIs(t, err, chain.ErrOtherNetwork)
 	}
 }
 

@@ -86,7 +86,7 @@ func Run(t *testing.T, url func(t testing.TB) string) {
 		{"rescans", testRescans},
 		{"reloads", testReloads},
 		{"approvals", testApprovals},
-		{"reports", testReports},
+		{"reports", testReports}, {"pooled deposits", testPooled},
 		{"blocks read again", testEnsureBlock},
 		{"late sightings", testLateSightings},
 		{"led", testLed},

@@ -18,6 +18,7 @@ export function Deposit({ gateway, meta, wallet, demo, network }) {
       <div>
         <h2>{formatMessage(w.depositTo, { symbol: token.symbol, network: network.name })}</h2>
         <Whole id="deposit-address" what={w.deposit} text={d.depositAddress} />
+        {d.paymentUri && <p class="small"><a id="open-wallet" href={d.paymentUri}>{w.openWallet}</a></p>}
         {meta.type === 1 && <div id="deposit-label">
           <h3 class="after">{formatMessage(w.labelIs, { name: d.labelName })}</h3>
           <Whole id="deposit-label-text" what={d.labelName} text={d.label} />
@@ -30,7 +31,7 @@ export function Deposit({ gateway, meta, wallet, demo, network }) {
         {d.noticeMsg && <Note>{d.noticeMsg}</Note>}
         {demo && <Pay gateway={gateway} info={d} demo={demo} network={network} />}
       </div>
-      <div class="codes"><Qr text={d.depositAddress} label={w.depositQr} />{meta.type === 1 && <Qr text={d.label} label={formatMessage(w.labelQr, { name: d.labelName })} />}</div>
+      <div class="codes"><Qr text={d.paymentUri ?? d.depositAddress} label={w.depositQr} />{meta.type === 1 && <Qr text={d.label} label={formatMessage(w.labelQr, { name: d.labelName })} />}</div>
     </div>}</Asked></section>
     <Latest gateway={gateway} wallet={wallet} kind="deposit" id="latest-deposit" />
   </>;

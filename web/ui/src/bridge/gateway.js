@@ -80,6 +80,9 @@ export function progress(record) {
   return { at, kind };
 }
 
+// depth names the message about a record's confirmations. A deposit without any is in no block.
+export const depth = (record) => (record.kind === "deposit" && !record.inTxConfirmedCount ? "pooled" : "counted");
+
 // check finds what forbids a withdrawal of a net amount: a key of the page's messages with values, or null. Balance null is not known.
 export function check({ net, fee, minimum, maximum, balance }) {
   if (net < minimum) return ["belowMinimum", minimum];

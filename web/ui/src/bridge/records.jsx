@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { Amount, Asked, Blank, Short, State, Steps, Time } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
 import { formatMessage, useMessages } from "../base/messages.js";
-import { progress } from "./gateway.js";
+import { depth, progress } from "./gateway.js";
 import { messages } from "./messages.js";
 
 const often = 1500; // milliseconds between questions for records
@@ -40,7 +40,7 @@ function Progress({ record, token }) {
       <span class="faint small"><Time ms={Number(record.dateTime)} /></span>
     </div>
     <Steps at={kind === "good" ? 4 : at} failed={kind === "bad" || kind === "warn"} label={w.state} list={[0, 1, 2].map((i) => w[letter + "_step" + i]).concat(w[letter + "_done"])} />
-    {counting && <p class="small faint">{formatMessage(w.counted, { n: record.inTxConfirmedCount ?? 0, m: record.inTxConfirmationCount })}</p>}
+    {counting && <p class="small faint">{formatMessage(w[depth(record)], { n: record.inTxConfirmedCount ?? 0, m: record.inTxConfirmationCount })}</p>}
     <p class="row small"><span>{w.inTx} <Short text={record.inTxHash} link={record.inLink} /></span>
       {record.outTxHash && <span>{w.outTx} <Short text={record.outTxHash} link={record.outLink} /></span>}
       {record.refundTxHash && <span>{w.refund} <Short text={record.refundTxHash} /></span>}</p>
