@@ -38,6 +38,7 @@ var smallPackages = map[string]string{
 // wideTypes have more methods than maxMethods, each with its reason.
 var wideTypes = map[string]string{
 	"chain/ethereum.Chain":             "implements the port and the optional abilities of an EVM chain",
+	"chain/bitcoin.Chain":              "the same of a ledger of coins",
 	"vite/ledger.State":                "each method changes the state through its journal",
 	"internal/testing/chaintest.Chain": "the port in memory, with the faults of a chain",
 }
