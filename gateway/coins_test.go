@@ -34,7 +34,6 @@ func TestDepositOfCoins(t *testing.T) {
 	}
 	require.Equal(t, []any{"0xin0", "coin:0xin0", notice}, []any{info(eth, token)["depositAddress"], info(eth, token)["paymentUri"], info(eth, token)["noticeMsg"]})
 	require.NotContains(t, info(eth, costly), "paymentUri", "a token")
-	require.NotContains(t, info(eth, labelled), "paymentUri", "a link has no label")
 	require.NotContains(t, info(bsc, token), "paymentUri")
 	require.NotContains(t, info(bsc, token), "noticeMsg")
 }

@@ -67,7 +67,7 @@ func (n *network) depositInfo(ctx context.Context, q query) (any, error) {
 		info.DepositAddress = n.Shared
 	}
 	ledger := chain.CapabilitiesOf(n.source)
-	if ledger.Links != nil && token.Asset == chain.Native && token.Type == records.TypeAddress {
+	if ledger.Links != nil && token.Asset == chain.Native {
 		info.PaymentURI = ledger.Links.PaymentURI(info.DepositAddress)
 	}
 	switch {

@@ -57,6 +57,7 @@ func TestPooledDeposits(t *testing.T) {
 	first := records.Pooled{Network: "main", Token: usd, Owner: owner, Ref: "waiting1:0", Tx: "waiting1", Net: units(123), SeenAt: r.now}
 	require.Equal(t, []records.Pooled{first}, listed(owner, usd))
 	require.Empty(t, append(listed(other, usd), listed(owner, coin)...))
+	require.Empty(t, listed("", ""), "of no user")
 
 	r.now = r.now.Add(time.Second)
 	ledger.wait(5, address, usdEth, 100)
@@ -79,7 +80,7 @@ func TestPooledDeposits(t *testing.T) {
 	require.Len(t, listed(owner, usd), 1)
 
 	ledger.waiting = ledger.waiting[4:]
-	for range 3 {
+	for range 5 {
 		r.now = r.now.Add(time.Minute)
 		look()
 		require.Len(t, listed(owner, usd), 1, "it waits for long")
