@@ -6,29 +6,78 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/ethereum/go-ethereum/rpc"
 	"github.com/goccy/go-yaml"
 	"github.com/stretchr/testify/require"
 
-	"gatewayd/chain"
+	"gatewayd/chain/ethereum"
 	"gatewayd/dev"
 	"gatewayd/dev/ethnode"
-	"gatewayd/records"
 )
 
 // TestBurstInBatches is TestBurstKilled with payouts that share transactions: the contract is
-// deployed by the command, the account allows its token, and all of it is exact.
+// deployed by the command, the account allows its tokens, and all of it is exact.
 func TestBurstInBatches(t *testing.T) {
 	t.Parallel()
 	w := newBurstEnv(t)
 	before := w.holdings(t, nil) // the allowances cost fees
+	w.startBatches(t, 50)
+	size := numberFrom(t, "GATEWAYD_BURST", 100)
+	watch := killBurst(t, w, before, size, numberFrom(t, "GATEWAYD_KILLS", 3))
+	t.Logf("%d payouts in %d transactions", size, len(watch.Payouts))
+	require.Less(t, len(watch.Payouts)*4, size)
+}
+
+// TestWithdrawalsInBatches has many users withdraw one asset, all final at once. One account pays
+// them in twenty transactions within twelve source blocks, and the chains agree to the unit.
+// GATEWAYD_BURST is the number; default 100.
+func TestWithdrawalsInBatches(t *testing.T) {
+	for _, asset := range []string{"USDT-000", "ETH-000"} {
+		t.Run(asset, func(t *testing.T) {
+			const transactions, blocks = 20, 12
+			w := newBurstEnv(t)
+			w.asset = asset
+			before := w.holdings(t, nil)
+			size := numberFrom(t, "GATEWAYD_BURST", 100)
+			w.startBatches(t, size/transactions)
+			b, watch := w.prepareAndSend(t, size)
+			w.follow(t, watch, func() {})
+			require.Equal(t, slices.Min(watch.Withdrawals.In), slices.Max(watch.Withdrawals.In), "all of them are final at once")
+			senders, paid := map[common.Address]bool{}, 0
+			for hash, count := range watch.Payouts {
+				tx, _, err := b.Payer.Client.TransactionByHash(t.Context(), hash)
+				require.NoError(t, err)
+				from, err := types.Sender(types.LatestSignerForChainID(tx.ChainId()), tx)
+				require.NoError(t, err)
+				senders[from] = true
+				paid += count
+			}
+			result := watch.Result().Withdrawals
+			t.Logf("%d payouts of %s in %d transactions and %d blocks, the first paid after %d", paid, asset, len(watch.Payouts), result.Took, result.FirstPaid-result.Begin)
+			require.Len(t, senders, 1)
+			require.Equal(t, size, paid)
+			require.LessOrEqual(t, len(watch.Payouts), transactions+2) // a passing fault divides some
+			require.LessOrEqual(t, result.Took, uint64(blocks))
+			require.NoError(t, b.Count(t.Context()))
+			require.NoError(t, b.Published(t.Context()))
+			w.checkBooks(t, b, before)
+		})
+	}
+}
+
+// startBatches deploys the contract and starts the daemon with batches of so many payouts.
+func (w *burstEnv) startBatches(t *testing.T, most int) {
+	t.Helper()
 	w.deployBatches(t)
-	w.cfg.Ethereum[0].Batch.Most, w.cfg.Ethereum[0].Batch.Wait = 50, time.Second
+	w.cfg.Ethereum[0].Batch = ethereum.Batch{Most: most, Wait: time.Second, Coin: true}
 	text, err := yaml.Marshal(w.cfg)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(w.info.Config, text, 0o600))
@@ -40,30 +89,6 @@ func TestBurstInBatches(t *testing.T) {
 		require.NoError(t, err)
 		return strings.Contains(string(text), "the batch contract is verified")
 	})
-	killBurst(t, w, before, numberFrom(t, "GATEWAYD_BURST", 100), numberFrom(t, "GATEWAYD_KILLS", 3))
-
-	store, err := records.Open(t.Context(), w.cfg.Database)
-	require.NoError(t, err)
-	defer store.Close()
-	payouts, transactions := 0, map[string]bool{} // of tokens, without labels
-	require.NoError(t, store.View(t.Context(), func(tx *records.Tx) error {
-		list, err := tx.Transfers().Where(`WHERE direction = 'withdrawal' ORDER BY id`)
-		for _, r := range list {
-			payments, err := tx.Payments().Of(r.ID)
-			if err != nil {
-				return err
-			}
-			for _, p := range payments {
-				if p.Purpose == chain.Credit && p.Asset != chain.Native && p.PayeeLabel == "" {
-					payouts++
-					transactions[p.Tx] = true
-				}
-			}
-		}
-		return err
-	}))
-	t.Logf("%d payouts in %d transactions", payouts, len(transactions))
-	require.Less(t, len(transactions)*4, payouts)
 }
 
 // deployBatches runs the command with the key of a new account.

@@ -21,14 +21,15 @@ import (
 	"gatewayd/daemon"
 	"gatewayd/dev"
 	"gatewayd/dev/ethnode"
+	"gatewayd/internal/testing/ethtest"
 	"gatewayd/vite/core"
 	"gatewayd/vite/ledger"
 	"gatewayd/vite/node"
 	"gatewayd/wallet"
 )
 
-// burstChain is a chain's name in PATH (see TestMain): burstchain source FINALITY, or burstchain
-// exchange DIR.
+// burstChain is a chain's name in PATH (see TestMain): burstchain source FINALITY, burstchain program
+// anvil or geth, or burstchain exchange DIR.
 const burstChain = "burstchain"
 
 // chainProcess is one of the two chains in a separate process, with a clock set by the test.
@@ -79,6 +80,8 @@ func chainMain() {
 	switch kind, arg := os.Args[1], os.Args[2]; kind {
 	case "source":
 		err = sourceMain(arg)
+	case "program":
+		err = programMain(ethtest.Kind(arg))
 	case "exchange":
 		err = exchangeMain(arg)
 	}
@@ -103,6 +106,26 @@ func sourceMain(finality string) error {
 	})
 	fmt.Fprintln(os.Stdout, n.URL(), n.WSURL())
 	return errors.Join(runCommands(clock, nil), n.Close())
+}
+
+// programMain runs another program as the source chain. geth makes a block each second at any pace.
+func programMain(kind ethtest.Kind) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	config, block := ethtest.Config{Kind: kind, Period: time.Second}, func() error { return nil }
+	if kind == ethtest.Anvil {
+		config.Period = 0
+	}
+	n, err := ethtest.Start(ctx, config)
+	if err != nil {
+		return err
+	}
+	if kind == ethtest.Anvil {
+		err, block = n.SetMining(false), func() error { return n.Mine(1) }
+	}
+	clock := newBurstClock(block)
+	fmt.Fprintln(os.Stdout, n.URL(), n.URL())
+	return errors.Join(err, runCommands(clock, nil), n.Close())
 }
 
 // exchangeMain serves what the public port of a real node serves.

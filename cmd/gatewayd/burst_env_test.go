@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"gatewayd/daemon"
 	"gatewayd/dev"
 	"gatewayd/dev/demo"
+	"gatewayd/dev/ethnode"
 	"gatewayd/wallet"
 )
 
@@ -43,6 +45,7 @@ type burstEnv struct {
 	daemon           *exec.Cmd
 	log              *os.File
 	blockTimes       [2]time.Duration // of the source chain and of the exchange chain
+	asset            string           // the only one of a burst's users; empty: all
 }
 
 func newBurstEnv(t *testing.T) *burstEnv {
@@ -51,17 +54,25 @@ func newBurstEnv(t *testing.T) *burstEnv {
 }
 
 // newBurstEnvOn keeps the records in the database at url, or in a file when it is empty.
+// GATEWAYD_SOURCE names another program as the source chain, anvil or geth.
 func newBurstEnvOn(t *testing.T, url string) *burstEnv {
 	t.Helper()
 	w := &burstEnv{dir: t.TempDir()}
-	w.source = startChain(t, "source", strconv.Itoa(burstFinality))
+	if program := os.Getenv("GATEWAYD_SOURCE"); program != "" {
+		w.source = startChain(t, "program", program)
+	} else {
+		w.source = startChain(t, "source", strconv.Itoa(burstFinality))
+	}
 	w.exchange = startChain(t, "exchange", t.TempDir())
 	w.setBlockTimes(t, sourceFast, exchangeFast)
 	keys, err := wallet.FromMnemonic(dev.Mnemonic)
 	require.NoError(t, err)
 	o := quickOptions(w.dir)
 	o.Listen, o.Poll, o.Confirmations, o.Finality = freeAddress(t), 100*time.Millisecond, burstConfirmations, burstFinality
-	w.cfg = dev.Config(o, w.source.urls[0], 1337, w.exchange.urls[1])
+	faucet, err := dev.NewEthUser(t.Context(), w.source.urls[0], ethnode.FaucetKey())
+	require.NoError(t, err)
+	defer faucet.Client.Close()
+	w.cfg = dev.Config(o, w.source.urls[0], faucet.Chain.Uint64(), w.exchange.urls[1])
 	if url != "" {
 		w.cfg.Database.URL = url
 	}
@@ -149,13 +160,20 @@ func isBusy(l *demo.Leg, here uint64) bool {
 }
 
 // prepareAndSend prepares users and has all of them send while both chains make no blocks, so that
-// everything becomes final at once.
+// everything becomes final at once. Where coin shares transactions, its payees are known accounts.
 func (w *burstEnv) prepareAndSend(t *testing.T, count int) (*demo.Burst, *demo.Watch) {
 	t.Helper()
-	b, err := demo.NewBurst(t.Context(), w.info, count, demo.NewLog(t.Output(), false))
+	info := w.info
+	if w.asset != "" {
+		info.Tokens = slices.DeleteFunc(slices.Clone(info.Tokens), func(k dev.Token) bool { return k.Symbol != w.asset })
+	}
+	b, err := demo.NewBurst(t.Context(), info, count, demo.NewLog(t.Output(), false))
 	require.NoError(t, err)
 	t.Cleanup(b.Close)
 	require.NoError(t, b.Prepare(t.Context()))
+	if w.cfg.Ethereum[0].Batch.Coin {
+		require.NoError(t, b.MakeKnown(t.Context()))
+	}
 	w.setBlockTimes(t, 0, 0)
 	watch, err := b.Send(t.Context())
 	require.NoError(t, err)

@@ -63,7 +63,7 @@ func TestBurstKilledOnPostgres(t *testing.T) {
 }
 
 // killBurst compares the holdings in the end with those before the gateway paid any fee.
-func killBurst(t *testing.T, w *burstEnv, before dev.Holdings, size, kills int) {
+func killBurst(t *testing.T, w *burstEnv, before dev.Holdings, size, kills int) *demo.Watch {
 	t.Helper()
 	b, watch := w.prepareAndSend(t, size)
 	seed := seedOf(t)
@@ -82,6 +82,7 @@ func killBurst(t *testing.T, w *burstEnv, before dev.Holdings, size, kills int) 
 	require.NoError(t, b.Count(t.Context()))
 	require.NoError(t, b.Published(t.Context()))
 	w.checkBooks(t, b, before)
+	return watch
 }
 
 // killRepeatedly kills at once, and then up to two seconds after the daemon answers.

@@ -26,7 +26,8 @@ type Watch struct {
 	SourceHead, ExchangeHead uint64 // newest blocks
 	Deposits                 Leg
 	Withdrawals              Leg
-	quota                    client.Quota // of the gateway's account when the last deposit was final
+	Payouts                  map[common.Hash]int // payouts of each transaction on the source chain
+	quota                    client.Quota        // of the gateway's account when the last deposit was final
 
 	batches common.Address         // the contract of batches
 	byPayee map[common.Address]int // users' places in the list
@@ -46,7 +47,7 @@ func (b *Burst) watch(ctx context.Context) (*Watch, error) {
 		return nil, err
 	}
 	w := &Watch{
-		Burst: b, batches: common.HexToAddress(contract.Address), byPayee: make(map[common.Address]int, n), byUser: make(map[core.Address]int, n), senders: map[core.Address]bool{},
+		Burst: b, batches: common.HexToAddress(contract.Address), byPayee: make(map[common.Address]int, n), byUser: make(map[core.Address]int, n), Payouts: map[common.Hash]int{}, senders: map[core.Address]bool{},
 		Deposits: newLeg(n, b.info.Finality, b.info.Confirmations), Withdrawals: newLeg(n, b.info.Confirmations, b.info.Finality),
 	}
 	for i, u := range b.Users {
@@ -205,6 +206,7 @@ func (w *Watch) payouts(ctx context.Context) error {
 				if !ours {
 					continue
 				}
+				w.Payouts[tx.Hash()]++
 				if err := w.Withdrawals.Pay(i, height, p.amount, w.Users[i].Net); err != nil {
 					return fmt.Errorf("payout to %s: %w", p.to, err)
 				}
@@ -221,8 +223,8 @@ type payout struct {
 	amount chain.Amount
 }
 
-// paidBy returns the payouts of a transaction: of a batch by the token's events, of any other its
-// own.
+// paidBy returns the payouts of a transaction: of a batch of tokens by the token's events, of a
+// batch of coin by the contract's event, of any other its own.
 func (w *Watch) paidBy(ctx context.Context, tx *types.Transaction) (list []payout, err error) {
 	if tx.To() == nil || *tx.To() != w.batches {
 		to, amount := payeeOf(tx)
@@ -232,9 +234,31 @@ func (w *Watch) paidBy(ctx context.Context, tx *types.Transaction) (list []payou
 	if err != nil {
 		return nil, fmt.Errorf("reading the receipt of batch %s: %w", tx.Hash(), err)
 	}
+	if tx.Value().Sign() > 0 {
+		return coinPaidBy(tx.Data(), receipt.Logs)
+	}
 	for _, l := range receipt.Logs {
 		if len(l.Topics) == 3 && len(l.Data) == 32 {
 			list = append(list, payout{common.BytesToAddress(l.Topics[2][:]), AmountOf(new(big.Int).SetBytes(l.Data))})
+		}
+	}
+	return list, nil
+}
+
+// coinPaidBy returns the payees of a call of payCoin whose bit is set in the contract's last event:
+// those are packed as 20 bytes of address and 16 bytes of amount.
+func coinPaidBy(call []byte, logs []*types.Log) (list []payout, err error) {
+	if len(logs) == 0 {
+		return nil, nil // it failed
+	}
+	event, err := contracts.NewPayouts().UnpackPaidEvent(logs[len(logs)-1])
+	if err != nil {
+		return nil, fmt.Errorf("reading the event of a batch: %w", err)
+	}
+	const head, address, payee = 4 + 3*32, common.AddressLength, common.AddressLength + 16
+	for i, packed := 0, call[head:]; len(packed) >= payee && i < event.Paid.BitLen(); i, packed = i+1, packed[payee:] {
+		if event.Paid.Bit(i) == 1 {
+			list = append(list, payout{common.BytesToAddress(packed[:address]), AmountOf(new(big.Int).SetBytes(packed[address:payee]))})
 		}
 	}
 	return list, nil
