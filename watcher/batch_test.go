@@ -406,3 +406,109 @@ func TestNoAnswerAboutBatches(t *testing.T) {
 	r.requirePaid(hashes...)
 	require.Equal(t, map[int]int{1: 3}, r.sizes())
 }
+
+// TestReorgPaysHalfOfABatch: a batch that had paid all leaves its block, and a replacement pays half
+// of them. Nobody is paid twice, and the others are paid by themselves.
+func TestReorgPaysHalfOfABatch(t *testing.T) {
+	r := batchRig(t, 50, 0)
+	hashes := r.payouts(4)
+	r.run(finality + 2)
+	for _, h := range hashes {
+		r.requireHolding(r.eth, r.payment(h).Payee, usdEth, (1000-fee)*100)
+	}
+	first, late := r.attempts(r.payment(hashes[0])), []string{r.payment(hashes[1]).Payee, r.payment(hashes[2]).Payee}
+	r.eth.SetBaseFee(30) // the first attempt's cap is 22
+	for _, to := range late {
+		r.eth.RejectUnseen(to, true)
+	}
+	r.eth.Reorg(1, false)
+	r.eth.LoseDropped()
+	for range 3 * finality {
+		r.run(1)
+		if r.payment(hashes[1]).Gen == 1 { // the replacement is final
+			break
+		}
+	}
+	all := r.attempts(r.payment(hashes[0]))
+	require.Greater(t, len(all), len(first))
+	require.Equal(t, all[len(all)-1].Hash, r.payment(hashes[0]).Tx, "a replacement")
+	for _, to := range late {
+		r.requireHolding(r.eth, to, usdEth, 0)
+		r.eth.RejectUnseen(to, false)
+	}
+	r.rest()
+	r.rest()
+	r.requirePaid(hashes...)
+	require.Equal(t, map[int]int{2: 1, 1: 2}, r.sizes())
+	r.requireSound()
+}
+
+// TestFaultOfOneDelaysNoOther: payees of every batch take nothing. All others are paid by the batch
+// that they were in first, and those behind them without waiting for the failed ones.
+func TestFaultOfOneDelaysNoOther(t *testing.T) {
+	r := batchRig(t, 4, time.Hour)
+	owner, _ := r.user()
+	r.setChannel(records.Withdrawal, "MAINTAIN")
+	var good, bad []string
+	for i := range 4 {
+		refuses := r.eth.Address(fmt.Sprintf("refuses %d", i))
+		r.eth.RejectUnseen(refuses, true)
+		bad = append(bad, r.withdraw(owner, refuses, 1000))
+		good = append(good, r.payouts(3)...)
+	}
+	r.run(finality + 3)
+	r.setChannel(records.Withdrawal, "OPEN")
+	r.run(2) // they leave, and a block has them
+	for _, h := range good {
+		r.requireHolding(r.eth, r.payment(h).Payee, usdEth, (1000-fee)*100)
+		require.Zero(t, r.payment(h).Gen)
+	}
+	r.rest()
+	r.rest()
+	r.requirePaid(good...)
+	batches, made, void := r.eth.Batches()
+	require.Equal(t, []int{4, 12, 4}, []int{batches, made, void})
+	for _, h := range bad {
+		require.Equal(t, records.VoidPayment, r.payments(h)[0].State)
+	}
+	r.requireHolding(r.vite, owner, usd, 4*(1000-fee))
+	r.requireSound()
+}
+
+// TestFailedBatchIsPaidSingly: all payees of a batch whose transaction failed are paid at the next
+// try, each by itself.
+func TestFailedBatchIsPaidSingly(t *testing.T) {
+	r := batchRig(t, 50, 0)
+	hashes := r.payouts(3)
+	r.eth.RejectUnseen(r.eth.BatchTo(usdEth), true)
+	r.rest()
+	r.eth.RejectUnseen(r.eth.BatchTo(usdEth), false)
+	r.rest()
+	r.requirePaid(hashes...)
+	require.Equal(t, map[int]int{1: 3}, r.sizes())
+	r.requireSound()
+}
+
+// TestApprovedPayoutGoesAlone: a payout that people had to approve, as a large one or the first to a
+// payee, shares no transaction.
+func TestApprovedPayoutGoesAlone(t *testing.T) {
+	r := batchRig(t, 50, 0)
+	large := r.eth.Address("large")
+	verdicts := claimVerdicts{large: {State: chain.HeldClaim, Reason: chain.ReasonApproval, Text: "it wants approval"}}
+	r.restartWithCheck(verdicts)
+	owner, _ := r.user()
+	hash := r.withdraw(owner, large, 1000)
+	r.rest()
+	require.Equal(t, records.HeldApproval, r.payment(hash).Reason)
+	r.setChannel(records.Withdrawal, "MAINTAIN")
+	others := r.payouts(3)
+	r.run(finality + 3)
+	clear(verdicts)
+	approved := chain.Approval{Key: "ann", Expires: time.Now().Add(time.Hour).Unix(), Nonce: "n", Signature: "s"}
+	r.update(func(tx *records.Tx) error { return transfers.Approve(tx, r.payment(hash).ID, approved) })
+	r.setChannel(records.Withdrawal, "OPEN")
+	r.rest()
+	r.requirePaid(append(others, hash)...)
+	require.Equal(t, map[int]int{3: 1, 1: 1}, r.sizes())
+	r.requireSound()
+}

@@ -29,11 +29,16 @@ type Batch struct {
 	// Coin lets payouts of the chain's coin share transactions too. Many receivers do not notice
 	// coin that contracts send.
 	Coin bool `yaml:"coin"`
+	// Saving goes to "users" (default), whose network fee is that of a payout in a batch, or to the
+	// "gateway".
+	Saving string `yaml:"saving"`
 }
 
 const (
 	defaultBatchWait = 10 * time.Second
 	maxBatchWait     = 10 * time.Minute
+
+	savingUsers, savingGateway = "users", "gateway"
 )
 
 func (b Batch) check() error {
@@ -42,6 +47,8 @@ func (b Batch) check() error {
 		return fmt.Errorf("batch.most: must be from 2 to %d, or 0 for none", maxMembers)
 	case b.Most == 0 && b.Coin:
 		return errors.New("batch.coin: needs batch.most")
+	case b.Saving != "" && b.Saving != savingUsers && b.Saving != savingGateway:
+		return fmt.Errorf("batch.saving: must be %s or %s", savingUsers, savingGateway)
 	case b.Wait < 0 || b.Wait > maxBatchWait:
 		return fmt.Errorf("batch.wait: must be from 0 to %s", maxBatchWait)
 	}

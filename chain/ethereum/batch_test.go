@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core/types"
@@ -192,10 +193,15 @@ func TestBatchOfTokens(t *testing.T) {
 	}
 }
 
-// hostileToken is a token with a million for the hot account, which a batch may move.
 func (b *bundle) hostileToken() common.Address {
 	b.Helper()
-	at := b.deploy(contracts.HostileTokenMetaData.Bin)
+	return b.batchToken(contracts.HostileTokenMetaData.Bin)
+}
+
+// batchToken is a token with a million for the hot account, which a batch may move.
+func (b *bundle) batchToken(bin string, arguments ...byte) common.Address {
+	b.Helper()
+	at := b.deploy(bin, arguments...)
 	b.call(at, 0, token().PackMint(addr(b.hot), big.NewInt(1_000_000)))
 	b.mine(1)
 	b.adoptBatches(func(c *ethereum.Config) { c.Tokens = append(c.Tokens, asset(at)) })
@@ -248,6 +254,19 @@ func TestBatchThatPaysNobody(t *testing.T) {
 	require.True(t, ours, "the account allows too little")
 	_, err = b.chain.Estimate(t.Context(), b.hot.Account, pay)
 	require.ErrorIs(t, err, chain.ErrNotNow)
+}
+
+// TestBatchConfig names the first field that cannot be used.
+func TestBatchConfig(t *testing.T) {
+	for text, config := range map[string]ethereum.Batch{
+		"batch.most: must be from 2 to 100":      {Most: 101},
+		"batch.coin: needs batch.most":           {Coin: true},
+		"batch.wait: must be from 0 to 10m0s":    {Most: 2, Wait: 11 * time.Minute},
+		"batch.saving: must be users or gateway": {Most: 2, Saving: "nobody"},
+	} {
+		_, err := ethereum.New(ethereum.Config{ID: "eth", ChainID: 1, Nodes: []string{"http://127.0.0.1:1"}, Batch: config}, nil)
+		require.ErrorContains(t, err, text)
+	}
 }
 
 // TestBatchesBeginWithTheContract: without a verified contract nothing shares a transaction, and no
@@ -358,7 +377,7 @@ func TestBatchToOurAddress(t *testing.T) {
 	}
 }
 
-// TestBatchSurvivesAReorg: the batch is mined again in another block, with another outcome.
+// TestBatchSurvivesAReorg: the batch is mined again in another block.
 func TestBatchSurvivesAReorg(t *testing.T) {
 	b := batches(t)
 	b.allow(b.usdt)
@@ -439,10 +458,12 @@ func TestBatchIsReplaced(t *testing.T) {
 	require.ErrorContains(t, err, "other data")
 }
 
-// TestSharedPayoutCost: users pay for one payment of a batch of ten where batches are on.
+// TestSharedPayoutCost: users pay for one payment of a batch of ten where batches are on, and for a
+// transaction where the gateway keeps the saving.
 func TestSharedPayoutCost(t *testing.T) {
 	b := batches(t)
 	plain := b.adapter(b.config())
+	kept := func(c *ethereum.Config) { c.Batch.Saving = "gateway" }
 	for of, shares := range map[chain.Asset]uint64{chain.Native: 12_500, b.usdt: 80_000 - 24_000 + 3_400} {
 		shared, err := b.chain.PayoutCost(t.Context(), of)
 		require.NoError(t, err)
@@ -452,6 +473,12 @@ func TestSharedPayoutCost(t *testing.T) {
 		want, _, err := full.MulDiv(shares, gas)
 		require.NoError(t, err)
 		require.Equal(t, want, shared)
+		b.adoptBatches(kept)
+		require.Equal(t, 100, b.chain.MaxBatch(of))
+		cost, err := b.chain.PayoutCost(t.Context(), of)
+		require.NoError(t, err)
+		require.Equal(t, full, cost)
+		b.adoptBatches(nil)
 	}
 }
 

@@ -258,7 +258,8 @@ func (c *Chain) usualGas(asset chain.Asset) uint64 {
 // PayoutCost returns the expected cost of one payment of an asset now, in wei: its gas x (base fee
 // + tip, or the gas price), plus an eighth, since the base fee may rise by that in a block. Users
 // are charged by it; the ceiling of a signed transaction is about twice as high. Where payments of
-// the asset may share a transaction, it is the cost of one in a batch of ten.
+// the asset may share a transaction, it is the cost of one in a batch of ten, unless the gateway
+// keeps the saving.
 func (c *Chain) PayoutCost(ctx context.Context, asset chain.Asset) (chain.Amount, error) {
 	c = c.current()
 	if asset != chain.Native {
@@ -271,7 +272,7 @@ func (c *Chain) PayoutCost(ctx context.Context, asset chain.Asset) (chain.Amount
 		return chain.Amount{}, fmt.Errorf("cost of a payment: %w", err)
 	}
 	gas := c.usualGas(asset)
-	if n := min(c.MaxBatch(asset), usualBatch); n > 1 {
+	if n := min(c.MaxBatch(asset), usualBatch); n > 1 && c.config.Batch.Saving != savingGateway {
 		gas = min(gas, c.sharedGas(asset, uint64(n)))
 	}
 	return chain.AmountOf(raised(now.Price.Uint256())).Mul(gas)

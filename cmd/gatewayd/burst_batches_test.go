@@ -32,21 +32,31 @@ func TestBurstInBatches(t *testing.T) {
 	w.startBatches(t, 50)
 	size := numberFrom(t, "GATEWAYD_BURST", 100)
 	watch := killBurst(t, w, before, size, numberFrom(t, "GATEWAYD_KILLS", 3))
-	t.Logf("%d payouts in %d transactions", size, len(watch.Payouts))
-	require.Less(t, len(watch.Payouts)*4, size)
+	shared, payouts := 0, 0 // those with labels are alone
+	for _, n := range watch.Payouts {
+		if n > 1 {
+			shared, payouts = shared+1, payouts+n
+		}
+	}
+	t.Logf("%d payouts in %d transactions, %d of them in %d", size, len(watch.Payouts), payouts, shared)
+	require.Greater(t, payouts, size/2)
+	require.Less(t, shared*4, payouts)
 }
 
-// TestWithdrawalsInBatches has many users withdraw one asset, all final at once. One account pays
-// them in twenty transactions within twelve source blocks, and the chains agree to the unit.
+// TestBurstOfOneAsset has many users withdraw one asset, all final at once. One account pays
+// them in some twenty transactions within twelve source blocks, and the chains agree to the unit.
 // GATEWAYD_BURST is the number; default 100.
-func TestWithdrawalsInBatches(t *testing.T) {
+func TestBurstOfOneAsset(t *testing.T) {
 	for _, asset := range []string{"USDT-000", "ETH-000"} {
 		t.Run(asset, func(t *testing.T) {
-			const transactions, blocks = 20, 12
+			const transactions, blocks, small = 20, 12, 100
+			size := numberFrom(t, "GATEWAYD_BURST", small)
+			if size <= small {
+				t.Parallel()
+			}
 			w := newBurstEnv(t)
 			w.asset = asset
 			before := w.holdings(t, nil)
-			size := numberFrom(t, "GATEWAYD_BURST", 100)
 			w.startBatches(t, size/transactions)
 			b, watch := w.prepareAndSend(t, size)
 			w.follow(t, watch, func() {})
@@ -64,7 +74,7 @@ func TestWithdrawalsInBatches(t *testing.T) {
 			t.Logf("%d payouts of %s in %d transactions and %d blocks, the first paid after %d", paid, asset, len(watch.Payouts), result.Took, result.FirstPaid-result.Begin)
 			require.Len(t, senders, 1)
 			require.Equal(t, size, paid)
-			require.LessOrEqual(t, len(watch.Payouts), transactions+2) // a passing fault divides some
+			require.LessOrEqual(t, len(watch.Payouts), transactions*5/4) // not all are queued at once
 			require.LessOrEqual(t, result.Took, uint64(blocks))
 			require.NoError(t, b.Count(t.Context()))
 			require.NoError(t, b.Published(t.Context()))

@@ -130,7 +130,8 @@ func leaveBatch(ctx context.Context, p *payer, s signing, why error) error {
 	return err
 }
 
-// sharing reports which payments may share a transaction with others.
+// sharing reports which payments may share a transaction with others. One that people have approved,
+// such as a large one or the first to a payee, does not.
 func (b batching) sharing(ctx context.Context, leaving []records.Payment) ([]bool, error) {
 	together := make([]bool, len(leaving))
 	var at []int
@@ -147,8 +148,16 @@ func (b batching) sharing(ctx context.Context, leaving []records.Payment) ([]boo
 	if err != nil {
 		return together, fmt.Errorf("asking which payees share no transaction: %w", err)
 	}
+	var approved map[uint64][]chain.Approval
+	err = b.payer.deps.Store.View(ctx, func(tx *records.Tx) error {
+		approved, err = tx.Payments().Approvals(idsOf(leaving))
+		return err
+	})
+	if err != nil {
+		return together, err
+	}
 	for i, n := range at {
-		together[n] = !separate[i]
+		together[n] = !separate[i] && len(approved[pays[i].ID]) == 0
 	}
 	return together, nil
 }
@@ -219,10 +228,12 @@ func (b batching) ripe(list []records.Payment) bool {
 	})
 }
 
-// atOnce bounds the payments of an asset that are bound at once to so many free numbers.
+// atOnce bounds the payments of an asset that are bound at once to so many free numbers. They fill
+// their transactions.
 func (b batching) atOnce(asset chain.Asset, free int) int {
-	if b.ledger != nil && b.ledger.MaxBatch(asset) > 1 {
-		free *= b.ledger.MaxBatch(asset)
+	most := 1
+	if b.ledger != nil {
+		most = max(1, b.ledger.MaxBatch(asset))
 	}
-	return min(free, MaxGroup)
+	return min(free, MaxGroup/most) * most
 }

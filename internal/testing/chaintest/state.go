@@ -224,10 +224,11 @@ func (s *state) applyNonce(t *tx, base chain.Amount) (receipt, error) {
 	return receipt{ok: true, fee: fee}, s.debit(holding{t.account, t.Asset}, t.Amount)
 }
 
-// applyBatch pays the members of a batch that take it. A token must have been allowed.
+// applyBatch pays the members of a batch that take it. A token must have been allowed, and the
+// contract must not fail.
 func (s *state) applyBatch(t *tx, fee chain.Amount) (receipt, error) {
 	from := holding{t.account, t.Asset}
-	if t.Asset != chain.Native && !s.allowed[from] {
+	if t.Asset != chain.Native && !s.allowed[from] || s.rejecting[t.To] {
 		return receipt{fee: fee}, nil
 	}
 	r := receipt{ok: true, fee: fee, members: paidAll(t)}
