@@ -178,7 +178,7 @@ func runCommands(clock *burstClock, other func(order string) error) error {
 		}
 		fmt.Fprintln(os.Stdout, "done")
 	}
-	return orders.Err()
+	return errors.Join(orders.Err(), clock.failure())
 }
 
 // burstClock makes blocks at an adjustable pace. A slow pace slows down with the load of the

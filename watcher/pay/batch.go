@@ -130,8 +130,8 @@ func leaveBatch(ctx context.Context, p *payer, s signing, why error) error {
 	return err
 }
 
-// sharing reports which payments may share a transaction with others. One that people have approved,
-// such as a large one or the first to a payee, does not.
+// sharing reports which payments may share a transaction with others. What people have approved,
+// such as a large payment or the first to a payee, does not.
 func (b batching) sharing(ctx context.Context, leaving []records.Payment) ([]bool, error) {
 	together := make([]bool, len(leaving))
 	var at []int
