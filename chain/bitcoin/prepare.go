@@ -247,8 +247,8 @@ func sameOutput(a, b *wire.TxOut) bool {
 	return a.Value == b.Value && bytes.Equal(a.PkScript, b.PkScript)
 }
 
-// readAttempts reads the earlier attempts of a slot. One that spends a coin which is spent otherwise
-// is never in a block; it counts with its stored fee, and the coins that are left.
+// readAttempts reads the earlier attempts of a slot. One with a coin that another one spends is
+// never in a block; it counts with its stored fee, and the coins that are left.
 func readAttempts(prev []chain.Attempt, f spend.Funds) ([]spend.Earlier, error) {
 	var list []spend.Earlier
 	coins := append([]spend.Coin{f.Anchor}, f.Others...)
