@@ -78,9 +78,10 @@ type Adapter interface {
 type Accounts interface {
 	Accounts(ctx context.Context, id chain.ID) ([]string, error)
 	Owned(ctx context.Context, id chain.ID, candidates []string) (map[string]bool, error)
-	// Coins, HeldCoins and CoinTxs are for ledgers of coins: see bitcoin.Accounts.
+	// Coins, HeldCoins, CoinsAt and CoinTxs are for ledgers of coins: see bitcoin.Accounts.
 	Coins(ctx context.Context, id chain.ID, outpoints []string) (map[string]chain.Coin, error)
 	HeldCoins(ctx context.Context, id chain.ID, account string) ([]chain.HeldCoin, error)
+	CoinsAt(ctx context.Context, id chain.ID, height uint64) ([]chain.Coin, error)
 	CoinTxs(ctx context.Context, id chain.ID, hashes []string) (map[string][]byte, error)
 }
 

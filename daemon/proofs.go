@@ -259,6 +259,11 @@ func (w watched) HeldCoins(context.Context, chain.ID, string) ([]chain.HeldCoin,
 	return nil, errOnlyChecks
 }
 
+// CoinsAt is as HeldCoins.
+func (w watched) CoinsAt(context.Context, chain.ID, uint64) ([]chain.Coin, error) {
+	return nil, errOnlyChecks
+}
+
 // CoinTxs is as HeldCoins.
 func (w watched) CoinTxs(context.Context, chain.ID, []string) (map[string][]byte, error) {
 	return nil, errOnlyChecks

@@ -152,6 +152,17 @@ func (tx Coins) Held(id chain.ID, account string) ([]chain.HeldCoin, error) {
 	return sqlstore.Each(all, coinRow.held), err
 }
 
+// At returns the coins that blocks up to a final height have made and not spent.
+func (tx Coins) At(id chain.ID, height uint64) ([]chain.Coin, error) {
+	var rows, later []coinRow
+	err := tx.list(&rows, `SELECT out, address, amount FROM coins WHERE chain = ? AND spent_in = '' AND height <= ?`, string(id), height)
+	if err == nil {
+		err = tx.list(&later, `SELECT c.out, c.address, c.amount FROM blocks b CROSS JOIN coins c WHERE b.chain = ? AND b.height > ? AND b.canonical = 1
+			AND c.chain = b.chain AND c.spent_in = b.hash AND c.spent_in <> '' AND c.height <= ?`, string(id), height, height)
+	}
+	return sqlstore.Each(append(rows, later...), coinRow.coin), err
+}
+
 // Head returns the state of an account's numbers, which its ledger does not count. Next is the one
 // up to which final blocks have used all that are not in the records: those from the account's next
 // one on, below end. It is settled when no open slot waits for a block that may still come.
@@ -339,6 +350,15 @@ func (w *Watch) HeldCoins(ctx context.Context, id chain.ID, account string) (coi
 		return err
 	})
 	return coins, sqlstore.Doing(err, "reading the coins of %s on %s", account, id)
+}
+
+// CoinsAt returns the coins of ours that blocks up to a final height have made and not spent.
+func (w *Watch) CoinsAt(ctx context.Context, id chain.ID, height uint64) (coins []chain.Coin, err error) {
+	err = w.store.View(ctx, func(tx *Tx) error {
+		coins, err = tx.Coins().At(id, height)
+		return err
+	})
+	return coins, sqlstore.Doing(err, "reading our coins of block %d on %s", height, id)
 }
 
 // CoinTxs returns the transactions that made coins of ours, without witnesses, by hash.

@@ -38,6 +38,8 @@ type Accounts interface {
 	Coins(ctx context.Context, id chain.ID, outpoints []string) (map[string]chain.Coin, error)
 	// HeldCoins returns the coins that an account may spend, with those that its open slots use.
 	HeldCoins(ctx context.Context, id chain.ID, account string) ([]chain.HeldCoin, error)
+	// CoinsAt returns the coins of ours that the blocks up to a final height have made and not spent.
+	CoinsAt(ctx context.Context, id chain.ID, height uint64) ([]chain.Coin, error)
 	// CoinTxs returns the transactions that made coins of ours, without witnesses, by hash.
 	CoinTxs(ctx context.Context, id chain.ID, hashes []string) (map[string][]byte, error)
 }
@@ -173,14 +175,15 @@ func (c *Chain) CheckAddress(addr, label string) (string, error) {
 }
 
 var (
-	_ chain.Chain       = (*Chain)(nil)
-	_ chain.Batcher     = (*Chain)(nil)
-	_ chain.CoinLedger  = (*Chain)(nil)
-	_ chain.CostReader  = (*Chain)(nil)
-	_ chain.Describer   = (*Chain)(nil)
-	_ chain.NodeWatcher = (*Chain)(nil)
-	_ chain.NodeSetter  = (*Chain)(nil)
-	_ chain.Intervaler  = (*Chain)(nil)
-	_ chain.RangeReader = (*Chain)(nil)
-	_ chain.PoolReader  = (*Chain)(nil)
+	_ chain.Chain          = (*Chain)(nil)
+	_ chain.Batcher        = (*Chain)(nil)
+	_ chain.CoinLedger     = (*Chain)(nil)
+	_ chain.CostReader     = (*Chain)(nil)
+	_ chain.Describer      = (*Chain)(nil)
+	_ chain.NodeWatcher    = (*Chain)(nil)
+	_ chain.NodeSetter     = (*Chain)(nil)
+	_ chain.Intervaler     = (*Chain)(nil)
+	_ chain.HoldingsReader = (*Chain)(nil)
+	_ chain.RangeReader    = (*Chain)(nil)
+	_ chain.PoolReader     = (*Chain)(nil)
 )

@@ -132,7 +132,11 @@ func (n *node) exchange(ctx context.Context, method string, content any, limit i
 	}
 	ctx, done := tracing.Call(ctx, method, n.name)
 	defer func() { done(err) }()
-	waiting, cancel := context.WithTimeout(ctx, n.timeout)
+	timeout := n.timeout
+	if method == "scantxoutset" {
+		timeout = scanTimeout
+	}
+	waiting, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	tries := triesOfSeveral
 	if n.only {
@@ -195,9 +199,9 @@ func (n *node) putBuffer(answer *bytes.Buffer) {
 	}
 }
 
-// batch asks a method once for each element of params, in one request. The results of refused
+// batch asks a node a method once for each element of params, in one request. The results of refused
 // elements are empty where some may be missing; else they are an error.
-func (n *node) batch(ctx context.Context, method string, params [][]any, someMissing bool) ([]string, error) {
+func batch[T any](ctx context.Context, n *node, method string, params [][]any, someMissing bool) ([]T, error) {
 	if err := n.ready(ctx); err != nil {
 		return nil, err
 	}
@@ -205,9 +209,9 @@ func (n *node) batch(ctx context.Context, method string, params [][]any, someMis
 	for i, p := range params {
 		requests[i] = newRequest(i, method, p)
 	}
-	var results []string
+	var results []T
 	read := func(text []byte) (err error) {
-		results, err = readBatch(text, len(params), someMissing)
+		results, err = readBatch[T](text, len(params), someMissing)
 		return err
 	}
 	err := n.exchange(ctx, method, requests, min(n.limit, maxBatch), read)
@@ -215,7 +219,7 @@ func (n *node) batch(ctx context.Context, method string, params [][]any, someMis
 }
 
 // readBatch sorts the answers to a batch.
-func readBatch(text []byte, count int, someMissing bool) ([]string, error) {
+func readBatch[T any](text []byte, count int, someMissing bool) ([]T, error) {
 	if text[0] == '{' { // a refusal of the batch
 		return nil, readResult(text, new(string))
 	}
@@ -223,7 +227,7 @@ func readBatch(text []byte, count int, someMissing bool) ([]string, error) {
 	if err := json.Unmarshal(text, &answers); err != nil {
 		return nil, fmt.Errorf("%w: %w", errMalformed, err)
 	}
-	results, found := make([]string, count), make([]bool, count)
+	results, found := make([]T, count), make([]bool, count)
 	for _, a := range answers {
 		if a.ID == nil || *a.ID < 0 || *a.ID >= count || found[*a.ID] {
 			return nil, fmt.Errorf("%w: it answers what it was not asked", errMalformed)
@@ -324,14 +328,14 @@ func (n *node) headerPage(ctx context.Context, list []wire.BlockHeader, from uin
 	for i := range params {
 		params[i] = []any{from + uint64(i)}
 	}
-	hashes, err := n.batch(ctx, "getblockhash", params, false)
+	hashes, err := batch[string](ctx, n, "getblockhash", params, false)
 	if err != nil {
 		return err
 	}
 	for i, h := range hashes {
 		params[i] = []any{h, false}
 	}
-	texts, err := n.batch(ctx, "getblockheader", params, false)
+	texts, err := batch[string](ctx, n, "getblockheader", params, false)
 	if err != nil {
 		return err
 	}

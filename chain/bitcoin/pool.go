@@ -129,7 +129,7 @@ func (n *node) poolPage(ctx context.Context, ids []chainhash.Hash) (txs []*btcut
 	for i, id := range ids {
 		params[i] = []any{id.String()}
 	}
-	texts, err := n.batch(ctx, "getrawtransaction", params, true)
+	texts, err := batch[string](ctx, n, "getrawtransaction", params, true)
 	if err != nil {
 		return nil, err
 	}

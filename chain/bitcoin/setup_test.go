@@ -32,10 +32,12 @@ type books struct {
 	keys map[string]string         // path of each address's key; without one its coins are not held
 	held map[string]chain.HeldCoin // as the slots use them
 	txs  map[string][]byte         // that made coins
+
+	made, spent map[string]uint64 // heights of the coins' blocks
 }
 
 func newBooks(addresses ...string) *books {
-	b := &books{ours: map[string]bool{}, coins: map[string]chain.Coin{}, keys: map[string]string{}, held: map[string]chain.HeldCoin{}, txs: map[string][]byte{}}
+	b := &books{ours: map[string]bool{}, coins: map[string]chain.Coin{}, keys: map[string]string{}, held: map[string]chain.HeldCoin{}, txs: map[string][]byte{}, made: map[string]uint64{}, spent: map[string]uint64{}}
 	for _, a := range addresses {
 		b.ours[a] = true
 	}
@@ -78,6 +80,17 @@ func (b *books) HeldCoins(context.Context, chain.ID, string) (list []chain.HeldC
 	return list, b.fail
 }
 
+func (b *books) CoinsAt(_ context.Context, _ chain.ID, height uint64) (list []chain.Coin, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for out, coin := range b.coins {
+		if spent := b.spent[out]; b.made[out] <= height && (spent == 0 || spent > height) {
+			list = append(list, coin)
+		}
+	}
+	return list, b.fail
+}
+
 func (b *books) CoinTxs(_ context.Context, _ chain.ID, hashes []string) (map[string][]byte, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -96,7 +109,7 @@ func (b *books) store(block chain.Block) {
 	defer b.mu.Unlock()
 	for _, c := range block.Coins {
 		tx, _, _ := strings.Cut(c.Out, ":")
-		b.coins[c.Out], b.txs[tx] = c, c.Made
+		b.coins[c.Out], b.txs[tx], b.made[c.Out] = c, c.Made, block.Height
 		if key := b.keys[c.Address]; key != "" {
 			b.held[c.Out] = chain.HeldCoin{Coin: c, Key: key, Height: block.Height}
 		}
@@ -104,6 +117,7 @@ func (b *books) store(block chain.Block) {
 	for _, own := range block.OwnTxs {
 		for _, out := range own.Spent {
 			delete(b.held, out)
+			b.spent[out] = block.Height
 		}
 	}
 }
