@@ -418,6 +418,35 @@ func TestHeldPayoutReleasesItsCoin(t *testing.T) {
 	r.requireSound()
 }
 
+// TestHeldPayoutsDelayNoOther: slots of coins are independent, so a payout is signed whatever the
+// signer holds before it.
+func TestHeldPayoutsDelayNoOther(t *testing.T) {
+	r := setupCoins(t, 200_000, 200_000, 200_000, 200_000, 200_000)
+	verdicts := claimVerdicts{}
+	held, behind := r.heldPayout(verdicts)
+	r.run(2)
+	require.Len(t, r.attempts(r.payment(behind)), 1)
+	r.rest()
+	require.Equal(t, records.Paid, r.payment(behind).State)
+	require.Equal(t, records.Bound, r.payment(held).State, "it is not time yet")
+	require.Empty(t, r.attempts(r.payment(held)))
+	r.now = r.now.Add(pay.TellUnsignedAfter)
+	r.run(1)
+	require.Contains(t, r.shownHeld(), "it is on the list")
+	require.NotContains(t, r.shownHeld(), "blocks later payments")
+	r.view(func(tx *records.Tx) error {
+		list, err := records.Conditions(tx)
+		for _, c := range list {
+			require.False(t, c.Stops, c.Detail)
+		}
+		return err
+	})
+	clear(verdicts)
+	r.rest()
+	r.requirePaidOnce(held, behind)
+	require.Empty(t, r.shownHeld())
+}
+
 // TestLostSignatureIsCancelled: restored records do not know a payout that was signed and that no
 // node has any more. Its coin is spent to ourselves, and then it is paid, once.
 func TestLostSignatureIsCancelled(t *testing.T) {

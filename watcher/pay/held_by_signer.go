@@ -1,10 +1,13 @@
 package pay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"gatewayd/chain"
@@ -12,8 +15,8 @@ import (
 	"gatewayd/status"
 )
 
-// A payment that the signer holds after it was bound blocks all later numbers of its account. It
-// leaves its number once the signer has held it for some time, without an operator. Where accounts
+// A payment that the signer holds after it was bound blocks all later numbers of its account, except
+// on a ledger of coins. It leaves its number once the signer has held it for some time, without an operator. Where accounts
 // count nonces, the number is cancelled: ordered, signed, stored, read back and sent. The final
 // block that shows it queues the payment again. Where the ledger links blocks, an unsigned number
 // uses up nothing: a new branch begins there.
@@ -33,14 +36,16 @@ func (e heldError) Error() string {
 	return fmt.Sprintf("payment %d is bound and %s: %s", e.payment, e.verdict.State, e.verdict.Text)
 }
 
-// heldBound is the first slot of an account that nothing is signed for, with the signer's verdict.
+// heldBound is a slot that nothing is signed for, with the signer's verdict: the first one of its
+// account, or any on a ledger of coins.
 type heldBound struct {
 	account records.Account
 	slot    records.Slot
 	record  uint64 // 0: its payment has none
 	since   time.Time
 	verdict chain.Verdict
-	others  int // payments of the same number, which wait for it
+	others  int  // payments of the same number, which wait for it
+	blocks  bool // later numbers
 }
 
 // leavesAfter is zero for a batch: its other payments do not wait for a person.
@@ -54,43 +59,46 @@ func (h heldBound) leavesAfter() time.Duration {
 	return LeaveHeldAfter
 }
 
-// noteUnsigned stores the signer's verdict on the next unsigned slot of a group, and returns the
-// rest of the error. The slot's payment leaves it when it is time.
-func (p *payer) noteUnsigned(ctx context.Context, a records.Account, rest []prepared, signErr error) error {
+// noteUnsigned stores the signer's verdict on the next unsigned slot of a group, and returns whether
+// it holds it, and the rest of the error. The slot's payment leaves it when it is time.
+func (p *payer) noteUnsigned(ctx context.Context, a records.Account, rest []prepared, signErr error) (held bool, err error) {
 	if len(rest) == 0 || len(rest[0].prev) > 0 || rest[0].cancels() {
-		delete(p.stuck.unsigned, a.Account)
-		return signErr
+		return false, signErr
 	}
 	s := rest[0].slot
-	var held heldError
+	var why heldError
 	switch {
-	case errors.As(signErr, &held) && slices.Contains(idsOf(s.Payments()), held.payment):
+	case errors.As(signErr, &why) && slices.Contains(idsOf(s.Payments()), why.payment):
 	case errors.Is(signErr, chain.ErrNotNow): // the fees are used up, or it was signed and not stored, and its payee is listed now
 		verdicts, err := p.all.claim(ctx, p.id, s.Payments())
 		if err != nil {
-			return err
+			return false, err
 		}
 		n := slices.IndexFunc(verdicts, func(v chain.Verdict) bool { return v.State != chain.Authorized })
 		if n < 0 {
-			delete(p.stuck.unsigned, a.Account)
-			return nil
+			delete(p.stuck.unsigned, keyOf(s.Slot))
+			return false, nil
 		}
-		held = heldError{s.Payments()[n].ID, verdicts[n]}
+		why = heldError{s.Payments()[n].ID, verdicts[n]}
 	default:
-		return signErr
+		return false, signErr
 	}
-	h := heldBound{account: a, slot: s.Slot, since: p.deps.Now(), verdict: held.verdict, others: len(s.Payments()) - 1}
+	h := heldBound{account: a, slot: s.Slot, since: p.deps.Now(), verdict: why.verdict, others: len(s.Payments()) - 1, blocks: !p.coins}
 	for _, q := range s.Payments() {
-		if q.ID == held.payment {
+		if q.ID == why.payment {
 			h.record = q.TransferID
 		}
 	}
-	if known, has := p.stuck.unsigned[a.Account]; has && known.slot.Nonce == s.Nonce && known.slot.Branch == s.Branch {
+	if known, has := p.stuck.unsigned[keyOf(s.Slot)]; has {
 		h.since = known.since
 	}
-	p.stuck.unsigned[a.Account] = h
-	p.log.WithError(held).Debug("bound, and not signed")
-	return p.leaveSlot(ctx, h)
+	p.stuck.unsigned[keyOf(s.Slot)] = h
+	p.log.WithError(why).Debug("bound, and not signed")
+	return true, p.leaveSlot(ctx, h)
+}
+
+func firstHeld(a, b heldBound) int {
+	return cmp.Or(strings.Compare(a.slot.Account, b.slot.Account), cmp.Compare(a.slot.Branch, b.slot.Branch), cmp.Compare(a.slot.Nonce, b.slot.Nonce))
 }
 
 // leaveSlot takes a payment that was held for long out of its slot.
@@ -112,35 +120,32 @@ func (p *payer) leaveSlot(ctx context.Context, h heldBound) error {
 		return err
 	}
 	p.log.WithField("payment", h.slot.PaymentID).WithField("number", h.slot.Nonce).Warn("payment releases its number: " + why)
-	delete(p.stuck.unsigned, h.account.Account)
+	delete(p.stuck.unsigned, keyOf(h.slot))
 	p.deps.Wake()
 	return nil
 }
 
-// dropSigned forgets a slot that waits for a signature no more.
+// dropSigned forgets slots of an account that wait for a signature no more.
 func (k *stuckSlots) dropSigned(a records.Account, unmined []records.OpenSlot) {
-	h, has := k.unsigned[a.Account]
-	if !has {
-		return
-	}
-	for _, s := range unmined {
-		if s.Nonce == h.slot.Nonce && s.Branch == h.slot.Branch && len(s.Attempts) == 0 {
-			return
-		}
-	}
-	delete(k.unsigned, a.Account)
+	maps.DeleteFunc(k.unsigned, func(of slotKey, _ heldBound) bool {
+		return of.account == a.Account && !slices.ContainsFunc(unmined, func(s records.OpenSlot) bool { return keyOf(s.Slot) == of && len(s.Attempts) == 0 })
+	})
 }
 
 func (h heldBound) condition(id chain.ID) records.Condition {
 	c := records.Condition{Kind: string(status.PaymentsHeld), Chain: id, Network: h.account.Network, Subject: h.account.Account}
+	blocked := ""
+	if h.blocks {
+		blocked = " and blocks later payments"
+	}
 	if paysUsers(h.account) {
-		c.Stops, c.Direction = true, records.Withdrawal
+		c.Stops, c.Direction = h.blocks, records.Withdrawal
 		if h.account.Kind == records.KindGateway {
 			c.Direction = records.Deposit
 		}
 	}
-	c.Detail = fmt.Sprintf("the signer does not sign payment %d, which is bound to number %d of %s account %s and blocks later payments: %s. It releases the number automatically at %s",
-		h.slot.PaymentID, h.slot.Nonce, h.account.Kind, h.account.Account, h.verdict.Text, h.since.Add(h.leavesAfter()).UTC().Format("15:04 UTC"))
+	c.Detail = fmt.Sprintf("the signer does not sign payment %d, which is bound to number %d of %s account %s%s: %s. It releases the number automatically at %s",
+		h.slot.PaymentID, h.slot.Nonce, h.account.Kind, h.account.Account, blocked, h.verdict.Text, h.since.Add(h.leavesAfter()).UTC().Format("15:04 UTC"))
 	if h.record != 0 {
 		c.Detail += fmt.Sprintf("; see `gatewayd records show %d`", h.record)
 	}

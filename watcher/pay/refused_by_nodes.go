@@ -27,13 +27,21 @@ type refusal struct {
 	text    string
 }
 
+// slotKey names a slot of a chain.
+type slotKey struct {
+	account        string
+	branch, number uint64
+}
+
+func keyOf(s records.Slot) slotKey { return slotKey{s.Account, s.Branch, s.Nonce} }
+
 // stuckSlots are the slots of a chain's accounts that the nodes or the signer refuse. They become
 // conditions.
 type stuckSlots struct {
 	id       chain.ID
 	now      func() time.Time
-	refused  map[string]refusal   // by account, what the nodes refuse of it
-	unsigned map[string]heldBound // by account, what the signer does not sign of it
+	refused  map[string]refusal // by account, what the nodes refuse of it
+	unsigned map[slotKey]heldBound
 	told     []records.Condition
 	hasTold  bool // else conditions of an earlier process may still be stored
 }
@@ -74,7 +82,7 @@ func (k *stuckSlots) dropIdle(busy []records.Account) {
 		return !slices.ContainsFunc(busy, func(a records.Account) bool { return a.Account == account && !a.Stopped() })
 	}
 	maps.DeleteFunc(k.refused, func(account string, _ refusal) bool { return idle(account) })
-	maps.DeleteFunc(k.unsigned, func(account string, _ heldBound) bool { return idle(account) })
+	maps.DeleteFunc(k.unsigned, func(of slotKey, _ heldBound) bool { return idle(of.account) })
 }
 
 // tell stores what is refused for some time as conditions, when that differs from what is
@@ -86,9 +94,10 @@ func (k *stuckSlots) tell(ctx context.Context, store records.Transactor) error {
 			now = append(now, r.condition(k.id))
 		}
 	}
-	for _, account := range slices.Sorted(maps.Keys(k.unsigned)) {
-		if h := k.unsigned[account]; k.now().Sub(h.since) >= TellUnsignedAfter {
-			now = append(now, h.condition(k.id))
+	account := ""
+	for _, h := range slices.SortedFunc(maps.Values(k.unsigned), firstHeld) {
+		if h.slot.Account != account && k.now().Sub(h.since) >= TellUnsignedAfter {
+			account, now = h.slot.Account, append(now, h.condition(k.id)) // one for an account
 		}
 	}
 	if k.hasTold && slices.Equal(now, k.told) {

@@ -52,16 +52,23 @@ func (p *payer) sign(ctx context.Context, a records.Account, slots []records.Ope
 		return 0, err
 	}
 	ready, prepareErr := p.prepareGroup(ctx, todo, funds, cur)
+	stored, err := p.signReady(ctx, a, ready, cur)
+	return stored, errors.Join(prepareErr, err)
+}
+
+// signReady signs and stores transactions up to the first that the signer does not sign. On a
+// ledger of coins those behind one that it holds do not wait for that one.
+func (p *payer) signReady(ctx context.Context, a records.Account, ready []prepared, cur records.Cursor) (int, error) {
 	made, signErr := p.signGroup(ctx, ready, cur)
 	if errors.Is(signErr, signguard.ErrRefused) {
 		return 0, p.haltAccount(ctx, a.Account, signErr)
 	}
 	stored, err := p.storeAttempts(ctx, made)
 	if err != nil {
-		return 0, errors.Join(prepareErr, signErr, err)
+		return 0, errors.Join(signErr, err)
 	}
 	notNow := errors.Is(signErr, chain.ErrNotNow)
-	signErr = p.noteUnsigned(ctx, a, ready[len(made):], signErr)
+	held, signErr := p.noteUnsigned(ctx, a, ready[len(made):], signErr)
 	if notNow { // the budget of fees is used up, or a payee is listed now; conditions report both
 		if n := len(made); n < len(ready) && len(ready[n].prev) > 0 {
 			p.same[ready[n].prev[len(ready[n].prev)-1].Hash] = cur.Height // what follows it is signed in the next round
@@ -72,7 +79,11 @@ func (p *payer) sign(ctx context.Context, a records.Account, slots []records.Ope
 			signErr = nil
 		}
 	}
-	return stored, errors.Join(prepareErr, signErr)
+	if held && p.coins && signErr == nil {
+		more, err := p.signReady(ctx, a, ready[len(made)+1:], cur)
+		return stored + more, err
+	}
+	return stored, signErr
 }
 
 // signedOf leaves out slots without an attempt.
