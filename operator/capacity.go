@@ -20,6 +20,8 @@ const quotaPerPayment = 21_448
 // bound.
 type payer struct {
 	unmined   int           // transactions that may be in no block yet, of all its accounts
+	coins     int           // payments that its coins make at a time, on a ledger of coins
+	blocks    uint64        // after which the change of a transaction pays again; 0 on other ledgers
 	interval  time.Duration // between blocks of its chain
 	inclusion Inclusion
 
@@ -54,6 +56,7 @@ func (i Inclusion) time(interval time.Duration) time.Duration {
 // unknown.
 type Capacity struct {
 	Unmined *uint64 `json:"by_unmined,omitempty"` // payments a minute by max_unmined: so many transactions in the time until one is in a block
+	Coins   *uint64 `json:"by_coins,omitempty"`   // payments a minute by the coins of the pool: full batches, and change that is final before it pays
 	Quota   *uint64 `json:"by_quota,omitempty"`   // payments a minute by the stake of the paying account
 	Funds   *uint64 `json:"by_funds,omitempty"`   // payments of the smallest amount that the paying account holds enough for
 	Fees    *uint64 `json:"by_fees,omitempty"`    // payments whose fee it can pay
@@ -64,6 +67,9 @@ func capacityOf(p payer) Capacity {
 	var c Capacity
 	if p.unmined > 0 && p.interval > 0 {
 		c.Unmined = aMinute(uint64(p.unmined), p.inclusion.time(p.interval))
+	}
+	if p.blocks > 0 && p.interval > 0 {
+		c.Coins = aMinute(uint64(p.coins), p.interval*time.Duration(p.blocks))
 	}
 	if p.quota != nil && p.interval > 0 {
 		c.Quota = aMinute(*p.quota, p.interval*quotaPerPayment)
@@ -120,11 +126,13 @@ func saturated(sum chain.Amount, err error) chain.Amount {
 }
 
 // PerMinute is the narrowest of what bounds payments in time; nil where nothing is known.
-func (c Capacity) PerMinute() *uint64 {
-	if c.Unmined == nil || c.Quota != nil && *c.Quota < *c.Unmined {
-		return c.Quota
+func (c Capacity) PerMinute() (least *uint64) {
+	for _, n := range []*uint64{c.Unmined, c.Coins, c.Quota} {
+		if n != nil && (least == nil || *n < *least) {
+			least = n
+		}
 	}
-	return c.Unmined
+	return least
 }
 
 // lasts is for how many payments the account has what it needs.
@@ -169,6 +177,7 @@ func (c Capacity) Explained() string {
 		}
 	}
 	add(c.Unmined, "%s payments a minute by max_unmined")
+	add(c.Coins, "%s payments a minute by the number of coins")
 	add(c.Quota, "%s payments a minute by quota")
 	add(c.Funds, "funds for %s payments of the minimum")
 	add(c.Fees, "coin for the fees of %s")

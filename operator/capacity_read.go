@@ -23,12 +23,17 @@ func known(interval time.Duration, err error) (time.Duration, error) {
 	return interval, err
 }
 
-// feePayer is a chain on which payments cost coin, quotaPayer one on which they cost quota.
+// feePayer is a chain on which payments cost coin, coinPayer one on which coins pay, quotaPayer one
+// on which payments cost quota.
 type (
 	feePayer interface {
 		chain.Chain
 		BlockInterval(ctx context.Context) (time.Duration, error)
 		PayoutCost(ctx context.Context, asset chain.Asset) (chain.Amount, error)
+	}
+	coinPayer interface {
+		chain.Batcher
+		Turnover(ctx context.Context, account string) (coins int, blocks uint64, err error)
 	}
 	quotaPayer interface {
 		chain.Chain
@@ -57,6 +62,17 @@ func WithdrawalCapacity(ctx context.Context, c feePayer, n records.Network, t re
 	}
 	if p.cost, err = c.PayoutCost(ctx, t.Asset); err != nil {
 		return Capacity{}, err
+	}
+	if pool, ok := c.(coinPayer); ok {
+		most := pool.MaxBatch(t.Asset)
+		p.unmined = 0 // its number of coins is the narrower bound
+		for _, a := range accounts {
+			coins, blocks, err := pool.Turnover(ctx, a)
+			if err != nil {
+				return Capacity{}, err
+			}
+			p.coins, p.blocks = p.coins+coins*most, blocks
+		}
 	}
 	return capacityOf(p), nil
 }

@@ -30,6 +30,8 @@ func TestCapacity(t *testing.T) {
 		{"no stake", payer{unmined: 256, interval: time.Second, quota: n(0)}, Capacity{Unmined: n(15_360), Quota: n(0)}, "0/min"},
 		{"work instead", payer{unmined: 256, interval: time.Second, quota: n(0), pow: true}, Capacity{Unmined: n(15_360), Quota: n(60)}, "60/min"},
 		{"a narrow bound", payer{unmined: 1, interval: time.Second, quota: whole}, Capacity{Unmined: n(60), Quota: n(2797)}, "60/min"},
+		{"12 coins, batches of 50, final after 6 blocks", payer{interval: 10 * time.Minute, coins: 600, blocks: 6}, Capacity{Coins: n(10)}, "10/min"},
+		{"no coin", payer{interval: 10 * time.Minute, blocks: 6}, Capacity{Coins: n(0)}, "0/min"},
 		{"empty", payer{least: chain.NewAmount(5)}, Capacity{Funds: n(0)}, "funds for 0"},
 		{"a token", payer{holds: chain.NewAmount(1234), least: chain.NewAmount(5), coin: chain.NewAmount(99), cost: chain.NewAmount(10)},
 			Capacity{Funds: n(246), Fees: n(9)}, "funds for 9"},
@@ -67,5 +69,5 @@ func TestCapacity(t *testing.T) {
 		})
 	}
 	require.Equal(t, "80 payments a minute by max_unmined, 2797 payments a minute by quota, funds for 12 payments of the minimum, coin for the fees of 3",
-		Capacity{n(80), n(2797), n(12), n(3)}.Explained())
+		Capacity{Unmined: n(80), Quota: n(2797), Funds: n(12), Fees: n(3)}.Explained())
 }

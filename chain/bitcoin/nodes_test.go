@@ -47,6 +47,36 @@ func TestSyncingNode(t *testing.T) {
 	}
 }
 
+// TestProbeOfReplacement: what a node answers shows whether it replaces transactions, once its pool
+// has one that may be replaced. It sends nothing.
+func TestProbeOfReplacement(t *testing.T) {
+	yes, no := true, false
+	for name, tt := range map[string]struct {
+		nodeKind
+		want *bool
+	}{"btcd": {payKinds[0], &yes}, "litecoind": {payKinds[1], &yes}, "litecoind without": {nodeKind{kind: bitcointest.Litecoind, network: litecoins}, &no}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPayer(t, tt.nodeKind, nil, 1_000_000)
+			probe := func() *bool {
+				r := p.Probe(t.Context())[0]
+				require.NoError(t, r.Err)
+				return r.Replaces
+			}
+			require.Nil(t, probe(), "its pool is empty")
+			p.sent(p.slot(1), p.pay(1, 1, 500_000))
+			require.Equal(t, tt.want, probe())
+			require.Len(t, p.waiting(), 1)
+			p.proxy.Fail(faults.Fault{Habit: &faults.Habit{After: func(_ *faults.Upstream, c faults.Call, a *faults.Answer) {
+				if c.Method == "getmempoolinfo" {
+					a.Return(map[string]any{"fullrbf": true})
+				}
+			}}})
+			require.Equal(t, &yes, probe(), "bitcoind names it")
+		})
+	}
+}
+
 // TestPrunedNode: a node that has deleted a block names what it keeps; another has the block. The
 // answers are those of bitcoind and litecoind. Their files of 128 MiB are too large for a test.
 func TestPrunedNode(t *testing.T) {

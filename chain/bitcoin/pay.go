@@ -80,6 +80,14 @@ func (c *Chain) estimate(ctx context.Context, account string, pay chain.Payment)
 	return d.Fee, err
 }
 
+// Turnover returns how many coins of an account may be in payments at a time, and after how many
+// blocks the change of a payment pays again.
+func (c *Chain) Turnover(ctx context.Context, account string) (coins int, blocks uint64, err error) {
+	c = c.current()
+	held, err := c.heldBy(ctx, account)
+	return min(len(held), maxUnmined), c.config.Confirmations, err
+}
+
 // Cost is zero: the coins of a signed attempt are in no Balance.
 func (c *Chain) Cost(chain.Attempt) (chain.Amount, error) { return chain.Amount{}, nil }
 

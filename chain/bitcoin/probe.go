@@ -1,11 +1,18 @@
 package bitcoin
 
 import (
+	"bytes"
 	"context"
+	"encoding/hex"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/btcsuite/btcd/btcutil/v2"
+	"github.com/btcsuite/btcd/wire/v2"
+
 	"gatewayd/chain"
+	"gatewayd/chain/bitcoin/network"
 	"gatewayd/chain/quorum"
 )
 
@@ -18,6 +25,7 @@ type Report struct {
 	Syncing  bool      // it still reads the chain's past
 	Pruned   bool      // it deletes old blocks
 	Lowest   uint64    // of a pruned node: the lowest block that it keeps; 0: it does not name it
+	Replaces *bool     // it takes a transaction with a higher fee in place of a stuck one; nil: it does not show it now
 	Err      error     // the first thing that did not work
 }
 
@@ -55,8 +63,70 @@ func (n *node) probe(ctx context.Context) (r Report) {
 	r.HeadTime = h.Timestamp.UTC()
 	if r.Software, err = n.software(ctx); err != nil {
 		r.Err = fmt.Errorf("asking for the software: %w", err)
+		return r
+	}
+	if r.Replaces, err = n.replaces(ctx); err != nil {
+		r.Err = fmt.Errorf("asking whether it replaces transactions: %w", err)
 	}
 	return r
+}
+
+const (
+	// triedIn bounds the transactions of a pool among which one is searched that may be replaced.
+	triedIn = 200
+	// replaceable is the highest sequence number of a coin whose spender may be replaced (BIP-125).
+	replaceable = wire.MaxTxInSequenceNum - 2
+)
+
+// replaces is what a node says of itself, or answers to a transaction that spends the coin of one
+// in its pool: it looks for conflicts before signatures. That transaction can never be in a block.
+func (n *node) replaces(ctx context.Context) (*bool, error) {
+	var pool struct {
+		Full bool `json:"fullrbf"`
+	}
+	if err := n.call(ctx, &pool, "getmempoolinfo"); err != nil || pool.Full {
+		return &pool.Full, err
+	}
+	ids, err := n.pooled(ctx)
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	waiting, err := n.poolPage(ctx, ids[:min(len(ids), triedIn)])
+	for _, tx := range waiting {
+		in := slices.IndexFunc(tx.MsgTx().TxIn, func(in *wire.TxIn) bool { return in.Sequence <= replaceable })
+		if in < 0 {
+			continue
+		}
+		try := wire.NewMsgTx(wire.TxVersion)
+		try.AddTxIn(&wire.TxIn{PreviousOutPoint: tx.MsgTx().TxIn[in].PreviousOutPoint, Sequence: replaceable})
+		to, err := n.network.Make(network.P2TR, make([]byte, 32))
+		if err != nil {
+			return nil, err
+		}
+		try.AddTxOut(wire.NewTxOut(btcutil.SatoshiPerBitcoin, to.Script))
+		return n.refuses(ctx, try)
+	}
+	return nil, err
+}
+
+// refuses reports what a node answers to the trial of a replacement.
+func (n *node) refuses(ctx context.Context, try *wire.MsgTx) (*bool, error) {
+	var raw bytes.Buffer
+	if err := try.Serialize(&raw); err != nil {
+		return nil, err
+	}
+	var results []struct {
+		Reason string `json:"reject-reason"`
+	}
+	err := n.call(ctx, &results, "testmempoolaccept", []string{hex.EncodeToString(raw.Bytes())}, 0.1)
+	if refused(err) { // it has no such method
+		return nil, nil
+	}
+	if err != nil || len(results) != 1 || results[0].Reason == "" {
+		return nil, err
+	}
+	replaces := !contains(&refusal{Message: results[0].Reason}, conflictTexts)
+	return &replaces, nil
 }
 
 // software is the node's own name of its program and version.

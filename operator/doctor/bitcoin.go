@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"gatewayd/chain"
@@ -51,18 +50,19 @@ func (d *Doctor) coinNode(c bitcoin.Config, r bitcoin.Report) bool {
 		kept = fmt.Sprintf("is pruned, its lowest block is %d", r.Lowest)
 	}
 	d.Warn(!r.Pruned, what+" old blocks", kept, "after a stop of the daemon that is longer than what it keeps, blocks are missing: use one node that is not pruned, too")
-	d.replaces(what, r.Software)
+	d.replaces(what, r.Replaces)
 	return true
 }
 
 // replaces reports whether a node takes a transaction with a higher fee in place of a stuck one, as
-// far as its program shows it.
-func (d *Doctor) replaces(what, software string) {
-	if strings.Contains(software, "LitecoinCore") {
-		d.Warn(false, what+" replacement", "LitecoinCore replaces only with -mempoolreplacement=1, which it does not show", "start one node with it: otherwise a payout whose fee is too low waits until fees fall")
+// far as it shows it.
+func (d *Doctor) replaces(what string, replaces *bool) {
+	if replaces == nil {
+		d.add(true, what+" replacement", "not known: nothing in the node's pool may be replaced now. The daemon learns it from its first replacement", "")
 		return
 	}
-	d.add(true, what+" replacement", "not known: the daemon learns it from the answers to its first replacement", "")
+	d.Warn(*replaces, what+" replacement", fmt.Sprint("it replaces stuck transactions: ", *replaces),
+		"start one node with -mempoolreplacement=1 (litecoind): otherwise a payout whose fee is too low waits until fees fall")
 }
 
 // coinFees reports the cost of a payout by the nodes' estimates, and what blocks payouts when fees

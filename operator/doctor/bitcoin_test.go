@@ -156,7 +156,14 @@ func TestCoinGateway(t *testing.T) {
 		require.True(t, found[what].OK, "%s: %v", what, found)
 		require.Contains(t, found[what].Found, want, what)
 	}
-	require.True(t, found["chain ltc node 1 (HOST) replacement"].Warning)
+	require.True(t, found["chain ltc node 1 (HOST) replacement"].OK)
+	require.Equal(t, "0 payments a minute by the number of coins, funds for 0 payments of the minimum", found["network ltc token LTC-000 withdrawals"].Found)
+	funders := found["network ltc funders"]
+	require.True(t, funders.Warning)
+	require.Contains(t, funders.Advice, "transfers on far from all others count as users' transfers; ltc names no senders")
+	for _, cure := range Run(t.Context(), cfg, func(string) string { return "" }, nil).Cures {
+		require.False(t, cure.Chain == "ltc" && strings.Contains(cure.Do, "funders"), cure.Do)
+	}
 	hot := found["network ltc token LTC-000 hot account"]
 	require.False(t, hot.OK)
 	require.Equal(t, "0 LTC", hot.Found)
@@ -192,11 +199,16 @@ func TestCoinNodes(t *testing.T) {
 	d = &Doctor{Now: func() time.Time { return time.Unix(1_800_000_000, 0) }}
 	d.coinNode(cfg.Bitcoin[0], bitcoin.Report{Node: "node 1", HeadTime: time.Unix(1_800_000_000, 0).Add(-4 * time.Hour)})
 	d.coinNode(cfg.Bitcoin[0], bitcoin.Report{Node: "node 2", HeadTime: time.Unix(1_800_000_000, 0).Add(-2 * time.Hour)})
-	d.coinNode(cfg.Bitcoin[0], bitcoin.Report{Node: "node 3", Software: "/Satoshi:30.0.0/"})
+	yes, no := true, false
+	d.coinNode(cfg.Bitcoin[0], bitcoin.Report{Node: "node 3", Software: "/LitecoinCore:0.21.4/"})
+	d.coinNode(cfg.Bitcoin[0], bitcoin.Report{Node: "node 4", Replaces: &yes})
+	d.coinNode(cfg.Bitcoin[0], bitcoin.Report{Node: "node 5", Replaces: &no})
 	stale := findings(Report{Findings: d.Findings})
 	require.False(t, stale["chain ltc node 1 clock"].OK)
 	require.True(t, stale["chain ltc node 2 clock"].OK, "two hours without a block are usual")
 	require.Contains(t, stale["chain ltc node 3 replacement"].Found, "not known")
+	require.False(t, stale["chain ltc node 4 replacement"].Warning)
+	require.True(t, stale["chain ltc node 5 replacement"].Warning)
 }
 
 var nodeHost = regexp.MustCompile(`\(127\.0\.0\.1:\d+\)`)

@@ -166,7 +166,11 @@ func (d *Doctor) cure(a act, purposes []string) Cure {
 		c.Amount = &amount
 		text = d.Config.AssetAmount(a.chain, a.asset, amount)
 	}
-	c.Do = fmt.Sprintf("Send %s to %s (%s) %s: %s", text, a.account, a.name, fromFunder, strings.Join(purposes, ", "))
+	from := " " + fromFunder
+	if d.namesNoSender(a.chain) {
+		from = ""
+	}
+	c.Do = fmt.Sprintf("Send %s to %s (%s)%s: %s", text, a.account, a.name, from, strings.Join(purposes, ", "))
 	return c
 }
 

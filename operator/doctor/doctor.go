@@ -111,8 +111,11 @@ func (d *Doctor) examine(ctx context.Context) {
 		if len(n.Funders) == 1 {
 			found = "1 address"
 		}
-		d.Warn(len(n.Funders) > 0, "network "+n.Name+" funders", found,
-			"list the addresses of your own funds in funders: transfers from all others count as users' transfers")
+		advice := "list the addresses of your own funds in funders: transfers from all others count as users' transfers"
+		if d.namesNoSender(n.Source) {
+			advice = fmt.Sprintf("list your own addresses on %s in funders: transfers on %[1]s from all others count as users' transfers; %s names no senders", n.Exchange, n.Source)
+		}
+		d.Warn(len(n.Funders) > 0, "network "+n.Name+" funders", found, advice)
 	}
 	d.chains(ctx, accounts)
 	d.operators(ctx)
@@ -455,6 +458,13 @@ func (d *Doctor) equalDecimals(what string, t records.Token) {
 
 // fromFunder names the required sender of our own money.
 const fromFunder = "from an address in `funders`"
+
+// namesNoSender reports whether the transfers of a chain have no sender.
+func (d *Doctor) namesNoSender(id chain.ID) bool {
+	c, _ := d.Config.Chain(id)
+	_, coins := c.Settings.(bitcoin.Config)
+	return coins
+}
 
 // NodeFirst is the advice on something that could not be read: the node, where no node answers.
 func NodeFirst(err error, advice string) string {
