@@ -13,7 +13,8 @@ type Capabilities struct {
 	Tracing  TracingWatcher
 	Interval Intervaler
 	Ranges   RangeReader
-	Settings Settings
+	Tokens   TokenAdder
+	MaxFee   MaxFeeSetter
 	Own      Describer
 	Parties  PartyReader
 	Pool     PoolReader
@@ -43,7 +44,8 @@ func CapabilitiesOf(c any) (has Capabilities) {
 	has.Tracing, _ = c.(TracingWatcher)
 	has.Interval, _ = c.(Intervaler)
 	has.Ranges, _ = c.(RangeReader)
-	has.Settings, _ = c.(Settings)
+	has.Tokens, _ = c.(TokenAdder)
+	has.MaxFee, _ = c.(MaxFeeSetter)
 	has.Own, _ = c.(Describer)
 	has.Parties, _ = c.(PartyReader)
 	has.Pool, _ = c.(PoolReader)
@@ -94,10 +96,15 @@ type RangeReader interface {
 	Blocks(ctx context.Context, from, to uint64) ([]Block, error)
 }
 
-// Settings can change while the chain is in use.
-type Settings interface {
+// TokenAdder takes further tokens while the chain is in use.
+type TokenAdder interface {
 	AddTokens(assets ...Asset)
-	SetMaxFee(gwei string) error
+}
+
+// MaxFeeSetter takes another ceiling of fees while the chain is in use, in the unit of its
+// configuration.
+type MaxFeeSetter interface {
+	SetMaxFee(text string) error
 }
 
 // Describer describes the request of a transaction of ours, proven by its hash.

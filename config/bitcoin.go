@@ -36,7 +36,7 @@ func (k AccountKey) AccountKey(string) (keystore.ExtendedPublicKey, error) {
 
 // bitcoinChain is a chain of Bitcoin or its kin. All its addresses are of one account.
 func bitcoinChain(b bitcoin.Config) Chain {
-	k := Chain{ID: b.ID, Kind: "bitcoin", Network: b.Network, Source: true, Accounts: 1, OnDemand: b.OnDemand, Decimals: bitcoin.CoinDecimals, Nodes: b.Nodes, Settings: b}
+	k := Chain{ID: b.ID, Kind: "bitcoin", Network: b.Network, Source: true, Accounts: 1, OnDemand: b.OnDemand, Decimals: bitcoin.CoinDecimals, Nodes: b.Nodes, MaxFee: b.MaxRate(), Settings: b}
 	if of := network.Named(b.Network); of != nil { // Check refuses others
 		k.CoinType = of.CoinType
 		k.Coins = wallet.CoinPaths(b.AccountPath())
@@ -150,13 +150,13 @@ func canonicalCoinAddress(text string) (string, bool) {
 	return "", false
 }
 
-// takingBitcoin takes the nodes from a newer configuration.
+// takingBitcoin takes the nodes and the ceiling of fees from a newer configuration.
 func (c *Config) takingBitcoin(next Config) {
 	c.Bitcoin = slices.Clone(c.Bitcoin)
 	for i, b := range c.Bitcoin {
 		for _, later := range next.Bitcoin {
 			if later.ID == b.ID {
-				c.Bitcoin[i].Nodes = later.Nodes
+				c.Bitcoin[i].Nodes, c.Bitcoin[i].MaxFeeRate = later.Nodes, later.MaxFeeRate
 			}
 		}
 	}

@@ -88,7 +88,7 @@ func TestCoinRules(t *testing.T) {
 		`btc token tti_80f3751485e4e83456059473: type 1: must be 0`: func(c *Config) {
 			c.Networks[1].Tokens[0].Type, c.Networks[1].Tokens[0].LabelName = 1, "Memo"
 		},
-		`cold: not a payable address: it is an address of litecoin, not of bitcoin`: func(c *Config) {
+		`cold: not a payable address: another network: it is an address of litecoin, not of bitcoin`: func(c *Config) {
 			c.Networks[1].Tokens[0].Cold = "ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9"
 		},
 		`cold: not a payable address: it is neither base58 nor bech32 with the prefix bc1`: func(c *Config) { c.Networks[1].Tokens[0].Cold = coldAddress },

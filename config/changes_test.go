@@ -59,6 +59,18 @@ func TestWhatIsTaken(t *testing.T) {
 	}
 }
 
+// TestCoinSettingsAreTaken: nodes and the ceiling of fees of a ledger of coins.
+func TestCoinSettingsAreTaken(t *testing.T) {
+	now, next := coinConfig(), coinConfig()
+	next.Bitcoin[0].Nodes, next.Bitcoin[0].MaxFeeRate, next.Bitcoin[0].MinFeeRate = []string{"http://127.0.0.1:1"}, 77, 2
+	taken := now.Taking(next)
+	require.Equal(t, []string{"bitcoin.btc.max_fee_rate", "bitcoin.btc.nodes"}, keys(t, now, taken))
+	require.Equal(t, []string{"bitcoin.btc.min_fee_rate"}, keys(t, taken, next))
+	taken.Fill()
+	chain, _ := taken.Chain("btc")
+	require.Equal(t, "77", chain.MaxFee)
+}
+
 // TestExchangeLimitsAreTaken: how much the exchange API's clients may ask for; the rest of its
 // section takes a restart.
 func TestExchangeLimitsAreTaken(t *testing.T) {

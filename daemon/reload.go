@@ -113,9 +113,11 @@ func (d *Daemon) apply(next config.Config, networks []records.Network) {
 	d.deps.Operators.setConfig(d.Config)
 	for _, k := range d.Config.Chains() {
 		can := chain.CapabilitiesOf(d.Chains[k.ID])
-		if can.Settings != nil {
-			can.Settings.AddTokens(k.Tokens...)
-			d.logFault(can.Settings.SetMaxFee(k.MaxFeeGwei), "the chain keeps its ceiling of fees")
+		if can.Tokens != nil {
+			can.Tokens.AddTokens(k.Tokens...)
+		}
+		if can.MaxFee != nil {
+			d.logFault(can.MaxFee.SetMaxFee(k.MaxFee), "the chain keeps its ceiling of fees")
 		}
 		if can.NodeList != nil {
 			d.logFault(can.NodeList.SetNodes(k.Nodes), "the chain keeps its nodes")

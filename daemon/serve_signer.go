@@ -173,12 +173,14 @@ func signingRules(cfg config.Config, keys config.PublicKeys) (map[chain.ID]chain
 
 // adjust gives a chain's rules its tokens and its ceiling of fees.
 func adjust(c config.Chain, rules chain.Rules, log *logrus.Logger) {
-	r := chain.CapabilitiesOf(rules).Settings
-	if r == nil {
+	can := chain.CapabilitiesOf(rules)
+	if can.Tokens != nil {
+		can.Tokens.AddTokens(c.Tokens...)
+	}
+	if can.MaxFee == nil {
 		return
 	}
-	r.AddTokens(c.Tokens...)
-	if err := r.SetMaxFee(c.MaxFeeGwei); err != nil {
+	if err := can.MaxFee.SetMaxFee(c.MaxFee); err != nil {
 		log.WithField("chain", c.ID).WithError(err).Error("the signer keeps its ceiling of fees")
 	}
 }

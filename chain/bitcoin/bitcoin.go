@@ -55,7 +55,7 @@ type Chain struct {
 	own      *recent[chain.Outgoing] // our transactions
 	pool     *pool
 	change   changes
-	limits   spend.Limits
+	rules    *spend.Rules
 	rates    *rates
 	chosen   *choices
 
@@ -78,7 +78,7 @@ func New(config Config, accounts Accounts) (*Chain, error) {
 	}
 	c := &Chain{
 		config: config, network: of, accounts: accounts, line: newLine(rules{of, paramsOf(of)}), pool: newPool(), change: change,
-		limits: config.limits(), chosen: &choices{by: make(map[string]choice)},
+		rules: NewSigningRules(config), rates: new(rates), chosen: &choices{by: make(map[string]choice)},
 		recent: newRecent[chain.Coin](rememberCoins), own: newRecent[chain.Outgoing](rememberOwn),
 	}
 	live, err := c.with(config)
@@ -94,7 +94,7 @@ func New(config Config, accounts Accounts) (*Chain, error) {
 func (c *Chain) with(config Config) (*Chain, error) {
 	next := &Chain{
 		config: config, network: c.network, accounts: c.accounts, line: c.line, recent: c.recent, own: c.own, pool: c.pool,
-		change: c.change, limits: c.limits, rates: new(rates), chosen: c.chosen,
+		change: c.change, rules: c.rules, rates: c.rates.next(), chosen: c.chosen,
 	}
 	authorities, err := config.authorities()
 	if err != nil {
@@ -130,7 +130,7 @@ func (c *Chain) SetNodes(addresses []string) error {
 	if err := config.checkNodes(); err != nil {
 		return err
 	}
-	next, err := c.with(config)
+	next, err := was.with(config)
 	if err != nil {
 		return err
 	}
@@ -138,6 +138,9 @@ func (c *Chain) SetNodes(addresses []string) error {
 	was.closeNodes()
 	return nil
 }
+
+// SetMaxFee sets the ceiling of what payments offer from the next call on, in satoshi per vbyte.
+func (c *Chain) SetMaxFee(perVbyte string) error { return c.rules.SetMaxFee(perVbyte) }
 
 // ID names the ledger.
 func (c *Chain) ID() chain.ID { return c.config.ID }
@@ -182,6 +185,7 @@ var (
 	_ chain.Describer      = (*Chain)(nil)
 	_ chain.NodeWatcher    = (*Chain)(nil)
 	_ chain.NodeSetter     = (*Chain)(nil)
+	_ chain.MaxFeeSetter   = (*Chain)(nil)
 	_ chain.Intervaler     = (*Chain)(nil)
 	_ chain.HoldingsReader = (*Chain)(nil)
 	_ chain.RangeReader    = (*Chain)(nil)

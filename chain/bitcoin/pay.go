@@ -9,7 +9,7 @@ import (
 )
 
 // Rules are those by which the chain's payments are signed.
-func (c *Chain) Rules() chain.Rules { return NewSigningRules(c.config) }
+func (c *Chain) Rules() chain.Rules { return c.rules }
 
 // SpendsCoins is chain.CoinLedger.
 func (c *Chain) SpendsCoins() {}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"gatewayd/chain/bitcoin/network"
@@ -101,6 +102,9 @@ func (c Config) Pool() (network.Own, error) {
 func NewSigningRules(config Config) *spend.Rules {
 	return spend.NewRules(network.Named(config.Network), config.Accounts, config.limits())
 }
+
+// MaxRate is MaxFeeRate or its default, in satoshi per vbyte.
+func (c Config) MaxRate() string { return strconv.FormatInt(c.withDefaults().MaxFeeRate, 10) }
 
 // limits bound the transactions of the chain.
 func (c Config) limits() spend.Limits {

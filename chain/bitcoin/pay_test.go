@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +38,7 @@ type payer struct {
 	read   uint64           // the newest stored block
 	fee    string           // coins per 1,000 vbytes that the node estimates; empty: too few blocks
 	proxy  *faults.Node
+	orders map[string]chain.Order // that were signed, by hash
 	*bitcoin.Chain
 }
 
@@ -58,7 +60,7 @@ var payKinds = []nodeKind{
 // newPayer funds the pool with 3 coins of 1,000 vbytes and deposit addresses with smaller ones.
 func newPayer(t *testing.T, k nodeKind, change func(*bitcoin.Config), amounts ...int64) *payer {
 	t.Helper()
-	p := &payer{books: newBooks(), t: t, of: k.network, miner: newWallet(t, k.network, "miner")}
+	p := &payer{books: newBooks(), orders: map[string]chain.Order{}, t: t, of: k.network, miner: newWallet(t, k.network, "miner")}
 	var err error
 	p.keys, err = gateway.FromMnemonic(mnemonic)
 	require.NoError(t, err)
@@ -176,7 +178,7 @@ func (p *payer) slot(number uint64) chain.Slot {
 // sign signs a prepared attempt as a signer does, and stores it.
 func (p *payer) sign(slot chain.Slot, pay chain.Payment, a chain.Attempt) chain.Attempt {
 	p.t.Helper()
-	rules, order := bitcoin.NewSigningRules(p.config), chain.Order{Slot: slot, Payment: pay, Unsigned: a.Raw}
+	rules, order := p.Rules(), chain.Order{Slot: slot, Payment: pay, Unsigned: a.Raw}
 	digests, err := rules.Digests(order)
 	require.NoError(p.t, err)
 	fee, err := rules.Fee(order)
@@ -191,6 +193,7 @@ func (p *payer) sign(slot chain.Slot, pay chain.Payment, a chain.Attempt) chain.
 	require.NoError(p.t, err)
 	require.Equal(p.t, a.Hash, sealed.Hash, "the hash is final before it is signed")
 	a.Raw = sealed.Raw
+	p.orders[a.Hash] = order
 	p.use(slot.Nonce, true, a.Coins...)
 	return a
 }
@@ -557,6 +560,22 @@ func TestFees(t *testing.T) {
 		_, err = p.Prepare(t.Context(), slot, of, nil)
 		require.ErrorIs(t, err, chain.ErrFeeCeiling, "the payment's own")
 	}
+	p.asks("0.00150000")
+	require.NoError(t, p.SetMaxFee("150"))
+	dear := p.signed(slot, pay) // by the rules of now
+	require.NoError(t, p.SetMaxFee("149"))
+	_, err = p.Prepare(t.Context(), slot, pay, nil)
+	require.ErrorIs(t, err, chain.ErrFeeCeiling)
+	rules := bitcoin.NewSigningRules(p.config)
+	order := p.orders[dear.Hash]
+	_, err = rules.Fee(order)
+	require.ErrorIs(t, err, chain.ErrFeeCeiling)
+	require.NoError(t, rules.SetMaxFee("150"))
+	_, err = rules.Fee(order)
+	require.NoError(t, err)
+	for _, wrong := range []string{"", "0", "-1", "1.5", "10000000000"} {
+		require.ErrorContains(t, rules.SetMaxFee(wrong), "max_fee_rate")
+	}
 	p.asks("1e300")
 	_, err = p.PayoutCost(t.Context(), chain.Native)
 	require.ErrorIs(t, err, chain.ErrUnavailable)
@@ -569,8 +588,9 @@ func TestMedianOfNodes(t *testing.T) {
 	t.Parallel()
 	p := newPayer(t, payKinds[1], nil, 1_000_000)
 	estimates := []string{"", "", ""}
+	var own *faults.Node
 	for i := range estimates {
-		own := proxy(t, p.node)
+		own = proxy(t, p.node)
 		own.Fail(faults.Fault{Habit: &faults.Habit{After: func(_ *faults.Upstream, c faults.Call, a *faults.Answer) {
 			if c.Method == "estimatesmartfee" && estimates[i] != "" {
 				a.Return(map[string]any{"feerate": json.Number(estimates[i])})
@@ -578,18 +598,33 @@ func TestMedianOfNodes(t *testing.T) {
 		}}})
 		p.config.Nodes = append(p.config.Nodes[:i], bitcointest.WithPassword(own.URL))
 	}
-	fee := func(of ...string) int64 {
+	later := func(of ...string) int64 {
 		copy(estimates, of)
-		p.reopen()
+		p.config.Nodes = slices.Clone(p.config.Nodes)
+		slices.Reverse(p.config.Nodes) // with other nodes, the rate of the last seconds does not count
+		require.NoError(t, p.SetNodes(p.config.Nodes))
 		amount, err := p.Estimate(t.Context(), p.pool.Text, p.pay(1, 1, 500_000))
 		require.NoError(t, err)
 		return number(amount)
+	}
+	fee := func(of ...string) int64 {
+		p.reopen()
+		return later(of...)
 	}
 	flat := fee("", "", "")
 	require.Equal(t, 2*flat, fee("0.0002", "0.0019", "0.0002"))
 	require.Equal(t, 2*flat, fee("0.0002", "0.0019", ""))
 	require.Equal(t, 2*flat, fee("", "", "0.0002"))
 	require.Equal(t, flat, fee("0.00002", "0.00002", "0.0019"), "not below the floor")
+
+	require.Equal(t, 2*flat, fee("", "0.0019", ""), "one node alone: twice the floor, where nothing was agreed")
+	require.Equal(t, 2*flat, later("0.0002", "0.0003", ""))
+	require.Equal(t, 4*flat, later("", "0.0019", ""), "twice what was agreed")
+	require.Equal(t, 4*flat, later("", "0.0019", ""), "and no more than that")
+	require.Equal(t, 3*flat, later("", "0.0003", ""), "fees that fall are taken from one node")
+	require.Equal(t, 5*flat, later("", "0.0019", "0.0005"))
+	own.Fail(faults.Fault{Dead: true})
+	require.Equal(t, 5*flat, later("0.0019", "0.0005", ""))
 }
 
 // TestBtcdEstimates: btcd has another method, with the same unit.

@@ -221,7 +221,7 @@ func (c *Chain) draft(slot chain.Slot, pay chain.Payment, prev []chain.Attempt, 
 }
 
 func (c *Chain) builder() spend.Builder {
-	return spend.Builder{Network: c.network, Limits: c.limits}
+	return spend.Builder{Network: c.network, Limits: c.rules.Limits()}
 }
 
 // build drafts a payment or a cancellation. Only a cancellation may pay others than earlier

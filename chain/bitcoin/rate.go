@@ -30,14 +30,26 @@ const (
 
 // rates are the fees that blocks ask for now.
 type rates struct {
-	mu    sync.Mutex
-	rate  spend.Rate
-	until time.Time
+	mu     sync.Mutex
+	rate   spend.Rate
+	until  time.Time
+	agreed spend.Rate // the last rate of several estimates
 }
+
+// next are the rates of other nodes.
+func (r *rates) next() *rates {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return &rates{agreed: r.agreed}
+}
+
+// maxRise bounds what one node of several asks for alone: so often the last agreed rate, or the
+// floor where there is none yet.
+const maxRise = 2
 
 // rate is the median of the nodes' estimates, at least the floor and what their pools ask for.
 // Nodes without an estimate do not count: they have read too few blocks. Of two in the middle it is
-// the lower, so that one node of two cannot raise it.
+// the lower, so that one node of two cannot raise it. One estimate alone raises it by maxRise only.
 func (c *Chain) rate(ctx context.Context) (spend.Rate, error) {
 	c.rates.mu.Lock()
 	rate, until := c.rates.rate, c.rates.until
@@ -45,7 +57,7 @@ func (c *Chain) rate(ctx context.Context) (spend.Rate, error) {
 	if time.Now().Before(until) {
 		return rate, nil
 	}
-	answers := quorum.Ask(ctx, c.nodes, feesOf, quorum.Same[*node](c.majority(), func(fees) bool { return true }))
+	answers := quorum.Ask(ctx, c.nodes, feesOf, c.estimated)
 	good, faults := quorum.Good(answers)
 	if len(good) == 0 {
 		return 0, fmt.Errorf("reading fees: %w", unavailable(faults))
@@ -57,11 +69,28 @@ func (c *Chain) rate(ctx context.Context) (spend.Rate, error) {
 		}
 		least = append(least, a.Value.least)
 	}
-	rate = max(c.limits.Relay, median(estimates), median(least))
+	floor := c.rules.Limits().Relay
+	rate = max(floor, median(estimates), median(least))
 	c.rates.mu.Lock()
 	defer c.rates.mu.Unlock()
+	if len(c.nodes) > 1 && len(estimates) < 2 {
+		rate = min(rate, maxRise*max(floor, c.rates.agreed))
+	} else {
+		c.rates.agreed = rate
+	}
 	c.rates.rate, c.rates.until = rate, time.Now().Add(keepRate)
 	return rate, nil
+}
+
+// estimated reports whether a majority of the nodes has an estimate.
+func (c *Chain) estimated(answers []answer[fees]) bool {
+	n := 0
+	for _, a := range answers {
+		if a.Err == nil && a.Value.estimate > 0 {
+			n++
+		}
+	}
+	return n >= c.majority()
 }
 
 // median is the middle one, or the lower of two; 0 of none.
@@ -124,7 +153,7 @@ func (c *Chain) offer(ctx context.Context, replaces bool) (spend.Rate, error) {
 	if err != nil {
 		return 0, err
 	}
-	if most := c.limits.MaxRate; rate > most {
+	if most := c.rules.Limits().MaxRate; rate > most {
 		if !replaces {
 			return 0, fmt.Errorf("%w: blocks ask for %d satoshi per 1,000 vbytes, max_fee_rate is %d", chain.ErrFeeCeiling, rate, most)
 		}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strconv"
+	"sync/atomic"
 
 	"github.com/btcsuite/btcd/btcec/v2"
 	"github.com/btcsuite/btcd/btcec/v2/ecdsa"
@@ -23,11 +25,31 @@ type Rules struct {
 	network  *network.Network
 	accounts []network.Account // all that have coins, those of successors too
 	limits   Limits
+	maxRate  atomic.Int64 // in place of that in limits
 }
 
 // NewRules are the rules of accounts on a network.
 func NewRules(n *network.Network, accounts []network.Account, limits Limits) *Rules {
-	return &Rules{n, accounts, limits}
+	r := &Rules{network: n, accounts: accounts, limits: limits}
+	r.maxRate.Store(int64(limits.MaxRate))
+	return r
+}
+
+// Limits are those of now.
+func (r *Rules) Limits() Limits {
+	l := r.limits
+	l.MaxRate = Rate(r.maxRate.Load())
+	return l
+}
+
+// SetMaxFee sets the highest rate of a transaction from the next call on, in satoshi per vbyte.
+func (r *Rules) SetMaxFee(perVbyte string) error {
+	rate, err := strconv.ParseUint(perVbyte, 10, 31)
+	if err != nil || rate == 0 {
+		return fmt.Errorf("max_fee_rate: %q: must be satoshi per vbyte", perVbyte)
+	}
+	r.maxRate.Store(int64(rate) * 1_000)
+	return nil
 }
 
 // proven is an order's transaction with what is proven of it.
@@ -304,7 +326,7 @@ func (r *Rules) checkFee(p *proven, pay chain.Payment, parent *wire.MsgTx) error
 	if pay.Purpose != chain.Sweep || p.inputs[0].Levels[len(p.inputs[0].Levels)-2] != network.Internal {
 		parent = nil
 	}
-	return check(p.fee, r.limits.most(r.network, p.size, p.change, parent), pay, p.tx.TxOut)
+	return check(p.fee, r.Limits().most(r.network, p.size, p.change, parent), pay, p.tx.TxOut)
 }
 
 // Seal puts the signatures to the inputs and runs each input's script as nodes do.
