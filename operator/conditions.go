@@ -56,7 +56,7 @@ func Remedy(k status.Kind) string {
 	case status.NoCoin:
 		return "send coin to the account from an address in `funders` (Bitcoin, Litecoin: from any); pending payments are then paid automatically"
 	case status.PaymentRefused:
-		return "correct the node's setting named in the text (a cap of fees or gas, a full pool), or add a node that accepts the transaction; it is sent again with each block"
+		return "correct the node's setting named in the text (a cap of fees or gas, a full pool, no replacement), or add a node that accepts the transaction; it is sent again with each block"
 	case status.FeesTooHigh, status.FeesHigh:
 		return "wait until fees fall, or raise the token's fee.ceiling or the chain's max_fee_gwei or max_fee_rate"
 	case status.FundsUnswept:

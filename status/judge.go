@@ -11,8 +11,11 @@ import (
 )
 
 const (
-	// stillBlocks is the number of missing blocks from which the head counts as stalled.
-	stillBlocks = 8
+	// stillBlocks is the number of missing blocks from which the head counts as stalled, stillMined
+	// that on ledgers of coins, where the time between blocks is random: once in centuries by chance.
+	stillBlocks, stillMined = 8, 20
+	// fewBlocks are no distance, whatever their time: they may have come a moment ago.
+	fewBlocks = 2
 	// behindAtMost bounds the follower's distance from the nodes' head for a short time, in blocks'
 	// time, and farBehind the distance that is reported without delay.
 	behindAtMost = 30 * time.Second
@@ -43,7 +46,12 @@ func (w *watched) maxUnread(err error) time.Duration {
 
 // maxStill is the time for which the head may stay unchanged: three checks, or the time of
 // stillBlocks blocks.
-func (w *watched) maxStill() time.Duration { return max(3*w.every, stillBlocks*w.interval) }
+func (w *watched) maxStill() time.Duration {
+	if w.mined {
+		return max(3*w.every, stillMined*w.interval)
+	}
+	return max(3*w.every, stillBlocks*w.interval)
+}
 
 // maxAge is the maximum age of the newest block by the clock, as clocks differ.
 func (w *watched) maxAge() time.Duration { return max(12*w.every, 2*w.maxStill()) }
@@ -88,6 +96,7 @@ type watched struct {
 	id       chain.ID
 	every    time.Duration // between two checks
 	onDemand bool
+	mined    bool          // a ledger of coins
 	interval time.Duration // between blocks; 0: not known
 	measured time.Time
 
@@ -201,7 +210,7 @@ func (w *watched) catchingUp(now time.Time, head chain.Head, cur records.Cursor)
 		lag = head.Latest.Height - cur.Height
 	}
 	late := time.Duration(lag) * max(w.interval, leastInterval)
-	if late <= behindAtMost {
+	if late <= behindAtMost || lag <= fewBlocks {
 		w.behind = time.Time{}
 		return c, false
 	}

@@ -129,6 +129,14 @@ func TestJudge(t *testing.T) {
 			{at: 30 * s, head: 40, final: 35, cursor: 20, settled: 5}, {at: 40 * s, head: 50, final: 45, cursor: 20, settled: 5},
 			{at: 60 * s, head: 70, final: 65, cursor: 20, settled: 5, want: FollowerStuck},
 		}},
+		"an hour without a block of coins": {watched{interval: 10 * time.Minute, mined: true}, steady(0, 199*time.Minute, func(time.Duration) uint64 { return 10 }, nothing)},
+		"hours without a block of coins": {watched{interval: 10 * time.Minute, mined: true}, []moment{
+			{at: 0, head: 10, cursor: 10}, {at: 201 * time.Minute, head: 10, cursor: 10, want: NodesStale},
+		}},
+		"two blocks of coins at once": {watched{interval: 11 * time.Minute, mined: true}, []moment{
+			{at: 0, head: 10, cursor: 10}, {at: 10 * s, head: 12, cursor: 10}, {at: 20 * s, head: 12, cursor: 11}, {at: 30 * s, head: 12, cursor: 12},
+			{at: 40 * s, head: 15, cursor: 12, want: FollowerBehind},
+		}},
 		"a day behind": {watched{interval: s}, []moment{
 			{at: 0, head: 90_000, cursor: 3600, want: FollowerBehind}, {at: 10 * s, head: 90_010, cursor: 60_000, want: FollowerBehind}, {at: 20 * s, head: 90_020, cursor: 90_019},
 		}},

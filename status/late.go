@@ -12,6 +12,9 @@ import (
 // docs/operations/fund.md has the figures.
 const lateAfter = 30 * time.Minute
 
+// lateMined is lateAfter on a ledger of coins, where half an hour without a block is usual.
+const lateMined = 2 * time.Hour
+
 // late returns the payments that have waited too long for a block, of each paying account the
 // oldest. They close no channel: otherwise an outsider could close it with one unpayable payment.
 func late(tx *records.Tx, networks []records.Network) (found []Condition, err error) {
@@ -29,7 +32,11 @@ func late(tx *records.Tx, networks []records.Network) (found []Condition, err er
 				if a.Network != n.Name {
 					continue
 				}
-				some, err := lateAt(tx, a, p.direction)
+				after := lateAfter
+				if n.NoSenders && p.id == n.Source {
+					after = lateMined
+				}
+				some, err := lateAt(tx, a, p.direction, after)
 				if err != nil {
 					return nil, err
 				}
@@ -41,13 +48,13 @@ func late(tx *records.Tx, networks []records.Network) (found []Condition, err er
 }
 
 // lateAt leaves out payments that an operator holds.
-func lateAt(tx *records.Tx, a records.Account, d records.Direction) (found []Condition, err error) {
+func lateAt(tx *records.Tx, a records.Account, d records.Direction, after time.Duration) (found []Condition, err error) {
 	waiting, err := records.OldestWaiting(tx, a.Chain, a.Account)
 	if err != nil {
 		return nil, err
 	}
 	for _, w := range waiting {
-		if w.For < lateAfter {
+		if w.For < after {
 			continue
 		}
 		channel, err := records.ChannelOf(tx, w.Network, w.Token, d)

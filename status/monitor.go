@@ -226,6 +226,7 @@ func (m *Monitor) see(ctx context.Context, id chain.ID, c chain.Chain) observati
 	s, w := observation{id: id}, m.watched[id]
 	s.head, s.err = c.Head(ctx)
 	has := chain.CapabilitiesOf(c)
+	w.mined = has.Coins != nil
 	if i := has.Interval; i != nil && s.err == nil && m.Now().After(w.measured.Add(measureEvery)) {
 		if interval, err := i.BlockInterval(ctx); err == nil {
 			w.interval, w.measured = interval, m.Now()

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"gatewayd/chain/bitcoin"
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/ethereum/contracts"
 	"gatewayd/config"
@@ -59,7 +60,7 @@ func TestFeeds(t *testing.T) {
 	f := newSourceFeed(t, 8)
 	now := time.Now()
 	f.post(t, 12_345_678, now)
-	list := []rates.FeedConfig{{Coin: "vite", Chain: "eth", Address: f.address.Hex()}, {Coin: "eth", Chain: "eth", Address: f.address.Hex()}}
+	list := []rates.FeedConfig{{Coin: "vite", Chain: "eth", Address: f.address.Hex()}, {Coin: "bitcoin", Chain: "eth", Address: f.address.Hex()}}
 	open, err := daemon.OpenFeeds(config.Config{Ethereum: []ethereum.Config{f.source()}}.Chains(), list)
 	require.NoError(t, err)
 	defer open.Close()
@@ -69,6 +70,9 @@ func TestFeeds(t *testing.T) {
 	require.Equal(t, []any{"0.12345678", now.Unix()}, []any{value.String(), at.Unix()})
 	_, _, err = open.Feed(t.Context(), "bsc", f.address.Hex())
 	require.ErrorContains(t, err, `no source chain "bsc"`)
+	coins := config.Config{Bitcoin: []bitcoin.Config{{ID: "btc", Network: "bitcoin", Nodes: []string{"http://127.0.0.1:1"}}}}.Chains()
+	_, err = daemon.OpenFeeds(coins, []rates.FeedConfig{{Coin: "bitcoin", Chain: "btc", Address: f.address.Hex()}})
+	require.ErrorContains(t, err, `chain "btc" has no price feeds`)
 	_, err = daemon.OpenFeeds(nil, list)
 	require.ErrorContains(t, err, "not in the list ethereum")
 }

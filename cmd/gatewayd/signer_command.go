@@ -22,7 +22,7 @@ func signerCommand(w streams) *cobra.Command {
 	c := &cobra.Command{
 		Use: "signer", Short: "Run the signer: the only process with keys and sign-guard", Args: cobra.NoArgs,
 		Long: "Run the signer as another user or on another host, so that a stolen daemon has no key. The configuration has the same form as the\n" +
-			"daemon's: its sections wallet, ethereum, vite, networks and signer are read. A daemon uses it if its wallet.signer is the signer's address.\n" +
+			"daemon's: its sections wallet, ethereum, bitcoin, vite, networks and signer are read. A daemon uses it if its wallet.signer is the signer's address.\n" +
 			"SIGHUP reloads tokens, accounts, successors, approvers, limits and fee ceilings. docs/signer-checks.md lists the checks before a signature.",
 		Example: "  gatewayd signer -c signer.yaml",
 	}

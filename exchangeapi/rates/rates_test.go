@@ -123,6 +123,27 @@ func TestFeedsBesideAFile(t *testing.T) {
 	require.Empty(t, r.coin("bitcoin"))
 }
 
+// Prices of bitcoin come from a contract on an EVM chain, those of litecoin from the file; tokens
+// of the gateway have them by their symbol without suffix.
+func TestRatesOfBitcoinAndLitecoin(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "rates.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"bitcoin":{"usd":1},"litecoin":{"usd":84.25,"cny":600.5}}`), 0o600))
+	cfg := feedsConfig()
+	cfg.File = file
+	cfg.Feeds = append(cfg.Feeds, FeedConfig{Coin: "bitcoin", Chain: "eth", Address: "0xb", Heartbeat: time.Hour})
+	cfg.Coins["BTC"], cfg.Coins["LTC"] = "bitcoin", "litecoin"
+	require.NoError(t, cfg.Check())
+	o, now := newOracle(), time.Now()
+	o.set("0xb", "91234.56789012", now.Add(-time.Minute))
+	o.set("0xc", "0.125", now)
+	r := New(cfg, o, func() time.Time { return now }, quiet())
+	require.Error(t, r.Refresh(t.Context()), "the feed of ether does not answer")
+	btc, ltc := r.Of("", "BTC-000", "BTC"), r.Of("", "LTC-000", "LTC")
+	require.Equal(t, []string{"91234.56789012", "84.25", "600.5"}, []string{btc[usd].Value.String(), ltc[usd].Value.String(), ltc[cny].Value.String()})
+	require.Equal(t, "729876.54312096", btc[cny].Value.String(), "by the feed of cny")
+	require.Equal(t, now.Add(-time.Minute).Unix(), btc[usd].At.Unix())
+}
+
 func TestFeedsAreChecked(t *testing.T) {
 	require.NoError(t, feedsConfig().Check())
 	require.Equal(t, usd, feedsConfig().withDefaults().USDCNY)
