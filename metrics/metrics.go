@@ -78,9 +78,9 @@ func New(directory string) *Metrics {
 		}, []string{"method", "result"}),
 	}
 	m.totals = newTotals(prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "gatewayd_transfer_duration_seconds", Help: "Time from the sighting of a transfer to the finality of its credit or payout.",
+		Name: "gatewayd_transfer_duration_seconds", Help: "Time from the sighting of a transfer to the finality of its credit or payout. ledger: coins for Bitcoin and its kin, else accounts.",
 		Buckets: []float64{15, 30, 60, 120, 300, 600, 900, 1200, 1800, 2700, 3600, 7200, 14400, 43200, 86400},
-	}, []string{"network", "direction"}))
+	}, []string{"network", "direction", "ledger"}))
 	m.registry.MustRegister(m.requests, m.latency, m.wallet, m.calls.nodes, m.calls.signer, m.calls.signerErrors, m.calls.signerOpen, m.reloads.success, m.reloads.failures, m.totals.durations, m,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m

@@ -41,6 +41,13 @@ func scrape(m *Metrics) string {
 	return w.Body.String()
 }
 
+// TestLedgerOfDurations: transfers of a ledger of coins have a longer objective.
+func TestLedgerOfDurations(t *testing.T) {
+	m := New(t.TempDir())
+	m.totals.know([]records.Network{{Name: "ltc", NoSenders: true}})
+	require.Contains(t, scrape(m), `gatewayd_transfer_duration_seconds_count{direction="deposit",ledger="coins",network="ltc"} 0`+"\n")
+}
+
 // TestFiguresOfRows: the page contains the figures of rows and nodes; events count from the first
 // reading on, each once.
 func TestFiguresOfRows(t *testing.T) {
@@ -70,8 +77,8 @@ func TestFiguresOfRows(t *testing.T) {
 		again := read()
 		require.Contains(t, again, `gatewayd_transfers_total{direction="withdrawal",network="eth",state="final"} 1`+"\n")
 		require.Contains(t, again, `gatewayd_payments_total{chain="eth",network="eth",purpose="credit",state="paid"} 1`+"\n")
-		require.Contains(t, again, `gatewayd_transfer_duration_seconds_count{direction="withdrawal",network="eth"} 1`+"\n", "each transfer once")
-		require.Contains(t, again, `gatewayd_transfer_duration_seconds_count{direction="deposit",network="eth"} 0`+"\n")
+		require.Contains(t, again, `gatewayd_transfer_duration_seconds_count{direction="withdrawal",ledger="accounts",network="eth"} 1`+"\n", "each transfer once")
+		require.Contains(t, again, `gatewayd_transfer_duration_seconds_count{direction="deposit",ledger="accounts",network="eth"} 0`+"\n")
 		require.Contains(t, again, `gatewayd_fees_paid_coins_total{chain="eth"} 210`+"\n")
 	}
 }

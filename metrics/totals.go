@@ -26,11 +26,12 @@ type totals struct {
 
 	durations *prometheus.HistogramVec          // of transfers, from sighting to finality
 	observers map[[2]string]prometheus.Observer // of durations, by network and direction
+	coins     map[string]bool                   // networks of ledgers of coins, whose blocks take longer
 }
 
 func newTotals(durations *prometheus.HistogramVec) *totals {
 	return &totals{
-		durations: durations, observers: map[[2]string]prometheus.Observer{},
+		durations: durations, observers: map[[2]string]prometheus.Observer{}, coins: map[string]bool{},
 		folded: map[chain.ID]uint64{}, transfers: map[[3]string]uint64{}, unknown: map[[2]string]uint64{}, payments: map[[4]string]uint64{}, attempts: map[[4]string]uint64{},
 		fees: map[chain.ID]chain.Amount{},
 	}
@@ -95,6 +96,7 @@ func (t *totals) read(tx *records.Tx, p *page, networks []records.Network, decim
 // know makes all series of a network, so that their first event shows as a step.
 func (t *totals) know(networks []records.Network) {
 	for _, n := range networks {
+		t.coins[n.Name] = n.NoSenders
 		for _, d := range []records.Direction{records.Deposit, records.Withdrawal, records.Funding} {
 			for _, s := range transferStates {
 				t.transfers[[3]string{n.Name, string(d), s}] += 0
@@ -122,7 +124,11 @@ func (t *totals) observer(network string, d records.Direction) prometheus.Observ
 	key := [2]string{network, string(d)}
 	o, known := t.observers[key]
 	if !known {
-		o = t.durations.WithLabelValues(key[:]...)
+		ledger := "accounts"
+		if t.coins[network] {
+			ledger = "coins"
+		}
+		o = t.durations.WithLabelValues(network, string(d), ledger)
 		t.observers[key] = o
 	}
 	return o
