@@ -1,9 +1,9 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"gatewayd/chain"
 	"gatewayd/chain/bitcoin"
@@ -96,8 +96,12 @@ func (c Config) checkCoins(k Chain) (faults []error) {
 	if served != 1 {
 		faults = append(faults, fmt.Errorf("networks: exactly one must have it as its source, not %d: all coins of the chain belong to one network", served))
 	}
-	if len(c.Wallet.Successors) > 0 {
-		faults = append(faults, errors.New("wallet.successors: its addresses belong to the first seed: move its coins to another gateway before the seed is replaced"))
+	for _, s := range c.Wallet.Successors {
+		for _, path := range s.Accounts {
+			if strings.HasPrefix(path, string(k.Coins)+"/") {
+				faults = append(faults, fmt.Errorf("wallet.successors: accounts: %q: the pool's keys stay with the first seed", path))
+			}
+		}
 	}
 	return faults
 }

@@ -34,8 +34,9 @@ func coinConfig() Config {
 // TestCoinChain: the chain has the figures of its network, one paying account, and no gas account.
 func TestCoinChain(t *testing.T) {
 	cfg := coinConfig()
+	cfg.Wallet.Successors = []Successor{{Store: "later", PasswordEnv: "PASSWORD", Accounts: []string{"m/44'/60'/1'/1/1"}}}
 	cfg.Fill()
-	require.NoError(t, cfg.Check())
+	require.NoError(t, cfg.Check(), "the other chains' accounts may move to a new seed")
 	k, ok := cfg.Chain("btc")
 	require.True(t, ok)
 	require.Equal(t, []any{"bitcoin", true, uint8(8), uint32(0), 1}, []any{k.Kind, k.Source, k.Decimals, k.CoinType, k.Accounts})
@@ -80,8 +81,8 @@ func TestCoinRules(t *testing.T) {
 			n.Name, n.Path, n.Account = "again", "/again", 8
 			c.Networks = append(c.Networks, n)
 		},
-		`bitcoin btc: wallet.successors: its addresses belong to the first seed`: func(c *Config) {
-			c.Wallet.Successors = []Successor{{Store: "later", PasswordEnv: "PASSWORD"}}
+		`bitcoin btc: wallet.successors: accounts: "m/84'/0'/0'/1/0": the pool's keys stay with the first seed`: func(c *Config) {
+			c.Wallet.Successors = []Successor{{Store: "later", PasswordEnv: "PASSWORD", Accounts: []string{"m/44'/60'/1'/1/1", "m/84'/0'/0'/1/0"}}}
 		},
 		`btc token tti_80f3751485e4e83456059473: asset "` + someContract + `": must be native`: func(c *Config) { c.Networks[1].Tokens[0].Asset = chain.Asset(someContract) },
 		`btc token tti_80f3751485e4e83456059473: asset_decimals: must be 8`:                    func(c *Config) { c.Networks[1].Tokens[0].AssetDecimals = 18 },

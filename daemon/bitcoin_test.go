@@ -10,6 +10,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/bitcoin"
+	"gatewayd/chain/ethereum"
 	"gatewayd/config"
 	"gatewayd/records"
 	"gatewayd/records/signguard"
@@ -27,14 +28,24 @@ func coinsOf(kind string) config.Config {
 
 func coinSigner(t *testing.T, cfg config.Config) *signer.Signer {
 	t.Helper()
+	return coinSignerOf(t, cfg, coinRing(t))
+}
+
+func coinRing(t *testing.T) *wallet.Ring {
+	t.Helper()
 	keys, err := wallet.FromMnemonic("abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about")
 	require.NoError(t, err)
+	return wallet.NewRing(keys)
+}
+
+func coinSignerOf(t *testing.T, cfg config.Config, keys *wallet.Ring) *signer.Signer {
+	t.Helper()
 	guard, err := signguard.Open(filepath.Join(t.TempDir(), "guard.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, guard.Close()) })
 	rules, err := signingRules(config.Config{Bitcoin: cfg.Bitcoin}, keys)
 	require.NoError(t, err)
-	s, _, err := newSigner(t.Context(), cfg, wallet.NewRing(keys), guard, rules, nil)
+	s, _, err := newSigner(t.Context(), cfg, keys, guard, rules, nil)
 	require.NoError(t, err)
 	return s
 }
@@ -70,6 +81,51 @@ func TestCoinAddresses(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{pool.Text}, accounts)
 	}
+}
+
+// TestNewSeedBesideAPool: with a new seed, users of EVM chains get addresses of it. A pool stays with
+// the first seed: its address, its users' addresses and its key.
+func TestNewSeedBesideAPool(t *testing.T) {
+	second, err := wallet.FromMnemonic("legal winner thank year wave sausage worth useful legal winner thank yellow")
+	require.NoError(t, err)
+	cfg := coinsOf("")
+	cfg.Ethereum = []ethereum.Config{{ID: "eth", ChainID: 1, Nodes: []string{"http://127.0.0.1:1"}}}
+	cfg.Networks = append(cfg.Networks, config.Network{Name: "eth", Source: "eth", Exchange: "vite"})
+	ring := coinRing(t)
+	s := coinSignerOf(t, cfg, ring)
+	first, err := ring.Address(wallet.SourcePaths(ethereum.CoinType).Deposit(0))
+	require.NoError(t, err)
+	ring.Take([]wallet.Successor{{Keys: second, Accounts: []string{"m/44'/60'/1'/1/1"}}})
+	d := &Daemon{Config: cfg, signer: s, deps: Dependencies{Signer: s}}
+	derived := func(network string) string {
+		derive, err := d.deriver(t.Context(), records.Network{Name: network, Source: chain.ID(network)})
+		require.NoError(t, err)
+		address, _, err := derive(t.Context(), "vite_user", 0)
+		require.NoError(t, err, "signer and daemon derive the same")
+		own, err := OwnDeposit(ring, cfg, chain.ID(network), 0, address)
+		require.NoError(t, err)
+		require.True(t, own)
+		own, err = OwnDeposit(ring, cfg, chain.ID(network), 0, "other")
+		require.NoError(t, err)
+		require.False(t, own)
+		return address
+	}
+	want, err := second.Address(wallet.SourcePaths(ethereum.CoinType).Deposit(0))
+	require.NoError(t, err)
+	require.Equal(t, want, derived("eth"))
+	require.NotEqual(t, first, want)
+	require.Equal(t, "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu", derived("btc"))
+
+	source, _ := cfg.Chain("btc")
+	with, err := d.withAccount(t.Context(), source)
+	require.NoError(t, err)
+	pool, err := with.Settings.(bitcoin.Config).Pool()
+	require.NoError(t, err)
+	require.Equal(t, "bc1q8c6fshw2dlwun7ekn9qwf37cu2rn755upcp6el", pool.Text)
+	digest := make([]byte, 32)
+	public, _, err := ring.Sign(t.Context(), pool.Path, digest)
+	require.NoError(t, err)
+	require.Equal(t, pool.Public, public)
 }
 
 // wrongKey is a signer whose public key is of a child of the account.

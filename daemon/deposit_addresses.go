@@ -139,12 +139,17 @@ func (k publicKeys) AccountKey(string) (keystore.ExtendedPublicKey, error) {
 }
 
 // OwnDeposit reports whether an address is the one of an index, of the first seed or a successor.
+// Those of a ledger of coins are of the first seed.
 func OwnDeposit(keys Keys, cfg config.Config, id chain.ID, index uint32, address string) (bool, error) {
 	on, ok := cfg.Chain(id)
 	if !ok || !on.Source {
 		return false, errNoChain
 	}
-	for seed := range seedsOf(keys) {
+	seeds := seedsOf(keys)
+	if on.Coins != "" {
+		seeds = 1
+	}
+	for seed := range seeds {
 		own, err := on.Account(keys, wallet.SeedPath(seed, on.DepositPath(index)))
 		if err != nil || own == address {
 			return err == nil, err
