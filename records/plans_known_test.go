@@ -53,5 +53,6 @@ var knownScans = []knownScan{
 	{by: "Accounts.Busy", step: "accounts_new", why: "PostgreSQL reads a table of a few addresses whole, and one of many by its key"},
 	{by: "Slots.NewBranch", with: "number >= ", why: "from a number near the end of the account's line on"},
 	{by: "Recovery.Resume", with: "COUNT(DISTINCT number)", why: "operators ask for it; it counts what the account did since it was adopted"},
+	{by: "Coins.At", why: "all unspent coins, and the blocks that are not final; once a day, and when operators ask for it"},
 	{by: "Coins.Head", with: "DISTINCT e.number", why: "of an account that recovers: the numbers that only the sign-guard knows"},
 }

@@ -54,6 +54,34 @@ func TestSheetAsksEveryAccount(t *testing.T) {
 	require.Equal(t, units(17_000), b.Owed)
 }
 
+// A pool's coins count at their addresses, and what is gone from them closes the channels as it does
+// elsewhere.
+func TestSheetOfAPool(t *testing.T) {
+	r := setupCoins(t, 60_000, 40_000)
+	c := counted{r.eth, map[string]chain.Amount{}}
+	r.parts.Chains["btc"] = struct {
+		counted
+		chain.CoinLedger
+	}{c, chaintest.CoinLedger{Chain: r.eth}}
+	r.restart()
+	_, address := r.user()
+	r.deposit(address, 50_000)
+	r.rest()
+	b, ok, err := reconcile.Sheet(t.Context(), r.store, r.parts.Chains["btc"], r.vite, r.net, r.net.Tokens[0])
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, []chain.Amount{units(100_000), units(50_000), units(150_000)}, []chain.Amount{b.Hot, b.Deposits, b.Held})
+	require.Equal(t, units(50_000), b.Owed)
+	require.True(t, b.Uncovered().IsZero())
+	c.lost[r.net.Hot], c.lost[address] = units(100_000), units(1)
+	check := r.w.solvency()
+	require.NoError(t, check.Round(t.Context()))
+	r.run(1)
+	require.NoError(t, check.Round(t.Context()))
+	require.Equal(t, records.ChannelMaintain, r.channel(records.Withdrawal).Automatic)
+	require.Contains(t, r.channel(records.Withdrawal).Why, "is missing")
+}
+
 // A token that leaves our accounts without a transaction of ours closes its channels at the second
 // final block that shows it, and opens them when it is back. The stops of others stay.
 func TestMissingTokensCloseTheirChannels(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 const (
 	// pageCoins bounds the coins of one batch.
 	pageCoins = 1_000
-	// scanTimeout bounds the search for the coins of a foreign address.
+	// scanTimeout bounds the search for the coins of an address of others.
 	scanTimeout = 10 * time.Minute
 )
 
@@ -57,7 +57,7 @@ func (c *Chain) holdingsAt(ctx context.Context, height uint64, asset chain.Asset
 	sums := make([]chain.Amount, len(addresses))
 	for i, a := range addresses {
 		if at[a] = i; !ours[a] {
-			if sums[i], err = c.foreign(ctx, height, a); err != nil {
+			if sums[i], err = c.others(ctx, height, a); err != nil {
 				return nil, err
 			}
 		}
@@ -207,9 +207,9 @@ func (c *Chain) spentAbove(ctx context.Context, height uint64) (map[string]bool,
 	return spent, nil
 }
 
-// foreign returns what a majority finds at an address that is not ours. Each node searches all that
+// others returns what a majority finds at an address that is not ours. Each node searches all that
 // is unspent.
-func (c *Chain) foreign(ctx context.Context, height uint64, address string) (chain.Amount, error) {
+func (c *Chain) others(ctx context.Context, height uint64, address string) (chain.Amount, error) {
 	a, err := c.network.Parse(address)
 	if err != nil {
 		return chain.Amount{}, err

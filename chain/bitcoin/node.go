@@ -199,8 +199,8 @@ func (n *node) putBuffer(answer *bytes.Buffer) {
 	}
 }
 
-// batch asks a node a method once for each element of params, in one request. The results of refused
-// elements are empty where some may be missing; else they are an error.
+// batch asks a node a method once for each element of params, in one request. The results of
+// refused elements are empty where some may be missing; else they are an error.
 func batch[T any](ctx context.Context, n *node, method string, params [][]any, someMissing bool) ([]T, error) {
 	if err := n.ready(ctx); err != nil {
 		return nil, err

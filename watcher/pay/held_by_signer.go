@@ -15,11 +15,11 @@ import (
 	"gatewayd/status"
 )
 
-// A payment that the signer holds after it was bound blocks all later numbers of its account, except
-// on a ledger of coins. It leaves its number once the signer has held it for some time, without an operator. Where accounts
-// count nonces, the number is cancelled: ordered, signed, stored, read back and sent. The final
-// block that shows it queues the payment again. Where the ledger links blocks, an unsigned number
-// uses up nothing: a new branch begins there.
+// A payment that the signer holds after it was bound blocks all later numbers of its account. On a
+// ledger of coins it blocks none. It leaves its number once the signer has held it for some time,
+// without an operator. Where accounts count nonces, the number is cancelled: ordered, signed,
+// stored, read back and sent. The final block that shows it queues the payment again. Where the
+// ledger links blocks, an unsigned number uses up nothing: a new branch begins there.
 const (
 	TellUnsignedAfter = 15 * time.Second
 	LeaveHeldAfter    = 10 * time.Minute // the signer holds or refuses it
@@ -59,8 +59,8 @@ func (h heldBound) leavesAfter() time.Duration {
 	return LeaveHeldAfter
 }
 
-// noteUnsigned stores the signer's verdict on the next unsigned slot of a group, and returns whether
-// it holds it, and the rest of the error. The slot's payment leaves it when it is time.
+// noteUnsigned stores the signer's verdict on the next unsigned slot of a group. It returns whether
+// the signer holds it, and the rest of the error. The slot's payment leaves it when it is time.
 func (p *payer) noteUnsigned(ctx context.Context, a records.Account, rest []prepared, signErr error) (held bool, err error) {
 	if len(rest) == 0 || len(rest[0].prev) > 0 || rest[0].cancels() {
 		return false, signErr

@@ -2,6 +2,7 @@ package recordstest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -57,6 +58,20 @@ func (p coinRig) outs() (list []string) {
 		}
 		return err
 	})
+	return list
+}
+
+// at are our coins after a block so far above the final one.
+func (p coinRig) at(above uint64) (list []string) {
+	final := p.Cursor(Source).Final.Height
+	p.See(func(tx *records.Tx) error {
+		coins, err := tx.Coins().At(Source, final+above)
+		for _, c := range coins {
+			list = append(list, c.Out)
+		}
+		return err
+	})
+	slices.Sort(list)
 	return list
 }
 
@@ -173,8 +188,11 @@ func testCoinOutcomes(t *testing.T, url string) {
 	spent := chain.OwnTx{Tx: "t1x", OK: true, Spent: []string{"b:0"}}
 	p.mine("lost", []chain.Coin{coin("t1x", 9)}, spent)
 	require.Equal(t, []string{"c:0!8", "a:0!7!"}, p.outs())
+	require.Equal(t, []string{"a:0", "b:0", "c:0"}, p.at(0), "a block above has spent one")
+	require.Equal(t, []string{"a:0", "c:0", "t1x:0"}, p.at(1))
 	p.Do(func(tx *records.Tx) error { _, err := tx.Chains().StepBack(Source); return err })
 	require.Equal(t, []string{"b:0!7!", "c:0!8", "a:0!7!"}, p.outs(), "the block that spends it has left the line")
+	require.Equal(t, []string{"a:0", "b:0", "c:0"}, p.at(0))
 
 	spent.Spent = append(spent.Spent, "c:0") // which only a thief's daemon asks for
 	b := p.mine("", []chain.Coin{coin("t1x", 9)}, spent)
@@ -184,6 +202,7 @@ func testCoinOutcomes(t *testing.T, url string) {
 		return nil
 	})
 	p.Finalize(Source)
+	require.Equal(t, []string{"a:0", "t1x:0"}, p.at(0))
 	p.Do(func(tx *records.Tx) error {
 		ownTxs, err := tx.OwnTxs().Unsettled(Source, 9)
 		require.NoError(t, err)
