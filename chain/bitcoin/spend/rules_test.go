@@ -248,7 +248,7 @@ func TestChildrenAreBounded(t *testing.T) {
 	good := w.order(child, sweep)
 	_, err = w.rules.Digests(good)
 	require.NoError(t, err)
-	w.rules.limits.MaxRate = 120_000
+	require.NoError(t, w.rules.SetMaxFee("120"))
 	_, err = w.rules.Digests(good)
 	require.NoError(t, err, "over the highest rate by its own size, under it with its parent's")
 	for name, c := range map[string]struct {
