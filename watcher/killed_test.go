@@ -19,9 +19,7 @@ import (
 // the nightly run.
 func crashes(t *testing.T) int {
 	t.Helper()
-	if text := os.Getenv("GATEWAYD_CRASHES"); text != "" {
-		n, err := strconv.Atoi(text)
-		require.NoError(t, err)
+	if n := number(t, "GATEWAYD_CRASHES"); n > 0 {
 		return n
 	}
 	switch {
@@ -31,6 +29,22 @@ func crashes(t *testing.T) int {
 		return 200
 	}
 	return 2000
+}
+
+// deathsInSchedule and deathsOfModel are the deaths of a model: few of each seed for
+// GATEWAYD_SCHEDULES, which is a number of seeds, and else many.
+const deathsInSchedule, deathsOfModel = 20, 120
+
+// number is that of a variable; 0: it is not set.
+func number(t *testing.T, variable string) int {
+	t.Helper()
+	text := os.Getenv(variable)
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err, variable)
+	return n
 }
 
 // shortRun reports whether simulations take a few of their steps only.
@@ -85,27 +99,25 @@ func killedAnywhere(t *testing.T, most int, fresh modelMaker, apart bool) {
 	t.Helper()
 	first := seed(t)
 	census := map[string]int{}
-	deaths := 0
-	for s := first; deaths < most; s++ {
-		m := fresh(t, s, census)
-		if apart {
-			m.apart = map[chain.ID]*Watcher{}
+	deaths, lives := 0, deathsOfModel
+	if n := number(t, "GATEWAYD_SCHEDULES"); n > 0 {
+		most, lives = n*deathsInSchedule, deathsInSchedule
+	}
+	s := first
+	for ; deaths < most; s++ {
+		one := func(t *testing.T) { // its files go when it ends
+			m := fresh(t, s, census)
+			if apart {
+				m.apart = map[chain.ID]*Watcher{}
+			}
+			deaths += m.runWithCrashes(t, s, min(lives, most-deaths))
+			m.finish(t, s)
 		}
-		deaths += m.runWithCrashes(t, s, min(120, most-deaths))
-		require.NoError(t, m.check(), "GATEWAYD_SEED=%d", s)
-		err := m.settle()
-		if err != nil {
-			m.dump()
-		}
-		require.NoError(t, err, "GATEWAYD_SEED=%d", s)
-		for _, c := range []*chaintest.Chain{m.eth, m.vite} {
-			batches, made, failed := c.Batches()
-			census["batches on "+string(c.ID())] += batches
-			census["payments in batches on "+string(c.ID())] += made
-			census["failed in batches on "+string(c.ID())] += failed
+		if !t.Run("", one) {
+			return
 		}
 	}
-	t.Logf("GATEWAYD_SEED=%d: %d deaths: %v", first, deaths, census)
+	t.Logf("GATEWAYD_SEED=%d: %d schedules, %d deaths: %v", first, s-first, deaths, census)
 	if deaths < 1000 {
 		return // too few to be sure of each step
 	}
@@ -119,6 +131,23 @@ func killedAnywhere(t *testing.T, most int, fresh modelMaker, apart bool) {
 			continue // a number is void only if a transaction of another spends its coin
 		}
 		require.Positive(t, census[step], "no death %s", step)
+	}
+}
+
+// finish has the daemon finish its work, and checks that everybody has what is due.
+func (m *model) finish(t *testing.T, s uint64) {
+	t.Helper()
+	require.NoError(t, m.check(), "GATEWAYD_SEED=%d", s)
+	err := m.settle()
+	if err != nil {
+		m.dump()
+	}
+	require.NoError(t, err, "GATEWAYD_SEED=%d", s)
+	for _, c := range []*chaintest.Chain{m.eth, m.vite} {
+		batches, made, failed := c.Batches()
+		m.fuse.census["batches on "+string(c.ID())] += batches
+		m.fuse.census["payments in batches on "+string(c.ID())] += made
+		m.fuse.census["failed in batches on "+string(c.ID())] += failed
 	}
 }
 
