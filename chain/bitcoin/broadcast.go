@@ -95,7 +95,7 @@ func (n *node) send(ctx context.Context, a chain.Attempt) error {
 	var why *refusal
 	switch {
 	case err == nil && got != a.Hash:
-		return fmt.Errorf("%s: it took other bytes: it answers the hash %s", n.name, printable(got))
+		return n.RecordWrong("broadcast", fmt.Errorf("%s: it took other bytes: it answers the hash %s", n.name, printable(got)))
 	case err == nil, hasCode(err, codeInChain):
 		return nil
 	case !errors.As(err, &why):

@@ -80,8 +80,11 @@ func (c *Chain) views(ctx context.Context) (views, others []answer[*header], err
 	for _, a := range answers {
 		if a.Err == nil {
 			views = append(views, a)
-		} else {
-			others = append(others, a)
+			continue
+		}
+		others = append(others, a)
+		if errors.Is(a.Err, errBehind) || errors.Is(a.Err, errOffLine) {
+			a.Node.doubt()
 		}
 	}
 	return views, others, nil

@@ -121,6 +121,13 @@ func (n *node) ready(ctx context.Context) error {
 	return nil
 }
 
+// doubt has the first block checked again: another node may answer at the address now.
+func (n *node) doubt() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.rightChain = false
+}
+
 // printable is a node's text for an error.
 func printable(text string) string { return fmt.Sprintf("%.70q", text) }
 

@@ -203,3 +203,39 @@ func TestConfiguration(t *testing.T) {
 	require.ErrorContains(t, err, "our accounts are not known")
 	require.Equal(t, chain.ID("coin"), c.ID())
 }
+
+// TestAnotherNodeAtTheAddress: a node of another network that answers at a node's address from some
+// time on gives no head, and is named for as long as it does.
+func TestAnotherNodeAtTheAddress(t *testing.T) {
+	t.Parallel()
+	miner := newWallet(t, bitcoins, "miner")
+	node := start(t, bitcointest.Config{Kind: bitcointest.Btcd, Miner: miner.address})
+	other := start(t, bitcointest.Config{Kind: bitcointest.Btcd, Miner: newWallet(t, bitcoins, "other").address})
+	mine(t, node, 250, "")
+	address, foreign := proxy(t, node), proxy(t, other)
+	foreign.Fail(faults.Fault{Lie: func(method string, params []any, result json.RawMessage) any {
+		if method == "getblockhash" && params[0] == 0.0 {
+			return strings.Repeat("ab", 32)
+		}
+		return result
+	}})
+	only := open(t, bitcoins, newBooks(), nil, bitcointest.WithPassword(address.URL))
+	three := open(t, bitcoins, newBooks(), nil, bitcointest.WithPassword(address.URL), node.URL(), bitcointest.WithPassword(proxy(t, node).URL))
+	honest := head(t, only)
+	require.Equal(t, honest, head(t, three))
+	mine(t, other, 10, "") // below what is kept of the line, and later above it
+	for range 2 {
+		require.NoError(t, address.GoTo(foreign.URL))
+		for range 3 {
+			_, err := only.Head(t.Context())
+			require.ErrorIs(t, err, chain.ErrUnavailable)
+			require.Equal(t, honest, head(t, three))
+		}
+		_, err := only.Head(t.Context())
+		require.ErrorIs(t, err, bitcoin.ErrWrongChain)
+		require.Contains(t, three.Nodes()[0].LastFault, bitcoin.ErrWrongChain.Error())
+		require.NoError(t, address.GoTo(node.URL()))
+		require.Equal(t, honest, head(t, only))
+		mine(t, other, 500, "")
+	}
+}

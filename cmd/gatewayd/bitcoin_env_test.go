@@ -40,6 +40,14 @@ const coinBlocks, matureBlocks = 20, 100
 
 func newBitcoinEnv(t *testing.T, kind bitcointest.Kind, args ...string) *bitcoinEnv {
 	t.Helper()
+	w := prepareBitcoinEnv(t, kind, args...)
+	w.begin(t)
+	return w
+}
+
+// prepareBitcoinEnv makes everything but the daemon, for a test that changes its configuration.
+func prepareBitcoinEnv(t *testing.T, kind bitcointest.Kind, args ...string) *bitcoinEnv {
+	t.Helper()
 	w := &bitcoinEnv{burstEnv: &burstEnv{dir: t.TempDir()}}
 	name := bitcointest.LitecoinNetwork
 	if kind == bitcointest.Btcd {
@@ -68,14 +76,20 @@ func newBitcoinEnv(t *testing.T, kind bitcointest.Kind, args ...string) *bitcoin
 	w.cfg = dev.Config(o, "http://127.0.0.1:1", 1337, w.exchange.urls[1])
 	w.info = dev.NewInfo(w.cfg, filepath.Join(w.dir, "config.yaml"), "")
 	w.useBitcoin(t, name)
+	return w
+}
+
+// begin starts the daemon, and funds its pool.
+func (w *bitcoinEnv) begin(t *testing.T) {
+	t.Helper()
 	w.write(t)
+	var err error
 	w.log, err = os.Create(filepath.Join(w.dir, "daemon.log"))
 	require.NoError(t, err)
 	t.Cleanup(func() { w.logEnd(t) })
 	require.NoError(t, w.start())
 	t.Cleanup(func() { require.NoError(t, w.kill()) })
 	w.fundPool(t)
-	return w
 }
 
 // fundPool gives the gateway its first coins, once it follows the chain: it knows those of blocks

@@ -57,6 +57,7 @@ type Node struct {
 	kind      Kind
 	dir       string
 	kill      context.CancelFunc
+	process   *os.Process
 	exited    chan struct{} // closed when the process has ended
 	ending    error         // how; read after exited
 	rpc, peer string        // addresses
@@ -105,7 +106,7 @@ func (n *Node) start(ctx context.Context, c Config) (err error) {
 		kill()
 		return fmt.Errorf("running %s: %w", program, err)
 	}
-	n.kill, n.exited = kill, make(chan struct{})
+	n.kill, n.process, n.exited = kill, command.Process, make(chan struct{})
 	go func() {
 		defer close(n.exited)
 		n.ending = command.Wait()
@@ -135,6 +136,9 @@ func (n *Node) arguments(c Config) []string {
 		"-bind=127.0.0.1:" + peerPort, "-dnsseed=0", "-discover=0", "-listenonion=0", "-printtoconsole=1", "-fallbackfee=0.0001", "-dbcache=8",
 	}
 }
+
+// Signal sends a signal to the process, such as one that stops it for a while.
+func (n *Node) Signal(s os.Signal) error { return n.process.Signal(s) }
 
 // await waits until the node answers.
 func (n *Node) await(ctx context.Context) error {
