@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -374,19 +375,84 @@ func oneOfThree(t *testing.T, list []coinFault) {
 func TestOnlyCoinNode(t *testing.T) {
 	t.Parallel()
 	w := newCoinRounds(t, 0)
-	faults := append(slices.DeleteFunc(slices.Clone(slowCoinNodes), func(f coinFault) bool { return f.name == "pruned" }), lyingCoinNodes...)
-	for _, fault := range faults {
+	for _, fault := range []struct {
+		coinFault
+		shown string // in `gatewayd status`
+	}{
+		{named("syncing"), "STOP nodes_unreachable"},
+		{named("hanging"), "STOP nodes_unreachable"},
+		{named("no work"), "there is no work in it"},
+		{named("another network"), bitcoin.ErrWrongChain.Error()},
+		{named("a transaction is left out"), "the transactions have the root"},
+		{named("a transaction too many"), "the transactions have the root"},
+	} {
 		t.Log(fault.name)
 		w.send(t)
 		end := fault.begin(t, w)
-		w.mine(t, 8, w.miner)
-		if fault.words != "" {
-			waitFor(t, "the fault to be shown", func() bool { return strings.Contains(w.output(t, "status"), "chain coin") })
-			w.haveAll(t, []*coinUser{w.user}, []chain.Amount{w.has}) // none has more
-		}
-		t.Log(w.output(t, "status"))
+		w.mine(t, 8, w.miner) // with the deposit
+		w.awaitShown(t, fault.shown)
+		require.False(t, w.isServed(t))
 		end()
 		w.awaitAll(t)
 	}
+	w.outlivesFakes(t)
+	w.outlivesPruning(t)
 	w.checkBooks(t)
+}
+
+// outlivesFakes has the only node send no transaction that it takes.
+func (w *coinRounds) outlivesFakes(t *testing.T) {
+	t.Helper()
+	for _, name := range []string{"takes transactions and sends none", "takes other transactions"} {
+		t.Log(name)
+		end, signed := named(name).begin(t, w), w.signed(t)
+		w.send(t)
+		w.mineUntil(t, "the payout to be signed", func() bool { return w.signed(t) > signed })
+		w.mine(t, 3, w.miner)
+		require.Equal(t, len(w.nets)-1, w.paid(t))
+		end()
+		w.awaitAll(t)
+	}
+}
+
+// outlivesPruning has the only node delete blocks while the daemon is away.
+func (w *coinRounds) outlivesPruning(t *testing.T) {
+	t.Helper()
+	require.NoError(t, w.kill())
+	w.deposit(t)
+	w.mine(t, 20, w.miner)
+	end := named("pruned").begin(t, w)
+	require.NoError(t, w.start())
+	w.awaitShown(t, "STOP follower_stuck")
+	require.True(t, w.isNamed(t, "is pruned, its lowest block is", byDoctor...))
+	require.False(t, w.isServed(t))
+	end()
+	w.awaitAll(t)
+}
+
+// named is one of the faults.
+func named(name string) coinFault {
+	all := slices.Concat(slowCoinNodes, lyingCoinNodes)
+	return all[slices.IndexFunc(all, func(f coinFault) bool { return f.name == name })]
+}
+
+// signed is the number of payouts that the daemon has signed.
+func (w *coinRounds) signed(t *testing.T) (count int) {
+	t.Helper()
+	text, err := os.ReadFile(w.log.Name())
+	require.NoError(t, err)
+	for line := range strings.Lines(string(text)) {
+		if strings.Contains(line, "payment signed") && strings.Contains(line, "chain=coin") {
+			count++
+		}
+	}
+	return count
+}
+
+// awaitShown waits until `gatewayd status` has a text, which it may divide into lines.
+func (w *coinRounds) awaitShown(t *testing.T, text string) {
+	t.Helper()
+	waitFor(t, "status to show: "+text, func() bool {
+		return strings.Contains(strings.Join(strings.Fields(w.output(t, "status")), " "), text)
+	})
 }
