@@ -138,27 +138,27 @@ func (w *bitcoinEnv) output(t *testing.T, args ...string) string {
 	return text.String()
 }
 
-// isNamed reports whether a command names the faulty node with words.
-func (w *coinRounds) isNamed(t *testing.T, words string, command ...string) bool {
+// isNamed reports whether a line of a command's output has the faulty node and a text.
+func (w *coinRounds) isNamed(t *testing.T, text string, command ...string) bool {
 	t.Helper()
 	for line := range strings.Lines(w.output(t, command...)) {
-		if strings.Contains(line, strings.TrimPrefix(w.faulty.URL, "http://")) && strings.Contains(line, words) {
+		if strings.Contains(line, strings.TrimPrefix(w.faulty.URL, "http://")) && strings.Contains(line, text) {
 			return true
 		}
 	}
 	return false
 }
 
-func (w *coinRounds) awaitNamed(t *testing.T, words string, command ...string) {
+func (w *coinRounds) awaitNamed(t *testing.T, text string, command ...string) {
 	t.Helper()
-	waitFor(t, "the node to be named: "+words, func() bool { return w.isNamed(t, words, command...) })
+	waitFor(t, "the node to be named: "+text, func() bool { return w.isNamed(t, text, command...) })
 }
 
 // coinFault is a fault of the first node.
 type coinFault struct {
 	name  string
 	begin func(t *testing.T, w *coinRounds) (end func())
-	words string   // by which the node is named; empty: it is not
+	text  string   // by which the node is named; empty: it is not
 	by    []string // the command that names it
 }
 
@@ -299,8 +299,8 @@ func behind(t *testing.T, w *coinRounds) *bitcointest.Node {
 	return n
 }
 
-// foreign is a node of another network.
-func foreign(t *testing.T, w *coinRounds) *bitcointest.Node {
+// stranger is a node of another network.
+func stranger(t *testing.T, w *coinRounds) *bitcointest.Node {
 	n := w.newNode(t, bitcointest.Btcd)
 	_, err := n.Mine(150, "")
 	require.NoError(t, err)
@@ -322,7 +322,7 @@ var (
 		{"no work", lies(noWork), "wrong answers", byStatus},
 		{"a transaction is left out", blockLie(func(_ *coinRounds, b *wire.MsgBlock) { b.Transactions = b.Transactions[:len(b.Transactions)-1] }), "wrong answers", byStatus},
 		{"a transaction too many", blockLie(addDeposit), "wrong answers", byStatus},
-		{"another network", goesTo(foreign), bitcoin.ErrWrongChain.Error(), byStatus},
+		{"another network", goesTo(stranger), bitcoin.ErrWrongChain.Error(), byStatus},
 		{"takes transactions and sends none", lies(fakeSend(0)), "", nil},
 		{"takes other transactions", lies(fakeSend(1)), "wrong answers", byStatus},
 	}
@@ -362,8 +362,8 @@ func oneOfThree(t *testing.T, list []coinFault) {
 		w.restart(t)
 		w.send(t)
 		w.awaitAll(t)
-		if fault.words != "" {
-			w.awaitNamed(t, fault.words, fault.by...)
+		if fault.text != "" {
+			w.awaitNamed(t, fault.text, fault.by...)
 		}
 		end()
 	}
