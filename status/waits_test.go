@@ -32,3 +32,21 @@ func TestWaitsAreLate(t *testing.T) {
 		}
 	}
 }
+
+// TestLatePayouts: half an hour without a block is late, but not on a ledger of coins.
+func TestLatePayouts(t *testing.T) {
+	r := recordstest.NewRig(t)
+	r.Owe(records.Withdrawal, 500)
+	n := records.Network{Name: recordstest.Network, Source: recordstest.Source, Exchange: recordstest.Exchange}
+	coins := n
+	coins.NoSenders = true
+	of := func(n records.Network) (found []Condition) {
+		r.See(func(tx *records.Tx) (err error) { found, err = late(tx, []records.Network{n}); return err })
+		return found
+	}
+	r.Pass(lateAfter)
+	require.Len(t, of(n), 1)
+	require.Empty(t, of(coins))
+	r.Pass(lateMined - lateAfter)
+	require.Equal(t, PaymentsLate, of(coins)[0].Kind)
+}

@@ -1,6 +1,7 @@
 package bitcoin_test
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"testing"
@@ -74,6 +75,14 @@ func TestHoldings(t *testing.T) {
 			stray := chain.Coin{Out: a.Coins[0][:64] + ":77", Address: addresses[0], Amount: chain.NewAmount(5)}
 			p.store(chain.Block{Point: chain.Point{Height: p.read}, Coins: []chain.Coin{stray}})
 			require.Equal(t, after, holdings(p.read))
+			nodes[0].Fail(faults.Fault{Habit: &faults.Habit{After: func(_ *faults.Upstream, c faults.Call, a *faults.Answer) {
+				if c.Method == "gettxout" && string(a.Result) == "null" {
+					script := p.address(network.External, 1).Script
+					a.Return(map[string]any{"value": json.Number("0.00000005"), "scriptPubKey": map[string]any{"hex": hex.EncodeToString(script)}})
+				}
+			}}})
+			require.Equal(t, after, holdings(p.read), "one node alone shows it")
+			nodes[0].Fail(faults.Fault{})
 			_, err = p.HoldingsAt(t.Context(), p.read, "0x1", addresses)
 			require.ErrorContains(t, err, "its coin alone")
 
