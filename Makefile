@@ -14,8 +14,8 @@ run: ## both chains, the gateway and the exchange on this machine, funded and em
 	go run ./cmd/gatewayd dev
 
 .PHONY: demo
-demo: ## a deposit and a withdrawal, step by step; SOURCE=anvil or SOURCE=geth uses that node
-	@case "$(SOURCE)" in anvil) scripts/npm-install.sh ;; geth) scripts/go-tool.sh geth ;; esac
+demo: ## a deposit and a withdrawal, step by step; SOURCE=anvil, geth, btcd or litecoin uses that node
+	@case "$(SOURCE)" in anvil) scripts/npm-install.sh ;; geth | btcd) scripts/go-tool.sh $(SOURCE) ;; litecoin) scripts/litecoind.sh >/dev/null ;; esac
 	go run ./cmd/gatewaydemo --source=$(SOURCE)
 
 .PHONY: demo-exchange

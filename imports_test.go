@@ -24,7 +24,7 @@ var mayImport = map[string][]string{
 	"internal/testing/chaintest":   {"chain"},
 	"chain/quorum":                 {"chain"},
 	"chain/ethereum":               {"chain", "chain/quorum", "internal/tracing"},
-	"internal/testing/bitcointest": {},
+	"dev/bitcoinnode":              {},
 	"chain/bitcoin":                {"chain", "chain/bitcoin/network", "chain/bitcoin/spend", "chain/quorum", "internal/tracing"},
 	"chain/bitcoin/network":        {"chain", "wallet/keystore"},
 	"chain/bitcoin/spend":          {"chain", "chain/bitcoin/network"},
@@ -79,7 +79,7 @@ var mayImport = map[string][]string{
 	"internal/secretfile":          {},
 	"internal/tracing":             {},
 	"config":                       {"chain", "chain/bitcoin", "chain/bitcoin/network", "chain/ethereum", "chain/vite", "exchangeapi", "exchangeapi/index", "exchangeapi/ws", "gateway", "httpserver", "internal/tracing", "notify", "records", "signer/approval", "signer/checks", "signer/remote", "status", "vite/core", "wallet", "wallet/hsm", "wallet/keystore", "wallet/rpc", "watcher"},
-	"dev":                          {"chain", "chain/ethereum", "chain/ethereum/contracts", "chain/vite", "config", "daemon", "dev/ethnode", "exchangeapi", "exchangeapi/client", "exchangeapi/rates", "gateway", "httpserver", "operator/console", "records", "vite/client", "vite/core", "vite/dex", "vite/ledger", "vite/node", "wallet", "wallet/keystore", "watcher"},
+	"dev":                          {"chain", "chain/bitcoin", "chain/bitcoin/network", "chain/ethereum", "chain/ethereum/contracts", "chain/vite", "config", "daemon", "dev/bitcoinnode", "dev/ethnode", "exchangeapi", "exchangeapi/client", "exchangeapi/rates", "gateway", "httpserver", "operator/console", "records", "vite/client", "vite/core", "vite/dex", "vite/ledger", "vite/node", "wallet", "wallet/keystore", "watcher"},
 	"dev/demo":                     {"chain", "chain/ethereum", "chain/ethereum/contracts", "config", "daemon", "dev", "dev/ethnode", "exchangeapi/client", "internal/testing/ethtest", "records", "records/signguard", "signer/approval", "signer/checks", "signer/limits", "signer/remote", "transfers", "vite/client", "vite/core", "vite/dex", "vite/node", "wallet"},
 	"dev/drill":                    {"chain", "chain/ethereum", "config", "daemon", "dev", "dev/demo", "status", "wallet/keystore"},
 	"operator":                     {"chain", "chain/ethereum", "chain/vite", "config", "gateway", "internal/database", "records", "records/books", "records/signguard", "signer/checks", "signer/limits", "signer/remote", "status", "transfers", "view", "vite/core", "watcher", "watcher/reconcile", "watcher/recovery"},
@@ -104,7 +104,7 @@ var mayImport = map[string][]string{
 // testsMayImport are packages that exist for tests, and the exchange chain, on which the clients of
 // it are tested. The tests of a package may import them besides what the package itself may.
 var testsMayImport = []string{
-	"internal/testing/chaintest", "records/books", "records", "internal/testing/recordstest", "view", "signer", "wallet", "signer/approval", "signer/checks", "signer/limits", "chain/ethereum/contracts", "dev/ethnode", "internal/budget", "internal/testing/bitcointest", "internal/testing/ethtest", "internal/testing/devices", "internal/testing/faults", "vite/core", "vite/client", "vite/dex", "vite/ledger", "vite/node", "vite/rpc",
+	"internal/testing/chaintest", "records/books", "records", "internal/testing/recordstest", "view", "signer", "wallet", "signer/approval", "signer/checks", "signer/limits", "chain/ethereum/contracts", "dev/ethnode", "internal/budget", "dev/bitcoinnode", "internal/testing/ethtest", "internal/testing/devices", "internal/testing/faults", "vite/core", "vite/client", "vite/dex", "vite/ledger", "vite/node", "vite/rpc",
 }
 
 // pure are packages whose results depend on their arguments alone.

@@ -3,9 +3,11 @@ package dev
 import (
 	"context"
 	"crypto/ecdsa"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/crypto"
@@ -19,6 +21,7 @@ type BridgeUser struct {
 	Token   Token
 	Faucet  *EthUser
 	Eth     *EthUser
+	coins   *CoinUser // instead of both for the coin of --bitcoin
 	Vite    *ViteUser
 	Gateway *GatewayUser
 	Out     io.Writer
@@ -27,31 +30,52 @@ type BridgeUser struct {
 // NewBridgeUser gives a fresh source-chain account coins and tokens, and takes the n-th staked
 // account of the exchange chain.
 func NewBridgeUser(ctx context.Context, info Info, t Token, n uint32, out io.Writer) (*BridgeUser, error) {
-	key, err := crypto.GenerateKey()
-	if err != nil {
-		return nil, err
-	}
 	exchangeKey, err := info.UserKey(n)
 	if err != nil {
 		return nil, err
 	}
 	u := &BridgeUser{Token: t, Gateway: NewGatewayUser(info.Gateway), Out: out}
+	if u.Vite, err = NewViteUser(ctx, info.Exchange, exchangeKey); err != nil {
+		return nil, err
+	}
+	if c := info.Coin; c != nil && c.Token == t {
+		u.Gateway = NewGatewayUser(c.Gateway)
+		return u, u.fundCoins(ctx, *c)
+	}
+	key, err := crypto.GenerateKey()
+	if err != nil {
+		return nil, err
+	}
 	if u.Faucet, err = info.Faucet(ctx); err != nil {
 		return nil, err
 	}
 	if u.Eth, err = NewEthUser(ctx, info.Source, key); err != nil {
 		return nil, err
 	}
-	if u.Vite, err = NewViteUser(ctx, info.Exchange, exchangeKey); err != nil {
-		return nil, err
-	}
 	return u, u.fund(ctx)
 }
 
 func (u *BridgeUser) Close() {
-	u.Faucet.Client.Close()
-	u.Eth.Client.Close()
+	if u.Eth != nil {
+		u.Faucet.Client.Close()
+		u.Eth.Client.Close()
+	}
 	u.Vite.Node.Close()
+}
+
+// fundCoins is fund for a coin of its own chain.
+func (u *BridgeUser) fundCoins(ctx context.Context, c Coin) (err error) {
+	if u.coins, err = c.User(rand.Text()); err != nil {
+		return err
+	}
+	faucet, err := c.User(faucetName)
+	if err == nil {
+		_, err = faucet.Pay(ctx, u.coins.Address(), u.Times(100))
+	}
+	if err != nil {
+		return fmt.Errorf("funding the user: %w", err)
+	}
+	return nil
 }
 
 // fund gives the user a coin for fees and a hundred times the minimum of the token.
@@ -76,14 +100,20 @@ func (u *BridgeUser) Times(n uint64) chain.Amount {
 func (u *BridgeUser) Whole(tokens uint64) chain.Amount { return Whole(tokens, u.Token.Decimals) }
 
 // Deposit asks the gateway where to pay and pays there.
-func (u *BridgeUser) Deposit(ctx context.Context, amount chain.Amount) (common.Hash, error) {
+func (u *BridgeUser) Deposit(ctx context.Context, amount chain.Amount) (hash string, err error) {
 	info, err := u.Gateway.DepositInfo(ctx, u.Token.Token, u.Vite.Address().String())
 	if err != nil {
-		return common.Hash{}, err
+		return "", err
 	}
-	hash, err := u.Eth.Pay(ctx, u.Token.Asset, common.HexToAddress(info.DepositAddress), amount.Uint256().ToBig(), []byte(info.Label))
+	if u.coins != nil {
+		hash, err = u.coins.Pay(ctx, info.DepositAddress, amount)
+	} else {
+		var sent common.Hash
+		sent, err = u.Eth.Pay(ctx, u.Token.Asset, common.HexToAddress(info.DepositAddress), amount.Uint256().ToBig(), []byte(info.Label))
+		hash = sent.Hex()
+	}
 	if err != nil {
-		return common.Hash{}, fmt.Errorf("depositing: %w", err)
+		return "", fmt.Errorf("depositing: %w", err)
 	}
 	fmt.Fprintf(u.Out, "deposit of %s to %s %s\n  %s\n", u.Token.Text(amount), info.DepositAddress, info.Label, hash)
 	return hash, nil
@@ -96,14 +126,14 @@ func (u *BridgeUser) Collect(ctx context.Context, amount chain.Amount) error {
 
 // Withdraw does what a wallet's withdraw page does: check the address, ask for the fee, send net +
 // fee with the comment.
-func (u *BridgeUser) Withdraw(ctx context.Context, to common.Address, net chain.Amount) (core.Hash, error) {
+func (u *BridgeUser) Withdraw(ctx context.Context, to string, net chain.Amount) (core.Hash, error) {
 	wallet := u.Vite.Address().String()
 	var info WithdrawInfo
 	if err := u.Gateway.Get(ctx, "/withdraw-info", map[string]string{"tokenId": u.Token.Token, "walletAddress": wallet}, &info); err != nil {
 		return core.Hash{}, err
 	}
 	var check addressCheck
-	if err := u.Gateway.Get(ctx, "/withdraw-address/verification", map[string]string{"tokenId": u.Token.Token, "withdrawAddress": to.Hex()}, &check); err != nil {
+	if err := u.Gateway.Get(ctx, "/withdraw-address/verification", map[string]string{"tokenId": u.Token.Token, "withdrawAddress": to}, &check); err != nil {
 		return core.Hash{}, err
 	}
 	if !check.IsValidAddress {
@@ -144,8 +174,8 @@ func (u *BridgeUser) SendToGateway(ctx context.Context, gateway string, gross ch
 
 // Paid reports whether a fresh account on the source chain has exactly an amount of the user's
 // token, and prints that.
-func (u *BridgeUser) Paid(ctx context.Context, to common.Address, want chain.Amount) error {
-	got, err := u.Eth.Balance(ctx, u.Token.Asset, to)
+func (u *BridgeUser) Paid(ctx context.Context, to string, want chain.Amount) error {
+	got, err := u.balance(ctx, to)
 	if err != nil {
 		return err
 	}
@@ -154,6 +184,25 @@ func (u *BridgeUser) Paid(ctx context.Context, to common.Address, want chain.Amo
 	}
 	fmt.Fprintf(u.Out, "  %s has %s\n", to, u.Token.Text(want))
 	return nil
+}
+
+// balance is what an account on the source chain has of the user's token.
+func (u *BridgeUser) balance(ctx context.Context, of string) (*big.Int, error) {
+	if u.coins == nil {
+		return u.Eth.Balance(ctx, u.Token.Asset, common.HexToAddress(of))
+	}
+	sum, err := u.coins.Balance(of)
+	return big.NewInt(sum), err
+}
+
+// NewPayee returns a new account on the user's source chain without any payment.
+func (u *BridgeUser) NewPayee() (string, error) {
+	if u.coins != nil {
+		fresh, err := NewCoinUser(u.coins.node, u.coins.network.Name, rand.Text())
+		return fresh.Address(), err
+	}
+	to, err := NewPayee()
+	return to.Hex(), err
 }
 
 // errStuck means that a record ended in a state it cannot leave.

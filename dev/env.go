@@ -26,6 +26,7 @@ import (
 	"gatewayd/gateway"
 	"gatewayd/httpserver"
 	"gatewayd/records"
+	"gatewayd/vite/ledger"
 	"gatewayd/vite/node"
 	"gatewayd/wallet"
 	"gatewayd/watcher"
@@ -41,6 +42,7 @@ const EveryMinute = "* * * * *"
 // Options are the flags of `gatewayd dev`.
 type Options struct {
 	Dir, Listen, ExchangeListen, Source string
+	Bitcoin                             string        // program of another source chain, beside the first one: btcd or litecoind; empty for none
 	SourceListen                        string        // address of the embedded source chain's JSON-RPC; empty: the system chooses a port
 	API                                 string        // address of the exchange API; empty for none
 	Operators                           string        // address of the operators' listener; empty: the system chooses a port
@@ -66,6 +68,7 @@ type Options struct {
 // written for it.
 type Env struct {
 	Source   *ethnode.Node // nil when the caller has a node
+	coin     *coinChain    // nil for none
 	Exchange *daemon.Embedded
 	Operator *Operator
 	openAPI  func(context.Context) (*daemon.Exchange, error) // nil for none
@@ -101,6 +104,9 @@ func (d *Env) open(ctx context.Context, o Options, stderr io.Writer, getenv func
 	if err == nil {
 		err = stakePool(&genesis, keys, o)
 	}
+	if err == nil && o.Bitcoin != "" {
+		err = d.openCoin(ctx, o, &genesis, keys)
+	}
 	if err != nil {
 		return err
 	}
@@ -117,6 +123,10 @@ func (d *Env) open(ctx context.Context, o Options, stderr io.Writer, getenv func
 		return err
 	}
 	cfg := Config(o, sourceURL, chainID, d.Exchange.URL())
+	if d.coin != nil {
+		d.coin.addTo(&cfg, o)
+		cfg.Fill()
+	}
 	if err = d.describe(ctx, cfg, keys); err != nil {
 		return err
 	}
@@ -148,6 +158,9 @@ func (d *Env) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	if d.Source != nil {
 		g.Go(func() error { return d.Source.Run(ctx) })
+	}
+	if d.coin != nil {
+		g.Go(func() error { return d.coin.run(ctx, d.Daemon) })
 	}
 	g.Go(func() error { return d.Exchange.Run(ctx) })
 	g.Go(func() error { return d.Operator.Run(ctx) })
@@ -182,12 +195,20 @@ func (d *Env) Ready(ctx context.Context) error {
 		return err
 	}
 	d.Info.Gateway = "http://" + d.Daemon.Gateway.Addr() + d.Daemon.Config.Networks[0].Path
+	if d.Info.Coin != nil {
+		d.Info.Coin.Gateway = "http://" + d.Daemon.Gateway.Addr() + d.Daemon.Config.Networks[1].Path
+	}
 	if err := d.told.Ready(ctx); err != nil {
 		return err
 	}
 	d.Info.Operators = d.told.URL()
 	if err := d.readyAPI(ctx); err != nil {
 		return err
+	}
+	if d.Info.Coin != nil {
+		if err := d.Info.Coin.ready(ctx, d.Operator.Address()); err != nil {
+			return err
+		}
 	}
 	return d.Info.Write(filepath.Join(filepath.Dir(d.Info.Config), "dev.json"))
 }
@@ -235,6 +256,15 @@ func (d *Env) openSource(ctx context.Context, o Options) (url string, chainID ui
 	}
 	d.closers = append(d.closers, func() { _ = d.Source.Close() }) // Run returns the failure
 	return d.Source.URL(), d.Source.ChainID(), nil
+}
+
+// openCoin starts the chain of --bitcoin, and adds its token to the exchange chain.
+func (d *Env) openCoin(ctx context.Context, o Options, genesis *ledger.Genesis, keys *wallet.Keys) (err error) {
+	if d.coin, err = openCoin(ctx, o, keys); err != nil {
+		return err
+	}
+	d.closers = append(d.closers, func() { _ = d.coin.node.Close() }) // nothing is left to do about a failure
+	return d.coin.addToken(genesis, keys)
 }
 
 // Config is the configuration of the development environment.

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/crypto"
 
 	"gatewayd/chain"
@@ -35,6 +34,7 @@ type Info struct {
 	Mnemonic   string  `json:"mnemonic"`
 	FaucetKey  string  `json:"faucetKey"`
 	Tokens     []Token `json:"tokens"`
+	Coin       *Coin   `json:"coin,omitempty"` // with --bitcoin
 	// Depths of final blocks: Finality of the source chain, Confirmations of the exchange chain, a
 	// block itself included.
 	Finality      uint64 `json:"finality"`
@@ -59,8 +59,8 @@ func (t Token) Text(a chain.Amount) string { return a.Whole(t.Decimals) + " " + 
 
 // Withdrawal is the data of a block that has the gateway pay an address; label is for tokens that
 // have one.
-func (t Token) Withdrawal(to common.Address, label string) ([]byte, error) {
-	comment := core.Comment{Type: uint8(t.Type), Address: to.Hex()}
+func (t Token) Withdrawal(to, label string) ([]byte, error) {
+	comment := core.Comment{Type: uint8(t.Type), Address: to}
 	if t.Type == 1 {
 		comment.Label = label
 	}
@@ -74,12 +74,17 @@ func NewInfo(cfg config.Config, path, exchangeWS string) Info {
 		Finality: cfg.Networks[0].Tokens[0].Deposits.Count,
 	}
 	for _, t := range cfg.Networks[0].Tokens {
-		info.Tokens = append(info.Tokens, Token{
-			Symbol: t.Symbol, Token: t.Token, Asset: string(t.Asset), Decimals: t.Decimals, Type: t.Type,
-			Minimum: t.MinWithdraw.String(), Maximum: t.MaxWithdraw.String(),
-		})
+		info.Tokens = append(info.Tokens, infoToken(t))
 	}
+	info.Coin = coinOf(cfg)
 	return info
+}
+
+func infoToken(t config.Token) Token {
+	return Token{
+		Symbol: t.Symbol, Token: t.Token, Asset: string(t.Asset), Decimals: t.Decimals, Type: t.Type,
+		Minimum: t.MinWithdraw.String(), Maximum: t.MaxWithdraw.String(),
+	}
 }
 
 // Token finds a token by its symbol without the number that makes it unique.
@@ -155,6 +160,9 @@ Tokens
 `, keep, i.pages(), i.Gateway, RootOf(i.Gateway)+"/health", i.Operators, RootOf(i.Gateway)+"/openapi.json", i.Source, i.Exchange, i.ExchangeWS, i.exchangeAPI(), i.Finality, i.Confirmations)
 	for _, t := range i.Tokens {
 		fmt.Fprintf(w, "  %-9s %s  type %d  %s\n", t.Symbol, t.Token, t.Type, t.Asset)
+	}
+	if c := i.Coin; c != nil {
+		fmt.Fprintf(w, "  %-9s %s  type %d  of %s at %s, gateway %s\n", c.Symbol, c.Token.Token, c.Type, c.Network, c.Node, c.Gateway)
 	}
 	fmt.Fprintf(w, `
 Try

@@ -116,10 +116,10 @@ func serve(t testing.TB, b *wire.MsgBlock) (url string) {
 		_ = json.NewEncoder(w).Encode(out)
 	}))
 	t.Cleanup(server.Close)
-	return bitcointestURL(server.URL)
+	return bitcoinnodeURL(server.URL)
 }
 
-func bitcointestURL(url string) string { return "http://u:p@" + url[len("http://"):] }
+func bitcoinnodeURL(url string) string { return "http://u:p@" + url[len("http://"):] }
 
 // TestLargeBlock: a block of 2 MB is asked about in one question of each kind.
 func TestLargeBlock(t *testing.T) {

@@ -9,25 +9,25 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/bitcoin"
-	"gatewayd/internal/testing/bitcointest"
+	"gatewayd/dev/bitcoinnode"
 )
 
 const (
-	bitcoins  = bitcointest.BitcoinNetwork
-	litecoins = bitcointest.LitecoinNetwork
+	bitcoins  = bitcoinnode.BitcoinNetwork
+	litecoins = bitcoinnode.LitecoinNetwork
 )
 
 // TestBranches: a node leaves its newest blocks for others.
 func TestBranches(t *testing.T) {
 	for _, kind := range []struct {
-		bitcointest.Kind
+		bitcoinnode.Kind
 		network string
-	}{{bitcointest.Btcd, bitcoins}, {bitcointest.Litecoind, litecoins}} {
+	}{{bitcoinnode.Btcd, bitcoins}, {bitcoinnode.Litecoind, litecoins}} {
 		t.Run(string(kind.Kind), func(t *testing.T) {
 			t.Parallel()
 			inbox := newWallet(t, kind.network, "inbox")
 			own := newBooks(inbox.address)
-			node := start(t, bitcointest.Config{Kind: kind.Kind, Miner: inbox.address})
+			node := start(t, bitcoinnode.Config{Kind: kind.Kind, Miner: inbox.address})
 			c := open(t, kind.network, own, nil, node.URL())
 			height := mine(t, node, 10, inbox.address)
 			for _, depth := range []uint64{1, 3, 5} {
@@ -65,10 +65,10 @@ func TestBranches(t *testing.T) {
 func TestMostWorkWins(t *testing.T) {
 	t.Parallel()
 	miner := newWallet(t, bitcoins, "miner")
-	var nodes []*bitcointest.Node
+	var nodes []*bitcoinnode.Node
 	var urls []string
 	for range 3 {
-		n := start(t, bitcointest.Config{Kind: bitcointest.Btcd, Miner: miner.address})
+		n := start(t, bitcoinnode.Config{Kind: bitcoinnode.Btcd, Miner: miner.address})
 		nodes, urls = append(nodes, n), append(urls, n.URL())
 	}
 	mine(t, nodes[0], 20, "")
@@ -109,7 +109,7 @@ func TestMostWorkWins(t *testing.T) {
 func TestMajorityMustAnswer(t *testing.T) {
 	t.Parallel()
 	miner := newWallet(t, bitcoins, "miner")
-	node := start(t, bitcointest.Config{Kind: bitcointest.Btcd, Miner: miner.address})
+	node := start(t, bitcoinnode.Config{Kind: bitcoinnode.Btcd, Miner: miner.address})
 	mine(t, node, 10, "")
 	c := open(t, bitcoins, newBooks(), func(c *bitcoin.Config) { c.Timeout = time.Second }, node.URL(), "http://u:p@127.0.0.1:1/private", "http://u:p@127.0.0.1:2")
 	_, err := c.Head(t.Context())
@@ -124,8 +124,8 @@ func TestMajorityMustAnswer(t *testing.T) {
 func TestFarAndDeep(t *testing.T) {
 	t.Parallel()
 	miner := newWallet(t, bitcoins, "miner")
-	node := start(t, bitcointest.Config{Kind: bitcointest.Btcd, Miner: miner.address})
-	late := start(t, bitcointest.Config{Kind: bitcointest.Btcd, Miner: miner.address})
+	node := start(t, bitcoinnode.Config{Kind: bitcoinnode.Btcd, Miner: miner.address})
+	late := start(t, bitcoinnode.Config{Kind: bitcoinnode.Btcd, Miner: miner.address})
 	mine(t, node, 600, "")
 	require.NoError(t, late.Copy(node, 1))
 	c := open(t, bitcoins, newBooks(miner.address), nil, node.URL(), late.URL())
@@ -147,7 +147,7 @@ func TestFarAndDeep(t *testing.T) {
 		require.Zero(t, n.Faults, n.LastFault)
 	}
 
-	fresh := start(t, bitcointest.Config{Kind: bitcointest.Btcd, Miner: miner.address})
+	fresh := start(t, bitcoinnode.Config{Kind: bitcoinnode.Btcd, Miner: miner.address})
 	three := open(t, bitcoins, newBooks(), nil, node.URL(), late.URL(), fresh.URL())
 	require.EqualValues(t, 900, head(t, three).Latest.Height)
 	require.Zero(t, three.Nodes()[2].Faults, "a node that is far behind is not wrong")
@@ -159,7 +159,7 @@ func TestFarAndDeep(t *testing.T) {
 	// Both leave our line below the kept headers: it is begun again.
 	require.NoError(t, c.SetNodes([]string{node.URL(), late.URL()}))
 	require.EqualValues(t, 900, head(t, c).Latest.Height)
-	for _, n := range []*bitcointest.Node{node, late} {
+	for _, n := range []*bitcoinnode.Node{node, late} {
 		require.NoError(t, n.Leave(100))
 	}
 	mine(t, node, 950, "")

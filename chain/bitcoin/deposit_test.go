@@ -8,7 +8,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/bitcoin/network"
-	"gatewayd/internal/testing/bitcointest"
+	"gatewayd/dev/bitcoinnode"
 )
 
 // kindsOf are addresses of all kinds.
@@ -29,9 +29,9 @@ func kindsOf(t *testing.T, of string, seed byte) (list []string) {
 // TestDepositsAndOwnTransactions: deposits to all kinds of addresses, several of one transaction; a
 // payment of ours with change; a coinbase.
 func TestDepositsAndOwnTransactions(t *testing.T) {
-	const of = bitcointest.BitcoinNetwork
+	const of = bitcoinnode.BitcoinNetwork
 	miner := newWallet(t, of, "miner")
-	node := start(t, bitcointest.Config{Kind: bitcointest.Btcd, Miner: miner.address})
+	node := start(t, bitcoinnode.Config{Kind: bitcoinnode.Btcd, Miner: miner.address})
 	blocks, err := node.Mine(102, "")
 	require.NoError(t, err)
 	coin, err := node.Coinbase(blocks[0])
@@ -45,7 +45,7 @@ func TestDepositsAndOwnTransactions(t *testing.T) {
 		outs = append(outs, output(t, of, address, 100_000+int64(i)))
 	}
 	outs = append(outs, output(t, of, inboxes[0], 55_000), output(t, of, hot.address, 3_000_000), output(t, of, kindsOf(t, of, 9)[0], 777_000))
-	deposit, err := miner.Spend([]bitcointest.Coin{coin}, outs...)
+	deposit, err := miner.Spend([]bitcoinnode.Coin{coin}, outs...)
 	require.NoError(t, err)
 	require.NoError(t, node.Send(deposit))
 	height := mine(t, node, 1, "")
@@ -72,14 +72,14 @@ func TestDepositsAndOwnTransactions(t *testing.T) {
 	require.Equal(t, 1, own.asked, "all addresses of a block are asked for at once")
 
 	t.Run("a payment of ours", func(t *testing.T) {
-		mined := bitcointest.Coin{Out: wire.OutPoint{Hash: deposit.TxHash(), Index: 6}, Amount: 3_000_000}
+		mined := bitcoinnode.Coin{Out: wire.OutPoint{Hash: deposit.TxHash(), Index: 6}, Amount: 3_000_000}
 		payee := kindsOf(t, of, 11)[0]
-		pay, err := hot.Spend([]bitcointest.Coin{mined}, output(t, of, payee, 1_000_000), output(t, of, hot.address, 1_990_000))
+		pay, err := hot.Spend([]bitcoinnode.Coin{mined}, output(t, of, payee, 1_000_000), output(t, of, hot.address, 1_990_000))
 		require.NoError(t, err)
 		require.NoError(t, node.Send(pay))
 		// The change is spent in the same block, for two payees.
-		change := bitcointest.Coin{Out: wire.OutPoint{Hash: pay.TxHash(), Index: 1}, Amount: 1_990_000}
-		batch, err := hot.Spend([]bitcointest.Coin{change}, output(t, of, payee, 500_000), output(t, of, payee, 500_000), output(t, of, hot.address, 980_000))
+		change := bitcoinnode.Coin{Out: wire.OutPoint{Hash: pay.TxHash(), Index: 1}, Amount: 1_990_000}
+		batch, err := hot.Spend([]bitcoinnode.Coin{change}, output(t, of, payee, 500_000), output(t, of, payee, 500_000), output(t, of, hot.address, 980_000))
 		require.NoError(t, err)
 		require.NoError(t, node.Send(batch))
 		height := mine(t, node, 1, "")

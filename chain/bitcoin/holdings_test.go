@@ -11,7 +11,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/bitcoin/network"
-	"gatewayd/internal/testing/bitcointest"
+	"gatewayd/dev/bitcoinnode"
 	"gatewayd/internal/testing/faults"
 )
 
@@ -25,10 +25,10 @@ func TestHoldings(t *testing.T) {
 			var nodes []*faults.Node
 			p.config.Nodes = nil
 			for range 3 {
-				n, err := faults.Open(bitcointest.WithPassword(p.proxy.URL))
+				n, err := faults.Open(bitcoinnode.WithPassword(p.proxy.URL))
 				require.NoError(t, err)
 				defer n.Close()
-				nodes, p.config.Nodes = append(nodes, n), append(p.config.Nodes, bitcointest.WithPassword(n.URL))
+				nodes, p.config.Nodes = append(nodes, n), append(p.config.Nodes, bitcoinnode.WithPassword(n.URL))
 			}
 			p.reopen()
 			addresses := []string{p.address(network.External, 1).Text, p.pool.Text, p.address(network.External, 7).Text, p.address(network.External, 2).Text}
@@ -90,7 +90,7 @@ func TestHoldings(t *testing.T) {
 			p.reopen()
 			cold := p.pay(1, 1, 1).To // that of the payout
 			sum, err := p.HoldingsAt(t.Context(), p.read, chain.Native, []string{cold})
-			if k.kind == bitcointest.Btcd {
+			if k.kind == bitcoinnode.Btcd {
 				require.ErrorIs(t, err, chain.ErrUnavailable)
 				return
 			}
@@ -115,7 +115,7 @@ func TestManyHoldings(t *testing.T) {
 		for range 2_500 {
 			outs = append(outs, output(t, p.of, p.pool.Text, 50_000))
 		}
-		tx, err := p.miner.Spend([]bitcointest.Coin{coin}, outs...)
+		tx, err := p.miner.Spend([]bitcoinnode.Coin{coin}, outs...)
 		require.NoError(t, err)
 		require.NoError(t, p.node.Send(tx))
 	}

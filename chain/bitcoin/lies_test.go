@@ -18,13 +18,13 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/bitcoin"
-	"gatewayd/internal/testing/bitcointest"
+	"gatewayd/dev/bitcoinnode"
 	"gatewayd/internal/testing/faults"
 )
 
 // liars are an adapter on three nodes, of which the first lies when told to. All are one real node.
 type liars struct {
-	node  *bitcointest.Node
+	node  *bitcoinnode.Node
 	miner wallet
 	liar  *faults.Node
 	chain *bitcoin.Chain
@@ -35,13 +35,13 @@ type liars struct {
 func newLiars(t *testing.T) *liars {
 	t.Helper()
 	l := &liars{miner: newWallet(t, bitcoins, "miner")}
-	l.node = start(t, bitcointest.Config{Kind: bitcointest.Btcd, Miner: l.miner.address})
+	l.node = start(t, bitcoinnode.Config{Kind: bitcoinnode.Btcd, Miner: l.miner.address})
 	blocks, err := l.node.Mine(110, "")
 	require.NoError(t, err)
 	for i := range 4 {
 		coin, err := l.node.Coinbase(blocks[i])
 		require.NoError(t, err)
-		tx, err := l.miner.Spend([]bitcointest.Coin{coin}, output(t, bitcoins, l.miner.address, 1_000_000))
+		tx, err := l.miner.Spend([]bitcoinnode.Coin{coin}, output(t, bitcoins, l.miner.address, 1_000_000))
 		require.NoError(t, err)
 		require.NoError(t, l.node.Send(tx))
 	}
@@ -57,7 +57,7 @@ func newLiars(t *testing.T) *liars {
 func (l *liars) open(t *testing.T, change func(*bitcoin.Config)) *bitcoin.Chain {
 	t.Helper()
 	l.liar.Fail(faults.Fault{})
-	c := open(t, bitcoins, newBooks(l.miner.address), change, bitcointest.WithPassword(l.liar.URL), bitcointest.WithPassword(proxy(t, l.node).URL), l.node.URL())
+	c := open(t, bitcoins, newBooks(l.miner.address), change, bitcoinnode.WithPassword(l.liar.URL), bitcoinnode.WithPassword(proxy(t, l.node).URL), l.node.URL())
 	return c
 }
 
@@ -146,7 +146,7 @@ func TestLiesAboutBlocks(t *testing.T) {
 	}
 	t.Run("the only node", func(t *testing.T) {
 		l.liar.Fail(faults.Fault{})
-		c := open(t, bitcoins, newBooks(), nil, bitcointest.WithPassword(l.liar.URL))
+		c := open(t, bitcoins, newBooks(), nil, bitcoinnode.WithPassword(l.liar.URL))
 		head(t, c)
 		l.lieBlock(t, func(b *wire.MsgBlock) { b.Transactions = b.Transactions[:4] })
 		_, err := c.Block(t.Context(), l.top)
@@ -279,7 +279,7 @@ func TestAnswersOfAnotherForm(t *testing.T) {
 				_, _ = w.Write([]byte(one.answer))
 			}))
 			t.Cleanup(server.Close)
-			c := open(t, bitcoins, newBooks(), func(c *bitcoin.Config) { c.Timeout = 500 * time.Millisecond }, bitcointest.WithPassword(server.URL))
+			c := open(t, bitcoins, newBooks(), func(c *bitcoin.Config) { c.Timeout = 500 * time.Millisecond }, bitcoinnode.WithPassword(server.URL))
 			_, err := c.Head(t.Context())
 			require.ErrorIs(t, err, chain.ErrUnavailable)
 			require.ErrorContains(t, err, one.why)

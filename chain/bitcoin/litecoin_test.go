@@ -6,13 +6,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/internal/testing/bitcointest"
+	"gatewayd/dev/bitcoinnode"
 )
 
 // TestLitecoinExtension: blocks with an MWEB extension: what goes into it, moves in it and leaves it.
 func TestLitecoinExtension(t *testing.T) {
 	t.Parallel()
-	node := start(t, bitcointest.Config{Kind: bitcointest.Litecoind})
+	node := start(t, bitcoinnode.Config{Kind: bitcoinnode.Litecoind})
 	call := func(out any, method string, params ...any) {
 		t.Helper()
 		require.NoError(t, node.Call(out, method, params...))

@@ -13,7 +13,7 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/bitcoin"
-	"gatewayd/internal/testing/bitcointest"
+	"gatewayd/dev/bitcoinnode"
 	"gatewayd/internal/testing/faults"
 )
 
@@ -21,10 +21,10 @@ import (
 func TestSyncingNode(t *testing.T) {
 	t.Parallel()
 	miner := newWallet(t, litecoins, "miner")
-	node, fresh := start(t, bitcointest.Config{Kind: bitcointest.Litecoind}), start(t, bitcointest.Config{Kind: bitcointest.Litecoind})
+	node, fresh := start(t, bitcoinnode.Config{Kind: bitcoinnode.Litecoind}), start(t, bitcoinnode.Config{Kind: bitcoinnode.Litecoind})
 	mine(t, node, 10, miner.address)
 	live := func(c *bitcoin.Config) { c.OnDemand = false }
-	three := open(t, litecoins, newBooks(), live, fresh.URL(), node.URL(), bitcointest.WithPassword(proxy(t, node).URL))
+	three := open(t, litecoins, newBooks(), live, fresh.URL(), node.URL(), bitcoinnode.WithPassword(proxy(t, node).URL))
 	require.EqualValues(t, 10, head(t, three).Latest.Height)
 	state := three.Nodes()[0]
 	require.Zero(t, state.Faults)
@@ -54,7 +54,7 @@ func TestProbeOfReplacement(t *testing.T) {
 	for name, tt := range map[string]struct {
 		nodeKind
 		want *bool
-	}{"btcd": {payKinds[0], &yes}, "litecoind": {payKinds[1], &yes}, "litecoind without": {nodeKind{kind: bitcointest.Litecoind, network: litecoins}, &no}} {
+	}{"btcd": {payKinds[0], &yes}, "litecoind": {payKinds[1], &yes}, "litecoind without": {nodeKind{kind: bitcoinnode.Litecoind, network: litecoins}, &no}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPayer(t, tt.nodeKind, nil, 1_000_000)
@@ -82,7 +82,7 @@ func TestProbeOfReplacement(t *testing.T) {
 func TestPrunedNode(t *testing.T) {
 	t.Parallel()
 	miner := newWallet(t, bitcoins, "miner")
-	node := start(t, bitcointest.Config{Kind: bitcointest.Btcd, Miner: miner.address})
+	node := start(t, bitcoinnode.Config{Kind: bitcoinnode.Btcd, Miner: miner.address})
 	mine(t, node, 40, "")
 	var old string
 	require.NoError(t, node.Call(&old, "getblockhash", 20))
@@ -98,7 +98,7 @@ func TestPrunedNode(t *testing.T) {
 			a.Refuse(-1, "Block not available (pruned data)")
 		}
 	}}})
-	c := open(t, bitcoins, newBooks(miner.address), nil, bitcointest.WithPassword(pruned.URL))
+	c := open(t, bitcoins, newBooks(miner.address), nil, bitcoinnode.WithPassword(pruned.URL))
 	require.EqualValues(t, 40, head(t, c).Latest.Height)
 	_, err := c.Block(t.Context(), 20)
 	require.ErrorIs(t, err, chain.ErrUnavailable)
@@ -116,7 +116,7 @@ func TestPrunedNode(t *testing.T) {
 	require.EqualValues(t, 30, report.Lowest)
 	require.Regexp(t, `^\d+$`, report.Software)
 
-	require.NoError(t, c.SetNodes([]string{bitcointest.WithPassword(pruned.URL), node.URL()}))
+	require.NoError(t, c.SetNodes([]string{bitcoinnode.WithPassword(pruned.URL), node.URL()}))
 	require.Len(t, blockAt(t, c, 20).Transfers, 1)
 }
 
@@ -125,17 +125,17 @@ func TestPrunedNode(t *testing.T) {
 func TestPasswords(t *testing.T) {
 	t.Parallel()
 	miner := newWallet(t, bitcoins, "miner")
-	node := start(t, bitcointest.Config{Kind: bitcointest.Btcd, Miner: miner.address, TLS: true})
+	node := start(t, bitcoinnode.Config{Kind: bitcoinnode.Btcd, Miner: miner.address, TLS: true})
 	mine(t, node, 3, "")
 	cookie := filepath.Join(t.TempDir(), ".cookie")
 	withFile := func(c *bitcoin.Config) { c.CookieFile, c.CAFile = cookie, node.Certificate() }
 	c := open(t, bitcoins, newBooks(), withFile, node.Address())
 	_, err := c.Head(t.Context())
 	require.ErrorContains(t, err, "cookie_file: open")
-	require.NoError(t, os.WriteFile(cookie, []byte(bitcointest.Password()+"x"), 0o600))
+	require.NoError(t, os.WriteFile(cookie, []byte(bitcoinnode.Password()+"x"), 0o600))
 	_, err = c.Head(t.Context())
 	require.ErrorContains(t, err, "refuses the user and the password")
-	require.NoError(t, os.WriteFile(cookie, []byte(bitcointest.Password()+"\n"), 0o600))
+	require.NoError(t, os.WriteFile(cookie, []byte(bitcoinnode.Password()+"\n"), 0o600))
 	require.EqualValues(t, 3, head(t, c).Latest.Height)
 
 	require.EqualValues(t, 3, head(t, open(t, bitcoins, newBooks(), func(c *bitcoin.Config) { c.CAFile = node.Certificate() }, node.URL())).Latest.Height)
@@ -149,7 +149,7 @@ func TestPasswords(t *testing.T) {
 func TestSlowAndDeadNodes(t *testing.T) {
 	t.Parallel()
 	miner := newWallet(t, bitcoins, "miner")
-	node := start(t, bitcointest.Config{Kind: bitcointest.Btcd, Miner: miner.address})
+	node := start(t, bitcoinnode.Config{Kind: bitcoinnode.Btcd, Miner: miner.address})
 	top := mine(t, node, 10, "")
 	slow := proxy(t, node)
 	var calls atomic.Int64
@@ -160,7 +160,7 @@ func TestSlowAndDeadNodes(t *testing.T) {
 				calls.Add(1)
 			}
 		}
-	}, bitcointest.WithPassword(slow.URL), node.URL(), bitcointest.WithPassword(proxy(t, node).URL))
+	}, bitcoinnode.WithPassword(slow.URL), node.URL(), bitcoinnode.WithPassword(proxy(t, node).URL))
 	slow.Fail(faults.Fault{Hangs: true})
 	require.Equal(t, top, head(t, c).Latest.Height)
 	require.Len(t, blockAt(t, c, top).Transfers, 1)
@@ -209,8 +209,8 @@ func TestConfiguration(t *testing.T) {
 func TestAnotherNodeAtTheAddress(t *testing.T) {
 	t.Parallel()
 	miner := newWallet(t, bitcoins, "miner")
-	node := start(t, bitcointest.Config{Kind: bitcointest.Btcd, Miner: miner.address})
-	other := start(t, bitcointest.Config{Kind: bitcointest.Btcd, Miner: newWallet(t, bitcoins, "other").address})
+	node := start(t, bitcoinnode.Config{Kind: bitcoinnode.Btcd, Miner: miner.address})
+	other := start(t, bitcoinnode.Config{Kind: bitcoinnode.Btcd, Miner: newWallet(t, bitcoins, "other").address})
 	mine(t, node, 250, "")
 	address, foreign := proxy(t, node), proxy(t, other)
 	foreign.Fail(faults.Fault{Lie: func(method string, params []any, result json.RawMessage) any {
@@ -219,8 +219,8 @@ func TestAnotherNodeAtTheAddress(t *testing.T) {
 		}
 		return result
 	}})
-	only := open(t, bitcoins, newBooks(), nil, bitcointest.WithPassword(address.URL))
-	three := open(t, bitcoins, newBooks(), nil, bitcointest.WithPassword(address.URL), node.URL(), bitcointest.WithPassword(proxy(t, node).URL))
+	only := open(t, bitcoins, newBooks(), nil, bitcoinnode.WithPassword(address.URL))
+	three := open(t, bitcoins, newBooks(), nil, bitcoinnode.WithPassword(address.URL), node.URL(), bitcoinnode.WithPassword(proxy(t, node).URL))
 	honest := head(t, only)
 	require.Equal(t, honest, head(t, three))
 	mine(t, other, 10, "") // below what is kept of the line, and later above it

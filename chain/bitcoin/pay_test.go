@@ -18,7 +18,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/bitcoin"
 	"gatewayd/chain/bitcoin/network"
-	"gatewayd/internal/testing/bitcointest"
+	"gatewayd/dev/bitcoinnode"
 	"gatewayd/internal/testing/faults"
 	gateway "gatewayd/wallet"
 )
@@ -27,7 +27,7 @@ import (
 type payer struct {
 	*books
 	t      *testing.T
-	node   *bitcointest.Node
+	node   *bitcoinnode.Node
 	of     string // network
 	keys   *gateway.Keys
 	config bitcoin.Config
@@ -46,15 +46,15 @@ type payer struct {
 const honest = "honest"
 
 type nodeKind struct {
-	kind    bitcointest.Kind
+	kind    bitcoinnode.Kind
 	network string
 	args    []string
 	flat    int64 // satoshi per vbyte where nothing is estimated
 }
 
 var payKinds = []nodeKind{
-	{bitcointest.Btcd, bitcoins, nil, 1},
-	{bitcointest.Litecoind, litecoins, []string{"-mempoolreplacement=1"}, 10},
+	{bitcoinnode.Btcd, bitcoins, nil, 1},
+	{bitcoinnode.Litecoind, litecoins, []string{"-mempoolreplacement=1"}, 10},
 }
 
 // newPayer funds the pool with 3 coins of 1,000 vbytes and deposit addresses with smaller ones.
@@ -71,10 +71,10 @@ func newPayer(t *testing.T, k nodeKind, change func(*bitcoin.Config), amounts ..
 	p.config.Accounts = []network.Account{accountOf(t, k.network, p.config.AccountPath())}
 	p.pool, err = p.config.Pool()
 	require.NoError(t, err)
-	p.node = start(t, bitcointest.Config{Kind: k.kind, Miner: p.miner.address, Args: k.args})
+	p.node = start(t, bitcoinnode.Config{Kind: k.kind, Miner: p.miner.address, Args: k.args})
 	p.proxy = proxy(t, p.node)
 	p.proxy.Fail(faults.Fault{Habit: &faults.Habit{After: p.estimate}})
-	p.config.Nodes = []string{bitcointest.WithPassword(p.proxy.URL)}
+	p.config.Nodes = []string{bitcoinnode.WithPassword(p.proxy.URL)}
 	p.reopen()
 	p.mined, err = p.node.Mine(110, p.miner.address)
 	require.NoError(t, err)
@@ -140,7 +140,7 @@ func (p *payer) fund(amounts ...int64) {
 		rest -= out.Value
 	}
 	outs = append(outs, output(p.t, p.of, p.miner.address, rest))
-	tx, err := p.miner.Spend([]bitcointest.Coin{coin}, outs...)
+	tx, err := p.miner.Spend([]bitcoinnode.Coin{coin}, outs...)
 	require.NoError(p.t, err)
 	require.NoError(p.t, p.node.Send(tx))
 	p.mine()
@@ -391,7 +391,7 @@ func TestReplacedAndCancelled(t *testing.T) {
 // replacement, no other is made.
 func TestNodeThatKeepsTheFirst(t *testing.T) {
 	t.Parallel()
-	p := newPayer(t, nodeKind{bitcointest.Litecoind, litecoins, nil, 10}, nil, 1_000_000)
+	p := newPayer(t, nodeKind{bitcoinnode.Litecoind, litecoins, nil, 10}, nil, 1_000_000)
 	pay := p.pay(1, 1, 500_000)
 	slot := p.slot(1)
 	first := p.sent(slot, pay)
@@ -596,7 +596,7 @@ func TestMedianOfNodes(t *testing.T) {
 				a.Return(map[string]any{"feerate": json.Number(estimates[i])})
 			}
 		}}})
-		p.config.Nodes = append(p.config.Nodes[:i], bitcointest.WithPassword(own.URL))
+		p.config.Nodes = append(p.config.Nodes[:i], bitcoinnode.WithPassword(own.URL))
 	}
 	later := func(of ...string) int64 {
 		copy(estimates, of)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gatewayd/chain"
-	"gatewayd/internal/testing/bitcointest"
+	"gatewayd/dev/bitcoinnode"
 	"gatewayd/internal/testing/faults"
 )
 
@@ -19,27 +19,27 @@ import (
 func TestPool(t *testing.T) {
 	t.Parallel()
 	miner, hot := newWallet(t, bitcoins, "miner"), newWallet(t, bitcoins, "hot")
-	node := start(t, bitcointest.Config{Kind: bitcointest.Btcd, Miner: miner.address})
+	node := start(t, bitcoinnode.Config{Kind: bitcoinnode.Btcd, Miner: miner.address})
 	blocks, err := node.Mine(104, "")
 	require.NoError(t, err)
 	inbox := kindsOf(t, bitcoins, 3)[0]
 	own := newBooks(inbox, hot.address)
 	front := proxy(t, node)
-	c := open(t, bitcoins, own, nil, bitcointest.WithPassword(front.URL), node.URL())
+	c := open(t, bitcoins, own, nil, bitcoinnode.WithPassword(front.URL), node.URL())
 	pooled := func() []chain.Transfer {
 		t.Helper()
 		list, err := c.Pooled(t.Context())
 		require.NoError(t, err)
 		return list
 	}
-	send := func(w wallet, coin bitcointest.Coin, address string, amount int64) *wire.MsgTx {
+	send := func(w wallet, coin bitcoinnode.Coin, address string, amount int64) *wire.MsgTx {
 		t.Helper()
-		tx, err := w.Spend([]bitcointest.Coin{coin}, output(t, bitcoins, address, amount))
+		tx, err := w.Spend([]bitcoinnode.Coin{coin}, output(t, bitcoins, address, amount))
 		require.NoError(t, err)
 		require.NoError(t, node.Send(tx))
 		return tx
 	}
-	coinbase := func(i int) bitcointest.Coin {
+	coinbase := func(i int) bitcoinnode.Coin {
 		t.Helper()
 		coin, err := node.Coinbase(blocks[i])
 		require.NoError(t, err)
@@ -65,7 +65,7 @@ func TestPool(t *testing.T) {
 	require.Contains(t, blockAt(t, c, height).Transfers, first[0])
 
 	// What we pay ourselves is no deposit.
-	send(hot, bitcointest.Coin{Out: wire.OutPoint{Hash: funding.TxHash()}, Amount: 90_000}, inbox, 80_000)
+	send(hot, bitcoinnode.Coin{Out: wire.OutPoint{Hash: funding.TxHash()}, Amount: 90_000}, inbox, 80_000)
 	require.Empty(t, pooled())
 
 	t.Run("another transaction", func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestPool(t *testing.T) {
 			}
 			return result
 		}})
-		fresh := open(t, bitcoins, own, nil, bitcointest.WithPassword(front.URL), node.URL())
+		fresh := open(t, bitcoins, own, nil, bitcoinnode.WithPassword(front.URL), node.URL())
 		list, err := fresh.Pooled(t.Context())
 		require.NoError(t, err)
 		require.NotEmpty(t, list, "of the other node")
@@ -96,7 +96,7 @@ func TestPool(t *testing.T) {
 			}
 			return result
 		}})
-		fresh = open(t, bitcoins, own, nil, bitcointest.WithPassword(front.URL), node.URL())
+		fresh = open(t, bitcoins, own, nil, bitcoinnode.WithPassword(front.URL), node.URL())
 		list, err = fresh.Pooled(t.Context())
 		require.NoError(t, err)
 		require.NotEmpty(t, list)

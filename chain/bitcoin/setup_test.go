@@ -17,7 +17,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/bitcoin"
 	"gatewayd/chain/bitcoin/network"
-	"gatewayd/internal/testing/bitcointest"
+	"gatewayd/dev/bitcoinnode"
 	"gatewayd/internal/testing/faults"
 )
 
@@ -140,11 +140,11 @@ func (b *books) own(address string) {
 }
 
 // start runs a node.
-func start(t *testing.T, c bitcointest.Config) *bitcointest.Node {
+func start(t *testing.T, c bitcoinnode.Config) *bitcoinnode.Node {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	n, err := bitcointest.Start(ctx, c)
+	n, err := bitcoinnode.Start(ctx, c)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
 	return n
@@ -165,13 +165,13 @@ func open(t *testing.T, of string, accounts bitcoin.Accounts, change func(*bitco
 
 // wallet is a key and its address on a network.
 type wallet struct {
-	*bitcointest.Wallet
+	*bitcoinnode.Wallet
 	address string
 }
 
 func newWallet(t testing.TB, of, name string) wallet {
 	t.Helper()
-	w, err := bitcointest.NewWallet(name)
+	w, err := bitcoinnode.NewWallet(name)
 	require.NoError(t, err)
 	a, ok := network.Named(of).Of(w.Script())
 	require.True(t, ok)
@@ -179,7 +179,7 @@ func newWallet(t testing.TB, of, name string) wallet {
 }
 
 // mine makes blocks and answers the new height.
-func mine(t *testing.T, n *bitcointest.Node, count int, address string) uint64 {
+func mine(t *testing.T, n *bitcoinnode.Node, count int, address string) uint64 {
 	t.Helper()
 	_, err := n.Mine(count, address)
 	require.NoError(t, err)
@@ -189,7 +189,7 @@ func mine(t *testing.T, n *bitcointest.Node, count int, address string) uint64 {
 }
 
 // follow waits until nodes have the newest block of the first.
-func follow(t *testing.T, first *bitcointest.Node, others ...*bitcointest.Node) {
+func follow(t *testing.T, first *bitcoinnode.Node, others ...*bitcoinnode.Node) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -199,7 +199,7 @@ func follow(t *testing.T, first *bitcointest.Node, others ...*bitcointest.Node) 
 }
 
 // proxy is a proxy before a node.
-func proxy(t *testing.T, n *bitcointest.Node) *faults.Node {
+func proxy(t *testing.T, n *bitcoinnode.Node) *faults.Node {
 	t.Helper()
 	p, err := faults.Open(n.URL())
 	require.NoError(t, err)

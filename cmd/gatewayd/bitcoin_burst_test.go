@@ -15,7 +15,7 @@ import (
 	"gatewayd/chain"
 	"gatewayd/chain/bitcoin/network"
 	"gatewayd/dev"
-	"gatewayd/internal/testing/bitcointest"
+	"gatewayd/dev/bitcoinnode"
 	"gatewayd/vite/core"
 )
 
@@ -29,22 +29,22 @@ const (
 
 func TestLitecoinBurst(t *testing.T) {
 	t.Parallel()
-	burstOfCoins(t, bitcointest.Litecoind)
+	burstOfCoins(t, bitcoinnode.Litecoind)
 }
 
 func TestLitecoinBurstWithReplacement(t *testing.T) {
 	t.Parallel()
-	burstOfCoins(t, bitcointest.Litecoind, "-mempoolreplacement=1")
+	burstOfCoins(t, bitcoinnode.Litecoind, "-mempoolreplacement=1")
 }
 
 func TestBitcoinBurst(t *testing.T) {
 	t.Parallel()
-	burstOfCoins(t, bitcointest.Btcd)
+	burstOfCoins(t, bitcoinnode.Btcd)
 }
 
 // burstOfCoins has users deposit and withdraw at once while the daemon is killed and blocks of
 // payouts leave the chain. What the chain alone shows must be exact.
-func burstOfCoins(t *testing.T, kind bitcointest.Kind, args ...string) {
+func burstOfCoins(t *testing.T, kind bitcoinnode.Kind, args ...string) {
 	t.Helper()
 	w := newBitcoinEnv(t, kind, args...)
 	size, kills := numberFrom(t, "GATEWAYD_BURST", coinBurst), numberFrom(t, "GATEWAYD_KILLS", coinKills)
@@ -104,7 +104,7 @@ func (w *bitcoinEnv) command(t *testing.T, args ...string) string {
 // the minimum is credited by order.
 func TestLitecoinRefund(t *testing.T) {
 	t.Parallel()
-	w := newBitcoinEnv(t, bitcointest.Litecoind)
+	w := newBitcoinEnv(t, bitcoinnode.Litecoind)
 	early := w.own(t, network.External, 0)
 	amounts := []int64{3_000_000, 4_000_000}
 	w.pay(t, wire.NewTxOut(amounts[0], w.script(t, early)), wire.NewTxOut(amounts[1], w.script(t, early)))
@@ -249,7 +249,7 @@ func (w *bitcoinEnv) reorganize(t *testing.T, depth uint64) {
 	t.Helper()
 	height, err := w.node.Height()
 	require.NoError(t, err)
-	other, err := bitcointest.NewWallet(time.Now().String()) // the same blocks again are refused
+	other, err := bitcoinnode.NewWallet(time.Now().String()) // the same blocks again are refused
 	require.NoError(t, err)
 	require.NoError(t, w.node.Leave(height+1-depth))
 	w.mine(t, int(depth)+1, other)

@@ -19,7 +19,7 @@ import (
 	"gatewayd/config"
 	"gatewayd/daemon"
 	"gatewayd/dev"
-	"gatewayd/internal/testing/bitcointest"
+	"gatewayd/dev/bitcoinnode"
 	"gatewayd/wallet"
 )
 
@@ -27,18 +27,18 @@ import (
 // source chain.
 type bitcoinEnv struct {
 	*burstEnv
-	node    *bitcointest.Node
+	node    *bitcoinnode.Node
 	network *network.Network
-	payer   *bitcointest.Wallet // of users who deposit
-	miner   *bitcointest.Wallet
-	funds   []bitcointest.Coin // of the payer, not spent yet
+	payer   *bitcoinnode.Wallet // of users who deposit
+	miner   *bitcoinnode.Wallet
+	funds   []bitcoinnode.Coin // of the payer, not spent yet
 	token   dev.Token
 }
 
 // coinBlocks are mined for the payer's coins, and matureBlocks for their maturity.
 const coinBlocks, matureBlocks = 20, 100
 
-func newBitcoinEnv(t *testing.T, kind bitcointest.Kind, args ...string) *bitcoinEnv {
+func newBitcoinEnv(t *testing.T, kind bitcoinnode.Kind, args ...string) *bitcoinEnv {
 	t.Helper()
 	w := prepareBitcoinEnv(t, kind, args...)
 	w.begin(t)
@@ -46,20 +46,20 @@ func newBitcoinEnv(t *testing.T, kind bitcointest.Kind, args ...string) *bitcoin
 }
 
 // prepareBitcoinEnv makes everything but the daemon, for a test that changes its configuration.
-func prepareBitcoinEnv(t *testing.T, kind bitcointest.Kind, args ...string) *bitcoinEnv {
+func prepareBitcoinEnv(t *testing.T, kind bitcoinnode.Kind, args ...string) *bitcoinEnv {
 	t.Helper()
 	w := &bitcoinEnv{burstEnv: &burstEnv{dir: t.TempDir()}}
-	name := bitcointest.LitecoinNetwork
-	if kind == bitcointest.Btcd {
-		name = bitcointest.BitcoinNetwork
+	name := bitcoinnode.LitecoinNetwork
+	if kind == bitcoinnode.Btcd {
+		name = bitcoinnode.BitcoinNetwork
 	}
 	w.network = network.Named(name)
 	var err error
-	w.payer, err = bitcointest.NewWallet("payer")
+	w.payer, err = bitcoinnode.NewWallet("payer")
 	require.NoError(t, err)
-	w.miner, err = bitcointest.NewWallet("miner")
+	w.miner, err = bitcoinnode.NewWallet("miner")
 	require.NoError(t, err)
-	w.node, err = bitcointest.Start(t.Context(), bitcointest.Config{Kind: kind, Miner: w.address(t, w.payer), Args: args})
+	w.node, err = bitcoinnode.Start(t.Context(), bitcoinnode.Config{Kind: kind, Miner: w.address(t, w.payer), Args: args})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, w.node.Close()) })
 	for _, hash := range w.mine(t, coinBlocks, w.payer) {
@@ -142,7 +142,7 @@ func (w *bitcoinEnv) write(t *testing.T) {
 	require.NoError(t, os.WriteFile(w.info.Config, text, 0o600))
 }
 
-func (w *bitcoinEnv) address(t *testing.T, of *bitcointest.Wallet) string {
+func (w *bitcoinEnv) address(t *testing.T, of *bitcoinnode.Wallet) string {
 	t.Helper()
 	a, ok := w.network.Of(of.Script())
 	require.True(t, ok)
@@ -150,7 +150,7 @@ func (w *bitcoinEnv) address(t *testing.T, of *bitcointest.Wallet) string {
 }
 
 // mine makes blocks. btcd's pay the payer, whatever the miner.
-func (w *bitcoinEnv) mine(t *testing.T, count int, to *bitcointest.Wallet) []string {
+func (w *bitcoinEnv) mine(t *testing.T, count int, to *bitcoinnode.Wallet) []string {
 	t.Helper()
 	hashes, err := w.node.Mine(count, w.address(t, to))
 	require.NoError(t, err)
@@ -197,10 +197,10 @@ func (w *bitcoinEnv) pay(t *testing.T, outputs ...*wire.TxOut) string {
 		left -= out.Value
 	}
 	require.Positive(t, left)
-	tx, err := w.payer.Spend([]bitcointest.Coin{coin}, append(outputs, wire.NewTxOut(left, w.payer.Script()))...)
+	tx, err := w.payer.Spend([]bitcoinnode.Coin{coin}, append(outputs, wire.NewTxOut(left, w.payer.Script()))...)
 	require.NoError(t, err)
 	require.NoError(t, w.node.Send(tx))
-	w.funds = append(w.funds[1:], bitcointest.Coin{Out: wire.OutPoint{Hash: tx.TxHash(), Index: uint32(len(outputs))}, Amount: left})
+	w.funds = append(w.funds[1:], bitcoinnode.Coin{Out: wire.OutPoint{Hash: tx.TxHash(), Index: uint32(len(outputs))}, Amount: left})
 	return tx.TxHash().String()
 }
 
@@ -223,7 +223,9 @@ func (w *bitcoinEnv) books(t *testing.T, ours ...string) coinBooks {
 	height, err := w.node.Height()
 	require.NoError(t, err)
 	for h := uint64(1); h <= height; h++ {
-		for _, tx := range w.block(t, h).Transactions {
+		block, err := w.node.Block(h)
+		require.NoError(t, err)
+		for _, tx := range block.Transactions {
 			b.add(t, tx, own, unspent)
 		}
 	}
@@ -263,18 +265,6 @@ func (b *coinBooks) add(t *testing.T, tx *wire.MsgTx, own map[string]bool, unspe
 	if inputs > 0 {
 		b.fees += spent
 	}
-}
-
-func (w *bitcoinEnv) block(t *testing.T, height uint64) *wire.MsgBlock {
-	t.Helper()
-	var hash, text string
-	require.NoError(t, w.node.Call(&hash, "getblockhash", height))
-	require.NoError(t, w.node.Call(&text, "getblock", hash, 0))
-	raw, err := hex.DecodeString(text)
-	require.NoError(t, err)
-	block := new(wire.MsgBlock)
-	require.NoError(t, block.Deserialize(bytes.NewReader(raw)))
-	return block
 }
 
 // payees are addresses of each kind that is paid.

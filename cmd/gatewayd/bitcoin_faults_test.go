@@ -20,7 +20,7 @@ import (
 	"gatewayd/chain/bitcoin"
 	"gatewayd/chain/bitcoin/network"
 	"gatewayd/dev"
-	"gatewayd/internal/testing/bitcointest"
+	"gatewayd/dev/bitcoinnode"
 	"gatewayd/internal/testing/faults"
 )
 
@@ -40,15 +40,15 @@ const roundDeposit, roundPayout = 5_000_000, 2_000_000
 // a first deposit.
 func newCoinRounds(t *testing.T, others int) *coinRounds {
 	t.Helper()
-	w := &coinRounds{bitcoinEnv: prepareBitcoinEnv(t, bitcointest.Litecoind), nets: map[string][]int64{}}
+	w := &coinRounds{bitcoinEnv: prepareBitcoinEnv(t, bitcoinnode.Litecoind), nets: map[string][]int64{}}
 	w.faulty = openFaultyNode(t, w.node.URL())
 	c := &w.cfg.Bitcoin[0]
-	c.Nodes, c.Timeout, c.OnDemand = []string{bitcointest.WithPassword(w.faulty.URL)}, 2*time.Second, false
+	c.Nodes, c.Timeout, c.OnDemand = []string{bitcoinnode.WithPassword(w.faulty.URL)}, 2*time.Second, false
 	if others > 0 {
 		c.Nodes = append(c.Nodes, w.node.URL())
 	}
 	for range others - 1 {
-		n := w.newNode(t, bitcointest.Litecoind)
+		n := w.newNode(t, bitcoinnode.Litecoind)
 		require.NoError(t, n.Connect(w.node))
 		require.NoError(t, n.Follow(t.Context(), w.node))
 		c.Nodes = append(c.Nodes, n.URL())
@@ -62,11 +62,11 @@ func newCoinRounds(t *testing.T, others int) *coinRounds {
 	return w
 }
 
-func (w *coinRounds) newNode(t *testing.T, kind bitcointest.Kind) *bitcointest.Node {
+func (w *coinRounds) newNode(t *testing.T, kind bitcoinnode.Kind) *bitcoinnode.Node {
 	t.Helper()
-	miner, ok := network.Named(bitcointest.BitcoinNetwork).Of(w.payer.Script())
+	miner, ok := network.Named(bitcoinnode.BitcoinNetwork).Of(w.payer.Script())
 	require.True(t, ok)
-	n, err := bitcointest.Start(t.Context(), bitcointest.Config{Kind: kind, Miner: miner.Text})
+	n, err := bitcoinnode.Start(t.Context(), bitcoinnode.Config{Kind: kind, Miner: miner.Text})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
 	return n
@@ -171,7 +171,7 @@ func lies(fault func(w *coinRounds) faults.Fault) func(*testing.T, *coinRounds) 
 }
 
 // goesTo puts another node behind the proxy.
-func goesTo(another func(t *testing.T, w *coinRounds) *bitcointest.Node) func(*testing.T, *coinRounds) func() {
+func goesTo(another func(t *testing.T, w *coinRounds) *bitcoinnode.Node) func(*testing.T, *coinRounds) func() {
 	return func(t *testing.T, w *coinRounds) func() {
 		require.NoError(t, w.faulty.GoTo(another(t, w).URL()))
 		return func() { require.NoError(t, w.faulty.GoTo(w.node.URL())) }
@@ -275,7 +275,7 @@ func pruned(w *coinRounds) faults.Fault {
 
 // hangs stops the node's process.
 func hangs(t *testing.T, w *coinRounds) (end func()) {
-	n := w.newNode(t, bitcointest.Litecoind)
+	n := w.newNode(t, bitcoinnode.Litecoind)
 	require.NoError(t, n.Connect(w.node))
 	require.NoError(t, n.Follow(t.Context(), w.node))
 	require.NoError(t, w.faulty.GoTo(n.URL()))
@@ -287,21 +287,21 @@ func hangs(t *testing.T, w *coinRounds) (end func()) {
 }
 
 // syncing is a node that has no block yet.
-func syncing(t *testing.T, w *coinRounds) *bitcointest.Node {
-	return w.newNode(t, bitcointest.Litecoind)
+func syncing(t *testing.T, w *coinRounds) *bitcoinnode.Node {
+	return w.newNode(t, bitcoinnode.Litecoind)
 }
 
 // behind is a node that was cut off some blocks ago.
-func behind(t *testing.T, w *coinRounds) *bitcointest.Node {
-	n := w.newNode(t, bitcointest.Litecoind)
+func behind(t *testing.T, w *coinRounds) *bitcoinnode.Node {
+	n := w.newNode(t, bitcoinnode.Litecoind)
 	require.NoError(t, n.Copy(w.node, 1))
 	w.mine(t, 3, w.miner)
 	return n
 }
 
 // stranger is a node of another network.
-func stranger(t *testing.T, w *coinRounds) *bitcointest.Node {
-	n := w.newNode(t, bitcointest.Btcd)
+func stranger(t *testing.T, w *coinRounds) *bitcoinnode.Node {
+	n := w.newNode(t, bitcoinnode.Btcd)
 	_, err := n.Mine(150, "")
 	require.NoError(t, err)
 	return n

@@ -156,7 +156,7 @@ func TestPaymentsAreHeldForPeople(t *testing.T) {
 		fresh, err := dev.NewPayee()
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(w.list, []byte(strings.ToLower(fresh.Hex())+"\n"), 0o600))
-		hash, err := w.user.Withdraw(t.Context(), common.HexToAddress(fresh.Hex()), units(w.user.Token, 1_000))
+		hash, err := w.user.Withdraw(t.Context(), fresh.Hex(), units(w.user.Token, 1_000))
 		require.NoError(t, err)
 		w.waitForHeld(t, hash.String(), records.HeldListed)
 		w.checkWarning(t, c)

@@ -13,6 +13,7 @@ import (
 	"gatewayd/config"
 	"gatewayd/daemon"
 	"gatewayd/dev"
+	"gatewayd/dev/bitcoinnode"
 	"gatewayd/operator"
 )
 
@@ -24,10 +25,11 @@ func devCommand(w streams) *cobra.Command {
 		Long: "Run everything on embedded chains: nothing to install or configure. All keys are public.\n" +
 			"State is discarded on exit unless --dir is given.",
 		Example: "  gatewayd dev\n" +
+			"  gatewayd dev --bitcoin                                                    with Bitcoin beside Ethereum\n" +
 			"  gatewayd dev --confirmations 180 --finality 64                            at production depth, on the usual clock\n" +
 			"  gatewayd dev --confirmations 180 --finality 64 --period 250ms --snapshot-interval 250ms",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.CheckDepths(); err != nil {
+			if err := errors.Join(o.CheckDepths(), o.CheckBitcoin()); err != nil {
 				return operator.Usagef("%w", err)
 			}
 			return untilInterrupted(cmd.Context(), runDev(cmd.Context(), o, market, w))
@@ -42,6 +44,8 @@ func devCommand(w streams) *cobra.Command {
 	f.IntVar(&o.Accounts, "accounts", 1, "paying accounts of the gateway on each chain")
 	f.StringVar(&o.Source, "source", "", "URL of a running development node (anvil, geth --dev) instead of the embedded source chain")
 	f.StringVar(&o.SourceListen, "source-listen", "127.0.0.1:0", "address of the embedded source chain's JSON-RPC; port 0 lets the system choose one")
+	f.StringVar(&o.Bitcoin, "bitcoin", "", "also bridge the coin of a node of its own, on regtest: btcd (without a value) or litecoind")
+	f.Lookup("bitcoin").NoOptDefVal = string(bitcoinnode.Btcd)
 	depthFlags(&o, f)
 	f.BoolVar(&o.Legacy, "legacy-fees", false, "an embedded source chain without a base fee, on which transactions have a gas price")
 	f.BoolVar(&o.Public, "public", false, "the embedded chains offer only the methods of a public node")

@@ -57,7 +57,7 @@ func TestDisagreementOnEverySurface(t *testing.T) {
 		require.NoError(t, n.GoTo(w.source.URL()))
 	}
 	w.waitUntilAgreed(t, c)
-	w.user.mustAwait(t, "/deposit-records", in.Hex(), "TOT_CONFIRMED")
+	w.user.mustAwait(t, "/deposit-records", in, "TOT_CONFIRMED")
 	w.user.mustAwait(t, "/withdraw-records", out, "OPPOSITE_CONFIRMED")
 	require.Contains(t, w.mustCommand(t, "audit"), " 0 differences")
 	require.Empty(t, w.listRecords(t, "--needs-operator"))

@@ -42,7 +42,7 @@ func TestDustKeepsNobodyWaiting(t *testing.T) {
 	require.NoError(t, err)
 	var credit string
 	waitFor(t, "the credit", func() bool {
-		credit = r.paying(t, in.Hex(), chain.Credit)
+		credit = r.paying(t, in, chain.Credit)
 		return credit != ""
 	})
 	waitFor(t, "its block", func() bool { return r.height(t, gateway) > before })
@@ -50,7 +50,7 @@ func TestDustKeepsNobodyWaiting(t *testing.T) {
 
 	stop = r.snapshots(t)
 	defer stop()
-	honest.mustAwait(t, "/deposit-records", in.Hex(), "TOT_CONFIRMED")
+	honest.mustAwait(t, "/deposit-records", in, "TOT_CONFIRMED")
 	require.Equal(t, before+1, r.height(t, gateway), "the gateway has done nothing else")
 	require.Empty(t, r.needingOperator(t), "dust is no alarm")
 	shown := attacker.mustAwait(t, "/withdraw-records", sent, "FAILED")

@@ -57,7 +57,7 @@ func TestTokenThatRefusesAPayee(t *testing.T) {
 	refuseAt(t, n, common.HexToAddress(u.Token.Asset), payee)
 	before := u.spendable(t)
 
-	hash, err := u.Withdraw(t.Context(), payee, u.Times(5))
+	hash, err := u.Withdraw(t.Context(), payee.Hex(), u.Times(5))
 	require.NoError(t, err)
 	u.mustAwait(t, "/withdraw-records", hash.String(), "FAILED")
 	waitFor(t, "the refund", func() bool { return findPayment(r.recordDetail(t, hash.String()), chain.Refund).State == "paid" })
@@ -96,7 +96,7 @@ func TestRefusingPayeesDelayNobody(t *testing.T) {
 	for i := range many {
 		at := common.BigToAddress(big.NewInt(0xdead0000 + int64(i)))
 		setCode(t, n, at, onlyTried)
-		_, err := u.Withdraw(t.Context(), at, u.Times(1))
+		_, err := u.Withdraw(t.Context(), at.Hex(), u.Times(1))
 		require.NoError(t, err)
 	}
 	for range many / per {

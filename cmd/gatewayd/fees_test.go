@@ -130,7 +130,7 @@ func TestRefusingContracts(t *testing.T) {
 				return err == nil && len(code) > 0
 			})
 			before := u.spendable(t)
-			hash, err := u.Withdraw(t.Context(), at, u.Times(5))
+			hash, err := u.Withdraw(t.Context(), at.Hex(), u.Times(5))
 			require.NoError(t, err)
 			shown := u.mustAwait(t, "/withdraw-records", hash.String(), "FAILED")
 			require.Empty(t, shown.OutTxHash)

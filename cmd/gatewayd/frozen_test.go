@@ -60,7 +60,7 @@ func (r *frozenRig) order(t *testing.T, data []byte) {
 // withdraw sends a withdrawal to an address whatever the state of the channel.
 func (r *frozenRig) withdraw(t *testing.T, u *testUser, to common.Address, net uint64) (sent string) {
 	t.Helper()
-	data, err := u.Token.Withdrawal(to, "")
+	data, err := u.Token.Withdrawal(to.Hex(), "")
 	require.NoError(t, err)
 	hash, err := u.SendToGateway(t.Context(), r.Daemon.Networks[0].Gateway, u.Times(net+1), data)
 	require.NoError(t, err)

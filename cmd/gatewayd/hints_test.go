@@ -115,7 +115,7 @@ func (r *rig) heldByOperator(t *testing.T, u *testUser) string {
 	}
 	to, err := dev.NewPayee()
 	require.NoError(t, err)
-	data, err := u.Token.Withdrawal(to, "")
+	data, err := u.Token.Withdrawal(to.Hex(), "")
 	require.NoError(t, err)
 	set("MAINTAIN")
 	sent, err := u.SendToGateway(t.Context(), r.Daemon.Networks[0].Gateway, u.Times(3), data)

@@ -84,8 +84,8 @@ func TestHeldIncidentIsGivenUp(t *testing.T) {
 	w.source.HoldFinality(true)
 	hash, err := w.user.Deposit(t.Context(), units(w.user.Token, 30_000))
 	require.NoError(t, err)
-	waitFor(t, "the decision", func() bool { return len(w.listRecords(t, "--hash", hash.Hex(), "--state", "final")) == 1 })
-	lost := w.recordDetail(t, hash.Hex()).Record
+	waitFor(t, "the decision", func() bool { return len(w.listRecords(t, "--hash", hash, "--state", "final")) == 1 })
+	lost := w.recordDetail(t, hash).Record
 	w.source.StopMining()
 	head, err := w.source.Client().BlockNumber(t.Context())
 	require.NoError(t, err)
@@ -113,7 +113,7 @@ func TestHeldIncidentIsGivenUp(t *testing.T) {
 	shown = w.mustCommand(t, "records", "show", recordName(lost))
 	require.Contains(t, shown, "ordered write-off: ticket 4711")
 	require.NotContains(t, shown, "LOST")
-	require.Equal(t, "orphaned", w.recordDetail(t, hash.Hex()).Record.State)
+	require.Equal(t, "orphaned", w.recordDetail(t, hash).Record.State)
 	out, ok = w.runCommand(t, "records", "write-off", recordName(lost), "--why", "again")
 	require.False(t, ok)
 	require.Contains(t, out, "nothing was paid for it")

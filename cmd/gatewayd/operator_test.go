@@ -43,17 +43,17 @@ func TestDepositBelowMinimum(t *testing.T) {
 	amount := units(u.Token, 9)
 	hash, err := u.Deposit(t.Context(), amount)
 	require.NoError(t, err)
-	u.mustAwait(t, "/deposit-records", hash.Hex(), "BELOW_MINIMUM")
+	u.mustAwait(t, "/deposit-records", hash, "BELOW_MINIMUM")
 	u.mustDeposit(t, units(u.Token, 10))
 	require.Equal(t, units(u.Token, 10).String(), u.spendable(t).String())
 
-	record := r.recordDetail(t, hash.Hex()).Record
+	record := r.recordDetail(t, hash).Record
 	require.Equal(t, records.ReasonBelowMinimum, record.Reason)
 	r.mustCommand(t, "records", "retry", recordName(record))
 	_, err = r.command(t, "records", "retry", recordName(record))
 	require.ErrorContains(t, err, "nothing to do")
 	waitFor(t, "the credit", func() bool {
-		row := r.recordDetail(t, hash.Hex()).Record
+		row := r.recordDetail(t, hash).Record
 		return row.Public == "TOT_CONFIRMED"
 	})
 	require.NoError(t, u.Collect(t.Context(), units(u.Token, 19)))
@@ -217,10 +217,10 @@ func TestMaintenanceHoldsPayouts(t *testing.T) {
 	require.NoError(t, err)
 	out, err := u.SendToGateway(t.Context(), to, u.Times(6), comment(0, goodPayee))
 	require.NoError(t, err)
-	u.mustAwait(t, "/deposit-records", in.Hex(), "OPPOSITE_CONFIRMED")
+	u.mustAwait(t, "/deposit-records", in, "OPPOSITE_CONFIRMED")
 	u.mustAwait(t, "/withdraw-records", out.String(), "TOT_CONFIRMED")
 	r.waitForBlocks(t, 5)
-	for _, hash := range []string{in.Hex(), out.String()} {
+	for _, hash := range []string{in, out.String()} {
 		credit := paymentOf(t, r.recordDetail(t, hash), chain.Credit)
 		require.Equal(t, "queued", credit.State)
 		require.Empty(t, credit.Attempts)
@@ -228,7 +228,7 @@ func TestMaintenanceHoldsPayouts(t *testing.T) {
 	for _, direction := range []string{"deposit", "withdrawal"} {
 		r.mustCommand(t, "channel", "set", "eth", u.Token.Token, direction, "OPEN")
 	}
-	u.mustAwait(t, "/deposit-records", in.Hex(), "TOT_CONFIRMED")
+	u.mustAwait(t, "/deposit-records", in, "TOT_CONFIRMED")
 	u.mustAwait(t, "/withdraw-records", out.String(), "OPPOSITE_CONFIRMED")
 	u.requirePaid(t, goodPayee, u.Times(5))
 	r.waitUntilSettled(t)

@@ -131,7 +131,7 @@ func TestReload(t *testing.T) {
 	w.user.mustAwait(t, "/deposit-records", early.Hex(), "TOT_CONFIRMED")
 	late, err := w.user.Deposit(t.Context(), w.user.Times(1))
 	require.NoError(t, err)
-	w.user.mustAwait(t, "/deposit-records", late.Hex(), "BELOW_MINIMUM")
+	w.user.mustAwait(t, "/deposit-records", late, "BELOW_MINIMUM")
 
 	// A new funder, and a new token from the first page to the credit.
 	topUp := w.user.pay(t, "native", w.hot(t), chain.MustAmount("1000000000000000000"), "")

@@ -27,7 +27,7 @@ func (u *testUser) withdrawToPayee(t *testing.T, amount chain.Amount) (to, sent 
 		query := map[string]string{"tokenId": u.Token.Token, "walletAddress": u.Vite.Address().String()}
 		return u.Gateway.Get(t.Context(), "/withdraw-info", query, &dev.WithdrawInfo{}) == nil
 	})
-	hash, err := u.Withdraw(t.Context(), fresh, amount)
+	hash, err := u.Withdraw(t.Context(), fresh.Hex(), amount)
 	require.NoError(t, err)
 	return fresh.Hex(), hash.String()
 }
@@ -196,10 +196,10 @@ func TestExchangeLosesBlocks(t *testing.T) {
 	t.Run("payment", func(t *testing.T) {
 		hash, err := u.Deposit(t.Context(), u.Times(7))
 		require.NoError(t, err)
-		lost := r.dropBlock(t, func() string { return r.paying(t, hash.Hex(), chain.Credit) })
+		lost := r.dropBlock(t, func() string { return r.paying(t, hash, chain.Credit) })
 		stop := r.snapshots(t)
 		defer stop()
-		shown := u.mustAwait(t, "/deposit-records", hash.Hex(), "TOT_CONFIRMED")
+		shown := u.mustAwait(t, "/deposit-records", hash, "TOT_CONFIRMED")
 		require.Equal(t, lost.String(), shown.OutTxHash)
 		require.NoError(t, u.Collect(t.Context(), u.Times(57)))
 		require.Equal(t, u.Times(57).String(), u.spendable(t).String())

@@ -254,7 +254,7 @@ func TestNewGatewayAccount(t *testing.T) {
 	amount := units(r.user.Token, 2_000)
 	gross, err := r.user.Gateway.Gross(t.Context(), r.user.Token.Token, r.user.Vite.Address().String(), amount)
 	require.NoError(t, err)
-	data, err := r.user.Token.Withdrawal(fresh, "")
+	data, err := r.user.Token.Withdrawal(fresh.Hex(), "")
 	require.NoError(t, err)
 	sent, err := r.user.SendToGateway(t.Context(), old, gross, data)
 	require.NoError(t, err)

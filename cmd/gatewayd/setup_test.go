@@ -111,7 +111,7 @@ func (u *testUser) mustDeposit(t *testing.T, amount chain.Amount) dev.PublicReco
 	t.Helper()
 	hash, err := u.Deposit(t.Context(), amount)
 	require.NoError(t, err)
-	return u.mustAwait(t, "/deposit-records", hash.Hex(), "TOT_CONFIRMED")
+	return u.mustAwait(t, "/deposit-records", hash, "TOT_CONFIRMED")
 }
 
 func (u *testUser) mustAwait(t *testing.T, path, hash, state string) dev.PublicRecord {

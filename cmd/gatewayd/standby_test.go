@@ -181,7 +181,7 @@ func TestSignerOutlivesItsGuard(t *testing.T) {
 	standby.Promote(t)
 	s.waitForLog(t, signerAnswers, 2)
 	waitFor(t, "the deposit of the outage", func() bool {
-		rows := w.listRecords(t, "--hash", hash.String())
+		rows := w.listRecords(t, "--hash", hash)
 		return len(rows) == 1 && rows[0].Status == "done"
 	})
 	require.Nil(t, s.cmd.ProcessState, "it was never restarted")

@@ -192,7 +192,7 @@ func (w *faultyEnv) withdrawUnasked(t *testing.T, gross chain.Amount) (hash stri
 	require.NoError(t, err)
 	to, err := dev.NewPayee()
 	require.NoError(t, err)
-	data, err := w.user.Token.Withdrawal(to, "")
+	data, err := w.user.Token.Withdrawal(to.Hex(), "")
 	require.NoError(t, err)
 	sent, err := w.user.SendToGateway(t.Context(), home.String(), gross, data)
 	require.NoError(t, err)

@@ -8,7 +8,6 @@ import (
 
 	"gatewayd/dev"
 	"gatewayd/dev/demo"
-	"gatewayd/internal/testing/ethtest"
 	"gatewayd/operator"
 )
 
@@ -18,17 +17,17 @@ func rootCommand(w streams) *cobra.Command {
 	c := &cobra.Command{
 		Use: "gatewaydemo", Short: "Make deposits and withdrawals as a user of a running `gatewayd dev`", Args: noArgs, SilenceUsage: true, SilenceErrors: true,
 		Long: "Make a deposit and a withdrawal of each kind of token as a user and print their states.\n" +
-			"With --source anvil or geth it starts that node and a daemon on it first.",
+			"With --source anvil, geth, btcd or litecoin it starts that node and a daemon on it first.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), patience)
 			defer cancel()
 			if source == "embedded" {
 				return demo.Run(ctx, info, w.stdout)
 			}
-			return demo.RunOn(ctx, ethtest.Kind(source), w.stdout, w.stderr, w.getenv)
+			return demo.RunOn(ctx, source, w.stdout, w.stderr, w.getenv)
 		},
 	}
-	c.Flags().StringVar(&source, "source", "embedded", "source chain: embedded (a running `gatewayd dev`), anvil or geth")
+	c.Flags().StringVar(&source, "source", "embedded", "source chain: embedded (a running `gatewayd dev`), anvil, geth, btcd or litecoin")
 	c.Flags().StringVar(&info, "info", dev.InfoPath(), "description of the development environment")
 	c.Flags().DurationVar(&patience, "timeout", 5*time.Minute, "give up after this long")
 	c.SetFlagErrorFunc(flagError)

@@ -91,7 +91,7 @@ func TestDemo(t *testing.T) {
 		g.burst(t, 7)
 		g.requireAudited(t)
 	})
-	for _, kind := range []string{"anvil", "geth"} {
+	for _, kind := range []string{"anvil", "geth", "btcd", "litecoin"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)

@@ -166,7 +166,7 @@ func (s *stage) honest(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.user.Await(ctx, "/deposit-records", hash.Hex(), "TOT_CONFIRMED"); err != nil {
+	if _, err := s.user.Await(ctx, "/deposit-records", hash, "TOT_CONFIRMED"); err != nil {
 		return err
 	}
 	s.Note("deposited %s: credited", s.amount(s.user.Times(90)))

@@ -19,19 +19,24 @@ import (
 )
 
 // RunOn starts a real node and a daemon that follows it, and runs the demo against them.
-func RunOn(ctx context.Context, kind ethtest.Kind, stdout, stderr io.Writer, getenv func(string) string) (err error) {
-	fmt.Fprintf(stdout, "Starting %s and a daemon on it.\n", kind)
-	n, err := ethtest.Start(ctx, ethtest.Config{Kind: kind, Period: time.Second})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, n.Close()) }()
+func RunOn(ctx context.Context, source string, stdout, stderr io.Writer, getenv func(string) string) (err error) {
+	fmt.Fprintf(stdout, "Starting %s and a daemon on it.\n", source)
 	dir, err := os.MkdirTemp("", "gatewayd-demo-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	o := dev.Options{Dir: dir, Listen: "127.0.0.1:0", ExchangeListen: "127.0.0.1:0", Source: n.URL(), Sweep: dev.EveryMinute}
+	o := dev.Options{Dir: dir, Listen: "127.0.0.1:0", ExchangeListen: "127.0.0.1:0", Sweep: dev.EveryMinute}
+	if program, coins := coinPrograms[source]; coins {
+		o.Bitcoin = program
+	} else {
+		n, err := ethtest.Start(ctx, ethtest.Config{Kind: ethtest.Kind(source), Period: time.Second})
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, n.Close()) }()
+		o.Source = n.URL()
+	}
 	d, err := dev.Open(ctx, o, stderr, getenv)
 	if err != nil {
 		return err
@@ -46,10 +51,16 @@ func RunOn(ctx context.Context, kind ethtest.Kind, stdout, stderr io.Writer, get
 		if err := d.Ready(ctx); err != nil {
 			return err
 		}
+		if o.Bitcoin != "" {
+			return walkAll(ctx, d.Info, []dev.Token{d.Info.Coin.Token}, stdout)
+		}
 		return Run(ctx, filepath.Join(dir, "dev.json"), stdout)
 	})
 	return g.Wait()
 }
+
+// coinPrograms are the programs of source chains with a coin only, by the names of SOURCE.
+var coinPrograms = map[string]string{"btcd": "btcd", "litecoin": "litecoind"}
 
 // Run walks through every token of a development environment.
 func Run(ctx context.Context, infoPath string, out io.Writer) error {
@@ -57,7 +68,15 @@ func Run(ctx context.Context, infoPath string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for i, t := range info.Tokens {
+	tokens := info.Tokens
+	if info.Coin != nil {
+		tokens = append(tokens, info.Coin.Token)
+	}
+	return walkAll(ctx, info, tokens, out)
+}
+
+func walkAll(ctx context.Context, info dev.Info, tokens []dev.Token, out io.Writer) error {
+	for i, t := range tokens {
 		u, err := dev.NewBridgeUser(ctx, info, t, uint32(i), out)
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.Symbol, err)
@@ -79,13 +98,13 @@ func Walk(ctx context.Context, u *dev.BridgeUser) error {
 	if err != nil {
 		return err
 	}
-	if _, err := u.Await(ctx, "/deposit-records", hash.Hex(), "TOT_CONFIRMED"); err != nil {
+	if _, err := u.Await(ctx, "/deposit-records", hash, "TOT_CONFIRMED"); err != nil {
 		return err
 	}
 	if err := u.Collect(ctx, u.Times(50)); err != nil {
 		return err
 	}
-	to, err := dev.NewPayee()
+	to, err := u.NewPayee()
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ type exchangeDemo struct {
 	fee        decimal.Decimal // of each side of a fill: the rates of the exchange and of the market's owner
 	orders     map[string]order
 	pushes     *pushes
-	bridged    common.Hash    // Bob's deposit on the source chain
+	bridged    string         // Bob's deposit on the source chain
 	payee      common.Address // whom Alice's withdrawal pays on the source chain
 	sent       core.Hash      // of that withdrawal
 }
@@ -207,7 +207,7 @@ func (d *exchangeDemo) fund(ctx context.Context) error {
 		return err
 	}
 	d.log.Note("Alice has deposited %d %s on the exchange", depositedTokens, d.market.TradingCurrency)
-	if _, err := d.bob.Await(ctx, "/deposit-records", d.bridged.Hex(), "TOT_CONFIRMED"); err != nil {
+	if _, err := d.bob.Await(ctx, "/deposit-records", d.bridged, "TOT_CONFIRMED"); err != nil {
 		return err
 	}
 	if err := d.bob.Collect(ctx, d.bob.Whole(bridgedDollars)); err != nil {
@@ -297,7 +297,7 @@ func (d *exchangeDemo) takeOut(ctx context.Context) (err error) {
 	if d.payee, err = dev.NewPayee(); err != nil {
 		return err
 	}
-	d.sent, err = a.Withdraw(ctx, d.payee, a.Whole(withdrawnDollars))
+	d.sent, err = a.Withdraw(ctx, d.payee.Hex(), a.Whole(withdrawnDollars))
 	return err
 }
 
@@ -325,5 +325,5 @@ func (d *exchangeDemo) paid(ctx context.Context) error {
 	if _, err := d.alice.Await(ctx, "/withdraw-records", d.sent.String(), "OPPOSITE_CONFIRMED"); err != nil {
 		return err
 	}
-	return d.alice.Paid(ctx, d.payee, d.alice.Whole(withdrawnDollars))
+	return d.alice.Paid(ctx, d.payee.Hex(), d.alice.Whole(withdrawnDollars))
 }

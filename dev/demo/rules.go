@@ -24,7 +24,7 @@ func (s *stage) withdraw(ctx context.Context, thousands uint64) (sent string, to
 	if to, err = dev.NewPayee(); err != nil {
 		return "", to, err
 	}
-	hash, err := s.user.Withdraw(ctx, to, s.user.Times(thousands))
+	hash, err := s.user.Withdraw(ctx, to.Hex(), s.user.Times(thousands))
 	return hash.String(), to, err
 }
 
@@ -33,7 +33,7 @@ func (s *stage) waitForPaid(ctx context.Context, sent string, to common.Address,
 	if _, err := s.user.Await(ctx, "/withdraw-records", sent, "OPPOSITE_CONFIRMED"); err != nil {
 		return err
 	}
-	return s.user.Paid(ctx, to, s.user.Times(thousands))
+	return s.user.Paid(ctx, to.Hex(), s.user.Times(thousands))
 }
 
 // waitForHeld waits until the payment of a withdrawal is held for a reason, and answers its record.
@@ -159,7 +159,7 @@ func (s *stage) blockList(ctx context.Context) error {
 		return err
 	}
 	s.Note("the file sanctions has %s", to)
-	hash, err := s.user.Withdraw(ctx, to, s.user.Times(6))
+	hash, err := s.user.Withdraw(ctx, to.Hex(), s.user.Times(6))
 	if err != nil {
 		return err
 	}

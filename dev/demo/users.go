@@ -320,7 +320,7 @@ func inBatches(ctx context.Context, node *rpc.Client, calls []rpc.BatchElem) err
 func (b *Burst) withdrawAll(ctx context.Context) error {
 	return dev.Each(ctx, len(b.Users), func(ctx context.Context, i int) (err error) {
 		u := b.Users[i]
-		data, err := u.Token.Withdrawal(u.payee, "burst")
+		data, err := u.Token.Withdrawal(u.payee.Hex(), "burst")
 		if err != nil {
 			return err
 		}

@@ -144,7 +144,7 @@ func (u *drillUser) withdraw(ctx context.Context, net chain.Amount) (hash string
 	if err != nil {
 		return "", err
 	}
-	data, err := u.Token.Withdrawal(to, "drill")
+	data, err := u.Token.Withdrawal(to.Hex(), "drill")
 	if err != nil {
 		return "", err
 	}

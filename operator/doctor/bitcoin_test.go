@@ -17,7 +17,7 @@ import (
 	"gatewayd/chain/bitcoin"
 	"gatewayd/config"
 	"gatewayd/daemon"
-	"gatewayd/internal/testing/bitcointest"
+	"gatewayd/dev/bitcoinnode"
 	"gatewayd/internal/testing/chaintest"
 	"gatewayd/operator"
 	"gatewayd/records"
@@ -41,11 +41,11 @@ const (
 )
 
 // coinGateway is a gateway of Litecoin with a node of its own.
-func coinGateway(t *testing.T) (cfg config.Config, node *bitcointest.Node, far *chaintest.Chain) {
+func coinGateway(t *testing.T) (cfg config.Config, node *bitcoinnode.Node, far *chaintest.Chain) {
 	t.Helper()
 	starting, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	node, err := bitcointest.Start(starting, bitcointest.Config{Kind: bitcointest.Litecoind})
+	node, err := bitcoinnode.Start(starting, bitcoinnode.Config{Kind: bitcoinnode.Litecoind})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, node.Close()) })
 	far = chaintest.New(chaintest.Config{ID: "far", Finality: 3, Linked: true, Now: time.Now})
@@ -53,7 +53,7 @@ func coinGateway(t *testing.T) (cfg config.Config, node *bitcointest.Node, far *
 	far.Endow(far.Address(wallet.GatewayPath(0)), coinToken, chain.NewAmount(1_000_000_000))
 	cfg = config.Config{
 		Data:    t.TempDir(),
-		Bitcoin: []bitcoin.Config{{ID: "ltc", Network: bitcointest.LitecoinNetwork, Nodes: []string{node.URL()}, OnDemand: true, Confirmations: 2}},
+		Bitcoin: []bitcoin.Config{{ID: "ltc", Network: bitcoinnode.LitecoinNetwork, Nodes: []string{node.URL()}, OnDemand: true, Confirmations: 2}},
 		Linked:  []config.Chain{{ID: "far", Kind: "memory", Settings: exchange{far}}},
 		Networks: []config.Network{{
 			Name: "ltc", Path: "/gateway/ltc", Source: "ltc", Exchange: "far",
@@ -183,7 +183,7 @@ func TestCoinNodes(t *testing.T) {
 	require.Contains(t, wrong.Found, "serves another chain")
 	require.Contains(t, wrong.Advice, "it must be of the network litecoin")
 
-	cfg.Bitcoin[0].Network = bitcointest.LitecoinNetwork
+	cfg.Bitcoin[0].Network = bitcoinnode.LitecoinNetwork
 	cfg.Bitcoin[0].Nodes = []string{strings.Replace(node.URL(), "secret", "wrong", 1)}
 	refused := findings(Nodes(t.Context(), cfg))
 	require.False(t, refused["chain ltc node 1 (HOST)"].OK)

@@ -13,29 +13,29 @@ import (
 
 	"gatewayd/chain"
 	"gatewayd/chain/bitcoin/network"
-	"gatewayd/internal/testing/bitcointest"
+	"gatewayd/dev/bitcoinnode"
 )
 
 // nodeEnv is an env whose coins are in the chain of a real node.
 type nodeEnv struct {
 	*env
-	node  *bitcointest.Node
-	kind  bitcointest.Kind
+	node  *bitcoinnode.Node
+	kind  bitcoinnode.Kind
 	coins []Coin // of P2WPKH, in blocks
 }
 
-func onNode(t *testing.T, kind bitcointest.Kind) *nodeEnv {
+func onNode(t *testing.T, kind bitcoinnode.Kind) *nodeEnv {
 	t.Helper()
 	w := &nodeEnv{env: newEnv(t), kind: kind}
-	config := bitcointest.Config{Kind: kind, Args: []string{"-mempoolreplacement=1"}}
-	if kind == bitcointest.Btcd {
-		w.useNetwork(bitcointest.BitcoinNetwork)
-		config = bitcointest.Config{Kind: kind, Miner: w.own(network.P2WPKH, 0, 0).Text, Args: []string{"--minrelaytxfee=0.00001"}}
+	config := bitcoinnode.Config{Kind: kind, Args: []string{"-mempoolreplacement=1"}}
+	if kind == bitcoinnode.Btcd {
+		w.useNetwork(bitcoinnode.BitcoinNetwork)
+		config = bitcoinnode.Config{Kind: kind, Miner: w.own(network.P2WPKH, 0, 0).Text, Args: []string{"--minrelaytxfee=0.00001"}}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var err error
-	w.node, err = bitcointest.Start(ctx, config)
+	w.node, err = bitcoinnode.Start(ctx, config)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, w.node.Close()) })
 	for _, hash := range w.mine(30) {
@@ -129,7 +129,7 @@ func (w *nodeEnv) size(tx *wire.MsgTx) int64 {
 	return pool[tx.TxHash().String()].VSize
 }
 
-var nodeKinds = []bitcointest.Kind{bitcointest.Litecoind, bitcointest.Btcd}
+var nodeKinds = []bitcoinnode.Kind{bitcoinnode.Litecoind, bitcoinnode.Btcd}
 
 // TestNodesTakePayments: a node takes and mines what pays all kinds of payees, dust limits included,
 // from coins of both kinds, and computes the same sizes.
@@ -168,7 +168,7 @@ func TestNodesTakePayments(t *testing.T) {
 
 // TestNodesRefuseDust: one satoshi below the limit of a kind is not relayed.
 func TestNodesRefuseDust(t *testing.T) {
-	w := onNode(t, bitcointest.Litecoind)
+	w := onNode(t, bitcoinnode.Litecoind)
 	for _, kind := range payeeKinds {
 		pay := w.pay(1, w.payee(kind, 1), 100_000)
 		d, err := w.Pay(w.funds(network.P2TR, w.coins[0]), pay, 2_000)
@@ -218,8 +218,8 @@ func TestNodesReplace(t *testing.T) {
 			low, err := w.Pay(f, pay, 1_500) // not as a replacement
 			require.NoError(t, err)
 			_, refused := w.sign(low, pay)
-			require.ErrorContains(t, w.node.Send(refused), map[bitcointest.Kind]string{
-				bitcointest.Litecoind: "insufficient fee, rejecting replacement", bitcointest.Btcd: "replacement transaction",
+			require.ErrorContains(t, w.node.Send(refused), map[bitcoinnode.Kind]string{
+				bitcoinnode.Litecoind: "insufficient fee, rejecting replacement", bitcoinnode.Btcd: "replacement transaction",
 			}[kind])
 
 			earlier := []Earlier{{Draft: signed}}
@@ -246,7 +246,7 @@ func TestNodesReplace(t *testing.T) {
 
 // TestNodesTakeChildren: a child brings its parent to the rate, is replaced, and both are mined.
 func TestNodesTakeChildren(t *testing.T) {
-	w := onNode(t, bitcointest.Litecoind)
+	w := onNode(t, bitcoinnode.Litecoind)
 	pay := w.pay(1, w.payee(network.P2SH, 1), 1_000_000)
 	d, err := w.Pay(w.funds(network.P2TR, w.take()), pay, 1_000)
 	require.NoError(t, err)
@@ -286,7 +286,7 @@ func TestNodesTakeChildren(t *testing.T) {
 
 // TestNodesTakeConsolidations: a node takes a transaction of many coins, at its exact size.
 func TestNodesTakeConsolidations(t *testing.T) {
-	w := onNode(t, bitcointest.Litecoind)
+	w := onNode(t, bitcoinnode.Litecoind)
 	var amounts []int64
 	for i := range 48 {
 		amounts = append(amounts, 50_000+int64(i))

@@ -1,9 +1,7 @@
-package bitcointest
+package bitcoinnode
 
 import (
-	"bytes"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -28,18 +26,6 @@ func (n *Node) Mine(count int, address string) (hashes []string, err error) {
 		err = fmt.Errorf("%d blocks were made instead of %d", len(hashes), count)
 	}
 	return hashes, err
-}
-
-// Height is the number of blocks above the first.
-func (n *Node) Height() (height uint64, err error) {
-	err = n.Call(&height, "getblockcount")
-	return height, err
-}
-
-// Best is the hash of the newest block.
-func (n *Node) Best() (hash string, err error) {
-	err = n.Call(&hash, "getbestblockhash")
-	return hash, err
 }
 
 // Leave makes the node leave the block at a height, and what is above it.
@@ -144,32 +130,15 @@ func (w *Wallet) Spend(coins []Coin, outputs ...*wire.TxOut) (*wire.MsgTx, error
 	return tx, nil
 }
 
-// Send gives a transaction to the node.
-func (n *Node) Send(tx *wire.MsgTx) error {
-	var raw bytes.Buffer
-	if err := tx.Serialize(&raw); err != nil {
-		return fmt.Errorf("encoding a transaction: %w", err)
-	}
-	return n.Call(nil, "sendrawtransaction", hex.EncodeToString(raw.Bytes()))
-}
-
 // Coinbase is the first output of the coinbase of a block.
-func (n *Node) Coinbase(block string) (Coin, error) {
-	var raw string
-	if err := n.Call(&raw, "getblock", block, 0); err != nil {
+func (n *Node) Coinbase(hash string) (Coin, error) {
+	block, err := n.block(hash)
+	if err != nil {
 		return Coin{}, err
 	}
-	text, err := hex.DecodeString(raw)
-	if err != nil {
-		return Coin{}, fmt.Errorf("block %s: %w", block, err)
-	}
-	var parsed wire.MsgBlock
-	if err := parsed.Deserialize(bytes.NewReader(text)); err != nil {
-		return Coin{}, fmt.Errorf("block %s: %w", block, err)
-	}
-	if len(parsed.Transactions) == 0 || len(parsed.Transactions[0].TxOut) == 0 {
+	if len(block.Transactions) == 0 || len(block.Transactions[0].TxOut) == 0 {
 		return Coin{}, errors.New("a block without a coinbase")
 	}
-	tx := parsed.Transactions[0]
+	tx := block.Transactions[0]
 	return Coin{wire.OutPoint{Hash: tx.TxHash()}, tx.TxOut[0].Value}, nil
 }

@@ -1,17 +1,12 @@
-// Package bitcointest runs nodes of Bitcoin and Litecoin as child processes, with what tests do to
-// them: mine, pay, leave a branch, connect.
-package bitcointest
+// Package bitcoinnode runs nodes of Bitcoin and Litecoin as child processes for development and
+// tests, with what is done to them there: mine, pay, leave a branch, connect. Its keys are public.
+package bitcoinnode
 
 import (
-	"bytes"
 	"context"
-	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,6 +34,8 @@ const (
 	password = "secret"
 	// requestTimeout bounds each control on a busy machine.
 	requestTimeout = time.Minute
+	// endTimeout bounds the end of a node that keeps its chain.
+	endTimeout = 20 * time.Second
 )
 
 // Config selects the node to start.
@@ -50,18 +47,21 @@ type Config struct {
 	TLS bool
 	// Args are further arguments of the program.
 	Args []string
+	// Dir keeps the chain; empty: a temporary folder, which Close removes.
+	Dir string
 }
 
 // Node is a running child process.
 type Node struct {
+	*Client
 	kind      Kind
 	dir       string
+	kept      bool // dir is the caller's
 	kill      context.CancelFunc
 	process   *os.Process
 	exited    chan struct{} // closed when the process has ended
 	ending    error         // how; read after exited
 	rpc, peer string        // addresses
-	client    *http.Client
 	tls       bool
 }
 
@@ -71,8 +71,7 @@ type Node struct {
 // Errors: a program that is not installed (names the script that installs it), one that ends early
 // (names its last words).
 func Start(ctx context.Context, c Config) (*Node, error) {
-	own := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // a child process on this machine
-	n := &Node{kind: c.Kind, tls: c.TLS, client: &http.Client{Transport: own}}
+	n := &Node{kind: c.Kind, tls: c.TLS, dir: c.Dir, kept: c.Dir != ""}
 	if err := n.start(ctx, c); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting %s: %w", c.Kind, err), n.Close())
 	}
@@ -80,7 +79,12 @@ func Start(ctx context.Context, c Config) (*Node, error) {
 }
 
 func (n *Node) start(ctx context.Context, c Config) (err error) {
-	if n.dir, err = os.MkdirTemp("", "gatewayd-"+string(n.kind)+"-"); err != nil {
+	if n.kept {
+		err = os.MkdirAll(n.dir, 0o700)
+	} else {
+		n.dir, err = os.MkdirTemp("", "gatewayd-"+string(n.kind)+"-")
+	}
+	if err != nil {
 		return fmt.Errorf("making a folder: %w", err)
 	}
 	if n.rpc, err = freeAddress(); err != nil {
@@ -89,6 +93,7 @@ func (n *Node) start(ctx context.Context, c Config) (err error) {
 	if n.peer, err = freeAddress(); err != nil {
 		return err
 	}
+	n.Client = NewClient(n.URL())
 	program, err := find(c.Kind)
 	if err != nil {
 		return err
@@ -102,6 +107,9 @@ func (n *Node) start(ctx context.Context, c Config) (err error) {
 	command := exec.CommandContext(life, program, append(n.arguments(c), c.Args...)...)
 	command.Stdout, command.Stderr = log, log
 	dieWithParent(command)
+	if n.kept { // what it has in memory is written
+		command.Cancel, command.WaitDelay = func() error { return command.Process.Signal(os.Interrupt) }, endTimeout
+	}
 	if err := command.Start(); err != nil {
 		kill()
 		return fmt.Errorf("running %s: %w", program, err)
@@ -176,7 +184,12 @@ func (n *Node) Close() error {
 		n.kill()
 		<-n.exited
 	}
-	n.client.CloseIdleConnections()
+	if n.Client != nil {
+		n.http.CloseIdleConnections()
+	}
+	if n.kept {
+		return nil
+	}
 	if err := os.RemoveAll(n.dir); err != nil {
 		return fmt.Errorf("removing the node's folder: %w", err)
 	}
@@ -205,60 +218,7 @@ func (n *Node) Address() string {
 	return "http://" + n.rpc
 }
 
-// Call asks the node. out may be nil.
-func (n *Node) Call(out any, method string, params ...any) error {
-	return n.call(n.Address(), out, method, params)
-}
-
-// CallWallet asks for one of the wallets of litecoind.
-func (n *Node) CallWallet(wallet string, out any, method string, params ...any) error {
-	return n.call(n.Address()+"/wallet/"+wallet, out, method, params)
-}
-
-func (n *Node) call(url string, out any, method string, params []any) error {
-	if params == nil {
-		params = []any{}
-	}
-	body, err := json.Marshal(map[string]any{"jsonrpc": "1.0", "id": 1, "method": method, "params": params})
-	if err != nil {
-		return fmt.Errorf("encoding %s: %w", method, err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
-	defer cancel()
-	q, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
-	if err != nil {
-		return fmt.Errorf("asking %s: %w", method, err)
-	}
-	q.SetBasicAuth(user, password)
-	answer, err := n.client.Do(q)
-	if err != nil {
-		return fmt.Errorf("asking %s: %w", method, err)
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		return fmt.Errorf("asking %s: %w", method, err)
-	}
-	var reply struct {
-		Result json.RawMessage
-		Error  *struct {
-			Code    int
-			Message string
-		}
-	}
-	if err := json.Unmarshal(text, &reply); err != nil {
-		return fmt.Errorf("asking %s: %w: %.200q", method, err, text)
-	}
-	if reply.Error != nil {
-		return fmt.Errorf("%s: %s (%d)", method, reply.Error.Message, reply.Error.Code)
-	}
-	if out == nil {
-		return nil
-	}
-	return json.Unmarshal(reply.Result, out)
-}
-
-// find searches for a program where the project's scripts install it. GATEWAYD_BTCD or
+// find searches for a program where the project's scripts install it, then in PATH. GATEWAYD_BTCD or
 // GATEWAYD_LITECOIND names another one.
 func find(kind Kind) (string, error) {
 	places := map[Kind]struct{ variable, path, script string }{
@@ -280,7 +240,10 @@ func find(kind Kind) (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("it is not installed; %s does that", place.script)
+	if path, err := exec.LookPath(string(kind)); err == nil {
+		return path, nil
+	}
+	return "", fmt.Errorf("it is not installed: `%s` does that, or a package that puts it in PATH", place.script)
 }
 
 func executable(path string) bool {

@@ -1,4 +1,4 @@
-package bitcointest
+package bitcoinnode
 
 import (
 	"os/exec"

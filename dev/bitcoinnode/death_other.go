@@ -1,6 +1,6 @@
 //go:build !linux
 
-package bitcointest
+package bitcoinnode
 
 import "os/exec"
 
