@@ -91,7 +91,7 @@ func readIncluded(path string) ([]byte, error) {
 
 // listNames has the lists that several files may contribute to, with the key that names an element.
 // Elements of one name are one element, whose keys are in different files.
-var listNames = map[string]string{"ethereum": "id", "vite": "id", "networks": "name", "networks.tokens": "token"}
+var listNames = map[string]string{"bitcoin": "id", "ethereum": "id", "vite": "id", "networks": "name", "networks.tokens": "token"}
 
 // merger joins the keys of files.
 type merger struct {

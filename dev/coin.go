@@ -57,8 +57,8 @@ const (
 	coinFinalMost = 100
 )
 
-// coinChain is the chain of --bitcoin: a node, which makes blocks while it runs, and a faucet, which
-// gets what they yield.
+// coinChain is the chain of --bitcoin: a node, which makes blocks while it runs, and a faucet,
+// which gets what they yield.
 type coinChain struct {
 	coinKind
 	period time.Duration // between blocks

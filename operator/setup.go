@@ -2,12 +2,14 @@ package operator
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
+	"net"
 	"net/url"
 	"path/filepath"
 	"regexp"
@@ -20,6 +22,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"gatewayd/chain"
+	"gatewayd/chain/bitcoin"
 	"gatewayd/chain/ethereum"
 	"gatewayd/chain/vite"
 )
@@ -42,7 +45,7 @@ type Answers struct {
 
 // Source is a network to serve, of the same name as its source chain.
 type Source struct {
-	Name  string
+	Name  string   // empty: as chains of the kind are usually called
 	Nodes []string // URLs of nodes of the source chain
 }
 
@@ -120,8 +123,32 @@ type servedToken struct {
 type servedNetwork struct {
 	Source
 	Account int // index of its address on the exchange chain
-	ChainID uint64
-	Tokens  []servedToken
+	sourceKind
+	Tokens []servedToken
+}
+
+// sourceKind is what nodes name as their chain.
+type sourceKind struct {
+	ChainID uint64 // of Ethereum and its kin
+	Coin    string // the network of Bitcoin and its kin, such as litecoin; empty for others
+}
+
+func (k sourceKind) String() string {
+	if k.Coin != "" {
+		return k.Coin
+	}
+	return fmt.Sprintf("chain %d", k.ChainID)
+}
+
+// name is that of a network whose operator names none.
+func (k sourceKind) name() string {
+	switch {
+	case strings.HasPrefix(k.Coin, "litecoin"):
+		return "ltc"
+	case k.Coin != "":
+		return "btc"
+	}
+	return "eth"
 }
 
 // draft contains the input of the file.
@@ -130,6 +157,19 @@ type draft struct {
 	Networks []servedNetwork
 	// Own writes the nodes, Shared what daemon and signer must agree on.
 	Own, Shared bool
+}
+
+// Evm and Coins are the networks of each kind.
+func (d draft) Evm() []servedNetwork   { return d.ofKind(false) }
+func (d draft) Coins() []servedNetwork { return d.ofKind(true) }
+
+func (d draft) ofKind(coins bool) (list []servedNetwork) {
+	for _, n := range d.Networks {
+		if (n.Coin != "") == coins {
+			list = append(list, n)
+		}
+	}
+	return list
 }
 
 //go:embed *.tmpl
@@ -169,8 +209,8 @@ func Write(ctx context.Context, a Answers) (files Files, err error) {
 		return files, fmt.Errorf("the signer's nodes: %w", err)
 	}
 	for i, n := range own.Networks {
-		if id := d.Networks[i].ChainID; n.ChainID != id {
-			return files, fmt.Errorf("the signer's nodes of the source chain %s are of chain %d, the daemon's of chain %d: both must be of the same chain", n.Name, n.ChainID, id)
+		if theirs := d.Networks[i].sourceKind; n.sourceKind != theirs {
+			return files, fmt.Errorf("the signer's nodes of the source chain %s are of %s, the daemon's of %s: both must be of the same chain", n.Name, n.sourceKind, theirs)
 		}
 	}
 	own.Own = true
@@ -212,6 +252,20 @@ func fill(page *template.Template, name string, d draft) ([]byte, error) {
 
 // askNodes reads from the nodes what they know.
 func askNodes(ctx context.Context, a Answers) (d draft, err error) {
+	kinds := make([]sourceKind, len(a.Networks))
+	a.Networks = slices.Clone(a.Networks)
+	for i, n := range a.Networks {
+		if kinds[i], err = kindOf(ctx, n); err != nil && len(a.Networks) > 1 {
+			err = fmt.Errorf("network %s: %w", n.Name, err)
+		}
+		if err != nil {
+			return d, err
+		}
+		a.Networks[i].Name = cmp.Or(n.Name, kinds[i].name())
+	}
+	if len(a.Signer.Networks) == 1 && a.Signer.Networks[0].Name == "" {
+		a.Signer.Networks = []Source{{a.Networks[0].Name, a.Signer.Networks[0].Nodes}}
+	}
 	d.Answers = a
 	if err := a.checkNames(); err != nil {
 		return d, err
@@ -222,11 +276,10 @@ func askNodes(ctx context.Context, a Answers) (d draft, err error) {
 	}
 	defer exchange.Close()
 	for i, n := range a.Networks {
-		served, err := a.ask(ctx, n, exchange)
+		served, err := a.ask(ctx, servedNetwork{Source: n, Account: i, sourceKind: kinds[i]}, exchange)
 		if err != nil {
 			return d, err
 		}
-		served.Account = i
 		d.Networks = append(d.Networks, served)
 	}
 	return d, nil
@@ -257,28 +310,31 @@ func (a Answers) checkNames() error {
 	return nil
 }
 
-// ask reads what the nodes know of a network.
-func (a Answers) ask(ctx context.Context, n Source, exchange *vite.Chain) (served servedNetwork, err error) {
-	served.Source = n
-	source, err := served.openSource(ctx)
-	if err != nil && len(a.Networks) > 1 {
-		err = fmt.Errorf("network %s: %w", n.Name, err)
+// ask reads what the nodes know of a network's tokens.
+func (a Answers) ask(ctx context.Context, n servedNetwork, exchange *vite.Chain) (servedNetwork, error) {
+	decimals := func(context.Context, chain.Asset) (uint8, error) { return 0, errors.New("the chain has no contracts") }
+	if n.Coin == "" {
+		source, err := ethereum.New(ethereum.Config{ID: chain.ID(n.Name), ChainID: n.ChainID, Nodes: n.Nodes}, nil)
+		if err != nil {
+			return n, fmt.Errorf("source chain: %w", err)
+		}
+		defer source.Close()
+		decimals = source.TokenDecimals
 	}
-	if err != nil {
-		return served, err
-	}
-	defer source.Close()
 	for _, t := range a.Tokens {
 		if t.On != "" && t.On != n.Name {
 			continue
 		}
-		one, err := readToken(ctx, t, source, exchange)
-		if err != nil {
-			return served, err
+		one := servedToken{Token: t, AssetDecimals: ethereum.CoinDecimals}
+		if n.Coin != "" {
+			one.AssetDecimals = bitcoin.CoinDecimals
 		}
-		served.Tokens = append(served.Tokens, one)
+		if err := one.read(ctx, decimals, exchange); err != nil {
+			return n, err
+		}
+		n.Tokens = append(n.Tokens, one)
 	}
-	return served, nil
+	return n, nil
 }
 
 // quoted is a value as JSON has it, which YAML reads too.
@@ -287,23 +343,31 @@ func quoted(value any) (string, error) {
 	return string(text), err
 }
 
-// openSource reads the chain's number from its nodes, which must name the same.
-func (d *servedNetwork) openSource(ctx context.Context) (*ethereum.Chain, error) {
-	for i, node := range d.Nodes {
-		id, err := chainID(ctx, node)
+// kindOf asks all nodes of a source chain, which must name the same.
+func kindOf(ctx context.Context, n Source) (first sourceKind, err error) {
+	for i, node := range n.Nodes {
+		kind, err := nodeKind(ctx, node)
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("source chain: node %d: %w", i+1, err)
-		case d.ChainID != 0 && id != d.ChainID:
-			return nil, fmt.Errorf("source chain: node %d is of chain %d, node 1 of chain %d: all must be of the same chain", i+1, id, d.ChainID)
+			return kind, fmt.Errorf("source chain: node %d: %w", i+1, err)
+		case i > 0 && kind != first:
+			return kind, fmt.Errorf("source chain: node %d is of %s, node 1 of %s: all must be of the same chain", i+1, kind, first)
 		}
-		d.ChainID = id
+		first = kind
 	}
-	c, err := ethereum.New(ethereum.Config{ID: chain.ID(d.Name), ChainID: d.ChainID, Nodes: d.Nodes}, nil)
-	if err != nil {
-		return nil, fmt.Errorf("source chain: %w", err)
+	return first, nil
+}
+
+// nodeKind asks a node as one of Ethereum, and if it does not know the question as one of Bitcoin.
+func nodeKind(ctx context.Context, node string) (k sourceKind, err error) {
+	if k.ChainID, err = chainID(ctx, node); err == nil || errors.As(err, new(net.Error)) {
+		return k, err
 	}
-	return c, nil
+	var other error
+	if k.Coin, other = bitcoin.NetworkOf(ctx, node); other != nil {
+		return k, err
+	}
+	return k, nil
 }
 
 // answerTime bounds a node's first answer.
@@ -328,28 +392,27 @@ func chainID(ctx context.Context, node string) (uint64, error) {
 	return 0, fmt.Errorf("eth_chainId: %w", err)
 }
 
-// readToken reads a token's figures from both chains.
-func readToken(ctx context.Context, t Token, source *ethereum.Chain, exchange *vite.Chain) (servedToken, error) {
-	one := servedToken{Token: t, AssetDecimals: ethereum.CoinDecimals}
+// read reads a token's figures from both chains.
+func (t *servedToken) read(ctx context.Context, decimals func(context.Context, chain.Asset) (uint8, error), exchange *vite.Chain) error {
 	info, err := exchange.TokenInfo(ctx, chain.Asset(t.ID))
 	if err != nil {
-		return one, fmt.Errorf("token %s: %w", t.ID, err)
+		return fmt.Errorf("token %s: %w", t.ID, err)
 	}
-	one.Symbol, one.Decimals = info.Symbol, info.Decimals
+	t.Symbol, t.Decimals = info.Symbol, info.Decimals
 	if chain.Asset(t.Asset) != chain.Native {
-		if one.AssetDecimals, err = source.TokenDecimals(ctx, chain.Asset(t.Asset)); err != nil {
-			return one, fmt.Errorf("token %s: contract %s: %w", t.ID, t.Asset, err)
+		if t.AssetDecimals, err = decimals(ctx, chain.Asset(t.Asset)); err != nil {
+			return fmt.Errorf("token %s: contract %s: %w", t.ID, t.Asset, err)
 		}
 	}
 	for _, amount := range []struct {
 		whole decimal.Decimal
 		to    *string
-	}{{t.Min, &one.Min}, {t.Max, &one.Max}, {t.Fee, &one.Fee}} {
-		units := amount.whole.Shift(int32(one.Decimals))
+	}{{t.Token.Min, &t.Min}, {t.Token.Max, &t.Max}, {t.Token.Fee, &t.Fee}} {
+		units := amount.whole.Shift(int32(t.Decimals))
 		if !units.IsInteger() {
-			return one, fmt.Errorf("token %s: %s has more than its %d decimals", t.ID, amount.whole, one.Decimals)
+			return fmt.Errorf("token %s: %s has more than its %d decimals", t.ID, amount.whole, t.Decimals)
 		}
 		*amount.to = units.String()
 	}
-	return one, nil
+	return nil
 }

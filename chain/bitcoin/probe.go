@@ -44,6 +44,29 @@ func (c *Chain) Probe(ctx context.Context) []Report {
 	return reports
 }
 
+// NetworkOf asks a node for its network, by its first block. ErrWrongChain: it is none that can be
+// configured.
+func NetworkOf(ctx context.Context, address string) (string, error) {
+	if err := checkNodeURL(address); err != nil {
+		return "", err
+	}
+	n, err := newNode(0, address, Config{Nodes: []string{address}}.withDefaults(), nil, nil)
+	if err != nil {
+		return "", err
+	}
+	defer n.close()
+	var genesis string
+	if err := n.ask(ctx, &genesis, "getblockhash", 0); err != nil {
+		return "", err
+	}
+	for _, name := range network.Names() {
+		if network.Named(name).Genesis.String() == genesis {
+			return name, nil
+		}
+	}
+	return "", fmt.Errorf("%w: its first block is %s", ErrWrongChain, printable(genesis))
+}
+
 func (n *node) probe(ctx context.Context) (r Report) {
 	r.Node = n.name
 	p, tip, err := n.position(ctx)

@@ -148,7 +148,7 @@ type question struct {
 // questions in the order of asking. What a flag has as its default an empty line takes.
 var questions = []question{
 	{flag: "data", text: "Directory for all data of the daemon"},
-	{flag: "source-node", text: "Nodes of the source chain (Ethereum's JSON-RPC), one URL a line, an empty line after the last", many: true, needed: true, unless: "network"},
+	{flag: "source-node", text: "Nodes of the source chain (JSON-RPC of Ethereum, Bitcoin or Litecoin), one URL a line, an empty line after the last", many: true, needed: true, unless: "network"},
 	{flag: "exchange-node", text: "Nodes of the exchange chain (Vite's JSON-RPC), one URL a line, an empty line after the last", many: true, needed: true},
 	{flag: "token", text: "Tokens to serve, one a line: [NETWORK:]ASSET,TOKEN,SMALLEST,LARGEST,FEE", many: true, needed: true},
 	{flag: "funder", text: "Addresses of your own funds, on either chain, one a line", many: true},
@@ -169,13 +169,15 @@ func configInitCommand(w streams) *cobra.Command {
 		Long: `Ask for a gateway's settings, write its configuration, and check it against the nodes.
 
 Settings given as flags are not asked. Answers are read from standard input. Files are written only if the nodes answer, and no file is
-replaced. --source-node serves one source chain, as network eth; --network NAME=URL,URL serves several. A token is ASSET,TOKEN,SMALLEST,LARGEST,FEE: "native" or the contract on the source chain; its id on the exchange chain; the smallest deposit
+replaced. --source-node serves one source chain, as network eth, btc or ltc, as its nodes answer; --network NAME=URL,URL serves several. A token is ASSET,TOKEN,SMALLEST,LARGEST,FEE: "native" or the contract on the source chain; its id on the exchange chain; the smallest deposit
 and withdrawal, the largest withdrawal (0: no maximum) and the fee, all in whole tokens. The fee of the coin may be "network", the cost of the payout.
 Of several networks a token has the name before it: bsc:native,tti_…,0.01,100,network.
 With --signer the keys are those of ` + "`gatewayd signer`" + ` as another user of this machine: its file is written too, and its nodes are checked.
 Both files include the policy file, which has the tokens and networks. A signer on another machine needs a copy of it next to its own file.`,
 		Example: `  gatewayd config init --source-node https://a.example --source-node https://b.example --source-node https://c.example \
-    --exchange-node http://127.0.0.1:48132 --token native,tti_687d8a93915393b219212c73,0.01,100,network < /dev/null`,
+    --exchange-node http://127.0.0.1:48132 --token native,tti_687d8a93915393b219212c73,0.01,100,network < /dev/null
+  gatewayd config init --source-node http://user:password@127.0.0.1:9332 --exchange-node http://127.0.0.1:48132 \
+    --token native,TOKEN,0.01,100,network < /dev/null                      # Litecoin`,
 	}
 	path := configFlag(c)
 	f := c.Flags()
@@ -244,7 +246,7 @@ func interview(w streams, f *pflag.FlagSet) (a operator.Answers, err error) {
 		to              *[]operator.Source
 	}{{"source-node", "network", &a.Networks}, {"signer-source-node", "signer-network", &a.Signer.Networks}} {
 		if nodes := list(side.nodes); len(nodes) > 0 {
-			*side.to = append(*side.to, operator.Source{Name: "eth", Nodes: nodes})
+			*side.to = append(*side.to, operator.Source{Nodes: nodes})
 		}
 		for _, one := range list(side.networks) {
 			b, err := operator.ParseSource(one)

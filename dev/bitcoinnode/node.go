@@ -56,7 +56,7 @@ type Node struct {
 	*Client
 	kind      Kind
 	dir       string
-	kept      bool // dir is the caller's
+	lasting   bool // dir is the caller's
 	kill      context.CancelFunc
 	process   *os.Process
 	exited    chan struct{} // closed when the process has ended
@@ -71,7 +71,7 @@ type Node struct {
 // Errors: a program that is not installed (names the script that installs it), one that ends early
 // (names its last words).
 func Start(ctx context.Context, c Config) (*Node, error) {
-	n := &Node{kind: c.Kind, tls: c.TLS, dir: c.Dir, kept: c.Dir != ""}
+	n := &Node{kind: c.Kind, tls: c.TLS, dir: c.Dir, lasting: c.Dir != ""}
 	if err := n.start(ctx, c); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting %s: %w", c.Kind, err), n.Close())
 	}
@@ -79,7 +79,7 @@ func Start(ctx context.Context, c Config) (*Node, error) {
 }
 
 func (n *Node) start(ctx context.Context, c Config) (err error) {
-	if n.kept {
+	if n.lasting {
 		err = os.MkdirAll(n.dir, 0o700)
 	} else {
 		n.dir, err = os.MkdirTemp("", "gatewayd-"+string(n.kind)+"-")
@@ -107,7 +107,7 @@ func (n *Node) start(ctx context.Context, c Config) (err error) {
 	command := exec.CommandContext(life, program, append(n.arguments(c), c.Args...)...)
 	command.Stdout, command.Stderr = log, log
 	dieWithParent(command)
-	if n.kept { // what it has in memory is written
+	if n.lasting { // what it has in memory is written
 		command.Cancel, command.WaitDelay = func() error { return command.Process.Signal(os.Interrupt) }, endTimeout
 	}
 	if err := command.Start(); err != nil {
@@ -187,7 +187,7 @@ func (n *Node) Close() error {
 	if n.Client != nil {
 		n.http.CloseIdleConnections()
 	}
-	if n.kept {
+	if n.lasting {
 		return nil
 	}
 	if err := os.RemoveAll(n.dir); err != nil {
@@ -218,8 +218,8 @@ func (n *Node) Address() string {
 	return "http://" + n.rpc
 }
 
-// find searches for a program where the project's scripts install it, then in PATH. GATEWAYD_BTCD or
-// GATEWAYD_LITECOIND names another one.
+// find searches for a program where the project's scripts install it, then in PATH. GATEWAYD_BTCD
+// or GATEWAYD_LITECOIND names another one.
 func find(kind Kind) (string, error) {
 	places := map[Kind]struct{ variable, path, script string }{
 		Btcd:      {"GATEWAYD_BTCD", "build/bin/btcd", "scripts/go-tool.sh btcd"},
