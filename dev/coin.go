@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -79,12 +80,15 @@ func (o Options) CheckBitcoin() error {
 
 // openCoin starts the node with coins for the faucet and for the gateway's pool.
 func openCoin(ctx context.Context, o Options, keys *wallet.Keys) (c *coinChain, err error) {
+	if _, err := os.Stat(filepath.Join(o.Dir, "config.yaml")); err == nil {
+		return nil, fmt.Errorf("--bitcoin: its chain begins anew at each start: use a new directory, not --dir %s again", o.Dir)
+	}
 	kind := bitcoinnode.Kind(o.Bitcoin)
 	c = &coinChain{coinKind: coinKinds[kind], period: o.Period}
 	if c.faucet, err = NewCoinUser(nil, c.network, faucetName); err != nil {
 		return nil, err
 	}
-	c.node, err = bitcoinnode.Start(ctx, bitcoinnode.Config{Kind: kind, Miner: c.faucet.Address(), Args: c.args, Dir: filepath.Join(o.Dir, string(kind))})
+	c.node, err = bitcoinnode.Start(ctx, bitcoinnode.Config{Kind: kind, Miner: c.faucet.Address(), Args: c.args})
 	if err != nil {
 		return nil, fmt.Errorf("--bitcoin: %w", err)
 	}
@@ -95,21 +99,13 @@ func openCoin(ctx context.Context, o Options, keys *wallet.Keys) (c *coinChain, 
 	return c, nil
 }
 
-// fund mines the faucet's first coins, and gives the pool its own unless it has some.
+// fund mines the faucet's first coins, and gives the pool its own.
 func (c *coinChain) fund(keys *wallet.Keys) error {
-	height, err := c.node.Height()
-	if err == nil && height == 0 {
-		err = c.mine(coinsAtStart + coinMaturity)
-	}
-	if err != nil {
+	if err := c.mine(coinsAtStart + coinMaturity); err != nil {
 		return err
 	}
 	pool, err := c.pool(keys)
 	if err != nil {
-		return err
-	}
-	have, err := c.faucet.Balance(pool)
-	if err != nil || have > 0 {
 		return err
 	}
 	if _, err := c.faucet.send(pool, Whole(poolCoin, bitcoin.CoinDecimals), poolCoins); err != nil {

@@ -39,6 +39,7 @@ type DemoUsers struct {
 	funded  chan struct{} // closed when both have money on the source chain
 	source  *ecdsa.PrivateKey
 	paying  sync.Mutex // of the demo user's account on the source chain
+	coins   *CoinUser  // of --bitcoin; nil before its first payment
 	watched watch
 
 	opened  chan struct{} // closed when session is known

@@ -89,11 +89,18 @@ var errPayment = errors.New("tokenId of the environment, address and amount are 
 // pay deposits: it sends coins or tokens on the source chain, with a label where there is one.
 func (u *DemoUsers) pay(ctx context.Context, body *json.Decoder) (any, error) {
 	var p payment
-	if body.Decode(&p) != nil || !common.IsHexAddress(p.To) {
+	if body.Decode(&p) != nil {
 		return nil, errPayment
 	}
 	amount, err := chain.ParseAmount(p.Amount)
 	if err != nil {
+		return nil, errPayment
+	}
+	if c := u.info.Coin; c != nil && c.Token.Token == p.TokenID {
+		hash, err := u.payCoins(ctx, *c, p.To, amount)
+		return map[string]string{"hash": hash}, err
+	}
+	if !common.IsHexAddress(p.To) {
 		return nil, errPayment
 	}
 	if err := u.await(ctx, u.funded); err != nil {
@@ -124,6 +131,18 @@ func (u *DemoUsers) send(ctx context.Context, k Token, p payment, amount chain.A
 		return common.Hash{}, errors.New("the demo user has less than that on the source chain")
 	}
 	return payer.Pay(ctx, k.Asset, common.HexToAddress(p.To), amount.Uint256().ToBig(), []byte(p.Label))
+}
+
+// payCoins pays with coins of the faucet.
+func (u *DemoUsers) payCoins(ctx context.Context, c Coin, to string, amount chain.Amount) (hash string, err error) {
+	u.paying.Lock()
+	defer u.paying.Unlock()
+	if u.coins == nil { // it reads the chain from its first block
+		if u.coins, err = c.User(faucetName); err != nil {
+			return "", err
+		}
+	}
+	return u.coins.Pay(ctx, to, amount)
 }
 
 // rpc hands a call on to the exchange chain's node.

@@ -34,8 +34,6 @@ const (
 	password = "secret"
 	// requestTimeout bounds each control on a busy machine.
 	requestTimeout = time.Minute
-	// endTimeout bounds the end of a node that keeps its chain.
-	endTimeout = 20 * time.Second
 )
 
 // Config selects the node to start.
@@ -47,8 +45,6 @@ type Config struct {
 	TLS bool
 	// Args are further arguments of the program.
 	Args []string
-	// Dir keeps the chain; empty: a temporary folder, which Close removes.
-	Dir string
 }
 
 // Node is a running child process.
@@ -56,7 +52,6 @@ type Node struct {
 	*Client
 	kind      Kind
 	dir       string
-	lasting   bool // dir is the caller's
 	kill      context.CancelFunc
 	process   *os.Process
 	exited    chan struct{} // closed when the process has ended
@@ -71,7 +66,7 @@ type Node struct {
 // Errors: a program that is not installed (names the script that installs it), one that ends early
 // (names its last words).
 func Start(ctx context.Context, c Config) (*Node, error) {
-	n := &Node{kind: c.Kind, tls: c.TLS, dir: c.Dir, lasting: c.Dir != ""}
+	n := &Node{kind: c.Kind, tls: c.TLS}
 	if err := n.start(ctx, c); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting %s: %w", c.Kind, err), n.Close())
 	}
@@ -79,12 +74,7 @@ func Start(ctx context.Context, c Config) (*Node, error) {
 }
 
 func (n *Node) start(ctx context.Context, c Config) (err error) {
-	if n.lasting {
-		err = os.MkdirAll(n.dir, 0o700)
-	} else {
-		n.dir, err = os.MkdirTemp("", "gatewayd-"+string(n.kind)+"-")
-	}
-	if err != nil {
+	if n.dir, err = os.MkdirTemp("", "gatewayd-"+string(n.kind)+"-"); err != nil {
 		return fmt.Errorf("making a folder: %w", err)
 	}
 	if n.rpc, err = freeAddress(); err != nil {
@@ -107,9 +97,6 @@ func (n *Node) start(ctx context.Context, c Config) (err error) {
 	command := exec.CommandContext(life, program, append(n.arguments(c), c.Args...)...)
 	command.Stdout, command.Stderr = log, log
 	dieWithParent(command)
-	if n.lasting { // what it has in memory is written
-		command.Cancel, command.WaitDelay = func() error { return command.Process.Signal(os.Interrupt) }, endTimeout
-	}
 	if err := command.Start(); err != nil {
 		kill()
 		return fmt.Errorf("running %s: %w", program, err)
@@ -186,9 +173,6 @@ func (n *Node) Close() error {
 	}
 	if n.Client != nil {
 		n.http.CloseIdleConnections()
-	}
-	if n.lasting {
-		return nil
 	}
 	if err := os.RemoveAll(n.dir); err != nil {
 		return fmt.Errorf("removing the node's folder: %w", err)
