@@ -81,7 +81,7 @@ func (o Options) CheckBitcoin() error {
 // openCoin starts the node with coins for the faucet and for the gateway's pool.
 func openCoin(ctx context.Context, o Options, keys *wallet.Keys) (c *coinChain, err error) {
 	if _, err := os.Stat(filepath.Join(o.Dir, "config.yaml")); err == nil {
-		return nil, fmt.Errorf("--bitcoin: its chain begins anew at each start: use a new directory, not --dir %s again", o.Dir)
+		return nil, fmt.Errorf("--bitcoin: its chain ends with the program: use a new directory, --dir %s has an earlier one", o.Dir)
 	}
 	kind := bitcoinnode.Kind(o.Bitcoin)
 	c = &coinChain{coinKind: coinKinds[kind], period: o.Period}

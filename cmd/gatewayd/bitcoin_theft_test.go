@@ -68,7 +68,9 @@ func (w *bitcoinEnv) height(t *testing.T) uint64 {
 func (w *bitcoinEnv) find(t *testing.T, is func(*wire.MsgTx) bool) (*wire.MsgTx, uint64) {
 	t.Helper()
 	for h := w.height(t); h > 0; h-- {
-		for _, tx := range w.block(t, h).Transactions {
+		block, err := w.node.Block(h)
+		require.NoError(t, err)
+		for _, tx := range block.Transactions {
 			if is(tx) {
 				return tx, h
 			}
