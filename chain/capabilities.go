@@ -29,6 +29,7 @@ type Capabilities struct {
 	Quota    QuotaReader
 	Batches  Batcher
 	Coins    CoinLedger
+	Merges   Merger
 
 	Balances BalanceReader
 	Proven   ProvenBalanceReader
@@ -59,6 +60,7 @@ func CapabilitiesOf(c any) (has Capabilities) {
 	has.Quota, _ = c.(QuotaReader)
 	has.Batches, _ = c.(Batcher)
 	has.Coins, _ = c.(CoinLedger)
+	has.Merges, _ = c.(Merger)
 	has.Balances, _ = c.(BalanceReader)
 	has.Proven, _ = c.(ProvenBalanceReader)
 	has.Holdings, _ = c.(HoldingsReader)
@@ -206,6 +208,16 @@ type Batcher interface {
 type CoinLedger interface {
 	// SpendsCoins does nothing; it distinguishes such a ledger.
 	SpendsCoins()
+}
+
+// Merger is a ledger of coins where Merge payments of an account to itself bring its coins
+// together.
+type Merger interface {
+	// WorthMerging reports whether an account has many small coins, while fees are low.
+	WorthMerging(ctx context.Context, account string) (bool, error)
+	// Parent returns the coin that a Merge payment is to spend so that the attempts of a slot leave:
+	// one of them waits in a pool for too low a fee, and no node replaces it. It is empty otherwise.
+	Parent(ctx context.Context, slot Slot, attempts []Attempt) (source string, err error)
 }
 
 // BalanceReader is a ledger whose coin may come to us without a trace in any block's transactions:

@@ -156,10 +156,11 @@ const (
 	Cancel  Purpose = "cancel"
 	Batch   Purpose = "batch" // several payments in one transaction
 	Allow   Purpose = "allow" // lets the ledger's batch contract move a token of the account
+	Merge   Purpose = "merge" // brings coins of the account together, on a ledger of coins
 )
 
 // PaysNobody reports whether payments of the purpose move nothing to a payee.
-func (p Purpose) PaysNobody() bool { return p == Receive || p == Cancel || p == Allow }
+func (p Purpose) PaysNobody() bool { return p == Receive || p == Cancel || p == Allow || p == Merge }
 
 // Payment is one order to pay, as an adapter needs it to sign.
 type Payment struct {
@@ -171,8 +172,10 @@ type Payment struct {
 	To      string
 	Amount  Amount
 	Label   string // the user's label on a shared destination; empty for none
-	Source  string // Receive: hash of the transfer to take in
-	MaxFee  Amount // ceiling of the ledger fee in native coin; zero means the adapter's own ceiling
+	// Receive: hash of the transfer to take in. Merge: the coin (Coin.Out) that a stuck transaction of
+	// ours makes, whose fee is paid too; empty for none
+	Source string
+	MaxFee Amount // ceiling of the ledger fee in native coin; zero means the adapter's own ceiling
 
 	// Batch: the payments that the transaction makes, in its order. All are of its asset, and Amount
 	// is their sum. The batch has no number of its own: ID is its first member's

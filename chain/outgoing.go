@@ -30,6 +30,8 @@ func (o Outgoing) Did(digest string) bool {
 	switch Purpose(purpose) {
 	case Receive:
 		return o.Source != "" && strings.HasSuffix(rest, "|"+o.Source)
+	case Merge: // it has no payee, as a cancellation
+		return o.Coin != "" && o.To == "" && o.Amount.IsZero()
 	case Sweep:
 		return strings.HasPrefix(rest, fmt.Sprintf("%s|%s|", o.Asset, o.To))
 	}

@@ -85,7 +85,38 @@ func (tx Coins) store(id chain.ID, b chain.Block) error {
 	for hash, raw := range made {
 		txs = append(txs, []any{string(id), hash, base64.StdEncoding.EncodeToString(raw)})
 	}
-	return tx.insert(`coin_txs (chain, tx, raw)`, txs, ` ON CONFLICT DO NOTHING`)
+	if err := tx.insert(`coin_txs (chain, tx, raw)`, txs, ` ON CONFLICT DO NOTHING`); err != nil {
+		return err
+	}
+	return tx.keepChildren(id, b.Coins)
+}
+
+// keepChildren gives coins to the slots of the merges that spend them already, in the pools of
+// nodes.
+func (tx Coins) keepChildren(id chain.ID, coins []chain.Coin) error {
+	outs := make([]string, len(coins))
+	for i, c := range coins {
+		outs[i] = c.Out
+	}
+	return sqlstore.InGroups(outs, func(set string, in []any, _ int) error {
+		var rows []struct {
+			Out     string `db:"source"`
+			Account string `db:"account"`
+			Number  uint64 `db:"number"`
+			Signed  bool   `db:"signed"`
+		}
+		err := tx.list(&rows, `SELECT p.source, s.account, s.number, EXISTS (SELECT 1 FROM attempts a
+				WHERE a.chain = s.chain AND a.account = s.account AND a.lineage = s.lineage AND a.number = s.number) AS signed
+			FROM payments p CROSS JOIN slots s WHERE p.chain = ? AND p.purpose = 'merge' AND p.source <> '' AND s.payment_id = p.id AND s.state = 'open'
+			AND p.source IN `+set, append([]any{string(id)}, in...)...)
+		for _, r := range rows {
+			if err == nil {
+				_, err = tx.exec(`UPDATE coins SET number = ?, signed = ? WHERE chain = ? AND out = ? AND account = ? AND number < 0`,
+					r.Number, sqlstore.Bit(r.Signed), string(id), r.Out, r.Account)
+			}
+		}
+		return err
+	})
 }
 
 // payers returns the account that pays with the coins of each address: the address itself where it
@@ -195,11 +226,25 @@ func (tx Coins) usedUpTo(a Account, end uint64) (uint64, error) {
 	return next, err
 }
 
+// noSlots are the conditions of coins c that no slot uses, or ever did as its own.
+const noSlots = `c.number < 0 AND ` + held + `
+	AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.chain = c.chain AND s.coin = c.out AND s.coin <> '' AND s.place = 0)`
+
 // free returns the largest coins of an account that no slot uses.
 func (tx Coins) free(a Account, count int) (outs []string, err error) {
-	err = tx.list(&outs, `SELECT c.out FROM coins c WHERE c.chain = ? AND c.account = ? AND c.number < 0 AND `+held+`
-		AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.chain = c.chain AND s.coin = c.out AND s.coin <> '' AND s.place = 0)
+	err = tx.list(&outs, `SELECT c.out FROM coins c WHERE c.chain = ? AND c.account = ? AND `+noSlots+`
 		ORDER BY c.amount DESC, c.out LIMIT ? + 0`, string(a.Chain), a.Account, count)
+	return outs, err
+}
+
+// worthMerging is the least amount of a merge's own coin: it pays for its input at any usual rate.
+const worthMerging = 10_000
+
+// smallest returns the smallest coins of an account that no slot uses and that are worth it.
+// Payouts keep the large ones.
+func (tx Coins) smallest(a Account, count int) (outs []string, err error) {
+	err = tx.list(&outs, `SELECT c.out FROM coins c WHERE c.chain = ? AND c.account = ? AND c.amount >= ? AND `+noSlots+`
+		ORDER BY c.amount, c.out LIMIT ? + 0`, string(a.Chain), a.Account, worthMerging, count)
 	return outs, err
 }
 
@@ -217,10 +262,17 @@ func (tx Coins) take(slots []Slot) error {
 }
 
 // spend notes what the signed attempt of a slot spends. false: another slot uses one of the coins,
-// or it is no coin of ours.
+// or it is no coin of ours. A merge may spend one that is in no block yet.
 func (tx Coins) spend(s Slot, outs []string) (bool, error) {
+	pending, err := tx.pending(s, outs)
+	if err != nil {
+		return false, err
+	}
+	if pending != "" {
+		outs = slices.DeleteFunc(slices.Clone(outs), func(out string) bool { return out == pending })
+	}
 	usable := 0
-	err := sqlstore.InGroups(outs, func(set string, in []any, _ int) error {
+	err = sqlstore.InGroups(outs, func(set string, in []any, _ int) error {
 		var n int
 		err := tx.one(&n, `SELECT COUNT(*) FROM coins WHERE chain = ? AND (number < 0 OR account = ? AND number = ?) AND out IN `+set,
 			append([]any{string(s.Chain), s.Account, s.Nonce}, in...)...)
@@ -231,6 +283,26 @@ func (tx Coins) spend(s Slot, outs []string) (bool, error) {
 		return false, err
 	}
 	return true, sqlstore.ChangeAll(tx.sql, outs, `UPDATE coins SET number = ?, signed = 1 WHERE chain = ? AND out IN `, s.Nonce, string(s.Chain))
+}
+
+// pending returns the coin among outs that the merge of a slot was ordered for, if no block of the
+// line makes it yet: an attempt of an open slot does. It is never the slot's own.
+func (tx Coins) pending(s Slot, outs []string) (string, error) {
+	if s.Coin == "" {
+		return "", nil
+	}
+	p, err := tx.Payments().Get(s.PaymentID)
+	if err != nil || p.Purpose != chain.Merge || p.Source == s.Coin || !slices.Contains(outs, p.Source) {
+		return "", err
+	}
+	made, _, _ := strings.Cut(p.Source, ":")
+	found, err := tx.exists(`SELECT 1 FROM attempts a CROSS JOIN slots s WHERE a.chain = ? AND a.hash = ? AND s.chain = a.chain AND s.account = a.account AND s.lineage = a.lineage
+		AND s.number = a.number AND s.state = 'open' AND s.account = ? AND NOT EXISTS (SELECT 1 FROM coins c WHERE c.chain = a.chain AND c.out = ?)`,
+		string(s.Chain), made, s.Account, p.Source)
+	if !found {
+		return "", err
+	}
+	return p.Source, err
 }
 
 // release frees the coins of a number that has no open slot left. What its transaction has spent
@@ -315,7 +387,8 @@ func (tx Coins) Total(id chain.ID, account string) (*chain.Amount, error) {
 	return &total, nil
 }
 
-// Txs returns the transactions that made coins of ours, by hash.
+// Txs returns the transactions that made coins of ours, by hash, and signed attempts of ours that
+// no block has.
 func (tx Coins) Txs(id chain.ID, hashes []string) (map[string][]byte, error) {
 	out := map[string][]byte{}
 	return out, sqlstore.InGroups(hashes, func(set string, in []any, _ int) error {
@@ -323,7 +396,10 @@ func (tx Coins) Txs(id chain.ID, hashes []string) (map[string][]byte, error) {
 			Tx  string `db:"tx"`
 			Raw string `db:"raw"`
 		}
-		err := tx.list(&rows, `SELECT tx, raw FROM coin_txs WHERE chain = ? AND tx IN `+set, append([]any{string(id)}, in...)...)
+		in = append([]any{string(id)}, in...)
+		err := tx.list(&rows, `SELECT tx, raw FROM coin_txs WHERE chain = ? AND tx IN `+set+`
+			UNION ALL SELECT hash AS tx, raw FROM attempts WHERE chain = ? AND hash IN `+set+`
+			AND NOT EXISTS (SELECT 1 FROM coin_txs c WHERE c.chain = attempts.chain AND c.tx = attempts.hash)`, append(in, in...)...)
 		for _, r := range rows {
 			if err == nil {
 				out[r.Tx], err = base64.StdEncoding.DecodeString(r.Raw)
@@ -361,7 +437,8 @@ func (w *Watch) CoinsAt(ctx context.Context, id chain.ID, height uint64) (coins 
 	return coins, sqlstore.Doing(err, "reading our coins of block %d on %s", height, id)
 }
 
-// CoinTxs returns the transactions that made coins of ours, without witnesses, by hash.
+// CoinTxs returns the transactions that made coins of ours, without witnesses, by hash; of signed
+// attempts of ours that no block has, the complete bytes.
 func (w *Watch) CoinTxs(ctx context.Context, id chain.ID, hashes []string) (raw map[string][]byte, err error) {
 	err = w.store.View(ctx, func(tx *Tx) error {
 		raw, err = tx.Coins().Txs(id, hashes)

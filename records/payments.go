@@ -48,7 +48,7 @@ func paymentsOf(rows []paymentRow) []Payment { return sqlstore.Each(rows, paymen
 // and returns its ID. ErrConflict: the transfer has a live payment already (a credit and a refund
 // exclude each other), is not decided yet, or its block left the chain. Also: the account sweeps to
 // the payee already, the payee's top-up is in progress, or some of the asset is on its way to the
-// cold address.
+// cold address. A merge is in progress, or one has the same source.
 func (tx Payments) Queue(p Payment) (uint64, error) {
 	if p.State == "" {
 		p.State = Queued
@@ -105,7 +105,7 @@ func checkPayment(p Payment) error {
 		return errors.New("payment source: empty in a receive")
 	case p.Purpose != chain.Receive && p.Payee == "":
 		return errors.New("payment payee: empty")
-	case p.Purpose != chain.Receive && p.Purpose != chain.Allow && p.Amount.IsZero():
+	case p.Purpose != chain.Receive && p.Purpose != chain.Allow && p.Purpose != chain.Merge && p.Amount.IsZero():
 		return errors.New("payment amount: zero")
 	}
 	return nil
@@ -129,10 +129,16 @@ func (tx Payments) checkFree(p Payment) (owner string, err error) {
 	case chain.Allow:
 		taken, err = tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND account = ? AND asset = ? AND purpose = 'allow' AND state IN ('queued','bound','held')`,
 			string(p.Chain), p.Account, string(p.Asset))
+	case chain.Merge:
+		open := `purpose = 'merge' AND source <> ''`
+		if p.Source == "" {
+			open = `purpose = 'merge' AND source = '' AND state IN ('queued','bound','held')`
+		}
+		taken, err = tx.exists(`SELECT 1 FROM payments WHERE chain = ? AND account = ? AND source = ? AND `+open, string(p.Chain), p.Account, p.Source)
 	case chain.Cold:
 		_, taken, err = tx.Treasury().ColdMove(p.Chain, p.Asset)
 	default:
-		return "", fmt.Errorf("payment purpose %q: must be credit, refund, receive, sweep, gas, cold or allow", p.Purpose)
+		return "", fmt.Errorf("payment purpose %q: must be credit, refund, receive, sweep, gas, cold, allow or merge", p.Purpose)
 	}
 	if err == nil && taken {
 		err = ErrConflict

@@ -97,14 +97,25 @@ func (tx Slots) voidSlot(s Slot, hash, blockHash string, reason Reason, to Payme
 	return tx.freePayment(s.PaymentID, to, reason)
 }
 
-// freePayment takes a bound payment out of its slot, under a new generation.
+// freePayment takes a bound payment out of its slot, under a new generation. A merge ends: another
+// one is ordered where it is needed.
 func (tx Slots) freePayment(paymentID uint64, to PaymentState, reason Reason) error {
-	err := tx.change(`UPDATE payments SET state = ?, reason = ?, gen = gen + 1, changed_at = ? WHERE id = ? AND state = 'bound'`,
+	p, err := tx.Payments().Get(paymentID)
+	if err != nil {
+		return err
+	}
+	if p.Purpose == chain.Merge {
+		to = HeldPayment
+	}
+	err = tx.change(`UPDATE payments SET state = ?, reason = ?, gen = gen + 1, changed_at = ? WHERE id = ? AND state = 'bound'`,
 		string(to), sqlstore.Note(string(reason)), tx.millis(), paymentID)
 	if err != nil {
 		return err
 	}
-	return tx.logPayment(paymentID, string(to), string(reason))
+	if err := tx.logPayment(paymentID, string(to), string(reason)); err != nil || p.Purpose != chain.Merge {
+		return err
+	}
+	return tx.Payments().Move(paymentID, HeldPayment, VoidPayment, reason)
 }
 
 // decideSlot writes the outcome of an undecided slot.

@@ -82,7 +82,8 @@ func (tx Slots) BindAll(batches [][]uint64, maxUnmined int) (bound []Slot, waiti
 }
 
 // BindCoins is BindAll on a ledger of coins: each number gets a coin of its own too, the largest
-// that the account may spend. Without one the payments wait with ErrFull.
+// that the account may spend, and for a merge a small one. Without one the payments wait with
+// ErrFull.
 func (tx Slots) BindCoins(batches [][]uint64, maxUnmined int) (bound []Slot, waiting map[uint64]error, err error) {
 	return tx.bindAll(batches, maxUnmined, true)
 }
@@ -112,17 +113,17 @@ func (tx Slots) bindSlots(batches [][]uint64, maxUnmined int, coins bool) (bound
 		return nil, nil, err
 	}
 	most := maxUnmined - unmined
-	var anchors []string
+	var anchors anchors
 	if coins {
-		if anchors, err = tx.Coins().free(a, len(batches)); err != nil {
+		if anchors, err = tx.anchors(a, found, len(batches)); err != nil {
 			return nil, nil, err
 		}
-		most = min(most, len(anchors))
+		most = min(most, len(anchors.large)+len(anchors.small))
 	}
 	waiting = map[uint64]error{}
 	next := a.Next
 	for _, batch := range batches {
-		place, taken := 0, int(next-a.Next)
+		place, taken, coin := 0, int(next-a.Next), ""
 		for range batch {
 			p := found[0]
 			found = found[1:]
@@ -138,15 +139,47 @@ func (tx Slots) bindSlots(batches [][]uint64, maxUnmined int, coins bool) (bound
 				Chain: a.Chain, Account: a.Account, Branch: a.Branch, Nonce: next, Place: place, PaymentID: p.ID, Gen: p.Gen, State: SlotOpen,
 				CreatedAt: tx.now, ChangedAt: tx.now,
 			}
-			if coins {
-				s.Coin = anchors[taken]
+			if coins && place == 0 {
+				coin = anchors.take(p.Purpose)
 			}
+			s.Coin = coin
 			bound = append(bound, s)
 			place++
 		}
 		next += uint64(min(place, 1))
 	}
 	return bound, waiting, tx.bind(a, next, bound)
+}
+
+// anchors are free coins of an account: small ones for merges, and large ones for other payments.
+type anchors struct{ large, small []string }
+
+// take takes one for a number, of the other kind if there is none of its own.
+func (c *anchors) take(p chain.Purpose) (out string) {
+	from := &c.large
+	if len(c.large) == 0 || p == chain.Merge && len(c.small) > 0 {
+		from = &c.small
+	}
+	out, *from = (*from)[0], (*from)[1:]
+	return out
+}
+
+// anchors returns the coins for so many numbers.
+func (tx Slots) anchors(a Account, list []bindRow, count int) (c anchors, err error) {
+	if c.large, err = tx.Coins().free(a, count); err != nil {
+		return c, err
+	}
+	merges := 0
+	for _, p := range list {
+		if p.Purpose == chain.Merge {
+			merges++
+		}
+	}
+	if merges > 0 {
+		c.small, err = tx.Coins().smallest(a, merges)
+	}
+	c.large = slices.DeleteFunc(c.large, func(out string) bool { return slices.Contains(c.small, out) })
+	return c, err
 }
 
 // bind takes an account's numbers below next and stores their slots.

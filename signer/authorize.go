@@ -111,9 +111,11 @@ func wellFormed(c chain.Claim) chain.Verdict {
 	return chain.Verdict{}
 }
 
-// hasSource reports whether a payment other than a receive names a source. In the fingerprint the
-// source would follow the label, and could be mistaken for a part of it.
-func hasSource(p chain.Payment) bool { return p.Purpose != chain.Receive && p.Source != "" }
+// hasSource reports whether a payment names a source that has none. In the fingerprint the source
+// would follow the label, and could be mistaken for a part of it: a merge has one of both at most.
+func hasSource(p chain.Payment) bool {
+	return p.Source != "" && p.Purpose != chain.Receive && (p.Purpose != chain.Merge || p.Label != "")
+}
 
 func refusal(text string) chain.Verdict {
 	return chain.Verdict{State: chain.RefusedClaim, Reason: chain.ReasonRefused, Text: text}

@@ -150,6 +150,27 @@ func (w *env) sendSigned(o chain.Order) uint64 {
 	return height
 }
 
+// TestMergesAreBounded: a stolen daemon cannot burn fees by merges.
+func TestMergesAreBounded(t *testing.T) {
+	w := seeing(t)
+	merge := func(number uint64, label string) error {
+		pay := chain.Payment{ID: number + 1, Purpose: chain.Merge, Asset: chain.Native, To: w.eth.Address("hot"), Source: "a:0", Label: label}
+		_, err := w.Signer.Sign(t.Context(), "eth", w.order(w.eth, number, "", pay))
+		return err
+	}
+	require.ErrorIs(t, merge(0, "b"), signer.ErrRefused, "the label and the source could be mistaken for each other")
+	for number := range uint64(16) {
+		require.NoError(t, merge(number, ""))
+		require.NoError(t, merge(number, ""), "what was signed is signed again without counting")
+	}
+	require.ErrorIs(t, merge(16, ""), chain.ErrNotNow)
+	w.clock = w.clock.Add(time.Hour)
+	for number := range uint64(12) {
+		require.NoError(t, merge(16+number, ""))
+	}
+	require.ErrorIs(t, merge(28, ""), chain.ErrNotNow)
+}
+
 // TestAllowancesAreBounded: a stolen daemon cannot burn fees by allowances, nor take a far number.
 func TestAllowancesAreBounded(t *testing.T) {
 	w := seeing(t)

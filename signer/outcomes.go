@@ -144,10 +144,16 @@ func (s *Signer) outcomesAt(ctx context.Context, id chain.ID, l Ledger, tx chain
 		}
 		list = append(list, signguard.Outcome{
 			Chain: id, Account: tx.Account, Number: tx.Number, Branch: w.Branch, Place: w.Place, Member: len(tx.Members) > 0, Paid: did,
-			Receive: strings.HasPrefix(w.Digest, string(chain.Receive)+"|") || strings.HasPrefix(w.Digest, string(chain.Allow)+"|"),
+			Receive: paysNobody(w),
 		})
 	}
 	return list, nil
+}
+
+// paysNobody reports whether a signature is for a payment without a payee.
+func paysNobody(w signguard.Signed) bool {
+	purpose, _, _ := strings.Cut(w.Digest, "|")
+	return chain.Purpose(purpose).PaysNobody()
 }
 
 // paid reports whether a transaction made a payment that was signed at its number. It decides

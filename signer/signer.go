@@ -60,6 +60,7 @@ type Signer struct {
 	bindings    *rate.Limiter // of new addresses and labels
 	cancels     *rate.Limiter // of numbers that nothing was signed for
 	allowances  *rate.Limiter // of tokens that batches may move
+	merges      *rate.Limiter // of coins of an account
 	headsMu     sync.Mutex
 	heads       map[chain.ID]uint64    // the highest block seen of each chain
 	unsettled   map[chain.ID]time.Time // when the newest binding without a block was given
@@ -120,6 +121,7 @@ func New(p Parts) *Signer {
 		source: p.Source, ledgers: p.Ledgers, heads: map[chain.ID]uint64{}, unsettled: map[chain.ID]time.Time{}, bindings: rate.NewLimiter(rate.Every(time.Hour/bindingsPerHour), bindingsAtOnce),
 		cancels:    rate.NewLimiter(rate.Every(time.Hour/freshCancelsPerHour), freshCancelsAtOnce),
 		allowances: rate.NewLimiter(rate.Every(time.Hour/allowancesPerHour), allowancesAtOnce),
+		merges:     rate.NewLimiter(rate.Every(time.Hour/mergesPerHour), mergesAtOnce),
 	}
 }
 
@@ -220,24 +222,40 @@ func (s *Signer) takeFees(ctx context.Context, id chain.ID, rules chain.Rules, o
 }
 
 // Each cancellation of a number that nothing was signed for costs a fee that no payment needs, and
-// so does each allowance. An allowance is made once for each account and token.
+// so does each allowance and each merge. An allowance is made once for each account and token.
 const (
 	freshCancelsPerHour = 12
 	freshCancelsAtOnce  = 16
 	allowancesPerHour   = 12
 	allowancesAtOnce    = MaxOrders
+	mergesPerHour       = 12
+	mergesAtOnce        = 16
 )
+
+// freshLimit bounds signatures of a purpose at numbers that nothing was signed for: their rate, how
+// far behind the last signature the number may be, and how many an hour.
+func (s *Signer) freshLimit(p chain.Purpose) (limit *rate.Limiter, most, perHour int) {
+	switch p {
+	case chain.Cancel:
+		return s.cancels, freshCancelsAtOnce, freshCancelsPerHour
+	case chain.Allow:
+		return s.allowances, allowancesAtOnce, allowancesPerHour
+	case chain.Merge:
+		return s.merges, MaxOrders, mergesPerHour
+	}
+	return nil, 0, 0
+}
 
 // mayTakeNumbers returns how many orders may be signed, and the reason for the next one. A
 // cancellation takes a number with a signature, or one of the first after those, because a bound
 // payment that no longer passes the checks would block all later ones. Another party may have used
 // the numbers between. Each number after the signatures counts for the limit per hour. An allowance
-// at a number without a signature counts once. A signer without its own nodes believes the daemon
-// and refuses none.
+// or a merge at a number without a signature counts once. A signer without its own nodes believes
+// the daemon and refuses none.
 func (s *Signer) mayTakeNumbers(ctx context.Context, id chain.ID, orders []chain.Order) (passed int, why, err error) {
 	for i, o := range orders {
-		allows := o.Payment.Purpose == chain.Allow
-		if s.ledgers == nil || o.Payment.Purpose != chain.Cancel && !allows {
+		limit, most, perHour := s.freshLimit(o.Payment.Purpose)
+		if s.ledgers == nil || limit == nil {
 			continue
 		}
 		_, next, signed, err := s.guard.Next(ctx, id, o.Slot.Account)
@@ -250,9 +268,9 @@ func (s *Signer) mayTakeNumbers(ctx context.Context, id chain.ID, orders []chain
 		if o.Slot.Nonce < next {
 			continue
 		}
-		count, limit, most, perHour := int(o.Slot.Nonce-next)+1, s.cancels, freshCancelsAtOnce, freshCancelsPerHour
-		if allows {
-			count, limit, most, perHour = 1, s.allowances, allowancesAtOnce, allowancesPerHour
+		count := 1
+		if o.Payment.Purpose == chain.Cancel {
+			count += int(o.Slot.Nonce - next)
 		}
 		switch {
 		case o.Slot.Nonce-next >= uint64(most):

@@ -31,6 +31,23 @@ type coinChain struct{ *crashChain }
 // SpendsCoins distinguishes it.
 func (coinChain) SpendsCoins() {}
 
+func (c coinChain) ledger() chaintest.CoinLedger { return chaintest.CoinLedger{Chain: c.coins.ledger} }
+
+// WorthMerging and Parent ask it what to merge.
+func (c coinChain) WorthMerging(ctx context.Context, account string) (bool, error) {
+	if c.fuse.blown {
+		return false, errCrash
+	}
+	return c.ledger().WorthMerging(ctx, account)
+}
+
+func (c coinChain) Parent(ctx context.Context, slot chain.Slot, attempts []chain.Attempt) (string, error) {
+	if c.fuse.blown {
+		return "", errCrash
+	}
+	return c.ledger().Parent(ctx, slot, attempts)
+}
+
 // newCoinsModel makes a model whose source chain is a ledger of coins. The operators fund its pool
 // when the daemon follows the chain.
 func newCoinsModel(t *testing.T, seed uint64, census map[string]int) *model {
@@ -55,7 +72,7 @@ func fundPool(btc *chaintest.Chain, pool string, coins int, amount uint64) {
 }
 
 // coinUse checks each transaction that is sent: it spends only coins of final blocks, and none that
-// another open slot uses.
+// another open slot uses. A merge may spend change that no final block makes: that of its source.
 type coinUse struct {
 	ledger *chaintest.Chain  // nil: there are none
 	users  map[string]string // hash of the attempt that was sent last, by coin
@@ -66,7 +83,11 @@ func (u coinUse) check(tx *records.Tx, slot records.Slot, a chain.Attempt) error
 		return nil
 	}
 	for _, out := range chaintest.Spends(a) {
-		if !u.ledger.IsFinal(out) {
+		p, err := tx.Payments().Get(slot.PaymentID)
+		if err != nil {
+			return err
+		}
+		if !u.ledger.IsFinal(out) && (p.Purpose != chain.Merge || p.Source != out || out == slot.Coin) {
 			return fmt.Errorf("it spends %s, which is not final", out)
 		}
 		others, _, err := tx.Slots().AttemptByHash(u.ledger.ID(), u.users[out])

@@ -2,8 +2,11 @@ package watcher
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -360,9 +363,9 @@ func TestSmallSlotFreesALargeOne(t *testing.T) {
 }
 
 // TestNodeThatDoesNotReplace: where no replacement helps, none is signed, and the payout waits for
-// the fees to come down.
+// the fees to come down. No coin is left for its child.
 func TestNodeThatDoesNotReplace(t *testing.T) {
-	r := setupCoins(t, 200_000, 200_000)
+	r := setupCoins(t, 200_000)
 	hash := r.waitingPayouts(1)[0]
 	r.rest()
 	require.Len(t, r.attempts(r.payment(hash)), 1)
@@ -506,4 +509,278 @@ func TestUnknownPayoutIsSettled(t *testing.T) {
 			r.requirePaidOnce(later)
 		})
 	}
+}
+
+// merges are the payments that bring coins of the pool together, oldest first.
+func (r *rig) merges() (list []records.Payment) {
+	r.t.Helper()
+	r.view(func(tx *records.Tx) error {
+		for id := uint64(1); ; id++ {
+			p, err := tx.Payments().Get(id)
+			if errors.Is(err, records.ErrNotFound) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			if p.Purpose == chain.Merge {
+				list = append(list, p)
+			}
+		}
+	})
+	return list
+}
+
+// TestSmallCoinsAreMerged: a pool of many coins makes few of them, while fees are low and no user's
+// payment waits. The large ones stay for payouts.
+func TestSmallCoinsAreMerged(t *testing.T) {
+	amounts := append([]uint64{900_000}, slices.Repeat([]uint64{20_000}, 64)...)
+	r := setupCoins(t)
+	r.eth.SetBaseFee(40)
+	for _, amount := range amounts {
+		fundPool(r.eth, r.net.Hot, 1, amount)
+	}
+	r.rest()
+	require.Len(t, r.held(), len(amounts))
+	require.Empty(t, r.merges(), "fees are high")
+	r.setChannel(records.Withdrawal, "MAINTAIN")
+	r.eth.SetBaseFee(10)
+	r.run(1)
+	require.Len(t, r.merges(), 1)
+	hash := r.payouts(1)[0]
+	r.setChannel(records.Withdrawal, "OPEN")
+	large := r.held()[0].Out
+	r.vite.Mine(finality + 1)
+	r.step()
+	r.step()
+	require.Equal(t, large, r.slots(r.payment(hash))[0].Coin, "the merge leaves it to payouts")
+	r.rest()
+	r.rest()
+	r.requirePaidOnce(hash)
+	merge := r.merges()
+	require.Len(t, merge, 1)
+	require.Equal(t, records.Paid, merge[0].State)
+	require.Less(t, len(r.held()), 45)
+	merges, children := r.eth.Merges()
+	require.Equal(t, []int{1, 0}, []int{merges, children})
+}
+
+// TestMergesWaitForUsers: while a user's payment waits, no coins are merged.
+func TestMergesWaitForUsers(t *testing.T) {
+	r := setupCoins(t)
+	hash := r.payouts(1)[0]
+	r.rest()
+	require.Equal(t, records.Queued, r.payment(hash).State)
+	for range 61 {
+		fundPool(r.eth, r.net.Hot, 1, 1_000) // of which no number of coins pays it
+	}
+	r.rest()
+	require.Equal(t, records.Queued, r.payment(hash).State)
+	require.Empty(t, r.merges())
+}
+
+// stuckPayout is a payout that waits for too low a fee, and no node replaces it. The pool has coins
+// for its child.
+func (r *rig) stuckPayout() (hash string, parent chain.Attempt) {
+	r.t.Helper()
+	hash = r.waitingPayouts(1)[0]
+	for range 20 {
+		if merges := r.merges(); len(merges) > 0 && len(r.attempts(merges[0])) > 0 {
+			return hash, r.attempts(r.payment(hash))[0].Attempt
+		}
+		r.run(1)
+	}
+	r.t.Fatal("there is no child")
+	return "", parent
+}
+
+// TestStuckPayoutLeavesByItsChild: a merge spends the change of a payout that nobody replaces, and
+// pays for both. There is one for each attempt.
+func TestStuckPayoutLeavesByItsChild(t *testing.T) {
+	r := setupCoins(t, 200_000, 200_000, 15_000)
+	small := r.held()[2].Out
+	hash, parent := r.stuckPayout()
+	merges := r.merges()
+	require.Len(t, merges, 1)
+	require.Contains(t, merges[0].Source, parent.Hash)
+	slot := r.slots(merges[0])[0]
+	require.Equal(t, small, slot.Coin, "the large ones are left to payouts")
+	r.rest()
+	r.requirePaidOnce(hash)
+	require.Equal(t, records.Paid, r.merges()[0].State)
+	require.Len(t, r.merges(), 1)
+	found, children := r.eth.Merges()
+	require.Equal(t, []int{1, 1}, []int{found, children})
+	for _, h := range r.held() {
+		require.False(t, h.Bound, "%s", h.Out)
+	}
+}
+
+// TestChildInAReorg: the blocks of a parent and its child leave the line, at any depth, and the
+// child's coin is given to no other slot.
+func TestChildInAReorg(t *testing.T) {
+	for depth := 1; depth <= 3; depth++ {
+		r := setupCoins(t, 200_000, 200_000, 15_000, 200_000)
+		hash, parent := r.stuckPayout()
+		source := r.merges()[0].Source
+		r.run(2)
+		_, _, mined := r.eth.Find(parent.Hash)
+		require.True(t, mined)
+		r.eth.Reorg(depth, false)
+		r.eth.LoseDropped()
+		r.eth.SetBaseFee(10)
+		r.eth.Hold(r.net.Hot, true) // blocks take none of ours
+		more := r.payouts(2)
+		r.vite.Mine(finality + 1)
+		r.run(2)
+		for _, h := range more {
+			for _, a := range r.attempts(r.payment(h)) {
+				require.NotContains(t, chaintest.Spends(a.Attempt), source)
+			}
+		}
+		r.eth.Hold(r.net.Hot, false)
+		r.rest()
+		r.rest()
+		r.requirePaidOnce(append(more, hash)...)
+		require.Equal(t, records.Paid, r.merges()[0].State)
+	}
+}
+
+// TestChildIsKeptItsCoin: the parent is in a block before its child. The change is the child's, and
+// no other slot gets it.
+func TestChildIsKeptItsCoin(t *testing.T) {
+	r := setupCoins(t, 200_000, 15_000)
+	hash, parent := r.stuckPayout()
+	merge := r.merges()[0]
+	child := r.attempts(merge)[0]
+	require.True(t, r.eth.Drop(child.Hash))
+	r.eth.LoseDropped()
+	r.eth.SetBaseFee(10)
+	r.eth.Mine(1)
+	_, _, mined := r.eth.Find(parent.Hash)
+	require.True(t, mined)
+	r.eth.SetBaseFee(60)
+	r.eth.Hold(r.net.Hot, true)
+	r.run(finality + 2)
+	r.requirePaid(hash)
+	for _, h := range r.held() {
+		if h.Out == merge.Source {
+			require.Equal(t, []any{true, r.slots(merge)[0].Nonce, true}, []any{h.Bound, h.Number, h.Signed})
+		}
+	}
+	waits := r.payouts(1)[0]
+	r.vite.Mine(finality + 1)
+	r.run(2)
+	require.NotEqual(t, merge.Source, r.slotCoin(waits))
+	r.eth.Hold(r.net.Hot, false)
+	r.eth.SetBaseFee(10)
+	r.rest()
+	r.rest()
+	r.requirePaidOnce(hash, waits)
+	require.Equal(t, records.Paid, r.merges()[0].State)
+}
+
+func (r *rig) slotCoin(hash string) string {
+	r.t.Helper()
+	if slots := r.slots(r.payment(hash)); len(slots) > 0 {
+		return slots[0].Coin
+	}
+	return ""
+}
+
+// TestChildLosesItsParent: a thief spends the coin of the parent. The child can never be mined, and
+// leaves its number by a transaction without that coin.
+func TestChildLosesItsParent(t *testing.T) {
+	r := setupCoins(t, 200_000, 200_000, 15_000)
+	hash, parent := r.stuckPayout()
+	merge := r.merges()[0]
+	require.Len(t, r.attempts(merge), 1)
+	thief := r.eth.Steal("hot", r.eth.Address("mallory"), chaintest.Spends(parent)[0])
+	r.run(finality + 2)
+	require.Equal(t, records.AccountHalted, r.account("btc", r.net.Hot).State)
+	ops := r.operatorRecovery()
+	r.unknownTx(ops, "btc", r.net.Hot)
+	require.NoError(t, ops.Accept(t.Context(), "btc", r.net.Hot, thief, "our own move", 0))
+	r.eth.SetBaseFee(10)
+	require.ErrorIs(t, ops.Resume(t.Context(), "btc", r.net.Hot, 0), recovery.ErrNotAtRest)
+	r.rest()
+	require.NoError(t, ops.Resume(t.Context(), "btc", r.net.Hot, 0))
+	r.rest()
+	r.requirePaidOnce(hash)
+	require.Equal(t, records.Paid, r.merges()[0].State)
+	attempts := r.attempts(merge)
+	require.Len(t, attempts, 2)
+	require.NotContains(t, chaintest.Spends(attempts[1].Attempt), merge.Source)
+}
+
+// TestLostChildIsCancelled: restored records do not know the child of a stuck payout. Its coin is
+// spent to ourselves, and the payout is paid once.
+func TestLostChildIsCancelled(t *testing.T) {
+	r := setupCoins(t, 200_000, 200_000, 15_000)
+	hash := r.waitingPayouts(1)[0]
+	backup := r.backup()
+	r.run(finality + 2)
+	require.Len(t, r.attempts(r.merges()[0]), 1)
+	r.restore(backup)
+	r.rest()
+	r.rest()
+	require.NoError(t, r.operatorRecovery().Resume(t.Context(), "btc", r.net.Hot, 0))
+	r.rest()
+	r.rest()
+	r.requirePaidOnce(hash)
+}
+
+// TestChildOfAChild: a child that offers too little waits; it gets no child of its own.
+func TestChildOfAChild(t *testing.T) {
+	r := setupCoins(t, 200_000, 200_000, 15_000, 15_000)
+	hash, _ := r.stuckPayout()
+	r.eth.SetBaseFee(200)
+	r.run(finality + 3)
+	require.Len(t, r.merges(), 1)
+	r.eth.SetBaseFee(10)
+	r.rest()
+	r.requirePaidOnce(hash)
+}
+
+// noMerges is a signer whose limit of merges is reached.
+type noMerges struct{ Signer }
+
+func (s noMerges) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error) {
+	i := slices.IndexFunc(orders, func(o chain.Order) bool { return o.Payment.Purpose == chain.Merge })
+	if i < 0 {
+		return s.Signer.Sign(ctx, id, orders...)
+	}
+	signed, err := s.Signer.Sign(ctx, id, orders[:i]...)
+	return signed, errors.Join(err, chain.ErrNotNow)
+}
+
+// TestUnsignedMergeKeepsNothingBack: a merge that is bound, and not signed, because of the signer or
+// of fees, keeps no payout waiting.
+func TestUnsignedMergeKeepsNothingBack(t *testing.T) {
+	r := setupCoins(t)
+	real := r.parts.Signer
+	r.parts.Signer = noMerges{real}
+	r.restart()
+	for range 64 {
+		fundPool(r.eth, r.net.Hot, 1, 200_000)
+	}
+	r.rest()
+	require.Equal(t, records.Bound, r.merges()[0].State)
+	require.Empty(t, r.attempts(r.merges()[0]))
+	first := r.payouts(1)[0]
+	r.rest()
+	r.rest()
+	r.requirePaidOnce(first)
+	r.eth.SetBaseFee(40)
+	second := r.payouts(1)[0]
+	r.rest()
+	r.rest()
+	r.requirePaidOnce(second)
+	require.Equal(t, records.Bound, r.merges()[0].State)
+	r.parts.Signer = real
+	r.eth.SetBaseFee(10)
+	r.restart()
+	r.rest()
+	r.rest()
+	require.Equal(t, records.Paid, r.merges()[0].State)
 }

@@ -112,6 +112,9 @@ func killedAnywhere(t *testing.T, most int, fresh modelMaker, apart bool) {
 			}
 			deaths += m.runWithCrashes(t, s, min(lives, most-deaths))
 			m.finish(t, s)
+			merges, children := m.eth.Merges()
+			census["merges"] += merges
+			census["children"] += children
 		}
 		if !t.Run("", one) {
 			return
@@ -121,7 +124,10 @@ func killedAnywhere(t *testing.T, most int, fresh modelMaker, apart bool) {
 	if deaths < 1000 {
 		return // too few to be sure of each step
 	}
-	if census["batches on btc"] == 0 {
+	if census["batches on btc"] > 0 {
+		require.Positive(t, census["children"])
+		require.Greater(t, census["merges"], census["children"])
+	} else {
 		require.Positive(t, census["batches on eth"])
 		require.Positive(t, census["failed in batches on eth"])
 	}
@@ -308,6 +314,11 @@ func (m *model) scriptedRound(round int) {
 		m.eth.Gossip()
 		m.vite.Gossip()
 	}
+	if m.coins && !m.stuck && round > 3 && len(m.eth.Waiting()) > 0 { // nobody replaces the first payout: a child pays for it
+		m.stuck = true
+		m.eth.SetBaseFee(40)
+		m.eth.KeepFirst(true)
+	}
 	m.eth.Mine(1)
 	m.vite.Mine(1)
 }
@@ -342,6 +353,8 @@ func killedAtEachStep(t *testing.T, fresh modelMaker) {
 	told := slices.Clone(whole.fuse.steps)
 	require.NoError(t, whole.settle())
 	require.Greater(t, len(told), 200)
+	_, children := whole.eth.Merges()
+	require.Equal(t, whole.coins, children > 0)
 	every := 7
 	if shortRun() {
 		every = 101

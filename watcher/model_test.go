@@ -43,6 +43,7 @@ type model struct {
 	asset     chain.Asset // of usd on the source chain
 	stock     uint64      // of it at the begin
 	coins     bool        // that is a ledger of coins
+	stuck     bool        // the script has a payout that is stuck
 	chains    map[chain.ID]*crashChain
 	fuse      *fuse
 	parts     Parts

@@ -181,6 +181,7 @@ var (
 	_ chain.Chain          = (*Chain)(nil)
 	_ chain.Batcher        = (*Chain)(nil)
 	_ chain.CoinLedger     = (*Chain)(nil)
+	_ chain.Merger         = (*Chain)(nil)
 	_ chain.CostReader     = (*Chain)(nil)
 	_ chain.Describer      = (*Chain)(nil)
 	_ chain.NodeWatcher    = (*Chain)(nil)

@@ -124,30 +124,59 @@ const margin = 4
 // coin is held and another one is not can never be in a block: it is replaced at any price.
 func (c *Chain) Underpriced(ctx context.Context, slot chain.Slot, a chain.Attempt) (bool, error) {
 	c = c.current()
-	tx, err := readAttempt(a)
-	if err == nil && tx.TxIn[0].PreviousOutPoint.String() != slot.Coin {
-		err = fmt.Errorf("it spends %s first, not %s", tx.TxIn[0].PreviousOutPoint, slot.Coin)
+	seen, err := c.sight(ctx, slot, a)
+	if err != nil {
+		return false, err
+	}
+	if seen.free && !seen.pooled {
+		held, err := c.heldBy(ctx, slot.Account)
+		lost := false
+		if err == nil {
+			lost, err = c.lostCoin(ctx, seen.tx, held)
+		}
+		if lost || err != nil {
+			return lost, err
+		}
+	}
+	if !seen.replaces {
+		return false, nil
+	}
+	return c.offersLess(ctx, a, seen.tx)
+}
+
+// sighting is where nodes have an attempt.
+type sighting struct {
+	tx       *wire.MsgTx
+	pooled   bool // a pool has it
+	free     bool // nothing spends its first coin at a node
+	replaces bool // one of these nodes was not seen to keep the first of two
+}
+
+func (c *Chain) sight(ctx context.Context, slot chain.Slot, a chain.Attempt) (s sighting, err error) {
+	s.tx, err = readAttempt(a)
+	if err == nil && s.tx.TxIn[0].PreviousOutPoint.String() != slot.Coin {
+		err = fmt.Errorf("it spends %s first, not %s", s.tx.TxIn[0].PreviousOutPoint, slot.Coin)
 	}
 	if err != nil {
-		return false, fmt.Errorf("asking for attempt %s: %w", a.Hash, err)
+		return s, fmt.Errorf("asking for attempt %s: %w", a.Hash, err)
 	}
-	question := func(ctx context.Context, n *node) (place, error) { return n.placeOf(ctx, tx) }
+	question := func(ctx context.Context, n *node) (place, error) { return n.placeOf(ctx, s.tx) }
 	pooled := func(a answer[place]) bool { return a.Err == nil && a.Value == inPool }
 	answers := quorum.Ask(ctx, c.nodes, question, func(list []answer[place]) bool { return slices.ContainsFunc(list, pooled) })
 	good, faults := quorum.Good(answers)
 	if len(good) == 0 {
-		return false, fmt.Errorf("asking for attempt %s: %w", a.Hash, unavailable(faults))
+		return s, fmt.Errorf("asking for attempt %s: %w", a.Hash, unavailable(faults))
 	}
-	waits := func(a answer[place]) bool { return a.Value != elsewhere && !a.Node.keeps.Load() }
-	if !slices.ContainsFunc(good, waits) {
-		return false, nil
+	for _, one := range good {
+		s.pooled = s.pooled || one.Value == inPool
+		s.free = s.free || one.Value == nowhere
+		s.replaces = s.replaces || one.Value != elsewhere && !one.Node.keeps.Load()
 	}
-	if !slices.ContainsFunc(good, pooled) {
-		held, err := c.heldBy(ctx, slot.Account)
-		if lost := err == nil && lostCoin(tx, held); lost || err != nil {
-			return lost, err
-		}
-	}
+	return s, nil
+}
+
+// offersLess reports whether blocks ask for more than an attempt offers, by the margin.
+func (c *Chain) offersLess(ctx context.Context, a chain.Attempt, tx *wire.MsgTx) (bool, error) {
 	asked, err := c.offer(ctx, true)
 	if err != nil {
 		return false, err
@@ -157,12 +186,24 @@ func (c *Chain) Underpriced(ctx context.Context, slot chain.Slot, a chain.Attemp
 }
 
 // lostCoin reports whether the first coin that a transaction spends is held, and not all others.
-func lostCoin(tx *wire.MsgTx, held []chain.HeldCoin) bool {
+// Change that a transaction of ours may still make is not lost.
+func (c *Chain) lostCoin(ctx context.Context, tx *wire.MsgTx, held []chain.HeldCoin) (bool, error) {
 	missing := func(in *wire.TxIn) bool {
 		out := in.PreviousOutPoint.String()
 		return !slices.ContainsFunc(held, func(h chain.HeldCoin) bool { return h.Out == out })
 	}
-	return !missing(tx.TxIn[0]) && slices.ContainsFunc(tx.TxIn[1:], missing)
+	if missing(tx.TxIn[0]) {
+		return false, nil
+	}
+	for _, in := range tx.TxIn[1:] {
+		if !missing(in) {
+			continue
+		}
+		if f, err := c.pendingCoin(ctx, in.PreviousOutPoint.String(), held); err != nil || f == nil {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }
 
 // place is where a node has a transaction of ours.

@@ -58,6 +58,10 @@ type Config struct {
 	// 20,000,000.
 	MaxFee int64 `yaml:"max_fee"`
 
+	// MergeBelow is the fee in satoshi per vbyte up to which small coins are merged when there are
+	// many; default 5, for Litecoin 50; -1: never.
+	MergeBelow int64 `yaml:"merge_below"`
+
 	// Accounts are those whose coins are spent. The change of all payments goes to the first address
 	// of the first one's internal branch; the others are of earlier seeds. Without any, the chain is
 	// only read.

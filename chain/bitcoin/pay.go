@@ -58,6 +58,9 @@ func (c *Chain) estimate(ctx context.Context, account string, pay chain.Payment)
 	if err != nil {
 		return 0, err
 	}
+	if pay.Purpose == chain.Merge { // it pays with the coins that it brings together
+		return 0, c.mayMerge(pay, rate)
+	}
 	held, err := c.heldBy(ctx, account)
 	if err != nil {
 		return 0, err

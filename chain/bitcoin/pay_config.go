@@ -47,6 +47,7 @@ func (c Config) withPayDefaults() Config {
 	c.MinFeeRate = cmp.Or(c.MinFeeRate, minRate)
 	c.MaxFeeRate = cmp.Or(c.MaxFeeRate, 200)
 	c.MaxFee = cmp.Or(c.MaxFee, maxFee)
+	c.MergeBelow = cmp.Or(c.MergeBelow, 5*minRate)
 	return c
 }
 
@@ -63,6 +64,8 @@ func (c Config) checkPay() error {
 		return fmt.Errorf("min_fee_rate: must be from 1 to %d satoshi per vbyte", maxRate)
 	case c.MaxFeeRate < c.MinFeeRate || c.MaxFeeRate > maxRate:
 		return fmt.Errorf("max_fee_rate: must be from min_fee_rate (%d) to %d satoshi per vbyte", c.MinFeeRate, maxRate)
+	case c.MergeBelow < -1 || c.MergeBelow > maxRate:
+		return fmt.Errorf("merge_below: must be from 1 to %d satoshi per vbyte, or -1 for never", maxRate)
 	case c.MaxFee < 1:
 		return errors.New("max_fee: must be above 0 satoshi")
 	case len(c.Accounts) > 0 && c.Accounts[0].Kind != c.kind():
@@ -110,5 +113,6 @@ func (c Config) MaxRate() string { return strconv.FormatInt(c.withDefaults().Max
 func (c Config) limits() spend.Limits {
 	c = c.withDefaults()
 	least := spend.Rate(c.MinFeeRate) * satoshiPerRate
-	return spend.Limits{Relay: least, MaxRate: spend.Rate(c.MaxFeeRate) * satoshiPerRate, MaxFee: c.MaxFee, MaxCoins: maxInputs, Cheap: least}
+	cheap := spend.Rate(max(c.MergeBelow, 0)) * satoshiPerRate
+	return spend.Limits{Relay: least, MaxRate: spend.Rate(c.MaxFeeRate) * satoshiPerRate, MaxFee: c.MaxFee, MaxCoins: maxInputs, Cheap: cheap}
 }

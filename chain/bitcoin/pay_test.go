@@ -194,6 +194,9 @@ func (p *payer) sign(slot chain.Slot, pay chain.Payment, a chain.Attempt) chain.
 	require.Equal(p.t, a.Hash, sealed.Hash, "the hash is final before it is signed")
 	a.Raw = sealed.Raw
 	p.orders[a.Hash] = order
+	p.books.mu.Lock()
+	p.txs[a.Hash] = a.Raw
+	p.books.mu.Unlock()
 	p.use(slot.Nonce, true, a.Coins...)
 	return a
 }

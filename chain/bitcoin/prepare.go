@@ -53,7 +53,13 @@ func (c *Chain) prepare(ctx context.Context, slot chain.Slot, pay chain.Payment,
 	if err != nil {
 		return chain.Attempt{}, err
 	}
-	d, made, err := c.provable(ctx, slot, pay, prev, rate, held)
+	var pending *family
+	if pay.Purpose == chain.Merge && pay.Source != "" {
+		if pending, err = c.pendingCoin(ctx, pay.Source, held); err != nil {
+			return chain.Attempt{}, err
+		}
+	}
+	d, made, err := c.provable(ctx, slot, pay, prev, rate, held, pending)
 	if err != nil {
 		return chain.Attempt{}, err
 	}
@@ -90,7 +96,7 @@ func outsOf(coins []spend.Coin) []string {
 // payable returns an error unless the payees of a payment can be paid. Blocks do not distinguish a
 // payment to an address of change from change.
 func (c *Chain) payable(pay chain.Payment) error {
-	if pay.Purpose == chain.Cancel {
+	if pay.Purpose == chain.Cancel || pay.Purpose == chain.Merge {
 		return nil
 	}
 	for _, p := range pay.All() {
@@ -113,10 +119,10 @@ func (c *Chain) heldBy(ctx context.Context, account string) ([]chain.HeldCoin, e
 
 // provable drafts a transaction and reads the transactions that made its coins. While these are too
 // large for an order to the signer, the coin of the largest is left out.
-func (c *Chain) provable(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt, rate spend.Rate, held []chain.HeldCoin) (spend.Draft, map[chainhash.Hash]*wire.MsgTx, error) {
+func (c *Chain) provable(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt, rate spend.Rate, held []chain.HeldCoin, pending *family) (spend.Draft, map[chainhash.Hash]*wire.MsgTx, error) {
 	made := make(map[chainhash.Hash]*wire.MsgTx)
 	for {
-		d, err := c.draft(slot, pay, prev, rate, held)
+		d, err := c.draft(slot, pay, prev, rate, held, pending)
 		if err == nil {
 			err = c.readMade(ctx, d.Coins, made)
 		}
@@ -131,7 +137,7 @@ func (c *Chain) provable(ctx context.Context, slot chain.Slot, pay chain.Payment
 				largest = i
 			}
 		}
-		if size <= maxProofs || largest == 0 {
+		if size <= maxProofs || largest == 0 || pending != nil && d.Coins[largest].Outpoint == pending.coin.Outpoint {
 			return d, made, nil
 		}
 		out := d.Coins[largest].Outpoint.String()
@@ -187,7 +193,7 @@ func derive(coin *spend.Coin, accounts []network.Account, made map[chainhash.Has
 }
 
 // draft chooses coins and keeps the choice.
-func (c *Chain) draft(slot chain.Slot, pay chain.Payment, prev []chain.Attempt, rate spend.Rate, held []chain.HeldCoin) (spend.Draft, error) {
+func (c *Chain) draft(slot chain.Slot, pay chain.Payment, prev []chain.Attempt, rate spend.Rate, held []chain.HeldCoin, pending *family) (spend.Draft, error) {
 	c.chosen.mu.Lock()
 	defer c.chosen.mu.Unlock()
 	now := time.Now()
@@ -208,11 +214,20 @@ func (c *Chain) draft(slot chain.Slot, pay chain.Payment, prev []chain.Attempt, 
 	if err != nil {
 		return spend.Draft{}, err
 	}
-	earlier, err := readAttempts(prev, f)
+	known := append([]spend.Coin{f.Anchor}, f.Others...)
+	if pending != nil {
+		known = append(known, pending.coin)
+	}
+	earlier, err := readAttempts(prev, f.Anchor, known, pay.Purpose != chain.Merge)
 	if err != nil {
 		return spend.Draft{}, err
 	}
-	d, err := build(c.builder(), f, pay, rate, earlier)
+	var d spend.Draft
+	if pay.Purpose == chain.Merge {
+		d, err = buildMerge(c.builder(), f, pending, pay.Source, rate, earlier)
+	} else {
+		d, err = build(c.builder(), f, pay, rate, earlier)
+	}
 	if err != nil {
 		return spend.Draft{}, err
 	}
@@ -243,24 +258,39 @@ func build(b spend.Builder, f spend.Funds, pay chain.Payment, rate spend.Rate, e
 	return d, nil
 }
 
+// buildMerge drafts a merge: for a stuck parent, or of small coins.
+func buildMerge(b spend.Builder, f spend.Funds, pending *family, source string, rate spend.Rate, earlier []spend.Earlier) (spend.Draft, error) {
+	switch {
+	case pending != nil:
+		return b.Child(f, pending.coin, pending.parent, rate, earlier...)
+	case source != "":
+		return b.Leave(f, source, rate, earlier...)
+	}
+	return b.Merge(f, rate, earlier...)
+}
+
 func sameOutput(a, b *wire.TxOut) bool {
 	return a.Value == b.Value && bytes.Equal(a.PkScript, b.PkScript)
 }
 
 // readAttempts reads the earlier attempts of a slot. One with a coin that another one spends is
-// never in a block; it counts with its stored fee, and the coins that are left.
-func readAttempts(prev []chain.Attempt, f spend.Funds) ([]spend.Earlier, error) {
+// never in a block. With lost it counts, with its stored fee and the coins that are left, because a
+// pool may still have it. It does not count for a merge that has lost its parent: its fee was for
+// both.
+func readAttempts(prev []chain.Attempt, anchor spend.Coin, coins []spend.Coin, lost bool) ([]spend.Earlier, error) {
 	var list []spend.Earlier
-	coins := append([]spend.Coin{f.Anchor}, f.Others...)
 	for _, a := range prev {
 		tx, err := readAttempt(a)
 		if err != nil {
 			return nil, err
 		}
-		if first := tx.TxIn[0].PreviousOutPoint; first != f.Anchor.Outpoint {
+		if first := tx.TxIn[0].PreviousOutPoint; first != anchor.Outpoint {
 			return nil, fmt.Errorf("attempt %d spends %s first", a.Seq, first)
 		}
 		d, err := spend.ReadDraft(a.Raw, coins)
+		if err != nil && !lost {
+			continue
+		}
 		if err != nil {
 			left := slices.DeleteFunc(slices.Clone(coins), func(c spend.Coin) bool { return !spends(tx, c.Outpoint) })
 			d = spend.Draft{Coins: left, Outputs: tx.TxOut, Fee: int64(a.FeeCap.Uint256().Uint64()), Size: spend.SizeOf(tx)}

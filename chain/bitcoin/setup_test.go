@@ -127,7 +127,10 @@ func (b *books) use(number uint64, signed bool, outs ...string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, out := range outs {
-		h := b.held[out]
+		h, ok := b.held[out]
+		if !ok {
+			continue // in no block yet
+		}
 		h.Bound, h.Number, h.Signed = true, number, h.Signed || signed
 		b.held[out] = h
 	}

@@ -208,7 +208,7 @@ func (w *bitcoinEnv) pay(t *testing.T, outputs ...*wire.TxOut) string {
 type coinBooks struct {
 	deposited, held, paid, fees int64
 	payees                      map[string][]int64 // outputs to strangers in our transactions, by script in hex
-	transactions                int                // ours
+	transactions, coins         int                // ours; coins are unspent
 }
 
 // books reads the complete chain. ours are the gateway's addresses.
@@ -231,6 +231,7 @@ func (w *bitcoinEnv) books(t *testing.T, ours ...string) coinBooks {
 	}
 	for _, out := range unspent {
 		b.held += out.Value
+		b.coins++
 	}
 	return b
 }

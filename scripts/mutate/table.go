@@ -98,8 +98,8 @@ var indexes = []struct{ name, file string }{
 
 // engineIndexes are those that each engine has in another file.
 var engineIndexes = map[string][]struct{ name, file string }{
-	"sqlite":   {{"slots_live", "sqlite/0170_batches.sql"}, {"payments_allow_once", "sqlite/0170_batches.sql"}},
-	"postgres": {{"slots_live", "0001_init.sql"}, {"payments_allow_once", "postgres/0170_batches.sql"}},
+	"sqlite":   {{"slots_live", "sqlite/0170_batches.sql"}, {"payments_allow_once", "sqlite/0170_batches.sql"}, {"payments_merge_once", "sqlite/0182_merges.sql"}, {"payments_child_once", "sqlite/0182_merges.sql"}},
+	"postgres": {{"slots_live", "0001_init.sql"}, {"payments_allow_once", "postgres/0170_batches.sql"}, {"payments_merge_once", "postgres/0182_merges.sql"}, {"payments_child_once", "postgres/0182_merges.sql"}},
 }
 
 // engineClauses are those of tables that SQLite had to make anew.

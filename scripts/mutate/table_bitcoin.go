@@ -3,8 +3,8 @@ package main
 // coinRules are the rules of Bitcoin and its kin: what blocks show, what is signed, and how
 // transactions are built.
 func coinRules() []mutant {
-	const thief = "TestThiefGetsNothing|TestOtherOrdersGetNothing|TestSealWantsEachKey|TestChildrenAreBounded"
-	const drafts = "TestDrafts|TestReplacements|TestReplacementTakesTheChangeFirst|TestReplacementHasAHigherRate|TestNotEnough|TestCeilings|TestConsolidation|TestChildrenAreBounded"
+	const thief = "TestThiefGetsNothing|TestOtherOrdersGetNothing|TestSealWantsEachKey|TestChildrenAreBounded|TestMergesAreCheap"
+	const drafts = "TestDrafts|TestReplacements|TestReplacementTakesTheChangeFirst|TestReplacementHasAHigherRate|TestNotEnough|TestCeilings|TestMerge|TestMergesAreCheap|TestChildrenAreBounded"
 	spend := func(tests string) suite { return suite{"./chain/bitcoin/spend", "^(" + tests + ")$"} }
 	network := func(tests string) suite { return suite{"./chain/bitcoin/network", "^(" + tests + ")$"} }
 	rules := func(name, rule, old, now string) mutant {
@@ -36,10 +36,12 @@ func coinRules() []mutant {
 		rules("nothing more", "no output but the payees and one of change", "case len(rest) > maxChange, len(rest) > 1 && len(wanted) == 0:", "case false:"),
 		rules("the change", "change goes to our own accounts", "if _, err := network.OwnAt(r.accounts, levels, out.PkScript); err != nil {", "if _, err := network.OwnAt(r.accounts, levels, out.PkScript); err != nil && len(levels) < 2 {"),
 		rules("the change's branch", "change goes to no user's address", "branch != network.Internal {", "branch != network.Internal && false {"),
-		rules("half of a sweep", "a sweep brings at least half", "|| out.Value < amount-amount/2:", ":"),
-		rules("the sweep's receiver", "a sweep goes to the address of its payment", "case !bytes.Equal(to.Script, out.PkScript):", "case false:"),
+		rules("merges pay nobody", "a merge has no amount", "|| !pay.Amount.IsZero() ||", "||"),
+		rules("the merge's receiver", "a merge goes to the address of its payment", "case !bytes.Equal(to.Script, out.PkScript):", "case false:"),
 		rules("no fee", "the outputs have less than the inputs", "p.fee <= 0 {", "p.fee <= 0 && false {"),
-		rules("the parent", "only a sweep of change may pay for its parent", "if pay.Purpose != chain.Sweep ||", "if"),
+		rules("the parent", "only a merge of change may pay for its parent", " && levels[len(levels)-2] == network.Internal {", " && len(levels) > 0 {"),
+		rules("the source", "a merge pays for the parent that it was ordered for alone", "in.PreviousOutPoint.String() == pay.Source &&", "(i == 1 || in.PreviousOutPoint.String() == pay.Source) &&"),
+		{name: "signer: bitcoin, merges are cheap", rule: "what only brings coins together waits for low fees", file: "chain/bitcoin/spend/limits.go", old: "l.MaxRate = min(l.MaxRate, l.Cheap)", new: "l.MaxRate = max(l.MaxRate, l.Cheap)", suite: spend(thief)},
 		rules("the script engine", "a signature that nodes would refuse is not sent", "err = engine.Execute()", "_ = engine.Execute"),
 		{name: "signer: bitcoin, our scripts", rule: "a script is ours only at its own path", file: "chain/bitcoin/network/account.go", old: "if err == nil && bytes.Equal(own.Script, script) {", new: "if err == nil && (true || bytes.Equal(own.Script, script)) {", suite: network("TestOwnAtFindsNothingElse")},
 		{name: "signer: bitcoin, the fee", rule: "the fee is under its ceiling", file: "chain/bitcoin/spend/limits.go", old: "if fee > most {", new: "if false {", suite: spend(thief + "|" + drafts)},
@@ -62,7 +64,12 @@ func coinRules() []mutant {
 		{name: "bitcoin: the same payees", rule: "a replacement pays what it replaces", file: "chain/bitcoin/prepare.go", old: "!slices.EqualFunc(e.Outputs[:len(payees)], payees, sameOutput)", new: "false", suite: reader("TestReplacedAndCancelled")},
 		{name: "bitcoin: stored coins", rule: "a coin is what its transaction made", file: "chain/bitcoin/prepare.go", old: "outs[at].Value != coin.Amount || ", new: "", suite: reader("TestStoredCoinsAreProven")},
 		{name: "bitcoin: no payment to change", rule: "a payment is told from change", file: "chain/bitcoin/prepare.go", old: "c.change.all[to.Text] {", new: "false && c.change.all[to.Text] {", suite: reader("TestUnpayable")},
-		{name: "bitcoin: a lost coin", rule: "an attempt that can never be mined is replaced", file: "chain/bitcoin/broadcast.go", old: "return !missing(tx.TxIn[0]) &&", new: "return false &&", suite: reader("TestLostCoin")},
+		{name: "bitcoin: a lost coin", rule: "an attempt that can never be mined is replaced", file: "chain/bitcoin/broadcast.go", old: "if missing(tx.TxIn[0]) {", new: "if true {", suite: reader("TestLostCoin")},
+		{name: "bitcoin: a child is not lost", rule: "a child waits while its parent may be mined", file: "chain/bitcoin/broadcast.go", old: "err != nil || f == nil {", new: "err != nil || f != nil {", suite: reader("TestChildWithoutItsParent")},
+		{name: "bitcoin: our change alone", rule: "a merge spends no pending coin but change of ours", file: "chain/bitcoin/merge.go", old: "to.Text != c.change.pool || tx", new: "to.Text == \"\" || tx", suite: reader("TestChildSpendsOurChangeOnly")},
+		{name: "bitcoin: children where nodes keep the first", rule: "no child is made of what may be replaced", file: "chain/bitcoin/merge.go", old: "|| !low || seen.replaces {", new: "|| !low {", suite: reader("TestStuckPayoutLeavesByItsChild")},
+		builder("large coins stay", "a merge leaves the largest coins to payments", "small = small[min(mergeLeaves, len(small)):]", "small = small[min(0, len(small)):]"),
+		builder("both at the rate", "a child pays for its parent", "r.rate.Fee(size+r.parent.Size)-r.parent.Fee)", "r.rate.Fee(size))"),
 		{name: "bitcoin: who keeps the first", rule: "a node that replaces nothing is not asked to", file: "chain/bitcoin/broadcast.go", old: "n.keeps.Store(true)", new: "n.keeps.Store(false)", suite: reader("TestNodeThatKeepsTheFirst")},
 		{name: "bitcoin: other bytes", rule: "a node that took other bytes has not the transaction", file: "chain/bitcoin/broadcast.go", old: "case err == nil && got != a.Hash:", new: "case false:", suite: reader("TestLiesAboutSending")},
 		{name: "bitcoin: signed coins", rule: "coins of a signed attempt are spent", file: "chain/bitcoin/pay.go", old: "err == nil && !h.Signed {", new: "err == nil {", suite: reader("TestPayments")},

@@ -33,6 +33,7 @@ type payer struct {
 	short   map[string]bool   // accounts that had too little coin for fees when they last tried
 	stuck   stuckSlots
 	allowed map[paidFrom]bool   // what batches may move, or will soon
+	merged  map[string]uint64   // account -> cursor height at which it was last asked about merges
 	frozen  map[paidFrom]uint64 // cursor height at which a token last refused every payment of an account
 
 	endsMu sync.Mutex       // AskHeld reads retired accounts concurrently with the rounds
@@ -79,7 +80,7 @@ func (p *payer) round(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	faults := []error{orderAllowances(ctx, p, all)}
+	faults := []error{orderAllowances(ctx, p, all), orderMerges(ctx, p, all, cur)}
 	p.stuck.dropIdle(accounts)
 	for _, a := range accounts {
 		if err := p.pay(ctx, a, cur, behind[a.Network]); err != nil {

@@ -51,7 +51,7 @@ func (p *payer) sign(ctx context.Context, a records.Account, slots []records.Ope
 	if err != nil {
 		return 0, err
 	}
-	ready, prepareErr := p.prepareGroup(ctx, todo, funds, cur)
+	ready, prepareErr := p.prepareGroup(ctx, a, todo, funds, cur)
 	stored, err := p.signReady(ctx, a, ready, cur)
 	return stored, errors.Join(prepareErr, err)
 }
@@ -92,9 +92,14 @@ func signedOf(slots []records.OpenSlot) []records.OpenSlot {
 }
 
 // toSign returns the slots to sign: those without an attempt, and those whose newest attempt is
-// ReplaceAfter blocks old and is to be replaced.
+// ReplaceAfter blocks old and is to be replaced. Merges come last: they are bounded, and keep no
+// payment waiting.
 func (p *payer) toSign(slots []records.OpenSlot, cur records.Cursor) (todo []signing) {
 	payments := 0
+	if p.coins {
+		slots = slices.Clone(slots)
+		slices.SortStableFunc(slots, mergesLast)
+	}
 	for _, s := range slots {
 		if payments += len(s.Payments()); payments > MaxGroup && len(todo) > 0 {
 			break // so many the signer takes at once
@@ -116,6 +121,11 @@ func attempts(s records.OpenSlot) []chain.Attempt {
 		list[i] = a.Attempt
 	}
 	return list
+}
+
+func mergesLast(a, b records.OpenSlot) int {
+	merge := map[bool]int{true: 1}
+	return merge[a.Payment.Purpose == chain.Merge] - merge[b.Payment.Purpose == chain.Merge]
 }
 
 // setCeilings sets the most that each transaction may cost.
@@ -174,7 +184,7 @@ func (r prepared) order() chain.Order {
 // prepareGroup prepares transactions as far as it can be done now: what cannot be prepared stops
 // what follows it. Where the ledger links blocks, each follows the hash of the one before, which
 // needs no signature.
-func (p *payer) prepareGroup(ctx context.Context, todo []signing, funds *spendable, cur records.Cursor) (ready []prepared, err error) {
+func (p *payer) prepareGroup(ctx context.Context, a records.Account, todo []signing, funds *spendable, cur records.Cursor) (ready []prepared, faults error) {
 	for i, s := range todo {
 		at := s.chainSlot()
 		if i > 0 && at.Prev == "" && at.Branch != 0 && len(ready) > 0 && ready[len(ready)-1].at.Nonce+1 == at.Nonce {
@@ -188,19 +198,20 @@ func (p *payer) prepareGroup(ctx context.Context, todo []signing, funds *spendab
 		switch {
 		case len(s.prev) > 0 && keepsAttempt(err):
 			p.same[s.prev[len(s.prev)-1].Hash] = cur.Height
+			faults = errors.Join(faults, orderChild(ctx, p, a, at, s))
 			continue
 		case errors.Is(err, chain.ErrNotNow), errors.Is(err, chain.ErrFeeCeiling), errors.Is(err, errNoCoin):
 			p.log.WithField("payment", s.slot.PaymentID).WithError(err).Debug("bound, but cannot be signed now")
 			if err := leaveBatch(ctx, p, s, err); err != nil || !p.coins {
-				return ready, err
+				return ready, errors.Join(faults, err)
 			}
 			continue
 		case err != nil:
-			return ready, fmt.Errorf("preparing payment %d: %w", s.slot.PaymentID, err)
+			return ready, errors.Join(faults, fmt.Errorf("preparing payment %d: %w", s.slot.PaymentID, err))
 		}
 		ready = append(ready, prepared{s, at, att, done})
 	}
-	return ready, nil
+	return ready, faults
 }
 
 // signGroup has all of a group signed at once. The signer may refuse one of them and what follows

@@ -47,11 +47,11 @@ func newSpendable(c chain.Chain, account string, unmined []records.OpenSlot) (*s
 }
 
 // reserve adds the fees of unmined slots without an attempt. It is false while one of them cannot
-// be signed: then nothing is bound behind it.
+// be signed: then nothing is bound behind it. Merges pay with their own coins.
 func (s *spendable) reserve(ctx context.Context, unmined []records.OpenSlot) (bool, error) {
 	s.estimateGroup(ctx, unsigned(s.chain, unmined))
 	for _, o := range unmined {
-		if len(o.Attempts) > 0 || o.Payment.Purpose == chain.Receive {
+		if len(o.Attempts) > 0 || o.Payment.Purpose == chain.Receive || o.Payment.Purpose == chain.Merge {
 			continue
 		}
 		fee, err := s.chain.Estimate(ctx, s.account, transfers.BatchPayment(s.chain, o, chain.Amount{}))

@@ -73,34 +73,66 @@ func (b Builder) Cancel(f Funds, rate Rate, earlier ...Earlier) (Draft, error) {
 	return b.draft(r)
 }
 
-// Child drafts a transaction that spends the anchor, an output of a parent in no block, to
-// ourselves. Its fee brings both to the rate.
-func (b Builder) Child(f Funds, parent Draft, rate Rate, earlier ...Earlier) (Draft, error) {
-	if parent.Tx().TxHash() != f.Anchor.Outpoint.Hash {
-		return Draft{}, fmt.Errorf("coin %s: not an output of the parent", f.Anchor.Outpoint)
+// Child drafts a transaction that spends the anchor and a coin that a parent in no block makes, to
+// ourselves. Its fee brings both to the rate. Further coins in blocks are added if it needs them.
+func (b Builder) Child(f Funds, source Coin, parent Draft, rate Rate, earlier ...Earlier) (Draft, error) {
+	if parent.Tx().TxHash() != source.Outpoint.Hash {
+		return Draft{}, fmt.Errorf("coin %s: not an output of the parent", source.Outpoint)
 	}
 	r := b.request(f, rate, earlier)
-	r.pay.Purpose, r.parent, r.may = chain.Sweep, parent, nil
+	r.pay.Purpose, r.pay.Source, r.parent = chain.Merge, source.Outpoint.String(), parent
+	r.must, r.may = append(r.must, source), inBlocks(r.may)
 	return b.draft(r)
 }
 
-// Consolidate drafts one coin of many: the anchor and the smallest of the others that are in
-// blocks and worth their input. Above the cheap rate it is chain.ErrNotNow.
-func (b Builder) Consolidate(f Funds, rate Rate, earlier ...Earlier) (Draft, error) {
-	if rate > b.Limits.Cheap {
-		return Draft{}, fmt.Errorf("%w: %d satoshi per 1,000 vbytes are over the %d of consolidations", chain.ErrNotNow, rate, b.Limits.Cheap)
-	}
+// Leave drafts a transaction that spends the anchor to ourselves: that of a merge whose source is
+// gone, or in a block and then among the others.
+func (b Builder) Leave(f Funds, source string, rate Rate, earlier ...Earlier) (Draft, error) {
 	r := b.request(f, rate, earlier)
-	slices.Reverse(r.may) // from the smallest
-	for _, c := range inBlocks(r.may) {
-		if len(r.must) < b.Limits.MaxCoins && r.worth(c) {
+	for _, c := range r.may {
+		if c.Outpoint.String() == source {
 			r.must = append(r.must, c)
 		}
 	}
-	if len(r.must) < 2 {
-		return Draft{}, fmt.Errorf("%w: there are no coins to consolidate", chain.ErrNotNow)
+	r.pay.Purpose, r.pay.Source, r.may = chain.Merge, source, inBlocks(r.may)
+	return b.draft(r)
+}
+
+const (
+	// maxMerged bounds the coins that a merge spends, and mergeLeaves is the number of the largest that
+	// it leaves to payments.
+	maxMerged, mergeLeaves = 100, 20
+	// manyCoins is the number of coins beyond which they are merged.
+	manyCoins = 60
+)
+
+// Crowded reports whether there are so many free coins in blocks, worth their input at a cheap
+// rate, that they are to be merged.
+func (b Builder) Crowded(coins []Coin, rate Rate) bool {
+	r, many := request{rate: rate}, 0
+	for _, c := range inBlocks(coins) {
+		if r.worth(c) {
+			many++
+		}
 	}
-	r.pay.Purpose, r.may = chain.Sweep, nil
+	return many > manyCoins && rate <= b.Limits.Cheap
+}
+
+// Merge drafts one coin of many: the anchor and the smallest of the others that are in blocks and
+// worth their input. The largest stay. Above the cheap rate it is chain.ErrFeeCeiling.
+func (b Builder) Merge(f Funds, rate Rate, earlier ...Earlier) (Draft, error) {
+	if rate > b.Limits.Cheap {
+		return Draft{}, fmt.Errorf("%w: %d satoshi per 1,000 vbytes are over the %d of merges", chain.ErrFeeCeiling, rate, b.Limits.Cheap)
+	}
+	r := b.request(f, rate, earlier)
+	small := inBlocks(r.may)
+	small = small[min(mergeLeaves, len(small)):]
+	for _, c := range slices.Backward(small) { // from the smallest
+		if len(r.must) < min(maxMerged, b.Limits.MaxCoins) && r.worth(c) {
+			r.must = append(r.must, c)
+		}
+	}
+	r.pay.Purpose, r.may = chain.Merge, nil
 	return b.draft(r)
 }
 
@@ -228,5 +260,5 @@ func (b Builder) check(r request, d Draft) error {
 	if r.parent.Size > 0 {
 		parent = r.parent.Tx()
 	}
-	return check(d.Fee, b.Limits.most(b.Network, d.Size, d.Change != nil, parent), r.pay, d.Outputs)
+	return check(d.Fee, b.Limits.of(r.pay).most(b.Network, d.Size, d.Change != nil, parent), r.pay, d.Outputs)
 }

@@ -1,6 +1,7 @@
 package spend
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -154,36 +155,45 @@ func TestReplacementHasAHigherRate(t *testing.T) {
 	require.Greater(t, RateOf(second.Fee, second.Size), RateOf(signed.Fee, signed.Size))
 }
 
-func TestConsolidation(t *testing.T) {
+func TestMerge(t *testing.T) {
 	w := newEnv(t)
 	var others []Coin
-	for i := range uint32(70) {
+	for i := range uint32(80) {
 		others = append(others, w.coin(w.own(ownKinds[i%2], 0, 2+i), 100_000-int64(i)*1_000, 5))
 	}
 	others = append(others, w.coin(w.own(network.P2TR, 1, 1), 50, 5), w.coin(w.own(network.P2TR, 1, 1), 40_000, 0))
 	f := w.funds(network.P2TR, w.coin(w.own(network.P2WPKH, 0, 1), 20_000, 5), others...)
-	_, err := w.Consolidate(f, 5_001)
-	require.ErrorIs(t, err, chain.ErrNotNow)
-	d, err := w.Consolidate(f, 1_000)
+	_, err := w.Merge(f, 5_001)
+	require.ErrorIs(t, err, chain.ErrFeeCeiling)
+	d, err := w.Merge(f, 1_000)
 	require.NoError(t, err)
 	w.checkDraft(f, d, nil)
 	require.Len(t, d.Coins, w.Limits.MaxCoins)
 	for _, c := range d.Coins {
-		require.Less(t, c.Amount, int64(81_000), "the smallest")
+		require.Less(t, c.Amount, int64(71_000), "the smallest")
 		require.Greater(t, c.Amount, int64(50), "but not what costs more than it brings")
 		require.NotZero(t, c.Height)
 	}
-	sweep := chain.Payment{Purpose: chain.Sweep, Asset: chain.Native, To: d.Change.Text, Amount: chain.NewAmount(uint64(total(d.Coins)))}
-	w.sign(d, sweep)
-	_, err = w.Consolidate(w.funds(network.P2TR, f.Anchor), 1_000)
-	require.ErrorIs(t, err, chain.ErrNotNow)
+	w.sign(d, merge(d, ""))
+	w.Limits.MaxCoins = 200
+	d, err = w.Merge(f, 1_000)
+	require.NoError(t, err)
+	require.Len(t, d.Coins, 61, "the largest are left to payments")
+	d, err = w.Merge(w.funds(network.P2TR, f.Anchor), 1_000)
+	require.NoError(t, err)
+	require.Len(t, d.Coins, 1, "the others were taken meanwhile")
+
+	require.True(t, w.Crowded(f.Others, 5_000))
+	require.False(t, w.Crowded(f.Others, 5_001))
+	require.True(t, w.Crowded(f.Others[:61], 1_000))
+	require.False(t, w.Crowded(append(slices.Clone(f.Others[:60]), f.Others[80:]...), 1_000), "dust and pending coins do not count")
 }
 
 func TestChildOfAnother(t *testing.T) {
 	w := newEnv(t)
-	_, err := w.Child(w.funds(network.P2TR, w.coin(w.own(network.P2TR, 1, 1), 10_000, 0)), Draft{Size: 100}, 1_000)
+	_, err := w.Child(w.funds(network.P2TR, w.coin(w.own(network.P2TR, 0, 1), 10_000, 5)), w.coin(w.own(network.P2TR, 1, 1), 10_000, 0), Draft{Size: 100}, 1_000)
 	require.ErrorContains(t, err, "not an output of the parent")
-	_, err = w.Pay(w.funds(network.P2TR, w.coin(w.own(network.P2TR, 1, 1), 10_000, 0)), chain.Payment{Purpose: chain.Sweep}, 1_000)
+	_, err = w.Pay(w.funds(network.P2TR, w.coin(w.own(network.P2TR, 1, 1), 10_000, 0)), chain.Payment{Purpose: chain.Merge}, 1_000)
 	require.ErrorContains(t, err, "purpose: ")
 }
 

@@ -16,7 +16,15 @@ type Limits struct {
 	MaxRate  Rate  // of one transaction
 	MaxFee   int64 // satoshi of one transaction
 	MaxCoins int   // that one transaction spends
-	Cheap    Rate  // small coins are consolidated at or below it
+	Cheap    Rate  // small coins are merged at or below it; 0: never
+}
+
+// of are the limits of a payment's transaction. One that only merges coins waits for cheap blocks.
+func (l Limits) of(pay chain.Payment) Limits {
+	if pay.Purpose == chain.Merge && pay.Source == "" {
+		l.MaxRate = min(l.MaxRate, l.Cheap)
+	}
+	return l
 }
 
 // most is the highest fee of a transaction. Without change it may take what would have been dust,

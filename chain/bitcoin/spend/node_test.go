@@ -252,16 +252,15 @@ func TestNodesTakeChildren(t *testing.T) {
 	require.NoError(t, err)
 	parent, parentTx := w.sign(d, pay)
 	require.NoError(t, w.node.Send(parentTx))
-	anchor := change(d, parentTx)
-	f := w.funds(network.P2WPKH, anchor)
+	source := change(d, parentTx)
+	f := w.funds(network.P2WPKH, w.take())
 	var earlier []Earlier
 	var tx *wire.MsgTx
 	for _, rate := range []Rate{30_000, 31_000, 120_000} {
-		child, err := w.Child(f, parent, rate, earlier...)
+		child, err := w.Child(f, source, parent, rate, earlier...)
 		require.NoError(t, err)
-		sweep := chain.Payment{Purpose: chain.Sweep, Asset: chain.Native, To: child.Change.Text, Amount: chain.NewAmount(uint64(anchor.Amount))}
 		var signed Draft
-		signed, tx = w.sign(child, sweep)
+		signed, tx = w.sign(child, merge(child, source.Outpoint.String()))
 		require.NoError(t, w.node.Send(tx))
 		earlier = append(earlier, Earlier{Draft: signed})
 		var entry struct{ AncestorSize, AncestorFees int64 }
@@ -284,19 +283,18 @@ func TestNodesTakeChildren(t *testing.T) {
 	w.mined(tx)
 }
 
-// TestNodesTakeConsolidations: a node takes a transaction of many coins, at its exact size.
-func TestNodesTakeConsolidations(t *testing.T) {
+// TestNodesTakeMerges: a node takes a transaction of many coins, at its exact size.
+func TestNodesTakeMerges(t *testing.T) {
 	w := onNode(t, bitcoinnode.Litecoind)
 	var amounts []int64
-	for i := range 48 {
+	for i := range 68 {
 		amounts = append(amounts, 50_000+int64(i))
 	}
 	coins := w.taproot(amounts...)
-	d, err := w.Consolidate(w.funds(network.P2TR, w.take(), coins...), 1_000)
+	d, err := w.Merge(w.funds(network.P2TR, w.take(), coins...), 1_000)
 	require.NoError(t, err)
 	require.Len(t, d.Coins, 49)
-	sweep := chain.Payment{Purpose: chain.Sweep, Asset: chain.Native, To: d.Change.Text, Amount: chain.NewAmount(uint64(total(d.Coins)))}
-	_, tx := w.sign(d, sweep)
+	_, tx := w.sign(d, merge(d, ""))
 	require.NoError(t, w.node.Send(tx))
 	require.Equal(t, SizeOf(tx), w.size(tx))
 	require.InDelta(t, d.Size, w.size(tx), 1)

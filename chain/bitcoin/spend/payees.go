@@ -23,10 +23,10 @@ func (e *Unpayable) Error() string { return fmt.Sprintf("payment %d: %s", e.Paym
 func (e *Unpayable) Unwrap() []error { return []error{chain.ErrRefused, e.Why} }
 
 // members are the payments that a transaction makes: those of a batch, or the payment itself.
-// A sweep and a cancellation pay none: their one output is ours.
+// A merge and a cancellation pay none: their one output is ours.
 func members(pay chain.Payment) ([]chain.Payment, error) {
 	switch pay.Purpose {
-	case chain.Sweep, chain.Cancel:
+	case chain.Merge, chain.Cancel:
 		if len(pay.Members) > 0 {
 			return nil, fmt.Errorf("members: a %s has none", pay.Purpose)
 		}

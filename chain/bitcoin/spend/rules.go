@@ -144,7 +144,7 @@ func (r *Rules) prove(o chain.Order) (*proven, error) {
 	if err := r.checkOutputs(p, o.Payment, packet.Outputs); err != nil {
 		return nil, err
 	}
-	return p, r.checkFee(p, o.Payment, packet.Inputs[0].NonWitnessUtxo)
+	return p, r.checkFee(p, o.Payment, p.parentOf(o.Payment, packet.Inputs))
 }
 
 func readPSBT(raw []byte) (*psbt.Packet, error) {
@@ -225,7 +225,7 @@ func levelsOf(keys []*psbt.Bip32Derivation, taproot []*psbt.TaprootBip32Derivati
 const maxChange = 4
 
 // checkOutputs wants the payees in their order, and then change to ourselves alone: none or a few
-// outputs. A sweep and a cancellation have one output, which is that.
+// outputs. A merge and a cancellation have one output, which is that.
 func (r *Rules) checkOutputs(p *proven, pay chain.Payment, outputs []psbt.POutput) error {
 	pays, err := members(pay)
 	if err != nil {
@@ -255,8 +255,8 @@ func (r *Rules) checkOutputs(p *proven, pay chain.Payment, outputs []psbt.POutpu
 			return fmt.Errorf("output %d: change: %w", len(wanted)+i, err)
 		}
 	}
-	if pay.Purpose == chain.Sweep {
-		return r.checkSweep(rest[0], pay)
+	if pay.Purpose == chain.Merge {
+		return r.checkMerge(rest[0], pay)
 	}
 	return nil
 }
@@ -288,26 +288,33 @@ func (r *Rules) checkChange(out *wire.TxOut, output *psbt.POutput) error {
 	return nil
 }
 
-// checkSweep holds the only output of a sweep against its payment: the fee takes at most half.
-func (r *Rules) checkSweep(out *wire.TxOut, pay chain.Payment) error {
+// checkMerge holds the only output of a merge against its payment, which has no amount.
+func (r *Rules) checkMerge(out *wire.TxOut, pay chain.Payment) error {
 	to, err := r.network.Parse(pay.To)
-	if err != nil {
-		return fmt.Errorf("receiver %q: %w", pay.To, err)
-	}
-	amount, err := satoshi(pay.Amount)
 	switch {
 	case err != nil:
-		return err
+		return fmt.Errorf("receiver %q: %w", pay.To, err)
 	case !bytes.Equal(to.Script, out.PkScript):
 		return fmt.Errorf("output 0: to: not %s", to.Text)
-	case out.Value > amount || out.Value < amount-amount/2:
-		return fmt.Errorf("output 0: amount: %d, not from half of %d", out.Value, amount)
+	case pay.Asset != chain.Native || !pay.Amount.IsZero() || pay.Label != "":
+		return fmt.Errorf("a merge of %s %s for %q: it has no payee", pay.Amount, pay.Asset, pay.Label)
 	}
 	return nil
 }
 
-// checkFee computes the fee from the proven amounts and holds it under the ceilings. A sweep of
-// change may pay for the transaction that left the change, too.
+// parentOf is the transaction for which a merge may pay too: the one that made its source, if that
+// is change of ours.
+func (p *proven) parentOf(pay chain.Payment, inputs []psbt.PInput) *wire.MsgTx {
+	for i, in := range p.tx.TxIn {
+		levels := p.inputs[i].Levels
+		if pay.Purpose == chain.Merge && in.PreviousOutPoint.String() == pay.Source && levels[len(levels)-2] == network.Internal {
+			return inputs[i].NonWitnessUtxo
+		}
+	}
+	return nil
+}
+
+// checkFee computes the fee from the proven amounts and holds it under the ceilings.
 func (r *Rules) checkFee(p *proven, pay chain.Payment, parent *wire.MsgTx) error {
 	var coins []Coin
 	for i, own := range p.inputs {
@@ -323,10 +330,7 @@ func (r *Rules) checkFee(p *proven, pay chain.Payment, parent *wire.MsgTx) error
 			return fmt.Errorf("fee: the inputs of %d satoshi leave none", total(coins))
 		}
 	}
-	if pay.Purpose != chain.Sweep || p.inputs[0].Levels[len(p.inputs[0].Levels)-2] != network.Internal {
-		parent = nil
-	}
-	return check(p.fee, r.Limits().most(r.network, p.size, p.change, parent), pay, p.tx.TxOut)
+	return check(p.fee, r.Limits().of(pay).most(r.network, p.size, p.change, parent), pay, p.tx.TxOut)
 }
 
 // Seal puts the signatures to the inputs and runs each input's script as nodes do.

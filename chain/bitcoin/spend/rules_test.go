@@ -155,7 +155,7 @@ func TestOtherOrdersGetNothing(t *testing.T) {
 		{"a batch's own ceiling", func(o *chain.Order) { o.Payment.MaxFee = chain.NewAmount(uint64(d.Fee - 1)) }, "of payment 0"},
 		{"a payment's own ceiling", func(o *chain.Order) { o.Payment.Members[1].MaxFee = chain.NewAmount(uint64(d.Fee / 3)) }, "satoshi of payment 2 are over its"},
 		{"a cancellation", func(o *chain.Order) { o.Payment = chain.Payment{Purpose: chain.Cancel} }, "output 2: no payment asks for it"},
-		{"a sweep", func(o *chain.Order) { o.Payment = chain.Payment{Purpose: chain.Sweep} }, "output 2: no payment asks for it"},
+		{"a merge", func(o *chain.Order) { o.Payment = chain.Payment{Purpose: chain.Merge} }, "output 2: no payment asks for it"},
 		{"a coin for gas", func(o *chain.Order) { o.Payment = chain.Payment{Purpose: chain.Gas} }, "purpose: \"gas\" does not exist"},
 		{"no transaction", func(o *chain.Order) { o.Unsigned = nil }, "decoding the transaction"},
 		{"more bytes", func(o *chain.Order) { o.Unsigned = append(o.Unsigned, 0) }, "1 bytes follow it"},
@@ -240,12 +240,12 @@ func TestChildrenAreBounded(t *testing.T) {
 	parent, err := w.Pay(f, pay, 1_000)
 	require.NoError(t, err)
 	signed, tx := w.sign(parent, pay)
-	anchor := change(parent, tx)
-	child, err := w.Child(w.funds(network.P2WPKH, anchor), signed, 100_000)
+	source, anchor := change(parent, tx), w.coin(w.own(network.P2TR, 0, 1), 12_000, 5)
+	child, err := w.Child(w.funds(network.P2WPKH, anchor), source, signed, 100_000)
 	require.NoError(t, err)
+	require.Equal(t, []Coin{anchor, source}, child.Coins)
 	require.InDelta(t, Rate(100_000).Fee(child.Size+signed.Size), child.Fee+signed.Fee, 1, "both are at the rate")
-	sweep := chain.Payment{ID: 7, Purpose: chain.Sweep, Asset: chain.Native, To: child.Change.Text, Amount: chain.NewAmount(uint64(anchor.Amount))}
-	good := w.order(child, sweep)
+	good := w.order(child, merge(child, source.Outpoint.String()))
 	_, err = w.rules.Digests(good)
 	require.NoError(t, err)
 	require.NoError(t, w.rules.SetMaxFee("120"))
@@ -260,42 +260,44 @@ func TestChildrenAreBounded(t *testing.T) {
 		"to another": {func(p *psbt.Packet) {
 			own := w.own(network.P2WPKH, 1, 5)
 			p.UnsignedTx.TxOut[0].PkScript, p.Outputs[0] = own.Script, output(own)
-		}, "output 0: to: not " + sweep.To},
-		"less than half":  {func(p *psbt.Packet) { p.UnsignedTx.TxOut[0].Value = anchor.Amount/2 - 1 }, "output 0: amount"},
-		"another's child": {func(p *psbt.Packet) { p.UnsignedTx.TxIn[0].PreviousOutPoint.Hash = chainhash.Hash{1} }, "coin: "},
+		}, "output 0: to: not " + good.Payment.To},
+		"another's child": {func(p *psbt.Packet) { p.UnsignedTx.TxIn[1].PreviousOutPoint.Hash = chainhash.Hash{1} }, "input 1: amount: "},
 	} {
 		_, err := w.rules.Digests(altered(t, good, c.alter))
 		require.ErrorContains(t, err, c.why, name)
 	}
-	more := good
-	more.Payment.Amount = chain.NewAmount(uint64(3 * anchor.Amount))
-	_, err = w.rules.Digests(more)
-	require.ErrorContains(t, err, "output 0: amount")
-
-	// a parent is paid for by a sweep of change alone
-	for _, c := range []struct {
-		anchor  Coin
-		purpose chain.Purpose
-	}{{anchor, chain.Credit}, {anchor, chain.Cancel}, {w.coin(w.own(network.P2TR, 0, 1), anchor.Amount, 5), chain.Sweep}} {
-		d, err := w.Cancel(w.funds(network.P2WPKH, c.anchor), 120_000)
-		require.NoError(t, err)
-		paid := chain.Payment{Purpose: c.purpose, Asset: chain.Native, To: d.Change.Text, Amount: chain.NewAmount(uint64(anchor.Amount))}
-		if c.purpose == chain.Credit {
-			paid.Amount = chain.NewAmount(uint64(d.Outputs[0].Value))
-		}
-		_, err = w.rules.Digests(w.order(d, paid))
-		require.NoError(t, err, c.purpose)
-		d.Outputs[0].Value -= 10_000 // less than the parent would allow
-		if c.purpose == chain.Credit {
-			paid.Amount = chain.NewAmount(uint64(d.Outputs[0].Value))
-		}
-		_, err = w.rules.Digests(w.order(d, paid))
-		require.ErrorIs(t, err, chain.ErrFeeCeiling, c.purpose)
+	for name, alter := range map[string]func(p *chain.Payment){
+		"an amount":   func(p *chain.Payment) { p.Amount = chain.NewAmount(1) },
+		"a label":     func(p *chain.Payment) { p.Label = "x" },
+		"a token":     func(p *chain.Payment) { p.Asset = "0xtoken" },
+		"no receiver": func(p *chain.Payment) { p.To = "" },
+		"a ceiling":   func(p *chain.Payment) { p.MaxFee = chain.NewAmount(uint64(child.Fee - 1)) },
+		"no source":   func(p *chain.Payment) { p.Source = "" },
+		"not its own": func(p *chain.Payment) { p.Source = f.Anchor.Outpoint.String() },
+		"a deposit's": func(p *chain.Payment) { p.Source = anchor.Outpoint.String() },
+		"a cancel":    func(p *chain.Payment) { p.Purpose = chain.Cancel },
+	} {
+		bad := good
+		alter(&bad.Payment)
+		_, err := w.rules.Digests(bad)
+		require.Error(t, err, name)
 	}
-	capped := good
-	capped.Payment.MaxFee = chain.NewAmount(uint64(child.Fee - 1))
-	_, err = w.rules.Digests(capped)
+}
+
+// TestMergesAreCheap: what only brings coins together costs little.
+func TestMergesAreCheap(t *testing.T) {
+	w := newEnv(t)
+	d, err := w.Merge(w.funds(network.P2WPKH, w.coin(w.own(network.P2WPKH, 0, 1), 3_000_000, 5)), 5_000)
+	require.NoError(t, err)
+	_, err = w.rules.Digests(w.order(d, merge(d, "")))
+	require.NoError(t, err)
+	d.Outputs[0].Value -= 10
+	_, err = w.rules.Digests(w.order(d, merge(d, "")))
 	require.ErrorIs(t, err, chain.ErrFeeCeiling)
+	w.rules.limits.Cheap = 0
+	d.Outputs[0].Value += 10
+	_, err = w.rules.Digests(w.order(d, merge(d, "")))
+	require.ErrorIs(t, err, chain.ErrFeeCeiling, "there are none")
 }
 
 // checkSigned wants of any bytes that are signed that they pay the payees of an order from its

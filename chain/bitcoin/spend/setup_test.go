@@ -107,6 +107,11 @@ func (w *env) pay(id uint64, to string, amount int64) chain.Payment {
 	return chain.Payment{ID: id, Purpose: chain.Credit, Asset: chain.Native, To: to, Amount: chain.NewAmount(uint64(amount))}
 }
 
+// merge is the payment of a draft that brings coins together.
+func merge(d Draft, source string) chain.Payment {
+	return chain.Payment{ID: 7, Purpose: chain.Merge, Asset: chain.Native, To: d.Change.Text, Source: source}
+}
+
 func batch(pays ...chain.Payment) chain.Payment {
 	all := chain.Payment{Purpose: chain.Batch, Asset: chain.Native, Members: pays}
 	for _, p := range pays {

@@ -74,7 +74,7 @@ func (t *tx) outputs() (list []output) {
 
 // payees are those whom a transaction of ours pays.
 func (t *tx) payees() []member {
-	if t.Key == "" || t.Purpose == chain.Cancel {
+	if t.Key == "" || t.Purpose.PaysNobody() {
 		return nil
 	}
 	if len(t.Members) > 0 {
@@ -102,8 +102,9 @@ func number(a chain.Amount) uint64 { return a.Uint256().Uint64() }
 
 func outpoint(hash string, i int) string { return fmt.Sprintf("%s:%d", hash, i) }
 
-// checkCoins returns why no block of a height can include a transaction.
-func (s *state) checkCoins(t *tx, height uint64) error {
+// checkCoins returns why no block of a height can include a transaction, with those that make the
+// pending coins.
+func (s *state) checkCoins(t *tx, height uint64, pending map[string]coin) error {
 	if t.Key == "" {
 		return nil
 	}
@@ -111,6 +112,9 @@ func (s *state) checkCoins(t *tx, height uint64) error {
 	seen := map[string]bool{}
 	for _, in0 := range t.Spends {
 		have, ok := s.coins[in0.Out]
+		if !ok {
+			have, ok = pending[in0.Out]
+		}
 		switch {
 		case !ok || seen[in0.Out]:
 			return fmt.Errorf("%w: %.12s", errMissing, in0.Out)
@@ -134,7 +138,7 @@ func (s *state) checkCoins(t *tx, height uint64) error {
 }
 
 func (s *state) applyCoins(t *tx, height uint64) (receipt, error) {
-	if err := s.checkCoins(t, height); err != nil {
+	if err := s.checkCoins(t, height, nil); err != nil {
 		return receipt{}, err
 	}
 	for _, in := range t.Spends {
@@ -155,7 +159,7 @@ func (s *state) applyCoins(t *tx, height uint64) (receipt, error) {
 // admitCoins lets a transaction wait whose coins no block has spent. Of several that spend the same
 // coin the first waits, until one comes that offers more.
 func (c *Chain) admitCoins(t *tx) error {
-	if err := c.cur.checkCoins(t, uint64(len(c.line))); err != nil {
+	if err := c.cur.checkCoins(t, uint64(len(c.line)), c.pendingCoins()); err != nil {
 		return err
 	}
 	rivals, fees := c.rivals(t), uint64(0)
@@ -171,6 +175,29 @@ func (c *Chain) admitCoins(t *tx) error {
 	c.displace(rivals)
 	c.waiting = append(c.waiting, t)
 	return nil
+}
+
+// pendingCoins are those that transactions make which wait.
+func (c *Chain) pendingCoins() map[string]coin {
+	coins := map[string]coin{}
+	for _, w := range c.waiting {
+		for i, o := range w.outputs() {
+			coins[outpoint(w.hash, i)] = coin{address: o.to, amount: o.amount}
+		}
+	}
+	return coins
+}
+
+// packageRate is that of a transaction, or with a child that waits and pays more.
+func (c *Chain) packageRate(t *tx) uint64 {
+	rate := t.rate()
+	for _, w := range c.waiting {
+		spends := slices.ContainsFunc(w.Spends, func(s spend) bool { hash, _, _ := cutOutpoint(s.Out); return hash == t.hash })
+		if spends {
+			rate = max(rate, (number(t.Cap)+number(w.Cap))/(t.size()+w.size()))
+		}
+	}
+	return rate
 }
 
 // rivals are those that wait and spend a coin that a transaction spends too.
@@ -194,7 +221,7 @@ func (c *Chain) displace(list []*tx) {
 // pool.
 func (c *Chain) fillCoins(b *block) {
 	for _, t := range slices.Clone(c.waiting) {
-		if t.Key != "" && (c.held[t.account] || t.rate() < number(c.base)) {
+		if t.Key != "" && (c.held[t.account] || c.packageRate(t) < number(c.base)) {
 			continue
 		}
 		if r, err := c.cur.applyCoins(t, b.Height); err == nil {
@@ -202,13 +229,18 @@ func (c *Chain) fillCoins(b *block) {
 		}
 	}
 	c.waiting = slices.DeleteFunc(c.waiting, func(w *tx) bool { return slices.Contains(b.txs, w) })
-	var gone []*tx
-	for _, t := range c.waiting {
-		if c.cur.checkCoins(t, b.Height+1) != nil {
-			gone = append(gone, t)
+	for {
+		var gone []*tx
+		pending := c.pendingCoins()
+		for _, t := range c.waiting {
+			if c.cur.checkCoins(t, b.Height+1, pending) != nil {
+				gone = append(gone, t)
+			}
+		}
+		if c.displace(gone); len(gone) == 0 {
+			return
 		}
 	}
-	c.displace(gone)
 }
 
 // MineTo makes a block whose reward goes to an account, on the ledger of coins. The reward is gone
@@ -286,13 +318,13 @@ func (p keyCoins) Coins(_ context.Context, id chain.ID, outs []string) (map[stri
 	return found, nil
 }
 
-// CoinTxs are transactions of the line.
+// CoinTxs are transactions of the line, and those that wait.
 func (p keyCoins) CoinTxs(_ context.Context, _ chain.ID, hashes []string) (map[string][]byte, error) {
 	p.ledger.mu.Lock()
 	defer p.ledger.mu.Unlock()
 	found := map[string][]byte{}
 	for _, hash := range hashes {
-		if t := p.ledger.minedTx(hash); t != nil {
+		if t := p.ledger.anyTx(hash); t != nil {
 			raw, err := t.bare()
 			if err != nil {
 				return nil, err
@@ -301,6 +333,14 @@ func (p keyCoins) CoinTxs(_ context.Context, _ chain.ID, hashes []string) (map[s
 		}
 	}
 	return found, nil
+}
+
+// anyTx is a transaction of the line, or one that waits; nil for none.
+func (c *Chain) anyTx(hash string) *tx {
+	if i := slices.IndexFunc(c.waiting, func(t *tx) bool { return t.hash == hash }); i >= 0 {
+		return c.waiting[i]
+	}
+	return c.minedTx(hash)
 }
 
 // minedTx is a transaction of the line; nil for none.

@@ -131,7 +131,13 @@ func (c *Chain) prepareCoins(ctx context.Context, slot chain.Slot, pay chain.Pay
 	if err != nil {
 		return chain.Attempt{}, err
 	}
-	t, err := c.choose(ctx, slot, pay, prev, held)
+	var pending *family
+	if pay.Source != "" {
+		if pending, err = c.pendingCoin(ctx, slot, pay.Source, held); err != nil {
+			return chain.Attempt{}, err
+		}
+	}
+	t, err := c.choose(ctx, slot, pay, prev, held, pending)
 	if err != nil {
 		return chain.Attempt{}, fmt.Errorf("preparing payment %d: %w", pay.ID, err)
 	}
@@ -143,7 +149,7 @@ func (c *Chain) prepareCoins(ctx context.Context, slot chain.Slot, pay chain.Pay
 }
 
 // choose chooses the coins of a slot, and keeps them for it.
-func (c *Chain) choose(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt, held []chain.HeldCoin) (*tx, error) {
+func (c *Chain) choose(ctx context.Context, slot chain.Slot, pay chain.Payment, prev []chain.Attempt, held []chain.HeldCoin, pending *family) (*tx, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, err := c.begin(ctx, CallPrepare); err != nil {
@@ -159,7 +165,13 @@ func (c *Chain) choose(ctx context.Context, slot chain.Slot, pay chain.Payment, 
 		return nil, fmt.Errorf("%w: the slot's coin %.12s cannot be spent", chain.ErrNotNow, slot.Coin)
 	}
 	order := append([]chain.HeldCoin{held[at]}, slices.Delete(slices.Clone(held), at, at+1)...)
-	t, err := c.draft(ordered(slot, pay, c.Rules().(rules)), order, pay.MaxFee, prev)
+	t := ordered(slot, pay, c.Rules().(rules))
+	var err error
+	if pay.Purpose == chain.Merge {
+		t, err = c.draftMerge(t, order, prev, pending)
+	} else {
+		t, err = c.draft(t, order, pay.MaxFee, prev)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +227,8 @@ func (c *Chain) draft(t *tx, held []chain.HeldCoin, ceiling chain.Amount, prev [
 // suffice. It offers more than an earlier one.
 func (c *Chain) close(t *tx, in uint64, free int, last tx) bool {
 	least := func() uint64 {
-		fee := t.size() * (number(c.base) + 2)
+		rate := number(c.base) + 2
+		fee := max(t.size()*rate, (t.size()+t.parentSize)*rate-min((t.size()+t.parentSize)*rate, t.parentFee))
 		if !last.Cap.IsZero() {
 			fee = max(fee, number(last.Cap)+t.size(), (last.rate()+1)*t.size())
 		}
@@ -272,7 +285,8 @@ func (c *Chain) prove(ctx context.Context, t *tx) error {
 		return err
 	}
 	for _, hash := range hashes {
-		if digest(string(made[hash])) != hash {
+		attempt, _ := decode(made[hash]) // of ours, with its signature
+		if digest(string(made[hash])) != hash && (attempt == nil || attempt.hash != hash) {
 			return fmt.Errorf("the records do not have transaction %.12s", hash)
 		}
 	}
@@ -290,6 +304,9 @@ func (c *Chain) estimateCoins(ctx context.Context, account string, pay chain.Pay
 	defer c.mu.Unlock()
 	if _, err := c.begin(ctx, CallEstimate); err != nil {
 		return chain.Amount{}, err
+	}
+	if pay.Purpose == chain.Merge {
+		return chain.Amount{}, c.mayMerge(pay.Source)
 	}
 	t, err := c.draft(ordered(chain.Slot{Account: account, Key: c.cfg.Pool}, pay, c.Rules().(rules)), held, pay.MaxFee, nil)
 	if err != nil {
@@ -319,6 +336,15 @@ func (c *Chain) underpricedCoins(ctx context.Context, slot chain.Slot, a chain.A
 	held, err := c.heldCoins(ctx, slot.Account)
 	if err != nil {
 		return false, err
+	}
+	for _, out := range Spends(a) {
+		f, err := c.pendingCoin(ctx, slot, out, held)
+		if err != nil {
+			return false, err
+		}
+		if f != nil {
+			held = append(held, f.coin)
+		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

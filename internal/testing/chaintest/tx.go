@@ -52,6 +52,8 @@ type tx struct {
 	Matures uint64   `json:",omitempty"` // of a block's reward: the least height of a block that may spend it
 	Signed  bool     `json:",omitempty"` // not part of the hash
 
+	parentSize, parentFee uint64 // of a merge that pays for another one too, while it is drafted
+
 	hash    string // of the encoding; set by seal and decode
 	account string // derived from Chain and Key; empty for an outsider's
 }

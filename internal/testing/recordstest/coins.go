@@ -258,3 +258,88 @@ func testCoinHead(t *testing.T, url string) {
 	require.Equal(t, chain.AccountHead{Next: 10, Settled: true}, head(10), "no block can come for the slot any more")
 	require.Equal(t, chain.AccountHead{Next: 10, Settled: true}, head(12))
 }
+
+// merge queues a payment that brings coins together.
+func (p coinRig) merge(source string) (uint64, error) {
+	return queue(p.Rig, records.Payment{Purpose: chain.Merge, Network: Network, Chain: Source, Account: Hot, Asset: chain.Native, Payee: Hot, Source: source})
+}
+
+// testMerges: a merge gets a small coin, and leaves the large ones to payouts. There is one at a
+// time, and one that loses its slot ends.
+func testMerges(t *testing.T, url string) {
+	p := coinRig{newRig(t, url)}
+	_, payout := p.Owe(records.Withdrawal, 500)
+	_, late := p.Owe(records.Withdrawal, 500)
+	merge, err := p.merge("")
+	require.NoError(t, err)
+	_, err = p.merge("")
+	require.ErrorIs(t, err, records.ErrConflict)
+	p.mine("", []chain.Coin{coin("large", 90_000), coin("dust", 9_999), coin("small", 10_000), coin("other", 20_000)})
+	p.Finalize(Source)
+	bound, waits := p.bind([]uint64{merge}, []uint64{payout})
+	require.Empty(t, waits)
+	require.Equal(t, []string{"small:0", "large:0"}, []string{bound[0].Coin, bound[1].Coin})
+	require.NoError(t, p.sign(bound[0], "m1", 0, "small:0", "dust:0"))
+	spent := chain.OwnTx{Tx: "thief", OK: true, Spent: []string{"small:0"}}
+	b := p.mine("", nil, spent)
+	p.Finalize(Source)
+	p.Do(func(tx *records.Tx) error {
+		return tx.Slots().SettleVoid(bound[0], "thief", b.Hash, records.CoinSpent, true)
+	})
+	require.Equal(t, records.VoidPayment, p.Payment(merge).State, "another is ordered when it is needed")
+	require.Equal(t, []string{"large:0!8", "other:0", "dust:0"}, p.outs())
+
+	merge, err = p.merge("")
+	require.NoError(t, err)
+	bound, waits = p.bind([]uint64{late}, []uint64{merge})
+	require.Empty(t, waits)
+	require.Equal(t, []string{"dust:0", "other:0"}, []string{bound[0].Coin, bound[1].Coin}, "no number waits while there are coins")
+}
+
+// testChildren: only a merge spends a coin that no block makes, only the change that it was ordered
+// for, and no other slot gets that coin.
+func testChildren(t *testing.T, url string) {
+	p := coinRig{newRig(t, url)}
+	_, payout := p.Owe(records.Withdrawal, 500)
+	_, late := p.Owe(records.Withdrawal, 500)
+	p.mine("", []chain.Coin{coin("a", 90_000), coin("b", 80_000), coin("c", 70_000), coin("d", 60_000)})
+	p.Finalize(Source)
+	bound, _ := p.bind([]uint64{payout})
+	require.NoError(t, p.sign(bound[0], "parent", 0, "a:0"))
+	p.See(func(tx *records.Tx) error {
+		raw, err := tx.Coins().Txs(Source, []string{"parent"})
+		require.Equal(t, map[string][]byte{"parent": []byte("parent")}, raw)
+		return err
+	})
+	child, err := p.merge("parent:0")
+	require.NoError(t, err)
+	stranger, err := p.merge("stranger:0")
+	require.NoError(t, err)
+	children, _ := p.bind([]uint64{child}, []uint64{stranger}, []uint64{late})
+	require.Equal(t, []string{"d:0", "c:0", "b:0"}, []string{children[0].Coin, children[1].Coin, children[2].Coin})
+	for name, err := range map[string]error{
+		"another's parent": p.sign(children[0], "x", 0, "d:0", "parent:1"),
+		"no parent":        p.sign(children[1], "x", 0, "c:0", "stranger:0"),
+		"a payout":         p.sign(children[2], "x", 0, "b:0", "parent:0"),
+	} {
+		require.ErrorIs(t, err, records.ErrConflict, name)
+	}
+	require.NoError(t, p.sign(children[0], "child", 0, "d:0", "parent:0"))
+	require.Equal(t, []string{"a:0!7!", "b:0!10", "c:0!9", "d:0!8!"}, p.outs())
+
+	parent := chain.OwnTx{Tx: "parent", OK: true, Spent: []string{"a:0"}}
+	made := []chain.Coin{coin("parent", 85_000)}
+	p.mine("left", made, parent)
+	p.Do(func(tx *records.Tx) error { _, err := tx.Chains().StepBack(Source); return err })
+	b := p.mine("", made, parent)
+	p.Finalize(Source)
+	require.Equal(t, []string{"parent:0!8!", "b:0!10", "c:0!9", "d:0!8!"}, p.outs(), "it is the child's")
+	p.Do(func(tx *records.Tx) error { return tx.Slots().SettlePaid(bound[0], "parent", b.Hash) })
+	require.NoError(t, p.sign(children[0], "child2", 1, "d:0", "parent:0"))
+	b = p.mine("", []chain.Coin{coin("child", 140_000)}, chain.OwnTx{Tx: "child", OK: true, Spent: []string{"d:0", "parent:0"}})
+	p.Finalize(Source)
+	p.Do(func(tx *records.Tx) error { return tx.Slots().SettlePaid(children[0], "child", b.Hash) })
+	require.Equal(t, []string{"child:0", "b:0!10", "c:0!9"}, p.outs())
+	_, err = p.merge("parent:0")
+	require.ErrorIs(t, err, records.ErrConflict, "one for each attempt")
+}

@@ -36,6 +36,9 @@ func preparedBreaches() []breach {
 	sweep := func(id string) string { return insertPayment(id+`, NULL, 'sweep'`, `'queued'`) }
 	allow := func(id string) string { return insertPayment(id+`, NULL, 'allow'`, `'queued'`) }
 	cold := func(id string) string { return insertPayment(id+`, NULL, 'cold'`, `'queued'`) }
+	merge := func(id, source string) string {
+		return strings.Replace(insertPayment(id+`, NULL, 'merge'`, `'queued'`), `'', '', 'queued'`, `'', `+source+`, 'queued'`, 1)
+	}
 	return []breach{
 		{
 			"slots unique generation", slot + `61, 5, 1, 'open', 0, 0)`,
@@ -53,6 +56,8 @@ func preparedBreaches() []breach {
 		{"the index payments_received_once", receive(`101`), []string{receive(`100`)}},
 		{"the index payments_sweep_once", sweep(`101`), []string{sweep(`100`)}},
 		{"the index payments_allow_once", allow(`101`), []string{allow(`100`)}},
+		{"the index payments_merge_once", merge(`101`, `''`), []string{merge(`100`, `''`)}},
+		{"the index payments_child_once", merge(`101`, `'a:0'`), []string{merge(`100`, `'a:0'`), `UPDATE payments SET state = 'void' WHERE id = 100`}},
 		{"the index payments_cold_once", cold(`101`), []string{cold(`100`)}},
 		{
 			"the index bindings_label", label + `101, 'eth', 1, 'vite_second', 'eth', '0xShared', '4711', 0)`,

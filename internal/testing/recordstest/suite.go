@@ -58,6 +58,7 @@ func Run(t *testing.T, url func(t testing.TB) string) {
 		{"lines that are kept", testCachedLines},
 		{"operators' lists", testLists},
 		{"batches", testBatches}, {"coins", testCoins}, {"slots with coins", testCoinSlots}, {"many coins", testManyCoins}, {"outcomes of coins", testCoinOutcomes}, {"head of coins", testCoinHead},
+		{"merges", testMerges}, {"children", testChildren},
 		{"totals", testTotals},
 		{"flow", testFlow},
 		{"inclusion", testInclusion},
