@@ -16,7 +16,7 @@ import (
 // of it needs a script or another server.
 func TestPagesOfBothAPIs(t *testing.T) {
 	for path, want := range map[string][]string{
-		"../gateway/openapi.yaml":     {"GET /deposit-info", "OPPOSITE_CONFIRMED: final there", "minimumDepositAmount", "0x52908400098527886E0F7030069857D2E4169EE7"},
+		"../gateway/openapi.yaml":     {"GET /deposit-info", "OPPOSITE_CONFIRMED: final there", "minimumDepositAmount", "bitcoin:bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"},
 		"../exchangeapi/openapi.yaml": {"POST /order", "(signed)", "clientOrderId", "8 Partially Cancelled: the end", "HMAC-SHA-256"},
 	} {
 		text, err := os.ReadFile(path)

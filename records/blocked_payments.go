@@ -19,7 +19,7 @@ type Waiting struct {
 }
 
 // OldestWaiting returns the oldest payment of an account that is queued and the oldest that is
-// signed or bound and in no block; at most two.
+// signed or bound and in no block; at most two. Merges of coins keep nobody waiting.
 func OldestWaiting(tx *Tx, id chain.ID, account string) ([]Waiting, error) {
 	type row struct {
 		Waiting
@@ -27,10 +27,10 @@ func OldestWaiting(tx *Tx, id chain.ID, account string) ([]Waiting, error) {
 	}
 	var queued, unmined []row
 	err := tx.SQL().List(&queued, `SELECT id, network, token, purpose, changed_at AS at FROM payments
-		WHERE chain = ? AND account = ? AND state IN ('queued','held','bound') AND state = 'queued' ORDER BY id LIMIT 1`, string(id), account)
+		WHERE chain = ? AND account = ? AND state IN ('queued','held','bound') AND state = 'queued' AND purpose <> 'merge' ORDER BY id LIMIT 1`, string(id), account)
 	if err == nil {
 		err = tx.SQL().List(&unmined, `SELECT p.id, p.network, p.token, p.purpose, s.created_at AS at FROM slots s JOIN payments p ON p.id = s.payment_id
-			WHERE s.chain = ? AND s.account = ? AND s.state = 'open' AND s.mined_in = '' ORDER BY s.number LIMIT 1`, string(id), account)
+			WHERE s.chain = ? AND s.account = ? AND s.state = 'open' AND s.mined_in = '' AND p.purpose <> 'merge' ORDER BY s.number LIMIT 1`, string(id), account)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("finding pending payments of %s on %s: %w", account, id, err)

@@ -2,6 +2,7 @@ package signer_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -169,6 +170,29 @@ func TestMergesAreBounded(t *testing.T) {
 		require.NoError(t, merge(16+number, ""))
 	}
 	require.ErrorIs(t, merge(28, ""), chain.ErrNotNow)
+}
+
+// TestNumbersWithCoinsAreBounded: on a ledger of coins a stolen daemon that has signed for a high
+// number burns no more fees at the numbers below.
+func TestNumbersWithCoinsAreBounded(t *testing.T) {
+	for _, purpose := range []chain.Purpose{chain.Merge, chain.Cancel} {
+		t.Run(string(purpose), func(t *testing.T) {
+			w := seeing(t)
+			sign := func(number uint64) error {
+				o := w.order(w.eth, number, "", chain.Payment{ID: number + 1, Purpose: purpose, Asset: chain.Native, To: w.eth.Address("hot")})
+				o.Slot.Coin = fmt.Sprintf("coin:%d", number)
+				_, err := w.Signer.Sign(t.Context(), "eth", o)
+				return err
+			}
+			require.NoError(t, sign(100))
+			require.NoError(t, sign(100), "what was signed is signed again without counting")
+			for number := range uint64(15) {
+				require.NoError(t, sign(99-number))
+			}
+			require.ErrorIs(t, sign(50), chain.ErrNotNow)
+			require.NoError(t, sign(99))
+		})
+	}
 }
 
 // TestAllowancesAreBounded: a stolen daemon cannot burn fees by allowances, nor take a far number.

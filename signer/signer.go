@@ -250,8 +250,9 @@ func (s *Signer) freshLimit(p chain.Purpose) (limit *rate.Limiter, most, perHour
 // cancellation takes a number with a signature, or one of the first after those, because a bound
 // payment that no longer passes the checks would block all later ones. Another party may have used
 // the numbers between. Each number after the signatures counts for the limit per hour. An allowance
-// or a merge at a number without a signature counts once. A signer without its own nodes believes
-// the daemon and refuses none.
+// or a merge at a number without a signature counts once. On a ledger of coins each number without
+// a signature counts, also before signed ones. A signer without its own nodes believes the daemon
+// and refuses none.
 func (s *Signer) mayTakeNumbers(ctx context.Context, id chain.ID, orders []chain.Order) (passed int, why, err error) {
 	for i, o := range orders {
 		limit, most, perHour := s.freshLimit(o.Payment.Purpose)
@@ -264,6 +265,15 @@ func (s *Signer) mayTakeNumbers(ctx context.Context, id chain.ID, orders []chain
 		}
 		if !signed {
 			next = o.Slot.Nonce
+		}
+		if o.Slot.Nonce < next && o.Slot.Coin != "" { // numbers with coins do not depend on each other
+			earlier, err := s.guard.SignedAt(ctx, id, o.Slot.Account, o.Slot.Nonce)
+			if err != nil {
+				return 0, nil, err
+			}
+			if len(earlier) == 0 {
+				next = o.Slot.Nonce
+			}
 		}
 		if o.Slot.Nonce < next {
 			continue

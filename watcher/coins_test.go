@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -743,7 +744,10 @@ func TestChildOfAChild(t *testing.T) {
 }
 
 // noMerges is a signer whose limit of merges is reached.
-type noMerges struct{ Signer }
+type noMerges struct {
+	Signer
+	why error
+}
 
 func (s noMerges) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) ([]chain.SignedTx, error) {
 	i := slices.IndexFunc(orders, func(o chain.Order) bool { return o.Payment.Purpose == chain.Merge })
@@ -751,15 +755,22 @@ func (s noMerges) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) 
 		return s.Signer.Sign(ctx, id, orders...)
 	}
 	signed, err := s.Signer.Sign(ctx, id, orders[:i]...)
-	return signed, errors.Join(err, chain.ErrNotNow)
+	return signed, errors.Join(err, s.why)
 }
 
 // TestUnsignedMergeKeepsNothingBack: a merge that is bound, and not signed, because of the signer or
 // of fees, keeps no payout waiting.
 func TestUnsignedMergeKeepsNothingBack(t *testing.T) {
+	for shown, why := range map[string]error{"": chain.ErrNotNow, "the same `merge_below`": errors.New("the signer refuses")} {
+		t.Run(why.Error(), func(t *testing.T) { unsignedMerge(t, why, shown) })
+	}
+}
+
+func unsignedMerge(t *testing.T, why error, shown string) {
+	t.Helper()
 	r := setupCoins(t)
 	real := r.parts.Signer
-	r.parts.Signer = noMerges{real}
+	r.parts.Signer = noMerges{real, why}
 	r.restart()
 	for range 64 {
 		fundPool(r.eth, r.net.Hot, 1, 200_000)
@@ -767,6 +778,15 @@ func TestUnsignedMergeKeepsNothingBack(t *testing.T) {
 	r.rest()
 	require.Equal(t, records.Bound, r.merges()[0].State)
 	require.Empty(t, r.attempts(r.merges()[0]))
+	r.now = r.now.Add(pay.LeaveHeldAfter)
+	r.run(1)
+	require.Equal(t, shown != "", strings.Contains(r.shownHeld(), "the same `merge_below`"))
+	require.Equal(t, records.Bound, r.merges()[0].State, "it costs no cancellation")
+	r.view(func(tx *records.Tx) error {
+		waiting, err := records.OldestWaiting(tx, "btc", r.net.Hot)
+		require.Empty(t, waiting, "no user waits for it")
+		return err
+	})
 	first := r.payouts(1)[0]
 	r.rest()
 	r.rest()
@@ -783,4 +803,5 @@ func TestUnsignedMergeKeepsNothingBack(t *testing.T) {
 	r.rest()
 	r.rest()
 	require.Equal(t, records.Paid, r.merges()[0].State)
+	require.Empty(t, r.shownHeld())
 }

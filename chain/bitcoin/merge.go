@@ -37,10 +37,10 @@ func (c *Chain) mayMerge(pay chain.Payment, rate spend.Rate) error {
 }
 
 // Parent returns the largest change of the attempt of a slot that waits in a pool for too low a
-// fee, where no node replaces it.
+// fee, where no node replaces it, or nodes have refused its replacement.
 func (c *Chain) Parent(ctx context.Context, slot chain.Slot, attempts []chain.Attempt) (string, error) {
 	c = c.current()
-	for _, a := range slices.Backward(attempts) {
+	for i, a := range slices.Backward(attempts) {
 		seen, err := c.sight(ctx, slot, a)
 		if err != nil {
 			return "", err
@@ -49,7 +49,8 @@ func (c *Chain) Parent(ctx context.Context, slot chain.Slot, attempts []chain.At
 			continue // another attempt may be where this one is not
 		}
 		low, err := c.offersLess(ctx, a, seen.tx)
-		if err != nil || !low || seen.replaces {
+		newest := i == len(attempts)-1
+		if err != nil || !low || newest && seen.replaces {
 			return "", err
 		}
 		return c.largestChange(seen.tx), nil

@@ -90,6 +90,22 @@ func TestStuckPayoutLeavesByItsChild(t *testing.T) {
 	}
 }
 
+// TestRefusedReplacement: a node replaces attempts, and yet not this one, as when a payee has spent
+// his output with a high fee. A child of the first one helps then.
+func TestRefusedReplacement(t *testing.T) {
+	for _, k := range payKinds {
+		t.Run(string(k.kind), func(t *testing.T) {
+			t.Parallel()
+			p := newPayer(t, k, nil, 1_000_000, 50_000, 40_000)
+			slot, pay := p.slot(1), p.pay(1, 1, 500_000)
+			first := p.sent(slot, pay)
+			p.asks("0.00100000")
+			require.Empty(t, p.parent(slot, first), "it is replaced")
+			require.Contains(t, p.parent(slot, first, p.signed(slot, pay, first)), first.Hash)
+		})
+	}
+}
+
 func sizeOf(t *testing.T, a chain.Attempt) int64 {
 	var tx wire.MsgTx
 	require.NoError(t, tx.Deserialize(bytes.NewReader(a.Raw)))

@@ -42,5 +42,9 @@ func coinSlotRules() []mutant {
 		{name: "signer: merges are few", rule: "a stolen daemon burns few fees by merges", file: "signer/signer.go", old: "return s.merges, MaxOrders, mergesPerHour", new: "return nil, 0, 0", suite: suite{"./signer", "^TestMergesAreBounded$"}},
 		{name: "signer: a merge's label", rule: "no label is mistaken for a source", file: "signer/authorize.go", old: "(p.Purpose != chain.Merge || p.Label != \"\")", new: "p.Purpose != chain.Merge", suite: suite{"./signer", "^TestMergesAreBounded$"}},
 		{name: "coins: a deposit that matures", rule: "nothing is credited before the coin can be spent", file: "records/model.go", old: "return max(t.Height, t.Matures)", new: "return max(t.Height, 0*t.Matures)", suite: watch("TestRewardIsCreditedWhenItMatures")},
+		{name: "signer: numbers with coins", rule: "each merge at a number without a signature counts", file: "signer/signer.go", old: "o.Slot.Nonce < next && o.Slot.Coin != \"\" {", new: "false {", suite: suite{"./signer", "^TestNumbersWithCoinsAreBounded$"}},
+		{name: "coins: refused merges stay", rule: "a merge that the signer refuses costs no cancellation", file: "watcher/pay/held_by_signer.go", old: "if h.stays || ", new: "if ", suite: watch("TestUnsignedMergeKeepsNothingBack")},
+		{name: "coins: merges are not late", rule: "no user waits for a merge", file: "records/blocked_payments.go", old: "AND s.mined_in = '' AND p.purpose <> 'merge'", new: "AND s.mined_in = ''", suite: watch("TestUnsignedMergeKeepsNothingBack")},
+		{name: "coins: a refused replacement", rule: "a child helps where nodes refuse a replacement", file: "chain/bitcoin/merge.go", old: "!low || newest && seen.replaces", new: "!low || seen.replaces", suite: suite{"./chain/bitcoin", "^TestRefusedReplacement$"}},
 	}
 }

@@ -56,13 +56,14 @@ func (p *Pool) Round(ctx context.Context) error {
 	if maps.Equal(seen, p.seen) && p.now().Sub(p.noted) < notePoolEvery {
 		return nil
 	}
-	err = p.deps.Store.Update(ctx, func(tx *records.Tx) error {
-		list, err := p.deposits(tx, waiting, seen)
-		if err != nil {
-			return err
-		}
-		return records.NotePooled(tx, p.id, list)
+	var list []records.Pooled
+	err = p.deps.Store.View(ctx, func(tx *records.Tx) (err error) {
+		list, err = p.deposits(tx, waiting, seen)
+		return err
 	})
+	if err == nil {
+		err = p.deps.Store.Update(ctx, func(tx *records.Tx) error { return records.NotePooled(tx, p.id, list) })
+	}
 	if err == nil {
 		p.seen, p.noted = seen, p.now()
 	}
@@ -72,12 +73,12 @@ func (p *Pool) Round(ctx context.Context) error {
 // deposits selects the transfers that a user would see in a block, newest first.
 func (p *Pool) deposits(tx *records.Tx, waiting []chain.Transfer, seen map[string]time.Time) ([]records.Pooled, error) {
 	list := []records.Pooled{}
-	for _, t := range waiting {
+	for _, t := range waiting[:min(len(waiting), maxPooled)] {
 		row, _, err := p.deps.Rules().Classify(tx, p.id, t)
 		if err != nil {
 			return nil, err
 		}
-		if row.Owner == "" || row.Direction != records.Deposit || len(list) == maxPooled {
+		if row.Owner == "" || row.Direction != records.Deposit {
 			continue
 		}
 		list = append(list, records.Pooled{

@@ -46,6 +46,7 @@ type heldBound struct {
 	verdict chain.Verdict
 	others  int  // payments of the same number, which wait for it
 	blocks  bool // later numbers
+	stays   bool // it is tried until it is signed: a merge, which keeps nobody waiting
 }
 
 // leavesAfter is zero for a batch: its other payments do not wait for a person.
@@ -80,10 +81,12 @@ func (p *payer) noteUnsigned(ctx context.Context, a records.Account, rest []prep
 			return false, nil
 		}
 		why = heldError{s.Payments()[n].ID, verdicts[n]}
+	case s.Payment.Purpose == chain.Merge && signErr != nil && !errors.Is(signErr, chain.ErrUnavailable):
+		why = heldError{s.PaymentID, chain.Verdict{State: chain.RefusedClaim, Reason: chain.ReasonRefused, Text: signErr.Error()}}
 	default:
 		return false, signErr
 	}
-	h := heldBound{account: a, slot: s.Slot, since: p.deps.Now(), verdict: why.verdict, others: len(s.Payments()) - 1, blocks: !p.coins}
+	h := heldBound{account: a, slot: s.Slot, since: p.deps.Now(), verdict: why.verdict, others: len(s.Payments()) - 1, blocks: !p.coins, stays: s.Payment.Purpose == chain.Merge}
 	for _, q := range s.Payments() {
 		if q.ID == why.payment {
 			h.record = q.TransferID
@@ -103,7 +106,7 @@ func firstHeld(a, b heldBound) int {
 
 // leaveSlot takes a payment that was held for long out of its slot.
 func (p *payer) leaveSlot(ctx context.Context, h heldBound) error {
-	if p.deps.Now().Sub(h.since) < h.leavesAfter() {
+	if h.stays || p.deps.Now().Sub(h.since) < h.leavesAfter() {
 		return nil
 	}
 	why := fmt.Sprintf("the signer has not signed it since %s: %s", h.since.UTC().Format("15:04:05 UTC"), h.verdict.Text)
@@ -144,8 +147,13 @@ func (h heldBound) condition(id chain.ID) records.Condition {
 			c.Direction = records.Deposit
 		}
 	}
-	c.Detail = fmt.Sprintf("the signer does not sign payment %d, which is bound to number %d of %s account %s%s: %s. It releases the number automatically at %s",
-		h.slot.PaymentID, h.slot.Nonce, h.account.Kind, h.account.Account, blocked, h.verdict.Text, h.since.Add(h.leavesAfter()).UTC().Format("15:04 UTC"))
+	c.Detail = fmt.Sprintf("the signer does not sign payment %d, which is bound to number %d of %s account %s%s: %s",
+		h.slot.PaymentID, h.slot.Nonce, h.account.Kind, h.account.Account, blocked, h.verdict.Text)
+	if h.stays {
+		c.Detail += ". It only brings coins together: give daemon and signer the same `merge_below`"
+	} else {
+		c.Detail += ". It releases the number automatically at " + h.since.Add(h.leavesAfter()).UTC().Format("15:04 UTC")
+	}
 	if h.record != 0 {
 		c.Detail += fmt.Sprintf("; see `gatewayd records show %d`", h.record)
 	}

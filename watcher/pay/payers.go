@@ -57,7 +57,7 @@ func New(p Parts) *Payers {
 			deps: p, all: ps, id: id, chain: c, coins: chain.CapabilitiesOf(c).Coins != nil, log: p.Log.WithField("chain", id),
 			sent: map[string]uint64{}, same: map[string]uint64{}, waiting: map[uint64]uint64{}, short: map[string]bool{},
 			allowed: map[paidFrom]bool{}, merged: map[string]uint64{}, frozen: map[paidFrom]uint64{}, ends: map[signedBy]end{},
-			stuck: stuckSlots{id: id, now: p.Now, refused: map[string]refusal{}, unsigned: map[slotKey]heldBound{}},
+			stuck: stuckSlots{id: id, coins: chain.CapabilitiesOf(c).Coins != nil, now: p.Now, refused: map[string]refusal{}, unsigned: map[slotKey]heldBound{}},
 		}
 	}
 	return ps

@@ -39,6 +39,7 @@ func keyOf(s records.Slot) slotKey { return slotKey{s.Account, s.Branch, s.Nonce
 // conditions.
 type stuckSlots struct {
 	id       chain.ID
+	coins    bool // slots do not wait for each other
 	now      func() time.Time
 	refused  map[string]refusal // by account, what the nodes refuse of it
 	unsigned map[slotKey]heldBound
@@ -91,7 +92,7 @@ func (k *stuckSlots) tell(ctx context.Context, store records.Transactor) error {
 	var now []records.Condition
 	for _, account := range slices.Sorted(maps.Keys(k.refused)) {
 		if r := k.refused[account]; k.now().Sub(r.since) >= tellRefusedAfter {
-			now = append(now, r.condition(k.id))
+			now = append(now, r.condition(k.id, k.coins))
 		}
 	}
 	account := ""
@@ -111,10 +112,10 @@ func (k *stuckSlots) tell(ctx context.Context, store records.Transactor) error {
 	return nil
 }
 
-func (r refusal) condition(id chain.ID) records.Condition {
+func (r refusal) condition(id chain.ID, coins bool) records.Condition {
 	c := records.Condition{Kind: string(status.PaymentRefused), Chain: id, Network: r.account.Network, Subject: r.account.Account}
 	if r.account.Kind == records.KindHot {
-		c.Direction, c.Stops = records.Withdrawal, r.next
+		c.Direction, c.Stops = records.Withdrawal, r.next && !coins
 	}
 	c.Detail = fmt.Sprintf("the nodes of %s refuse transaction %s of %s account %s at number %d (payment %d): %s",
 		id, r.hash, r.account.Kind, r.account.Account, r.slot.Nonce, r.slot.PaymentID, r.text)

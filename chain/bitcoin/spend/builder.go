@@ -82,6 +82,8 @@ func (b Builder) Child(f Funds, source Coin, parent Draft, rate Rate, earlier ..
 	r := b.request(f, rate, earlier)
 	r.pay.Purpose, r.pay.Source, r.parent = chain.Merge, source.Outpoint.String(), parent
 	r.must, r.may = append(r.must, source), inBlocks(r.may)
+	tx := parent.Tx()
+	r.most = func(size int64) int64 { return b.Limits.most(b.Network, size, true, tx) }
 	return b.draft(r)
 }
 
@@ -119,7 +121,8 @@ func (b Builder) Crowded(coins []Coin, rate Rate) bool {
 }
 
 // Merge drafts one coin of many: the anchor and the smallest of the others that are in blocks and
-// worth their input. The largest stay. Above the cheap rate it is chain.ErrFeeCeiling.
+// worth their input. The largest stay, and half of the value, for payments meanwhile. Above the
+// cheap rate it is chain.ErrFeeCeiling.
 func (b Builder) Merge(f Funds, rate Rate, earlier ...Earlier) (Draft, error) {
 	if rate > b.Limits.Cheap {
 		return Draft{}, fmt.Errorf("%w: %d satoshi per 1,000 vbytes are over the %d of merges", chain.ErrFeeCeiling, rate, b.Limits.Cheap)
@@ -127,8 +130,9 @@ func (b Builder) Merge(f Funds, rate Rate, earlier ...Earlier) (Draft, error) {
 	r := b.request(f, rate, earlier)
 	small := inBlocks(r.may)
 	small = small[min(mergeLeaves, len(small)):]
+	left := total(r.may) / 2
 	for _, c := range slices.Backward(small) { // from the smallest
-		if len(r.must) < min(maxMerged, b.Limits.MaxCoins) && r.worth(c) {
+		if left -= c.Amount; left >= 0 && len(r.must) < min(maxMerged, b.Limits.MaxCoins) && r.worth(c) {
 			r.must = append(r.must, c)
 		}
 	}
@@ -145,7 +149,8 @@ type request struct {
 	change  network.Own
 	parts   int // of the change at most
 	rate    Rate
-	parent  Draft // whose fee is paid too; empty for none
+	parent  Draft                  // whose fee is paid too; empty for none
+	most    func(size int64) int64 // with a parent: the highest fee of a size
 
 	// of earlier attempts: the highest fee with children, the highest rate, and the rate by which a
 	// replacement must pay more
@@ -171,7 +176,7 @@ func (b Builder) request(f Funds, rate Rate, earlier []Earlier) request {
 func (r request) least(size int64) int64 {
 	fee := r.rate.Fee(size)
 	if r.parent.Size > 0 {
-		fee = max(fee, r.rate.Fee(size+r.parent.Size)-r.parent.Fee)
+		fee = max(fee, min(r.rate.Fee(size+r.parent.Size)-r.parent.Fee, r.most(size)))
 	}
 	if !r.beaten {
 		return fee

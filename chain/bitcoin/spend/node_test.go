@@ -293,7 +293,7 @@ func TestNodesTakeMerges(t *testing.T) {
 	coins := w.taproot(amounts...)
 	d, err := w.Merge(w.funds(network.P2TR, w.take(), coins...), 1_000)
 	require.NoError(t, err)
-	require.Len(t, d.Coins, 49)
+	require.Len(t, d.Coins, 35)
 	_, tx := w.sign(d, merge(d, ""))
 	require.NoError(t, w.node.Send(tx))
 	require.Equal(t, SizeOf(tx), w.size(tx))
