@@ -189,17 +189,17 @@ type Batcher interface {
 	// MaxBatch returns how many payments of an asset one transaction may make; below two, each is
 	// made alone. It asks no node.
 	MaxBatch(asset Asset) int
-	// BatchWait returns for how long a payment waits for others to share its transaction. It asks no
-	// node.
+	// BatchWait returns for how long a payment waits for others to share its transaction. It asks
+	// no node.
 	BatchWait() time.Duration
-	// BatchTo returns the payee that a batch of an asset has itself (Payment.To), such as a contract.
-	// It asks no node.
+	// BatchTo returns the payee that a batch of an asset has itself (Payment.To), such as a
+	// contract. It asks no node.
 	BatchTo(asset Asset) string
-	// Separate reports which payments must not share a transaction, because their payees may disturb
-	// others or need a plain transfer.
+	// Separate reports which payments must not share a transaction, because their payees may
+	// disturb others or need a plain transfer.
 	Separate(ctx context.Context, pays []Payment) ([]bool, error)
-	// Allowed reports whether a batch of the account may move an amount of an asset now. Where it may
-	// not, an Allow payment of the account comes first.
+	// Allowed reports whether a batch of the account may move an amount of an asset now. Where it
+	// may not, an Allow payment of the account comes first.
 	Allowed(ctx context.Context, account string, asset Asset, amount Amount) (bool, error)
 }
 
@@ -215,8 +215,9 @@ type CoinLedger interface {
 type Merger interface {
 	// WorthMerging reports whether an account has many small coins, while fees are low.
 	WorthMerging(ctx context.Context, account string) (bool, error)
-	// Parent returns the coin that a Merge payment is to spend so that the attempts of a slot leave:
-	// one of them waits in a pool for too low a fee, and no node replaces it. It is empty otherwise.
+	// Parent returns the coin that a Merge payment is to spend so that the attempts of a slot
+	// leave: one of them waits in a pool for too low a fee, and no node replaces it. It is empty
+	// otherwise.
 	Parent(ctx context.Context, slot Slot, attempts []Attempt) (source string, err error)
 }
 

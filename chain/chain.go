@@ -60,8 +60,8 @@ type Coin struct {
 	Amount  Amount // of native coin
 	Own     bool   // made by a transaction that spends coins of ours
 	Matures uint64 // the least height of a block that may spend it; 0: any
-	// the transaction that made it, without witnesses; its hash proves the amount to a signer. Coins
-	// of one transaction share the bytes
+	// the transaction that made it, without witnesses; its hash proves the amount to a signer.
+	// Coins of one transaction share the bytes
 	Made []byte
 }
 
@@ -120,8 +120,8 @@ type OwnTx struct {
 	// of a transaction that makes several payments: the outcome of each, in the order of its bytes.
 	// OK and Void are of the transaction as a whole then
 	Members []Outcome
-	// of a ledger of coins: what the transaction spends of ours (Coin.Out), in its order. Account is
-	// the address of the first, and Number is 0
+	// of a ledger of coins: what the transaction spends of ours (Coin.Out), in its order. Account
+	// is the address of the first, and Number is 0
 	Spent []string
 }
 
@@ -172,13 +172,13 @@ type Payment struct {
 	To      string
 	Amount  Amount
 	Label   string // the user's label on a shared destination; empty for none
-	// Receive: hash of the transfer to take in. Merge: the coin (Coin.Out) that a stuck transaction of
-	// ours makes, whose fee is paid too; empty for none
+	// Receive: hash of the transfer to take in. Merge: the coin (Coin.Out) that a stuck transaction
+	// of ours makes, whose fee is paid too; empty for none
 	Source string
 	MaxFee Amount // ceiling of the ledger fee in native coin; zero means the adapter's own ceiling
 
-	// Batch: the payments that the transaction makes, in its order. All are of its asset, and Amount
-	// is their sum. The batch has no number of its own: ID is its first member's
+	// Batch: the payments that the transaction makes, in its order. All are of its asset, and
+	// Amount is their sum. The batch has no number of its own: ID is its first member's
 	Members []Payment
 }
 

@@ -15,8 +15,8 @@ type Outgoing struct {
 	Label  string
 	Source string // of a receive: hash of the transfer that it takes in; everything else is empty then
 
-	// of a transaction that makes several payments: each of them, in its order. To is the payee of the
-	// transaction itself then, and Amount the sum
+	// of a transaction that makes several payments: each of them, in its order. To is the payee of
+	// the transaction itself then, and Amount the sum
 	Members []Outgoing
 
 	Payment uint64 // number of the payment, where the transaction carries it; 0: it does not

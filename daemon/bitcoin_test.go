@@ -83,8 +83,8 @@ func TestCoinAddresses(t *testing.T) {
 	}
 }
 
-// TestNewSeedBesideAPool: with a new seed, users of EVM chains get addresses of it. A pool stays with
-// the first seed: its address, its users' addresses and its key.
+// TestNewSeedBesideAPool: with a new seed, users of EVM chains get addresses of it. A pool stays
+// with the first seed: its address, its users' addresses and its key.
 func TestNewSeedBesideAPool(t *testing.T) {
 	second, err := wallet.FromMnemonic("legal winner thank year wave sausage worth useful legal winner thank yellow")
 	require.NoError(t, err)

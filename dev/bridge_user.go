@@ -186,7 +186,7 @@ func (u *BridgeUser) Paid(ctx context.Context, to string, want chain.Amount) err
 	return nil
 }
 
-// balance is what an account on the source chain has of the user's token.
+// balance returns an account's holding of the user's token on the source chain.
 func (u *BridgeUser) balance(ctx context.Context, of string) (*big.Int, error) {
 	if u.coins == nil {
 		return u.Eth.Balance(ctx, u.Token.Asset, common.HexToAddress(of))

@@ -21,7 +21,8 @@ import (
 	"gatewayd/wallet"
 )
 
-// Coin describes the bridge of a coin of its own chain, beside the tokens of an environment.
+// Coin describes the second source chain of `gatewayd dev --bitcoin` and the network that serves
+// it.
 type Coin struct {
 	Token
 	Gateway string `json:"gateway"` // base URL of its network
@@ -29,7 +30,7 @@ type Coin struct {
 	Network string `json:"network"` // of the node
 }
 
-// coinKind is what one of the programs brings.
+// coinKind describes the chain of one of the programs.
 type coinKind struct {
 	symbol, name, network string
 	token                 core.TokenID
@@ -40,7 +41,8 @@ var coinKinds = map[bitcoinnode.Kind]coinKind{
 	bitcoinnode.Btcd: {symbol: "BTC", name: "Bitcoin", network: bitcoinnode.BitcoinNetwork, token: core.TokenID([]byte("BTC OF DEV"))},
 	bitcoinnode.Litecoind: {
 		symbol: "LTC", name: "Litecoin", network: bitcoinnode.LitecoinNetwork, token: core.TokenID([]byte("LTC OF DEV")),
-		// MWEB never begins: its first block needs a transaction that a node without a wallet cannot make.
+		// MWEB never begins: its first block needs a transaction that a node without a wallet
+		// cannot make.
 		args: []string{"-vbparams=mweb:9999999990:9999999999", "-mempoolreplacement=1"},
 	},
 }

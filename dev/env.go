@@ -42,7 +42,7 @@ const EveryMinute = "* * * * *"
 // Options are the flags of `gatewayd dev`.
 type Options struct {
 	Dir, Listen, ExchangeListen, Source string
-	Bitcoin                             string        // program of another source chain, beside the first one: btcd or litecoind; empty for none
+	Bitcoin                             string        // program of a second source chain: btcd or litecoind; empty for none
 	SourceListen                        string        // address of the embedded source chain's JSON-RPC; empty: the system chooses a port
 	API                                 string        // address of the exchange API; empty for none
 	Operators                           string        // address of the operators' listener; empty: the system chooses a port

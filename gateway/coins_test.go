@@ -25,7 +25,8 @@ func setupCoins(t *testing.T) *rig {
 	return setup(t, func(_ *Config, p *Parts) { p.Routes[0].Source = coins{ledger: ledger{"0x"}} })
 }
 
-// TestDepositOfCoins: who deposits coins gets a link, and reads that nobody sees the sender.
+// TestDepositOfCoins: deposit-info of a ledger of coins has a link and a notice about missing
+// senders.
 func TestDepositOfCoins(t *testing.T) {
 	r := setupCoins(t)
 	const notice = "Payments of this coin show no sender, so the gateway cannot return them by itself. Send at least the minimum."

@@ -127,7 +127,7 @@ type servedNetwork struct {
 	Tokens []servedToken
 }
 
-// sourceKind is what nodes name as their chain.
+// sourceKind is the kind of a source chain, by the answers of its nodes.
 type sourceKind struct {
 	ChainID uint64 // of Ethereum and its kin
 	Coin    string // the network of Bitcoin and its kin, such as litecoin; empty for others

@@ -19,7 +19,8 @@ type Waiting struct {
 }
 
 // OldestWaiting returns the oldest payment of an account that is queued and the oldest that is
-// signed or bound and in no block; at most two. Merges of coins keep nobody waiting.
+// signed or bound and in no block; at most two. Merges of coins do not count: no user waits for
+// them.
 func OldestWaiting(tx *Tx, id chain.ID, account string) ([]Waiting, error) {
 	type row struct {
 		Waiting

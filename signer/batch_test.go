@@ -35,8 +35,8 @@ func (w *env) claimAll(o chain.Order) {
 	}
 }
 
-// TestBatches: a batch is signed when each of its payments is authorized, as it is, and none of them
-// is signed for another slot.
+// TestBatches: a batch is signed when each of its payments is authorized, as it is, and none of
+// them is signed for another slot.
 func TestBatches(t *testing.T) {
 	w := setup(t)
 	first := w.batch(0, 1, 2, 3)

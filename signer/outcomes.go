@@ -109,8 +109,8 @@ func (s *Signer) outcomes(ctx context.Context, id chain.ID, l Ledger, tx chain.O
 	if len(tx.Spent) == 0 {
 		return s.outcomesAt(ctx, id, l, tx)
 	}
-	// A transaction decides each number whose coin it spends. Only its first coin can be that of the
-	// number it was signed for.
+	// A transaction decides each number whose coin it spends. Only its first coin can be that of
+	// the number it was signed for.
 	anchors, err := s.guard.Anchors(ctx, id, tx.Spent...)
 	for _, a := range anchors {
 		if err != nil {

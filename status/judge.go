@@ -12,7 +12,8 @@ import (
 
 const (
 	// stillBlocks is the number of missing blocks from which the head counts as stalled, stillMined
-	// that on ledgers of coins, where the time between blocks is random: once in centuries by chance.
+	// that on ledgers of coins, where the time between blocks is random: once in centuries by
+	// chance.
 	stillBlocks, stillMined = 8, 20
 	// fewBlocks are no distance, whatever their time: they may have come a moment ago.
 	fewBlocks = 2

@@ -103,8 +103,8 @@ func TestBatchesAreFilled(t *testing.T) {
 	r.requireSound()
 }
 
-// TestPayoutWaitsForOthers: a payout waits as long as its chain says, and leaves alone when no other
-// has come.
+// TestPayoutWaitsForOthers: a payout waits as long as its chain says, and leaves alone when no
+// other has come.
 func TestPayoutWaitsForOthers(t *testing.T) {
 	r := batchRig(t, 50, time.Minute)
 	hash := r.payouts(1)[0]
@@ -127,8 +127,8 @@ func TestPayoutWaitsForOthers(t *testing.T) {
 	r.requireSound()
 }
 
-// TestFailedInABatchGoesAlone: one payee who takes nothing costs the others of its batch nothing. It
-// is tried once more by itself, and refunded less its fee.
+// TestFailedInABatchGoesAlone: one payee who takes nothing costs the others of its batch nothing.
+// It is tried once more by itself, and refunded less its fee.
 func TestFailedInABatchGoesAlone(t *testing.T) {
 	r := batchRig(t, 50, 0)
 	owner, _ := r.user()
@@ -151,8 +151,8 @@ func TestFailedInABatchGoesAlone(t *testing.T) {
 	r.requireSound()
 }
 
-// TestPaymentsThatShareNoTransaction: labels, payees that the ledger wants by themselves, and what is
-// no payout have transactions of their own.
+// TestPaymentsThatShareNoTransaction: labels, payees that the ledger wants by themselves, and what
+// is no payout have transactions of their own.
 func TestPaymentsThatShareNoTransaction(t *testing.T) {
 	r := batchRig(t, 50, 0)
 	owner, _ := r.user()
@@ -208,8 +208,8 @@ func TestBatchWithoutOutcomesIsHeld(t *testing.T) {
 	}
 }
 
-// TestHeldInABatchHoldsNoOther: a payment that the signer holds after it was bound in a batch leaves
-// its number at once, because others share it.
+// TestHeldInABatchHoldsNoOther: a payment that the signer holds after it was bound in a batch
+// leaves its number at once, because others share it.
 func TestHeldInABatchHoldsNoOther(t *testing.T) {
 	r := batchRig(t, 50, 0)
 	verdicts := claimVerdicts{}
@@ -234,8 +234,8 @@ func (r *rig) slotOf(hash string) (s records.Slot) {
 	return s
 }
 
-// TestUnknownBatchIsSettled: restored records settle a batch that the sign-guard and the ledger know,
-// each payment by its place, and only when all of it fits.
+// TestUnknownBatchIsSettled: restored records settle a batch that the sign-guard and the ledger
+// know, each payment by its place, and only when all of it fits.
 func TestUnknownBatchIsSettled(t *testing.T) {
 	for name, missing := range map[string]bool{"all": false, "one is missing": true} {
 		t.Run(name, func(t *testing.T) {
@@ -407,8 +407,8 @@ func TestNoAnswerAboutBatches(t *testing.T) {
 	require.Equal(t, map[int]int{1: 3}, r.sizes())
 }
 
-// TestReorgPaysHalfOfABatch: a batch that had paid all leaves its block, and a replacement pays half
-// of them. Nobody is paid twice, and the others are paid by themselves.
+// TestReorgPaysHalfOfABatch: a batch that had paid all leaves its block, and a replacement pays
+// half of them. No user is paid twice, and the others are paid singly.
 func TestReorgPaysHalfOfABatch(t *testing.T) {
 	r := batchRig(t, 50, 0)
 	hashes := r.payouts(4)
@@ -489,8 +489,8 @@ func TestFailedBatchIsPaidSingly(t *testing.T) {
 	r.requireSound()
 }
 
-// TestApprovedPayoutGoesAlone: a payout that people had to approve, as a large one or the first to a
-// payee, shares no transaction.
+// TestApprovedPayoutGoesAlone: a payout that people had to approve, as a large one or the first to
+// a payee, shares no transaction.
 func TestApprovedPayoutGoesAlone(t *testing.T) {
 	r := batchRig(t, 50, 0)
 	large := r.eth.Address("large")

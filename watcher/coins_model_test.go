@@ -130,8 +130,8 @@ func (m *model) rewards() (sum uint64) {
 	return sum
 }
 
-// checkCoins compares the pool's coins by the records with those of the ledger, and answers how many
-// transactions the ledger has of it.
+// checkCoins compares the pool's coins by the records with those of the ledger, and answers how
+// many transactions the ledger has of it.
 func (m *model) checkCoins(tx *records.Tx) (sent uint64, err error) {
 	hot := m.parts.Networks[0].Hot
 	keys := []string{"hot"}

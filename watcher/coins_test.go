@@ -153,8 +153,8 @@ func TestStolenCoinStopsTheAccount(t *testing.T) {
 	require.NotEqual(t, stolen.Coin, again[1].Coin)
 }
 
-// TestStolenCoinOfAnUnsignedSlot: a thief spends the coin of a slot for which nothing was signed, so
-// that only the records know whose it is.
+// TestStolenCoinOfAnUnsignedSlot: a thief spends the coin of a slot for which nothing was signed,
+// so that only the records know whose it is.
 func TestStolenCoinOfAnUnsignedSlot(t *testing.T) {
 	r := setupCoins(t, 200_000, 200_000, 200_000)
 	verdicts := claimVerdicts{}
@@ -176,8 +176,8 @@ func TestStolenCoinOfAnUnsignedSlot(t *testing.T) {
 	require.Len(t, r.slots(r.payment(behind)), 1)
 }
 
-// TestStolenFurtherCoin: a thief spends a coin that a slot only adds to its own. Its own coin is not
-// spent, so the payment stays in its slot, and is signed again there with other coins.
+// TestStolenFurtherCoin: a thief spends a coin that a slot only adds to its own. Its own coin is
+// not spent, so the payment stays in its slot, and is signed again there with other coins.
 func TestStolenFurtherCoin(t *testing.T) {
 	r := setupCoins(t, 60_000, 50_000)
 	hash := r.waitingPayouts(1)[0]
@@ -595,7 +595,7 @@ func (r *rig) stuckPayout() (hash string, parent chain.Attempt) {
 	return "", parent
 }
 
-// TestStuckPayoutLeavesByItsChild: a merge spends the change of a payout that nobody replaces, and
+// TestStuckPayoutLeavesByItsChild: a merge spends the change of a payout that no node replaces, and
 // pays for both. There is one for each attempt.
 func TestStuckPayoutLeavesByItsChild(t *testing.T) {
 	r := setupCoins(t, 200_000, 200_000, 15_000)
@@ -758,8 +758,8 @@ func (s noMerges) Sign(ctx context.Context, id chain.ID, orders ...chain.Order) 
 	return signed, errors.Join(err, s.why)
 }
 
-// TestUnsignedMergeKeepsNothingBack: a merge that is bound, and not signed, because of the signer or
-// of fees, keeps no payout waiting.
+// TestUnsignedMergeKeepsNothingBack: a merge that is bound, and not signed, because of the signer
+// or of fees, keeps no payout waiting.
 func TestUnsignedMergeKeepsNothingBack(t *testing.T) {
 	for shown, why := range map[string]error{"": chain.ErrNotNow, "the same `merge_below`": errors.New("the signer refuses")} {
 		t.Run(why.Error(), func(t *testing.T) { unsignedMerge(t, why, shown) })

@@ -314,7 +314,7 @@ func (m *model) scriptedRound(round int) {
 		m.eth.Gossip()
 		m.vite.Gossip()
 	}
-	if m.coins && !m.stuck && round > 3 && len(m.eth.Waiting()) > 0 { // nobody replaces the first payout: a child pays for it
+	if m.coins && !m.stuck && round > 3 && len(m.eth.Waiting()) > 0 { // no node replaces the first payout: a child pays for it
 		m.stuck = true
 		m.eth.SetBaseFee(40)
 		m.eth.KeepFirst(true)

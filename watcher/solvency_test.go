@@ -54,8 +54,8 @@ func TestSheetAsksEveryAccount(t *testing.T) {
 	require.Equal(t, units(17_000), b.Owed)
 }
 
-// A pool's coins count at their addresses, and what is gone from them closes the channels as it does
-// elsewhere.
+// A pool's coins count at their addresses, and what is gone from them closes the channels as it
+// does elsewhere.
 func TestSheetOfAPool(t *testing.T) {
 	r := setupCoins(t, 60_000, 40_000)
 	c := counted{r.eth, map[string]chain.Amount{}}

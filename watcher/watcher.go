@@ -55,8 +55,8 @@ type Parts struct {
 	Chains   map[chain.ID]chain.Chain
 	Networks []records.Network // at the start; Reconfigure takes others
 	Signer   Signer
-	// Owns reports whether the work on a chain is this Watcher's, and for an empty name the work that
-	// is of no one chain. Nil: all is.
+	// Owns reports whether the work on a chain is this Watcher's, and for an empty name the work
+	// that is of no one chain. Nil: all is.
 	Owns func(chain.ID) bool
 	Log  logrus.FieldLogger
 	Now  func() time.Time // default time.Now

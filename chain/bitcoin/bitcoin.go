@@ -32,13 +32,14 @@ var (
 type Accounts interface {
 	// Owned returns which of the addresses are ours.
 	Owned(ctx context.Context, id chain.ID, candidates []string) (map[string]bool, error)
-	// Coins returns which of the outpoints ("txid:vout") are coins of ours, or were before they were
-	// spent. It knows the coins of all blocks that were stored; those of blocks that were read after
-	// them the adapter knows itself.
+	// Coins returns which of the outpoints ("txid:vout") are coins of ours, or were before they
+	// were spent. It knows the coins of all blocks that were stored; those of blocks that were read
+	// after them the adapter knows itself.
 	Coins(ctx context.Context, id chain.ID, outpoints []string) (map[string]chain.Coin, error)
 	// HeldCoins returns the coins that an account may spend, with those that its open slots use.
 	HeldCoins(ctx context.Context, id chain.ID, account string) ([]chain.HeldCoin, error)
-	// CoinsAt returns the coins of ours that the blocks up to a final height have made and not spent.
+	// CoinsAt returns the coins of ours that the blocks up to a final height have made and not
+	// spent.
 	CoinsAt(ctx context.Context, id chain.ID, height uint64) ([]chain.Coin, error)
 	// CoinTxs returns the transactions that made coins of ours, without witnesses, by hash.
 	CoinTxs(ctx context.Context, id chain.ID, hashes []string) (map[string][]byte, error)

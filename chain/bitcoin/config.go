@@ -29,8 +29,8 @@ type Config struct {
 	// Nodes are URLs (http, https) of JSON-RPC, with user and password where the node wants them. A
 	// majority of them must answer.
 	Nodes []string `yaml:"nodes"`
-	// CookieFile is the file with user and password that a node on this machine writes at its start.
-	// It is for nodes on loopback addresses whose URL has none.
+	// CookieFile is the file with user and password that a node on this machine writes at its
+	// start. It is for nodes on loopback addresses whose URL has none.
 	CookieFile string `yaml:"cookie_file"`
 	// CAFile has the certificates, in PEM, that a node's own must be signed by or equal; empty for
 	// those of the system.
@@ -62,13 +62,13 @@ type Config struct {
 	// many; default 5, for Litecoin 50; -1: never.
 	MergeBelow int64 `yaml:"merge_below"`
 
-	// Accounts are those whose coins are spent. The change of all payments goes to the first address
-	// of the first one's internal branch; the others are of earlier seeds. Without any, the chain is
-	// only read.
+	// Accounts are those whose coins are spent. The change of all payments goes to the first
+	// address of the first one's internal branch; the others are of earlier seeds. Without any, the
+	// chain is only read.
 	Accounts []network.Account `yaml:"-"`
 
-	// Timed receives the duration of each request to a node, by the method of its first call; may be
-	// nil.
+	// Timed receives the duration of each request to a node, by the method of its first call; may
+	// be nil.
 	Timed func(node, method string, took time.Duration) `yaml:"-"`
 
 	Log logrus.FieldLogger `yaml:"-"` // receives changes of nodes that do not answer or are wrong; may be nil

@@ -15,8 +15,8 @@ import (
 	"gatewayd/internal/testing/faults"
 )
 
-// TestHoldings: what addresses held at a block is what a majority of three nodes shows, whatever
-// happened above it. A coin that only the records have does not count.
+// TestHoldings: a majority of three nodes decides what addresses held at a block. Later blocks do
+// not change it. A coin that only the records have does not count.
 func TestHoldings(t *testing.T) {
 	for _, k := range payKinds {
 		t.Run(string(k.kind), func(t *testing.T) {

@@ -9,7 +9,8 @@ import (
 	"gatewayd/dev/bitcoinnode"
 )
 
-// TestLitecoinExtension: blocks with an MWEB extension: what goes into it, moves in it and leaves it.
+// TestLitecoinExtension: blocks with an MWEB extension: what goes into it, moves in it and leaves
+// it.
 func TestLitecoinExtension(t *testing.T) {
 	t.Parallel()
 	node := start(t, bitcoinnode.Config{Kind: bitcoinnode.Litecoind})

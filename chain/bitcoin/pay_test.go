@@ -256,8 +256,8 @@ func number(a chain.Amount) int64 { return int64(a.Uint256().Uint64()) }
 
 var cancellation = chain.Payment{ID: 1, Purpose: chain.Cancel, Asset: chain.Native}
 
-// TestPayments: a batch of three spends coins of the pool and of users, at the same time as a second
-// slot, from the choice of coins to the outcomes in a block.
+// TestPayments: a batch of three spends coins of the pool and of users, at the same time as a
+// second slot, from the choice of coins to the outcomes in a block.
 func TestPayments(t *testing.T) {
 	for _, k := range payKinds {
 		for _, addresses := range []string{"p2wpkh", "p2tr"} {
@@ -410,8 +410,8 @@ func TestNodeThatKeepsTheFirst(t *testing.T) {
 	require.Len(t, p.mine().OwnTxs, 1, "the first is mined")
 }
 
-// TestLostCoin: somebody else spends a coin that an attempt adds to its slot's. It is replaced by one
-// with other coins, at any price.
+// TestLostCoin: a foreign transaction spends a further coin of an attempt. The attempt is replaced
+// by one with other coins, at any price.
 func TestLostCoin(t *testing.T) {
 	for _, k := range payKinds {
 		t.Run(string(k.kind), func(t *testing.T) {

@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	// maxLooks bounds the transactions of a pool that one call looks at: a full pool takes many calls.
+	// maxLooks bounds the transactions of a pool that one call looks at: a full pool takes many
+	// calls.
 	maxLooks = 2000
 	// pageLooks bounds those of one batch.
 	pageLooks = 100

@@ -20,8 +20,8 @@ const (
 	// fewCoins is the number of free coins below which the change of a payment is divided, into
 	// changeParts at most.
 	fewCoins, changeParts = 12, 4
-	// maxProofs bounds the bytes of the transactions that prove a transaction's coins to the signer,
-	// which takes 2 MiB.
+	// maxProofs bounds the bytes of the transactions that prove a transaction's coins to the
+	// signer, which takes 2 MiB.
 	maxProofs = 3 << 19
 )
 

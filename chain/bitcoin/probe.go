@@ -101,8 +101,9 @@ const (
 	replaceable = wire.MaxTxInSequenceNum - 2
 )
 
-// replaces is what a node says of itself, or answers to a transaction that spends the coin of one
-// in its pool: it looks for conflicts before signatures. That transaction can never be in a block.
+// replaces reports whether a node replaces transactions: by its setting, or by its answer to the
+// trial of a transaction that conflicts with one in its pool. Nodes look for conflicts before
+// signatures, and no block can contain the trial.
 func (n *node) replaces(ctx context.Context) (*bool, error) {
 	var pool struct {
 		Full bool `json:"fullrbf"`

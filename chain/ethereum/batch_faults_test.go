@@ -72,8 +72,8 @@ func TestPayeeOnABlacklist(t *testing.T) {
 	}
 }
 
-// TestBatchOfATokenWithFees: what arrives is less than was sent, so every payment differs and is for
-// people. None is made again.
+// TestBatchOfATokenWithFees: what arrives is less than was sent, so every payment differs and is
+// for people. None is made again.
 func TestBatchOfATokenWithFees(t *testing.T) {
 	b := batches(t)
 	at := b.batchToken(contracts.FeeTokenMetaData.Bin)
@@ -85,7 +85,7 @@ func TestBatchOfATokenWithFees(t *testing.T) {
 }
 
 // TestReplacementPaysHalf: a batch that had paid all leaves its block. Its replacement pays half of
-// the payees, and the first attempt nobody: both have one number.
+// the payees. The first attempt then pays none of them, because both have one number.
 func TestReplacementPaysHalf(t *testing.T) {
 	b := batches(t)
 	at := b.hostileToken()

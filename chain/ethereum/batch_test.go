@@ -262,7 +262,7 @@ func TestBatchConfig(t *testing.T) {
 		"batch.most: must be from 2 to 100":      {Most: 101},
 		"batch.coin: needs batch.most":           {Coin: true},
 		"batch.wait: must be from 0 to 10m0s":    {Most: 2, Wait: 11 * time.Minute},
-		"batch.saving: must be users or gateway": {Most: 2, Saving: "nobody"},
+		"batch.saving: must be users or gateway": {Most: 2, Saving: "other"},
 	} {
 		_, err := ethereum.New(ethereum.Config{ID: "eth", ChainID: 1, Nodes: []string{"http://127.0.0.1:1"}, Batch: config}, nil)
 		require.ErrorContains(t, err, text)
@@ -343,8 +343,8 @@ func (b *bundle) delegate(key *ecdsa.PrivateKey, to common.Address) {
 	b.mine(1)
 }
 
-// TestBatchToOurAddress: what a batch pays to an address of ours is reported as what any contract pays
-// it, and the return beside it is not.
+// TestBatchToOurAddress: what a batch pays to an address of ours is reported as what any contract
+// pays it, and the return beside it is not.
 func TestBatchToOurAddress(t *testing.T) {
 	for name, fork := range map[string][]func(*ethnode.Config){"traces": nil, "logs": {amsterdam}, "untraced": {public}} {
 		t.Run(name, func(t *testing.T) {

@@ -129,7 +129,7 @@ func (w *coinRounds) restart(t *testing.T) {
 	require.NoError(t, w.start())
 }
 
-// output is what a command prints, whatever its exit code.
+// output returns what a command prints, also when it fails.
 func (w *bitcoinEnv) output(t *testing.T, args ...string) string {
 	t.Helper()
 	out, text := testStreams(t), new(bytes.Buffer)
@@ -251,7 +251,8 @@ func fakeSend(changed byte) func(*coinRounds) faults.Fault {
 	}
 }
 
-// pruned deletes all blocks but the newest ten. A real node keeps 288 at least, and a file of 128 MiB.
+// pruned deletes all blocks but the newest ten. A real node keeps 288 at least, and a file of 128
+// MiB.
 func pruned(w *coinRounds) faults.Fault {
 	height, err := w.node.Height()
 	if err != nil {

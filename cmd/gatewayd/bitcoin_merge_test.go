@@ -38,8 +38,8 @@ func TestLitecoinMergesSmallCoins(t *testing.T) {
 	require.Contains(t, w.command(t, "audit"), "0 differences")
 }
 
-// TestLitecoinStuckPayoutLeaves: blocks take no payout at the old fee, and the node replaces none. A
-// child brings it into a block, also when the daemon is killed before.
+// TestLitecoinStuckPayoutLeaves: blocks take no payout at the old fee, and the node replaces none.
+// A child brings it into a block, also when the daemon is killed before.
 func TestLitecoinStuckPayoutLeaves(t *testing.T) {
 	t.Parallel()
 	w := newBitcoinEnv(t, bitcoinnode.Litecoind, "-blockmintxfee=0.00015")

@@ -28,8 +28,8 @@ import (
 	"gatewayd/wallet"
 )
 
-// burstChain is a chain's name in PATH (see TestMain): burstchain source FINALITY, burstchain program
-// anvil or geth, or burstchain exchange DIR.
+// burstChain is a chain's name in PATH (see TestMain): burstchain source FINALITY, burstchain
+// program anvil or geth, or burstchain exchange DIR.
 const burstChain = "burstchain"
 
 // chainProcess is one of the two chains in a separate process, with a clock set by the test.
@@ -108,8 +108,9 @@ func sourceMain(finality string) error {
 	return errors.Join(runCommands(clock, nil), n.Close())
 }
 
-// programMain runs another program as the source chain, which makes a block every two seconds at any
-// pace: anvil hangs when it is to make a block while it answers other calls (foundry issue 10452).
+// programMain runs another program as the source chain, which makes a block every two seconds at
+// any pace: anvil hangs when it is to make a block while it answers other calls (foundry issue
+// 10452).
 func programMain(kind ethtest.Kind) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -9,7 +9,8 @@ import (
 	"gatewayd/records/signguard"
 )
 
-// TestAnchors: on a ledger of coins a number is signed for with one coin, and a coin for one number.
+// TestAnchors: on a ledger of coins a number is signed for with one coin, and a coin for one
+// number.
 func TestAnchors(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opener) {
 		g := open()

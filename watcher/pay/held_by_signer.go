@@ -46,7 +46,7 @@ type heldBound struct {
 	verdict chain.Verdict
 	others  int  // payments of the same number, which wait for it
 	blocks  bool // later numbers
-	stays   bool // it is tried until it is signed: a merge, which keeps nobody waiting
+	stays   bool // it is tried until it is signed: a merge, for which no user waits
 }
 
 // leavesAfter is zero for a batch: its other payments do not wait for a person.

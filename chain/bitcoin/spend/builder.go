@@ -101,8 +101,8 @@ func (b Builder) Leave(f Funds, source string, rate Rate, earlier ...Earlier) (D
 }
 
 const (
-	// maxMerged bounds the coins that a merge spends, and mergeLeaves is the number of the largest that
-	// it leaves to payments.
+	// maxMerged bounds the coins that a merge spends, and mergeLeaves is the number of the largest
+	// that it leaves to payments.
 	maxMerged, mergeLeaves = 100, 20
 	// manyCoins is the number of coins beyond which they are merged.
 	manyCoins = 60

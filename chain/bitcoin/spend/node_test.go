@@ -131,8 +131,8 @@ func (w *nodeEnv) size(tx *wire.MsgTx) int64 {
 
 var nodeKinds = []bitcoinnode.Kind{bitcoinnode.Litecoind, bitcoinnode.Btcd}
 
-// TestNodesTakePayments: a node takes and mines what pays all kinds of payees, dust limits included,
-// from coins of both kinds, and computes the same sizes.
+// TestNodesTakePayments: a node takes and mines what pays all kinds of payees, dust limits
+// included, from coins of both kinds, and computes the same sizes.
 func TestNodesTakePayments(t *testing.T) {
 	for _, kind := range nodeKinds {
 		t.Run(string(kind), func(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// keepChoices is for how many blocks coins that were chosen for a slot are kept for it before it
-	// is stored.
+	// keepChoices is for how many blocks coins that were chosen for a slot are kept for it before
+	// it is stored.
 	keepChoices = 6
 	// fewCoins is the number of free coins below which the change is divided into up to maxChange.
 	fewCoins, maxChange = 12, 4
