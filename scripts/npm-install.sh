@@ -10,9 +10,9 @@ cd "$(dirname "$0")/.."
 
 case "${1:-}" in
 "")
-	manifest='{"private":true,"dependencies":{"@vite/vitejs":"2.3.19","solc":"0.8.37","@foundry-rs/anvil-linux-amd64":"1.7.1","playwright-core":"1.65.1","axe-core":"4.14.1"}}'
+	manifest='{"private":true,"dependencies":{"@vite/vitejs":"2.3.19","solc":"0.8.37","@foundry-rs/anvil-linux-amd64":"1.7.1","playwright-core":"1.65.1","axe-core":"4.14.1","pixelmatch":"8.0.0","pngjs":"7.0.0"}}'
 	prefix=build/npm
-	wanted=(@foundry-rs/anvil-linux-amd64/bin/anvil solc @vite/vitejs playwright-core axe-core)
+	wanted=(@foundry-rs/anvil-linux-amd64/bin/anvil solc @vite/vitejs playwright-core axe-core pixelmatch pngjs)
 	;;
 redocly)
 	manifest='{"private":true,"dependencies":{"@redocly/cli":"2.20.0"}}'

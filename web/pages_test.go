@@ -45,7 +45,7 @@ func bodyOf(t *testing.T, answer *http.Response) []byte {
 }
 
 // pages are the built pages and the paths that they are at.
-var pages = []string{"/", "/bridge", "/trade", "/console", "/keys"}
+var pages = []string{"/", "/bridge", "/trade", "/console", "/keys", "/design"}
 
 // The names of a page's files contain a hash of their content: browsers cache them permanently, and
 // revalidate the page itself.
@@ -125,7 +125,7 @@ func TestCompressed(t *testing.T) {
 		require.Empty(t, plain.Header.Get("Content-Encoding"))
 		text := bodyOf(t, plain)
 		require.NotEmpty(t, text, at)
-		if len(text) < 500 {
+		if len(text) < 500 || path.Ext(at) == ".woff2" {
 			continue
 		}
 		for _, accepts := range []string{"gzip", "br, gzip;q=0.8", "deflate, GZIP"} {
@@ -150,10 +150,12 @@ func TestCompressed(t *testing.T) {
 var (
 	linked   = regexp.MustCompile(`(?:src|href)="\./([^"]*)"`)
 	imported = regexp.MustCompile(`(?:import|from)\s*["']\./([^"']+)["']`)
+	styled   = regexp.MustCompile(`url\(([^):]+)\)`)
+	linksIn  = map[string]*regexp.Regexp{".js": imported, ".css": styled}
 )
 
 // firstLoad lists the files that a browser fetches to show a page: the page, its links, and the
-// imports of its scripts.
+// imports of its scripts and styles.
 func firstLoad(t *testing.T, at string) []string {
 	t.Helper()
 	loads := map[string]bool{at: true}
@@ -164,8 +166,8 @@ func firstLoad(t *testing.T, at string) []string {
 			require.NotNil(t, every()[next], "%s loads %s", name, next)
 			if !loads[next] {
 				loads[next] = true
-				if path.Ext(next) == ".js" {
-					follow(next, imported.FindAllStringSubmatch(string(bodyOf(t, request(t, http.MethodGet, next))), -1), path.Dir(next))
+				if links := linksIn[path.Ext(next)]; links != nil {
+					follow(next, links.FindAllStringSubmatch(string(bodyOf(t, request(t, http.MethodGet, next))), -1), path.Dir(next))
 				}
 			}
 		}
@@ -217,7 +219,7 @@ func TestConsoleListener(t *testing.T) {
 func TestSite(t *testing.T) {
 	var site Site
 	require.NoError(t, json.Unmarshal(bodyOf(t, request(t, http.MethodGet, "/site.json")), &site))
-	require.Equal(t, Site{Keys: "keys", Demo: true}, site)
+	require.Equal(t, Site{Keys: "keys", Design: "design", Demo: true}, site)
 }
 
 // TestSourcesAndBuild builds the pages and compares them with the committed ones, and runs the

@@ -29,6 +29,8 @@ type Site struct {
 	Keys   string `json:"keys,omitempty"`
 	// Console is sent on its own listener alone.
 	Console string `json:"console,omitempty"`
+	// Design shows the components of the pages, in development environments.
+	Design string `json:"design,omitempty"`
 	// Demo marks a development environment for the pages, which may act for its demo user.
 	Demo bool `json:"demo,omitempty"`
 }
@@ -52,9 +54,15 @@ func Console(demo bool) map[string]http.Handler {
 	return with(pages, "/site.json", siteHandler(Site{Console: "console", Demo: demo}))
 }
 
-// Start is the start page of a listener, at its root, with links to the pages of the site.
+// Start is the start page of a listener, at its root, with links to the pages of the site. A
+// development environment has the page of components besides.
 func Start(site Site) map[string]http.Handler {
-	return with(with(built(), "/", page("dist/start.html", asked)), "/site.json", siteHandler(site))
+	pages := with(built(), "/", page("dist/start.html", asked))
+	if site.Demo {
+		site.Design = "design"
+		pages = with(pages, "/design", page("dist/design.html", asked))
+	}
+	return with(pages, "/site.json", siteHandler(site))
 }
 
 // Join is all of several pages.
@@ -101,11 +109,12 @@ func siteHandler(site Site) http.HandlerFunc {
 
 // mimes are the types of the files, by the end of the name.
 var mimes = map[string]string{
-	".html": "text/html; charset=utf-8",
-	".js":   "text/javascript; charset=utf-8",
-	".css":  "text/css; charset=utf-8",
-	".svg":  "image/svg+xml",
-	".txt":  "text/plain; charset=utf-8",
+	".html":  "text/html; charset=utf-8",
+	".js":    "text/javascript; charset=utf-8",
+	".css":   "text/css; charset=utf-8",
+	".svg":   "image/svg+xml",
+	".txt":   "text/plain; charset=utf-8",
+	".woff2": "font/woff2",
 }
 
 // What browsers may keep of a file.
@@ -147,7 +156,7 @@ func asset(name string) http.HandlerFunc {
 
 // policy lets a page load what this server serves with it, talk to this server, and nothing else;
 // no inline script or style, no frame around it.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // guard sets the headers that keep others away.
 func guard(h http.Header) {

@@ -1,5 +1,5 @@
-// How the pages are built: one HTML file each, what they share in files with a hash in their names, nothing inline, because the policy that they
-// are served with forbids that.
+// How the pages are built: one HTML file each, shared code in files with a hash in their names, nothing inline, because the pages' content policy
+// forbids that.
 import { defineConfig } from "vite";
 
 export default defineConfig({
@@ -9,9 +9,8 @@ export default defineConfig({
     target: "es2022",
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    cssCodeSplit: false,
     license: { fileName: "assets/licenses.txt" },
     chunkSizeWarningLimit: 1000, // the wallet library, which is loaded by those who use the demo wallet
-    rolldownOptions: { input: { start: "start.html", bridge: "bridge.html", trade: "trade.html", console: "console.html", keys: "keys.html" } },
+    rolldownOptions: { input: { start: "start.html", bridge: "bridge.html", trade: "trade.html", console: "console.html", keys: "keys.html", design: "design.html" } },
   },
 });

@@ -1,4 +1,5 @@
 // Asking servers: bounded in time, and every failure is one of two kinds.
+import { store } from "./store.js";
 
 // Away: nothing sensible was answered, now. Asking again may help.
 export class Away extends Error {}
@@ -11,6 +12,9 @@ export class Refused extends Error {
   }
 }
 
+// connected is false from the first request without a sensible answer until the next one with.
+export const connected = store(true);
+
 const patience = 15_000;
 
 // request answers the status and the JSON of a URL.
@@ -19,9 +23,12 @@ export async function request(url, options = {}) {
   const signal = options.signal ? AbortSignal.any([options.signal, late]) : late;
   try {
     const answer = await fetch(url, { cache: "no-store", credentials: "omit", ...options, signal });
-    return { status: answer.status, data: await answer.json() };
+    const data = await answer.json();
+    connected.set(true);
+    return { status: answer.status, data };
   } catch (e) {
     if (options.signal?.aborted) throw e;
+    connected.set(false);
     throw new Away(String(e));
   }
 }

@@ -23,13 +23,14 @@ export function store(value) {
   };
 }
 
-// remembered is a store whose value outlives the page, in this browser. It is for taste, never for keys.
+// remembered is a store whose text outlives the page, in this browser. It is for habits, never for keys. `allowed` lists the values, or checks one.
 export function remembered(name, allowed, first) {
+  const fits = typeof allowed === "function" ? allowed : (value) => allowed.includes(value);
   let kept = null;
   try {
     kept = localStorage.getItem(name);
   } catch { /* a browser that keeps nothing */ }
-  const held = store(allowed.includes(kept) ? kept : first);
+  const held = store(kept !== null && fits(kept) ? kept : first);
   const set = held.set;
   held.set = (next) => {
     set(next);

@@ -28,16 +28,23 @@ export function usePoll(act, every, keys) {
     };
     const seen = () => document.hidden || round();
     document.addEventListener("visibilitychange", seen);
+    addEventListener("retry", seen);
+    addEventListener("online", seen);
     again.current = round;
     round();
     return () => {
       end.abort();
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", seen);
+      removeEventListener("retry", seen);
+      removeEventListener("online", seen);
     };
   }, keys);
   return { ...state, again: useCallback(() => again.current(), []) };
 }
+
+// retry has all polls of the page ask at once.
+export const retry = () => dispatchEvent(new Event("retry"));
 
 // useLater is a value after it has rested for a while: what is typed is asked about when the typing pauses.
 export function useLater(value, wait = 350) {

@@ -9,6 +9,7 @@ import { Gateway, isWallet } from "./gateway.js";
 import { History } from "./records.jsx";
 import { Withdraw } from "./withdraw.jsx";
 import { messages } from "./messages.js";
+import "./bridge.css";
 
 // choiceOf reads "#eth/tti_…" from the page's address, so that a link can name network and token.
 function choiceOf(networks, hash) {

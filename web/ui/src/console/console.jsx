@@ -19,6 +19,7 @@ import { messages } from "./messages.js";
 import { Upkeep } from "./upkeep.jsx";
 import { codeLabel, useConsoleMessages } from "./labels.js";
 import { You } from "./you.jsx";
+import "./console.css";
 
 const views = [
   { id: "status", View: Status },

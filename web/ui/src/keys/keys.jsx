@@ -7,6 +7,7 @@ import { base, Refused } from "../base/http.js";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { challenge, command, enough, Exchange, fault as faultOf, isAddress, life, signed } from "./exchange.js";
 import { messages } from "./messages.js";
+import "./keys.css";
 
 const exchange = new Exchange(base());
 

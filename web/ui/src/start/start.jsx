@@ -3,6 +3,7 @@ import { open, State } from "../base/components.jsx";
 import { ask, base } from "../base/http.js";
 import { site, usePoll } from "../base/use.js";
 import { useMessages } from "../base/messages.js";
+import "./start.css";
 
 const messages = {
   en: {

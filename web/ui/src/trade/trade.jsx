@@ -8,6 +8,7 @@ import { Candles, Depth } from "./chart.jsx";
 import { query } from "./exchange.js";
 import { Book, Figures, Live, placesOf, Trades, useBook } from "./market.jsx";
 import { messages } from "./messages.js";
+import "./trade.css";
 
 function Trade() {
   const w = useMessages(messages);
