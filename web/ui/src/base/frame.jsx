@@ -1,6 +1,6 @@
 // The frame of a page: the head with links to the other pages, the state of the connection, short messages.
 import { render } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { Button } from "./forms.jsx";
 import { base, connected } from "./http.js";
 import { Icon } from "./icons.jsx";
@@ -14,15 +14,17 @@ const theme = remembered("theme", ["auto", "light", "dark"], "auto");
 // linkTo is the address of a page of the site, here or on another listener.
 export const linkTo = (link) => (/^https?:/.test(link) ? link : base() + "/" + link);
 
-const pages = ["bridge", "trade", "keys", "reference", "console", "design"];
+const pages = ["bridge", "trade", "keys", "reference", "console"];
 
 // Top is the head of every page: the pages, the language, the colours.
 function Top({ active }) {
   const w = useMessages();
   const links = site.use();
+  const nav = useRef(null);
+  useEffect(() => nav.current.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }), [links]); // on a phone the row of pages scrolls
   return <header class="top"><div>
     <a class="brand" href={base() + "/"}><svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true"><rect width="24" height="24" rx="7" /><path d="M5 16v-3a7 7 0 0 1 14 0v3M5 12.5h14M9.5 12.5V16M14.5 12.5V16" /></svg>gatewayd</a>
-    <nav aria-label={w.pages}>{pages.filter((page) => links[page]).map((page) =>
+    <nav ref={nav} aria-label={w.pages}>{pages.filter((page) => links[page]).map((page) =>
       <a key={page} href={linkTo(links[page])} aria-current={page === active ? "page" : undefined}>{w[page]}</a>)}</nav>
     <div class="tools"><button type="button" class="plain" lang={w.language === "zh" ? "en" : "zh"} id="language" onClick={() => language.set(w.language === "zh" ? "en" : "zh")}>
       {w.language === "zh" ? "English" : "中文"}</button>
@@ -52,7 +54,7 @@ function Lost() {
 // Page is the frame of a page.
 function Page({ active, title, wide, children }) {
   const w = useMessages();
-  const { demo } = site.use();
+  const { demo, design } = site.use();
   useEffect(() => {
     document.documentElement.lang = w.language === "zh" ? "zh-CN" : "en";
     document.title = title(w.language);
@@ -61,7 +63,8 @@ function Page({ active, title, wide, children }) {
     <Top active={active} />
     <Lost />
     <main class={wide ? "wide" : ""}>{children}</main>
-    <footer>{demo && <span><Icon name="warning" size={14} /> {w.demo}</span>}<a href={base() + "/assets/licenses.txt"}>{w.sources}</a></footer>
+    <footer>{demo && <span><Icon name="warning" size={14} /> {w.demo}</span>}
+      <span>{design && <a href={linkTo(design)}>{w.design}</a>}<a href={base() + "/assets/licenses.txt"}>{w.sources}</a></span></footer>
     <p class="said" id="said" role="status">{said.use()}</p>
   </>;
 }
