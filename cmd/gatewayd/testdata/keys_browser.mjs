@@ -224,7 +224,7 @@ async function inEveryLook() {
     await v.fits(axe, "keys " + look.name);
     await v.shot(look.name);
     await v.at("language").click();
-    await v.sees("什么是密钥");
+    await v.sees("使用步骤");
     await v.fits(axe, "keys in Chinese " + look.name);
     await v.shot("zh-" + look.name);
     await v.end();

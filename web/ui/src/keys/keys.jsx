@@ -75,13 +75,13 @@ function Keys() {
     setFocus("");
   });
   return <>
-    <h1>{w.title}</h1>
-    <What />
-    <section class="card" aria-labelledby="whose"><h2 id="whose">{w.whose}</h2><form id="lookup" onSubmit={lookUp}>
+    <div><h1>{w.title}</h1><p class="faint">{w.lead}</p></div>
+    <div class="intro"><section class="card" aria-labelledby="whose"><h2 id="whose">{w.whose}</h2><form id="lookup" onSubmit={lookUp}>
       <label for="address">{w.address}</label>
       <div class="joined"><input id="address" class="code" autocomplete="off" autocapitalize="off" spellcheck={false} placeholder="vite_…" required aria-describedby="fault" value={address} onInput={(e) => setAddress(e.currentTarget.value)} />
         <button class="main">{w.look}</button></div>
     </form><p id="fault" class="hint bad" role="alert">{fault.of === "lookup" ? fault.text : ""}</p></section>
+    <What /></div>
     <Issued made={issued} hide={() => { setIssued(null); setFocus("found"); }} />
     <Account account={account} />
     <Proof proof={issued ? null : proof} fault={fault.of === "sign" ? fault.text : ""} send={send} refuse={() => complain("sign", w.bytesWrong)} renew={() => during("sign", async () => setProof(await ask(account)))} />
@@ -90,7 +90,7 @@ function Keys() {
 
 function What() {
   const w = useMessages(messages);
-  return <section class="card" aria-labelledby="what"><h2 id="what">{w.what}</h2><p>{w.lead}</p>
+  return <section class="card" aria-labelledby="what"><h2 id="what">{w.what}</h2>
     <ol class="ways">{[w.way1, w.way2, w.way3, w.way4].map((way) => <li key={way}>{way}</li>)}</ol></section>;
 }
 

@@ -1,7 +1,7 @@
 // The messages of the page of API keys.
 export const messages = {
   en: {
-    title: "API keys", what: "About API keys",
+    title: "API keys", what: "How it works",
     lead: "With an API key a program can place and cancel orders for your account on the exchange. It cannot withdraw funds, and your wallet's key stays private.",
     way1: "The exchange creates a delegation address for your account. It signs the orders sent with your API key.",
     way2: "You sign a text to prove that you own the account. You receive the key and its secret once.",
@@ -23,7 +23,7 @@ export const messages = {
     otherKey: "The public key belongs to another account. Sign with the account above.", refuses: "The exchange refused the request.",
   },
   zh: {
-    title: "API 密钥", what: "什么是密钥",
+    title: "API 密钥", what: "使用步骤",
     lead: "程序凭 API 密钥可以为您的交易所账户下单和撤单。密钥不能提现，您钱包自己的私钥始终在您手中。",
     way1: "交易所为您的账户生成一个委托地址，用它签署凭您的密钥提交的委托。",
     way2: "您签署一段文字，证明账户属于您，然后获得密钥及其密文，只显示一次。",
