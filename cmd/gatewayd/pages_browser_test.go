@@ -63,13 +63,6 @@ func drive(t *testing.T, script string, given map[string]any) []byte {
 	return output
 }
 
-// TestBridgePageInBrowser deposits and withdraws on the bridge page, with both binding types.
-func TestBridgePageInBrowser(t *testing.T) {
-	t.Parallel()
-	r := livelyRig(t, dev.DemoOptions{})
-	drive(t, "testdata/bridge_browser.mjs", map[string]any{"gateway": dev.RootOf(r.Info.Gateway), "exchange": dev.RootOf(r.Info.API)})
-}
-
 // TestTradePageInBrowser trades on the trade page while the market maker moves the book.
 func TestTradePageInBrowser(t *testing.T) {
 	t.Parallel()

@@ -46,6 +46,38 @@ const rules = { minimum: 10n, maximum: 100n, balance: 50n, fee: 5n };
 const check = (net, more = {}) => gateway.check({ ...rules, net, ...more })?.[0] ?? null;
 assert.deepEqual([check(9n), check(10n), check(45n), check(46n), check(101n), check(101n, { maximum: null, balance: null })], ["belowMinimum", null, null, "aboveBalance", "aboveMaximum", null]);
 
+// A route names view, token, address and record; links of before have no view. What is missing is what was used last.
+const place = await from("bridge/place.js");
+const served = [{ name: "eth", tokens: [{ tokenId: "tti_a" }, { tokenId: "tti_b" }] }, { name: "bsc", tokens: [{ tokenId: "tti_a" }] }, { name: "empty", tokens: [] }];
+const { parse: parseRoute } = await from("base/route.js");
+const placed = (link, last) => {
+  const { view, kind, network, token, hash, address } = place.placeOf(parseRoute(link), served, last);
+  return [view, kind, network?.name, token?.tokenId, hash, address];
+};
+assert.deepEqual(placed("#/withdraw/bsc/tti_a?address=vite_1"), ["withdraw", "deposit", "bsc", "tti_a", "", "vite_1"]);
+assert.deepEqual(placed("#eth/tti_b"), ["deposit", "deposit", "eth", "tti_b", "", ""], "a link of before");
+assert.deepEqual(placed("", "bsc/tti_a"), ["deposit", "deposit", "bsc", "tti_a", "", ""]);
+assert.deepEqual(placed("#/history", "gone/tti_x"), ["history", "deposit", "eth", "tti_a", "", ""]);
+assert.deepEqual(placed("#/record/withdraw/eth/tti_b/0xab?address=vite_1"), ["record", "withdraw", "eth", "tti_b", "0xab", "vite_1"]);
+
+// What a wallet of the browser is asked to send, byte by byte, and what its errors mean. An unknown error of sending is no failure.
+const evm = await from("bridge/evm.js");
+const payment = { from: "0xf", chainId: 1337, to: "0x1111111111111111111111111111111111111111", units: 5_000_000n };
+assert.deepEqual(evm.transaction({ ...payment, asset: "native", label: "" }), { from: "0xf", chainId: "0x539", to: payment.to, value: "0x4c4b40" });
+assert.equal(evm.transaction({ ...payment, asset: "native", label: "7QK2XB4M" }).data, "0x37514b325842344d");
+assert.deepEqual(evm.transaction({ ...payment, asset: "0xda1", label: "7QK2XB4M" }), { from: "0xf", chainId: "0x539", to: "0xda1", value: "0x0",
+  data: "0xa9059cbb" + "0".repeat(24) + "1".repeat(40) + "4c4b40".padStart(64, "0") + "37514b325842344d" }, "the example of docs/gateway-api.md");
+assert.deepEqual([evm.rescaled(15n, 6, 8), evm.rescaled(1500n, 8, 6), evm.rescaled(1501n, 8, 6)], [1500n, 15n, null]);
+assert.deepEqual([{ code: 4001 }, { code: -32000, message: "insufficient funds for gas" }, { code: 4902 }, { code: -32603, message: "boom" }, null].map((e) => evm.refusal(e, true)),
+  ["walletRejected", "walletGas", "walletNoChain", "walletUnknown", "walletUnknown"]);
+assert.equal(evm.refusal({ code: -32603 }), "walletFault");
+
+// A value is shown by a fresh rate alone, and cut, not rounded.
+const { valueOf } = await from("bridge/rates.js");
+const rate = { usdRate: 2500.5, cnyRate: null, stale: false };
+assert.deepEqual([valueOf(1_234_567n, 6, rate, "USD"), valueOf(1n, 6, rate, "CNY"), valueOf(1n, 0, { ...rate, stale: true }, "USD"), valueOf(1n, 0, null, "USD"), valueOf(10n ** 9n, 0, { usdRate: 1e-7, stale: false }, "USD")],
+  ["3087.03", null, null, null, "100"]);
+
 // Each state of a record has a word in both languages and a step; unknown ones are shown as they are.
 for (const [kind, states] of Object.entries({
   deposit: ["OPPOSITE_PROCESSING", "OPPOSITE_CONFIRMED", "OPPOSITE_CONFIRMED_FAIL", "BELOW_MINIMUM", "TOT_PROCESSING", "TOT_CONFIRMED", "FAILED"],
@@ -55,8 +87,28 @@ for (const [kind, states] of Object.entries({
   assert.notEqual(gateway.progress({ kind, state }).kind, "wait", state);
 }
 assert.equal(gateway.progress({ kind: "deposit", state: "NEW" }).kind, "wait");
-const depthOf = (kind, inTxConfirmedCount) => gateway.depth({ kind, inTxConfirmedCount });
-assert.deepEqual([depthOf("deposit", 0), depthOf("deposit", undefined), depthOf("deposit", 1), depthOf("withdraw", 0)], ["pooled", "pooled", "counted", "counted"]);
+const timed = { network: { sourceBlockSeconds: 12, exchangeBlockSeconds: 1 }, token: { depositSeconds: 12 * 12 + 60, withdrawSeconds: 180 + 24 } };
+const deposited = (more) => ({ ...timed, kind: "deposit", inTxConfirmedCount: 3, inTxConfirmationCount: 12, dateTime: "1000000", state: "OPPOSITE_PROCESSING", ...more });
+assert.deepEqual([{}, { inTxConfirmedCount: 0 }, { state: "OPPOSITE_CONFIRMED" }, { state: "TOT_PROCESSING" }, { state: "TOT_CONFIRMED" }, { state: "OPPOSITE_CONFIRMED", held: true }, { network: {} }].map((more) => gateway.remaining(deposited(more))),
+  [9 * 12 + 60, 12 * 12 + 60, 60, 30, null, null, null]);
+const stepsOf = (more) => gateway.steps(deposited(more)).map(({ name, kind }) => name + " " + kind).join(", ");
+assert.equal(stepsOf({}), "sent done, confirm now, pay wait, arrive wait");
+assert.equal(stepsOf({ state: "TOT_CONFIRMED" }), "sent done, confirm done, pay done, arrive done");
+assert.equal(stepsOf({ state: "OPPOSITE_CONFIRMED", held: true }), "sent done, confirm done, pay warn, arrive wait");
+assert.equal(stepsOf({ state: "BELOW_MINIMUM" }), "sent done, confirm done, pay warn");
+assert.equal(stepsOf({ state: "FAILED", refundState: "REFUNDED" }), "sent done, confirm done, pay bad, refund done");
+const adviceOf = (more, open = true, now = 1_000_000) => gateway.advice(deposited(more), { now, open });
+for (const [more, open, now, want] of [
+  [{}, true, 1_000_000, null], [{}, false, 1_000_000, "paused"], [{}, true, 1e10, "late"], [{ inTxConfirmedCount: 0 }, true, 1_000_000, "noBlock"], [{ state: "OPPOSITE_CONFIRMED", held: true }, false, 1e10, "held"],
+  [{ state: "BELOW_MINIMUM" }, true, 0, "below"], [{ state: "OPPOSITE_CONFIRMED_FAIL" }, true, 0, "sourceFailed"], [{ state: "FAILED" }, true, 0, "failed"], [{ state: "FAILED", refundState: "REFUNDING" }, true, 0, "refunding"],
+  [{ state: "FAILED", refundState: "REFUNDED" }, false, 0, "refunded"], [{ state: "TOT_CONFIRMED" }, false, 1e10, null], [{ kind: "withdraw", state: "TOT_EXCEED_THE_LIMIT" }, true, 0, "aboveLimit"], [{ kind: "withdraw", state: "WRONG_WITHDRAW_ADDRESS" }, true, 0, "wrongAddress"],
+]) {
+  assert.equal(adviceOf(more, open, now), want, JSON.stringify(more));
+  if (want) assert.ok(bridgeMessages.en["advice_" + want], want);
+}
+assert.deepEqual([gateway.ended(deposited({})), gateway.ended(deposited({ held: true })), gateway.ended(deposited({ state: "BELOW_MINIMUM" })), gateway.ended(deposited({ state: "FAILED", refundState: "REFUNDING" }))], [false, false, true, false]);
+assert.equal(gateway.csv([["a", 'b"c'], ["d,e", 1]]), 'a,"b""c"\r\n"d,e",1\r\n');
+assert.deepEqual([gateway.withAmount("bitcoin:bc1q", 150_000_000n, 8), gateway.withAmount("bitcoin:bc1q", null, 8)], ["bitcoin:bc1q?amount=1.5", "bitcoin:bc1q"]);
 for (let status = 0; status <= 10; status++) assert.ok(tradeMessages.en["status_" + status] && tradeMessages.zh["status_" + status]);
 
 // Both languages say the same things with the same values in them.

@@ -1,6 +1,7 @@
-// Deposits and withdraws on the bridge page, with both binding types, as the demo user and as somebody with a wallet elsewhere:
+// Deposits and withdraws on the bridge page, with both binding types, as the demo user, with a wallet of the browser and with a wallet elsewhere:
 //   node bridge_browser.mjs <JSON of what the test gives>
-// given besides what browser.mjs wants: gateway (URL of the listener), exchange (its links may lead there), node (URL of the source chain).
+// given besides the tools: gateway (URL of the listener), exchange (its links and its rates), wallet (URL that signs for account on the source
+// chain, and hands calls to its node).
 import assert from "node:assert/strict";
 import { launch, looks } from "./browser.mjs";
 
@@ -14,81 +15,234 @@ async function choose(v, symbol) {
   await v.at("#token option").first().waitFor({ state: "attached" });
   const value = await v.at("#token option").evaluateAll((all, s) => all.find((o) => o.textContent.startsWith(s)).value, symbol);
   await v.at("#token").selectOption(value);
+  await v.until(() => v.page.url().includes(value), "the token stands in the address");
   return value.split("/")[1];
 }
 
 const tab = (v, name) => v.page.getByRole("tab", { name }).click();
-const state = (v, kind, wanted) => v.at(`#latest-${kind} [data-state="${wanted}"]`).waitFor();
-const digits = (text) => parseFloat(text.replace(/,/g, ""));
+const state = (v, wanted) => v.at(`#record [data-state="${wanted}"]`).waitFor();
+const digits = (text) => parseFloat(text.replace(/[,$≈¥ ]/g, ""));
 const balance = async (v) => digits((await v.at("#balance").innerText()).replace("–", "-1"));
+const disabled = async (v, id) => (await v.at(id).getAttribute("aria-disabled")) === "true";
+const ready = (v, id) => v.until(async () => !(await disabled(v, id)), id + " is ready");
+const confirm = (v) => v.at("#confirm button.main").click();
 
-// asDemoUser deposits one token and takes a part of it out again.
+// asDemoUser deposits one token and takes a part of it out again, with a reload in the middle of each.
 async function asDemoUser(symbol, label) {
   const v = await begin();
   await v.open(page);
   await choose(v, symbol);
+  assert.match(await v.at("#way").innerText(), /Ethereum \(development\)[\s\S]*Vite/);
   await v.at("#use-demo").click();
   await v.at("#pay").waitFor();
+  await v.at("#deposit-address").waitFor();
   assert.equal(await v.at("#deposit-label").count(), label ? 1 : 0);
   const address = await v.at("#deposit-address").innerText();
   assert.match(address, /^0x[0-9a-fA-F]{40}$/);
   await v.at("#deposit .whole + button").first().click();
   await v.until(async () => (await v.copied()) === address, "the address is copied");
   if (label) await v.sees("exactly into your payment");
-  await v.at("#pay-amount").fill("nonsense");
-  await v.at("#pay").click();
-  await v.sees("decimal places");
+  for (const [amount, complaint] of [["nonsense", /decimal places/], ["0.00001", /would not be credited/]]) {
+    await v.at("#pay-amount").fill(amount);
+    await v.until(async () => complaint.test(await v.at("#pay-amount-hint").innerText()), amount);
+    assert.ok(await disabled(v, "#pay"), amount);
+  }
   await v.at("#pay-amount").fill("20");
-  await v.at("#pay").click();
-  await state(v, "deposit", "TOT_CONFIRMED");
-  await v.until(async () => (await balance(v)) === 20);
+  await v.until(async () => digits(await v.at("#worth").innerText()) === 20, "the value in dollars");
+  await ready(v, "#pay");
+  await v.page.reload();
+  await v.until(async () => (await v.at("#pay-amount").inputValue()) === "20", "the amount survives a reload");
+  await ready(v, "#pay");
   await v.shot("bridge-deposit-" + symbol);
+  await v.at("#pay").click();
+  for (const text of [address, "20"]) assert.ok((await v.at("#confirm").innerText()).includes(text), text);
+  await v.fits(axe, "confirm " + symbol);
+  await v.shot("bridge-confirm-" + symbol);
+  await confirm(v);
+  await v.at("#record").waitFor();
+  await v.page.reload();
+  await state(v, "TOT_CONFIRMED");
+  assert.equal(await v.at("#record .state.run").count(), 0, "nothing turns next to a final word");
+  assert.equal(await v.at("#record .timeline li.done").count(), 4);
+  await v.fits(axe, "record " + symbol);
+  await v.shot("bridge-record-" + symbol);
 
-  await tab(v, "Withdraw");
+  await v.at("#new-transfer").click();
+  await v.at("#turn").click();
+  await v.until(async () => (await balance(v)) === 20);
   await v.at("#to").fill("0x1234");
   await v.at("#to-hint.bad").waitFor();
   await v.at("#amount").fill("2");
   await v.until(async () => /\d/.test(await v.at("#total").innerText()));
-  assert.equal(await v.at("#send").getAttribute("aria-disabled"), "true", "a wrong address");
+  assert.ok(await disabled(v, "#send"), "a wrong address");
   await v.at("#to").fill(receiver);
   await v.sees("The address is valid.");
   if (label) await v.at("#label").fill(label);
   for (const [amount, complaint] of [["20", /exceed your balance/], ["0.00001", /minimum/], ["900000000", /maximum|balance/], ["1.2.3", /decimal places/]]) {
     await v.at("#amount").fill(amount);
-    await v.until(async () => complaint.test(await v.at("#amount-hint").innerText()));
-    assert.equal(await v.at("#send").getAttribute("aria-disabled"), "true", amount);
+    await v.until(async () => complaint.test(await v.at("#amount-hint").innerText()), amount);
+    assert.ok(await disabled(v, "#send"), amount);
   }
   await v.at("#all").click();
   await v.until(async () => digits(await v.at("#total").innerText()) === 20);
   assert.ok(Number(await v.at("#amount").inputValue()) < 20, "all is what is left after the fee");
   await v.at("#amount").fill("3");
-  await v.until(async () => (await v.at("#send").getAttribute("aria-disabled")) === "false");
+  await v.page.reload();
+  await ready(v, "#send");
+  assert.deepEqual([await v.at("#to").inputValue(), await v.at("#amount").inputValue(), label && await v.at("#label").inputValue()], [receiver, "3", label], "what was typed survives a reload");
+  assert.match(await v.at("#withdraw .facts").innerText(), /Expected time\s+≈ \d+ s/, "the measured time");
   await v.fits(axe, "withdraw " + symbol);
   await v.shot("bridge-withdraw-" + symbol);
   await v.at("#send").click();
-  await state(v, "withdraw", "OPPOSITE_CONFIRMED");
-  await v.until(async () => (await balance(v)) < 17);
+  await confirm(v);
+  await state(v, "OPPOSITE_CONFIRMED");
+  const link = v.page.url();
 
-  await tab(v, "History");
-  await v.at("#history-deposit tbody tr").first().waitFor();
-  await v.until(async () => /Arrived/.test(await v.at("#history-withdraw tbody").innerText()), "the withdrawal is in the history");
+  await v.at(".back").click();
+  await v.at("#records tbody tr").nth(1).waitFor();
+  await v.at("#filter-direction").selectOption("withdraw");
+  await v.until(async () => (await v.at("#found").count()) === 1 && !/Deposit/.test(await v.at("#records tbody").innerText()), "withdrawals alone");
+  await v.at("#filter-state").selectOption("attention");
+  await v.sees("No matches");
+  await v.at("#filter-state").selectOption("done");
+  await v.at("#filter-text").fill("no such text");
+  await v.sees("No matches");
+  await v.at("#filter-text").fill(symbol);
+  await v.until(async () => (await v.at("#records tbody tr").count()) === 1, "one withdrawal of the token");
+  const saved = v.page.waitForEvent("download");
+  await v.at("#csv").click();
+  const lines = await text(await (await saved).createReadStream());
+  assert.match(lines, new RegExp(`^time,direction,.*\\r\\n[^\\n]*,withdraw,eth,${symbol}-000,3,[^\\n]*OPPOSITE_CONFIRMED`));
+  await v.page.reload();
+  await v.until(async () => (await v.at("#filter-text").inputValue()) === symbol && / 1$/.test(await v.at("#found").innerText()), "filters survive a reload");
   await v.fits(axe, "history " + symbol);
+  await v.shot("bridge-history-" + symbol);
+  await v.end();
+
+  const other = await begin(); // somebody with the link alone
+  await other.open(link);
+  await state(other, "OPPOSITE_CONFIRMED");
+  await other.end();
+}
+
+async function text(stream) {
+  let all = "";
+  for await (const part of stream) all += part;
+  return all;
+}
+
+// withWallet gives a page a wallet: announced by EIP-6963, or at window.ethereum. What it does is in `wallet`: its chain, and what it refuses.
+async function withWallet(v, { announced = true } = {}) {
+  const wallet = { chain: 1, refuse: {}, calls: [] };
+  const node = async (method, params) => (await (await fetch(given.wallet + "/node", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }) })).json()).result;
+  await v.context.exposeBinding("walletCall", async (_, method, params = []) => {
+    wallet.calls.push(method);
+    const refused = wallet.refuse[method];
+    if (refused) return { error: refused };
+    switch (method) {
+      case "eth_requestAccounts": wallet.granted = true; return { result: [given.account] };
+      case "eth_accounts": return { result: wallet.granted ? [given.account] : [] };
+      case "eth_chainId": return { result: "0x" + wallet.chain.toString(16) };
+      case "wallet_switchEthereumChain": wallet.chain = Number(params[0].chainId); return { result: null };
+      case "eth_sendTransaction": {
+        wallet.sent = params[0];
+        return { result: await (await fetch(given.wallet + "/send", { method: "POST", body: JSON.stringify(params[0]) })).json() };
+      }
+      default: return { result: await node(method, params) };
+    }
+  });
+  await v.context.addInitScript((announced) => {
+    const listeners = {};
+    const provider = {
+      on: (name, f) => { (listeners[name] ??= new Set()).add(f); },
+      removeListener: (name, f) => listeners[name]?.delete(f),
+      request: async ({ method, params }) => {
+        const { result, error } = await globalThis.walletCall(method, params);
+        if (error) throw Object.assign(new Error(error.message), { code: error.code });
+        return result;
+      },
+    };
+    if (!announced) {
+      globalThis.ethereum = provider;
+      return;
+    }
+    const announce = () => dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail: Object.freeze({ info: { uuid: "1", name: "Test Wallet", icon: "", rdns: "org.test" }, provider }) }));
+    addEventListener("eip6963:requestProvider", announce);
+    announce();
+  }, announced);
+  return wallet;
+}
+
+// byBrowserWallet deposits a token of each binding type from a wallet of the browser, after each refusal that there is.
+async function byBrowserWallet(demo, symbol, labelled) {
+  const v = await begin();
+  const wallet = await withWallet(v, { announced: !labelled });
+  await v.open(page + "#/deposit?address=" + demo.address);
+  await choose(v, symbol);
+  await v.at("#deposit-address").waitFor();
+  const to = await v.at("#deposit-address").innerText();
+  await v.at("#connect").click();
+  await v.at("#switch").waitFor();
+  await v.sees("The wallet is on another chain");
+  wallet.refuse.wallet_switchEthereumChain = { code: 4902, message: "Unrecognized chain" };
+  await v.at("#switch").click();
+  await v.sees("does not know this chain");
+  delete wallet.refuse.wallet_switchEthereumChain;
+  await v.at("#switch").click();
+  await v.at("#all").waitFor();
+  await v.at("#pay-amount").fill("1000");
+  await v.sees("Your wallet has 100 ");
+  await v.at("#pay-amount").fill("0.0001");
+  await v.sees("would not be credited");
+  assert.ok(await disabled(v, "#pay-browser"), "below the minimum");
+  await v.at("#pay-amount").fill("5");
+  await ready(v, "#pay-browser");
+  await v.shot("bridge-wallet-" + symbol);
+  await v.at("#pay-browser").click();
+  for (const [refused, words] of [[{ code: 4001, message: "User rejected" }, /Nothing was sent/], [{ code: -32000, message: "insufficient funds for gas" }, /lacks coins/], [{ code: -32603, message: "no answer" }, /not known whether/]]) {
+    wallet.refuse.eth_sendTransaction = refused;
+    await confirm(v);
+    await v.until(async () => words.test(await v.at("#confirm").innerText()), words);
+  }
+  delete wallet.refuse.eth_sendTransaction;
+  wallet.chain = 1;
+  await confirm(v);
+  await v.until(async () => /another chain/.test(await v.at("#confirm").innerText()), "the chain is checked before signing");
+  assert.equal(wallet.sent, undefined, "nothing was sent so far");
+  wallet.chain = 1337;
+  await v.page.route("**/meta-info?*", (route) => route.fulfill({ json: { code: 0, data: { type: 0, depositState: "CLOSED", withdrawState: "OPEN" } } }));
+  await confirm(v);
+  await v.at(".note.bad").filter({ hasText: "Deposits are closed" }).first().waitFor();
+  assert.equal(wallet.sent, undefined, "the channel is checked before signing");
+  await v.page.unrouteAll();
+  await ready(v, "#confirm button.main");
+  await confirm(v);
+  await v.at("#record").waitFor();
+  await state(v, "TOT_CONFIRMED");
+  if (labelled) assert.match(wallet.sent.data, new RegExp("^0xa9059cbb0{24}" + to.slice(2).toLowerCase() + "[0-9a-f]{64}[0-9a-f]{16}$"), "the label is behind the arguments");
+  else assert.deepEqual([wallet.sent.to, wallet.sent.value, wallet.sent.data], [to, "0x4563918244f40000", undefined]);
+  await v.page.goBack();
+  await v.page.reload();
+  await v.at("#connected").waitFor();
+  await v.at("#disconnect").click();
+  await v.at("#connect").waitFor();
   await v.end();
 }
 
-// asStranger has an address and a wallet elsewhere: the page says what to send, and shows it as a code.
+// asStranger has an address and a wallet elsewhere: the page shows what to send, also as a code.
 async function asStranger(demo) {
   const v = await begin();
   await v.open(page);
   const tokenId = await choose(v, "DAI");
   await v.at("#account").fill("vite_1");
-  await v.sees("50 digits and letters");
+  await v.sees("This is no address");
   await v.at("#account").fill(demo.address);
+  await v.sees("No wallet was found");
   await tab(v, "Withdraw");
   await v.at("#to").fill(receiver);
   await v.at("#label").fill("7");
   await v.at("#amount").fill("2");
-  await v.until(async () => (await v.at("#send").getAttribute("aria-disabled")) === "false");
+  await ready(v, "#send");
   await v.at("#send").focus();
   await v.page.keyboard.press("Enter");
   const text = await v.at("#payment-link").innerText();
@@ -100,38 +254,122 @@ async function asStranger(demo) {
   assert.equal(await v.at("#comment").innerText(), wanted.toString("hex"));
   await v.fits(axe, "payment by hand");
   await v.shot("bridge-by-hand");
+  await v.at("#amount").fill("1");
+  await v.at("#payment-link").waitFor({ state: "detached" });
+
+  await v.open(page + "#eth/" + tokenId); // a link of before
+  await v.page.reload();
+  await v.until(() => v.page.url().includes("#/deposit/eth/" + tokenId + "?address=vite_"), "an old link is led to the present one, with the last address");
   await v.end();
 }
 
-// maintenance shows what a closed channel and a gateway that is away look like.
-async function maintenance(demo) {
+// belowMinimum pays too little, past the page, and finds what to do.
+async function belowMinimum(demo) {
   const v = await begin();
-  await v.open(page);
+  await v.open(page + "#/deposit?address=" + demo.address);
   await choose(v, "ETH");
+  await v.at("#deposit-address").waitFor();
+  assert.match(await v.at("#below").innerText(), /at least 0\.01 ETH.*contact the operator/);
+  const to = await v.at("#deposit-address").innerText();
+  const hash = await (await fetch(given.wallet + "/send", { method: "POST", body: JSON.stringify({ to, value: "0x1", data: "0x" }) })).json();
+  await v.open(v.page.url().replace("/deposit/", "/record/deposit/").replace("?", "/" + hash + "?"));
+  await v.page.reload();
+  await state(v, "BELOW_MINIMUM");
+  await v.sees("only the operator can credit it");
+  assert.equal(await v.at("#record .timeline li.warn").count(), 1);
+  await v.fits(axe, "below the minimum");
+  await v.shot("bridge-below-minimum");
+  await v.end();
+}
+
+// troubles are the records that need words: what the gateway answers, and what the page shows.
+const troubles = [
+  ["deposit", { state: "OPPOSITE_CONFIRMED", held: true }, "held", /Held for review[\s\S]*reviews this transfer/],
+  ["deposit", { state: "OPPOSITE_PROCESSING", inTxConfirmedCount: 0 }, "noBlock", /in no block now/],
+  ["deposit", { state: "OPPOSITE_CONFIRMED_FAIL" }, "sourceFailed", /nothing arrived/],
+  ["deposit", { state: "FAILED", refundState: "REFUNDING" }, "refunding", /Refund pending[\s\S]*on its way back/],
+  ["deposit", { state: "FAILED", refundState: "REFUNDED", refundTxHash: "0xfe" }, "refunded", /Refunded[\s\S]*was returned/],
+  ["withdraw", { state: "TOT_EXCEED_THE_LIMIT" }, "aboveLimit", /above the maximum/],
+  ["withdraw", { state: "WRONG_WITHDRAW_ADDRESS" }, "wrongAddress", /address or the comment/],
+  ["withdraw", { state: "FAILED" }, "failed", /contact the operator/],
+  ["withdraw", { state: "TOT_CONFIRMED", dateTime: "1000" }, "late", /longer than usual/],
+];
+
+async function inTrouble(demo) {
+  const v = await begin();
+  let now = null;
+  await v.page.route(/\/(deposit|withdraw)-records\?/, async (route) => {
+    const kind = route.request().url().includes("/deposit-") ? "deposit" : "withdraw";
+    const row = { inTxHash: "0xab", inTxConfirmedCount: 3, inTxConfirmationCount: 3, amount: "2000000000000000000", fee: "0", dateTime: String(Date.now()), ...now?.[1] };
+    await route.fulfill({ json: { code: 0, data: { totalCount: now?.[0] === kind ? 1 : 0, [kind + "Records"]: now?.[0] === kind ? [row] : [], inTxExplorerFormat: "", outTxExplorerFormat: "" } } });
+  });
+  await v.open(page + "#/deposit?address=" + demo.address);
+  const tokenId = await choose(v, "ETH");
+  await v.until(async () => (await (await fetch(given.gateway + "/networks.json")).json())[0].tokens[0].depositSeconds > 0, "times are measured");
+  for (now of troubles) {
+    const [kind, , advice, words] = now;
+    await v.open(page + "?" + advice + `#/record/${kind}/eth/${tokenId}/0xab?address=${demo.address}`);
+    await v.at(`#record [data-advice="${advice}"]`).waitFor();
+    assert.match(await v.at("#record").innerText(), words);
+    const turns = await v.at("#record .state.run").count();
+    assert.equal(turns, ["noBlock", "refunding", "late"].includes(advice) ? 1 : 0, advice);
+    await v.fits(axe, advice);
+    await v.shot("bridge-trouble-" + advice);
+  }
+  await v.at("#language").click();
+  await v.sees("用时比平常更长");
+  await v.end();
+}
+
+// closed shows channels that are closed or under maintenance, and a connection that is lost in the middle.
+async function closed(demo) {
+  const v = await begin();
   const meta = (depositState, withdrawState) => v.page.route("**/meta-info?*", (route) => route.fulfill({ json: { code: 0, data: { type: 0, depositState, withdrawState } } }));
   await meta("MAINTAIN", "CLOSED");
-  await v.at("#account").fill(demo.address);
-  await v.sees("Deposits are under maintenance");
+  await v.open(page + "#/deposit?amount=1&address=" + demo.address);
+  await choose(v, "USDT");
+  await v.sees("Deposits are paused for maintenance");
+  await v.fits(axe, "maintenance");
+  await v.shot("bridge-maintenance");
   await tab(v, "Withdraw");
   await v.sees("Withdrawals are closed");
+  assert.ok(await disabled(v, "#send"));
   await v.fits(axe, "closed");
-  v.expected.push(/ERR_/);
-  await v.page.route("**/gateway/**", (route) => route.abort("connectionrefused"));
-  await tab(v, "History");
-  await v.sees("No answer from the server");
-  await v.fits(axe, "away");
   await v.page.unrouteAll();
-  await v.at("#history-deposit").waitFor();
+  await tab(v, "Deposit");
+  await v.at("#deposit-address").waitFor();
+  await v.until(async () => !(await v.at("#deposit-form").innerText()).includes("maintenance"), "it has opened");
+
+  await tab(v, "Withdraw");
+  await v.at("#to").fill(receiver);
+  await v.at("#amount").fill("2");
+  await ready(v, "#send");
+  v.expected.push(/ERR_|Failed to load/);
+  await v.page.route("**/gateway/**", (route) => route.abort("connectionrefused"));
+  await v.at("#lost").waitFor();
+  assert.equal(await v.at(".note.bad").count(), 0, "one banner, and no box");
+  await v.at("#send").click();
+  await v.sees("No answer from the server");
+  assert.equal(await v.at("#payment-link").count(), 0, "nothing is shown to pay by while the guard has no answer");
+  await v.fits(axe, "away");
+  await v.shot("bridge-away");
+  await v.page.unrouteAll();
+  await v.at("#lost").waitFor({ state: "detached" });
+  assert.equal(await v.at("#amount").inputValue(), "2");
+  await ready(v, "#send");
+  await v.at("#send").click();
+  await v.at("#payment-link").waitFor();
   await v.end();
 }
 
-// inEveryLook takes pictures, in English and once in Chinese, and goes by keyboard from the top to the address.
+// inEveryLook takes pictures, in English and once in Chinese.
 async function inEveryLook(demo) {
-  for (const look of looks) {
+  const middle = ["light", "dark"].map((colorScheme) => ({ name: "1024-" + colorScheme, options: { colorScheme, viewport: { width: 1024, height: 800 } } }));
+  for (const look of [...looks, ...middle]) {
     const v = await begin(look.options);
-    await v.open(page);
+    await v.open(page + "#/deposit?amount=250&address=" + demo.address);
     await choose(v, "DAI");
-    await v.at("#account").fill(demo.address);
+    await v.at("#pay-amount").fill("250");
     await v.at("#deposit-label-text").waitFor();
     await v.at("#latest-deposit [data-state]").waitFor();
     await v.fits(axe, "bridge " + look.name);
@@ -140,6 +378,20 @@ async function inEveryLook(demo) {
     await v.sees("充值");
     await v.fits(axe, "bridge in Chinese " + look.name);
     await v.shot("bridge-zh-" + look.name);
+    await tab(v, "提现");
+    await v.at("#to").fill(receiver);
+    await v.at("#amount").fill("12.5");
+    await v.until(async () => /\d/.test(await v.at("#total").innerText()));
+    await v.fits(axe, "withdrawal in Chinese " + look.name);
+    await v.shot("bridge-withdraw-zh-" + look.name);
+    await tab(v, "记录");
+    await v.at("#records tbody tr").first().waitFor();
+    await v.fits(axe, "history in Chinese " + look.name);
+    await v.shot("bridge-history-zh-" + look.name);
+    await v.at("#records tbody a").first().click();
+    await v.at("#record .timeline").waitFor();
+    await v.fits(axe, "record in Chinese " + look.name);
+    await v.shot("bridge-record-zh-" + look.name);
     await v.end();
   }
 }
@@ -147,7 +399,11 @@ async function inEveryLook(demo) {
 const demo = await (await fetch(given.gateway + "/demo/user")).json();
 await asDemoUser("USDT", "");
 await asDemoUser("DAI", "memo-42");
+await byBrowserWallet(demo, "ETH", false);
+await byBrowserWallet(demo, "DAI", true);
 await asStranger(demo);
-await maintenance(demo);
+await belowMinimum(demo);
+await inTrouble(demo);
+await closed(demo);
 await inEveryLook(demo);
 await close();

@@ -1,67 +1,175 @@
-// Where to pay to, with everything that has to be right about the payment.
+// A deposit: how much and to whom, then paid by a wallet of the page, or by hand to the address that is shown.
 import { useState } from "preact/hooks";
-import { Amount, Asked, Field, Note, Qr, tell, trouble, Whole } from "../base/components.jsx";
-import { parse } from "../base/amount.js";
+import { Amount, Asked, Button, Confirm, Dialog, Empty, Facts, Field, lasted, Note, Qr, Short, tell, trouble, Whole } from "../base/components.jsx";
+import { parse, plain, shown } from "../base/amount.js";
+import { Away, Refused } from "../base/http.js";
+import { Icon } from "../base/icons.jsx";
 import { usePoll } from "../base/use.js";
 import { formatMessage, useMessages } from "../base/messages.js";
-import { Latest } from "./records.jsx";
+import { go } from "../base/route.js";
+import { Account, TokenPick, Way } from "./account.jsx";
+import { pay, rescaled, useBrowserWallet } from "./evm.js";
+import { check, withAmount } from "./gateway.js";
 import { messages } from "./messages.js";
+import { keepSent } from "./place.js";
+import { worth } from "./rates.js";
+import { Latest } from "./record.jsx";
 
-export function Deposit({ gateway, meta, wallet, demo, network }) {
+export function Deposit(given) {
   const w = useMessages(messages);
-  const info = usePoll((signal) => gateway.depositInfo(wallet, signal), 0, [gateway, wallet]);
-  const { token } = gateway;
-  if (meta.depositState === "CLOSED") return <><Note kind="bad">{w.depositClosed}</Note><Latest gateway={gateway} wallet={wallet} kind="deposit" id="latest-deposit" /></>;
+  const { gateway, network, token, address, demo, rate, query, move } = given;
+  const meta = usePoll((signal) => gateway.meta(signal), 5000, [gateway]);
+  const state = meta.data?.depositState ?? token.depositState;
+  const info = usePoll(address && state !== "CLOSED" ? (signal) => gateway.depositInfo(address, signal) : null, 30_000, [gateway, address, state]);
+  const browser = useBrowserWallet({ chainId: network.chainId ?? 0, asset: token.asset, w });
+  const [asking, ask] = useState(null); // what pays, once it is to be confirmed
+  const [fault, setFault] = useState("");
+
+  const amount = query.amount ?? "", decimals = Math.min(token.decimals, token.assetDecimals);
+  const symbol = token.symbol.replace(/-\d{3}$/, "");
+  const units = amount.trim() === "" ? null : parse(amount, decimals);
+  const minimum = BigInt(info.data?.minimumDepositAmount ?? token.minimumDepositAmount);
+  const inAsset = (n) => rescaled(n, token.decimals, token.assetDecimals);
+  const show = (n) => shown(n, token.decimals) + " " + symbol;
+  const balance = browser.balance === null ? null : rescaled(browser.balance - browser.balance % (10n ** BigInt(Math.max(0, token.assetDecimals - token.decimals))), token.assetDecimals, token.decimals);
+  const wrong = units === null ? null : check({ net: units, fee: 0n, minimum, maximum: null, balance: demo && !browser.ready ? null : balance });
+  const amountFault = amount.trim() === "" ? "" : units === null ? formatMessage(w.amountWrong, { n: decimals }) : wrong ? formatMessage(w["deposit_" + wrong[0]], { limit: show(wrong[1]) }) : "";
+  const missing = state !== "OPEN" ? w.depositPaused : !address ? w.needAddress : units === null ? w.needAmount : amountFault ? w.wrongAmount : info.data ? "" : w.loading;
+
+  // guard asks the gateway again, right before something is signed.
+  const guard = async () => {
+    const [m, d] = await Promise.all([gateway.meta(), gateway.depositInfo(address)]);
+    if (m.depositState !== "OPEN") throw new Refused(m.depositState === "CLOSED" ? w.depositClosed : w.depositMaintain, 1);
+    if (d.depositAddress !== info.data.depositAddress || d.label !== info.data.label) throw new Refused(w.addressChanged, 1);
+    if (units < BigInt(d.minimumDepositAmount)) throw new Refused(formatMessage(w.deposit_belowMinimum, { limit: show(BigInt(d.minimumDepositAmount)) }), 1);
+  };
+  const send = {
+    demo: async () => {
+      await guard();
+      try {
+        return await demo.wallet.deposit(network.name, token.tokenId, info.data.depositAddress, info.data.label ?? "", units);
+      } catch (error) {
+        throw error instanceof Away ? new Refused(w.walletUnknown, 1) : error;
+      }
+    },
+    browser: () => pay({
+      wallet: browser.wallet, account: browser.account, chainId: network.chainId, asset: token.asset, to: info.data.depositAddress, units: inAsset(units), label: info.data.label ?? "", guard, w,
+    }),
+  };
+  const act = async () => {
+    const hash = await send[asking]();
+    keepSent(hash, { amount: units.toString(), at: Date.now() });
+    tell(w.paid);
+    move({}, { amount: "" });
+    go(["record", "deposit", network.name, token.tokenId, hash], { address });
+  };
+  const attempt = (f) => async (...values) => {
+    setFault("");
+    try {
+      await f(...values);
+    } catch (error) {
+      setFault(trouble(error, w));
+    }
+  };
+  const value = units === null ? "" : worth(units, token.decimals, rate, w.language);
+  const facts = [
+    [w.youSend, units !== null && <Amount units={units} decimals={token.decimals} unit={symbol} most={decimals} />], [w.value, value && "≈ " + value],
+    [w.fee, w.noFee], [w.youReceive, units !== null && <strong><Amount units={units} decimals={token.decimals} unit={token.symbol} most={decimals} /></strong>],
+    [w.expected, token.depositSeconds && "≈ " + lasted(token.depositSeconds, w.language)],
+  ];
   return <>
-    {meta.depositState === "MAINTAIN" && <Note kind="warn">{w.depositMaintain}</Note>}
-    <section class="card" id="deposit"><Asked poll={info}>{(d) => <div class="sides">
-      <div>
-        <h2>{formatMessage(w.depositTo, { symbol: token.symbol, network: network.name })}</h2>
-        <Whole id="deposit-address" what={w.deposit} text={d.depositAddress} />
-        {d.paymentUri && <p class="small"><a id="open-wallet" href={d.paymentUri}>{w.openWallet}</a></p>}
-        {meta.type === 1 && <div id="deposit-label">
-          <h3 class="after">{formatMessage(w.labelIs, { name: d.labelName })}</h3>
-          <Whole id="deposit-label-text" what={d.labelName} text={d.label} />
-          <Note kind="warn">{formatMessage(w.labelWarning, { name: d.labelName })}</Note>
-        </div>}
-        <dl class="facts">
-          <dt>{w.minimum}</dt><dd><Amount units={BigInt(d.minimumDepositAmount)} decimals={token.decimals} unit={token.symbol} /> <span class="small faint">{w.belowLost}</span></dd>
-          <dt>{w.confirmations}</dt><dd>{formatMessage(w.blocks, { n: d.confirmationCount })}</dd>
-        </dl>
-        {d.noticeMsg && <Note>{d.noticeMsg}</Note>}
-        {demo && <Pay gateway={gateway} info={d} demo={demo} network={network} />}
-      </div>
-      <div class="codes"><Qr text={d.paymentUri ?? d.depositAddress} label={w.depositQr} />{meta.type === 1 && <Qr text={d.label} label={formatMessage(w.labelQr, { name: d.labelName })} />}</div>
-    </div>}</Asked></section>
-    <Latest gateway={gateway} wallet={wallet} kind="deposit" id="latest-deposit" />
+    <div class="transfer">
+      <form class="card" id="deposit-form" onSubmit={(e) => e.preventDefault()}>
+        <Way network={network} from="source" turn={() => move({ view: "withdraw" })} />
+        <StateNote state={state} kind="deposit" />
+        <TokenPick {...given} from="source" />
+        <Field id="pay-amount" class="large" label={w.payAmount} inputMode="decimal" placeholder="0.0" value={amount} onInput={(e) => move({}, { amount: e.currentTarget.value })} fault={amountFault}
+          hint={<>{formatMessage(w.least, { min: show(minimum) })}{value && <span class="worth" id="worth"> ≈ {value}</span>}</>}>
+          {balance !== null && <Button id="all" onClick={() => move({}, { amount: plain(balance, token.decimals) })}>{w.all}</Button>}</Field>
+        <Account {...given} label={w.account} usual={amount ? "" : symbol === "ETH" ? "0.5" : "100"} />
+        {browser.wallet && <Connected browser={browser} network={network} token={token} balance={balance} symbol={symbol} />}
+        <Facts list={facts} />
+        {fault && <Note kind="bad" live>{fault}</Note>}
+        <div class="acts">
+          {demo && <Button kind="main" id="pay" aria-disabled={Boolean(missing)} onClick={() => ask("demo")}>{missing || w.payDemo}</Button>}
+          {network.chainId && <Browser browser={browser} network={network} first={!demo} missing={missing} attempt={attempt} pay={() => ask("browser")} />}
+        </div>
+      </form>
+      <section class="card" id="deposit" aria-label={w.byAddress}>{state === "CLOSED" ? <Empty icon="alert" title={w.depositClosedTitle}>{w.depositClosed}</Empty>
+        : !address ? <Empty icon="qr" title={w.byAddress}>{w.enter}</Empty>
+          : <Asked poll={info} lines={8}>{(d) => <ByAddress {...given} info={d} units={amountFault ? null : units} symbol={symbol} minimum={minimum} />}</Asked>}</section>
+    </div>
+    {address && <Latest {...given} kind="deposit" id="latest-deposit" />}
+    {asking && <Confirm id="confirm" title={formatMessage(w.confirmDeposit, { symbol })} action={asking === "demo" ? w.payNow : formatMessage(w.payWith, { name: browser.wallet?.name || w.browserWallet })}
+      facts={[...facts, [w.onChain, network.sourceName], [w.toAddress, <code>{info.data?.depositAddress}</code>], [info.data?.labelName, info.data?.label && <code>{info.data.label}</code>],
+        [w.arrivesAt, <code>{address}</code>]]} lead={w.confirmLead} act={act} done={() => ask(null)} cancel={() => ask(null)} ready={!missing} />}
   </>;
 }
 
-// Pay sends the deposit from the demo user's account on the source chain.
-function Pay({ gateway, info, demo, network }) {
+// StateNote is a remark where a channel is not open.
+export function StateNote({ state, kind }) {
   const w = useMessages(messages);
-  const { token } = gateway;
-  const [text, type] = useState(demo.usual[token.tokenId] ?? "");
-  const [busy, setBusy] = useState(false);
-  const [fault, setFault] = useState("");
-  const pay = async (e) => {
-    e.preventDefault();
-    const units = parse(text, token.decimals);
-    if (busy) return;
-    if (!units) return setFault(formatMessage(w.amountWrong, { n: token.decimals }));
+  if (state === "OPEN") return null;
+  return <Note kind={state === "CLOSED" ? "bad" : "warn"}>{w[kind + (state === "CLOSED" ? "Closed" : "Maintain")]}</Note>;
+}
+
+// Connected is the browser's wallet: its name, its account, its balance on the right chain.
+function Connected({ browser, network, token, balance, symbol }) {
+  const w = useMessages(messages);
+  const wrongChain = browser.chain !== 0 && browser.chain !== network.chainId;
+  return <div class="field"><span class="label">{formatMessage(w.payFrom, { name: browser.wallet.name || w.browserWallet })}</span>
+    <div class="account" id="connected"><Icon name="wallet" /><span>{browser.account && <Short text={browser.account} />}
+      <span class={"small " + (wrongChain ? "down" : "faint")}>{wrongChain ? formatMessage(w.onOtherChain, { chain: network.sourceName })
+        : <>{w.balance} <strong>{balance === null ? "–" : <Amount units={balance} decimals={token.decimals} unit={symbol} />}</strong></>}</span></span>
+      <Button kind="plain" id="disconnect" onClick={browser.leave}>{w.disconnect}</Button></div></div>;
+}
+
+// Browser is the button of the browser's wallets: connect, switch the chain, pay.
+function Browser({ browser, network, first, missing, attempt, pay }) {
+  const w = useMessages(messages);
+  const [choosing, choose] = useState(false), [busy, setBusy] = useState(false);
+  const busily = (f) => attempt(async (...values) => {
     setBusy(true);
-    setFault("");
     try {
-      await demo.wallet.deposit(network.name, token.tokenId, info.depositAddress, info.label ?? "", units);
-      tell(w.paid);
-    } catch (error) {
-      setFault(trouble(error, w));
+      await f(...values);
     } finally {
       setBusy(false);
     }
-  };
-  return <form onSubmit={pay} class="after">
-    <Field id="pay-amount" label={w.payAmount} inputMode="decimal" value={text} onInput={(e) => type(e.currentTarget.value)} fault={fault}>
-      <button class="main" id="pay" aria-disabled={busy}>{busy ? w.paying : w.payDemo}</button></Field>
-  </form>;
+  });
+  const connect = busily(async (wallet) => {
+    choose(false);
+    await browser.connect(wallet);
+  });
+  const kind = first ? "main" : "";
+  if (!browser.wallet) {
+    if (browser.list.length === 0) return first && <p class="small faint" id="no-wallet">{w.noWallet}</p>;
+    return <><Button kind={kind} id="connect" icon="wallet" busy={busy} onClick={() => (browser.list.length === 1 ? connect(browser.list[0]) : choose(true))}>{w.connect}</Button>
+      {choosing && <Dialog id="wallets" title={w.connect} close={() => choose(false)}><div class="stack">{browser.list.map((wallet) =>
+        <Button key={wallet.id} icon="wallet" onClick={() => connect(wallet)}>{wallet.name || w.browserWallet}</Button>)}</div></Dialog>}</>;
+  }
+  if (browser.chain !== network.chainId) return <Button kind={kind} id="switch" icon="refresh" busy={busy} onClick={busily(browser.toChain)}>{formatMessage(w.switchTo, { chain: network.sourceName })}</Button>;
+  return <Button kind={kind} id="pay-browser" aria-disabled={Boolean(missing)} onClick={pay}>{missing || formatMessage(w.payWith, { name: browser.wallet.name || w.browserWallet })}</Button>;
+}
+
+// ByAddress is the address to pay to, with everything that has to be right about the payment.
+function ByAddress({ network, token, info, units, symbol, minimum }) {
+  const w = useMessages(messages);
+  const labelled = Boolean(info.label);
+  const uri = info.paymentUri && withAmount(info.paymentUri, units, token.decimals);
+  const least = shown(minimum, token.decimals) + " " + symbol;
+  return <>
+    <h2>{formatMessage(w.depositTo, { symbol, chain: network.sourceName })}</h2>
+    <div class="sides"><div>
+      <span class="label">{w.toAddress}</span><Whole id="deposit-address" what={w.toAddress} text={info.depositAddress} />
+      {labelled && <div id="deposit-label"><span class="label">{formatMessage(w.labelIs, { name: info.labelName })}</span><Whole id="deposit-label-text" what={info.labelName} text={info.label} />
+        <Note kind="warn">{formatMessage(w.labelWarning, { name: info.labelName })}</Note></div>}
+      {uri && <p><a id="open-wallet" class="button" href={uri}><Icon name="external" /> {w.openWallet}</a></p>}
+    </div><div class="codes"><Qr text={uri ?? info.depositAddress} label={w.depositQr} />{labelled && <Qr text={info.label} label={formatMessage(w.labelQr, { name: info.labelName })} />}</div></div>
+    <ul class="rules">
+      <li><Icon name="warning" size={16} /><span>{formatMessage(w.onlyThis, { symbol, chain: network.sourceName })}</span></li>
+      <li id="below"><Icon name="warning" size={16} /><span>{formatMessage(w.belowNotCredited, { min: least })}</span></li>
+      <li><Icon name="clock" size={16} /><span>{formatMessage(w.creditedAfter, { n: info.confirmationCount })}{token.depositSeconds ? " ≈ " + lasted(token.depositSeconds, w.language) : ""}</span></li>
+    </ul>
+    {info.noticeMsg && <Note>{info.noticeMsg}</Note>}
+  </>;
 }

@@ -4,8 +4,8 @@ import { plain } from "../base/amount.js";
 
 // Gateway asks one network of a gateway about one token.
 export class Gateway {
-  constructor(path, token, language) {
-    Object.assign(this, { path, token, language });
+  constructor(network, token, language) {
+    Object.assign(this, { network, path: network.path, token, language });
   }
 
   async get(endpoint, query, signal) {
@@ -34,8 +34,32 @@ export class Gateway {
     const rows = (kind === "deposit" ? data.depositRecords : data.withdrawRecords) ?? [];
     return {
       total: data.totalCount,
-      rows: rows.map((r) => ({ ...r, kind, inLink: link(data.inTxExplorerFormat, r.inTxHash), outLink: link(data.outTxExplorerFormat, r.outTxHash) })),
+      rows: rows.map((r) => ({
+        ...r, kind, network: this.network, token: this.token, inLink: link(data.inTxExplorerFormat, r.inTxHash), outLink: link(data.outTxExplorerFormat, r.outTxHash),
+        refundLink: link(data.inTxExplorerFormat, r.refundTxHash),
+      })),
     };
+  }
+
+  // all answers every record of a direction, newest first, up to a thousand.
+  async all(kind, walletAddress, signal) {
+    const rows = [];
+    for (let page = 1; page <= 10; page++) {
+      const found = await this.records(kind, walletAddress, page, 100, signal);
+      rows.push(...found.rows);
+      if (page * 100 >= found.total) break;
+    }
+    return rows;
+  }
+
+  // find answers the record of a transaction, or null.
+  async find(kind, walletAddress, hash, signal) {
+    for (let page = 1; page <= 10; page++) {
+      const { rows, total } = await this.records(kind, walletAddress, page, 100, signal);
+      const row = rows.find((r) => r.inTxHash.toLowerCase() === hash.toLowerCase());
+      if (row || page * 100 >= total) return row ?? null;
+    }
+    return null;
   }
 }
 
@@ -64,29 +88,94 @@ export function paymentLink(to, token, units, data) {
   return `vite:${to}?tti=${token.tokenId}&amount=${plain(units, token.decimals)}&data=${safe}`;
 }
 
-// progress says of a record which of its three steps is going on, and how it stands: run, good, warn, bad.
+// withAmount adds an amount to the payment link of a ledger of coins (BIP-21).
+export const withAmount = (uri, units, decimals) => (units ? uri + (uri.includes("?") ? "&" : "?") + "amount=" + plain(units, decimals) : uri);
+
+const positions = {
+  deposit: {
+    OPPOSITE_PROCESSING: [0, "run"], OPPOSITE_CONFIRMED: [1, "run"], TOT_PROCESSING: [2, "run"], TOT_CONFIRMED: [3, "good"],
+    OPPOSITE_CONFIRMED_FAIL: [0, "bad"], BELOW_MINIMUM: [1, "warn"], FAILED: [1, "bad"],
+  },
+  withdraw: {
+    TOT_PROCESSING: [0, "run"], TOT_CONFIRMED: [1, "run"], OPPOSITE_PROCESSING: [2, "run"], OPPOSITE_CONFIRMED: [3, "good"],
+    TOT_EXCEED_THE_LIMIT: [1, "bad"], WRONG_WITHDRAW_ADDRESS: [1, "bad"], FAILED: [1, "bad"],
+  },
+};
+
+// states are the public states of a direction.
+export const states = (kind) => Object.keys(positions[kind]);
+
+// progress returns the step of a record that is in progress, and its kind: run, good, warn, bad.
 export function progress(record) {
-  const states = {
-    deposit: {
-      OPPOSITE_PROCESSING: [0, "run"], OPPOSITE_CONFIRMED: [1, "run"], TOT_PROCESSING: [2, "run"], TOT_CONFIRMED: [3, "good"],
-      OPPOSITE_CONFIRMED_FAIL: [0, "bad"], BELOW_MINIMUM: [1, "warn"], FAILED: [1, "bad"],
-    },
-    withdraw: {
-      TOT_PROCESSING: [0, "run"], TOT_CONFIRMED: [1, "run"], OPPOSITE_PROCESSING: [2, "run"], OPPOSITE_CONFIRMED: [3, "good"],
-      TOT_EXCEED_THE_LIMIT: [1, "bad"], WRONG_WITHDRAW_ADDRESS: [1, "bad"], FAILED: [1, "bad"],
-    },
-  };
-  const [at, kind] = states[record.kind][record.state] ?? [0, "wait"];
-  return { at, kind };
+  const [at, kind] = positions[record.kind][record.state] ?? [0, "wait"];
+  return { at, kind: record.held && kind === "run" ? "warn" : kind };
 }
 
-// depth names the message about a record's confirmations. A deposit without any is in no block.
-export const depth = (record) => (record.kind === "deposit" && !record.inTxConfirmedCount ? "pooled" : "counted");
+// ended reports whether nothing of a record changes without the operator.
+export const ended = (record) => ["good", "bad", "warn"].includes(progress(record).kind) && !record.held && record.refundState !== "REFUNDING";
 
-// check finds what forbids a withdrawal of a net amount: a key of the page's messages with values, or null. Balance null is not known.
+const names = ["sent", "confirm", "pay", "arrive"];
+
+// steps are the steps of a record: [{ name, kind }], with the kinds of a timeline. What does not follow any more is left out.
+export function steps(record) {
+  const { at, kind } = progress(record);
+  const list = [{ name: "sent", kind: "done" }];
+  for (let i = 0; i < 3; i++) {
+    if (i < at) list.push({ name: names[i + 1], kind: "done" });
+    else if (i > at) list.push({ name: names[i + 1], kind: "wait" });
+    else list.push({ name: names[i + 1], kind: kind === "run" ? "now" : kind });
+  }
+  const stop = kind === "bad" || kind === "warn";
+  const shown = stop && !record.held ? list.slice(0, at + 2) : list;
+  if (record.refundState) shown.push({ name: "refund", kind: record.refundState === "REFUNDED" ? "done" : record.held ? "warn" : "now" });
+  return shown;
+}
+
+// noBlock reports whether a deposit is in no block: it waits in a pool, or its block has left the chain.
+export const noBlock = (record) => record.kind === "deposit" && record.state === "OPPOSITE_PROCESSING" && !record.inTxConfirmedCount;
+
+// remaining is the expected time in seconds until a record arrives, by measured times; null where it is not known or has arrived.
+export function remaining(record) {
+  const { at, kind } = progress(record), { network, token } = record;
+  const [total, block] = record.kind === "deposit" ? [token.depositSeconds, network.sourceBlockSeconds] : [token.withdrawSeconds, network.exchangeBlockSeconds];
+  if (!total || !block || kind !== "run") return null;
+  const wanted = record.inTxConfirmationCount ?? 0;
+  const pay = Math.max(total - wanted * block, 0);
+  return at === 0 ? Math.max(total - (record.inTxConfirmedCount ?? 0) * block, pay) : at === 1 ? pay : pay / 2;
+}
+
+// late reports whether a record has taken far longer than expected.
+export function late(record, now) {
+  const total = record.kind === "deposit" ? record.token.depositSeconds : record.token.withdrawSeconds;
+  return Boolean(total) && progress(record).kind === "run" && now - Number(record.dateTime) > 1000 * (3 * total + 1800);
+}
+
+// advice names the message for a record that needs one: what happened, and what to do. `open` is whether its channel is.
+export function advice(record, { now, open }) {
+  const { kind } = progress(record);
+  if (record.refundState === "REFUNDED") return "refunded";
+  if (record.held) return "held";
+  if (record.refundState === "REFUNDING") return "refunding";
+  if (record.state === "BELOW_MINIMUM") return "below";
+  if (record.state === "OPPOSITE_CONFIRMED_FAIL") return "sourceFailed";
+  if (record.state === "TOT_EXCEED_THE_LIMIT") return "aboveLimit";
+  if (record.state === "WRONG_WITHDRAW_ADDRESS") return "wrongAddress";
+  if (kind === "bad") return "failed";
+  if (kind === "run" && !open) return "paused";
+  if (noBlock(record)) return "noBlock";
+  return late(record, now) ? "late" : null;
+}
+
+// check finds what forbids an amount: a key of the page's messages with a value, or null. For a withdrawal net is what arrives. What is null is
+// not known, or has no bound.
 export function check({ net, fee, minimum, maximum, balance }) {
   if (net < minimum) return ["belowMinimum", minimum];
   if (maximum !== null && net > maximum) return ["aboveMaximum", maximum];
   if (balance !== null && fee !== null && net + fee > balance) return ["aboveBalance", balance];
   return null;
 }
+
+const cell = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+// csv is a table for spreadsheets.
+export const csv = (rows) => rows.map((row) => row.map((value) => cell(String(value))).join(",") + "\r\n").join("");

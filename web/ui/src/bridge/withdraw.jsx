@@ -1,21 +1,20 @@
-// Taking tokens out: where to, how much, what it costs, and the block that does it.
+// A withdrawal: where to, how much, what it costs, and the block that does it.
 import { useState } from "preact/hooks";
-import { Amount, Asked, Field, Note, Qr, tell, trouble, Whole } from "../base/components.jsx";
+import { Amount, Asked, Button, Confirm, Empty, Facts, Field, lasted, Note, Qr, tell, trouble, Whole } from "../base/components.jsx";
 import { parse, plain, shown } from "../base/amount.js";
+import { Away, Refused } from "../base/http.js";
+import { Icon } from "../base/icons.jsx";
 import { useLater, usePoll } from "../base/use.js";
 import { formatMessage, useMessages } from "../base/messages.js";
+import { go } from "../base/route.js";
+import { Account, TokenPick, Way } from "./account.jsx";
+import { StateNote } from "./deposit.jsx";
+import { useBrowserWallet } from "./evm.js";
 import { check, comment, hex, paymentLink } from "./gateway.js";
-import { Latest } from "./records.jsx";
 import { messages } from "./messages.js";
-
-export function Withdraw(props) {
-  const w = useMessages(messages);
-  const { gateway, meta, wallet } = props;
-  const info = usePoll((signal) => gateway.withdrawInfo(wallet, signal), 0, [gateway, wallet, meta.withdrawState]);
-  const latest = <Latest gateway={gateway} wallet={wallet} kind="withdraw" id="latest-withdraw" />;
-  if (meta.withdrawState !== "OPEN") return <><Note kind="warn">{meta.withdrawState === "CLOSED" ? w.withdrawClosed : w.withdrawMaintain}</Note>{latest}</>;
-  return <><section class="card" id="withdraw"><Asked poll={info}>{(i) => <Form {...props} info={i} />}</Asked></section>{latest}</>;
-}
+import { keepSent } from "./place.js";
+import { worth } from "./rates.js";
+import { Latest } from "./record.jsx";
 
 // useAddress asks the gateway about an address while it is typed.
 function useAddress(gateway, address, label) {
@@ -27,91 +26,141 @@ function useAddress(gateway, address, label) {
 // useFee asks what a net amount costs, after it has rested.
 function useFee(gateway, wallet, net) {
   const rested = useLater(net === null ? "" : net.toString());
-  const poll = usePoll(rested ? (signal) => gateway.fee(wallet, rested, false, signal) : null, 60_000, [gateway, wallet, rested]);
+  const poll = usePoll(rested && wallet ? (signal) => gateway.fee(wallet, rested, false, signal) : null, 60_000, [gateway, wallet, rested]);
   return { ...poll, fee: net !== null && rested === net.toString() ? poll.data : null };
 }
 
-function Form({ gateway, meta, wallet, demo, network, info }) {
+export function Withdraw(given) {
   const w = useMessages(messages);
-  const { token } = gateway;
-  const [to, setTo] = useState(""), [label, setLabel] = useState(""), [amount, setAmount] = useState("");
-  const [busy, setBusy] = useState(false), [fault, setFault] = useState(""), [byHand, setByHand] = useState(null);
+  const { gateway, network, token, address, demo, rate, query, move } = given;
+  const meta = usePoll((signal) => gateway.meta(signal), 5000, [gateway]);
+  const state = meta.data?.withdrawState ?? token.withdrawState;
+  const info = usePoll(address && state === "OPEN" ? (signal) => gateway.withdrawInfo(address, signal) : null, 30_000, [gateway, address, state]);
+  const browser = useBrowserWallet({ chainId: network.chainId ?? 0, asset: token.asset, w });
+  const [asking, ask] = useState(false), [busy, setBusy] = useState(false), [fault, setFault] = useState(""), [byHand, setByHand] = useState(null);
+
+  const withLabel = token.type === 1, symbol = token.symbol.replace(/-\d{3}$/, "");
+  const to = query.to ?? "", label = query.label ?? "", amount = query.amount ?? "";
   const show = (units) => shown(units, token.decimals) + " " + token.symbol;
-  const withLabel = meta.type === 1;
-  const address = useAddress(gateway, to, withLabel ? label : null);
+  const payee = useAddress(gateway, to, withLabel ? label : null);
   const net = amount.trim() === "" ? null : parse(amount, token.decimals);
-  const quote = useFee(gateway, wallet, net);
-  const minimum = BigInt(info.minimumWithdrawAmount), maximum = info.maximumWithdrawAmount ? BigInt(info.maximumWithdrawAmount) : null;
+  const quote = useFee(gateway, address, net);
+  const minimum = BigInt(info.data?.minimumWithdrawAmount ?? token.minimumWithdrawAmount);
+  const most = info.data?.maximumWithdrawAmount ? BigInt(info.data.maximumWithdrawAmount) : BigInt(token.maximumWithdrawAmount);
+  const maximum = most === 0n || most >= 2n ** 255n ? null : most; // wallets get the largest number for none
   const balance = demo ? demo.balance : null;
   const wrong = net === null ? null : check({ net, fee: quote.fee, minimum, maximum, balance });
   const amountFault = amount.trim() === "" ? "" : net === null ? formatMessage(w.amountWrong, { n: token.decimals }) : wrong ? formatMessage(w[wrong[0]], { limit: show(wrong[1]) })
-    : quote.error ? trouble(quote.error, w) : "";
-  const toFault = address.error ? trouble(address.error, w) : address.settled && !address.data.isValidAddress ? address.data.message || w.toWrong : "";
-  const ready = address.settled && address.data.isValidAddress && net !== null && !wrong && quote.fee !== null;
+    : quote.error?.code !== undefined ? trouble(quote.error, w) : "";
+  const toFault = payee.error?.code !== undefined ? trouble(payee.error, w) : payee.settled && !payee.data.isValidAddress ? payee.data.message || w.toWrong : "";
+  const fine = payee.settled && payee.data.isValidAddress;
+  const missing = state !== "OPEN" ? w.withdrawPaused : !address ? w.needAddress : !to.trim() ? w.needPayee : toFault ? w.wrongPayee : net === null ? w.needAmount : amountFault ? w.wrongAmount
+    : !fine || quote.fee === null || !info.data ? w.loading : "";
+  const gross = missing ? null : net + quote.fee;
 
-  // all fills in what is left of the balance after the fee: the gateway says so, and what it says never exceeds the balance.
+  // all fills in what is left of the balance after the fee. The quote never exceeds the balance.
   const all = async () => {
-    if (busy || balance === null) return;
     setBusy(true);
     setFault("");
     try {
-      setAmount(plain(balance - await gateway.fee(wallet, balance, true), token.decimals));
+      const left = balance - await gateway.fee(address, balance, true);
+      move({}, { amount: plain(left > 0n ? left : 0n, token.decimals) });
     } catch (error) {
       setFault(trouble(error, w));
-    } finally {
-      setBusy(false);
     }
+    setBusy(false);
+  };
+  // guard asks the gateway again, right before something is signed, and returns where to pay.
+  const guard = async () => {
+    const [m, i, v, fee] = await Promise.all([gateway.meta(), gateway.withdrawInfo(address), gateway.verify(to.trim(), withLabel ? label : null), gateway.fee(address, net, false)]);
+    if (m.withdrawState !== "OPEN") throw new Refused(w.withdrawMaintain, 1);
+    if (!v.isValidAddress) throw new Refused(v.message || w.toWrong, 1);
+    if (fee > quote.fee) throw new Refused(w.feeChanged, 1);
+    const now = check({ net, fee: quote.fee, minimum: BigInt(i.minimumWithdrawAmount), maximum: BigInt(i.maximumWithdrawAmount), balance });
+    if (now) throw new Refused(formatMessage(w[now[0]], { limit: show(now[1]) }), 1);
+    return i.gatewayAddress;
+  };
+  const data = () => comment(token.type, to.trim(), label);
+  const act = async () => {
+    const gateway = await guard();
+    let hash;
+    try {
+      hash = await demo.wallet.send(gateway, token.tokenId, gross, data());
+    } catch (error) {
+      throw error instanceof Away ? new Refused(w.walletUnknown, 1) : error;
+    }
+    keepSent(hash, { amount: net.toString(), at: Date.now() });
+    tell(w.sent);
+    move({}, { amount: "" });
+    go(["record", "withdraw", network.name, token.tokenId, hash], { address });
   };
   const submit = async (e) => {
     e.preventDefault();
-    if (busy || !ready) return;
-    const gross = net + quote.fee, data = comment(meta.type, to.trim(), label);
-    if (!demo) return setByHand({ gross, data });
-    setBusy(true);
+    if (missing || busy) return;
     setFault("");
+    if (demo) return ask(true);
+    setBusy(true);
     try {
-      await demo.wallet.send(info.gatewayAddress, token.tokenId, gross, data);
-      setAmount("");
-      tell(w.sent);
+      setByHand({ to: await guard(), gross, data: data() });
     } catch (error) {
       setFault(trouble(error, w));
-    } finally {
-      setBusy(false);
     }
+    setBusy(false);
   };
-  const changed = (set) => (e) => {
-    set(e.currentTarget.value);
+  const change = (name) => (e) => {
+    move({}, { [name]: e.currentTarget.value });
     setByHand(null);
   };
-  return <form onSubmit={submit}>
-    <h2>{w.withdraw}</h2>
-    <Field id="to" class="code" label={formatMessage(w.to, { network: network.name })} hint={formatMessage(w.toHint, { symbol: token.symbol })} value={to} onInput={changed(setTo)}
-      fault={toFault} fine={address.settled && address.data.isValidAddress ? w.toFine : ""} />
-    {withLabel && <Field id="label" label={formatMessage(w.labelField, { name: info.labelName })} hint={w.labelHint} value={label} onInput={changed(setLabel)} />}
-    <Field id="amount" label={w.amount} inputMode="decimal" value={amount} onInput={changed(setAmount)} fault={amountFault}
-      hint={formatMessage(maximum === null ? w.rangeOpen : w.range, { min: show(minimum), max: maximum === null ? "" : show(maximum) })}>
-      {demo && <button type="button" id="all" onClick={all}>{w.all}</button>}</Field>
-    <dl class="facts" aria-live="polite">
-      <dt>{w.fee}</dt><dd id="fee">{quote.fee === null ? "–" : <Amount units={quote.fee} decimals={token.decimals} unit={token.symbol} most={token.decimals} />}</dd>
-      <dt>{w.total}</dt><dd id="total">{net === null || quote.fee === null ? "–" : <Amount units={net + quote.fee} decimals={token.decimals} unit={token.symbol} most={token.decimals} />}</dd>
-    </dl>
-    {info.noticeMsg && <Note>{info.noticeMsg}</Note>}
-    {fault && <Note kind="bad" live>{fault}</Note>}
-    <p class="after"><button class="main" id="send" aria-disabled={busy || !ready}>{busy ? w.sending : w.send}</button></p>
-    {byHand && <ByHand {...byHand} info={info} token={token} />}
-  </form>;
+  const value = net === null ? "" : worth(net, token.decimals, rate, w.language);
+  const units = (n, unit) => <Amount units={n} decimals={token.decimals} unit={unit} most={token.decimals} />;
+  const facts = [
+    [w.youReceive, net !== null && <strong>{units(net, symbol)}</strong>], [w.value, value && "≈ " + value], [w.fee, <span id="fee">{quote.fee === null ? "–" : units(quote.fee, token.symbol)}</span>],
+    [w.total, <span id="total">{net === null || quote.fee === null ? "–" : units(net + quote.fee, token.symbol)}</span>], [w.expected, token.withdrawSeconds && "≈ " + lasted(token.withdrawSeconds, w.language)],
+  ];
+  const labelName = info.data?.labelName ?? w.labelled;
+  const range = maximum === null ? formatMessage(w.rangeOpen, { min: show(minimum) }) : formatMessage(w.range, { min: show(minimum), max: show(maximum) });
+  return <>
+    <div class="transfer">
+      <form class="card" id="withdraw" onSubmit={submit}>
+        <Way network={network} from="exchange" turn={() => move({ view: "deposit" })} />
+        <StateNote state={state} kind="withdraw" />
+        <TokenPick {...given} from="exchange" />
+        <Account {...given} label={w.payer} />
+        <Field id="amount" class="large" label={w.amount} inputMode="decimal" placeholder="0.0" value={amount} onInput={change("amount")} fault={amountFault}
+          hint={<>{range}{value && <span class="worth" id="worth"> ≈ {value}</span>}</>}>
+          {balance !== null && <Button id="all" busy={busy} onClick={all}>{w.all}</Button>}</Field>
+        <Field id="to" class="code" label={formatMessage(w.to, { chain: network.sourceName })} hint={formatMessage(w.toHint, { symbol, chain: network.sourceName })} value={to} onInput={change("to")}
+          fault={toFault} fine={fine ? w.toFine : ""}>{browser.account && browser.account !== to && <Button id="own" onClick={() => move({}, { to: browser.account })}>{w.own}</Button>}</Field>
+        {withLabel && <Field id="label" label={formatMessage(w.labelField, { name: labelName })} hint={w.labelHint} value={label} onInput={change("label")} />}
+        <Facts list={facts} />
+        {info.data?.noticeMsg && <Note>{info.data.noticeMsg}</Note>}
+        {fault && <Note kind="bad" live>{fault}</Note>}
+        <div class="acts"><button class="main" id="send" aria-busy={busy || undefined} aria-disabled={busy || Boolean(missing)}>{missing || (demo ? w.send : w.showPayment)}</button></div>
+      </form>
+      <section class="card" aria-label={w.byHand} id="by-hand">{byHand && !missing ? <ByHand {...byHand} token={token} network={network} />
+        : <><h2>{w.howTitle}</h2><ol class="how">{[w.how1, w.how2, w.how3].map((text, i) => <li key={i}>{formatMessage(text, { source: network.sourceName, exchange: network.exchangeName, symbol })}</li>)}</ol>
+          <ul class="rules"><li><Icon name="warning" size={16} /><span>{formatMessage(w.onlyPayee, { symbol, chain: network.sourceName })}</span></li>
+            <li><Icon name="info" size={16} /><span>{w.refundRule}</span></li></ul></>}</section>
+    </div>
+    {address && <Latest {...given} kind="withdraw" id="latest-withdraw" />}
+    {asking && <Confirm id="confirm" title={formatMessage(w.confirmWithdraw, { symbol })} action={w.send} facts={[...facts, [w.onChain, network.sourceName], [w.toAddress, <code>{to.trim()}</code>], [labelName, withLabel && label && <code>{label}</code>]]}
+      lead={w.confirmLead} act={act} done={() => ask(false)} cancel={() => ask(false)} ready={!missing} />}
+  </>;
 }
 
-// ByHand is what a wallet elsewhere has to send.
-function ByHand({ gross, data, info, token }) {
+// ByHand is the payment for a wallet elsewhere.
+function ByHand({ to, gross, data, token, network }) {
   const w = useMessages(messages);
-  const link = paymentLink(info.gatewayAddress, token, gross, data);
-  return <section class="sides after" id="by-hand">
-    <div><h3>{w.byHand}</h3><p class="small">{w.byHandLead}</p>
-      <span class="label">{w.link}</span><Whole what={w.link} text={link} id="payment-link" />
-      <span class="label">{w.toGateway}</span><Whole what={w.toGateway} text={info.gatewayAddress} />
+  const link = paymentLink(to, token, gross, data);
+  return <>
+    <h2>{w.byHand}</h2><p class="small">{formatMessage(w.byHandLead, { chain: network.exchangeName })}</p>
+    <div class="sides"><div>
       <span class="label">{w.sendAmount}</span><Whole what={w.sendAmount} text={plain(gross, token.decimals)} />
-      <span class="label">{w.commentHex}</span><Whole what={w.commentHex} text={hex(data)} id="comment" /></div>
-    <div class="codes"><Qr text={link} label={w.payQr} /></div>
-  </section>;
+      <span class="label">{w.toAddress}</span><Whole what={w.toAddress} text={to} />
+      <span class="label">{w.commentHex}</span><Whole what={w.commentHex} text={hex(data)} id="comment" />
+    </div><div class="codes"><Qr text={link} label={w.payQr} /></div></div>
+    <span class="label">{w.link}</span><Whole what={w.link} text={link} id="payment-link" />
+    <p><a class="button" href={link}><Icon name="external" /> {w.openWallet}</a></p>
+    <Note>{w.byHandAfter}</Note>
+  </>;
 }

@@ -1,0 +1,88 @@
+// What both directions share: the chains with the direction, the token, the address on the exchange chain, the demo wallet.
+import { useEffect, useState } from "preact/hooks";
+import { Amount, Button, Fault, Field, Short } from "../base/components.jsx";
+import { ChainIcon, Icon, TokenIcon } from "../base/icons.jsx";
+import { formatMessage, useMessages } from "../base/messages.js";
+import { store } from "../base/store.js";
+import { site, useLater, usePoll } from "../base/use.js";
+import { isWallet } from "./gateway.js";
+import { messages } from "./messages.js";
+import { lastAddress, lastWallet } from "./place.js";
+
+const opened = store(null); // the demo wallet
+let opening = null;
+
+const openDemo = () => (opening ??= import("./wallet.js").then((module) => module.openWallet()).then((wallet) => {
+  opened.set(wallet);
+  return wallet;
+}).catch((error) => {
+  opening = null;
+  throw error;
+}));
+
+// useDemo is the demo wallet of a development environment with its balance of a token. One that was used last is opened again after a reload.
+export function useDemo(token) {
+  const { demo } = site.use(), wallet = opened.use(), last = lastWallet.use();
+  useEffect(() => {
+    if (demo && last === "demo") openDemo().catch(() => {}); // then the page offers it again
+  }, [demo, last]);
+  const using = last === "demo" ? wallet : null;
+  const balance = usePoll(using ? () => using.balance(token.tokenId) : null, 1500, [using, token.tokenId]);
+  return { offered: Boolean(demo), wallet: using, balance: balance.data };
+}
+
+const symbolOf = (token) => token.symbol.replace(/-\d{3}$/, "");
+
+// Way is the direction: from one chain to the other, with a button that turns it.
+export function Way({ network, from, turn }) {
+  const w = useMessages(messages);
+  const ends = [network.sourceName, network.exchangeName];
+  if (from === "exchange") ends.reverse();
+  const end = (label, name) => <div class="end"><span class="label">{label}</span><span class="name"><ChainIcon name={name} size={28} /><strong>{name}</strong></span></div>;
+  return <div class="way" id="way">{end(w.from, ends[0])}<button type="button" id="turn" class="plain turn" aria-label={w.turn} title={w.turn} onClick={turn}><Icon name="swap" /></button>{end(w.toChain, ends[1])}</div>;
+}
+
+// TokenPick chooses network and token.
+export function TokenPick({ networks, network, token, from, move }) {
+  const w = useMessages(messages);
+  const group = (n) => (from === "exchange" ? `${n.exchangeName} → ${n.sourceName}` : `${n.sourceName} → ${n.exchangeName}`);
+  const choose = (e) => {
+    const [name, tokenId] = e.currentTarget.value.split("/");
+    move({ network: name, tokenId }, { amount: "", to: name === network.name ? undefined : "", label: "" });
+  };
+  return <div class="field"><label for="token">{w.token}</label><div class="picked"><TokenIcon symbol={token.symbol} size={28} />
+    <select id="token" value={network.name + "/" + token.tokenId} onChange={choose}>{networks.filter((n) => n.tokens.length).map((n) => <optgroup key={n.name} label={group(n)}>
+      {n.tokens.map((t) => <option key={t.tokenId} value={n.name + "/" + t.tokenId}>{from === "exchange" ? t.symbol : symbolOf(t)}{t.type === 1 ? " · " + w.labelled : ""}</option>)}</optgroup>)}</select></div></div>;
+}
+
+// Account is the reader's address on the exchange chain: typed, or of the demo wallet, which proposes a usual amount.
+export function Account({ network, token, typedAddress, demo, offer, move, label, usual }) {
+  const w = useMessages(messages);
+  const rested = useLater(typedAddress);
+  const [fault, setFault] = useState(null), [busy, setBusy] = useState(false);
+  const start = async () => {
+    setBusy(true);
+    setFault(null);
+    try {
+      const wallet = await openDemo();
+      lastWallet.set("demo");
+      move({}, { address: wallet.address, ...(usual && { amount: usual }) });
+    } catch (error) {
+      setFault(error);
+    }
+    setBusy(false);
+  };
+  const type = (e) => move({}, { address: e.currentTarget.value });
+  const leave = () => {
+    lastWallet.set("");
+    lastAddress.set("");
+    move({}, { address: "" });
+  };
+  if (demo) return <div class="field demo"><span class="label">{w.demoIs}</span>
+    <div class="account"><Icon name="wallet" /><span><Short text={demo.wallet.address} what={w.demoIs} /><span class="small faint">{w.balance} <strong id="balance">{demo.balance === null ? "–" : <Amount units={demo.balance} decimals={token.decimals} unit={token.symbol} />}</strong></span></span>
+      <Button kind="plain" onClick={leave}>{w.leave}</Button></div></div>;
+  return <><Field id="account" class="code" label={formatMessage(label, { chain: network.exchangeName })} hint={w.accountHint} value={typedAddress} onInput={type}
+    fault={rested && !isWallet(rested) ? w.accountWrong : ""} placeholder="vite_…" />
+    {offer.offered && <Button id="use-demo" icon="wallet" busy={busy} onClick={start}>{w.useDemo}</Button>}
+    {fault && <Fault error={fault} />}</>;
+}
