@@ -86,7 +86,7 @@ export function AccountBar({ account: { session, busy, fault, use, startDemo } }
   const [asking, ask] = useState(false);
   return <section class="account" id="session" aria-label={w.account} data-kind={session ? (session.key ? "trading" : "reading") : "none"}>
     {session
-      ? <div class="account-row"><Icon name="user" /><span class="account-name">{session.demo ? w.demoAccount : w.account} <span class="code faint" title={session.address}>{middle(session.address, 8, 4)}</span></span>
+      ? <div class="account-row"><Icon name="user" /><span class="account-name">{session.demo ? w.demoAccount : w.account} <span class="code faint" title={session.address}>{middle(session.address, 7, 4)}</span></span>
         <Copy text={session.address} what={w.address} /><Button kind="plain" icon="leave" id="leave" onClick={() => use(null)} aria-label={w.leave} title={w.leave} /></div>
       : <div class="account-row"><Icon name="user" /><span class="account-name faint">{w.noAccount}</span></div>}
     {session && !session.key && <div class="account-row"><span class="small grow">{w.readOnly}</span><Button kind="plain" id="enter-secret" onClick={() => ask(true)}>{w.enterSecret}</Button></div>}

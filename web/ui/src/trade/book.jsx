@@ -42,7 +42,7 @@ function Levels({ pair, book, places, last, own, propose }) {
   const w = useMessages(messages);
   const sides = { ask: sums(merged(book.asks.slice(0, 100), places, true).slice(0, shownLevels)), bid: sums(merged(book.bids.slice(0, 100), places, false).slice(0, shownLevels)) };
   const largest = Math.max(...[...sides.ask, ...sides.bid].map((l) => Number(l.quantity)));
-  const middle = middleOf(book), digits = Math.max(0, places);
+  const middle = middleOf(book), digits = Math.max(0, places), parts = digitsOf(Math.max(sides.ask.at(-1)?.sum ?? 0, sides.bid.at(-1)?.sum ?? 0));
   const mine = { ask: merged(own.filter((o) => o.side === 1).map((o) => [o.price, "1"]).sort(([a], [b]) => compare(a, b)), places, true).map(([p]) => p), bid: merged(own.filter((o) => o.side === 0).map((o) => [o.price, "1"]).sort(([a], [b]) => compare(b, a)), places, false).map(([p]) => p) };
   const move = (e) => { // arrow keys move between levels: the book is one stop of the Tab key for each side
     const step = { ArrowDown: 1, ArrowUp: -1 }[e.key];
@@ -53,7 +53,7 @@ function Levels({ pair, book, places, last, own, propose }) {
   };
   const level = (side) => (l, i) => <button type="button" key={l.price} class={"level " + side} tabIndex={i === 0 ? 0 : -1} style={{ "--part": ((Number(l.quantity) / largest) * 100).toFixed(1) + "%" }}
     onClick={() => propose(l.price, side)} aria-label={`${w["side_" + side]} ${number(l.price, digits)}, ${w.quantity} ${number(l.quantity, 6)}, ${w.sum} ${number(l.sum, 4)}`}>
-    <span class="num price">{mine[side].includes(l.price) && <i class="mine" title={w.yourOrder} />}{padded(l.price, digits)}</span><span class="num">{number(l.quantity, 6)}</span><span class="num faint">{number(l.sum, 4)}</span></button>;
+    <span class="num price">{mine[side].includes(l.price) && <i class="mine" title={w.yourOrder} />}{padded(l.price, digits)}</span><span class="num">{padded(l.quantity, parts)}</span><span class="num faint">{padded(l.sum, parts)}</span></button>;
   return <div class="levels" onKeyDown={move}>
     <div class="level-head small faint" aria-hidden="true"><span>{w.price} ({tokenName(pair.quoteTokenSymbol)})</span><span>{w.quantity} ({tokenName(pair.tradeTokenSymbol)})</span><span>{w.sum}</span></div>
     <div class="asks" role="group" aria-label={w.asks}>{sides.ask.map(level("ask"))}</div>
@@ -63,9 +63,12 @@ function Levels({ pair, book, places, last, own, propose }) {
   </div>;
 }
 
-// padded shows a price with exactly so many digits behind the point, so that a column lines up.
-function padded(price, digits) {
-  const [whole, fraction = ""] = number(price, digits).split(".");
+// digitsOf is how many digits behind the point a column of quantities needs.
+const digitsOf = (largest) => (largest >= 10_000 ? 1 : largest >= 1000 ? 2 : largest >= 10 ? 3 : largest >= 1 ? 4 : 6);
+
+// padded shows a number with exactly so many digits behind the point, so that a column lines up.
+function padded(text, digits) {
+  const [whole, fraction = ""] = number(text, digits).split(".");
   return digits ? whole + "." + fraction.padEnd(digits, "0") : whole;
 }
 
@@ -86,9 +89,9 @@ export function Trades({ pair }) {
     <Asked poll={poll}>{(old) => {
       const all = [...pushed, ...old].slice(0, kept);
       if (!all.length) return <Blank>{w.noTrades}</Blank>;
-      const places = placesOf(pair, all[0].price);
+      const places = placesOf(pair, all[0].price), parts = digitsOf(Math.max(...all.map((t) => Number(t.amount))));
       return <div class="panel-body" tabIndex={0} role="region" aria-label={w.trades}><table class="dense"><thead><tr><th>{w.price}</th><th class="right">{tokenName(pair.tradeTokenSymbol)}</th><th class="right">{w.time}</th></tr></thead>
         <tbody>{all.map((t, i) => <tr key={i}><td class={"num " + (t.side === 1 ? "down" : "up")}>{padded(t.price, places)}<span class="unseen"> {t.side === 1 ? w.sell : w.buy}</span></td>
-          <td class="right num">{number(t.amount, 6)}</td><td class="right faint"><Time ms={t.ms} only="time" /></td></tr>)}</tbody></table></div>;
+          <td class="right num">{padded(t.amount, parts)}</td><td class="right faint"><Time ms={t.ms} only="time" /></td></tr>)}</tbody></table></div>;
     }}</Asked></section>;
 }

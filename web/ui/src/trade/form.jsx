@@ -172,6 +172,7 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
       {session?.key && <div class="order-send"><Button kind={sides[side]} id="place" type="submit" busy={busy}>{w[sides[side]]} {named.trade}</Button></div>}
       {sent && <Result key={sent.clientId} sent={sent} session={session} pair={pair} close={() => setSent(null)} again={data.again} />}
     </form>
+    {data.balances.data && <div class="assets"><h3 class="small faint">{w.assets}</h3><Facts list={[base, quote].map((symbol) => [tokenName(symbol), <span class="num">{number(data.balances.data[symbol]?.available ?? "0", 8)}</span>])} /></div>}
     {asking && <Confirm title={formatMessage(w.worseTitle, { percent: asking.percent })} danger lead={formatMessage(side === buy ? w.worseBuy : w.worseSell, { percent: asking.percent })}
       facts={[[w.price, `${number(price, 12)} ${named.quote}`], [w.last, last ? `${number(last, placesOf(pair, last))} ${named.quote}` : "–"], [side === buy ? w.bestAsk : w.bestBid, opposite ? `${number(opposite, placesOf(pair, opposite))} ${named.quote}` : "–"],
         [w.deviation, asking.percent + " %"], [w.quantity, `${number(quantity, 8)} ${named.trade}`], [side === buy ? w.totalBuy : w.totalSell, costs ? `${number(plain(costs.total, market.decimals), 8)} ${named.quote}` : "–"]]}
