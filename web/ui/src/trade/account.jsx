@@ -86,7 +86,7 @@ export function AccountBar({ account: { session, busy, fault, use, startDemo } }
   const [asking, ask] = useState(false);
   return <section class="account" id="session" aria-label={w.account} data-kind={session ? (session.key ? "trading" : "reading") : "none"}>
     {session
-      ? <div class="account-row"><Icon name="user" /><span class="account-name">{session.demo ? w.demoAccount : w.account} <span class="code faint" title={session.address}>{middle(session.address, 7, 4)}</span></span>
+      ? <div class="account-row"><Icon name="user" /><span class="account-name">{session.demo ? w.demoAccount : w.account} <span class="code faint" title={session.address}>{middle(session.address, 5, 4)}</span></span>
         <Copy text={session.address} what={w.address} /><Button kind="plain" icon="leave" id="leave" onClick={() => use(null)} aria-label={w.leave} title={w.leave} /></div>
       : <div class="account-row"><Icon name="user" /><span class="account-name faint">{w.noAccount}</span></div>}
     {session && !session.key && <div class="account-row"><span class="small grow">{w.readOnly}</span><Button kind="plain" id="enter-secret" onClick={() => ask(true)}>{w.enterSecret}</Button></div>}
@@ -134,6 +134,6 @@ function KeyDialog({ address, use, close }) {
   return <Dialog title={address ? w.enterSecret : w.ownKey} close={close}><form onSubmit={submit} noValidate>
     {field("address", { placeholder: "vite_…" })}{field("key", {})}{field("secret", { type: "password", hint: w.secretHint })}
     {fault && <Fault error={fault} />}
-    <div class="row after"><Button kind="main" busy={busy} id="open-account">{w.open}</Button>{keys && <a href={keys}>{w.getKey}</a>}</div>
+    <div class="row after"><Button kind="main" type="submit" busy={busy} id="open-account">{w.open}</Button>{keys && <a href={keys}>{w.getKey}</a>}</div>
   </form></Dialog>;
 }

@@ -52,8 +52,8 @@ function Levels({ pair, book, places, last, own, propose }) {
     all[all.indexOf(e.target) + step]?.focus();
   };
   const level = (side) => (l, i) => <button type="button" key={l.price} class={"level " + side} tabIndex={i === 0 ? 0 : -1} style={{ "--part": ((Number(l.quantity) / largest) * 100).toFixed(1) + "%" }}
-    onClick={() => propose(l.price, side)} aria-label={`${w["side_" + side]} ${number(l.price, digits)}, ${w.quantity} ${number(l.quantity, 6)}, ${w.sum} ${number(l.sum, 4)}`}>
-    <span class="num price">{mine[side].includes(l.price) && <i class="mine" title={w.yourOrder} />}{padded(l.price, digits)}</span><span class="num">{padded(l.quantity, parts)}</span><span class="num faint">{padded(l.sum, parts)}</span></button>;
+    onClick={() => propose(l.price, side)}>
+    <span class="unseen">{w["side_" + side]}</span><span class="num price">{mine[side].includes(l.price) && <i class="mine" title={w.yourOrder} />}{padded(l.price, digits)}</span><span class="num">{padded(l.quantity, parts)}</span><span class="num faint">{padded(l.sum, parts)}</span></button>;
   return <div class="levels" onKeyDown={move}>
     <div class="level-head small faint" aria-hidden="true"><span>{w.price} ({tokenName(pair.quoteTokenSymbol)})</span><span>{w.quantity} ({tokenName(pair.tradeTokenSymbol)})</span><span>{w.sum}</span></div>
     <div class="asks" role="group" aria-label={w.asks}>{sides.ask.map(level("ask"))}</div>

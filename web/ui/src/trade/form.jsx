@@ -1,7 +1,7 @@
 // The order form: what is typed is checked at once; what an order locks is shown with its fee before
 // anything is sent; a price that is far off is asked about.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { bare, isDecimal, parse, plain } from "../base/amount.js";
+import { bare, cut, isDecimal, parse, plain } from "../base/amount.js";
 import { Button, Confirm, Facts, Field, Note, Segmented, State, tell, trouble } from "../base/components.jsx";
 import { Away } from "../base/http.js";
 import { formatMessage, useMessages } from "../base/messages.js";
@@ -75,7 +75,7 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
   });
   useEffect(() => draft.write({ symbol: pair.symbol, price, quantity }), [pair.symbol, price, quantity]);
   useEffect(() => {
-    if (proposed) enterPrice(bare(proposed.price));
+    if (proposed) enterPrice(cut(proposed.price, pair.pricePrecision));
   }, [proposed]);
 
   const priced = market && isDecimal(price, pair.pricePrecision), complete = priced && isDecimal(quantity, pair.quantityPrecision);
@@ -95,7 +95,7 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
     if (!priced) { // a share of the balance needs a price: the best one there is
       at0 = opposite ?? last ?? "";
       if (!at0 || !market) return;
-      enterPrice(bare(at0));
+      enterPrice(cut(at0, pair.pricePrecision));
     }
     if (available === null) return;
     const all = most(side, available, at0, market), part = share(all, value, pair.quantityPrecision);
@@ -147,7 +147,7 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
     const off = worse(side, price, [last, opposite]);
     return off ? ask(off) : place();
   };
-  const fill = (name, value) => <button type="button" class="plain fill" key={name} aria-disabled={!value} onClick={() => value && enterPrice(bare(value))}>{name}</button>;
+  const fill = (name, value) => <button type="button" class="plain fill" key={name} aria-disabled={!value} onClick={() => value && enterPrice(cut(value, pair.pricePrecision))}>{name}</button>;
   const totalText = typedTotal ?? (costs ? plain(costs.total, market.decimals) : "");
   const faultAt = (field) => (fault?.field === field ? fault.text : "");
   return <section class="panel in-trade order" id="order" aria-label={w.order} data-side={sides[side]}>

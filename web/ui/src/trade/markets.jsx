@@ -29,7 +29,7 @@ function Star({ symbol, ...more }) {
 }
 
 export function Change({ part }) {
-  const percent = Number(part ?? 0) * 100;
+  const percent = Math.round(Number(part ?? 0) * 10_000) / 100;
   const text = (percent > 0 ? "+" : percent < 0 ? "−" : "") + Math.abs(percent).toFixed(2) + " %";
   return <span class={"num " + (percent < 0 ? "down" : percent > 0 ? "up" : "")}>{text}</span>;
 }

@@ -47,7 +47,7 @@ export const messages = {
     refusedMinimum: "总额：低于该市场的最小委托金额。请增加数量。", refusedFunds: "余额不足以支付委托和手续费。请减少数量。", refusedPair: "该 API 密钥无权交易此交易对。请将此交易对授权给委托地址。", refusedKey: "交易所拒绝了该 API 密钥：{why}。请核对密钥和口令。",
     placed: "委托已发送。", cancelled: "撤单已发送。", atPrice: "限价 {price} {quote}", filledAt: "已成交 {n} {base}，均价 {price} {quote}", restsInBook: "委托已挂入订单簿。", unknown: "未确认", unknownLead: "未收到回复：委托可能已下达。页面会继续查询。重复提交同一委托是安全的，只会下达一次。", cancelUnknown: "未收到回复：撤单可能已发送。请查看委托状态。",
     balances: "余额", nothing: "交易所内暂无资产。", token: "代币", locked: "委托中", value: "价值",
-    orders: "委托", openOrders: "当前委托", orderHistory: "历史委托", fills: "成交记录", noFills: "暂无成交记录。", role: "角色", maker: "挂单方", taker: "吃单方", onlyPair: "只看 {pair}", noOrders: "暂无委托。", noOpenOrders: "暂无当前委托。", cancel: "撤单", cancelAll: "全部撤单（{n}）", cancelAllTitle: "撤销全部当前委托？", cancelAllLead: "正在成交的委托在撤单到达前仍可能成交。", filled: "已成交", state: "状态", id: "委托编号",
+    orders: "委托", openOrders: "当前委托", orderHistory: "历史委托", fills: "成交记录", noFills: "暂无成交记录。", role: "角色", maker: "挂单方", taker: "吃单方", onlyPair: "只看 {pair}", noOrders: "暂无委托。", noOpenOrders: "暂无当前委托。", cancel: "撤单", cancelAll: "全部撤单 ({n})", cancelAllTitle: "撤销全部当前委托？", cancelAllLead: "正在成交的委托在撤单到达前仍可能成交。", filled: "已成交", state: "状态", id: "委托编号",
     status_0: "未知", status_1: "已发送", status_2: "已接收", status_3: "未成交", status_4: "已成交", status_5: "部分成交", status_6: "撤单已发送", status_7: "已撤销", status_8: "部分成交后撤销", status_9: "失败", status_10: "已过期",
   },
 };

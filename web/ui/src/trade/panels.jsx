@@ -57,7 +57,7 @@ function Orders({ list, act }) {
   return <List label={w.orders} head={head}>{list.map((o) => <tr key={o.orderId} data-order={o.orderId} data-status={o.status}>
     <td class="faint" data-label={w.time}><Time ms={o.createTime * 1000} /></td><td data-label={w.pair}><strong>{pairName(o.symbol)}</strong></td><td data-label={w.side}><Side side={o.side} /></td>
     <td class="right num" data-label={w.price}>{price(o.price)}</td><td class="right num" data-label={w.quantity}>{number(o.quantity, 6)}</td><td class="right num" data-label={w.filled}>{Math.floor(Number(o.executedPercent) * 100)} %</td>
-    <td class="right num" data-label={w.value}>{number(o.amount, 2)}<span class="unit">{tokenName(o.quoteTokenSymbol)}</span></td><td data-label={w.state}><Status order={o} /></td>
+    <td class="right num" data-label={w.value}><span>{number(o.amount, 2)}<span class="unit">{tokenName(o.quoteTokenSymbol)}</span></span></td><td data-label={w.state}><Status order={o} /></td>
     <td class="right">{act ? <Button kind="plain" aria-disabled={o.status === 6} onClick={() => o.status !== 6 && act(o)} aria-label={`${w.cancel} ${pairName(o.symbol)} ${number(o.quantity, 6)} ${price(o.price)}`}>{w.cancel}</Button> : <Copy text={o.orderId} what={w.id} />}</td></tr>)}</List>;
 }
 
@@ -111,7 +111,7 @@ function Fills({ data, only }) {
       const quote = tokenName(f.symbol.split("_")[1]);
       return <tr key={f.id} data-fill={f.id}><td class="faint" data-label={w.time}><Time ms={f.ms} /></td><td data-label={w.pair}><strong>{pairName(f.symbol)}</strong></td><td data-label={w.side}><Side side={f.side} /></td>
         <td class="right num" data-label={w.price}>{price(f.price)}</td><td class="right num" data-label={w.quantity}>{number(f.quantity, 6)}</td>
-        <td class="right num" data-label={w.value}>{number(f.amount, 4)}<span class="unit">{quote}</span></td><td class="right num" data-label={w.fee}>{number(f.fee, 6)}<span class="unit">{quote}</span></td><td data-label={w.role}>{f.maker ? w.maker : w.taker}</td></tr>;
+        <td class="right num" data-label={w.value}><span>{number(f.amount, 4)}<span class="unit">{quote}</span></span></td><td class="right num" data-label={w.fee}><span>{number(f.fee, 6)}<span class="unit">{quote}</span></span></td><td data-label={w.role}>{f.maker ? w.maker : w.taker}</td></tr>;
     })}</List>;
   }}</Asked></div>;
 }
