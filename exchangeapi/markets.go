@@ -89,26 +89,19 @@ func (n *network) market(ctx context.Context, p params) (any, error) {
 		HighPrice: m.HighPrice, LowPrice: m.LowPrice, LastPrice: m.LastPrice, Volume: m.Volume, BaseVolume: m.BaseVolume,
 		BidPrice: m.BidPrice, AskPrice: m.AskPrice, OpenBuyOrders: m.OpenBuyOrders, OpenSellOrders: m.OpenSellOrders,
 	}
-	if p.get("address") != "" {
-		err = n.addFees(ctx, p, m, &detail)
+	if p.get("address") == "" {
+		return detail, nil
 	}
-	return detail, err
-}
-
-// addFees adds the rates that an account's order pays if it is placed now.
-func (n *network) addFees(ctx context.Context, p params, m index.Market, to *marketDetail) error {
 	owner, err := p.address()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	limits, err := n.orderMinimums.query(ctx, owner, m, dex.Buy)
+	r, err := n.orderMinimums.rates(ctx, owner, m)
 	if err != nil {
-		return nodeError(err)
+		return nil, err
 	}
-	market := dexMarket(m)
-	r := market.Rates(limits.feeTier)
-	to.MakerFee, to.TakerFee = feeNumber(r.Maker+r.MakerOperator), feeNumber(r.Taker+r.TakerOperator)
-	return nil
+	detail.MakerFee, detail.TakerFee = feeNumber(r.Maker+r.MakerOperator), feeNumber(r.Taker+r.TakerOperator)
+	return detail, nil
 }
 
 // dexMarket is the market as the exchange's rules have it.
