@@ -7,7 +7,7 @@ import { usePoll } from "../base/use.js";
 import { query } from "./exchange.js";
 import { useFeed } from "./feed.js";
 import { merged, middleOf, placesOf, stepsOf, stepText, sums } from "./levels.js";
-import { number } from "./markets.jsx";
+import { number, padded } from "./markets.jsx";
 import { messages } from "./messages.js";
 import { tokenName } from "./names.js";
 
@@ -65,12 +65,6 @@ function Levels({ pair, book, places, last, own, propose }) {
 
 // digitsOf is how many digits behind the point a column of quantities needs.
 const digitsOf = (largest) => (largest >= 10_000 ? 1 : largest >= 1000 ? 2 : largest >= 10 ? 3 : largest >= 1 ? 4 : 6);
-
-// padded shows a number with exactly so many digits behind the point, so that a column lines up.
-function padded(text, digits) {
-  const [whole, fraction = ""] = number(text, digits).split(".");
-  return digits ? whole + "." + fraction.padEnd(digits, "0") : whole;
-}
 
 const kept = 60; // trades that are shown
 

@@ -32,13 +32,19 @@ export class Session {
     Object.assign(this, { address, key, secret, demo, ahead: null });
   }
 
-  async call(method, path, fields) {
+  async call(method, path, fields, late = false) {
     if (this.ahead === null) this.ahead = (await query("/time")) - Date.now();
     const all = { ...fields, key: this.key, timestamp: String(Math.floor(Date.now() + this.ahead)) };
     const body = line(all) + "&signature=" + (await sign(this.secret, line(all)));
     const url = api() + path + (method === "POST" ? "" : "?" + body);
     const options = method === "POST" ? { body, headers: { "Content-Type": "application/x-www-form-urlencoded" } } : {};
-    return answered(ask(url, { method, ...options }));
+    try {
+      return await answered(ask(url, { method, ...options }));
+    } catch (error) {
+      if (!/^Invalid timestamp/.test(error.message) || late) throw error;
+      this.ahead = null; // the computer's clock was set, or it slept; the exchange has done nothing
+      return this.call(method, path, fields, true);
+    }
   }
 
   // place sends an order. Its client ID makes it safe to send it again when no answer came.

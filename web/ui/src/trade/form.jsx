@@ -16,17 +16,18 @@ import { Status } from "./panels.jsx";
 
 const sides = ["buy", "sell"];
 
+// noStake is the account of the exchange's contract: its rates are those of an account without stake.
+const noStake = "vite_0000000000000000000000000000000000000006e82b8ba657";
+
 // useTerms is what the exchange asks of orders of a pair: its smallest order, the account's fee rates
 // and the decimals of the quote token. Null until they are known: no order is sent without them.
 function useTerms(pair, address) {
   const token = usePoll((signal) => query("/token/detail", { tokenId: pair.quoteToken }, signal), 0, [pair.quoteToken]);
-  const market = usePoll((signal) => query("/market", address ? { symbol: pair.symbol, address } : { symbol: pair.symbol }, signal), 60_000, [pair.symbol, address]);
+  const market = usePoll((signal) => query("/market", { symbol: pair.symbol, address: address || noStake }, signal), 60_000, [pair.symbol, address]);
   return useMemo(() => {
     if (!token.data || !market.data) return null;
-    const m = market.data, base = 200n; // without an account: the base rate of everyone
-    const maker = m.makerFee === undefined ? base + rateOf(m.operatorMakerFee) : rateOf(m.makerFee);
-    const taker = m.takerFee === undefined ? base + rateOf(m.operatorTakerFee) : rateOf(m.takerFee);
-    return { decimals: token.data.tokenDecimals, least: m.minOrderSize, maker, taker, rate: highest(maker, taker), pricePrecision: pair.pricePrecision, quantityPrecision: pair.quantityPrecision };
+    const m = market.data, [maker, taker] = [m.makerFee, m.takerFee].map(rateOf);
+    return { decimals: token.data.tokenDecimals, least: m.minOrderSize, rate: highest(maker, taker), pricePrecision: pair.pricePrecision, quantityPrecision: pair.quantityPrecision };
   }, [token.data, market.data, pair]);
 }
 
@@ -69,10 +70,21 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
     setFault(null);
     act(value);
   };
-  const enterPrice = change(setPrice), enterQuantity = change((value) => {
+  const enterPrice = change((value) => {
+    setPrice(value);
+    const units = market && typedTotal !== null && !quantity && isDecimal(value, pair.pricePrecision) ? parse(typedTotal, market.decimals) : null;
+    if (units === null) setTypedTotal(null);
+    else fit(units, value);
+  });
+  const enterQuantity = change((value) => {
     setTypedTotal(null);
     setQuantity(value);
   });
+  // fit orders as much as a total pays for.
+  const fit = (units, at) => {
+    const part = fitting(side, units, at, market);
+    setQuantity(part === "0" ? "" : part);
+  };
   useEffect(() => draft.write({ symbol: pair.symbol, price, quantity }), [pair.symbol, price, quantity]);
   useEffect(() => {
     if (proposed) enterPrice(cut(proposed.price, pair.pricePrecision));
@@ -104,9 +116,8 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
   const enterTotal = change((value) => {
     setTypedTotal(value);
     const units = market && parse(value, market.decimals);
-    if (!priced || units === null) return;
-    const part = fitting(side, units, price, market);
-    setQuantity(part === "0" ? "" : part);
+    if (!priced || units === null) setQuantity("");
+    else fit(units, price);
   });
 
   const place = async () => {
@@ -115,6 +126,7 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
     attempt.current ??= crypto.randomUUID();
     const order = { clientId: attempt.current, symbol: pair.symbol, side, price: bare(price), quantity: bare(quantity) };
     try {
+      if (postOnly && (await crossesNow())) return;
       await session.place(pair.symbol, side, price, quantity, order.clientId);
       done(order, false);
     } catch (error) {
@@ -128,6 +140,13 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
       setBusy(false);
       data.again();
     }
+  };
+  // crossesNow reads the book once more for an order that must not fill at once.
+  const crossesNow = async () => {
+    const now = await query("/depth", { symbol: pair.symbol, limit: 1 }), found = check({ side, price, quantity, available, least: market.least, postOnly, opposite: (side === buy ? now.asks : now.bids)[0]?.[0] }, market);
+    if (!found.price) return false;
+    setFault({ field: "price", text: formatMessage(w[found.price[0]], { what: w.price, ...found.price[1] }) });
+    return true;
   };
   const done = (order, unknown) => {
     setSent({ ...order, unknown, known: () => { attempt.current = null; } });
@@ -147,12 +166,16 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
     const off = worse(side, price, [last, opposite]);
     return off ? ask(off) : place();
   };
+  const turnTo = (to) => {
+    setTypedTotal(null);
+    setSide(to);
+  };
   const fill = (name, value) => <button type="button" class="plain fill" key={name} aria-disabled={!value} onClick={() => value && enterPrice(cut(value, pair.pricePrecision))}>{name}</button>;
   const totalText = typedTotal ?? (costs ? plain(costs.total, market.decimals) : "");
   const faultAt = (field) => (fault?.field === field ? fault.text : "");
   return <section class="panel in-trade order" id="order" aria-label={w.order} data-side={sides[side]}>
     <form onSubmit={submit} noValidate>
-      <Segmented class="full" label={w.side} now={sides[side]} choose={(id) => change(setSide)(sides.indexOf(id))} list={sides.map((id) => ({ id, name: w[id], class: id }))} />
+      <Segmented class="full" label={w.side} now={sides[side]} choose={(id) => change(turnTo)(sides.indexOf(id))} list={sides.map((id) => ({ id, name: w[id], class: id }))} />
       <div class="row spread small"><span class="faint">{w.available}</span><span class="num" id="available">{available === null ? "–" : number(available, 8)}<span class="unit">{tokenName(locked)}</span></span></div>
       <Field id="price" label={<>{w.price}<span class="unit">{named.quote}</span></>} inputMode="decimal" value={price} onInput={(e) => enterPrice(e.currentTarget.value)} fault={text("price", w.price) || faultAt("price")}>
         <div class="fills" role="group" aria-label={w.fillPrice}>{fill(w.fillLast, last)}{fill(w.fillBid, bid)}{fill(w.fillAsk, ask0)}</div></Field>
@@ -160,7 +183,7 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
       <div class="slider"><label class="unseen" for="share">{w.share}</label>
         <input id="share" type="range" min="0" max="100" step="1" value={at} disabled={available === null} aria-valuetext={at + " %"} style={{ "--part": at + "%" }} onInput={(e) => slide(Number(e.currentTarget.value))} />
         <div class="slider-marks">{[25, 50, 75, 100].map((p) => <button type="button" class="plain" key={p} data-share={p} aria-label={formatMessage(w.shareOf, { n: p })} aria-disabled={available === null} onClick={() => slide(p)}>{p} %</button>)}</div></div>
-      <Field id="total" label={<>{side === buy ? w.totalBuy : w.totalSell}<span class="unit">{named.quote}</span></>} inputMode="decimal" value={totalText} onInput={(e) => enterTotal(e.currentTarget.value)} fault={text("total", w.total) || faultAt("total")} />
+      <Field id="total" label={<>{side === buy ? w.totalBuy : w.totalSell}<span class="unit">{named.quote}</span></>} inputMode="decimal" value={totalText} onInput={(e) => enterTotal(e.currentTarget.value)} onBlur={() => quantity && setTypedTotal(null)} fault={text("total", w.total) || faultAt("total")} />
       <Facts list={[
         [w.orderValue, <span class="num">{costs ? number(plain(costs.value, market.decimals), 8) : "–"}</span>],
         [market ? formatMessage(w.feeAt, { rate: percent(market.rate) }) : w.fee, <span class="num" id="order-fee">{costs ? number(plain(costs.fee, market.decimals), 8) : "–"}</span>],
@@ -169,6 +192,7 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
       <label class="tick" title={w.postOnlyHint}><input id="post-only" type="checkbox" checked={postOnly} aria-describedby="post-only-hint" onChange={(e) => change(setPostOnly)(e.currentTarget.checked)} />{w.postOnly}</label>
       <p class="hint" id="post-only-hint">{postOnly ? w.postOnlyHint : ""}</p>
       {fault && !fault.field && <Note kind="bad" live>{fault.text}</Note>}
+      {!session?.key && <p class="small faint">{session ? w.readOnlyForm : w.needsAccountForm}</p>}
       {session?.key && <div class="order-send"><Button kind={sides[side]} id="place" type="submit" busy={busy}>{w[sides[side]]} {named.trade}</Button></div>}
       {sent && <Result key={sent.clientId} sent={sent} session={session} pair={pair} close={() => setSent(null)} again={data.again} />}
     </form>
@@ -203,6 +227,8 @@ function Result({ sent, session, pair, close, again }) {
     return found ?? { status: null };
   }, 1000, [sent.clientId, settled]);
   const [order, see] = useState(null);
+  const shown = useRef(null);
+  useEffect(() => shown.current.scrollIntoView({ block: "nearest" }), []);
   useEffect(() => {
     if (!poll.data || poll.data.status === null) return;
     see(poll.data);
@@ -215,7 +241,7 @@ function Result({ sent, session, pair, close, again }) {
   const [base, quote] = [tokenName(pair.tradeTokenSymbol), tokenName(pair.quoteTokenSymbol)];
   const kind = !order ? (sent.unknown ? "warn" : "") : order.status === 4 ? "good" : order.status === 9 ? "bad" : "";
   const filled = order && Number(order.executedQuantity) > 0;
-  return <div class="result" id="result" data-status={order?.status ?? (sent.unknown ? "unknown" : "sent")}><Note kind={kind} live>
+  return <div class="result" id="result" ref={shown} data-status={order?.status ?? (sent.unknown ? "unknown" : "sent")}><Note kind={kind} live>
     <div class="row spread"><strong>{w[sides[sent.side]]} {number(sent.quantity, 8)} {base}</strong>{order ? <Status order={order} /> : <State kind={sent.unknown ? "warn" : "run"}>{sent.unknown ? w.unknown : w.status_1}</State>}</div>
     <p class="small num">{formatMessage(w.atPrice, { price: number(sent.price, 8), quote })}</p>
     {filled && <p class="small num">{formatMessage(w.filledAt, { n: number(order.executedQuantity, 8), base, price: number(order.executedAvgPrice, placesOf(pair, order.executedAvgPrice)), quote })}</p>}

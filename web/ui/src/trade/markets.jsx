@@ -15,6 +15,12 @@ import { pairName, tokenName } from "./names.js";
 // number shows a decimal with at most so many digits behind the point.
 export const number = (text, most) => grouped(cut(String(text), most));
 
+// padded shows a number with exactly so many digits behind the point, so that a column lines up.
+export function padded(text, digits) {
+  const [whole, fraction = ""] = number(text, digits).split(".");
+  return digits ? whole + "." + fraction.padEnd(digits, "0") : whole;
+}
+
 const starred = remembered("trade.favourites", (value) => /^[\w,-]*$/.test(value), "");
 const starsOf = (value) => value.split(",").filter(Boolean);
 const toggle = (symbol) => {
@@ -75,7 +81,7 @@ export function MarketBar({ pair, ticker, choose, rates }) {
       <Star symbol={pair.symbol} />
     </div>
     <dl class="figures">
-      <div class="figure-last"><dt class="unseen">{w.last}</dt><dd class={"num last " + way.current} id="last">{show(price, places)}</dd><dd class="small faint num">{worth(price, pair.quoteTokenSymbol, rates, w) || quote}</dd></div>
+      <div class="figure-last"><dt class="unseen">{w.last}</dt><dd class={"num last " + way.current} id="last">{price ? padded(price, places) : "–"}</dd><dd class="small faint num">{worth(price, pair.quoteTokenSymbol, rates, w) || quote}</dd></div>
       <div><dt>{w.change}</dt><dd>{ticker ? <Change part={ticker.priceChangePercent} /> : "–"}</dd></div>
       <div><dt>{w.high}</dt><dd class="num">{show(ticker?.highPrice, places)}</dd></div>
       <div><dt>{w.low}</dt><dd class="num">{show(ticker?.lowPrice, places)}</dd></div>

@@ -24,7 +24,7 @@ const one = (list, value) => (list.includes(value) ? value : list[0]);
 function Trade() {
   const w = useMessages(messages);
   const markets = usePoll((signal) => query("/markets", { limit: 500 }, signal), 60_000, []);
-  return <Asked poll={markets} empty={w.noMarkets}>{(list) => <Market markets={list} />}</Asked>;
+  return <Asked poll={markets} empty={w.noMarkets} lines={18}>{(list) => <Market markets={list} />}</Asked>;
 }
 
 function Market({ markets }) {
