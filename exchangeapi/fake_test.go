@@ -191,6 +191,7 @@ type fakeNode struct {
 	quota      map[core.Address]int // blocks that the address can still make
 	available  map[core.Address]uint256.Int
 	minimum    uint256.Int
+	tier       dex.FeeTier
 	asked      int // order limits
 	tips       int // asked for
 	looked     int // up by hash
@@ -285,7 +286,7 @@ func (l *fakeNode) PlaceOrderInfo(_ context.Context, a core.Address, _, _ core.T
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.asked++
-	return client.PlaceOrderInfo{Available: l.available[a], Minimum: l.minimum, FeeRate: 200}, nil
+	return client.PlaceOrderInfo{Available: l.available[a], Minimum: l.minimum, FeeRate: 200, VIP: l.tier.VIP, SVIP: l.tier.SVIP, Invited: l.tier.Invited}, nil
 }
 
 func (l *fakeNode) TradeMining(context.Context) (client.TradeMining, error) {

@@ -65,6 +65,10 @@ type marketDetail struct {
 	AskPrice            string      `json:"askPrice"`
 	OpenBuyOrders       int         `json:"openBuyOrders"`
 	OpenSellOrders      int         `json:"openSellOrders"`
+
+	// Rates of an account's next order, with the operator's, for a request that names the account.
+	MakerFee json.Number `json:"makerFee,omitempty"`
+	TakerFee json.Number `json:"takerFee,omitempty"`
 }
 
 func (n *network) market(ctx context.Context, p params) (any, error) {
@@ -77,14 +81,35 @@ func (n *network) market(ctx context.Context, p params) (any, error) {
 		return nil, err
 	}
 	who := n.cfg.Operators[m.Operator]
-	return marketDetail{
+	detail := marketDetail{
 		Symbol: m.Symbol, TradingCurrency: m.TradeSymbol, QuoteCurrency: m.QuoteSymbol, TradingCurrencyID: m.TradeToken, QuoteCurrencyID: m.QuoteToken,
 		TradingCurrencyName: m.TradeName, QuoteCurrencyName: m.QuoteName, Operator: m.Operator, OperatorName: who.Name, OperatorLogo: who.Logo,
 		PricePrecision: m.PricePrecision, AmountPrecision: m.QuantityPrecision, MinOrderSize: wholeTokens(&least, m.QuoteType.Decimals()),
 		OperatorMakerFee: feeNumber(m.MakerFee), OperatorTakerFee: feeNumber(m.TakerFee),
 		HighPrice: m.HighPrice, LowPrice: m.LowPrice, LastPrice: m.LastPrice, Volume: m.Volume, BaseVolume: m.BaseVolume,
 		BidPrice: m.BidPrice, AskPrice: m.AskPrice, OpenBuyOrders: m.OpenBuyOrders, OpenSellOrders: m.OpenSellOrders,
-	}, nil
+	}
+	if p.get("address") == "" {
+		return detail, nil
+	}
+	owner, err := p.address()
+	if err != nil {
+		return nil, err
+	}
+	r, err := n.orderMinimums.rates(ctx, owner, m)
+	if err != nil {
+		return nil, err
+	}
+	detail.MakerFee, detail.TakerFee = feeNumber(r.Maker+r.MakerOperator), feeNumber(r.Taker+r.TakerOperator)
+	return detail, nil
+}
+
+// dexMarket is the market as the exchange's rules have it.
+func dexMarket(m index.Market) dex.Market {
+	return dex.Market{
+		ID: m.ID, Trade: m.Trade, Quote: m.Quote, QuoteType: m.QuoteType, TradeDecimals: m.TradeDecimals, QuoteDecimals: m.QuoteDecimals,
+		TakerOperatorRate: m.TakerFee, MakerOperatorRate: m.MakerFee, Stable: m.Stable,
+	}
 }
 
 // symbol finds the market of a public request; an unknown one is the public sample's "Invalid

@@ -84,6 +84,16 @@ func (q *orderMinimums) of(ctx context.Context, m index.Market) (uint256.Int, er
 	return uint256.Int{}, nodeError(err)
 }
 
+// rates are those that an account's order pays if it is placed now.
+func (q *orderMinimums) rates(ctx context.Context, owner core.Address, m index.Market) (dex.Rates, error) {
+	t, err := q.query(ctx, owner, m, dex.Buy)
+	if err != nil {
+		return dex.Rates{}, nodeError(err)
+	}
+	market := dexMarket(m)
+	return market.Rates(t.feeTier), nil
+}
+
 // limitsAnswer is the answer of the limit query.
 type limitsAnswer struct {
 	MinAmount       map[string]string     `json:"minAmount"` // by quote token symbol, in the quote token

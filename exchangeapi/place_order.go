@@ -210,11 +210,7 @@ func (n *network) checkFunds(ctx context.Context, owner core.Address, w orderReq
 	if err != nil {
 		return nodeError(err)
 	}
-	m := dex.Market{
-		ID: w.market.ID, Trade: w.market.Trade, Quote: w.market.Quote, QuoteType: w.market.QuoteType,
-		TradeDecimals: w.market.TradeDecimals, QuoteDecimals: w.market.QuoteDecimals,
-		TakerOperatorRate: w.market.TakerFee, MakerOperatorRate: w.market.MakerFee, Stable: w.market.Stable,
-	}
+	m := dexMarket(w.market)
 	_, err = m.Place(&dex.Placement{
 		Owner: owner, Side: w.side, Type: dex.Limit, Price: w.price, Quantity: w.quantity,
 		FeeTier: limits.feeTier, Available: limits.available, Minimum: limits.minimum,

@@ -266,6 +266,27 @@ func TestMinimumIsRemembered(t *testing.T) {
 	require.Equal(t, "50", w.get(api + "/limit").object(t)["minAmount"].(map[string]any)["VITE"])
 }
 
+func TestFeesOfAnAccount(t *testing.T) {
+	w := setup(t)
+	at := api + "/market?symbol=" + symbol
+	require.NotContains(t, w.get(at).object(t), "takerFee")
+	at += "&address=" + w.owner.String()
+	for _, c := range []struct {
+		tier         dex.FeeTier
+		maker, taker json.Number // base and operator
+	}{
+		{dex.FeeTier{}, "0.0022", "0.0025"},
+		{dex.FeeTier{VIP: true}, "0.0012", "0.0015"},
+		{dex.FeeTier{SVIP: true}, "0.0002", "0.0005"},
+		{dex.FeeTier{Invited: true}, "0.00198", "0.00225"},
+	} {
+		w.fakeNode.tier = c.tier
+		got := w.get(at).object(t)
+		require.Equal(t, []any{c.maker, c.taker}, []any{got["makerFee"], got["takerFee"]}, c.tier)
+	}
+	w.get(api+"/market?symbol="+symbol+"&address=x").refused(t, codeParameter, "Invalid address")
+}
+
 func TestFaultsOfTheService(t *testing.T) {
 	w := setup(t)
 	w.index.fault = errors.New("the disk at /var/lib/secret is gone")

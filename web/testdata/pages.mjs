@@ -126,7 +126,57 @@ const sample = { amount: "10", key: "11111111", price: "0.1", side: "0", symbol:
 assert.equal(exchange.line(sample), "amount=10&key=11111111&price=0.1&side=0&symbol=VX_ETH-000&timestamp=1");
 const { createHmac } = await import("node:crypto");
 assert.equal(await exchange.sign("secret é", exchange.line(sample)), createHmac("sha256", "secret é").update(exchange.line(sample)).digest("hex"));
-assert.deepEqual(exchange.sums([["2", "1"], ["1", "0.5"]]).map((l) => l.sum), [1, 1.5]);
+
+// What an order locks and yields, with its fee: the rows of docs/exchange-rules.md 2.5 among them.
+const order = await from("trade/order.js");
+const vite = { decimals: 18, rate: 200n, pricePrecision: 6, quantityPrecision: 8 };
+const costs = (...of) => Object.values(order.cost(...of)).map(String);
+assert.deepEqual(costs(order.buy, "50,000", "1", { ...vite, decimals: 0 }), ["50000", "100", "50100"], "a total of 50,000 locks 50,100");
+assert.deepEqual(costs(order.sell, "50000", "1", { ...vite, decimals: 0 }), ["50000", "100", "49900"]);
+assert.deepEqual(costs(order.buy, "0.00000182", "100", { decimals: 8, rate: 250n }), ["18200", "46", "18246"], "45.5 is rounded up");
+assert.deepEqual(costs(order.buy, "0.00000001", "1000", { decimals: 8, rate: 200n }), ["1000", "2", "1002"]);
+assert.deepEqual(costs(order.buy, "3.5", "10", { decimals: 3, rate: 300n }), ["35000", "105", "35105"]);
+assert.deepEqual([order.rateOf(0.0025), order.rateOf(0), order.rateOf("0.00198"), order.highest(220n, 250n)], [250n, 0n, 198n, 250n]);
+for (const [available, price] of [["200000", "125000"], ["50100", "50000"], ["0.00000001", "3"], ["123456.78901234", "0.000007"]]) {
+  const most = order.most(order.buy, available, price, vite), more = amount.plain(amount.parse(most, 8) + 1n, 8), have = amount.parse(available, 18);
+  assert.ok((amount.parse(most, 8) === 0n || order.cost(order.buy, price, most, vite).total <= have) && order.cost(order.buy, price, more, vite).total > have, `${most} for ${available}`);
+}
+assert.equal(order.most(order.buy, "50100", "50000", vite), "1", "all of it, with the fee");
+assert.equal(order.most(order.sell, "1.123456789", "5", vite), "1.12345678");
+assert.equal(order.fitting(order.sell, amount.parse("49900", 18), "50000", vite), "1");
+assert.deepEqual([order.share("1", 25, 8), order.share("0.00000003", 50, 8), order.percentOf("0.5", "1"), order.percentOf("2", "1"), order.percentOf("1", "0")], ["0.25", "0.00000001", 50, 100, 0]);
+assert.deepEqual([order.crosses(order.buy, "100", "100"), order.crosses(order.buy, "99.9", "100"), order.crosses(order.sell, "100", "100"), order.crosses(order.sell, "100.1", "100"), order.crosses(order.buy, "1", undefined)], [true, false, true, false, false]);
+const worse = (side, price, ...references) => order.worse(side, price, references)?.percent ?? null;
+assert.deepEqual([worse(order.buy, "105", "100"), worse(order.buy, "105.01", "100"), worse(order.sell, "95", "100"), worse(order.sell, "94.99", "100"), worse(order.buy, "50", "100"), worse(order.buy, "800000", "100", null)], [null, "5.01", null, "5.01", null, "799900"]);
+assert.equal(worse(order.buy, "106", "105", "100"), "6", "the best opposite order counts too");
+const faultsOf = (more) => {
+  const found = order.check({ side: order.buy, price: "100", quantity: "10", available: "1002", least: "100", postOnly: false, opposite: "101", ...more }, vite);
+  return Object.fromEntries(Object.entries(found).map(([field, [message]]) => [field, message]));
+};
+for (const [more, want] of [
+  [{}, {}], [{ available: "1001.99999999" }, { total: "poor" }], [{ price: "", quantity: "" }, {}], [{ price: "1.0000001" }, { price: "digits" }], [{ price: "0" }, { price: "digits" }],
+  [{ price: "1234567890123" }, { price: "tooHigh" }], [{ quantity: "1e3" }, { quantity: "digits" }], [{ price: "101", postOnly: true, available: "2000" }, { price: "crossesAsk" }], [{ price: "101", available: "2000" }, {}],
+  [{ side: order.sell, opposite: "100", postOnly: true, available: "10" }, { price: "crossesBid" }], [{ side: order.sell, available: "9.99999999" }, { quantity: "poor" }],
+  [{ quantity: "0.998004", available: "1000" }, {}], [{ quantity: "0.998", available: "1000" }, { total: "small" }], [{ side: order.sell, quantity: "0.99999999" }, { total: "small" }], [{ available: null, quantity: "99" }, {}],
+]) assert.deepEqual(faultsOf(more), want, JSON.stringify(more));
+for (const key of ["digits", "tooHigh", "small", "poor", "crossesAsk", "crossesBid"]) assert.ok(tradeMessages.en[key], key);
+
+// Levels of the book: merged so that none looks better than it is, exact sums.
+const levels = await from("trade/levels.js");
+assert.deepEqual(levels.stepsOf(1).map(levels.stepText), ["0.1", "1", "10", "100"]);
+assert.deepEqual(levels.merged([["125000.11", "1"], ["125000.19", "0.2"], ["125000.21", "1"]], 1, true), [["125000.2", "1.2"], ["125000.3", "1"]]);
+assert.deepEqual(levels.merged([["19", "1"], ["11", "2"], ["9", "3"]], -1, false), [["10", "3"], ["0", "3"]]);
+assert.deepEqual(levels.sums([["2", "0.1"], ["1", "0.2"]]).map((l) => l.sum), ["0.1", "0.3"]);
+assert.deepEqual(levels.middleOf({ asks: [["101", "1"]], bids: [["100", "1"]] }), { price: "100.5", spread: "1", percent: 1 });
+assert.equal(levels.middleOf({ asks: [], bids: [["100", "1"]] }), null);
+
+// What the chart draws.
+const series = await from("trade/series.js");
+const list = [1, 2, 3, 6].map((close, i) => ({ time: i * 60, close }));
+assert.deepEqual(series.average(list, 2), [{ time: 60, value: 1.5 }, { time: 120, value: 2.5 }, { time: 180, value: 4.5 }]);
+assert.deepEqual(series.put(list, { time: 180, close: 7 }).map((b) => b.close), [1, 2, 3, 7]);
+assert.deepEqual([series.put(list, { time: 240, close: 8 }).length, series.put(list, { time: 60, close: 8 })], [5, list]);
+assert.deepEqual([series.barAt(list, 119), series.barAt(list, 999), series.barAt(list, -1)], [60, 180, null]);
 
 // What people put between the digits of an order is not sent.
 const sent = [];
@@ -135,8 +185,8 @@ globalThis.fetch = async (url, options) => {
   sent.push(options.body);
   return { status: 200, json: async () => ({ code: 0, data: 0 }) };
 };
-await new exchange.Session({ address: "a", key: "k", secret: "s" }).place("VX_VITE", 1, "125,648.2", " 2. ");
-assert.match(sent[1], /^amount=2&key=k&price=125648\.2&side=1&/);
+await new exchange.Session({ address: "a", key: "k", secret: "s" }).place("VX_VITE", 1, "125,648.2", " 2. ", "id-1");
+assert.match(sent[1], /^amount=2&clientOrderId=id-1&key=k&price=125648\.2&side=1&/);
 
 // Where in the console somebody is: what a link says is what it leads to.
 for (const [link, where] of [

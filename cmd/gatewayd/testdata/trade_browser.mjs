@@ -1,5 +1,5 @@
 // Trades on the trade page while its book moves: node trade_browser.mjs <JSON of what the test gives>
-// given besides what browser.mjs wants: exchange (URL of the listener), gateway (its links lead there).
+// given besides what browser.mjs needs: exchange (URL of the listener), gateway (its links lead there).
 import assert from "node:assert/strict";
 import { launch, looks } from "./browser.mjs";
 
@@ -7,127 +7,330 @@ const given = JSON.parse(process.argv[2]);
 const { axe, begin, close } = await launch(given);
 const page = given.exchange + "/trade";
 
-const filled = (v) => v.until(async () => (await v.at("#book tr.bid").count()) >= 3 && (await v.at("#book tr.ask").count()) >= 3);
-const price = async (v, side) => {
-  const button = side === "ask" ? v.at("#book tr.ask button").last() : v.at("#book tr.bid button").first();
-  return Number((await button.innerText()).replace(/,/g, ""));
-};
+const filled = (v) => v.until(async () => (await v.at("#book .level.bid").count()) >= 3 && (await v.at("#book .level.ask").count()) >= 3);
+const numberOf = (text) => Number(text.replace(/,/g, ""));
+const best = async (v, side) => numberOf(await v.at(`#book .level.${side} .price`).first().innerText());
 const live = (v, state) => v.at(`#live[data-live="${state}"]`).waitFor();
+const drawn = (v) => v.until(async () => (await v.at("#candles canvas").count()) > 0);
+const hint = (v, field, pattern) => v.until(async () => pattern.test(await v.at(`#${field}-hint`).innerText()), `${field}: ${pattern}`);
+const kept = (v) => v.page.evaluate(() => document.documentElement.outerHTML + JSON.stringify([{ ...localStorage }, { ...sessionStorage }, location.href]));
+
+// openDemo opens the demo user's account, whose key is made after the start.
+async function openDemo(v) {
+  await v.until(async () => {
+    if (await v.at('#session[data-kind="trading"]').count()) return true;
+    const button = v.at('#use-demo:not([aria-busy="true"])');
+    if (await button.count()) await button.click();
+    return false;
+  }, "the demo account opens");
+  await v.until(async () => numberOf((await v.at("#available").innerText()).replace(/[^\d.,]/g, "") || "0") > 0, "its balance is shown");
+}
+
+// tabTo presses Tab until an element has the focus.
+async function tabTo(v, id) {
+  for (let i = 0; i < 80; i++) {
+    if (await v.page.evaluate((wanted) => document.activeElement?.id === wanted, id)) return;
+    await v.page.keyboard.press("Tab");
+  }
+  assert.fail("the Tab key does not reach " + id);
+}
+
+// byKeyboard places an order without a pointer.
+async function byKeyboard(v, price, quantity) {
+  await v.page.evaluate(() => document.activeElement?.blur());
+  for (const [id, text] of [["price", price], ["quantity", quantity]]) {
+    await tabTo(v, id);
+    await v.page.keyboard.press("ControlOrMeta+a");
+    await v.page.keyboard.type(text);
+  }
+  await tabTo(v, "place");
+  await v.page.keyboard.press("Enter");
+}
+
+const settles = (v, status) => v.at(`#result[data-status="${status}"]`).waitFor();
 
 // asDemoUser trades for the demo user.
 async function asDemoUser() {
   const v = await begin();
   const sockets = [];
+  let refusing = false;
   await v.page.routeWebSocket(/\/v2\/ws$/, (ws) => {
     sockets.push(ws);
-    ws.connectToServer();
+    if (refusing) ws.close({ code: 1011 });
+    else ws.connectToServer();
   });
   await v.open(page);
   await live(v, "open");
   await filled(v);
-  await v.sees("to place orders");
+  await v.sees("Open an account to see its orders");
   const before = await v.at("#book").innerText();
-  await v.until(async () => (await v.at("#book").innerText()) !== before);
+  await v.until(async () => (await v.at("#book").innerText()) !== before, "the book moves");
   await v.at("#trades tbody tr").first().waitFor();
-  await v.until(async () => (await v.at("#candles canvas").count()) > 0);
+  await drawn(v);
+  await openDemo(v);
+  await checksOrders(v);
 
-  await v.until(async () => { // the key is made after the start
-    if (await v.at("#balances").count()) return true;
-    if ((await v.at("#use-demo").getAttribute("aria-disabled")) === "false") await v.at("#use-demo").click();
-    await v.page.waitForTimeout(500);
-    return false;
-  });
-  await v.at("#balances tbody tr").first().waitFor();
+  // By keyboard: a price above the best ask is filled, whatever the book does meanwhile.
+  await byKeyboard(v, ((await best(v, "ask")) * 1.02).toFixed(1), "0.01");
+  await settles(v, 4);
+  await v.page.getByRole("tab", { name: "Fills" }).click();
+  await v.at("#fills [data-fill]").first().waitFor();
+  await v.page.getByRole("tab", { name: "Balances" }).click();
+  await v.until(async () => /\$/.test(await v.at('[data-balance="VITE"]').innerText()), "a balance has a value");
 
-  await v.at("#book tr.ask button").last().click();
-  assert.ok(Number(await v.at("#price").inputValue()) > 1000, "the book proposes a price");
-  for (const [quantity, complaint] of [["0.0000001", /minimum order/], ["90", /are available/], ["x", /decimal places/]]) {
-    await v.at("#quantity").fill(quantity);
-    await v.until(async () => complaint.test(await v.at("#quantity-hint").innerText()));
-    assert.equal(await v.at("#place").getAttribute("aria-disabled"), "true", quantity);
-  }
-
-  // A price above the best ask is filled, whatever the book does meanwhile.
-  await place(v, (await price(v, "ask")) * 1.02, "0.01");
-  await v.page.getByRole("tab", { name: "All orders" }).click();
+  // One far below rests and stands in the chart and the book; the state survives a reload.
+  await v.page.getByRole("tab", { name: "Order history" }).click();
   await v.at('#order-history [data-status="4"]').first().waitFor();
-
-  // One far below rests, by keyboard, and is cancelled; the connection breaks in between and comes back.
-  await v.page.getByRole("tab", { name: "All orders" }).focus();
-  await v.page.keyboard.press("ArrowLeft");
+  await v.page.getByRole("tab", { name: "Order history" }).focus();
+  await v.page.keyboard.press("ArrowRight"); // round to the first tab
   await v.at("#open-orders").waitFor();
-  sockets.at(-1).close({ code: 1001 });
-  await v.until(async () => sockets.length > 1);
-  await live(v, "open");
-  await place(v, (await price(v, "bid")) * 0.8, "0.02");
-  const rests = v.at('#open-orders [data-status="3"]');
-  await rests.first().waitFor();
+  await byKeyboard(v, ((await best(v, "bid")) * 0.8).toFixed(1), "0.02");
+  await settles(v, 3);
+  await v.at('#open-orders [data-status="3"]').first().waitFor();
   await v.fits(axe, "trade with an account");
   await v.shot("trade-account");
-  await rests.first().getByRole("button", { name: "Cancel" }).click();
-  await v.sees("No orders.");
+  await v.at('[data-interval="hour"]').click();
+  await v.at("#quantity").fill("0.5");
+  await v.page.getByRole("tab", { name: "Fills" }).click();
+  const place = await v.page.evaluate(() => location.hash);
+  assert.match(place, /^#\/ETH-000_VITE\?.*interval=hour/);
+  await v.page.reload();
+  await v.at('#session[data-kind="trading"]').waitFor();
+  await v.at("#fills [data-fill]").first().waitFor();
+  assert.deepEqual([await v.page.evaluate(() => location.hash), await v.at("#quantity").inputValue(), await v.at('[data-interval="hour"]').getAttribute("aria-pressed")], [place, "0.5", "true"]);
+
+  // The connection breaks: what was typed stays, and the page reconnects.
+  refusing = true;
+  sockets.at(-1).close({ code: 1001 });
+  await live(v, "broken");
+  assert.equal(await v.at("#quantity").inputValue(), "0.5");
+  refusing = false;
+  await live(v, "open");
+
+  await cancels(v);
+  await losesAnAnswer(v);
   await v.end();
 }
 
-async function place(v, at, quantity) {
-  await v.at("#price").fill(at.toFixed(1));
-  await v.at("#quantity").fill(quantity);
-  await v.until(async () => (await v.at("#place").getAttribute("aria-disabled")) === "false");
-  await v.at("#place").focus();
-  await v.page.keyboard.press("Enter");
-  await v.sees("Order sent.");
+// checksOrders types what cannot be ordered, and reads what an order costs.
+async function checksOrders(v) {
+  await v.at("#book .level.ask").first().click();
+  await v.until(async () => Number(await v.at("#price").inputValue()) > 1000, "the book fills in the price");
+  for (const [quantity, field, complaint] of [["0.0000001", "total", /Total: the minimum order/], ["90", "total", /Total: only .* are available/], ["x", "quantity", /Amount: enter a number above zero with at most/]]) {
+    await v.at("#quantity").fill(quantity);
+    await hint(v, field, complaint);
+    await v.at("#place").click();
+    await v.until(() => v.page.evaluate((id) => document.activeElement?.id === id, field), "the focus goes to " + field);
+  }
+  // The fee is in the total: 50,000 VITE lock 50,100.
+  await v.at("#price").fill("50000");
+  await v.at("#quantity").fill("1");
+  await v.until(async () => (await v.at("#total").inputValue()) === "50100", "the total has the fee");
+  assert.equal(await v.at("#order-fee").innerText(), "100");
+  await v.at("#total").fill("25050");
+  await v.until(async () => (await v.at("#quantity").inputValue()) === "0.5", "the total sets the amount");
+
+  // 100 % is the most that the exchange takes, and without a price it fills in the best one.
+  await v.at("#price").fill("");
+  await v.at('[data-share="100"]').click();
+  await v.until(async () => Number(await v.at("#total").inputValue()) > 0, "a share without a price");
+  const available = numberOf((await v.at("#available").innerText()).replace(/[^\d.,]/g, ""));
+  const total = Number(await v.at("#total").inputValue());
+  assert.ok(total <= available && total > available * 0.9999, `${total} of ${available}`);
+  assert.equal(await v.at("#total-hint").innerText(), "");
+
+  // Post only refuses a price that the book would fill.
+  await v.at("#quantity").fill("0.01");
+  await v.at("#price").fill(((await best(v, "ask")) * 1.02).toFixed(1));
+  await v.at("#post-only").check();
+  await hint(v, "price", /Price: post only needs a price below the best ask/);
+  await v.sees("the exchange does not check again");
+  await v.at("#post-only").uncheck();
+
+  // A price that is far off is asked about.
+  await v.at("#price").fill(((await best(v, "ask")) * 80).toFixed(1));
+  await v.at("#quantity").fill("0.001");
+  await v.at("#place").click();
+  await v.page.getByRole("dialog", { name: /worse than the market/ }).waitFor();
+  for (const text of ["Last price", "Worse by", "Total with fee"]) await v.page.getByRole("dialog").getByText(text).waitFor();
+  await v.fits(axe, "a price that is far off");
+  await v.shot("trade-far-off");
+  await v.page.keyboard.press("Escape");
+  await v.page.getByRole("dialog").waitFor({ state: "detached" });
+  await v.page.getByRole("tab", { name: "Order history" }).click();
+  await v.sees("No orders yet.");
+  await v.page.getByRole("tab", { name: "Open orders" }).click();
 }
 
-// withOwnKey types a key and its secret, which are nowhere afterwards.
+// cancels one order and then all.
+async function cancels(v) {
+  await v.page.getByRole("tab", { name: "Open orders" }).click();
+  const rests = v.at('#open-orders [data-status="3"]');
+  await rests.first().getByRole("button", { name: /^Cancel/ }).click();
+  await v.sees("No open orders.");
+  for (const part of [0.8, 0.75]) {
+    await byKeyboard(v, ((await best(v, "bid")) * part).toFixed(1), "0.02");
+    await settles(v, 3);
+  }
+  await v.until(async () => (await rests.count()) === 2, "two orders rest");
+  await v.at("#cancel-all").click();
+  await v.page.getByRole("dialog", { name: "Cancel all open orders?" }).getByRole("button", { name: "Cancel all (2)" }).click();
+  await v.sees("No open orders.");
+}
+
+// losesAnAnswer to an order: its outcome is unknown, and sending it again places it once.
+async function losesAnAnswer(v) {
+  v.expected.push(/ERR_|Failed to load/);
+  let lost = true;
+  await v.page.route("**/api/v2/order{,?*}", async (route) => {
+    if (!lost) return route.fallback();
+    if (route.request().method() === "POST") await route.fetch();
+    return route.abort("connectionreset");
+  });
+  await byKeyboard(v, ((await best(v, "bid")) * 0.8).toFixed(1), "0.03");
+  await settles(v, "unknown");
+  await v.sees("the order may have been placed");
+  assert.equal(await v.at("#quantity").inputValue(), "0.03");
+  await v.shot("trade-unknown");
+  lost = false;
+  await v.at("#place").click();
+  await settles(v, 3);
+  await v.until(async () => (await v.at("#open-orders [data-order]").count()) > 0, "the order is listed");
+  const { address } = await (await fetch(given.exchange + "/demo/session")).json();
+  const { data } = await (await fetch(`${given.exchange}/api/v2/orders/open?address=${address}`)).json();
+  assert.equal(data.order.filter((o) => Number(o.quantity) === 0.03).length, 1, "it is placed once");
+}
+
+// withOwnKey types a key and its secret. After a reload the account is only read.
 async function withOwnKey() {
   const session = await (await fetch(given.exchange + "/demo/session")).json();
   const v = await begin();
   await v.open(page);
-  await v.at("#session summary").click();
-  for (const field of ["address", "key", "secret"]) await v.at("#" + field).fill(session[field]);
-  await v.page.getByRole("button", { name: "Open the account" }).click();
-  await v.at("#balances tbody tr").first().waitFor();
-  await v.at("#price").fill("1000");
-  await v.at("#quantity").fill("1");
-  await v.until(async () => (await v.at("#place").getAttribute("aria-disabled")) === "false");
+  await v.at("#use-key").click();
+  await v.at("#open-account").click();
+  await v.sees("Account address: enter vite_");
+  for (const field of ["address", "key"]) await v.at("#" + field).fill(session[field]);
+  await v.at("#secret").fill("wrong");
+  await v.fits(axe, "an API key");
+  await v.at("#secret").fill(session.secret);
+  await v.at("#open-account").click();
+  await v.at('#session[data-kind="trading"]').waitFor();
   await v.page.reload();
-  await v.at("#session summary").waitFor();
-  const kept = await v.page.evaluate(() => document.documentElement.outerHTML + JSON.stringify([{ ...localStorage }, { ...sessionStorage }, location.href]));
-  assert.ok(!kept.includes(session.secret), "the secret is kept somewhere");
+  await v.at('#session[data-kind="reading"]').waitFor();
+  await v.sees("Read only.");
+  assert.equal(await v.at("#place").count(), 0, "an account that is only read places no orders");
+  assert.ok(!(await kept(v)).includes(session.secret), "the secret is kept somewhere");
+  await v.at("#enter-secret").click();
+  await v.until(async () => (await v.at("#key").inputValue()) === session.key, "the key is filled in");
+  await v.at("#secret").fill(session.secret);
+  await v.at("#open-account").click();
+  await v.at('#session[data-kind="trading"]').waitFor();
   await v.end();
 }
 
-// away shows what an exchange that is gone looks like.
+// choosesMarkets searches, keeps favourites, and reads the book and the chart of another pair.
+async function choosesMarkets() {
+  const v = await begin();
+  await v.open(page);
+  await filled(v);
+  await v.at("#pair").focus();
+  await v.page.keyboard.press("Enter");
+  await v.at("[data-market]").first().waitFor();
+  await v.at('[data-market="USDT-000_VITE"] button.star').click();
+  await v.fits(axe, "markets");
+  await v.shot("trade-markets");
+  await v.at("#market-search").fill("no such pair");
+  await v.sees("No market matches.");
+  await v.at("#market-search").fill("usdt/");
+  await v.page.keyboard.press("ArrowDown");
+  await v.page.keyboard.press("Enter");
+  await v.until(async () => (await v.at("h1").innerText()) === "USDT/VITE", "the pair changes");
+  assert.match(await v.page.evaluate(() => location.hash), /^#\/USDT-000_VITE/);
+  await filled(v);
+  const prices = (await v.at("#book .level.ask .price").allInnerTexts()).length;
+  await v.at("#precision").selectOption({ index: 3 });
+  await v.until(async () => (await v.at("#book .level.ask .price").first().innerText()).match(/\.(\d+)$/)?.[1].length === 1, "prices are in steps of 0.1");
+  assert.ok((await v.at("#book .level.ask .price").count()) <= prices);
+  await v.page.getByRole("radio", { name: "Depth" }).click();
+  await v.at(".depth").focus();
+  for (let i = 0; i < 5; i++) await v.page.keyboard.press("ArrowRight");
+  await v.until(async () => /Asks: .*, Total/.test(await v.at(".depth").getAttribute("aria-valuetext")), "the cursor reads the depth");
+  await v.fits(axe, "depth");
+  await v.shot("trade-depth");
+  await v.page.goBack();
+  await v.until(async () => (await v.at("h1").innerText()) === "ETH/VITE", "the way back");
+  await v.page.goto(page + "#/USDT-000_VITE");
+  await v.until(async () => (await v.at("h1").innerText()) === "USDT/VITE", "a link leads to a pair");
+  await v.page.reload();
+  await v.at("#pair").click();
+  await v.at("#only-favourites").click();
+  await v.until(async () => (await v.at("[data-market]").count()) === 1, "the favourite is remembered");
+  await v.end();
+}
+
+// away shows an exchange that does not answer: one banner, and what was there stays.
 async function away() {
   const v = await begin();
   await v.open(page);
   await filled(v);
+  await v.at("#price").fill("1000");
   v.expected.push(/ERR_/);
   await v.page.route("**/api/v2/**", (route) => route.abort("connectionrefused"));
-  await v.at("#pair").selectOption({ index: 1 });
-  await v.sees("No answer from the server");
+  await v.page.evaluate(() => dispatchEvent(new Event("retry")));
+  await v.at("#lost").waitFor();
+  assert.equal(await v.page.getByText("No answer from the server").count(), 1, "one banner");
+  assert.equal(await v.at("#price").inputValue(), "1000");
+  assert.ok((await v.at("#book .level").count()) > 5);
   await v.fits(axe, "away");
+  await v.page.unroute("**/api/v2/**");
+  await v.at("#lost").getByRole("button").click();
+  await v.at("#lost").waitFor({ state: "detached" });
   await v.end();
 }
 
 async function inEveryLook() {
-  for (const look of looks) {
+  for (const look of [...looks, { name: "1024-light", options: { colorScheme: "light", viewport: { width: 1024, height: 768 } } }]) {
     const v = await begin(look.options);
+    const phone = look.name.startsWith("390");
     await v.open(page);
     await live(v, "open");
-    await filled(v);
-    await v.until(async () => (await v.at("#candles canvas").count()) > 0);
+    await drawn(v);
+    if (look.name.startsWith("1440")) {
+      const [inner, all] = await v.page.evaluate(() => [innerHeight, document.documentElement.scrollHeight]);
+      assert.ok(all <= inner, `the page scrolls: ${all} of ${inner}`);
+    }
     await v.fits(axe, "trade " + look.name);
     await v.shot("trade-" + look.name);
+    if (phone) await onPhone(v, look.name);
     await v.at("#language").click();
     await v.sees("订单簿");
     await v.fits(axe, "trade in Chinese " + look.name);
+    await v.shot("trade-zh-" + look.name);
     await v.end();
   }
 }
 
+// onPhone turns through the views of a phone.
+async function onPhone(v, name) {
+  await v.page.getByRole("tab", { name: "Book" }).click();
+  await filled(v);
+  await v.shot("trade-book-" + name);
+  await v.at(".phone-bar .sell").click();
+  await v.at("#place, #use-demo").first().waitFor();
+  await openDemo(v).catch(() => {});
+  await v.at('#order[data-side="sell"]').waitFor();
+  await v.fits(axe, "the form " + name);
+  await v.shot("trade-form-" + name);
+  await v.page.getByRole("tab", { name: "Orders", exact: true }).click();
+  await v.at("#open-orders").waitFor();
+  await v.fits(axe, "orders " + name);
+  await v.shot("trade-orders-" + name);
+  await v.page.getByRole("tab", { name: "Book" }).click();
+}
+
 await asDemoUser();
 await withOwnKey();
+await choosesMarkets();
 await away();
 await inEveryLook();
 await close();

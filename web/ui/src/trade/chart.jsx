@@ -1,15 +1,23 @@
-// Candles and volumes of a pair, and the depth of its book.
-import { CandlestickSeries, ColorType, createChart, HistogramSeries } from "lightweight-charts";
+// Candles of a pair with volumes, moving averages, the account's open orders and its trades.
+import { CandlestickSeries, ColorType, createChart, createSeriesMarkers, CrosshairMode, HistogramSeries, LineSeries, LineStyle } from "lightweight-charts";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { grouped } from "../base/amount.js";
-import { Blank, Fault } from "../base/components.jsx";
-import { usePoll } from "../base/use.js";
+import { Blank, Fault, Segmented } from "../base/components.jsx";
 import { useMessages } from "../base/messages.js";
-import { bars, sums } from "./exchange.js";
+import { remembered } from "../base/store.js";
+import { usePoll } from "../base/use.js";
+import { Depth } from "./depth.jsx";
+import { bars } from "./exchange.js";
 import { useFeed } from "./feed.js";
+import { Change, number } from "./markets.jsx";
 import { messages } from "./messages.js";
+import { average, barAt, put } from "./series.js";
 
-// colours reads tokens of the stylesheet as the chart's canvas wants them.
+export const intervals = ["minute", "minute30", "hour", "hour6", "day", "week"];
+
+const averages = [{ id: "ma7", length: 7, colour: "warn" }, { id: "ma25", length: 25, colour: "accent" }];
+const shownAverages = remembered("trade.averages", ["", "ma7", "ma25", "ma7,ma25"], "ma7,ma25");
+
+// colours reads tokens of the stylesheet as the chart's canvas needs them.
 function colours() {
   const probe = document.createElement("i");
   document.body.append(probe);
@@ -17,109 +25,149 @@ function colours() {
     probe.style.color = `var(--${token})`;
     return getComputedStyle(probe).color;
   };
-  const found = Object.fromEntries(["card", "faint", "line", "good", "bad"].map((token) => [token, read(token)]));
+  const found = Object.fromEntries(["card", "faint", "line", "good", "bad", "warn", "accent"].map((token) => [token, read(token)]));
   probe.remove();
   return found;
 }
 
-const local = (style) => (seconds) => new Intl.DateTimeFormat(undefined, style).format(new Date(seconds * 1000));
+// faded is a colour of the stylesheet, nearly transparent.
+const faded = (colour) => colour.replace(/^rgb\((.*)\)$/, "rgba($1, .35)");
 
-// draw makes the chart; update gives it bars, paint the colours of the moment.
-function draw(place, precision) {
+const local = (style) => (seconds) => new Intl.DateTimeFormat(undefined, style).format(new Date(seconds * 1000));
+const clock = local({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const marks = [local({ year: "numeric" }), local({ month: "short" }), local({ day: "numeric", month: "short" }), clock, clock]; // by the chart's type of mark
+
+// draw makes the chart. `seen` gets the time under the cursor, or null.
+function draw(place, precision, seen) {
   const chart = createChart(place, {
-    autoSize: true, layout: { attributionLogo: false, fontSize: 11 }, rightPriceScale: { borderVisible: false },
-    timeScale: { timeVisible: true, borderVisible: false, rightOffset: 3, tickMarkFormatter: local({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" }) },
+    autoSize: true, layout: { attributionLogo: false, fontSize: 11 }, rightPriceScale: { borderVisible: false, scaleMargins: { top: 0.12, bottom: 0.22 } },
+    crosshair: { mode: CrosshairMode.Normal },
+    timeScale: { timeVisible: true, borderVisible: false, rightOffset: 4, tickMarkFormatter: (time, kind) => marks[kind](time) },
     localization: { timeFormatter: local({ dateStyle: "short", timeStyle: "short", hourCycle: "h23" }) },
   });
   const candles = chart.addSeries(CandlestickSeries, { priceFormat: { type: "price", precision, minMove: 1 / 10 ** precision } });
   const volumes = chart.addSeries(HistogramSeries, { priceScaleId: "", priceFormat: { type: "volume" }, lastValueVisible: false, priceLineVisible: false });
-  volumes.priceScale().applyOptions({ scaleMargins: { top: 0.82, bottom: 0 } });
-  const volume = (b) => ({ time: b.time, value: b.volume });
-  return {
+  volumes.priceScale().applyOptions({ scaleMargins: { top: 0.84, bottom: 0 } });
+  const lines = averages.map(() => chart.addSeries(LineSeries, { lineWidth: 1, lastValueVisible: false, priceLineVisible: false, crosshairMarkerVisible: false }));
+  const markers = createSeriesMarkers(candles, []);
+  let c = colours(), shown = [], orders = [], list = [], fills = [], held = [];
+  const volume = (b) => ({ time: b.time, value: b.volume, color: faded(b.close < b.open ? c.bad : c.good) });
+  chart.subscribeCrosshairMove((param) => seen(param.time ?? null));
+  const drawn = {
     paint() {
-      const c = colours();
+      c = colours();
       chart.applyOptions({ layout: { background: { type: ColorType.Solid, color: c.card }, textColor: c.faint }, grid: { vertLines: { color: c.line }, horzLines: { color: c.line } } });
       candles.applyOptions({ upColor: c.good, wickUpColor: c.good, borderUpColor: c.good, downColor: c.bad, wickDownColor: c.bad, borderDownColor: c.bad });
-      volumes.applyOptions({ color: c.line });
-    },
-    set(list) {
-      candles.setData(list);
+      averages.forEach((a, i) => lines[i].applyOptions({ color: c[a.colour] }));
       volumes.setData(list.map(volume));
+      drawn.mark(orders, fills);
     },
-    add(bar) {
-      candles.update(bar);
-      volumes.update(volume(bar));
+    // show draws bars; of pushed ones only the last has changed.
+    show(next, last) {
+      list = next;
+      if (last) {
+        candles.update(next.at(-1));
+        volumes.update(volume(next.at(-1)));
+      } else {
+        candles.setData(next);
+        volumes.setData(next.map(volume));
+      }
+      drawn.average(shown);
     },
+    average(ids) {
+      shown = ids;
+      averages.forEach((a, i) => lines[i].setData(ids.includes(a.id) ? average(list, a.length) : []));
+    },
+    mark(open, done, names = drawn.names) {
+      [orders, fills, drawn.names] = [open, done, names];
+      for (const line of held) candles.removePriceLine(line);
+      held = orders.map((o) => candles.createPriceLine({ price: Number(o.price), color: o.side === 1 ? c.bad : c.good, lineWidth: 1, lineStyle: LineStyle.Dashed, axisLabelVisible: true, title: names(o) }));
+      markers.setMarkers(fills.map((f) => ({ f, time: barAt(list, f.ms / 1000) })).filter(({ time }) => time !== null).sort((a, b) => a.time - b.time)
+        .map(({ f, time }) => (f.side === 1 ? { time, position: "aboveBar", shape: "arrowDown", color: c.bad } : { time, position: "belowBar", shape: "arrowUp", color: c.good })));
+    },
+    names: () => "",
+    fit: () => chart.timeScale().setVisibleLogicalRange({ from: list.length - 90, to: list.length + 4 }),
     remove: () => chart.remove(),
   };
+  drawn.paint();
+  return drawn;
 }
 
 // pushed is a pushed bar in the chart's words.
 const pushed = (k) => ({ time: k.t, open: Number(k.o), high: Number(k.h), low: Number(k.l), close: Number(k.c), volume: Number(k.v) });
 
-const intervals = ["minute", "minute30", "hour", "hour6", "day", "week"];
-
-export function Candles({ pair, places }) {
+// ChartPanel shows candles or the depth of the book.
+export function ChartPanel({ pair, places, book, open, fills, interval, kind, turn }) {
   const w = useMessages(messages);
-  const place = useRef(null), chart = useRef(null), newest = useRef(0);
-  const [interval, choose] = useState("minute");
-  const poll = usePoll((signal) => bars(pair.symbol, interval, signal), 60_000, [pair.symbol, interval]);
+  const shown = shownAverages.use().split(",").filter(Boolean);
+  const toggle = (id) => shownAverages.set(averages.map((a) => a.id).filter((a) => shown.includes(a) !== (a === id)).join(","));
+  return <section class="panel in-chart" id="candles" aria-label={w.chart}>
+    <header class="panel-head chart-head">
+      {kind !== "depth" && <div class="pills" role="group" aria-label={w.interval}>{intervals.map((i) =>
+        <button type="button" key={i} class="plain" aria-pressed={i === interval} data-interval={i} onClick={() => turn({ interval: i })}>{w["i_" + i]}</button>)}</div>}
+      {kind !== "depth" && <div class="pills" role="group" aria-label={w.averages}>{averages.map((a) =>
+        <button type="button" key={a.id} class={"plain ma " + a.id} aria-pressed={shown.includes(a.id)} onClick={() => toggle(a.id)}>MA {a.length}</button>)}</div>}
+      <span class="grow" />
+      <Segmented label={w.chart} list={[{ id: "price", name: w.priceChart }, { id: "depth", name: w.depth }]} now={kind} choose={(id) => turn({ chart: id })} />
+    </header>
+    {kind === "depth" ? <Depth pair={pair} book={book} /> : <Candles key={pair.symbol + interval} pair={pair} places={places} open={open} fills={fills} interval={interval} averages={shown} />}
+  </section>;
+}
+
+function Candles({ pair, places, open, fills, interval, averages: shown }) {
+  const w = useMessages(messages);
+  const place = useRef(null), chart = useRef(null);
+  const [{ list, last }, set] = useState({ list: [], last: false }), [at, see] = useState(null);
+  const poll = usePoll(async (signal) => {
+    const found = await bars(pair.symbol, interval, signal);
+    set({ list: found, last: false });
+    return found;
+  }, 60_000, [pair.symbol, interval]);
   useEffect(() => {
-    const drawn = (chart.current = draw(place.current, places));
+    const drawn = (chart.current = draw(place.current, places, see));
     const dark = matchMedia("(prefers-color-scheme: dark)");
-    drawn.paint();
     dark.addEventListener("change", drawn.paint);
     addEventListener("themechange", drawn.paint);
     return () => {
       dark.removeEventListener("change", drawn.paint);
       removeEventListener("themechange", drawn.paint);
       drawn.remove();
+      chart.current = null;
     };
-  }, [pair.symbol, places]);
+  }, [places]);
+  const fitted = useRef(false);
   useEffect(() => {
-    if (!poll.data) return;
-    newest.current = poll.data.at(-1)?.time ?? 0;
-    chart.current.set(poll.data);
-  }, [poll.data, places]);
-  useFeed(`market.${pair.symbol}.kline.${interval}`, (k) => {
-    for (const bar of [k].flat().map(pushed)) {
-      if (bar.time < newest.current) continue; // the chart takes bars in their order only
-      newest.current = bar.time;
-      chart.current?.add(bar);
-    }
-  }, poll.again);
-  return <section class="card" id="candles" aria-label={w.candles}>
-    <div class="row spread"><div class="row tight" role="group" aria-label={w.interval}>{intervals.map((i) =>
-      <button type="button" key={i} class="plain" aria-pressed={i === interval} onClick={() => choose(i)}>{w["i_" + i]}</button>)}</div>
-      <a class="small" href="https://www.tradingview.com/" target="_blank" rel="noreferrer noopener">{w.attribution}</a></div>
-    {poll.error && <Fault error={poll.error} again={poll.again} />}
+    chart.current.show(list, last && fitted.current);
+    if (list.length && !fitted.current) chart.current.fit();
+    fitted.current = fitted.current || list.length > 0;
+  }, [list, places]);
+  useEffect(() => chart.current.average(shown), [shown.join(), places]);
+  useEffect(() => chart.current.mark(open, fills, (o) => w[o.side === 1 ? "sell" : "buy"] + " " + number(o.quantity, 4)), [open, fills, list.length, places, w.language]);
+  useFeed(`market.${pair.symbol}.kline.${interval}`, (k) => set((before) => {
+    const next = [k].flat().map(pushed).reduce(put, before.list);
+    return { list: next, last: next.length - before.list.length <= 1 };
+  }), poll.again);
+  return <div class="chart-body">
+    {poll.error && !poll.data && <Fault error={poll.error} again={poll.again} />}
+    <Legend list={list} at={at} places={places} averages={shown} />
     <div class="chart" ref={place} role="img" aria-label={w.candles + " " + pair.symbol} />
-    {poll.data?.length === 0 && <Blank>{w.noTrades}</Blank>}
-  </section>;
+    {poll.data?.length === 0 && list.length === 0 && <Blank>{w.noTrades}</Blank>}
+    <a class="chart-by small" href="https://www.tradingview.com/" target="_blank" rel="noreferrer noopener">{w.attribution}</a>
+  </div>;
 }
 
-const reach = 0.05; // how far from the best price the depth is drawn, as a share of it
-
-// Depth draws how much both sides of the book hold up to each price.
-export function Depth({ book }) {
+// Legend has the figures of the bar under the cursor, or of the newest one.
+function Legend({ list, at, places, averages: shown }) {
   const w = useMessages(messages);
-  const middle = Number((book.bids[0] ?? book.asks[0] ?? ["0"])[0]);
-  const near = (side) => side.filter(([price]) => Math.abs(Number(price) / middle - 1) <= reach);
-  const bids = sums(near(book.bids)), asks = sums(near(book.asks));
-  if (!bids.length && !asks.length) return null;
-  const prices = [...bids, ...asks].map((l) => Number(l.price));
-  const low = Math.min(...prices), wide = Math.max(...prices) - low || 1, high = Math.max(...bids.concat(asks).map((l) => l.sum)) || 1;
-  const x = (price) => (((Number(price) - low) / wide) * 100).toFixed(2), y = (sum) => (40 - (sum / high) * 38).toFixed(2);
-  const area = (side) => {
-    if (!side.length) return "";
-    let path = `M${x(side[0].price)} 40`, before = "40";
-    for (const l of side) {
-      path += `L${x(l.price)} ${before}L${x(l.price)} ${y(l.sum)}`;
-      before = y(l.sum);
-    }
-    return path + `L${x(side.at(-1).price)} 40Z`;
-  };
-  return <section class="card" id="depth"><h2>{w.depth}</h2>
-    <svg class="depth" viewBox="0 0 100 40" preserveAspectRatio="none" role="img" aria-label={w.depthLabel}><path class="bid" d={area(bids)} /><path class="ask" d={area(asks)} /></svg>
-    <div class="row spread small faint"><span>{grouped(String(low))}</span><span>{grouped(String(Math.max(...prices)))}</span></div></section>;
+  const i = at === null ? list.length - 1 : list.findIndex((b) => b.time === at);
+  const bar = list[i];
+  if (!bar) return null;
+  const kind = bar.close < bar.open ? "down" : "up";
+  const one = (name, value) => <span><span class="faint">{name}</span> <span class={"num " + kind}>{number(value.toFixed(places), places)}</span></span>;
+  const mean = (a) => list.slice(Math.max(0, i + 1 - a.length), i + 1).reduce((sum, b) => sum + b.close, 0) / Math.min(a.length, i + 1);
+  return <div class="legend small" id="legend">
+    {one(w.o, bar.open)}{one(w.h, bar.high)}{one(w.l, bar.low)}{one(w.c, bar.close)}<Change part={bar.open ? bar.close / bar.open - 1 : 0} />
+    <span><span class="faint">{w.v}</span> <span class="num">{number(bar.volume.toFixed(4), 4)}</span></span>
+    {averages.filter((a) => shown.includes(a.id) && i + 1 >= a.length).map((a) => <span key={a.id} class={"num " + a.id}>MA {a.length} {number(mean(a).toFixed(places), places)}</span>)}
+  </div>;
 }

@@ -25,22 +25,33 @@ export async function sign(secret, text) {
   return [...new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes(text)))].map((b) => b.toString(16).padStart(2, "0")).join("");
 }
 
-// Session is an account with a key that may trade for it. The clock is the exchange's: the computer's may be wrong.
+// Session is an account; with a key and its secret it can trade. The clock is the exchange's: the
+// computer's may be wrong.
 export class Session {
-  constructor({ address, key, secret }) {
-    Object.assign(this, { address, key, secret, ahead: null });
+  constructor({ address, key = "", secret = "", demo = false }) {
+    Object.assign(this, { address, key, secret, demo, ahead: null });
   }
 
-  async call(method, path, fields) {
+  async call(method, path, fields, late = false) {
     if (this.ahead === null) this.ahead = (await query("/time")) - Date.now();
     const all = { ...fields, key: this.key, timestamp: String(Math.floor(Date.now() + this.ahead)) };
     const body = line(all) + "&signature=" + (await sign(this.secret, line(all)));
     const url = api() + path + (method === "POST" ? "" : "?" + body);
     const options = method === "POST" ? { body, headers: { "Content-Type": "application/x-www-form-urlencoded" } } : {};
-    return answered(ask(url, { method, ...options }));
+    try {
+      return await answered(ask(url, { method, ...options }));
+    } catch (error) {
+      if (!/^Invalid timestamp/.test(error.message) || late) throw error;
+      this.ahead = null; // the computer's clock was set, or it slept; the exchange has done nothing
+      return this.call(method, path, fields, true);
+    }
   }
 
-  place(symbol, side, price, amount) { return this.call("POST", "/order", { symbol, side: String(side), price: bare(price), amount: bare(amount) }); }
+  // place sends an order. Its client ID makes it safe to send it again when no answer came.
+  place(symbol, side, price, amount, clientOrderId) {
+    return this.call("POST", "/order", { symbol, side: String(side), price: bare(price), amount: bare(amount), clientOrderId });
+  }
+
   cancel(symbol, orderId) { return this.call("DELETE", "/order", { symbol, orderId }); }
   cancelAll(symbol) { return this.call("DELETE", "/orders", { symbol }); }
 }
@@ -49,17 +60,20 @@ export class Session {
 export async function demoSession() {
   const answer = await ask(base() + "/demo/session");
   if (answer.error) throw new Refused(answer.error, 1);
-  return new Session(answer);
+  return new Session({ ...answer, demo: true });
+}
+
+// fillsOf is an order's fills, newest first.
+export async function fillsOf(order) {
+  const { trade } = await query("/trades/all", { symbol: order.symbol, orderId: order.orderId, limit: 100 });
+  return (trade ?? []).map((t) => ({
+    id: t.tradeId + order.side, ms: t.time * 1000, symbol: t.symbol, side: order.side, price: t.price, quantity: t.quantity, amount: t.amount,
+    fee: order.side === 0 ? t.buyFee : t.sellFee, maker: t.side !== order.side,
+  }));
 }
 
 // bars are candles of a pair, oldest first, as the chart wants them.
 export async function bars(symbol, interval, signal) {
   const k = await query("/klines", { symbol, interval, limit: 500 }, signal);
   return (k.t ?? []).map((time, i) => ({ time, open: k.p[i], high: k.h[i], low: k.l[i], close: k.c[i], volume: k.v[i] }));
-}
-
-// sums adds up the quantities of a side from its best price on; each row is price, quantity, sum as numbers, for drawing only.
-export function sums(side) {
-  let sum = 0;
-  return side.map(([price, quantity]) => ({ price, quantity, sum: (sum += Number(quantity)) }));
 }

@@ -1,51 +1,69 @@
-// The trade page: a pair, its candles, book and trades, and, for who has a key, orders and balances. It calls the exchange's public API only.
-import { useEffect, useState } from "preact/hooks";
+// The trade page: a pair, its chart, book and trades, and, for an account, orders and balances. It
+// calls the exchange's public API only.
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { Asked, open, Tabs } from "../base/components.jsx";
-import { usePoll } from "../base/use.js";
 import { useMessages } from "../base/messages.js";
-import { Account, Balances, NoAccount, OpenOrders, OrderForm, OrderHistory, useAccount } from "./account.jsx";
-import { Candles, Depth } from "./chart.jsx";
+import { go, useRoute } from "../base/route.js";
+import { remembered } from "../base/store.js";
+import { usePoll } from "../base/use.js";
+import { AccountBar, useAccount, useSession } from "./account.jsx";
+import { Book, Trades, useBook } from "./book.jsx";
+import { ChartPanel, intervals } from "./chart.jsx";
 import { query } from "./exchange.js";
-import { Book, Figures, Live, placesOf, Trades, useBook } from "./market.jsx";
+import { OrderForm } from "./form.jsx";
+import { placesOf } from "./levels.js";
+import { MarketBar, useRates, useTicker } from "./markets.jsx";
 import { messages } from "./messages.js";
+import { AccountPanels, tabs } from "./panels.jsx";
 import "./trade.css";
+
+const lastPair = remembered("trade.pair", (value) => /^[\w-]*$/.test(value), "");
+const views = ["chart", "book", "trade", "orders"]; // of a phone
+const one = (list, value) => (list.includes(value) ? value : list[0]);
 
 function Trade() {
   const w = useMessages(messages);
   const markets = usePoll((signal) => query("/markets", { limit: 500 }, signal), 60_000, []);
-  const [session, use] = useState(null);
-  return <Asked poll={markets} empty={w.noMarkets}>{(list) => <Market markets={list} session={session} use={use} />}</Asked>;
+  return <Asked poll={markets} empty={w.noMarkets} lines={18}>{(list) => <Market markets={list} />}</Asked>;
 }
 
-function Market({ markets, session, use }) {
+function Market({ markets }) {
   const w = useMessages(messages);
-  const [symbol, setSymbol] = useState(decodeURIComponent(location.hash.slice(1)));
-  const pair = markets.find((m) => m.symbol === symbol) ?? markets.find((m) => m.symbol.startsWith("ETH")) ?? markets[0];
-  const [price, setPrice] = useState("");
-  const { poll, book } = useBook(pair);
-  const account = useAccount(session?.address ?? "");
-  const [view, show] = useState("open");
-  useEffect(() => setPrice(""), [pair.symbol]);
-  const choose = (e) => {
-    history.replaceState(null, "", "#" + e.currentTarget.value);
-    setSymbol(e.currentTarget.value);
+  const { path, query: state } = useRoute();
+  const find = (symbol) => markets.find((m) => m.symbol === symbol);
+  const pair = find(path[0]) ?? find(lastPair.get()) ?? markets.find((m) => m.symbol.startsWith("ETH")) ?? markets[0];
+  const view = one(views, state.view), tab = one(tabs, state.tab), interval = one(intervals, state.interval), side = state.side === "sell" ? 1 : 0;
+  const turn = (change) => go([pair.symbol], { ...state, ...change }, { replace: true });
+  const choose = (symbol) => {
+    lastPair.set(symbol);
+    go([symbol], { ...state, side: "" }, {});
   };
-  const best = book?.bids[0]?.[0] ?? book?.asks[0]?.[0] ?? "1";
-  return <>
-    <h1 class="unseen">{w.title}</h1>
-    <div class="row spread market"><div class="row"><label for="pair" class="unseen">{w.pair}</label>
-      <select id="pair" value={pair.symbol} onChange={choose}>{markets.map((m) => <option key={m.symbol}>{m.symbol}</option>)}</select><Live /></div><Figures key={pair.symbol} pair={pair} /></div>
+  useEffect(() => {
+    if (path[0] !== pair.symbol) go([pair.symbol], state, { replace: true });
+  }, [path[0], pair.symbol]);
+  const { poll, book } = useBook(pair);
+  const ticker = useTicker(pair), rates = useRates();
+  const account = useSession(), data = useAccount(account.session?.address ?? "");
+  const [proposed, propose] = useState(null);
+  const last = Number(ticker?.closePrice) ? ticker.closePrice : null;
+  const best = last ?? book?.bids[0]?.[0] ?? book?.asks[0]?.[0] ?? "1";
+  const own = useMemo(() => (data.open.data ?? []).filter((o) => o.symbol === pair.symbol), [data.open.data, pair.symbol]);
+  const fills = useMemo(() => (data.fills.data ?? []).filter((f) => f.symbol === pair.symbol), [data.fills.data, pair.symbol]);
+  const trade = (to) => turn({ view: "trade", side: to === 1 ? "sell" : "" });
+  return <div class="trade" data-view={view}>
+    <MarketBar key={pair.symbol} pair={pair} ticker={ticker} choose={choose} rates={rates} />
+    <div class="phone-tabs"><Tabs label={w.views} now={view} choose={(id) => turn({ view: id === "chart" ? "" : id })} list={views.map((id) => ({ id, name: w["view_" + id] }))} /></div>
     <div class="desk">
-      <div class="stack"><Candles key={pair.symbol} pair={pair} places={placesOf(pair, best)} />{book && <Depth book={book} />}</div>
-      <Book pair={pair} poll={poll} book={book} propose={(p) => setPrice(p)} />
-      <Trades key={pair.symbol} pair={pair} />
-      <div class="stack"><Account session={session} use={use} /><OrderForm pair={pair} session={session} account={account} price={price} setPrice={setPrice} />{session && <Balances account={account} />}</div>
+      <ChartPanel pair={pair} places={placesOf(pair, best)} book={book} open={own} fills={fills} interval={interval} kind={state.chart === "depth" ? "depth" : "price"}
+        turn={(change) => turn({ ...change, ...(change.chart === "price" && { chart: "" }), ...(change.interval === intervals[0] && { interval: "" }) })} />
+      <div class="market-side"><Book pair={pair} poll={poll} book={book} last={last} own={own} propose={(price) => { propose({ price }); if (view === "book") turn({ view: "trade" }); }} />
+        <Trades key={pair.symbol} pair={pair} /></div>
+      <div class="order-side in-trade"><AccountBar account={account} />
+        <OrderForm key={pair.symbol} pair={pair} account={account} data={data} book={book} last={last} side={side} setSide={(to) => turn({ side: to === 1 ? "sell" : "" })} proposed={proposed} rates={rates} /></div>
+      <AccountPanels session={account.session} data={data} pair={pair} markets={markets} rates={rates} tab={tab} choose={(id) => turn({ tab: id === "open" ? "" : id })} />
     </div>
-    {session ? <>
-      <Tabs label={w.orders} now={view} choose={show} list={[{ id: "open", name: w.openOrders }, { id: "history", name: w.orderHistory }]} />
-      {view === "open" ? <OpenOrders session={session} account={account} pair={pair} /> : <OrderHistory session={session} />}
-    </> : <NoAccount />}
-  </>;
+    <div class="phone-bar"><button type="button" class="buy" onClick={() => trade(0)}>{w.buy}</button><button type="button" class="sell" onClick={() => trade(1)}>{w.sell}</button></div>
+  </div>;
 }
 
 open({ active: "trade", wide: true, title: (lang) => messages[lang].title }, Trade);

@@ -1,0 +1,91 @@
+// The order book and the newest trades of a pair.
+import { useEffect, useState } from "preact/hooks";
+import { compare } from "../base/amount.js";
+import { Asked, Blank, Time } from "../base/components.jsx";
+import { useMessages } from "../base/messages.js";
+import { usePoll } from "../base/use.js";
+import { query } from "./exchange.js";
+import { useFeed } from "./feed.js";
+import { merged, middleOf, placesOf, stepsOf, stepText, sums } from "./levels.js";
+import { number, padded } from "./markets.jsx";
+import { messages } from "./messages.js";
+import { tokenName } from "./names.js";
+
+// useBook is a pair's book: asked for once, then as it is pushed, complete each time.
+export function useBook(pair) {
+  const [push, set] = useState(null);
+  const poll = usePoll((signal) => query("/depth", { symbol: pair.symbol, limit: 100 }, signal), 30_000, [pair.symbol]);
+  useFeed(`market.${pair.symbol}.depth`, (d) => set({ symbol: pair.symbol, ...d }), poll.again);
+  return { poll, book: push?.symbol === pair.symbol ? { asks: push.asks ?? [], bids: push.bids ?? [] } : poll.data };
+}
+
+const shownLevels = 40; // of each side; a panel scrolls
+
+// Book shows both sides. Pressing a level fills its price into the order form.
+export function Book({ pair, poll, book, last, own, propose }) {
+  const w = useMessages(messages);
+  const [chosen, choose] = useState(null);
+  useEffect(() => choose(null), [pair.symbol]);
+  const best = book?.bids[0]?.[0] ?? book?.asks[0]?.[0];
+  const steps = best ? stepsOf(placesOf(pair, best)) : [];
+  const places = chosen ?? steps[0] ?? pair.pricePrecision;
+  return <section class="panel in-book" id="book" aria-label={w.book}>
+    <header class="panel-head"><h2>{w.book}</h2>
+      {best && <><label class="unseen" for="precision">{w.precision}</label>
+        <select id="precision" value={places} onChange={(e) => choose(Number(e.currentTarget.value))}>{steps.map((s) => <option key={s} value={s}>{stepText(s)}</option>)}</select></>}</header>
+    <Asked poll={poll}>{() => book.asks.length || book.bids.length
+      ? <Levels pair={pair} book={book} places={places} last={last} own={own} propose={propose} /> : <Blank>{w.emptyBook}</Blank>}</Asked>
+  </section>;
+}
+
+function Levels({ pair, book, places, last, own, propose }) {
+  const w = useMessages(messages);
+  const sides = { ask: sums(merged(book.asks.slice(0, 100), places, true).slice(0, shownLevels)), bid: sums(merged(book.bids.slice(0, 100), places, false).slice(0, shownLevels)) };
+  const largest = Math.max(...[...sides.ask, ...sides.bid].map((l) => Number(l.quantity)));
+  const middle = middleOf(book), digits = Math.max(0, places), parts = digitsOf(Math.max(sides.ask.at(-1)?.sum ?? 0, sides.bid.at(-1)?.sum ?? 0));
+  const mine = { ask: merged(own.filter((o) => o.side === 1).map((o) => [o.price, "1"]).sort(([a], [b]) => compare(a, b)), places, true).map(([p]) => p), bid: merged(own.filter((o) => o.side === 0).map((o) => [o.price, "1"]).sort(([a], [b]) => compare(b, a)), places, false).map(([p]) => p) };
+  const move = (e) => { // arrow keys move between levels: the book is one stop of the Tab key for each side
+    const step = { ArrowDown: 1, ArrowUp: -1 }[e.key];
+    if (!step || !e.target.classList.contains("level")) return;
+    e.preventDefault();
+    const all = [...e.currentTarget.querySelectorAll(".level")].sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top);
+    all[all.indexOf(e.target) + step]?.focus();
+  };
+  const level = (side) => (l, i) => <button type="button" key={l.price} class={"level " + side} tabIndex={i === 0 ? 0 : -1} style={{ "--part": ((Number(l.quantity) / largest) * 100).toFixed(1) + "%" }}
+    onClick={() => propose(l.price, side)}>
+    <span class="unseen">{w["side_" + side]}</span><span class="num price">{mine[side].includes(l.price) && <i class="mine" title={w.yourOrder} />}{padded(l.price, digits)}</span><span class="num">{padded(l.quantity, parts)}</span><span class="num faint">{padded(l.sum, parts)}</span></button>;
+  return <div class="levels" onKeyDown={move}>
+    <div class="level-head small faint" aria-hidden="true"><span>{w.price} ({tokenName(pair.quoteTokenSymbol)})</span><span>{w.quantity} ({tokenName(pair.tradeTokenSymbol)})</span><span>{w.sum}</span></div>
+    <div class="asks" role="group" aria-label={w.asks}>{sides.ask.map(level("ask"))}</div>
+    <div class="middle"><strong class="num" id="mid-price" title={w.midPrice}>{middle ? number(middle.price, digits + 1) : last ? number(last, digits) : "–"}</strong>
+      {middle && <span class="small faint num">{w.spread} {number(middle.spread, placesOf(pair, middle.price))} ({middle.percent.toFixed(2)} %)</span>}</div>
+    <div class="bids" role="group" aria-label={w.bids}>{sides.bid.map(level("bid"))}</div>
+  </div>;
+}
+
+// digitsOf is how many digits behind the point a column of quantities needs.
+const digitsOf = (largest) => (largest >= 10_000 ? 1 : largest >= 1000 ? 2 : largest >= 10 ? 3 : largest >= 1 ? 4 : 6);
+
+const kept = 60; // trades that are shown
+
+export function Trades({ pair }) {
+  const w = useMessages(messages);
+  const [pushed, set] = useState([]);
+  const poll = usePoll(async (signal) => {
+    const list = await query("/trades", { symbol: pair.symbol, limit: kept }, signal);
+    set([]);
+    return list.map((t) => ({ ms: t.timestamp, price: t.price, amount: t.amount, side: t.side }));
+  }, 60_000, [pair.symbol]);
+  useFeed(`market.${pair.symbol}.trade`, (list) => set((before) =>
+    [...[list].flat().map((t) => ({ ms: t.t * 1000, price: t.p, amount: t.q, side: t.side })).reverse(), ...before].slice(0, kept)), poll.again);
+  return <section class="panel in-book" id="trades" aria-label={w.trades}>
+    <header class="panel-head"><h2>{w.trades}</h2></header>
+    <Asked poll={poll}>{(old) => {
+      const all = [...pushed, ...old].slice(0, kept);
+      if (!all.length) return <Blank>{w.noTrades}</Blank>;
+      const places = placesOf(pair, all[0].price), parts = digitsOf(Math.max(...all.map((t) => Number(t.amount))));
+      return <div class="panel-body" tabIndex={0} role="region" aria-label={w.trades}><table class="dense"><thead><tr><th>{w.price}</th><th class="right">{tokenName(pair.tradeTokenSymbol)}</th><th class="right">{w.time}</th></tr></thead>
+        <tbody>{all.map((t, i) => <tr key={i}><td class={"num " + (t.side === 1 ? "down" : "up")}>{padded(t.price, places)}<span class="unseen"> {t.side === 1 ? w.sell : w.buy}</span></td>
+          <td class="right num">{padded(t.amount, parts)}</td><td class="right faint"><Time ms={t.ms} only="time" /></td></tr>)}</tbody></table></div>;
+    }}</Asked></section>;
+}

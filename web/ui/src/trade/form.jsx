@@ -1,0 +1,251 @@
+// The order form: what is typed is checked at once; what an order locks is shown with its fee before
+// anything is sent; a price that is far off is asked about.
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { bare, cut, isDecimal, parse, plain } from "../base/amount.js";
+import { Button, Confirm, Facts, Field, Note, Segmented, State, tell, trouble } from "../base/components.jsx";
+import { Away } from "../base/http.js";
+import { formatMessage, useMessages } from "../base/messages.js";
+import { usePoll } from "../base/use.js";
+import { query } from "./exchange.js";
+import { placesOf } from "./levels.js";
+import { number, worth } from "./markets.jsx";
+import { messages } from "./messages.js";
+import { pairName, tokenName } from "./names.js";
+import { buy, check, cost, fitting, highest, most, percentOf, rateOf, sell, share, worse } from "./order.js";
+import { Status } from "./panels.jsx";
+
+const sides = ["buy", "sell"];
+
+// noStake is the account of the exchange's contract: its rates are those of an account without stake.
+const noStake = "vite_0000000000000000000000000000000000000006e82b8ba657";
+
+// useTerms is what the exchange asks of orders of a pair: its smallest order, the account's fee rates
+// and the decimals of the quote token. Null until they are known: no order is sent without them.
+function useTerms(pair, address) {
+  const token = usePoll((signal) => query("/token/detail", { tokenId: pair.quoteToken }, signal), 0, [pair.quoteToken]);
+  const market = usePoll((signal) => query("/market", { symbol: pair.symbol, address: address || noStake }, signal), 60_000, [pair.symbol, address]);
+  return useMemo(() => {
+    if (!token.data || !market.data) return null;
+    const m = market.data, [maker, taker] = [m.makerFee, m.takerFee].map(rateOf);
+    return { decimals: token.data.tokenDecimals, least: m.minOrderSize, rate: highest(maker, taker), pricePrecision: pair.pricePrecision, quantityPrecision: pair.quantityPrecision };
+  }, [token.data, market.data, pair]);
+}
+
+const percent = (rate) => plain(rate, 3) + " %";
+
+// draft is what was typed for a pair: it survives a reload of this tab.
+const draft = {
+  read(symbol) {
+    try {
+      const kept = JSON.parse(sessionStorage.getItem("trade.draft"));
+      return kept?.symbol === symbol ? kept : null;
+    } catch {
+      return null;
+    }
+  },
+  write(values) {
+    try {
+      sessionStorage.setItem("trade.draft", JSON.stringify(values));
+    } catch { /* then it lasts as long as the page */ }
+  },
+};
+
+// OrderForm places an order of the pair. `proposed` is a price that was pressed in the book.
+export function OrderForm({ pair, account, data, book, last, side, setSide, proposed, rates }) {
+  const w = useMessages(messages);
+  const { session } = account;
+  const kept = useMemo(() => draft.read(pair.symbol), [pair.symbol]);
+  const [price, setPrice] = useState(kept?.price ?? ""), [quantity, setQuantity] = useState(kept?.quantity ?? "");
+  const [typedTotal, setTypedTotal] = useState(null), [postOnly, setPostOnly] = useState(false);
+  const [busy, setBusy] = useState(false), [fault, setFault] = useState(null), [asking, ask] = useState(null), [sent, setSent] = useState(null);
+  const [tried, setTried] = useState(false);
+  const attempt = useRef(null); // the client ID of what is in the form: sending it twice places it once
+  const market = useTerms(pair, session?.address);
+  const [base, quote] = [pair.tradeTokenSymbol, pair.quoteTokenSymbol];
+  const locked = side === buy ? quote : base;
+  const available = data.balances.data ? (data.balances.data[locked]?.available ?? "0") : null;
+  const bid = book?.bids[0]?.[0], ask0 = book?.asks[0]?.[0], opposite = side === buy ? ask0 : bid;
+  const change = (act) => (value) => {
+    attempt.current = null;
+    setFault(null);
+    act(value);
+  };
+  const enterPrice = change((value) => {
+    setPrice(value);
+    const units = market && typedTotal !== null && !quantity && isDecimal(value, pair.pricePrecision) ? parse(typedTotal, market.decimals) : null;
+    if (units === null) setTypedTotal(null);
+    else fit(units, value);
+  });
+  const enterQuantity = change((value) => {
+    setTypedTotal(null);
+    setQuantity(value);
+  });
+  // fit orders as much as a total pays for.
+  const fit = (units, at) => {
+    const part = fitting(side, units, at, market);
+    setQuantity(part === "0" ? "" : part);
+  };
+  useEffect(() => draft.write({ symbol: pair.symbol, price, quantity }), [pair.symbol, price, quantity]);
+  useEffect(() => {
+    if (proposed) enterPrice(cut(proposed.price, pair.pricePrecision));
+  }, [proposed]);
+
+  const priced = market && isDecimal(price, pair.pricePrecision), complete = priced && isDecimal(quantity, pair.quantityPrecision);
+  const faults = market ? check({ side, price, quantity, available, least: market.least, postOnly, opposite }, market) : {};
+  const costs = complete ? cost(side, price, quantity, market) : null;
+  const maximum = priced && available !== null ? most(side, available, price, market) : side === sell && available !== null ? share(available, 100, pair.quantityPrecision) : null;
+  const at = complete && maximum ? percentOf(bare(quantity), maximum) : 0;
+  const named = { quote: tokenName(quote), trade: tokenName(base) };
+  const text = (field, name) => {
+    const found = faults[field];
+    if (found) return formatMessage(w[found[0]], { what: name, ...found[1], have: found[1].have && number(found[1].have, 8), least: found[1].least && number(found[1].least, 8), price: found[1].price && number(found[1].price, 8), symbol: named[found[1].symbol] });
+    if (tried && field === "price" && !price) return w.priceMissing;
+    return tried && field === "quantity" && !quantity ? w.quantityMissing : "";
+  };
+  const slide = (value) => {
+    let at0 = price;
+    if (!priced) { // a share of the balance needs a price: the best one there is
+      at0 = opposite ?? last ?? "";
+      if (!at0 || !market) return;
+      enterPrice(cut(at0, pair.pricePrecision));
+    }
+    if (available === null) return;
+    const all = most(side, available, at0, market), part = share(all, value, pair.quantityPrecision);
+    enterQuantity(part === "0" ? "" : part);
+  };
+  const enterTotal = change((value) => {
+    setTypedTotal(value);
+    const units = market && parse(value, market.decimals);
+    if (!priced || units === null) setQuantity("");
+    else fit(units, price);
+  });
+
+  const place = async () => {
+    setBusy(true);
+    setFault(null);
+    attempt.current ??= crypto.randomUUID();
+    const order = { clientId: attempt.current, symbol: pair.symbol, side, price: bare(price), quantity: bare(quantity) };
+    try {
+      if (postOnly && (await crossesNow())) return;
+      await session.place(pair.symbol, side, price, quantity, order.clientId);
+      done(order, false);
+    } catch (error) {
+      if (error instanceof Away || /may have been taken/.test(error.message)) done(order, true);
+      else if (error.code === 1004 && error.message.includes(order.clientId)) done(order, false); // an earlier answer was lost
+      else {
+        attempt.current = null;
+        setFault({ ...refusal(error, side, w), raw: error });
+      }
+    } finally {
+      setBusy(false);
+      data.again();
+    }
+  };
+  // crossesNow reads the book once more for an order that must not fill at once.
+  const crossesNow = async () => {
+    const now = await query("/depth", { symbol: pair.symbol, limit: 1 }), found = check({ side, price, quantity, available, least: market.least, postOnly, opposite: (side === buy ? now.asks : now.bids)[0]?.[0] }, market);
+    if (!found.price) return false;
+    setFault({ field: "price", text: formatMessage(w[found.price[0]], { what: w.price, ...found.price[1] }) });
+    return true;
+  };
+  const done = (order, unknown) => {
+    setSent({ ...order, unknown, known: () => { attempt.current = null; } });
+    if (unknown) return; // what was typed stays: placing it again is safe
+    attempt.current = null;
+    setQuantity("");
+    setTypedTotal(null);
+    setTried(false);
+    tell(w.placed);
+  };
+  const submit = (e) => {
+    e.preventDefault();
+    if (busy || !session?.key || !market) return;
+    setTried(true);
+    const wrong = ["price", "quantity", "total"].find((field) => faults[field]) ?? (!price ? "price" : !quantity ? "quantity" : "");
+    if (wrong) return document.getElementById(wrong)?.focus();
+    const off = worse(side, price, [last, opposite]);
+    return off ? ask(off) : place();
+  };
+  const turnTo = (to) => {
+    setTypedTotal(null);
+    setSide(to);
+  };
+  const fill = (name, value) => <button type="button" class="plain fill" key={name} aria-disabled={!value} onClick={() => value && enterPrice(cut(value, pair.pricePrecision))}>{name}</button>;
+  const totalText = typedTotal ?? (costs ? plain(costs.total, market.decimals) : "");
+  const faultAt = (field) => (fault?.field === field ? fault.text : "");
+  return <section class="panel in-trade order" id="order" aria-label={w.order} data-side={sides[side]}>
+    <form onSubmit={submit} noValidate>
+      <Segmented class="full" label={w.side} now={sides[side]} choose={(id) => change(turnTo)(sides.indexOf(id))} list={sides.map((id) => ({ id, name: w[id], class: id }))} />
+      <div class="row spread small"><span class="faint">{w.available}</span><span class="num" id="available">{available === null ? "–" : number(available, 8)}<span class="unit">{tokenName(locked)}</span></span></div>
+      <Field id="price" label={<>{w.price}<span class="unit">{named.quote}</span></>} inputMode="decimal" value={price} onInput={(e) => enterPrice(e.currentTarget.value)} fault={text("price", w.price) || faultAt("price")}>
+        <div class="fills" role="group" aria-label={w.fillPrice}>{fill(w.fillLast, last)}{fill(w.fillBid, bid)}{fill(w.fillAsk, ask0)}</div></Field>
+      <Field id="quantity" label={<>{w.quantity}<span class="unit">{named.trade}</span></>} inputMode="decimal" value={quantity} onInput={(e) => enterQuantity(e.currentTarget.value)} fault={text("quantity", w.quantity) || faultAt("quantity")} />
+      <div class="slider"><label class="unseen" for="share">{w.share}</label>
+        <input id="share" type="range" min="0" max="100" step="1" value={at} disabled={available === null} aria-valuetext={at + " %"} style={{ "--part": at + "%" }} onInput={(e) => slide(Number(e.currentTarget.value))} />
+        <div class="slider-marks">{[25, 50, 75, 100].map((p) => <button type="button" class="plain" key={p} data-share={p} aria-label={formatMessage(w.shareOf, { n: p })} aria-disabled={available === null} onClick={() => slide(p)}>{p} %</button>)}</div></div>
+      <Field id="total" label={<>{side === buy ? w.totalBuy : w.totalSell}<span class="unit">{named.quote}</span></>} inputMode="decimal" value={totalText} onInput={(e) => enterTotal(e.currentTarget.value)} onBlur={() => quantity && setTypedTotal(null)} fault={text("total", w.total) || faultAt("total")} />
+      <Facts list={[
+        [w.orderValue, <span class="num">{costs ? number(plain(costs.value, market.decimals), 8) : "–"}</span>],
+        [market ? formatMessage(w.feeAt, { rate: percent(market.rate) }) : w.fee, <span class="num" id="order-fee">{costs ? number(plain(costs.fee, market.decimals), 8) : "–"}</span>],
+        [w.inMoney, costs ? worth(plain(costs.total, market.decimals), quote, rates, w) : ""],
+      ]} />
+      <label class="tick" title={w.postOnlyHint}><input id="post-only" type="checkbox" checked={postOnly} aria-describedby="post-only-hint" onChange={(e) => change(setPostOnly)(e.currentTarget.checked)} />{w.postOnly}</label>
+      <p class="hint" id="post-only-hint">{postOnly ? w.postOnlyHint : ""}</p>
+      {fault && !fault.field && <Note kind="bad" live>{fault.text}</Note>}
+      {!session?.key && <p class="small faint">{session ? w.readOnlyForm : w.needsAccountForm}</p>}
+      {session?.key && <div class="order-send"><Button kind={sides[side]} id="place" type="submit" busy={busy}>{w[sides[side]]} {named.trade}</Button></div>}
+      {sent && <Result key={sent.clientId} sent={sent} session={session} pair={pair} close={() => setSent(null)} again={data.again} />}
+    </form>
+    {data.balances.data && <div class="assets"><h3 class="small faint">{w.assets}</h3><Facts list={[base, quote].map((symbol) => [tokenName(symbol), <span class="num">{number(data.balances.data[symbol]?.available ?? "0", 8)}</span>])} /></div>}
+    {asking && <Confirm title={formatMessage(w.worseTitle, { percent: asking.percent })} danger lead={formatMessage(side === buy ? w.worseBuy : w.worseSell, { percent: asking.percent })}
+      facts={[[w.price, `${number(price, 12)} ${named.quote}`], [w.last, last ? `${number(last, placesOf(pair, last))} ${named.quote}` : "–"], [side === buy ? w.bestAsk : w.bestBid, opposite ? `${number(opposite, placesOf(pair, opposite))} ${named.quote}` : "–"],
+        [w.deviation, asking.percent + " %"], [w.quantity, `${number(quantity, 8)} ${named.trade}`], [side === buy ? w.totalBuy : w.totalSell, costs ? `${number(plain(costs.total, market.decimals), 8)} ${named.quote}` : "–"]]}
+      action={w[sides[side]] + " " + named.trade} act={place} done={() => ask(null)} cancel={() => ask(null)} />}
+  </section>;
+}
+
+// refusal is why the exchange refused an order, in the reader's words where the code is known, and
+// the field that it is about.
+function refusal(error, side, w) {
+  if (error.code === 1006) return { field: "total", text: w.refusedMinimum };
+  if (error.code === 1007) return { field: side === buy ? "total" : "quantity", text: w.refusedFunds };
+  if (error.code === 1002 && /^Invalid price/.test(error.message)) return { field: "price", text: w.price + ": " + error.message };
+  if (error.code === 1002 && /^Invalid amount/.test(error.message)) return { field: "quantity", text: w.quantity + ": " + error.message };
+  if (error.code === 1002 && /permission/.test(error.message)) return { text: w.refusedPair };
+  if (error.code === 1002 && /timestamp|signature|key/i.test(error.message)) return { text: formatMessage(w.refusedKey, { why: error.message }) };
+  return { text: trouble(error, w) };
+}
+
+const resting = [3, 5], ended = [4, 7, 8, 9, 10];
+
+// Result follows an order that was sent, until it rests or has ended.
+function Result({ sent, session, pair, close, again }) {
+  const w = useMessages(messages);
+  const [settled, settle] = useState(false);
+  const poll = usePoll(settled || !session ? null : async (signal) => {
+    const found = await query("/order", { address: session.address, clientOrderId: sent.clientId }, signal);
+    return found ?? { status: null };
+  }, 1000, [sent.clientId, settled]);
+  const [order, see] = useState(null);
+  const shown = useRef(null);
+  useEffect(() => shown.current.scrollIntoView({ block: "nearest" }), []);
+  useEffect(() => {
+    if (!poll.data || poll.data.status === null) return;
+    see(poll.data);
+    sent.known();
+    if (resting.includes(poll.data.status) || ended.includes(poll.data.status)) {
+      settle(true);
+      again();
+    }
+  }, [poll.data]);
+  const [base, quote] = [tokenName(pair.tradeTokenSymbol), tokenName(pair.quoteTokenSymbol)];
+  const kind = !order ? (sent.unknown ? "warn" : "") : order.status === 4 ? "good" : order.status === 9 ? "bad" : "";
+  const filled = order && Number(order.executedQuantity) > 0;
+  return <div class="result" id="result" ref={shown} data-status={order?.status ?? (sent.unknown ? "unknown" : "sent")}><Note kind={kind} live>
+    <div class="row spread"><strong>{w[sides[sent.side]]} {number(sent.quantity, 8)} {base}</strong>{order ? <Status order={order} /> : <State kind={sent.unknown ? "warn" : "run"}>{sent.unknown ? w.unknown : w.status_1}</State>}</div>
+    <p class="small num">{formatMessage(w.atPrice, { price: number(sent.price, 8), quote })}</p>
+    {filled && <p class="small num">{formatMessage(w.filledAt, { n: number(order.executedQuantity, 8), base, price: number(order.executedAvgPrice, placesOf(pair, order.executedAvgPrice)), quote })}</p>}
+    {order && resting.includes(order.status) && <p class="small">{w.restsInBook}</p>}
+    {!order && sent.unknown && <p class="small">{w.unknownLead}</p>}
+    <Button kind="plain" onClick={close}>{w.close}</Button></Note></div>;
+}

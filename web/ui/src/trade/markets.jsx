@@ -1,0 +1,153 @@
+// The markets: the list to choose from, and the figures of the pair that is chosen.
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { cut, grouped } from "../base/amount.js";
+import { Button, Dialog, Empty, State } from "../base/components.jsx";
+import { Icon, TokenIcon } from "../base/icons.jsx";
+import { useMessages } from "../base/messages.js";
+import { remembered } from "../base/store.js";
+import { usePoll } from "../base/use.js";
+import { query } from "./exchange.js";
+import { live, useFeed } from "./feed.js";
+import { placesOf } from "./levels.js";
+import { messages } from "./messages.js";
+import { pairName, tokenName } from "./names.js";
+
+// number shows a decimal with at most so many digits behind the point.
+export const number = (text, most) => grouped(cut(String(text), most));
+
+// padded shows a number with exactly so many digits behind the point, so that a column lines up.
+export function padded(text, digits) {
+  const [whole, fraction = ""] = number(text, digits).split(".");
+  return digits ? whole + "." + fraction.padEnd(digits, "0") : whole;
+}
+
+const starred = remembered("trade.favourites", (value) => /^[\w,-]*$/.test(value), "");
+const starsOf = (value) => value.split(",").filter(Boolean);
+const toggle = (symbol) => {
+  const now = starsOf(starred.get());
+  starred.set((now.includes(symbol) ? now.filter((s) => s !== symbol) : [...now, symbol]).join(","));
+};
+
+function Star({ symbol, ...more }) {
+  const w = useMessages(messages);
+  const on = starsOf(starred.use()).includes(symbol);
+  return <button type="button" class={"plain star" + (on ? " on" : "")} aria-pressed={on} aria-label={w.favourite + " " + pairName(symbol)} title={w.favourite} onClick={() => toggle(symbol)} {...more}><Icon name="star" /></button>;
+}
+
+export function Change({ part }) {
+  const percent = Math.round(Number(part ?? 0) * 10_000) / 100;
+  const text = (percent > 0 ? "+" : percent < 0 ? "−" : "") + Math.abs(percent).toFixed(2) + " %";
+  return <span class={"num " + (percent < 0 ? "down" : percent > 0 ? "up" : "")}>{text}</span>;
+}
+
+// Live shows whether what is shown is current.
+export function Live() {
+  const w = useMessages(messages);
+  const now = live.use();
+  const kind = { open: "good", waiting: "wait", broken: "warn" }[now];
+  return <span id="live" data-live={now} role="status"><State kind={kind}>{w["live_" + now]}</State></span>;
+}
+
+// useTicker is a pair's last 24 hours.
+export function useTicker(pair) {
+  const [push, set] = useState(null);
+  const poll = usePoll(async (signal) => (await query("/ticker/24hr", { symbols: pair.symbol }, signal))[0] ?? null, 30_000, [pair.symbol]);
+  useFeed(`market.${pair.symbol}.tickers`, (t) => set({ symbol: t.s, closePrice: t.cp, priceChangePercent: t.pCp, highPrice: t.hp, lowPrice: t.lp, quantity: t.q, amount: t.a }), poll.again);
+  if (push?.symbol !== pair.symbol) return poll.data;
+  return { ...poll.data, ...Object.fromEntries(Object.entries(push).filter(([, value]) => value !== undefined)) };
+}
+
+// MarketBar names the pair and shows its last 24 hours. The name opens the list of markets.
+export function MarketBar({ pair, ticker, choose, rates }) {
+  const w = useMessages(messages);
+  const [listing, list] = useState(false);
+  const before = useRef(null), way = useRef("");
+  const price = ticker?.closePrice;
+  if (price && before.current && before.current !== price) way.current = Number(price) < Number(before.current) ? "down" : "up";
+  if (price) before.current = price;
+  useEffect(() => {
+    before.current = null;
+    way.current = "";
+  }, [pair.symbol]);
+  useEffect(() => {
+    document.title = (price ? number(price, placesOf(pair, price)) + " " : "") + pairName(pair.symbol) + " · " + w.title;
+  }, [price, pair.symbol, w.language]);
+  const places = placesOf(pair, price ?? 1), quote = tokenName(pair.quoteTokenSymbol), base = tokenName(pair.tradeTokenSymbol);
+  const show = (text, most) => (text === undefined || text === null ? "–" : number(text, most));
+  return <section class="market-bar" aria-label={pairName(pair.symbol)}>
+    <div class="market-name">
+      <button type="button" id="pair" class="pair-button" aria-haspopup="dialog" onClick={() => list(true)}><TokenIcon symbol={pair.tradeTokenSymbol} size={28} />
+        <h1>{pairName(pair.symbol)}</h1><Icon name="down" /><span class="unseen">{w.chooseMarket}</span></button>
+      <Star symbol={pair.symbol} />
+    </div>
+    <dl class="figures">
+      <div class="figure-last"><dt class="unseen">{w.last}</dt><dd class={"num last " + way.current} id="last">{price ? padded(price, places) : "–"}</dd><dd class="small faint num">{worth(price, pair.quoteTokenSymbol, rates, w) || quote}</dd></div>
+      <div><dt>{w.change}</dt><dd>{ticker ? <Change part={ticker.priceChangePercent} /> : "–"}</dd></div>
+      <div><dt>{w.high}</dt><dd class="num">{show(ticker?.highPrice, places)}</dd></div>
+      <div><dt>{w.low}</dt><dd class="num">{show(ticker?.lowPrice, places)}</dd></div>
+      <div class="wide-only"><dt>{w.volume} ({base})</dt><dd class="num">{show(ticker?.quantity, 2)}</dd></div>
+      <div><dt>{w.volume} ({quote})</dt><dd class="num">{show(ticker?.amount, 0)}</dd></div>
+    </dl>
+    <Live />
+    {listing && <MarketList now={pair.symbol} rates={rates} choose={(symbol) => { list(false); choose(symbol); }} close={() => list(false)} />}
+  </section>;
+}
+
+// useRates is the value of each token in dollars and yuan where a fresh rate exists, by symbol.
+export function useRates() {
+  return usePoll(async (signal) => {
+    const list = await query("/exchange-rate", {}, signal);
+    return Object.fromEntries(list.filter((r) => !r.stale).map((r) => [r.tokenSymbol, { usd: r.usdRate, cny: r.cnyRate }]));
+  }, 60_000, []).data ?? {};
+}
+
+// worth is about how much an amount of a token is in the reader's currency, or "".
+export function worth(amount, symbol, rates, { language }) {
+  const rate = rates[symbol], [value, currency] = language === "zh" && rate?.cny ? [rate.cny, "CNY"] : [rate?.usd, "USD"];
+  if (!value || amount === undefined || amount === null) return "";
+  return "≈ " + new Intl.NumberFormat(language === "zh" ? "zh-CN" : "en-US", { style: "currency", currency }).format(Number(amount) * value);
+}
+
+const columns = { name: (m) => m.symbol, last: (m) => Number(m.closePrice), change: (m) => Number(m.priceChangePercent), volume: (m) => m.value };
+
+// MarketList chooses a market: type to search, arrow keys to move, Enter to choose.
+function MarketList({ now, rates, choose, close }) {
+  const w = useMessages(messages);
+  const poll = usePoll((signal) => query("/ticker/24hr", {}, signal), 10_000, []);
+  const [text, type] = useState(""), [only, setOnly] = useState(false), [by, sort] = useState({ column: "volume", down: true });
+  const stars = starsOf(starred.use());
+  const list = useMemo(() => {
+    const wanted = text.trim().toLowerCase().replace(/[\s_]/g, "/");
+    return (poll.data ?? []).map((m) => ({ ...m, value: Number(m.amount) * (rates[m.quoteTokenSymbol]?.usd ?? 0) || Number(m.amount) }))
+      .filter((m) => (pairName(m.symbol).toLowerCase().includes(wanted) || m.symbol.toLowerCase().includes(wanted)) && (!only || stars.includes(m.symbol)))
+      .sort((a, b) => {
+        const [x, y] = [a, b].map(columns[by.column]);
+        return (x < y ? -1 : x > y ? 1 : 0) * (by.down ? -1 : 1);
+      });
+  }, [poll.data, text, only, by, stars.join()]);
+  const move = (e) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[e.key];
+    if (e.key === "Enter" && e.target.id === "market-search" && list[0]) {
+      e.preventDefault();
+      choose(list[0].symbol);
+    }
+    if (!step) return;
+    e.preventDefault();
+    const all = [...e.currentTarget.querySelectorAll(".market-choice")];
+    const at = all.indexOf(document.activeElement) + step;
+    (at < 0 ? document.getElementById("market-search") : all[Math.min(at, all.length - 1)])?.focus();
+  };
+  const head = (column, right) => <th class={right ? "right" : ""} aria-sort={by.column === column ? (by.down ? "descending" : "ascending") : undefined}>
+    <button type="button" class="plain sort" onClick={() => sort({ column, down: by.column === column ? !by.down : column !== "name" })}>{w["by_" + column]}<span aria-hidden="true">{by.column === column ? (by.down ? " ↓" : " ↑") : ""}</span></button></th>;
+  return <Dialog title={w.markets} close={close}><div class="market-list" onKeyDown={move}>
+    <div class="market-find"><label class="unseen" for="market-search">{w.search}</label>
+      <input id="market-search" type="search" autofocus autocomplete="off" spellcheck={false} placeholder={w.search} value={text} onInput={(e) => type(e.currentTarget.value)} />
+      <Button kind="plain" id="only-favourites" aria-pressed={only} onClick={() => setOnly(!only)} icon="star">{w.favourites}</Button></div>
+    <div class="market-rows"><table aria-label={w.markets}><thead><tr><th><span class="unseen">{w.favourite}</span></th>{head("name")}{head("last", true)}{head("change", true)}{head("volume", true)}</tr></thead>
+      <tbody>{list.map((m) => <tr key={m.symbol} data-market={m.symbol} class={m.symbol === now ? "now" : ""}><td><Star symbol={m.symbol} /></td>
+        <td><button type="button" class="plain market-choice" aria-current={m.symbol === now ? "true" : undefined} onClick={() => choose(m.symbol)}><TokenIcon symbol={m.tradeTokenSymbol} size={20} /> {pairName(m.symbol)}</button></td>
+        <td class="right num">{Number(m.closePrice) ? number(m.closePrice, placesOf(m, m.closePrice)) : "–"}</td><td class="right"><Change part={m.priceChangePercent} /></td>
+        <td class="right num">{number(m.amount, 0)} <span class="unit">{tokenName(m.quoteTokenSymbol)}</span></td></tr>)}</tbody></table>
+      {poll.data && !list.length && <Empty icon="search" title={only && !text ? w.noFavourites : w.noMatch} />}</div>
+  </div></Dialog>;
+}

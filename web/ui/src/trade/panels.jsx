@@ -1,0 +1,130 @@
+// The account's orders, fills and balances, in tabs below the chart.
+import { useState } from "preact/hooks";
+import { Asked, Button, Confirm, Copy, Empty, Note, Pager, State, Tabs, tell, Time, trouble } from "../base/components.jsx";
+import { TokenIcon } from "../base/icons.jsx";
+import { Away } from "../base/http.js";
+import { formatMessage, useMessages } from "../base/messages.js";
+import { usePoll } from "../base/use.js";
+import { query } from "./exchange.js";
+import { placesOf } from "./levels.js";
+import { number, worth } from "./markets.jsx";
+import { messages } from "./messages.js";
+import { pairName, tokenName } from "./names.js";
+
+export const tabs = ["open", "fills", "balances", "history"];
+
+// AccountPanels shows one of the lists.
+export function AccountPanels({ session, data, pair, markets, rates, tab, choose }) {
+  const w = useMessages(messages);
+  const [only, setOnly] = useState(false);
+  const count = data.open.data?.length;
+  const names = { open: w.openOrders + (count ? ` (${count})` : ""), fills: w.fills, balances: w.balances, history: w.orderHistory };
+  return <section class="panel in-orders" id="account-panels" aria-label={w.orders}>
+    <header class="panel-head"><Tabs label={w.orders} now={tab} choose={choose} list={tabs.map((id) => ({ id, name: names[id] }))} />
+      <span class="grow" />{session && tab !== "balances" && <label class="tick small"><input type="checkbox" id="only-pair" checked={only} onChange={(e) => setOnly(e.currentTarget.checked)} />{formatMessage(w.onlyPair, { pair: pairName(pair.symbol) })}</label>}</header>
+    {!session ? <Empty icon="user" title={w.needsAccount} />
+      : tab === "fills" ? <Fills data={data} only={only && pair.symbol} markets={markets} />
+        : tab === "balances" ? <Balances data={data} rates={rates} />
+          : tab === "history" ? <OrderHistory session={session} symbol={only ? pair.symbol : ""} />
+            : <OpenOrders session={session} data={data} symbol={only ? pair.symbol : ""} />}
+  </section>;
+}
+
+// standing is the kind of state of an order, by its status code.
+const standing = ["wait", "run", "run", "run", "good", "run", "run", "wait", "warn", "bad", "wait"];
+
+export const Status = ({ order }) => {
+  const w = useMessages(messages);
+  return <State kind={standing[order.status] ?? "wait"}>{w["status_" + order.status] ?? order.status}</State>;
+};
+
+const Side = ({ side }) => {
+  const w = useMessages(messages);
+  return <span class={side === 1 ? "down" : "up"}>{side === 1 ? w.sell : w.buy}</span>;
+};
+
+const price = (text) => number(text, placesOf({ pricePrecision: 12 }, text));
+
+// List is a table in a panel; on a phone each row is a card.
+function List({ label, head, children }) {
+  return <div class="panel-body" tabIndex={0} role="region" aria-label={label}><table class="dense cards"><thead><tr>{head.map((h) => <th key={h.name} class={h.right ? "right" : undefined}>{h.unseen ? <span class="unseen">{h.name}</span> : h.name}</th>)}</tr></thead>
+    <tbody>{children}</tbody></table></div>;
+}
+
+function Orders({ list, act }) {
+  const w = useMessages(messages);
+  const head = [{ name: w.time }, { name: w.pair }, { name: w.side }, { name: w.price, right: true }, { name: w.quantity, right: true }, { name: w.filled, right: true }, { name: w.value, right: true }, { name: w.state }, { name: act ? w.cancel : w.id, unseen: true }];
+  return <List label={w.orders} head={head}>{list.map((o) => <tr key={o.orderId} data-order={o.orderId} data-status={o.status}>
+    <td class="faint" data-label={w.time}><Time ms={o.createTime * 1000} /></td><td data-label={w.pair}><strong>{pairName(o.symbol)}</strong></td><td data-label={w.side}><Side side={o.side} /></td>
+    <td class="right num" data-label={w.price}>{price(o.price)}</td><td class="right num" data-label={w.quantity}>{number(o.quantity, 6)}</td><td class="right num" data-label={w.filled}>{Math.floor(Number(o.executedPercent) * 100)} %</td>
+    <td class="right num" data-label={w.value}><span>{number(o.amount, 2)}<span class="unit">{tokenName(o.quoteTokenSymbol)}</span></span></td><td data-label={w.state}><Status order={o} /></td>
+    <td class="right">{act ? <Button kind="plain" aria-disabled={o.status === 6} onClick={() => o.status !== 6 && act(o)} aria-label={`${w.cancel} ${pairName(o.symbol)} ${number(o.quantity, 6)} ${price(o.price)}`}>{w.cancel}</Button> : <Copy text={o.orderId} what={w.id} />}</td></tr>)}</List>;
+}
+
+function OpenOrders({ session, data, symbol }) {
+  const w = useMessages(messages);
+  const [fault, setFault] = useState(""), [asking, ask] = useState(false);
+  const shown = (list) => (symbol ? list.filter((o) => o.symbol === symbol) : list);
+  const during = async (act) => {
+    setFault("");
+    try {
+      await act();
+      tell(w.cancelled);
+    } catch (error) {
+      setFault(error instanceof Away ? w.cancelUnknown : trouble(error, w));
+    } finally {
+      data.again();
+    }
+  };
+  const all = shown(data.open.data ?? []), pairs = [...new Set(all.map((o) => o.symbol))];
+  const cancelAll = () => during(async () => {
+    for (const one of pairs) await session.cancelAll(one);
+  });
+  return <div class="panel-fill" id="open-orders">
+    {fault && <Note kind="bad" live>{fault}</Note>}
+    <Asked poll={data.open}>{() => (all.length ? <Orders list={all} act={session.key ? (o) => during(() => session.cancel(o.symbol, o.orderId)) : null} /> : <Empty icon="clock" title={w.noOpenOrders} />)}</Asked>
+    {session.key && all.length > 0 && <div class="panel-foot"><Button kind="danger" id="cancel-all" onClick={() => ask(true)}>{formatMessage(w.cancelAll, { n: all.length })}</Button></div>}
+    {asking && <Confirm danger title={w.cancelAllTitle} lead={w.cancelAllLead} action={formatMessage(w.cancelAll, { n: all.length })} act={cancelAll} done={() => ask(false)} cancel={() => ask(false)}
+      facts={[[w.orders, String(all.length)], [w.pair, pairs.map(pairName).join(", ")], [w.buy, String(all.filter((o) => o.side === 0).length)], [w.sell, String(all.filter((o) => o.side === 1).length)]]} />}
+  </div>;
+}
+
+const pageSize = 20;
+
+function OrderHistory({ session, symbol }) {
+  const w = useMessages(messages);
+  const [page, turn] = useState(0);
+  const poll = usePoll((signal) => query("/orders", { address: session.address, offset: page * pageSize, limit: pageSize, total: 1, ...(symbol && { symbol }) }, signal), 4000, [session.address, page, symbol]);
+  return <div class="panel-fill" id="order-history"><Asked poll={poll}>{(d) => (d.order?.length ? <>
+    <Orders list={d.order} />
+    <Pager newer={page > 0 ? () => turn(page - 1) : null} older={(page + 1) * pageSize < d.total ? () => turn(page + 1) : null} />
+  </> : <Empty icon="clock" title={w.noOrders} />)}</Asked></div>;
+}
+
+function Fills({ data, only }) {
+  const w = useMessages(messages);
+  const head = [{ name: w.time }, { name: w.pair }, { name: w.side }, { name: w.price, right: true }, { name: w.quantity, right: true }, { name: w.value, right: true }, { name: w.fee, right: true }, { name: w.role }];
+  return <div class="panel-fill" id="fills"><Asked poll={data.fills}>{(found) => {
+    const list = only ? found.filter((f) => f.symbol === only) : found;
+    if (!list.length) return <Empty icon="clock" title={w.noFills} />;
+    return <List label={w.fills} head={head}>{list.map((f) => {
+      const quote = tokenName(f.symbol.split("_")[1]);
+      return <tr key={f.id} data-fill={f.id}><td class="faint" data-label={w.time}><Time ms={f.ms} /></td><td data-label={w.pair}><strong>{pairName(f.symbol)}</strong></td><td data-label={w.side}><Side side={f.side} /></td>
+        <td class="right num" data-label={w.price}>{price(f.price)}</td><td class="right num" data-label={w.quantity}>{number(f.quantity, 6)}</td>
+        <td class="right num" data-label={w.value}><span>{number(f.amount, 4)}<span class="unit">{quote}</span></span></td><td class="right num" data-label={w.fee}><span>{number(f.fee, 6)}<span class="unit">{quote}</span></span></td><td data-label={w.role}>{f.maker ? w.maker : w.taker}</td></tr>;
+    })}</List>;
+  }}</Asked></div>;
+}
+
+const sumOf = (b) => Number(b.available) + Number(b.locked);
+
+function Balances({ data, rates }) {
+  const w = useMessages(messages);
+  const head = [{ name: w.token }, { name: w.available, right: true }, { name: w.locked, right: true }, { name: w.value, right: true }];
+  return <div class="panel-fill" id="balances"><Asked poll={data.balances}>{(all) => {
+    const list = Object.entries(all).sort(([a, x], [b, y]) => sumOf(y) * (rates[b]?.usd ?? 0) - sumOf(x) * (rates[a]?.usd ?? 0) || (a < b ? -1 : 1));
+    if (!list.length) return <Empty icon="wallet" title={w.nothing} />;
+    return <List label={w.balances} head={head}>{list.map(([symbol, b]) => <tr key={symbol} data-balance={symbol}><td data-label={w.token}><span class="token"><TokenIcon symbol={symbol} size={20} /> <strong>{tokenName(symbol)}</strong></span></td>
+      <td class="right num" data-label={w.available}>{number(b.available, 8)}</td><td class="right num" data-label={w.locked}>{number(b.locked, 8)}</td><td class="right num" data-label={w.value}>{worth(sumOf(b), symbol, rates, w) || "–"}</td></tr>)}</List>;
+  }}</Asked></div>;
+}

@@ -1,0 +1,30 @@
+// Numbers for the chart: they are drawn, never paid.
+
+// average is the simple moving average of the closes of so many bars.
+export function average(bars, length) {
+  let sum = 0;
+  const out = [];
+  bars.forEach((bar, i) => {
+    sum += bar.close - (i >= length ? bars[i - length].close : 0);
+    if (i >= length - 1) out.push({ time: bar.time, value: sum / length });
+  });
+  return out;
+}
+
+// put adds a bar to a list that is sorted by time, or replaces the bar of its time; a bar that is
+// older than the last one changes nothing.
+export function put(bars, bar) {
+  const last = bars.at(-1);
+  if (last && bar.time < last.time) return bars;
+  return [...(last?.time === bar.time ? bars.slice(0, -1) : bars), bar];
+}
+
+// barAt is the start of the bar that a moment is in, or null before the first one.
+export function barAt(bars, seconds) {
+  let found = null;
+  for (const { time } of bars) {
+    if (time > seconds) break;
+    found = time;
+  }
+  return found;
+}
