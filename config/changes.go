@@ -45,6 +45,7 @@ func (c Config) Taking(next Config) Config {
 
 func (n Network) taking(later Network) Network {
 	n.Funders, n.SourceExplorer, n.ExchangeExplorer = later.Funders, later.SourceExplorer, later.ExchangeExplorer
+	n.SourceName, n.ExchangeName = later.SourceName, later.ExchangeName
 	before := n.Tokens
 	n.Tokens = slices.Clone(later.Tokens)
 	for i, t := range n.Tokens {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,7 +21,9 @@ func (c Config) NetworkRecord(n Network) records.Network {
 		SourceExplorer: n.SourceExplorer, ExchangeExplorer: n.ExchangeExplorer,
 	}
 	source, _ := c.Chain(n.Source)
-	out.NoSenders = source.Coins != ""
+	exchange, _ := c.Chain(n.Exchange)
+	out.NoSenders, out.ChainID = source.Coins != "", source.ChainID
+	out.SourceName, out.ExchangeName = cmp.Or(n.SourceName, source.title()), cmp.Or(n.ExchangeName, exchange.title())
 	for _, t := range n.Tokens {
 		out.Tokens = append(out.Tokens, t.token())
 		if cold := t.coldAddress(); cold != "" && !slices.Contains(out.Funders, cold) {
@@ -40,6 +43,8 @@ type Network struct {
 	Funders          []string `yaml:"funders"`
 	SourceExplorer   string   `yaml:"source_explorer"`
 	ExchangeExplorer string   `yaml:"exchange_explorer"`
+	SourceName       string   `yaml:"source_name,omitempty"`   // of the chain, for users; default: by its chain id
+	ExchangeName     string   `yaml:"exchange_name,omitempty"` // default: Vite
 	Tokens           []Token  `yaml:"tokens"`
 	// TokenDefaults has the keys of tokens that do not set them. Load leaves it empty.
 	TokenDefaults *Token `yaml:"token_defaults,omitempty"`

@@ -39,6 +39,7 @@ func gatewayPages(cfg config.Config, demo bool) map[string]http.Handler {
 	}
 	site := web.Site{Bridge: "bridge", Demo: demo}
 	if x := cfg.Exchange; x != nil && x.Public() != "" {
+		site.Rates = x.Public()
 		if served(x.TradePage) {
 			site.Trade = x.Public() + "/trade"
 		}
@@ -46,7 +47,7 @@ func gatewayPages(cfg config.Config, demo bool) map[string]http.Handler {
 			site.Keys = x.Public() + "/keys"
 		}
 	}
-	return web.Join(web.Start(site), web.Bridge())
+	return web.Join(web.Start(site), web.Bridge(site.Rates))
 }
 
 // exchangePages are the pages on the exchange API's listener.

@@ -11,8 +11,8 @@ import (
 )
 
 // item is one record as wallets read it. Numbers of units and milliseconds are strings, counts are
-// numbers. The refund keys are ours: clients ignore keys they do not know (docs/gateway-clients.md
-// 4.4).
+// numbers. The keys of refunds and held are ours: clients ignore keys they do not know
+// (docs/gateway-clients.md 4.4).
 type item struct {
 	InTxHash              string       `json:"inTxHash"`
 	InTxConfirmedCount    uint64       `json:"inTxConfirmedCount"`
@@ -24,6 +24,7 @@ type item struct {
 	DateTime              string       `json:"dateTime"`
 	RefundTxHash          string       `json:"refundTxHash,omitempty"`
 	RefundState           string       `json:"refundState,omitempty"`
+	Held                  bool         `json:"held,omitempty"`
 }
 
 // States of a refund, under the key refundState.
@@ -110,7 +111,7 @@ func (n *network) waiting(tx *records.Tx, token records.Token, owner string, d r
 func itemOf(l view.Line) item {
 	out := item{
 		InTxHash: l.Tx, InTxConfirmedCount: l.Confirmed, InTxConfirmationCount: l.Wanted, OutTxHash: l.OutTx,
-		Amount: l.Net, Fee: l.Fee, State: l.State, DateTime: strconv.FormatInt(l.At.UnixMilli(), 10), RefundTxHash: l.RefundTx,
+		Amount: l.Net, Fee: l.Fee, State: l.State, DateTime: strconv.FormatInt(l.At.UnixMilli(), 10), RefundTxHash: l.RefundTx, Held: l.Held,
 	}
 	switch l.Refund {
 	case "":

@@ -50,6 +50,20 @@ func TestPaidDeposit(t *testing.T) {
 	require.Equal(t, []any{"TOT_CONFIRMED", hash}, []any{got["state"], got["outTxHash"]})
 }
 
+// A record that waits for people has the mark until it is paid.
+func TestHeldRecord(t *testing.T) {
+	r := setup(t)
+	_, payment := r.Owe(records.Deposit, 2000)
+	held := func() any {
+		return r.get(list("/deposit-records", alice, 1, 10)).data(t)["depositRecords"].([]any)[0].(map[string]any)["held"]
+	}
+	require.Nil(t, held())
+	r.Do(func(tx *records.Tx) error {
+		return tx.Payments().Move(payment, records.Queued, records.HeldPayment, records.HeldUnproven)
+	})
+	require.Equal(t, true, held())
+}
+
 func TestWithdrawRecords(t *testing.T) {
 	r := setup(t)
 	refusedTransfer := r.Receive(records.Withdrawal, 1000)

@@ -1,9 +1,16 @@
 package gateway
 
 import (
+	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/labstack/echo/v4"
+	"github.com/sirupsen/logrus"
+
+	"gatewayd/chain"
+	"gatewayd/records"
+	"gatewayd/status"
 )
 
 // routePages serves the pages for people, and data for them that the wallets' endpoints lack:
@@ -20,29 +27,148 @@ func (s *Server) routePages() {
 	}
 }
 
-// listedNetwork is one network as the bridge page begins with it; everything else it asks the
-// network's endpoints.
+// listedNetwork is one network as the pages begin with it; everything else they ask the network's
+// endpoints.
 type listedNetwork struct {
-	Name   string        `json:"name"`
-	Path   string        `json:"path"` // of its endpoints
-	Tokens []listedToken `json:"tokens"`
+	Name             string        `json:"name"`
+	Path             string        `json:"path"` // of its endpoints
+	SourceName       string        `json:"sourceName"`
+	ExchangeName     string        `json:"exchangeName"`
+	ChainID          uint64        `json:"chainId,omitempty"` // of EIP-155, of the source chain
+	SourceExplorer   string        `json:"sourceExplorer"`    // URL templates with {$tx} for the hash
+	ExchangeExplorer string        `json:"exchangeExplorer"`
+	SourceBlock      float64       `json:"sourceBlockSeconds,omitempty"` // measured; absent if not known
+	ExchangeBlock    float64       `json:"exchangeBlockSeconds,omitempty"`
+	Tokens           []listedToken `json:"tokens"`
 }
 
 type listedToken struct {
-	TokenID  string `json:"tokenId"`
-	Symbol   string `json:"symbol"`
-	Decimals uint8  `json:"decimals"`
+	TokenID       string       `json:"tokenId"`
+	Symbol        string       `json:"symbol"`
+	Decimals      uint8        `json:"decimals"`
+	Asset         chain.Asset  `json:"asset"` // native, or the contract's address on the source chain
+	AssetDecimals uint8        `json:"assetDecimals"`
+	Type          int          `json:"type"`
+	MinDeposit    chain.Amount `json:"minimumDepositAmount"`
+	MinWithdraw   chain.Amount `json:"minimumWithdrawAmount"`
+	MaxWithdraw   chain.Amount `json:"maximumWithdrawAmount"` // 0: there is none
+	DepositState  string       `json:"depositState"`
+	WithdrawState string       `json:"withdrawState"`
+	// Expected from the first sight of a transfer to its final payment, in seconds. Absent if the
+	// blocks of a chain are too few to measure.
+	DepositTime  int `json:"depositSeconds,omitempty"`
+	WithdrawTime int `json:"withdrawSeconds,omitempty"`
 }
 
-// listNetworks returns the networks of the moment.
+// listNetworks returns the networks of the moment. Without the records it returns what is
+// configured, with every channel under maintenance.
 func (s *Server) listNetworks(c echo.Context) error {
-	list := []listedNetwork{}
-	for i, n := range *s.served.Load() {
-		listed := listedNetwork{Name: n.Name, Path: s.bases[i], Tokens: []listedToken{}}
-		for _, t := range n.Tokens {
-			listed.Tokens = append(listed.Tokens, listedToken{TokenID: t.TokenID, Symbol: t.Symbol, Decimals: t.Decimals})
+	served := *s.served.Load()
+	list, err := callStore(c.Request().Context(), s, s.Store.RawRead, func(tx *records.Tx) ([]listedNetwork, error) {
+		list := s.configured(served)
+		for i, n := range served {
+			if err := n.measure(tx, &list[i]); err != nil {
+				return nil, err
+			}
 		}
-		list = append(list, listed)
+		return list, nil
+	})
+	if err != nil {
+		s.faults.Write(s.Log.WithError(err), logrus.ErrorLevel, "gateway networks")
+		list = s.configured(served)
 	}
 	return c.JSON(http.StatusOK, list)
+}
+
+func (s *Server) configured(served []*network) []listedNetwork {
+	list := make([]listedNetwork, len(served))
+	for i, n := range served {
+		list[i] = listedNetwork{
+			Name: n.Name, Path: s.bases[i], SourceName: n.SourceName, ExchangeName: n.ExchangeName, ChainID: n.ChainID,
+			SourceExplorer: n.SourceExplorer, ExchangeExplorer: n.ExchangeExplorer, Tokens: make([]listedToken, len(n.Tokens)),
+		}
+		for j, t := range n.Tokens {
+			list[i].Tokens[j] = listedToken{
+				TokenID: t.TokenID, Symbol: t.Symbol, Decimals: t.Decimals, Asset: t.Asset, AssetDecimals: t.AssetDecimals, Type: t.Type,
+				MinDeposit: t.Policy.MinDeposit, MinWithdraw: t.Policy.MinWithdraw, MaxWithdraw: t.Policy.MaxWithdraw,
+				DepositState: records.ChannelMaintain, WithdrawState: records.ChannelMaintain,
+			}
+		}
+	}
+	return list
+}
+
+// measure adds the states of the channels, the time between blocks, and the time that a transfer
+// takes by them.
+func (n *network) measure(tx *records.Tx, to *listedNetwork) error {
+	source, err := speedOf(tx, n.Network.Source)
+	if err != nil {
+		return err
+	}
+	exchange, err := speedOf(tx, n.Network.Exchange)
+	if err != nil {
+		return err
+	}
+	to.SourceBlock, to.ExchangeBlock = source.block.Seconds(), exchange.block.Seconds()
+	for i, t := range n.Tokens {
+		deposit, err := status.ReadChannel(tx, n.Network, t.TokenID, records.Deposit)
+		if err != nil {
+			return fmt.Errorf("token %s: %w", t.TokenID, err)
+		}
+		withdraw, err := status.ReadChannel(tx, n.Network, t.TokenID, records.Withdrawal)
+		if err != nil {
+			return fmt.Errorf("token %s: %w", t.TokenID, err)
+		}
+		listed := &to.Tokens[i]
+		listed.DepositState, listed.WithdrawState = deposit.State(), withdraw.State()
+		listed.DepositTime = transferSeconds(source, t.Policy.DepositConfirmations, exchange)
+		listed.WithdrawTime = transferSeconds(exchange, t.Policy.WithdrawConfirmations, source)
+	}
+	return nil
+}
+
+// speed is how fast a chain is at the moment.
+type speed struct {
+	block time.Duration // between blocks; 0: not known
+	final uint64        // blocks from the head to the newest final one, both included
+}
+
+// speedWindows are the numbers of newest blocks over which the time between blocks is measured: the
+// first for which all of them are known.
+var speedWindows = []uint64{100, 20, 5}
+
+func speedOf(tx *records.Tx, id chain.ID) (p speed, err error) {
+	at, err := tx.Chains().Cursor(id)
+	if err != nil || at.Missing {
+		return p, err
+	}
+	p.final = max(at.Head, at.Height) - min(at.Final.Height, at.Height) + 1
+	for _, window := range speedWindows {
+		known := at.Height > window
+		p.block, _ = chain.UsualInterval(at.Height-min(window, at.Height), at.Height, func(height uint64) (time.Time, error) {
+			b, found, lineErr := tx.Balances().LineBlock(id, height)
+			known = known && found
+			err = lineErr
+			return b.Time, lineErr
+		})
+		if err != nil || known && p.block > 0 {
+			return p, err
+		}
+	}
+	p.block = 0
+	return p, nil
+}
+
+// transferSeconds is the expected time from the sight of a transfer to the final block of its
+// payment: the transfer's depth, a block for the payment, and that block's finality.
+func transferSeconds(in speed, depth records.Depth, out speed) int {
+	if in.block <= 0 || out.block <= 0 {
+		return 0
+	}
+	wait := depth.Count
+	if depth.Tag {
+		wait = max(wait, in.final)
+	}
+	total := time.Duration(wait)*in.block + time.Duration(1+out.final)*out.block //nolint:gosec // numbers of recent blocks
+	return int(total.Round(time.Second) / time.Second)
 }

@@ -6,9 +6,11 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/chain"
 	"gatewayd/internal/testing/recordstest"
 	"gatewayd/records"
 )
@@ -36,7 +38,10 @@ func TestPages(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(body("GET", "/networks.json")), &list))
 	require.Equal(t, []string{eth, bsc}, []string{list[0].Path, list[1].Path})
 	require.Equal(t, recordstest.Network, list[0].Name)
-	require.Contains(t, list[0].Tokens, listedToken{TokenID: token, Symbol: list[0].Tokens[0].Symbol, Decimals: list[0].Tokens[0].Decimals})
+	require.Equal(t, []any{token, "ONE-000", chain.Native, "10", "20", "5000"}, []any{
+		list[0].Tokens[0].TokenID, list[0].Tokens[0].Symbol, list[0].Tokens[0].Asset,
+		list[0].Tokens[0].MinDeposit.String(), list[0].Tokens[0].MinWithdraw.String(), list[0].Tokens[0].MaxWithdraw.String(),
+	})
 
 	after := []records.Network{networkOf(recordstest.Network, recordstest.Source), networkOf("bsc", "bsc")}
 	after[0].Tokens = nil
@@ -49,4 +54,50 @@ func TestNoPages(t *testing.T) {
 	for _, path := range []string{"/", "/bridge", "/networks.json", "/demo/x"} {
 		require.Equal(t, int(pathUnknown), r.get(path).SubCode, path)
 	}
+}
+
+// The list has the states of the channels and the time that a transfer takes, measured by the
+// newest blocks; without the records it has neither.
+func TestNetworksAreMeasured(t *testing.T) {
+	r := setup(t, func(_ *Config, p *Parts) {
+		p.Pages = map[string]http.Handler{"/": http.NotFoundHandler()}
+		p.Routes[0].Network.SourceName, p.Routes[0].Network.ExchangeName, p.Routes[0].Network.ChainID = "Ethereum", "Vite", 1
+	})
+	networks := func() (list []listedNetwork) {
+		answer := httptest.NewRecorder()
+		asked := httptest.NewRequest(http.MethodGet, "/networks.json", nil)
+		asked.RemoteAddr = "127.0.0.1:1"
+		r.server.Handler().ServeHTTP(answer, asked)
+		require.NoError(t, json.Unmarshal(answer.Body.Bytes(), &list))
+		return list
+	}
+	n := networks()[0]
+	require.Equal(t, []any{"Ethereum", "Vite", uint64(1), 0.0, 0}, []any{n.SourceName, n.ExchangeName, n.ChainID, n.SourceBlock, n.Tokens[0].DepositTime}, "no blocks are known")
+	require.Equal(t, []string{records.ChannelOpen, records.ChannelOpen}, []string{n.Tokens[0].DepositState, n.Tokens[0].WithdrawState})
+
+	for range 8 {
+		r.Pass(12 * time.Second)
+		r.Mine(recordstest.Source, "")
+		r.Mine(recordstest.Exchange, "")
+	}
+	r.Finalize(recordstest.Source)
+	r.Finalize(recordstest.Exchange)
+	n = networks()[0]
+	require.Equal(t, []float64{12, 12}, []float64{n.SourceBlock, n.ExchangeBlock})
+	require.Equal(t, []int{(12 + 2) * 12, (30 + 2) * 12}, []int{n.Tokens[0].DepositTime, n.Tokens[0].WithdrawTime})
+
+	r.Do(func(tx *records.Tx) error {
+		return records.SetChannel(tx, recordstest.Network, token, records.Deposit, records.ChannelClosed, "test", "test")
+	})
+	require.Equal(t, records.ChannelClosed, networks()[0].Tokens[0].DepositState)
+	require.NoError(t, r.Store.Close())
+	n = networks()[0]
+	require.Equal(t, []any{"Ethereum", 0, records.ChannelMaintain}, []any{n.SourceName, n.Tokens[0].DepositTime, n.Tokens[0].DepositState})
+}
+
+func TestTransferTime(t *testing.T) {
+	in, out := speed{12 * time.Second, 70}, speed{time.Second, 180}
+	require.Equal(t, 12*12+181, transferSeconds(in, records.Depth{Count: 12}, out))
+	require.Equal(t, 70*12+181, transferSeconds(in, records.Depth{Count: 12, Tag: true}, out), "not before the chain reports it final")
+	require.Zero(t, transferSeconds(in, records.Depth{Count: 12}, speed{}))
 }

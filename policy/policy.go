@@ -19,12 +19,15 @@ type Network struct {
 	Name     string
 	Source   chain.ID
 	Exchange chain.ID
-	Hot      string   // pays withdrawals on the source chain
-	Hots     []string // all accounts that do, Hot first; empty: Hot alone
-	Shared   string   // inbound address of type 1 tokens on the source chain
-	Gas      string   // tops up deposit addresses
-	Gateway  string   // takes withdrawals and pays deposits on the exchange chain
-	Gateways []string // all accounts that pay deposits, Gateway first; empty: Gateway alone
+	// For people: the names of both chains.
+	SourceName, ExchangeName string
+	ChainID                  uint64   // of EIP-155, of the source chain; 0: it has none
+	Hot                      string   // pays withdrawals on the source chain
+	Hots                     []string // all accounts that do, Hot first; empty: Hot alone
+	Shared                   string   // inbound address of type 1 tokens on the source chain
+	Gas                      string   // tops up deposit addresses
+	Gateway                  string   // takes withdrawals and pays deposits on the exchange chain
+	Gateways                 []string // all accounts that pay deposits, Gateway first; empty: Gateway alone
 	// Accounts that paid once and pay no more, of the source chain and the exchange chain.
 	RetiredHots, RetiredGateways []string
 

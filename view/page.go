@@ -27,6 +27,7 @@ type Line struct {
 	At        time.Time // of its block, or when it was first seen
 	RefundTx  string
 	Refund    records.PaymentState // empty without a refund
+	Held      bool                 // an operator decides
 
 	settled bool // nothing of it changes any more; see settled
 }
@@ -41,6 +42,7 @@ func LineOf(r *records.Record) Line {
 	if r.Refund != nil {
 		l.RefundTx, l.Refund = r.RefundTx, r.Refund.State
 	}
+	l.Held = OutcomeOf(r) == string(records.Held)
 	l.settled = settled(r)
 	return l
 }

@@ -21,7 +21,7 @@ import (
 
 // every is all that is served on one listener with all pages.
 func every() map[string]http.Handler {
-	return Join(Console(true), Keys(), Bridge(), Trade(), Start(Site{Keys: "keys", Demo: true}))
+	return Join(Console(true), Keys(), Bridge(""), Trade(), Start(Site{Keys: "keys", Demo: true}))
 }
 
 func request(t *testing.T, method, target string, header ...string) *http.Response {
@@ -78,6 +78,13 @@ func TestHeaders(t *testing.T) {
 			require.Contains(t, csp, rule)
 		}
 	}
+}
+
+// Of all pages the bridge page alone asks another origin: for rates.
+func TestRatesOfAnotherOrigin(t *testing.T) {
+	answer := httptest.NewRecorder()
+	Bridge("https://exchange.example")["/bridge"].ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/bridge", nil))
+	require.Contains(t, strings.Split(answer.Header().Get("Content-Security-Policy"), "; "), "connect-src 'self' https://exchange.example")
 }
 
 // A slash behind would make the page's links point elsewhere.

@@ -31,6 +31,8 @@ type Site struct {
 	Console string `json:"console,omitempty"`
 	// Design shows the components of the pages, in development environments.
 	Design string `json:"design,omitempty"`
+	// Rates is the exchange API that knows the rates of tokens, without its base path.
+	Rates string `json:"rates,omitempty"`
 	// Demo marks a development environment for the pages, which may act for its demo user.
 	Demo bool `json:"demo,omitempty"`
 }
@@ -38,9 +40,10 @@ type Site struct {
 // Keys is the page of API keys, with what it loads. It works below any base path.
 func Keys() map[string]http.Handler { return with(built(), "/keys", page("dist/keys.html", never)) }
 
-// Bridge is the bridge page, with what it loads.
-func Bridge() map[string]http.Handler {
-	return with(built(), "/bridge", page("dist/bridge.html", asked))
+// Bridge is the bridge page, with what it loads. It may ask another origin for rates: the root URL
+// of the exchange API; "" for none.
+func Bridge(rates string) map[string]http.Handler {
+	return with(built(), "/bridge", page("dist/bridge.html", asked, rates))
 }
 
 // Trade is the trade page, with what it loads. It works below any base path.
@@ -124,12 +127,12 @@ const (
 	fixed = "public, max-age=31536000, immutable"
 )
 
-// page serves one file. Its links are relative to its path without a slash behind, so with one it
-// moves there.
-func page(name, cache string) http.HandlerFunc {
+// page serves one file, which may ask the origins of connects too. Its links are relative to its
+// path without a slash behind, so with one it moves there.
+func page(name, cache string, connects ...string) http.HandlerFunc {
 	f := newFile(name, cache)
 	return func(w http.ResponseWriter, r *http.Request) {
-		guard(w.Header())
+		guard(w.Header(), connects...)
 		target, _, _ := strings.Cut(r.RequestURI, "?")
 		if strings.HasSuffix(target, "/") && path.Clean(target) != "/" {
 			w.Header().Set("Location", "../"+path.Base(target))
@@ -154,13 +157,19 @@ func asset(name string) http.HandlerFunc {
 	}
 }
 
-// policy lets a page load what this server serves with it, talk to this server, and nothing else;
-// no inline script or style, no frame around it.
+// policy lets a page load what this server serves with it, talk to this server, and nothing else
+// but what guard adds; no inline script or style, no frame around it.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// guard sets the headers that keep others away.
-func guard(h http.Header) {
-	h.Set("Content-Security-Policy", policy)
+// guard sets the headers that keep others away. The page may ask the origins too.
+func guard(h http.Header, connects ...string) {
+	rules := policy
+	for _, origin := range connects {
+		if origin != "" {
+			rules = strings.Replace(rules, "connect-src 'self'", "connect-src 'self' "+origin, 1)
+		}
+	}
+	h.Set("Content-Security-Policy", rules)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Referrer-Policy", "no-referrer")
