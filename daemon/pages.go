@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"net/http"
+	"time"
 
 	"gatewayd/config"
 	"gatewayd/web"
@@ -37,7 +38,7 @@ func gatewayPages(cfg config.Config, demo bool) map[string]http.Handler {
 	if !served(cfg.Gateway.BridgePage) {
 		return nil
 	}
-	site := web.Site{Bridge: "bridge", Demo: demo}
+	site := web.Site{Bridge: "bridge", Started: time.Now().UTC().Truncate(time.Second), Demo: demo}
 	if x := cfg.Exchange; x != nil && x.Public() != "" {
 		site.Rates = x.Public()
 		if served(x.TradePage) {
@@ -52,7 +53,7 @@ func gatewayPages(cfg config.Config, demo bool) map[string]http.Handler {
 
 // exchangePages are the pages on the exchange API's listener.
 func exchangePages(cfg config.Exchange, demo *Demo) map[string]http.Handler {
-	site := web.Site{Demo: demo != nil}
+	site := web.Site{Started: time.Now().UTC().Truncate(time.Second), Demo: demo != nil}
 	if cfg.Gateway.URL != "" && !cfg.NoBridgePage {
 		site.Bridge = cfg.Gateway.URL + "/bridge"
 	}

@@ -59,6 +59,7 @@ type Options struct {
 	Public  bool   // both chains have a public node's methods only
 	Verbose bool
 	Demo    *daemon.Demo // what the pages can do besides; nil for nothing
+	Past    bool         // a day of trading before the start, on a new exchange chain
 
 	BalanceAudit time.Duration   // how often the coin of all accounts is compared with the books; 0: a minute
 	CoinPrice    decimal.Decimal // of the source chain's coin in the other tokens; zero: not known
@@ -110,7 +111,8 @@ func (d *Env) open(ctx context.Context, o Options, stderr io.Writer, getenv func
 	if err != nil {
 		return err
 	}
-	d.Exchange, err = daemon.StartEmbedded(node.Config{Dir: filepath.Join(o.Dir, "exchange"), Genesis: genesis, SnapshotInterval: o.Interval},
+	var clock pastClock
+	d.Exchange, err = daemon.StartEmbedded(node.Config{Dir: filepath.Join(o.Dir, "exchange"), Genesis: genesis, SnapshotInterval: o.Interval, Now: clock.now},
 		config.Embedded{Listen: o.ExchangeListen, Public: o.Public})
 	switch {
 	case errors.Is(err, node.ErrOtherGenesis):
@@ -119,6 +121,7 @@ func (d *Env) open(ctx context.Context, o Options, stderr io.Writer, getenv func
 		return fmt.Errorf("embedded exchange chain: %w (is another `gatewayd dev` running? choose --exchange-listen)", err)
 	}
 	d.closers = append(d.closers, d.Exchange.Close)
+	written := d.writePast(ctx, o, &clock)
 	if d.Operator, err = NewOperator(ctx, d.Exchange.URL()); err != nil {
 		return err
 	}
@@ -150,7 +153,23 @@ func (d *Env) open(ctx context.Context, o Options, stderr io.Writer, getenv func
 			return daemon.OpenExchange(ctx, *cfg.Exchange, w)
 		}
 	}
-	return nil
+	return <-written
+}
+
+// writePast writes the past of the markets while the rest is opened, if it is wanted.
+func (d *Env) writePast(ctx context.Context, o Options, clock *pastClock) <-chan error {
+	written := make(chan error, 1) // room for the one answer
+	if !o.Past {
+		written <- nil
+		return written
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		written <- writePast(ctx, d.Exchange.Node, clock, time.Now())
+	}()
+	d.closers = append(d.closers, func() { <-ended })
+	return written
 }
 
 // Run works until ctx ends or a part fails.

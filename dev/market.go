@@ -129,11 +129,23 @@ func (m *maker) open(ctx context.Context, u *DemoUsers, source *ecdsa.PrivateKey
 		if err != nil {
 			return err
 		}
-		price := prices[symbolOf(k)]
+		price, err := lastPrice(ctx, m.Trader, market.Symbol, prices[symbolOf(k)])
+		if err != nil {
+			return err
+		}
 		m.books = append(m.books, &book{MarketItem: market, k: k, start: price, middle: price, resting: map[client.Side][]core.Hash{}})
 	}
 	m.filling = 2 * levels * len(m.books)
 	return m.cancelAll(ctx)
+}
+
+// lastPrice is the price of a market's last trade, or the given one before the first.
+func lastPrice(ctx context.Context, t *Trader, symbol string, first float64) (float64, error) {
+	list, err := t.API.Tickers(ctx, "", symbol)
+	if err != nil || len(list) == 0 || list[0].ClosePrice.IsZero() {
+		return first, err
+	}
+	return list[0].ClosePrice.InexactFloat64(), nil
 }
 
 // symbolOf is a token's symbol without the number that makes it unique.
@@ -243,18 +255,20 @@ func sign(side client.Side) float64 {
 
 // rest puts an order so many steps from the middle.
 func (m *maker) rest(ctx context.Context, b *book, side client.Side, step int) error {
-	away := 0.001 + 0.0015*float64(step) + 0.0005*rand.Float64()
-	id, err := m.place(ctx, b, side, b.middle*(1-away*sign(side)), 0.5+rand.Float64())
+	id, err := m.place(ctx, b, side, b.middle*(1-away(step, rand.Float64())*sign(side)), 0.5+rand.Float64())
 	if err == nil {
 		b.resting[side] = append(b.resting[side], id)
 	}
 	return err
 }
 
+// away is the distance of a resting order from the middle, as a part of the price.
+func away(step int, random float64) float64 { return 0.001 + 0.0015*float64(step) + 0.0005*random }
+
 // place sends an order over a share of orderVITE and answers its id.
 func (m *maker) place(ctx context.Context, b *book, side client.Side, price, share float64) (core.Hash, error) {
-	p := decimal.NewFromFloat(price).Truncate(int32(min(b.PricePrecision, priceDecimals(b.start))))
-	quantity := decimal.NewFromFloat(share * orderVITE).Div(p).Truncate(int32(min(b.QuantityPrecision, int(b.k.Decimals), 6)))
+	p := priceOf(price, b.start)
+	quantity := quantityOf(share*orderVITE, p, b.k.Decimals)
 	units, err := chain.ParseAmount(quantity.Shift(int32(b.k.Decimals)).String())
 	if err != nil {
 		return core.Hash{}, err
@@ -266,12 +280,18 @@ func (m *maker) place(ctx context.Context, b *book, side client.Side, price, sha
 	return m.Send(ctx, core.DexFundContract, core.VITE, new(uint256.Int), data)
 }
 
-// priceDecimals is the number of decimals of a readable price.
-func priceDecimals(price float64) int {
-	if price >= 1000 {
-		return 1
+// priceOf is a readable price near that of a market.
+func priceOf(price, near float64) decimal.Decimal {
+	decimals := int32(4)
+	if near >= 1000 {
+		decimals = 1
 	}
-	return 4
+	return decimal.NewFromFloat(price).Truncate(decimals)
+}
+
+// quantityOf is a readable quantity that is worth so much VITE at a price.
+func quantityOf(vite float64, price decimal.Decimal, decimals uint8) decimal.Decimal {
+	return decimal.NewFromFloat(vite).Div(price).Truncate(int32(min(decimals, 6)))
 }
 
 // restock takes in the maker's tokens when they have come over the gateway, and puts them onto the

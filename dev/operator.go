@@ -129,29 +129,43 @@ func (o *Operator) openMarkets(ctx context.Context) error {
 	if opened, err := o.opened(ctx, o.markets[len(o.markets)-1]); err != nil || opened {
 		return err
 	}
-	me := o.Address()
-	if err := o.Call(ctx, dex.FundDexAdmin, uint8(AllRoles), me, me, me, false, me, me); err != nil {
+	return openMarkets(o.Address(), o.markets, time.Now(), func(b *core.AccountBlock) error {
+		_, err := o.Submit(ctx, b)
 		return err
+	})
+}
+
+// marketFees pay for the markets, in VITE.
+const marketFees = 100_000
+
+// openMarkets submits the calls by which an account opens the exchange.
+func openMarkets(me core.Address, tokens []core.TokenID, now time.Time, submit func(*core.AccountBlock) error) error {
+	deposit := fundCall(dex.FundDeposit)
+	deposit.Amount = *Whole(marketFees, 18).Uint256()
+	calls := []*core.AccountBlock{
+		fundCall(dex.FundDexAdmin, uint8(AllRoles), me, me, me, false, me, me),
+		fundCall(dex.FundNotifyTime, now.Unix()),
+		quoteCall(core.VITE, dex.QuoteVITE),
+		deposit,
 	}
-	if err := o.Call(ctx, dex.FundNotifyTime, time.Now().Unix()); err != nil {
-		return err
+	for _, token := range tokens {
+		calls = append(calls, fundCall(dex.FundOpenMarket, token, core.VITE))
 	}
-	if err := o.makeQuote(ctx, core.VITE, dex.QuoteVITE); err != nil {
-		return err
-	}
-	deposit, err := dex.FundDeposit.Pack()
-	if err != nil {
-		return err
-	}
-	if _, err := o.Send(ctx, core.DexFundContract, core.VITE, Whole(100_000, 18).Uint256(), deposit); err != nil {
-		return fmt.Errorf("depositing: %w", err)
-	}
-	for _, token := range o.markets {
-		if err := o.Call(ctx, dex.FundOpenMarket, token, core.VITE); err != nil {
+	for _, b := range calls {
+		if err := submit(b); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// fundCall is a call of the exchange's fund contract with arguments that fit the method.
+func fundCall(m core.Method, args ...any) *core.AccountBlock {
+	data, err := m.Pack(args...)
+	if err != nil {
+		panic(m.Name() + ": " + err.Error())
+	}
+	return &core.AccountBlock{BlockType: core.SendCall, ToAddress: core.DexFundContract, TokenID: core.VITE, Data: data}
 }
 
 // allOpened waits for the tokens' contract, which answers for each market when it gets to it.
@@ -166,7 +180,12 @@ func (o *Operator) allOpened(ctx context.Context) error {
 
 // makeQuote lets markets have their prices in a token.
 func (o *Operator) makeQuote(ctx context.Context, token core.TokenID, kind dex.QuoteType) error {
-	return o.Call(ctx, dex.FundTradeAdmin, uint8(SetQuoteToken), core.VITE, core.VITE, false, token, uint8(kind), uint8(0), 0, uint8(0), 0)
+	_, err := o.Submit(ctx, quoteCall(token, kind))
+	return err
+}
+
+func quoteCall(token core.TokenID, kind dex.QuoteType) *core.AccountBlock {
+	return fundCall(dex.FundTradeAdmin, uint8(SetQuoteToken), core.VITE, core.VITE, false, token, uint8(kind), uint8(0), 0, uint8(0), 0)
 }
 
 // opened reports whether a token has its market.
@@ -250,9 +269,11 @@ const (
 	jobOperatorFees = 2
 )
 
+var endOfDay = []uint8{jobDividends, jobOperatorFees}
+
 // endDay has a day's dividends and operators' fees paid.
 func (o *Operator) endDay(ctx context.Context, period int64) error {
-	for _, job := range []uint8{jobDividends, jobOperatorFees} {
+	for _, job := range endOfDay {
 		if err := o.Call(ctx, dex.FundPeriodJob, uint64(period), job); err != nil {
 			return err
 		}

@@ -52,12 +52,22 @@ type listedToken struct {
 	MinDeposit    chain.Amount `json:"minimumDepositAmount"`
 	MinWithdraw   chain.Amount `json:"minimumWithdrawAmount"`
 	MaxWithdraw   chain.Amount `json:"maximumWithdrawAmount"` // 0: there is none
+	Fee           listedFee    `json:"fee"`                   // of withdrawals
 	DepositState  string       `json:"depositState"`
 	WithdrawState string       `json:"withdrawState"`
 	// Expected from the first sight of a transfer to its final payment, in seconds. Absent if the
 	// blocks of a chain are too few to measure.
 	DepositTime  int `json:"depositSeconds,omitempty"`
 	WithdrawTime int `json:"withdrawSeconds,omitempty"`
+}
+
+// listedFee is a fee rule in words for people; /withdraw-fee computes the fee of an amount.
+type listedFee struct {
+	Kind   string       `json:"kind"`            // flat, percent, or network: the cost of the payout
+	Amount chain.Amount `json:"amount,omitzero"` // of flat
+	PPM    uint64       `json:"ppm,omitempty"`   // of percent, in millionths
+	Min    chain.Amount `json:"min,omitzero"`
+	Max    chain.Amount `json:"max,omitzero"`
 }
 
 // listNetworks returns the networks of the moment. Without the records it returns what is
@@ -88,9 +98,11 @@ func (s *Server) configured(served []*network) []listedNetwork {
 			SourceExplorer: n.SourceExplorer, ExchangeExplorer: n.ExchangeExplorer, Tokens: make([]listedToken, len(n.Tokens)),
 		}
 		for j, t := range n.Tokens {
+			fee := t.Policy.Fee
 			list[i].Tokens[j] = listedToken{
 				TokenID: t.TokenID, Symbol: t.Symbol, Decimals: t.Decimals, Asset: t.Asset, AssetDecimals: t.AssetDecimals, Type: t.Type,
 				MinDeposit: t.Policy.MinDeposit, MinWithdraw: t.Policy.MinWithdraw, MaxWithdraw: t.Policy.MaxWithdraw,
+				Fee:          listedFee{Kind: fee.Kind, Amount: fee.Amount, PPM: fee.PPM, Min: fee.Min, Max: fee.Max},
 				DepositState: records.ChannelMaintain, WithdrawState: records.ChannelMaintain,
 			}
 		}

@@ -44,9 +44,11 @@ func TestPages(t *testing.T) {
 	})
 
 	after := []records.Network{networkOf(recordstest.Network, recordstest.Source), networkOf("bsc", "bsc")}
+	after[1].Tokens[0].Policy.Fee = records.Fee{Kind: "percent", PPM: 1000, Min: chain.NewAmount(7)}
 	after[0].Tokens = nil
 	require.NoError(t, r.server.Reconfigure(r.server.cfg, after))
 	require.Contains(t, body("GET", "/networks.json"), `"tokens":[]`)
+	require.Contains(t, body("GET", "/networks.json"), `"fee":{"kind":"percent","ppm":1000,"min":"7"}`)
 }
 
 func TestNoPages(t *testing.T) {

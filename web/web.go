@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"time"
 )
 
 //go:embed dist
@@ -33,6 +34,8 @@ type Site struct {
 	Design string `json:"design,omitempty"`
 	// Rates is the exchange API that knows the rates of tokens, without its base path.
 	Rates string `json:"rates,omitempty"`
+	// Started is when this process began to serve.
+	Started time.Time `json:"started,omitzero"`
 	// Demo marks a development environment for the pages, which may act for its demo user.
 	Demo bool `json:"demo,omitempty"`
 }

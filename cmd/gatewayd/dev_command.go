@@ -73,7 +73,7 @@ func runDev(ctx context.Context, o dev.Options, market bool, w streams) (err err
 			return err
 		}
 		users = dev.NewDemoUsers(dev.DemoOptions{Market: true}, log)
-		o.Demo = users.Demo()
+		o.Demo, o.Past = users.Demo(), o.API != ""
 	}
 	d, err := dev.Open(ctx, o, w.stderr, w.getenv)
 	if err != nil {

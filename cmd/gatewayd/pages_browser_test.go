@@ -21,7 +21,7 @@ import (
 // TestStartPageInBrowser opens the start page of both listeners in every theme.
 func TestStartPageInBrowser(t *testing.T) {
 	t.Parallel()
-	r := pagesRig(t)
+	r := pagesRig(t, func(o *dev.Options) { o.Past = true })
 	drive(t, "testdata/start_browser.mjs", map[string]any{"gateway": dev.RootOf(r.Info.Gateway), "exchange": dev.RootOf(r.Info.API)})
 }
 
@@ -76,7 +76,7 @@ func livelyRig(t *testing.T, o dev.DemoOptions) *rig {
 	log, err := daemon.NewLog(config.Log{Level: "warn"}, t.Output())
 	require.NoError(t, err)
 	users := dev.NewDemoUsers(o, log)
-	r := pagesRig(t, func(o *dev.Options) { o.Demo = users.Demo() })
+	r := pagesRig(t, func(d *dev.Options) { d.Demo, d.Past = users.Demo(), o.Market })
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1) // room for the one answer
 	go func() { ended <- users.Run(ctx, r.Info) }()

@@ -283,6 +283,13 @@ func (n *Node) Submit(ctx context.Context, b *core.AccountBlock) error {
 	return n.log.Wait(record)
 }
 
+// Together runs f, in which Submit, Tick and Snapshot do not wait for the disk. All their changes
+// are durable in one write when Together returns. Other callers must not use the node meanwhile.
+func (n *Node) Together(f func() error) error {
+	n.log.Hold()
+	return errors.Join(f(), n.log.Release())
+}
+
 func (n *Node) checkToken(b *core.AccountBlock) error {
 	n.mu.RLock()
 	defer n.mu.RUnlock()

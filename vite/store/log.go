@@ -54,6 +54,7 @@ type Log struct {
 	durable uint64     // records on disk
 	next    Place      // of the next frame
 	writing bool
+	held    bool // Wait does not wait
 	err     error
 
 	// The following are of the one who writes, or of a log that no one writes to.
@@ -218,7 +219,7 @@ func (l *Log) Add(record []byte, after func()) uint64 {
 func (l *Log) Wait(record uint64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for l.durable < record && l.err == nil {
+	for l.durable < record && l.err == nil && !l.held {
 		if l.writing {
 			l.changed.Wait()
 			continue
@@ -229,6 +230,21 @@ func (l *Log) Wait(record uint64) error {
 		return nil
 	}
 	return l.err
+}
+
+// Hold lets Wait return at once until Release, which makes all records durable in one write.
+func (l *Log) Hold() { l.setHeld(true) }
+
+// Release ends Hold.
+func (l *Log) Release() error {
+	l.setHeld(false)
+	return l.Flush()
+}
+
+func (l *Log) setHeld(held bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held = held
 }
 
 // writeFrame is called with the lock, and gives it up while the disk works.

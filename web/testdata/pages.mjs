@@ -15,6 +15,7 @@ const money = await from("console/money.js");
 const route = await from("console/route.js");
 const demo = await from("console/demo.js");
 const keys = await from("keys/exchange.js");
+const startMessages = (await from("start/messages.js")).messages;
 const keysMessages = (await from("keys/messages.js")).messages;
 
 // What is typed is an exact number of smallest units, or nothing.
@@ -112,7 +113,7 @@ assert.deepEqual([gateway.withAmount("bitcoin:bc1q", 150_000_000n, 8), gateway.w
 for (let status = 0; status <= 10; status++) assert.ok(tradeMessages.en["status_" + status] && tradeMessages.zh["status_" + status]);
 
 // Both languages say the same things with the same values in them.
-for (const messages of [bridgeMessages, tradeMessages, keysMessages, consoleMessages, shared]) {
+for (const messages of [bridgeMessages, tradeMessages, keysMessages, startMessages, consoleMessages, shared]) {
   assert.deepEqual(Object.keys(messages.zh).sort(), Object.keys(messages.en).sort());
   for (const [key, text] of Object.entries(messages.en)) {
     const holes = (t) => [...t.matchAll(/\{\w+\}/g)].map(String).sort();

@@ -1,43 +1,165 @@
-// The start page of a listener: what there is, and where.
-import { open, State } from "../base/components.jsx";
+// The start page of a listener: what it serves, how that stands, and the ways in for each reader.
+import { Copy, lasted, linkTo, open, Skeleton, State, Table, Tabs } from "../base/components.jsx";
+import { cut, grouped, shown } from "../base/amount.js";
 import { ask, base } from "../base/http.js";
+import { ChainIcon, Icon, TokenIcon } from "../base/icons.jsx";
+import { formatMessage, useMessages } from "../base/messages.js";
+import { go, useRoute } from "../base/route.js";
 import { site, usePoll } from "../base/use.js";
-import { useMessages } from "../base/messages.js";
+import { messages } from "./messages.js";
 import "./start.css";
 
-const messages = {
-  en: {
-    title: "Gateway and exchange", lead: "Deposit tokens from another chain, trade them, and withdraw them.",
-    bridgeLead: "Deposit from the source chain, withdraw to it, and follow each transfer.", tradeLead: "Order books, candles, your orders and balances, live.",
-    keysLead: "Create and remove API keys for programs that trade for you. They cannot withdraw.", api: "API description", well: "All services are healthy", away: "Unhealthy",
-    machine: "For programs", health: "Health",
-  },
-  zh: {
-    title: "网关与交易所", lead: "从另一条链转入代币，进行交易，再转回去。",
-    bridgeLead: "从源链充值、提现到源链，并查看每笔转账的进度。", tradeLead: "订单簿、K 线、您的委托与余额，实时更新。",
-    keysLead: "创建和删除让程序代您交易的密钥。密钥不能提现。", api: "API 说明", well: "运行正常", away: "运行异常",
-    machine: "面向程序", health: "服务状态",
-  },
-};
+const every = 10_000;
+
+// bare is a symbol without the number that makes it unique.
+const bare = (symbol) => symbol.replace(/-\d{3}$/, "");
+const sourceOf = (network) => network.sourceName || network.name;
+const exchangeOf = (network) => network.exchangeName || "Vite";
 
 function Start() {
   const w = useMessages(messages);
   const links = site.use();
-  const health = usePoll(() => ask(base() + "/health"), 5000, []);
-  const to = (link) => (/^https?:/.test(link) ? link : base() + "/" + link);
+  const isGateway = links.bridge === "bridge", isExchange = links.trade === "trade" || links.keys === "keys";
+  const networks = usePoll(isGateway ? (signal) => ask(base() + "/networks.json", { signal }) : null, every, [isGateway]);
+  const markets = usePoll(isExchange ? (signal) => ask(base() + "/api/v2/ticker/24hr", { signal }) : null, every, [isExchange]);
   return <>
-    <div><h1>{w.title}</h1><p class="faint">{w.lead}</p></div>
-    <div class="grid">{["bridge", "trade", "keys"].filter((page) => links[page]).map((page) => <section class="card" key={page}>
-      <h2><a href={to(links[page])}>{w[page]}</a></h2><p>{w[page + "Lead"]}</p>
-    </section>)}</div>
-    <section class="card"><h2>{w.machine}</h2>
-      <dl class="facts">
-        <dt>{w.health}</dt><dd>{health.data && (health.data.status === "ok" ? <State kind="good">{w.well}</State> : <State kind="warn">{w.away}</State>)}
-          {health.error && <State kind="bad">{w.away}</State>}</dd>
-        <dt>{w.api}</dt><dd><a href={base() + "/openapi.json"}>openapi.json</a></dd>
-      </dl>
-    </section>
+    <Hero networks={isGateway ? networks.data : []} exchange={!isGateway} links={links} />
+    {isGateway && (networks.data ? networks.data.map((network) => <Network key={network.path} network={network} />) : <section class="card"><Skeleton lines={5} /></section>)}
+    {isExchange && <Markets list={markets.data?.data} links={links} />}
+    <Ways links={links} network={networks.data?.[0]} exchange={!isGateway} pair={markets.data?.data?.[0]?.symbol} />
   </>;
 }
 
-open({ active: "start", title: (lang) => messages[lang].title }, Start);
+// Hero says what the listener is for, and how it stands.
+function Hero({ networks, exchange, links }) {
+  const w = useMessages(messages);
+  const first = networks?.[0];
+  const name = exchange ? w.heroExchange : networks?.length === 1 ? formatMessage(w.hero, { source: sourceOf(first).replace(/ \(.*/, ""), exchange: exchangeOf(first) }) : w.heroMany;
+  return <section class="hero">
+    <div>
+      <h1>{name}</h1>
+      <p class="lead">{exchange ? w.leadExchange : w.lead}</p>
+      <p class="row">
+        {links.bridge && <a class={"button" + (exchange ? "" : " main")} href={linkTo(links.bridge)}><Icon name="swap" />{w.openBridge}</a>}
+        {links.trade && <a class={"button" + (exchange ? " main" : "")} href={linkTo(links.trade)}>{w.openTrade}</a>}
+      </p>
+    </div>
+    <Health networks={networks ?? []} started={links.started} />
+  </section>;
+}
+
+// Health is how the daemon stands, since when, and how far it has read each chain.
+function Health({ networks, started }) {
+  const w = useMessages(messages);
+  const { data, error } = usePoll((signal) => ask(base() + "/health", { signal }), 5000, []);
+  const kinds = { ok: ["good", w.well], degraded: ["warn", w.degraded], behind: ["warn", w.behind] };
+  const [kind, text] = error || !data ? ["wait", "…"] : kinds[data.status] ?? ["bad", w.down];
+  const nameOf = (id) => {
+    const source = networks.find((n) => n.source === id || n.name === id);
+    return source ? sourceOf(source) : exchangeOf(networks[0] ?? {});
+  };
+  return <div class="card health" id="health">
+    <State kind={kind}>{text}</State>
+    {started && <p class="small faint">{formatMessage(w.up, { time: lasted((Date.now() - Date.parse(started)) / 1000, w.language) })}</p>}
+    {data?.chains?.length > 0 && <ul>{data.chains.map((chain) => <li key={chain.id}>
+      <ChainIcon name={nameOf(chain.id)} size={20} /><span>{nameOf(chain.id)}</span>
+      <span class="num small faint">{formatMessage(w.blocks, { height: grouped(String(chain.height)) })}</span></li>)}</ul>}
+  </div>;
+}
+
+// Way is one direction of a token: whether it is open, for which amounts, and how long it takes.
+function Way({ state, seconds, children }) {
+  const w = useMessages(messages);
+  return <div class="way"><State kind={states[state]}>{w[state]}</State><span class="num">{children}</span>
+    {seconds > 0 && <span class="small faint">{formatMessage(w.about, { time: lasted(seconds, w.language) })}</span>}</div>;
+}
+
+const states = { OPEN: "good", MAINTAIN: "warn", CLOSED: "bad" };
+
+// Network is the tokens of one network, with all that a person needs to know before a transfer.
+function Network({ network }) {
+  const w = useMessages(messages);
+  return <section class="card network">
+    <h2><span><ChainIcon name={sourceOf(network)} size={28} />{sourceOf(network)}</span><Icon name="swap" size={16} /><span><ChainIcon name={exchangeOf(network)} size={28} />{exchangeOf(network)}</span></h2>
+    <Table label={w.tokens} head={[w.token, w.deposit, w.withdraw, w.fee]} rows={network.tokens.map((token) => {
+      const amount = (units) => shown(BigInt(units), token.decimals, 8);
+      const unit = <span class="unit">{bare(token.symbol)}</span>;
+      const least = amount(token.minimumWithdrawAmount), most = token.maximumWithdrawAmount;
+      return { key: token.tokenId, cells: [
+        <a class="token" href={`${base()}/bridge#/deposit/${encodeURIComponent(network.name)}/${encodeURIComponent(token.tokenId)}`}><TokenIcon symbol={token.symbol} size={32} /><strong>{bare(token.symbol)}</strong></a>,
+        <Way state={token.depositState} seconds={token.depositSeconds}>{formatMessage(w.from, { amount: amount(token.minimumDepositAmount) })}{unit}</Way>,
+        <Way state={token.withdrawState} seconds={token.withdrawSeconds}>{most === "0" ? formatMessage(w.from, { amount: least }) : formatMessage(w.range, { min: least, max: amount(most) })}{unit}</Way>,
+        <span class="num">{feeOf(token, w, amount)}{token.fee?.kind === "flat" && token.fee.amount !== "0" && unit}</span>,
+      ] };
+    })} />
+    <p class="small faint">{w.tokensLead}</p>
+  </section>;
+}
+
+// feeOf is a fee rule in words.
+function feeOf({ fee }, w, amount) {
+  switch (fee?.kind) {
+    case "flat": return (fee.amount ?? "0") === "0" ? w.noFee : amount(fee.amount);
+    case "percent": return formatMessage(w.percent, { percent: (fee.ppm ?? 0) / 10_000 });
+    default: return w.network;
+  }
+}
+
+// Markets is the markets' last day.
+function Markets({ list, links }) {
+  const w = useMessages(messages);
+  const limit = usePoll((signal) => ask(base() + "/api/v2/limit", { signal }), 0, []);
+  const least = Object.entries(limit.data?.data?.minAmount ?? {}).map(([symbol, amount]) => grouped(amount) + " " + bare(symbol)).join(", ");
+  if (!list) return <section class="card"><Skeleton lines={4} /></section>;
+  return <section class="card network">
+    <h2>{w.markets}</h2>
+    {list.length === 0 ? <p class="faint">{w.noMarkets}</p> : <Table label={w.markets} head={[w.pair, ">" + w.price, ">" + w.change, w.day, ">" + w.volume]} rows={[...list].sort((a, b) => b.amount - a.amount).map((m) => {
+      const percent = m.priceChangePercent * 100, quote = bare(m.quoteTokenSymbol), way = percent < 0 ? "down" : "up";
+      return { key: m.symbol, cells: [
+        <a class="token" href={links.trade ? linkTo(links.trade) + "#/" + encodeURIComponent(m.symbol) : undefined}><TokenIcon symbol={m.tradeTokenSymbol} size={32} /><span><strong>{bare(m.tradeTokenSymbol)}</strong> <span class="faint">/ {quote}</span></span></a>,
+        <span class="num">{grouped(cut(m.closePrice, 4))}<span class="unit">{quote}</span></span>,
+        <span class={"num " + way}>{(percent < 0 ? "−" : "+") + Math.abs(percent).toFixed(2)} %</span>,
+        <Trend symbol={m.symbol} way={way} />,
+        <span class="num">{grouped(cut(m.amount, 0))}<span class="unit">{quote}</span></span>,
+      ] };
+    })} />}
+    <p class="small faint">{w.marketsLead} {least && formatMessage(w.minimum, { amount: least })}</p>
+  </section>;
+}
+
+// Trend is a market's prices of the last day.
+function Trend({ symbol, way }) {
+  const { data } = usePoll((signal) => ask(base() + "/api/v2/klines?limit=48&interval=minute30&symbol=" + encodeURIComponent(symbol), { signal }), 60_000, [symbol]);
+  const prices = (data?.data?.c ?? []).map(Number);
+  const low = Math.min(...prices), span = Math.max(...prices) - low || 1;
+  const points = prices.map((price, i) => `${(i * 120) / Math.max(1, prices.length - 1)},${(30 - ((price - low) / span) * 28).toFixed(1)}`).join(" ");
+  return <svg class={"trend " + way} viewBox="0 0 120 32" width="120" height="32" preserveAspectRatio="none" aria-hidden="true"><polyline points={points} /></svg>;
+}
+
+const readers = ["wallet", "trader", "program", "operator"];
+
+// Ways explains, for one reader at a time, how to begin and what protects him.
+function Ways({ links, network, exchange, pair }) {
+  const w = useMessages(messages);
+  const { path } = useRoute();
+  const now = readers.includes(path[0]) ? path[0] : exchange ? "trader" : "wallet";
+  const url = network ? `${location.origin}${base()}${network.path}/meta-info?tokenId=${network.tokens[0]?.tokenId}` : `${location.origin}${base()}/api/v2/ticker/24hr?symbols=${pair ?? ""}`;
+  const ends = {
+    wallet: links.bridge && [[links.bridge, w.openBridge]],
+    trader: links.trade && [[links.trade, w.openTrade], links.keys && [links.keys, w.keys]],
+    program: [[links.reference ?? "openapi.json", links.reference ? w.reference : w.description], links.keys && [links.keys, w.keys]],
+    operator: [["health", w.healthLink]],
+  }[now] || [];
+  return <section class="card ways">
+    <h2>{w.ways}</h2>
+    <Tabs label={w.ways} list={readers.map((id) => ({ id, name: w[id] }))} now={now} choose={(id) => go([id], {}, { replace: true })} />
+    <div role="tabpanel" aria-label={w[now]}>
+      <ol>{[1, 2, 3].map((step) => <li key={step}><span class="number" aria-hidden="true">{step}</span><h3>{w[now + step]}</h3><p>{w[now + step + "d"]}</p></li>)}</ol>
+      {now === "program" && <div class="joined"><pre tabIndex={0} role="region" aria-label="curl">curl '{url}'</pre><Copy text={`curl '${url}'`} what="curl" /></div>}
+      <p class="safe"><Icon name="info" size={16} />{w[now + "Safe"]}</p>
+      <p class="row">{ends.filter(Boolean).map(([link, name], i) => <a key={link} class={"button" + (i === 0 ? " main" : "")} href={linkTo(link)}>{name}</a>)}</p>
+    </div>
+  </section>;
+}
+
+open({ active: "start", title: (lang) => `${messages[lang].title} · gatewayd` }, Start);
