@@ -39,6 +39,15 @@ var orders = []struct {
 	{OrderWriteOff, mayWriteOff, Rules.writeOff},
 }
 
+// OrderNames returns the names of all orders.
+func OrderNames() []OrderName {
+	list := make([]OrderName, len(orders))
+	for i, o := range orders {
+		list[i] = o.name
+	}
+	return append(list, OrderSettle)
+}
+
 // ErrNoOrder is returned for an unknown name of an order.
 var ErrNoOrder = errors.New("unknown order: must be retry, hold, credit, refund, reject, reclassify or write-off")
 
