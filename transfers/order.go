@@ -41,11 +41,11 @@ var orders = []struct {
 
 // OrderNames returns the names of all orders.
 func OrderNames() []OrderName {
-	list := make([]OrderName, len(orders))
-	for i, o := range orders {
-		list[i] = o.name
+	list := []OrderName{OrderSettle}
+	for _, o := range orders {
+		list = append(list, o.name)
 	}
-	return append(list, OrderSettle)
+	return list
 }
 
 // ErrNoOrder is returned for an unknown name of an order.

@@ -37,9 +37,9 @@ type Filter struct {
 	// what NeedsOperator chooses, and what was seen since a moment and kept for its size: deposits
 	// below the minimum and withdrawals too small for a refund
 	ActionableSince time.Time
-	Limit         int    // up to 1000; 0 means 1000
-	BeforeID      uint64 // older than this record; 0 for the newest
-	AfterID       uint64 // newer than this record, those that are nearest to it; 0 for no bound
+	Limit           int    // up to 1000; 0 means 1000
+	BeforeID        uint64 // older than this record; 0 for the newest
+	AfterID         uint64 // newer than this record, those that are nearest to it; 0 for no bound
 }
 
 // Records returns what a filter chooses, newest first.
