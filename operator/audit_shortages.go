@@ -41,7 +41,7 @@ func (a *audit) stopped(ctx context.Context) error {
 			a.faults = append(a.faults, c.Detail)
 		case !c.Stops, c.Kind == status.NoFunds, c.Kind == status.ChannelStopped && a.isShort(c.Network, c.Token):
 		case c.Kind == status.NoCoin, c.Kind == status.NoQuota:
-			a.shortages = append(a.shortages, Shortage{Network: c.Network, Chain: c.Chain, Account: c.Subject, Detail: c.Detail, Next: Remedy(c.Kind)})
+			a.shortages = append(a.shortages, Shortage{Network: c.Network, Chain: c.Chain, Account: c.Subject, Detail: c.Detail, Next: status.Remedy(c.Kind)})
 		default:
 			a.blocked = append(a.blocked, c.Detail)
 		}

@@ -128,7 +128,7 @@ func TestWhatIsADifference(t *testing.T) {
 	require.Equal(t, []string{"a cap of fees"}, report.Blocked)
 	require.Empty(t, report.Faults)
 	coin := report.Shortages[len(report.Shortages)-1]
-	require.Equal(t, []string{"too little coin", Remedy(status.NoCoin), recordstest.Hot}, []string{coin.Detail, coin.Next, coin.Account})
+	require.Equal(t, []string{"too little coin", status.Remedy(status.NoCoin), recordstest.Hot}, []string{coin.Detail, coin.Next, coin.Account})
 
 	r = newAuditRig(t)
 	r.Do(func(tx *records.Tx) error { return tx.Chains().Halt(recordstest.Source, "a test") })

@@ -238,10 +238,14 @@ func (r RecordRow) Note() string {
 	return strings.Join(parts, ", ")
 }
 
-// Advice is the order that fits a held record, or one that has left its chain.
+// Advice is the order that fits a held record, one kept for its size, or one that has left its
+// chain.
 func (r RecordRow) Advice() string {
 	if r.Incident != "" && r.Lost == "" {
 		return fmt.Sprintf("`gatewayd records write-off %d --why …` if its block does not come back, `gatewayd records retry %[1]d` once it is back", r.ID)
+	}
+	if r.State == string(records.Refused) {
+		return r.sizeAdvice()
 	}
 	if r.State != string(records.Held) {
 		return ""
@@ -257,6 +261,17 @@ func (r RecordRow) Advice() string {
 		return fmt.Sprintf("`gatewayd records credit %d --why …` credits it to its owner, %s sends it back", r.ID, refund)
 	case records.ReasonUnknownSender:
 		return fmt.Sprintf("ask the contract's owner, then `gatewayd records refund %d --to ADDR`", r.ID)
+	}
+	return ""
+}
+
+// sizeAdvice is for what was kept because it is too small.
+func (r RecordRow) sizeAdvice() string {
+	switch {
+	case r.Reason == records.ReasonBelowMinimum && r.Direction == string(records.Deposit) && r.Net != "0":
+		return fmt.Sprintf("`gatewayd records retry %d --why …` credits it to its owner", r.ID)
+	case r.Reason == records.ReasonDust:
+		return fmt.Sprintf("`gatewayd records refund %d` sends it back", r.ID)
 	}
 	return ""
 }

@@ -51,6 +51,11 @@ func (tx *Tx) HistoryBefore(seq uint64, people bool, limit int) ([]Event, error)
 	return tx.sql.HistoryBefore(cmp.Or(seq, math.MaxInt64), people, clampLimit(limit))
 }
 
+// HistoryOfActor returns the lines of a person before one, newest first; before 0 from the end on.
+func (tx *Tx) HistoryOfActor(actor string, seq uint64, limit int) ([]Event, error) {
+	return tx.sql.HistoryOfActor(actor, cmp.Or(seq, math.MaxInt64), clampLimit(limit))
+}
+
 // VerifyHistory recomputes the chain of digests over the complete history.
 func (tx *Tx) VerifyHistory() error { return tx.sql.VerifyHistory() }
 

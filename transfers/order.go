@@ -39,6 +39,15 @@ var orders = []struct {
 	{OrderWriteOff, mayWriteOff, Rules.writeOff},
 }
 
+// OrderNames returns the names of all orders.
+func OrderNames() []OrderName {
+	list := []OrderName{OrderSettle}
+	for _, o := range orders {
+		list = append(list, o.name)
+	}
+	return list
+}
+
 // ErrNoOrder is returned for an unknown name of an order.
 var ErrNoOrder = errors.New("unknown order: must be retry, hold, credit, refund, reject, reclassify or write-off")
 

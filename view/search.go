@@ -34,9 +34,12 @@ type Filter struct {
 	// held, with a held payment, or decided and gone from its chain; not what is written off or of
 	// unknown tokens
 	NeedsOperator bool
-	Limit         int    // up to 1000; 0 means 1000
-	BeforeID      uint64 // older than this record; 0 for the newest
-	AfterID       uint64 // newer than this record, those that are nearest to it; 0 for no bound
+	// what NeedsOperator chooses, and what was seen since a moment and kept for its size: deposits
+	// below the minimum and withdrawals too small for a refund
+	ActionableSince time.Time
+	Limit           int    // up to 1000; 0 means 1000
+	BeforeID        uint64 // older than this record; 0 for the newest
+	AfterID         uint64 // newer than this record, those that are nearest to it; 0 for no bound
 }
 
 // Records returns what a filter chooses, newest first.
@@ -96,8 +99,24 @@ func (f Filter) clauses(tx *records.Tx) (string, []any, error) {
 		}
 		where, args = where+bound.clause, append(args, bound.at.UnixMilli(), first)
 	}
+	if !f.ActionableSince.IsZero() {
+		first, err := firstSeenSince(tx, f.ActionableSince)
+		if err != nil {
+			return "", nil, err
+		}
+		where, args = where+` AND id IN (`+undecided+` UNION SELECT k.id FROM transfers k WHERE k.reason IN ('below_minimum','dust') AND k.reason <> ''
+			AND k.id >= ? AND k.state = 'refused' AND (k.reason = 'dust' OR k.direction = 'deposit' AND k.net <> '0')`+decidedElsewhere, append(args, first)
+	}
 	return where, args, nil
 }
+
+// undecided and decidedElsewhere are the two ends of a clause of the transfers that wait for a
+// decision of an operator.
+const (
+	undecided = `SELECT h.id FROM transfers h WHERE h.state = 'held' AND h.state <> 'final' UNION SELECT p.transfer_id FROM payments p WHERE p.state = 'held'
+			UNION SELECT g.id FROM transfers g WHERE g.incident <> ''`
+	decidedElsewhere = `) AND NOT EXISTS (SELECT 1 FROM write_offs o WHERE o.transfer_id = t.id) AND NOT ` + records.OfUnknownToken
+)
 
 // firstSeenSince finds the first transfer that was seen since a moment, by halving: ids are given
 // in the order of first sight. Where there is none it is the id after the last.
@@ -173,9 +192,7 @@ func (f Filter) where(now time.Time) (string, []any) {
 		add(records.OfUnknownToken)
 	}
 	if f.NeedsOperator {
-		add(`id IN (SELECT h.id FROM transfers h WHERE h.state = 'held' AND h.state <> 'final' UNION SELECT p.transfer_id FROM payments p WHERE p.state = 'held'
-			UNION SELECT g.id FROM transfers g WHERE g.incident <> '')
-			AND NOT EXISTS (SELECT 1 FROM write_offs o WHERE o.transfer_id = t.id) AND NOT ` + records.OfUnknownToken)
+		add(`id IN (` + undecided + decidedElsewhere)
 	}
 	return strings.Join(clauses, " AND "), args
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/stretchr/testify/require"
 
+	"gatewayd/chain"
 	"gatewayd/chain/ethereum"
 	"gatewayd/config"
 	"gatewayd/dev"
@@ -20,7 +21,7 @@ import (
 )
 
 // TestConsoleRepairsInBrowser: a halted chain, a deposit missing in the records, an unknown refund
-// with its stopped account, a deposit below the minimum without an owner, and a changed
+// with its stopped account, deposits below the minimum with and without an owner, and a changed
 // configuration, first with an error. An operator repairs all of it in the console.
 func TestConsoleRepairsInBrowser(t *testing.T) {
 	t.Parallel()
@@ -34,6 +35,10 @@ func TestConsoleRepairsInBrowser(t *testing.T) {
 	minimum := w.cfg.Networks[0].Tokens[0].MinDeposit
 	small, err := w.user.Eth.Pay(t.Context(), "native", common.HexToAddress(w.hot(t)), new(big.Int).Rsh(minimum.Uint256().ToBig(), 1), nil)
 	require.NoError(t, err)
+	usdt := w.cfg.Networks[0].Tokens[1]
+	half := new(big.Int).Rsh(usdt.MinDeposit.Uint256().ToBig(), 1)
+	below, err := w.user.Eth.Pay(t.Context(), string(w.user.Token.Asset), common.HexToAddress(depositAddress(t, w.user)), half, nil)
+	require.NoError(t, err)
 	refund := w.sendWith(t, wallet.SourcePaths(ethereum.CoinType).Hot(0), ether(3)) // to goodPayee
 	w.writeConfig(t, w.info.Config, func(c *config.Config) {
 		c.Networks[0].Tokens[1].MinDeposit = multiple(c.Networks[0].Tokens[1].MinDeposit, 2)
@@ -41,7 +46,7 @@ func TestConsoleRepairsInBrowser(t *testing.T) {
 
 	drive(t, "testdata/console_repairs_browser.mjs", map[string]any{
 		"operators": w.info.Operators, "config": w.info.Config, "height": height, "lost": lost, "stray": stray.Hex(), "settles": refund,
-		"small": small.Hex(), "owner": w.user.Vite.Address().String(),
+		"below": below.Hex(), "belowAmount": chain.MustAmount(half.String()).Whole(usdt.Decimals), "small": small.Hex(), "owner": w.user.Vite.Address().String(),
 		"users": map[string]any{"anna": w.consoleLogin(t, "anna", records.Operator)},
 	})
 	w.user.mustAwait(t, "/deposit-records", lost, "TOT_CONFIRMED")

@@ -260,7 +260,7 @@ func printCondition(w io.Writer, cfg config.Config, c status.Condition) {
 		text += ", since " + c.Since.UTC().Format(time.DateTime)
 	}
 	printWrapped(w, text)
-	if todo := operator.Remedy(c.Kind); todo != "" {
+	if todo := status.Remedy(c.Kind); todo != "" {
 		printWrapped(w, "      -> "+todo)
 	}
 }

@@ -77,7 +77,7 @@ func (c *Console) Routes(e *echo.Echo) {
 	api.POST("/sign-in/passkey", c.signInByPasskey)
 	api.POST("/sign-out", c.signed(c.signOut, ""))
 	for path, read := range map[string]action{
-		"/me": c.me, "/overview": c.overview, "/records": c.records, "/records/:name": c.record, "/channels": c.channels, "/accounts": c.accounts,
+		"/me": c.me, "/overview": c.overview, "/attention": c.attention, "/series": c.series, "/records": c.records, "/records/:name": c.record, "/channels": c.channels, "/accounts": c.accounts,
 		"/balances": c.balances, "/history": c.history, "/history/verify": c.verifyHistory, "/nodes": c.nodes, "/tokens": c.tokens, "/limits": c.limits, "/moves": c.moves,
 		"/passkeys": c.passkeys, "/approvals": c.approvals, "/configuration": c.configuration,
 	} {
@@ -138,7 +138,7 @@ func (c *Console) answerError(x echo.Context, err error) error {
 	var f fault
 	var usage operator.UsageError
 	switch {
-	case err == nil || x.Response().Committed:
+	case err == nil || x.Response().Committed || x.Request().Context().Err() != nil: // nobody waits for an answer
 		return nil
 	case errors.As(err, &f):
 	case errors.As(err, &usage):

@@ -192,7 +192,7 @@ func TestSessions(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, status)
 	p.signIn("operator")
 	for _, path := range []string{
-		"/me", "/records", "/channels", "/accounts", "/history", "/history/verify", "/balances", "/overview", "/nodes", "/tokens", "/limits", "/moves?purpose=sweep", "/passkeys", "/approvals", "/configuration",
+		"/me", "/records", "/channels", "/accounts", "/history", "/history/verify", "/balances", "/overview", "/nodes", "/tokens", "/limits", "/moves?purpose=sweep", "/passkeys", "/approvals", "/configuration", "/attention", "/series",
 		"/records?address=0x52908400098527886E0F7030069857D2E4169EE7&from=2026-01-01&until=2026-11-23T10:00:00Z&unattributed=true",
 	} {
 		status, text := p.ask(http.MethodGet, path, nil)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -38,6 +39,35 @@ func (c *Console) overview(r request) error {
 	return r.JSON(http.StatusOK, o)
 }
 
+// attention answers everything on which an operator can act.
+func (c *Console) attention(r request) error {
+	before, err := number(r, "before", 0)
+	if err != nil {
+		return err
+	}
+	a, err := r.Session.Attention(r.Request().Context(), before, c.Now())
+	if err != nil {
+		return err
+	}
+	return r.JSON(http.StatusOK, a)
+}
+
+// series answers figures of the last hours.
+func (c *Console) series(r request) error {
+	hours, err := number(r, "hours", 24)
+	if err != nil {
+		return err
+	}
+	s, err := r.Session.SeriesOf(r.Request().Context(), time.Duration(min(hours, maxHours))*time.Hour, c.Now())
+	if err != nil {
+		return err
+	}
+	return r.JSON(http.StatusOK, s)
+}
+
+// maxHours is more than any length of time that figures are read for.
+const maxHours = 1000
+
 func (c *Console) balances(r request) error {
 	list, err := operator.Balances(r.Request().Context(), r.Session)
 	if err != nil {
@@ -45,6 +75,9 @@ func (c *Console) balances(r request) error {
 	}
 	return r.JSON(http.StatusOK, list)
 }
+
+// maxOlder bounds the age that a search asks for, in minutes.
+const maxOlder = 1 << 30
 
 // recordPage is a page of records, newest first. Next is the value of `before` for the following
 // page, Previous the value of `after` for the one before it; 0 for none.
@@ -67,8 +100,13 @@ func (c *Console) records(r request) error {
 	if err != nil {
 		return err
 	}
+	older, err := number(r, "older", 0)
+	if err != nil {
+		return err
+	}
 	f, err := r.Session.Filter(r.Request().Context(), operator.Query{
 		Address: r.QueryParam("address"), Amount: r.QueryParam("amount"), From: r.QueryParam("from"), Until: r.QueryParam("until"),
+		Older:        time.Duration(min(older, maxOlder)) * time.Minute,
 		Unattributed: r.QueryParam("unattributed") == "true", UnknownTokens: r.QueryParam("unknownTokens") == "true",
 		Network: r.QueryParam("network"), Token: r.QueryParam("token"), Direction: r.QueryParam("direction"), State: r.QueryParam("state"),
 		Reason: r.QueryParam("reason"), Wallet: r.QueryParam("wallet"), Hash: r.QueryParam("hash"), NeedsOperator: r.QueryParam("needsOperator") == "true",
@@ -191,8 +229,8 @@ func (c *Console) nodes(r request) error {
 // historyPage is a page of the history, newest first. Next is the value of `before` for the
 // following page; 0 for none.
 type historyPage struct {
-	Lines []operator.HistoryLine `json:"lines"`
-	Next  uint64                 `json:"next"`
+	Lines []operator.AuditLine `json:"lines"`
+	Next  uint64               `json:"next"`
 }
 
 func (c *Console) history(r request) error {
@@ -204,7 +242,13 @@ func (c *Console) history(r request) error {
 	if err != nil {
 		return err
 	}
-	list, err := r.Session.HistoryPage(r.Request().Context(), before, 0, r.QueryParam("people") == "true", int(min(limit, operator.MaxLimit+1)))
+	record, err := number(r, "record", 0)
+	if err != nil {
+		return err
+	}
+	list, err := r.Session.AuditLog(r.Request().Context(), operator.HistoryFilter{
+		Before: before, People: r.QueryParam("people") == "true", Actor: r.QueryParam("actor"), Record: record, Limit: int(min(limit, operator.MaxLimit+1)),
+	})
 	if err != nil {
 		return err
 	}

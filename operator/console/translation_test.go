@@ -25,7 +25,7 @@ func TestCodesOfThePage(t *testing.T) {
 		English string `json:"en"`
 		Chinese string `json:"zh"`
 	}
-	codes := map[string]map[string]label{"reason": {}, "condition": {}}
+	codes := map[string]map[string]label{"reason": {}, "condition": {}, "reasonAdvice": {}, "conditionAdvice": {}}
 	add := func(of, code, english, chinese string) {
 		require.NotContains(t, codes[of], code, "twice")
 		require.NotEmpty(t, english, code)
@@ -34,9 +34,17 @@ func TestCodesOfThePage(t *testing.T) {
 	}
 	for _, r := range records.AllReasons() {
 		add("reason", string(r.Reason), r.English, r.Chinese)
+		if r.Advice.English != "" {
+			add("reasonAdvice", string(r.Reason), r.Advice.English, r.Advice.Chinese)
+			require.Contains(t, transfers.OrderNames(), transfers.OrderName(r.Advice.Order), r.Reason)
+		}
 	}
+	add("reasonAdvice", "incident", records.IncidentAdvice.English, records.IncidentAdvice.Chinese)
 	for _, k := range status.AllKinds() {
 		add("condition", string(k.Kind), k.English, k.Chinese)
+		if k.Remedy != "" {
+			add("conditionAdvice", string(k.Kind), k.Remedy, k.RemedyChinese)
+		}
 	}
 	want, err := json.MarshalIndent(codes, "", "  ")
 	require.NoError(t, err)

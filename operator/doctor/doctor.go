@@ -225,10 +225,10 @@ func (d *Doctor) running(ctx context.Context, k *operator.Session, networks []re
 			told += " (since " + c.Since.UTC().Format(time.DateTime) + " UTC)"
 		}
 		if c.Kind == status.NodeMended {
-			d.Warn(false, "status "+string(c.Kind), told, operator.Remedy(c.Kind))
+			d.Warn(false, "status "+string(c.Kind), told, status.Remedy(c.Kind))
 			continue
 		}
-		d.add(false, "status "+string(c.Kind), told, operator.Remedy(c.Kind))
+		d.add(false, "status "+string(c.Kind), told, status.Remedy(c.Kind))
 		if a, ok := actOn(c, networks); ok {
 			d.resolves(a)
 		}

@@ -154,3 +154,10 @@ func (tx *Tx) VerifyHistory() error {
 		}
 	}
 }
+
+// HistoryOfActor returns the lines of a person before one, newest first.
+func (tx *Tx) HistoryOfActor(actor string, seq uint64, limit int) ([]Event, error) {
+	var rows []eventRow
+	err := tx.List(&rows, `SELECT `+eventColumns+` FROM history WHERE actor <> 'daemon' AND actor = ? AND seq < ? ORDER BY seq DESC LIMIT ? + 0`, Note(actor), seq, limit)
+	return eventsOf(rows), Doing(err, "reading the history of %s", actor)
+}

@@ -191,7 +191,7 @@ assert.match(sent[1], /^amount=2&clientOrderId=id-1&key=k&price=125648\.2&side=1
 
 // Where in the console somebody is: what a link says is what it leads to.
 for (const [link, where] of [
-  ["", { view: "status", name: "", query: {} }], [route.to("records", "0x/ä"), { view: "records", name: "0x/ä", query: {} }],
+  ["", { view: "overview", name: "", query: {} }], ["#/held?unattributed=true", { view: "attention", name: "", query: { unattributed: "true" } }], [route.to("records", "0x/ä"), { view: "records", name: "0x/ä", query: {} }],
   [route.to("records", "", { state: "held", hash: "", before: 7 }), { view: "records", name: "", query: { state: "held", before: "7" } }],
 ]) assert.deepEqual(route.parse(link), where, link);
 
@@ -206,26 +206,38 @@ assert.deepEqual(money.chainsOf(networks, { network: "eth", direction: "deposit"
 assert.deepEqual(money.chainsOf(networks, { network: "eth", direction: "withdrawal", asset: "tti_1" }), { from: "vite", to: "eth" });
 assert.deepEqual([money.linkTo(networks, "eth", "0x1"), money.linkTo(networks, "vite", "0x1"), money.networkOf(networks, "vite", "tti_1")], ["https://s/0x1", "", "eth"]);
 
-// A record's steps.
-const record = (more) => ({ id: 1, direction: "deposit", state: "final", reason: "", token: "tti_1", incident: "", lost: "", outTx: "", refundTx: "", ...more });
-const pay = (purpose, state) => ({ purpose, state });
-for (const [r, payments, at, failed] of [
-  [record({ state: "seen" }), [], 1, false],
-  [record({}), [pay("credit", "queued")], 2, false],
-  [record({}), [pay("credit", "held")], 2, true],
-  [record({}), [{ ...pay("credit", "held"), reason: "operator" }], 2, true],
-  [record({}), [pay("receive", "paid"), pay("credit", "bound")], 3, false],
-  [record({}), [pay("credit", "void"), pay("refund", "paid")], 4, false],
-  [record({ state: "held", reason: "unknown_label", token: "" }), [], 1, true],
-  [record({ state: "held", direction: "withdrawal" }), [], 1, true],
-  [record({ state: "orphaned", incident: "its block has left" }), [], 1, true],
-]) {
-  const way = labels.steps(r, payments, { ...consoleMessages.en, language: "en" });
-  assert.deepEqual([way.at, way.failed], [at, failed], JSON.stringify([r, payments]));
-}
+// A record's way: what has happened, what happens now, what comes.
+const record = (more) => ({ id: 1, direction: "deposit", state: "final", reason: "", token: "tti_1", incident: "", lost: "", inTx: "0x1", outTx: "", refundTx: "", seen: "2026-01-01T00:00:00Z", ...more });
+const pay = (purpose, state) => ({ id: 7, purpose, state, chain: "vite", attempts: state === "bound" || state === "paid" ? [{ at: "2026-01-01 00:01:00.000", hash: "0x2" }] : [] });
+const wayOf = (r, payments, language = "en", history = []) => labels.way({ record: r, payments, history, in: { chain: "eth", confirmations: 1, wanted: 2 } }, "vite", { ...consoleMessages[language], language });
+for (const [r, payments, kinds] of [
+  [record({ state: "seen" }), [], "done now wait wait"],
+  [record({}), [pay("credit", "queued")], "done done now wait"],
+  [record({}), [pay("credit", "held")], "done done warn wait"],
+  [record({}), [pay("receive", "paid"), pay("credit", "bound")], "done done now wait"],
+  [record({}), [pay("credit", "void"), pay("refund", "paid")], "done done done done"],
+  [record({ state: "refused", reason: "below_minimum" }), [], "done done bad"],
+  [record({ state: "refused", reason: "operator" }), [pay("refund", "queued")], "done done done now wait"],
+  [record({ state: "held", reason: "unknown_label", token: "" }), [], "done done warn wait wait"],
+  [record({ state: "orphaned" }), [], "done warn wait wait"],
+  [record({ incident: "its block has left" }), [pay("credit", "paid")], "done bad done done"],
+  [record({ direction: "funding" }), [], "done done"],
+]) assert.equal(wayOf(r, payments).map((s) => s.kind).join(" "), kinds, JSON.stringify([r, payments]));
+const last = wayOf(record({}), [pay("credit", "paid")], "en", [{ what: "payment 7 paid", at: "2026-01-01 00:02:00.000" }]).at(-1);
+assert.deepEqual([last.at, last.tx.hash, last.tx.chain], ["2026-01-01 00:02:00.000", "0x2", "vite"]);
+
+// What a search may mean, whom an order pays, and how it is called.
+for (const [text, kinds] of Object.entries({ 17: "id amount", "1.5": "amount", "0x52908400098527886E0F7030069857D2E4169EE7": "address", "0xabcdef": "hash", "abcdef…1234": "hash", ["vite_" + "a".repeat(50)]: "address", bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080: "address", hello: "" })) assert.equal(labels.kindsOf(text).join(" "), kinds, text);
+const small = record({ state: "refused", reason: "below_minimum", wallet: "vite_1", from: "0xuser" });
+assert.deepEqual([labels.orderLabel("retry", small, consoleMessages.en), labels.orderLabel("retry", record({}), consoleMessages.en)], ["Credit", "Retry"]);
+assert.deepEqual([labels.payeeOf("retry", small, []), labels.payeeOf("refund", small, []), labels.payeeOf("retry", small, [{ state: "held", purpose: "refund", payee: "0xother" }])], ["vite_1", "0xuser", "0xother"]);
+assert.match(labels.adviceOf("zh", "reason", "below_minimum"), /入账/);
+assert.equal(labels.eventLabel("zh", "payment", "paid"), "付款已到账");
+assert.equal(labels.eventLabel("en", "payment", "new_thing"), "payment new thing");
+
 for (const order of ["retry", "credit", "refund", "reject", "hold", "reclassify", "write-off", "settle"]) for (const text of ["order_" + order, "lead_" + order]) assert.ok(consoleMessages.en[text] && consoleMessages.zh[text], text);
 
-assert.equal(labels.steps(record({ state: "held", reason: "unknown_label" }), [], { ...consoleMessages.zh, language: "zh" }).list[1], "已搁置：未知标签");
+assert.equal(wayOf(record({ state: "held", reason: "unknown_label" }), [], "zh")[2].name, "已搁置：未知标签");
 
 // What the program says in one word is told in the reader's language, and as it is where nobody has translated it.
 assert.deepEqual([labels.codeLabel("zh", "reason", "below_minimum"), labels.codeLabel("en", "reason", "below_minimum"), labels.codeLabel("zh", "reason", "new_reason"), labels.codeLabel("en", "kind", "hot")],

@@ -3,7 +3,7 @@
 // and sign in by them; the last line printed has the lines for the signer and the keys. With keys ({name: credentials}) both approve the record `approve`,
 // and the second rejects `reject`, once an operator ({password, secret}) has held that for a while.
 import assert from "node:assert/strict";
-import { enter, launch, looks, order, signedOut, view } from "./browser.mjs";
+import { enter, launch, looks, order, sent, signedOut, view } from "./browser.mjs";
 
 const given = JSON.parse(process.argv[2]);
 const { axe, begin, close } = await launch(given);
@@ -27,7 +27,7 @@ async function register(name) {
   v.expected.push(/pubKeyCredParams/); // Chromium's advice to take RSA keys as well, which nothing here verifies
   const device = await authenticator(v);
   await enter(v, page, name, given.users[name]);
-  await view(v, "You");
+  await view(v, "Profile");
   await v.at("#passkey-label").fill("laptop");
   await v.at("#passkey-add").click();
   const line = await v.at('[data-approver="laptop"]').innerText();
@@ -87,7 +87,7 @@ async function decide() {
   await card(two, given.approve).waitFor({ state: "detached" });
   await card(two, given.reject).getByRole("button", { name: "Reject" }).click();
   await two.at("#order-why").fill("nobody knows this receiver");
-  await two.at("#order-send").click();
+  await sent(two).click();
   await card(two, given.reject).waitFor({ state: "detached" });
   await two.sees("No payments wait for approval.");
   await two.end();
@@ -96,7 +96,7 @@ async function decide() {
 async function inEveryLook(storageState) {
   for (const look of looks) {
     const v = await begin({ ...look.options, storageState });
-    for (const [at, shown] of [["approvals", "[data-approval]"], ["you", "#passkeys td"]]) {
+    for (const [at, shown] of [["approvals", "[data-approval]"], ["profile", "#passkeys td"]]) {
       await v.open(page + "#/" + at);
       await v.at(shown).first().waitFor();
       await v.fits(axe, at + " " + look.name);

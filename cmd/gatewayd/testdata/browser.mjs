@@ -118,17 +118,21 @@ export async function enter(v, page, name, person) {
 
 // view goes to a view of the console.
 export async function view(v, name) {
+  if (await v.at("#menu").isVisible()) await v.at("#menu").click();
   await v.page.getByRole("navigation", { name: "Console" }).getByRole("link", { name, exact: true }).click();
   await v.page.getByRole("heading", { level: 1, name }).waitFor();
 }
 
+// sent is the button of a dialog that gives an order.
+export const sent = (v) => v.at('#order form button:not([type="button"])');
+
 // order presses an order's button, is refused without a reason, and says why.
 export async function order(v, button, values, why) {
   await button.click();
-  await v.at("#order-send").click();
+  await sent(v).click();
   await v.sees("Enter a reason");
   for (const [name, value] of Object.entries(values)) await v.at("#order-" + name).fill(value);
   await v.at("#order-why").fill(why);
-  await v.at("#order-send").click();
-  await v.at("#order-send").waitFor({ state: "detached" });
+  await sent(v).click();
+  await v.at("#order").waitFor({ state: "detached" });
 }

@@ -3,7 +3,7 @@
 // (an address to credit), credit, refund, done (ids of two held deposits and of one that was paid), hash (of the first), config (of the commands), demo (a link).
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { codeAt, enter, fill, launch, looks, order, signedOut, view } from "./browser.mjs";
+import { codeAt, enter, fill, launch, looks, order, sent, signedOut, view } from "./browser.mjs";
 
 const given = JSON.parse(process.argv[2]);
 const { axe, begin, close } = await launch(given);
@@ -38,15 +38,20 @@ async function asDemo() {
   await v.open(given.demo);
   await v.at("#demo-sign-in").click();
   await v.at("#chains").waitFor();
-  assert.equal(new URL(v.page.url()).hash, "#/status");
+  assert.equal(new URL(v.page.url()).hash, "#/overview");
   await v.end();
 }
 
 async function asOperator() {
   const v = await enter(await begin(), page, "anna", given.users.anna);
-  await v.at("#needs-you").getByText("2 records").waitFor();
+  await v.at("#needs-you").getByText("2", { exact: true }).waitFor();
   await v.at("#chains").getByText("Following").first().waitFor();
-  await v.fits(axe, "status");
+  await v.at("#charts canvas").first().waitFor();
+  assert.equal(await v.at("#charts .plot").count(), 3);
+  await v.page.getByRole("radio", { name: "7 d" }).click();
+  await v.until(async () => new URL(v.page.url()).hash === "#/overview?hours=168", "the length of time is in the address");
+  await v.fits(axe, "overview");
+  await finding(v);
 
   await view(v, "Records");
   await v.at("#search-hash").fill(given.hash.slice(0, 14));
@@ -73,11 +78,15 @@ async function asOperator() {
   await v.sees("No records match.");
 
   await view(v, "Needs attention");
-  await v.at("#held tbody tr").nth(1).waitFor();
-  await v.at("#held").getByRole("link", { name: String(given.credit), exact: true }).click();
-  await order(v, v.at("#order-credit"), { to: given.wallet }, "ticket 4711");
+  await v.at("#attention .item").nth(1).waitFor();
+  const item = v.at(`[data-record="${given.credit}"]`);
+  await item.getByText("Find the owner").waitFor();
+  await v.fits(axe, "needs attention");
+  await order(v, item.locator('[data-order="credit"]'), { to: given.wallet }, "ticket 4711");
+  await v.until(async () => (await item.count()) === 0);
+  await v.page.goto(page + "#/records/" + given.credit);
   await v.at('#record [data-state="done"]').waitFor();
-  await v.at("#story").getByText("operator:anna").first().waitFor();
+  await v.at("#story").getByText("anna").first().waitFor();
   await v.at("#story").getByText("ticket 4711").first().waitFor();
   assert.equal(await v.at("#orders").count(), 0, "nothing is left to order");
   await v.fits(axe, "credited");
@@ -89,12 +98,12 @@ async function asOperator() {
 
   await view(v, "Channels");
   const channel = v.at("[data-channel]").first();
-  await order(v, channel.getByRole("button", { name: "MAINTAIN" }), {}, "a node is replaced");
+  await order(v, channel.getByRole("button", { name: "Pause" }), {}, "a node is replaced");
   await channel.locator('[data-state="MAINTAIN"]').waitFor();
   await channel.getByText("a node is replaced").waitFor();
-  await v.fits(axe, "a channel in MAINTAIN");
-  await v.shot("console-maintain");
-  await order(v, channel.getByRole("button", { name: "OPEN" }), {}, "the node is back");
+  await v.fits(axe, "a paused channel");
+  await v.shot("console-paused");
+  await order(v, channel.getByRole("button", { name: "Open" }), {}, "the node is back");
   await channel.locator('[data-state="OPEN"]').waitFor();
   await view(v, "Accounts");
   const account = v.at("#accounts tbody tr").filter({ hasText: "Gas: pays sweep fees" });
@@ -104,16 +113,57 @@ async function asOperator() {
   await order(v, account.getByRole("button", { name: "Resume" }), {}, "it was not");
   await account.locator('[data-state="ok"]').waitFor();
 
-  await view(v, "Log");
-  await v.at("#people").click();
+  await view(v, "Audit log");
   await v.at("#log").getByText("ticket 4711").first().waitFor();
-  await v.until(async () => (await v.at("#log tbody tr").filter({ hasText: "daemon" }).count()) === 0);
+  await v.until(async () => (await v.at("#log tbody tr").filter({ hasText: "Daemon" }).count()) === 0);
+  const height = await v.page.evaluate(() => document.documentElement.scrollHeight);
+  assert.ok(height < 3000, "a page of the log is " + height + " high");
+  await v.at("#audit-record").fill(String(given.credit));
+  await v.at("#log").getByText("Deposit", { exact: false }).first().waitFor();
+  await v.until(async () => (await v.at("#log tbody tr").count()) > 3 && (await v.at("#log").getByText("Signed in").count()) === 0, "the lines of one record");
+  assert.match(new URL(v.page.url()).hash, new RegExp("record=" + given.credit));
+  await v.page.reload();
+  await v.at("#log tbody tr").first().waitFor();
+  assert.equal(await v.at("#audit-record").inputValue(), String(given.credit), "the filter survives a reload");
   await v.at("#verify").click();
   await v.at("#chain").getByText(/All [\d,]+ lines match/).waitFor();
   await v.fits(axe, "log");
-  await view(v, "Status");
+  await view(v, "Overview");
   await v.at("#needs-you").getByText("None").waitFor();
   return v;
+}
+
+// finding finds records by what somebody has of them, from every view and by the keyboard.
+async function finding(v) {
+  await v.page.locator("h1").focus();
+  await v.page.keyboard.press("/");
+  for (const [text, want] of [[given.hash.slice(0, 14), given.credit], [String(given.done), given.done], [given.wallet, given.done], ["2", given.done]]) {
+    await v.at("#find").fill(text);
+    await v.at(".found").getByRole("link", { name: new RegExp("^Record " + want + "\\b") }).first().waitFor();
+  }
+  await v.fits(axe, "found");
+  await v.at("#find").fill("0xffffffffff");
+  await v.sees("Nothing found.");
+  await v.at("#find").fill(String(given.done));
+  await v.at(".found a").first().waitFor();
+  await v.page.keyboard.press("ArrowDown");
+  await v.page.keyboard.press("Enter");
+  await v.page.getByRole("heading", { level: 1, name: "Record " + given.done }).waitFor();
+  await v.page.keyboard.press("?");
+  await v.at("#shortcuts").waitFor();
+  await v.fits(axe, "shortcuts");
+  await v.page.keyboard.press("Escape");
+  await v.at("#shortcuts").waitFor({ state: "detached" });
+  for (const [key, name] of [["n", "Needs attention"], ["h", "Audit log"], ["o", "Overview"]]) {
+    await v.page.keyboard.press("g");
+    await v.page.keyboard.press(key);
+    await v.page.getByRole("heading", { level: 1, name }).waitFor();
+  }
+  await v.at("#updated").getByText(/Updated \d+ s ago/).waitFor();
+  for (const [old, name] of [["status", "Overview"], ["held", "Needs attention"], ["upkeep", "Maintenance"], ["log", "Audit log"], ["you", "Profile"]]) {
+    await v.page.goto(page + "#/" + old);
+    await v.page.getByRole("heading", { level: 1, name }).waitFor();
+  }
 }
 
 // byKeyboard signs in and goes from the head of the page to a view and into a form without a mouse, and away again.
@@ -148,13 +198,14 @@ async function byKeyboard() {
   await v.until(async () => (await v.page.evaluate(() => document.activeElement.id)) === "order-why", "the focus is in the form");
   await press("Escape");
   await v.at("#order-why").waitFor({ state: "detached" });
+  await v.until(async () => v.page.evaluate(() => document.activeElement.matches("[data-channel] button")), "the focus is back at the button");
   await v.end();
 }
 
 // asViewer: no buttons; and the server refuses who presses some all the same, who has no token, and who comes from another page.
 async function asViewer() {
   const v = await enter(await begin(), page, "vera", given.users.vera);
-  for (const name of ["Needs attention", "Channels", "Accounts", "Nodes", "Limits", "Log", "Maintenance"]) await view(v, name);
+  for (const name of ["Needs attention", "Channels", "Accounts", "Nodes", "Limits", "Audit log", "Maintenance"]) await view(v, name);
   await v.at("#configuration code").first().waitFor();
   assert.equal(await v.at("#rescan, #reload").count(), 0, "a viewer orders nothing");
   await v.page.goto(page + "#/channels");
@@ -177,9 +228,11 @@ async function asViewer() {
 async function away(v) {
   v.expected.push(/ERR_/);
   await v.page.route("**/console/api/**", (route) => route.abort("connectionrefused"));
-  await v.sees("No answer from the server");
+  await v.at("#lost").waitFor();
   await v.at("#chains").waitFor();
+  assert.equal(await v.page.getByText("No answer from the server").count(), 1, "it is reported once");
   await v.fits(axe, "away");
+  await v.shot("console-away");
   await v.page.unrouteAll();
   await v.until(async () => (await v.page.getByText("No answer from the server").count()) === 0);
 }
@@ -195,7 +248,7 @@ const untranslated = (v) => v.page.evaluate(() => [...document.querySelectorAll(
 
 // inEveryLook takes pictures of every view, of somebody who is signed in already.
 async function inEveryLook(storageState) {
-  const visits = [["status", "#chains"], ["held", "main .card"], ["records", "#records tr"], ["records/" + given.done, "#payments article"], ["channels", "[data-channel]"], ["accounts", "#balances td"], ["nodes", "#nodes td"], ["limits", "#rules td"], ["upkeep", "#configuration code"], ["log", "#log td"], ["you", "#passkey-label, main .card"]];
+  const visits = [["overview", "#chains"], ["attention", "#attention .item, .empty"], ["records", "#records tr"], ["records/" + given.done, "#payments article"], ["channels", "[data-channel]"], ["accounts", "#balances td"], ["nodes", "#nodes td"], ["limits", "#rules td"], ["maintenance", "#configuration code"], ["audit", "#log td"], ["audit?everything=true", "#log td"], ["profile", "#passkey-label, main .card"]];
   for (const look of [...looks, ...inChinese]) {
     const out = await begin(look.options);
     out.expected.push(signedOut);
@@ -208,7 +261,7 @@ async function inEveryLook(storageState) {
     for (const [at, shown] of visits) {
       await v.open(page + "#/" + at);
       await v.at(shown).first().waitFor();
-      const name = at.includes("/") ? "record" : at;
+      const name = at.includes("/") ? "record" : at.replace(/\W+/g, "-");
       await v.fits(axe, name + " " + look.name);
       if (inChinese.includes(look)) assert.deepEqual(await untranslated(v), [], name);
       await v.shot(`console-${name}-${look.name}`);

@@ -5,7 +5,7 @@
 // for, and the wallet that is to get it), while the source chain has halted.
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
-import { enter, launch, order, patience, view } from "./browser.mjs";
+import { enter, launch, order, patience, sent, view } from "./browser.mjs";
 
 const given = JSON.parse(process.argv[2]);
 const { axe, begin, close } = await launch(given);
@@ -15,9 +15,9 @@ const page = given.operators + "/console";
 async function insist(v, button, values, why) {
   await button.click();
   for (const [name, value] of Object.entries({ ...values, why })) await v.at("#order-" + name).fill(value);
-  for (const end = Date.now() + patience; await v.at("#order-send").count();) {
-    assert.ok(Date.now() < end, "the order is refused: " + (await v.at(".order").innerText().catch(() => "")));
-    await v.page.evaluate(() => document.querySelector('#order-send:not([aria-disabled="true"])')?.click());
+  for (const end = Date.now() + patience; await v.at("#order").count();) {
+    assert.ok(Date.now() < end, "the order is refused: " + (await v.at("#order").innerText().catch(() => "")));
+    await v.page.evaluate(() => document.querySelector('#order form button:not([type="button"], [aria-disabled="true"])')?.click());
     await v.page.waitForTimeout(500);
   }
 }
@@ -25,12 +25,17 @@ async function insist(v, button, values, why) {
 const v = await enter(await begin(), page, "anna", given.users.anna);
 v.expected.push(/409/, /404/, /400/, /503/); // what is refused, records that are not there yet, and nodes that are slow
 
-// The chain.
+// The chain, from the list of what needs attention.
 await v.at('#chains [data-state="halted"]').waitFor();
 await v.at('#conditions [data-condition="chain_halted"]').waitFor();
 await v.fits(axe, "a halted chain");
 await v.shot("console-halted");
-await insist(v, v.button("Resume eth"), {}, "the nodes agree again");
+await view(v, "Needs attention");
+const halted = v.at("#attention .item").filter({ has: v.page.locator('[data-condition="chain_halted"]') });
+await v.fits(axe, "a condition");
+await v.shot("console-attention-halted");
+await insist(v, halted.getByRole("button", { name: "Resume eth" }), {}, "the nodes agree again");
+await view(v, "Overview");
 await v.until(async () => (await v.at('#chains [data-state="following"]').count()) === 2);
 
 // The refund that the records do not know: it is settled, and then the account goes on.
@@ -41,10 +46,12 @@ const hot = v.at("#accounts tbody tr").filter({ hasText: "Hot: pays withdrawals"
 await hot.locator('[data-state="halted"]').waitFor();
 await hot.getByRole("button", { name: "Resume" }).click();
 await v.at("#order-why").fill("too early");
-await v.at("#order-send").click();
-await v.at(".order .note.bad").waitFor(); // its transaction is not explained yet
+await sent(v).click();
+await v.at("#order .note.bad").waitFor(); // its transaction is not explained yet
 await v.fits(axe, "an order that is refused");
 await v.shot("console-refused");
+await v.page.keyboard.press("Escape");
+await v.at("#order").waitFor({ state: "detached" });
 await v.page.goto(page + "#/records/" + given.stray);
 await insist(v, v.at("#order-settle"), { hash: given.settles }, "the refund of Monday");
 await v.at('#record [data-state="refunded"]').waitFor();
@@ -52,16 +59,32 @@ await view(v, "Accounts");
 await insist(v, hot.getByRole("button", { name: "Resume" }), {}, "its refund is explained");
 await hot.locator('[data-state="ok"]').waitFor();
 
-// A deposit below the minimum is credited only by who says so.
+// A deposit below the minimum, whose owner is known, is credited from the list of what needs attention.
+await view(v, "Needs attention");
+const below = v.at("#attention .item").filter({ hasText: "below minimum" });
+await below.getByText("Credit it to its owner").waitFor();
+await below.getByRole("button", { name: /^Credit/ }).click();
+await v.at("#order").getByText(given.owner).waitFor(); // whom it pays
+await v.at("#order").getByText(given.belowAmount).first().waitFor(); // and how much
+await v.fits(axe, "an order");
+await v.shot("console-credit-small");
+await v.at("#order-why").fill("ticket 13: a loyal user");
+await sent(v).click();
+await v.at("#order").waitFor({ state: "detached" });
+await v.until(async () => (await below.count()) === 0);
+await v.page.goto(page + "#/records/" + given.below);
+await v.at('#record [data-state="done"]').waitFor();
+
+// One that nobody is known for is credited below the minimum only by who says so.
 await v.page.goto(page + "#/records/" + given.small);
 await v.at("#order-credit").click();
 await v.at("#order-to").fill(given.owner);
 await v.at("#order-why").fill("ticket 12: the user's own account");
-await v.at("#order-send").click();
-await v.at(".order .note.bad").getByText("below").waitFor();
+await sent(v).click();
+await v.at("#order .note.bad").getByText("below").waitFor();
 await v.at("#order-belowMinimum").check();
 await v.fits(axe, "an order with a box");
-await v.at("#order-send").click();
+await sent(v).click();
 await v.at('#record [data-state="done"]').waitFor();
 
 // Blocks that are read again: what is written wrongly is said, a look changes nothing, and what is missing is booked.

@@ -67,6 +67,44 @@ func testFlow(t *testing.T, url string) {
 	require.Equal(t, chain.NewAmount(106), backlog()[0].Amount, "what an operator keeps back is still owed")
 }
 
+// testCreditsSince: the payments to users since a moment with the times of their payment, and of
+// many payments the newest.
+func testCreditsSince(t *testing.T, url string) {
+	r := newRig(t, url)
+	read := func(since time.Time, newest uint64) (list []books.Credit, from time.Time) {
+		r.See(func(tx *records.Tx) (err error) {
+			list = nil
+			from, err = books.CreditsSince(tx, since, newest, func(c books.Credit) { list = append(list, c) })
+			return err
+		})
+		return list, from
+	}
+	list, _ := read(r.Now().Add(-time.Hour), 100)
+	require.Empty(t, list)
+	old := r.Now()
+	r.Owe(records.Deposit, 100)
+	r.Pass(time.Hour)
+	since := r.Now()
+	_, paid := r.Owe(records.Deposit, 200)
+	r.Pass(time.Minute)
+	r.Pay(paid)
+	r.Owe(records.Withdrawal, 300)
+	list, from := read(since, 100)
+	require.Len(t, list, 2)
+	require.Equal(t, since, from)
+	first := list[0]
+	require.Equal(t, []any{Network, Token, chain.ID(Exchange), chain.Asset(Token), chain.NewAmount(200)}, []any{first.Network, first.Token, first.Chain, first.Asset, first.Amount})
+	require.GreaterOrEqual(t, first.Paid.Sub(first.Queued), time.Minute)
+	require.Equal(t, []any{chain.ID(Source), true}, []any{list[1].Chain, list[1].Paid.IsZero()})
+	list, _ = read(old, 100)
+	require.Len(t, list, 3)
+	list, from = read(old, 1)
+	require.Len(t, list, 1)
+	require.Equal(t, list[0].Queued, from, "complete from the oldest that is read")
+	list, _ = read(r.Now().Add(time.Hour), 100)
+	require.Empty(t, list)
+}
+
 // testInclusion: how many blocks the transactions of accounts took, by the head at their first
 // signature.
 func testInclusion(t *testing.T, url string) {

@@ -243,6 +243,43 @@ func testLists(t *testing.T, url string) {
 	})
 }
 
+// testActionable: what waits for an operator, and what was kept for its size not long ago.
+func testActionable(t *testing.T, url string) {
+	r := newRig(t, url)
+	refuse := func(d records.Direction, amount uint64, reason records.Reason) uint64 {
+		in := r.Receive(d, amount)
+		r.Do(func(tx *records.Tx) error { return tx.Transfers().Move(in.ID, records.Seen, records.Refused, reason) })
+		return in.ID
+	}
+	r.Pay(second(r.Owe(records.Deposit, 500)))
+	refuse(records.Deposit, 4, records.ReasonBelowMinimum)
+	old := r.Receive(records.Deposit, 500)
+	r.Do(func(tx *records.Tx) error {
+		return tx.Transfers().Move(old.ID, records.Seen, records.Held, records.ReasonUnbound)
+	})
+	r.Pass(time.Hour)
+	since := r.Now()
+	small := refuse(records.Deposit, 3, records.ReasonBelowMinimum)
+	refuse(records.Deposit, 0, records.ReasonBelowMinimum) // less than the smallest unit
+	refuse(records.Deposit, 500, records.ReasonFailed)
+	refuse(records.Withdrawal, 5, records.ReasonBelowMinimum) // is refunded
+	dust := refuse(records.Withdrawal, 1, records.ReasonDust)
+	stuck, p := r.Owe(records.Withdrawal, 500)
+	r.Do(func(tx *records.Tx) error {
+		return tx.Payments().Move(p, records.Queued, records.HeldPayment, records.HeldLimit)
+	})
+	r.See(func(tx *records.Tx) error {
+		got, err := view.Records(tx, view.Filter{Limit: 9, ActionableSince: since})
+		require.Equal(t, []uint64{stuck.ID, dust, small, old.ID}, ids(got))
+		require.NoError(t, err)
+		n, err := view.CountRecords(tx, view.Filter{ActionableSince: since})
+		require.Equal(t, uint64(4), n)
+		return err
+	})
+}
+
+func second(_ records.Transfer, payment uint64) uint64 { return payment }
+
 // testTotals: the books are exact to the unit, far above what a float or an integer column could
 // hold.
 func testTotals(t *testing.T, url string) {

@@ -151,6 +151,9 @@ func testHistory(t *testing.T, url string) {
 		people, err := tx.HistoryBefore(newest[0].Seq, true, 10)
 		require.NoError(t, err)
 		require.Equal(t, []records.Event{h[2], h[1]}, people)
+		eve, err := tx.HistoryOfActor("operator:eve", h[2].Seq, 10)
+		require.NoError(t, err)
+		require.Equal(t, []records.Event{h[1]}, eve)
 		return tx.VerifyHistory()
 	})
 

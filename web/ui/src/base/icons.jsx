@@ -1,7 +1,7 @@
 // Icons of the interface (lucide), of tokens (cryptocurrency-icons) and of chains.
 import {
-  ArrowDownUp, ArrowRight, Bell, Check, ChevronDown, ChevronLeft, ChevronRight, CircleAlert, CircleCheck, Clock, Copy, Download, ExternalLink, Eye, Globe, Info, KeyRound,
-  Languages, LayoutDashboard, Link, LoaderCircle, LogOut, Menu, Monitor, Moon, Pencil, Plus, QrCode, RefreshCw, Search, Settings, Star, Sun, Trash2, TriangleAlert, Unplug, User,
+  ArrowDownUp, ArrowRight, Bell, Check, ChevronDown, ChevronLeft, ChevronRight, CircleAlert, CircleCheck, Clock, Copy, Download, ExternalLink, Eye, Gauge, Globe, History, Info, KeyRound,
+  Languages, LayoutDashboard, Link, List, LoaderCircle, LogOut, Menu, Monitor, Moon, Pencil, Plus, QrCode, RefreshCw, Search, Server, Settings, Star, Sun, Trash2, TriangleAlert, Unplug, User,
   Wallet, Wrench, X,
 } from "lucide";
 import btc from "cryptocurrency-icons/svg/color/btc.svg";
@@ -18,7 +18,7 @@ const icons = {
   swap: ArrowDownUp, arrow: ArrowRight, bell: Bell, check: Check, down: ChevronDown, left: ChevronLeft, right: ChevronRight, alert: CircleAlert, done: CircleCheck, clock: Clock,
   copy: Copy, download: Download, external: ExternalLink, eye: Eye, globe: Globe, info: Info, key: KeyRound, language: Languages, overview: LayoutDashboard, link: Link,
   busy: LoaderCircle, leave: LogOut, menu: Menu, system: Monitor, dark: Moon, edit: Pencil, plus: Plus, qr: QrCode, refresh: RefreshCw, search: Search, settings: Settings,
-  star: Star, light: Sun, remove: Trash2, warning: TriangleAlert, offline: Unplug, user: User, wallet: Wallet, wrench: Wrench, close: X,
+  gauge: Gauge, history: History, list: List, server: Server, star: Star, light: Sun, remove: Trash2, warning: TriangleAlert, offline: Unplug, user: User, wallet: Wallet, wrench: Wrench, close: X,
 };
 
 // Icon is a sign of the interface. It is decoration: the text next to it, or the label of its button, has the meaning.

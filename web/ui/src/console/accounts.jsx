@@ -2,11 +2,10 @@
 import { useState } from "preact/hooks";
 import { Asked, Short, State, Table } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
-import { formatMessage } from "../base/messages.js";
 import { get, post } from "./api.js";
 import { Moves } from "./moves.jsx";
 import { Call, Heading, may, Money, Order, Standing } from "./parts.jsx";
-import { useConsoleMessages } from "./labels.js";
+import { codeLabel, useConsoleMessages } from "./labels.js";
 
 export function Accounts() {
   const w = useConsoleMessages();
@@ -31,9 +30,9 @@ function AccountTable({ list, again }) {
   return <>
     <Table id="accounts" label={w.accounts} head={[w.account, w.chain, w.whatFor, w.state, ">" + w.next, w.why, ...(orders ? [w.order] : [])]} rows={list.map((a) => ({
       key: a.chain + a.address + a.network, cells: [<Short text={a.address} />, a.chain, <Call of="kind" word={a.kind} />, <Standing of="account" state={a.state} />, <span class="num">{a.next}</span>, a.why && <span class="wrap">{a.why}</span>,
-        ...(orders ? [<button type="button" onClick={() => set(a)}>{a.state === "ok" ? w.stop : w.resume}<span class="unseen"> {a.address}</span></button>] : [])],
+        ...(orders ? [<button type="button" class={a.state === "ok" ? "danger" : "main"} onClick={() => set(a)}>{a.state === "ok" ? w.stop : w.resume}<span class="unseen"> {a.address}</span></button>] : [])],
     }))} />
-    {ordered && <Order key={ordered.address} title={formatMessage(act === "stop" ? w.stopAccount : w.resumeAccount, { account: ordered.address })} action={act === "stop" ? w.stop : w.resume} danger={act === "stop"}
+    {ordered && <Order key={ordered.address} title={act === "stop" ? w.stopAccount : w.resumeAccount} facts={[[w.account, <code>{ordered.address}</code>], [w.chain, ordered.chain], [w.whatFor, codeLabel(w.language, "kind", ordered.kind)]]} action={act === "stop" ? w.stop : w.resume} danger={act === "stop"}
       lead={act === "stop" ? w.stopLead : w.resumeLead}
       act={({ why }) => post(`/accounts/${ordered.chain}/${ordered.address}/${act}`, { why })} done={() => { set(null); again(); }} cancel={() => set(null)} />}
   </>;

@@ -24,7 +24,14 @@ async function call(path, options) {
   return data;
 }
 
-export const get = (path, values = {}, signal) => call(path + query(values), { signal });
+// answered is when the server has answered last, in milliseconds; 0 before that.
+export const answered = store(0);
+
+export async function get(path, values = {}, signal) {
+  const data = await call(path + query(values), { signal });
+  answered.set(Date.now());
+  return data;
+}
 
 export const post = (path, body = {}) => call(path, {
   method: "POST", headers: { "Content-Type": "application/json", "X-CSRF-Token": me.get()?.csrf ?? "" }, body: JSON.stringify(body),

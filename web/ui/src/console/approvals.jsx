@@ -1,6 +1,6 @@
 // Payments that wait for people: exactly what is approved, and a passkey's signature for it. The signer verifies that signature by itself.
 import { useState } from "preact/hooks";
-import { Asked, Copy, Facts, Note, Short, State, tell, Time, trouble } from "../base/components.jsx";
+import { Asked, Button, Copy, Facts, Note, Short, State, tell, Time, trouble } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
 import { formatMessage } from "../base/messages.js";
 import { get, post } from "./api.js";
@@ -52,11 +52,9 @@ function Decide({ payment: p, again }) {
     }
     setBusy(false);
   };
-  if (rejecting) {
-    return <Order title={formatMessage(w.rejectRecord, { id: p.record })} lead={w.rejectLead} action={w.reject} danger act={({ why: reason }) => post(`/approvals/${p.record}/reject`, { why: reason })}
-      done={() => { reject(false); again(); }} cancel={() => reject(false)} />;
-  }
   return <>{fault && <Note kind="bad" live>{fault}</Note>}
-    <p class="row after"><button type="button" class="main" aria-disabled={busy} onClick={approve}>{busy ? w.waitingForPasskey : w.approve}<span class="unseen"> {formatMessage(w.recordName, { name: p.record })}</span></button>
-      <button type="button" onClick={() => reject(true)}>{w.reject}<span class="unseen"> {formatMessage(w.recordName, { name: p.record })}</span></button></p></>;
+    <p class="row after"><Button kind="main" busy={busy} onClick={approve}>{busy ? w.waitingForPasskey : w.approve}<span class="unseen"> {formatMessage(w.recordName, { name: p.record })}</span></Button>
+      <button type="button" class="danger" onClick={() => reject(true)}>{w.reject}<span class="unseen"> {formatMessage(w.recordName, { name: p.record })}</span></button></p>
+    {rejecting && <Order title={formatMessage(w.rejectRecord, { id: p.record })} lead={w.rejectLead} action={w.reject} danger facts={[[w.amount, <strong><Money network={p.network} asset={p.asset} amount={p.amount} /></strong>], [w.to, <code>{p.payee}</code>], [w.refundTo, p.sender && <code>{p.sender}</code>]]}
+      act={({ why: reason }) => post(`/approvals/${p.record}/reject`, { why: reason })} done={() => { reject(false); again(); }} cancel={() => reject(false)} />}</>;
 }

@@ -1,38 +1,42 @@
 // The operators' console: who is not signed in signs in; who is chooses a view.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Blank, Fault, Loading, Note, open, tell, trouble } from "../base/components.jsx";
+import { Blank, Dialog, Fault, Note, open, Skeleton, tell, trouble } from "../base/components.jsx";
+import { Icon } from "../base/icons.jsx";
 import { usePoll } from "../base/use.js";
 import { Accounts } from "./accounts.jsx";
 import { get, me, signed, signOut } from "./api.js";
 import { Approvals } from "./approvals.jsx";
+import { Attention } from "./attention.jsx";
+import { Audit } from "./audit.jsx";
 import { Channels } from "./channels.jsx";
+import { codeLabel, useConsoleMessages } from "./labels.js";
 import { Limits } from "./limits.jsx";
-import { Log } from "./log.jsx";
+import { Maintenance } from "./maintenance.jsx";
+import { messages } from "./messages.js";
 import { grouped, networks } from "./money.js";
 import { Nodes } from "./nodes.jsx";
+import { Overview } from "./overview.jsx";
+import { Profile } from "./profile.jsx";
 import { RecordView } from "./record.jsx";
-import { Held, Records } from "./records.jsx";
-import { go, route, to } from "./route.js";
+import { Records } from "./records.jsx";
+import { go, to, usePlace } from "./route.js";
 import { SignIn } from "./signin.jsx";
-import { Status } from "./status.jsx";
-import { messages } from "./messages.js";
-import { Upkeep } from "./upkeep.jsx";
-import { codeLabel, useConsoleMessages } from "./labels.js";
-import { You } from "./you.jsx";
+import { Tools, useShortcuts } from "./tools.jsx";
 import "./console.css";
 
+// views are all views with the letter that leads to each after "g".
 const views = [
-  { id: "status", View: Status },
-  { id: "held", View: Held },
-  { id: "approvals", View: Approvals },
-  { id: "records", View: Records, One: RecordView },
-  { id: "channels", View: Channels },
-  { id: "accounts", View: Accounts },
-  { id: "nodes", View: Nodes },
-  { id: "limits", View: Limits },
-  { id: "upkeep", View: Upkeep },
-  { id: "log", View: Log },
-  { id: "you", View: You },
+  { id: "overview", key: "o", icon: "overview", View: Overview },
+  { id: "attention", key: "n", icon: "bell", View: Attention },
+  { id: "approvals", key: "p", icon: "done", View: Approvals },
+  { id: "records", key: "r", icon: "list", View: Records, One: RecordView },
+  { id: "channels", key: "c", icon: "swap", View: Channels },
+  { id: "accounts", key: "a", icon: "wallet", View: Accounts },
+  { id: "nodes", key: "d", icon: "server", View: Nodes },
+  { id: "limits", key: "l", icon: "gauge", View: Limits },
+  { id: "maintenance", key: "m", icon: "wrench", View: Maintenance },
+  { id: "audit", key: "h", icon: "history", View: Audit },
+  { id: "profile", key: "u", icon: "user", View: Profile },
 ];
 
 function Console() {
@@ -42,7 +46,7 @@ function Console() {
   if (who) before.current = true;
   if (who) return <SignedIn who={who} />;
   if (who === null) return <SignIn ended={before.current} />;
-  return asked.error ? <Fault error={asked.error} again={asked.again} /> : <Loading />;
+  return asked.error ? <Fault error={asked.error} again={asked.again} /> : <Skeleton />;
 }
 
 // rest is how long nobody has to touch the page for it to ask no more: a session ends by itself, and a page that asks would keep it alive.
@@ -70,20 +74,49 @@ function useResting() {
 
 function SignedIn({ who }) {
   const w = useConsoleMessages();
-  const at = route.use();
-  const known = usePoll((signal) => get("/tokens", {}, signal).then((list) => { networks.set(grouped(list)); return list; }), 60_000, []);
+  const place = usePlace();
   const resting = useResting();
-  useEffect(() => { if (location.hash.startsWith("#demo=")) location.replace(to("status")); }, []);
-  const view = views.find((v) => v.id === at.view);
-  const View = at.name ? view?.One : view?.View;
-  const leave = () => signOut().then(() => go("status"), (error) => tell(trouble(error, w)));
-  return <>
-    <nav class="views" aria-label={w.title}>{views.map((v) => <a key={v.id} href={to(v.id)} aria-current={v.id === at.view ? "page" : undefined}>{w["view_" + v.id]}</a>)}
-      <span class="who small"><span>{who.name}, {codeLabel(w.language, "role", who.role)}</span> <button type="button" id="sign-out" onClick={leave}>{w.signOut}</button></span></nav>
-    {resting ? <Note live>{w.resting}</Note>
-      : known.data === null ? (known.error ? <Fault error={known.error} again={known.again} /> : <Loading />)
-        : View ? <View key={at.view + at.name} /> : <Blank>{w.noView}</Blank>}
-  </>;
+  const [menu, setMenu] = useState(false), [keys, setKeys] = useState(false);
+  const known = usePoll((signal) => get("/tokens", {}, signal).then((list) => { networks.set(grouped(list)); return list; }), 60_000, []);
+  const attention = usePoll(resting ? null : (signal) => get("/attention", {}, signal), 10_000, [resting]);
+  const approvals = usePoll(resting ? null : (signal) => get("/approvals", {}, signal), 15_000, [resting]);
+  useShortcuts(views, () => setKeys(true));
+  useEffect(() => { if (location.hash.startsWith("#demo=")) location.replace(to("overview")); }, []);
+  useEffect(() => setMenu(false), [place.view, place.name]);
+  const counts = { attention: countOf(attention.data), approvals: approvals.data?.length ?? 0 };
+  const view = views.find((v) => v.id === place.view);
+  const View = place.name ? view?.One : view?.View;
+  const leave = () => signOut().then(() => go("overview"), (error) => tell(trouble(error, w)));
+  return <div class="console">
+    <aside class="side">
+      <button type="button" class="menu" id="menu" aria-expanded={menu} aria-controls="views" onClick={() => setMenu(!menu)}><Icon name={menu ? "close" : "menu"} />
+        <span>{view ? w["view_" + view.id] : w.title}</span>{counts.attention > 0 && <Badge n={counts.attention} />}</button>
+      <nav class={"views" + (menu ? " shown" : "")} id="views" aria-label={w.title}>{views.map((v) =>
+        <a key={v.id} href={to(v.id)} aria-current={v.id === place.view ? "page" : undefined}><Icon name={v.icon} /><span>{w["view_" + v.id]}</span>{counts[v.id] > 0 && <Badge n={counts[v.id]} />}</a>)}
+        <span class="who small"><span><Icon name="user" size={14} /> {who.name}, {codeLabel(w.language, "role", who.role)}</span>
+          <button type="button" id="sign-out" onClick={leave}><Icon name="leave" size={16} />{w.signOut}</button></span></nav>
+    </aside>
+    <div class="view">
+      <Tools shortcuts={() => setKeys(true)} resting={resting} />
+      {resting ? <Note live>{w.resting}</Note>
+        : known.data === null ? (known.error?.code !== undefined ? <Fault error={known.error} again={known.again} /> : <Skeleton />)
+          : View ? <View key={place.view + place.name} attention={attention} /> : <Blank>{w.noView}</Blank>}
+    </div>
+    {keys && <Shortcuts close={() => setKeys(false)} />}
+  </div>;
+}
+
+const countOf = (a) => (a ? a.total + a.conditions.length : 0);
+
+// Badge is the number of things of a view that wait. Screen readers get it after the view's name.
+const Badge = ({ n }) => <span class="badge num" aria-hidden="true">{n > 99 ? "99+" : n}</span>;
+
+function Shortcuts({ close }) {
+  const w = useConsoleMessages();
+  return <Dialog title={w.shortcuts} close={close} id="shortcuts"><dl class="facts">
+    <dt><kbd>/</kbd></dt><dd>{w.shortcutSearch}</dd><dt><kbd>?</kbd></dt><dd>{w.shortcuts}</dd>
+    {views.map((v) => <><dt><kbd>g</kbd> <kbd>{v.key}</kbd></dt><dd>{w["view_" + v.id]}</dd></>)}
+    <dt><kbd>Esc</kbd></dt><dd>{w.shortcutClose}</dd></dl></Dialog>;
 }
 
 open({ active: "console", title: (lang) => messages[lang].title, wide: true }, Console);

@@ -8,11 +8,11 @@ export const useConsoleMessages = () => useMessages(messages);
 // states are how things stand: how that is shown (wait, run, good, warn, bad), and its word in both languages. What is not in a list is shown as it is.
 export const states = {
   record: {
-    seen: ["run", "Seen", "已发现，未终定"], final: ["run", "Final", "已终定"], pending: ["wait", "Pending", "待付款"], sent: ["run", "Sent", "已发送"], orphaned: ["warn", "Left the chain", "已脱离链"], held: ["warn", "Held", "已搁置"], refused: ["bad", "Refused", "已拒绝"],
-    done: ["good", "Done", "已完成"], refunding: ["run", "Refunding", "退款中"], refunded: ["good", "Refunded", "已退款"],
+    seen: ["run", "Confirming", "确认中"], received: ["good", "Received", "已收到"], final: ["run", "Final", "已终定"], pending: ["wait", "Pending", "待付款"], sent: ["run", "Sent", "已发送"], orphaned: ["warn", "Left the chain", "已脱离链"], held: ["warn", "Held", "已搁置"], refused: ["bad", "Refused", "已拒绝"],
+    done: ["good", "Paid", "已付款"], refunding: ["run", "Refunding", "退款中"], refunded: ["good", "Refunded", "已退款"],
   },
   payment: { queued: ["wait", "Queued", "等待"], bound: ["run", "Signed", "已签名"], paid: ["good", "Paid", "已付款"], held: ["warn", "Held", "已搁置"], void: ["wait", "Void", "作废"] },
-  channel: { OPEN: ["good", "OPEN", "开放"], MAINTAIN: ["warn", "MAINTAIN", "维护"], CLOSED: ["bad", "CLOSED", "关闭"] },
+  channel: { OPEN: ["good", "Open", "开放"], MAINTAIN: ["warn", "Paused", "暂停"], CLOSED: ["bad", "Closed", "关闭"] },
   account: { new: ["wait", "New", "新"], ok: ["good", "Active", "正常"], halted: ["bad", "Halted", "已停用"], recovering: ["run", "Recovering", "恢复中"] },
   chain: { following: ["good", "Following", "跟随中"], halted: ["bad", "Halted", "已停止"], "not started": ["wait", "Not started", "未开始"] },
 };
@@ -30,7 +30,7 @@ export const spaced = (word) => word.replaceAll("_", " ");
 // status/kinds.go), which codes.js repeats.
 export const chinese = {
   direction: { deposit: "充值", withdrawal: "提现", funding: "注资" },
-  filter: { seen: "已发现", pending: "待付款", sent: "已发送", done: "已完成", held: "已搁置", refused: "已拒绝", refunding: "退款中", refunded: "已退款", orphaned: "已脱离链" },
+  filter: { seen: "确认中", pending: "待付款", sent: "已发送", done: "已付款", held: "已搁置", refused: "已拒绝", refunding: "退款中", refunded: "已退款", orphaned: "已脱离链" },
   kind: { hot: "支付提现", gas: "支付归集手续费", gateway: "交易所链上的网关账户", cold: "离线保管" },
   purpose: { credit: "付给用户", refund: "退款", receive: "接收区块", sweep: "归集", gas: "手续费币", cancel: "替换另一笔", cold: "转入冷存储" },
   window: { hour: "每小时", day: "每天", user: "每用户每天", transfer: "每笔", gateway: "整个网关每天", fees: "每天手续费" },
@@ -41,9 +41,16 @@ export const chinese = {
 
 // english are labels of codes that do not tell well what they mean.
 const english = {
+  filter: { seen: "Confirming", pending: "Pending", sent: "Sent", done: "Paid", held: "Held", refused: "Refused", refunding: "Refunding", refunded: "Refunded", orphaned: "Left the chain" },
+  direction: { deposit: "Deposit", withdrawal: "Withdrawal", funding: "Funding" },
+  window: { hour: "Per hour", day: "Per day", user: "Per user and day", transfer: "Per payment", gateway: "All tokens per day", fees: "Fees per day" },
+  role: { viewer: "Viewer", operator: "Operator", approver: "Approver" },
   kind: { hot: "Hot: pays withdrawals", gas: "Gas: pays sweep fees", gateway: "Gateway on the exchange chain", cold: "Cold storage" },
   purpose: { credit: "Payout", refund: "Refund", receive: "Receive block", sweep: "Sweep", gas: "Coin for fees", cancel: "Cancellation", cold: "To cold storage" },
 };
+
+// adviceOf is what to do about a reason or a condition, in one sentence; "" where there is nothing to do.
+export const adviceOf = (language, of, code) => codes[of + "Advice"][code]?.[language] ?? "";
 
 // codeLabel is a word of the program in the reader's language; one that has none there stays as it is.
 export const codeLabel = (language, of, word) => codes[of]?.[word]?.[language] ?? (language === "zh" ? chinese : english)[of]?.[word] ?? spaced(word ?? "");
@@ -58,6 +65,25 @@ export const refusals = {
   "this is not one of your passkeys": "这不是您的通行密钥", "this passkey cannot approve: it is not in signer.approvals.approvers": "此通行密钥不能审批：它不在 signer.approvals.approvers 中",
 };
 
+// events are lines of the history in both languages, by subject and event.
+const events = {
+  "transfer seen": ["Transfer seen", "发现转账"], "transfer final": ["Transfer final", "转账已终定"], "transfer held": ["Transfer held", "转账被搁置"], "transfer refused": ["Transfer refused", "转账被拒绝"],
+  "transfer orphaned": ["Transfer left its chain", "转账脱离其链"], "transfer ordered": ["Order", "指令"], "transfer replaced": ["Transfer changed on its chain", "转账在链上变更"], "transfer incident": ["Left its chain after the decision", "判定后脱离其链"],
+  "transfer incident_over": ["Back on its chain", "已回到其链"], "transfer written_off": ["Written off", "已核销"], "transfer owned": ["Owner named", "已确定归属"],
+  "payment queued": ["Payment queued", "付款已排队"], "payment bound": ["Payment prepared", "付款已准备"], "payment held": ["Payment held", "付款被搁置"], "payment void": ["Payment cancelled", "付款已作废"], "payment paid": ["Payment paid", "付款已到账"],
+  "payment attempt_pay": ["Transaction signed", "交易已签名"], "payment attempt_replace": ["Signed again with a higher fee", "加价重新签名"], "payment attempt_cancel": ["Cancellation signed", "取消交易已签名"],
+  "payment signer": ["Answer of the signer", "签名器答复"], "payment approval": ["Approval", "审批"], "payment approved": ["Approved", "已审批"], "payment nothing_moved": ["Nothing was moved", "未转移资产"], "payment slot_void": ["Number used by another transaction", "序号被其他交易使用"], "payment slot_forked": ["Set aside by a fork", "因分叉搁置"],
+  "account added": ["Account added", "账户已添加"], "account adopted": ["Account checked", "账户已核对"], "account ok": ["Account active", "账户正常"], "account halted": ["Account stopped", "账户已停用"], "account recovering": ["Account recovers", "账户恢复中"],
+  "account resumed": ["Account resumed", "账户已恢复"], "account accepted": ["Transaction explained", "交易已解释"], "account ordered": ["Order for account", "账户指令"], "account branched": ["Account continued after a fork", "账户在分叉后继续"], "account cancels": ["Cancellation signed", "取消交易已签名"],
+  "chain started": ["Chain started", "链已开始"], "chain halted": ["Chain halted", "链已停止"], "chain resumed": ["Chain resumed", "链已恢复"], "chain stepped_back": ["Chain reorganised", "链已重组"], "chain ordered": ["Order for chain", "链的指令"], "chain following": ["Chain followed", "链跟随中"],
+  "channel OPEN": ["Channel open", "通道已开放"], "channel MAINTAIN": ["Channel paused", "通道已暂停"], "channel CLOSED": ["Channel closed", "通道已关闭"],
+  "binding bound": ["Deposit address given", "已分配充值地址"], "configuration ordered": ["Order for configuration", "配置指令"], "configuration done": ["Configuration read", "配置已读取"],
+  "console signed in": ["Signed in", "登录"], "console set": ["User set", "用户已设置"], "payment swept": ["Swept", "已归集"], "payment ordered": ["Order for payment", "付款指令"], "payment operator": ["Settled by order", "按指令结清"], "console removed": ["User removed", "用户已移除"],
+};
+
+// eventLabel is a line of the history in the reader's language; one that has none there stays as it is.
+export const eventLabel = (language, subject, event) => events[`${subject} ${event}`]?.[language === "zh" ? 1 : 0] ?? spaced(`${subject} ${event}`);
+
 // asks is what an order asks besides the reason.
 export const asks = { credit: "wallet", refund: "address", settle: "hash" };
 
@@ -68,13 +94,57 @@ export function boxesOf(order, payments) {
   return differs && ["retry", "refund", "reject"].includes(order) ? ["nothingMoved"] : [];
 }
 
-// steps is a record's way: the steps, and the index of the one that is going on; as many as there are when it is over.
-export function steps(record, payments, w) {
-  const back = payments.some((p) => p.purpose === "refund" && p.state !== "void");
-  const payment = payments.filter((p) => p.purpose === (back ? "refund" : "credit") && p.state !== "void").at(-1);
-  const decided = ["held", "refused"].includes(record.state) ? formatMessage(w["step_" + record.state], { reason: codeLabel(w.language, "reason", record.reason) }) : w.step_final;
-  const list = [w.step_seen, decided, back ? w.step_refundSigned : w.step_paymentSigned, back ? w.step_refundFinal : w.step_paymentFinal];
-  const failed = Boolean(record.incident) || ["held", "refused", "orphaned"].includes(record.state) && !payment;
-  if (!payment) return { list, at: ["seen", "orphaned"].includes(record.state) || failed ? 1 : 2, failed };
-  return { list, at: { queued: 2, held: 2, bound: 3, paid: 4 }[payment.state] ?? 2, failed: payment.state === "held" };
+// orderLabel is an order's name: to retry what was not paid for its size or its time is to credit it.
+export const orderLabel = (order, record, w) => w["order_" + (order === "retry" && sizeOf(record) ? "creditSmall" : order)];
+
+// orderLead is an order's effect in one sentence.
+export const orderLead = (order, record, w) => w["lead_" + (order === "retry" && sizeOf(record) ? "creditSmall" : order)];
+
+const sizeOf = (record) => record.direction === "deposit" && ["below_minimum", "time_unproven"].includes(record.reason);
+
+// isDanger reports whether an order cannot be taken back and pays nobody what was meant.
+export const isDanger = (order) => ["write-off", "reject"].includes(order);
+
+// payeeOf is whom an order pays, as far as the record names him; what is typed comes first.
+export function payeeOf(order, record, payments) {
+  const waits = payments.find((p) => ["held", "queued"].includes(p.state) && p.purpose !== "receive");
+  if (["refund", "reject"].includes(order)) return record.from;
+  if (order === "retry" || order === "hold") return waits?.payee ?? (record.payee || record.wallet);
+  return order === "credit" ? record.wallet : "";
+}
+
+// way is what happened to a record and what comes: { name, kind, at, tx: { chain, hash, depth }, text }, in the kinds of Timeline.
+export function way({ record: r, in: came, payments, history }, chains, w) {
+  const at = (subject, id, ...events) => history?.find((e) => events.some((event) => e.what === `${subject} ${id} ${event}`))?.at;
+  const reason = (word) => codeLabel(w.language, "reason", word);
+  const list = [{ name: w.step_seen, kind: "done", at: r.seen, tx: { chain: came.chain, hash: r.inTx, depth: came } }];
+  if (r.incident) list.push({ name: w.step_incident, kind: "bad", text: r.incident });
+  else if (r.state === "orphaned") list.push({ name: w.step_orphaned, kind: "warn" });
+  else if (r.state === "seen") list.push({ name: w.step_confirming, kind: "now", depth: came });
+  else list.push({ name: w.step_final, kind: "done", at: at("transfer", r.id, "final", "held", "refused") });
+  const paying = payments.filter((p) => ["credit", "refund"].includes(p.purpose) && p.state !== "void").at(-1);
+  if (r.state === "held") list.push({ name: formatMessage(w.step_held, { reason: reason(r.reason) }), kind: "warn", at: at("transfer", r.id, "held") });
+  if (r.state === "refused") list.push({ name: formatMessage(w.step_refused, { reason: reason(r.reason) }), kind: paying ? "done" : "bad", at: at("transfer", r.id, "refused") });
+  if (r.direction === "funding" || r.state === "refused" && !paying || r.incident && !paying) return list;
+  const of = paying?.purpose === "refund" ? "refund" : "payment";
+  const [signed, paid] = [w[`step_${of}Signed`], w[`step_${of}Final`]];
+  if (!paying || paying.state === "queued") {
+    const waits = ["seen", "held", "orphaned"].includes(r.state) ? "wait" : "now";
+    return [...list, { name: signed, kind: waits, text: paying?.reason ? reason(paying.reason) : "" }, { name: paid, kind: "wait" }];
+  }
+  if (paying.state === "held") return [...list, { name: formatMessage(w[`step_${of}Held`], { reason: reason(paying.reason) }), kind: "warn", at: at("payment", paying.id, "held") }, { name: paid, kind: "wait" }];
+  const hash = paying.tx || paying.mined?.tx || paying.attempts?.at(-1)?.hash;
+  const tx = { chain: paying.chain, hash, depth: paying.mined };
+  const first = paying.attempts?.[0]?.at;
+  if (paying.state === "paid") return [...list, { name: signed, kind: "done", at: first }, { name: paid, kind: "done", at: at("payment", paying.id, "paid"), tx }];
+  return [...list, { name: signed, kind: "now", at: first, tx }, { name: paid, kind: "wait" }];
+}
+
+// kindsOf are the kinds of things that a text in the search may name.
+export function kindsOf(text) {
+  if (/^\d{1,18}$/.test(text)) return ["id", "amount"];
+  if (/^\d*\.\d+$/.test(text)) return ["amount"];
+  if (/^vite_[0-9a-f]{50}$/.test(text) || /^0x[0-9a-fA-F]{40}$/.test(text)) return ["address"];
+  if (/^(0x)?[0-9a-fA-F]{6,64}(…|\.\.\.)?[0-9a-fA-F]*$/.test(text)) return ["hash"];
+  return /^[A-Za-z0-9:]{25,90}$/.test(text) ? ["address"] : []; // of Bitcoin, and its like
 }

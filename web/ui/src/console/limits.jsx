@@ -6,7 +6,7 @@ import { formatMessage } from "../base/messages.js";
 import { get } from "./api.js";
 import { networks } from "./money.js";
 import { Heading, Money, Told } from "./parts.jsx";
-import { LimitTable } from "./status.jsx";
+import { LimitTable } from "./overview.jsx";
 import { useConsoleMessages } from "./labels.js";
 
 export function Limits() {

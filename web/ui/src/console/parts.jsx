@@ -1,7 +1,8 @@
 // What several views of the console are made of.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Note, Short, State, tell, trouble } from "../base/components.jsx";
+import { Confirm, Short, State, tell } from "../base/components.jsx";
 import { shown } from "../base/amount.js";
+import { Refused } from "../base/http.js";
 import { formatMessage } from "../base/messages.js";
 import { me } from "./api.js";
 import { assetOf, linkTo, networks } from "./money.js";
@@ -20,9 +21,9 @@ export const Told = ({ children }) => children.split("`").map((part, i) => (i % 
 // Call is a word of the program in the reader's language.
 export const Call = ({ of, word }) => codeLabel(useConsoleMessages().language, of, word);
 
-// Standing is a state as a word of its list.
-export function Standing({ of, state }) {
-  const [kind, word] = stateLabel(of, state, useConsoleMessages().language);
+// Standing is a state as a word of its list. Operators' own funds are received, and not paid.
+export function Standing({ of, state, direction }) {
+  const [kind, word] = stateLabel(of, direction === "funding" && state === "done" ? "received" : state, useConsoleMessages().language);
   return <State kind={kind}><span data-state={state}>{word}</span></State>;
 }
 
@@ -48,38 +49,26 @@ export const Reason = ({ word }) => (word ? <span class="small"><Call of="reason
 // may tells whether who is signed in has a role. The server decides; this only keeps away buttons that it would refuse.
 export const may = (role) => me.get()?.role === role;
 
-// Order is a form that orders something: what it asks besides, and always why. `act` gets the values and is done when it returns.
-export function Order({ title, lead, fields = [], boxes = [], action, danger, act, done, cancel }) {
+// Order asks before something is ordered: it repeats what is at stake, says what will happen, and asks what the order needs besides, and always why. `act` gets
+// the values and is done when it returns.
+export function Order({ title, lead, facts, fields = [], boxes = [], action, danger, act, done, cancel, children }) {
   const w = useConsoleMessages();
-  const [values, set] = useState({}), [busy, setBusy] = useState(false), [fault, setFault] = useState("");
-  const first = useRef(null);
-  useEffect(() => { first.current.querySelector("input, textarea, select").focus(); }, []);
-  const submit = async (e) => {
-    e.preventDefault();
-    if (busy) return;
-    if (!values.why?.trim()) return setFault(w.sayWhy);
-    setBusy(true);
-    setFault("");
-    try {
-      await act({ ...values, why: values.why.trim() });
-      tell(formatMessage(w.done, { what: action }));
-      done();
-    } catch (error) {
-      setFault(trouble(error, w));
-      setBusy(false);
-    }
-  };
+  const [values, set] = useState({});
   const entered = (name) => (e) => set({ ...values, [name]: e.currentTarget.value });
-  return <form class="card order" onSubmit={submit} ref={first} onKeyDown={(e) => e.key === "Escape" && cancel()} aria-label={title}>
-    <h3>{title}</h3>{lead && <p class="small">{lead}</p>}
-    {fields.map(({ name, label, ...input }) => <div key={name}><label for={"order-" + name}>{label}</label>
-      <input id={"order-" + name} autocomplete="off" spellcheck={false} value={values[name] ?? ""} onInput={entered(name)} {...input} /></div>)}
-    {boxes.map(({ name, label }) => <p key={name}><label><input id={"order-" + name} type="checkbox" checked={values[name] ?? false}
+  const send = async () => {
+    if (!values.why?.trim()) throw new Refused(w.sayWhy, "why");
+    await act(trimmed(values));
+    tell(formatMessage(w.done, { what: action }));
+  };
+  return <Confirm id="order" title={title} lead={lead} facts={facts} action={action} danger={danger} act={send} done={done} cancel={cancel}>
+    {children}
+    {fields.map(({ name, label, ...input }, i) => <div class="field" key={name}><label for={"order-" + name}>{label}</label>
+      <input id={"order-" + name} autocomplete="off" spellcheck={false} autofocus={i === 0} value={values[name] ?? ""} onInput={entered(name)} {...input} /></div>)}
+    {boxes.map(({ name, label }) => <p key={name}><label class="check"><input id={"order-" + name} type="checkbox" checked={values[name] ?? false}
       onChange={(e) => set({ ...values, [name]: e.currentTarget.checked })} /> {label}</label></p>)}
-    <label for="order-why">{w.why}</label>
-    <textarea id="order-why" rows="2" maxLength={500} value={values.why ?? ""} onInput={entered("why")} />
-    {fault && <Note kind="bad" live>{fault}</Note>}
-    <p class="row after"><button class={"main" + (danger ? " danger" : "")} id="order-send" aria-disabled={busy}>{busy ? w.working : action}</button>
-      <button type="button" onClick={cancel}>{w.cancel}</button></p>
-  </form>;
+    <div class="field"><label for="order-why">{w.whyAsked}</label>
+      <textarea id="order-why" rows="2" maxLength={500} autofocus={fields.length === 0} value={values.why ?? ""} onInput={entered("why")} /></div>
+  </Confirm>;
 }
+
+const trimmed = (values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, typeof value === "string" ? value.trim() : value]));

@@ -1,14 +1,16 @@
 // One record's whole story, and what may be ordered of it.
 import { useState } from "preact/hooks";
-import { Asked, Blank, Facts, Note, Short, State, Steps, Table, Time } from "../base/components.jsx";
+import { Asked, Blank, Facts, Note, Short, Table, Time, Timeline } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
 import { formatMessage } from "../base/messages.js";
 import { messages as bridge } from "../bridge/messages.js";
-import { get, post } from "./api.js";
+import { get } from "./api.js";
+import { Events } from "./events.jsx";
+import { adviceOf, isDanger, orderLabel, useConsoleMessages, way } from "./labels.js";
 import { chainsOf, networkOf, networks } from "./money.js";
-import { Call, Heading, may, Money, Order, Reason, Standing, Told, Tx } from "./parts.jsx";
-import { route } from "./route.js";
-import { asks, boxesOf, steps, useConsoleMessages } from "./labels.js";
+import { Call, Heading, may, Money, Reason, Standing, Told, Tx } from "./parts.jsx";
+import { RecordOrder } from "./recordorder.jsx";
+import { to as linkTo, usePlace } from "./route.js";
 
 const often = 3_000;
 
@@ -17,7 +19,7 @@ export const clock = (text) => Date.parse(text.includes("T") ? text : text.repla
 
 export function RecordView() {
   const w = useConsoleMessages();
-  const { name } = route.use();
+  const { name } = usePlace();
   const poll = usePoll((signal) => get("/records/" + encodeURIComponent(name), {}, signal), often, [name]);
   return <><Heading>{formatMessage(w.recordName, { name: name.length > 20 ? name.slice(0, 10) + "…" : name })}</Heading>
     <Asked poll={poll} empty={w.noHash}>{(list) => list.map((story) => <Story key={story.record.id} story={story} again={poll.again} />)}</Asked></>;
@@ -34,34 +36,59 @@ function Story({ story, again }) {
   const { record: r } = story;
   const payments = story.payments ?? [];
   const { to } = chainsOf(networks.use(), r), from = story.in.chain;
-  const way = steps(r, payments, w);
   return <>
-    <section class="card" id="record">
-      <div class="row spread"><strong class="large"><Money network={r.network} asset={r.asset} amount={r.amount} /></strong><Standing of="record" state={r.status} /></div>
-      <Steps list={way.list} at={way.at} failed={way.failed} label={w.progress} />
-      {!story.in.final && <p class="small faint" id="depth"><Depth at={story.in} /></p>}
-      {story.note && <Note>{story.note}</Note>}
-      {r.incident && <Note kind="warn">{r.incident}</Note>}
-      <Facts list={[
-        [w.direction, <Call of="direction" word={r.direction} />], [w.network, r.network], [w.seen, <Time ms={Date.parse(r.seen)} />], [w.reason, r.reason && <Reason word={r.reason} />],
-        [w.user, r.wallet && <Short text={r.wallet} />], [w.from, r.from && <Short text={r.from} />], [w.cameTo, r.to && <Short text={r.to} />], [w.label, r.label],
-        [w.paidTo, r.payee && <Short text={r.payee} />], [w.net, r.token && <Money network={r.network} asset={r.token} amount={r.net} />], [w.fee, r.token && <Money network={r.network} asset={r.token} amount={r.fee} />],
-        [w.in, <><Tx chain={from} hash={r.inTx} /> <span class="faint small">{formatMessage(w.block, { chain: from, height: story.in.height.toLocaleString("en") })}, <Depth at={story.in} /></span></>], [w.out, r.outTx && <Tx chain={to} hash={r.outTx} />], [w.refund, r.refundTx && <Tx chain={from} hash={r.refundTx} />],
-        [w.walletsShow, r.publicState && shownAs(r, w.language)], [w.writtenOff, r.lost && <Money network={r.network} asset={r.lostAsset} amount={r.lost} />],
-      ]} />
-    </section>
-    <Orders record={r} orders={story.orders ?? []} payments={payments} advice={story.advice} again={again} />
+    <div class="record">
+      <section class="card" id="record">
+        <div class="row spread"><strong class="large"><Money network={r.network} asset={r.asset} amount={r.amount} /></strong><Standing of="record" state={r.status} direction={r.direction} /></div>
+        <p class="small faint"><Call of="direction" word={r.direction} /> · {r.network} · <Time ms={Date.parse(r.seen)} /></p>
+        {story.note && <Note>{story.note}</Note>}
+        {r.incident && <Note kind="warn">{r.incident}</Note>}
+        <Timeline label={w.progress} list={way(story.payments ? story : { ...story, payments }, to, w).map((step) => ({
+          name: step.name, kind: step.kind, at: step.at && clock(step.at), detail: <Step step={step} />,
+        }))} />
+      </section>
+      <div class="stack">
+        <Actions record={r} orders={story.orders ?? []} payments={payments} advice={story.advice} again={again} />
+        <section class="card"><h2>{w.details}</h2><Facts list={[
+          [w.reason, r.reason && <Reason word={r.reason} />],
+          [w.user, r.wallet && <Short text={r.wallet} />], [w.from, r.from && <Short text={r.from} />], [w.cameTo, r.to && <Short text={r.to} />], [w.label, r.label],
+          [w.paidTo, r.payee && <Short text={r.payee} />], [w.net, r.token && <Money network={r.network} asset={r.token} amount={r.net} />], [w.fee, r.token && <Money network={r.network} asset={r.token} amount={r.fee} />],
+          [w.in, <><Tx chain={from} hash={r.inTx} /> <span class="faint small">{formatMessage(w.block, { chain: from, height: story.in.height.toLocaleString("en") })}, <Depth at={story.in} /></span></>], [w.out, r.outTx && <Tx chain={to} hash={r.outTx} />], [w.refund, r.refundTx && <Tx chain={from} hash={r.refundTx} />],
+          [w.walletsShow, r.publicState && shownAs(r, w.language)], [w.writtenOff, r.lost && <Money network={r.network} asset={r.lostAsset} amount={r.lost} />],
+        ]} /></section>
+      </div>
+    </div>
     <section class="card" id="payments"><h2>{w.payments}</h2>
       {payments.length === 0 ? <Blank>{w.noPayments}</Blank> : payments.map((p) => <Payment key={p.id} payment={p} />)}</section>
-    <History list={story.history ?? []} />
+    <section class="card" id="story"><div class="row spread"><h2>{w.whatHappened}</h2><a class="small" href={linkTo("audit", "", { record: r.id })}>{w.view_audit}</a></div>
+      <Events label={w.whatHappened} own={r.id} list={(story.history ?? []).map((e) => ({ ...e, ...parts(e.what), about: aboutOf(e.what, r, payments) })).reverse()} /></section>
   </>;
+}
+
+// parts takes "payment 17 queued" apart.
+function parts(what) {
+  const [subject, id, ...event] = what.split(" ");
+  return { subject, id, event: event.join(" ") };
+}
+
+// aboutOf is the record or the payment that a line is about.
+function aboutOf(what, r, payments) {
+  const { subject, id } = parts(what), p = subject === "payment" && payments.find((one) => String(one.id) === id);
+  if (!p) return { record: r.id, direction: r.direction, network: r.network, asset: r.asset, amount: r.amount };
+  return { record: r.id, purpose: p.purpose, network: r.network, asset: p.asset, amount: p.amount, payee: p.payee };
+}
+
+// Step is what a step of the way is known by: its transaction, its depth, a remark.
+function Step({ step: { tx, depth, text } }) {
+  return <>{tx?.hash && <div class="row"><span class="faint">{tx.chain}</span><Tx chain={tx.chain} hash={tx.hash} />{tx.depth && <Depth at={tx.depth} />}</div>}
+    {depth && <div id="depth"><Depth at={depth} /></div>}{text && <div>{text}</div>}</>;
 }
 
 // Depth is how deep a transaction stands in its chain, and how deep it has to.
 function Depth({ at }) {
   const w = useConsoleMessages();
   const n = at.confirmations.toLocaleString("en");
-  const what = at.wanted > 0 ? formatMessage(w.confirmationsOf, { n, m: at.wanted.toLocaleString("en") }) : formatMessage(at.confirmations === 1 ? w.confirmation : w.confirmations, { n });
+  const what = at.wanted > 0 && !at.final ? formatMessage(w.confirmationsOf, { n, m: at.wanted.toLocaleString("en") }) : formatMessage(at.confirmations === 1 ? w.confirmation : w.confirmations, { n });
   return <span class="num">{at.final ? formatMessage(w.andFinal, { what }) : what}</span>;
 }
 
@@ -79,31 +106,19 @@ function Payment({ payment: p }) {
   </article>;
 }
 
-function History({ list }) {
-  const w = useConsoleMessages();
-  return <section class="card" id="story"><h2>{w.whatHappened}</h2>
-    <Table label={w.whatHappened} head={[w.when, w.who, w.what, w.detail]} rows={list.map((e, i) => ({
-      key: i, cells: [<Time ms={clock(e.at)} />, e.actor, e.what, e.detail && <span class="wrap long">{e.detail}</span>],
-    }))} /></section>;
-}
-
-// fields are what an order asks besides the reason.
-const fields = (name, w) => (asks[name] ? [{ name: asks[name] === "hash" ? "hash" : "to", label: w["field_" + asks[name]], class: "code" }] : []);
-
-const trimmed = (values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, typeof value === "string" ? value.trim() : value]));
-
-// Orders are the buttons of the orders that the record's state permits, for operators.
-function Orders({ record, orders, payments, advice, again }) {
+// Actions are the buttons of the orders that the record's state permits, for operators, with what fits.
+function Actions({ record, orders, payments, advice, again }) {
   const w = useConsoleMessages();
   const [open, set] = useState("");
   if (orders.length === 0) return null;
-  if (!may("operator")) return <Note>{advice ? <Told>{formatMessage(w.operatorNeeded, { advice })}</Told> : w.operatorCan}</Note>;
-  const name = w["order_" + open];
+  const held = payments.find((p) => p.state === "held");
+  const cause = record.incident && !record.lost ? "incident" : held?.reason || record.reason;
+  const sentence = adviceOf(w.language, "reason", cause);
   return <section class="card" id="orders"><h2>{w.youCan}</h2>
-    {advice && <p class="small faint"><Told>{formatMessage(w.byCommand, { advice })}</Told></p>}
-    {open ? <Order key={open} title={formatMessage(w.orderOf, { order: name, id: record.id })} lead={w["lead_" + open]} action={name} danger={open === "write-off" || open === "reject"}
-      fields={fields(open, w)} boxes={boxesOf(open, payments).map((box) => ({ name: box, label: w["box_" + box] }))} act={(values) => post(`/records/${record.id}/${open}`, trimmed(values))} done={() => { set(""); again(); }} cancel={() => set("")} />
-      : <p class="row">{orders.map((order) => <button type="button" key={order} id={"order-" + order} onClick={() => set(order)}>{w["order_" + order]}</button>)}</p>}
-    <p class="small faint"><State kind="wait">{w.noHand}</State></p>
+    {sentence && <p>{sentence}</p>}
+    {may("operator") ? <p class="row">{orders.map((order) => <button type="button" key={order} id={"order-" + order} class={isDanger(order) ? "danger" : ""} onClick={() => set(order)}>{orderLabel(order, record, w)}</button>)}</p> : <Note>{w.operatorCan}</Note>}
+    {advice && <details class="small"><summary>{w.byCommandTitle}</summary><p class="faint" lang="en"><Told>{advice}</Told></p></details>}
+    <p class="small faint">{w.noHand}</p>
+    {open && <RecordOrder key={open} id={record.id} order={open} done={() => { set(""); again(); }} cancel={() => set("")} />}
   </section>;
 }

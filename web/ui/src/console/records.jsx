@@ -1,34 +1,26 @@
-// Records: found by what somebody knows of them, and those that wait for somebody.
+// Records: found by what somebody knows of them.
 import { useState } from "preact/hooks";
-import { Asked, Pager, Short, Table, Time } from "../base/components.jsx";
+import { Asked, lasted, Pager, Short, Table, Time } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
 import { get } from "./api.js";
 import { chainsOf, networks } from "./money.js";
 import { Call, Heading, Money, Reason, Standing, Tx } from "./parts.jsx";
-import { go, route, to } from "./route.js";
+import { go, to, usePlace } from "./route.js";
 import { codeLabel, useConsoleMessages } from "./labels.js";
 
 const often = 5_000;
 
 export function Records() {
   const w = useConsoleMessages();
-  const { query } = route.use();
+  const { query } = usePlace();
   return <><Heading>{w.records}</Heading><Search key={JSON.stringify(query)} query={query} /><List query={query} empty={w.noRecord} id="records" /></>;
-}
-
-export function Held() {
-  const w = useConsoleMessages();
-  const { query } = route.use();
-  return <><Heading>{w.view_held}</Heading>
-    <p class="faint">{w.heldLead}{" "}
-      {query.unattributed ? <a href={to("held")}>{w.allOfThem}</a> : <a href={to("held", "", { unattributed: true })}>{w.onlyUnattributed}</a>}</p>
-    <List query={query.unattributed ? query : { ...query, needsOperator: true }} view="held" empty={w.noneHeld} id="held" /></>;
 }
 
 // choices are what a search can choose from; "" is all.
 const choices = {
   state: ["", "seen", "pending", "sent", "done", "held", "refused", "refunding", "refunded", "orphaned"],
   direction: ["", "deposit", "withdrawal", "funding"],
+  older: ["", "10", "60", "1440", "10080"], // minutes
 };
 
 function Search({ query }) {
@@ -52,23 +44,24 @@ function Search({ query }) {
     {Choice({ name: "state", label: w.state, options: choices.state.map((s) => [s, codeLabel(w.language, "filter", s)]) })}
     {Choice({ name: "direction", label: w.direction, options: choices.direction.map((d) => [d, codeLabel(w.language, "direction", d)]) })}
     {Choice({ name: "token", label: w.token, options: ["", ...tokens].map((t) => [t, t]) })}
+    {Choice({ name: "older", label: w.olderThan, options: choices.older.map((m) => [m, m && lasted(m * 60, w.language)]) })}
     {Text({ name: "from", label: w.seenFrom, type: "date" })}
     {Text({ name: "until", label: w.seenBefore, type: "date" })}
-    <p class="row"><button class="main" id="search">{w.search}</button><a href={to("records")}>{w.allRecords}</a><a href={to("records", "", { unknownTokens: true })}>{w.unknownTokens}</a></p>
+    <p class="row"><button class="main" id="search">{w.search}</button><a class="button" href={to("records")}>{w.allRecords}</a><a class="button" href={to("records", "", { unattributed: true })}>{w.onlyUnattributed}</a><a class="button" href={to("records", "", { unknownTokens: true })}>{w.unknownTokens}</a></p>
   </form>;
 }
 
-function List({ query, empty, id, view = "records" }) {
+function List({ query, empty, id }) {
   const poll = usePoll((signal) => get("/records", query, signal), often, [JSON.stringify(query)]);
   return <section class="card"><Asked poll={poll} empty={empty} none={(page) => page.records.length === 0}>{(page) => <>
     <RecordTable list={page.records} id={id} />
-    <Turn query={query} page={page} view={view} />
+    <Turn query={query} page={page} />
   </>}</Asked></section>;
 }
 
-function Turn({ query, page, view }) {
-  const { before, after, needsOperator, ...rest } = query;
-  return <Pager newer={page.previous ? () => go(view, "", { ...rest, after: page.previous }) : null} older={page.next ? () => go(view, "", { ...rest, before: page.next }) : null} />;
+function Turn({ query, page }) {
+  const { before, after, ...rest } = query;
+  return <Pager newer={page.previous ? () => go("records", "", { ...rest, after: page.previous }) : null} older={page.next ? () => go("records", "", { ...rest, before: page.next }) : null} />;
 }
 
 export function RecordTable({ list, id }) {
@@ -76,7 +69,7 @@ export function RecordTable({ list, id }) {
   const known = networks.use();
   return <Table id={id} label={w.records} head={[w.record, w.seen, w.direction, ">" + w.amount, w.state, w.user, w.in, w.out]} rows={list.map((r) => {
     const { from, to: paid } = chainsOf(known, r);
-    return { key: r.id, cells: [<a href={to("records", r.id)}>{r.id}</a>, <Time ms={Date.parse(r.seen)} />, <Call of="direction" word={r.direction} />, <Money network={r.network} asset={r.asset} amount={r.amount} />,
-      <><Standing of="record" state={r.status} /> {r.status !== "done" && <Reason word={r.reason} />}</>, r.wallet && <Short text={r.wallet} />, <Tx chain={from} hash={r.inTx} />, <Tx chain={r.refundTx ? from : paid} hash={r.refundTx || r.outTx} />] };
+    return { key: r.id, cells: [<a class="id num" href={to("records", r.id)}>{r.id}</a>, <Time ms={Date.parse(r.seen)} />, <Call of="direction" word={r.direction} />, <Money network={r.network} asset={r.asset} amount={r.amount} />,
+      <><Standing of="record" state={r.status} direction={r.direction} /> {r.status !== "done" && <Reason word={r.reason} />}</>, r.wallet && <Short text={r.wallet} />, <Tx chain={from} hash={r.inTx} />, <Tx chain={r.refundTx ? from : paid} hash={r.refundTx || r.outTx} />] };
   })} />;
 }

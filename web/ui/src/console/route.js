@@ -1,19 +1,21 @@
-// Where in the console somebody is: #/records/17, #/records?state=held. Links and the browser's back button work by it.
-import { store } from "../base/store.js";
-import { query } from "./api.js";
+// Where in the console somebody is: #/records/17, #/records?state=held.
+import { go as move, parse as parseHash, to as link, useRoute } from "../base/route.js";
+
+// former are names that views had before; their links still lead to the view.
+const former = { "": "overview", status: "overview", held: "attention", upkeep: "maintenance", log: "audit", you: "profile" };
+
+const placeOf = ({ path: [view = "", ...rest], query }) => ({ view: former[view] ?? view, name: rest.join("/"), query });
 
 // parse reads the part of a URL behind its hash.
-export function parse(hash) {
-  const [path, search = ""] = hash.replace(/^#\/?/, "").split("?");
-  const [view = "", ...rest] = path.split("/");
-  return { view: view || "status", name: decodeURIComponent(rest.join("/")), query: Object.fromEntries(new URLSearchParams(search)) };
-}
+export const parse = (hash) => placeOf(parseHash(hash));
+
+// usePlace returns the view, the name of one of its things, and its filters.
+export const usePlace = () => placeOf(useRoute());
+
+const pathOf = (view, name) => (name === "" ? [view] : [view, String(name)]);
 
 // to is the link to a view.
-export const to = (view, name = "", values = {}) => "#/" + view + (name === "" ? "" : "/" + encodeURIComponent(name)) + query(values);
+export const to = (view, name = "", values = {}) => link(pathOf(view, name), values);
 
-export const route = store(parse(globalThis.location?.hash ?? ""));
-
-globalThis.addEventListener?.("hashchange", () => route.set(parse(location.hash)));
-
-export const go = (...where) => { location.hash = to(...where); };
+// go moves to a view; `replace` leaves no step in the browser's history.
+export const go = (view, name = "", values = {}, how = {}) => move(pathOf(view, name), values, how);

@@ -1,4 +1,4 @@
-// Upkeep: blocks that are read again, and the configuration.
+// Maintenance: blocks that are read again, and the configuration.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Asked, Facts, Note, Short, State, Table, Time, trouble } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
@@ -9,9 +9,9 @@ import { Call, Heading, may, Money, Order, Told, Tx } from "./parts.jsx";
 import { to } from "./route.js";
 import { useConsoleMessages } from "./labels.js";
 
-export function Upkeep() {
+export function Maintenance() {
   const w = useConsoleMessages();
-  return <><Heading>{w.view_upkeep}</Heading><p class="faint">{w.upkeepLead}</p>
+  return <><Heading>{w.view_maintenance}</Heading><p class="faint">{w.upkeepLead}</p>
     {may("operator") && <Rescan />}
     <Configuration /></>;
 }
@@ -69,13 +69,13 @@ function Rescan() {
       <p class="row"><button class="main" id="rescan-look" aria-disabled={busy}>{busy ? w.reading : w.look}</button>
         {busy && <button type="button" onClick={() => running.current.abort()}>{w.stopLooking}</button>}</p></form>
     {fault && <Note kind="bad" live><Told>{fault}</Told></Note>}
-    {found && <Found found={found} busy={busy} book={() => book({ from: found.from, to: found.to })} booking={booking} />}
-    {booking && <Order title={w.book} lead={w.bookLead} action={w.book} act={({ why }) => read({ ...booking, book: true, why })} done={() => book(null)} cancel={() => book(null)} />}
+    {found && <Found found={found} busy={busy} book={() => book({ from: found.from, to: found.to })}/>}
+    {booking && <Order title={w.book} lead={w.bookLead} action={w.book} facts={[[w.chain, values.chain], [w.blocks, `${booking.from.toLocaleString("en")} – ${booking.to.toLocaleString("en")}`]]} act={({ why }) => read({ ...booking, book: true, why })} done={() => book(null)} cancel={() => book(null)} />}
   </section>;
 }
 
 // Found is how blocks and records differ.
-function Found({ found, busy, book, booking }) {
+function Found({ found, busy, book }) {
   const w = useConsoleMessages();
   const known = networks.use();
   const state = (d) => (d.booked ? <State kind={{ done: "good", open: "wait", failed: "bad" }[d.booked] ?? "wait"}><span data-booked={d.booked}>{w["booked_" + d.booked]}</span></State> : d.mends ? <State kind="warn">{w.mends}</State> : "–");
@@ -89,7 +89,7 @@ function Found({ found, busy, book, booking }) {
         key: i, cells: [<span class="num">{n(d.height)}</span>, <strong data-difference={d.kind}><Call of="difference" word={d.kind} /></strong>, <Tx chain={found.chain} hash={d.tx} />, d.from && <Short text={d.from} />, d.to && <Short text={d.to} />,
           d.asset && <Money network={networkOf(known, found.chain, d.asset)} asset={d.asset} amount={d.amount} />, d.record && <a href={to("records", d.record)}>{d.record}</a>, <>{state(d)}{d.detail && <span class="wrap small">{d.detail}</span>}</>],
       }))} />}
-    {!busy && !booking && bookable && <p class="after"><button type="button" id="rescan-book" onClick={book}>{w.book}</button></p>}
+    {!busy && bookable && <p class="after"><button type="button" id="rescan-book" onClick={book}>{w.book}</button></p>}
     {!busy && found.list.length > 0 && !found.list.some((d) => d.mends) && <Note><Told>{w.noMend}</Told></Note>}
   </div>;
 }
@@ -104,8 +104,8 @@ function Configuration() {
       [w.file, <code>{last.file}</code>], [w.lastRead, <Time ms={Date.parse(last.at)} />], [w.orderedBy, last.actor],
       [w.waitRestart, (last.restart ?? []).length > 0 && last.restart.map((key, i) => <>{i > 0 && ", "}<code>{key}</code></>)]]} />}</Asked>
     {done && <Reloaded answer={done} />}
-    {may("operator") && (ordering ? <Order title={w.configuration + ": " + w.reload} lead={w.reloadLead} action={w.reload} act={reload} done={() => { order(false); poll.again(); }} cancel={() => order(false)} />
-      : <p class="after"><button type="button" id="reload" onClick={() => { set(null); order(true); }}>{w.reload}</button></p>)}
+    {may("operator") && <p class="after"><button type="button" id="reload" onClick={() => { set(null); order(true); }}>{w.reload}</button></p>}
+    {ordering && <Order title={w.reload} lead={w.reloadLead} action={w.reload} act={reload} done={() => { order(false); poll.again(); }} cancel={() => order(false)} />}
   </section>;
 }
 

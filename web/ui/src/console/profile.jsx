@@ -8,11 +8,11 @@ import { Call, Heading, Told } from "./parts.jsx";
 import { make, possible, why } from "./passkey.js";
 import { useConsoleMessages } from "./labels.js";
 
-export function You() {
+export function Profile() {
   const w = useConsoleMessages();
   const who = me.use();
   const poll = usePoll((signal) => get("/passkeys", {}, signal), 0, []);
-  return <><Heading>{w.view_you}</Heading>
+  return <><Heading>{w.view_profile}</Heading>
     <section class="card"><Facts list={[[w.name, who.name], [w.role, <><Call of="role" word={who.role} />: {w["role_" + who.role]}</>]]} /></section>
     <section class="card"><h2>{w.passkeys}</h2>
       <p>{w.passkeysLead}</p>

@@ -1,0 +1,109 @@
+package operator
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"gatewayd/records"
+	"gatewayd/status"
+	"gatewayd/transfers"
+	"gatewayd/view"
+)
+
+// smallFor is the time for which a deposit below the minimum, and a withdrawal too small for a
+// refund, is listed. Records finds older ones.
+const smallFor = 30 * 24 * time.Hour
+
+// Attention is everything on which an operator can act: conditions, and records with an order that
+// their state permits.
+type Attention struct {
+	Conditions []status.Condition `json:"conditions"`
+	Records    []ActionableRecord `json:"records"` // newest first
+	Total      uint64             `json:"total"`   // of the records
+	Next       uint64             `json:"next"`    // value of before for the following page; 0 for none
+}
+
+// ActionableRecord is a record with its cause, the orders that its state permits, and the one that
+// fits best.
+type ActionableRecord struct {
+	RecordRow
+	Cause    records.Reason        `json:"cause"` // of the transfer or of its held payment
+	Orders   []transfers.OrderName `json:"orders"`
+	Proposed transfers.OrderName   `json:"proposed"` // empty where only approvers act
+}
+
+// Attention reads a page of what needs attention, of records older than before; 0 for the newest.
+func (d *Session) Attention(ctx context.Context, before uint64, now time.Time) (a Attention, err error) {
+	a = Attention{Conditions: []status.Condition{}, Records: []ActionableRecord{}}
+	err = d.Store.View(ctx, func(tx *records.Tx) error {
+		networks, err := Networks(tx, d.Config)
+		if err != nil {
+			return err
+		}
+		report, err := status.Read(tx, networks)
+		if err != nil {
+			return err
+		}
+		a.Conditions = append(a.Conditions, report.Conditions...)
+		f := view.Filter{ActionableSince: now.Add(-smallFor), Limit: DefaultLimit, BeforeID: before}
+		if a.Total, err = view.CountRecords(tx, f); err != nil {
+			return err
+		}
+		list, err := view.Records(tx, f)
+		if err != nil {
+			return err
+		}
+		for _, r := range list {
+			one, err := actionable(tx, r)
+			if err != nil {
+				return err
+			}
+			a.Records = append(a.Records, one)
+		}
+		if len(list) == f.Limit {
+			a.Next = list[len(list)-1].ID
+		}
+		return nil
+	})
+	return a, err
+}
+
+func actionable(tx *records.Tx, r records.Record) (a ActionableRecord, err error) {
+	a.RecordRow, a.Cause = RowOf(r), causeOf(r)
+	payments, err := tx.Payments().Of(r.ID)
+	if err != nil {
+		return a, err
+	}
+	for _, p := range payments { // the block to receive, too
+		if p.State == records.HeldPayment {
+			a.Cause = cmp.Or(a.Cause, p.Reason)
+		}
+	}
+	a.Orders = transfers.Permitted(r, payments)
+	a.Proposed = proposed(records.AdviceOf(a.Cause, r.Incident != "" && r.Loss == nil), a.Orders)
+	return a, nil
+}
+
+// causeOf returns why a record waits: its held payment's reason, or its own.
+func causeOf(r records.Record) records.Reason {
+	for _, p := range []*records.Payment{r.Credit, r.Refund} {
+		if p != nil && p.State == records.HeldPayment {
+			return p.Reason
+		}
+	}
+	return r.Reason
+}
+
+// proposed returns the order of an advice, or the first one that the state permits.
+func proposed(advice records.Advice, permitted []transfers.OrderName) transfers.OrderName {
+	for _, o := range permitted {
+		if string(o) == advice.Order {
+			return o
+		}
+	}
+	if len(permitted) > 0 {
+		return permitted[0]
+	}
+	return ""
+}

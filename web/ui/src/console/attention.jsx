@@ -1,0 +1,105 @@
+// Everything on which an operator can act, in one list: the cause, what to do, and the button that does it.
+import { useState } from "preact/hooks";
+import { Ago, Asked, Empty, Pager, Short, State } from "../base/components.jsx";
+import { formatMessage } from "../base/messages.js";
+import { usePoll } from "../base/use.js";
+import { get, post } from "./api.js";
+import { adviceOf, codeLabel, isDanger, orderLabel, useConsoleMessages } from "./labels.js";
+import { networks } from "./money.js";
+import { Call, Heading, may, Money, Order, Told } from "./parts.jsx";
+import { RecordOrder } from "./recordorder.jsx";
+import { go, to, usePlace } from "./route.js";
+
+export function Attention({ attention: first }) {
+  const w = useConsoleMessages();
+  const { query: { before } } = usePlace();
+  const page = usePoll(before ? (signal) => get("/attention", { before }, signal) : null, 10_000, [before]);
+  const poll = before ? page : first;
+  const [ordered, order] = useState(null); // { id, order } of a record, or { condition }
+  const end = () => { order(null); poll.again(); first.again(); };
+  return <><Heading>{w.view_attention}</Heading>
+    <p class="faint">{w.attentionLead}</p>
+    <section class="card flush" id="attention"><Asked poll={poll}>{(a) => (a.conditions.length + a.records.length === 0 ? <Empty icon="done" title={w.attentionNone}>{w.allWell}</Empty> : <>
+      <ul class="items" aria-label={w.view_attention}>
+        {!before && a.conditions.map((c) => <Condition key={keyOf(c)} condition={c} order={() => order({ condition: c })} />)}
+        {a.records.map((r) => <ActionableRecord key={r.id} record={r} order={(name) => order({ id: r.id, order: name })} />)}
+      </ul>
+      <Pager newer={before ? () => history.back() : null} older={a.next ? () => go("attention", "", { before: a.next }) : null} /></>)}</Asked></section>
+    {ordered?.condition && <ConditionOrder condition={ordered.condition} done={end} cancel={() => order(null)} />}
+    {ordered?.id && <RecordOrder id={ordered.id} order={ordered.order} done={end} cancel={() => order(null)} />}</>;
+}
+
+const keyOf = (c) => [c.kind, c.chain, c.network, c.token, c.direction, c.subject].join(" ");
+
+// Item is one thing that needs attention.
+function Item({ kind, name, about, since, advice, detail, children, ...rest }) {
+  const w = useConsoleMessages();
+  return <li class="item" {...rest}>
+    <div><div class="row"><State kind={kind}>{name}</State><span class="about">{about}</span>{since && <span class="faint small">{w.since} <Ago ms={since} /></span>}</div>
+      {detail && <p class="small wrap">{detail}</p>}
+      {advice && <p class="advice"><Told>{advice}</Told></p>}</div>
+    <div class="acts">{children}</div>
+  </li>;
+}
+
+// places are the views that help with a condition which has no order of its own.
+const places = {
+  approvals_wanted: ["approvals"], no_funds: ["accounts"], no_coin: ["accounts"], hot_below: ["accounts"], hot_above: ["accounts"], no_quota: ["accounts"], funds_unswept: ["accounts"],
+  nodes_unreachable: ["nodes"], nodes_disagree: ["nodes"], nodes_stale: ["nodes"], node_faulty: ["nodes"], node_mended: ["nodes"], tracing_lost: ["nodes"], follower_stuck: ["nodes"], follower_behind: ["nodes"],
+  limit_reached: ["limits"], fees_too_high: ["limits"], fees_high: ["limits"], config_refused: ["maintenance"],
+  payments_held: ["records", { state: "held" }], payments_listed: ["records", { state: "held" }], payments_late: ["records", { state: "pending" }],
+};
+
+// orderOf is what an operator can order about a condition.
+const orderOf = (c) => ({ chain_halted: "resumeChain", account_stopped: "resumeAccount", account_idle: "resumeAccount", channel_closed: "openChannel", channel_stopped: "openChannel" })[c.kind];
+
+// symbolOf is a token's symbol.
+const symbolOf = (list, c) => list.flatMap((n) => n.tokens).find((t) => t.token === c.token && t.network === c.network)?.symbol ?? "";
+
+function Where({ condition: c }) {
+  const w = useConsoleMessages();
+  const list = networks.use();
+  return <>{[c.chain, c.network !== c.chain && c.network, symbolOf(list, c), c.direction && codeLabel(w.language, "direction", c.direction)].filter(Boolean).join(" · ")} {c.subject && <Short text={c.subject} />}</>;
+}
+
+function Condition({ condition: c, order }) {
+  const w = useConsoleMessages();
+  const act = orderOf(c), [view, query] = places[c.kind] ?? [];
+  const detail = w.language === "zh" ? <details><summary>{w.daemonText}</summary><span lang="en">{c.detail}</span></details> : c.detail;
+  return <Item kind={c.stops ? "bad" : "warn"} name={<span data-condition={c.kind}><Call of="condition" word={c.kind} /></span>} about={<Where condition={c} />} since={c.since && Date.parse(c.since)}
+    advice={sentence(adviceOf(w.language, "condition", c.kind), w)} detail={detail}>
+    {act && may("operator") && <button type="button" class="main" onClick={order}>{formatMessage(w[act], { chain: c.chain })}<span class="unseen"> {c.chain} {c.subject}</span></button>}
+    {view && <a class="button" href={to(view, "", query)}>{w["view_" + view]}</a>}
+  </Item>;
+}
+
+// sentence begins with a capital letter and ends with a full stop.
+function sentence(text, w) {
+  if (!text) return "";
+  const whole = text[0].toUpperCase() + text.slice(1);
+  return /[.。]$/.test(whole) ? whole : whole + (w.language === "zh" ? "。" : ".");
+}
+
+function ConditionOrder({ condition: c, done, cancel }) {
+  const w = useConsoleMessages();
+  const act = orderOf(c), name = formatMessage(w[act], { chain: c.chain });
+  const path = { resumeChain: `/chains/${c.chain}/resume`, resumeAccount: `/accounts/${c.chain}/${c.subject}/resume`, openChannel: `/channels/${c.network}/${c.token}/${c.direction}` }[act];
+  const body = act === "openChannel" ? { state: "OPEN", clear: true } : {};
+  return <Order title={name} lead={w[{ resumeChain: "resumeChainLead", resumeAccount: "resumeLead", openChannel: "channelLead_OPEN" }[act]]} action={name}
+    facts={[[w.what, <Call of="condition" word={c.kind} />], [w.where, <Where condition={c} />]]}
+    act={({ why }) => post(path, { ...body, why })} done={done} cancel={cancel} />;
+}
+
+function ActionableRecord({ record: r, order }) {
+  const w = useConsoleMessages();
+  const cause = r.incident && !r.lost ? "incident" : r.cause;
+  const name = cause === "incident" ? w.step_incident : <Call of="reason" word={cause || "operator"} />;
+  const others = r.orders.filter((o) => o !== r.proposed && ["credit", "refund", "reject"].includes(o)).slice(0, 1);
+  return <Item data-record={r.id} kind={r.state === "refused" ? "wait" : "warn"} name={name} since={Date.parse(r.seen)}
+    about={<><strong><Money network={r.network} asset={r.asset} amount={r.amount} /></strong> <Call of="direction" word={r.direction} /> <a href={to("records", r.id)}>{formatMessage(w.recordName, { name: r.id })}</a>{r.wallet && <> · {w.user} <Short text={r.wallet} /></>}</>}
+    advice={adviceOf(w.language, "reason", cause)}>
+    {["approval", "unproven"].includes(cause) && <a class="button" href={to("approvals")}>{w.view_approvals}</a>}
+    {may("operator") && [r.proposed, ...others].filter(Boolean).map((o) => <button type="button" key={o} class={isDanger(o) ? "danger" : o === r.proposed ? "main" : ""} data-order={o} onClick={() => order(o)}>{orderLabel(o, r, w)}<span class="unseen"> {formatMessage(w.recordName, { name: r.id })}</span></button>)}
+    <a class="button" href={to("records", r.id)}>{w.details}<span class="unseen"> {formatMessage(w.recordName, { name: r.id })}</span></a>
+  </Item>;
+}

@@ -1,0 +1,179 @@
+// Whether money moves, how much and how fast, what needs attention, and how long it goes on like this.
+import { useMemo, useState } from "preact/hooks";
+import { Ago, Asked, lasted, Meter, Note, Segmented, Short, Stat, State, Table } from "../base/components.jsx";
+import { cut, grouped, plain } from "../base/amount.js";
+import { formatMessage } from "../base/messages.js";
+import { Plot } from "../base/plot.jsx";
+import { usePoll } from "../base/use.js";
+import { get, post } from "./api.js";
+import { codeLabel, useConsoleMessages } from "./labels.js";
+import { assetOf, networks } from "./money.js";
+import { Call, Heading, may, Money, Order, Standing } from "./parts.jsx";
+import { go, to, usePlace } from "./route.js";
+
+const often = 5_000;
+
+export function Overview({ attention }) {
+  const w = useConsoleMessages();
+  const poll = usePoll((signal) => get("/overview", {}, signal), often, []);
+  return <><Heading>{w.view_overview}</Heading><Asked poll={poll} lines={8}>{(o) => <>
+    <Figures o={o} silent={poll.error !== null && poll.error.code === undefined} attention={attention.data} />
+    {o.state === "degraded" && <BlockedTokens o={o} />}
+    {o.conditions.length > 0 && <Conditions list={o.conditions} />}
+    <Charts />
+    <Channels list={o.channels} conditions={o.conditions} />
+    <Chains list={o.chains ?? []} again={poll.again} />
+    {o.limits.length > 0 && <section class="card"><h2>{w.signerLimits}</h2><LimitTable list={o.limits} /></section>}
+  </>}</Asked></>;
+}
+
+// Conditions names what stands against normal; Needs attention has what to do.
+function Conditions({ list }) {
+  const w = useConsoleMessages();
+  const stops = list.some((c) => c.stops);
+  const kinds = [...new Set(list.map((c) => c.kind))];
+  return <Note kind={stops ? "bad" : "warn"}><div class="row spread" id="conditions"><span class="row">{kinds.map((k) => <State key={k} kind={list.some((c) => c.kind === k && c.stops) ? "bad" : "warn"}>
+    <span data-condition={k}><Call of="condition" word={k} /></span></State>)}</span><a class="button" href={to("attention")}>{w.view_attention}</a></div></Note>;
+}
+
+// spans are the lengths of time of the charts, in hours.
+const spans = ["1", "24", "168"];
+
+function Charts() {
+  const w = useConsoleMessages();
+  const { query } = usePlace();
+  const hours = spans.includes(query.hours) ? query.hours : "24";
+  const poll = usePoll((signal) => get("/series", { hours }, signal), 30_000, [hours]);
+  return <section class="card" id="charts" aria-label={w.charts}>
+    <div class="row spread"><h2>{w.charts}</h2><Segmented label={w.span} list={spans.map((id) => ({ id, name: w["span_" + id] }))} now={hours} choose={(id) => go("overview", "", { ...query, hours: id }, { replace: true })} /></div>
+    <Asked poll={poll} lines={8}>{(s) => <Plots s={s} chosen={query.flow} choose={(flow) => go("overview", "", { ...query, flow }, { replace: true })} />}</Asked></section>;
+}
+
+// pointsOf are the values of each step; a step without one has none.
+const pointsOf = (s, values) => values.map((value, i) => ({ time: Date.parse(s.from) / 1000 + i * s.step, value })).filter((p) => p.value !== null && p.value !== undefined);
+
+const flowName = (f) => f.network + " " + f.token;
+
+function Plots({ s, chosen, choose }) {
+  const w = useConsoleMessages();
+  const list = networks.use();
+  const { count, pairs, amounts, times, unit } = useMemo(() => drawn(s, chosen, list, w), [s, chosen, list, w.language]);
+  const step = w["step_of_" + s.step];
+  const figure = (v) => grouped(String(Math.round(Math.abs(v) * 1e6) / 1e6));
+  return <>
+    {Date.parse(s.since) > Date.parse(s.from) && <p class="small faint">{w.seriesCut} <Ago ms={Date.parse(s.since)} /></p>}
+    <div class="plots">
+      <Plot label={formatMessage(w.chartCount, { step })} series={count} format={(v) => figure(v)} />
+      <div><Plot label={formatMessage(w.chartAmount, { step, unit })} series={amounts} format={(v) => figure(v)} />
+        {pairs.length > 1 && <select class="pair" aria-label={w.token} value={chosen ?? pairs[0].id} onChange={(e) => choose(e.currentTarget.value)}>{pairs.map((p) => <option key={p.id} value={p.id}>{p.name}</option>)}</select>}</div>
+      <Plot label={w.chartLatency} series={times} format={(v) => (v < 10 ? (Math.round(v * 10) / 10).toFixed(1) + w.seconds : lasted(v, w.language))} />
+    </div>
+    <p class="small faint">{w.chartsLead}</p></>;
+}
+
+// drawn are the series of the charts: deposits upwards, withdrawals downwards.
+function drawn(s, chosen, list, w) {
+  const sum = (direction) => Array.from({ length: s.steps }, (_, i) => s.flows.filter((f) => f.direction === direction).reduce((n, f) => n + f.count[i], 0));
+  const both = (values) => [
+    { name: w.deposits, kind: "bars", colour: "accent", points: pointsOf(s, values("deposit")) }, { name: w.withdrawals, kind: "bars", colour: "warn", points: pointsOf(s, values("withdrawal").map((v) => -v)) },
+  ];
+  const pairs = [...new Map(s.flows.map((f) => [flowName(f), { id: flowName(f), name: `${f.symbol} · ${f.network}` }])).values()];
+  const now = pairs.some((p) => p.id === chosen) ? chosen : pairs[0]?.id;
+  const of = s.flows.filter((f) => flowName(f) === now);
+  const amounts = (direction) => {
+    const f = of.find((one) => one.direction === direction), known = f && assetOf(list, f.network, f.asset);
+    return Array.from({ length: s.steps }, (_, i) => (f && known ? Number(cut(plain(BigInt(f.amount[i]), known.decimals), 8)) : 0));
+  };
+  const times = s.latency.map((l) => ({ name: l.direction === "deposit" ? w.deposits : w.withdrawals, kind: "line", colour: l.direction === "deposit" ? "accent" : "warn", points: pointsOf(s, l.median) }));
+  return { count: both(sum), pairs, amounts: both(amounts), times, unit: of[0]?.symbol ?? "" };
+}
+
+// runwayOf is how long money lasts, in words; none is longer than anybody plans.
+export const runwayOf = (hours, w) => (hours === undefined || hours === null ? w.noEnd : hours > 24 * 365 ? w.overAYear : lasted(hours * 3600, w.language));
+
+// payments are the states of payments, as the headline of the server has them: how each is shown, and its words.
+const payments = { flowing: ["good", "flowing"], idle: ["good", "idle"], degraded: ["warn", "degraded"], blocked: ["bad", "blocked"], unknown: ["bad", "unknown"] };
+
+function Figures({ o, silent, attention }) {
+  const w = useConsoleMessages();
+  const [kind, word] = payments[silent ? "unknown" : o.state];
+  const channels = o.channels ?? [];
+  const rate = channels.reduce((sum, c) => sum + c.perMinute, 0);
+  const oldest = channels.map((c) => c.oldest).filter(Boolean).sort()[0];
+  const shortest = channels.map((c) => c.runwayHours).filter((h) => h !== undefined).sort((a, b) => a - b)[0];
+  const waiting = channels.reduce((sum, c) => sum + c.waiting, 0);
+  const needs = attention ? attention.total + attention.conditions.length : 0;
+  return <section class="card stats" aria-label={w.glance}>
+    <Stat name={w.money} kind={kind} value={<span id="headline" title={silent ? w.silentDaemon : o.headline}>{w[word]}</span>} detail={formatMessage(w.waitingNow, { n: waiting })} />
+    <Stat name={w.view_attention} kind={needs ? "warn" : "good"} value={<a href={to("attention")} id="needs-you">{attention ? (needs ? grouped(String(needs)) : w.nothing) : "–"}</a>}
+      detail={attention && needs > 0 && formatMessage(w.needsOf, { records: attention.total, conditions: attention.conditions.length })} />
+    <Stat name={w.aMinute} value={rate.toFixed(1)} detail={w.lastTenMinutes} />
+    <Stat name={w.oldest} kind={oldest && Date.now() - Date.parse(oldest) > late ? "warn" : ""} value={oldest ? <Ago ms={Date.parse(oldest)} /> : <span class="faint">{w.noneWaits}</span>} />
+    <Stat name={w.shortest} kind={runwayKind(shortest)} value={<span title={w.runwayHint}>{runwayOf(shortest, w)}</span>} />
+  </section>;
+}
+
+// late is the age of a pending payment, in milliseconds, from which it is shown as late; the daemon's own condition comes later.
+const late = 10 * 60_000;
+
+// runwayKind warns below a day, and more below six hours.
+const runwayKind = (hours) => (hours === undefined || hours === null || hours >= 24 ? "" : hours < 6 ? "bad" : "warn");
+
+// BlockedTokens lists the tokens whose payments are blocked while all others are possible.
+function BlockedTokens({ o }) {
+  const w = useConsoleMessages();
+  return <section class="card" id="blocked"><h2>{w.blockedTokens}</h2><p>{formatMessage(w.othersFlow, { n: o.blocked.length, m: new Set((o.channels ?? []).map((c) => c.network + " " + c.token)).size })}</p>
+    <Table label={w.blockedTokens} head={[w.network, w.token, w.channel, w.why]} rows={o.blocked.map((b) => ({
+      key: b.network + b.token, cells: [b.network, <strong>{b.symbol}</strong>, <>{b.directions.map((d) => <span key={d}><Call of="direction" word={d} /> </span>)}</>, <>{b.reasons.map((k) => <span key={k}><Call of="condition" word={k} /> </span>)}</>],
+    }))} />
+  </section>;
+}
+
+function Chains({ list, again }) {
+  const w = useConsoleMessages();
+  const [resumed, set] = useState(""); // a chain
+  const behind = (c) => (c.head > c.read ? c.head - c.read : 0);
+  return <section class="card" id="chains"><h2>{w.chains}</h2>
+    <Table label={w.chains} head={[w.chain, w.state, ">" + w.read, ">" + w.final, ">" + w.newestOfNodes, ">" + w.behind, ">" + w.age, w.nodes]} rows={list.map((c) => ({
+      key: c.chain, cells: [<strong>{c.chain}</strong>, <Standing of="chain" state={c.state} />, <Height n={c.read} />, <Height n={c.final} />, c.fault ? <State kind="bad">{c.fault}</State> : <Height n={c.head} />,
+        <Height n={behind(c)} />, c.headTime ? <Ago ms={Date.parse(c.headTime)} /> : "–", <a href={to("nodes")}><State kind={c.nodesUp === c.nodes ? "good" : "warn"}>{formatMessage(w.of, { n: c.nodesUp, m: c.nodes })}</State></a>],
+    }))} />
+    {may("operator") && list.filter((c) => c.state === "halted").map((c) => <p key={c.chain} class="after"><button type="button" onClick={() => set(c.chain)}>{formatMessage(w.resumeChain, { chain: c.chain })}</button></p>)}
+    {resumed && <Order title={formatMessage(w.resumeChain, { chain: resumed })} action={w.resume} lead={w.resumeChainLead} act={({ why }) => post(`/chains/${resumed}/resume`, { why })} done={() => { set(""); again(); }} cancel={() => set("")} />}
+  </section>;
+}
+
+const Height = ({ n }) => <span class="num">{n.toLocaleString("en")}</span>;
+
+// notTold is the part of a channel's reasons that no condition tells already.
+const notTold = (why, conditions) => conditions.reduce((left, c) => left.replace(c.detail, ""), why ?? "").split("; ").filter(Boolean).join("; ");
+
+function Channels({ list, conditions }) {
+  const w = useConsoleMessages();
+  return <section class="card" id="flows"><h2>{w.balancesAndRunway}</h2>
+    <Table label={w.balancesAndRunway} head={[w.channel, w.state, ">" + w.holds, ">" + w.pending, ">" + w.waiting, ">" + w.lastDay, ">" + w.perMinute, ">" + w.runway]} rows={(list ?? []).map((c) => ({
+      key: c.network + c.token + c.direction, cells: [<><strong>{c.symbol}</strong> <span class="faint"><Call of="direction" word={c.direction} /></span></>,
+        <><Standing of="channel" state={c.state} />{notTold(c.why, conditions) && <div class="small wrap">{notTold(c.why, conditions)}</div>}</>, <Money network={c.network} asset={c.asset} amount={c.holds} />,
+        <Money network={c.network} asset={c.asset} amount={c.pending} />, <><span class="num">{c.waiting}</span>{c.oldest && <> <span class="faint small">{w.sinceAgo.split("{ago}")[0]}<Ago ms={Date.parse(c.oldest)} /></span></>}</>,
+        <><Money network={c.network} asset={c.asset} amount={c.dayOut} /> <span class="faint small">{formatMessage(w.inPayments, { n: c.dayPayments })}</span></>,
+        <span class="num">{c.perMinute.toFixed(1)}{c.possiblePerMinute !== undefined && <span class="faint"> {formatMessage(w.of, { n: "", m: c.possiblePerMinute }).trim()}</span>}</span>, <Runway hours={c.runwayHours} />],
+    }))} />
+  </section>;
+}
+
+// Runway is how long an account's money lasts: the bar is full at a week.
+function Runway({ hours }) {
+  const w = useConsoleMessages();
+  const kind = runwayKind(hours) || "good";
+  const full = hours === undefined || hours === null ? 100 : Math.min(100, (hours / 168) * 100);
+  return <span class="runway" title={w.runwayHint}><svg class={kind} viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect width="100" height="4" class="all" /><rect width={full} height="4" /></svg><span class="num">{runwayOf(hours, w)}</span></span>;
+}
+
+// LimitTable is how much of the signer's limits is used.
+export function LimitTable({ list }) {
+  const w = useConsoleMessages();
+  return <Table label={w.limits} head={[w.limit, w.ofWhat, w.used]} rows={list.map((l, i) => ({
+    key: i, cells: [<strong><Call of="window" word={l.window} /></strong>, <>{[l.network, l.chain, l.token].filter(Boolean).join(" ")}{l.user && <> <Short text={l.user} /></>}</>,
+      <Meter ratio={l.ratio}>{formatMessage(w.of, { n: l.used, m: l.limit })}</Meter>],
+  }))} />;
+}
