@@ -261,25 +261,13 @@ func (r RecordRow) Advice() string {
 	return ""
 }
 
-// Advice is that of the record or, where it has none, of its held payment. A record that needs no
-// operator has the orders that its state permits.
+// Advice is that of the record or, where it has none, of its held payment.
 func (s RecordDetail) Advice() string {
 	advice := s.Record.Advice()
 	for _, p := range s.Payments {
 		advice = cmp.Or(advice, p.Advice)
 	}
-	id := s.Record.ID
-	switch permits := func(o transfers.OrderName) bool { return slices.Contains(s.Orders, o) }; {
-	case advice != "":
-		return advice
-	case permits(transfers.OrderRetry):
-		return fmt.Sprintf("`gatewayd records retry %d` credits it to its owner; without an order nothing is paid", id)
-	case permits(transfers.OrderHold):
-		return fmt.Sprintf("nothing: the payment is sent automatically; `gatewayd records hold %d --why …` stops it", id)
-	case permits(transfers.OrderRefund):
-		return fmt.Sprintf("`gatewayd records refund %d` sends it back; without an order nothing is paid", id)
-	}
-	return ""
+	return advice
 }
 
 // Moves are payments of a purpose that no transfer asks for, such as sweeps, newest first and older

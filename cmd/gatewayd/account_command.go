@@ -70,7 +70,7 @@ func accountListCommand(w streams, config *string) *cobra.Command {
 			}
 			rows[i] = []string{v.Chain, v.Kind, v.Address, state, strconv.FormatUint(v.Next, 10), ledger, v.Signed, r.Config.InWholeUnits(v.Why + v.Fault)}
 		}
-		return w.list(f, []column{{name: "chain"}, {name: "kind"}, {name: "address", cells: hashes}, {name: "state"}, {name: "next", cells: numbers}, {name: "ledger", cells: numbers}, {name: "signed"}, {name: "why"}}, rows, values)
+		return w.list(f, []column{{name: "chain"}, {name: "kind"}, {name: "address"}, {name: "state"}, {name: "next", cells: numbers}, {name: "ledger", cells: numbers}, {name: "signed"}, {name: "why"}}, rows, values)
 	})
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c

@@ -74,7 +74,7 @@ func (x recordScreen) printHead() {
 	if l := t.Loss; r.Incident != "" && l != nil {
 		x.line("LOST", x.cfg.AssetAmount(l.Chain, l.Asset, l.Amount)+", written off")
 	}
-	x.line("next", x.s.Advice())
+	x.line("next", x.s.NextStep())
 	if r.Token != "" && t.Direction != records.Funding {
 		x.line("amount", fmt.Sprintf("%s = net %s + fee %s", amount, x.cfg.TokenAmount(r.Token, t.Net), x.cfg.TokenAmount(r.Token, t.Fee)))
 	}
