@@ -101,7 +101,7 @@ func TestHeldIncidentIsGivenUp(t *testing.T) {
 
 	// What an operator finds: it cannot be refunded, and to retry it pays nothing.
 	shown := w.mustCommand(t, "records", "show", recordName(lost))
-	require.Regexp(t, "(?m)^  next   `gatewayd records write-off "+recordName(lost)+" ", shown)
+	require.Regexp(t, "(?m)^  next     `gatewayd records write-off "+recordName(lost)+" ", shown)
 	out, ok := w.runCommand(t, "records", "refund", recordName(lost), "--why", "a test")
 	require.False(t, ok)
 	require.Contains(t, out, "is not of the line")
@@ -175,7 +175,7 @@ func TestForgottenRefundIsRecognised(t *testing.T) {
 		_, ok := w.runCommand(t, "account", "resume", "eth", hot)
 		return ok
 	})
-	require.Regexp(t, `(?m)^  refund `+hash[1]+`$`, w.mustCommand(t, "records", "show", recordName(stray)))
+	require.Regexp(t, `(?m)^  hash     `+hash[1]+`$`, w.mustCommand(t, "records", "show", recordName(stray)))
 	require.Contains(t, w.mustCommand(t, "records", "list", "--needs-operator"), "No records match.")
 	w.waitUntilWell(t)
 }

@@ -105,7 +105,7 @@ func TestHeldDeposits(t *testing.T) {
 		} {
 			out := r.mustCommand(t, "records", "show", recordName(c.row))
 			require.Contains(t, out, c.says)
-			require.Contains(t, out, "  to     "+to+"\n")
+			require.Contains(t, out, "  to       "+to+"\n")
 			require.Contains(t, out, "`gatewayd records credit "+recordName(c.row)+" --wallet ADDR")
 			require.Equal(t, to, r.recordDetail(t, recordName(c.row)).Record.To)
 		}
