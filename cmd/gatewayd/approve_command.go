@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/ed25519"
 	"fmt"
@@ -110,11 +109,12 @@ func showWaiting(w streams, d *operator.Session, x operator.Waiting) {
 		fmt.Sprintf("Payment %d pays %s", p.ID, d.Config.AssetAmount(p.Chain, p.Asset, p.Amount)),
 		fmt.Sprintf("  to      %s %s", p.Payee, p.PayeeLabel), fmt.Sprintf("  on      %s, from %s", p.Chain, p.Account),
 		fmt.Sprintf("  as      %s of the %s %d of %s on %s", p.Purpose, t.Direction, t.ID, d.Config.AssetAmount(t.Chain, t.Asset, t.Amount), t.Chain),
-		fmt.Sprintf("  sent by %s", t.From), fmt.Sprintf("  in      %s, block %d", t.Tx, t.Height), "  see     " + cmp.Or(inTxURL(d.Config, t), "no explorer is configured"), fmt.Sprintf("  user    %s", t.Owner),
+		fmt.Sprintf("  sent by %s", t.From), fmt.Sprintf("  in      %s, block %d", t.Tx, t.Height), fmt.Sprintf("  user    %s", t.Owner),
 		fmt.Sprintf("  state   %s %s, %d approvals", p.State, p.Reason, len(x.Known)),
 	} {
 		fmt.Fprintln(w.stdout, printable(line))
 	}
+	printExplorer(w.stdout, printable(inTxURL(d.Config, t)))
 }
 
 // printable is a line without what moves a terminal's cursor: whoever owns the database could write
