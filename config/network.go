@@ -257,6 +257,17 @@ func (c Config) Symbol(network, token string) string {
 	return token
 }
 
+// TxURL returns the explorer's page of a transaction; empty if no network names one for the chain.
+func (c Config) TxURL(id chain.ID, tx string) string {
+	for _, n := range c.Networks {
+		template := map[chain.ID]string{n.Source: n.SourceExplorer, n.Exchange: n.ExchangeExplorer}[id]
+		if template != "" && tx != "" {
+			return strings.ReplaceAll(template, "{$tx}", tx)
+		}
+	}
+	return ""
+}
+
 func (c Config) NetworkNames() (names []string) {
 	for _, n := range c.Networks {
 		names = append(names, n.Name)

@@ -2,10 +2,30 @@ package operator
 
 import (
 	"fmt"
+	"slices"
 
 	"gatewayd/chain"
 	"gatewayd/records"
+	"gatewayd/transfers"
 )
+
+// NextStep is the advice for a record or, where no operator is needed, what its state permits;
+// empty for one that is decided.
+func (s RecordDetail) NextStep() string {
+	permits := func(o transfers.OrderName) bool { return slices.Contains(s.Orders, o) }
+	advice, id := s.Advice(), s.Record.ID
+	switch {
+	case advice != "":
+		return advice
+	case permits(transfers.OrderRetry):
+		return fmt.Sprintf("`gatewayd records retry %d` credits it to its owner; without an order nothing is paid", id)
+	case permits(transfers.OrderHold):
+		return fmt.Sprintf("nothing: the payment is sent automatically; `gatewayd records hold %d --why …` stops it", id)
+	case permits(transfers.OrderRefund):
+		return fmt.Sprintf("`gatewayd records refund %d` sends it back; without an order nothing is paid", id)
+	}
+	return ""
+}
 
 // PaymentAdvice names the commands that fit a held payment, as they are to be typed; empty for one
 // that needs none.

@@ -48,6 +48,7 @@ func accountListCommand(w streams, config *string) *cobra.Command {
 	var f format
 	c := recoveryCommand(config, &cobra.Command{
 		Use: "list", Short: "List the paying accounts and all stopped accounts", Args: cobra.NoArgs,
+		Example: "  gatewayd account list\n  gatewayd account list --json",
 	}, func(ctx context.Context, r *operator.Recovery, _ []string) error {
 		list, err := r.Accounts(ctx)
 		if err != nil {
@@ -69,7 +70,7 @@ func accountListCommand(w streams, config *string) *cobra.Command {
 			}
 			rows[i] = []string{v.Chain, v.Kind, v.Address, state, strconv.FormatUint(v.Next, 10), ledger, v.Signed, r.Config.InWholeUnits(v.Why + v.Fault)}
 		}
-		return f.table(w.stdout, []string{"chain", "kind", "address", "state", "next", "ledger", "signed", "why"}, rows, values)
+		return w.list(f, []column{{name: "chain"}, {name: "kind"}, {name: "address"}, {name: "state"}, {name: "next", cells: numbers}, {name: "ledger", cells: numbers}, {name: "signed"}, {name: "why"}}, rows, values)
 	})
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
@@ -78,7 +79,8 @@ func accountListCommand(w streams, config *string) *cobra.Command {
 func accountShowCommand(w streams, config *string) *cobra.Command {
 	var f format
 	c := recoveryCommand(config, &cobra.Command{
-		Use: "show CHAIN ADDRESS", Short: "Show an account's signatures and its ledger transactions that are missing from the records", Args: cobra.ExactArgs(2),
+		Use: "show CHAIN ADDRESS", Short: "Show an account's signatures, and its transactions that the records lack", Args: cobra.ExactArgs(2),
+		Example: "  gatewayd account show eth 0x52908400098527886E0F7030069857D2E4169EE7\n  gatewayd account show vite vite_… --json",
 	}, func(ctx context.Context, r *operator.Recovery, args []string) error {
 		args[1] = operator.SpelledAddress(args[1])
 		id, err := r.OwnAccount(ctx, args[0], args[1])
@@ -108,7 +110,10 @@ func printAccount(w io.Writer, cfg config.Config, s operator.AccountDetail) {
 	if a.Why != "" {
 		fmt.Fprintf(w, "  because  %s\n", cfg.InWholeUnits(a.Why))
 	}
-	fmt.Fprintf(w, "  records  next number %d\n  ledger   next number %d, settled %t\n  signed   %s\n", a.Next, a.Ledger, a.Settled, a.Signed)
+	fmt.Fprintf(w, "  records  next number %d\n  ledger   next number %d, settled %t\n", a.Next, a.Ledger, a.Settled)
+	if a.Signed != "" {
+		fmt.Fprintf(w, "  signed   %s\n", a.Signed)
+	}
 	for _, o := range s.Open {
 		batch := ""
 		if o.Others > 0 {
@@ -117,10 +122,11 @@ func printAccount(w io.Writer, cfg config.Config, s operator.AccountDetail) {
 		fmt.Fprintf(w, "Open number %d: payment %d, %s of %s to %s%s, mined %t\n", o.Number, o.Payment, o.Purpose, cfg.InWholeUnits(o.Amount+" "+o.Asset), o.Payee, batch, o.Mined)
 		for _, h := range o.Hashes {
 			fmt.Fprintf(w, "  %s\n", h)
+			printExplorer(w, cfg.TxURL(chain.ID(a.Chain), h))
 		}
 	}
 	for _, f := range s.UnknownTxs {
-		printUnknownTxs(w, cfg, f)
+		printUnknownTxs(w, cfg, chain.ID(a.Chain), f)
 	}
 	switch {
 	case s.Unread != "":
@@ -130,8 +136,16 @@ func printAccount(w io.Writer, cfg config.Config, s operator.AccountDetail) {
 	}
 }
 
-func printUnknownTxs(w io.Writer, cfg config.Config, f operator.UnknownTxRow) {
+// printExplorer prints the explorer's page of a transaction, if it has one.
+func printExplorer(w io.Writer, url string) {
+	if url != "" {
+		fmt.Fprintf(w, "  %s\n", url)
+	}
+}
+
+func printUnknownTxs(w io.Writer, cfg config.Config, id chain.ID, f operator.UnknownTxRow) {
 	fmt.Fprintf(w, "Unknown number %d in block %d: %s\n", f.Number, f.Height, f.Hash)
+	printExplorer(w, cfg.TxURL(id, f.Hash))
 	switch {
 	case f.Source != "":
 		fmt.Fprintf(w, "  received %s\n", f.Source)
@@ -173,6 +187,7 @@ func accountAdoptGuardCommand(w streams, config *string) *cobra.Command {
 	var why string
 	c := recoveryCommand(config, &cobra.Command{
 		Use: "adopt-guard", Short: "Adopt a new sign-guard after the previous one was lost: stops every paying account", Args: cobra.NoArgs,
+		Example: "  gatewayd account adopt-guard --why 'the disk of the signer is lost'\n  gatewayd account list",
 		Long: "Accept the current sign-guard for these records. Use it only if the previous one is lost and no copy exists. The new one does not know\n" +
 			"earlier signatures, so every paying account is stopped until you have checked them. docs/operations/recovery.md has the steps.\n" +
 			"If several daemons share one database, configure the same wallet.signer for all of them instead.",
@@ -197,6 +212,7 @@ func accountAdoptGuardCommand(w streams, config *string) *cobra.Command {
 func accountSettleCommand(w streams, config *string) *cobra.Command {
 	return recoveryCommand(config, &cobra.Command{
 		Use: "settle CHAIN ADDRESS", Short: "Settle unknown transactions of a stopped account that match an unpaid payment exactly", Args: cobra.ExactArgs(2),
+		Example: "  gatewayd account settle eth 0x52908400098527886E0F7030069857D2E4169EE7\n  gatewayd account settle vite vite_…",
 		Long: "Settle every unknown final transaction of a stopped account to the unpaid payment that it was signed for, by the sign-guard. If the sign-guard has no\n" +
 			"entry, the oldest payment that matches exactly is used. Read `gatewayd account show` first: it names that payment.",
 	}, func(ctx context.Context, r *operator.Recovery, args []string) error {
@@ -305,6 +321,7 @@ func accountStopCommand(w streams, config *string) *cobra.Command {
 	var why string
 	c := &cobra.Command{
 		Use: "stop CHAIN ADDRESS", Short: "Stop an account: its key signs nothing until it is resumed", Args: cobra.ExactArgs(2),
+		Example: "  gatewayd account stop eth 0x52908400098527886E0F7030069857D2E4169EE7 --why 'key may be known'\n  gatewayd account stop vite vite_… -c /etc/gatewayd/config.yaml",
 	}
 	c.Flags().StringVar(&why, "why", "an operator stopped it", "reason, stored in the history")
 	c.RunE = onSession(config, func(ctx context.Context, d *operator.Session, args []string) error {
@@ -324,7 +341,8 @@ func accountStopCommand(w streams, config *string) *cobra.Command {
 
 func recordsSettleCommand(w streams, config *string) *cobra.Command {
 	return recoveryCommand(config, &cobra.Command{
-		Use: "settle ID HASH", Short: "Settle a record with a final transaction of ours that is unknown to the records or differs", Args: cobra.ExactArgs(2),
+		Use: "settle ID HASH", Short: "Settle a record with a final transaction of ours that is unknown or differs", Args: cobra.ExactArgs(2),
+		Example: "  gatewayd records settle 17 0x83d1b85cb2ab0e5a4e7d3e6e0ac6b0d7c5e9e2d4f1a0b9c8d7e6f5a4b3c2d1e0\n  gatewayd records settle 0 0x83d1b85cb2ab0e5a4e7d3e6e0ac6b0d7c5e9e2d4f1a0b9c8d7e6f5a4b3c2d1e0",
 		Long: "Settle a record's credit, refund or receive with a final transaction of a stopped account that is unknown to the records.\n" +
 			"The transaction is read from the nodes and must match the record exactly. Or confirm that the transaction of a held payment paid\n" +
 			"it although its effect differs from the payment (payout_differs): your confirmation is sufficient. ID 0 is for sweeps, which have no record.",
@@ -367,6 +385,7 @@ func chainCommand(w streams) *cobra.Command {
 	config := configFlag(c)
 	c.AddCommand(chainRunCommand(w), deployBatchCommand(config, w), recoveryCommand(config, &cobra.Command{
 		Use: "resume CHAIN", Short: "Resume a halted chain if its nodes agree with our final blocks", Args: cobra.ExactArgs(1),
+		Example: "  gatewayd chain resume eth\n  gatewayd chain resume vite -c /etc/gatewayd/config.yaml",
 		Long: "Resume a halted chain if its nodes agree with the final blocks in our records. If they do not, this shows the last common block\n" +
 			"and changes nothing; docs/operations/recovery.md has the next steps.",
 	}, func(ctx context.Context, r *operator.Recovery, args []string) error {

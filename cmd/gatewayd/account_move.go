@@ -5,10 +5,10 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"gatewayd/config"
 	"gatewayd/operator"
 )
 
@@ -46,10 +46,23 @@ func accountMoveCommand(w streams, config *string) *cobra.Command {
 	return c
 }
 
+// moveColumns link the transactions to their explorers.
+func moveColumns(cfg config.Config, list []operator.Row) []column {
+	links := map[string]string{}
+	for _, m := range list {
+		links[m.Tx] = cfg.TxURL(m.Chain, m.Tx)
+	}
+	return []column{
+		{name: "payment", cells: numbers}, {name: "ordered"}, {name: "chain"}, {name: "from", cells: hashes}, {name: "to", cells: hashes}, {name: "amount", cells: amounts},
+		{name: "state"}, {name: "transaction", cells: hashes, links: links}, {name: "by"}, {name: "why"},
+	}
+}
+
 func accountMovesCommand(w streams, config *string) *cobra.Command {
 	var f format
 	c := &cobra.Command{
-		Use: "moves", Short: "List transfers to cold addresses and operators' transfers between our accounts, newest first", Args: cobra.NoArgs,
+		Use: "moves", Short: "List transfers to cold addresses and between our accounts, newest first", Args: cobra.NoArgs,
+		Example: "  gatewayd account moves\n  gatewayd account moves --json",
 	}
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON, amounts in smallest units")
 	c.RunE = onSession(config, func(ctx context.Context, d *operator.Session, _ []string) error {
@@ -60,11 +73,11 @@ func accountMovesCommand(w streams, config *string) *cobra.Command {
 		rows := make([][]string, len(list))
 		for i, m := range list {
 			rows[i] = []string{
-				strconv.FormatUint(m.Payment, 10), m.At.UTC().Format(time.DateTime), string(m.Chain), shortHash(m.From), shortHash(m.To), d.Config.AssetAmount(m.Chain, m.Asset, m.Amount),
-				m.State, shortHash(cmp.Or(m.Tx, string(m.Reason))), cmp.Or(m.Actor, "daemon"), m.Why,
+				strconv.FormatUint(m.Payment, 10), stamp(m.At), string(m.Chain), m.From, m.To, d.Config.AssetAmount(m.Chain, m.Asset, m.Amount),
+				m.State, cmp.Or(m.Tx, string(m.Reason)), cmp.Or(m.Actor, "daemon"), m.Why,
 			}
 		}
-		return f.table(w.stdout, []string{"payment", "ordered", "chain", "from", "to", "amount", "state", "transaction", "by", "why"}, rows, list)
+		return w.list(f, moveColumns(d.Config, list), rows, list)
 	})
 	return c
 }

@@ -39,6 +39,7 @@ func alertsListCommand(w streams, path *string) *cobra.Command {
 	var f format
 	c := &cobra.Command{
 		Use: "list", Short: "List the receivers and the last event that each accepted", Args: cobra.NoArgs,
+		Example: "  gatewayd alerts list\n  gatewayd alerts list --json",
 		RunE: onSession(path, func(ctx context.Context, d *operator.Session, _ []string) error {
 			list, err := receiverRows(ctx, d)
 			if err != nil {
@@ -52,7 +53,7 @@ func alertsListCommand(w streams, path *string) *cobra.Command {
 			for i, r := range list {
 				rows[i] = []string{r.Receiver, strconv.FormatUint(r.Behind, 10), strconv.Itoa(r.Attempts), r.Again, r.Fault}
 			}
-			return f.table(w.stdout, []string{"receiver", "behind", "attempts", "again", "fault"}, rows, list)
+			return w.list(f, []column{{name: "receiver"}, {name: "behind", cells: numbers}, {name: "attempts", cells: numbers}, {name: "again"}, {name: "fault"}}, rows, list)
 		}),
 	}
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
@@ -88,6 +89,7 @@ func alertsTestCommand(w streams, path *string) *cobra.Command {
 	var f format
 	c := &cobra.Command{
 		Use: "test", Short: "Send a test event to every receiver; exit code 1 if one does not accept it", Args: cobra.NoArgs,
+		Example: "  gatewayd alerts test\n  gatewayd alerts test -c /etc/gatewayd/config.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := config.Load(*path)
 			if err != nil {
@@ -105,7 +107,7 @@ func alertsTestCommand(w streams, path *string) *cobra.Command {
 				}
 				rows[i] = []string{state, r.Receiver, r.Took, r.Fault}
 			}
-			if err := f.table(w.stdout, []string{"state", "receiver", "took", "fault"}, rows, list); err != nil || failed == 0 {
+			if err := w.list(f, []column{{name: "state"}, {name: "receiver"}, {name: "took", cells: numbers}, {name: "fault"}}, rows, list); err != nil || failed == 0 {
 				return err
 			}
 			return fmt.Errorf("%d of %d receivers did not accept the test", failed, len(list))
@@ -118,6 +120,7 @@ func alertsTestCommand(w streams, path *string) *cobra.Command {
 func alertsSecretCommand(w streams) *cobra.Command {
 	return &cobra.Command{
 		Use: "secret", Short: "Print a new key for a webhook's secret_file and its receiver", Args: cobra.NoArgs,
+		Example: "  gatewayd alerts secret\n  gatewayd alerts secret > /etc/gatewayd/webhook-secret",
 		RunE: func(*cobra.Command, []string) error {
 			secret, err := notify.NewSecret()
 			if err != nil {

@@ -96,7 +96,8 @@ func newShownKey(k apikey.Key) shownKey {
 
 func (d *keyCommands) issueCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "issue ADDRESS", Short: "Create a key for an account and print its secret once; the wallet derives its delegation address", Args: cobra.ExactArgs(1),
+		Use: "issue ADDRESS", Short: "Create a key for an account, and print its secret once", Args: cobra.ExactArgs(1),
+		Example: "  gatewayd apikey issue vite_…\n  gatewayd apikey issue vite_… --network test --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			owner, err := core.ParseAddress(args[0])
 			if err != nil {
@@ -138,6 +139,7 @@ func (d *keyCommands) issueCommand() *cobra.Command {
 func (d *keyCommands) listCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List all keys of all networks, including revoked ones", Args: cobra.NoArgs,
+		Example: "  gatewayd apikey list\n  gatewayd apikey list --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, store, err := d.open(cmd.Context())
 			if err != nil {
@@ -150,15 +152,12 @@ func (d *keyCommands) listCommand() *cobra.Command {
 			}
 			out, rows := []shownKey{}, [][]string{}
 			for _, k := range list {
-				s, revoked := newShownKey(k), ""
-				if !k.Revoked.IsZero() {
-					revoked = k.Revoked.Format(time.DateTime)
-				}
+				s := newShownKey(k)
 				out = append(out, s)
-				rows = append(rows, []string{s.Key, s.Network, s.Owner, s.Agent, strconv.Itoa(s.Limit), s.Created.Format(time.DateTime), revoked})
+				rows = append(rows, []string{s.Key, s.Network, s.Owner, s.Agent, strconv.Itoa(s.Limit), stamp(s.Created), stamp(k.Revoked)})
 			}
-			header := []string{"api key", "network", "address", "delegation address", "limit", "created", "revoked"}
-			return format{json: d.json}.table(d.w.stdout, header, rows, out)
+			header := []column{{name: "api key"}, {name: "network"}, {name: "address", cells: hashes}, {name: "delegation address", cells: hashes}, {name: "limit", cells: numbers}, {name: "created"}, {name: "revoked"}}
+			return d.w.list(format{json: d.json}, header, rows, out)
 		},
 	}
 }
@@ -166,6 +165,7 @@ func (d *keyCommands) listCommand() *cobra.Command {
 func (d *keyCommands) limitCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "limit KEY CALLS", Short: "Set the private calls of a key in a cycle; 0 uses the configured limit", Args: cobra.ExactArgs(2),
+		Example: "  gatewayd apikey limit 0BFCB9BB156EE73E894AB73570A47ACF 600\n  gatewayd apikey limit 0BFCB9BB156EE73E894AB73570A47ACF 0",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			calls, err := strconv.ParseUint(args[1], 10, 31)
 			if err != nil {
@@ -183,6 +183,7 @@ func (d *keyCommands) limitCommand() *cobra.Command {
 func (d *keyCommands) revokeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke KEY", Short: "Revoke a key permanently; the account may get another", Args: cobra.ExactArgs(1),
+		Example: "  gatewayd apikey revoke 0BFCB9BB156EE73E894AB73570A47ACF\n  gatewayd apikey revoke 0BFCB9BB156EE73E894AB73570A47ACF --network test",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return d.change(cmd.Context(), func(k *apikey.Store) error { return k.Revoke(cmd.Context(), args[0]) }, args[0]+" is revoked. The exchange refuses it within a second.")
 		},

@@ -23,10 +23,10 @@ func approverCommand(w streams) *cobra.Command {
 			"also needs signer.approvals.url, the public address of the console.",
 	}
 	c.AddCommand(&cobra.Command{
-		Use: "new FILE", Short: "Create a key in a file that only you can read, and print its public key for signer.approvals.approvers", Args: cobra.ExactArgs(1),
-		Long: "Create an approver's Ed25519 key. The approver keeps the file, not on the machines of the daemon or the signer. The public key belongs in the\n" +
+		Use: "new FILE", Short: "Create a key file, and print its public key for signer.approvals.approvers", Args: cobra.ExactArgs(1),
+		Long: "Create an approver's Ed25519 key in a file that only you can read. The approver keeps the file, not on the machines of the daemon or the signer. The public key belongs in the\n" +
 			"configuration of the signing process.",
-		Example: "  gatewayd approver new ~/.gatewayd-approver",
+		Example: "  gatewayd approver new ~/.gatewayd-approver\n  gatewayd approver new /media/stick/approver",
 		RunE: func(_ *cobra.Command, args []string) error {
 			public, err := approval.NewKey(args[0])
 			if err == nil {
@@ -40,18 +40,18 @@ func approverCommand(w streams) *cobra.Command {
 
 func approveCommand(w streams) *cobra.Command {
 	c := &cobra.Command{}
-	return withApproval(w, c, configFlag(c))
+	return withApproval(w, c, "approve", configFlag(c))
 }
 
 // withApproval makes a command approve a record's payment.
-func withApproval(w streams, c *cobra.Command, path *string) *cobra.Command {
+func withApproval(w streams, c *cobra.Command, name string, path *string) *cobra.Command {
 	var file string
 	var lasts time.Duration
 	var yes bool
-	c.Use, c.Short, c.Args = "approve ID", "Approve a payment that the signer holds: show it, ask for confirmation, and sign it with your key", cobra.ExactArgs(1)
-	c.Long = "Approve a payment that the signer holds because it needs approvals or has no proof. The signature covers this payment only: its payee, amount,\n" +
+	c.Use, c.Short, c.Args = "approve ID", "Approve a payment that the signer holds, with your key", cobra.ExactArgs(1)
+	c.Long = "Show a payment that needs approvals or has no proof, ask for confirmation, and sign it. The signature covers this payment only: its payee, amount,\n" +
 		"account and transfer, until the signature expires. The signer verifies it."
-	c.Example = "  gatewayd approve 17 --key ~/.gatewayd-approver"
+	c.Example = fmt.Sprintf("  gatewayd %[1]s 17 --key ~/.gatewayd-approver\n  gatewayd %[1]s 17 --key ~/.gatewayd-approver --for 48h", name)
 	c.RunE = onSession(path, func(ctx context.Context, d *operator.Session, args []string) error {
 		id, err := recordID(args[0])
 		if err != nil {
@@ -98,7 +98,7 @@ func approve(ctx context.Context, w streams, d *operator.Session, id uint64, key
 		return err
 	}
 	fmt.Fprintf(w.stdout, "Approved until %s. The daemon sends it to the signer within a second; `gatewayd records show %d` shows its progress.\n",
-		time.Unix(signature.Expires, 0).UTC().Format("2006-01-02 15:04 UTC"), id)
+		stamp(time.Unix(signature.Expires, 0)), id)
 	return nil
 }
 
@@ -114,6 +114,7 @@ func showWaiting(w streams, d *operator.Session, x operator.Waiting) {
 	} {
 		fmt.Fprintln(w.stdout, printable(line))
 	}
+	printExplorer(w.stdout, printable(inTxURL(d.Config, t)))
 }
 
 // printable is a line without what moves a terminal's cursor: whoever owns the database could write
@@ -128,7 +129,7 @@ func printable(line string) string {
 }
 
 func recordsApproveCommand(w streams, config *string) *cobra.Command {
-	return withApproval(w, &cobra.Command{}, config)
+	return withApproval(w, &cobra.Command{}, "records approve", config)
 }
 
 func recordsRejectCommand(w streams, config *string) *cobra.Command {
@@ -136,7 +137,7 @@ func recordsRejectCommand(w streams, config *string) *cobra.Command {
 	c := orderCommand(w, config, &o, "who rejects it and why", &cobra.Command{
 		Use: "reject ID", Short: "Reject a pending payment: the complete transfer returns to its sender",
 		Long:    "Reject a payment that waits for approvals or is held by the signer. The complete transfer returns to its sender, or goes to --to; no fee is kept.",
-		Example: "  gatewayd records reject 17 --why 'ticket 4711: the user did not order it'",
+		Example: "  gatewayd records reject 17 --why 'ticket 4711: the user did not order it'\n  gatewayd records reject 17 --to 0x… --why 'ticket 4711'",
 	})
 	f := c.Flags()
 	f.StringVar(&o.To, "to", "", "address to refund instead of the sender, on the chain that the transfer came by")

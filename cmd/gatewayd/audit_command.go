@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -31,7 +30,7 @@ func auditCommand(w streams) *cobra.Command {
 			"twice. Coin that is missing in two comparisons of the daemon closes the coin's channels. Exit code 1 if there are differences.\n\n" +
 			"A shortage is no difference: books and chains agree, and accounts hold less than they have to pay. The line below it has the next step.\n\n" +
 			"With --accept the books are reduced by coin or tokens that the daemon has confirmed as missing. Use it once you know where the coin is.",
-		Example: "  gatewayd audit\n  gatewayd audit --accept 0x52908400098527886E0F7030069857D2E4169EE7 --why 'moved to cold storage by hand'",
+		Example: "  gatewayd audit\n  gatewayd audit --accept 0x52908400098527886E0F7030069857D2E4169EE7 --why 'moved to cold storage'",
 	}
 	path := configFlag(c)
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
@@ -61,10 +60,12 @@ func printAudit(w streams, f format, cfg config.Config, r operator.Report) error
 			printTotals(cfg, w.stdout, name, r.Totals[name])
 		}
 		for _, s := range r.Sheets {
-			printSheet(w.stdout, s)
+			if err := printSheet(w.stdout, s); err != nil {
+				return err
+			}
 		}
 		for _, fault := range r.Faults {
-			fmt.Fprintln(w.stdout, "DIFFERS", fault)
+			fmt.Fprintln(w.stdout, "DIFFERS", cfg.InWholeUnits(fault))
 		}
 		for _, s := range r.Shortages {
 			fmt.Fprintf(w.stdout, "SHORT %s\n      -> %s\n", cfg.InWholeUnits(s.Detail), s.Next)
@@ -73,7 +74,7 @@ func printAudit(w streams, f format, cfg config.Config, r operator.Report) error
 			fmt.Fprintln(w.stdout, "BLOCKED", cfg.InWholeUnits(b))
 		}
 		for _, m := range r.Missed {
-			fmt.Fprintln(w.stdout, "NOT CHECKED", m)
+			fmt.Fprintln(w.stdout, "NOT CHECKED", cfg.InWholeUnits(m))
 		}
 		fmt.Fprintf(w.stdout, "%d checks, %d differences, %d shortages\n", r.Checks, len(r.Faults), len(r.Shortages))
 	}
@@ -117,11 +118,11 @@ func tokenNamed(c config.Config, name string) (config.Network, config.Token) {
 }
 
 // printSheet is the sheet for people, in the token's unit.
-func printSheet(w io.Writer, r operator.SheetRow) {
+func printSheet(w io.Writer, r operator.SheetRow) error {
 	fmt.Fprintf(w, "%s on %s at block %d\n", r.Symbol, r.Network, r.Height)
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', tabwriter.AlignRight)
+	var rows [][]string
 	line := func(name string, amount chain.Amount) {
-		fmt.Fprintf(t, "  %s\t%s\t\n", name, amount.Whole(r.Decimals))
+		rows = append(rows, []string{"  " + name, amount.Whole(r.Decimals) + " " + r.Symbol})
 	}
 	line("accounts that pay", r.Hot)
 	line("gas account", r.Gas)
@@ -153,12 +154,12 @@ func printSheet(w io.Writer, r operator.SheetRow) {
 	if !r.Unexplained.IsZero() {
 		line("SENT BY STRANGERS", r.Unexplained)
 	}
-	_ = t.Flush() // a terminal that is gone takes no more
+	return printTable(w, 0, []column{{}, {cells: amounts}}, rows)
 }
 
 func historyCommand(w streams) *cobra.Command {
 	c := &cobra.Command{
-		Use: "history", Short: "Show all operator actions with their reasons, and verify that the history is unchanged",
+		Use: "history", Short: "Show operator actions with their reasons, and verify that the history is unchanged",
 		Long: "Show all operator actions with their reasons. Each line's digest covers the line and its predecessor, so changed or removed lines are detected.",
 	}
 	config := configFlag(c)
@@ -181,9 +182,9 @@ func historyListCommand(w streams, config *string) *cobra.Command {
 			}
 			rows := make([][]string, len(list))
 			for i, l := range list {
-				rows[i] = []string{fmt.Sprint(l.Seq), l.At, l.Actor, l.Subject + " " + l.ID, l.Event, d.Config.InWholeUnits(l.Detail)}
+				rows[i] = []string{fmt.Sprint(l.Seq), shownStamp(l.At), l.Actor, l.Subject + " " + l.ID, l.Event, d.Config.InWholeUnits(l.Detail)}
 			}
-			return f.table(w.stdout, []string{"line", "at", "who", "of", "what", "why"}, rows, list)
+			return w.list(f, []column{{name: "line", cells: numbers}, {name: "at"}, {name: "who"}, {name: "of"}, {name: "what"}, {name: "why"}}, rows, list)
 		}),
 	}
 	fs := c.Flags()

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"runtime/debug"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +19,7 @@ func backupCommand(w streams) *cobra.Command {
 	var f format
 	var verify, apart bool
 	c := &cobra.Command{
-		Use: "backup TARGET", Short: "Back up databases, sign-guard, embedded chain and configuration to one new file while the daemon runs", Args: cobra.ExactArgs(1),
+		Use: "backup TARGET", Short: "Back up databases, sign-guard and configuration to one new file", Args: cobra.ExactArgs(1),
 		Long: "Write TARGET, a tar that only its owner can read, with the records, the sign-guard, the exchange index, the API keys, the log of an embedded exchange chain and\n" +
 			"the configuration. It gets its name only after verification. The daemon may run without delay. Keys, passwords and secrets are never included: keep the wallet's\n" +
 			"store, its password and exchange.secret_file separately. Databases on a PostgreSQL server are backed up there. --verify checks an existing file.",
@@ -81,15 +80,15 @@ func printBackup(w io.Writer, path string, m backup.Manifest, verified bool) err
 	if verified {
 		what = "Verified"
 	}
-	fmt.Fprintf(w, "%s: %s, of %s by %s\n", what, path, m.Made.Format("2006-01-02T15:04:05Z"), m.Program)
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintf(w, "%s: %s, of %s by %s\n", what, path, stamp(m.Made), m.Program)
+	var rows [][]string
 	for _, f := range m.Files {
-		fmt.Fprintf(t, "  %s\t%s bytes\t%s\n", f.Name, operator.Grouped(uint64(f.Size)), fileNote(f))
+		rows = append(rows, []string{"  " + f.Name, operator.Grouped(uint64(f.Size)) + " bytes", fileNote(f)})
 	}
 	for _, c := range m.Chains {
-		fmt.Fprintf(t, "  chain %s\tblock %d\tfinal %d\n", c.Chain, c.Height, c.Final)
+		rows = append(rows, []string{"  chain " + c.Chain, fmt.Sprintf("block %d", c.Height), fmt.Sprintf("final %d", c.Final)})
 	}
-	if err := t.Flush(); err != nil {
+	if err := printTable(w, 0, []column{{}, {cells: amounts}, {}}, rows); err != nil {
 		return err
 	}
 	for _, a := range m.Absent {
@@ -113,11 +112,11 @@ func restoreCommand(w streams) *cobra.Command {
 	var o backup.RestoreOptions
 	c := &cobra.Command{
 		Use: "restore BACKUP [NAME...]", Short: "Restore a backup to the configured places while no daemon runs", Args: cobra.MinimumNArgs(1),
-		Long: "Verify BACKUP and restore its files to the configured places, including a missing configuration. Existing files are never overwritten: they are\n" +
+		Long: "Verify BACKUP and restore its files, or only those of a NAME, to the configured places, including a missing configuration. Existing files are never overwritten: they are\n" +
 			"an error, or renamed with --replace. A newer sign-guard and a newer log of an exchange chain stay. If the sign-guard is lost, the backup's is\n" +
 			"restored and every paying account is stopped, because later signatures are unknown. docs/operations/recovery.md has the next steps.",
 		Example: "  gatewayd restore -c /etc/gatewayd/config.yaml /backup/gatewayd-2026-11-23T0600.tar\n" +
-			"  gatewayd restore -c /etc/gatewayd/config.yaml /backup/gatewayd-2026-11-23T0600.tar records.db   # only that file was lost; the sign-guard is checked too",
+			"  gatewayd restore -c /etc/gatewayd/config.yaml /backup/gatewayd-2026-11-23T0600.tar records.db",
 	}
 	path := configFlag(c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -139,7 +138,7 @@ func restoreCommand(w streams) *cobra.Command {
 }
 
 func printRestored(w io.Writer, r backup.Restored) {
-	fmt.Fprintf(w, "Restored the backup of %s by %s.\n", r.Manifest.Made.Format("2006-01-02T15:04:05Z"), r.Manifest.Program)
+	fmt.Fprintf(w, "Restored the backup of %s by %s.\n", stamp(r.Manifest.Made), r.Manifest.Program)
 	for _, list := range []struct {
 		what  string
 		paths []string
@@ -186,7 +185,7 @@ func nextSteps(r backup.Restored) (steps []string) {
 			"gatewayd audit: must report 0 differences")
 	}
 	if cfg.Exchange != nil {
-		steps = append(steps, "gatewayd apikey list: keys that were revoked after "+r.Manifest.Made.Format("2006-01-02T15:04:05Z")+" work again; revoke them")
+		steps = append(steps, "gatewayd apikey list: keys that were revoked after "+stamp(r.Manifest.Made)+" work again; revoke them")
 	}
 	return steps
 }

@@ -35,7 +35,7 @@ func chainRunCommand(w streams) *cobra.Command {
 		Use: "run", Short: "Run an embedded exchange chain in its own process", Args: cobra.NoArgs,
 		Long: "Run an embedded exchange chain in its own process, for use like a separate node. Without --genesis it uses the genesis of\n" +
 			"`gatewayd dev`, whose keys are public; without --dir its state is discarded on exit.",
-		Example: "  gatewayd chain run --public --listen 127.0.0.1:48132 --ws 127.0.0.1:41420",
+		Example: "  gatewayd chain run\n  gatewayd chain run --public --listen 127.0.0.1:48132 --ws 127.0.0.1:41420",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return untilInterrupted(cmd.Context(), runChain(cmd.Context(), o, w))
 		},

@@ -21,6 +21,7 @@ func channelListCommand(w streams, config *string) *cobra.Command {
 	var f format
 	c := &cobra.Command{
 		Use: "list", Short: "List every channel with its operator state, its automatic state and its capacity", Args: cobra.NoArgs,
+		Example: "  gatewayd channel list\n  gatewayd channel list --json",
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, _ []string) error {
 			var list []operator.ChannelRow
 			err := d.Store.View(ctx, func(tx *records.Tx) (err error) {
@@ -41,7 +42,7 @@ func channelListCommand(w streams, config *string) *cobra.Command {
 				}
 				rows[i] = []string{r.Network, r.Symbol, r.Token, r.Direction, r.State, r.Operator, r.Automatic, r.AllowsText(), d.Config.InWholeUnits(r.Why)}
 			}
-			return f.table(w.stdout, []string{"network", "symbol", "token", "direction", "state", "operator", "automatic", "allows", "why"}, rows, list)
+			return w.list(f, []column{{name: "network"}, {name: "symbol"}, {name: "token", cells: hashes}, {name: "direction"}, {name: "state"}, {name: "operator"}, {name: "automatic"}, {name: "allows"}, {name: "why"}}, rows, list)
 		}),
 	}
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
@@ -55,7 +56,7 @@ func channelSetCommand(w streams, config *string) *cobra.Command {
 		Use:     "set NETWORK TOKEN deposit|withdrawal OPEN|MAINTAIN|CLOSED",
 		Short:   "Set the operator's state of a channel",
 		Long:    "Set the operator's state of a channel. TOKEN is a token id or a symbol. The automatic state stays unless --clear is given;\nclear it only when the cause is resolved: `gatewayd channel list` names it.",
-		Example: "  gatewayd channel set eth USDT-000 withdrawal MAINTAIN --why 'hot wallet is being refilled'",
+		Example: "  gatewayd channel set eth USDT-000 withdrawal MAINTAIN --why 'hot wallet is being refilled'\n  gatewayd channel set eth USDT-000 withdrawal OPEN --clear",
 		Args:    cobra.ExactArgs(4),
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, args []string) error {
 			token, err := operator.FindToken(d.Config, args[0], args[1])

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -33,6 +32,7 @@ func configCheckCommand(w streams) *cobra.Command {
 	var quiet bool
 	c := &cobra.Command{
 		Use: "check", Short: "Check a configuration strictly, without nodes, and show what it would run", Args: cobra.NoArgs,
+		Example: "  gatewayd config check\n  gatewayd config check -c /etc/gatewayd/config.yaml --quiet",
 	}
 	path := configFlag(c)
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print nothing if it is valid")
@@ -48,7 +48,8 @@ func configCheckCommand(w streams) *cobra.Command {
 
 func configShowCommand(w streams) *cobra.Command {
 	c := &cobra.Command{
-		Use: "show", Short: "Print the effective configuration, with included files and defaults of tokens, without secrets", Args: cobra.NoArgs,
+		Use: "show", Short: "Print the effective configuration with included files, without secrets", Args: cobra.NoArgs,
+		Example: "  gatewayd config show\n  gatewayd config show -c /etc/gatewayd/config.yaml",
 		Long: "Print the effective configuration: the keys of the file, of those that it includes, and the defaults of tokens. Keys that are not shown have\n" +
 			"their own defaults (docs/operations/configuration.md). Passwords, paths and queries of URLs are hidden.",
 	}
@@ -70,55 +71,58 @@ func configShowCommand(w streams) *cobra.Command {
 // printPlan describes the parts of a daemon with this configuration.
 func printPlan(to io.Writer, cfg config.Config) error {
 	fmt.Fprintf(to, "configuration %s is valid; `gatewayd doctor` checks its nodes\n", cfg.Path)
-	t := tabwriter.NewWriter(to, 0, 4, 2, ' ', 0)
+	var rows [][]string
+	line := func(name, format string, args ...any) {
+		rows = append(rows, []string{name, fmt.Sprintf(format, args...)})
+	}
 	for _, path := range cfg.Included {
-		fmt.Fprintf(t, "includes\t%s\n", path)
+		line("includes", "%s", path)
 	}
 	for _, key := range cfg.Removed {
-		fmt.Fprintf(t, "ignored\t%s: this version does not have the key\n", key)
+		line("ignored", "%s: this version does not have the key", key)
 	}
-	fmt.Fprintf(t, "data\t%s\n", cfg.Data)
+	line("data", "%s", cfg.Data)
 	if hashes, err := cfg.Policy(); err == nil && len(cfg.Networks) > 0 {
-		fmt.Fprintf(t, "policy\t%s\n", hashes.Hash())
+		line("policy", "%s", hashes.Hash())
 	}
 	if !cfg.Signs() { // which has no database
-		fmt.Fprintf(t, "records\t%s\n", config.PlainURL(cfg.Database.URL))
+		line("records", "%s", config.PlainURL(cfg.Database.URL))
 	}
 	if cfg.Wallet.Remote() {
-		fmt.Fprintf(t, "signer\t%s\n", cfg.Wallet.Signer)
+		line("signer", "%s", cfg.Wallet.Signer)
 	} else {
-		fmt.Fprintf(t, "wallet\t%s\n", cmp.Or(cfg.Wallet.Store, "none: create one with `gatewayd wallet new` and set wallet.store"))
+		line("wallet", "%s", cmp.Or(cfg.Wallet.Store, "none: create one with `gatewayd wallet new` and set wallet.store"))
 	}
 	if cfg.Signer.Place.Listen != "" {
-		fmt.Fprintf(t, "signs for\t%s (`gatewayd signer`)\n", cfg.Signer.Place.Listen)
+		line("signs for", "%s (`gatewayd signer`)", cfg.Signer.Place.Listen)
 	}
 	for _, s := range cfg.Wallet.Successors {
-		fmt.Fprintf(t, "successor\t%s\n", s.Store)
+		line("successor", "%s", s.Store)
 	}
 	for _, c := range cfg.Chains() {
 		what, id := "exchange chain", ""
 		if c.Source {
 			what, id = "source chain", cmp.Or(c.Network, fmt.Sprint(c.ChainID))+" "
 		}
-		fmt.Fprintf(t, "%s %s\t%sby %s%s\n", what, c.ID, id, counted(len(c.Nodes), "node"), payingText(c.Accounts, c.Retired))
+		line(what+" "+string(c.ID), "%sby %s%s", id, counted(len(c.Nodes), "node"), payingText(c.Accounts, c.Retired))
 	}
 	for _, n := range cfg.Networks {
 		var symbols []string
 		for _, token := range n.Tokens {
 			symbols = append(symbols, cmp.Or(token.Symbol, token.Token))
 		}
-		fmt.Fprintf(t, "network %s\t%s to %s at %s: %s\n", n.Name, n.Source, n.Exchange, n.Path, strings.Join(symbols, ", "))
+		line("network "+n.Name, "%s to %s at %s: %s", n.Source, n.Exchange, n.Path, strings.Join(symbols, ", "))
 	}
 	if cfg.Embedded != nil {
-		fmt.Fprintf(t, "embedded exchange chain\t%s in %s\n", cfg.Embedded.Listen, cfg.Embedded.Dir)
+		line("embedded exchange chain", "%s in %s", cfg.Embedded.Listen, cfg.Embedded.Dir)
 	}
 	if cfg.Exchange != nil {
-		fmt.Fprintf(t, "exchange API\t%s\n", cmp.Or(cfg.Exchange.Listen, "127.0.0.1:8090"))
+		line("exchange API", "%s", cmp.Or(cfg.Exchange.Listen, "127.0.0.1:8090"))
 	}
 	if !cfg.Signs() {
-		fmt.Fprintf(t, "health\t%s\n", daemon.HealthURL(cfg))
+		line("health", "%s", daemon.HealthURL(cfg))
 	}
-	return t.Flush()
+	return printTable(to, 0, make([]column, 2), rows)
 }
 
 // payingText is the number of paying accounts, and which are retired.
@@ -174,10 +178,11 @@ and withdrawal, the largest withdrawal (0: no maximum) and the fee, all in whole
 Of several networks a token has the name before it: bsc:native,tti_…,0.01,100,network.
 With --signer the keys are those of ` + "`gatewayd signer`" + ` as another user of this machine: its file is written too, and its nodes are checked.
 Both files include the policy file, which has the tokens and networks. A signer on another machine needs a copy of it next to its own file.`,
-		Example: `  gatewayd config init --source-node https://a.example --source-node https://b.example --source-node https://c.example \
-    --exchange-node http://127.0.0.1:48132 --token native,tti_687d8a93915393b219212c73,0.01,100,network < /dev/null
-  gatewayd config init --source-node http://user:password@127.0.0.1:9332 --exchange-node http://127.0.0.1:48132 \
-    --token native,TOKEN,0.01,100,network < /dev/null                      # Litecoin`,
+		Example: `  gatewayd config init --source-node https://a.example --source-node https://b.example \
+    --exchange-node http://127.0.0.1:48132 \
+    --token native,tti_687d8a93915393b219212c73,0.01,100,network < /dev/null
+  gatewayd config init --source-node http://user:password@127.0.0.1:9332 \
+    --exchange-node http://127.0.0.1:48132 --token native,TOKEN,0.01,100,network < /dev/null`,
 	}
 	path := configFlag(c)
 	f := c.Flags()

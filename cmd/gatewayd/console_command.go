@@ -38,6 +38,7 @@ func consoleListCommand(w streams, config *string) *cobra.Command {
 	var f format
 	c := &cobra.Command{
 		Use: "list", Short: "List the console's users", Args: cobra.NoArgs,
+		Example: "  gatewayd console list\n  gatewayd console list --json",
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, _ []string) error {
 			var users []records.User
 			err := d.Store.View(ctx, func(tx *records.Tx) (err error) {
@@ -52,7 +53,7 @@ func consoleListCommand(w streams, config *string) *cobra.Command {
 				values[i] = consoleUser{u.Name, string(u.Role), u.Created.UTC().Format(time.RFC3339)}
 				rows[i] = []string{values[i].Name, values[i].Role, values[i].Created}
 			}
-			return f.table(w.stdout, []string{"name", "role", "since"}, rows, values)
+			return w.list(f, []column{{name: "name"}, {name: "role"}, {name: "since"}}, rows, values)
 		}),
 	}
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
@@ -65,7 +66,7 @@ func consoleAddCommand(w streams, config *string) *cobra.Command {
 		Use: "add NAME", Short: "Add a user, or replace a user's role, password and second factor", Args: cobra.ExactArgs(1),
 		Long: "Add a user. The password and the secret of the second factor are generated and printed once; hand them over on a secure channel.\n" +
 			"For an existing name both are replaced, and all its sessions end.",
-		Example: "  gatewayd console add anna --role operator",
+		Example: "  gatewayd console add anna --role operator\n  gatewayd console add ben",
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, args []string) error {
 			user, password, err := console.NewUser(args[0], records.UserRole(role))
 			if err != nil {
@@ -98,6 +99,7 @@ func consoleAddCommand(w streams, config *string) *cobra.Command {
 func consoleRemoveCommand(w streams, config *string) *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Short: "Remove a user", Args: cobra.ExactArgs(1),
+		Example: "  gatewayd console remove anna\n  gatewayd console remove anna -c /etc/gatewayd/config.yaml",
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, args []string) error {
 			err := d.Change(ctx, func(tx *records.Tx) error { return records.RemoveUser(tx, args[0]) })
 			if errors.Is(err, records.ErrNotFound) {
@@ -124,7 +126,8 @@ type consolePasskey struct {
 func consolePasskeysCommand(w streams, config *string) *cobra.Command {
 	var f format
 	c := &cobra.Command{
-		Use: "passkeys [NAME]", Short: "List the passkeys of the console's users, with their entries for signer.approvals.approvers", Args: cobra.MaximumNArgs(1),
+		Use: "passkeys [NAME]", Short: "List the passkeys of the console's users, with their entries as approvers", Args: cobra.MaximumNArgs(1),
+		Example: "  gatewayd console passkeys\n  gatewayd console passkeys anna",
 		Long: "List the passkeys of the console's users. A passkey signs in. It also approves payments once its entry is in\n" +
 			"signer.approvals.approvers of the signing process. Confirm with its owner before you add it.",
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, args []string) error {
@@ -143,7 +146,7 @@ func consolePasskeysCommand(w streams, config *string) *cobra.Command {
 				}
 				values[i], rows[i] = v, []string{v.User, v.Label, v.ID, v.Created, cmp.Or(v.Used, "never"), v.Approver}
 			}
-			return f.table(w.stdout, []string{"name", "label", "id", "since", "used", "as an approver"}, rows, values)
+			return w.list(f, []column{{name: "name"}, {name: "label"}, {name: "id"}, {name: "since"}, {name: "used"}, {name: "as an approver"}}, rows, values)
 		}),
 	}
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
@@ -183,7 +186,7 @@ func consoleRemovePasskeyCommand(w streams, config *string) *cobra.Command {
 	return &cobra.Command{
 		Use: "remove-passkey NAME ID", Short: "Remove a user's passkey and end the user's sessions", Args: cobra.ExactArgs(2),
 		Long:    "Remove a user's passkey and end the user's sessions. `gatewayd console passkeys` lists the ids. Write -- before an id that begins with -.",
-		Example: "  gatewayd console remove-passkey anna -- -YRVhzWFQMW0lnrDGL28IQ",
+		Example: "  gatewayd console remove-passkey anna BYRVhzWFQMW0lnrDGL28IQ\n  gatewayd console remove-passkey anna -- -YRVhzWFQMW0lnrDGL28IQ",
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, args []string) error {
 			err := d.Change(ctx, func(tx *records.Tx) error { return records.RemovePasskey(tx, args[0], args[1], "") })
 			if errors.Is(err, records.ErrNotFound) {

@@ -25,8 +25,8 @@ func devCommand(w streams) *cobra.Command {
 		Long: "Run everything on embedded chains: nothing to install or configure. All keys are public.\n" +
 			"State is discarded on exit unless --dir is given.",
 		Example: "  gatewayd dev\n" +
-			"  gatewayd dev --bitcoin                                                    with Bitcoin too\n" +
-			"  gatewayd dev --confirmations 180 --finality 64                            at production depth, on the usual clock\n" +
+			"  gatewayd dev --bitcoin                          # with Bitcoin too\n" +
+			"  gatewayd dev --confirmations 180 --finality 64  # at production depth\n" +
 			"  gatewayd dev --confirmations 180 --finality 64 --period 250ms --snapshot-interval 250ms",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := errors.Join(o.CheckDepths(), o.CheckBitcoin()); err != nil {

@@ -12,7 +12,7 @@ import (
 
 func doctorCommand(w streams) *cobra.Command {
 	var f format
-	c := &cobra.Command{Use: "doctor", Short: "Check a configuration against the live nodes and list what to fix", Args: cobra.NoArgs}
+	c := &cobra.Command{Use: "doctor", Short: "Check a configuration against the live nodes and list what to fix", Args: cobra.NoArgs, Example: "  gatewayd doctor\n  gatewayd doctor -c /etc/gatewayd/config.yaml --json"}
 	path := configFlag(c)
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {

@@ -22,7 +22,7 @@ var advised = regexp.MustCompile("`gatewayd ([^`]+)`")
 func (r *rig) hint(t *testing.T, name string) (commands []string) {
 	t.Helper()
 	out := r.mustCommand(t, "records", "show", name)
-	for _, m := range advised.FindAllStringSubmatch(findLine(out, "  next   "), -1) {
+	for _, m := range advised.FindAllStringSubmatch(findLine(out, "  next     "), -1) {
 		commands = append(commands, m[1])
 	}
 	return commands

@@ -40,7 +40,7 @@ func TestIncidentIsWrittenOff(t *testing.T) {
 	w.source.StartMining()
 
 	needs := func() string { return w.mustCommand(t, "records", "list", "--needs-operator") }
-	waitFor(t, "the incident", func() bool { return findLine(needs(), "incident", shortHash(lost.InTx)) != "" })
+	waitFor(t, "the incident", func() bool { return findLine(needs(), "incident", lost.InTx) != "" })
 	w.source.HoldFinality(false)
 	waitFor(t, "what is not covered", func() bool { s, ok := w.auditRow(t, "USDT"); return !ok && s.Uncovered == units(w.user.Token, 30_000) })
 
@@ -60,7 +60,7 @@ func TestIncidentIsWrittenOff(t *testing.T) {
 	s, _ := w.auditRow(t, "USDT")
 	require.Equal(t, []chain.Amount{units(w.user.Token, 30_000), {}}, []chain.Amount{s.WrittenOff, s.Uncovered})
 	out, _ = w.runCommand(t, "audit")
-	require.Regexp(t, `written off +30\n`, out)
+	require.Regexp(t, `written off +30 USDT-000\n`, out)
 	require.NotContains(t, out, "NOT COVERED")
 
 	out, ok = w.runCommand(t, "records", "write-off", recordName(lost), "--why", "again")
@@ -93,7 +93,7 @@ func TestHeldIncidentIsGivenUp(t *testing.T) {
 	require.NoError(t, err)
 	w.source.StartMining()
 	needs := func() string { return w.mustCommand(t, "records", "list", "--needs-operator") }
-	waitFor(t, "the incident", func() bool { return findLine(needs(), "incident", shortHash(lost.InTx)) != "" })
+	waitFor(t, "the incident", func() bool { return findLine(needs(), "incident", lost.InTx) != "" })
 	waitFor(t, "the credit's hold", func() bool {
 		return strings.Contains(w.mustCommand(t, "records", "show", recordName(lost)), "held a decided transfer left the chain")
 	})
@@ -101,12 +101,12 @@ func TestHeldIncidentIsGivenUp(t *testing.T) {
 
 	// What an operator finds: it cannot be refunded, and to retry it pays nothing.
 	shown := w.mustCommand(t, "records", "show", recordName(lost))
-	require.Regexp(t, "(?m)^  next   `gatewayd records write-off "+recordName(lost)+" ", shown)
+	require.Regexp(t, "(?m)^  next     `gatewayd records write-off "+recordName(lost)+" ", shown)
 	out, ok := w.runCommand(t, "records", "refund", recordName(lost), "--why", "a test")
 	require.False(t, ok)
 	require.Contains(t, out, "is not of the line")
 	w.mustCommand(t, "records", "retry", recordName(lost))
-	require.NotEmpty(t, findLine(needs(), "incident", shortHash(lost.InTx)))
+	require.NotEmpty(t, findLine(needs(), "incident", lost.InTx))
 
 	require.Contains(t, w.mustCommand(t, "records", "write-off", recordName(lost), "--why", "ticket 4711"), "is written off")
 	require.Contains(t, needs(), "No records match.")
@@ -175,7 +175,7 @@ func TestForgottenRefundIsRecognised(t *testing.T) {
 		_, ok := w.runCommand(t, "account", "resume", "eth", hot)
 		return ok
 	})
-	require.Regexp(t, `(?m)^  refund `+hash[1]+`$`, w.mustCommand(t, "records", "show", recordName(stray)))
+	require.Regexp(t, `(?m)^  hash     `+hash[1]+`$`, w.mustCommand(t, "records", "show", recordName(stray)))
 	require.Contains(t, w.mustCommand(t, "records", "list", "--needs-operator"), "No records match.")
 	w.waitUntilWell(t)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -32,7 +31,7 @@ func limitsCommand(w streams) *cobra.Command {
 			for i, l := range report.Lines {
 				rows[i] = []string{l.Window, l.Network, d.Config.Symbol(l.Network, l.Token), string(l.Chain), l.Limit, l.Used, fmt.Sprintf("%.0f%%", 100*l.Ratio)}
 			}
-			if err := f.table(w.stdout, []string{"window", "network", "token", "chain", "limit", "used", "of it"}, rows, nil); err != nil {
+			if err := w.list(f, []column{{name: "window"}, {name: "network"}, {name: "token"}, {name: "chain"}, {name: "limit", cells: amounts}, {name: "used", cells: amounts}, {name: "of it", cells: numbers}}, rows, nil); err != nil {
 				return err
 			}
 		}
@@ -44,7 +43,7 @@ func limitsCommand(w streams) *cobra.Command {
 				printWrapped(w.stdout, "FIX  "+fault)
 			}
 		}
-		fmt.Fprintf(w.stdout, "As of %s ago.\n", age(time.Now(), at))
+		fmt.Fprintf(w.stdout, "As of %s ago.\n", lasted(w.today().Sub(at)))
 		return nil
 	})
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")

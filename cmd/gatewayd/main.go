@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
@@ -28,7 +29,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	w := streams{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, interrupted: ctx.Done()}
+	w := streams{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, interrupted: ctx.Done(), width: terminalWidth(os.Stdout)}
 	err := run(ctx, os.Args[1:], w)
 	if err != nil && ctx.Err() != nil && !errors.Is(err, records.ErrUnknownOutcome) {
 		err = errInterrupted // the rest of the command's own text adds nothing
@@ -73,7 +74,9 @@ type streams struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	getenv         func(string) string
-	interrupted    <-chan struct{} // closed by the signal that ends the program; nil: there is none
+	interrupted    <-chan struct{}  // closed by the signal that ends the program; nil: there is none
+	width          int              // of the terminal that stdout is; 0: it is none
+	now            func() time.Time // nil: time.Now
 }
 
 // run is the program without the process around it.
@@ -95,12 +98,21 @@ func rootCommand(w streams) *cobra.Command {
 		Version:       daemon.Read().Version,
 	}
 	root.SetVersionTemplate("gatewayd {{.Version}}\n")
-	root.AddCommand(
-		devCommand(w), runCommand(w), signerCommand(w),
-		recordsCommand(w), channelCommand(w), accountCommand(w), chainCommand(w), rescanCommand(w), auditCommand(w), doctorCommand(w), reloadCommand(w), apikeyCommand(w),
-		backupCommand(w), restoreCommand(w), manCommand(),
-		walletCommand(w), genesisCommand(w), configCommand(w), statusCommand(w), balancesCommand(w), alertsCommand(w), consoleCommand(w), historyCommand(w), limitsCommand(w), approveCommand(w), approverCommand(w), healthCommand(w), versionCommand(w),
-	)
+	addGroups(root, []group{
+		{"Start", []*cobra.Command{devCommand(w), configCommand(w), doctorCommand(w), runCommand(w), reloadCommand(w)}},
+		{"Operate", []*cobra.Command{
+			statusCommand(w), recordsCommand(w), channelCommand(w), balancesCommand(w), limitsCommand(w), alertsCommand(w), consoleCommand(w), healthCommand(w),
+		}},
+		{"Repair", []*cobra.Command{accountCommand(w), chainCommand(w), rescanCommand(w)}},
+		{"Keys and approvals", []*cobra.Command{walletCommand(w), signerCommand(w), approverCommand(w), approveCommand(w), apikeyCommand(w)}},
+		{"Data", []*cobra.Command{auditCommand(w), historyCommand(w), backupCommand(w), restoreCommand(w)}},
+		{"Tools", []*cobra.Command{genesisCommand(w), manCommand(), versionCommand(w)}},
+	})
+	root.SetHelpCommand(helpCommand())
+	root.SetHelpCommandGroupID("Tools")
+	root.SetCompletionCommandGroupID("Tools")
+	root.SetHelpFunc(printHelp)
+	root.InitDefaultCompletionCmd()
 	strictUsage(root)
 	addCompletions(root)
 	return root
@@ -110,6 +122,7 @@ func versionCommand(w streams) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use: "version", Short: "Print the version, its commit and what built it", Args: cobra.NoArgs,
+		Example: "  gatewayd version\n  gatewayd version --json",
 		RunE: func(*cobra.Command, []string) error {
 			info := daemon.Read()
 			if asJSON {

@@ -16,6 +16,7 @@ func recordsRetryCommand(w streams, config *string) *cobra.Command {
 	var o transfers.Order
 	c := orderCommand(w, config, &o, "", &cobra.Command{
 		Use: "retry ID", Short: "Retry a held payment, or credit a deposit that was below the minimum",
+		Example: "  gatewayd records retry 17\n  gatewayd records retry 17 --why 'the payee accepts payments again'",
 	})
 	c.Flags().StringVar(&o.Why, "why", "", "reason, stored in the history")
 	nothingMovedFlag(c, &o)
@@ -33,7 +34,7 @@ func recordsHoldCommand(w streams, config *string) *cobra.Command {
 	c := orderCommand(w, config, &o, "who holds it and why", &cobra.Command{
 		Use: "hold ID", Short: "Hold a pending payment until it is retried, refunded or rejected",
 		Long:    "Hold a pending payment until it is retried, refunded or rejected. Neither time nor approvals release it. Signed payments cannot be held.",
-		Example: "  gatewayd records hold 17 --why 'ticket 4711: the user asks to wait'",
+		Example: "  gatewayd records hold 17 --why 'ticket 4711: the user asks to wait'\n  gatewayd records hold 18 --why 'looks like a stolen key'",
 	})
 	c.Flags().StringVar(&o.Why, "why", "", "who holds it and why, stored in the history")
 	return c
@@ -45,7 +46,7 @@ func recordsCreditCommand(w streams, config *string) *cobra.Command {
 		Use: "credit ID", Short: "Credit a held deposit to its owner's wallet",
 		Long: "Credit a held deposit to its owner's wallet, which you have identified. The token's current terms, including its minimum, are fixed in\n" +
 			"the record. If the records know the owner (wrong_type, time_unproven), --wallet may be omitted.",
-		Example: "  gatewayd records credit 17 --wallet vite_… --why 'ticket 4711: signed a message with the sending address'",
+		Example: "  gatewayd records credit 17 --wallet vite_… --why 'ticket 4711: signed a message'\n  gatewayd records credit 17 --below-minimum --why 'ticket 4711'",
 	})
 	f := c.Flags()
 	f.StringVar(&o.To, "wallet", "", "exchange-chain address of the owner")
@@ -76,7 +77,7 @@ func recordsReclassifyCommand(w streams, config *string) *cobra.Command {
 		Use: "reclassify ID", Short: "Decide an unattributed held transfer again by the current configuration",
 		Long: "Decide an unattributed held transfer (unknown_token, unknown_label, unbound_address) again by the current configuration. Use it after its sender was\n" +
 			"added to `funders`, or its token was configured. Records with a payment stay unchanged.",
-		Example: "  gatewayd records reclassify 17 --why 'our treasury, added to funders today'",
+		Example: "  gatewayd records reclassify 17 --why 'our treasury, added to funders today'\n  gatewayd records reclassify 18 --why 'the token is served now'",
 	})
 	c.Flags().StringVar(&o.Why, "why", "", "change, stored in the history")
 	return c
@@ -89,7 +90,7 @@ func recordsWriteOffCommand(w streams, config *string) *cobra.Command {
 		Long: "Write off a decided transfer whose block has left its chain permanently (an incident). It needs no more attention, and\n" +
 			"`gatewayd audit` counts the amount paid for it as lost. If its block returns, the write-off is reverted automatically. If its payment is\n" +
 			"only held or queued, the payment is void and nothing is lost. The record is orphaned, and decided again if its block returns.",
-		Example: "  gatewayd records write-off 17 --why 'ticket 4711: the user cannot be reached, we bear it'",
+		Example: "  gatewayd records write-off 17 --why 'ticket 4711: the user cannot be reached, we bear it'\n  gatewayd records write-off 18 --why 'ticket 4712: agreed with the user'",
 	})
 	c.Flags().StringVar(&o.Why, "why", "", "who bears the loss, stored in the history")
 	return c

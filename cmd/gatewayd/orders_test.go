@@ -98,14 +98,14 @@ func TestHeldDeposits(t *testing.T) {
 			row  operator.RecordRow
 			says string
 		}{
-			{none, "note   no label came with it"},
-			{unknown, `note   "NOBODY99", hex 4e4f424f44593939, no user has this label`},
-			{broken, "note   hex fffe4d45, cannot be read: not utf8"},
+			{none, "note     no label came with it"},
+			{unknown, `note     "NOBODY99", hex 4e4f424f44593939, no user has this label`},
+			{broken, "note     hex fffe4d45, cannot be read: not utf8"},
 			{long, "hex " + strings.Repeat("78", 65) + ", cannot be read: too long"},
 		} {
 			out := r.mustCommand(t, "records", "show", recordName(c.row))
 			require.Contains(t, out, c.says)
-			require.Contains(t, out, "  to     "+to+"\n")
+			require.Contains(t, out, "  to       "+to+"\n")
 			require.Contains(t, out, "`gatewayd records credit "+recordName(c.row)+" --wallet ADDR")
 			require.Equal(t, to, r.recordDetail(t, recordName(c.row)).Record.To)
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -38,13 +37,10 @@ func recordsCommand(w streams) *cobra.Command {
 	return c
 }
 
-// summary is a record for people: what fits a terminal.
+// summary is a record in a table for people.
 func summary(c config.Config, r records.Record, now time.Time) []string {
 	row := operator.RowOf(r)
-	state := row.Status
-	if r.Reason != "" {
-		state += " (" + string(r.Reason) + ")"
-	}
+	state := withReason(row.Status, reasonOf(r))
 	if r.Loss != nil {
 		state += " (written off)"
 	} else if r.Incident != "" {
@@ -52,7 +48,7 @@ func summary(c config.Config, r records.Record, now time.Time) []string {
 	}
 	return []string{
 		strconv.FormatUint(r.ID, 10), r.Network, row.Direction, c.Symbol(r.Network, r.Token), c.AssetAmount(r.Chain, r.Asset, r.Amount), state,
-		shortHash(r.Owner), shortHash(r.Tx), age(now, r.SeenAt),
+		r.Owner, r.Tx, lasted(now.Sub(r.SeenAt)),
 	}
 }
 
@@ -71,7 +67,7 @@ func recordsListCommand(w streams, config *string, use, about string, all bool) 
 			}
 			if all {
 				f.csv = !f.json
-				return exportRecords(ctx, d, w.stdout, f, filter)
+				return exportRecords(ctx, d, w, f, filter)
 			}
 			return listRecords(ctx, d, w, f, filter)
 		}),
@@ -93,7 +89,7 @@ func listRecords(ctx context.Context, d *operator.Session, w streams, f format, 
 			return err
 		}
 	}
-	if err := printRecords(d, w.stdout, f, list, stopped); err != nil || len(list) < filter.Limit {
+	if err := printRecords(d, w, f, list, stopped); err != nil || len(list) < filter.Limit {
 		return err
 	}
 	var total uint64
@@ -110,31 +106,35 @@ func listRecords(ctx context.Context, d *operator.Session, w streams, f format, 
 
 // printRecords shows records, and the stopped accounts that wait for an operator as well: in JSON
 // as rows without an id.
-func printRecords(d *operator.Session, w io.Writer, f format, list []records.Record, stopped []records.Account) error {
-	now := time.Now()
+func printRecords(d *operator.Session, w streams, f format, list []records.Record, stopped []records.Account) error {
+	now, links := w.today(), map[string]string{}
 	rows, values := make([][]string, len(list)), make([]operator.RecordRow, len(list), len(list)+len(stopped))
 	for i, r := range list {
 		values[i], rows[i] = operator.RowOf(r), summary(d.Config, r, now)
+		links[r.Tx] = inTxURL(d.Config, r.Transfer)
 	}
 	if f.json {
 		for _, a := range stopped {
 			values = append(values, operator.RecordRow{Network: a.Network, State: string(a.State), Reason: records.Reason(a.Why), Account: a.Account})
 		}
 	} else {
-		printStopped(w, stopped)
+		printStopped(w.stdout, stopped)
 	}
 	if len(list) == 0 && !f.json {
-		_, err := fmt.Fprintln(w, "No records match.")
+		_, err := fmt.Fprintln(w.stdout, "No records match.")
 		return err
 	}
-	return f.table(w, []string{"id", "network", "direction", "token", "amount", "state", "wallet", "in", "age"}, rows, values)
+	return w.list(f, []column{
+		{name: "id", cells: numbers}, {name: "network"}, {name: "direction"}, {name: "token"}, {name: "amount", cells: amounts}, {name: "state"},
+		{name: "wallet", cells: hashes}, {name: "in", cells: hashes, links: links}, {name: "age", cells: numbers},
+	}, rows, values)
 }
 
 // exportPage is the number of records per read.
 const exportPage = 1000
 
 // exportRecords writes every matching record, page by page, newest first.
-func exportRecords(ctx context.Context, d *operator.Session, w io.Writer, f format, filter view.Filter) error {
+func exportRecords(ctx context.Context, d *operator.Session, w streams, f format, filter view.Filter) error {
 	filter.Limit = exportPage
 	rows, values := [][]string{}, []operator.RecordRow{}
 	for {
@@ -149,7 +149,11 @@ func exportRecords(ctx context.Context, d *operator.Session, w io.Writer, f form
 			filter.BeforeID = r.ID
 		}
 		if len(list) < exportPage {
-			return f.table(w, operator.RecordHeader, rows, values)
+			header := make([]column, len(operator.RecordHeader))
+			for i, name := range operator.RecordHeader {
+				header[i].name = name
+			}
+			return w.list(f, header, rows, values)
 		}
 	}
 }
@@ -158,8 +162,9 @@ func recordsShowCommand(w streams, config *string) *cobra.Command {
 	var f format
 	c := &cobra.Command{
 		Use: "show ID|HASH", Short: "Show one record with its complete history", Args: cobra.ExactArgs(1),
+		Example: "  gatewayd records show 17\n  gatewayd records show 0x187d94",
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, args []string) error {
-			return showRecords(ctx, d, w.stdout, f, args[0])
+			return showRecords(ctx, d, w, f, args[0])
 		}),
 	}
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
@@ -194,64 +199,5 @@ func queryFlags(q *operator.Query, f *pflag.FlagSet, all bool) {
 func printStopped(w io.Writer, stopped []records.Account) {
 	for _, a := range stopped {
 		fmt.Fprintf(w, "ACCOUNT %s %s on %s is %s: %s\n        gatewayd account show %s %s\n", a.Kind, a.Account, a.Chain, a.State, a.Why, a.Chain, a.Account)
-	}
-}
-
-// showRecords prints the records that an id or a hash names.
-func showRecords(ctx context.Context, d *operator.Session, w io.Writer, f format, name string) error {
-	list, err := d.Details(ctx, name)
-	if err != nil {
-		return err
-	}
-	if f.json {
-		return printJSON(w, list)
-	}
-	for _, s := range list {
-		printRecord(w, d.Config, s)
-	}
-	return nil
-}
-
-func printRecord(w io.Writer, cfg config.Config, s operator.RecordDetail) {
-	r := s.Record
-	fmt.Fprintf(w, "Record %d: %s on %s, %s", r.ID, r.Direction, r.Network, r.Status)
-	if r.Reason != "" {
-		fmt.Fprintf(w, " (%s)", r.Reason)
-	}
-	fmt.Fprintf(w, "\n  amount %s", cfg.AssetAmount(s.Stored.Chain, s.Stored.Asset, s.Stored.Amount))
-	if r.Token != "" && s.Stored.Direction != records.Funding {
-		fmt.Fprintf(w, " = net %s + fee %s", cfg.TokenAmount(r.Token, s.Stored.Net), cfg.TokenAmount(r.Token, s.Stored.Fee))
-	}
-	fmt.Fprintln(w)
-	fmt.Fprintf(w, "  in     %s\n  from   %s\n  wallet %s\n  payee  %s %s\n", r.InTx, cmp.Or(r.From, "unknown: only balances show it, and the hash is its block's"), r.Wallet, r.Payee, r.Label)
-	fmt.Fprintf(w, "  to     %s\n", r.To)
-	if r.Incident != "" {
-		fmt.Fprintf(w, "  INCIDENT %s\n", r.Incident)
-		if l := s.Stored.Loss; l != nil {
-			fmt.Fprintf(w, "  LOST     %s, written off\n", cfg.AssetAmount(l.Chain, l.Asset, l.Amount))
-		}
-	}
-	if note := r.Note(); note != "" {
-		fmt.Fprintf(w, "  note   %s\n", note)
-	}
-	if advice := s.Advice(); advice != "" {
-		fmt.Fprintf(w, "  next   %s\n", advice)
-	}
-	if r.OutTx != "" {
-		fmt.Fprintf(w, "  out    %s\n", r.OutTx)
-	}
-	if r.RefundTx != "" {
-		fmt.Fprintf(w, "  refund %s\n", r.RefundTx)
-	}
-	for i, p := range s.Payments {
-		amount := cfg.AssetAmount(s.Paid[i].Chain, s.Paid[i].Asset, s.Paid[i].Amount)
-		fmt.Fprintf(w, "Payment %d: %s of %s to %s on %s, %s %s\n", p.ID, p.Purpose, amount, p.Payee, p.Chain, p.State, p.Reason)
-		for _, a := range p.Attempts {
-			fmt.Fprintf(w, "  %s  number %d attempt %d %s %s\n", a.At, a.Number, a.Seq, a.Kind, a.Hash)
-		}
-	}
-	fmt.Fprintln(w, "History")
-	for _, e := range s.History {
-		fmt.Fprintf(w, "  %s  %-10s %s %s\n", e.At, e.Actor, e.What, cfg.InWholeUnits(e.Detail))
 	}
 }

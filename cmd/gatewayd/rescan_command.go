@@ -19,7 +19,7 @@ func rescanCommand(w streams) *cobra.Command {
 	var book bool
 	var why string
 	c := &cobra.Command{
-		Use: "rescan CHAIN FROM [TO]", Short: "Read blocks again from the nodes, show how the records differ, and book missing entries",
+		Use: "rescan CHAIN FROM [TO]", Short: "Read blocks again from the nodes, and book entries that the records lack",
 		Long: "Read blocks FROM to TO (default: the newest that the daemon has followed) again from the nodes, agreed and proven as by the daemon, and show how\n" +
 			"the records differ. Without --book nothing is changed. With it the running daemon reads the blocks with missing entries again and books them as it\n" +
 			"does with new blocks. A repetition books nothing twice.",

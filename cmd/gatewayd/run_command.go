@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"text/tabwriter"
 
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
@@ -84,7 +83,7 @@ func reloadCommand(w streams) *cobra.Command {
 		Long: "Check the complete configuration and let the running daemon read it again. Funders, tokens with their limits and fees, explorers, limits of clients\n" +
 			"and log.level are applied immediately; the output lists them, and the keys that need a restart. An invalid file changes nothing. A SIGHUP to the\n" +
 			"daemon does the same.",
-		Example: "  gatewayd reload -c /etc/gatewayd/config.yaml",
+		Example: "  gatewayd reload -c /etc/gatewayd/config.yaml\n  gatewayd reload --why 'new minimum of USDT'",
 	}
 	path := configFlag(c)
 	c.RunE = onSession(path, func(ctx context.Context, d *operator.Session, _ []string) error {
@@ -114,11 +113,11 @@ func printReload(w io.Writer, r config.Reload) error {
 	if len(r.Taken) > 0 {
 		fmt.Fprintf(w, "The daemon has applied from %s:\n", r.File)
 	}
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	for _, c := range r.Taken {
-		fmt.Fprintf(t, "  %s\t%s\n", c.Key, c.String())
+	rows := make([][]string, len(r.Taken))
+	for i, c := range r.Taken {
+		rows[i] = []string{"  " + c.Key, c.String()}
 	}
-	if err := t.Flush(); err != nil {
+	if err := printTable(w, 0, make([]column, 2), rows); err != nil {
 		return err
 	}
 	if len(r.Restart) > 0 {
@@ -138,6 +137,7 @@ func healthCommand(w streams) *cobra.Command {
 	var url, file string
 	c := &cobra.Command{
 		Use: "health", Short: "Check the health of a running daemon or signer; exit code 1 if it is unhealthy", Args: cobra.NoArgs,
+		Example: "  gatewayd health\n  gatewayd health -c /etc/gatewayd/config.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file != "" && cmd.Flags().Changed("url") {
 				return operator.Usagef("--url and --config: exactly one is required")

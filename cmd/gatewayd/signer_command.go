@@ -24,7 +24,7 @@ func signerCommand(w streams) *cobra.Command {
 		Long: "Run the signer as another user or on another host, so that a stolen daemon has no key. The configuration has the same form as the\n" +
 			"daemon's: its sections wallet, ethereum, bitcoin, vite, networks and signer are read. A daemon uses it if its wallet.signer is the signer's address.\n" +
 			"SIGHUP reloads tokens, accounts, successors, approvers, limits and fee ceilings. docs/signer-checks.md lists the checks before a signature.",
-		Example: "  gatewayd signer -c signer.yaml",
+		Example: "  gatewayd signer -c signer.yaml\n  gatewayd signer -c /etc/gatewayd/signer.yaml",
 	}
 	path := c.PersistentFlags().StringP("config", "c", "signer.yaml", "configuration file of the signer")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -59,7 +59,8 @@ func runSigner(ctx context.Context, cfg config.Config, w streams) error {
 func signerBackupCommand(w streams, path *string) *cobra.Command {
 	var f format
 	c := &cobra.Command{
-		Use: "backup TARGET", Short: "Back up the sign-guard and the signer's configuration to one new file while the signer runs", Args: cobra.ExactArgs(1),
+		Use: "backup TARGET", Short: "Back up the sign-guard and the signer's configuration to one new file", Args: cobra.ExactArgs(1),
+		Example: "  gatewayd signer backup /backup/signer-2026-11-23T0600.tar\n  gatewayd signer backup -c /etc/gatewayd/signer.yaml /backup/signer.tar",
 		Long: "Write TARGET as `gatewayd backup` does, with the sign-guard, which the daemon's backup does not have. Create it after the daemon's backup, so that it knows every signature\n" +
 			"that the records know. `gatewayd restore -c signer.yaml TARGET` restores it; keys and passwords are never included.",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -79,10 +80,10 @@ func signerBackupCommand(w streams, path *string) *cobra.Command {
 
 func accountBindingsCommand(w streams, config *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "bindings", Short: "Print each user's deposit address or label, one JSON object a line, for `gatewayd signer import-bindings`", Args: cobra.NoArgs,
+		Use: "bindings", Short: "Print each user's deposit address or label, for `gatewayd signer import-bindings`", Args: cobra.NoArgs,
 		Long: "Print each user's deposit address or label, one JSON object a line. A signer with its own nodes credits deposits only to addresses and labels that it issued\n" +
 			"or that its owner imported. Use this once to transfer those from before the signer existed.",
-		Example: "  gatewayd account bindings -c config.yaml > bindings.json",
+		Example: "  gatewayd account bindings -c config.yaml > bindings.json\n  gatewayd signer import-bindings bindings.json -c signer.yaml",
 		RunE: onSession(config, func(ctx context.Context, d *operator.Session, _ []string) error {
 			out := json.NewEncoder(w.stdout)
 			return d.EachBinding(ctx, func(b signguard.Binding) error { return out.Encode(b) })
@@ -92,11 +93,11 @@ func accountBindingsCommand(w streams, config *string) *cobra.Command {
 
 func signerImportCommand(w streams, path *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "import-bindings FILE", Short: "Import deposit addresses and labels that were issued before this sign-guard stored them", Args: cobra.ExactArgs(1),
+		Use: "import-bindings FILE", Short: "Import deposit addresses and labels that this sign-guard has not stored", Args: cobra.ExactArgs(1),
 		Long: "Import deposit addresses and labels that were issued before this sign-guard stored them, from the output of `gatewayd account bindings`. Each address must be one\n" +
 			"of the signer's own keys. Entries that the sign-guard already has must be equal. Run it on the signer's host, with a file from a daemon that you trust: the users\n" +
 			"in it are credited.",
-		Example: "  gatewayd signer import-bindings bindings.json -c signer.yaml",
+		Example: "  gatewayd signer import-bindings bindings.json -c signer.yaml\n  gatewayd signer import-bindings bindings.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := config.Load(*path)
 			if err != nil {

@@ -9,11 +9,11 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"gatewayd/chain"
 	"gatewayd/config"
 	"gatewayd/operator"
 	"gatewayd/records"
@@ -93,7 +93,7 @@ func watchStatus(ctx context.Context, w io.Writer, d *operator.Session, every ti
 
 // printStatus fits a terminal of 100 columns.
 func printStatus(w io.Writer, cfg config.Config, o operator.Overview) error {
-	fmt.Fprintf(w, "%-75s%s UTC\n\n", o.Headline, o.At.UTC().Format(time.DateTime))
+	fmt.Fprintf(w, "%-78s  %s\n\n", o.Headline, stamp(o.At))
 	if o.State == status.Degraded {
 		printBlocked(w, o.Blocked)
 	}
@@ -137,19 +137,24 @@ func printBlocked(w io.Writer, list []status.BlockedToken) {
 const unknownText = "?"
 
 func printChains(w io.Writer, o operator.Overview) error {
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "CHAIN\tSTATE\tREAD TO\tFINAL\tNODES' HEAD\tAGE\tNODES UP")
-	for _, c := range o.Chains {
+	rows := make([][]string, len(o.Chains))
+	for i, c := range o.Chains {
 		head, old := unknownText, unknownText
 		if c.Head > 0 {
 			head = strconv.FormatUint(c.Head, 10)
 		}
 		if c.HeadTime != nil {
-			old = roundedDuration(o.At.Sub(*c.HeadTime))
+			old = lasted(o.At.Sub(*c.HeadTime))
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\t%d of %d\n", c.ID, c.State, c.Read, c.Final, head, old, c.NodesUp, c.Nodes)
+		rows[i] = []string{
+			string(c.ID), c.State, strconv.FormatUint(c.Read, 10), strconv.FormatUint(c.Final, 10), head, old, fmt.Sprintf("%d of %d", c.NodesUp, c.Nodes),
+		}
 	}
-	if err := flushTable(t, w); err != nil || len(o.Leases) < 2 {
+	err := printPart(w, []column{
+		{name: "chain"}, {name: "state"}, {name: "read to", cells: numbers}, {name: "final", cells: numbers}, {name: "nodes' head", cells: numbers},
+		{name: "age", cells: numbers}, {name: "nodes up", cells: numbers},
+	}, rows)
+	if err != nil || len(o.Leases) < 2 {
 		return err
 	}
 	held := make([]string, len(o.Leases))
@@ -162,52 +167,67 @@ func printChains(w io.Writer, o operator.Overview) error {
 }
 
 func printFunds(w io.Writer, cfg config.Config, o operator.Overview) error {
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "CHANNEL\tSTATE\tHOLDS\tCOLD\tPENDING\tOUT IN A DAY\tLASTS")
-	for _, c := range o.Channels {
-		holds, cold, lasts := unknownText, "-", "-"
+	rows := make([][]string, len(o.Channels))
+	for i, c := range o.Channels {
+		short := func(a chain.Amount) string { return shortAmount(cfg.AssetAmount(c.Chain, c.Asset, a)) }
+		holds, cold, lasts := unknownText, "", ""
 		if c.Holds != nil {
-			holds = shortAmount(cfg.AssetAmount(c.Chain, c.Asset, *c.Holds))
+			holds = short(*c.Holds)
 		}
 		if c.Cold != nil {
-			cold = shortAmount(cfg.AssetAmount(c.Chain, c.Asset, *c.Cold))
+			cold = short(*c.Cold)
 		}
 		if c.Runway != nil {
-			lasts = roundedDuration(hours(*c.Runway))
+			lasts = lasted(hours(*c.Runway))
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", channelName(c), c.State, holds, cold,
-			shortAmount(cfg.AssetAmount(c.Chain, c.Asset, c.Pending)), shortAmount(cfg.AssetAmount(c.Chain, c.Asset, c.DayOut)), lasts)
+		_, unit := splitAmount(cfg.AssetAmount(c.Chain, c.Asset, c.Pending))
+		rows[i] = []string{channelName(c), c.State, holds, cold, short(c.Pending), short(c.DayOut), strings.TrimSpace(unit), lasts}
 	}
-	return flushTable(t, w)
+	return printPart(w, []column{
+		{name: "channel"}, {name: "state"}, {name: "holds", cells: numbers}, {name: "cold", cells: numbers}, {name: "pending", cells: numbers},
+		{name: "out in a day", cells: numbers}, {name: "unit"}, {name: "lasts", cells: numbers},
+	}, rows)
 }
 
 func printFlow(w io.Writer, o operator.Overview) error {
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "CHANNEL\tWAITING\tOLDEST\tPAID IN A DAY\tA MINUTE NOW\tPOSSIBLE")
-	for _, c := range o.Channels {
-		oldest, possible := "-", unknownText
+	rows := make([][]string, len(o.Channels))
+	for i, c := range o.Channels {
+		oldest, possible := "", unknownText
 		if c.Oldest != nil {
-			oldest = roundedDuration(o.At.Sub(*c.Oldest))
+			oldest = lasted(o.At.Sub(*c.Oldest))
 		}
 		if c.Possible != nil {
 			possible = strconv.FormatUint(*c.Possible, 10)
 		}
-		fmt.Fprintf(t, "%s\t%d\t%s\t%d\t%.1f\t%s\n", channelName(c), c.Waiting, oldest, c.DayCount, c.PerMinute, possible)
+		rows[i] = []string{channelName(c), fmt.Sprint(c.Waiting), oldest, fmt.Sprint(c.DayCount), fmt.Sprintf("%.1f", c.PerMinute), possible}
 	}
-	return flushTable(t, w)
+	return printPart(w, []column{
+		{name: "channel"}, {name: "waiting", cells: numbers}, {name: "oldest", cells: numbers}, {name: "paid in a day", cells: numbers},
+		{name: "a minute now", cells: numbers}, {name: "possible", cells: numbers},
+	}, rows)
 }
 
-// shortAmount is an amount in about eight digits, without its unit, which is in the channel's name.
+// printPart prints a table of the screen, and an empty line.
+func printPart(w io.Writer, list []column, rows [][]string) error {
+	if err := printTable(w, 0, list, rows); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}
+
+// shortAmount is an amount in about eight digits, without its unit: above 999,999,999 in billions
+// (B) or trillions (T), and from a thousand trillions on as a power of ten.
 func shortAmount(amount string) string {
 	number, _, _ := strings.Cut(amount, " ")
 	whole, fraction, _ := strings.Cut(number, ".")
-	for _, large := range []struct {
-		zeros int
-		name  string
-	}{{24, "Y"}, {12, "T"}, {6, "M"}} {
-		if len(whole) > large.zeros+3 {
-			return whole[:len(whole)-large.zeros] + large.name
-		}
+	switch digits := len(whole); {
+	case digits > 15:
+		return fmt.Sprintf("%s.%se%d", whole[:1], whole[1:4], digits-1)
+	case digits > 12:
+		return whole[:digits-12] + "." + whole[digits-12:digits-9] + "T"
+	case digits > 9:
+		return whole[:digits-9] + "." + whole[digits-9:digits-6] + "B"
 	}
 	kept := strings.TrimRight(fraction[:min(len(fraction), 8-min(len(whole), 8), 6)], "0")
 	switch {
@@ -221,15 +241,6 @@ func shortAmount(amount string) string {
 
 func channelName(c operator.Channel) string {
 	return c.Network + " " + cmp.Or(c.Symbol, c.Token) + " " + string(c.Direction)
-}
-
-// flushTable ends a table with an empty line.
-func flushTable(t *tabwriter.Writer, w io.Writer) error {
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(w)
-	return err
 }
 
 func printNeeds(w io.Writer, cfg config.Config, o operator.Overview) {
@@ -257,7 +268,7 @@ func printCondition(w io.Writer, cfg config.Config, c status.Condition) {
 	}
 	text := fmt.Sprintf("%s  %s: %s", mark, c.Kind, cfg.InWholeUnits(c.Detail))
 	if !c.Since.IsZero() {
-		text += ", since " + c.Since.UTC().Format(time.DateTime)
+		text += ", since " + stamp(c.Since)
 	}
 	printWrapped(w, text)
 	if todo := status.Remedy(c.Kind); todo != "" {
@@ -270,28 +281,11 @@ func hours(h float64) time.Duration {
 	return time.Duration(min(h, longest) * float64(time.Hour))
 }
 
-// roundedDuration is a time in its two largest units.
-func roundedDuration(d time.Duration) string {
-	const day = 24 * time.Hour
-	switch {
-	case d < 0:
-		return "0s"
-	case d < time.Minute:
-		return d.Truncate(time.Second).String()
-	case d < time.Hour:
-		return fmt.Sprintf("%dm%ds", d/time.Minute, d%time.Minute/time.Second)
-	case d < day:
-		return fmt.Sprintf("%dh%dm", d/time.Hour, d%time.Hour/time.Minute)
-	case d >= 1000*day:
-		return "over 1000d"
-	}
-	return fmt.Sprintf("%dd%dh", d/day, d%day/time.Hour)
-}
-
 func balancesCommand(w streams) *cobra.Command {
 	var f format
 	c := &cobra.Command{
 		Use: "balances", Short: "Show the balance of each paying account, and its pending payments to users", Args: cobra.NoArgs,
+		Example: "  gatewayd balances\n  gatewayd balances --json",
 		Long: "Show each paying account's balance at the nodes' latest block, and its payments to users that no block contains yet.\n" +
 			"`gatewayd audit` shows the complete balance sheet at the last final block, including users' deposit addresses.",
 	}
@@ -302,27 +296,33 @@ func balancesCommand(w streams) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		rows := make([][]string, len(list))
-		for i, b := range list {
-			has := b.Fault
-			if b.Amount != nil {
-				has = d.Config.AssetAmount(b.Chain, b.Asset, *b.Amount)
-			}
-			kind := string(b.Kind)
-			if b.Retired {
-				kind += ", retired"
-			}
-			rows[i] = []string{b.Network, string(b.Chain), kind, shortHash(b.Account), has, pendingText(d.Config, b)}
-		}
-		return f.table(w.stdout, []string{"network", "chain", "kind", "account", "has", "pending"}, rows, list)
+		return printBalances(w, f, d.Config, list)
 	})
 	return c
+}
+
+func printBalances(w streams, f format, cfg config.Config, list []operator.Balance) error {
+	rows := make([][]string, len(list))
+	for i, b := range list {
+		has := b.Fault
+		if b.Amount != nil {
+			has = cfg.AssetAmount(b.Chain, b.Asset, *b.Amount)
+		}
+		kind := string(b.Kind)
+		if b.Retired {
+			kind += ", retired"
+		}
+		rows[i] = []string{b.Network, string(b.Chain), kind, b.Account, has, pendingText(cfg, b)}
+	}
+	return w.list(f, []column{
+		{name: "network"}, {name: "chain"}, {name: "kind"}, {name: "account", cells: hashes}, {name: "has", cells: amounts}, {name: "pending", cells: amounts},
+	}, rows, list)
 }
 
 // pendingText leaves an account that pays no user empty.
 func pendingText(cfg config.Config, b operator.Balance) string {
 	if b.Kind == records.KindGas || b.Kind == records.KindCold {
-		return "-"
+		return ""
 	}
 	return cfg.AssetAmount(b.Chain, b.Asset, b.Pending)
 }

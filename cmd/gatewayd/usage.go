@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -45,9 +44,8 @@ func untilInterrupted(ctx context.Context, err error) error {
 // strictUsage makes wrong flags, arguments and commands of a complete tree usage errors. Without it
 // cobra answers an unknown command of a group with its help and success.
 func strictUsage(c *cobra.Command) {
-	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return operator.Usagef("%w; see %s --help", err, c.CommandPath())
-	})
+	c.SetFlagErrorFunc(flagError)
+	c.SuggestionsMinimumDistance = spellings
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
 			if err := check(c, args); err != nil {
@@ -57,26 +55,22 @@ func strictUsage(c *cobra.Command) {
 		}
 	}
 	if c.HasSubCommands() && !c.Runnable() {
-		c.Args = cobra.ArbitraryArgs
-		c.RunE = runGroup
+		c.Args, c.RunE, c.Annotations = cobra.ArbitraryArgs, runGroup, map[string]string{onlyGroups: "true"}
 	}
 	for _, sub := range c.Commands() {
 		strictUsage(sub)
 	}
 }
 
+// onlyGroups annotates a command that only groups others.
+const onlyGroups = "only groups"
+
 // runGroup is the run function of a command that only groups others.
 func runGroup(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return c.Help()
 	}
-	var names []string
-	for _, sub := range c.Commands() {
-		if sub.IsAvailableCommand() {
-			names = append(names, sub.Name())
-		}
-	}
-	return operator.Usagef("unknown command %q for %q: %s", args[0], c.CommandPath(), strings.Join(names, ", "))
+	return unknownCommand(c, args[0])
 }
 
 // configFlag adds -c with the default of a working directory.

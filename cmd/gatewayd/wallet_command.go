@@ -309,9 +309,9 @@ func (d *walletCommands) signCommand() *cobra.Command {
 	var text string
 	var index uint32
 	c := &cobra.Command{
-		Use: "sign STORE --text TEXT", Short: "Sign a text with the key of a store's account, for a service that requires such a proof", Args: cobra.ExactArgs(1),
+		Use: "sign STORE --text TEXT", Short: "Sign a text with the key of a store's account, as a proof for a service", Args: cobra.ExactArgs(1),
 		Long:    "Sign a text with the key of a store's account, for a service that requires such a proof. Read the text first: the signature can be shown to others.",
-		Example: "  gatewayd wallet sign vite_... --text vite_..._1614571200",
+		Example: "  gatewayd wallet sign vite_... --text vite_..._1614571200\n  gatewayd wallet sign vite_... --text 'I am the owner' --index 3 --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkSignable(text); err != nil {
 				return err

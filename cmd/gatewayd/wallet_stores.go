@@ -28,6 +28,7 @@ type storeInfo struct {
 func (d *walletCommands) newCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "new", Short: "Create a store of 24 new words and print them once", Args: cobra.NoArgs,
+		Example: "  gatewayd wallet new\n  gatewayd wallet new --dir /var/lib/gatewayd/wallet --password-file /etc/gatewayd/password",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return d.makeStore(func(m *wallet.Manager, password string) (wallet.Created, error) {
 				return m.Create(cmd.Context(), password)
@@ -39,6 +40,7 @@ func (d *walletCommands) newCommand() *cobra.Command {
 func (d *walletCommands) recoverCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "recover", Short: "Create a store from existing words", Args: cobra.NoArgs,
+		Example: "  gatewayd wallet recover\n  gatewayd wallet recover --dir /var/lib/gatewayd/wallet",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			words, err := promptSecret(d.w, "Mnemonic: ")
 			if err != nil {
@@ -84,6 +86,7 @@ func (d *walletCommands) makeStore(act func(*wallet.Manager, string) (wallet.Cre
 func (d *walletCommands) listCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the stores of the directory", Args: cobra.NoArgs,
+		Example: "  gatewayd wallet list\n  gatewayd wallet list --dir /var/lib/gatewayd/wallet --json",
 		RunE: func(*cobra.Command, []string) error {
 			m, err := d.open()
 			if err != nil {
@@ -97,9 +100,9 @@ func (d *walletCommands) listCommand() *cobra.Command {
 				}
 				info := storeInfo{Primary: s.PrimaryAddress().String(), Path: path, Created: s.Created()}
 				infos = append(infos, info)
-				rows = append(rows, []string{info.Primary, info.Created.Format(time.DateTime), info.Path})
+				rows = append(rows, []string{info.Primary, stamp(info.Created), info.Path})
 			}
-			return format{json: d.json}.table(d.w.stdout, []string{"primary address", "created", "path"}, rows, infos)
+			return d.w.list(format{json: d.json}, []column{{name: "primary address"}, {name: "created"}, {name: "path"}}, rows, infos)
 		},
 	}
 }
@@ -127,6 +130,7 @@ func (d *walletCommands) addressesCommand() *cobra.Command {
 	var from, count uint32
 	c := &cobra.Command{
 		Use: "addresses STORE", Short: "List a store's addresses on the exchange chain", Args: cobra.ExactArgs(1),
+		Example: "  gatewayd wallet addresses vite_…\n  gatewayd wallet addresses vite_… --from 10 --count 5",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if count > maxAddresses || from+count < from {
 				return operator.Usagef("--from %d --count %d: at most %d addresses are listed at once", from, count, maxAddresses)
@@ -144,7 +148,7 @@ func (d *walletCommands) addressesCommand() *cobra.Command {
 			for i, a := range list {
 				rows[i] = []string{fmt.Sprint(from + uint32(i)), a.String()}
 			}
-			return format{json: d.json}.table(d.w.stdout, []string{"index", "address"}, rows, list)
+			return d.w.list(format{json: d.json}, []column{{name: "index", cells: numbers}, {name: "address"}}, rows, list)
 		},
 	}
 	c.Flags().Uint32Var(&from, "from", 0, "first index")
@@ -163,6 +167,7 @@ func (d *walletCommands) exportCommand() *cobra.Command {
 	index := -1
 	c := &cobra.Command{
 		Use: "export STORE", Short: "Print a store's mnemonic, or the private key of one of its accounts", Args: cobra.ExactArgs(1),
+		Example: "  gatewayd wallet export vite_…\n  gatewayd wallet export vite_… --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("index") && index < 0 { // a missing index means the mnemonic
 				return operator.Usagef("--index %d: must be 0 or more", index)
@@ -214,7 +219,8 @@ func (d *walletCommands) passwdCommand() *cobra.Command {
 	next := passwordSource{fileKey: "--new-password-file"}
 	c := &cobra.Command{
 		Use: "passwd STORE", Short: "Change a store's password", Args: cobra.ExactArgs(1),
-		Long: "Change a store's password. Copies of the file, such as backups, keep the old password.",
+		Example: "  gatewayd wallet passwd vite_…\n  gatewayd wallet passwd vite_… --password-file old-password",
+		Long:    "Change a store's password. Copies of the file, such as backups, keep the old password.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, err := d.open()
 			if err != nil {
@@ -258,7 +264,8 @@ func (d *walletCommands) printWritten(path, what string) error {
 
 func (d *walletCommands) importCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "import FILE", Short: "Import a store file of a node or a backup into the directory after checking its password", Args: cobra.ExactArgs(1),
+		Use: "import FILE", Short: "Import a store file of a node or a backup into the directory", Args: cobra.ExactArgs(1),
+		Example: "  gatewayd wallet import ~/.gvite/wallet/vite_…\n  gatewayd wallet import backup/vite_… --dir /var/lib/gatewayd/wallet",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, err := d.open()
 			if err != nil {
@@ -282,7 +289,7 @@ func (d *walletCommands) serveCommand() *cobra.Command {
 	var node string
 	c := &cobra.Command{
 		Use: "serve", Short: "Serve the wallet's JSON-RPC for the stores of the directory", Args: cobra.NoArgs,
-		Example: "  gatewayd wallet serve --ipc data/wallet.ipc --node http://127.0.0.1:48132",
+		Example: "  gatewayd wallet serve --ipc data/wallet.ipc --node http://127.0.0.1:48132\n  gatewayd wallet serve --dir /var/lib/gatewayd/wallet --ipc wallet.ipc",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cfg.Enabled() {
 				cfg.IPC = filepath.Join(filepath.Dir(filepath.Clean(d.dir)), "wallet.ipc")
