@@ -18,11 +18,11 @@ func (s RecordDetail) NextStep() string {
 	case advice != "":
 		return advice
 	case permits(transfers.OrderRetry):
-		return fmt.Sprintf("`gatewayd records retry %d` credits it to its owner; without an order nothing is paid", id)
+		return fmt.Sprintf("`gatewayd records retry %d --why …` credits it to its owner", id)
 	case permits(transfers.OrderHold):
 		return fmt.Sprintf("nothing: the payment is sent automatically; `gatewayd records hold %d --why …` stops it", id)
 	case permits(transfers.OrderRefund):
-		return fmt.Sprintf("`gatewayd records refund %d` sends it back; without an order nothing is paid", id)
+		return fmt.Sprintf("`gatewayd records refund %d` sends it back", id)
 	}
 	return ""
 }
