@@ -84,7 +84,7 @@ func writePast(ctx context.Context, n *node.Node, clock *pastClock, end time.Tim
 	defer func() { clock.at = time.Time{} }()
 	err := p.open()
 	if err == nil {
-		err = n.Together(func() error { return p.write(end) })
+		err = n.Batch(func() error { return p.write(end) })
 	}
 	if err != nil {
 		return fmt.Errorf("writing the markets' past: %w", err)

@@ -146,18 +146,15 @@ func (i Info) Print(w io.Writer, fresh bool) {
 
 Open in a browser
 %s
-Other addresses
+For programs
   gateway         %s
-  health          %s
-  operators       %s  (/console, /health, /ready, /metrics)
-  API description %s
+  exchange API    %s
   source chain    %s
   exchange chain  %s  (WebSocket %s)
-  exchange API    %s
-  final           %d blocks deep on the source chain, %d snapshot blocks on the exchange chain
+  operators       %s  (/health, /ready, /metrics)
 
-Tokens
-`, keep, i.pages(), i.Gateway, RootOf(i.Gateway)+"/health", i.Operators, RootOf(i.Gateway)+"/openapi.json", i.Source, i.Exchange, i.ExchangeWS, i.exchangeAPI(), i.Finality, i.Confirmations)
+Tokens (final %d blocks deep on the source chain, %d snapshot blocks on the exchange chain)
+`, keep, i.pages(), i.Gateway, i.exchangeAPI(), i.Source, i.Exchange, i.ExchangeWS, i.Operators, i.Finality, i.Confirmations)
 	for _, t := range i.Tokens {
 		fmt.Fprintf(w, "  %-9s %s  type %d  %s\n", t.Symbol, t.Token, t.Type, t.Asset)
 	}
@@ -166,8 +163,7 @@ Tokens
 	}
 	fmt.Fprintf(w, `
 Try
-  make demo
-  make demo-exchange
+  make demo       # transfers of many users; demo-exchange for orders
   curl '%s/meta-info?tokenId=%s'
   gatewayd records list -c %s
 `, i.Gateway, i.Tokens[0].Token, i.Config)

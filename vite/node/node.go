@@ -283,9 +283,9 @@ func (n *Node) Submit(ctx context.Context, b *core.AccountBlock) error {
 	return n.log.Wait(record)
 }
 
-// Together runs f, in which Submit, Tick and Snapshot do not wait for the disk. All their changes
-// are durable in one write when Together returns. Other callers must not use the node meanwhile.
-func (n *Node) Together(f func() error) error {
+// Batch runs f, in which Submit, Tick and Snapshot do not wait for the disk. All their changes
+// are durable in one write when Batch returns. Other callers must not use the node meanwhile.
+func (n *Node) Batch(f func() error) error {
 	n.log.Hold()
 	return errors.Join(f(), n.log.Release())
 }

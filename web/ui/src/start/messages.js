@@ -17,7 +17,7 @@ export const messages = {
     walletSafe: "Check the address in your browser's address line, and start with a small amount.",
     trader1: "Bring funds to the exchange", trader1d: "Deposit with the bridge or from your wallet. The balance is yours on the chain.",
     trader2: "Give the page permission to trade", trader2d: "An API key can place and cancel orders. It cannot withdraw.",
-    trader3: "Place an order", trader3d: "Price, total and fee are shown first. An order far from the last price asks once more.",
+    trader3: "Place an order", trader3d: "Price, total and fee are shown first. An order far from the last price asks for a confirmation.",
     traderSafe: "You can revoke the permission in your wallet at any time, also when this site is away.",
     program1: "Read the reference", program1d: "All endpoints with examples. Clients exist for JavaScript, Go, Python and ccxt.",
     program2: "Ask the public endpoints", program2d: "No key is needed to read, as in the command below.",

@@ -12,9 +12,9 @@ import (
 	"gatewayd/vite/store"
 )
 
-// TestTogether: within Together nothing is written; after it all of it is, in one frame, and a
+// TestBatch: within Batch nothing is written; after it all of it is, in one frame, and a
 // start finds it.
-func TestTogether(t *testing.T) {
+func TestBatch(t *testing.T) {
 	dir := t.TempDir()
 	l := setupIn(t, dir)
 	size := func() int64 {
@@ -24,7 +24,7 @@ func TestTogether(t *testing.T) {
 	}
 	before, frame := size(), l.log.Here().Frame
 	var sent core.Hash
-	require.NoError(t, l.Together(func() error {
+	require.NoError(t, l.Batch(func() error {
 		for range 3 {
 			b := l.transfer(l.rich, l.staked.addr, 5)
 			b.SignWith(l.rich.key)
@@ -39,7 +39,7 @@ func TestTogether(t *testing.T) {
 	}))
 	require.Greater(t, size(), before)
 	require.Equal(t, store.Place{Offset: size(), Frame: frame + 1}, l.log.Here())
-	require.ErrorIs(t, l.Together(func() error { return ledger.ErrNoBlock }), ledger.ErrNoBlock)
+	require.ErrorIs(t, l.Batch(func() error { return ledger.ErrNoBlock }), ledger.ErrNoBlock)
 
 	b := l.transfer(l.rich, l.staked.addr, 5)
 	b.SignWith(l.rich.key)
