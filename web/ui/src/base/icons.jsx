@@ -23,7 +23,7 @@ const icons = {
 
 // Icon is a sign of the interface. It is decoration: the text next to it, or the label of its button, has the meaning.
 export function Icon({ name, size = 18 }) {
-  return <svg class={"icon " + name} viewBox="0 0 24 24" width={size} height={size} fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round"
+  return <svg class={"icon icon-" + name} viewBox="0 0 24 24" width={size} height={size} fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round"
     aria-hidden="true">{icons[name].map(([Tag, attributes], i) => <Tag key={i} {...attributes} />)}</svg>;
 }
 
