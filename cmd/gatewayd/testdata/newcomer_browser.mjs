@@ -50,11 +50,11 @@ console.log("a withdrawal after " + seconds());
 
 await v.page.getByRole("link", { name: "Trade" }).first().click();
 await press(v, "Use the demo account");
-await v.at("#balances tbody tr").first().waitFor();
-await v.at("#book tr.ask button").last().click();
-await v.page.getByRole("textbox", { name: "Quantity" }).fill("0.001");
-await press(v, "Buy ETH-000");
-await v.page.getByRole("tab", { name: "All orders" }).click();
+await v.until(async () => /[1-9]/.test(await v.at("#available").innerText()));
+await v.at("#book .level.ask").first().click();
+await v.page.getByRole("textbox", { name: "Amount" }).fill("0.001");
+await press(v, "Buy ETH");
+await v.page.getByRole("tab", { name: "Order history" }).click();
 await v.at('#order-history [data-status="4"]').first().waitFor();
 console.log("a trade after " + seconds());
 await picture(v, "trade");

@@ -86,7 +86,7 @@ function draw(place, precision, seen) {
         .map(({ f, time }) => (f.side === 1 ? { time, position: "aboveBar", shape: "arrowDown", color: c.bad } : { time, position: "belowBar", shape: "arrowUp", color: c.good })));
     },
     names: () => "",
-    fit: () => chart.timeScale().setVisibleLogicalRange({ from: list.length - 90, to: list.length + 4 }),
+    fit: () => chart.timeScale().setVisibleLogicalRange({ from: list.length - Math.min(90, Math.max(45, list.length)), to: list.length + 4 }),
     remove: () => chart.remove(),
   };
   drawn.paint();

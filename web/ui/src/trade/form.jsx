@@ -177,13 +177,13 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
     <form onSubmit={submit} noValidate>
       <Segmented class="full" label={w.side} now={sides[side]} choose={(id) => change(turnTo)(sides.indexOf(id))} list={sides.map((id) => ({ id, name: w[id], class: id }))} />
       <div class="row spread small"><span class="faint">{w.available}</span><span class="num" id="available">{available === null ? "–" : number(available, 8)}<span class="unit">{tokenName(locked)}</span></span></div>
-      <Field id="price" label={<>{w.price}<span class="unit">{named.quote}</span></>} inputMode="decimal" value={price} onInput={(e) => enterPrice(e.currentTarget.value)} fault={text("price", w.price) || faultAt("price")}>
+      <Field id="price" label={<>{w.price} <span class="unit">{named.quote}</span></>} inputMode="decimal" value={price} onInput={(e) => enterPrice(e.currentTarget.value)} fault={text("price", w.price) || faultAt("price")}>
         <div class="fills" role="group" aria-label={w.fillPrice}>{fill(w.fillLast, last)}{fill(w.fillBid, bid)}{fill(w.fillAsk, ask0)}</div></Field>
-      <Field id="quantity" label={<>{w.quantity}<span class="unit">{named.trade}</span></>} inputMode="decimal" value={quantity} onInput={(e) => enterQuantity(e.currentTarget.value)} fault={text("quantity", w.quantity) || faultAt("quantity")} />
+      <Field id="quantity" label={<>{w.quantity} <span class="unit">{named.trade}</span></>} inputMode="decimal" value={quantity} onInput={(e) => enterQuantity(e.currentTarget.value)} fault={text("quantity", w.quantity) || faultAt("quantity")} />
       <div class="slider"><label class="unseen" for="share">{w.share}</label>
         <input id="share" type="range" min="0" max="100" step="1" value={at} disabled={available === null} aria-valuetext={at + " %"} style={{ "--part": at + "%" }} onInput={(e) => slide(Number(e.currentTarget.value))} />
         <div class="slider-marks">{[25, 50, 75, 100].map((p) => <button type="button" class="plain" key={p} data-share={p} aria-label={formatMessage(w.shareOf, { n: p })} aria-disabled={available === null} onClick={() => slide(p)}>{p} %</button>)}</div></div>
-      <Field id="total" label={<>{side === buy ? w.totalBuy : w.totalSell}<span class="unit">{named.quote}</span></>} inputMode="decimal" value={totalText} onInput={(e) => enterTotal(e.currentTarget.value)} onBlur={() => quantity && setTypedTotal(null)} fault={text("total", w.total) || faultAt("total")} />
+      <Field id="total" label={<>{side === buy ? w.totalBuy : w.totalSell} <span class="unit">{named.quote}</span></>} inputMode="decimal" value={totalText} onInput={(e) => enterTotal(e.currentTarget.value)} onBlur={() => quantity && setTypedTotal(null)} fault={text("total", w.total) || faultAt("total")} />
       <Facts list={[
         [w.orderValue, <span class="num">{costs ? number(plain(costs.value, market.decimals), 8) : "–"}</span>],
         [market ? formatMessage(w.feeAt, { rate: percent(market.rate) }) : w.fee, <span class="num" id="order-fee">{costs ? number(plain(costs.fee, market.decimals), 8) : "–"}</span>],
