@@ -4,7 +4,7 @@ import { Ago, Asked, Empty, Pager, Short, State } from "../base/components.jsx";
 import { formatMessage } from "../base/messages.js";
 import { usePoll } from "../base/use.js";
 import { get, post } from "./api.js";
-import { adviceOf, codeLabel, isDanger, orderLabel, useConsoleMessages } from "./labels.js";
+import { adviceOf, capital, codeLabel, isDanger, orderLabel, useConsoleMessages } from "./labels.js";
 import { networks } from "./money.js";
 import { Call, Heading, may, Money, Order, Told } from "./parts.jsx";
 import { RecordOrder } from "./recordorder.jsx";
@@ -76,7 +76,7 @@ function Condition({ condition: c, order }) {
 // sentence begins with a capital letter and ends with a full stop.
 function sentence(text, w) {
   if (!text) return "";
-  const whole = text[0].toUpperCase() + text.slice(1);
+  const whole = capital(text);
   return /[.。]$/.test(whole) ? whole : whole + (w.language === "zh" ? "。" : ".");
 }
 
