@@ -233,7 +233,7 @@ assert.deepEqual([labels.orderLabel("retry", small, consoleMessages.en), labels.
 assert.deepEqual([labels.payeeOf("retry", small, []), labels.payeeOf("refund", small, []), labels.payeeOf("retry", small, [{ state: "held", purpose: "refund", payee: "0xother" }])], ["vite_1", "0xuser", "0xother"]);
 assert.match(labels.adviceOf("zh", "reason", "below_minimum"), /入账/);
 assert.equal(labels.eventLabel("zh", "payment", "paid"), "付款已到账");
-assert.equal(labels.eventLabel("en", "payment", "new_thing"), "payment new thing");
+assert.equal(labels.eventLabel("en", "payment", "new_thing"), "Payment new thing");
 
 for (const order of ["retry", "credit", "refund", "reject", "hold", "reclassify", "write-off", "settle"]) for (const text of ["order_" + order, "lead_" + order]) assert.ok(consoleMessages.en[text] && consoleMessages.zh[text], text);
 

@@ -59,10 +59,10 @@ async function holding() {
   await v.page.goto(page + "#/records/" + given.reject);
   const payment = v.at("#payments article").filter({ has: v.page.locator('[data-state="held"]') });
   await order(v, v.at("#order-hold"), {}, "who is this?");
-  await payment.getByText("operator", { exact: true }).waitFor();
+  await payment.getByText("Operator", { exact: true }).waitFor();
   assert.equal(await v.at("#order-hold").count(), 0);
   await order(v, v.at("#order-retry"), {}, "the user has called");
-  await payment.getByText("approval", { exact: true }).waitFor();
+  await payment.getByText("Approval", { exact: true }).waitFor();
   await v.end();
 }
 

@@ -241,14 +241,14 @@ async function away(v) {
 const inChinese = looks.filter(({ name }) => ["1440-light", "390-dark"].includes(name)).map((look) => ({ name: "zh-" + look.name, options: { ...look.options, locale: "zh-CN" } }));
 
 // untranslated are words of the page's frame, headings, names of columns and fields, and buttons that are not in Chinese. What the daemon or people have written is in none.
-const untranslated = (v) => v.page.evaluate(() => [...document.querySelectorAll("main h1, main h2, main th, main label, main dt, main button, main option, nav[aria-label] a, .state > span, .blank")]
-  .filter((at) => !at.querySelector("svg") && !at.closest("dd, td:not(:has(.state, button))"))
+const untranslated = (v) => v.page.evaluate(() => [...document.querySelectorAll("main h1, main h2, main th, main label, main dt, main button, main option, main summary, nav[aria-label] a, .state > span, .wrap > strong, .blank")]
+  .filter((at) => !at.querySelector("svg") && (at.matches(".wrap > strong") || !at.closest("dd, td:not(:has(.state, button))")))
   .map((at) => at.textContent.trim())
   .filter((text) => /[A-Za-z]{3,}/.test(text.replace(/gatewayd|signer\.[\w.]+|UTC|\b(eth|vite|ETH|USDT|DAI|VITE|VX)\b|-000|0x\w+|vite_\w+/g, ""))));
 
 // inEveryLook takes pictures of every view, of somebody who is signed in already.
 async function inEveryLook(storageState) {
-  const visits = [["overview", "#chains"], ["attention", "#attention .item, .empty"], ["records", "#records tr"], ["records/" + given.done, "#payments article"], ["channels", "[data-channel]"], ["accounts", "#balances td"], ["nodes", "#nodes td"], ["limits", "#rules td"], ["maintenance", "#configuration code"], ["audit", "#log td"], ["audit?everything=true", "#log td"], ["profile", "#passkey-label, main .card"]];
+  const visits = [["overview", "#chains"], ["attention", "#attention .item, .empty"], ["records", "#records tr"], ["records/" + given.done, "#payments article"], ["channels", "[data-channel]"], ["accounts", "#balances td"], ["nodes", "#nodes td"], ["limits", "#rules td"], ["maintenance", "#configuration code"], ["audit", "#log td"], ["profile", "#passkey-label, main .card"]];
   for (const look of [...looks, ...inChinese]) {
     const out = await begin(look.options);
     out.expected.push(signedOut);

@@ -55,14 +55,17 @@ export function Field({ id, label, hint, fault, fine, children, ...input }) {
   </div>;
 }
 
-// Dialog is a window above the page. Esc, the cross and a press outside close it.
+// Dialog is a window above the page. Esc, the cross and a press outside close it; the focus returns to where it was.
 export function Dialog({ title, close, children, id }) {
   const w = useMessages();
   const window = useRef(null), name = useId();
   useEffect(() => {
-    const shown = window.current;
+    const shown = window.current, before = document.activeElement;
     shown.showModal();
-    return () => shown.close();
+    return () => {
+      shown.close();
+      before?.focus?.({ preventScroll: true }); // the browser does so only for a dialog that is still on the page
+    };
   }, []);
   const outside = (e) => e.target === window.current && close();
   return <dialog ref={window} id={id} aria-labelledby={name} onCancel={(e) => { e.preventDefault(); close(); }} onClick={outside}><div class="dialog">

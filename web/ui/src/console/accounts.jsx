@@ -30,7 +30,7 @@ function AccountTable({ list, again }) {
   return <>
     <Table id="accounts" label={w.accounts} head={[w.account, w.chain, w.whatFor, w.state, ">" + w.next, w.why, ...(orders ? [w.order] : [])]} rows={list.map((a) => ({
       key: a.chain + a.address + a.network, cells: [<Short text={a.address} />, a.chain, <Call of="kind" word={a.kind} />, <Standing of="account" state={a.state} />, <span class="num">{a.next}</span>, a.why && <span class="wrap">{a.why}</span>,
-        ...(orders ? [<button type="button" class={a.state === "ok" ? "danger" : "main"} onClick={() => set(a)}>{a.state === "ok" ? w.stop : w.resume}<span class="unseen"> {a.address}</span></button>] : [])],
+        ...(orders ? [<button type="button" class={a.state === "ok" ? "danger quiet" : "main"} onClick={() => set(a)}>{a.state === "ok" ? w.stop : w.resume}<span class="unseen"> {a.address}</span></button>] : [])],
     }))} />
     {ordered && <Order key={ordered.address} title={act === "stop" ? w.stopAccount : w.resumeAccount} facts={[[w.account, <code>{ordered.address}</code>], [w.chain, ordered.chain], [w.whatFor, codeLabel(w.language, "kind", ordered.kind)]]} action={act === "stop" ? w.stop : w.resume} danger={act === "stop"}
       lead={act === "stop" ? w.stopLead : w.resumeLead}

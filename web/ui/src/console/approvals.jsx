@@ -54,7 +54,7 @@ function Decide({ payment: p, again }) {
   };
   return <>{fault && <Note kind="bad" live>{fault}</Note>}
     <p class="row after"><Button kind="main" busy={busy} onClick={approve}>{busy ? w.waitingForPasskey : w.approve}<span class="unseen"> {formatMessage(w.recordName, { name: p.record })}</span></Button>
-      <button type="button" class="danger" onClick={() => reject(true)}>{w.reject}<span class="unseen"> {formatMessage(w.recordName, { name: p.record })}</span></button></p>
+      <button type="button" class="danger quiet" onClick={() => reject(true)}>{w.reject}<span class="unseen"> {formatMessage(w.recordName, { name: p.record })}</span></button></p>
     {rejecting && <Order title={formatMessage(w.rejectRecord, { id: p.record })} lead={w.rejectLead} action={w.reject} danger facts={[[w.amount, <strong><Money network={p.network} asset={p.asset} amount={p.amount} /></strong>], [w.to, <code>{p.payee}</code>], [w.refundTo, p.sender && <code>{p.sender}</code>]]}
       act={({ why: reason }) => post(`/approvals/${p.record}/reject`, { why: reason })} done={() => { reject(false); again(); }} cancel={() => reject(false)} />}</>;
 }

@@ -4,7 +4,7 @@ import { Ago, Asked, Empty, Pager, Short, State } from "../base/components.jsx";
 import { formatMessage } from "../base/messages.js";
 import { usePoll } from "../base/use.js";
 import { get, post } from "./api.js";
-import { adviceOf, codeLabel, isDanger, orderLabel, useConsoleMessages } from "./labels.js";
+import { adviceOf, capital, codeLabel, isDanger, orderLabel, useConsoleMessages } from "./labels.js";
 import { networks } from "./money.js";
 import { Call, Heading, may, Money, Order, Told } from "./parts.jsx";
 import { RecordOrder } from "./recordorder.jsx";
@@ -76,7 +76,7 @@ function Condition({ condition: c, order }) {
 // sentence begins with a capital letter and ends with a full stop.
 function sentence(text, w) {
   if (!text) return "";
-  const whole = text[0].toUpperCase() + text.slice(1);
+  const whole = capital(text);
   return /[.。]$/.test(whole) ? whole : whole + (w.language === "zh" ? "。" : ".");
 }
 
@@ -99,7 +99,7 @@ function ActionableRecord({ record: r, order }) {
     about={<><strong><Money network={r.network} asset={r.asset} amount={r.amount} /></strong> <Call of="direction" word={r.direction} /> <a href={to("records", r.id)}>{formatMessage(w.recordName, { name: r.id })}</a>{r.wallet && <> · {w.user} <Short text={r.wallet} /></>}</>}
     advice={adviceOf(w.language, "reason", cause)}>
     {["approval", "unproven"].includes(cause) && <a class="button" href={to("approvals")}>{w.view_approvals}</a>}
-    {may("operator") && [r.proposed, ...others].filter(Boolean).map((o) => <button type="button" key={o} class={isDanger(o) ? "danger" : o === r.proposed ? "main" : ""} data-order={o} onClick={() => order(o)}>{orderLabel(o, r, w)}<span class="unseen"> {formatMessage(w.recordName, { name: r.id })}</span></button>)}
+    {may("operator") && [r.proposed, ...others].filter(Boolean).map((o) => <button type="button" key={o} class={isDanger(o) ? "danger quiet" : o === r.proposed ? "main" : ""} data-order={o} onClick={() => order(o)}>{orderLabel(o, r, w)}<span class="unseen"> {formatMessage(w.recordName, { name: r.id })}</span></button>)}
     <a class="button" href={to("records", r.id)}>{w.details}<span class="unseen"> {formatMessage(w.recordName, { name: r.id })}</span></a>
   </Item>;
 }

@@ -29,7 +29,7 @@ function Channel({ channel: c, again }) {
     <p class="small faint">{c.network}{c.changed && <>, {w.changed} <Time ms={Date.parse(c.changed.includes("T") ? c.changed : c.changed.replace(" ", "T") + "Z")} /></>}</p>
     {c.why && <p class="wrap">{c.why}</p>}
     {c.automatic && c.automatic !== "OPEN" && <p class="small"><State kind="warn">{formatMessage(w.daemonSet, { state: word(c.automatic) })}</State></p>}
-    {may("operator") && <p class="row after">{states.filter((s) => s !== c.operator || c.state !== s).map((s) => <button type="button" key={s} class={s === "CLOSED" ? "danger" : ""} onClick={() => set(s)}>{verb(s)}<span class="unseen"> {formatMessage(w.forChannel, { name })}</span></button>)}</p>}
+    {may("operator") && <p class="row after">{states.filter((s) => s !== c.operator || c.state !== s).map((s) => <button type="button" key={s} class={s === "CLOSED" ? "danger quiet" : ""} onClick={() => set(s)}>{verb(s)}<span class="unseen"> {formatMessage(w.forChannel, { name })}</span></button>)}</p>}
     {next && <Order title={`${verb(next)}: ${name}`} action={verb(next)} lead={w["channelLead_" + next]} danger={next === "CLOSED"} facts={[[w.token, c.symbol], [w.direction, direction], [w.network, c.network], [w.state, word(c.state)]]}
       act={({ why }) => post(`/channels/${c.network}/${c.token}/${c.direction}`, { state: next, why, clear: next === "OPEN" })} done={() => { set(""); again(); }} cancel={() => set("")} />}
   </section>;

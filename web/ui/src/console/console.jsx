@@ -89,7 +89,7 @@ function SignedIn({ who }) {
   const leave = () => signOut().then(() => go("overview"), (error) => tell(trouble(error, w)));
   return <div class="console">
     <aside class="side">
-      <button type="button" class="menu" id="menu" aria-expanded={menu} aria-controls="views" onClick={() => setMenu(!menu)}><Icon name={menu ? "close" : "menu"} />
+      <button type="button" class="menu-button" id="menu" aria-expanded={menu} aria-controls="views" onClick={() => setMenu(!menu)}><Icon name={menu ? "close" : "menu"} />
         <span>{view ? w["view_" + view.id] : w.title}</span>{counts.attention > 0 && <Badge n={counts.attention} />}</button>
       <nav class={"views" + (menu ? " shown" : "")} id="views" aria-label={w.title}>{views.map((v) =>
         <a key={v.id} href={to(v.id)} aria-current={v.id === place.view ? "page" : undefined}><Icon name={v.icon} /><span>{w["view_" + v.id]}</span>{counts[v.id] > 0 && <Badge n={counts[v.id]} />}</a>)}

@@ -1,9 +1,8 @@
 // Lines of the history in sentences: who did what to which record, payment, account or channel.
-import { Short, Table, Time } from "../base/components.jsx";
-import { middle } from "../base/components.jsx";
+import { middle, Short, Table, Time } from "../base/components.jsx";
 import { formatMessage } from "../base/messages.js";
 import { codes } from "./codes.js";
-import { codeLabel, eventLabel, stateLabel, useConsoleMessages } from "./labels.js";
+import { capital, codeLabel, eventLabel, useConsoleMessages } from "./labels.js";
 import { networks } from "./money.js";
 import { Call, Money } from "./parts.jsx";
 import { to } from "./route.js";
@@ -14,7 +13,7 @@ const clock = (text) => Date.parse(text.includes("T") ? text : text.replace(" ",
 export function Events({ list, label, id, own, digests = false }) {
   const w = useConsoleMessages();
   return <Table id={id} label={label} head={[w.when, w.who, w.what, w.detail]} rows={list.map((e, i) => ({
-    key: e.seq ?? i, cells: [<Time ms={clock(e.at)} />, <Actor name={e.actor} />, <span class="wrap"><strong>{eventLabel(w.language, e.subject, e.event)}</strong> <Subject line={e} own={own} /></span>, <Detail line={e} digests={digests} />],
+    key: e.seq ?? i, cells: [<Time ms={clock(e.at)} />, <Actor name={e.actor} />, <span class="wrap"><strong>{eventLabel(w.language, e.subject, e.event)}{orderIn(e, w)}</strong> <Subject line={e} own={own} /></span>, <Detail line={e} digests={digests} />],
   }))} />;
 }
 
@@ -45,17 +44,29 @@ function short(text, list) {
   return text.replace(/\btti_[0-9a-f]{24}\b/g, (id) => symbols.get(id) ?? middle(id)).replace(/\b(0x[0-9a-fA-F]{24,}|vite_[0-9a-f]{50}|[0-9a-f]{40,})\b/g, (id) => middle(id));
 }
 
-// Detail is what a person has written, and the reason of the daemon; how the daemon puts it stands behind a fold.
+// orderIn is the name of the order that a line is about.
+function orderIn({ event, detail }, w) {
+  const order = event === "ordered" && /^[\w-]+/.exec(detail)?.[0];
+  const name = order && (w["order_" + order] ?? { resume: w.resume, stop: w.stop, rescan: w.rescan, reload: w.reload }[order] ?? order);
+  return name ? ": " + name : "";
+}
+
+// saidIn is what a person has given as the reason, or the daemon by a word of its tables; "" where a line has only technical details.
+function saidIn({ subject, event, detail }, w) {
+  if (codes.reason[detail]) return capital(codeLabel(w.language, "reason", detail));
+  if (event === "ordered") return detail.includes(": ") ? detail.slice(detail.indexOf(": ") + 2) : "";
+  if (subject === "channel") return /^operator \w+ \((.*)\), automatic /.exec(detail)?.[1] ?? "";
+  if (subject === "console" && event === "set") return capital(codeLabel(w.language, "role", detail));
+  return subject === "account" && event === "halted" ? detail : "";
+}
+
+// Detail is the reason of a line. How the daemon puts it, its number and its digest are behind a fold.
 function Detail({ line: e, digests }) {
   const w = useConsoleMessages();
-  const list = networks.use();
-  const people = e.actor !== "daemon", reason = codes.reason[e.detail] && codeLabel(w.language, "reason", e.detail);
-  const technical = !people && !reason && e.detail;
-  return <>{reason || people && e.detail && <span class="wrap">{short(e.subject === "channel" ? why(e.detail, w) : e.detail, list)}</span>}
+  const list = networks.use(), said = saidIn(e, w);
+  const technical = e.detail && e.detail !== said && !codes.reason[e.detail];
+  return <>{said && <span class="wrap">{short(said, list)}</span>}
     {(technical || digests) && <details class="small"><summary>{w.technical}</summary><dl class="facts">
       {technical && <><dt>{w.detail}</dt><dd lang="en">{e.detail}</dd></>}
       {digests && <><dt>{w.line}</dt><dd class="num">{e.seq}</dd><dt>{w.digest}</dt><dd><Short text={e.digest} what={formatMessage(w.digestOf, { n: e.seq })} /></dd></>}</dl></details>}</>;
 }
-
-// why names the states in a channel's line, "operator OPEN, automatic OPEN", as the page does.
-const why = (text, w) => text.replace(/\b(OPEN|MAINTAIN|CLOSED)\b/g, (state) => stateLabel("channel", state, w.language)[1]);

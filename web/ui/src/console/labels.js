@@ -26,6 +26,9 @@ export function stateLabel(of, state, language = "en") {
 // spaced is a word of the program with spaces: "below_minimum" is "below minimum".
 export const spaced = (word) => word.replaceAll("_", " ");
 
+// capital begins with a capital letter.
+export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
 // chinese are labels of the program's codes, by what they are codes of. Reasons and conditions have their labels in the daemon's tables (records/reasons.go,
 // status/kinds.go), which codes.js repeats.
 export const chinese = {
@@ -82,7 +85,7 @@ const events = {
 };
 
 // eventLabel is a line of the history in the reader's language; one that has none there stays as it is.
-export const eventLabel = (language, subject, event) => events[`${subject} ${event}`]?.[language === "zh" ? 1 : 0] ?? spaced(`${subject} ${event}`);
+export const eventLabel = (language, subject, event) => events[`${subject} ${event}`]?.[language === "zh" ? 1 : 0] ?? capital(spaced(`${subject} ${event}`));
 
 // asks is what an order asks besides the reason.
 export const asks = { credit: "wallet", refund: "address", settle: "hash" };

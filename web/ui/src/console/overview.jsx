@@ -151,12 +151,12 @@ const notTold = (why, conditions) => conditions.reduce((left, c) => left.replace
 function Channels({ list, conditions }) {
   const w = useConsoleMessages();
   return <section class="card" id="flows"><h2>{w.balancesAndRunway}</h2>
-    <Table label={w.balancesAndRunway} head={[w.channel, w.state, ">" + w.holds, ">" + w.pending, ">" + w.waiting, ">" + w.lastDay, ">" + w.perMinute, ">" + w.runway]} rows={(list ?? []).map((c) => ({
+    <Table label={w.balancesAndRunway} head={[w.channel, w.state, ">" + w.holds, ">" + w.runway, ">" + w.pending, ">" + w.waiting, ">" + w.lastDay, ">" + w.perMinute]} rows={(list ?? []).map((c) => ({
       key: c.network + c.token + c.direction, cells: [<><strong>{c.symbol}</strong> <span class="faint"><Call of="direction" word={c.direction} /></span></>,
-        <><Standing of="channel" state={c.state} />{notTold(c.why, conditions) && <div class="small wrap">{notTold(c.why, conditions)}</div>}</>, <Money network={c.network} asset={c.asset} amount={c.holds} />,
+        <><Standing of="channel" state={c.state} />{notTold(c.why, conditions) && <div class="small wrap">{notTold(c.why, conditions)}</div>}</>, <Money network={c.network} asset={c.asset} amount={c.holds} />, <Runway hours={c.runwayHours} />,
         <Money network={c.network} asset={c.asset} amount={c.pending} />, <><span class="num">{c.waiting}</span>{c.oldest && <> <span class="faint small">{w.sinceAgo.split("{ago}")[0]}<Ago ms={Date.parse(c.oldest)} /></span></>}</>,
         <><Money network={c.network} asset={c.asset} amount={c.dayOut} /> <span class="faint small">{formatMessage(w.inPayments, { n: c.dayPayments })}</span></>,
-        <span class="num">{c.perMinute.toFixed(1)}{c.possiblePerMinute !== undefined && <span class="faint"> {formatMessage(w.of, { n: "", m: c.possiblePerMinute }).trim()}</span>}</span>, <Runway hours={c.runwayHours} />],
+        <span class="num">{c.perMinute.toFixed(1)}{c.possiblePerMinute !== undefined && <span class="faint"> {formatMessage(w.of, { n: "", m: c.possiblePerMinute }).trim()}</span>}</span>],
     }))} />
   </section>;
 }

@@ -6,7 +6,7 @@ import { Refused } from "../base/http.js";
 import { formatMessage } from "../base/messages.js";
 import { me } from "./api.js";
 import { assetOf, linkTo, networks } from "./money.js";
-import { codeLabel, stateLabel, useConsoleMessages } from "./labels.js";
+import { capital, codeLabel, stateLabel, useConsoleMessages } from "./labels.js";
 
 // Heading is a view's name. It gets the focus when the view opens, so that who hears the page hears where he is.
 export function Heading({ children }) {
@@ -18,8 +18,8 @@ export function Heading({ children }) {
 // Told is a text whose parts between backticks are what a person types elsewhere.
 export const Told = ({ children }) => children.split("`").map((part, i) => (i % 2 ? <code key={i}>{part}</code> : part));
 
-// Call is a word of the program in the reader's language.
-export const Call = ({ of, word }) => codeLabel(useConsoleMessages().language, of, word);
+// Call is a word of the program in the reader's language. It stands alone, so it begins with a capital letter.
+export const Call = ({ of, word }) => capital(codeLabel(useConsoleMessages().language, of, word));
 
 // Standing is a state as a word of its list. Operators' own funds are received, and not paid.
 export function Standing({ of, state, direction }) {

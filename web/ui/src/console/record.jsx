@@ -116,7 +116,7 @@ function Actions({ record, orders, payments, advice, again }) {
   const sentence = adviceOf(w.language, "reason", cause);
   return <section class="card" id="orders"><h2>{w.youCan}</h2>
     {sentence && <p>{sentence}</p>}
-    {may("operator") ? <p class="row">{orders.map((order) => <button type="button" key={order} id={"order-" + order} class={isDanger(order) ? "danger" : ""} onClick={() => set(order)}>{orderLabel(order, record, w)}</button>)}</p> : <Note>{w.operatorCan}</Note>}
+    {may("operator") ? <p class="row">{orders.map((order) => <button type="button" key={order} id={"order-" + order} class={isDanger(order) ? "danger quiet" : sentence && order === orders[0] ? "main" : ""} onClick={() => set(order)}>{orderLabel(order, record, w)}</button>)}</p> : <Note>{w.operatorCan}</Note>}
     {advice && <details class="small"><summary>{w.byCommandTitle}</summary><p class="faint" lang="en"><Told>{advice}</Told></p></details>}
     <p class="small faint">{w.noHand}</p>
     {open && <RecordOrder key={open} id={record.id} order={open} done={() => { set(""); again(); }} cancel={() => set("")} />}

@@ -1,6 +1,5 @@
 // An order for a record: what it is about, whom it pays and what it does, before it is given.
-import { Fault, Short, Skeleton } from "../base/components.jsx";
-import { Dialog } from "../base/components.jsx";
+import { Dialog, Fault, Short, Skeleton } from "../base/components.jsx";
 import { formatMessage } from "../base/messages.js";
 import { usePoll } from "../base/use.js";
 import { get, post } from "./api.js";
@@ -14,14 +13,14 @@ export function RecordOrder({ id, order, done, cancel }) {
   const w = useConsoleMessages();
   const poll = usePoll((signal) => get("/records/" + id, {}, signal), 0, [id]);
   if (poll.data === null) return <Dialog title={formatMessage(w.recordName, { name: id })} close={cancel}>{poll.error ? <Fault error={poll.error} again={poll.again} /> : <Skeleton />}</Dialog>;
-  const { record: r, payments: list, advice: _ } = poll.data[0];
+  const { record: r, payments: list } = poll.data[0];
   const payments = list ?? [];
   const action = orderLabel(order, r, w), payee = payeeOf(order, r, payments);
   const held = payments.find((p) => p.state === "held");
   return <Order title={formatMessage(w.orderOf, { order: action, id })} lead={orderLead(order, r, w)} action={action} danger={isDanger(order)}
     facts={[
       [w.amount, <strong><Money network={r.network} asset={r.asset} amount={r.amount} /></strong>], [w.direction, <Call of="direction" word={r.direction} />],
-      [w.user, r.wallet && <Short text={r.wallet} />], [w.payee, payee && <code>{payee}</code>],
+      [w.user, r.wallet && r.wallet !== payee && <Short text={r.wallet} />], [w.payee, payee && <code>{payee}</code>],
       [w.netToPay, ["credit", "retry"].includes(order) && r.token && r.net !== "0" && <Money network={r.network} asset={r.token} amount={r.net} />],
       [w.heldBecause, (held?.reason || r.reason) && <Reason word={held?.reason || r.reason} />],
     ]}
