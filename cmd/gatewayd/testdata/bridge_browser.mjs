@@ -204,6 +204,9 @@ async function byBrowserWallet(demo, symbol, labelled) {
     await confirm(v);
     await v.until(async () => words.test(await v.at("#confirm").innerText()), words);
   }
+  assert.ok(await disabled(v, "#confirm button.main"), "what may have been sent is not sent again at once");
+  await v.page.keyboard.press("Escape");
+  await v.at("#pay-browser").click();
   delete wallet.refuse.eth_sendTransaction;
   wallet.chain = 1;
   await confirm(v);
@@ -376,7 +379,6 @@ async function inEveryLook(demo) {
     await v.shot("bridge-" + look.name);
     await v.at("#language").click();
     await v.sees("充值");
-    await v.fits(axe, "bridge in Chinese " + look.name);
     await v.shot("bridge-zh-" + look.name);
     await tab(v, "提现");
     await v.at("#to").fill(receiver);
@@ -386,7 +388,6 @@ async function inEveryLook(demo) {
     await v.shot("bridge-withdraw-zh-" + look.name);
     await tab(v, "记录");
     await v.at("#records tbody tr").first().waitFor();
-    await v.fits(axe, "history in Chinese " + look.name);
     await v.shot("bridge-history-zh-" + look.name);
     await v.at("#records tbody a").first().click();
     await v.at("#record .timeline").waitFor();

@@ -54,7 +54,7 @@ function Progress({ record, rate, more = [] }) {
     detail: kind === "wait" && name !== "pay" ? "" : <>{detail[name]}{kind === "now" && name !== "refund" && rest !== null && <span class="left"> {formatMessage(w.left, { time: lasted(Math.max(rest, 1), w.language) })}</span>}</>,
   }));
   return <div data-state={record.state} data-tx={record.inTxHash} data-held={record.held || undefined} data-refund={record.refundState}>
-    <div class="head"><TokenIcon symbol={token.symbol} size={36} /><div><strong class="sum"><Amount units={BigInt(record.amount)} decimals={token.decimals} unit={token.symbol} /></strong>{value && <span class="small faint">≈ {value}</span>}</div>
+    <div class="head"><TokenIcon symbol={token.symbol} size={36} /><div><strong class="sum"><Amount units={BigInt(record.amount)} decimals={token.decimals} unit={token.symbol} most={token.decimals} /></strong>{value && <span class="small faint">≈ {value}</span>}</div>
       <Standing record={record} w={w} /></div>
     {advise && <Note kind={{ noBlock: "", paused: "", refunding: "", refunded: "good", late: "warn", held: "warn", below: "warn" }[advise] ?? "bad"}><p data-advice={advise}>{formatMessage(w["advice_" + advise], { source: from, target })}</p></Note>}
     <Timeline label={w.progress} list={list} />
@@ -77,7 +77,7 @@ export function RecordPage({ gateway, address, kind, hash, network, token, rate,
       <p class="path"><ChainIcon name={ends[0]} size={20} /> {ends[0]} <Icon name="arrow" size={16} /> <ChainIcon name={ends[1]} size={20} /> {ends[1]}</p>
       {!address ? <Empty icon="info" title={w.noAddress}>{w.noAddressLead}</Empty> : <Asked poll={poll} lines={8}>{({ row }) => (row
         ? <><Progress record={row} rate={rate} more={[
-          [kind === "deposit" ? w.youReceive : w.paidOut, amount(row.amount)], [w.fee, BigInt(row.fee) === 0n ? w.noFee : amount(row.fee)], [w.when, <Time ms={Number(row.dateTime)} />],
+          [progress(row).kind === "good" || progress(row).kind === "run" ? w.youReceive : w.sendAmount, amount(row.amount)], [w.fee, BigInt(row.fee) === 0n ? w.noFee : amount(row.fee)], [w.when, <Time ms={Number(row.dateTime)} />],
           [w.walletAddress, <Short text={address} />]]} />
         {ended(row) && <p class="acts"><a class="button main" id="new-transfer" href={to([kind, network.name, token.tokenId], { address })}>{kind === "deposit" ? w.newDeposit : w.newWithdrawal}</a></p>}</>
         : <Unseen kind={kind} hash={hash} network={network} token={token} ends={ends} />)}</Asked>}
