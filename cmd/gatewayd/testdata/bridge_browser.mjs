@@ -98,7 +98,7 @@ async function asDemoUser(symbol, label) {
   await state(v, "OPPOSITE_CONFIRMED");
   const link = v.page.url();
 
-  await v.at(".back").click();
+  await tab(v, "History");
   await v.at("#records tbody tr").nth(1).waitFor();
   await v.at("#filter-direction").selectOption("withdraw");
   await v.until(async () => (await v.at("#found").count()) === 1 && !/Deposit/.test(await v.at("#records tbody").innerText()), "withdrawals alone");

@@ -63,17 +63,15 @@ function Progress({ record, rate, more = [] }) {
 }
 
 // RecordPage is the page of one record, by its transaction. It survives a reload, and its link can be shared.
-export function RecordPage({ gateway, address, kind, hash, network, token, rate, query }) {
+export function RecordPage({ gateway, address, kind, hash, network, token, rate }) {
   const w = useMessages(messages);
   const poll = usePoll(address ? async (signal) => ({ row: await gateway.find(kind, address, hash, signal) }) : null, often, [gateway, address, kind, hash]);
   const title = formatMessage(kind === "deposit" ? w.depositOf : w.withdrawalOf, { symbol: token.symbol.replace(/-\d{3}$/, "") });
   const ends = kind === "deposit" ? [network.sourceName, network.exchangeName] : [network.exchangeName, network.sourceName];
-  const back = (view) => to(view === "history" ? ["history"] : [kind, network.name, token.tokenId], { ...query });
   const copyLink = () => navigator.clipboard.writeText(location.origin + location.pathname + to(["record", kind, network.name, token.tokenId, hash], { address })).then(() => tell(w.copied), () => tell(w.cannotCopy));
   const amount = (units, unit = token.symbol) => <Amount units={BigInt(units)} decimals={token.decimals} unit={unit} most={token.decimals} />;
   return <div class="narrow-page">
-    <div class="row spread"><a class="back" href={back("history")}><Icon name="left" /> {w.history}</a><Button kind="plain" id="copy-link" icon="link" onClick={copyLink}>{w.copyLink}</Button></div>
-    <section class="card" id="record"><h2 class="title">{title}</h2>
+    <section class="card" id="record"><div class="row spread"><h2 class="title">{title}</h2><Button kind="plain" id="copy-link" icon="link" onClick={copyLink}>{w.copyLink}</Button></div>
       <p class="path"><ChainIcon name={ends[0]} size={20} /> {ends[0]} <Icon name="arrow" size={16} /> <ChainIcon name={ends[1]} size={20} /> {ends[1]}</p>
       {!address ? <Empty icon="info" title={w.noAddress}>{w.noAddressLead}</Empty> : <Asked poll={poll} lines={8}>{({ row }) => (row
         ? <><Progress record={row} rate={rate} more={[
