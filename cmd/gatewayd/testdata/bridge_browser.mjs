@@ -316,7 +316,7 @@ async function inTrouble(demo) {
     assert.match(await v.at("#record").innerText(), words);
     const turns = await v.at("#record .state.run").count();
     assert.equal(turns, ["noBlock", "refunding", "late"].includes(advice) ? 1 : 0, advice);
-    await v.fits(axe, advice);
+    if (["held", "refunded"].includes(advice)) await v.fits(axe, advice);
     await v.shot("bridge-trouble-" + advice);
   }
   await v.at("#language").click();
