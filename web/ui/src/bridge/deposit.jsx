@@ -8,7 +8,7 @@ import { usePoll } from "../base/use.js";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { go } from "../base/route.js";
 import { Account, TokenPick, Way } from "./account.jsx";
-import { pay, rescaled, useBrowserWallet } from "./evm.js";
+import { pay, rescaled, unknown, useBrowserWallet } from "./evm.js";
 import { check, withAmount } from "./gateway.js";
 import { messages } from "./messages.js";
 import { keepSent } from "./place.js";
@@ -22,7 +22,8 @@ export function Deposit(given) {
   const state = meta.data?.depositState ?? token.depositState;
   const info = usePoll(address && state !== "CLOSED" ? (signal) => gateway.depositInfo(address, signal) : null, 30_000, [gateway, address, state]);
   const browser = useBrowserWallet({ chainId: network.chainId ?? 0, asset: token.asset, w });
-  const [asking, ask] = useState(null); // what pays, once it is to be confirmed
+  const [asking, asks] = useState(null); // what pays, once it is to be confirmed
+  const [open, setOpen] = useState(false); // the outcome of the payment
   const [fault, setFault] = useState("");
 
   const amount = query.amount ?? "", decimals = Math.min(token.decimals, token.assetDecimals);
@@ -49,15 +50,22 @@ export function Deposit(given) {
       try {
         return await demo.wallet.deposit(network.name, token.tokenId, info.data.depositAddress, info.data.label ?? "", units);
       } catch (error) {
-        throw error instanceof Away ? new Refused(w.walletUnknown, 1) : error;
+        throw error instanceof Away ? new Refused(w.walletUnknown, unknown) : error;
       }
     },
     browser: () => pay({
       wallet: browser.wallet, account: browser.account, chainId: network.chainId, asset: token.asset, to: info.data.depositAddress, units: inAsset(units), label: info.data.label ?? "", guard, w,
     }),
   };
+  const ask = (by) => {
+    setOpen(false);
+    asks(by);
+  };
   const act = async () => {
-    const hash = await send[asking]();
+    const hash = await send[asking]().catch((error) => {
+      setOpen(error.code === unknown);
+      throw error;
+    });
     keepSent(hash, { amount: units.toString(), at: Date.now() });
     tell(w.paid);
     move({}, { amount: "" });
@@ -97,12 +105,12 @@ export function Deposit(given) {
       </form>
       <section class="card" id="deposit" aria-label={w.byAddress}>{state === "CLOSED" ? <Empty icon="alert" title={w.depositClosedTitle}>{w.depositClosed}</Empty>
         : !address ? <Empty icon="qr" title={w.byAddress}>{w.enter}</Empty>
-          : <Asked poll={info} lines={8}>{(d) => <ByAddress {...given} info={d} units={amountFault ? null : units} symbol={symbol} minimum={minimum} />}</Asked>}</section>
+          : <Asked poll={info} lines={8}>{(d) => <><StateNote state={state} kind="deposit" /><ByAddress {...given} info={d} units={amountFault ? null : units} symbol={symbol} minimum={minimum} /></>}</Asked>}</section>
     </div>
     {address && <Latest {...given} kind="deposit" id="latest-deposit" />}
     {asking && <Confirm id="confirm" title={formatMessage(w.confirmDeposit, { symbol })} action={asking === "demo" ? w.payNow : formatMessage(w.payWith, { name: browser.wallet?.name || w.browserWallet })}
       facts={[...facts, [w.onChain, network.sourceName], [w.toAddress, <code>{info.data?.depositAddress}</code>], [info.data?.labelName, info.data?.label && <code>{info.data.label}</code>],
-        [w.arrivesAt, <code>{address}</code>]]} lead={w.confirmLead} act={act} done={() => ask(null)} cancel={() => ask(null)} ready={!missing} />}
+        [w.arrivesAt, <code>{address}</code>]]} lead={w.confirmLead} act={act} done={() => ask(null)} cancel={() => ask(null)} ready={!missing && !open} />}
   </>;
 }
 

@@ -46,17 +46,25 @@ export function refusal(error, sending = false) {
   return sending ? "walletUnknown" : "walletFault";
 }
 
+// unknown is the code of a payment that may have been sent: it must not be repeated before the reader has checked.
+export const unknown = "unknown";
+
 // call asks a wallet; its error gets the words of the page.
 async function call(provider, method, params, w) {
   try {
     return await provider.request({ method, ...(params ? { params } : {}) });
   } catch (error) {
-    throw new Refused(w[refusal(error, method === "eth_sendTransaction")], 1);
+    const key = refusal(error, method === "eth_sendTransaction");
+    throw new Refused(w[key], key === "walletUnknown" ? unknown : key);
   }
 }
 
-const holding = async (provider, asset, account, w) => BigInt(asset === "native" ? await call(provider, "eth_getBalance", [account, "latest"], w)
-  : await call(provider, "eth_call", [{ to: asset, data: "0x70a08231" + word(account) }, "latest"], w) || "0x0");
+// holding is an account's balance of an asset. Where there is no contract, the answer is empty.
+async function holding(provider, asset, account, w) {
+  const answer = asset === "native" ? await call(provider, "eth_getBalance", [account, "latest"], w)
+    : await call(provider, "eth_call", [{ to: asset, data: "0x70a08231" + word(account) }, "latest"], w);
+  return BigInt(!answer || answer === "0x" ? 0 : answer);
+}
 
 // useBrowserWallet is the connection to a wallet: the list, the connected one with account and chain, and the asset's balance on the right chain.
 export function useBrowserWallet({ chainId, asset, w }) {
@@ -104,7 +112,7 @@ export function useBrowserWallet({ chainId, asset, w }) {
 // page's own last check.
 export async function pay({ wallet, account, chainId, asset, to, units, label, guard, w }) {
   const { provider } = wallet;
-  const refuse = (key) => { throw new Refused(w[key], 1); };
+  const refuse = (key) => { throw new Refused(w[key], key === "walletUnknown" ? unknown : key); };
   const [from] = await call(provider, "eth_requestAccounts", null, w);
   if (from?.toLowerCase() !== account.toLowerCase()) refuse("walletOtherAccount");
   if (label) {

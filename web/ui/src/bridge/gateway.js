@@ -138,7 +138,7 @@ export const noBlock = (record) => record.kind === "deposit" && record.state ===
 export function remaining(record) {
   const { at, kind } = progress(record), { network, token } = record;
   const [total, block] = record.kind === "deposit" ? [token.depositSeconds, network.sourceBlockSeconds] : [token.withdrawSeconds, network.exchangeBlockSeconds];
-  if (!total || !block || kind !== "run") return null;
+  if (!total || !block || kind !== "run" || noBlock(record)) return null;
   const wanted = record.inTxConfirmationCount ?? 0;
   const pay = Math.max(total - wanted * block, 0);
   return at === 0 ? Math.max(total - (record.inTxConfirmedCount ?? 0) * block, pay) : at === 1 ? pay : pay / 2;

@@ -69,7 +69,7 @@ export function History(given) {
         <div class="row spread"><span class="small faint" id="found">{formatMessage(w.found, { n: rows.length })}</span><Button id="csv" icon="download" onClick={() => save(rows)}>{w.download}</Button></div>
         <Table id="records" label={w.historyOf} head={[w.when, w.direction, ">" + w.sendAmount, ">" + w.feeColumn, w.state, w.inTx, w.outTx]} rows={part.map((r) => ({ key: r.kind + r.inTxHash + r.dateTime + r.token.tokenId, cells: [
           <a href={linkOf(r, address)}><Time ms={Number(r.dateTime)} /></a>, <span class="way-of"><TokenIcon symbol={r.token.symbol} size={18} />{r.kind === "deposit" ? w.deposit : w.withdraw}</span>,
-          <Amount units={BigInt(r.amount)} decimals={r.token.decimals} unit={r.token.symbol} />, <Amount units={BigInt(r.fee)} decimals={r.token.decimals} />,
+          <Amount units={BigInt(r.amount)} decimals={r.token.decimals} unit={r.token.symbol} most={BigInt(r.amount) < 10n ** BigInt(Math.max(0, r.token.decimals - 8)) ? r.token.decimals : 8} />, <Amount units={BigInt(r.fee)} decimals={r.token.decimals} />,
           <span data-state={r.state} title={wordOf(r, w)[1]}><Standing record={r} w={w} /></span>, <Short text={r.inTxHash} link={r.inLink} />,
           (r.outTxHash ?? r.refundTxHash) && <Short text={r.outTxHash ?? r.refundTxHash} link={r.outTxHash ? r.outLink : r.refundLink} />] }))} />
         {rows.length > pageSize && <Pager newer={at > 0 ? () => turn(at - 1) : null} older={(at + 1) * pageSize < rows.length ? () => turn(at + 1) : null} />}

@@ -54,7 +54,7 @@ function Progress({ record, rate, more = [] }) {
     detail: kind === "wait" && name !== "pay" ? "" : <>{detail[name]}{kind === "now" && name !== "refund" && rest !== null && <span class="left"> {formatMessage(w.left, { time: lasted(Math.max(rest, 1), w.language) })}</span>}</>,
   }));
   return <div data-state={record.state} data-tx={record.inTxHash} data-held={record.held || undefined} data-refund={record.refundState}>
-    <div class="head"><TokenIcon symbol={token.symbol} size={36} /><div><strong class="sum"><Amount units={BigInt(record.amount)} decimals={token.decimals} unit={token.symbol} /></strong>{value && <span class="small faint">≈ {value}</span>}</div>
+    <div class="head"><TokenIcon symbol={token.symbol} size={36} /><div><strong class="sum"><Amount units={BigInt(record.amount)} decimals={token.decimals} unit={token.symbol} most={token.decimals} /></strong>{value && <span class="small faint">≈ {value}</span>}</div>
       <Standing record={record} w={w} /></div>
     {advise && <Note kind={{ noBlock: "", paused: "", refunding: "", refunded: "good", late: "warn", held: "warn", below: "warn" }[advise] ?? "bad"}><p data-advice={advise}>{formatMessage(w["advice_" + advise], { source: from, target })}</p></Note>}
     <Timeline label={w.progress} list={list} />
@@ -63,21 +63,19 @@ function Progress({ record, rate, more = [] }) {
 }
 
 // RecordPage is the page of one record, by its transaction. It survives a reload, and its link can be shared.
-export function RecordPage({ gateway, address, kind, hash, network, token, rate, query }) {
+export function RecordPage({ gateway, address, kind, hash, network, token, rate }) {
   const w = useMessages(messages);
   const poll = usePoll(address ? async (signal) => ({ row: await gateway.find(kind, address, hash, signal) }) : null, often, [gateway, address, kind, hash]);
   const title = formatMessage(kind === "deposit" ? w.depositOf : w.withdrawalOf, { symbol: token.symbol.replace(/-\d{3}$/, "") });
   const ends = kind === "deposit" ? [network.sourceName, network.exchangeName] : [network.exchangeName, network.sourceName];
-  const back = (view) => to(view === "history" ? ["history"] : [kind, network.name, token.tokenId], { ...query });
   const copyLink = () => navigator.clipboard.writeText(location.origin + location.pathname + to(["record", kind, network.name, token.tokenId, hash], { address })).then(() => tell(w.copied), () => tell(w.cannotCopy));
   const amount = (units, unit = token.symbol) => <Amount units={BigInt(units)} decimals={token.decimals} unit={unit} most={token.decimals} />;
   return <div class="narrow-page">
-    <div class="row spread"><a class="back" href={back("history")}><Icon name="left" /> {w.history}</a><Button kind="plain" id="copy-link" icon="link" onClick={copyLink}>{w.copyLink}</Button></div>
-    <section class="card" id="record"><h2 class="title">{title}</h2>
+    <section class="card" id="record"><div class="row spread"><h2 class="title">{title}</h2><Button kind="plain" id="copy-link" icon="link" onClick={copyLink}>{w.copyLink}</Button></div>
       <p class="path"><ChainIcon name={ends[0]} size={20} /> {ends[0]} <Icon name="arrow" size={16} /> <ChainIcon name={ends[1]} size={20} /> {ends[1]}</p>
       {!address ? <Empty icon="info" title={w.noAddress}>{w.noAddressLead}</Empty> : <Asked poll={poll} lines={8}>{({ row }) => (row
         ? <><Progress record={row} rate={rate} more={[
-          [kind === "deposit" ? w.youReceive : w.paidOut, amount(row.amount)], [w.fee, BigInt(row.fee) === 0n ? w.noFee : amount(row.fee)], [w.when, <Time ms={Number(row.dateTime)} />],
+          [progress(row).kind === "good" || progress(row).kind === "run" ? w.youReceive : w.sendAmount, amount(row.amount)], [w.fee, BigInt(row.fee) === 0n ? w.noFee : amount(row.fee)], [w.when, <Time ms={Number(row.dateTime)} />],
           [w.walletAddress, <Short text={address} />]]} />
         {ended(row) && <p class="acts"><a class="button main" id="new-transfer" href={to([kind, network.name, token.tokenId], { address })}>{kind === "deposit" ? w.newDeposit : w.newWithdrawal}</a></p>}</>
         : <Unseen kind={kind} hash={hash} network={network} token={token} ends={ends} />)}</Asked>}

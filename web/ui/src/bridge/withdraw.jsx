@@ -37,7 +37,7 @@ export function Withdraw(given) {
   const state = meta.data?.withdrawState ?? token.withdrawState;
   const info = usePoll(address && state === "OPEN" ? (signal) => gateway.withdrawInfo(address, signal) : null, 30_000, [gateway, address, state]);
   const browser = useBrowserWallet({ chainId: network.chainId ?? 0, asset: token.asset, w });
-  const [asking, ask] = useState(false), [busy, setBusy] = useState(false), [fault, setFault] = useState(""), [byHand, setByHand] = useState(null);
+  const [asking, asks] = useState(false), [open, setOpen] = useState(false), [busy, setBusy] = useState(false), [fault, setFault] = useState(""), [byHand, setByHand] = useState(null);
 
   const withLabel = token.type === 1, symbol = token.symbol.replace(/-\d{3}$/, "");
   const to = query.to ?? "", label = query.label ?? "", amount = query.amount ?? "";
@@ -80,6 +80,10 @@ export function Withdraw(given) {
     if (now) throw new Refused(formatMessage(w[now[0]], { limit: show(now[1]) }), 1);
     return i.gatewayAddress;
   };
+  const ask = (yes) => {
+    setOpen(false);
+    asks(yes);
+  };
   const data = () => comment(token.type, to.trim(), label);
   const act = async () => {
     const gateway = await guard();
@@ -87,7 +91,9 @@ export function Withdraw(given) {
     try {
       hash = await demo.wallet.send(gateway, token.tokenId, gross, data());
     } catch (error) {
-      throw error instanceof Away ? new Refused(w.walletUnknown, 1) : error;
+      if (!(error instanceof Away)) throw error;
+      setOpen(true);
+      throw new Refused(w.walletUnknown, 1);
     }
     keepSent(hash, { amount: net.toString(), at: Date.now() });
     tell(w.sent);
@@ -144,7 +150,7 @@ export function Withdraw(given) {
     </div>
     {address && <Latest {...given} kind="withdraw" id="latest-withdraw" />}
     {asking && <Confirm id="confirm" title={formatMessage(w.confirmWithdraw, { symbol })} action={w.send} facts={[...facts, [w.onChain, network.sourceName], [w.toAddress, <code>{to.trim()}</code>], [labelName, withLabel && label && <code>{label}</code>]]}
-      lead={w.confirmLead} act={act} done={() => ask(false)} cancel={() => ask(false)} ready={!missing} />}
+      lead={w.confirmLead} act={act} done={() => ask(false)} cancel={() => ask(false)} ready={!missing && !open} />}
   </>;
 }
 
