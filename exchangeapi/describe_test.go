@@ -3,6 +3,7 @@ package exchangeapi
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -40,4 +41,15 @@ func TestDescriptionFitsRoutes(t *testing.T) {
 	require.Equal(t, routed, described)
 	n := &network{}
 	require.Len(t, routed, 2*(len(n.public())+len(n.private())+len(n.proving()))+4)
+}
+
+// Every code is explained.
+func TestDescriptionExplainsTheCodes(t *testing.T) {
+	doc, err := openapi3.NewLoader().LoadFromData(openapi)
+	require.NoError(t, err)
+	explained, _ := doc.Extensions["x-error-codes"].(map[string]any)
+	for _, c := range []code{codeGeneral, codeFrequent, codeParameter, codeNetwork, codeFailed, codeService, codeMinimum, codeFunds} {
+		require.Contains(t, explained, strconv.Itoa(int(c)))
+	}
+	require.Len(t, explained, 8)
 }
