@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,7 +95,9 @@ func (s *Server) route() error {
 	}
 	s.get("/health", s.health)
 	s.get("/ready", s.ready)
-	description.Route(s.get)
+	for _, base := range append(slices.DeleteFunc(bases, func(base string) bool { return base == "" }), "") {
+		description.Route(func(path string, h echo.HandlerFunc) { s.get(base+path, h) })
+	}
 	return nil
 }
 
