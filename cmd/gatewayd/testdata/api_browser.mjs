@@ -46,9 +46,12 @@ await v.page.goto(given.exchange + "/docs");
 await reference(v, "/market");
 
 // Code in four languages.
-for (const [name, code] of [["Shell", "curl "], ["JavaScript", "fetch("], ["Go", "http.NewRequest"], ["Python", "requests.get"]]) {
+const market = v.page.locator('[id$="/GET/market"]').first();
+await v.at('a[href$="/GET/market"]').first().click();
+await market.getByRole("button", { name: /Test Request/ }).waitFor();
+for (const [name, code] of [["Shell", "curl"], ["JavaScript", "fetch("], ["Go", "http.NewRequest"], ["Python", "requests.get"]]) {
   await v.page.getByRole("tab", { name: new RegExp("^" + name) }).first().click();
-  await v.page.locator(".scalar-app pre", { hasText: code }).first().waitFor();
+  await v.until(async () => (await market.innerText()).includes(code), "code in " + name);
 }
 await tryIt(v, "/market");
 await v.page.screenshot({ path: `${given.pictures}/reference-tried.png` });
