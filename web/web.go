@@ -43,7 +43,9 @@ type Site struct {
 }
 
 // Keys is the page of API keys, with what it loads. It works below any base path.
-func Keys() map[string]http.Handler { return with(built(), "/keys", page("dist/keys.html", never, policy)) }
+func Keys() map[string]http.Handler {
+	return with(built(), "/keys", page("dist/keys.html", never, policy))
+}
 
 // Bridge is the bridge page, with what it loads. It may ask another origin for rates: the root URL
 // of the exchange API; "" for none.
