@@ -35,10 +35,7 @@ func served(flag *bool) bool { return flag == nil || *flag }
 // gatewayPages are the pages on the gateway's listener. Those of the exchange API are on another,
 // so links to them are complete URLs.
 func gatewayPages(cfg config.Config, demo bool) map[string]http.Handler {
-	if !served(cfg.Gateway.BridgePage) {
-		return nil
-	}
-	site := web.Site{Bridge: "bridge", Started: time.Now().UTC().Truncate(time.Second), Demo: demo}
+	site := web.Site{Reference: reference, Started: time.Now().UTC().Truncate(time.Second), Demo: demo}
 	if x := cfg.Exchange; x != nil && x.Public() != "" {
 		site.Rates = x.Public()
 		if served(x.TradePage) {
@@ -48,12 +45,16 @@ func gatewayPages(cfg config.Config, demo bool) map[string]http.Handler {
 			site.Keys = x.Public() + "/keys"
 		}
 	}
-	return web.Join(web.Start(site), web.Bridge(site.Rates))
+	if !served(cfg.Gateway.BridgePage) {
+		return web.Reference(site)
+	}
+	site.Bridge = "bridge"
+	return web.Join(web.Reference(site), web.Bridge(site.Rates), web.Start(site))
 }
 
 // exchangePages are the pages on the exchange API's listener.
 func exchangePages(cfg config.Exchange, demo *Demo) map[string]http.Handler {
-	site := web.Site{Started: time.Now().UTC().Truncate(time.Second), Demo: demo != nil}
+	site := web.Site{Reference: reference, Started: time.Now().UTC().Truncate(time.Second), Demo: demo != nil}
 	if cfg.Gateway.URL != "" && !cfg.NoBridgePage {
 		site.Bridge = cfg.Gateway.URL + "/bridge"
 	}
@@ -66,8 +67,12 @@ func exchangePages(cfg config.Exchange, demo *Demo) map[string]http.Handler {
 		site.Trade = "trade"
 		pages = append(pages, web.Trade())
 	}
-	if len(pages) == 0 {
-		return nil
+	pages = append(pages, web.Reference(site))
+	if len(pages) > 1 {
+		pages = append(pages, web.Start(site), demo.exchange())
 	}
-	return web.Join(append(pages, web.Start(site), demo.exchange())...)
+	return web.Join(pages...)
 }
+
+// reference is the address of the page that describes the API, on each listener.
+const reference = "docs"

@@ -3,6 +3,7 @@ package exchangeapi
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,7 +19,8 @@ func TestDescriptionFitsRoutes(t *testing.T) {
 	defer response.Body.Close()
 	doc, err := openapi3.NewLoader().LoadFromIoReader(response.Body)
 	require.NoError(t, err)
-	var described, routed []string
+	described := []string{"GET /test/openapi.json", "GET /test/openapi-3.0.json"} // for the pages of the network
+	var routed []string
 	for path, item := range doc.Paths.Map() {
 		servers := doc.Servers
 		if len(item.Servers) > 0 {
@@ -39,5 +41,16 @@ func TestDescriptionFitsRoutes(t *testing.T) {
 	slices.Sort(routed)
 	require.Equal(t, routed, described)
 	n := &network{}
-	require.Len(t, routed, 2*(len(n.public())+len(n.private())+len(n.proving()))+4)
+	require.Len(t, routed, 2*(len(n.public())+len(n.private())+len(n.proving()))+4+2)
+}
+
+// Every code is explained.
+func TestDescriptionExplainsTheCodes(t *testing.T) {
+	doc, err := openapi3.NewLoader().LoadFromData(openapi)
+	require.NoError(t, err)
+	explained, _ := doc.Extensions["x-error-codes"].(map[string]any)
+	for _, c := range []code{codeGeneral, codeFrequent, codeParameter, codeNetwork, codeFailed, codeService, codeMinimum, codeFunds} {
+		require.Contains(t, explained, strconv.Itoa(int(c)))
+	}
+	require.Len(t, explained, 8)
 }

@@ -64,9 +64,9 @@ func newFuzzEnv(t testing.TB, changes ...change) *fuzzEnv {
 	r := &fuzzEnv{orders: &recent{ids: []string{strings.Repeat("0", 64)}}}
 	r.exchangeChain = onChain(t, append(changes, func(c *Config, _ *Parts) { c.CallLimit = 1 << 30 })...)
 	r.join(r.user)
-	text, err := describe([]string{""})
+	description, err := describe([]string{""})
 	require.NoError(t, err)
-	doc, err := openapi3.NewLoader().LoadFromData(text)
+	doc, err := openapi3.NewLoader().LoadFromData(description.V31)
 	require.NoError(t, err)
 	for _, op := range operations(t, doc) {
 		op.path = strings.TrimSuffix(servers(doc, op.path), "/") + op.path

@@ -3,15 +3,14 @@ package exchangeapi
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"gatewayd/httpserver"
 
-	"github.com/goccy/go-yaml"
 	"github.com/labstack/echo/v4"
 )
 
@@ -90,18 +89,15 @@ func (s *Server) route() error {
 		}
 		s.routeNetwork(bases[i], network)
 	}
-	document, err := describe(bases)
+	description, err := describe(bases)
 	if err != nil {
 		return err
 	}
 	s.get("/health", s.health)
 	s.get("/ready", s.ready)
-	s.get("/openapi.json", func(c echo.Context) error { return c.JSONBlob(http.StatusOK, document) })
-	page, err := httpserver.Handler(document)
-	if err != nil {
-		return err
+	for _, base := range append(slices.DeleteFunc(bases, func(base string) bool { return base == "" }), "") {
+		description.Route(func(path string, h echo.HandlerFunc) { s.get(base+path, h) })
 	}
-	s.get("/docs", echo.WrapHandler(page))
 	return nil
 }
 
@@ -261,18 +257,13 @@ func pages() httpserver.Pages {
 //go:embed openapi.yaml
 var openapi []byte
 
-// describe is the API's description in JSON, with the base paths that are served here.
-func describe(bases []string) ([]byte, error) {
-	var doc map[string]any
-	if err := yaml.Unmarshal(openapi, &doc); err != nil {
-		return nil, fmt.Errorf("reading the API's description: %w", err)
-	}
-	servers := make([]map[string]string, len(bases))
+// describe is the API's description with the base paths that are served here.
+func describe(bases []string) (httpserver.OpenAPI, error) {
+	servers := make([]string, len(bases))
 	for i, base := range bases {
-		servers[i] = map[string]string{"url": base + prefix}
+		servers[i] = base + prefix
 	}
-	doc["servers"] = servers
-	return json.Marshal(doc)
+	return httpserver.ReadOpenAPI(openapi, servers)
 }
 
 // envelope is around every answer.

@@ -52,7 +52,7 @@ type apiEnv struct {
 	url      string
 	client   *http.Client
 	logged   *bytes.Buffer
-	spec     routers.Router
+	specs    []routers.Router
 
 	owner  core.Address
 	key    apikey.Key
@@ -113,7 +113,7 @@ func setup(t testing.TB, changes ...change) *apiEnv {
 	w.run(t)
 	w.url = "http://" + w.server.Addr()
 	w.client = &http.Client{}
-	w.spec = specOf(t, w.server)
+	w.specs = specsOf(t, w.server)
 	w.equip(agents)
 	return w
 }
@@ -163,20 +163,22 @@ func (w *apiEnv) run(t testing.TB) {
 	})
 }
 
-// specOf reads the description that the server serves.
-func specOf(t testing.TB, s *Server) routers.Router {
+// specsOf reads both forms of the description that the server serves.
+func specsOf(t testing.TB, s *Server) (specs []routers.Router) {
 	var bases []string
 	for _, n := range s.Networks {
 		bases = append(bases, httpserver.CleanBase(n.BasePath))
 	}
-	text, err := describe(bases)
+	description, err := describe(bases)
 	require.NoError(t, err)
-	doc, err := openapi3.NewLoader().LoadFromData(text)
-	require.NoError(t, err)
-	require.NoError(t, doc.Validate(t.Context()))
-	router, err := gorillamux.NewRouter(doc)
-	require.NoError(t, err)
-	return router
+	for _, text := range [][]byte{description.V31, description.V30} {
+		doc, err := openapi3.NewLoader().LoadFromData(text)
+		require.NoError(t, err)
+		router, err := gorillamux.NewRouter(doc)
+		require.NoError(t, err)
+		specs = append(specs, router)
+	}
+	return specs
 }
 
 // reply is one answer.
@@ -232,18 +234,20 @@ func (w *apiEnv) read(t require.TestingT, request *http.Request, status int, hea
 	require.NoError(t, d.Decode(&out), out.body)
 	clean := request.Clone(context.Background())
 	clean.URL = &url.URL{Path: path.Clean("/" + request.URL.Path)}
-	route, values, err := w.spec.FindRoute(clean)
-	if err != nil { // unknown path or method: the answer contains the error
-		require.Contains(t, []int{http.StatusNotFound, http.StatusMethodNotAllowed}, status, out.body)
-		require.NotEmpty(t, out.Msg)
-		return out
+	for _, spec := range w.specs {
+		route, values, err := spec.FindRoute(clean)
+		if err != nil { // unknown path or method: the answer contains the error
+			require.Contains(t, []int{http.StatusNotFound, http.StatusMethodNotAllowed}, status, out.body)
+			require.NotEmpty(t, out.Msg)
+			return out
+		}
+		err = openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
+			RequestValidationInput: &openapi3filter.RequestValidationInput{Request: clean, Route: route, PathParams: values},
+			Status:                 status, Header: header, Body: io.NopCloser(bytes.NewReader(body)),
+			Options: &openapi3filter.Options{IncludeResponseStatus: true},
+		})
+		require.NoError(t, err, out.body)
 	}
-	err = openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: clean, Route: route, PathParams: values},
-		Status:                 status, Header: header, Body: io.NopCloser(bytes.NewReader(body)),
-		Options: &openapi3filter.Options{IncludeResponseStatus: true},
-	})
-	require.NoError(t, err, out.body)
 	return out
 }
 

@@ -66,7 +66,7 @@ func (c Config) Check() error {
 }
 
 // reservedPaths are the paths that no network can have.
-var reservedPaths = []string{"/health", "/ready", "/openapi.json", "/bridge", "/design", "/networks.json", "/site.json"}
+var reservedPaths = []string{"/health", "/ready", "/openapi.json", "/openapi-3.0.json", "/docs", "/bridge", "/design", "/networks.json", "/site.json"}
 
 // checkBase refuses base paths that routing would read as patterns or that hide our own pages.
 func checkBase(base string) error {

@@ -1,29 +1,20 @@
 package gateway
 
 import (
+	"cmp"
 	_ "embed"
-	"encoding/json"
-	"fmt"
 
-	"github.com/goccy/go-yaml"
+	"gatewayd/httpserver"
 )
 
 //go:embed openapi.yaml
 var openapi []byte
 
-// describe is the API's description in JSON, with the base paths that are served here.
-func describe(bases []string) ([]byte, error) {
-	var doc map[string]any
-	if err := yaml.Unmarshal(openapi, &doc); err != nil {
-		return nil, fmt.Errorf("reading the API's description: %w", err)
-	}
-	servers := make([]map[string]string, len(bases))
+// describe is the API's description with the base paths that are served here.
+func describe(bases []string) (httpserver.OpenAPI, error) {
+	servers := make([]string, len(bases))
 	for i, base := range bases {
-		servers[i] = map[string]string{"url": base}
-		if base == "" {
-			servers[i]["url"] = "/"
-		}
+		servers[i] = cmp.Or(base, "/")
 	}
-	doc["servers"] = servers
-	return json.Marshal(doc)
+	return httpserver.ReadOpenAPI(openapi, servers)
 }

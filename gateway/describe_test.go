@@ -65,6 +65,13 @@ func TestDocumentListsTheFaults(t *testing.T) {
 		want[int(f)] = fmt.Sprintf("%d|%d|%s", f.code(), f.status(), words.text(english, key))
 	}
 	require.Equal(t, want, rows)
+	doc, err := openapi3.NewLoader().LoadFromData(openapi)
+	require.NoError(t, err)
+	explained, _ := doc.Extensions["x-error-codes"].(map[string]any)
+	for f := range faultTexts {
+		require.Contains(t, explained, strconv.Itoa(int(f)))
+	}
+	require.Len(t, explained, len(faultTexts))
 	for path := range endpoints() {
 		require.Contains(t, string(text), "`"+path+"`")
 	}

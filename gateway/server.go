@@ -165,16 +165,11 @@ func (s *Server) route() error {
 		}
 	}
 	s.setNetworks(networks)
-	document, err := describe(s.bases)
+	description, err := describe(s.bases)
 	if err != nil {
 		return err
 	}
-	s.get("/openapi.json", func(c echo.Context) error { return c.JSONBlob(http.StatusOK, document) })
-	page, err := httpserver.Handler(document)
-	if err != nil {
-		return err
-	}
-	s.get("/docs", echo.WrapHandler(page))
+	description.Route(s.get)
 	s.get("/health", s.health)
 	s.get("/ready", s.ready)
 	s.routePages()

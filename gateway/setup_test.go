@@ -91,7 +91,7 @@ type rig struct {
 	url    string
 	client *http.Client
 	logged *bytes.Buffer
-	spec   routers.Router
+	specs  []routers.Router
 }
 
 // change adjusts a gateway before it starts.
@@ -119,7 +119,7 @@ func setup(t testing.TB, changes ...change) *rig {
 	r.run(t)
 	r.url = "http://" + r.server.Addr()
 	r.client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	r.spec = specOf(t, r.server)
+	r.specs = specsOf(t, r.server)
 	return r
 }
 
@@ -136,20 +136,22 @@ func (r *rig) run(t testing.TB) {
 	})
 }
 
-// specOf reads the description that the server serves.
-func specOf(t testing.TB, s *Server) routers.Router {
+// specsOf reads both forms of the description that the server serves.
+func specsOf(t testing.TB, s *Server) (specs []routers.Router) {
 	var bases []string
 	for _, route := range s.Routes {
 		bases = append(bases, httpserver.CleanBase(route.BasePath))
 	}
-	text, err := describe(bases)
+	description, err := describe(bases)
 	require.NoError(t, err)
-	doc, err := openapi3.NewLoader().LoadFromData(text)
-	require.NoError(t, err)
-	require.NoError(t, doc.Validate(t.Context()))
-	router, err := gorillamux.NewRouter(doc)
-	require.NoError(t, err)
-	return router
+	for _, text := range [][]byte{description.V31, description.V30} {
+		doc, err := openapi3.NewLoader().LoadFromData(text)
+		require.NoError(t, err)
+		router, err := gorillamux.NewRouter(doc)
+		require.NoError(t, err)
+		specs = append(specs, router)
+	}
+	return specs
 }
 
 // reply is one answer.
@@ -197,18 +199,20 @@ func (r *rig) checkSpec(request *http.Request, a reply) {
 	r.T.Helper()
 	clean := request.Clone(request.Context())
 	clean.URL = &url.URL{Path: path.Clean("/" + request.URL.Path)}
-	route, params, err := r.spec.FindRoute(clean)
-	if err != nil { // unknown path or method: the answer contains the error
-		require.Contains(r.T, []int{http.StatusNotFound, http.StatusMethodNotAllowed}, a.status, a.body)
-		require.NotNil(r.T, a.Msg)
-		return
+	for _, spec := range r.specs {
+		route, params, err := spec.FindRoute(clean)
+		if err != nil { // unknown path or method: the answer contains the error
+			require.Contains(r.T, []int{http.StatusNotFound, http.StatusMethodNotAllowed}, a.status, a.body)
+			require.NotNil(r.T, a.Msg)
+			return
+		}
+		input := &openapi3filter.RequestValidationInput{Request: request, Route: route, PathParams: params}
+		err = openapi3filter.ValidateResponse(request.Context(), &openapi3filter.ResponseValidationInput{
+			RequestValidationInput: input, Status: a.status, Header: a.header, Body: io.NopCloser(strings.NewReader(a.body)),
+			Options: &openapi3filter.Options{IncludeResponseStatus: true},
+		})
+		require.NoError(r.T, err, a.body)
 	}
-	input := &openapi3filter.RequestValidationInput{Request: request, Route: route, PathParams: params}
-	err = openapi3filter.ValidateResponse(request.Context(), &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: input, Status: a.status, Header: a.header, Body: io.NopCloser(strings.NewReader(a.body)),
-		Options: &openapi3filter.Options{IncludeResponseStatus: true},
-	})
-	require.NoError(r.T, err, a.body)
 }
 
 // at is a URL with a query string from names and values by turns.

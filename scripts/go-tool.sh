@@ -13,7 +13,7 @@ module() {
 	gotestsum) echo gotest.tools/gotestsum@v1.13.0 ;;
 	deadcode) echo golang.org/x/tools/cmd/deadcode@v0.51.0 ;;
 	govulncheck) echo golang.org/x/vuln/cmd/govulncheck@v1.9.0 ;;
-	oapi-codegen) echo github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 ;;
+	oapi-codegen) echo github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.4.1 ;;
 	golangci-lint) echo github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 ;;
 	btcd) echo github.com/btcsuite/btcd@v0.26.2 ;;
 	*) echo "go-tool: unknown tool $1" >&2 && return 1 ;;

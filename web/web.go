@@ -28,6 +28,8 @@ type Site struct {
 	Bridge string `json:"bridge,omitempty"`
 	Trade  string `json:"trade,omitempty"`
 	Keys   string `json:"keys,omitempty"`
+	// Reference describes the API of the listener.
+	Reference string `json:"reference,omitempty"`
 	// Console is sent on its own listener alone.
 	Console string `json:"console,omitempty"`
 	// Design shows the components of the pages, in development environments.
@@ -41,21 +43,32 @@ type Site struct {
 }
 
 // Keys is the page of API keys, with what it loads. It works below any base path.
-func Keys() map[string]http.Handler { return with(built(), "/keys", page("dist/keys.html", never)) }
+func Keys() map[string]http.Handler {
+	return with(built(), "/keys", page("dist/keys.html", never, policy))
+}
 
 // Bridge is the bridge page, with what it loads. It may ask another origin for rates: the root URL
 // of the exchange API; "" for none.
 func Bridge(rates string) map[string]http.Handler {
-	return with(built(), "/bridge", page("dist/bridge.html", asked, rates))
+	return with(built(), "/bridge", page("dist/bridge.html", asked, connecting(rates)))
 }
 
 // Trade is the trade page, with what it loads. It works below any base path.
-func Trade() map[string]http.Handler { return with(built(), "/trade", page("dist/trade.html", asked)) }
+func Trade() map[string]http.Handler {
+	return with(built(), "/trade", page("dist/trade.html", asked, policy))
+}
+
+// Reference is the page of a listener's API, with what it loads and the links to the pages of the
+// site. It works below any base path.
+func Reference(site Site) map[string]http.Handler {
+	pages := with(built(), "/docs", page("dist/docs.html", asked, referencePolicy))
+	return with(pages, "/site.json", siteHandler(site))
+}
 
 // Console is the operators' page, with what it loads. Who opens the root of its listener is led
 // there.
 func Console(demo bool) map[string]http.Handler {
-	pages := with(built(), "/console", page("dist/console.html", asked))
+	pages := with(built(), "/console", page("dist/console.html", asked, policy))
 	pages["/"] = http.RedirectHandler("console", http.StatusFound)
 	return with(pages, "/site.json", siteHandler(Site{Console: "console", Demo: demo}))
 }
@@ -63,10 +76,10 @@ func Console(demo bool) map[string]http.Handler {
 // Start is the start page of a listener, at its root, with links to the pages of the site. A
 // development environment has the page of components besides.
 func Start(site Site) map[string]http.Handler {
-	pages := with(built(), "/", page("dist/start.html", asked))
+	pages := with(built(), "/", page("dist/start.html", asked, policy))
 	if site.Demo {
 		site.Design = "design"
-		pages = with(pages, "/design", page("dist/design.html", asked))
+		pages = with(pages, "/design", page("dist/design.html", asked, policy))
 	}
 	return with(pages, "/site.json", siteHandler(site))
 }
@@ -106,7 +119,7 @@ func siteHandler(site Site) http.HandlerFunc {
 		panic(err) // strings and a flag
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
-		guard(w.Header())
+		guard(w.Header(), policy)
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", asked)
 		_, _ = w.Write(text) // fails when the client has gone
@@ -130,12 +143,12 @@ const (
 	fixed = "public, max-age=31536000, immutable"
 )
 
-// page serves one file, which may ask the origins of connects too. Its links are relative to its
-// path without a slash behind, so with one it moves there.
-func page(name, cache string, connects ...string) http.HandlerFunc {
+// page serves one file under a policy. Its links are relative to its path without a slash behind,
+// so with one it moves there.
+func page(name, cache, rules string) http.HandlerFunc {
 	f := newFile(name, cache)
 	return func(w http.ResponseWriter, r *http.Request) {
-		guard(w.Header(), connects...)
+		guard(w.Header(), rules)
 		target, _, _ := strings.Cut(r.RequestURI, "?")
 		if strings.HasSuffix(target, "/") && path.Clean(target) != "/" {
 			w.Header().Set("Location", "../"+path.Base(target))
@@ -155,23 +168,26 @@ func asset(name string) http.HandlerFunc {
 	}
 	f := newFile(name, cache)
 	return func(w http.ResponseWriter, r *http.Request) {
-		guard(w.Header())
+		guard(w.Header(), policy)
 		f.serve(w, r)
 	}
 }
 
 // policy lets a page load what this server serves with it, talk to this server, and nothing else
-// but what guard adds; no inline script or style, no frame around it.
+// but what a page's own policy adds; no inline script or style, no frame around it.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// guard sets the headers that keep others away. The page may ask the origins too.
-func guard(h http.Header, connects ...string) {
-	rules := policy
-	for _, origin := range connects {
-		if origin != "" {
-			rules = strings.Replace(rules, "connect-src 'self'", "connect-src 'self' "+origin, 1)
-		}
-	}
+// connecting is the policy of a page that asks another origin too, if there is one.
+func connecting(origin string) string {
+	return strings.Replace(policy, "connect-src 'self'", strings.TrimSpace("connect-src 'self' "+origin), 1)
+}
+
+// referencePolicy is the policy of the reference page. The library that draws the API makes styles
+// and has pictures in them.
+var referencePolicy = strings.NewReplacer("style-src 'self'", "style-src 'self' 'unsafe-inline'", "img-src 'self'", "img-src 'self' data:").Replace(policy)
+
+// guard sets the headers that keep others away.
+func guard(h http.Header, rules string) {
 	h.Set("Content-Security-Policy", rules)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")

@@ -30,8 +30,8 @@ type clientsEnv struct {
 	payer      *dev.BridgeUser
 }
 
-// TestClientLibraries: clients that are generated from the served documents, for Go and TypeScript,
-// make a deposit and place an order; clients/ccxt and clients/python trade, and keep a book over 20
+// TestClientLibraries: clients that are generated from the served documents, for Go from OpenAPI 3.0
+// and for TypeScript from 3.1, make a deposit and place an order; clients/ccxt and clients/python trade, and keep a book over 20
 // connections.
 func TestClientLibraries(t *testing.T) {
 	t.Parallel()
@@ -95,10 +95,10 @@ func copyFile(t *testing.T, from, to string) {
 	require.NoError(t, os.WriteFile(to, data, 0o600))
 }
 
-// document saves what a listener serves as its description.
-func document(t *testing.T, base, to string) {
+// document saves a description that a listener serves.
+func document(t *testing.T, url, to string) {
 	t.Helper()
-	answer, err := http.Get(base + "/openapi.json")
+	answer, err := http.Get(url)
 	require.NoError(t, err)
 	defer answer.Body.Close()
 	data, err := io.ReadAll(answer.Body)
@@ -107,11 +107,11 @@ func document(t *testing.T, base, to string) {
 	require.NoError(t, os.WriteFile(to, data, 0o600))
 }
 
-// documents saves both descriptions.
-func (e *clientsEnv) documents(t *testing.T, dir string) {
+// documents saves the descriptions of both APIs in one form.
+func (e *clientsEnv) documents(t *testing.T, form, dir string) {
 	t.Helper()
-	document(t, dev.RootOf(e.Info.Gateway), filepath.Join(dir, "gateway.json"))
-	document(t, dev.RootOf(e.Info.API), filepath.Join(dir, "exchange.json"))
+	document(t, dev.RootOf(e.Info.Gateway)+form, filepath.Join(dir, "gateway.json"))
+	document(t, dev.RootOf(e.Info.API)+form, filepath.Join(dir, "exchange.json"))
 }
 
 func must(t *testing.T, dir, program string, arguments ...string) {
@@ -127,7 +127,7 @@ func (e *clientsEnv) generatedGo(t *testing.T) {
 	output, err := exec.CommandContext(t.Context(), filepath.Join(e.root, "scripts/go-tool.sh"), "oapi-codegen").CombinedOutput()
 	require.NoError(t, err, string(output))
 	dir := t.TempDir()
-	e.documents(t, dir)
+	e.documents(t, "/openapi-3.0.json", dir)
 	for _, name := range []string{"go.mod", "go.sum", "main.go"} {
 		copyFile(t, filepath.Join("testdata/clients/go", name+".txt"), filepath.Join(dir, name))
 	}
@@ -141,7 +141,7 @@ func (e *clientsEnv) generatedGo(t *testing.T) {
 
 func (e *clientsEnv) generatedTypeScript(t *testing.T) {
 	dir := e.npm(t)
-	e.documents(t, dir)
+	e.documents(t, "/openapi.json", dir)
 	for _, name := range []string{"gateway", "exchange"} {
 		must(t, dir, "node_modules/.bin/openapi-typescript", name+".json", "-o", name+".d.ts")
 	}

@@ -18,7 +18,15 @@ import (
 type document struct {
 	AsyncAPI   string
 	Channels   map[string]struct{ Address string }
-	Components struct{ Schemas openapi3.Schemas }
+	Components struct {
+		Schemas  openapi3.Schemas
+		Messages map[string]struct {
+			Examples []struct {
+				Name, Summary string
+				Payload       json.RawMessage
+			}
+		}
+	}
 }
 
 func served(t *testing.T) document {
@@ -91,4 +99,23 @@ func TestDescriptionFitsTopics(t *testing.T) {
 		require.Equal(t, c.ok, ok, c.name)
 		require.Equal(t, c.ok, pattern.MatchString(c.name), c.name)
 	}
+}
+
+// Each kind of topic that is pushed as text has an example, whose name gives the topic's form.
+func TestDescriptionHasAnExampleOfEachTopic(t *testing.T) {
+	doc := served(t)
+	described := map[kind]bool{kindOpen: true, kindHistory: true} // pushed in the binary shape only
+	for _, e := range doc.Components.Messages["commandPush"].Examples {
+		require.NotEmpty(t, e.Summary, e.Name)
+		doc.check(t, "CommandPush", string(e.Payload))
+		var push struct{ Topic string }
+		require.NoError(t, json.Unmarshal(e.Payload, &push))
+		got, ok := parseTopic(push.Topic)
+		require.True(t, ok, push.Topic)
+		described[got.kind] = true
+		form := regexp.QuoteMeta(e.Name)
+		form = regexp.MustCompile(`\\\{\w+\\\}`).ReplaceAllString(form, `[\w-]+`)
+		require.Regexp(t, "^"+form+"$", push.Topic)
+	}
+	require.Len(t, described, int(kinds))
 }

@@ -17,6 +17,8 @@ const demo = await from("console/demo.js");
 const keys = await from("keys/exchange.js");
 const startMessages = (await from("start/messages.js")).messages;
 const keysMessages = (await from("keys/messages.js")).messages;
+const reference = await from("api/document.js");
+const { messages: apiMessages, summaries } = await from("api/messages.js");
 
 // What is typed is an exact number of smallest units, or nothing.
 for (const [text, units] of Object.entries({ 1: 1_000_000n, "1.5": 1_500_000n, ".000001": 1n, "0": 0n, " 7 ": 7_000_000n, "1,000.10": 1_000_100_000n, "1.0000000": 1_000_000n, "2.": 2_000_000n })) {
@@ -113,7 +115,7 @@ assert.deepEqual([gateway.withAmount("bitcoin:bc1q", 150_000_000n, 8), gateway.w
 for (let status = 0; status <= 10; status++) assert.ok(tradeMessages.en["status_" + status] && tradeMessages.zh["status_" + status]);
 
 // Both languages say the same things with the same values in them.
-for (const messages of [bridgeMessages, tradeMessages, keysMessages, startMessages, consoleMessages, shared]) {
+for (const messages of [bridgeMessages, tradeMessages, keysMessages, startMessages, apiMessages, consoleMessages, shared]) {
   assert.deepEqual(Object.keys(messages.zh).sort(), Object.keys(messages.en).sort());
   for (const [key, text] of Object.entries(messages.en)) {
     const holes = (t) => [...t.matchAll(/\{\w+\}/g)].map(String).sort();
@@ -289,3 +291,22 @@ assert.equal(await told({ code: 1002, msg: "Invalid address" }), "Invalid addres
 assert.match(await told({ code: 1001, msg: "Too frequent request" }), /Too many requests/);
 assert.match(await told({ code: 5 }), /refused/);
 await assert.rejects(answers(new Error("no JSON")).seconds(), (e) => e.code === undefined && /no JSON/.test(e.message));
+
+// The reference's examples become values of the service; the document itself stays as it is.
+const described = { servers: [{ url: "/api/v2" }, { url: "/test/api/v2" }], components: { parameters: { a: { name: "symbol", example: "A_B" }, b: { name: "limit", example: 1 } } }, paths: { "/x": { get: { parameters: [{ name: "symbol" }, { $ref: "#/a" }] } } } };
+const fitted = reference.fits(described, "/test", reference.exchangeValues([{ symbol: "VX_VITE", tradeToken: "tti_1" }]));
+assert.deepEqual([fitted.components.parameters.a.example, fitted.components.parameters.b.example, fitted.paths["/x"].get.parameters[0].example], ["VX_VITE", 1, "VX_VITE"]);
+assert.deepEqual([fitted.servers[0].url, described.servers[0].url, described.components.parameters.a.example], ["/test/api/v2", "/api/v2", "A_B"]);
+assert.deepEqual([reference.gatewayValues([{ tokens: [] }, { tokens: [{ tokenId: "tti_2" }] }]), reference.gatewayValues([]), reference.exchangeValues([])], [{ tokenId: "tti_2" }, {}, {}]);
+
+// A topic's fields, and what cannot be in them; what the console shows of a message.
+assert.deepEqual(reference.topicsOf({ components: { messages: { commandPush: { examples: [{ name: "market.{symbol}.kline.{interval}", summary: "s", payload: 1 }] } } } }),
+  [{ name: "market.{symbol}.kline.{interval}", summary: "s", example: 1, fields: ["symbol", "interval"] }]);
+for (const [field, good, bad] of [["symbol", "VX_VITE", "VX"], ["token", "USDT-000", "usdt"], ["address", "vite_" + "a".repeat(50), "vite_1"], ["interval", "hour", "year"], ["step", "8", "9"]])
+  assert.deepEqual([reference.wrong(field, good), reference.wrong(field, bad)], [false, true], field);
+assert.deepEqual(['{"code":0,"event":"push","topic":"t"}', '{"code":0,"event":"sub"}', '{"code":1002,"event":"error"}'].map((text) => reference.frame(text).kind), ["push", "answer", "fault"]);
+assert.equal(reference.frame('{"code":0,"event":"pong"}'), null);
+let list = [];
+for (let i = 0; i < 150; i++) list = reference.kept(list, i);
+assert.deepEqual([list.length, list[0], list[99]], [100, 149, 50]);
+for (const text of Object.values(summaries)) assert.match(text, /[\u4e00-\u9fff]/);

@@ -11,6 +11,6 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     license: { fileName: "assets/licenses.txt" },
     chunkSizeWarningLimit: 1000, // the wallet library, which is loaded by those who use the demo wallet
-    rolldownOptions: { input: { start: "start.html", bridge: "bridge.html", trade: "trade.html", console: "console.html", keys: "keys.html", design: "design.html" } },
+    rolldownOptions: { input: { start: "start.html", bridge: "bridge.html", trade: "trade.html", console: "console.html", keys: "keys.html", design: "design.html", docs: "docs.html" } },
   },
 });

@@ -48,7 +48,7 @@ export class Visit {
     return this;
   }
 
-  at(selector) { return this.page.locator(selector); }
+  at(selector, options) { return this.page.locator(selector, options); }
   button(name) { return this.page.getByRole("button", { name }); }
   shot(name) { return this.page.screenshot({ path: `${this.given.pictures}/${name}.png`, fullPage: true }); }
   copied() { return this.page.evaluate(() => navigator.clipboard.readText()); }

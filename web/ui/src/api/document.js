@@ -1,0 +1,55 @@
+// What the reference page makes of the API's descriptions: functions of plain values.
+
+// fits puts values of this service into the examples of parameters, so that a request can be tried as it is. The server of this page comes first.
+export function fits(doc, base, values) {
+  const result = structuredClone(doc);
+  const fill = (parameter) => {
+    if (parameter.name in values) parameter.example = values[parameter.name];
+  };
+  Object.values(result.components?.parameters ?? {}).forEach(fill);
+  for (const item of Object.values(result.paths)) for (const operation of Object.values(item)) operation.parameters?.filter((p) => p.name).forEach(fill);
+  const near = (server) => (base !== "" && server.url.startsWith(base + "/") ? 0 : 1);
+  result.servers.sort((a, b) => near(a) - near(b));
+  return result;
+}
+
+// gatewayValues are parameters of the first token that the gateway lists.
+export function gatewayValues(networks) {
+  const token = networks.flatMap((network) => network.tokens)[0];
+  return token ? { tokenId: token.tokenId } : {};
+}
+
+// exchangeValues are parameters of the first pair that the exchange lists.
+export function exchangeValues(markets) {
+  const pair = markets[0];
+  return pair ? {
+    symbol: pair.symbol, symbols: pair.symbol, tradeTokenSymbol: pair.tradeTokenSymbol, quoteTokenSymbol: pair.quoteTokenSymbol, tokenSymbol: pair.tradeTokenSymbol,
+    tokenSymbols: pair.tradeTokenSymbol, tokenId: pair.tradeToken, tokenIds: pair.tradeToken,
+  } : {};
+}
+
+// topicsOf lists the topics of an AsyncAPI document: [{ name, summary, fields, example }].
+export const topicsOf = (doc) => doc.components.messages.commandPush.examples.map(({ name, summary, payload }) =>
+  ({ name, summary, example: payload, fields: [...name.matchAll(/\{(\w+)\}/g)].map((match) => match[1]) }));
+
+// choices are the values of a topic's fields that have few.
+export const choices = { step: [..."012345678"], category: ["VITE", "ETH", "USDT", "BTC"], interval: ["minute", "minute30", "hour", "hour6", "hour12", "day", "week"] };
+
+const forms = { symbol: /^[A-Z0-9-]{1,24}_[A-Z0-9-]{1,24}$/, token: /^[A-Z0-9-]{1,24}$/, address: /^vite_[0-9a-f]{50}$/ };
+
+// wrong tells whether a field's value cannot be part of a topic.
+export const wrong = (field, value) => !(choices[field]?.includes(value) ?? forms[field].test(value));
+
+// frame reads a message of the server: { kind, topic, text }. Kinds: push, answer, fault; null is not shown.
+export function frame(text) {
+  const message = JSON.parse(text);
+  if (message.event === "pong") return null;
+  const kind = message.event === "push" ? "push" : message.code === 0 ? "answer" : "fault";
+  return { kind, topic: message.topic ?? "", code: message.code, text: JSON.stringify(message, null, 2) };
+}
+
+// most is how many messages are kept.
+const most = 100;
+
+// kept adds a message in front and drops the oldest.
+export const kept = (list, one) => [one, ...list].slice(0, most);
