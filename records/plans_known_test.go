@@ -32,7 +32,6 @@ var knownScans = []knownScan{
 	{by: "OwnTxs.Inclusion", with: "ORDER BY number DESC LIMIT ?", why: "the newest 64 transactions of an account, at the end of the index"},
 	{by: "(*Tx).HistoryAfter", why: "reads what is new since the last call, a thousand lines at most"},
 	{by: "(*Tx).HistoryBefore", why: "a page of a thousand lines at most"},
-	{by: "(*Tx).HistoryOfActor", why: "newest first up to a limit, in the index of what people did"},
 	{by: "books.CreditsSince", with: "FROM payments WHERE id >= ", why: "the payments of a bounded time, of which the newest are read"},
 	{by: "Payments.Moves", why: "a page of a thousand payments at most"},
 	{by: "Treasury.Moved", why: "a page of fifty payments at most"},

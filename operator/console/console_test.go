@@ -258,7 +258,7 @@ func TestOrdersWantRoleTokenAndReason(t *testing.T) {
 	status, text := p.ask(http.MethodGet, "/records?state=lost", nil)
 	require.Equal(t, http.StatusBadRequest, status)
 	require.Contains(t, text, "lost")
-	for _, wrong := range []string{"limit=2000", "address=nobody", "amount=1.", "from=yesterday", "until=x", "before=1&after=2", "before=x"} {
+	for _, wrong := range []string{"limit=2000", "address=nobody", "amount=1.", "from=yesterday", "until=x", "older=x", "before=1&after=2", "before=x"} {
 		status, _ = p.ask(http.MethodGet, "/records?"+wrong, nil)
 		require.Equal(t, http.StatusBadRequest, status, wrong)
 	}
@@ -323,6 +323,10 @@ func TestPages(t *testing.T) {
 	require.Equal(t, []uint64{3, 2}, look(fmt.Sprint("&before=", page.Next)))
 	require.Equal(t, []uint64{1}, look(fmt.Sprint("&before=", page.Next)))
 	require.Zero(t, page.Next)
+	require.Empty(t, look("&older=10"))
+	p.advance(11 * time.Minute)
+	require.Equal(t, []uint64{5, 4}, look("&older=10"))
+	require.Equal(t, []uint64{1}, look("&before=2"))
 	require.Equal(t, []uint64{3, 2}, look(fmt.Sprint("&after=", page.Previous)))
 	require.Equal(t, []uint64{5, 4}, look(fmt.Sprint("&after=", page.Previous)))
 

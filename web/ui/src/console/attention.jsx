@@ -4,6 +4,7 @@ import { Ago, Asked, Empty, Pager, Short, State } from "../base/components.jsx";
 import { formatMessage } from "../base/messages.js";
 import { usePoll } from "../base/use.js";
 import { get, post } from "./api.js";
+import { shortened } from "./events.jsx";
 import { adviceOf, capital, codeLabel, isDanger, orderLabel, useConsoleMessages } from "./labels.js";
 import { networks } from "./money.js";
 import { Call, Heading, may, Money, Order, Told } from "./parts.jsx";
@@ -65,7 +66,8 @@ function Where({ condition: c }) {
 function Condition({ condition: c, order }) {
   const w = useConsoleMessages();
   const act = orderOf(c), [view, query] = places[c.kind] ?? [];
-  const detail = w.language === "zh" ? <details><summary>{w.daemonText}</summary><span lang="en">{c.detail}</span></details> : c.detail;
+  const text = shortened(c.detail, networks.use());
+  const detail = w.language === "zh" ? <details><summary>{w.daemonText}</summary><span lang="en">{text}</span></details> : <span title={c.detail}>{text}</span>;
   return <Item kind={c.stops ? "bad" : "warn"} name={<span data-condition={c.kind}><Call of="condition" word={c.kind} /></span>} about={<Where condition={c} />} since={c.since && Date.parse(c.since)}
     advice={sentence(adviceOf(w.language, "condition", c.kind), w)} detail={detail}>
     {act && may("operator") && <button type="button" class="main" onClick={order}>{formatMessage(w[act], { chain: c.chain })}<span class="unseen"> {c.chain} {c.subject}</span></button>}

@@ -148,8 +148,8 @@ export const codes = {
       "zh": "由审批人在“审批”页审批，或拒绝该付款"
     },
     "chain_halted": {
-      "en": "see docs/operations/alerts/halted-chain.md",
-      "zh": "按 docs/operations/alerts/halted-chain.md 处理，然后恢复该链"
+      "en": "find out which nodes are right, then resume the chain: docs/operations/alerts/halted-chain.md",
+      "zh": "查明哪些节点正确，然后恢复该链：docs/operations/alerts/halted-chain.md"
     },
     "channel_stopped": {
       "en": "`gatewayd channel list` shows the cause; the channel opens automatically once it is resolved",

@@ -38,8 +38,8 @@ function Subject({ line: { subject, id, about }, own }) {
   return id.length > 20 ? <Short text={id} /> : <span class="num">{id}</span>;
 }
 
-// short takes long hashes and addresses of a text down to their ends, and names tokens by their symbols.
-function short(text, list) {
+// shortened takes long hashes and addresses of a text down to their ends, and names tokens by their symbols.
+export function shortened(text, list) {
   const symbols = new Map(list.flatMap((n) => n.tokens.map((t) => [t.token, t.symbol])));
   return text.replace(/\btti_[0-9a-f]{24}\b/g, (id) => symbols.get(id) ?? middle(id)).replace(/\b(0x[0-9a-fA-F]{24,}|vite_[0-9a-f]{50}|[0-9a-f]{40,})\b/g, (id) => middle(id));
 }
@@ -65,7 +65,7 @@ function Detail({ line: e, digests }) {
   const w = useConsoleMessages();
   const list = networks.use(), said = saidIn(e, w);
   const technical = e.detail && e.detail !== said && !codes.reason[e.detail];
-  return <>{said && <span class="wrap">{short(said, list)}</span>}
+  return <>{said && <span class="wrap">{shortened(said, list)}</span>}
     {(technical || digests) && <details class="small"><summary>{w.technical}</summary><dl class="facts">
       {technical && <><dt>{w.detail}</dt><dd lang="en">{e.detail}</dd></>}
       {digests && <><dt>{w.line}</dt><dd class="num">{e.seq}</dd><dt>{w.digest}</dt><dd><Short text={e.digest} what={formatMessage(w.digestOf, { n: e.seq })} /></dd></>}</dl></details>}</>;

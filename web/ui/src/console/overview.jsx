@@ -105,7 +105,7 @@ function Figures({ o, silent, attention }) {
   const needs = attention ? attention.total + attention.conditions.length : 0;
   return <section class="card stats" aria-label={w.glance}>
     <Stat name={w.money} kind={kind} value={<span id="headline" title={silent ? w.silentDaemon : o.headline}>{w[word]}</span>} detail={formatMessage(w.waitingNow, { n: waiting })} />
-    <Stat name={w.view_attention} kind={needs ? "warn" : "good"} value={<a href={to("attention")} id="needs-you">{attention ? (needs ? grouped(String(needs)) : w.nothing) : "–"}</a>}
+    <Stat name={w.view_attention} kind={needs ? "warn" : silent ? "" : "good"} value={<a href={to("attention")} id="needs-you">{attention && !silent ? (needs ? grouped(String(needs)) : w.nothing) : "–"}</a>}
       detail={attention && needs > 0 && formatMessage(w.needsOf, { records: attention.total, conditions: attention.conditions.length })} />
     <Stat name={w.aMinute} value={rate.toFixed(1)} detail={w.lastTenMinutes} />
     <Stat name={w.oldest} kind={oldest && Date.now() - Date.parse(oldest) > late ? "warn" : ""} value={oldest ? <Ago ms={Date.parse(oldest)} /> : <span class="faint">{w.noneWaits}</span>} />
