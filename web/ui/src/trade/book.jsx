@@ -20,6 +20,7 @@ export function useBook(pair) {
 }
 
 const shownLevels = 40; // of each side; a panel scrolls
+const nearLevels = 12; // of each side, that the bars are compared with: one huge order far away hides no other
 
 // Book shows both sides. Pressing a level fills its price into the order form.
 export function Book({ pair, poll, book, last, own, propose }) {
@@ -41,8 +42,8 @@ export function Book({ pair, poll, book, last, own, propose }) {
 function Levels({ pair, book, places, last, own, propose }) {
   const w = useMessages(messages);
   const sides = { ask: sums(merged(book.asks.slice(0, 100), places, true).slice(0, shownLevels)), bid: sums(merged(book.bids.slice(0, 100), places, false).slice(0, shownLevels)) };
-  const largest = Math.max(...[...sides.ask, ...sides.bid].map((l) => Number(l.quantity)));
-  const middle = middleOf(book), digits = Math.max(0, places), parts = digitsOf(Math.max(sides.ask.at(-1)?.sum ?? 0, sides.bid.at(-1)?.sum ?? 0));
+  const near = [...sides.ask.slice(0, nearLevels), ...sides.bid.slice(0, nearLevels)], largest = Math.max(...near.map((l) => Number(l.quantity)));
+  const middle = middleOf(book), digits = Math.max(0, places), parts = digitsOf(near.map((l) => l.quantity));
   const mine = { ask: merged(own.filter((o) => o.side === 1).map((o) => [o.price, "1"]).sort(([a], [b]) => compare(a, b)), places, true).map(([p]) => p), bid: merged(own.filter((o) => o.side === 0).map((o) => [o.price, "1"]).sort(([a], [b]) => compare(b, a)), places, false).map(([p]) => p) };
   const move = (e) => { // arrow keys move between levels: the book is one stop of the Tab key for each side
     const step = { ArrowDown: 1, ArrowUp: -1 }[e.key];
@@ -51,9 +52,9 @@ function Levels({ pair, book, places, last, own, propose }) {
     const all = [...e.currentTarget.querySelectorAll(".level")].sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top);
     all[all.indexOf(e.target) + step]?.focus();
   };
-  const level = (side) => (l, i) => <button type="button" key={l.price} class={"level " + side} tabIndex={i === 0 ? 0 : -1} style={{ "--part": ((Number(l.quantity) / largest) * 100).toFixed(1) + "%" }}
+  const level = (side) => (l, i) => <button type="button" key={l.price} class={"level " + side} tabIndex={i === 0 ? 0 : -1} style={{ "--part": Math.min(100, (Number(l.quantity) / largest) * 100).toFixed(1) + "%" }}
     onClick={() => propose(l.price, side)}>
-    <span class="unseen">{w["side_" + side]}</span><span class="num price">{mine[side].includes(l.price) && <i class="mine" title={w.yourOrder} />}{padded(l.price, digits)}</span><span class="num">{padded(l.quantity, parts)}</span><span class="num faint">{padded(l.sum, parts)}</span></button>;
+    <span class="unseen">{w["side_" + side]}</span><span class="num price">{mine[side].includes(l.price) && <i class="mine" title={w.yourOrder} />}{padded(l.price, digits)}</span><span class="num">{padded(l.quantity, parts(l.quantity))}</span><span class="num faint">{padded(l.sum, parts(l.sum))}</span></button>;
   return <div class="levels" onKeyDown={move}>
     <div class="level-head small faint" aria-hidden="true"><span>{w.price} ({tokenName(pair.quoteTokenSymbol)})</span><span>{w.quantity} ({tokenName(pair.tradeTokenSymbol)})</span><span>{w.sum}</span></div>
     <div class="asks" role="group" aria-label={w.asks}>{sides.ask.map(level("ask"))}</div>
@@ -63,8 +64,14 @@ function Levels({ pair, book, places, last, own, propose }) {
   </div>;
 }
 
-// digitsOf is how many digits behind the point a column of quantities needs.
-const digitsOf = (largest) => (largest >= 10_000 ? 1 : largest >= 1000 ? 2 : largest >= 10 ? 3 : largest >= 1 ? 4 : 6);
+const digitsFor = (quantity) => (quantity >= 10_000 ? 1 : quantity >= 1000 ? 2 : quantity >= 10 ? 3 : quantity >= 1 ? 4 : 6);
+
+// digitsOf is how many digits behind the point the quantities of a column need: those of the median,
+// less for the few that are much larger.
+function digitsOf(column) {
+  const usual = column.map(Number).sort((x, y) => x - y)[Math.floor(column.length / 2)];
+  return (quantity) => Math.min(digitsFor(usual), digitsFor(Number(quantity)));
+}
 
 const kept = 60; // trades that are shown
 
@@ -83,9 +90,9 @@ export function Trades({ pair }) {
     <Asked poll={poll}>{(old) => {
       const all = [...pushed, ...old].slice(0, kept);
       if (!all.length) return <Blank>{w.noTrades}</Blank>;
-      const places = placesOf(pair, all[0].price), parts = digitsOf(Math.max(...all.map((t) => Number(t.amount))));
+      const places = placesOf(pair, all[0].price), parts = digitsOf(all.map((t) => t.amount));
       return <div class="panel-body" tabIndex={0} role="region" aria-label={w.trades}><table class="dense"><thead><tr><th>{w.price}</th><th class="right">{tokenName(pair.tradeTokenSymbol)}</th><th class="right">{w.time}</th></tr></thead>
         <tbody>{all.map((t, i) => <tr key={i}><td class={"num " + (t.side === 1 ? "down" : "up")}>{padded(t.price, places)}<span class="unseen"> {t.side === 1 ? w.sell : w.buy}</span></td>
-          <td class="right num">{padded(t.amount, parts)}</td><td class="right faint"><Time ms={t.ms} only="time" /></td></tr>)}</tbody></table></div>;
+          <td class="right num">{padded(t.amount, parts(t.amount))}</td><td class="right faint"><Time ms={t.ms} only="time" /></td></tr>)}</tbody></table></div>;
     }}</Asked></section>;
 }

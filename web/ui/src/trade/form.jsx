@@ -2,7 +2,7 @@
 // anything is sent; a price that is far off is asked about.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { bare, cut, isDecimal, parse, plain } from "../base/amount.js";
-import { Button, Confirm, Facts, Field, Note, Segmented, State, tell, trouble } from "../base/components.jsx";
+import { Button, Confirm, Facts, Field, Note, Segmented, State, trouble } from "../base/components.jsx";
 import { Away } from "../base/http.js";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { usePoll } from "../base/use.js";
@@ -155,7 +155,6 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
     setQuantity("");
     setTypedTotal(null);
     setTried(false);
-    tell(w.placed);
   };
   const submit = (e) => {
     e.preventDefault();
