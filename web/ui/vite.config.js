@@ -10,7 +10,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     license: { fileName: "assets/licenses.txt" },
-    chunkSizeWarningLimit: 1000, // the wallet library, which is loaded by those who use the demo wallet
+    chunkSizeWarningLimit: 2000, // the API reference and the wallet library, which are loaded when they are needed
     rolldownOptions: { input: { start: "start.html", bridge: "bridge.html", trade: "trade.html", console: "console.html", keys: "keys.html", design: "design.html", docs: "docs.html" } },
   },
 });
