@@ -37,7 +37,7 @@ func TestConsoleRepairsInBrowser(t *testing.T) {
 	require.NoError(t, err)
 	usdt := w.cfg.Networks[0].Tokens[1]
 	half := new(big.Int).Rsh(usdt.MinDeposit.Uint256().ToBig(), 1)
-	below, err := w.user.Eth.Pay(t.Context(), string(w.user.Token.Asset), common.HexToAddress(depositAddress(t, w.user)), half, nil)
+	below, err := w.user.Eth.Pay(t.Context(), w.user.Token.Asset, common.HexToAddress(depositAddress(t, w.user)), half, nil)
 	require.NoError(t, err)
 	refund := w.sendWith(t, wallet.SourcePaths(ethereum.CoinType).Hot(0), ether(3)) // to goodPayee
 	w.writeConfig(t, w.info.Config, func(c *config.Config) {
