@@ -1,8 +1,10 @@
 package gateway
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -70,11 +72,39 @@ type listedFee struct {
 	Max    chain.Amount `json:"max,omitzero"`
 }
 
-// listNetworks returns the networks of the moment. Without the records it returns what is
-// configured, with every channel under maintenance.
+// listedFor is the time for which a list of networks is served again: reading it takes hundreds of
+// rows.
+const listedFor = 2 * time.Second
+
+// networkList is the newest list.
+type networkList struct {
+	mu     sync.Mutex // also while the list is read: only one request does so
+	served *[]*network
+	at     time.Time
+	list   []listedNetwork
+}
+
 func (s *Server) listNetworks(c echo.Context) error {
-	served := *s.served.Load()
-	list, err := callStore(c.Request().Context(), s, s.Store.RawRead, func(tx *records.Tx) ([]listedNetwork, error) {
+	return c.JSON(http.StatusOK, s.listed.newest(c.Request().Context(), s))
+}
+
+func (l *networkList) newest(ctx context.Context, s *Server) []listedNetwork {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if served := s.served.Load(); l.served != served || s.Now().Sub(l.at) >= listedFor {
+		list := s.readNetworks(ctx, *served)
+		if ctx.Err() != nil { // the client has gone, and the list may lack the records
+			return list
+		}
+		l.list, l.served, l.at = list, served, s.Now()
+	}
+	return l.list
+}
+
+// readNetworks returns the networks of the moment. Without the records it returns what is
+// configured, with every channel under maintenance.
+func (s *Server) readNetworks(ctx context.Context, served []*network) []listedNetwork {
+	list, err := callStore(ctx, s, s.Store.RawRead, func(tx *records.Tx) ([]listedNetwork, error) {
 		list := s.configured(served)
 		for i, n := range served {
 			if err := n.measure(tx, &list[i]); err != nil {
@@ -85,9 +115,9 @@ func (s *Server) listNetworks(c echo.Context) error {
 	})
 	if err != nil {
 		s.faults.Write(s.Log.WithError(err), logrus.ErrorLevel, "gateway networks")
-		list = s.configured(served)
+		return s.configured(served)
 	}
-	return c.JSON(http.StatusOK, list)
+	return list
 }
 
 func (s *Server) configured(served []*network) []listedNetwork {

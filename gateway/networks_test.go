@@ -91,8 +91,11 @@ func TestNetworksAreMeasured(t *testing.T) {
 	r.Do(func(tx *records.Tx) error {
 		return records.SetChannel(tx, recordstest.Network, token, records.Deposit, records.ChannelClosed, "test", "test")
 	})
+	require.Equal(t, records.ChannelOpen, networks()[0].Tokens[0].DepositState, "the list of a moment ago")
+	r.Pass(listedFor)
 	require.Equal(t, records.ChannelClosed, networks()[0].Tokens[0].DepositState)
 	require.NoError(t, r.Store.Close())
+	r.Pass(listedFor)
 	n = networks()[0]
 	require.Equal(t, []any{"Ethereum", 0, records.ChannelMaintain}, []any{n.SourceName, n.Tokens[0].DepositTime, n.Tokens[0].DepositState})
 }

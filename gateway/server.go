@@ -98,6 +98,7 @@ type Server struct {
 	texts         catalogue
 	bindingLimits *bindingLimits
 	pages         *view.Pages
+	listed        networkList
 	holds         *holds
 	slots         *semaphore.Weighted // of calls to the store
 	newcomers     *semaphore.Weighted // of new users: one at a time is given an address or a label

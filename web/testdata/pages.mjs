@@ -71,8 +71,9 @@ assert.equal(evm.transaction({ ...payment, asset: "native", label: "7QK2XB4M" })
 assert.deepEqual(evm.transaction({ ...payment, asset: "0xda1", label: "7QK2XB4M" }), { from: "0xf", chainId: "0x539", to: "0xda1", value: "0x0",
   data: "0xa9059cbb" + "0".repeat(24) + "1".repeat(40) + "4c4b40".padStart(64, "0") + "37514b325842344d" }, "the example of docs/gateway-api.md");
 assert.deepEqual([evm.rescaled(15n, 6, 8), evm.rescaled(1500n, 8, 6), evm.rescaled(1501n, 8, 6)], [1500n, 15n, null]);
-assert.deepEqual([{ code: 4001 }, { code: -32000, message: "insufficient funds for gas" }, { code: 4902 }, { code: -32603, message: "boom" }, null].map((e) => evm.refusal(e, true)),
-  ["walletRejected", "walletGas", "walletNoChain", "walletUnknown", "walletUnknown"]);
+assert.deepEqual([{ code: 4001 }, { code: -32000, message: "insufficient funds for gas" }, { code: 4902 }, { code: -32603, message: "boom" }, { code: -32002 }, { code: 4900 }, null].map((e) => evm.refusal(e, true)),
+  ["walletRejected", "walletGas", "walletNoChain", "walletUnknown", "walletUnknown", "walletUnknown", "walletUnknown"], "a late node may have taken it");
+assert.deepEqual([-32002, 4901].map((code) => evm.refusal({ code })), ["walletBusy", "walletAway"]);
 assert.equal(evm.refusal({ code: -32603 }), "walletFault");
 
 // A value is shown by a fresh rate alone, and cut, not rounded.

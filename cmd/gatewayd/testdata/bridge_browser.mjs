@@ -173,11 +173,37 @@ async function withWallet(v, { announced = true } = {}) {
   return wallet;
 }
 
+// openOwn opens a link with the reader's own address, which a new browser does not know.
+async function openOwn(v, hash) {
+  await v.open(page + hash);
+  await v.at("#foreign-mine").click();
+}
+
+// byForeignLink opens links of somebody else: their addresses are never used without a question, and not remembered.
+async function byForeignLink(demo) {
+  const v = await begin();
+  await v.open(page + `#/deposit?to=${receiver}&address=${demo.address}`);
+  await v.at("#foreign").filter({ hasText: demo.address }).waitFor();
+  await v.fits(axe, "a link with an address");
+  assert.equal(await v.at("#deposit-address").count(), 0, "nothing to pay to");
+  await tab(v, "Withdraw");
+  assert.equal(await v.at("#to").inputValue(), "", "a payee does not come along hidden");
+  await v.open(page + `#/withdraw?to=${receiver}&address=${demo.address}`);
+  await v.sees("This address came with the link");
+  await v.open(page);
+  await v.page.reload();
+  await v.at("#account").waitFor();
+  assert.equal(await v.at("#account").inputValue(), "", "it is not remembered");
+  await openOwn(v, "#/deposit?address=" + demo.address);
+  await v.at("#arrives-at").filter({ hasText: demo.address }).waitFor();
+  await v.end();
+}
+
 // byBrowserWallet deposits a token of each binding type from a wallet of the browser, after each refusal that there is.
 async function byBrowserWallet(demo, symbol, labelled) {
   const v = await begin();
   const wallet = await withWallet(v, { announced: !labelled });
-  await v.open(page + "#/deposit?address=" + demo.address);
+  await openOwn(v, "#/deposit?address=" + demo.address);
   await choose(v, symbol);
   await v.at("#deposit-address").waitFor();
   const to = await v.at("#deposit-address").innerText();
@@ -206,6 +232,13 @@ async function byBrowserWallet(demo, symbol, labelled) {
   }
   assert.ok(await disabled(v, "#confirm button.main"), "what may have been sent is not sent again at once");
   await v.page.keyboard.press("Escape");
+  assert.ok(await disabled(v, "#pay-browser"), "nor from the form");
+  await v.page.reload();
+  await v.at("#doubt").waitFor();
+  await v.at("#connected").waitFor();
+  assert.ok(await disabled(v, "#pay-browser"), "nor after a reload");
+  await v.at("#checked").click();
+  await ready(v, "#pay-browser");
   await v.at("#pay-browser").click();
   delete wallet.refuse.eth_sendTransaction;
   wallet.chain = 1;
@@ -269,7 +302,7 @@ async function asStranger(demo) {
 // belowMinimum pays too little, past the page, and finds what to do.
 async function belowMinimum(demo) {
   const v = await begin();
-  await v.open(page + "#/deposit?address=" + demo.address);
+  await openOwn(v, "#/deposit?address=" + demo.address);
   await choose(v, "ETH");
   await v.at("#deposit-address").waitFor();
   assert.match(await v.at("#below").innerText(), /at least 0\.01 ETH.*contact the operator/);
@@ -306,7 +339,7 @@ async function inTrouble(demo) {
     const row = { inTxHash: "0xab", inTxConfirmedCount: 3, inTxConfirmationCount: 3, amount: "2000000000000000000", fee: "0", dateTime: String(Date.now()), ...now?.[1] };
     await route.fulfill({ json: { code: 0, data: { totalCount: now?.[0] === kind ? 1 : 0, [kind + "Records"]: now?.[0] === kind ? [row] : [], inTxExplorerFormat: "", outTxExplorerFormat: "" } } });
   });
-  await v.open(page + "#/deposit?address=" + demo.address);
+  await openOwn(v, "#/deposit?address=" + demo.address);
   const tokenId = await choose(v, "ETH");
   await v.until(async () => (await (await fetch(given.gateway + "/networks.json")).json())[0].tokens[0].depositSeconds > 0, "times are measured");
   for (now of troubles) {
@@ -329,7 +362,7 @@ async function closed(demo) {
   const v = await begin();
   const meta = (depositState, withdrawState) => v.page.route("**/meta-info?*", (route) => route.fulfill({ json: { code: 0, data: { type: 0, depositState, withdrawState } } }));
   await meta("MAINTAIN", "CLOSED");
-  await v.open(page + "#/deposit?amount=1&address=" + demo.address);
+  await openOwn(v, "#/deposit?amount=1&address=" + demo.address);
   await choose(v, "USDT");
   await v.sees("Deposits are paused for maintenance");
   await v.fits(axe, "maintenance");
@@ -370,7 +403,7 @@ async function inEveryLook(demo) {
   const middle = ["light", "dark"].map((colorScheme) => ({ name: "1024-" + colorScheme, options: { colorScheme, viewport: { width: 1024, height: 800 } } }));
   for (const look of [...looks, ...middle]) {
     const v = await begin(look.options);
-    await v.open(page + "#/deposit?amount=250&address=" + demo.address);
+    await openOwn(v, "#/deposit?amount=250&address=" + demo.address);
     await choose(v, "DAI");
     await v.at("#pay-amount").fill("250");
     await v.at("#deposit-label-text").waitFor();
@@ -403,6 +436,7 @@ await asDemoUser("DAI", "memo-42");
 await byBrowserWallet(demo, "ETH", false);
 await byBrowserWallet(demo, "DAI", true);
 await asStranger(demo);
+await byForeignLink(demo);
 await belowMinimum(demo);
 await inTrouble(demo);
 await closed(demo);

@@ -23,19 +23,20 @@ export function store(value) {
   };
 }
 
-// remembered is a store whose text outlives the page, in this browser. It is for habits, never for keys. `allowed` lists the values, or checks one.
-export function remembered(name, allowed, first) {
+// remembered is a store whose text outlives the page: in this browser, or until its tab is closed ("sessionStorage"). It is for habits, never for
+// keys. `allowed` lists the values, or checks one.
+export function remembered(name, allowed, first, where = "localStorage") {
   const fits = typeof allowed === "function" ? allowed : (value) => allowed.includes(value);
   let kept = null;
   try {
-    kept = localStorage.getItem(name);
+    kept = globalThis[where].getItem(name);
   } catch { /* a browser that keeps nothing */ }
   const held = store(kept !== null && fits(kept) ? kept : first);
   const set = held.set;
   held.set = (next) => {
     set(next);
     try {
-      localStorage.setItem(name, next);
+      globalThis[where].setItem(name, next);
     } catch { /* then it lasts as long as the page */ }
   };
   return held;

@@ -66,13 +66,17 @@ export function Account({ network, token, typedAddress, demo, offer, move, label
     try {
       const wallet = await openDemo();
       lastWallet.set("demo");
+      lastAddress.set(wallet.address);
       move({}, { address: wallet.address, ...(usual && { amount: usual }) });
     } catch (error) {
       setFault(error);
     }
     setBusy(false);
   };
-  const type = (e) => move({}, { address: e.currentTarget.value });
+  const type = (e) => {
+    if (isWallet(e.currentTarget.value.trim())) lastAddress.set(e.currentTarget.value.trim());
+    move({}, { address: e.currentTarget.value });
+  };
   const leave = () => {
     lastWallet.set("");
     lastAddress.set("");

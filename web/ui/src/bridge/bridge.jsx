@@ -1,8 +1,8 @@
 // The bridge page: deposit, withdraw, history and one record. It calls the gateway's public endpoints only. Its place stands in its address.
 import { useEffect, useMemo } from "preact/hooks";
-import { Asked, Empty, open, Tabs } from "../base/components.jsx";
+import { Asked, Button, Empty, Note, open, Tabs } from "../base/components.jsx";
 import { ask, base } from "../base/http.js";
-import { useMessages } from "../base/messages.js";
+import { formatMessage, useMessages } from "../base/messages.js";
 import { go, useRoute } from "../base/route.js";
 import { usePoll } from "../base/use.js";
 import { useDemo } from "./account.jsx";
@@ -36,7 +36,7 @@ function Placed({ networks }) {
   // move changes the place: its view, its token, and what is typed. What is typed makes no step in the browser's history.
   const move = (next, typed = {}) => {
     const to = { view, network: network.name, tokenId: token.tokenId, ...next };
-    const here = { ...query, ...typed };
+    const here = { ...query, ...(to.view === view ? {} : { to: "", label: "" }), ...typed }; // a payee does not move to a view that did not show it
     const stays = to.view === view && to.network === network.name && to.tokenId === token.tokenId;
     if (to.view === "history") go(["history"], here, { replace: stays });
     else go([to.view, to.network, to.tokenId], here, { replace: stays });
@@ -47,14 +47,14 @@ function Placed({ networks }) {
     else if (view !== "record") go([view, network.name, token.tokenId], typed, { replace: true });
     if (view !== "history") lastToken.set(network.name + "/" + token.tokenId);
   }, [view, network.name, token.tokenId]);
-  useEffect(() => {
-    if (isWallet(address)) lastAddress.set(address);
-  }, [address]);
-  const valid = isWallet(address) ? address : "";
-  const given = { networks, network, token, gateway, typedAddress: address, address: valid, demo: demo.wallet?.address === valid && valid ? demo : null, offer: demo, rate, query, move };
+  const own = lastAddress.use(), valid = isWallet(address) ? address : "";
+  const foreign = valid && valid !== own && valid !== demo.wallet?.address && (view === "deposit" || view === "withdraw");
+  const given = { networks, network, token, gateway, typedAddress: address, address: foreign ? "" : valid, demo: demo.wallet?.address === valid && valid ? demo : null, offer: demo, rate, query, move };
   return <div class="bridge">
     <h1 class="unseen">{w.title}</h1>
     <Tabs label={w.title} now={view === "record" ? "history" : view} choose={(to) => move({ view: to })} list={["deposit", "withdraw", "history"].map((id) => ({ id, name: w[id] }))} />
+    {foreign && <Note kind="warn" live><div id="foreign"><p>{formatMessage(w.foreign, { chain: network.exchangeName })} <code>{valid}</code></p>
+      <p class="row after"><Button id="foreign-mine" onClick={() => lastAddress.set(valid)}>{w.foreignMine}</Button><Button id="foreign-other" onClick={() => move({}, { address: own })}>{w.foreignOther}</Button></p></div></Note>}
     {{ deposit: () => <Deposit key={gateway.path + token.tokenId} {...given} />, withdraw: () => <Withdraw key={gateway.path + token.tokenId} {...given} />, history: () => <History {...given} />,
       record: () => <RecordPage {...given} kind={kind} hash={hash} /> }[view]()}
   </div>;

@@ -11,7 +11,7 @@ import { Account, TokenPick, Way } from "./account.jsx";
 import { pay, rescaled, unknown, useBrowserWallet } from "./evm.js";
 import { check, withAmount } from "./gateway.js";
 import { messages } from "./messages.js";
-import { keepSent } from "./place.js";
+import { doubtful, keepSent } from "./place.js";
 import { worth } from "./rates.js";
 import { Latest } from "./record.jsx";
 
@@ -23,19 +23,19 @@ export function Deposit(given) {
   const info = usePoll(address && state !== "CLOSED" ? (signal) => gateway.depositInfo(address, signal) : null, 30_000, [gateway, address, state]);
   const browser = useBrowserWallet({ chainId: network.chainId ?? 0, asset: token.asset, w });
   const [asking, asks] = useState(null); // what pays, once it is to be confirmed
-  const [open, setOpen] = useState(false); // the outcome of the payment
+  const inDoubt = doubtful.use();
   const [fault, setFault] = useState("");
 
   const amount = query.amount ?? "", decimals = Math.min(token.decimals, token.assetDecimals);
-  const symbol = token.symbol.replace(/-\d{3}$/, "");
-  const units = amount.trim() === "" ? null : parse(amount, decimals);
-  const minimum = BigInt(info.data?.minimumDepositAmount ?? token.minimumDepositAmount);
   const inAsset = (n) => rescaled(n, token.decimals, token.assetDecimals);
+  const symbol = token.symbol.replace(/-\d{3}$/, "");
+  const typed = parse(amount, token.decimals), units = typed === null || inAsset(typed) === null ? null : typed;
+  const minimum = BigInt(info.data?.minimumDepositAmount ?? token.minimumDepositAmount);
   const show = (n) => shown(n, token.decimals) + " " + symbol;
   const balance = browser.balance === null ? null : rescaled(browser.balance - browser.balance % (10n ** BigInt(Math.max(0, token.assetDecimals - token.decimals))), token.assetDecimals, token.decimals);
   const wrong = units === null ? null : check({ net: units, fee: 0n, minimum, maximum: null, balance: demo && !browser.ready ? null : balance });
   const amountFault = amount.trim() === "" ? "" : units === null ? formatMessage(w.amountWrong, { n: decimals }) : wrong ? formatMessage(w["deposit_" + wrong[0]], { limit: show(wrong[1]) }) : "";
-  const missing = state !== "OPEN" ? w.depositPaused : !address ? w.needAddress : units === null ? w.needAmount : amountFault ? w.wrongAmount : info.data ? "" : w.loading;
+  const missing = inDoubt ? w.checkFirst : state !== "OPEN" ? w.depositPaused : !address ? w.needAddress : units === null ? w.needAmount : amountFault ? w.wrongAmount : info.data ? "" : w.loading;
 
   // guard asks the gateway again, right before something is signed.
   const guard = async () => {
@@ -57,15 +57,13 @@ export function Deposit(given) {
       wallet: browser.wallet, account: browser.account, chainId: network.chainId, asset: token.asset, to: info.data.depositAddress, units: inAsset(units), label: info.data.label ?? "", guard, w,
     }),
   };
-  const ask = (by) => {
-    setOpen(false);
-    asks(by);
-  };
   const act = async () => {
+    doubtful.set(w.deposit + " " + show(units));
     const hash = await send[asking]().catch((error) => {
-      setOpen(error.code === unknown);
+      if (error.code !== unknown) doubtful.set("");
       throw error;
     });
+    doubtful.set("");
     keepSent(hash, { amount: units.toString(), at: Date.now() });
     tell(w.paid);
     move({}, { amount: "" });
@@ -90,6 +88,7 @@ export function Deposit(given) {
       <form class="card" id="deposit-form" onSubmit={(e) => e.preventDefault()}>
         <Way network={network} from="source" turn={() => move({ view: "withdraw" })} />
         <StateNote state={state} kind="deposit" />
+        <Doubt />
         <TokenPick {...given} from="source" />
         <Field id="pay-amount" class="large" label={w.payAmount} inputMode="decimal" placeholder="0.0" value={amount} onInput={(e) => move({}, { amount: e.currentTarget.value })} fault={amountFault}
           hint={<>{formatMessage(w.least, { min: show(minimum) })}{value && <span class="worth" id="worth"> ≈ {value}</span>}</>}>
@@ -99,8 +98,8 @@ export function Deposit(given) {
         <Facts list={facts} />
         {fault && <Note kind="bad" live>{fault}</Note>}
         <div class="acts">
-          {demo && <Button kind="main" id="pay" aria-disabled={Boolean(missing)} onClick={() => ask("demo")}>{missing || w.payDemo}</Button>}
-          {network.chainId && <Browser browser={browser} network={network} first={!demo} missing={missing} attempt={attempt} pay={() => ask("browser")} />}
+          {demo && <Button kind="main" id="pay" aria-disabled={Boolean(missing)} onClick={() => asks("demo")}>{missing || w.payDemo}</Button>}
+          {network.chainId && <Browser browser={browser} network={network} first={!demo} missing={missing} attempt={attempt} pay={() => asks("browser")} />}
         </div>
       </form>
       <section class="card" id="deposit" aria-label={w.byAddress}>{state === "CLOSED" ? <Empty icon="alert" title={w.depositClosedTitle}>{w.depositClosed}</Empty>
@@ -110,8 +109,15 @@ export function Deposit(given) {
     {address && <Latest {...given} kind="deposit" id="latest-deposit" />}
     {asking && <Confirm id="confirm" title={formatMessage(w.confirmDeposit, { symbol })} action={asking === "demo" ? w.payNow : formatMessage(w.payWith, { name: browser.wallet?.name || w.browserWallet })}
       facts={[...facts, [w.onChain, network.sourceName], [w.toAddress, <code>{info.data?.depositAddress}</code>], [info.data?.labelName, info.data?.label && <code>{info.data.label}</code>],
-        [w.arrivesAt, <code>{address}</code>]]} lead={w.confirmLead} act={act} done={() => ask(null)} cancel={() => ask(null)} ready={!missing && !open} />}
+        [w.arrivesAt, <code>{address}</code>]]} lead={w.confirmLead} act={act} done={() => asks(null)} cancel={() => asks(null)} ready={!missing} />}
   </>;
+}
+
+// Doubt is a payment whose outcome is not known: no other one is offered before the reader has checked.
+export function Doubt() {
+  const w = useMessages(messages);
+  const what = doubtful.use();
+  return what && <Note kind="warn" live><div id="doubt"><p><strong>{what}</strong>: {w.walletUnknown}</p><p class="after"><Button id="checked" onClick={() => doubtful.set("")}>{w.checked}</Button></p></div></Note>;
 }
 
 // StateNote is a remark where a channel is not open.
@@ -160,7 +166,7 @@ function Browser({ browser, network, first, missing, attempt, pay }) {
 }
 
 // ByAddress is the address to pay to, with everything that has to be right about the payment.
-function ByAddress({ network, token, info, units, symbol, minimum }) {
+function ByAddress({ network, token, address, info, units, symbol, minimum }) {
   const w = useMessages(messages);
   const labelled = Boolean(info.label);
   const uri = info.paymentUri && withAmount(info.paymentUri, units, token.decimals);
@@ -171,6 +177,7 @@ function ByAddress({ network, token, info, units, symbol, minimum }) {
       <span class="label">{w.toAddress}</span><Whole id="deposit-address" what={w.toAddress} text={info.depositAddress} />
       {labelled && <div id="deposit-label"><span class="label">{formatMessage(w.labelIs, { name: info.labelName })}</span><Whole id="deposit-label-text" what={info.labelName} text={info.label} />
         <Note kind="warn">{formatMessage(w.labelWarning, { name: info.labelName })}</Note></div>}
+      <span class="label">{w.arrivesAt}</span><p id="arrives-at"><code>{address}</code></p>
       {uri && <p><a id="open-wallet" class="button" href={uri}><Icon name="external" /> {w.openWallet}</a></p>}
     </div><div class="codes"><Qr text={uri ?? info.depositAddress} label={w.depositQr} />{labelled && <Qr text={info.label} label={formatMessage(w.labelQr, { name: info.labelName })} />}</div></div>
     <ul class="rules">

@@ -35,15 +35,16 @@ export function transaction({ from, chainId, asset, to, units, label }) {
   return { ...fixed, to: asset, value: "0x0", data: "0xa9059cbb" + word(to) + word(quantity(units)) + bytes(label) };
 }
 
-// refusal names the message for a wallet's error. An error of sending that is none of the known ones leaves open whether it was sent.
+// refusal names the message for a wallet's error. While sending, only a refusal by the reader, missing funds or an unknown chain exclude that it was
+// sent: a node that is late or gone may have taken it.
 export function refusal(error, sending = false) {
   const code = error?.code ?? error?.data?.originalError?.code, text = String(error?.message ?? "");
   if (code === 4001 || /user (rejected|denied|cancelled)/i.test(text)) return "walletRejected";
   if (/insufficient funds/i.test(text)) return "walletGas";
-  if (code === -32002) return "walletBusy";
   if (code === 4902) return "walletNoChain";
-  if (code === 4900 || code === 4901) return "walletAway";
-  return sending ? "walletUnknown" : "walletFault";
+  if (sending) return "walletUnknown";
+  if (code === -32002) return "walletBusy";
+  return code === 4900 || code === 4901 ? "walletAway" : "walletFault";
 }
 
 // unknown is the code of a payment that may have been sent: it must not be repeated before the reader has checked.

@@ -52,11 +52,13 @@ export class Gateway {
     return rows;
   }
 
-  // find answers the record of a transaction, or null.
+  // find returns the record of a transaction among the newest thousand, or null. It begins on the page of the last time.
   async find(kind, walletAddress, hash, signal) {
-    for (let page = 1; page <= 10; page++) {
+    const first = this.foundOn ?? 1;
+    for (let page = first; page <= 10; page++) {
       const { rows, total } = await this.records(kind, walletAddress, page, 100, signal);
       const row = rows.find((r) => r.inTxHash.toLowerCase() === hash.toLowerCase());
+      this.foundOn = row ? page : 1;
       if (row || page * 100 >= total) return row ?? null;
     }
     return null;

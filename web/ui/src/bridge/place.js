@@ -5,6 +5,7 @@ import { isWallet } from "./gateway.js";
 const views = ["deposit", "withdraw", "history", "record"];
 
 export const lastToken = remembered("bridge-token", () => true, "");
+// lastAddress is the reader's own: typed or confirmed by them, never taken from a link.
 export const lastAddress = remembered("bridge-address", isWallet, "");
 export const lastWallet = remembered("bridge-wallet", ["", "demo"], "");
 
@@ -23,6 +24,13 @@ export function placeOf({ path, query }, networks, last) {
   const [kind, ...of] = view === "record" ? rest : ["", ...rest];
   return { view, kind: kind === "withdraw" ? "withdraw" : "deposit", hash: of[2] ?? "", address: (query.address ?? "").trim(), ...tokenOf(networks, of, last) };
 }
+
+// lastPayee is the withdrawal address that the reader has typed in this tab. Another one came with a link.
+export const lastPayee = remembered("bridge-payee", () => true, "", "sessionStorage");
+
+// doubtful is a payment that may have been sent: "deposit 0.5 ETH"; "" for none. It is set before a wallet is asked to send, and cleared when the
+// outcome is known or the reader has checked.
+export const doubtful = remembered("bridge-doubtful", () => true, "", "sessionStorage");
 
 const sent = "bridge-sent";
 

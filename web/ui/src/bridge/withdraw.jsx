@@ -8,11 +8,11 @@ import { useLater, usePoll } from "../base/use.js";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { go } from "../base/route.js";
 import { Account, TokenPick, Way } from "./account.jsx";
-import { StateNote } from "./deposit.jsx";
+import { Doubt, StateNote } from "./deposit.jsx";
 import { useBrowserWallet } from "./evm.js";
 import { check, comment, hex, paymentLink } from "./gateway.js";
 import { messages } from "./messages.js";
-import { keepSent } from "./place.js";
+import { doubtful, keepSent, lastPayee } from "./place.js";
 import { worth } from "./rates.js";
 import { Latest } from "./record.jsx";
 
@@ -37,7 +37,8 @@ export function Withdraw(given) {
   const state = meta.data?.withdrawState ?? token.withdrawState;
   const info = usePoll(address && state === "OPEN" ? (signal) => gateway.withdrawInfo(address, signal) : null, 30_000, [gateway, address, state]);
   const browser = useBrowserWallet({ chainId: network.chainId ?? 0, asset: token.asset, w });
-  const [asking, asks] = useState(false), [open, setOpen] = useState(false), [busy, setBusy] = useState(false), [fault, setFault] = useState(""), [byHand, setByHand] = useState(null);
+  const inDoubt = doubtful.use(), knownPayee = lastPayee.use();
+  const [asking, asks] = useState(false), [busy, setBusy] = useState(false), [fault, setFault] = useState(""), [byHand, setByHand] = useState(null);
 
   const withLabel = token.type === 1, symbol = token.symbol.replace(/-\d{3}$/, "");
   const to = query.to ?? "", label = query.label ?? "", amount = query.amount ?? "";
@@ -54,7 +55,7 @@ export function Withdraw(given) {
     : quote.error?.code !== undefined ? trouble(quote.error, w) : "";
   const toFault = payee.error?.code !== undefined ? trouble(payee.error, w) : payee.settled && !payee.data.isValidAddress ? payee.data.message || w.toWrong : "";
   const fine = payee.settled && payee.data.isValidAddress;
-  const missing = state !== "OPEN" ? w.withdrawPaused : !address ? w.needAddress : !to.trim() ? w.needPayee : toFault ? w.wrongPayee : net === null ? w.needAmount : amountFault ? w.wrongAmount
+  const missing = inDoubt ? w.checkFirst : state !== "OPEN" ? w.withdrawPaused : !address ? w.needAddress : !to.trim() ? w.needPayee : toFault ? w.wrongPayee : net === null ? w.needAmount : amountFault ? w.wrongAmount
     : !fine || quote.fee === null || !info.data ? w.loading : "";
   const gross = missing ? null : net + quote.fee;
 
@@ -80,21 +81,19 @@ export function Withdraw(given) {
     if (now) throw new Refused(formatMessage(w[now[0]], { limit: show(now[1]) }), 1);
     return i.gatewayAddress;
   };
-  const ask = (yes) => {
-    setOpen(false);
-    asks(yes);
-  };
   const data = () => comment(token.type, to.trim(), label);
   const act = async () => {
     const gateway = await guard();
     let hash;
+    doubtful.set(w.withdraw + " " + show(gross));
     try {
       hash = await demo.wallet.send(gateway, token.tokenId, gross, data());
     } catch (error) {
-      if (!(error instanceof Away)) throw error;
-      setOpen(true);
-      throw new Refused(w.walletUnknown, 1);
+      if (error instanceof Away) throw new Refused(w.walletUnknown, 1);
+      doubtful.set("");
+      throw error;
     }
+    doubtful.set("");
     keepSent(hash, { amount: net.toString(), at: Date.now() });
     tell(w.sent);
     move({}, { amount: "" });
@@ -104,19 +103,21 @@ export function Withdraw(given) {
     e.preventDefault();
     if (missing || busy) return;
     setFault("");
-    if (demo) return ask(true);
+    if (demo) return asks(true);
     setBusy(true);
     try {
-      setByHand({ to: await guard(), gross, data: data() });
+      setByHand({ to: await guard(), gross, data: data(), payee: to.trim(), label, payer: address });
     } catch (error) {
       setFault(trouble(error, w));
     }
     setBusy(false);
   };
-  const change = (name) => (e) => {
-    move({}, { [name]: e.currentTarget.value });
-    setByHand(null);
+  const change = (name) => (e) => move({}, { [name]: e.currentTarget.value });
+  const enterPayee = (payee) => {
+    lastPayee.set(payee.trim());
+    move({}, { to: payee });
   };
+  const shownPayment = byHand && !missing && byHand.payee === to.trim() && byHand.label === label && byHand.payer === address && byHand.gross === gross ? byHand : null;
   const value = net === null ? "" : worth(net, token.decimals, rate, w.language);
   const units = (n, unit) => <Amount units={n} decimals={token.decimals} unit={unit} most={token.decimals} />;
   const facts = [
@@ -130,36 +131,38 @@ export function Withdraw(given) {
       <form class="card" id="withdraw" onSubmit={submit}>
         <Way network={network} from="exchange" turn={() => move({ view: "deposit" })} />
         <StateNote state={state} kind="withdraw" />
+        <Doubt />
         <TokenPick {...given} from="exchange" />
         <Account {...given} label={w.payer} />
         <Field id="amount" class="large" label={w.amount} inputMode="decimal" placeholder="0.0" value={amount} onInput={change("amount")} fault={amountFault}
           hint={<>{range}{value && <span class="worth" id="worth"> ≈ {value}</span>}</>}>
           {balance !== null && <Button id="all" busy={busy} onClick={all}>{w.all}</Button>}</Field>
-        <Field id="to" class="code" label={formatMessage(w.to, { chain: network.sourceName })} hint={formatMessage(w.toHint, { symbol, chain: network.sourceName })} value={to} onInput={change("to")}
-          fault={toFault} fine={fine ? w.toFine : ""}>{browser.account && browser.account !== to && <Button id="own" onClick={() => move({}, { to: browser.account })}>{w.own}</Button>}</Field>
+        <Field id="to" class="code" label={formatMessage(w.to, { chain: network.sourceName })} hint={formatMessage(w.toHint, { symbol, chain: network.sourceName })} value={to} onInput={(e) => enterPayee(e.currentTarget.value)}
+          fault={toFault || (to.trim() && to.trim() !== knownPayee ? w.toLinked : "")} fine={fine ? w.toFine : ""}>{browser.account && browser.account !== to && <Button id="own" onClick={() => enterPayee(browser.account)}>{w.own}</Button>}</Field>
         {withLabel && <Field id="label" label={formatMessage(w.labelField, { name: labelName })} hint={w.labelHint} value={label} onInput={change("label")} />}
         <Facts list={facts} />
         {info.data?.noticeMsg && <Note>{info.data.noticeMsg}</Note>}
         {fault && <Note kind="bad" live>{fault}</Note>}
         <div class="acts"><button class="main" id="send" aria-busy={busy || undefined} aria-disabled={busy || Boolean(missing)}>{missing || (demo ? w.send : w.showPayment)}</button></div>
       </form>
-      <section class="card" aria-label={w.byHand} id="by-hand">{byHand && !missing ? <ByHand {...byHand} token={token} network={network} />
+      <section class="card" aria-label={w.byHand} id="by-hand">{shownPayment ? <ByHand {...shownPayment} token={token} network={network} />
         : <><h2>{w.howTitle}</h2><ol class="how">{[w.how1, w.how2, w.how3].map((text, i) => <li key={i}>{formatMessage(text, { source: network.sourceName, exchange: network.exchangeName, symbol })}</li>)}</ol>
           <ul class="rules"><li><Icon name="warning" size={16} /><span>{formatMessage(w.onlyPayee, { symbol, chain: network.sourceName })}</span></li>
             <li><Icon name="info" size={16} /><span>{w.refundRule}</span></li></ul></>}</section>
     </div>
     {address && <Latest {...given} kind="withdraw" id="latest-withdraw" />}
     {asking && <Confirm id="confirm" title={formatMessage(w.confirmWithdraw, { symbol })} action={w.send} facts={[...facts, [w.onChain, network.sourceName], [w.toAddress, <code>{to.trim()}</code>], [labelName, withLabel && label && <code>{label}</code>]]}
-      lead={w.confirmLead} act={act} done={() => ask(false)} cancel={() => ask(false)} ready={!missing && !open} />}
+      lead={w.confirmLead} act={act} done={() => asks(false)} cancel={() => asks(false)} ready={!missing} />}
   </>;
 }
 
 // ByHand is the payment for a wallet elsewhere.
-function ByHand({ to, gross, data, token, network }) {
+function ByHand({ to, gross, data, payee, label, token, network }) {
   const w = useMessages(messages);
   const link = paymentLink(to, token, gross, data);
   return <>
     <h2>{w.byHand}</h2><p class="small">{formatMessage(w.byHandLead, { chain: network.exchangeName })}</p>
+    <Facts list={[[w.arrivesAt, <code id="by-hand-payee">{payee}</code>], [w.labelled, token.type === 1 && label && <code>{label}</code>]]} />
     <div class="sides"><div>
       <span class="label">{w.sendAmount}</span><Whole what={w.sendAmount} text={plain(gross, token.decimals)} />
       <span class="label">{w.toAddress}</span><Whole what={w.toAddress} text={to} />
