@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +27,8 @@ type Config struct {
 	NewBindingsPerDay int `yaml:"new_bindings_per_day"`
 	// BridgePage serves the bridge page at /bridge and the start page at /; left out, they are served.
 	BridgePage *bool `yaml:"bridge_page"`
+	// Contact is where users reach the operator, shown on the pages: a mailto: or https: URL.
+	Contact string `yaml:"contact,omitempty"`
 }
 
 // BindingsPerDay is NewBindingsPerDay or its default.
@@ -51,6 +54,9 @@ func (c Config) Check() error {
 	faults := []error{c.Config.Check()}
 	if c.RequestTimeout <= 0 || c.RequestTimeout > maxRequestTimeout {
 		faults = append(faults, fmt.Errorf("request_timeout %s: must be above zero and at most %s", c.RequestTimeout, maxRequestTimeout))
+	}
+	if u, err := url.Parse(c.Contact); c.Contact != "" && (err != nil || u.Scheme != "mailto" && (u.Scheme != "https" || u.Host == "")) {
+		faults = append(faults, fmt.Errorf("contact %q: must be a mailto: or https: URL", c.Contact))
 	}
 	for _, cap := range []struct {
 		key  string

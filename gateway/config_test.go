@@ -17,6 +17,9 @@ func TestConfigCheck(t *testing.T) {
 		{"listen", `{listen: "8080"}`, "listen"},
 		{"too slow for wallets", `{request_timeout: 10s}`, "request_timeout"},
 		{"bindings", `{new_bindings_per_hour: -1}`, "new_bindings_per_hour"},
+		{"contact", `{contact: "help@example.com"}`, "contact"},
+		{"contact that runs a script", `{contact: "javascript:alert(1)"}`, "contact"},
+		{"contact without encryption", `{contact: "http://example.com"}`, "contact"},
 		{"proxy", `{trust_proxy: ["10.0.0.1"]}`, "trust_proxy"},
 	}
 	for _, tt := range tests {

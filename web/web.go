@@ -36,6 +36,8 @@ type Site struct {
 	Design string `json:"design,omitempty"`
 	// Rates is the exchange API that knows the rates of tokens, without its base path.
 	Rates string `json:"rates,omitempty"`
+	// Contact is the URL at which users reach the operator.
+	Contact string `json:"contact,omitempty"`
 	// Started is when this process began to serve.
 	Started time.Time `json:"started,omitzero"`
 	// Demo marks a development environment for the pages, which may act for its demo user.

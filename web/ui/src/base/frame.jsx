@@ -54,7 +54,7 @@ function Lost() {
 // Page is the frame of a page.
 function Page({ active, title, wide, children }) {
   const w = useMessages();
-  const { demo, design } = site.use();
+  const { demo, design, contact } = site.use();
   useEffect(() => {
     document.documentElement.lang = w.language === "zh" ? "zh-CN" : "en";
     document.title = title(w.language);
@@ -64,7 +64,7 @@ function Page({ active, title, wide, children }) {
     <Lost />
     <main class={wide ? "wide" : ""}>{children}</main>
     <footer>{demo && <span><Icon name="warning" size={14} /> {w.demo}</span>}
-      <span>{design && <a href={linkTo(design)}>{w.design}</a>}<a href={base() + "/assets/licenses.txt"}>{w.sources}</a></span></footer>
+      <span>{contact && <a id="contact" href={contact}>{w.contact}</a>}{design && <a href={linkTo(design)}>{w.design}</a>}<a href={base() + "/assets/licenses.txt"}>{w.sources}</a></span></footer>
     <p class="said" id="said" role="status">{said.use()}</p>
   </>;
 }

@@ -27,6 +27,9 @@ const route = store(parse(globalThis.location?.hash ?? ""));
 
 globalThis.addEventListener?.("hashchange", () => route.set(parse(location.hash)));
 
+// here is the place of the moment, for what happens later than a drawing.
+export const here = () => route.get();
+
 // useRoute returns the place of the moment.
 export const useRoute = () => route.use();
 

@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Amount, Button, Fault, Field, Short } from "../base/components.jsx";
 import { ChainIcon, Icon, TokenIcon } from "../base/icons.jsx";
 import { formatMessage, useMessages } from "../base/messages.js";
+import { here } from "../base/route.js";
 import { store } from "../base/store.js";
 import { site, useLater, usePoll } from "../base/use.js";
 import { isWallet } from "./gateway.js";
@@ -67,7 +68,8 @@ export function Account({ network, token, typedAddress, demo, offer, move, label
       const wallet = await openDemo();
       lastWallet.set("demo");
       lastAddress.set(wallet.address);
-      move({}, { address: wallet.address, ...(usual && { amount: usual }) });
+      move({}, { address: wallet.address, ...(usual && !here().query.amount && { amount: usual }) });
+      setTimeout(() => document.querySelector("#pay-amount, #amount")?.focus());
     } catch (error) {
       setFault(error);
     }

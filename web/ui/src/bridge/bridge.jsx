@@ -3,7 +3,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { Asked, Button, Empty, Note, open, Tabs } from "../base/components.jsx";
 import { ask, base } from "../base/http.js";
 import { formatMessage, useMessages } from "../base/messages.js";
-import { go, useRoute } from "../base/route.js";
+import { go, here, useRoute } from "../base/route.js";
 import { usePoll } from "../base/use.js";
 import { useDemo } from "./account.jsx";
 import { Deposit } from "./deposit.jsx";
@@ -35,11 +35,12 @@ function Placed({ networks }) {
 
   // move changes the place: its view, its token, and what is typed. What is typed makes no step in the browser's history.
   const move = (next, typed = {}) => {
-    const to = { view, network: network.name, tokenId: token.tokenId, ...next };
-    const here = { ...query, ...(to.view === view ? {} : { to: "", label: "" }), ...typed }; // a payee does not move to a view that did not show it
-    const stays = to.view === view && to.network === network.name && to.tokenId === token.tokenId;
-    if (to.view === "history") go(["history"], here, { replace: stays });
-    else go([to.view, to.network, to.tokenId], here, { replace: stays });
+    const now = here(), from = placeOf(now, networks, lastToken.get());
+    const to = { view: from.view, network: from.network.name, tokenId: from.token.tokenId, ...next };
+    const values = { ...now.query, ...(to.view === from.view ? {} : { to: "", label: "" }), ...typed }; // a payee does not move to a view that did not show it
+    const stays = to.view === from.view && to.network === from.network.name && to.tokenId === from.token.tokenId;
+    if (to.view === "history") go(["history"], values, { replace: stays });
+    else go([to.view, to.network, to.tokenId], values, { replace: stays });
   };
   useEffect(() => { // a link without a token or an address gets what was used last
     const typed = { address: lastAddress.get(), ...query };

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { Amount, Asked, Button, Confirm, Dialog, Empty, Facts, Field, lasted, Note, Qr, Short, tell, trouble, Whole } from "../base/components.jsx";
 import { parse, plain, shown } from "../base/amount.js";
-import { Away, Refused } from "../base/http.js";
+import { Away, connected, Refused } from "../base/http.js";
 import { Icon } from "../base/icons.jsx";
 import { usePoll } from "../base/use.js";
 import { formatMessage, useMessages } from "../base/messages.js";
@@ -35,7 +35,7 @@ export function Deposit(given) {
   const balance = browser.balance === null ? null : rescaled(browser.balance - browser.balance % (10n ** BigInt(Math.max(0, token.assetDecimals - token.decimals))), token.assetDecimals, token.decimals);
   const wrong = units === null ? null : check({ net: units, fee: 0n, minimum, maximum: null, balance: demo && !browser.ready ? null : balance });
   const amountFault = amount.trim() === "" ? "" : units === null ? formatMessage(w.amountWrong, { n: decimals }) : wrong ? formatMessage(w["deposit_" + wrong[0]], { limit: show(wrong[1]) }) : "";
-  const missing = inDoubt ? w.checkFirst : state !== "OPEN" ? w.depositPaused : !address ? w.needAddress : units === null ? w.needAmount : amountFault ? w.wrongAmount : info.data ? "" : w.loading;
+  const missing = !connected.use() ? w.noConnection : inDoubt ? w.checkFirst : state !== "OPEN" ? w.depositPaused : !address ? w.needAddress : units === null ? w.needAmount : amountFault ? w.wrongAmount : info.data ? "" : w.loading;
 
   // guard asks the gateway again, right before something is signed.
   const guard = async () => {
@@ -50,6 +50,7 @@ export function Deposit(given) {
       try {
         return await demo.wallet.deposit(network.name, token.tokenId, info.data.depositAddress, info.data.label ?? "", units);
       } catch (error) {
+        if (/less than that/.test(error.message)) throw new Refused(w.walletBalance, 1);
         throw error instanceof Away ? new Refused(w.walletUnknown, unknown) : error;
       }
     },
@@ -64,7 +65,7 @@ export function Deposit(given) {
       throw error;
     });
     doubtful.set("");
-    keepSent(hash, { amount: units.toString(), at: Date.now() });
+    keepSent(hash, { amount: units.toString(), to: address, at: Date.now() });
     tell(w.paid);
     move({}, { amount: "" });
     go(["record", "deposit", network.name, token.tokenId, hash], { address });
@@ -77,10 +78,11 @@ export function Deposit(given) {
       setFault(trouble(error, w));
     }
   };
-  const value = units === null ? "" : worth(units, token.decimals, rate, w.language);
+  const fits = units !== null && !amountFault;
+  const value = !fits ? "" : worth(units, token.decimals, rate, w.language);
   const facts = [
-    [w.youSend, units !== null && <Amount units={units} decimals={token.decimals} unit={symbol} most={decimals} />], [w.value, value && "≈ " + value],
-    [w.fee, w.noFee], [w.youReceive, units !== null && <strong><Amount units={units} decimals={token.decimals} unit={token.symbol} most={decimals} /></strong>],
+    [w.youSend, fits && <Amount units={units} decimals={token.decimals} unit={symbol} most={decimals} />], [w.value, value && "≈ " + value],
+    [w.fee, w.noFee], [w.youReceive, fits && <strong><Amount units={units} decimals={token.decimals} unit={token.symbol} most={decimals} /></strong>],
     [w.expected, token.depositSeconds && "≈ " + lasted(token.depositSeconds, w.language)],
   ];
   return <>

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { Amount, Asked, Button, Confirm, Empty, Facts, Field, lasted, Note, Qr, tell, trouble, Whole } from "../base/components.jsx";
 import { parse, plain, shown } from "../base/amount.js";
-import { Away, Refused } from "../base/http.js";
+import { Away, connected, Refused } from "../base/http.js";
 import { Icon } from "../base/icons.jsx";
 import { useLater, usePoll } from "../base/use.js";
 import { formatMessage, useMessages } from "../base/messages.js";
@@ -43,6 +43,7 @@ export function Withdraw(given) {
   const withLabel = token.type === 1, symbol = token.symbol.replace(/-\d{3}$/, "");
   const to = query.to ?? "", label = query.label ?? "", amount = query.amount ?? "";
   const show = (units) => shown(units, token.decimals) + " " + token.symbol;
+  const arrives = (units) => shown(units, token.decimals) + " " + symbol;
   const payee = useAddress(gateway, to, withLabel ? label : null);
   const net = amount.trim() === "" ? null : parse(amount, token.decimals);
   const quote = useFee(gateway, address, net);
@@ -55,7 +56,7 @@ export function Withdraw(given) {
     : quote.error?.code !== undefined ? trouble(quote.error, w) : "";
   const toFault = payee.error?.code !== undefined ? trouble(payee.error, w) : payee.settled && !payee.data.isValidAddress ? payee.data.message || w.toWrong : "";
   const fine = payee.settled && payee.data.isValidAddress;
-  const missing = inDoubt ? w.checkFirst : state !== "OPEN" ? w.withdrawPaused : !address ? w.needAddress : !to.trim() ? w.needPayee : toFault ? w.wrongPayee : net === null ? w.needAmount : amountFault ? w.wrongAmount
+  const missing = !connected.use() ? w.noConnection : inDoubt ? w.checkFirst : state !== "OPEN" ? w.withdrawPaused : !address ? w.needAddress : !to.trim() ? w.needPayee : toFault ? w.wrongPayee : net === null ? w.needAmount : amountFault ? w.wrongAmount
     : !fine || quote.fee === null || !info.data ? w.loading : "";
   const gross = missing ? null : net + quote.fee;
 
@@ -94,7 +95,7 @@ export function Withdraw(given) {
       throw error;
     }
     doubtful.set("");
-    keepSent(hash, { amount: net.toString(), at: Date.now() });
+    keepSent(hash, { amount: net.toString(), to: to.trim(), at: Date.now() });
     tell(w.sent);
     move({}, { amount: "" });
     go(["record", "withdraw", network.name, token.tokenId, hash], { address });
@@ -118,14 +119,16 @@ export function Withdraw(given) {
     move({}, { to: payee });
   };
   const shownPayment = byHand && !missing && byHand.payee === to.trim() && byHand.label === label && byHand.payer === address && byHand.gross === gross ? byHand : null;
-  const value = net === null ? "" : worth(net, token.decimals, rate, w.language);
+  const fits = net !== null && !amountFault, usualFee = token.fee?.kind === "flat" ? BigInt(token.fee.amount) : null;
+  const fee = fits ? quote.fee : usualFee;
+  const value = !fits ? "" : worth(net, token.decimals, rate, w.language);
   const units = (n, unit) => <Amount units={n} decimals={token.decimals} unit={unit} most={token.decimals} />;
   const facts = [
-    [w.youReceive, net !== null && <strong>{units(net, symbol)}</strong>], [w.value, value && "≈ " + value], [w.fee, <span id="fee">{quote.fee === null ? "–" : units(quote.fee, token.symbol)}</span>],
-    [w.total, <span id="total">{net === null || quote.fee === null ? "–" : units(net + quote.fee, token.symbol)}</span>], [w.expected, token.withdrawSeconds && "≈ " + lasted(token.withdrawSeconds, w.language)],
+    [w.youReceive, fits && <strong>{units(net, symbol)}</strong>], [w.value, value && "≈ " + value], [w.fee, <span id="fee">{fee === null ? "–" : units(fee, token.symbol)}</span>],
+    [w.total, <span id="total">{!fits || quote.fee === null ? "–" : units(net + quote.fee, token.symbol)}</span>], [w.expected, token.withdrawSeconds && "≈ " + lasted(token.withdrawSeconds, w.language)],
   ];
   const labelName = info.data?.labelName ?? w.labelled;
-  const range = maximum === null ? formatMessage(w.rangeOpen, { min: show(minimum) }) : formatMessage(w.range, { min: show(minimum), max: show(maximum) });
+  const range = maximum === null ? formatMessage(w.rangeOpen, { min: arrives(minimum) }) : formatMessage(w.range, { min: arrives(minimum), max: arrives(maximum) });
   return <>
     <div class="transfer">
       <form class="card" id="withdraw" onSubmit={submit}>
