@@ -236,6 +236,8 @@ async function choosesMarkets() {
   const v = await begin();
   await v.open(page);
   await filled(v);
+  await v.at("#book .level.ask").first().click();
+  await v.until(async () => (await v.at("#price").inputValue()) !== "", "the book fills in the price");
   await v.at("#pair").focus();
   await v.page.keyboard.press("Enter");
   await v.at("[data-market]").first().waitFor();
@@ -248,6 +250,8 @@ async function choosesMarkets() {
   await v.page.keyboard.press("ArrowDown");
   await v.page.keyboard.press("Enter");
   await v.until(async () => (await v.at("h1").innerText()) === "USDT/VITE", "the pair changes");
+  await filled(v);
+  assert.equal(await v.at("#price").inputValue(), "", "a price of another pair");
   assert.match(await v.page.evaluate(() => location.hash), /^#\/USDT-000_VITE/);
   await filled(v);
   const prices = (await v.at("#book .level.ask .price").allInnerTexts()).length;

@@ -50,7 +50,7 @@ const draft = {
   },
 };
 
-// OrderForm places an order of the pair. `proposed` is a price that was pressed in the book.
+// OrderForm places an order of the pair. `proposed` is a price that was pressed in a pair's book.
 export function OrderForm({ pair, account, data, book, last, side, setSide, proposed, rates }) {
   const w = useMessages(messages);
   const { session } = account;
@@ -87,7 +87,7 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
   };
   useEffect(() => draft.write({ symbol: pair.symbol, price, quantity }), [pair.symbol, price, quantity]);
   useEffect(() => {
-    if (proposed) enterPrice(cut(proposed.price, pair.pricePrecision));
+    if (proposed?.symbol === pair.symbol) enterPrice(cut(proposed.price, pair.pricePrecision));
   }, [proposed]);
 
   const priced = market && isDecimal(price, pair.pricePrecision), complete = priced && isDecimal(quantity, pair.quantityPrecision);
