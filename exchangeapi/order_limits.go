@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ethereum/go-ethereum/common/lru"
 	"github.com/holiman/uint256"
 
 	"gatewayd/exchangeapi/index"
@@ -30,14 +31,15 @@ type orderLimits struct {
 	feeTier   dex.FeeTier
 }
 
-// orderMinimums asks for them and remembers the least amount of each quote type for a while: the
-// limit query is public.
+// orderMinimums asks for them and remembers the least amount of each quote type and the fee tier of
+// each account for a while: the queries of both are public.
 type orderMinimums struct {
 	node querier
 	now  func() time.Time
 
 	mu    sync.Mutex
 	known map[dex.QuoteType]minimum
+	tiers lru.BasicLRU[core.Address, tier]
 }
 
 type minimum struct {
@@ -45,12 +47,20 @@ type minimum struct {
 	read   time.Time
 }
 
-// minimumTTL is for how long a least amount is not asked for again; administrators change it hardly
-// ever.
+type tier struct {
+	fees dex.FeeTier
+	read time.Time
+}
+
+// maxTiers bounds the memory of fee tiers; the one not used for longest is forgotten first.
+const maxTiers = 1000
+
+// minimumTTL is for how long a least amount or a fee tier is not asked for again: both hardly ever
+// change.
 const minimumTTL = time.Minute
 
 func newOrderMinimums(q querier, now func() time.Time) *orderMinimums {
-	return &orderMinimums{node: q, now: now, known: map[dex.QuoteType]minimum{}}
+	return &orderMinimums{node: q, now: now, known: map[dex.QuoteType]minimum{}, tiers: lru.NewBasicLRU[core.Address, tier](maxTiers)}
 }
 
 func (q *orderMinimums) query(ctx context.Context, owner core.Address, m index.Market, side dex.Side) (orderLimits, error) {
@@ -62,6 +72,7 @@ func (q *orderMinimums) query(ctx context.Context, owner core.Address, m index.M
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.known[m.QuoteType] = minimum{t.minimum, q.now()}
+	q.tiers.Add(owner, tier{t.feeTier, q.now()})
 	return t, nil
 }
 
@@ -84,13 +95,19 @@ func (q *orderMinimums) of(ctx context.Context, m index.Market) (uint256.Int, er
 	return uint256.Int{}, nodeError(err)
 }
 
-// rates are those that an account's order pays if it is placed now.
+// rates are those that an account's order pays, by its fee tier of at most minimumTTL ago.
 func (q *orderMinimums) rates(ctx context.Context, owner core.Address, m index.Market) (dex.Rates, error) {
+	market := dexMarket(m)
+	q.mu.Lock()
+	last, ok := q.tiers.Get(owner)
+	q.mu.Unlock()
+	if ok && q.now().Sub(last.read) < minimumTTL {
+		return market.Rates(last.fees), nil
+	}
 	t, err := q.query(ctx, owner, m, dex.Buy)
 	if err != nil {
 		return dex.Rates{}, nodeError(err)
 	}
-	market := dexMarket(m)
 	return market.Rates(t.feeTier), nil
 }
 

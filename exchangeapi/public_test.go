@@ -281,8 +281,14 @@ func TestFeesOfAnAccount(t *testing.T) {
 		{dex.FeeTier{Invited: true}, "0.00198", "0.00225"},
 	} {
 		w.fakeNode.tier = c.tier
-		got := w.get(at).object(t)
-		require.Equal(t, []any{c.maker, c.taker}, []any{got["makerFee"], got["takerFee"]}, c.tier)
+		w.clock.pass(minimumTTL)
+		w.get(api + "/limit") // asks for the minimum
+		before := w.fakeNode.asked
+		for range 2 {
+			got := w.get(at).object(t)
+			require.Equal(t, []any{c.maker, c.taker}, []any{got["makerFee"], got["takerFee"]}, c.tier)
+		}
+		require.Equal(t, before+1, w.fakeNode.asked, "the tier is remembered")
 	}
 	w.get(api+"/market?symbol="+symbol+"&address=x").refused(t, codeParameter, "Invalid address")
 }

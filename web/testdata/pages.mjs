@@ -165,6 +165,24 @@ for (const [more, want] of [
 ]) assert.deepEqual(faultsOf(more), want, JSON.stringify(more));
 for (const key of ["digits", "tooHigh", "small", "poor", "crossesAsk", "crossesBid"]) assert.ok(tradeMessages.en[key], key);
 
+// An order whose answer was lost keeps its client ID over a reload: the same order is sent with it, another one is not.
+globalThis.sessionStorage = { getItem: (key) => sessionStorage[key] ?? null, setItem: (key, value) => { sessionStorage[key] = value; } };
+const draft = await from("trade/draft.js");
+const lost = draft.attemptOf({ address: "vite_1", symbol: "ETH-000_VITE", side: order.buy, price: "100", quantity: "0.03" });
+assert.equal(draft.isUnknown(lost), false, "nothing was sent");
+draft.keepDraft(lost.symbol, { price: "100", quantity: "0.030" });
+draft.holdAttempt(lost);
+draft.holdAttempt(lost);
+draft.keepDraft("VITE_BTC-000", { price: "1", quantity: "" });
+const reloaded = await from("trade/draft.js?reloaded");
+assert.deepEqual(reloaded.draftOf(lost.symbol), { price: "100", quantity: "0.030", attempts: [lost] });
+assert.deepEqual([reloaded.isUnknown(lost), reloaded.attemptOf({ ...lost, clientId: "", price: "100.0", quantity: ".030" })], [true, lost]);
+for (const other of [{ quantity: "0.031" }, { price: "99" }, { side: order.sell }, { address: "vite_2" }, { symbol: "VITE_BTC-000" }]) assert.notEqual(reloaded.attemptOf({ ...lost, ...other }).clientId, lost.clientId, JSON.stringify(other));
+assert.equal(reloaded.sameOrder({ ...lost, quantity: "" }, lost), false);
+reloaded.dropAttempt(lost);
+assert.notEqual(reloaded.attemptOf(lost).clientId, lost.clientId, "its outcome is known");
+assert.deepEqual((await from("trade/draft.js?again")).draftOf(lost.symbol), { price: "100", quantity: "0.030", attempts: [] });
+
 // Levels of the book: merged so that none looks better than it is, exact sums.
 const levels = await from("trade/levels.js");
 assert.deepEqual(levels.stepsOf(1).map(levels.stepText), ["0.1", "1", "10", "100"]);

@@ -192,14 +192,23 @@ async function losesAnAnswer(v) {
     if (route.request().method() === "POST") await route.fetch();
     return route.abort("connectionreset");
   });
+  const first = v.page.waitForRequest((r) => r.method() === "POST" && r.url().endsWith("/api/v2/order"));
   await byKeyboard(v, ((await best(v, "bid")) * 0.8).toFixed(1), "0.03");
+  const sent = new URLSearchParams((await first).postData()).get("clientOrderId");
   await settles(v, "unknown");
   await v.sees("the order may have been placed");
   assert.equal(await v.at("#quantity").inputValue(), "0.03");
   await v.shot("trade-unknown");
+  await v.page.reload(); // the form and the order's client ID stay
+  await v.at('#session[data-kind="trading"]').waitFor();
+  await settles(v, "unknown");
+  assert.equal(await v.at("#quantity").inputValue(), "0.03");
+  await openDemo(v);
+  const [again] = await Promise.all([v.page.waitForRequest((r) => r.method() === "POST" && r.url().endsWith("/api/v2/order")), v.at("#place").click()]);
+  assert.ok(again.postData().includes("clientOrderId=" + sent), "the same client ID is sent");
   lost = false;
-  await v.at("#place").click();
   await settles(v, 3);
+  await v.until(async () => (await v.at("#quantity").inputValue()) === "", "an order that is found leaves the form");
   await v.until(async () => (await v.at("#open-orders [data-order]").count()) > 0, "the order is listed");
   assert.equal((await orders("/open")).order.filter((o) => Number(o.quantity) === 0.03).length, 1, "it is placed once");
 }
@@ -236,6 +245,8 @@ async function choosesMarkets() {
   const v = await begin();
   await v.open(page);
   await filled(v);
+  await v.at("#book .level.ask").first().click();
+  await v.until(async () => (await v.at("#price").inputValue()) !== "", "the book fills in the price");
   await v.at("#pair").focus();
   await v.page.keyboard.press("Enter");
   await v.at("[data-market]").first().waitFor();
@@ -248,6 +259,8 @@ async function choosesMarkets() {
   await v.page.keyboard.press("ArrowDown");
   await v.page.keyboard.press("Enter");
   await v.until(async () => (await v.at("h1").innerText()) === "USDT/VITE", "the pair changes");
+  await filled(v);
+  assert.equal(await v.at("#price").inputValue(), "", "a price of another pair");
   assert.match(await v.page.evaluate(() => location.hash), /^#\/USDT-000_VITE/);
   await filled(v);
   const prices = (await v.at("#book .level.ask .price").allInnerTexts()).length;

@@ -6,6 +6,7 @@ import { Button, Confirm, Facts, Field, Note, Segmented, State, trouble } from "
 import { Away } from "../base/http.js";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { usePoll } from "../base/use.js";
+import { attemptOf, draftOf, dropAttempt, holdAttempt, isUnknown, keepDraft, sameOrder } from "./draft.js";
 import { query } from "./exchange.js";
 import { placesOf } from "./levels.js";
 import { number, worth } from "./markets.jsx";
@@ -33,40 +34,22 @@ function useTerms(pair, address) {
 
 const percent = (rate) => plain(rate, 3) + " %";
 
-// draft is what was typed for a pair: it survives a reload of this tab.
-const draft = {
-  read(symbol) {
-    try {
-      const kept = JSON.parse(sessionStorage.getItem("trade.draft"));
-      return kept?.symbol === symbol ? kept : null;
-    } catch {
-      return null;
-    }
-  },
-  write(values) {
-    try {
-      sessionStorage.setItem("trade.draft", JSON.stringify(values));
-    } catch { /* then it lasts as long as the page */ }
-  },
-};
-
-// OrderForm places an order of the pair. `proposed` is a price that was pressed in the book.
+// OrderForm places an order of the pair. `proposed` is a price that was pressed in a pair's book.
 export function OrderForm({ pair, account, data, book, last, side, setSide, proposed, rates }) {
   const w = useMessages(messages);
   const { session } = account;
-  const kept = useMemo(() => draft.read(pair.symbol), [pair.symbol]);
-  const [price, setPrice] = useState(kept?.price ?? ""), [quantity, setQuantity] = useState(kept?.quantity ?? "");
+  const kept = useMemo(() => draftOf(pair.symbol), [pair.symbol]);
+  const [price, setPrice] = useState(kept.price), [quantity, setQuantity] = useState(kept.quantity);
   const [typedTotal, setTypedTotal] = useState(null), [postOnly, setPostOnly] = useState(false);
-  const [busy, setBusy] = useState(false), [fault, setFault] = useState(null), [asking, ask] = useState(null), [sent, setSent] = useState(null);
+  const [busy, setBusy] = useState(false), [fault, setFault] = useState(null), [asking, ask] = useState(null);
+  const [sent, setSent] = useState(kept.attempts.length ? { ...kept.attempts.at(-1), unknown: true } : null);
   const [tried, setTried] = useState(false);
-  const attempt = useRef(null); // the client ID of what is in the form: sending it twice places it once
   const market = useTerms(pair, session?.address);
   const [base, quote] = [pair.tradeTokenSymbol, pair.quoteTokenSymbol];
   const locked = side === buy ? quote : base;
   const available = data.balances.data ? (data.balances.data[locked]?.available ?? "0") : null;
   const bid = book?.bids[0]?.[0], ask0 = book?.asks[0]?.[0], opposite = side === buy ? ask0 : bid;
   const change = (act) => (value) => {
-    attempt.current = null;
     setFault(null);
     act(value);
   };
@@ -85,9 +68,9 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
     const part = fitting(side, units, at, market);
     setQuantity(part === "0" ? "" : part);
   };
-  useEffect(() => draft.write({ symbol: pair.symbol, price, quantity }), [pair.symbol, price, quantity]);
+  useEffect(() => keepDraft(pair.symbol, { price, quantity }), [pair.symbol, price, quantity]);
   useEffect(() => {
-    if (proposed) enterPrice(cut(proposed.price, pair.pricePrecision));
+    if (proposed?.symbol === pair.symbol) enterPrice(cut(proposed.price, pair.pricePrecision));
   }, [proposed]);
 
   const priced = market && isDecimal(price, pair.pricePrecision), complete = priced && isDecimal(quantity, pair.quantityPrecision);
@@ -120,20 +103,23 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
     else fit(units, price);
   });
 
+  const typed = () => ({ address: session.address, symbol: pair.symbol, side, price: bare(price), quantity: bare(quantity) });
   const place = async () => {
     setBusy(true);
     setFault(null);
-    attempt.current ??= crypto.randomUUID();
-    const order = { clientId: attempt.current, symbol: pair.symbol, side, price: bare(price), quantity: bare(quantity) };
+    const order = attemptOf(typed()), before = isUnknown(order);
+    let posted = before;
     try {
       if (postOnly && (await crossesNow())) return;
+      holdAttempt(order);
+      posted = true;
       await session.place(pair.symbol, side, price, quantity, order.clientId);
       done(order, false);
     } catch (error) {
-      if (error instanceof Away || /may have been taken/.test(error.message)) done(order, true);
+      if (posted && (error instanceof Away || /may have been taken/.test(error.message))) done(order, true);
       else if (error.code === 1004 && error.message.includes(order.clientId)) done(order, false); // an earlier answer was lost
       else {
-        attempt.current = null;
+        if (!before) dropAttempt(order); // else this refusal does not tell what became of the earlier sending
         setFault({ ...refusal(error, side, w), raw: error });
       }
     } finally {
@@ -149,12 +135,22 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
     return true;
   };
   const done = (order, unknown) => {
-    setSent({ ...order, unknown, known: () => { attempt.current = null; } });
+    setSent({ ...order, unknown });
     if (unknown) return; // what was typed stays: placing it again is safe
-    attempt.current = null;
+    dropAttempt(order);
+    clear();
+  };
+  const clear = () => {
+    keepDraft(pair.symbol, { quantity: "" }); // another pair may be shown by now
     setQuantity("");
     setTypedTotal(null);
     setTried(false);
+  };
+  // known is called when an order that was sent is found.
+  const known = () => {
+    if (!isUnknown(sent)) return;
+    dropAttempt(sent);
+    if (sameOrder(typed(), sent)) clear(); // pressed again, it would be placed again
   };
   const submit = (e) => {
     e.preventDefault();
@@ -193,7 +189,7 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
       {fault && !fault.field && <Note kind="bad" live>{fault.text}</Note>}
       {!session?.key && <p class="small faint">{session ? w.readOnlyForm : w.needsAccountForm}</p>}
       {session?.key && <div class="order-send"><Button kind={sides[side]} id="place" type="submit" busy={busy}>{w[sides[side]]} {named.trade}</Button></div>}
-      {sent && <Result key={sent.clientId} sent={sent} session={session} pair={pair} close={() => setSent(null)} again={data.again} />}
+      {sent && sent.address === session?.address && <Result key={sent.clientId} sent={sent} known={known} session={session} pair={pair} close={() => setSent(null)} again={data.again} />}
     </form>
     {data.balances.data && <div class="assets"><h3 class="small faint">{w.assets}</h3><Facts list={[base, quote].map((symbol) => [tokenName(symbol), <span class="num">{number(data.balances.data[symbol]?.available ?? "0", 8)}</span>])} /></div>}
     {asking && <Confirm title={formatMessage(w.worseTitle, { percent: asking.percent })} danger lead={formatMessage(side === buy ? w.worseBuy : w.worseSell, { percent: asking.percent })}
@@ -218,10 +214,10 @@ function refusal(error, side, w) {
 const resting = [3, 5], ended = [4, 7, 8, 9, 10];
 
 // Result follows an order that was sent, until it rests or has ended.
-function Result({ sent, session, pair, close, again }) {
+function Result({ sent, known, session, pair, close, again }) {
   const w = useMessages(messages);
   const [settled, settle] = useState(false);
-  const poll = usePoll(settled || !session ? null : async (signal) => {
+  const poll = usePoll(settled ? null : async (signal) => {
     const found = await query("/order", { address: session.address, clientOrderId: sent.clientId }, signal);
     return found ?? { status: null };
   }, 1000, [sent.clientId, settled]);
@@ -231,7 +227,7 @@ function Result({ sent, session, pair, close, again }) {
   useEffect(() => {
     if (!poll.data || poll.data.status === null) return;
     see(poll.data);
-    sent.known();
+    known();
     if (resting.includes(poll.data.status) || ended.includes(poll.data.status)) {
       settle(true);
       again();

@@ -56,7 +56,7 @@ function Market({ markets }) {
     <div class="desk">
       <ChartPanel pair={pair} places={placesOf(pair, best)} book={book} open={own} fills={fills} interval={interval} kind={state.chart === "depth" ? "depth" : "price"}
         turn={(change) => turn({ ...change, ...(change.chart === "price" && { chart: "" }), ...(change.interval === intervals[0] && { interval: "" }) })} />
-      <div class="market-side"><Book pair={pair} poll={poll} book={book} last={last} own={own} propose={(price) => { propose({ price }); if (view === "book") turn({ view: "trade" }); }} />
+      <div class="market-side"><Book pair={pair} poll={poll} book={book} last={last} own={own} propose={(price) => { propose({ symbol: pair.symbol, price }); if (view === "book") turn({ view: "trade" }); }} />
         <Trades key={pair.symbol} pair={pair} /></div>
       <div class="order-side in-trade"><AccountBar account={account} />
         <OrderForm key={pair.symbol} pair={pair} account={account} data={data} book={book} last={last} side={side} setSide={(to) => turn({ side: to === 1 ? "sell" : "" })} proposed={proposed} rates={rates} /></div>
