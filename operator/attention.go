@@ -3,6 +3,7 @@ package operator
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"gatewayd/records"
@@ -30,7 +31,7 @@ type ActionableRecord struct {
 	RecordRow
 	Cause    records.Reason        `json:"cause"` // of the transfer or of its held payment
 	Orders   []transfers.OrderName `json:"orders"`
-	Proposed transfers.OrderName   `json:"proposed"` // empty where only approvers act
+	Proposed transfers.OrderName   `json:"proposed"` // empty: none fits best
 }
 
 // Attention reads a page of what needs attention, of records older than before; 0 for the newest.
@@ -70,40 +71,36 @@ func (d *Session) Attention(ctx context.Context, before uint64, now time.Time) (
 }
 
 func actionable(tx *records.Tx, r records.Record) (a ActionableRecord, err error) {
-	a.RecordRow, a.Cause = RowOf(r), causeOf(r)
 	payments, err := tx.Payments().Of(r.ID)
 	if err != nil {
 		return a, err
 	}
-	for _, p := range payments { // the block to receive, too
-		if p.State == records.HeldPayment {
-			a.Cause = cmp.Or(a.Cause, p.Reason)
-		}
-	}
-	a.Orders = transfers.Permitted(r, payments)
-	a.Proposed = proposed(records.AdviceOf(a.Cause, r.Incident != "" && r.Loss == nil), a.Orders)
+	a.RecordRow, a.Cause, a.Orders = RowOf(r), causeOf(r, payments), transfers.Permitted(r, payments)
+	a.Proposed = proposed(r, a.Cause, a.Orders)
 	return a, nil
 }
 
 // causeOf returns why a record waits: its held payment's reason, or its own.
-func causeOf(r records.Record) records.Reason {
+func causeOf(r records.Record, payments []records.Payment) records.Reason {
 	for _, p := range []*records.Payment{r.Credit, r.Refund} {
 		if p != nil && p.State == records.HeldPayment {
 			return p.Reason
 		}
 	}
-	return r.Reason
-}
-
-// proposed returns the order of an advice, or the first one that the state permits.
-func proposed(advice records.Advice, permitted []transfers.OrderName) transfers.OrderName {
-	for _, o := range permitted {
-		if string(o) == advice.Order {
-			return o
+	cause := r.Reason
+	for _, p := range payments { // the block to receive, too
+		if p.State == records.HeldPayment {
+			cause = cmp.Or(cause, p.Reason)
 		}
 	}
-	if len(permitted) > 0 {
-		return permitted[0]
+	return cause
+}
+
+// proposed returns the order of the advice on a record, where the record's state permits it.
+func proposed(r records.Record, cause records.Reason, permitted []transfers.OrderName) transfers.OrderName {
+	advised := transfers.OrderName(records.AdviceOf(cause, r.Incident != "" && r.Loss == nil).Order)
+	if slices.Contains(permitted, advised) {
+		return advised
 	}
 	return ""
 }

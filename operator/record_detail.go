@@ -22,7 +22,8 @@ type RecordDetail struct {
 	In       Incoming              `json:"in"`
 	Payments []PaymentRow          `json:"payments"`
 	History  []eventRow            `json:"history"`
-	Orders   []transfers.OrderName `json:"orders"` // that the record's state permits
+	Orders   []transfers.OrderName `json:"orders"`   // that the record's state permits
+	Proposed transfers.OrderName   `json:"proposed"` // of these, as in ActionableRecord
 
 	Stored records.Record    `json:"-"`
 	Paid   []records.Payment `json:"-"`
@@ -145,6 +146,7 @@ func detailOf(tx *records.Tx, r records.Record) (RecordDetail, error) {
 		return s, err
 	}
 	s.Paid, s.Orders = payments, transfers.Permitted(r, payments)
+	s.Proposed = proposed(r, causeOf(r, payments), s.Orders)
 	events, err := tx.History("transfer", strconv.FormatUint(r.ID, 10))
 	if err != nil {
 		return s, err

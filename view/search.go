@@ -114,7 +114,7 @@ func (f Filter) clauses(tx *records.Tx) (string, []any, error) {
 // decision of an operator.
 const (
 	undecided = `SELECT h.id FROM transfers h WHERE h.state = 'held' AND h.state <> 'final' UNION SELECT p.transfer_id FROM payments p WHERE p.state = 'held'
-			UNION SELECT g.id FROM transfers g WHERE g.incident <> ''`
+			UNION SELECT g.id FROM transfers g WHERE g.chain IN (SELECT chain FROM cursors) AND g.incident <> ''`
 	decidedElsewhere = `) AND NOT EXISTS (SELECT 1 FROM write_offs o WHERE o.transfer_id = t.id) AND NOT ` + records.OfUnknownToken
 )
 

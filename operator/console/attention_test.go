@@ -61,6 +61,27 @@ func TestAttention(t *testing.T) {
 	require.EqualValues(t, 1, read[operator.Attention](p, "/attention").Total, "small deposits are listed for a month")
 }
 
+// TestProposedOrder: a payment whose transaction differs is to be settled, never to be retried
+// first. Where the advice names no order, none is proposed.
+func TestProposedOrder(t *testing.T) {
+	for reason, want := range map[records.Reason]transfers.OrderName{records.ReasonPayoutDiffers: transfers.OrderSettle, records.ReasonFoundByAudit: ""} {
+		t.Run(string(reason), func(t *testing.T) {
+			r := recordstest.NewRig(t)
+			p := newPageOn(t, r.Store)
+			p.clock.Store(r.Now().Unix())
+			held, payment := r.Owe(records.Withdrawal, 500)
+			r.Do(func(tx *records.Tx) error {
+				return tx.Payments().Move(payment, records.Queued, records.HeldPayment, reason)
+			})
+			p.signIn("viewer")
+			listed := read[operator.Attention](p, "/attention").Records[0]
+			require.Equal(t, transfers.OrderRetry, listed.Orders[0])
+			require.Equal(t, want, listed.Proposed)
+			require.Equal(t, want, read[[]operator.RecordDetail](p, fmt.Sprintf("/records/%d", held.ID))[0].Proposed)
+		})
+	}
+}
+
 // TestSeries: counts and sums in steps, and how long payments took.
 func TestSeries(t *testing.T) {
 	r := recordstest.NewRig(t)

@@ -252,6 +252,8 @@ for (const [text, kinds] of Object.entries({ 17: "id amount", "1.5": "amount", "
 const small = record({ state: "refused", reason: "below_minimum", wallet: "vite_1", from: "0xuser" });
 assert.deepEqual([labels.orderLabel("retry", small, consoleMessages.en), labels.orderLabel("retry", record({}), consoleMessages.en)], ["Credit", "Retry"]);
 assert.deepEqual([labels.payeeOf("retry", small, []), labels.payeeOf("refund", small, []), labels.payeeOf("retry", small, [{ state: "held", purpose: "refund", payee: "0xother" }])], ["vite_1", "0xuser", "0xother"]);
+assert.deepEqual(["0xnew", " 0xnew ", "", " "].map((typed) => labels.payeeOf("refund", small, [], typed)), ["0xnew", "0xnew", "0xuser", "0xuser"]);
+assert.deepEqual([labels.payeeOf("credit", record({ wallet: "" }), [], "vite_2"), labels.payeeOf("credit", record({ wallet: "" }), [])], ["vite_2", ""]);
 assert.match(labels.adviceOf("zh", "reason", "below_minimum"), /入账/);
 assert.equal(labels.eventLabel("zh", "payment", "paid"), "付款已到账");
 assert.equal(labels.eventLabel("en", "payment", "new_thing"), "Payment new thing");

@@ -79,6 +79,7 @@ await v.at('#record [data-state="done"]').waitFor();
 await v.page.goto(page + "#/records/" + given.small);
 await v.at("#order-credit").click();
 await v.at("#order-to").fill(given.owner);
+await v.at("#order code").filter({ hasText: given.owner }).waitFor(); // the payee, before the order is given
 await v.at("#order-why").fill("ticket 12: the user's own account");
 await sent(v).click();
 await v.at("#order .note.bad").getByText("below").waitFor();

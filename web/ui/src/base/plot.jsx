@@ -33,7 +33,7 @@ export const local = (style) => (seconds) => new Intl.DateTimeFormat(undefined, 
 // themed makes a chart in the colours of the page, with the reader's time.
 export function themed(library, place, options = {}) {
   const chart = library.createChart(place, {
-    autoSize: true, layout: { attributionLogo: false, fontSize: 11, fontFamily: getComputedStyle(document.body).fontFamily }, rightPriceScale: { borderVisible: false },
+    autoSize: true, layout: { attributionLogo: false, fontSize: 11, fontFamily: getComputedStyle(document.body).fontFamily }, rightPriceScale: { borderVisible: false, entireTextOnly: true },
     timeScale: { timeVisible: true, borderVisible: false, tickMarkFormatter: local({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" }) },
     localization: { timeFormatter: local({ dateStyle: "short", timeStyle: "short", hourCycle: "h23" }) }, ...options,
   });
@@ -54,8 +54,8 @@ function options(kind, colour) {
 }
 
 // Plot shows series of figures over time: { name, kind: bars, line or area, colour: a token of the stylesheet, points: [{ time: seconds, value }] }.
-// Screen readers get the newest value of each series.
-export function Plot({ label, series, format = String, height = 160 }) {
+// The marks of the axis are `least` apart or more: 1 for counts. Screen readers get the newest value of each series.
+export function Plot({ label, series, format = String, least = 0.01, height = 160 }) {
   const place = useRef(null), drawn = useRef(null), latest = useRef(series);
   latest.current = series;
   const show = () => drawn.current?.lines.forEach((line, i) => line.setData(latest.current[i]?.points ?? []));
@@ -66,7 +66,7 @@ export function Plot({ label, series, format = String, height = 160 }) {
       const { chart, end: remove } = themed(library, place.current, {
         handleScroll: false, handleScale: false, localization: { priceFormatter: format, timeFormatter: local({ dateStyle: "short", timeStyle: "short", hourCycle: "h23" }) },
       });
-      const lines = latest.current.map((s) => chart.addSeries(library[kinds[s.kind]], { priceLineVisible: false, lastValueVisible: false }));
+      const lines = latest.current.map((s) => chart.addSeries(library[kinds[s.kind]], { priceLineVisible: false, lastValueVisible: false, priceFormat: { type: "price", minMove: least } }));
       const endPaint = onTheme(() => {
         const c = colours(...latest.current.map((s) => s.colour));
         lines.forEach((line, i) => line.applyOptions(options(latest.current[i].kind, c[latest.current[i].colour])));

@@ -108,8 +108,9 @@ const sizeOf = (record) => record.direction === "deposit" && ["below_minimum", "
 // isDanger reports whether an order cannot be taken back and pays nobody what was meant.
 export const isDanger = (order) => ["write-off", "reject"].includes(order);
 
-// payeeOf is whom an order pays, as far as the record names him; what is typed comes first.
-export function payeeOf(order, record, payments) {
+// payeeOf is whom an order pays: the address that is typed or, without one, whom the record names.
+export function payeeOf(order, record, payments, typed = "") {
+  if (typed.trim()) return typed.trim();
   const waits = payments.find((p) => ["held", "queued"].includes(p.state) && p.purpose !== "receive");
   if (["refund", "reject"].includes(order)) return record.from;
   if (order === "retry" || order === "hold") return waits?.payee ?? (record.payee || record.wallet);

@@ -63,7 +63,7 @@ function Plots({ s, chosen, choose }) {
   return <>
     {Date.parse(s.since) > Date.parse(s.from) && <p class="small faint">{w.seriesCut} <Ago ms={Date.parse(s.since)} /></p>}
     <div class="plots">
-      <Plot label={formatMessage(w.chartCount, { step })} series={count} format={(v) => figure(v)} />
+      <Plot label={formatMessage(w.chartCount, { step })} series={count} least={1} format={(v) => figure(v)} />
       <div><Plot label={formatMessage(w.chartAmount, { step, unit })} series={amounts} format={(v) => figure(v)} />
         {pairs.length > 1 && <select class="pair" aria-label={w.token} value={chosen ?? pairs[0].id} onChange={(e) => choose(e.currentTarget.value)}>{pairs.map((p) => <option key={p.id} value={p.id}>{p.name}</option>)}</select>}</div>
       <Plot label={w.chartLatency} series={times} format={(v) => (v < 10 ? (Math.round(v * 10) / 10).toFixed(1) + w.seconds : lasted(v, w.language))} />

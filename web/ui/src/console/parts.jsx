@@ -50,7 +50,7 @@ export const Reason = ({ word }) => (word ? <span class="small"><Call of="reason
 export const may = (role) => me.get()?.role === role;
 
 // Order asks before something is ordered: it repeats what is at stake, says what will happen, and asks what the order needs besides, and always why. `act` gets
-// the values and is done when it returns.
+// the values and is done when it returns; `facts` may be a function of them.
 export function Order({ title, lead, facts, fields = [], boxes = [], action, danger, act, done, cancel, children }) {
   const w = useConsoleMessages();
   const [values, set] = useState({});
@@ -60,7 +60,7 @@ export function Order({ title, lead, facts, fields = [], boxes = [], action, dan
     await act(trimmed(values));
     tell(formatMessage(w.done, { what: action }));
   };
-  return <Confirm id="order" title={title} lead={lead} facts={facts} action={action} danger={danger} act={send} done={done} cancel={cancel}>
+  return <Confirm id="order" title={title} lead={lead} facts={typeof facts === "function" ? facts(values) : facts} action={action} danger={danger} act={send} done={done} cancel={cancel}>
     {children}
     {fields.map(({ name, label, ...input }, i) => <div class="field" key={name}><label for={"order-" + name}>{label}</label>
       <input id={"order-" + name} autocomplete="off" spellcheck={false} autofocus={i === 0} value={values[name] ?? ""} onInput={entered(name)} {...input} /></div>)}

@@ -48,7 +48,7 @@ function Story({ story, again }) {
         }))} />
       </section>
       <div class="stack">
-        <Actions record={r} orders={story.orders ?? []} payments={payments} advice={story.advice} again={again} />
+        <Actions record={r} orders={story.orders ?? []} payments={payments} proposed={story.proposed} advice={story.advice} again={again} />
         <section class="card"><h2>{w.details}</h2><Facts list={[
           [w.reason, r.reason && <Reason word={r.reason} />],
           [w.user, r.wallet && <Short text={r.wallet} />], [w.from, r.from && <Short text={r.from} />], [w.cameTo, r.to && <Short text={r.to} />], [w.label, r.label],
@@ -107,7 +107,7 @@ function Payment({ payment: p }) {
 }
 
 // Actions are the buttons of the orders that the record's state permits, for operators, with what fits.
-function Actions({ record, orders, payments, advice, again }) {
+function Actions({ record, orders, payments, proposed, advice, again }) {
   const w = useConsoleMessages();
   const [open, set] = useState("");
   if (orders.length === 0) return null;
@@ -116,7 +116,7 @@ function Actions({ record, orders, payments, advice, again }) {
   const sentence = adviceOf(w.language, "reason", cause);
   return <section class="card" id="orders"><h2>{w.youCan}</h2>
     {sentence && <p>{sentence}</p>}
-    {may("operator") ? <p class="row">{orders.map((order) => <button type="button" key={order} id={"order-" + order} class={isDanger(order) ? "danger quiet" : sentence && order === orders[0] ? "main" : ""} onClick={() => set(order)}>{orderLabel(order, record, w)}</button>)}</p> : <Note>{w.operatorCan}</Note>}
+    {may("operator") ? <p class="row">{orders.map((order) => <button type="button" key={order} id={"order-" + order} class={isDanger(order) ? "danger quiet" : order === proposed ? "main" : ""} onClick={() => set(order)}>{orderLabel(order, record, w)}</button>)}</p> : <Note>{w.operatorCan}</Note>}
     {advice && <details class="small"><summary>{w.byCommandTitle}</summary><p class="faint" lang="en"><Told>{advice}</Told></p></details>}
     <p class="small faint">{w.noHand}</p>
     {open && <RecordOrder key={open} id={record.id} order={open} done={() => { set(""); again(); }} cancel={() => set("")} />}

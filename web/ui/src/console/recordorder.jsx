@@ -15,15 +15,18 @@ export function RecordOrder({ id, order, done, cancel }) {
   if (poll.data === null) return <Dialog title={formatMessage(w.recordName, { name: id })} close={cancel}>{poll.error ? <Fault error={poll.error} again={poll.again} /> : <Skeleton />}</Dialog>;
   const { record: r, payments: list } = poll.data[0];
   const payments = list ?? [];
-  const action = orderLabel(order, r, w), payee = payeeOf(order, r, payments);
+  const action = orderLabel(order, r, w);
   const held = payments.find((p) => p.state === "held");
-  return <Order title={formatMessage(w.orderOf, { order: action, id })} lead={orderLead(order, r, w)} action={action} danger={isDanger(order)}
-    facts={[
+  const facts = ({ to }) => {
+    const payee = payeeOf(order, r, payments, to);
+    return [
       [w.amount, <strong><Money network={r.network} asset={r.asset} amount={r.amount} /></strong>], [w.direction, <Call of="direction" word={r.direction} />],
       [w.user, r.wallet && r.wallet !== payee && <Short text={r.wallet} />], [w.payee, payee && <code>{payee}</code>],
       [w.netToPay, ["credit", "retry"].includes(order) && r.token && r.net !== "0" && <Money network={r.network} asset={r.token} amount={r.net} />],
       [w.heldBecause, (held?.reason || r.reason) && <Reason word={held?.reason || r.reason} />],
-    ]}
+    ];
+  };
+  return <Order title={formatMessage(w.orderOf, { order: action, id })} lead={orderLead(order, r, w)} action={action} danger={isDanger(order)} facts={facts}
     fields={fields(order, r, w)} boxes={boxesOf(order, payments).map((box) => ({ name: box, label: w["box_" + box] }))}
     act={(values) => post(`/records/${id}/${order}`, values)} done={done} cancel={cancel} />;
 }

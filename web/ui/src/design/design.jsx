@@ -50,7 +50,7 @@ const parts = {
     <div class="row after">{tokens.map((symbol) => <TokenIcon key={symbol} symbol={symbol} size={28} />)}</div>
     <div class="row after">{["Ethereum", "Bitcoin", "Litecoin", "Vite"].map((name) => <ChainIcon key={name} name={name} size={28} />)}</div></>,
   Waiting: () => <><Skeleton /><Empty icon="search" title="No records">Deposits and withdrawals of this address appear here.</Empty><Blank>No orders.</Blank><Pager newer={null} older={nothing} /></>,
-  Chart: () => <Plot label="Payments per hour" height={140} series={[
+  Chart: () => <Plot label="Payments per hour" least={1} height={140} series={[
     { name: "Deposits", kind: "bars", colour: "accent", points: hours.map((time, i) => ({ time, value: 20 + ((i * 7) % 13) })) },
     { name: "Withdrawals", kind: "line", colour: "warn", points: hours.map((time, i) => ({ time, value: 8 + ((i * 5) % 9) })) },
   ]} />,
