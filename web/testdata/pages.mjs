@@ -133,6 +133,14 @@ assert.equal(await exchange.sign("secret é", exchange.line(sample)), createHmac
 
 // What an order locks and yields, with its fee: the rows of docs/exchange-rules.md 2.5 among them.
 const order = await from("trade/order.js");
+const asksOf = [["100", "1"], ["101", "1"], ["110", "2"]], sweeps = (side, price, quantity, levels = asksOf) => { const f = order.fillsNow(side, price, quantity, levels); return f && [f.quantity, f.average, f.worst, f.impact]; };
+assert.deepEqual(sweeps(0, "99", "1"), null, "it rests");
+assert.deepEqual(sweeps(0, "105", "1.5"), ["1.5", "100.333333333333", "101", null]);
+assert.deepEqual(sweeps(0, "105", "9"), ["2", "100.5", "101", null], "the rest waits in the book");
+assert.deepEqual(sweeps(0, "120", "3"), ["3", "103.666666666666", "110", "3.66"], "more than 1 % worse than the best");
+assert.deepEqual(sweeps(0, "101", "3", asksOf.slice(0, 2)), ["2", "100.5", "101", "0.5"], "it takes every level");
+assert.deepEqual(sweeps(1, "90", "2", [["100", "1"], ["95", "1"]]), ["2", "97.5", "95", "2.5"]);
+
 const vite = { decimals: 18, rate: 200n, pricePrecision: 6, quantityPrecision: 8 };
 const costs = (...of) => Object.values(order.cost(...of)).map(String);
 assert.deepEqual(costs(order.buy, "50,000", "1", { ...vite, decimals: 0 }), ["50000", "100", "50100"], "a total of 50,000 locks 50,100");

@@ -12,7 +12,7 @@ import { placesOf } from "./levels.js";
 import { number, worth } from "./markets.jsx";
 import { messages } from "./messages.js";
 import { pairName, tokenName } from "./names.js";
-import { buy, check, cost, fitting, highest, most, percentOf, rateOf, sell, share, worse } from "./order.js";
+import { buy, check, cost, fillsNow, fitting, highest, most, percentOf, rateOf, sell, share, worse } from "./order.js";
 import { Status } from "./panels.jsx";
 
 const sides = ["buy", "sell"];
@@ -77,6 +77,7 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
   const faults = market ? check({ side, price, quantity, available, least: market.least, postOnly, opposite }, market) : {};
   const costs = complete ? cost(side, price, quantity, market) : null;
   const maximum = priced && available !== null ? most(side, available, price, market) : side === sell && available !== null ? share(available, 100, pair.quantityPrecision) : null;
+  const now = complete ? fillsNow(side, price, quantity, (side === buy ? book?.asks : book?.bids) ?? []) : null;
   const at = complete && maximum ? percentOf(bare(quantity), maximum) : 0;
   const named = { quote: tokenName(quote), trade: tokenName(base) };
   const text = (field, name) => {
@@ -159,7 +160,8 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
     const wrong = ["price", "quantity", "total"].find((field) => faults[field]) ?? (!price ? "price" : !quantity ? "quantity" : "");
     if (wrong) return document.getElementById(wrong)?.focus();
     const off = worse(side, price, [last, opposite]);
-    return off ? ask(off) : place();
+    if (off || now?.impact) return ask({ percent: off?.percent ?? now.impact, sweeps: !off });
+    return place();
   };
   const turnTo = (to) => {
     setTypedTotal(null);
@@ -182,6 +184,7 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
       <Facts list={[
         [w.orderValue, <span class="num">{costs ? number(plain(costs.value, market.decimals), 8) : "–"}</span>],
         [market ? formatMessage(w.feeAt, { rate: percent(market.rate) }) : w.fee, <span class="num" id="order-fee">{costs ? number(plain(costs.fee, market.decimals), 8) : "–"}</span>],
+        [w.fillsNow, now && <span class="num" id="fills-now">{formatMessage(w.fillsNowOf, { n: number(now.quantity, 6), m: number(quantity, 6), price: number(now.average, placesOf(pair, now.worst)) })}{now.impact && <span class="down"> {formatMessage(w.impact, { percent: now.impact })}</span>}</span>],
         [w.inMoney, costs ? worth(plain(costs.total, market.decimals), quote, rates, w) : ""],
       ]} />
       <label class="tick" title={w.postOnlyHint}><input id="post-only" type="checkbox" checked={postOnly} aria-describedby="post-only-hint" onChange={(e) => change(setPostOnly)(e.currentTarget.checked)} />{w.postOnly}</label>
@@ -192,10 +195,10 @@ export function OrderForm({ pair, account, data, book, last, side, setSide, prop
       {sent && sent.address === session?.address && <Result key={sent.clientId} sent={sent} known={known} session={session} pair={pair} close={() => setSent(null)} again={data.again} />}
     </form>
     {data.balances.data && <div class="assets"><h3 class="small faint">{w.assets}</h3><Facts list={[base, quote].map((symbol) => [tokenName(symbol), <span class="num">{number(data.balances.data[symbol]?.available ?? "0", 8)}</span>])} /></div>}
-    {asking && <Confirm title={formatMessage(w.worseTitle, { percent: asking.percent })} danger lead={formatMessage(side === buy ? w.worseBuy : w.worseSell, { percent: asking.percent })}
+    {asking && <Confirm title={formatMessage(asking.sweeps ? w.sweepTitle : w.worseTitle, { percent: asking.percent })} danger lead={formatMessage(asking.sweeps ? w.sweepLead : side === buy ? w.worseBuy : w.worseSell, { percent: asking.percent })}
       facts={[[w.price, `${number(price, 12)} ${named.quote}`], [w.last, last ? `${number(last, placesOf(pair, last))} ${named.quote}` : "–"], [side === buy ? w.bestAsk : w.bestBid, opposite ? `${number(opposite, placesOf(pair, opposite))} ${named.quote}` : "–"],
-        [w.deviation, asking.percent + " %"], [w.quantity, `${number(quantity, 8)} ${named.trade}`], [side === buy ? w.totalBuy : w.totalSell, costs ? `${number(plain(costs.total, market.decimals), 8)} ${named.quote}` : "–"]]}
-      action={w[sides[side]] + " " + named.trade} act={place} done={() => ask(null)} cancel={() => ask(null)} />}
+        [w.fillsNow, now && formatMessage(w.fillsNowOf, { n: number(now.quantity, 6), m: number(quantity, 6), price: number(now.average, placesOf(pair, now.worst)) })], [w.deviation, asking.percent + " %"], [w.quantity, `${number(quantity, 8)} ${named.trade}`], [side === buy ? w.totalBuy : w.totalSell, costs ? `${number(plain(costs.total, market.decimals), 8)} ${named.quote}` : "–"]]}
+      action={formatMessage(side === buy ? w.buyAnyway : w.sellAnyway, { symbol: named.trade })} act={place} done={() => ask(null)} cancel={() => ask(null)} />}
   </section>;
 }
 
@@ -213,14 +216,14 @@ function refusal(error, side, w) {
 
 const resting = [3, 5], ended = [4, 7, 8, 9, 10];
 
-// Result follows an order that was sent, until it rests or has ended.
+// Result follows an order that was sent, until it has ended.
 function Result({ sent, known, session, pair, close, again }) {
   const w = useMessages(messages);
-  const [settled, settle] = useState(false);
-  const poll = usePoll(settled ? null : async (signal) => {
+  const [state, settle] = useState("sent"); // or rests, ended
+  const poll = usePoll(state === "ended" ? null : async (signal) => {
     const found = await query("/order", { address: session.address, clientOrderId: sent.clientId }, signal);
     return found ?? { status: null };
-  }, 1000, [sent.clientId, settled]);
+  }, state === "rests" ? 5000 : 1000, [sent.clientId, state]);
   const [order, see] = useState(null);
   const shown = useRef(null);
   useEffect(() => shown.current.scrollIntoView({ block: "nearest" }), []);
@@ -228,10 +231,10 @@ function Result({ sent, known, session, pair, close, again }) {
     if (!poll.data || poll.data.status === null) return;
     see(poll.data);
     known();
-    if (resting.includes(poll.data.status) || ended.includes(poll.data.status)) {
-      settle(true);
-      again();
-    }
+    const next = ended.includes(poll.data.status) ? "ended" : resting.includes(poll.data.status) ? "rests" : state;
+    if (next === state) return;
+    settle(next);
+    again();
   }, [poll.data]);
   const [base, quote] = [tokenName(pair.tradeTokenSymbol), tokenName(pair.quoteTokenSymbol)];
   const kind = !order ? (sent.unknown ? "warn" : "") : order.status === 4 ? "good" : order.status === 9 ? "bad" : "";

@@ -96,6 +96,26 @@ export function worse(side, price, references) {
   return worst;
 }
 
+const mostImpact = 100n; // in 1/10,000: 1 %
+
+// fillsNow is what of an order the opposite side of the book fills at once: { quantity, average, worst, impact }, or null for nothing. `impact` is
+// how much worse the average is than the best level, in percent, where that is more than 1 % or the order takes every level; otherwise null.
+export function fillsNow(side, price, quantity, levels) {
+  const p = parse(price, priceDecimals);
+  let left = parse(quantity, quantityDecimals), value = 0n, filled = 0n, worst = null;
+  for (const [at, size] of levels) {
+    const [a, s] = [parse(at, priceDecimals), parse(size, quantityDecimals)];
+    if (left === 0n || (side === buy ? a > p : a < p)) break;
+    const part = s < left ? s : left;
+    [left, filled, value, worst] = [left - part, filled + part, value + part * a, at];
+  }
+  if (filled === 0n) return null;
+  const average = value / filled, best = parse(levels[0][0], priceDecimals);
+  const away = ((side === buy ? average - best : best - average) * 10_000n) / best;
+  const all = left > 0n && worst === levels.at(-1)[0];
+  return { quantity: plain(filled, quantityDecimals), average: plain(average, priceDecimals), worst, impact: away > mostImpact || all ? plain(away, 2) : null };
+}
+
 // check is what forbids an order, by field: [message, values], or nothing. What is still empty is
 // no fault while it is typed.
 export function check(order, market) {
