@@ -69,6 +69,11 @@ func testStepBack(t *testing.T, url string) {
 	require.Contains(t, left[1].Incident, b.Hash)
 	require.Equal(t, []uint64{decided.ID}, r.incidents(Source))
 	require.Empty(t, r.incidents(Exchange))
+	r.See(func(tx *records.Tx) error {
+		found, err := view.Records(tx, view.Filter{NeedsOperator: true})
+		require.Equal(t, []uint64{decided.ID}, ids(found))
+		return err
+	})
 
 	// The transfer is mined again elsewhere; the left block may even come back.
 	next := r.Mine(Source, "'")
