@@ -13,8 +13,8 @@ export const messages = {
     why: "Reason", sayWhy: "Enter a reason. The audit log shows it with your name.", done: "Done: {what}.", of: "{n} of {m}", block: "on {chain}, block {height}",
     unknownUnits: "units of {asset}", unknownToken: "an unknown token", coins: "coins",
 
-    glance: "At a glance", money: "Payments", flowing: "Flowing", idle: "Ready", blocked: "Blocked", degraded: "Partly blocked", blockedTokens: "Blocked tokens", othersFlow: "Payments of {n} of {m} tokens are blocked. All others are possible.", unknown: "Unknown", silentDaemon: "The daemon does not answer.", nothing: "None", aMinute: "Payments a minute", oldest: "Oldest pending", noneWaits: "none",
-    shortest: "Shortest runway", noEnd: "no end", overAYear: "over a year", allWell: "Payments are not blocked.", what: "What", where: "Where", since: "Since",
+    glance: "At a glance", money: "Payments", flowing: "Flowing", idle: "Ready", blocked: "Blocked", degraded: "Partly blocked", blockedTokens: "Blocked tokens", othersFlow: "Payments of {n} of {m} tokens are blocked. All others are possible.", unknown: "Unknown", silentDaemon: "The daemon does not answer.", nothing: "None", aMinute: "Payments a minute", oldest: "Oldest pending",
+    shortest: "Shortest runway", overAYear: "Over a year", allWell: "Payments are not blocked.", what: "What", where: "Where", since: "Since",
     chains: "Chains", chain: "Chain", state: "State", read: "Followed to", final: "Final", newestOfNodes: "Latest block", behind: "Behind", age: "Age", nodes: "Nodes", resumeChain: "Resume {chain}", resume: "Resume",
     resumeChainLead: "The daemon follows the chain again if its nodes agree with our final blocks.", channels: "Channels", channel: "Channel", holds: "Holds", pending: "Pending", waiting: "Waiting", lastDay: "Last day", perMinute: "A minute", runway: "Runway",
     runwayHint: "Time until the accounts' balance minus debts is used up, at the last day's flow.", inPayments: "in {n}", sinceAgo: "since {ago}",
@@ -91,7 +91,7 @@ export const messages = {
     step_confirming: "Waiting for confirmations", step_incident: "Left its chain after the decision", step_orphaned: "Left its chain", step_paymentHeld: "Payment held: {reason}", step_refundHeld: "Refund held: {reason}",
     byCommandTitle: "By command", order_creditSmall: "Credit", lead_creditSmall: "Credits the deposit to its owner. The daemon pays it in its next round.", set_OPEN: "Open", set_MAINTAIN: "Pause", set_CLOSED: "Close",
     channelLead_OPEN: "Opens the channel, also if the daemon had stopped it. Held payments continue.", channelLead_MAINTAIN: "Wallets show maintenance. Payments of this channel wait until it is open again.",
-    channelLead_CLOSED: "Wallets show the channel as closed. Payments of this channel wait until it is open again.", olderThan: "Older than", toPayee: "to", daemon: "Daemon", technical: "Technical details", show: "Show", ofRecord: "Record",
+    channelLead_CLOSED: "Wallets show the channel as closed. Payments of this channel wait until it is open again.", olderThan: "Older than", toPayee: "to", daemon: "Daemon", technical: "Technical details", comment: "Comment", filters: "Filters", show: "Show", ofRecord: "Record",
     byPerson: "Operator",
   },
   zh: {
@@ -107,8 +107,8 @@ export const messages = {
     why: "原因", sayWhy: "请填写原因：它会与您的名称一起写入审计日志。", done: "已完成：{what}。", of: "{n} / {m}", block: "链 {chain}，区块 {height}",
     unknownUnits: "单位（{asset}）", unknownToken: "未知代币", coins: "原生币",
 
-    glance: "一览", money: "付款", flowing: "流动正常", idle: "就绪", blocked: "付款受阻", degraded: "部分受阻", blockedTokens: "受阻代币", othersFlow: "{m} 个代币中有 {n} 个付款受阻，其余均可付款。", unknown: "未知", silentDaemon: "守护进程无响应。", nothing: "无", aMinute: "每分钟付款", oldest: "最久等待", noneWaits: "无等待",
-    shortest: "最短可维持时间", noEnd: "无限期", overAYear: "一年以上", allWell: "付款未受阻。", what: "内容", where: "位置", since: "持续",
+    glance: "一览", money: "付款", flowing: "流动正常", idle: "就绪", blocked: "付款受阻", degraded: "部分受阻", blockedTokens: "受阻代币", othersFlow: "{m} 个代币中有 {n} 个付款受阻，其余均可付款。", unknown: "未知", silentDaemon: "守护进程无响应。", nothing: "无", aMinute: "每分钟付款", oldest: "最久等待",
+    shortest: "最短可维持时间", overAYear: "一年以上", allWell: "付款未受阻。", what: "内容", where: "位置", since: "持续",
     chains: "链", chain: "链", state: "状态", read: "已读取", final: "已终定", newestOfNodes: "节点最新", behind: "落后", age: "时长", nodes: "节点", resumeChain: "恢复 {chain}", resume: "恢复",
     resumeChainLead: "若节点与我们的终定区块一致，则重新跟随该链。", channels: "通道", channel: "通道", holds: "持有", pending: "待付", waiting: "等待", lastDay: "最近一天", perMinute: "每分钟", runway: "可维持",
     runwayHint: "扣除应付后，按最近一天的流出与流入，账户持有的资金还能维持多久。", inPayments: "共 {n} 笔", sinceAgo: "已等 {ago}",
@@ -181,7 +181,7 @@ export const messages = {
     withdrawals: "提现", step_of_60: "每分钟", step_of_3600: "每小时", step_of_21600: "每 6 小时", chartCount: "付款笔数（{step}）", chartAmount: "{unit}（{step}）", chartLatency: "从终定到付款（中位数）", chartsLead: "线上为充值，线下为提现。来源：本网关的记录。",
     seriesCut: "仅显示最新的付款。数据完整的时间范围：", waitingNow: "待付 {n} 笔", needsOf: "{records} 条记录，{conditions} 个状况", lastTenMinutes: "最近十分钟", balancesAndRunway: "余额与可维持时间", step_confirming: "等待确认", step_incident: "判定后脱离其链", step_orphaned: "已脱离其链",
     step_paymentHeld: "付款被搁置：{reason}", step_refundHeld: "退款被搁置：{reason}", byCommandTitle: "使用命令", order_creditSmall: "入账", lead_creditSmall: "将充值入账给其所有者；守护进程在下一轮付款。", set_OPEN: "开放", set_MAINTAIN: "暂停", set_CLOSED: "关闭",
-    channelLead_OPEN: "开放通道，包括被守护进程停止的情况。被搁置的付款会继续。", channelLead_MAINTAIN: "钱包显示维护中。该通道的付款等待其重新开放。", channelLead_CLOSED: "钱包显示通道已关闭。该通道的付款等待其重新开放。", olderThan: "早于", toPayee: "付至", daemon: "守护进程", technical: "技术细节", show: "显示",
+    channelLead_OPEN: "开放通道，包括被守护进程停止的情况。被搁置的付款会继续。", channelLead_MAINTAIN: "钱包显示维护中。该通道的付款等待其重新开放。", channelLead_CLOSED: "钱包显示通道已关闭。该通道的付款等待其重新开放。", olderThan: "早于", toPayee: "付至", daemon: "守护进程", technical: "技术细节", comment: "附言", filters: "筛选", show: "显示",
     ofRecord: "记录", byPerson: "操作员",
   },
 };

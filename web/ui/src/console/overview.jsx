@@ -59,13 +59,13 @@ function Plots({ s, chosen, choose }) {
   const list = networks.use();
   const { count, pairs, amounts, times, unit } = useMemo(() => drawn(s, chosen, list, w), [s, chosen, list, w.language]);
   const step = w["step_of_" + s.step];
+  const tokens = <select class="pair" aria-label={w.token} value={chosen ?? pairs[0]?.id} onChange={(e) => choose(e.currentTarget.value)}>{pairs.map((p) => <option key={p.id} value={p.id}>{p.name}</option>)}</select>;
   const figure = (v) => grouped(String(Math.round(Math.abs(v) * 1e6) / 1e6));
   return <>
     {Date.parse(s.since) > Date.parse(s.from) && <p class="small faint">{w.seriesCut} <Ago ms={Date.parse(s.since)} /></p>}
     <div class="plots">
       <Plot label={formatMessage(w.chartCount, { step })} series={count} least={1} format={(v) => figure(v)} />
-      <div><Plot label={formatMessage(w.chartAmount, { step, unit })} series={amounts} format={(v) => figure(v)} />
-        {pairs.length > 1 && <select class="pair" aria-label={w.token} value={chosen ?? pairs[0].id} onChange={(e) => choose(e.currentTarget.value)}>{pairs.map((p) => <option key={p.id} value={p.id}>{p.name}</option>)}</select>}</div>
+      <Plot label={pairs.length > 1 ? <>{tokens} {step}</> : formatMessage(w.chartAmount, { step, unit })} series={amounts} format={(v) => figure(v)} />
       <Plot label={w.chartLatency} series={times} format={(v) => (v < 10 ? (Math.round(v * 10) / 10).toFixed(1) + w.seconds : lasted(v, w.language))} />
     </div>
     <p class="small faint">{w.chartsLead}</p></>;
@@ -77,7 +77,8 @@ function drawn(s, chosen, list, w) {
   const both = (values) => [
     { name: w.deposits, kind: "bars", colour: "accent", points: pointsOf(s, values("deposit")) }, { name: w.withdrawals, kind: "bars", colour: "warn", points: pointsOf(s, values("withdrawal").map((v) => -v)) },
   ];
-  const pairs = [...new Map(s.flows.map((f) => [flowName(f), { id: flowName(f), name: `${f.symbol} · ${f.network}` }])).values()];
+  const several = new Set(s.flows.map((f) => f.network)).size > 1;
+  const pairs = [...new Map(s.flows.map((f) => [flowName(f), { id: flowName(f), name: f.symbol + (several ? " · " + f.network : "") }])).values()];
   const now = pairs.some((p) => p.id === chosen) ? chosen : pairs[0]?.id;
   const of = s.flows.filter((f) => flowName(f) === now);
   const amounts = (direction) => {
@@ -88,8 +89,8 @@ function drawn(s, chosen, list, w) {
   return { count: both(sum), pairs, amounts: both(amounts), times, unit: of[0]?.symbol ?? "" };
 }
 
-// runwayOf is how long money lasts, in words; none is longer than anybody plans.
-export const runwayOf = (hours, w) => (hours === undefined || hours === null ? w.noEnd : hours > 24 * 365 ? w.overAYear : lasted(hours * 3600, w.language));
+// runwayOf is how long money lasts, in words. Without a number it does not decrease.
+export const runwayOf = (hours, w) => (hours === undefined || hours === null || hours > 24 * 365 ? w.overAYear : lasted(hours * 3600, w.language));
 
 // payments are the states of payments, as the headline of the server has them: how each is shown, and its words.
 const payments = { flowing: ["good", "flowing"], idle: ["good", "idle"], degraded: ["warn", "degraded"], blocked: ["bad", "blocked"], unknown: ["bad", "unknown"] };
@@ -108,7 +109,7 @@ function Figures({ o, silent, attention }) {
     <Stat name={w.view_attention} kind={needs ? "warn" : silent ? "" : "good"} value={<a href={to("attention")} id="needs-you">{attention && !silent ? (needs ? grouped(String(needs)) : w.nothing) : "–"}</a>}
       detail={attention && needs > 0 && formatMessage(w.needsOf, { records: attention.total, conditions: attention.conditions.length })} />
     <Stat name={w.aMinute} value={rate.toFixed(1)} detail={w.lastTenMinutes} />
-    <Stat name={w.oldest} kind={oldest && Date.now() - Date.parse(oldest) > late ? "warn" : ""} value={oldest ? <Ago ms={Date.parse(oldest)} /> : <span class="faint">{w.noneWaits}</span>} />
+    <Stat name={w.oldest} kind={oldest && Date.now() - Date.parse(oldest) > late ? "warn" : ""} value={oldest ? <Ago ms={Date.parse(oldest)} /> : <span class="faint">{w.nothing}</span>} />
     <Stat name={w.shortest} kind={runwayKind(shortest)} value={<span title={w.runwayHint}>{runwayOf(shortest, w)}</span>} />
   </section>;
 }

@@ -1,6 +1,6 @@
 // One record's whole story, and what may be ordered of it.
 import { useState } from "preact/hooks";
-import { Asked, Blank, Facts, Note, Short, Table, Time, Timeline } from "../base/components.jsx";
+import { Asked, Blank, Copy, Facts, Note, Short, Table, Time, Timeline } from "../base/components.jsx";
 import { usePoll } from "../base/use.js";
 import { formatMessage } from "../base/messages.js";
 import { messages as bridge } from "../bridge/messages.js";
@@ -31,6 +31,9 @@ function shownAs(r, language) {
   return <>{word} <span class="faint small">{r.publicState}</span></>;
 }
 
+// unclear tells whether the sender's comment did not tell whom the record is for.
+const unclear = (r) => r.fault !== "" || r.reason === "unknown_label";
+
 function Story({ story, again }) {
   const w = useConsoleMessages();
   const { record: r } = story;
@@ -41,7 +44,7 @@ function Story({ story, again }) {
       <section class="card" id="record">
         <div class="row spread"><strong class="large"><Money network={r.network} asset={r.asset} amount={r.amount} /></strong><Standing of="record" state={r.status} direction={r.direction} /></div>
         <p class="small faint"><Call of="direction" word={r.direction} /> · {r.network} · <Time ms={Date.parse(r.seen)} /></p>
-        {story.note && <Note>{story.note}</Note>}
+        {story.note && unclear(r) && <Note>{story.note}</Note>}
         {r.incident && <Note kind="warn">{r.incident}</Note>}
         <Timeline label={w.progress} list={way(story.payments ? story : { ...story, payments }, to, w).map((step) => ({
           name: step.name, kind: step.kind, at: step.at && clock(step.at), detail: <Step step={step} />,
@@ -52,10 +55,10 @@ function Story({ story, again }) {
         <section class="card"><h2>{w.details}</h2><Facts list={[
           [w.reason, r.reason && <Reason word={r.reason} />],
           [w.user, r.wallet && <Short text={r.wallet} />], [w.from, r.from && <Short text={r.from} />], [w.cameTo, r.to && <Short text={r.to} />], [w.label, r.label],
-          [w.paidTo, r.payee && <Short text={r.payee} />], [w.net, r.token && <Money network={r.network} asset={r.token} amount={r.net} />], [w.fee, r.token && <Money network={r.network} asset={r.token} amount={r.fee} />],
+          [w.paidTo, r.payee && <><code>{r.payee}</code><Copy text={r.payee} /></>], [w.net, r.token && <Money network={r.network} asset={r.token} amount={r.net} />], [w.fee, r.token && <Money network={r.network} asset={r.token} amount={r.fee} />],
           [w.in, <><Tx chain={from} hash={r.inTx} /> <span class="faint small">{formatMessage(w.block, { chain: from, height: story.in.height.toLocaleString("en") })}, <Depth at={story.in} /></span></>], [w.out, r.outTx && <Tx chain={to} hash={r.outTx} />], [w.refund, r.refundTx && <Tx chain={from} hash={r.refundTx} />],
           [w.walletsShow, r.publicState && shownAs(r, w.language)], [w.writtenOff, r.lost && <Money network={r.network} asset={r.lostAsset} amount={r.lost} />],
-        ]} /></section>
+        ]} />{story.note && !unclear(r) && <details class="small"><summary>{w.technical}</summary><Facts list={[[w.comment, <code>{story.note}</code>]]} /></details>}</section>
       </div>
     </div>
     <section class="card" id="payments"><h2>{w.payments}</h2>

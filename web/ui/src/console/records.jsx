@@ -1,6 +1,7 @@
 // Records: found by what somebody knows of them.
 import { useState } from "preact/hooks";
 import { Asked, lasted, Pager, Short, Table, Time } from "../base/components.jsx";
+import { Icon } from "../base/icons.jsx";
 import { usePoll } from "../base/use.js";
 import { get } from "./api.js";
 import { chainsOf, networks } from "./money.js";
@@ -26,7 +27,8 @@ const choices = {
 function Search({ query }) {
   const w = useConsoleMessages();
   const list = networks.use();
-  const [values, set] = useState(query);
+  const [values, set] = useState(query), [open, setOpen] = useState(false);
+  const n = Object.keys(query).filter((name) => name !== "before" && name !== "after").length;
   const entered = (name) => (e) => set({ ...values, [name]: e.currentTarget.value });
   const submit = (e) => {
     e.preventDefault();
@@ -37,7 +39,8 @@ function Search({ query }) {
   const Choice = ({ name, label, options }) => <div><label for={"search-" + name}>{label}</label>
     <select id={"search-" + name} value={values[name] ?? ""} onChange={entered(name)}>{options.map(([value, text]) => <option key={value} value={value}>{text || w.all}</option>)}</select></div>;
   const tokens = [...new Set(list.flatMap((n) => n.tokens.map((t) => t.symbol)))];
-  return <form class="card search" role="search" aria-label={w.records} onSubmit={submit}>
+  return <><button type="button" class="menu-button" id="filters" aria-expanded={open} aria-controls="filter" onClick={() => setOpen(!open)}><Icon name="search" />{w.filters}{n > 0 && ` (${n})`}</button>
+  <form class={"card search" + (open ? " shown" : "")} id="filter" role="search" aria-label={w.records} onSubmit={submit}>
     {Text({ name: "hash", label: w.hashOf, class: "code", wide: true, placeholder: w.hashHint })}
     {Text({ name: "address", label: w.address, class: "code", wide: true, placeholder: w.addressHint })}
     {Text({ name: "amount", label: w.amountIn, inputMode: "decimal", placeholder: "1.5" })}
@@ -48,7 +51,7 @@ function Search({ query }) {
     {Text({ name: "from", label: w.seenFrom, type: "date" })}
     {Text({ name: "until", label: w.seenBefore, type: "date" })}
     <p class="row"><button class="main" id="search">{w.search}</button><a class="button" href={to("records")}>{w.allRecords}</a><a class="button" href={to("records", "", { unattributed: true })}>{w.onlyUnattributed}</a><a class="button" href={to("records", "", { unknownTokens: true })}>{w.unknownTokens}</a></p>
-  </form>;
+  </form></>;
 }
 
 function List({ query, empty, id }) {

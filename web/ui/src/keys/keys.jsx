@@ -2,7 +2,7 @@
 // hidden.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Copy, open, tell, Time, trouble } from "../base/components.jsx";
-import { grouped, plain } from "../base/amount.js";
+import { grouped, shown } from "../base/amount.js";
 import { base, Refused } from "../base/http.js";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { challenge, command, enough, Exchange, fault as faultOf, isAddress, life, signed } from "./exchange.js";
@@ -110,11 +110,11 @@ function Account({ account }) {
   return <section class="card" id="account" aria-labelledby="found" hidden={!account}><h2 id="found" tabIndex={-1}>{w.found}</h2>{account && <dl class="facts">
     <dt>{w.agent}</dt><dd><code id="agent">{info.agentAddress}</code> <Copy text={info.agentAddress} what={w.agent} /></dd>
     <dt>{w.quota}</dt><dd class="num" id="quota">{grouped(String(info.quota))}{info.quota < enough && ": " + w.little}</dd>
-    <dt>{w.stake}</dt><dd class="num" id="stake">{plain(BigInt(info.agentPledgeAmount), 18)}<span class="unit">VITE</span></dd>
+    <dt>{w.stake}</dt><dd class="num" id="stake">{shown(BigInt(info.agentPledgeAmount), 18)}<span class="unit">VITE</span></dd>
     <dt>{w.pairs}</dt><dd id="pairs">{pairs.length ? pairs.join(", ") : w.noPairs}</dd>
     <dt>{w.key}</dt><dd><code id="key">{info.apiKey || w.none}</code></dd>
     <dt>{w.created}</dt><dd id="created">{info.createTime ? <Time ms={info.createTime * 1000} /> : "–"}</dd>
-    <dt>{w.calls}</dt><dd id="calls">{formatMessage(w.callsEach, { n: info.maxCount, each: cycle === 60 ? w.aMinute : formatMessage(w.inSeconds, { n: cycle }) })}</dd>
+    <dt>{w.calls}</dt><dd id="calls">{formatMessage(w.callsEach, { n: grouped(String(info.maxCount)), each: cycle === 60 ? w.aMinute : formatMessage(w.inSeconds, { n: cycle }) })}</dd>
   </dl>}</section>;
 }
 
