@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -82,7 +83,8 @@ func TestAlertsReachPeople(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
 	w := newFaultyEnv(t, func(_ *faultyEnv, c *config.Config) { c.Alerts = r.config() })
-	waitFor(t, "the receiver", func() bool { return strings.Contains(w.mustCommand(t, "alerts", "list"), "webhook:office  0 ") })
+	idle := regexp.MustCompile(`webhook:office +0 `)
+	waitFor(t, "the receiver", func() bool { return idle.MatchString(w.mustCommand(t, "alerts", "list")) })
 	w.node.Fail(faults.Fault{Dead: true})
 	r.await(t, "a dead node", 0, func(e notify.Event) bool {
 		return e.Type == "condition.began" && e.Condition.Kind == "nodes_unreachable" && e.Condition.Stops

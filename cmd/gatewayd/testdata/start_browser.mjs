@@ -42,6 +42,7 @@ for (const look of [...looks, middle]) {
 // Each reader has his view, by keyboard; it survives a reload. Links lead to the bridge and to the API.
 const reader = await begin({ colorScheme: "light" });
 await reader.open(given.gateway + "/");
+await reader.sees("from 0.01"); // what is drawn later may take the focus
 await reader.at('[data-tab="wallet"]').focus();
 await reader.page.keyboard.press("ArrowRight");
 await reader.sees("Bring funds to the exchange");

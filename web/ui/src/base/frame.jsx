@@ -2,12 +2,12 @@
 import { render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { Button } from "./forms.jsx";
-import { base, connected } from "./http.js";
+import { base } from "./http.js";
 import { Icon } from "./icons.jsx";
 import { language, useMessages } from "./messages.js";
 import { remembered } from "./store.js";
 import { said } from "./tell.js";
-import { loadSite, retry, site } from "./use.js";
+import { loadSite, online, retry, site } from "./use.js";
 
 const theme = remembered("theme", ["auto", "light", "dark"], "auto");
 
@@ -48,7 +48,7 @@ function ThemeButton() {
 // Lost shows that the server does not answer, once for the page.
 function Lost() {
   const w = useMessages();
-  return !connected.use() && <div class="lost" id="lost" role="alert"><Icon name="offline" /><span>{w.offline}</span><Button kind="plain" onClick={retry}>{w.again}</Button></div>;
+  return !online.use() && <div class="lost" id="lost" role="alert"><Icon name="offline" /><span>{w.offline}</span><Button kind="plain" onClick={retry}>{w.again}</Button></div>;
 }
 
 // Page is the frame of a page.

@@ -1,5 +1,5 @@
 // Asking servers: bounded in time, and every failure is one of two kinds.
-import { store } from "./store.js";
+import { value } from "./value.js";
 
 // Away: nothing sensible was answered, now. Asking again may help.
 export class Away extends Error {}
@@ -13,7 +13,7 @@ export class Refused extends Error {
 }
 
 // connected is false from the first request without a sensible answer until the next one with.
-export const connected = store(true);
+export const connected = value(true);
 
 const patience = 15_000;
 

@@ -1,27 +1,22 @@
-// A value that several components show: whoever uses it is drawn again when it changes.
+// A value that several components show: a component that uses it is drawn again when it changes.
 import { useEffect, useState } from "preact/hooks";
+import { value } from "./value.js";
 
-export function store(value) {
-  const listeners = new Set();
-  return {
-    get: () => value,
-    set(next) {
-      if (next === value) return;
-      value = next;
-      for (const tell of [...listeners]) tell(next);
-    },
-    use() {
-      const [, draw] = useState(0);
-      useEffect(() => {
-        const tell = () => draw((n) => n + 1);
-        listeners.add(tell);
-        tell(); // it may have changed since the first drawing
-        return () => listeners.delete(tell);
-      }, []);
-      return value;
-    },
-  };
-}
+// usable lets components use a value.
+export const usable = (held) => ({
+  ...held,
+  use() {
+    const [, draw] = useState(0);
+    useEffect(() => {
+      const tell = () => draw((n) => n + 1);
+      tell(); // it may have changed since the first drawing
+      return held.watch(tell);
+    }, []);
+    return held.get();
+  },
+});
+
+export const store = (first) => usable(value(first));
 
 // remembered is a store whose text outlives the page: in this browser, or until its tab is closed ("sessionStorage"). It is for habits, never for
 // keys. `allowed` lists the values, or checks one.

@@ -1,7 +1,7 @@
 // Hooks that all pages use.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { ask, base } from "./http.js";
-import { store } from "./store.js";
+import { ask, base, connected } from "./http.js";
+import { store, usable } from "./store.js";
 
 // usePoll asks at once and again so many milliseconds after each answer, but not while nobody looks at the page. What was answered last stays
 // while later answers fail; `error` says so. Changed keys begin anew; `act` null asks nothing.
@@ -42,6 +42,9 @@ export function usePoll(act, every, keys) {
   }, keys);
   return { ...state, again: useCallback(() => again.current(), []) };
 }
+
+// online is whether the server answers, for components.
+export const online = usable(connected);
 
 // retry has all polls of the page ask at once.
 export const retry = () => dispatchEvent(new Event("retry"));

@@ -2,9 +2,9 @@
 import { useState } from "preact/hooks";
 import { Amount, Asked, Button, Confirm, Dialog, Empty, Facts, Field, lasted, Note, Qr, Short, tell, trouble, Whole } from "../base/components.jsx";
 import { parse, plain, shown } from "../base/amount.js";
-import { Away, connected, Refused } from "../base/http.js";
+import { Away, Refused } from "../base/http.js";
 import { Icon } from "../base/icons.jsx";
-import { usePoll } from "../base/use.js";
+import { online, usePoll } from "../base/use.js";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { go } from "../base/route.js";
 import { Account, TokenPick, Way } from "./account.jsx";
@@ -35,7 +35,7 @@ export function Deposit(given) {
   const balance = browser.balance === null ? null : rescaled(browser.balance - browser.balance % (10n ** BigInt(Math.max(0, token.assetDecimals - token.decimals))), token.assetDecimals, token.decimals);
   const wrong = units === null ? null : check({ net: units, fee: 0n, minimum, maximum: null, balance: demo && !browser.ready ? null : balance });
   const amountFault = amount.trim() === "" ? "" : units === null ? formatMessage(w.amountWrong, { n: decimals }) : wrong ? formatMessage(w["deposit_" + wrong[0]], { limit: show(wrong[1]) }) : "";
-  const missing = !connected.use() ? w.noConnection : inDoubt ? w.checkFirst : state !== "OPEN" ? w.depositPaused : !address ? w.needAddress : units === null ? w.needAmount : amountFault ? w.wrongAmount : info.data ? "" : w.loading;
+  const missing = !online.use() ? w.noConnection : inDoubt ? w.checkFirst : state !== "OPEN" ? w.depositPaused : !address ? w.needAddress : units === null ? w.needAmount : amountFault ? w.wrongAmount : info.data ? "" : w.loading;
 
   // guard asks the gateway again, right before something is signed.
   const guard = async () => {

@@ -2,9 +2,9 @@
 import { useState } from "preact/hooks";
 import { Amount, Asked, Button, Confirm, Empty, Facts, Field, lasted, Note, Qr, tell, trouble, Whole } from "../base/components.jsx";
 import { parse, plain, shown } from "../base/amount.js";
-import { Away, connected, Refused } from "../base/http.js";
+import { Away, Refused } from "../base/http.js";
 import { Icon } from "../base/icons.jsx";
-import { useLater, usePoll } from "../base/use.js";
+import { online, useLater, usePoll } from "../base/use.js";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { go } from "../base/route.js";
 import { Account, TokenPick, Way } from "./account.jsx";
@@ -56,7 +56,7 @@ export function Withdraw(given) {
     : quote.error?.code !== undefined ? trouble(quote.error, w) : "";
   const toFault = payee.error?.code !== undefined ? trouble(payee.error, w) : payee.settled && !payee.data.isValidAddress ? payee.data.message || w.toWrong : "";
   const fine = payee.settled && payee.data.isValidAddress;
-  const missing = !connected.use() ? w.noConnection : inDoubt ? w.checkFirst : state !== "OPEN" ? w.withdrawPaused : !address ? w.needAddress : !to.trim() ? w.needPayee : toFault ? w.wrongPayee : net === null ? w.needAmount : amountFault ? w.wrongAmount
+  const missing = !online.use() ? w.noConnection : inDoubt ? w.checkFirst : state !== "OPEN" ? w.withdrawPaused : !address ? w.needAddress : !to.trim() ? w.needPayee : toFault ? w.wrongPayee : net === null ? w.needAmount : amountFault ? w.wrongAmount
     : !fine || quote.fee === null || !info.data ? w.loading : "";
   const gross = missing ? null : net + quote.fee;
 
