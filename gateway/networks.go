@@ -169,7 +169,7 @@ func (n *network) measure(tx *records.Tx, to *listedNetwork) error {
 	return nil
 }
 
-// speed is how fast a chain is at the moment.
+// speed contains a chain's current block interval and final depth.
 type speed struct {
 	block time.Duration // between blocks; 0: not known
 	final uint64        // blocks from the head to the newest final one, both included

@@ -114,7 +114,7 @@ func TestUnreadableDescriptions(t *testing.T) {
 	}
 }
 
-// What a document has besides its schemas stays as it is.
+// Only schemas of a document are rewritten.
 func TestOnlySchemasAreRewritten(t *testing.T) {
 	d, err := ReadOpenAPI([]byte(`{openapi: 3.1.0, info: {title: a, summary: b, license: {name: c, identifier: d}}, paths: {/a: {get: {parameters: [{name: q, schema: {const: 1}, example: {const: 1}}]}}}}`), []string{"/"})
 	require.NoError(t, err)

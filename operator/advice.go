@@ -12,17 +12,11 @@ import (
 // NextStep is the advice for a record or, where no operator is needed, what its state permits;
 // empty for one that is decided.
 func (s RecordDetail) NextStep() string {
-	permits := func(o transfers.OrderName) bool { return slices.Contains(s.Orders, o) }
-	advice, id := s.Advice(), s.Record.ID
-	switch {
-	case advice != "":
+	if advice := s.Advice(); advice != "" {
 		return advice
-	case permits(transfers.OrderRetry):
-		return fmt.Sprintf("`gatewayd records retry %d --why …` credits it to its owner", id)
-	case permits(transfers.OrderHold):
-		return fmt.Sprintf("nothing: the payment is sent automatically; `gatewayd records hold %d --why …` stops it", id)
-	case permits(transfers.OrderRefund):
-		return fmt.Sprintf("`gatewayd records refund %d` sends it back", id)
+	}
+	if slices.Contains(s.Orders, transfers.OrderHold) {
+		return fmt.Sprintf("nothing: the payment is sent automatically; `gatewayd records hold %d --why …` stops it", s.Record.ID)
 	}
 	return ""
 }

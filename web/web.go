@@ -76,7 +76,7 @@ func Console(demo bool) map[string]http.Handler {
 }
 
 // Start is the start page of a listener, at its root, with links to the pages of the site. A
-// development environment has the page of components besides.
+// development environment also has the page of components.
 func Start(site Site) map[string]http.Handler {
 	pages := with(built(), "/", page("dist/start.html", asked, policy))
 	if site.Demo {

@@ -344,7 +344,7 @@ func (b *bundle) delegate(key *ecdsa.PrivateKey, to common.Address) {
 }
 
 // TestBatchToOurAddress: what a batch pays to an address of ours is reported as what any contract
-// pays it, and the return beside it is not.
+// pays it; the return to the account is not reported.
 func TestBatchToOurAddress(t *testing.T) {
 	for name, fork := range map[string][]func(*ethnode.Config){"traces": nil, "logs": {amsterdam}, "untraced": {public}} {
 		t.Run(name, func(t *testing.T) {

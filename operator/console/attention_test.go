@@ -25,7 +25,7 @@ func read[T any](p *page, path string) (got T) {
 }
 
 // TestAttention: a deposit below its minimum is listed with the order that credits it, and a held
-// payment with the reason of the payment. What is paid needs nobody.
+// payment with the reason of the payment. Paid records are not listed.
 func TestAttention(t *testing.T) {
 	r := recordstest.NewRig(t)
 	p := newPageOn(t, r.Store)

@@ -138,7 +138,7 @@ func (c *Console) answerError(x echo.Context, err error) error {
 	var f fault
 	var usage operator.UsageError
 	switch {
-	case err == nil || x.Response().Committed || x.Request().Context().Err() != nil: // nobody waits for an answer
+	case err == nil || x.Response().Committed || x.Request().Context().Err() != nil: // the client has gone
 		return nil
 	case errors.As(err, &f):
 	case errors.As(err, &usage):

@@ -15,6 +15,7 @@ const money = await from("console/money.js");
 const route = await from("console/route.js");
 const demo = await from("console/demo.js");
 const keys = await from("keys/exchange.js");
+const names = await from("base/names.js");
 const startMessages = (await from("start/messages.js")).messages;
 const keysMessages = (await from("keys/messages.js")).messages;
 const reference = await from("api/document.js");
@@ -286,8 +287,8 @@ for (const other of ["", "#/status", "#demo=demo:x", "#demo=Demo:x:" + secret]) 
 
 // The page of API keys: what is signed, and what is read of what was signed.
 const agent = "vite_" + "0".repeat(50);
-assert.ok(keys.isAddress(agent));
-for (const bad of ["", "vite_", agent + "0", agent.toUpperCase(), " " + agent, "0x" + "0".repeat(40)]) assert.ok(!keys.isAddress(bad), bad);
+assert.ok(names.isAddress(agent));
+for (const bad of ["", "vite_", agent + "0", agent.toUpperCase(), " " + agent, "0x" + "0".repeat(40)]) assert.ok(!names.isAddress(bad), bad);
 assert.equal(keys.challenge(agent, 1614571200, false), agent + "_1614571200");
 assert.equal(keys.challenge(agent, 1614571200, true), "remove_" + agent + "_1614571200");
 assert.match(keys.command(keys.challenge(agent, 1, true)), /^[A-Za-z0-9_ -]+$/, "needs no quotes in any shell");

@@ -20,7 +20,7 @@ async function load() {
   return fits(doc, base(), values);
 }
 
-// useDark tells whether the page is dark.
+// useDark reports whether the page is dark.
 function useDark() {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const read = () => (document.documentElement.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";

@@ -42,7 +42,7 @@ export const choices = { step: [..."012345678"], category: ["VITE", "ETH", "USDT
 
 const forms = { symbol: /^[A-Z0-9-]{1,24}_[A-Z0-9-]{1,24}$/, token: /^[A-Z0-9-]{1,24}$/, address: /^vite_[0-9a-f]{50}$/ };
 
-// wrong tells whether a field's value cannot be part of a topic.
+// wrong reports whether a field's value cannot be part of a topic.
 export const wrong = (field, value) => !(choices[field]?.includes(value) ?? forms[field].test(value));
 
 // frame reads a message of the server: { kind, topic, text }. Kinds: push, answer, fault; null is not shown.
@@ -53,7 +53,7 @@ export function frame(text) {
   return { kind, topic: message.topic ?? "", code: message.code, text: JSON.stringify(message, null, 2) };
 }
 
-// most is how many messages are kept.
+// most is the number of messages that are kept.
 const most = 100;
 
 // kept adds a message in front and drops the oldest.

@@ -35,7 +35,7 @@ export function lasted(seconds, lang) {
   return `${Math.floor(whole / size)} ${unit[lang]}` + (rest ? ` ${rest} ${next[1][lang]}` : "");
 }
 
-// Ago is how long ago a moment was; hovering shows it in UTC.
+// Ago shows the time since a moment; hovering shows the moment in UTC.
 export function Ago({ ms }) {
   const { language: lang } = useMessages();
   const at = new Date(ms);
@@ -55,7 +55,7 @@ export function Short({ text, link, what }) {
   </span>;
 }
 
-// Copy puts a text onto the clipboard and says so.
+// Copy copies a text to the clipboard and confirms it.
 export function Copy({ text, what = "", wide = false, id }) {
   const w = useMessages();
   const copy = async () => {
@@ -70,7 +70,7 @@ export function Copy({ text, what = "", wide = false, id }) {
     : <button type="button" class="plain" onClick={copy} aria-label={w.copy + " " + (what || middle(text))} title={w.copy}><Icon name="copy" size={16} /></button>;
 }
 
-// Whole is a text that somebody has to take elsewhere: all of it, with a button that copies it.
+// Whole is a text to be used elsewhere, in full, with a button that copies it.
 export function Whole({ text, what, id }) {
   return <div class="joined"><div class="whole" id={id} tabIndex={0} role="textbox" aria-readonly="true" aria-label={what}>{text}</div><Copy text={text} what={what} wide /></div>;
 }
@@ -84,12 +84,12 @@ const shapes = {
   bad: <path d="M3 3l10 10M13 3L3 13" fill="none" stroke="currentColor" stroke-width="2.5" />,
 };
 
-// State is how something stands: a word with a colour and a shape. Kinds: wait, run, good, warn, bad.
+// State shows a state: a word with a colour and a shape. Kinds: wait, run, good, warn, bad.
 export function State({ kind, children }) {
   return <span class={"state " + kind}><svg viewBox="0 0 16 16" aria-hidden="true">{shapes[kind]}</svg>{children}</span>;
 }
 
-// Steps is progress: what is done, what is going on, what failed, what comes. `at` is the index of the step that is going on.
+// Steps shows progress: done, current, failed and coming steps. `at` is the index of the current one.
 export function Steps({ list, at, failed = false, label }) {
   return <ol class="steps" aria-label={label}>{list.map((step, i) => {
     const kind = i < at ? "done" : i > at ? "" : failed ? "failed" : "now";
@@ -133,7 +133,7 @@ export const Empty = ({ icon = "info", title, children }) => <div class="empty">
 // Stat is one figure at a glance. Kinds: none, good, warn, bad.
 export const Stat = ({ name, value, detail, kind = "" }) => <div class={"stat " + kind}><span class="label">{name}</span><strong class="num">{value}</strong>{detail && <span class="small faint">{detail}</span>}</div>;
 
-// Fault says that something could not be had, and offers to try again.
+// Fault shows an error, with a button to try again.
 export function Fault({ error, again }) {
   const w = useMessages();
   return <div class="note bad" role="alert"><div class="row spread"><span>{trouble(error, w)}</span>
@@ -173,7 +173,7 @@ export function Pager({ newer, older }) {
 export const Facts = ({ list }) => <dl class="facts">{list.filter(([, value]) => value !== "" && value !== null && value !== undefined && value !== false).map(([name, value]) =>
   <><dt>{name}</dt><dd>{value}</dd></>)}</dl>;
 
-// Meter is how much of something is used: a bar, and the words that say so. Nearly all of it is a warning.
+// Meter shows the used share of something: a bar and its words. From 90 % on it is a warning.
 export function Meter({ ratio, children }) {
   const kind = ratio >= 1 ? "bad" : ratio >= 0.9 ? "warn" : "good";
   return <div class="meter"><svg class={kind} viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect width="100" height="4" class="all" /><rect width={Math.min(100, ratio * 100)} height="4" /></svg>

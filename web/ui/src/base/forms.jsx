@@ -46,7 +46,7 @@ export function Segmented({ list, now, choose, label, class: more = "" }) {
   </div>;
 }
 
-// Field is something to fill in with a label and a hint that says what is wrong with it. Its children stand next to the input.
+// Field is an input with a label and a hint; the hint shows what is wrong with it. Its children stand next to the input.
 export function Field({ id, label, hint, fault, fine, children, ...input }) {
   return <div class="field">
     <label for={id}>{label}</label>

@@ -4,6 +4,7 @@ import {
   Languages, LayoutDashboard, Link, List, LoaderCircle, LogOut, Menu, Monitor, Moon, Pencil, Plus, QrCode, RefreshCw, Search, Server, Settings, Star, Sun, Trash2, TriangleAlert, Unplug, User,
   Wallet, Wrench, X,
 } from "lucide";
+import { assetName } from "./names.js";
 import btc from "cryptocurrency-icons/svg/color/btc.svg";
 import bnb from "cryptocurrency-icons/svg/color/bnb.svg";
 import dai from "cryptocurrency-icons/svg/color/dai.svg";
@@ -41,7 +42,7 @@ const Picture = ({ source, size, class: more = "" }) => <img class={"coin " + mo
 
 // TokenIcon is the sign of a token by its symbol ("USDT-000" or "USDT"), or a disc with its first letters.
 export function TokenIcon({ symbol, size = 24 }) {
-  const name = symbol.replace(/-\d{3}$/, "").toUpperCase();
+  const name = assetName(symbol).toUpperCase();
   return tokens[name] ? <Picture source={tokens[name]} size={size} /> : <Disc name={name} size={size} />;
 }
 

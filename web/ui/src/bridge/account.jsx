@@ -3,10 +3,10 @@ import { useEffect, useState } from "preact/hooks";
 import { Amount, Button, Fault, Field, Short } from "../base/components.jsx";
 import { ChainIcon, Icon, TokenIcon } from "../base/icons.jsx";
 import { formatMessage, useMessages } from "../base/messages.js";
+import { assetName, isAddress } from "../base/names.js";
 import { here } from "../base/route.js";
 import { store } from "../base/store.js";
 import { site, useLater, usePoll } from "../base/use.js";
-import { isWallet } from "./gateway.js";
 import { messages } from "./messages.js";
 import { lastAddress, lastWallet } from "./place.js";
 
@@ -32,8 +32,6 @@ export function useDemo(token) {
   return { offered: Boolean(demo), wallet: using, balance: balance.data };
 }
 
-const symbolOf = (token) => token.symbol.replace(/-\d{3}$/, "");
-
 // Way is the direction: from one chain to the other, with a button that turns it.
 export function Way({ network, from, turn }) {
   const w = useMessages(messages);
@@ -53,7 +51,7 @@ export function TokenPick({ networks, network, token, from, move }) {
   };
   return <div class="field"><label for="token">{w.token}</label><div class="picked"><TokenIcon symbol={token.symbol} size={28} />
     <select id="token" value={network.name + "/" + token.tokenId} onChange={choose}>{networks.filter((n) => n.tokens.length).map((n) => <optgroup key={n.name} label={group(n)}>
-      {n.tokens.map((t) => <option key={t.tokenId} value={n.name + "/" + t.tokenId}>{from === "exchange" ? t.symbol : symbolOf(t)}{t.type === 1 ? " · " + w.labelled : ""}</option>)}</optgroup>)}</select></div></div>;
+      {n.tokens.map((t) => <option key={t.tokenId} value={n.name + "/" + t.tokenId}>{from === "exchange" ? t.symbol : assetName(t.symbol)}{t.type === 1 ? " · " + w.labelled : ""}</option>)}</optgroup>)}</select></div></div>;
 }
 
 // Account is the reader's address on the exchange chain: typed, or of the demo wallet, which proposes a usual amount.
@@ -76,7 +74,7 @@ export function Account({ network, token, typedAddress, demo, offer, move, label
     setBusy(false);
   };
   const type = (e) => {
-    if (isWallet(e.currentTarget.value.trim())) lastAddress.set(e.currentTarget.value.trim());
+    if (isAddress(e.currentTarget.value.trim())) lastAddress.set(e.currentTarget.value.trim());
     move({}, { address: e.currentTarget.value });
   };
   const leave = () => {
@@ -88,7 +86,7 @@ export function Account({ network, token, typedAddress, demo, offer, move, label
     <div class="account"><Icon name="wallet" /><span><Short text={demo.wallet.address} what={w.demoIs} /><span class="small faint">{w.balance} <strong id="balance">{demo.balance === null ? "–" : <Amount units={demo.balance} decimals={token.decimals} unit={token.symbol} />}</strong></span></span>
       <Button kind="plain" onClick={leave}>{w.leave}</Button></div></div>;
   return <><Field id="account" class="code" label={formatMessage(label, { chain: network.exchangeName })} hint={w.accountHint} value={typedAddress} onInput={type}
-    fault={rested && !isWallet(rested) ? w.accountWrong : ""} placeholder="vite_…" />
+    fault={rested && !isAddress(rested) ? w.accountWrong : ""} placeholder="vite_…" />
     {offer.offered && <Button id="use-demo" icon="wallet" busy={busy} onClick={start}>{w.useDemo}</Button>}
     {fault && <Fault error={fault} />}</>;
 }

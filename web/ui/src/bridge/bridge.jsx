@@ -3,12 +3,13 @@ import { useEffect, useMemo } from "preact/hooks";
 import { Asked, Button, Empty, Note, open, Tabs } from "../base/components.jsx";
 import { ask, base } from "../base/http.js";
 import { formatMessage, useMessages } from "../base/messages.js";
+import { isAddress } from "../base/names.js";
 import { go, here, useRoute } from "../base/route.js";
 import { usePoll } from "../base/use.js";
 import { useDemo } from "./account.jsx";
 import { Deposit } from "./deposit.jsx";
 import { discover } from "./evm.js";
-import { Gateway, isWallet } from "./gateway.js";
+import { Gateway } from "./gateway.js";
 import { History } from "./history.jsx";
 import { messages } from "./messages.js";
 import { lastAddress, lastToken, placeOf } from "./place.js";
@@ -48,7 +49,7 @@ function Placed({ networks }) {
     else if (view !== "record") go([view, network.name, token.tokenId], typed, { replace: true });
     if (view !== "history") lastToken.set(network.name + "/" + token.tokenId);
   }, [view, network.name, token.tokenId]);
-  const own = lastAddress.use(), valid = isWallet(address) ? address : "";
+  const own = lastAddress.use(), valid = isAddress(address) ? address : "";
   const foreign = valid && valid !== own && valid !== demo.wallet?.address && (view === "deposit" || view === "withdraw");
   const given = { networks, network, token, gateway, typedAddress: address, address: foreign ? "" : valid, demo: demo.wallet?.address === valid && valid ? demo : null, offer: demo, rate, query, move };
   return <div class="bridge">

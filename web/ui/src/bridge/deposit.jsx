@@ -6,6 +6,7 @@ import { Away, Refused } from "../base/http.js";
 import { Icon } from "../base/icons.jsx";
 import { online, usePoll } from "../base/use.js";
 import { formatMessage, useMessages } from "../base/messages.js";
+import { assetName } from "../base/names.js";
 import { go } from "../base/route.js";
 import { Account, TokenPick, Way } from "./account.jsx";
 import { pay, rescaled, unknown, useBrowserWallet } from "./evm.js";
@@ -28,7 +29,7 @@ export function Deposit(given) {
 
   const amount = query.amount ?? "", decimals = Math.min(token.decimals, token.assetDecimals);
   const inAsset = (n) => rescaled(n, token.decimals, token.assetDecimals);
-  const symbol = token.symbol.replace(/-\d{3}$/, "");
+  const symbol = assetName(token.symbol);
   const typed = parse(amount, token.decimals), units = typed === null || inAsset(typed) === null ? null : typed;
   const minimum = BigInt(info.data?.minimumDepositAmount ?? token.minimumDepositAmount);
   const show = (n) => shown(n, token.decimals) + " " + symbol;

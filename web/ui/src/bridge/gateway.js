@@ -65,9 +65,6 @@ export class Gateway {
   }
 }
 
-// isWallet tells whether a text has the form of an address of the exchange chain; the gateway checks the rest.
-export const isWallet = (text) => /^vite_[0-9a-f]{50}$/.test(text);
-
 // comment is the data of the block that withdraws: content type 0x0bc3, the binding type, then the address alone (0), or address and label with
 // their lengths in front (1).
 export function comment(type, address, label) {

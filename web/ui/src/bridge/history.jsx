@@ -24,7 +24,7 @@ async function everything(tokens, kinds, address, language, signal) {
   return rows.sort((a, b) => Number(b.dateTime) - Number(a.dateTime));
 }
 
-// groupOf is how a record stands, in one of three words.
+// groupOf is a record's group: open, done or attention.
 const groupOf = (record) => (record.held || record.refundState === "REFUNDING" || !ended(record) ? (record.held ? "attention" : "open") : /_CONFIRMED$/.test(record.state) ? "done" : "attention");
 
 const hit = (record, text) => [record.inTxHash, record.outTxHash, record.refundTxHash, record.token.symbol, plain(BigInt(record.amount), record.token.decimals)].some((of) => of?.toLowerCase().includes(text.toLowerCase()));

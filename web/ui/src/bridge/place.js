@@ -1,12 +1,12 @@
 // The place in the bridge page: what its address contains, and what was used last.
 import { remembered } from "../base/store.js";
-import { isWallet } from "./gateway.js";
+import { isAddress } from "../base/names.js";
 
 const views = ["deposit", "withdraw", "history", "record"];
 
 export const lastToken = remembered("bridge-token", () => true, "");
 // lastAddress is the reader's own: typed or confirmed by them, never taken from a link.
-export const lastAddress = remembered("bridge-address", isWallet, "");
+export const lastAddress = remembered("bridge-address", isAddress, "");
 export const lastWallet = remembered("bridge-wallet", ["", "demo"], "");
 
 // tokenOf finds a token by network and id; without them, or if there is none, the one of `last` ("eth/tti_…"), and then the first.

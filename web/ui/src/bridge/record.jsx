@@ -3,6 +3,7 @@ import { Amount, Asked, Button, Empty, Facts, lasted, Note, Short, State, tell, 
 import { ChainIcon, Icon, TokenIcon } from "../base/icons.jsx";
 import { site, usePoll } from "../base/use.js";
 import { formatMessage, useMessages } from "../base/messages.js";
+import { assetName } from "../base/names.js";
 import { to } from "../base/route.js";
 import { advice, ended, noBlock, progress, remaining, steps } from "./gateway.js";
 import { messages } from "./messages.js";
@@ -34,12 +35,13 @@ export function Latest({ gateway, address, kind, id, rate }) {
     <Progress record={record} rate={rate} /></section>;
 }
 
-const assetSymbol = (token) => token.symbol.replace(/-\d{3}$/, "");
+// unitOf is the unit of a record's amount: that of the token where it is credited, else that of the asset on the source chain.
+const unitOf = (r) => (r.kind === "deposit" && ["good", "run"].includes(progress(r).kind) ? r.token.symbol : assetName(r.token.symbol));
 
 // Progress is a record with its steps. `more` adds what else is known of it.
 function Progress({ record, rate, more = [] }) {
   const w = useMessages(messages);
-  const { token, network } = record, credited = record.kind === "deposit" && ["good", "run"].includes(progress(record).kind);
+  const { token, network } = record;
   const { contact } = site.use();
   const rest = remaining(record), now = Date.now();
   const channel = record.kind === "deposit" ? token.depositState : token.withdrawState;
@@ -57,7 +59,7 @@ function Progress({ record, rate, more = [] }) {
     detail: kind === "wait" && name !== "pay" ? "" : <>{detail[name]}{kind === "now" && name !== "refund" && rest !== null && <span class="left"> {formatMessage(w.left, { time: lasted(Math.max(rest, 1), w.language) })}</span>}</>,
   }));
   return <div data-state={record.state} data-tx={record.inTxHash} data-held={record.held || undefined} data-refund={record.refundState}>
-    <div class="head"><TokenIcon symbol={token.symbol} size={36} /><div><strong class="sum"><Amount units={BigInt(record.amount)} decimals={token.decimals} unit={credited ? token.symbol : assetSymbol(token)} most={token.decimals} /></strong>{value && <span class="small faint">≈ {value}</span>}</div>
+    <div class="head"><TokenIcon symbol={token.symbol} size={36} /><div><strong class="sum"><Amount units={BigInt(record.amount)} decimals={token.decimals} unit={unitOf(record)} most={token.decimals} /></strong>{value && <span class="small faint">≈ {value}</span>}</div>
       <Standing record={record} w={w} /></div>
     {advise && <Note kind={{ noBlock: "", paused: "", refunding: "", refunded: "good", late: "warn", held: "warn", below: "warn" }[advise] ?? "bad"}><p data-advice={advise}>{formatMessage(w["advice_" + advise], { source: from, target })}{contact && ["held", "below", "failed", "late"].includes(advise) && <> <a href={contact}>{w.contact}</a></>}</p></Note>}
     <Timeline label={w.progress} list={list} />
@@ -69,7 +71,7 @@ function Progress({ record, rate, more = [] }) {
 export function RecordPage({ gateway, address, kind, hash, network, token, rate }) {
   const w = useMessages(messages);
   const poll = usePoll(address ? async (signal) => ({ row: await gateway.find(kind, address, hash, signal) }) : null, often, [gateway, address, kind, hash]);
-  const title = formatMessage(kind === "deposit" ? w.depositOf : w.withdrawalOf, { symbol: assetSymbol(token) });
+  const title = formatMessage(kind === "deposit" ? w.depositOf : w.withdrawalOf, { symbol: assetName(token.symbol) });
   const ends = kind === "deposit" ? [network.sourceName, network.exchangeName] : [network.exchangeName, network.sourceName];
   const copyLink = () => navigator.clipboard.writeText(location.origin + location.pathname + to(["record", kind, network.name, token.tokenId, hash], { address })).then(() => tell(w.copied), () => tell(w.cannotCopy));
   const amount = (units, unit = token.symbol) => <Amount units={BigInt(units)} decimals={token.decimals} unit={unit} most={token.decimals} />;
@@ -78,7 +80,7 @@ export function RecordPage({ gateway, address, kind, hash, network, token, rate 
       <p class="path"><ChainIcon name={ends[0]} size={20} /> {ends[0]} <Icon name="arrow" size={16} /> <ChainIcon name={ends[1]} size={20} /> {ends[1]}</p>
       {!address ? <Empty icon="info" title={w.noAddress}>{w.noAddressLead}</Empty> : <Asked poll={poll} lines={8}>{({ row }) => (row
         ? <><Progress record={row} rate={rate} more={[
-          [progress(row).kind === "good" || progress(row).kind === "run" ? w.youReceive : w.sendAmount, amount(row.amount, kind === "deposit" && progress(row).kind !== "warn" && progress(row).kind !== "bad" ? token.symbol : assetSymbol(token))], [w.fee, BigInt(row.fee) === 0n ? w.noFee : amount(row.fee)], [w.when, <Time ms={Number(row.dateTime)} />],
+          [progress(row).kind === "good" || progress(row).kind === "run" ? w.youReceive : w.sendAmount, amount(row.amount, unitOf(row))], [w.fee, BigInt(row.fee) === 0n ? w.noFee : amount(row.fee)], [w.when, <Time ms={Number(row.dateTime)} />],
           [w.walletAddress, <code>{address}</code>], [w.paidTo, kind === "withdraw" && sentOf(hash)?.to && <code id="paid-to">{sentOf(hash).to}</code>]]} />
         {ended(row) && <p class="acts"><a class="button main" id="new-transfer" href={to([kind, network.name, token.tokenId], { address })}>{kind === "deposit" ? w.newDeposit : w.newWithdrawal}</a></p>}</>
         : <Unseen kind={kind} hash={hash} network={network} token={token} ends={ends} />)}</Asked>}

@@ -6,6 +6,7 @@ import { Away, Refused } from "../base/http.js";
 import { Icon } from "../base/icons.jsx";
 import { online, useLater, usePoll } from "../base/use.js";
 import { formatMessage, useMessages } from "../base/messages.js";
+import { assetName } from "../base/names.js";
 import { go } from "../base/route.js";
 import { Account, TokenPick, Way } from "./account.jsx";
 import { Doubt, StateNote } from "./deposit.jsx";
@@ -40,7 +41,7 @@ export function Withdraw(given) {
   const inDoubt = doubtful.use(), knownPayee = lastPayee.use();
   const [asking, asks] = useState(false), [busy, setBusy] = useState(false), [fault, setFault] = useState(""), [byHand, setByHand] = useState(null);
 
-  const withLabel = token.type === 1, symbol = token.symbol.replace(/-\d{3}$/, "");
+  const withLabel = token.type === 1, symbol = assetName(token.symbol);
   const to = query.to ?? "", label = query.label ?? "", amount = query.amount ?? "";
   const show = (units) => shown(units, token.decimals) + " " + token.symbol;
   const arrives = (units) => shown(units, token.decimals) + " " + symbol;

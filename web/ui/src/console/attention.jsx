@@ -51,7 +51,7 @@ const places = {
   payments_held: ["records", { state: "held" }], payments_listed: ["records", { state: "held" }], payments_late: ["records", { state: "pending" }],
 };
 
-// orderOf is what an operator can order about a condition.
+// orderOf is the order that resolves a condition.
 const orderOf = (c) => ({ chain_halted: "resumeChain", account_stopped: "resumeAccount", account_idle: "resumeAccount", channel_closed: "openChannel", channel_stopped: "openChannel" })[c.kind];
 
 // symbolOf is a token's symbol.

@@ -1,4 +1,5 @@
 // Labels of states and codes, and what may be ordered of a record.
+import { isAddress } from "../base/names.js";
 import { formatMessage, useMessages } from "../base/messages.js";
 import { messages } from "./messages.js";
 import { codes } from "./codes.js";
@@ -148,7 +149,7 @@ export function way({ record: r, in: came, payments, history }, chains, w) {
 export function kindsOf(text) {
   if (/^\d{1,18}$/.test(text)) return ["id", "amount"];
   if (/^\d*\.\d+$/.test(text)) return ["amount"];
-  if (/^vite_[0-9a-f]{50}$/.test(text) || /^0x[0-9a-fA-F]{40}$/.test(text)) return ["address"];
+  if (isAddress(text) || /^0x[0-9a-fA-F]{40}$/.test(text)) return ["address"];
   if (/^(0x)?[0-9a-fA-F]{6,64}(…|\.\.\.)?[0-9a-fA-F]*$/.test(text)) return ["hash"];
   return /^[A-Za-z0-9:]{25,90}$/.test(text) ? ["address"] : []; // of Bitcoin, and its like
 }

@@ -89,7 +89,7 @@ function drawn(s, chosen, list, w) {
   return { count: both(sum), pairs, amounts: both(amounts), times, unit: of[0]?.symbol ?? "" };
 }
 
-// runwayOf is how long money lasts, in words. Without a number it does not decrease.
+// runwayOf is the time for which a balance lasts, in words. Without a number it does not decrease.
 export const runwayOf = (hours, w) => (hours === undefined || hours === null || hours > 24 * 365 ? w.overAYear : lasted(hours * 3600, w.language));
 
 // payments are the states of payments, as the headline of the server has them: how each is shown, and its words.
@@ -146,7 +146,7 @@ function Chains({ list, again }) {
 
 const Height = ({ n }) => <span class="num">{n.toLocaleString("en")}</span>;
 
-// notTold is the part of a channel's reasons that no condition tells already.
+// notTold is the part of a channel's reasons that no condition contains.
 const notTold = (why, conditions) => conditions.reduce((left, c) => left.replace(c.detail, ""), why ?? "").split("; ").filter(Boolean).join("; ");
 
 function Channels({ list, conditions }) {
@@ -162,7 +162,7 @@ function Channels({ list, conditions }) {
   </section>;
 }
 
-// Runway is how long an account's money lasts: the bar is full at a week.
+// Runway shows the time for which a balance lasts: the bar is full at a week.
 function Runway({ hours }) {
   const w = useConsoleMessages();
   const kind = runwayKind(hours) || "good";
@@ -170,7 +170,7 @@ function Runway({ hours }) {
   return <span class="runway" title={w.runwayHint}><svg class={kind} viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect width="100" height="4" class="all" /><rect width={full} height="4" /></svg><span class="num">{runwayOf(hours, w)}</span></span>;
 }
 
-// LimitTable is how much of the signer's limits is used.
+// LimitTable shows the use of the signer's limits.
 export function LimitTable({ list }) {
   const w = useConsoleMessages();
   return <Table label={w.limits} head={[w.limit, w.ofWhat, w.used]} rows={list.map((l, i) => ({

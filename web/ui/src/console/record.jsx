@@ -31,7 +31,7 @@ function shownAs(r, language) {
   return <>{word} <span class="faint small">{r.publicState}</span></>;
 }
 
-// unclear tells whether the sender's comment did not tell whom the record is for.
+// unclear reports whether the sender's comment does not name the record's owner.
 const unclear = (r) => r.fault !== "" || r.reason === "unknown_label";
 
 function Story({ story, again }) {

@@ -76,7 +76,7 @@ function Search() {
   </form>;
 }
 
-// Updated is how long ago the server has answered last.
+// Updated shows the time since the server's last answer.
 function Updated({ resting }) {
   const w = useConsoleMessages();
   const at = answered.use();

@@ -48,11 +48,6 @@ export function fault(error, w) {
   return w[advice[error.message]] ?? (error.message || w.refuses);
 }
 
-// isAddress tells whether a text has the form of an address; the exchange checks the rest.
-export function isAddress(text) {
-  return /^vite_[0-9a-f]{50}$/.test(text);
-}
-
 // challenge is the text that proves an account to the exchange. The one that removes a key makes none.
 export function challenge(agent, seconds, removal) {
   return (removal ? "remove_" : "") + agent + "_" + seconds;

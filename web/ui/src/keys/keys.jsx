@@ -5,7 +5,8 @@ import { Copy, open, tell, Time, trouble } from "../base/components.jsx";
 import { grouped, shown } from "../base/amount.js";
 import { base, Refused } from "../base/http.js";
 import { formatMessage, useMessages } from "../base/messages.js";
-import { challenge, command, enough, Exchange, fault as faultOf, isAddress, life, signed } from "./exchange.js";
+import { isAddress } from "../base/names.js";
+import { challenge, command, enough, Exchange, fault as faultOf, life, signed } from "./exchange.js";
 import { messages } from "./messages.js";
 import "./keys.css";
 

@@ -4,6 +4,7 @@ import { cut, grouped, shown } from "../base/amount.js";
 import { ask, base } from "../base/http.js";
 import { ChainIcon, Icon, TokenIcon } from "../base/icons.jsx";
 import { formatMessage, useMessages } from "../base/messages.js";
+import { assetName } from "../base/names.js";
 import { go, useRoute } from "../base/route.js";
 import { site, usePoll } from "../base/use.js";
 import { messages } from "./messages.js";
@@ -12,7 +13,6 @@ import "./start.css";
 const every = 10_000;
 
 // bare is a symbol without the number that makes it unique.
-const bare = (symbol) => symbol.replace(/-\d{3}$/, "");
 const sourceOf = (network) => network.sourceName || network.name;
 const exchangeOf = (network) => network.exchangeName || "Vite";
 
@@ -30,7 +30,7 @@ function Start() {
   </>;
 }
 
-// Hero says what the listener is for, and how it stands.
+// Hero is the listener's purpose and state.
 function Hero({ networks, exchange, links }) {
   const w = useMessages(messages);
   const first = networks?.[0];
@@ -48,7 +48,7 @@ function Hero({ networks, exchange, links }) {
   </section>;
 }
 
-// Health is how the daemon stands, since when, and how far it has read each chain.
+// Health is the daemon's state, its uptime, and the newest block that it has read of each chain.
 function Health({ networks, started }) {
   const w = useMessages(messages);
   const { data, error } = usePoll((signal) => ask(base() + "/health", { signal }), 5000, []);
@@ -83,10 +83,10 @@ function Network({ network }) {
     <h2><span><ChainIcon name={sourceOf(network)} size={28} />{sourceOf(network)}</span><Icon name="swap" size={16} /><span><ChainIcon name={exchangeOf(network)} size={28} />{exchangeOf(network)}</span></h2>
     <Table label={w.tokens} head={[w.token, w.deposit, w.withdraw, w.fee]} rows={network.tokens.map((token) => {
       const amount = (units) => shown(BigInt(units), token.decimals, 8);
-      const unit = <span class="unit">{bare(token.symbol)}</span>;
+      const unit = <span class="unit">{assetName(token.symbol)}</span>;
       const least = amount(token.minimumWithdrawAmount), most = token.maximumWithdrawAmount;
       return { key: token.tokenId, cells: [
-        <a class="token" href={`${base()}/bridge#/deposit/${encodeURIComponent(network.name)}/${encodeURIComponent(token.tokenId)}`}><TokenIcon symbol={token.symbol} size={32} /><strong>{bare(token.symbol)}</strong></a>,
+        <a class="token" href={`${base()}/bridge#/deposit/${encodeURIComponent(network.name)}/${encodeURIComponent(token.tokenId)}`}><TokenIcon symbol={token.symbol} size={32} /><strong>{assetName(token.symbol)}</strong></a>,
         <Way state={token.depositState} seconds={token.depositSeconds}>{formatMessage(w.from, { amount: amount(token.minimumDepositAmount) })}{unit}</Way>,
         <Way state={token.withdrawState} seconds={token.withdrawSeconds}>{most === "0" ? formatMessage(w.from, { amount: least }) : formatMessage(w.range, { min: least, max: amount(most) })}{unit}</Way>,
         <span class="num">{feeOf(token, w, amount)}{token.fee?.kind === "flat" && token.fee.amount !== "0" && unit}</span>,
@@ -109,14 +109,14 @@ function feeOf({ fee }, w, amount) {
 function Markets({ list, links }) {
   const w = useMessages(messages);
   const limit = usePoll((signal) => ask(base() + "/api/v2/limit", { signal }), 0, []);
-  const least = Object.entries(limit.data?.data?.minAmount ?? {}).map(([symbol, amount]) => grouped(amount) + " " + bare(symbol)).join(", ");
+  const least = Object.entries(limit.data?.data?.minAmount ?? {}).map(([symbol, amount]) => grouped(amount) + " " + assetName(symbol)).join(", ");
   if (!list) return <section class="card"><Skeleton lines={4} /></section>;
   return <section class="card network">
     <h2>{w.markets}</h2>
     {list.length === 0 ? <p class="faint">{w.noMarkets}</p> : <Table label={w.markets} head={[w.pair, ">" + w.price, ">" + w.change, w.day, ">" + w.volume]} rows={[...list].sort((a, b) => b.amount - a.amount).map((m) => {
-      const percent = m.priceChangePercent * 100, quote = bare(m.quoteTokenSymbol), way = percent < 0 ? "down" : "up";
+      const percent = m.priceChangePercent * 100, quote = assetName(m.quoteTokenSymbol), way = percent < 0 ? "down" : "up";
       return { key: m.symbol, cells: [
-        <a class="token" href={links.trade ? linkTo(links.trade) + "#/" + encodeURIComponent(m.symbol) : undefined}><TokenIcon symbol={m.tradeTokenSymbol} size={32} /><span><strong>{bare(m.tradeTokenSymbol)}</strong> <span class="faint">/ {quote}</span></span></a>,
+        <a class="token" href={links.trade ? linkTo(links.trade) + "#/" + encodeURIComponent(m.symbol) : undefined}><TokenIcon symbol={m.tradeTokenSymbol} size={32} /><span><strong>{assetName(m.tradeTokenSymbol)}</strong> <span class="faint">/ {quote}</span></span></a>,
         <span class="num">{grouped(cut(m.closePrice, 4))}<span class="unit">{quote}</span></span>,
         <span class={"num " + way}>{(percent < 0 ? "−" : "+") + Math.abs(percent).toFixed(2)} %</span>,
         <Trend symbol={m.symbol} way={way} />,

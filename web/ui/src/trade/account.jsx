@@ -1,5 +1,6 @@
 // The account of the page: the demo user's, one with an API key, or one that is only read. Its
 // address is remembered; the key's secret is in this page's memory alone.
+import { isAddress } from "../base/names.js";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Button, Dialog, Fault, Field, middle, Copy } from "../base/components.jsx";
 import { Icon } from "../base/icons.jsx";
@@ -10,7 +11,6 @@ import { demoSession, fillsOf, query, Session } from "./exchange.js";
 import { useFeed } from "./feed.js";
 import { messages } from "./messages.js";
 
-const isAddress = (text) => /^vite_[0-9a-f]{50}$/.test(text);
 const kept = remembered("trade.account", (value) => value === "" || value === "demo" || isAddress(value), "");
 
 // useSession is the account that trades here: { session, busy, fault, use, startDemo }.

@@ -4,7 +4,7 @@ import { parse, plain } from "../base/amount.js";
 const priceDecimals = 12, quantityDecimals = 18;
 const stepCount = 4;
 
-// placesOf is how many digits of a pair's prices are worth showing.
+// placesOf is the number of decimals that are shown of a pair's prices.
 export const placesOf = (pair, price) => Math.min(pair.pricePrecision, Number(price) >= 1000 ? 1 : Number(price) >= 1 ? 4 : 8);
 
 // stepsOf lists the steps of a book, finest first, as decimals of a price; -1 is a step of ten.

@@ -61,7 +61,7 @@ export function share(quantity, percent, precision) {
   return plain((units(quantity, precision) * BigInt(percent)) / 100n, precision);
 }
 
-// percentOf is how much of a quantity another is, for the slider.
+// percentOf is the share of one quantity in another, for the slider.
 export function percentOf(part, all) {
   const [a, b] = [parse(part, quantityDecimals), parse(all, quantityDecimals)];
   if (!a || !b) return 0;
@@ -77,7 +77,7 @@ export function crosses(side, price, opposite) {
 
 const mostDeviation = 500n; // in 1/10,000: 5 %
 
-// deviation is how much worse than a reference a price is, in 1/10,000; zero if it is not.
+// deviation is the excess over a reference, to the trader's disadvantage, in 1/10,000; zero up to 5 %.
 function deviation(side, price, reference) {
   const [p, r] = [parse(price, priceDecimals), parse(reference, priceDecimals)];
   if (!r) return 0n;
