@@ -93,9 +93,9 @@ func testCreditsSince(t *testing.T, url string) {
 	require.Len(t, list, 2)
 	require.Equal(t, since, from)
 	first := list[0]
-	require.Equal(t, []any{Network, Token, chain.ID(Exchange), chain.Asset(Token), chain.NewAmount(200)}, []any{first.Network, first.Token, first.Chain, first.Asset, first.Amount})
+	require.Equal(t, []any{Network, Token, Exchange, chain.Asset(Token), chain.NewAmount(200)}, []any{first.Network, first.Token, first.Chain, first.Asset, first.Amount})
 	require.GreaterOrEqual(t, first.Paid.Sub(first.Queued), time.Minute)
-	require.Equal(t, []any{chain.ID(Source), true}, []any{list[1].Chain, list[1].Paid.IsZero()})
+	require.Equal(t, []any{Source, true}, []any{list[1].Chain, list[1].Paid.IsZero()})
 	list, _ = read(old, 100)
 	require.Len(t, list, 3)
 	list, from = read(old, 1)
