@@ -49,7 +49,7 @@ func drive(t *testing.T, script string, given map[string]any) []byte {
 			}
 		}
 	}
-	all := map[string]any{"playwright": "file://" + playwright, "browser": browser, "axe": axe, "pictures": pictures, "origins": origins}
+	all := map[string]any{"playwright": "file://" + playwright, "browser": browser, "axe": axe, "pictures": pictures, "origins": origins, "everyLook": os.Getenv("GATEWAYD_EVERY_LOOK") != ""}
 	for key, value := range given {
 		all[key] = value
 	}

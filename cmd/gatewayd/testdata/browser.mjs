@@ -18,6 +18,7 @@ export class Visit {
   static async begin(browser, given, options = {}) {
     const v = new this();
     v.given = given;
+    v.phone = options.isMobile;
     v.context = await browser.newContext({ viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"], ...options });
     v.context.setDefaultTimeout(patience);
     v.page = await v.context.newPage();
@@ -50,7 +51,30 @@ export class Visit {
 
   at(selector, options) { return this.page.locator(selector, options); }
   button(name) { return this.page.getByRole("button", { name }); }
-  shot(name) { return this.page.screenshot({ path: `${this.given.pictures}/${name}.png`, fullPage: true }); }
+  async shot(name) {
+    await this.picture(name);
+    const state = name.replace(/-?1440-light$/, ""); // the first of the looks that a test opens
+    if (this.given.everyLook && !this.phone && !/(light|dark)$/.test(state)) await this.everyLook(state);
+  }
+  picture(name) { return this.page.screenshot({ path: `${this.given.pictures}/${name}.png`, fullPage: true }); }
+
+  // everyLook takes pictures for reviewers: all widths, colours and languages of the present state.
+  async everyLook(name) {
+    const [size, scheme] = [this.page.viewportSize(), await this.page.evaluate(() => matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")];
+    const turn = () => this.page.evaluate(() => document.querySelector("#language").click()); // works under a dialog too
+    for (const width of [1440, 1024, 390]) {
+      await this.page.setViewportSize({ width, height: width === 390 ? 844 : 900 });
+      for (const colorScheme of ["light", "dark"]) {
+        await this.page.emulateMedia({ colorScheme });
+        for (let i = 0; i < 2; i++, await turn()) {
+          await this.page.waitForTimeout(300); // charts draw themselves after a change of size
+          await this.picture(`${name}--${width}-${colorScheme}-${(await this.page.evaluate(() => document.documentElement.lang)).slice(0, 2)}`);
+        }
+      }
+    }
+    await this.page.setViewportSize(size);
+    await this.page.emulateMedia({ colorScheme: scheme });
+  }
   copied() { return this.page.evaluate(() => navigator.clipboard.readText()); }
   sees(text) { return this.page.getByText(text).first().waitFor(); }
 
