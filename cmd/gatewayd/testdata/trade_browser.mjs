@@ -406,23 +406,34 @@ async function inEveryLook() {
   }
 }
 
+// pressable finds nothing that is too small for a finger.
+async function pressable(v, what) {
+  const small = await v.page.evaluate(() => [...document.querySelectorAll("main :is(button, select, input:not([type=checkbox]))")]
+    .filter((e) => e.getBoundingClientRect().width && e.getBoundingClientRect().height < 43.5).map((e) => e.outerHTML.slice(0, 90)));
+  assert.deepEqual(small, [], what);
+}
+
 // onPhone turns through the views of a phone.
 async function onPhone(v, name) {
   await v.at("#use-key").waitFor();
+  await pressable(v, "chart " + name);
   await v.page.getByRole("tab", { name: "Book" }).click();
   await filled(v);
   await v.at("#book .middle").getByText("Mid price").waitFor();
   await v.shot("trade-book-" + name);
+  await pressable(v, "book " + name);
   await v.at(".phone-bar .sell").click();
   await v.at("#place, #use-demo").first().waitFor();
   await v.page.getByRole("tab", { name: "Chart" }).click();
   await openDemo(v); // it leads to the form
   await v.at('#order[data-side="sell"]').waitFor();
   await v.fits(axe, "the form " + name);
+  await pressable(v, "the form " + name);
   await v.shot("trade-form-" + name);
   await v.page.getByRole("tab", { name: "Orders", exact: true }).click();
   await v.at("#open-orders").waitFor();
   await v.fits(axe, "orders " + name);
+  await pressable(v, "orders " + name);
   await v.shot("trade-orders-" + name);
   await v.page.getByRole("tab", { name: "Book" }).click();
 }

@@ -164,13 +164,13 @@ function Legend({ pair, list, at, places, averages: shown, fills }) {
   const trades = useMemo(() => ownTrades(list, fills), [list, fills]);
   if (!bar) return null;
   const kind = bar.close < bar.open ? "down" : "up";
-  const one = (name, value) => <span><span class="faint">{name}</span> <span class={"num " + kind}>{number(value.toFixed(places), places)}</span></span>;
+  const one = (name, value) => <span><span class="faint">{name}</span> <span class={"num " + kind}>{padded(value.toFixed(places), places)}</span></span>;
   const mean = (a) => list.slice(Math.max(0, i + 1 - a.length), i + 1).reduce((sum, b) => sum + b.close, 0) / Math.min(a.length, i + 1);
   return <div class="legend small" id="legend">
     {one(w.o, bar.open)}{one(w.h, bar.high)}{one(w.l, bar.low)}{one(w.c, bar.close)}<Change part={bar.open ? bar.close / bar.open - 1 : 0} />
     <span><span class="faint">{w.v}</span> <span class="num">{number(bar.volume.toFixed(4), 4)}</span></span>
-    {averages.filter((a) => shown.includes(a.id) && i + 1 >= a.length).map((a) => <span key={a.id} class={"num " + a.id}>MA {a.length} {number(mean(a).toFixed(places), places)}</span>)}
+    {averages.filter((a) => shown.includes(a.id) && i + 1 >= a.length).map((a) => <span key={a.id} class={"num " + a.id}>MA {a.length} {padded(mean(a).toFixed(places), places)}</span>)}
     {trades.filter((t) => t.time === bar.time).map((t) => <span key={t.side} class={"num own " + (t.side === 1 ? "down" : "up")} data-own={t.side} data-count={t.count}>{formatMessage(t.side === 1 ? w.youSold : w.youBought,
-      { n: number(t.quantity.toFixed(6), 6), base: tokenName(pair.tradeTokenSymbol), price: number(t.average.toFixed(places), places) })}{t.count > 1 && " " + formatMessage(w.inFills, { n: t.count })}</span>)}
+      { n: number(t.quantity.toFixed(6), 6), base: tokenName(pair.tradeTokenSymbol), price: padded(t.average.toFixed(places), places) })}{t.count > 1 && " " + formatMessage(w.inFills, { n: t.count })}</span>)}
   </div>;
 }
